@@ -1,0 +1,16 @@
+/* Buffers: device-local with staging, or mapped where memory is unified. */
+#ifndef WFI_CORE_BUFFER_H
+#define WFI_CORE_BUFFER_H
+
+#include "core/device.h"
+
+struct wf_buffer {
+    wf_device *device;
+    VkBuffer vk;
+    VkDeviceMemory memory;
+    uint64_t bytes;
+    void *mapped; /* NULL when not host-visible */
+    bool coherent;
+};
+
+#endif

@@ -1,0 +1,28 @@
+/* Recording and submitting on the device's own queue. */
+#ifndef WFI_CORE_COMMAND_H
+#define WFI_CORE_COMMAND_H
+
+#include "core/device.h"
+
+/* Records into `command_buffer`; a failure abandons the submission. */
+typedef wf_result (*wfi_record_fn)(void *user, VkCommandBuffer command_buffer);
+
+/* Records through the callback, submits and blocks until done. */
+wf_result wfi_run(wf_device *device, wfi_record_fn record, void *user);
+
+/* Same, and gives the time between the begin and the end of what was recorded: by timestamps
+ * (*gpu_clock true) or, where the queue has none, by the host clock around submit and wait. */
+wf_result wfi_run_timed(wf_device *device, wfi_record_fn record, void *user, double *seconds,
+                        bool *gpu_clock);
+
+/* Orders earlier compute and transfer writes before later compute and transfer accesses. */
+void wfi_barrier(wf_device *device, VkCommandBuffer command_buffer);
+/* The same among compute dispatches alone, which is cheaper. */
+void wfi_barrier_compute(wf_device *device, VkCommandBuffer command_buffer);
+
+/* Records a copy between two buffers; ranges are not checked. */
+void wfi_record_copy(wf_device *device, VkCommandBuffer command_buffer, const wf_buffer *from,
+                     uint64_t from_offset, const wf_buffer *to, uint64_t to_offset,
+                     uint64_t bytes);
+
+#endif

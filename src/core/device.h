@@ -1,0 +1,36 @@
+/* The device object: one loader, instance, VkDevice and queue; no process-wide state. */
+#ifndef WFI_CORE_DEVICE_H
+#define WFI_CORE_DEVICE_H
+
+#include <threads.h>
+
+#include "core/instance.h"
+#include "core/log.h"
+#include "core/pipeline_cache.h"
+#include "core/volk.h"
+#include "wavefit/wavefit.h"
+
+struct wf_device {
+    wfi_log log;
+    wfi_instance instance; /* loader, VkInstance and its functions */
+    VkPhysicalDevice physical;
+    VkDevice vk;
+    struct VolkDeviceTable fn; /* device functions */
+    const VkAllocationCallbacks *allocator; /* NULL or &allocator_storage */
+    VkAllocationCallbacks allocator_storage;
+    wf_caps caps; /* clamped */
+    VkPhysicalDeviceMemoryProperties memory;
+
+    VkQueue queue;
+    uint32_t queue_family;
+    mtx_t queue_lock;          /* queue, command pool and fence */
+    VkCommandPool command_pool;
+    VkFence fence;
+
+    wfi_pipeline_cache cache;
+    mtx_t peaks_lock;
+    double copy_bandwidth;             /* bytes a second; 0: not measured yet */
+    double fma_rate[WF_TYPE_COUNT];    /* flops a second; 0: not measured yet */
+};
+
+#endif

@@ -1,0 +1,31 @@
+/* Where messages go: the caller's log callback, one line a call. */
+#ifndef WFI_CORE_LOG_H
+#define WFI_CORE_LOG_H
+
+#include "wavefit/wavefit.h"
+
+typedef struct wfi_log {
+    wf_log_fn fn;
+    void *user;
+} wfi_log;
+
+#if defined(__GNUC__)
+#define WFI_PRINTF(format_at, args_at) __attribute__((format(printf, format_at, args_at)))
+#else
+#define WFI_PRINTF(format_at, args_at)
+#endif
+
+void wfi_log_write(const wfi_log *log, wf_log_level level, const char *format, ...)
+    WFI_PRINTF(3, 4);
+
+/* Logs an error and returns `result`, so that a failure is one statement. */
+wf_result wfi_fail(const wfi_log *log, wf_result result, const char *format, ...)
+    WFI_PRINTF(3, 4);
+
+/* The result code for a VkResult; logs "<what>: VK_ERROR_…" unless it is a success. */
+wf_result wfi_check_vk(const wfi_log *log, VkResult vk, const char *what);
+
+/* The name of a VkResult, "VK_ERROR_…". */
+const char *wfi_vk_result_name(VkResult vk);
+
+#endif

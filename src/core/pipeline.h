@@ -1,0 +1,42 @@
+/* Compute pipelines, made from a SPIR-V module by specialization. */
+#ifndef WFI_CORE_PIPELINE_H
+#define WFI_CORE_PIPELINE_H
+
+#include "core/device.h"
+#include "core/spirv.h"
+
+#define WFI_MAX_CONSTANTS 24
+
+/* One specialization constant: 32 bits, whatever the GLSL type. */
+typedef struct wfi_constant {
+    uint32_t id;
+    uint32_t value;
+} wfi_constant;
+
+typedef struct wfi_pipeline_desc {
+    const char *name; /* for messages */
+    const wfi_spirv *spirv;
+    uint32_t constant_count;
+    wfi_constant constants[WFI_MAX_CONSTANTS];
+    uint32_t storage_buffers; /* bindings 0 … n-1 of set 0 */
+    uint32_t push_bytes;
+    /* 0: whatever the driver picks. Otherwise the size is pinned through
+     * VK_EXT_subgroup_size_control; needs caps.subgroup_size_control. */
+    uint32_t subgroup_size;
+    bool full_subgroups;
+} wfi_pipeline_desc;
+
+typedef struct wfi_pipeline {
+    VkPipeline vk;
+    VkPipelineLayout layout;
+    VkDescriptorSetLayout set_layout;
+    uint32_t storage_buffers;
+    uint32_t push_bytes;
+} wfi_pipeline;
+
+/* Compiles; safe from several threads on one device. */
+wf_result wfi_pipeline_create(wf_device *device, const wfi_pipeline_desc *desc, wfi_pipeline *out);
+/* Accepts a half-built or zeroed pipeline. */
+void wfi_pipeline_destroy(wf_device *device, wfi_pipeline *pipeline);
+
+#endif

@@ -1,0 +1,21 @@
+/* Timestamps and the statistics of samples. */
+#ifndef WFI_CORE_TIMING_H
+#define WFI_CORE_TIMING_H
+
+#include "core/command.h"
+
+/* Ticks from `begin` to `end` on a counter of `valid_bits` bits that may have wrapped once. */
+uint64_t wfi_ticks_between(uint64_t begin, uint64_t end, uint32_t valid_bits);
+
+/* Fills median, quartiles, minimum and spread from timing->samples_us[0 … count-1]. */
+void wfi_timing_summarise(wf_timing *timing);
+
+/* Repeats `record` (one execution a call; executions are separated by compute barriers) until
+ * params are satisfied. Sizes the batch so that a sample is long enough for the clock. */
+wf_result wfi_measure(wf_device *device, wfi_record_fn record, void *user,
+                      const wf_measure_params *params, wf_timing *timing);
+
+/* Seconds on a monotonic host clock. */
+double wfi_host_seconds(void);
+
+#endif

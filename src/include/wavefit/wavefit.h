@@ -1,0 +1,453 @@
+/* wavefit: stencils, sparse matrix-vector products and dense matrix products on any Vulkan device.
+ *
+ * The only public header. Conventions that hold for every function here:
+ *  - A parameter structure's first member is its size (set it with WF_INIT or sizeof); members
+ *    that the caller leaves zero mean "default"; a NULL structure means all defaults.
+ *  - Functions that can fail return wf_result; the text of a failure goes to the log callback of
+ *    the device (or of the parameters, before there is a device). Nothing prints, exits or aborts.
+ *  - Output handles are written only on success. A destroy function takes the address of a handle,
+ *    accepts NULL or a NULL handle, and sets the handle to NULL.
+ *  - Host arrays are row-major and tightly packed unless a leading dimension is given.
+ *  - "Blocks" means: waits for the device. A function that does not say so never waits for it.
+ *  - Threads: calls on different devices are independent. Calls on one wf_device may come from
+ *    several threads unless a function says otherwise; calls on one wf_plan, wf_buffer or solver
+ *    object must be serialised by the caller.
+ */
+#ifndef WAVEFIT_WAVEFIT_H
+#define WAVEFIT_WAVEFIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <vulkan/vulkan_core.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WF_VERSION_MAJOR 0
+#define WF_VERSION_MINOR 1
+#define WF_VERSION_PATCH 0
+
+#if defined(_WIN32)
+#define WF_API
+#else
+#define WF_API __attribute__((visibility("default")))
+#endif
+
+/* ------------------------------------------------------------------------------- results, log */
+
+typedef enum wf_result {
+    WF_SUCCESS = 0,
+    WF_ERROR_INVALID_ARGUMENT = -1,      /* a parameter is out of its stated range */
+    WF_ERROR_OUT_OF_HOST_MEMORY = -2,    /* host allocation failed */
+    WF_ERROR_OUT_OF_DEVICE_MEMORY = -3,  /* the driver had no memory of the kind needed */
+    WF_ERROR_NO_LOADER = -4,             /* no Vulkan loader library on this machine */
+    WF_ERROR_NO_DEVICE = -5,             /* no Vulkan device, or none that matches the selector */
+    WF_ERROR_DEVICE_LOST = -6,           /* the driver reported VK_ERROR_DEVICE_LOST */
+    WF_ERROR_UNSUPPORTED = -7,           /* the device lacks what was asked for; the log says what */
+    WF_ERROR_TOO_LARGE = -8,             /* the problem exceeds a limit of the device or of wavefit */
+    WF_ERROR_UNKNOWN_VARIANT = -9,       /* a forced variant or constant has no such name */
+    WF_ERROR_CONSTRAINT = -10,           /* a forced constant breaks a constraint; the log has why */
+    WF_ERROR_BINDING = -11,              /* a binding is missing, too small, misaligned or aliased */
+    WF_ERROR_TOO_MANY_BINDINGS = -12,    /* more distinct bindings recorded than the plan keeps */
+    WF_ERROR_CANCELLED = -13,            /* a callback asked to stop */
+    WF_ERROR_DRIVER = -14                /* any other VkResult; the log has its name */
+} wf_result;
+
+/* A short constant English text for a result code; never NULL. */
+WF_API const char *wf_result_string(wf_result result);
+
+typedef enum wf_log_level { WF_LOG_ERROR = 0, WF_LOG_WARNING = 1, WF_LOG_INFO = 2 } wf_log_level;
+
+/* Receives one line of text without a newline. May be called from any thread that calls wavefit. */
+typedef void (*wf_log_fn)(void *user, wf_log_level level, const char *text);
+
+/* The version of the library linked at run time, "major.minor.patch". */
+WF_API const char *wf_version(void);
+
+/* Element types. */
+typedef enum wf_type {
+    WF_TYPE_F32 = 0,
+    WF_TYPE_F64 = 1,
+    WF_TYPE_F16 = 2,
+    WF_TYPE_BF16 = 3,
+    WF_TYPE_I8 = 4,
+    WF_TYPE_COUNT = 5
+} wf_type;
+
+WF_API size_t wf_type_size(wf_type type);      /* bytes of an element, 0 for an unknown type */
+WF_API const char *wf_type_name(wf_type type); /* "f32", "f64", …; "?" for an unknown type */
+
+/* ------------------------------------------------------------------------------------- devices */
+
+typedef struct wf_device wf_device;
+
+#define WF_MAX_HEAPS 16
+#define WF_MAX_COOPERATIVE_SHAPES 64
+
+/* One shape of VK_KHR_cooperative_matrix: D (m x n) = A (m x k) B (k x n) + C. */
+typedef struct wf_cooperative_shape {
+    uint32_t m, n, k;
+    uint32_t a_type, b_type, c_type, result_type; /* VkComponentTypeKHR */
+    uint32_t scope;                               /* VkScopeKHR */
+    bool saturating;
+} wf_cooperative_shape;
+
+typedef struct wf_memory_heap {
+    uint64_t bytes;
+    bool device_local;
+    bool host_visible; /* some memory type of the heap can be mapped */
+} wf_memory_heap;
+
+/* What a device can do, as wavefit sees it: after the clamping of wf_device_params.limits. */
+typedef struct wf_caps {
+    size_t size;
+    /* identity */
+    char name[256];
+    uint32_t index;       /* position in wf_devices_list */
+    uint32_t device_type; /* VkPhysicalDeviceType */
+    uint32_t vendor_id, device_id, driver_version, driver_id;
+    char driver_name[256];
+    char driver_info[256];
+    uint8_t uuid[16];
+    uint8_t cache_uuid[16]; /* VkPhysicalDeviceProperties.pipelineCacheUUID */
+    uint32_t api_version;
+    /* limits */
+    uint32_t max_invocations;    /* work-items a work-group */
+    uint32_t max_group_size[3];  /* work-items a work-group along x, y, z */
+    uint32_t max_groups[3];      /* work-groups a dispatch along x, y, z */
+    uint32_t max_shared_bytes;   /* shared memory a work-group */
+    uint32_t max_push_bytes;     /* push constants */
+    uint32_t max_storage_buffers; /* storage buffers a compute stage can bind */
+    uint64_t max_storage_range;  /* bytes of one storage-buffer binding */
+    uint64_t max_allocation;     /* bytes of one device-memory allocation */
+    uint64_t max_buffer;         /* bytes of one VkBuffer */
+    uint64_t storage_alignment;  /* minStorageBufferOffsetAlignment */
+    /* subgroups in compute shaders */
+    uint32_t subgroup_size;       /* the default; 1 where compute has no subgroup operations */
+    uint32_t subgroup_min, subgroup_max;
+    uint32_t subgroup_operations; /* VkSubgroupFeatureFlags usable in compute shaders */
+    bool subgroup_size_control;   /* a pipeline can require any power of two in [min, max] */
+    bool full_subgroups;
+    /* arithmetic and storage */
+    bool f16_arithmetic, f16_storage, f64, int8_arithmetic, int8_storage, int16, int64;
+    bool bf16, bf16_dot, bf16_cooperative, integer_dot, integer_dot_accelerated;
+    bool cooperative_matrix, cooperative_matrix2, vulkan_memory_model, buffer_device_address;
+    uint32_t cooperative_shape_count;
+    wf_cooperative_shape cooperative_shapes[WF_MAX_COOPERATIVE_SHAPES];
+    /* memory */
+    uint32_t heap_count;
+    wf_memory_heap heaps[WF_MAX_HEAPS];
+    uint64_t device_local_bytes; /* the largest device-local heap */
+    uint64_t available_bytes;    /* budget left there by VK_EXT_memory_budget, else its size */
+    bool unified_memory;         /* every device-local heap can be mapped */
+    /* measuring and introspection */
+    double timestamp_period_ns;     /* of one tick */
+    uint32_t timestamp_valid_bits;  /* 0: the queue has no timestamps; host time is used */
+    bool push_descriptors, pipeline_statistics, memory_budget;
+    uint32_t compute_units; /* multiprocessors, compute units, cores; 0 where no extension tells */
+    uint32_t limits;        /* wf_limits in force */
+} wf_caps;
+
+typedef enum wf_limits {
+    WF_LIMITS_DEVICE = 0,
+    /* Pretend the device offers no more than Vulkan 1.1 guarantees: 128 work-items a work-group
+     * (128 x 128 x 64), 65535 work-groups an axis, 16 KiB shared memory, 128 MiB a storage-buffer
+     * binding, 1 GiB an allocation, 4 storage buffers a stage, 128 bytes of push constants, no
+     * subgroup operations and no optional feature. */
+    WF_LIMITS_MINIMUM = 1
+} wf_limits;
+
+typedef struct wf_device_params {
+    size_t size;
+    /* Index in wf_devices_list ("0"), part of a name (any case), or a UUID (32 hexadecimal digits,
+     * hyphens allowed). NULL: the environment variable WAVEFIT_DEVICE, else the best device:
+     * discrete, integrated, virtual, CPU. */
+    const char *selector;
+    wf_limits limits;
+    wf_log_fn log; /* NULL: no log */
+    void *log_user;
+    /* NULL: the Vulkan loader library of the system is opened. */
+    PFN_vkGetInstanceProcAddr get_instance_proc_addr;
+    const VkAllocationCallbacks *allocator; /* copied; NULL: the driver's own */
+    /* Where compiled pipelines are kept between runs. NULL: $XDG_CACHE_HOME/wavefit or
+     * $HOME/.cache/wavefit; "": nowhere. A stale or damaged file is rebuilt silently. */
+    const char *cache_directory;
+} wf_device_params;
+
+/* Lists the Vulkan devices of this machine. On entry *count is the room in caps (caps may be NULL),
+ * on return the number of devices there are; WF_SUCCESS also when caps was too small (what fits is
+ * filled). params->selector is not looked at. WF_ERROR_NO_LOADER, WF_ERROR_NO_DEVICE (none at all).
+ * Opens and closes Vulkan; does not block. */
+WF_API wf_result wf_devices_list(const wf_device_params *params, wf_caps *caps, uint32_t *count);
+
+/* Opens a device headless, with a compute queue of its own. WF_ERROR_NO_LOADER, WF_ERROR_NO_DEVICE
+ * (none, or the selector matches none: the log lists what there is), WF_ERROR_INVALID_ARGUMENT (the
+ * selector matches several). The device outlives everything made from it. */
+WF_API wf_result wf_device_create(const wf_device_params *params, wf_device **out);
+
+/* Blocks until the device is idle, then closes it. Everything made from it must be gone. */
+WF_API void wf_device_destroy(wf_device **device);
+
+/* Owned by the device, valid as long as it. */
+WF_API const wf_caps *wf_device_caps(const wf_device *device);
+
+/* ------------------------------------------------------------------------------------- buffers */
+
+typedef struct wf_buffer wf_buffer;
+
+typedef enum wf_memory {
+    WF_MEMORY_DEVICE = 0,  /* device-local; mapped too where memory is unified */
+    WF_MEMORY_UPLOAD = 1,  /* host-visible, for writing by the host */
+    WF_MEMORY_READBACK = 2 /* host-visible, cached where offered, for reading by the host */
+} wf_memory;
+
+/* A storage buffer of at least `bytes` bytes (> 0) that can be source and target of copies.
+ * WF_ERROR_TOO_LARGE beyond caps.max_buffer or caps.max_allocation, before anything is allocated. */
+WF_API wf_result wf_buffer_create(wf_device *device, uint64_t bytes, wf_memory memory,
+                                  wf_buffer **out);
+WF_API void wf_buffer_destroy(wf_buffer **buffer);
+WF_API VkBuffer wf_buffer_handle(const wf_buffer *buffer);
+WF_API uint64_t wf_buffer_size(const wf_buffer *buffer);
+
+/* Copies between host memory and a buffer; the range must lie inside the buffer
+ * (WF_ERROR_INVALID_ARGUMENT). Block; direct where the buffer is mapped, staged elsewhere. */
+WF_API wf_result wf_buffer_write(wf_buffer *buffer, uint64_t offset, const void *data,
+                                 uint64_t bytes);
+WF_API wf_result wf_buffer_read(wf_buffer *buffer, uint64_t offset, void *data, uint64_t bytes);
+
+/* Fills the range with a repeated 32-bit value; offset and bytes are multiples of 4. Blocks. */
+WF_API wf_result wf_buffer_fill(wf_buffer *buffer, uint64_t offset, uint64_t bytes,
+                                uint32_t value);
+
+/* ---------------------------------------------------------------------------- families, tuning */
+
+/* One value forced or reported for a named parameter of a variant. */
+typedef struct wf_constant {
+    const char *name;
+    uint32_t value;
+} wf_constant;
+
+/* Overrides the choice that wavefit makes. */
+typedef struct wf_tuning {
+    size_t size;
+    const char *variant;          /* NULL: wavefit's choice */
+    const wf_constant *constants; /* the others keep wavefit's choice */
+    uint32_t constant_count;
+    bool no_tuning; /* use the model only: no measured or shipped tuning data */
+} wf_tuning;
+
+#define WF_MAX_PARAMETERS 16
+
+/* The table that the library, tuner, tests, bench and tool read; strings live as long as the
+ * library. */
+typedef struct wf_parameter_info {
+    const char *name;
+    const char *meaning;
+    uint32_t default_value;
+    uint32_t candidate_count;
+    const uint32_t *candidates;
+} wf_parameter_info;
+
+typedef struct wf_variant_info {
+    const char *name;
+    const char *summary; /* what this step changes */
+    const char *source;  /* the text it follows, "" if none */
+    uint32_t types;      /* bit (1 << wf_type) for each element type it is built for */
+    uint32_t parameter_count;
+    wf_parameter_info parameters[WF_MAX_PARAMETERS];
+} wf_variant_info;
+
+typedef enum wf_family {
+    WF_FAMILY_STENCIL = 0,
+    WF_FAMILY_SPMV = 1,
+    WF_FAMILY_MATMUL = 2,
+    WF_FAMILY_VECTOR = 3,
+    WF_FAMILY_COUNT = 4
+} wf_family;
+
+WF_API const char *wf_family_name(wf_family family); /* "stencil", …; "?" if unknown */
+WF_API uint32_t wf_family_variant_count(wf_family family);
+/* WF_ERROR_INVALID_ARGUMENT when there is no such variant. */
+WF_API wf_result wf_family_variant(wf_family family, uint32_t index, wf_variant_info *out);
+
+/* --------------------------------------------------------------------------------------- plans */
+
+/* A plan is a compiled, sized sequence of dispatches for one problem on one device. */
+typedef struct wf_plan wf_plan;
+
+#define WF_MAX_BINDINGS 8
+
+typedef struct wf_binding {
+    const wf_buffer *buffer; /* wavefit's buffer, or */
+    VkBuffer handle;         /* the caller's own (used when buffer is NULL) */
+    uint64_t offset;         /* bytes, a multiple of caps.storage_alignment */
+    uint64_t bytes;          /* 0: to the end of a wf_buffer; must be given for a handle */
+} wf_binding;
+
+/* Indexed by the family's binding numbers (WF_MATMUL_A, …). */
+typedef struct wf_bindings {
+    size_t size;
+    wf_binding items[WF_MAX_BINDINGS];
+    wf_binding workspace; /* of wf_plan_workspace bytes; needed only when that is not 0 */
+} wf_bindings;
+
+typedef struct wf_plan_info {
+    size_t size;
+    const char *family;
+    const char *variant;
+    const char *chosen_by; /* "forced", "model", later "tuned", "device row", "architecture row" */
+    uint32_t constant_count;
+    wf_constant constants[WF_MAX_PARAMETERS];
+    uint32_t dispatches;
+    double flops;       /* arithmetic of one execution by the algorithm's own count */
+    double least_bytes; /* each input read once, each output written once */
+} wf_plan_info;
+
+/* Records the plan's dispatches into a command buffer in the recording state, outside a render
+ * pass, on a queue family with compute. Never submits, waits, allocates or compiles. wavefit places
+ * the barriers between its own dispatches; the caller orders its own accesses before and after with
+ * stage COMPUTE_SHADER, access SHADER_READ for inputs and SHADER_WRITE (and READ, where a binding
+ * says so) for outputs. WF_ERROR_BINDING: nothing was recorded. WF_ERROR_TOO_MANY_BINDINGS: on a
+ * device without push descriptors a plan keeps 16 distinct sets of bindings for its life. */
+WF_API wf_result wf_plan_record(wf_plan *plan, VkCommandBuffer command_buffer,
+                                const wf_bindings *bindings);
+
+/* Bytes of scratch memory a recording needs bound as workspace. */
+WF_API uint64_t wf_plan_workspace(const wf_plan *plan);
+WF_API wf_result wf_plan_describe(const wf_plan *plan, wf_plan_info *info);
+/* The work recorded from the plan must have finished. */
+WF_API void wf_plan_destroy(wf_plan **plan);
+
+/* Submits one execution on the device's own queue and blocks until it is done. */
+WF_API wf_result wf_plan_run(wf_plan *plan, const wf_bindings *bindings);
+
+/* ------------------------------------------------------------------------------------ measuring */
+
+#define WF_MAX_SAMPLES 512
+
+typedef struct wf_measure_params {
+    size_t size;
+    uint32_t repeat;       /* samples; 0: until the quartile spread is under 2 %, or the budget */
+    double budget_seconds; /* 0: 1 s */
+    bool cold;             /* evict the caches before each sample by writing a large buffer */
+} wf_measure_params;
+
+typedef struct wf_timing {
+    double median_us, min_us, q1_us, q3_us; /* of one execution */
+    double spread;                          /* (q3 - q1) / median */
+    uint32_t count;                         /* samples */
+    uint32_t batch;                         /* executions a sample */
+    bool gpu_clock;                         /* false: host clock around submit and wait */
+    bool cold;
+    double samples_us[WF_MAX_SAMPLES];
+} wf_timing;
+
+/* Times repeated executions of a plan on the device's own queue, with warm-up. Blocks. */
+WF_API wf_result wf_plan_measure(wf_plan *plan, const wf_bindings *bindings,
+                                 const wf_measure_params *params, wf_timing *timing);
+
+/* Measured ceilings of the device, made once a device object and kept. Block on first use. */
+WF_API wf_result wf_device_copy_bandwidth(wf_device *device, double *bytes_per_second);
+/* Fused multiply-adds count two. WF_ERROR_UNSUPPORTED when the device lacks the type. */
+WF_API wf_result wf_device_fma_rate(wf_device *device, wf_type type, double *flops_per_second);
+
+/* A verification against the f64 reference: error_over_bound is the largest |result - reference|
+ * divided by its derived rounding bound; the result is right when it is <= 1 and not NaN. */
+typedef struct wf_check {
+    double error_over_bound;
+    uint64_t checked; /* elements compared */
+    uint64_t total;   /* elements there are */
+    uint64_t worst;   /* index of the worst element */
+} wf_check;
+
+/* -------------------------------------------------------------------------------------- matmul */
+
+/* Bindings of a matmul plan. */
+enum { WF_MATMUL_A = 0, WF_MATMUL_B = 1, WF_MATMUL_C = 2, WF_MATMUL_BINDINGS = 3 };
+
+/* C = A B; row-major A (m x k), B (k x n), C (m x n). */
+typedef struct wf_matmul_params {
+    size_t size;
+    uint64_t m, n, k; /* > 0 */
+    wf_type type;
+    const wf_tuning *tuning;
+} wf_matmul_params;
+
+/* WF_ERROR_TOO_LARGE, WF_ERROR_UNSUPPORTED (type), WF_ERROR_UNKNOWN_VARIANT, WF_ERROR_CONSTRAINT. */
+WF_API wf_result wf_matmul_plan(wf_device *device, const wf_matmul_params *params, wf_plan **out);
+
+/* Compares c with the f64 product of a and b, all of the type's elements and tightly packed, in at
+ * most max_checked elements (0: all) drawn with `seed`. Bound: gamma_k of the accumulation type
+ * times |A||B| (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 3.5). */
+WF_API wf_result wf_matmul_check(const wf_matmul_params *params, const void *a, const void *b,
+                                 const void *c, uint64_t max_checked, uint64_t seed,
+                                 wf_check *check);
+
+/* ---------------------------------------------------------------------------------------- spmv */
+
+/* Bindings of an spmv plan; the matrix itself lives in the plan. */
+enum { WF_SPMV_X = 0, WF_SPMV_Y = 1, WF_SPMV_BINDINGS = 2 };
+
+/* y = A x for A in compressed sparse rows; the arrays are read during the call only. */
+typedef struct wf_spmv_params {
+    size_t size;
+    uint32_t rows, columns;
+    const uint32_t *row_offsets;    /* rows + 1, ascending, first 0 */
+    const uint32_t *column_indices; /* row_offsets[rows], each < columns */
+    const void *values;             /* of the type, row_offsets[rows] */
+    wf_type type;                   /* F32 or F64 */
+    const wf_tuning *tuning;
+} wf_spmv_params;
+
+/* Checks the arrays, picks variant and constants from the row lengths, uploads the matrix. Blocks. */
+WF_API wf_result wf_spmv_plan(wf_device *device, const wf_spmv_params *params, wf_plan **out);
+
+/* Compares y (of the type, rows elements) with the f64 product; x has columns elements. Bound of a
+ * row of n entries: gamma_n |A||x|. */
+WF_API wf_result wf_spmv_check(const wf_spmv_params *params, const void *x, const void *y,
+                               wf_check *check);
+
+/* ------------------------------------------------------------------------------------- stencil */
+
+/* The Himeno benchmark: 19-point Jacobi relaxation in f32 (RIKEN, Himeno). Arrays are indexed
+ * [k][j][i] with i contiguous; ni x nj x nk cells, of which the inner ones are updated. */
+typedef struct wf_himeno wf_himeno;
+
+typedef struct wf_himeno_params {
+    size_t size;
+    uint32_t ni, nj, nk; /* each >= 3 */
+    float omega;         /* 0: 0.8 */
+    const wf_tuning *tuning;
+} wf_himeno_params;
+
+/* Host arrays of ni*nj*nk floats each. */
+typedef struct wf_himeno_arrays {
+    const float *p, *a[4], *b[3], *c[3], *bnd, *wrk1;
+} wf_himeno_arrays;
+
+/* Bytes of device memory that the problem needs. */
+WF_API uint64_t wf_himeno_memory(const wf_himeno_params *params);
+/* Allocates the arrays, split into slabs along k where an allocation or a binding would be too
+ * large. WF_ERROR_TOO_LARGE before anything is allocated. */
+WF_API wf_result wf_himeno_create(wf_device *device, const wf_himeno_params *params,
+                                  wf_himeno **out);
+/* Sets the benchmark's own start values; `arrays` instead gives any. Block. */
+WF_API wf_result wf_himeno_start(wf_himeno *himeno);
+WF_API wf_result wf_himeno_write(wf_himeno *himeno, const wf_himeno_arrays *arrays);
+/* Runs iterations; *gosa is that of the last one. Seconds are by the device's clock where it has
+ * one. Blocks. */
+WF_API wf_result wf_himeno_run(wf_himeno *himeno, uint32_t iterations, float *gosa,
+                               double *seconds, bool *gpu_clock);
+/* Copies p out (ni*nj*nk floats). Blocks. */
+WF_API wf_result wf_himeno_read(wf_himeno *himeno, float *p);
+WF_API wf_result wf_himeno_describe(const wf_himeno *himeno, wf_plan_info *info, uint32_t *slabs);
+WF_API void wf_himeno_destroy(wf_himeno **himeno);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,141 @@
+/* The one table that library, tuner, tests, bench and analysis read: a family has variants, a
+ * variant has parameters, constraints, modules, geometry and a model of good values. To add an
+ * algorithm, add its .comp and one row; to add a candidate value, touch one line. */
+#ifndef WFI_KERNELS_FAMILY_H
+#define WFI_KERNELS_FAMILY_H
+
+#include "core/pipeline.h"
+#include "core/spirv.h"
+#include "wavefit/wavefit.h"
+
+#define WFI_MAX_CONSTRAINTS 12
+
+/* What a problem looks like to the planner; sizes and statistics only, no data. */
+typedef struct wfi_matmul_problem {
+    uint64_t m, n, k;
+} wfi_matmul_problem;
+
+typedef struct wfi_spmv_problem {
+    uint64_t rows, columns, entries;
+    uint32_t longest_row;
+    double mean_row, row_deviation; /* of entries a row */
+} wfi_spmv_problem;
+
+typedef struct wfi_stencil_problem {
+    uint64_t ni, nj, nk; /* cells, borders included; i contiguous */
+} wfi_stencil_problem;
+
+typedef struct wfi_vector_problem {
+    uint64_t elements;
+} wfi_vector_problem;
+
+typedef struct wfi_problem {
+    wf_family family;
+    wf_type type;
+    union {
+        wfi_matmul_problem matmul;
+        wfi_spmv_problem spmv;
+        wfi_stencil_problem stencil;
+        wfi_vector_problem vector;
+    };
+} wfi_problem;
+
+typedef struct wfi_variant wfi_variant;
+
+/* A point of the search space: one variant with a value for each of its parameters. */
+typedef struct wfi_point {
+    const wf_caps *caps;
+    const wfi_problem *problem;
+    const wfi_variant *variant;
+    uint32_t values[WF_MAX_PARAMETERS]; /* in the order of variant->parameters */
+} wfi_point;
+
+typedef struct wfi_parameter {
+    const char *name;
+    uint32_t id; /* specialization constant, from <family>_ids.h; WFI_NO_CONSTANT: host only */
+    uint32_t default_value;
+    uint32_t candidate_count;
+    const uint32_t *candidates;
+    const char *meaning;
+} wfi_parameter;
+
+#define WFI_NO_CONSTANT UINT32_MAX
+
+typedef struct wfi_constraint {
+    const char *reason; /* a full clause: "tile_m must be a multiple of thread_m, since …" */
+    bool (*holds)(const wfi_point *point);
+} wfi_constraint;
+
+/* Optional device features that a variant may need. */
+enum {
+    WFI_NEEDS_F16_ARITHMETIC = 1 << 0,
+    WFI_NEEDS_F16_STORAGE = 1 << 1,
+    WFI_NEEDS_F64 = 1 << 2,
+    WFI_NEEDS_SUBGROUP_SIZE_CONTROL = 1 << 3,
+    WFI_NEEDS_FULL_SUBGROUPS = 1 << 4,
+    WFI_NEEDS_COOPERATIVE_MATRIX = 1 << 5,
+    WFI_NEEDS_COOPERATIVE_MATRIX2 = 1 << 6,
+    WFI_NEEDS_BF16 = 1 << 7,
+    WFI_NEEDS_INT8 = 1 << 8,
+    WFI_NEEDS_INTEGER_DOT = 1 << 9,
+    WFI_NEEDS_INT64 = 1 << 10
+};
+
+struct wfi_variant {
+    const char *name;
+    const char *summary; /* what this step changes */
+    const char *source;  /* where it comes from, "" if our own */
+    const wfi_spirv *modules[WF_TYPE_COUNT]; /* NULL: the variant does not do the type */
+    uint32_t parameter_count;
+    const wfi_parameter *parameters;
+    uint32_t constraint_count;
+    const wfi_constraint *constraints;
+    uint32_t needs;                    /* WFI_NEEDS_… */
+    uint32_t subgroup_operations;      /* VkSubgroupFeatureFlags */
+    uint32_t storage_buffers;
+    uint32_t push_bytes;
+    uint64_t (*shared_bytes)(const wfi_point *point); /* NULL: none */
+    /* The work-group size, which goes to constants 0, 1, 2. */
+    void (*group_size)(const wfi_point *point, uint32_t size[3]);
+    /* Subgroup size to pin, 0 for none; NULL: none. */
+    uint32_t (*subgroup_size)(const wfi_point *point);
+    /* Constants beyond the parameters and the work-group size; appends to desc. NULL: none. */
+    void (*constants)(const wfi_point *point, wfi_pipeline_desc *desc);
+    /* The model: fills point->values with good legal values for point->caps and point->problem and
+     * returns the expected time in arbitrary but comparable units of the family (lower is
+     * better; < 0: not for this problem). */
+    double (*fit)(wfi_point *point);
+    /* Adds pipelines and steps to the plan. */
+    wf_result (*build)(wf_plan *plan, const wfi_point *point, const void *params);
+};
+
+typedef struct wfi_family {
+    const char *name;
+    const char *summary;
+    uint32_t variant_count;
+    const wfi_variant *variants; /* [0]: the reference, legal everywhere */
+    double (*flops)(const wfi_problem *problem);
+    double (*least_bytes)(const wfi_problem *problem);
+} wfi_family;
+
+/* registry.c; NULL for an unknown family. */
+const wfi_family *wfi_family_get(wf_family family);
+
+/* point.c: whether the point may run on point->caps. *reason (if not NULL) gets one clause. */
+bool wfi_point_legal(const wfi_point *point, char reason[256]);
+/* Fills values with the parameters' defaults. */
+void wfi_point_defaults(wfi_point *point);
+/* The pipeline description of a point: constants 0-2, parameters, extra constants. */
+void wfi_point_pipeline(const wfi_point *point, wfi_pipeline_desc *desc);
+uint32_t wfi_variant_find(const wfi_family *family, const char *name);       /* UINT32_MAX: none */
+uint32_t wfi_parameter_find(const wfi_variant *variant, const char *name);   /* UINT32_MAX: none */
+
+/* tune/choose.c: picks variant and values for a problem: forced ones first, then the model. */
+typedef struct wfi_choice {
+    wfi_point point;
+    const char *chosen_by;
+} wfi_choice;
+wf_result wfi_choose(const wfi_log *log, const wf_caps *caps, const wfi_problem *problem,
+                     const wf_tuning *tuning, wfi_choice *out);
+
+#endif

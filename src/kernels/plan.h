@@ -1,0 +1,55 @@
+/* A plan: pipelines, and the steps (dispatches) that use them on the caller's buffers, the plan's
+ * own buffers and the workspace. */
+#ifndef WFI_KERNELS_PLAN_H
+#define WFI_KERNELS_PLAN_H
+
+#include "core/buffer.h"
+#include "core/pipeline.h"
+#include "kernels/family.h"
+
+#define WFI_MAX_PUSH 128
+#define WFI_SET_RING 16 /* distinct sets of bindings kept without push descriptors */
+
+/* Where a step's storage buffer comes from. */
+typedef enum wfi_slot_kind { WFI_SLOT_BINDING, WFI_SLOT_OWN, WFI_SLOT_WORKSPACE } wfi_slot_kind;
+
+typedef struct wfi_slot {
+    wfi_slot_kind kind;
+    uint32_t index;  /* of the caller's binding or of the plan's own buffer */
+    uint64_t offset; /* bytes from the start of that binding, a multiple of storage_alignment */
+    uint64_t bytes;  /* range; at most caps.max_storage_range */
+} wfi_slot;
+
+typedef struct wfi_step {
+    uint32_t pipeline;
+    uint32_t groups[3];
+    uint32_t slot_count;
+    wfi_slot slots[WF_MAX_BINDINGS];
+    uint32_t push_bytes;
+    unsigned char push[WFI_MAX_PUSH];
+    bool barrier; /* an earlier step of this plan writes what this one touches */
+} wfi_step;
+
+typedef enum wfi_access { WFI_READS = 1, WFI_WRITES = 2, WFI_READS_WRITES = 3 } wfi_access;
+
+/* What a binding of the plan must be. */
+typedef struct wfi_binding_spec {
+    const char *name;
+    wfi_access access;
+    uint64_t bytes; /* at least */
+} wfi_binding_spec;
+
+/* Adds to a plan under construction; each copies what it is given. */
+wf_result wfi_plan_add_pipeline(wf_plan *plan, const wfi_pipeline_desc *desc, uint32_t *index);
+wf_result wfi_plan_add_step(wf_plan *plan, const wfi_step *step);
+wf_result wfi_plan_add_binding(wf_plan *plan, const wfi_binding_spec *spec);
+/* A buffer the plan owns, filled from `data` (uploads; blocks). */
+wf_result wfi_plan_add_own(wf_plan *plan, const void *data, uint64_t bytes, uint32_t *index);
+void wfi_plan_set_workspace(wf_plan *plan, uint64_t bytes);
+wf_device *wfi_plan_device(wf_plan *plan);
+
+/* An empty plan for the choice; then the variant's build is called with params. */
+wf_result wfi_plan_create(wf_device *device, const wfi_choice *choice, const void *params,
+                          wf_plan **out);
+
+#endif
