@@ -9,8 +9,7 @@ struct wf_buffer {
     VkBuffer vk;
     VkDeviceMemory memory;
     uint64_t bytes;
-    void *mapped; /* NULL when not host-visible */
-    bool coherent;
+    void *mapped; /* NULL when not host-visible; always coherent */
 };
 
 #endif

@@ -7,13 +7,15 @@
 /* Records into `command_buffer`; a failure abandons the submission. */
 typedef wf_result (*wfi_record_fn)(void *user, VkCommandBuffer command_buffer);
 
-/* Records through the callback, submits and blocks until done. */
+/* Records through the callback, submits and blocks until done. Holds the device's queue lock: the
+ * callback must not submit. */
 wf_result wfi_run(wf_device *device, wfi_record_fn record, void *user);
 
-/* Same, and gives the time between the begin and the end of what was recorded: by timestamps
- * (*gpu_clock true) or, where the queue has none, by the host clock around submit and wait. */
-wf_result wfi_run_timed(wf_device *device, wfi_record_fn record, void *user, double *seconds,
-                        bool *gpu_clock);
+/* Same, and gives the time that what `record` recorded took: by timestamps (*gpu_clock true) or,
+ * where the queue has none, by the host clock around submit and wait. `prepare` (NULL: nothing)
+ * records what comes before, outside the timestamps. */
+wf_result wfi_run_timed(wf_device *device, wfi_record_fn prepare, wfi_record_fn record,
+                        void *user, double *seconds, bool *gpu_clock);
 
 /* Orders earlier compute and transfer writes before later compute and transfer accesses. */
 void wfi_barrier(wf_device *device, VkCommandBuffer command_buffer);

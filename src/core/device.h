@@ -23,9 +23,12 @@ struct wf_device {
 
     VkQueue queue;
     uint32_t queue_family;
-    mtx_t queue_lock;          /* queue, command pool and fence */
+    bool locks_made;
+    mtx_t queue_lock; /* queue, command pool, fence and queries */
+    bool submission_made; /* the three below, at the first submission */
     VkCommandPool command_pool;
     VkFence fence;
+    VkQueryPool queries; /* 2 timestamps; none where the queue has no timestamps */
 
     wfi_pipeline_cache cache;
     mtx_t peaks_lock;

@@ -25,10 +25,6 @@ typedef struct wfi_stencil_problem {
     uint64_t ni, nj, nk; /* cells, borders included; i contiguous */
 } wfi_stencil_problem;
 
-typedef struct wfi_vector_problem {
-    uint64_t elements;
-} wfi_vector_problem;
-
 typedef struct wfi_problem {
     wf_family family;
     wf_type type;
@@ -36,7 +32,6 @@ typedef struct wfi_problem {
         wfi_matmul_problem matmul;
         wfi_spmv_problem spmv;
         wfi_stencil_problem stencil;
-        wfi_vector_problem vector;
     };
 } wfi_problem;
 

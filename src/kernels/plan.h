@@ -45,6 +45,7 @@ wf_result wfi_plan_add_step(wf_plan *plan, const wfi_step *step);
 wf_result wfi_plan_add_binding(wf_plan *plan, const wfi_binding_spec *spec);
 /* A buffer the plan owns, filled from `data` (uploads; blocks). */
 wf_result wfi_plan_add_own(wf_plan *plan, const void *data, uint64_t bytes, uint32_t *index);
+wf_buffer *wfi_plan_own(wf_plan *plan, uint32_t index);
 void wfi_plan_set_workspace(wf_plan *plan, uint64_t bytes);
 wf_device *wfi_plan_device(wf_plan *plan);
 

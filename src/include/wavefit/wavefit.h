@@ -264,8 +264,7 @@ typedef enum wf_family {
     WF_FAMILY_STENCIL = 0,
     WF_FAMILY_SPMV = 1,
     WF_FAMILY_MATMUL = 2,
-    WF_FAMILY_VECTOR = 3,
-    WF_FAMILY_COUNT = 4
+    WF_FAMILY_COUNT = 3
 } wf_family;
 
 WF_API const char *wf_family_name(wf_family family); /* "stencil", …; "?" if unknown */

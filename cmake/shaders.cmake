@@ -1,0 +1,83 @@
+# GLSL to SPIR-V to C, at build time:
+#   wavefit_add_shader(NAME matmul_tiled_f32 SOURCE matmul/matmul_tiled.comp
+#                      [DEFINES A B=1] [TARGET_ENV vulkan1.1] [REQUIRES PROBE])
+# gives C `extern const wfi_spirv wfi_spv_<NAME>` in "wfi_shaders.h". A module whose probe shader
+# (cmake/probes/<PROBE>.comp) the GLSL compiler cannot build is off: its words are NULL.
+
+set(WAVEFIT_SHADER_DIR ${PROJECT_BINARY_DIR}/shaders)
+
+# Whether glslang compiles cmake/probes/<probe>.comp; asked once a configure and compiler.
+function(wavefit_probe_shader probe target_env result)
+    set(key WAVEFIT_PROBE_${probe}_${WAVEFIT_GLSLANG_VERSION})
+    if(NOT DEFINED ${key})
+        execute_process(
+            COMMAND ${WAVEFIT_GLSLANG} -V --target-env ${target_env}
+                    -o ${CMAKE_CURRENT_BINARY_DIR}/probe.spv
+                    ${PROJECT_SOURCE_DIR}/cmake/probes/${probe}.comp
+            RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+        if(failed)
+            set(${key} OFF CACHE INTERNAL "")
+        else()
+            set(${key} ON CACHE INTERNAL "")
+        endif()
+    endif()
+    set(${result} ${${key}} PARENT_SCOPE)
+endfunction()
+
+function(wavefit_add_shader)
+    cmake_parse_arguments(S "" "NAME;SOURCE;TARGET_ENV;REQUIRES" "DEFINES" ${ARGN})
+    if(NOT S_TARGET_ENV)
+        set(S_TARGET_ENV vulkan1.1)
+    endif()
+    set(source ${PROJECT_SOURCE_DIR}/shaders/${S_SOURCE})
+    set(c_file ${WAVEFIT_SHADER_DIR}/${S_NAME}.c)
+    set_property(GLOBAL APPEND PROPERTY WAVEFIT_SHADER_NAMES ${S_NAME})
+    set_property(GLOBAL APPEND PROPERTY WAVEFIT_SHADER_FILES ${c_file})
+    if(S_REQUIRES)
+        wavefit_probe_shader(${S_REQUIRES} ${S_TARGET_ENV} available)
+        if(NOT available)
+            message(STATUS "wavefit: shader ${S_NAME} off: "
+                           "glslang ${WAVEFIT_GLSLANG_VERSION} lacks ${S_REQUIRES}")
+            file(CONFIGURE OUTPUT ${c_file} CONTENT
+                 "#include \"core/spirv.h\"\nextern const wfi_spirv wfi_spv_@S_NAME@;\nconst wfi_spirv wfi_spv_@S_NAME@ = {0, 0, \"@S_NAME@\"};\n"
+                 @ONLY)
+            return()
+        endif()
+    endif()
+    list(TRANSFORM S_DEFINES PREPEND -D)
+    set(spv ${WAVEFIT_SHADER_DIR}/${S_NAME}.spv)
+    if(WAVEFIT_SPIRV_VAL)
+        set(validate COMMAND ${WAVEFIT_SPIRV_VAL} --target-env ${S_TARGET_ENV} ${spv})
+    endif()
+    add_custom_command(
+        OUTPUT ${spv}
+        COMMAND ${WAVEFIT_GLSLANG} --quiet -V --target-env ${S_TARGET_ENV}
+                -I${PROJECT_SOURCE_DIR}/shaders ${S_DEFINES} --depfile ${spv}.d -o ${spv} ${source}
+        ${validate}
+        DEPENDS ${source}
+        DEPFILE ${spv}.d
+        COMMENT "Compiling shader ${S_NAME}"
+        VERBATIM)
+    add_custom_command(
+        OUTPUT ${c_file}
+        COMMAND ${CMAKE_COMMAND} -DINPUT=${spv} -DOUTPUT=${c_file} -DNAME=${S_NAME}
+                -P ${PROJECT_SOURCE_DIR}/cmake/embed_spirv.cmake
+        DEPENDS ${spv} ${PROJECT_SOURCE_DIR}/cmake/embed_spirv.cmake
+        VERBATIM)
+endfunction()
+
+# Writes wfi_shaders.h and makes wavefit_shaders, an object library of every module. Called once,
+# after all shaders and in their folder.
+function(wavefit_shader_library)
+    get_property(names GLOBAL PROPERTY WAVEFIT_SHADER_NAMES)
+    get_property(files GLOBAL PROPERTY WAVEFIT_SHADER_FILES)
+    set(header "#include \"core/spirv.h\"\n")
+    foreach(name IN LISTS names)
+        string(APPEND header "extern const wfi_spirv wfi_spv_${name};\n")
+    endforeach()
+    file(CONFIGURE OUTPUT ${WAVEFIT_SHADER_DIR}/include/wfi_shaders.h CONTENT "${header}" @ONLY)
+    add_library(wavefit_shaders OBJECT ${files})
+    wavefit_compile_options(wavefit_shaders)
+    target_include_directories(wavefit_shaders
+        PUBLIC ${WAVEFIT_SHADER_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR}/src)
+endfunction()

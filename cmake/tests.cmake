@@ -1,0 +1,107 @@
+# Tests: ctest runs them, cmocka is inside. Device tests run once a driver and limits profile, with
+# the validation layer's core and synchronization checks on.
+#
+#   wavefit_add_test(NAME npy SOURCES test_npy.c [LIBRARIES wavefit_io])
+#   wavefit_add_device_test(NAME spmv SOURCES test_spmv.c [LIBRARIES ...]
+#                           [DRIVERS lavapipe swiftshader radv] [LIMITS full minimum] [TIMEOUT s])
+
+set(WAVEFIT_RADV_FAMILIES polaris10 vega10 navi21 navi31 gfx1201)
+
+# The file of a driver: DRIVER's cache variable, or the first of the usual places.
+function(wavefit_find_driver variable name)
+    find_file(${variable} NAMES ${ARGN}
+        PATHS ${PROJECT_SOURCE_DIR}/.cache/swiftshader/usr/lib/chromium
+              /usr/share/vulkan/icd.d /usr/local/share/vulkan/icd.d /etc/vulkan/icd.d
+        NO_DEFAULT_PATH DOC "Driver file of ${name}")
+    if(${variable})
+        message(STATUS "wavefit: tests run on ${name}: ${${variable}}")
+    elseif("$ENV{CI}" STREQUAL "true")
+        message(FATAL_ERROR "wavefit: ${name} is not installed; CI tests it (./dev setup test)")
+    else()
+        message(STATUS "wavefit: ${name} is not installed; tests on it are left out")
+    endif()
+endfunction()
+
+wavefit_find_driver(WAVEFIT_ICD_LAVAPIPE lavapipe lvp_icd.json lvp_icd.x86_64.json
+                    lvp_icd.aarch64.json)
+wavefit_find_driver(WAVEFIT_ICD_SWIFTSHADER SwiftShader vk_swiftshader_icd.json)
+wavefit_find_driver(WAVEFIT_ICD_RADV RADV radeon_icd.json radeon_icd.x86_64.json
+                    radeon_icd.aarch64.json)
+
+find_file(WAVEFIT_VALIDATION_LAYER VkLayer_khronos_validation.json
+    PATHS /usr/share/vulkan/explicit_layer.d /etc/vulkan/explicit_layer.d NO_DEFAULT_PATH)
+if(WAVEFIT_VALIDATION_LAYER)
+    set(WAVEFIT_VALIDATION "VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation"
+        "VK_LAYER_VALIDATE_SYNC=1" "VK_KHRONOS_VALIDATION_VALIDATE_SYNC=1")
+    message(STATUS "wavefit: validation layer: ${WAVEFIT_VALIDATION_LAYER}")
+elseif("$ENV{CI}" STREQUAL "true")
+    message(FATAL_ERROR "wavefit: no validation layer; CI needs it (./dev setup test)")
+else()
+    message(STATUS "wavefit: no validation layer; tests run without it")
+endif()
+
+set(WAVEFIT_TEST_ENVIRONMENT
+    "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/lsan.supp:print_suppressions=0"
+    "UBSAN_OPTIONS=print_stacktrace=1" "XDG_CACHE_HOME=${PROJECT_BINARY_DIR}/cache")
+
+function(wavefit_test_executable name)
+    cmake_parse_arguments(T "" "" "SOURCES;LIBRARIES" ${ARGN})
+    add_executable(test_${name} ${T_SOURCES})
+    wavefit_compile_options(test_${name})
+    target_include_directories(test_${name} PRIVATE
+        ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/shaders)
+    target_compile_definitions(test_${name} PRIVATE
+        VK_NO_PROTOTYPES WAVEFIT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    target_link_libraries(test_${name} PRIVATE ${T_LIBRARIES} wavefit::cmocka m)
+endfunction()
+
+function(wavefit_add_test)
+    cmake_parse_arguments(T "" "NAME" "SOURCES;LIBRARIES" ${ARGN})
+    wavefit_test_executable(${T_NAME} SOURCES ${T_SOURCES} LIBRARIES ${T_LIBRARIES})
+    add_test(NAME ${T_NAME} COMMAND test_${T_NAME})
+    set_tests_properties(${T_NAME} PROPERTIES
+        LABELS unit ENVIRONMENT "${WAVEFIT_TEST_ENVIRONMENT}" TIMEOUT 300)
+endfunction()
+
+# One ctest entry: a command on one driver with one limits profile.
+function(wavefit_add_device_entry entry icd limits timeout)
+    add_test(NAME ${entry} COMMAND ${ARGN})
+    set_tests_properties(${entry} PROPERTIES LABELS device TIMEOUT ${timeout}
+        ENVIRONMENT "${WAVEFIT_TEST_ENVIRONMENT};${WAVEFIT_VALIDATION};VK_DRIVER_FILES=${icd};WAVEFIT_TEST_LIMITS=${limits}"
+        FAIL_REGULAR_EXPRESSION "Validation Error;VUID-;SYNC-HAZARD")
+endfunction()
+
+function(wavefit_add_device_test)
+    cmake_parse_arguments(T "" "NAME;TIMEOUT" "SOURCES;LIBRARIES;DRIVERS;LIMITS" ${ARGN})
+    if(NOT T_DRIVERS)
+        set(T_DRIVERS lavapipe swiftshader)
+    endif()
+    if(NOT T_LIMITS)
+        set(T_LIMITS full minimum)
+    endif()
+    if(NOT T_TIMEOUT)
+        set(T_TIMEOUT 600)
+    endif()
+    # Tests see internals, which a shared library hides: they link the objects' static twin.
+    wavefit_test_executable(${T_NAME} SOURCES ${T_SOURCES}
+        LIBRARIES wavefit_device_harness wavefit_internal ${T_LIBRARIES})
+    foreach(driver IN LISTS T_DRIVERS)
+        string(TOUPPER ${driver} upper)
+        if(NOT WAVEFIT_ICD_${upper})
+            continue()
+        endif()
+        if(driver STREQUAL radv)
+            foreach(family IN LISTS WAVEFIT_RADV_FAMILIES)
+                wavefit_add_device_entry(${T_NAME}.radv.${family} ${WAVEFIT_ICD_RADV} full
+                                         ${T_TIMEOUT} test_${T_NAME})
+                set_property(TEST ${T_NAME}.radv.${family} APPEND PROPERTY ENVIRONMENT
+                             "RADV_FORCE_FAMILY=${family}")
+            endforeach()
+        else()
+            foreach(limits IN LISTS T_LIMITS)
+                wavefit_add_device_entry(${T_NAME}.${driver}.${limits} ${WAVEFIT_ICD_${upper}}
+                                         ${limits} ${T_TIMEOUT} test_${T_NAME})
+            endforeach()
+        endif()
+    endforeach()
+endfunction()

@@ -1,0 +1,237 @@
+#include "core/buffer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/command.h"
+
+#define STAGING_BYTES (UINT64_C(64) << 20)
+
+/* The memory type among `allowed` with all of `wanted` and as much of `preferred` as can be had;
+ * UINT32_MAX when none has `wanted`. */
+static uint32_t find_type(const VkPhysicalDeviceMemoryProperties *memory, uint32_t allowed,
+                          VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags preferred)
+{
+    uint32_t best = UINT32_MAX;
+    for (uint32_t i = 0; i < memory->memoryTypeCount; i++) {
+        const VkMemoryPropertyFlags flags = memory->memoryTypes[i].propertyFlags;
+        if (!(allowed & (UINT32_C(1) << i)) || (flags & wanted) != wanted)
+            continue;
+        if (best == UINT32_MAX || (flags & preferred) == preferred) {
+            best = i;
+            if ((flags & preferred) == preferred)
+                break;
+        }
+    }
+    return best;
+}
+
+static uint32_t choose_type(const wf_device *device, uint32_t allowed, wf_memory kind)
+{
+    const VkMemoryPropertyFlags local = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
+                                visible = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT,
+                                coherent = VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
+                                cached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+    const VkPhysicalDeviceMemoryProperties *memory = &device->memory;
+    if (kind == WF_MEMORY_UPLOAD)
+        return find_type(memory, allowed, visible | coherent, 0);
+    if (kind == WF_MEMORY_READBACK)
+        return find_type(memory, allowed, visible | coherent, cached);
+    const VkMemoryPropertyFlags preferred =
+        device->caps.unified_memory ? visible | coherent | cached : 0;
+    uint32_t type = find_type(memory, allowed, local, preferred);
+    return type != UINT32_MAX ? type : find_type(memory, allowed, 0, 0);
+}
+
+static wf_result create_vk_buffer(wf_buffer *buffer)
+{
+    wf_device *device = buffer->device;
+    const VkBufferCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .size = buffer->bytes,
+        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                 VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+        .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
+    };
+    return wfi_check_vk(
+        &device->log,
+        device->fn.vkCreateBuffer(device->vk, &info, device->allocator, &buffer->vk),
+        "vkCreateBuffer");
+}
+
+static wf_result allocate(wf_buffer *buffer, wf_memory kind)
+{
+    wf_device *device = buffer->device;
+    VkMemoryRequirements needs;
+    device->fn.vkGetBufferMemoryRequirements(device->vk, buffer->vk, &needs);
+    const uint32_t type = choose_type(device, needs.memoryTypeBits, kind);
+    if (type == UINT32_MAX)
+        return wfi_fail(&device->log, WF_ERROR_OUT_OF_DEVICE_MEMORY,
+                        "the device has no memory of the kind needed");
+    const VkMemoryAllocateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+        .allocationSize = needs.size,
+        .memoryTypeIndex = type,
+    };
+    VkResult vk =
+        device->fn.vkAllocateMemory(device->vk, &info, device->allocator, &buffer->memory);
+    if (vk >= VK_SUCCESS)
+        vk = device->fn.vkBindBufferMemory(device->vk, buffer->vk, buffer->memory, 0);
+    const VkMemoryPropertyFlags flags = device->memory.memoryTypes[type].propertyFlags;
+    /* Device memory is mapped only where it is also coherent: no flush to forget. */
+    const bool map = (flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) &&
+                     (flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) &&
+                     (kind != WF_MEMORY_DEVICE || device->caps.unified_memory);
+    if (vk >= VK_SUCCESS && map)
+        vk = device->fn.vkMapMemory(device->vk, buffer->memory, 0, VK_WHOLE_SIZE, 0,
+                                    &buffer->mapped);
+    if (vk < VK_SUCCESS)
+        wfi_log_write(&device->log, WF_LOG_INFO, "a buffer of %llu bytes was wanted",
+                      (unsigned long long)buffer->bytes);
+    return wfi_check_vk(&device->log, vk, "allocating device memory");
+}
+
+wf_result wf_buffer_create(wf_device *device, uint64_t bytes, wf_memory memory, wf_buffer **out)
+{
+    if (!device || !out || bytes == 0)
+        return wfi_fail(device ? &device->log : NULL, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_buffer_create: bad parameters");
+    if (bytes > device->caps.max_buffer)
+        return wfi_fail(&device->log, WF_ERROR_TOO_LARGE,
+                        "a buffer of %llu bytes is over this device's limit of %llu",
+                        (unsigned long long)bytes, (unsigned long long)device->caps.max_buffer);
+    wf_buffer *buffer = calloc(1, sizeof *buffer);
+    if (!buffer)
+        return wfi_fail(&device->log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+    buffer->device = device;
+    buffer->bytes = (bytes + 3) & ~UINT64_C(3); /* fills work in words */
+    wf_result result = create_vk_buffer(buffer);
+    if (result == WF_SUCCESS)
+        result = allocate(buffer, memory);
+    if (result != WF_SUCCESS) {
+        wf_buffer_destroy(&buffer);
+        return result;
+    }
+    *out = buffer;
+    return WF_SUCCESS;
+}
+
+void wf_buffer_destroy(wf_buffer **handle)
+{
+    wf_buffer *buffer = handle ? *handle : NULL;
+    if (!buffer)
+        return;
+    wf_device *device = buffer->device;
+    if (buffer->vk)
+        device->fn.vkDestroyBuffer(device->vk, buffer->vk, device->allocator);
+    if (buffer->memory)
+        device->fn.vkFreeMemory(device->vk, buffer->memory, device->allocator);
+    free(buffer);
+    *handle = NULL;
+}
+
+VkBuffer wf_buffer_handle(const wf_buffer *buffer)
+{
+    return buffer->vk;
+}
+
+uint64_t wf_buffer_size(const wf_buffer *buffer)
+{
+    return buffer->bytes;
+}
+
+static wf_result check_range(const wf_buffer *buffer, uint64_t offset, uint64_t bytes)
+{
+    if (offset > buffer->bytes || bytes > buffer->bytes - offset)
+        return wfi_fail(&buffer->device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "the range %llu + %llu is outside a buffer of %llu bytes",
+                        (unsigned long long)offset, (unsigned long long)bytes,
+                        (unsigned long long)buffer->bytes);
+    return WF_SUCCESS;
+}
+
+typedef struct copy_job {
+    wf_device *device;
+    const wf_buffer *from, *to;
+    uint64_t from_offset, to_offset, bytes;
+} copy_job;
+
+static wf_result record_copy(void *user, VkCommandBuffer command_buffer)
+{
+    const copy_job *job = user;
+    wfi_record_copy(job->device, command_buffer, job->from, job->from_offset, job->to,
+                    job->to_offset, job->bytes);
+    return WF_SUCCESS;
+}
+
+/* Moves data through a staging buffer in pieces; exactly one of `in` and `out` is given. */
+static wf_result transfer(wf_buffer *buffer, uint64_t offset, const unsigned char *in,
+                          unsigned char *out, uint64_t bytes)
+{
+    const uint64_t piece = bytes < STAGING_BYTES ? bytes : STAGING_BYTES;
+    wf_buffer *staging = NULL;
+    wf_result result = wf_buffer_create(buffer->device, piece,
+                                        in ? WF_MEMORY_UPLOAD : WF_MEMORY_READBACK, &staging);
+    for (uint64_t done = 0; result == WF_SUCCESS && done < bytes;) {
+        const uint64_t n = bytes - done < piece ? bytes - done : piece;
+        copy_job job = {buffer->device, in ? staging : buffer, in ? buffer : staging,
+                        in ? 0 : offset + done, in ? offset + done : 0, n};
+        if (in)
+            memcpy(staging->mapped, in + done, (size_t)n);
+        result = wfi_run(buffer->device, record_copy, &job);
+        if (out && result == WF_SUCCESS)
+            memcpy(out + done, staging->mapped, (size_t)n);
+        done += n;
+    }
+    wf_buffer_destroy(&staging);
+    return result;
+}
+
+wf_result wf_buffer_write(wf_buffer *buffer, uint64_t offset, const void *data, uint64_t bytes)
+{
+    wf_result result = check_range(buffer, offset, bytes);
+    if (result != WF_SUCCESS || bytes == 0)
+        return result;
+    if (!buffer->mapped)
+        return transfer(buffer, offset, data, NULL, bytes);
+    memcpy((unsigned char *)buffer->mapped + offset, data, (size_t)bytes);
+    return WF_SUCCESS;
+}
+
+wf_result wf_buffer_read(wf_buffer *buffer, uint64_t offset, void *data, uint64_t bytes)
+{
+    wf_result result = check_range(buffer, offset, bytes);
+    if (result != WF_SUCCESS || bytes == 0)
+        return result;
+    if (!buffer->mapped)
+        return transfer(buffer, offset, NULL, data, bytes);
+    memcpy(data, (unsigned char *)buffer->mapped + offset, (size_t)bytes);
+    return WF_SUCCESS;
+}
+
+typedef struct fill_job {
+    const wf_buffer *buffer;
+    uint64_t offset, bytes;
+    uint32_t value;
+} fill_job;
+
+static wf_result record_fill(void *user, VkCommandBuffer command_buffer)
+{
+    const fill_job *job = user;
+    const wf_device *device = job->buffer->device;
+    device->fn.vkCmdFillBuffer(command_buffer, job->buffer->vk, job->offset, job->bytes,
+                               job->value);
+    return WF_SUCCESS;
+}
+
+wf_result wf_buffer_fill(wf_buffer *buffer, uint64_t offset, uint64_t bytes, uint32_t value)
+{
+    wf_result result = check_range(buffer, offset, bytes);
+    if (result != WF_SUCCESS || bytes == 0)
+        return result;
+    if (offset % 4 || bytes % 4)
+        return wfi_fail(&buffer->device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_buffer_fill: offset and bytes must be multiples of 4");
+    fill_job job = {buffer, offset, bytes, value};
+    return wfi_run(buffer->device, record_fill, &job);
+}

@@ -1,0 +1,194 @@
+#include "core/command.h"
+
+#include "core/buffer.h"
+#include "core/timing.h"
+
+/* Made at the first submission: a device that only compiles (a driver without its card, an engine
+ * that submits itself) never needs them. */
+static wf_result create_submission(wf_device *device)
+{
+    if (device->submission_made)
+        return WF_SUCCESS;
+    const VkCommandPoolCreateInfo pool = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+        .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
+        .queueFamilyIndex = device->queue_family,
+    };
+    const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    const VkQueryPoolCreateInfo queries = {
+        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+        .queryType = VK_QUERY_TYPE_TIMESTAMP,
+        .queryCount = 2,
+    };
+    VkResult vk = VK_SUCCESS;
+    if (!device->command_pool)
+        vk = device->fn.vkCreateCommandPool(device->vk, &pool, device->allocator,
+                                            &device->command_pool);
+    if (vk >= VK_SUCCESS && !device->fence)
+        vk = device->fn.vkCreateFence(device->vk, &fence, device->allocator, &device->fence);
+    if (vk >= VK_SUCCESS && !device->queries && device->caps.timestamp_valid_bits)
+        vk = device->fn.vkCreateQueryPool(device->vk, &queries, device->allocator,
+                                          &device->queries);
+    device->submission_made = vk >= VK_SUCCESS;
+    return wfi_check_vk(&device->log, vk, "creating the command pool");
+}
+
+static wf_result begin(wf_device *device, VkCommandBuffer *command_buffer)
+{
+    const VkCommandBufferAllocateInfo allocate = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = device->command_pool,
+        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+        .commandBufferCount = 1,
+    };
+    const VkCommandBufferBeginInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+        .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
+    };
+    VkResult vk = device->fn.vkAllocateCommandBuffers(device->vk, &allocate, command_buffer);
+    if (vk >= VK_SUCCESS)
+        vk = device->fn.vkBeginCommandBuffer(*command_buffer, &info);
+    return wfi_check_vk(&device->log, vk, "beginning a command buffer");
+}
+
+/* Host reads of mapped memory after the fence need the device's writes made available to them. */
+static void release_to_host(wf_device *device, VkCommandBuffer command_buffer)
+{
+    const VkMemoryBarrier barrier = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+        .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
+        .dstAccessMask = VK_ACCESS_HOST_READ_BIT,
+    };
+    device->fn.vkCmdPipelineBarrier(
+        command_buffer, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
+        VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
+}
+
+static wf_result submit_and_wait(wf_device *device, VkCommandBuffer command_buffer)
+{
+    const VkSubmitInfo submit = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+        .commandBufferCount = 1,
+        .pCommandBuffers = &command_buffer,
+    };
+    VkResult vk = device->fn.vkQueueSubmit(device->queue, 1, &submit, device->fence);
+    if (vk >= VK_SUCCESS)
+        vk = device->fn.vkWaitForFences(device->vk, 1, &device->fence, VK_TRUE, UINT64_MAX);
+    if (vk >= VK_SUCCESS)
+        vk = device->fn.vkResetFences(device->vk, 1, &device->fence);
+    return wfi_check_vk(&device->log, vk, "running a command buffer");
+}
+
+static void write_timestamp(wf_device *device, VkCommandBuffer command_buffer, uint32_t query)
+{
+    device->fn.vkCmdWriteTimestamp(command_buffer,
+                                   query == 0 ? VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT
+                                              : VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT,
+                                   device->queries, query);
+}
+
+static wf_result read_timestamps(wf_device *device, double *seconds)
+{
+    uint64_t ticks[2] = {0, 0};
+    VkResult vk = device->fn.vkGetQueryPoolResults(
+        device->vk, device->queries, 0, 2, sizeof ticks, ticks, sizeof *ticks,
+        VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT);
+    if (vk < VK_SUCCESS)
+        return wfi_check_vk(&device->log, vk, "vkGetQueryPoolResults");
+    const uint64_t elapsed =
+        wfi_ticks_between(ticks[0], ticks[1], device->caps.timestamp_valid_bits);
+    *seconds = (double)elapsed * device->caps.timestamp_period_ns * 1e-9;
+    return WF_SUCCESS;
+}
+
+/* seconds NULL: untimed. Called with the queue lock held. */
+static wf_result run_locked(wf_device *device, wfi_record_fn prepare, wfi_record_fn record,
+                            void *user, double *seconds)
+{
+    VkCommandBuffer command_buffer = VK_NULL_HANDLE;
+    wf_result result = create_submission(device);
+    const bool stamps = seconds && device->queries;
+    if (result == WF_SUCCESS)
+        result = begin(device, &command_buffer);
+    if (result == WF_SUCCESS && prepare)
+        result = prepare(user, command_buffer);
+    if (result == WF_SUCCESS) {
+        /* What earlier submissions and the host wrote is visible to this one. */
+        wfi_barrier(device, command_buffer);
+        if (stamps) {
+            device->fn.vkCmdResetQueryPool(command_buffer, device->queries, 0, 2);
+            write_timestamp(device, command_buffer, 0);
+        }
+        result = record(user, command_buffer);
+    }
+    if (result == WF_SUCCESS) {
+        if (stamps)
+            write_timestamp(device, command_buffer, 1);
+        release_to_host(device, command_buffer);
+        result = wfi_check_vk(&device->log, device->fn.vkEndCommandBuffer(command_buffer),
+                              "vkEndCommandBuffer");
+    }
+    if (result == WF_SUCCESS) {
+        const double start = wfi_host_seconds();
+        result = submit_and_wait(device, command_buffer);
+        if (seconds)
+            *seconds = wfi_host_seconds() - start;
+    }
+    if (result == WF_SUCCESS && stamps)
+        result = read_timestamps(device, seconds);
+    if (command_buffer)
+        device->fn.vkFreeCommandBuffers(device->vk, device->command_pool, 1, &command_buffer);
+    return result;
+}
+
+wf_result wfi_run(wf_device *device, wfi_record_fn record, void *user)
+{
+    mtx_lock(&device->queue_lock);
+    wf_result result = run_locked(device, NULL, record, user, NULL);
+    mtx_unlock(&device->queue_lock);
+    return result;
+}
+
+wf_result wfi_run_timed(wf_device *device, wfi_record_fn prepare, wfi_record_fn record,
+                        void *user, double *seconds, bool *gpu_clock)
+{
+    mtx_lock(&device->queue_lock);
+    wf_result result = run_locked(device, prepare, record, user, seconds);
+    mtx_unlock(&device->queue_lock);
+    *gpu_clock = device->queries != VK_NULL_HANDLE;
+    return result;
+}
+
+static void barrier(wf_device *device, VkCommandBuffer command_buffer, VkPipelineStageFlags stages,
+                    VkAccessFlags writes, VkAccessFlags accesses)
+{
+    const VkMemoryBarrier memory = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+        .srcAccessMask = writes,
+        .dstAccessMask = accesses,
+    };
+    device->fn.vkCmdPipelineBarrier(command_buffer, stages, stages, 0, 1, &memory, 0, NULL, 0,
+                                    NULL);
+}
+
+void wfi_barrier(wf_device *device, VkCommandBuffer command_buffer)
+{
+    const VkAccessFlags writes = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
+    barrier(device, command_buffer,
+            VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT, writes,
+            writes | VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT);
+}
+
+void wfi_barrier_compute(wf_device *device, VkCommandBuffer command_buffer)
+{
+    barrier(device, command_buffer, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+            VK_ACCESS_SHADER_WRITE_BIT, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+}
+
+void wfi_record_copy(wf_device *device, VkCommandBuffer command_buffer, const wf_buffer *from,
+                     uint64_t from_offset, const wf_buffer *to, uint64_t to_offset,
+                     uint64_t bytes)
+{
+    const VkBufferCopy region = {from_offset, to_offset, bytes};
+    device->fn.vkCmdCopyBuffer(command_buffer, from->vk, to->vk, 1, &region);
+}

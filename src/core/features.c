@@ -1,0 +1,134 @@
+#include "core/features.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct extension_list {
+    VkExtensionProperties *items;
+    uint32_t count;
+} extension_list;
+
+static wf_result list_extensions(const wfi_instance *instance, const wfi_log *log,
+                                 VkPhysicalDevice device, extension_list *out)
+{
+    VkResult vk =
+        instance->vkEnumerateDeviceExtensionProperties(device, NULL, &out->count, NULL);
+    if (vk == VK_SUCCESS && out->count > 0) {
+        out->items = calloc(out->count, sizeof *out->items);
+        if (!out->items)
+            return wfi_fail(log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+        vk = instance->vkEnumerateDeviceExtensionProperties(device, NULL, &out->count,
+                                                            out->items);
+    }
+    return wfi_check_vk(log, vk, "vkEnumerateDeviceExtensionProperties");
+}
+
+static bool offered(const extension_list *list, const char *name)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i].extensionName, name) == 0)
+            return true;
+    return false;
+}
+
+/* True when the device has what `name` adds, as an extension or in its core version; an extension
+ * is noted for enabling. core_version 0: never in core. */
+static bool take(wfi_features *features, const extension_list *list, const char *name,
+                 uint32_t core_version)
+{
+    if (core_version && features->api_version >= core_version)
+        return true;
+    if (!offered(list, name) || features->extension_count == WFI_MAX_EXTENSIONS)
+        return false;
+    features->extensions[features->extension_count++] = name;
+    return true;
+}
+
+/* Puts a feature structure into the query chain. */
+static void link_feature(wfi_features *features, void *structure, VkStructureType type)
+{
+    VkBaseOutStructure *base = structure;
+    base->sType = type;
+    base->pNext = features->core.pNext;
+    features->core.pNext = base;
+}
+
+static void link_offered(wfi_features *f, const extension_list *list)
+{
+    const uint32_t v12 = VK_API_VERSION_1_2, v13 = VK_API_VERSION_1_3;
+#define LINK(member, type) link_feature(f, &f->member, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_##type)
+    LINK(storage16, 16BIT_STORAGE_FEATURES);
+    if (take(f, list, VK_KHR_8BIT_STORAGE_EXTENSION_NAME, v12))
+        LINK(storage8, 8BIT_STORAGE_FEATURES);
+    if (take(f, list, VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME, v12))
+        LINK(float16_int8, SHADER_FLOAT16_INT8_FEATURES);
+    if (take(f, list, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME, v13))
+        LINK(subgroup_size, SUBGROUP_SIZE_CONTROL_FEATURES);
+    if (take(f, list, VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES_EXTENSION_NAME, v12))
+        LINK(subgroup_types, SHADER_SUBGROUP_EXTENDED_TYPES_FEATURES);
+    if (take(f, list, VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME, v13))
+        LINK(integer_dot, SHADER_INTEGER_DOT_PRODUCT_FEATURES);
+    if (take(f, list, VK_KHR_VULKAN_MEMORY_MODEL_EXTENSION_NAME, v12))
+        LINK(memory_model, VULKAN_MEMORY_MODEL_FEATURES);
+    if (take(f, list, VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME, 0))
+        LINK(executable, PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR);
+    if (f->api_version >= v12)
+        LINK(address, BUFFER_DEVICE_ADDRESS_FEATURES);
+    if (take(f, list, VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT_EXTENSION_NAME, 0))
+        LINK(shared_layout, WORKGROUP_MEMORY_EXPLICIT_LAYOUT_FEATURES_KHR);
+    if (take(f, list, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME, 0))
+        LINK(cooperative, COOPERATIVE_MATRIX_FEATURES_KHR);
+#if defined(VK_NV_cooperative_matrix2)
+    if (f->cooperative.sType && take(f, list, VK_NV_COOPERATIVE_MATRIX_2_EXTENSION_NAME, 0))
+        LINK(cooperative2, COOPERATIVE_MATRIX_2_FEATURES_NV);
+#endif
+#if defined(VK_KHR_shader_bfloat16)
+    if (take(f, list, VK_KHR_SHADER_BFLOAT16_EXTENSION_NAME, 0))
+        LINK(bfloat16, SHADER_BFLOAT16_FEATURES_KHR);
+#endif
+#undef LINK
+}
+
+/* Leaves only the core features that wavefit's shaders use: the rest, robustBufferAccess first, can
+ * cost speed. */
+static void keep_used(wfi_features *f)
+{
+    const VkPhysicalDeviceFeatures offered_core = f->core.features;
+    f->core.features = (VkPhysicalDeviceFeatures){
+        .shaderFloat64 = offered_core.shaderFloat64,
+        .shaderInt64 = offered_core.shaderInt64,
+        .shaderInt16 = offered_core.shaderInt16,
+    };
+    f->storage16.storagePushConstant16 = VK_FALSE;
+    f->storage16.storageInputOutput16 = VK_FALSE;
+    f->storage8.storagePushConstant8 = VK_FALSE;
+    f->address.bufferDeviceAddressCaptureReplay = VK_FALSE;
+    f->address.bufferDeviceAddressMultiDevice = VK_FALSE;
+    f->cooperative.cooperativeMatrixRobustBufferAccess = VK_FALSE;
+}
+
+wf_result wfi_features_query(const wfi_instance *instance, const wfi_log *log,
+                             VkPhysicalDevice device, wfi_features *out)
+{
+    *out = (wfi_features){.core.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
+    VkPhysicalDeviceProperties properties;
+    instance->vkGetPhysicalDeviceProperties(device, &properties);
+    out->api_version = properties.apiVersion < instance->api_version ? properties.apiVersion
+                                                                     : instance->api_version;
+    extension_list list = {0};
+    wf_result result = list_extensions(instance, log, device, &list);
+    if (result == WF_SUCCESS) {
+        link_offered(out, &list);
+        out->push_descriptor = take(out, &list, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME, 0);
+        out->memory_budget = take(out, &list, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME, 0);
+        out->shader_sm_builtins = offered(&list, VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME);
+        out->amd_core = offered(&list, VK_AMD_SHADER_CORE_PROPERTIES_EXTENSION_NAME);
+        out->arm_core = offered(&list, VK_ARM_SHADER_CORE_BUILTINS_EXTENSION_NAME);
+        /* A device that has this extension must have it enabled. */
+        take(out, &list, "VK_KHR_portability_subset", 0);
+        instance->vkGetPhysicalDeviceFeatures2(device, &out->core);
+        keep_used(out);
+    }
+    free(list.items);
+    return result;
+}

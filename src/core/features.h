@@ -1,0 +1,39 @@
+/* The optional device features and extensions that wavefit uses: asked for in one chain, which then
+ * (reduced to what wavefit uses) is also the chain given to vkCreateDevice. */
+#ifndef WFI_CORE_FEATURES_H
+#define WFI_CORE_FEATURES_H
+
+#include "core/instance.h"
+
+#define WFI_MAX_EXTENSIONS 24
+
+typedef struct wfi_features {
+    VkPhysicalDeviceFeatures2 core;
+    VkPhysicalDevice16BitStorageFeatures storage16;
+    VkPhysicalDevice8BitStorageFeatures storage8;
+    VkPhysicalDeviceShaderFloat16Int8Features float16_int8;
+    VkPhysicalDeviceSubgroupSizeControlFeatures subgroup_size;
+    VkPhysicalDeviceShaderSubgroupExtendedTypesFeatures subgroup_types;
+    VkPhysicalDeviceShaderIntegerDotProductFeatures integer_dot;
+    VkPhysicalDeviceVulkanMemoryModelFeatures memory_model;
+    VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executable;
+    VkPhysicalDeviceBufferDeviceAddressFeatures address;
+    VkPhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR shared_layout;
+    VkPhysicalDeviceCooperativeMatrixFeaturesKHR cooperative;
+#if defined(VK_NV_cooperative_matrix2)
+    VkPhysicalDeviceCooperativeMatrix2FeaturesNV cooperative2;
+#endif
+#if defined(VK_KHR_shader_bfloat16)
+    VkPhysicalDeviceShaderBfloat16FeaturesKHR bfloat16;
+#endif
+    bool push_descriptor, memory_budget, shader_sm_builtins, amd_core, arm_core;
+    uint32_t api_version; /* the lower of instance and device */
+    uint32_t extension_count;
+    const char *extensions[WFI_MAX_EXTENSIONS]; /* to enable */
+} wfi_features;
+
+/* Fills *out with what the device offers of the above and wavefit uses. */
+wf_result wfi_features_query(const wfi_instance *instance, const wfi_log *log,
+                             VkPhysicalDevice device, wfi_features *out);
+
+#endif

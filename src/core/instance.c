@@ -1,0 +1,156 @@
+#include "core/instance.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__APPLE__)
+static const char *const loader_names[] = {"libvulkan.1.dylib", "libvulkan.dylib",
+                                           "libMoltenVK.dylib"};
+#else
+static const char *const loader_names[] = {"libvulkan.so.1", "libvulkan.so"};
+#endif
+
+static wf_result open_loader(wfi_instance *instance, const wfi_log *log)
+{
+    for (size_t i = 0; i < sizeof loader_names / sizeof *loader_names && !instance->module; i++)
+        instance->module = dlopen(loader_names[i], RTLD_NOW | RTLD_LOCAL);
+    if (!instance->module)
+        return wfi_fail(log, WF_ERROR_NO_LOADER, "no Vulkan loader: %s cannot be opened",
+                        loader_names[0]);
+    void *symbol = dlsym(instance->module, "vkGetInstanceProcAddr");
+    if (!symbol)
+        return wfi_fail(log, WF_ERROR_NO_LOADER, "%s has no vkGetInstanceProcAddr",
+                        loader_names[0]);
+    /* ISO C has no cast from object to function pointer; POSIX has the representation equal. */
+    memcpy(&instance->get_proc, &symbol, sizeof symbol);
+    return WF_SUCCESS;
+}
+
+static bool has_extension(const VkExtensionProperties *list, uint32_t count, const char *name)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(list[i].extensionName, name) == 0)
+            return true;
+    return false;
+}
+
+/* Portability drivers (MoltenVK) are listed only to instances that ask for them. */
+static bool offers_portability(const wfi_instance *instance)
+{
+    PFN_vkEnumerateInstanceExtensionProperties enumerate =
+        (PFN_vkEnumerateInstanceExtensionProperties)instance->get_proc(
+            NULL, "vkEnumerateInstanceExtensionProperties");
+    uint32_t count = 0;
+    if (!enumerate || enumerate(NULL, &count, NULL) != VK_SUCCESS || count == 0)
+        return false;
+    VkExtensionProperties *list = calloc(count, sizeof *list);
+    bool found = list && enumerate(NULL, &count, list) >= VK_SUCCESS &&
+                 has_extension(list, count, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
+    free(list);
+    return found;
+}
+
+static wf_result create_instance(wfi_instance *instance, const wfi_log *log)
+{
+    PFN_vkEnumerateInstanceVersion version =
+        (PFN_vkEnumerateInstanceVersion)instance->get_proc(NULL, "vkEnumerateInstanceVersion");
+    PFN_vkCreateInstance create =
+        (PFN_vkCreateInstance)instance->get_proc(NULL, "vkCreateInstance");
+    instance->api_version = VK_API_VERSION_1_0;
+    if (version)
+        version(&instance->api_version);
+    if (!create || instance->api_version < VK_API_VERSION_1_1)
+        return wfi_fail(log, WF_ERROR_NO_LOADER,
+                        "the Vulkan loader offers Vulkan 1.0 only; wavefit needs 1.1");
+    if (instance->api_version > VK_API_VERSION_1_3)
+        instance->api_version = VK_API_VERSION_1_3;
+
+    const VkApplicationInfo application = {
+        .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+        .pApplicationName = "wavefit",
+        .pEngineName = "wavefit",
+        .engineVersion =
+            VK_MAKE_VERSION(WF_VERSION_MAJOR, WF_VERSION_MINOR, WF_VERSION_PATCH),
+        .apiVersion = instance->api_version,
+    };
+    const char *portability = VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;
+    const bool use_portability = offers_portability(instance);
+    const VkInstanceCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+        .flags = use_portability ? VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR : 0,
+        .pApplicationInfo = &application,
+        .enabledExtensionCount = use_portability ? 1 : 0,
+        .ppEnabledExtensionNames = &portability,
+    };
+    VkResult vk = create(&info, instance->allocator, &instance->vk);
+    if (vk == VK_ERROR_INCOMPATIBLE_DRIVER)
+        return wfi_fail(log, WF_ERROR_NO_DEVICE, "no Vulkan driver was found");
+    return wfi_check_vk(log, vk, "vkCreateInstance");
+}
+
+static wf_result load_functions(wfi_instance *instance, const wfi_log *log)
+{
+#define WFI_LOAD(name)                                                                             \
+    instance->name = (PFN_##name)instance->get_proc(instance->vk, #name);                          \
+    if (!instance->name)                                                                           \
+        return wfi_fail(log, WF_ERROR_DRIVER, "the Vulkan loader has no " #name);
+    WFI_INSTANCE_FUNCTIONS(WFI_LOAD)
+#undef WFI_LOAD
+    instance->cooperative_properties =
+        (PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR)instance->get_proc(
+            instance->vk, "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR");
+    return WF_SUCCESS;
+}
+
+wf_result wfi_instance_create(const wf_device_params *params, const wfi_log *log,
+                              const VkAllocationCallbacks *allocator, wfi_instance *out)
+{
+    wfi_instance instance = {.allocator = allocator};
+    wf_result result = WF_SUCCESS;
+    instance.get_proc = params ? params->get_instance_proc_addr : NULL;
+    if (!instance.get_proc)
+        result = open_loader(&instance, log);
+    if (result == WF_SUCCESS)
+        result = create_instance(&instance, log);
+    if (result == WF_SUCCESS)
+        result = load_functions(&instance, log);
+    if (result != WF_SUCCESS) {
+        wfi_instance_destroy(&instance);
+        return result;
+    }
+    *out = instance;
+    return WF_SUCCESS;
+}
+
+void wfi_instance_destroy(wfi_instance *instance)
+{
+    if (instance->vk && instance->vkDestroyInstance)
+        instance->vkDestroyInstance(instance->vk, instance->allocator);
+    if (instance->module)
+        dlclose(instance->module);
+    *instance = (wfi_instance){0};
+}
+
+wf_result wfi_instance_devices(const wfi_instance *instance, const wfi_log *log,
+                               VkPhysicalDevice **devices, uint32_t *count)
+{
+    VkPhysicalDevice *list = NULL;
+    uint32_t n = 0;
+    VkResult vk = instance->vkEnumeratePhysicalDevices(instance->vk, &n, NULL);
+    if (vk == VK_ERROR_INITIALIZATION_FAILED || (vk == VK_SUCCESS && n == 0))
+        return wfi_fail(log, WF_ERROR_NO_DEVICE, "no Vulkan device was found");
+    if (vk == VK_SUCCESS) {
+        list = calloc(n, sizeof(VkPhysicalDevice));
+        if (!list)
+            return wfi_fail(log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+        vk = instance->vkEnumeratePhysicalDevices(instance->vk, &n, list);
+    }
+    if (vk < VK_SUCCESS) {
+        free(list);
+        return wfi_check_vk(log, vk, "vkEnumeratePhysicalDevices");
+    }
+    *devices = list;
+    *count = n;
+    return WF_SUCCESS;
+}

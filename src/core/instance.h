@@ -1,0 +1,45 @@
+/* The Vulkan loader and a VkInstance, with its functions in a table of its own. */
+#ifndef WFI_CORE_INSTANCE_H
+#define WFI_CORE_INSTANCE_H
+
+#include "core/log.h"
+#include "core/volk.h"
+
+/* Every instance-level function that wavefit calls. */
+#define WFI_INSTANCE_FUNCTIONS(X)                                                                  \
+    X(vkDestroyInstance)                                                                           \
+    X(vkEnumeratePhysicalDevices)                                                                  \
+    X(vkGetPhysicalDeviceProperties)                                                               \
+    X(vkGetPhysicalDeviceProperties2)                                                              \
+    X(vkGetPhysicalDeviceFeatures2)                                                                \
+    X(vkGetPhysicalDeviceMemoryProperties2)                                                        \
+    X(vkGetPhysicalDeviceQueueFamilyProperties)                                                    \
+    X(vkEnumerateDeviceExtensionProperties)                                                        \
+    X(vkCreateDevice)                                                                              \
+    X(vkGetDeviceProcAddr)
+
+typedef struct wfi_instance {
+    void *module; /* the loader library where we opened it, else NULL */
+    PFN_vkGetInstanceProcAddr get_proc;
+    VkInstance vk;
+    uint32_t api_version; /* what the application asked of the instance */
+    const VkAllocationCallbacks *allocator;
+#define WFI_MEMBER(name) PFN_##name name;
+    WFI_INSTANCE_FUNCTIONS(WFI_MEMBER)
+#undef WFI_MEMBER
+    /* NULL where the loader knows no such extension */
+    PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR cooperative_properties;
+} wfi_instance;
+
+/* Opens the loader (unless params bring vkGetInstanceProcAddr) and creates an instance.
+ * WF_ERROR_NO_LOADER; WF_ERROR_NO_DEVICE when no driver offers Vulkan 1.1. */
+wf_result wfi_instance_create(const wf_device_params *params, const wfi_log *log,
+                              const VkAllocationCallbacks *allocator, wfi_instance *out);
+/* Accepts a half-built instance. */
+void wfi_instance_destroy(wfi_instance *instance);
+
+/* The physical devices, in the loader's order; *devices is malloc'ed. WF_ERROR_NO_DEVICE. */
+wf_result wfi_instance_devices(const wfi_instance *instance, const wfi_log *log,
+                               VkPhysicalDevice **devices, uint32_t *count);
+
+#endif

@@ -1,0 +1,75 @@
+#include "core/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#define TEXT_BYTES 1024
+
+static void write_line(const wfi_log *log, wf_log_level level, const char *format, va_list args)
+{
+    if (!log || !log->fn)
+        return;
+    char text[TEXT_BYTES];
+    vsnprintf(text, sizeof text, format, args);
+    log->fn(log->user, level, text);
+}
+
+void wfi_log_write(const wfi_log *log, wf_log_level level, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    write_line(log, level, format, args);
+    va_end(args);
+}
+
+wf_result wfi_fail(const wfi_log *log, wf_result result, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    write_line(log, WF_LOG_ERROR, format, args);
+    va_end(args);
+    return result;
+}
+
+const char *wfi_vk_result_name(VkResult vk)
+{
+    switch (vk) {
+#define NAME(code)                                                                                 \
+    case code:                                                                                     \
+        return #code;
+        NAME(VK_SUCCESS)
+        NAME(VK_NOT_READY)
+        NAME(VK_TIMEOUT)
+        NAME(VK_INCOMPLETE)
+        NAME(VK_ERROR_OUT_OF_HOST_MEMORY)
+        NAME(VK_ERROR_OUT_OF_DEVICE_MEMORY)
+        NAME(VK_ERROR_INITIALIZATION_FAILED)
+        NAME(VK_ERROR_DEVICE_LOST)
+        NAME(VK_ERROR_MEMORY_MAP_FAILED)
+        NAME(VK_ERROR_LAYER_NOT_PRESENT)
+        NAME(VK_ERROR_EXTENSION_NOT_PRESENT)
+        NAME(VK_ERROR_FEATURE_NOT_PRESENT)
+        NAME(VK_ERROR_INCOMPATIBLE_DRIVER)
+        NAME(VK_ERROR_TOO_MANY_OBJECTS)
+        NAME(VK_ERROR_FRAGMENTED_POOL)
+        NAME(VK_ERROR_OUT_OF_POOL_MEMORY)
+        NAME(VK_ERROR_UNKNOWN)
+#undef NAME
+    default:
+        return "an unlisted VkResult";
+    }
+}
+
+wf_result wfi_check_vk(const wfi_log *log, VkResult vk, const char *what)
+{
+    if (vk >= VK_SUCCESS)
+        return WF_SUCCESS;
+    wf_result result = WF_ERROR_DRIVER;
+    if (vk == VK_ERROR_OUT_OF_HOST_MEMORY)
+        result = WF_ERROR_OUT_OF_HOST_MEMORY;
+    else if (vk == VK_ERROR_OUT_OF_DEVICE_MEMORY)
+        result = WF_ERROR_OUT_OF_DEVICE_MEMORY;
+    else if (vk == VK_ERROR_DEVICE_LOST)
+        result = WF_ERROR_DEVICE_LOST;
+    return wfi_fail(log, result, "%s: %s (%d)", what, wfi_vk_result_name(vk), (int)vk);
+}

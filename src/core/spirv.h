@@ -1,0 +1,14 @@
+/* A compiled shader, embedded in the library. */
+#ifndef WFI_CORE_SPIRV_H
+#define WFI_CORE_SPIRV_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct wfi_spirv {
+    const uint32_t *words; /* NULL: not built, the GLSL compiler was too old for it */
+    size_t size_bytes;
+    const char *name;
+} wfi_spirv;
+
+#endif

@@ -1,0 +1,135 @@
+/* Whether a point may run on a device, and the pipeline that it makes. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "kernels/family.h"
+
+static bool refuse(char reason[256], const char *format, ...) WFI_PRINTF(2, 3);
+
+static bool refuse(char reason[256], const char *format, ...)
+{
+    if (reason) {
+        va_list args;
+        va_start(args, format);
+        vsnprintf(reason, 256, format, args);
+        va_end(args);
+    }
+    return false;
+}
+
+typedef struct need {
+    uint32_t bit;
+    bool offered;
+    const char *name;
+} need;
+
+static bool needs_hold(const wfi_point *point, char reason[256])
+{
+    const wf_caps *caps = point->caps;
+    const need needs[] = {
+        {WFI_NEEDS_F16_ARITHMETIC, caps->f16_arithmetic, "16-bit float arithmetic"},
+        {WFI_NEEDS_F16_STORAGE, caps->f16_storage, "16-bit storage buffers"},
+        {WFI_NEEDS_F64, caps->f64, "64-bit floats"},
+        {WFI_NEEDS_SUBGROUP_SIZE_CONTROL, caps->subgroup_size_control, "subgroup size control"},
+        {WFI_NEEDS_FULL_SUBGROUPS, caps->full_subgroups, "full subgroups"},
+        {WFI_NEEDS_COOPERATIVE_MATRIX, caps->cooperative_matrix, "cooperative matrices"},
+        {WFI_NEEDS_COOPERATIVE_MATRIX2, caps->cooperative_matrix2,
+         "work-group cooperative matrices"},
+        {WFI_NEEDS_BF16, caps->bf16, "bfloat16"},
+        {WFI_NEEDS_INT8, caps->int8_arithmetic && caps->int8_storage, "8-bit integers"},
+        {WFI_NEEDS_INTEGER_DOT, caps->integer_dot, "integer dot products"},
+        {WFI_NEEDS_INT64, caps->int64, "64-bit integers"},
+    };
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+        if ((point->variant->needs & needs[i].bit) && !needs[i].offered)
+            return refuse(reason, "the device has no %s", needs[i].name);
+    const uint32_t operations = point->variant->subgroup_operations;
+    if ((caps->subgroup_operations & operations) != operations)
+        return refuse(reason, "the device lacks subgroup operations (0x%x of 0x%x)",
+                      caps->subgroup_operations & operations, operations);
+    return true;
+}
+
+static bool module_holds(const wfi_point *point, char reason[256])
+{
+    const wf_type type = point->problem->type;
+    const wfi_spirv *module = point->variant->modules[type];
+    if (!module)
+        return refuse(reason, "variant %s does not do %s", point->variant->name,
+                      wf_type_name(type));
+    if (!module->words)
+        return refuse(reason, "its shader was not built (GLSL compiler too old)");
+    if (type == WF_TYPE_F64 && !point->caps->f64)
+        return refuse(reason, "the device has no 64-bit floats");
+    return true;
+}
+
+static bool limits_hold(const wfi_point *point, char reason[256])
+{
+    static const char axis[] = "xyz";
+    const wf_caps *caps = point->caps;
+    const wfi_variant *variant = point->variant;
+    uint32_t size[3];
+    variant->group_size(point, size);
+    const uint64_t invocations = (uint64_t)size[0] * size[1] * size[2];
+    for (int i = 0; i < 3; i++)
+        if (size[i] == 0 || size[i] > caps->max_group_size[i])
+            return refuse(reason, "a work-group of %u along %c is over the limit of %u", size[i],
+                          axis[i], caps->max_group_size[i]);
+    if (invocations > caps->max_invocations)
+        return refuse(reason, "%llu work-items a work-group are over the limit of %u",
+                      (unsigned long long)invocations, caps->max_invocations);
+    const uint64_t shared = variant->shared_bytes ? variant->shared_bytes(point) : 0;
+    if (shared > caps->max_shared_bytes)
+        return refuse(reason, "%llu bytes of shared memory are over the limit of %u",
+                      (unsigned long long)shared, caps->max_shared_bytes);
+    if (variant->storage_buffers > caps->max_storage_buffers)
+        return refuse(reason, "%u storage buffers are over the limit of %u",
+                      variant->storage_buffers, caps->max_storage_buffers);
+    if (variant->push_bytes > caps->max_push_bytes)
+        return refuse(reason, "%u bytes of push constants are over the limit of %u",
+                      variant->push_bytes, caps->max_push_bytes);
+    return true;
+}
+
+bool wfi_point_legal(const wfi_point *point, char reason[256])
+{
+    const wfi_variant *variant = point->variant;
+    if (!module_holds(point, reason) || !needs_hold(point, reason))
+        return false;
+    /* Constraints first: a group size is only meaningful for values that fit each other. */
+    for (uint32_t i = 0; i < variant->constraint_count; i++)
+        if (!variant->constraints[i].holds(point))
+            return refuse(reason, "%s", variant->constraints[i].reason);
+    return limits_hold(point, reason);
+}
+
+void wfi_point_defaults(wfi_point *point)
+{
+    for (uint32_t i = 0; i < point->variant->parameter_count; i++)
+        point->values[i] = point->variant->parameters[i].default_value;
+}
+
+void wfi_point_pipeline(const wfi_point *point, wfi_pipeline_desc *desc)
+{
+    const wfi_variant *variant = point->variant;
+    uint32_t size[3];
+    *desc = (wfi_pipeline_desc){
+        .name = variant->name,
+        .spirv = variant->modules[point->problem->type],
+        .storage_buffers = variant->storage_buffers,
+        .push_bytes = variant->push_bytes,
+        .subgroup_size = variant->subgroup_size ? variant->subgroup_size(point) : 0,
+        .full_subgroups = (variant->needs & WFI_NEEDS_FULL_SUBGROUPS) != 0,
+    };
+    variant->group_size(point, size);
+    for (uint32_t i = 0; i < 3; i++)
+        desc->constants[desc->constant_count++] = (wfi_constant){i, size[i]};
+    for (uint32_t i = 0; i < variant->parameter_count; i++)
+        /* Ids 0-2 are the group size, which group_size has said already. */
+        if (variant->parameters[i].id != WFI_NO_CONSTANT && variant->parameters[i].id > 2)
+            desc->constants[desc->constant_count++] =
+                (wfi_constant){variant->parameters[i].id, point->values[i]};
+    if (variant->constants)
+        variant->constants(point, desc);
+}

@@ -1,0 +1,68 @@
+/* The families, and their table as the public header shows it. */
+#include <string.h>
+
+#include "kernels/families.h"
+
+/* A family adds its line here. */
+static const wfi_family *const families[WF_FAMILY_COUNT] = {
+    NULL,
+};
+
+const wfi_family *wfi_family_get(wf_family family)
+{
+    return (unsigned)family < WF_FAMILY_COUNT ? families[family] : NULL;
+}
+
+uint32_t wfi_variant_find(const wfi_family *family, const char *name)
+{
+    for (uint32_t i = 0; i < family->variant_count; i++)
+        if (strcmp(family->variants[i].name, name) == 0)
+            return i;
+    return UINT32_MAX;
+}
+
+uint32_t wfi_parameter_find(const wfi_variant *variant, const char *name)
+{
+    for (uint32_t i = 0; i < variant->parameter_count; i++)
+        if (strcmp(variant->parameters[i].name, name) == 0)
+            return i;
+    return UINT32_MAX;
+}
+
+const char *wf_family_name(wf_family family)
+{
+    const wfi_family *f = wfi_family_get(family);
+    return f ? f->name : "?";
+}
+
+uint32_t wf_family_variant_count(wf_family family)
+{
+    const wfi_family *f = wfi_family_get(family);
+    return f ? f->variant_count : 0;
+}
+
+wf_result wf_family_variant(wf_family family, uint32_t index, wf_variant_info *out)
+{
+    const wfi_family *f = wfi_family_get(family);
+    if (!f || !out || index >= f->variant_count)
+        return WF_ERROR_INVALID_ARGUMENT;
+    const wfi_variant *variant = &f->variants[index];
+    *out = (wf_variant_info){
+        .name = variant->name,
+        .summary = variant->summary,
+        .source = variant->source,
+        .parameter_count = variant->parameter_count,
+    };
+    for (uint32_t t = 0; t < WF_TYPE_COUNT; t++)
+        if (variant->modules[t] && variant->modules[t]->words)
+            out->types |= UINT32_C(1) << t;
+    for (uint32_t i = 0; i < variant->parameter_count; i++)
+        out->parameters[i] = (wf_parameter_info){
+            .name = variant->parameters[i].name,
+            .meaning = variant->parameters[i].meaning,
+            .default_value = variant->parameters[i].default_value,
+            .candidate_count = variant->parameters[i].candidate_count,
+            .candidates = variant->parameters[i].candidates,
+        };
+    return WF_SUCCESS;
+}

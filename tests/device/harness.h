@@ -1,0 +1,32 @@
+/* What device tests share: a device as the environment asks, random data, failures that say how to
+ * repeat them. */
+#ifndef WFI_TESTS_HARNESS_H
+#define WFI_TESTS_HARNESS_H
+
+#include "wavefit/wavefit.h"
+
+/* cmocka group fixtures: *state is a wf_device on the driver that the loader is pointed at, with
+ * WAVEFIT_TEST_LIMITS=minimum or full. Errors logged go to stderr. */
+int test_device_setup(void **state);
+int test_device_teardown(void **state);
+
+/* The last line of error logged, "" if none since the last call. */
+const char *test_last_error(void);
+/* Keeps expected errors off stderr while on. */
+void test_expect_errors(bool on);
+
+/* The seed of this run: WAVEFIT_TEST_SEED or a fixed one; failures print it. */
+uint64_t test_seed(void);
+
+/* splitmix64 (Steele, Lea, Flood 2014). */
+typedef struct test_random {
+    uint64_t state;
+} test_random;
+uint64_t test_random_bits(test_random *random);
+uint32_t test_random_below(test_random *random, uint32_t bound);
+double test_random_uniform(test_random *random); /* in [-1, 1) */
+
+/* Fills a buffer with NaN bit patterns (all bits set). */
+void test_poison(wf_buffer *buffer);
+
+#endif

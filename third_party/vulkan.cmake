@@ -1,0 +1,71 @@
+# Vulkan headers (1.3.239 or later) and volk: wavefit_vulkan, an interface target with the include
+# folders and the header that gives volk's symbols a prefix of our own.
+set(WAVEFIT_LEAST_HEADERS 239)
+find_path(WAVEFIT_VULKAN_INCLUDE vulkan/vulkan_core.h DOC "Folder of vulkan/vulkan_core.h")
+find_path(WAVEFIT_VOLK_INCLUDE volk.c PATH_SUFFIXES volk DOC "Folder of volk.h and volk.c")
+
+function(wavefit_headers_version folder result)
+    set(${result} 0 PARENT_SCOPE)
+    if(folder)
+        file(STRINGS ${folder}/vulkan/vulkan_core.h line REGEX "define VK_HEADER_VERSION ")
+        string(REGEX MATCH "[0-9]+$" version "${line}")
+        file(STRINGS ${folder}/vulkan/vulkan_core.h complete
+             REGEX "define VK_HEADER_VERSION_COMPLETE")
+        string(REGEX MATCH "0, 1, ([0-9]+)" ignored "${complete}")
+        if(CMAKE_MATCH_1 GREATER 3) # 1.4's count starts at 303, after 1.3's 302
+            set(version ${version})
+        elseif(CMAKE_MATCH_1 LESS 3)
+            set(version 0)
+        endif()
+        set(${result} ${version} PARENT_SCOPE)
+    endif()
+endfunction()
+
+wavefit_headers_version("${WAVEFIT_VULKAN_INCLUDE}" version)
+if(version LESS WAVEFIT_LEAST_HEADERS AND WAVEFIT_FETCH)
+    message(STATUS "wavefit: Vulkan headers: installed ${version}, fetching 1.4.309")
+    FetchContent_Declare(wavefit_vulkan_headers
+        GIT_REPOSITORY https://github.com/KhronosGroup/Vulkan-Headers.git
+        GIT_TAG v1.4.309 GIT_SHALLOW ON SOURCE_SUBDIR none)
+    FetchContent_MakeAvailable(wavefit_vulkan_headers)
+    set(WAVEFIT_VULKAN_INCLUDE ${wavefit_vulkan_headers_SOURCE_DIR}/include CACHE PATH "" FORCE)
+    wavefit_headers_version("${WAVEFIT_VULKAN_INCLUDE}" version)
+endif()
+if(version LESS WAVEFIT_LEAST_HEADERS)
+    message(FATAL_ERROR "wavefit: Vulkan headers ${version} are older than 1.3.239; "
+                        "install libvulkan-dev (./dev setup)")
+endif()
+message(STATUS "wavefit: Vulkan headers ${version}: ${WAVEFIT_VULKAN_INCLUDE}")
+
+if(NOT WAVEFIT_VOLK_INCLUDE AND WAVEFIT_FETCH)
+    message(STATUS "wavefit: volk: none installed, fetching 1.4.304")
+    FetchContent_Declare(wavefit_volk
+        GIT_REPOSITORY https://github.com/zeux/volk.git
+        GIT_TAG 1.4.304 GIT_SHALLOW ON SOURCE_SUBDIR none)
+    FetchContent_MakeAvailable(wavefit_volk)
+    set(WAVEFIT_VOLK_INCLUDE ${wavefit_volk_SOURCE_DIR} CACHE PATH "" FORCE)
+endif()
+if(NOT WAVEFIT_VOLK_INCLUDE)
+    message(FATAL_ERROR "wavefit: no volk; install libvulkan-volk-dev (./dev setup)")
+endif()
+file(STRINGS ${WAVEFIT_VOLK_INCLUDE}/volk.h line REGEX "define VOLK_HEADER_VERSION ")
+string(REGEX MATCH "[0-9]+$" version "${line}")
+message(STATUS "wavefit: volk ${version}: ${WAVEFIT_VOLK_INCLUDE}")
+
+# volk.c defines a global a Vulkan function. A program that links wavefit statically may have volk
+# of its own, so ours are renamed: wfi_vkX instead of vkX, wfi_volkX instead of volkX.
+file(STRINGS ${WAVEFIT_VOLK_INCLUDE}/volk.h pointers REGEX "^extern PFN_vk[A-Za-z0-9]+ vk")
+list(TRANSFORM pointers REPLACE "^extern PFN_vk[A-Za-z0-9]+ (vk[A-Za-z0-9]+);.*$" "\\1")
+list(REMOVE_DUPLICATES pointers)
+set(content "/* Generated from volk.h: a prefix for each of its symbols. */\n")
+foreach(name IN LISTS pointers ITEMS volkInitialize volkInitializeCustom volkFinalize
+        volkGetInstanceVersion volkLoadInstance volkLoadInstanceOnly volkLoadInstanceTable
+        volkLoadDevice volkGetLoadedInstance volkGetLoadedDevice volkLoadDeviceTable)
+    string(APPEND content "#define ${name} wfi_${name}\n")
+endforeach()
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/volk/wfi_volk_prefix.h CONTENT "${content}" @ONLY)
+
+add_library(wavefit_vulkan INTERFACE)
+target_include_directories(wavefit_vulkan SYSTEM INTERFACE
+    $<BUILD_INTERFACE:${WAVEFIT_VULKAN_INCLUDE}> $<BUILD_INTERFACE:${WAVEFIT_VOLK_INCLUDE}>
+    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/volk>)

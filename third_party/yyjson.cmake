@@ -1,0 +1,16 @@
+# yyjson reads and writes results (tool and tests only).
+find_package(yyjson QUIET)
+if(yyjson_FOUND)
+    message(STATUS "wavefit: yyjson ${yyjson_VERSION}: ${yyjson_DIR}")
+elseif(WAVEFIT_FETCH)
+    message(STATUS "wavefit: yyjson: none installed, fetching 0.10.0")
+    FetchContent_Declare(wavefit_yyjson
+        GIT_REPOSITORY https://github.com/ibireme/yyjson.git GIT_TAG 0.10.0 GIT_SHALLOW ON)
+    FetchContent_MakeAvailable(wavefit_yyjson)
+else()
+    message(FATAL_ERROR "wavefit: no yyjson; install libyyjson-dev (./dev setup)")
+endif()
+add_library(wavefit_yyjson INTERFACE)
+target_link_libraries(wavefit_yyjson INTERFACE
+    $<IF:$<TARGET_EXISTS:yyjson::yyjson>,yyjson::yyjson,yyjson>)
+add_library(wavefit::yyjson ALIAS wavefit_yyjson)
