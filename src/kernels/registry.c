@@ -3,9 +3,8 @@
 
 #include "kernels/families.h"
 
-/* A family adds its line here. */
 static const wfi_family *const families[WF_FAMILY_COUNT] = {
-    NULL,
+    [WF_FAMILY_MATMUL] = &wfi_family_matmul,
 };
 
 const wfi_family *wfi_family_get(wf_family family)

@@ -1,0 +1,73 @@
+#include "points.h"
+
+#include <stdio.h>
+
+typedef struct walk {
+    test_point_fn fn;
+    void *user;
+    uint32_t count;
+} walk;
+
+static void visit(walk *w, const wfi_point *point)
+{
+    if (!wfi_point_legal(point, NULL))
+        return;
+    w->fn(w->user, point);
+    w->count++;
+}
+
+static void visit_around(walk *w, const wfi_point *centre)
+{
+    visit(w, centre);
+    for (uint32_t p = 0; p < centre->variant->parameter_count; p++) {
+        const wfi_parameter *parameter = &centre->variant->parameters[p];
+        for (uint32_t c = 0; c < parameter->candidate_count; c++) {
+            wfi_point point = *centre;
+            if (point.values[p] == parameter->candidates[c])
+                continue;
+            point.values[p] = parameter->candidates[c];
+            visit(w, &point);
+        }
+    }
+}
+
+uint32_t test_each_point(const wf_caps *caps, const wfi_problem *problem,
+                         const wfi_variant *variant, uint32_t random_points, test_random *random,
+                         test_point_fn fn, void *user)
+{
+    walk w = {fn, user, 0};
+    wfi_point point = {.caps = caps, .problem = problem, .variant = variant};
+    wfi_point_defaults(&point);
+    visit_around(&w, &point);
+    if (variant->fit(&point) >= 0)
+        visit_around(&w, &point);
+    for (uint32_t n = 0; n < random_points; n++) {
+        for (uint32_t p = 0; p < variant->parameter_count; p++) {
+            const wfi_parameter *parameter = &variant->parameters[p];
+            if (parameter->candidate_count)
+                point.values[p] =
+                    parameter->candidates[test_random_below(random, parameter->candidate_count)];
+        }
+        visit(&w, &point);
+    }
+    return w.count;
+}
+
+void test_point_text(const wfi_point *point, char *text, size_t bytes)
+{
+    int used = snprintf(text, bytes, "%s", point->variant->name);
+    for (uint32_t i = 0; i < point->variant->parameter_count && (size_t)used < bytes; i++)
+        used += snprintf(text + used, bytes - (size_t)used, " %s=%u",
+                         point->variant->parameters[i].name, point->values[i]);
+}
+
+wf_tuning test_point_tuning(const wfi_point *point, wf_constant *constants)
+{
+    const uint32_t count = point->variant->parameter_count;
+    for (uint32_t i = 0; i < count; i++)
+        constants[i] = (wf_constant){point->variant->parameters[i].name, point->values[i]};
+    return (wf_tuning){.size = sizeof(wf_tuning),
+                       .variant = point->variant->name,
+                       .constants = constants,
+                       .constant_count = count};
+}

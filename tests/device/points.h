@@ -1,0 +1,22 @@
+/* Walks the legal points of a variant: the defaults, the model's choice, every candidate of every
+ * parameter around both, and random combinations. */
+#ifndef WFI_TESTS_POINTS_H
+#define WFI_TESTS_POINTS_H
+
+#include "harness.h"
+#include "kernels/family.h"
+
+typedef void (*test_point_fn)(void *user, const wfi_point *point);
+
+/* Calls fn for each legal point; returns how many there were. random_points more are drawn. */
+uint32_t test_each_point(const wf_caps *caps, const wfi_problem *problem,
+                         const wfi_variant *variant, uint32_t random_points, test_random *random,
+                         test_point_fn fn, void *user);
+
+/* "variant a=1 b=2" */
+void test_point_text(const wfi_point *point, char *text, size_t bytes);
+
+/* The point as a wf_tuning that forces it; constants has room for WF_MAX_PARAMETERS. */
+wf_tuning test_point_tuning(const wfi_point *point, wf_constant *constants);
+
+#endif

@@ -1,0 +1,339 @@
+/* Matrix products against f64: every variant and many points on edge-class sizes, splitting over
+ * small bindings, exactness, NaN and infinity. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/device.h"
+#include "points.h"
+
+#define RANDOM_POINTS 4
+
+typedef struct shape {
+    uint32_t m, n, k;
+} shape;
+
+static const shape edge_shapes[] = {{1, 1, 1},   {1, 67, 33},  {67, 1, 33}, {33, 67, 1},
+                                    {31, 32, 33}, {64, 64, 64}, {37, 129, 71}};
+
+/* Device and host copies of one product's operands. */
+typedef struct product {
+    wf_device *device;
+    shape size;
+    float *a, *b, *c;
+    wf_buffer *device_a, *device_b, *device_c;
+} product;
+
+static size_t elements(uint32_t rows, uint32_t columns)
+{
+    return (size_t)rows * columns;
+}
+
+static void make_product(product *p, wf_device *device, shape size)
+{
+    const size_t na = elements(size.m, size.k), nb = elements(size.k, size.n),
+                 nc = elements(size.m, size.n);
+    *p = (product){.device = device, .size = size};
+    p->a = malloc(na * sizeof(float));
+    p->b = malloc(nb * sizeof(float));
+    p->c = malloc(nc * sizeof(float));
+    assert_true(p->a && p->b && p->c);
+    assert_int_equal(wf_buffer_create(device, na * 4, WF_MEMORY_DEVICE, &p->device_a), 0);
+    assert_int_equal(wf_buffer_create(device, nb * 4, WF_MEMORY_DEVICE, &p->device_b), 0);
+    assert_int_equal(wf_buffer_create(device, nc * 4, WF_MEMORY_DEVICE, &p->device_c), 0);
+}
+
+static void fill_random(product *p, test_random *random)
+{
+    for (size_t i = 0; i < elements(p->size.m, p->size.k); i++)
+        p->a[i] = (float)test_random_uniform(random);
+    for (size_t i = 0; i < elements(p->size.k, p->size.n); i++)
+        p->b[i] = (float)test_random_uniform(random);
+}
+
+static void upload(product *p)
+{
+    assert_int_equal(
+        wf_buffer_write(p->device_a, 0, p->a, elements(p->size.m, p->size.k) * 4), 0);
+    assert_int_equal(
+        wf_buffer_write(p->device_b, 0, p->b, elements(p->size.k, p->size.n) * 4), 0);
+}
+
+static void free_product(product *p)
+{
+    wf_buffer_destroy(&p->device_a);
+    wf_buffer_destroy(&p->device_b);
+    wf_buffer_destroy(&p->device_c);
+    free(p->a);
+    free(p->b);
+    free(p->c);
+}
+
+static wf_matmul_params params_of(const product *p, const wf_tuning *tuning)
+{
+    return (wf_matmul_params){.size = sizeof(wf_matmul_params),
+                              .m = p->size.m,
+                              .n = p->size.n,
+                              .k = p->size.k,
+                              .tuning = tuning};
+}
+
+static wf_bindings bindings_of(const product *p)
+{
+    return (wf_bindings){.size = sizeof(wf_bindings),
+                         .items = {{.buffer = p->device_a},
+                                   {.buffer = p->device_b},
+                                   {.buffer = p->device_c}}};
+}
+
+/* Plans, runs on a poisoned C and reads C back; returns the number of dispatches. */
+static uint32_t multiply(product *p, const wf_tuning *tuning)
+{
+    const wf_matmul_params params = params_of(p, tuning);
+    const wf_bindings bindings = bindings_of(p);
+    wf_plan_info info = {.size = sizeof info};
+    wf_plan *plan = NULL;
+    assert_int_equal(wf_matmul_plan(p->device, &params, &plan), WF_SUCCESS);
+    test_poison(p->device_c);
+    assert_int_equal(wf_plan_run(plan, &bindings), WF_SUCCESS);
+    assert_int_equal(
+        wf_buffer_read(p->device_c, 0, p->c, elements(p->size.m, p->size.n) * 4), WF_SUCCESS);
+    assert_int_equal(wf_plan_describe(plan, &info), WF_SUCCESS);
+    wf_plan_destroy(&plan);
+    return info.dispatches;
+}
+
+static void assert_right(const product *p, const char *what)
+{
+    const wf_matmul_params params = params_of(p, NULL);
+    wf_check check;
+    assert_int_equal(wf_matmul_check(&params, p->a, p->b, p->c, 0, 0, &check), WF_SUCCESS);
+    if (!(check.error_over_bound <= 1))
+        fail_msg("%s at %ux%ux%u: element %llu is %g bounds off; seed %llu", what, p->size.m,
+                 p->size.n, p->size.k, (unsigned long long)check.worst, check.error_over_bound,
+                 (unsigned long long)test_seed());
+}
+
+static void run_point(void *user, const wfi_point *point)
+{
+    product *p = user;
+    wf_constant constants[WF_MAX_PARAMETERS];
+    char text[256];
+    const wf_tuning tuning = test_point_tuning(point, constants);
+    multiply(p, &tuning);
+    test_point_text(point, text, sizeof text);
+    assert_right(p, text);
+}
+
+static void every_point_is_right(void **state)
+{
+    const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
+    test_random random = {test_seed()};
+    uint32_t points = 0;
+    for (size_t s = 0; s < sizeof edge_shapes / sizeof *edge_shapes; s++) {
+        product p;
+        make_product(&p, *state, edge_shapes[s]);
+        fill_random(&p, &random);
+        upload(&p);
+        const wfi_problem problem = {.family = WF_FAMILY_MATMUL,
+                                     .matmul = {p.size.m, p.size.n, p.size.k}};
+        for (uint32_t v = 0; v < family->variant_count; v++) {
+            if (!family->variants[v].modules[WF_TYPE_F32])
+                continue;
+            points += test_each_point(wf_device_caps(*state), &problem, &family->variants[v],
+                                      RANDOM_POINTS, &random, run_point, &p);
+        }
+        free_product(&p);
+    }
+    printf("%u points\n", points);
+    assert_true(points > 100);
+}
+
+static void model_choice_is_right(void **state)
+{
+    test_random random = {test_seed()};
+    for (int n = 0; n < 12; n++) {
+        product p;
+        const shape size = {1 + test_random_below(&random, 300),
+                            1 + test_random_below(&random, 300),
+                            1 + test_random_below(&random, 300)};
+        make_product(&p, *state, size);
+        fill_random(&p, &random);
+        upload(&p);
+        multiply(&p, NULL);
+        assert_right(&p, "the model's choice");
+        free_product(&p);
+    }
+}
+
+/* With tiny bindings the product is cut into panels of rows and of the sum. */
+static void splits_over_small_bindings(void **state)
+{
+    wf_device *device = *state;
+    const uint64_t range = device->caps.max_storage_range;
+    test_random random = {test_seed()};
+    product p;
+    make_product(&p, device, (shape){93, 61, 77});
+    fill_random(&p, &random);
+    upload(&p);
+    device->caps.max_storage_range = 8192 + device->caps.storage_alignment;
+    const uint32_t dispatches = multiply(&p, NULL);
+    device->caps.max_storage_range = range;
+    assert_right(&p, "panels");
+    assert_true(dispatches >= 9); /* 3 row panels (93*77*4 bytes), 3 sum panels (77*61*4) */
+    free_product(&p);
+}
+
+static void folds_a_grid_over_small_limits(void **state)
+{
+    wf_device *device = *state;
+    const uint32_t groups = device->caps.max_groups[0];
+    const wf_tuning tuning = {.size = sizeof tuning, .variant = "naive"};
+    test_random random = {test_seed()};
+    product p;
+    make_product(&p, device, (shape){150, 170, 5});
+    fill_random(&p, &random);
+    upload(&p);
+    device->caps.max_groups[0] = 7;
+    multiply(&p, &tuning);
+    device->caps.max_groups[0] = groups;
+    assert_right(&p, "folded grid");
+    free_product(&p);
+}
+
+static void small_integers_are_exact(void **state)
+{
+    test_random random = {test_seed()};
+    product p;
+    make_product(&p, *state, (shape){45, 83, 130});
+    for (size_t i = 0; i < elements(45, 130); i++)
+        p.a[i] = (float)((int)test_random_below(&random, 17) - 8);
+    for (size_t i = 0; i < elements(130, 83); i++)
+        p.b[i] = (float)((int)test_random_below(&random, 17) - 8);
+    upload(&p);
+    multiply(&p, NULL);
+    for (uint32_t row = 0; row < 45; row++)
+        for (uint32_t column = 0; column < 83; column++) {
+            long sum = 0;
+            for (uint32_t i = 0; i < 130; i++)
+                sum += (long)p.a[row * 130 + i] * (long)p.b[i * 83 + column];
+            assert_true(p.c[row * 83 + column] == (float)sum);
+        }
+    free_product(&p);
+}
+
+static void nan_and_infinity_propagate(void **state)
+{
+    test_random random = {test_seed()};
+    product p;
+    make_product(&p, *state, (shape){20, 24, 40});
+    fill_random(&p, &random);
+    p.a[3 * 40 + 7] = NAN;
+    p.b[11 * 24 + 5] = INFINITY;
+    upload(&p);
+    multiply(&p, NULL);
+    for (uint32_t column = 0; column < 24; column++)
+        assert_true(isnan(p.c[3 * 24 + column]));
+    assert_true(isinf(p.c[0 * 24 + 5]));
+    assert_true(isfinite(p.c[0 * 24 + 6]) && isfinite(p.c[4 * 24 + 6]));
+    assert_right(&p, "NaN and infinity");
+    free_product(&p);
+}
+
+static void refuses_bad_requests(void **state)
+{
+    wf_plan *plan = NULL;
+    wf_matmul_params params = {.size = sizeof params, .m = 4, .n = 4, .k = 0};
+    const wf_constant odd[] = {{"tile_m", 30}, {"thread_m", 4}}, unknown = {"tile_q", 8};
+    wf_tuning tuning = {.size = sizeof tuning, .variant = "nothing"};
+    test_expect_errors(true);
+    assert_int_equal(wf_matmul_plan(*state, &params, &plan), WF_ERROR_INVALID_ARGUMENT);
+    params.k = 4;
+    params.type = WF_TYPE_I8;
+    assert_int_equal(wf_matmul_plan(*state, &params, &plan), WF_ERROR_UNSUPPORTED);
+    params.type = WF_TYPE_F32;
+    params.tuning = &tuning;
+    assert_int_equal(wf_matmul_plan(*state, &params, &plan), WF_ERROR_UNKNOWN_VARIANT);
+    tuning = (wf_tuning){sizeof tuning, "register", &unknown, 1, false};
+    assert_int_equal(wf_matmul_plan(*state, &params, &plan), WF_ERROR_UNKNOWN_VARIANT);
+    tuning = (wf_tuning){sizeof tuning, "register", odd, 2, false};
+    assert_int_equal(wf_matmul_plan(*state, &params, &plan), WF_ERROR_CONSTRAINT);
+    assert_non_null(strstr(test_last_error(), "multiple of thread_m"));
+    test_expect_errors(false);
+    assert_null(plan);
+}
+
+static void refuses_bad_bindings(void **state)
+{
+    product p;
+    wf_plan *plan = NULL;
+    make_product(&p, *state, (shape){16, 16, 16});
+    const wf_matmul_params params = params_of(&p, NULL);
+    assert_int_equal(wf_matmul_plan(*state, &params, &plan), WF_SUCCESS);
+    wf_bindings bindings = bindings_of(&p);
+    test_expect_errors(true);
+    bindings.items[1].buffer = NULL;
+    assert_int_equal(wf_plan_run(plan, &bindings), WF_ERROR_BINDING);
+    assert_non_null(strstr(test_last_error(), "B is missing"));
+    bindings = bindings_of(&p);
+    bindings.items[0].bytes = 100;
+    assert_int_equal(wf_plan_run(plan, &bindings), WF_ERROR_BINDING);
+    bindings = bindings_of(&p);
+    bindings.items[0].offset = 4 * wf_device_caps(*state)->storage_alignment * 1024;
+    assert_int_equal(wf_plan_run(plan, &bindings), WF_ERROR_BINDING);
+    bindings = bindings_of(&p);
+    bindings.items[0].offset = 2;
+    assert_int_equal(wf_plan_run(plan, &bindings), WF_ERROR_BINDING);
+    bindings = bindings_of(&p);
+    bindings.items[2].buffer = p.device_a;
+    assert_int_equal(wf_plan_run(plan, &bindings), WF_ERROR_BINDING);
+    assert_non_null(strstr(test_last_error(), "overlap"));
+    test_expect_errors(false);
+    wf_plan_destroy(&plan);
+    free_product(&p);
+}
+
+static void measures(void **state)
+{
+    product p;
+    wf_plan *plan = NULL;
+    wf_timing timing;
+    test_random random = {test_seed()};
+    make_product(&p, *state, (shape){64, 64, 64});
+    fill_random(&p, &random);
+    upload(&p);
+    const wf_matmul_params params = params_of(&p, NULL);
+    const wf_bindings bindings = bindings_of(&p);
+    wf_measure_params measure = {.size = sizeof measure, .repeat = 6};
+    assert_int_equal(wf_matmul_plan(*state, &params, &plan), WF_SUCCESS);
+    assert_int_equal(wf_plan_measure(plan, &bindings, &measure, &timing), WF_SUCCESS);
+    assert_int_equal(timing.count, 6);
+    assert_true(timing.median_us > 0 && timing.min_us <= timing.median_us);
+    assert_int_equal(timing.gpu_clock, wf_device_caps(*state)->timestamp_valid_bits > 0);
+    measure.cold = true;
+    assert_int_equal(wf_plan_measure(plan, &bindings, &measure, &timing), WF_SUCCESS);
+    assert_true(timing.cold && timing.batch == 1);
+    wf_plan_destroy(&plan);
+    free_product(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_point_is_right),
+        cmocka_unit_test(model_choice_is_right),
+        cmocka_unit_test(splits_over_small_bindings),
+        cmocka_unit_test(folds_a_grid_over_small_limits),
+        cmocka_unit_test(small_integers_are_exact),
+        cmocka_unit_test(nan_and_infinity_propagate),
+        cmocka_unit_test(refuses_bad_requests),
+        cmocka_unit_test(refuses_bad_bindings),
+        cmocka_unit_test(measures),
+    };
+    return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);
+}
