@@ -120,6 +120,7 @@ static void fill_subgroups(const properties *p, const wfi_features *f, wf_caps *
         return;
     caps->subgroup_min = p->subgroup_size.minSubgroupSize;
     caps->subgroup_max = p->subgroup_size.maxSubgroupSize;
+    caps->max_group_subgroups = p->subgroup_size.maxComputeWorkgroupSubgroups;
     caps->subgroup_size_control =
         (p->subgroup_size.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
     caps->full_subgroups = f->subgroup_size.computeFullSubgroups;
@@ -297,7 +298,7 @@ void wfi_caps_clamp_minimum(wf_caps *caps)
     lower64(&caps->max_allocation, UINT64_C(1) << 30);
     lower64(&caps->max_buffer, UINT64_C(1) << 30);
     caps->subgroup_size = caps->subgroup_min = caps->subgroup_max = 1;
-    caps->subgroup_operations = 0;
+    caps->subgroup_operations = caps->max_group_subgroups = 0;
     caps->subgroup_size_control = caps->full_subgroups = false;
     caps->f16_arithmetic = caps->f16_storage = caps->f64 = false;
     caps->int8_arithmetic = caps->int8_storage = caps->int16 = caps->int64 = false;

@@ -79,6 +79,10 @@ static bool limits_hold(const wfi_point *point, char reason[256])
     if (invocations > caps->max_invocations)
         return refuse(reason, "%llu work-items a work-group are over the limit of %u",
                       (unsigned long long)invocations, caps->max_invocations);
+    const uint32_t pinned = variant->subgroup_size ? variant->subgroup_size(point) : 0;
+    if (pinned && invocations > (uint64_t)pinned * caps->max_group_subgroups)
+        return refuse(reason, "%llu work-items are over the limit of %u subgroups of %u",
+                      (unsigned long long)invocations, caps->max_group_subgroups, pinned);
     const uint64_t shared = variant->shared_bytes ? variant->shared_bytes(point) : 0;
     if (shared > caps->max_shared_bytes)
         return refuse(reason, "%llu bytes of shared memory are over the limit of %u",

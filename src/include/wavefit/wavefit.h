@@ -128,6 +128,7 @@ typedef struct wf_caps {
     /* subgroups in compute shaders */
     uint32_t subgroup_size;       /* the default; 1 where compute has no subgroup operations */
     uint32_t subgroup_min, subgroup_max;
+    uint32_t max_group_subgroups; /* a work-group, in pipelines that require a subgroup size */
     uint32_t subgroup_operations; /* VkSubgroupFeatureFlags usable in compute shaders */
     bool subgroup_size_control;   /* a pipeline can require any power of two in [min, max] */
     bool full_subgroups;
