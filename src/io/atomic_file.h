@@ -1,0 +1,22 @@
+/* Files that appear whole or not at all: written under a temporary name in the same folder, then
+ * renamed. */
+#ifndef WFI_IO_ATOMIC_FILE_H
+#define WFI_IO_ATOMIC_FILE_H
+
+#include <stdio.h>
+
+#include "io/io_error.h"
+
+typedef struct wfi_atomic_file {
+    FILE *file; /* write here */
+    char *path, *temporary;
+} wfi_atomic_file;
+
+bool wfi_atomic_open(wfi_atomic_file *out, const char *path, wfi_io_error *error);
+/* Flushes to the disk and renames. On any failure, an earlier write's included, the temporary is
+ * removed and what stood at the path stays. */
+bool wfi_atomic_commit(wfi_atomic_file *out, wfi_io_error *error);
+/* Gives up: removes the temporary. */
+void wfi_atomic_abandon(wfi_atomic_file *out);
+
+#endif

@@ -1,0 +1,105 @@
+#include "io/csr.h"
+
+#include <stdlib.h>
+
+#define FIRST_ROOM 1024
+
+bool wfi_triplets_add(wfi_triplets *t, uint32_t row, uint32_t column, double value)
+{
+    if (t->count == t->room) {
+        const size_t room = t->room ? t->room * 2 : FIRST_ROOM;
+        uint32_t *rows = realloc(t->rows, room * sizeof *rows);
+        t->rows = rows ? rows : t->rows;
+        uint32_t *columns = realloc(t->columns, room * sizeof *columns);
+        t->columns = columns ? columns : t->columns;
+        double *values = realloc(t->values, room * sizeof *values);
+        t->values = values ? values : t->values;
+        if (!rows || !columns || !values)
+            return false;
+        t->room = room;
+    }
+    if (t->count == UINT32_MAX)
+        return false;
+    t->rows[t->count] = row;
+    t->columns[t->count] = column;
+    t->values[t->count++] = value;
+    return true;
+}
+
+void wfi_triplets_free(wfi_triplets *t)
+{
+    free(t->rows);
+    free(t->columns);
+    free(t->values);
+    *t = (wfi_triplets){0};
+}
+
+/* order[i]: the triplets by ascending key, equal keys in their order in `from` (NULL: as added). A
+ * counting sort; counts has keys + 1 zeros. */
+static void sort_by(const uint32_t *key, size_t count, uint32_t keys, const uint32_t *from,
+                    uint32_t *counts, uint32_t *order)
+{
+    for (size_t i = 0; i < count; i++)
+        counts[key[i] + 1]++;
+    for (uint32_t k = 0; k < keys; k++)
+        counts[k + 1] += counts[k];
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t item = from ? from[i] : (uint32_t)i;
+        order[counts[key[item]]++] = item;
+    }
+}
+
+/* Copies the sorted triplets out, adding up those of one place. */
+static void merge(const wfi_triplets *t, const uint32_t *order, wfi_csr *csr)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        const uint32_t item = order[i];
+        const uint32_t row = t->rows[item];
+        if (csr->row_offsets[row + 1] > 0 && csr->column_indices[n - 1] == t->columns[item]) {
+            csr->values[n - 1] += t->values[item];
+            continue;
+        }
+        csr->column_indices[n] = t->columns[item];
+        csr->values[n++] = t->values[item];
+        csr->row_offsets[row + 1]++;
+    }
+    csr->entries = n;
+    for (uint32_t row = 0; row < csr->rows; row++)
+        csr->row_offsets[row + 1] += csr->row_offsets[row];
+}
+
+bool wfi_csr_from_triplets(const wfi_triplets *t, uint32_t rows, uint32_t columns, wfi_csr *out)
+{
+    wfi_csr csr = {.rows = rows, .columns = columns};
+    uint32_t *by_column = malloc((t->count + 1) * sizeof *by_column);
+    uint32_t *by_row = malloc((t->count + 1) * sizeof *by_row);
+    uint32_t *column_counts = calloc((size_t)columns + 2, sizeof *column_counts);
+    uint32_t *row_counts = calloc((size_t)rows + 2, sizeof *row_counts);
+    csr.row_offsets = calloc((size_t)rows + 1, sizeof *csr.row_offsets);
+    csr.column_indices = malloc((t->count + 1) * sizeof *csr.column_indices);
+    csr.values = malloc((t->count + 1) * sizeof *csr.values);
+    const bool ok = by_column && by_row && column_counts && row_counts && csr.row_offsets &&
+                    csr.column_indices && csr.values;
+    if (ok) {
+        sort_by(t->columns, t->count, columns, NULL, column_counts, by_column);
+        sort_by(t->rows, t->count, rows, by_column, row_counts, by_row);
+        merge(t, by_row, &csr);
+        *out = csr;
+    } else {
+        wfi_csr_free(&csr);
+    }
+    free(by_column);
+    free(by_row);
+    free(column_counts);
+    free(row_counts);
+    return ok;
+}
+
+void wfi_csr_free(wfi_csr *csr)
+{
+    free(csr->row_offsets);
+    free(csr->column_indices);
+    free(csr->values);
+    *csr = (wfi_csr){0};
+}

@@ -1,0 +1,33 @@
+/* A sparse matrix in compressed sparse rows on the host, and its making from triplets. */
+#ifndef WFI_IO_CSR_H
+#define WFI_IO_CSR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "io/io_error.h"
+
+typedef struct wfi_csr {
+    uint32_t rows, columns, entries;
+    uint32_t *row_offsets;    /* rows + 1 */
+    uint32_t *column_indices; /* ascending within a row, no duplicates */
+    double *values;
+} wfi_csr;
+
+/* Entries in any order, growing geometrically. */
+typedef struct wfi_triplets {
+    size_t count, room;
+    uint32_t *rows, *columns;
+    double *values;
+} wfi_triplets;
+
+/* False without memory or beyond 2^32 - 1 entries. */
+bool wfi_triplets_add(wfi_triplets *triplets, uint32_t row, uint32_t column, double value);
+void wfi_triplets_free(wfi_triplets *triplets);
+
+/* Sorts, sums duplicates in the order they were added. False without memory. */
+bool wfi_csr_from_triplets(const wfi_triplets *triplets, uint32_t rows, uint32_t columns,
+                           wfi_csr *out);
+void wfi_csr_free(wfi_csr *csr);
+
+#endif

@@ -1,0 +1,388 @@
+#include "io/results.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <yyjson.h>
+
+#include "io/atomic_file.h"
+
+const char *wfi_status_name(wfi_status status)
+{
+    static const char *const names[] = {"ok",      "failed", "unsupported",
+                                        "skipped", "error",  "cancelled"};
+    return names[status];
+}
+
+void wfi_result_case_init(wfi_result_case *c, const char *family)
+{
+    memset(c, 0, sizeof *c);
+    c->family = family;
+    c->rate = c->gbs = c->percent = (double)NAN;
+}
+
+void wfi_result_case_fact(wfi_result_case *c, const char *name, double number)
+{
+    if (c->fact_count < WFI_MAX_PROBLEM)
+        c->facts[c->fact_count++] = (wfi_fact){name, NULL, number};
+}
+
+void wfi_result_case_extra(wfi_result_case *c, const char *name, double number)
+{
+    if (c->extra_count < WFI_MAX_PROBLEM)
+        c->extras[c->extra_count++] = (wfi_fact){name, NULL, number};
+}
+
+/* ------------------------------------------------------------------------------------- pieces */
+
+/* Strings are copied: drivers' names need not be valid UTF-8, which JSON demands. */
+static void put_text(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key,
+                     const char *text)
+{
+    char clean[1024];
+    size_t n = 0;
+    if (!text || !*text)
+        return;
+    for (; *text && n + 1 < sizeof clean; text++)
+        clean[n++] = (unsigned char)*text < 0x80 ? *text : '?';
+    clean[n] = '\0';
+    yyjson_mut_obj_add_strcpy(doc, object, key, clean);
+}
+
+/* Whole numbers without a fraction, absent when not finite. */
+static void put_number(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key, double value)
+{
+    if (!isfinite(value))
+        return;
+    if (value == floor(value) && fabs(value) < 9007199254740992.0)
+        yyjson_mut_obj_add_sint(doc, object, key, (int64_t)value);
+    else
+        yyjson_mut_obj_add_real(doc, object, key, value);
+}
+
+static void put_facts(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_fact *facts,
+                      uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (facts[i].text)
+            put_text(doc, object, facts[i].name, facts[i].text);
+        else
+            put_number(doc, object, facts[i].name, facts[i].number);
+}
+
+static void put_hex(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key,
+                    const uint8_t *bytes, size_t count)
+{
+    char text[65];
+    for (size_t i = 0; i < count && i < 32; i++)
+        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+    yyjson_mut_obj_add_strcpy(doc, object, key, text);
+}
+
+static const char *type_name(uint32_t device_type)
+{
+    static const char *const names[] = {"other", "integrated", "discrete", "virtual", "cpu"};
+    return device_type < 5 ? names[device_type] : "other";
+}
+
+static yyjson_mut_val *limits_of(yyjson_mut_doc *doc, const wf_caps *caps)
+{
+    yyjson_mut_val *limits = yyjson_mut_obj(doc);
+    yyjson_mut_val *size = yyjson_mut_arr_with_uint32(doc, caps->max_group_size, 3);
+    yyjson_mut_val *groups = yyjson_mut_arr_with_uint32(doc, caps->max_groups, 3);
+    put_text(doc, limits, "profile", caps->limits == WF_LIMITS_MINIMUM ? "minimum" : "device");
+    yyjson_mut_obj_add_uint(doc, limits, "max_invocations", caps->max_invocations);
+    yyjson_mut_obj_add_val(doc, limits, "max_group_size", size);
+    yyjson_mut_obj_add_val(doc, limits, "max_groups", groups);
+    yyjson_mut_obj_add_uint(doc, limits, "max_shared_bytes", caps->max_shared_bytes);
+    yyjson_mut_obj_add_uint(doc, limits, "max_storage_buffers", caps->max_storage_buffers);
+    yyjson_mut_obj_add_uint(doc, limits, "max_storage_range", caps->max_storage_range);
+    yyjson_mut_obj_add_uint(doc, limits, "max_allocation", caps->max_allocation);
+    yyjson_mut_obj_add_uint(doc, limits, "storage_alignment", caps->storage_alignment);
+    return limits;
+}
+
+static yyjson_mut_val *features_of(yyjson_mut_doc *doc, const wf_caps *caps)
+{
+    const struct {
+        const char *name;
+        bool on;
+    } list[] = {
+        {"f64", caps->f64},
+        {"f16_arithmetic", caps->f16_arithmetic},
+        {"f16_storage", caps->f16_storage},
+        {"bf16", caps->bf16},
+        {"int8_arithmetic", caps->int8_arithmetic},
+        {"int8_storage", caps->int8_storage},
+        {"int64", caps->int64},
+        {"integer_dot", caps->integer_dot},
+        {"integer_dot_accelerated", caps->integer_dot_accelerated},
+        {"cooperative_matrix", caps->cooperative_matrix},
+        {"cooperative_matrix2", caps->cooperative_matrix2},
+        {"subgroup_size_control", caps->subgroup_size_control},
+        {"push_descriptors", caps->push_descriptors},
+        {"pipeline_statistics", caps->pipeline_statistics},
+        {"unified_memory", caps->unified_memory},
+    };
+    yyjson_mut_val *features = yyjson_mut_obj(doc);
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        yyjson_mut_obj_add_bool(doc, features, list[i].name, list[i].on);
+    return features;
+}
+
+static void put_subgroup(yyjson_mut_doc *doc, yyjson_mut_val *device, const wf_caps *caps)
+{
+    yyjson_mut_val *subgroup = yyjson_mut_obj_add_obj(doc, device, "subgroup");
+    yyjson_mut_obj_add_uint(doc, subgroup, "size", caps->subgroup_size);
+    yyjson_mut_obj_add_uint(doc, subgroup, "min", caps->subgroup_min);
+    yyjson_mut_obj_add_uint(doc, subgroup, "max", caps->subgroup_max);
+    yyjson_mut_obj_add_uint(doc, subgroup, "operations", caps->subgroup_operations);
+}
+
+static void put_memory(yyjson_mut_doc *doc, yyjson_mut_val *device, const wf_caps *caps)
+{
+    yyjson_mut_val *heaps = yyjson_mut_obj_add_arr(doc, device, "heaps");
+    for (uint32_t i = 0; i < caps->heap_count && i < WF_MAX_HEAPS; i++) {
+        yyjson_mut_val *heap = yyjson_mut_arr_add_obj(doc, heaps);
+        yyjson_mut_obj_add_uint(doc, heap, "bytes", caps->heaps[i].bytes);
+        yyjson_mut_obj_add_bool(doc, heap, "device_local", caps->heaps[i].device_local);
+        yyjson_mut_obj_add_bool(doc, heap, "host_visible", caps->heaps[i].host_visible);
+    }
+    yyjson_mut_obj_add_uint(doc, device, "available_bytes", caps->available_bytes);
+}
+
+static void put_shapes(yyjson_mut_doc *doc, yyjson_mut_val *device, const wf_caps *caps)
+{
+    if (caps->cooperative_shape_count == 0)
+        return;
+    yyjson_mut_val *shapes = yyjson_mut_obj_add_arr(doc, device, "cooperative_shapes");
+    for (uint32_t i = 0; i < caps->cooperative_shape_count; i++) {
+        const wf_cooperative_shape *s = &caps->cooperative_shapes[i];
+        yyjson_mut_val *shape = yyjson_mut_arr_add_obj(doc, shapes);
+        yyjson_mut_obj_add_uint(doc, shape, "m", s->m);
+        yyjson_mut_obj_add_uint(doc, shape, "n", s->n);
+        yyjson_mut_obj_add_uint(doc, shape, "k", s->k);
+        yyjson_mut_obj_add_uint(doc, shape, "a_type", s->a_type);
+        yyjson_mut_obj_add_uint(doc, shape, "b_type", s->b_type);
+        yyjson_mut_obj_add_uint(doc, shape, "c_type", s->c_type);
+        yyjson_mut_obj_add_uint(doc, shape, "result_type", s->result_type);
+        yyjson_mut_obj_add_uint(doc, shape, "scope", s->scope);
+    }
+}
+
+static yyjson_mut_val *device_of(yyjson_mut_doc *doc, const wf_caps *caps)
+{
+    char version[48];
+    yyjson_mut_val *device = yyjson_mut_obj(doc);
+    yyjson_mut_obj_add_uint(doc, device, "index", caps->index);
+    put_text(doc, device, "name", caps->name);
+    put_text(doc, device, "type", type_name(caps->device_type));
+    yyjson_mut_obj_add_uint(doc, device, "vendor_id", caps->vendor_id);
+    yyjson_mut_obj_add_uint(doc, device, "device_id", caps->device_id);
+    put_hex(doc, device, "uuid", caps->uuid, sizeof caps->uuid);
+    snprintf(version, sizeof version, "%u.%u.%u", VK_API_VERSION_MAJOR(caps->api_version),
+             VK_API_VERSION_MINOR(caps->api_version), VK_API_VERSION_PATCH(caps->api_version));
+    put_text(doc, device, "api_version", version);
+    yyjson_mut_val *driver = yyjson_mut_obj_add_obj(doc, device, "driver");
+    yyjson_mut_obj_add_uint(doc, driver, "id", caps->driver_id);
+    yyjson_mut_obj_add_uint(doc, driver, "version", caps->driver_version);
+    put_text(doc, driver, "name", caps->driver_name);
+    put_text(doc, driver, "info", caps->driver_info);
+    yyjson_mut_obj_add_val(doc, device, "limits", limits_of(doc, caps));
+    put_subgroup(doc, device, caps);
+    yyjson_mut_obj_add_val(doc, device, "features", features_of(doc, caps));
+    put_shapes(doc, device, caps);
+    put_memory(doc, device, caps);
+    if (caps->compute_units)
+        yyjson_mut_obj_add_uint(doc, device, "compute_units", caps->compute_units);
+    yyjson_mut_val *timestamps = yyjson_mut_obj_add_obj(doc, device, "timestamps");
+    yyjson_mut_obj_add_uint(doc, timestamps, "valid_bits", caps->timestamp_valid_bits);
+    put_number(doc, timestamps, "period_ns", caps->timestamp_period_ns);
+    return device;
+}
+
+static void put_plan(yyjson_mut_doc *doc, yyjson_mut_val *object, const wf_plan_info *plan)
+{
+    put_text(doc, object, "variant", plan->variant);
+    put_text(doc, object, "chosen_by", plan->chosen_by);
+    yyjson_mut_val *constants = yyjson_mut_obj_add_obj(doc, object, "constants");
+    for (uint32_t i = 0; i < plan->constant_count; i++)
+        yyjson_mut_obj_add_uint(doc, constants, plan->constants[i].name,
+                                plan->constants[i].value);
+    yyjson_mut_obj_add_uint(doc, object, "dispatches", plan->dispatches);
+    put_number(doc, object, "flops", plan->flops);
+    put_number(doc, object, "least_bytes", plan->least_bytes);
+}
+
+static void put_timing(yyjson_mut_doc *doc, yyjson_mut_val *object, const wf_timing *timing)
+{
+    put_text(doc, object, "clock", timing->gpu_clock ? "gpu" : "host");
+    put_text(doc, object, "cache", timing->cold ? "cold" : "hot");
+    yyjson_mut_val *time = yyjson_mut_obj_add_obj(doc, object, "time_us");
+    put_number(doc, time, "median", timing->median_us);
+    put_number(doc, time, "min", timing->min_us);
+    put_number(doc, time, "q1", timing->q1_us);
+    put_number(doc, time, "q3", timing->q3_us);
+    put_number(doc, time, "spread", timing->spread);
+    yyjson_mut_obj_add_uint(doc, time, "count", timing->count);
+    yyjson_mut_obj_add_uint(doc, time, "batch", timing->batch);
+    yyjson_mut_obj_add_val(doc, object, "samples_us",
+                           yyjson_mut_arr_with_double(doc, timing->samples_us, timing->count));
+}
+
+static void put_check(yyjson_mut_doc *doc, yyjson_mut_val *object, const wf_check *check)
+{
+    yyjson_mut_val *verified = yyjson_mut_obj_add_obj(doc, object, "verified");
+    yyjson_mut_obj_add_bool(doc, verified, "holds", check->error_over_bound <= 1);
+    put_number(doc, verified, "error_over_bound", check->error_over_bound);
+    yyjson_mut_obj_add_uint(doc, verified, "checked", check->checked);
+    yyjson_mut_obj_add_uint(doc, verified, "total", check->total);
+}
+
+static yyjson_mut_val *case_of(yyjson_mut_doc *doc, const wfi_result_case *c)
+{
+    yyjson_mut_val *object = yyjson_mut_obj(doc);
+    put_text(doc, object, "family", c->family);
+    put_text(doc, object, "name", c->name);
+    put_facts(doc, yyjson_mut_obj_add_obj(doc, object, "problem"), c->facts, c->fact_count);
+    put_text(doc, object, "type", c->type);
+    put_text(doc, object, "status", wfi_status_name(c->status));
+    put_text(doc, object, "reason", c->reason);
+    if (c->has_plan)
+        put_plan(doc, object, &c->plan);
+    if (c->has_timing)
+        put_timing(doc, object, &c->timing);
+    if (isfinite(c->rate)) {
+        yyjson_mut_val *rate = yyjson_mut_obj_add_obj(doc, object, "rate");
+        put_number(doc, rate, "value", c->rate);
+        put_text(doc, rate, "unit", c->rate_unit);
+    }
+    put_number(doc, object, "bandwidth_gbs", c->gbs);
+    if (isfinite(c->percent)) {
+        yyjson_mut_val *percent = yyjson_mut_obj_add_obj(doc, object, "percent");
+        put_number(doc, percent, "value", c->percent);
+        put_text(doc, percent, "of", c->percent_of);
+    }
+    if (c->has_check)
+        put_check(doc, object, &c->check);
+    put_facts(doc, object, c->extras, c->extra_count);
+    return object;
+}
+
+/* ------------------------------------------------------------------------------------- writing */
+
+static bool write_doc(const char *path, yyjson_mut_doc *doc, wfi_io_error *error)
+{
+    yyjson_write_err cause = {0};
+    size_t length = 0;
+    wfi_atomic_file out;
+    char *text = yyjson_mut_write_opts(doc, YYJSON_WRITE_PRETTY, NULL, &length, &cause);
+    if (!text)
+        return wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: %s", path,
+                           cause.msg ? cause.msg : "out of memory");
+    bool ok = true;
+    if (strcmp(path, "-") == 0) {
+        ok = fwrite(text, 1, length, stdout) == length && fputc('\n', stdout) == '\n' &&
+             fflush(stdout) == 0;
+        if (!ok)
+            wfi_io_fail(error, WFI_IO_SYSTEM, "standard output cannot be written");
+    } else if ((ok = wfi_atomic_open(&out, path, error))) {
+        fwrite(text, 1, length, out.file);
+        fputc('\n', out.file);
+        ok = wfi_atomic_commit(&out, error);
+    }
+    free(text);
+    return ok;
+}
+
+static void put_heading(yyjson_mut_doc *doc, yyjson_mut_val *root, const char *schema)
+{
+    char date[32];
+    const time_t now = time(NULL);
+    struct tm utc;
+    yyjson_mut_doc_set_root(doc, root);
+    yyjson_mut_obj_add_str(doc, root, "schema", schema);
+    yyjson_mut_obj_add_str(doc, root, "wavefit", wf_version());
+    if (gmtime_r(&now, &utc) && strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc))
+        yyjson_mut_obj_add_strcpy(doc, root, "date", date);
+}
+
+bool wfi_results_write(const char *path, const wfi_results *results, wfi_io_error *error)
+{
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    if (!doc)
+        return wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: out of memory", path);
+    yyjson_mut_val *root = yyjson_mut_obj(doc);
+    put_heading(doc, root, WFI_RESULTS_SCHEMA);
+    yyjson_mut_val *argv = yyjson_mut_obj_add_arr(doc, root, "argv");
+    for (int i = 0; i < results->argc; i++)
+        yyjson_mut_arr_add_strcpy(doc, argv, results->argv[i]);
+    yyjson_mut_obj_add_val(doc, root, "device", device_of(doc, results->caps));
+    yyjson_mut_val *peaks = yyjson_mut_obj_add_obj(doc, root, "peaks");
+    put_number(doc, peaks, "copy_gbs", results->copy_bandwidth * 1e-9);
+    put_number(doc, peaks, "fma_f32_gflops", results->fma_f32 * 1e-9);
+    yyjson_mut_val *cases = yyjson_mut_obj_add_arr(doc, root, "cases");
+    for (uint32_t i = 0; i < results->case_count; i++)
+        yyjson_mut_arr_append(cases, case_of(doc, &results->cases[i]));
+    const bool ok = write_doc(path, doc, error);
+    yyjson_mut_doc_free(doc);
+    return ok;
+}
+
+bool wfi_devices_write(const char *path, const wf_caps *caps, uint32_t count,
+                       wfi_io_error *error)
+{
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    if (!doc)
+        return wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: out of memory", path);
+    yyjson_mut_val *root = yyjson_mut_obj(doc);
+    put_heading(doc, root, "wavefit-devices/1");
+    yyjson_mut_val *devices = yyjson_mut_obj_add_arr(doc, root, "devices");
+    for (uint32_t i = 0; i < count; i++)
+        yyjson_mut_arr_append(devices, device_of(doc, &caps[i]));
+    const bool ok = write_doc(path, doc, error);
+    yyjson_mut_doc_free(doc);
+    return ok;
+}
+
+/* ------------------------------------------------------------------------------------- reading */
+
+static bool validate_root(const char *path, yyjson_val *root, uint32_t *cases,
+                          wfi_io_error *error)
+{
+    const char *schema = yyjson_get_str(yyjson_obj_get(root, "schema"));
+    yyjson_val *list = yyjson_obj_get(root, "cases"), *item;
+    size_t index, count;
+    if (!schema || strncmp(schema, "wavefit-results/", 16) != 0)
+        return wfi_io_fail(error, WFI_IO_BAD_INPUT, "%s: not a wavefit results file", path);
+    if (strcmp(schema, WFI_RESULTS_SCHEMA) != 0)
+        return wfi_io_fail(error, WFI_IO_UNSUPPORTED,
+                           "%s: schema %s is not known to this wavefit (it knows %s)", path,
+                           schema, WFI_RESULTS_SCHEMA);
+    if (!yyjson_is_obj(yyjson_obj_get(root, "device")) || !yyjson_is_arr(list))
+        return wfi_io_fail(error, WFI_IO_BAD_INPUT, "%s: device or cases are missing", path);
+    yyjson_arr_foreach(list, index, count, item)
+    {
+        if (!yyjson_is_str(yyjson_obj_get(item, "family")) ||
+            !yyjson_is_str(yyjson_obj_get(item, "status")))
+            return wfi_io_fail(error, WFI_IO_BAD_INPUT,
+                               "%s: case %zu has no family or no status", path, index);
+    }
+    *cases = (uint32_t)yyjson_arr_size(list);
+    return true;
+}
+
+bool wfi_results_validate(const char *path, uint32_t *cases, wfi_io_error *error)
+{
+    yyjson_read_err cause;
+    yyjson_doc *doc = yyjson_read_file(path, 0, NULL, &cause);
+    if (!doc)
+        return wfi_io_fail(error,
+                           cause.code == YYJSON_READ_ERROR_FILE_OPEN ? WFI_IO_SYSTEM
+                                                                     : WFI_IO_BAD_INPUT,
+                           "%s: %s at byte %zu", path, cause.msg, cause.pos);
+    const bool ok = validate_root(path, yyjson_doc_get_root(doc), cases, error);
+    yyjson_doc_free(doc);
+    return ok;
+}

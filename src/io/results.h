@@ -1,0 +1,78 @@
+/* The results file: JSON, schema "wavefit-results/1", documented in bench/results.md. What is not
+ * there is left out; a number is always finite. */
+#ifndef WFI_IO_RESULTS_H
+#define WFI_IO_RESULTS_H
+
+#include "io/io_error.h"
+#include "wavefit/wavefit.h"
+
+#define WFI_RESULTS_SCHEMA "wavefit-results/1"
+#define WFI_MAX_PROBLEM 8
+
+typedef enum wfi_status {
+    WFI_STATUS_OK = 0,      /* ran and was verified */
+    WFI_STATUS_FAILED,      /* ran, and the check did not hold */
+    WFI_STATUS_UNSUPPORTED, /* the device lacks something; reason */
+    WFI_STATUS_SKIPPED,     /* not run, by choice; reason */
+    WFI_STATUS_ERROR,       /* the run failed; reason */
+    WFI_STATUS_CANCELLED    /* interrupted; reason */
+} wfi_status;
+
+const char *wfi_status_name(wfi_status status);
+
+/* One number or word that names the problem, as {"m", 1000}. */
+typedef struct wfi_fact {
+    const char *name;
+    const char *text; /* NULL: the number */
+    double number;
+} wfi_fact;
+
+/* One case. Text members may be NULL; numbers not there are NaN (wfi_result_case_init). */
+typedef struct wfi_result_case {
+    const char *family;
+    char name[96]; /* short, for tables: "1000x2000x3000" */
+    uint32_t fact_count;
+    wfi_fact facts[WFI_MAX_PROBLEM];
+    const char *type;
+    wfi_status status;
+    char reason[512]; /* "" when there is none */
+    bool has_plan;
+    wf_plan_info plan;
+    bool has_timing;
+    wf_timing timing;
+    double rate; /* in rate_unit */
+    const char *rate_unit;
+    double gbs;     /* effective bandwidth */
+    double percent; /* of percent_of */
+    const char *percent_of;
+    bool has_check;
+    wf_check check;
+    uint32_t extra_count; /* results special to a family: gosa, score, … */
+    wfi_fact extras[WFI_MAX_PROBLEM];
+} wfi_result_case;
+
+void wfi_result_case_init(wfi_result_case *c, const char *family);
+void wfi_result_case_fact(wfi_result_case *c, const char *name, double number);
+void wfi_result_case_extra(wfi_result_case *c, const char *name, double number);
+
+typedef struct wfi_results {
+    int argc;
+    char **argv;
+    const wf_caps *caps;
+    double copy_bandwidth; /* bytes/s; NaN: not measured */
+    double fma_f32;        /* flops/s; NaN: not measured */
+    uint32_t case_count;
+    const wfi_result_case *cases;
+} wfi_results;
+
+/* Writes the file; "-" is standard output. */
+bool wfi_results_write(const char *path, const wfi_results *results, wfi_io_error *error);
+
+/* The list of devices as JSON (schema "wavefit-devices/1"). */
+bool wfi_devices_write(const char *path, const wf_caps *caps, uint32_t count,
+                       wfi_io_error *error);
+
+/* Checks that a file is a results file of this schema and whole; *cases gets how many it has. */
+bool wfi_results_validate(const char *path, uint32_t *cases, wfi_io_error *error);
+
+#endif

@@ -1,0 +1,92 @@
+#include "io/text_reader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#define BUFFER_BYTES ((size_t)1 << 20)
+
+bool wfi_text_open(wfi_text_reader *reader, const char *path, wfi_io_error *error)
+{
+    *reader = (wfi_text_reader){.path = path};
+    errno = 0;
+    gzFile file = gzopen(path, "rb");
+    if (!file)
+        return wfi_io_fail(error, WFI_IO_SYSTEM, "%s: %s", path,
+                           errno ? strerror(errno) : "out of memory");
+    reader->file = file;
+    reader->buffer = malloc(BUFFER_BYTES + 1);
+    if (!reader->buffer) {
+        wfi_text_close(reader);
+        return wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: out of memory", path);
+    }
+    gzbuffer(file, 1u << 17);
+    return true;
+}
+
+void wfi_text_close(wfi_text_reader *reader)
+{
+    if (reader->file)
+        gzclose(reader->file);
+    free(reader->buffer);
+    reader->file = NULL;
+    reader->buffer = NULL;
+}
+
+/* Moves what is left to the front and reads more behind it. */
+static bool refill(wfi_text_reader *reader, wfi_io_error *error)
+{
+    const size_t kept = reader->end - reader->begin;
+    memmove(reader->buffer, reader->buffer + reader->begin, kept);
+    reader->begin = 0;
+    reader->end = kept;
+    errno = 0;
+    const int got = gzread(reader->file, reader->buffer + kept, (unsigned)(BUFFER_BYTES - kept));
+    int code = Z_OK;
+    const char *message = gzerror(reader->file, &code);
+    if (got < 0 || (code != Z_OK && code != Z_STREAM_END)) {
+        if (code == Z_ERRNO && errno)
+            return wfi_io_fail(error, WFI_IO_SYSTEM, "%s: %s", reader->path, strerror(errno));
+        return wfi_io_fail(error, WFI_IO_BAD_INPUT, "%s: damaged gzip data: %s", reader->path,
+                           message);
+    }
+    reader->end += (size_t)got;
+    reader->at_end = got == 0;
+    return true;
+}
+
+bool wfi_text_line(wfi_text_reader *reader, char **text, wfi_io_error *error)
+{
+    char *newline;
+    size_t searched = 0;
+    for (;;) {
+        char *start = reader->buffer + reader->begin;
+        const size_t available = reader->end - reader->begin;
+        newline = memchr(start + searched, '\n', available - searched);
+        if (newline || reader->at_end)
+            break;
+        if (available == BUFFER_BYTES)
+            return wfi_io_fail(error, WFI_IO_BAD_INPUT, "%s:%llu: the line is over %zu bytes",
+                               reader->path, (unsigned long long)reader->line + 1, BUFFER_BYTES);
+        searched = available;
+        if (!refill(reader, error))
+            return false;
+    }
+    char *start = reader->buffer + reader->begin;
+    size_t length = newline ? (size_t)(newline - start) : reader->end - reader->begin;
+    if (!newline && length == 0) {
+        *text = NULL;
+        return true;
+    }
+    reader->line++;
+    reader->begin += length + (newline ? 1 : 0);
+    if (memchr(start, '\0', length))
+        return wfi_io_fail(error, WFI_IO_BAD_INPUT, "%s:%llu: the line has a NUL byte",
+                           reader->path, (unsigned long long)reader->line);
+    if (length > 0 && start[length - 1] == '\r')
+        length--;
+    start[length] = '\0';
+    *text = start;
+    return true;
+}

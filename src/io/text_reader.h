@@ -1,0 +1,26 @@
+/* Lines of a text file, plain or gzip-compressed (told apart by content). */
+#ifndef WFI_IO_TEXT_READER_H
+#define WFI_IO_TEXT_READER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "io/io_error.h"
+
+typedef struct wfi_text_reader {
+    const char *path; /* for messages; not owned */
+    uint64_t line;    /* number of the line last read, from 1 */
+    void *file;       /* gzFile */
+    char *buffer;
+    size_t begin, end; /* what is buffered and not yet given out */
+    bool at_end;
+} wfi_text_reader;
+
+bool wfi_text_open(wfi_text_reader *reader, const char *path, wfi_io_error *error);
+void wfi_text_close(wfi_text_reader *reader);
+
+/* The next line without its end (LF or CR LF), NUL-terminated, valid until the next call; *text is
+ * NULL at the end of the file. Lines of 1 MiB and more and NUL bytes are bad input. */
+bool wfi_text_line(wfi_text_reader *reader, char **text, wfi_io_error *error);
+
+#endif

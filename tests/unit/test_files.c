@@ -1,0 +1,286 @@
+/* .npy files, 16-bit floats, files that appear whole, and the results file. */
+#include <math.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "files.h"
+#include "io/atomic_file.h"
+#include "io/half.h"
+#include "io/npy.h"
+#include "io/results.h"
+
+static wfi_io_error error;
+
+/* A .npy file from its parts; version 1 unless the header begins with a digit and a colon. */
+static const char *make_npy(const char *header, const void *data, size_t bytes)
+{
+    unsigned char file[4096];
+    const size_t length = strlen(header);
+    memcpy(file, "\x93NUMPY\x01\x00", 8);
+    file[8] = (unsigned char)(length & 0xff);
+    file[9] = (unsigned char)(length >> 8);
+    memcpy(file + 10, header, length);
+    memcpy(file + 10 + length, data, bytes);
+    return test_file("a.npy", file, 10 + length + bytes);
+}
+
+static void npy_round_trips(void **state)
+{
+    (void)state;
+    const double data[6] = {1.5, -2, 3e100, 4, 5, 6};
+    const uint64_t shape[2] = {2, 3};
+    const char *path = test_path("r.npy");
+    wfi_npy npy;
+    assert_true(wfi_npy_write(path, WF_TYPE_F64, 2, shape, data, &error));
+    assert_true(wfi_npy_read(path, &npy, &error));
+    assert_int_equal(npy.type, WF_TYPE_F64);
+    assert_int_equal(npy.dimensions, 2);
+    assert_true(npy.shape[0] == 2 && npy.shape[1] == 3 && !npy.fortran_order);
+    assert_memory_equal(npy.data, data, sizeof data);
+    uint64_t lost = 0;
+    float *single = wfi_npy_convert(&npy, WF_TYPE_F32, &lost);
+    assert_true(lost == 1 && isinf(single[2]) && single[1] == -2);
+    free(single);
+    wfi_npy_free(&npy);
+    /* what NumPy demands of the header */
+    size_t bytes;
+    char *raw = test_read(path, &bytes);
+    const size_t header = (unsigned char)raw[8] + 256u * (unsigned char)raw[9];
+    assert_int_equal((header + 10) % 64, 0);
+    assert_int_equal(raw[9 + header], '\n');
+    assert_memory_equal(raw + 10, "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }",
+                        59);
+    assert_int_equal(bytes, 10 + header + sizeof data);
+    free(raw);
+}
+
+static void npy_reads_other_layouts(void **state)
+{
+    (void)state;
+    const float columns[6] = {1, 4, 2, 5, 3, 6};
+    const uint16_t halves[3] = {0x3c00, 0xc000, 0x7c00};
+    wfi_npy npy;
+    assert_true(wfi_npy_read(
+        make_npy("{\"shape\":(2,3),'fortran_order': True,'descr':'<f4'}\n", columns, 24), &npy,
+        &error));
+    double *rows = wfi_npy_convert(&npy, WF_TYPE_F64, NULL);
+    for (int i = 0; i < 6; i++)
+        assert_float_equal(rows[i], i + 1, 0);
+    free(rows);
+    wfi_npy_free(&npy);
+    assert_true(wfi_npy_read(
+        make_npy("{'descr': '<f2', 'fortran_order': False, 'shape': (3,), }", halves, 6), &npy,
+        &error));
+    assert_int_equal(npy.dimensions, 1);
+    float *values = wfi_npy_convert(&npy, WF_TYPE_F32, NULL);
+    assert_true(values[0] == 1 && values[1] == -2 && isinf(values[2]));
+    free(values);
+    wfi_npy_free(&npy);
+    assert_true(wfi_npy_read(
+        make_npy("{'descr': '<f4', 'fortran_order': False, 'shape': (), }", columns, 4), &npy,
+        &error));
+    assert_true(npy.dimensions == 0 && npy.shape[0] * npy.shape[1] == 1);
+    wfi_npy_free(&npy);
+}
+
+static void npy_refuses(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *header, *message;
+        size_t bytes;
+    } bad[] = {
+        {"{'descr': '>f8', 'fortran_order': False, 'shape': (1,)}", "'>f8' are not supported", 8},
+        {"{'descr': '<i8', 'fortran_order': False, 'shape': (1,)}", "'<i8' are not supported", 8},
+        {"{'descr': '<f8', 'fortran_order': False, 'shape': (2,)}", "do not match", 8},
+        {"{'descr': '<f8', 'fortran_order': False, 'shape': (1,)}", "do not match", 16},
+        {"{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1, 1)}", "two dimensions", 8},
+        {"{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296)}",
+         "do not match", 8},
+        {"{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999,)}", "too large",
+         8},
+        {"{'descr': '<f8', 'fortran_order': Maybe, 'shape': (1,)}", "neither True nor False", 8},
+        {"{'descr': '<f8', 'fortran_order': False}", "missing", 8},
+        {"{'descr': '<f8', 'fortran_order': False, 'shape': (1,), 'x': 1}", "unknown", 8},
+        {"{'descr': '<f8", "does not end", 8},
+        {"nonsense", "no dictionary", 8},
+        {"{'descr': '<f8', 'fortran_order': False, 'shape': (-1,)}", "list of sizes", 8},
+    };
+    const double data[2] = {1, 2};
+    wfi_npy npy;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const char *path = make_npy(bad[i].header, data, bad[i].bytes);
+        if (wfi_npy_read(path, &npy, &error))
+            fail_msg("accepted: %s", bad[i].header);
+        if (!strstr(error.text, bad[i].message) || !strstr(error.text, "a.npy"))
+            fail_msg("said '%s', not '%s'", error.text, bad[i].message);
+    }
+    assert_false(wfi_npy_read(test_file("b.npy", "PK\x03\x04 not numpy", 14), &npy, &error));
+    assert_false(wfi_npy_read(test_file("c.npy", "\x93NUMPY\x01\x00\xff\xff{", 11), &npy, &error));
+    assert_false(wfi_npy_read(test_file("d.npy", "\x93NUMPY\x09\x00\x01\x00{", 11), &npy, &error));
+    assert_false(wfi_npy_read(test_path("none.npy"), &npy, &error));
+    assert_int_equal(error.kind, WFI_IO_SYSTEM);
+}
+
+static void npy_survives_damage(void **state)
+{
+    (void)state;
+    const double data[2] = {1, 2};
+    size_t length;
+    char *whole = test_read(
+        make_npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }\n", data, 16),
+        &length);
+    uint32_t random = 777;
+    for (int n = 0; n < 3000; n++) {
+        char copy[256];
+        wfi_npy npy;
+        memcpy(copy, whole, length);
+        random = random * 1664525u + 1013904223u;
+        copy[(random >> 8) % length] = (char)(random >> 24);
+        const size_t bytes = n % 2 ? length : (random >> 5) % length;
+        if (wfi_npy_read(test_file("e.npy", copy, bytes), &npy, &error))
+            wfi_npy_free(&npy);
+    }
+    free(whole);
+}
+
+static void halves_are_exact(void **state)
+{
+    (void)state;
+    for (uint32_t h = 0; h < 65536; h++) {
+        const double value = wfi_half_to_double((uint16_t)h);
+        if (isnan(value))
+            assert_true(isnan(wfi_half_to_double(wfi_double_to_half(value))));
+        else
+            assert_int_equal(wfi_double_to_half(value), h);
+    }
+    /* half way between neighbours goes to the even one; a little beyond, to the nearer */
+    for (uint16_t h = 0; h < 0x7bff; h++) {
+        const double low = wfi_half_to_double(h), high = wfi_half_to_double(h + 1);
+        const double middle = (low + high) / 2;
+        assert_int_equal(wfi_double_to_half(middle), h % 2 ? h + 1 : h);
+        assert_int_equal(wfi_double_to_half(nextafter(middle, 0)), h);
+        assert_int_equal(wfi_double_to_half(nextafter(middle, INFINITY)), h + 1);
+    }
+    assert_int_equal(wfi_double_to_half(65519.99), 0x7bff);
+    assert_int_equal(wfi_double_to_half(65520), 0x7c00);
+    assert_int_equal(wfi_double_to_half(-1e300), 0xfc00);
+    assert_int_equal(wfi_double_to_half(1e-300), 0);
+}
+
+static void old_file_stays_on_full_disk(void **state)
+{
+    (void)state;
+    const char *old = "the old content";
+    char path[256];
+    double *data = calloc(65536, sizeof *data);
+    const uint64_t shape[2] = {65536, 1};
+    const struct rlimit small = {4096, RLIM_INFINITY};
+    const struct rlimit none = {RLIM_INFINITY, RLIM_INFINITY};
+    snprintf(path, sizeof path, "%s", test_file("keep.npy", old, strlen(old)));
+    const int files = test_file_count();
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    const bool ok = wfi_npy_write(path, WF_TYPE_F64, 1, shape, data, &error);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+    free(data);
+    assert_false(ok);
+    assert_non_null(strstr(error.text, "keep.npy: cannot be written"));
+    char *content = test_read(path, NULL);
+    assert_string_equal(content, old);
+    free(content);
+    assert_int_equal(test_file_count(), files); /* no temporary left */
+}
+
+static void unwritable_places_are_refused(void **state)
+{
+    (void)state;
+    wfi_atomic_file out;
+    struct stat there;
+    assert_false(wfi_atomic_open(&out, "/nonexistent/x", &error));
+    assert_non_null(strstr(error.text, "/nonexistent/x"));
+    assert_false(wfi_atomic_open(&out, "/tmp", &error));
+    /* a device is written to, not replaced by a file */
+    assert_true(wfi_atomic_open(&out, "/dev/full", &error));
+    fputs("text", out.file);
+    assert_false(wfi_atomic_commit(&out, &error));
+    assert_non_null(strstr(error.text, "No space left"));
+    assert_int_equal(stat("/dev/full", &there), 0);
+    assert_true(S_ISCHR(there.st_mode));
+    assert_true(wfi_atomic_open(&out, test_path("gone"), &error));
+    const int files = test_file_count();
+    wfi_atomic_abandon(&out);
+    assert_int_equal(test_file_count(), files - 1);
+}
+
+static void results_are_written_and_checked(void **state)
+{
+    (void)state;
+    static wf_caps caps = {.name = "A <b>\xff\"device\"", .max_invocations = 128};
+    static wfi_result_case cases[2];
+    char *argv[] = {"wavefit", "bench"};
+    char path[256];
+    uint32_t count = 0;
+    wfi_result_case_init(&cases[0], "matmul");
+    wfi_result_case_fact(&cases[0], "m", 4096);
+    cases[0].has_timing = true;
+    cases[0].timing = (wf_timing){.median_us = 1.5, .count = 1, .samples_us = {1.5}};
+    cases[0].rate = 12.5;
+    cases[0].rate_unit = "GFLOPS";
+    wfi_result_case_init(&cases[1], "spmv");
+    cases[1].status = WFI_STATUS_UNSUPPORTED;
+    snprintf(cases[1].reason, sizeof cases[1].reason, "no 64-bit floats");
+    const wfi_results results = {2, argv, &caps, 1e10, (double)NAN, 2, cases};
+    snprintf(path, sizeof path, "%s", test_path("results.json"));
+    if (!wfi_results_write(path, &results, &error))
+        fail_msg("%s", error.text);
+    assert_true(wfi_results_validate(path, &count, &error));
+    assert_int_equal(count, 2);
+    size_t bytes;
+    char *text = test_read(path, &bytes);
+    assert_non_null(strstr(text, "\"status\": \"unsupported\""));
+    assert_non_null(strstr(text, "\"reason\": \"no 64-bit floats\""));
+    assert_non_null(strstr(text, "\"copy_gbs\": 10"));
+    assert_null(strstr(text, "nan"));
+    assert_null(strstr(text, "fma_f32")); /* not measured: not there */
+    assert_null(strstr(text, "percent"));
+    assert_false(wfi_results_validate(test_file("cut.json", text, bytes / 2), &count, &error));
+    assert_int_equal(error.kind, WFI_IO_BAD_INPUT);
+    char *schema = strstr(text, "results/1");
+    schema[8] = '9';
+    assert_false(wfi_results_validate(test_file("new.json", text, bytes), &count, &error));
+    assert_int_equal(error.kind, WFI_IO_UNSUPPORTED);
+    assert_false(wfi_results_validate(test_file("other.json", "{\"a\":1}", 7), &count, &error));
+    free(text);
+}
+
+static int remove_files(void **state)
+{
+    (void)state;
+    test_files_remove();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(npy_round_trips),
+        cmocka_unit_test(npy_reads_other_layouts),
+        cmocka_unit_test(npy_refuses),
+        cmocka_unit_test(npy_survives_damage),
+        cmocka_unit_test(halves_are_exact),
+        cmocka_unit_test(old_file_stays_on_full_disk),
+        cmocka_unit_test(unwritable_places_are_refused),
+        cmocka_unit_test(results_are_written_and_checked),
+    };
+    return cmocka_run_group_tests(tests, NULL, remove_files);
+}
