@@ -174,7 +174,7 @@ static bool next_line(parser *p, char **line)
     do {
         if (!wfi_text_line(&p->text, line, p->error))
             return false;
-    } while (*line && (**line == '%' || !*skip_blanks(*line)));
+    } while (*line && (*skip_blanks(*line) == '%' || !*skip_blanks(*line)));
     return true;
 }
 
