@@ -335,7 +335,7 @@ static wf_result prepare_sets(wf_plan *plan, const bound *all)
 }
 
 static void record_step(wf_plan *plan, VkCommandBuffer command_buffer, uint32_t index,
-                        const bound *all)
+                        const bound *all, uint32_t turn)
 {
     wf_device *device = plan->device;
     const wfi_step *step = &plan->steps[index];
@@ -359,11 +359,14 @@ static void record_step(wf_plan *plan, VkCommandBuffer command_buffer, uint32_t 
         device->fn.vkCmdPushConstants(command_buffer, pipeline->layout,
                                       VK_SHADER_STAGE_COMPUTE_BIT, 0, step->push_bytes,
                                       step->push);
+    if (step->takes_turn)
+        device->fn.vkCmdPushConstants(command_buffer, pipeline->layout,
+                                      VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof turn, &turn);
     device->fn.vkCmdDispatch(command_buffer, step->groups[0], step->groups[1], step->groups[2]);
 }
 
-wf_result wf_plan_record(wf_plan *plan, VkCommandBuffer command_buffer,
-                         const wf_bindings *bindings)
+wf_result wfi_plan_record_turn(wf_plan *plan, VkCommandBuffer command_buffer,
+                               const wf_bindings *bindings, uint32_t turn)
 {
     bound all[WF_MAX_BINDINGS + 1];
     if (!plan || !command_buffer || !bindings || bindings->size < sizeof *bindings)
@@ -373,8 +376,14 @@ wf_result wf_plan_record(wf_plan *plan, VkCommandBuffer command_buffer,
     if (result == WF_SUCCESS)
         result = prepare_sets(plan, all);
     for (uint32_t i = 0; result == WF_SUCCESS && i < plan->step_count; i++)
-        record_step(plan, command_buffer, i, all);
+        record_step(plan, command_buffer, i, all, turn);
     return result;
+}
+
+wf_result wf_plan_record(wf_plan *plan, VkCommandBuffer command_buffer,
+                         const wf_bindings *bindings)
+{
+    return wfi_plan_record_turn(plan, command_buffer, bindings, 0);
 }
 
 uint64_t wf_plan_workspace(const wf_plan *plan)

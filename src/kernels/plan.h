@@ -28,6 +28,7 @@ typedef struct wfi_step {
     uint32_t push_bytes;
     unsigned char push[WFI_MAX_PUSH];
     bool barrier; /* an earlier step of this plan writes what this one touches */
+    bool takes_turn; /* the push constants start with the number given to wfi_plan_record_turn */
 } wfi_step;
 
 typedef enum wfi_access { WFI_READS = 1, WFI_WRITES = 2, WFI_READS_WRITES = 3 } wfi_access;
@@ -48,6 +49,10 @@ wf_result wfi_plan_add_own(wf_plan *plan, const void *data, uint64_t bytes, uint
 wf_buffer *wfi_plan_own(wf_plan *plan, uint32_t index);
 void wfi_plan_set_workspace(wf_plan *plan, uint64_t bytes);
 wf_device *wfi_plan_device(wf_plan *plan);
+
+/* As wf_plan_record, for a plan recorded many times whose steps must tell one from another. */
+wf_result wfi_plan_record_turn(wf_plan *plan, VkCommandBuffer command_buffer,
+                               const wf_bindings *bindings, uint32_t turn);
 
 /* An empty plan for the choice; then the variant's build is called with params. */
 wf_result wfi_plan_create(wf_device *device, const wfi_choice *choice, const void *params,

@@ -4,6 +4,7 @@
 #include "kernels/families.h"
 
 static const wfi_family *const families[WF_FAMILY_COUNT] = {
+    [WF_FAMILY_STENCIL] = &wfi_family_stencil,
     [WF_FAMILY_SPMV] = &wfi_family_spmv,
     [WF_FAMILY_MATMUL] = &wfi_family_matmul,
 };

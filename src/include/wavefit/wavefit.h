@@ -441,10 +441,23 @@ WF_API wf_result wf_himeno_write(wf_himeno *himeno, const wf_himeno_arrays *arra
  * one. Blocks. */
 WF_API wf_result wf_himeno_run(wf_himeno *himeno, uint32_t iterations, float *gosa,
                                double *seconds, bool *gpu_clock);
+/* The same, and gosa (iterations floats) is that of every iteration. */
+WF_API wf_result wf_himeno_run_each(wf_himeno *himeno, uint32_t iterations, float *gosa,
+                                    double *seconds, bool *gpu_clock);
 /* Copies p out (ni*nj*nk floats). Blocks. */
 WF_API wf_result wf_himeno_read(wf_himeno *himeno, float *p);
 WF_API wf_result wf_himeno_describe(const wf_himeno *himeno, wf_plan_info *info, uint32_t *slabs);
 WF_API void wf_himeno_destroy(wf_himeno **himeno);
+
+/* Compares p (ni*nj*nk floats) after `iterations` (> 0) from the start values (NULL: the
+ * benchmark's own) with the f64 relaxation, in all cells or, where max_checked is not 0 and smaller,
+ * in cubes of cells drawn with `seed`. The bound follows the rounding errors of each update through
+ * the iterations. *gosa_error_over_bound is that of the last iteration's gosa, or -1 where cells
+ * were drawn, since gosa is a sum over all of them. WF_ERROR_OUT_OF_HOST_MEMORY. */
+WF_API wf_result wf_himeno_check(const wf_himeno_params *params, const wf_himeno_arrays *start,
+                                 uint32_t iterations, const float *p, float gosa,
+                                 uint64_t max_checked, uint64_t seed, wf_check *check,
+                                 double *gosa_error_over_bound);
 
 #ifdef __cplusplus
 }

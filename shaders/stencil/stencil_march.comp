@@ -1,0 +1,33 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// Himeno's relaxation in columns: a work-item keeps three planes of its cells' neighbours in
+// registers and marches along k, so that each value of p is loaded for one plane of updates, not
+// for three. WIDTH cells along i an item.
+#include "stencil_ids.h"
+layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
+layout(constant_id = STENCIL_ID_MARCH) const uint MARCH = 8;
+#include "himeno_problem.glsl"
+#include "himeno_partial.glsl"
+
+void main()
+{
+    uint i = gl_GlobalInvocationID.x * WIDTH, j = gl_GlobalInvocationID.y;
+    uint k = gl_GlobalInvocationID.z * MARCH;
+    VEC squares = VEC(0);
+    if (i < push.ni && j < push.nj && k < push.nk) {
+        uint at = push.p_base + k * push.p_plane + j * push.p_row + i;
+        uint from = push.c_base + k * push.c_plane + j * push.c_row + i;
+        uint end = min(k + MARCH, push.nk);
+        Plane down = load_plane(at - push.p_plane, i), mid = load_plane(at, i);
+        for (; k < end; k++) {
+            Plane up = load_plane(at + push.p_plane, i);
+            VEC ss = residual(down, mid, up, load_cell(from));
+            squares += store_cells(at, i, relaxed(mid.here.centre, ss), ss);
+            down = mid;
+            mid = up;
+            at += push.p_plane;
+            from += push.c_plane;
+        }
+    }
+    store_partial(0, total(squares));
+}

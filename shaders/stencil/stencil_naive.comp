@@ -1,0 +1,22 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// Himeno's relaxation, one work-item a cell, everything read from memory.
+#include "stencil_ids.h"
+layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
+#include "himeno_problem.glsl"
+#include "himeno_partial.glsl"
+
+void main()
+{
+    uvec3 cell = gl_GlobalInvocationID;
+    float square = 0.0;
+    if (cell.x < push.ni && cell.y < push.nj && cell.z < push.nk) {
+        uint at = push.p_base + cell.z * push.p_plane + cell.y * push.p_row + cell.x;
+        uint from = push.c_base + cell.z * push.c_plane + cell.y * push.c_row + cell.x;
+        Plane mid = load_plane(at, cell.x);
+        float ss = residual(load_plane(at - push.p_plane, cell.x), mid,
+                            load_plane(at + push.p_plane, cell.x), load_cell(from));
+        square = store_cells(at, cell.x, relaxed(mid.here.centre, ss), ss);
+    }
+    store_partial(0, square);
+}

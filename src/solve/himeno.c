@@ -1,0 +1,462 @@
+/* The Himeno relaxation on a device: memory, passes, halo exchange, gosa. */
+#include "solve/himeno.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/plan.h"
+
+#define MAX_ROWS 512                          /* iterations a submission */
+#define PARTIALS_BYTES (UINT64_C(16) << 20)   /* about so much for their partial sums */
+#define SUBMIT_SECONDS 0.2                    /* far below any watchdog */
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static wf_result no_memory(const wf_device *device)
+{
+    return wfi_fail(&device->log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+}
+
+/* ------------------------------------------------------------------------------------ splitting */
+
+/* The largest number of inner planes whose p, with `steps` planes on either side, fits `bytes`. */
+static uint64_t p_planes_in(const wf_himeno *h, uint64_t bytes)
+{
+    const uint64_t fit = bytes / (h->layout.p_plane * sizeof(float));
+    const uint64_t halo = 2 * (uint64_t)wfi_himeno_steps(&h->choice.point);
+    return fit > halo ? fit - halo : 0;
+}
+
+/* The largest number of inner planes whose coefficients fit one binding and one allocation. */
+static uint64_t cell_planes_in(const wf_himeno *h, uint64_t bytes)
+{
+    const uint64_t plane = h->layout.c_plane * sizeof(float) *
+                           (h->layout.interleaved ? 1 : WFI_HIMENO_COEFFICIENTS);
+    const uint64_t fit = bytes / plane;
+    const uint64_t halo = 2 * ((uint64_t)wfi_himeno_steps(&h->choice.point) - 1);
+    return fit > halo ? fit - halo : 0;
+}
+
+static wf_result too_large(const wf_himeno *h, const char *what, uint64_t bytes)
+{
+    return wfi_fail(&h->device->log, WF_ERROR_TOO_LARGE,
+                    "a plane of %u x %u cells is over this device's %s of %llu bytes",
+                    h->params.ni, h->params.nj, what, (unsigned long long)bytes);
+}
+
+static wf_result make_blocks(wf_himeno *h, uint64_t most)
+{
+    const uint32_t inner = h->params.nk - 2;
+    const uint32_t steps = wfi_himeno_steps(&h->choice.point);
+    h->block_count = (uint32_t)((inner + most - 1) / most);
+    h->blocks = calloc(h->block_count, sizeof *h->blocks);
+    if (!h->blocks)
+        return no_memory(h->device);
+    for (uint32_t b = 0; b < h->block_count; b++) {
+        wfi_himeno_block *block = &h->blocks[b];
+        block->first = (uint32_t)((uint64_t)inner * b / h->block_count);
+        const uint32_t end = (uint32_t)((uint64_t)inner * (b + 1) / h->block_count);
+        block->planes = end - block->first;
+        /* Inner plane 0 is plane 1 of the grid. */
+        block->origin = block->first + 1 > steps ? block->first + 1 - steps : 0;
+        block->held = (uint32_t)least(h->params.nk, (uint64_t)end + 1 + steps) - block->origin;
+    }
+    return WF_SUCCESS;
+}
+
+static uint32_t parts_of(const wfi_himeno_block *block, uint64_t most)
+{
+    return (uint32_t)((block->planes + most - 1) / most);
+}
+
+static wf_result make_parts(wf_himeno *h, uint64_t most)
+{
+    const uint32_t inner = h->params.nk - 2, halo = wfi_himeno_steps(&h->choice.point) - 1;
+    for (uint32_t b = 0; b < h->block_count; b++)
+        h->part_count += parts_of(&h->blocks[b], most);
+    h->parts = calloc(h->part_count, sizeof *h->parts);
+    if (!h->parts)
+        return no_memory(h->device);
+    wfi_himeno_part *part = h->parts;
+    for (uint32_t b = 0; b < h->block_count; b++) {
+        const wfi_himeno_block *block = &h->blocks[b];
+        const uint32_t count = parts_of(block, most);
+        for (uint32_t n = 0; n < count; n++, part++) {
+            const uint32_t from = (uint32_t)((uint64_t)block->planes * n / count),
+                           to = (uint32_t)((uint64_t)block->planes * (n + 1) / count);
+            part->block = b;
+            part->first = block->first + from;
+            part->slab = (wfi_himeno_slab){
+                .planes = to - from,
+                .lower = (uint32_t)least(halo, part->first),
+                .upper = (uint32_t)least(halo, inner - (part->first + to - from)),
+                .p_first = part->first + 1 - block->origin,
+                .p_planes = block->held,
+                .omega = h->params.omega,
+            };
+        }
+    }
+    return WF_SUCCESS;
+}
+
+static wf_result split(wf_himeno *h)
+{
+    const wf_caps *caps = &h->device->caps;
+    const uint64_t allocation = least(caps->max_allocation, caps->max_buffer);
+    /* A window's start is rounded down to the alignment. */
+    const uint64_t range = caps->max_storage_range - least(caps->max_storage_range,
+                                                           caps->storage_alignment + 16);
+    const uint64_t block_planes = p_planes_in(h, allocation);
+    const uint64_t part_planes =
+        least(p_planes_in(h, range), cell_planes_in(h, least(range, allocation)));
+    if (block_planes == 0)
+        return too_large(h, "allocation limit", allocation);
+    if (part_planes == 0)
+        return too_large(h, "binding limit", range);
+    wf_result result = make_blocks(h, block_planes);
+    return result == WF_SUCCESS ? make_parts(h, part_planes) : result;
+}
+
+/* --------------------------------------------------------------------------------------- passes */
+
+static void count_groups(wf_himeno *h, wfi_himeno_pass *pass)
+{
+    pass->groups = 0;
+    for (uint32_t i = 0; i < h->part_count; i++) {
+        uint32_t groups[3];
+        wfi_himeno_groups(&pass->point, h->parts[i].slab.planes, groups);
+        pass->groups += groups[0] * groups[1] * groups[2];
+    }
+    const uint64_t row = (uint64_t)pass->groups * sizeof(float);
+    const uint64_t room =
+        least(PARTIALS_BYTES, h->device->caps.max_storage_range) / row;
+    pass->steps = wfi_himeno_steps(&pass->point);
+    pass->rows = (uint32_t)least(room, MAX_ROWS) / pass->steps * pass->steps;
+    if (pass->rows == 0)
+        pass->rows = pass->steps;
+}
+
+static uint64_t partials_bytes(const wf_himeno *h)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < h->pass_count; i++) {
+        const uint64_t needed =
+            (uint64_t)h->passes[i].rows * h->passes[i].groups * sizeof(float);
+        bytes = needed > bytes ? needed : bytes;
+    }
+    return bytes;
+}
+
+static wf_result make_plans(wf_himeno *h, wfi_himeno_pass *pass)
+{
+    const wfi_choice choice = {pass->point, h->choice.chosen_by};
+    uint32_t first = 0;
+    pass->plans = calloc(h->part_count, sizeof(wf_plan *));
+    if (!pass->plans)
+        return no_memory(h->device);
+    wf_result result = WF_SUCCESS;
+    for (uint32_t i = 0; i < h->part_count && result == WF_SUCCESS; i++) {
+        wfi_himeno_slab slab = h->parts[i].slab;
+        uint32_t groups[3];
+        slab.groups = pass->groups;
+        slab.rows = pass->rows;
+        slab.first_group = first;
+        wfi_himeno_groups(&pass->point, slab.planes, groups);
+        first += groups[0] * groups[1] * groups[2];
+        result = wfi_plan_create(h->device, &choice, &slab, &pass->plans[i]);
+    }
+    if (result == WF_SUCCESS)
+        result = wfi_himeno_sum_plan(h->device, pass->rows, pass->groups, &pass->sum);
+    return result;
+}
+
+static void make_passes(wf_himeno *h)
+{
+    h->passes[0].point = h->choice.point;
+    h->pass_count = 1;
+    if (wfi_himeno_steps(&h->choice.point) > 1) {
+        wfi_himeno_single(&h->choice.point, &h->passes[1].point);
+        h->pass_count = 2;
+    }
+    for (uint32_t i = 0; i < h->pass_count; i++)
+        count_groups(h, &h->passes[i]);
+}
+
+/* --------------------------------------------------------------------------------------- memory */
+
+static uint64_t block_bytes(const wf_himeno *h, const wfi_himeno_block *block)
+{
+    return block->held * h->layout.p_plane * sizeof(float);
+}
+
+static uint64_t total_bytes(const wf_himeno *h)
+{
+    uint64_t bytes = partials_bytes(h);
+    for (uint32_t b = 0; b < h->block_count; b++)
+        bytes += 2 * block_bytes(h, &h->blocks[b]);
+    for (uint32_t i = 0; i < h->part_count; i++)
+        bytes += wfi_himeno_cells(&h->layout, &h->parts[i].slab) * sizeof(float);
+    return bytes;
+}
+
+static wf_result allocate(wf_himeno *h)
+{
+    const uint64_t bytes = total_bytes(h);
+    if (bytes > h->device->caps.available_bytes)
+        return wfi_fail(&h->device->log, WF_ERROR_TOO_LARGE,
+                        "%u x %u x %u cells need %llu MiB of device memory; %llu MiB are free",
+                        h->params.ni, h->params.nj, h->params.nk,
+                        (unsigned long long)(bytes >> 20),
+                        (unsigned long long)(h->device->caps.available_bytes >> 20));
+    wf_result result = wf_buffer_create(h->device, partials_bytes(h), WF_MEMORY_DEVICE,
+                                        &h->partials);
+    if (result == WF_SUCCESS)
+        result = wf_buffer_create(h->device, MAX_ROWS * sizeof(float), WF_MEMORY_READBACK,
+                                  &h->gosa);
+    for (uint32_t n = 0; n < 2 * h->block_count && result == WF_SUCCESS; n++)
+        result = wf_buffer_create(h->device, block_bytes(h, &h->blocks[n / 2]),
+                                  WF_MEMORY_DEVICE, &h->blocks[n / 2].p[n % 2]);
+    for (uint32_t i = 0; i < h->part_count && result == WF_SUCCESS; i++)
+        result = wf_buffer_create(
+            h->device, wfi_himeno_cells(&h->layout, &h->parts[i].slab) * sizeof(float),
+            WF_MEMORY_DEVICE, &h->parts[i].cells);
+    return result;
+}
+
+static bool valid(const wf_himeno_params *params)
+{
+    const uint32_t most = UINT32_C(1) << 30;
+    return params && params->size >= sizeof *params && params->ni >= 3 && params->nj >= 3 &&
+           params->nk >= 3 && params->ni <= most && params->nj <= most && params->nk <= most;
+}
+
+uint64_t wf_himeno_memory(const wf_himeno_params *params)
+{
+    if (!valid(params))
+        return 0;
+    const double inner =
+        (double)(params->ni - 2) * (double)(params->nj - 2) * (double)(params->nk - 2);
+    const double all = (double)params->ni * (double)params->nj * (double)params->nk;
+    return (uint64_t)(sizeof(float) * (WFI_HIMENO_COEFFICIENTS * inner + 2 * all)) +
+           PARTIALS_BYTES;
+}
+
+static wf_result choose(wf_himeno *h)
+{
+    const wf_himeno_params *p = &h->params;
+    h->problem = (wfi_problem){.family = WF_FAMILY_STENCIL,
+                               .type = WF_TYPE_F32,
+                               .stencil = {p->ni, p->nj, p->nk}};
+    wf_result result = wfi_choose(&h->device->log, &h->device->caps, &h->problem, p->tuning,
+                                  &h->choice);
+    h->params.tuning = NULL; /* the caller's, and only valid now */
+    h->choice.point.problem = &h->problem;
+    h->layout = wfi_himeno_layout_of(&h->choice.point);
+    return result;
+}
+
+wf_result wf_himeno_create(wf_device *device, const wf_himeno_params *params, wf_himeno **out)
+{
+    if (!device || !out)
+        return WF_ERROR_INVALID_ARGUMENT;
+    if (!valid(params))
+        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_himeno_create: ni, nj and nk must be between 3 and 2^30");
+    wf_himeno *h = calloc(1, sizeof *h);
+    if (!h)
+        return no_memory(device);
+    h->device = device;
+    h->params = *params;
+    if (!(h->params.omega > 0 || h->params.omega < 0))
+        h->params.omega = 0.8f;
+    wf_result result = choose(h);
+    if (result == WF_SUCCESS)
+        result = split(h);
+    if (result == WF_SUCCESS) {
+        make_passes(h);
+        result = allocate(h);
+    }
+    for (uint32_t i = 0; i < h->pass_count && result == WF_SUCCESS; i++)
+        result = make_plans(h, &h->passes[i]);
+    if (result != WF_SUCCESS) {
+        wf_himeno_destroy(&h);
+        return result;
+    }
+    *out = h;
+    return WF_SUCCESS;
+}
+
+void wf_himeno_destroy(wf_himeno **handle)
+{
+    wf_himeno *h = handle ? *handle : NULL;
+    if (!h)
+        return;
+    for (uint32_t i = 0; i < h->pass_count; i++) {
+        for (uint32_t n = 0; h->passes[i].plans && n < h->part_count; n++)
+            wf_plan_destroy(&h->passes[i].plans[n]);
+        free(h->passes[i].plans);
+        wf_plan_destroy(&h->passes[i].sum);
+    }
+    for (uint32_t n = 0; h->parts && n < h->part_count; n++)
+        wf_buffer_destroy(&h->parts[n].cells);
+    for (uint32_t b = 0; h->blocks && b < h->block_count; b++) {
+        wf_buffer_destroy(&h->blocks[b].p[0]);
+        wf_buffer_destroy(&h->blocks[b].p[1]);
+    }
+    wf_buffer_destroy(&h->partials);
+    wf_buffer_destroy(&h->gosa);
+    free(h->parts);
+    free(h->blocks);
+    free(h);
+    *handle = NULL;
+}
+
+/* -------------------------------------------------------------------------------------- running */
+
+typedef struct submission {
+    wf_himeno *himeno;
+    const wfi_himeno_pass *pass;
+    uint32_t passes;
+} submission;
+
+/* Planes that block `to` keeps copies of come from block `from`, its neighbour. */
+static void record_halo(const wf_himeno *h, VkCommandBuffer command_buffer, uint32_t from,
+                        uint32_t to, uint32_t p)
+{
+    const wfi_himeno_block *a = &h->blocks[from], *b = &h->blocks[to];
+    const uint64_t plane = h->layout.p_plane * sizeof(float);
+    /* Planes of the grid that `from` updates and `to` holds. */
+    const uint32_t first = a->first + 1 > b->origin ? a->first + 1 : b->origin;
+    const uint32_t end = (uint32_t)least(a->first + 1 + a->planes, b->origin + b->held);
+    if (first < end)
+        wfi_record_copy(h->device, command_buffer, a->p[p], (first - a->origin) * plane, b->p[p],
+                        (first - b->origin) * plane, (end - first) * plane);
+}
+
+static void exchange_halos(const wf_himeno *h, VkCommandBuffer command_buffer, uint32_t p)
+{
+    wfi_barrier(h->device, command_buffer);
+    /* A block can be thinner than a halo, so that copies come from beyond the neighbours. */
+    for (uint32_t from = 0; from < h->block_count; from++)
+        for (uint32_t to = 0; to < h->block_count; to++)
+            if (from != to)
+                record_halo(h, command_buffer, from, to, p);
+    wfi_barrier(h->device, command_buffer);
+}
+
+static wf_result record_pass(wf_himeno *h, const wfi_himeno_pass *pass,
+                             VkCommandBuffer command_buffer, uint32_t row, uint32_t p)
+{
+    wf_result result = WF_SUCCESS;
+    for (uint32_t i = 0; i < h->part_count && result == WF_SUCCESS; i++) {
+        const wfi_himeno_block *block = &h->blocks[h->parts[i].block];
+        const wf_bindings bindings = {.size = sizeof bindings,
+                                      .items = {{.buffer = block->p[p]},
+                                                {.buffer = block->p[1 - p]},
+                                                {.buffer = h->parts[i].cells},
+                                                {.buffer = h->partials}}};
+        result = wfi_plan_record_turn(pass->plans[i], command_buffer, &bindings, row);
+    }
+    return result;
+}
+
+static wf_result record_submission(void *user, VkCommandBuffer command_buffer)
+{
+    const submission *s = user;
+    wf_himeno *h = s->himeno;
+    const wf_bindings sums = {.size = sizeof sums,
+                              .items = {{.buffer = h->partials}, {.buffer = h->gosa}}};
+    wf_result result = WF_SUCCESS;
+    for (uint32_t n = 0; n < s->passes && result == WF_SUCCESS; n++) {
+        const uint32_t p = (h->now + n) % 2;
+        result = record_pass(h, s->pass, command_buffer, n * s->pass->steps, p);
+        if (h->block_count > 1)
+            exchange_halos(h, command_buffer, 1 - p);
+        else
+            wfi_barrier_compute(h->device, command_buffer);
+    }
+    if (result == WF_SUCCESS)
+        result = wfi_plan_record_turn(s->pass->sum, command_buffer, &sums,
+                                      s->passes * s->pass->steps);
+    return result;
+}
+
+/* How many passes the next submission makes, at most `left`. */
+static uint32_t passes_at_once(const wfi_himeno_pass *pass, uint32_t left)
+{
+    const uint32_t room = pass->rows / pass->steps;
+    const double fit = pass->seconds > 0 ? SUBMIT_SECONDS / pass->seconds : 4;
+    const uint32_t wanted = fit < 1 ? 1 : fit > MAX_ROWS ? MAX_ROWS : (uint32_t)fit;
+    return (uint32_t)least(left, least(room, wanted));
+}
+
+/* Makes `passes` passes; the gosa of each iteration goes to *gosa, which moves on (NULL: none). */
+static wf_result run_passes(wf_himeno *h, wfi_himeno_pass *pass, uint32_t passes, float **gosa,
+                            double *seconds, bool *gpu_clock)
+{
+    wf_result result = WF_SUCCESS;
+    while (passes > 0 && result == WF_SUCCESS) {
+        submission s = {h, pass, passes_at_once(pass, passes)};
+        double elapsed = 0;
+        result = wfi_run_timed(h->device, NULL, record_submission, &s, &elapsed, gpu_clock);
+        if (result != WF_SUCCESS)
+            break;
+        h->now = (h->now + s.passes) % 2;
+        passes -= s.passes;
+        pass->seconds = elapsed / s.passes;
+        *seconds += elapsed;
+        const uint32_t steps = s.passes * pass->steps;
+        result = wf_buffer_read(h->gosa, 0, *gosa, steps * sizeof(float));
+        *gosa += steps;
+    }
+    return result;
+}
+
+wf_result wf_himeno_run_each(wf_himeno *himeno, uint32_t iterations, float *gosa,
+                             double *seconds, bool *gpu_clock)
+{
+    if (!himeno || !gosa || iterations == 0)
+        return wfi_fail(himeno ? &himeno->device->log : NULL, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_himeno_run: iterations must be positive and gosa not NULL");
+    double elapsed = 0;
+    bool gpu = false;
+    wfi_himeno_pass *main = &himeno->passes[0], *rest = &himeno->passes[himeno->pass_count - 1];
+    wf_result result =
+        run_passes(himeno, main, iterations / main->steps, &gosa, &elapsed, &gpu);
+    if (result == WF_SUCCESS)
+        result = run_passes(himeno, rest, iterations % main->steps, &gosa, &elapsed, &gpu);
+    if (result == WF_SUCCESS && seconds)
+        *seconds = elapsed;
+    if (result == WF_SUCCESS && gpu_clock)
+        *gpu_clock = gpu;
+    return result;
+}
+
+wf_result wf_himeno_run(wf_himeno *himeno, uint32_t iterations, float *gosa, double *seconds,
+                        bool *gpu_clock)
+{
+    float *each = malloc((iterations ? iterations : 1) * sizeof *each);
+    if (!each)
+        return himeno ? no_memory(himeno->device) : WF_ERROR_OUT_OF_HOST_MEMORY;
+    wf_result result = wf_himeno_run_each(himeno, iterations, each, seconds, gpu_clock);
+    if (result == WF_SUCCESS && gosa)
+        *gosa = each[iterations - 1];
+    free(each);
+    return result;
+}
+
+wf_result wf_himeno_describe(const wf_himeno *himeno, wf_plan_info *info, uint32_t *slabs)
+{
+    if (!himeno || !info)
+        return WF_ERROR_INVALID_ARGUMENT;
+    wf_result result = wf_plan_describe(himeno->passes[0].plans[0], info);
+    if (result != WF_SUCCESS)
+        return result;
+    info->dispatches = himeno->part_count;
+    if (slabs)
+        *slabs = himeno->part_count;
+    return WF_SUCCESS;
+}

@@ -1,0 +1,52 @@
+/* The Himeno object: p in blocks, each an allocation; coefficients in slabs, each a binding. */
+#ifndef WFI_SOLVE_HIMENO_H
+#define WFI_SOLVE_HIMENO_H
+
+#include "core/buffer.h"
+#include "core/command.h"
+#include "kernels/himeno.h"
+
+/* Consecutive planes of p in one pair of buffers, with copies of the neighbouring blocks' planes. */
+typedef struct wfi_himeno_block {
+    uint32_t first, planes; /* inner planes that are updated here */
+    uint32_t origin;        /* the grid's plane (borders counted) that is the buffers' first */
+    uint32_t held;          /* planes in the buffers */
+    wf_buffer *p[2];
+} wfi_himeno_block;
+
+typedef struct wfi_himeno_part {
+    uint32_t block;
+    uint32_t first; /* inner plane of the grid */
+    wfi_himeno_slab slab;
+    wf_buffer *cells;
+} wfi_himeno_part;
+
+/* One way to advance: a point, and what it needs for each slab. */
+typedef struct wfi_himeno_pass {
+    wfi_point point;
+    uint32_t steps;  /* iterations a pass */
+    uint32_t groups; /* partial sums a step */
+    uint32_t rows;   /* steps that the buffer of partial sums has room for */
+    wf_plan **plans; /* a slab */
+    wf_plan *sum;
+    double seconds; /* of a pass, as last seen; 0: not yet */
+} wfi_himeno_pass;
+
+struct wf_himeno {
+    wf_device *device;
+    wf_himeno_params params;
+    wfi_problem problem;
+    wfi_choice choice;
+    wfi_himeno_layout layout;
+    uint32_t block_count, part_count;
+    wfi_himeno_block *blocks;
+    wfi_himeno_part *parts;
+    /* [0]: the chosen point; [1]: one iteration a pass, for the rest of a count. */
+    wfi_himeno_pass passes[2];
+    uint32_t pass_count;
+    wf_buffer *partials, *gosa;
+    uint32_t now; /* which of a block's p is current */
+};
+
+
+#endif
