@@ -107,6 +107,8 @@ static const char *const legal[] = {
     "lagraph_mangled_int8",        "lagraph_mangled_skew",        "lagraph_mangled_uint16",
     "lagraph_mangled_uint32",      "lagraph_mangled_uint8",       "fmm_permissive_lines_indented",
     "fmm_permissive_banner_leading_spaces_eye3",
+    /* called a pattern by its name alone: its banner says integer */
+    "spqr_Ragusa16_pattern_with_values",
 };
 
 static bool is_legal(const char *name)

@@ -1,0 +1,172 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tool/cases.h"
+
+#define REHEARSAL 3        /* iterations, as the official program does */
+#define FLOPS_A_CELL 34.0
+#define BYTES_A_CELL 56.0  /* 13 reads and 1 write of 4 bytes */
+#define PENTIUM_III 82.84  /* MFLOPS of the 600 MHz Pentium III that scores 1 */
+#define CHECKED_WHOLE 5e6  /* cells up to which every cell is checked */
+#define CHECKED_CELLS 20000
+#define SAMPLES 5
+#define MOST_ITERATIONS 1000000000.0
+
+typedef struct work {
+    wf_himeno *himeno;
+    float *p;
+    double rehearsal_seconds; /* an iteration */
+} work;
+
+static double inner_cells(const wfi_himeno_request *r)
+{
+    return (r->ni - 2.0) * (r->nj - 2.0) * (r->nk - 2.0);
+}
+
+/* Three iterations from the start values, compared cell by cell with f64. */
+static wf_result rehearse(const wf_himeno_params *params, const wfi_himeno_request *r, work *w,
+                          uint64_t seed, wfi_result_case *out)
+{
+    const double cells = (double)r->ni * r->nj * r->nk;
+    float gosa = 0;
+    double seconds = 0, gosa_error = 0;
+    bool gpu_clock;
+    wf_result result = wf_himeno_start(w->himeno);
+    if (result == WF_SUCCESS)
+        result = wf_himeno_run(w->himeno, REHEARSAL, &gosa, &seconds, &gpu_clock);
+    if (result == WF_SUCCESS)
+        result = wf_himeno_read(w->himeno, w->p);
+    if (result == WF_SUCCESS)
+        result = wf_himeno_check(params, NULL, REHEARSAL, w->p, gosa,
+                                 cells > CHECKED_WHOLE ? CHECKED_CELLS : 0, seed, &out->check,
+                                 &gosa_error);
+    if (result != WF_SUCCESS)
+        return result;
+    w->rehearsal_seconds = seconds / REHEARSAL;
+    out->has_check = true;
+    if (gosa_error > out->check.error_over_bound || isnan(gosa_error))
+        out->check.error_over_bound = gosa_error;
+    wfi_result_case_extra(out, "rehearsal_gosa", (double)gosa);
+    wfi_result_case_extra(out, "rehearsal_mflops",
+                          FLOPS_A_CELL * inner_cells(r) / w->rehearsal_seconds * 1e-6);
+    if (!(out->check.error_over_bound <= 1))
+        wfi_case_fail_text(out, WFI_STATUS_FAILED,
+                           "himeno %s: cell %llu or gosa is %.3g times its error bound off",
+                           out->name, (unsigned long long)out->check.worst,
+                           out->check.error_over_bound);
+    return WF_SUCCESS;
+}
+
+/* As many iterations as fill the time by the rehearsal's measure. */
+static uint32_t loop_count(const wfi_himeno_request *r, const work *w)
+{
+    if (r->iterations)
+        return r->iterations;
+    const double count = r->seconds / (w->rehearsal_seconds > 0 ? w->rehearsal_seconds : 1e-9);
+    return count < 1 ? 1 : count > MOST_ITERATIONS ? (uint32_t)MOST_ITERATIONS : (uint32_t)count;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The statistics of at most SAMPLES samples: nearest order statistics. */
+static void summarise(wf_timing *timing)
+{
+    double sorted[SAMPLES];
+    const uint32_t n = timing->count;
+    for (uint32_t i = 0; i < n; i++)
+        sorted[i] = timing->samples_us[i];
+    qsort(sorted, n, sizeof *sorted, compare_doubles);
+    timing->min_us = sorted[0];
+    timing->q1_us = sorted[n / 4];
+    timing->median_us = sorted[n / 2];
+    timing->q3_us = sorted[n - 1 - n / 4];
+    timing->spread = (timing->q3_us - timing->q1_us) / timing->median_us;
+}
+
+/* The measured run, from the start values again, in a few parts that give the spread. */
+static wf_result measure(wfi_session *session, const wfi_himeno_request *r, work *w,
+                         wfi_result_case *out)
+{
+    const uint32_t iterations = loop_count(r, w);
+    const uint32_t parts = iterations < SAMPLES ? iterations : SAMPLES;
+    double total = 0;
+    float gosa = 0;
+    wf_result result = wf_himeno_start(w->himeno);
+    for (uint32_t i = 0; i < parts && result == WF_SUCCESS; i++) {
+        const uint32_t count =
+            (uint32_t)((uint64_t)iterations * (i + 1) / parts - (uint64_t)iterations * i / parts);
+        double seconds = 0;
+        result = wf_himeno_run(w->himeno, count, &gosa, &seconds, &out->timing.gpu_clock);
+        out->timing.samples_us[out->timing.count++] = seconds / count * 1e6;
+        out->timing.batch = count;
+        total += seconds;
+    }
+    if (result != WF_SUCCESS)
+        return result;
+    summarise(&out->timing);
+    out->has_timing = true;
+    out->rate = FLOPS_A_CELL * inner_cells(r) * iterations / total * 1e-6;
+    out->rate_unit = "MFLOPS";
+    out->gbs = BYTES_A_CELL * inner_cells(r) * iterations / total * 1e-9;
+    out->percent = out->gbs * 1e9 / wfi_session_copy_bandwidth(session) * 100;
+    out->percent_of = "measured copy bandwidth";
+    wfi_result_case_extra(out, "iterations", iterations);
+    wfi_result_case_extra(out, "gosa", (double)gosa);
+    wfi_result_case_extra(out, "seconds", total);
+    wfi_result_case_extra(out, "score", out->rate / PENTIUM_III);
+    return WF_SUCCESS;
+}
+
+static wf_result run(wfi_session *session, const wf_himeno_params *params,
+                     const wfi_himeno_request *r, work *w, wfi_result_case *out)
+{
+    uint32_t slabs = 0;
+    wf_result result = wf_himeno_create(session->device, params, &w->himeno);
+    if (result == WF_SUCCESS)
+        result = wf_himeno_describe(w->himeno, &out->plan, &slabs);
+    if (result != WF_SUCCESS)
+        return result;
+    out->has_plan = true;
+    wfi_result_case_extra(out, "slabs", slabs);
+    w->p = malloc((size_t)r->ni * r->nj * r->nk * sizeof(float));
+    if (!w->p)
+        return WF_ERROR_OUT_OF_HOST_MEMORY;
+    result = rehearse(params, r, w, session->common->seed, out);
+    if (result == WF_SUCCESS && out->status == WFI_STATUS_OK)
+        result = measure(session, r, w, out);
+    return result;
+}
+
+wf_result wfi_case_himeno(wfi_session *session, const wfi_himeno_request *request,
+                          wfi_result_case *out)
+{
+    const wfi_himeno_request *r = request;
+    const wf_himeno_params params = {.size = sizeof params,
+                                     .ni = r->ni,
+                                     .nj = r->nj,
+                                     .nk = r->nk,
+                                     .tuning = &session->tuning};
+    work w = {0};
+    wfi_result_case_init(out, "stencil");
+    snprintf(out->name, sizeof out->name, "%s", r->name);
+    wfi_result_case_fact(out, "ni", r->ni);
+    wfi_result_case_fact(out, "nj", r->nj);
+    wfi_result_case_fact(out, "nk", r->nk);
+    out->type = wf_type_name(WF_TYPE_F32);
+    out->plan.size = sizeof out->plan;
+    /* The host keeps p, and checking some cells of it needs as much again at most twice. */
+    const double host = 3.0 * r->ni * r->nj * r->nk * sizeof(double);
+    if (!wfi_session_fits(session, out, (double)wf_himeno_memory(&params), host))
+        return WF_ERROR_TOO_LARGE;
+    wf_result result = run(session, &params, r, &w, out);
+    if (result != WF_SUCCESS)
+        wfi_case_fail(session, out, result);
+    wf_himeno_destroy(&w.himeno);
+    free(w.p);
+    return result;
+}

@@ -1,0 +1,42 @@
+/* One verified measurement of each family: what the subcommands and bench share. Each fills the
+ * case (status, reason, plan, timing, rate, check) and returns the library's result. */
+#ifndef WFI_TOOL_CASES_H
+#define WFI_TOOL_CASES_H
+
+#include "io/csr.h"
+#include "tool/session.h"
+
+typedef struct wfi_matmul_request {
+    uint64_t m, n, k;
+    wf_type type;
+    const void *a, *b; /* row-major, of the type; NULL: random */
+    double budget_seconds;
+} wfi_matmul_request;
+
+/* *product (may be NULL) gets C, malloc'ed, when the case is ok. */
+wf_result wfi_case_matmul(wfi_session *session, const wfi_matmul_request *request,
+                          wfi_result_case *out, void **product);
+
+typedef struct wfi_spmv_request {
+    const wfi_csr *matrix;
+    const char *name;
+    wf_type type;
+    const void *x; /* of the type; NULL: random */
+    double budget_seconds;
+} wfi_spmv_request;
+
+/* *y (may be NULL) gets the result, malloc'ed, when the case is ok. */
+wf_result wfi_case_spmv(wfi_session *session, const wfi_spmv_request *request,
+                        wfi_result_case *out, void **y);
+
+typedef struct wfi_himeno_request {
+    const char *name;
+    uint32_t ni, nj, nk; /* cells, borders included; i contiguous */
+    uint32_t iterations; /* 0: as many as fill `seconds` after the rehearsal */
+    double seconds;
+} wfi_himeno_request;
+
+wf_result wfi_case_himeno(wfi_session *session, const wfi_himeno_request *request,
+                          wfi_result_case *out);
+
+#endif

@@ -1,0 +1,11 @@
+/* The subcommands; each gets the whole argv and returns the tool's exit code. */
+#ifndef WFI_TOOL_COMMANDS_H
+#define WFI_TOOL_COMMANDS_H
+
+int wfi_tool_bench(int argc, char **argv);
+int wfi_tool_devices(int argc, char **argv);
+int wfi_tool_himeno(int argc, char **argv);
+int wfi_tool_matmul(int argc, char **argv);
+int wfi_tool_spmv(int argc, char **argv);
+
+#endif

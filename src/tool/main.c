@@ -1,0 +1,51 @@
+/* wavefit: the command-line tool. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tool/commands.h"
+#include "tool/options.h"
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *summary;
+} commands[] = {
+    {"devices", wfi_tool_devices, "list the Vulkan devices and what they can do"},
+    {"bench", wfi_tool_bench, "measure all families, verified, on one device"},
+    {"himeno", wfi_tool_himeno, "the Himeno benchmark"},
+    {"spmv", wfi_tool_spmv, "sparse matrix times vector"},
+    {"matmul", wfi_tool_matmul, "dense matrix product"},
+};
+
+static void print_help(FILE *out)
+{
+    fputs("usage: wavefit COMMAND [OPTIONS]\n\n", out);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
+    fputs("\nwavefit COMMAND --help tells the options; exit codes: 0 done, 1 the run failed or a\n"
+          "check did not hold, 2 wrong usage, 3 no usable device.\n",
+          out);
+}
+
+int main(int argc, char **argv)
+{
+    /* A full disk or a file-size limit must come back as a failed write, not as a signal. */
+    signal(SIGXFSZ, SIG_IGN);
+    if (argc < 2) {
+        print_help(stderr);
+        return WFI_EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        print_help(stdout);
+        return WFI_EXIT_DONE;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("wavefit %s\n", wf_version());
+        return WFI_EXIT_DONE;
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run(argc, argv);
+    return wfi_usage_error("'%s' is not a command (see wavefit --help)", argv[1]);
+}

@@ -1,0 +1,254 @@
+#include "tool/options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void print_line(const char *format, va_list args)
+{
+    fputs("wavefit: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+}
+
+int wfi_usage_error(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_line(format, args);
+    va_end(args);
+    return WFI_EXIT_USAGE;
+}
+
+int wfi_run_error(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_line(format, args);
+    va_end(args);
+    return WFI_EXIT_FAILED;
+}
+
+/* -------------------------------------------------------------------------------------- numbers */
+
+/* Reads digits from *text on; false when there are none or they overflow. */
+static bool take_digits(const char **text, uint64_t *value)
+{
+    uint64_t sum = 0;
+    if (**text < '0' || **text > '9')
+        return false;
+    for (; **text >= '0' && **text <= '9'; (*text)++) {
+        const uint64_t digit = (uint64_t)(**text - '0');
+        if (sum > (UINT64_MAX - digit) / 10)
+            return false;
+        sum = sum * 10 + digit;
+    }
+    *value = sum;
+    return true;
+}
+
+bool wfi_parse_u64(const char *option, const char *text, uint64_t least, uint64_t most,
+                   uint64_t *value)
+{
+    const char *at = text;
+    if (take_digits(&at, value) && !*at && *value >= least && *value <= most)
+        return true;
+    wfi_usage_error("%s: '%s' is not a whole number from %llu to %llu", option, text,
+                    (unsigned long long)least, (unsigned long long)most);
+    return false;
+}
+
+bool wfi_parse_seconds(const char *option, const char *text, double *value)
+{
+    char *end = NULL;
+    *value = strtod(text, &end);
+    if (*text && strspn(text, "0123456789.eE+-") == strlen(text) && !*end && *value > 0 &&
+        *value <= 86400)
+        return true;
+    wfi_usage_error("%s: '%s' is not a number of seconds from 0 to 86400", option, text);
+    return false;
+}
+
+bool wfi_parse_type(const char *option, const char *text, wf_type *type)
+{
+    for (int t = 0; t < WF_TYPE_COUNT; t++)
+        if (strcmp(text, wf_type_name((wf_type)t)) == 0) {
+            *type = (wf_type)t;
+            return true;
+        }
+    wfi_usage_error("%s: '%s' is not a type (f32, f64, f16, bf16, i8)", option, text);
+    return false;
+}
+
+bool wfi_parse_triple(const char *option, const char *text, uint64_t most, uint64_t value[3])
+{
+    const char *at = text;
+    bool ok = true;
+    for (int i = 0; i < 3 && ok; i++) {
+        ok = take_digits(&at, &value[i]) && value[i] > 0 && value[i] <= most;
+        ok = ok && *at == (i < 2 ? 'x' : '\0');
+        at++;
+    }
+    if (!ok)
+        wfi_usage_error("%s: '%s' is not three sizes from 1 to %llu, like 100x200x300", option,
+                        text, (unsigned long long)most);
+    return ok;
+}
+
+/* --------------------------------------------------------------------------------- common options */
+
+static bool set_constant(wfi_common *common, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    const size_t length = equals ? (size_t)(equals - text) : 0;
+    uint64_t value;
+    if (length == 0 || length >= sizeof common->names[0]) {
+        wfi_usage_error("--set: '%s' is not name=value", text);
+        return false;
+    }
+    if (common->constant_count == WF_MAX_PARAMETERS) {
+        wfi_usage_error("--set: more than %d constants", WF_MAX_PARAMETERS);
+        return false;
+    }
+    char *name = common->names[common->constant_count];
+    memcpy(name, text, length);
+    name[length] = '\0';
+    if (!wfi_parse_u64("--set", equals + 1, 0, UINT32_MAX, &value))
+        return false;
+    common->constants[common->constant_count++] = (wf_constant){name, (uint32_t)value};
+    return true;
+}
+
+static bool set_limits(wfi_common *common, const char *text)
+{
+    if (strcmp(text, "minimum") != 0) {
+        wfi_usage_error("--limits: '%s' is not known (minimum is)", text);
+        return false;
+    }
+    common->minimum_limits = true;
+    return true;
+}
+
+/* Whether `name` is a common option; *takes says that a value follows. */
+static bool is_common(const char *name, bool *takes)
+{
+    static const char *const with_value[] = {"--device", "--limits", "--variant", "--set",
+                                             "--json",   "--repeat", "--seed"},
+                             *const flags[] = {"--quiet", "--no-tuning", "--help", "-h"};
+    for (size_t i = 0; i < sizeof with_value / sizeof *with_value; i++)
+        if (strcmp(name, with_value[i]) == 0)
+            return *takes = true;
+    *takes = false;
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (strcmp(name, flags[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool set_common(wfi_common *common, const char *name, const char *value)
+{
+    uint64_t number = 0;
+    if (strcmp(name, "--device") == 0)
+        common->device = value;
+    else if (strcmp(name, "--limits") == 0)
+        return set_limits(common, value);
+    else if (strcmp(name, "--variant") == 0)
+        common->variant = value;
+    else if (strcmp(name, "--set") == 0)
+        return set_constant(common, value);
+    else if (strcmp(name, "--json") == 0)
+        common->json = value;
+    else if (strcmp(name, "--seed") == 0)
+        return wfi_parse_u64(name, value, 0, UINT64_MAX, &common->seed);
+    else if (strcmp(name, "--repeat") == 0) {
+        if (!wfi_parse_u64(name, value, 1, WF_MAX_SAMPLES, &number))
+            return false;
+        common->repeat = (uint32_t)number;
+    } else if (strcmp(name, "--quiet") == 0)
+        common->quiet = true;
+    else if (strcmp(name, "--no-tuning") == 0)
+        common->no_tuning = true;
+    else
+        common->help = true;
+    return true;
+}
+
+static void print_help(const wfi_command *command)
+{
+    printf("wavefit %s %s\n%s\n\n", command->name, command->usage, command->summary);
+    for (int i = 0; i < command->option_count; i++) {
+        const wfi_option *o = &command->options[i];
+        printf("  %s%s%-*s %s\n", o->name, o->argument ? " " : "",
+               (int)(24 - strlen(o->name) - (o->argument ? 1 : 0)),
+               o->argument ? o->argument : "", o->help);
+    }
+    puts("  --device SEL             index, part of a name, or UUID (also WAVEFIT_DEVICE)\n"
+         "  --limits minimum         use no more than Vulkan 1.1 guarantees\n"
+         "  --variant NAME           force the algorithm\n"
+         "  --set NAME=VALUE         force a constant of it (repeatable)\n"
+         "  --json FILE              write results as JSON (-: standard output)\n"
+         "  --repeat N               timed samples (default: until stable)\n"
+         "  --seed N                 of random inputs (default 1)\n"
+         "  --no-tuning              ignore tuning data, use the model alone\n"
+         "  --quiet                  no progress");
+}
+
+static const wfi_option *find_option(const wfi_command *command, const char *name)
+{
+    for (int i = 0; i < command->option_count; i++)
+        if (strcmp(command->options[i].name, name) == 0)
+            return &command->options[i];
+    return NULL;
+}
+
+/* Handles argv[*at], an option, and its value. */
+static bool take_option(const wfi_command *command, int argc, char **argv, int *at,
+                        wfi_common *common)
+{
+    const char *name = argv[*at];
+    const wfi_option *own = find_option(command, name);
+    bool takes = own && own->argument;
+    if (!own && !is_common(name, &takes)) {
+        wfi_usage_error("%s: unknown option '%s' (see wavefit %s --help)", command->name, name,
+                        command->name);
+        return false;
+    }
+    if (takes && *at + 1 >= argc) {
+        wfi_usage_error("%s: option %s needs a value", command->name, name);
+        return false;
+    }
+    const char *value = takes ? argv[++*at] : NULL;
+    if (!own)
+        return set_common(common, name, value);
+    if (own->argument)
+        *own->value = value;
+    else
+        *own->flag = true;
+    return true;
+}
+
+int wfi_options_parse(const wfi_command *command, int argc, char **argv, wfi_common *common)
+{
+    *common = (wfi_common){.seed = 1};
+    for (int i = 0; i < argc; i++) {
+        if (argv[i][0] == '-' && argv[i][1] != '\0') {
+            if (!take_option(command, argc, argv, &i, common))
+                return WFI_EXIT_USAGE;
+        } else if (common->positional_count == WFI_MAX_POSITIONAL ||
+                   common->positional_count == command->most_positional) {
+            return wfi_usage_error("%s: unexpected argument '%s' (see wavefit %s --help)",
+                                   command->name, argv[i], command->name);
+        } else {
+            common->positional[common->positional_count++] = argv[i];
+        }
+    }
+    if (common->help)
+        print_help(command);
+    else if (common->positional_count < command->least_positional)
+        return wfi_usage_error("%s: usage: wavefit %s %s", command->name, command->name,
+                               command->usage);
+    return WFI_EXIT_DONE;
+}

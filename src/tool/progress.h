@@ -1,0 +1,15 @@
+/* What runs and how much is left, on standard error, where that is a terminal. */
+#ifndef WFI_TOOL_PROGRESS_H
+#define WFI_TOOL_PROGRESS_H
+
+#include <stdbool.h>
+
+/* Shows "[=====     ] what"; does nothing when quiet or not on a terminal. */
+void wfi_progress_show(bool quiet, double fraction, const char *what);
+/* Clears the line. */
+void wfi_progress_clear(bool quiet);
+
+/* From the first call on Ctrl-C no longer ends the program; it is reported here. */
+bool wfi_interrupted(void);
+
+#endif

@@ -1,0 +1,195 @@
+#include "tool/session.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void keep_log(void *user, wf_log_level level, const char *text)
+{
+    wfi_session *session = user;
+    if (level == WF_LOG_ERROR)
+        snprintf(session->error, sizeof session->error, "%s", text);
+    else if (level == WF_LOG_WARNING)
+        fprintf(stderr, "wavefit: warning: %s\n", text);
+}
+
+static int exit_code(wf_result result)
+{
+    switch (result) {
+    case WF_SUCCESS:
+        return WFI_EXIT_DONE;
+    case WF_ERROR_NO_LOADER:
+    case WF_ERROR_NO_DEVICE:
+        return WFI_EXIT_NO_DEVICE;
+    case WF_ERROR_INVALID_ARGUMENT:
+    case WF_ERROR_UNKNOWN_VARIANT:
+    case WF_ERROR_CONSTRAINT:
+        return WFI_EXIT_USAGE;
+    default:
+        return WFI_EXIT_FAILED;
+    }
+}
+
+int wfi_session_open(wfi_session *session, const wfi_common *common)
+{
+    *session = (wfi_session){.common = common,
+                             .copy_bandwidth = (double)NAN,
+                             .fma_f32 = (double)NAN};
+    const wf_device_params params = {
+        .size = sizeof params,
+        .selector = common->device,
+        .limits = common->minimum_limits ? WF_LIMITS_MINIMUM : WF_LIMITS_DEVICE,
+        .log = keep_log,
+        .log_user = session,
+    };
+    session->tuning = (wf_tuning){.size = sizeof(wf_tuning),
+                                  .variant = common->variant,
+                                  .constants = common->constants,
+                                  .constant_count = common->constant_count,
+                                  .no_tuning = common->no_tuning};
+    wf_result result = wf_device_create(&params, &session->device);
+    if (result != WF_SUCCESS)
+        return wfi_session_error(session, result);
+    session->caps = wf_device_caps(session->device);
+    return WFI_EXIT_DONE;
+}
+
+void wfi_session_close(wfi_session *session)
+{
+    wf_device_destroy(&session->device);
+}
+
+int wfi_session_error(wfi_session *session, wf_result result)
+{
+    fprintf(stderr, "wavefit: %s\n",
+            *session->error ? session->error : wf_result_string(result));
+    return exit_code(result);
+}
+
+void wfi_case_fail_text(wfi_result_case *c, wfi_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(c->reason, sizeof c->reason, format, args);
+    va_end(args);
+    c->status = status;
+}
+
+void wfi_case_fail(wfi_session *session, wfi_result_case *c, wf_result result)
+{
+    const bool unsupported = result == WF_ERROR_UNSUPPORTED || result == WF_ERROR_TOO_LARGE;
+    wfi_case_fail_text(c, unsupported ? WFI_STATUS_UNSUPPORTED : WFI_STATUS_ERROR, "%.500s",
+                       *session->error ? session->error : wf_result_string(result));
+}
+
+int wfi_case_exit(const wfi_result_case *c, wf_result result)
+{
+    if (c->status == WFI_STATUS_OK)
+        return WFI_EXIT_DONE;
+    fprintf(stderr, "wavefit: %s\n", c->reason);
+    const int code = exit_code(result);
+    return code == WFI_EXIT_DONE ? WFI_EXIT_FAILED : code;
+}
+
+double wfi_session_copy_bandwidth(wfi_session *session)
+{
+    double rate;
+    if (isnan(session->copy_bandwidth) &&
+        wf_device_copy_bandwidth(session->device, &rate) == WF_SUCCESS)
+        session->copy_bandwidth = rate;
+    return session->copy_bandwidth;
+}
+
+double wfi_session_fma_rate(wfi_session *session, wf_type type)
+{
+    double rate;
+    if (wf_device_fma_rate(session->device, type, &rate) != WF_SUCCESS)
+        return (double)NAN;
+    if (type == WF_TYPE_F32)
+        session->fma_f32 = rate;
+    return rate;
+}
+
+static double physical_memory(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
+    return pages > 0 && size > 0 ? (double)pages * (double)size : INFINITY;
+}
+
+bool wfi_session_fits(wfi_session *session, wfi_result_case *c, double device_bytes,
+                      double host_bytes)
+{
+    const double gib = 1024.0 * 1024 * 1024, available = (double)session->caps->available_bytes;
+    /* Where memory is unified the device's copies live in the host's memory too. */
+    const double host = host_bytes + (session->caps->unified_memory ? device_bytes : 0);
+    if (device_bytes > available) {
+        wfi_case_fail_text(c, WFI_STATUS_UNSUPPORTED,
+                           "the problem needs %.1f GiB of device memory; %.1f GiB are available",
+                           device_bytes / gib, available / gib);
+        return false;
+    }
+    if (host > physical_memory()) {
+        wfi_case_fail_text(c, WFI_STATUS_UNSUPPORTED,
+                           "the problem needs %.1f GiB of host memory; the machine has %.1f GiB",
+                           host / gib, physical_memory() / gib);
+        return false;
+    }
+    return true;
+}
+
+int wfi_session_write(wfi_session *session, int argc, char **argv, const wfi_result_case *cases,
+                      uint32_t count)
+{
+    wfi_io_error error;
+    const wfi_results results = {argc,
+                                 argv,
+                                 session->caps,
+                                 session->copy_bandwidth,
+                                 session->fma_f32,
+                                 count,
+                                 cases};
+    if (!session->common->json || wfi_results_write(session->common->json, &results, &error))
+        return WFI_EXIT_DONE;
+    return wfi_run_error("%s", error.text);
+}
+
+static void print_variant(const wfi_result_case *c)
+{
+    printf("variant   %s", c->plan.variant);
+    for (uint32_t i = 0; i < c->plan.constant_count; i++)
+        printf(" %s=%u", c->plan.constants[i].name, c->plan.constants[i].value);
+    printf(" (%s)", c->plan.chosen_by);
+    if (c->plan.dispatches > 1)
+        printf(", %u dispatches", c->plan.dispatches);
+    putchar('\n');
+}
+
+void wfi_case_print(const wfi_session *session, const wfi_result_case *c)
+{
+    /* With JSON on standard output nothing else goes there. */
+    if (session->common->json && strcmp(session->common->json, "-") == 0)
+        return;
+    printf("device    %s%s\n", session->caps->name,
+           session->caps->limits == WF_LIMITS_MINIMUM ? ", minimum limits" : "");
+    printf("problem   %s %s\n", c->name, c->type);
+    if (c->has_plan)
+        print_variant(c);
+    if (c->has_timing)
+        printf("time      %.2f us, median of %u (spread %.1f %%, %s clock)\n",
+               c->timing.median_us, c->timing.count, c->timing.spread * 100,
+               c->timing.gpu_clock ? "device" : "host");
+    if (isfinite(c->rate))
+        printf("rate      %.2f %s", c->rate, c->rate_unit);
+    if (isfinite(c->gbs))
+        printf(", %.2f GB/s", c->gbs);
+    if (isfinite(c->percent))
+        printf(", %.1f %% of %s", c->percent, c->percent_of);
+    if (isfinite(c->rate))
+        putchar('\n');
+    if (c->has_check)
+        printf("verified  %llu of %llu elements against f64: largest error %.3g of its bound%s\n",
+               (unsigned long long)c->check.checked, (unsigned long long)c->check.total,
+               c->check.error_over_bound, c->check.error_over_bound <= 1 ? "" : ", WRONG");
+}

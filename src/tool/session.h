@@ -1,0 +1,46 @@
+/* One run of the tool: the open device, what the user forced, and the cases measured. */
+#ifndef WFI_TOOL_SESSION_H
+#define WFI_TOOL_SESSION_H
+
+#include "io/results.h"
+#include "tool/options.h"
+
+typedef struct wfi_session {
+    const wfi_common *common;
+    wf_device *device;
+    const wf_caps *caps;
+    wf_tuning tuning;
+    char error[1024];      /* the library's last error line */
+    double copy_bandwidth; /* NaN until asked for */
+    double fma_f32;
+} wfi_session;
+
+/* Opens the device that the options name; on failure prints one line and returns the exit code. */
+int wfi_session_open(wfi_session *session, const wfi_common *common);
+void wfi_session_close(wfi_session *session);
+
+/* Prints the library's last error line and returns the exit code for `result`. */
+int wfi_session_error(wfi_session *session, wf_result result);
+/* The same for what a case says of itself: WFI_EXIT_DONE when it is ok. Prints its reason. */
+int wfi_case_exit(const wfi_result_case *c, wf_result result);
+
+/* Fills a case's status and reason from a result that is not WF_SUCCESS. */
+void wfi_case_fail(wfi_session *session, wfi_result_case *c, wf_result result);
+void wfi_case_fail_text(wfi_result_case *c, wfi_status status, const char *format, ...);
+
+/* Measured once a session; NaN (and the case goes on without) where measuring fails. */
+double wfi_session_copy_bandwidth(wfi_session *session);
+double wfi_session_fma_rate(wfi_session *session, wf_type type);
+
+/* Whether device_bytes on the device and host_bytes beside them fit; if not, the case says so. */
+bool wfi_session_fits(wfi_session *session, wfi_result_case *c, double device_bytes,
+                      double host_bytes);
+
+/* Writes --json, if given. */
+int wfi_session_write(wfi_session *session, int argc, char **argv, const wfi_result_case *cases,
+                      uint32_t count);
+
+/* The lines that a single run prints: device, problem, variant, time, rate, check. */
+void wfi_case_print(const wfi_session *session, const wfi_result_case *c);
+
+#endif

@@ -1,0 +1,26 @@
+/* Tables of text on standard output. */
+#ifndef WFI_TOOL_TABLE_H
+#define WFI_TOOL_TABLE_H
+
+#include <stddef.h>
+
+#define WFI_MAX_COLUMNS 12
+#define WFI_MAX_ROWS 128
+#define WFI_CELL_BYTES 96
+
+typedef struct wfi_table {
+    int columns, rows; /* the first row is the heading */
+    char cells[WFI_MAX_ROWS][WFI_MAX_COLUMNS][WFI_CELL_BYTES];
+    unsigned right; /* bit a column: aligned to the right */
+} wfi_table;
+
+/* Begins a row; cells are then set with wfi_table_set. Returns its index. */
+int wfi_table_row(wfi_table *table);
+void wfi_table_set(wfi_table *table, int row, int column, const char *format, ...);
+void wfi_table_print(const wfi_table *table);
+
+/* Four significant digits and a unit that suits: "1.23 GB", "45.6 us". */
+void wfi_format_time(double microseconds, char *text, size_t bytes);
+void wfi_format_bytes(double bytes_value, char *text, size_t bytes);
+
+#endif
