@@ -253,8 +253,10 @@ static wf_result choose(wf_himeno *h)
     wf_result result = wfi_choose(&h->device->log, &h->device->caps, &h->problem, p->tuning,
                                   &h->choice);
     h->params.tuning = NULL; /* the caller's, and only valid now */
-    h->choice.point.problem = &h->problem;
-    h->layout = wfi_himeno_layout_of(&h->choice.point);
+    if (result == WF_SUCCESS) {
+        h->choice.point.problem = &h->problem;
+        h->layout = wfi_himeno_layout_of(&h->choice.point);
+    }
     return result;
 }
 
