@@ -3,7 +3,10 @@
 #
 #   wavefit_add_test(NAME npy SOURCES test_npy.c [LIBRARIES wavefit_io])
 #   wavefit_add_device_test(NAME spmv SOURCES test_spmv.c [LIBRARIES ...]
-#                           [DRIVERS lavapipe swiftshader radv] [LIMITS full minimum] [TIMEOUT s])
+#                           [DRIVERS lavapipe swiftshader radv] [LIMITS full minimum] [TIMEOUT s]
+#                           [SANITIZED])
+#
+# SANITIZED: lavapipe at full limits also runs in the sanitized build.
 
 set(WAVEFIT_RADV_FAMILIES polaris10 vega10 navi21 navi31 gfx1201)
 
@@ -72,7 +75,8 @@ function(wavefit_add_device_entry entry icd limits timeout)
 endfunction()
 
 function(wavefit_add_device_test)
-    cmake_parse_arguments(T "" "NAME;TIMEOUT" "SOURCES;LIBRARIES;DRIVERS;LIMITS" ${ARGN})
+    cmake_parse_arguments(T "SANITIZED" "NAME;TIMEOUT" "SOURCES;LIBRARIES;DRIVERS;LIMITS"
+                          ${ARGN})
     if(NOT T_DRIVERS)
         set(T_DRIVERS lavapipe swiftshader)
     endif()
@@ -104,4 +108,7 @@ function(wavefit_add_device_test)
             endforeach()
         endif()
     endforeach()
+    if(T_SANITIZED AND TEST ${T_NAME}.lavapipe.full)
+        set_property(TEST ${T_NAME}.lavapipe.full APPEND PROPERTY LABELS sanitized)
+    endif()
 endfunction()

@@ -54,8 +54,7 @@ static wf_result create_vk_buffer(wf_buffer *buffer)
         .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
     };
     return wfi_check_vk(
-        &device->log,
-        device->fn.vkCreateBuffer(device->vk, &info, device->allocator, &buffer->vk),
+        &device->log, device->fn.vkCreateBuffer(device->vk, &info, device->allocator, &buffer->vk),
         "vkCreateBuffer");
 }
 
@@ -174,7 +173,7 @@ static wf_result transfer(wf_buffer *buffer, uint64_t offset, const unsigned cha
                                         in ? WF_MEMORY_UPLOAD : WF_MEMORY_READBACK, &staging);
     for (uint64_t done = 0; result == WF_SUCCESS && done < bytes;) {
         const uint64_t n = bytes - done < piece ? bytes - done : piece;
-        copy_job job = {buffer->device, in ? staging : buffer, in ? buffer : staging,
+        copy_job job = {buffer->device,         in ? staging : buffer,  in ? buffer : staging,
                         in ? 0 : offset + done, in ? offset + done : 0, n};
         if (in)
             memcpy(staging->mapped, in + done, (size_t)n);

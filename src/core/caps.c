@@ -249,8 +249,8 @@ static uint32_t compute_units(const properties *p)
     return 0;
 }
 
-wf_result wfi_caps_query(const wfi_instance *instance, const wfi_log *log,
-                         VkPhysicalDevice device, const wfi_features *features, wf_caps *out)
+wf_result wfi_caps_query(const wfi_instance *instance, const wfi_log *log, VkPhysicalDevice device,
+                         const wfi_features *features, wf_caps *out)
 {
     properties p;
     query_properties(instance, device, features, &p);

@@ -4,8 +4,8 @@
 
 #include "core/features.h"
 
-wf_result wfi_caps_query(const wfi_instance *instance, const wfi_log *log,
-                         VkPhysicalDevice device, const wfi_features *features, wf_caps *out);
+wf_result wfi_caps_query(const wfi_instance *instance, const wfi_log *log, VkPhysicalDevice device,
+                         const wfi_features *features, wf_caps *out);
 
 /* Lowers caps to what Vulkan 1.1 guarantees; see WF_LIMITS_MINIMUM. */
 void wfi_caps_clamp_minimum(wf_caps *caps);

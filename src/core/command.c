@@ -27,8 +27,8 @@ static wf_result create_submission(wf_device *device)
     if (vk >= VK_SUCCESS && !device->fence)
         vk = device->fn.vkCreateFence(device->vk, &fence, device->allocator, &device->fence);
     if (vk >= VK_SUCCESS && !device->queries && device->caps.timestamp_valid_bits)
-        vk = device->fn.vkCreateQueryPool(device->vk, &queries, device->allocator,
-                                          &device->queries);
+        vk =
+            device->fn.vkCreateQueryPool(device->vk, &queries, device->allocator, &device->queries);
     device->submission_made = vk >= VK_SUCCESS;
     return wfi_check_vk(&device->log, vk, "creating the command pool");
 }
@@ -149,8 +149,8 @@ wf_result wfi_run(wf_device *device, wfi_record_fn record, void *user)
     return result;
 }
 
-wf_result wfi_run_timed(wf_device *device, wfi_record_fn prepare, wfi_record_fn record,
-                        void *user, double *seconds, bool *gpu_clock)
+wf_result wfi_run_timed(wf_device *device, wfi_record_fn prepare, wfi_record_fn record, void *user,
+                        double *seconds, bool *gpu_clock)
 {
     mtx_lock(&device->queue_lock);
     wf_result result = run_locked(device, prepare, record, user, seconds);
@@ -186,8 +186,7 @@ void wfi_barrier_compute(wf_device *device, VkCommandBuffer command_buffer)
 }
 
 void wfi_record_copy(wf_device *device, VkCommandBuffer command_buffer, const wf_buffer *from,
-                     uint64_t from_offset, const wf_buffer *to, uint64_t to_offset,
-                     uint64_t bytes)
+                     uint64_t from_offset, const wf_buffer *to, uint64_t to_offset, uint64_t bytes)
 {
     const VkBufferCopy region = {from_offset, to_offset, bytes};
     device->fn.vkCmdCopyBuffer(command_buffer, from->vk, to->vk, 1, &region);

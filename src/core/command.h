@@ -14,8 +14,8 @@ wf_result wfi_run(wf_device *device, wfi_record_fn record, void *user);
 /* Same, and gives the time that what `record` recorded took: by timestamps (*gpu_clock true) or,
  * where the queue has none, by the host clock around submit and wait. `prepare` (NULL: nothing)
  * records what comes before, outside the timestamps. */
-wf_result wfi_run_timed(wf_device *device, wfi_record_fn prepare, wfi_record_fn record,
-                        void *user, double *seconds, bool *gpu_clock);
+wf_result wfi_run_timed(wf_device *device, wfi_record_fn prepare, wfi_record_fn record, void *user,
+                        double *seconds, bool *gpu_clock);
 
 /* Orders earlier compute and transfer writes before later compute and transfer accesses. */
 void wfi_barrier(wf_device *device, VkCommandBuffer command_buffer);
@@ -24,7 +24,6 @@ void wfi_barrier_compute(wf_device *device, VkCommandBuffer command_buffer);
 
 /* Records a copy between two buffers; ranges are not checked. */
 void wfi_record_copy(wf_device *device, VkCommandBuffer command_buffer, const wf_buffer *from,
-                     uint64_t from_offset, const wf_buffer *to, uint64_t to_offset,
-                     uint64_t bytes);
+                     uint64_t from_offset, const wf_buffer *to, uint64_t to_offset, uint64_t bytes);
 
 #endif

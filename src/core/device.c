@@ -82,9 +82,9 @@ static wf_result choose(wf_device *device, const wf_device_params *params)
     const char *selector = params ? params->selector : NULL;
     if (!selector)
         selector = getenv("WAVEFIT_DEVICE");
-    wf_result result = query_all(&device->instance, &device->log,
-                                 params ? params->limits : WF_LIMITS_DEVICE, &physical, &list,
-                                 &count);
+    wf_result result =
+        query_all(&device->instance, &device->log, params ? params->limits : WF_LIMITS_DEVICE,
+                  &physical, &list, &count);
     if (result == WF_SUCCESS)
         result = wfi_select(&device->log, list, count, selector, &index);
     if (result == WF_SUCCESS) {
@@ -120,8 +120,8 @@ static wf_result open_device(wf_device *device)
         .enabledExtensionCount = features.extension_count,
         .ppEnabledExtensionNames = features.extensions,
     };
-    VkResult vk = device->instance.vkCreateDevice(device->physical, &info, device->allocator,
-                                                  &device->vk);
+    VkResult vk =
+        device->instance.vkCreateDevice(device->physical, &info, device->allocator, &device->vk);
     if (vk < VK_SUCCESS)
         return wfi_check_vk(&device->log, vk, "vkCreateDevice");
     wfi_volk_load_device_table(&device->fn, device->vk, device->instance.vkGetDeviceProcAddr);
@@ -160,8 +160,7 @@ wf_result wf_device_create(const wf_device_params *params, wf_device **out)
         result = open_device(device);
     if (result == WF_SUCCESS)
         result = wfi_pipeline_cache_create(&log, device->vk, &device->fn, device->allocator,
-                                           &device->caps,
-                                           params ? params->cache_directory : NULL,
+                                           &device->caps, params ? params->cache_directory : NULL,
                                            &device->cache);
     if (result != WF_SUCCESS) {
         wf_device_destroy(&device);

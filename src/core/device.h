@@ -15,7 +15,7 @@ struct wf_device {
     wfi_instance instance; /* loader, VkInstance and its functions */
     VkPhysicalDevice physical;
     VkDevice vk;
-    struct VolkDeviceTable fn; /* device functions */
+    struct VolkDeviceTable fn;              /* device functions */
     const VkAllocationCallbacks *allocator; /* NULL or &allocator_storage */
     VkAllocationCallbacks allocator_storage;
     wf_caps caps; /* clamped */
@@ -24,7 +24,7 @@ struct wf_device {
     VkQueue queue;
     uint32_t queue_family;
     bool locks_made;
-    mtx_t queue_lock; /* queue, command pool, fence and queries */
+    mtx_t queue_lock;     /* queue, command pool, fence and queries */
     bool submission_made; /* the three below, at the first submission */
     VkCommandPool command_pool;
     VkFence fence;
@@ -32,8 +32,8 @@ struct wf_device {
 
     wfi_pipeline_cache cache;
     mtx_t peaks_lock;
-    double copy_bandwidth;             /* bytes a second; 0: not measured yet */
-    double fma_rate[WF_TYPE_COUNT];    /* flops a second; 0: not measured yet */
+    double copy_bandwidth;          /* bytes a second; 0: not measured yet */
+    double fma_rate[WF_TYPE_COUNT]; /* flops a second; 0: not measured yet */
 };
 
 #endif

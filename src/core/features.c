@@ -11,14 +11,12 @@ typedef struct extension_list {
 static wf_result list_extensions(const wfi_instance *instance, const wfi_log *log,
                                  VkPhysicalDevice device, extension_list *out)
 {
-    VkResult vk =
-        instance->vkEnumerateDeviceExtensionProperties(device, NULL, &out->count, NULL);
+    VkResult vk = instance->vkEnumerateDeviceExtensionProperties(device, NULL, &out->count, NULL);
     if (vk == VK_SUCCESS && out->count > 0) {
         out->items = calloc(out->count, sizeof *out->items);
         if (!out->items)
             return wfi_fail(log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
-        vk = instance->vkEnumerateDeviceExtensionProperties(device, NULL, &out->count,
-                                                            out->items);
+        vk = instance->vkEnumerateDeviceExtensionProperties(device, NULL, &out->count, out->items);
     }
     return wfi_check_vk(log, vk, "vkEnumerateDeviceExtensionProperties");
 }

@@ -70,8 +70,7 @@ static wf_result create_instance(wfi_instance *instance, const wfi_log *log)
         .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
         .pApplicationName = "wavefit",
         .pEngineName = "wavefit",
-        .engineVersion =
-            VK_MAKE_VERSION(WF_VERSION_MAJOR, WF_VERSION_MINOR, WF_VERSION_PATCH),
+        .engineVersion = VK_MAKE_VERSION(WF_VERSION_MAJOR, WF_VERSION_MINOR, WF_VERSION_PATCH),
         .apiVersion = instance->api_version,
     };
     const char *portability = VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;

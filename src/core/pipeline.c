@@ -20,8 +20,7 @@ static wf_result create_set_layout(wf_device *device, const wfi_pipeline_desc *d
         .pBindings = bindings,
     };
     return wfi_check_vk(&device->log,
-                        device->fn.vkCreateDescriptorSetLayout(device->vk, &info,
-                                                               device->allocator,
+                        device->fn.vkCreateDescriptorSetLayout(device->vk, &info, device->allocator,
                                                                &pipeline->set_layout),
                         "vkCreateDescriptorSetLayout");
 }
@@ -40,10 +39,10 @@ static wf_result create_layout(wf_device *device, const wfi_pipeline_desc *desc,
         .pushConstantRangeCount = desc->push_bytes ? 1 : 0,
         .pPushConstantRanges = &range,
     };
-    return wfi_check_vk(&device->log,
-                        device->fn.vkCreatePipelineLayout(device->vk, &info, device->allocator,
-                                                          &pipeline->layout),
-                        "vkCreatePipelineLayout");
+    return wfi_check_vk(
+        &device->log,
+        device->fn.vkCreatePipelineLayout(device->vk, &info, device->allocator, &pipeline->layout),
+        "vkCreatePipelineLayout");
 }
 
 static VkPipelineShaderStageCreateFlags stage_flags(const wf_device *device,
@@ -93,9 +92,8 @@ static wf_result create_pipeline(wf_device *device, const wfi_pipeline_desc *des
         .layout = pipeline->layout,
     };
     return wfi_check_vk(&device->log,
-                        device->fn.vkCreateComputePipelines(device->vk, device->cache.vk, 1,
-                                                            &info, device->allocator,
-                                                            &pipeline->vk),
+                        device->fn.vkCreateComputePipelines(device->vk, device->cache.vk, 1, &info,
+                                                            device->allocator, &pipeline->vk),
                         desc->name);
 }
 

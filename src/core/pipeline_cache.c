@@ -43,8 +43,7 @@ static file_header header_for(const wf_caps *caps, const void *data, size_t byte
     header.driver_version = caps->driver_version;
     header.driver_id = caps->driver_id;
     memcpy(header.cache_uuid, caps->cache_uuid, sizeof header.cache_uuid);
-    header.wavefit_version =
-        VK_MAKE_VERSION(WF_VERSION_MAJOR, WF_VERSION_MINOR, WF_VERSION_PATCH);
+    header.wavefit_version = VK_MAKE_VERSION(WF_VERSION_MAJOR, WF_VERSION_MINOR, WF_VERSION_PATCH);
     header.bytes = bytes;
     header.hash = wfi_hash(data, bytes);
     return header;
@@ -76,8 +75,7 @@ static char *cache_path(const char *directory, const wf_caps *caps)
         free(base);
         return NULL;
     }
-    snprintf(name, sizeof name, "pipelines-%04x-%04x-%016llx.bin", caps->vendor_id,
-             caps->device_id,
+    snprintf(name, sizeof name, "pipelines-%04x-%04x-%016llx.bin", caps->vendor_id, caps->device_id,
              (unsigned long long)wfi_hash(caps->cache_uuid, sizeof caps->cache_uuid));
     char *path = join(base, name);
     free(base);
@@ -183,8 +181,8 @@ static void store(const wfi_log *log, VkDevice device, const struct VolkDeviceTa
         const file_header header = header_for(caps, data, bytes);
         if (header.hash != cache->stored_hash &&
             !(make_directories(cache->path) && write_file(cache->path, &header, data)))
-            wfi_log_write(log, WF_LOG_INFO, "%s: compiled pipelines were not kept: %s",
-                          cache->path, strerror(errno));
+            wfi_log_write(log, WF_LOG_INFO, "%s: compiled pipelines were not kept: %s", cache->path,
+                          strerror(errno));
     }
     free(data);
 }

@@ -61,8 +61,7 @@ static bool contains_ignoring_case(const char *text, const char *part)
     const size_t length = strlen(part);
     for (; strlen(text) >= length; text++) {
         size_t i = 0;
-        while (i < length &&
-               tolower((unsigned char)text[i]) == tolower((unsigned char)part[i]))
+        while (i < length && tolower((unsigned char)text[i]) == tolower((unsigned char)part[i]))
             i++;
         if (i == length)
             return true;
@@ -82,14 +81,14 @@ static void list_names(const wf_caps *caps, uint32_t count, char *text, size_t b
     size_t used = 0;
     text[0] = '\0';
     for (uint32_t i = 0; i < count && used < bytes; i++) {
-        const int n = snprintf(text + used, bytes - used, "%s%u: %s", i ? ", " : "", i,
-                               caps[i].name);
+        const int n =
+            snprintf(text + used, bytes - used, "%s%u: %s", i ? ", " : "", i, caps[i].name);
         used += n > 0 ? (size_t)n : 0;
     }
 }
 
-wf_result wfi_select(const wfi_log *log, const wf_caps *caps, uint32_t count,
-                     const char *selector, uint32_t *index)
+wf_result wfi_select(const wfi_log *log, const wf_caps *caps, uint32_t count, const char *selector,
+                     uint32_t *index)
 {
     char names[640];
     unsigned long number = 0;
@@ -101,8 +100,7 @@ wf_result wfi_select(const wfi_log *log, const wf_caps *caps, uint32_t count,
     list_names(caps, count, names, sizeof names);
     if (is_index(selector, &number)) {
         if (number >= count)
-            return wfi_fail(log, WF_ERROR_NO_DEVICE, "no device %s; there are %s", selector,
-                            names);
+            return wfi_fail(log, WF_ERROR_NO_DEVICE, "no device %s; there are %s", selector, names);
         *index = (uint32_t)number;
         return WF_SUCCESS;
     }

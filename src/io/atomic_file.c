@@ -65,12 +65,18 @@ bool wfi_atomic_open(wfi_atomic_file *out, const char *path, wfi_io_error *error
     return wfi_io_fail(error, WFI_IO_SYSTEM, "%s: cannot be written: %s", path, strerror(cause));
 }
 
-bool wfi_atomic_commit(wfi_atomic_file *out, wfi_io_error *error)
+void wfi_atomic_write(wfi_atomic_file *out, const void *data, size_t bytes)
 {
     errno = 0;
-    bool ok = !ferror(out->file) && fflush(out->file) == 0 &&
-              (!out->temporary || fsync(fileno(out->file)) == 0);
-    int cause = errno;
+    if (fwrite(data, 1, bytes, out->file) != bytes && !out->cause)
+        out->cause = errno ? errno : EIO;
+}
+
+bool wfi_atomic_commit(wfi_atomic_file *out, wfi_io_error *error)
+{
+    bool ok =
+        !out->cause && fflush(out->file) == 0 && (!out->temporary || fsync(fileno(out->file)) == 0);
+    int cause = out->cause ? out->cause : errno;
     if (fclose(out->file) != 0 && ok) {
         ok = false;
         cause = errno;
@@ -82,8 +88,7 @@ bool wfi_atomic_commit(wfi_atomic_file *out, wfi_io_error *error)
     if (!ok) {
         if (out->temporary)
             unlink(out->temporary);
-        wfi_io_fail(error, WFI_IO_SYSTEM, "%s: cannot be written: %s", out->path,
-                    cause ? strerror(cause) : "a write failed");
+        wfi_io_fail(error, WFI_IO_SYSTEM, "%s: cannot be written: %s", out->path, strerror(cause));
     }
     forget(out);
     return ok;

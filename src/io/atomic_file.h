@@ -8,11 +8,14 @@
 #include "io/io_error.h"
 
 typedef struct wfi_atomic_file {
-    FILE *file; /* write here */
+    FILE *file;
     char *path, *temporary;
+    int cause; /* errno of the first failed write, 0 if none */
 } wfi_atomic_file;
 
 bool wfi_atomic_open(wfi_atomic_file *out, const char *path, wfi_io_error *error);
+/* A failure is kept for the commit. */
+void wfi_atomic_write(wfi_atomic_file *out, const void *data, size_t bytes);
 /* Flushes to the disk and renames. On any failure, an earlier write's included, the temporary is
  * removed and what stood at the path stays. */
 bool wfi_atomic_commit(wfi_atomic_file *out, wfi_io_error *error);

@@ -74,7 +74,7 @@ static bool parse_banner(parser *p, char *line)
         word[i] = next_word(&line);
     if (!word[0] || find_word(word[0], banners, 1) < 0)
         return bad_input(p, "the first line must begin with %%%%MatrixMarket (found '%.60s')",
-                   word[0] ? word[0] : "");
+                         word[0] ? word[0] : "");
     if (!word[4])
         return bad_input(p, "the banner must have five words%s", "");
     if (word[5])
@@ -88,8 +88,9 @@ static bool parse_banner(parser *p, char *line)
     if (of < 0)
         return bad_input(p, "the field must be real, integer or pattern (found '%.60s')", word[3]);
     if (kind < 0)
-        return bad_input(p, "the symmetry must be general, symmetric or skew-symmetric (found '%.60s')",
-                   word[4]);
+        return bad_input(
+            p, "the symmetry must be general, symmetric or skew-symmetric (found '%.60s')",
+            word[4]);
     if (of == FIELD_COMPLEX)
         return wfi_io_fail(p->error, WFI_IO_UNSUPPORTED,
                            "%s:%llu: complex matrices are not supported", p->text.path,
@@ -203,11 +204,13 @@ static bool parse_sizes(parser *p)
     if (!parse_count(&at, &rows) || !parse_count(&at, &columns) ||
         (p->coordinate && !parse_count(&at, &p->count)) || *skip_blanks(at))
         return bad_input(p,
-                   p->coordinate ? "the size line must be: rows columns entries (found '%.60s')"
-                                 : "the size line must be: rows columns (found '%.60s')",
-                   line);
+                         p->coordinate
+                             ? "the size line must be: rows columns entries (found '%.60s')"
+                             : "the size line must be: rows columns (found '%.60s')",
+                         line);
     if (rows > MAX_DIMENSION || columns > MAX_DIMENSION)
-        return bad_input(p, "more than 2147483647 rows or columns are not supported ('%.60s')", line);
+        return bad_input(p, "more than 2147483647 rows or columns are not supported ('%.60s')",
+                         line);
     if (p->symmetry != GENERAL && rows != columns)
         return bad_input(p, "a symmetric matrix must be square ('%.60s')", line);
     p->rows = (uint32_t)rows;
@@ -230,8 +233,7 @@ static bool add(parser *p, uint32_t row, uint32_t column, double value)
     if (ok)
         return true;
     const bool full = p->triplets.count == UINT32_MAX;
-    return wfi_io_fail(p->error, full ? WFI_IO_BAD_INPUT : WFI_IO_NO_MEMORY, "%s: %s",
-                       p->text.path,
+    return wfi_io_fail(p->error, full ? WFI_IO_BAD_INPUT : WFI_IO_NO_MEMORY, "%s: %s", p->text.path,
                        full ? "more than 4294967295 entries are not supported" : "out of memory");
 }
 

@@ -74,8 +74,8 @@ static bool parse_descr(cursor *c, wfi_npy *npy)
             return true;
         }
     return wfi_io_fail(c->error, WFI_IO_UNSUPPORTED,
-                       "%s: elements of type '%s' are not supported (<f2, <f4 or <f8 are)",
-                       c->path, descr);
+                       "%s: elements of type '%s' are not supported (<f2, <f4 or <f8 are)", c->path,
+                       descr);
 }
 
 static bool parse_order(cursor *c, wfi_npy *npy)
@@ -111,8 +111,7 @@ static bool parse_shape(cursor *c, wfi_npy *npy)
     while (!take(c, ')')) {
         if (npy->dimensions == 2)
             return wfi_io_fail(c->error, WFI_IO_UNSUPPORTED,
-                               "%s: arrays of more than two dimensions are not supported",
-                               c->path);
+                               "%s: arrays of more than two dimensions are not supported", c->path);
         if (!parse_extent(c, &npy->shape[npy->dimensions++]))
             return false;
         if (!take(c, ',')) {
@@ -142,7 +141,9 @@ static bool parse_dictionary(cursor *c, wfi_npy *npy)
         if (!bit || (seen & bit))
             return bad_header(c, "an unknown or repeated key");
         seen |= bit;
-        if (!(bit == 1 ? parse_descr(c, npy) : bit == 2 ? parse_order(c, npy) : parse_shape(c, npy)))
+        if (!(bit == 1   ? parse_descr(c, npy)
+              : bit == 2 ? parse_order(c, npy)
+                         : parse_shape(c, npy)))
             return false;
         take(c, ',');
     }
@@ -274,8 +275,9 @@ static size_t format_header(char *out, size_t bytes, wf_type type, uint32_t dime
 {
     const char *descr = type == WF_TYPE_F64 ? "<f8" : type == WF_TYPE_F32 ? "<f4" : "<f2";
     char text[160];
-    int length = snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (%llu,",
-                          descr, (unsigned long long)shape[0]);
+    int length =
+        snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (%llu,",
+                 descr, (unsigned long long)shape[0]);
     if (dimensions == 2)
         length += snprintf(text + length, sizeof text - (size_t)length, " %llu",
                            (unsigned long long)shape[1]);
@@ -301,7 +303,7 @@ bool wfi_npy_write(const char *path, wf_type type, uint32_t dimensions, const ui
     const size_t header_bytes = format_header(header, sizeof header, type, dimensions, shape);
     if (!wfi_atomic_open(&out, path, error))
         return false;
-    fwrite(header, 1, header_bytes, out.file);
-    fwrite(data, wf_type_size(type), (size_t)count, out.file);
+    wfi_atomic_write(&out, header, header_bytes);
+    wfi_atomic_write(&out, data, (size_t)count * wf_type_size(type));
     return wfi_atomic_commit(&out, error);
 }

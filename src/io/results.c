@@ -37,8 +37,7 @@ void wfi_result_case_extra(wfi_result_case *c, const char *name, double number)
 /* ------------------------------------------------------------------------------------- pieces */
 
 /* Strings are copied: drivers' names need not be valid UTF-8, which JSON demands. */
-static void put_text(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key,
-                     const char *text)
+static void put_text(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key, const char *text)
 {
     char clean[1024];
     size_t n = 0;
@@ -208,8 +207,7 @@ static void put_plan(yyjson_mut_doc *doc, yyjson_mut_val *object, const wf_plan_
     put_text(doc, object, "chosen_by", plan->chosen_by);
     yyjson_mut_val *constants = yyjson_mut_obj_add_obj(doc, object, "constants");
     for (uint32_t i = 0; i < plan->constant_count; i++)
-        yyjson_mut_obj_add_uint(doc, constants, plan->constants[i].name,
-                                plan->constants[i].value);
+        yyjson_mut_obj_add_uint(doc, constants, plan->constants[i].name, plan->constants[i].value);
     yyjson_mut_obj_add_uint(doc, object, "dispatches", plan->dispatches);
     put_number(doc, object, "flops", plan->flops);
     put_number(doc, object, "least_bytes", plan->least_bytes);
@@ -288,8 +286,8 @@ static bool write_doc(const char *path, yyjson_mut_doc *doc, wfi_io_error *error
         if (!ok)
             wfi_io_fail(error, WFI_IO_SYSTEM, "standard output cannot be written");
     } else if ((ok = wfi_atomic_open(&out, path, error))) {
-        fwrite(text, 1, length, out.file);
-        fputc('\n', out.file);
+        wfi_atomic_write(&out, text, length);
+        wfi_atomic_write(&out, "\n", 1);
         ok = wfi_atomic_commit(&out, error);
     }
     free(text);
@@ -330,8 +328,7 @@ bool wfi_results_write(const char *path, const wfi_results *results, wfi_io_erro
     return ok;
 }
 
-bool wfi_devices_write(const char *path, const wf_caps *caps, uint32_t count,
-                       wfi_io_error *error)
+bool wfi_devices_write(const char *path, const wf_caps *caps, uint32_t count, wfi_io_error *error)
 {
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
     if (!doc)
@@ -348,8 +345,7 @@ bool wfi_devices_write(const char *path, const wf_caps *caps, uint32_t count,
 
 /* ------------------------------------------------------------------------------------- reading */
 
-static bool validate_root(const char *path, yyjson_val *root, uint32_t *cases,
-                          wfi_io_error *error)
+static bool validate_root(const char *path, yyjson_val *root, uint32_t *cases, wfi_io_error *error)
 {
     const char *schema = yyjson_get_str(yyjson_obj_get(root, "schema"));
     yyjson_val *list = yyjson_obj_get(root, "cases"), *item;
@@ -358,16 +354,16 @@ static bool validate_root(const char *path, yyjson_val *root, uint32_t *cases,
         return wfi_io_fail(error, WFI_IO_BAD_INPUT, "%s: not a wavefit results file", path);
     if (strcmp(schema, WFI_RESULTS_SCHEMA) != 0)
         return wfi_io_fail(error, WFI_IO_UNSUPPORTED,
-                           "%s: schema %s is not known to this wavefit (it knows %s)", path,
-                           schema, WFI_RESULTS_SCHEMA);
+                           "%s: schema %s is not known to this wavefit (it knows %s)", path, schema,
+                           WFI_RESULTS_SCHEMA);
     if (!yyjson_is_obj(yyjson_obj_get(root, "device")) || !yyjson_is_arr(list))
         return wfi_io_fail(error, WFI_IO_BAD_INPUT, "%s: device or cases are missing", path);
     yyjson_arr_foreach(list, index, count, item)
     {
         if (!yyjson_is_str(yyjson_obj_get(item, "family")) ||
             !yyjson_is_str(yyjson_obj_get(item, "status")))
-            return wfi_io_fail(error, WFI_IO_BAD_INPUT,
-                               "%s: case %zu has no family or no status", path, index);
+            return wfi_io_fail(error, WFI_IO_BAD_INPUT, "%s: case %zu has no family or no status",
+                               path, index);
     }
     *cases = (uint32_t)yyjson_arr_size(list);
     return true;
@@ -378,10 +374,9 @@ bool wfi_results_validate(const char *path, uint32_t *cases, wfi_io_error *error
     yyjson_read_err cause;
     yyjson_doc *doc = yyjson_read_file(path, 0, NULL, &cause);
     if (!doc)
-        return wfi_io_fail(error,
-                           cause.code == YYJSON_READ_ERROR_FILE_OPEN ? WFI_IO_SYSTEM
-                                                                     : WFI_IO_BAD_INPUT,
-                           "%s: %s at byte %zu", path, cause.msg, cause.pos);
+        return wfi_io_fail(
+            error, cause.code == YYJSON_READ_ERROR_FILE_OPEN ? WFI_IO_SYSTEM : WFI_IO_BAD_INPUT,
+            "%s: %s at byte %zu", path, cause.msg, cause.pos);
     const bool ok = validate_root(path, yyjson_doc_get_root(doc), cases, error);
     yyjson_doc_free(doc);
     return ok;

@@ -69,8 +69,7 @@ typedef struct wfi_results {
 bool wfi_results_write(const char *path, const wfi_results *results, wfi_io_error *error);
 
 /* The list of devices as JSON (schema "wavefit-devices/1"). */
-bool wfi_devices_write(const char *path, const wf_caps *caps, uint32_t count,
-                       wfi_io_error *error);
+bool wfi_devices_write(const char *path, const wf_caps *caps, uint32_t count, wfi_io_error *error);
 
 /* Checks that a file is a results file of this schema and whole; *cases gets how many it has. */
 bool wfi_results_validate(const char *path, uint32_t *cases, wfi_io_error *error);

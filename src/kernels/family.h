@@ -78,15 +78,15 @@ enum {
 
 struct wfi_variant {
     const char *name;
-    const char *summary; /* what this step changes */
-    const char *source;  /* where it comes from, "" if our own */
+    const char *summary;                     /* what this step changes */
+    const char *source;                      /* where it comes from, "" if our own */
     const wfi_spirv *modules[WF_TYPE_COUNT]; /* NULL: the variant does not do the type */
     uint32_t parameter_count;
     const wfi_parameter *parameters;
     uint32_t constraint_count;
     const wfi_constraint *constraints;
-    uint32_t needs;                    /* WFI_NEEDS_… */
-    uint32_t subgroup_operations;      /* VkSubgroupFeatureFlags */
+    uint32_t needs;               /* WFI_NEEDS_… */
+    uint32_t subgroup_operations; /* VkSubgroupFeatureFlags */
     uint32_t storage_buffers;
     uint32_t push_bytes;
     uint64_t (*shared_bytes)(const wfi_point *point); /* NULL: none */
@@ -122,8 +122,8 @@ bool wfi_point_legal(const wfi_point *point, char reason[256]);
 void wfi_point_defaults(wfi_point *point);
 /* The pipeline description of a point: constants 0-2, parameters, extra constants. */
 void wfi_point_pipeline(const wfi_point *point, wfi_pipeline_desc *desc);
-uint32_t wfi_variant_find(const wfi_family *family, const char *name);       /* UINT32_MAX: none */
-uint32_t wfi_parameter_find(const wfi_variant *variant, const char *name);   /* UINT32_MAX: none */
+uint32_t wfi_variant_find(const wfi_family *family, const char *name);     /* UINT32_MAX: none */
+uint32_t wfi_parameter_find(const wfi_variant *variant, const char *name); /* UINT32_MAX: none */
 
 /* tune/choose.c: picks variant and values for a problem: forced ones first, then the model. */
 typedef struct wfi_choice {

@@ -72,16 +72,16 @@ static wfi_slot slot_at(const wf_caps *caps, uint32_t binding, uint64_t first, u
     const uint64_t bytes = first * sizeof(float);
     const uint64_t start = bytes - bytes % caps->storage_alignment;
     *base = (uint32_t)((bytes - start) / sizeof(float));
-    return (wfi_slot){WFI_SLOT_BINDING, binding, start,
-                      bytes - start + elements * sizeof(float)};
+    return (wfi_slot){WFI_SLOT_BINDING, binding, start, bytes - start + elements * sizeof(float)};
 }
 
-static wf_result add_panel(wf_plan *plan, const wfi_point *point, uint32_t pipeline,
-                           tile_size tile, const panel *part, bool barrier)
+static wf_result add_panel(wf_plan *plan, const wfi_point *point, uint32_t pipeline, tile_size tile,
+                           const panel *part, bool barrier)
 {
     const wf_caps *caps = point->caps;
     const wfi_matmul_problem *p = &point->problem->matmul;
-    const uint64_t tiles_m = (part->m + tile.m - 1) / tile.m, tiles_n = (p->n + tile.n - 1) / tile.n;
+    const uint64_t tiles_m = (part->m + tile.m - 1) / tile.m,
+                   tiles_n = (p->n + tile.n - 1) / tile.n;
     matmul_push push = {
         .m = (uint32_t)part->m,
         .n = (uint32_t)p->n,
@@ -93,10 +93,8 @@ static wf_result add_panel(wf_plan *plan, const wfi_point *point, uint32_t pipel
         .tiles_n = (uint32_t)tiles_n,
         .tiles = (uint32_t)(tiles_m * tiles_n),
     };
-    wfi_step step = {.pipeline = pipeline,
-                     .slot_count = 3,
-                     .push_bytes = sizeof push,
-                     .barrier = barrier};
+    wfi_step step = {
+        .pipeline = pipeline, .slot_count = 3, .push_bytes = sizeof push, .barrier = barrier};
     wf_result result = wfi_grid(plan, tiles_m * tiles_n, step.groups);
     step.slots[0] = slot_at(caps, WF_MATMUL_A, part->m0 * p->k + part->k0,
                             (part->m - 1) * p->k + part->k, &push.base_a);
@@ -129,8 +127,7 @@ static wf_result build(wf_plan *plan, const wfi_point *point, tile_size tile)
         for (part.m0 = 0; part.m0 < p->m && result == WF_SUCCESS; part.m0 += whole.m) {
             part.k = least(whole.k, p->k - part.k0);
             part.m = least(whole.m, p->m - part.m0);
-            result = add_panel(plan, point, pipeline, tile, &part,
-                               part.k0 > 0 && part.m0 == 0);
+            result = add_panel(plan, point, pipeline, tile, &part, part.k0 > 0 && part.m0 == 0);
         }
     return result;
 }
@@ -288,8 +285,7 @@ static double register_time(const wfi_point *point)
     const wfi_matmul_problem *p = &point->problem->matmul;
     const double tiles_m = (double)((p->m + v[TILE_M] - 1) / v[TILE_M]);
     const double tiles_n = (double)((p->n + v[TILE_N] - 1) / v[TILE_N]);
-    const double padded =
-        2.0 * tiles_m * v[TILE_M] * tiles_n * v[TILE_N] * (double)p->k;
+    const double padded = 2.0 * tiles_m * v[TILE_M] * tiles_n * v[TILE_N] * (double)p->k;
     const double shared_reads = 1.0 / v[THREAD_M] + 1.0 / v[THREAD_N];
     const double memory_reads = 8.0 / v[TILE_M] + 8.0 / v[TILE_N];
     /* Work-groups that run side by side: two a compute unit; 64 units where nobody tells. */

@@ -26,7 +26,7 @@ struct wf_plan {
 
     /* Without push descriptors: WFI_SET_RING sets a step, kept for the plan's life. */
     VkDescriptorPool pool;
-    kept_set *sets; /* step_count x WFI_SET_RING */
+    kept_set *sets;      /* step_count x WFI_SET_RING */
     uint32_t *sets_used; /* a step */
 };
 
@@ -47,8 +47,7 @@ wf_result wfi_plan_add_pipeline(wf_plan *plan, const wfi_pipeline_desc *desc, ui
     if (!pipelines)
         return no_memory(plan);
     plan->pipelines = pipelines;
-    wf_result result =
-        wfi_pipeline_create(plan->device, desc, &pipelines[plan->pipeline_count]);
+    wf_result result = wfi_pipeline_create(plan->device, desc, &pipelines[plan->pipeline_count]);
     if (result == WF_SUCCESS)
         *index = plan->pipeline_count++;
     return result;
@@ -61,7 +60,7 @@ wf_result wfi_plan_add_step(wf_plan *plan, const wfi_step *step)
         if (step->groups[i] == 0 || step->groups[i] > caps->max_groups[i])
             return wfi_fail(&plan->device->log, WF_ERROR_TOO_LARGE,
                             "%u work-groups along %c are over this device's limit of %u",
-                            step->groups[i], "xyz"[i], caps->max_groups[i]);
+                            step->groups[i], "xyz"[i], caps -> max_groups[i]);
     for (uint32_t i = 0; i < step->slot_count; i++)
         if (step->slots[i].bytes > caps->max_storage_range)
             return wfi_fail(&plan->device->log, WF_ERROR_TOO_LARGE,
@@ -91,8 +90,8 @@ wf_result wfi_plan_add_own(wf_plan *plan, const void *data, uint64_t bytes, uint
         return no_memory(plan);
     plan->own = own;
     own[plan->own_count] = NULL;
-    wf_result result = wf_buffer_create(plan->device, bytes ? bytes : 4, WF_MEMORY_DEVICE,
-                                        &own[plan->own_count]);
+    wf_result result =
+        wf_buffer_create(plan->device, bytes ? bytes : 4, WF_MEMORY_DEVICE, &own[plan->own_count]);
     if (result != WF_SUCCESS)
         return result;
     *index = plan->own_count++;
@@ -267,13 +266,12 @@ static void step_buffers(const wf_plan *plan, const wfi_step *step, const bound 
 {
     for (uint32_t i = 0; i < step->slot_count; i++) {
         const wfi_slot *slot = &step->slots[i];
-        const bound own = {
-            slot->kind == WFI_SLOT_OWN ? plan->own[slot->index]->vk : VK_NULL_HANDLE, 0, 0};
+        const bound own = {slot->kind == WFI_SLOT_OWN ? plan->own[slot->index]->vk : VK_NULL_HANDLE,
+                           0, 0};
         const bound *base = slot->kind == WFI_SLOT_OWN         ? &own
                             : slot->kind == WFI_SLOT_WORKSPACE ? &all[plan->binding_count]
                                                                : &all[slot->index];
-        infos[i] = (VkDescriptorBufferInfo){base->buffer, base->offset + slot->offset,
-                                            slot->bytes};
+        infos[i] = (VkDescriptorBufferInfo){base->buffer, base->offset + slot->offset, slot->bytes};
     }
 }
 
@@ -356,12 +354,11 @@ static void record_step(wf_plan *plan, VkCommandBuffer command_buffer, uint32_t 
                                              pipeline->layout, 0, step->slot_count, writes);
     }
     if (step->push_bytes)
-        device->fn.vkCmdPushConstants(command_buffer, pipeline->layout,
-                                      VK_SHADER_STAGE_COMPUTE_BIT, 0, step->push_bytes,
-                                      step->push);
+        device->fn.vkCmdPushConstants(command_buffer, pipeline->layout, VK_SHADER_STAGE_COMPUTE_BIT,
+                                      0, step->push_bytes, step->push);
     if (step->takes_turn)
-        device->fn.vkCmdPushConstants(command_buffer, pipeline->layout,
-                                      VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof turn, &turn);
+        device->fn.vkCmdPushConstants(command_buffer, pipeline->layout, VK_SHADER_STAGE_COMPUTE_BIT,
+                                      0, sizeof turn, &turn);
     device->fn.vkCmdDispatch(command_buffer, step->groups[0], step->groups[1], step->groups[2]);
 }
 
@@ -380,8 +377,7 @@ wf_result wfi_plan_record_turn(wf_plan *plan, VkCommandBuffer command_buffer,
     return result;
 }
 
-wf_result wf_plan_record(wf_plan *plan, VkCommandBuffer command_buffer,
-                         const wf_bindings *bindings)
+wf_result wf_plan_record(wf_plan *plan, VkCommandBuffer command_buffer, const wf_bindings *bindings)
 {
     return wfi_plan_record_turn(plan, command_buffer, bindings, 0);
 }

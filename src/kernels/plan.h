@@ -27,7 +27,7 @@ typedef struct wfi_step {
     wfi_slot slots[WF_MAX_BINDINGS];
     uint32_t push_bytes;
     unsigned char push[WFI_MAX_PUSH];
-    bool barrier; /* an earlier step of this plan writes what this one touches */
+    bool barrier;    /* an earlier step of this plan writes what this one touches */
     bool takes_turn; /* the push constants start with the number given to wfi_plan_record_turn */
 } wfi_step;
 

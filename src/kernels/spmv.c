@@ -107,8 +107,8 @@ static wf_result add_block(wf_plan *plan, const wfi_point *point, const wf_spmv_
     if (result == WF_SUCCESS)
         result = upload_block(plan, p, block, &step);
     step.slots[2] = (wfi_slot){WFI_SLOT_BINDING, WF_SPMV_X, 0, p->columns * real};
-    step.slots[3] = (wfi_slot){WFI_SLOT_BINDING, WF_SPMV_Y, y_start,
-                               y_first - y_start + block.rows * real};
+    step.slots[3] =
+        (wfi_slot){WFI_SLOT_BINDING, WF_SPMV_Y, y_start, y_first - y_start + block.rows * real};
     memcpy(step.push, &push, sizeof push);
     return result == WF_SUCCESS ? wfi_plan_add_step(plan, &step) : result;
 }
@@ -120,8 +120,7 @@ static wf_result check_x(const wf_device *device, const wf_spmv_params *p)
         return WF_SUCCESS;
     return wfi_fail(&device->log, WF_ERROR_TOO_LARGE,
                     "x of %llu bytes is over this device's binding of %llu bytes",
-                    (unsigned long long)bytes,
-                    (unsigned long long)device->caps.max_storage_range);
+                    (unsigned long long)bytes, (unsigned long long)device->caps.max_storage_range);
 }
 
 static wf_result build(wf_plan *plan, const wfi_point *point, const wf_spmv_params *p,
@@ -248,14 +247,13 @@ static const wfi_variant variants[] = {
         .name = "lanes",
         .summary = "part of a subgroup a row, reduced by shuffles",
         .source = "CSR SpMV on a new GPU generation (G-DEP, 2013), last step",
-        .modules = {[WF_TYPE_F32] = &wfi_spv_spmv_lanes_f32,
-                    [WF_TYPE_F64] = &wfi_spv_spmv_lanes_f64},
+        .modules =
+            {[WF_TYPE_F32] = &wfi_spv_spmv_lanes_f32, [WF_TYPE_F64] = &wfi_spv_spmv_lanes_f64},
         .parameter_count = 2,
         .parameters = parameters,
         .constraint_count = 4,
         .constraints = lanes_constraints,
-        .subgroup_operations =
-            VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT,
+        .subgroup_operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT,
         .storage_buffers = 4,
         .push_bytes = sizeof(spmv_push),
         .group_size = group_size,
@@ -267,8 +265,8 @@ static const wfi_variant variants[] = {
         .name = "shared",
         .summary = "lanes of a work-group a row, reduced in shared memory",
         .source = "CSR SpMV on a new GPU generation (G-DEP, 2013), step 1",
-        .modules = {[WF_TYPE_F32] = &wfi_spv_spmv_shared_f32,
-                    [WF_TYPE_F64] = &wfi_spv_spmv_shared_f64},
+        .modules =
+            {[WF_TYPE_F32] = &wfi_spv_spmv_shared_f32, [WF_TYPE_F64] = &wfi_spv_spmv_shared_f64},
         .parameter_count = 2,
         .parameters = parameters,
         .constraint_count = 2,

@@ -10,8 +10,7 @@ static double element(const void *data, wf_type type, uint64_t index)
                                : (double)((const float *)data)[index];
 }
 
-wf_result wf_spmv_check(const wf_spmv_params *params, const void *x, const void *y,
-                        wf_check *check)
+wf_result wf_spmv_check(const wf_spmv_params *params, const void *x, const void *y, wf_check *check)
 {
     const wf_spmv_params *p = params;
     if (!p || p->size < sizeof *p || !x || !y || !check || !p->row_offsets)

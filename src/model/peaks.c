@@ -11,7 +11,7 @@
 #define MEASURE_SECONDS 0.3
 #define CHAINS 8
 #define UNROLL 16
-#define FMA_GROUPS 2048 /* over 10 a unit on the largest GPUs */
+#define FMA_GROUPS 2048   /* over 10 a unit on the largest GPUs */
 #define FMA_GROUPS_CPU 64 /* starting a work-group costs a CPU device tens of microseconds */
 #define FMA_TARGET_SECONDS 0.02
 #define FMA_MAX_LOOPS (1u << 20)
@@ -147,8 +147,7 @@ static wf_result record_transfer(void *user, VkCommandBuffer command_buffer)
 
 static uint64_t copy_bytes(const wf_caps *caps)
 {
-    uint64_t bytes =
-        caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU ? COPY_BYTES_CPU : COPY_BYTES;
+    uint64_t bytes = caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU ? COPY_BYTES_CPU : COPY_BYTES;
     const uint64_t bounds[] = {caps->max_storage_range, caps->max_buffer,
                                caps->available_bytes / 8};
     for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
@@ -163,8 +162,8 @@ static wf_result measure_copy(wf_device *device, wf_buffer *from, wf_buffer *to,
 {
     const wf_measure_params measure = {.size = sizeof measure, .budget_seconds = MEASURE_SECONDS};
     const peak_params params = {.bytes = bytes};
-    const wf_bindings bindings = {
-        .size = sizeof bindings, .items = {{.buffer = from}, {.buffer = to}}};
+    const wf_bindings bindings = {.size = sizeof bindings,
+                                  .items = {{.buffer = from}, {.buffer = to}}};
     wf_timing shader, transfer;
     wf_plan *plan = NULL;
     wf_result result = make_plan(device, &copy_row, WF_TYPE_F32, &params, &plan);
@@ -243,8 +242,7 @@ static wf_result fma_rate(wf_device *device, wf_type type, double *rate)
     uint32_t size[3];
     group_size(&point, size);
     const double lanes = type == WF_TYPE_F16 ? 2 : 1;
-    *rate = 2.0 * lanes * CHAINS * UNROLL * loops * size[0] *
-            fma_groups(&device->caps) /
+    *rate = 2.0 * lanes * CHAINS * UNROLL * loops * size[0] * fma_groups(&device->caps) /
             (timing.median_us * 1e-6);
     return WF_SUCCESS;
 }

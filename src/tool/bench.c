@@ -93,11 +93,8 @@ static void run_line(wfi_session *session, const bench_line *line, double budget
     } else if (line->family == WF_FAMILY_SPMV) {
         run_spmv(session, line, budget, out);
     } else {
-        const wfi_matmul_request request = {.m = line->a,
-                                            .n = line->b,
-                                            .k = line->c,
-                                            .type = line->type,
-                                            .budget_seconds = budget};
+        const wfi_matmul_request request = {
+            .m = line->a, .n = line->b, .k = line->c, .type = line->type, .budget_seconds = budget};
         wfi_case_matmul(session, &request, out, NULL);
     }
     snprintf(out->name, sizeof out->name, "%s", line->name);
@@ -187,13 +184,12 @@ static void add_row(wfi_table *table, const wfi_result_case *c)
 
 static void print_results(wfi_session *session, const wfi_result_case *cases, uint32_t count)
 {
-    static const char *const heading[] = {"family", "case", "type", "time",
+    static const char *const heading[] = {"family", "case", "type",    "time",
                                           "spread", "rate", "of peak", "variant"};
     static wfi_table table = {.columns = 8, .right = 1u << 3 | 1u << 4 | 1u << 5 | 1u << 6};
     if (session->common->json && strcmp(session->common->json, "-") == 0)
         return;
-    printf("%s%s: copy %.1f GB/s, f32 multiply-add %.1f GFLOPS (measured)\n\n",
-           session->caps->name,
+    printf("%s%s: copy %.1f GB/s, f32 multiply-add %.1f GFLOPS (measured)\n\n", session->caps->name,
            session->caps->limits == WF_LIMITS_MINIMUM ? " (minimum limits)" : "",
            wfi_session_copy_bandwidth(session) * 1e-9,
            wfi_session_fma_rate(session, WF_TYPE_F32) * 1e-9);

@@ -47,8 +47,7 @@ static wf_result make_inputs(const wfi_session *session, const wfi_matmul_reques
 static wf_result upload(wf_device *device, const wfi_matmul_request *r, work *w)
 {
     const uint64_t size = wf_type_size(r->type);
-    wf_result result =
-        wf_buffer_create(device, r->m * r->k * size, WF_MEMORY_DEVICE, &w->device_a);
+    wf_result result = wf_buffer_create(device, r->m * r->k * size, WF_MEMORY_DEVICE, &w->device_a);
     if (result == WF_SUCCESS)
         result = wf_buffer_create(device, r->k * r->n * size, WF_MEMORY_DEVICE, &w->device_b);
     if (result == WF_SUCCESS)
@@ -82,8 +81,8 @@ static wf_result verify(const wfi_session *session, const wf_matmul_params *para
         result = wf_buffer_read(w->device_c, 0, w->c, r->m * r->n * wf_type_size(r->type));
     if (result == WF_SUCCESS)
         result = wf_matmul_check(params, w->host_a, w->host_b, w->c,
-                                 affordable < 64 ? 64 : (uint64_t)affordable,
-                                 session->common->seed, &out->check);
+                                 affordable < 64 ? 64 : (uint64_t)affordable, session->common->seed,
+                                 &out->check);
     out->has_check = result == WF_SUCCESS;
     if (out->has_check && !(out->check.error_over_bound <= 1))
         wfi_case_fail_text(out, WFI_STATUS_FAILED,
@@ -105,8 +104,7 @@ static wf_result measure(wfi_session *session, const wfi_matmul_request *r, work
     out->has_timing = true;
     out->rate = out->plan.flops / out->timing.median_us * 1e-3;
     out->rate_unit = "GFLOPS";
-    out->percent =
-        out->rate * 1e9 / wfi_session_fma_rate(session, r->type) * 100;
+    out->percent = out->rate * 1e9 / wfi_session_fma_rate(session, r->type) * 100;
     out->percent_of = "measured multiply-add rate";
     return WF_SUCCESS;
 }

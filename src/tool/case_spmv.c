@@ -122,9 +122,9 @@ static wf_result run(wfi_session *session, const wfi_spmv_request *r, wf_spmv_pa
     out->has_plan = result == WF_SUCCESS;
     if (result == WF_SUCCESS)
         result = make_vectors(session, r, w);
-    const wf_bindings bindings = {.size = sizeof bindings,
-                                  .items = {[WF_SPMV_X] = {.buffer = w->device_x},
-                                            [WF_SPMV_Y] = {.buffer = w->device_y}}};
+    const wf_bindings bindings = {
+        .size = sizeof bindings,
+        .items = {[WF_SPMV_X] = {.buffer = w->device_x}, [WF_SPMV_Y] = {.buffer = w->device_y}}};
     if (result == WF_SUCCESS)
         result = verify(params, r, w, &bindings, out);
     if (result == WF_SUCCESS && out->status == WFI_STATUS_OK)
@@ -132,16 +132,16 @@ static wf_result run(wfi_session *session, const wfi_spmv_request *r, wf_spmv_pa
     return result;
 }
 
-wf_result wfi_case_spmv(wfi_session *session, const wfi_spmv_request *request,
-                        wfi_result_case *out, void **y)
+wf_result wfi_case_spmv(wfi_session *session, const wfi_spmv_request *request, wfi_result_case *out,
+                        void **y)
 {
     const wfi_csr *m = request->matrix;
     const double size = (double)wf_type_size(request->type);
     work w = {0};
     name_case(request, out);
     const double vectors = ((double)m->rows + m->columns) * size;
-    if (!wfi_session_fits(session, out,
-                          (double)m->entries * (4 + size) + 4.0 * m->rows + vectors, vectors))
+    if (!wfi_session_fits(session, out, (double)m->entries * (4 + size) + 4.0 * m->rows + vectors,
+                          vectors))
         return WF_ERROR_TOO_LARGE;
     wf_spmv_params params = {.size = sizeof params,
                              .rows = m->rows,

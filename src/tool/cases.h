@@ -26,8 +26,8 @@ typedef struct wfi_spmv_request {
 } wfi_spmv_request;
 
 /* *y (may be NULL) gets the result, malloc'ed, when the case is ok. */
-wf_result wfi_case_spmv(wfi_session *session, const wfi_spmv_request *request,
-                        wfi_result_case *out, void **y);
+wf_result wfi_case_spmv(wfi_session *session, const wfi_spmv_request *request, wfi_result_case *out,
+                        void **y);
 
 typedef struct wfi_himeno_request {
     const char *name;

@@ -38,8 +38,8 @@ static void list_features(const wf_caps *caps, char *text, size_t bytes)
     text[0] = '\0';
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         if (list[i].on && used + 10 < bytes)
-            used += (size_t)snprintf(text + used, bytes - used, "%s%s", used ? " " : "",
-                                     list[i].name);
+            used +=
+                (size_t)snprintf(text + used, bytes - used, "%s%s", used ? " " : "", list[i].name);
 }
 
 static void add_device(wfi_table *table, const wf_caps *caps)
@@ -49,8 +49,8 @@ static void add_device(wfi_table *table, const wf_caps *caps)
     wfi_table_set(table, row, 0, "%u", caps->index);
     wfi_table_set(table, row, 1, "%.60s", caps->name);
     wfi_table_set(table, row, 2, "%s", type_name(caps->device_type));
-    wfi_table_set(table, row, 3, "%.40s", caps->driver_info[0] ? caps->driver_info
-                                                               : caps->driver_name);
+    wfi_table_set(table, row, 3, "%.40s",
+                  caps->driver_info[0] ? caps->driver_info : caps->driver_name);
     wfi_table_set(table, row, 4, "%u.%u", VK_API_VERSION_MAJOR(caps->api_version),
                   VK_API_VERSION_MINOR(caps->api_version));
     wfi_format_bytes((double)caps->device_local_bytes, text, sizeof text);
@@ -69,9 +69,8 @@ static void add_device(wfi_table *table, const wf_caps *caps)
 
 static void print_table(const wf_caps *caps, uint32_t count)
 {
-    static const char *const heading[] = {"#",      "device",   "type",   "driver",
-                                          "Vulkan", "memory",   "subgroup", "group",
-                                          "shared", "features"};
+    static const char *const heading[] = {"#",      "device",   "type",  "driver", "Vulkan",
+                                          "memory", "subgroup", "group", "shared", "features"};
     static wfi_table table = {.columns = 10};
     wfi_table_row(&table);
     for (int i = 0; i < 10; i++)
@@ -91,10 +90,11 @@ int wfi_tool_devices(int argc, char **argv)
     uint32_t count = MAX_DEVICES;
     wfi_common common;
     wfi_io_error error;
+    static char dash[] = "-";
     char *with_dash[64];
     if (argc > 2 && argc < 64 && strcmp(argv[argc - 1], "--json") == 0) {
         memcpy(with_dash, argv, (size_t)argc * sizeof *argv);
-        with_dash[argc++] = (char[]){"-"};
+        with_dash[argc++] = dash;
         argv = with_dash;
     }
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);

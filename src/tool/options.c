@@ -182,8 +182,8 @@ static void print_help(const wfi_command *command)
     for (int i = 0; i < command->option_count; i++) {
         const wfi_option *o = &command->options[i];
         printf("  %s%s%-*s %s\n", o->name, o->argument ? " " : "",
-               (int)(24 - strlen(o->name) - (o->argument ? 1 : 0)),
-               o->argument ? o->argument : "", o->help);
+               (int)(24 - strlen(o->name) - (o->argument ? 1 : 0)), o->argument ? o->argument : "",
+               o->help);
     }
     puts("  --device SEL             index, part of a name, or UUID (also WAVEFIT_DEVICE)\n"
          "  --limits minimum         use no more than Vulkan 1.1 guarantees\n"

@@ -34,9 +34,8 @@ static int exit_code(wf_result result)
 
 int wfi_session_open(wfi_session *session, const wfi_common *common)
 {
-    *session = (wfi_session){.common = common,
-                             .copy_bandwidth = (double)NAN,
-                             .fma_f32 = (double)NAN};
+    *session =
+        (wfi_session){.common = common, .copy_bandwidth = (double)NAN, .fma_f32 = (double)NAN};
     const wf_device_params params = {
         .size = sizeof params,
         .selector = common->device,
@@ -63,8 +62,7 @@ void wfi_session_close(wfi_session *session)
 
 int wfi_session_error(wfi_session *session, wf_result result)
 {
-    fprintf(stderr, "wavefit: %s\n",
-            *session->error ? session->error : wf_result_string(result));
+    fprintf(stderr, "wavefit: %s\n", *session->error ? session->error : wf_result_string(result));
     return exit_code(result);
 }
 
@@ -143,13 +141,8 @@ int wfi_session_write(wfi_session *session, int argc, char **argv, const wfi_res
                       uint32_t count)
 {
     wfi_io_error error;
-    const wfi_results results = {argc,
-                                 argv,
-                                 session->caps,
-                                 session->copy_bandwidth,
-                                 session->fma_f32,
-                                 count,
-                                 cases};
+    const wfi_results results = {
+        argc, argv, session->caps, session->copy_bandwidth, session->fma_f32, count, cases};
     if (!session->common->json || wfi_results_write(session->common->json, &results, &error))
         return WFI_EXIT_DONE;
     return wfi_run_error("%s", error.text);
@@ -177,9 +170,8 @@ void wfi_case_print(const wfi_session *session, const wfi_result_case *c)
     if (c->has_plan)
         print_variant(c);
     if (c->has_timing)
-        printf("time      %.2f us, median of %u (spread %.1f %%, %s clock)\n",
-               c->timing.median_us, c->timing.count, c->timing.spread * 100,
-               c->timing.gpu_clock ? "device" : "host");
+        printf("time      %.2f us, median of %u (spread %.1f %%, %s clock)\n", c->timing.median_us,
+               c->timing.count, c->timing.spread * 100, c->timing.gpu_clock ? "device" : "host");
     if (isfinite(c->rate))
         printf("rate      %.2f %s", c->rate, c->rate_unit);
     if (isfinite(c->gbs))

@@ -61,8 +61,8 @@ static int run(const arguments *args, const wfi_common *common, const wfi_spmv_r
     if (result_case.has_plan) {
         wfi_case_print(&session, &result_case);
         if (!common->json || strcmp(common->json, "-") != 0)
-            printf("matrix    %u rows, %u columns, %u entries (%.1f a row)\n", m->rows,
-                   m->columns, m->entries, (double)m->entries / m->rows);
+            printf("matrix    %u rows, %u columns, %u entries (%.1f a row)\n", m->rows, m->columns,
+                   m->entries, (double)m->entries / m->rows);
     }
     code = wfi_case_exit(&result_case, result);
     const uint64_t shape[2] = {m->rows, 1};

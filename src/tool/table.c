@@ -36,8 +36,8 @@ void wfi_table_print(const wfi_table *table)
             if (column == table->columns - 1 && !(table->right & 1u << column))
                 printf("%s", cell); /* nothing trails the last */
             else
-                printf("%*s%s", table->right & 1u << column ? width[column] : -width[column],
-                       cell, column + 1 < table->columns ? "  " : "");
+                printf("%*s%s", table->right & 1u << column ? width[column] : -width[column], cell,
+                       column + 1 < table->columns ? "  " : "");
         }
         putchar('\n');
     }

@@ -31,8 +31,7 @@ static wf_result choose_forced(const wfi_log *log, const wfi_family *family,
     point->variant->fit(point);
     wf_result result = apply_constants(log, tuning, point);
     if (result == WF_SUCCESS && !wfi_point_legal(point, reason))
-        result = wfi_fail(log,
-                          tuning->constant_count ? WF_ERROR_CONSTRAINT : WF_ERROR_UNSUPPORTED,
+        result = wfi_fail(log, tuning->constant_count ? WF_ERROR_CONSTRAINT : WF_ERROR_UNSUPPORTED,
                           "%s %s: %s", family->name, point->variant->name, reason);
     choice->chosen_by = "forced";
     return result;

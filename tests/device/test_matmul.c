@@ -18,7 +18,7 @@ typedef struct shape {
     uint32_t m, n, k;
 } shape;
 
-static const shape edge_shapes[] = {{1, 1, 1},   {1, 67, 33},  {67, 1, 33}, {33, 67, 1},
+static const shape edge_shapes[] = {{1, 1, 1},    {1, 67, 33},  {67, 1, 33},  {33, 67, 1},
                                     {31, 32, 33}, {64, 64, 64}, {37, 129, 71}};
 
 /* Device and host copies of one product's operands. */
@@ -58,10 +58,8 @@ static void fill_random(product *p, test_random *random)
 
 static void upload(product *p)
 {
-    assert_int_equal(
-        wf_buffer_write(p->device_a, 0, p->a, elements(p->size.m, p->size.k) * 4), 0);
-    assert_int_equal(
-        wf_buffer_write(p->device_b, 0, p->b, elements(p->size.k, p->size.n) * 4), 0);
+    assert_int_equal(wf_buffer_write(p->device_a, 0, p->a, elements(p->size.m, p->size.k) * 4), 0);
+    assert_int_equal(wf_buffer_write(p->device_b, 0, p->b, elements(p->size.k, p->size.n) * 4), 0);
 }
 
 static void free_product(product *p)
@@ -85,10 +83,9 @@ static wf_matmul_params params_of(const product *p, const wf_tuning *tuning)
 
 static wf_bindings bindings_of(const product *p)
 {
-    return (wf_bindings){.size = sizeof(wf_bindings),
-                         .items = {{.buffer = p->device_a},
-                                   {.buffer = p->device_b},
-                                   {.buffer = p->device_c}}};
+    return (wf_bindings){
+        .size = sizeof(wf_bindings),
+        .items = {{.buffer = p->device_a}, {.buffer = p->device_b}, {.buffer = p->device_c}}};
 }
 
 /* Plans, runs on a poisoned C and reads C back; returns the number of dispatches. */
@@ -101,8 +98,8 @@ static uint32_t multiply(product *p, const wf_tuning *tuning)
     assert_int_equal(wf_matmul_plan(p->device, &params, &plan), WF_SUCCESS);
     test_poison(p->device_c);
     assert_int_equal(wf_plan_run(plan, &bindings), WF_SUCCESS);
-    assert_int_equal(
-        wf_buffer_read(p->device_c, 0, p->c, elements(p->size.m, p->size.n) * 4), WF_SUCCESS);
+    assert_int_equal(wf_buffer_read(p->device_c, 0, p->c, elements(p->size.m, p->size.n) * 4),
+                     WF_SUCCESS);
     assert_int_equal(wf_plan_describe(plan, &info), WF_SUCCESS);
     wf_plan_destroy(&plan);
     return info.dispatches;

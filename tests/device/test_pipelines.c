@@ -52,8 +52,8 @@ static void build_variant(tally *t, const wfi_variant *variant, wf_family family
     const wfi_problem problem = problem_of(family, type);
     const uint32_t count = test_each_point(wf_device_caps(t->device), &problem, variant,
                                            RANDOM_POINTS, random, build_point, t);
-    printf("  %s %s %s: %u pipelines\n", wf_family_name(family), variant->name,
-           wf_type_name(type), count);
+    printf("  %s %s %s: %u pipelines\n", wf_family_name(family), variant->name, wf_type_name(type),
+           count);
 }
 
 static void every_point_builds(void **state)

@@ -87,9 +87,9 @@ static uint32_t multiply(sparse_system *s, const wf_tuning *tuning)
     assert_int_equal(wf_spmv_plan(s->device, &s->params, &plan), WF_SUCCESS);
     test_poison(s->device_y);
     assert_int_equal(wf_plan_run(plan, &bindings), WF_SUCCESS);
-    assert_int_equal(wf_buffer_read(s->device_y, 0, s->y,
-                                    s->params.rows * wf_type_size(s->params.type)),
-                     WF_SUCCESS);
+    assert_int_equal(
+        wf_buffer_read(s->device_y, 0, s->y, s->params.rows * wf_type_size(s->params.type)),
+        WF_SUCCESS);
     assert_int_equal(wf_plan_describe(plan, &info), WF_SUCCESS);
     wf_plan_destroy(&plan);
     return info.dispatches;
@@ -123,8 +123,8 @@ static uint32_t each_point(sparse_system *s, test_random *random)
     const wfi_family *family = wfi_family_get(WF_FAMILY_SPMV);
     uint32_t points = 0;
     wfi_problem problem = {.family = WF_FAMILY_SPMV, .type = s->params.type};
-    problem.spmv = (wfi_spmv_problem){s->params.rows, s->params.columns,
-                                      s->row_offsets[s->params.rows], 64, 8, 4};
+    problem.spmv = (wfi_spmv_problem){
+        s->params.rows, s->params.columns, s->row_offsets[s->params.rows], 64, 8, 4};
     for (uint32_t v = 0; v < family->variant_count; v++)
         if (family->variants[v].modules[s->params.type])
             points += test_each_point(wf_device_caps(s->device), &problem, &family->variants[v],
@@ -136,8 +136,8 @@ static uint32_t each_point(sparse_system *s, test_random *random)
 static void adversarial_rows_at_every_point(void **state)
 {
     const uint32_t g = wf_device_caps(*state)->subgroup_size;
-    const uint32_t lengths[] = {0, 1,     g > 1 ? g - 1 : 3, g, g + 1, 0,  0, 2 * g + 3,
-                                5, 10007, 1,                 2, 3,     64, 0};
+    const uint32_t lengths[] = {
+        0, 1, g > 1 ? g - 1 : 3, g, g + 1, 0, 0, 2 * g + 3, 5, 10007, 1, 2, 3, 64, 0};
     const uint32_t rows = sizeof lengths / sizeof *lengths;
     test_random random = {test_seed()};
     uint32_t points = 0;
@@ -157,8 +157,8 @@ static void random_shapes(void **state)
 {
     static const struct {
         uint32_t rows, columns, longest;
-    } shapes[] = {{1, 1, 1},     {1, 100003, 50}, {100003, 1, 2}, {997, 1009, 40},
-                  {5000, 7, 3},  {3, 4000, 3000}, {257, 257, 0}};
+    } shapes[] = {{1, 1, 1},    {1, 100003, 50}, {100003, 1, 2}, {997, 1009, 40},
+                  {5000, 7, 3}, {3, 4000, 3000}, {257, 257, 0}};
     test_random random = {test_seed()};
     for (size_t n = 0; n < sizeof shapes / sizeof *shapes; n++) {
         uint32_t *lengths = malloc(shapes[n].rows * sizeof *lengths);

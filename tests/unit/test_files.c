@@ -137,8 +137,7 @@ static void npy_survives_damage(void **state)
     const double data[2] = {1, 2};
     size_t length;
     char *whole = test_read(
-        make_npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }\n", data, 16),
-        &length);
+        make_npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }\n", data, 16), &length);
     uint32_t random = 777;
     for (int n = 0; n < 3000; n++) {
         char copy[256];
@@ -211,7 +210,7 @@ static void unwritable_places_are_refused(void **state)
     assert_false(wfi_atomic_open(&out, "/tmp", &error));
     /* a device is written to, not replaced by a file */
     assert_true(wfi_atomic_open(&out, "/dev/full", &error));
-    fputs("text", out.file);
+    wfi_atomic_write(&out, "text", 4);
     assert_false(wfi_atomic_commit(&out, &error));
     assert_non_null(strstr(error.text, "No space left"));
     assert_int_equal(stat("/dev/full", &there), 0);

@@ -55,8 +55,7 @@ static void reads_every_form(void **state)
     assert_reads(BANNER "coordinate pattern general\n2 3 2\n1 3\n2 1\n", "2 3 2 | 1,3=1 2,1=1");
     assert_reads(BANNER "coordinate real symmetric\n2 2 2\n1 1 5\n2 1 3\n",
                  "2 2 3 | 1,1=5 1,2=3 2,1=3");
-    assert_reads(BANNER "coordinate real skew-symmetric\n3 3 1\n3 1 4\n",
-                 "3 3 2 | 1,3=-4 3,1=4");
+    assert_reads(BANNER "coordinate real skew-symmetric\n3 3 1\n3 1 4\n", "3 3 2 | 1,3=-4 3,1=4");
     assert_reads(BANNER "coordinate real hermitian\n2 2 1\n2 1 3\n", "2 2 2 | 1,2=3 2,1=3");
     assert_reads(BANNER "coordinate pattern symmetric\n2 2 1\n2 1\n", "2 2 2 | 1,2=1 2,1=1");
     assert_reads(BANNER "array real general\n2 2\n1\n0\n3\n4\n", "2 2 3 | 1,1=1 1,2=3 2,2=4");
@@ -83,8 +82,7 @@ static void sums_duplicates(void **state)
     (void)state;
     assert_reads(BANNER "coordinate real general\n2 2 5\n2 1 1\n1 1 2\n2 1 10\n1 2 0\n2 1 100\n",
                  "2 2 3 | 1,1=2 1,2=0 2,1=111");
-    assert_reads(BANNER "coordinate real symmetric\n2 2 2\n2 1 1\n1 2 5\n",
-                 "2 2 2 | 1,2=6 2,1=6");
+    assert_reads(BANNER "coordinate real symmetric\n2 2 2\n2 1 1\n1 2 5\n", "2 2 2 | 1,2=6 2,1=6");
 }
 
 static const struct {

@@ -102,10 +102,18 @@ static void every_listed_file_reads(void **state)
 
 /* What is no fault of the text: readers may take it, and this one does. */
 static const char *const legal[] = {
-    "fmm_overflow_value_gt_int32", "fmm_overflow_value_gt_int64", "lagraph_mangled14",
-    "lagraph_mangled_bool",        "lagraph_mangled_int16",       "lagraph_mangled_int32",
-    "lagraph_mangled_int8",        "lagraph_mangled_skew",        "lagraph_mangled_uint16",
-    "lagraph_mangled_uint32",      "lagraph_mangled_uint8",       "fmm_permissive_lines_indented",
+    "fmm_overflow_value_gt_int32",
+    "fmm_overflow_value_gt_int64",
+    "lagraph_mangled14",
+    "lagraph_mangled_bool",
+    "lagraph_mangled_int16",
+    "lagraph_mangled_int32",
+    "lagraph_mangled_int8",
+    "lagraph_mangled_skew",
+    "lagraph_mangled_uint16",
+    "lagraph_mangled_uint32",
+    "lagraph_mangled_uint8",
+    "fmm_permissive_lines_indented",
     "fmm_permissive_banner_leading_spaces_eye3",
     /* called a pattern by its name alone: its banner says integer */
     "spqr_Ragusa16_pattern_with_values",

@@ -40,20 +40,20 @@ extern "C" {
 
 typedef enum wf_result {
     WF_SUCCESS = 0,
-    WF_ERROR_INVALID_ARGUMENT = -1,      /* a parameter is out of its stated range */
-    WF_ERROR_OUT_OF_HOST_MEMORY = -2,    /* host allocation failed */
-    WF_ERROR_OUT_OF_DEVICE_MEMORY = -3,  /* the driver had no memory of the kind needed */
-    WF_ERROR_NO_LOADER = -4,             /* no Vulkan loader library on this machine */
-    WF_ERROR_NO_DEVICE = -5,             /* no Vulkan device, or none that matches the selector */
-    WF_ERROR_DEVICE_LOST = -6,           /* the driver reported VK_ERROR_DEVICE_LOST */
-    WF_ERROR_UNSUPPORTED = -7,           /* the device lacks what was asked for; the log says what */
-    WF_ERROR_TOO_LARGE = -8,             /* the problem exceeds a limit of the device or of wavefit */
-    WF_ERROR_UNKNOWN_VARIANT = -9,       /* a forced variant or constant has no such name */
-    WF_ERROR_CONSTRAINT = -10,           /* a forced constant breaks a constraint; the log has why */
-    WF_ERROR_BINDING = -11,              /* a binding is missing, too small, misaligned or aliased */
-    WF_ERROR_TOO_MANY_BINDINGS = -12,    /* more distinct bindings recorded than the plan keeps */
-    WF_ERROR_CANCELLED = -13,            /* a callback asked to stop */
-    WF_ERROR_DRIVER = -14                /* any other VkResult; the log has its name */
+    WF_ERROR_INVALID_ARGUMENT = -1,     /* a parameter is out of its stated range */
+    WF_ERROR_OUT_OF_HOST_MEMORY = -2,   /* host allocation failed */
+    WF_ERROR_OUT_OF_DEVICE_MEMORY = -3, /* the driver had no memory of the kind needed */
+    WF_ERROR_NO_LOADER = -4,            /* no Vulkan loader library on this machine */
+    WF_ERROR_NO_DEVICE = -5,            /* no Vulkan device, or none that matches the selector */
+    WF_ERROR_DEVICE_LOST = -6,          /* the driver reported VK_ERROR_DEVICE_LOST */
+    WF_ERROR_UNSUPPORTED = -7,          /* the device lacks what was asked for; the log says what */
+    WF_ERROR_TOO_LARGE = -8,          /* the problem exceeds a limit of the device or of wavefit */
+    WF_ERROR_UNKNOWN_VARIANT = -9,    /* a forced variant or constant has no such name */
+    WF_ERROR_CONSTRAINT = -10,        /* a forced constant breaks a constraint; the log has why */
+    WF_ERROR_BINDING = -11,           /* a binding is missing, too small, misaligned or aliased */
+    WF_ERROR_TOO_MANY_BINDINGS = -12, /* more distinct bindings recorded than the plan keeps */
+    WF_ERROR_CANCELLED = -13,         /* a callback asked to stop */
+    WF_ERROR_DRIVER = -14             /* any other VkResult; the log has its name */
 } wf_result;
 
 /* A short constant English text for a result code; never NULL. */
@@ -115,18 +115,18 @@ typedef struct wf_caps {
     uint8_t cache_uuid[16]; /* VkPhysicalDeviceProperties.pipelineCacheUUID */
     uint32_t api_version;
     /* limits */
-    uint32_t max_invocations;    /* work-items a work-group */
-    uint32_t max_group_size[3];  /* work-items a work-group along x, y, z */
-    uint32_t max_groups[3];      /* work-groups a dispatch along x, y, z */
-    uint32_t max_shared_bytes;   /* shared memory a work-group */
-    uint32_t max_push_bytes;     /* push constants */
+    uint32_t max_invocations;     /* work-items a work-group */
+    uint32_t max_group_size[3];   /* work-items a work-group along x, y, z */
+    uint32_t max_groups[3];       /* work-groups a dispatch along x, y, z */
+    uint32_t max_shared_bytes;    /* shared memory a work-group */
+    uint32_t max_push_bytes;      /* push constants */
     uint32_t max_storage_buffers; /* storage buffers a compute stage can bind */
-    uint64_t max_storage_range;  /* bytes of one storage-buffer binding */
-    uint64_t max_allocation;     /* bytes of one device-memory allocation */
-    uint64_t max_buffer;         /* bytes of one VkBuffer */
-    uint64_t storage_alignment;  /* minStorageBufferOffsetAlignment */
+    uint64_t max_storage_range;   /* bytes of one storage-buffer binding */
+    uint64_t max_allocation;      /* bytes of one device-memory allocation */
+    uint64_t max_buffer;          /* bytes of one VkBuffer */
+    uint64_t storage_alignment;   /* minStorageBufferOffsetAlignment */
     /* subgroups in compute shaders */
-    uint32_t subgroup_size;       /* the default; 1 where compute has no subgroup operations */
+    uint32_t subgroup_size; /* the default; 1 where compute has no subgroup operations */
     uint32_t subgroup_min, subgroup_max;
     uint32_t max_group_subgroups; /* a work-group, in pipelines that require a subgroup size */
     uint32_t subgroup_operations; /* VkSubgroupFeatureFlags usable in compute shaders */
@@ -145,8 +145,8 @@ typedef struct wf_caps {
     uint64_t available_bytes;    /* budget left there by VK_EXT_memory_budget, else its size */
     bool unified_memory;         /* every device-local heap can be mapped */
     /* measuring and introspection */
-    double timestamp_period_ns;     /* of one tick */
-    uint32_t timestamp_valid_bits;  /* 0: the queue has no timestamps; host time is used */
+    double timestamp_period_ns;    /* of one tick */
+    uint32_t timestamp_valid_bits; /* 0: the queue has no timestamps; host time is used */
     bool push_descriptors, pipeline_statistics, memory_budget;
     uint32_t compute_units; /* multiprocessors, compute units, cores; 0 where no extension tells */
     uint32_t limits;        /* wf_limits in force */
@@ -220,8 +220,7 @@ WF_API wf_result wf_buffer_write(wf_buffer *buffer, uint64_t offset, const void 
 WF_API wf_result wf_buffer_read(wf_buffer *buffer, uint64_t offset, void *data, uint64_t bytes);
 
 /* Fills the range with a repeated 32-bit value; offset and bytes are multiples of 4. Blocks. */
-WF_API wf_result wf_buffer_fill(wf_buffer *buffer, uint64_t offset, uint64_t bytes,
-                                uint32_t value);
+WF_API wf_result wf_buffer_fill(wf_buffer *buffer, uint64_t offset, uint64_t bytes, uint32_t value);
 
 /* ---------------------------------------------------------------------------- families, tuning */
 
@@ -330,7 +329,8 @@ WF_API wf_result wf_plan_run(wf_plan *plan, const wf_bindings *bindings);
 
 typedef struct wf_measure_params {
     size_t size;
-    uint32_t repeat;       /* samples; 0: until the quartile spread is under 2 %, or the budget */
+    /* Samples; 0: until the quartile spread is under 2 %, or the budget. 1: no warm-up either. */
+    uint32_t repeat;
     double budget_seconds; /* 0: 1 s */
     bool cold;             /* evict the caches before each sample by writing a large buffer */
 } wf_measure_params;
@@ -439,8 +439,8 @@ WF_API wf_result wf_himeno_start(wf_himeno *himeno);
 WF_API wf_result wf_himeno_write(wf_himeno *himeno, const wf_himeno_arrays *arrays);
 /* Runs iterations; *gosa is that of the last one. Seconds are by the device's clock where it has
  * one. Blocks. */
-WF_API wf_result wf_himeno_run(wf_himeno *himeno, uint32_t iterations, float *gosa,
-                               double *seconds, bool *gpu_clock);
+WF_API wf_result wf_himeno_run(wf_himeno *himeno, uint32_t iterations, float *gosa, double *seconds,
+                               bool *gpu_clock);
 /* The same, and gosa (iterations floats) is that of every iteration. */
 WF_API wf_result wf_himeno_run_each(wf_himeno *himeno, uint32_t iterations, float *gosa,
                                     double *seconds, bool *gpu_clock);

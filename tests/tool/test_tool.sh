@@ -1,0 +1,182 @@
+#!/usr/bin/env bash
+# Runs the tool on the driver that VK_DRIVER_FILES names. usage: test_tool.sh WAVEFIT DATA
+set -u
+tool=$1
+data=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+passed=0
+failed=0
+
+bad() {
+    failed=$((failed + 1))
+    printf 'FAILED: %s\n' "$1"
+    sed 's/^/  out: /' out | head -n 12
+    sed 's/^/  err: /' err | head -n 12
+}
+
+run() {
+    "$tool" "$@" >out 2>err
+    code=$?
+    # What drivers and layers say of themselves is not the tool's.
+    grep '^wavefit:' err >err.tool || true
+}
+
+# expect CODE PATTERN ARGS…: the exit code, and a pattern in the output (of 0) or in the one line of
+# the error.
+expect() {
+    local want=$1 pattern=$2
+    shift 2
+    run "$@"
+    if [ "$code" != "$want" ]; then
+        bad "exit $code instead of $want: wavefit $*"
+    elif [ "$want" = 0 ] && ! grep -qE -- "$pattern" out; then
+        bad "no '$pattern' in the output: wavefit $*"
+    elif [ "$want" != 0 ] && [ "$(wc -l <err.tool)" != 1 ]; then
+        bad "not one line of error: wavefit $*"
+    elif [ "$want" != 0 ] && ! grep -qE -- "$pattern" err.tool; then
+        bad "no '$pattern' in the error: wavefit $*"
+    else
+        passed=$((passed + 1))
+    fi
+}
+
+check() { # NAME COMMAND…
+    local name=$1
+    shift
+    if "$@" >out 2>err; then passed=$((passed + 1)); else bad "$name"; fi
+}
+
+# --- what works
+expect 0 'usage: wavefit' --help
+expect 0 '^wavefit [0-9]+\.[0-9]+\.[0-9]+$' --version
+expect 0 'subgroup' devices
+expect 0 '"schema": "wavefit-devices/1"' devices --json
+"$tool" devices --json devices.json >/dev/null 2>&1
+check 'devices.json is there' grep -q '"max_invocations"' devices.json
+expect 0 '"max_invocations": 128,' devices --limits minimum --json -
+expect 0 '--shape' matmul --help
+expect 0 'verified .*against f64' matmul --shape 65x33x47 --repeat 2
+expect 0 'verified' matmul --shape 1x1x1 --repeat 1 --limits minimum
+expect 0 'variant +naive' matmul --shape 40x50x60 --variant naive --repeat 1
+expect 0 'tile_m=16.*forced' matmul --shape 40x50x60 --variant register --set tile_m=16 \
+    --set thread_m=2 --repeat 1
+expect 0 'verified +4 of 4' spmv "$data/small.mtx" --repeat 1 -o y.npy
+check 'y.npy is a .npy file' sh -c 'head -c 6 y.npy | grep -q NUMPY'
+expect 0 'verified' spmv "$data/small.mtx" --x y.npy --repeat 1 --limits minimum
+gzip -c "$data/small.mtx" >small.mtx.gz
+expect 0 '8 entries' spmv small.mtx.gz --repeat 1 --json spmv.json
+check 'spmv.json has a case' grep -q '"status": "ok"' spmv.json
+expect 0 '"schema": "wavefit-results/1"' spmv small.mtx.gz --repeat 1 --json -
+cp out json.out
+check 'JSON alone on standard output' sh -c 'head -c 1 json.out | grep -q "{"'
+"$tool" spmv "$data/small.mtx" --repeat 1 --seed 7 -o a.npy >/dev/null 2>&1
+"$tool" spmv "$data/small.mtx" --repeat 1 --seed 7 -o b.npy >/dev/null 2>&1
+check 'the same seed gives the same result' cmp a.npy b.npy
+expect 0 'Score based on Pentium III' himeno --size XS --iterations 5
+expect 0 'verified' himeno --size 5x4x3 --iterations 2 --limits minimum
+
+# matrices through .npy files: y (4) as a column does not exist, so products of products
+"$tool" matmul --shape 3x5x4 --repeat 1 >/dev/null 2>&1
+npy() { # FILE DESCR SHAPE DATA(hex pairs as printf escapes)
+    local header="{'descr': '$2', 'fortran_order': ${5:-False}, 'shape': $3, }"
+    printf '\x93NUMPY\x01\x00'"\\x$(printf %02x ${#header})"'\x00%s' "$header" >"$1"
+    printf "$4" >>"$1"
+}
+one='\x00\x00\x80\x3f' two='\x00\x00\x00\x40' three='\x00\x00\x40\x40'
+npy A.npy '<f4' '(2, 3)' "$one$two$three$one$one$one"
+npy B.npy '<f4' '(3, 1)' "$one$one$two"
+expect 0 'verified +2 of 2' matmul A.npy B.npy -o C.npy --repeat 1
+check 'C = A B' sh -c "tail -c 8 C.npy | od -An -tf4 | grep -qE '^ +9 +4$'"
+npy F.npy '<f4' '(2, 3)' "$one$one$two$one$three$one" True
+expect 0 'verified' matmul F.npy B.npy -o C2.npy --repeat 1
+check 'Fortran order gives the same C' cmp C.npy C2.npy
+
+# --- devices that are not there
+expect 3 "no device matches 'nosuchdevice'" matmul --shape 4x4x4 --device nosuchdevice
+expect 3 'no device 99' matmul --shape 4x4x4 --device 99
+WAVEFIT_DEVICE=nosuchdevice expect 3 'nosuchdevice' spmv "$data/small.mtx"
+VK_DRIVER_FILES=/nonexistent expect 3 'no Vulkan' devices
+VK_DRIVER_FILES=/nonexistent expect 3 'no Vulkan' matmul --shape 4x4x4
+
+# --- wrong usage
+expect 2 "'frobnicate' is not a command" frobnicate
+expect 2 "unknown option '--frob'" matmul --frob
+expect 2 'needs a value' matmul --shape
+expect 2 "'0x4x4'" matmul --shape 0x4x4
+expect 2 "'-1x4x4'" matmul --shape -1x4x4
+expect 2 "'4x4'" matmul --shape 4x4
+expect 2 "'4x4x4x4'" matmul --shape 4x4x4x4
+expect 2 "'99999999999x1x1'" matmul --shape 99999999999x1x1
+expect 2 "'abc'" matmul --shape abc
+expect 2 'two .npy files' matmul A.npy
+expect 2 "has no variant 'nothing'" matmul --shape 4x4x4 --variant nothing
+expect 2 "no constant 'nothing'" matmul --shape 4x4x4 --variant naive --set nothing=3
+expect 2 'multiple of thread_m' matmul --shape 4x4x4 --variant register --set tile_m=9 \
+    --set thread_m=2
+expect 2 'not name=value' matmul --shape 4x4x4 --set tile_m
+expect 2 'whole number' matmul --shape 4x4x4 --repeat 0
+expect 2 'whole number' matmul --shape 4x4x4 --seed -5
+expect 2 "'maximum'" matmul --shape 4x4x4 --limits maximum
+expect 2 "'f31'" spmv "$data/small.mtx" --type f31
+expect 2 'usage: wavefit spmv' spmv
+expect 2 'unexpected argument' spmv a.mtx b.mtx
+expect 2 'not XS, S, M, L, XL' himeno --size XXL
+expect 2 'at least 3' himeno --size 2x9x9
+expect 2 "'0x9x9'" himeno --size 0x9x9
+expect 2 'whole number' himeno --size XS --iterations 0
+expect 2 'not both' himeno --iterations 3 --seconds 2
+expect 2 "'slow' is not a suite" bench --suite slow
+
+# --- more than the device has, said before anything is allocated
+expect 1 'GiB' matmul --shape 2000000x2000000x2000000
+expect 1 'GiB' himeno --size 60000x60000x60000 --iterations 1
+
+# --- broken input
+expect 1 'none.mtx: No such file' spmv none.mtx
+expect 1 'none.npy: No such file' matmul none.npy B.npy
+expect 1 'A.npy has 3 columns but A.npy has 2 rows' matmul A.npy A.npy
+mtx() { printf '%%%%MatrixMarket matrix coordinate real general\n'"$1" >bad.mtx; }
+mtx '3 3 2\n1 1 1\n'
+expect 1 'bad.mtx:3: the file ends after 1 of 2 entries' spmv bad.mtx
+mtx '3 3 1\n1 1 1\n2 2 2\n'
+expect 1 'bad.mtx:4: there are more entries than the 1 announced' spmv bad.mtx
+mtx '3 3 1\n4 1 1\n'
+expect 1 "bad.mtx:3: row index '4' is not between 1 and 3" spmv bad.mtx
+mtx '3 3 1\n1 1 NaN\n'
+expect 1 "bad.mtx:3: 'NaN' is not a finite number" spmv bad.mtx
+mtx '3 3 1\n1 1 1e200\n'
+expect 1 'too large for f32' spmv bad.mtx
+printf '%%%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 1\n' >complex.mtx
+expect 1 'complex matrices are not supported' spmv complex.mtx
+head -c 20 small.mtx.gz >cut.mtx.gz
+expect 1 'cut.mtx.gz' spmv cut.mtx.gz
+head -c 100 A.npy | head -c 70 >cut.npy
+expect 1 'cut.npy' matmul cut.npy B.npy
+npy big.npy '>f4' '(2, 3)' "$one$two$three$one$one$one"
+expect 1 "'>f4' are not supported" matmul big.npy B.npy
+npy three.npy '<f4' '(2, 3, 1)' "$one$two$three$one$one$one"
+expect 1 'two dimensions' matmul three.npy B.npy
+expect 1 'a vector of 4 elements is needed' spmv "$data/small.mtx" --x A.npy
+
+# --- output that cannot be written; what was there stays
+expect 1 'nowhere/C.npy: cannot be written' matmul A.npy B.npy -o nowhere/C.npy --repeat 1
+expect 1 'nowhere/r.json: cannot be written' spmv "$data/small.mtx" --repeat 1 --json nowhere/r.json
+expect 1 'No space left' matmul A.npy B.npy -o /dev/full --repeat 1
+check '/dev/full is still a device' test -c /dev/full
+# A limit on file sizes would also stop drivers that keep memory in files: a small disk is mounted
+# where that is allowed (root); the unit tests cover the rest.
+mkdir disk
+if mount -t tmpfs -o size=8k tmpfs disk 2>/dev/null; then
+    cp C.npy disk/keep.npy
+    expect 1 'keep.npy: cannot be written: No space left' matmul --shape 60x60x60 --repeat 1 \
+        -o disk/keep.npy
+    check 'a full disk keeps the old file' cmp disk/keep.npy C.npy
+    check 'and no temporary one' sh -c '[ "$(ls disk | wc -l)" = 1 ]'
+    umount disk
+fi
+check 'no temporary files are left' sh -c '! ls | grep -q "\.npy\."'
+
+printf '%d passed, %d failed\n' "$passed" "$failed"
+[ "$failed" = 0 ]
