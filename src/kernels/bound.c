@@ -19,10 +19,10 @@ double wfi_underflow(double n, wf_type type)
     return n * (type == WF_TYPE_F64 ? DBL_MIN : (double)FLT_MIN);
 }
 
-void wfi_check_element(wf_check *check, uint64_t index, double result, double reference,
+void wfi_check_element(wf_check *check, uint64_t index, double result, long double reference,
                        double bound)
 {
-    const double error = fabs(result - reference);
+    const double error = (double)fabsl(result - reference);
     double ratio = error <= 0 ? 0 : error / bound;
     /* Infinite and NaN references are matched exactly; NaN anywhere else is an error. */
     if (isnan(reference))

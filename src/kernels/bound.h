@@ -14,8 +14,10 @@ double wfi_gamma(double n, wf_type type);
 /* What n operations can lose to flushed subnormals. */
 double wfi_underflow(double n, wf_type type);
 
-/* Folds one element into the check: `error` against `bound`; a NaN result counts as infinite. */
-void wfi_check_element(wf_check *check, uint64_t index, double result, double reference,
+/* Folds one element into the check: its error against `bound`; a NaN result counts as infinite. A
+ * long double reference is compared as it is: rounded to f64 first, it would be off by as much as
+ * an f64 result may be. */
+void wfi_check_element(wf_check *check, uint64_t index, double result, long double reference,
                        double bound);
 
 #endif

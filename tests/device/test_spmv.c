@@ -174,6 +174,25 @@ static void random_shapes(void **state)
     }
 }
 
+/* One product a row, correctly rounded: a reference rounded twice would be off by more than the
+ * bound in about one row of 4000. */
+static void one_entry_rows_are_exact(void **state)
+{
+    enum { ROWS = 40000 };
+    test_random random = {test_seed()};
+    uint32_t *lengths = malloc(ROWS * sizeof *lengths);
+    sparse_system s;
+    assert_non_null(lengths);
+    for (uint32_t i = 0; i < ROWS; i++)
+        lengths[i] = 1;
+    make_system(&s, *state, WF_TYPE_F64, ROWS, 997, lengths, &random);
+    for (uint32_t i = 0; i < ROWS; i++)
+        ((double *)s.y)[i] = ((double *)s.values)[i] * ((double *)s.x)[s.column_indices[i]];
+    assert_right(&s, "the product itself");
+    free_system(&s);
+    free(lengths);
+}
+
 static void one_huge_row(void **state)
 {
     test_random random = {test_seed()};
@@ -267,6 +286,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(adversarial_rows_at_every_point),
         cmocka_unit_test(random_shapes),
+        cmocka_unit_test(one_entry_rows_are_exact),
         cmocka_unit_test(one_huge_row),
         cmocka_unit_test(splits_over_small_bindings),
         cmocka_unit_test(folds_a_grid_over_small_limits),
