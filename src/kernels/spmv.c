@@ -6,6 +6,7 @@
 #include "kernels/families.h"
 #include "kernels/grid.h"
 #include "kernels/plan.h"
+#include "kernels/spmv_build.h"
 #include "spmv/spmv_ids.h"
 #include "wfi_shaders.h"
 
@@ -98,17 +99,14 @@ static wf_result add_block(wf_plan *plan, const wfi_point *point, const wf_spmv_
                            uint32_t pipeline, row_block block, uint32_t rows_a_group)
 {
     const uint64_t real = wf_type_size(p->type);
-    const uint64_t y_first = block.first * real;
-    const uint64_t y_start = y_first - y_first % point->caps->storage_alignment;
-    const spmv_push push = {block.rows, block.rows + 1, (uint32_t)((y_first - y_start) / real)};
+    spmv_push push = {block.rows, block.rows + 1, 0};
     wfi_step step = {.pipeline = pipeline, .slot_count = 4, .push_bytes = sizeof push};
     const uint64_t groups = (block.rows + (uint64_t)rows_a_group - 1) / rows_a_group;
     wf_result result = wfi_grid(plan, groups, step.groups);
     if (result == WF_SUCCESS)
         result = upload_block(plan, p, block, &step);
     step.slots[2] = (wfi_slot){WFI_SLOT_BINDING, WF_SPMV_X, 0, p->columns * real};
-    step.slots[3] =
-        (wfi_slot){WFI_SLOT_BINDING, WF_SPMV_Y, y_start, y_first - y_start + block.rows * real};
+    step.slots[3] = wfi_spmv_y_slot(point->caps, p, block.first, block.rows, &push.base_y);
     memcpy(step.push, &push, sizeof push);
     return result == WF_SUCCESS ? wfi_plan_add_step(plan, &step) : result;
 }
@@ -123,29 +121,49 @@ static wf_result check_x(const wf_device *device, const wf_spmv_params *p)
                     (unsigned long long)bytes, (unsigned long long)device->caps.max_storage_range);
 }
 
-static wf_result build(wf_plan *plan, const wfi_point *point, const wf_spmv_params *p,
-                       uint32_t rows_a_group)
+wf_result wfi_spmv_begin(wf_plan *plan, const wfi_point *point, const wf_spmv_params *params,
+                         uint32_t *pipeline)
 {
-    wf_device *device = wfi_plan_device(plan);
-    const uint64_t real = wf_type_size(p->type);
-    const wfi_binding_spec x = {"x", WFI_READS, p->columns * real},
-                           y = {"y", WFI_WRITES, p->rows * real};
+    const uint64_t real = wf_type_size(params->type);
+    const wfi_binding_spec x = {"x", WFI_READS, params->columns * real},
+                           y = {"y", WFI_WRITES, params->rows * real};
     wfi_pipeline_desc desc;
-    uint32_t pipeline = 0;
     wfi_point_pipeline(point, &desc);
-    wf_result result = check_x(device, p);
+    wf_result result = check_x(wfi_plan_device(plan), params);
     if (result == WF_SUCCESS)
-        result = wfi_plan_add_pipeline(plan, &desc, &pipeline);
+        result = wfi_plan_add_pipeline(plan, &desc, pipeline);
     if (result == WF_SUCCESS)
         result = wfi_plan_add_binding(plan, &x);
     if (result == WF_SUCCESS)
         result = wfi_plan_add_binding(plan, &y);
+    return result;
+}
+
+wfi_slot wfi_spmv_y_slot(const wf_caps *caps, const wf_spmv_params *params, uint32_t first,
+                         uint32_t rows, uint32_t *base_y)
+{
+    const uint64_t real = wf_type_size(params->type);
+    const uint64_t begin = first * real, start = begin - begin % caps->storage_alignment;
+    *base_y = (uint32_t)((begin - start) / real);
+    return (wfi_slot){WFI_SLOT_BINDING, WF_SPMV_Y, start, begin - start + rows * real};
+}
+
+wf_result wfi_spmv_row_too_long(wf_plan *plan, const wf_spmv_params *params, uint32_t row)
+{
+    return wfi_fail(&wfi_plan_device(plan)->log, WF_ERROR_TOO_LARGE,
+                    "row %u has %u entries, more than one binding of this device holds", row,
+                    params->row_offsets[row + 1] - params->row_offsets[row]);
+}
+
+static wf_result build(wf_plan *plan, const wfi_point *point, const wf_spmv_params *p,
+                       uint32_t rows_a_group)
+{
+    uint32_t pipeline = 0;
+    wf_result result = wfi_spmv_begin(plan, point, p, &pipeline);
     for (uint32_t first = 0; result == WF_SUCCESS && first < p->rows;) {
-        const row_block block = next_block(&device->caps, p, first);
+        const row_block block = next_block(point->caps, p, first);
         if (block.rows == 0)
-            return wfi_fail(&device->log, WF_ERROR_TOO_LARGE,
-                            "row %u has %u entries, more than one binding of this device holds",
-                            first, p->row_offsets[first + 1] - p->row_offsets[first]);
+            return wfi_spmv_row_too_long(plan, p, first);
         result = add_block(plan, point, p, pipeline, block, rows_a_group);
         first += block.rows;
     }
@@ -158,6 +176,17 @@ enum { LOCAL_X, LANES };
 
 static const uint32_t sizes[] = {32, 64, 128, 256, 512, 1024},
                       lane_counts[] = {1, 2, 4, 8, 16, 32, 64, 128};
+
+static const uint32_t turn_counts[] = {1, 2, 4, 8, 16, 32},
+                      windows[] = {1, 256, 2048, UINT32_C(1) << 20, UINT32_MAX};
+
+static const wfi_parameter sliced_parameters[] = {
+    [WFI_SPMV_SLICED_LOCAL_X] = {"local_x", 0, 128, 6, sizes, "work-items a work-group"},
+    [WFI_SPMV_SLICED_TURNS] = {"turns", WFI_NO_CONSTANT, 16, 6, turn_counts,
+                               "four entries each; longer rows get more lanes"},
+    [WFI_SPMV_SLICED_WINDOW] = {"window", WFI_NO_CONSTANT, 256, 5, windows,
+                                "rows sorted by length together"},
+};
 
 static const wfi_parameter parameters[] = {
     {"local_x", 0, 128, 6, sizes, "work-items a work-group"},
@@ -181,8 +210,7 @@ static bool lanes_divide_group(const wfi_point *point)
     return point->values[LOCAL_X] % point->values[LANES] == 0;
 }
 
-/* The subgroup size to ask for: none where the device has one size anyway. */
-static uint32_t pinned_subgroup(const wfi_point *point)
+uint32_t wfi_spmv_pinned_subgroup(const wfi_point *point)
 {
     const wf_caps *caps = point->caps;
     const bool varies = caps->subgroup_min != caps->subgroup_max;
@@ -191,13 +219,13 @@ static uint32_t pinned_subgroup(const wfi_point *point)
 
 static bool lanes_in_subgroup(const wfi_point *point)
 {
-    const uint32_t pinned = pinned_subgroup(point);
+    const uint32_t pinned = wfi_spmv_pinned_subgroup(point);
     return point->values[LANES] <= (pinned ? pinned : point->caps->subgroup_min);
 }
 
 static bool group_of_whole_subgroups(const wfi_point *point)
 {
-    const uint32_t pinned = pinned_subgroup(point);
+    const uint32_t pinned = wfi_spmv_pinned_subgroup(point);
     return point->values[LOCAL_X] % (pinned ? pinned : point->caps->subgroup_max) == 0;
 }
 
@@ -208,6 +236,33 @@ static const wfi_constraint lanes_constraints[] = {
     {"lanes must fit the smallest subgroup, since shuffles do not leave it", lanes_in_subgroup},
     {"local_x must be a multiple of the subgroup, since rows are counted by subgroup",
      group_of_whole_subgroups},
+};
+
+static bool subgroup_known(const wfi_point *point)
+{
+    const wf_caps *caps = point->caps;
+    const bool known = wfi_spmv_pinned_subgroup(point) || caps->subgroup_min == caps->subgroup_max;
+    return known && caps->subgroup_size >= 4 && caps->subgroup_size <= 128;
+}
+
+static bool turns_fit_their_field(const wfi_point *point)
+{
+    const uint32_t turns = point->values[WFI_SPMV_SLICED_TURNS];
+    return turns > 0 && turns <= 4096;
+}
+
+static bool window_positive(const wfi_point *point)
+{
+    return point->values[WFI_SPMV_SLICED_WINDOW] > 0;
+}
+
+static const wfi_constraint sliced_constraints[] = {
+    {"the subgroup size must be one of 4 to 128 and known, since slices are made for it",
+     subgroup_known},
+    {"local_x must be a multiple of the subgroup, since slices are counted by subgroup",
+     group_of_whole_subgroups},
+    {"turns must be 1 to 4096, since they are counted in 16 bits", turns_fit_their_field},
+    {"window must be at least one row", window_positive},
 };
 
 static uint64_t shared_bytes(const wfi_point *point)
@@ -228,6 +283,7 @@ static wf_result lanes_build(wf_plan *plan, const wfi_point *point, const void *
 static double row_fit(wfi_point *point);
 static double lanes_fit(wfi_point *point);
 static double shared_fit(wfi_point *point);
+static double sliced_fit(wfi_point *point);
 
 static const wfi_variant variants[] = {
     {
@@ -257,7 +313,7 @@ static const wfi_variant variants[] = {
         .storage_buffers = 4,
         .push_bytes = sizeof(spmv_push),
         .group_size = group_size,
-        .subgroup_size = pinned_subgroup,
+        .subgroup_size = wfi_spmv_pinned_subgroup,
         .fit = lanes_fit,
         .build = lanes_build,
     },
@@ -277,6 +333,24 @@ static const wfi_variant variants[] = {
         .group_size = group_size,
         .fit = shared_fit,
         .build = lanes_build,
+    },
+    {
+        .name = "sliced",
+        .summary = "slices of sorted rows a subgroup, columns as 8- or 16-bit distances",
+        .source = "SELL-C-sigma (Kreutzer et al. 2014), here with lanes and column distances",
+        .modules =
+            {[WF_TYPE_F32] = &wfi_spv_spmv_sliced_f32, [WF_TYPE_F64] = &wfi_spv_spmv_sliced_f64},
+        .parameter_count = 3,
+        .parameters = sliced_parameters,
+        .constraint_count = 4,
+        .constraints = sliced_constraints,
+        .subgroup_operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT,
+        .storage_buffers = 5,
+        .push_bytes = WFI_SPMV_SLICED_PUSH,
+        .group_size = group_size,
+        .subgroup_size = wfi_spmv_pinned_subgroup,
+        .fit = sliced_fit,
+        .build = wfi_spmv_sliced_build,
     },
 };
 
@@ -343,6 +417,26 @@ static double shared_fit(wfi_point *point)
 {
     point->values[LOCAL_X] = fit_local(point->caps);
     return best_lanes(point, 4.0);
+}
+
+/* Turns as many as leave enough subgroups to fill the device. Sorting pays where rows differ; the
+ * wider the window, the further apart the x of a slice may lie. A CPU has no idle lanes to fill and
+ * gathers by the element: there it pays by what sorting saves alone. */
+static double sliced_fit(wfi_point *point)
+{
+    const wf_caps *caps = point->caps;
+    const wfi_spmv_problem *p = &point->problem->spmv;
+    const bool cpu = caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    const double units = caps->compute_units ? caps->compute_units : 32;
+    const double spread = p->mean_row > 0 ? p->row_deviation / p->mean_row : 0;
+    const double turns_there_are = (double)p->entries / (4.0 * caps->subgroup_size);
+    uint32_t turns = 16;
+    while (!cpu && turns > 1 && turns_there_are / turns < units * 16)
+        turns /= 2;
+    point->values[WFI_SPMV_SLICED_LOCAL_X] = fit_local(caps);
+    point->values[WFI_SPMV_SLICED_TURNS] = turns;
+    point->values[WFI_SPMV_SLICED_WINDOW] = spread < 0.15 ? 1 : spread < 1 ? 2048 : UINT32_MAX;
+    return ((double)p->entries + (double)p->rows) * (cpu ? 1.15 : 1.0);
 }
 
 const wfi_family wfi_family_spmv = {

@@ -1,0 +1,177 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_KHR_shader_subgroup_basic : require
+#extension GL_KHR_shader_subgroup_shuffle : require
+// A slice of rows a subgroup, four entries a lane and turn; src/kernels/sliced.h has the format.
+// Parts of a long row add up in the subgroup that comes last, in the order of the parts: the sum
+// does not depend on who is last.
+layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
+#ifdef WF_TYPE_F64
+#define REAL double
+#define REAL4 dvec4
+#define PIECE dvec2
+#else
+#define REAL float
+#define REAL4 vec4
+#define PIECE vec4
+#endif
+// Two views of one buffer: slices and bases are read four words at a time.
+layout(std430, set = 0, binding = 0) readonly buffer Pattern { uint pattern[]; };
+layout(std430, set = 0, binding = 0) readonly buffer Pattern4 { uvec4 pattern4[]; };
+layout(std430, set = 0, binding = 1) readonly restrict buffer Values { PIECE values[]; };
+layout(std430, set = 0, binding = 2) readonly restrict buffer X { REAL x[]; };
+layout(std430, set = 0, binding = 3) writeonly restrict buffer Y { REAL y[]; };
+layout(std430, set = 0, binding = 4) coherent restrict buffer Scratch { uint scratch[]; };
+layout(push_constant) uniform Push {
+    uint slices;
+    uint segments_at; // in units of 16 bytes
+    uint list_at;
+    uint partials_at;
+    uint base_y;
+} push;
+
+REAL4 load_values(uint turn)
+{
+    uint lane = gl_SubgroupInvocationID;
+#ifdef WF_TYPE_F64
+    return dvec4(values[turn * 2 * gl_SubgroupSize + lane],
+                 values[(turn * 2 + 1) * gl_SubgroupSize + lane]);
+#else
+    return values[turn * gl_SubgroupSize + lane];
+#endif
+}
+
+// The four columns of this lane; `at` is where the turn's indices begin, in units of 16 bytes.
+uvec4 columns8(uint at)
+{
+    uint packed = pattern[(at + 1) * 4 + gl_SubgroupInvocationID];
+    return pattern4[at] + (uvec4(packed, packed >> 8, packed >> 16, packed >> 24) & 255u);
+}
+
+uvec4 columns16(uint at)
+{
+    uint word = (at + 1) * 4 + gl_SubgroupInvocationID;
+    uint low = pattern[word], high = pattern[word + gl_SubgroupSize];
+    return pattern4[at] + uvec4(low & 65535u, low >> 16, high & 65535u, high >> 16);
+}
+
+uvec4 columns32(uint at)
+{
+    uint word = at * 4 + gl_SubgroupInvocationID;
+    return uvec4(pattern[word], pattern[word + gl_SubgroupSize],
+                 pattern[word + 2 * gl_SubgroupSize], pattern[word + 3 * gl_SubgroupSize]);
+}
+
+REAL4 gather(uvec4 columns)
+{
+    return REAL4(x[columns.x], x[columns.y], x[columns.z], x[columns.w]);
+}
+
+REAL add(REAL sum, REAL4 a, REAL4 b)
+{
+    return fma(a.w, b.w, fma(a.z, b.z, fma(a.y, b.y, fma(a.x, b.x, sum))));
+}
+
+// Two turns at a time, so that eight gathers are under way together.
+#define MULTIPLY(columns_of, stride) \
+    uint n = 0; \
+    for (; n + 1 < turns; n += 2) { \
+        uvec4 c0 = columns_of(at + n * (stride)), c1 = columns_of(at + (n + 1) * (stride)); \
+        REAL4 a0 = load_values(turn + n), a1 = load_values(turn + n + 1); \
+        REAL4 x0 = gather(c0), x1 = gather(c1); \
+        sum = add(add(sum, a0, x0), a1, x1); \
+    } \
+    if (n < turns) \
+        sum = add(sum, load_values(turn + n), gather(columns_of(at + n * (stride))));
+
+REAL partial_sum(uvec4 slice)
+{
+    uint at = slice.x, turn = slice.y, turns = slice.z & 65535u;
+    uint width = (slice.z >> 16) & 3u;
+    REAL sum = REAL(0);
+    if (width == 0) {
+        MULTIPLY(columns8, 1 + gl_SubgroupSize / 4)
+    } else if (width == 1) {
+        MULTIPLY(columns16, 1 + gl_SubgroupSize / 2)
+    } else {
+        MULTIPLY(columns32, gl_SubgroupSize)
+    }
+    return sum;
+}
+
+REAL add_lanes(REAL sum, uint height)
+{
+    for (uint distance = height; distance < gl_SubgroupSize; distance *= 2)
+        sum += subgroupShuffleXor(sum, distance);
+    return sum;
+}
+
+void put_partial(uint segment, REAL sum)
+{
+#ifdef WF_TYPE_F64
+    uvec2 bits = unpackDouble2x32(sum);
+    scratch[push.partials_at + segment * 2] = bits.x;
+    scratch[push.partials_at + segment * 2 + 1] = bits.y;
+#else
+    scratch[push.partials_at + segment] = floatBitsToUint(sum);
+#endif
+}
+
+REAL get_partial(uint segment)
+{
+#ifdef WF_TYPE_F64
+    return packDouble2x32(uvec2(scratch[push.partials_at + segment * 2],
+                                scratch[push.partials_at + segment * 2 + 1]));
+#else
+    return uintBitsToFloat(scratch[push.partials_at + segment]);
+#endif
+}
+
+// Row, first segment, segments, number of the long row.
+void finish_segment(uint segment, REAL sum)
+{
+    uvec4 part = pattern4[push.segments_at + segment];
+    uint lane = gl_SubgroupInvocationID, before = 0;
+    if (lane == 0) {
+        put_partial(segment, sum);
+        memoryBarrierBuffer();
+        before = atomicAdd(scratch[part.w], 1);
+    }
+    if (subgroupShuffle(before, 0) != part.z - 1)
+        return;
+    memoryBarrierBuffer();
+    sum = REAL(0);
+    for (uint i = lane; i < part.z; i += gl_SubgroupSize)
+        sum += get_partial(part.y + i);
+    sum = add_lanes(sum, 1);
+    if (lane == 0) {
+        y[push.base_y + part.x] = sum;
+        scratch[part.w] = 0; // for the next product
+    }
+}
+
+void main()
+{
+    uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+    uint number = group * gl_NumSubgroups + gl_SubgroupID;
+    if (number >= push.slices)
+        return;
+    uvec4 slice = pattern4[number];
+    uint height = 1u << ((slice.z >> 18) & 15u);
+    REAL sum = add_lanes(partial_sum(slice), height);
+    if ((slice.z & (1u << 23)) != 0) {
+        finish_segment(slice.w, sum);
+        return;
+    }
+    uint at = gl_SubgroupInvocationID;
+    if (at > slice.z >> 24 || at >= height)
+        return;
+    uint row = slice.w + at;
+    if ((slice.z & (1u << 22)) != 0) {
+        row = pattern[push.list_at + row];
+        if (row >> 31 != 0)
+            sum = REAL(0); // an empty row among others: its padding read what is not its own
+        row &= 0x7fffffffu;
+    }
+    y[push.base_y + row] = sum;
+}

@@ -1,0 +1,51 @@
+/* Sliced rows: compressed sparse rows rearranged for subgroups, after SELL-C-sigma (Kreutzer, Hager,
+ * Wellein, Fehske, Bishop 2014), with several lanes a row where rows are long and with column
+ * indices as 8- or 16-bit distances from a base where the columns are near each other.
+ *
+ * A slice is what one subgroup multiplies: `height` rows, subgroup / height lanes a row, lane
+ * part * height + row. A lane takes four entries a turn. Padding has value zero and repeats a
+ * column of its own row, so that it reads no x that the row would not read. */
+#ifndef WFI_KERNELS_SLICED_H
+#define WFI_KERNELS_SLICED_H
+
+#include "wavefit/wavefit.h"
+
+typedef struct wfi_sliced_params {
+    const wf_spmv_params *matrix;
+    uint32_t first, rows; /* the rows to take */
+    uint32_t subgroup;    /* lanes of a slice; a power of two, >= 4 */
+    uint32_t turns;       /* the most turns a slice, as far as lanes suffice */
+    uint32_t window;      /* rows are sorted by length inside windows of so many; 1: not */
+} wfi_sliced_params;
+
+/* Four words a slice:
+ *  0  where its indices begin in the pattern, in 16-byte units
+ *  1  its first turn: values begin at turn * subgroup * 4
+ *  2  turns, WFI_SLICED_… fields
+ *  3  first row; or place in the list of rows; or number of the segment */
+enum {
+    WFI_SLICED_TURNS_BITS = 16,
+    WFI_SLICED_WIDTH_SHIFT = 16,  /* 0: 8-bit distances, 1: 16-bit, 2: whole columns */
+    WFI_SLICED_HEIGHT_SHIFT = 18, /* log2 of height */
+    WFI_SLICED_LISTED = 1 << 22,  /* rows by the list of rows */
+    WFI_SLICED_SEGMENT = 1 << 23, /* part of one long row */
+    WFI_SLICED_ROWS_SHIFT = 24    /* rows there are, less one */
+};
+
+#define WFI_SLICED_EMPTY_ROW UINT32_C(0x80000000) /* in the list of rows */
+
+typedef struct wfi_sliced {
+    uint32_t *pattern; /* slices, segments (row, first segment, segments, number of the long
+                          row), list of rows, indices */
+    void *values;      /* of the matrix's type; lanes' four entries of a turn in 16-byte pieces */
+    uint64_t pattern_words, value_bytes;
+    uint32_t slices, segments, long_rows;
+    uint32_t segments_at; /* in 16-byte units of the pattern */
+    uint32_t list_at;     /* in words */
+} wfi_sliced;
+
+/* WF_ERROR_OUT_OF_HOST_MEMORY. */
+wf_result wfi_sliced_make(const wfi_sliced_params *params, wfi_sliced *out);
+void wfi_sliced_free(wfi_sliced *sliced);
+
+#endif
