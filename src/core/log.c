@@ -5,30 +5,16 @@
 
 #define TEXT_BYTES 1024
 
-static void write_line(const wfi_log *log, wf_log_level level, const char *format, va_list args)
-{
-    if (!log || !log->fn)
-        return;
-    char text[TEXT_BYTES];
-    vsnprintf(text, sizeof text, format, args);
-    log->fn(log->user, level, text);
-}
-
 void wfi_log_write(const wfi_log *log, wf_log_level level, const char *format, ...)
 {
+    char text[TEXT_BYTES];
     va_list args;
+    if (!log || !log->fn)
+        return;
     va_start(args, format);
-    write_line(log, level, format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
-}
-
-wf_result wfi_fail(const wfi_log *log, wf_result result, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    write_line(log, WF_LOG_ERROR, format, args);
-    va_end(args);
-    return result;
+    log->fn(log->user, level, text);
 }
 
 const char *wfi_vk_result_name(VkResult vk)

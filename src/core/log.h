@@ -18,8 +18,9 @@ typedef struct wfi_log {
 void wfi_log_write(const wfi_log *log, wf_log_level level, const char *format, ...)
     WFI_PRINTF(3, 4);
 
-/* Logs an error and returns `result`, so that a failure is one statement. */
-wf_result wfi_fail(const wfi_log *log, wf_result result, const char *format, ...) WFI_PRINTF(3, 4);
+/* Logs an error and gives `result`, so that a failure is one statement. A macro, so that an analyser
+ * of one file sees which result it is. */
+#define wfi_fail(log, result, ...) (wfi_log_write((log), WF_LOG_ERROR, __VA_ARGS__), (result))
 
 /* The result code for a VkResult; logs "<what>: VK_ERROR_…" unless it is a success. */
 wf_result wfi_check_vk(const wfi_log *log, VkResult vk, const char *what);

@@ -29,7 +29,7 @@ static bool open_special(wfi_atomic_file *out, wfi_io_error *error)
     out->file = fopen(out->path, "wb");
     if (out->file)
         return true;
-    wfi_io_fail(error, WFI_IO_SYSTEM, "%s: cannot be written: %s", out->path, strerror(errno));
+    wfi_io_set_error(error, WFI_IO_SYSTEM, "%s: cannot be written: %s", out->path, strerror(errno));
     forget(out);
     return false;
 }
@@ -88,7 +88,8 @@ bool wfi_atomic_commit(wfi_atomic_file *out, wfi_io_error *error)
     if (!ok) {
         if (out->temporary)
             unlink(out->temporary);
-        wfi_io_fail(error, WFI_IO_SYSTEM, "%s: cannot be written: %s", out->path, strerror(cause));
+        wfi_io_set_error(error, WFI_IO_SYSTEM, "%s: cannot be written: %s", out->path,
+                         strerror(cause));
     }
     forget(out);
     return ok;

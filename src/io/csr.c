@@ -56,7 +56,8 @@ static void merge(const wfi_triplets *t, const uint32_t *order, wfi_csr *csr)
     for (size_t i = 0; i < t->count; i++) {
         const uint32_t item = order[i];
         const uint32_t row = t->rows[item];
-        if (csr->row_offsets[row + 1] > 0 && csr->column_indices[n - 1] == t->columns[item]) {
+        if (n > 0 && csr->row_offsets[row + 1] > 0 &&
+            csr->column_indices[n - 1] == t->columns[item]) {
             csr->values[n - 1] += t->values[item];
             continue;
         }
@@ -77,7 +78,7 @@ bool wfi_csr_from_triplets(const wfi_triplets *t, uint32_t rows, uint32_t column
     uint32_t *column_counts = calloc((size_t)columns + 2, sizeof *column_counts);
     uint32_t *row_counts = calloc((size_t)rows + 2, sizeof *row_counts);
     csr.row_offsets = calloc((size_t)rows + 1, sizeof *csr.row_offsets);
-    csr.column_indices = malloc((t->count + 1) * sizeof *csr.column_indices);
+    csr.column_indices = calloc(t->count + 1, sizeof *csr.column_indices);
     csr.values = malloc((t->count + 1) * sizeof *csr.values);
     const bool ok = by_column && by_row && column_counts && row_counts && csr.row_offsets &&
                     csr.column_indices && csr.values;

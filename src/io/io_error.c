@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-bool wfi_io_fail(wfi_io_error *error, wfi_io_kind kind, const char *format, ...)
+void wfi_io_set_error(wfi_io_error *error, wfi_io_kind kind, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -13,5 +13,4 @@ bool wfi_io_fail(wfi_io_error *error, wfi_io_kind kind, const char *format, ...)
         if (*at < 0x20 || *at == 0x7f)
             *at = '?';
     error->kind = kind;
-    return false;
 }

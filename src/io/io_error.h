@@ -23,9 +23,13 @@ typedef struct wfi_io_error {
 #define WFI_IO_PRINTF(format_at, args_at)
 #endif
 
-/* Fills *error and returns false, so that a failure is one statement. Control characters in what
- * the format brings along (file content) are replaced: the text stays one line. */
-bool wfi_io_fail(wfi_io_error *error, wfi_io_kind kind, const char *format, ...)
+/* Fills *error. Control characters in what the format brings along (file content) are replaced: the
+ * text stays one line. */
+void wfi_io_set_error(wfi_io_error *error, wfi_io_kind kind, const char *format, ...)
     WFI_IO_PRINTF(3, 4);
+
+/* The same, and gives false, so that a failure is one statement. A macro, so that an analyser of one
+ * file sees that it is false. */
+#define wfi_io_fail(error, kind, ...) (wfi_io_set_error((error), (kind), __VA_ARGS__), false)
 
 #endif

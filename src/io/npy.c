@@ -155,14 +155,14 @@ static char *read_header(FILE *file, const char *path, wfi_io_error *error)
 {
     unsigned char start[12];
     if (fread(start, 1, 10, file) != 10 || memcmp(start, MAGIC, 6) != 0) {
-        wfi_io_fail(error, WFI_IO_BAD_INPUT, "%s: not a .npy file", path);
+        wfi_io_set_error(error, WFI_IO_BAD_INPUT, "%s: not a .npy file", path);
         return NULL;
     }
     const unsigned version = start[6];
     uint32_t length = start[8] | (uint32_t)start[9] << 8;
     if (version < 1 || version > 3) {
-        wfi_io_fail(error, WFI_IO_UNSUPPORTED, "%s: .npy version %u is not supported", path,
-                    version);
+        wfi_io_set_error(error, WFI_IO_UNSUPPORTED, "%s: .npy version %u is not supported", path,
+                         version);
         return NULL;
     }
     if (version > 1) {
@@ -174,7 +174,8 @@ static char *read_header(FILE *file, const char *path, wfi_io_error *error)
     char *text = length <= MAX_HEADER ? malloc(length + 1) : NULL;
     if (!text || fread(text, 1, length, file) != length || memchr(text, '\0', length)) {
         free(text);
-        wfi_io_fail(error, WFI_IO_BAD_INPUT, "%s: the .npy header is damaged or cut short", path);
+        wfi_io_set_error(error, WFI_IO_BAD_INPUT, "%s: the .npy header is damaged or cut short",
+                         path);
         return NULL;
     }
     text[length] = '\0';
@@ -286,7 +287,9 @@ static size_t format_header(char *out, size_t bytes, wf_type type, uint32_t dime
     if (total > bytes)
         return 0;
     memset(out, ' ', total);
-    memcpy(out, MAGIC "\x01\x00", 8);
+    memcpy(out, MAGIC, sizeof MAGIC - 1);
+    out[6] = 1; /* version 1.0 */
+    out[7] = 0;
     out[8] = (char)((total - 10) & 0xff);
     out[9] = (char)((total - 10) >> 8);
     memcpy(out + 10, text, (size_t)length);

@@ -284,7 +284,7 @@ static bool write_doc(const char *path, yyjson_mut_doc *doc, wfi_io_error *error
         ok = fwrite(text, 1, length, stdout) == length && fputc('\n', stdout) == '\n' &&
              fflush(stdout) == 0;
         if (!ok)
-            wfi_io_fail(error, WFI_IO_SYSTEM, "standard output cannot be written");
+            wfi_io_set_error(error, WFI_IO_SYSTEM, "standard output cannot be written");
     } else if ((ok = wfi_atomic_open(&out, path, error))) {
         wfi_atomic_write(&out, text, length);
         wfi_atomic_write(&out, "\n", 1);

@@ -1,4 +1,5 @@
 /* Dense matrix product: rows of the family, and its plans. */
+#include <math.h>
 #include <string.h>
 
 #include "kernels/families.h"
@@ -283,8 +284,8 @@ static double register_time(const wfi_point *point)
 {
     const uint32_t *v = point->values;
     const wfi_matmul_problem *p = &point->problem->matmul;
-    const double tiles_m = (double)((p->m + v[TILE_M] - 1) / v[TILE_M]);
-    const double tiles_n = (double)((p->n + v[TILE_N] - 1) / v[TILE_N]);
+    const double tiles_m = ceil((double)p->m / v[TILE_M]);
+    const double tiles_n = ceil((double)p->n / v[TILE_N]);
     const double padded = 2.0 * tiles_m * v[TILE_M] * tiles_n * v[TILE_N] * (double)p->k;
     const double shared_reads = 1.0 / v[THREAD_M] + 1.0 / v[THREAD_N];
     const double memory_reads = 8.0 / v[TILE_M] + 8.0 / v[TILE_N];

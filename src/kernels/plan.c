@@ -365,7 +365,7 @@ static void record_step(wf_plan *plan, VkCommandBuffer command_buffer, uint32_t 
 wf_result wfi_plan_record_turn(wf_plan *plan, VkCommandBuffer command_buffer,
                                const wf_bindings *bindings, uint32_t turn)
 {
-    bound all[WF_MAX_BINDINGS + 1];
+    bound all[WF_MAX_BINDINGS + 1] = {{0}};
     if (!plan || !command_buffer || !bindings || bindings->size < sizeof *bindings)
         return wfi_fail(plan ? &plan->device->log : NULL, WF_ERROR_INVALID_ARGUMENT,
                         "wf_plan_record: bad parameters");

@@ -47,8 +47,6 @@ static const bench_line suite[] = {
     {WF_FAMILY_MATMUL, "8192^3", 8192, 8192, 8192, WF_TYPE_F32, false, false},
 };
 
-#define LINES (sizeof suite / sizeof *suite)
-
 static double host_seconds(void)
 {
     struct timespec now;
@@ -129,13 +127,14 @@ static uint32_t run_suite(wfi_session *session, bool quick, wfi_result_case *cas
     const bool quiet = session->common->quiet;
     const double start = host_seconds();
     const double budget = quick ? 0.4 : 1.5;
+    const size_t lines = sizeof suite / sizeof *suite;
     uint32_t count = 0;
-    for (size_t i = 0; i < LINES; i++) {
+    for (size_t i = 0; i < lines; i++) {
         const bench_line *line = &suite[i];
         if ((quick && !line->quick) || (cpu && !line->cpu))
             continue;
         wfi_result_case *out = &cases[count++];
-        wfi_progress_show(quiet, (double)i / LINES, line->name);
+        wfi_progress_show(quiet, (double)i / (double)lines, line->name);
         if (wfi_interrupted())
             leave_out(line, WFI_STATUS_CANCELLED, "interrupted", out);
         else if (quick && host_seconds() - start > QUICK_SECONDS)

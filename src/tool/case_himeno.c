@@ -4,11 +4,11 @@
 
 #include "tool/cases.h"
 
-#define REHEARSAL 3        /* iterations, as the official program does */
+#define REHEARSAL 3 /* iterations, as the official program does */
 #define FLOPS_A_CELL 34.0
-#define BYTES_A_CELL 56.0  /* 13 reads and 1 write of 4 bytes */
-#define PENTIUM_III 82.84  /* MFLOPS of the 600 MHz Pentium III that scores 1 */
-#define CHECKED_WHOLE 5e6  /* cells up to which every cell is checked */
+#define BYTES_A_CELL 56.0 /* 13 reads and 1 write of 4 bytes */
+#define PENTIUM_III 82.84 /* MFLOPS of the 600 MHz Pentium III that scores 1 */
+#define CHECKED_WHOLE 5e6 /* cells up to which every cell is checked */
 #define CHECKED_CELLS 20000
 #define SAMPLES 5
 #define WARM_UP_SECONDS 0.5
@@ -161,11 +161,8 @@ wf_result wfi_case_himeno(wfi_session *session, const wfi_himeno_request *reques
                           wfi_result_case *out)
 {
     const wfi_himeno_request *r = request;
-    const wf_himeno_params params = {.size = sizeof params,
-                                     .ni = r->ni,
-                                     .nj = r->nj,
-                                     .nk = r->nk,
-                                     .tuning = &session->tuning};
+    const wf_himeno_params params = {
+        .size = sizeof params, .ni = r->ni, .nj = r->nj, .nk = r->nk, .tuning = &session->tuning};
     work w = {0};
     wfi_result_case_init(out, "stencil");
     snprintf(out->name, sizeof out->name, "%s", r->name);

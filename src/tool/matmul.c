@@ -39,7 +39,7 @@ static int read_matrix(const char *path, wf_type type, uint64_t shape[2], void *
 
 static int fill_request(const arguments *args, wfi_matmul_request *request, void **a, void **b)
 {
-    uint64_t shape[3], shape_a[2], shape_b[2];
+    uint64_t shape[3], shape_a[2] = {0}, shape_b[2] = {0};
     if (args->type && !wfi_parse_type("--type", args->type, &request->type))
         return WFI_EXIT_USAGE;
     if (args->shape) {

@@ -220,7 +220,7 @@ static bool take_option(const wfi_command *command, int argc, char **argv, int *
         wfi_usage_error("%s: option %s needs a value", command->name, name);
         return false;
     }
-    const char *value = takes ? argv[++*at] : NULL;
+    const char *value = takes ? argv[++*at] : "";
     if (!own)
         return set_common(common, name, value);
     if (own->argument)

@@ -71,7 +71,7 @@ static wf_result choose_by_model(const wfi_log *log, const wfi_family *family,
     choice->chosen_by = tuning && tuning->constant_count ? "forced" : "model";
     if (found)
         return WF_SUCCESS;
-    if (!named)
+    if (!named && tuning)
         return wfi_fail(log, WF_ERROR_UNKNOWN_VARIANT, "no variant of %s has a constant '%s'",
                         family->name, tuning->constants[0].name);
     return wfi_fail(log,

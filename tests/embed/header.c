@@ -1,0 +1,1 @@
+#include <wavefit/wavefit.h>
