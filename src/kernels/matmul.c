@@ -133,6 +133,8 @@ static wf_result build(wf_plan *plan, const wfi_point *point, tile_size tile)
     return result;
 }
 
+static double occupied_share(const wf_caps *caps, double work_items);
+
 /* ---------------------------------------------------------------------------------------- naive */
 
 enum { NAIVE_X, NAIVE_Y };
@@ -154,7 +156,8 @@ static void naive_group(const wfi_point *point, uint32_t size[3])
 /* Every multiply-add reads two values from memory: about 16 times what tiles of 32 need. */
 static double naive_fit(wfi_point *point)
 {
-    return flops(point->problem) * 16.0;
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    return flops(point->problem) * 16.0 / occupied_share(point->caps, (double)p->m * (double)p->n);
 }
 
 static wf_result naive_build(wf_plan *plan, const wfi_point *point, const void *params)
@@ -267,19 +270,34 @@ static const wfi_variant variants[] = {
     },
 };
 
+#define WORK_ITEMS_A_UNIT 512.0
+#define UNKNOWN_UNITS 32.0 /* where no extension tells: a middling GPU */
+
 /* The block sizes that the model weighs, largest first. */
 typedef struct block {
     uint32_t tile_m, tile_n, tile_k, thread_m, thread_n;
 } block;
 
 static const block blocks[] = {
-    {128, 128, 16, 8, 8}, {64, 64, 16, 8, 8}, {64, 64, 16, 4, 4}, {64, 32, 16, 4, 4},
-    {32, 32, 16, 4, 4},   {32, 32, 8, 4, 4},  {16, 16, 16, 2, 2}, {8, 8, 8, 1, 1},
-    {8, 128, 16, 2, 4},   {128, 8, 16, 4, 2},
+    {128, 128, 16, 8, 8}, {64, 128, 16, 4, 8}, {64, 64, 16, 8, 8}, {64, 64, 16, 4, 4},
+    {64, 32, 16, 4, 4},   {32, 32, 16, 4, 4},  {32, 32, 8, 4, 4},  {16, 16, 16, 2, 2},
+    {8, 8, 8, 1, 1},      {8, 128, 16, 2, 4},  {128, 8, 16, 4, 2},
 };
 
+/* The share of a device's rate that so many work-items reach: its compute units want several hundred
+ * work-items each to hide latency. The square root is a fit to an H100's measurements (bench/NOTES.md):
+ * few work-items cost less than their number says. */
+static double occupied_share(const wf_caps *caps, double work_items)
+{
+    if (caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU)
+        return 1;
+    const double units = caps->compute_units ? caps->compute_units : UNKNOWN_UNITS;
+    const double share = work_items / (units * WORK_ITEMS_A_UNIT);
+    return share < 1 ? sqrt(share) : 1;
+}
+
 /* Time units of a point: padded multiply-adds, the cost of the reads that feed them, and the share
- * of the device that too few tiles leave idle. */
+ * of the device that is busy. */
 static double register_time(const wfi_point *point)
 {
     const uint32_t *v = point->values;
@@ -289,12 +307,8 @@ static double register_time(const wfi_point *point)
     const double padded = 2.0 * tiles_m * v[TILE_M] * tiles_n * v[TILE_N] * (double)p->k;
     const double shared_reads = 1.0 / v[THREAD_M] + 1.0 / v[THREAD_N];
     const double memory_reads = 8.0 / v[TILE_M] + 8.0 / v[TILE_N];
-    /* Work-groups that run side by side: two a compute unit; 64 units where nobody tells. */
-    const bool cpu = point->caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
-    const double units = point->caps->compute_units ? point->caps->compute_units : cpu ? 4 : 64;
-    const double waves = tiles_m * tiles_n / (2.0 * units);
-    const double idle = waves < 1 ? 1 / waves : 1;
-    return padded * (1.0 + shared_reads + memory_reads) * idle;
+    const double work_items = tiles_m * tiles_n * register_threads(v);
+    return padded * (1.0 + shared_reads + memory_reads) / occupied_share(point->caps, work_items);
 }
 
 static double register_fit(wfi_point *point)

@@ -173,7 +173,8 @@ static void add_row(wfi_table *table, const wfi_result_case *c)
         if (c->timing.count > 1)
             wfi_table_set(table, row, 4, "%.1f %%", c->timing.spread * 100);
     }
-    wfi_table_set(table, row, 5, "%.4g %s", c->rate, c->rate_unit);
+    wfi_format_rate(c->rate, c->rate_unit, text, sizeof text);
+    wfi_table_set(table, row, 5, "%s", text);
     if (isfinite(c->percent))
         wfi_table_set(table, row, 6, "%.1f %% %s", c->percent,
                       strstr(c->percent_of, "copy") ? "copy" : "fma");

@@ -1,4 +1,5 @@
 #include "tool/session.h"
+#include "tool/table.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -164,6 +165,7 @@ void wfi_case_print(const wfi_session *session, const wfi_result_case *c)
     /* With JSON on standard output nothing else goes there. */
     if (session->common->json && strcmp(session->common->json, "-") == 0)
         return;
+    char text[64];
     printf("device    %s%s\n", session->caps->name,
            session->caps->limits == WF_LIMITS_MINIMUM ? ", minimum limits" : "");
     printf("problem   %s %s\n", c->name, c->type);
@@ -172,8 +174,10 @@ void wfi_case_print(const wfi_session *session, const wfi_result_case *c)
     if (c->has_timing)
         printf("time      %.2f us, median of %u (spread %.1f %%, %s clock)\n", c->timing.median_us,
                c->timing.count, c->timing.spread * 100, c->timing.gpu_clock ? "device" : "host");
-    if (isfinite(c->rate))
-        printf("rate      %.2f %s", c->rate, c->rate_unit);
+    if (isfinite(c->rate)) {
+        wfi_format_rate(c->rate, c->rate_unit, text, sizeof text);
+        printf("rate      %s", text);
+    }
     if (isfinite(c->gbs))
         printf(", %.2f GB/s", c->gbs);
     if (isfinite(c->percent))

@@ -61,3 +61,14 @@ void wfi_format_bytes(double value, char *text, size_t bytes)
         value /= 1024;
     snprintf(text, bytes, "%.4g %s", value, units[unit]);
 }
+
+void wfi_format_rate(double value, const char *unit, char *text, size_t bytes)
+{
+    static const char *const units[] = {"MFLOPS", "GFLOPS", "TFLOPS"};
+    for (int i = 0; i < 2; i++)
+        if (strcmp(unit, units[i]) == 0 && value >= 9999.5) {
+            value /= 1e3;
+            unit = units[i + 1];
+        }
+    snprintf(text, bytes, "%.4g %s", value, unit);
+}

@@ -21,6 +21,8 @@ void wfi_table_print(const wfi_table *table);
 
 /* Four significant digits and a unit that suits: "1.23 GB", "45.6 us". */
 void wfi_format_time(double microseconds, char *text, size_t bytes);
+/* A rate in MFLOPS or GFLOPS; large ones move to the next unit: "395 GFLOPS". */
+void wfi_format_rate(double value, const char *unit, char *text, size_t bytes);
 void wfi_format_bytes(double bytes_value, char *text, size_t bytes);
 
 #endif
