@@ -100,6 +100,18 @@ WAVEFIT_DEVICE=nosuchdevice expect 3 'nosuchdevice' spmv "$data/small.mtx"
 VK_DRIVER_FILES=/nonexistent expect 3 'no Vulkan' devices
 VK_DRIVER_FILES=/nonexistent expect 3 'no Vulkan' matmul --shape 4x4x4
 
+# A machine without the loader: hidden under an empty file, where mounting is allowed (root).
+loader=$(ldconfig -p 2>/dev/null | sed -n 's/.*libvulkan\.so\.1 .*=> //p' | head -n 1)
+if [ -n "$loader" ] && unshare -m mount --bind /dev/null "$loader" 2>/dev/null; then
+    unshare -m sh -c 'mount --bind /dev/null "$1" && shift && "$@"' sh "$loader" "$tool" devices \
+        >out 2>err
+    code=$?
+    check 'no loader: exit 3' test "$code" = 3
+    unshare -m sh -c 'mount --bind /dev/null "$1" && shift && "$@"' sh "$loader" "$tool" devices \
+        2>no-loader.txt
+    check 'no loader: says so' grep -q '^wavefit: no Vulkan loader' no-loader.txt
+fi
+
 # --- wrong usage
 expect 2 "'frobnicate' is not a command" frobnicate
 expect 2 "unknown option '--frob'" matmul --frob
