@@ -2,8 +2,8 @@
 // are updated: (0, 0, 0) is the first of the slab, -1 is the border or halo before it.
 //
 // The twelve coefficients of a cell share one buffer, since four storage buffers are all that
-// Vulkan guarantees a stage; two strides lay them out as twelve arrays or as twelve rows side by
-// side. WIDTH neighbouring cells along i are handled at once.
+// Vulkan guarantees a stage. They lie as twelve arrays, or in blocks: c_block cells of a row, twelve
+// times. WIDTH neighbouring cells along i are handled at once.
 #ifndef WIDTH
 #define WIDTH 1
 #endif
@@ -27,7 +27,9 @@ layout(push_constant) uniform Push {
     uint lower, upper;          // planes of coefficients before and after the slab
     uint p_row, p_plane;        // strides of p, in elements
     uint p_base;                // of cell (0, 0, 0)
-    uint c_row, c_array, c_plane; // strides of the coefficients along j, from one to the next, k
+    uint c_row, c_plane;        // strides of the coefficients along j and k
+    uint c_array;               // from one of a cell's coefficients to the next
+    uint c_block, c_blocks;     // cells of a block, and elements from one block to the next
     uint c_base;
     uint groups;                // partial sums a step
     uint first;                 // the slab's first partial sum
@@ -71,6 +73,12 @@ Plane load_plane(uint at, uint i)
 struct Cell {
     VEC a0, a1, a2, a3, b0, b1, b2, c0, c1, c2, wrk1, bnd;
 };
+
+// The element of cell (i, 0, 0)'s first coefficient.
+uint cell_row(uint i)
+{
+    return push.c_base + i / push.c_block * push.c_blocks + i % push.c_block;
+}
 
 Cell load_cell(uint at)
 {

@@ -1,3 +1,4 @@
 /* Specialization constants of the stencil family; ids 0-2 are the work-group size. An id is never
  * reused. */
 #define STENCIL_ID_MARCH 3
+#define STENCIL_ID_STEPS 4

@@ -16,7 +16,7 @@ void main()
     VEC squares = VEC(0);
     if (i < push.ni && j < push.nj && k < push.nk) {
         uint at = push.p_base + k * push.p_plane + j * push.p_row + i;
-        uint from = push.c_base + k * push.c_plane + j * push.c_row + i;
+        uint from = cell_row(i) + j * push.c_row + k * push.c_plane;
         uint end = min(k + MARCH, push.nk);
         Plane down = load_plane(at - push.p_plane, i), mid = load_plane(at, i);
         for (; k < end; k++) {

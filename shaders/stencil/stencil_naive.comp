@@ -12,7 +12,7 @@ void main()
     float square = 0.0;
     if (cell.x < push.ni && cell.y < push.nj && cell.z < push.nk) {
         uint at = push.p_base + cell.z * push.p_plane + cell.y * push.p_row + cell.x;
-        uint from = push.c_base + cell.z * push.c_plane + cell.y * push.c_row + cell.x;
+        uint from = cell_row(cell.x) + cell.y * push.c_row + cell.z * push.c_plane;
         Plane mid = load_plane(at, cell.x);
         float ss = residual(load_plane(at - push.p_plane, cell.x), mid,
                             load_plane(at + push.p_plane, cell.x), load_cell(from));

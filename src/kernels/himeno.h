@@ -19,9 +19,10 @@ enum { WFI_HIMENO_P_IN, WFI_HIMENO_P_OUT, WFI_HIMENO_CELLS, WFI_HIMENO_PARTIALS 
 /* Strides in elements. */
 typedef struct wfi_himeno_layout {
     uint64_t p_left, p_row, p_plane;
-    uint64_t c_length; /* inner cells of a row and their padding */
+    uint64_t c_length; /* inner cells of a row and their padding, whole blocks */
+    uint64_t c_block;  /* cells of a block */
     uint64_t c_row, c_plane;
-    bool interleaved; /* the twelve rows of a (j, k) side by side, else twelve arrays */
+    bool interleaved; /* a block's twelve coefficients side by side, else twelve arrays */
 } wfi_himeno_layout;
 
 wfi_himeno_layout wfi_himeno_layout_of(const wfi_point *point);

@@ -27,12 +27,14 @@ wfi_himeno_layout wfi_himeno_layout_of(const wfi_point *point)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
     const uint64_t pad = value_of(point, "pad", 1), inner = p->ni - 2;
+    const uint64_t block = value_of(point, "interleave", 0), row = round_up(inner, pad);
     wfi_himeno_layout layout = {
         .p_left = pad,
         .p_row = round_up(pad + inner + 1, pad),
-        .c_length = round_up(inner, pad),
-        .interleaved = value_of(point, "interleave", 0) != 0,
+        .interleaved = block != 0,
     };
+    layout.c_block = block == 0 || block > row ? row : block;
+    layout.c_length = round_up(row, layout.c_block);
     layout.p_plane = layout.p_row * p->nj;
     layout.c_row = layout.c_length * (layout.interleaved ? WFI_HIMENO_COEFFICIENTS : 1);
     layout.c_plane = layout.c_row * (p->nj - 2);
@@ -46,7 +48,7 @@ static uint64_t slab_planes(const wfi_himeno_slab *slab)
 
 uint64_t wfi_himeno_array(const wfi_himeno_layout *layout, const wfi_himeno_slab *slab)
 {
-    return layout->interleaved ? layout->c_length : layout->c_plane * slab_planes(slab);
+    return layout->interleaved ? layout->c_block : layout->c_plane * slab_planes(slab);
 }
 
 uint64_t wfi_himeno_cells(const wfi_himeno_layout *layout, const wfi_himeno_slab *slab)

@@ -353,12 +353,14 @@ static void record_step(wf_plan *plan, VkCommandBuffer command_buffer, uint32_t 
         device->fn.vkCmdPushDescriptorSetKHR(command_buffer, VK_PIPELINE_BIND_POINT_COMPUTE,
                                              pipeline->layout, 0, step->slot_count, writes);
     }
-    if (step->push_bytes)
-        device->fn.vkCmdPushConstants(command_buffer, pipeline->layout, VK_SHADER_STAGE_COMPUTE_BIT,
-                                      0, step->push_bytes, step->push);
-    if (step->takes_turn)
-        device->fn.vkCmdPushConstants(command_buffer, pipeline->layout, VK_SHADER_STAGE_COMPUTE_BIT,
-                                      0, sizeof turn, &turn);
+    if (step->push_bytes) {
+        unsigned char push[WFI_MAX_PUSH];
+        memcpy(push, step->push, step->push_bytes);
+        if (step->takes_turn)
+            memcpy(push, &turn, sizeof turn);
+        device->fn.vkCmdPushConstants(command_buffer, pipeline->layout,
+                                      VK_SHADER_STAGE_COMPUTE_BIT, 0, step->push_bytes, push);
+    }
     device->fn.vkCmdDispatch(command_buffer, step->groups[0], step->groups[1], step->groups[2]);
 }
 

@@ -12,7 +12,7 @@ typedef struct himeno_push {
     uint32_t ni, nj, nk;
     uint32_t lower, upper;
     uint32_t p_row, p_plane, p_base;
-    uint32_t c_row, c_array, c_plane, c_base;
+    uint32_t c_row, c_plane, c_array, c_block, c_blocks, c_base;
     uint32_t groups, first;
     float omega;
 } himeno_push;
@@ -104,6 +104,8 @@ static wf_result build(wf_plan *plan, const wfi_point *point, const void *params
         .c_row = (uint32_t)layout.c_row,
         .c_array = (uint32_t)wfi_himeno_array(&layout, slab),
         .c_plane = (uint32_t)layout.c_plane,
+        .c_block = (uint32_t)layout.c_block,
+        .c_blocks = (uint32_t)(layout.c_block * (layout.interleaved ? WFI_HIMENO_COEFFICIENTS : 1)),
         .c_base = (uint32_t)(slab->lower * layout.c_plane),
         .groups = slab->groups,
         .first = slab->first_group,
@@ -130,7 +132,7 @@ static wf_result build(wf_plan *plan, const wfi_point *point, const void *params
 
 static const uint32_t sizes_x[] = {4, 8, 16, 32, 64, 128, 256}, sizes_y[] = {1, 2, 4, 8, 16},
                       sizes_z[] = {1, 2, 4}, marches[] = {1, 2, 4, 8, 16, 32, 64},
-                      pads[] = {1, 4, 8, 32}, switches[] = {0, 1};
+                      pads[] = {1, 4, 8, 32}, blocks[] = {0, 32, 64, 256, 65536};
 
 #define LOCAL_X(value) {"local_x", 0, value, 7, sizes_x, "work-items along i (contiguous)"}
 #define LOCAL_Y(value) {"local_y", 1, value, 5, sizes_y, "work-items along j"}
@@ -139,8 +141,8 @@ static const uint32_t sizes_x[] = {4, 8, 16, 32, 64, 128, 256}, sizes_y[] = {1, 
 #define PAD(value)                                                                                 \
     {"pad", WFI_NO_CONSTANT, value, 4, pads, "elements to which the rows are padded"}
 #define INTERLEAVE                                                                                 \
-    {"interleave", WFI_NO_CONSTANT, 0, 2, switches,                                                \
-     "1: the twelve coefficient rows of a (j, k) side by side; 0: twelve arrays"}
+    {"interleave", WFI_NO_CONSTANT, 0, 5, blocks,                                                  \
+     "cells of a row whose twelve coefficients are kept side by side; 0: twelve arrays"}
 
 static bool pad_fits(const wfi_point *point)
 {
@@ -159,7 +161,15 @@ static bool march_is_short(const wfi_point *point)
     return march >= 1 && march <= 64;
 }
 
+static bool blocks_fit(const wfi_point *point)
+{
+    const uint32_t block = point->values[wfi_parameter_find(point->variant, "interleave")];
+    return block % 4 == 0 && block <= 65536;
+}
+
 static const wfi_constraint constraints[] = {
+    {"interleave must be a multiple of 4 up to 65536, since rows are read as vectors of 4",
+     blocks_fit},
     {"pad must be between 1 and 1024", pad_fits},
     {"march must be between 1 and 64, since gosa's rounding bound counts on short sums",
      march_is_short},
@@ -227,7 +237,7 @@ static void march_values(wfi_point *point, uint32_t width)
     v[MARCH_X] = power_at_least((p->ni - 2 + width - 1) / width, cpu ? 16 : 64);
     v[MARCH_Y] = power_at_least(p->nj - 2, (cpu ? 64 : items) / v[MARCH_X]);
     v[MARCH_PAD] = cpu ? 4 : 32;
-    v[MARCH_INTERLEAVE] = 1;
+    v[MARCH_INTERLEAVE] = 32;
     const double units = caps->compute_units ? caps->compute_units : cpu ? 4 : 64;
     const double columns = (double)((p->ni - 2) * (p->nj - 2)) / width / (v[MARCH_X] * v[MARCH_Y]);
     v[MARCH_K] = 64;
@@ -247,6 +257,68 @@ static double march4_fit(wfi_point *point)
     return least_bytes(point->problem);
 }
 
+/* ----------------------------------------------------------------------------------------- time */
+
+enum { TIME_STEPS = MARCH_INTERLEAVE + 1 }; /* the others as march */
+
+static const uint32_t step_counts[] = {2, 3, 4};
+
+static const wfi_parameter time_parameters[] = {
+    LOCAL_X(16),
+    LOCAL_Y(8),
+    MARCH,
+    PAD(32),
+    INTERLEAVE,
+    {"steps", STENCIL_ID_STEPS, 2, 3, step_counts, "iterations a pass over the coefficients"},
+};
+
+static bool steps_fit(const wfi_point *point)
+{
+    const uint32_t steps = point->values[TIME_STEPS];
+    return steps >= 2 && steps <= WFI_HIMENO_MAX_STEPS;
+}
+
+static bool tile_outlasts_steps(const wfi_point *point)
+{
+    const uint32_t overlap = 2 * (point->values[TIME_STEPS] - 1);
+    return point->values[MARCH_X] > overlap && point->values[MARCH_Y] > overlap;
+}
+
+static const wfi_constraint time_constraints[] = {
+    {"interleave must be a multiple of 4 up to 65536, since rows are read as vectors of 4",
+     blocks_fit},
+    {"pad must be between 1 and 1024", pad_fits},
+    {"march must be between 1 and 64, since gosa's rounding bound counts on short sums",
+     march_is_short},
+    {"steps must be between 2 and 4", steps_fit},
+    {"local_x and local_y must be over 2 (steps - 1), since each iteration after the first loses "
+     "a cell on every side of the tile",
+     tile_outlasts_steps},
+};
+
+static uint64_t time_shared(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    const uint64_t plane = (v[MARCH_X] + 2) * (v[MARCH_Y] + 2);
+    return (v[TIME_STEPS] * 3 * plane + v[MARCH_X] * v[MARCH_Y]) * sizeof(float);
+}
+
+/* Pays where memory is much slower than arithmetic and shared memory is more than a name. */
+static double time_fit(wfi_point *point)
+{
+    const wfi_stencil_problem *p = &point->problem->stencil;
+    const bool cpu = point->caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    const uint32_t most = point->caps->max_invocations;
+    uint32_t *v = point->values;
+    v[MARCH_X] = most >= 512 ? 32 : 16;
+    v[MARCH_Y] = most >= 512 ? 16 : most / 16 < 8 ? most / 16 : 8;
+    v[MARCH_K] = p->nk > 64 ? 32 : 16;
+    v[MARCH_PAD] = cpu ? 4 : 32;
+    v[MARCH_INTERLEAVE] = 32;
+    v[TIME_STEPS] = 2;
+    return least_bytes(point->problem) * (cpu || most < 512 ? 3 : 0.6);
+}
+
 static const wfi_variant variants[] = {
     {
         .name = "naive",
@@ -255,7 +327,7 @@ static const wfi_variant variants[] = {
         .modules = {[WF_TYPE_F32] = &wfi_spv_stencil_naive_f32},
         .parameter_count = 5,
         .parameters = naive_parameters,
-        .constraint_count = 1,
+        .constraint_count = 2,
         .constraints = constraints,
         .storage_buffers = 4,
         .push_bytes = sizeof(himeno_push),
@@ -271,7 +343,7 @@ static const wfi_variant variants[] = {
         .modules = {[WF_TYPE_F32] = &wfi_spv_stencil_march_f32},
         .parameter_count = 5,
         .parameters = march_parameters,
-        .constraint_count = 2,
+        .constraint_count = 3,
         .constraints = constraints,
         .storage_buffers = 4,
         .push_bytes = sizeof(himeno_push),
@@ -287,13 +359,29 @@ static const wfi_variant variants[] = {
         .modules = {[WF_TYPE_F32] = &wfi_spv_stencil_march4_f32},
         .parameter_count = 5,
         .parameters = march_parameters,
-        .constraint_count = 3,
+        .constraint_count = 4,
         .constraints = constraints,
         .storage_buffers = 4,
         .push_bytes = sizeof(himeno_push),
         .shared_bytes = shared_sums,
         .group_size = march_group,
         .fit = march4_fit,
+        .build = build,
+    },
+    {
+        .name = "time",
+        .summary = "several iterations a pass: coefficients are read once for all of them",
+        .source = "",
+        .modules = {[WF_TYPE_F32] = &wfi_spv_stencil_time_f32},
+        .parameter_count = 6,
+        .parameters = time_parameters,
+        .constraint_count = 5,
+        .constraints = time_constraints,
+        .storage_buffers = 4,
+        .push_bytes = sizeof(himeno_push),
+        .shared_bytes = time_shared,
+        .group_size = march_group,
+        .fit = time_fit,
         .build = build,
     },
 };
@@ -304,6 +392,10 @@ static tile tile_of(const wfi_point *point)
     if (point->variant == &variants[0])
         return (tile){v[0], v[1], v[2]};
     const uint32_t width = point->variant == &variants[2] ? 4 : 1;
+    if (point->variant == &variants[3]) {
+        const uint32_t overlap = 2 * (v[TIME_STEPS] - 1);
+        return (tile){v[MARCH_X] - overlap, v[MARCH_Y] - overlap, v[MARCH_K]};
+    }
     return (tile){v[MARCH_X] * width, v[MARCH_Y], v[MARCH_K]};
 }
 
@@ -328,5 +420,6 @@ void wfi_himeno_single(const wfi_point *point, wfi_point *single)
         wfi_point_defaults(single);
     }
     single->values[wfi_parameter_find(single->variant, "pad")] = (uint32_t)layout.p_left;
-    single->values[wfi_parameter_find(single->variant, "interleave")] = layout.interleaved;
+    single->values[wfi_parameter_find(single->variant, "interleave")] =
+        layout.interleaved ? (uint32_t)layout.c_block : 0;
 }

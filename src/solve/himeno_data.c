@@ -108,18 +108,21 @@ wf_result wf_himeno_read(wf_himeno *himeno, float *p)
 
 /* --------------------------------------------------------------------------------- coefficients */
 
-/* Copies `arrays` coefficients of inner planes [first, first + planes) of the grid into rows, those
- * of a (j, k) side by side. */
+/* Copies `arrays` coefficients of inner planes [first, first + planes) of the grid into rows of
+ * blocks, those of a block side by side. */
 static void pack_cells(const wf_himeno *h, const float *const *from, uint32_t arrays,
                        uint32_t first, uint32_t planes, float *chunk)
 {
     const wf_himeno_params *p = &h->params;
-    float *row = chunk;
+    const uint64_t block = h->layout.c_block, inner = p->ni - 2;
+    float *to = chunk;
     for (uint32_t k = first + 1; k <= first + planes; k++)
         for (uint32_t j = 1; j + 1 < p->nj; j++)
-            for (uint32_t m = 0; m < arrays; m++, row += h->layout.c_length)
-                memcpy(row, from[m] + ((uint64_t)k * p->nj + j) * p->ni + 1,
-                       (p->ni - 2) * sizeof(float));
+            for (uint64_t i = 0; i < h->layout.c_length; i += block)
+                for (uint32_t m = 0; m < arrays; m++, to += block)
+                    if (i < inner)
+                        memcpy(to, from[m] + ((uint64_t)k * p->nj + j) * p->ni + 1 + i,
+                               (inner - i < block ? inner - i : block) * sizeof(float));
 }
 
 /* Writes the coefficients from[0 … arrays - 1], kept together from element `base` on. */
