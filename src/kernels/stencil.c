@@ -131,11 +131,12 @@ static wf_result build(wf_plan *plan, const wfi_point *point, const void *params
 /* ----------------------------------------------------------------------------------- parameters */
 
 static const uint32_t sizes_x[] = {4, 8, 16, 32, 64, 128, 256}, sizes_y[] = {1, 2, 4, 8, 16},
-                      sizes_z[] = {1, 2, 4}, marches[] = {1, 2, 4, 8, 16, 32, 64},
+                      sizes_z[] = {1, 2, 4, 8}, marches[] = {1, 2, 4, 8, 16, 32, 64},
                       pads[] = {1, 4, 8, 32}, blocks[] = {0, 32, 64, 256, 65536};
 
 #define LOCAL_X(value) {"local_x", 0, value, 7, sizes_x, "work-items along i (contiguous)"}
 #define LOCAL_Y(value) {"local_y", 1, value, 5, sizes_y, "work-items along j"}
+#define LOCAL_Z(value) {"local_z", 2, value, 4, sizes_z, "work-items along k"}
 #define MARCH                                                                                      \
     {"march", STENCIL_ID_MARCH, 8, 7, marches, "planes along k that a work-item updates"}
 #define PAD(value)                                                                                 \
@@ -181,7 +182,7 @@ static const wfi_constraint constraints[] = {
 static const wfi_parameter naive_parameters[] = {
     LOCAL_X(32),
     LOCAL_Y(4),
-    {"local_z", 2, 1, 3, sizes_z, "work-items along k"},
+    LOCAL_Z(1),
     PAD(1),
     INTERLEAVE,
 };
@@ -319,6 +320,59 @@ static double time_fit(wfi_point *point)
     return least_bytes(point->problem) * (cpu || most < 512 ? 3 : 0.6);
 }
 
+/* ------------------------------------------------------------------------------------------ box */
+
+enum { BOX_X, BOX_Y, BOX_Z, BOX_PAD, BOX_INTERLEAVE, BOX_STEPS };
+
+static const wfi_parameter box_parameters[] = {
+    LOCAL_X(8),
+    LOCAL_Y(4),
+    LOCAL_Z(4),
+    PAD(32),
+    INTERLEAVE,
+    {"steps", STENCIL_ID_STEPS, 2, 3, step_counts, "iterations a pass over the coefficients"},
+};
+
+static bool box_steps_fit(const wfi_point *point)
+{
+    return point->values[BOX_STEPS] >= 2 && point->values[BOX_STEPS] <= WFI_HIMENO_MAX_STEPS;
+}
+
+static bool box_outlasts_steps(const wfi_point *point)
+{
+    const uint32_t *v = point->values, overlap = 2 * (v[BOX_STEPS] - 1);
+    return v[BOX_X] > overlap && v[BOX_Y] > overlap && v[BOX_Z] > overlap;
+}
+
+static const wfi_constraint box_constraints[] = {
+    {"interleave must be a multiple of 4 up to 65536, since rows are read as vectors of 4",
+     blocks_fit},
+    {"pad must be between 1 and 1024", pad_fits},
+    {"steps must be between 2 and 4", box_steps_fit},
+    {"local_x, local_y and local_z must be over 2 (steps - 1), since each iteration after the "
+     "first loses a cell on every side of the box",
+     box_outlasts_steps},
+};
+
+static uint64_t box_shared(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    const uint64_t box = (uint64_t)(v[BOX_X] + 2) * (v[BOX_Y] + 2) * (v[BOX_Z] + 2);
+    return (2 * box + (uint64_t)v[BOX_X] * v[BOX_Y] * v[BOX_Z]) * sizeof(float);
+}
+
+/* For grids of which one pass is shorter than the gap between dispatches. */
+static double box_fit(wfi_point *point)
+{
+    const wf_caps *caps = point->caps;
+    const bool cpu = caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    const bool small = inner_cells(point->problem) < 1e5 && caps->max_invocations >= 1024;
+    const uint32_t values[] = {16, 8, 8, cpu ? 4 : 32, 32, 2};
+    const uint32_t least_values[] = {8, 4, 4, cpu ? 4 : 32, 32, 2};
+    memcpy(point->values, caps->max_invocations >= 1024 ? values : least_values, sizeof values);
+    return least_bytes(point->problem) * (!cpu && small ? 0.5 : 3);
+}
+
 static const wfi_variant variants[] = {
     {
         .name = "naive",
@@ -384,6 +438,22 @@ static const wfi_variant variants[] = {
         .fit = time_fit,
         .build = build,
     },
+    {
+        .name = "box",
+        .summary = "several iterations a pass on boxes in shared memory, for small grids",
+        .source = "",
+        .modules = {[WF_TYPE_F32] = &wfi_spv_stencil_box_f32},
+        .parameter_count = 6,
+        .parameters = box_parameters,
+        .constraint_count = 4,
+        .constraints = box_constraints,
+        .storage_buffers = 4,
+        .push_bytes = sizeof(himeno_push),
+        .shared_bytes = box_shared,
+        .group_size = naive_group,
+        .fit = box_fit,
+        .build = build,
+    },
 };
 
 static tile tile_of(const wfi_point *point)
@@ -391,6 +461,10 @@ static tile tile_of(const wfi_point *point)
     const uint32_t *v = point->values;
     if (point->variant == &variants[0])
         return (tile){v[0], v[1], v[2]};
+    if (point->variant == &variants[4]) {
+        const uint32_t overlap = 2 * (v[BOX_STEPS] - 1);
+        return (tile){v[BOX_X] - overlap, v[BOX_Y] - overlap, v[BOX_Z] - overlap};
+    }
     const uint32_t width = point->variant == &variants[2] ? 4 : 1;
     if (point->variant == &variants[3]) {
         const uint32_t overlap = 2 * (v[TIME_STEPS] - 1);
