@@ -42,8 +42,7 @@ static void start(problem *h)
     h->next = filled(cells, 0);
     for (long k = 0; k < h->nk; k++)
         for (size_t i = 0; i < plane; i++)
-            h->p[(size_t)k * plane + i] =
-                (float)(k * k) / (float)((h->nk - 1) * (h->nk - 1));
+            h->p[(size_t)k * plane + i] = (float)(k * k) / (float)((h->nk - 1) * (h->nk - 1));
 }
 
 /* One row; returns its part of gosa. */

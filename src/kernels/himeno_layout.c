@@ -79,7 +79,8 @@ static wf_result build_sum(wf_plan *plan, const wfi_point *point, const void *pa
     wfi_step step = {
         .groups = {push->rows, 1, 1},
         .slot_count = 2,
-        .slots = {{WFI_SLOT_BINDING, 0, 0, specs[0].bytes}, {WFI_SLOT_BINDING, 1, 0, specs[1].bytes}},
+        .slots = {{WFI_SLOT_BINDING, 0, 0, specs[0].bytes},
+                  {WFI_SLOT_BINDING, 1, 0, specs[1].bytes}},
         .push_bytes = sizeof *push,
         .takes_turn = true,
     };
@@ -113,8 +114,8 @@ static wf_result build_start(wf_plan *plan, const wfi_point *point, const void *
     if (result == WF_SUCCESS)
         result = wfi_plan_add_binding(plan, &spec);
     if (result == WF_SUCCESS)
-        result = wfi_grid(plan, ((uint64_t)push->count + PLAIN_GROUP - 1) / PLAIN_GROUP,
-                          step.groups);
+        result =
+            wfi_grid(plan, ((uint64_t)push->count + PLAIN_GROUP - 1) / PLAIN_GROUP, step.groups);
     return result == WF_SUCCESS ? wfi_plan_add_step(plan, &step) : result;
 }
 

@@ -358,8 +358,8 @@ static void record_step(wf_plan *plan, VkCommandBuffer command_buffer, uint32_t 
         memcpy(push, step->push, step->push_bytes);
         if (step->takes_turn)
             memcpy(push, &turn, sizeof turn);
-        device->fn.vkCmdPushConstants(command_buffer, pipeline->layout,
-                                      VK_SHADER_STAGE_COMPUTE_BIT, 0, step->push_bytes, push);
+        device->fn.vkCmdPushConstants(command_buffer, pipeline->layout, VK_SHADER_STAGE_COMPUTE_BIT,
+                                      0, step->push_bytes, push);
     }
     device->fn.vkCmdDispatch(command_buffer, step->groups[0], step->groups[1], step->groups[2]);
 }

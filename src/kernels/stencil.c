@@ -62,12 +62,11 @@ static wfi_slot p_window(const wfi_point *point, const wfi_himeno_layout *layout
     const uint64_t end = slab->p_first + slab->planes + reach;
     const uint64_t planes = end < slab->p_planes ? end : slab->p_planes;
     const uint64_t start = (slab->p_first - below) * layout->p_plane * sizeof(float);
-    const uint64_t alignment = point->caps->storage_alignment > 16
-                                   ? point->caps->storage_alignment
-                                   : 16;
+    const uint64_t alignment =
+        point->caps->storage_alignment > 16 ? point->caps->storage_alignment : 16;
     const uint64_t offset = start - start % alignment;
-    *base = (uint32_t)((start - offset) / sizeof(float) + below * layout->p_plane +
-                       layout->p_row + layout->p_left);
+    *base = (uint32_t)((start - offset) / sizeof(float) + below * layout->p_plane + layout->p_row +
+                       layout->p_left);
     return (wfi_slot){WFI_SLOT_BINDING, binding, offset,
                       planes * layout->p_plane * sizeof(float) - offset};
 }
@@ -130,20 +129,37 @@ static wf_result build(wf_plan *plan, const wfi_point *point, const void *params
 
 /* ----------------------------------------------------------------------------------- parameters */
 
+#define INTERLEAVED 32 /* the model's block of cells with their coefficients side by side */
+
 static const uint32_t sizes_x[] = {4, 8, 16, 32, 64, 128, 256}, sizes_y[] = {1, 2, 4, 8, 16},
                       sizes_z[] = {1, 2, 4, 8}, marches[] = {1, 2, 4, 8, 16, 32, 64},
                       pads[] = {1, 4, 8, 32}, blocks[] = {0, 32, 64, 256, 65536};
 
-#define LOCAL_X(value) {"local_x", 0, value, 7, sizes_x, "work-items along i (contiguous)"}
-#define LOCAL_Y(value) {"local_y", 1, value, 5, sizes_y, "work-items along j"}
-#define LOCAL_Z(value) {"local_z", 2, value, 4, sizes_z, "work-items along k"}
+#define LOCAL_X(value)                                                                             \
+    {                                                                                              \
+        "local_x", 0, value, 7, sizes_x, "work-items along i (contiguous)"                         \
+    }
+#define LOCAL_Y(value)                                                                             \
+    {                                                                                              \
+        "local_y", 1, value, 5, sizes_y, "work-items along j"                                      \
+    }
+#define LOCAL_Z(value)                                                                             \
+    {                                                                                              \
+        "local_z", 2, value, 4, sizes_z, "work-items along k"                                      \
+    }
 #define MARCH                                                                                      \
-    {"march", STENCIL_ID_MARCH, 8, 7, marches, "planes along k that a work-item updates"}
+    {                                                                                              \
+        "march", STENCIL_ID_MARCH, 8, 7, marches, "planes along k that a work-item updates"        \
+    }
 #define PAD(value)                                                                                 \
-    {"pad", WFI_NO_CONSTANT, value, 4, pads, "elements to which the rows are padded"}
+    {                                                                                              \
+        "pad", WFI_NO_CONSTANT, value, 4, pads, "elements to which the rows are padded"            \
+    }
 #define INTERLEAVE                                                                                 \
-    {"interleave", WFI_NO_CONSTANT, 0, 5, blocks,                                                  \
-     "cells of a row whose twelve coefficients are kept side by side; 0: twelve arrays"}
+    {                                                                                              \
+        "interleave", WFI_NO_CONSTANT, 0, 5, blocks,                                               \
+            "cells of a row whose twelve coefficients are kept side by side; 0: twelve arrays"     \
+    }
 
 static bool pad_fits(const wfi_point *point)
 {
@@ -180,11 +196,7 @@ static const wfi_constraint constraints[] = {
 /* ---------------------------------------------------------------------------------------- naive */
 
 static const wfi_parameter naive_parameters[] = {
-    LOCAL_X(32),
-    LOCAL_Y(4),
-    LOCAL_Z(1),
-    PAD(1),
-    INTERLEAVE,
+    LOCAL_X(32), LOCAL_Y(4), LOCAL_Z(1), PAD(1), INTERLEAVE,
 };
 
 static void naive_group(const wfi_point *point, uint32_t size[3])
@@ -226,24 +238,22 @@ static uint32_t power_at_least(uint64_t value, uint32_t most)
     return power;
 }
 
-/* Work-groups as wide as the rows, up to a subgroup's or two; columns long enough to reuse planes
- * and short enough that every compute unit has work. */
+/* Work-groups as wide as the rows, up to a subgroup's or two. With a big cache the planes of
+ * neighbouring work-groups meet there, and one plane a work-item was fastest on an H100; a CPU device
+ * pays for each work-group. */
 static void march_values(wfi_point *point, uint32_t width)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
     const wf_caps *caps = point->caps;
     const bool cpu = caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
     const uint32_t items = caps->max_invocations < 256 ? caps->max_invocations : 256;
+    const uint64_t row = (p->ni - 2 + width - 1) / width;
     uint32_t *v = point->values;
-    v[MARCH_X] = power_at_least((p->ni - 2 + width - 1) / width, cpu ? 16 : 64);
-    v[MARCH_Y] = power_at_least(p->nj - 2, (cpu ? 64 : items) / v[MARCH_X]);
+    v[MARCH_X] = power_at_least(row, inner_cells(point->problem) < 1e8 && !cpu ? 32 : 64);
+    v[MARCH_Y] = power_at_least(p->nj - 2, items / v[MARCH_X]);
+    v[MARCH_K] = cpu ? 8 : width == 4 ? 1 : 4;
     v[MARCH_PAD] = cpu ? 4 : 32;
-    v[MARCH_INTERLEAVE] = 32;
-    const double units = caps->compute_units ? caps->compute_units : cpu ? 4 : 64;
-    const double columns = (double)((p->ni - 2) * (p->nj - 2)) / width / (v[MARCH_X] * v[MARCH_Y]);
-    v[MARCH_K] = 64;
-    while (v[MARCH_K] > 1 && columns * (double)(p->nk - 2) / v[MARCH_K] < units * 16)
-        v[MARCH_K] /= 2;
+    v[MARCH_INTERLEAVE] = INTERLEAVED;
 }
 
 static double march_fit(wfi_point *point)
@@ -304,20 +314,26 @@ static uint64_t time_shared(const wfi_point *point)
     return (v[TIME_STEPS] * 3 * plane + v[MARCH_X] * v[MARCH_Y]) * sizeof(float);
 }
 
-/* Pays where memory is much slower than arithmetic and shared memory is more than a name. */
+/* Pays where memory is much slower than arithmetic and shared memory is more than a name, on grids
+ * larger than the caches. Values are an H100's best; smaller tiles where there are too few for the
+ * compute units. */
 static double time_fit(wfi_point *point)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
-    const bool cpu = point->caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
-    const uint32_t most = point->caps->max_invocations;
+    const wf_caps *caps = point->caps;
+    const bool cpu = caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    const double units = caps->compute_units ? caps->compute_units : 64;
+    const bool many = inner_cells(point->problem) / (30.0 * 14.0 * 32.0) > 8 * units;
+    const uint32_t rows = many ? 16 : 8;
     uint32_t *v = point->values;
-    v[MARCH_X] = most >= 512 ? 32 : 16;
-    v[MARCH_Y] = most >= 512 ? 16 : most / 16 < 8 ? most / 16 : 8;
-    v[MARCH_K] = p->nk > 64 ? 32 : 16;
+    v[MARCH_X] = caps->max_invocations >= 32 * rows ? 32 : 16;
+    v[MARCH_Y] = caps->max_invocations >= 32 * rows ? rows : 8;
+    v[MARCH_K] = many || p->nk < 16 ? 32 : 16;
     v[MARCH_PAD] = cpu ? 4 : 32;
-    v[MARCH_INTERLEAVE] = 32;
+    v[MARCH_INTERLEAVE] = INTERLEAVED;
     v[TIME_STEPS] = 2;
-    return least_bytes(point->problem) * (cpu || most < 512 ? 3 : 0.6);
+    const bool pays = !cpu && caps->max_invocations >= 256 && inner_cells(point->problem) > 2e6;
+    return least_bytes(point->problem) * (pays ? 0.65 : 3);
 }
 
 /* ------------------------------------------------------------------------------------------ box */
@@ -367,8 +383,8 @@ static double box_fit(wfi_point *point)
     const wf_caps *caps = point->caps;
     const bool cpu = caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
     const bool small = inner_cells(point->problem) < 1e5 && caps->max_invocations >= 1024;
-    const uint32_t values[] = {16, 8, 8, cpu ? 4 : 32, 32, 2};
-    const uint32_t least_values[] = {8, 4, 4, cpu ? 4 : 32, 32, 2};
+    const uint32_t values[] = {16, 8, 8, cpu ? 4 : 32, INTERLEAVED, 2};
+    const uint32_t least_values[] = {8, 4, 4, cpu ? 4 : 32, INTERLEAVED, 2};
     memcpy(point->values, caps->max_invocations >= 1024 ? values : least_values, sizeof values);
     return least_bytes(point->problem) * (!cpu && small ? 0.5 : 3);
 }

@@ -25,8 +25,8 @@ typedef struct reference {
     const wf_himeno_params *params;
     const wf_himeno_arrays *start; /* NULL: the benchmark's own */
     double omega;
-    box held;             /* what the four arrays cover */
-    double *p, *next;     /* values */
+    box held;                   /* what the four arrays cover */
+    double *p, *next;           /* values */
     double *error, *next_error; /* their bounds */
     double gosa, gosa_bound;    /* of the last iteration, over the cells updated */
 } reference;
@@ -66,9 +66,9 @@ static void coefficients(const reference *r, uint64_t at, double out[COEFFICIENT
     for (int m = 0; m < COEFFICIENTS; m++) {
         const float *array = NULL;
         if (r->start)
-            array = m < 4    ? r->start->a[m]
-                    : m < 7  ? r->start->b[m - 4]
-                    : m < 10 ? r->start->c[m - 7]
+            array = m < 4     ? r->start->a[m]
+                    : m < 7   ? r->start->b[m - 4]
+                    : m < 10  ? r->start->c[m - 7]
                     : m == 10 ? r->start->wrk1
                               : r->start->bnd;
         out[m] = (double)(array ? array[at] : own[m]);
@@ -138,8 +138,8 @@ static void update(reference *r, uint64_t i, uint64_t j, uint64_t k)
     r->next_error[at] = wfi_gamma(18, WF_TYPE_F32) * (fabs(p) + e + omega * magnitude) + e +
                         omega * (carried + tiny) + tiny;
     r->gosa += ss * ss;
-    r->gosa_bound += 2 * fabs(ss) * d + d * d +
-                     wfi_gamma(97, WF_TYPE_F32) * (fabs(ss) + d) * (fabs(ss) + d);
+    r->gosa_bound +=
+        2 * fabs(ss) * d + d * d + wfi_gamma(97, WF_TYPE_F32) * (fabs(ss) + d) * (fabs(ss) + d);
 }
 
 /* One iteration over the inner cells whose neighbours are all held and right: `margin` cells are
@@ -150,8 +150,8 @@ static void iterate(reference *r, uint64_t margin)
     uint64_t low[3], high[3];
     for (int axis = 0; axis < 3; axis++) {
         low[axis] = r->held.low[axis] == 0 ? 1 : r->held.low[axis] + margin;
-        high[axis] = r->held.high[axis] == size[axis] ? size[axis] - 1
-                                                      : r->held.high[axis] - margin;
+        high[axis] =
+            r->held.high[axis] == size[axis] ? size[axis] - 1 : r->held.high[axis] - margin;
     }
     memcpy(r->next, r->p, cells_of(&r->held) * sizeof *r->p);
     memcpy(r->next_error, r->error, cells_of(&r->held) * sizeof *r->p);
@@ -247,9 +247,8 @@ wf_result wf_himeno_check(const wf_himeno_params *params, const wf_himeno_arrays
         iterations == 0 || params->ni < 3 || params->nj < 3 || params->nk < 3)
         return WF_ERROR_INVALID_ARGUMENT;
     const bool default_omega = !(params->omega > 0 || params->omega < 0);
-    reference r = {.params = params,
-                   .start = start,
-                   .omega = (double)(default_omega ? 0.8f : params->omega)};
+    reference r = {
+        .params = params, .start = start, .omega = (double)(default_omega ? 0.8f : params->omega)};
     const box whole = {{0, 0, 0}, {params->ni, params->nj, params->nk}};
     *check = (wf_check){.total = cells_of(&whole)};
     *gosa_error_over_bound = -1;

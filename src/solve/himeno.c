@@ -6,9 +6,9 @@
 
 #include "kernels/plan.h"
 
-#define MAX_ROWS 512                          /* iterations a submission */
-#define PARTIALS_BYTES (UINT64_C(16) << 20)   /* about so much for their partial sums */
-#define SUBMIT_SECONDS 0.2                    /* far below any watchdog */
+#define MAX_ROWS 512                        /* iterations a submission */
+#define PARTIALS_BYTES (UINT64_C(16) << 20) /* about so much for their partial sums */
+#define SUBMIT_SECONDS 0.2                  /* far below any watchdog */
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -33,8 +33,8 @@ static uint64_t p_planes_in(const wf_himeno *h, uint64_t bytes)
 /* The largest number of inner planes whose coefficients fit one binding and one allocation. */
 static uint64_t cell_planes_in(const wf_himeno *h, uint64_t bytes)
 {
-    const uint64_t plane = h->layout.c_plane * sizeof(float) *
-                           (h->layout.interleaved ? 1 : WFI_HIMENO_COEFFICIENTS);
+    const uint64_t plane =
+        h->layout.c_plane * sizeof(float) * (h->layout.interleaved ? 1 : WFI_HIMENO_COEFFICIENTS);
     const uint64_t fit = bytes / plane;
     const uint64_t halo = 2 * ((uint64_t)wfi_himeno_steps(&h->choice.point) - 1);
     return fit > halo ? fit - halo : 0;
@@ -43,8 +43,8 @@ static uint64_t cell_planes_in(const wf_himeno *h, uint64_t bytes)
 static wf_result too_large(const wf_himeno *h, const char *what, uint64_t bytes)
 {
     return wfi_fail(&h->device->log, WF_ERROR_TOO_LARGE,
-                    "a plane of %u x %u cells is over this device's %s of %llu bytes",
-                    h->params.ni, h->params.nj, what, (unsigned long long)bytes);
+                    "a plane of %u x %u cells is over this device's %s of %llu bytes", h->params.ni,
+                    h->params.nj, what, (unsigned long long)bytes);
 }
 
 static wf_result make_blocks(wf_himeno *h, uint64_t most)
@@ -107,8 +107,8 @@ static wf_result split(wf_himeno *h)
     const wf_caps *caps = &h->device->caps;
     const uint64_t allocation = least(caps->max_allocation, caps->max_buffer);
     /* A window's start is rounded down to the alignment. */
-    const uint64_t range = caps->max_storage_range - least(caps->max_storage_range,
-                                                           caps->storage_alignment + 16);
+    const uint64_t range =
+        caps->max_storage_range - least(caps->max_storage_range, caps->storage_alignment + 16);
     const uint64_t block_planes = p_planes_in(h, allocation);
     const uint64_t part_planes =
         least(p_planes_in(h, range), cell_planes_in(h, least(range, allocation)));
@@ -131,8 +131,7 @@ static void count_groups(wf_himeno *h, wfi_himeno_pass *pass)
         pass->groups += groups[0] * groups[1] * groups[2];
     }
     const uint64_t row = (uint64_t)pass->groups * sizeof(float);
-    const uint64_t room =
-        least(PARTIALS_BYTES, h->device->caps.max_storage_range) / row;
+    const uint64_t room = least(PARTIALS_BYTES, h->device->caps.max_storage_range) / row;
     pass->steps = wfi_himeno_steps(&pass->point);
     pass->rows = (uint32_t)least(room, MAX_ROWS) / pass->steps * pass->steps;
     if (pass->rows == 0)
@@ -143,8 +142,7 @@ static uint64_t partials_bytes(const wf_himeno *h)
 {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < h->pass_count; i++) {
-        const uint64_t needed =
-            (uint64_t)h->passes[i].rows * h->passes[i].groups * sizeof(float);
+        const uint64_t needed = (uint64_t)h->passes[i].rows * h->passes[i].groups * sizeof(float);
         bytes = needed > bytes ? needed : bytes;
     }
     return bytes;
@@ -208,21 +206,20 @@ static wf_result allocate(wf_himeno *h)
     if (bytes > h->device->caps.available_bytes)
         return wfi_fail(&h->device->log, WF_ERROR_TOO_LARGE,
                         "%u x %u x %u cells need %llu MiB of device memory; %llu MiB are free",
-                        h->params.ni, h->params.nj, h->params.nk,
-                        (unsigned long long)(bytes >> 20),
+                        h->params.ni, h->params.nj, h->params.nk, (unsigned long long)(bytes >> 20),
                         (unsigned long long)(h->device->caps.available_bytes >> 20));
-    wf_result result = wf_buffer_create(h->device, partials_bytes(h), WF_MEMORY_DEVICE,
-                                        &h->partials);
+    wf_result result =
+        wf_buffer_create(h->device, partials_bytes(h), WF_MEMORY_DEVICE, &h->partials);
     if (result == WF_SUCCESS)
-        result = wf_buffer_create(h->device, MAX_ROWS * sizeof(float), WF_MEMORY_READBACK,
-                                  &h->gosa);
+        result =
+            wf_buffer_create(h->device, MAX_ROWS * sizeof(float), WF_MEMORY_READBACK, &h->gosa);
     for (uint32_t n = 0; n < 2 * h->block_count && result == WF_SUCCESS; n++)
-        result = wf_buffer_create(h->device, block_bytes(h, &h->blocks[n / 2]),
-                                  WF_MEMORY_DEVICE, &h->blocks[n / 2].p[n % 2]);
+        result = wf_buffer_create(h->device, block_bytes(h, &h->blocks[n / 2]), WF_MEMORY_DEVICE,
+                                  &h->blocks[n / 2].p[n % 2]);
     for (uint32_t i = 0; i < h->part_count && result == WF_SUCCESS; i++)
-        result = wf_buffer_create(
-            h->device, wfi_himeno_cells(&h->layout, &h->parts[i].slab) * sizeof(float),
-            WF_MEMORY_DEVICE, &h->parts[i].cells);
+        result = wf_buffer_create(h->device,
+                                  wfi_himeno_cells(&h->layout, &h->parts[i].slab) * sizeof(float),
+                                  WF_MEMORY_DEVICE, &h->parts[i].cells);
     return result;
 }
 
@@ -240,18 +237,16 @@ uint64_t wf_himeno_memory(const wf_himeno_params *params)
     const double inner =
         (double)(params->ni - 2) * (double)(params->nj - 2) * (double)(params->nk - 2);
     const double all = (double)params->ni * (double)params->nj * (double)params->nk;
-    return (uint64_t)(sizeof(float) * (WFI_HIMENO_COEFFICIENTS * inner + 2 * all)) +
-           PARTIALS_BYTES;
+    return (uint64_t)(sizeof(float) * (WFI_HIMENO_COEFFICIENTS * inner + 2 * all)) + PARTIALS_BYTES;
 }
 
 static wf_result choose(wf_himeno *h)
 {
     const wf_himeno_params *p = &h->params;
-    h->problem = (wfi_problem){.family = WF_FAMILY_STENCIL,
-                               .type = WF_TYPE_F32,
-                               .stencil = {p->ni, p->nj, p->nk}};
-    wf_result result = wfi_choose(&h->device->log, &h->device->caps, &h->problem, p->tuning,
-                                  &h->choice);
+    h->problem = (wfi_problem){
+        .family = WF_FAMILY_STENCIL, .type = WF_TYPE_F32, .stencil = {p->ni, p->nj, p->nk}};
+    wf_result result =
+        wfi_choose(&h->device->log, &h->device->caps, &h->problem, p->tuning, &h->choice);
     h->params.tuning = NULL; /* the caller's, and only valid now */
     if (result == WF_SUCCESS) {
         h->choice.point.problem = &h->problem;
@@ -381,8 +376,8 @@ static wf_result record_submission(void *user, VkCommandBuffer command_buffer)
             wfi_barrier_compute(h->device, command_buffer);
     }
     if (result == WF_SUCCESS)
-        result = wfi_plan_record_turn(s->pass->sum, command_buffer, &sums,
-                                      s->passes * s->pass->steps);
+        result =
+            wfi_plan_record_turn(s->pass->sum, command_buffer, &sums, s->passes * s->pass->steps);
     return result;
 }
 
@@ -417,8 +412,8 @@ static wf_result run_passes(wf_himeno *h, wfi_himeno_pass *pass, uint32_t passes
     return result;
 }
 
-wf_result wf_himeno_run_each(wf_himeno *himeno, uint32_t iterations, float *gosa,
-                             double *seconds, bool *gpu_clock)
+wf_result wf_himeno_run_each(wf_himeno *himeno, uint32_t iterations, float *gosa, double *seconds,
+                             bool *gpu_clock)
 {
     if (!himeno || !gosa || iterations == 0)
         return wfi_fail(himeno ? &himeno->device->log : NULL, WF_ERROR_INVALID_ARGUMENT,
@@ -426,8 +421,7 @@ wf_result wf_himeno_run_each(wf_himeno *himeno, uint32_t iterations, float *gosa
     double elapsed = 0;
     bool gpu = false;
     wfi_himeno_pass *main = &himeno->passes[0], *rest = &himeno->passes[himeno->pass_count - 1];
-    wf_result result =
-        run_passes(himeno, main, iterations / main->steps, &gosa, &elapsed, &gpu);
+    wf_result result = run_passes(himeno, main, iterations / main->steps, &gosa, &elapsed, &gpu);
     if (result == WF_SUCCESS)
         result = run_passes(himeno, rest, iterations % main->steps, &gosa, &elapsed, &gpu);
     if (result == WF_SUCCESS && seconds)

@@ -48,5 +48,4 @@ struct wf_himeno {
     uint32_t now; /* which of a block's p is current */
 };
 
-
 #endif

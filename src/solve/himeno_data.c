@@ -78,8 +78,8 @@ static wf_result read_block(const wf_himeno *h, uint32_t index, float *p, float 
     const uint64_t plane = h->layout.p_plane;
     const uint64_t packed = (uint64_t)h->params.ni * h->params.nj;
     const uint32_t first = index == 0 ? 0 : block->first + 1;
-    const uint32_t end = index + 1 == h->block_count ? h->params.nk
-                                                     : block->first + 1 + block->planes;
+    const uint32_t end =
+        index + 1 == h->block_count ? h->params.nk : block->first + 1 + block->planes;
     wf_result result = WF_SUCCESS;
     for (uint32_t at = first; at < end && result == WF_SUCCESS; at += step) {
         const uint32_t n = least(step, end - at);
@@ -144,7 +144,7 @@ static wf_result write_arrays(wf_himeno *h, const wfi_himeno_part *part, const f
 static wf_result write_cells(wf_himeno *h, const wf_himeno_arrays *arrays)
 {
     const float *const from[WFI_HIMENO_COEFFICIENTS] = {
-        arrays->a[0], arrays->a[1], arrays->a[2], arrays->a[3], arrays->b[0],  arrays->b[1],
+        arrays->a[0], arrays->a[1], arrays->a[2], arrays->a[3], arrays->b[0], arrays->b[1],
         arrays->b[2], arrays->c[0], arrays->c[1], arrays->c[2], arrays->wrk1, arrays->bnd};
     const uint32_t step = least(planes_a_chunk(h->layout.c_plane), h->params.nk);
     float *chunk = calloc(step * h->layout.c_plane, sizeof *chunk);
@@ -200,9 +200,8 @@ static wf_result start_cells(wf_himeno *h, const wfi_himeno_part *part)
 {
     const wf_bindings bindings = {.size = sizeof bindings, .items = {{.buffer = part->cells}}};
     wf_plan *plan = NULL;
-    wf_result result =
-        wfi_himeno_start_plan(h->device, wfi_himeno_cells(&h->layout, &part->slab),
-                              wfi_himeno_array(&h->layout, &part->slab), &plan);
+    wf_result result = wfi_himeno_start_plan(h->device, wfi_himeno_cells(&h->layout, &part->slab),
+                                             wfi_himeno_array(&h->layout, &part->slab), &plan);
     if (result == WF_SUCCESS)
         result = wf_plan_run(plan, &bindings);
     wf_plan_destroy(&plan);

@@ -13,7 +13,7 @@
 #include "points.h"
 #include "solve/himeno.h"
 
-#define RANDOM_POINTS 2
+#define RANDOM_POINTS 1
 #define ITERATIONS 7 /* a remainder for every number of iterations a pass */
 #define ARRAYS 13
 
@@ -139,8 +139,7 @@ static void run_point(void *user, const wfi_point *point)
 
 static void every_point_is_right(void **state)
 {
-    static const uint32_t sizes[][3] = {
-        {3, 3, 3}, {4, 3, 8}, {7, 8, 3}, {70, 23, 13}};
+    static const uint32_t sizes[][3] = {{3, 3, 3}, {7, 4, 8}, {70, 23, 13}};
     const wfi_family *family = wfi_family_get(WF_FAMILY_STENCIL);
     test_random random = {test_seed()};
     uint32_t points = 0;
@@ -308,9 +307,9 @@ static void check_finds_errors(void **state)
                      WF_SUCCESS);
     assert_true(check.error_over_bound > 1 && check.worst == at && gosa <= 1);
     g.p[at] = kept;
-    assert_int_equal(wf_himeno_check(&g.params, &g.arrays, 2, g.p, g.gosa[1] * 1.01f, 0, 0,
-                                     &check, &gosa),
-                     WF_SUCCESS);
+    assert_int_equal(
+        wf_himeno_check(&g.params, &g.arrays, 2, g.p, g.gosa[1] * 1.01f, 0, 0, &check, &gosa),
+        WF_SUCCESS);
     assert_true(check.error_over_bound <= 1 && gosa > 1);
     assert_int_equal(wf_himeno_check(&g.params, &g.arrays, 2, g.p, 0, 100, 7, &check, &gosa),
                      WF_SUCCESS);
@@ -352,14 +351,10 @@ static void refuses_bad_requests(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_point_is_right),
-        cmocka_unit_test(model_choice_is_right),
-        cmocka_unit_test(splits_over_small_limits),
-        cmocka_unit_test(splits_p_into_blocks),
-        cmocka_unit_test(iterations_add_up),
-        cmocka_unit_test(published_gosa_on_m),
-        cmocka_unit_test(check_finds_errors),
-        cmocka_unit_test(refuses_bad_requests),
+        cmocka_unit_test(every_point_is_right),     cmocka_unit_test(model_choice_is_right),
+        cmocka_unit_test(splits_over_small_limits), cmocka_unit_test(splits_p_into_blocks),
+        cmocka_unit_test(iterations_add_up),        cmocka_unit_test(published_gosa_on_m),
+        cmocka_unit_test(check_finds_errors),       cmocka_unit_test(refuses_bad_requests),
     };
     return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);
 }
