@@ -72,22 +72,31 @@ REAL add(REAL sum, REAL4 a, REAL4 b)
     return fma(a.w, b.w, fma(a.z, b.z, fma(a.y, b.y, fma(a.x, b.x, sum))));
 }
 
-// Two turns at a time, so that eight gathers are under way together.
+// COUNT turns together, so that their gathers are under way at once.
+#define STEP(columns_of, stride, COUNT) \
+    for (; n + COUNT <= turns; n += COUNT) { \
+        uvec4 c[COUNT]; \
+        REAL4 a[COUNT], b[COUNT]; \
+        for (uint i = 0; i < COUNT; i++) { \
+            c[i] = columns_of(at + (n + i) * (stride)); \
+            a[i] = load_values(turn + n + i); \
+        } \
+        for (uint i = 0; i < COUNT; i++) \
+            b[i] = gather(c[i]); \
+        for (uint i = 0; i < COUNT; i++) \
+            sum = add(sum, a[i], b[i]); \
+    }
+
 #define MULTIPLY(columns_of, stride) \
-    uint n = 0; \
-    for (; n + 1 < turns; n += 2) { \
-        uvec4 c0 = columns_of(at + n * (stride)), c1 = columns_of(at + (n + 1) * (stride)); \
-        REAL4 a0 = load_values(turn + n), a1 = load_values(turn + n + 1); \
-        REAL4 x0 = gather(c0), x1 = gather(c1); \
-        sum = add(add(sum, a0, x0), a1, x1); \
-    } \
-    if (n < turns) \
-        sum = add(sum, load_values(turn + n), gather(columns_of(at + n * (stride))));
+    STEP(columns_of, stride, 4) \
+    STEP(columns_of, stride, 2) \
+    STEP(columns_of, stride, 1)
 
 REAL partial_sum(uvec4 slice)
 {
     uint at = slice.x, turn = slice.y, turns = slice.z & 65535u;
     uint width = (slice.z >> 16) & 3u;
+    uint n = 0;
     REAL sum = REAL(0);
     if (width == 0) {
         MULTIPLY(columns8, 1 + gl_SubgroupSize / 4)

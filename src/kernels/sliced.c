@@ -3,8 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_SEGMENT_TURNS 4 /* a segment shorter than this costs more to add up than it saves */
-#define ALIGN_DISTANCE 64     /* diagonals nearer than this share a slot */
+/* A row is left to one subgroup up to this many turns: adding up segments takes the time of about
+ * so many. Segments themselves are shorter, since they all run at once. */
+#define DIRECT_TURNS 16
+#define SEGMENT_TURNS 4
+#define ALIGN_DISTANCE 64 /* diagonals nearer than this share a slot */
 #define MAX_SUBGROUP 128
 
 /* One slice as planned: where its rows are, before anything is written. */
@@ -50,11 +53,15 @@ static int compare_keys(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The longest segment, in entries; rows beyond it are shared by subgroups. */
-static uint32_t segment_entries(const wfi_sliced_params *p)
+static uint32_t larger(uint32_t a, uint32_t b)
 {
-    const uint32_t turns = p->turns > LEAST_SEGMENT_TURNS ? p->turns : LEAST_SEGMENT_TURNS;
-    return turns * 4 * p->subgroup;
+    return a > b ? a : b;
+}
+
+/* Rows of more entries are shared by subgroups. */
+static uint32_t direct_entries(const wfi_sliced_params *p)
+{
+    return larger(p->turns, DIRECT_TURNS) * 4 * p->subgroup;
 }
 
 static bool add_slice(maker *m, slice s)
@@ -74,7 +81,7 @@ static bool add_slice(maker *m, slice s)
 
 static bool add_long_row(maker *m, uint32_t row)
 {
-    const uint32_t most = segment_entries(m->params), length = row_length(m, row);
+    const uint32_t most = SEGMENT_TURNS * 4 * m->params->subgroup, length = row_length(m, row);
     const uint32_t count = (length + most - 1) / most, first = m->segment_count;
     uint32_t *segments = realloc(m->segments, (first + count) * 4 * sizeof *segments);
     if (!segments)
@@ -103,7 +110,7 @@ static bool order_rows(maker *m)
     if (!m->order)
         return false;
     for (uint32_t row = 0; row < p->rows; row++) {
-        if (row_length(m, row) > segment_entries(p)) {
+        if (row_length(m, row) > direct_entries(p)) {
             if (!add_long_row(m, row))
                 return false;
         } else {
@@ -218,6 +225,14 @@ static uint32_t padding_column(const maker *m, const lane *l, uint32_t base)
     return far_after < far_before ? after : before;
 }
 
+static uint32_t lowest_column(const uint32_t *columns, uint32_t count)
+{
+    uint32_t low = columns[0];
+    for (uint32_t i = 1; i < count; i++)
+        low = columns[i] < low ? columns[i] : low;
+    return low;
+}
+
 /* One slot of every lane. A lane with slots to spare waits while its next diagonal is far beyond
  * the lowest, so that rows which lack an entry stay level with their neighbours. Returns the span
  * of the columns. */
@@ -250,17 +265,7 @@ static uint32_t fill_slot(const maker *m, lane *lanes, uint64_t turn, uint32_t s
         }
         top = columns[i] > top ? columns[i] : top;
     }
-    for (uint32_t i = 0; i < size; i++)
-        base = columns[i] < base ? columns[i] : base;
-    return top - base;
-}
-
-static uint32_t lowest_column(const uint32_t *columns, uint32_t count)
-{
-    uint32_t low = columns[0];
-    for (uint32_t i = 1; i < count; i++)
-        low = columns[i] < low ? columns[i] : low;
-    return low;
+    return top - lowest_column(columns, size);
 }
 
 /* The indices of a turn: four bases and the lanes' packed distances, or the columns. */

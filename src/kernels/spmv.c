@@ -430,12 +430,12 @@ static double sliced_fit(wfi_point *point)
     const double units = caps->compute_units ? caps->compute_units : 32;
     const double spread = p->mean_row > 0 ? p->row_deviation / p->mean_row : 0;
     const double turns_there_are = (double)p->entries / (4.0 * caps->subgroup_size);
-    uint32_t turns = 16;
-    while (!cpu && turns > 1 && turns_there_are / turns < units * 16)
+    uint32_t turns = cpu ? 16 : 8;
+    while (!cpu && turns > 2 && turns_there_are / turns < units * 30)
         turns /= 2;
     point->values[WFI_SPMV_SLICED_LOCAL_X] = fit_local(caps);
     point->values[WFI_SPMV_SLICED_TURNS] = turns;
-    point->values[WFI_SPMV_SLICED_WINDOW] = spread < 0.15 ? 1 : spread < 1 ? 2048 : UINT32_MAX;
+    point->values[WFI_SPMV_SLICED_WINDOW] = spread < 0.35 ? 1 : spread < 3 ? 2048 : UINT32_MAX;
     return ((double)p->entries + (double)p->rows) * (cpu ? 1.15 : 1.0);
 }
 
