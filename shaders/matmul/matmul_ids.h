@@ -5,3 +5,4 @@
 #define MATMUL_ID_TILE_K 5
 #define MATMUL_ID_THREAD_M 6
 #define MATMUL_ID_THREAD_N 7
+#define MATMUL_ID_WIDE 8

@@ -1,9 +1,15 @@
 // Bindings and push constants of every matmul variant: C (m x n) = [C +] A (m x k) B (k x n), all
 // row-major with leading dimensions. The bases are what is left of an offset after the binding's
 // own, which must be aligned.
-layout(std430, set = 0, binding = 0) readonly restrict buffer A { float a[]; };
-layout(std430, set = 0, binding = 1) readonly restrict buffer B { float b[]; };
-layout(std430, set = 0, binding = 2) restrict buffer C { float c[]; };
+// MATMUL_NO_RESTRICT: the including shader declares the buffers once more, as another type.
+#ifdef MATMUL_NO_RESTRICT
+#define RESTRICT
+#else
+#define RESTRICT restrict
+#endif
+layout(std430, set = 0, binding = 0) readonly RESTRICT buffer A { float a[]; };
+layout(std430, set = 0, binding = 1) readonly RESTRICT buffer B { float b[]; };
+layout(std430, set = 0, binding = 2) RESTRICT buffer C { float c[]; };
 layout(push_constant) uniform Push {
     uint m, n, k;
     uint lda, ldb, ldc;

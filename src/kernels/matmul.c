@@ -62,6 +62,9 @@ static wf_result panel_size(const wf_device *device, const wfi_matmul_problem *p
                         (unsigned long long)device->caps.max_storage_range);
     out->m = least(p->m, elements / longest);
     out->k = least(p->k, elements / p->n);
+    /* Sums that start at a multiple of 4 keep vectors of four whole. */
+    if (out->k < p->k && out->k > 4)
+        out->k -= out->k % 4;
     return WF_SUCCESS;
 }
 
@@ -133,7 +136,7 @@ static wf_result build(wf_plan *plan, const wfi_point *point, tile_size tile)
     return result;
 }
 
-static double occupied_share(const wf_caps *caps, double work_items);
+static double occupied_share(const wf_caps *caps, double work_items, double wanted);
 
 /* ---------------------------------------------------------------------------------------- naive */
 
@@ -157,7 +160,8 @@ static void naive_group(const wfi_point *point, uint32_t size[3])
 static double naive_fit(wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
-    return flops(point->problem) * 16.0 / occupied_share(point->caps, (double)p->m * (double)p->n);
+    return flops(point->problem) * 16.0 /
+           occupied_share(point->caps, (double)p->m * (double)p->n, 512);
 }
 
 static wf_result naive_build(wf_plan *plan, const wfi_point *point, const void *params)
@@ -236,7 +240,58 @@ static wf_result register_build(wf_plan *plan, const wfi_point *point, const voi
     return build(plan, point, (tile_size){point->values[TILE_M], point->values[TILE_N]});
 }
 
+/* --------------------------------------------------------------------------------------- vector */
+
+static const uint32_t vector_tiles[] = {16, 32, 64, 128, 256}, vector_depths[] = {4, 8, 16, 32},
+                      vector_outputs[] = {4, 8, 16};
+
+enum { WIDE = THREAD_N + 1 };
+
+static const uint32_t off_on[] = {0, 1};
+
+static const wfi_parameter vector_parameters[] = {
+    {"tile_m", MATMUL_ID_TILE_M, 64, 5, vector_tiles, "rows of C a work-group computes"},
+    {"tile_n", MATMUL_ID_TILE_N, 64, 5, vector_tiles, "columns of C a work-group computes"},
+    {"tile_k", MATMUL_ID_TILE_K, 8, 4, vector_depths, "steps of the sum held in shared memory"},
+    {"thread_m", MATMUL_ID_THREAD_M, 8, 3, vector_outputs, "rows of C a work-item computes"},
+    {"thread_n", MATMUL_ID_THREAD_N, 8, 3, vector_outputs, "columns of C a work-item computes"},
+    {"wide", MATMUL_ID_WIDE, 0, 2, off_on, "1: memory moves four values at a time"},
+};
+
+static bool fours(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    return v[TILE_K] % 4 == 0 && v[THREAD_M] % 4 == 0 && v[THREAD_N] % 4 == 0;
+}
+
+/* Then every row of the three matrices begins at a multiple of 16 bytes. */
+static bool wide_allowed(const wfi_point *point)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    return point->values[WIDE] == 0 || (point->values[WIDE] == 1 && p->n % 4 == 0 && p->k % 4 == 0);
+}
+
+static const wfi_constraint vector_constraints[] = {
+    {"wide must be 0, or 1 where n and k are multiples of 4, since rows begin at whole vectors",
+     wide_allowed},
+    {"tile and thread sizes must be between 1 and 1024", positive},
+    {"tile_k, thread_m and thread_n must be multiples of 4, since values move four at a time",
+     fours},
+    {"tile_m must be a multiple of thread_m, since each work-item computes a whole block",
+     m_divides},
+    {"tile_n must be a multiple of thread_n, since each work-item computes a whole block",
+     n_divides},
+    {"thread_m x thread_n must be at most 256, since the sums live in registers", few_registers},
+};
+
+static uint64_t vector_shared(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    return UINT64_C(2) * v[TILE_K] * (v[TILE_M] / 4 + 1 + v[TILE_N] / 4) * 4 * sizeof(float);
+}
+
 static double register_fit(wfi_point *point);
+static double vector_fit(wfi_point *point);
 
 static const wfi_variant variants[] = {
     {
@@ -268,9 +323,25 @@ static const wfi_variant variants[] = {
         .fit = register_fit,
         .build = register_build,
     },
+    {
+        .name = "vector",
+        .summary = "loads of four values, tiles fetched ahead into a second half of shared memory",
+        .source = "",
+        .modules = {[WF_TYPE_F32] = &wfi_spv_matmul_vector_f32},
+        .parameter_count = 6,
+        .parameters = vector_parameters,
+        .constraint_count = 6,
+        .constraints = vector_constraints,
+        .storage_buffers = 3,
+        .push_bytes = sizeof(matmul_push),
+        .shared_bytes = vector_shared,
+        .group_size = register_group,
+        .fit = vector_fit,
+        .build = register_build,
+    },
 };
 
-#define WORK_ITEMS_A_UNIT 512.0
+#define VECTOR_GAIN 0.7    /* of time, against `register` (bench/NOTES.md) */
 #define UNKNOWN_UNITS 32.0 /* where no extension tells: a middling GPU */
 
 /* The block sizes that the model weighs, largest first. */
@@ -281,24 +352,24 @@ typedef struct block {
 static const block blocks[] = {
     {128, 128, 16, 8, 8}, {64, 128, 16, 4, 8}, {64, 64, 16, 8, 8}, {64, 64, 16, 4, 4},
     {64, 32, 16, 4, 4},   {32, 32, 16, 4, 4},  {32, 32, 8, 4, 4},  {16, 16, 16, 2, 2},
-    {8, 8, 8, 1, 1},      {8, 128, 16, 2, 4},  {128, 8, 16, 4, 2},
+    {8, 128, 16, 2, 4},   {128, 8, 16, 4, 2},
 };
 
 /* The share of a device's rate that so many work-items reach: its compute units want several hundred
- * work-items each to hide latency. The square root is a fit to an H100's measurements (bench/NOTES.md):
+ * work-items each (wanted) to hide latency. The square root is a fit to an H100 (bench/NOTES.md):
  * few work-items cost less than their number says. */
-static double occupied_share(const wf_caps *caps, double work_items)
+static double occupied_share(const wf_caps *caps, double work_items, double wanted)
 {
     if (caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU)
         return 1;
     const double units = caps->compute_units ? caps->compute_units : UNKNOWN_UNITS;
-    const double share = work_items / (units * WORK_ITEMS_A_UNIT);
+    const double share = work_items / (units * wanted);
     return share < 1 ? sqrt(share) : 1;
 }
 
 /* Time units of a point: padded multiply-adds, the cost of the reads that feed them, and the share
  * of the device that is busy. */
-static double register_time(const wfi_point *point)
+static double block_time(const wfi_point *point, double wanted)
 {
     const uint32_t *v = point->values;
     const wfi_matmul_problem *p = &point->problem->matmul;
@@ -308,24 +379,49 @@ static double register_time(const wfi_point *point)
     const double shared_reads = 1.0 / v[THREAD_M] + 1.0 / v[THREAD_N];
     const double memory_reads = 8.0 / v[TILE_M] + 8.0 / v[TILE_N];
     const double work_items = tiles_m * tiles_n * register_threads(v);
-    return padded * (1.0 + shared_reads + memory_reads) / occupied_share(point->caps, work_items);
+    return padded * (1.0 + shared_reads + memory_reads) /
+           occupied_share(point->caps, work_items, wanted);
 }
 
-static double register_fit(wfi_point *point)
+/* The best legal block of a list by the model; < 0 when none is legal. */
+static double best_block(wfi_point *point, const block *list, size_t count, double wanted)
 {
     double best = -1;
     wfi_point trial = *point;
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
-        memcpy(trial.values, &blocks[i], sizeof blocks[i]);
+    for (size_t i = 0; i < count; i++) {
+        memcpy(trial.values, &list[i], sizeof list[i]);
         if (!wfi_point_legal(&trial, NULL))
             continue;
-        const double time = register_time(&trial);
+        const double time = block_time(&trial, wanted);
         if (best < 0 || time < best) {
             best = time;
             memcpy(point->values, trial.values, sizeof trial.values);
         }
     }
     return best;
+}
+
+static double register_fit(wfi_point *point)
+{
+    return best_block(point, blocks, sizeof blocks / sizeof *blocks, 512);
+}
+
+static const block vector_blocks[] = {
+    {128, 256, 8, 8, 16}, {128, 128, 16, 8, 8}, {128, 128, 8, 8, 8},
+    {64, 128, 16, 4, 8},  {64, 64, 16, 4, 4},   {64, 64, 8, 8, 8},
+    {32, 64, 16, 4, 4},   {32, 32, 16, 4, 4},   {16, 128, 16, 4, 8},
+};
+
+/* Each work-item has twice the loads in flight that `register` has: half as many hide latency. CPU
+ * devices load four values at a time as fast as one; on an H100 the driver's code for it is slower. */
+static double vector_fit(wfi_point *point)
+{
+    const double time =
+        best_block(point, vector_blocks, sizeof vector_blocks / sizeof *vector_blocks, 256);
+    point->values[WIDE] = point->caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    if (!wide_allowed(point))
+        point->values[WIDE] = 0;
+    return time < 0 ? time : time * VECTOR_GAIN;
 }
 
 const wfi_family wfi_family_matmul = {
