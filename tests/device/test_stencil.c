@@ -116,10 +116,17 @@ static void make_expected(grid *g)
     g->expected_gosa = g->gosa[ITERATIONS - 1];
 }
 
+static uint32_t bits_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
 static void assert_same(const grid *g, const char *what)
 {
     for (size_t i = 0; i < g->cells; i++)
-        if (memcmp(&g->p[i], &g->expected[i], sizeof(float)) != 0)
+        if (bits_of(g->p[i]) != bits_of(g->expected[i]))
             fail_msg("%s at %ux%ux%u: cell %zu is %.9g, not %.9g; seed %llu", what, g->params.ni,
                      g->params.nj, g->params.nk, i, (double)g->p[i], (double)g->expected[i],
                      (unsigned long long)test_seed());
