@@ -37,6 +37,26 @@ bool wfi_make_poisson27(uint32_t n, wfi_csr *out)
     return finish(&t, ok, n * n * n, out);
 }
 
+static bool add_point5(wfi_triplets *t, uint32_t n, uint32_t x, uint32_t y)
+{
+    const uint32_t row = y * n + x;
+    bool ok = wfi_triplets_add(t, row, row, 4.0);
+    ok = ok && (x == 0 || wfi_triplets_add(t, row, row - 1, -1.0));
+    ok = ok && (x + 1 == n || wfi_triplets_add(t, row, row + 1, -1.0));
+    ok = ok && (y == 0 || wfi_triplets_add(t, row, row - n, -1.0));
+    return ok && (y + 1 == n || wfi_triplets_add(t, row, row + n, -1.0));
+}
+
+bool wfi_make_poisson5(uint32_t n, wfi_csr *out)
+{
+    wfi_triplets t = {0};
+    bool ok = true;
+    for (uint32_t y = 0; y < n && ok; y++)
+        for (uint32_t x = 0; x < n && ok; x++)
+            ok = add_point5(&t, n, x, y);
+    return finish(&t, ok, n * n, out);
+}
+
 /* A value in [-1, 1) other than 0. */
 static double random_value(uint64_t *seed)
 {

@@ -3,6 +3,7 @@
 #define WFI_TOOL_COMMANDS_H
 
 int wfi_tool_bench(int argc, char **argv);
+int wfi_tool_cg(int argc, char **argv);
 int wfi_tool_devices(int argc, char **argv);
 int wfi_tool_himeno(int argc, char **argv);
 int wfi_tool_matmul(int argc, char **argv);

@@ -15,6 +15,7 @@ static const struct {
     {"bench", wfi_tool_bench, "measure all families, verified, on one device"},
     {"himeno", wfi_tool_himeno, "the Himeno benchmark"},
     {"spmv", wfi_tool_spmv, "sparse matrix times vector"},
+    {"cg", wfi_tool_cg, "solve a sparse system by conjugate gradients"},
     {"matmul", wfi_tool_matmul, "dense matrix product"},
 };
 

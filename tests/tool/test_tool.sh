@@ -131,6 +131,12 @@ expect 2 'not name=value' matmul --shape 4x4x4 --set tile_m
 expect 2 'whole number' matmul --shape 4x4x4 --repeat 0
 expect 2 'whole number' matmul --shape 4x4x4 --seed -5
 expect 2 "'maximum'" matmul --shape 4x4x4 --limits maximum
+expect 0 'us alone' cg --poisson5 12 --repeat 1 -o x.npy --json cg.json
+check 'cg.json has the residual' grep -q '"true_residual"' cg.json
+expect 0 'converged after' cg --poisson27 5 --precondition jacobi --limits minimum
+expect 1 'not met' cg --poisson5 40 --max-iterations 2
+expect 2 'give one of' cg
+expect 2 "not none or jacobi" cg --poisson5 4 --precondition ilu
 expect 2 "'f31'" spmv "$data/small.mtx" --type f31
 expect 2 'usage: wavefit spmv' spmv
 expect 2 'unexpected argument' spmv a.mtx b.mtx

@@ -310,7 +310,8 @@ typedef struct wf_plan_info {
  * the barriers between its own dispatches; the caller orders its own accesses before and after with
  * stage COMPUTE_SHADER, access SHADER_READ for inputs and SHADER_WRITE (and READ, where a binding
  * says so) for outputs. WF_ERROR_BINDING: nothing was recorded. WF_ERROR_TOO_MANY_BINDINGS: on a
- * device without push descriptors a plan keeps 16 distinct sets of bindings for its life. */
+ * device without push descriptors a plan keeps 16 distinct sets of bindings for its life.
+ * Executions of one plan must not overlap on the device: they share the plan's own buffers. */
 WF_API wf_result wf_plan_record(wf_plan *plan, VkCommandBuffer command_buffer,
                                 const wf_bindings *bindings);
 
@@ -391,7 +392,8 @@ WF_API wf_result wf_matmul_check(const wf_matmul_params *params, const void *a, 
 /* Bindings of an spmv plan; the matrix itself lives in the plan. */
 enum { WF_SPMV_X = 0, WF_SPMV_Y = 1, WF_SPMV_BINDINGS = 2 };
 
-/* y = A x for A in compressed sparse rows; the arrays are read during the call only. */
+/* y = A x for A in compressed sparse rows; the arrays are read during the call only. x must be
+ * finite: formats that pad rows multiply its elements by zeros of padding. */
 typedef struct wf_spmv_params {
     size_t size;
     uint32_t rows, columns;
@@ -409,6 +411,50 @@ WF_API wf_result wf_spmv_plan(wf_device *device, const wf_spmv_params *params, w
  * row of n entries: gamma_n |A||x|. */
 WF_API wf_result wf_spmv_check(const wf_spmv_params *params, const void *x, const void *y,
                                wf_check *check);
+
+/* Solves A x = b for a symmetric positive definite A by conjugate gradients (Hestenes and Stiefel
+ * 1952), x = 0 first. All scalars stay on the device, which also finds the end; the host looks
+ * every check_every iterations. Every run gives the same bits. */
+typedef enum wf_precondition {
+    WF_PRECONDITION_NONE = 0,
+    WF_PRECONDITION_JACOBI = 1 /* by the diagonal, which must be positive */
+} wf_precondition;
+
+typedef enum wf_cg_status {
+    WF_CG_CONVERGED = 0,
+    WF_CG_MAX_ITERATIONS = 1, /* the tolerance was not met */
+    WF_CG_INDEFINITE = 2,     /* a direction p with p A p <= 0: A is not positive definite */
+    WF_CG_NOT_FINITE = 3      /* an overflow or NaN; x is of no use */
+} wf_cg_status;
+
+typedef struct wf_cg_params {
+    size_t size;
+    const wf_spmv_params *matrix; /* square; its type is that of the whole solve */
+    wf_precondition precondition;
+    double tolerance;        /* of |r| / |b|; 0: 1e-6 in f32, 1e-10 in f64 */
+    uint32_t max_iterations; /* 0: 1000 */
+    uint32_t check_every;    /* iterations a submission; 0: 32 */
+    uint32_t repeat;         /* samples of the product alone, timed first; 0: it is not */
+    double *history; /* max_iterations elements: |r| / |b| of each iteration; NULL: not kept */
+} wf_cg_params;
+
+typedef struct wf_cg_result {
+    wf_cg_status status;
+    uint32_t iterations;
+    double residual;      /* |r| / |b| as the iteration has it */
+    double true_residual; /* |b - A x| / |b|, worked out in f64 on the host from the x returned */
+    double iteration_us;  /* mean over all iterations that ran */
+    double product_us;    /* median of the product alone; 0: not measured */
+    bool gpu_clock;
+    wf_plan_info product; /* the plan of A p */
+} wf_cg_result;
+
+/* b and x: rows elements of the type on the host, not overlapping. x is written whenever WF_SUCCESS
+ * is returned, whatever result->status says. WF_ERROR_INVALID_ARGUMENT (not square, a diagonal entry
+ * that Jacobi cannot use, b not finite), WF_ERROR_TOO_LARGE (five vectors are over one binding), and
+ * what wf_spmv_plan returns. Blocks. */
+WF_API wf_result wf_cg_solve(wf_device *device, const wf_cg_params *params, const void *b, void *x,
+                             wf_cg_result *result);
 
 /* ------------------------------------------------------------------------------------- stencil */
 

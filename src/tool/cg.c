@@ -1,0 +1,283 @@
+/* wavefit cg: solves A x = b for a symmetric positive definite matrix. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/matrix_market.h"
+#include "io/npy.h"
+#include "tool/bench_matrices.h"
+#include "tool/cases.h"
+#include "tool/commands.h"
+#include "tool/random.h"
+
+#define MOST_SIDE27 400 /* whose entries still count in 32 bits: 27 * 400^3 < 2^31 */
+#define MOST_SIDE5 20000
+
+typedef struct arguments {
+    const char *type, *poisson27, *poisson5, *tolerance, *iterations, *precondition, *b, *output;
+} arguments;
+
+typedef struct solve {
+    const arguments *args;
+    const wfi_common *common;
+    const char *name;
+    wf_cg_params params;
+    wf_spmv_params matrix;
+    wfi_csr csr;
+    float *values32;
+    void *b, *x;
+} solve;
+
+static void free_solve(solve *s)
+{
+    wfi_csr_free(&s->csr);
+    free(s->values32);
+    free(s->b);
+    free(s->x);
+}
+
+/* ---------------------------------------------------------------------------------------- input */
+
+static int generate(solve *s, const char *option, const char *text, uint64_t most,
+                    bool (*make)(uint32_t, wfi_csr *))
+{
+    uint64_t side = 0;
+    if (!wfi_parse_u64(option, text, 1, most, &side))
+        return WFI_EXIT_USAGE;
+    s->name = option + 2;
+    if (!make((uint32_t)side, &s->csr))
+        return wfi_run_error("%s %s: out of memory", option, text);
+    return WFI_EXIT_DONE;
+}
+
+static int read_matrix(solve *s)
+{
+    const arguments *a = s->args;
+    const int given = s->common->positional_count + (a->poisson27 != NULL) + (a->poisson5 != NULL);
+    wfi_io_error error;
+    if (given != 1)
+        return wfi_usage_error("cg: give one of MATRIX.mtx, --poisson27 N, --poisson5 N");
+    if (a->poisson27)
+        return generate(s, "--poisson27", a->poisson27, MOST_SIDE27, wfi_make_poisson27);
+    if (a->poisson5)
+        return generate(s, "--poisson5", a->poisson5, MOST_SIDE5, wfi_make_poisson5);
+    s->name = s->common->positional[0];
+    if (!wfi_matrix_market_read(s->name, &s->csr, &error))
+        return wfi_run_error("%s", error.text);
+    if (s->csr.rows == 0 || s->csr.rows != s->csr.columns)
+        return wfi_run_error("%s: the matrix is %u x %u; a square one is needed", s->name,
+                             s->csr.rows, s->csr.columns);
+    return WFI_EXIT_DONE;
+}
+
+static int convert_values(solve *s, wf_type type)
+{
+    const wfi_csr *m = &s->csr;
+    s->matrix = (wf_spmv_params){.size = sizeof s->matrix,
+                                 .rows = m->rows,
+                                 .columns = m->columns,
+                                 .row_offsets = m->row_offsets,
+                                 .column_indices = m->column_indices,
+                                 .values = m->values,
+                                 .type = type};
+    if (type == WF_TYPE_F64)
+        return WFI_EXIT_DONE;
+    s->values32 = malloc((m->entries + (size_t)1) * sizeof(float));
+    if (!s->values32)
+        return wfi_run_error("%s: out of memory", s->name);
+    for (uint32_t i = 0; i < m->entries; i++) {
+        s->values32[i] = (float)m->values[i];
+        if (isinf(s->values32[i]))
+            return wfi_run_error("%s: the value %g is too large for f32 (use --type f64)", s->name,
+                                 m->values[i]);
+    }
+    s->matrix.values = s->values32;
+    return WFI_EXIT_DONE;
+}
+
+static int read_b(solve *s)
+{
+    const wf_type type = s->matrix.type;
+    const size_t bytes = s->matrix.rows * wf_type_size(type);
+    wfi_npy npy;
+    wfi_io_error error;
+    uint64_t overflowed = 0;
+    s->x = malloc(bytes);
+    if (!s->args->b) {
+        s->b = malloc(bytes);
+        if (s->b)
+            wfi_random_fill(s->b, type, s->matrix.rows, s->common->seed);
+        return s->b && s->x ? WFI_EXIT_DONE : wfi_run_error("%s: out of memory", s->name);
+    }
+    if (!wfi_npy_read(s->args->b, &npy, &error))
+        return wfi_run_error("%s", error.text);
+    const bool fits =
+        (npy.shape[0] == 1 || npy.shape[1] == 1) && npy.shape[0] * npy.shape[1] == s->matrix.rows;
+    if (fits)
+        s->b = wfi_npy_convert(&npy, type, &overflowed);
+    wfi_npy_free(&npy);
+    if (!fits)
+        return wfi_run_error("%s: a vector of %u elements is needed", s->args->b, s->matrix.rows);
+    if (!s->b || !s->x)
+        return wfi_run_error("%s: out of memory", s->args->b);
+    if (overflowed)
+        return wfi_run_error("%s: %llu values are too large for %s", s->args->b,
+                             (unsigned long long)overflowed, wf_type_name(type));
+    return WFI_EXIT_DONE;
+}
+
+static int parse(solve *s, wf_type *type)
+{
+    const arguments *a = s->args;
+    uint64_t iterations = 1000;
+    double tolerance = 0;
+    *type = WF_TYPE_F32;
+    if (a->type && !wfi_parse_type("--type", a->type, type))
+        return WFI_EXIT_USAGE;
+    if (*type != WF_TYPE_F32 && *type != WF_TYPE_F64)
+        return wfi_usage_error("cg: --type must be f32 or f64");
+    if (a->iterations &&
+        !wfi_parse_u64("--max-iterations", a->iterations, 1, 10000000, &iterations))
+        return WFI_EXIT_USAGE;
+    if (a->tolerance) {
+        char *end = NULL;
+        tolerance = strtod(a->tolerance, &end);
+        if (*end || end == a->tolerance || !(tolerance > 0) || tolerance >= 1)
+            return wfi_usage_error("--tolerance '%s' is not between 0 and 1", a->tolerance);
+    }
+    s->params = (wf_cg_params){
+        .size = sizeof s->params,
+        .tolerance = tolerance,
+        .max_iterations = (uint32_t)iterations,
+        .repeat = s->common->repeat,
+    };
+    if (a->precondition && strcmp(a->precondition, "jacobi") == 0)
+        s->params.precondition = WF_PRECONDITION_JACOBI;
+    else if (a->precondition && strcmp(a->precondition, "none") != 0)
+        return wfi_usage_error("--precondition '%s' is not none or jacobi", a->precondition);
+    return WFI_EXIT_DONE;
+}
+
+/* --------------------------------------------------------------------------------------- output */
+
+static const char *status_text(wf_cg_status status)
+{
+    switch (status) {
+    case WF_CG_CONVERGED:
+        return "converged";
+    case WF_CG_MAX_ITERATIONS:
+        return "the tolerance was not met within the iterations";
+    case WF_CG_INDEFINITE:
+        return "the matrix is not positive definite (a direction with p A p <= 0)";
+    case WF_CG_NOT_FINITE:
+        return "the iteration overflowed";
+    }
+    return "?";
+}
+
+static void fill_case(const solve *s, const wf_cg_result *r, wfi_result_case *c)
+{
+    const char *slash = strrchr(s->name, '/');
+    wfi_result_case_init(c, "cg");
+    snprintf(c->name, sizeof c->name, "%s", slash ? slash + 1 : s->name);
+    wfi_result_case_fact(c, "rows", s->csr.rows);
+    wfi_result_case_fact(c, "entries", s->csr.entries);
+    c->type = wf_type_name(s->matrix.type);
+    c->has_plan = true;
+    c->plan = r->product;
+    wfi_result_case_extra(c, "iterations", r->iterations);
+    wfi_result_case_extra(c, "us_an_iteration", r->iteration_us);
+    if (r->product_us > 0)
+        wfi_result_case_extra(c, "product_us", r->product_us);
+    wfi_result_case_extra(c, "residual", r->residual);
+    wfi_result_case_extra(c, "true_residual", r->true_residual);
+    if (r->status != WF_CG_CONVERGED)
+        wfi_case_fail_text(c, WFI_STATUS_FAILED, "cg %s: %s", c->name, status_text(r->status));
+}
+
+static void print(const wfi_session *session, const solve *s, const wf_cg_result *r)
+{
+    printf("device    %s\n", session->caps->name);
+    printf("problem   %s, %u rows, %u entries, %s\n", s->name, s->csr.rows, s->csr.entries,
+           wf_type_name(s->matrix.type));
+    printf("product   %s (%s)\n", r->product.variant, r->product.chosen_by);
+    printf("result    %s after %u iterations\n", status_text(r->status), r->iterations);
+    printf("residual  %.3e; b - A x in f64: %.3e\n", r->residual, r->true_residual);
+    printf("time      %.2f us an iteration (%s clock)\n", r->iteration_us,
+           r->gpu_clock ? "device" : "host");
+    if (r->product_us > 0)
+        printf("product   %.2f us alone\n", r->product_us);
+}
+
+static int run(solve *s, int argc, char **argv)
+{
+    static wfi_result_case c;
+    wfi_session session;
+    wf_cg_result result;
+    wfi_io_error error;
+    int code = wfi_session_open(&session, s->common);
+    if (code != WFI_EXIT_DONE)
+        return code;
+    s->matrix.tuning = &session.tuning;
+    s->params.matrix = &s->matrix;
+    const wf_result solved = wf_cg_solve(session.device, &s->params, s->b, s->x, &result);
+    if (solved == WF_SUCCESS) {
+        if (!s->common->json || strcmp(s->common->json, "-") != 0)
+            print(&session, s, &result);
+        fill_case(s, &result, &c);
+        code = wfi_case_exit(&c, solved);
+    } else {
+        code = wfi_session_error(&session, solved);
+    }
+    const uint64_t shape[2] = {s->matrix.rows, 1};
+    if (code == WFI_EXIT_DONE && s->args->output &&
+        !wfi_npy_write(s->args->output, s->matrix.type, 1, shape, s->x, &error))
+        code = wfi_run_error("%s", error.text);
+    if (solved == WF_SUCCESS) {
+        const int written = wfi_session_write(&session, argc, argv, &c, 1);
+        code = code != WFI_EXIT_DONE ? code : written;
+    }
+    wfi_session_close(&session);
+    return code;
+}
+
+int wfi_tool_cg(int argc, char **argv)
+{
+    arguments args = {0};
+    const wfi_option options[] = {
+        {"--poisson27", "N", &args.poisson27, NULL, "the 27-point Poisson matrix of N^3 cells"},
+        {"--poisson5", "N", &args.poisson5, NULL, "the 5-point Poisson matrix of N^2 cells"},
+        {"--type", "f32|f64", &args.type, NULL, "element type (default f32)"},
+        {"--tolerance", "T", &args.tolerance, NULL, "of |r| / |b| (default 1e-6; f64: 1e-10)"},
+        {"--max-iterations", "N", &args.iterations, NULL, "give up after N (default 1000)"},
+        {"--precondition", "none|jacobi", &args.precondition, NULL, "default none"},
+        {"--b", "v.npy", &args.b, NULL, "the right-hand side (default: random)"},
+        {"-o", "x.npy", &args.output, NULL, "write the solution"},
+    };
+    const wfi_command command = {
+        "cg",
+        "MATRIX.mtx[.gz] | --poisson27 N | --poisson5 N",
+        "Solves A x = b, A symmetric positive definite, by conjugate gradients.",
+        0,
+        1,
+        options,
+        8};
+    wfi_common common;
+    wf_type type;
+    int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
+    if (code != WFI_EXIT_DONE || common.help)
+        return code;
+    solve s = {.args = &args, .common = &common};
+    code = parse(&s, &type);
+    if (code == WFI_EXIT_DONE)
+        code = read_matrix(&s);
+    if (code == WFI_EXIT_DONE)
+        code = convert_values(&s, type);
+    if (code == WFI_EXIT_DONE)
+        code = read_b(&s);
+    if (code == WFI_EXIT_DONE)
+        code = run(&s, argc, argv);
+    free_solve(&s);
+    return code;
+}

@@ -1,0 +1,212 @@
+/* Conjugate gradients against direct solutions, and what it says of systems it cannot solve. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "harness.h"
+
+enum { MOST = 700, ROW_ENTRIES = 9 };
+
+/* A symmetric matrix with a diagonal one larger than the rest of its row: positive definite, least
+ * eigenvalue at least 1 (Gershgorin). */
+typedef struct spd_system {
+    uint32_t n;
+    double dense[MOST][MOST], b[MOST], solution[MOST];
+    uint32_t row_offsets[MOST + 1], column_indices[MOST * MOST];
+    double values64[MOST * MOST], b64[MOST], x64[MOST];
+    float values32[MOST * MOST], b32[MOST], x32[MOST];
+    wf_spmv_params matrix;
+} spd_system;
+
+static spd_system s; /* too large for the stack */
+
+static void make_dense(uint32_t n, double diagonal_sign, test_random *random)
+{
+    memset(&s, 0, sizeof s);
+    s.n = n;
+    for (uint32_t k = 0; k < n * ROW_ENTRIES / 2; k++) {
+        const uint32_t i = test_random_below(random, n), j = test_random_below(random, n);
+        if (i != j)
+            s.dense[i][j] = s.dense[j][i] = (float)test_random_uniform(random);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        double sum = 1;
+        for (uint32_t j = 0; j < n; j++)
+            sum += fabs(s.dense[i][j]);
+        s.dense[i][i] = diagonal_sign * (float)(ceil(sum * 64) / 64);
+        s.b[i] = (float)test_random_uniform(random);
+    }
+}
+
+static void make_sparse(wf_type type)
+{
+    uint32_t entries = 0;
+    for (uint32_t i = 0; i < s.n; i++) {
+        for (uint32_t j = 0; j < s.n; j++)
+            if (s.dense[i][j] < 0 || s.dense[i][j] > 0) {
+                s.column_indices[entries] = j;
+                s.values64[entries] = s.dense[i][j];
+                s.values32[entries++] = (float)s.dense[i][j];
+            }
+        s.row_offsets[i + 1] = entries;
+        s.b64[i] = s.b[i];
+        s.b32[i] = (float)s.b[i];
+    }
+    s.matrix = (wf_spmv_params){.size = sizeof s.matrix,
+                                .rows = s.n,
+                                .columns = s.n,
+                                .row_offsets = s.row_offsets,
+                                .column_indices = s.column_indices,
+                                .values = type == WF_TYPE_F64 ? (void *)s.values64 : s.values32,
+                                .type = type};
+}
+
+/* Cholesky's factorisation, in place of the lower triangle; the matrix is small. */
+static void solve_directly(void)
+{
+    static double l[MOST][MOST];
+    for (uint32_t i = 0; i < s.n; i++)
+        for (uint32_t j = 0; j <= i; j++) {
+            double sum = s.dense[i][j];
+            for (uint32_t k = 0; k < j; k++)
+                sum -= l[i][k] * l[j][k];
+            l[i][j] = i == j ? sqrt(sum) : sum / l[j][j];
+        }
+    for (uint32_t i = 0; i < s.n; i++) {
+        double sum = s.b[i];
+        for (uint32_t k = 0; k < i; k++)
+            sum -= l[i][k] * s.solution[k];
+        s.solution[i] = sum / l[i][i];
+    }
+    for (uint32_t i = s.n; i-- > 0;) {
+        double sum = s.solution[i];
+        for (uint32_t k = i + 1; k < s.n; k++)
+            sum -= l[k][i] * s.solution[k];
+        s.solution[i] = sum / l[i][i];
+    }
+}
+
+static wf_result solve(wf_device *device, wf_cg_params *params, wf_cg_result *result)
+{
+    const bool wide = s.matrix.type == WF_TYPE_F64;
+    params->size = sizeof *params;
+    params->matrix = &s.matrix;
+    memset(s.x64, 0xff, sizeof s.x64);
+    memset(s.x32, 0xff, sizeof s.x32);
+    return wf_cg_solve(device, params, wide ? (void *)s.b64 : s.b32, wide ? (void *)s.x64 : s.x32,
+                       result);
+}
+
+/* |x - solution| <= |r| / (least eigenvalue), and the least eigenvalue is at least 1; the direct
+ * solution's own error is far below f64's share of the 1e-12 added. */
+static void assert_solved(const wf_cg_result *result, double tolerance)
+{
+    double error = 0, norm = 0;
+    for (uint32_t i = 0; i < s.n; i++) {
+        const double x = s.matrix.type == WF_TYPE_F64 ? s.x64[i] : (double)s.x32[i];
+        error += (x - s.solution[i]) * (x - s.solution[i]);
+        norm += s.b[i] * s.b[i];
+    }
+    assert_int_equal(result->status, WF_CG_CONVERGED);
+    assert_true(result->residual <= tolerance);
+    /* What f32 or f64 vectors can hold of x, on top of what the iteration thinks. */
+    const double u = s.matrix.type == WF_TYPE_F64 ? 0x1p-53 : 0x1p-24;
+    assert_true(result->true_residual <= tolerance + 1000 * u);
+    assert_true(sqrt(error) <= (result->true_residual + 1e-12) * sqrt(norm));
+}
+
+static void agrees_with_cholesky(void **state)
+{
+    static const uint32_t sizes[] = {1, 2, 33, 257, MOST};
+    test_random random = {test_seed()};
+    for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++)
+        for (int type = WF_TYPE_F32; type <= WF_TYPE_F64; type++)
+            for (int jacobi = 0; jacobi < 2; jacobi++) {
+                if (type == WF_TYPE_F64 && !wf_device_caps(*state)->f64)
+                    continue;
+                wf_cg_params params = {.precondition = (wf_precondition)jacobi, .check_every = 7};
+                wf_cg_result result;
+                make_dense(sizes[n], 1, &random);
+                make_sparse((wf_type)type);
+                solve_directly();
+                assert_int_equal(solve(*state, &params, &result), WF_SUCCESS);
+                assert_solved(&result, type == WF_TYPE_F64 ? 1e-10 : 1e-6);
+            }
+}
+
+static void gives_the_same_bits_and_a_falling_history(void **state)
+{
+    static float first[MOST];
+    double history[100];
+    test_random random = {test_seed()};
+    wf_cg_params params = {.max_iterations = 100, .history = history};
+    wf_cg_result result, again;
+    make_dense(500, 1, &random);
+    make_sparse(WF_TYPE_F32);
+    assert_int_equal(solve(*state, &params, &result), WF_SUCCESS);
+    memcpy(first, s.x32, sizeof first);
+    params.check_every = 1; /* how often the host looks does not matter */
+    assert_int_equal(solve(*state, &params, &again), WF_SUCCESS);
+    assert_memory_equal(first, s.x32, s.n * sizeof *first);
+    assert_int_equal(result.iterations, again.iterations);
+    assert_true(history[result.iterations - 1] <= 1e-6 && history[0] > 1e-6);
+}
+
+static void says_what_is_wrong_with_a_system(void **state)
+{
+    test_random random = {test_seed()};
+    wf_cg_params params = {.max_iterations = 50};
+    wf_cg_result result;
+    make_dense(100, -1, &random);
+    make_sparse(WF_TYPE_F32);
+    assert_int_equal(solve(*state, &params, &result), WF_SUCCESS);
+    assert_int_equal(result.status, WF_CG_INDEFINITE);
+    assert_int_equal(result.iterations, 0);
+    for (uint32_t i = 0; i < s.n; i++)
+        assert_true(s.x32[i] <= 0 && s.x32[i] >= 0); /* the start, not NaN */
+    make_dense(300, 1, &random);
+    make_sparse(WF_TYPE_F32);
+    params.max_iterations = 2;
+    assert_int_equal(solve(*state, &params, &result), WF_SUCCESS);
+    assert_int_equal(result.status, WF_CG_MAX_ITERATIONS);
+    assert_int_equal(result.iterations, 2);
+    memset(s.b32, 0, sizeof s.b32);
+    assert_int_equal(solve(*state, &params, &result), WF_SUCCESS);
+    assert_int_equal(result.status, WF_CG_CONVERGED);
+    assert_true(s.x32[7] <= 0 && s.x32[7] >= 0);
+}
+
+static void refuses_bad_parameters(void **state)
+{
+    test_random random = {test_seed()};
+    wf_cg_params params = {.precondition = WF_PRECONDITION_JACOBI};
+    wf_cg_result result;
+    test_expect_errors(true);
+    make_dense(20, 1, &random);
+    s.dense[4][4] = 0;
+    make_sparse(WF_TYPE_F32);
+    assert_int_equal(solve(*state, &params, &result), WF_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(test_last_error(), "diagonal of row 4 is 0"));
+    params.precondition = WF_PRECONDITION_NONE;
+    s.b32[3] = INFINITY;
+    assert_int_equal(solve(*state, &params, &result), WF_ERROR_INVALID_ARGUMENT);
+    s.matrix.columns = 30;
+    assert_int_equal(solve(*state, &params, &result), WF_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(test_last_error(), "20 x 30, not square"));
+    test_expect_errors(false);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(agrees_with_cholesky),
+        cmocka_unit_test(gives_the_same_bits_and_a_falling_history),
+        cmocka_unit_test(says_what_is_wrong_with_a_system),
+        cmocka_unit_test(refuses_bad_parameters),
+    };
+    return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);
+}
