@@ -129,10 +129,8 @@ static wf_result build(wf_plan *plan, const wfi_point *point, const void *params
 
 /* ----------------------------------------------------------------------------------- parameters */
 
-#define INTERLEAVED 32 /* the model's block of cells with their coefficients side by side */
-
 static const uint32_t sizes_x[] = {4, 8, 16, 32, 64, 128, 256}, sizes_y[] = {1, 2, 4, 8, 16},
-                      sizes_z[] = {1, 2, 4, 8}, marches[] = {1, 2, 4, 8, 16, 32, 64},
+                      sizes_z[] = {1, 2, 4}, marches[] = {1, 2, 4, 8, 16, 32, 64},
                       pads[] = {1, 4, 8, 32}, blocks[] = {0, 32, 64, 256, 65536};
 
 #define LOCAL_X(value)                                                                             \
@@ -142,10 +140,6 @@ static const uint32_t sizes_x[] = {4, 8, 16, 32, 64, 128, 256}, sizes_y[] = {1, 
 #define LOCAL_Y(value)                                                                             \
     {                                                                                              \
         "local_y", 1, value, 5, sizes_y, "work-items along j"                                      \
-    }
-#define LOCAL_Z(value)                                                                             \
-    {                                                                                              \
-        "local_z", 2, value, 4, sizes_z, "work-items along k"                                      \
     }
 #define MARCH                                                                                      \
     {                                                                                              \
@@ -195,8 +189,11 @@ static const wfi_constraint constraints[] = {
 
 /* ---------------------------------------------------------------------------------------- naive */
 
+enum { NAIVE_X, NAIVE_Y, NAIVE_Z, NAIVE_PAD, NAIVE_INTERLEAVE };
+
 static const wfi_parameter naive_parameters[] = {
-    LOCAL_X(32), LOCAL_Y(4), LOCAL_Z(1), PAD(1), INTERLEAVE,
+    LOCAL_X(32), LOCAL_Y(4), {"local_z", 2, 1, 3, sizes_z, "work-items along k"},
+    PAD(1),      INTERLEAVE,
 };
 
 static void naive_group(const wfi_point *point, uint32_t size[3])
@@ -211,9 +208,16 @@ static uint64_t shared_sums(const wfi_point *point)
     return (uint64_t)size[0] * size[1] * size[2] * sizeof(float);
 }
 
+/* On grids so small that the gap between dispatches is most of the time, nothing beat it. */
 static double naive_fit(wfi_point *point)
 {
-    return least_bytes(point->problem) * 2.0;
+    const bool cpu = point->caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    const bool small = inner_cells(point->problem) < 1e5 && !cpu;
+    if (small) {
+        point->values[NAIVE_PAD] = 32;
+        point->values[NAIVE_INTERLEAVE] = 64;
+    }
+    return least_bytes(point->problem) * (small ? 0.9 : 2.0);
 }
 
 /* ---------------------------------------------------------------------------------------- march */
@@ -238,22 +242,24 @@ static uint32_t power_at_least(uint64_t value, uint32_t most)
     return power;
 }
 
-/* Work-groups as wide as the rows, up to a subgroup's or two. With a big cache the planes of
- * neighbouring work-groups meet there, and one plane a work-item was fastest on an H100; a CPU device
- * pays for each work-group. */
+/* Work-groups as wide as the rows, up to a subgroup's or two. The big cache of an H100 joins the
+ * planes of neighbouring work-groups, so that columns pay only on grids whose planes outgrow it, or
+ * to have fewer work-groups on small ones; a CPU device pays for each work-group. */
 static void march_values(wfi_point *point, uint32_t width)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
-    const wf_caps *caps = point->caps;
-    const bool cpu = caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
-    const uint32_t items = caps->max_invocations < 256 ? caps->max_invocations : 256;
-    const uint64_t row = (p->ni - 2 + width - 1) / width;
+    const bool cpu = point->caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    const bool small = inner_cells(point->problem) < 2e6;
+    const bool large = inner_cells(point->problem) > 1e8;
+    const uint32_t most = point->caps->max_invocations,
+                   wanted = !cpu && (small || large) ? 128 : 256;
+    const uint32_t items = most < wanted ? most : wanted;
     uint32_t *v = point->values;
-    v[MARCH_X] = power_at_least(row, inner_cells(point->problem) < 1e8 && !cpu ? 32 : 64);
+    v[MARCH_X] = power_at_least((p->ni - 2 + width - 1) / width, cpu || large ? 64 : 32);
     v[MARCH_Y] = power_at_least(p->nj - 2, items / v[MARCH_X]);
-    v[MARCH_K] = cpu ? 8 : width == 4 ? 1 : 4;
+    v[MARCH_K] = cpu ? 8 : large ? 16 : small ? 2 : width == 4 ? 1 : 4;
     v[MARCH_PAD] = cpu ? 4 : 32;
-    v[MARCH_INTERLEAVE] = INTERLEAVED;
+    v[MARCH_INTERLEAVE] = cpu ? 32 : 65536;
 }
 
 static double march_fit(wfi_point *point)
@@ -314,79 +320,43 @@ static uint64_t time_shared(const wfi_point *point)
     return (v[TIME_STEPS] * 3 * plane + v[MARCH_X] * v[MARCH_Y]) * sizeof(float);
 }
 
+/* Tiles that the model weighs, deepest first, each for grids with so many work-groups of it a
+ * compute unit; the values were an H100's best on grids of 135, 33 and 4 million cells. */
+typedef struct time_tile {
+    uint32_t x, y, march, steps, groups_a_unit;
+} time_tile;
+
+static const time_tile time_tiles[] = {
+    {64, 16, 64, 3, 5}, {32, 12, 32, 2, 8}, {32, 8, 16, 2, 0}, {16, 8, 16, 2, 0}};
+
+static double time_groups(const wfi_problem *problem, const time_tile *t)
+{
+    const uint32_t overlap = 2 * (t->steps - 1);
+    return inner_cells(problem) / ((double)(t->x - overlap) * (t->y - overlap) * t->march);
+}
+
 /* Pays where memory is much slower than arithmetic and shared memory is more than a name, on grids
- * larger than the caches. Values are an H100's best; smaller tiles where there are too few for the
- * compute units. */
+ * larger than the caches. */
 static double time_fit(wfi_point *point)
 {
-    const wfi_stencil_problem *p = &point->problem->stencil;
     const wf_caps *caps = point->caps;
     const bool cpu = caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
     const double units = caps->compute_units ? caps->compute_units : 64;
-    const bool many = inner_cells(point->problem) / (30.0 * 14.0 * 32.0) > 8 * units;
-    const uint32_t rows = many ? 16 : 8;
     uint32_t *v = point->values;
-    v[MARCH_X] = caps->max_invocations >= 32 * rows ? 32 : 16;
-    v[MARCH_Y] = caps->max_invocations >= 32 * rows ? rows : 8;
-    v[MARCH_K] = many || p->nk < 16 ? 32 : 16;
-    v[MARCH_PAD] = cpu ? 4 : 32;
-    v[MARCH_INTERLEAVE] = INTERLEAVED;
-    v[TIME_STEPS] = 2;
+    for (size_t i = 0; i < sizeof time_tiles / sizeof *time_tiles; i++) {
+        const time_tile *t = &time_tiles[i];
+        v[MARCH_X] = t->x;
+        v[MARCH_Y] = t->y;
+        v[MARCH_K] = t->march;
+        v[MARCH_PAD] = cpu ? 4 : 32;
+        v[MARCH_INTERLEAVE] = cpu ? 32 : 65536;
+        v[TIME_STEPS] = t->steps;
+        if (wfi_point_legal(point, NULL) &&
+            time_groups(point->problem, t) >= units * t->groups_a_unit)
+            break;
+    }
     const bool pays = !cpu && caps->max_invocations >= 256 && inner_cells(point->problem) > 2e6;
     return least_bytes(point->problem) * (pays ? 0.65 : 3);
-}
-
-/* ------------------------------------------------------------------------------------------ box */
-
-enum { BOX_X, BOX_Y, BOX_Z, BOX_PAD, BOX_INTERLEAVE, BOX_STEPS };
-
-static const wfi_parameter box_parameters[] = {
-    LOCAL_X(8),
-    LOCAL_Y(4),
-    LOCAL_Z(4),
-    PAD(32),
-    INTERLEAVE,
-    {"steps", STENCIL_ID_STEPS, 2, 3, step_counts, "iterations a pass over the coefficients"},
-};
-
-static bool box_steps_fit(const wfi_point *point)
-{
-    return point->values[BOX_STEPS] >= 2 && point->values[BOX_STEPS] <= WFI_HIMENO_MAX_STEPS;
-}
-
-static bool box_outlasts_steps(const wfi_point *point)
-{
-    const uint32_t *v = point->values, overlap = 2 * (v[BOX_STEPS] - 1);
-    return v[BOX_X] > overlap && v[BOX_Y] > overlap && v[BOX_Z] > overlap;
-}
-
-static const wfi_constraint box_constraints[] = {
-    {"interleave must be a multiple of 4 up to 65536, since rows are read as vectors of 4",
-     blocks_fit},
-    {"pad must be between 1 and 1024", pad_fits},
-    {"steps must be between 2 and 4", box_steps_fit},
-    {"local_x, local_y and local_z must be over 2 (steps - 1), since each iteration after the "
-     "first loses a cell on every side of the box",
-     box_outlasts_steps},
-};
-
-static uint64_t box_shared(const wfi_point *point)
-{
-    const uint32_t *v = point->values;
-    const uint64_t box = (uint64_t)(v[BOX_X] + 2) * (v[BOX_Y] + 2) * (v[BOX_Z] + 2);
-    return (2 * box + (uint64_t)v[BOX_X] * v[BOX_Y] * v[BOX_Z]) * sizeof(float);
-}
-
-/* For grids of which one pass is shorter than the gap between dispatches. */
-static double box_fit(wfi_point *point)
-{
-    const wf_caps *caps = point->caps;
-    const bool cpu = caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
-    const bool small = inner_cells(point->problem) < 1e5 && caps->max_invocations >= 1024;
-    const uint32_t values[] = {16, 8, 8, cpu ? 4 : 32, INTERLEAVED, 2};
-    const uint32_t least_values[] = {8, 4, 4, cpu ? 4 : 32, INTERLEAVED, 2};
-    memcpy(point->values, caps->max_invocations >= 1024 ? values : least_values, sizeof values);
-    return least_bytes(point->problem) * (!cpu && small ? 0.5 : 3);
 }
 
 static const wfi_variant variants[] = {
@@ -454,22 +424,6 @@ static const wfi_variant variants[] = {
         .fit = time_fit,
         .build = build,
     },
-    {
-        .name = "box",
-        .summary = "several iterations a pass on boxes in shared memory, for small grids",
-        .source = "",
-        .modules = {[WF_TYPE_F32] = &wfi_spv_stencil_box_f32},
-        .parameter_count = 6,
-        .parameters = box_parameters,
-        .constraint_count = 4,
-        .constraints = box_constraints,
-        .storage_buffers = 4,
-        .push_bytes = sizeof(himeno_push),
-        .shared_bytes = box_shared,
-        .group_size = naive_group,
-        .fit = box_fit,
-        .build = build,
-    },
 };
 
 static tile tile_of(const wfi_point *point)
@@ -477,10 +431,6 @@ static tile tile_of(const wfi_point *point)
     const uint32_t *v = point->values;
     if (point->variant == &variants[0])
         return (tile){v[0], v[1], v[2]};
-    if (point->variant == &variants[4]) {
-        const uint32_t overlap = 2 * (v[BOX_STEPS] - 1);
-        return (tile){v[BOX_X] - overlap, v[BOX_Y] - overlap, v[BOX_Z] - overlap};
-    }
     const uint32_t width = point->variant == &variants[2] ? 4 : 1;
     if (point->variant == &variants[3]) {
         const uint32_t overlap = 2 * (v[TIME_STEPS] - 1);
