@@ -31,15 +31,14 @@ static void visit_around(walk *w, const wfi_point *centre)
     }
 }
 
-uint32_t test_each_point(const wf_caps *caps, const wfi_problem *problem,
-                         const wfi_variant *variant, uint32_t random_points, test_random *random,
-                         test_point_fn fn, void *user)
+static uint32_t each_point(const wf_caps *caps, const wfi_problem *problem,
+                           const wfi_variant *variant, uint32_t random_points, test_random *random,
+                           walk w, bool model_too)
 {
-    walk w = {fn, user, 0};
     wfi_point point = {.caps = caps, .problem = problem, .variant = variant};
     wfi_point_defaults(&point);
     visit_around(&w, &point);
-    if (variant->fit(&point) >= 0)
+    if (model_too && variant->fit(&point) >= 0)
         visit_around(&w, &point);
     for (uint32_t n = 0; n < random_points; n++) {
         for (uint32_t p = 0; p < variant->parameter_count; p++) {
@@ -51,6 +50,20 @@ uint32_t test_each_point(const wf_caps *caps, const wfi_problem *problem,
         visit(&w, &point);
     }
     return w.count;
+}
+
+uint32_t test_each_point(const wf_caps *caps, const wfi_problem *problem,
+                         const wfi_variant *variant, uint32_t random_points, test_random *random,
+                         test_point_fn fn, void *user)
+{
+    return each_point(caps, problem, variant, random_points, random, (walk){fn, user, 0}, true);
+}
+
+uint32_t test_each_small_point(const wf_caps *caps, const wfi_problem *problem,
+                               const wfi_variant *variant, uint32_t random_points,
+                               test_random *random, test_point_fn fn, void *user)
+{
+    return each_point(caps, problem, variant, random_points, random, (walk){fn, user, 0}, false);
 }
 
 void test_point_text(const wfi_point *point, char *text, size_t bytes)

@@ -8,6 +8,11 @@
 
 typedef void (*test_point_fn)(void *user, const wfi_point *point);
 
+/* The same without the model's choice: on CPU drivers large blocks take seconds to compile. */
+uint32_t test_each_small_point(const wf_caps *caps, const wfi_problem *problem,
+                               const wfi_variant *variant, uint32_t random_points,
+                               test_random *random, test_point_fn fn, void *user);
+
 /* Calls fn for each legal point; returns how many there were. random_points more are drawn. */
 uint32_t test_each_point(const wf_caps *caps, const wfi_problem *problem,
                          const wfi_variant *variant, uint32_t random_points, test_random *random,

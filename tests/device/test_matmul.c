@@ -12,13 +12,13 @@
 #include "core/device.h"
 #include "points.h"
 
-#define RANDOM_POINTS 4
+#define RANDOM_POINTS 2
 
 typedef struct shape {
     uint32_t m, n, k;
 } shape;
 
-/* The first WALKED get every candidate, the others the model's values of every variant. */
+/* All get the model's values of every variant, the first WALKED every candidate too. */
 #define WALKED 3
 static const shape edge_shapes[] = {{37, 129, 71}, {64, 68, 60}, {1, 1, 1},   {1, 67, 33},
                                     {67, 1, 33},   {33, 67, 1},  {31, 32, 33}};
@@ -155,15 +155,15 @@ static void every_point_is_right(void **state)
             if (!family->variants[v].modules[WF_TYPE_F32])
                 continue;
             if (s < WALKED)
-                points += test_each_point(wf_device_caps(*state), &problem, &family->variants[v],
+                points +=
+                    test_each_small_point(wf_device_caps(*state), &problem, &family->variants[v],
                                           RANDOM_POINTS, &random, run_point, &p);
-            else
-                run_variant(&p, &family->variants[v], &problem);
+            run_variant(&p, &family->variants[v], &problem);
         }
         free_product(&p);
     }
     printf("%u points\n", points);
-    assert_true(points > 100);
+    assert_true(points > 60);
 }
 
 static void model_choice_is_right(void **state)
