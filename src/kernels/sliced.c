@@ -227,8 +227,8 @@ static uint32_t padding_column(const maker *m, const lane *l, uint32_t base)
 
 static uint32_t lowest_column(const uint32_t *columns, uint32_t count)
 {
-    uint32_t low = columns[0];
-    for (uint32_t i = 1; i < count; i++)
+    uint32_t low = UINT32_MAX;
+    for (uint32_t i = 0; i < count; i++)
         low = columns[i] < low ? columns[i] : low;
     return low;
 }

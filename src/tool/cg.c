@@ -103,9 +103,9 @@ static int read_b(solve *s)
     wfi_npy npy;
     wfi_io_error error;
     uint64_t overflowed = 0;
-    s->x = malloc(bytes);
+    s->x = malloc(bytes ? bytes : 1);
     if (!s->args->b) {
-        s->b = malloc(bytes);
+        s->b = malloc(bytes ? bytes : 1);
         if (s->b)
             wfi_random_fill(s->b, type, s->matrix.rows, s->common->seed);
         return s->b && s->x ? WFI_EXIT_DONE : wfi_run_error("%s: out of memory", s->name);
@@ -238,6 +238,7 @@ static int run(solve *s, int argc, char **argv)
         const int written = wfi_session_write(&session, argc, argv, &c, 1);
         code = code != WFI_EXIT_DONE ? code : written;
     }
+    s->matrix.tuning = NULL;
     wfi_session_close(&session);
     return code;
 }
