@@ -381,7 +381,7 @@ static bool fill_slices(maker *m)
         most = m->slices[i].turns > most ? m->slices[i].turns : most;
     m->out->value_bytes = m->turns * 4 * size * real;
     m->out->values = calloc((size_t)m->turns * 4 * size + 1, real);
-    m->columns = malloc(((size_t)most * 4 * size + 1) * sizeof *m->columns);
+    m->columns = calloc((size_t)most * 4 * size + 1, sizeof *m->columns);
     if (!m->out->values || !m->columns)
         return false;
     uint64_t turn = 0;
