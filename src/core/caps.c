@@ -237,6 +237,17 @@ static void fill_memory(const wfi_instance *instance, VkPhysicalDevice device,
     }
 }
 
+static uint32_t unit_subgroups(const properties *p)
+{
+    if (p->sm_builtins.sType)
+        return p->sm_builtins.shaderWarpsPerSM;
+    if (p->amd_core.sType)
+        return p->amd_core.simdPerComputeUnit * p->amd_core.wavefrontsPerSimd;
+    if (p->arm_core.sType)
+        return p->arm_core.shaderWarpsPerCore;
+    return 0;
+}
+
 static uint32_t compute_units(const properties *p)
 {
     if (p->sm_builtins.sType)
@@ -268,6 +279,7 @@ wf_result wfi_caps_query(const wfi_instance *instance, const wfi_log *log, VkPhy
     out->push_descriptors = features->push_descriptor;
     out->pipeline_statistics = features->executable.pipelineExecutableInfo;
     out->compute_units = compute_units(&p);
+    out->unit_subgroups = unit_subgroups(&p);
     return WF_SUCCESS;
 }
 
@@ -309,6 +321,6 @@ void wfi_caps_clamp_minimum(wf_caps *caps)
     caps->cooperative_shape_count = 0;
     caps->push_descriptors = caps->pipeline_statistics = false;
     caps->timestamp_valid_bits = 0;
-    caps->compute_units = 0;
+    caps->compute_units = caps->unit_subgroups = 0;
     caps->limits = WF_LIMITS_MINIMUM;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/caps.h"
+#include "core/quirks.h"
 #include "core/select.h"
 
 /* The caps of every device, in the loader's order, clamped as asked. Devices that wavefit cannot
@@ -64,7 +65,7 @@ wf_result wf_devices_list(const wf_device_params *params, wf_caps *caps, uint32_
                        &list, &n);
     if (result == WF_SUCCESS) {
         for (uint32_t i = 0; caps && i < n && i < *count; i++)
-            caps[i] = list[i];
+            wfi_quirks_apply(&list[i], wfi_quirks_known(&list[i]), &caps[i]);
         *count = n;
     }
     free(physical);
@@ -89,7 +90,8 @@ static wf_result choose(wf_device *device, const wf_device_params *params)
         result = wfi_select(&device->log, list, count, selector, &index);
     if (result == WF_SUCCESS) {
         device->physical = physical[index];
-        device->caps = list[index];
+        device->offered = list[index];
+        wfi_quirks_apply(&device->offered, wfi_quirks_known(&device->offered), &device->caps);
     }
     free(physical);
     free(list);

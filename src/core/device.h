@@ -18,7 +18,8 @@ struct wf_device {
     struct VolkDeviceTable fn;              /* device functions */
     const VkAllocationCallbacks *allocator; /* NULL or &allocator_storage */
     VkAllocationCallbacks allocator_storage;
-    wf_caps caps; /* clamped */
+    wf_caps offered; /* clamped */
+    wf_caps caps;    /* what is offered, less what driver faults take away (quirks.h) */
     VkPhysicalDeviceMemoryProperties memory;
 
     VkQueue queue;

@@ -72,12 +72,17 @@ static void print_table(const wf_caps *caps, uint32_t count)
     static const char *const heading[] = {"#",      "device",   "type",  "driver", "Vulkan",
                                           "memory", "subgroup", "group", "shared", "features"};
     static wfi_table table = {.columns = 10};
+    wf_quirk quirk;
     wfi_table_row(&table);
     for (int i = 0; i < 10; i++)
         wfi_table_set(&table, 0, i, "%s", heading[i]);
     for (uint32_t i = 0; i < count; i++)
         add_device(&table, &caps[i]);
     wfi_table_print(&table);
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t n = 0; wf_caps_quirk(&caps[i], n, &quirk); n++)
+            printf("%u: known fault: %s; %s (%s)\n", caps[i].index, quirk.what, quirk.instead,
+                   quirk.reference);
 }
 
 int wfi_tool_devices(int argc, char **argv)

@@ -148,9 +148,28 @@ typedef struct wf_caps {
     double timestamp_period_ns;    /* of one tick */
     uint32_t timestamp_valid_bits; /* 0: the queue has no timestamps; host time is used */
     bool push_descriptors, pipeline_statistics, memory_budget;
-    uint32_t compute_units; /* multiprocessors, compute units, cores; 0 where no extension tells */
-    uint32_t limits;        /* wf_limits in force */
+    uint32_t compute_units;  /* multiprocessors, compute units, cores; 0 where no extension tells */
+    uint32_t unit_subgroups; /* most resident on one of them; 0 where no extension tells */
+    uint32_t limits;         /* wf_limits in force */
+    uint32_t faults; /* WF_FAULT_… of the driver: what they concern is not offered above */
 } wf_caps;
+
+/* What a driver offers and wavefit leaves unused, since it is known or was seen not to work. */
+enum {
+    WF_FAULT_SHUFFLE = 1 << 0,             /* subgroup shuffles give wrong values */
+    WF_FAULT_SUBGROUP_ARITHMETIC = 1 << 1, /* so do subgroup reductions and scans */
+    WF_FAULT_COOPERATIVE_MATRIX = 1 << 2   /* wrong, or emulated and slower than plain code */
+};
+
+/* A documented fault behind caps.faults; the texts live as long as the library. */
+typedef struct wf_quirk {
+    uint32_t faults; /* WF_FAULT_… */
+    const char *what, *instead, *reference;
+} wf_quirk;
+
+/* The index-th documented fault that is in force on the device (0, 1, …); false: there are no more.
+ * Faults found by wavefit's own tests alone have no such entry. */
+WF_API bool wf_caps_quirk(const wf_caps *caps, uint32_t index, wf_quirk *out);
 
 typedef enum wf_limits {
     WF_LIMITS_DEVICE = 0,
