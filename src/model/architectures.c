@@ -1,0 +1,295 @@
+#include "model/architectures.h"
+
+#include <string.h>
+
+#define AMD 0x1002u
+#define APPLE 0x106bu
+#define ARM 0x13b5u
+#define BROADCOM 0x14e4u
+#define IMAGINATION 0x1010u
+#define INTEL 0x8086u
+#define NVIDIA 0x10deu
+#define QUALCOMM 0x5143u
+
+#define CUDA_GUIDE                                                                                 \
+    "NVIDIA, CUDA C++ Programming Guide, Compute Capabilities: technical specifications"
+#define LLVM_AMDGPU                                                                                \
+    "AMD instruction set guides; LLVM AMDGPU target: register and LDS allocation granules"
+#define INTEL_GUIDE "Intel, oneAPI GPU Optimization Guide: Intel Xe GPU architecture"
+#define MESA_IR3                                                                                   \
+    "Mesa, freedreno device table (reg_size_vec4, wave_granularity) and ir3 (16 waves, 64 lanes)"
+#define ARM_GUIDE                                                                                  \
+    "Arm, The Valhall/Bifrost Shader Core; Arm GPU Datasheet; Mali OpenCL Developer Guide "        \
+    "101574: "                                                                                     \
+    "local memory is global memory"
+
+/* NVIDIA: 4 partitions of 16384 registers an SM; a warp's registers come 256 at a time. The first
+ * row whose name part is found in the device's name is the device's: longer parts come first. */
+#define NVIDIA_ROW(id, label, parts, waves, groups, shared, reserved, fma)                         \
+    {                                                                                              \
+        .name = "nvidia:" id, .generation = label, .vendor_id = NVIDIA, .name_parts = parts,       \
+        .wave = 32, .simds = 4, .simd_waves = (waves) / 4, .unit_groups = groups,                  \
+        .simd_registers = 16384, .register_step = 8, .lane_registers = 255,                        \
+        .unit_shared = (shared)*1024, .shared_step = (reserved) ? 128 : 256,                       \
+        .shared_reserved = reserved, .unit_fma = fma, .source = CUDA_GUIDE                         \
+    }
+/* AMD GCN and CDNA: 4 SIMDs a compute unit, waves of 64. */
+#define GCN_ROW(id, label, parts, waves, registers, most, step)                                    \
+    {                                                                                              \
+        .name = "amd:" id, .generation = label, .vendor_id = AMD, .name_parts = parts, .wave = 64, \
+        .simds = 4, .simd_waves = waves, .unit_groups = 16, .simd_registers = (registers)*64,      \
+        .register_step = step, .lane_registers = most, .unit_shared = 65536, .shared_step = 512,   \
+        .unit_fma = 64, .source = LLVM_AMDGPU                                                      \
+    }
+/* AMD RDNA: 4 SIMDs a work-group processor, waves of 32 here. */
+#define RDNA_ROW(id, label, parts, waves, registers, step, fma)                                    \
+    {                                                                                              \
+        .name = "amd:" id, .generation = label, .vendor_id = AMD, .name_parts = parts, .wave = 32, \
+        .simds = 4, .simd_waves = waves, .unit_groups = 32, .simd_registers = (registers)*32,      \
+        .register_step = step, .lane_registers = 256, .unit_shared = 131072, .shared_step = 512,   \
+        .unit_fma = fma, .source = LLVM_AMDGPU                                                     \
+    }
+/* Intel: a hardware thread has 128 registers, whatever a kernel uses of them. */
+#define INTEL_ROW(id, label, parts, lanes, engines, threads, words, shared, fma)                   \
+    {                                                                                              \
+        .name = "intel:" id, .generation = label, .vendor_id = INTEL, .name_parts = parts,         \
+        .wave = lanes, .simds = engines, .simd_waves = threads, .unit_groups = 16,                 \
+        .simd_registers = (threads) * (words), .wave_words = words,                                \
+        .lane_registers = (words) / (lanes), .unit_shared = (shared)*1024, .shared_step = 1024,    \
+        .unit_fma = fma, .source = INTEL_GUIDE                                                     \
+    }
+/* Adreno: 16 waves of 64 an SP. */
+#define ADRENO_ROW(id, label, parts, vec4, granularity, shared)                                    \
+    {                                                                                              \
+        .name = "qualcomm:" id, .generation = label, .vendor_id = QUALCOMM, .name_parts = parts,   \
+        .wave = 64, .simds = 1, .simd_waves = 16, .simd_registers = (vec4)*4 * 64 * (granularity), \
+        .register_step = 4, .lane_registers = 192, .wave_step = granularity,                       \
+        .unit_shared = (shared)*1024, .source = MESA_IR3                                           \
+    }
+/* Mali: full occupancy up to 32 registers a lane, half up to 64. */
+#define MALI_ROW(id, label, parts, lanes, waves, fma)                                              \
+    {                                                                                              \
+        .name = "arm:" id, .generation = label, .vendor_id = ARM, .name_parts = parts,             \
+        .wave = lanes, .simds = 1, .simd_waves = waves, .register_step = 32,                       \
+        .simd_registers = (waves) * (lanes)*32, .lane_registers = 64, .unit_fma = fma,             \
+        .shared_is_memory = true, .source = ARM_GUIDE                                              \
+    }
+
+static const wfi_architecture table[] = {
+    NVIDIA_ROW("sm90", "Hopper", "H100|H200|H800|H20|GH200", 64, 32, 228, 1024, 128),
+    NVIDIA_ROW("sm100", "Blackwell", "B200|B100|GB200|GB300|B300", 64, 32, 228, 1024, 128),
+    NVIDIA_ROW("sm80", "Ampere", "A100|A800|A30", 64, 32, 164, 1024, 64),
+    NVIDIA_ROW("sm120", "Blackwell", "RTX 50|RTX PRO", 48, 24, 100, 1024, 128),
+    NVIDIA_ROW("sm89", "Ada", "RTX 40|L40|L4|L20|Ada", 48, 24, 100, 1024, 128),
+    NVIDIA_ROW("sm86", "Ampere", "RTX 30|RTX A|A10|A16|A40|A2", 48, 16, 100, 1024, 128),
+    NVIDIA_ROW("sm75", "Turing", "RTX 20|GTX 16|Quadro RTX|TITAN RTX|T4|T1000|T600", 32, 16, 64, 0,
+               64),
+    NVIDIA_ROW("sm70", "Volta", "V100|TITAN V", 64, 32, 96, 0, 64),
+    NVIDIA_ROW("sm61", "Pascal", "GTX 10|TITAN X|P40|P4", 64, 32, 96, 0, 128),
+    RDNA_ROW("rdna4", "RDNA 4", "gfx120|navi44|navi48|RX 90", 16, 1536, 24, 256),
+    RDNA_ROW("rdna3", "RDNA 3", "navi31|navi32|RX 79|RX 78|RX 77", 16, 1536, 24, 256),
+    RDNA_ROW("rdna3-small", "RDNA 3 with 1024 registers",
+             "navi33|phoenix|gfx1103|gfx115|strix|RX 76|780M|760M|740M|890M|880M|860M", 16, 1024,
+             16, 256),
+    RDNA_ROW("rdna2", "RDNA 2",
+             "navi21|navi22|navi23|navi24|vangogh|rembrandt|raphael|mendocino|RX 6|680M|660M", 16,
+             1024, 16, 128),
+    RDNA_ROW("rdna1", "RDNA", "navi10|navi12|navi14|RX 57|RX 56|RX 55|RX 53", 20, 1024, 8, 128),
+    GCN_ROW("cdna2", "CDNA 2 and 3", "MI300|MI200|MI210|MI250|aldebaran", 8, 512, 512, 8),
+    GCN_ROW("gcn5", "GCN 5", "vega|raven|renoir|Radeon VII|MI50|MI60", 10, 256, 256, 4),
+    GCN_ROW("gcn4", "GCN 4", "polaris|RX 4|RX 5", 8, 256, 256, 4),
+    INTEL_ROW("xe2", "Xe2", "Arc(TM) B|Arc B|(BMG|(LNL|Lunar Lake|Graphics (LNL", 16, 8, 8, 2048,
+              128, 128),
+    INTEL_ROW("xe-hpg", "Xe-HPG and Xe-LPG", "Arc(TM) A|Arc A|(DG2|(ACM|(MTL|(ARL|Arc(TM) Graphics",
+              8, 16, 8, 1024, 128, 128),
+    INTEL_ROW("xe-lp", "Xe-LP", "Iris(R) Xe|(TGL|(ADL|(RPL|(RKL|(DG1|UHD Graphics 7", 8, 16, 7,
+              1024, 128, 128),
+    INTEL_ROW(
+        "gen9", "Gen9 to Gen11",
+        "UHD Graphics 6|HD Graphics 5|HD Graphics 6|Iris(R) Plus|(SKL|(KBL|(CFL|(ICL|(APL|(GLK", 16,
+        8, 7, 1024, 64, 64),
+    ADRENO_ROW("adreno7xx", "Adreno 7xx and X1", "Adreno (TM) 7|Adreno (TM) X1|Adreno X1|FD7", 96,
+               2, 32),
+    ADRENO_ROW("adreno61x-small", "Adreno 605 to 612",
+               "Adreno (TM) 605|Adreno (TM) 608|Adreno (TM) 610|Adreno (TM) 612", 48, 1, 16),
+    ADRENO_ROW("adreno6xx", "Adreno 615 to 640, 680",
+               "Adreno (TM) 61|Adreno (TM) 62|Adreno (TM) 63|Adreno (TM) 64|Adreno (TM) 680", 96, 2,
+               32),
+    ADRENO_ROW("adreno65x", "Adreno 643, 650 to 690", "Adreno (TM) 6|FD6", 64, 2, 32),
+    MALI_ROW("gen5", "Mali fifth generation, G615 and G715", "G615|G715|G620|G720|G625|G725|G925",
+             16, 0, 128),
+    MALI_ROW("valhall3", "Valhall, G510 to G710", "G610|G710", 16, 0, 64),
+    MALI_ROW("valhall3-small", "Valhall, G310 and G510", "G310|G510", 16, 0, 0),
+    MALI_ROW("valhall1", "Valhall, G57 to G78", "G57|G68|G77|G78", 16, 32, 32),
+    MALI_ROW("bifrost8", "Bifrost, G52 and G76", "G52|G76", 8, 0, 24),
+    MALI_ROW("bifrost4", "Bifrost, G31 to G72", "G31|G51|G71|G72", 4, 0, 0),
+    {.name = "apple:m1",
+     .generation = "Apple family 7 and 8 (A14, A15, M1, M2)",
+     .vendor_id = APPLE,
+     .name_parts = "Apple M1|Apple M2|Apple A14|Apple A15|Apple A16|G13|G14",
+     .wave = 32,
+     .simds = 1,
+     .simd_waves = 96,
+     .simd_registers = 53248,
+     .register_step = 1,
+     .lane_registers = 128,
+     .wave_step = 2,
+     .unit_shared = 61440,
+     .shared_step = 16,
+     .unit_fma = 128,
+     .source = "Mesa, asahi: threads by register count (agx_performance.c); P. Turner, "
+               "metal-benchmarks"},
+    {.name = "apple:m3",
+     .generation = "Apple family 9 (A17, M3, M4): registers and shared memory are cached",
+     .vendor_id = APPLE,
+     .name_parts = "Apple M3|Apple M4|Apple A17|Apple A18",
+     .wave = 32,
+     .simds = 1,
+     .lane_registers = 128,
+     .unit_fma = 128,
+     .shared_is_memory = true,
+     .source = "Apple, Tech Talk 111375: Explore GPU advancements in M3 and A17 Pro"},
+    {.name = "imagination:rogue",
+     .generation = "PowerVR Rogue",
+     .vendor_id = IMAGINATION,
+     .name_parts = "Rogue|PowerVR",
+     .wave = 32,
+     .simds = 1,
+     .simd_waves = 16,
+     .unit_fma = 32,
+     .source = "Imagination, PowerVR Compute Development Recommendations (tasks of 32, 16 pipes a "
+               "USC); Mesa, rogue_hw_utils.h (16 tasks)"},
+    {.name = "broadcom:v3d",
+     .generation = "VideoCore VI and VII",
+     .vendor_id = BROADCOM,
+     .name_parts = "V3D",
+     .wave = 16,
+     .simds = 1,
+     .simd_waves = 4,
+     .simd_registers = 2048,
+     .register_step = 32,
+     .lane_registers = 64,
+     .wave_step = 2,
+     .unit_fma = 4,
+     .shared_is_memory = true,
+     .source = "Broadcom, VideoCore IV 3D Architecture Reference Guide; Mesa, v3d compiler (64 "
+               "registers with 2 threads, 32 with 4)"},
+};
+
+uint32_t wfi_architecture_count(void)
+{
+    return sizeof table / sizeof *table;
+}
+
+const wfi_architecture *wfi_architecture_get(uint32_t index)
+{
+    return index < wfi_architecture_count() ? &table[index] : NULL;
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* Whether text[0 … length-1] stands in `in`, whatever the case. */
+static bool stands_in(const char *in, const char *text, size_t length)
+{
+    for (; *in; in++) {
+        size_t i = 0;
+        while (i < length && in[i] && lower(in[i]) == lower(text[i]))
+            i++;
+        if (i == length)
+            return true;
+    }
+    return false;
+}
+
+/* Whether one of the parts, separated by '|', stands in `name`; `whole`: is `name`. */
+static bool any_part(const char *parts, const char *name, bool whole)
+{
+    while (*parts) {
+        const size_t length = strcspn(parts, "|");
+        if ((!whole || strlen(name) == length) && stands_in(name, parts, length))
+            return true;
+        parts += length + (parts[length] == '|');
+    }
+    return false;
+}
+
+const wfi_architecture *wfi_architecture_of(const wf_caps *caps)
+{
+    for (uint32_t i = 0; i < wfi_architecture_count(); i++)
+        if (table[i].vendor_id == caps->vendor_id &&
+            any_part(table[i].name_parts, caps->name, false))
+            return &table[i];
+    return NULL;
+}
+
+const wfi_architecture *wfi_architecture_named(const char *name)
+{
+    for (uint32_t i = 0; i < wfi_architecture_count(); i++)
+        if (any_part(table[i].name, name, true) || any_part(table[i].name_parts, name, true))
+            return &table[i];
+    return NULL;
+}
+
+/* ------------------------------------------------------------------------------------ occupancy */
+
+static uint32_t round_up(uint32_t value, uint32_t step)
+{
+    return step ? (value + step - 1) / step * step : value;
+}
+
+/* Waves of `lanes` lanes that a SIMD's registers can hold; UINT32_MAX: they set no limit. */
+static uint32_t waves_by_registers(const wfi_architecture *a, uint32_t lanes, uint32_t registers)
+{
+    if (a->wave_words || !a->simd_registers || !registers)
+        return UINT32_MAX;
+    /* Allocation is by words of a whole wave: wider waves have a finer step a lane. */
+    const uint32_t words = round_up(registers * lanes, a->register_step * a->wave);
+    const uint32_t waves = a->simd_registers / words;
+    return a->wave_step ? waves / a->wave_step * a->wave_step : waves;
+}
+
+static uint32_t most_simd_waves(const wfi_architecture *a, const wf_caps *caps)
+{
+    if (caps && caps->unit_subgroups && a->simds)
+        return caps->unit_subgroups / a->simds;
+    return a->simd_waves;
+}
+
+static void lower_to(uint32_t *groups, uint32_t limit, wfi_limiter why, wfi_limiter *limiter)
+{
+    if (limit < *groups) {
+        *groups = limit;
+        *limiter = why;
+    }
+}
+
+bool wfi_architecture_occupancy(const wfi_architecture *a, const wf_caps *caps,
+                                const wfi_kernel_use *use, wfi_occupancy *out)
+{
+    const uint32_t lanes = use->subgroup_size ? use->subgroup_size : a->wave;
+    const uint32_t simd_waves = most_simd_waves(a, caps);
+    if (!lanes || !simd_waves || !use->group_size)
+        return false;
+    const uint32_t group_waves = (use->group_size + lanes - 1) / lanes;
+    const uint32_t by_registers = waves_by_registers(a, lanes, use->registers);
+    const uint32_t most = simd_waves * a->simds;
+    wfi_limiter limiter = most % group_waves ? WFI_LIMITER_GROUP_SIZE : WFI_LIMITER_NONE;
+    uint32_t groups = most / group_waves;
+    if (a->unit_groups)
+        lower_to(&groups, a->unit_groups, WFI_LIMITER_GROUPS, &limiter);
+    if (by_registers < simd_waves)
+        lower_to(&groups, by_registers * a->simds / group_waves, WFI_LIMITER_REGISTERS, &limiter);
+    if (a->unit_shared && use->shared_bytes)
+        lower_to(&groups,
+                 a->unit_shared / round_up(use->shared_bytes + a->shared_reserved, a->shared_step),
+                 WFI_LIMITER_SHARED, &limiter);
+    *out = (wfi_occupancy){.groups = groups,
+                           .waves = groups * group_waves,
+                           .most_waves = most,
+                           .fraction = (double)groups * group_waves / most,
+                           .limiter = groups ? limiter : WFI_LIMITER_TOO_LARGE};
+    return true;
+}

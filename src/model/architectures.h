@@ -1,0 +1,70 @@
+/* What is published about GPU architectures: the limits that decide how many work-groups a compute
+ * unit can hold, and its arithmetic. Everything here is from documents, nothing measured. */
+#ifndef WFI_MODEL_ARCHITECTURES_H
+#define WFI_MODEL_ARCHITECTURES_H
+
+#include "wavefit/wavefit.h"
+
+/* A unit is what holds whole work-groups: NVIDIA's SM, AMD's compute unit (GCN, CDNA) or work-group
+ * processor (RDNA), Intel's subslice or Xe core, Adreno's SP, a Mali or Apple core, PowerVR's USC,
+ * VideoCore's QPU. A wave is the hardware's subgroup: warp, wavefront, task, SIMD group. Registers
+ * are 32 bits wide and counted a lane. A member that is 0 is not published. */
+typedef struct wfi_architecture {
+    const char *name;       /* "amd:rdna3" */
+    const char *generation; /* for people: "RDNA 3" */
+    uint32_t vendor_id;
+    const char *name_parts;  /* of device names, separated by '|'; any one will do */
+    uint32_t wave;           /* lanes; the usual size where there are several */
+    uint32_t simds;          /* a unit: each holds its share of waves and registers */
+    uint32_t simd_waves;     /* most waves resident */
+    uint32_t unit_groups;    /* most work-groups resident */
+    uint32_t simd_registers; /* words, over all lanes */
+    uint32_t register_step;  /* a lane's registers are rounded up to a multiple (at `wave` lanes) */
+    uint32_t lane_registers; /* most a lane can have */
+    uint32_t wave_words;     /* where a wave always gets the same: register words */
+    uint32_t wave_step;      /* waves come in multiples */
+    uint32_t unit_shared;    /* bytes; 0 with shared_is_memory: no store of its own */
+    uint32_t shared_step;    /* a work-group's bytes are rounded up to a multiple */
+    uint32_t shared_reserved; /* bytes a work-group loses */
+    uint32_t unit_fma;        /* f32 multiply-adds a clock */
+    bool shared_is_memory;    /* shared memory is ordinary cached memory */
+    const char *source;
+} wfi_architecture;
+
+uint32_t wfi_architecture_count(void);
+const wfi_architecture *wfi_architecture_get(uint32_t index); /* NULL: there are no more */
+
+/* The row of a device, by vendor and name; NULL where there is none. */
+const wfi_architecture *wfi_architecture_of(const wf_caps *caps);
+/* By "amd:rdna3", or by a name part of it ("navi31"), whatever the case; NULL: none. */
+const wfi_architecture *wfi_architecture_named(const char *name);
+
+/* What a kernel takes; what is 0 is not known or none. */
+typedef struct wfi_kernel_use {
+    uint32_t group_size;    /* work-items a work-group */
+    uint32_t subgroup_size; /* 0: the architecture's usual one */
+    uint32_t registers;     /* a lane */
+    uint32_t shared_bytes;  /* a work-group */
+} wfi_kernel_use;
+
+typedef enum wfi_limiter {
+    WFI_LIMITER_NONE = 0,   /* as many waves as there can be */
+    WFI_LIMITER_GROUP_SIZE, /* whole work-groups of this size do not fill the unit */
+    WFI_LIMITER_GROUPS,     /* the most work-groups a unit holds */
+    WFI_LIMITER_REGISTERS,
+    WFI_LIMITER_SHARED,
+    WFI_LIMITER_TOO_LARGE /* not even one work-group fits */
+} wfi_limiter;
+
+typedef struct wfi_occupancy {
+    uint32_t groups; /* work-groups resident on a unit */
+    uint32_t waves, most_waves;
+    double fraction; /* waves / most_waves */
+    wfi_limiter limiter;
+} wfi_occupancy;
+
+/* False when too little is published (or told by the device: caps may be NULL) to say. */
+bool wfi_architecture_occupancy(const wfi_architecture *architecture, const wf_caps *caps,
+                                const wfi_kernel_use *use, wfi_occupancy *out);
+
+#endif
