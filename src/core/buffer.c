@@ -90,11 +90,26 @@ static wf_result allocate(wf_buffer *buffer, wf_memory kind)
     return wfi_check_vk(&device->log, vk, "allocating device memory");
 }
 
+static void close_buffer(void *owner)
+{
+    wf_buffer *buffer = owner;
+    wf_device *device = buffer->device;
+    if (buffer->vk)
+        device->fn.vkDestroyBuffer(device->vk, buffer->vk, device->allocator);
+    if (buffer->memory)
+        device->fn.vkFreeMemory(device->vk, buffer->memory, device->allocator);
+    buffer->vk = VK_NULL_HANDLE;
+    buffer->memory = VK_NULL_HANDLE;
+    buffer->mapped = NULL;
+}
+
 wf_result wf_buffer_create(wf_device *device, uint64_t bytes, wf_memory memory, wf_buffer **out)
 {
     if (!device || !out || bytes == 0)
         return wfi_fail(device ? &device->log : NULL, WF_ERROR_INVALID_ARGUMENT,
                         "wf_buffer_create: bad parameters");
+    if (wfi_device_usable(device, "wf_buffer_create") != WF_SUCCESS)
+        return WF_ERROR_DEVICE_CLOSED;
     if (bytes > device->caps.max_buffer)
         return wfi_fail(&device->log, WF_ERROR_TOO_LARGE,
                         "a buffer of %llu bytes is over this device's limit of %llu",
@@ -103,6 +118,7 @@ wf_result wf_buffer_create(wf_device *device, uint64_t bytes, wf_memory memory, 
     if (!buffer)
         return wfi_fail(&device->log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
     buffer->device = device;
+    wfi_object_enlist(device, &buffer->object, close_buffer, buffer);
     buffer->bytes = (bytes + 3) & ~UINT64_C(3); /* fills work in words */
     wf_result result = create_vk_buffer(buffer);
     if (result == WF_SUCCESS)
@@ -120,11 +136,8 @@ void wf_buffer_destroy(wf_buffer **handle)
     wf_buffer *buffer = handle ? *handle : NULL;
     if (!buffer)
         return;
-    wf_device *device = buffer->device;
-    if (buffer->vk)
-        device->fn.vkDestroyBuffer(device->vk, buffer->vk, device->allocator);
-    if (buffer->memory)
-        device->fn.vkFreeMemory(device->vk, buffer->memory, device->allocator);
+    close_buffer(buffer);
+    wfi_object_leave(&buffer->object);
     free(buffer);
     *handle = NULL;
 }
@@ -141,6 +154,8 @@ uint64_t wf_buffer_size(const wf_buffer *buffer)
 
 static wf_result check_range(const wf_buffer *buffer, uint64_t offset, uint64_t bytes)
 {
+    if (wfi_device_usable(buffer->device, "a buffer") != WF_SUCCESS)
+        return WF_ERROR_DEVICE_CLOSED;
     if (offset > buffer->bytes || bytes > buffer->bytes - offset)
         return wfi_fail(&buffer->device->log, WF_ERROR_INVALID_ARGUMENT,
                         "the range %llu + %llu is outside a buffer of %llu bytes",
@@ -231,6 +246,12 @@ wf_result wf_buffer_fill(wf_buffer *buffer, uint64_t offset, uint64_t bytes, uin
     if (offset % 4 || bytes % 4)
         return wfi_fail(&buffer->device->log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_buffer_fill: offset and bytes must be multiples of 4");
+    if (buffer->mapped) {
+        uint32_t *words = (uint32_t *)((unsigned char *)buffer->mapped + offset);
+        for (uint64_t i = 0; i < bytes / 4; i++)
+            words[i] = value;
+        return WF_SUCCESS;
+    }
     fill_job job = {buffer, offset, bytes, value};
     return wfi_run(buffer->device, record_fill, &job);
 }

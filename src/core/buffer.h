@@ -5,6 +5,7 @@
 #include "core/device.h"
 
 struct wf_buffer {
+    wfi_object object;
     wf_device *device;
     VkBuffer vk;
     VkDeviceMemory memory;

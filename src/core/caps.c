@@ -23,6 +23,18 @@ uint32_t wfi_caps_queue_family(const wfi_instance *instance, VkPhysicalDevice de
     return best;
 }
 
+bool wfi_caps_compute_family(const wfi_instance *instance, VkPhysicalDevice device, uint32_t family,
+                             uint32_t *timestamp_valid_bits)
+{
+    VkQueueFamilyProperties families[MAX_QUEUE_FAMILIES];
+    uint32_t count = MAX_QUEUE_FAMILIES;
+    instance->vkGetPhysicalDeviceQueueFamilyProperties(device, &count, families);
+    if (family >= count || !(families[family].queueFlags & VK_QUEUE_COMPUTE_BIT))
+        return false;
+    *timestamp_valid_bits = families[family].timestampValidBits;
+    return true;
+}
+
 /* The property structures that caps are filled from. */
 typedef struct properties {
     VkPhysicalDeviceProperties2 core;
@@ -322,5 +334,7 @@ void wfi_caps_clamp_minimum(wf_caps *caps)
     caps->push_descriptors = caps->pipeline_statistics = false;
     caps->timestamp_valid_bits = 0;
     caps->compute_units = caps->unit_subgroups = 0;
+    /* Device-local memory that the host can map is not guaranteed. */
+    caps->unified_memory = false;
     caps->limits = WF_LIMITS_MINIMUM;
 }

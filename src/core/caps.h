@@ -15,4 +15,8 @@ void wfi_caps_clamp_minimum(wf_caps *caps);
 uint32_t wfi_caps_queue_family(const wfi_instance *instance, VkPhysicalDevice device,
                                uint32_t *timestamp_valid_bits);
 
+/* Whether queue family `family` of the device exists and has compute; gives its timestamp bits. */
+bool wfi_caps_compute_family(const wfi_instance *instance, VkPhysicalDevice device, uint32_t family,
+                             uint32_t *timestamp_valid_bits);
+
 #endif

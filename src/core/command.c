@@ -71,7 +71,11 @@ static wf_result submit_and_wait(wf_device *device, VkCommandBuffer command_buff
         .commandBufferCount = 1,
         .pCommandBuffers = &command_buffer,
     };
+    if (device->lock_queue)
+        device->lock_queue(device->queue_user);
     VkResult vk = device->fn.vkQueueSubmit(device->queue, 1, &submit, device->fence);
+    if (device->unlock_queue)
+        device->unlock_queue(device->queue_user);
     if (vk >= VK_SUCCESS)
         vk = device->fn.vkWaitForFences(device->vk, 1, &device->fence, VK_TRUE, UINT64_MAX);
     if (vk >= VK_SUCCESS)
@@ -106,7 +110,12 @@ static wf_result run_locked(wf_device *device, wfi_record_fn prepare, wfi_record
                             void *user, double *seconds)
 {
     VkCommandBuffer command_buffer = VK_NULL_HANDLE;
-    wf_result result = create_submission(device);
+    wf_result result = wfi_device_usable(device, "running on the queue");
+    if (result == WF_SUCCESS && !device->queue)
+        result = wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
+                          "wf_device_adopt was given no queue: wavefit cannot run anything itself");
+    if (result == WF_SUCCESS)
+        result = create_submission(device);
     const bool stamps = seconds && device->queries;
     if (result == WF_SUCCESS)
         result = begin(device, &command_buffer);
@@ -143,18 +152,18 @@ static wf_result run_locked(wf_device *device, wfi_record_fn prepare, wfi_record
 
 wf_result wfi_run(wf_device *device, wfi_record_fn record, void *user)
 {
-    mtx_lock(&device->queue_lock);
+    pthread_mutex_lock(&device->queue_lock);
     wf_result result = run_locked(device, NULL, record, user, NULL);
-    mtx_unlock(&device->queue_lock);
+    pthread_mutex_unlock(&device->queue_lock);
     return result;
 }
 
 wf_result wfi_run_timed(wf_device *device, wfi_record_fn prepare, wfi_record_fn record, void *user,
                         double *seconds, bool *gpu_clock)
 {
-    mtx_lock(&device->queue_lock);
+    pthread_mutex_lock(&device->queue_lock);
     wf_result result = run_locked(device, prepare, record, user, seconds);
-    mtx_unlock(&device->queue_lock);
+    pthread_mutex_unlock(&device->queue_lock);
     *gpu_clock = device->queries != VK_NULL_HANDLE;
     return result;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/caps.h"
+#include "core/params.h"
 #include "core/quirks.h"
 #include "core/select.h"
 
@@ -43,26 +44,22 @@ static wf_result query_all(const wfi_instance *instance, const wfi_log *log, wf_
     return WF_SUCCESS;
 }
 
-static wfi_log log_of(const wf_device_params *params)
-{
-    return params ? (wfi_log){params->log, params->log_user} : (wfi_log){0};
-}
-
 wf_result wf_devices_list(const wf_device_params *params, wf_caps *caps, uint32_t *count)
 {
-    const wfi_log log = log_of(params);
-    if (!count || (params && params->size < sizeof *params))
+    wf_device_params read;
+    wf_result result =
+        wfi_params_read(&(wfi_log){0}, "wf_devices_list", params, &read, sizeof read);
+    const wfi_log log = {read.log, read.log_user};
+    if (result != WF_SUCCESS || !count)
         return wfi_fail(&log, WF_ERROR_INVALID_ARGUMENT, "wf_devices_list: bad parameters");
     wfi_instance instance;
     VkPhysicalDevice *physical = NULL;
     wf_caps *list = NULL;
     uint32_t n = 0;
-    const VkAllocationCallbacks *allocator = params ? params->allocator : NULL;
-    wf_result result = wfi_instance_create(params, &log, allocator, &instance);
+    result = wfi_instance_create(&read, &log, read.allocator, &instance);
     if (result != WF_SUCCESS)
         return result;
-    result = query_all(&instance, &log, params ? params->limits : WF_LIMITS_DEVICE, &physical,
-                       &list, &n);
+    result = query_all(&instance, &log, read.limits, &physical, &list, &n);
     if (result == WF_SUCCESS) {
         for (uint32_t i = 0; caps && i < n && i < *count; i++)
             wfi_quirks_apply(&list[i], wfi_quirks_known(&list[i]), &caps[i]);
@@ -80,12 +77,9 @@ static wf_result choose(wf_device *device, const wf_device_params *params)
     VkPhysicalDevice *physical = NULL;
     wf_caps *list = NULL;
     uint32_t count = 0, index = 0;
-    const char *selector = params ? params->selector : NULL;
-    if (!selector)
-        selector = getenv("WAVEFIT_DEVICE");
+    const char *selector = params->selector ? params->selector : getenv("WAVEFIT_DEVICE");
     wf_result result =
-        query_all(&device->instance, &device->log, params ? params->limits : WF_LIMITS_DEVICE,
-                  &physical, &list, &count);
+        query_all(&device->instance, &device->log, params->limits, &physical, &list, &count);
     if (result == WF_SUCCESS)
         result = wfi_select(&device->log, list, count, selector, &index);
     if (result == WF_SUCCESS) {
@@ -96,6 +90,14 @@ static wf_result choose(wf_device *device, const wf_device_params *params)
     free(physical);
     free(list);
     return result;
+}
+
+static void load_memory(wf_device *device)
+{
+    VkPhysicalDeviceMemoryProperties2 memory = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
+    device->instance.vkGetPhysicalDeviceMemoryProperties2(device->physical, &memory);
+    device->memory = memory.memoryProperties;
 }
 
 static wf_result open_device(wf_device *device)
@@ -128,42 +130,148 @@ static wf_result open_device(wf_device *device)
         return wfi_check_vk(&device->log, vk, "vkCreateDevice");
     wfi_volk_load_device_table(&device->fn, device->vk, device->instance.vkGetDeviceProcAddr);
     device->fn.vkGetDeviceQueue(device->vk, device->queue_family, 0, &device->queue);
+    load_memory(device);
+    return WF_SUCCESS;
+}
 
-    VkPhysicalDeviceMemoryProperties2 memory = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
-    device->instance.vkGetPhysicalDeviceMemoryProperties2(device->physical, &memory);
-    device->memory = memory.memoryProperties;
+static bool make_locks(wf_device *device)
+{
+    if (pthread_mutex_init(&device->objects_lock, NULL) != 0)
+        return false;
+    if (pthread_mutex_init(&device->queue_lock, NULL) == 0) {
+        if (pthread_mutex_init(&device->peaks_lock, NULL) == 0)
+            return true;
+        pthread_mutex_destroy(&device->queue_lock);
+    }
+    pthread_mutex_destroy(&device->objects_lock);
+    return false;
+}
+
+/* The object with its locks, log and allocator. */
+static wf_result make_object(const wf_device_params *params, wf_device **out)
+{
+    const wfi_log log = {params->log, params->log_user};
+    wf_device *device = calloc(1, sizeof *device);
+    if (!device)
+        return wfi_fail(&log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+    if (!make_locks(device)) {
+        free(device);
+        return wfi_fail(&log, WF_ERROR_OUT_OF_HOST_MEMORY, "a mutex could not be made");
+    }
+    device->log = log;
+    if (params->allocator) {
+        device->allocator_storage = *params->allocator;
+        device->allocator = &device->allocator_storage;
+    }
+    *out = device;
     return WF_SUCCESS;
 }
 
 wf_result wf_device_create(const wf_device_params *params, wf_device **out)
 {
-    const wfi_log log = log_of(params);
-    if (!out || (params && params->size < sizeof *params))
-        return wfi_fail(&log, WF_ERROR_INVALID_ARGUMENT, "wf_device_create: bad parameters");
-    wf_device *device = calloc(1, sizeof *device);
-    if (!device)
-        return wfi_fail(&log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
-    device->log = log;
-    if (params && params->allocator) {
-        device->allocator_storage = *params->allocator;
-        device->allocator = &device->allocator_storage;
-    }
-    wf_result result = WF_SUCCESS;
-    device->locks_made = mtx_init(&device->queue_lock, mtx_plain) == thrd_success &&
-                         mtx_init(&device->peaks_lock, mtx_plain) == thrd_success;
-    if (!device->locks_made)
-        result = wfi_fail(&log, WF_ERROR_OUT_OF_HOST_MEMORY, "a mutex could not be made");
+    wf_device_params read;
+    wf_device *device = NULL;
+    wf_result result =
+        wfi_params_read(&(wfi_log){0}, "wf_device_create", params, &read, sizeof read);
+    if (result != WF_SUCCESS || !out)
+        return wfi_fail(&((wfi_log){read.log, read.log_user}), WF_ERROR_INVALID_ARGUMENT,
+                        "wf_device_create: bad parameters");
+    result = make_object(&read, &device);
+    if (result != WF_SUCCESS)
+        return result;
+    result = wfi_instance_create(&read, &device->log, device->allocator, &device->instance);
     if (result == WF_SUCCESS)
-        result = wfi_instance_create(params, &log, device->allocator, &device->instance);
-    if (result == WF_SUCCESS)
-        result = choose(device, params);
+        result = choose(device, &read);
     if (result == WF_SUCCESS)
         result = open_device(device);
     if (result == WF_SUCCESS)
-        result = wfi_pipeline_cache_create(&log, device->vk, &device->fn, device->allocator,
-                                           &device->caps, params ? params->cache_directory : NULL,
-                                           &device->cache);
+        result = wfi_pipeline_cache_create(&device->log, device->vk, &device->fn, device->allocator,
+                                           &device->caps, read.cache_directory, &device->cache);
+    if (result != WF_SUCCESS) {
+        wf_device_destroy(&device);
+        return result;
+    }
+    *out = device;
+    return WF_SUCCESS;
+}
+
+/* The application's device: what it can do, of that what is enabled, and its queue family. */
+static wf_result take_over(wf_device *device, const wf_vulkan *vulkan, wf_limits limits)
+{
+    wfi_features features;
+    uint32_t timestamp_bits = 0;
+    device->physical = vulkan->physical_device;
+    wf_result result =
+        wfi_features_query(&device->instance, &device->log, device->physical, &features);
+    if (result != WF_SUCCESS)
+        return result;
+    wfi_features_restrict(&features, vulkan);
+    result = wfi_caps_query(&device->instance, &device->log, device->physical, &features,
+                            &device->offered);
+    if (result != WF_SUCCESS)
+        return result;
+    if (!wfi_caps_compute_family(&device->instance, device->physical, vulkan->queue_family,
+                                 &timestamp_bits))
+        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_vulkan: queue family %u of %s does not exist or has no compute",
+                        vulkan->queue_family, device->offered.name);
+    device->offered.timestamp_valid_bits = timestamp_bits;
+    if (limits == WF_LIMITS_MINIMUM)
+        wfi_caps_clamp_minimum(&device->offered);
+    wfi_quirks_apply(&device->offered, wfi_quirks_known(&device->offered), &device->caps);
+    device->vk = vulkan->device;
+    wfi_volk_load_device_table(&device->fn, device->vk, device->instance.vkGetDeviceProcAddr);
+    device->queue = vulkan->queue;
+    device->queue_family = vulkan->queue_family;
+    device->lock_queue = vulkan->lock_queue;
+    device->unlock_queue = vulkan->unlock_queue;
+    device->queue_user = vulkan->queue_user;
+    load_memory(device);
+    return WF_SUCCESS;
+}
+
+static wf_result check_handles(const wfi_log *log, const wf_vulkan *vulkan)
+{
+    if (!vulkan->device)
+        return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT, "wf_vulkan: device must be given");
+    if (vulkan->enabled_extension_count && !vulkan->enabled_extensions)
+        return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_vulkan: enabled_extensions is NULL but their number is %u",
+                        vulkan->enabled_extension_count);
+    if (!vulkan->lock_queue != !vulkan->unlock_queue)
+        return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_vulkan: lock_queue and unlock_queue go together");
+    return WF_SUCCESS;
+}
+
+wf_result wf_device_adopt(const wf_vulkan *vulkan, const wf_device_params *params, wf_device **out)
+{
+    wf_device_params read;
+    wf_vulkan handles;
+    wf_device *device = NULL;
+    wf_result result =
+        wfi_params_read(&(wfi_log){0}, "wf_device_adopt", params, &read, sizeof read);
+    const wfi_log log = {read.log, read.log_user};
+    if (result != WF_SUCCESS || !vulkan || !out)
+        return wfi_fail(&log, WF_ERROR_INVALID_ARGUMENT, "wf_device_adopt: bad parameters");
+    result = wfi_params_read(&log, "wf_device_adopt", vulkan, &handles, sizeof handles);
+    if (result == WF_SUCCESS)
+        result = check_handles(&log, &handles);
+    if (result == WF_SUCCESS)
+        result = make_object(&read, &device);
+    if (result != WF_SUCCESS)
+        return result;
+    device->adopted = true;
+    result = wfi_instance_adopt(&handles, &log, device->allocator, &device->instance);
+    if (result == WF_SUCCESS)
+        result = take_over(device, &handles, read.limits);
+    if (result == WF_SUCCESS && handles.pipeline_cache)
+        device->cache = (wfi_pipeline_cache){.vk = handles.pipeline_cache, .lent = true};
+    else if (result == WF_SUCCESS)
+        /* Files are written only where the application says so. */
+        result = wfi_pipeline_cache_create(
+            &log, device->vk, &device->fn, device->allocator, &device->caps,
+            read.cache_directory ? read.cache_directory : "", &device->cache);
     if (result != WF_SUCCESS) {
         wf_device_destroy(&device);
         return result;
@@ -174,8 +282,13 @@ wf_result wf_device_create(const wf_device_params *params, wf_device **out)
 
 static void close_device(wf_device *device)
 {
-    if (device->command_pool)
+    if (device->command_pool && !device->adopted)
         device->fn.vkDeviceWaitIdle(device->vk);
+    const unsigned left = wfi_objects_close(device);
+    if (left)
+        wfi_log_write(
+            &device->log, WF_LOG_WARNING,
+            "wf_device_destroy: %u objects of the device were still there; they are closed", left);
     wfi_pipeline_cache_destroy(&device->log, device->vk, &device->fn, device->allocator,
                                &device->caps, &device->cache);
     if (device->queries)
@@ -184,7 +297,9 @@ static void close_device(wf_device *device)
         device->fn.vkDestroyFence(device->vk, device->fence, device->allocator);
     if (device->command_pool)
         device->fn.vkDestroyCommandPool(device->vk, device->command_pool, device->allocator);
-    device->fn.vkDestroyDevice(device->vk, device->allocator);
+    if (!device->adopted)
+        device->fn.vkDestroyDevice(device->vk, device->allocator);
+    device->vk = VK_NULL_HANDLE;
 }
 
 void wf_device_destroy(wf_device **handle)
@@ -195,12 +310,16 @@ void wf_device_destroy(wf_device **handle)
     if (device->vk)
         close_device(device);
     wfi_instance_destroy(&device->instance);
-    if (device->locks_made) {
-        mtx_destroy(&device->queue_lock);
-        mtx_destroy(&device->peaks_lock);
-    }
-    free(device);
+    wfi_device_release(device);
     *handle = NULL;
+}
+
+wf_result wfi_device_usable(const wf_device *device, const char *function)
+{
+    if (device->vk)
+        return WF_SUCCESS;
+    return wfi_fail(&device->log, WF_ERROR_DEVICE_CLOSED,
+                    "%s: the device of this object was destroyed", function);
 }
 
 const wf_caps *wf_device_caps(const wf_device *device)

@@ -1,11 +1,13 @@
-/* The device object: one loader, instance, VkDevice and queue; no process-wide state. */
+/* The device object: one loader, instance, VkDevice and queue, made here or lent by the application;
+ * no process-wide state. */
 #ifndef WFI_CORE_DEVICE_H
 #define WFI_CORE_DEVICE_H
 
-#include <threads.h>
+#include <pthread.h>
 
 #include "core/instance.h"
 #include "core/log.h"
+#include "core/object.h"
 #include "core/pipeline_cache.h"
 #include "core/volk.h"
 #include "wavefit/wavefit.h"
@@ -22,19 +24,29 @@ struct wf_device {
     wf_caps caps;    /* what is offered, less what driver faults take away (quirks.h) */
     VkPhysicalDeviceMemoryProperties memory;
 
-    VkQueue queue;
+    bool adopted;  /* instance, VkDevice and queue are the application's */
+    bool released; /* destroyed; kept for objects that are still enlisted */
+    pthread_mutex_t objects_lock;
+    wfi_object *objects; /* what lives on the device */
+
+    VkQueue queue; /* VK_NULL_HANDLE: an application that lends none */
     uint32_t queue_family;
-    bool locks_made;
-    mtx_t queue_lock;     /* queue, command pool, fence and queries */
-    bool submission_made; /* the three below, at the first submission */
+    void (*lock_queue)(void *user); /* the application's own lock, or NULL */
+    void (*unlock_queue)(void *user);
+    void *queue_user;
+    pthread_mutex_t queue_lock; /* queue, command pool, fence and queries */
+    bool submission_made;       /* the three below, at the first submission */
     VkCommandPool command_pool;
     VkFence fence;
     VkQueryPool queries; /* 2 timestamps; none where the queue has no timestamps */
 
     wfi_pipeline_cache cache;
-    mtx_t peaks_lock;
+    pthread_mutex_t peaks_lock;
     double copy_bandwidth;          /* bytes a second; 0: not measured yet */
     double fma_rate[WF_TYPE_COUNT]; /* flops a second; 0: not measured yet */
 };
+
+/* WF_ERROR_DEVICE_CLOSED, with a line in the log, once the device was destroyed. */
+wf_result wfi_device_usable(const wf_device *device, const char *function);
 
 #endif

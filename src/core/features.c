@@ -1,7 +1,10 @@
 #include "core/features.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "core/feature_table.h"
 
 typedef struct extension_list {
     VkExtensionProperties *items;
@@ -129,4 +132,63 @@ wf_result wfi_features_query(const wfi_instance *instance, const wfi_log *log,
     }
     free(list.items);
     return result;
+}
+
+/* The structure of a type in the application's chain, NULL if there is none. */
+static const void *in_chain(const void *chain, VkStructureType type)
+{
+    const VkBaseInStructure *at = chain;
+    while (at && at->sType != type)
+        at = at->pNext;
+    return at;
+}
+
+static bool enabled(const wf_vulkan *vulkan, const wfi_feature_row *row)
+{
+    const char *own = in_chain(vulkan->enabled_features, row->type);
+    const char *core = row->core ? in_chain(vulkan->enabled_features, row->core) : NULL;
+    VkBool32 bit = VK_FALSE;
+    if (own)
+        memcpy(&bit, own + row->type_at, sizeof bit);
+    else if (core)
+        memcpy(&bit, core + row->core_at, sizeof bit);
+    else if (row->type == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2 &&
+             vulkan->enabled_core_features)
+        memcpy(&bit,
+               (const char *)vulkan->enabled_core_features + row->type_at -
+                   offsetof(VkPhysicalDeviceFeatures2, features),
+               sizeof bit);
+    return bit != VK_FALSE;
+}
+
+static bool listed(const wf_vulkan *vulkan, const char *name)
+{
+    for (uint32_t i = 0; i < vulkan->enabled_extension_count; i++)
+        if (strcmp(vulkan->enabled_extensions[i], name) == 0)
+            return true;
+    return false;
+}
+
+void wfi_features_restrict(wfi_features *features, const wf_vulkan *vulkan)
+{
+    wfi_features left = {
+        .api_version = features->api_version,
+        .memory_budget = features->memory_budget, /* these four tell about the physical device */
+        .shader_sm_builtins = features->shader_sm_builtins,
+        .amd_core = features->amd_core,
+        .arm_core = features->arm_core,
+        .push_descriptor =
+            features->push_descriptor && listed(vulkan, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME),
+    };
+    for (uint32_t i = 0; i < wfi_feature_row_count; i++) {
+        const wfi_feature_row *row = &wfi_feature_rows[i];
+        *wfi_feature_bit(&left, row->at) =
+            *wfi_feature_bit(features, row->at) && enabled(vulkan, row);
+    }
+    /* Properties are asked for where the feature is in use; see wfi_caps_query. */
+    if (left.subgroup_size.subgroupSizeControl)
+        left.subgroup_size.sType = features->subgroup_size.sType;
+    if (left.integer_dot.shaderIntegerDotProduct)
+        left.integer_dot.sType = features->integer_dot.sType;
+    *features = left;
 }

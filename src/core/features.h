@@ -36,4 +36,7 @@ typedef struct wfi_features {
 wf_result wfi_features_query(const wfi_instance *instance, const wfi_log *log,
                              VkPhysicalDevice device, wfi_features *out);
 
+/* Leaves only what the application enabled on its VkDevice; *features has no chain afterwards. */
+void wfi_features_restrict(wfi_features *features, const wf_vulkan *vulkan);
+
 #endif

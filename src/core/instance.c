@@ -122,9 +122,38 @@ wf_result wfi_instance_create(const wf_device_params *params, const wfi_log *log
     return WF_SUCCESS;
 }
 
+wf_result wfi_instance_adopt(const wf_vulkan *vulkan, const wfi_log *log,
+                             const VkAllocationCallbacks *allocator, wfi_instance *out)
+{
+    wfi_instance instance = {.allocator = allocator,
+                             .lent = true,
+                             .get_proc = vulkan->get_instance_proc_addr,
+                             .vk = vulkan->instance,
+                             .api_version = vulkan->api_version};
+    wf_result result = WF_SUCCESS;
+    if (!vulkan->instance || !vulkan->physical_device)
+        return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_vulkan: instance and physical_device must be given");
+    if (vulkan->api_version < VK_API_VERSION_1_1)
+        return wfi_fail(
+            log, WF_ERROR_UNSUPPORTED,
+            "wf_vulkan: api_version, as in the instance's VkApplicationInfo, must be at "
+            "least Vulkan 1.1");
+    if (!instance.get_proc)
+        result = open_loader(&instance, log);
+    if (result == WF_SUCCESS)
+        result = load_functions(&instance, log);
+    if (result != WF_SUCCESS) {
+        wfi_instance_destroy(&instance);
+        return result;
+    }
+    *out = instance;
+    return WF_SUCCESS;
+}
+
 void wfi_instance_destroy(wfi_instance *instance)
 {
-    if (instance->vk && instance->vkDestroyInstance)
+    if (!instance->lent && instance->vk && instance->vkDestroyInstance)
         instance->vkDestroyInstance(instance->vk, instance->allocator);
     if (instance->module)
         dlclose(instance->module);

@@ -22,6 +22,7 @@ typedef struct wfi_instance {
     void *module; /* the loader library where we opened it, else NULL */
     PFN_vkGetInstanceProcAddr get_proc;
     VkInstance vk;
+    bool lent;            /* the VkInstance is the application's */
     uint32_t api_version; /* what the application asked of the instance */
     const VkAllocationCallbacks *allocator;
 #define WFI_MEMBER(name) PFN_##name name;
@@ -35,6 +36,10 @@ typedef struct wfi_instance {
  * WF_ERROR_NO_LOADER; WF_ERROR_NO_DEVICE when no driver offers Vulkan 1.1. */
 wf_result wfi_instance_create(const wf_device_params *params, const wfi_log *log,
                               const VkAllocationCallbacks *allocator, wfi_instance *out);
+/* The application's own instance; its loader is opened where vulkan brings no vkGetInstanceProcAddr.
+ * WF_ERROR_INVALID_ARGUMENT, WF_ERROR_UNSUPPORTED (Vulkan 1.0), WF_ERROR_NO_LOADER. */
+wf_result wfi_instance_adopt(const wf_vulkan *vulkan, const wfi_log *log,
+                             const VkAllocationCallbacks *allocator, wfi_instance *out);
 /* Accepts a half-built instance. */
 void wfi_instance_destroy(wfi_instance *instance);
 

@@ -97,11 +97,10 @@ static wf_result create_pipeline(wf_device *device, const wfi_pipeline_desc *des
                         desc->name);
 }
 
-wf_result wfi_pipeline_create(wf_device *device, const wfi_pipeline_desc *desc, wfi_pipeline *out)
+wf_result wfi_pipeline_prepare(wf_device *device, const wfi_pipeline_desc *desc, wfi_pipeline *out)
 {
     wfi_pipeline pipeline = {.storage_buffers = desc->storage_buffers,
                              .push_bytes = desc->push_bytes};
-    VkShaderModule module = VK_NULL_HANDLE;
     if (!desc->spirv || !desc->spirv->words)
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
                         "%s: its shader was not built (GLSL compiler too old)", desc->name);
@@ -109,6 +108,21 @@ wf_result wfi_pipeline_create(wf_device *device, const wfi_pipeline_desc *desc, 
         desc->push_bytes > device->caps.max_push_bytes)
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED, "%s: more bindings than fit",
                         desc->name);
+    wf_result result = create_set_layout(device, desc, &pipeline);
+    if (result == WF_SUCCESS)
+        result = create_layout(device, desc, &pipeline);
+    if (result != WF_SUCCESS) {
+        wfi_pipeline_destroy(device, &pipeline);
+        return result;
+    }
+    *out = pipeline;
+    return WF_SUCCESS;
+}
+
+wf_result wfi_pipeline_compile(wf_device *device, const wfi_pipeline_desc *desc,
+                               wfi_pipeline *pipeline)
+{
+    VkShaderModule module = VK_NULL_HANDLE;
     const VkShaderModuleCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
         .codeSize = desc->spirv->size_bytes,
@@ -118,13 +132,19 @@ wf_result wfi_pipeline_create(wf_device *device, const wfi_pipeline_desc *desc, 
         &device->log,
         device->fn.vkCreateShaderModule(device->vk, &info, device->allocator, &module), desc->name);
     if (result == WF_SUCCESS)
-        result = create_set_layout(device, desc, &pipeline);
-    if (result == WF_SUCCESS)
-        result = create_layout(device, desc, &pipeline);
-    if (result == WF_SUCCESS)
-        result = create_pipeline(device, desc, module, &pipeline);
+        result = create_pipeline(device, desc, module, pipeline);
     if (module)
         device->fn.vkDestroyShaderModule(device->vk, module, device->allocator);
+    return result;
+}
+
+wf_result wfi_pipeline_create(wf_device *device, const wfi_pipeline_desc *desc, wfi_pipeline *out)
+{
+    wfi_pipeline pipeline;
+    wf_result result = wfi_pipeline_prepare(device, desc, &pipeline);
+    if (result != WF_SUCCESS)
+        return result;
+    result = wfi_pipeline_compile(device, desc, &pipeline);
     if (result != WF_SUCCESS) {
         wfi_pipeline_destroy(device, &pipeline);
         return result;

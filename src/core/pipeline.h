@@ -34,6 +34,10 @@ typedef struct wfi_pipeline {
     uint32_t push_bytes;
 } wfi_pipeline;
 
+/* The two halves of wfi_pipeline_create: everything but the VkPipeline, which is quick, and that. */
+wf_result wfi_pipeline_prepare(wf_device *device, const wfi_pipeline_desc *desc, wfi_pipeline *out);
+wf_result wfi_pipeline_compile(wf_device *device, const wfi_pipeline_desc *desc,
+                               wfi_pipeline *pipeline);
 /* Compiles; safe from several threads on one device. */
 wf_result wfi_pipeline_create(wf_device *device, const wfi_pipeline_desc *desc, wfi_pipeline *out);
 /* Accepts a half-built or zeroed pipeline. */

@@ -194,7 +194,7 @@ void wfi_pipeline_cache_destroy(const wfi_log *log, VkDevice device,
 {
     if (cache->vk && cache->path)
         store(log, device, fn, caps, cache);
-    if (cache->vk)
+    if (cache->vk && !cache->lent)
         fn->vkDestroyPipelineCache(device, cache->vk, allocator);
     free(cache->path);
     *cache = (wfi_pipeline_cache){0};

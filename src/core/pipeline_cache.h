@@ -7,6 +7,7 @@
 
 typedef struct wfi_pipeline_cache {
     VkPipelineCache vk;
+    bool lent;            /* the application's: neither stored nor destroyed here */
     char *path;           /* NULL: not kept on disk */
     uint64_t stored_hash; /* of the data in the file, 0 if none was usable */
 } wfi_pipeline_cache;

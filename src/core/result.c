@@ -6,6 +6,8 @@ const char *wf_result_string(wf_result result)
     switch (result) {
     case WF_SUCCESS:
         return "success";
+    case WF_NOT_READY:
+        return "not ready";
     case WF_ERROR_INVALID_ARGUMENT:
         return "invalid argument";
     case WF_ERROR_OUT_OF_HOST_MEMORY:
@@ -34,6 +36,8 @@ const char *wf_result_string(wf_result result)
         return "cancelled";
     case WF_ERROR_DRIVER:
         return "driver error";
+    case WF_ERROR_DEVICE_CLOSED:
+        return "device was destroyed";
     }
     return "unknown result";
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/params.h"
 #include "kernels/families.h"
 #include "kernels/grid.h"
 #include "kernels/plan.h"
@@ -438,8 +439,7 @@ const wfi_family wfi_family_matmul = {
 static wf_result check_params(const wf_device *device, const wf_matmul_params *params)
 {
     const uint64_t most = UINT64_C(1) << 31;
-    if (!params || params->size < sizeof *params || params->m == 0 || params->n == 0 ||
-        params->k == 0)
+    if (params->m == 0 || params->n == 0 || params->k == 0)
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_matmul_plan: m, n and k must be positive");
     if (params->m > most || params->n > most || params->k > most)
@@ -448,19 +448,23 @@ static wf_result check_params(const wf_device *device, const wf_matmul_params *p
     return WF_SUCCESS;
 }
 
-wf_result wf_matmul_plan(wf_device *device, const wf_matmul_params *params, wf_plan **out)
+wf_result wf_matmul_plan(wf_device *device, const wf_matmul_params *given, wf_plan **out)
 {
     if (!device || !out)
         return WF_ERROR_INVALID_ARGUMENT;
     wfi_choice choice;
-    wf_result result = check_params(device, params);
+    wf_matmul_params params;
+    wf_result result =
+        wfi_params_read(&device->log, "wf_matmul_plan", given, &params, sizeof params);
+    if (result == WF_SUCCESS)
+        result = check_params(device, &params);
     if (result != WF_SUCCESS)
         return result;
-    const wfi_problem problem = {.family = WF_FAMILY_MATMUL,
-                                 .type = params->type,
-                                 .matmul = {params->m, params->n, params->k}};
-    if ((unsigned)params->type >= WF_TYPE_COUNT)
+    const wfi_problem problem = {
+        .family = WF_FAMILY_MATMUL, .type = params.type, .matmul = {params.m, params.n, params.k}};
+    if ((unsigned)params.type >= WF_TYPE_COUNT)
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT, "wf_matmul_plan: unknown type");
-    result = wfi_choose(&device->log, &device->caps, &problem, params->tuning, &choice);
-    return result == WF_SUCCESS ? wfi_plan_create(device, &choice, params, out) : result;
+    result = wfi_choose(&device->log, &device->caps, &problem, params.tuning, &choice);
+    return result == WF_SUCCESS ? wfi_plan_create_with(device, &choice, params.jobs, &params, out)
+                                : result;
 }

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "core/command.h"
+#include "core/compile.h"
+#include "core/params.h"
 #include "core/timing.h"
 
 /* A descriptor set of one step, and what it was written with. */
@@ -13,15 +15,21 @@ typedef struct kept_set {
 } kept_set;
 
 struct wf_plan {
+    wfi_object object;
     wf_device *device;
+    wf_jobs jobs; /* submit NULL: pipelines are compiled in the call */
     wfi_problem problem;
     wfi_choice choice;
 
     uint32_t pipeline_count, step_count, binding_count, own_count;
     wfi_pipeline *pipelines;
+    wfi_compile **compiles; /* a pipeline; NULL: it is compiled and the plan's own */
+    bool compiling;
     wfi_step *steps;
     wfi_binding_spec bindings[WF_MAX_BINDINGS];
     wf_buffer **own;
+    wf_buffer **staging; /* an own buffer; NULL: it has its data, or starts at zero */
+    bool wants_upload;   /* wf_plan_record_upload was not recorded yet */
     uint64_t workspace;
 
     /* Without push descriptors: WFI_SET_RING sets a step, kept for the plan's life. */
@@ -41,16 +49,52 @@ static wf_result no_memory(const wf_plan *plan)
     return wfi_fail(&plan->device->log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
 }
 
+static wf_result add_compile(wf_plan *plan, const wfi_pipeline_desc *desc, uint32_t index)
+{
+    wfi_compile **compiles = grow(plan->compiles, index, sizeof(wfi_compile *));
+    if (!compiles)
+        return no_memory(plan);
+    plan->compiles = compiles;
+    compiles[index] = NULL;
+    if (!plan->jobs.submit)
+        return wfi_pipeline_create(plan->device, desc, &plan->pipelines[index]);
+    wf_result result = wfi_compile_start(plan->device, &plan->jobs, desc, &compiles[index]);
+    plan->compiling = true;
+    return result;
+}
+
 wf_result wfi_plan_add_pipeline(wf_plan *plan, const wfi_pipeline_desc *desc, uint32_t *index)
 {
     wfi_pipeline *pipelines = grow(plan->pipelines, plan->pipeline_count, sizeof *pipelines);
     if (!pipelines)
         return no_memory(plan);
     plan->pipelines = pipelines;
-    wf_result result = wfi_pipeline_create(plan->device, desc, &pipelines[plan->pipeline_count]);
+    wf_result result = add_compile(plan, desc, plan->pipeline_count);
     if (result == WF_SUCCESS)
         *index = plan->pipeline_count++;
     return result;
+}
+
+/* Takes over what the jobs have made. */
+static wf_result collect(wf_plan *plan)
+{
+    for (uint32_t i = 0; plan->compiling && i < plan->pipeline_count; i++) {
+        const wf_result status =
+            plan->compiles[i] ? wfi_compile_status(plan->compiles[i]) : WF_SUCCESS;
+        if (status != WF_SUCCESS)
+            return status;
+        if (plan->compiles[i])
+            plan->pipelines[i] = *wfi_compile_pipeline(plan->compiles[i]);
+    }
+    plan->compiling = false;
+    return WF_SUCCESS;
+}
+
+wf_result wf_plan_status(wf_plan *plan)
+{
+    if (!plan)
+        return WF_ERROR_INVALID_ARGUMENT;
+    return plan->device->vk ? collect(plan) : WF_ERROR_DEVICE_CLOSED;
 }
 
 wf_result wfi_plan_add_step(wf_plan *plan, const wfi_step *step)
@@ -83,19 +127,39 @@ wf_result wfi_plan_add_binding(wf_plan *plan, const wfi_binding_spec *spec)
     return WF_SUCCESS;
 }
 
+/* Fills buffer `index` of the plan's own (data NULL: with zeros), or leaves it to
+ * wf_plan_record_upload: an adopted device's queue is not ours to use behind the application's
+ * back. */
+static wf_result fill_own(wf_plan *plan, uint32_t index, const void *data, uint64_t bytes)
+{
+    wf_buffer *own = plan->own[index];
+    if (own->mapped || !plan->device->adopted)
+        return data ? wf_buffer_write(own, 0, data, bytes) : wf_buffer_fill(own, 0, own->bytes, 0);
+    plan->wants_upload = true;
+    if (!data)
+        return WF_SUCCESS;
+    wf_result result =
+        wf_buffer_create(plan->device, bytes, WF_MEMORY_UPLOAD, &plan->staging[index]);
+    return result == WF_SUCCESS ? wf_buffer_write(plan->staging[index], 0, data, bytes) : result;
+}
+
 wf_result wfi_plan_add_own(wf_plan *plan, const void *data, uint64_t bytes, uint32_t *index)
 {
     wf_buffer **own = grow(plan->own, plan->own_count, sizeof(wf_buffer *));
-    if (!own)
+    if (own)
+        plan->own = own;
+    wf_buffer **staging = grow(plan->staging, plan->own_count, sizeof(wf_buffer *));
+    if (staging)
+        plan->staging = staging;
+    if (!own || !staging)
         return no_memory(plan);
-    plan->own = own;
-    own[plan->own_count] = NULL;
+    own[plan->own_count] = staging[plan->own_count] = NULL;
     wf_result result =
         wf_buffer_create(plan->device, bytes ? bytes : 4, WF_MEMORY_DEVICE, &own[plan->own_count]);
     if (result != WF_SUCCESS)
         return result;
     *index = plan->own_count++;
-    return data ? wf_buffer_write(own[*index], 0, data, bytes) : WF_SUCCESS;
+    return fill_own(plan, *index, bytes ? data : NULL, bytes);
 }
 
 wf_buffer *wfi_plan_own(wf_plan *plan, uint32_t index)
@@ -111,6 +175,13 @@ void wfi_plan_set_workspace(wf_plan *plan, uint64_t bytes)
 wf_device *wfi_plan_device(wf_plan *plan)
 {
     return plan->device;
+}
+
+/* Sets need the layouts alone, which are there before the pipelines are compiled. */
+static VkDescriptorSetLayout set_layout_of(const wf_plan *plan, uint32_t pipeline)
+{
+    return plan->compiles[pipeline] ? wfi_compile_pipeline(plan->compiles[pipeline])->set_layout
+                                    : plan->pipelines[pipeline].set_layout;
 }
 
 static wf_result create_pool(wf_plan *plan)
@@ -131,12 +202,13 @@ static wf_result create_pool(wf_plan *plan)
     VkResult vk =
         device->fn.vkCreateDescriptorPool(device->vk, &info, device->allocator, &plan->pool);
     for (uint32_t i = 0; vk >= VK_SUCCESS && i < plan->step_count * WFI_SET_RING; i++) {
-        const wfi_step *step = &plan->steps[i / WFI_SET_RING];
+        const VkDescriptorSetLayout layout =
+            set_layout_of(plan, plan->steps[i / WFI_SET_RING].pipeline);
         const VkDescriptorSetAllocateInfo allocate = {
             .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
             .descriptorPool = plan->pool,
             .descriptorSetCount = 1,
-            .pSetLayouts = &plan->pipelines[step->pipeline].set_layout,
+            .pSetLayouts = &layout,
         };
         vk = device->fn.vkAllocateDescriptorSets(device->vk, &allocate, &plan->sets[i].set);
     }
@@ -154,18 +226,38 @@ static wf_result create_sets(wf_plan *plan)
     return create_pool(plan);
 }
 
-wf_result wfi_plan_create(wf_device *device, const wfi_choice *choice, const void *params,
-                          wf_plan **out)
+static void close_plan(void *owner)
 {
+    wf_plan *plan = owner;
+    wf_device *device = plan->device;
+    if (plan->pool)
+        device->fn.vkDestroyDescriptorPool(device->vk, plan->pool, device->allocator);
+    plan->pool = VK_NULL_HANDLE;
+    for (uint32_t i = 0; i < plan->pipeline_count; i++)
+        if (!plan->compiles[i])
+            wfi_pipeline_destroy(device, &plan->pipelines[i]);
+}
+
+wf_result wfi_plan_create_with(wf_device *device, const wfi_choice *choice, const wf_jobs *jobs,
+                               const void *params, wf_plan **out)
+{
+    wf_jobs read;
+    wf_result result = wfi_params_read(&device->log, "wf_jobs", jobs, &read, sizeof read);
+    if (result == WF_SUCCESS)
+        result = wfi_device_usable(device, "creating a plan");
+    if (result != WF_SUCCESS)
+        return result;
     wf_plan *plan = calloc(1, sizeof *plan);
     if (!plan)
         return wfi_fail(&device->log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
     plan->device = device;
+    plan->jobs = read;
     plan->problem = *choice->point.problem;
     plan->choice = *choice;
     plan->choice.point.problem = &plan->problem;
     plan->choice.point.caps = &device->caps;
-    wf_result result = choice->point.variant->build(plan, &plan->choice.point, params);
+    wfi_object_enlist(device, &plan->object, close_plan, plan);
+    result = choice->point.variant->build(plan, &plan->choice.point, params);
     if (result == WF_SUCCESS)
         result = create_sets(plan);
     if (result != WF_SUCCESS) {
@@ -176,21 +268,30 @@ wf_result wfi_plan_create(wf_device *device, const wfi_choice *choice, const voi
     return WF_SUCCESS;
 }
 
+wf_result wfi_plan_create(wf_device *device, const wfi_choice *choice, const void *params,
+                          wf_plan **out)
+{
+    return wfi_plan_create_with(device, choice, NULL, params, out);
+}
+
 void wf_plan_destroy(wf_plan **handle)
 {
     wf_plan *plan = handle ? *handle : NULL;
     if (!plan)
         return;
-    wf_device *device = plan->device;
-    if (plan->pool)
-        device->fn.vkDestroyDescriptorPool(device->vk, plan->pool, device->allocator);
+    close_plan(plan);
     for (uint32_t i = 0; i < plan->pipeline_count; i++)
-        wfi_pipeline_destroy(device, &plan->pipelines[i]);
-    for (uint32_t i = 0; i < plan->own_count; i++)
+        wfi_compile_drop(&plan->compiles[i]);
+    for (uint32_t i = 0; i < plan->own_count; i++) {
         wf_buffer_destroy(&plan->own[i]);
+        wf_buffer_destroy(&plan->staging[i]);
+    }
+    wfi_object_leave(&plan->object);
     free(plan->pipelines);
+    free(plan->compiles);
     free(plan->steps);
     free(plan->own);
+    free(plan->staging);
     free(plan->sets);
     free(plan->sets_used);
     free(plan);
@@ -208,6 +309,9 @@ static wf_result resolve(const wf_plan *plan, const wf_binding *binding, const c
 {
     const wf_device *device = plan->device;
     *out = (bound){binding->handle, binding->offset, binding->bytes};
+    if (binding->buffer && binding->buffer->device != device)
+        return wfi_fail(&device->log, WF_ERROR_BINDING, "binding %s is a buffer of another device",
+                        name);
     if (binding->buffer) {
         out->buffer = binding->buffer->vk;
         const uint64_t size = binding->buffer->bytes;
@@ -239,6 +343,18 @@ static bool overlap(const bound *a, uint64_t a_bytes, const bound *b, uint64_t b
            b->offset < a->offset + a_bytes;
 }
 
+static wf_result resolve_workspace(const wf_plan *plan, const wf_bindings *bindings,
+                                   bound all[WF_MAX_BINDINGS + 1])
+{
+    bound *workspace = &all[plan->binding_count];
+    wf_result result = resolve(plan, &bindings->workspace, "workspace", plan->workspace, workspace);
+    for (uint32_t i = 0; result == WF_SUCCESS && i < plan->binding_count; i++)
+        if (overlap(workspace, plan->workspace, &all[i], plan->bindings[i].bytes))
+            return wfi_fail(&plan->device->log, WF_ERROR_BINDING,
+                            "the workspace and binding %s overlap", plan->bindings[i].name);
+    return result;
+}
+
 /* Resolves all bindings; the workspace comes last, at index binding_count. */
 static wf_result resolve_all(const wf_plan *plan, const wf_bindings *bindings,
                              bound all[WF_MAX_BINDINGS + 1])
@@ -255,10 +371,7 @@ static wf_result resolve_all(const wf_plan *plan, const wf_bindings *bindings,
                                 "bindings %s and %s overlap and one is written",
                                 plan->bindings[j].name, spec->name);
     }
-    if (plan->workspace)
-        return resolve(plan, &bindings->workspace, "workspace", plan->workspace,
-                       &all[plan->binding_count]);
-    return WF_SUCCESS;
+    return plan->workspace ? resolve_workspace(plan, bindings, all) : WF_SUCCESS;
 }
 
 static void step_buffers(const wf_plan *plan, const wfi_step *step, const bound *all,
@@ -364,14 +477,32 @@ static void record_step(wf_plan *plan, VkCommandBuffer command_buffer, uint32_t 
     device->fn.vkCmdDispatch(command_buffer, step->groups[0], step->groups[1], step->groups[2]);
 }
 
+static wf_result recordable(wf_plan *plan)
+{
+    wf_result result = wfi_device_usable(plan->device, "wf_plan_record");
+    if (result != WF_SUCCESS)
+        return result;
+    result = collect(plan);
+    if (result == WF_SUCCESS && plan->wants_upload)
+        return wfi_fail(&plan->device->log, WF_NOT_READY,
+                        "wf_plan_record: wf_plan_record_upload must be recorded first");
+    return result;
+}
+
 wf_result wfi_plan_record_turn(wf_plan *plan, VkCommandBuffer command_buffer,
                                const wf_bindings *bindings, uint32_t turn)
 {
     bound all[WF_MAX_BINDINGS + 1] = {{0}};
-    if (!plan || !command_buffer || !bindings || bindings->size < sizeof *bindings)
+    wf_bindings read;
+    if (!plan || !command_buffer || !bindings)
         return wfi_fail(plan ? &plan->device->log : NULL, WF_ERROR_INVALID_ARGUMENT,
                         "wf_plan_record: bad parameters");
-    wf_result result = resolve_all(plan, bindings, all);
+    wf_result result = recordable(plan);
+    if (result == WF_SUCCESS)
+        result =
+            wfi_params_read(&plan->device->log, "wf_plan_record", bindings, &read, sizeof read);
+    if (result == WF_SUCCESS)
+        result = resolve_all(plan, &read, all);
     if (result == WF_SUCCESS)
         result = prepare_sets(plan, all);
     for (uint32_t i = 0; result == WF_SUCCESS && i < plan->step_count; i++)
@@ -384,6 +515,45 @@ wf_result wf_plan_record(wf_plan *plan, VkCommandBuffer command_buffer, const wf
     return wfi_plan_record_turn(plan, command_buffer, bindings, 0);
 }
 
+bool wf_plan_needs_upload(const wf_plan *plan)
+{
+    return plan->wants_upload;
+}
+
+wf_result wf_plan_record_upload(wf_plan *plan, VkCommandBuffer command_buffer)
+{
+    if (!plan || !command_buffer)
+        return wfi_fail(plan ? &plan->device->log : NULL, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_plan_record_upload: bad parameters");
+    wf_device *device = plan->device;
+    wf_result result = wfi_device_usable(device, "wf_plan_record_upload");
+    if (result != WF_SUCCESS || !plan->wants_upload)
+        return result;
+    for (uint32_t i = 0; i < plan->own_count; i++)
+        if (plan->staging[i])
+            wfi_record_copy(device, command_buffer, plan->staging[i], 0, plan->own[i], 0,
+                            plan->staging[i]->bytes);
+        else if (!plan->own[i]->mapped)
+            device->fn.vkCmdFillBuffer(command_buffer, plan->own[i]->vk, 0, plan->own[i]->bytes, 0);
+    wfi_barrier(device, command_buffer);
+    plan->wants_upload = false;
+    return WF_SUCCESS;
+}
+
+void wf_plan_trim(wf_plan *plan)
+{
+    if (plan->wants_upload)
+        return;
+    for (uint32_t i = 0; i < plan->own_count; i++)
+        wf_buffer_destroy(&plan->staging[i]);
+}
+
+void wf_plan_forget_bindings(wf_plan *plan)
+{
+    if (plan->sets)
+        memset(plan->sets_used, 0, plan->step_count * sizeof *plan->sets_used);
+}
+
 uint64_t wf_plan_workspace(const wf_plan *plan)
 {
     return plan->workspace;
@@ -391,12 +561,11 @@ uint64_t wf_plan_workspace(const wf_plan *plan)
 
 wf_result wf_plan_describe(const wf_plan *plan, wf_plan_info *info)
 {
-    if (!plan || !info || info->size < sizeof *info)
+    if (!plan || !info)
         return WF_ERROR_INVALID_ARGUMENT;
     const wfi_variant *variant = plan->choice.point.variant;
     const wfi_family *family = wfi_family_get(plan->problem.family);
-    *info = (wf_plan_info){
-        .size = info->size,
+    wf_plan_info local = {
         .family = family->name,
         .variant = variant->name,
         .chosen_by = plan->choice.chosen_by,
@@ -406,9 +575,9 @@ wf_result wf_plan_describe(const wf_plan *plan, wf_plan_info *info)
         .least_bytes = family->least_bytes(&plan->problem),
     };
     for (uint32_t i = 0; i < variant->parameter_count; i++)
-        info->constants[i] =
+        local.constants[i] =
             (wf_constant){variant->parameters[i].name, plan->choice.point.values[i]};
-    return WF_SUCCESS;
+    return wfi_params_write(info, &local, sizeof local) ? WF_SUCCESS : WF_ERROR_INVALID_ARGUMENT;
 }
 
 typedef struct plan_run {
@@ -419,7 +588,8 @@ typedef struct plan_run {
 static wf_result record_run(void *user, VkCommandBuffer command_buffer)
 {
     const plan_run *run = user;
-    return wf_plan_record(run->plan, command_buffer, run->bindings);
+    wf_result result = wf_plan_record_upload(run->plan, command_buffer);
+    return result == WF_SUCCESS ? wf_plan_record(run->plan, command_buffer, run->bindings) : result;
 }
 
 wf_result wf_plan_run(wf_plan *plan, const wf_bindings *bindings)
@@ -434,8 +604,12 @@ wf_result wf_plan_measure(wf_plan *plan, const wf_bindings *bindings,
                           const wf_measure_params *params, wf_timing *timing)
 {
     plan_run run = {plan, bindings};
-    if (!plan || !timing || (params && params->size < sizeof *params))
+    wf_measure_params read;
+    if (!plan || !timing)
         return wfi_fail(plan ? &plan->device->log : NULL, WF_ERROR_INVALID_ARGUMENT,
                         "wf_plan_measure: bad parameters");
-    return wfi_measure(plan->device, record_run, &run, params, timing);
+    wf_result result =
+        wfi_params_read(&plan->device->log, "wf_plan_measure", params, &read, sizeof read);
+    return result == WF_SUCCESS ? wfi_measure(plan->device, record_run, &run, &read, timing)
+                                : result;
 }

@@ -44,7 +44,8 @@ typedef struct wfi_binding_spec {
 wf_result wfi_plan_add_pipeline(wf_plan *plan, const wfi_pipeline_desc *desc, uint32_t *index);
 wf_result wfi_plan_add_step(wf_plan *plan, const wfi_step *step);
 wf_result wfi_plan_add_binding(wf_plan *plan, const wfi_binding_spec *spec);
-/* A buffer the plan owns, filled from `data` (uploads; blocks). */
+/* A buffer the plan owns, filled from `data` (NULL: with zeros): where the host cannot write it, through the device's
+ * own queue, which blocks, or on an adopted device by wf_plan_record_upload. */
 wf_result wfi_plan_add_own(wf_plan *plan, const void *data, uint64_t bytes, uint32_t *index);
 wf_buffer *wfi_plan_own(wf_plan *plan, uint32_t index);
 void wfi_plan_set_workspace(wf_plan *plan, uint64_t bytes);
@@ -57,5 +58,8 @@ wf_result wfi_plan_record_turn(wf_plan *plan, VkCommandBuffer command_buffer,
 /* An empty plan for the choice; then the variant's build is called with params. */
 wf_result wfi_plan_create(wf_device *device, const wfi_choice *choice, const void *params,
                           wf_plan **out);
+/* The same, its pipelines compiled as jobs (NULL: in the call). */
+wf_result wfi_plan_create_with(wf_device *device, const wfi_choice *choice, const wf_jobs *jobs,
+                               const void *params, wf_plan **out);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/params.h"
 #include "kernels/families.h"
 #include "kernels/grid.h"
 #include "kernels/plan.h"
@@ -474,7 +475,7 @@ static wf_result check_pattern(const wf_device *device, const wf_spmv_params *p)
 
 static wf_result check_params(const wf_device *device, const wf_spmv_params *p)
 {
-    if (!p || p->size < sizeof *p || p->rows == 0 || p->columns == 0 || !p->row_offsets)
+    if (p->rows == 0 || p->columns == 0 || !p->row_offsets)
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_spmv_plan: rows and columns must be positive and row_offsets given");
     if ((unsigned)p->type >= WF_TYPE_COUNT)
@@ -501,15 +502,19 @@ static wfi_problem describe(const wf_spmv_params *p)
     return (wfi_problem){.family = WF_FAMILY_SPMV, .type = p->type, .spmv = s};
 }
 
-wf_result wf_spmv_plan(wf_device *device, const wf_spmv_params *params, wf_plan **out)
+wf_result wf_spmv_plan(wf_device *device, const wf_spmv_params *given, wf_plan **out)
 {
     if (!device || !out)
         return WF_ERROR_INVALID_ARGUMENT;
-    wf_result result = check_params(device, params);
+    wf_spmv_params params;
+    wf_result result = wfi_params_read(&device->log, "wf_spmv_plan", given, &params, sizeof params);
+    if (result == WF_SUCCESS)
+        result = check_params(device, &params);
     if (result != WF_SUCCESS)
         return result;
     wfi_choice choice;
-    const wfi_problem problem = describe(params);
-    result = wfi_choose(&device->log, &device->caps, &problem, params->tuning, &choice);
-    return result == WF_SUCCESS ? wfi_plan_create(device, &choice, params, out) : result;
+    const wfi_problem problem = describe(&params);
+    result = wfi_choose(&device->log, &device->caps, &problem, params.tuning, &choice);
+    return result == WF_SUCCESS ? wfi_plan_create_with(device, &choice, params.jobs, &params, out)
+                                : result;
 }

@@ -35,8 +35,6 @@ static wf_result own_slot(wf_plan *plan, const void *data, uint64_t bytes, wfi_s
 {
     uint32_t index = 0;
     wf_result result = wfi_plan_add_own(plan, bytes ? data : NULL, bytes, &index);
-    if (result == WF_SUCCESS && !(data && bytes))
-        result = wf_buffer_fill(wfi_plan_own(plan, index), 0, bytes ? bytes : 4, 0);
     *slot = (wfi_slot){WFI_SLOT_OWN, index, 0, bytes ? bytes : 4};
     return result;
 }

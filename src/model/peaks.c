@@ -252,12 +252,12 @@ wf_result wf_device_copy_bandwidth(wf_device *device, double *bytes_per_second)
     if (!device || !bytes_per_second)
         return WF_ERROR_INVALID_ARGUMENT;
     wf_result result = WF_SUCCESS;
-    mtx_lock(&device->peaks_lock);
+    pthread_mutex_lock(&device->peaks_lock);
     if (!(device->copy_bandwidth > 0))
         result = copy_bandwidth(device, &device->copy_bandwidth);
     if (result == WF_SUCCESS)
         *bytes_per_second = device->copy_bandwidth;
-    mtx_unlock(&device->peaks_lock);
+    pthread_mutex_unlock(&device->peaks_lock);
     return result;
 }
 
@@ -275,11 +275,11 @@ wf_result wf_device_fma_rate(wf_device *device, wf_type type, double *flops_per_
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED, "%s has no %s arithmetic",
                         device->caps.name, wf_type_name(type));
     wf_result result = WF_SUCCESS;
-    mtx_lock(&device->peaks_lock);
+    pthread_mutex_lock(&device->peaks_lock);
     if (!(device->fma_rate[type] > 0))
         result = fma_rate(device, type, &device->fma_rate[type]);
     if (result == WF_SUCCESS)
         *flops_per_second = device->fma_rate[type];
-    mtx_unlock(&device->peaks_lock);
+    pthread_mutex_unlock(&device->peaks_lock);
     return result;
 }

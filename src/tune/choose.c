@@ -1,6 +1,7 @@
 /* Picks the variant and its constants: what the user forces, and the model for the rest. */
 #include <string.h>
 
+#include "core/params.h"
 #include "kernels/family.h"
 
 static wf_result apply_constants(const wfi_log *log, const wf_tuning *tuning, wfi_point *point)
@@ -39,7 +40,7 @@ static wf_result choose_forced(const wfi_log *log, const wfi_family *family,
 
 static bool has_all_constants(const wfi_variant *variant, const wf_tuning *tuning)
 {
-    for (uint32_t i = 0; tuning && i < tuning->constant_count; i++)
+    for (uint32_t i = 0; i < tuning->constant_count; i++)
         if (wfi_parameter_find(variant, tuning->constants[i].name) == UINT32_MAX)
             return false;
     return true;
@@ -61,21 +62,20 @@ static wf_result choose_by_model(const wfi_log *log, const wfi_family *family,
         named = true;
         wfi_point_defaults(&point);
         const double time = point.variant->fit(&point);
-        if (time < 0 || (tuning && apply_constants(log, tuning, &point) != WF_SUCCESS) ||
+        if (time < 0 || apply_constants(log, tuning, &point) != WF_SUCCESS ||
             !wfi_point_legal(&point, reason) || (found && time >= best))
             continue;
         best = time;
         found = true;
         choice->point = point;
     }
-    choice->chosen_by = tuning && tuning->constant_count ? "forced" : "model";
+    choice->chosen_by = tuning->constant_count ? "forced" : "model";
     if (found)
         return WF_SUCCESS;
-    if (!named && tuning)
+    if (!named)
         return wfi_fail(log, WF_ERROR_UNKNOWN_VARIANT, "no variant of %s has a constant '%s'",
                         family->name, tuning->constants[0].name);
-    return wfi_fail(log,
-                    tuning && tuning->constant_count ? WF_ERROR_CONSTRAINT : WF_ERROR_UNSUPPORTED,
+    return wfi_fail(log, tuning->constant_count ? WF_ERROR_CONSTRAINT : WF_ERROR_UNSUPPORTED,
                     "%s %s: %s", family->name, wf_type_name(choice->point.problem->type), reason);
 }
 
@@ -84,10 +84,11 @@ wf_result wfi_choose(const wfi_log *log, const wf_caps *caps, const wfi_problem 
 {
     const wfi_family *family = wfi_family_get(problem->family);
     wfi_choice choice = {.point = {.caps = caps, .problem = problem}};
-    if (tuning && tuning->size < sizeof *tuning)
-        return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT, "wf_tuning: size is not set");
-    wf_result result = tuning && tuning->variant ? choose_forced(log, family, tuning, &choice)
-                                                 : choose_by_model(log, family, tuning, &choice);
+    wf_tuning forced;
+    wf_result result = wfi_params_read(log, "wf_tuning", tuning, &forced, sizeof forced);
+    if (result == WF_SUCCESS)
+        result = forced.variant ? choose_forced(log, family, &forced, &choice)
+                                : choose_by_model(log, family, &forced, &choice);
     if (result == WF_SUCCESS)
         *out = choice;
     return result;

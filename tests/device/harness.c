@@ -34,14 +34,20 @@ void test_expect_errors(bool on)
     errors_expected = on;
 }
 
-int test_device_setup(void **state)
+wf_device_params test_device_params(void)
 {
     const char *limits = getenv("WAVEFIT_TEST_LIMITS");
-    const wf_device_params params = {
-        .size = sizeof params,
-        .limits = limits && strcmp(limits, "minimum") == 0 ? WF_LIMITS_MINIMUM : WF_LIMITS_DEVICE,
+    const bool minimum = limits && strcmp(limits, "minimum") == 0;
+    return (wf_device_params){
+        .size = sizeof(wf_device_params),
+        .limits = minimum ? WF_LIMITS_MINIMUM : WF_LIMITS_DEVICE,
         .log = keep_log,
     };
+}
+
+int test_device_setup(void **state)
+{
+    const wf_device_params params = test_device_params();
     wf_device *device = NULL;
     if (wf_device_create(&params, &device) != WF_SUCCESS)
         return -1;

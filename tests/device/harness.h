@@ -7,6 +7,8 @@
 
 /* cmocka group fixtures: *state is a wf_device on the driver that the loader is pointed at, with
  * WAVEFIT_TEST_LIMITS=minimum or full. Errors logged go to stderr. */
+/* The limits of the environment, and a log that keeps errors for test_last_error. */
+wf_device_params test_device_params(void);
 int test_device_setup(void **state);
 int test_device_teardown(void **state);
 

@@ -1,8 +1,10 @@
 /* wavefit: stencils, sparse matrix-vector products and dense matrix products on any Vulkan device.
  *
  * The only public header. Conventions that hold for every function here:
- *  - A parameter structure's first member is its size (set it with WF_INIT or sizeof); members
- *    that the caller leaves zero mean "default"; a NULL structure means all defaults.
+ *  - A parameter structure's first member is its size (sizeof); members that the caller leaves zero
+ *    mean "default"; a NULL structure means all defaults. Members are only ever added at the end: a
+ *    program built against an older header works with a newer library, and one built against a newer
+ *    header works with an older library as long as it leaves what that one lacks zero.
  *  - Functions that can fail return wf_result; the text of a failure goes to the log callback of
  *    the device (or of the parameters, before there is a device). Nothing prints, exits or aborts.
  *  - Output handles are written only on success. A destroy function takes the address of a handle,
@@ -40,6 +42,7 @@ extern "C" {
 
 typedef enum wf_result {
     WF_SUCCESS = 0,
+    WF_NOT_READY = 1, /* a plan that is still being compiled, or whose upload is not recorded yet */
     WF_ERROR_INVALID_ARGUMENT = -1,     /* a parameter is out of its stated range */
     WF_ERROR_OUT_OF_HOST_MEMORY = -2,   /* host allocation failed */
     WF_ERROR_OUT_OF_DEVICE_MEMORY = -3, /* the driver had no memory of the kind needed */
@@ -53,7 +56,8 @@ typedef enum wf_result {
     WF_ERROR_BINDING = -11,           /* a binding is missing, too small, misaligned or aliased */
     WF_ERROR_TOO_MANY_BINDINGS = -12, /* more distinct bindings recorded than the plan keeps */
     WF_ERROR_CANCELLED = -13,         /* a callback asked to stop */
-    WF_ERROR_DRIVER = -14             /* any other VkResult; the log has its name */
+    WF_ERROR_DRIVER = -14,            /* any other VkResult; the log has its name */
+    WF_ERROR_DEVICE_CLOSED = -15      /* the object's wf_device was destroyed before it */
 } wf_result;
 
 /* A short constant English text for a result code; never NULL. */
@@ -143,7 +147,7 @@ typedef struct wf_caps {
     wf_memory_heap heaps[WF_MAX_HEAPS];
     uint64_t device_local_bytes; /* the largest device-local heap */
     uint64_t available_bytes;    /* budget left there by VK_EXT_memory_budget, else its size */
-    bool unified_memory;         /* every device-local heap can be mapped */
+    bool unified_memory;         /* device-local memory is the host's and can be mapped */
     /* measuring and introspection */
     double timestamp_period_ns;    /* of one tick */
     uint32_t timestamp_valid_bits; /* 0: the queue has no timestamps; host time is used */
@@ -208,11 +212,85 @@ WF_API wf_result wf_devices_list(const wf_device_params *params, wf_caps *caps, 
  * selector matches several). The device outlives everything made from it. */
 WF_API wf_result wf_device_create(const wf_device_params *params, wf_device **out);
 
-/* Blocks until the device is idle, then closes it. Everything made from it must be gone. */
+/* Blocks until the device is idle (an adopted one: does not, the application must have waited for
+ * all work of wavefit's), then closes it. What was made from it should be gone: what is still there
+ * loses its Vulkan objects, with a warning in the log, gives WF_ERROR_DEVICE_CLOSED when used, and
+ * must still be destroyed. Jobs given to wf_jobs.submit must not be running. */
 WF_API void wf_device_destroy(wf_device **device);
 
 /* Owned by the device, valid as long as it. */
 WF_API const wf_caps *wf_device_caps(const wf_device *device);
+
+/* ------------------------------------------------------------------------- an engine's own device */
+
+/* The application's Vulkan. wavefit copies the structure, owns none of it, uses only what is said
+ * here to be enabled, and must be closed (wf_device_destroy) before any of it is destroyed. */
+typedef struct wf_vulkan {
+    size_t size;
+    /* Of the loader that made `instance`; NULL: the loader library of the system is opened. */
+    PFN_vkGetInstanceProcAddr get_instance_proc_addr;
+    VkInstance instance;
+    uint32_t api_version; /* VkApplicationInfo.apiVersion of `instance`; at least Vulkan 1.1 */
+    VkPhysicalDevice physical_device;
+    VkDevice device;
+    /* As given to vkCreateDevice; read during the call only. enabled_features is
+     * VkDeviceCreateInfo.pNext, enabled_core_features its pEnabledFeatures; each may be NULL. */
+    const void *enabled_features;
+    const VkPhysicalDeviceFeatures *enabled_core_features;
+    const char *const *enabled_extensions; /* of the device */
+    uint32_t enabled_extension_count;
+    /* The family of the command buffers that plans are recorded into; it must have compute. */
+    uint32_t queue_family;
+    /* A queue of that family for the functions that say they block (wf_plan_run, wf_buffer_read and
+     * wf_buffer_write of memory that cannot be mapped, measuring, solvers). VK_NULL_HANDLE: those
+     * give WF_ERROR_UNSUPPORTED, and nothing of wavefit's ever submits. */
+    VkQueue queue;
+    /* Called around each vkQueueSubmit on `queue`, for queues that others use too; both or neither. */
+    void (*lock_queue)(void *user);
+    void (*unlock_queue)(void *user);
+    void *queue_user;
+    /* Where compiled pipelines go. VK_NULL_HANDLE: a cache of wavefit's own, in memory, and on disk
+     * only if wf_device_params.cache_directory is given. */
+    VkPipelineCache pipeline_cache;
+} wf_vulkan;
+
+/* Makes a wf_device of the application's VkDevice. Of params, limits, log, allocator and
+ * cache_directory are used. Never submits. WF_ERROR_INVALID_ARGUMENT (a handle is missing, or the
+ * queue family does not exist or has no compute), WF_ERROR_UNSUPPORTED (Vulkan 1.0),
+ * WF_ERROR_NO_LOADER. */
+WF_API wf_result wf_device_adopt(const wf_vulkan *vulkan, const wf_device_params *params,
+                                 wf_device **out);
+
+/* What wavefit would use of a physical device if the application enabled it. Nothing of it is
+ * required: every family has variants that need none. */
+typedef struct wf_features wf_features;
+
+typedef struct wf_feature {
+    const char *name;      /* of the VkBool32, as in Vulkan's structures */
+    const char *extension; /* to be enabled with it on this device; NULL: none */
+    uint32_t families;     /* bit (1 << wf_family) for each family that uses it */
+    bool offered;          /* by this physical device */
+    const char *gives;     /* what it is used for */
+    const char *without;   /* what happens where it is not enabled */
+} wf_feature;
+
+/* families: bits (1 << wf_family), 0 for all. Of vulkan, get_instance_proc_addr, instance,
+ * api_version and physical_device are used; of params, the log. WF_ERROR_INVALID_ARGUMENT,
+ * WF_ERROR_UNSUPPORTED, WF_ERROR_NO_LOADER, WF_ERROR_OUT_OF_HOST_MEMORY. */
+WF_API wf_result wf_required_features(const wf_vulkan *vulkan, uint32_t families,
+                                      const wf_device_params *params, wf_features **out);
+/* A chain for VkDeviceCreateInfo.pNext with all of it that the device offers; valid as long as the
+ * object. */
+WF_API const VkPhysicalDeviceFeatures2 *wf_features_chain(const wf_features *features);
+/* The device extensions that go with the chain. */
+WF_API const char *const *wf_features_extensions(const wf_features *features, uint32_t *count);
+/* One line a feature, offered or not. */
+WF_API const wf_feature *wf_features_list(const wf_features *features, uint32_t *count);
+/* Adds it to the application's own chain: sets the VkBool32 where the chain has the structure (the
+ * feature's own or VkPhysicalDeviceVulkan1xFeatures), and appends structures of `features` for the
+ * rest, which therefore must outlive the use of the chain. To be called once. */
+WF_API void wf_features_merge(wf_features *features, VkPhysicalDeviceFeatures2 *chain);
+WF_API void wf_features_destroy(wf_features **features);
 
 /* ------------------------------------------------------------------------------------- buffers */
 
@@ -238,7 +316,8 @@ WF_API wf_result wf_buffer_write(wf_buffer *buffer, uint64_t offset, const void 
                                  uint64_t bytes);
 WF_API wf_result wf_buffer_read(wf_buffer *buffer, uint64_t offset, void *data, uint64_t bytes);
 
-/* Fills the range with a repeated 32-bit value; offset and bytes are multiples of 4. Blocks. */
+/* Fills the range with a repeated 32-bit value; offset and bytes are multiples of 4. Blocks; direct
+ * where the buffer is mapped. */
 WF_API wf_result wf_buffer_fill(wf_buffer *buffer, uint64_t offset, uint64_t bytes, uint32_t value);
 
 /* ---------------------------------------------------------------------------- families, tuning */
@@ -293,8 +372,19 @@ WF_API wf_result wf_family_variant(wf_family family, uint32_t index, wf_variant_
 
 /* --------------------------------------------------------------------------------------- plans */
 
-/* A plan is a compiled, sized sequence of dispatches for one problem on one device. */
+/* A plan is a compiled, sized sequence of dispatches for one problem on one device. On an adopted
+ * device creating one never touches a queue. */
 typedef struct wf_plan wf_plan;
+
+/* The application's job system, for plans whose pipelines must not be compiled in the call that
+ * creates them. submit is called in that call, once a pipeline; it must see to it that run(job) is
+ * called once, on any thread, now or later, even if the plan is destroyed meanwhile (the job then
+ * does nothing). Until all have run, wf_plan_status and wf_plan_record give WF_NOT_READY. */
+typedef struct wf_jobs {
+    size_t size;
+    void (*submit)(void *user, void (*run)(void *job), void *job);
+    void *user;
+} wf_jobs;
 
 #define WF_MAX_BINDINGS 8
 
@@ -328,11 +418,31 @@ typedef struct wf_plan_info {
  * pass, on a queue family with compute. Never submits, waits, allocates or compiles. wavefit places
  * the barriers between its own dispatches; the caller orders its own accesses before and after with
  * stage COMPUTE_SHADER, access SHADER_READ for inputs and SHADER_WRITE (and READ, where a binding
- * says so) for outputs. WF_ERROR_BINDING: nothing was recorded. WF_ERROR_TOO_MANY_BINDINGS: on a
- * device without push descriptors a plan keeps 16 distinct sets of bindings for its life.
- * Executions of one plan must not overlap on the device: they share the plan's own buffers. */
+ * says so) for outputs; the workspace counts as SHADER_READ | SHADER_WRITE. Inputs and outputs must
+ * not overlap. It changes the bound compute pipeline, descriptor set 0 or push descriptors, and push
+ * constants. WF_ERROR_BINDING, WF_NOT_READY: nothing was recorded. WF_ERROR_TOO_MANY_BINDINGS: on a
+ * device without push descriptors a plan keeps 16 distinct sets of bindings; see
+ * wf_plan_forget_bindings. Executions of one plan must not overlap on the device: they share the
+ * plan's own buffers. */
 WF_API wf_result wf_plan_record(wf_plan *plan, VkCommandBuffer command_buffer,
                                 const wf_bindings *bindings);
+
+/* WF_SUCCESS: compiled. WF_NOT_READY: jobs (wf_jobs) have still to run. Otherwise why compiling
+ * failed. Does not block. */
+WF_API wf_result wf_plan_status(wf_plan *plan);
+
+/* Whether the plan holds data (a matrix) that an adopted device must be sent: true where device
+ * memory cannot be mapped, until wf_plan_record_upload. Other devices have it when the plan is
+ * created. */
+WF_API bool wf_plan_needs_upload(const wf_plan *plan);
+/* Records that upload, with a barrier behind it; to be executed once, before the plan is. Records
+ * nothing where none is needed. */
+WF_API wf_result wf_plan_record_upload(wf_plan *plan, VkCommandBuffer command_buffer);
+/* Frees the host's copy of the data once the upload was executed. */
+WF_API void wf_plan_trim(wf_plan *plan);
+/* Lets the 16 kept sets of bindings be written anew: no command buffer recorded from the plan may be
+ * executed afterwards. */
+WF_API void wf_plan_forget_bindings(wf_plan *plan);
 
 /* Bytes of scratch memory a recording needs bound as workspace. */
 WF_API uint64_t wf_plan_workspace(const wf_plan *plan);
@@ -394,6 +504,7 @@ typedef struct wf_matmul_params {
     uint64_t m, n, k; /* > 0 */
     wf_type type;
     const wf_tuning *tuning;
+    const wf_jobs *jobs; /* NULL: pipelines are compiled in wf_matmul_plan */
 } wf_matmul_params;
 
 /* WF_ERROR_TOO_LARGE, WF_ERROR_UNSUPPORTED (type), WF_ERROR_UNKNOWN_VARIANT, WF_ERROR_CONSTRAINT. */
@@ -421,6 +532,7 @@ typedef struct wf_spmv_params {
     const void *values;             /* of the type, row_offsets[rows] */
     wf_type type;                   /* F32 or F64 */
     const wf_tuning *tuning;
+    const wf_jobs *jobs; /* NULL: pipelines are compiled in wf_spmv_plan */
 } wf_spmv_params;
 
 /* Checks the arrays, picks variant and constants from the row lengths, uploads the matrix. Blocks. */

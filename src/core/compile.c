@@ -1,0 +1,92 @@
+#include "core/compile.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+/* Two own it: whoever started it, and the job until it has run; the last one frees it. */
+struct wfi_compile {
+    wfi_object object;
+    wf_device *device;
+    wfi_pipeline_desc desc;
+    atomic_int owners;
+    atomic_bool dropped;
+    atomic_int status;    /* wf_result; written once, by the job */
+    pthread_mutex_t lock; /* the pipeline, between the job and the device's end */
+    bool closed;
+    wfi_pipeline pipeline;
+};
+
+static void close_compile(void *owner)
+{
+    wfi_compile *compile = owner;
+    pthread_mutex_lock(&compile->lock);
+    wfi_pipeline_destroy(compile->device, &compile->pipeline);
+    compile->closed = true;
+    pthread_mutex_unlock(&compile->lock);
+}
+
+static void release(wfi_compile *compile)
+{
+    if (atomic_fetch_sub(&compile->owners, 1) > 1)
+        return;
+    wfi_pipeline_destroy(compile->device, &compile->pipeline);
+    pthread_mutex_destroy(&compile->lock);
+    wfi_object_leave(&compile->object);
+    free(compile);
+}
+
+static void run(void *job)
+{
+    wfi_compile *compile = job;
+    wf_result result = WF_ERROR_DEVICE_CLOSED;
+    pthread_mutex_lock(&compile->lock);
+    if (!compile->closed && !atomic_load(&compile->dropped))
+        result = wfi_pipeline_compile(compile->device, &compile->desc, &compile->pipeline);
+    pthread_mutex_unlock(&compile->lock);
+    atomic_store(&compile->status, result);
+    release(compile);
+}
+
+wf_result wfi_compile_start(wf_device *device, const wf_jobs *jobs, const wfi_pipeline_desc *desc,
+                            wfi_compile **out)
+{
+    wfi_compile *compile = calloc(1, sizeof *compile);
+    if (!compile || pthread_mutex_init(&compile->lock, NULL) != 0) {
+        free(compile);
+        return wfi_fail(&device->log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+    }
+    compile->device = device;
+    compile->desc = *desc;
+    wf_result result = wfi_pipeline_prepare(device, desc, &compile->pipeline);
+    if (result != WF_SUCCESS) {
+        pthread_mutex_destroy(&compile->lock);
+        free(compile);
+        return result;
+    }
+    atomic_init(&compile->owners, 2);
+    atomic_init(&compile->dropped, false);
+    atomic_init(&compile->status, WF_NOT_READY);
+    wfi_object_enlist(device, &compile->object, close_compile, compile);
+    *out = compile;
+    jobs->submit(jobs->user, run, compile);
+    return WF_SUCCESS;
+}
+
+wf_result wfi_compile_status(const wfi_compile *compile)
+{
+    return (wf_result)atomic_load(&compile->status);
+}
+
+const wfi_pipeline *wfi_compile_pipeline(const wfi_compile *compile)
+{
+    return &compile->pipeline;
+}
+
+void wfi_compile_drop(wfi_compile **handle)
+{
+    if (!*handle)
+        return;
+    atomic_store(&(*handle)->dropped, true);
+    release(*handle);
+    *handle = NULL;
+}

@@ -1,0 +1,46 @@
+/* An application with Vulkan of its own, as tests of adopted devices need one: instance, device,
+ * queue and command buffer, made through the loader, with what wavefit calls counted. */
+#ifndef WFI_TESTS_ENGINE_H
+#define WFI_TESTS_ENGINE_H
+
+#include "wavefit/wavefit.h"
+
+/* Calls that went through the device functions handed to wavefit, of all engines. */
+typedef struct engine_calls {
+    unsigned submits, pipelines, memories, buffers, sets, command_pools;
+} engine_calls;
+
+typedef struct engine {
+    void *loader;
+    PFN_vkGetInstanceProcAddr get_proc; /* the loader's own */
+    VkInstance instance;
+    VkPhysicalDevice physical;
+    VkDevice device;
+    uint32_t family;
+    VkQueue queue;
+    VkCommandPool pool;
+    VkFence fence;
+} engine;
+
+typedef enum engine_features {
+    ENGINE_NOTHING,  /* no feature, no extension */
+    ENGINE_REQUIRED, /* wf_required_features' own chain */
+    ENGINE_MERGED    /* that, merged into structures of Vulkan 1.1 to 1.3 */
+} engine_features;
+
+/* Opens the first device. *vulkan (its queue included) describes it, with counting functions. Fails
+ * the test when it cannot. The strings and structures in *vulkan live until engine_close. */
+void engine_open(engine *engine, engine_features features, wf_vulkan *vulkan);
+void engine_close(engine *engine);
+PFN_vkVoidFunction engine_function(const engine *engine, const char *name);
+
+VkCommandBuffer engine_begin(engine *engine);
+/* Ends, submits, waits. */
+void engine_finish(engine *engine, VkCommandBuffer command_buffer);
+
+engine_calls engine_counted(void);
+
+/* The device parameters of the environment's limits with the harness' log. */
+wf_device_params engine_params(void);
+
+#endif
