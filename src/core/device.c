@@ -184,6 +184,7 @@ wf_result wf_device_create(const wf_device_params *params, wf_device **out)
         result = choose(device, &read);
     if (result == WF_SUCCESS)
         result = open_device(device);
+    device->capture_statistics = read.capture_statistics && device->caps.pipeline_statistics;
     if (result == WF_SUCCESS)
         result = wfi_pipeline_cache_create(&device->log, device->vk, &device->fn, device->allocator,
                                            &device->caps, read.cache_directory, &device->cache);

@@ -40,6 +40,7 @@ struct wf_device {
     VkFence fence;
     VkQueryPool queries; /* 2 timestamps; none where the queue has no timestamps */
 
+    bool capture_statistics; /* asked for, and offered */
     wfi_pipeline_cache cache;
     pthread_mutex_t peaks_lock;
     double copy_bandwidth;          /* bytes a second; 0: not measured yet */

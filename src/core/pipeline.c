@@ -1,5 +1,8 @@
 #include "core/pipeline.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 static wf_result create_set_layout(wf_device *device, const wfi_pipeline_desc *desc,
                                    wfi_pipeline *pipeline)
 {
@@ -79,6 +82,7 @@ static wf_result create_pipeline(wf_device *device, const wfi_pipeline_desc *des
     };
     const VkComputePipelineCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .flags = device->capture_statistics ? VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR : 0,
         .stage =
             {
                 .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
@@ -97,10 +101,57 @@ static wf_result create_pipeline(wf_device *device, const wfi_pipeline_desc *des
                         desc->name);
 }
 
+static double statistic_value(const VkPipelineExecutableStatisticKHR *statistic)
+{
+    switch (statistic->format) {
+    case VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_BOOL32_KHR:
+        return statistic->value.b32 ? 1 : 0;
+    case VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_INT64_KHR:
+        return (double)statistic->value.i64;
+    case VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_UINT64_KHR:
+        return (double)statistic->value.u64;
+    default:
+        return statistic->value.f64;
+    }
+}
+
+/* A compute pipeline has one executable on every driver known; of more, the first is taken. What the
+ * driver does not tell is left out: statistics are a courtesy, and no reason to fail. */
+static void read_statistics(wf_device *device, wfi_pipeline *pipeline)
+{
+    const VkPipelineInfoKHR info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_INFO_KHR,
+                                    .pipeline = pipeline->vk};
+    const VkPipelineExecutableInfoKHR first = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INFO_KHR, .pipeline = pipeline->vk};
+    VkPipelineExecutablePropertiesKHR properties = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_PROPERTIES_KHR};
+    VkPipelineExecutableStatisticKHR list[WF_MAX_STATISTICS];
+    uint32_t executables = 1, count = WF_MAX_STATISTICS;
+    if (device->fn.vkGetPipelineExecutablePropertiesKHR(device->vk, &info, &executables,
+                                                        &properties) < VK_SUCCESS ||
+        executables == 0)
+        return;
+    if (properties.subgroupSize)
+        pipeline->subgroup_size = properties.subgroupSize;
+    for (uint32_t i = 0; i < count; i++)
+        list[i] = (VkPipelineExecutableStatisticKHR){
+            .sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_STATISTIC_KHR};
+    if (device->fn.vkGetPipelineExecutableStatisticsKHR(device->vk, &first, &count, list) <
+        VK_SUCCESS)
+        return;
+    pipeline->statistics = calloc(count ? count : 1, sizeof *pipeline->statistics);
+    for (uint32_t i = 0; pipeline->statistics && i < count; i++) {
+        wf_statistic *statistic = &pipeline->statistics[pipeline->statistic_count++];
+        snprintf(statistic->name, sizeof statistic->name, "%.47s", list[i].name);
+        statistic->value = statistic_value(&list[i]);
+    }
+}
+
 wf_result wfi_pipeline_prepare(wf_device *device, const wfi_pipeline_desc *desc, wfi_pipeline *out)
 {
     wfi_pipeline pipeline = {.storage_buffers = desc->storage_buffers,
-                             .push_bytes = desc->push_bytes};
+                             .push_bytes = desc->push_bytes,
+                             .subgroup_size = desc->subgroup_size};
     if (!desc->spirv || !desc->spirv->words)
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
                         "%s: its shader was not built (GLSL compiler too old)", desc->name);
@@ -108,6 +159,9 @@ wf_result wfi_pipeline_prepare(wf_device *device, const wfi_pipeline_desc *desc,
         desc->push_bytes > device->caps.max_push_bytes)
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED, "%s: more bindings than fit",
                         desc->name);
+    for (uint32_t i = 0; i < desc->constant_count; i++)
+        if (desc->constants[i].id < 3)
+            pipeline.group_size[desc->constants[i].id] = desc->constants[i].value;
     wf_result result = create_set_layout(device, desc, &pipeline);
     if (result == WF_SUCCESS)
         result = create_layout(device, desc, &pipeline);
@@ -133,6 +187,8 @@ wf_result wfi_pipeline_compile(wf_device *device, const wfi_pipeline_desc *desc,
         device->fn.vkCreateShaderModule(device->vk, &info, device->allocator, &module), desc->name);
     if (result == WF_SUCCESS)
         result = create_pipeline(device, desc, module, pipeline);
+    if (result == WF_SUCCESS && device->capture_statistics)
+        read_statistics(device, pipeline);
     if (module)
         device->fn.vkDestroyShaderModule(device->vk, module, device->allocator);
     return result;
@@ -162,5 +218,6 @@ void wfi_pipeline_destroy(wf_device *device, wfi_pipeline *pipeline)
     if (pipeline->set_layout)
         device->fn.vkDestroyDescriptorSetLayout(device->vk, pipeline->set_layout,
                                                 device->allocator);
+    free(pipeline->statistics);
     *pipeline = (wfi_pipeline){0};
 }

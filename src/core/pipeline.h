@@ -32,6 +32,10 @@ typedef struct wfi_pipeline {
     VkDescriptorSetLayout set_layout;
     uint32_t storage_buffers;
     uint32_t push_bytes;
+    uint32_t group_size[3];
+    uint32_t subgroup_size; /* pinned or told by the driver; 0: neither */
+    uint32_t statistic_count;
+    wf_statistic *statistics;
 } wfi_pipeline;
 
 /* The two halves of wfi_pipeline_create: everything but the VkPipeline, which is quick, and that. */

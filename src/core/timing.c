@@ -176,7 +176,7 @@ wf_result wfi_measure(wf_device *device, wfi_record_fn record, void *user,
     }
     if (result == WF_SUCCESS)
         result = size_batch(&m, timing);
-    if (result == WF_SUCCESS && !(params && params->repeat == 1))
+    if (result == WF_SUCCESS && !(params && (params->warm || params->repeat == 1)))
         result = warm_up(&m, timing);
     if (result == WF_SUCCESS)
         result = take_samples(&m, params, timing);

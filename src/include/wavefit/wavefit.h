@@ -199,6 +199,9 @@ typedef struct wf_device_params {
     /* Where compiled pipelines are kept between runs. NULL: $XDG_CACHE_HOME/wavefit or
      * $HOME/.cache/wavefit; "": nowhere. A stale or damaged file is rebuilt silently. */
     const char *cache_directory;
+    /* Asks the driver what it made of each pipeline (caps.pipeline_statistics), for
+     * wf_plan_info.kernel. Compiling takes longer. */
+    bool capture_statistics;
 } wf_device_params;
 
 /* Lists the Vulkan devices of this machine. On entry *count is the room in caps (caps may be NULL),
@@ -402,6 +405,26 @@ typedef struct wf_bindings {
     wf_binding workspace; /* of wf_plan_workspace bytes; needed only when that is not 0 */
 } wf_bindings;
 
+#define WF_MAX_STATISTICS 24
+
+/* What the driver says of a pipeline (VK_KHR_pipeline_executable_properties), in its own words. */
+typedef struct wf_statistic {
+    char name[48]; /* "Register Count", "VGPRs", … */
+    double value;
+} wf_statistic;
+
+/* The kernel of a plan's largest dispatch. */
+typedef struct wf_kernel_info {
+    uint32_t group_size[3];   /* work-items of a work-group */
+    uint64_t groups;          /* work-groups of the dispatch */
+    uint64_t shared_bytes;    /* of a work-group, as the variant declares it */
+    uint32_t subgroup_size;   /* 1 where compute has no subgroup operations */
+    uint32_t registers;       /* 32-bit ones a work-item, by the statistics; 0: not told */
+    uint32_t spilled;         /* of them, kept in memory; 0: none, or not told */
+    uint32_t statistic_count; /* 0 unless the device was opened with capture_statistics */
+    wf_statistic statistics[WF_MAX_STATISTICS];
+} wf_kernel_info;
+
 typedef struct wf_plan_info {
     size_t size;
     const char *family;
@@ -412,7 +435,24 @@ typedef struct wf_plan_info {
     uint32_t dispatches;
     double flops;       /* arithmetic of one execution by the algorithm's own count */
     double least_bytes; /* each input read once, each output written once */
+    wf_kernel_info kernel;
 } wf_plan_info;
+
+/* An estimate, by what is published about the device's architecture and what the driver told of the
+ * kernel. A unit is what holds whole work-groups: multiprocessor, compute unit, core. */
+typedef struct wf_occupancy {
+    double fraction;          /* subgroups / most_subgroups */
+    uint32_t groups;          /* work-groups that a unit keeps at once */
+    uint32_t subgroups;       /* subgroups that it keeps so */
+    uint32_t most_subgroups;  /* that it could keep */
+    const char *limited_by;   /* "registers", "shared memory", …; "nothing" when it is full */
+    const char *architecture; /* "Hopper" */
+    const char *source;       /* where the architecture's figures are from */
+} wf_occupancy;
+
+/* WF_ERROR_UNSUPPORTED: too little is published about the device. */
+WF_API wf_result wf_kernel_occupancy(const wf_caps *caps, const wf_kernel_info *kernel,
+                                     wf_occupancy *out);
 
 /* Records the plan's dispatches into a command buffer in the recording state, outside a render
  * pass, on a queue family with compute. Never submits, waits, allocates or compiles. wavefit places
@@ -463,6 +503,7 @@ typedef struct wf_measure_params {
     uint32_t repeat;
     double budget_seconds; /* 0: 1 s */
     bool cold;             /* evict the caches before each sample by writing a large buffer */
+    bool warm;             /* the device was busy until just now: no warm-up */
 } wf_measure_params;
 
 typedef struct wf_timing {
@@ -483,6 +524,40 @@ WF_API wf_result wf_plan_measure(wf_plan *plan, const wf_bindings *bindings,
 WF_API wf_result wf_device_copy_bandwidth(wf_device *device, double *bytes_per_second);
 /* Fused multiply-adds count two. WF_ERROR_UNSUPPORTED when the device lacks the type. */
 WF_API wf_result wf_device_fma_rate(wf_device *device, wf_type type, double *flops_per_second);
+
+/* Every ceiling that wavefit can measure, by a micro-benchmark of its own; strings live as long as
+ * the library. */
+typedef struct wf_peak_info {
+    const char *name;    /* "copy", "fma_f32", … */
+    const char *unit;    /* "GB/s", "GFLOPS", "GOPS", "us" */
+    const char *meaning; /* one sentence: what is counted */
+    bool over_bytes;     /* measured for a working set of some size */
+} wf_peak_info;
+
+WF_API uint32_t wf_peak_count(void);
+/* WF_ERROR_INVALID_ARGUMENT when there is no such ceiling. */
+WF_API wf_result wf_peak_describe(uint32_t index, wf_peak_info *out);
+
+typedef struct wf_peak_params {
+    size_t size;
+    double budget_seconds; /* for the samples; 0: 0.3 s */
+    uint64_t bytes;        /* working set, rounded to a power of two; 0: past any cache */
+    bool warm;             /* the device was busy until just now: no warm-up */
+} wf_peak_params;
+
+typedef struct wf_peak {
+    double value;   /* in the ceiling's unit, of the median sample */
+    double spread;  /* quartile spread of the samples over their median */
+    uint32_t count; /* samples */
+    uint64_t bytes; /* the working set, all buffers together; 0 where there is none */
+    bool gpu_clock;
+    char how[64]; /* "16x16x16, 8 subgroups a work-group"; "" where there is no choice */
+} wf_peak;
+
+/* Measures one ceiling. WF_ERROR_UNSUPPORTED: the device lacks what it needs, and the log says what.
+ * Blocks. */
+WF_API wf_result wf_peak_measure(wf_device *device, uint32_t index, const wf_peak_params *params,
+                                 wf_peak *out);
 
 /* A verification against the f64 reference: error_over_bound is the largest |result - reference|
  * divided by its derived rounding bound; the result is right when it is <= 1 and not NaN. */

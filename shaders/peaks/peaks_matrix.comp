@@ -1,0 +1,53 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_KHR_memory_scope_semantics : require
+#extension GL_KHR_cooperative_matrix : require
+#extension GL_EXT_shader_explicit_arithmetic_types : require
+#extension GL_EXT_shader_16bit_storage : require
+#extension GL_EXT_shader_8bit_storage : require
+// Products of cooperative matrices that stay in registers: each subgroup has two of A, two of B and
+// four sums. A's sign turns, so that the sums stay bounded. ELEMENT is the type of A and B, SUM of C.
+#include "peaks_ids.h"
+layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
+layout(constant_id = PEAKS_ID_UNROLL) const uint UNROLL = 16;
+layout(constant_id = PEAKS_ID_M) const uint M = 16;
+layout(constant_id = PEAKS_ID_N) const uint N = 16;
+layout(constant_id = PEAKS_ID_K) const uint K = 16;
+
+layout(std430, set = 0, binding = 0) writeonly restrict buffer To { SUM to[]; };
+layout(std430, set = 0, binding = 1) readonly restrict buffer From { ELEMENT from[]; };
+layout(push_constant) uniform Push { uint loops; uint never; } push;
+
+#define MATRIX_A coopmat<ELEMENT, gl_ScopeSubgroup, M, K, gl_MatrixUseA>
+#define MATRIX_B coopmat<ELEMENT, gl_ScopeSubgroup, K, N, gl_MatrixUseB>
+#define MATRIX_C coopmat<SUM, gl_ScopeSubgroup, M, N, gl_MatrixUseAccumulator>
+
+void main()
+{
+    MATRIX_A a0, a1;
+    MATRIX_B b0, b1;
+    coopMatLoad(a0, from, 0, K, gl_CooperativeMatrixLayoutRowMajor);
+    coopMatLoad(a1, from, M * K, K, gl_CooperativeMatrixLayoutRowMajor);
+    coopMatLoad(b0, from, 2 * M * K, N, gl_CooperativeMatrixLayoutRowMajor);
+    coopMatLoad(b1, from, 2 * M * K + K * N, N, gl_CooperativeMatrixLayoutRowMajor);
+    MATRIX_A n0 = -a0, n1 = -a1;
+    MATRIX_C c00 = MATRIX_C(SUM(0)), c01 = c00, c10 = c00, c11 = c00;
+    for (uint i = 0; i < push.loops; i++)
+        for (uint j = 0; j < UNROLL; j += 2) {
+            c00 = coopMatMulAdd(a0, b0, c00);
+            c01 = coopMatMulAdd(a0, b1, c01);
+            c10 = coopMatMulAdd(a1, b0, c10);
+            c11 = coopMatMulAdd(a1, b1, c11);
+            c00 = coopMatMulAdd(n0, b0, c00);
+            c01 = coopMatMulAdd(n0, b1, c01);
+            c10 = coopMatMulAdd(n1, b0, c10);
+            c11 = coopMatMulAdd(n1, b1, c11);
+        }
+    // The products must be made for these stores, which never happen.
+    if (push.never != 0) {
+        coopMatStore(c00, to, 0, N, gl_CooperativeMatrixLayoutRowMajor);
+        coopMatStore(c01, to, M * N, N, gl_CooperativeMatrixLayoutRowMajor);
+        coopMatStore(c10, to, 2 * M * N, N, gl_CooperativeMatrixLayoutRowMajor);
+        coopMatStore(c11, to, 3 * M * N, N, gl_CooperativeMatrixLayoutRowMajor);
+    }
+}

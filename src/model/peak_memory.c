@@ -1,0 +1,202 @@
+/* Bandwidths: of memory and caches by working set, of shared memory, between host and device. */
+#include <stdio.h>
+
+#include "core/command.h"
+#include "core/timing.h"
+#include "model/peaks.h"
+#include "peaks/peaks_ids.h"
+#include "wfi_shaders.h"
+
+#define MOST_BYTES (UINT64_C(1) << 30) /* far over any last-level cache */
+#define MOST_BYTES_CPU (UINT64_C(128) << 20)
+#define TRANSFER_BYTES (UINT64_C(64) << 20)
+#define TRANSFER_BYTES_CPU (UINT64_C(16) << 20)
+#define DEFAULT_BUDGET_SECONDS 0.3
+#define CHUNK_ITEM_BYTES 64 /* four vec4 a work-item and turn */
+#define SHARED_UNROLL 16
+#define VEC4_BYTES 16
+#define GB 1e9
+
+#define MEMORY_ROW(direction, buffers)                                                             \
+    {                                                                                              \
+        .name = #direction, .modules = {[WF_TYPE_F32] = &wfi_spv_peaks_memory_##direction},        \
+        .storage_buffers = (buffers), .push_bytes = 16, .group_size = wfi_peak_group_size          \
+    }
+static const wfi_variant read_row = MEMORY_ROW(read, 2);
+static const wfi_variant write_row = MEMORY_ROW(write, 1);
+static const wfi_variant copy_row = MEMORY_ROW(copy, 2);
+
+static uint64_t power_below(uint64_t value)
+{
+    while (value & (value - 1))
+        value &= value - 1;
+    return value;
+}
+
+/* The working set of one buffer: a power of two, at least two chunks, at most what the device binds. */
+static uint64_t set_bytes(const wf_caps *caps, uint64_t wanted)
+{
+    const bool cpu = caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    const uint64_t bounds[] = {cpu ? MOST_BYTES_CPU : MOST_BYTES, caps->max_storage_range,
+                               caps->max_buffer, caps->available_bytes / 8};
+    const uint64_t least = UINT64_C(2) * wfi_peak_group_items(caps) * CHUNK_ITEM_BYTES;
+    uint64_t bytes = wanted ? wanted : MOST_BYTES;
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
+        bytes = bytes < bounds[i] ? bytes : bounds[i];
+    bytes = power_below(bytes);
+    return bytes > least ? bytes : least;
+}
+
+/* Untouched memory can be shared zero pages; it is written before it is timed. */
+static wf_result make_buffer(wf_device *device, uint64_t bytes, wf_buffer **out)
+{
+    wf_result result = wf_buffer_create(device, bytes, WF_MEMORY_DEVICE, out);
+    return result == WF_SUCCESS ? wf_buffer_fill(*out, 0, bytes, 0x3f9e0651u) : result;
+}
+
+/* buffers: 2 for a copy (the working set is both), else the second only takes what is never stored. */
+static wf_result measure_set(wf_device *device, const wfi_variant *row, bool copies,
+                             const wf_peak_params *params, wf_peak *out)
+{
+    const wf_caps *caps = &device->caps;
+    const uint64_t wanted = params ? params->bytes : 0;
+    const uint64_t chunk = (uint64_t)wfi_peak_group_items(caps) * CHUNK_ITEM_BYTES;
+    const uint64_t bytes = set_bytes(caps, copies ? wanted / 2 : wanted);
+    wf_buffer *buffers[2] = {NULL, NULL};
+    wfi_peak_kernel kernel = {
+        .row = row,
+        .groups = wfi_peak_groups(caps),
+        .buffer_count = row->storage_buffers,
+        .push_words = 4,
+        .push = {0, (uint32_t)(bytes / chunk - 1), wfi_peak_groups(caps) | 1, 0x3f9e0651u},
+        .bytes = {bytes, copies ? bytes : chunk},
+    };
+    double rate = 0;
+    kernel.amount = (double)kernel.groups * (double)chunk * (copies ? 2 : 1);
+    wf_result result = WF_SUCCESS;
+    for (uint32_t i = 0; i < row->storage_buffers && result == WF_SUCCESS; i++) {
+        result = make_buffer(device, kernel.bytes[i], &buffers[i]);
+        kernel.buffers[i] = buffers[i];
+    }
+    if (result == WF_SUCCESS)
+        result = wfi_peak_rate(device, &kernel, params, &rate, out);
+    wf_buffer_destroy(&buffers[0]);
+    wf_buffer_destroy(&buffers[1]);
+    out->bytes = copies ? 2 * bytes : bytes;
+    out->value = rate / GB;
+    return result;
+}
+
+wf_result wfi_peak_read(wf_device *device, const wf_peak_params *params, wf_peak *out)
+{
+    return measure_set(device, &read_row, false, params, out);
+}
+
+wf_result wfi_peak_write(wf_device *device, const wf_peak_params *params, wf_peak *out)
+{
+    return measure_set(device, &write_row, false, params, out);
+}
+
+wf_result wfi_peak_copy(wf_device *device, const wf_peak_params *params, wf_peak *out)
+{
+    return measure_set(device, &copy_row, true, params, out);
+}
+
+static void shared_constants(const wfi_point *point, wfi_pipeline_desc *desc)
+{
+    (void)point;
+    desc->constants[desc->constant_count++] = (wfi_constant){PEAKS_ID_UNROLL, SHARED_UNROLL};
+}
+
+wf_result wfi_peak_shared(wf_device *device, const wf_peak_params *params, wf_peak *out)
+{
+    static const wfi_variant row = {
+        .name = "shared",
+        .modules = {[WF_TYPE_F32] = &wfi_spv_peaks_shared},
+        .storage_buffers = 1,
+        .push_bytes = 12,
+        .group_size = wfi_peak_group_size,
+        .constants = shared_constants,
+    };
+    const uint32_t items = wfi_peak_group_items(&device->caps);
+    wf_buffer *to = NULL;
+    double rate = 0;
+    wf_result result = make_buffer(device, items * sizeof(float), &to);
+    wfi_peak_kernel kernel = {
+        .row = &row,
+        .groups = wfi_peak_groups(&device->caps),
+        .buffer_count = 1,
+        .buffers = {to},
+        .bytes = {items * sizeof(float)},
+        .push_words = 3,
+        .push = {0, 0x3c23d70au, 0x3f800000u}, /* 0.01 and 1 */
+    };
+    kernel.amount = (double)kernel.groups * items * SHARED_UNROLL * VEC4_BYTES;
+    if (result == WF_SUCCESS)
+        result = wfi_peak_rate(device, &kernel, params, &rate, out);
+    wf_buffer_destroy(&to);
+    out->value = rate / GB;
+    return result;
+}
+
+typedef struct transfer {
+    wf_device *device;
+    const wf_buffer *from, *to;
+    uint64_t bytes;
+} transfer;
+
+static wf_result record_transfer(void *user, VkCommandBuffer command_buffer)
+{
+    const transfer *t = user;
+    /* wfi_measure separates executions by compute barriers only. */
+    wfi_barrier(t->device, command_buffer);
+    wfi_record_copy(t->device, command_buffer, t->from, 0, t->to, 0, t->bytes);
+    return WF_SUCCESS;
+}
+
+static wf_result measure_transfer(wf_device *device, wf_memory host, const wf_peak_params *params,
+                                  wf_peak *out)
+{
+    const bool cpu = device->caps.device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    const uint64_t bytes = set_bytes(&device->caps, cpu ? TRANSFER_BYTES_CPU : TRANSFER_BYTES);
+    const wf_measure_params measure = {.size = sizeof measure,
+                                       .budget_seconds = params && params->budget_seconds > 0
+                                                             ? params->budget_seconds
+                                                             : DEFAULT_BUDGET_SECONDS,
+                                       .warm = params && params->warm};
+    wf_buffer *inside = NULL, *outside = NULL;
+    wf_timing timing = {0};
+    wf_result result = make_buffer(device, bytes, &inside);
+    if (result == WF_SUCCESS)
+        result = wf_buffer_create(device, bytes, host, &outside);
+    if (result == WF_SUCCESS)
+        result = wf_buffer_fill(outside, 0, bytes, 0x3f8ccccdu);
+    transfer t = {device, host == WF_MEMORY_UPLOAD ? outside : inside,
+                  host == WF_MEMORY_UPLOAD ? inside : outside, bytes};
+    if (result == WF_SUCCESS)
+        result = wfi_measure(device, record_transfer, &t, &measure, &timing);
+    wf_buffer_destroy(&inside);
+    wf_buffer_destroy(&outside);
+    if (result == WF_SUCCESS && !(timing.median_us > 0))
+        result = wfi_fail(&device->log, WF_ERROR_DRIVER, "the device's clock did not advance");
+    if (result != WF_SUCCESS)
+        return result;
+    *out = (wf_peak){.value = (double)bytes / (timing.median_us * 1e-6) / GB,
+                     .spread = timing.spread,
+                     .count = timing.count,
+                     .bytes = bytes,
+                     .gpu_clock = timing.gpu_clock};
+    if (device->caps.unified_memory)
+        snprintf(out->how, sizeof out->how, "unified memory: a copy within it");
+    return WF_SUCCESS;
+}
+
+wf_result wfi_peak_upload(wf_device *device, const wf_peak_params *params, wf_peak *out)
+{
+    return measure_transfer(device, WF_MEMORY_UPLOAD, params, out);
+}
+
+wf_result wfi_peak_download(wf_device *device, const wf_peak_params *params, wf_peak *out)
+{
+    return measure_transfer(device, WF_MEMORY_READBACK, params, out);
+}

@@ -1,0 +1,116 @@
+/* Runs a repeating kernel long enough to measure it. */
+#include <string.h>
+
+#include "kernels/plan.h"
+#include "model/peaks.h"
+
+#define SAMPLE_SECONDS 0.004 /* the start and the end of a dispatch do not show in it */
+#define SAMPLE_SECONDS_CPU 0.02
+#define DEFAULT_BUDGET_SECONDS 0.3
+#define MOST_LOOPS (1u << 22)
+#define WAVES 4         /* of work-groups that the device runs at once */
+#define UNIT_ITEMS 2048 /* work-items that a unit of today's GPUs runs at once, at most */
+#define GROUPS 2112     /* where the device does not tell its units */
+#define GROUPS_CPU 64   /* starting a work-group costs a CPU device tens of microseconds */
+
+uint32_t wfi_peak_group_items(const wf_caps *caps)
+{
+    return caps->max_invocations >= 256 && caps->max_group_size[0] >= 256 ? 256 : 128;
+}
+
+void wfi_peak_group_size(const wfi_point *point, uint32_t size[3])
+{
+    size[0] = wfi_peak_group_items(point->caps);
+    size[1] = size[2] = 1;
+}
+
+uint32_t wfi_peak_groups(const wf_caps *caps)
+{
+    if (caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU)
+        return GROUPS_CPU;
+    const uint32_t resident = caps->compute_units * (UNIT_ITEMS / wfi_peak_group_items(caps));
+    const uint32_t groups = resident ? resident * WAVES : GROUPS;
+    return groups < caps->max_groups[0] ? groups : caps->max_groups[0];
+}
+
+/* Every row of this folder is built by this. */
+static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    static const char *const names[WFI_PEAK_BUFFERS] = {"first", "second"};
+    const wfi_peak_kernel *kernel = params;
+    wfi_pipeline_desc desc;
+    wfi_step step = {
+        .groups = {kernel->groups, 1, 1},
+        .slot_count = kernel->buffer_count,
+        .push_bytes = kernel->push_words * (uint32_t)sizeof *kernel->push,
+    };
+    memcpy(step.push, kernel->push, step.push_bytes);
+    wfi_point_pipeline(point, &desc);
+    wf_result result = wfi_plan_add_pipeline(plan, &desc, &step.pipeline);
+    for (uint32_t i = 0; i < kernel->buffer_count && result == WF_SUCCESS; i++) {
+        const wfi_binding_spec spec = {names[i], WFI_READS_WRITES, kernel->bytes[i]};
+        step.slots[i] = (wfi_slot){WFI_SLOT_BINDING, i, 0, kernel->bytes[i]};
+        result = wfi_plan_add_binding(plan, &spec);
+    }
+    return result == WF_SUCCESS ? wfi_plan_add_step(plan, &step) : result;
+}
+
+static wf_result time_loops(wf_device *device, const wfi_peak_kernel *kernel,
+                            const wf_measure_params *measure, wf_timing *timing)
+{
+    const wfi_problem problem = {.type = kernel->type};
+    wfi_variant row = *kernel->row;
+    row.build = build;
+    const wfi_choice choice = {{&device->caps, &problem, &row, {kernel->value}}, "fixed"};
+    wf_bindings bindings = {.size = sizeof bindings};
+    wf_plan *plan = NULL;
+    for (uint32_t i = 0; i < kernel->buffer_count; i++)
+        bindings.items[i].buffer = kernel->buffers[i];
+    wf_result result = wfi_plan_create(device, &choice, kernel, &plan);
+    if (result == WF_SUCCESS)
+        result = wf_plan_measure(plan, &bindings, measure, timing);
+    wf_plan_destroy(&plan);
+    return result;
+}
+
+/* Doubles and more the repetitions until a run takes half a sample's time; steps are small enough
+ * that no run comes near a watchdog. */
+static wf_result find_loops(wf_device *device, wfi_peak_kernel *kernel, wf_timing *timing)
+{
+    const wf_measure_params once = {.size = sizeof once, .repeat = 1};
+    const double target = device->caps.device_type == VK_PHYSICAL_DEVICE_TYPE_CPU
+                              ? SAMPLE_SECONDS_CPU
+                              : SAMPLE_SECONDS;
+    for (kernel->push[0] = 1;;) {
+        wf_result result = time_loops(device, kernel, &once, timing);
+        const double seconds = timing->median_us * 1e-6;
+        if (result != WF_SUCCESS || seconds >= target / 2 || kernel->push[0] >= MOST_LOOPS)
+            return result;
+        const double grow = target / (seconds + 1e-6);
+        kernel->push[0] = grow > 16  ? kernel->push[0] * 16
+                          : grow > 2 ? (uint32_t)(kernel->push[0] * grow)
+                                     : kernel->push[0] * 2;
+    }
+}
+
+wf_result wfi_peak_rate(wf_device *device, wfi_peak_kernel *kernel, const wf_peak_params *params,
+                        double *rate, wf_peak *out)
+{
+    const double budget =
+        params && params->budget_seconds > 0 ? params->budget_seconds : DEFAULT_BUDGET_SECONDS;
+    const wf_measure_params measure = {
+        .size = sizeof measure, .budget_seconds = budget, .warm = params && params->warm};
+    wf_timing timing = {0};
+    wf_result result = find_loops(device, kernel, &timing);
+    if (result == WF_SUCCESS)
+        result = time_loops(device, kernel, &measure, &timing);
+    if (result == WF_SUCCESS && !(timing.median_us > 0))
+        result = wfi_fail(&device->log, WF_ERROR_DRIVER, "the device's clock did not advance");
+    if (result != WF_SUCCESS)
+        return result;
+    out->spread = timing.spread;
+    out->count = timing.count;
+    out->gpu_clock = timing.gpu_clock;
+    *rate = kernel->amount * kernel->push[0] / (timing.median_us * 1e-6);
+    return WF_SUCCESS;
+}

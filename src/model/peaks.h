@@ -1,0 +1,56 @@
+/* What the micro-benchmarks of ceilings share. */
+#ifndef WFI_MODEL_PEAKS_H
+#define WFI_MODEL_PEAKS_H
+
+#include "core/buffer.h"
+#include "kernels/family.h"
+
+#define WFI_PEAK_BUFFERS 2
+#define WFI_PEAK_PUSH_WORDS 4
+
+/* A kernel that repeats its work as often as its first push constant says. */
+typedef struct wfi_peak_kernel {
+    const wfi_variant *row;
+    wf_type type;
+    uint32_t groups;
+    uint32_t buffer_count;
+    const wf_buffer *buffers[WFI_PEAK_BUFFERS];
+    uint64_t bytes[WFI_PEAK_BUFFERS]; /* bound of each */
+    uint32_t push_words;
+    uint32_t push[WFI_PEAK_PUSH_WORDS]; /* [0] is filled in */
+    double amount;                      /* of work a repetition, over all work-items */
+    uint32_t value;                     /* the point's first value, for rows that read it */
+} wfi_peak_kernel;
+
+/* Finds how many repetitions make a good sample, measures them, and sets *rate to the amount a
+ * second of the median sample, and spread, count and clock of *out. */
+wf_result wfi_peak_rate(wf_device *device, wfi_peak_kernel *kernel, const wf_peak_params *params,
+                        double *rate, wf_peak *out);
+
+/* The work-group size of these kernels: 256 or 128 work-items along x. */
+void wfi_peak_group_size(const wfi_point *point, uint32_t size[3]);
+uint32_t wfi_peak_group_items(const wf_caps *caps);
+/* Work-groups that fill the device evenly, several times over. */
+uint32_t wfi_peak_groups(const wf_caps *caps);
+
+/* Each measures one ceiling; out->value in the ceiling's unit. */
+wf_result wfi_peak_copy(wf_device *device, const wf_peak_params *params, wf_peak *out);
+wf_result wfi_peak_read(wf_device *device, const wf_peak_params *params, wf_peak *out);
+wf_result wfi_peak_write(wf_device *device, const wf_peak_params *params, wf_peak *out);
+wf_result wfi_peak_upload(wf_device *device, const wf_peak_params *params, wf_peak *out);
+wf_result wfi_peak_download(wf_device *device, const wf_peak_params *params, wf_peak *out);
+wf_result wfi_peak_shared(wf_device *device, const wf_peak_params *params, wf_peak *out);
+wf_result wfi_peak_fma(wf_device *device, wf_type type, const wf_peak_params *params, wf_peak *out);
+wf_result wfi_peak_fma_f32(wf_device *device, const wf_peak_params *params, wf_peak *out);
+wf_result wfi_peak_fma_f16(wf_device *device, const wf_peak_params *params, wf_peak *out);
+wf_result wfi_peak_fma_f64(wf_device *device, const wf_peak_params *params, wf_peak *out);
+wf_result wfi_peak_dot(wf_device *device, const wf_peak_params *params, wf_peak *out);
+wf_result wfi_peak_matrix_f16(wf_device *device, const wf_peak_params *params, wf_peak *out);
+wf_result wfi_peak_matrix_f16_f32(wf_device *device, const wf_peak_params *params, wf_peak *out);
+wf_result wfi_peak_matrix_i8(wf_device *device, const wf_peak_params *params, wf_peak *out);
+wf_result wfi_peak_shuffle(wf_device *device, const wf_peak_params *params, wf_peak *out);
+wf_result wfi_peak_dispatch(wf_device *device, const wf_peak_params *params, wf_peak *out);
+wf_result wfi_peak_barrier(wf_device *device, const wf_peak_params *params, wf_peak *out);
+wf_result wfi_peak_submit(wf_device *device, const wf_peak_params *params, wf_peak *out);
+
+#endif
