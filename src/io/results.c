@@ -20,6 +20,7 @@ void wfi_result_case_init(wfi_result_case *c, const char *family)
     memset(c, 0, sizeof *c);
     c->family = family;
     c->rate = c->gbs = c->percent = (double)NAN;
+    c->floor_us = c->occupancy = c->study.gain = c->study.value = (double)NAN;
 }
 
 void wfi_result_case_fact(wfi_result_case *c, const char *name, double number)
@@ -238,6 +239,56 @@ static void put_check(yyjson_mut_doc *doc, yyjson_mut_val *object, const wf_chec
     yyjson_mut_obj_add_uint(doc, verified, "total", check->total);
 }
 
+static void put_kernel(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_result_case *c)
+{
+    const wf_kernel_info *kernel = &c->plan.kernel;
+    if (kernel->groups == 0)
+        return;
+    yyjson_mut_val *out = yyjson_mut_obj_add_obj(doc, object, "kernel");
+    yyjson_mut_obj_add_val(doc, out, "group_size",
+                           yyjson_mut_arr_with_uint32(doc, kernel->group_size, 3));
+    yyjson_mut_obj_add_uint(doc, out, "groups", kernel->groups);
+    yyjson_mut_obj_add_uint(doc, out, "shared_bytes", kernel->shared_bytes);
+    yyjson_mut_obj_add_uint(doc, out, "subgroup_size", kernel->subgroup_size);
+    put_number(doc, out, "occupancy", c->occupancy);
+    put_text(doc, out, "occupancy_limit", c->occupancy_limit);
+    put_text(doc, out, "occupancy_source", c->occupancy_source);
+    if (kernel->statistic_count == 0)
+        return;
+    yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, out, "statistics");
+    for (uint32_t i = 0; i < kernel->statistic_count; i++) {
+        yyjson_mut_val *item = yyjson_mut_arr_add_obj(doc, list);
+        put_text(doc, item, "name", kernel->statistics[i].name);
+        put_number(doc, item, "value", kernel->statistics[i].value);
+    }
+}
+
+static void put_study(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_result_study *study)
+{
+    if (!study->kind)
+        return;
+    yyjson_mut_val *out = yyjson_mut_obj_add_obj(doc, object, "study");
+    put_text(doc, out, "kind", study->kind);
+    if (study->step)
+        yyjson_mut_obj_add_uint(doc, out, "step", study->step);
+    put_text(doc, out, "summary", study->summary);
+    put_text(doc, out, "source", study->source);
+    put_number(doc, out, "gain", study->gain);
+    put_text(doc, out, "over", study->over);
+    put_number(doc, out, "value", study->value);
+}
+
+static void put_floor(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_result_case *c)
+{
+    if (!isfinite(c->floor_us))
+        return;
+    yyjson_mut_val *out = yyjson_mut_obj_add_obj(doc, object, "floor");
+    put_number(doc, out, "us", c->floor_us);
+    put_text(doc, out, "by", c->floor_by);
+    if (c->has_timing)
+        put_number(doc, out, "percent", c->floor_us / c->timing.median_us * 100);
+}
+
 static yyjson_mut_val *case_of(yyjson_mut_doc *doc, const wfi_result_case *c)
 {
     yyjson_mut_val *object = yyjson_mut_obj(doc);
@@ -264,6 +315,13 @@ static yyjson_mut_val *case_of(yyjson_mut_doc *doc, const wfi_result_case *c)
     }
     if (c->has_check)
         put_check(doc, object, &c->check);
+    if (c->has_plan)
+        put_kernel(doc, object, c);
+    put_floor(doc, object, c);
+    put_study(doc, object, &c->study);
+    if (c->history_count)
+        yyjson_mut_obj_add_val(doc, object, "history",
+                               yyjson_mut_arr_with_double(doc, c->history, c->history_count));
     put_facts(doc, object, c->extras, c->extra_count);
     return object;
 }
@@ -306,6 +364,29 @@ static void put_heading(yyjson_mut_doc *doc, yyjson_mut_val *root, const char *s
         yyjson_mut_obj_add_strcpy(doc, root, "date", date);
 }
 
+static void put_peaks(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_result_peak *peaks,
+                      uint32_t count)
+{
+    yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, object, "measured");
+    for (uint32_t i = 0; i < count; i++) {
+        const wfi_result_peak *p = &peaks[i];
+        yyjson_mut_val *out = yyjson_mut_arr_add_obj(doc, list);
+        put_text(doc, out, "name", p->name);
+        put_text(doc, out, "unit", p->unit);
+        put_text(doc, out, "status", wfi_status_name(p->status));
+        put_text(doc, out, "reason", p->reason);
+        if (p->status != WFI_STATUS_OK)
+            continue;
+        put_number(doc, out, "value", p->peak.value);
+        if (p->peak.bytes)
+            yyjson_mut_obj_add_uint(doc, out, "bytes", p->peak.bytes);
+        put_number(doc, out, "spread", p->peak.spread);
+        yyjson_mut_obj_add_uint(doc, out, "count", p->peak.count);
+        put_text(doc, out, "clock", p->peak.gpu_clock ? "gpu" : "host");
+        put_text(doc, out, "how", p->peak.how);
+    }
+}
+
 bool wfi_results_write(const char *path, const wfi_results *results, wfi_io_error *error)
 {
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
@@ -320,6 +401,8 @@ bool wfi_results_write(const char *path, const wfi_results *results, wfi_io_erro
     yyjson_mut_val *peaks = yyjson_mut_obj_add_obj(doc, root, "peaks");
     put_number(doc, peaks, "copy_gbs", results->copy_bandwidth * 1e-9);
     put_number(doc, peaks, "fma_f32_gflops", results->fma_f32 * 1e-9);
+    if (results->peak_count)
+        put_peaks(doc, peaks, results->peaks, results->peak_count);
     yyjson_mut_val *cases = yyjson_mut_obj_add_arr(doc, root, "cases");
     for (uint32_t i = 0; i < results->case_count; i++)
         yyjson_mut_arr_append(cases, case_of(doc, &results->cases[i]));

@@ -27,6 +27,24 @@ typedef struct wfi_fact {
     double number;
 } wfi_fact;
 
+/* Where a case stands in a study of several (ladder, sweep). */
+typedef struct wfi_result_study {
+    const char *kind; /* NULL: the case stands alone; "ladder", "sweep" */
+    uint32_t step;    /* from 1 */
+    const char *summary, *source;
+    double gain;      /* over the step before that ran; NaN: none */
+    const char *over; /* the parameter swept */
+    double value;     /* its value; for "work-group" the work-items of one */
+} wfi_result_study;
+
+/* One measured ceiling. */
+typedef struct wfi_result_peak {
+    const char *name, *unit;
+    wfi_status status;
+    char reason[160];
+    wf_peak peak;
+} wfi_result_peak;
+
 /* One case. Text members may be NULL; numbers not there are NaN (wfi_result_case_init). */
 typedef struct wfi_result_case {
     const char *family;
@@ -47,6 +65,13 @@ typedef struct wfi_result_case {
     const char *percent_of;
     bool has_check;
     wf_check check;
+    double floor_us;      /* least time by the measured ceilings */
+    const char *floor_by; /* "memory" or "arithmetic" */
+    double occupancy;     /* fraction of the subgroups that a compute unit can keep; an estimate */
+    const char *occupancy_limit, *occupancy_source;
+    uint32_t history_count; /* cg: |r| / |b| of each iteration */
+    const double *history;
+    wfi_result_study study;
     uint32_t extra_count; /* results special to a family: gosa, score, … */
     wfi_fact extras[WFI_MAX_PROBLEM];
 } wfi_result_case;
@@ -63,6 +88,8 @@ typedef struct wfi_results {
     double fma_f32;        /* flops/s; NaN: not measured */
     uint32_t case_count;
     const wfi_result_case *cases;
+    uint32_t peak_count; /* of `wavefit peaks` */
+    const wfi_result_peak *peaks;
 } wfi_results;
 
 /* Writes the file; "-" is standard output. */

@@ -13,6 +13,10 @@ static const struct {
 } commands[] = {
     {"devices", wfi_tool_devices, "list the Vulkan devices and what they can do"},
     {"bench", wfi_tool_bench, "measure all families, verified, on one device"},
+    {"peaks", wfi_tool_peaks,
+     "measure the device's ceilings: memory, caches, arithmetic, latencies"},
+    {"ladder", wfi_tool_ladder, "every algorithm of a family, from the first to the best"},
+    {"sweep", wfi_tool_sweep, "time against one parameter, with occupancy"},
     {"himeno", wfi_tool_himeno, "the Himeno benchmark"},
     {"spmv", wfi_tool_spmv, "sparse matrix times vector"},
     {"cg", wfi_tool_cg, "solve a sparse system by conjugate gradients"},

@@ -33,7 +33,7 @@ static int exit_code(wf_result result)
     }
 }
 
-int wfi_session_open(wfi_session *session, const wfi_common *common)
+static int open_session(wfi_session *session, const wfi_common *common, bool capture)
 {
     *session =
         (wfi_session){.common = common, .copy_bandwidth = (double)NAN, .fma_f32 = (double)NAN};
@@ -43,6 +43,7 @@ int wfi_session_open(wfi_session *session, const wfi_common *common)
         .limits = common->minimum_limits ? WF_LIMITS_MINIMUM : WF_LIMITS_DEVICE,
         .log = keep_log,
         .log_user = session,
+        .capture_statistics = capture,
     };
     session->tuning = (wf_tuning){.size = sizeof(wf_tuning),
                                   .variant = common->variant,
@@ -54,6 +55,16 @@ int wfi_session_open(wfi_session *session, const wfi_common *common)
         return wfi_session_error(session, result);
     session->caps = wf_device_caps(session->device);
     return WFI_EXIT_DONE;
+}
+
+int wfi_session_open(wfi_session *session, const wfi_common *common)
+{
+    return open_session(session, common, false);
+}
+
+int wfi_session_open_captured(wfi_session *session, const wfi_common *common)
+{
+    return open_session(session, common, true);
 }
 
 void wfi_session_close(wfi_session *session)
@@ -143,7 +154,8 @@ int wfi_session_write(wfi_session *session, int argc, char **argv, const wfi_res
 {
     wfi_io_error error;
     const wfi_results results = {
-        argc, argv, session->caps, session->copy_bandwidth, session->fma_f32, count, cases};
+        argc,  argv,  session->caps,       session->copy_bandwidth, session->fma_f32,
+        count, cases, session->peak_count, session->peaks};
     if (!session->common->json || wfi_results_write(session->common->json, &results, &error))
         return WFI_EXIT_DONE;
     return wfi_run_error("%s", error.text);

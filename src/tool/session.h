@@ -13,10 +13,14 @@ typedef struct wfi_session {
     char error[1024];      /* the library's last error line */
     double copy_bandwidth; /* NaN until asked for */
     double fma_f32;
+    uint32_t peak_count; /* written with the results */
+    const wfi_result_peak *peaks;
 } wfi_session;
 
 /* Opens the device that the options name; on failure prints one line and returns the exit code. */
 int wfi_session_open(wfi_session *session, const wfi_common *common);
+/* The same, and the driver is asked what it makes of each kernel. */
+int wfi_session_open_captured(wfi_session *session, const wfi_common *common);
 void wfi_session_close(wfi_session *session);
 
 /* Prints the library's last error line and returns the exit code for `result`. */

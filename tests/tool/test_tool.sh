@@ -77,6 +77,31 @@ check 'the same seed gives the same result' cmp a.npy b.npy
 expect 0 'Score based on Pentium III' himeno --size XS --iterations 5
 expect 0 'verified' himeno --size 5x4x3 --iterations 2 --limits minimum
 
+expect 0 'submit +[0-9.e+]+ us' peaks --only submit,fma_f32 --budget 0.2 --json peaks.json
+check 'peaks.json has the ceiling' grep -q '"name": "fma_f32"' peaks.json
+expect 0 '^ +64 KiB +[0-9.e+]+ +[0-9.e+]+ +[0-9.e+]+ +#' peaks --only copy,read,write --budget 0.2 \
+    --limits minimum
+expect 0 '^ +1 +naive' ladder matmul --shape 40x50x60 --json ladder.json
+check 'ladder.json has its steps' grep -q '"kind": "ladder"' ladder.json
+expect 0 'the device has no 64-bit floats' ladder spmv --matrix poisson27:4 --type f64 --limits minimum
+expect 0 '^ +2 +march' ladder stencil --size 20x10x8
+expect 0 'one work-item a row' ladder spmv --matrix poisson27:4
+expect 0 'best' sweep matmul --shape 64x64x64 --variant naive --over local_x --json sweep.json
+check 'sweep.json has its points' grep -q '"over": "local_x"' sweep.json
+expect 0 'best' sweep spmv --matrix "$data/small.mtx" --variant row --over work-group \
+    --limits minimum
+# Ctrl-C: what was measured is written, the rest is marked.
+"$tool" sweep matmul --shape 512x512x512 --variant naive --over work-group --json cut.json \
+    >out 2>err &
+pid=$!
+sleep 1
+kill -INT $pid
+wait $pid
+code=$?
+check 'Ctrl-C: exit 1' test "$code" = 1
+check 'Ctrl-C: the rest is cancelled' grep -q '"status": "cancelled"' cut.json
+check 'Ctrl-C: the file is whole' sh -c 'tail -c 3 cut.json | grep -q "}"'
+
 # matrices through .npy files: y (4) as a column does not exist, so products of products
 "$tool" matmul --shape 3x5x4 --repeat 1 >/dev/null 2>&1
 npy() { # FILE DESCR SHAPE DATA(hex pairs as printf escapes)
@@ -146,6 +171,18 @@ expect 2 "'0x9x9'" himeno --size 0x9x9
 expect 2 'whole number' himeno --size XS --iterations 0
 expect 2 'not both' himeno --iterations 3 --seconds 2
 expect 2 "'slow' is not a suite" bench --suite slow
+
+expect 2 "'nothing' is not a ceiling" peaks --only nothing
+expect 2 'not a number of seconds' peaks --budget -1
+expect 2 "'fft' is not a family" ladder fft
+expect 2 'usage: wavefit ladder' ladder
+expect 2 'does not go with' ladder matmul --size M
+expect 2 'over says' sweep matmul
+expect 2 "has no parameter 'nothing'" sweep matmul --variant naive --over nothing
+expect 2 'follows from its other parameters' sweep matmul --variant register --over work-group
+expect 2 "has no variant 'nothing'" sweep matmul --variant nothing --over local_x
+expect 2 "'poisson9:4' is not" ladder spmv --matrix poisson9:4
+expect 1 'No such file' ladder spmv --matrix none.mtx
 
 # --- more than the device has, said before anything is allocated
 expect 1 'GiB' matmul --shape 2000000x2000000x2000000

@@ -1,0 +1,157 @@
+/* wavefit ladder: every algorithm of a family on one problem, in the order of the stories they come
+ * from. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/commands.h"
+#include "tool/progress.h"
+#include "tool/study.h"
+#include "tool/table.h"
+
+#define STEP_SECONDS 0.5
+
+static void run_step(wfi_session *session, const wfi_study *study, uint32_t index,
+                     wfi_result_case *out)
+{
+    const wf_variant_info info = wfi_study_variant_info(study->family, index);
+    if (wfi_interrupted()) {
+        wfi_result_case_init(out, wf_family_name(study->family));
+        snprintf(out->name, sizeof out->name, "%s", study->name);
+        out->type = wf_type_name(study->type);
+        wfi_case_fail_text(out, WFI_STATUS_CANCELLED, "interrupted");
+    } else {
+        const wf_result result = wfi_study_run(session, study, info.name, NULL, 0, out);
+        /* What the device or the type rules out is no failure of the run. */
+        if (result == WF_ERROR_CONSTRAINT || result == WF_ERROR_UNKNOWN_VARIANT)
+            out->status = WFI_STATUS_UNSUPPORTED;
+    }
+    out->study.kind = "ladder";
+    out->study.step = index + 1;
+    out->study.summary = info.summary;
+    out->study.source = info.source;
+    if (!out->has_plan)
+        out->plan.variant = info.name;
+}
+
+static void add_gains(wfi_result_case *cases, uint32_t count)
+{
+    double before = (double)NAN;
+    for (uint32_t i = 0; i < count; i++) {
+        if (cases[i].status != WFI_STATUS_OK || !cases[i].has_timing)
+            continue;
+        cases[i].study.gain = before / cases[i].timing.median_us;
+        before = cases[i].timing.median_us;
+    }
+}
+
+static void add_row(wfi_table *table, const wfi_result_case *c)
+{
+    char text[WFI_CELL_BYTES];
+    const int row = wfi_table_row(table);
+    wfi_table_set(table, row, 0, "%u", c->study.step);
+    wfi_table_set(table, row, 1, "%s", c->plan.variant);
+    if (c->status != WFI_STATUS_OK) {
+        wfi_table_set(table, row, 6, "%s: %.80s", wfi_status_name(c->status), c->reason);
+        return;
+    }
+    wfi_format_time(c->timing.median_us, text, sizeof text);
+    wfi_table_set(table, row, 2, "%s", text);
+    wfi_format_rate(c->rate, c->rate_unit, text, sizeof text);
+    wfi_table_set(table, row, 3, "%s", text);
+    if (isfinite(c->study.gain))
+        wfi_table_set(table, row, 4, "x%.2f", c->study.gain);
+    if (isfinite(c->floor_us))
+        wfi_table_set(table, row, 5, "%.1f %%", c->floor_us / c->timing.median_us * 100);
+    wfi_table_set(table, row, 6, "%.90s", c->study.summary);
+}
+
+static void print_ladder(const wfi_session *session, const wfi_study *study,
+                         const wfi_result_case *cases, uint32_t count)
+{
+    static const char *const heading[] = {"step", "variant",     "time",        "rate",
+                                          "gain", "of roofline", "what changes"};
+    static wfi_table table = {.columns = 7,
+                              .right = 1u << 0 | 1u << 2 | 1u << 3 | 1u << 4 | 1u << 5};
+    if (session->common->json && strcmp(session->common->json, "-") == 0)
+        return;
+    printf("%s: %s %s on %s\n\n", wf_family_name(study->family), study->name,
+           wf_type_name(study->type), session->caps->name);
+    wfi_table_row(&table);
+    for (int i = 0; i < 7; i++)
+        wfi_table_set(&table, 0, i, "%s", heading[i]);
+    for (uint32_t i = 0; i < count; i++)
+        add_row(&table, &cases[i]);
+    wfi_table_print(&table);
+    putchar('\n');
+    for (uint32_t i = 0; i < count; i++)
+        if (cases[i].study.source && *cases[i].study.source)
+            printf("%4u  %s\n", cases[i].study.step, cases[i].study.source);
+}
+
+static int verdict(const wfi_result_case *cases, uint32_t count)
+{
+    uint32_t bad = 0, cancelled = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        bad += cases[i].status == WFI_STATUS_FAILED || cases[i].status == WFI_STATUS_ERROR;
+        cancelled += cases[i].status == WFI_STATUS_CANCELLED;
+    }
+    if (bad)
+        return wfi_run_error("ladder: %u of %u steps failed", bad, count);
+    if (cancelled)
+        return wfi_run_error("ladder: interrupted, %u of %u steps were left", cancelled, count);
+    return WFI_EXIT_DONE;
+}
+
+static int run(wfi_session *session, const wfi_study *study, int argc, char **argv)
+{
+    const uint32_t count = wf_family_variant_count(study->family);
+    wfi_result_case *cases = calloc(count, sizeof *cases);
+    if (!cases)
+        return wfi_run_error("ladder: out of memory");
+    for (uint32_t i = 0; i < count; i++) {
+        wfi_progress_show(session->common->quiet, (double)i / count,
+                          wfi_study_variant_info(study->family, i).name);
+        run_step(session, study, i, &cases[i]);
+    }
+    wfi_progress_clear(session->common->quiet);
+    add_gains(cases, count);
+    print_ladder(session, study, cases, count);
+    const int code = verdict(cases, count);
+    const int written = wfi_session_write(session, argc, argv, cases, count);
+    free(cases);
+    return code != WFI_EXIT_DONE ? code : written;
+}
+
+int wfi_tool_ladder(int argc, char **argv)
+{
+    wfi_study study = {.budget_seconds = STEP_SECONDS};
+    wfi_option options[WFI_STUDY_OPTIONS];
+    const wfi_command command = {
+        "ladder",
+        "stencil|spmv|matmul [--size S] [--matrix M] [--shape MxNxK]",
+        "Measures every algorithm of a family on one problem, in the order of "
+        "the stories they come from.",
+        1,
+        1,
+        options,
+        WFI_STUDY_OPTIONS};
+    wfi_common common;
+    wfi_session session;
+    wfi_study_options(&study, options);
+    int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
+    if (code != WFI_EXIT_DONE || common.help)
+        return code;
+    if (common.variant || common.constant_count)
+        return wfi_usage_error("ladder: it runs every variant; --variant and --set are for sweep");
+    wfi_interrupted();
+    code = wfi_study_parse(&study, &common);
+    if (code == WFI_EXIT_DONE &&
+        (code = wfi_session_open_captured(&session, &common)) == WFI_EXIT_DONE) {
+        code = run(&session, &study, argc, argv);
+        wfi_session_close(&session);
+    }
+    wfi_study_free(&study);
+    return code;
+}
