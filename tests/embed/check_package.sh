@@ -1,0 +1,27 @@
+#!/bin/sh
+# What is installed: the shared library exports wf_* alone and with a version, pkg-config knows the
+# flags with which a program builds, and both kinds of library are there. Arguments: the prefix, the
+# C compiler, an empty folder.
+set -eu
+prefix=$1 compiler=$2 work=$3
+mkdir -p "$work"
+library=$(find "$prefix" -name libwavefit.so)
+find "$prefix" -name libwavefit.a | grep -q .
+others=$(nm -D --defined-only "$library" | awk '{print $3}' | grep -v '^wf_.*@@WAVEFIT_' |
+    grep -v '^WAVEFIT_' || true)
+if [ -n "$others" ]; then
+    echo "exported besides wf_*: $others"
+    exit 1
+fi
+nm -D --defined-only "$library" | grep -q 'wf_plan_record@@WAVEFIT_0.1'
+objdump -p "$library" 2>/dev/null | grep -q 'SONAME *libwavefit.so.0'
+export PKG_CONFIG_PATH="$(dirname "$library")/pkgconfig"
+printf '#include <wavefit/wavefit.h>\nint main(void) { return wf_version()[0] != 48; }\n' >"$work/a.c"
+# shellcheck disable=SC2046
+"$compiler" "$work/a.c" -o "$work/shared" $(pkg-config --cflags --libs wavefit)
+LD_LIBRARY_PATH=$(dirname "$library") "$work/shared"
+# shellcheck disable=SC2046
+"$compiler" "$work/a.c" -o "$work/static" $(pkg-config --cflags wavefit) \
+    "$(dirname "$library")/libwavefit.a" -ldl -lm -lpthread
+"$work/static"
+echo "package is right"
