@@ -33,7 +33,9 @@ wavefit_find_driver(WAVEFIT_ICD_RADV RADV radeon_icd.json radeon_icd.x86_64.json
 
 find_file(WAVEFIT_VALIDATION_LAYER VkLayer_khronos_validation.json
     PATHS /usr/share/vulkan/explicit_layer.d /etc/vulkan/explicit_layer.d NO_DEFAULT_PATH)
-if(WAVEFIT_VALIDATION_LAYER)
+if(WAVEFIT_SANITIZE MATCHES thread)
+    message(STATUS "wavefit: threads are watched without the validation layer, which is not instrumented")
+elseif(WAVEFIT_VALIDATION_LAYER)
     set(WAVEFIT_VALIDATION "VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation"
         "VK_LAYER_VALIDATE_SYNC=1" "VK_KHRONOS_VALIDATION_VALIDATE_SYNC=1")
     message(STATUS "wavefit: validation layer: ${WAVEFIT_VALIDATION_LAYER}")
@@ -45,6 +47,7 @@ endif()
 
 set(WAVEFIT_TEST_ENVIRONMENT
     "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/lsan.supp:print_suppressions=0"
+    "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp:ignore_noninstrumented_modules=1:print_suppressions=0"
     "UBSAN_OPTIONS=print_stacktrace=1" "XDG_CACHE_HOME=${PROJECT_BINARY_DIR}/cache")
 
 function(wavefit_test_executable name)

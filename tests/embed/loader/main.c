@@ -75,8 +75,7 @@ static void open_device(program *p, wf_device **wavefit)
                                  .pNext = &features,
                                  .queueCreateInfoCount = 1,
                                  .pQueueCreateInfos = &queue};
-    device.ppEnabledExtensionNames =
-        wf_features_extensions(wanted, &device.enabledExtensionCount);
+    device.ppEnabledExtensionNames = wf_features_extensions(wanted, &device.enabledExtensionCount);
     CHECK(vkCreateDevice(p->physical, &device, NULL, &p->device));
     vkGetDeviceQueue(p->device, 0, 0, &p->queue);
 
@@ -119,7 +118,8 @@ static void make_buffer(program *p, int index, VkDeviceSize bytes)
 static void make_objects(program *p)
 {
     const VkCommandPoolCreateInfo commands = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
-    const VkSemaphoreTypeCreateInfo timeline = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+    const VkSemaphoreTypeCreateInfo timeline = {.sType =
+                                                    VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
                                                 .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
     const VkSemaphoreCreateInfo semaphore = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
                                              .pNext = &timeline};
@@ -132,8 +132,7 @@ static void make_objects(program *p)
         .pBindings = bindings};
     const VkPushConstantRange push = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(uint32_t)};
     const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 4};
-    const VkDescriptorPoolCreateInfo pool = {.sType =
-                                                 VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+    const VkDescriptorPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
                                              .maxSets = 2,
                                              .poolSizeCount = 1,
                                              .pPoolSizes = &size};
@@ -155,10 +154,8 @@ static void make_objects(program *p)
 
 static VkPipeline make_pass(const program *p, const uint32_t *spirv, size_t bytes)
 {
-    const VkShaderModuleCreateInfo module_info = {.sType =
-                                                      VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-                                                  .codeSize = bytes,
-                                                  .pCode = spirv};
+    const VkShaderModuleCreateInfo module_info = {
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = bytes, .pCode = spirv};
     VkComputePipelineCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,

@@ -1,0 +1,201 @@
+/* Several threads on one device, several devices and instances in one process; what the header
+ * promises about threads. Meant for ThreadSanitizer, and run without it too. */
+#include <pthread.h>
+#include <string.h>
+
+#include "harness.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+enum { THREADS = 4, ROUNDS = 3, N = 33 };
+
+/* cmocka's assertions belong to its own thread: workers count failures instead. */
+typedef struct worker {
+    wf_device *device;
+    uint64_t seed;
+    unsigned failures;
+    pthread_t thread;
+} worker;
+
+static bool multiply(wf_device *device, test_random *random, const wf_jobs *jobs)
+{
+    float a[N * N], b[N * N], c[N * N];
+    wf_buffer *buffers[3] = {NULL, NULL, NULL};
+    wf_plan *plan = NULL;
+    wf_check check = {.error_over_bound = 2};
+    wf_bindings bindings = {.size = sizeof bindings};
+    const uint64_t n = 1 + test_random_below(random, N);
+    const size_t bytes = (size_t)(n * n) * sizeof(float);
+    const wf_matmul_params params = {.size = sizeof params, .m = n, .n = n, .k = n, .jobs = jobs};
+    for (size_t i = 0; i < n * n; i++) {
+        a[i] = (float)test_random_uniform(random);
+        b[i] = (float)test_random_uniform(random);
+    }
+    memset(c, 0xff, sizeof c);
+    bool ok = wf_matmul_plan(device, &params, &plan) == WF_SUCCESS;
+    for (int i = 0; i < 3; i++) {
+        ok = ok && wf_buffer_create(device, bytes, WF_MEMORY_DEVICE, &buffers[i]) == WF_SUCCESS;
+        bindings.items[i].buffer = buffers[i];
+    }
+    while (ok && wf_plan_status(plan) == WF_NOT_READY)
+        ;
+    ok = ok && wf_buffer_write(buffers[0], 0, a, bytes) == WF_SUCCESS &&
+         wf_buffer_write(buffers[1], 0, b, bytes) == WF_SUCCESS &&
+         wf_buffer_write(buffers[2], 0, c, bytes) == WF_SUCCESS &&
+         wf_plan_run(plan, &bindings) == WF_SUCCESS &&
+         wf_buffer_read(buffers[2], 0, c, bytes) == WF_SUCCESS &&
+         wf_matmul_check(&params, a, b, c, 0, 0, &check) == WF_SUCCESS;
+    for (int i = 0; i < 3; i++)
+        wf_buffer_destroy(&buffers[i]);
+    wf_plan_destroy(&plan);
+    return ok && check.error_over_bound <= 1;
+}
+
+static bool sparse_plan(wf_device *device, test_random *random)
+{
+    const uint32_t offsets[] = {0, 1, 3}, columns[] = {1, 0, 1};
+    const float values[] = {1, 2, (float)test_random_uniform(random)};
+    wf_plan *plan = NULL;
+    const wf_spmv_params params = {.size = sizeof params,
+                                   .rows = 2,
+                                   .columns = 2,
+                                   .row_offsets = offsets,
+                                   .column_indices = columns,
+                                   .values = values};
+    const bool ok = wf_spmv_plan(device, &params, &plan) == WF_SUCCESS;
+    wf_plan_destroy(&plan);
+    return ok;
+}
+
+static void *work(void *user)
+{
+    worker *w = user;
+    test_random random = {w->seed};
+    for (int round = 0; round < ROUNDS; round++) {
+        w->failures += !multiply(w->device, &random, NULL);
+        w->failures += !sparse_plan(w->device, &random);
+    }
+    return NULL;
+}
+
+static void run_workers(worker *workers, int count)
+{
+    for (int i = 0; i < count; i++) {
+        workers[i].seed = test_seed() + (uint64_t)i;
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+    }
+    for (int i = 0; i < count; i++)
+        pthread_join(workers[i].thread, NULL);
+    for (int i = 0; i < count; i++)
+        if (workers[i].failures)
+            fail_msg("thread %d: %u failures, seed %llu", i, workers[i].failures,
+                     (unsigned long long)workers[i].seed);
+}
+
+static void test_one_device(void **state)
+{
+    worker workers[THREADS] = {0};
+    for (int i = 0; i < THREADS; i++)
+        workers[i].device = *state;
+    run_workers(workers, THREADS);
+}
+
+/* Each wf_device has a VkInstance of its own. */
+static void test_two_devices(void **state)
+{
+    wf_device *second = NULL;
+    const wf_device_params params = test_device_params();
+    assert_int_equal(wf_device_create(&params, &second), WF_SUCCESS);
+    worker workers[2] = {{.device = *state}, {.device = second}};
+    run_workers(workers, 2);
+    wf_device_destroy(&second);
+    worker again[1] = {{.device = *state}};
+    run_workers(again, 1);
+}
+
+static void *open_and_close(void *user)
+{
+    worker *w = user;
+    const wf_device_params params = test_device_params();
+    wf_device *device = NULL;
+    test_random random = {w->seed};
+    w->failures += wf_device_create(&params, &device) != WF_SUCCESS;
+    w->failures += device && !multiply(device, &random, NULL);
+    wf_device_destroy(&device);
+    return NULL;
+}
+
+static void test_devices_opened_together(void **state)
+{
+    (void)state;
+    worker workers[2] = {{.seed = 1}, {.seed = 2}};
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, open_and_close, &workers[i]), 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(workers[i].thread, NULL);
+    assert_int_equal(workers[0].failures + workers[1].failures, 0);
+}
+
+/* ------------------------------------------------------------------------------------------- jobs */
+
+typedef struct job {
+    void (*run)(void *job);
+    void *user;
+} job;
+
+typedef struct job_threads {
+    pthread_mutex_t lock;
+    int count;
+    pthread_t threads[64];
+    job jobs[64];
+} job_threads;
+
+static void *run_job(void *user)
+{
+    const job *j = user;
+    j->run(j->user);
+    return NULL;
+}
+
+static void start_job(void *user, void (*run)(void *), void *data)
+{
+    job_threads *all = user;
+    pthread_mutex_lock(&all->lock);
+    const int at = all->count++;
+    all->jobs[at] = (job){run, data};
+    pthread_create(&all->threads[at], NULL, run_job, &all->jobs[at]);
+    pthread_mutex_unlock(&all->lock);
+}
+
+static void test_jobs_on_threads(void **state)
+{
+    job_threads all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    const wf_jobs jobs = {.size = sizeof jobs, .submit = start_job, .user = &all};
+    test_random random = {test_seed()};
+    bool ok = true;
+    for (int i = 0; i < ROUNDS; i++) {
+        wf_plan *abandoned = NULL;
+        const wf_matmul_params params = {
+            .size = sizeof params, .m = 8, .n = 8, .k = 8, .jobs = &jobs};
+        ok = multiply(*state, &random, &jobs) && ok;
+        ok = wf_matmul_plan(*state, &params, &abandoned) == WF_SUCCESS && ok;
+        wf_plan_destroy(&abandoned);
+    }
+    for (int i = 0; i < all.count; i++)
+        pthread_join(all.threads[i], NULL);
+    assert_true(ok);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_device),
+        cmocka_unit_test(test_two_devices),
+        cmocka_unit_test(test_devices_opened_together),
+        cmocka_unit_test(test_jobs_on_threads),
+    };
+    return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);
+}
