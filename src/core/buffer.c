@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/budget.h"
 #include "core/command.h"
 
 #define STAGING_BYTES (UINT64_C(64) << 20)
@@ -67,6 +68,12 @@ static wf_result allocate(wf_buffer *buffer, wf_memory kind)
     if (type == UINT32_MAX)
         return wfi_fail(&device->log, WF_ERROR_OUT_OF_DEVICE_MEMORY,
                         "the device has no memory of the kind needed");
+    /* Past its budget a driver may page, or the system may end the program: neither is wanted. */
+    const uint64_t left = wfi_budget_left(device, device->memory.memoryTypes[type].heapIndex);
+    if (needs.size > left)
+        return wfi_fail(&device->log, WF_ERROR_OUT_OF_DEVICE_MEMORY,
+                        "a buffer of %llu bytes is over the %llu that the memory budget leaves",
+                        (unsigned long long)needs.size, (unsigned long long)left);
     const VkMemoryAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
         .allocationSize = needs.size,
@@ -150,6 +157,11 @@ VkBuffer wf_buffer_handle(const wf_buffer *buffer)
 uint64_t wf_buffer_size(const wf_buffer *buffer)
 {
     return buffer->bytes;
+}
+
+void *wf_buffer_mapped(const wf_buffer *buffer)
+{
+    return buffer->mapped;
 }
 
 static wf_result check_range(const wf_buffer *buffer, uint64_t offset, uint64_t bytes)

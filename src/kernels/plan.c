@@ -625,6 +625,7 @@ wf_result wf_plan_describe(const wf_plan *plan, wf_plan_info *info)
 typedef struct plan_run {
     wf_plan *plan;
     const wf_bindings *bindings;
+    uint32_t count; /* for record_times */
 } plan_run;
 
 static wf_result record_run(void *user, VkCommandBuffer command_buffer)
@@ -636,16 +637,38 @@ static wf_result record_run(void *user, VkCommandBuffer command_buffer)
 
 wf_result wf_plan_run(wf_plan *plan, const wf_bindings *bindings)
 {
-    plan_run run = {plan, bindings};
+    plan_run run = {plan, bindings, 1};
     if (!plan)
         return WF_ERROR_INVALID_ARGUMENT;
     return wfi_run(plan->device, record_run, &run);
 }
 
+static wf_result record_times(void *user, VkCommandBuffer command_buffer)
+{
+    const plan_run *run = user;
+    wf_result result = WF_SUCCESS;
+    for (uint32_t i = 0; i < run->count && result == WF_SUCCESS; i++) {
+        if (i > 0)
+            wfi_barrier_compute(run->plan->device, command_buffer);
+        result = record_run(user, command_buffer);
+    }
+    return result;
+}
+
+wf_result wf_plan_run_times(wf_plan *plan, const wf_bindings *bindings, uint32_t count,
+                            double *seconds, bool *gpu_clock)
+{
+    plan_run run = {plan, bindings, count};
+    if (!plan || !count || !seconds || !gpu_clock)
+        return wfi_fail(plan ? &plan->device->log : NULL, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_plan_run_times: bad parameters");
+    return wfi_run_timed(plan->device, NULL, record_times, &run, seconds, gpu_clock);
+}
+
 wf_result wf_plan_measure(wf_plan *plan, const wf_bindings *bindings,
                           const wf_measure_params *params, wf_timing *timing)
 {
-    plan_run run = {plan, bindings};
+    plan_run run = {plan, bindings, 1};
     wf_measure_params read;
     if (!plan || !timing)
         return wfi_fail(plan ? &plan->device->log : NULL, WF_ERROR_INVALID_ARGUMENT,

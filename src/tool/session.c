@@ -128,10 +128,16 @@ static double physical_memory(void)
     return pages > 0 && size > 0 ? (double)pages * (double)size : INFINITY;
 }
 
+double wfi_session_available(const wfi_session *session)
+{
+    uint64_t bytes = 0;
+    return wf_device_available(session->device, &bytes) == WF_SUCCESS ? (double)bytes : 0;
+}
+
 bool wfi_session_fits(wfi_session *session, wfi_result_case *c, double device_bytes,
                       double host_bytes)
 {
-    const double gib = 1024.0 * 1024 * 1024, available = (double)session->caps->available_bytes;
+    const double gib = 1024.0 * 1024 * 1024, available = wfi_session_available(session);
     /* Where memory is unified the device's copies live in the host's memory too. */
     const double host = host_bytes + (session->caps->unified_memory ? device_bytes : 0);
     if (device_bytes > available) {

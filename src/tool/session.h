@@ -36,6 +36,8 @@ void wfi_case_fail_text(wfi_result_case *c, wfi_status status, const char *forma
 double wfi_session_copy_bandwidth(wfi_session *session);
 double wfi_session_fma_rate(wfi_session *session, wf_type type);
 
+/* Bytes of device memory that can be had now. */
+double wfi_session_available(const wfi_session *session);
 /* Whether device_bytes on the device and host_bytes beside them fit; if not, the case says so. */
 bool wfi_session_fits(wfi_session *session, wfi_result_case *c, double device_bytes,
                       double host_bytes);

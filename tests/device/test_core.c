@@ -106,7 +106,7 @@ static void peaks_are_positive(void **state)
     assert_int_equal(wf_device_copy_bandwidth(*state, &again), WF_SUCCESS);
     assert_true(copy > 1e8 && copy == again);
     assert_int_equal(wf_device_fma_rate(*state, WF_TYPE_F32, &fma), WF_SUCCESS);
-    assert_true(fma > 1e8);
+    assert_true(fma > 1e6);
     if (wf_device_caps(*state)->f64)
         return;
     test_expect_errors(true);

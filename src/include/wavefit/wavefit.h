@@ -224,6 +224,10 @@ WF_API void wf_device_destroy(wf_device **device);
 /* Owned by the device, valid as long as it. */
 WF_API const wf_caps *wf_device_caps(const wf_device *device);
 
+/* Bytes of device memory that can be had right now: what the driver's budget leaves in the largest
+ * device-local heap, its size where the driver tells no budget. WF_ERROR_INVALID_ARGUMENT. */
+WF_API wf_result wf_device_available(const wf_device *device, uint64_t *bytes);
+
 /* ------------------------------------------------------------------------- an engine's own device */
 
 /* The application's Vulkan. wavefit copies the structure, owns none of it, uses only what is said
@@ -306,12 +310,17 @@ typedef enum wf_memory {
 } wf_memory;
 
 /* A storage buffer of at least `bytes` bytes (> 0) that can be source and target of copies.
- * WF_ERROR_TOO_LARGE beyond caps.max_buffer or caps.max_allocation, before anything is allocated. */
+ * WF_ERROR_TOO_LARGE beyond caps.max_buffer or caps.max_allocation, before anything is allocated;
+ * WF_ERROR_OUT_OF_DEVICE_MEMORY beyond what the driver's memory budget leaves. */
 WF_API wf_result wf_buffer_create(wf_device *device, uint64_t bytes, wf_memory memory,
                                   wf_buffer **out);
 WF_API void wf_buffer_destroy(wf_buffer **buffer);
 WF_API VkBuffer wf_buffer_handle(const wf_buffer *buffer);
 WF_API uint64_t wf_buffer_size(const wf_buffer *buffer);
+/* Where the host sees the buffer's memory, coherently and as long as the buffer lives: device memory
+ * too where caps.unified_memory, so that nothing need be copied. NULL: it is not mapped. The caller
+ * sees to it that the device is not using what the host touches. */
+WF_API void *wf_buffer_mapped(const wf_buffer *buffer);
 
 /* Copies between host memory and a buffer; the range must lie inside the buffer
  * (WF_ERROR_INVALID_ARGUMENT). Block; direct where the buffer is mapped, staged elsewhere. */
@@ -492,6 +501,11 @@ WF_API void wf_plan_destroy(wf_plan **plan);
 
 /* Submits one execution on the device's own queue and blocks until it is done. */
 WF_API wf_result wf_plan_run(wf_plan *plan, const wf_bindings *bindings);
+
+/* The same for `count` (> 0) executions, one after the other in one submission; *seconds is what
+ * they took, by timestamps (*gpu_clock true) or by the host's clock. No warm-up. Blocks. */
+WF_API wf_result wf_plan_run_times(wf_plan *plan, const wf_bindings *bindings, uint32_t count,
+                                   double *seconds, bool *gpu_clock);
 
 /* ------------------------------------------------------------------------------------ measuring */
 
