@@ -289,6 +289,29 @@ static void put_floor(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_res
         put_number(doc, out, "percent", c->floor_us / c->timing.median_us * 100);
 }
 
+static void put_sustained(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_sustained *s)
+{
+    yyjson_mut_val *sustained = yyjson_mut_obj_add_obj(doc, object, "sustained");
+    put_number(doc, sustained, "asked_seconds", s->asked_seconds);
+    if (s->pause_seconds > 0) {
+        put_number(doc, sustained, "work_seconds", s->work_seconds);
+        put_number(doc, sustained, "pause_seconds", s->pause_seconds);
+    }
+    put_number(doc, sustained, "first_second", s->first);
+    put_number(doc, sustained, "best", s->best);
+    put_number(doc, sustained, "settled", s->settled);
+    put_number(doc, sustained, "settled_spread", s->settled_spread);
+    put_number(doc, sustained, "slower_at_seconds", s->slower_at);
+    yyjson_mut_val *curve = yyjson_mut_obj_add_arr(doc, sustained, "curve");
+    yyjson_mut_val *pauses = yyjson_mut_obj_add_arr(doc, sustained, "pauses");
+    for (uint32_t i = 0; i < s->count; i++) {
+        const double row[] = {s->windows[i].start, s->windows[i].seconds, s->windows[i].rate};
+        const bool pause = isnan(s->windows[i].rate);
+        yyjson_mut_arr_append(pause ? pauses : curve,
+                              yyjson_mut_arr_with_double(doc, row, pause ? 2 : 3));
+    }
+}
+
 static yyjson_mut_val *case_of(yyjson_mut_doc *doc, const wfi_result_case *c)
 {
     yyjson_mut_val *object = yyjson_mut_obj(doc);
@@ -323,6 +346,8 @@ static yyjson_mut_val *case_of(yyjson_mut_doc *doc, const wfi_result_case *c)
         yyjson_mut_obj_add_val(doc, object, "history",
                                yyjson_mut_arr_with_double(doc, c->history, c->history_count));
     put_facts(doc, object, c->extras, c->extra_count);
+    if (c->sustained)
+        put_sustained(doc, object, c->sustained);
     return object;
 }
 

@@ -74,11 +74,29 @@ typedef struct wfi_result_case {
     wfi_result_study study;
     uint32_t extra_count; /* results special to a family: gosa, score, … */
     wfi_fact extras[WFI_MAX_PROBLEM];
+    const struct wfi_sustained *sustained; /* NULL: not a sustained run */
 } wfi_result_case;
 
 void wfi_result_case_init(wfi_result_case *c, const char *family);
 void wfi_result_case_fact(wfi_result_case *c, const char *name, double number);
 void wfi_result_case_extra(wfi_result_case *c, const char *name, double number);
+
+/* A stretch of a sustained run. */
+typedef struct wfi_window {
+    double start, seconds; /* since the run began, and how long */
+    double rate;           /* NaN: a pause */
+} wfi_window;
+
+/* A sustained run; rates in the case's unit, NaN where there is too little to say. */
+typedef struct wfi_sustained {
+    double asked_seconds, work_seconds, pause_seconds; /* pause 0: without pauses */
+    double first, best;                                /* of the first second, of any window */
+    double settled;        /* median of the last quarter of the windows */
+    double settled_spread; /* (most - least) / median there */
+    double slower_at;      /* seconds from which on it ran below 95 % of its best */
+    uint32_t count;
+    const wfi_window *windows;
+} wfi_sustained;
 
 typedef struct wfi_results {
     int argc;

@@ -8,6 +8,7 @@
 #include "tool/cases.h"
 #include "tool/commands.h"
 #include "tool/progress.h"
+#include "tool/sustained.h"
 #include "tool/table.h"
 
 #define MAX_CASES 48
@@ -103,7 +104,10 @@ static double line_bytes(const bench_line *line)
 {
     const double a = (double)line->a, b = (double)line->b, c = (double)line->c;
     if (line->family == WF_FAMILY_STENCIL)
-        return a * b * c * 4 * 15;
+        return (double)wf_himeno_memory(&(wf_himeno_params){.size = sizeof(wf_himeno_params),
+                                                            .ni = (uint32_t)line->a,
+                                                            .nj = (uint32_t)line->b,
+                                                            .nk = (uint32_t)line->c});
     if (line->family == WF_FAMILY_MATMUL)
         return (a * c + c * b + a * b) * 4;
     const double entries = line->a == POISSON27 ? b * b * b * 27
@@ -139,8 +143,9 @@ static uint32_t run_suite(wfi_session *session, bool quick, wfi_result_case *cas
             leave_out(line, WFI_STATUS_CANCELLED, "interrupted", out);
         else if (quick && host_seconds() - start > QUICK_SECONDS)
             leave_out(line, WFI_STATUS_SKIPPED, "the quick suite's time was spent", out);
-        else if (line_bytes(line) > MEMORY_SHARE * (double)session->caps->available_bytes)
-            leave_out(line, WFI_STATUS_SKIPPED, "over half of the device's memory", out);
+        else if (line_bytes(line) > MEMORY_SHARE * wfi_session_available(session))
+            leave_out(line, WFI_STATUS_SKIPPED, "over half of the memory that the device has left",
+                      out);
         else
             run_line(session, line, budget, out);
     }
@@ -222,16 +227,21 @@ static int verdict(const wfi_result_case *cases, uint32_t count)
 int wfi_tool_bench(int argc, char **argv)
 {
     static wfi_result_case cases[MAX_CASES];
-    const char *suite_name = "quick";
+    const char *suite_name = "quick", *minutes = NULL;
+    wfi_sustained_request sustained = {.family = "matmul", .work = "60", .pause = NULL};
     const wfi_option options[] = {
-        {"--suite", "quick|full", &suite_name, NULL, "how many sizes (default quick)"}};
+        {"--suite", "quick|full", &suite_name, NULL, "how many sizes (default quick)"},
+        {"--sustained", "MINUTES", &minutes, NULL, "one load without end: how heat slows it"},
+        {"--family", "NAME", &sustained.family, NULL, "that load: matmul, spmv, stencil"},
+        {"--pause", "SECONDS", &sustained.pause, NULL, "rests of it (default: none) …"},
+        {"--work", "SECONDS", &sustained.work, NULL, "… after so much work (default 60)"}};
     const wfi_command command = {"bench",
-                                 "[--suite quick|full] [--json FILE]",
+                                 "[--suite quick|full | --sustained MINUTES] [--json FILE]",
                                  "Measures every family on one device, verified against f64.",
                                  0,
                                  0,
                                  options,
-                                 1};
+                                 sizeof options / sizeof *options};
     wfi_common common;
     wfi_session session;
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
@@ -240,6 +250,8 @@ int wfi_tool_bench(int argc, char **argv)
     const bool quick = strcmp(suite_name, "quick") == 0;
     if (!quick && strcmp(suite_name, "full") != 0)
         return wfi_usage_error("--suite: '%s' is not a suite (quick, full)", suite_name);
+    if (minutes)
+        return wfi_tool_sustained(&common, minutes, &sustained, argc, argv);
     if (common.variant || common.constant_count)
         return wfi_usage_error("bench: --variant and --set are for one family's command");
     wfi_interrupted();

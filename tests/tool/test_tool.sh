@@ -101,6 +101,12 @@ code=$?
 check 'Ctrl-C: exit 1' test "$code" = 1
 check 'Ctrl-C: the rest is cancelled' grep -q '"status": "cancelled"' cut.json
 check 'Ctrl-C: the file is whole' sh -c 'tail -c 3 cut.json | grep -q "}"'
+# a load without end: long enough to settle, cut off, and with pauses
+expect 0 'settled +[0-9]' bench --sustained 0.17 --family spmv --json sustained.json
+check 'the curve is in the results' grep -q '"curve": \[' sustained.json
+expect 0 'a pause of' bench --sustained 0.06 --family stencil --work 1 --pause 1
+timeout -s INT 3 "$tool" bench --sustained 5 --family spmv --json cut.json >out 2>err
+check 'an interrupted run leaves its results' grep -q '"status": "cancelled"' cut.json
 
 # matrices through .npy files: y (4) as a column does not exist, so products of products
 "$tool" matmul --shape 3x5x4 --repeat 1 >/dev/null 2>&1
@@ -171,6 +177,9 @@ expect 2 "'0x9x9'" himeno --size 0x9x9
 expect 2 'whole number' himeno --size XS --iterations 0
 expect 2 'not both' himeno --iterations 3 --seconds 2
 expect 2 "'slow' is not a suite" bench --suite slow
+expect 2 "'0' is not a number" bench --sustained 0
+expect 2 'more than 1440 minutes' bench --sustained 5000
+expect 2 "'fft' is not a family" bench --sustained 1 --family fft
 
 expect 2 "'nothing' is not a ceiling" peaks --only nothing
 expect 2 'not a number of seconds' peaks --budget -1
