@@ -4,10 +4,9 @@
 #extension GL_KHR_shader_subgroup_shuffle : require
 // LANES neighbouring invocations of a subgroup share a row and add up by shuffles. Rows are counted
 // by subgroup and by place in it, since nothing ties those to the invocation's index.
-#include "spmv_ids.h"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
-layout(constant_id = SPMV_ID_LANES) const uint LANES = 4;
 #include "spmv_problem.glsl"
+layout(constant_id = SPMV_ID_LANES) const uint LANES = 4;
 
 void main()
 {
@@ -21,5 +20,5 @@ void main()
     for (uint distance = LANES / 2; distance > 0; distance /= 2)
         sum += subgroupShuffleXor(sum, distance);
     if (row < push.rows && lane == 0)
-        y[push.base_y + row] = sum;
+        put_y(row, sum);
 }

@@ -1,19 +1,44 @@
-// Bindings and push constants of every spmv variant: y = A x, A in compressed sparse rows. Row
-// offsets and column indices share one buffer, so that four storage buffers, all that Vulkan
-// guarantees a stage, are enough.
-#ifdef WF_TYPE_F64
-#define REAL double
+// Bindings and push constants of the variants on compressed sparse rows: y = alpha A x + beta y.
+// Row offsets and column indices share one buffer, so that four storage buffers, all that Vulkan
+// guarantees a stage, are enough. Several right-hand sides are the grid's third dimension.
+#include "spmv_ids.h"
+#include "spmv_types.glsl"
+#ifdef PLAIN
+#define READ
+#define WRITE
 #else
-#define REAL float
+#define READ readonly restrict
+#define WRITE restrict
 #endif
-layout(std430, set = 0, binding = 0) readonly restrict buffer Pattern { uint pattern[]; };
-layout(std430, set = 0, binding = 1) readonly restrict buffer Values { REAL values[]; };
-layout(std430, set = 0, binding = 2) readonly restrict buffer X { REAL x[]; };
-layout(std430, set = 0, binding = 3) writeonly restrict buffer Y { REAL y[]; };
+// Whether x and y have strides; without them no multiplication stands before a load.
+layout(constant_id = SPMV_ID_STRIDED) const uint STRIDED = 0;
+layout(std430, set = 0, binding = 0) READ buffer Pattern { uint pattern[]; };
+#ifdef WF_TYPE_F16
+layout(std430, set = 0, binding = 1) READ buffer Values { uint values[]; };
+#else
+layout(std430, set = 0, binding = 1) READ buffer Values { REAL values[]; };
+#endif
+#ifdef TEXEL
+#ifdef WF_TYPE_F64
+layout(set = 0, binding = 2) uniform usamplerBuffer x;
+#else
+layout(set = 0, binding = 2) uniform samplerBuffer x;
+#endif
+#else
+layout(std430, set = 0, binding = 2) READ buffer X { REAL x[]; };
+#endif
+#ifdef Y_AS_BITS
+layout(std430, set = 0, binding = 3) WRITE buffer Y { uint y[]; };
+#else
+layout(std430, set = 0, binding = 3) WRITE buffer Y { REAL y[]; };
+#endif
 layout(push_constant) uniform Push {
+    REAL alpha, beta;
     uint rows;
-    uint columns_at; // where the column indices begin in pattern: rows + 1
+    uint columns_at; // where the column indices begin in pattern
     uint base_y;     // what is left of y's offset after the binding's own
+    uint x_stride, y_stride;
+    uint more; // the variant's own
 } push;
 
 uint group_index()
@@ -21,11 +46,52 @@ uint group_index()
     return gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
 }
 
+REAL load_value(uint i)
+{
+#ifdef WF_TYPE_F16
+    vec2 pair = unpackHalf2x16(values[i >> 1]);
+    return (i & 1) == 0 ? pair.x : pair.y;
+#else
+    return values[i];
+#endif
+}
+
+REAL load_x(uint column)
+{
+    uint at = STRIDED != 0 ? column * push.x_stride + gl_WorkGroupID.z : column;
+#ifdef TEXEL
+#ifdef WF_TYPE_F64
+    return packDouble2x32(texelFetch(x, int(at)).xy);
+#else
+    return texelFetch(x, int(at)).x;
+#endif
+#else
+    return x[at];
+#endif
+}
+
+uint place_of_y(uint row)
+{
+    return push.base_y + (STRIDED != 0 ? row * push.y_stride + gl_WorkGroupID.z : row);
+}
+
+#ifndef Y_AS_BITS
+// y is not read where beta is 0: it may hold anything then.
+void put_y(uint row, REAL sum)
+{
+    uint at = place_of_y(row);
+    REAL result = push.alpha * sum;
+    if (push.beta != REAL(0))
+        result += push.beta * y[at];
+    y[at] = result;
+}
+#endif
+
 // The sum of entries begin + lane, begin + lane + step, … below end.
 REAL partial_sum(uint begin, uint end, uint step)
 {
     REAL sum = REAL(0);
     for (uint i = begin; i < end; i += step)
-        sum += values[i] * x[pattern[push.columns_at + i]];
+        sum += load_value(i) * load_x(pattern[push.columns_at + i]);
     return sum;
 }

@@ -8,5 +8,5 @@ void main()
 {
     uint row = group_index() * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
     if (row < push.rows)
-        y[push.base_y + row] = partial_sum(pattern[row], pattern[row + 1], 1);
+        put_y(row, partial_sum(pattern[row], pattern[row + 1], 1));
 }

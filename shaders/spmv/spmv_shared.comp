@@ -1,11 +1,11 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// As spmv_lanes, for devices without subgroup shuffles: the lanes of a row, here any number up to
-// the work-group, add up by a tree in shared memory.
-#include "spmv_ids.h"
+// The lanes of a row, any number up to the work-group, add up by a tree in shared memory. LISTED:
+// rows come from a list (variant adaptive). TEXEL: x is read through a uniform texel buffer. PLAIN:
+// the buffers are not declared read-only or restrict.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
-layout(constant_id = SPMV_ID_LANES) const uint LANES = 4;
 #include "spmv_problem.glsl"
+layout(constant_id = SPMV_ID_LANES) const uint LANES = 4;
 
 shared REAL sums[gl_WorkGroupSize.x];
 
@@ -14,8 +14,13 @@ void main()
     uint item = gl_LocalInvocationIndex;
     uint row = group_index() * (gl_WorkGroupSize.x / LANES) + item / LANES;
     uint lane = item % LANES;
+    bool there = row < push.rows;
+#ifdef LISTED
+    if (there)
+        row = pattern[push.more + row];
+#endif
     REAL sum = REAL(0);
-    if (row < push.rows)
+    if (there)
         sum = partial_sum(pattern[row] + lane, pattern[row + 1], LANES);
     sums[item] = sum;
     barrier();
@@ -24,6 +29,6 @@ void main()
             sums[item] += sums[item + distance];
         barrier();
     }
-    if (row < push.rows && lane == 0)
-        y[push.base_y + row] = sums[item];
+    if (there && lane == 0)
+        put_y(row, sums[item]);
 }

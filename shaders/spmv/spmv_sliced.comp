@@ -3,15 +3,18 @@
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
 // A slice of rows a subgroup, four entries a lane and turn; src/kernels/sliced.h has the format.
-// Parts of a long row add up in the subgroup that comes last, in the order of the parts: the sum
-// does not depend on who is last.
+// A longer row is shared by a team of neighbouring subgroups, which add up in shared memory. The
+// segments of a row too long for that add up in the team that comes last, in the order of the
+// segments: the sum does not depend on who is last.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
-#ifdef WF_TYPE_F64
-#define REAL double
+#include "spmv_types.glsl"
+#if defined(WF_TYPE_F64)
 #define REAL4 dvec4
 #define PIECE dvec2
+#elif defined(WF_TYPE_F16)
+#define REAL4 vec4
+#define PIECE uvec2
 #else
-#define REAL float
 #define REAL4 vec4
 #define PIECE vec4
 #endif
@@ -20,10 +23,14 @@ layout(std430, set = 0, binding = 0) readonly buffer Pattern { uint pattern[]; }
 layout(std430, set = 0, binding = 0) readonly buffer Pattern4 { uvec4 pattern4[]; };
 layout(std430, set = 0, binding = 1) readonly restrict buffer Values { PIECE values[]; };
 layout(std430, set = 0, binding = 2) readonly restrict buffer X { REAL x[]; };
-layout(std430, set = 0, binding = 3) writeonly restrict buffer Y { REAL y[]; };
-layout(std430, set = 0, binding = 4) coherent restrict buffer Scratch { uint scratch[]; };
+layout(std430, set = 0, binding = 3) restrict buffer Y { REAL y[]; };
+// Counters of long rows, and the sums of segments as bits.
+layout(std430, set = 0, binding = 4) coherent buffer Scratch { uint scratch[]; };
+layout(std430, set = 0, binding = 4) coherent buffer Scratch2 { uvec2 scratch2[]; };
 layout(push_constant) uniform Push {
+    REAL alpha, beta;
     uint slices;
+    uint team_groups; // work-groups that have teams, the first ones
     uint segments_at; // in units of 16 bytes
     uint list_at;
     uint partials_at;
@@ -33,9 +40,12 @@ layout(push_constant) uniform Push {
 REAL4 load_values(uint turn)
 {
     uint lane = gl_SubgroupInvocationID;
-#ifdef WF_TYPE_F64
+#if defined(WF_TYPE_F64)
     return dvec4(values[turn * 2 * gl_SubgroupSize + lane],
                  values[(turn * 2 + 1) * gl_SubgroupSize + lane]);
+#elif defined(WF_TYPE_F16)
+    uvec2 halves = values[turn * gl_SubgroupSize + lane];
+    return vec4(unpackHalf2x16(halves.x), unpackHalf2x16(halves.y));
 #else
     return values[turn * gl_SubgroupSize + lane];
 #endif
@@ -94,7 +104,7 @@ REAL add(REAL sum, REAL4 a, REAL4 b)
 
 REAL partial_sum(uvec4 slice)
 {
-    uint at = slice.x, turn = slice.y, turns = slice.z & 65535u;
+    uint at = slice.x, turn = slice.y, turns = slice.z & 4095u;
     uint width = (slice.z >> 16) & 3u;
     uint n = 0;
     REAL sum = REAL(0);
@@ -115,12 +125,11 @@ REAL add_lanes(REAL sum, uint height)
     return sum;
 }
 
+// partials_at is counted in the words of a partial sum.
 void put_partial(uint segment, REAL sum)
 {
 #ifdef WF_TYPE_F64
-    uvec2 bits = unpackDouble2x32(sum);
-    scratch[push.partials_at + segment * 2] = bits.x;
-    scratch[push.partials_at + segment * 2 + 1] = bits.y;
+    scratch2[push.partials_at + segment] = unpackDouble2x32(sum);
 #else
     scratch[push.partials_at + segment] = floatBitsToUint(sum);
 #endif
@@ -129,17 +138,24 @@ void put_partial(uint segment, REAL sum)
 REAL get_partial(uint segment)
 {
 #ifdef WF_TYPE_F64
-    return packDouble2x32(uvec2(scratch[push.partials_at + segment * 2],
-                                scratch[push.partials_at + segment * 2 + 1]));
+    return packDouble2x32(scratch2[push.partials_at + segment]);
 #else
     return uintBitsToFloat(scratch[push.partials_at + segment]);
 #endif
 }
 
-// Row, first segment, segments, number of the long row.
-void finish_segment(uint segment, REAL sum)
+void put_y(uint row, REAL sum)
 {
-    uvec4 part = pattern4[push.segments_at + segment];
+    uint at = push.base_y + row;
+    REAL result = push.alpha * sum;
+    if (push.beta != REAL(0))
+        result += push.beta * y[at];
+    y[at] = result;
+}
+
+// part: row, first segment, segments, number of the long row.
+void finish_segment(uint segment, uvec4 part, REAL sum)
+{
     uint lane = gl_SubgroupInvocationID, before = 0;
     if (lane == 0) {
         put_partial(segment, sum);
@@ -154,22 +170,47 @@ void finish_segment(uint segment, REAL sum)
         sum += get_partial(part.y + i);
     sum = add_lanes(sum, 1);
     if (lane == 0) {
-        y[push.base_y + part.x] = sum;
+        put_y(part.x, sum);
         scratch[part.w] = 0; // for the next product
     }
+}
+
+// The sums of a work-group's subgroups; those of a team of 1 << log are one sum. False: another
+// subgroup of the team goes on.
+const uint MOST_SUBGROUPS = gl_WorkGroupSize.x / 4;
+shared REAL sums[MOST_SUBGROUPS];
+bool add_team(uint log, inout REAL sum)
+{
+    if (gl_SubgroupInvocationID == 0)
+        sums[gl_SubgroupID] = sum;
+    barrier();
+    uint team = 1u << log;
+    if ((gl_SubgroupID & (team - 1)) != 0)
+        return false;
+    for (uint i = 1; i < team; i++)
+        sum += sums[gl_SubgroupID + i];
+    return true;
 }
 
 void main()
 {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     uint number = group * gl_NumSubgroups + gl_SubgroupID;
-    if (number >= push.slices)
+    bool has_teams = group < push.team_groups;
+    if (number >= push.slices && !has_teams)
         return;
-    uvec4 slice = pattern4[number];
+    uvec4 slice = number < push.slices ? pattern4[number] : uvec4(0);
+    uvec4 part = uvec4(0);
+    if ((slice.z & (1u << 23)) != 0) // early: the sum does not have to wait for it
+        part = pattern4[push.segments_at + slice.w];
     uint height = 1u << ((slice.z >> 18) & 15u);
     REAL sum = add_lanes(partial_sum(slice), height);
+    if (has_teams && !add_team((slice.z >> 12) & 15u, sum))
+        return;
+    if (number >= push.slices)
+        return;
     if ((slice.z & (1u << 23)) != 0) {
-        finish_segment(slice.w, sum);
+        finish_segment(slice.w, part, sum);
         return;
     }
     uint at = gl_SubgroupInvocationID;
@@ -182,5 +223,5 @@ void main()
             sum = REAL(0); // an empty row among others: its padding read what is not its own
         row &= 0x7fffffffu;
     }
-    y[push.base_y + row] = sum;
+    put_y(row, sum);
 }

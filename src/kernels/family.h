@@ -19,6 +19,10 @@ typedef struct wfi_spmv_problem {
     uint64_t rows, columns, entries;
     uint32_t longest_row;
     double mean_row, row_deviation; /* of entries a row */
+    uint32_t vectors;               /* right-hand sides; 0: 1 */
+    bool strided;                   /* x or y has a stride */
+    uint32_t block;                 /* side of the blocks that entries fill best; 0: not known */
+    double block_fill;              /* share of such blocks' places that they fill */
 } wfi_spmv_problem;
 
 typedef struct wfi_stencil_problem {

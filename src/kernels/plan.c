@@ -31,6 +31,8 @@ struct wf_plan {
     wf_buffer **staging; /* an own buffer; NULL: it has its data, or starts at zero */
     bool wants_upload;   /* wf_plan_record_upload was not recorded yet */
     uint64_t workspace;
+    void *kept; /* the family's own; NULL: none */
+    void (*destroy_kept)(void *kept);
 
     /* Without push descriptors: WFI_SET_RING sets a step, kept for the plan's life. */
     VkDescriptorPool pool;
@@ -177,6 +179,27 @@ wf_device *wfi_plan_device(wf_plan *plan)
     return plan->device;
 }
 
+void wfi_plan_keep(wf_plan *plan, void *data, void (*destroy)(void *data))
+{
+    plan->kept = data;
+    plan->destroy_kept = destroy;
+}
+
+void *wfi_plan_kept(const wf_plan *plan)
+{
+    return plan->kept;
+}
+
+uint32_t wfi_plan_step_count(const wf_plan *plan)
+{
+    return plan->step_count;
+}
+
+wfi_step *wfi_plan_step(wf_plan *plan, uint32_t index)
+{
+    return &plan->steps[index];
+}
+
 /* Sets need the layouts alone, which are there before the pipelines are compiled. */
 static VkDescriptorSetLayout set_layout_of(const wf_plan *plan, uint32_t pipeline)
 {
@@ -279,6 +302,8 @@ void wf_plan_destroy(wf_plan **handle)
     wf_plan *plan = handle ? *handle : NULL;
     if (!plan)
         return;
+    if (plan->kept)
+        plan->destroy_kept(plan->kept);
     close_plan(plan);
     for (uint32_t i = 0; i < plan->pipeline_count; i++)
         wfi_compile_drop(&plan->compiles[i]);

@@ -50,6 +50,12 @@ wf_result wfi_plan_add_own(wf_plan *plan, const void *data, uint64_t bytes, uint
 wf_buffer *wfi_plan_own(wf_plan *plan, uint32_t index);
 void wfi_plan_set_workspace(wf_plan *plan, uint64_t bytes);
 wf_device *wfi_plan_device(wf_plan *plan);
+/* What a family keeps with its plan until the plan is destroyed; NULL where none is kept. */
+void wfi_plan_keep(wf_plan *plan, void *data, void (*destroy)(void *data));
+void *wfi_plan_kept(const wf_plan *plan);
+/* The steps, whose push constants may be changed between recordings. */
+uint32_t wfi_plan_step_count(const wf_plan *plan);
+wfi_step *wfi_plan_step(wf_plan *plan, uint32_t index);
 
 /* As wf_plan_record, for a plan recorded many times whose steps must tell one from another. */
 wf_result wfi_plan_record_turn(wf_plan *plan, VkCommandBuffer command_buffer,

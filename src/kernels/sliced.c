@@ -3,25 +3,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A row is left to one subgroup up to this many turns: adding up segments takes the time of about
- * so many. Segments themselves are shorter, since they all run at once. */
+/* A row is left to one subgroup up to this many turns, where there are no teams: adding up segments
+ * takes the time of about so many. Segments and the parts of teams are shorter, since they all run
+ * at once; a team takes up to TEAM_TURNS rather than become segments. */
 #define DIRECT_TURNS 16
 #define SEGMENT_TURNS 4
+#define TEAM_TURNS 8
 #define ALIGN_DISTANCE 64 /* diagonals nearer than this share a slot */
 #define MAX_SUBGROUP 128
 
 /* One slice as planned: where its rows are, before anything is written. */
 typedef struct slice {
-    uint32_t at; /* place in `order`, or row for a segment */
+    uint32_t at; /* place in `order`, or row for a part of one */
     uint32_t rows, height;
     uint32_t turns;
-    uint32_t begin, end; /* a segment's entries */
-    uint32_t segment;    /* UINT32_MAX: not a segment */
+    bool part; /* of one row: entries begin … end */
+    uint32_t begin, end;
+    uint32_t segment; /* UINT32_MAX: not a segment */
+    uint32_t team;    /* slices that share the row; 1: none */
 } slice;
 
 typedef struct maker {
     const wfi_sliced_params *params;
-    uint64_t *order; /* (~length << 32) | row, of the rows that are not long */
+    uint64_t *order; /* (~length << 32) | row, of the rows that are not shared */
     uint32_t ordered;
     slice *slices;
     uint32_t slice_count, slice_room;
@@ -58,10 +62,34 @@ static uint32_t larger(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
+/* Entries that a subgroup takes a turn. */
+static uint32_t turn_entries(const wfi_sliced_params *p)
+{
+    return 4 * p->subgroup;
+}
+
 /* Rows of more entries are shared by subgroups. */
 static uint32_t direct_entries(const wfi_sliced_params *p)
 {
-    return larger(p->turns, DIRECT_TURNS) * 4 * p->subgroup;
+    return larger(p->turns, p->team > 1 ? SEGMENT_TURNS : DIRECT_TURNS) * turn_entries(p);
+}
+
+static bool is_segmented(const wfi_sliced_params *p, uint32_t length)
+{
+    const uint32_t most = p->team > 1 ? p->team * TEAM_TURNS * turn_entries(p) : 0;
+    return length > direct_entries(p) && length > most;
+}
+
+/* Slices that share a row of `length` entries. */
+static uint32_t team_of(const wfi_sliced_params *p, uint32_t length)
+{
+    uint32_t team = 1;
+    if (is_segmented(p, length))
+        return p->team;
+    while (length > direct_entries(p) && team < p->team &&
+           team * SEGMENT_TURNS * turn_entries(p) < length)
+        team *= 2;
+    return team;
 }
 
 static bool add_slice(maker *m, slice s)
@@ -79,9 +107,34 @@ static bool add_slice(maker *m, slice s)
     return true;
 }
 
+/* Entries begin … end of a row, shared evenly by the slices of a team. */
+static bool add_team(maker *m, uint32_t row, uint32_t begin, uint32_t end, uint32_t team,
+                     uint32_t segment)
+{
+    const uint32_t a_turn = turn_entries(m->params), turns = (end - begin + a_turn - 1) / a_turn;
+    const uint32_t share = (turns + team - 1) / team * a_turn;
+    for (uint32_t i = 0; i < team; i++) {
+        const uint32_t left = end - begin, taken = left < share ? left : share;
+        const slice s = {.at = row,
+                         .rows = 1,
+                         .height = 1,
+                         .turns = (taken + a_turn - 1) / a_turn,
+                         .part = true,
+                         .begin = begin,
+                         .end = begin + taken,
+                         .segment = segment,
+                         .team = team};
+        if (!add_slice(m, s))
+            return false;
+        begin += taken;
+    }
+    return true;
+}
+
 static bool add_long_row(maker *m, uint32_t row)
 {
-    const uint32_t most = SEGMENT_TURNS * 4 * m->params->subgroup, length = row_length(m, row);
+    const wfi_sliced_params *p = m->params;
+    const uint32_t most = p->team * SEGMENT_TURNS * turn_entries(p), length = row_length(m, row);
     const uint32_t count = (length + most - 1) / most, first = m->segment_count;
     uint32_t *segments = realloc(m->segments, (first + count) * 4 * sizeof *segments);
     if (!segments)
@@ -93,30 +146,41 @@ static bool add_long_row(maker *m, uint32_t row)
         const uint32_t words[4] = {row, first, count, m->long_rows};
         memcpy(segments + 4 * (first + i), words, sizeof words);
         m->segment_count++;
-        if (!add_slice(m, (slice){row, 1, 1,
-                                  (taken + 4 * m->params->subgroup - 1) / (4 * m->params->subgroup),
-                                  begin, begin + taken, first + i}))
+        if (!add_team(m, row, begin, begin + taken, p->team, first + i))
             return false;
     }
     m->long_rows++;
     return true;
 }
 
-/* Long rows become segments; the others are put in order. */
+/* Rows that teams share, larger teams first, so that none reaches over a work-group's end. */
+static bool add_shared_rows(maker *m)
+{
+    const wfi_sliced_params *p = m->params;
+    for (uint32_t row = 0; row < p->rows; row++)
+        if (is_segmented(p, row_length(m, row)) && !add_long_row(m, row))
+            return false;
+    for (uint32_t team = p->team; team > 1; team /= 2)
+        for (uint32_t row = 0; row < p->rows; row++) {
+            const uint32_t length = row_length(m, row), begin = row_begin(m, row);
+            if (!is_segmented(p, length) && team_of(p, length) == team &&
+                !add_team(m, row, begin, begin + length, team, UINT32_MAX))
+                return false;
+        }
+    m->out->team_slices = p->team > 1 ? m->slice_count : 0;
+    return true;
+}
+
+/* Rows shared become slices; the others are put in order. */
 static bool order_rows(maker *m)
 {
     const wfi_sliced_params *p = m->params;
     m->order = malloc((p->rows + (size_t)1) * sizeof *m->order);
-    if (!m->order)
+    if (!m->order || !add_shared_rows(m))
         return false;
-    for (uint32_t row = 0; row < p->rows; row++) {
-        if (row_length(m, row) > direct_entries(p)) {
-            if (!add_long_row(m, row))
-                return false;
-        } else {
+    for (uint32_t row = 0; row < p->rows; row++)
+        if (row_length(m, row) <= direct_entries(p))
             m->order[m->ordered++] = ((uint64_t)~row_length(m, row) << 32) | row;
-        }
-    }
     for (uint32_t at = 0; p->window > 1 && at < m->ordered;) {
         const uint32_t left = m->ordered - at, count = left < p->window ? left : p->window;
         qsort(m->order + at, count, sizeof *m->order, compare_keys);
@@ -149,7 +213,13 @@ static bool cut_slices(maker *m)
             if (turns <= p->turns || lanes == p->subgroup)
                 break;
         }
-        if (!add_slice(m, (slice){at, rows, p->subgroup / lanes, turns, 0, 0, UINT32_MAX}))
+        const slice s = {.at = at,
+                         .rows = rows,
+                         .height = p->subgroup / lanes,
+                         .turns = turns,
+                         .segment = UINT32_MAX,
+                         .team = 1};
+        if (!add_slice(m, s))
             return false;
         at += rows;
     }
@@ -183,7 +253,7 @@ static void start_lanes(const maker *m, const slice *s, lane *lanes)
         const uint32_t r = i % s->height, part = i / s->height;
         lane *l = &lanes[i];
         *l = (lane){.step = step};
-        if (s->segment != UINT32_MAX) {
+        if (s->part) {
             *l = (lane){s->at, s->begin, s->begin + part, s->end, step, 0};
         } else if (r < s->rows) {
             const uint32_t row = order_row(m, s->at + r), begin = row_begin(m, row);
@@ -199,17 +269,13 @@ static int64_t diagonal(const maker *m, const lane *l)
     return (int64_t)m->params->matrix->column_indices[l->next] - l->row;
 }
 
-static void put_value(const maker *m, uint64_t turn, uint32_t slot, uint32_t at, uint32_t entry)
+static void put_place(const maker *m, uint64_t turn, uint32_t slot, uint32_t at, uint32_t entry)
 {
     const uint32_t size = m->params->subgroup;
-    const wf_spmv_params *matrix = m->params->matrix;
-    if (matrix->type == WF_TYPE_F64) {
-        const uint64_t place = ((turn * 2 + slot / 2) * size + at) * 2 + slot % 2;
-        ((double *)m->out->values)[place] = ((const double *)matrix->values)[entry];
-    } else {
-        ((float *)m->out->values)[(turn * size + at) * 4 + slot] =
-            ((const float *)matrix->values)[entry];
-    }
+    const uint64_t place = m->params->matrix->type == WF_TYPE_F64
+                               ? ((turn * 2 + slot / 2) * size + at) * 2 + slot % 2
+                               : (turn * size + at) * 4 + slot;
+    m->out->places[place] = entry;
 }
 
 /* Padding's column: of the row's entries before and after, the one nearer to the base. */
@@ -252,7 +318,7 @@ static uint32_t fill_slot(const maker *m, lane *lanes, uint64_t turn, uint32_t s
         if (!takes[i])
             continue;
         columns[i] = m->params->matrix->column_indices[l->next];
-        put_value(m, turn, slot, i, l->next);
+        put_place(m, turn, slot, i, l->next);
         l->next += l->step;
         base = columns[i] < base ? columns[i] : base;
     }
@@ -332,15 +398,17 @@ static bool fill_slice(maker *m, uint32_t number, uint64_t turn, uint32_t list)
     uint32_t *to = out->pattern + out->pattern_words;
     for (uint32_t n = 0; n < s->turns; n++)
         to = put_turn(m, width, m->columns + (size_t)n * 4 * size, to);
-    const uint32_t kind = s->segment != UINT32_MAX ? WFI_SLICED_SEGMENT
-                          : is_plain(m, s)         ? 0
-                                                   : WFI_SLICED_LISTED;
+    const uint32_t kind = s->segment != UINT32_MAX    ? WFI_SLICED_SEGMENT
+                          : s->part || is_plain(m, s) ? 0
+                                                      : WFI_SLICED_LISTED;
     const uint32_t words[4] = {(uint32_t)(out->pattern_words / 4), (uint32_t)turn,
-                               s->turns | width << WFI_SLICED_WIDTH_SHIFT |
+                               s->turns | log2_of(s->team) << WFI_SLICED_TEAM_SHIFT |
+                                   width << WFI_SLICED_WIDTH_SHIFT |
                                    log2_of(s->height) << WFI_SLICED_HEIGHT_SHIFT | kind |
                                    (s->rows - 1) << WFI_SLICED_ROWS_SHIFT,
                                kind == WFI_SLICED_SEGMENT  ? s->segment
                                : kind == WFI_SLICED_LISTED ? list
+                               : s->part                   ? s->at
                                                            : order_row(m, s->at)};
     memcpy(out->pattern + number * (size_t)4, words, sizeof words);
     out->pattern_words = (uint64_t)(to - out->pattern);
@@ -375,15 +443,15 @@ static bool start_pattern(maker *m)
 static bool fill_slices(maker *m)
 {
     const uint32_t size = m->params->subgroup;
-    const size_t real = wf_type_size(m->params->matrix->type);
     uint32_t most = 0;
     for (uint32_t i = 0; i < m->slice_count; i++)
         most = m->slices[i].turns > most ? m->slices[i].turns : most;
-    m->out->value_bytes = m->turns * 4 * size * real;
-    m->out->values = calloc((size_t)m->turns * 4 * size + 1, real);
+    m->out->place_count = m->turns * 4 * size;
+    m->out->places = malloc((size_t)(m->out->place_count + 1) * sizeof *m->out->places);
     m->columns = calloc((size_t)most * 4 * size + 1, sizeof *m->columns);
-    if (!m->out->values || !m->columns)
+    if (!m->out->places || !m->columns)
         return false;
+    memset(m->out->places, 0xff, (size_t)m->out->place_count * sizeof *m->out->places);
     uint64_t turn = 0;
     for (uint32_t i = 0; i < m->slice_count; i++) {
         if (!fill_slice(m, i, turn, m->slices[i].at))
@@ -411,6 +479,6 @@ wf_result wfi_sliced_make(const wfi_sliced_params *params, wfi_sliced *out)
 void wfi_sliced_free(wfi_sliced *sliced)
 {
     free(sliced->pattern);
-    free(sliced->values);
+    free(sliced->places);
     *sliced = (wfi_sliced){0};
 }

@@ -4,7 +4,10 @@
  *
  * A slice is what one subgroup multiplies: `height` rows, subgroup / height lanes a row, lane
  * part * height + row. A lane takes four entries a turn. Padding has value zero and repeats a
- * column of its own row, so that it reads no x that the row would not read. */
+ * column of its own row, so that it reads no x that the row would not read.
+ *
+ * A row too long for one subgroup is shared by a team: neighbouring slices, of one work-group each,
+ * whose sums are added up there. A row too long for that is cut into segments of a team each. */
 #ifndef WFI_KERNELS_SLICED_H
 #define WFI_KERNELS_SLICED_H
 
@@ -16,15 +19,17 @@ typedef struct wfi_sliced_params {
     uint32_t subgroup;    /* lanes of a slice; a power of two, >= 4 */
     uint32_t turns;       /* the most turns a slice, as far as lanes suffice */
     uint32_t window;      /* rows are sorted by length inside windows of so many; 1: not */
+    uint32_t team;        /* the most slices that share a row; a power of two */
 } wfi_sliced_params;
 
 /* Four words a slice:
  *  0  where its indices begin in the pattern, in 16-byte units
  *  1  its first turn: values begin at turn * subgroup * 4
  *  2  turns, WFI_SLICED_… fields
- *  3  first row; or place in the list of rows; or number of the segment */
+ *  3  first row; or place in the list of rows; or number of the segment
+ * Slices of teams come first, larger teams before smaller ones. */
 enum {
-    WFI_SLICED_TURNS_BITS = 16,
+    WFI_SLICED_TEAM_SHIFT = 12,   /* turns are below; log2 of the team's slices */
     WFI_SLICED_WIDTH_SHIFT = 16,  /* 0: 8-bit distances, 1: 16-bit, 2: whole columns */
     WFI_SLICED_HEIGHT_SHIFT = 18, /* log2 of height */
     WFI_SLICED_LISTED = 1 << 22,  /* rows by the list of rows */
@@ -37,9 +42,11 @@ enum {
 typedef struct wfi_sliced {
     uint32_t *pattern; /* slices, segments (row, first segment, segments, number of the long
                           row), list of rows, indices */
-    void *values;      /* of the matrix's type; lanes' four entries of a turn in 16-byte pieces */
-    uint64_t pattern_words, value_bytes;
+    uint32_t *places;  /* the matrix's entry of each value, UINT32_MAX: padding; lanes' four
+                          entries of a turn stand together, in f64 two by two */
+    uint64_t pattern_words, place_count;
     uint32_t slices, segments, long_rows;
+    uint32_t team_slices; /* slices of teams */
     uint32_t segments_at; /* in 16-byte units of the pattern */
     uint32_t list_at;     /* in words */
 } wfi_sliced;

@@ -1,26 +1,129 @@
-/* What the builders of spmv plans share. */
+/* What the parts of the spmv family share. */
 #ifndef WFI_KERNELS_SPMV_BUILD_H
 #define WFI_KERNELS_SPMV_BUILD_H
 
 #include "kernels/plan.h"
 
+/* One buffer of values that a plan owns, and the plan that fills it anew. */
+typedef struct wfi_spmv_update {
+    wf_plan *plan;
+    wf_buffer *values, *map;
+} wfi_spmv_update;
+
+/* What an spmv plan keeps besides its steps. */
+typedef struct wfi_spmv_kept {
+    wf_type type;
+    uint32_t entries; /* of the caller's matrix */
+    bool updatable;
+    uint32_t update_count;
+    wfi_spmv_update *updates;
+    wf_spmv_analysis analysis;
+} wfi_spmv_kept;
+
+/* What is multiplied: the caller's matrix, or its transpose with `sources`. */
+typedef struct wfi_spmv_job {
+    wf_spmv_params matrix;   /* vectors and strides are never 0 here */
+    const uint32_t *sources; /* the caller's entry that each entry is; NULL: the same */
+    wfi_spmv_kept *kept;
+} wfi_spmv_job;
+
+/* spmv_pattern.c */
+/* The caller's arrays decide what the device reads: every offset and index is checked. */
+wf_result wfi_spmv_check_params(const wf_device *device, const wf_spmv_params *params);
+/* Fills the job: defaults, transposition. wfi_spmv_job_free releases the copy. */
+wf_result wfi_spmv_job_make(const wf_device *device, const wf_spmv_params *params,
+                            wfi_spmv_job *job);
+void wfi_spmv_job_free(wfi_spmv_job *job);
+/* Row statistics for the planner and for the caller. */
+wfi_problem wfi_spmv_describe(const wf_spmv_params *matrix, wf_spmv_analysis *analysis);
+/* Of the entries of `matrix` in blocks of side `block`, aligned, every `step`-th row of blocks: the
+ * share of the blocks' places that they fill. */
+double wfi_spmv_block_fill(const wf_spmv_params *matrix, uint32_t block, uint32_t step);
+
+/* spmv_build.c */
+/* The type of x, y and all arithmetic. */
+wf_type wfi_spmv_real(wf_type type);
+/* alpha and beta, which all push constants begin with; returns their bytes. */
+uint32_t wfi_spmv_put_scale(wf_type type, double alpha, double beta, unsigned char *push);
 /* The point's pipeline and the bindings x and y. WF_ERROR_TOO_LARGE: x is over a binding. */
-wf_result wfi_spmv_begin(wf_plan *plan, const wfi_point *point, const wf_spmv_params *params,
+wf_result wfi_spmv_begin(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
                          uint32_t *pipeline);
-
+wfi_slot wfi_spmv_x_slot(const wfi_spmv_job *job);
 /* The binding of y from `first` on; *base_y is what is left of the offset, in elements. */
-wfi_slot wfi_spmv_y_slot(const wf_caps *caps, const wf_spmv_params *params, uint32_t first,
+wfi_slot wfi_spmv_y_slot(const wf_caps *caps, const wfi_spmv_job *job, uint32_t first,
                          uint32_t rows, uint32_t *base_y);
-
+uint64_t wfi_spmv_y_bytes(const wfi_spmv_job *job, uint32_t rows);
+/* The most bytes that a binding of the plan's own can have. */
+uint64_t wfi_spmv_range(const wf_caps *caps);
+/* A buffer of the plan's, bound whole; without data it starts at zero. */
+wf_result wfi_spmv_own(wf_plan *plan, const wfi_spmv_job *job, const void *data, uint64_t bytes,
+                       wfi_slot *slot);
+/* A buffer of values: place i has entry places[i] (UINT32_MAX: zero; places NULL: entry begin + i),
+ * all of them in [begin, end). Kept so that wf_spmv_update finds it. */
+wf_result wfi_spmv_values(wf_plan *plan, const wfi_spmv_job *job, const uint32_t *places,
+                          uint64_t count, uint32_t begin, uint32_t end, wfi_slot *slot);
 /* Fails: the row does not fit a binding. */
-wf_result wfi_spmv_row_too_long(wf_plan *plan, const wf_spmv_params *params, uint32_t row);
+wf_result wfi_spmv_row_too_long(wf_plan *plan, const wfi_spmv_job *job, uint32_t row);
+wf_result wfi_spmv_no_memory(wf_plan *plan);
 
+/* A block of whole rows, and its step with pattern, values, x and y bound. */
+typedef struct wfi_spmv_block {
+    uint32_t first, rows, entries;
+    uint32_t pipeline;
+    uint32_t rows_a_group;
+    uint32_t more; /* the variant's own push constant */
+} wfi_spmv_block;
+#define WFI_SPMV_PUSH 40 /* of the variants on compressed sparse rows */
+typedef wf_result (*wfi_spmv_add_fn)(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
+                                     wfi_spmv_block *block);
+/* Calls add for blocks of rows, as few as bindings allow; `extra` bytes a row more are needed. add
+ * may take fewer rows. */
+wf_result wfi_spmv_each_block(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
+                              uint32_t extra, wfi_spmv_add_fn add);
+/* The step of a block, its grid for `count` rows; `tail` words are put behind the pattern. */
+wf_result wfi_spmv_block_step(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
+                              const wfi_spmv_block *block, const uint32_t *tail,
+                              uint32_t tail_words, wfi_step *step);
+wf_result wfi_spmv_row_build(wf_plan *plan, const wfi_point *point, const void *params);
+wf_result wfi_spmv_lanes_build(wf_plan *plan, const wfi_point *point, const void *params);
+wf_result wfi_spmv_add_build(wf_plan *plan, const wfi_point *point, const void *params);
+wf_result wfi_spmv_many_build(wf_plan *plan, const wfi_point *point, const void *params);
+/* spmv_special.c */
+wf_result wfi_spmv_atomic_build(wf_plan *plan, const wfi_point *point, const void *params);
+wf_result wfi_spmv_adaptive_build(wf_plan *plan, const wfi_point *point, const void *params);
+wf_result wfi_spmv_merge_build(wf_plan *plan, const wfi_point *point, const void *params);
+wf_result wfi_spmv_blocked_build(wf_plan *plan, const wfi_point *point, const void *params);
+/* spmv_sliced.c */
+wf_result wfi_spmv_sliced_build(wf_plan *plan, const wfi_point *point, const void *params);
+#define WFI_SPMV_SLICED_PUSH 40
+
+/* spmv_update.c */
+wf_result wfi_spmv_add_update(wf_plan *plan, const wfi_spmv_job *job, const wfi_slot *values,
+                              const uint32_t *places, uint64_t count, uint32_t begin, uint32_t end);
+void wfi_spmv_kept_destroy(void *kept);
+
+/* spmv_variants.c: parameters by place. */
+enum { WFI_SPMV_LOCAL_X, WFI_SPMV_LANES, WFI_SPMV_BLOCK };
+enum { WFI_SPMV_MERGE_ITEMS = 1 };
+enum {
+    WFI_SPMV_SLICED_LOCAL_X,
+    WFI_SPMV_SLICED_TURNS,
+    WFI_SPMV_SLICED_WINDOW,
+    WFI_SPMV_SLICED_TEAM
+};
 /* Subgroup size to pin, 0 where the device has only one. */
 uint32_t wfi_spmv_pinned_subgroup(const wfi_point *point);
 
-/* spmv_sliced.c */
-enum { WFI_SPMV_SLICED_LOCAL_X, WFI_SPMV_SLICED_TURNS, WFI_SPMV_SLICED_WINDOW };
-#define WFI_SPMV_SLICED_PUSH 20
-wf_result wfi_spmv_sliced_build(wf_plan *plan, const wfi_point *point, const void *params);
+/* spmv_model.c: the variants' fit. */
+double wfi_spmv_row_fit(wfi_point *point);
+double wfi_spmv_lanes_fit(wfi_point *point);
+double wfi_spmv_add_fit(wfi_point *point);
+double wfi_spmv_shared_fit(wfi_point *point);
+double wfi_spmv_step_fit(wfi_point *point); /* steps of the ladder, never chosen: < 0 */
+double wfi_spmv_many_fit(wfi_point *point);
+double wfi_spmv_adaptive_fit(wfi_point *point);
+double wfi_spmv_merge_fit(wfi_point *point);
+double wfi_spmv_blocked_fit(wfi_point *point);
+double wfi_spmv_sliced_fit(wfi_point *point);
 
 #endif

@@ -1,38 +1,103 @@
-/* The f64 reference of y = A x and the comparison with it. A row of n entries is a sum of n
- * products: its bound is gamma_n times the sum of their magnitudes. */
+/* The f64 reference of y = alpha A x + beta y and the comparison with it. An element of n entries is
+ * a sum of n products: its bound is gamma_n times the sum of their magnitudes. */
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "kernels/bound.h"
+#include "kernels/spmv_build.h"
+
+/* A binary16 number; kernels may not use src/io. */
+static double from_half(uint16_t half)
+{
+    const int exponent = half >> 10 & 31, fraction = half & 1023;
+    const double sign = half >> 15 ? -1 : 1;
+    if (exponent == 31)
+        return fraction ? NAN : sign * INFINITY;
+    return sign * (exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24));
+}
 
 static double element(const void *data, wf_type type, uint64_t index)
 {
+    if (type == WF_TYPE_F16)
+        return from_half(((const uint16_t *)data)[index]);
     return type == WF_TYPE_F64 ? ((const double *)data)[index]
                                : (double)((const float *)data)[index];
 }
 
-wf_result wf_spmv_check(const wf_spmv_params *params, const void *x, const void *y, wf_check *check)
+/* One element of the reference; long double, so that an f64 result has a better one than itself. */
+typedef struct sum {
+    long double value, magnitude;
+    double entries;
+} sum;
+
+static void add_products(const wf_spmv_params *p, const void *x, uint64_t x_stride, uint32_t vector,
+                         sum *sums)
+{
+    const wf_type real = wfi_spmv_real(p->type);
+    for (uint32_t row = 0; row < p->rows; row++)
+        for (uint32_t i = p->row_offsets[row]; i < p->row_offsets[row + 1]; i++) {
+            const uint32_t column = p->column_indices[i];
+            const uint64_t from = p->transpose ? row : column;
+            sum *to = &sums[p->transpose ? column : row];
+            const long double product = (long double)element(p->values, p->type, i) *
+                                        element(x, real, from * x_stride + vector);
+            to->value += product;
+            to->magnitude += fabsl(product);
+            to->entries++;
+        }
+}
+
+static void check_vector(const wf_spmv_params *p, const sum *sums, uint32_t vector,
+                         const void *y_before, const void *y, wf_check *check)
+{
+    const wf_type real = wfi_spmv_real(p->type);
+    const uint64_t rows = p->transpose ? p->columns : p->rows;
+    const uint32_t vectors = p->vectors ? p->vectors : 1;
+    const uint64_t stride = p->y_stride ? p->y_stride : vectors;
+    const double alpha = p->alpha ? *p->alpha : 1;
+    const bool scaled = alpha < 1 || alpha > 1 || p->beta < 0 || p->beta > 0;
+    for (uint64_t row = 0; row < rows; row++) {
+        const sum *s = &sums[row];
+        long double value = alpha * s->value, magnitude = fabs(alpha) * s->magnitude;
+        if (p->beta < 0 || p->beta > 0) {
+            const long double before =
+                p->beta * (long double)element(y_before, real, row * stride + vector);
+            value += before;
+            magnitude += fabsl(before);
+        }
+        const double n = s->entries + (scaled ? 5 : 0);
+        /* The reference's own products and sums err too, where long double is not exact. */
+        const double bound = (wfi_gamma(n, p->type) + n * (double)LDBL_EPSILON) * (double)magnitude;
+        wfi_check_element(check, row * vectors + vector, element(y, real, row * stride + vector),
+                          value, bound + wfi_underflow(n, p->type));
+    }
+}
+
+wf_result wf_spmv_check_scaled(const wf_spmv_params *params, const void *x, const void *y_before,
+                               const void *y, wf_check *check)
 {
     const wf_spmv_params *p = params;
-    if (!p || p->size < sizeof *p || !x || !y || !check || !p->row_offsets)
+    if (!p || p->size < sizeof *p || !x || !y || !check || !p->row_offsets ||
+        ((p->beta < 0 || p->beta > 0) && !y_before))
         return WF_ERROR_INVALID_ARGUMENT;
-    if (p->type != WF_TYPE_F32 && p->type != WF_TYPE_F64)
+    if (p->type != WF_TYPE_F32 && p->type != WF_TYPE_F64 && p->type != WF_TYPE_F16)
         return WF_ERROR_UNSUPPORTED;
-    *check = (wf_check){.total = p->rows};
-    for (uint32_t row = 0; row < p->rows; row++) {
-        /* long double, so that an f64 result has a better reference than itself */
-        long double sum = 0, magnitude = 0;
-        for (uint32_t i = p->row_offsets[row]; i < p->row_offsets[row + 1]; i++) {
-            const long double product = (long double)element(p->values, p->type, i) *
-                                        element(x, p->type, p->column_indices[i]);
-            sum += product;
-            magnitude += fabsl(product);
-        }
-        const double n = (double)(p->row_offsets[row + 1] - p->row_offsets[row]);
-        /* The reference's own n products and sums err too, where long double is not exact. */
-        const double bound = (wfi_gamma(n, p->type) + n * (double)LDBL_EPSILON) * (double)magnitude;
-        wfi_check_element(check, row, element(y, p->type, row), sum,
-                          bound + wfi_underflow(n, p->type));
+    const uint64_t rows = p->transpose ? p->columns : p->rows;
+    const uint32_t vectors = p->vectors ? p->vectors : 1;
+    *check = (wf_check){.total = rows * vectors};
+    for (uint32_t vector = 0; vector < vectors; vector++) {
+        sum *sums = calloc((size_t)rows, sizeof *sums);
+        if (!sums)
+            return WF_ERROR_OUT_OF_HOST_MEMORY;
+        add_products(p, x, p->x_stride ? p->x_stride : vectors, vector, sums);
+        check_vector(p, sums, vector, y_before, y, check);
+        free(sums);
     }
     return WF_SUCCESS;
+}
+
+wf_result wf_spmv_check(const wf_spmv_params *params, const void *x, const void *y, wf_check *check)
+{
+    return wf_spmv_check_scaled(params, x, NULL, y, check);
 }

@@ -5,84 +5,92 @@
 #include "kernels/sliced.h"
 #include "kernels/spmv_build.h"
 
-/* As in spmv_sliced.comp. */
+/* As in spmv_sliced.comp, behind alpha and beta. */
 typedef struct sliced_push {
-    uint32_t slices, segments_at, list_at, partials_at, base_y;
+    uint32_t slices, team_groups, segments_at, list_at, partials_at, base_y;
 } sliced_push;
 
-_Static_assert(sizeof(sliced_push) == WFI_SPMV_SLICED_PUSH, "push constants");
+_Static_assert(2 * sizeof(double) + sizeof(sliced_push) <= WFI_SPMV_SLICED_PUSH, "push constants");
 
 #define MOST_ROWS (UINT32_C(1) << 31) /* the list of rows has a flag in the top bit */
 
-/* Bytes of the counters and partial sums of long rows. */
-static uint64_t scratch_bytes(const wfi_sliced *sliced, wf_type type)
+/* Counters of long rows come first, then the partial sums: this is where, in partial sums. */
+static uint64_t partials_at(const wfi_sliced *sliced, uint64_t real)
 {
-    return sliced->long_rows * UINT64_C(4) + sliced->segments * (uint64_t)wf_type_size(type);
+    return (sliced->long_rows * UINT64_C(4) + real - 1) / real;
 }
 
-static bool fits(const wf_caps *caps, const wfi_sliced *sliced, const wf_spmv_params *p,
+static uint64_t scratch_bytes(const wfi_sliced *sliced, uint64_t real)
+{
+    return (partials_at(sliced, real) + sliced->segments) * real;
+}
+
+static bool fits(const wf_caps *caps, const wfi_sliced *sliced, const wfi_spmv_job *job,
                  uint32_t rows)
 {
-    const uint64_t range =
-        caps->max_storage_range < caps->max_buffer ? caps->max_storage_range : caps->max_buffer;
-    const uint64_t y_bytes = (uint64_t)rows * wf_type_size(p->type) + caps->storage_alignment;
-    return sliced->pattern_words * 4 <= range && sliced->value_bytes <= range && y_bytes <= range &&
-           scratch_bytes(sliced, p->type) <= range;
+    const uint64_t range = wfi_spmv_range(caps), size = wf_type_size(job->matrix.type);
+    const uint64_t map_bytes = job->kept->updatable ? sliced->place_count * 4 : 0;
+    return sliced->pattern_words * 4 <= range && sliced->place_count * size <= range &&
+           map_bytes <= range && wfi_spmv_y_bytes(job, rows) + caps->storage_alignment <= range &&
+           scratch_bytes(sliced, size) <= range;
 }
 
-/* A buffer of the plan's, bound whole; without data it starts at zero. */
-static wf_result own_slot(wf_plan *plan, const void *data, uint64_t bytes, wfi_slot *slot)
+static wf_result add_block(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
+                           const wfi_sliced_params *block, const wfi_sliced *sliced,
+                           uint32_t pipeline)
 {
-    uint32_t index = 0;
-    wf_result result = wfi_plan_add_own(plan, bytes ? data : NULL, bytes, &index);
-    *slot = (wfi_slot){WFI_SLOT_OWN, index, 0, bytes ? bytes : 4};
-    return result;
-}
-
-static wf_result add_block(wf_plan *plan, const wfi_point *point, const wfi_sliced_params *block,
-                           const wfi_sliced *sliced, uint32_t pipeline)
-{
-    const wf_spmv_params *p = block->matrix;
+    const wf_spmv_params *p = &job->matrix;
+    const uint64_t real = wf_type_size(wfi_spmv_real(p->type));
     const uint32_t a_group = point->values[WFI_SPMV_SLICED_LOCAL_X] / block->subgroup;
-    sliced_push push = {sliced->slices, sliced->segments_at, sliced->list_at, sliced->long_rows, 0};
-    wfi_step step = {.pipeline = pipeline, .slot_count = 5, .push_bytes = sizeof push};
+    sliced_push push = {.slices = sliced->slices,
+                        .team_groups = (sliced->team_slices + a_group - 1) / a_group,
+                        .segments_at = sliced->segments_at,
+                        .list_at = sliced->list_at,
+                        .partials_at = (uint32_t)partials_at(sliced, real)};
+    wfi_step step = {.pipeline = pipeline, .slot_count = 5};
     wf_result result =
         wfi_grid(plan, (sliced->slices + (uint64_t)a_group - 1) / a_group, step.groups);
     if (result == WF_SUCCESS)
-        result = own_slot(plan, sliced->pattern, sliced->pattern_words * 4, &step.slots[0]);
+        result =
+            wfi_spmv_own(plan, job, sliced->pattern, sliced->pattern_words * 4, &step.slots[0]);
     if (result == WF_SUCCESS)
-        result = own_slot(plan, sliced->values, sliced->value_bytes, &step.slots[1]);
+        result = wfi_spmv_values(plan, job, sliced->places, sliced->place_count,
+                                 p->row_offsets[block->first],
+                                 p->row_offsets[block->first + block->rows], &step.slots[1]);
     if (result == WF_SUCCESS)
-        result = own_slot(plan, NULL, scratch_bytes(sliced, p->type), &step.slots[4]);
-    step.slots[2] =
-        (wfi_slot){WFI_SLOT_BINDING, WF_SPMV_X, 0, p->columns * (uint64_t)wf_type_size(p->type)};
-    step.slots[3] = wfi_spmv_y_slot(point->caps, p, block->first, block->rows, &push.base_y);
-    memcpy(step.push, &push, sizeof push);
+        result = wfi_spmv_own(plan, job, NULL, scratch_bytes(sliced, real), &step.slots[4]);
+    step.slots[2] = wfi_spmv_x_slot(job);
+    step.slots[3] = wfi_spmv_y_slot(point->caps, job, block->first, block->rows, &push.base_y);
+    const uint32_t at = wfi_spmv_put_scale(p->type, *p->alpha, p->beta, step.push);
+    memcpy(step.push + at, &push, sizeof push);
+    step.push_bytes = at + (uint32_t)sizeof push;
     return result == WF_SUCCESS ? wfi_plan_add_step(plan, &step) : result;
 }
 
 /* Converts the block's rows, or fewer until they fit. */
-static wf_result make_block(wf_plan *plan, wfi_sliced_params *block, wfi_sliced *sliced)
+static wf_result make_block(wf_plan *plan, const wfi_spmv_job *job, wfi_sliced_params *block,
+                            wfi_sliced *sliced)
 {
     wf_device *device = wfi_plan_device(plan);
     for (;;) {
         wf_result result = wfi_sliced_make(block, sliced);
         if (result != WF_SUCCESS)
             return wfi_fail(&device->log, result, "out of host memory");
-        if (fits(&device->caps, sliced, block->matrix, block->rows))
+        if (fits(&device->caps, sliced, job, block->rows))
             return WF_SUCCESS;
         wfi_sliced_free(sliced);
         if (block->rows == 1)
-            return wfi_spmv_row_too_long(plan, block->matrix, block->first);
+            return wfi_spmv_row_too_long(plan, job, block->first);
         block->rows /= 2;
     }
 }
 
 wf_result wfi_spmv_sliced_build(wf_plan *plan, const wfi_point *point, const void *params)
 {
-    const wf_spmv_params *p = params;
+    const wfi_spmv_job *job = params;
+    const wf_spmv_params *p = &job->matrix;
     uint32_t pipeline = 0;
-    wf_result result = wfi_spmv_begin(plan, point, p, &pipeline);
+    wf_result result = wfi_spmv_begin(plan, point, job, &pipeline);
     for (uint32_t first = 0; result == WF_SUCCESS && first < p->rows;) {
         const uint32_t left = p->rows - first;
         wfi_sliced_params block = {
@@ -92,11 +100,12 @@ wf_result wfi_spmv_sliced_build(wf_plan *plan, const wfi_point *point, const voi
             .subgroup = point->caps->subgroup_size,
             .turns = point->values[WFI_SPMV_SLICED_TURNS],
             .window = point->values[WFI_SPMV_SLICED_WINDOW],
+            .team = point->values[WFI_SPMV_SLICED_TEAM],
         };
         wfi_sliced sliced = {0};
-        result = make_block(plan, &block, &sliced);
+        result = make_block(plan, job, &block, &sliced);
         if (result == WF_SUCCESS)
-            result = add_block(plan, point, &block, &sliced, pipeline);
+            result = add_block(plan, point, job, &block, &sliced, pipeline);
         wfi_sliced_free(&sliced);
         first += block.rows;
     }

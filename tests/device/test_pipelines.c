@@ -12,10 +12,29 @@
 
 #define RANDOM_POINTS 12
 
+#define MOST_SEEN 512
+
 typedef struct tally {
     wf_device *device;
     uint32_t built;
+    uint32_t seen_count;
+    uint64_t seen[MOST_SEEN]; /* hashes of the constants built, of one variant and type */
 } tally;
+
+/* Parameters of the host alone make no other pipeline. FNV-1a. */
+static bool is_new(tally *t, const wfi_pipeline_desc *desc)
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+    for (uint32_t i = 0; i < desc->constant_count; i++)
+        hash = (hash ^ ((uint64_t)desc->constants[i].id << 32 | desc->constants[i].value)) *
+               UINT64_C(1099511628211);
+    for (uint32_t i = 0; i < t->seen_count; i++)
+        if (t->seen[i] == hash)
+            return false;
+    if (t->seen_count < MOST_SEEN)
+        t->seen[t->seen_count++] = hash;
+    return true;
+}
 
 static void build_point(void *user, const wfi_point *point)
 {
@@ -24,6 +43,8 @@ static void build_point(void *user, const wfi_point *point)
     wfi_pipeline pipeline = {0};
     char text[256];
     wfi_point_pipeline(point, &desc);
+    if (!is_new(t, &desc))
+        return;
     if (wfi_pipeline_create(t->device, &desc, &pipeline) != WF_SUCCESS) {
         test_point_text(point, text, sizeof text);
         fail_msg("%s %s does not build; seed %llu", text, wf_type_name(point->problem->type),
@@ -40,7 +61,14 @@ static wfi_problem problem_of(wf_family family, wf_type type)
     if (family == WF_FAMILY_MATMUL)
         problem.matmul = (wfi_matmul_problem){1024, 1024, 1024};
     else if (family == WF_FAMILY_SPMV)
-        problem.spmv = (wfi_spmv_problem){65536, 65536, 655360, 40, 10, 5};
+        problem.spmv = (wfi_spmv_problem){.rows = 65536,
+                                          .columns = 65536,
+                                          .entries = 655360,
+                                          .longest_row = 40,
+                                          .mean_row = 10,
+                                          .row_deviation = 5,
+                                          .block = 3,
+                                          .block_fill = 0.8};
     else
         problem.stencil = (wfi_stencil_problem){257, 129, 129};
     return problem;
@@ -50,6 +78,7 @@ static void build_variant(tally *t, const wfi_variant *variant, wf_family family
                           test_random *random)
 {
     const wfi_problem problem = problem_of(family, type);
+    t->seen_count = 0;
     const uint32_t count = test_each_point(wf_device_caps(t->device), &problem, variant,
                                            RANDOM_POINTS, random, build_point, t);
     printf("  %s %s %s: %u pipelines\n", wf_family_name(family), variant->name, wf_type_name(type),

@@ -59,7 +59,7 @@ static void a_stencil_takes_a_byte_a_column(void **state)
 {
     (void)state;
     stencil_matrix *m = make_stencil();
-    const wfi_sliced_params params = {&m->params, 0, CELLS, SUBGROUP, 8, 1};
+    const wfi_sliced_params params = {&m->params, 0, CELLS, SUBGROUP, 8, 1, 8};
     wfi_sliced s;
     assert_int_equal(wfi_sliced_make(&params, &s), WF_SUCCESS);
     assert_int_equal(s.slices, CELLS / SUBGROUP);
@@ -78,15 +78,16 @@ static void values_are_kept(void **state)
     const uint32_t entries = m->row_offsets[CELLS];
     for (int t = 0; t < 3; t++)
         for (int w = 0; w < 3; w++) {
-            const wfi_sliced_params params = {&m->params, 0, CELLS, SUBGROUP, turns[t], windows[w]};
+            const wfi_sliced_params params = {&m->params, 0, CELLS, SUBGROUP, turns[t], windows[w], 1};
             wfi_sliced s;
             double sum = 0;
             uint32_t there = 0;
             assert_int_equal(wfi_sliced_make(&params, &s), WF_SUCCESS);
-            for (uint64_t i = 0; i < s.value_bytes / sizeof(float); i++) {
-                sum += ((const float *)s.values)[i];
-                there += ((const float *)s.values)[i] > 0;
-            }
+            for (uint64_t i = 0; i < s.place_count; i++)
+                if (s.places[i] != UINT32_MAX) {
+                    sum += (double)m->values[s.places[i]];
+                    there++;
+                }
             assert_int_equal(there, entries);
             assert_true(sum == (double)entries * (entries + 1) / 2);
             wfi_sliced_free(&s);

@@ -611,24 +611,82 @@ WF_API wf_result wf_matmul_check(const wf_matmul_params *params, const void *a, 
 /* Bindings of an spmv plan; the matrix itself lives in the plan. */
 enum { WF_SPMV_X = 0, WF_SPMV_Y = 1, WF_SPMV_BINDINGS = 2 };
 
-/* y = A x for A in compressed sparse rows; the arrays are read during the call only. x must be
- * finite: formats that pad rows multiply its elements by zeros of padding. */
+#define WF_SPMV_MOST_VECTORS 32
+
+/* y = alpha A x + beta y for A in compressed sparse rows, or with A transposed; the arrays are read
+ * during the call only. x and y are f64 for F64 and f32 for F32 and F16: F16 is the type of the
+ * matrix's values alone, and sums are made in f32. x must be finite: formats that pad rows multiply
+ * its elements by zeros of padding. Every run gives the same bits, but for the variant "atomic",
+ * which is never chosen unless forced. */
 typedef struct wf_spmv_params {
     size_t size;
     uint32_t rows, columns;
     const uint32_t *row_offsets;    /* rows + 1, ascending, first 0 */
-    const uint32_t *column_indices; /* row_offsets[rows], each < columns */
+    const uint32_t *column_indices; /* row_offsets[rows], each < columns; duplicates add up */
     const void *values;             /* of the type, row_offsets[rows] */
-    wf_type type;                   /* F32 or F64 */
+    wf_type type;                   /* F32, F64 or F16 */
     const wf_tuning *tuning;
     const wf_jobs *jobs; /* NULL: pipelines are compiled in wf_spmv_plan */
+    bool transpose; /* x has rows elements and y columns; the plan makes a transposed copy */
+    bool updatable; /* wf_spmv_update will be called: 4 bytes more an entry */
+    /* Right-hand sides, at most WF_SPMV_MOST_VECTORS; 0: 1. X and Y are then row-major matrices of
+     * as many columns, rows x_stride and y_stride elements apart (0: vectors). */
+    uint32_t vectors, x_stride, y_stride;
+    const double *alpha; /* NULL: 1 */
+    double beta;         /* 0: y is not read and may hold anything */
 } wf_spmv_params;
 
-/* Checks the arrays, picks variant and constants from the row lengths, uploads the matrix. Blocks. */
+/* Checks the arrays, picks variant and constants from the row lengths, converts and uploads the
+ * matrix. Blocks. WF_ERROR_INVALID_ARGUMENT (arrays, vectors, strides, alpha or beta not finite),
+ * WF_ERROR_TOO_LARGE (x or a row is over a binding), WF_ERROR_UNSUPPORTED (type, forced variant). */
 WF_API wf_result wf_spmv_plan(wf_device *device, const wf_spmv_params *params, wf_plan **out);
 
-/* Compares y (of the type, rows elements) with the f64 product; x has columns elements. Bound of a
- * row of n entries: gamma_n |A||x|. */
+/* Sets alpha and beta for what is recorded from now on. */
+WF_API wf_result wf_spmv_scale(wf_plan *plan, double alpha, double beta);
+
+/* New values under the same pattern, in the order of column_indices, for a plan made with
+ * `updatable`; nothing is analysed again. Work that was recorded from the plan must not be running.
+ * wf_spmv_update takes a host array and blocks; wf_spmv_record_update records the change from a
+ * device buffer, with a barrier behind it; F16 values there are packed, the last word filled up.
+ * WF_ERROR_INVALID_ARGUMENT, WF_ERROR_BINDING. */
+WF_API wf_result wf_spmv_update(wf_plan *plan, const void *values);
+WF_API wf_result wf_spmv_record_update(wf_plan *plan, VkCommandBuffer command_buffer,
+                                       const wf_binding *values);
+
+#define WF_SPMV_MOST_CANDIDATES 16
+
+/* A variant that the model weighed. */
+typedef struct wf_spmv_candidate {
+    const char *variant;
+    double expected;  /* time in units of the model, lower is better; < 0: not for this matrix */
+    char reason[256]; /* why the device cannot run it; "" when it can */
+} wf_spmv_candidate;
+
+/* What the analysis of a plan found and cost. */
+typedef struct wf_spmv_analysis {
+    size_t size;
+    uint64_t rows, columns, entries; /* of what is multiplied: transposed, if it is */
+    uint32_t shortest_row, longest_row;
+    double mean_row, row_deviation;
+    uint64_t row_histogram[33]; /* [0]: empty rows; [i]: rows of 2^(i-1) to 2^i - 1 entries */
+    uint32_t bandwidth;         /* largest |column - row| */
+    uint32_t block;             /* side of aligned blocks that entries fill best, 2 to 4 */
+    double block_fill;          /* share of such blocks' places that they fill, of a sample */
+    uint64_t matrix_bytes;      /* of the matrix as the plan keeps it, all read by a product */
+    double statistics_seconds;  /* statistics and choice, on the host */
+    double seconds;             /* all of wf_spmv_plan: conversion, pipelines and upload too */
+    uint32_t candidate_count;
+    wf_spmv_candidate candidates[WF_SPMV_MOST_CANDIDATES];
+} wf_spmv_analysis;
+
+WF_API wf_result wf_spmv_analysis_of(const wf_plan *plan, wf_spmv_analysis *analysis);
+
+/* Compares y with the f64 product, all elements of all vectors. y_before is y as it was before the
+ * product (NULL where beta is 0). Bound of an element of n entries: gamma_(n+c) (|alpha| |A||x| +
+ * |beta||y|), c = 0 where alpha is 1 and beta 0, else 5 for scaling and rounding alpha and beta. */
+WF_API wf_result wf_spmv_check_scaled(const wf_spmv_params *params, const void *x,
+                                      const void *y_before, const void *y, wf_check *check);
+/* The same with y_before NULL. */
 WF_API wf_result wf_spmv_check(const wf_spmv_params *params, const void *x, const void *y,
                                wf_check *check);
 

@@ -1,0 +1,175 @@
+/* The spmv model: what each variant should take, and good values of its parameters. Times are in
+ * turns of a work-item's loop, and comparable between variants of one device. */
+#include <math.h>
+
+#include "kernels/spmv_build.h"
+
+static bool is_cpu(const wfi_point *point)
+{
+    return point->caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
+}
+
+static double vectors_of(const wfi_point *point)
+{
+    const uint32_t vectors = point->problem->spmv.vectors;
+    return vectors ? vectors : 1;
+}
+
+/* The largest power of two that the device allows, up to 256: enough to hide latency, small enough
+ * that a long row does not keep a large work-group. */
+static uint32_t fit_local(const wf_caps *caps)
+{
+    uint32_t size = caps->max_invocations < 256 ? caps->max_invocations : 256;
+    if (size > caps->max_group_size[0])
+        size = caps->max_group_size[0];
+    uint32_t power = 1;
+    while (power * 2 <= size)
+        power *= 2;
+    return power;
+}
+
+/* Turns of the loop a row (a row takes as many as its longest lane, rows side by side wait for the
+ * longest of them), a step of the reduction each halving, and on GPUs the memory transactions that
+ * lanes apart in memory cost. Every vector reads the matrix again. */
+static double row_time(const wfi_point *point, uint32_t lanes, double reduction_step)
+{
+    const wfi_spmv_problem *p = &point->problem->spmv;
+    const double typical = p->mean_row + (lanes == 1 ? p->row_deviation : p->row_deviation / 2);
+    const double turns = ceil(typical / lanes) + 1;
+    const double scatter = is_cpu(point) ? 1.0 : 1.0 + fmin(p->mean_row / lanes, 8.0);
+    const double steps = lanes > 1 ? log2(lanes) * reduction_step : 0;
+    return (double)p->rows * lanes * (turns * scatter + steps) * vectors_of(point);
+}
+
+/* The lane count of least time among those legal; the point gets it. */
+static double best_lanes(wfi_point *point, double (*time_of)(const wfi_point *, uint32_t, double),
+                         double reduction_step)
+{
+    double best = -1;
+    uint32_t best_count = 1;
+    for (uint32_t lanes = 1; lanes <= 128; lanes *= 2) {
+        point->values[WFI_SPMV_LANES] = lanes;
+        if (!wfi_point_legal(point, NULL))
+            continue;
+        const double time = time_of(point, lanes, reduction_step);
+        if (best < 0 || time < best) {
+            best = time;
+            best_count = lanes;
+        }
+    }
+    point->values[WFI_SPMV_LANES] = best_count;
+    return best;
+}
+
+double wfi_spmv_row_fit(wfi_point *point)
+{
+    point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps);
+    return row_time(point, 1, 0);
+}
+
+double wfi_spmv_lanes_fit(wfi_point *point)
+{
+    point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps);
+    return best_lanes(point, row_time, 0.5);
+}
+
+double wfi_spmv_add_fit(wfi_point *point)
+{
+    point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps);
+    return row_time(point, point->caps->subgroup_size, 0.6);
+}
+
+/* A barrier in place of a shuffle. */
+double wfi_spmv_shared_fit(wfi_point *point)
+{
+    point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps);
+    return best_lanes(point, row_time, 4.0);
+}
+
+double wfi_spmv_step_fit(wfi_point *point)
+{
+    wfi_spmv_shared_fit(point);
+    return -1;
+}
+
+/* Neighbouring work-items read neighbouring elements of X, and the matrix once for all. */
+static double many_time(const wfi_point *point, uint32_t lanes, double reduction_step)
+{
+    const wfi_spmv_problem *p = &point->problem->spmv;
+    const double turns = ceil((p->mean_row + p->row_deviation / 2) / lanes) + 1;
+    const double steps = lanes > 1 ? log2(lanes) * reduction_step : 0;
+    return (double)p->rows * lanes * (turns * 1.5 + steps) * vectors_of(point);
+}
+
+double wfi_spmv_many_fit(wfi_point *point)
+{
+    point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps);
+    const double time = best_lanes(point, many_time, 4.0);
+    return point->problem->spmv.vectors > 1 ? time : -1;
+}
+
+/* Short rows as with one lane, long ones with as many as they can use. */
+double wfi_spmv_adaptive_fit(wfi_point *point)
+{
+    const wfi_spmv_problem *p = &point->problem->spmv;
+    point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps);
+    const double entry = is_cpu(point) ? 1.3 : 4.0;
+    return ((double)p->entries * entry + (double)p->rows * 4) * vectors_of(point);
+}
+
+/* Every step costs the same, with two dispatches and passes through shared memory. */
+double wfi_spmv_merge_fit(wfi_point *point)
+{
+    const wfi_spmv_problem *p = &point->problem->spmv;
+    point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps) < 128 ? fit_local(point->caps) : 128;
+    point->values[WFI_SPMV_MERGE_ITEMS] = 7;
+    return ((double)p->entries + (double)p->rows) * (is_cpu(point) ? 6.0 : 2.0) + 50000;
+}
+
+static double blocked_time(const wfi_point *point, uint32_t lanes, double reduction_step)
+{
+    const wfi_spmv_problem *p = &point->problem->spmv;
+    const double side = p->block ? p->block : 2, fill = fmax(p->block_fill, 0.05);
+    const double blocks = p->mean_row / (side * fill); /* a row of blocks */
+    const double turns = (ceil(blocks / lanes) + 1) * side * side;
+    const double steps = lanes > 1 ? log2(lanes) * reduction_step * side : 0;
+    const double scatter = is_cpu(point) ? 1.0 : 1.5;
+    return (double)p->rows / side * lanes * (turns * scatter + steps) * vectors_of(point);
+}
+
+/* Only where blocks are nearly full: zeros in them are read and multiplied. */
+double wfi_spmv_blocked_fit(wfi_point *point)
+{
+    const wfi_spmv_problem *p = &point->problem->spmv;
+    point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps);
+    point->values[WFI_SPMV_BLOCK] = p->block ? p->block : 2;
+    while (point->values[WFI_SPMV_LOCAL_X] > 32 && !wfi_point_legal(point, NULL))
+        point->values[WFI_SPMV_LOCAL_X] /= 2;
+    const double time = best_lanes(point, blocked_time, 4.0);
+    return p->block_fill >= 0.75 ? time : -1;
+}
+
+/* Turns as many as leave enough subgroups to fill the device. Sorting pays where rows differ; the
+ * wider the window, the further apart the x of a slice may lie. A CPU has no idle lanes to fill and
+ * gathers by the element: there it pays by what sorting saves alone. */
+double wfi_spmv_sliced_fit(wfi_point *point)
+{
+    const wf_caps *caps = point->caps;
+    const wfi_spmv_problem *p = &point->problem->spmv;
+    const bool cpu = is_cpu(point);
+    const double units = caps->compute_units ? caps->compute_units : 32;
+    const double spread = p->mean_row > 0 ? p->row_deviation / p->mean_row : 0;
+    const double turns_there_are = (double)p->entries / (4.0 * caps->subgroup_size);
+    uint32_t turns = cpu ? 16 : 8;
+    while (!cpu && turns > 2 && turns_there_are / turns < units * 30)
+        turns /= 2;
+    const uint32_t local = fit_local(caps);
+    uint32_t team = 1;
+    while (!cpu && team * 2 * caps->subgroup_size <= local && team < 32)
+        team *= 2;
+    point->values[WFI_SPMV_SLICED_LOCAL_X] = local;
+    point->values[WFI_SPMV_SLICED_TURNS] = turns;
+    point->values[WFI_SPMV_SLICED_WINDOW] = spread < 0.35 ? 1 : spread < 3 ? 2048 : UINT32_MAX;
+    point->values[WFI_SPMV_SLICED_TEAM] = team;
+    return ((double)p->entries + (double)p->rows) * (cpu ? 1.15 : 1.0);
+}

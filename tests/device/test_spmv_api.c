@@ -1,0 +1,237 @@
+/* What a sparse plan can be asked for besides y = A x: scaling, transposes, several right-hand
+ * sides, new values, and what its analysis says. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/command.h"
+#include "sparse.h"
+
+enum { ROWS = 300, COLUMNS = 211 };
+
+static const wf_type types[] = {WF_TYPE_F32, WF_TYPE_F64, WF_TYPE_F16};
+
+/* Mostly short rows, some empty, one long. */
+static void make(sparse_system *s, wf_device *device, const sparse_options *options,
+                 test_random *random)
+{
+    uint32_t lengths[ROWS];
+    for (uint32_t i = 0; i < ROWS; i++)
+        lengths[i] = i == 77 ? 1500 : test_random_below(random, 12);
+    test_sparse_make(s, device, options, ROWS, COLUMNS, lengths, random);
+}
+
+static bool has_type(const wf_device *device, wf_type type)
+{
+    return type != WF_TYPE_F64 || wf_device_caps(device)->f64;
+}
+
+static void scales_and_adds_in_every_variant(void **state)
+{
+    test_random random = {test_seed()};
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        const sparse_options options = {.type = types[t], .alpha = -1.7, .beta = 0.3};
+        sparse_system s;
+        if (!has_type(*state, types[t]))
+            continue;
+        make(&s, *state, &options, &random);
+        assert_true(test_sparse_each_point(&s, 0, false, &random) >= 4);
+        test_sparse_free(&s);
+    }
+}
+
+static void transposes_in_every_variant(void **state)
+{
+    test_random random = {test_seed()};
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        const sparse_options options = {.type = types[t], .transpose = true};
+        sparse_system s;
+        if (!has_type(*state, types[t]))
+            continue;
+        make(&s, *state, &options, &random);
+        assert_true(test_sparse_each_point(&s, 0, false, &random) >= 4);
+        test_sparse_free(&s);
+    }
+}
+
+static void multiplies_many_vectors(void **state)
+{
+    static const uint32_t shapes[][3] = {{2, 0, 0},  {3, 5, 4},    {8, 0, 9},
+                                         {17, 0, 0}, {32, 33, 40}, {1, 2, 3}};
+    test_random random = {test_seed()};
+    for (size_t n = 0; n < sizeof shapes / sizeof *shapes; n++) {
+        const sparse_options options = {.type = n == 2 ? WF_TYPE_F16
+                                                : n == 4 && has_type(*state, WF_TYPE_F64)
+                                                    ? WF_TYPE_F64
+                                                    : WF_TYPE_F32,
+                                        .vectors = shapes[n][0],
+                                        .x_stride = shapes[n][1],
+                                        .y_stride = shapes[n][2],
+                                        .alpha = 2.5,
+                                        .beta = n % 2 ? -1 : 0,
+                                        .transpose = n == 3};
+        sparse_system s;
+        make(&s, *state, &options, &random);
+        test_sparse_multiply(&s, NULL);
+        test_sparse_right(&s, "the model's choice");
+        assert_true(test_sparse_each_point(&s, 0, false, &random) >= 3);
+        test_sparse_free(&s);
+    }
+}
+
+typedef struct recorded_update {
+    wf_plan *plan;
+    wf_binding values;
+} recorded_update;
+
+static wf_result record_update(void *user, VkCommandBuffer command_buffer)
+{
+    const recorded_update *u = user;
+    return wf_spmv_record_update(u->plan, command_buffer, &u->values);
+}
+
+/* The values first planned are overwritten: nothing of them may be left. */
+static void takes_new_values(sparse_system *s, const char *variant, test_random *random)
+{
+    const wf_tuning tuning = {.size = sizeof tuning, .variant = variant};
+    const uint64_t bytes = s->row_offsets[s->params.rows] * wf_type_size(s->params.type);
+    wf_plan *plan = NULL;
+    recorded_update update = {0};
+    wf_buffer *values = NULL;
+    s->params.tuning = &tuning;
+    assert_int_equal(wf_spmv_plan(s->device, &s->params, &plan), WF_SUCCESS);
+    test_sparse_new_values(s, random);
+    assert_int_equal(wf_spmv_update(plan, s->values), WF_SUCCESS);
+    test_sparse_run(s, plan);
+    test_sparse_right(s, variant ? variant : "updated from the host");
+    test_sparse_new_values(s, random);
+    assert_int_equal(wf_buffer_create(s->device, (bytes + 3) / 4 * 4, WF_MEMORY_DEVICE, &values),
+                     WF_SUCCESS);
+    assert_int_equal(wf_buffer_write(values, 0, s->values, bytes), WF_SUCCESS);
+    update = (recorded_update){plan, {.buffer = values}};
+    assert_int_equal(wfi_run(s->device, record_update, &update), WF_SUCCESS);
+    test_sparse_run(s, plan);
+    test_sparse_right(s, variant ? variant : "updated from the device");
+    wf_buffer_destroy(&values);
+    wf_plan_destroy(&plan);
+    s->params.tuning = NULL;
+}
+
+static void updates_values(void **state)
+{
+    static const char *const variants[] = {NULL, "row", "blocked"};
+    test_random random = {test_seed()};
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+        for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
+            const sparse_options options = {
+                .type = types[t], .updatable = true, .transpose = v == 2 || t == 2};
+            sparse_system s;
+            if (!has_type(*state, types[t]))
+                continue;
+            make(&s, *state, &options, &random);
+            takes_new_values(&s, variants[v], &random);
+            test_sparse_free(&s);
+        }
+}
+
+/* Blocks of rows start at offsets that bindings cannot have. */
+static void updates_blocks_of_a_split_matrix(void **state)
+{
+    wf_device *device = *state;
+    wf_caps *caps = (wf_caps *)wf_device_caps(device);
+    const uint64_t range = caps->max_storage_range;
+    test_random random = {test_seed()};
+    const sparse_options options = {.type = WF_TYPE_F16, .updatable = true};
+    sparse_system s;
+    make(&s, device, &options, &random);
+    caps->max_storage_range = 7200;
+    takes_new_values(&s, NULL, &random);
+    caps->max_storage_range = range;
+    test_sparse_free(&s);
+}
+
+static void rescales_what_is_recorded_later(void **state)
+{
+    test_random random = {test_seed()};
+    const sparse_options options = {.type = WF_TYPE_F32};
+    wf_plan *plan = NULL;
+    sparse_system s;
+    make(&s, *state, &options, &random);
+    assert_int_equal(wf_spmv_plan(*state, &s.params, &plan), WF_SUCCESS);
+    test_sparse_run(&s, plan);
+    test_sparse_right(&s, "unscaled");
+    s.alpha = 0.75;
+    s.params.alpha = &s.alpha;
+    s.params.beta = 2;
+    assert_int_equal(wf_spmv_scale(plan, 0.75, 2), WF_SUCCESS);
+    test_sparse_run(&s, plan);
+    test_sparse_right(&s, "scaled");
+    wf_plan_destroy(&plan);
+    test_sparse_free(&s);
+}
+
+static void tells_what_it_found(void **state)
+{
+    static const uint32_t lengths[] = {0, 1, 2, 3, 4, 40, 0};
+    test_random random = {test_seed()};
+    const sparse_options options = {.type = WF_TYPE_F32};
+    wf_spmv_analysis a = {.size = sizeof a};
+    wf_plan *plan = NULL;
+    sparse_system s;
+    test_sparse_make(&s, *state, &options, 7, 90, lengths, &random);
+    s.column_indices[0] = 89; /* row 1 */
+    assert_int_equal(wf_spmv_plan(*state, &s.params, &plan), WF_SUCCESS);
+    assert_int_equal(wf_spmv_analysis_of(plan, &a), WF_SUCCESS);
+    assert_int_equal(a.entries, 50);
+    assert_int_equal(a.shortest_row, 0);
+    assert_int_equal(a.longest_row, 40);
+    assert_int_equal(a.row_histogram[0], 2);
+    assert_int_equal(a.row_histogram[1], 1);
+    assert_int_equal(a.row_histogram[2], 2);
+    assert_int_equal(a.row_histogram[3], 1);
+    assert_int_equal(a.row_histogram[6], 1);
+    assert_int_equal(a.bandwidth, 88);
+    assert_true(a.matrix_bytes >= 50 * 5 && a.seconds > 0 && a.candidate_count >= 10);
+    wf_plan_destroy(&plan);
+    test_sparse_free(&s);
+}
+
+static void refuses_what_it_cannot_do(void **state)
+{
+    test_random random = {test_seed()};
+    const sparse_options options = {.type = WF_TYPE_F32};
+    wf_plan *plan = NULL;
+    sparse_system s;
+    make(&s, *state, &options, &random);
+    test_expect_errors(true);
+    s.params.vectors = 33;
+    assert_int_equal(wf_spmv_plan(*state, &s.params, &plan), WF_ERROR_INVALID_ARGUMENT);
+    s.params.vectors = 4;
+    s.params.x_stride = 3;
+    assert_int_equal(wf_spmv_plan(*state, &s.params, &plan), WF_ERROR_INVALID_ARGUMENT);
+    s.params.vectors = s.params.x_stride = 0;
+    assert_int_equal(wf_spmv_plan(*state, &s.params, &plan), WF_SUCCESS);
+    assert_int_equal(wf_spmv_update(plan, s.values), WF_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(test_last_error(), "updatable"));
+    test_expect_errors(false);
+    wf_plan_destroy(&plan);
+    test_sparse_free(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scales_and_adds_in_every_variant),
+        cmocka_unit_test(transposes_in_every_variant),
+        cmocka_unit_test(multiplies_many_vectors),
+        cmocka_unit_test(updates_values),
+        cmocka_unit_test(updates_blocks_of_a_split_matrix),
+        cmocka_unit_test(rescales_what_is_recorded_later),
+        cmocka_unit_test(tells_what_it_found),
+        cmocka_unit_test(refuses_what_it_cannot_do),
+    };
+    return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);
+}
