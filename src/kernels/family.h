@@ -29,6 +29,11 @@ typedef struct wfi_stencil_problem {
     uint64_t ni, nj, nk; /* cells, borders included; i contiguous */
 } wfi_stencil_problem;
 
+typedef struct wfi_vector_problem {
+    uint64_t count;
+    wf_vector_operation operation;
+} wfi_vector_problem;
+
 typedef struct wfi_problem {
     wf_family family;
     wf_type type;
@@ -36,6 +41,7 @@ typedef struct wfi_problem {
         wfi_matmul_problem matmul;
         wfi_spmv_problem spmv;
         wfi_stencil_problem stencil;
+        wfi_vector_problem vector;
     };
 } wfi_problem;
 

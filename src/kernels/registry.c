@@ -7,6 +7,7 @@ static const wfi_family *const families[WF_FAMILY_COUNT] = {
     [WF_FAMILY_STENCIL] = &wfi_family_stencil,
     [WF_FAMILY_SPMV] = &wfi_family_spmv,
     [WF_FAMILY_MATMUL] = &wfi_family_matmul,
+    [WF_FAMILY_VECTOR] = &wfi_family_vector,
 };
 
 const wfi_family *wfi_family_get(wf_family family)

@@ -107,13 +107,14 @@ int wfi_study_parse(wfi_study *study, const wfi_common *common)
     } own[] = {{WF_FAMILY_STENCIL, "--size", study->size},
                {WF_FAMILY_SPMV, "--matrix", study->matrix_text},
                {WF_FAMILY_MATMUL, "--shape", study->shape}};
-    int family = 0;
-    while (family < WF_FAMILY_COUNT && strcmp(name, wf_family_name((wf_family)family)) != 0)
+    const size_t count = sizeof own / sizeof *own;
+    size_t family = 0;
+    while (family < count && strcmp(name, wf_family_name(own[family].family)) != 0)
         family++;
-    if (family == WF_FAMILY_COUNT)
+    if (family == count)
         return wfi_usage_error("'%s' is not a family (stencil, spmv, matmul)", name);
-    study->family = (wf_family)family;
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+    study->family = own[family].family;
+    for (size_t i = 0; i < count; i++)
         if (own[i].given && own[i].family != study->family)
             return wfi_usage_error("%s does not go with %s", own[i].option, name);
     study->type = WF_TYPE_F32;

@@ -69,6 +69,8 @@ static wfi_problem problem_of(wf_family family, wf_type type)
                                           .row_deviation = 5,
                                           .block = 3,
                                           .block_fill = 0.8};
+    else if (family == WF_FAMILY_VECTOR)
+        problem.vector = (wfi_vector_problem){65536, WF_VECTOR_DOT};
     else
         problem.stencil = (wfi_stencil_problem){257, 129, 129};
     return problem;

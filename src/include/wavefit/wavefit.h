@@ -374,7 +374,8 @@ typedef enum wf_family {
     WF_FAMILY_STENCIL = 0,
     WF_FAMILY_SPMV = 1,
     WF_FAMILY_MATMUL = 2,
-    WF_FAMILY_COUNT = 3
+    WF_FAMILY_VECTOR = 3,
+    WF_FAMILY_COUNT = 4
 } wf_family;
 
 WF_API const char *wf_family_name(wf_family family); /* "stencil", …; "?" if unknown */
@@ -733,6 +734,37 @@ typedef struct wf_cg_result {
  * what wf_spmv_plan returns. Blocks. */
 WF_API wf_result wf_cg_solve(wf_device *device, const wf_cg_params *params, const void *b, void *x,
                              wf_cg_result *result);
+
+/* ------------------------------------------------------------------------------------- vectors */
+
+/* Bindings of a vector plan. */
+enum { WF_VECTOR_X = 0, WF_VECTOR_Y = 1, WF_VECTOR_SCALARS = 2, WF_VECTOR_BINDINGS = 3 };
+
+typedef enum wf_vector_operation {
+    WF_VECTOR_AXPY = 0, /* y = y + a x; reads and writes y */
+    WF_VECTOR_XPAY = 1, /* y = x + a y; reads and writes y */
+    WF_VECTOR_DOT = 2   /* scalars[result] = a sum x y; x and y may be the same memory */
+} wf_vector_operation;
+
+/* What an iterative solver needs beside its products, its scalars staying on the device:
+ * a = alpha * scalars[numerator - 1] / scalars[denominator - 1], where an index of 0 leaves its factor
+ * out. WF_VECTOR_SCALARS is bound where scalars are read or written. A dot product needs a workspace
+ * and gives the same bits in every run. */
+typedef struct wf_vector_params {
+    size_t size;
+    wf_vector_operation operation;
+    uint64_t count; /* elements of x and of y, > 0 */
+    wf_type type;   /* F32 or F64; that of x, y and scalars */
+    double alpha;   /* 0: 1 */
+    uint32_t numerator, denominator;
+    uint32_t result; /* index in scalars */
+    const wf_tuning *tuning;
+    const wf_jobs *jobs; /* NULL: pipelines are compiled in wf_vector_plan */
+} wf_vector_params;
+
+/* WF_ERROR_INVALID_ARGUMENT, WF_ERROR_TOO_LARGE, WF_ERROR_UNSUPPORTED (type),
+ * WF_ERROR_UNKNOWN_VARIANT, WF_ERROR_CONSTRAINT. */
+WF_API wf_result wf_vector_plan(wf_device *device, const wf_vector_params *params, wf_plan **out);
 
 /* ------------------------------------------------------------------------------------- stencil */
 

@@ -1,0 +1,9 @@
+/* Specialization constants of the vector family; 0 to 2 are the work-group size. */
+#define WF_VECTOR_ID_OPERATION 3
+#define WF_VECTOR_ID_DEVICE_SCALAR 4
+
+/* Values of WF_VECTOR_ID_OPERATION. */
+#define WF_VECTOR_OP_AXPY 0 /* y = y + a x */
+#define WF_VECTOR_OP_XPAY 1 /* y = x + a y */
+#define WF_VECTOR_OP_DOT 2  /* partial sums of x y */
+#define WF_VECTOR_OP_SUM 3  /* the sum of all partial sums */
