@@ -6,3 +6,14 @@
 #define MATMUL_ID_THREAD_M 6
 #define MATMUL_ID_THREAD_N 7
 #define MATMUL_ID_WIDE 8
+/* What the product is; set from the problem, in every module. */
+#define MATMUL_ID_TRANSPOSE_A 9
+#define MATMUL_ID_TRANSPOSE_B 10
+#define MATMUL_ID_BETA 11
+#define MATMUL_ID_BIAS 12
+#define MATMUL_ID_ACTIVATION 13
+#define MATMUL_ID_OUTPUT 14
+/* Of some modules. */
+#define MATMUL_ID_LANES_M 15
+#define MATMUL_ID_LANES_N 16
+#define MATMUL_ID_STRIP 17

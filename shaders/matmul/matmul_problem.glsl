@@ -1,34 +1,138 @@
-// Bindings and push constants of every matmul variant: C (m x n) = [C +] A (m x k) B (k x n), all
-// row-major with leading dimensions. The bases are what is left of an offset after the binding's
-// own, which must be aligned.
-// MATMUL_NO_RESTRICT: the including shader declares the buffers once more, as another type.
-#ifdef MATMUL_NO_RESTRICT
+// Bindings, push constants and epilogue of every matmul variant:
+//   C = activation(alpha op(A) op(B) + beta C + bias), op(A) m x k, op(B) k x n, C m x n,
+// all row-major with leading dimensions; the z axis of the dispatch is the batch. The bases are what is left of an
+// offset after the binding's own, which must be aligned. Needs matmul_types.glsl.
+// MATMUL_ALIASED: the including shader declares the buffers once more, as another type.
+#include "matmul_ids.h"
+#if defined(MATMUL_ALIASED) || defined(NARROW)
 #define RESTRICT
 #else
 #define RESTRICT restrict
 #endif
-layout(std430, set = 0, binding = 0) readonly RESTRICT buffer A { float a[]; };
-layout(std430, set = 0, binding = 1) readonly RESTRICT buffer B { float b[]; };
-layout(std430, set = 0, binding = 2) RESTRICT buffer C { float c[]; };
+layout(constant_id = MATMUL_ID_TRANSPOSE_A) const uint TRANSPOSE_A = 0; // 1: A is k x m
+layout(constant_id = MATMUL_ID_TRANSPOSE_B) const uint TRANSPOSE_B = 0; // 1: B is n x k
+layout(constant_id = MATMUL_ID_BETA) const uint BETA = 0;               // 0: C is not read
+layout(constant_id = MATMUL_ID_BIAS) const uint BIAS = 0;
+layout(constant_id = MATMUL_ID_ACTIVATION) const uint ACTIVATION = 0; // wf_activation
+layout(constant_id = MATMUL_ID_OUTPUT) const uint OUTPUT = 0; // 1: C holds sums, not elements
+
+// A module that reads sums in place of A says so.
+#ifndef A_ELEMENT
+#define A_ELEMENT ELEMENT
+#endif
+layout(std430, set = 0, binding = 0) readonly RESTRICT buffer A { A_ELEMENT a[]; };
+layout(std430, set = 0, binding = 1) readonly RESTRICT buffer B { ELEMENT b[]; };
+#ifdef NARROW
+layout(std430, set = 0, binding = 2) buffer C { ELEMENT c[]; };
+layout(std430, set = 0, binding = 2) buffer CSums { ACC c_sums[]; };
+#else
+layout(std430, set = 0, binding = 2) RESTRICT buffer C { ACC c[]; };
+#endif
+layout(std430, set = 0, binding = 3) readonly RESTRICT buffer Bias { ACC bias[]; };
 layout(push_constant) uniform Push {
     uint m, n, k;
     uint lda, ldb, ldc;
-    uint base_a, base_b, base_c;
-    uint accumulate; // 1: add to what C holds
-    uint tiles_n;    // output tiles along n; tiles are numbered along n first
-    uint tiles;
+    uint base_a, base_b, base_c, base_bias;
+    uint stride_a, stride_b, stride_c; // from one product of the batch to the next
+    uint tiles_m, tiles_n;             // output tiles
+    uint chunk;                        // steps of the sum that one split makes; k: no splits
+    layout(offset = 64) ACC alpha;
+    layout(offset = 72) ACC beta;
+    layout(offset = 80) uint stride_split; // elements of C from one split's sums to the next
 } push;
 
-// The output tile of this work-group; a grid of groups can have more than there are tiles.
+// The number of this work-group; a grid of groups can have more than there are tiles and splits.
 uint tile_index()
 {
     return gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
 }
 
-void store(uint row, uint column, float value)
+uint batch_a()
 {
-    uint at = push.base_c + row * push.ldc + column;
-    if (push.accumulate != 0)
-        value += c[at];
+    return push.base_a + gl_WorkGroupID.z * push.stride_a;
+}
+
+uint batch_b()
+{
+    return push.base_b + gl_WorkGroupID.z * push.stride_b;
+}
+
+uint batch_c()
+{
+    return push.base_c + gl_WorkGroupID.z * push.stride_c;
+}
+
+uint at_a(uint row, uint k)
+{
+    return batch_a() + (TRANSPOSE_A != 0 ? k * push.lda + row : row * push.lda + k);
+}
+
+uint at_b(uint k, uint column)
+{
+    return batch_b() + (TRANSPOSE_B != 0 ? column * push.ldb + k : k * push.ldb + column);
+}
+
+#ifdef WF_TYPE_F64
+// GLSL has exp for f32 only: x = n ln 2 + r, and Taylor's series to the 14th power of |r| < 0.35.
+double exponential(double x)
+{
+    double n = roundEven(x * 1.4426950408889634LF);
+    double r = (x - n * 0.693147180369123816490LF) - n * 1.90821492927058770002e-10LF;
+    double sum = 1.0LF;
+    [[unroll]] for (int i = 14; i > 0; i--)
+        sum = 1.0LF + sum * r / double(i);
+    return ldexp(sum, int(n));
+}
+#elif !defined(WF_TYPE_I8)
+float exponential(float x)
+{
+    return exp(x);
+}
+#endif
+
+ACC activate(ACC x)
+{
+    if (ACTIVATION == 1)
+        return x < ACC(0) ? ACC(0) : x; // NaN stays NaN
+#ifndef WF_TYPE_I8
+    if (ACTIVATION == 2) {
+        // x (1 + tanh(u)) / 2 with u = sqrt(2 / pi) (x + 0.044715 x^3), as x / (1 + exp(-2 u)).
+        ACC u2 = x * (ACC(1.5957691216057308) + ACC(0.07135481627159536) * x * x);
+        return x / (ACC(1) + exponential(min(-u2, ACC(80))));
+    }
+#endif
+    return x;
+}
+
+ACC read_c(uint at)
+{
+#ifdef NARROW
+    return OUTPUT != 0 ? c_sums[at] : TO_ACC(c[at]);
+#else
+    return c[at];
+#endif
+}
+
+void write_c(uint at, ACC value)
+{
+#ifdef NARROW
+    if (OUTPUT != 0)
+        c_sums[at] = value;
+    else
+        c[at] = FROM_ACC(value);
+#else
     c[at] = value;
+#endif
+}
+
+// base: batch_c(), more where sums are split.
+void store(uint base, uint row, uint column, ACC sum)
+{
+    uint at = base + row * push.ldc + column;
+    ACC value = push.alpha * sum;
+    if (BETA != 0)
+        value += push.beta * read_c(at);
+    if (BIAS != 0)
+        value += bias[push.base_bias + column];
+    write_c(at, activate(value));
 }

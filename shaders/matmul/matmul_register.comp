@@ -1,63 +1,65 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
 // Tiles of A and B in shared memory; each work-item keeps THREAD_M x THREAD_N outputs in registers,
 // so that each value read from shared memory serves several multiply-adds. A's tile is kept
 // transposed: the inner loop reads along its rows.
-#include "matmul_ids.h"
+#include "matmul_types.glsl"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
+#include "matmul_problem.glsl"
 layout(constant_id = MATMUL_ID_TILE_M) const uint TILE_M = 32;
 layout(constant_id = MATMUL_ID_TILE_N) const uint TILE_N = 32;
 layout(constant_id = MATMUL_ID_TILE_K) const uint TILE_K = 8;
 layout(constant_id = MATMUL_ID_THREAD_M) const uint THREAD_M = 4;
 layout(constant_id = MATMUL_ID_THREAD_N) const uint THREAD_N = 4;
-#include "matmul_problem.glsl"
 
 const uint THREADS_N = TILE_N / THREAD_N;
 const uint THREADS_M = TILE_M / THREAD_M;
 const uint THREADS = THREADS_N * THREADS_M;
 const uint A_ROW = TILE_M + 1; // the column staggers the banks of transposed stores
+const uint B_ROW = TILE_N + 1;
 
-shared float tile_a[TILE_K * A_ROW];
-shared float tile_b[TILE_K * TILE_N];
+shared ACC tile_a[TILE_K * A_ROW];
+shared ACC tile_b[TILE_K * B_ROW];
 
+// Neighbouring work-items read neighbouring elements, whichever way the matrices lie.
 void load_tiles(uint row0, uint column0, uint k0)
 {
     uint item = gl_LocalInvocationIndex;
     for (uint i = item; i < TILE_M * TILE_K; i += THREADS) {
-        uint row = i / TILE_K, k = i % TILE_K;
+        uint row = TRANSPOSE_A != 0 ? i % TILE_M : i / TILE_K;
+        uint k = TRANSPOSE_A != 0 ? i / TILE_M : i % TILE_K;
         bool inside = row0 + row < push.m && k0 + k < push.k;
-        tile_a[k * A_ROW + row] =
-            inside ? a[push.base_a + (row0 + row) * push.lda + k0 + k] : 0.0;
+        tile_a[k * A_ROW + row] = inside ? TO_ACC(a[at_a(row0 + row, k0 + k)]) : ACC(0);
     }
     for (uint i = item; i < TILE_K * TILE_N; i += THREADS) {
-        uint k = i / TILE_N, column = i % TILE_N;
+        uint k = TRANSPOSE_B != 0 ? i % TILE_K : i / TILE_N;
+        uint column = TRANSPOSE_B != 0 ? i / TILE_K : i % TILE_N;
         bool inside = k0 + k < push.k && column0 + column < push.n;
-        tile_b[i] = inside ? b[push.base_b + (k0 + k) * push.ldb + column0 + column] : 0.0;
+        tile_b[k * B_ROW + column] = inside ? TO_ACC(b[at_b(k0 + k, column0 + column)]) : ACC(0);
     }
 }
 
 void main()
 {
     uint tile = tile_index();
-    if (tile >= push.tiles) // the same for the whole work-group
+    if (tile >= push.tiles_m * push.tiles_n) // the same for the whole work-group
         return;
     uint row0 = (tile / push.tiles_n) * TILE_M, column0 = (tile % push.tiles_n) * TILE_N;
     // Neighbouring work-items take neighbouring columns and rows, THREADS_N and THREADS_M apart
     // within one work-item, so that shared-memory reads of a subgroup are contiguous.
     uint my_n = gl_LocalInvocationIndex % THREADS_N, my_m = gl_LocalInvocationIndex / THREADS_N;
-    float sum[THREAD_M * THREAD_N];
+    ACC sum[THREAD_M * THREAD_N];
     [[unroll]] for (uint i = 0; i < THREAD_M * THREAD_N; i++)
-        sum[i] = 0.0;
+        sum[i] = ACC(0);
     for (uint k0 = 0; k0 < push.k; k0 += TILE_K) {
         load_tiles(row0, column0, k0);
         barrier();
         for (uint k = 0; k < TILE_K; k++) {
-            float column[THREAD_M], row[THREAD_N];
+            ACC column[THREAD_M], row[THREAD_N];
             [[unroll]] for (uint i = 0; i < THREAD_M; i++)
                 column[i] = tile_a[k * A_ROW + my_m + i * THREADS_M];
             [[unroll]] for (uint j = 0; j < THREAD_N; j++)
-                row[j] = tile_b[k * TILE_N + my_n + j * THREADS_N];
+                row[j] = tile_b[k * B_ROW + my_n + j * THREADS_N];
             [[unroll]] for (uint i = 0; i < THREAD_M; i++)
                 [[unroll]] for (uint j = 0; j < THREAD_N; j++)
                     sum[i * THREAD_N + j] += column[i] * row[j];
@@ -68,6 +70,6 @@ void main()
         [[unroll]] for (uint j = 0; j < THREAD_N; j++) {
             uint row = row0 + my_m + i * THREADS_M, column = column0 + my_n + j * THREADS_N;
             if (row < push.m && column < push.n)
-                store(row, column, sum[i * THREAD_N + j]);
+                store(batch_c(), row, column, sum[i * THREAD_N + j]);
         }
 }

@@ -1,142 +1,278 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
-// As matmul_register, four elements at a time: vec4 loads of shared memory (and of the operands, with WIDE), two
-// tiles of each operand in shared memory so that the next is fetched while this one is used (one
-// barrier a tile), and each work-item's outputs in blocks of four, a tile apart, so that the vec4
-// reads of a subgroup are contiguous.
-#include "matmul_ids.h"
+// As matmul_register, four elements at a time, with two tiles of each operand in shared memory: the
+// next tile is on its way while this one is used, and there is one barrier a tile, in front of the
+// last step of a tile, whose operands are in registers already. Rows and columns outside the matrices are read from
+// inside instead, since their results are not stored; only steps of the sum past its end must be zero.
+// Work-items form blocks of LANES_M x LANES_N, so that a subgroup reads little shared memory.
+#include "matmul_types.glsl"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
+#define MATMUL_ALIASED
+#include "matmul_problem.glsl"
 layout(constant_id = MATMUL_ID_TILE_M) const uint TILE_M = 64;
 layout(constant_id = MATMUL_ID_TILE_N) const uint TILE_N = 64;
 layout(constant_id = MATMUL_ID_TILE_K) const uint TILE_K = 8;
 layout(constant_id = MATMUL_ID_THREAD_M) const uint THREAD_M = 8;
 layout(constant_id = MATMUL_ID_THREAD_N) const uint THREAD_N = 8;
-// 1: memory moves as vec4; every row of A, B and C must begin at a multiple of 16 bytes
+layout(constant_id = MATMUL_ID_LANES_M) const uint LANES_M = 4;
+layout(constant_id = MATMUL_ID_LANES_N) const uint LANES_N = 8;
+// Tile rows that neighbouring groups share columns in; 1: groups go along rows.
+layout(constant_id = MATMUL_ID_STRIP) const uint STRIP = 1;
+// Bits: 1 A, 2 B, 4 C move four elements at a time; then every row of that matrix must begin at, and
+// be as long as, a multiple of four elements.
 layout(constant_id = MATMUL_ID_WIDE) const uint WIDE = 0;
-#define MATMUL_NO_RESTRICT
-#include "matmul_problem.glsl"
-// The same buffers as vec4.
-layout(std430, set = 0, binding = 0) readonly buffer A4 { vec4 a4[]; };
-layout(std430, set = 0, binding = 1) readonly buffer B4 { vec4 b4[]; };
-layout(std430, set = 0, binding = 2) buffer C4 { vec4 c4[]; };
+// The same buffers four elements at a time.
+layout(std430, set = 0, binding = 0) readonly buffer A4 { ELEMENT4 a4[]; };
+layout(std430, set = 0, binding = 1) readonly buffer B4 { ELEMENT4 b4[]; };
+#ifdef NARROW
+layout(std430, set = 0, binding = 2) buffer C4 { ELEMENT4 c4[]; };
+layout(std430, set = 0, binding = 2) buffer CSums4 { ACC4 c_sums4[]; };
+#else
+layout(std430, set = 0, binding = 2) buffer C4 { ACC4 c4[]; };
+#endif
 
+const bool WIDE_A = (WIDE & 1) != 0, WIDE_B = (WIDE & 2) != 0, WIDE_C = (WIDE & 4) != 0;
 const uint BLOCKS_M = THREAD_M / 4, BLOCKS_N = THREAD_N / 4;
 const uint THREADS_M = TILE_M / THREAD_M, THREADS_N = TILE_N / THREAD_N;
 const uint THREADS = THREADS_M * THREADS_N;
-// In vec4: rows of the tiles, and how many a work-item fetches.
-const uint A_ROW = TILE_M / 4 + 1, B_ROW = TILE_N / 4;
-const uint A_FETCH = (TILE_M * TILE_K / 4 + THREADS - 1) / THREADS;
-const uint B_FETCH = (TILE_N * TILE_K / 4 + THREADS - 1) / THREADS;
+// Rows of the tiles in shared memory, in fours; one more where elements along k come in and are
+// stored across rows.
+const uint A_ROW = TILE_M / 4 + (TRANSPOSE_A != 0 ? 0 : 1);
+const uint B_ROW = TILE_N / 4 + (TRANSPOSE_B != 0 ? 1 : 0);
+// How many a work-item fetches, singly and in fours.
+const uint A_COUNT = TILE_M * TILE_K, B_COUNT = TILE_N * TILE_K;
+const uint A_ONES = (A_COUNT + THREADS - 1) / THREADS, B_ONES = (B_COUNT + THREADS - 1) / THREADS;
+const uint A_FOURS = (A_COUNT / 4 + THREADS - 1) / THREADS;
+const uint B_FOURS = (B_COUNT / 4 + THREADS - 1) / THREADS;
 
-shared vec4 tile_a[2 * TILE_K * A_ROW]; // transposed: [k][row / 4], components along rows
-shared vec4 tile_b[2 * TILE_K * B_ROW]; // [k][column / 4]
+shared ACC4 tile_a[2 * TILE_K * A_ROW]; // [half][k][row / 4]
+shared ACC4 tile_b[2 * TILE_K * B_ROW]; // [half][k][column / 4]
 
-vec4 fetched_a[A_FETCH], fetched_b[B_FETCH];
+// Only one of each two is used; the other costs nothing.
+ACC one_a[A_ONES], one_b[B_ONES];
+ACC4 four_a[A_FOURS], four_b[B_FOURS];
+ACC4 sum[THREAD_M * BLOCKS_N];
 
-vec4 load_a(uint row, uint k)
+// Where element i of a tile stands: .x along m or n, .y along k. A tile's elements are numbered as
+// memory has them: along k first (by_k), or along m or n first. step: 1, or 4 along the first.
+uvec2 place(uint i, uint extent, bool by_k, uint step_)
 {
-    if (row >= push.m)
-        return vec4(0.0);
-    uint at = push.base_a + row * push.lda + k;
-    if (WIDE != 0)
-        return k < push.k ? a4[at / 4] : vec4(0.0);
-    return vec4(k < push.k ? a[at] : 0.0, k + 1 < push.k ? a[at + 1] : 0.0,
-                k + 2 < push.k ? a[at + 2] : 0.0, k + 3 < push.k ? a[at + 3] : 0.0);
+    uint first = (by_k ? TILE_K : extent) / step_;
+    uint fast = i % first * step_, slow = i / first;
+    return by_k ? uvec2(slow, fast) : uvec2(fast, slow);
 }
 
-vec4 load_b(uint k, uint column)
+bool mine(uint i, uint count)
 {
-    if (k >= push.k)
-        return vec4(0.0);
-    uint at = push.base_b + k * push.ldb + column;
-    if (WIDE != 0)
-        return column < push.n ? b4[at / 4] : vec4(0.0);
-    return vec4(column < push.n ? b[at] : 0.0, column + 1 < push.n ? b[at + 1] : 0.0,
-                column + 2 < push.n ? b[at + 2] : 0.0, column + 3 < push.n ? b[at + 3] : 0.0);
+    return count % THREADS == 0 || i < count; // the first is known when the pipeline is built
 }
 
-void fetch(uint row0, uint column0, uint k0)
+void fetch(uint row0, uint column0, uint k0, uint k_end)
 {
-    [[unroll]] for (uint n = 0; n < A_FETCH; n++) {
-        uint i = gl_LocalInvocationIndex + n * THREADS;
-        if (i < TILE_M * TILE_K / 4)
-            fetched_a[n] = load_a(row0 + i / (TILE_K / 4), k0 + i % (TILE_K / 4) * 4);
-    }
-    [[unroll]] for (uint n = 0; n < B_FETCH; n++) {
-        uint i = gl_LocalInvocationIndex + n * THREADS;
-        if (i < TILE_N * TILE_K / 4)
-            fetched_b[n] = load_b(k0 + i / B_ROW, column0 + i % B_ROW * 4);
-    }
-}
-
-void keep(uint half_)
-{
-    [[unroll]] for (uint n = 0; n < A_FETCH; n++) {
-        uint i = gl_LocalInvocationIndex + n * THREADS;
-        uint row = i / (TILE_K / 4), k = half_ * TILE_K + i % (TILE_K / 4) * 4;
-        if (i < TILE_M * TILE_K / 4) {
-            [[unroll]] for (uint j = 0; j < 4; j++)
-                tile_a[(k + j) * A_ROW + row / 4][row % 4] = fetched_a[n][j];
+    uint item = gl_LocalInvocationIndex;
+    if (WIDE_A) {
+        [[unroll]] for (uint n = 0; n < A_FOURS; n++) {
+            uvec2 p = place(item + n * THREADS, TILE_M, TRANSPOSE_A == 0, 4);
+            uint row = min(row0 + p.x, push.m - (TRANSPOSE_A != 0 ? 4 : 1));
+            uint k = min(k0 + p.y, k_end - (TRANSPOSE_A != 0 ? 1 : 4));
+            if (mine(item + n * THREADS, A_COUNT / 4))
+                four_a[n] = TO_ACC4(a4[at_a(row, k) / 4]);
+        }
+    } else {
+        [[unroll]] for (uint n = 0; n < A_ONES; n++) {
+            uvec2 p = place(item + n * THREADS, TILE_M, TRANSPOSE_A == 0, 1);
+            if (mine(item + n * THREADS, A_COUNT))
+                one_a[n] = TO_ACC(a[at_a(min(row0 + p.x, push.m - 1), min(k0 + p.y, k_end - 1))]);
         }
     }
-    [[unroll]] for (uint n = 0; n < B_FETCH; n++) {
-        uint i = gl_LocalInvocationIndex + n * THREADS;
-        if (i < TILE_N * TILE_K / 4)
-            tile_b[half_ * TILE_K * B_ROW + i] = fetched_b[n];
+    if (WIDE_B) {
+        [[unroll]] for (uint n = 0; n < B_FOURS; n++) {
+            uvec2 p = place(item + n * THREADS, TILE_N, TRANSPOSE_B != 0, 4);
+            uint column = min(column0 + p.x, push.n - (TRANSPOSE_B != 0 ? 1 : 4));
+            uint k = min(k0 + p.y, k_end - (TRANSPOSE_B != 0 ? 4 : 1));
+            if (mine(item + n * THREADS, B_COUNT / 4))
+                four_b[n] = TO_ACC4(b4[at_b(k, column) / 4]);
+        }
+    } else {
+        [[unroll]] for (uint n = 0; n < B_ONES; n++) {
+            uvec2 p = place(item + n * THREADS, TILE_N, TRANSPOSE_B != 0, 1);
+            if (mine(item + n * THREADS, B_COUNT))
+                one_b[n] = TO_ACC(b[at_b(min(k0 + p.y, k_end - 1), min(column0 + p.x, push.n - 1))]);
+        }
     }
 }
 
-void store4(uint row, uint column, vec4 value)
+// Clears what was fetched from past the end of the sum: steps from `left` on.
+void clear_past(uint left)
+{
+    uint item = gl_LocalInvocationIndex;
+    [[unroll]] for (uint n = 0; n < A_FOURS; n++)
+        if (WIDE_A && place(item + n * THREADS, TILE_M, TRANSPOSE_A == 0, 4).y >= left)
+            four_a[n] = ACC4(0);
+    [[unroll]] for (uint n = 0; n < A_ONES; n++)
+        if (!WIDE_A && place(item + n * THREADS, TILE_M, TRANSPOSE_A == 0, 1).y >= left)
+            one_a[n] = ACC(0);
+    [[unroll]] for (uint n = 0; n < B_FOURS; n++)
+        if (WIDE_B && place(item + n * THREADS, TILE_N, TRANSPOSE_B != 0, 4).y >= left)
+            four_b[n] = ACC4(0);
+    [[unroll]] for (uint n = 0; n < B_ONES; n++)
+        if (!WIDE_B && place(item + n * THREADS, TILE_N, TRANSPOSE_B != 0, 1).y >= left)
+            one_b[n] = ACC(0);
+}
+
+void keep_a(uint half_)
+{
+    uint item = gl_LocalInvocationIndex;
+    if (WIDE_A) {
+        [[unroll]] for (uint n = 0; n < A_FOURS; n++) {
+            uvec2 p = place(item + n * THREADS, TILE_M, TRANSPOSE_A == 0, 4);
+            uint at = (half_ * TILE_K + p.y) * A_ROW + p.x / 4;
+            if (!mine(item + n * THREADS, A_COUNT / 4))
+                continue;
+            if (TRANSPOSE_A != 0)
+                tile_a[at] = four_a[n];
+            else
+                [[unroll]] for (uint j = 0; j < 4; j++)
+                    tile_a[at + j * A_ROW][p.x % 4] = four_a[n][j];
+        }
+    } else {
+        [[unroll]] for (uint n = 0; n < A_ONES; n++) {
+            uvec2 p = place(item + n * THREADS, TILE_M, TRANSPOSE_A == 0, 1);
+            if (mine(item + n * THREADS, A_COUNT))
+                tile_a[(half_ * TILE_K + p.y) * A_ROW + p.x / 4][p.x % 4] = one_a[n];
+        }
+    }
+}
+
+void keep_b(uint half_)
+{
+    uint item = gl_LocalInvocationIndex;
+    if (WIDE_B) {
+        [[unroll]] for (uint n = 0; n < B_FOURS; n++) {
+            uvec2 p = place(item + n * THREADS, TILE_N, TRANSPOSE_B != 0, 4);
+            uint at = (half_ * TILE_K + p.y) * B_ROW + p.x / 4;
+            if (!mine(item + n * THREADS, B_COUNT / 4))
+                continue;
+            if (TRANSPOSE_B == 0)
+                tile_b[at] = four_b[n];
+            else
+                [[unroll]] for (uint j = 0; j < 4; j++)
+                    tile_b[at + j * B_ROW][p.x % 4] = four_b[n][j];
+        }
+    } else {
+        [[unroll]] for (uint n = 0; n < B_ONES; n++) {
+            uvec2 p = place(item + n * THREADS, TILE_N, TRANSPOSE_B != 0, 1);
+            if (mine(item + n * THREADS, B_COUNT))
+                tile_b[(half_ * TILE_K + p.y) * B_ROW + p.x / 4][p.x % 4] = one_b[n];
+        }
+    }
+}
+
+void store4(uint base, uint row, uint column, ACC4 value)
 {
     if (row >= push.m)
         return;
-    if (WIDE != 0) {
-        uint at = (push.base_c + row * push.ldc + column) / 4;
-        if (column < push.n)
-            c4[at] = push.accumulate != 0 ? c4[at] + value : value;
+    if (!WIDE_C) {
+        [[unroll]] for (uint j = 0; j < 4; j++)
+            if (column + j < push.n)
+                store(base, row, column + j, value[j]);
         return;
     }
-    [[unroll]] for (uint j = 0; j < 4; j++)
-        if (column + j < push.n)
-            store(row, column + j, value[j]);
+    if (column >= push.n)
+        return;
+    uint at = (base + row * push.ldc + column) / 4;
+    value *= push.alpha;
+#ifdef NARROW
+    if (BETA != 0)
+        value += push.beta * (OUTPUT != 0 ? c_sums4[at] : TO_ACC4(c4[at]));
+#else
+    if (BETA != 0)
+        value += push.beta * c4[at];
+#endif
+    [[unroll]] for (uint j = 0; j < 4; j++) {
+        if (BIAS != 0)
+            value[j] += bias[push.base_bias + column + j];
+        value[j] = activate(value[j]);
+    }
+#ifdef NARROW
+    if (OUTPUT != 0)
+        c_sums4[at] = value;
+    else
+        c4[at] = FROM_ACC4(value);
+#else
+    c4[at] = value;
+#endif
+}
+
+// The tile's row and column: along rows within strips of STRIP tile rows.
+uvec2 tile_place(uint tile)
+{
+    if (STRIP == 1)
+        return uvec2(tile / push.tiles_n, tile % push.tiles_n);
+    uint strip = tile / (STRIP * push.tiles_n), rest = tile % (STRIP * push.tiles_n);
+    uint height = min(STRIP, push.tiles_m - strip * STRIP);
+    return uvec2(strip * STRIP + rest % height, rest / height);
 }
 
 void main()
 {
-    uint tile = tile_index();
-    if (tile >= push.tiles) // the same for the whole work-group
+    uint tiles = push.tiles_m * push.tiles_n;
+    uint split = tile_index() / tiles, k_begin = split * push.chunk;
+    if (k_begin >= push.k) // the same for the whole work-group
         return;
-    uint row0 = (tile / push.tiles_n) * TILE_M, column0 = (tile % push.tiles_n) * TILE_N;
-    uint my_n = gl_LocalInvocationIndex % THREADS_N, my_m = gl_LocalInvocationIndex / THREADS_N;
-    vec4 sum[THREAD_M * BLOCKS_N];
+    uint k_end = min(push.k, k_begin + push.chunk);
+    uvec2 tile = tile_place(tile_index() % tiles);
+    uint row0 = tile.x * TILE_M, column0 = tile.y * TILE_N;
+    uint lane = gl_LocalInvocationIndex % (LANES_M * LANES_N);
+    uint block = gl_LocalInvocationIndex / (LANES_M * LANES_N);
+    // In fours: where this work-item's first block of four rows and columns begins.
+    uint my_m = block / (THREADS_N / LANES_N) * LANES_M * BLOCKS_M + lane / LANES_N;
+    uint my_n = block % (THREADS_N / LANES_N) * LANES_N * BLOCKS_N + lane % LANES_N;
+    ACC4 column[2 * BLOCKS_M], row[2 * BLOCKS_N];
     [[unroll]] for (uint i = 0; i < THREAD_M * BLOCKS_N; i++)
-        sum[i] = vec4(0.0);
-    fetch(row0, column0, 0);
-    keep(0);
+        sum[i] = ACC4(0);
+    fetch(row0, column0, k_begin, k_end);
+    if (k_begin + TILE_K > k_end)
+        clear_past(k_end - k_begin);
+    keep_a(0);
+    keep_b(0);
+    barrier();
+    [[unroll]] for (uint i = 0; i < BLOCKS_M; i++)
+        column[i] = tile_a[my_m + i * LANES_M];
+    [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
+        row[j] = tile_b[my_n + j * LANES_N];
     uint half_ = 0;
-    for (uint k0 = 0; k0 < push.k; k0 += TILE_K) {
-        barrier(); // this half is filled, and the other is no longer read
-        bool more = k0 + TILE_K < push.k;
+    for (uint k0 = k_begin; k0 < k_end; k0 += TILE_K) {
+        uint next = k0 + TILE_K;
+        bool more = next < k_end;
         if (more)
-            fetch(row0, column0, k0 + TILE_K);
+            fetch(row0, column0, next, k_end);
         [[unroll]] for (uint k = 0; k < TILE_K; k++) {
-            uint at = half_ * TILE_K + k;
-            vec4 column[BLOCKS_M], row[BLOCKS_N];
+            uint at = half_ * TILE_K + k + 1, now = k % 2, then = 1 - now;
+            if (k + 1 == TILE_K) {
+                half_ = 1 - half_;
+                at = half_ * TILE_K;
+                if (more) {
+                    if (next + TILE_K > k_end)
+                        clear_past(k_end - next);
+                    keep_a(half_);
+                    keep_b(half_);
+                }
+                barrier(); // that half is filled, and the other is no longer read
+            }
             [[unroll]] for (uint i = 0; i < BLOCKS_M; i++)
-                column[i] = tile_a[at * A_ROW + my_m + i * THREADS_M];
+                column[then * BLOCKS_M + i] = tile_a[at * A_ROW + my_m + i * LANES_M];
             [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
-                row[j] = tile_b[at * B_ROW + my_n + j * THREADS_N];
+                row[then * BLOCKS_N + j] = tile_b[at * B_ROW + my_n + j * LANES_N];
             [[unroll]] for (uint i = 0; i < THREAD_M; i++)
                 [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
-                    sum[i * BLOCKS_N + j] += column[i / 4][i % 4] * row[j];
+                    sum[i * BLOCKS_N + j] +=
+                        column[now * BLOCKS_M + i / 4][i % 4] * row[now * BLOCKS_N + j];
         }
-        half_ = 1 - half_;
-        if (more)
-            keep(half_);
     }
+    uint base = batch_c() + split * push.stride_split;
     [[unroll]] for (uint i = 0; i < THREAD_M; i++)
         [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
-            store4(row0 + (my_m + i / 4 * THREADS_M) * 4 + i % 4,
-                   column0 + (my_n + j * THREADS_N) * 4, sum[i * BLOCKS_N + j]);
+            store4(base, row0 + (my_m + i / 4 * LANES_M) * 4 + i % 4,
+                   column0 + (my_n + j * LANES_N) * 4, sum[i * BLOCKS_N + j]);
 }

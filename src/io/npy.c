@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "io/atomic_file.h"
-#include "io/half.h"
 
 #define MAGIC "\x93NUMPY"
 #define MAX_HEADER 65536u
@@ -240,14 +239,6 @@ void wfi_npy_free(wfi_npy *npy)
 
 /* ---------------------------------------------------------------------------------- converting */
 
-static double element(const wfi_npy *npy, uint64_t index)
-{
-    if (npy->type == WF_TYPE_F16)
-        return wfi_half_to_double(((const uint16_t *)npy->data)[index]);
-    return npy->type == WF_TYPE_F32 ? (double)((const float *)npy->data)[index]
-                                    : ((const double *)npy->data)[index];
-}
-
 void *wfi_npy_convert(const wfi_npy *npy, wf_type type, uint64_t *overflowed)
 {
     const uint64_t rows = npy->shape[0], columns = npy->shape[1], count = rows * columns;
@@ -255,13 +246,9 @@ void *wfi_npy_convert(const wfi_npy *npy, wf_type type, uint64_t *overflowed)
     uint64_t lost = 0;
     for (uint64_t i = 0; data && i < count; i++) {
         const uint64_t from = npy->fortran_order ? i % columns * rows + i / columns : i;
-        const double value = element(npy, from);
-        if (type == WF_TYPE_F64) {
-            ((double *)data)[i] = value;
-        } else {
-            ((float *)data)[i] = (float)value;
-            lost += isfinite(value) && !isfinite((float)value);
-        }
+        const double value = wf_element_get(npy->type, npy->data, from);
+        wf_element_set(type, data, i, value);
+        lost += isfinite(value) && !isfinite(wf_element_get(type, data, i));
     }
     if (overflowed)
         *overflowed = lost;

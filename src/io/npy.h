@@ -21,7 +21,7 @@ typedef struct wfi_npy {
 bool wfi_npy_read(const char *path, wfi_npy *out, wfi_io_error *error);
 void wfi_npy_free(wfi_npy *npy);
 
-/* The elements in C order as F32 or F64, malloc'ed; NULL without memory. *overflowed gets how many
+/* The elements in C order and of the type, malloc'ed; NULL without memory. *overflowed gets how many
  * finite values became infinite (may be NULL). */
 void *wfi_npy_convert(const wfi_npy *npy, wf_type type, uint64_t *overflowed);
 

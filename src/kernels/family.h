@@ -13,7 +13,18 @@
 /* What a problem looks like to the planner; sizes and statistics only, no data. */
 typedef struct wfi_matmul_problem {
     uint64_t m, n, k;
+    uint64_t lda, ldb, ldc;                /* never 0 but where a row is */
+    uint64_t batch;                        /* at least 1 */
+    uint64_t stride_a, stride_b, stride_c; /* 0: shared */
+    bool transpose_a, transpose_b;
+    bool beta, bias; /* C is read; a bias is added */
+    bool fast;       /* wf_math */
+    wf_activation activation;
+    wf_matmul_output output;
 } wfi_matmul_problem;
+
+/* C = A B, all packed. */
+wfi_matmul_problem wfi_matmul_plain(uint64_t m, uint64_t n, uint64_t k);
 
 typedef struct wfi_spmv_problem {
     uint64_t rows, columns, entries;

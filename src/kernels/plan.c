@@ -145,7 +145,7 @@ static wf_result fill_own(wf_plan *plan, uint32_t index, const void *data, uint6
     return result == WF_SUCCESS ? wf_buffer_write(plan->staging[index], 0, data, bytes) : result;
 }
 
-wf_result wfi_plan_add_own(wf_plan *plan, const void *data, uint64_t bytes, uint32_t *index)
+wf_result wfi_plan_add_scratch(wf_plan *plan, uint64_t bytes, uint32_t *index)
 {
     wf_buffer **own = grow(plan->own, plan->own_count, sizeof(wf_buffer *));
     if (own)
@@ -158,10 +158,15 @@ wf_result wfi_plan_add_own(wf_plan *plan, const void *data, uint64_t bytes, uint
     own[plan->own_count] = staging[plan->own_count] = NULL;
     wf_result result =
         wf_buffer_create(plan->device, bytes ? bytes : 4, WF_MEMORY_DEVICE, &own[plan->own_count]);
-    if (result != WF_SUCCESS)
-        return result;
-    *index = plan->own_count++;
-    return fill_own(plan, *index, bytes ? data : NULL, bytes);
+    if (result == WF_SUCCESS)
+        *index = plan->own_count++;
+    return result;
+}
+
+wf_result wfi_plan_add_own(wf_plan *plan, const void *data, uint64_t bytes, uint32_t *index)
+{
+    wf_result result = wfi_plan_add_scratch(plan, bytes, index);
+    return result == WF_SUCCESS ? fill_own(plan, *index, bytes ? data : NULL, bytes) : result;
 }
 
 wf_buffer *wfi_plan_own(wf_plan *plan, uint32_t index)
@@ -386,11 +391,14 @@ static wf_result resolve_all(const wf_plan *plan, const wf_bindings *bindings,
 {
     for (uint32_t i = 0; i < plan->binding_count; i++) {
         const wfi_binding_spec *spec = &plan->bindings[i];
+        if (spec->bytes == 0) /* not used */
+            continue;
         wf_result result = resolve(plan, &bindings->items[i], spec->name, spec->bytes, &all[i]);
         if (result != WF_SUCCESS)
             return result;
         for (uint32_t j = 0; j < i; j++)
-            if (((spec->access | plan->bindings[j].access) & WFI_WRITES) &&
+            if (plan->bindings[j].bytes &&
+                ((spec->access | plan->bindings[j].access) & WFI_WRITES) &&
                 overlap(&all[i], spec->bytes, &all[j], plan->bindings[j].bytes))
                 return wfi_fail(&plan->device->log, WF_ERROR_BINDING,
                                 "bindings %s and %s overlap and one is written",

@@ -37,7 +37,7 @@ typedef enum wfi_access { WFI_READS = 1, WFI_WRITES = 2, WFI_READS_WRITES = 3 } 
 typedef struct wfi_binding_spec {
     const char *name;
     wfi_access access;
-    uint64_t bytes; /* at least */
+    uint64_t bytes; /* at least; 0: the plan does not use it */
 } wfi_binding_spec;
 
 /* Adds to a plan under construction; each copies what it is given. */
@@ -47,6 +47,8 @@ wf_result wfi_plan_add_binding(wf_plan *plan, const wfi_binding_spec *spec);
 /* A buffer the plan owns, filled from `data` (NULL: with zeros): where the host cannot write it, through the device's
  * own queue, which blocks, or on an adopted device by wf_plan_record_upload. */
 wf_result wfi_plan_add_own(wf_plan *plan, const void *data, uint64_t bytes, uint32_t *index);
+/* A buffer the plan owns and writes before it reads. */
+wf_result wfi_plan_add_scratch(wf_plan *plan, uint64_t bytes, uint32_t *index);
 wf_buffer *wfi_plan_own(wf_plan *plan, uint32_t index);
 void wfi_plan_set_workspace(wf_plan *plan, uint64_t bytes);
 wf_device *wfi_plan_device(wf_plan *plan);

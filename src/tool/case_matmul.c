@@ -75,14 +75,14 @@ static wf_result verify(const wfi_session *session, const wf_matmul_params *para
                         const wfi_matmul_request *r, work *w, wfi_result_case *out)
 {
     const wf_bindings bindings = bindings_of(w);
+    const wf_matmul_inputs inputs = {.size = sizeof inputs, .a = w->host_a, .b = w->host_b};
     const double affordable = CHECK_OPERATIONS / (double)r->k;
     wf_result result = wf_plan_run(w->plan, &bindings);
     if (result == WF_SUCCESS)
         result = wf_buffer_read(w->device_c, 0, w->c, r->m * r->n * wf_type_size(r->type));
     if (result == WF_SUCCESS)
-        result = wf_matmul_check(params, w->host_a, w->host_b, w->c,
-                                 affordable < 64 ? 64 : (uint64_t)affordable, session->common->seed,
-                                 &out->check);
+        result = wf_matmul_check(params, &inputs, w->c, affordable < 64 ? 64 : (uint64_t)affordable,
+                                 session->common->seed, &out->check);
     out->has_check = result == WF_SUCCESS;
     if (out->has_check && !(out->check.error_over_bound <= 1))
         wfi_case_fail_text(out, WFI_STATUS_FAILED,

@@ -204,8 +204,11 @@ wf_result wfi_load_check(wfi_session *session, wfi_load *load, wfi_result_case *
         result =
             wf_buffer_read(load->buffers[2], 0, load->host[2], load->elements[2] * sizeof(float));
     if (result == WF_SUCCESS && load->family == WF_FAMILY_MATMUL)
-        result = wf_matmul_check(&load->matmul, load->host[0], load->host[1], load->host[2],
-                                 CHECKED, session->common->seed, &out->check);
+        result = wf_matmul_check(&load->matmul,
+                                 &(wf_matmul_inputs){.size = sizeof(wf_matmul_inputs),
+                                                     .a = load->host[0],
+                                                     .b = load->host[1]},
+                                 load->host[2], CHECKED, session->common->seed, &out->check);
     if (result == WF_SUCCESS && load->family == WF_FAMILY_SPMV)
         result = wf_spmv_check(&load->spmv, load->host[1], load->host[2], &out->check);
     out->has_check = result == WF_SUCCESS;

@@ -94,9 +94,10 @@ static void product_poison(product *p)
 static void product_check(product *p)
 {
     float c[M * N];
+    const wf_matmul_inputs inputs = {.size = sizeof inputs, .a = p->a, .b = p->b};
     wf_check check;
     assert_int_equal(wf_buffer_read(p->buffers[2], 0, c, sizeof c), WF_SUCCESS);
-    assert_int_equal(wf_matmul_check(&p->params, p->a, p->b, c, 0, 0, &check), WF_SUCCESS);
+    assert_int_equal(wf_matmul_check(&p->params, &inputs, c, 0, 0, &check), WF_SUCCESS);
     assert_true(check.error_over_bound <= 1);
 }
 

@@ -59,7 +59,7 @@ static wfi_problem problem_of(wf_family family, wf_type type)
 {
     wfi_problem problem = {.family = family, .type = type};
     if (family == WF_FAMILY_MATMUL)
-        problem.matmul = (wfi_matmul_problem){1024, 1024, 1024};
+        problem.matmul = wfi_matmul_plain(1024, 1024, 1024);
     else if (family == WF_FAMILY_SPMV)
         problem.spmv = (wfi_spmv_problem){.rows = 65536,
                                           .columns = 65536,

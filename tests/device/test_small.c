@@ -141,6 +141,7 @@ static bool multiply(wf_device *device)
         .size = sizeof params, .m = N, .n = N, .k = N, .tuning = &tuning};
     const wf_measure_params measure = {.size = sizeof measure, .repeat = 3};
     wf_timing timing;
+    const wf_matmul_inputs inputs = {.size = sizeof inputs, .a = a, .b = b};
     wf_check check;
     double seconds = 0;
     bool gpu_clock = false;
@@ -163,7 +164,7 @@ static bool multiply(wf_device *device)
     assert_int_equal(wf_plan_run_times(plan, &bindings, 3, &seconds, &gpu_clock), WF_SUCCESS);
     assert_true(seconds > 0);
     assert_int_equal(wf_buffer_read(buffers[2], 0, c, sizeof c), WF_SUCCESS);
-    assert_int_equal(wf_matmul_check(&params, a, b, c, 0, 1, &check), WF_SUCCESS);
+    assert_int_equal(wf_matmul_check(&params, &inputs, c, 0, 1, &check), WF_SUCCESS);
     assert_true(check.error_over_bound <= 1);
     assert_int_equal(wf_plan_measure(plan, &bindings, &measure, &timing), WF_SUCCESS);
     assert_true(timing.median_us > 0 && timing.gpu_clock == gpu_clock);

@@ -25,6 +25,7 @@ static bool multiply(wf_device *device, test_random *random, const wf_jobs *jobs
     float a[N * N], b[N * N], c[N * N];
     wf_buffer *buffers[3] = {NULL, NULL, NULL};
     wf_plan *plan = NULL;
+    const wf_matmul_inputs inputs = {.size = sizeof inputs, .a = a, .b = b};
     wf_check check = {.error_over_bound = 2};
     wf_bindings bindings = {.size = sizeof bindings};
     const uint64_t n = 1 + test_random_below(random, N);
@@ -47,7 +48,7 @@ static bool multiply(wf_device *device, test_random *random, const wf_jobs *jobs
          wf_buffer_write(buffers[2], 0, c, bytes) == WF_SUCCESS &&
          wf_plan_run(plan, &bindings) == WF_SUCCESS &&
          wf_buffer_read(buffers[2], 0, c, bytes) == WF_SUCCESS &&
-         wf_matmul_check(&params, a, b, c, 0, 0, &check) == WF_SUCCESS;
+         wf_matmul_check(&params, &inputs, c, 0, 0, &check) == WF_SUCCESS;
     for (int i = 0; i < 3; i++)
         wf_buffer_destroy(&buffers[i]);
     wf_plan_destroy(&plan);

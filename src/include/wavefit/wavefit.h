@@ -84,6 +84,11 @@ typedef enum wf_type {
 WF_API size_t wf_type_size(wf_type type);      /* bytes of an element, 0 for an unknown type */
 WF_API const char *wf_type_name(wf_type type); /* "f32", "f64", …; "?" for an unknown type */
 
+/* Element `index` of an array of the type, and its setting, rounded to nearest, ties to even: what
+ * is too large becomes infinite, or the nearest number of I8; NaN stays NaN, or 0. */
+WF_API double wf_element_get(wf_type type, const void *data, uint64_t index);
+WF_API void wf_element_set(wf_type type, void *data, uint64_t index, double value);
+
 /* ------------------------------------------------------------------------------------- devices */
 
 typedef struct wf_device wf_device;
@@ -585,25 +590,85 @@ typedef struct wf_check {
 
 /* -------------------------------------------------------------------------------------- matmul */
 
-/* Bindings of a matmul plan. */
-enum { WF_MATMUL_A = 0, WF_MATMUL_B = 1, WF_MATMUL_C = 2, WF_MATMUL_BINDINGS = 3 };
+/* Bindings of a matmul plan. C is read only where beta is not 0 (or a plan of several dispatches
+ * adds to it); a binding that the product does not use may stay empty. */
+enum {
+    WF_MATMUL_A = 0,
+    WF_MATMUL_B = 1,
+    WF_MATMUL_C = 2,
+    WF_MATMUL_BIAS = 3,
+    WF_MATMUL_BINDINGS = 4
+};
 
-/* C = A B; row-major A (m x k), B (k x n), C (m x n). */
+typedef enum wf_activation {
+    WF_ACTIVATION_NONE = 0,
+    WF_ACTIVATION_RELU = 1, /* max(x, 0) */
+    WF_ACTIVATION_GELU = 2  /* x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2 (Hendrycks, Gimpel
+                             * 2016, the tanh form); not for I8 */
+} wf_activation;
+
+/* The type of C. Sums are kept in f32 (F32, F16, BF16), f64 or 32-bit integers (I8). */
+typedef enum wf_matmul_output {
+    WF_MATMUL_OUTPUT_TYPE = 0, /* that of A and B; 32-bit integers for I8 */
+    WF_MATMUL_OUTPUT_SUMS = 1  /* that of the sums */
+} wf_matmul_output;
+
+typedef enum wf_math {
+    WF_MATH_EXACT = 0, /* products and sums in the type of the sums */
+    WF_MATH_FAST = 1   /* F32 may be split into narrower numbers; the bound checked stays */
+} wf_math;
+
+/* A stride_a or stride_b: all products of the batch read the same matrix. */
+#define WF_STRIDE_SHARED UINT64_MAX
+
+/* C = activation(alpha op(A) op(B) + beta C + bias), `batch` times; op(A) is m x k, op(B) k x n, C
+ * m x n, all row-major. Zero-initialised but for the sizes: C = A B. Where m or n is 0 nothing is
+ * done; where k or alpha is 0, A and B are not read. I8 adds modulo 2^32. */
 typedef struct wf_matmul_params {
     size_t size;
-    uint64_t m, n, k; /* > 0 */
-    wf_type type;
+    uint64_t m, n, k; /* 0 … 2^31 */
+    wf_type type;     /* of A and B */
     const wf_tuning *tuning;
-    const wf_jobs *jobs; /* NULL: pipelines are compiled in wf_matmul_plan */
+    const wf_jobs *jobs;           /* NULL: pipelines are compiled in wf_matmul_plan */
+    bool transpose_a, transpose_b; /* A holds k x m, B holds n x k */
+    /* Elements from one row of a matrix to the next, as it is stored; 0: as many as a row has. */
+    uint64_t lda, ldb, ldc;
+    /* Rounded to the type of the sums; I8: whole numbers of 32 bits. alpha is read during the call;
+     * NULL: 1. With beta 0, C may hold anything, NaN too. */
+    const double *alpha;
+    double beta;
+    uint64_t batch; /* 0: 1 */
+    /* Elements from one product's matrix to the next; 0: as many as its rows take. Those of C must
+     * not overlap. */
+    uint64_t stride_a, stride_b, stride_c;
+    bool bias; /* binding BIAS: n elements of the type of the sums, added to every row */
+    wf_activation activation;
+    wf_matmul_output output;
+    wf_math math;
 } wf_matmul_params;
 
-/* WF_ERROR_TOO_LARGE, WF_ERROR_UNSUPPORTED (type), WF_ERROR_UNKNOWN_VARIANT, WF_ERROR_CONSTRAINT. */
+/* Bytes that each binding must have at least; 0: it is not used. WF_ERROR_INVALID_ARGUMENT,
+ * WF_ERROR_TOO_LARGE. */
+WF_API wf_result wf_matmul_bytes(const wf_matmul_params *params,
+                                 uint64_t bytes[WF_MATMUL_BINDINGS]);
+
+/* WF_ERROR_INVALID_ARGUMENT, WF_ERROR_TOO_LARGE, WF_ERROR_UNSUPPORTED (type), WF_ERROR_UNKNOWN_VARIANT,
+ * WF_ERROR_CONSTRAINT. */
 WF_API wf_result wf_matmul_plan(wf_device *device, const wf_matmul_params *params, wf_plan **out);
 
-/* Compares c with the f64 product of a and b, all of the type's elements and tightly packed, in at
- * most max_checked elements (0: all) drawn with `seed`. Bound: gamma_k of the accumulation type
- * times |A||B| (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 3.5). */
-WF_API wf_result wf_matmul_check(const wf_matmul_params *params, const void *a, const void *b,
+/* The host's copies of what a product read, each of wf_matmul_bytes; NULL where it is not used. */
+typedef struct wf_matmul_inputs {
+    size_t size;
+    const void *a, *b, *bias;
+    const void *c; /* before the product; NULL where beta is 0 */
+} wf_matmul_inputs;
+
+/* Compares c with the f64 product (long double where the type is F64, whole numbers where it is I8)
+ * in at most max_checked elements (0: all) drawn with `seed`; check->worst counts elements along
+ * rows of C, then rows, then products of the batch. Bound: gamma_{k+4} of the type of the sums times
+ * |alpha| |A||B| + |beta C| + |bias| (Higham, Accuracy and Stability of Numerical Algorithms, 2nd
+ * ed., section 3.5), the activation's error, and one rounding to the type of C. */
+WF_API wf_result wf_matmul_check(const wf_matmul_params *params, const wf_matmul_inputs *inputs,
                                  const void *c, uint64_t max_checked, uint64_t seed,
                                  wf_check *check);
 

@@ -1,0 +1,29 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// Adds the sums that splits left (k of them, stride_split apart, m x n in rows of lda) and finishes
+// the product; with no splits at all, C = activation(beta C + bias). A group has elements along x; items along
+// y share an element's splits.
+#include "matmul_types.glsl"
+layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
+#define A_ELEMENT ACC
+#include "matmul_problem.glsl"
+
+shared ACC part[gl_WorkGroupSize.x * gl_WorkGroupSize.y];
+
+void main()
+{
+    uint index = tile_index() * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
+    uint row = index / push.n, column = index % push.n;
+    bool inside = row < push.m;
+    ACC sum = ACC(0);
+    if (inside)
+        for (uint s = gl_LocalInvocationID.y; s < push.k; s += gl_WorkGroupSize.y)
+            sum += a[batch_a() + s * push.stride_split + row * push.lda + column];
+    part[gl_LocalInvocationIndex] = sum;
+    barrier();
+    if (gl_LocalInvocationID.y != 0 || !inside)
+        return;
+    for (uint y = 1; y < gl_WorkGroupSize.y; y++)
+        sum += part[y * gl_WorkGroupSize.x + gl_LocalInvocationID.x];
+    store(batch_c(), row, column, sum);
+}

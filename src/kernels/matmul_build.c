@@ -1,0 +1,421 @@
+/* Plans of matrix products: the parts of A, B and C that one dispatch takes, and what becomes of
+ * sums that are not finished there. */
+#include <string.h>
+
+#include "kernels/grid.h"
+#include "kernels/matmul_rows.h"
+#include "matmul/matmul_ids.h"
+#include "wfi_shaders.h"
+
+#define MOST_STEPS 65536 /* of a plan; more means a device whose bindings are far too small */
+#define REDUCE_X 32      /* elements a group of the reduction */
+
+/* A part of the batch, of C and of the sum. */
+typedef struct part {
+    uint64_t z0, batch, m0, m, n0, n, k0, k;
+} part;
+
+/* What the sums of a dispatch become. */
+enum { ADDS = 1, FINISHES = 2, KEEPS_SUMS = 4, STAGES = 8 };
+
+typedef struct builder {
+    wf_plan *plan;
+    const wfi_point *point;
+    const wfi_matmul_problem *p;
+    const wf_caps *caps;
+    wfi_matmul_tile tile;
+    part whole;    /* the largest part one dispatch takes */
+    bool raw;      /* sums go to the plan's own buffer first */
+    bool first;    /* no step yet */
+    uint32_t sums; /* that own buffer */
+    wfi_matmul_scalar alpha, beta;
+    bool made[STAGES]; /* pipelines of the variant */
+    uint32_t pipelines[STAGES];
+    uint32_t reduction, reduction_y;
+} builder;
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* -------------------------------------------------------------------------------- constants */
+
+void wfi_matmul_set_constant(wfi_pipeline_desc *desc, uint32_t id, uint32_t value)
+{
+    for (uint32_t i = 0; i < desc->constant_count; i++)
+        if (desc->constants[i].id == id)
+            desc->constants[i].value = value;
+}
+
+void wfi_matmul_constants(const wfi_point *point, wfi_pipeline_desc *desc)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const wfi_constant constants[] = {
+        {MATMUL_ID_TRANSPOSE_A, p->transpose_a},
+        {MATMUL_ID_TRANSPOSE_B, p->transpose_b},
+        {MATMUL_ID_BETA, p->beta},
+        {MATMUL_ID_BIAS, p->bias},
+        {MATMUL_ID_ACTIVATION, (uint32_t)p->activation},
+        {MATMUL_ID_OUTPUT, p->output == WF_MATMUL_OUTPUT_SUMS},
+    };
+    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
+        desc->constants[desc->constant_count++] = constants[i];
+}
+
+static void set_stage(const builder *b, uint32_t stage, wfi_pipeline_desc *desc)
+{
+    const wfi_matmul_problem *p = b->p;
+    const bool finishes = (stage & FINISHES) != 0;
+    wfi_matmul_set_constant(desc, MATMUL_ID_BETA, (stage & ADDS) != 0);
+    wfi_matmul_set_constant(desc, MATMUL_ID_BIAS, finishes && p->bias);
+    wfi_matmul_set_constant(desc, MATMUL_ID_ACTIVATION, finishes ? (uint32_t)p->activation : 0);
+    if (stage & KEEPS_SUMS)
+        wfi_matmul_set_constant(desc, MATMUL_ID_OUTPUT, 1);
+    if (b->whole.m % 4 || b->whole.n % 4 || b->whole.k % 4)
+        /* Where panels are this thin, only whole extents are known to begin at fours. */
+        if (b->whole.m < p->m || b->whole.n < p->n || b->whole.k < p->k)
+            wfi_matmul_set_constant(desc, MATMUL_ID_WIDE, 0);
+}
+
+static wf_result stage_pipeline(builder *b, uint32_t stage, uint32_t *index)
+{
+    wfi_pipeline_desc desc;
+    wf_result result = WF_SUCCESS;
+    if (!b->made[stage]) {
+        wfi_point_pipeline(b->point, &desc);
+        set_stage(b, stage, &desc);
+        result = wfi_plan_add_pipeline(b->plan, &desc, &b->pipelines[stage]);
+        b->made[stage] = result == WF_SUCCESS;
+    }
+    *index = b->pipelines[stage];
+    return result;
+}
+
+static wf_result add_reduction(builder *b, uint64_t slices)
+{
+    static const wfi_spirv *const modules[WF_TYPE_COUNT] = {
+        &wfi_spv_matmul_reduce_f32, &wfi_spv_matmul_reduce_f64, &wfi_spv_matmul_reduce_f16,
+        &wfi_spv_matmul_reduce_bf16, &wfi_spv_matmul_reduce_i8};
+    wfi_pipeline_desc desc = {.name = "matmul reduction",
+                              .spirv = modules[b->point->problem->type],
+                              .storage_buffers = 4,
+                              .push_bytes = sizeof(wfi_matmul_push)};
+    b->reduction_y = 1;
+    while (b->reduction_y * 4 <= slices && b->reduction_y < 16 &&
+           b->reduction_y * 2 * REDUCE_X <= b->caps->max_invocations)
+        b->reduction_y *= 2;
+    const uint32_t size[3] = {REDUCE_X, b->reduction_y, 1};
+    for (uint32_t i = 0; i < 3; i++)
+        desc.constants[desc.constant_count++] = (wfi_constant){i, size[i]};
+    wfi_matmul_constants(b->point, &desc);
+    return wfi_plan_add_pipeline(b->plan, &desc, &b->reduction);
+}
+
+static wfi_matmul_scalar scalar(wf_type type, double value)
+{
+    wfi_matmul_scalar out = {.f64 = 0};
+    if (type == WF_TYPE_F64)
+        out.f64 = value;
+    else if (type == WF_TYPE_I8)
+        out.i32 = (int32_t)value;
+    else
+        out.f32 = (float)value;
+    return out;
+}
+
+/* ------------------------------------------------------------------------------------ parts */
+
+static uint64_t limit_of(const builder *b, uint64_t size)
+{
+    return (b->caps->max_storage_range - b->caps->storage_alignment) / size;
+}
+
+/* Lowers *rows so that rows of ld elements, each `row` long, are within the limit. */
+static void fit_rows(uint64_t *rows, uint64_t row, uint64_t ld, uint64_t limit)
+{
+    if (ld)
+        *rows = least(*rows, (limit - row) / ld + 1);
+}
+
+static void keep_fours(uint64_t *part_extent, uint64_t whole)
+{
+    if (*part_extent<whole && * part_extent> 4)
+        *part_extent -= *part_extent % 4;
+}
+
+/* Products of the batch that fit: the last one begins (count - 1) strides on. */
+static uint64_t fit_batch(uint64_t count, uint64_t extent, uint64_t stride, uint64_t limit)
+{
+    return stride && extent <= limit ? least(count, (limit - extent) / stride + 1) : count;
+}
+
+/* The largest parts whose shares of A, B, C and kept sums each fit one storage-buffer binding. */
+static void size_parts(builder *b)
+{
+    const wfi_matmul_problem *p = b->p;
+    const uint64_t size = wf_type_size(b->point->problem->type),
+                   sum = wfi_matmul_sum_size(b->point->problem->type);
+    const uint64_t inputs = limit_of(b, size), sums = limit_of(b, sum);
+    part *w = &b->whole;
+    *w = (part){.batch = least(p->batch, b->caps->max_groups[2]),
+                .m = least(p->m, least(inputs, sums)),
+                .n = least(p->n, least(inputs, sums)),
+                .k = least(p->k, inputs)};
+    if (p->transpose_b)
+        fit_rows(&w->n, w->k, p->ldb, inputs);
+    else
+        fit_rows(&w->k, w->n, p->ldb, inputs);
+    keep_fours(&w->n, p->n);
+    keep_fours(&w->k, p->k);
+    if (p->transpose_a)
+        fit_rows(&w->k, w->m, p->lda, inputs);
+    else
+        fit_rows(&w->m, w->k, p->lda, inputs);
+    /* The widest element that C or kept sums can have. */
+    fit_rows(&w->m, w->n, p->ldc, sums);
+    if (b->raw && w->n)
+        w->m = least(w->m, sums / (w->n * b->tile.splits));
+    w->m = w->m ? w->m : 1;
+    keep_fours(&w->m, p->m);
+    keep_fours(&w->k, p->k);
+    if (w->m < p->m || w->n < p->n || w->k < p->k) {
+        w->batch = 1;
+        return;
+    }
+    uint64_t extents[3];
+    wfi_matmul_problem single = *p;
+    single.batch = 1;
+    wfi_matmul_extents(&single, extents);
+    w->batch = fit_batch(w->batch, extents[0], p->stride_a, inputs);
+    w->batch = fit_batch(w->batch, extents[1], p->stride_b, inputs);
+    w->batch = fit_batch(w->batch, extents[2], p->stride_c, sums);
+    if (b->raw)
+        w->batch = least(w->batch, sums / (w->m * w->n * b->tile.splits));
+}
+
+/* A slot over [first, first + elements) of a binding, its start rounded down to the alignment; the
+ * rest goes to *base. */
+static wfi_slot slot_at(const wf_caps *caps, uint32_t binding, uint64_t first, uint64_t elements,
+                        uint64_t size, uint32_t *base)
+{
+    const uint64_t bytes = first * size;
+    const uint64_t start = bytes - bytes % caps->storage_alignment;
+    *base = (uint32_t)((bytes - start) / size);
+    return (wfi_slot){WFI_SLOT_BINDING, binding, start, bytes - start + elements * size};
+}
+
+/* The slot of a matrix's share: `rows` rows from row0 on, `columns` columns from column0 on. */
+static wfi_slot matrix_slot(const builder *b, uint32_t binding, const part *s, uint64_t row0,
+                            uint64_t rows, uint64_t column0, uint64_t columns, uint32_t *base)
+{
+    const wfi_matmul_problem *p = b->p;
+    const uint64_t lds[] = {p->lda, p->ldb, p->ldc};
+    const uint64_t strides[] = {p->stride_a, p->stride_b, p->stride_c};
+    const wf_type type = b->point->problem->type;
+    const uint64_t size =
+        binding == WF_MATMUL_C ? wfi_matmul_c_size(type, p->output) : wf_type_size(type);
+    const uint64_t ld = lds[binding], stride = strides[binding];
+    return slot_at(b->caps, binding, s->z0 * stride + row0 * ld + column0,
+                   (s->batch - 1) * stride + (rows - 1) * ld + columns, size, base);
+}
+
+static wfi_slot bias_slot(const builder *b, const part *s, uint32_t *base)
+{
+    return slot_at(b->caps, WF_MATMUL_BIAS, s->n0, s->n,
+                   wfi_matmul_sum_size(b->point->problem->type), base);
+}
+
+static wfi_slot sums_slot(const builder *b, const part *s, uint64_t slices)
+{
+    return (wfi_slot){WFI_SLOT_OWN, b->sums, 0,
+                      s->batch * slices * s->m * s->n *
+                          wfi_matmul_sum_size(b->point->problem->type)};
+}
+
+/* ------------------------------------------------------------------------------------ steps */
+
+/* The steps of a sum that each split takes. */
+static uint64_t chunk_of(const builder *b, const part *s)
+{
+    const uint64_t unit = b->tile.k, units = (s->k + unit - 1) / unit;
+    return (units + b->tile.splits - 1) / b->tile.splits * unit;
+}
+
+static wf_result add_product(builder *b, const part *s)
+{
+    const wfi_matmul_problem *p = b->p;
+    const bool last = s->k0 + s->k == p->k, again = s->k0 > 0;
+    const uint64_t tiles_m = (s->m + b->tile.m - 1) / b->tile.m,
+                   tiles_n = (s->n + b->tile.n - 1) / b->tile.n, chunk = chunk_of(b, s),
+                   splits = (s->k + chunk - 1) / chunk;
+    const wf_type type = b->point->problem->type;
+    wfi_matmul_push push = {
+        .m = (uint32_t)s->m,
+        .n = (uint32_t)s->n,
+        .k = (uint32_t)s->k,
+        .lda = (uint32_t)p->lda,
+        .ldb = (uint32_t)p->ldb,
+        .ldc = (uint32_t)(b->raw ? s->n : p->ldc),
+        .stride_a = (uint32_t)p->stride_a,
+        .stride_b = (uint32_t)p->stride_b,
+        .stride_c = (uint32_t)(b->raw ? splits * s->m * s->n : p->stride_c),
+        .tiles_m = (uint32_t)tiles_m,
+        .tiles_n = (uint32_t)tiles_n,
+        .chunk = (uint32_t)chunk,
+        .alpha = b->raw ? scalar(type, 1) : b->alpha,
+        .beta = again ? scalar(type, 1) : b->beta,
+        .stride_split = (uint32_t)(s->m * s->n),
+    };
+    const bool adds = again || (!b->raw && p->beta);
+    const uint32_t stage =
+        (adds ? ADDS : 0u) | (b->raw ? KEEPS_SUMS : 0u) | (!b->raw && last ? FINISHES : 0u);
+    wfi_step step = {
+        .slot_count = 4, .push_bytes = sizeof push, .barrier = again || (b->raw && !b->first)};
+    wf_result result = stage_pipeline(b, stage, &step.pipeline);
+    if (result == WF_SUCCESS)
+        result = wfi_grid(b->plan, tiles_m * tiles_n * splits, step.groups);
+    step.groups[2] = (uint32_t)s->batch;
+    step.slots[0] = p->transpose_a
+                        ? matrix_slot(b, WF_MATMUL_A, s, s->k0, s->k, s->m0, s->m, &push.base_a)
+                        : matrix_slot(b, WF_MATMUL_A, s, s->m0, s->m, s->k0, s->k, &push.base_a);
+    step.slots[1] = p->transpose_b
+                        ? matrix_slot(b, WF_MATMUL_B, s, s->n0, s->n, s->k0, s->k, &push.base_b)
+                        : matrix_slot(b, WF_MATMUL_B, s, s->k0, s->k, s->n0, s->n, &push.base_b);
+    step.slots[2] = b->raw ? sums_slot(b, s, splits)
+                           : matrix_slot(b, WF_MATMUL_C, s, s->m0, s->m, s->n0, s->n, &push.base_c);
+    step.slots[3] = p->bias ? bias_slot(b, s, &push.base_bias) : step.slots[1];
+    memcpy(step.push, &push, sizeof push);
+    b->first = false;
+    return result == WF_SUCCESS ? wfi_plan_add_step(b->plan, &step) : result;
+}
+
+/* Finishes a part of C from `slices` kept sums an element (0: there is no product). */
+static wf_result add_finish(builder *b, const part *s, uint64_t slices)
+{
+    const wfi_matmul_problem *p = b->p;
+    wfi_matmul_push push = {
+        .m = (uint32_t)s->m,
+        .n = (uint32_t)s->n,
+        .k = (uint32_t)slices,
+        .lda = (uint32_t)s->n,
+        .ldc = (uint32_t)p->ldc,
+        .stride_a = (uint32_t)(slices * s->m * s->n),
+        .stride_c = (uint32_t)p->stride_c,
+        .alpha = b->alpha,
+        .beta = b->beta,
+        .stride_split = (uint32_t)(s->m * s->n),
+    };
+    wfi_step step = {.pipeline = b->reduction,
+                     .slot_count = 4,
+                     .push_bytes = sizeof push,
+                     .barrier = slices > 0};
+    wf_result result = wfi_grid(b->plan, (s->m * s->n + REDUCE_X - 1) / REDUCE_X, step.groups);
+    step.groups[2] = (uint32_t)s->batch;
+    step.slots[0] = slices ? sums_slot(b, s, slices) : (wfi_slot){WFI_SLOT_OWN, b->sums, 0, 16};
+    step.slots[1] = step.slots[0];
+    step.slots[2] = matrix_slot(b, WF_MATMUL_C, s, s->m0, s->m, s->n0, s->n, &push.base_c);
+    step.slots[3] = p->bias ? bias_slot(b, s, &push.base_bias) : step.slots[0];
+    memcpy(step.push, &push, sizeof push);
+    return result == WF_SUCCESS ? wfi_plan_add_step(b->plan, &step) : result;
+}
+
+/* All parts of the sum of one part of C. */
+static wf_result add_part(builder *b, part s)
+{
+    const wfi_matmul_problem *p = b->p;
+    wf_result result = WF_SUCCESS;
+    uint64_t slices = 0;
+    for (s.k0 = 0; s.k0 < p->k && result == WF_SUCCESS; s.k0 += b->whole.k) {
+        s.k = least(b->whole.k, p->k - s.k0);
+        result = add_product(b, &s);
+        const uint64_t chunk = chunk_of(b, &s);
+        slices = (s.k + chunk - 1) / chunk;
+    }
+    return result == WF_SUCCESS && (b->raw || p->k == 0) ? add_finish(b, &s, slices) : result;
+}
+
+static uint64_t count_parts(uint64_t whole, uint64_t part_extent)
+{
+    return whole ? (whole + part_extent - 1) / part_extent : 1;
+}
+
+static wf_result add_parts(builder *b)
+{
+    const wfi_matmul_problem *p = b->p;
+    const part *w = &b->whole;
+    wf_result result = WF_SUCCESS;
+    part s = {0};
+    const double steps = (double)count_parts(p->batch, w->batch) * (double)count_parts(p->m, w->m) *
+                         (double)count_parts(p->n, w->n) * (double)count_parts(p->k, w->k);
+    if (steps > MOST_STEPS)
+        return wfi_fail(&wfi_plan_device(b->plan)->log, WF_ERROR_TOO_LARGE,
+                        "the product takes %.0f dispatches, since a binding has at most %llu bytes",
+                        steps, (unsigned long long)b->caps->max_storage_range);
+    for (s.z0 = 0; s.z0 < p->batch; s.z0 += w->batch)
+        for (s.m0 = 0; s.m0 < p->m; s.m0 += w->m)
+            for (s.n0 = 0; s.n0 < p->n && result == WF_SUCCESS; s.n0 += w->n) {
+                s.batch = least(w->batch, p->batch - s.z0);
+                s.m = least(w->m, p->m - s.m0);
+                s.n = least(w->n, p->n - s.n0);
+                result = add_part(b, s);
+            }
+    return result;
+}
+
+/* --------------------------------------------------------------------------------------- plans */
+
+static wf_result add_bindings(wf_plan *plan, const wf_matmul_params *params)
+{
+    static const char *const names[] = {"A", "B", "C", "bias"};
+    uint64_t bytes[WF_MATMUL_BINDINGS];
+    wf_result result = wf_matmul_bytes(params, bytes);
+    for (int i = 0; i < WF_MATMUL_BINDINGS && result == WF_SUCCESS; i++) {
+        const wfi_binding_spec spec = {names[i], i == WF_MATMUL_C ? WFI_READS_WRITES : WFI_READS,
+                                       bytes[i]};
+        result = wfi_plan_add_binding(plan, &spec);
+    }
+    return result;
+}
+
+/* Kept sums, where the variant splits them or parts of them would be rounded to a narrow C. */
+static wf_result prepare_sums(builder *b)
+{
+    const wfi_matmul_problem *p = b->p;
+    const wf_type type = b->point->problem->type;
+    const uint64_t sum = wfi_matmul_sum_size(type);
+    b->raw = p->k > 0 && b->tile.splits > 1;
+    size_parts(b);
+    const bool parted = b->whole.k < p->k;
+    if (parted) {
+        b->tile.splits = 1;
+        b->raw = wfi_matmul_c_size(type, p->output) < sum;
+        size_parts(b);
+    }
+    if (p->k && !b->raw)
+        return WF_SUCCESS;
+    const uint64_t slices = p->k ? b->tile.splits : 0;
+    wf_result result = add_reduction(b, slices);
+    const uint64_t bytes = b->whole.batch * b->whole.m * b->whole.n * slices * sum;
+    return result == WF_SUCCESS ? wfi_plan_add_scratch(b->plan, bytes < 16 ? 16 : bytes, &b->sums)
+                                : result;
+}
+
+wf_result wfi_matmul_build(wf_plan *plan, const wfi_point *point, const wf_matmul_params *params,
+                           wfi_matmul_tile tile)
+{
+    wfi_matmul_problem problem = point->problem->matmul;
+    builder b = {.plan = plan, .point = point, .p = &problem, .caps = point->caps, .first = true};
+    b.tile = tile;
+    b.tile.k = tile.k ? tile.k : 1;
+    b.tile.splits = tile.splits ? tile.splits : 1;
+    b.alpha = scalar(point->problem->type, params->alpha ? *params->alpha : 1);
+    b.beta = scalar(point->problem->type, params->beta);
+    if (!wfi_matmul_multiplies(params))
+        problem.k = 0;
+    wf_result result = add_bindings(plan, params);
+    if (result != WF_SUCCESS || problem.m == 0 || problem.n == 0)
+        return result;
+    result = prepare_sums(&b);
+    return result == WF_SUCCESS ? add_parts(&b) : result;
+}

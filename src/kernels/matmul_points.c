@@ -1,0 +1,177 @@
+/* The search spaces of the plain matmul variants: parameters, constraints, geometry. */
+#include "kernels/matmul_rows.h"
+#include "matmul/matmul_ids.h"
+
+static const uint32_t naive_x[] = {8, 16, 32, 64, 128}, naive_y[] = {1, 2, 4, 8, 16};
+
+const wfi_parameter wfi_matmul_naive_parameters[WFI_NAIVE_PARAMETERS] = {
+    {"local_x", 0, 16, 5, naive_x, "work-items along the columns of C"},
+    {"local_y", 1, 8, 5, naive_y, "work-items along the rows of C"},
+};
+
+static const uint32_t tiles[] = {8, 16, 32, 64, 128}, depths[] = {4, 8, 16, 32},
+                      outputs[] = {1, 2, 4, 8};
+
+const wfi_parameter wfi_matmul_register_parameters[WFI_REGISTER_PARAMETERS] = {
+    {"tile_m", MATMUL_ID_TILE_M, 32, 5, tiles, "rows of C a work-group computes"},
+    {"tile_n", MATMUL_ID_TILE_N, 32, 5, tiles, "columns of C a work-group computes"},
+    {"tile_k", MATMUL_ID_TILE_K, 8, 4, depths, "steps of the sum held in shared memory"},
+    {"thread_m", MATMUL_ID_THREAD_M, 4, 4, outputs, "rows of C a work-item computes"},
+    {"thread_n", MATMUL_ID_THREAD_N, 4, 4, outputs, "columns of C a work-item computes"},
+};
+
+static const uint32_t vector_tiles[] = {16, 32, 64, 128, 256}, vector_depths[] = {4, 8, 16, 32},
+                      vector_outputs[] = {4, 8, 16}, wides[] = {0, 1, 2, 3, 4, 7},
+                      lanes[] = {1, 2, 4, 8, 16}, strips[] = {1, 2, 4, 8, 16},
+                      splits[] = {1, 2, 4, 8, 16, 64};
+
+const wfi_parameter wfi_matmul_vector_parameters[WFI_VECTOR_PARAMETERS] = {
+    {"tile_m", MATMUL_ID_TILE_M, 64, 5, vector_tiles, "rows of C a work-group computes"},
+    {"tile_n", MATMUL_ID_TILE_N, 64, 5, vector_tiles, "columns of C a work-group computes"},
+    {"tile_k", MATMUL_ID_TILE_K, 8, 4, vector_depths, "steps of the sum held in shared memory"},
+    {"thread_m", MATMUL_ID_THREAD_M, 8, 3, vector_outputs, "rows of C a work-item computes"},
+    {"thread_n", MATMUL_ID_THREAD_N, 8, 3, vector_outputs, "columns of C a work-item computes"},
+    {"wide", MATMUL_ID_WIDE, 0, 6, wides, "memory moves four at a time: 1 A, 2 B, 4 C, added"},
+    {"lanes_m", MATMUL_ID_LANES_M, 4, 5, lanes, "work-items of a block of them along rows"},
+    {"lanes_n", MATMUL_ID_LANES_N, 8, 5, lanes, "work-items of a block of them along columns"},
+    {"strip", MATMUL_ID_STRIP, 1, 5, strips, "tile rows that neighbouring work-groups go down"},
+    {"splits", WFI_NO_CONSTANT, 1, 6, splits, "parts of the sum that different work-groups make"},
+};
+
+static bool positive(const wfi_point *point)
+{
+    for (int i = WFI_TILE_M; i <= WFI_THREAD_N; i++)
+        if (point->values[i] == 0 || point->values[i] > 1024)
+            return false;
+    return true;
+}
+
+static bool m_divides(const wfi_point *point)
+{
+    return point->values[WFI_TILE_M] % point->values[WFI_THREAD_M] == 0;
+}
+
+static bool n_divides(const wfi_point *point)
+{
+    return point->values[WFI_TILE_N] % point->values[WFI_THREAD_N] == 0;
+}
+
+static bool few_registers(const wfi_point *point)
+{
+    return point->values[WFI_THREAD_M] * point->values[WFI_THREAD_N] <= 256;
+}
+
+#define POSITIVE                                                                                   \
+    {                                                                                              \
+        "tile and thread sizes must be between 1 and 1024", positive                               \
+    }
+#define M_DIVIDES                                                                                  \
+    {                                                                                              \
+        "tile_m must be a multiple of thread_m, since each work-item computes a whole block",      \
+            m_divides                                                                              \
+    }
+#define N_DIVIDES                                                                                  \
+    {                                                                                              \
+        "tile_n must be a multiple of thread_n, since each work-item computes a whole block",      \
+            n_divides                                                                              \
+    }
+#define FEW_REGISTERS                                                                              \
+    {                                                                                              \
+        "thread_m x thread_n must be at most 256, since the sums live in registers", few_registers \
+    }
+
+const wfi_constraint wfi_matmul_register_constraints[WFI_REGISTER_CONSTRAINTS] = {
+    POSITIVE, M_DIVIDES, N_DIVIDES, FEW_REGISTERS};
+
+static bool fours(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    return v[WFI_TILE_K] % 4 == 0 && v[WFI_THREAD_M] % 4 == 0 && v[WFI_THREAD_N] % 4 == 0;
+}
+
+static bool row_of_fours(uint64_t extent, uint64_t ld, uint64_t stride)
+{
+    return extent % 4 == 0 && ld % 4 == 0 && stride % 4 == 0;
+}
+
+uint32_t wfi_matmul_wide_bits(const wfi_matmul_problem *p)
+{
+    const bool a = row_of_fours(p->transpose_a ? p->m : p->k, p->lda, p->stride_a);
+    const bool b = row_of_fours(p->transpose_b ? p->k : p->n, p->ldb, p->stride_b);
+    const bool c = row_of_fours(p->n, p->ldc, p->stride_c);
+    return (a ? 1u : 0u) | (b ? 2u : 0u) | (c ? 4u : 0u);
+}
+
+static bool wide_allowed(const wfi_point *point)
+{
+    return (point->values[WFI_WIDE] & ~wfi_matmul_wide_bits(&point->problem->matmul)) == 0;
+}
+
+static bool lanes_divide(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    return v[WFI_LANES_M] && v[WFI_LANES_N] &&
+           v[WFI_TILE_M] / v[WFI_THREAD_M] % v[WFI_LANES_M] == 0 &&
+           v[WFI_TILE_N] / v[WFI_THREAD_N] % v[WFI_LANES_N] == 0;
+}
+
+static bool strip_positive(const wfi_point *point)
+{
+    return point->values[WFI_STRIP] >= 1 && point->values[WFI_STRIP] <= 65536;
+}
+
+static bool splits_positive(const wfi_point *point)
+{
+    return point->values[WFI_SPLITS] >= 1 && point->values[WFI_SPLITS] <= 4096;
+}
+
+const wfi_constraint wfi_matmul_vector_constraints[WFI_VECTOR_CONSTRAINTS] = {
+    {"wide may move four elements at a time only in matrices whose rows begin at, and are as long "
+     "as, multiples of 4",
+     wide_allowed},
+    POSITIVE,
+    {"tile_k, thread_m and thread_n must be multiples of 4, since values move four at a time",
+     fours},
+    M_DIVIDES,
+    N_DIVIDES,
+    FEW_REGISTERS,
+    {"lanes_m and lanes_n must divide the work-items along rows and columns, since blocks of them "
+     "are whole",
+     lanes_divide},
+    {"strip must be between 1 and 65536", strip_positive},
+    {"splits must be between 1 and 4096", splits_positive},
+};
+
+void wfi_matmul_naive_group(const wfi_point *point, uint32_t size[3])
+{
+    size[0] = point->values[WFI_NAIVE_X];
+    size[1] = point->values[WFI_NAIVE_Y];
+    size[2] = 1;
+}
+
+uint32_t wfi_matmul_tile_threads(const uint32_t *values)
+{
+    return values[WFI_TILE_M] / values[WFI_THREAD_M] * (values[WFI_TILE_N] / values[WFI_THREAD_N]);
+}
+
+void wfi_matmul_tile_group(const wfi_point *point, uint32_t size[3])
+{
+    size[0] = wfi_matmul_tile_threads(point->values);
+    size[1] = size[2] = 1;
+}
+
+uint64_t wfi_matmul_register_shared(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    return (uint64_t)v[WFI_TILE_K] * (v[WFI_TILE_M] + 1 + v[WFI_TILE_N] + 1) *
+           wfi_matmul_sum_size(point->problem->type);
+}
+
+uint64_t wfi_matmul_vector_shared(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const uint64_t pads = (p->transpose_a ? 0u : 1u) + (p->transpose_b ? 1u : 0u);
+    return UINT64_C(2) * v[WFI_TILE_K] * (v[WFI_TILE_M] / 4 + v[WFI_TILE_N] / 4 + pads) * 4 *
+           wfi_matmul_sum_size(point->problem->type);
+}

@@ -1,0 +1,105 @@
+/* What the rows of the matmul family share: the problem made from parameters, the constants and
+ * push constants of every module, building of plans, and parts of the model. */
+#ifndef WFI_KERNELS_MATMUL_ROWS_H
+#define WFI_KERNELS_MATMUL_ROWS_H
+
+#include "kernels/plan.h"
+
+/* ------------------------------------------------------------------- matmul_params.c: problems */
+
+/* The problem that params ask for: defaults made explicit, limits checked. */
+wf_result wfi_matmul_problem_of(const wfi_log *log, const wf_matmul_params *params,
+                                wfi_matmul_problem *out);
+/* False where C takes no product: k or alpha is 0. */
+bool wfi_matmul_multiplies(const wf_matmul_params *params);
+/* Elements from the first of A, B or C to behind the last, of all products of the batch. */
+void wfi_matmul_extents(const wfi_matmul_problem *p, uint64_t extents[3]);
+/* Bytes of a sum, and of an element of C. */
+uint64_t wfi_matmul_sum_size(wf_type type);
+uint64_t wfi_matmul_c_size(wf_type type, wf_matmul_output output);
+
+double wfi_matmul_flops(const wfi_problem *problem);
+double wfi_matmul_least_bytes(const wfi_problem *problem);
+
+/* --------------------------------------------------------------------- matmul_build.c: building */
+
+/* As in matmul_problem.glsl. Modules may add members behind; 40 bytes are left. */
+typedef union wfi_matmul_scalar {
+    float f32;
+    double f64;
+    int32_t i32;
+} wfi_matmul_scalar;
+
+typedef struct wfi_matmul_push {
+    uint32_t m, n, k;
+    uint32_t lda, ldb, ldc;
+    uint32_t base_a, base_b, base_c, base_bias;
+    uint32_t stride_a, stride_b, stride_c;
+    uint32_t tiles_m, tiles_n;
+    uint32_t chunk;
+    wfi_matmul_scalar alpha, beta;
+    uint32_t stride_split;
+    uint32_t unused;
+} wfi_matmul_push;
+
+/* How one work-group's output tile is sized, and into how many parts its sum is split. */
+typedef struct wfi_matmul_tile {
+    uint32_t m, n;
+    uint32_t k;      /* a split's steps are a multiple of it; 0: 1 */
+    uint32_t splits; /* 0: 1 */
+} wfi_matmul_tile;
+
+/* A variant's `constants`: what the product is (transposes, beta, bias, activation, output). */
+void wfi_matmul_constants(const wfi_point *point, wfi_pipeline_desc *desc);
+/* Sets constant `id` of desc, which must be there. */
+void wfi_matmul_set_constant(wfi_pipeline_desc *desc, uint32_t id, uint32_t value);
+
+/* The plan of a variant whose groups each compute a tile (and split) numbered along n first, by
+ * wfi_matmul_push: bindings, panels that fit storage-buffer bindings, batches, splits and their
+ * reduction, products without A and B. */
+wf_result wfi_matmul_build(wf_plan *plan, const wfi_point *point, const wf_matmul_params *params,
+                           wfi_matmul_tile tile);
+
+/* Whether elements of a matrix can move four at a time: every row, as stored, begins at and is as
+ * long as a multiple of four. Bits 1 A, 2 B, 4 C. */
+uint32_t wfi_matmul_wide_bits(const wfi_matmul_problem *p);
+
+/* ------------------------------------------------------------------------ matmul_model.c: model */
+
+/* The share of a device's rate that so many work-items reach. */
+double wfi_matmul_occupied(const wf_caps *caps, double work_items, double wanted);
+
+double wfi_matmul_naive_fit(wfi_point *point);
+double wfi_matmul_register_fit(wfi_point *point);
+double wfi_matmul_vector_fit(wfi_point *point);
+
+/* ------------------------------------------------------------- matmul_points.c: search spaces */
+
+/* Positions of a row's parameters. */
+enum { WFI_NAIVE_X, WFI_NAIVE_Y, WFI_NAIVE_PARAMETERS };
+enum { WFI_TILE_M, WFI_TILE_N, WFI_TILE_K, WFI_THREAD_M, WFI_THREAD_N, WFI_REGISTER_PARAMETERS };
+enum {
+    WFI_WIDE = WFI_REGISTER_PARAMETERS,
+    WFI_LANES_M,
+    WFI_LANES_N,
+    WFI_STRIP,
+    WFI_SPLITS,
+    WFI_VECTOR_PARAMETERS
+};
+
+#define WFI_REGISTER_CONSTRAINTS 4
+#define WFI_VECTOR_CONSTRAINTS 9
+
+extern const wfi_parameter wfi_matmul_naive_parameters[WFI_NAIVE_PARAMETERS];
+extern const wfi_parameter wfi_matmul_register_parameters[WFI_REGISTER_PARAMETERS];
+extern const wfi_parameter wfi_matmul_vector_parameters[WFI_VECTOR_PARAMETERS];
+extern const wfi_constraint wfi_matmul_register_constraints[WFI_REGISTER_CONSTRAINTS];
+extern const wfi_constraint wfi_matmul_vector_constraints[WFI_VECTOR_CONSTRAINTS];
+
+void wfi_matmul_naive_group(const wfi_point *point, uint32_t size[3]);
+void wfi_matmul_tile_group(const wfi_point *point, uint32_t size[3]);
+uint32_t wfi_matmul_tile_threads(const uint32_t *values);
+uint64_t wfi_matmul_register_shared(const wfi_point *point);
+uint64_t wfi_matmul_vector_shared(const wfi_point *point);
+
+#endif

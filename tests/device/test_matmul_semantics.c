@@ -1,0 +1,417 @@
+/* The whole of C = activation(alpha op(A) op(B) + beta C + bias): every variant, type and pair of
+ * transposes, with drawn sizes, leading dimensions, batches and epilogues, against f64. Whatever a
+ * product must not read is poisoned; what it must not write is compared. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/device.h"
+#include "kernels/matmul_rows.h"
+#include "points.h"
+
+/* One product: parameters, and host and device copies of its operands. */
+typedef struct product {
+    wf_device *device;
+    wf_matmul_params params;
+    double alpha;
+    uint64_t bytes[WF_MATMUL_BINDINGS];
+    void *host[WF_MATMUL_BINDINGS]; /* C: before */
+    void *result;                   /* C: after */
+    wf_buffer *buffers[WF_MATMUL_BINDINGS];
+} product;
+
+static wf_type sum_type(wf_type type)
+{
+    return type == WF_TYPE_F64 ? WF_TYPE_F64 : WF_TYPE_F32;
+}
+
+/* A drawn number; small whole numbers for I8. */
+static void draw(test_random *random, wf_type type, bool sums, void *data, uint64_t index)
+{
+    const double value = test_random_uniform(random);
+    if (type == WF_TYPE_I8 && sums)
+        ((int32_t *)data)[index] = (int32_t)(value * 1000);
+    else if (type == WF_TYPE_I8)
+        wf_element_set(type, data, index, value * 127);
+    else
+        wf_element_set(sums ? sum_type(type) : type, data, index, value);
+}
+
+typedef struct matrix {
+    uint64_t rows, columns, ld, stride;
+} matrix;
+
+static matrix matrix_of(const wf_matmul_params *p, int binding)
+{
+    matrix x;
+    if (binding == WF_MATMUL_A)
+        x = (matrix){p->transpose_a ? p->k : p->m, p->transpose_a ? p->m : p->k, p->lda,
+                     p->stride_a};
+    else if (binding == WF_MATMUL_B)
+        x = (matrix){p->transpose_b ? p->n : p->k, p->transpose_b ? p->k : p->n, p->ldb,
+                     p->stride_b};
+    else
+        x = (matrix){p->m, p->n, p->ldc, p->stride_c};
+    x.ld = x.ld ? x.ld : x.columns;
+    x.stride = x.stride == WF_STRIDE_SHARED ? 0 : x.stride ? x.stride : x.rows * x.ld;
+    return x;
+}
+
+/* Draws the elements of a matrix; all else in its buffer stays poison. */
+static void draw_matrix(product *p, int binding, test_random *random)
+{
+    const matrix x = matrix_of(&p->params, binding);
+    const bool sums = binding == WF_MATMUL_C &&
+                      (p->params.output == WF_MATMUL_OUTPUT_SUMS || p->params.type == WF_TYPE_I8);
+    const uint64_t batch = p->params.batch ? p->params.batch : 1;
+    for (uint64_t z = 0; z < batch; z++)
+        for (uint64_t row = 0; row < x.rows; row++)
+            for (uint64_t column = 0; column < x.columns; column++)
+                draw(random, p->params.type, sums, p->host[binding],
+                     z * x.stride + row * x.ld + column);
+}
+
+static void make(product *p, wf_device *device, test_random *random)
+{
+    p->device = device;
+    p->params.size = sizeof p->params;
+    assert_int_equal(wf_matmul_bytes(&p->params, p->bytes), WF_SUCCESS);
+    for (int i = 0; i < WF_MATMUL_BINDINGS; i++) {
+        if (!p->bytes[i])
+            continue;
+        const uint64_t room = (p->bytes[i] + 3) / 4 * 4;
+        p->host[i] = malloc(room);
+        assert_non_null(p->host[i]);
+        memset(p->host[i], 0xff, room); /* NaN in every float type */
+        if (i == WF_MATMUL_BIAS)
+            for (uint64_t j = 0; j < p->params.n; j++)
+                draw(random, p->params.type, true, p->host[i], j);
+        else if (i != WF_MATMUL_C || p->params.beta != 0)
+            draw_matrix(p, i, random);
+        assert_int_equal(wf_buffer_create(device, room, WF_MEMORY_DEVICE, &p->buffers[i]), 0);
+        assert_int_equal(wf_buffer_write(p->buffers[i], 0, p->host[i], room), 0);
+    }
+    p->result = malloc(p->bytes[WF_MATMUL_C] + 4);
+    assert_non_null(p->result);
+}
+
+static void discard(product *p)
+{
+    for (int i = 0; i < WF_MATMUL_BINDINGS; i++) {
+        wf_buffer_destroy(&p->buffers[i]);
+        free(p->host[i]);
+    }
+    free(p->result);
+}
+
+static void say(const product *p, const char *what, char *text, size_t bytes)
+{
+    const wf_matmul_params *q = &p->params;
+    snprintf(text, bytes,
+             "%s %s %llux%llux%llu batch %llu ta %d tb %d lda %llu ldb %llu ldc %llu alpha %g beta "
+             "%g bias %d activation %d output %d seed %llu",
+             what, wf_type_name(q->type), (unsigned long long)q->m, (unsigned long long)q->n,
+             (unsigned long long)q->k, (unsigned long long)q->batch, q->transpose_a, q->transpose_b,
+             (unsigned long long)q->lda, (unsigned long long)q->ldb, (unsigned long long)q->ldc,
+             q->alpha ? *q->alpha : 1, q->beta, q->bias, q->activation, q->output,
+             (unsigned long long)test_seed());
+}
+
+/* Bytes of C that belong to no element must be as before. */
+static void assert_padding_kept(const product *p, const char *text)
+{
+    const matrix x = matrix_of(&p->params, WF_MATMUL_C);
+    const uint64_t batch = p->params.batch ? p->params.batch : 1;
+    const uint64_t last = (batch - 1) * x.stride + (x.rows - 1) * x.ld + x.columns;
+    const uint64_t size = last ? p->bytes[WF_MATMUL_C] / last : 1;
+    const unsigned char *before = p->host[WF_MATMUL_C], *after = p->result;
+    for (uint64_t z = 0; z < batch; z++)
+        for (uint64_t row = 0; row < x.rows; row++) {
+            const uint64_t end = z * x.stride + row * x.ld + x.columns;
+            const uint64_t next = row + 1 < x.rows ? z * x.stride + (row + 1) * x.ld
+                                  : z + 1 < batch  ? (z + 1) * x.stride
+                                                   : end;
+            if (memcmp(before + end * size, after + end * size, (next - end) * size) != 0)
+                fail_msg("%s: padding behind row %llu was written", text, (unsigned long long)row);
+        }
+}
+
+static uint32_t run(product *p, const char *what)
+{
+    wf_plan *plan = NULL;
+    wf_check check;
+    char text[768];
+    wf_plan_info info = {.size = sizeof info};
+    wf_bindings bindings = {.size = sizeof bindings};
+    const wf_matmul_inputs inputs = {.size = sizeof inputs,
+                                     .a = p->host[WF_MATMUL_A],
+                                     .b = p->host[WF_MATMUL_B],
+                                     .bias = p->host[WF_MATMUL_BIAS],
+                                     .c = p->host[WF_MATMUL_C]};
+    say(p, what, text, sizeof text);
+    for (int i = 0; i < WF_MATMUL_BINDINGS; i++)
+        bindings.items[i].buffer = p->buffers[i];
+    if (wf_matmul_plan(p->device, &p->params, &plan) != WF_SUCCESS ||
+        wf_plan_describe(plan, &info) != WF_SUCCESS || wf_plan_run(plan, &bindings) != WF_SUCCESS)
+        fail_msg("%s: did not run", text);
+    if (p->bytes[WF_MATMUL_C])
+        assert_int_equal(
+            wf_buffer_read(p->buffers[WF_MATMUL_C], 0, p->result, p->bytes[WF_MATMUL_C]),
+            WF_SUCCESS);
+    wf_plan_destroy(&plan);
+    assert_int_equal(wf_matmul_check(&p->params, &inputs, p->result, 0, 0, &check), WF_SUCCESS);
+    if (!(check.error_over_bound <= 1))
+        fail_msg("%s: element %llu is %g bounds off", text, (unsigned long long)check.worst,
+                 check.error_over_bound);
+    if (p->bytes[WF_MATMUL_C])
+        assert_padding_kept(p, text);
+    return info.dispatches;
+}
+
+/* 1, primes, multiples of four and others; `wide`: multiples of four only. */
+static uint64_t draw_extent(test_random *random, bool wide)
+{
+    static const uint64_t edges[] = {1, 2, 7, 31, 64, 67};
+    const uint64_t any = 1 + test_random_below(random, 90);
+    const uint64_t extent =
+        test_random_below(random, 2) ? edges[test_random_below(random, 6)] : any;
+    return wide ? (extent + 3) / 4 * 4 : extent;
+}
+
+static void draw_params(product *p, wf_type type, int transposes, test_random *random)
+{
+    static const double alphas[] = {1, -2, 3}, betas[] = {0, 1, -3};
+    wf_matmul_params *q = &p->params;
+    const bool wide = test_random_below(random, 2);
+    *q = (wf_matmul_params){.m = draw_extent(random, wide),
+                            .n = draw_extent(random, wide),
+                            .k = draw_extent(random, wide),
+                            .type = type,
+                            .transpose_a = transposes & 1,
+                            .transpose_b = (transposes & 2) != 0,
+                            .beta = betas[test_random_below(random, 3)],
+                            .bias = test_random_below(random, 2)};
+    const uint32_t most = type == WF_TYPE_I8 ? 2 : 3;
+    q->activation = (wf_activation)test_random_below(random, most);
+    q->output = (wf_matmul_output)test_random_below(random, 2);
+    p->alpha = alphas[test_random_below(random, 3)];
+    q->alpha = test_random_below(random, 2) ? &p->alpha : NULL;
+    if (type != WF_TYPE_I8) {
+        p->alpha *= 0.37;
+        q->beta *= 0.61;
+    }
+    if (test_random_below(random, 2)) {
+        const uint64_t pad = wide ? 4 : 3;
+        q->lda = (q->transpose_a ? q->m : q->k) + pad;
+        q->ldb = (q->transpose_b ? q->k : q->n) + pad;
+        q->ldc = q->n + pad;
+    }
+    if (test_random_below(random, 3) == 0) {
+        q->batch = 2 + test_random_below(random, 3);
+        q->stride_b = test_random_below(random, 2) ? WF_STRIDE_SHARED : 0;
+        q->stride_c = q->m * (q->ldc ? q->ldc : q->n) + (wide ? 8 : 5);
+    }
+}
+
+/* Small values, which drivers compile fast; the point tests take the large ones. */
+static bool small_point(wfi_point *point, test_random *random)
+{
+    static const wf_constant small[] = {{"tile_m", 16},  {"tile_n", 32},  {"tile_k", 8},
+                                        {"thread_m", 4}, {"thread_n", 4}, {"lanes_m", 2},
+                                        {"lanes_n", 4},  {"wide", 0},     {"strip", 2}};
+    wfi_point_defaults(point);
+    for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
+        const uint32_t at = wfi_parameter_find(point->variant, small[i].name);
+        if (at != UINT32_MAX)
+            point->values[at] = small[i].value;
+    }
+    const uint32_t splits = wfi_parameter_find(point->variant, "splits"),
+                   wide = wfi_parameter_find(point->variant, "wide");
+    if (splits != UINT32_MAX)
+        point->values[splits] = 1 + 2 * test_random_below(random, 2);
+    if (wide != UINT32_MAX)
+        for (point->values[wide] = 7; !wfi_point_legal(point, NULL) && point->values[wide] > 0;)
+            point->values[wide]--;
+    return wfi_point_legal(point, NULL);
+}
+
+/* The problem as the planner sees it, as far as the legality of points goes. */
+static wfi_problem problem_of(const wf_matmul_params *q)
+{
+    wfi_problem problem = {.family = WF_FAMILY_MATMUL, .type = q->type};
+    wfi_matmul_problem_of(NULL, q, &problem.matmul);
+    return problem;
+}
+
+static void every_variant_does_everything(void **state)
+{
+    const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
+    test_random random = {test_seed()};
+    uint32_t count = 0;
+    char text[256];
+    for (uint32_t v = 0; v < family->variant_count; v++)
+        for (int type = 0; type < WF_TYPE_COUNT; type++)
+            for (int transposes = 0; transposes < 4; transposes++) {
+                product p = {0};
+                wf_constant constants[WF_MAX_PARAMETERS];
+                draw_params(&p, (wf_type)type, transposes, &random);
+                p.params.size = sizeof p.params;
+                const wfi_problem problem = problem_of(&p.params);
+                wfi_point point = {.caps = wf_device_caps(*state),
+                                   .problem = &problem,
+                                   .variant = &family->variants[v]};
+                if (!small_point(&point, &random) &&
+                    (point.variant->fit(&point) < 0 || !wfi_point_legal(&point, NULL)))
+                    continue;
+                const wf_tuning tuning = test_point_tuning(&point, constants);
+                p.params.tuning = &tuning;
+                make(&p, *state, &random);
+                test_point_text(&point, text, sizeof text);
+                run(&p, text);
+                discard(&p);
+                count++;
+            }
+    printf("%u products\n", count);
+    assert_true(count >= family->variant_count); /* with minimum limits too */
+}
+
+static void empty_extents_do_what_is_left(void **state)
+{
+    test_random random = {test_seed()};
+    for (int n = 0; n < 5; n++) {
+        product p = {.params = {.m = 19, .n = 23, .k = 11, .beta = 0.5, .bias = true}};
+        if (n == 0)
+            p.params.m = 0;
+        else if (n == 1)
+            p.params.n = 0;
+        else if (n == 2)
+            p.params.k = 0;
+        else
+            p.params.alpha = &p.alpha; /* 0 */
+        if (n == 4) {                  /* all that is left is zeros over the poison */
+            p.params.beta = 0;
+            p.params.bias = false;
+            p.params.batch = 3;
+            p.params.ldc = 29;
+        }
+        make(&p, *state, &random);
+        if (n > 1)
+            assert_null(p.buffers[WF_MATMUL_A]);
+        run(&p, "empty");
+        discard(&p);
+    }
+}
+
+/* Bindings too small for a matrix: parts along every extent, and batches a few at a time. */
+static void parts_keep_the_epilogue(void **state)
+{
+    static const wf_type types[] = {WF_TYPE_F32, WF_TYPE_F16, WF_TYPE_I8};
+    wf_device *device = *state;
+    const uint64_t range = device->caps.max_storage_range;
+    test_random random = {test_seed()};
+    const wf_constant small[] = {{"tile_m", 16}, {"tile_n", 32}, {"thread_m", 2}, {"thread_n", 2}};
+    const wf_tuning tuning = {sizeof tuning, "register", small, 4, false};
+    for (int n = 0; n < 12; n++) {
+        product p = {.params = {.tuning = &tuning,
+                                .m = 93,
+                                .n = 61,
+                                .k = 77,
+                                .type = types[n / 4],
+                                .transpose_a = n & 1,
+                                .transpose_b = (n & 2) != 0,
+                                .beta = 2,
+                                .bias = true,
+                                .activation = WF_ACTIVATION_RELU}};
+        const wfi_problem problem = {.family = WF_FAMILY_MATMUL,
+                                     .type = p.params.type,
+                                     .matmul = wfi_matmul_plain(93, 61, 77)};
+        wfi_choice choice;
+        test_expect_errors(true);
+        const wf_result offered =
+            wfi_choose(&device->log, &device->caps, &problem, &tuning, &choice);
+        test_expect_errors(false);
+        if (offered != WF_SUCCESS)
+            continue;
+        make(&p, device, &random);
+        device->caps.max_storage_range =
+            2048 * wf_type_size(p.params.type) + device->caps.storage_alignment;
+        assert_true(run(&p, "parts") >= 9);
+        device->caps.max_storage_range = range;
+        discard(&p);
+    }
+    product p = {.params = {.tuning = &tuning, .m = 20, .n = 20, .k = 20, .batch = 11, .beta = 1}};
+    make(&p, device, &random);
+    device->caps.max_storage_range = 3 * 1600 + device->caps.storage_alignment;
+    assert_int_equal(run(&p, "batches"), 4);
+    device->caps.max_storage_range = range;
+    discard(&p);
+}
+
+static void infinities_pass_through(void **state)
+{
+    test_random random = {test_seed()};
+    product p = {.params = {.m = 12, .n = 16, .k = 20, .activation = WF_ACTIVATION_RELU}};
+    make(&p, *state, &random);
+    float *a = p.host[WF_MATMUL_A], *b = p.host[WF_MATMUL_B];
+    a[3 * 20 + 7] = NAN;
+    b[11 * 16 + 5] = INFINITY;
+    for (int i = 0; i < WF_MATMUL_C; i++)
+        assert_int_equal(wf_buffer_write(p.buffers[i], 0, p.host[i], p.bytes[i]), WF_SUCCESS);
+    run(&p, "infinities");
+    assert_true(isnan(((const float *)p.result)[3 * 16 + 1]));
+    discard(&p);
+}
+
+static void refuse(wf_device *device, const wf_matmul_params *params, wf_result code,
+                   const char *word)
+{
+    wf_plan *plan = NULL;
+    test_expect_errors(true);
+    assert_int_equal(wf_matmul_plan(device, params, &plan), code);
+    test_expect_errors(false);
+    assert_null(plan);
+    assert_non_null(strstr(test_last_error(), word));
+}
+
+static void says_what_is_wrong(void **state)
+{
+    const double half = 0.5;
+    const wf_matmul_params good = {.size = sizeof good, .m = 8, .n = 8, .k = 8};
+    wf_matmul_params bad = good;
+    bad.ldb = 7;
+    refuse(*state, &bad, WF_ERROR_INVALID_ARGUMENT, "ldb is 7");
+    bad = good;
+    bad.batch = 2;
+    bad.stride_c = 63;
+    refuse(*state, &bad, WF_ERROR_INVALID_ARGUMENT, "overlap");
+    bad.stride_c = WF_STRIDE_SHARED;
+    refuse(*state, &bad, WF_ERROR_INVALID_ARGUMENT, "shared");
+    bad = good;
+    bad.type = WF_TYPE_I8;
+    bad.alpha = &half;
+    refuse(*state, &bad, WF_ERROR_INVALID_ARGUMENT, "whole numbers");
+    bad = good;
+    bad.batch = UINT64_C(1) << 31;
+    bad.stride_a = UINT64_C(1) << 40;
+    refuse(*state, &bad, WF_ERROR_TOO_LARGE, "matrix a");
+    bad = good;
+    bad.activation = (wf_activation)9;
+    refuse(*state, &bad, WF_ERROR_INVALID_ARGUMENT, "activation");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_variant_does_everything),
+        cmocka_unit_test(empty_extents_do_what_is_left),
+        cmocka_unit_test(parts_keep_the_epilogue),
+        cmocka_unit_test(infinities_pass_through),
+        cmocka_unit_test(says_what_is_wrong),
+    };
+    return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);
+}
