@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "core/file.h"
 
 #define MAGIC 0x46575043u /* "CPWF" */
 #define FORMAT 1u
@@ -49,35 +49,15 @@ static file_header header_for(const wf_caps *caps, const void *data, size_t byte
     return header;
 }
 
-/* Joins with '/'; malloc'ed, NULL without memory. */
-static char *join(const char *a, const char *b)
-{
-    const size_t bytes = strlen(a) + strlen(b) + 2;
-    char *path = malloc(bytes);
-    if (path)
-        snprintf(path, bytes, "%s/%s", a, b);
-    return path;
-}
-
-static char *default_directory(void)
-{
-    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    if (xdg && xdg[0] == '/')
-        return join(xdg, "wavefit");
-    return home && home[0] == '/' ? join(home, ".cache/wavefit") : NULL;
-}
-
 static char *cache_path(const char *directory, const wf_caps *caps)
 {
     char name[96];
-    char *base = directory ? strdup(directory) : default_directory();
-    if (!base || !*base) {
-        free(base);
+    char *base = wfi_cache_directory(directory);
+    if (!base)
         return NULL;
-    }
     snprintf(name, sizeof name, "pipelines-%04x-%04x-%016llx.bin", caps->vendor_id, caps->device_id,
              (unsigned long long)wfi_hash(caps->cache_uuid, sizeof caps->cache_uuid));
-    char *path = join(base, name);
+    char *path = wfi_path_join(base, name);
     free(base);
     return path;
 }
@@ -86,24 +66,21 @@ static char *cache_path(const char *directory, const wf_caps *caps)
 static void *read_file(const char *path, const wf_caps *caps, size_t *bytes)
 {
     file_header header;
-    void *data = NULL;
-    FILE *file = fopen(path, "rb");
-    if (!file)
+    size_t whole = 0;
+    char *file = wfi_file_read(path, sizeof header + MAX_CACHE_BYTES, &whole);
+    if (!file || whole <= sizeof header) {
+        free(file);
         return NULL;
-    if (fread(&header, sizeof header, 1, file) == 1 && header.bytes > 0 &&
-        header.bytes <= MAX_CACHE_BYTES)
-        data = malloc((size_t)header.bytes);
-    if (data) {
-        *bytes = (size_t)header.bytes;
-        const bool whole = fread(data, 1, *bytes, file) == *bytes && fgetc(file) == EOF;
-        const file_header expected = header_for(caps, data, *bytes);
-        if (!whole || memcmp(&header, &expected, sizeof header) != 0) {
-            free(data);
-            data = NULL;
-        }
     }
-    fclose(file);
-    return data;
+    memcpy(&header, file, sizeof header);
+    *bytes = whole - sizeof header;
+    memmove(file, file + sizeof header, *bytes);
+    const file_header expected = header_for(caps, file, *bytes);
+    if (memcmp(&header, &expected, sizeof header) != 0) {
+        free(file);
+        return NULL;
+    }
+    return file;
 }
 
 wf_result wfi_pipeline_cache_create(const wfi_log *log, VkDevice device,
@@ -135,40 +112,6 @@ wf_result wfi_pipeline_cache_create(const wfi_log *log, VkDevice device,
     return WF_SUCCESS;
 }
 
-static bool make_directories(char *path)
-{
-    for (char *at = path + 1; (at = strchr(at, '/')); at++) {
-        *at = '\0';
-        const bool ok = mkdir(path, 0700) == 0 || errno == EEXIST;
-        *at = '/';
-        if (!ok)
-            return false;
-    }
-    return true;
-}
-
-static bool write_file(const char *path, const file_header *header, const void *data)
-{
-    const size_t length = strlen(path) + sizeof ".XXXXXX";
-    char *temporary = malloc(length);
-    if (!temporary)
-        return false;
-    snprintf(temporary, length, "%s.XXXXXX", path);
-    const int fd = mkstemp(temporary);
-    FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
-    bool ok = file && fwrite(header, sizeof *header, 1, file) == 1 &&
-              fwrite(data, 1, (size_t)header->bytes, file) == (size_t)header->bytes;
-    if (file)
-        ok = fclose(file) == 0 && ok;
-    else if (fd >= 0)
-        close(fd);
-    ok = ok && rename(temporary, path) == 0;
-    if (!ok && fd >= 0)
-        unlink(temporary);
-    free(temporary);
-    return ok;
-}
-
 static void store(const wfi_log *log, VkDevice device, const struct VolkDeviceTable *fn,
                   const wf_caps *caps, wfi_pipeline_cache *cache)
 {
@@ -179,8 +122,9 @@ static void store(const wfi_log *log, VkDevice device, const struct VolkDeviceTa
     void *data = malloc(bytes);
     if (data && fn->vkGetPipelineCacheData(device, cache->vk, &bytes, data) == VK_SUCCESS) {
         const file_header header = header_for(caps, data, bytes);
+        const wfi_piece pieces[] = {{&header, sizeof header}, {data, bytes}};
         if (header.hash != cache->stored_hash &&
-            !(make_directories(cache->path) && write_file(cache->path, &header, data)))
+            !(wfi_make_directories(cache->path) && wfi_file_write(cache->path, pieces, 2)))
             wfi_log_write(log, WF_LOG_INFO, "%s: compiled pipelines were not kept: %s", cache->path,
                           strerror(errno));
     }

@@ -1,0 +1,144 @@
+#include "core/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+char *wfi_path_join(const char *a, const char *b)
+{
+    const size_t bytes = strlen(a) + strlen(b) + 2;
+    char *path = malloc(bytes);
+    if (path)
+        snprintf(path, bytes, "%s/%s", a, b);
+    return path;
+}
+
+static char *default_directory(void)
+{
+    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (xdg && xdg[0] == '/')
+        return wfi_path_join(xdg, "wavefit");
+    return home && home[0] == '/' ? wfi_path_join(home, ".cache/wavefit") : NULL;
+}
+
+char *wfi_cache_directory(const char *directory)
+{
+    if (!directory)
+        return default_directory();
+    return *directory ? strdup(directory) : NULL;
+}
+
+bool wfi_make_directories(char *path)
+{
+    for (char *at = path + 1; (at = strchr(at, '/')); at++) {
+        *at = '\0';
+        const bool ok = mkdir(path, 0700) == 0 || errno == EEXIST;
+        *at = '/';
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+static void *read_open(FILE *file, size_t most, size_t *bytes)
+{
+    size_t room = 4096, used = 0;
+    char *data = malloc(room + 1);
+    while (data) {
+        used += fread(data + used, 1, room - used, file);
+        if (used < room || used > most)
+            break;
+        char *larger = realloc(data, room * 2 + 1);
+        if (!larger)
+            free(data);
+        data = larger;
+        room *= 2;
+    }
+    if (data && (ferror(file) || used > most)) {
+        const int cause = used > most ? EFBIG : EIO;
+        free(data);
+        errno = cause;
+        return NULL;
+    }
+    if (data) {
+        data[used] = '\0';
+        *bytes = used;
+    }
+    return data;
+}
+
+void *wfi_file_read(const char *path, size_t most, size_t *bytes)
+{
+    struct stat there;
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return NULL;
+    void *data = NULL;
+    /* A folder opens like a file and only fails to be read; a pipe would never end. */
+    if (fstat(fileno(file), &there) == 0 && !S_ISREG(there.st_mode))
+        errno = S_ISDIR(there.st_mode) ? EISDIR : EINVAL;
+    else
+        data = read_open(file, most, bytes);
+    const int cause = errno;
+    fclose(file);
+    errno = cause;
+    return data;
+}
+
+static bool write_pieces(FILE *file, const wfi_piece *pieces, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (fwrite(pieces[i].data, 1, pieces[i].bytes, file) != pieces[i].bytes)
+            return false;
+    return true;
+}
+
+bool wfi_file_write(const char *path, const wfi_piece *pieces, size_t count)
+{
+    const size_t length = strlen(path) + sizeof ".XXXXXX";
+    char *temporary = malloc(length);
+    if (!temporary)
+        return false;
+    snprintf(temporary, length, "%s.XXXXXX", path);
+    const int fd = mkstemp(temporary);
+    FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
+    bool ok = file && write_pieces(file, pieces, count);
+    int cause = errno;
+    if (file && fclose(file) != 0 && ok) {
+        cause = errno;
+        ok = false;
+    } else if (!file && fd >= 0) {
+        close(fd);
+    }
+    if (ok && rename(temporary, path) != 0) {
+        cause = errno;
+        ok = false;
+    }
+    if (!ok && fd >= 0)
+        unlink(temporary);
+    free(temporary);
+    errno = cause;
+    return ok;
+}
+
+int wfi_file_lock(const char *path, bool wait)
+{
+    const struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return -1;
+    int result;
+    do
+        result = fcntl(fd, wait ? F_SETLKW : F_SETLK, &whole);
+    while (result != 0 && errno == EINTR);
+    if (result == 0)
+        return fd;
+    const int cause = errno;
+    close(fd);
+    errno = cause;
+    return -1;
+}

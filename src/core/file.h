@@ -1,0 +1,36 @@
+/* Files that wavefit keeps for itself between runs: where, and how they are read, written, locked. */
+#ifndef WFI_CORE_FILE_H
+#define WFI_CORE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The folder that wf_device_params.cache_directory means: itself, or the user's cache folder where
+ * it is NULL; malloc'ed. NULL: nowhere ("" was given, there is no home, no memory). */
+char *wfi_cache_directory(const char *directory);
+
+/* "a/b", malloc'ed; NULL without memory. */
+char *wfi_path_join(const char *a, const char *b);
+
+/* Makes the folders that lead to the file `path`; false leaves the cause in errno. */
+bool wfi_make_directories(char *path);
+
+/* The whole file, malloc'ed, with a 0 behind it. NULL: errno says why; EFBIG where it is larger than
+ * `most`. */
+void *wfi_file_read(const char *path, size_t most, size_t *bytes);
+
+/* One piece of a file to be written. */
+typedef struct wfi_piece {
+    const void *data;
+    size_t bytes;
+} wfi_piece;
+
+/* Writes the pieces under a temporary name and renames: the file appears whole or not at all. False
+ * leaves the cause in errno, and what stood at the path. */
+bool wfi_file_write(const char *path, const wfi_piece *pieces, size_t count);
+
+/* Opens (and makes) a file that is locked as long as it is open. `wait`: until another process lets
+ * go; else -1 with errno EAGAIN or EACCES while one holds it. -1 leaves the cause in errno. */
+int wfi_file_lock(const char *path, bool wait);
+
+#endif
