@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/caps.h"
+#include "core/file.h"
 #include "core/params.h"
 #include "core/quirks.h"
 #include "core/select.h"
@@ -139,8 +140,11 @@ static bool make_locks(wf_device *device)
     if (pthread_mutex_init(&device->objects_lock, NULL) != 0)
         return false;
     if (pthread_mutex_init(&device->queue_lock, NULL) == 0) {
-        if (pthread_mutex_init(&device->peaks_lock, NULL) == 0)
-            return true;
+        if (pthread_mutex_init(&device->peaks_lock, NULL) == 0) {
+            if (pthread_mutex_init(&device->tuning_lock, NULL) == 0)
+                return true;
+            pthread_mutex_destroy(&device->peaks_lock);
+        }
         pthread_mutex_destroy(&device->queue_lock);
     }
     pthread_mutex_destroy(&device->objects_lock);
@@ -184,6 +188,7 @@ wf_result wf_device_create(const wf_device_params *params, wf_device **out)
         result = choose(device, &read);
     if (result == WF_SUCCESS)
         result = open_device(device);
+    device->cache_directory = wfi_cache_directory(read.cache_directory);
     device->capture_statistics = read.capture_statistics && device->caps.pipeline_statistics;
     if (result == WF_SUCCESS)
         result = wfi_pipeline_cache_create(&device->log, device->vk, &device->fn, device->allocator,
@@ -263,16 +268,17 @@ wf_result wf_device_adopt(const wf_vulkan *vulkan, const wf_device_params *param
     if (result != WF_SUCCESS)
         return result;
     device->adopted = true;
+    /* Files are read and written only where the application says so. */
+    const char *directory = read.cache_directory ? read.cache_directory : "";
+    device->cache_directory = wfi_cache_directory(directory);
     result = wfi_instance_adopt(&handles, &log, device->allocator, &device->instance);
     if (result == WF_SUCCESS)
         result = take_over(device, &handles, read.limits);
     if (result == WF_SUCCESS && handles.pipeline_cache)
         device->cache = (wfi_pipeline_cache){.vk = handles.pipeline_cache, .lent = true};
     else if (result == WF_SUCCESS)
-        /* Files are written only where the application says so. */
-        result = wfi_pipeline_cache_create(
-            &log, device->vk, &device->fn, device->allocator, &device->caps,
-            read.cache_directory ? read.cache_directory : "", &device->cache);
+        result = wfi_pipeline_cache_create(&log, device->vk, &device->fn, device->allocator,
+                                           &device->caps, directory, &device->cache);
     if (result != WF_SUCCESS) {
         wf_device_destroy(&device);
         return result;
@@ -308,6 +314,8 @@ void wf_device_destroy(wf_device **handle)
     wf_device *device = handle ? *handle : NULL;
     if (!device)
         return;
+    if (device->tuning)
+        device->tuning_end(device->tuning);
     if (device->vk)
         close_device(device);
     wfi_instance_destroy(&device->instance);

@@ -42,6 +42,11 @@ struct wf_device {
 
     bool capture_statistics; /* asked for, and offered */
     wfi_pipeline_cache cache;
+    char *cache_directory; /* NULL: nothing is kept on disk */
+    /* What src/tune keeps of this device; made at its first use. core only ends it. */
+    pthread_mutex_t tuning_lock;
+    struct wfi_tuning *tuning;
+    void (*tuning_end)(struct wfi_tuning *tuning);
     pthread_mutex_t peaks_lock;
     double copy_bandwidth;          /* bytes a second; 0: not measured yet */
     double fma_rate[WF_TYPE_COUNT]; /* flops a second; 0: not measured yet */

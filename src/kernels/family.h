@@ -146,12 +146,13 @@ void wfi_point_pipeline(const wfi_point *point, wfi_pipeline_desc *desc);
 uint32_t wfi_variant_find(const wfi_family *family, const char *name);     /* UINT32_MAX: none */
 uint32_t wfi_parameter_find(const wfi_variant *variant, const char *name); /* UINT32_MAX: none */
 
-/* tune/choose.c: picks variant and values for a problem: forced ones first, then the model. */
+/* tune/choose.c: picks variant and values for a problem: what the user forces, then what was measured
+ * on this device, rows that ship with wavefit, and the model. */
 typedef struct wfi_choice {
     wfi_point point;
     const char *chosen_by;
 } wfi_choice;
-wf_result wfi_choose(const wfi_log *log, const wf_caps *caps, const wfi_problem *problem,
-                     const wf_tuning *tuning, wfi_choice *out);
+wf_result wfi_choose(wf_device *device, const wfi_problem *problem, const wf_tuning *tuning,
+                     wfi_choice *out);
 
 #endif

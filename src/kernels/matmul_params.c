@@ -207,7 +207,7 @@ wf_result wf_matmul_plan(wf_device *device, const wf_matmul_params *given, wf_pl
     filled.matmul.m = at_least_one(problem.matmul.m);
     filled.matmul.n = at_least_one(problem.matmul.n);
     filled.matmul.k = at_least_one(problem.matmul.k);
-    result = wfi_choose(&device->log, &device->caps, &filled, params.tuning, &choice);
+    result = wfi_choose(device, &filled, params.tuning, &choice);
     choice.point.problem = &problem;
     return result == WF_SUCCESS ? wfi_plan_create_with(device, &choice, params.jobs, &params, out)
                                 : result;

@@ -205,6 +205,17 @@ wfi_step *wfi_plan_step(wf_plan *plan, uint32_t index)
     return &plan->steps[index];
 }
 
+const wfi_problem *wfi_plan_problem(const wf_plan *plan)
+{
+    return &plan->problem;
+}
+
+const wfi_binding_spec *wfi_plan_bindings(const wf_plan *plan, uint32_t *count)
+{
+    *count = plan->binding_count;
+    return plan->bindings;
+}
+
 /* Sets need the layouts alone, which are there before the pipelines are compiled. */
 static VkDescriptorSetLayout set_layout_of(const wf_plan *plan, uint32_t pipeline)
 {

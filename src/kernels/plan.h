@@ -58,6 +58,9 @@ void *wfi_plan_kept(const wf_plan *plan);
 /* The steps, whose push constants may be changed between recordings. */
 uint32_t wfi_plan_step_count(const wf_plan *plan);
 wfi_step *wfi_plan_step(wf_plan *plan, uint32_t index);
+/* What the plan was made for, and the bindings that it wants. */
+const wfi_problem *wfi_plan_problem(const wf_plan *plan);
+const wfi_binding_spec *wfi_plan_bindings(const wf_plan *plan, uint32_t *count);
 
 /* As wf_plan_record, for a plan recorded many times whose steps must tell one from another. */
 wf_result wfi_plan_record_turn(wf_plan *plan, VkCommandBuffer command_buffer,

@@ -331,7 +331,7 @@ wf_result wf_vector_plan(wf_device *device, const wf_vector_params *given, wf_pl
     const wfi_problem problem = {.family = WF_FAMILY_VECTOR,
                                  .type = params.type,
                                  .vector = {params.count, params.operation}};
-    result = wfi_choose(&device->log, &device->caps, &problem, params.tuning, &choice);
+    result = wfi_choose(device, &problem, params.tuning, &choice);
     return result == WF_SUCCESS ? wfi_plan_create_with(device, &choice, params.jobs, &params, out)
                                 : result;
 }

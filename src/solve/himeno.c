@@ -245,8 +245,7 @@ static wf_result choose(wf_himeno *h)
     const wf_himeno_params *p = &h->params;
     h->problem = (wfi_problem){
         .family = WF_FAMILY_STENCIL, .type = WF_TYPE_F32, .stencil = {p->ni, p->nj, p->nk}};
-    wf_result result =
-        wfi_choose(&h->device->log, &h->device->caps, &h->problem, p->tuning, &h->choice);
+    wf_result result = wfi_choose(h->device, &h->problem, p->tuning, &h->choice);
     h->params.tuning = NULL; /* the caller's, and only valid now */
     if (result == WF_SUCCESS) {
         h->choice.point.problem = &h->problem;

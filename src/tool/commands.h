@@ -13,5 +13,6 @@ int wfi_tool_peaks(int argc, char **argv);
 int wfi_tool_report(int argc, char **argv);
 int wfi_tool_spmv(int argc, char **argv);
 int wfi_tool_sweep(int argc, char **argv);
+int wfi_tool_tune(int argc, char **argv);
 
 #endif

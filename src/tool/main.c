@@ -17,6 +17,7 @@ static const struct {
      "measure the device's ceilings: memory, caches, arithmetic, latencies"},
     {"ladder", wfi_tool_ladder, "every algorithm of a family, from the first to the best"},
     {"sweep", wfi_tool_sweep, "time against one parameter, with occupancy"},
+    {"tune", wfi_tool_tune, "find the best variants and constants on this device"},
     {"himeno", wfi_tool_himeno, "the Himeno benchmark"},
     {"spmv", wfi_tool_spmv, "sparse matrix times vector"},
     {"cg", wfi_tool_cg, "solve a sparse system by conjugate gradients"},

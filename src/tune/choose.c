@@ -1,8 +1,8 @@
-/* Picks the variant and its constants: what the user forces, and the model for the rest. */
+/* Picks the variant and its constants: what the user forces, then tuning data, then the model. */
 #include <string.h>
 
 #include "core/params.h"
-#include "kernels/family.h"
+#include "tune/store.h"
 
 static wf_result apply_constants(const wfi_log *log, const wf_tuning *tuning, wfi_point *point)
 {
@@ -17,27 +17,6 @@ static wf_result apply_constants(const wfi_log *log, const wf_tuning *tuning, wf
     return WF_SUCCESS;
 }
 
-/* The variant that the user names, with the model's values where they are legal. */
-static wf_result choose_forced(const wfi_log *log, const wfi_family *family,
-                               const wf_tuning *tuning, wfi_choice *choice)
-{
-    char reason[256];
-    const uint32_t index = wfi_variant_find(family, tuning->variant);
-    if (index == UINT32_MAX)
-        return wfi_fail(log, WF_ERROR_UNKNOWN_VARIANT, "family %s has no variant '%s'",
-                        family->name, tuning->variant);
-    wfi_point *point = &choice->point;
-    point->variant = &family->variants[index];
-    wfi_point_defaults(point);
-    point->variant->fit(point);
-    wf_result result = apply_constants(log, tuning, point);
-    if (result == WF_SUCCESS && !wfi_point_legal(point, reason))
-        result = wfi_fail(log, tuning->constant_count ? WF_ERROR_CONSTRAINT : WF_ERROR_UNSUPPORTED,
-                          "%s %s: %s", family->name, point->variant->name, reason);
-    choice->chosen_by = "forced";
-    return result;
-}
-
 static bool has_all_constants(const wfi_variant *variant, const wf_tuning *tuning)
 {
     for (uint32_t i = 0; i < tuning->constant_count; i++)
@@ -46,16 +25,116 @@ static bool has_all_constants(const wfi_variant *variant, const wf_tuning *tunin
     return true;
 }
 
+/* --------------------------------------------------------------------------------- tuning data */
+
+/* A question to the data: a problem, and what the user forces. */
+typedef struct query {
+    wf_device *device;
+    const wfi_problem *problem;
+    const wf_tuning *tuning;
+    wfi_key key;
+    const wfi_tuning_entry *known; /* current entry of this very key: its bad points; NULL: none */
+} query;
+
+static bool is_bad(const query *q, const wfi_point *point)
+{
+    const wfi_named_point named = wfi_point_named(point);
+    return q->known && wfi_entry_is_bad(q->known, &named);
+}
+
+/* The row as a legal point with what the user forces. */
+static bool usable(const query *q, const wfi_named_point *row, wfi_point *point)
+{
+    const char *variant = q->tuning->variant;
+    if (variant && strcmp(variant, row->variant) != 0)
+        return false;
+    wfi_point trial = *point;
+    if (!wfi_point_from_names(row, &trial) || !has_all_constants(trial.variant, q->tuning))
+        return false;
+    apply_constants(NULL, q->tuning, &trial);
+    if (!wfi_point_legal(&trial, NULL) || is_bad(q, &trial))
+        return false;
+    *point = trial;
+    return true;
+}
+
+/* The nearest entry whose best point can be used here. */
+static bool nearest(const query *q, const wfi_tuning_data *data, bool current, wfi_point *point)
+{
+    int least = -1;
+    for (uint32_t i = 0; i < data->entry_count; i++) {
+        const wfi_tuning_entry *entry = &data->entries[i];
+        const int distance = wfi_key_distance(&q->key, &entry->key);
+        if (distance < 0 || (least >= 0 && distance >= least) || entry->best_count == 0 ||
+            (current && !wfi_entry_is_current(q->device, entry)))
+            continue;
+        if (usable(q, &entry->best[0], point))
+            least = distance;
+    }
+    return least >= 0;
+}
+
+/* Looks through the levels; *chosen_by says which one had a point. */
+static bool choose_from_data(query *q, wfi_point *point, const char **chosen_by)
+{
+    const uint32_t skip = q->tuning->skip_levels;
+    struct wfi_tuning *data = wfi_tuning_of(q->device);
+    if (!data)
+        return false;
+    q->known = wfi_tuning_find(&data->own, &q->key);
+    if (q->known && !wfi_entry_is_current(q->device, q->known))
+        q->known = NULL;
+    const struct {
+        uint32_t level;
+        const wfi_tuning_data *data;
+        bool current;
+        const char *name;
+    } levels[] = {
+        {WF_TUNING_MEASURED, &data->own, true, "tuned"},
+        {WF_TUNING_DEVICE_ROWS, &data->shipped[0], false, "device row"},
+        {WF_TUNING_ARCHITECTURE_ROWS, &data->shipped[1], false, "architecture row"},
+    };
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+        if (!(skip & levels[i].level) && nearest(q, levels[i].data, levels[i].current, point)) {
+            *chosen_by = levels[i].name;
+            return true;
+        }
+    return false;
+}
+
+/* --------------------------------------------------------------------------------------- model */
+
+/* The variant that the user names, with the model's values where they are legal. */
+static wf_result choose_forced(const query *q, const wfi_family *family, wfi_point *point)
+{
+    const wfi_log *log = &q->device->log;
+    char reason[256];
+    const uint32_t index = wfi_variant_find(family, q->tuning->variant);
+    if (index == UINT32_MAX)
+        return wfi_fail(log, WF_ERROR_UNKNOWN_VARIANT, "family %s has no variant '%s'",
+                        family->name, q->tuning->variant);
+    point->variant = &family->variants[index];
+    wfi_point_defaults(point);
+    point->variant->fit(point);
+    wf_result result = apply_constants(log, q->tuning, point);
+    if (result == WF_SUCCESS && !wfi_point_legal(point, reason))
+        result =
+            wfi_fail(log, q->tuning->constant_count ? WF_ERROR_CONSTRAINT : WF_ERROR_UNSUPPORTED,
+                     "%s %s: %s", family->name, point->variant->name, reason);
+    return result;
+}
+
 /* The legal point with the lowest expected time, over the variants that have every forced
  * constant. */
-static wf_result choose_by_model(const wfi_log *log, const wfi_family *family,
-                                 const wf_tuning *tuning, wfi_choice *choice)
+static wf_result choose_by_model(const query *q, const wfi_family *family, wfi_point *out)
 {
+    const wf_tuning *tuning = q->tuning;
+    const wfi_log *log = &q->device->log;
     char reason[256] = "it has no such constant";
     bool found = false, named = false;
     double best = 0;
     for (uint32_t i = 0; i < family->variant_count; i++) {
-        wfi_point point = choice->point;
+        wfi_point point = *out;
         point.variant = &family->variants[i];
         if (!has_all_constants(point.variant, tuning))
             continue;
@@ -63,32 +142,41 @@ static wf_result choose_by_model(const wfi_log *log, const wfi_family *family,
         wfi_point_defaults(&point);
         const double time = point.variant->fit(&point);
         if (time < 0 || apply_constants(log, tuning, &point) != WF_SUCCESS ||
-            !wfi_point_legal(&point, reason) || (found && time >= best))
+            !wfi_point_legal(&point, reason) || (found && time >= best) || is_bad(q, &point))
             continue;
         best = time;
         found = true;
-        choice->point = point;
+        *out = point;
     }
-    choice->chosen_by = tuning->constant_count ? "forced" : "model";
     if (found)
         return WF_SUCCESS;
     if (!named)
         return wfi_fail(log, WF_ERROR_UNKNOWN_VARIANT, "no variant of %s has a constant '%s'",
                         family->name, tuning->constants[0].name);
     return wfi_fail(log, tuning->constant_count ? WF_ERROR_CONSTRAINT : WF_ERROR_UNSUPPORTED,
-                    "%s %s: %s", family->name, wf_type_name(choice->point.problem->type), reason);
+                    "%s %s: %s", family->name, wf_type_name(q->problem->type), reason);
 }
 
-wf_result wfi_choose(const wfi_log *log, const wf_caps *caps, const wfi_problem *problem,
-                     const wf_tuning *tuning, wfi_choice *out)
+wf_result wfi_choose(wf_device *device, const wfi_problem *problem, const wf_tuning *tuning,
+                     wfi_choice *out)
 {
     const wfi_family *family = wfi_family_get(problem->family);
-    wfi_choice choice = {.point = {.caps = caps, .problem = problem}};
-    wf_tuning forced;
-    wf_result result = wfi_params_read(log, "wf_tuning", tuning, &forced, sizeof forced);
-    if (result == WF_SUCCESS)
-        result = forced.variant ? choose_forced(log, family, &forced, &choice)
-                                : choose_by_model(log, family, &forced, &choice);
+    wfi_choice choice = {.point = {.caps = &device->caps, .problem = problem},
+                         .chosen_by = "model"};
+    wf_tuning read;
+    wf_result result = wfi_params_read(&device->log, "wf_tuning", tuning, &read, sizeof read);
+    if (result != WF_SUCCESS)
+        return result;
+    query q = {device, problem, &read, wfi_key_of(problem), NULL};
+    pthread_mutex_lock(&device->tuning_lock);
+    const bool found = !read.no_tuning && choose_from_data(&q, &choice.point, &choice.chosen_by);
+    if (!found && read.variant)
+        result = choose_forced(&q, family, &choice.point);
+    else if (!found)
+        result = choose_by_model(&q, family, &choice.point);
+    pthread_mutex_unlock(&device->tuning_lock);
+    if (read.variant || read.constant_count)
+        choice.chosen_by = "forced";
     if (result == WF_SUCCESS)
         *out = choice;
     return result;

@@ -274,9 +274,9 @@ static void refuses_bad_requests(void **state)
     params.type = WF_TYPE_F32;
     params.tuning = &tuning;
     assert_int_equal(wf_matmul_plan(*state, &params, &plan), WF_ERROR_UNKNOWN_VARIANT);
-    tuning = (wf_tuning){sizeof tuning, "register", &unknown, 1, false};
+    tuning = (wf_tuning){sizeof tuning, "register", &unknown, 1, false, 0};
     assert_int_equal(wf_matmul_plan(*state, &params, &plan), WF_ERROR_UNKNOWN_VARIANT);
-    tuning = (wf_tuning){sizeof tuning, "register", odd, 2, false};
+    tuning = (wf_tuning){sizeof tuning, "register", odd, 2, false, 0};
     assert_int_equal(wf_matmul_plan(*state, &params, &plan), WF_ERROR_CONSTRAINT);
     assert_non_null(strstr(test_last_error(), "multiple of thread_m"));
     test_expect_errors(false);

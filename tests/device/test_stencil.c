@@ -337,10 +337,10 @@ static void refuses_bad_requests(void **state)
     params = (wf_himeno_params){.size = sizeof params, .ni = 30, .nj = 30, .nk = 30};
     params.tuning = &tuning;
     assert_int_equal(wf_himeno_create(device, &params, &h), WF_ERROR_UNKNOWN_VARIANT);
-    tuning = (wf_tuning){sizeof tuning, "march4", &odd, 1, false};
+    tuning = (wf_tuning){sizeof tuning, "march4", &odd, 1, false, 0};
     assert_int_equal(wf_himeno_create(device, &params, &h), WF_ERROR_CONSTRAINT);
     assert_non_null(strstr(test_last_error(), "multiple of 4"));
-    tuning = (wf_tuning){sizeof tuning, "march", &march, 1, false};
+    tuning = (wf_tuning){sizeof tuning, "march", &march, 1, false, 0};
     assert_int_equal(wf_himeno_create(device, &params, &h), WF_ERROR_CONSTRAINT);
     params.tuning = NULL;
     device->caps.available_bytes = 100000;

@@ -224,6 +224,48 @@ npy three.npy '<f4' '(2, 3, 1)' "$one$two$three$one$one$one"
 expect 1 'two dimensions' matmul three.npy B.npy
 expect 1 'a vector of 4 elements is needed' spmv "$data/small.mtx" --x A.npy
 
+# --- tuning: what is kept, shown, exported and forgotten; files that are no good
+export XDG_CACHE_HOME=$work/cache
+expect 0 'nothing was tuned' tune --show
+expect 0 'spmv +f32 .* points' tune --matrix "$data/small.mtx" --budget 1.5
+kept=$(ls cache/wavefit/tuning-*.json)
+expect 0 'tuned' tune --show
+expect 0 '"schema": "wavefit-tuning/1"' tune --export
+expect 0 'tuned' spmv "$data/small.mtx" --repeat 1
+expect 0 '\(model\)' spmv "$data/small.mtx" --repeat 1 --no-tuning
+expect 0 '\(model\)' spmv "$data/small.mtx" --repeat 1 --limits minimum
+cp "$kept" whole.json
+for damage in 'head -c 300 whole.json' 'sed s,tuning/1,tuning/9, whole.json' 'printf nonsense' \
+    'sed s/family/\\x01/ whole.json' 'head -c 20000 /dev/zero' 'yes [ | head -n 100000'; do
+    sh -c "$damage" >"$kept"
+    cp "$kept" damaged.json
+    expect 0 'verified' spmv "$data/small.mtx" --repeat 1
+    cp err.tool err.warned
+    check "a warning that names the file after: $damage" \
+        grep -q "warning: .*/${kept##*/}: " err.warned
+    run tune --forget spmv
+    check "nothing of it is forgotten after: $damage" grep -q 'left as it is' err.tool
+    check "the file is not touched after: $damage" cmp "$kept" damaged.json
+done
+expect 0 'forgotten' tune --forget
+check 'the file is gone' test ! -e "$kept"
+cp whole.json "$kept"
+expect 0 'forgotten' tune --forget matmul
+expect 0 'tuned' tune --show
+expect 0 'forgotten' tune --forget spmv
+expect 0 'nothing was tuned' tune --show
+# An older driver's rows are hints.
+sed 's/"driver_version": [0-9]*/"driver_version": 7/' whole.json >"$kept"
+expect 0 ' hint ' tune --show
+expect 0 'model|row\)' spmv "$data/small.mtx" --repeat 1
+XDG_CACHE_HOME=/dev/null/nowhere expect 0 'not kept' tune --matrix "$data/small.mtx" --budget 1
+expect 2 "'fft' is not a family" tune fft
+expect 2 'not of family matmul' tune matmul --matrix x.mtx
+expect 2 'seconds' tune --budget -3
+expect 2 'exclude each other' tune --show --forget
+expect 1 'none.mtx' tune --matrix none.mtx
+unset XDG_CACHE_HOME
+
 # --- output that cannot be written; what was there stays
 expect 1 'nowhere/C.npy: cannot be written' matmul A.npy B.npy -o nowhere/C.npy --repeat 1
 expect 1 'nowhere/r.json: cannot be written' spmv "$data/small.mtx" --repeat 1 --json nowhere/r.json

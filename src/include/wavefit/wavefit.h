@@ -351,8 +351,16 @@ typedef struct wf_tuning {
     const char *variant;          /* NULL: wavefit's choice */
     const wf_constant *constants; /* the others keep wavefit's choice */
     uint32_t constant_count;
-    bool no_tuning; /* use the model only: no measured or shipped tuning data */
+    bool no_tuning;       /* use the model only: no measured or shipped tuning data */
+    uint32_t skip_levels; /* wf_tuning_level bits of what is not used */
 } wf_tuning;
+
+/* Where a choice can come from, most trusted first; the model is last and always there. */
+typedef enum wf_tuning_level {
+    WF_TUNING_MEASURED = 1,         /* measured on this device with this driver and shaders */
+    WF_TUNING_DEVICE_ROWS = 2,      /* rows for this device that ship with wavefit */
+    WF_TUNING_ARCHITECTURE_ROWS = 4 /* rows for a device of the same vendor with like limits */
+} wf_tuning_level;
 
 #define WF_MAX_PARAMETERS 16
 
@@ -444,7 +452,7 @@ typedef struct wf_plan_info {
     size_t size;
     const char *family;
     const char *variant;
-    const char *chosen_by; /* "forced", "model", later "tuned", "device row", "architecture row" */
+    const char *chosen_by; /* "forced", "tuned", "device row", "architecture row", "model" */
     uint32_t constant_count;
     wf_constant constants[WF_MAX_PARAMETERS];
     uint32_t dispatches;
@@ -879,6 +887,105 @@ WF_API wf_result wf_himeno_check(const wf_himeno_params *params, const wf_himeno
                                  uint32_t iterations, const float *p, float gosa,
                                  uint64_t max_checked, uint64_t seed, wf_check *check,
                                  double *gosa_error_over_bound);
+
+/* -------------------------------------------------------------------------------------- tuning */
+
+/* A device finds what was measured on it before in a file of its own in cache_directory (schema
+ * "wavefit-tuning/1", bench/tuning.md), read at the first plan. A file that is damaged, of another
+ * wavefit's schema or not readable is named in a warning and left alone. Rows of another driver or
+ * of other shaders are where a search begins, and nothing more. */
+
+/* The file's path; NULL: nowhere. Lives as long as the device. */
+WF_API const char *wf_tuning_path(wf_device *device);
+
+/* Adds tuning data, as `wavefit tune` keeps or exports them, for plans made from now on.
+ * WF_ERROR_INVALID_ARGUMENT (not of the schema, or no such file), WF_ERROR_UNSUPPORTED (of another
+ * device). Nothing is added then. */
+WF_API wf_result wf_tuning_load(wf_device *device, const void *data, size_t bytes);
+WF_API wf_result wf_tuning_load_file(wf_device *device, const char *path);
+
+/* One row of what this device keeps. */
+typedef struct wf_tuning_row {
+    size_t size;
+    wf_family family;
+    wf_type type;
+    char problem[64]; /* that was tuned */
+    char variant[32];
+    uint32_t constant_count;
+    char constant_names[WF_MAX_PARAMETERS][32];
+    uint32_t constant_values[WF_MAX_PARAMETERS];
+    double time_us;      /* median of one execution */
+    double spread;       /* (q3 - q1) / median */
+    uint32_t tried, bad; /* points measured; points that failed or were wrong */
+    bool finished;       /* the search ended before its budget */
+    bool current;        /* of this driver and these shaders; else a hint to the search alone */
+} wf_tuning_row;
+
+/* WF_ERROR_INVALID_ARGUMENT beyond the last row. */
+WF_API wf_result wf_tuning_row_get(wf_device *device, uint32_t index, wf_tuning_row *row);
+
+/* The current rows as text to check in under src/tune/devices/ or to give to wf_tuning_load. On
+ * entry *bytes is the room in text (NULL: none), on return the text's length; written only if it
+ * fits. */
+WF_API wf_result wf_tuning_export(wf_device *device, char *text, size_t *bytes);
+
+/* Removes what the file keeps of a family (WF_FAMILY_COUNT: the file itself, damaged or not) and
+ * what the device has of it. WF_ERROR_UNSUPPORTED: it cannot be written; the log says why. */
+WF_API wf_result wf_tuning_forget(wf_device *device, wf_family family);
+
+typedef struct wf_tune_progress {
+    const char *stage; /* "measuring", "deciding" */
+    double fraction;   /* of the budget, or of the points of an exhaustive search */
+    uint32_t measured; /* points so far */
+    double best_us;    /* 0: none yet */
+    char trying[256];  /* "variant a=1 b=2" */
+    char best[256];
+} wf_tune_progress;
+
+/* Called before every point is tried and now and then between. False: stop; what was learned is
+ * kept. */
+typedef bool (*wf_tune_fn)(void *user, const wf_tune_progress *progress);
+
+/* Exactly one of the problems is given; its own `tuning` is not looked at. */
+typedef struct wf_tune_params {
+    size_t size;
+    const wf_matmul_params *matmul;
+    const wf_spmv_params *spmv;
+    const wf_himeno_params *himeno;
+    double budget_seconds; /* 0: 60 s */
+    bool exhaustive;       /* every legal point, in random order, until the budget ends */
+    bool again;            /* measure points that earlier searches have measured */
+    bool discard;          /* keep nothing: neither on disk nor for later plans */
+    uint64_t seed;         /* of the inputs and of the points drawn */
+    wf_tune_fn progress;   /* NULL: none */
+    void *user;
+} wf_tune_params;
+
+typedef struct wf_tune_result {
+    size_t size;
+    wf_plan_info best;   /* chosen_by is "tuned" */
+    double best_us;      /* median of the decision's samples */
+    double spread;       /* (q3 - q1) / median of these */
+    wf_plan_info before; /* what wavefit would have chosen without the search */
+    double before_us;    /* in the same decision; 0: it did not run */
+    uint32_t measured;   /* points timed in this search */
+    uint32_t wrong;      /* points whose result was wrong or that failed to run; not used */
+    uint64_t legal;      /* points there are */
+    bool finished;       /* no better point is in reach: the search ended before its budget */
+    bool kept;           /* in the file; else the log has why */
+} wf_tune_result;
+
+/* Searches for the fastest legal point of the problem on this device: from the choice that wavefit
+ * makes by itself, every variant's model values and what is known of like problems; then around the
+ * best of these; by successive halving (Karnin, Koren, Somekh 2013), then in an interleaved re-run of
+ * the finalists, where the choice made before keeps its place unless it is beaten by more than the
+ * spread. Every point's result is verified before it is timed. Points that end the process or hang it
+ * are left out by the next search: a journal beside the file has them; a caller who wants to outlive
+ * these searches in a child process, as the tool does. Blocks; uses the device's own queue. One
+ * search a device at a time (WF_ERROR_UNSUPPORTED). WF_ERROR_CANCELLED: the callback said so, *result is
+ * filled as far as the search came (best_us 0: nothing was measured). Otherwise what the plan's
+ * functions return. */
+WF_API wf_result wf_tune(wf_device *device, const wf_tune_params *params, wf_tune_result *result);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,334 @@
+#include "tool/tune_worker.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tool/progress.h"
+
+#define KILL_SECONDS 10 /* how long a killed one may take to go */
+#define MOST_RESTARTS 64
+/* Exit codes of a child. */
+#define EXIT_CPU 64
+#define EXIT_LOST 65
+
+/* What the child tells: where it is, or the outcome of a problem. */
+typedef struct message {
+    uint32_t problem;
+    bool is_outcome;
+    union {
+        wf_tune_progress progress;
+        wfi_tune_outcome outcome;
+    };
+} message;
+
+static double now_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* -------------------------------------------------------------------------------------- the child */
+
+typedef struct child {
+    const wfi_tune_work *work;
+    uint32_t problem;
+    int to; /* pipe */
+} child;
+
+static void tell(const child *c, const message *m)
+{
+    const char *at = (const char *)m;
+    size_t left = sizeof *m;
+    while (left > 0) {
+        const ssize_t written = write(c->to, at, left);
+        if (written <= 0 && errno != EINTR)
+            return;
+        if (written > 0) {
+            at += written;
+            left -= (size_t)written;
+        }
+    }
+}
+
+static bool note_progress(void *user, const wf_tune_progress *progress)
+{
+    const child *c = user;
+    message m;
+    memset(&m, 0, sizeof m);
+    m.problem = c->problem;
+    m.progress = *progress;
+    /* The names are of this process; the parent only shows them. */
+    m.progress.stage = NULL;
+    tell(c, &m);
+    return !wfi_interrupted();
+}
+
+static void point_text(const wf_plan_info *plan, char *text, size_t bytes)
+{
+    size_t used = 0;
+    if (plan->variant)
+        used = (size_t)snprintf(text, bytes, "%s", plan->variant);
+    for (uint32_t i = 0; i < plan->constant_count && used < bytes; i++)
+        used += (size_t)snprintf(text + used, bytes - used, " %s=%u", plan->constants[i].name,
+                                 plan->constants[i].value);
+}
+
+static void fill_outcome(wfi_session *session, const wf_tune_result *r, wf_result result,
+                         wfi_tune_outcome *o)
+{
+    o->result = result;
+    o->done = result == WF_SUCCESS;
+    if (!o->done)
+        snprintf(o->error, sizeof o->error, "%.500s",
+                 result == WF_ERROR_CANCELLED ? "interrupted"
+                 : *session->error            ? session->error
+                                              : wf_result_string(result));
+    point_text(&r->before, o->before, sizeof o->before);
+    point_text(&r->best, o->best, sizeof o->best);
+    if (r->before.chosen_by)
+        snprintf(o->before_by, sizeof o->before_by, "%s", r->before.chosen_by);
+    o->before_us = r->before_us;
+    o->best_us = r->best_us;
+    o->spread = r->spread;
+    o->measured = r->measured;
+    o->wrong = r->wrong;
+    o->legal = r->legal;
+    o->finished = r->finished;
+    o->kept = r->kept;
+}
+
+/* False: the device was lost, and with it what this process can do. */
+static bool search(child *c, wfi_session *session, double seconds)
+{
+    const wfi_tune_work *work = c->work;
+    wfi_tune_data data;
+    char error[1024];
+    message m;
+    memset(&m, 0, sizeof m);
+    m.problem = c->problem;
+    m.is_outcome = true;
+    wf_tune_params params = {.size = sizeof params,
+                             .budget_seconds = seconds,
+                             .exhaustive = work->exhaustive,
+                             .again = work->again,
+                             .discard = work->discard,
+                             .seed = work->common->seed,
+                             .progress = note_progress,
+                             .user = c};
+    session->error[0] = '\0';
+    if (wfi_tune_data_make(&work->problems[c->problem], work->common->seed, &data, &params,
+                           error)) {
+        wf_tune_result r = {.size = sizeof r};
+        const wf_result result = wf_tune(session->device, &params, &r);
+        fill_outcome(session, &r, result, &m.outcome);
+        wfi_tune_data_free(&data);
+        if (result == WF_ERROR_DEVICE_LOST)
+            return false;
+    } else {
+        m.outcome.result = WF_ERROR_INVALID_ARGUMENT;
+        snprintf(m.outcome.error, sizeof m.outcome.error, "%.500s", error);
+    }
+    tell(c, &m);
+    return true;
+}
+
+/* Searches from `first` on, the time that is left shared among the problems that are. */
+static int child_main(const wfi_tune_work *work, uint32_t first, double left, int to)
+{
+    wfi_session session;
+    child c = {work, first, to};
+    const double until = now_seconds() + left;
+    wfi_interrupted();
+    int code = wfi_session_open(&session, work->common);
+    if (code != WFI_EXIT_DONE)
+        return code;
+    for (; code == WFI_EXIT_DONE && c.problem < work->count && !wfi_interrupted(); c.problem++) {
+        const double rest = until - now_seconds();
+        const double share =
+            work->exhaustive ? work->budget_seconds : rest / (work->count - c.problem);
+        if (!search(&c, &session, share > 0.2 ? share : 0.2))
+            code = EXIT_LOST;
+    }
+    wfi_session_close(&session);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------- the parent */
+
+typedef struct parent {
+    const wfi_tune_work *work;
+    pid_t child;
+    int from; /* pipe */
+    uint32_t problem;
+    char trying[256];
+} parent;
+
+/* True when a whole message came; false at the end, or after too long a silence (*hangs). */
+static bool hear(parent *p, message *m, bool *hangs)
+{
+    char *at = (char *)m;
+    size_t left = sizeof *m;
+    *hangs = false;
+    while (left > 0) {
+        struct pollfd readable = {.fd = p->from, .events = POLLIN};
+        const int ready = poll(&readable, 1, (int)(p->work->patience_seconds * 1000));
+        if (ready == 0) {
+            *hangs = true;
+            return false;
+        }
+        const ssize_t got = ready > 0 ? read(p->from, at, left) : -1;
+        if (got == 0 || (got < 0 && errno != EINTR))
+            return false;
+        if (got > 0) {
+            at += got;
+            left -= (size_t)got;
+        }
+    }
+    return true;
+}
+
+static void show(const parent *p, const wf_tune_progress *progress)
+{
+    char text[320];
+    const wfi_tune_work *work = p->work;
+    const double fraction = (p->problem + progress->fraction) / (work->count ? work->count : 1);
+    if (progress->best_us > 0)
+        snprintf(text, sizeof text, "%s %s: best %.4g us of %u points, %.100s",
+                 wf_family_name(work->problems[p->problem].family), work->problems[p->problem].name,
+                 progress->best_us, progress->measured, progress->best);
+    else
+        snprintf(text, sizeof text, "%s %s", wf_family_name(work->problems[p->problem].family),
+                 work->problems[p->problem].name);
+    wfi_progress_show(work->common->quiet, fraction, text);
+}
+
+/* Listens until the child is silent or gone; true: it hangs. */
+static bool listen_to_child(parent *p)
+{
+    message m;
+    bool hangs = false;
+    while (hear(p, &m, &hangs)) {
+        if (m.problem >= p->work->count)
+            continue;
+        p->problem = m.problem;
+        if (m.is_outcome) {
+            p->work->outcomes[m.problem] = m.outcome;
+            p->problem++;
+            p->trying[0] = '\0';
+        } else {
+            memcpy(p->trying, m.progress.trying, sizeof p->trying);
+            show(p, &m.progress);
+        }
+    }
+    return hangs;
+}
+
+/* Waits for the end of a child; one that hangs is killed, and one that cannot be killed is left. */
+static bool reap(pid_t pid, bool hangs, int *status)
+{
+    if (hangs)
+        kill(pid, SIGKILL);
+    const double until = now_seconds() + KILL_SECONDS;
+    for (;;) {
+        const pid_t got = waitpid(pid, status, hangs ? WNOHANG : 0);
+        if (got == pid)
+            return true;
+        if (got < 0 && errno != EINTR)
+            return false;
+        if (hangs && now_seconds() > until)
+            return false;
+        if (hangs)
+            nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    }
+}
+
+static bool start(parent *p, uint32_t first, double left)
+{
+    int ends[2];
+    fflush(NULL);
+    if (pipe(ends) != 0)
+        return false;
+    p->child = fork();
+    if (p->child == 0) {
+        close(ends[0]);
+        const int code = child_main(p->work, first, left, ends[1]);
+        fflush(NULL);
+        _exit(code);
+    }
+    close(ends[1]);
+    p->from = ends[0];
+    p->problem = first;
+    p->trying[0] = '\0';
+    if (p->child > 0)
+        return true;
+    close(ends[0]);
+    return false;
+}
+
+static void report_loss(const parent *p, bool hangs, int status)
+{
+    const char *how = hangs                 ? "hangs the driver"
+                      : WIFSIGNALED(status) ? strsignal(WTERMSIG(status))
+                                            : "loses the device";
+    wfi_progress_clear(p->work->common->quiet);
+    fprintf(stderr, "wavefit: warning: %s: %s; it is left out from now on\n",
+            *p->trying ? p->trying : "the start of a search", how);
+}
+
+int wfi_tune_run(const wfi_tune_work *work)
+{
+    parent p = {.work = work};
+    const double until = now_seconds() + work->budget_seconds;
+    uint32_t first = 0, losses = 0;
+    for (uint32_t i = 0; i < work->count; i++)
+        snprintf(work->outcomes[i].error, sizeof work->outcomes[i].error, "not begun");
+    wfi_interrupted();
+    while (first < work->count) {
+        int status = 0;
+        if (!start(&p, first, until - now_seconds()))
+            return wfi_run_error("no child process can be started: %s", strerror(errno));
+        const bool hangs = listen_to_child(&p);
+        close(p.from);
+        if (!reap(p.child, hangs, &status))
+            return wfi_run_error("%s: the driver hangs and its process cannot be ended", p.trying);
+        wfi_progress_clear(work->common->quiet);
+        if (!hangs && WIFEXITED(status) && WEXITSTATUS(status) != EXIT_LOST)
+            return WEXITSTATUS(status);
+        /* Where nothing was being tried, the same would happen again. */
+        report_loss(&p, hangs, status);
+        first = *p.trying ? p.problem : p.problem + 1;
+        if (++losses == MOST_RESTARTS || wfi_interrupted())
+            return wfi_run_error("the driver was lost %u times", losses);
+    }
+    return WFI_EXIT_DONE;
+}
+
+int wfi_tune_is_cpu(const wfi_common *common, bool *cpu)
+{
+    int status = 0;
+    fflush(NULL);
+    const pid_t pid = fork();
+    if (pid < 0)
+        return wfi_run_error("no child process can be started: %s", strerror(errno));
+    if (pid == 0) {
+        wfi_session session;
+        int code = wfi_session_open(&session, common);
+        if (code == WFI_EXIT_DONE && session.caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU)
+            code = EXIT_CPU;
+        wfi_session_close(&session);
+        _exit(code);
+    }
+    if (!reap(pid, false, &status) || !WIFEXITED(status))
+        return wfi_run_error("the driver crashes when the device is opened");
+    *cpu = WEXITSTATUS(status) == EXIT_CPU;
+    return *cpu ? WFI_EXIT_DONE : WEXITSTATUS(status);
+}

@@ -1,0 +1,38 @@
+/* Searches run in a child process: a driver that crashes or hangs takes only that with it. */
+#ifndef WFI_TOOL_TUNE_WORKER_H
+#define WFI_TOOL_TUNE_WORKER_H
+
+#include "tool/session.h"
+#include "tool/tune_suite.h"
+
+/* What happened to one problem. */
+typedef struct wfi_tune_outcome {
+    wf_result result;
+    bool done; /* a search came to its end; else `error` says why not */
+    char error[512];
+    char before[224], best[224]; /* "variant a=1 b=2" */
+    char before_by[24];
+    double before_us, best_us, spread;
+    uint32_t measured, wrong;
+    uint64_t legal;
+    bool finished, kept;
+} wfi_tune_outcome;
+
+typedef struct wfi_tune_work {
+    const wfi_common *common;
+    double budget_seconds;   /* of all problems together; exhaustive: of each */
+    double patience_seconds; /* a driver that says nothing for so long hangs */
+    bool exhaustive, again, discard;
+    uint32_t count;
+    const wfi_tune_problem *problems;
+    wfi_tune_outcome *outcomes; /* filled */
+} wfi_tune_work;
+
+/* Runs all searches, starting anew behind a point that took the child with it; shows progress.
+ * Returns the tool's exit code and has printed one line when that is not WFI_EXIT_DONE. */
+int wfi_tune_run(const wfi_tune_work *work);
+
+/* Opens the device in a child to see whether it is a CPU. Returns the tool's exit code. */
+int wfi_tune_is_cpu(const wfi_common *common, bool *cpu);
+
+#endif

@@ -1,0 +1,166 @@
+/* The decision: the finalists run in turn, round after round, so that whatever else the machine does
+ * meets all of them alike. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/timing.h"
+#include "tune/search.h"
+
+#define LEAST_ROUNDS 7
+#define MOST_ROUNDS 61
+#define ROUND_SECONDS 5e-3 /* of one finalist */
+#define WARM_SECONDS 0.3
+
+typedef struct finalist {
+    wfi_candidate *candidate;
+    wfi_runner runner;
+    uint32_t units;
+    wf_timing timing;
+} finalist;
+
+typedef struct final_round {
+    uint32_t count;
+    finalist items[WFI_ELITE + 1];
+} final_round;
+
+static wf_result enter(wfi_search *s, wfi_candidate *candidate, final_round *final)
+{
+    wf_constant constants[WF_MAX_PARAMETERS];
+    const wf_tuning tuning = wfi_point_tuning(&candidate->point, constants);
+    finalist *f = &final->items[final->count];
+    double seconds = 0;
+    f->candidate = candidate;
+    f->timing.count = 0;
+    wf_result result = wfi_runner_open(&s->trial, &tuning, &f->runner);
+    if (result != WF_SUCCESS)
+        return result;
+    final->count++;
+    result = wfi_runner_time(&f->runner, 1, &seconds);
+    if (result == WF_SUCCESS)
+        result = wfi_runner_time(&f->runner, 1, &seconds);
+    const double wanted = ROUND_SECONDS / (seconds * f->runner.unit + 1e-9);
+    f->units = wanted < 1 ? 1 : wanted > 8192 ? 8192 : (uint32_t)wanted;
+    return result;
+}
+
+static wf_result run_round(final_round *final, uint32_t first, bool timed)
+{
+    wf_result result = WF_SUCCESS;
+    for (uint32_t i = 0; i < final->count && result == WF_SUCCESS; i++) {
+        finalist *f = &final->items[(first + i) % final->count];
+        double seconds = 0;
+        result = wfi_runner_time(&f->runner, f->units, &seconds);
+        if (timed && result == WF_SUCCESS)
+            f->timing.samples_us[f->timing.count++] = seconds * 1e6;
+    }
+    return result;
+}
+
+static wf_result run_rounds(wfi_search *s, final_round *final)
+{
+    const bool cpu = s->device->caps.device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    const double warm_until = wfi_host_seconds() + (cpu ? 0 : WARM_SECONDS);
+    wf_result result = WF_SUCCESS;
+    while (result == WF_SUCCESS && wfi_host_seconds() < warm_until)
+        result = run_round(final, 0, false);
+    for (uint32_t round = 0; round < MOST_ROUNDS && result == WF_SUCCESS; round++) {
+        if (round >= LEAST_ROUNDS && wfi_host_seconds() > s->decide_until)
+            break;
+        if (!wfi_search_report(s, "deciding", NULL))
+            break;
+        result = run_round(final, round, true);
+    }
+    for (uint32_t i = 0; i < final->count; i++)
+        wfi_timing_summarise(&final->items[i].timing);
+    return result;
+}
+
+/* Whether a beats b by more than the spread of their ratios over the rounds: the median ratio and
+ * its uncertainty, spread / sqrt(rounds), must stay below 1. */
+static bool beats(const finalist *a, const finalist *b)
+{
+    wf_timing ratios = {.count = 0};
+    for (uint32_t i = 0; i < a->timing.count && i < b->timing.count; i++)
+        ratios.samples_us[ratios.count++] =
+            a->timing.samples_us[i] / (b->timing.samples_us[i] + 1e-12);
+    if (ratios.count < LEAST_ROUNDS)
+        return false;
+    wfi_timing_summarise(&ratios);
+    return ratios.median_us + (ratios.q3_us - ratios.q1_us) / sqrt(ratios.count) < 1;
+}
+
+static void describe(const finalist *f, const char *chosen_by, wf_plan_info *info)
+{
+    *info = f->runner.info;
+    info->chosen_by = chosen_by;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const wfi_candidate *x = a, *y = b;
+    return (x->seconds > y->seconds) - (x->seconds < y->seconds);
+}
+
+static void conclude(wfi_search *s, final_round *final)
+{
+    const finalist *incumbent = NULL, *best = NULL;
+    for (uint32_t i = 0; i < final->count; i++) {
+        finalist *f = &final->items[i];
+        if (f->timing.count == 0)
+            continue;
+        f->candidate->seconds = f->timing.median_us * 1e-6;
+        f->candidate->spread = f->timing.spread;
+        if (f->candidate->hash == s->incumbent.hash)
+            incumbent = f;
+        if (!best || f->timing.median_us < best->timing.median_us)
+            best = f;
+    }
+    if (!best)
+        return;
+    if (incumbent && !beats(best, incumbent))
+        best = incumbent;
+    if (incumbent) {
+        describe(incumbent, s->result->before.chosen_by, &s->result->before);
+        s->result->before_us = incumbent->timing.median_us;
+    }
+    describe(best, "tuned", &s->result->best);
+    s->result->best_us = best->timing.median_us;
+    s->result->spread = best->timing.spread;
+    const wfi_candidate winner = *best->candidate;
+    qsort(s->elite, s->elite_count, sizeof *s->elite, compare);
+    /* The winner first, even where another's median is lower by less than the noise. */
+    uint32_t at = 0;
+    while (at < s->elite_count && s->elite[at].hash != winner.hash)
+        at++;
+    if (at == s->elite_count)
+        at = s->elite_count < WFI_ELITE ? s->elite_count++ : WFI_ELITE - 1;
+    memmove(&s->elite[1], &s->elite[0], at * sizeof *s->elite);
+    s->elite[0] = winner;
+}
+
+wf_result wfi_search_decide(wfi_search *s)
+{
+    final_round *final = calloc(1, sizeof *final);
+    bool incumbent_in = false;
+    if (!final)
+        return wfi_fail(&s->device->log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+    wf_result result = WF_SUCCESS;
+    for (uint32_t i = 0; i < s->elite_count && result == WF_SUCCESS; i++) {
+        incumbent_in = incumbent_in || s->elite[i].hash == s->incumbent.hash;
+        result = enter(s, &s->elite[i], final);
+    }
+    if (result == WF_SUCCESS && !incumbent_in && s->incumbent.verified)
+        result = enter(s, &s->incumbent, final);
+    /* Not all fit the memory at once: those that do decide. */
+    if (result == WF_ERROR_OUT_OF_DEVICE_MEMORY || result == WF_ERROR_TOO_LARGE)
+        result = WF_SUCCESS;
+    if (result == WF_SUCCESS && final->count)
+        result = run_rounds(s, final);
+    if (result == WF_SUCCESS)
+        conclude(s, final);
+    for (uint32_t i = 0; i < final->count; i++)
+        wfi_runner_close(&final->items[i].runner);
+    free(final);
+    return result;
+}

@@ -1,0 +1,226 @@
+/* The points that a search looks at. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/search.h"
+
+#define DRAWS 64 /* attempts to find a point two values away */
+
+static uint32_t random_below(wfi_search *s, uint32_t bound)
+{
+    /* xorshift64* (Vigna 2016). */
+    s->random ^= s->random >> 12;
+    s->random ^= s->random << 25;
+    s->random ^= s->random >> 27;
+    return (uint32_t)(((s->random * UINT64_C(2685821657736338717) >> 32) * bound) >> 32);
+}
+
+bool wfi_pool_add(wfi_pool *pool, const wfi_point *point)
+{
+    const wfi_named_point named = wfi_point_named(point);
+    const uint64_t hash = wfi_named_point_hash(&named);
+    for (uint32_t i = 0; i < pool->count; i++)
+        if (pool->items[i].hash == hash)
+            return false;
+    if (pool->count == pool->room) {
+        const uint32_t room = pool->room ? pool->room * 2 : 32;
+        wfi_candidate *items = realloc(pool->items, room * sizeof *items);
+        if (!items)
+            return false;
+        pool->items = items;
+        pool->room = room;
+    }
+    pool->items[pool->count++] = (wfi_candidate){.point = *point, .named = named, .hash = hash};
+    return true;
+}
+
+void wfi_pool_free(wfi_pool *pool)
+{
+    free(pool->items);
+    *pool = (wfi_pool){0};
+}
+
+static wfi_point empty_point(const wfi_search *s)
+{
+    return (wfi_point){.caps = &s->device->caps, .problem = &s->trial.problem};
+}
+
+static bool is_known_bad(const wfi_search *s, const wfi_point *point)
+{
+    const wfi_named_point named = wfi_point_named(point);
+    return wfi_entry_is_bad(&s->entry, &named);
+}
+
+static void add_legal(wfi_search *s, wfi_pool *pool, const wfi_point *point)
+{
+    if (wfi_point_legal(point, NULL) && !is_known_bad(s, point))
+        wfi_pool_add(pool, point);
+}
+
+/* Rows for like problems, whatever driver or shaders they were measured with. */
+static void add_rows(wfi_search *s, const wfi_tuning_data *data, wfi_pool *pool)
+{
+    for (uint32_t i = 0; i < data->entry_count; i++) {
+        const wfi_tuning_entry *entry = &data->entries[i];
+        if (wfi_key_distance(&s->entry.key, &entry->key) < 0)
+            continue;
+        for (uint32_t n = 0; n < entry->best_count; n++) {
+            wfi_point point = empty_point(s);
+            if (wfi_point_from_names(&entry->best[n], &point))
+                add_legal(s, pool, &point);
+        }
+    }
+}
+
+/* Leaves the point with the defaults too, for the model to begin from. */
+static wfi_point defaults_of(wfi_point *point)
+{
+    wfi_point_defaults(point);
+    return *point;
+}
+
+/* A variant that the model has nothing to say for is one to be forced: it is not searched. */
+void wfi_points_start(wfi_search *s, wfi_pool *pool)
+{
+    const wfi_family *family = wfi_family_get(s->trial.problem.family);
+    add_legal(s, pool, &s->incumbent.point);
+    pthread_mutex_lock(&s->device->tuning_lock);
+    const struct wfi_tuning *tuning = wfi_tuning_of(s->device);
+    if (tuning) {
+        add_rows(s, &tuning->own, pool);
+        add_rows(s, &tuning->shipped[0], pool);
+        add_rows(s, &tuning->shipped[1], pool);
+    }
+    pthread_mutex_unlock(&s->device->tuning_lock);
+    for (uint32_t i = 0; i < family->variant_count; i++) {
+        wfi_point point = empty_point(s);
+        point.variant = &family->variants[i];
+        const wfi_point defaults = defaults_of(&point);
+        if (point.variant->fit(&point) < 0)
+            continue;
+        add_legal(s, pool, &point);
+        add_legal(s, pool, &defaults);
+    }
+}
+
+/* Adds a point around the elite unless it has been tried. */
+static void add_new(wfi_search *s, const wfi_point *point, wfi_pool *pool)
+{
+    const wfi_named_point named = wfi_point_named(point);
+    if (!wfi_point_legal(point, NULL) || wfi_entry_is_bad(&s->entry, &named) ||
+        wfi_entry_is_tried(&s->entry, wfi_named_point_hash(&named)))
+        return;
+    wfi_pool_add(pool, point);
+}
+
+static void add_one_away(wfi_search *s, const wfi_point *centre, wfi_pool *pool)
+{
+    const wfi_variant *variant = centre->variant;
+    for (uint32_t p = 0; p < variant->parameter_count; p++)
+        for (uint32_t c = 0; c < variant->parameters[p].candidate_count; c++) {
+            wfi_point point = *centre;
+            point.values[p] = variant->parameters[p].candidates[c];
+            add_new(s, &point, pool);
+        }
+}
+
+static void change_one(wfi_search *s, wfi_point *point)
+{
+    const wfi_variant *variant = point->variant;
+    const uint32_t p = random_below(s, variant->parameter_count);
+    const wfi_parameter *parameter = &variant->parameters[p];
+    if (parameter->candidate_count)
+        point->values[p] = parameter->candidates[random_below(s, parameter->candidate_count)];
+}
+
+static void shuffle(wfi_search *s, wfi_pool *pool, uint32_t from)
+{
+    for (uint32_t i = pool->count; i > from + 1; i--) {
+        const uint32_t j = from + random_below(s, i - from);
+        const wfi_candidate swapped = pool->items[i - 1];
+        pool->items[i - 1] = pool->items[j];
+        pool->items[j] = swapped;
+    }
+}
+
+void wfi_points_around(wfi_search *s, uint32_t most, wfi_pool *pool)
+{
+    for (uint32_t e = 0; e < s->elite_count && pool->count < most; e++) {
+        const uint32_t from = pool->count;
+        add_one_away(s, &s->elite[e].point, pool);
+        shuffle(s, pool, from);
+    }
+    /* A quarter of the places, and whatever is left, are for points two or three values away. */
+    if (pool->count > most - most / 4)
+        pool->count = most - most / 4;
+    for (uint32_t n = 0; n < DRAWS && pool->count < most && s->elite_count; n++) {
+        const wfi_point *centre = &s->elite[random_below(s, s->elite_count)].point;
+        wfi_point point = *centre;
+        for (uint32_t i = 0; i < 2 + n % 2 && centre->variant->parameter_count; i++)
+            change_one(s, &point);
+        add_new(s, &point, pool);
+    }
+}
+
+/* Steps through the values like an odometer; false after the last. */
+static bool next_values(const wfi_variant *variant, uint32_t *at)
+{
+    for (uint32_t p = 0; p < variant->parameter_count; p++) {
+        if (++at[p] < variant->parameters[p].candidate_count)
+            return true;
+        at[p] = 0;
+    }
+    return false;
+}
+
+/* Puts the n-th legal point into the pool, or in a random one's place (reservoir sampling, Vitter
+ * 1985). */
+static void draw(wfi_search *s, const wfi_point *point, uint64_t n, uint32_t most, wfi_pool *pool)
+{
+    const wfi_candidate candidate = {.point = *point};
+    if (n < most) {
+        if (pool->count == pool->room) {
+            const uint32_t room = pool->room ? pool->room * 2 : 256;
+            wfi_candidate *items = realloc(pool->items, room * sizeof *items);
+            if (!items)
+                return;
+            pool->items = items;
+            pool->room = room;
+        }
+        pool->items[pool->count++] = candidate;
+        return;
+    }
+    const uint32_t bound = n < UINT32_MAX ? (uint32_t)n + 1 : UINT32_MAX;
+    const uint32_t at = random_below(s, bound);
+    if (at < pool->count)
+        pool->items[at] = candidate;
+}
+
+uint64_t wfi_points_all(wfi_search *s, uint32_t most, wfi_pool *pool)
+{
+    const wfi_family *family = wfi_family_get(s->trial.problem.family);
+    uint64_t legal = 0;
+    for (uint32_t v = 0; v < family->variant_count; v++) {
+        uint32_t at[WF_MAX_PARAMETERS] = {0};
+        wfi_point point = empty_point(s);
+        point.variant = &family->variants[v];
+        wfi_point_defaults(&point);
+        if (point.variant->fit(&point) < 0)
+            continue;
+        do {
+            wfi_point_defaults(&point);
+            for (uint32_t p = 0; p < point.variant->parameter_count; p++)
+                if (point.variant->parameters[p].candidate_count)
+                    point.values[p] = point.variant->parameters[p].candidates[at[p]];
+            if (wfi_point_legal(&point, NULL) && !is_known_bad(s, &point))
+                draw(s, &point, legal++, most, pool);
+        } while (next_values(point.variant, at));
+    }
+    for (uint32_t i = 0; i < pool->count; i++) {
+        wfi_candidate *c = &pool->items[i];
+        c->named = wfi_point_named(&c->point);
+        c->hash = wfi_named_point_hash(&c->named);
+    }
+    shuffle(s, pool, 0);
+    return legal;
+}

@@ -1,0 +1,282 @@
+#include "tune/search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/params.h"
+#include "core/timing.h"
+
+#define DEFAULT_BUDGET 60.0
+#define DECIDE_SHARE 0.15
+#define DECIDE_MOST 6.0
+#define GENERATION 16
+#define MOST_POINTS 4096 /* of an exhaustive search */
+#define PATIENCE 4       /* generations without a better point */
+#define BETTER 0.99
+
+bool wfi_search_goes_on(const wfi_search *s)
+{
+    return !s->cancelled && s->broken == WF_SUCCESS && wfi_host_seconds() < s->measure_until;
+}
+
+static void point_text(const wfi_named_point *point, char *text, size_t bytes)
+{
+    size_t used = (size_t)snprintf(text, bytes, "%s", point->variant);
+    for (uint32_t i = 0; i < point->count && used < bytes; i++)
+        used += (size_t)snprintf(text + used, bytes - used, " %s=%u", point->values[i].name,
+                                 point->values[i].value);
+}
+
+bool wfi_search_report(wfi_search *s, const char *stage, const wfi_named_point *trying)
+{
+    wf_tune_progress progress = {.stage = stage, .measured = s->result->measured};
+    const double end = s->decide_until, now = wfi_host_seconds();
+    if (!s->params->progress || s->cancelled)
+        return !s->cancelled;
+    progress.fraction = end > s->begun ? (now - s->begun) / (end - s->begun) : 1;
+    if (s->params->exhaustive && s->fraction > progress.fraction)
+        progress.fraction = s->fraction;
+    if (progress.fraction > 1)
+        progress.fraction = 1;
+    if (trying)
+        point_text(trying, progress.trying, sizeof progress.trying);
+    if (s->elite_count) {
+        progress.best_us = s->elite[0].seconds * 1e6;
+        point_text(&s->elite[0].named, progress.best, sizeof progress.best);
+    }
+    s->cancelled = !s->params->progress(s->params->user, &progress);
+    return !s->cancelled;
+}
+
+void wfi_search_keep(wfi_search *s)
+{
+    char error[512];
+    s->kept_at = wfi_host_seconds();
+    if (s->params->discard)
+        return;
+    s->entry.best_count = s->elite_count;
+    for (uint32_t i = 0; i < s->elite_count; i++) {
+        s->entry.best[i] = s->elite[i].named;
+        s->entry.best[i].time_ns = (uint64_t)(s->elite[i].seconds * 1e9 + 0.5);
+        s->entry.best[i].spread_permille = (uint32_t)(s->elite[i].spread * 1e3 + 0.5);
+    }
+    s->result->kept = wfi_tuning_keep(s->device, &s->entry, error);
+    if (!s->result->kept)
+        wfi_log_write(&s->device->log, WF_LOG_INFO, "%s", error);
+}
+
+/* What is already known of this very key; of another driver or other shaders only the bad points
+ * are taken along: what crashed once may again. */
+static wf_result recall(wfi_search *s, const wfi_tuning_data *left)
+{
+    wf_result result = WF_SUCCESS;
+    const wfi_key key = wfi_key_of(&s->trial.problem);
+    pthread_mutex_lock(&s->device->tuning_lock);
+    struct wfi_tuning *tuning = wfi_tuning_of(s->device);
+    const wfi_tuning_entry *known = tuning ? wfi_tuning_find(&tuning->own, &key) : NULL;
+    if (!tuning || (known && !wfi_tuning_entry_copy(known, &s->entry)))
+        result = WF_ERROR_OUT_OF_HOST_MEMORY;
+    if (tuning && (!known || !wfi_entry_is_current(s->device, known) || s->params->again)) {
+        s->entry.tried_count = 0;
+        s->entry.finished = false;
+        /* A new driver or shader may have mended them; `again` asks for everything anew. */
+        if (known && !wfi_entry_is_current(s->device, known))
+            s->entry.bad_count = 0;
+    }
+    s->entry.key = key;
+    if (tuning) {
+        s->entry.driver_id = s->device->caps.driver_id;
+        s->entry.driver_version = s->device->caps.driver_version;
+        s->entry.shaders = wfi_shaders_hash(tuning, key.family, key.type);
+    }
+    pthread_mutex_unlock(&s->device->tuning_lock);
+    wfi_problem_text(&s->trial.problem, s->entry.problem, sizeof s->entry.problem);
+    const wfi_tuning_entry *fatal = wfi_tuning_find(left, &key);
+    for (uint32_t i = 0; fatal && i < fatal->bad_count; i++)
+        wfi_entry_add_bad(&s->entry, &fatal->bad[i]);
+    return result;
+}
+
+/* Points of other problems that did not come back are kept with these. */
+static void keep_others(wfi_search *s, const wfi_tuning_data *left)
+{
+    char error[512];
+    for (uint32_t i = 0; i < left->entry_count && !s->params->discard; i++) {
+        const wfi_tuning_entry *fatal = &left->entries[i];
+        wfi_tuning_entry merged = {0};
+        if (wfi_key_equal(&fatal->key, &s->entry.key))
+            continue;
+        pthread_mutex_lock(&s->device->tuning_lock);
+        const struct wfi_tuning *tuning = wfi_tuning_of(s->device);
+        const wfi_tuning_entry *known = tuning ? wfi_tuning_find(&tuning->own, &fatal->key) : NULL;
+        const bool ok = wfi_tuning_entry_copy(known ? known : fatal, &merged);
+        pthread_mutex_unlock(&s->device->tuning_lock);
+        for (uint32_t n = 0; ok && n < fatal->bad_count; n++)
+            wfi_entry_add_bad(&merged, &fatal->bad[n]);
+        if (ok)
+            wfi_tuning_keep(s->device, &merged, error);
+        wfi_tuning_entry_clear(&merged);
+    }
+}
+
+/* Every search measures the points where it begins, known or not: times are of today. */
+static wf_result begin(wfi_search *s)
+{
+    wfi_choice choice;
+    wf_result result = wfi_choose(s->device, &s->trial.problem, NULL, &choice);
+    if (result != WF_SUCCESS)
+        return result;
+    choice.point.caps = &s->device->caps;
+    choice.point.problem = &s->trial.problem;
+    s->incumbent.point = choice.point;
+    s->incumbent.named = wfi_point_named(&choice.point);
+    s->incumbent.hash = wfi_named_point_hash(&s->incumbent.named);
+    s->result->before.chosen_by = choice.chosen_by;
+    return WF_SUCCESS;
+}
+
+static void note_incumbent(wfi_search *s, const wfi_pool *pool)
+{
+    for (uint32_t i = 0; i < pool->count; i++)
+        if (pool->items[i].hash == s->incumbent.hash && pool->items[i].verified)
+            s->incumbent.verified = true;
+}
+
+static void walk_around(wfi_search *s)
+{
+    uint32_t patience = PATIENCE;
+    wfi_pool pool = {0};
+    wfi_points_start(s, &pool);
+    wfi_search_halve(s, &pool);
+    note_incumbent(s, &pool);
+    while (wfi_search_goes_on(s) && s->elite_count) {
+        const double before = s->elite[0].seconds;
+        pool.count = 0;
+        wfi_points_around(s, GENERATION, &pool);
+        if (pool.count == 0 || patience == 0) {
+            s->entry.finished = true;
+            break;
+        }
+        wfi_search_halve(s, &pool);
+        patience = s->elite[0].seconds < before * BETTER ? PATIENCE : patience - 1;
+    }
+    wfi_pool_free(&pool);
+}
+
+static void walk_all(wfi_search *s)
+{
+    wfi_pool pool = {0}, slice;
+    s->result->legal = wfi_points_all(s, MOST_POINTS, &pool);
+    const bool all = s->result->legal <= MOST_POINTS;
+    uint32_t done = 0;
+    while (done < pool.count && wfi_search_goes_on(s)) {
+        const uint32_t count = pool.count - done < GENERATION ? pool.count - done : GENERATION;
+        slice = (wfi_pool){.count = count, .room = count, .items = pool.items + done};
+        wfi_search_halve(s, &slice);
+        note_incumbent(s, &slice);
+        done += count;
+        s->fraction = (double)done / pool.count;
+    }
+    s->entry.finished = all && done == pool.count && wfi_search_goes_on(s);
+    wfi_pool_free(&pool);
+}
+
+static wf_result run(wfi_search *s)
+{
+    wf_result result = begin(s);
+    if (result != WF_SUCCESS)
+        return result;
+    if (s->params->exhaustive)
+        walk_all(s);
+    else
+        walk_around(s);
+    s->result->finished = s->entry.finished;
+    wfi_search_keep(s);
+    if (s->broken != WF_SUCCESS)
+        return s->broken;
+    if (s->elite_count && !s->cancelled)
+        result = wfi_search_decide(s);
+    if (result == WF_SUCCESS && s->elite_count && !s->cancelled)
+        wfi_search_keep(s);
+    if (s->cancelled)
+        return WF_ERROR_CANCELLED;
+    if (result == WF_SUCCESS && !(s->result->best_us > 0))
+        result = wfi_fail(&s->device->log, WF_ERROR_UNSUPPORTED,
+                          "%s: no point gave a right result in the time allowed", s->entry.problem);
+    return result;
+}
+
+static bool one_problem(const wf_tune_params *params)
+{
+    return (params->matmul != NULL) + (params->spmv != NULL) + (params->himeno != NULL) == 1;
+}
+
+/* One search a device object; the journal sees to other processes. */
+static bool take_turn(wf_device *device, bool on)
+{
+    pthread_mutex_lock(&device->tuning_lock);
+    struct wfi_tuning *tuning = wfi_tuning_of(device);
+    const bool free_before = tuning && !tuning->searching;
+    if (tuning && (free_before || !on))
+        tuning->searching = on;
+    pthread_mutex_unlock(&device->tuning_lock);
+    return free_before;
+}
+
+static void set_times(wfi_search *s)
+{
+    const double budget =
+        s->params->budget_seconds > 0 ? s->params->budget_seconds : DEFAULT_BUDGET;
+    const double decide = budget * DECIDE_SHARE < DECIDE_MOST ? budget * DECIDE_SHARE : DECIDE_MOST;
+    s->begun = s->kept_at = wfi_host_seconds();
+    s->decide_until = s->begun + budget;
+    s->measure_until = s->decide_until - decide;
+    s->random = s->params->seed * 2 + 1;
+}
+
+static wf_result search(wf_device *device, const wf_tune_params *params, wf_tune_result *result)
+{
+    wfi_search *s = calloc(1, sizeof *s);
+    wfi_tuning_data left = {0};
+    if (!s)
+        return wfi_fail(&device->log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+    *s = (wfi_search){.device = device, .params = params, .result = result, .journal = {-1}};
+    set_times(s);
+    wf_result code = wfi_journal_open(device, &s->journal, &left);
+    if (code == WF_SUCCESS)
+        code = wfi_trial_open(device, params, &s->trial);
+    const bool opened = code == WF_SUCCESS;
+    if (opened)
+        code = recall(s, &left);
+    if (code == WF_SUCCESS) {
+        keep_others(s, &left);
+        code = run(s);
+    }
+    if (opened)
+        wfi_trial_close(&s->trial);
+    wfi_journal_close(&s->journal);
+    wfi_tuning_entry_clear(&s->entry);
+    wfi_tuning_data_free(&left);
+    free(s);
+    return code;
+}
+
+wf_result wf_tune(wf_device *device, const wf_tune_params *params, wf_tune_result *result)
+{
+    wf_tune_params read;
+    if (!device || !params || !result)
+        return WF_ERROR_INVALID_ARGUMENT;
+    wf_result code = wfi_params_read(&device->log, "wf_tune", params, &read, sizeof read);
+    if (code != WF_SUCCESS)
+        return code;
+    if (!one_problem(&read))
+        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_tune: exactly one problem must be given");
+    if (!take_turn(device, true))
+        return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
+                        "wf_tune: a search on this device is under way");
+    wf_tune_result local = {.size = sizeof local};
+    code = search(device, &read, &local);
+    take_turn(device, false);
+    return wfi_params_write(result, &local, sizeof local) ? code : WF_ERROR_INVALID_ARGUMENT;
+}

@@ -1,0 +1,66 @@
+/* One search: its state, and the steps it is made of. */
+#ifndef WFI_TUNE_SEARCH_H
+#define WFI_TUNE_SEARCH_H
+
+#include "tune/store.h"
+#include "tune/trial.h"
+
+#define WFI_ELITE WFI_TUNING_BEST
+
+typedef struct wfi_candidate {
+    wfi_point point;
+    wfi_named_point named;
+    uint64_t hash;
+    bool verified;
+    double seconds; /* median of one execution; 0: not measured */
+    double spread;
+} wfi_candidate;
+
+/* A list without doubles. */
+typedef struct wfi_pool {
+    uint32_t count, room;
+    wfi_candidate *items;
+} wfi_pool;
+
+typedef struct wfi_search {
+    wf_device *device;
+    const wf_tune_params *params;
+    wf_tune_result *result;
+    wfi_trial trial;
+    wfi_tuning_entry entry; /* what is learned */
+    wfi_journal journal;
+    wfi_candidate incumbent; /* the choice before the search */
+    wfi_candidate elite[WFI_ELITE];
+    uint32_t elite_count;
+    uint64_t random;
+    double begun, measure_until, decide_until, kept_at;
+    double fraction; /* of an exhaustive search's points */
+    bool cancelled;
+    wf_result broken; /* a failure that ends the search: the device was lost */
+} wfi_search;
+
+/* search.c */
+bool wfi_search_goes_on(const wfi_search *s);
+/* Tells the callback; false: it cancels. */
+bool wfi_search_report(wfi_search *s, const char *stage, const wfi_named_point *trying);
+void wfi_search_keep(wfi_search *s);
+
+/* measure.c: tries the candidate for a time that doubles with each rung. False: it is of no use. */
+bool wfi_search_measure(wfi_search *s, wfi_candidate *candidate, uint32_t rung);
+/* Measures all of them, then the better half longer, and so on; the best join the elite. */
+void wfi_search_halve(wfi_search *s, wfi_pool *pool);
+
+/* decide.c: the interleaved re-run of the elite and the incumbent; fills s->result. */
+wf_result wfi_search_decide(wfi_search *s);
+
+/* points.c */
+bool wfi_pool_add(wfi_pool *pool, const wfi_point *point);
+void wfi_pool_free(wfi_pool *pool);
+/* Where the search begins. */
+void wfi_points_start(wfi_search *s, wfi_pool *pool);
+/* Up to `most` points not tried yet: one value away from the elite, then two. */
+void wfi_points_around(wfi_search *s, uint32_t most, wfi_pool *pool);
+/* All legal points in random order, or `most` drawn from them; returns how many there are. */
+uint64_t wfi_points_all(wfi_search *s, uint32_t most, wfi_pool *pool);
+
+#endif

@@ -1,0 +1,400 @@
+#include "tune/store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/file.h"
+
+#define UNLIKE_UNITS 4.0 /* times as many compute units: another class of device */
+
+/* ------------------------------------------------------------------------------------- reading */
+
+static char *file_path(const wf_device *device)
+{
+    const wf_caps *caps = &device->caps;
+    char name[96];
+    /* What was tuned with all of a device's limits does not suit it with less. */
+    snprintf(name, sizeof name, "tuning-%04x-%04x%s.json", caps->vendor_id, caps->device_id,
+             caps->limits == WF_LIMITS_MINIMUM ? "-minimum" : "");
+    return device->cache_directory ? wfi_path_join(device->cache_directory, name) : NULL;
+}
+
+/* Reads the file into *data. False: it is there but is no use; `why` says why. */
+static bool read_data(const char *path, wfi_tuning_data *data, char why[192])
+{
+    size_t bytes = 0;
+    *data = (wfi_tuning_data){0};
+    errno = 0;
+    char *text = wfi_file_read(path, WFI_TUNING_MOST_BYTES, &bytes);
+    if (!text) {
+        snprintf(why, 192, "%s", strerror(errno));
+        return errno == ENOENT || errno == ENOTDIR;
+    }
+    const bool ok = wfi_tuning_parse(text, bytes, NULL, NULL, data, why);
+    free(text);
+    return ok;
+}
+
+static bool same_limits(const wfi_device_facts *a, const wfi_device_facts *b)
+{
+    return a->vendor_id == b->vendor_id && a->device_type == b->device_type &&
+           a->subgroup_min == b->subgroup_min && a->subgroup_max == b->subgroup_max &&
+           a->max_shared_bytes == b->max_shared_bytes && a->max_invocations == b->max_invocations &&
+           a->cooperative_matrix == b->cooperative_matrix;
+}
+
+/* How unlike two devices of one architecture are; < 1: not of one. */
+static double unlikeness(const wfi_device_facts *a, const wfi_device_facts *b)
+{
+    if (!same_limits(a, b))
+        return 0;
+    if (!a->compute_units || !b->compute_units)
+        return UNLIKE_UNITS;
+    const double ratio = (double)a->compute_units / b->compute_units;
+    const double apart = ratio < 1 ? 1 / ratio : ratio;
+    return apart <= UNLIKE_UNITS ? apart : 0;
+}
+
+static bool is_this_device(void *user, const wfi_device_facts *facts)
+{
+    const wfi_device_facts *device = user;
+    return same_limits(facts, device) && facts->device_id == device->device_id && !facts->modelled;
+}
+
+typedef struct relative {
+    const wfi_device_facts *device;
+    double best;
+} relative;
+
+static bool is_closer_relative(void *user, const wfi_device_facts *facts)
+{
+    relative *r = user;
+    const bool itself = facts->device_id == r->device->device_id && !facts->modelled;
+    const double apart = itself ? 0 : unlikeness(facts, r->device);
+    if (apart < 1 || (r->best >= 1 && apart >= r->best))
+        return false;
+    r->best = apart;
+    return true;
+}
+
+/* Fills `out` from the shipped files that the filter accepts; the last accepted one counts. */
+static void read_shipped(wf_device *device, wfi_facts_filter filter, void *user,
+                         wfi_tuning_data *out)
+{
+    for (size_t i = 0; i < wfi_rows_file_count; i++) {
+        const wfi_rows_file *file = &wfi_rows_files[i];
+        wfi_tuning_data data;
+        char why[192];
+        if (!wfi_tuning_parse(file->text, file->bytes, filter, user, &data, why))
+            wfi_log_write(&device->log, WF_LOG_WARNING, "shipped rows %s: %s", file->name, why);
+        else if (data.entry_count) {
+            wfi_tuning_data_free(out);
+            *out = data;
+        } else
+            wfi_tuning_data_free(&data);
+    }
+}
+
+static void end(struct wfi_tuning *tuning)
+{
+    wfi_tuning_data_free(&tuning->own);
+    wfi_tuning_data_free(&tuning->shipped[0]);
+    wfi_tuning_data_free(&tuning->shipped[1]);
+    free(tuning->path);
+    free(tuning);
+}
+
+struct wfi_tuning *wfi_tuning_of(wf_device *device)
+{
+    if (device->tuning)
+        return device->tuning;
+    struct wfi_tuning *tuning = calloc(1, sizeof *tuning);
+    if (!tuning)
+        return NULL;
+    wfi_device_facts facts = wfi_device_facts_of(&device->caps);
+    tuning->path = file_path(device);
+    if (tuning->path && !read_data(tuning->path, &tuning->own, tuning->damage)) {
+        tuning->damaged = true;
+        wfi_log_write(&device->log, WF_LOG_WARNING, "%s: %s; tuning data are not used",
+                      tuning->path, tuning->damage);
+    }
+    tuning->own.device = facts;
+    read_shipped(device, is_this_device, &facts, &tuning->shipped[0]);
+    relative r = {&facts, 0};
+    read_shipped(device, is_closer_relative, &r, &tuning->shipped[1]);
+    device->tuning = tuning;
+    device->tuning_end = end;
+    return tuning;
+}
+
+static uint64_t variant_hash(const wfi_variant *variant, const wfi_spirv *module)
+{
+    uint64_t hash = wfi_hash(variant->name, strlen(variant->name));
+    hash = hash * 31 + wfi_hash(module->words, module->size_bytes);
+    for (uint32_t i = 0; i < variant->parameter_count; i++)
+        hash =
+            hash * 31 + wfi_hash(variant->parameters[i].name, strlen(variant->parameters[i].name));
+    return hash;
+}
+
+uint64_t wfi_shaders_hash(struct wfi_tuning *tuning, wf_family family, wf_type type)
+{
+    const wfi_family *f = wfi_family_get(family);
+    uint64_t sum = tuning->shaders[family][type];
+    if (sum)
+        return sum;
+    /* A sum: the order of the rows does not matter. */
+    for (uint32_t i = 0; i < f->variant_count; i++) {
+        const wfi_spirv *module = f->variants[i].modules[type];
+        if (module && module->words)
+            sum += variant_hash(&f->variants[i], module);
+    }
+    return tuning->shaders[family][type] = sum;
+}
+
+bool wfi_entry_is_current(wf_device *device, const wfi_tuning_entry *entry)
+{
+    return entry->driver_id == device->caps.driver_id &&
+           entry->driver_version == device->caps.driver_version &&
+           entry->shaders == wfi_shaders_hash(device->tuning, entry->key.family, entry->key.type);
+}
+
+/* ------------------------------------------------------------------------------------- writing */
+
+static bool write_data(const char *path, const wfi_tuning_data *data)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *memory = open_memstream(&text, &bytes);
+    if (!memory)
+        return false;
+    wfi_tuning_print(data, false, memory);
+    bool ok = fclose(memory) == 0;
+    const wfi_piece piece = {text, bytes};
+    ok = ok && wfi_file_write(path, &piece, 1);
+    const int cause = errno;
+    free(text);
+    errno = cause;
+    return ok;
+}
+
+static bool set_entry(wfi_tuning_data *data, const wfi_tuning_entry *entry)
+{
+    wfi_tuning_entry *to = wfi_tuning_add(data, &entry->key);
+    return to && wfi_tuning_entry_copy(entry, to);
+}
+
+/* A change to the data: an entry put in, or those of a family taken out. */
+typedef struct change {
+    const wfi_tuning_entry *put; /* NULL: take out */
+    wf_family family;            /* to take out; COUNT: the whole file */
+} change;
+
+static void take_out(wfi_tuning_data *data, wf_family family)
+{
+    for (uint32_t i = data->entry_count; i-- > 0;)
+        if (family == WF_FAMILY_COUNT || data->entries[i].key.family == family)
+            wfi_tuning_remove(data, i);
+}
+
+static bool apply(wfi_tuning_data *data, const change *c)
+{
+    if (c->put)
+        return set_entry(data, c->put);
+    take_out(data, c->family);
+    return true;
+}
+
+/* Reads the file again, since other processes may have written it, and makes the change. */
+static bool change_file(struct wfi_tuning *tuning, const change *c, char error[512])
+{
+    wfi_tuning_data data;
+    char why[192];
+    if (!c->put && c->family == WF_FAMILY_COUNT) {
+        if (unlink(tuning->path) == 0 || errno == ENOENT)
+            return true;
+        snprintf(error, 512, "%s: cannot be removed: %s", tuning->path, strerror(errno));
+        return false;
+    }
+    if (!read_data(tuning->path, &data, why)) {
+        snprintf(error, 512, "%s: %s; it is left as it is", tuning->path, why);
+        return false;
+    }
+    data.device = tuning->own.device;
+    const bool ok = apply(&data, c) && write_data(tuning->path, &data);
+    if (!ok)
+        snprintf(error, 512, "%s: cannot be written: %s", tuning->path, strerror(errno));
+    wfi_tuning_data_free(&data);
+    return ok;
+}
+
+static bool change_locked(struct wfi_tuning *tuning, const change *c, char error[512])
+{
+    const size_t length = strlen(tuning->path) + sizeof ".lock";
+    char *lock = malloc(length);
+    if (!lock)
+        return false;
+    snprintf(lock, length, "%s.lock", tuning->path);
+    int fd = wfi_make_directories(tuning->path) ? wfi_file_lock(lock, true) : -1;
+    if (fd < 0)
+        snprintf(error, 512, "%s: cannot be written: %s", tuning->path, strerror(errno));
+    free(lock);
+    const bool ok = fd >= 0 && change_file(tuning, c, error);
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+/* Changes the device's data, and the file where there is one. */
+static bool change_all(wf_device *device, const change *c, char error[512])
+{
+    bool ok = false;
+    const bool whole = !c->put && c->family == WF_FAMILY_COUNT;
+    snprintf(error, 512, "out of host memory");
+    pthread_mutex_lock(&device->tuning_lock);
+    struct wfi_tuning *tuning = wfi_tuning_of(device);
+    if (tuning && apply(&tuning->own, c)) {
+        if (!tuning->path)
+            snprintf(error, 512, "there is no folder to keep tuning data in");
+        else if (tuning->damaged && !whole)
+            snprintf(error, 512, "%s: %s; it is left as it is", tuning->path, tuning->damage);
+        else
+            ok = change_locked(tuning, c, error);
+        if (ok && whole)
+            tuning->damaged = false;
+    }
+    pthread_mutex_unlock(&device->tuning_lock);
+    return ok;
+}
+
+bool wfi_tuning_keep(wf_device *device, const wfi_tuning_entry *entry, char error[512])
+{
+    const change c = {.put = entry};
+    return change_all(device, &c, error);
+}
+
+bool wfi_tuning_drop(wf_device *device, wf_family family, char error[512])
+{
+    const change c = {.family = family};
+    return change_all(device, &c, error);
+}
+
+/* -------------------------------------------------------------------------------------- loading */
+
+wf_result wf_tuning_load(wf_device *device, const void *data, size_t bytes)
+{
+    wfi_tuning_data given;
+    char why[192];
+    if (!device || !data)
+        return WF_ERROR_INVALID_ARGUMENT;
+    if (bytes > WFI_TUNING_MOST_BYTES || !wfi_tuning_parse(data, bytes, NULL, NULL, &given, why))
+        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT, "tuning data: %s",
+                        bytes > WFI_TUNING_MOST_BYTES ? "over 16 MiB" : why);
+    wf_result result = WF_SUCCESS;
+    pthread_mutex_lock(&device->tuning_lock);
+    struct wfi_tuning *tuning = wfi_tuning_of(device);
+    const wfi_device_facts facts = wfi_device_facts_of(&device->caps);
+    if (!tuning)
+        result = WF_ERROR_OUT_OF_HOST_MEMORY;
+    else if (!same_limits(&given.device, &facts) || given.device.device_id != facts.device_id)
+        result = wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
+                          "tuning data: they are of %s, not of %s", given.device.name, facts.name);
+    for (uint32_t i = 0; i < given.entry_count && result == WF_SUCCESS; i++)
+        if (!set_entry(&tuning->own, &given.entries[i]))
+            result = WF_ERROR_OUT_OF_HOST_MEMORY;
+    pthread_mutex_unlock(&device->tuning_lock);
+    wfi_tuning_data_free(&given);
+    return result;
+}
+
+wf_result wf_tuning_load_file(wf_device *device, const char *path)
+{
+    size_t bytes = 0;
+    if (!device || !path)
+        return WF_ERROR_INVALID_ARGUMENT;
+    void *text = wfi_file_read(path, WFI_TUNING_MOST_BYTES, &bytes);
+    if (!text)
+        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT, "%s: %s", path, strerror(errno));
+    const wf_result result = wf_tuning_load(device, text, bytes);
+    free(text);
+    return result;
+}
+
+const char *wf_tuning_path(wf_device *device)
+{
+    if (!device)
+        return NULL;
+    pthread_mutex_lock(&device->tuning_lock);
+    const struct wfi_tuning *tuning = wfi_tuning_of(device);
+    pthread_mutex_unlock(&device->tuning_lock);
+    return tuning ? tuning->path : NULL;
+}
+
+/* ------------------------------------------------------------------------------------- journal */
+
+wf_result wfi_journal_open(wf_device *device, wfi_journal *journal, wfi_tuning_data *left)
+{
+    char text[16384], why[192];
+    *journal = (wfi_journal){-1};
+    *left = (wfi_tuning_data){0};
+    pthread_mutex_lock(&device->tuning_lock);
+    const struct wfi_tuning *tuning = wfi_tuning_of(device);
+    char *path = tuning && tuning->path ? malloc(strlen(tuning->path) + sizeof ".search") : NULL;
+    if (path)
+        sprintf(path, "%s.search", tuning->path);
+    pthread_mutex_unlock(&device->tuning_lock);
+    if (!path)
+        return WF_SUCCESS;
+    journal->fd = wfi_make_directories(path) ? wfi_file_lock(path, false) : -1;
+    const bool held =
+        journal->fd < 0 && (errno == EAGAIN || errno == EACCES) && access(path, W_OK) == 0;
+    if (held)
+        wfi_log_write(&device->log, WF_LOG_ERROR, "%s: another process is searching on this device",
+                      path);
+    free(path);
+    if (held)
+        return WF_ERROR_UNSUPPORTED;
+    const ssize_t bytes = journal->fd >= 0 ? pread(journal->fd, text, sizeof text, 0) : 0;
+    if (bytes > 0)
+        wfi_tuning_parse(text, (size_t)bytes, NULL, NULL, left, why);
+    return WF_SUCCESS;
+}
+
+void wfi_journal_note(wfi_journal *journal, const wfi_tuning_entry *entry,
+                      const wfi_named_point *point)
+{
+    char text[16384];
+    if (journal->fd < 0)
+        return;
+    if (!point) {
+        if (ftruncate(journal->fd, 0) != 0)
+            pwrite(journal->fd, "", 1, 0);
+        return;
+    }
+    wfi_named_point bad = *point;
+    snprintf(bad.reason, sizeof bad.reason, "the process did not outlive it");
+    wfi_tuning_entry alone = *entry;
+    alone.best_count = alone.tried_count = 0;
+    alone.bad = &bad;
+    alone.bad_count = 1;
+    const wfi_tuning_data data = {.entry_count = 1, .entries = &alone};
+    FILE *memory = fmemopen(text, sizeof text, "w");
+    if (!memory)
+        return;
+    wfi_tuning_print(&data, false, memory);
+    const long bytes = ftell(memory);
+    fclose(memory);
+    if (bytes > 0 && ftruncate(journal->fd, 0) == 0 &&
+        pwrite(journal->fd, text, (size_t)bytes, 0) != bytes)
+        ftruncate(journal->fd, 0);
+}
+
+void wfi_journal_close(wfi_journal *journal)
+{
+    wfi_journal_note(journal, NULL, NULL);
+    if (journal->fd >= 0)
+        close(journal->fd);
+    journal->fd = -1;
+}

@@ -1,0 +1,60 @@
+/* What wavefit keeps of one device: the user's tuning file, data given by the caller, and the rows
+ * that ship with wavefit. */
+#ifndef WFI_TUNE_STORE_H
+#define WFI_TUNE_STORE_H
+
+#include "core/device.h"
+#include "tune/tuning_data.h"
+
+/* Levels of the data, most trusted first; bits of wf_tuning.skip_levels. */
+struct wfi_tuning {
+    bool searching;
+    char *path;                 /* of the user's file; NULL: nowhere */
+    bool damaged;               /* the file could not be read, so it is not written either */
+    char damage[192];           /* why */
+    wfi_tuning_data own;        /* the user's file, and what wf_tuning_load added */
+    wfi_tuning_data shipped[2]; /* for this device; for one of its architecture */
+    uint64_t shaders[WF_FAMILY_COUNT][WF_TYPE_COUNT]; /* hashes; 0: not worked out yet */
+};
+
+/* The device's data, read at the first call; NULL without memory. Called and used with
+ * device->tuning_lock held. */
+struct wfi_tuning *wfi_tuning_of(wf_device *device);
+
+/* Hash of every module, name and parameter of the family for the type. */
+uint64_t wfi_shaders_hash(struct wfi_tuning *tuning, wf_family family, wf_type type);
+
+/* Whether the entry was measured with this driver and these shaders. */
+bool wfi_entry_is_current(wf_device *device, const wfi_tuning_entry *entry);
+
+/* Puts the entry into the device's data and, where there is one, the file (merged with what other
+ * processes wrote meanwhile). False: not kept on disk; `error` says why. Takes the lock. */
+bool wfi_tuning_keep(wf_device *device, const wfi_tuning_entry *entry, char error[512]);
+
+/* Removes the entries of a family, or the file (WF_FAMILY_COUNT). Takes the lock. */
+bool wfi_tuning_drop(wf_device *device, wf_family family, char error[512]);
+
+/* The place of the points being tried, which outlives this process: opened by a search for its
+ * time. */
+typedef struct wfi_journal {
+    int fd; /* -1: nowhere */
+} wfi_journal;
+
+/* Finds the point of a search that did not come back (entry->bad, then merged by the caller) and
+ * begins a journal. WF_ERROR_UNSUPPORTED when another process searches on this device. */
+wf_result wfi_journal_open(wf_device *device, wfi_journal *journal, wfi_tuning_data *left);
+/* Notes the point before it is tried; NULL: none is. */
+void wfi_journal_note(wfi_journal *journal, const wfi_tuning_entry *entry,
+                      const wfi_named_point *point);
+void wfi_journal_close(wfi_journal *journal);
+
+/* Generated from src/tune/devices/. */
+typedef struct wfi_rows_file {
+    const char *name;
+    const char *text;
+    size_t bytes;
+} wfi_rows_file;
+extern const wfi_rows_file wfi_rows_files[];
+extern const size_t wfi_rows_file_count;
+
+#endif

@@ -1,0 +1,323 @@
+/* Works through the public functions of each family, as a caller would. */
+#include "tune/trial.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/command.h"
+#include "core/params.h"
+#include "solve/himeno.h"
+
+#define CHECK_OPERATIONS 1e7 /* multiply-adds that checking may cost on the host */
+#define CHECK_LEAST 64       /* elements */
+#define CHECK_CELLS 4000     /* of a grid */
+#define CHECK_ITERATIONS 4
+
+/* splitmix64 (Steele, Lea, Flood 2014). */
+static uint64_t random_bits(uint64_t *state)
+{
+    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+/* Random elements between -1 and 1; of I8, any. */
+static void fill_random(void *data, wf_type type, uint64_t bytes, uint64_t seed)
+{
+    if (type == WF_TYPE_I8)
+        for (uint64_t i = 0; i < bytes; i++)
+            ((uint8_t *)data)[i] = (uint8_t)random_bits(&seed);
+    else
+        for (uint64_t i = 0; i < bytes / wf_type_size(type); i++)
+            wf_element_set(type, data, i, (double)(random_bits(&seed) >> 11) * 0x1p-52 - 1.0);
+}
+
+/* The type of a binding's elements: sparse products keep their vectors, and matrix products their
+ * bias, in the type of the sums. */
+static wf_type type_of(const wfi_trial *trial, uint32_t binding)
+{
+    const wf_type type = trial->problem.type;
+    const bool sums = trial->params.spmv || binding == WF_MATMUL_BIAS;
+    return sums && (type == WF_TYPE_F16 || type == WF_TYPE_BF16) ? WF_TYPE_F32 : type;
+}
+
+wf_tuning wfi_point_tuning(const wfi_point *point, wf_constant *constants)
+{
+    const uint32_t count = point->variant->parameter_count;
+    for (uint32_t i = 0; i < count; i++)
+        constants[i] = (wf_constant){point->variant->parameters[i].name, point->values[i]};
+    return (wf_tuning){.size = sizeof(wf_tuning),
+                       .variant = point->variant->name,
+                       .constants = constants,
+                       .constant_count = count,
+                       .no_tuning = true};
+}
+
+/* -------------------------------------------------------------------------------------- runners */
+
+static wf_result open_plan(const wfi_trial *trial, const wf_tuning *tuning, wfi_runner *runner)
+{
+    wf_result result = WF_ERROR_INVALID_ARGUMENT;
+    if (trial->params.matmul) {
+        wf_matmul_params params = *trial->params.matmul;
+        params.tuning = tuning;
+        result = wf_matmul_plan(trial->device, &params, &runner->plan);
+    } else if (trial->params.spmv) {
+        wf_spmv_params params = *trial->params.spmv;
+        params.tuning = tuning;
+        result = wf_spmv_plan(trial->device, &params, &runner->plan);
+    }
+    const uint64_t workspace = result == WF_SUCCESS ? wf_plan_workspace(runner->plan) : 0;
+    if (workspace)
+        result = wf_buffer_create(trial->device, workspace, WF_MEMORY_DEVICE, &runner->workspace);
+    runner->unit = 1;
+    return result == WF_SUCCESS ? wf_plan_describe(runner->plan, &runner->info) : result;
+}
+
+static wf_result open_himeno(const wfi_trial *trial, const wf_tuning *tuning, wfi_runner *runner)
+{
+    wf_himeno_params params = *trial->params.himeno;
+    uint32_t slabs;
+    params.tuning = tuning;
+    wf_result result = wf_himeno_create(trial->device, &params, &runner->himeno);
+    if (result == WF_SUCCESS)
+        result = wf_himeno_start(runner->himeno);
+    if (result != WF_SUCCESS)
+        return result;
+    runner->unit = runner->himeno->passes[0].steps;
+    return wf_himeno_describe(runner->himeno, &runner->info, &slabs);
+}
+
+wf_result wfi_runner_open(const wfi_trial *trial, const wf_tuning *tuning, wfi_runner *out)
+{
+    *out = (wfi_runner){.trial = trial, .info = {.size = sizeof out->info}};
+    const wf_result result =
+        trial->params.himeno ? open_himeno(trial, tuning, out) : open_plan(trial, tuning, out);
+    if (result != WF_SUCCESS)
+        wfi_runner_close(out);
+    return result;
+}
+
+void wfi_runner_close(wfi_runner *runner)
+{
+    wf_plan_destroy(&runner->plan);
+    wf_buffer_destroy(&runner->workspace);
+    wf_himeno_destroy(&runner->himeno);
+}
+
+static wf_bindings bindings_of(const wfi_runner *runner)
+{
+    wf_bindings bindings = {.size = sizeof bindings, .workspace = {.buffer = runner->workspace}};
+    for (uint32_t i = 0; i < runner->trial->binding_count; i++)
+        bindings.items[i].buffer = runner->trial->buffers[i];
+    return bindings;
+}
+
+/* ------------------------------------------------------------------------------------ verifying */
+
+/* Outputs become NaN, or where the algorithm reads them first what they were. */
+static wf_result reset_outputs(const wfi_trial *trial)
+{
+    wf_result result = WF_SUCCESS;
+    for (uint32_t i = 0; i < trial->binding_count && result == WF_SUCCESS; i++)
+        if (trial->buffers[i] && (trial->specs[i].access & WFI_WRITES))
+            result =
+                wf_buffer_fill(trial->buffers[i], 0, wf_buffer_size(trial->buffers[i]), UINT32_MAX);
+    return result;
+}
+
+static wf_result check_outputs(const wfi_trial *trial, wf_check *check)
+{
+    void *const *host = trial->host;
+    const wf_tune_params *p = &trial->params;
+    if (p->spmv)
+        return wf_spmv_check(p->spmv, host[WF_SPMV_X], host[WF_SPMV_Y], check);
+    const wf_matmul_inputs inputs = {.size = sizeof inputs,
+                                     .a = host[WF_MATMUL_A],
+                                     .b = host[WF_MATMUL_B],
+                                     .bias = host[WF_MATMUL_BIAS]};
+    const double affordable = CHECK_OPERATIONS / ((double)p->matmul->k + 1);
+    return wf_matmul_check(p->matmul, &inputs, host[WF_MATMUL_C],
+                           affordable < CHECK_LEAST ? CHECK_LEAST : (uint64_t)affordable, p->seed,
+                           check);
+}
+
+static wf_result verify_plan(wfi_runner *runner, wf_check *check)
+{
+    const wfi_trial *trial = runner->trial;
+    const wf_bindings bindings = bindings_of(runner);
+    wf_result result = reset_outputs(trial);
+    if (result == WF_SUCCESS)
+        result = wf_plan_run(runner->plan, &bindings);
+    for (uint32_t i = 0; i < trial->binding_count && result == WF_SUCCESS; i++)
+        if (trial->buffers[i] && (trial->specs[i].access & WFI_WRITES))
+            result = wf_buffer_read(trial->buffers[i], 0, trial->host[i], trial->specs[i].bytes);
+    return result == WF_SUCCESS ? check_outputs(trial, check) : result;
+}
+
+static wf_result verify_himeno(wfi_runner *runner, wf_check *check)
+{
+    const wfi_trial *trial = runner->trial;
+    double seconds, gosa_error = 0;
+    float gosa = 0;
+    bool gpu_clock;
+    wf_result result = wf_himeno_run(runner->himeno, CHECK_ITERATIONS, &gosa, &seconds, &gpu_clock);
+    if (result == WF_SUCCESS)
+        result = wf_himeno_read(runner->himeno, trial->p);
+    if (result == WF_SUCCESS)
+        result = wf_himeno_check(trial->params.himeno, NULL, CHECK_ITERATIONS, trial->p, gosa,
+                                 CHECK_CELLS, trial->params.seed, check, &gosa_error);
+    if (result == WF_SUCCESS && gosa_error > check->error_over_bound)
+        check->error_over_bound = gosa_error;
+    return result;
+}
+
+wf_result wfi_runner_verify(wfi_runner *runner, bool *right)
+{
+    wf_check check = {0};
+    const wf_result result =
+        runner->himeno ? verify_himeno(runner, &check) : verify_plan(runner, &check);
+    *right = result == WF_SUCCESS && check.error_over_bound <= 1;
+    return result;
+}
+
+/* --------------------------------------------------------------------------------------- timing */
+
+typedef struct repeated {
+    wfi_runner *runner;
+    uint32_t count;
+    wf_bindings bindings;
+} repeated;
+
+static wf_result record_repeated(void *user, VkCommandBuffer command_buffer)
+{
+    const repeated *r = user;
+    wf_result result = WF_SUCCESS;
+    for (uint32_t i = 0; i < r->count && result == WF_SUCCESS; i++) {
+        if (i > 0)
+            wfi_barrier_compute(r->runner->trial->device, command_buffer);
+        result = wf_plan_record(r->runner->plan, command_buffer, &r->bindings);
+    }
+    return result;
+}
+
+wf_result wfi_runner_time(wfi_runner *runner, uint32_t count, double *seconds)
+{
+    bool gpu_clock;
+    wf_result result;
+    const uint32_t executions = count * runner->unit;
+    if (runner->himeno) {
+        float gosa;
+        result = wf_himeno_run(runner->himeno, executions, &gosa, seconds, &gpu_clock);
+    } else {
+        repeated r = {runner, executions, bindings_of(runner)};
+        result =
+            wfi_run_timed(runner->trial->device, NULL, record_repeated, &r, seconds, &gpu_clock);
+    }
+    *seconds /= executions;
+    return result;
+}
+
+/* --------------------------------------------------------------------------------------- trials */
+
+static wf_result make_buffer(wfi_trial *trial, uint32_t index)
+{
+    const wfi_binding_spec *spec = &trial->specs[index];
+    if (spec->bytes == 0)
+        return WF_SUCCESS;
+    trial->host[index] = malloc((size_t)spec->bytes);
+    if (!trial->host[index])
+        return wfi_fail(&trial->device->log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+    wf_result result =
+        wf_buffer_create(trial->device, spec->bytes, WF_MEMORY_DEVICE, &trial->buffers[index]);
+    if (result != WF_SUCCESS || !(spec->access & WFI_READS))
+        return result;
+    fill_random(trial->host[index], type_of(trial, index), spec->bytes,
+                trial->params.seed + 1 + index);
+    return wf_buffer_write(trial->buffers[index], 0, trial->host[index], spec->bytes);
+}
+
+/* The reference variant, simple and legal everywhere, tells what the problem looks like. */
+static wf_result describe(wfi_trial *trial)
+{
+    const wf_family family = trial->params.matmul ? WF_FAMILY_MATMUL
+                             : trial->params.spmv ? WF_FAMILY_SPMV
+                                                  : WF_FAMILY_STENCIL;
+    const wf_tuning reference = {.size = sizeof reference,
+                                 .variant = wfi_family_get(family)->variants[0].name,
+                                 .no_tuning = true};
+    wfi_runner runner;
+    wf_result result = wfi_runner_open(trial, &reference, &runner);
+    if (result != WF_SUCCESS)
+        return result;
+    if (runner.himeno) {
+        trial->problem = runner.himeno->problem;
+    } else if (runner.info.dispatches == 0) {
+        result = wfi_fail(&trial->device->log, WF_ERROR_INVALID_ARGUMENT,
+                          "wf_tune: the problem is empty");
+    } else {
+        const wfi_binding_spec *specs = wfi_plan_bindings(runner.plan, &trial->binding_count);
+        memcpy(trial->specs, specs, trial->binding_count * sizeof *specs);
+        trial->problem = *wfi_plan_problem(runner.plan);
+    }
+    wfi_runner_close(&runner);
+    return result;
+}
+
+/* Copies the problem, whose structure may be of an older header. Scaling takes no time to speak of,
+ * and without it outputs are written alone. */
+static wf_result read_problem(const wf_tune_params *params, wfi_trial *out)
+{
+    const wfi_log *log = &out->device->log;
+    wf_tune_params *own = &out->params;
+    *own = *params;
+    if (params->matmul) {
+        own->matmul = &out->matmul;
+        const wf_result result =
+            wfi_params_read(log, "wf_tune", params->matmul, &out->matmul, sizeof out->matmul);
+        out->matmul.alpha = NULL;
+        out->matmul.beta = 0;
+        return result;
+    }
+    if (params->spmv) {
+        own->spmv = &out->spmv;
+        const wf_result result =
+            wfi_params_read(log, "wf_tune", params->spmv, &out->spmv, sizeof out->spmv);
+        out->spmv.alpha = NULL;
+        out->spmv.beta = 0;
+        return result;
+    }
+    own->himeno = &out->himeno;
+    return wfi_params_read(log, "wf_tune", params->himeno, &out->himeno, sizeof out->himeno);
+}
+
+wf_result wfi_trial_open(wf_device *device, const wf_tune_params *params, wfi_trial *out)
+{
+    *out = (wfi_trial){.device = device};
+    wf_result result = read_problem(params, out);
+    if (result == WF_SUCCESS)
+        result = describe(out);
+    for (uint32_t i = 0; i < out->binding_count && result == WF_SUCCESS; i++)
+        result = make_buffer(out, i);
+    if (result == WF_SUCCESS && params->himeno) {
+        const wf_himeno_params *h = &out->himeno;
+        out->p = malloc((size_t)h->ni * h->nj * h->nk * sizeof(float));
+        if (!out->p)
+            result = wfi_fail(&device->log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+    }
+    if (result != WF_SUCCESS)
+        wfi_trial_close(out);
+    return result;
+}
+
+void wfi_trial_close(wfi_trial *trial)
+{
+    for (uint32_t i = 0; i < trial->binding_count; i++) {
+        wf_buffer_destroy(&trial->buffers[i]);
+        free(trial->host[i]);
+        trial->host[i] = NULL;
+    }
+    free(trial->p);
+    trial->p = NULL;
+}

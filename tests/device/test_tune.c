@@ -1,0 +1,393 @@
+/* The search and its memory: what it finds is used, kept, shared with other processes, and doubted
+ * when driver or shaders change. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "harness.h"
+#include "tune/store.h"
+
+#define ROWS 96
+
+/* A matrix with rows of 0 to 6 entries. */
+typedef struct matrix {
+    uint32_t offsets[ROWS + 1], columns[ROWS * 6];
+    float values[ROWS * 6];
+    wf_spmv_params params;
+} matrix;
+
+static void make_matrix(matrix *m)
+{
+    test_random random = {test_seed()};
+    m->offsets[0] = 0;
+    for (uint32_t row = 0; row < ROWS; row++) {
+        uint32_t at = m->offsets[row];
+        for (uint32_t i = 0; i < row % 7; i++, at++) {
+            m->columns[at] = test_random_below(&random, ROWS);
+            m->values[at] = (float)test_random_uniform(&random);
+        }
+        m->offsets[row + 1] = at;
+    }
+    m->params = (wf_spmv_params){.size = sizeof m->params,
+                                 .rows = ROWS,
+                                 .columns = ROWS,
+                                 .row_offsets = m->offsets,
+                                 .column_indices = m->columns,
+                                 .values = m->values};
+}
+
+static char directory[64];
+static char last_warning[1024];
+
+static void keep_log(void *user, wf_log_level level, const char *text)
+{
+    (void)user;
+    if (level == WF_LOG_WARNING)
+        snprintf(last_warning, sizeof last_warning, "%s", text);
+}
+
+static wf_device *open_device(void)
+{
+    const char *limits = getenv("WAVEFIT_TEST_LIMITS");
+    const wf_device_params params = {
+        .size = sizeof params,
+        .limits = limits && strcmp(limits, "minimum") == 0 ? WF_LIMITS_MINIMUM : WF_LIMITS_DEVICE,
+        .log = keep_log,
+        .cache_directory = directory};
+    wf_device *device = NULL;
+    last_warning[0] = '\0';
+    assert_int_equal(wf_device_create(&params, &device), WF_SUCCESS);
+    return device;
+}
+
+static void remove_files(void)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", directory);
+    assert_int_equal(system(command), 0);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    snprintf(directory, sizeof directory, "/tmp/wavefit-tune-XXXXXX");
+    return mkdtemp(directory) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    remove_files();
+    return 0;
+}
+
+/* Who chose, and which variant. */
+static wf_plan_info chosen(wf_device *device, const wf_spmv_params *params, const wf_tuning *tuning)
+{
+    wf_spmv_params with = *params;
+    wf_plan_info info = {.size = sizeof info};
+    wf_plan *plan = NULL;
+    with.tuning = tuning;
+    assert_int_equal(wf_spmv_plan(device, &with, &plan), WF_SUCCESS);
+    assert_int_equal(wf_plan_describe(plan, &info), WF_SUCCESS);
+    wf_plan_destroy(&plan);
+    return info;
+}
+
+typedef struct watch {
+    uint32_t calls, stop_after; /* 0: never */
+} watch;
+
+static bool note_progress(void *user, const wf_tune_progress *progress)
+{
+    watch *w = user;
+    assert_true(progress->fraction >= 0 && progress->fraction <= 1);
+    return ++w->calls != w->stop_after;
+}
+
+static wf_result tune(wf_device *device, const matrix *m, double seconds, watch *w,
+                      wf_tune_result *result)
+{
+    const wf_tune_params params = {.size = sizeof params,
+                                   .spmv = &m->params,
+                                   .budget_seconds = seconds,
+                                   .seed = test_seed(),
+                                   .progress = note_progress,
+                                   .user = w};
+    *result = (wf_tune_result){.size = sizeof *result};
+    return wf_tune(device, &params, result);
+}
+
+static void what_is_found_is_used_and_kept(void **state)
+{
+    (void)state;
+    const wf_tuning model = {.size = sizeof model, .no_tuning = true};
+    matrix m;
+    watch w = {0};
+    wf_tune_result result;
+    make_matrix(&m);
+    wf_device *device = open_device();
+    const char *before = chosen(device, &m.params, NULL).chosen_by;
+    assert_string_not_equal(before, "tuned");
+    assert_int_equal(tune(device, &m, 1.5, &w, &result), WF_SUCCESS);
+    assert_true(result.kept && result.measured > 0 && result.best_us > 0 && w.calls > 0);
+    assert_int_equal(result.wrong, 0);
+    wf_plan_info info = chosen(device, &m.params, NULL);
+    assert_string_equal(info.chosen_by, "tuned");
+    assert_string_equal(info.variant, result.best.variant);
+    assert_string_equal(chosen(device, &m.params, &model).chosen_by, "model");
+    wf_device_destroy(&device);
+
+    /* Another process, another day. */
+    device = open_device();
+    info = chosen(device, &m.params, NULL);
+    assert_string_equal(info.chosen_by, "tuned");
+    for (uint32_t i = 0; i < info.constant_count; i++)
+        assert_int_equal(info.constants[i].value, result.best.constants[i].value);
+    /* A variant forced keeps the tuned values of that variant. */
+    const wf_tuning forced = {.size = sizeof forced, .variant = info.variant};
+    info = chosen(device, &m.params, &forced);
+    assert_string_equal(info.chosen_by, "forced");
+    for (uint32_t i = 0; i < info.constant_count; i++)
+        assert_int_equal(info.constants[i].value, result.best.constants[i].value);
+    wf_device_destroy(&device);
+}
+
+/* The only entry of the file of a device opened now. */
+static wfi_tuning_entry *only_entry(wf_device *device)
+{
+    pthread_mutex_lock(&device->tuning_lock);
+    struct wfi_tuning *tuning = wfi_tuning_of(device);
+    pthread_mutex_unlock(&device->tuning_lock);
+    assert_non_null(tuning);
+    assert_int_equal(tuning->own.entry_count, 1);
+    return &tuning->own.entries[0];
+}
+
+static void change_makes_rows_hints(void **state)
+{
+    (void)state;
+    matrix m;
+    char error[512];
+    make_matrix(&m);
+    for (int kind = 0; kind < 2; kind++) {
+        wf_device *device = open_device();
+        wfi_tuning_entry changed = {0};
+        assert_true(wfi_tuning_entry_copy(only_entry(device), &changed));
+        const wfi_tuning_entry original = changed;
+        if (kind == 0)
+            changed.driver_version++;
+        else
+            changed.shaders++;
+        assert_true(wfi_tuning_keep(device, &changed, error));
+        wf_device_destroy(&device);
+        device = open_device();
+        assert_string_not_equal(chosen(device, &m.params, NULL).chosen_by, "tuned");
+        assert_true(wfi_tuning_keep(device, &original, error));
+        assert_string_equal(chosen(device, &m.params, NULL).chosen_by, "tuned");
+        wfi_tuning_entry_clear(&changed);
+        wf_device_destroy(&device);
+    }
+}
+
+static void bad_points_are_not_chosen(void **state)
+{
+    (void)state;
+    const wf_tuning model_alone = {.size = sizeof model_alone,
+                                   .skip_levels =
+                                       WF_TUNING_DEVICE_ROWS | WF_TUNING_ARCHITECTURE_ROWS};
+    matrix m;
+    char error[512];
+    make_matrix(&m);
+    wf_device *device = open_device();
+    wfi_tuning_entry entry = {0};
+    assert_true(wfi_tuning_entry_copy(only_entry(device), &entry));
+    /* All that was found is bad, and the first choice of the model after it. */
+    for (uint32_t i = 0; i < entry.best_count; i++)
+        assert_true(wfi_entry_add_bad(&entry, &entry.best[i]));
+    assert_true(wfi_tuning_keep(device, &entry, error));
+    const wf_plan_info second = chosen(device, &m.params, &model_alone);
+    assert_string_equal(second.chosen_by, "model");
+    for (uint32_t i = 0; i < entry.bad_count; i++) {
+        bool same = strcmp(second.variant, entry.bad[i].variant) == 0;
+        for (uint32_t n = 0; n < second.constant_count; n++)
+            same = same && second.constants[n].value == entry.bad[i].values[n].value;
+        assert_false(same);
+    }
+    wfi_tuning_entry_clear(&entry);
+    assert_int_equal(wf_tuning_forget(device, WF_FAMILY_SPMV), WF_SUCCESS);
+    wf_device_destroy(&device);
+}
+
+static void a_stopped_search_keeps_and_resumes(void **state)
+{
+    (void)state;
+    matrix m;
+    watch w = {.stop_after = 4};
+    wf_tune_result result;
+    make_matrix(&m);
+    wf_device *device = open_device();
+    assert_int_equal(tune(device, &m, 60, &w, &result), WF_ERROR_CANCELLED);
+    assert_int_equal(result.measured, 3);
+    assert_true(result.kept);
+    wf_device_destroy(&device);
+    device = open_device();
+    assert_int_equal(only_entry(device)->tried_count, 3);
+    assert_string_equal(chosen(device, &m.params, NULL).chosen_by, "tuned");
+    wf_device_destroy(&device);
+}
+
+/* A point noted in the journal by a process that is gone is bad for the next search. */
+static void a_lost_process_leaves_its_point(void **state)
+{
+    (void)state;
+    matrix m;
+    watch w = {0};
+    wf_tune_result result;
+    wfi_journal journal;
+    wfi_tuning_data left;
+    make_matrix(&m);
+    wf_device *device = open_device();
+    wfi_tuning_entry entry = {0};
+    assert_true(wfi_tuning_entry_copy(only_entry(device), &entry));
+    assert_int_equal(wfi_journal_open(device, &journal, &left), WF_SUCCESS);
+    assert_int_equal(left.entry_count, 0);
+    wfi_journal_note(&journal, &entry, &entry.best[0]);
+    close(journal.fd); /* as the end of the process does */
+    assert_int_equal(tune(device, &m, 1, &w, &result), WF_SUCCESS);
+    const wfi_tuning_entry *now = only_entry(device);
+    assert_true(wfi_entry_is_bad(now, &entry.best[0]));
+    for (uint32_t i = 0; i < now->best_count; i++)
+        assert_false(wfi_named_point_same(&now->best[i], &entry.best[0]));
+    wfi_tuning_entry_clear(&entry);
+    wf_device_destroy(&device);
+}
+
+/* Processes that write at once lose nothing of each other's. */
+static void writers_at_once(void **state)
+{
+    (void)state;
+    enum { PROCESSES = 4, ENTRIES = 8 };
+    char error[512];
+    for (int p = 0; p < PROCESSES; p++)
+        if (fork() == 0) {
+            wf_device *device = open_device();
+            bool ok = true;
+            for (int i = 0; i < ENTRIES; i++) {
+                wfi_tuning_entry entry = {0};
+                const wfi_problem problem = {
+                    .family = WF_FAMILY_MATMUL,
+                    .matmul = {.m = UINT64_C(16) << p, .n = UINT64_C(16) << 2 * i, .k = 16}};
+                entry.key = wfi_key_of(&problem);
+                ok = wfi_tuning_keep(device, &entry, error) && ok;
+            }
+            wf_device_destroy(&device);
+            _exit(ok ? 0 : 1);
+        }
+    for (int p = 0; p < PROCESSES; p++) {
+        int status = 1;
+        wait(&status);
+        assert_int_equal(status, 0);
+    }
+    wf_device *device = open_device();
+    pthread_mutex_lock(&device->tuning_lock);
+    const uint32_t count = wfi_tuning_of(device)->own.entry_count;
+    pthread_mutex_unlock(&device->tuning_lock);
+    assert_int_equal(count, 1 + PROCESSES * ENTRIES);
+    assert_int_equal(wf_tuning_forget(device, WF_FAMILY_COUNT), WF_SUCCESS);
+    wf_device_destroy(&device);
+}
+
+static void blobs_are_taken_or_refused(void **state)
+{
+    (void)state;
+    matrix m;
+    watch w = {0};
+    wf_tune_result result;
+    static char text[65536];
+    size_t bytes = sizeof text;
+    make_matrix(&m);
+    wf_device *device = open_device();
+    assert_int_equal(tune(device, &m, 1, &w, &result), WF_SUCCESS);
+    assert_int_equal(wf_tuning_export(device, text, &bytes), WF_SUCCESS);
+    assert_true(bytes > 100 && bytes < sizeof text);
+    assert_int_equal(wf_tuning_load(device, text, bytes), WF_SUCCESS);
+    assert_int_equal(wf_tuning_load(device, text, bytes / 2), WF_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(wf_tuning_load_file(device, "/nonexistent/x.json"), WF_ERROR_INVALID_ARGUMENT);
+    char *vendor = strstr(text, "\"vendor_id\": ");
+    assert_non_null(vendor);
+    vendor[13] = vendor[13] == '9' ? '8' : '9';
+    assert_int_equal(wf_tuning_load(device, text, bytes), WF_ERROR_UNSUPPORTED);
+    assert_int_equal(wf_tuning_forget(device, WF_FAMILY_COUNT), WF_SUCCESS);
+    wf_device_destroy(&device);
+}
+
+static void damaged_files_are_named_and_left(void **state)
+{
+    (void)state;
+    matrix m;
+    watch w = {0};
+    wf_tune_result result;
+    char path[256];
+    make_matrix(&m);
+    wf_device *device = open_device();
+    snprintf(path, sizeof path, "%s", wf_tuning_path(device));
+    wf_device_destroy(&device);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("{\"schema\": \"wavefit-tuning/1\", \"entries\": [", file);
+    assert_int_equal(fclose(file), 0);
+    device = open_device();
+    assert_string_not_equal(chosen(device, &m.params, NULL).chosen_by, "tuned");
+    assert_non_null(strstr(last_warning, path));
+    assert_int_equal(tune(device, &m, 1, &w, &result), WF_SUCCESS);
+    assert_false(result.kept);
+    /* Used all the same as long as the device is open. */
+    assert_string_equal(chosen(device, &m.params, NULL).chosen_by, "tuned");
+    wf_device_destroy(&device);
+    char content[64] = "";
+    file = fopen(path, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(content, sizeof content, file));
+    fclose(file);
+    assert_string_equal(content, "{\"schema\": \"wavefit-tuning/1\", \"entries\": [");
+}
+
+static void bad_parameters_are_refused(void **state)
+{
+    (void)state;
+    matrix m;
+    wf_tune_result result = {.size = sizeof result};
+    wf_device *device = open_device();
+    const wf_matmul_params product = {.size = sizeof product, .m = 2, .n = 2, .k = 2};
+    make_matrix(&m);
+    wf_tune_params params = {.size = sizeof params};
+    assert_int_equal(wf_tune(device, &params, &result), WF_ERROR_INVALID_ARGUMENT);
+    params.matmul = &product;
+    params.spmv = &m.params;
+    assert_int_equal(wf_tune(device, &params, &result), WF_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(wf_tune(NULL, &params, &result), WF_ERROR_INVALID_ARGUMENT);
+    wf_device_destroy(&device);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_found_is_used_and_kept),
+        cmocka_unit_test(change_makes_rows_hints),
+        cmocka_unit_test(bad_points_are_not_chosen),
+        cmocka_unit_test(a_stopped_search_keeps_and_resumes),
+        cmocka_unit_test(a_lost_process_leaves_its_point),
+        cmocka_unit_test(writers_at_once),
+        cmocka_unit_test(blobs_are_taken_or_refused),
+        cmocka_unit_test(damaged_files_are_named_and_left),
+        cmocka_unit_test(bad_parameters_are_refused),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

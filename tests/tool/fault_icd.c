@@ -1,0 +1,100 @@
+/* A Vulkan driver for tests: lavapipe (REAL_ICD), but making a compute pipeline whose
+ * specialization constant ID has VALUE, as WAVEFIT_FAULT="crash|hang|lost ID VALUE" asks, ends the
+ * process, never returns, or loses the device. */
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define VK_NO_PROTOTYPES
+#include <vulkan/vulkan.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT PFN_vkVoidFunction vk_icdGetInstanceProcAddr(VkInstance instance, const char *name);
+EXPORT PFN_vkVoidFunction vk_icdGetPhysicalDeviceProcAddr(VkInstance instance, const char *name);
+EXPORT VkResult vk_icdNegotiateLoaderICDInterfaceVersion(uint32_t *version);
+
+static PFN_vkGetInstanceProcAddr real_instance_proc;
+static PFN_vkGetDeviceProcAddr real_device_proc;
+static PFN_vkCreateComputePipelines real_create;
+
+/* An object pointer made a function pointer, as POSIX allows and ISO C does not say. */
+static PFN_vkVoidFunction symbol(const char *name)
+{
+    static void *library;
+    PFN_vkVoidFunction function = NULL;
+    if (!library)
+        library = dlopen(REAL_ICD, RTLD_NOW | RTLD_LOCAL);
+    void *found = library ? dlsym(library, name) : NULL;
+    memcpy(&function, &found, sizeof function);
+    return function;
+}
+
+static int has_value(const VkSpecializationInfo *info, uint32_t id, uint32_t value)
+{
+    for (uint32_t i = 0; info && i < info->mapEntryCount; i++) {
+        uint32_t there;
+        memcpy(&there, (const char *)info->pData + info->pMapEntries[i].offset, sizeof there);
+        if (info->pMapEntries[i].constantID == id && there == value)
+            return 1;
+    }
+    return 0;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL create(VkDevice device, VkPipelineCache cache, uint32_t count,
+                                             const VkComputePipelineCreateInfo *infos,
+                                             const VkAllocationCallbacks *allocator,
+                                             VkPipeline *pipelines)
+{
+    char kind[16] = "";
+    unsigned id = 0, value = 0;
+    const char *fault = getenv("WAVEFIT_FAULT");
+    if (fault && sscanf(fault, "%15s %u %u", kind, &id, &value) == 3 &&
+        has_value(infos[0].stage.pSpecializationInfo, id, value)) {
+        if (strcmp(kind, "crash") == 0)
+            raise(SIGSEGV);
+        while (strcmp(kind, "hang") == 0)
+            pause();
+        return VK_ERROR_DEVICE_LOST;
+    }
+    return real_create(device, cache, count, infos, allocator, pipelines);
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_proc(VkDevice device, const char *name)
+{
+    if (strcmp(name, "vkCreateComputePipelines") == 0) {
+        real_create = (PFN_vkCreateComputePipelines)real_device_proc(device, name);
+        return (PFN_vkVoidFunction)create;
+    }
+    return real_device_proc(device, name);
+}
+
+PFN_vkVoidFunction vk_icdGetInstanceProcAddr(VkInstance instance, const char *name)
+{
+    if (!real_instance_proc)
+        real_instance_proc = (PFN_vkGetInstanceProcAddr)symbol("vk_icdGetInstanceProcAddr");
+    if (!real_instance_proc)
+        return NULL;
+    if (strcmp(name, "vkGetDeviceProcAddr") == 0) {
+        real_device_proc = (PFN_vkGetDeviceProcAddr)real_instance_proc(instance, name);
+        return (PFN_vkVoidFunction)device_proc;
+    }
+    return real_instance_proc(instance, name);
+}
+
+PFN_vkVoidFunction vk_icdGetPhysicalDeviceProcAddr(VkInstance instance, const char *name)
+{
+    typedef PFN_vkVoidFunction (*get_proc)(VkInstance, const char *);
+    const get_proc real = (get_proc)symbol("vk_icdGetPhysicalDeviceProcAddr");
+    return real ? real(instance, name) : NULL;
+}
+
+VkResult vk_icdNegotiateLoaderICDInterfaceVersion(uint32_t *version)
+{
+    typedef VkResult (*negotiate)(uint32_t *);
+    const negotiate real = (negotiate)symbol("vk_icdNegotiateLoaderICDInterfaceVersion");
+    return real ? real(version) : VK_ERROR_INCOMPATIBLE_DRIVER;
+}

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Searches with a driver that crashes, hangs or loses the device whenever a row has four lanes
+# (constant 3): the search goes on without these points, and so does the next one.
+# usage: test_faults.sh WAVEFIT DATA
+set -u
+tool=$1
+data=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export XDG_CACHE_HOME=$work/cache
+failed=0
+
+bad() {
+    failed=$((failed + 1))
+    printf 'FAILED: %s\n' "$1"
+    sed 's/^/  out: /' out
+    sed 's/^/  err: /' err
+}
+
+for fault in crash hang lost; do
+    rm -rf cache
+    WAVEFIT_FAULT="$fault 3 4" timeout 100 "$tool" tune --matrix "$data/small.mtx" --budget 8 \
+        --patience 4 >out 2>err
+    [ $? = 0 ] || bad "$fault: exit code"
+    grep -q 'points' out || bad "$fault: no result"
+    grep -q 'warning: .*lanes=4.*left out' err || bad "$fault: no warning"
+    grep -q '"bad"' cache/wavefit/tuning-*.json || bad "$fault: not recorded"
+    grep -A 9 '"best"' cache/wavefit/tuning-*.json | sed '/"bad"/,$d' | grep -q '"lanes": 4[,}]' &&
+        bad "$fault: a bad point is among the best"
+    # Known points are left out: nothing is lost this time.
+    WAVEFIT_FAULT="$fault 3 4" timeout 100 "$tool" tune --matrix "$data/small.mtx" --budget 1 \
+        --patience 4 >out 2>err
+    [ $? = 0 ] || bad "$fault: exit code of the second search"
+    # The driver can be used for everything else.
+    WAVEFIT_FAULT="$fault 3 4" "$tool" spmv "$data/small.mtx" --repeat 1 >out 2>err
+    grep -q 'tuned' out || bad "$fault: the tuned point is not used"
+done
+[ "$failed" = 0 ] && echo 'all passed'
+exit "$failed"

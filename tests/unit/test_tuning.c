@@ -1,0 +1,248 @@
+/* Tuning data: what is written is read again; hostile files are refused without harm; keys. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/pipeline_cache.h"
+#include "tune/json.h"
+#include "tune/store.h"
+
+static wfi_problem product(uint64_t m, uint64_t n, uint64_t k)
+{
+    wfi_problem problem = {.family = WF_FAMILY_MATMUL, .type = WF_TYPE_F32};
+    problem.matmul = wfi_matmul_plain(m, n, k);
+    return problem;
+}
+
+static wfi_named_point named(const char *variant, uint32_t value)
+{
+    wfi_named_point point = {.count = 2, .time_ns = 1234567, .spread_permille = 21};
+    snprintf(point.variant, sizeof point.variant, "%s", variant);
+    snprintf(point.values[0].name, sizeof point.values[0].name, "local_x");
+    snprintf(point.values[1].name, sizeof point.values[1].name, "local_y");
+    point.values[0].value = value;
+    point.values[1].value = UINT32_MAX;
+    return point;
+}
+
+static void make_data(wfi_tuning_data *data)
+{
+    const wfi_problem problems[] = {product(1000, 2000, 3000), product(64, 64, 64)};
+    *data = (wfi_tuning_data){.device = {.name = "a \"device\" \\ with\n quotes",
+                                         .vendor_id = 0x10de,
+                                         .device_id = 7,
+                                         .max_shared_bytes = 49152,
+                                         .cooperative_matrix = true}};
+    for (size_t i = 0; i < 2; i++) {
+        const wfi_key key = wfi_key_of(&problems[i]);
+        wfi_tuning_entry *entry = wfi_tuning_add(data, &key);
+        assert_non_null(entry);
+        wfi_problem_text(&problems[i], entry->problem, sizeof entry->problem);
+        entry->shaders = UINT64_C(0xfedcba9876543210);
+        entry->driver_version = UINT32_MAX;
+        entry->best[0] = named("naive", 32);
+        entry->best[1] = named("register", 64);
+        entry->best_count = 2;
+        wfi_named_point bad = named("vector", 1);
+        snprintf(bad.reason, sizeof bad.reason, "wrong result");
+        assert_true(wfi_entry_add_bad(entry, &bad));
+        assert_true(wfi_entry_add_bad(entry, &bad));
+        assert_int_equal(entry->bad_count, 1);
+        for (uint64_t n = 0; n < 20; n++)
+            assert_true(wfi_entry_add_tried(entry, n * UINT64_C(0x9e3779b97f4a7c15)));
+    }
+}
+
+static char *print(const wfi_tuning_data *data, bool rows_alone, size_t *bytes)
+{
+    char *text = NULL;
+    FILE *memory = open_memstream(&text, bytes);
+    assert_non_null(memory);
+    wfi_tuning_print(data, rows_alone, memory);
+    assert_int_equal(fclose(memory), 0);
+    return text;
+}
+
+static void round_trips(void **state)
+{
+    (void)state;
+    wfi_tuning_data data, again;
+    size_t bytes = 0, bytes_again = 0;
+    char error[192] = "";
+    make_data(&data);
+    char *text = print(&data, false, &bytes);
+    assert_true(wfi_tuning_parse(text, bytes, NULL, NULL, &again, error));
+    assert_string_equal(error, "");
+    assert_int_equal(again.entry_count, 2);
+    assert_int_equal(again.entries[0].tried_count, 20);
+    assert_true(wfi_named_point_same(&again.entries[0].best[1], &data.entries[0].best[1]));
+    assert_int_equal(again.entries[1].best[0].values[1].value, UINT32_MAX);
+    char *text_again = print(&again, false, &bytes_again);
+    assert_string_equal(text, text_again);
+    free(text);
+    free(text_again);
+    text = print(&data, true, &bytes);
+    assert_null(strstr(text, "tried"));
+    assert_null(strstr(text, "driver_version"));
+    free(text);
+    wfi_tuning_data_free(&data);
+    wfi_tuning_data_free(&again);
+}
+
+/* Every file cut short is refused, and nothing is left behind. */
+static void truncated_files_are_refused(void **state)
+{
+    (void)state;
+    wfi_tuning_data data, out;
+    size_t bytes = 0;
+    char error[192];
+    make_data(&data);
+    char *text = print(&data, false, &bytes);
+    for (size_t length = 0; length + 1 < bytes; length++) {
+        char *part = malloc(length + 1); /* its own block: reading beyond shows */
+        assert_non_null(part);
+        memcpy(part, text, length);
+        assert_false(wfi_tuning_parse(part, length, NULL, NULL, &out, error));
+        assert_null(out.entries);
+        free(part);
+    }
+    free(text);
+    wfi_tuning_data_free(&data);
+}
+
+static void damaged_files_do_no_harm(void **state)
+{
+    (void)state;
+    wfi_tuning_data data, out;
+    size_t bytes = 0;
+    char error[192];
+    uint64_t random = 20261121;
+    make_data(&data);
+    char *text = print(&data, false, &bytes);
+    for (int turn = 0; turn < 20000; turn++) {
+        char *copy = malloc(bytes);
+        assert_non_null(copy);
+        memcpy(copy, text, bytes);
+        for (int n = 0; n < 1 + turn % 4; n++) {
+            random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+            copy[(random >> 33) % bytes] = (char)(random >> 25);
+        }
+        if (wfi_tuning_parse(copy, bytes, NULL, NULL, &out, error))
+            wfi_tuning_data_free(&out);
+        free(copy);
+    }
+    free(text);
+    wfi_tuning_data_free(&data);
+}
+
+static void refused(const char *text, const char *why)
+{
+    wfi_tuning_data out;
+    char error[192] = "";
+    if (wfi_tuning_parse(text, strlen(text), NULL, NULL, &out, error))
+        fail_msg("accepted: %s", text);
+    if (!strstr(error, why))
+        fail_msg("'%s' instead of '%s' for: %s", error, why, text);
+}
+
+#define HEAD "{\"schema\": \"wavefit-tuning/1\", "
+
+static void hostile_files_are_refused(void **state)
+{
+    (void)state;
+    char deep[2000] = HEAD "\"entries\": ";
+    refused("", "an object was expected");
+    refused("{}", "not a wavefit tuning file");
+    refused("{\"schema\": \"wavefit-tuning/2\", \"entries\": []}", "another wavefit");
+    refused("{\"schema\": \"something\"}", "not a wavefit tuning file");
+    refused("{\"entries\": []}", "no schema first");
+    refused(HEAD "\"entries\": [{\"best\": [{}]}]}", "without a variant");
+    refused(HEAD "\"entries\": [{\"best\": [{\"variant\": \"x\", \"time_ns\": 1e3}]}]}",
+            "whole number");
+    refused(HEAD "\"entries\": [{\"driver_id\": 99999999999999999999999}]}", "too large");
+    refused(HEAD "\"entries\": [{\"driver_id\": -1}]}", "out of range");
+    refused(HEAD "\"entries\": [{\"tried\": \"0123\"}]}", "hashes");
+    refused(HEAD "\"entries\": [{\"classes\": {\"aaaaaaaaaaaaaaaaaaaaaaaaaaaa\": 1}}]}",
+            "too long");
+    refused(HEAD "\"entries\": []}x", "follows the end");
+    refused(HEAD "\"device\": {\"name\": \"\x01\"}}", "control character");
+    for (size_t i = strlen(deep); i + 1 < sizeof deep; i++)
+        deep[i] = '[';
+    refused(deep, "");
+}
+
+static void unknown_fields_and_families_are_passed_over(void **state)
+{
+    (void)state;
+    static const char text[] =
+        HEAD "\"new\": {\"a\": [1, {\"b\": null}, -1.5e3, \"x\\\"]\"]}, \"entries\": [{\"family\": "
+             "\"fft\", \"type\": \"f32\"}, {\"family\": \"matmul\", \"type\": \"f32\", \"later\": "
+             "true, \"best\": []}]}\n";
+    wfi_tuning_data out;
+    char error[192];
+    assert_true(wfi_tuning_parse(text, sizeof text - 1, NULL, NULL, &out, error));
+    assert_int_equal(out.entry_count, 1);
+    assert_int_equal(out.entries[0].key.family, WF_FAMILY_MATMUL);
+    wfi_tuning_data_free(&out);
+}
+
+static void near_problems_have_near_keys(void **state)
+{
+    (void)state;
+    const wfi_problem a = product(1000, 2000, 3000), b = product(1024, 2048, 3072),
+                      c = product(2000, 2000, 3000), d = product(8192, 8192, 8192);
+    wfi_problem e = a;
+    e.type = WF_TYPE_F64;
+    const wfi_key ka = wfi_key_of(&a), kb = wfi_key_of(&b), kc = wfi_key_of(&c),
+                  kd = wfi_key_of(&d), ke = wfi_key_of(&e);
+    assert_true(wfi_key_equal(&ka, &kb));
+    assert_int_equal(wfi_key_distance(&ka, &kc), 2);
+    assert_int_equal(wfi_key_distance(&ka, &kd), -1);
+    assert_int_equal(wfi_key_distance(&ka, &ke), -1);
+}
+
+/* What ships must be of the schema, of known families, and have points that exist. */
+static void shipped_rows_are_sound(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < wfi_rows_file_count; i++) {
+        wfi_tuning_data data;
+        char error[192];
+        const wfi_rows_file *file = &wfi_rows_files[i];
+        if (!wfi_tuning_parse(file->text, file->bytes, NULL, NULL, &data, error))
+            fail_msg("%s: %s", file->name, error);
+        assert_true(data.entry_count > 0 && data.device.vendor_id != 0);
+        for (uint32_t n = 0; n < data.entry_count; n++) {
+            const wfi_tuning_entry *entry = &data.entries[n];
+            const wfi_family *family = wfi_family_get(entry->key.family);
+            assert_int_equal(entry->best_count, 1);
+            const uint32_t at = wfi_variant_find(family, entry->best[0].variant);
+            if (at == UINT32_MAX)
+                fail_msg("%s: %s has no variant %s", file->name, family->name,
+                         entry->best[0].variant);
+            for (uint32_t v = 0; v < entry->best[0].count; v++)
+                if (wfi_parameter_find(&family->variants[at], entry->best[0].values[v].name) ==
+                    UINT32_MAX)
+                    fail_msg("%s: %s %s has no parameter %s", file->name, family->name,
+                             entry->best[0].variant, entry->best[0].values[v].name);
+        }
+        wfi_tuning_data_free(&data);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(round_trips),
+        cmocka_unit_test(truncated_files_are_refused),
+        cmocka_unit_test(damaged_files_do_no_harm),
+        cmocka_unit_test(hostile_files_are_refused),
+        cmocka_unit_test(unknown_fields_and_families_are_passed_over),
+        cmocka_unit_test(near_problems_have_near_keys),
+        cmocka_unit_test(shipped_rows_are_sound),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
