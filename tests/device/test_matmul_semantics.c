@@ -315,7 +315,7 @@ static void parts_keep_the_epilogue(void **state)
     const uint64_t range = device->caps.max_storage_range;
     test_random random = {test_seed()};
     const wf_constant small[] = {{"tile_m", 16}, {"tile_n", 32}, {"thread_m", 2}, {"thread_n", 2}};
-    const wf_tuning tuning = {sizeof tuning, "register", small, 4, false};
+    const wf_tuning tuning = {sizeof tuning, "register", small, 4, false, 0};
     for (int n = 0; n < 12; n++) {
         product p = {.params = {.tuning = &tuning,
                                 .m = 93,
@@ -332,8 +332,7 @@ static void parts_keep_the_epilogue(void **state)
                                      .matmul = wfi_matmul_plain(93, 61, 77)};
         wfi_choice choice;
         test_expect_errors(true);
-        const wf_result offered =
-            wfi_choose(&device->log, &device->caps, &problem, &tuning, &choice);
+        const wf_result offered = wfi_choose(device, &problem, &tuning, &choice);
         test_expect_errors(false);
         if (offered != WF_SUCCESS)
             continue;
