@@ -5,10 +5,15 @@
 #ifdef WF_TYPE_F16
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
 #define CHAIN f16vec2
+// Compilers fuse 32- and 64-bit operations by themselves; asked for, 16-bit ones too.
+#define STEP(c) c = fma(c, m, a)
 #elif defined(WF_TYPE_F64)
 #define CHAIN double
 #else
 #define CHAIN float
+#endif
+#ifndef STEP
+#define STEP(c) c = c * m + a
 #endif
 #include "peaks_ids.h"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
@@ -25,8 +30,8 @@ void main()
           c7 = c6 + a;
     for (uint i = 0; i < push.loops; i++)
         for (uint j = 0; j < UNROLL; j++) {
-            c0 = c0 * m + a; c1 = c1 * m + a; c2 = c2 * m + a; c3 = c3 * m + a;
-            c4 = c4 * m + a; c5 = c5 * m + a; c6 = c6 * m + a; c7 = c7 * m + a;
+            STEP(c0); STEP(c1); STEP(c2); STEP(c3);
+            STEP(c4); STEP(c5); STEP(c6); STEP(c7);
         }
     CHAIN sum = ((c0 + c1) + (c2 + c3)) + ((c4 + c5) + (c6 + c7));
 #ifdef WF_TYPE_F16

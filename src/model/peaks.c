@@ -98,12 +98,30 @@ static uint64_t copy_bytes(const wf_caps *caps)
     return bytes & ~UINT64_C(255);
 }
 
-/* Bytes a second of the driver's own buffer copy. */
-static wf_result driver_copy(wf_device *device, uint64_t bytes, double *bandwidth)
+/* The better of a compute shader and the driver's own buffer copy. */
+static wf_result better_copy(wf_device *device, wf_buffer *from, wf_buffer *to, uint64_t bytes,
+                             double *bandwidth)
 {
     const wf_measure_params measure = {.size = sizeof measure, .budget_seconds = MEASURE_SECONDS};
+    wf_timing shader, transfer;
+    transfer_copy copy = {device, from, to, bytes};
+    wf_result result = wfi_straight_copy(device, from, to, bytes, &measure, &shader);
+    if (result == WF_SUCCESS)
+        result = wfi_measure(device, record_transfer, &copy, &measure, &transfer);
+    if (result != WF_SUCCESS)
+        return result;
+    const double best =
+        shader.median_us < transfer.median_us ? shader.median_us : transfer.median_us;
+    if (!(best > 0))
+        return wfi_fail(&device->log, WF_ERROR_DRIVER, "the device's clock did not advance");
+    *bandwidth = 2.0 * (double)bytes / (best * 1e-6);
+    return WF_SUCCESS;
+}
+
+static wf_result copy_bandwidth(wf_device *device, double *bandwidth)
+{
+    const uint64_t bytes = copy_bytes(&device->caps);
     wf_buffer *from = NULL, *to = NULL;
-    wf_timing timing = {0};
     wf_result result = wf_buffer_create(device, bytes, WF_MEMORY_DEVICE, &from);
     if (result == WF_SUCCESS)
         result = wf_buffer_create(device, bytes, WF_MEMORY_DEVICE, &to);
@@ -112,30 +130,10 @@ static wf_result driver_copy(wf_device *device, uint64_t bytes, double *bandwidt
         result = wf_buffer_fill(from, 0, bytes, 0x3f9e0651u);
     if (result == WF_SUCCESS)
         result = wf_buffer_fill(to, 0, bytes, 0x3f8ccccdu);
-    transfer_copy copy = {device, from, to, bytes};
     if (result == WF_SUCCESS)
-        result = wfi_measure(device, record_transfer, &copy, &measure, &timing);
+        result = better_copy(device, from, to, bytes, bandwidth);
     wf_buffer_destroy(&from);
     wf_buffer_destroy(&to);
-    if (result == WF_SUCCESS && !(timing.median_us > 0))
-        result = wfi_fail(&device->log, WF_ERROR_DRIVER, "the device's clock did not advance");
-    if (result == WF_SUCCESS)
-        *bandwidth = 2.0 * (double)bytes / (timing.median_us * 1e-6);
-    return result;
-}
-
-/* The better of a compute shader and the driver's own buffer copy. */
-static wf_result copy_bandwidth(wf_device *device, double *bandwidth)
-{
-    const uint64_t bytes = copy_bytes(&device->caps);
-    const wf_peak_params params = {
-        .size = sizeof params, .budget_seconds = MEASURE_SECONDS, .bytes = 2 * bytes};
-    wf_peak shader = {0};
-    wf_result result = driver_copy(device, bytes, bandwidth);
-    if (result == WF_SUCCESS)
-        result = wfi_peak_copy(device, &params, &shader);
-    if (result == WF_SUCCESS && shader.value * 1e9 > *bandwidth)
-        *bandwidth = shader.value * 1e9;
     return result;
 }
 

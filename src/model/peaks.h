@@ -33,6 +33,10 @@ uint32_t wfi_peak_group_items(const wf_caps *caps);
 /* Work-groups that fill the device evenly, several times over. */
 uint32_t wfi_peak_groups(const wf_caps *caps);
 
+/* Times a copy of `bytes` that starts a work-item for every 16 of them. */
+wf_result wfi_straight_copy(wf_device *device, const wf_buffer *from, const wf_buffer *to,
+                            uint64_t bytes, const wf_measure_params *measure, wf_timing *timing);
+
 /* Each measures one ceiling; out->value in the ceiling's unit. */
 wf_result wfi_peak_copy(wf_device *device, const wf_peak_params *params, wf_peak *out);
 wf_result wfi_peak_read(wf_device *device, const wf_peak_params *params, wf_peak *out);
