@@ -205,10 +205,12 @@ static yyjson_mut_val *device_of(yyjson_mut_doc *doc, const wf_caps *caps)
 static void put_plan(yyjson_mut_doc *doc, yyjson_mut_val *object, const wf_plan_info *plan)
 {
     put_text(doc, object, "variant", plan->variant);
-    put_text(doc, object, "chosen_by", plan->chosen_by);
     yyjson_mut_val *constants = yyjson_mut_obj_add_obj(doc, object, "constants");
     for (uint32_t i = 0; i < plan->constant_count; i++)
         yyjson_mut_obj_add_uint(doc, constants, plan->constants[i].name, plan->constants[i].value);
+    if (plan->dispatches == 0) /* what was asked for, but could not be made */
+        return;
+    put_text(doc, object, "chosen_by", plan->chosen_by);
     yyjson_mut_obj_add_uint(doc, object, "dispatches", plan->dispatches);
     put_number(doc, object, "flops", plan->flops);
     put_number(doc, object, "least_bytes", plan->least_bytes);
@@ -321,7 +323,7 @@ static yyjson_mut_val *case_of(yyjson_mut_doc *doc, const wfi_result_case *c)
     put_text(doc, object, "type", c->type);
     put_text(doc, object, "status", wfi_status_name(c->status));
     put_text(doc, object, "reason", c->reason);
-    if (c->has_plan)
+    if (c->has_plan || c->plan.variant)
         put_plan(doc, object, &c->plan);
     if (c->has_timing)
         put_timing(doc, object, &c->timing);
@@ -448,44 +450,5 @@ bool wfi_devices_write(const char *path, const wf_caps *caps, uint32_t count, wf
         yyjson_mut_arr_append(devices, device_of(doc, &caps[i]));
     const bool ok = write_doc(path, doc, error);
     yyjson_mut_doc_free(doc);
-    return ok;
-}
-
-/* ------------------------------------------------------------------------------------- reading */
-
-static bool validate_root(const char *path, yyjson_val *root, uint32_t *cases, wfi_io_error *error)
-{
-    const char *schema = yyjson_get_str(yyjson_obj_get(root, "schema"));
-    yyjson_val *list = yyjson_obj_get(root, "cases"), *item;
-    size_t index, count;
-    if (!schema || strncmp(schema, "wavefit-results/", 16) != 0)
-        return wfi_io_fail(error, WFI_IO_BAD_INPUT, "%s: not a wavefit results file", path);
-    if (strcmp(schema, WFI_RESULTS_SCHEMA) != 0)
-        return wfi_io_fail(error, WFI_IO_UNSUPPORTED,
-                           "%s: schema %s is not known to this wavefit (it knows %s)", path, schema,
-                           WFI_RESULTS_SCHEMA);
-    if (!yyjson_is_obj(yyjson_obj_get(root, "device")) || !yyjson_is_arr(list))
-        return wfi_io_fail(error, WFI_IO_BAD_INPUT, "%s: device or cases are missing", path);
-    yyjson_arr_foreach(list, index, count, item)
-    {
-        if (!yyjson_is_str(yyjson_obj_get(item, "family")) ||
-            !yyjson_is_str(yyjson_obj_get(item, "status")))
-            return wfi_io_fail(error, WFI_IO_BAD_INPUT, "%s: case %zu has no family or no status",
-                               path, index);
-    }
-    *cases = (uint32_t)yyjson_arr_size(list);
-    return true;
-}
-
-bool wfi_results_validate(const char *path, uint32_t *cases, wfi_io_error *error)
-{
-    yyjson_read_err cause;
-    yyjson_doc *doc = yyjson_read_file(path, 0, NULL, &cause);
-    if (!doc)
-        return wfi_io_fail(
-            error, cause.code == YYJSON_READ_ERROR_FILE_OPEN ? WFI_IO_SYSTEM : WFI_IO_BAD_INPUT,
-            "%s: %s at byte %zu", path, cause.msg, cause.pos);
-    const bool ok = validate_root(path, yyjson_doc_get_root(doc), cases, error);
-    yyjson_doc_free(doc);
     return ok;
 }

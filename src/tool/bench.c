@@ -8,6 +8,7 @@
 #include "tool/cases.h"
 #include "tool/commands.h"
 #include "tool/progress.h"
+#include "tool/report_page.h"
 #include "tool/sustained.h"
 #include "tool/table.h"
 
@@ -224,6 +225,18 @@ static int verdict(const wfi_result_case *cases, uint32_t count)
     return WFI_EXIT_DONE;
 }
 
+/* The page of the results, beside them. */
+static int write_page(const char *json)
+{
+    char path[4096];
+    wfi_io_error error;
+    if (!wfi_report_write_beside(json, path, sizeof path, &error))
+        return wfi_run_error("%s", error.text);
+    if (*path)
+        printf("\n%s: to look at\n", path);
+    return WFI_EXIT_DONE;
+}
+
 int wfi_tool_bench(int argc, char **argv)
 {
     static wfi_result_case cases[MAX_CASES];
@@ -261,7 +274,9 @@ int wfi_tool_bench(int argc, char **argv)
     const uint32_t count = run_suite(&session, quick, cases);
     print_results(&session, cases, count);
     code = verdict(cases, count);
-    const int written = wfi_session_write(&session, argc, argv, cases, count);
+    int written = wfi_session_write(&session, argc, argv, cases, count);
+    if (common.json && written == WFI_EXIT_DONE)
+        written = write_page(common.json);
     wfi_session_close(&session);
     return code != WFI_EXIT_DONE ? code : written;
 }

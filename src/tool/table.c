@@ -65,6 +65,10 @@ void wfi_format_bytes(double value, char *text, size_t bytes)
 void wfi_format_rate(double value, const char *unit, char *text, size_t bytes)
 {
     static const char *const units[] = {"MFLOPS", "GFLOPS", "TFLOPS"};
+    if (strcmp(unit, "GOPS") == 0 && value >= 9999.5) {
+        value /= 1e3;
+        unit = "TOPS";
+    }
     for (int i = 0; i < 2; i++)
         if (strcmp(unit, units[i]) == 0 && value >= 9999.5) {
             value /= 1e3;

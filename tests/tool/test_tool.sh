@@ -108,6 +108,34 @@ expect 0 'a pause of' bench --sustained 0.06 --family stencil --work 1 --pause 1
 timeout -s INT 3 "$tool" bench --sustained 5 --family spmv --json cut.json >out 2>err
 check 'an interrupted run leaves its results' grep -q '"status": "cancelled"' cut.json
 
+# the report
+pages=$data/../../page/data
+expect 0 '^report.html: ' report ladder.json sweep.json peaks.json -o report.html
+check 'the page is whole' sh -c 'tail -n 1 report.html | grep -q "^</html>$"'
+check 'the page names no other address' sh -c \
+    '! grep -oE "(src|href)=.?https?:" report.html | grep -q .'
+expect 0 '^slower +x2\.000  stencil' report "$pages/lavapipe.json" --compare "$pages/base.json"
+expect 0 '1 slower, 1 faster, 0 broken' report "$pages/lavapipe.json" --compare "$pages/base.json"
+expect 1 '1 of [0-9]+ cases are slower' report "$pages/lavapipe.json" --compare "$pages/base.json" \
+    --fail-on-regression
+expect 0 '0 slower, 0 faster' report "$pages/lavapipe.json" --compare "$pages/lavapipe.json" \
+    --fail-on-regression
+expect 2 'needs --compare' report ladder.json --fail-on-regression
+expect 2 'usage: wavefit report' report
+expect 1 'no-such.json: ' report no-such.json
+head -c 300 ladder.json >short.json
+expect 1 'short.json: .* at byte' report short.json -o short.html
+check 'nothing half-written' sh -c '! ls | grep -q "^short.html"'
+sed 's|wavefit-results/1|wavefit-results/9|' ladder.json >newer.json
+expect 1 'newer.json: schema wavefit-results/9 is not known' report newer.json
+expect 1 'not a wavefit results file' report devices.json
+printf '{"schema": "wavefit-results/1", "device": {}, "cases": [{"family": 3}]}' >odd.json
+expect 1 'odd.json: case 0 has no family or no status' report odd.json
+expect 1 'nowhere/r.html: cannot be written' report ladder.json -o nowhere/r.html
+
+timeout -s INT 2 "$tool" bench --json bench.json >out 2>err
+check 'bench leaves its page' grep -q '</html>' bench.html
+
 # matrices through .npy files: y (4) as a column does not exist, so products of products
 "$tool" matmul --shape 3x5x4 --repeat 1 >/dev/null 2>&1
 npy() { # FILE DESCR SHAPE DATA(hex pairs as printf escapes)

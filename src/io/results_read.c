@@ -1,0 +1,310 @@
+#include "io/results_read.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yyjson.h>
+
+#define LEAST_NOISE 0.03 /* two runs of one build differ by so much on a quiet machine */
+
+/* ---------------------------------------------------------------------------------- validating */
+
+static bool validate_root(const char *path, yyjson_val *root, uint32_t *cases, wfi_io_error *error)
+{
+    const char *schema = yyjson_get_str(yyjson_obj_get(root, "schema"));
+    yyjson_val *list = yyjson_obj_get(root, "cases"), *item;
+    size_t index, count;
+    if (!schema || strncmp(schema, "wavefit-results/", 16) != 0)
+        return wfi_io_fail(error, WFI_IO_BAD_INPUT, "%s: not a wavefit results file", path);
+    if (strcmp(schema, WFI_RESULTS_SCHEMA) != 0)
+        return wfi_io_fail(error, WFI_IO_UNSUPPORTED,
+                           "%s: schema %s is not known to this wavefit (it knows %s)", path, schema,
+                           WFI_RESULTS_SCHEMA);
+    if (!yyjson_is_obj(yyjson_obj_get(root, "device")) || !yyjson_is_arr(list))
+        return wfi_io_fail(error, WFI_IO_BAD_INPUT, "%s: device or cases are missing", path);
+    yyjson_arr_foreach(list, index, count, item)
+    {
+        if (!yyjson_is_str(yyjson_obj_get(item, "family")) ||
+            !yyjson_is_str(yyjson_obj_get(item, "status")))
+            return wfi_io_fail(error, WFI_IO_BAD_INPUT, "%s: case %zu has no family or no status",
+                               path, index);
+    }
+    *cases = (uint32_t)yyjson_arr_size(list);
+    return true;
+}
+
+/* The document, or NULL and the error. */
+static yyjson_doc *read_document(const char *path, uint32_t *cases, wfi_io_error *error)
+{
+    yyjson_read_err cause;
+    yyjson_doc *doc = yyjson_read_file(path, 0, NULL, &cause);
+    if (!doc) {
+        wfi_io_set_error(
+            error, cause.code == YYJSON_READ_ERROR_FILE_OPEN ? WFI_IO_SYSTEM : WFI_IO_BAD_INPUT,
+            "%s: %s at byte %zu", path, cause.msg, cause.pos);
+        return NULL;
+    }
+    if (validate_root(path, yyjson_doc_get_root(doc), cases, error))
+        return doc;
+    yyjson_doc_free(doc);
+    return NULL;
+}
+
+bool wfi_results_validate(const char *path, uint32_t *cases, wfi_io_error *error)
+{
+    yyjson_doc *doc = read_document(path, cases, error);
+    yyjson_doc_free(doc);
+    return doc != NULL;
+}
+
+/* ------------------------------------------------------------------------------------- merging */
+
+struct wfi_report {
+    yyjson_mut_doc *doc; /* {"files": [{"path", "results"}], "compare": {"path"}} */
+    yyjson_mut_val *files;
+};
+
+wfi_report *wfi_report_create(void)
+{
+    wfi_report *report = calloc(1, sizeof *report);
+    if (report)
+        report->doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *root = report && report->doc ? yyjson_mut_obj(report->doc) : NULL;
+    if (!root) {
+        wfi_report_destroy(&report);
+        return NULL;
+    }
+    yyjson_mut_doc_set_root(report->doc, root);
+    report->files = yyjson_mut_obj_add_arr(report->doc, root, "files");
+    return report;
+}
+
+void wfi_report_destroy(wfi_report **handle)
+{
+    wfi_report *report = handle ? *handle : NULL;
+    if (!report)
+        return;
+    yyjson_mut_doc_free(report->doc);
+    free(report);
+    *handle = NULL;
+}
+
+bool wfi_report_add(wfi_report *report, const char *path, wfi_io_error *error)
+{
+    uint32_t cases;
+    const char *slash = strrchr(path, '/');
+    yyjson_doc *doc = read_document(path, &cases, error);
+    if (!doc)
+        return false;
+    yyjson_mut_val *file = yyjson_mut_arr_add_obj(report->doc, report->files);
+    yyjson_mut_val *results = yyjson_val_mut_copy(report->doc, yyjson_doc_get_root(doc));
+    yyjson_doc_free(doc);
+    return (file && results &&
+            yyjson_mut_obj_add_strcpy(report->doc, file, "path", slash ? slash + 1 : path) &&
+            yyjson_mut_obj_add_val(report->doc, file, "results", results)) ||
+           wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: out of memory", path);
+}
+
+/* ------------------------------------------------------------------------------------ comparing */
+
+/* What makes a case the same in two files. */
+static void key_of(yyjson_val *item, char *key, size_t bytes)
+{
+    static const char *const names[] = {"family", "name", "type"};
+    yyjson_val *study = yyjson_obj_get(item, "study");
+    const char *kind = yyjson_get_str(yyjson_obj_get(study, "kind"));
+    size_t used = 0;
+    for (int i = 0; i < 3 && used < bytes; i++) {
+        const char *text = yyjson_get_str(yyjson_obj_get(item, names[i]));
+        used += (size_t)snprintf(key + used, bytes - used, "%s%s", i ? " " : "", text ? text : "");
+    }
+    if (!kind || used >= bytes)
+        return;
+    const char *over = yyjson_get_str(yyjson_obj_get(study, "over"));
+    const char *variant = yyjson_get_str(yyjson_obj_get(item, "variant"));
+    snprintf(key + used, bytes - used, " %s %s %s %lld", kind, variant ? variant : "",
+             over ? over : "", (long long)yyjson_get_num(yyjson_obj_get(study, "step")));
+}
+
+typedef struct timing {
+    bool ok;
+    double median, q1, q3, spread;
+} timing;
+
+static double number(yyjson_val *object, const char *name)
+{
+    yyjson_val *value = yyjson_obj_get(object, name);
+    return yyjson_is_num(value) ? yyjson_get_num(value) : (double)NAN;
+}
+
+static timing timing_of(yyjson_val *item)
+{
+    const char *status = yyjson_get_str(yyjson_obj_get(item, "status"));
+    yyjson_val *time = yyjson_obj_get(item, "time_us");
+    return (timing){status && strcmp(status, "ok") == 0, number(time, "median"), number(time, "q1"),
+                    number(time, "q3"), number(time, "spread")};
+}
+
+static yyjson_val *find_case(yyjson_val *cases, const char *key)
+{
+    char other[512];
+    yyjson_val *item;
+    size_t index, count;
+    yyjson_arr_foreach(cases, index, count, item)
+    {
+        key_of(item, other, sizeof other);
+        if (strcmp(key, other) == 0)
+            return item;
+    }
+    return NULL;
+}
+
+static const char *verdict_of(const timing *base, const timing *now, double *noise)
+{
+    if (!base->ok)
+        return NULL;
+    if (!now->ok)
+        return "broken";
+    if (!(base->median > 0) || !(now->median > 0))
+        return NULL;
+    *noise = base->spread + now->spread;
+    if (!(*noise > LEAST_NOISE))
+        *noise = LEAST_NOISE;
+    const double ratio = now->median / base->median;
+    if (ratio > 1 + *noise && !(now->q1 <= base->q3))
+        return "slower";
+    if (1 / ratio > 1 + *noise && !(now->q3 >= base->q1))
+        return "faster";
+    return "same";
+}
+
+static void count_verdict(const char *verdict, wfi_comparison *out)
+{
+    out->compared++;
+    out->slower += strcmp(verdict, "slower") == 0;
+    out->faster += strcmp(verdict, "faster") == 0;
+    out->broken += strcmp(verdict, "broken") == 0;
+}
+
+/* Compares one file's case and notes it in its copy. */
+static void compare_case(wfi_report *report, yyjson_val *base_cases, yyjson_val *item,
+                         yyjson_mut_val *copy, wfi_difference_fn tell, void *user,
+                         wfi_comparison *out)
+{
+    char key[512];
+    double noise = (double)NAN;
+    key_of(item, key, sizeof key);
+    yyjson_val *other = find_case(base_cases, key);
+    if (!other)
+        return;
+    const timing base = timing_of(other), now = timing_of(item);
+    const char *verdict = verdict_of(&base, &now, &noise);
+    if (!verdict)
+        return;
+    count_verdict(verdict, out);
+    yyjson_mut_val *note = yyjson_mut_obj_add_obj(report->doc, copy, "compare");
+    yyjson_mut_obj_add_str(report->doc, note, "verdict", verdict);
+    if (isfinite(base.median))
+        yyjson_mut_obj_add_real(report->doc, note, "base_us", base.median);
+    if (now.ok && isfinite(noise)) {
+        yyjson_mut_obj_add_real(report->doc, note, "ratio", now.median / base.median);
+        yyjson_mut_obj_add_real(report->doc, note, "noise", noise);
+    }
+    if (strcmp(verdict, "same") != 0)
+        tell(user, key, verdict, base.median, now.ok ? now.median : (double)NAN);
+}
+
+static bool same_device(yyjson_val *a, yyjson_val *b)
+{
+    const char *x = yyjson_get_str(yyjson_obj_get(yyjson_obj_get(a, "device"), "name"));
+    const char *y = yyjson_get_str(yyjson_obj_get(yyjson_obj_get(b, "device"), "name"));
+    return x && y && strcmp(x, y) == 0;
+}
+
+static uint32_t count_missing(yyjson_val *base_cases, yyjson_val *cases)
+{
+    char key[512];
+    yyjson_val *item;
+    size_t index, count;
+    uint32_t missing = 0;
+    yyjson_arr_foreach(base_cases, index, count, item)
+    {
+        key_of(item, key, sizeof key);
+        missing += find_case(cases, key) == NULL;
+    }
+    return missing;
+}
+
+/* All files' cases as one read-only document, beside their copies in the report. */
+static bool compare_all(wfi_report *report, yyjson_val *base, wfi_difference_fn tell, void *user,
+                        wfi_comparison *out)
+{
+    yyjson_val *base_cases = yyjson_obj_get(base, "cases");
+    size_t index, count;
+    yyjson_mut_val *file;
+    out->same_device = true;
+    yyjson_mut_arr_foreach(report->files, index, count, file)
+    {
+        yyjson_mut_val *copy = yyjson_mut_obj_get(file, "results");
+        yyjson_doc *doc = yyjson_mut_val_imut_copy(copy, NULL);
+        if (!doc)
+            return false;
+        yyjson_val *root = yyjson_doc_get_root(doc), *cases = yyjson_obj_get(root, "cases"), *item;
+        yyjson_mut_val *copies = yyjson_mut_obj_get(copy, "cases");
+        size_t i, n;
+        yyjson_arr_foreach(cases, i, n, item)
+        {
+            compare_case(report, base_cases, item, yyjson_mut_arr_get(copies, i), tell, user, out);
+        }
+        out->same_device = out->same_device && same_device(base, root);
+        if (count == 1)
+            out->missing = count_missing(base_cases, cases);
+        yyjson_doc_free(doc);
+    }
+    return true;
+}
+
+bool wfi_report_compare(wfi_report *report, const char *base, wfi_difference_fn tell, void *user,
+                        wfi_comparison *out, wfi_io_error *error)
+{
+    uint32_t cases;
+    const char *slash = strrchr(base, '/');
+    yyjson_doc *doc = read_document(base, &cases, error);
+    *out = (wfi_comparison){0};
+    if (!doc)
+        return false;
+    yyjson_mut_val *note =
+        yyjson_mut_obj_add_obj(report->doc, yyjson_mut_doc_get_root(report->doc), "compare");
+    const bool ok =
+        yyjson_mut_obj_add_strcpy(report->doc, note, "path", slash ? slash + 1 : base) &&
+        compare_all(report, yyjson_doc_get_root(doc), tell, user, out);
+    yyjson_doc_free(doc);
+    return ok || wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: out of memory", base);
+}
+
+/* ------------------------------------------------------------------------------------ embedding */
+
+/* In JSON '<' stands in strings alone, where \u003c says the same and cannot end the element. */
+char *wfi_report_json(const wfi_report *report, size_t *length)
+{
+    size_t bytes = 0, extra = 0, n = 0;
+    char *plain = yyjson_mut_write(report->doc, YYJSON_WRITE_ESCAPE_UNICODE, &bytes);
+    if (!plain)
+        return NULL;
+    for (size_t i = 0; i < bytes; i++)
+        extra += plain[i] == '<' ? 5 : 0;
+    char *text = malloc(bytes + extra + 1);
+    for (size_t i = 0; text && i < bytes; i++)
+        if (plain[i] == '<') {
+            memcpy(text + n, "\\u003c", 6);
+            n += 6;
+        } else {
+            text[n++] = plain[i];
+        }
+    free(plain);
+    if (text)
+        text[n] = '\0';
+    *length = n;
+    return text;
+}

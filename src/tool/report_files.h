@@ -1,0 +1,14 @@
+/* The parts of the report's page, embedded at build time from src/tool/report/ and Chart.js. */
+#ifndef WFI_TOOL_REPORT_FILES_H
+#define WFI_TOOL_REPORT_FILES_H
+
+#include <stddef.h>
+
+typedef struct wfi_report_file {
+    const unsigned char *bytes;
+    size_t size;
+} wfi_report_file;
+
+extern const wfi_report_file wfi_report_style, wfi_report_body, wfi_report_script, wfi_report_chart;
+
+#endif

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""The report's page in a real browser: test_page.py WAVEFIT CHROMIUM DATA"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+from browser import Browser
+
+tool, chromium, data = sys.argv[1:4]
+failed = []
+
+
+def check(name, holds, more=""):
+    print(("ok      " if holds else "FAILED  ") + name + (f": {more}" if more and not holds else ""))
+    if not holds:
+        failed.append(name)
+
+
+def report(output, *args):
+    subprocess.run([tool, "report", *args, "-o", output], check=True, stdout=subprocess.DEVNULL)
+
+
+BLANK = """[...document.querySelectorAll('canvas')].filter((canvas) => {
+    const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+    return !canvas.width || !pixels.some((value) => value !== 0);
+}).map((canvas) => canvas.getAttribute('aria-label'))"""
+HEAD = "[...document.querySelectorAll('#results th')].find((th) => th.textContent === 'time')"
+TIMES = """[...document.querySelectorAll('#results tbody tr')].map((row) => {
+    const [value, unit] = row.children[4].textContent.split(' ');
+    return value === '' ? Infinity : Number(value) * { 'µs': 1, ms: 1e3, s: 1e6 }[unit];
+}).filter(Number.isFinite)"""
+
+
+def everything_is_drawn(browser, page):
+    browser.size(1280, 900)
+    browser.open(page)
+    sections = browser.evaluate("[...document.querySelectorAll('section')].map((s) => s.id)")
+    for name in ("devices", "compare", "results", "roofline", "ceilings", "ladder", "sweeps",
+                 "sparse", "solver"):
+        check(f"section {name}", name in sections, sections)
+    count = browser.evaluate("document.querySelectorAll('canvas').length")
+    check("plots", count >= 8, count)
+    check("no plot is blank", browser.evaluate(BLANK) == [], browser.evaluate(BLANK))
+    check("no errors, no requests", browser.problems() == [], browser.problems())
+    check("links lead to sections", browser.evaluate(
+        "[...document.querySelectorAll('nav a')].every((a) => document.querySelector(a.hash))"))
+    check("every plot has a name", browser.evaluate(
+        "[...document.querySelectorAll('canvas')].every((c) => c.getAttribute('aria-label'))"))
+
+
+def keyboard_sorts(browser):
+    browser.evaluate(f"{HEAD}.querySelector('button').focus()")
+    browser.key("Enter")
+    up = browser.evaluate(TIMES)
+    check("Enter sorts", browser.evaluate(f"{HEAD}.getAttribute('aria-sort')") == "ascending")
+    check("ascending", len(up) > 5 and up == sorted(up), up)
+    browser.key(" ", "Space")
+    down = browser.evaluate(TIMES)
+    check("again: descending", down == sorted(up, reverse=True) and
+          browser.evaluate(f"{HEAD}.getAttribute('aria-sort')") == "descending", down)
+
+
+def keyboard_reaches(browser, page):
+    browser.open(page)
+    seen = []
+    for _ in range(40):
+        browser.key("Tab")
+        seen.append(browser.evaluate("document.activeElement.id || document.activeElement.className"
+                                     " || document.activeElement.tagName"))
+    check("Tab starts at the skip link", seen[0] == "skip", seen[:3])
+    check("Tab reaches the buttons", "theme" in seen and "download" in seen, seen)
+    check("Tab reaches the filter", "filter" in seen, seen)
+
+
+def theme_changes(browser):
+    colour = "getComputedStyle(document.body).backgroundColor"
+    before = browser.evaluate(colour)
+    browser.evaluate("document.getElementById('theme').focus()")
+    browser.key("Enter")
+    check("the theme changes", browser.evaluate(colour) != before)
+    check("plots are there in the other theme", browser.evaluate(BLANK) == [])
+    check("still no errors", browser.problems() == [], browser.problems())
+
+
+def filter_filters(browser):
+    rows = "document.querySelectorAll('#results tbody tr').length"
+    before = browser.evaluate(rows)
+    browser.evaluate("document.getElementById('filter').focus()")
+    browser.call("Input.insertText", text="himeno")
+    after = browser.evaluate(rows)
+    check("the filter filters", 0 < after < before, (before, after))
+
+
+def download_downloads(browser, folder):
+    browser.call("Page.setDownloadBehavior", behavior="allow", downloadPath=folder)
+    browser.evaluate("document.getElementById('download').click()")
+    path = os.path.join(folder, "wavefit.json")
+    for _ in range(100):
+        if os.path.exists(path):
+            break
+        time.sleep(0.05)
+    check("raw data are downloaded", os.path.exists(path))
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            check("and whole", len(json.load(file)["files"]) == 3)
+
+
+def phone(browser, page):
+    browser.size(360, 740, True)
+    browser.open(page)
+    width = browser.evaluate("document.documentElement.scrollWidth")
+    check("360 px wide", width <= 360, width)
+    check("plots on a phone", browser.evaluate(BLANK) == [])
+
+
+def hostile_is_text(browser, folder):
+    page = os.path.join(folder, "hostile.html")
+    report(page, os.path.join(data, "hostile.json"))
+    browser.size(1280, 900)
+    browser.open(page)
+    check("markup is text", browser.evaluate(
+        "document.querySelectorAll('main img, main script, main iframe').length") == 0)
+    check("nothing ran", browser.evaluate("typeof window.hacked") == "undefined")
+    check("the name is shown as it is", browser.evaluate(
+        "document.getElementById('title').textContent").startswith("</script><img"))
+    check("hostile values break nothing", browser.problems() == [], browser.problems())
+
+
+def main():
+    browser = Browser(chromium)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            page = os.path.join(folder, "page.html")
+            files = [os.path.join(data, name) for name in
+                     ("h100.json", "lavapipe.json", "hostile.json")]
+            report(page, *files, "--compare", os.path.join(data, "base.json"))
+            everything_is_drawn(browser, page)
+            keyboard_sorts(browser)
+            keyboard_reaches(browser, page)
+            theme_changes(browser)
+            filter_filters(browser)
+            download_downloads(browser, folder)
+            phone(browser, page)
+            hostile_is_text(browser, folder)
+    finally:
+        browser.close()
+    print(f"{len(failed)} failed")
+    return 1 if failed else 0
+
+
+sys.exit(main())
