@@ -102,6 +102,8 @@ void wfi_quirks_apply(const wf_caps *offered, uint32_t faults, wf_caps *caps)
     if (faults & WF_FAULT_SUBGROUP_ARITHMETIC)
         caps->subgroup_operations &=
             ~(uint32_t)(VK_SUBGROUP_FEATURE_ARITHMETIC_BIT | VK_SUBGROUP_FEATURE_CLUSTERED_BIT);
+    if (faults & WF_FAULT_SHARED_MEMORY)
+        caps->max_shared_bytes = 0;
     if (faults & WF_FAULT_COOPERATIVE_MATRIX) {
         caps->cooperative_matrix = caps->cooperative_matrix2 = caps->bf16_cooperative = false;
         caps->cooperative_shape_count = 0;

@@ -67,6 +67,37 @@ static void add_device(wfi_table *table, const wf_caps *caps)
     wfi_table_set(table, row, 9, "%s", text);
 }
 
+/* Opens the device, which tries what it offers, and takes over what was found. */
+static void look_closer(wf_caps *caps, wf_limits limits)
+{
+    char index[16];
+    wf_device *device = NULL;
+    snprintf(index, sizeof index, "%u", caps->index);
+    const wf_device_params params = {
+        .size = sizeof params, .selector = index, .log = print_error, .limits = limits};
+    if (wf_device_create(&params, &device) != WF_SUCCESS)
+        return;
+    *caps = *wf_device_caps(device);
+    wf_device_destroy(&device);
+}
+
+static void print_faults(const wf_caps *caps)
+{
+    static const struct {
+        uint32_t fault;
+        const char *what;
+    } names[] = {{WF_FAULT_SHUFFLE, "subgroup shuffles"},
+                 {WF_FAULT_SUBGROUP_ARITHMETIC, "subgroup reductions and scans"},
+                 {WF_FAULT_COOPERATIVE_MATRIX, "cooperative matrices"},
+                 {WF_FAULT_SHARED_MEMORY, "shared memory"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (caps->faults & names[i].fault)
+            printf("%u: not used: %s, which fail%s here\n", caps->index, names[i].what,
+                   names[i].fault == WF_FAULT_SHARED_MEMORY        ? "s"
+                   : names[i].fault == WF_FAULT_COOPERATIVE_MATRIX ? " or are slow"
+                                                                   : "");
+}
+
 static void print_table(const wf_caps *caps, uint32_t count)
 {
     static const char *const heading[] = {"#",      "device",   "type",  "driver", "Vulkan",
@@ -83,6 +114,8 @@ static void print_table(const wf_caps *caps, uint32_t count)
         for (uint32_t n = 0; wf_caps_quirk(&caps[i], n, &quirk); n++)
             printf("%u: known fault: %s; %s (%s)\n", caps[i].index, quirk.what, quirk.instead,
                    quirk.reference);
+    for (uint32_t i = 0; i < count; i++)
+        print_faults(&caps[i]);
 }
 
 int wfi_tool_devices(int argc, char **argv)
@@ -117,6 +150,8 @@ int wfi_tool_devices(int argc, char **argv)
         return WFI_EXIT_FAILED;
     if (count > MAX_DEVICES)
         count = MAX_DEVICES;
+    for (uint32_t i = 0; i < count; i++)
+        look_closer(&caps[i], params.limits);
     if (!common.json)
         print_table(caps, count);
     else if (!wfi_devices_write(common.json, caps, count, &error))

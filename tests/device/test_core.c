@@ -169,9 +169,10 @@ static void cache_survives_damage(void **state)
     assert_int_equal(truncate(path, 40), 0);
     assert_true(cache_cycle(inner) == 0);
     assert_true(cache_cycle(inner) != 0);
-    unlink(path);
     assert_true(cache_cycle("") == 0);
-    assert_int_equal(rmdir(inner), 0);
+    /* Besides, the self-test keeps its outcome there. */
+    while (rmdir(inner) != 0)
+        assert_int_equal(unlink(only_file(inner, path, sizeof path)), 0);
     snprintf(inner, sizeof inner, "%s/deep", directory);
     rmdir(inner);
     rmdir(directory);

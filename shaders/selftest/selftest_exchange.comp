@@ -1,0 +1,75 @@
+#version 450
+// Whether values that work-items exchange arrive: by subgroup shuffles (SHUFFLE), reductions and scans
+// (ARITHMETIC), or through shared memory between barriers. Every work-item writes 1 (right) or 0.
+#extension GL_KHR_shader_subgroup_basic : require
+#ifdef SHUFFLE
+#extension GL_KHR_shader_subgroup_shuffle : require
+#endif
+#ifdef ARITHMETIC
+#extension GL_KHR_shader_subgroup_arithmetic : require
+#endif
+layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
+layout(std430, set = 0, binding = 0) readonly restrict buffer Data { uint data[]; };
+layout(std430, set = 0, binding = 1) writeonly restrict buffer Verdict { uint verdict[]; };
+
+#if defined(SHUFFLE) || defined(ARITHMETIC)
+uint first() // of this subgroup's data
+{
+    return gl_WorkGroupID.x * gl_WorkGroupSize.x + gl_SubgroupID * gl_SubgroupSize;
+}
+#endif
+
+#ifdef SHUFFLE
+bool right()
+{
+    uint size = gl_SubgroupSize, lane = gl_SubgroupInvocationID, mine = data[first() + lane];
+    bool ok = true;
+    for (uint step = 1; step < size; step += step / 2 + 1) {
+        uint from = (lane * 3 + step) % size;
+        ok = ok && subgroupShuffle(mine, from) == data[first() + from];
+    }
+    for (uint mask = 1; mask < size; mask *= 2)
+        ok = ok && subgroupShuffleXor(mine, mask) == data[first() + (lane ^ mask)];
+    return ok;
+}
+#elif defined(ARITHMETIC)
+bool right()
+{
+    uint lane = gl_SubgroupInvocationID, mine = data[first() + lane];
+    uint sum = 0, most = 0, before = 0;
+    float sum_f = 0;
+    for (uint i = 0; i < gl_SubgroupSize; i++) {
+        uint other = data[first() + i];
+        sum += other;
+        most = max(most, other);
+        before += i < lane ? other : 0;
+        sum_f += float(other & 0xff);
+    }
+    return subgroupAdd(mine) == sum && subgroupMax(mine) == most &&
+           subgroupExclusiveAdd(mine) == before && subgroupInclusiveAdd(mine) == before + mine &&
+           subgroupAdd(float(mine & 0xff)) == sum_f;
+}
+#else
+shared uint passed[gl_WorkGroupSize.x];
+
+// Values change places sixteen times; then each is looked up where it came from.
+bool right()
+{
+    uint me = gl_LocalInvocationIndex, size = gl_WorkGroupSize.x;
+    uint base = gl_WorkGroupID.x * size, value = data[base + me], from = me;
+    for (uint turn = 0; turn < 16; turn++) {
+        passed[me] = value;
+        barrier();
+        value = passed[(me * 7 + turn) % size];
+        barrier();
+    }
+    for (uint turn = 16; turn-- > 0;)
+        from = (from * 7 + turn) % size;
+    return value == data[base + from];
+}
+#endif
+
+void main()
+{
+    verdict[gl_WorkGroupID.x * gl_WorkGroupSize.x + gl_LocalInvocationIndex] = right() ? 1 : 0;
+}

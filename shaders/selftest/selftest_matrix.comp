@@ -1,0 +1,28 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_KHR_memory_scope_semantics : require
+#extension GL_KHR_cooperative_matrix : require
+#extension GL_EXT_shader_explicit_arithmetic_types : require
+#extension GL_EXT_shader_16bit_storage : require
+#extension GL_EXT_shader_8bit_storage : require
+// One product of cooperative matrices, A B + C with C = B's first element everywhere.
+#include "../peaks/peaks_ids.h"
+layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
+layout(constant_id = PEAKS_ID_M) const uint M = 16;
+layout(constant_id = PEAKS_ID_N) const uint N = 16;
+layout(constant_id = PEAKS_ID_K) const uint K = 16;
+
+layout(std430, set = 0, binding = 0) readonly restrict buffer From { ELEMENT from[]; };
+layout(std430, set = 0, binding = 1) writeonly restrict buffer To { SUM to[]; };
+
+void main()
+{
+    coopmat<ELEMENT, gl_ScopeSubgroup, M, K, gl_MatrixUseA> a;
+    coopmat<ELEMENT, gl_ScopeSubgroup, K, N, gl_MatrixUseB> b;
+    coopMatLoad(a, from, 0, K, gl_CooperativeMatrixLayoutRowMajor);
+    coopMatLoad(b, from, M * K, N, gl_CooperativeMatrixLayoutRowMajor);
+    coopmat<SUM, gl_ScopeSubgroup, M, N, gl_MatrixUseAccumulator> c =
+        coopmat<SUM, gl_ScopeSubgroup, M, N, gl_MatrixUseAccumulator>(SUM(from[M * K]));
+    c = coopMatMulAdd(a, b, c);
+    coopMatStore(c, to, 0, N, gl_CooperativeMatrixLayoutRowMajor);
+}

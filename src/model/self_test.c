@@ -1,0 +1,403 @@
+/* Whether what a driver offers works: exchanges between work-items and cooperative matrices, each
+ * tried once a device and driver, in milliseconds; the outcome is kept on disk. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/file.h"
+#include "core/quirks.h"
+#include "kernels/plan.h"
+#include "model/peaks.h"
+#include "peaks/peaks_ids.h"
+#include "wfi_shaders.h"
+
+#define GROUPS 16
+#define MAGIC 0x54535746u /* "FWST" */
+#define FORMAT 1u
+#define SPEED_SECONDS 0.01 /* of samples for each of two rates */
+
+/* The file, in this machine's byte order. */
+typedef struct outcome {
+    uint32_t magic, format;
+    uint32_t vendor_id, device_id, driver_version, driver_id;
+    uint8_t cache_uuid[16]; /* of the driver's build */
+    uint64_t shaders;       /* hash of the tests */
+    uint32_t tested, failed;
+    uint64_t wrong_shapes; /* bit an index of caps.cooperative_shapes */
+} outcome;
+
+static uint64_t shaders_hash(void)
+{
+    const wfi_spirv *const all[] = {&wfi_spv_selftest_shuffle,        &wfi_spv_selftest_arithmetic,
+                                    &wfi_spv_selftest_barrier,        &wfi_spv_selftest_matrix_f16,
+                                    &wfi_spv_selftest_matrix_f16_f32, &wfi_spv_selftest_matrix_i8};
+    uint64_t hash = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i]->words)
+            hash = hash * 31 + wfi_hash(all[i]->words, all[i]->size_bytes);
+    return hash;
+}
+
+static outcome outcome_for(const wf_device *device)
+{
+    const wf_caps *caps = &device->offered;
+    outcome o;
+    memset(&o, 0, sizeof o);
+    o.magic = MAGIC;
+    o.format = FORMAT;
+    o.vendor_id = caps->vendor_id;
+    o.device_id = caps->device_id;
+    o.driver_version = caps->driver_version;
+    o.driver_id = caps->driver_id;
+    memcpy(o.cache_uuid, caps->cache_uuid, sizeof o.cache_uuid);
+    o.shaders = shaders_hash();
+    return o;
+}
+
+/* ------------------------------------------------------------------------------------- one kernel */
+
+/* Reads binding 0, writes binding 1. */
+typedef struct probe {
+    uint32_t groups;
+    uint64_t bytes[2];
+} probe;
+
+static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    const probe *p = params;
+    wfi_pipeline_desc desc;
+    wfi_step step = {
+        .groups = {p->groups, 1, 1},
+        .slot_count = 2,
+        .slots = {{WFI_SLOT_BINDING, 0, 0, p->bytes[0]}, {WFI_SLOT_BINDING, 1, 0, p->bytes[1]}}};
+    const wfi_binding_spec from = {"from", WFI_READS, p->bytes[0]},
+                           to = {"to", WFI_WRITES, p->bytes[1]};
+    wfi_point_pipeline(point, &desc);
+    wf_result result = wfi_plan_add_pipeline(plan, &desc, &step.pipeline);
+    if (result == WF_SUCCESS)
+        result = wfi_plan_add_binding(plan, &from);
+    if (result == WF_SUCCESS)
+        result = wfi_plan_add_binding(plan, &to);
+    return result == WF_SUCCESS ? wfi_plan_add_step(plan, &step) : result;
+}
+
+/* Runs the kernel on `from`, with `to` poisoned before. */
+static wf_result run(wf_device *device, const wfi_variant *row, uint32_t value, const probe *p,
+                     const void *from, void *to)
+{
+    const wfi_problem problem = {.type = WF_TYPE_F32};
+    const wfi_choice choice = {{&device->caps, &problem, row, {value}}, "fixed"};
+    wf_buffer *buffers[2] = {NULL, NULL};
+    wf_plan *plan = NULL;
+    wf_result result = wf_buffer_create(device, p->bytes[0], WF_MEMORY_DEVICE, &buffers[0]);
+    if (result == WF_SUCCESS)
+        result = wf_buffer_create(device, p->bytes[1], WF_MEMORY_DEVICE, &buffers[1]);
+    if (result == WF_SUCCESS)
+        result = wf_buffer_write(buffers[0], 0, from, p->bytes[0]);
+    if (result == WF_SUCCESS)
+        result = wf_buffer_fill(buffers[1], 0, wf_buffer_size(buffers[1]), UINT32_MAX);
+    if (result == WF_SUCCESS)
+        result = wfi_plan_create(device, &choice, p, &plan);
+    const wf_bindings bindings = {.size = sizeof bindings,
+                                  .items = {{.buffer = buffers[0]}, {.buffer = buffers[1]}}};
+    if (result == WF_SUCCESS)
+        result = wf_plan_run(plan, &bindings);
+    if (result == WF_SUCCESS)
+        result = wf_buffer_read(buffers[1], 0, to, p->bytes[1]);
+    wf_plan_destroy(&plan);
+    wf_buffer_destroy(&buffers[0]);
+    wf_buffer_destroy(&buffers[1]);
+    return result;
+}
+
+/* ------------------------------------------------------------------------------------- exchanges */
+
+/* Four subgroups, or as many as fit. */
+static void exchange_group(const wfi_point *point, uint32_t size[3])
+{
+    const wf_caps *caps = point->caps;
+    uint32_t most = caps->max_invocations < 256 ? caps->max_invocations : 256;
+    if (most > caps->max_group_size[0])
+        most = caps->max_group_size[0];
+    size[0] = caps->subgroup_size * 4 <= most ? caps->subgroup_size * 4 : caps->subgroup_size;
+    /* Without subgroups: as many work-items as every device has. */
+    if (caps->subgroup_size == 1)
+        size[0] = 128;
+    size[1] = size[2] = 1;
+}
+
+static uint32_t pinned(const wfi_point *point)
+{
+    return point->caps->subgroup_min != point->caps->subgroup_max ? point->caps->subgroup_size : 0;
+}
+
+/* True with *right set; false when it could not be run at all. */
+static bool test_exchange(wf_device *device, const wfi_spirv *module, bool subgroups, bool *right)
+{
+    const wfi_variant row = {
+        .name = module->name,
+        .modules = {[WF_TYPE_F32] = module},
+        .storage_buffers = 2,
+        .group_size = exchange_group,
+        .subgroup_size = subgroups ? pinned : NULL,
+        .needs = subgroups && device->caps.full_subgroups ? WFI_NEEDS_FULL_SUBGROUPS : 0,
+        .build = build};
+    const wfi_point point = {&device->caps, NULL, &row, {0}};
+    uint32_t size[3], from[GROUPS * 256] = {0}, to[GROUPS * 256] = {0};
+    exchange_group(&point, size);
+    const uint32_t count = size[0] * GROUPS;
+    const probe p = {GROUPS, {count * sizeof *from, count * sizeof *to}};
+    uint64_t state = 1;
+    for (uint32_t i = 0; i < count; i++) {
+        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        from[i] = (uint32_t)(state >> 33);
+    }
+    if (run(device, &row, 0, &p, from, to) != WF_SUCCESS)
+        return false;
+    *right = true;
+    for (uint32_t i = 0; i < count; i++) {
+        if (to[i] == UINT32_MAX)
+            return false; /* nothing ran there: a driver without its device */
+        *right = *right && to[i] == 1;
+    }
+    return true;
+}
+
+static void test_exchanges(wf_device *device, outcome *o)
+{
+    const wf_caps *caps = &device->caps;
+    const bool known = caps->subgroup_size >= 2 && caps->subgroup_size <= 128 &&
+                       (caps->subgroup_min == caps->subgroup_max || caps->subgroup_size_control);
+    const VkSubgroupFeatureFlags shuffle = VK_SUBGROUP_FEATURE_SHUFFLE_BIT,
+                                 arithmetic = VK_SUBGROUP_FEATURE_ARITHMETIC_BIT;
+    const struct {
+        const wfi_spirv *module;
+        bool subgroups, offered;
+        uint32_t fault;
+    } tests[] = {
+        {&wfi_spv_selftest_barrier, false, true, WF_FAULT_SHARED_MEMORY},
+        {&wfi_spv_selftest_shuffle, true, known && (caps->subgroup_operations & shuffle),
+         WF_FAULT_SHUFFLE},
+        {&wfi_spv_selftest_arithmetic, true, known && (caps->subgroup_operations & arithmetic),
+         WF_FAULT_SUBGROUP_ARITHMETIC},
+    };
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
+        bool right = false;
+        if (!tests[i].offered ||
+            !test_exchange(device, tests[i].module, tests[i].subgroups, &right))
+            continue;
+        o->tested |= tests[i].fault;
+        o->failed |= right ? 0 : tests[i].fault;
+    }
+}
+
+/* -------------------------------------------------------------------------- cooperative matrices */
+
+typedef struct matrix_kind {
+    uint32_t element, sum; /* VkComponentTypeKHR */
+    wf_type type, sum_type;
+    uint32_t sum_bytes;
+    const wfi_spirv *module;
+} matrix_kind;
+
+static const matrix_kind kinds[] = {
+    {VK_COMPONENT_TYPE_FLOAT16_KHR, VK_COMPONENT_TYPE_FLOAT16_KHR, WF_TYPE_F16, WF_TYPE_F16, 2,
+     &wfi_spv_selftest_matrix_f16},
+    {VK_COMPONENT_TYPE_FLOAT16_KHR, VK_COMPONENT_TYPE_FLOAT32_KHR, WF_TYPE_F16, WF_TYPE_F32, 4,
+     &wfi_spv_selftest_matrix_f16_f32},
+    {VK_COMPONENT_TYPE_SINT8_KHR, VK_COMPONENT_TYPE_SINT32_KHR, WF_TYPE_I8, WF_TYPE_I8, 4,
+     &wfi_spv_selftest_matrix_i8},
+};
+
+static const matrix_kind *kind_of(const wf_caps *caps, const wf_cooperative_shape *s)
+{
+    const bool f16 = caps->f16_arithmetic && caps->f16_storage,
+               i8 = caps->int8_arithmetic && caps->int8_storage;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (s->a_type == kinds[i].element && s->b_type == kinds[i].element &&
+            s->c_type == kinds[i].sum && s->result_type == kinds[i].sum && !s->saturating &&
+            s->scope == VK_SCOPE_SUBGROUP_KHR && kinds[i].module->words &&
+            (kinds[i].type == WF_TYPE_F16 ? f16 : i8))
+            return &kinds[i];
+    return NULL;
+}
+
+static void matrix_group(const wfi_point *point, uint32_t size[3])
+{
+    size[0] = point->caps->subgroup_size;
+    size[1] = size[2] = 1;
+}
+
+static void matrix_constants(const wfi_point *point, wfi_pipeline_desc *desc)
+{
+    const wf_cooperative_shape *shape = &point->caps->cooperative_shapes[point->values[0]];
+    desc->constants[desc->constant_count++] = (wfi_constant){PEAKS_ID_M, shape->m};
+    desc->constants[desc->constant_count++] = (wfi_constant){PEAKS_ID_N, shape->n};
+    desc->constants[desc->constant_count++] = (wfi_constant){PEAKS_ID_K, shape->k};
+}
+
+static double sum_at(const matrix_kind *kind, const void *to, uint64_t index)
+{
+    int32_t whole;
+    if (kind->type != WF_TYPE_I8)
+        return wf_element_get(kind->sum_type, to, index);
+    memcpy(&whole, (const char *)to + index * sizeof whole, sizeof whole);
+    return whole;
+}
+
+/* Small whole numbers: the product is exact in every type. */
+static bool product_is_right(const matrix_kind *kind, const wf_cooperative_shape *s,
+                             const void *from, const void *to)
+{
+    const uint32_t at_b = s->m * s->k;
+    for (uint32_t i = 0; i < s->m; i++)
+        for (uint32_t j = 0; j < s->n; j++) {
+            double sum = wf_element_get(kind->type, from, at_b);
+            for (uint32_t k = 0; k < s->k; k++)
+                sum += wf_element_get(kind->type, from, i * s->k + k) *
+                       wf_element_get(kind->type, from, at_b + k * s->n + j);
+            if (sum != sum_at(kind, to, i * s->n + j))
+                return false;
+        }
+    return true;
+}
+
+/* True with *right set; false when it could not be run. */
+static bool test_shape(wf_device *device, uint32_t index, const matrix_kind *kind, bool *right)
+{
+    const wf_cooperative_shape *s = &device->caps.cooperative_shapes[index];
+    const wfi_variant row = {.name = "cooperative matrix",
+                             .modules = {[WF_TYPE_F32] = kind->module},
+                             .storage_buffers = 2,
+                             .group_size = matrix_group,
+                             .subgroup_size = device->caps.subgroup_size_control ? pinned : NULL,
+                             .constants = matrix_constants,
+                             .build = build};
+    const uint64_t elements = (uint64_t)s->k * (s->m + s->n);
+    const probe p = {
+        1, {elements * wf_type_size(kind->type), (uint64_t)s->m * s->n * kind->sum_bytes}};
+    void *from = calloc(1, (size_t)p.bytes[0]), *to = calloc(1, (size_t)p.bytes[1]);
+    uint64_t state = index + 1;
+    for (uint64_t i = 0; from && i < elements; i++) {
+        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        wf_element_set(kind->type, from, i, (double)(state >> 60) - 8);
+    }
+    const bool ran = from && to && run(device, &row, index, &p, from, to) == WF_SUCCESS;
+    *right = ran && product_is_right(kind, s, from, to);
+    free(from);
+    free(to);
+    return ran;
+}
+
+/* Emulated matrices are slower than the multiply-adds they replace. Both rates are taken with the
+ * clocks that there are: their ratio counts. */
+static bool are_faster(wf_device *device)
+{
+    const wf_peak_params params = {
+        .size = sizeof params, .budget_seconds = SPEED_SECONDS, .warm = true};
+    wf_peak plain = {0}, matrix = {0};
+    if (wfi_peak_fma_f32(device, &params, &plain) != WF_SUCCESS ||
+        wfi_peak_matrix_f16_f32(device, &params, &matrix) != WF_SUCCESS)
+        return true; /* not told */
+    return matrix.value > plain.value;
+}
+
+static void test_matrices(wf_device *device, outcome *o)
+{
+    const wf_caps *caps = &device->caps;
+    uint32_t tested = 0, wrong = 0;
+    for (uint32_t i = 0; caps->cooperative_matrix && i < caps->cooperative_shape_count; i++) {
+        const matrix_kind *kind = kind_of(caps, &caps->cooperative_shapes[i]);
+        bool right = false;
+        if (!kind || !test_shape(device, i, kind, &right))
+            continue;
+        tested++;
+        wrong += !right;
+        o->wrong_shapes |= right ? 0 : UINT64_C(1) << i;
+    }
+    if (tested == 0)
+        return;
+    o->tested |= WF_FAULT_COOPERATIVE_MATRIX;
+    if (wrong == tested || !are_faster(device))
+        o->failed |= WF_FAULT_COOPERATIVE_MATRIX;
+}
+
+/* --------------------------------------------------------------------------------------- outcome */
+
+static void apply(wf_device *device, const outcome *o)
+{
+    const wfi_self_test test = {o->tested, o->failed};
+    wf_caps *caps = &device->caps;
+    wfi_quirks_apply(&device->offered,
+                     wfi_quirks_resolve(wfi_quirks_known(&device->offered), &test), caps);
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < caps->cooperative_shape_count; i++)
+        if (!(o->wrong_shapes >> i & 1))
+            caps->cooperative_shapes[left++] = caps->cooperative_shapes[i];
+    caps->cooperative_shape_count = left;
+}
+
+static char *outcome_path(const wf_device *device)
+{
+    const wf_caps *caps = &device->offered;
+    char name[80];
+    snprintf(name, sizeof name, "selftest-%04x-%04x-%016llx%s.bin", caps->vendor_id,
+             caps->device_id,
+             (unsigned long long)wfi_hash(caps->cache_uuid, sizeof caps->cache_uuid),
+             caps->limits == WF_LIMITS_MINIMUM ? "-minimum" : "");
+    return device->cache_directory ? wfi_path_join(device->cache_directory, name) : NULL;
+}
+
+static bool recall(const char *path, outcome *o)
+{
+    size_t bytes = 0;
+    outcome there;
+    void *data = wfi_file_read(path, sizeof there, &bytes);
+    if (!data || bytes != sizeof there) {
+        free(data);
+        return false;
+    }
+    memcpy(&there, data, sizeof there);
+    free(data);
+    /* All but the findings must be what they would be today. */
+    outcome expected = *o;
+    expected.tested = there.tested;
+    expected.failed = there.failed & there.tested;
+    expected.wrong_shapes = there.wrong_shapes;
+    if (memcmp(&expected, &there, sizeof there) != 0)
+        return false;
+    *o = there;
+    return true;
+}
+
+bool wfi_self_test_recall(wf_device *device)
+{
+    outcome o = outcome_for(device);
+    char *path = outcome_path(device);
+    const bool known = path && recall(path, &o);
+    free(path);
+    if (known)
+        apply(device, &o);
+    return known;
+}
+
+void wfi_self_test_run(wf_device *device)
+{
+    const wfi_log log = device->log;
+    outcome o = outcome_for(device);
+    char *path = outcome_path(device);
+    /* Without memory of its own a device only compiles. What the table of faults leaves out is
+     * tried too, and what does not run is no error. */
+    if (device->offered.device_local_bytes > 0) {
+        device->log = (wfi_log){0};
+        device->caps = device->offered;
+        test_exchanges(device, &o);
+        test_matrices(device, &o);
+        device->log = log;
+        apply(device, &o);
+    }
+    const wfi_piece piece = {&o, sizeof o};
+    if (path && o.tested && !(wfi_make_directories(path) && wfi_file_write(path, &piece, 1)))
+        wfi_log_write(&log, WF_LOG_INFO, "%s: the self-test's outcome was not kept", path);
+    free(path);
+}
