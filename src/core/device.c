@@ -101,6 +101,16 @@ static void load_memory(wf_device *device)
     device->memory = memory.memoryProperties;
 }
 
+/* Drivers watch over GPUs that are busy with a display, as integrated ones are. */
+static double longest_dispatch(const wf_caps *caps, double asked)
+{
+    const bool watched = caps->device_type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU ||
+                         caps->device_type == VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU;
+    if (asked != 0)
+        return asked > 0 ? asked : 0;
+    return watched ? 0.05 : 0;
+}
+
 static wf_result open_device(wf_device *device)
 {
     wfi_features features;
@@ -190,9 +200,12 @@ wf_result wf_device_create(const wf_device_params *params, wf_device **out)
         result = open_device(device);
     device->cache_directory = wfi_cache_directory(read.cache_directory);
     device->capture_statistics = read.capture_statistics && device->caps.pipeline_statistics;
+    device->dispatch_seconds = longest_dispatch(&device->caps, read.dispatch_seconds);
     if (result == WF_SUCCESS)
         result = wfi_pipeline_cache_create(&device->log, device->vk, &device->fn, device->allocator,
                                            &device->caps, read.cache_directory, &device->cache);
+    if (result == WF_SUCCESS && !wfi_self_test_recall(device))
+        wfi_self_test_run(device);
     if (result != WF_SUCCESS) {
         wf_device_destroy(&device);
         return result;
@@ -279,6 +292,9 @@ wf_result wf_device_adopt(const wf_vulkan *vulkan, const wf_device_params *param
     else if (result == WF_SUCCESS)
         result = wfi_pipeline_cache_create(&log, device->vk, &device->fn, device->allocator,
                                            &device->caps, directory, &device->cache);
+    device->dispatch_seconds = longest_dispatch(&device->caps, read.dispatch_seconds);
+    if (result == WF_SUCCESS)
+        wfi_self_test_recall(device); /* nothing is ever submitted here to find out */
     if (result != WF_SUCCESS) {
         wf_device_destroy(&device);
         return result;

@@ -40,6 +40,8 @@ struct wf_device {
     VkFence fence;
     VkQueryPool queries; /* 2 timestamps; none where the queue has no timestamps */
 
+    double dispatch_seconds; /* longest dispatch by prediction; 0: no bound */
+    double slowness;         /* measured over predicted time, of what ran so far */
     bool capture_statistics; /* asked for, and offered */
     wfi_pipeline_cache cache;
     char *cache_directory; /* NULL: nothing is kept on disk */

@@ -270,8 +270,10 @@ static wf_result add_product(builder *b, const part *s)
     const bool adds = again || (!b->raw && p->beta);
     const uint32_t stage =
         (adds ? ADDS : 0u) | (b->raw ? KEEPS_SUMS : 0u) | (!b->raw && last ? FINISHES : 0u);
-    wfi_step step = {
-        .slot_count = 4, .push_bytes = sizeof push, .barrier = again || (b->raw && !b->first)};
+    wfi_step step = {.slot_count = 4,
+                     .push_bytes = sizeof push,
+                     .barrier = again || (b->raw && !b->first),
+                     .divisible = true};
     wf_result result = stage_pipeline(b, stage, &step.pipeline);
     if (result == WF_SUCCESS)
         result = wfi_grid(b->plan, tiles_m * tiles_n * splits, step.groups);
@@ -309,7 +311,8 @@ static wf_result add_finish(builder *b, const part *s, uint64_t slices)
     wfi_step step = {.pipeline = b->reduction,
                      .slot_count = 4,
                      .push_bytes = sizeof push,
-                     .barrier = slices > 0};
+                     .barrier = slices > 0,
+                     .divisible = true};
     wf_result result = wfi_grid(b->plan, (s->m * s->n + REDUCE_X - 1) / REDUCE_X, step.groups);
     step.groups[2] = (uint32_t)s->batch;
     step.slots[0] = slices ? sums_slot(b, s, slices) : (wfi_slot){WFI_SLOT_OWN, b->sums, 0, 16};

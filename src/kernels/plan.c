@@ -489,6 +489,85 @@ static wf_result prepare_sets(wf_plan *plan, const bound *all)
     return WF_SUCCESS;
 }
 
+/* ------------------------------------------------------------------------------------ duration */
+
+#define UNIT_FLOPS 25e9 /* what a compute unit reaches with middling code */
+#define UNIT_BYTES 4e9
+#define UNITS_INTEGRATED 8
+#define UNITS_DISCRETE 32
+#define SCALE_MOST 1e3
+
+/* By the problem's least work and what devices of its kind reach, without what was learned. */
+static double guess_seconds(const wf_plan *plan)
+{
+    const wf_caps *caps = &plan->device->caps;
+    const wfi_family *family = wfi_family_get(plan->problem.family);
+    const bool discrete = caps->device_type == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+    const double units = caps->compute_units ? caps->compute_units
+                         : discrete          ? UNITS_DISCRETE
+                                             : UNITS_INTEGRATED;
+    const double slow = plan->problem.type == WF_TYPE_F64 ? 16 : 1;
+    return family->flops(&plan->problem) * slow / (units * UNIT_FLOPS) +
+           family->least_bytes(&plan->problem) / (units * UNIT_BYTES);
+}
+
+double wfi_plan_expected_seconds(const wf_plan *plan)
+{
+    const double slowness = plan->device->slowness;
+    return guess_seconds(plan) * (slowness > 0 ? slowness : 1);
+}
+
+/* Takes a measured time into account, half and half with what was known. */
+static void learn(wf_plan *plan, double seconds)
+{
+    const double guess = guess_seconds(plan);
+    wf_device *device = plan->device;
+    if (!(guess > 0) || !(seconds > 0) || !(device->dispatch_seconds > 0))
+        return;
+    double ratio = seconds / guess;
+    ratio = ratio > SCALE_MOST ? SCALE_MOST : ratio < 1 / SCALE_MOST ? 1 / SCALE_MOST : ratio;
+    device->slowness = device->slowness > 0 ? (device->slowness + ratio) / 2 : ratio;
+}
+
+static double all_groups(const wfi_step *step)
+{
+    return (double)step->groups[0] * step->groups[1] * step->groups[2];
+}
+
+/* Into how many dispatches the step goes; its share of the time is that of its work-groups. */
+static uint32_t parts_of(const wf_plan *plan, const wfi_step *step, int *axis)
+{
+    double groups = 0;
+    *axis = step->groups[2] > 1 ? 2 : step->groups[1] > 1 ? 1 : 0;
+    if (!step->divisible || !(plan->device->dispatch_seconds > 0))
+        return 1;
+    for (uint32_t i = 0; i < plan->step_count; i++)
+        groups += all_groups(&plan->steps[i]);
+    const double parts = wfi_plan_expected_seconds(plan) * all_groups(step) / groups /
+                         plan->device->dispatch_seconds;
+    const uint32_t most = step->groups[*axis];
+    return parts >= most ? most : parts > 1 ? (uint32_t)parts + 1 : 1;
+}
+
+static void dispatch(wf_plan *plan, VkCommandBuffer command_buffer, const wfi_step *step)
+{
+    const struct VolkDeviceTable *fn = &plan->device->fn;
+    int axis;
+    const uint32_t parts = parts_of(plan, step, &axis);
+    if (parts <= 1) {
+        fn->vkCmdDispatch(command_buffer, step->groups[0], step->groups[1], step->groups[2]);
+        return;
+    }
+    for (uint32_t i = 0; i < parts; i++) {
+        uint32_t base[3] = {0, 0, 0}, count[3];
+        memcpy(count, step->groups, sizeof count);
+        base[axis] = (uint32_t)((uint64_t)step->groups[axis] * i / parts);
+        count[axis] = (uint32_t)((uint64_t)step->groups[axis] * (i + 1) / parts) - base[axis];
+        fn->vkCmdDispatchBase(command_buffer, base[0], base[1], base[2], count[0], count[1],
+                              count[2]);
+    }
+}
+
 static void record_step(wf_plan *plan, VkCommandBuffer command_buffer, uint32_t index,
                         const bound *all, uint32_t turn)
 {
@@ -518,7 +597,7 @@ static void record_step(wf_plan *plan, VkCommandBuffer command_buffer, uint32_t 
         device->fn.vkCmdPushConstants(command_buffer, pipeline->layout, VK_SHADER_STAGE_COMPUTE_BIT,
                                       0, step->push_bytes, push);
     }
-    device->fn.vkCmdDispatch(command_buffer, step->groups[0], step->groups[1], step->groups[2]);
+    dispatch(plan, command_buffer, step);
 }
 
 static wf_result recordable(wf_plan *plan)
@@ -684,7 +763,11 @@ wf_result wf_plan_run(wf_plan *plan, const wf_bindings *bindings)
     plan_run run = {plan, bindings, 1};
     if (!plan)
         return WF_ERROR_INVALID_ARGUMENT;
-    return wfi_run(plan->device, record_run, &run);
+    const double start = wfi_host_seconds();
+    const wf_result result = wfi_run(plan->device, record_run, &run);
+    if (result == WF_SUCCESS)
+        learn(plan, wfi_host_seconds() - start);
+    return result;
 }
 
 static wf_result record_times(void *user, VkCommandBuffer command_buffer)
@@ -719,6 +802,9 @@ wf_result wf_plan_measure(wf_plan *plan, const wf_bindings *bindings,
                         "wf_plan_measure: bad parameters");
     wf_result result =
         wfi_params_read(&plan->device->log, "wf_plan_measure", params, &read, sizeof read);
-    return result == WF_SUCCESS ? wfi_measure(plan->device, record_run, &run, &read, timing)
-                                : result;
+    if (result == WF_SUCCESS)
+        result = wfi_measure(plan->device, record_run, &run, &read, timing);
+    if (result == WF_SUCCESS)
+        learn(plan, timing->median_us * 1e-6);
+    return result;
 }

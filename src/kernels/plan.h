@@ -27,7 +27,10 @@ typedef struct wfi_step {
     wfi_slot slots[WF_MAX_BINDINGS];
     uint32_t push_bytes;
     unsigned char push[WFI_MAX_PUSH];
-    bool barrier;    /* an earlier step of this plan writes what this one touches */
+    bool barrier; /* an earlier step of this plan writes what this one touches */
+    /* Its work-groups do not depend on how many there are along the last axis that has several: a
+     * dispatch that would take too long may be recorded as several. */
+    bool divisible;
     bool takes_turn; /* the push constants start with the number given to wfi_plan_record_turn */
 } wfi_step;
 
@@ -58,6 +61,8 @@ void *wfi_plan_kept(const wf_plan *plan);
 /* The steps, whose push constants may be changed between recordings. */
 uint32_t wfi_plan_step_count(const wf_plan *plan);
 wfi_step *wfi_plan_step(wf_plan *plan, uint32_t index);
+/* How long one execution takes, by a rough prediction that learns from what ran. */
+double wfi_plan_expected_seconds(const wf_plan *plan);
 /* What the plan was made for, and the bindings that it wants. */
 const wfi_problem *wfi_plan_problem(const wf_plan *plan);
 const wfi_binding_spec *wfi_plan_bindings(const wf_plan *plan, uint32_t *count);

@@ -235,6 +235,7 @@ static wf_result add_plain(wf_plan *plan, const wfi_point *point, const wfi_spmv
     block->rows_a_group = rows_a_group;
     wf_result result = wfi_spmv_block_step(plan, point, job, block, NULL, 0, &step);
     step.groups[2] = depth;
+    step.divisible = true;
     return result == WF_SUCCESS ? wfi_plan_add_step(plan, &step) : result;
 }
 

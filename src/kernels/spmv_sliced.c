@@ -47,7 +47,7 @@ static wf_result add_block(wf_plan *plan, const wfi_point *point, const wfi_spmv
                         .segments_at = sliced->segments_at,
                         .list_at = sliced->list_at,
                         .partials_at = (uint32_t)partials_at(sliced, real)};
-    wfi_step step = {.pipeline = pipeline, .slot_count = 5};
+    wfi_step step = {.pipeline = pipeline, .slot_count = 5, .divisible = true};
     wf_result result =
         wfi_grid(plan, (sliced->slices + (uint64_t)a_group - 1) / a_group, step.groups);
     if (result == WF_SUCCESS)

@@ -304,7 +304,7 @@ static wf_result add_blocked(wf_plan *plan, const wfi_point *point, const wfi_sp
     const wf_spmv_params *p = &job->matrix;
     const uint32_t begin = p->row_offsets[block->first];
     const uint32_t rows_a_group = point->values[WFI_SPMV_LOCAL_X] / point->values[WFI_SPMV_LANES];
-    wfi_step step = {.pipeline = block->pipeline, .slot_count = 4};
+    wfi_step step = {.pipeline = block->pipeline, .slot_count = 4, .divisible = true};
     blocked b = {0};
     wf_result result = fit_blocked(plan, point, job, block, &b);
     if (result == WF_SUCCESS)

@@ -111,7 +111,8 @@ static wf_result build(wf_plan *plan, const wfi_point *point, const void *params
         .omega = slab->omega,
     };
     wfi_pipeline_desc desc;
-    wfi_step step = {.slot_count = 4, .push_bytes = sizeof push, .takes_turn = true};
+    wfi_step step = {
+        .slot_count = 4, .push_bytes = sizeof push, .takes_turn = true, .divisible = true};
     step.slots[0] = p_window(point, &layout, slab, WFI_HIMENO_P_IN, &push.p_base);
     step.slots[1] = p_window(point, &layout, slab, WFI_HIMENO_P_OUT, &push.p_base);
     step.slots[2] = (wfi_slot){WFI_SLOT_BINDING, WFI_HIMENO_CELLS, 0,

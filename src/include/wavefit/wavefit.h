@@ -167,7 +167,8 @@ typedef struct wf_caps {
 enum {
     WF_FAULT_SHUFFLE = 1 << 0,             /* subgroup shuffles give wrong values */
     WF_FAULT_SUBGROUP_ARITHMETIC = 1 << 1, /* so do subgroup reductions and scans */
-    WF_FAULT_COOPERATIVE_MATRIX = 1 << 2   /* wrong, or emulated and slower than plain code */
+    WF_FAULT_COOPERATIVE_MATRIX = 1 << 2,  /* wrong, or emulated and slower than plain code */
+    WF_FAULT_SHARED_MEMORY = 1 << 3        /* values passed through shared memory do not arrive */
 };
 
 /* A documented fault behind caps.faults; the texts live as long as the library. */
@@ -207,6 +208,10 @@ typedef struct wf_device_params {
     /* Asks the driver what it made of each pipeline (caps.pipeline_statistics), for
      * wf_plan_info.kernel. Compiling takes longer. */
     bool capture_statistics;
+    /* The longest that one dispatch may take, by prediction, before it is recorded in parts: drivers
+     * end what keeps the device too long. 0: 0.05 s on integrated and virtual GPUs, no bound on others
+     * (set it where a discrete GPU drives a display); negative: no bound. */
+    double dispatch_seconds;
 } wf_device_params;
 
 /* Lists the Vulkan devices of this machine. On entry *count is the room in caps (caps may be NULL),
