@@ -28,13 +28,13 @@ typedef struct outcome {
 
 static uint64_t shaders_hash(void)
 {
-    const wfi_spirv *const all[] = {&wfi_spv_selftest_shuffle,        &wfi_spv_selftest_arithmetic,
-                                    &wfi_spv_selftest_barrier,        &wfi_spv_selftest_matrix_f16,
-                                    &wfi_spv_selftest_matrix_f16_f32, &wfi_spv_selftest_matrix_i8};
+    const wfi_spirv all[] = {wfi_spv_selftest_shuffle,        wfi_spv_selftest_arithmetic,
+                             wfi_spv_selftest_barrier,        wfi_spv_selftest_matrix_f16,
+                             wfi_spv_selftest_matrix_f16_f32, wfi_spv_selftest_matrix_i8};
     uint64_t hash = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i]->words)
-            hash = hash * 31 + wfi_hash(all[i]->words, all[i]->size_bytes);
+        if (all[i].words)
+            hash = hash * 31 + wfi_hash(all[i].words, all[i].size_bytes);
     return hash;
 }
 
