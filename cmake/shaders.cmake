@@ -1,8 +1,11 @@
 # GLSL to SPIR-V to C, at build time:
 #   wavefit_add_shader(NAME matmul_tiled_f32 SOURCE matmul/matmul_tiled.comp
-#                      [DEFINES A B=1] [TARGET_ENV vulkan1.1] [REQUIRES PROBE])
+#                      [DEFINES A B=1] [TARGET_ENV vulkan1.1] [REQUIRES PROBE] [BFLOAT16]
+#                      [FILES VARIABLE])
 # gives C `extern const wfi_spirv wfi_spv_<NAME>` in "wfi_shaders.h". A module whose probe shader
-# (cmake/probes/<PROBE>.comp) the GLSL compiler cannot build is off: its words are NULL.
+# (cmake/probes/<PROBE>.comp) the GLSL compiler cannot build is off: its words are NULL. BFLOAT16: the
+# module's 16-bit float type is bfloat16 (cmake/embed_spirv.cmake). FILES: the C file is added to that list
+# in place of the library; who compiles it declares the module.
 
 set(WAVEFIT_SHADER_DIR ${PROJECT_BINARY_DIR}/shaders)
 
@@ -25,14 +28,18 @@ function(wavefit_probe_shader probe target_env result)
 endfunction()
 
 function(wavefit_add_shader)
-    cmake_parse_arguments(S "" "NAME;SOURCE;TARGET_ENV;REQUIRES" "DEFINES" ${ARGN})
+    cmake_parse_arguments(S "BFLOAT16" "NAME;SOURCE;TARGET_ENV;REQUIRES;FILES" "DEFINES" ${ARGN})
     if(NOT S_TARGET_ENV)
         set(S_TARGET_ENV vulkan1.1)
     endif()
     set(source ${PROJECT_SOURCE_DIR}/shaders/${S_SOURCE})
     set(c_file ${WAVEFIT_SHADER_DIR}/${S_NAME}.c)
-    set_property(GLOBAL APPEND PROPERTY WAVEFIT_SHADER_NAMES ${S_NAME})
-    set_property(GLOBAL APPEND PROPERTY WAVEFIT_SHADER_FILES ${c_file})
+    if(S_FILES)
+        set(${S_FILES} ${${S_FILES}} ${c_file} PARENT_SCOPE)
+    else()
+        set_property(GLOBAL APPEND PROPERTY WAVEFIT_SHADER_NAMES ${S_NAME})
+        set_property(GLOBAL APPEND PROPERTY WAVEFIT_SHADER_FILES ${c_file})
+    endif()
     if(S_REQUIRES)
         wavefit_probe_shader(${S_REQUIRES} ${S_TARGET_ENV} available)
         if(NOT available)
@@ -61,7 +68,7 @@ function(wavefit_add_shader)
     add_custom_command(
         OUTPUT ${c_file}
         COMMAND ${CMAKE_COMMAND} -DINPUT=${spv} -DOUTPUT=${c_file} -DNAME=${S_NAME}
-                -P ${PROJECT_SOURCE_DIR}/cmake/embed_spirv.cmake
+                -DBFLOAT16=${S_BFLOAT16} -P ${PROJECT_SOURCE_DIR}/cmake/embed_spirv.cmake
         DEPENDS ${spv} ${PROJECT_SOURCE_DIR}/cmake/embed_spirv.cmake
         VERBATIM)
 endfunction()

@@ -17,3 +17,10 @@
 #define MATMUL_ID_LANES_M 15
 #define MATMUL_ID_LANES_N 16
 #define MATMUL_ID_STRIP 17
+/* Of the cooperative matrices. */
+#define MATMUL_ID_SUB_M 18
+#define MATMUL_ID_SUB_N 19
+#define MATMUL_ID_FRAG_M 20
+#define MATMUL_ID_FRAG_N 21
+#define MATMUL_ID_FRAG_K 22
+#define MATMUL_ID_SUBGROUP 23

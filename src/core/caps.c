@@ -169,11 +169,9 @@ static void fill_arithmetic(const properties *p, const wfi_features *f, wf_caps 
     caps->buffer_device_address = f->address.bufferDeviceAddress;
     caps->cooperative_matrix = f->cooperative.cooperativeMatrix && caps->vulkan_memory_model;
     caps->cooperative_matrix2 = caps->cooperative_matrix && has_all_cooperative2(f);
-#if defined(VK_KHR_shader_bfloat16)
     caps->bf16 = f->bfloat16.shaderBFloat16Type;
     caps->bf16_dot = f->bfloat16.shaderBFloat16DotProduct;
     caps->bf16_cooperative = f->bfloat16.shaderBFloat16CooperativeMatrix;
-#endif
 }
 
 static void fill_cooperative_shapes(const wfi_instance *instance, VkPhysicalDevice device,

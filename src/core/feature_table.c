@@ -133,7 +133,6 @@ const wfi_feature_row wfi_feature_rows[] = {
     COOPERATIVE2(cooperativeMatrixTensorAddressing),
     COOPERATIVE2(cooperativeMatrixBlockLoads),
 #endif
-#if defined(VK_KHR_shader_bfloat16)
 #define BFLOAT16(field)                                                                            \
     {                                                                                              \
         OWN(bfloat16, VkPhysicalDeviceShaderBfloat16FeaturesKHR, SHADER_BFLOAT16_FEATURES_KHR,     \
@@ -144,6 +143,5 @@ const wfi_feature_row wfi_feature_rows[] = {
     BFLOAT16(shaderBFloat16Type),
     BFLOAT16(shaderBFloat16DotProduct),
     BFLOAT16(shaderBFloat16CooperativeMatrix),
-#endif
 };
 const uint32_t wfi_feature_row_count = sizeof wfi_feature_rows / sizeof *wfi_feature_rows;

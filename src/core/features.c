@@ -83,10 +83,8 @@ static void link_offered(wfi_features *f, const extension_list *list)
     if (f->cooperative.sType && take(f, list, VK_NV_COOPERATIVE_MATRIX_2_EXTENSION_NAME, 0))
         LINK(cooperative2, COOPERATIVE_MATRIX_2_FEATURES_NV);
 #endif
-#if defined(VK_KHR_shader_bfloat16)
     if (take(f, list, VK_KHR_SHADER_BFLOAT16_EXTENSION_NAME, 0))
         LINK(bfloat16, SHADER_BFLOAT16_FEATURES_KHR);
-#endif
 #undef LINK
 }
 

@@ -3,6 +3,7 @@
 #ifndef WFI_CORE_FEATURES_H
 #define WFI_CORE_FEATURES_H
 
+#include "core/bfloat16.h"
 #include "core/instance.h"
 
 #define WFI_MAX_EXTENSIONS 24
@@ -23,9 +24,7 @@ typedef struct wfi_features {
 #if defined(VK_NV_cooperative_matrix2)
     VkPhysicalDeviceCooperativeMatrix2FeaturesNV cooperative2;
 #endif
-#if defined(VK_KHR_shader_bfloat16)
     VkPhysicalDeviceShaderBfloat16FeaturesKHR bfloat16;
-#endif
     bool push_descriptor, memory_budget, shader_sm_builtins, amd_core, arm_core;
     uint32_t api_version; /* the lower of instance and device */
     uint32_t extension_count;

@@ -34,6 +34,14 @@ static wf_result vector_build(wf_plan *plan, const wfi_point *point, const void 
             &wfi_spv_matmul_##algorithm##_i8                                                       \
     }
 
+/* Of the types that matrix units take. */
+#define MATRIX_TYPES(algorithm)                                                                    \
+    {                                                                                              \
+        [WF_TYPE_F16] = &wfi_spv_matmul_##algorithm##_f16,                                         \
+        [WF_TYPE_BF16] = &wfi_spv_matmul_##algorithm##_bf16,                                       \
+        [WF_TYPE_I8] = &wfi_spv_matmul_##algorithm##_i8,                                           \
+    }
+
 static const wfi_variant variants[] = {
     {
         .name = "naive",
@@ -83,6 +91,25 @@ static const wfi_variant variants[] = {
         .constants = wfi_matmul_constants,
         .fit = wfi_matmul_vector_fit,
         .build = vector_build,
+    },
+    {
+        .name = "cooperative",
+        .summary = "matrix units: each subgroup multiplies fragments of tiles in shared memory",
+        .source = "",
+        .modules = MATRIX_TYPES(cooperative),
+        .parameter_count = WFI_COOPERATIVE_PARAMETERS,
+        .parameters = wfi_matmul_cooperative_parameters,
+        .constraint_count = WFI_COOPERATIVE_CONSTRAINTS,
+        .constraints = wfi_matmul_cooperative_constraints,
+        .needs = WFI_NEEDS_COOPERATIVE_MATRIX | WFI_NEEDS_FULL_SUBGROUPS,
+        .storage_buffers = WF_MATMUL_BINDINGS,
+        .push_bytes = sizeof(wfi_matmul_push),
+        .shared_bytes = wfi_matmul_cooperative_shared,
+        .group_size = wfi_matmul_cooperative_group,
+        .subgroup_size = wfi_matmul_cooperative_subgroup,
+        .constants = wfi_matmul_cooperative_constants,
+        .fit = wfi_matmul_cooperative_fit,
+        .build = wfi_matmul_cooperative_build,
     },
 };
 

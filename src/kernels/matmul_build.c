@@ -8,6 +8,7 @@
 #include "wfi_shaders.h"
 
 #define MOST_STEPS 65536 /* of a plan; more means a device whose bindings are far too small */
+#define PART_UNIT 16     /* parts begin at multiples of it: the most elements that move at once */
 #define REDUCE_X 32      /* elements a group of the reduction */
 
 /* A part of the batch, of C and of the sum. */
@@ -72,8 +73,8 @@ static void set_stage(const builder *b, uint32_t stage, wfi_pipeline_desc *desc)
     wfi_matmul_set_constant(desc, MATMUL_ID_ACTIVATION, finishes ? (uint32_t)p->activation : 0);
     if (stage & KEEPS_SUMS)
         wfi_matmul_set_constant(desc, MATMUL_ID_OUTPUT, 1);
-    if (b->whole.m % 4 || b->whole.n % 4 || b->whole.k % 4)
-        /* Where panels are this thin, only whole extents are known to begin at fours. */
+    if (b->whole.m % PART_UNIT || b->whole.n % PART_UNIT || b->whole.k % PART_UNIT)
+        /* Where panels are this thin, only whole extents are known to begin at vectors. */
         if (b->whole.m < p->m || b->whole.n < p->n || b->whole.k < p->k)
             wfi_matmul_set_constant(desc, MATMUL_ID_WIDE, 0);
 }
@@ -138,10 +139,10 @@ static void fit_rows(uint64_t *rows, uint64_t row, uint64_t ld, uint64_t limit)
         *rows = least(*rows, (limit - row) / ld + 1);
 }
 
-static void keep_fours(uint64_t *part_extent, uint64_t whole)
+static void keep_units(uint64_t *part_extent, uint64_t whole)
 {
-    if (*part_extent<whole && * part_extent> 4)
-        *part_extent -= *part_extent % 4;
+    if (*part_extent<whole && * part_extent> PART_UNIT)
+        *part_extent -= *part_extent % PART_UNIT;
 }
 
 /* Products of the batch that fit: the last one begins (count - 1) strides on. */
@@ -166,8 +167,8 @@ static void size_parts(builder *b)
         fit_rows(&w->n, w->k, p->ldb, inputs);
     else
         fit_rows(&w->k, w->n, p->ldb, inputs);
-    keep_fours(&w->n, p->n);
-    keep_fours(&w->k, p->k);
+    keep_units(&w->n, p->n);
+    keep_units(&w->k, p->k);
     if (p->transpose_a)
         fit_rows(&w->k, w->m, p->lda, inputs);
     else
@@ -177,8 +178,8 @@ static void size_parts(builder *b)
     if (b->raw && w->n)
         w->m = least(w->m, sums / (w->n * b->tile.splits));
     w->m = w->m ? w->m : 1;
-    keep_fours(&w->m, p->m);
-    keep_fours(&w->k, p->k);
+    keep_units(&w->m, p->m);
+    keep_units(&w->k, p->k);
     if (w->m < p->m || w->n < p->n || w->k < p->k) {
         w->batch = 1;
         return;
@@ -205,6 +206,29 @@ static wfi_slot slot_at(const wf_caps *caps, uint32_t binding, uint64_t first, u
     return (wfi_slot){WFI_SLOT_BINDING, binding, start, bytes - start + elements * size};
 }
 
+static bool is_packed(const builder *b, uint32_t binding)
+{
+    return b->tile.packed && binding < 2 && b->tile.packed[binding].bytes;
+}
+
+/* What a packed operand changes; it is read whole. */
+static void push_packed(const builder *b, wfi_matmul_push *push)
+{
+    if (is_packed(b, WF_MATMUL_A)) {
+        push->lda = (uint32_t)b->tile.packed[0].ld;
+        push->stride_a = (uint32_t)b->tile.packed[0].stride;
+    }
+    if (is_packed(b, WF_MATMUL_B)) {
+        push->ldb = (uint32_t)b->tile.packed[1].ld;
+        push->stride_b = (uint32_t)b->tile.packed[1].stride;
+    }
+    if (is_packed(b, WF_MATMUL_A) && b->tile.packed[0].k) {
+        if (push->chunk >= push->k)
+            push->chunk = (uint32_t)b->tile.packed[0].k;
+        push->k = (uint32_t)b->tile.packed[0].k;
+    }
+}
+
 /* The slot of a matrix's share: `rows` rows from row0 on, `columns` columns from column0 on. */
 static wfi_slot matrix_slot(const builder *b, uint32_t binding, const part *s, uint64_t row0,
                             uint64_t rows, uint64_t column0, uint64_t columns, uint32_t *base)
@@ -216,6 +240,9 @@ static wfi_slot matrix_slot(const builder *b, uint32_t binding, const part *s, u
     const uint64_t size =
         binding == WF_MATMUL_C ? wfi_matmul_c_size(type, p->output) : wf_type_size(type);
     const uint64_t ld = lds[binding], stride = strides[binding];
+    if (is_packed(b, binding))
+        return (wfi_slot){WFI_SLOT_OWN, b->tile.packed[binding].own, 0,
+                          b->tile.packed[binding].bytes};
     return slot_at(b->caps, binding, s->z0 * stride + row0 * ld + column0,
                    (s->batch - 1) * stride + (rows - 1) * ld + columns, size, base);
 }
@@ -272,7 +299,7 @@ static wf_result add_product(builder *b, const part *s)
         (adds ? ADDS : 0u) | (b->raw ? KEEPS_SUMS : 0u) | (!b->raw && last ? FINISHES : 0u);
     wfi_step step = {.slot_count = 4,
                      .push_bytes = sizeof push,
-                     .barrier = again || (b->raw && !b->first),
+                     .barrier = again || (b->raw && !b->first) || b->tile.packed,
                      .divisible = true};
     wf_result result = stage_pipeline(b, stage, &step.pipeline);
     if (result == WF_SUCCESS)
@@ -287,6 +314,7 @@ static wf_result add_product(builder *b, const part *s)
     step.slots[2] = b->raw ? sums_slot(b, s, splits)
                            : matrix_slot(b, WF_MATMUL_C, s, s->m0, s->m, s->n0, s->n, &push.base_c);
     step.slots[3] = p->bias ? bias_slot(b, s, &push.base_bias) : step.slots[1];
+    push_packed(b, &push);
     memcpy(step.push, &push, sizeof push);
     b->first = false;
     return result == WF_SUCCESS ? wfi_plan_add_step(b->plan, &step) : result;

@@ -42,11 +42,21 @@ typedef struct wfi_matmul_push {
     uint32_t unused;
 } wfi_matmul_push;
 
+/* A copy of A or B, as it is stored, in a buffer of the plan: rows begin at multiples of 16 bytes. The
+ * whole product must be one part. */
+typedef struct wfi_matmul_packed {
+    uint64_t bytes; /* 0: there is none */
+    uint32_t own;
+    uint64_t ld, stride; /* elements */
+    uint64_t k;          /* extent of the sum with the zeros behind it; 0: as it is */
+} wfi_matmul_packed;
+
 /* How one work-group's output tile is sized, and into how many parts its sum is split. */
 typedef struct wfi_matmul_tile {
     uint32_t m, n;
-    uint32_t k;      /* a split's steps are a multiple of it; 0: 1 */
-    uint32_t splits; /* 0: 1 */
+    uint32_t k;                      /* a split's steps are a multiple of it; 0: 1 */
+    uint32_t splits;                 /* 0: 1 */
+    const wfi_matmul_packed *packed; /* of A and B; NULL: both are read where the caller has them */
 } wfi_matmul_tile;
 
 /* A variant's `constants`: what the product is (transposes, beta, bias, activation, output). */
@@ -64,6 +74,19 @@ wf_result wfi_matmul_build(wf_plan *plan, const wfi_point *point, const wf_matmu
  * long as a multiple of four. Bits 1 A, 2 B, 4 C. */
 uint32_t wfi_matmul_wide_bits(const wfi_matmul_problem *p);
 
+/* ------------------------------------------------------------------- matmul_pack.c: aligned copies */
+
+/* Whether A (bit 1) and B (bit 2) have rows that begin at multiples of 16 bytes and are whole vectors
+ * of them, and C (bit 4) of four elements. */
+uint32_t wfi_matmul_chunk_bits(const wfi_problem *problem);
+/* Whether copies of the operands in `bits` fit this device's bindings. */
+bool wfi_matmul_can_pack(const wfi_point *point, uint32_t bits);
+double wfi_matmul_pack_bytes(const wfi_problem *problem, uint32_t bits); /* read and written */
+/* Adds the steps that copy the operands in `bits`; fills packed[0] and packed[1]. The sum is
+ * lengthened to a multiple of tile_k where both are copied. */
+wf_result wfi_matmul_pack(wf_plan *plan, const wfi_point *point, uint32_t bits, uint32_t tile_k,
+                          wfi_matmul_packed packed[2]);
+
 /* ------------------------------------------------------------------------ matmul_model.c: model */
 
 /* The share of a device's rate that so many work-items reach. */
@@ -72,6 +95,9 @@ double wfi_matmul_occupied(const wf_caps *caps, double work_items, double wanted
 double wfi_matmul_naive_fit(wfi_point *point);
 double wfi_matmul_register_fit(wfi_point *point);
 double wfi_matmul_vector_fit(wfi_point *point);
+
+/* matmul_cooperative_model.c */
+double wfi_matmul_cooperative_fit(wfi_point *point);
 
 /* ------------------------------------------------------------- matmul_points.c: search spaces */
 
@@ -101,5 +127,37 @@ void wfi_matmul_tile_group(const wfi_point *point, uint32_t size[3]);
 uint32_t wfi_matmul_tile_threads(const uint32_t *values);
 uint64_t wfi_matmul_register_shared(const wfi_point *point);
 uint64_t wfi_matmul_vector_shared(const wfi_point *point);
+
+/* ------------------------------------------------------------- matmul_cooperative.c: the same */
+
+enum {
+    WFI_COOPERATIVE_TILE_M,
+    WFI_COOPERATIVE_TILE_N,
+    WFI_COOPERATIVE_TILE_K,
+    WFI_SUB_M,
+    WFI_SUB_N,
+    WFI_FRAG_M,
+    WFI_FRAG_N,
+    WFI_FRAG_K,
+    WFI_SUBGROUP,
+    WFI_COOPERATIVE_STRIP,
+    WFI_COOPERATIVE_SPLITS,
+    WFI_COOPERATIVE_PACK,
+    WFI_COOPERATIVE_PARAMETERS
+};
+
+#define WFI_COOPERATIVE_CONSTRAINTS 9
+
+extern const wfi_parameter wfi_matmul_cooperative_parameters[WFI_COOPERATIVE_PARAMETERS];
+extern const wfi_constraint wfi_matmul_cooperative_constraints[WFI_COOPERATIVE_CONSTRAINTS];
+
+void wfi_matmul_cooperative_group(const wfi_point *point, uint32_t size[3]);
+uint32_t wfi_matmul_cooperative_subgroup(const wfi_point *point);
+uint64_t wfi_matmul_cooperative_shared(const wfi_point *point);
+void wfi_matmul_cooperative_constants(const wfi_point *point, wfi_pipeline_desc *desc);
+wf_result wfi_matmul_cooperative_build(wf_plan *plan, const wfi_point *point, const void *params);
+/* A shape the device offers for the type; NULL: none of that size (0: any, the largest). */
+const wf_cooperative_shape *wfi_matmul_shape(const wf_caps *caps, wf_type type, uint32_t m,
+                                             uint32_t n, uint32_t k);
 
 #endif

@@ -1,0 +1,143 @@
+#version 450
+#pragma use_vulkan_memory_model
+#extension GL_GOOGLE_include_directive : require
+// Matrix units through cooperative matrices of a subgroup: tiles of A and B in shared memory, each
+// subgroup multiplies its block of fragments; the next tiles are on their way in registers meanwhile.
+#include "matmul_types.glsl"
+#extension GL_EXT_shader_16bit_storage : require
+#extension GL_KHR_memory_scope_semantics : require
+#ifdef MATMUL_EMULATED
+// Drivers on CPUs compile loops far faster than what comes of unrolling them.
+#define UNROLLED [[dont_unroll]]
+#else
+#define UNROLLED [[unroll]]
+#extension GL_KHR_shader_subgroup_basic : require
+#extension GL_KHR_cooperative_matrix : require
+#if defined(WF_TYPE_I8)
+#extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
+#define FACTOR int8_t
+#else
+// bf16: the build renames this type in the module (cmake/bfloat16.cmake).
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#define FACTOR float16_t
+#endif
+#endif
+layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
+#define MATMUL_ALIASED
+#ifdef WF_TYPE_F32
+#define A_ELEMENT float16_t
+#define B_ELEMENT float16_t
+#endif
+#include "matmul_problem.glsl"
+#if defined(WF_TYPE_I8)
+#define RAW uint8_t
+#define CHUNK 16
+#else
+#define RAW uint16_t
+#define CHUNK 8
+#endif
+layout(constant_id = MATMUL_ID_TILE_M) const uint TILE_M = 32;
+layout(constant_id = MATMUL_ID_TILE_N) const uint TILE_N = 32;
+layout(constant_id = MATMUL_ID_TILE_K) const uint TILE_K = 32;
+layout(constant_id = MATMUL_ID_SUB_M) const uint SUB_M = 16;
+layout(constant_id = MATMUL_ID_SUB_N) const uint SUB_N = 16;
+layout(constant_id = MATMUL_ID_FRAG_M) const uint FRAG_M = 16;
+layout(constant_id = MATMUL_ID_FRAG_N) const uint FRAG_N = 16;
+layout(constant_id = MATMUL_ID_FRAG_K) const uint FRAG_K = 16;
+layout(constant_id = MATMUL_ID_SUBGROUP) const uint LANES = 32;
+layout(constant_id = MATMUL_ID_STRIP) const uint STRIP = 8;
+// 16-byte moves: 1 A, 2 B, 4 C (four elements), added
+layout(constant_id = MATMUL_ID_WIDE) const uint WIDE = 0;
+
+const uint SUBS_M = TILE_M / SUB_M, SUBS_N = TILE_N / SUB_N;
+const uint THREADS = SUBS_M * SUBS_N * LANES;
+const uint FRAGS_M = SUB_M / FRAG_M, FRAGS_N = SUB_N / FRAG_N;
+const uint OUT = FRAG_M * FRAG_N / 4; // chunks of a fragment's sums
+#include "matmul_shared.glsl"
+#include "matmul_operands.glsl"
+#include "matmul_fragments.glsl"
+
+// The sums of k in [begin, end) for the tile at row0, column0.
+void accumulate(uint row0, uint column0, uint begin, uint end)
+{
+    uint row = subgroup() / SUBS_N * SUB_M, column = subgroup() % SUBS_N * SUB_N;
+    uint full = (end - begin) / TILE_K;
+    begin_A(row0, push.m);
+    begin_B(column0, push.n);
+    if (full > 0) {
+        fetch_A(begin, end, row0, push.m);
+        fetch_B(begin, end, column0, push.n);
+    }
+    for (uint i = 0; i < full; i++) {
+        barrier();
+        keep_A();
+        keep_B();
+        barrier();
+        // The last time round this fetches again what is here: a condition costs more.
+        uint next = begin + min(i + 1, full - 1) * TILE_K;
+        fetch_A(next, end, row0, push.m);
+        fetch_B(next, end, column0, push.n);
+        multiply(row, column);
+    }
+    if (begin + full * TILE_K < end) {
+        fetch_rest_A(begin + full * TILE_K, end, row0, push.m);
+        fetch_rest_B(begin + full * TILE_K, end, column0, push.n);
+        barrier();
+        keep_A();
+        keep_B();
+        barrier();
+        multiply(row, column);
+    }
+}
+
+ACC finished(uint base, uint row, uint column, ACC sum)
+{
+    ACC value = push.alpha * sum;
+    if (BETA != 0)
+        value += push.beta * read_c(base + row * push.ldc + column);
+    if (BIAS != 0)
+        value += bias[push.base_bias + column];
+    return activate(value);
+}
+
+void store4(uint base, uint row, uint column, ACC4 value)
+{
+    if (row >= push.m)
+        return;
+    if ((WIDE & 4) != 0 && column + 4 <= push.n) {
+        UNROLLED for (uint j = 0; j < 4; j++)
+            value[j] = finished(base, row, column + j, value[j]);
+        write_c4((base + row * push.ldc + column) / 4, value);
+        return;
+    }
+    UNROLLED for (uint j = 0; j < 4; j++)
+        if (column + j < push.n)
+            store(base, row, column + j, value[j]);
+}
+
+void main()
+{
+    uint number = tile_index(), count = push.tiles_m * push.tiles_n;
+    uint split = number / count, tile = number % count;
+    uint begin = split * push.chunk;
+    if (begin >= push.k) // the same for the whole work-group
+        return;
+    // Down STRIP tile rows, then a column on: neighbours share what the caches hold.
+    uint strip = tile / (STRIP * push.tiles_n), inside = tile % (STRIP * push.tiles_n);
+    uint rows = min(push.tiles_m - strip * STRIP, STRIP);
+    uint row0 = (strip * STRIP + inside % rows) * TILE_M, column0 = inside / rows * TILE_N;
+    clear();
+    accumulate(row0, column0, begin, min(begin + push.chunk, push.k));
+    barrier();
+    uint base = batch_c() + split * push.stride_split, at = subgroup() * OUT;
+    row0 += subgroup() / SUBS_N * SUB_M;
+    column0 += subgroup() % SUBS_N * SUB_N;
+    UNROLLED for (uint f = 0; f < FRAGS_M * FRAGS_N; f++) {
+        put(f, at);
+        subgroup_barrier();
+        for (uint e = gl_LocalInvocationIndex % LANES; e < OUT; e += LANES)
+            store4(base, row0 + f / FRAGS_N * FRAG_M + e / (FRAG_N / 4),
+                   column0 + f % FRAGS_N * FRAG_N + e % (FRAG_N / 4) * 4, sums4(tiles[at + e]));
+        subgroup_barrier();
+    }
+}

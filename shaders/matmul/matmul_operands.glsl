@@ -1,0 +1,96 @@
+// Tiles of A and B as they are stored, in chunks of 16 bytes: from memory to registers, and from
+// there to shared memory. X is A or B; the stored rows of SUM_ROWS_X run along the sum. What lies
+// past the rows and columns of the product is read from its last ones and never stored to C; what
+// lies past the sum's end is zero.
+//
+// Needs CHUNK (elements of 16 bytes), RAW (an unsigned type of an element's width), TILE_M, TILE_N,
+// TILE_K, THREADS and `tiles` in shared memory, tile A before tile B.
+layout(std430, set = 0, binding = 0) readonly buffer RawA { RAW raw_A[]; };
+layout(std430, set = 0, binding = 1) readonly buffer RawB { RAW raw_B[]; };
+layout(std430, set = 0, binding = 0) readonly buffer ChunksA { uvec4 chunks_A[]; };
+layout(std430, set = 0, binding = 1) readonly buffer ChunksB { uvec4 chunks_B[]; };
+
+const uint ELEMENTS = CHUNK / 4; // of 32 bits
+const bool SUM_ROWS_A = TRANSPOSE_A != 0, SUM_ROWS_B = TRANSPOSE_B == 0;
+// 16-byte chunks of memory: every stored row begins at a multiple of 16 bytes
+const bool WIDE_A = (WIDE & 1) != 0, WIDE_B = (WIDE & 2) != 0;
+const uint COLUMNS_A = (SUM_ROWS_A ? TILE_M : TILE_K) / CHUNK;
+const uint COLUMNS_B = (SUM_ROWS_B ? TILE_N : TILE_K) / CHUNK;
+const uint ROWS_A = SUM_ROWS_A ? TILE_K : TILE_M, ROWS_B = SUM_ROWS_B ? TILE_K : TILE_N;
+// A chunk more a row keeps the rows that one load of a matrix reads on different banks.
+const uint PITCH_A = COLUMNS_A + 1, PITCH_B = COLUMNS_B + 1;
+const uint FIRST_A = 0, FIRST_B = ROWS_A * PITCH_A;
+const uint TILE_CHUNKS = FIRST_B + ROWS_B * PITCH_B;
+const uint COUNT_A = ROWS_A * COLUMNS_A, COUNT_B = ROWS_B * COLUMNS_B;
+const uint FETCH_A = (COUNT_A + THREADS - 1) / THREADS, FETCH_B = (COUNT_B + THREADS - 1) / THREADS;
+
+uvec4 fetched_A[FETCH_A], fetched_B[FETCH_B];
+uint from_A[FETCH_A], from_B[FETCH_B]; // chunk each comes from at k = 0, where memory moves in chunks
+
+// at: index of an element. extent: m or n; first: the first row or column of the product in this tile.
+#define DEFINE_OPERAND(X, x)                                                                       \
+    uint item_##X(uint n)                                                                          \
+    {                                                                                              \
+        return gl_LocalInvocationIndex + n * THREADS;                                              \
+    }                                                                                              \
+    bool has_##X(uint n)                                                                           \
+    {                                                                                              \
+        return FETCH_##X * THREADS == COUNT_##X || item_##X(n) < COUNT_##X;                        \
+    }                                                                                              \
+    void begin_##X(uint first, uint extent)                                                        \
+    {                                                                                              \
+        UNROLLED for (uint n = 0; n < FETCH_##X; n++) {                                          \
+            uint row = item_##X(n) / COLUMNS_##X, column = item_##X(n) % COLUMNS_##X * CHUNK;      \
+            if (SUM_ROWS_##X)                                                                      \
+                column = min(first + column, (extent - 1) / CHUNK * CHUNK);                        \
+            else                                                                                   \
+                row = min(first + row, extent - 1);                                                \
+            from_##X[n] = (batch_##x() + row * push.ld##x + column) / CHUNK;                       \
+        }                                                                                          \
+    }                                                                                              \
+    uvec4 gather_##X(uint n, uint k0, uint end, uint first, uint extent)                           \
+    {                                                                                              \
+        uint row = item_##X(n) / COLUMNS_##X, column = item_##X(n) % COLUMNS_##X * CHUNK;          \
+        uvec4 chunk = uvec4(0);                                                                    \
+        UNROLLED for (uint j = 0; j < CHUNK; j++) {                                              \
+            uint k = k0 + (SUM_ROWS_##X ? row : column + j);                                       \
+            uint other = min(first + (SUM_ROWS_##X ? column + j : row), extent - 1);               \
+            uint at = batch_##x() + (SUM_ROWS_##X ? k * push.ld##x + other                         \
+                                                  : other * push.ld##x + k);                       \
+            if (k < end)                                                                           \
+                chunk[j / ELEMENTS] |= uint(raw_##X[at]) << (32 / ELEMENTS * (j % ELEMENTS));      \
+        }                                                                                          \
+        return chunk;                                                                              \
+    }                                                                                              \
+    void fetch_##X(uint k0, uint end, uint first, uint extent)                                     \
+    {                                                                                              \
+        uint step = k0 * (SUM_ROWS_##X ? push.ld##x : 1) / CHUNK;                                  \
+        UNROLLED for (uint n = 0; n < FETCH_##X; n++)                                            \
+            if (has_##X(n))                                                                        \
+                fetched_##X[n] = WIDE_##X ? chunks_##X[from_##X[n] + step]                         \
+                                          : gather_##X(n, k0, end, first, extent);                 \
+    }                                                                                              \
+    void fetch_rest_##X(uint k0, uint end, uint first, uint extent)                                \
+    {                                                                                              \
+        UNROLLED for (uint n = 0; n < FETCH_##X; n++) {                                          \
+            uint row = item_##X(n) / COLUMNS_##X, column = item_##X(n) % COLUMNS_##X * CHUNK;      \
+            bool inside = k0 + (SUM_ROWS_##X ? row : column) < end;                                \
+            fetched_##X[n] = uvec4(0);                                                             \
+            if (!has_##X(n) || !inside)                                                            \
+                continue;                                                                          \
+            fetched_##X[n] =                                                                       \
+                WIDE_##X ? chunks_##X[from_##X[n] + k0 * (SUM_ROWS_##X ? push.ld##x : 1) / CHUNK]  \
+                         : gather_##X(n, k0, end, first, extent);                                  \
+        }                                                                                          \
+    }                                                                                              \
+    void keep_##X()                                                                                \
+    {                                                                                              \
+        UNROLLED for (uint n = 0; n < FETCH_##X; n++) {                                          \
+            uint row = item_##X(n) / COLUMNS_##X, column = item_##X(n) % COLUMNS_##X;              \
+            if (has_##X(n))                                                                        \
+                tiles[FIRST_##X + row * PITCH_##X + column] = fetched_##X[n];                      \
+        }                                                                                          \
+    }
+
+DEFINE_OPERAND(A, a)
+DEFINE_OPERAND(B, b)

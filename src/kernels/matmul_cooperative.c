@@ -1,0 +1,199 @@
+/* Matrix products on matrix units: search space, geometry and plans. */
+#include "core/bfloat16.h"
+#include "kernels/matmul_rows.h"
+#include "matmul/matmul_ids.h"
+
+static const uint32_t tiles[] = {16, 32, 64, 128, 256}, depths[] = {16, 32, 64},
+                      blocks[] = {16, 32, 64}, fragments[] = {8, 16, 32},
+                      subgroups[] = {8, 16, 32, 64}, strips[] = {1, 4, 8, 16},
+                      splits[] = {1, 2, 4, 8, 16, 32, 64, 128}, packs[] = {0, 1, 2, 3};
+
+const wfi_parameter wfi_matmul_cooperative_parameters[WFI_COOPERATIVE_PARAMETERS] = {
+    {"tile_m", MATMUL_ID_TILE_M, 32, 5, tiles, "rows of C a work-group computes"},
+    {"tile_n", MATMUL_ID_TILE_N, 32, 5, tiles, "columns of C a work-group computes"},
+    {"tile_k", MATMUL_ID_TILE_K, 32, 3, depths, "steps of the sum held in shared memory"},
+    {"sub_m", MATMUL_ID_SUB_M, 16, 3, blocks, "rows of C a subgroup computes"},
+    {"sub_n", MATMUL_ID_SUB_N, 16, 3, blocks, "columns of C a subgroup computes"},
+    {"frag_m", MATMUL_ID_FRAG_M, 16, 3, fragments, "rows of C of one matrix instruction"},
+    {"frag_n", MATMUL_ID_FRAG_N, 16, 3, fragments, "columns of C of one matrix instruction"},
+    {"frag_k", MATMUL_ID_FRAG_K, 16, 3, fragments, "steps of the sum of one matrix instruction"},
+    {"subgroup", MATMUL_ID_SUBGROUP, 32, 4, subgroups, "work-items a subgroup"},
+    {"strip", MATMUL_ID_STRIP, 8, 4, strips, "tile rows that neighbouring work-groups go down"},
+    {"splits", WFI_NO_CONSTANT, 1, 8, splits, "parts of the sum that different work-groups make"},
+    {"pack", WFI_NO_CONSTANT, 0, 4, packs,
+     "operands copied to aligned rows first: 1 A, 2 B, added"},
+};
+
+/* ----------------------------------------------------------------------------- what devices offer */
+
+/* VkComponentTypeKHR of the factors and of the sums. */
+static void components(wf_type type, uint32_t *factor, uint32_t *sum)
+{
+    *factor = type == WF_TYPE_I8     ? (uint32_t)VK_COMPONENT_TYPE_SINT8_KHR
+              : type == WF_TYPE_BF16 ? WFI_COMPONENT_BFLOAT16
+                                     : (uint32_t)VK_COMPONENT_TYPE_FLOAT16_KHR;
+    *sum = type == WF_TYPE_I8 ? (uint32_t)VK_COMPONENT_TYPE_SINT32_KHR
+                              : (uint32_t)VK_COMPONENT_TYPE_FLOAT32_KHR;
+}
+
+const wf_cooperative_shape *wfi_matmul_shape(const wf_caps *caps, wf_type type, uint32_t m,
+                                             uint32_t n, uint32_t k)
+{
+    const wf_cooperative_shape *best = NULL;
+    uint32_t factor, sum;
+    components(type, &factor, &sum);
+    for (uint32_t i = 0; i < caps->cooperative_shape_count; i++) {
+        const wf_cooperative_shape *s = &caps->cooperative_shapes[i];
+        if (s->a_type != factor || s->b_type != factor || s->c_type != sum ||
+            s->result_type != sum || s->saturating || s->scope != VK_SCOPE_SUBGROUP_KHR)
+            continue;
+        if ((m && m != s->m) || (n && n != s->n) || (k && k != s->k))
+            continue;
+        if (!best || s->m * s->n * s->k > best->m * best->n * best->k)
+            best = s;
+    }
+    return best;
+}
+
+static bool arithmetic(const wfi_point *point)
+{
+    const wf_caps *caps = point->caps;
+    return point->problem->type == WF_TYPE_F16    ? caps->f16_arithmetic
+           : point->problem->type == WF_TYPE_BF16 ? caps->bf16 && caps->bf16_cooperative
+                                                  : caps->int8_arithmetic;
+}
+
+/* ------------------------------------------------------------------------------------ constraints */
+
+static bool extents_positive(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    for (int i = 0; i <= WFI_SUBGROUP; i++)
+        if (v[i] == 0 || v[i] > 1024)
+            return false;
+    return v[WFI_COOPERATIVE_STRIP] >= 1 && v[WFI_COOPERATIVE_STRIP] <= 65536 &&
+           v[WFI_COOPERATIVE_SPLITS] >= 1 && v[WFI_COOPERATIVE_SPLITS] <= 4096;
+}
+
+static bool shape_offered(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    return wfi_matmul_shape(point->caps, point->problem->type, v[WFI_FRAG_M], v[WFI_FRAG_N],
+                            v[WFI_FRAG_K]) != NULL;
+}
+
+static bool subs_divide(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    return v[WFI_COOPERATIVE_TILE_M] % v[WFI_SUB_M] == 0 &&
+           v[WFI_COOPERATIVE_TILE_N] % v[WFI_SUB_N] == 0;
+}
+
+static bool fragments_divide(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    return v[WFI_SUB_M] % v[WFI_FRAG_M] == 0 && v[WFI_SUB_N] % v[WFI_FRAG_N] == 0 &&
+           v[WFI_COOPERATIVE_TILE_K] % v[WFI_FRAG_K] == 0;
+}
+
+static bool whole_chunks(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const uint32_t chunk = 16 / (uint32_t)wf_type_size(point->problem->type);
+    return (p->transpose_a ? v[WFI_FRAG_M] : v[WFI_FRAG_K]) % chunk == 0 &&
+           (p->transpose_b ? v[WFI_FRAG_K] : v[WFI_FRAG_N]) % chunk == 0 &&
+           v[WFI_FRAG_M] * v[WFI_FRAG_N] % 4 == 0 && v[WFI_FRAG_N] % 4 == 0;
+}
+
+/* Sums beyond these spill. */
+static bool few_sums(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    return v[WFI_SUB_M] * v[WFI_SUB_N] <= 192 * v[WFI_SUBGROUP];
+}
+
+static bool subgroup_offered(const wfi_point *point)
+{
+    const wf_caps *caps = point->caps;
+    const uint32_t size = point->values[WFI_SUBGROUP];
+    return size == caps->subgroup_size ||
+           (caps->subgroup_size_control && size >= caps->subgroup_min &&
+            size <= caps->subgroup_max && (size & (size - 1)) == 0);
+}
+
+static bool packs_fit(const wfi_point *point)
+{
+    const uint32_t bits = point->values[WFI_COOPERATIVE_PACK];
+    return bits <= 3 && wfi_matmul_can_pack(point, bits);
+}
+
+const wfi_constraint wfi_matmul_cooperative_constraints[WFI_COOPERATIVE_CONSTRAINTS] = {
+    {"the device must have arithmetic of the type", arithmetic},
+    {"sizes must be between 1 and 1024, strip up to 65536 and splits up to 4096", extents_positive},
+    {"frag_m x frag_n x frag_k must be a shape that the device offers for the type", shape_offered},
+    {"sub_m and sub_n must divide the tile, since subgroups compute whole blocks", subs_divide},
+    {"the fragment must divide sub_m, sub_n and tile_k, since instructions are whole",
+     fragments_divide},
+    {"a fragment's stored rows must be multiples of 16 bytes, since tiles move in such chunks",
+     whole_chunks},
+    {"sub_m x sub_n must be at most 192 a work-item, since the sums live in registers", few_sums},
+    {"subgroup must be a size that the device can be held to", subgroup_offered},
+    {"pack must be at most 3, and the copies must fit one storage-buffer binding each", packs_fit},
+};
+
+/* --------------------------------------------------------------------------------------- geometry */
+
+void wfi_matmul_cooperative_group(const wfi_point *point, uint32_t size[3])
+{
+    const uint32_t *v = point->values;
+    size[0] = v[WFI_COOPERATIVE_TILE_M] / v[WFI_SUB_M] *
+              (v[WFI_COOPERATIVE_TILE_N] / v[WFI_SUB_N]) * v[WFI_SUBGROUP];
+    size[1] = size[2] = 1;
+}
+
+uint32_t wfi_matmul_cooperative_subgroup(const wfi_point *point)
+{
+    return point->caps->subgroup_size_control ? point->values[WFI_SUBGROUP] : 0;
+}
+
+/* As in matmul_shared.glsl. */
+uint64_t wfi_matmul_cooperative_shared(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const uint64_t chunk = 16 / wf_type_size(point->problem->type);
+    const uint64_t m = v[WFI_COOPERATIVE_TILE_M], n = v[WFI_COOPERATIVE_TILE_N],
+                   k = v[WFI_COOPERATIVE_TILE_K];
+    const uint64_t a = p->transpose_a ? k * (m / chunk + 1) : m * (k / chunk + 1),
+                   b = p->transpose_b ? n * (k / chunk + 1) : k * (n / chunk + 1);
+    const uint64_t sums = m / v[WFI_SUB_M] * (n / v[WFI_SUB_N]) * v[WFI_FRAG_M] * v[WFI_FRAG_N] / 4;
+    return 16 * (a + b > sums ? a + b : sums);
+}
+
+void wfi_matmul_cooperative_constants(const wfi_point *point, wfi_pipeline_desc *desc)
+{
+    const uint32_t wide =
+        wfi_matmul_chunk_bits(point->problem) | point->values[WFI_COOPERATIVE_PACK];
+    wfi_matmul_constants(point, desc);
+    desc->constants[desc->constant_count++] = (wfi_constant){MATMUL_ID_WIDE, wide};
+}
+
+/* ------------------------------------------------------------------------------------------ plans */
+
+wf_result wfi_matmul_cooperative_build(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    const uint32_t *v = point->values, pack = v[WFI_COOPERATIVE_PACK];
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    wfi_matmul_tile tile = {.m = v[WFI_COOPERATIVE_TILE_M],
+                            .n = v[WFI_COOPERATIVE_TILE_N],
+                            .k = v[WFI_COOPERATIVE_TILE_K],
+                            .splits = v[WFI_COOPERATIVE_SPLITS]};
+    wfi_matmul_packed packed[2];
+    wf_result result = WF_SUCCESS;
+    if (pack && p->m && p->n && wfi_matmul_multiplies(params)) {
+        result = wfi_matmul_pack(plan, point, pack, tile.k, packed);
+        tile.packed = packed;
+    }
+    return result == WF_SUCCESS ? wfi_matmul_build(plan, point, params, tile) : result;
+}

@@ -1,0 +1,105 @@
+/* The model of the matrix-unit variant, in the unit of matmul_model.c, which is a flop of the plain
+ * variants: on the H100 that both are fitted to (bench/NOTES.md), 1 / (40e12 s). */
+#include <math.h>
+#include <string.h>
+
+#include "kernels/matmul_rows.h"
+
+#define STEP_TIME 1.2e7  /* of a step of the sum in one work-group but for its flops: 0.3 us */
+#define ALONE_TIME 0.063 /* of a flop by matrix units that wait for nothing, all units together */
+#define BYTE_TIME 13.3   /* of a byte of memory: 3 TB/s */
+#define DISPATCH_TIME 1.2e8 /* of another dispatch that waits for the one before: 3 us */
+#define NARROW_FACTOR 3.0   /* for loads of single elements in place of vectors */
+#define UNKNOWN_UNITS 32.0  /* where no extension tells: a middling GPU */
+
+/* A tile; the share of its time that `resident` groups of it on each unit save by overlapping is in
+ * time, that of a flop with all of them there. */
+typedef struct block {
+    uint32_t tile_m, tile_n, tile_k, sub_m, sub_n;
+    uint32_t resident;
+    double time;
+} block;
+
+static const block blocks[] = {
+    {128, 256, 32, 64, 64, 1, 0.12}, {128, 128, 32, 64, 64, 2, 0.13},
+    {64, 128, 32, 32, 64, 3, 0.17},  {64, 128, 64, 32, 64, 2, 0.17},
+    {64, 64, 64, 32, 32, 4, 0.25},   {32, 64, 64, 16, 32, 6, 0.35},
+    {32, 32, 64, 16, 16, 8, 0.5},    {128, 16, 64, 32, 16, 6, 0.7},
+    {64, 16, 64, 16, 16, 8, 0.7},    {16, 128, 64, 16, 32, 6, 0.7},
+    {16, 64, 64, 16, 16, 8, 0.7},
+};
+
+static double largest(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* Time of one step of the sum in each of `count` groups that a unit holds. */
+static double step_time(const block *b, double count, double units)
+{
+    const double flops = 2.0 * b->tile_m * b->tile_n * b->tile_k * units;
+    return largest(STEP_TIME + flops * ALONE_TIME, count * flops * b->time);
+}
+
+/* Full turns of all resident groups, and a last turn in which units hold fewer. */
+static double groups_time(const wf_caps *caps, double groups, const block *b, double k)
+{
+    const double units = caps->compute_units ? caps->compute_units : UNKNOWN_UNITS;
+    const double slots = units * b->resident, full = floor(groups / slots);
+    const double last = ceil((groups - full * slots) / units);
+    return ceil(k / b->tile_k) *
+           (full * step_time(b, b->resident, units) + (last > 0 ? step_time(b, last, units) : 0));
+}
+
+static double block_time(const wfi_point *point, const block *b, uint32_t splits, uint32_t pack)
+{
+    const wfi_problem *problem = point->problem;
+    const wfi_matmul_problem *p = &problem->matmul;
+    const double c = (double)p->m * (double)p->n * (double)p->batch;
+    const double tiles =
+        ceil((double)p->m / b->tile_m) * ceil((double)p->n / b->tile_n) * (double)p->batch;
+    const uint32_t narrow = ~(wfi_matmul_chunk_bits(problem) | pack) & 3;
+    double time = groups_time(point->caps, tiles * splits, b, (double)p->k / splits);
+    time =
+        largest(narrow ? time * NARROW_FACTOR : time, wfi_matmul_least_bytes(problem) * BYTE_TIME);
+    if (splits > 1)
+        time += DISPATCH_TIME + 8.0 * splits * c * BYTE_TIME;
+    if (pack)
+        time += DISPATCH_TIME + wfi_matmul_pack_bytes(problem, pack) * BYTE_TIME;
+    return time;
+}
+
+static void set_block(wfi_point *point, const block *b, uint32_t splits, uint32_t pack)
+{
+    uint32_t *v = point->values;
+    const wf_cooperative_shape *s = wfi_matmul_shape(point->caps, point->problem->type, 0, 0, 0);
+    memcpy(v, b, 5 * sizeof *v);
+    v[WFI_FRAG_M] = s ? s->m : 16;
+    v[WFI_FRAG_N] = s ? s->n : 16;
+    v[WFI_FRAG_K] = s ? s->k : 16;
+    v[WFI_SUBGROUP] = point->caps->subgroup_size;
+    v[WFI_COOPERATIVE_STRIP] = 8;
+    v[WFI_COOPERATIVE_SPLITS] = splits;
+    v[WFI_COOPERATIVE_PACK] = pack;
+}
+
+double wfi_matmul_cooperative_fit(wfi_point *point)
+{
+    const uint32_t unaligned = ~wfi_matmul_chunk_bits(point->problem) & 3;
+    double best = -1;
+    wfi_point trial = *point;
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        for (uint32_t splits = 1; splits <= 128; splits *= 2)
+            for (uint32_t copies = 0; copies <= (unaligned ? 1u : 0u); copies++) {
+                set_block(&trial, &blocks[i], splits, copies ? unaligned : 0);
+                if (!wfi_point_legal(&trial, NULL))
+                    continue;
+                const double time = block_time(&trial, &blocks[i], splits, copies ? unaligned : 0);
+                if (best < 0 || time < best) {
+                    best = time;
+                    memcpy(point->values, trial.values, sizeof trial.values);
+                }
+            }
+    /* A CPU has no matrix units: whatever its driver offers is plain code. */
+    return point->caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU ? -1 : best;
+}

@@ -1,0 +1,149 @@
+/* Copies of matmul operands whose rows begin at multiples of 16 bytes: what no vector load can read
+ * costs far more than the copy where products are large. */
+#include <string.h>
+
+#include "kernels/grid.h"
+#include "kernels/matmul_rows.h"
+#include "wfi_shaders.h"
+
+#define PACK_X 64
+#define ROW_UNIT 64 /* copied rows are multiples of it long; so is their number along the sum */
+
+typedef struct pack_push {
+    uint32_t rows, columns, ld, base, stride;
+    uint32_t to_rows, to_chunks;
+} pack_push;
+
+/* A or B as it is stored. */
+typedef struct stored {
+    uint64_t rows, columns, ld, stride, batch;
+    bool sum_rows; /* its rows run along the sum */
+} stored;
+
+static stored stored_operand(const wfi_matmul_problem *p, uint32_t operand)
+{
+    stored s = operand == WF_MATMUL_A
+                   ? (stored){p->m, p->k, p->lda, p->stride_a, p->batch, p->transpose_a}
+                   : (stored){p->k, p->n, p->ldb, p->stride_b, p->batch, !p->transpose_b};
+    if (operand == WF_MATMUL_A ? p->transpose_a : p->transpose_b) {
+        const uint64_t rows = s.rows;
+        s.rows = s.columns;
+        s.columns = rows;
+    }
+    if (s.stride == 0)
+        s.batch = 1;
+    return s;
+}
+
+static uint64_t round_up(uint64_t value, uint64_t unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+static uint64_t packed_rows(const stored *s)
+{
+    return s->sum_rows ? round_up(s->rows, ROW_UNIT) : s->rows;
+}
+
+static uint64_t packed_bytes(const stored *s, uint64_t size)
+{
+    return s->batch * packed_rows(s) * round_up(s->columns, ROW_UNIT) * size;
+}
+
+static uint64_t source_elements(const stored *s)
+{
+    return (s->batch - 1) * s->stride + (s->rows - 1) * s->ld + s->columns;
+}
+
+uint32_t wfi_matmul_chunk_bits(const wfi_problem *problem)
+{
+    const wfi_matmul_problem *p = &problem->matmul;
+    const uint64_t chunk = 16 / wf_type_size(problem->type);
+    uint32_t bits = p->n % 4 == 0 && p->ldc % 4 == 0 && p->stride_c % 4 == 0 ? 4 : 0;
+    for (uint32_t operand = 0; operand < 2; operand++) {
+        const stored s = stored_operand(p, operand);
+        if (s.columns % chunk == 0 && s.ld % chunk == 0 && s.stride % chunk == 0)
+            bits |= 1u << operand;
+    }
+    return bits;
+}
+
+bool wfi_matmul_can_pack(const wfi_point *point, uint32_t bits)
+{
+    const wf_caps *caps = point->caps;
+    const uint64_t size = wf_type_size(point->problem->type);
+    for (uint32_t operand = 0; operand < 2; operand++) {
+        const stored s = stored_operand(&point->problem->matmul, operand);
+        if (!(bits & 1u << operand) || s.rows == 0 || s.columns == 0)
+            continue;
+        if (s.batch > caps->max_groups[2] || packed_bytes(&s, size) > caps->max_storage_range ||
+            source_elements(&s) * size > caps->max_storage_range)
+            return false;
+    }
+    return true;
+}
+
+double wfi_matmul_pack_bytes(const wfi_problem *problem, uint32_t bits)
+{
+    double bytes = 0;
+    for (uint32_t operand = 0; operand < 2; operand++) {
+        const stored s = stored_operand(&problem->matmul, operand);
+        if (bits & 1u << operand)
+            bytes += 2 * (double)packed_bytes(&s, wf_type_size(problem->type));
+    }
+    return bytes;
+}
+
+static wf_result pack_pipeline(wf_plan *plan, wf_type type, uint32_t *index)
+{
+    const uint32_t size[3] = {PACK_X, 1, 1};
+    wfi_pipeline_desc desc = {.name = "matmul copy",
+                              .spirv = type == WF_TYPE_I8 ? &wfi_spv_matmul_pack_8
+                                                          : &wfi_spv_matmul_pack_16,
+                              .storage_buffers = 2,
+                              .push_bytes = sizeof(pack_push)};
+    for (uint32_t i = 0; i < 3; i++)
+        desc.constants[desc.constant_count++] = (wfi_constant){i, size[i]};
+    return wfi_plan_add_pipeline(plan, &desc, index);
+}
+
+static wf_result pack_operand(wf_plan *plan, const wfi_problem *problem, uint32_t operand,
+                              uint32_t pipeline, wfi_matmul_packed *out)
+{
+    const stored s = stored_operand(&problem->matmul, operand);
+    const uint64_t size = wf_type_size(problem->type), rows = packed_rows(&s);
+    *out =
+        (wfi_matmul_packed){.bytes = packed_bytes(&s, size), .ld = round_up(s.columns, ROW_UNIT)};
+    out->stride = s.batch > 1 ? rows * out->ld : 0;
+    const pack_push push = {.rows = (uint32_t)s.rows,
+                            .columns = (uint32_t)s.columns,
+                            .ld = (uint32_t)s.ld,
+                            .stride = (uint32_t)s.stride,
+                            .to_rows = (uint32_t)rows,
+                            .to_chunks = (uint32_t)(out->ld * size / 16)};
+    wf_result result = wfi_plan_add_own(plan, NULL, out->bytes, &out->own);
+    wfi_step step = {.pipeline = pipeline,
+                     .slot_count = 2,
+                     .slots = {{WFI_SLOT_BINDING, operand, 0, source_elements(&s) * size},
+                               {WFI_SLOT_OWN, out->own, 0, out->bytes}},
+                     .push_bytes = sizeof push};
+    memcpy(step.push, &push, sizeof push);
+    if (result == WF_SUCCESS)
+        result = wfi_grid(plan, (rows * push.to_chunks + PACK_X - 1) / PACK_X, step.groups);
+    step.groups[2] = (uint32_t)s.batch;
+    return result == WF_SUCCESS ? wfi_plan_add_step(plan, &step) : result;
+}
+
+wf_result wfi_matmul_pack(wf_plan *plan, const wfi_point *point, uint32_t bits, uint32_t tile_k,
+                          wfi_matmul_packed packed[2])
+{
+    uint32_t pipeline = 0;
+    packed[0] = packed[1] = (wfi_matmul_packed){0};
+    wf_result result = pack_pipeline(plan, point->problem->type, &pipeline);
+    for (uint32_t operand = 0; operand < 2 && result == WF_SUCCESS; operand++)
+        if (bits & 1u << operand)
+            result = pack_operand(plan, point->problem, operand, pipeline, &packed[operand]);
+    if (bits == 3 && ROW_UNIT % tile_k == 0)
+        packed[0].k = packed[1].k = round_up(point->problem->matmul.k, tile_k);
+    return result;
+}

@@ -1,0 +1,349 @@
+/* The cooperative variant with plain code in place of matrix units, so that its tiles, edges, copies
+ * and splits are tested on devices without them, for subgroups of 4 to 128; and, on a device that has
+ * them, the real variant at the same problems. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/bfloat16.h"
+#include "core/device.h"
+#include "kernels/matmul_rows.h"
+#include "points.h"
+
+extern const wfi_spirv wfi_spv_matmul_emulated_f16, wfi_spv_matmul_emulated_bf16,
+    wfi_spv_matmul_emulated_i8;
+
+static const wf_type types[] = {WF_TYPE_F16, WF_TYPE_BF16, WF_TYPE_I8};
+
+/* One product; the sums of C's elements are as wide as f32 at most. */
+typedef struct product {
+    wf_device *device;
+    wf_matmul_params params;
+    double alpha;
+    uint64_t bytes[WF_MATMUL_BINDINGS];
+    void *host[WF_MATMUL_BINDINGS];
+    void *result;
+    wf_buffer *buffers[WF_MATMUL_BINDINGS];
+} product;
+
+static void fill(product *p, int binding, test_random *random)
+{
+    const wf_type type = p->params.type;
+    const bool sums = binding == WF_MATMUL_BIAS ||
+                      (binding == WF_MATMUL_C &&
+                       (type == WF_TYPE_I8 || p->params.output == WF_MATMUL_OUTPUT_SUMS));
+    const size_t size = sums ? 4 : wf_type_size(type);
+    for (size_t i = 0; i < p->bytes[binding] / size; i++) {
+        const double value = type == WF_TYPE_I8 ? (double)test_random_below(random, 255) - 127
+                                                : test_random_uniform(random);
+        if (sums && type == WF_TYPE_I8)
+            ((int32_t *)p->host[binding])[i] = (int32_t)value;
+        else
+            wf_element_set(sums ? WF_TYPE_F32 : type, p->host[binding], i, value);
+    }
+}
+
+static void make_product(product *p, wf_device *device, const wf_matmul_params *params,
+                         test_random *random)
+{
+    *p = (product){.device = device, .params = *params};
+    p->params.size = sizeof p->params;
+    assert_int_equal(wf_matmul_bytes(&p->params, p->bytes), WF_SUCCESS);
+    for (int i = 0; i < WF_MATMUL_BINDINGS; i++) {
+        if (p->bytes[i] == 0)
+            continue;
+        p->host[i] = malloc(p->bytes[i]);
+        assert_non_null(p->host[i]);
+        fill(p, i, random);
+        assert_int_equal(wf_buffer_create(device, p->bytes[i], WF_MEMORY_DEVICE, &p->buffers[i]),
+                         WF_SUCCESS);
+        assert_int_equal(wf_buffer_write(p->buffers[i], 0, p->host[i], p->bytes[i]), WF_SUCCESS);
+    }
+    p->result = malloc(p->bytes[WF_MATMUL_C]);
+    assert_non_null(p->result);
+}
+
+static void free_product(product *p)
+{
+    for (int i = 0; i < WF_MATMUL_BINDINGS; i++) {
+        wf_buffer_destroy(&p->buffers[i]);
+        free(p->host[i]);
+    }
+    free(p->result);
+}
+
+static wfi_problem problem_of(const product *p)
+{
+    wfi_problem problem = {.family = WF_FAMILY_MATMUL, .type = p->params.type};
+    assert_int_equal(wfi_matmul_problem_of(NULL, &p->params, &problem.matmul), WF_SUCCESS);
+    return problem;
+}
+
+/* Runs the point on a C that is poisoned, or holds what beta takes, and compares. */
+static void run_point(product *p, const wfi_point *point)
+{
+    const wfi_choice choice = {*point, "forced"};
+    wf_bindings bindings = {.size = sizeof bindings};
+    wf_plan *plan = NULL;
+    wf_check check;
+    char text[512];
+    for (int i = 0; i < WF_MATMUL_BINDINGS; i++)
+        bindings.items[i].buffer = p->buffers[i];
+    if (p->params.beta != 0)
+        assert_int_equal(wf_buffer_write(p->buffers[WF_MATMUL_C], 0, p->host[WF_MATMUL_C],
+                                         p->bytes[WF_MATMUL_C]),
+                         WF_SUCCESS);
+    else
+        test_poison(p->buffers[WF_MATMUL_C]);
+    assert_int_equal(wfi_plan_create(p->device, &choice, &p->params, &plan), WF_SUCCESS);
+    assert_int_equal(wf_plan_run(plan, &bindings), WF_SUCCESS);
+    wf_plan_destroy(&plan);
+    assert_int_equal(wf_buffer_read(p->buffers[WF_MATMUL_C], 0, p->result, p->bytes[WF_MATMUL_C]),
+                     WF_SUCCESS);
+    const wf_matmul_inputs inputs = {.size = sizeof inputs,
+                                     .a = p->host[WF_MATMUL_A],
+                                     .b = p->host[WF_MATMUL_B],
+                                     .bias = p->host[WF_MATMUL_BIAS],
+                                     .c = p->params.beta != 0 ? p->host[WF_MATMUL_C] : NULL};
+    assert_int_equal(wf_matmul_check(&p->params, &inputs, p->result, 0, 0, &check), WF_SUCCESS);
+    test_point_text(point, text, sizeof text);
+    if (!(check.error_over_bound <= 1))
+        fail_msg("%s %s at %llux%llux%llu transposes %d %d: element %llu is %g bounds off; seed "
+                 "%llu",
+                 text, wf_type_name(p->params.type), (unsigned long long)p->params.m,
+                 (unsigned long long)p->params.n, (unsigned long long)p->params.k,
+                 p->params.transpose_a, p->params.transpose_b, (unsigned long long)check.worst,
+                 check.error_over_bound, (unsigned long long)test_seed());
+}
+
+/* ------------------------------------------------------------------------------------- emulation */
+
+static wfi_variant emulated;
+
+/* The row without its needs, and a device that claims matrix units of the shapes tested. */
+static int pretend(void **state)
+{
+    static const uint32_t shapes[][3] = {{8, 8, 16}, {16, 16, 16}, {16, 8, 16}, {16, 16, 32}};
+    if (test_device_setup(state))
+        return -1;
+    wf_caps *caps = &((wf_device *)*state)->caps;
+    const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
+    emulated = family->variants[wfi_variant_find(family, "cooperative")];
+    emulated.modules[WF_TYPE_F16] = &wfi_spv_matmul_emulated_f16;
+    emulated.modules[WF_TYPE_BF16] = &wfi_spv_matmul_emulated_bf16;
+    emulated.modules[WF_TYPE_I8] = &wfi_spv_matmul_emulated_i8;
+    emulated.needs = 0;
+    emulated.subgroup_size = NULL;
+    caps->cooperative_shape_count = 0;
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+            const bool whole = types[t] == WF_TYPE_I8;
+            const uint32_t factor = whole                      ? VK_COMPONENT_TYPE_SINT8_KHR
+                                    : types[t] == WF_TYPE_BF16 ? WFI_COMPONENT_BFLOAT16
+                                                               : VK_COMPONENT_TYPE_FLOAT16_KHR;
+            const uint32_t sum =
+                whole ? VK_COMPONENT_TYPE_SINT32_KHR : VK_COMPONENT_TYPE_FLOAT32_KHR;
+            caps->cooperative_shapes[caps->cooperative_shape_count++] = (wf_cooperative_shape){
+                shapes[s][0], shapes[s][1], shapes[s][2],          factor, factor,
+                sum,          sum,          VK_SCOPE_SUBGROUP_KHR, false};
+        }
+    caps->f16_arithmetic = caps->int8_arithmetic = caps->bf16 = caps->bf16_cooperative = true;
+    caps->subgroup_size_control = true;
+    caps->subgroup_min = 4;
+    caps->subgroup_max = 128;
+    return 0;
+}
+
+static wfi_point emulated_point(const product *p, const wfi_problem *problem,
+                                const uint32_t *values)
+{
+    wfi_point point = {&p->device->caps, problem, &emulated, {0}};
+    memcpy(point.values, values, WFI_COOPERATIVE_PARAMETERS * sizeof *values);
+    return point;
+}
+
+/* Tile, depth, block, fragment, subgroup, strip, splits, copies. */
+static const uint32_t points[][WFI_COOPERATIVE_PARAMETERS] = {
+    {32, 32, 32, 16, 16, 16, 16, 16, 32, 8, 1, 0},  {64, 32, 32, 32, 32, 16, 16, 32, 64, 1, 3, 0},
+    {32, 64, 32, 16, 32, 8, 8, 16, 8, 2, 1, 3},     {32, 32, 64, 32, 16, 16, 8, 16, 16, 4, 2, 1},
+    {64, 64, 16, 64, 32, 16, 16, 16, 32, 8, 5, 2},  {32, 48, 48, 16, 16, 16, 16, 16, 4, 3, 1, 3},
+    {32, 32, 32, 32, 16, 16, 16, 32, 128, 8, 2, 3},
+};
+
+#define POINTS (sizeof points / sizeof *points)
+
+/* `step` 1: all of them. Compiling takes CPU drivers most of a second each. */
+static uint32_t walk_points(product *p, size_t first, size_t step)
+{
+    const wfi_problem problem = problem_of(p);
+    uint32_t count = 0;
+    for (size_t i = first; i < POINTS; i += step) {
+        const wfi_point point = emulated_point(p, &problem, points[i]);
+        if (!wfi_point_legal(&point, NULL))
+            continue;
+        run_point(p, &point);
+        count++;
+    }
+    return count;
+}
+
+static const wf_matmul_params problems[] = {
+    {.m = 37, .n = 129, .k = 71},
+    {.m = 64, .n = 64, .k = 96},
+    {.m = 1, .n = 1, .k = 1},
+    {.m = 80, .n = 48, .k = 16, .lda = 24, .ldb = 64, .ldc = 56},
+    {.m = 33, .n = 100, .k = 65, .beta = -0.5, .bias = true, .activation = WF_ACTIVATION_RELU},
+    {.m = 48,
+     .n = 40,
+     .k = 40,
+     .batch = 3,
+     .stride_b = WF_STRIDE_SHARED,
+     .output = WF_MATMUL_OUTPUT_SUMS},
+};
+
+#define PROBLEMS (sizeof problems / sizeof *problems)
+
+static void tiles_edges_and_copies_are_right(void **state)
+{
+    test_random random = {test_seed()};
+    uint32_t count = 0;
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+        for (size_t turned = 0; turned < 4; turned++) {
+            product p;
+            wf_matmul_params params = problems[(turned + 4 * t) % PROBLEMS];
+            params.type = types[t];
+            params.transpose_a = (turned & 1) != 0;
+            params.transpose_b = (turned & 2) != 0;
+            if (turned && params.lda)
+                params.lda = params.ldb = 104;
+            if (types[t] == WF_TYPE_I8 && params.beta != 0)
+                params.beta = -3;
+            make_product(&p, *state, &params, &random);
+            for (size_t i = 0; i < POINTS; i++)
+                if (walk_points(&p, (3 * t + 2 * turned + i) % POINTS, POINTS) > 0) {
+                    count++;
+                    break;
+                }
+            free_product(&p);
+        }
+    printf("%u products\n", count);
+    if (wf_device_caps(*state)->f16_storage)
+        assert_int_equal(count, 12);
+}
+
+static void small_integers_are_exact(void **state)
+{
+    test_random random = {test_seed()};
+    product p;
+    const wf_matmul_params params = {
+        .m = 45, .n = 83, .k = 130, .type = WF_TYPE_F16, .output = WF_MATMUL_OUTPUT_SUMS};
+    make_product(&p, *state, &params, &random);
+    for (size_t i = 0; i < 45 * 130; i++)
+        wf_element_set(WF_TYPE_F16, p.host[0], i, (double)test_random_below(&random, 17) - 8);
+    for (size_t i = 0; i < 130 * 83; i++)
+        wf_element_set(WF_TYPE_F16, p.host[1], i, (double)test_random_below(&random, 17) - 8);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(wf_buffer_write(p.buffers[i], 0, p.host[i], p.bytes[i]), WF_SUCCESS);
+    if (walk_points(&p, 0, 4) > 0)
+        for (size_t i = 0; i < 45 * 83; i++) {
+            double sum = 0;
+            for (size_t k = 0; k < 130; k++)
+                sum += wf_element_get(WF_TYPE_F16, p.host[0], i / 83 * 130 + k) *
+                       wf_element_get(WF_TYPE_F16, p.host[1], k * 83 + i % 83);
+            assert_true(((float *)p.result)[i] == (float)sum);
+        }
+    free_product(&p);
+}
+
+/* NaN in a row and infinity in a column reach all of it and nothing else: neither the tile's edge nor
+ * the copies' zeros may spread them. */
+static void nan_and_infinity_propagate(void **state)
+{
+    test_random random = {test_seed()};
+    product p;
+    const wf_matmul_params params = {
+        .m = 21, .n = 26, .k = 43, .type = WF_TYPE_F16, .output = WF_MATMUL_OUTPUT_SUMS};
+    make_product(&p, *state, &params, &random);
+    wf_element_set(WF_TYPE_F16, p.host[0], 20 * 43 + 42, NAN);
+    wf_element_set(WF_TYPE_F16, p.host[1], 42 * 26 + 25, INFINITY);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(wf_buffer_write(p.buffers[i], 0, p.host[i], p.bytes[i]), WF_SUCCESS);
+    const wfi_problem problem = problem_of(&p);
+    for (size_t n = 2; n < POINTS; n += 4) {
+        const wfi_point point = emulated_point(&p, &problem, points[n]);
+        if (!wfi_point_legal(&point, NULL))
+            continue;
+        run_point(&p, &point);
+        for (size_t i = 0; i < 21 * 26; i++) {
+            const float value = ((float *)p.result)[i];
+            assert_true(i / 26 == 20   ? isnan(value)
+                        : i % 26 == 25 ? isinf(value)
+                                       : isfinite(value));
+        }
+    }
+    free_product(&p);
+}
+
+/* ---------------------------------------------------------------------------------- real devices */
+
+/* The model's values and drawn ones of a variant, where the device has matrix units. */
+static uint32_t real_points(product *p, const wfi_variant *variant, test_random *random)
+{
+    const wfi_problem problem = problem_of(p);
+    wfi_point point = {wf_device_caps(p->device), &problem, variant, {0}};
+    uint32_t count = 0;
+    wfi_point_defaults(&point);
+    variant->fit(&point);
+    for (uint32_t drawn = 0; count < 4 && drawn < 2000; drawn++) {
+        for (uint32_t i = 0; drawn > 0 && i < variant->parameter_count; i++)
+            point.values[i] =
+                variant->parameters[i]
+                    .candidates[test_random_below(random, variant->parameters[i].candidate_count)];
+        if (!wfi_point_legal(&point, NULL))
+            continue;
+        run_point(p, &point);
+        count++;
+    }
+    return count;
+}
+
+static void real_variant_is_right(void **state)
+{
+    const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
+    test_random random = {test_seed()};
+    uint32_t count = 0;
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+        for (size_t n = 0; n < PROBLEMS; n++) {
+            product p;
+            wf_matmul_params params = problems[n];
+            params.type = types[t];
+            params.transpose_a = n % 2 != 0;
+            params.transpose_b = n % 3 != 0;
+            if (params.lda)
+                params.lda = params.ldb = 104;
+            if (types[t] == WF_TYPE_I8 && params.beta != 0)
+                params.beta = -3;
+            make_product(&p, *state, &params, &random);
+            count += real_points(&p, &family->variants[wfi_variant_find(family, "cooperative")],
+                                 &random);
+            free_product(&p);
+        }
+    printf("%u products on matrix units\n", count);
+}
+
+int main(void)
+{
+    const struct CMUnitTest pretended[] = {
+        cmocka_unit_test(tiles_edges_and_copies_are_right),
+        cmocka_unit_test(small_integers_are_exact),
+        cmocka_unit_test(nan_and_infinity_propagate),
+    };
+    const struct CMUnitTest real[] = {cmocka_unit_test(real_variant_is_right)};
+    const int failed = cmocka_run_group_tests(pretended, pretend, test_device_teardown);
+    return failed + cmocka_run_group_tests(real, test_device_setup, test_device_teardown);
+}
