@@ -244,12 +244,13 @@ static void put_check(yyjson_mut_doc *doc, yyjson_mut_val *object, const wf_chec
 static void put_kernel(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_result_case *c)
 {
     const wf_kernel_info *kernel = &c->plan.kernel;
-    if (kernel->groups == 0)
+    if (kernel->group_size[0] == 0)
         return;
     yyjson_mut_val *out = yyjson_mut_obj_add_obj(doc, object, "kernel");
     yyjson_mut_obj_add_val(doc, out, "group_size",
                            yyjson_mut_arr_with_uint32(doc, kernel->group_size, 3));
-    yyjson_mut_obj_add_uint(doc, out, "groups", kernel->groups);
+    if (kernel->groups)
+        yyjson_mut_obj_add_uint(doc, out, "groups", kernel->groups);
     yyjson_mut_obj_add_uint(doc, out, "shared_bytes", kernel->shared_bytes);
     yyjson_mut_obj_add_uint(doc, out, "subgroup_size", kernel->subgroup_size);
     put_number(doc, out, "occupancy", c->occupancy);
@@ -278,6 +279,26 @@ static void put_study(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_res
     put_number(doc, out, "gain", study->gain);
     put_text(doc, out, "over", study->over);
     put_number(doc, out, "value", study->value);
+}
+
+static void put_explained(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_result_case *c)
+{
+    const wfi_result_timeline *t = &c->timeline;
+    if (!(t->execute_us > 0))
+        return;
+    yyjson_mut_val *timeline = yyjson_mut_obj_add_obj(doc, object, "timeline");
+    put_number(doc, timeline, "upload_us", t->upload_us);
+    put_number(doc, timeline, "submit_us", t->submit_us);
+    put_number(doc, timeline, "execute_us", t->execute_us);
+    put_number(doc, timeline, "download_us", t->download_us);
+    yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, object, "advice");
+    for (uint32_t i = 0; i < c->advice_count; i++) {
+        yyjson_mut_val *item = yyjson_mut_arr_add_obj(doc, list);
+        put_text(doc, item, "rule", c->advice[i].rule);
+        put_text(doc, item, "text", c->advice[i].text);
+        put_text(doc, item, "command", c->advice[i].command);
+        put_number(doc, item, "gain", c->advice[i].gain);
+    }
 }
 
 static void put_floor(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_result_case *c)
@@ -340,10 +361,10 @@ static yyjson_mut_val *case_of(yyjson_mut_doc *doc, const wfi_result_case *c)
     }
     if (c->has_check)
         put_check(doc, object, &c->check);
-    if (c->has_plan)
-        put_kernel(doc, object, c);
+    put_kernel(doc, object, c);
     put_floor(doc, object, c);
     put_study(doc, object, &c->study);
+    put_explained(doc, object, c);
     if (c->history_count)
         yyjson_mut_obj_add_val(doc, object, "history",
                                yyjson_mut_arr_with_double(doc, c->history, c->history_count));

@@ -37,6 +37,18 @@ typedef struct wfi_result_study {
     double value;     /* its value; for "work-group" the work-items of one */
 } wfi_result_study;
 
+/* One piece of advice of `wavefit explain`. */
+typedef struct wfi_result_advice {
+    const char *rule;
+    char text[320], command[200];
+    double gain; /* at most so many times faster */
+} wfi_result_advice;
+
+/* Where the time of a single call goes, microseconds; 0: not measured. */
+typedef struct wfi_result_timeline {
+    double upload_us, submit_us, execute_us, download_us;
+} wfi_result_timeline;
+
 /* One measured ceiling. */
 typedef struct wfi_result_peak {
     const char *name, *unit;
@@ -72,6 +84,9 @@ typedef struct wfi_result_case {
     uint32_t history_count; /* cg: |r| / |b| of each iteration */
     const double *history;
     wfi_result_study study;
+    wfi_result_timeline timeline;
+    uint32_t advice_count;
+    const wfi_result_advice *advice;
     uint32_t extra_count; /* results special to a family: gosa, score, … */
     wfi_fact extras[WFI_MAX_PROBLEM];
     const struct wfi_sustained *sustained; /* NULL: not a sustained run */

@@ -155,4 +155,9 @@ typedef struct wfi_choice {
 wf_result wfi_choose(wf_device *device, const wfi_problem *problem, const wf_tuning *tuning,
                      wfi_choice *out);
 
+/* inspect.c: what a choice is, but for its dispatches and its kernel. */
+wf_plan_info wfi_describe_choice(const wfi_choice *choice);
+void wfi_describe_pipeline(const wfi_point *point, const wfi_pipeline *pipeline, uint64_t groups,
+                           wf_kernel_info *kernel);
+
 #endif

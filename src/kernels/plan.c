@@ -682,20 +682,9 @@ uint64_t wf_plan_workspace(const wf_plan *plan)
     return plan->workspace;
 }
 
-/* The value of the first statistic that a driver gives under one of the names, else 0. */
-static uint32_t statistic(const wf_kernel_info *kernel, const char *const *names, size_t count)
-{
-    for (size_t n = 0; n < count; n++)
-        for (uint32_t i = 0; i < kernel->statistic_count; i++)
-            if (strcmp(kernel->statistics[i].name, names[n]) == 0)
-                return kernel->statistics[i].value > 0 ? (uint32_t)kernel->statistics[i].value : 0;
-    return 0;
-}
-
 /* The kernel of the step with the most work-items. */
 static void describe_kernel(const wf_plan *plan, wf_kernel_info *kernel)
 {
-    const wfi_variant *variant = plan->choice.point.variant;
     double most = -1;
     for (uint32_t i = 0; i < plan->step_count; i++) {
         const wfi_step *step = &plan->steps[i];
@@ -708,39 +697,16 @@ static void describe_kernel(const wf_plan *plan, wf_kernel_info *kernel)
         if (items <= most)
             continue;
         most = items;
-        *kernel = (wf_kernel_info){.groups = groups, .subgroup_size = pipeline->subgroup_size};
-        memcpy(kernel->group_size, pipeline->group_size, sizeof kernel->group_size);
-        for (uint32_t s = 0; s < pipeline->statistic_count; s++)
-            kernel->statistics[kernel->statistic_count++] = pipeline->statistics[s];
+        wfi_describe_pipeline(&plan->choice.point, pipeline, groups, kernel);
     }
-    static const char *const registers[] = {"Register Count", "VGPRs"};    /* NVIDIA, RADV */
-    static const char *const spilled[] = {"Spilled VGPRs", "Spill count"}; /* RADV, ANV */
-    kernel->registers = statistic(kernel, registers, sizeof registers / sizeof *registers);
-    kernel->spilled = statistic(kernel, spilled, sizeof spilled / sizeof *spilled);
-    if (variant->shared_bytes)
-        kernel->shared_bytes = variant->shared_bytes(&plan->choice.point);
-    if (kernel->subgroup_size == 0)
-        kernel->subgroup_size = plan->device->caps.subgroup_size;
 }
 
 wf_result wf_plan_describe(const wf_plan *plan, wf_plan_info *info)
 {
     if (!plan || !info)
         return WF_ERROR_INVALID_ARGUMENT;
-    const wfi_variant *variant = plan->choice.point.variant;
-    const wfi_family *family = wfi_family_get(plan->problem.family);
-    wf_plan_info local = {
-        .family = family->name,
-        .variant = variant->name,
-        .chosen_by = plan->choice.chosen_by,
-        .constant_count = variant->parameter_count,
-        .dispatches = plan->step_count,
-        .flops = family->flops(&plan->problem),
-        .least_bytes = family->least_bytes(&plan->problem),
-    };
-    for (uint32_t i = 0; i < variant->parameter_count; i++)
-        local.constants[i] =
-            (wf_constant){variant->parameters[i].name, plan->choice.point.values[i]};
+    wf_plan_info local = wfi_describe_choice(&plan->choice);
+    local.dispatches = plan->step_count;
     describe_kernel(plan, &local.kernel);
     return wfi_params_write(info, &local, sizeof local) ? WF_SUCCESS : WF_ERROR_INVALID_ARGUMENT;
 }

@@ -18,6 +18,7 @@ static const struct {
     {"ladder", wfi_tool_ladder, "every algorithm of a family, from the first to the best"},
     {"sweep", wfi_tool_sweep, "time against one parameter, with occupancy"},
     {"tune", wfi_tool_tune, "find the best variants and constants on this device"},
+    {"explain", wfi_tool_explain, "where the time goes, what limits it, and what to try"},
     {"report", wfi_tool_report, "one page of results files, to look at; or a comparison"},
     {"himeno", wfi_tool_himeno, "the Himeno benchmark"},
     {"spmv", wfi_tool_spmv, "sparse matrix times vector"},

@@ -219,6 +219,41 @@ wf_result wfi_study_run(wfi_session *session, const wfi_study *study, const char
     return result;
 }
 
+void wfi_study_arguments(const wfi_study *study, char *text, size_t bytes)
+{
+    const char *option = study->family == WF_FAMILY_STENCIL ? "--size"
+                         : study->family == WF_FAMILY_SPMV  ? "--matrix"
+                                                            : "--shape";
+    const char *given = study->family == WF_FAMILY_STENCIL ? (study->size ? study->size : "M")
+                        : study->family == WF_FAMILY_SPMV
+                            ? (study->matrix_text ? study->matrix_text : "poisson27:64")
+                            : study->name;
+    snprintf(text, bytes, "%s %s%s%s", option, given, study->type == WF_TYPE_F32 ? "" : " --type ",
+             study->type == WF_TYPE_F32 ? "" : wf_type_name(study->type));
+}
+
+wf_problem wfi_study_problem(const wfi_study *study)
+{
+    const wfi_csr *m = &study->matrix;
+    wf_problem problem = {.size = sizeof problem, .family = study->family, .type = study->type};
+    memcpy(problem.extent, study->extent, sizeof problem.extent);
+    if (study->family != WF_FAMILY_SPMV)
+        return problem;
+    double squares = 0;
+    const double mean = (double)m->entries / m->rows;
+    problem.extent[0] = m->rows;
+    problem.extent[1] = m->columns;
+    problem.extent[2] = m->entries;
+    for (uint32_t row = 0; row < m->rows; row++) {
+        const uint32_t length = m->row_offsets[row + 1] - m->row_offsets[row];
+        squares += (length - mean) * (length - mean);
+        if (length > problem.longest_row)
+            problem.longest_row = length;
+    }
+    problem.row_deviation = sqrt(squares / m->rows);
+    return problem;
+}
+
 uint32_t wfi_study_variant(wf_family family, const char *name)
 {
     wf_variant_info info;

@@ -30,6 +30,11 @@ wf_result wfi_study_run(wfi_session *session, const wfi_study *study, const char
                         const wf_constant *constants, uint32_t constant_count,
                         wfi_result_case *out);
 
+/* The options that name the problem, for a command line: "--shape 1024x1024x1024". */
+void wfi_study_arguments(const wfi_study *study, char *text, size_t bytes);
+/* The problem by its sizes. */
+wf_problem wfi_study_problem(const wfi_study *study);
+
 /* Operations and least bytes of what the case's time is of. */
 double wfi_study_flops(const wfi_study *study);
 double wfi_study_bytes(const wfi_study *study);

@@ -108,6 +108,22 @@ expect 0 'a pause of' bench --sustained 0.06 --family stencil --work 1 --pause 1
 timeout -s INT 3 "$tool" bench --sustained 5 --family spmv --json cut.json >out 2>err
 check 'an interrupted run leaves its results' grep -q '"status": "cancelled"' cut.json
 
+# explain
+expect 0 '^advice' explain matmul --shape 100x90x80 --json explain.json
+check 'explain.json has the timeline' grep -q '"execute_us"' explain.json
+expect 0 'least possible' explain spmv --matrix "$data/small.mtx" --limits minimum
+expect 0 'occupancy unknown' explain stencil --size 20x10x8 --variant naive
+expect 2 'is not amd:CHIP' explain matmul --target nvidia:h100
+expect 2 'is not amd:CHIP' explain matmul --target 'amd:../x'
+for radv in /usr/share/vulkan/icd.d/radeon_icd*.json; do
+    [ -f "$radv" ] || continue
+    expect 0 'VGPRs +[1-9]' explain matmul --shape 1024x1024x1024 --target amd:navi31 --json amd.json
+    check 'amd.json has the occupancy' grep -q '"occupancy": [01]' amd.json
+    expect 0 'LDS size' explain spmv --matrix poisson27:8 --target amd:polaris10
+    expect 0 'compiled only' explain stencil --size M --target amd:gfx1201
+    expect 3 'does not know the chip nosuch' explain matmul --target amd:nosuch
+done
+
 # the report
 pages=$data/../../page/data
 expect 0 '^report.html: ' report ladder.json sweep.json peaks.json -o report.html
@@ -133,7 +149,7 @@ printf '{"schema": "wavefit-results/1", "device": {}, "cases": [{"family": 3}]}'
 expect 1 'odd.json: case 0 has no family or no status' report odd.json
 expect 1 'nowhere/r.html: cannot be written' report ladder.json -o nowhere/r.html
 
-timeout -s INT 2 "$tool" bench --json bench.json >out 2>err
+timeout -s INT 6 "$tool" bench --json bench.json >out 2>err
 check 'bench leaves its page' grep -q '</html>' bench.html
 
 # matrices through .npy files: y (4) as a column does not exist, so products of products

@@ -466,6 +466,22 @@ typedef struct wf_plan_info {
     wf_kernel_info kernel;
 } wf_plan_info;
 
+/* A problem by its sizes, without data. */
+typedef struct wf_problem {
+    size_t size;
+    wf_family family; /* STENCIL, SPMV or MATMUL */
+    wf_type type;
+    uint64_t extent[3];   /* stencil: cells; spmv: rows, columns, entries; matmul: m, n, k */
+    uint32_t longest_row; /* spmv, of entries a row */
+    double row_deviation; /* likewise, the standard deviation */
+} wf_problem;
+
+/* Chooses variant and constants for the problem and compiles the kernel, without memory for data and
+ * without running it: devices that only compile will do. info->kernel.groups is 0. The results
+ * of wf_matmul_plan. */
+WF_API wf_result wf_kernel_compile(wf_device *device, const wf_problem *problem,
+                                   const wf_tuning *tuning, wf_plan_info *info);
+
 /* An estimate, by what is published about the device's architecture and what the driver told of the
  * kernel. A unit is what holds whole work-groups: multiprocessor, compute unit, core. */
 typedef struct wf_occupancy {
@@ -706,8 +722,8 @@ typedef struct wf_spmv_params {
     wf_type type;                   /* F32, F64 or F16 */
     const wf_tuning *tuning;
     const wf_jobs *jobs; /* NULL: pipelines are compiled in wf_spmv_plan */
-    bool transpose; /* x has rows elements and y columns; the plan makes a transposed copy */
-    bool updatable; /* wf_spmv_update will be called: 4 bytes more an entry */
+    bool transpose;      /* x has rows elements and y columns; the plan makes a transposed copy */
+    bool updatable;      /* wf_spmv_update will be called: 4 bytes more an entry */
     /* Right-hand sides, at most WF_SPMV_MOST_VECTORS; 0: 1. X and Y are then row-major matrices of
      * as many columns, rows x_stride and y_stride elements apart (0: vectors). */
     uint32_t vectors, x_stride, y_stride;

@@ -1,0 +1,110 @@
+/* What a plan, or the kernel for a problem, is: for people, and without running it. */
+#include <string.h>
+
+#include "core/device.h"
+#include "core/params.h"
+#include "kernels/family.h"
+#include "kernels/plan.h"
+
+/* The value of the first statistic that a driver gives under one of the names, else 0. */
+static uint32_t statistic(const wf_kernel_info *kernel, const char *const *names, size_t count)
+{
+    for (size_t n = 0; n < count; n++)
+        for (uint32_t i = 0; i < kernel->statistic_count; i++)
+            if (strcmp(kernel->statistics[i].name, names[n]) == 0)
+                return kernel->statistics[i].value > 0 ? (uint32_t)kernel->statistics[i].value : 0;
+    return 0;
+}
+
+void wfi_describe_pipeline(const wfi_point *point, const wfi_pipeline *pipeline, uint64_t groups,
+                           wf_kernel_info *kernel)
+{
+    static const char *const registers[] = {"Register Count", "VGPRs"};    /* NVIDIA, RADV */
+    static const char *const spilled[] = {"Spilled VGPRs", "Spill count"}; /* RADV, ANV */
+    *kernel = (wf_kernel_info){.groups = groups, .subgroup_size = pipeline->subgroup_size};
+    memcpy(kernel->group_size, pipeline->group_size, sizeof kernel->group_size);
+    for (uint32_t i = 0; i < pipeline->statistic_count; i++)
+        kernel->statistics[kernel->statistic_count++] = pipeline->statistics[i];
+    kernel->registers = statistic(kernel, registers, sizeof registers / sizeof *registers);
+    kernel->spilled = statistic(kernel, spilled, sizeof spilled / sizeof *spilled);
+    if (point->variant->shared_bytes)
+        kernel->shared_bytes = point->variant->shared_bytes(point);
+    if (kernel->subgroup_size == 0)
+        kernel->subgroup_size = point->caps->subgroup_size;
+}
+
+wf_plan_info wfi_describe_choice(const wfi_choice *choice)
+{
+    const wfi_variant *variant = choice->point.variant;
+    const wfi_family *family = wfi_family_get(choice->point.problem->family);
+    wf_plan_info info = {
+        .family = family->name,
+        .variant = variant->name,
+        .chosen_by = choice->chosen_by,
+        .constant_count = variant->parameter_count,
+        .flops = family->flops(choice->point.problem),
+        .least_bytes = family->least_bytes(choice->point.problem),
+    };
+    for (uint32_t i = 0; i < variant->parameter_count; i++)
+        info.constants[i] = (wf_constant){variant->parameters[i].name, choice->point.values[i]};
+    return info;
+}
+
+static wf_result problem_of(const wfi_log *log, const wf_problem *given, wfi_problem *out)
+{
+    const uint64_t *e = given->extent;
+    *out = (wfi_problem){.family = given->family, .type = given->type};
+    if (e[0] == 0 || e[1] == 0 || e[2] == 0 || (unsigned)given->type >= WF_TYPE_COUNT)
+        return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT, "wf_kernel_compile: an empty problem");
+    switch (given->family) {
+    case WF_FAMILY_STENCIL:
+        out->stencil = (wfi_stencil_problem){e[0], e[1], e[2]};
+        return WF_SUCCESS;
+    case WF_FAMILY_SPMV:
+        out->spmv = (wfi_spmv_problem){.rows = e[0],
+                                       .columns = e[1],
+                                       .entries = e[2],
+                                       .longest_row = given->longest_row,
+                                       .mean_row = (double)e[2] / (double)e[0],
+                                       .row_deviation = given->row_deviation};
+        return WF_SUCCESS;
+    case WF_FAMILY_MATMUL:
+        out->matmul = wfi_matmul_plain(e[0], e[1], e[2]);
+        return WF_SUCCESS;
+    default:
+        return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_kernel_compile: no problem of family %s can be described",
+                        wf_family_name(given->family));
+    }
+}
+
+wf_result wf_kernel_compile(wf_device *device, const wf_problem *given, const wf_tuning *tuning,
+                            wf_plan_info *info)
+{
+    wf_problem read;
+    wfi_problem problem;
+    wfi_choice choice;
+    wfi_pipeline_desc desc;
+    wfi_pipeline pipeline = {0};
+    if (!device || !info)
+        return WF_ERROR_INVALID_ARGUMENT;
+    wf_result result =
+        wfi_params_read(&device->log, "wf_kernel_compile", given, &read, sizeof read);
+    if (result == WF_SUCCESS)
+        result = problem_of(&device->log, &read, &problem);
+    if (result == WF_SUCCESS)
+        result = wfi_choose(device, &problem, tuning, &choice);
+    if (result != WF_SUCCESS)
+        return result;
+    choice.point.problem = &problem;
+    wfi_point_pipeline(&choice.point, &desc);
+    result = wfi_pipeline_create(device, &desc, &pipeline);
+    if (result == WF_SUCCESS) {
+        wf_plan_info local = wfi_describe_choice(&choice);
+        wfi_describe_pipeline(&choice.point, &pipeline, 0, &local.kernel);
+        if (!wfi_params_write(info, &local, sizeof local))
+            result = WF_ERROR_INVALID_ARGUMENT;
+    }
+    wfi_pipeline_destroy(device, &pipeline);
+    return result;
+}

@@ -1,0 +1,116 @@
+#include "tool/explain_print.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tool/table.h"
+
+#define BAR 28
+
+static void print_share(const char *name, double us, double all, const char *what)
+{
+    char time[32], bar[BAR + 1];
+    const int length = (int)(us / all * BAR + 0.5);
+    memset(bar, '#', sizeof bar);
+    bar[length < BAR ? length : BAR] = '\0';
+    wfi_format_time(us, time, sizeof time);
+    printf("  %-9s %10s %5.1f %%  %-*s %s\n", name, time, us / all * 100, BAR, bar, what);
+}
+
+static void print_timeline(const wfi_result_timeline *t)
+{
+    const double all = t->upload_us + t->submit_us + t->execute_us + t->download_us;
+    puts("\none call that brings its data and fetches the result");
+    print_share("upload", t->upload_us, all, "to the device, host clock");
+    print_share("submit", t->submit_us, all, "recording, submitting, awaiting");
+    print_share("execute", t->execute_us, all, "the kernels");
+    print_share("download", t->download_us, all, "back to the host, host clock");
+}
+
+static void print_level(const char *name, double ceiling, double time_us, double least)
+{
+    char text[32];
+    if (!isfinite(ceiling))
+        return;
+    const double most = ceiling * 1e3 * time_us;
+    wfi_format_bytes(most, text, sizeof text);
+    printf("  %-9s at most %10s, %.4g times the least\n", name, text, most / least);
+}
+
+/* Vulkan has no counters of bytes; what a level can have moved at most is its ceiling times the
+ * time. */
+static void print_bytes(const wfi_study *study, const wfi_result_case *c,
+                        const wfi_explain_levels *levels)
+{
+    char least[32];
+    const double bytes = wfi_study_bytes(study);
+    wfi_format_bytes(bytes, least, sizeof least);
+    printf("\nbytes moved: least possible %s; in this time, by the measured ceilings\n", least);
+    print_level("memory", levels->memory, c->timing.median_us, bytes);
+    print_level("caches", levels->cache, c->timing.median_us, bytes);
+    print_level("shared", levels->shared, c->timing.median_us, bytes);
+}
+
+void wfi_explain_print_kernel(const wf_caps *caps, const wf_kernel_info *kernel)
+{
+    wf_occupancy occupancy;
+    printf("\nkernel: work-groups of %u x %u x %u", kernel->group_size[0], kernel->group_size[1],
+           kernel->group_size[2]);
+    if (kernel->groups)
+        printf(", %llu of them", (unsigned long long)kernel->groups);
+    printf("; %llu bytes of shared memory each; subgroups of %u\n",
+           (unsigned long long)kernel->shared_bytes, kernel->subgroup_size);
+    if (wf_kernel_occupancy(caps, kernel, &occupancy) == WF_SUCCESS)
+        printf(
+            "  occupancy %.0f %%: %u of %u subgroups a compute unit (%u work-groups), limited by "
+            "%s\n  an estimate for %s: %s\n",
+            occupancy.fraction * 100, occupancy.subgroups, occupancy.most_subgroups,
+            occupancy.groups, occupancy.limited_by, occupancy.architecture, occupancy.source);
+    else
+        puts("  occupancy unknown: nothing is published about this device");
+    for (uint32_t i = 0; i < kernel->statistic_count; i++)
+        printf("  %-28s %.10g\n", kernel->statistics[i].name, kernel->statistics[i].value);
+    if (kernel->statistic_count == 0)
+        puts("  the driver tells no statistics");
+}
+
+static void print_waves(const wfi_observation *o)
+{
+    double waves, efficiency;
+    if (wfi_waves(o, &waves, &efficiency))
+        printf(
+            "  tail      %.2f waves of work-groups over %u compute units: %.0f %% of their places "
+            "used\n",
+            waves, o->compute_units, efficiency * 100);
+}
+
+static void print_advice(const wfi_result_case *c)
+{
+    puts("\nadvice");
+    if (c->advice_count == 0)
+        puts("  nothing: no rule found anything to gain");
+    for (uint32_t i = 0; i < c->advice_count; i++)
+        printf("  %u. %s At most x%.2f.\n       %s\n", i + 1, c->advice[i].text, c->advice[i].gain,
+               c->advice[i].command);
+}
+
+void wfi_explain_print(wfi_session *session, const wfi_study *study, const wfi_result_case *c,
+                       const wfi_observation *o, const wfi_explain_levels *levels)
+{
+    char floor_text[32];
+    const double flops = wfi_study_flops(study), bytes = wfi_study_bytes(study);
+    wfi_case_print(session, c);
+    wfi_format_time(c->floor_us, floor_text, sizeof floor_text);
+    printf("floor     %s, set by %s: %.1f %% of it reached\n", floor_text, c->floor_by,
+           c->floor_us / c->timing.median_us * 100);
+    printf(
+        "intensity %.4g operations a byte; this device turns from memory to arithmetic at %.4g\n",
+        flops / bytes,
+        wfi_session_fma_rate(session, study->type) / wfi_session_copy_bandwidth(session));
+    print_timeline(&c->timeline);
+    print_bytes(study, c, levels);
+    wfi_explain_print_kernel(session->caps, &c->plan.kernel);
+    print_waves(o);
+    print_advice(c);
+}
