@@ -99,8 +99,9 @@
         if (!device.peaks.has(name)) device.peaks.set(name, []);
         device.peaks.get(name).push(peak);
       }
-      device.copy = number(peaks.copy_gbs) ?? device.copy ?? null;
-      device.fma = number(peaks.fma_f32_gflops) ?? device.fma ?? null;
+      // Each file has measured both; the best is the ceiling.
+      device.copy = Math.max(number(peaks.copy_gbs) ?? 0, device.copy ?? 0) || null;
+      device.fma = Math.max(number(peaks.fma_f32_gflops) ?? 0, device.fma ?? 0) || null;
     }
   }
   const cases = files.flatMap((file) => list(file.results.cases).map((entry) => {
@@ -123,9 +124,11 @@
   }
 
   // Colours depend on the theme, so a chart is kept as the function that makes its configuration.
-  function plot(parent, name, make, low) {
+  function plot(parent, name, make, low, height) {
     const canvas = element("canvas", { role: "img", "aria-label": name });
-    parent.append(element("div", { class: low ? "plot low" : "plot" }, canvas));
+    const box = element("div", { class: low ? "plot low" : "plot" }, canvas);
+    if (height) box.style.height = `${height}px`;
+    parent.append(box);
     charts.push({ canvas, make, name, chart: null });
   }
 
@@ -161,6 +164,11 @@
       maxRotation: 0 }, grid: { color: (context) => (context.tick && tens(context.tick.value)
       ? css("--line") : "transparent") }, ...more });
   }
+
+  const whole = (value) => { // of 1 to 9 times a power of ten
+    const lead = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
+    return Math.abs(lead - Math.round(lead)) < 1e-6 ? digits(value) : "";
+  };
 
   // An axis of powers of two, labelled by `label`.
   function doubling(title, values, label) {
@@ -369,14 +377,17 @@
     const problem = (c) => `${c.family} ${c.label} ${c.type}`;
     const names = [...new Set(plain.filter((c) => number(object(c.percent).value) !== null)
       .map(problem))];
+    const narrow = window.innerWidth < 700; // no room for names under the bars
     if (names.length)
       plot(card, "Percent of the measured ceiling", () => ({ type: "bar",
         data: { labels: names, datasets: devices.map((device) => ({ label: device.label,
           backgroundColor: device.color, data: names.map((name) => { const c = plain.find((item) =>
             item.owner === device && problem(item) === name);
           return c ? number(object(c.percent).value) : null; }) })) },
-        options: { plugins: { legend }, scales: { x: { ticks: { autoSkip: false, maxRotation: 70 } },
-          y: axis("% of measured ceiling", { beginAtZero: true }) } } }));
+        options: { indexAxis: narrow ? "y" : "x", plugins: { legend }, scales: {
+          [narrow ? "y" : "x"]: { ticks: { autoSkip: false, maxRotation: 70 } },
+          [narrow ? "x" : "y"]: axis("% of measured ceiling", { beginAtZero: true }) } } }), false,
+      narrow ? 90 + 30 * names.length : 0);
     const input = element("input", { type: "search", id: "filter", placeholder: "spmv f64 …" });
     card.append(element("div", { class: "controls" },
       element("label", { for: "filter" }, "Show only "), input));
@@ -498,11 +509,12 @@
         }
         const scales = { x: doubling(text(all[0].study.over) === "work-group"
           ? "work-items a work-group" : text(all[0].study.over), ran.map((c) => c.study.value),
-        (value) => text(value)), y: logarithmic("µs", { ticks: { callback: digits },
+        (value) => text(value)), y: logarithmic("µs", { ticks: { callback: whole },
           min: Math.min(...ran.map((c) => c.median)) * 0.8,
           max: Math.max(...ran.map((c) => c.median)) * 1.25 }) };
         if (sets.some((set) => set.yAxisID))
           scales.y1 = axis("occupancy %", { position: "right", min: 0, max: 105,
+            ticks: { callback: (value) => (value <= 100 ? value : "") },
             grid: { display: false } });
         return { data: { datasets: sets }, options: { parsing: false, scales,
           plugins: { legend, tooltip: { callbacks: { label: (item) => { const c = item.raw.c;
