@@ -12,7 +12,7 @@
 
 typedef struct arguments {
     const char *budget, *patience, *suite, *shape, *size, *matrix, *type;
-    bool exhaustive, again, discard, export, show, forget;
+    bool compare, exhaustive, again, discard, export, show, forget;
     wf_family family; /* COUNT: all */
     double seconds, patience_seconds;
 } arguments;
@@ -141,6 +141,55 @@ static int print_outcomes(const wfi_tune_problem *problems, const wfi_tune_outco
     return code;
 }
 
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* How much longer each choice takes than the best of all searches, in percent. */
+static int print_comparison(const wfi_tune_problem *problems, const wfi_tune_outcome *outcomes,
+                            uint32_t count)
+{
+    double losses[WFI_TUNE_RIVALS][WFI_MAX_TUNE_PROBLEMS];
+    uint32_t done = 0;
+    printf("%-8s %-4s %-18s %10s %9s %9s %9s %9s %9s %9s\n", "family", "type", "problem", "best",
+           "model", "shipped", "left out", "tuned", "again", "exhaust.");
+    for (uint32_t i = 0; i < count; i++) {
+        const wfi_tune_outcome *o = &outcomes[i];
+        char text[48];
+        double best = 0;
+        printf("%-8s %-4s %-18s ", wf_family_name(problems[i].family),
+               wf_type_name(problems[i].type), problems[i].name);
+        if (!o->done) {
+            printf("%s\n", o->error);
+            continue;
+        }
+        for (int r = 0; r < WFI_TUNE_RIVALS; r++)
+            if (o->rival_us[r] > 0 && (best == 0 || o->rival_us[r] < best))
+                best = o->rival_us[r];
+        wfi_format_time(best, text, sizeof text);
+        printf("%10s", text);
+        for (int r = 0; r < WFI_TUNE_RIVALS; r++) {
+            losses[r][done] = (o->rival_us[r] / best - 1) * 100;
+            printf(" %7.1f %%", losses[r][done]);
+        }
+        printf("\n%33s%u of %llu points; shipped: %s; left out: %s\n%33sbest: %s\n%33smodel: %s\n",
+               "", o->measured, (unsigned long long)o->legal, o->rival_by[WFI_RIVAL_SHIPPED],
+               o->rival_by[WFI_RIVAL_LEFT_OUT], "", o->best, "", o->before);
+        done++;
+    }
+    for (int line = 0; line < 2 && done; line++) {
+        printf("%-43s", line ? "worst" : "median");
+        for (int r = 0; r < WFI_TUNE_RIVALS; r++) {
+            qsort(losses[r], done, sizeof *losses[r], compare_doubles);
+            printf(" %7.1f %%", losses[r][line ? done - 1 : done / 2]);
+        }
+        putchar('\n');
+    }
+    return done == count ? WFI_EXIT_DONE : WFI_EXIT_FAILED;
+}
+
 /* The one problem that the options name; false with a line printed, or true with *count 0: none. */
 static bool single_problem(const arguments *args, wfi_tune_problem *problem, uint32_t *count)
 {
@@ -191,6 +240,7 @@ static int search(const arguments *args, const wfi_common *common)
     const wfi_tune_work work = {.common = common,
                                 .budget_seconds = args->seconds,
                                 .patience_seconds = args->patience_seconds,
+                                .compare = args->compare,
                                 .exhaustive = args->exhaustive,
                                 .again = args->again,
                                 .discard = args->discard,
@@ -202,7 +252,8 @@ static int search(const arguments *args, const wfi_common *common)
         return code;
     if (count == 1 && !outcomes[0].done)
         return wfi_run_error("%s", outcomes[0].error);
-    const int printed = print_outcomes(problems, outcomes, count);
+    const int printed = args->compare ? print_comparison(problems, outcomes, count)
+                                      : print_outcomes(problems, outcomes, count);
     return code != WFI_EXIT_DONE ? code : printed;
 }
 
@@ -234,6 +285,9 @@ int wfi_tool_tune(int argc, char **argv)
          "a driver that is silent for so long hangs (default 60)"},
         {"--again", NULL, NULL, &args.again, "measure what earlier runs have measured"},
         {"--exhaustive", NULL, NULL, &args.exhaustive, "every legal point; the budget is each's"},
+        {"--compare", NULL, NULL, &args.compare,
+         "model, rows, two searches of the budget and an exhaustive one of thrice that, each "
+         "problem"},
         {"--discard", NULL, NULL, &args.discard, "keep nothing of what is found"},
         {"--show", NULL, NULL, &args.show, "what is kept of this device"},
         {"--export", NULL, NULL, &args.export, "print it as rows to check in"},

@@ -106,6 +106,60 @@ static void fill_outcome(wfi_session *session, const wf_tune_result *r, wf_resul
     o->kept = r->kept;
 }
 
+/* The point that a search of `seconds` finds, kept nowhere. */
+static wf_result find(child *c, wfi_session *session, const wf_tune_params *base, double seconds,
+                      bool exhaustive, uint64_t seed, wf_tune_result *r)
+{
+    wf_tune_params params = *base;
+    params.budget_seconds = seconds;
+    params.exhaustive = exhaustive;
+    params.discard = params.again = true;
+    params.seed = seed;
+    params.user = c;
+    *r = (wf_tune_result){.size = sizeof *r};
+    return wf_tune(session->device, &params, r);
+}
+
+/* All there is to choose from, one beside the other. */
+static wf_result compare(child *c, wfi_session *session, const wf_tune_params *params,
+                         wfi_tune_outcome *o)
+{
+    static const bool exhaustive[] = {false, false, true};
+    wf_tune_result found[3];
+    wf_plan_info infos[WFI_TUNE_RIVALS];
+    wf_tuning tunings[WFI_TUNE_RIVALS];
+    wf_result result = WF_SUCCESS;
+    for (int i = 0; i < WFI_TUNE_RIVALS; i++) {
+        tunings[i] = (wf_tuning){.size = sizeof tunings[i], .skip_levels = WF_TUNING_MEASURED};
+        infos[i] = (wf_plan_info){.size = sizeof infos[i]};
+    }
+    tunings[WFI_RIVAL_MODEL].no_tuning = true;
+    tunings[WFI_RIVAL_LEFT_OUT].skip_levels |= WF_TUNING_DEVICE_ROWS;
+    for (int i = 0; i < 3 && result == WF_SUCCESS; i++) {
+        wf_tuning *tuning = &tunings[WFI_RIVAL_TUNED + i];
+        result = find(c, session, params, c->work->budget_seconds * (exhaustive[i] ? 3 : 1),
+                      exhaustive[i], c->work->common->seed + (uint64_t)i, &found[i]);
+        tuning->variant = found[i].best.variant;
+        tuning->constants = found[i].best.constants;
+        tuning->constant_count = found[i].best.constant_count;
+        tuning->no_tuning = true;
+    }
+    if (result == WF_SUCCESS)
+        result =
+            wf_tune_compare(session->device, params, tunings, WFI_TUNE_RIVALS, infos, o->rival_us);
+    o->done = result == WF_SUCCESS;
+    for (int i = 0; i < WFI_TUNE_RIVALS && o->done; i++)
+        snprintf(o->rival_by[i], sizeof o->rival_by[i], "%s",
+                 infos[i].chosen_by ? infos[i].chosen_by : "");
+    if (o->done) {
+        point_text(&infos[WFI_RIVAL_EXHAUSTIVE], o->best, sizeof o->best);
+        point_text(&infos[WFI_RIVAL_MODEL], o->before, sizeof o->before);
+        o->measured = found[2].measured;
+        o->legal = found[2].legal;
+    }
+    return result;
+}
+
 /* False: the device was lost, and with it what this process can do. */
 static bool search(child *c, wfi_session *session, double seconds)
 {
@@ -128,8 +182,17 @@ static bool search(child *c, wfi_session *session, double seconds)
     if (wfi_tune_data_make(&work->problems[c->problem], work->common->seed, &data, &params,
                            error)) {
         wf_tune_result r = {.size = sizeof r};
-        const wf_result result = wf_tune(session->device, &params, &r);
-        fill_outcome(session, &r, result, &m.outcome);
+        wf_result result;
+        if (work->compare) {
+            result = compare(c, session, &params, &m.outcome);
+            m.outcome.result = result;
+            if (result != WF_SUCCESS)
+                snprintf(m.outcome.error, sizeof m.outcome.error, "%.500s",
+                         *session->error ? session->error : wf_result_string(result));
+        } else {
+            result = wf_tune(session->device, &params, &r);
+            fill_outcome(session, &r, result, &m.outcome);
+        }
         wfi_tune_data_free(&data);
         if (result == WF_ERROR_DEVICE_LOST)
             return false;
@@ -153,8 +216,9 @@ static int child_main(const wfi_tune_work *work, uint32_t first, double left, in
         return code;
     for (; code == WFI_EXIT_DONE && c.problem < work->count && !wfi_interrupted(); c.problem++) {
         const double rest = until - now_seconds();
-        const double share =
-            work->exhaustive ? work->budget_seconds : rest / (work->count - c.problem);
+        const double share = work->compare      ? 3.0
+                             : work->exhaustive ? work->budget_seconds
+                                                : rest / (work->count - c.problem);
         if (!search(&c, &session, share > 0.2 ? share : 0.2))
             code = EXIT_LOST;
     }

@@ -5,6 +5,17 @@
 #include "tool/session.h"
 #include "tool/tune_suite.h"
 
+/* What a comparison times beside each other. */
+enum {
+    WFI_RIVAL_MODEL,
+    WFI_RIVAL_SHIPPED,  /* a row of the device or its architecture, else the model */
+    WFI_RIVAL_LEFT_OUT, /* without the device's own rows */
+    WFI_RIVAL_TUNED,
+    WFI_RIVAL_TUNED_AGAIN,
+    WFI_RIVAL_EXHAUSTIVE,
+    WFI_TUNE_RIVALS
+};
+
 /* What happened to one problem. */
 typedef struct wfi_tune_outcome {
     wf_result result;
@@ -16,6 +27,8 @@ typedef struct wfi_tune_outcome {
     uint32_t measured, wrong;
     uint64_t legal;
     bool finished, kept;
+    double rival_us[WFI_TUNE_RIVALS]; /* of a comparison */
+    char rival_by[WFI_TUNE_RIVALS][24];
 } wfi_tune_outcome;
 
 typedef struct wfi_tune_work {
@@ -23,6 +36,7 @@ typedef struct wfi_tune_work {
     double budget_seconds;   /* of all problems together; exhaustive: of each */
     double patience_seconds; /* a driver that says nothing for so long hangs */
     bool exhaustive, again, discard;
+    bool compare; /* budget_seconds is of each search; nothing is kept */
     uint32_t count;
     const wfi_tune_problem *problems;
     wfi_tune_outcome *outcomes; /* filled */

@@ -21,7 +21,7 @@ typedef struct finalist {
 
 typedef struct final_round {
     uint32_t count;
-    finalist items[WFI_ELITE + 1];
+    finalist items[WF_TUNE_MOST_RIVALS];
 } final_round;
 
 static wf_result enter(wfi_search *s, wfi_candidate *candidate, final_round *final)
@@ -159,6 +159,63 @@ wf_result wfi_search_decide(wfi_search *s)
         result = run_rounds(s, final);
     if (result == WF_SUCCESS)
         conclude(s, final);
+    for (uint32_t i = 0; i < final->count; i++)
+        wfi_runner_close(&final->items[i].runner);
+    free(final);
+    return result;
+}
+
+/* Adds the rival unless the same point is there already; its place goes to *at. */
+static wf_result enter_rival(wfi_search *s, const wf_tuning *tuning, wfi_candidate *candidate,
+                             final_round *final, uint32_t *at, wf_plan_info *info)
+{
+    wfi_choice choice;
+    bool right = false;
+    wf_result result = wfi_choose(s->device, &s->trial.problem, tuning, &choice);
+    if (result != WF_SUCCESS)
+        return result;
+    choice.point.problem = &s->trial.problem;
+    *candidate = (wfi_candidate){.point = choice.point, .named = wfi_point_named(&choice.point)};
+    candidate->hash = wfi_named_point_hash(&candidate->named);
+    for (*at = 0; *at < final->count; ++*at)
+        if (final->items[*at].candidate->hash == candidate->hash)
+            break;
+    if (*at == final->count) {
+        result = enter(s, candidate, final);
+        if (result == WF_SUCCESS)
+            result = wfi_runner_verify(&final->items[*at].runner, &right);
+        if (result == WF_SUCCESS && !right)
+            result = wfi_fail(&s->device->log, WF_ERROR_UNSUPPORTED, "%s: a wrong result",
+                              candidate->named.variant);
+    }
+    if (result == WF_SUCCESS) {
+        *info = final->items[*at].runner.info;
+        info->chosen_by = choice.chosen_by;
+    }
+    return result;
+}
+
+wf_result wfi_search_compare(wfi_search *s, const wf_tuning *tunings, uint32_t count,
+                             wf_plan_info *infos, double *us)
+{
+    wfi_candidate candidates[WF_TUNE_MOST_RIVALS];
+    uint32_t places[WF_TUNE_MOST_RIVALS];
+    final_round *final = calloc(1, sizeof *final);
+    if (!final)
+        return wfi_fail(&s->device->log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+    wf_result result = WF_SUCCESS;
+    for (uint32_t i = 0; i < count && result == WF_SUCCESS; i++) {
+        const wf_result entered =
+            enter_rival(s, &tunings[i], &candidates[i], final, &places[i], &infos[i]);
+        if (entered != WF_SUCCESS)
+            places[i] = UINT32_MAX;
+        if (entered == WF_ERROR_DEVICE_LOST)
+            result = entered;
+    }
+    if (result == WF_SUCCESS && final->count)
+        result = run_rounds(s, final);
+    for (uint32_t i = 0; i < count && result == WF_SUCCESS; i++)
+        us[i] = places[i] == UINT32_MAX ? 0 : final->items[places[i]].timing.median_us;
     for (uint32_t i = 0; i < final->count; i++)
         wfi_runner_close(&final->items[i].runner);
     free(final);

@@ -56,8 +56,11 @@ static bool print_current(wf_device *device, const struct wfi_tuning *tuning, FI
     if (!current.entries)
         return false;
     for (uint32_t i = 0; i < tuning->own.entry_count; i++)
-        if (wfi_entry_is_current(device, &tuning->own.entries[i]))
-            current.entries[current.entry_count++] = tuning->own.entries[i];
+        if (wfi_entry_is_current(device, &tuning->own.entries[i])) {
+            wfi_tuning_entry *entry = &current.entries[current.entry_count++];
+            *entry = tuning->own.entries[i];
+            entry->sources = wfi_sources_hash(entry->key.family);
+        }
     wfi_tuning_print(&current, true, memory);
     free(current.entries);
     return true;

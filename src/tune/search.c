@@ -280,3 +280,30 @@ wf_result wf_tune(wf_device *device, const wf_tune_params *params, wf_tune_resul
     take_turn(device, false);
     return wfi_params_write(result, &local, sizeof local) ? code : WF_ERROR_INVALID_ARGUMENT;
 }
+
+wf_result wf_tune_compare(wf_device *device, const wf_tune_params *params, const wf_tuning *tunings,
+                          uint32_t count, wf_plan_info *infos, double *us)
+{
+    wf_tune_params read;
+    wf_tune_result unused = {.size = sizeof unused};
+    if (!device || !params || !tunings || !infos || !us || count > WF_TUNE_MOST_RIVALS)
+        return WF_ERROR_INVALID_ARGUMENT;
+    wf_result code = wfi_params_read(&device->log, "wf_tune_compare", params, &read, sizeof read);
+    if (code != WF_SUCCESS)
+        return code;
+    if (!one_problem(&read))
+        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_tune_compare: exactly one problem must be given");
+    wfi_search *s = calloc(1, sizeof *s);
+    if (!s)
+        return wfi_fail(&device->log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+    *s = (wfi_search){.device = device, .params = &read, .result = &unused, .journal = {-1}};
+    set_times(s);
+    code = wfi_trial_open(device, &read, &s->trial);
+    if (code == WF_SUCCESS) {
+        code = wfi_search_compare(s, tunings, count, infos, us);
+        wfi_trial_close(&s->trial);
+    }
+    free(s);
+    return code;
+}

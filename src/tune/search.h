@@ -53,6 +53,10 @@ void wfi_search_halve(wfi_search *s, wfi_pool *pool);
 /* decide.c: the interleaved re-run of the elite and the incumbent; fills s->result. */
 wf_result wfi_search_decide(wfi_search *s);
 
+/* decide.c: the work of wf_tune_compare. */
+wf_result wfi_search_compare(wfi_search *s, const wf_tuning *tunings, uint32_t count,
+                             wf_plan_info *infos, double *us);
+
 /* points.c */
 bool wfi_pool_add(wfi_pool *pool, const wfi_point *point);
 void wfi_pool_free(wfi_pool *pool);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/file.h"
+#include "wfi_sources.h"
 
 #define UNLIKE_UNITS 4.0 /* times as many compute units: another class of device */
 
@@ -152,6 +153,15 @@ uint64_t wfi_shaders_hash(struct wfi_tuning *tuning, wf_family family, wf_type t
             sum += variant_hash(&f->variants[i], module);
     }
     return tuning->shaders[family][type] = sum;
+}
+
+uint64_t wfi_sources_hash(wf_family family)
+{
+    static const uint64_t hashes[WF_FAMILY_COUNT] = {[WF_FAMILY_STENCIL] = WFI_SOURCES_STENCIL,
+                                                     [WF_FAMILY_SPMV] = WFI_SOURCES_SPMV,
+                                                     [WF_FAMILY_MATMUL] = WFI_SOURCES_MATMUL,
+                                                     [WF_FAMILY_VECTOR] = WFI_SOURCES_VECTOR};
+    return hashes[family];
 }
 
 bool wfi_entry_is_current(wf_device *device, const wfi_tuning_entry *entry)

@@ -24,6 +24,9 @@ struct wfi_tuning *wfi_tuning_of(wf_device *device);
 /* Hash of every module, name and parameter of the family for the type. */
 uint64_t wfi_shaders_hash(struct wfi_tuning *tuning, wf_family family, wf_type type);
 
+/* Hash of the family's GLSL, as rows that ship name it. */
+uint64_t wfi_sources_hash(wf_family family);
+
 /* Whether the entry was measured with this driver and these shaders. */
 bool wfi_entry_is_current(wf_device *device, const wfi_tuning_entry *entry);
 

@@ -162,7 +162,9 @@ static wf_result verify_himeno(wfi_runner *runner, wf_check *check)
     double seconds, gosa_error = 0;
     float gosa = 0;
     bool gpu_clock;
-    wf_result result = wf_himeno_run(runner->himeno, CHECK_ITERATIONS, &gosa, &seconds, &gpu_clock);
+    wf_result result = wf_himeno_start(runner->himeno);
+    if (result == WF_SUCCESS)
+        result = wf_himeno_run(runner->himeno, CHECK_ITERATIONS, &gosa, &seconds, &gpu_clock);
     if (result == WF_SUCCESS)
         result = wf_himeno_read(runner->himeno, trial->p);
     if (result == WF_SUCCESS)

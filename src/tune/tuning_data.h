@@ -34,6 +34,7 @@ typedef struct wfi_tuning_entry {
     wfi_key key;
     char problem[64]; /* that was tuned, for people */
     uint32_t driver_id, driver_version;
+    uint64_t sources; /* of rows that ship: hash of the family's GLSL; 0: not said */
     uint64_t shaders; /* hash of the family's modules; 0: not said */
     bool finished;    /* the search ran out of better points, not of time */
     uint32_t best_count, bad_count, tried_count;

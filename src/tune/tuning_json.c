@@ -129,12 +129,12 @@ static void read_tried(wfi_json *j, wfi_tuning_entry *entry)
         }
 }
 
-static void read_shaders(wfi_json *j, wfi_tuning_entry *entry)
+static void read_hash(wfi_json *j, uint64_t *hash)
 {
     const char *text = NULL;
     size_t bytes = 0;
-    if (wfi_json_raw_string(j, &text, &bytes) && (bytes != 16 || !hex64(text, &entry->shaders)))
-        wfi_json_fail(j, "shaders: not a hash of 16 digits");
+    if (wfi_json_raw_string(j, &text, &bytes) && (bytes != 16 || !hex64(text, hash)))
+        wfi_json_fail(j, "not a hash of 16 digits");
 }
 
 static void read_best(wfi_json *j, wfi_tuning_entry *entry)
@@ -197,7 +197,9 @@ static bool read_entry(wfi_json *j, wfi_tuning_entry *entry)
         else if (strcmp(key, "driver_version") == 0)
             read_u32(j, &entry->driver_version);
         else if (strcmp(key, "shaders") == 0)
-            read_shaders(j, entry);
+            read_hash(j, &entry->shaders);
+        else if (strcmp(key, "sources") == 0)
+            read_hash(j, &entry->sources);
         else if (strcmp(key, "finished") == 0)
             wfi_json_bool(j, &entry->finished);
         else if (strcmp(key, "best") == 0)
@@ -328,6 +330,8 @@ static void print_entry(const wfi_tuning_entry *entry, bool rows_alone, FILE *ou
         fprintf(out, ": %d", entry->key.classes[i].value);
     }
     putc('}', out);
+    if (entry->sources)
+        fprintf(out, ",\n      \"sources\": \"%016llx\"", (unsigned long long)entry->sources);
     if (!rows_alone)
         fprintf(out,
                 ",\n      \"driver_id\": %u, \"driver_version\": %u, \"shaders\": \"%016llx\", "

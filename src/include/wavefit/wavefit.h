@@ -1008,6 +1008,16 @@ typedef struct wf_tune_result {
  * functions return. */
 WF_API wf_result wf_tune(wf_device *device, const wf_tune_params *params, wf_tune_result *result);
 
+#define WF_TUNE_MOST_RIVALS 8
+
+/* Times what each of `count` (at most WF_TUNE_MOST_RIVALS) tunings leads to for the problem of
+ * params, verified, in turn, round after round, for the budget; equal choices share a time. us[i] is
+ * the median of one execution, 0 where a tuning is not possible here; infos[i] says what it is. Blocks.
+ * Codes as wf_tune. */
+WF_API wf_result wf_tune_compare(wf_device *device, const wf_tune_params *params,
+                                 const wf_tuning *tunings, uint32_t count, wf_plan_info *infos,
+                                 double *us);
+
 #ifdef __cplusplus
 }
 #endif
