@@ -1,0 +1,162 @@
+/* Rows for AMD generations whose devices nobody here has: for each problem the model's points, looked at
+ * through RADV's compiler (which needs no card): a point that spills registers, or leaves a compute
+ * unit emptier than its neighbours of one changed value do, gives way. Prints a file for
+ * src/tune/devices/, marked as modelled. Run with VK_DRIVER_FILES pointing at RADV and
+ * RADV_FORCE_FAMILY=navi31 or the like. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/device.h"
+#include "tune/store.h"
+
+#define LEAST_OCCUPANCY 0.2 /* below it latency shows */
+
+/* What the compiler made of a point. */
+typedef struct verdict {
+    bool built;
+    uint32_t spilled;
+    double occupancy; /* of 1; 1 where too little is published */
+} verdict;
+
+static uint32_t statistic(const wfi_pipeline *pipeline, const char *name)
+{
+    for (uint32_t i = 0; i < pipeline->statistic_count; i++)
+        if (strcmp(pipeline->statistics[i].name, name) == 0)
+            return (uint32_t)pipeline->statistics[i].value;
+    return 0;
+}
+
+static verdict look_at(wf_device *device, const wfi_point *point)
+{
+    verdict v = {.occupancy = 1};
+    wfi_pipeline_desc desc;
+    wfi_pipeline pipeline = {0};
+    wf_occupancy occupancy;
+    wfi_point_pipeline(point, &desc);
+    if (wfi_pipeline_create(device, &desc, &pipeline) != WF_SUCCESS)
+        return v;
+    wf_kernel_info kernel = {.groups = 1u << 16,
+                             .subgroup_size = pipeline.subgroup_size ? pipeline.subgroup_size
+                                                                     : device->caps.subgroup_size,
+                             .registers = statistic(&pipeline, "VGPRs")};
+    memcpy(kernel.group_size, pipeline.group_size, sizeof kernel.group_size);
+    kernel.shared_bytes = point->variant->shared_bytes ? point->variant->shared_bytes(point) : 0;
+    v.built = true;
+    v.spilled = statistic(&pipeline, "Spilled VGPRs");
+    if (wf_kernel_occupancy(&device->caps, &kernel, &occupancy) == WF_SUCCESS)
+        v.occupancy = occupancy.fraction;
+    wfi_pipeline_destroy(device, &pipeline);
+    return v;
+}
+
+static bool good(const verdict *v)
+{
+    return v->built && v->spilled == 0 && v->occupancy >= LEAST_OCCUPANCY;
+}
+
+static bool better(const verdict *a, const verdict *b)
+{
+    if (a->built != b->built)
+        return a->built;
+    return a->spilled != b->spilled ? a->spilled < b->spilled : a->occupancy > b->occupancy;
+}
+
+/* The best neighbour of one changed value, where the point itself is no good. */
+static void mend(wf_device *device, wfi_point *point)
+{
+    const wfi_point centre = *point;
+    verdict best = look_at(device, point);
+    if (good(&best))
+        return;
+    for (uint32_t p = 0; p < centre.variant->parameter_count; p++)
+        for (uint32_t c = 0; c < centre.variant->parameters[p].candidate_count; c++) {
+            wfi_point near = centre;
+            near.values[p] = centre.variant->parameters[p].candidates[c];
+            if (near.values[p] == centre.values[p] || !wfi_point_legal(&near, NULL))
+                continue;
+            const verdict v = look_at(device, &near);
+            if (better(&v, &best)) {
+                best = v;
+                *point = near;
+            }
+        }
+}
+
+static bool add(wf_device *device, wfi_tuning_data *data, const wfi_problem *problem)
+{
+    const wf_tuning model = {.size = sizeof model, .no_tuning = true};
+    wfi_choice choice;
+    if (wfi_choose(device, problem, &model, &choice) != WF_SUCCESS)
+        return false;
+    choice.point.problem = problem;
+    mend(device, &choice.point);
+    const wfi_key key = wfi_key_of(problem);
+    wfi_tuning_entry *entry = wfi_tuning_add(data, &key);
+    if (!entry)
+        return false;
+    wfi_problem_text(problem, entry->problem, sizeof entry->problem);
+    entry->sources = wfi_sources_hash(key.family);
+    entry->best[0] = wfi_point_named(&choice.point);
+    entry->best_count = 1;
+    return true;
+}
+
+static bool add_all(wf_device *device, wfi_tuning_data *data)
+{
+    static const uint64_t sides[] = {256, 512, 1024, 2048, 4096};
+    static const wfi_stencil_problem grids[] = {
+        {64, 32, 32}, {128, 64, 64}, {256, 128, 128}, {512, 256, 256}};
+    static const wfi_spmv_problem matrices[] = {{.rows = 32768,
+                                                 .columns = 32768,
+                                                 .entries = 830584,
+                                                 .longest_row = 27,
+                                                 .mean_row = 25.3,
+                                                 .row_deviation = 3.6},
+                                                {.rows = 65536,
+                                                 .columns = 65536,
+                                                 .entries = 524266,
+                                                 .longest_row = 8,
+                                                 .mean_row = 8,
+                                                 .row_deviation = 0.02},
+                                                {.rows = 16384,
+                                                 .columns = 16384,
+                                                 .entries = 228340,
+                                                 .longest_row = 1500,
+                                                 .mean_row = 13.9,
+                                                 .row_deviation = 45}};
+    bool ok = true;
+    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
+        wfi_problem problem = {.family = WF_FAMILY_MATMUL, .type = WF_TYPE_F32};
+        problem.matmul = wfi_matmul_plain(sides[i], sides[i], sides[i]);
+        ok = add(device, data, &problem) && ok;
+    }
+    for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
+        wfi_problem problem = {.family = WF_FAMILY_STENCIL, .type = WF_TYPE_F32};
+        problem.stencil = grids[i];
+        ok = add(device, data, &problem) && ok;
+    }
+    for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++) {
+        wfi_problem problem = {.family = WF_FAMILY_SPMV, .type = WF_TYPE_F32};
+        problem.spmv = matrices[i];
+        ok = add(device, data, &problem) && ok;
+    }
+    return ok;
+}
+
+int main(void)
+{
+    const wf_device_params params = {
+        .size = sizeof params, .capture_statistics = true, .cache_directory = ""};
+    wf_device *device = NULL;
+    if (wf_device_create(&params, &device) != WF_SUCCESS)
+        return 3;
+    wfi_tuning_data data = {.device = wfi_device_facts_of(&device->caps)};
+    data.device.modelled = true;
+    /* The driver knows no type for some cards that are not there. */
+    data.device.device_type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+    const bool ok = add_all(device, &data);
+    wfi_tuning_print(&data, true, stdout);
+    wfi_tuning_data_free(&data);
+    wf_device_destroy(&device);
+    return ok ? 0 : 1;
+}
