@@ -2,6 +2,7 @@
 # the file carries).
 find_file(WAVEFIT_CHARTJS NAMES chart.min.js chart.umd.js
     PATHS /usr/share/javascript/chart.js /usr/share/nodejs/chart.js/dist NO_DEFAULT_PATH
+    NO_CMAKE_FIND_ROOT_PATH # the same for every system that wavefit is built for
     DOC "Chart.js, minified, as one file")
 if(WAVEFIT_CHARTJS)
     message(STATUS "wavefit: Chart.js: ${WAVEFIT_CHARTJS}")

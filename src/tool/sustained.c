@@ -38,7 +38,7 @@ static double host_seconds(void)
 
 static void show(const run *r, const char *what, double rate)
 {
-    char text[64], line[160];
+    char text[64], line[192];
     const double at = host_seconds() - r->begin;
     if (isnan(rate)) {
         wfi_progress_show(r->session->common->quiet, at / r->sustained.asked_seconds, "a pause");

@@ -1,4 +1,6 @@
-/* Walks the legal points of a variant: the defaults, the model's choice, every candidate of every
+/* Under an emulator (WAVEFIT_TEST_QUICK set) only the defaults and the model's choice are visited.
+ *
+ * Walks the legal points of a variant: the defaults, the model's choice, every candidate of every
  * parameter around both, and random combinations. */
 #ifndef WFI_TESTS_POINTS_H
 #define WFI_TESTS_POINTS_H

@@ -1,0 +1,242 @@
+/* Every variant of every family once, on a small problem with its defaults, against f64; with
+ * WAVEFIT_TEST_QUICK the first ones alone: compiling the large ones takes an emulated lavapipe
+ * minutes. The families' own tests are thorough. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "harness.h"
+
+enum { M = 37, N = 29, K = 41, ROWS = 50, MOST_ENTRIES = ROWS * 8 };
+
+/* A refusal is right only when it says what the device lacks. */
+static bool made(wf_result result, const char *variant)
+{
+    if (result == WF_SUCCESS)
+        return true;
+    const char *why = test_last_error();
+    if ((result != WF_ERROR_UNSUPPORTED && result != WF_ERROR_CONSTRAINT) || !*why)
+        fail_msg("%s: %s: %s", variant, wf_result_string(result), why);
+    return false;
+}
+
+static void check_holds(const char *family, const char *variant, wf_type type,
+                        const wf_check *check)
+{
+    if (!(check->error_over_bound <= 1))
+        fail_msg("%s %s %s: element %llu is %g times its bound off (seed %llu)", family, variant,
+                 wf_type_name(type), (unsigned long long)check->worst, check->error_over_bound,
+                 (unsigned long long)test_seed());
+}
+
+static wf_buffer *upload(wf_device *device, const void *data, uint64_t bytes)
+{
+    wf_buffer *buffer = NULL;
+    assert_int_equal(wf_buffer_create(device, bytes, WF_MEMORY_DEVICE, &buffer), WF_SUCCESS);
+    if (data)
+        assert_int_equal(wf_buffer_write(buffer, 0, data, bytes), WF_SUCCESS);
+    else
+        test_poison(buffer);
+    return buffer;
+}
+
+static bool run_matmul(wf_device *device, const wf_tuning *tuning)
+{
+    static float a[M * K], b[K * N], c[M * N];
+    test_random random = {test_seed()};
+    const wf_matmul_params params = {
+        .size = sizeof params, .m = M, .n = N, .k = K, .tuning = tuning};
+    wf_plan *plan = NULL;
+    wf_check check;
+    if (!made(wf_matmul_plan(device, &params, &plan), tuning->variant))
+        return false;
+    for (size_t i = 0; i < M * K; i++)
+        a[i] = (float)test_random_uniform(&random);
+    for (size_t i = 0; i < K * N; i++)
+        b[i] = (float)test_random_uniform(&random);
+    wf_buffer *buffers[] = {upload(device, a, sizeof a), upload(device, b, sizeof b),
+                            upload(device, NULL, sizeof c)};
+    wf_bindings bindings = {.size = sizeof bindings};
+    for (int i = 0; i < 3; i++)
+        bindings.items[i].buffer = buffers[i];
+    if (wf_plan_workspace(plan) > 0)
+        bindings.workspace.buffer = upload(device, NULL, wf_plan_workspace(plan));
+    assert_int_equal(wf_plan_run(plan, &bindings), WF_SUCCESS);
+    assert_int_equal(wf_buffer_read(buffers[2], 0, c, sizeof c), WF_SUCCESS);
+    const wf_matmul_inputs inputs = {.size = sizeof inputs, .a = a, .b = b};
+    assert_int_equal(wf_matmul_check(&params, &inputs, c, 0, 1, &check), WF_SUCCESS);
+    check_holds("matmul", tuning->variant, WF_TYPE_F32, &check);
+    wf_plan_destroy(&plan);
+    wf_buffer *workspace = (wf_buffer *)bindings.workspace.buffer;
+    wf_buffer_destroy(&workspace);
+    for (int i = 0; i < 3; i++)
+        wf_buffer_destroy(&buffers[i]);
+    return true;
+}
+
+/* Rows of 0 to 7 entries in ascending columns. */
+static uint32_t make_matrix(test_random *random, uint32_t *offsets, uint32_t *columns)
+{
+    uint32_t entries = 0;
+    for (uint32_t row = 0; row < ROWS; row++) {
+        offsets[row] = entries;
+        for (uint32_t i = 0; i < row % 8; i++)
+            columns[entries++] = i * 6 + test_random_below(random, 6);
+    }
+    offsets[ROWS] = entries;
+    return entries;
+}
+
+static bool run_spmv(wf_device *device, const wf_tuning *tuning, wf_type type)
+{
+    static uint32_t offsets[ROWS + 1], columns[MOST_ENTRIES];
+    static double values[MOST_ENTRIES], x[ROWS], y[ROWS];
+    test_random random = {test_seed()};
+    const uint32_t entries = make_matrix(&random, offsets, columns);
+    const bool narrow = type == WF_TYPE_F32;
+    for (uint32_t i = 0; i < entries + ROWS; i++) {
+        double *to = i < entries ? values : x;
+        const uint32_t at = i < entries ? i : i - entries;
+        if (narrow)
+            ((float *)(void *)to)[at] = (float)test_random_uniform(&random);
+        else
+            to[at] = test_random_uniform(&random);
+    }
+    const wf_spmv_params params = {.size = sizeof params,
+                                   .rows = ROWS,
+                                   .columns = ROWS,
+                                   .row_offsets = offsets,
+                                   .column_indices = columns,
+                                   .values = values,
+                                   .type = type,
+                                   .tuning = tuning};
+    const uint64_t bytes = ROWS * (uint64_t)wf_type_size(type);
+    wf_plan *plan = NULL;
+    wf_check check;
+    if (!made(wf_spmv_plan(device, &params, &plan), tuning->variant))
+        return false;
+    wf_buffer *in = upload(device, x, bytes), *out = upload(device, NULL, bytes);
+    const wf_bindings bindings = {
+        .size = sizeof bindings,
+        .items = {[WF_SPMV_X] = {.buffer = in}, [WF_SPMV_Y] = {.buffer = out}}};
+    assert_int_equal(wf_plan_run(plan, &bindings), WF_SUCCESS);
+    assert_int_equal(wf_buffer_read(out, 0, y, bytes), WF_SUCCESS);
+    assert_int_equal(wf_spmv_check(&params, x, y, &check), WF_SUCCESS);
+    check_holds("spmv", tuning->variant, type, &check);
+    wf_plan_destroy(&plan);
+    wf_buffer_destroy(&in);
+    wf_buffer_destroy(&out);
+    return true;
+}
+
+static bool run_stencil(wf_device *device, const wf_tuning *tuning)
+{
+    enum { NI = 19, NJ = 12, NK = 9, ITERATIONS = 5 };
+    static float p[NI * NJ * NK];
+    const wf_himeno_params params = {
+        .size = sizeof params, .ni = NI, .nj = NJ, .nk = NK, .tuning = tuning};
+    wf_himeno *himeno = NULL;
+    float gosa = 0;
+    double seconds, gosa_error = 0;
+    bool gpu_clock;
+    wf_check check;
+    if (!made(wf_himeno_create(device, &params, &himeno), tuning->variant))
+        return false;
+    assert_int_equal(wf_himeno_start(himeno), WF_SUCCESS);
+    assert_int_equal(wf_himeno_run(himeno, ITERATIONS, &gosa, &seconds, &gpu_clock), WF_SUCCESS);
+    assert_int_equal(wf_himeno_read(himeno, p), WF_SUCCESS);
+    assert_int_equal(wf_himeno_check(&params, NULL, ITERATIONS, p, gosa, 0, 1, &check, &gosa_error),
+                     WF_SUCCESS);
+    check_holds("stencil", tuning->variant, WF_TYPE_F32, &check);
+    assert_true(gosa_error <= 1);
+    wf_himeno_destroy(&himeno);
+    return true;
+}
+
+static bool run_variant(wf_device *device, wf_family family, const wf_tuning *tuning, wf_type type)
+{
+    if (family == WF_FAMILY_SPMV)
+        return run_spmv(device, tuning, type);
+    if (type != WF_TYPE_F32)
+        return false;
+    return family == WF_FAMILY_MATMUL ? run_matmul(device, tuning) : run_stencil(device, tuning);
+}
+
+static void every_variant(wf_device *device, wf_family family)
+{
+    wf_variant_info info;
+    uint32_t ran = 0, count = wf_family_variant_count(family);
+    const uint32_t quick = family == WF_FAMILY_SPMV ? 3 : 1;
+    if (getenv("WAVEFIT_TEST_QUICK") && count > quick)
+        count = quick;
+    for (uint32_t v = 0; v < count; v++) {
+        assert_int_equal(wf_family_variant(family, v, &info), WF_SUCCESS);
+        const wf_tuning tuning = {.size = sizeof tuning, .variant = info.name};
+        for (int type = WF_TYPE_F32; type <= WF_TYPE_F64; type++)
+            if (info.types & 1u << type) {
+                const bool ok = run_variant(device, family, &tuning, (wf_type)type);
+                printf("%s %s %s%s\n", wf_family_name(family), info.name,
+                       wf_type_name((wf_type)type), ok ? "" : ": not on this device");
+                ran += ok;
+            }
+    }
+    assert_true(ran > 0);
+}
+
+static void stencil(void **state)
+{
+    every_variant(*state, WF_FAMILY_STENCIL);
+}
+
+static void spmv(void **state)
+{
+    every_variant(*state, WF_FAMILY_SPMV);
+}
+
+static void matmul(void **state)
+{
+    every_variant(*state, WF_FAMILY_MATMUL);
+}
+
+/* A tridiagonal system. */
+static void conjugate_gradients(void **state)
+{
+    static uint32_t offsets[ROWS + 1], columns[3 * ROWS];
+    static float values[3 * ROWS], b[ROWS], x[ROWS];
+    uint32_t n = 0;
+    for (uint32_t row = 0; row < ROWS; row++) {
+        offsets[row] = n;
+        for (uint32_t c = row ? row - 1 : 0; c <= row + 1 && c < ROWS; c++) {
+            columns[n] = c;
+            values[n++] = c == row ? 2.5f : -1.0f;
+        }
+        b[row] = (float)(row % 5) - 1.5f;
+    }
+    offsets[ROWS] = n;
+    const wf_spmv_params matrix = {.size = sizeof matrix,
+                                   .rows = ROWS,
+                                   .columns = ROWS,
+                                   .row_offsets = offsets,
+                                   .column_indices = columns,
+                                   .values = values};
+    const wf_cg_params params = {.size = sizeof params, .matrix = &matrix};
+    wf_cg_result result;
+    assert_int_equal(wf_cg_solve(*state, &params, b, x, &result), WF_SUCCESS);
+    assert_int_equal(result.status, WF_CG_CONVERGED);
+    assert_true(result.true_residual < 1e-5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stencil),
+        cmocka_unit_test(spmv),
+        cmocka_unit_test(matmul),
+        cmocka_unit_test(conjugate_gradients),
+    };
+    return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);
+}
