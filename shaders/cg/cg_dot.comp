@@ -1,14 +1,14 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// Partial sums of p q, q = A p.
+// Partial sums of u w, where the product does not leave them.
 #include "cg_problem.glsl"
 
 void main()
 {
-    REAL pq = REAL(0);
-    if (scalars[STATUS] != REAL(RUNNING))
-        return;
-    FOR_EACH(i)
-        pq += VECTOR(P, i) * VECTOR(Q, i);
-    put_partial(PQ, pq);
+    REAL uw = REAL(0);
+    FOR_EACH_BLOCK(i, 1)
+        uw += (push.block != 0 ? U(i) : R(i)) * W(i);
+    REAL all[3] = group_sums(uw, REAL(0), REAL(0));
+    if (gl_LocalInvocationIndex == 0)
+        scalars[push.partials_at + gl_WorkGroupID.x] = all[0];
 }

@@ -1,5 +1,6 @@
-// Bindings, push constants and sums of the conjugate-gradient kernels. The vectors x, r, p, q and
-// the inverse diagonal d stand one behind the other in one buffer, `stride` elements apart.
+// Bindings, push constants and sums of the conjugate-gradient kernels, after Chronopoulos and Gear
+// (1989): one pass of dot products an iteration. r the residual, u = M r the preconditioned one, w =
+// A u, p the direction, s = A p.
 //
 // Dot products are left as one partial sum a work-group; whoever needs one adds up all partial
 // sums, every work-group for itself and in the same order. So every run gives the same bits, and no
@@ -10,75 +11,112 @@
 #define REAL float
 #endif
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
-layout(std430, set = 0, binding = 0) restrict buffer Vectors { REAL vectors[]; };
-layout(std430, set = 0, binding = 1) restrict buffer Scalars { REAL scalars[]; };
+layout(std430, set = 0, binding = 0) restrict buffer A { REAL a[]; }; // x, r, p
+layout(std430, set = 0, binding = 1) restrict buffer B { REAL b[]; }; // s, w
+layout(std430, set = 0, binding = 2) restrict buffer C { REAL c[]; }; // u, and what M is made of
+layout(std430, set = 0, binding = 3) restrict buffer Scalars { REAL scalars[]; };
 layout(push_constant) uniform Push {
     uint iteration;
-    uint count;
-    uint stride;
-    uint preconditioned;
+    uint count;        // elements of a vector
+    uint stride;       // from one vector to the next
+    uint block;        // side of the blocks that M inverts; 0: none
+    uint groups;       // work-groups of the vector kernels
+    uint partials_at;  // partial sums of u w in scalars
+    uint partials;     // and how many
+    uint history_at;
 } push;
 
-#define X 0
-#define R 1
-#define P 2
-#define Q 3
-#define D 4
-#define VECTOR(v, i) vectors[(v) * push.stride + (i)]
+#define X(i) a[i]
+#define R(i) a[push.stride + (i)]
+#define P(i) a[2 * push.stride + (i)]
+#define S(i) b[i]
+#define W(i) b[push.stride + (i)]
+#define U(i) c[i]
+#define M(i) c[push.stride + (i)] // `block` elements a row of the inverted blocks
 
-// Places in scalars: the state, then the partial sums, then |r|^2 of every iteration.
+// Places in scalars: a state for even and one for odd iterations, then the partial sums.
+#define STATE(parity, which) scalars[4 * (parity) + (which)]
 #define STATUS 0
 #define ITERATIONS 1
-#define WANTED 2
-#define PARTIALS 4
-#define PQ 0
-#define RZ 1 // of even iterations; RZ + 1: of odd ones
-#define RR 3
-#define PARTIAL(dot, group) scalars[PARTIALS + (dot) * gl_NumWorkGroups.x + (group)]
-#define HISTORY(i) scalars[PARTIALS + 4 * gl_NumWorkGroups.x + (i)]
+#define GAMMA 2 // of the iteration before
+#define ALPHA 3
+#define WANTED scalars[8]
+#define PARTIAL(dot, group) scalars[12 + (dot) * push.groups + (group)]
+#define RU 0 // r u of even iterations; RU + 1: of odd ones
+#define RR 2 // r r, likewise
+#define HISTORY(i) scalars[push.history_at + (i)]
 
 #define RUNNING 0
 #define CONVERGED 1
 #define INDEFINITE 2
 #define NOT_FINITE 3
+#define BREAKDOWN 4
 
-shared REAL sums[gl_WorkGroupSize.x];
+shared REAL sums[3 * gl_WorkGroupSize.x];
 
-// The sum over the work-group, by a tree; every work-item gets it.
-REAL group_sum(REAL value)
+// The sums of three values over the work-group, by a tree; every work-item gets them.
+REAL[3] group_sums(REAL first, REAL second, REAL third)
 {
+    const uint size = gl_WorkGroupSize.x;
     uint item = gl_LocalInvocationIndex;
     barrier();
-    sums[item] = value;
+    sums[item] = first;
+    sums[size + item] = second;
+    sums[2 * size + item] = third;
     barrier();
-    for (uint half_size = gl_WorkGroupSize.x / 2; half_size > 0; half_size /= 2) {
-        if (item < half_size)
+    for (uint half_size = size / 2; half_size > 0; half_size /= 2) {
+        if (item < half_size) {
             sums[item] += sums[item + half_size];
+            sums[size + item] += sums[size + item + half_size];
+            sums[2 * size + item] += sums[2 * size + item + half_size];
+        }
         barrier();
     }
-    return sums[0];
+    return REAL[3](sums[0], sums[size], sums[2 * size]);
 }
 
-REAL dot_of(uint which)
+// r u, r r and u w of this iteration.
+REAL[3] dots(uint parity)
 {
-    REAL sum = REAL(0);
-    for (uint i = gl_LocalInvocationIndex; i < gl_NumWorkGroups.x; i += gl_WorkGroupSize.x)
-        sum += PARTIAL(which, i);
-    return group_sum(sum);
+    REAL ru = REAL(0), rr = REAL(0), uw = REAL(0);
+    for (uint i = gl_LocalInvocationIndex; i < push.groups; i += gl_WorkGroupSize.x) {
+        ru += PARTIAL(RU + parity, i);
+        rr += PARTIAL(RR + parity, i);
+    }
+    for (uint i = gl_LocalInvocationIndex; i < push.partials; i += gl_WorkGroupSize.x)
+        uw += scalars[push.partials_at + i];
+    return group_sums(ru, rr, uw);
 }
 
-void put_partial(uint which, REAL value)
+void put_partials(uint parity, REAL ru, REAL rr)
 {
-    REAL sum = group_sum(value);
-    if (gl_LocalInvocationIndex == 0)
-        PARTIAL(which, gl_WorkGroupID.x) = sum;
+    REAL all[3] = group_sums(ru, rr, REAL(0));
+    if (gl_LocalInvocationIndex == 0) {
+        PARTIAL(RU + parity, gl_WorkGroupID.x) = all[0];
+        PARTIAL(RR + parity, gl_WorkGroupID.x) = all[1];
+    }
 }
 
+bool finite(REAL value)
+{
+    return !isnan(value) && !isinf(value);
+}
+
+// Element i of M r; with blocks, of r as it stands in the buffer.
 REAL preconditioned(uint i, REAL r)
 {
-    return push.preconditioned != 0 ? VECTOR(D, i) * r : r;
+    if (push.block == 0)
+        return r;
+    if (push.block == 1)
+        return M(i) * r;
+    uint first = i / push.block * push.block;
+    REAL sum = REAL(0);
+    for (uint k = 0; k < push.block && first + k < push.count; k++)
+        sum += M(i * push.block + k) * R(first + k);
+    return sum;
 }
 
-#define FOR_EACH(i) \
-    for (uint i = gl_GlobalInvocationID.x; i < push.count; \
-         i += gl_NumWorkGroups.x * gl_WorkGroupSize.x)
+// Every work-item takes whole blocks, whose r it can then read again.
+#define FOR_EACH_BLOCK(first, side) \
+    for (uint first = gl_GlobalInvocationID.x * (side); first < push.count; \
+         first += gl_NumWorkGroups.x * gl_WorkGroupSize.x * (side))

@@ -1,18 +1,22 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// x = 0, r = b (already there), p = z = D^-1 r; partial sums of r z and r r.
+// x = 0, r = b (already there), u = M r, p = s = 0; partial sums of r u and r r.
 #include "cg_problem.glsl"
 
 void main()
 {
-    REAL rz = REAL(0), rr = REAL(0);
-    FOR_EACH(i) {
-        REAL r = VECTOR(R, i), z = preconditioned(i, r);
-        VECTOR(X, i) = REAL(0);
-        VECTOR(P, i) = z;
-        rz += r * z;
-        rr += r * r;
-    }
-    put_partial(RZ, rz);
-    put_partial(RR, rr);
+    uint side = max(push.block, 1u);
+    REAL ru = REAL(0), rr = REAL(0);
+    FOR_EACH_BLOCK(first, side)
+        for (uint i = first; i < min(first + side, push.count); i++) {
+            REAL r = R(i), u = preconditioned(i, r);
+            X(i) = REAL(0);
+            P(i) = REAL(0);
+            S(i) = REAL(0);
+            if (push.block != 0)
+                U(i) = u;
+            ru += r * u;
+            rr += r * r;
+        }
+    put_partials(0, ru, rr);
 }

@@ -27,6 +27,10 @@ layout(std430, set = 0, binding = 3) restrict buffer Y { REAL y[]; };
 // Counters of long rows, and the sums of segments as bits.
 layout(std430, set = 0, binding = 4) coherent buffer Scratch { uint scratch[]; };
 layout(std430, set = 0, binding = 4) coherent buffer Scratch2 { uvec2 scratch2[]; };
+#ifdef FUSED
+// The dot product of x and y: a sum a work-group, then one a long row.
+layout(std430, set = 0, binding = 5) writeonly restrict buffer Partials { REAL partials[]; };
+#endif
 layout(push_constant) uniform Push {
     REAL alpha, beta;
     uint slices;
@@ -35,6 +39,7 @@ layout(push_constant) uniform Push {
     uint list_at;
     uint partials_at;
     uint base_y;
+    uint groups; // FUSED: work-groups of slices, which fewer work-groups take in turns
 } push;
 
 REAL4 load_values(uint turn)
@@ -144,13 +149,19 @@ REAL get_partial(uint segment)
 #endif
 }
 
-void put_y(uint row, REAL sum)
+// Returns what the row adds to the dot product of x and y.
+REAL put_y(uint row, REAL sum)
 {
     uint at = push.base_y + row;
     REAL result = push.alpha * sum;
     if (push.beta != REAL(0))
         result += push.beta * y[at];
     y[at] = result;
+#ifdef FUSED
+    return x[row] * result;
+#else
+    return REAL(0);
+#endif
 }
 
 // part: row, first segment, segments, number of the long row.
@@ -170,8 +181,11 @@ void finish_segment(uint segment, uvec4 part, REAL sum)
         sum += get_partial(part.y + i);
     sum = add_lanes(sum, 1);
     if (lane == 0) {
-        put_y(part.x, sum);
+        REAL product = put_y(part.x, sum);
         scratch[part.w] = 0; // for the next product
+#ifdef FUSED // whichever work-group comes last, the sum stands in the same place
+        partials[gl_NumWorkGroups.x * gl_NumWorkGroups.y + part.w] = product;
+#endif
     }
 }
 
@@ -181,6 +195,9 @@ const uint MOST_SUBGROUPS = gl_WorkGroupSize.x / 4;
 shared REAL sums[MOST_SUBGROUPS];
 bool add_team(uint log, inout REAL sum)
 {
+#ifdef FUSED
+    barrier(); // the sums of the turn before are read
+#endif
     if (gl_SubgroupInvocationID == 0)
         sums[gl_SubgroupID] = sum;
     barrier();
@@ -192,36 +209,65 @@ bool add_team(uint log, inout REAL sum)
     return true;
 }
 
-void main()
+REAL finish_rows(uvec4 slice, uint height, REAL sum)
 {
-    uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+    uint at = gl_SubgroupInvocationID;
+    REAL product = REAL(0);
+    if (at <= slice.z >> 24 && at < height) {
+        uint row = slice.w + at;
+        if ((slice.z & (1u << 22)) != 0) {
+            row = pattern[push.list_at + row];
+            if (row >> 31 != 0)
+                sum = REAL(0); // an empty row among others: its padding read what is not its own
+            row &= 0x7fffffffu;
+        }
+        product = put_y(row, sum);
+    }
+    return product;
+}
+
+// The slices of a work-group; returns what this invocation's rows add to the dot product.
+REAL multiply(uint group)
+{
     uint number = group * gl_NumSubgroups + gl_SubgroupID;
-    bool has_teams = group < push.team_groups;
-    if (number >= push.slices && !has_teams)
-        return;
-    uvec4 slice = number < push.slices ? pattern4[number] : uvec4(0);
+    bool has_teams = group < push.team_groups, there = number < push.slices;
+    if (!there && !has_teams)
+        return REAL(0);
+    uvec4 slice = there ? pattern4[number] : uvec4(0);
     uvec4 part = uvec4(0);
-    if ((slice.z & (1u << 23)) != 0) // early: the sum does not have to wait for it
+    bool segment = (slice.z & (1u << 23)) != 0;
+    if (segment) // early: the sum does not have to wait for it
         part = pattern4[push.segments_at + slice.w];
     uint height = 1u << ((slice.z >> 18) & 15u);
     REAL sum = add_lanes(partial_sum(slice), height);
-    if (has_teams && !add_team((slice.z >> 12) & 15u, sum))
-        return;
-    if (number >= push.slices)
-        return;
-    if ((slice.z & (1u << 23)) != 0) {
+    if (has_teams)
+        there = add_team((slice.z >> 12) & 15u, sum) && there;
+    REAL product = REAL(0);
+    if (there && segment)
         finish_segment(slice.w, part, sum);
-        return;
+    else if (there)
+        product = finish_rows(slice, height, sum);
+    return product;
+}
+
+void main()
+{
+    uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+#ifdef FUSED
+    REAL dot_product = REAL(0);
+    for (uint i = group; i < push.groups; i += gl_NumWorkGroups.x * gl_NumWorkGroups.y)
+        dot_product += multiply(i);
+    dot_product = add_lanes(dot_product, 1);
+    barrier();
+    if (gl_SubgroupInvocationID == 0)
+        sums[gl_SubgroupID] = dot_product;
+    barrier();
+    if (gl_SubgroupID == 0 && gl_SubgroupInvocationID == 0) {
+        for (uint i = 1; i < gl_NumSubgroups; i++)
+            dot_product += sums[i];
+        partials[group] = dot_product;
     }
-    uint at = gl_SubgroupInvocationID;
-    if (at > slice.z >> 24 || at >= height)
-        return;
-    uint row = slice.w + at;
-    if ((slice.z & (1u << 22)) != 0) {
-        row = pattern[push.list_at + row];
-        if (row >> 31 != 0)
-            sum = REAL(0); // an empty row among others: its padding read what is not its own
-        row &= 0x7fffffffu;
-    }
-    put_y(row, sum);
+#else
+    multiply(group);
+#endif
 }

@@ -51,8 +51,7 @@ static wf_result begin(wf_device *device, VkCommandBuffer *command_buffer)
     return wfi_check_vk(&device->log, vk, "beginning a command buffer");
 }
 
-/* Host reads of mapped memory after the fence need the device's writes made available to them. */
-static void release_to_host(wf_device *device, VkCommandBuffer command_buffer)
+void wfi_barrier_host(wf_device *device, VkCommandBuffer command_buffer)
 {
     const VkMemoryBarrier barrier = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
@@ -133,7 +132,7 @@ static wf_result run_locked(wf_device *device, wfi_record_fn prepare, wfi_record
     if (result == WF_SUCCESS) {
         if (stamps)
             write_timestamp(device, command_buffer, 1);
-        release_to_host(device, command_buffer);
+        wfi_barrier_host(device, command_buffer);
         result = wfi_check_vk(&device->log, device->fn.vkEndCommandBuffer(command_buffer),
                               "vkEndCommandBuffer");
     }

@@ -22,6 +22,9 @@ void wfi_barrier(wf_device *device, VkCommandBuffer command_buffer);
 /* The same among compute dispatches alone, which is cheaper. */
 void wfi_barrier_compute(wf_device *device, VkCommandBuffer command_buffer);
 
+/* Makes what was written available to the host's reads of mapped memory after the fence. */
+void wfi_barrier_host(wf_device *device, VkCommandBuffer command_buffer);
+
 /* Records a copy between two buffers; ranges are not checked. */
 void wfi_record_copy(wf_device *device, VkCommandBuffer command_buffer, const wf_buffer *from,
                      uint64_t from_offset, const wf_buffer *to, uint64_t to_offset, uint64_t bytes);

@@ -14,4 +14,7 @@
  * refused with file and line. */
 bool wfi_matrix_market_read(const char *path, wfi_csr *out, wfi_io_error *error);
 
+/* Writes coordinate form, real and general, every value with all its digits; whole or not at all. */
+bool wfi_matrix_market_write(const char *path, const wfi_csr *csr, wfi_io_error *error);
+
 #endif

@@ -94,7 +94,8 @@ enum {
     WFI_NEEDS_BF16 = 1 << 7,
     WFI_NEEDS_INT8 = 1 << 8,
     WFI_NEEDS_INTEGER_DOT = 1 << 9,
-    WFI_NEEDS_INT64 = 1 << 10
+    WFI_NEEDS_INT64 = 1 << 10,
+    WFI_PACKED_16BIT = 1 << 30, /* takes 16-bit types as packed words: no storage feature */
 };
 
 struct wfi_variant {

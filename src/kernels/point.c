@@ -61,7 +61,8 @@ static bool module_holds(const wfi_point *point, char reason[256])
         return refuse(reason, "its shader was not built (GLSL compiler too old)");
     if (type == WF_TYPE_F64 && !point->caps->f64)
         return refuse(reason, "the device has no 64-bit floats");
-    if ((type == WF_TYPE_F16 || type == WF_TYPE_BF16) && !point->caps->f16_storage)
+    const bool packed = (point->variant->needs & WFI_PACKED_16BIT) != 0;
+    if ((type == WF_TYPE_F16 || type == WF_TYPE_BF16) && !packed && !point->caps->f16_storage)
         return refuse(reason, "the device has no 16-bit storage buffers");
     if (type == WF_TYPE_I8 && !point->caps->int8_storage)
         return refuse(reason, "the device has no 8-bit storage buffers");

@@ -43,10 +43,9 @@ static wf_result make_plan(wf_device *device, const wf_spmv_params *params, wfi_
     return result;
 }
 
-wf_result wf_spmv_plan(wf_device *device, const wf_spmv_params *given, wf_plan **out)
+static wf_result plan_with(wf_device *device, const wf_spmv_params *given, uint32_t *partials,
+                           wf_plan **out)
 {
-    if (!device || !out)
-        return WF_ERROR_INVALID_ARGUMENT;
     wf_spmv_params params;
     wf_result result = wfi_params_read(&device->log, "wf_spmv_plan", given, &params, sizeof params);
     if (result == WF_SUCCESS)
@@ -60,7 +59,8 @@ wf_result wf_spmv_plan(wf_device *device, const wf_spmv_params *given, wf_plan *
         return wfi_fail(&device->log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
     *kept = (wfi_spmv_kept){.type = params.type,
                             .entries = params.row_offsets[params.rows],
-                            .updatable = params.updatable};
+                            .updatable = params.updatable,
+                            .fuse = partials != NULL};
     job.kept = kept;
     result = make_plan(device, &params, &job, &plan);
     wfi_spmv_job_free(&job);
@@ -69,6 +69,21 @@ wf_result wf_spmv_plan(wf_device *device, const wf_spmv_params *given, wf_plan *
         return result;
     }
     wfi_plan_keep(plan, kept, wfi_spmv_kept_destroy);
+    if (partials)
+        *partials = kept->partials;
     *out = plan;
     return WF_SUCCESS;
+}
+
+wf_result wf_spmv_plan(wf_device *device, const wf_spmv_params *params, wf_plan **out)
+{
+    if (!device || !out)
+        return WF_ERROR_INVALID_ARGUMENT;
+    return plan_with(device, params, NULL, out);
+}
+
+wf_result wfi_spmv_plan_fused(wf_device *device, const wf_spmv_params *params, uint32_t *partials,
+                              wf_plan **out)
+{
+    return plan_with(device, params, partials, out);
 }

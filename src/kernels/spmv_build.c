@@ -79,25 +79,31 @@ wfi_slot wfi_spmv_y_slot(const wf_caps *caps, const wfi_spmv_job *job, uint32_t 
                       begin - start + wfi_spmv_y_bytes(job, rows)};
 }
 
-wf_result wfi_spmv_begin(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
-                         uint32_t *pipeline)
+wf_result wfi_spmv_begin_with(wf_plan *plan, const wfi_pipeline_desc *desc, const wfi_spmv_job *job,
+                              uint32_t *pipeline)
 {
     const wf_device *device = wfi_plan_device(plan);
     const wfi_binding_spec x = {"x", WFI_READS, x_bytes(job)},
                            y = {"y", WFI_READS_WRITES, wfi_spmv_y_bytes(job, job->matrix.rows)};
-    wfi_pipeline_desc desc;
     if (x.bytes > device->caps.max_storage_range)
         return wfi_fail(&device->log, WF_ERROR_TOO_LARGE,
                         "x of %llu bytes is over this device's binding of %llu bytes",
                         (unsigned long long)x.bytes,
                         (unsigned long long)device->caps.max_storage_range);
-    wfi_point_pipeline(point, &desc);
-    wf_result result = wfi_plan_add_pipeline(plan, &desc, pipeline);
+    wf_result result = wfi_plan_add_pipeline(plan, desc, pipeline);
     if (result == WF_SUCCESS)
         result = wfi_plan_add_binding(plan, &x);
     if (result == WF_SUCCESS)
         result = wfi_plan_add_binding(plan, &y);
     return result;
+}
+
+wf_result wfi_spmv_begin(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
+                         uint32_t *pipeline)
+{
+    wfi_pipeline_desc desc;
+    wfi_point_pipeline(point, &desc);
+    return wfi_spmv_begin_with(plan, &desc, job, pipeline);
 }
 
 wf_result wfi_spmv_own(wf_plan *plan, const wfi_spmv_job *job, const void *data, uint64_t bytes,

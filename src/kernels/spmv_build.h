@@ -15,6 +15,8 @@ typedef struct wfi_spmv_kept {
     wf_type type;
     uint32_t entries; /* of the caller's matrix */
     bool updatable;
+    bool fuse;         /* asks for the dot product of x and y (wfi_spmv_plan_fused) */
+    uint32_t partials; /* the sums that it is left in; 0: none */
     uint32_t update_count;
     wfi_spmv_update *updates;
     wf_spmv_analysis analysis;
@@ -26,6 +28,13 @@ typedef struct wfi_spmv_job {
     const uint32_t *sources; /* the caller's entry that each entry is; NULL: the same */
     wfi_spmv_kept *kept;
 } wfi_spmv_job;
+
+/* spmv.c: a plan of y = A x whose product may also leave sums that add up to the dot product of x
+ * and y in a third binding, *partials elements (0: it does not) that begin at a multiple of the
+ * storage alignment. For square matrices. */
+#define WFI_SPMV_PARTIALS 2
+wf_result wfi_spmv_plan_fused(wf_device *device, const wf_spmv_params *params, uint32_t *partials,
+                              wf_plan **out);
 
 /* spmv_pattern.c */
 /* The caller's arrays decide what the device reads: every offset and index is checked. */
@@ -48,6 +57,9 @@ uint32_t wfi_spmv_put_scale(wf_type type, double alpha, double beta, unsigned ch
 /* The point's pipeline and the bindings x and y. WF_ERROR_TOO_LARGE: x is over a binding. */
 wf_result wfi_spmv_begin(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
                          uint32_t *pipeline);
+/* The same with a pipeline of the caller's. */
+wf_result wfi_spmv_begin_with(wf_plan *plan, const wfi_pipeline_desc *desc, const wfi_spmv_job *job,
+                              uint32_t *pipeline);
 wfi_slot wfi_spmv_x_slot(const wfi_spmv_job *job);
 /* The binding of y from `first` on; *base_y is what is left of the offset, in elements. */
 wfi_slot wfi_spmv_y_slot(const wf_caps *caps, const wfi_spmv_job *job, uint32_t first,
@@ -95,7 +107,7 @@ wf_result wfi_spmv_merge_build(wf_plan *plan, const wfi_point *point, const void
 wf_result wfi_spmv_blocked_build(wf_plan *plan, const wfi_point *point, const void *params);
 /* spmv_sliced.c */
 wf_result wfi_spmv_sliced_build(wf_plan *plan, const wfi_point *point, const void *params);
-#define WFI_SPMV_SLICED_PUSH 40
+#define WFI_SPMV_SLICED_PUSH 48
 
 /* spmv_update.c */
 wf_result wfi_spmv_add_update(wf_plan *plan, const wfi_spmv_job *job, const wfi_slot *values,

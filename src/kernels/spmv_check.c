@@ -7,24 +7,6 @@
 #include "kernels/bound.h"
 #include "kernels/spmv_build.h"
 
-/* A binary16 number; kernels may not use src/io. */
-static double from_half(uint16_t half)
-{
-    const int exponent = half >> 10 & 31, fraction = half & 1023;
-    const double sign = half >> 15 ? -1 : 1;
-    if (exponent == 31)
-        return fraction ? NAN : sign * INFINITY;
-    return sign * (exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24));
-}
-
-static double element(const void *data, wf_type type, uint64_t index)
-{
-    if (type == WF_TYPE_F16)
-        return from_half(((const uint16_t *)data)[index]);
-    return type == WF_TYPE_F64 ? ((const double *)data)[index]
-                               : (double)((const float *)data)[index];
-}
-
 /* One element of the reference; long double, so that an f64 result has a better one than itself. */
 typedef struct sum {
     long double value, magnitude;
@@ -40,8 +22,8 @@ static void add_products(const wf_spmv_params *p, const void *x, uint64_t x_stri
             const uint32_t column = p->column_indices[i];
             const uint64_t from = p->transpose ? row : column;
             sum *to = &sums[p->transpose ? column : row];
-            const long double product = (long double)element(p->values, p->type, i) *
-                                        element(x, real, from * x_stride + vector);
+            const long double product = (long double)wf_element_get(p->type, p->values, i) *
+                                        wf_element_get(real, x, from * x_stride + vector);
             to->value += product;
             to->magnitude += fabsl(product);
             to->entries++;
@@ -62,15 +44,16 @@ static void check_vector(const wf_spmv_params *p, const sum *sums, uint32_t vect
         long double value = alpha * s->value, magnitude = fabs(alpha) * s->magnitude;
         if (p->beta < 0 || p->beta > 0) {
             const long double before =
-                p->beta * (long double)element(y_before, real, row * stride + vector);
+                p->beta * (long double)wf_element_get(real, y_before, row * stride + vector);
             value += before;
             magnitude += fabsl(before);
         }
         const double n = s->entries + (scaled ? 5 : 0);
         /* The reference's own products and sums err too, where long double is not exact. */
         const double bound = (wfi_gamma(n, p->type) + n * (double)LDBL_EPSILON) * (double)magnitude;
-        wfi_check_element(check, row * vectors + vector, element(y, real, row * stride + vector),
-                          value, bound + wfi_underflow(n, p->type));
+        wfi_check_element(check, row * vectors + vector,
+                          wf_element_get(real, y, row * stride + vector), value,
+                          bound + wfi_underflow(n, p->type));
     }
 }
 

@@ -4,14 +4,17 @@
 #include "kernels/grid.h"
 #include "kernels/sliced.h"
 #include "kernels/spmv_build.h"
+#include "wfi_shaders.h"
 
 /* As in spmv_sliced.comp, behind alpha and beta. */
 typedef struct sliced_push {
-    uint32_t slices, team_groups, segments_at, list_at, partials_at, base_y;
+    uint32_t slices, team_groups, segments_at, list_at, partials_at, base_y, groups;
 } sliced_push;
 
 _Static_assert(2 * sizeof(double) + sizeof(sliced_push) <= WFI_SPMV_SLICED_PUSH, "push constants");
 
+/* Work-groups of a fused product, which those who need the dot product all add up. */
+#define MOST_FUSED_GROUPS 2048
 #define MOST_ROWS (UINT32_C(1) << 31) /* the list of rows has a flag in the top bit */
 
 /* Counters of long rows come first, then the partial sums: this is where, in partial sums. */
@@ -47,9 +50,15 @@ static wf_result add_block(wf_plan *plan, const wfi_point *point, const wfi_spmv
                         .segments_at = sliced->segments_at,
                         .list_at = sliced->list_at,
                         .partials_at = (uint32_t)partials_at(sliced, real)};
-    wfi_step step = {.pipeline = pipeline, .slot_count = 5, .divisible = true};
-    wf_result result =
-        wfi_grid(plan, (sliced->slices + (uint64_t)a_group - 1) / a_group, step.groups);
+    wfi_step step = {.pipeline = pipeline, .slot_count = 5, .divisible = job->kept->partials == 0};
+    const uint64_t groups = (sliced->slices + (uint64_t)a_group - 1) / a_group;
+    const uint32_t partials = job->kept->partials;
+    const bool in_turns = partials && groups > MOST_FUSED_GROUPS;
+    wf_result result = wfi_grid(plan, in_turns ? MOST_FUSED_GROUPS : groups, step.groups);
+    push.groups = (uint32_t)groups;
+    if (partials)
+        step.slots[step.slot_count++] =
+            (wfi_slot){WFI_SLOT_BINDING, WFI_SPMV_PARTIALS, 0, partials * real};
     if (result == WF_SUCCESS)
         result =
             wfi_spmv_own(plan, job, sliced->pattern, sliced->pattern_words * 4, &step.slots[0]);
@@ -85,12 +94,35 @@ static wf_result make_block(wf_plan *plan, const wfi_spmv_job *job, wfi_sliced_p
     }
 }
 
+/* The pipeline, once the first block is there: one that leaves the dot product where it is asked
+ * for and the matrix is one block. */
+static wf_result begin(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
+                       const wfi_sliced_params *block, const wfi_sliced *sliced, uint32_t *pipeline)
+{
+    const wf_spmv_params *p = &job->matrix;
+    const uint32_t a_group = point->values[WFI_SPMV_SLICED_LOCAL_X] / block->subgroup;
+    const uint64_t groups = (sliced->slices + (uint64_t)a_group - 1) / a_group;
+    const uint64_t real = wf_type_size(p->type);
+    wfi_pipeline_desc desc;
+    wfi_point_pipeline(point, &desc);
+    if (!job->kept->fuse || block->rows != p->rows || p->type == WF_TYPE_F16 ||
+        point->caps->max_storage_buffers < 6)
+        return wfi_spmv_begin_with(plan, &desc, job, pipeline);
+    desc.spirv = p->type == WF_TYPE_F64 ? &wfi_spv_spmv_fused_f64 : &wfi_spv_spmv_fused_f32;
+    desc.storage_buffers = 6;
+    job->kept->partials =
+        sliced->long_rows + (uint32_t)(groups < MOST_FUSED_GROUPS ? groups : MOST_FUSED_GROUPS);
+    const wfi_binding_spec partials = {"partials", WFI_WRITES, job->kept->partials * real};
+    wf_result result = wfi_spmv_begin_with(plan, &desc, job, pipeline);
+    return result == WF_SUCCESS ? wfi_plan_add_binding(plan, &partials) : result;
+}
+
 wf_result wfi_spmv_sliced_build(wf_plan *plan, const wfi_point *point, const void *params)
 {
     const wfi_spmv_job *job = params;
     const wf_spmv_params *p = &job->matrix;
     uint32_t pipeline = 0;
-    wf_result result = wfi_spmv_begin(plan, point, job, &pipeline);
+    wf_result result = WF_SUCCESS;
     for (uint32_t first = 0; result == WF_SUCCESS && first < p->rows;) {
         const uint32_t left = p->rows - first;
         wfi_sliced_params block = {
@@ -104,6 +136,8 @@ wf_result wfi_spmv_sliced_build(wf_plan *plan, const wfi_point *point, const voi
         };
         wfi_sliced sliced = {0};
         result = make_block(plan, job, &block, &sliced);
+        if (result == WF_SUCCESS && first == 0)
+            result = begin(plan, point, job, &block, &sliced, &pipeline);
         if (result == WF_SUCCESS)
             result = add_block(plan, point, job, &block, &sliced, pipeline);
         wfi_sliced_free(&sliced);

@@ -3,11 +3,15 @@
 #include <stdlib.h>
 
 #include "tool/cases.h"
+#include "tool/explain_spmv.h"
 #include "tool/random.h"
 
 typedef struct work {
-    float *values32; /* the matrix's values, rounded, for f32 */
-    void *random_x, *y;
+    void *values; /* the matrix's values, rounded, for f32 and f16 */
+    wf_type real; /* of x and y */
+    size_t x_elements, y_elements;
+    double alpha;
+    void *random_x, *before, *y; /* before: y before the product, where beta is not 0 */
     const void *x;
     wf_buffer *device_x, *device_y;
     wf_plan *plan;
@@ -18,67 +22,71 @@ static void free_work(work *w)
     wf_plan_destroy(&w->plan);
     wf_buffer_destroy(&w->device_x);
     wf_buffer_destroy(&w->device_y);
-    free(w->values32);
+    free(w->values);
+    free(w->before);
     free(w->random_x);
     free(w->y);
 }
 
-/* Values of the run's type; a value that f32 cannot hold is the case's failure. */
+/* Values of the run's type; a value that it cannot hold is the case's failure. */
 static const void *values_of(const wfi_spmv_request *r, work *w, wfi_result_case *out)
 {
     const wfi_csr *m = r->matrix;
     if (r->type == WF_TYPE_F64)
         return m->values;
-    w->values32 = malloc((m->entries + (size_t)1) * sizeof(float));
-    for (uint32_t i = 0; w->values32 && i < m->entries; i++) {
-        w->values32[i] = (float)m->values[i];
-        if (isinf(w->values32[i])) {
+    w->values = malloc((m->entries + (size_t)1) * wf_type_size(r->type));
+    for (uint32_t i = 0; w->values && i < m->entries; i++) {
+        wf_element_set(r->type, w->values, i, m->values[i]);
+        if (!isfinite(wf_element_get(r->type, w->values, i))) {
             wfi_case_fail_text(out, WFI_STATUS_FAILED,
-                               "%s: the value %g is too large for f32 (use --type f64)", r->name,
-                               m->values[i]);
+                               "%s: the value %g is too large for %s (use --type f64)", r->name,
+                               m->values[i], wf_type_name(r->type));
             return NULL;
         }
     }
-    return w->values32;
+    return w->values;
 }
 
 static wf_result make_vectors(wfi_session *session, const wfi_spmv_request *r, work *w)
 {
-    const uint64_t size = wf_type_size(r->type), rows = r->matrix->rows,
-                   columns = r->matrix->columns;
+    const uint64_t size = wf_type_size(w->real);
+    const uint64_t x_bytes = w->x_elements * size, y_bytes = w->y_elements * size;
     if (!r->x) {
-        w->random_x = malloc((size_t)(columns * size));
+        w->random_x = malloc((size_t)x_bytes);
         if (w->random_x)
-            wfi_random_fill(w->random_x, r->type, (size_t)columns, session->common->seed);
+            wfi_random_fill(w->random_x, w->real, w->x_elements, session->common->seed);
     }
     w->x = r->x ? r->x : w->random_x;
-    w->y = malloc((size_t)(rows * size));
-    if (!w->x || !w->y)
+    w->y = malloc((size_t)y_bytes);
+    w->before = malloc((size_t)y_bytes);
+    if (!w->x || !w->y || !w->before)
         return WF_ERROR_OUT_OF_HOST_MEMORY;
-    wf_result result =
-        wf_buffer_create(session->device, columns * size, WF_MEMORY_DEVICE, &w->device_x);
+    wfi_random_fill(w->before, w->real, w->y_elements, session->common->seed + 1);
+    wf_result result = wf_buffer_create(session->device, x_bytes, WF_MEMORY_DEVICE, &w->device_x);
     if (result == WF_SUCCESS)
-        result = wf_buffer_create(session->device, rows * size, WF_MEMORY_DEVICE, &w->device_y);
+        result = wf_buffer_create(session->device, y_bytes, WF_MEMORY_DEVICE, &w->device_y);
     if (result == WF_SUCCESS)
-        result = wf_buffer_write(w->device_x, 0, w->x, columns * size);
+        result = wf_buffer_write(w->device_x, 0, w->x, x_bytes);
+    if (result == WF_SUCCESS && (r->beta < 0 || r->beta > 0))
+        return wf_buffer_write(w->device_y, 0, w->before, y_bytes);
     if (result == WF_SUCCESS)
         result = wf_buffer_fill(w->device_y, 0, wf_buffer_size(w->device_y), UINT32_MAX);
     return result;
 }
 
-static wf_result verify(const wf_spmv_params *params, const wfi_spmv_request *r, work *w,
-                        const wf_bindings *bindings, wfi_result_case *out)
+static wf_result verify(const wf_spmv_params *params, work *w, const wf_bindings *bindings,
+                        wfi_result_case *out)
 {
     wf_result result = wf_plan_run(w->plan, bindings);
     if (result == WF_SUCCESS)
         result =
-            wf_buffer_read(w->device_y, 0, w->y, params->rows * (uint64_t)wf_type_size(r->type));
+            wf_buffer_read(w->device_y, 0, w->y, w->y_elements * (uint64_t)wf_type_size(w->real));
     if (result == WF_SUCCESS)
-        result = wf_spmv_check(params, w->x, w->y, &out->check);
+        result = wf_spmv_check_scaled(params, w->x, w->before, w->y, &out->check);
     out->has_check = result == WF_SUCCESS;
     if (out->has_check && !(out->check.error_over_bound <= 1))
         wfi_case_fail_text(out, WFI_STATUS_FAILED,
-                           "spmv %s: row %llu is %.3g times its error bound off", out->name,
+                           "spmv %s: element %llu is %.3g times its error bound off", out->name,
                            (unsigned long long)out->check.worst + 1, out->check.error_over_bound);
     return result;
 }
@@ -113,6 +121,36 @@ static void name_case(const wfi_spmv_request *r, wfi_result_case *out)
     out->plan.size = sizeof out->plan;
 }
 
+/* The same product by a variant that takes the caller's arrays as they are. */
+static wf_result measure_baseline(wfi_session *session, wf_spmv_params params,
+                                  const wfi_spmv_request *r, const wf_bindings *bindings)
+{
+    static const char *const variants[] = {"lanes", "shared", "row"};
+    const wf_measure_params measure_params = {.size = sizeof measure_params,
+                                              .repeat = session->common->repeat,
+                                              .budget_seconds = r->budget_seconds};
+    wfi_spmv_explain *e = r->explain;
+    wf_spmv_analysis analysis = {.size = sizeof analysis};
+    wf_timing *timing = malloc(sizeof *timing);
+    wf_result result = timing ? WF_SUCCESS : WF_ERROR_OUT_OF_HOST_MEMORY;
+    for (size_t i = 0; i < 3 && result == WF_SUCCESS && !e->baseline; i++) {
+        const wf_tuning tuning = {.size = sizeof tuning, .variant = variants[i]};
+        wf_plan *plan = NULL;
+        params.tuning = &tuning;
+        if (wf_spmv_plan(session->device, &params, &plan) != WF_SUCCESS)
+            continue;
+        result = wf_spmv_analysis_of(plan, &analysis);
+        if (result == WF_SUCCESS)
+            result = wf_plan_measure(plan, bindings, &measure_params, timing);
+        wf_plan_destroy(&plan);
+        e->baseline = variants[i];
+        e->baseline_us = result == WF_SUCCESS ? timing->median_us : 0;
+        e->baseline_seconds = analysis.seconds;
+    }
+    free(timing);
+    return result;
+}
+
 static wf_result run(wfi_session *session, const wfi_spmv_request *r, wf_spmv_params *params,
                      work *w, wfi_result_case *out)
 {
@@ -126,10 +164,35 @@ static wf_result run(wfi_session *session, const wfi_spmv_request *r, wf_spmv_pa
         .size = sizeof bindings,
         .items = {[WF_SPMV_X] = {.buffer = w->device_x}, [WF_SPMV_Y] = {.buffer = w->device_y}}};
     if (result == WF_SUCCESS)
-        result = verify(params, r, w, &bindings, out);
+        result = verify(params, w, &bindings, out);
     if (result == WF_SUCCESS && out->status == WFI_STATUS_OK)
         result = measure(session, r, w, &bindings, out);
-    return result;
+    if (result != WF_SUCCESS || !r->explain || out->status != WFI_STATUS_OK)
+        return result;
+    r->explain->analysis.size = sizeof r->explain->analysis;
+    result = wf_spmv_analysis_of(w->plan, &r->explain->analysis);
+    return result == WF_SUCCESS ? measure_baseline(session, *params, r, &bindings) : result;
+}
+
+static wf_spmv_params params_of(const wfi_session *session, const wfi_spmv_request *r, work *w)
+{
+    const wfi_csr *m = r->matrix;
+    const size_t vectors = r->vectors ? r->vectors : 1;
+    w->real = r->type == WF_TYPE_F64 ? WF_TYPE_F64 : WF_TYPE_F32;
+    w->x_elements = (r->transpose ? m->rows : m->columns) * vectors;
+    w->y_elements = (r->transpose ? m->columns : m->rows) * vectors;
+    w->alpha = r->alpha < 0 || r->alpha > 0 ? r->alpha : 1;
+    return (wf_spmv_params){.size = sizeof(wf_spmv_params),
+                            .rows = m->rows,
+                            .columns = m->columns,
+                            .row_offsets = m->row_offsets,
+                            .column_indices = m->column_indices,
+                            .type = r->type,
+                            .tuning = &session->tuning,
+                            .transpose = r->transpose,
+                            .vectors = r->vectors,
+                            .alpha = &w->alpha,
+                            .beta = r->beta};
 }
 
 wf_result wfi_case_spmv(wfi_session *session, const wfi_spmv_request *request, wfi_result_case *out,
@@ -139,17 +202,11 @@ wf_result wfi_case_spmv(wfi_session *session, const wfi_spmv_request *request, w
     const double size = (double)wf_type_size(request->type);
     work w = {0};
     name_case(request, out);
-    const double vectors = ((double)m->rows + m->columns) * size;
+    wf_spmv_params params = params_of(session, request, &w);
+    const double vectors = (double)(w.x_elements + w.y_elements) * (double)wf_type_size(w.real);
     if (!wfi_session_fits(session, out, (double)m->entries * (4 + size) + 4.0 * m->rows + vectors,
                           vectors))
         return WF_ERROR_TOO_LARGE;
-    wf_spmv_params params = {.size = sizeof params,
-                             .rows = m->rows,
-                             .columns = m->columns,
-                             .row_offsets = m->row_offsets,
-                             .column_indices = m->column_indices,
-                             .type = request->type,
-                             .tuning = &session->tuning};
     params.values = values_of(request, &w, out);
     wf_result result = params.values ? WF_SUCCESS : WF_ERROR_OUT_OF_HOST_MEMORY;
     if (out->status != WFI_STATUS_OK) {

@@ -21,8 +21,13 @@ typedef struct wfi_spmv_request {
     const wfi_csr *matrix;
     const char *name;
     wf_type type;
-    const void *x; /* of the type; NULL: random */
+    const void *x; /* of the vectors' type (f32 for f16); NULL: random */
     double budget_seconds;
+    bool transpose;
+    uint32_t vectors;                 /* 0: 1 */
+    double alpha;                     /* 0: 1 */
+    double beta;                      /* of a random y */
+    struct wfi_spmv_explain *explain; /* NULL: not asked for */
 } wfi_spmv_request;
 
 /* *y (may be NULL) gets the result, malloc'ed, when the case is ok. */

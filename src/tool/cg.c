@@ -15,7 +15,9 @@
 #define MOST_SIDE5 20000
 
 typedef struct arguments {
-    const char *type, *poisson27, *poisson5, *tolerance, *iterations, *precondition, *b, *output;
+    const char *type, *poisson27, *poisson5, *tolerance, *iterations, *precondition, *block, *b,
+        *output;
+    bool mixed;
 } arguments;
 
 typedef struct solve {
@@ -26,6 +28,7 @@ typedef struct solve {
     wf_spmv_params matrix;
     wfi_csr csr;
     float *values32;
+    double *history;
     void *b, *x;
 } solve;
 
@@ -33,6 +36,7 @@ static void free_solve(solve *s)
 {
     wfi_csr_free(&s->csr);
     free(s->values32);
+    free(s->history);
     free(s->b);
     free(s->params.history);
     free(s->x);
@@ -131,9 +135,9 @@ static int read_b(solve *s)
 static int parse(solve *s, wf_type *type)
 {
     const arguments *a = s->args;
-    uint64_t iterations = 1000;
+    uint64_t iterations = 1000, block = 0;
     double tolerance = 0;
-    *type = WF_TYPE_F32;
+    *type = a->mixed ? WF_TYPE_F64 : WF_TYPE_F32;
     if (a->type && !wfi_parse_type("--type", a->type, type))
         return WFI_EXIT_USAGE;
     if (*type != WF_TYPE_F32 && *type != WF_TYPE_F64)
@@ -147,16 +151,29 @@ static int parse(solve *s, wf_type *type)
         if (*end || end == a->tolerance || !(tolerance > 0) || tolerance >= 1)
             return wfi_usage_error("--tolerance '%s' is not between 0 and 1", a->tolerance);
     }
+    if (a->mixed && *type != WF_TYPE_F64)
+        return wfi_usage_error("cg: --mixed takes a matrix and gives an answer in f64");
+    if (a->block && !wfi_parse_u64("--block", a->block, 1, WF_CG_MOST_BLOCK, &block))
+        return WFI_EXIT_USAGE;
+    s->history = calloc(iterations, sizeof *s->history);
+    if (!s->history)
+        return wfi_run_error("cg: out of memory");
     s->params = (wf_cg_params){
         .size = sizeof s->params,
         .tolerance = tolerance,
         .max_iterations = (uint32_t)iterations,
         .repeat = s->common->repeat,
+        .history = s->history,
+        .block = (uint32_t)block,
+        .mixed = a->mixed,
     };
     if (a->precondition && strcmp(a->precondition, "jacobi") == 0)
         s->params.precondition = WF_PRECONDITION_JACOBI;
+    else if (a->precondition && strcmp(a->precondition, "block-jacobi") == 0)
+        s->params.precondition = WF_PRECONDITION_BLOCK_JACOBI;
     else if (a->precondition && strcmp(a->precondition, "none") != 0)
-        return wfi_usage_error("--precondition '%s' is not none or jacobi", a->precondition);
+        return wfi_usage_error("--precondition '%s' is not none or jacobi or block-jacobi",
+                               a->precondition);
     return WFI_EXIT_DONE;
 }
 
@@ -170,11 +187,18 @@ static const char *status_text(wf_cg_status status)
     case WF_CG_MAX_ITERATIONS:
         return "the tolerance was not met within the iterations";
     case WF_CG_INDEFINITE:
-        return "the matrix is not positive definite (a direction with p A p <= 0)";
+        return "the matrix is not positive definite (a direction with p A p < 0)";
     case WF_CG_NOT_FINITE:
         return "the iteration overflowed";
+    case WF_CG_BREAKDOWN:
+        return "the matrix is singular (a direction whose p A p is 0 within rounding)";
     }
     return "?";
+}
+
+static uint32_t dispatches(const wf_cg_result *r)
+{
+    return r->product.dispatches + (r->fused ? 1 : 2);
 }
 
 static void fill_case(const solve *s, const wf_cg_result *r, wfi_result_case *c)
@@ -191,6 +215,11 @@ static void fill_case(const solve *s, const wf_cg_result *r, wfi_result_case *c)
     wfi_result_case_extra(c, "us_an_iteration", r->iteration_us);
     if (r->product_us > 0)
         wfi_result_case_extra(c, "product_us", r->product_us);
+    if (s->params.mixed)
+        wfi_result_case_extra(c, "refinements", r->refinements);
+    wfi_result_case_extra(c, "dispatches_an_iteration", dispatches(r));
+    c->history = s->history;
+    c->history_count = r->iterations;
     wfi_result_case_extra(c, "residual", r->residual);
     wfi_result_case_extra(c, "true_residual", r->true_residual);
     c->history = s->params.history;
@@ -207,8 +236,10 @@ static void print(const wfi_session *session, const solve *s, const wf_cg_result
     printf("product   %s (%s)\n", r->product.variant, r->product.chosen_by);
     printf("result    %s after %u iterations\n", status_text(r->status), r->iterations);
     printf("residual  %.3e; b - A x in f64: %.3e\n", r->residual, r->true_residual);
-    printf("time      %.2f us an iteration (%s clock)\n", r->iteration_us,
-           r->gpu_clock ? "device" : "host");
+    if (s->params.mixed)
+        printf("refined   %u times\n", r->refinements);
+    printf("time      %.2f us an iteration of %u dispatches (%s clock)\n", r->iteration_us,
+           dispatches(r), r->gpu_clock ? "device" : "host");
     if (r->product_us > 0)
         printf("product   %.2f us alone\n", r->product_us);
 }
@@ -257,7 +288,9 @@ int wfi_tool_cg(int argc, char **argv)
         {"--type", "f32|f64", &args.type, NULL, "element type (default f32)"},
         {"--tolerance", "T", &args.tolerance, NULL, "of |r| / |b| (default 1e-6; f64: 1e-10)"},
         {"--max-iterations", "N", &args.iterations, NULL, "give up after N (default 1000)"},
-        {"--precondition", "none|jacobi", &args.precondition, NULL, "default none"},
+        {"--precondition", "none|jacobi|block-jacobi", &args.precondition, NULL, "default none"},
+        {"--block", "N", &args.block, NULL, "side of block-jacobi's blocks (default 4)"},
+        {"--mixed", NULL, NULL, &args.mixed, "iterate in f32, refine the answer to f64's accuracy"},
         {"--b", "v.npy", &args.b, NULL, "the right-hand side (default: random)"},
         {"-o", "x.npy", &args.output, NULL, "write the solution"},
     };
@@ -268,7 +301,7 @@ int wfi_tool_cg(int argc, char **argv)
         0,
         1,
         options,
-        8};
+        10};
     wfi_common common;
     wf_type type;
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);

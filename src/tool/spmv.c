@@ -1,4 +1,5 @@
 /* wavefit spmv: multiplies a Matrix Market matrix with a vector. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,9 +8,12 @@
 #include "io/npy.h"
 #include "tool/cases.h"
 #include "tool/commands.h"
+#include "tool/explain_spmv.h"
+#include "tool/generate.h"
 
 typedef struct arguments {
-    const char *type, *x, *output;
+    const char *type, *x, *output, *generate, *vectors, *alpha, *beta;
+    bool transpose, explain;
 } arguments;
 
 /* The name of a matrix: its file's, without folders and .mtx[.gz]. */
@@ -22,19 +26,25 @@ static void name_of(const char *path, char *name, size_t bytes)
         *end = '\0';
 }
 
-static int read_x(const char *path, wf_type type, uint32_t columns, void **x)
+/* The vector, or as many columns as there are vectors. */
+static int read_x(const char *path, wf_type type, uint64_t rows, uint64_t vectors, void **x)
 {
     wfi_npy npy;
     wfi_io_error error;
     uint64_t overflowed = 0;
     if (!wfi_npy_read(path, &npy, &error))
         return wfi_run_error("%s", error.text);
-    const bool vector = npy.shape[0] == 1 || npy.shape[1] == 1;
-    if (!vector || npy.shape[0] * npy.shape[1] != columns) {
-        const unsigned long long rows = npy.shape[0], wide = npy.shape[1];
+    const bool vector = vectors == 1 && (npy.shape[0] == 1 || npy.shape[1] == 1);
+    const bool fits = vector ? npy.shape[0] * npy.shape[1] == rows
+                             : npy.shape[0] == rows && npy.shape[1] == vectors;
+    if (!fits) {
+        const unsigned long long tall = npy.shape[0], wide = npy.shape[1];
         wfi_npy_free(&npy);
-        return wfi_run_error("%s: a vector of %u elements is needed, not %llu x %llu", path,
-                             columns, rows, wide);
+        if (vectors == 1)
+            return wfi_run_error("%s: a vector of %llu elements is needed, not %llu x %llu", path,
+                                 (unsigned long long)rows, tall, wide);
+        return wfi_run_error("%s: %llu x %llu elements are needed, not %llu x %llu", path,
+                             (unsigned long long)rows, (unsigned long long)vectors, tall, wide);
     }
     *x = wfi_npy_convert(&npy, type, &overflowed);
     wfi_npy_free(&npy);
@@ -44,6 +54,11 @@ static int read_x(const char *path, wf_type type, uint32_t columns, void **x)
         return wfi_run_error("%s: %llu values are too large for %s", path,
                              (unsigned long long)overflowed, wf_type_name(type));
     return WFI_EXIT_DONE;
+}
+
+static wf_type vector_type(wf_type type)
+{
+    return type == WF_TYPE_F64 ? WF_TYPE_F64 : WF_TYPE_F32;
 }
 
 static int run(const arguments *args, const wfi_common *common, const wfi_spmv_request *request,
@@ -63,11 +78,15 @@ static int run(const arguments *args, const wfi_common *common, const wfi_spmv_r
         if (!common->json || strcmp(common->json, "-") != 0)
             printf("matrix    %u rows, %u columns, %u entries (%.1f a row)\n", m->rows, m->columns,
                    m->entries, (double)m->entries / m->rows);
+        if (request->explain && result == WF_SUCCESS && result_case.status == WFI_STATUS_OK)
+            wfi_explain_spmv(&result_case, request->explain);
     }
     code = wfi_case_exit(&result_case, result);
-    const uint64_t shape[2] = {m->rows, 1};
+    const uint64_t vectors = request->vectors ? request->vectors : 1;
+    const uint64_t shape[2] = {request->transpose ? m->columns : m->rows, vectors};
     if (code == WFI_EXIT_DONE && args->output &&
-        !wfi_npy_write(args->output, request->type, 1, shape, y, &error))
+        !wfi_npy_write(args->output, vector_type(request->type), vectors > 1 ? 2 : 1, shape, y,
+                       &error))
         code = wfi_run_error("%s", error.text);
     const int written = wfi_session_write(&session, argc, argv, &result_case, 1);
     free(y);
@@ -75,55 +94,128 @@ static int run(const arguments *args, const wfi_common *common, const wfi_spmv_r
     return code != WFI_EXIT_DONE ? code : written;
 }
 
-static int multiply(const arguments *args, const wfi_common *common, wf_type type, int argc,
-                    char **argv)
+static bool ends_in(const char *text, const char *end)
 {
+    const size_t length = strlen(text), wanted = strlen(end);
+    return length >= wanted && strcmp(text + length - wanted, end) == 0;
+}
+
+/* The matrix of the file or the generator; its name. */
+static int get_matrix(const arguments *args, const wfi_common *common, wfi_csr *matrix, char *name,
+                      size_t bytes)
+{
+    char message[256];
+    wfi_io_error error;
+    if (args->generate) {
+        snprintf(name, bytes, "%s", args->generate);
+        if (!wfi_generate(args->generate, common->seed, matrix, message))
+            return wfi_usage_error("--generate: %s", message);
+        return WFI_EXIT_DONE;
+    }
     const char *path = common->positional[0];
+    name_of(path, name, bytes);
+    if (!wfi_matrix_market_read(path, matrix, &error))
+        return wfi_run_error("%s", error.text);
+    if (matrix->rows == 0 || matrix->columns == 0)
+        return wfi_run_error("%s: the matrix is %u x %u: there is nothing to multiply", path,
+                             matrix->rows, matrix->columns);
+    return WFI_EXIT_DONE;
+}
+
+static int multiply(const arguments *args, const wfi_common *common, wfi_spmv_request *request,
+                    int argc, char **argv)
+{
+    static wfi_spmv_explain explain;
     char name[96];
-    wfi_csr matrix;
+    wfi_csr matrix = {0};
     wfi_io_error error;
     void *x = NULL;
-    int code = WFI_EXIT_DONE;
-    if (!wfi_matrix_market_read(path, &matrix, &error))
-        return wfi_run_error("%s", error.text);
-    if (matrix.rows == 0 || matrix.columns == 0)
-        code = wfi_run_error("%s: the matrix is %u x %u: there is nothing to multiply", path,
-                             matrix.rows, matrix.columns);
+    int code = get_matrix(args, common, &matrix, name, sizeof name);
+    if (code == WFI_EXIT_DONE && args->output && ends_in(args->output, ".mtx")) {
+        if (!wfi_matrix_market_write(args->output, &matrix, &error))
+            code = wfi_run_error("%s", error.text);
+        wfi_csr_free(&matrix);
+        return code;
+    }
     if (code == WFI_EXIT_DONE && args->x)
-        code = read_x(args->x, type, matrix.columns, &x);
-    name_of(path, name, sizeof name);
-    const wfi_spmv_request request = {.matrix = &matrix, .name = name, .type = type, .x = x};
+        code = read_x(args->x, vector_type(request->type),
+                      request->transpose ? matrix.rows : matrix.columns,
+                      request->vectors ? request->vectors : 1, &x);
+    request->matrix = &matrix;
+    request->name = name;
+    request->x = x;
+    request->explain = args->explain ? &explain : NULL;
     if (code == WFI_EXIT_DONE)
-        code = run(args, common, &request, argc, argv);
+        code = run(args, common, request, argc, argv);
     wfi_csr_free(&matrix);
     free(x);
     return code;
+}
+
+static bool parse_number(const char *option, const char *text, double *number)
+{
+    char *end = NULL;
+    *number = strtod(text, &end);
+    if (end != text && !*end && isfinite(*number))
+        return true;
+    wfi_usage_error("%s '%s' is not a number", option, text);
+    return false;
+}
+
+static int parse(const arguments *args, const wfi_common *common, wfi_spmv_request *request)
+{
+    uint64_t vectors = 0;
+    if ((args->generate != NULL) + common->positional_count != 1)
+        return wfi_usage_error("spmv: give one of MATRIX.mtx, --generate KIND:SIZE");
+    if (args->type && !wfi_parse_type("--type", args->type, &request->type))
+        return WFI_EXIT_USAGE;
+    if (request->type != WF_TYPE_F32 && request->type != WF_TYPE_F64 &&
+        request->type != WF_TYPE_F16)
+        return wfi_usage_error("spmv: --type must be f32, f64 or f16");
+    if (args->vectors &&
+        !wfi_parse_u64("--vectors", args->vectors, 1, WF_SPMV_MOST_VECTORS, &vectors))
+        return WFI_EXIT_USAGE;
+    if (args->alpha && !parse_number("--alpha", args->alpha, &request->alpha))
+        return WFI_EXIT_USAGE;
+    if (args->beta && !parse_number("--beta", args->beta, &request->beta))
+        return WFI_EXIT_USAGE;
+    request->vectors = (uint32_t)vectors;
+    request->transpose = args->transpose;
+    return WFI_EXIT_DONE;
 }
 
 int wfi_tool_spmv(int argc, char **argv)
 {
     arguments args = {0};
     const wfi_option options[] = {
-        {"--type", "f32|f64", &args.type, NULL, "element type (default f32)"},
-        {"--x", "v.npy", &args.x, NULL, "the vector (default: random)"},
-        {"-o", "y.npy", &args.output, NULL, "write the result"},
+        {"--type", "f32|f64|f16", &args.type, NULL,
+         "element type (default f32; f16: of the matrix alone)"},
+        {"--generate", "KIND:SIZE", &args.generate, NULL, "make the matrix; see below"},
+        {"--x", "v.npy", &args.x, NULL, "the vector or vectors (default: random)"},
+        {"--transpose", NULL, NULL, &args.transpose, "multiply with the transpose"},
+        {"--vectors", "N", &args.vectors, NULL, "right-hand sides at once (at most 32)"},
+        {"--alpha", "A", &args.alpha, NULL, "y = A times the product (default 1)"},
+        {"--beta", "B", &args.beta, NULL, "add B times a random y (default 0)"},
+        {"--explain", NULL, NULL, &args.explain, "say what was chosen, why, and what it costs"},
+        {"-o", "y.npy|m.mtx", &args.output, NULL, "write the result, or just the matrix"},
     };
     const wfi_command command = {
         "spmv",
-        "MATRIX.mtx[.gz] [--type f32|f64] [--x v.npy] [-o y.npy]",
+        "MATRIX.mtx[.gz] | --generate KIND:SIZE [--explain] [-o y.npy|m.mtx]",
         "Multiplies a sparse matrix with a vector, verifies and times the product.",
-        1,
+        0,
         1,
         options,
-        3};
+        9};
     wfi_common common;
-    wf_type type = WF_TYPE_F32;
+    wfi_spmv_request request = {.type = WF_TYPE_F32};
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
+    if (code == WFI_EXIT_DONE && common.help) {
+        printf("\nKinds of --generate:\n");
+        wfi_generate_list(stdout);
+    }
     if (code != WFI_EXIT_DONE || common.help)
         return code;
-    if (args.type && !wfi_parse_type("--type", args.type, &type))
-        return WFI_EXIT_USAGE;
-    if (type != WF_TYPE_F32 && type != WF_TYPE_F64)
-        return wfi_usage_error("spmv: --type must be f32 or f64");
-    return multiply(&args, &common, type, argc, argv);
+    code = parse(&args, &common, &request);
+    return code == WFI_EXIT_DONE ? multiply(&args, &common, &request, argc, argv) : code;
 }

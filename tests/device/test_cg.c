@@ -125,17 +125,50 @@ static void agrees_with_cholesky(void **state)
     test_random random = {test_seed()};
     for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++)
         for (int type = WF_TYPE_F32; type <= WF_TYPE_F64; type++)
-            for (int jacobi = 0; jacobi < 2; jacobi++) {
+            for (int jacobi = 0; jacobi < 3; jacobi++) {
                 if (type == WF_TYPE_F64 && !wf_device_caps(*state)->f64)
                     continue;
-                wf_cg_params params = {.precondition = (wf_precondition)jacobi, .check_every = 7};
+                wf_cg_params params = {.precondition = (wf_precondition)jacobi,
+                                       .check_every = 7,
+                                       .block = jacobi == 2 ? 1 + (uint32_t)n : 0};
                 wf_cg_result result;
                 make_dense(sizes[n], 1, &random);
                 make_sparse((wf_type)type);
                 solve_directly();
-                assert_int_equal(solve(*state, &params, &result), WF_SUCCESS);
-                assert_solved(&result, type == WF_TYPE_F64 ? 1e-10 : 1e-6);
+                for (int v = 0; v < 2; v++) { /* the product with the dot product in it, without */
+                    const wf_tuning tuning = {.size = sizeof tuning,
+                                              .variant = v ? "row" : "sliced"};
+                    const bool fused = v == 0 && wf_device_caps(*state)->max_storage_buffers >= 6;
+                    if (v == 0 && !fused)
+                        continue;
+                    s.matrix.tuning = &tuning;
+                    assert_int_equal(solve(*state, &params, &result), WF_SUCCESS);
+                    assert_int_equal(result.fused, fused);
+                    assert_solved(&result, type == WF_TYPE_F64 ? 1e-10 : 1e-6);
+                }
+                s.matrix.tuning = NULL;
             }
+}
+
+/* A matrix of doubles that f32 cannot hold, on devices without f64 too. */
+static void refines_to_double_precision(void **state)
+{
+    test_random random = {test_seed()};
+    for (uint32_t n = 1; n <= MOST; n = n * 5 + 2) {
+        wf_cg_params params = {.mixed = true, .tolerance = 1e-12, .precondition = n > 1};
+        wf_cg_result result;
+        make_dense(n, 1, &random);
+        for (uint32_t i = 0; i < n; i++) {
+            s.dense[i][i] *= 1 + 1e-9 * test_random_uniform(&random);
+            s.b[i] += 1e-10 * test_random_uniform(&random);
+        }
+        make_sparse(WF_TYPE_F64);
+        solve_directly();
+        assert_int_equal(solve(*state, &params, &result), WF_SUCCESS);
+        assert_solved(&result, 1e-12);
+        assert_true(result.true_residual <= 2e-12);
+        assert_true(result.refinements >= 1);
+    }
 }
 
 static void gives_the_same_bits_and_a_falling_history(void **state)
@@ -168,6 +201,22 @@ static void says_what_is_wrong_with_a_system(void **state)
     assert_int_equal(result.iterations, 0);
     for (uint32_t i = 0; i < s.n; i++)
         assert_true(s.x32[i] <= 0 && s.x32[i] >= 0); /* the start, not NaN */
+    /* All zeros, and rank one less than full with a b outside the range: no answer. */
+    make_dense(100, 1, &random);
+    memset(s.dense, 0, sizeof s.dense);
+    s.dense[3][4] = s.dense[4][3] = 1;
+    make_sparse(WF_TYPE_F32);
+    s.values32[0] = s.values32[1] = 0;
+    assert_int_equal(solve(*state, &params, &result), WF_SUCCESS);
+    assert_int_equal(result.status, WF_CG_BREAKDOWN);
+    memset(&s, 0, sizeof s);
+    s.n = 2;
+    s.dense[0][0] = 1;
+    s.b[0] = s.b[1] = 1;
+    make_sparse(WF_TYPE_F32);
+    assert_int_equal(solve(*state, &params, &result), WF_SUCCESS);
+    assert_int_not_equal(result.status, WF_CG_CONVERGED);
+    assert_true(isfinite(result.true_residual) && result.true_residual > 0.1);
     make_dense(300, 1, &random);
     make_sparse(WF_TYPE_F32);
     params.max_iterations = 2;
@@ -191,6 +240,9 @@ static void refuses_bad_parameters(void **state)
     make_sparse(WF_TYPE_F32);
     assert_int_equal(solve(*state, &params, &result), WF_ERROR_INVALID_ARGUMENT);
     assert_non_null(strstr(test_last_error(), "diagonal of row 4 is 0"));
+    params.precondition = WF_PRECONDITION_BLOCK_JACOBI;
+    assert_int_equal(solve(*state, &params, &result), WF_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(test_last_error(), "pivot of row 4"));
     params.precondition = WF_PRECONDITION_NONE;
     s.b32[3] = INFINITY;
     assert_int_equal(solve(*state, &params, &result), WF_ERROR_INVALID_ARGUMENT);
@@ -204,6 +256,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_cholesky),
+        cmocka_unit_test(refines_to_double_precision),
         cmocka_unit_test(gives_the_same_bits_and_a_falling_history),
         cmocka_unit_test(says_what_is_wrong_with_a_system),
         cmocka_unit_test(refuses_bad_parameters),

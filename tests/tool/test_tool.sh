@@ -209,11 +209,17 @@ expect 2 "'maximum'" matmul --shape 4x4x4 --limits maximum
 expect 0 'us alone' cg --poisson5 12 --repeat 1 -o x.npy --json cg.json
 check 'cg.json has the residual' grep -q '"true_residual"' cg.json
 expect 0 'converged after' cg --poisson27 5 --precondition jacobi --limits minimum
+expect 0 'refined +[1-9]' cg --poisson5 12 --mixed --precondition block-jacobi --limits minimum
+expect 2 'takes a matrix' cg --poisson5 4 --mixed --type f32
 expect 1 'not met' cg --poisson5 40 --max-iterations 2
 expect 2 'give one of' cg
-expect 2 "not none or jacobi" cg --poisson5 4 --precondition ilu
+expect 2 "not none or jacobi or block-jacobi" cg --poisson5 4 --precondition ilu
 expect 2 "'f31'" spmv "$data/small.mtx" --type f31
-expect 2 'usage: wavefit spmv' spmv
+expect 2 'give one of' spmv
+expect 0 'break-even' spmv --generate arrow:300 --explain --repeat 1
+expect 0 '' spmv --generate banded:50 -o banded.mtx
+expect 0 '50 rows, 50 columns, 778 entries' spmv banded.mtx --type f16 --transpose --vectors 3 --alpha 2 --beta -1 --repeat 1
+expect 2 "'cube:3' is none of poisson5" spmv --generate cube:3
 expect 2 'unexpected argument' spmv a.mtx b.mtx
 expect 2 'not XS, S, M, L, XL' himeno --size XXL
 expect 2 'at least 3' himeno --size 2x9x9

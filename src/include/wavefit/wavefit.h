@@ -786,29 +786,38 @@ WF_API wf_result wf_spmv_check(const wf_spmv_params *params, const void *x, cons
                                wf_check *check);
 
 /* Solves A x = b for a symmetric positive definite A by conjugate gradients (Hestenes and Stiefel
- * 1952), x = 0 first. All scalars stay on the device, which also finds the end; the host looks
- * every check_every iterations. Every run gives the same bits. */
+ * 1952, in the form of Chronopoulos and Gear 1989: one pass of dot products an iteration), x = 0
+ * first. All scalars stay on the device, which also finds the end; the host looks every check_every
+ * iterations, while the next ones are already under way. Every run gives the same bits. */
 typedef enum wf_precondition {
     WF_PRECONDITION_NONE = 0,
-    WF_PRECONDITION_JACOBI = 1 /* by the diagonal, which must be positive */
+    WF_PRECONDITION_JACOBI = 1,      /* by the diagonal, which must be positive */
+    WF_PRECONDITION_BLOCK_JACOBI = 2 /* by blocks on the diagonal, positive definite */
 } wf_precondition;
 
 typedef enum wf_cg_status {
     WF_CG_CONVERGED = 0,
     WF_CG_MAX_ITERATIONS = 1, /* the tolerance was not met */
-    WF_CG_INDEFINITE = 2,     /* a direction p with p A p <= 0: A is not positive definite */
-    WF_CG_NOT_FINITE = 3      /* an overflow or NaN; x is of no use */
+    WF_CG_INDEFINITE = 2,     /* a direction p with p A p < 0: A is not positive definite */
+    WF_CG_NOT_FINITE = 3,     /* an overflow or NaN; x is of no use */
+    WF_CG_BREAKDOWN = 4       /* p A p is 0 within rounding: A is singular */
 } wf_cg_status;
+
+#define WF_CG_MOST_BLOCK 16
 
 typedef struct wf_cg_params {
     size_t size;
-    const wf_spmv_params *matrix; /* square; its type is that of the whole solve */
+    const wf_spmv_params *matrix; /* square, F32 or F64, one vector, unscaled */
     wf_precondition precondition;
     double tolerance;        /* of |r| / |b|; 0: 1e-6 in f32, 1e-10 in f64 */
     uint32_t max_iterations; /* 0: 1000 */
     uint32_t check_every;    /* iterations a submission; 0: 32 */
     uint32_t repeat;         /* samples of the product alone, timed first; 0: it is not */
     double *history; /* max_iterations elements: |r| / |b| of each iteration; NULL: not kept */
+    uint32_t block;  /* side of block-Jacobi's blocks, at most WF_CG_MOST_BLOCK; 0: 4 */
+    /* Iterates in f32 and refines the answer in pairs of floats, on devices without f64 too; the
+     * matrix, b and x are F64, its values within f32's range. */
+    bool mixed;
 } wf_cg_params;
 
 typedef struct wf_cg_result {
@@ -819,13 +828,15 @@ typedef struct wf_cg_result {
     double iteration_us;  /* mean over all iterations that ran */
     double product_us;    /* median of the product alone; 0: not measured */
     bool gpu_clock;
+    bool fused;           /* the product leaves the dot product: two dispatches an iteration */
+    uint32_t refinements; /* mixed: corrections added to x */
     wf_plan_info product; /* the plan of A p */
 } wf_cg_result;
 
 /* b and x: rows elements of the type on the host, not overlapping. x is written whenever WF_SUCCESS
  * is returned, whatever result->status says. WF_ERROR_INVALID_ARGUMENT (not square, a diagonal entry
- * that Jacobi cannot use, b not finite), WF_ERROR_TOO_LARGE (five vectors are over one binding), and
- * what wf_spmv_plan returns. Blocks. */
+ * or block that Jacobi cannot use, b not finite), WF_ERROR_TOO_LARGE (three vectors are over one
+ * binding), and what wf_spmv_plan returns. Blocks. */
 WF_API wf_result wf_cg_solve(wf_device *device, const wf_cg_params *params, const void *b, void *x,
                              wf_cg_result *result);
 

@@ -1,0 +1,19 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// Ends a batch: what the last iteration has come to, for the host to see. One work-group.
+#include "cg_problem.glsl"
+
+void main()
+{
+    uint now = push.iteration & 1;
+    REAL before = STATE(now, STATUS);
+    REAL all[3] = dots(now);
+    if (gl_LocalInvocationIndex != 0 || before != REAL(RUNNING) || push.iteration == 0)
+        return;
+    HISTORY(push.iteration - 1) = all[1];
+    STATE(now, ITERATIONS) = REAL(push.iteration);
+    if (!finite(all[1]))
+        STATE(now, STATUS) = REAL(NOT_FINITE);
+    else if (all[1] <= WANTED)
+        STATE(now, STATUS) = REAL(CONVERGED);
+}

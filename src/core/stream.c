@@ -1,0 +1,158 @@
+#include "core/stream.h"
+
+#include "core/timing.h"
+
+static wf_result make_slots(wfi_stream *s)
+{
+    wf_device *device = s->device;
+    const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    const VkCommandBufferAllocateInfo allocate = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = s->pool,
+        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+        .commandBufferCount = 1,
+    };
+    VkResult vk = VK_SUCCESS;
+    for (int i = 0; i < WFI_STREAM_SLOTS && vk >= VK_SUCCESS; i++) {
+        vk =
+            device->fn.vkAllocateCommandBuffers(device->vk, &allocate, &s->slots[i].command_buffer);
+        if (vk >= VK_SUCCESS)
+            vk =
+                device->fn.vkCreateFence(device->vk, &fence, device->allocator, &s->slots[i].fence);
+    }
+    return wfi_check_vk(&device->log, vk, "making command buffers");
+}
+
+wf_result wfi_stream_open(wf_device *device, wfi_stream *out)
+{
+    const VkCommandPoolCreateInfo pool = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+        .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+        .queueFamilyIndex = device->queue_family,
+    };
+    const VkQueryPoolCreateInfo queries = {
+        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+        .queryType = VK_QUERY_TYPE_TIMESTAMP,
+        .queryCount = 2 * WFI_STREAM_SLOTS,
+    };
+    *out = (wfi_stream){.device = device};
+    wf_result result = wfi_device_usable(device, "running on the queue");
+    if (result != WF_SUCCESS)
+        return result;
+    if (!device->queue)
+        return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
+                        "wf_device_adopt was given no queue: wavefit cannot run anything itself");
+    VkResult vk = device->fn.vkCreateCommandPool(device->vk, &pool, device->allocator, &out->pool);
+    if (vk >= VK_SUCCESS && device->caps.timestamp_valid_bits)
+        vk = device->fn.vkCreateQueryPool(device->vk, &queries, device->allocator, &out->queries);
+    result = wfi_check_vk(&device->log, vk, "creating a command pool");
+    return result == WF_SUCCESS ? make_slots(out) : result;
+}
+
+void wfi_stream_close(wfi_stream *s)
+{
+    wf_device *device = s->device;
+    double seconds = 0;
+    while (device && !wfi_stream_idle(s) && wfi_stream_wait(s, &seconds) == WF_SUCCESS)
+        continue;
+    for (int i = 0; i < WFI_STREAM_SLOTS; i++)
+        if (s->slots[i].fence)
+            device->fn.vkDestroyFence(device->vk, s->slots[i].fence, device->allocator);
+    if (s->queries)
+        device->fn.vkDestroyQueryPool(device->vk, s->queries, device->allocator);
+    if (s->pool)
+        device->fn.vkDestroyCommandPool(device->vk, s->pool, device->allocator);
+    *s = (wfi_stream){0};
+}
+
+bool wfi_stream_full(const wfi_stream *s)
+{
+    return s->submitted - s->waited == WFI_STREAM_SLOTS;
+}
+
+bool wfi_stream_idle(const wfi_stream *s)
+{
+    return s->submitted == s->waited;
+}
+
+static void stamp(const wfi_stream *s, VkCommandBuffer command_buffer, uint32_t slot, uint32_t end)
+{
+    if (s->queries)
+        s->device->fn.vkCmdWriteTimestamp(command_buffer,
+                                          end ? VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT
+                                              : VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT,
+                                          s->queries, 2 * slot + end);
+}
+
+static wf_result record_slot(const wfi_stream *s, uint32_t slot, wfi_record_fn record, void *user)
+{
+    wf_device *device = s->device;
+    VkCommandBuffer command_buffer = s->slots[slot].command_buffer;
+    const VkCommandBufferBeginInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+        .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
+    };
+    wf_result result =
+        wfi_check_vk(&device->log, device->fn.vkBeginCommandBuffer(command_buffer, &info),
+                     "beginning a command buffer");
+    if (result != WF_SUCCESS)
+        return result;
+    wfi_barrier(device, command_buffer);
+    if (s->queries)
+        device->fn.vkCmdResetQueryPool(command_buffer, s->queries, 2 * slot, 2);
+    stamp(s, command_buffer, slot, 0);
+    result = record(user, command_buffer);
+    if (result != WF_SUCCESS)
+        return result;
+    stamp(s, command_buffer, slot, 1);
+    wfi_barrier_host(device, command_buffer);
+    return wfi_check_vk(&device->log, device->fn.vkEndCommandBuffer(command_buffer),
+                        "vkEndCommandBuffer");
+}
+
+wf_result wfi_stream_submit(wfi_stream *s, wfi_record_fn record, void *user)
+{
+    wf_device *device = s->device;
+    const uint32_t slot = s->submitted % WFI_STREAM_SLOTS;
+    const VkSubmitInfo submit = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+        .commandBufferCount = 1,
+        .pCommandBuffers = &s->slots[slot].command_buffer,
+    };
+    wf_result result = record_slot(s, slot, record, user);
+    if (result != WF_SUCCESS)
+        return result;
+    pthread_mutex_lock(&device->queue_lock);
+    if (device->lock_queue)
+        device->lock_queue(device->queue_user);
+    s->slots[slot].submitted = wfi_host_seconds();
+    VkResult vk = device->fn.vkQueueSubmit(device->queue, 1, &submit, s->slots[slot].fence);
+    if (device->unlock_queue)
+        device->unlock_queue(device->queue_user);
+    pthread_mutex_unlock(&device->queue_lock);
+    result = wfi_check_vk(&device->log, vk, "vkQueueSubmit");
+    s->submitted += result == WF_SUCCESS;
+    return result;
+}
+
+wf_result wfi_stream_wait(wfi_stream *s, double *seconds)
+{
+    wf_device *device = s->device;
+    const uint32_t at = s->waited % WFI_STREAM_SLOTS;
+    wfi_stream_slot *slot = &s->slots[at];
+    uint64_t ticks[2] = {0, 0};
+    s->waited++;
+    VkResult vk = device->fn.vkWaitForFences(device->vk, 1, &slot->fence, VK_TRUE, UINT64_MAX);
+    *seconds = wfi_host_seconds() - slot->submitted;
+    if (vk >= VK_SUCCESS)
+        vk = device->fn.vkResetFences(device->vk, 1, &slot->fence);
+    if (vk >= VK_SUCCESS && s->queries) {
+        vk = device->fn.vkGetQueryPoolResults(device->vk, s->queries, 2 * at, 2, sizeof ticks,
+                                              ticks, sizeof *ticks,
+                                              VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT);
+        *seconds =
+            (double)wfi_ticks_between(ticks[0], ticks[1], device->caps.timestamp_valid_bits) *
+            device->caps.timestamp_period_ns * 1e-9;
+    }
+    return wfi_check_vk(&device->log, vk, "waiting for a submission");
+}

@@ -1,0 +1,38 @@
+/* Submissions that follow each other on the device's own queue while the host records the next: two
+ * are under way at a time, so that the device does not wait for the host. */
+#ifndef WFI_CORE_STREAM_H
+#define WFI_CORE_STREAM_H
+
+#include "core/command.h"
+
+#define WFI_STREAM_SLOTS 2
+
+typedef struct wfi_stream_slot {
+    VkCommandBuffer command_buffer;
+    VkFence fence;
+    double submitted; /* host clock */
+} wfi_stream_slot;
+
+typedef struct wfi_stream {
+    wf_device *device;
+    VkCommandPool pool;
+    VkQueryPool queries; /* two a slot; none where the queue has no timestamps */
+    wfi_stream_slot slots[WFI_STREAM_SLOTS];
+    uint32_t submitted, waited; /* submissions so far; slot n % WFI_STREAM_SLOTS */
+} wfi_stream;
+
+/* WF_ERROR_UNSUPPORTED: an adopted device without a queue. */
+wf_result wfi_stream_open(wf_device *device, wfi_stream *out);
+/* Waits for what is under way. Accepts a half-open or zeroed stream. */
+void wfi_stream_close(wfi_stream *stream);
+
+bool wfi_stream_full(const wfi_stream *stream);
+bool wfi_stream_idle(const wfi_stream *stream);
+/* Records and submits without waiting; the stream must not be full. What the commands write is
+ * visible to the host after wfi_stream_wait and to later submissions. */
+wf_result wfi_stream_submit(wfi_stream *stream, wfi_record_fn record, void *user);
+/* Waits for the oldest submission and gives its time on the device (the host's clock from submit to
+ * the end where there are no timestamps). The stream must not be idle. */
+wf_result wfi_stream_wait(wfi_stream *stream, double *seconds);
+
+#endif

@@ -1,0 +1,52 @@
+/* Conjugate gradients on the device: what wf_cg_solve and its refinement share. */
+#ifndef WFI_SOLVE_CG_H
+#define WFI_SOLVE_CG_H
+
+#include "core/stream.h"
+#include "kernels/plan.h"
+
+enum { WFI_CG_START, WFI_CG_DOT, WFI_CG_UPDATE, WFI_CG_STATE, WFI_CG_KERNELS };
+
+/* A system being solved: the matrix, the kernels and the vectors on the device. */
+typedef struct wfi_cg {
+    wf_device *device;
+    const wf_cg_params *params;
+    const wf_spmv_params *matrix; /* of the type of the iteration */
+    wf_type type;
+    uint32_t count, stride, block; /* elements of a vector, and from one to the next; M's blocks */
+    uint32_t groups, most;         /* work-groups; iterations at most */
+    uint32_t partials, partials_at, history_at; /* in elements of scalars */
+    bool fused;                                 /* the product leaves the dot product */
+    wf_buffer *a, *b, *c, *scalars,
+        *state; /* as in cg_problem.glsl; a copy of the state each slot */
+    wf_plan *product, *kernels[WFI_CG_KERNELS];
+    wfi_stream stream;
+    uint32_t first, end; /* the iterations of the submission being recorded */
+    double seconds;
+    uint32_t ran;
+} wfi_cg;
+
+double wfi_cg_get(const void *data, wf_type type, size_t i);
+void wfi_cg_put(void *data, wf_type type, size_t i, double value);
+wf_result wfi_cg_no_memory(const wf_device *device);
+
+/* cg_open.c: plans, buffers and the preconditioner. matrix and params outlive it. */
+wf_result wfi_cg_open(wf_device *device, const wf_cg_params *params, const wf_spmv_params *matrix,
+                      wfi_cg *out);
+void wfi_cg_close(wfi_cg *c);
+
+/* cg_run.c: solves A x = r for the residual that stands in the vector r, of length one, to
+ * |r| <= tolerance within `most` iterations. history (NULL: not kept) gets |r| of each. */
+wf_result wfi_cg_run(wfi_cg *c, double tolerance, uint32_t most, double *history,
+                     wf_cg_result *out);
+uint64_t wfi_cg_vector_bytes(const wfi_cg *c);
+/* Writes r, or reads x. Block. */
+wf_result wfi_cg_write_residual(wfi_cg *c, const void *r);
+wf_result wfi_cg_read_solution(wfi_cg *c, void *x);
+wf_result wfi_cg_measure_product(wfi_cg *c, uint32_t repeat, wf_cg_result *out);
+
+/* cg_mixed.c: iterates in f32, refines in double-single; b and x are f64. */
+wf_result wfi_cg_solve_mixed(wf_device *device, const wf_cg_params *params, const double *b,
+                             double *x, wf_cg_result *out);
+
+#endif

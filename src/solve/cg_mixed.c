@@ -1,0 +1,318 @@
+/* Mixed precision: conjugate gradients in f32 inside iterative refinement, whose residuals and
+ * corrections are double-single in the shader. Answers are as those of f64 on devices without it. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/command.h"
+#include "kernels/grid.h"
+#include "solve/cg.h"
+#include "wfi_shaders.h"
+
+#define INNER_TOLERANCE                                                                            \
+    1e-4 /* of a correction: f32 reaches it for sure where it converges at all */
+#define MOST_REFINEMENTS 60
+#define GROUP 128
+
+typedef struct pair {
+    float high, low;
+} pair;
+
+typedef struct mixed {
+    wfi_cg inner;
+    wf_spmv_params matrix; /* in f32 */
+    float *values;
+    uint32_t rows;
+    wf_buffer *pattern, *pairs, *vectors, *scale; /* vectors: x, then b */
+    wf_plan *refine, *correct;
+    uint64_t pattern_bytes, pair_bytes;
+} mixed;
+
+static pair split(double value)
+{
+    const float high = (float)value;
+    return (pair){high, (float)(value - high)};
+}
+
+static void group_size(const wfi_point *point, uint32_t size[3])
+{
+    (void)point;
+    size[0] = GROUP;
+    size[1] = size[2] = 1;
+}
+
+static wf_result add_kernel(wf_plan *plan, const wfi_point *point, const uint64_t *bytes,
+                            uint32_t count, uint32_t rows)
+{
+    wfi_step step = {.slot_count = count, .push_bytes = sizeof rows};
+    wfi_pipeline_desc desc;
+    wfi_point_pipeline(point, &desc);
+    memcpy(step.push, &rows, sizeof rows);
+    wf_result result = wfi_plan_add_pipeline(plan, &desc, &step.pipeline);
+    for (uint32_t i = 0; i < count && result == WF_SUCCESS; i++) {
+        const wfi_binding_spec spec = {"a part of the system", WFI_READS_WRITES, bytes[i]};
+        step.slots[i] = (wfi_slot){WFI_SLOT_BINDING, i, 0, bytes[i]};
+        result = wfi_plan_add_binding(plan, &spec);
+    }
+    if (result == WF_SUCCESS)
+        result = wfi_grid(plan, (rows + (uint64_t)GROUP - 1) / GROUP, step.groups);
+    return result == WF_SUCCESS ? wfi_plan_add_step(plan, &step) : result;
+}
+
+static wf_result build_refine(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    const mixed *m = params;
+    const uint64_t bytes[] = {m->pattern_bytes, m->pair_bytes, m->rows * UINT64_C(16),
+                              m->rows * UINT64_C(4)};
+    return add_kernel(plan, point, bytes, 4, m->rows);
+}
+
+static wf_result build_correct(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    const mixed *m = params;
+    const uint64_t bytes[] = {m->rows * UINT64_C(16), m->rows * UINT64_C(4), 8};
+    return add_kernel(plan, point, bytes, 3, m->rows);
+}
+
+static const wfi_variant refine_row = {
+    .name = "cg_refine",
+    .modules = {[WF_TYPE_F32] = &wfi_spv_cg_refine},
+    .storage_buffers = 4,
+    .push_bytes = 4,
+    .group_size = group_size,
+    .build = build_refine,
+};
+
+static const wfi_variant correct_row = {
+    .name = "cg_correct",
+    .modules = {[WF_TYPE_F32] = &wfi_spv_cg_correct},
+    .storage_buffers = 3,
+    .push_bytes = 4,
+    .group_size = group_size,
+    .build = build_correct,
+};
+
+static wf_result make_plans(wf_device *device, mixed *m)
+{
+    const wfi_problem problem = {.family = WF_FAMILY_SPMV, .type = WF_TYPE_F32};
+    const wfi_choice refine = {{&device->caps, &problem, &refine_row, {0}}, "fixed"};
+    const wfi_choice correct = {{&device->caps, &problem, &correct_row, {0}}, "fixed"};
+    const uint64_t range = device->caps.max_storage_range;
+    if (m->pair_bytes > range || m->pattern_bytes > range || m->rows * UINT64_C(16) > range)
+        return wfi_fail(&device->log, WF_ERROR_TOO_LARGE,
+                        "the matrix in pairs of floats is over this device's binding of %llu bytes",
+                        (unsigned long long)range);
+    wf_result result = wfi_plan_create(device, &refine, m, &m->refine);
+    return result == WF_SUCCESS ? wfi_plan_create(device, &correct, m, &m->correct) : result;
+}
+
+/* The values as floats for the iteration; too large ones are refused. */
+static wf_result narrow(wf_device *device, const wf_spmv_params *matrix, mixed *m)
+{
+    const uint32_t entries = matrix->row_offsets[matrix->rows];
+    const double *values = matrix->values;
+    m->values = malloc((entries + (size_t)1) * sizeof *m->values);
+    if (!m->values)
+        return wfi_cg_no_memory(device);
+    for (uint32_t i = 0; i < entries; i++) {
+        m->values[i] = (float)values[i];
+        if (!isfinite(m->values[i]))
+            return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
+                            "wf_cg_solve: the value %g is too large for an f32 iteration",
+                            values[i]);
+    }
+    m->matrix = *matrix;
+    m->matrix.type = WF_TYPE_F32;
+    m->matrix.values = m->values;
+    return WF_SUCCESS;
+}
+
+static wf_result fill(wf_device *device, uint64_t bytes, const void *data, wf_buffer **buffer)
+{
+    wf_result result = wf_buffer_create(device, bytes ? bytes : 8, WF_MEMORY_DEVICE, buffer);
+    return result == WF_SUCCESS && bytes ? wf_buffer_write(*buffer, 0, data, bytes) : result;
+}
+
+static wf_result upload(wf_device *device, const wf_spmv_params *matrix, const double *b,
+                        double norm, mixed *m)
+{
+    const uint32_t rows = matrix->rows, entries = matrix->row_offsets[rows];
+    const size_t most = entries > 2 * (size_t)rows ? entries : 2 * (size_t)rows;
+    uint32_t *pattern = malloc((size_t)m->pattern_bytes);
+    pair *pairs = calloc(most + 1, sizeof *pairs);
+    wf_result result = pattern && pairs ? WF_SUCCESS : wfi_cg_no_memory(device);
+    if (result == WF_SUCCESS) {
+        memcpy(pattern, matrix->row_offsets, (rows + (size_t)1) * 4);
+        if (entries)
+            memcpy(pattern + rows + 1, matrix->column_indices, entries * (size_t)4);
+        for (uint32_t i = 0; i < entries; i++)
+            pairs[i] = split(((const double *)matrix->values)[i]);
+        result = fill(device, m->pattern_bytes, pattern, &m->pattern);
+    }
+    if (result == WF_SUCCESS)
+        result = fill(device, entries * UINT64_C(8), pairs, &m->pairs);
+    if (result == WF_SUCCESS) {
+        memset(pairs, 0, rows * sizeof *pairs);
+        for (uint32_t i = 0; i < rows; i++)
+            pairs[rows + i] = split(b[i] / norm);
+        result = fill(device, rows * UINT64_C(16), pairs, &m->vectors);
+    }
+    if (result == WF_SUCCESS)
+        result = wf_buffer_create(device, 8, WF_MEMORY_DEVICE, &m->scale);
+    free(pattern);
+    free(pairs);
+    return result;
+}
+
+static void close_mixed(mixed *m)
+{
+    wfi_cg_close(&m->inner);
+    wf_plan_destroy(&m->refine);
+    wf_plan_destroy(&m->correct);
+    wf_buffer_destroy(&m->pattern);
+    wf_buffer_destroy(&m->pairs);
+    wf_buffer_destroy(&m->vectors);
+    wf_buffer_destroy(&m->scale);
+    free(m->values);
+}
+
+static wf_result find_residual(mixed *m, float *r, double *norm)
+{
+    const uint64_t vector = wfi_cg_vector_bytes(&m->inner);
+    const wf_bindings bindings = {
+        .size = sizeof bindings,
+        .items = {{.buffer = m->pattern},
+                  {.buffer = m->pairs},
+                  {.buffer = m->vectors},
+                  {.buffer = m->inner.a, .offset = vector, .bytes = vector}}};
+    wf_result result = wf_plan_run(m->refine, &bindings);
+    if (result == WF_SUCCESS)
+        result = wf_buffer_read(m->inner.a, vector, r, m->rows * UINT64_C(4));
+    long double squares = 0;
+    for (uint32_t i = 0; i < m->rows; i++)
+        squares += (long double)r[i] * r[i];
+    *norm = (double)sqrtl(squares);
+    return result;
+}
+
+static wf_result correct(mixed *m, double by)
+{
+    const pair scale = split(by);
+    const wf_bindings bindings = {
+        .size = sizeof bindings,
+        .items = {{.buffer = m->vectors}, {.buffer = m->inner.a}, {.buffer = m->scale}}};
+    wf_result result = wf_buffer_write(m->scale, 0, &scale, sizeof scale);
+    return result == WF_SUCCESS ? wf_plan_run(m->correct, &bindings) : result;
+}
+
+/* Solves A d = r / |r| for a correction, within the iterations that are left. */
+static wf_result solve_correction(mixed *m, float *r, double norm, double wanted, uint32_t left,
+                                  double *history, wf_cg_result *inner)
+{
+    for (uint32_t i = 0; i < m->rows; i++)
+        r[i] = (float)(r[i] / norm);
+    wf_result result = wfi_cg_write_residual(&m->inner, r);
+    if (result == WF_SUCCESS)
+        result =
+            wfi_cg_run(&m->inner, fmax(INNER_TOLERANCE, wanted / norm / 2), left, history, inner);
+    for (uint32_t i = 0; result == WF_SUCCESS && history && i < inner->iterations; i++)
+        history[i] *= norm;
+    return result;
+}
+
+/* Refines until the residual is as wanted, does not fall any more, or the iterations are spent. */
+static wf_result refine(mixed *m, const wf_cg_params *params, double tolerance, float *r,
+                        wf_cg_result *out)
+{
+    double norm = 1, before = INFINITY;
+    out->status = WF_CG_MAX_ITERATIONS;
+    while (out->refinements < MOST_REFINEMENTS) {
+        wf_result result = find_residual(m, r, &norm);
+        if (result != WF_SUCCESS)
+            return result;
+        out->residual = norm;
+        if (!isfinite(norm))
+            out->status = WF_CG_NOT_FINITE;
+        else if (norm <= tolerance)
+            out->status = WF_CG_CONVERGED;
+        if (out->status != WF_CG_MAX_ITERATIONS || norm > before / 2 ||
+            out->iterations == m->inner.most)
+            return WF_SUCCESS;
+        before = norm;
+        wf_cg_result inner = {0};
+        result =
+            solve_correction(m, r, norm, tolerance, m->inner.most - out->iterations,
+                             params->history ? params->history + out->iterations : NULL, &inner);
+        out->gpu_clock = inner.gpu_clock;
+        out->iterations += inner.iterations;
+        if (result == WF_SUCCESS &&
+            (inner.status == WF_CG_CONVERGED || inner.status == WF_CG_MAX_ITERATIONS))
+            result = correct(m, norm);
+        else
+            out->status = inner.status;
+        if (result != WF_SUCCESS || out->status != WF_CG_MAX_ITERATIONS)
+            return result;
+        out->refinements++;
+    }
+    return WF_SUCCESS;
+}
+
+static wf_result read_x(mixed *m, double norm, double *x)
+{
+    pair *pairs = malloc(m->rows * sizeof *pairs);
+    if (!pairs)
+        return wfi_cg_no_memory(m->inner.device);
+    wf_result result = wf_buffer_read(m->vectors, 0, pairs, m->rows * UINT64_C(8));
+    for (uint32_t i = 0; result == WF_SUCCESS && i < m->rows; i++)
+        x[i] = ((double)pairs[i].high + pairs[i].low) * norm;
+    free(pairs);
+    return result;
+}
+
+static double length_of(const double *b, uint32_t rows)
+{
+    long double squares = 0;
+    for (uint32_t i = 0; i < rows; i++)
+        squares += (long double)b[i] * b[i];
+    return (double)sqrtl(squares);
+}
+
+wf_result wfi_cg_solve_mixed(wf_device *device, const wf_cg_params *params, const double *b,
+                             double *x, wf_cg_result *out)
+{
+    const wf_spmv_params *matrix = params->matrix;
+    const double tolerance = params->tolerance > 0 ? params->tolerance : 1e-10;
+    const double norm = length_of(b, matrix->rows);
+    mixed m = {.rows = matrix->rows};
+    float *r = NULL;
+    /* The f32 plan checks the pattern; until then the count of entries alone is believed. */
+    if (!matrix->row_offsets || matrix->rows == 0 || !matrix->values)
+        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT, "wf_cg_solve: bad parameters");
+    wf_result result = narrow(device, matrix, &m);
+    if (result == WF_SUCCESS)
+        result = wfi_cg_open(device, params, &m.matrix, &m.inner);
+    if (result == WF_SUCCESS)
+        result = wf_plan_describe(m.inner.product, &out->product);
+    m.pattern_bytes = (matrix->rows + UINT64_C(1) + matrix->row_offsets[matrix->rows]) * 4;
+    m.pair_bytes = matrix->row_offsets[matrix->rows] * UINT64_C(8);
+    m.pair_bytes = m.pair_bytes ? m.pair_bytes : 8;
+    if (result == WF_SUCCESS)
+        result = make_plans(device, &m);
+    if (result == WF_SUCCESS)
+        result = upload(device, matrix, b, norm, &m);
+    r = malloc(matrix->rows * sizeof *r);
+    if (result == WF_SUCCESS && !r)
+        result = wfi_cg_no_memory(device);
+    if (result == WF_SUCCESS && params->repeat)
+        result = wfi_cg_measure_product(&m.inner, params->repeat, out);
+    if (result == WF_SUCCESS)
+        result = refine(&m, params, tolerance, r, out);
+    if (result == WF_SUCCESS)
+        result = read_x(&m, norm, x);
+    if (result == WF_SUCCESS && m.inner.ran)
+        out->iteration_us = m.inner.seconds / m.inner.ran * 1e6;
+    out->fused = m.inner.fused;
+    free(r);
+    close_mixed(&m);
+    return result;
+}

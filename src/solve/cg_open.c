@@ -1,0 +1,276 @@
+/* The plans, buffers and preconditioner of a conjugate-gradient solve. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/spmv_build.h"
+#include "solve/cg.h"
+#include "wfi_shaders.h"
+
+#define MOST_GROUPS 1024 /* of the vector kernels, each adds up all their partial sums */
+#define PARTIALS_AT 12   /* as in cg_problem.glsl */
+
+/* As in cg_problem.glsl. */
+typedef struct cg_push {
+    uint32_t iteration, count, stride, block, groups, partials_at, partials, history_at;
+} cg_push;
+
+/* -------------------------------------------------------------------------------------- kernels */
+
+static uint32_t group_items(const wf_caps *caps)
+{
+    return caps->max_invocations < 256 ? 128 : 256;
+}
+
+static void vector_group(const wfi_point *point, uint32_t size[3])
+{
+    size[0] = group_items(point->caps);
+    size[1] = size[2] = 1;
+}
+
+static uint64_t shared_bytes(const wfi_point *point)
+{
+    return 3 * group_items(point->caps) * (uint64_t)wf_type_size(point->problem->type);
+}
+
+static uint64_t scalars_bytes(const wfi_cg *c)
+{
+    return (c->partials_at + (uint64_t)c->partials) * wf_type_size(c->type);
+}
+
+static uint64_t c_elements(const wfi_cg *c)
+{
+    return c->block ? (1 + (uint64_t)c->block) * c->stride : 4;
+}
+
+static wf_result build_kernel(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    const wfi_cg *c = params;
+    const uint64_t vector = wfi_cg_vector_bytes(c), real = wf_type_size(c->type);
+    const uint64_t bytes[4] = {3 * vector, 2 * vector, c_elements(c) * real, scalars_bytes(c)};
+    static const char *const names[4] = {"x, r, p", "s, w", "u", "scalars"};
+    const cg_push push = {0,         c->count,       c->stride,   c->block,
+                          c->groups, c->partials_at, c->partials, c->history_at};
+    const bool one = strcmp(point->variant->name, "cg_state") == 0;
+    wfi_step step = {.groups = {one ? 1 : c->groups, 1, 1},
+                     .slot_count = 4,
+                     .push_bytes = sizeof push,
+                     .takes_turn = true};
+    wfi_pipeline_desc desc;
+    wfi_point_pipeline(point, &desc);
+    memcpy(step.push, &push, sizeof push);
+    wf_result result = wfi_plan_add_pipeline(plan, &desc, &step.pipeline);
+    for (uint32_t i = 0; i < 4 && result == WF_SUCCESS; i++) {
+        const wfi_binding_spec spec = {names[i], WFI_READS_WRITES, bytes[i]};
+        step.slots[i] = (wfi_slot){WFI_SLOT_BINDING, i, 0, bytes[i]};
+        result = wfi_plan_add_binding(plan, &spec);
+    }
+    return result == WF_SUCCESS ? wfi_plan_add_step(plan, &step) : result;
+}
+
+#define KERNEL(text)                                                                               \
+    {                                                                                              \
+        .name = "cg_" #text,                                                                       \
+        .modules =                                                                                 \
+            {[WF_TYPE_F32] = &wfi_spv_cg_##text##_f32, [WF_TYPE_F64] = &wfi_spv_cg_##text##_f64},  \
+        .storage_buffers = 4, .push_bytes = sizeof(cg_push), .group_size = vector_group,           \
+        .shared_bytes = shared_bytes, .build = build_kernel,                                       \
+    }
+
+static const wfi_variant kernel_rows[WFI_CG_KERNELS] = {
+    [WFI_CG_START] = KERNEL(start),
+    [WFI_CG_DOT] = KERNEL(dot),
+    [WFI_CG_UPDATE] = KERNEL(update),
+    [WFI_CG_STATE] = KERNEL(state),
+};
+
+static wf_result make_kernels(wfi_cg *c)
+{
+    const wfi_problem problem = {.family = WF_FAMILY_SPMV, .type = c->type};
+    wf_result result = WF_SUCCESS;
+    for (int i = 0; i < WFI_CG_KERNELS && result == WF_SUCCESS; i++) {
+        const wfi_choice choice = {{&c->device->caps, &problem, &kernel_rows[i], {0}}, "fixed"};
+        result = wfi_plan_create(c->device, &choice, c, &c->kernels[i]);
+    }
+    return result;
+}
+
+/* ------------------------------------------------------------------------------------------ sizes */
+
+static uint64_t alignment_elements(const wfi_cg *c)
+{
+    const uint64_t align = c->device->caps.storage_alignment;
+    return (align > 256 ? align : 256) / wf_type_size(c->type);
+}
+
+static uint64_t aligned(const wfi_cg *c, uint64_t elements)
+{
+    const uint64_t unit = alignment_elements(c);
+    return (elements + unit - 1) / unit * unit;
+}
+
+static uint32_t block_of(const wf_cg_params *p)
+{
+    if (p->precondition == WF_PRECONDITION_BLOCK_JACOBI)
+        return p->block ? p->block : 4;
+    return p->precondition == WF_PRECONDITION_JACOBI;
+}
+
+static wf_result set_sizes(wfi_cg *c, uint32_t fused_partials)
+{
+    const uint64_t real = wf_type_size(c->type), range = c->device->caps.max_storage_range;
+    const uint32_t side = c->block ? c->block : 1;
+    c->stride = (uint32_t)aligned(c, c->count);
+    /* Four elements a work-item, where there are few. */
+    const uint32_t a_group = group_items(&c->device->caps) * (side < 4 ? 4 : side);
+    c->groups = (c->count - 1) / a_group + 1;
+    c->groups = c->groups > MOST_GROUPS ? MOST_GROUPS : c->groups;
+    c->fused = fused_partials != 0;
+    c->partials = c->fused ? fused_partials : c->groups;
+    c->history_at = PARTIALS_AT + 4 * c->groups;
+    c->partials_at = (uint32_t)aligned(c, c->history_at + (uint64_t)c->most);
+    const uint64_t largest =
+        c_elements(c) > 3 * (uint64_t)c->stride ? c_elements(c) : 3 * (uint64_t)c->stride;
+    if (largest * real <= range && scalars_bytes(c) <= range)
+        return WF_SUCCESS;
+    return wfi_fail(&c->device->log, WF_ERROR_TOO_LARGE,
+                    "%llu elements of vectors are over this device's binding of %llu bytes",
+                    (unsigned long long)largest, (unsigned long long)range);
+}
+
+static wf_result make_buffers(wfi_cg *c)
+{
+    const uint64_t vector = wfi_cg_vector_bytes(c), real = wf_type_size(c->type);
+    const struct {
+        wf_buffer **buffer;
+        uint64_t bytes;
+        wf_memory memory;
+    } buffers[] = {{&c->a, 3 * vector, WF_MEMORY_DEVICE},
+                   {&c->b, 2 * vector, WF_MEMORY_DEVICE},
+                   {&c->c, c_elements(c) * real, WF_MEMORY_DEVICE},
+                   {&c->scalars, scalars_bytes(c), WF_MEMORY_DEVICE},
+                   {&c->state, WFI_STREAM_SLOTS * 8 * real, WF_MEMORY_READBACK}};
+    wf_result result = WF_SUCCESS;
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers && result == WF_SUCCESS; i++)
+        result =
+            wf_buffer_create(c->device, buffers[i].bytes, buffers[i].memory, buffers[i].buffer);
+    return result;
+}
+
+/* ------------------------------------------------------------------------------- preconditioner */
+
+/* The block of the diagonal that begins at row `first`; duplicates add up. */
+static void get_block(const wf_spmv_params *m, uint32_t first, uint32_t side,
+                      double block[WF_CG_MOST_BLOCK][WF_CG_MOST_BLOCK])
+{
+    for (uint32_t r = 0; r < side; r++)
+        for (uint32_t k = 0; k < side; k++)
+            block[r][k] = 0;
+    for (uint32_t r = 0; r < side; r++)
+        for (uint32_t i = m->row_offsets[first + r]; i < m->row_offsets[first + r + 1]; i++)
+            if (m->column_indices[i] >= first && m->column_indices[i] - first < side)
+                block[r][m->column_indices[i] - first] += wfi_cg_get(m->values, m->type, i);
+}
+
+/* Gauss and Jordan without exchanges, which a positive definite block does not need; false at a
+ * pivot that is not positive, *pivot and its row. */
+static bool invert(double a[WF_CG_MOST_BLOCK][WF_CG_MOST_BLOCK], uint32_t side, uint32_t *row,
+                   double *pivot)
+{
+    for (uint32_t k = 0; k < side; k++) {
+        *row = k;
+        *pivot = a[k][k];
+        if (!(*pivot > 0) || isinf(*pivot))
+            return false;
+        for (uint32_t j = 0; j < side; j++)
+            if (j != k)
+                a[k][j] /= *pivot;
+        for (uint32_t i = 0; i < side; i++)
+            for (uint32_t j = 0; j < side && i != k; j++)
+                if (j != k)
+                    a[i][j] -= a[i][k] * a[k][j];
+        for (uint32_t i = 0; i < side; i++)
+            if (i != k)
+                a[i][k] /= -*pivot;
+        a[k][k] = 1 / *pivot;
+    }
+    return true;
+}
+
+static wf_result fill_inverse(const wfi_cg *c, void *inverse)
+{
+    double block[WF_CG_MOST_BLOCK][WF_CG_MOST_BLOCK];
+    for (uint32_t first = 0; first < c->count; first += c->block) {
+        const uint32_t left = c->count - first, side = left < c->block ? left : c->block;
+        uint32_t row = 0;
+        double pivot = 0;
+        get_block(c->matrix, first, side, block);
+        if (!invert(block, side, &row, &pivot))
+            return wfi_fail(&c->device->log, WF_ERROR_INVALID_ARGUMENT,
+                            "wf_cg_solve: the %s of row %u is %g; Jacobi needs it positive",
+                            c->block > 1 ? "pivot" : "diagonal", first + row, pivot);
+        for (uint32_t r = 0; r < side; r++)
+            for (uint32_t k = 0; k < side; k++)
+                wfi_cg_put(inverse, c->type, (first + r) * (size_t)c->block + k, block[r][k]);
+    }
+    return WF_SUCCESS;
+}
+
+static wf_result write_preconditioner(wfi_cg *c)
+{
+    const size_t real = wf_type_size(c->type), elements = c->block * (size_t)c->count;
+    if (!c->block)
+        return WF_SUCCESS;
+    void *inverse = calloc(elements, real);
+    if (!inverse)
+        return wfi_cg_no_memory(c->device);
+    wf_result result = fill_inverse(c, inverse);
+    if (result == WF_SUCCESS)
+        result = wf_buffer_write(c->c, wfi_cg_vector_bytes(c), inverse, elements * real);
+    free(inverse);
+    return result;
+}
+
+/* ------------------------------------------------------------------------------------------------ */
+
+uint64_t wfi_cg_vector_bytes(const wfi_cg *c)
+{
+    return c->stride * (uint64_t)wf_type_size(c->type);
+}
+
+wf_result wfi_cg_open(wf_device *device, const wf_cg_params *params, const wf_spmv_params *matrix,
+                      wfi_cg *out)
+{
+    uint32_t partials = 0;
+    *out = (wfi_cg){.device = device,
+                    .params = params,
+                    .matrix = matrix,
+                    .type = matrix->type,
+                    .count = matrix->rows,
+                    .block = block_of(params),
+                    .most = params->max_iterations ? params->max_iterations : 1000};
+    /* The plan checks the matrix, which all that follows reads. */
+    wf_result result = wfi_spmv_plan_fused(device, matrix, &partials, &out->product);
+    if (result == WF_SUCCESS)
+        result = set_sizes(out, partials);
+    if (result == WF_SUCCESS)
+        result = make_kernels(out);
+    if (result == WF_SUCCESS)
+        result = make_buffers(out);
+    if (result == WF_SUCCESS)
+        result = write_preconditioner(out);
+    return result == WF_SUCCESS ? wfi_stream_open(device, &out->stream) : result;
+}
+
+void wfi_cg_close(wfi_cg *c)
+{
+    wfi_stream_close(&c->stream);
+    for (int i = 0; i < WFI_CG_KERNELS; i++)
+        wf_plan_destroy(&c->kernels[i]);
+    wf_plan_destroy(&c->product);
+    wf_buffer_destroy(&c->a);
+    wf_buffer_destroy(&c->b);
+    wf_buffer_destroy(&c->c);
+    wf_buffer_destroy(&c->scalars);
+    wf_buffer_destroy(&c->state);
+}

@@ -1,0 +1,196 @@
+/* Runs the iterations: batches of two dispatches an iteration, one batch under way while the host
+ * records the next, so that the device never waits for the host. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/command.h"
+#include "kernels/spmv_build.h"
+#include "solve/cg.h"
+
+enum { STATE_STATUS, STATE_ITERATIONS, STATE_ELEMENTS = 4, STATE_WANTED = 8, STATE_END = 12 };
+enum { DEVICE_RUNNING, DEVICE_CONVERGED, DEVICE_INDEFINITE, DEVICE_NOT_FINITE, DEVICE_BREAKDOWN };
+
+static uint64_t real_bytes(const wfi_cg *c)
+{
+    return wf_type_size(c->type);
+}
+
+wf_result wfi_cg_write_residual(wfi_cg *c, const void *r)
+{
+    return wf_buffer_write(c->a, wfi_cg_vector_bytes(c), r, c->count * real_bytes(c));
+}
+
+wf_result wfi_cg_read_solution(wfi_cg *c, void *x)
+{
+    return wf_buffer_read(c->a, 0, x, c->count * real_bytes(c));
+}
+
+static wf_result write_state(wfi_cg *c, double tolerance)
+{
+    double state[STATE_END] = {0};
+    for (uint32_t i = 0; i < STATE_END; i++)
+        wfi_cg_put(state, c->type, i, 0);
+    wfi_cg_put(state, c->type, STATE_WANTED, tolerance * tolerance);
+    return wf_buffer_write(c->scalars, 0, state, STATE_END * real_bytes(c));
+}
+
+static wf_result record_kernel(wfi_cg *c, VkCommandBuffer command_buffer, int kernel,
+                               uint32_t iteration)
+{
+    const wf_bindings bindings = {
+        .size = sizeof bindings,
+        .items = {{.buffer = c->a}, {.buffer = c->b}, {.buffer = c->c}, {.buffer = c->scalars}}};
+    wf_result result =
+        wfi_plan_record_turn(c->kernels[kernel], command_buffer, &bindings, iteration);
+    wfi_barrier_compute(c->device, command_buffer);
+    return result;
+}
+
+/* w = A u; without a preconditioner u is r. */
+static wf_bindings product_bindings(const wfi_cg *c)
+{
+    const uint64_t vector = wfi_cg_vector_bytes(c), real = real_bytes(c);
+    wf_bindings bindings = {
+        .size = sizeof bindings,
+        .items = {[WF_SPMV_X] = {.buffer = c->a, .offset = vector, .bytes = vector},
+                  [WF_SPMV_Y] = {.buffer = c->b, .offset = vector, .bytes = vector}}};
+    if (c->block)
+        bindings.items[WF_SPMV_X] = (wf_binding){.buffer = c->c, .bytes = vector};
+    if (c->fused)
+        bindings.items[WFI_SPMV_PARTIALS] = (wf_binding){
+            .buffer = c->scalars, .offset = c->partials_at * real, .bytes = c->partials * real};
+    return bindings;
+}
+
+/* Times the product alone, which also brings the device's clocks up before the iterations. */
+wf_result wfi_cg_measure_product(wfi_cg *c, uint32_t repeat, wf_cg_result *out)
+{
+    const wf_measure_params params = {.size = sizeof params, .repeat = repeat};
+    const wf_bindings bindings = product_bindings(c);
+    wf_timing *timing = malloc(sizeof *timing);
+    if (!timing)
+        return wfi_cg_no_memory(c->device);
+    wf_result result = wf_plan_measure(c->product, &bindings, &params, timing);
+    if (result == WF_SUCCESS)
+        out->product_us = timing->median_us;
+    free(timing);
+    return result;
+}
+
+static wf_result record_iteration(wfi_cg *c, VkCommandBuffer command_buffer, uint32_t iteration)
+{
+    const wf_bindings u_to_w = product_bindings(c);
+    wf_result result = wf_plan_record(c->product, command_buffer, &u_to_w);
+    wfi_barrier_compute(c->device, command_buffer);
+    if (result == WF_SUCCESS && !c->fused)
+        result = record_kernel(c, command_buffer, WFI_CG_DOT, iteration);
+    return result == WF_SUCCESS ? record_kernel(c, command_buffer, WFI_CG_UPDATE, iteration)
+                                : result;
+}
+
+static uint64_t state_slot(const wfi_cg *c)
+{
+    return c->stream.submitted % WFI_STREAM_SLOTS * STATE_ELEMENTS * real_bytes(c);
+}
+
+static wf_result record_batch(void *user, VkCommandBuffer command_buffer)
+{
+    wfi_cg *c = user;
+    const uint64_t bytes = STATE_ELEMENTS * real_bytes(c);
+    wf_result result = WF_SUCCESS;
+    if (c->first == 0)
+        result = record_kernel(c, command_buffer, WFI_CG_START, 0);
+    for (uint32_t i = c->first; i < c->end && result == WF_SUCCESS; i++)
+        result = record_iteration(c, command_buffer, i);
+    if (result == WF_SUCCESS)
+        result = record_kernel(c, command_buffer, WFI_CG_STATE, c->end);
+    if (result != WF_SUCCESS)
+        return result;
+    wfi_barrier(c->device, command_buffer);
+    wfi_record_copy(c->device, command_buffer, c->scalars, (c->end & 1) * bytes, c->state,
+                    state_slot(c), bytes);
+    return WF_SUCCESS;
+}
+
+/* Waits for the oldest batch and reads what it came to. */
+static wf_result finish_batch(wfi_cg *c, int *status, uint32_t *iterations)
+{
+    const uint32_t before = *iterations;
+    double state[STATE_ELEMENTS], seconds = 0;
+    const uint64_t slot = c->stream.waited % WFI_STREAM_SLOTS,
+                   bytes = STATE_ELEMENTS * real_bytes(c);
+    wf_result result = wfi_stream_wait(&c->stream, &seconds);
+    if (result == WF_SUCCESS)
+        result = wf_buffer_read(c->state, slot * bytes, state, bytes);
+    if (result == WF_SUCCESS) {
+        *status = (int)wfi_cg_get(state, c->type, STATE_STATUS);
+        *iterations = (uint32_t)wfi_cg_get(state, c->type, STATE_ITERATIONS);
+    }
+    /* A batch that ended the run did less than its iterations' work. */
+    if (result == WF_SUCCESS && (*status == DEVICE_RUNNING || c->ran == 0)) {
+        c->seconds += seconds;
+        c->ran += *iterations - before;
+    }
+    return result;
+}
+
+static wf_result read_history(wfi_cg *c, double *history, wf_cg_result *out)
+{
+    const uint64_t real = real_bytes(c);
+    out->residual = 1;
+    if (out->iterations == 0)
+        return WF_SUCCESS;
+    void *data = malloc((size_t)(out->iterations * real));
+    if (!data)
+        return wfi_cg_no_memory(c->device);
+    wf_result result =
+        wf_buffer_read(c->scalars, c->history_at * real, data, out->iterations * real);
+    if (result == WF_SUCCESS)
+        out->residual = sqrt(wfi_cg_get(data, c->type, out->iterations - 1));
+    for (uint32_t i = 0; result == WF_SUCCESS && history && i < out->iterations; i++)
+        history[i] = sqrt(wfi_cg_get(data, c->type, i));
+    free(data);
+    return result;
+}
+
+/* Batches until one has ended the run; the one behind it finds nothing to do. */
+static wf_result run_batches(wfi_cg *c, uint32_t most, int *status, uint32_t *iterations)
+{
+    const uint32_t batch = c->params->check_every ? c->params->check_every : 32;
+    wf_result result = WF_SUCCESS;
+    c->first = c->end = 0;
+    *status = DEVICE_RUNNING;
+    *iterations = 0;
+    while (result == WF_SUCCESS && *status == DEVICE_RUNNING &&
+           (c->end < most || !wfi_stream_idle(&c->stream))) {
+        if (c->end < most && !wfi_stream_full(&c->stream)) {
+            c->first = c->end;
+            c->end = most - c->first < batch ? most : c->first + batch;
+            result = wfi_stream_submit(&c->stream, record_batch, c);
+            continue;
+        }
+        result = finish_batch(c, status, iterations);
+    }
+    while (result == WF_SUCCESS && !wfi_stream_idle(&c->stream)) {
+        double unused = 0;
+        result = wfi_stream_wait(&c->stream, &unused);
+    }
+    return result;
+}
+
+wf_result wfi_cg_run(wfi_cg *c, double tolerance, uint32_t most, double *history, wf_cg_result *out)
+{
+    static const wf_cg_status statuses[] = {[DEVICE_RUNNING] = WF_CG_MAX_ITERATIONS,
+                                            [DEVICE_CONVERGED] = WF_CG_CONVERGED,
+                                            [DEVICE_INDEFINITE] = WF_CG_INDEFINITE,
+                                            [DEVICE_NOT_FINITE] = WF_CG_NOT_FINITE,
+                                            [DEVICE_BREAKDOWN] = WF_CG_BREAKDOWN};
+    int status = DEVICE_RUNNING;
+    wf_result result = write_state(c, tolerance);
+    out->gpu_clock = c->stream.queries != VK_NULL_HANDLE;
+    if (result == WF_SUCCESS)
+        result = run_batches(c, most, &status, &out->iterations);
+    out->status = statuses[status];
+    return result == WF_SUCCESS ? read_history(c, history, out) : result;
+}
