@@ -52,9 +52,12 @@ layout(push_constant) uniform Push {
 #define NOT_FINITE 3
 #define BREAKDOWN 4
 
+// Sixteen sums of sixteen (eight, where a work-group has 128 items) come first: two barriers.
+const uint PARTS = 16;
 shared REAL sums[3 * gl_WorkGroupSize.x];
+shared REAL parts[3 * PARTS];
 
-// The sums of three values over the work-group, by a tree; every work-item gets them.
+// The sums of three values over the work-group; every work-item gets them.
 REAL[3] group_sums(REAL first, REAL second, REAL third)
 {
     const uint size = gl_WorkGroupSize.x;
@@ -64,15 +67,21 @@ REAL[3] group_sums(REAL first, REAL second, REAL third)
     sums[size + item] = second;
     sums[2 * size + item] = third;
     barrier();
-    for (uint half_size = size / 2; half_size > 0; half_size /= 2) {
-        if (item < half_size) {
-            sums[item] += sums[item + half_size];
-            sums[size + item] += sums[size + item + half_size];
-            sums[2 * size + item] += sums[2 * size + item + half_size];
-        }
-        barrier();
+    if (item < 3 * PARTS) {
+        uint from = item / PARTS * size + item % PARTS;
+        REAL sum = REAL(0);
+        for (uint i = 0; i < size; i += PARTS)
+            sum += sums[from + i];
+        parts[item] = sum;
     }
-    return REAL[3](sums[0], sums[size], sums[2 * size]);
+    barrier();
+    REAL all[3] = REAL[3](REAL(0), REAL(0), REAL(0));
+    for (uint i = 0; i < PARTS; i++) {
+        all[0] += parts[i];
+        all[1] += parts[PARTS + i];
+        all[2] += parts[2 * PARTS + i];
+    }
+    return all;
 }
 
 // r u, r r and u w of this iteration.

@@ -35,16 +35,84 @@ void keep_state(uint next, REAL status, REAL gamma, REAL alpha, REAL rr, REAL it
         HISTORY(push.iteration - 1) = rr;
 }
 
+// Elements that a work-item loads before it needs the first scalar: their way from memory and that of
+// the partial sums are one wait.
+const uint AT_ONCE = 4;
+REAL xs[AT_ONCE], rs[AT_ONCE], ps[AT_ONCE], ss[AT_ONCE], us[AT_ONCE], ws[AT_ONCE], ms[AT_ONCE];
+
+uint place(uint start, uint k)
+{
+    return start + k * gl_NumWorkGroups.x * gl_WorkGroupSize.x;
+}
+
+void load(uint start)
+{
+    for (uint k = 0; k < AT_ONCE; k++) {
+        uint i = min(place(start, k), push.count - 1);
+        xs[k] = X(i);
+        rs[k] = R(i);
+        ps[k] = P(i);
+        ss[k] = S(i);
+        ws[k] = W(i);
+        us[k] = push.block != 0 ? U(i) : rs[k];
+        ms[k] = push.block != 0 ? M(i) : REAL(1);
+    }
+}
+
+void store(uint start, REAL alpha, REAL beta, inout REAL ru, inout REAL rr)
+{
+    for (uint k = 0; k < AT_ONCE; k++) {
+        uint i = place(start, k);
+        if (i >= push.count)
+            return;
+        REAL p = us[k] + beta * ps[k], s = ws[k] + beta * ss[k], r = rs[k] - alpha * s;
+        P(i) = p;
+        S(i) = s;
+        X(i) = xs[k] + alpha * p;
+        R(i) = r;
+        REAL u = ms[k] * r;
+        if (push.block != 0)
+            U(i) = u;
+        ru += r * u;
+        rr += r * r;
+    }
+}
+
+// With blocks: every work-item takes whole ones, whose new r it can then read again.
+void update_blocks(REAL alpha, REAL beta, inout REAL ru, inout REAL rr)
+{
+    FOR_EACH_BLOCK(first, push.block) {
+        uint end = min(first + push.block, push.count);
+        for (uint i = first; i < end; i++) {
+            REAL p = U(i) + beta * P(i), s = W(i) + beta * S(i), r = R(i) - alpha * s;
+            P(i) = p;
+            S(i) = s;
+            X(i) += alpha * p;
+            R(i) = r;
+            rr += r * r;
+        }
+        for (uint i = first; i < end; i++) {
+            REAL r = R(i), u = preconditioned(i, r);
+            U(i) = u;
+            ru += r * u;
+        }
+    }
+}
+
 void main()
 {
-    uint now = push.iteration & 1, next = 1 - now;
+    uint now = push.iteration & 1, next = 1 - now, start = gl_GlobalInvocationID.x;
+    bool blocks = push.block > 1;
     REAL before = STATE(now, STATUS), iterations = STATE(now, ITERATIONS);
+    REAL old_gamma = STATE(now, GAMMA), old_alpha = STATE(now, ALPHA);
+    if (!blocks)
+        load(start);
     REAL all[3] = dots(now);
     REAL gamma = all[0], rr = all[1];
     REAL beta = REAL(0), curvature = all[2], scale = abs(all[2]);
     if (push.iteration > 0) {
-        beta = gamma / STATE(now, GAMMA);
-        REAL taken = beta * gamma / STATE(now, ALPHA);
+        beta = gamma / old_gamma;
+        REAL taken = beta * gamma / old_alpha;
         curvature -= taken;
         scale += abs(taken);
     }
@@ -59,26 +127,15 @@ void main()
     if (status != REAL(RUNNING))
         return;
 
-    uint side = max(push.block, 1u);
     REAL new_ru = REAL(0), new_rr = REAL(0);
-    FOR_EACH_BLOCK(first, side) {
-        uint end = min(first + side, push.count);
-        for (uint i = first; i < end; i++) {
-            REAL r = R(i), u = push.block != 0 ? U(i) : r;
-            REAL p = u + beta * P(i), s = W(i) + beta * S(i);
-            P(i) = p;
-            S(i) = s;
-            X(i) += alpha * p;
-            r -= alpha * s;
-            R(i) = r;
-            new_rr += r * r;
-            if (push.block == 0)
-                new_ru += r * r;
-        }
-        for (uint i = first; i < end && push.block != 0; i++) {
-            REAL r = R(i), u = preconditioned(i, r);
-            U(i) = u;
-            new_ru += r * u;
+    if (blocks) {
+        update_blocks(alpha, beta, new_ru, new_rr);
+    } else {
+        uint step = AT_ONCE * gl_NumWorkGroups.x * gl_WorkGroupSize.x;
+        store(start, alpha, beta, new_ru, new_rr);
+        for (uint at = start + step; at < push.count; at += step) {
+            load(at);
+            store(at, alpha, beta, new_ru, new_rr);
         }
     }
     put_partials(next, new_ru, new_rr);

@@ -5,3 +5,4 @@
 #define SPMV_ID_ITEMS 5
 #define SPMV_ID_BLOCK 6
 #define SPMV_ID_VECTORS 7
+#define SPMV_ID_IN_TURNS 8

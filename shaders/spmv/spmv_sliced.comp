@@ -7,6 +7,7 @@
 // segments of a row too long for that add up in the team that comes last, in the order of the
 // segments: the sum does not depend on who is last.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
+#include "spmv_ids.h"
 #include "spmv_types.glsl"
 #if defined(WF_TYPE_F64)
 #define REAL4 dvec4
@@ -28,6 +29,8 @@ layout(std430, set = 0, binding = 3) restrict buffer Y { REAL y[]; };
 layout(std430, set = 0, binding = 4) coherent buffer Scratch { uint scratch[]; };
 layout(std430, set = 0, binding = 4) coherent buffer Scratch2 { uvec2 scratch2[]; };
 #ifdef FUSED
+// Whether there are fewer work-groups than work-groups of slices; without, no loop holds loads back.
+layout(constant_id = SPMV_ID_IN_TURNS) const uint IN_TURNS = 0;
 // The dot product of x and y: a sum a work-group, then one a long row.
 layout(std430, set = 0, binding = 5) writeonly restrict buffer Partials { REAL partials[]; };
 #endif
@@ -255,8 +258,12 @@ void main()
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
 #ifdef FUSED
     REAL dot_product = REAL(0);
-    for (uint i = group; i < push.groups; i += gl_NumWorkGroups.x * gl_NumWorkGroups.y)
-        dot_product += multiply(i);
+    if (IN_TURNS != 0) {
+        for (uint i = group; i < push.groups; i += gl_NumWorkGroups.x * gl_NumWorkGroups.y)
+            dot_product += multiply(i);
+    } else {
+        dot_product = multiply(group);
+    }
     dot_product = add_lanes(dot_product, 1);
     barrier();
     if (gl_SubgroupInvocationID == 0)

@@ -53,7 +53,9 @@ void wfi_stream_close(wfi_stream *s)
 {
     wf_device *device = s->device;
     double seconds = 0;
-    while (device && !wfi_stream_idle(s) && wfi_stream_wait(s, &seconds) == WF_SUCCESS)
+    if (!device)
+        return;
+    while (!wfi_stream_idle(s) && wfi_stream_wait(s, &seconds) == WF_SUCCESS)
         continue;
     for (int i = 0; i < WFI_STREAM_SLOTS; i++)
         if (s->slots[i].fence)

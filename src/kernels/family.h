@@ -30,6 +30,7 @@ typedef struct wfi_spmv_problem {
     uint64_t rows, columns, entries;
     uint32_t longest_row;
     double mean_row, row_deviation; /* of entries a row */
+    double padding;                 /* turns of 32 rows in order over those of each; 0: not known */
     uint32_t vectors;               /* right-hand sides; 0: 1 */
     bool strided;                   /* x or y has a stride */
     uint32_t block;                 /* side of the blocks that entries fill best; 0: not known */

@@ -149,8 +149,8 @@ double wfi_spmv_blocked_fit(wfi_point *point)
     return p->block_fill >= 0.75 ? time : -1;
 }
 
-/* Turns as many as leave enough subgroups to fill the device. Sorting pays where rows differ; the
- * wider the window, the further apart the x of a slice may lie. A CPU has no idle lanes to fill and
+/* Turns as many as leave enough subgroups to fill the device. Sorting pays where rows side by side
+ * wait for each other; the wider the window, the further apart the x and y of a slice may lie. A CPU has no idle lanes to fill and
  * gathers by the element: there it pays by what sorting saves alone. */
 double wfi_spmv_sliced_fit(wfi_point *point)
 {
@@ -169,7 +169,10 @@ double wfi_spmv_sliced_fit(wfi_point *point)
         team *= 2;
     point->values[WFI_SPMV_SLICED_LOCAL_X] = local;
     point->values[WFI_SPMV_SLICED_TURNS] = turns;
-    point->values[WFI_SPMV_SLICED_WINDOW] = spread < 0.35 ? 1 : spread < 3 ? 2048 : UINT32_MAX;
+    point->values[WFI_SPMV_SLICED_WINDOW] = p->padding < 1.5   ? 1
+                                            : p->rows < 200000 ? 256
+                                            : spread < 3       ? 2048
+                                                               : UINT32_MAX;
     point->values[WFI_SPMV_SLICED_TEAM] = team;
     return ((double)p->entries + (double)p->rows) * (cpu ? 1.15 : 1.0);
 }

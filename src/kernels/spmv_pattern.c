@@ -82,7 +82,7 @@ static bool transpose(wfi_spmv_job *job)
     const size_t entries = from.row_offsets[from.rows], size = wf_type_size(from.type);
     uint32_t *offsets = malloc((from.columns + (size_t)2) * sizeof *offsets);
     uint32_t *columns = malloc((entries + 1) * sizeof *columns);
-    uint32_t *sources = malloc((entries + 1) * sizeof *sources);
+    uint32_t *sources = calloc(entries + 1, sizeof *sources);
     char *values = malloc(entries * size + 1);
     if (!offsets || !columns || !sources || !values) {
         free(offsets);
@@ -169,6 +169,26 @@ static void find_blocks(const wf_spmv_params *p, wfi_spmv_problem *s)
     }
 }
 
+/* How many more turns of four entries 32 rows side by side take than each needs; long rows, which
+ * are shared out, do not count. */
+static double padding_of(const wf_spmv_params *p)
+{
+    const uint32_t side = 32, longest = 512;
+    double taken = 0, needed = 0;
+    for (uint32_t row = 0; row < p->rows; row += side) {
+        const uint32_t end = p->rows - row < side ? p->rows : row + side;
+        uint32_t most = 0;
+        for (uint32_t i = row; i < end; i++) {
+            const uint32_t length = p->row_offsets[i + 1] - p->row_offsets[i];
+            const uint32_t turns = length > longest ? 0 : (length + 3) / 4;
+            needed += turns;
+            most = turns > most ? turns : most;
+        }
+        taken += (double)most * (end - row);
+    }
+    return needed > 0 ? taken / needed : 1;
+}
+
 wfi_problem wfi_spmv_describe(const wf_spmv_params *p, wf_spmv_analysis *a)
 {
     wfi_spmv_problem s = {.rows = p->rows,
@@ -193,6 +213,7 @@ wfi_problem wfi_spmv_describe(const wf_spmv_params *p, wf_spmv_analysis *a)
         }
     }
     s.row_deviation = sqrt(squares / (double)s.rows);
+    s.padding = padding_of(p);
     find_blocks(p, &s);
     a->longest_row = s.longest_row;
     a->mean_row = s.mean_row;

@@ -4,6 +4,7 @@
 #include "kernels/grid.h"
 #include "kernels/sliced.h"
 #include "kernels/spmv_build.h"
+#include "spmv/spmv_ids.h"
 #include "wfi_shaders.h"
 
 /* As in spmv_sliced.comp, behind alpha and beta. */
@@ -110,6 +111,8 @@ static wf_result begin(wf_plan *plan, const wfi_point *point, const wfi_spmv_job
         return wfi_spmv_begin_with(plan, &desc, job, pipeline);
     desc.spirv = p->type == WF_TYPE_F64 ? &wfi_spv_spmv_fused_f64 : &wfi_spv_spmv_fused_f32;
     desc.storage_buffers = 6;
+    desc.constants[desc.constant_count++] =
+        (wfi_constant){SPMV_ID_IN_TURNS, groups > MOST_FUSED_GROUPS};
     job->kept->partials =
         sliced->long_rows + (uint32_t)(groups < MOST_FUSED_GROUPS ? groups : MOST_FUSED_GROUPS);
     const wfi_binding_spec partials = {"partials", WFI_WRITES, job->kept->partials * real};

@@ -234,7 +234,10 @@ static bool put_entry(const wf_spmv_params *p, blocked *b, uint32_t first, uint3
     const size_t area = (size_t)b->side * b->side;
     const uint32_t number = b->number[column];
     const bool opened = number != UINT32_MAX && number >= first;
-    if ((!opened || b->places[number * area + within] != UINT32_MAX) && !add_a_block(b, column))
+    const bool taken = opened && b->places && b->places[number * area + within] != UINT32_MAX;
+    if ((!opened || taken) && !add_a_block(b, column))
+        return false;
+    if (!b->places)
         return false;
     b->places[b->number[column] * area + within] = i;
     return true;
@@ -274,7 +277,7 @@ static wf_result fit_blocked(wf_plan *plan, const wfi_point *point, const wfi_sp
             return wfi_spmv_no_memory(plan);
         if ((uint64_t)b->blocks * b->side * b->side * bytes <= wfi_spmv_range(point->caps))
             return WF_SUCCESS;
-        if (block->rows <= b->side)
+        if (b->side == 0 || block->rows <= b->side)
             return wfi_spmv_row_too_long(plan, job, block->first);
         block->rows = (block->rows / 2 + b->side - 1) / b->side * b->side;
         block->entries = p->row_offsets[block->first + block->rows] - p->row_offsets[block->first];

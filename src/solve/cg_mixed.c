@@ -140,15 +140,17 @@ static wf_result upload(wf_device *device, const wf_spmv_params *matrix, const d
     const size_t most = entries > 2 * (size_t)rows ? entries : 2 * (size_t)rows;
     uint32_t *pattern = malloc((size_t)m->pattern_bytes);
     pair *pairs = calloc(most + 1, sizeof *pairs);
-    wf_result result = pattern && pairs ? WF_SUCCESS : wfi_cg_no_memory(device);
-    if (result == WF_SUCCESS) {
-        memcpy(pattern, matrix->row_offsets, (rows + (size_t)1) * 4);
-        if (entries)
-            memcpy(pattern + rows + 1, matrix->column_indices, entries * (size_t)4);
-        for (uint32_t i = 0; i < entries; i++)
-            pairs[i] = split(((const double *)matrix->values)[i]);
-        result = fill(device, m->pattern_bytes, pattern, &m->pattern);
+    if (!pattern || !pairs) {
+        free(pattern);
+        free(pairs);
+        return wfi_cg_no_memory(device);
     }
+    memcpy(pattern, matrix->row_offsets, (rows + (size_t)1) * 4);
+    if (entries)
+        memcpy(pattern + rows + 1, matrix->column_indices, entries * (size_t)4);
+    for (uint32_t i = 0; i < entries; i++)
+        pairs[i] = split(((const double *)matrix->values)[i]);
+    wf_result result = fill(device, m->pattern_bytes, pattern, &m->pattern);
     if (result == WF_SUCCESS)
         result = fill(device, entries * UINT64_C(8), pairs, &m->pairs);
     if (result == WF_SUCCESS) {
@@ -189,7 +191,7 @@ static wf_result find_residual(mixed *m, float *r, double *norm)
     if (result == WF_SUCCESS)
         result = wf_buffer_read(m->inner.a, vector, r, m->rows * UINT64_C(4));
     long double squares = 0;
-    for (uint32_t i = 0; i < m->rows; i++)
+    for (uint32_t i = 0; result == WF_SUCCESS && i < m->rows; i++)
         squares += (long double)r[i] * r[i];
     *norm = (double)sqrtl(squares);
     return result;

@@ -30,7 +30,7 @@ static void vector_group(const wfi_point *point, uint32_t size[3])
 
 static uint64_t shared_bytes(const wfi_point *point)
 {
-    return 3 * group_items(point->caps) * (uint64_t)wf_type_size(point->problem->type);
+    return 3 * (group_items(point->caps) + UINT64_C(16)) * wf_type_size(point->problem->type);
 }
 
 static uint64_t scalars_bytes(const wfi_cg *c)

@@ -139,7 +139,7 @@ static void agrees_with_cholesky(void **state)
                     const wf_tuning tuning = {.size = sizeof tuning,
                                               .variant = v ? "row" : "sliced"};
                     const bool fused = v == 0 && wf_device_caps(*state)->max_storage_buffers >= 6;
-                    if (v == 0 && !fused)
+                    if ((v == 0 && !fused) || (v == 1 && fused && n % 2 == 0))
                         continue;
                     s.matrix.tuning = &tuning;
                     assert_int_equal(solve(*state, &params, &result), WF_SUCCESS);
