@@ -315,6 +315,8 @@ int wfi_tool_tune(int argc, char **argv)
         args.show + args.export + args.forget > 1)
         return wfi_usage_error("tune: --shape, --size and --matrix exclude each other, as do "
                                "--show, --export and --forget");
+    if (common.json || common.repeat)
+        return wfi_usage_error("tune: --json and --repeat are not offered (--export prints rows)");
     if (common.variant || common.constant_count)
         return wfi_usage_error("tune: --variant and --set are for one family's command");
     return args.show || args.export || args.forget ? with_device(&args, &common)

@@ -20,7 +20,7 @@ bad() {
 
 for fault in crash hang lost; do
     rm -rf cache
-    WAVEFIT_FAULT="$fault 3 4" timeout 100 "$tool" tune --matrix "$data/small.mtx" --budget 8 \
+    WAVEFIT_FAULT="$fault 3 4" timeout 100 "$tool" tune --matrix "$data/small.mtx" --budget 5 \
         --patience 4 >out 2>err
     [ $? = 0 ] || bad "$fault: exit code"
     grep -q 'points' out || bad "$fault: no result"

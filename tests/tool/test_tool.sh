@@ -313,6 +313,7 @@ expect 2 "'fft' is not a family" tune fft
 expect 2 'not of family matmul' tune matmul --matrix x.mtx
 expect 2 'seconds' tune --budget -3
 expect 2 'exclude each other' tune --show --forget
+expect 2 'export prints rows' tune --json x.json
 expect 1 'none.mtx' tune --matrix none.mtx
 unset XDG_CACHE_HOME
 
