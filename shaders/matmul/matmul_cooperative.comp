@@ -3,6 +3,8 @@
 #extension GL_GOOGLE_include_directive : require
 // Matrix units through cooperative matrices of a subgroup: tiles of A and B in shared memory, each
 // subgroup multiplies its block of fragments; the next tiles are on their way in registers meanwhile.
+// SPLIT: A and B are f32 numbers, each scaled and split into two of f16 (matmul_split.comp); three of
+// their four products are made, the smaller ones first.
 #include "matmul_types.glsl"
 #extension GL_EXT_shader_16bit_storage : require
 #extension GL_KHR_memory_scope_semantics : require
@@ -24,10 +26,6 @@
 #endif
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #define MATMUL_ALIASED
-#ifdef WF_TYPE_F32
-#define A_ELEMENT float16_t
-#define B_ELEMENT float16_t
-#endif
 #include "matmul_problem.glsl"
 #if defined(WF_TYPE_I8)
 #define RAW uint8_t
@@ -57,13 +55,24 @@ const uint OUT = FRAG_M * FRAG_N / 4; // chunks of a fragment's sums
 #include "matmul_operands.glsl"
 #include "matmul_fragments.glsl"
 
-// The sums of k in [begin, end) for the tile at row0, column0.
-void accumulate(uint row0, uint column0, uint begin, uint end)
+#ifdef SPLIT
+layout(std430, set = 0, binding = 4) readonly buffer Exponents { int exponents[]; };
+
+// Of rows of A, then of columns of B. Halved, since one step could leave the range that ldexp has.
+float rescaled(float sum, uint row, uint column)
+{
+    int exponent = exponents[row] + exponents[push.m + column];
+    return ldexp(ldexp(sum, exponent / 2), exponent - exponent / 2);
+}
+#else
+#define rescaled(sum, row, column) sum
+#endif
+
+// Adds k in [begin, end) to the sums of the tile at row0, column0.
+void add_products(uint row0, uint column0, uint begin, uint end)
 {
     uint row = subgroup() / SUBS_N * SUB_M, column = subgroup() % SUBS_N * SUB_N;
     uint full = (end - begin) / TILE_K;
-    begin_A(row0, push.m);
-    begin_B(column0, push.n);
     if (full > 0) {
         fetch_A(begin, end, row0, push.m);
         fetch_B(begin, end, column0, push.n);
@@ -90,6 +99,23 @@ void accumulate(uint row0, uint column0, uint begin, uint end)
     }
 }
 
+void accumulate(uint row0, uint column0, uint begin, uint end)
+{
+    begin_A(row0, push.m);
+    begin_B(column0, push.n);
+#ifdef SPLIT
+    [[dont_unroll]] for (uint product = 0; product < 3; product++) {
+        part_A = product == 0 ? push.lda / 2 : 0;
+        part_B = product == 1 ? push.ldb / 2 : 0;
+        if (product == 2)
+            scale(1.0 / 2048.0);
+        add_products(row0, column0, begin, end);
+    }
+#else
+    add_products(row0, column0, begin, end);
+#endif
+}
+
 ACC finished(uint base, uint row, uint column, ACC sum)
 {
     ACC value = push.alpha * sum;
@@ -104,6 +130,8 @@ void store4(uint base, uint row, uint column, ACC4 value)
 {
     if (row >= push.m)
         return;
+    UNROLLED for (uint j = 0; j < 4; j++)
+        value[j] = rescaled(value[j], row, min(column + j, push.n - 1));
     if ((WIDE & 4) != 0 && column + 4 <= push.n) {
         UNROLLED for (uint j = 0; j < 4; j++)
             value[j] = finished(base, row, column + j, value[j]);

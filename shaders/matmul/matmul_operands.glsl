@@ -25,6 +25,7 @@ const uint COUNT_A = ROWS_A * COLUMNS_A, COUNT_B = ROWS_B * COLUMNS_B;
 const uint FETCH_A = (COUNT_A + THREADS - 1) / THREADS, FETCH_B = (COUNT_B + THREADS - 1) / THREADS;
 
 uvec4 fetched_A[FETCH_A], fetched_B[FETCH_B];
+uint part_A = 0, part_B = 0; // elements from a row's beginning to the numbers that are read of it
 uint from_A[FETCH_A], from_B[FETCH_B]; // chunk each comes from at k = 0, where memory moves in chunks
 
 // at: index of an element. extent: m or n; first: the first row or column of the product in this tile.
@@ -64,7 +65,7 @@ uint from_A[FETCH_A], from_B[FETCH_B]; // chunk each comes from at k = 0, where 
     }                                                                                              \
     void fetch_##X(uint k0, uint end, uint first, uint extent)                                     \
     {                                                                                              \
-        uint step = k0 * (SUM_ROWS_##X ? push.ld##x : 1) / CHUNK;                                  \
+        uint step = (part_##X + k0 * (SUM_ROWS_##X ? push.ld##x : 1)) / CHUNK;                               \
         UNROLLED for (uint n = 0; n < FETCH_##X; n++)                                            \
             if (has_##X(n))                                                                        \
                 fetched_##X[n] = WIDE_##X ? chunks_##X[from_##X[n] + step]                         \
@@ -79,7 +80,8 @@ uint from_A[FETCH_A], from_B[FETCH_B]; // chunk each comes from at k = 0, where 
             if (!has_##X(n) || !inside)                                                            \
                 continue;                                                                          \
             fetched_##X[n] =                                                                       \
-                WIDE_##X ? chunks_##X[from_##X[n] + k0 * (SUM_ROWS_##X ? push.ld##x : 1) / CHUNK]  \
+                WIDE_##X ? chunks_##X[from_##X[n] +                                                \
+                                    (part_##X + k0 * (SUM_ROWS_##X ? push.ld##x : 1)) / CHUNK]     \
                          : gather_##X(n, k0, end, first, extent);                                  \
         }                                                                                          \
     }                                                                                              \

@@ -111,6 +111,26 @@ static const wfi_variant variants[] = {
         .fit = wfi_matmul_cooperative_fit,
         .build = wfi_matmul_cooperative_build,
     },
+    {
+        .name = "split",
+        .summary =
+            "f32 in two f16 numbers an element, three products on matrix units; math fast only",
+        .source = "Ootomo, Yokota, Recovering single precision accuracy from Tensor Cores, 2022",
+        .modules = {[WF_TYPE_F32] = &wfi_spv_matmul_cooperative_split},
+        .parameter_count = WFI_COOPERATIVE_PARAMETERS,
+        .parameters = wfi_matmul_cooperative_parameters,
+        .constraint_count = WFI_COOPERATIVE_CONSTRAINTS,
+        .constraints = wfi_matmul_cooperative_constraints,
+        .needs = WFI_NEEDS_COOPERATIVE_MATRIX | WFI_NEEDS_FULL_SUBGROUPS,
+        .storage_buffers = WF_MATMUL_BINDINGS + 1,
+        .push_bytes = sizeof(wfi_matmul_push),
+        .shared_bytes = wfi_matmul_cooperative_shared,
+        .group_size = wfi_matmul_cooperative_group,
+        .subgroup_size = wfi_matmul_cooperative_subgroup,
+        .constants = wfi_matmul_cooperative_constants,
+        .fit = wfi_matmul_cooperative_fit,
+        .build = wfi_matmul_cooperative_build,
+    },
 };
 
 const wfi_family wfi_family_matmul = {

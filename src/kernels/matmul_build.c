@@ -315,6 +315,9 @@ static wf_result add_product(builder *b, const part *s)
                            : matrix_slot(b, WF_MATMUL_C, s, s->m0, s->m, s->n0, s->n, &push.base_c);
     step.slots[3] = p->bias ? bias_slot(b, s, &push.base_bias) : step.slots[1];
     push_packed(b, &push);
+    if (is_packed(b, WF_MATMUL_A) && b->tile.packed[0].exponent_bytes)
+        step.slots[step.slot_count++] = (wfi_slot){WFI_SLOT_OWN, b->tile.packed[0].exponents, 0,
+                                                   b->tile.packed[0].exponent_bytes};
     memcpy(step.push, &push, sizeof push);
     b->first = false;
     return result == WF_SUCCESS ? wfi_plan_add_step(b->plan, &step) : result;

@@ -61,8 +61,9 @@ static double c_at(const comparison *w, const void *c, uint64_t index)
 
 /* The rounding error of an f64 sum is no matter beside an f32 result; of an f64 result it is. */
 static long double product_at(const comparison *w, uint64_t z, uint64_t row, uint64_t column,
-                              double *magnitude)
+                              double *magnitude, double *largest)
 {
+    double largest_x = 0, largest_y = 0;
     long double wide = 0;
     double sum = 0;
     *magnitude = 0;
@@ -73,17 +74,20 @@ static long double product_at(const comparison *w, uint64_t z, uint64_t row, uin
         else
             sum += x * y;
         *magnitude += fabs(x * y);
+        largest_x = fmax(largest_x, fabs(x));
+        largest_y = fmax(largest_y, fabs(y));
     }
+    *largest = largest_x * largest_y;
     return w->type == WF_TYPE_F64 ? wide : (long double)sum;
 }
 
 static expected sum_of(const comparison *w, uint64_t z, uint64_t row, uint64_t column)
 {
     const wfi_matmul_problem *p = &w->p;
-    double magnitude = 0;
+    double magnitude = 0, largest = 0;
     expected e = {0, 0};
     if (p->k)
-        e.value = (long double)w->alpha * product_at(w, z, row, column, &magnitude);
+        e.value = (long double)w->alpha * product_at(w, z, row, column, &magnitude, &largest);
     magnitude *= fabs(w->alpha);
     if (p->beta) {
         const double old = c_at(w, w->in->c, z * p->stride_c + row * p->ldc + column);
@@ -97,6 +101,12 @@ static expected sum_of(const comparison *w, uint64_t z, uint64_t row, uint64_t c
     }
     e.bound = wfi_gamma((double)p->k + 4, w->type) * magnitude +
               wfi_underflow((double)p->k + 4, w->type) * fmax(1, fabs(w->alpha));
+    /* Split: 2^-22 of a product is lost with the rest of each factor and with the product of both
+     * second numbers, 12 units in all; matrix units may cut off where others round, twice the error of
+     * each of k additions; and what f16 has no bits for is 2^-50 of a row's largest number. */
+    if (p->fast && w->type == WF_TYPE_F32)
+        e.bound += wfi_gamma((double)p->k + 16, w->type) * magnitude +
+                   0x1p-48 * (double)p->k * largest * fabs(w->alpha);
     return e;
 }
 

@@ -58,7 +58,8 @@ const wf_cooperative_shape *wfi_matmul_shape(const wf_caps *caps, wf_type type, 
 static bool arithmetic(const wfi_point *point)
 {
     const wf_caps *caps = point->caps;
-    return point->problem->type == WF_TYPE_F16    ? caps->f16_arithmetic
+    return point->problem->type == WF_TYPE_F16 || point->problem->type == WF_TYPE_F32
+               ? caps->f16_arithmetic && caps->f16_storage
            : point->problem->type == WF_TYPE_BF16 ? caps->bf16 && caps->bf16_cooperative
                                                   : caps->int8_arithmetic;
 }
@@ -100,7 +101,7 @@ static bool whole_chunks(const wfi_point *point)
 {
     const uint32_t *v = point->values;
     const wfi_matmul_problem *p = &point->problem->matmul;
-    const uint32_t chunk = 16 / (uint32_t)wf_type_size(point->problem->type);
+    const uint32_t chunk = wfi_matmul_chunk(point->problem->type);
     return (p->transpose_a ? v[WFI_FRAG_M] : v[WFI_FRAG_K]) % chunk == 0 &&
            (p->transpose_b ? v[WFI_FRAG_K] : v[WFI_FRAG_N]) % chunk == 0 &&
            v[WFI_FRAG_M] * v[WFI_FRAG_N] % 4 == 0 && v[WFI_FRAG_N] % 4 == 0;
@@ -128,6 +129,13 @@ static bool packs_fit(const wfi_point *point)
     return bits <= 3 && wfi_matmul_can_pack(point, bits);
 }
 
+static bool split_allowed(const wfi_point *point)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    return point->problem->type != WF_TYPE_F32 ||
+           (p->fast && p->batch == 1 && point->values[WFI_COOPERATIVE_PACK] == 3);
+}
+
 const wfi_constraint wfi_matmul_cooperative_constraints[WFI_COOPERATIVE_CONSTRAINTS] = {
     {"the device must have arithmetic of the type", arithmetic},
     {"sizes must be between 1 and 1024, strip up to 65536 and splits up to 4096", extents_positive},
@@ -140,6 +148,7 @@ const wfi_constraint wfi_matmul_cooperative_constraints[WFI_COOPERATIVE_CONSTRAI
     {"sub_m x sub_n must be at most 192 a work-item, since the sums live in registers", few_sums},
     {"subgroup must be a size that the device can be held to", subgroup_offered},
     {"pack must be at most 3, and the copies must fit one storage-buffer binding each", packs_fit},
+    {"f32 is split only where math is fast, pack is 3 and the batch is one product", split_allowed},
 };
 
 /* --------------------------------------------------------------------------------------- geometry */
@@ -162,7 +171,7 @@ uint64_t wfi_matmul_cooperative_shared(const wfi_point *point)
 {
     const uint32_t *v = point->values;
     const wfi_matmul_problem *p = &point->problem->matmul;
-    const uint64_t chunk = 16 / wf_type_size(point->problem->type);
+    const uint64_t chunk = wfi_matmul_chunk(point->problem->type);
     const uint64_t m = v[WFI_COOPERATIVE_TILE_M], n = v[WFI_COOPERATIVE_TILE_N],
                    k = v[WFI_COOPERATIVE_TILE_K];
     const uint64_t a = p->transpose_a ? k * (m / chunk + 1) : m * (k / chunk + 1),

@@ -7,6 +7,8 @@
 #include "wfi_shaders.h"
 
 #define PACK_X 64
+#define LINES_X 32 /* items of a group that finds exponents */
+#define LINES_Y 8
 #define ROW_UNIT 64 /* copied rows are multiples of it long; so is their number along the sum */
 
 typedef struct pack_push {
@@ -45,9 +47,20 @@ static uint64_t packed_rows(const stored *s)
     return s->sum_rows ? round_up(s->rows, ROW_UNIT) : s->rows;
 }
 
-static uint64_t packed_bytes(const stored *s, uint64_t size)
+/* Elements of a copied row; f32 becomes two of f16. */
+static uint64_t packed_ld(const stored *s, wf_type type)
 {
-    return s->batch * packed_rows(s) * round_up(s->columns, ROW_UNIT) * size;
+    return round_up(s->columns, ROW_UNIT) * (type == WF_TYPE_F32 ? 2 : 1);
+}
+
+static uint64_t packed_bytes(const stored *s, wf_type type)
+{
+    return s->batch * packed_rows(s) * packed_ld(s, type) * 16 / wfi_matmul_chunk(type);
+}
+
+uint32_t wfi_matmul_chunk(wf_type type)
+{
+    return type == WF_TYPE_I8 ? 16 : 8;
 }
 
 static uint64_t source_elements(const stored *s)
@@ -71,12 +84,13 @@ uint32_t wfi_matmul_chunk_bits(const wfi_problem *problem)
 bool wfi_matmul_can_pack(const wfi_point *point, uint32_t bits)
 {
     const wf_caps *caps = point->caps;
-    const uint64_t size = wf_type_size(point->problem->type);
+    const wf_type type = point->problem->type;
+    const uint64_t size = wf_type_size(type);
     for (uint32_t operand = 0; operand < 2; operand++) {
         const stored s = stored_operand(&point->problem->matmul, operand);
         if (!(bits & 1u << operand) || s.rows == 0 || s.columns == 0)
             continue;
-        if (s.batch > caps->max_groups[2] || packed_bytes(&s, size) > caps->max_storage_range ||
+        if (s.batch > caps->max_groups[2] || packed_bytes(&s, type) > caps->max_storage_range ||
             source_elements(&s) * size > caps->max_storage_range)
             return false;
     }
@@ -89,7 +103,7 @@ double wfi_matmul_pack_bytes(const wfi_problem *problem, uint32_t bits)
     for (uint32_t operand = 0; operand < 2; operand++) {
         const stored s = stored_operand(&problem->matmul, operand);
         if (bits & 1u << operand)
-            bytes += 2 * (double)packed_bytes(&s, wf_type_size(problem->type));
+            bytes += 2 * (double)packed_bytes(&s, problem->type);
     }
     return bytes;
 }
@@ -111,9 +125,9 @@ static wf_result pack_operand(wf_plan *plan, const wfi_problem *problem, uint32_
                               uint32_t pipeline, wfi_matmul_packed *out)
 {
     const stored s = stored_operand(&problem->matmul, operand);
-    const uint64_t size = wf_type_size(problem->type), rows = packed_rows(&s);
-    *out =
-        (wfi_matmul_packed){.bytes = packed_bytes(&s, size), .ld = round_up(s.columns, ROW_UNIT)};
+    const wf_type type = problem->type;
+    const uint64_t size = wf_type_size(type), rows = packed_rows(&s);
+    *out = (wfi_matmul_packed){.bytes = packed_bytes(&s, type), .ld = packed_ld(&s, type)};
     out->stride = s.batch > 1 ? rows * out->ld : 0;
     const pack_push push = {.rows = (uint32_t)s.rows,
                             .columns = (uint32_t)s.columns,
@@ -134,16 +148,91 @@ static wf_result pack_operand(wf_plan *plan, const wfi_problem *problem, uint32_
     return result == WF_SUCCESS ? wfi_plan_add_step(plan, &step) : result;
 }
 
+/* As in matmul_exponents.comp and matmul_split.comp. */
+typedef struct split_push {
+    uint32_t rows, columns, ld;
+    uint32_t to_rows, to_chunks, first;
+} split_push;
+
+static wf_result split_step(wf_plan *plan, const wfi_spirv *module, const uint32_t size[2],
+                            bool by_column, wfi_step *step, uint64_t groups)
+{
+    wfi_pipeline_desc desc = {.name = "matmul split",
+                              .spirv = module,
+                              .storage_buffers = step->slot_count,
+                              .push_bytes = step->push_bytes,
+                              .constant_count = 4,
+                              .constants = {{0, size[0]}, {1, size[1]}, {2, 1}, {3, by_column}}};
+    wf_result result = wfi_plan_add_pipeline(plan, &desc, &step->pipeline);
+    if (result == WF_SUCCESS)
+        result = wfi_grid(plan, groups, step->groups);
+    step->groups[2] = 1;
+    return result == WF_SUCCESS ? wfi_plan_add_step(plan, step) : result;
+}
+
+static wf_result split_operand(wf_plan *plan, const wfi_matmul_problem *p, uint32_t operand,
+                               wfi_matmul_packed *out)
+{
+    const stored s = stored_operand(p, operand);
+    const uint32_t lines_size[2] = {LINES_X, LINES_Y}, split_size[2] = {PACK_X, 1};
+    const uint64_t rows = packed_rows(&s), lines = s.sum_rows ? s.columns : s.rows,
+                   lines_group = s.sum_rows ? LINES_X : LINES_Y;
+    const split_push push = {(uint32_t)s.rows,
+                             (uint32_t)s.columns,
+                             (uint32_t)s.ld,
+                             (uint32_t)rows,
+                             (uint32_t)(round_up(s.columns, ROW_UNIT) / 8),
+                             operand == WF_MATMUL_A ? 0 : (uint32_t)p->m};
+    const wfi_slot from = {WFI_SLOT_BINDING, operand, 0, source_elements(&s) * sizeof(float)},
+                   exponents = {WFI_SLOT_OWN, out->exponents, 0, out->exponent_bytes};
+    out->bytes = packed_bytes(&s, WF_TYPE_F32);
+    out->ld = packed_ld(&s, WF_TYPE_F32);
+    wf_result result = wfi_plan_add_own(plan, NULL, out->bytes, &out->own);
+    const wfi_slot to = {WFI_SLOT_OWN, out->own, 0, out->bytes};
+    wfi_step find = {.slot_count = 2, .slots = {from, exponents}, .push_bytes = sizeof push};
+    wfi_step split = {.slot_count = 3,
+                      .slots = {from, exponents, to},
+                      .push_bytes = sizeof push,
+                      .barrier = true};
+    memcpy(find.push, &push, sizeof push);
+    memcpy(split.push, &push, sizeof push);
+    if (result == WF_SUCCESS)
+        result = split_step(plan, &wfi_spv_matmul_exponents, lines_size, s.sum_rows, &find,
+                            (lines + lines_group - 1) / lines_group);
+    return result == WF_SUCCESS ? split_step(plan, &wfi_spv_matmul_split, split_size, s.sum_rows,
+                                             &split, (rows * push.to_chunks + PACK_X - 1) / PACK_X)
+                                : result;
+}
+
+static wf_result split_both(wf_plan *plan, const wfi_matmul_problem *p, wfi_matmul_packed packed[2])
+{
+    packed[0].exponent_bytes = packed[1].exponent_bytes = (p->m + p->n) * sizeof(int32_t);
+    wf_result result = wfi_plan_add_own(plan, NULL, packed[0].exponent_bytes, &packed[0].exponents);
+    packed[1].exponents = packed[0].exponents;
+    for (uint32_t operand = 0; operand < 2 && result == WF_SUCCESS; operand++)
+        result = split_operand(plan, p, operand, &packed[operand]);
+    return result;
+}
+
+static wf_result copy_operands(wf_plan *plan, const wfi_problem *problem, uint32_t bits,
+                               wfi_matmul_packed packed[2])
+{
+    uint32_t pipeline = 0;
+    wf_result result = pack_pipeline(plan, problem->type, &pipeline);
+    for (uint32_t operand = 0; operand < 2 && result == WF_SUCCESS; operand++)
+        if (bits & 1u << operand)
+            result = pack_operand(plan, problem, operand, pipeline, &packed[operand]);
+    return result;
+}
+
 wf_result wfi_matmul_pack(wf_plan *plan, const wfi_point *point, uint32_t bits, uint32_t tile_k,
                           wfi_matmul_packed packed[2])
 {
-    uint32_t pipeline = 0;
+    const wfi_problem *problem = point->problem;
     packed[0] = packed[1] = (wfi_matmul_packed){0};
-    wf_result result = pack_pipeline(plan, point->problem->type, &pipeline);
-    for (uint32_t operand = 0; operand < 2 && result == WF_SUCCESS; operand++)
-        if (bits & 1u << operand)
-            result = pack_operand(plan, point->problem, operand, pipeline, &packed[operand]);
+    wf_result result = problem->type == WF_TYPE_F32 ? split_both(plan, &problem->matmul, packed)
+                                                    : copy_operands(plan, problem, bits, packed);
     if (bits == 3 && ROW_UNIT % tile_k == 0)
-        packed[0].k = packed[1].k = round_up(point->problem->matmul.k, tile_k);
+        packed[0].k = packed[1].k = round_up(problem->matmul.k, tile_k);
     return result;
 }

@@ -49,6 +49,8 @@ typedef struct wfi_matmul_packed {
     uint32_t own;
     uint64_t ld, stride; /* elements */
     uint64_t k;          /* extent of the sum with the zeros behind it; 0: as it is */
+    uint32_t exponents;  /* buffer of them, where f32 was split */
+    uint64_t exponent_bytes;
 } wfi_matmul_packed;
 
 /* How one work-group's output tile is sized, and into how many parts its sum is split. */
@@ -82,7 +84,9 @@ uint32_t wfi_matmul_chunk_bits(const wfi_problem *problem);
 /* Whether copies of the operands in `bits` fit this device's bindings. */
 bool wfi_matmul_can_pack(const wfi_point *point, uint32_t bits);
 double wfi_matmul_pack_bytes(const wfi_problem *problem, uint32_t bits); /* read and written */
-/* Adds the steps that copy the operands in `bits`; fills packed[0] and packed[1]. The sum is
+/* Elements of 16 bytes of what the matrix units read. */
+uint32_t wfi_matmul_chunk(wf_type type);
+/* Adds the steps that copy the operands in `bits`, or split both of them where they are f32; fills packed[0] and packed[1]. The sum is
  * lengthened to a multiple of tile_k where both are copied. */
 wf_result wfi_matmul_pack(wf_plan *plan, const wfi_point *point, uint32_t bits, uint32_t tile_k,
                           wfi_matmul_packed packed[2]);
@@ -146,7 +150,7 @@ enum {
     WFI_COOPERATIVE_PARAMETERS
 };
 
-#define WFI_COOPERATIVE_CONSTRAINTS 9
+#define WFI_COOPERATIVE_CONSTRAINTS 10
 
 extern const wfi_parameter wfi_matmul_cooperative_parameters[WFI_COOPERATIVE_PARAMETERS];
 extern const wfi_constraint wfi_matmul_cooperative_constraints[WFI_COOPERATIVE_CONSTRAINTS];

@@ -16,7 +16,7 @@
 #include "points.h"
 
 extern const wfi_spirv wfi_spv_matmul_emulated_f16, wfi_spv_matmul_emulated_bf16,
-    wfi_spv_matmul_emulated_i8;
+    wfi_spv_matmul_emulated_i8, wfi_spv_matmul_emulated_split;
 
 static const wf_type types[] = {WF_TYPE_F16, WF_TYPE_BF16, WF_TYPE_I8};
 
@@ -123,7 +123,7 @@ static void run_point(product *p, const wfi_point *point)
 
 /* ------------------------------------------------------------------------------------- emulation */
 
-static wfi_variant emulated;
+static wfi_variant emulated, emulated_split;
 
 /* The row without its needs, and a device that claims matrix units of the shapes tested. */
 static int pretend(void **state)
@@ -137,8 +137,10 @@ static int pretend(void **state)
     emulated.modules[WF_TYPE_F16] = &wfi_spv_matmul_emulated_f16;
     emulated.modules[WF_TYPE_BF16] = &wfi_spv_matmul_emulated_bf16;
     emulated.modules[WF_TYPE_I8] = &wfi_spv_matmul_emulated_i8;
-    emulated.needs = 0;
-    emulated.subgroup_size = NULL;
+    emulated_split = family->variants[wfi_variant_find(family, "split")];
+    emulated_split.modules[WF_TYPE_F32] = &wfi_spv_matmul_emulated_split;
+    emulated.needs = emulated_split.needs = 0;
+    emulated.subgroup_size = emulated_split.subgroup_size = NULL;
     caps->cooperative_shape_count = 0;
     for (size_t t = 0; t < sizeof types / sizeof *types; t++)
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
@@ -162,7 +164,8 @@ static int pretend(void **state)
 static wfi_point emulated_point(const product *p, const wfi_problem *problem,
                                 const uint32_t *values)
 {
-    wfi_point point = {&p->device->caps, problem, &emulated, {0}};
+    wfi_point point = {
+        &p->device->caps, problem, problem->type == WF_TYPE_F32 ? &emulated_split : &emulated, {0}};
     memcpy(point.values, values, WFI_COOPERATIVE_PARAMETERS * sizeof *values);
     return point;
 }
@@ -234,6 +237,42 @@ static void tiles_edges_and_copies_are_right(void **state)
     printf("%u products\n", count);
     if (wf_device_caps(*state)->f16_storage)
         assert_int_equal(count, 12);
+}
+
+/* f32 in pairs of f16, rows and columns of all magnitudes; what is small beside its row's largest is lost
+ * only as far as the bound says. */
+static void split_products_are_right(void **state)
+{
+    static const wf_matmul_params cases[] = {
+        {.m = 37, .n = 45, .k = 71},
+        {.m = 33,
+         .n = 20,
+         .k = 65,
+         .transpose_a = true,
+         .transpose_b = true,
+         .beta = 2,
+         .bias = true},
+    };
+    test_random random = {test_seed()};
+    uint32_t count = 0;
+    for (size_t n = 0; n < 2; n++) {
+        product p;
+        wf_matmul_params params = cases[n];
+        params.math = WF_MATH_FAST;
+        make_product(&p, *state, &params, &random);
+        for (int operand = 0; operand < 2; operand++) {
+            float *values = p.host[operand];
+            for (size_t i = 0; i < p.bytes[operand] / sizeof *values; i++)
+                values[i] = ldexpf(values[i], (int)(i / 71 % 7) * 15 - 45 -
+                                                  (int)test_random_below(&random, 12));
+            assert_int_equal(wf_buffer_write(p.buffers[operand], 0, values, p.bytes[operand]),
+                             WF_SUCCESS);
+        }
+        count += walk_points(&p, 2 + 3 * n, POINTS);
+        free_product(&p);
+    }
+    if (wf_device_caps(*state)->f16_storage)
+        assert_int_equal(count, 2);
 }
 
 static void small_integers_are_exact(void **state)
@@ -333,6 +372,12 @@ static void real_variant_is_right(void **state)
                                  &random);
             free_product(&p);
         }
+    product p;
+    const wf_matmul_params fast = {
+        .m = 100, .n = 75, .k = 300, .transpose_b = true, .math = WF_MATH_FAST};
+    make_product(&p, *state, &fast, &random);
+    count += real_points(&p, &family->variants[wfi_variant_find(family, "split")], &random);
+    free_product(&p);
     printf("%u products on matrix units\n", count);
 }
 
@@ -340,6 +385,7 @@ int main(void)
 {
     const struct CMUnitTest pretended[] = {
         cmocka_unit_test(tiles_edges_and_copies_are_right),
+        cmocka_unit_test(split_products_are_right),
         cmocka_unit_test(small_integers_are_exact),
         cmocka_unit_test(nan_and_infinity_propagate),
     };

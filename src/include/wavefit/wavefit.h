@@ -644,7 +644,10 @@ typedef enum wf_matmul_output {
 
 typedef enum wf_math {
     WF_MATH_EXACT = 0, /* products and sums in the type of the sums */
-    WF_MATH_FAST = 1   /* F32 may be split into narrower numbers; the bound checked stays */
+    /* F32 may be split into pairs of f16 numbers, each row of op(A) and column of op(B) scaled by a
+     * power of two, and multiplied on matrix units: within gamma_{2k+20} |A||B| + k 2^-48 max|row|
+     * max|column|. Infinities may become NaN. */
+    WF_MATH_FAST = 1
 } wf_math;
 
 /* A stride_a or stride_b: all products of the batch read the same matrix. */
