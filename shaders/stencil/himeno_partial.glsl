@@ -1,20 +1,35 @@
-// The sum over a work-group by a tree in shared memory, stored as the group's partial sum of gosa.
-shared float sums[gl_WorkGroupSize.x * gl_WorkGroupSize.y * gl_WorkGroupSize.z];
+// Partial sums of gosa: one a work-group, by a tree in shared memory (with SUBGROUP: of the sums of its
+// subgroups), or each work-item's own, which needs no barrier.
+layout(constant_id = STENCIL_ID_OWN_SUMS) const uint OWN_SUMS = 0;
+
+const uint GROUP_ITEMS = gl_WorkGroupSize.x * gl_WorkGroupSize.y * gl_WorkGroupSize.z;
+shared float sums[GROUP_ITEMS];
 
 void store_partial(uint step, float value)
 {
     uint item = gl_LocalInvocationIndex;
-    uint items = gl_WorkGroupSize.x * gl_WorkGroupSize.y * gl_WorkGroupSize.z;
+    uvec3 id = group_id();
+    uint group = (id.z * gl_NumWorkGroups.y + id.y) * gl_NumWorkGroups.x + id.x;
+    uint to = (push.turn + step) * push.groups + push.first;
+    if (OWN_SUMS != 0) {
+        partials[to + group * GROUP_ITEMS + item] = value;
+        return;
+    }
+#ifdef SUBGROUP
+    uint count = gl_NumSubgroups;
+    value = subgroupAdd(value);
+    if (subgroupElect())
+        sums[gl_SubgroupID] = value;
+#else
+    uint count = GROUP_ITEMS;
     sums[item] = value;
+#endif
     barrier();
-    for (uint n = items; n > 1; n = (n + 1) / 2) {
+    for (uint n = count; n > 1; n = (n + 1) / 2) {
         if (item < n / 2)
             sums[item] += sums[item + (n + 1) / 2];
         barrier();
     }
-    if (item == 0) {
-        uint group = (gl_WorkGroupID.z * gl_NumWorkGroups.y + gl_WorkGroupID.y) *
-                         gl_NumWorkGroups.x + gl_WorkGroupID.x;
-        partials[(push.turn + step) * push.groups + push.first + group] = sums[0];
-    }
+    if (item == 0)
+        partials[to + group] = sums[0];
 }

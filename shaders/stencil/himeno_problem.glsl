@@ -7,6 +7,10 @@
 #ifndef WIDTH
 #define WIDTH 1
 #endif
+#ifndef STEPS_A_PASS
+#define STEPS_A_PASS 1
+#endif
+layout(constant_id = STENCIL_ID_REVERSE) const uint REVERSE = 0;
 
 layout(std430, set = 0, binding = 0) readonly restrict buffer PIn { float p_in[]; };
 layout(std430, set = 0, binding = 1) restrict buffer POut { float p_out[]; };
@@ -33,8 +37,25 @@ layout(push_constant) uniform Push {
     uint c_base;
     uint groups;                // partial sums a step
     uint first;                 // the slab's first partial sum
+    uint layers;                // work-groups along k of the whole slab
     float omega;
 } push;
+
+// The work-group's place in the grid. With REVERSE every other pass starts at the planes that the pass
+// before it touched last, some of which a cache still has.
+uvec3 group_id()
+{
+    uvec3 id = gl_WorkGroupID;
+    if (REVERSE != 0 && push.turn / STEPS_A_PASS % 2 != 0)
+        id.z = push.layers - 1 - id.z;
+    return id;
+}
+
+// The first cell of the work-item.
+uvec3 item_id()
+{
+    return group_id() * gl_WorkGroupSize + gl_LocalInvocationID;
+}
 
 // p at the cells (i - 1, i, i + 1) of one row; for WIDTH cells, the outer ones are single.
 struct Row {

@@ -2,3 +2,7 @@
  * reused. */
 #define STENCIL_ID_MARCH 3
 #define STENCIL_ID_STEPS 4
+#define STENCIL_ID_OWN_SUMS 5
+#define STENCIL_ID_REVERSE 6
+#define STENCIL_ID_PARTS 7
+#define STENCIL_ID_DEPTH 8

@@ -11,8 +11,8 @@ layout(constant_id = STENCIL_ID_MARCH) const uint MARCH = 8;
 
 void main()
 {
-    uint i = gl_GlobalInvocationID.x * WIDTH, j = gl_GlobalInvocationID.y;
-    uint k = gl_GlobalInvocationID.z * MARCH;
+    uvec3 id = item_id();
+    uint i = id.x * WIDTH, j = id.y, k = id.z * MARCH;
     VEC squares = VEC(0);
     if (i < push.ni && j < push.nj && k < push.nk) {
         uint at = push.p_base + k * push.p_plane + j * push.p_row + i;

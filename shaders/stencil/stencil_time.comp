@@ -12,6 +12,7 @@
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = STENCIL_ID_MARCH) const uint MARCH = 32;
 layout(constant_id = STENCIL_ID_STEPS) const uint STEPS = 2;
+#define STEPS_A_PASS STEPS
 #include "himeno_problem.glsl"
 #include "himeno_partial.glsl"
 
@@ -43,7 +44,8 @@ void main()
 {
     ivec2 local = ivec2(gl_LocalInvocationID.xy), size = ivec2(gl_WorkGroupSize.xy);
     ivec2 inner = ivec2(push.ni, push.nj);
-    ivec2 corner = ivec2(gl_WorkGroupID.xy) * (size - 2 * OVERLAP) - OVERLAP;
+    uvec3 group = group_id();
+    ivec2 corner = ivec2(group.xy) * (size - 2 * OVERLAP) - OVERLAP;
     ivec2 cell = corner + local;
     bool updated = all(greaterThanEqual(cell, ivec2(0))) && all(lessThan(cell, inner));
     bool kept = updated && all(greaterThanEqual(local, ivec2(OVERLAP))) &&
@@ -61,7 +63,7 @@ void main()
     int cell_from = int(cell_row(uint(nearest.x))) + nearest.y * int(push.c_row);
     int p_from = int(push.p_base) + cell.y * int(push.p_row) + cell.x;
 
-    int first = int(gl_WorkGroupID.z * MARCH), end = min(first + int(MARCH), int(push.nk));
+    int first = int(group.z * MARCH), end = min(first + int(MARCH), int(push.nk));
     int k = first - OVERLAP;
     uint ring[3] = {0, PLANE, 2 * PLANE}; // where planes k + 1, k, k - 1 of a level are
     float next[LOADS];
@@ -109,6 +111,8 @@ void main()
                 barrier();
             }
         }
+        if (STEPS == 1) // nothing else keeps the next turn off a plane that is still read
+            barrier();
         [[unroll]] for (uint s = STEPS - 1; s > 0; s--)
             cells[s] = cells[s - 1];
         cells[0] = following;

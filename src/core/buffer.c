@@ -36,6 +36,8 @@ static uint32_t choose_type(const wf_device *device, uint32_t allowed, wf_memory
     const VkPhysicalDeviceMemoryProperties *memory = &device->memory;
     if (kind == WF_MEMORY_UPLOAD)
         return find_type(memory, allowed, visible | coherent, 0);
+    if (kind == WFI_MEMORY_MAPPED)
+        return find_type(memory, allowed, visible | coherent, local);
     if (kind == WF_MEMORY_READBACK)
         return find_type(memory, allowed, visible | coherent, cached);
     const VkMemoryPropertyFlags preferred =

@@ -13,4 +13,7 @@ struct wf_buffer {
     void *mapped; /* NULL when not host-visible; always coherent */
 };
 
+/* For wf_buffer_create: mapped, and on the device's side where that can be had. */
+#define WFI_MEMORY_MAPPED ((wf_memory)3)
+
 #endif

@@ -16,7 +16,7 @@ static wf_result create_set_layout(wf_device *device, const wfi_pipeline_desc *d
         };
     const VkDescriptorSetLayoutCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-        .flags = device->caps.push_descriptors
+        .flags = device->caps.push_descriptors && !desc->kept_sets
                      ? VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR
                      : 0,
         .bindingCount = desc->storage_buffers,

@@ -24,6 +24,7 @@ typedef struct wfi_pipeline_desc {
      * VK_EXT_subgroup_size_control; needs caps.subgroup_size_control. */
     uint32_t subgroup_size;
     bool full_subgroups;
+    bool kept_sets; /* descriptor sets are bound, even where they could be pushed */
 } wfi_pipeline_desc;
 
 typedef struct wfi_pipeline {

@@ -8,5 +8,6 @@ extern const wfi_family wfi_family_stencil;
 extern const wfi_family wfi_family_spmv;
 extern const wfi_family wfi_family_matmul;
 extern const wfi_family wfi_family_vector;
+extern const wfi_family wfi_family_grid;
 
 #endif

@@ -46,6 +46,16 @@ typedef struct wfi_vector_problem {
     wf_vector_operation operation;
 } wfi_vector_problem;
 
+typedef struct wfi_grid_problem {
+    uint64_t nx, ny, nz; /* cells; nz counts in three dimensions only */
+    uint64_t row_stride; /* elements */
+    uint32_t dimensions; /* 2 or 3 */
+    wf_stencil_shape shape;
+    uint32_t radius;
+    wf_border border;
+    uint32_t steps; /* of one recording */
+} wfi_grid_problem;
+
 typedef struct wfi_problem {
     wf_family family;
     wf_type type;
@@ -54,6 +64,7 @@ typedef struct wfi_problem {
         wfi_spmv_problem spmv;
         wfi_stencil_problem stencil;
         wfi_vector_problem vector;
+        wfi_grid_problem grid;
     };
 } wfi_problem;
 

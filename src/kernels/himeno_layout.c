@@ -3,6 +3,7 @@
 
 #include "kernels/grid.h"
 #include "kernels/himeno.h"
+#include "kernels/himeno_rows.h"
 #include "wfi_shaders.h"
 
 #define PLAIN_GROUP 128 /* work-items; within every device's limits */
@@ -12,22 +13,16 @@ static uint64_t round_up(uint64_t value, uint64_t multiple)
     return (value + multiple - 1) / multiple * multiple;
 }
 
-static uint32_t value_of(const wfi_point *point, const char *name, uint32_t otherwise)
-{
-    const uint32_t at = wfi_parameter_find(point->variant, name);
-    return at == UINT32_MAX ? otherwise : point->values[at];
-}
-
 uint32_t wfi_himeno_steps(const wfi_point *point)
 {
-    return value_of(point, "steps", 1);
+    return wfi_himeno_value(point, "steps", 1);
 }
 
 wfi_himeno_layout wfi_himeno_layout_of(const wfi_point *point)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
-    const uint64_t pad = value_of(point, "pad", 1), inner = p->ni - 2;
-    const uint64_t block = value_of(point, "interleave", 0), row = round_up(inner, pad);
+    const uint64_t pad = wfi_himeno_value(point, "pad", 1), inner = p->ni - 2;
+    const uint64_t block = wfi_himeno_value(point, "interleave", 0), row = round_up(inner, pad);
     wfi_himeno_layout layout = {
         .p_left = pad,
         .p_row = round_up(pad + inner + 1, pad),

@@ -34,7 +34,8 @@ struct wf_plan {
     void *kept; /* the family's own; NULL: none */
     void (*destroy_kept)(void *kept);
 
-    /* Without push descriptors: WFI_SET_RING sets a step, kept for the plan's life. */
+    /* Without push descriptors, or with keep_sets: WFI_SET_RING sets a step, kept for the plan's life. */
+    bool keep_sets;
     VkDescriptorPool pool;
     kept_set *sets;      /* step_count x WFI_SET_RING */
     uint32_t *sets_used; /* a step */
@@ -65,13 +66,20 @@ static wf_result add_compile(wf_plan *plan, const wfi_pipeline_desc *desc, uint3
     return result;
 }
 
+void wfi_plan_keep_sets(wf_plan *plan)
+{
+    plan->keep_sets = true;
+}
+
 wf_result wfi_plan_add_pipeline(wf_plan *plan, const wfi_pipeline_desc *desc, uint32_t *index)
 {
     wfi_pipeline *pipelines = grow(plan->pipelines, plan->pipeline_count, sizeof *pipelines);
     if (!pipelines)
         return no_memory(plan);
+    wfi_pipeline_desc own = *desc;
+    own.kept_sets = plan->keep_sets;
     plan->pipelines = pipelines;
-    wf_result result = add_compile(plan, desc, plan->pipeline_count);
+    wf_result result = add_compile(plan, &own, plan->pipeline_count);
     if (result == WF_SUCCESS)
         *index = plan->pipeline_count++;
     return result;
@@ -145,7 +153,7 @@ static wf_result fill_own(wf_plan *plan, uint32_t index, const void *data, uint6
     return result == WF_SUCCESS ? wf_buffer_write(plan->staging[index], 0, data, bytes) : result;
 }
 
-wf_result wfi_plan_add_scratch(wf_plan *plan, uint64_t bytes, uint32_t *index)
+static wf_result add_own(wf_plan *plan, uint64_t bytes, wf_memory memory, uint32_t *index)
 {
     wf_buffer **own = grow(plan->own, plan->own_count, sizeof(wf_buffer *));
     if (own)
@@ -157,16 +165,27 @@ wf_result wfi_plan_add_scratch(wf_plan *plan, uint64_t bytes, uint32_t *index)
         return no_memory(plan);
     own[plan->own_count] = staging[plan->own_count] = NULL;
     wf_result result =
-        wf_buffer_create(plan->device, bytes ? bytes : 4, WF_MEMORY_DEVICE, &own[plan->own_count]);
+        wf_buffer_create(plan->device, bytes ? bytes : 4, memory, &own[plan->own_count]);
     if (result == WF_SUCCESS)
         *index = plan->own_count++;
     return result;
+}
+
+wf_result wfi_plan_add_scratch(wf_plan *plan, uint64_t bytes, uint32_t *index)
+{
+    return add_own(plan, bytes, WF_MEMORY_DEVICE, index);
 }
 
 wf_result wfi_plan_add_own(wf_plan *plan, const void *data, uint64_t bytes, uint32_t *index)
 {
     wf_result result = wfi_plan_add_scratch(plan, bytes, index);
     return result == WF_SUCCESS ? fill_own(plan, *index, bytes ? data : NULL, bytes) : result;
+}
+
+wf_result wfi_plan_add_own_mapped(wf_plan *plan, const void *data, uint64_t bytes, uint32_t *index)
+{
+    wf_result result = add_own(plan, bytes, WFI_MEMORY_MAPPED, index);
+    return result == WF_SUCCESS ? wf_buffer_write(plan->own[*index], 0, data, bytes) : result;
 }
 
 wf_buffer *wfi_plan_own(wf_plan *plan, uint32_t index)
@@ -256,7 +275,8 @@ static wf_result create_pool(wf_plan *plan)
 
 static wf_result create_sets(wf_plan *plan)
 {
-    if (plan->device->caps.push_descriptors || plan->step_count == 0)
+    const bool pushed = plan->device->caps.push_descriptors && !plan->keep_sets;
+    if (pushed || plan->step_count == 0)
         return WF_SUCCESS;
     plan->sets = calloc((size_t)plan->step_count * WFI_SET_RING, sizeof *plan->sets);
     plan->sets_used = calloc(plan->step_count, sizeof *plan->sets_used);

@@ -43,6 +43,9 @@ typedef struct wfi_binding_spec {
     uint64_t bytes; /* at least; 0: the plan does not use it */
 } wfi_binding_spec;
 
+/* Before the first pipeline: this plan's bindings change so little that descriptor sets are written
+ * once and kept (WFI_SET_RING a step), even where they could be pushed. */
+void wfi_plan_keep_sets(wf_plan *plan);
 /* Adds to a plan under construction; each copies what it is given. */
 wf_result wfi_plan_add_pipeline(wf_plan *plan, const wfi_pipeline_desc *desc, uint32_t *index);
 wf_result wfi_plan_add_step(wf_plan *plan, const wfi_step *step);
@@ -52,6 +55,8 @@ wf_result wfi_plan_add_binding(wf_plan *plan, const wfi_binding_spec *spec);
 wf_result wfi_plan_add_own(wf_plan *plan, const void *data, uint64_t bytes, uint32_t *index);
 /* A buffer the plan owns and writes before it reads. */
 wf_result wfi_plan_add_scratch(wf_plan *plan, uint64_t bytes, uint32_t *index);
+/* The same in memory that the host writes by itself, for what is small: touches no queue. */
+wf_result wfi_plan_add_own_mapped(wf_plan *plan, const void *data, uint64_t bytes, uint32_t *index);
 wf_buffer *wfi_plan_own(wf_plan *plan, uint32_t index);
 void wfi_plan_set_workspace(wf_plan *plan, uint64_t bytes);
 wf_device *wfi_plan_device(wf_plan *plan);

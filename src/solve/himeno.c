@@ -1,14 +1,13 @@
-/* The Himeno relaxation on a device: memory, passes, halo exchange, gosa. */
+/* The Himeno relaxation on a device: slabs, passes and their memory. */
 #include "solve/himeno.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/himeno_rows.h"
 #include "kernels/plan.h"
 
-#define MAX_ROWS 512                        /* iterations a submission */
 #define PARTIALS_BYTES (UINT64_C(16) << 20) /* about so much for their partial sums */
-#define SUBMIT_SECONDS 0.2                  /* far below any watchdog */
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -122,20 +121,26 @@ static wf_result split(wf_himeno *h)
 
 /* --------------------------------------------------------------------------------------- passes */
 
-static void count_groups(wf_himeno *h, wfi_himeno_pass *pass)
+static wf_result count_partials(wf_himeno *h, wfi_himeno_pass *pass)
 {
-    pass->groups = 0;
-    for (uint32_t i = 0; i < h->part_count; i++) {
-        uint32_t groups[3];
-        wfi_himeno_groups(&pass->point, h->parts[i].slab.planes, groups);
-        pass->groups += groups[0] * groups[1] * groups[2];
-    }
-    const uint64_t row = (uint64_t)pass->groups * sizeof(float);
+    const uint32_t steps = wfi_himeno_steps(&pass->point);
+    uint64_t partials = 0;
+    for (uint32_t i = 0; i < h->part_count; i++)
+        partials += wfi_himeno_partials(&pass->point, h->parts[i].slab.planes);
+    if (partials * steps * sizeof(float) > h->device->caps.max_storage_range)
+        return wfi_fail(&h->device->log, WF_ERROR_TOO_LARGE,
+                        "%llu partial sums of gosa are over this device's binding limit of %llu "
+                        "bytes",
+                        (unsigned long long)partials,
+                        (unsigned long long)h->device->caps.max_storage_range);
+    pass->groups = (uint32_t)partials;
+    const uint64_t row = partials * sizeof(float);
     const uint64_t room = least(PARTIALS_BYTES, h->device->caps.max_storage_range) / row;
-    pass->steps = wfi_himeno_steps(&pass->point);
-    pass->rows = (uint32_t)least(room, MAX_ROWS) / pass->steps * pass->steps;
+    pass->steps = steps;
+    pass->rows = (uint32_t)least(room, WFI_HIMENO_MAX_ROWS) / pass->steps * pass->steps;
     if (pass->rows == 0)
         pass->rows = pass->steps;
+    return WF_SUCCESS;
 }
 
 static uint64_t partials_bytes(const wf_himeno *h)
@@ -158,12 +163,10 @@ static wf_result make_plans(wf_himeno *h, wfi_himeno_pass *pass)
     wf_result result = WF_SUCCESS;
     for (uint32_t i = 0; i < h->part_count && result == WF_SUCCESS; i++) {
         wfi_himeno_slab slab = h->parts[i].slab;
-        uint32_t groups[3];
         slab.groups = pass->groups;
         slab.rows = pass->rows;
         slab.first_group = first;
-        wfi_himeno_groups(&pass->point, slab.planes, groups);
-        first += groups[0] * groups[1] * groups[2];
+        first += (uint32_t)wfi_himeno_partials(&pass->point, slab.planes);
         result = wfi_plan_create(h->device, &choice, &slab, &pass->plans[i]);
     }
     if (result == WF_SUCCESS)
@@ -171,7 +174,7 @@ static wf_result make_plans(wf_himeno *h, wfi_himeno_pass *pass)
     return result;
 }
 
-static void make_passes(wf_himeno *h)
+static wf_result make_passes(wf_himeno *h)
 {
     h->passes[0].point = h->choice.point;
     h->pass_count = 1;
@@ -179,8 +182,10 @@ static void make_passes(wf_himeno *h)
         wfi_himeno_single(&h->choice.point, &h->passes[1].point);
         h->pass_count = 2;
     }
-    for (uint32_t i = 0; i < h->pass_count; i++)
-        count_groups(h, &h->passes[i]);
+    wf_result result = WF_SUCCESS;
+    for (uint32_t i = 0; i < h->pass_count && result == WF_SUCCESS; i++)
+        result = count_partials(h, &h->passes[i]);
+    return result;
 }
 
 /* --------------------------------------------------------------------------------------- memory */
@@ -200,6 +205,19 @@ static uint64_t total_bytes(const wf_himeno *h)
     return bytes;
 }
 
+/* The host's side of what `moved` moves. */
+static wf_result allocate_mirrors(wf_himeno *h)
+{
+    wf_result result = WF_SUCCESS;
+    for (uint32_t b = 0; h->moved && b < h->block_count && result == WF_SUCCESS; b++)
+        result = wf_buffer_create(h->device, block_bytes(h, &h->blocks[b]), WF_MEMORY_READBACK,
+                                  &h->blocks[b].mirror);
+    for (uint32_t i = 0; h->moved && i < h->part_count && result == WF_SUCCESS; i++)
+        result = wf_buffer_create(h->device, wf_buffer_size(h->parts[i].cells), WF_MEMORY_READBACK,
+                                  &h->parts[i].mirror);
+    return result;
+}
+
 static wf_result allocate(wf_himeno *h)
 {
     const uint64_t bytes = total_bytes(h);
@@ -211,8 +229,8 @@ static wf_result allocate(wf_himeno *h)
     wf_result result =
         wf_buffer_create(h->device, partials_bytes(h), WF_MEMORY_DEVICE, &h->partials);
     if (result == WF_SUCCESS)
-        result =
-            wf_buffer_create(h->device, MAX_ROWS * sizeof(float), WF_MEMORY_READBACK, &h->gosa);
+        result = wf_buffer_create(h->device, WFI_HIMENO_MAX_ROWS * sizeof(float),
+                                  WF_MEMORY_READBACK, &h->gosa);
     for (uint32_t n = 0; n < 2 * h->block_count && result == WF_SUCCESS; n++)
         result = wf_buffer_create(h->device, block_bytes(h, &h->blocks[n / 2]), WF_MEMORY_DEVICE,
                                   &h->blocks[n / 2].p[n % 2]);
@@ -220,7 +238,7 @@ static wf_result allocate(wf_himeno *h)
         result = wf_buffer_create(h->device,
                                   wfi_himeno_cells(&h->layout, &h->parts[i].slab) * sizeof(float),
                                   WF_MEMORY_DEVICE, &h->parts[i].cells);
-    return result;
+    return result == WF_SUCCESS ? allocate_mirrors(h) : result;
 }
 
 static bool valid(const wf_himeno_params *params)
@@ -250,6 +268,9 @@ static wf_result choose(wf_himeno *h)
     if (result == WF_SUCCESS) {
         h->choice.point.problem = &h->problem;
         h->layout = wfi_himeno_layout_of(&h->choice.point);
+        h->moved = wfi_himeno_value(&h->choice.point, "moved", 0) != 0;
+        h->copy_back = wfi_himeno_value(&h->choice.point, "copy_back", 0) != 0;
+        h->submit = h->moved ? 1 : wfi_himeno_value(&h->choice.point, "submit", 0);
     }
     return result;
 }
@@ -271,10 +292,10 @@ wf_result wf_himeno_create(wf_device *device, const wf_himeno_params *params, wf
     wf_result result = choose(h);
     if (result == WF_SUCCESS)
         result = split(h);
-    if (result == WF_SUCCESS) {
-        make_passes(h);
+    if (result == WF_SUCCESS)
+        result = make_passes(h);
+    if (result == WF_SUCCESS)
         result = allocate(h);
-    }
     for (uint32_t i = 0; i < h->pass_count && result == WF_SUCCESS; i++)
         result = make_plans(h, &h->passes[i]);
     if (result != WF_SUCCESS) {
@@ -296,11 +317,14 @@ void wf_himeno_destroy(wf_himeno **handle)
         free(h->passes[i].plans);
         wf_plan_destroy(&h->passes[i].sum);
     }
-    for (uint32_t n = 0; h->parts && n < h->part_count; n++)
+    for (uint32_t n = 0; h->parts && n < h->part_count; n++) {
         wf_buffer_destroy(&h->parts[n].cells);
+        wf_buffer_destroy(&h->parts[n].mirror);
+    }
     for (uint32_t b = 0; h->blocks && b < h->block_count; b++) {
         wf_buffer_destroy(&h->blocks[b].p[0]);
         wf_buffer_destroy(&h->blocks[b].p[1]);
+        wf_buffer_destroy(&h->blocks[b].mirror);
     }
     wf_buffer_destroy(&h->partials);
     wf_buffer_destroy(&h->gosa);
@@ -308,139 +332,6 @@ void wf_himeno_destroy(wf_himeno **handle)
     free(h->blocks);
     free(h);
     *handle = NULL;
-}
-
-/* -------------------------------------------------------------------------------------- running */
-
-typedef struct submission {
-    wf_himeno *himeno;
-    const wfi_himeno_pass *pass;
-    uint32_t passes;
-} submission;
-
-/* Planes that block `to` keeps copies of come from block `from`, its neighbour. */
-static void record_halo(const wf_himeno *h, VkCommandBuffer command_buffer, uint32_t from,
-                        uint32_t to, uint32_t p)
-{
-    const wfi_himeno_block *a = &h->blocks[from], *b = &h->blocks[to];
-    const uint64_t plane = h->layout.p_plane * sizeof(float);
-    /* Planes of the grid that `from` updates and `to` holds. */
-    const uint32_t first = a->first + 1 > b->origin ? a->first + 1 : b->origin;
-    const uint32_t end = (uint32_t)least(a->first + 1 + a->planes, b->origin + b->held);
-    if (first < end)
-        wfi_record_copy(h->device, command_buffer, a->p[p], (first - a->origin) * plane, b->p[p],
-                        (first - b->origin) * plane, (end - first) * plane);
-}
-
-static void exchange_halos(const wf_himeno *h, VkCommandBuffer command_buffer, uint32_t p)
-{
-    wfi_barrier(h->device, command_buffer);
-    /* A block can be thinner than a halo, so that copies come from beyond the neighbours. */
-    for (uint32_t from = 0; from < h->block_count; from++)
-        for (uint32_t to = 0; to < h->block_count; to++)
-            if (from != to)
-                record_halo(h, command_buffer, from, to, p);
-    wfi_barrier(h->device, command_buffer);
-}
-
-static wf_result record_pass(wf_himeno *h, const wfi_himeno_pass *pass,
-                             VkCommandBuffer command_buffer, uint32_t row, uint32_t p)
-{
-    wf_result result = WF_SUCCESS;
-    for (uint32_t i = 0; i < h->part_count && result == WF_SUCCESS; i++) {
-        const wfi_himeno_block *block = &h->blocks[h->parts[i].block];
-        const wf_bindings bindings = {.size = sizeof bindings,
-                                      .items = {{.buffer = block->p[p]},
-                                                {.buffer = block->p[1 - p]},
-                                                {.buffer = h->parts[i].cells},
-                                                {.buffer = h->partials}}};
-        result = wfi_plan_record_turn(pass->plans[i], command_buffer, &bindings, row);
-    }
-    return result;
-}
-
-static wf_result record_submission(void *user, VkCommandBuffer command_buffer)
-{
-    const submission *s = user;
-    wf_himeno *h = s->himeno;
-    const wf_bindings sums = {.size = sizeof sums,
-                              .items = {{.buffer = h->partials}, {.buffer = h->gosa}}};
-    wf_result result = WF_SUCCESS;
-    for (uint32_t n = 0; n < s->passes && result == WF_SUCCESS; n++) {
-        const uint32_t p = (h->now + n) % 2;
-        result = record_pass(h, s->pass, command_buffer, n * s->pass->steps, p);
-        if (h->block_count > 1)
-            exchange_halos(h, command_buffer, 1 - p);
-        else
-            wfi_barrier_compute(h->device, command_buffer);
-    }
-    if (result == WF_SUCCESS)
-        result =
-            wfi_plan_record_turn(s->pass->sum, command_buffer, &sums, s->passes * s->pass->steps);
-    return result;
-}
-
-/* How many passes the next submission makes, at most `left`. */
-static uint32_t passes_at_once(const wfi_himeno_pass *pass, uint32_t left)
-{
-    const uint32_t room = pass->rows / pass->steps;
-    const double fit = pass->seconds > 0 ? SUBMIT_SECONDS / pass->seconds : 4;
-    const uint32_t wanted = fit < 1 ? 1 : fit > MAX_ROWS ? MAX_ROWS : (uint32_t)fit;
-    return (uint32_t)least(left, least(room, wanted));
-}
-
-/* Makes `passes` passes; the gosa of each iteration goes to *gosa, which moves on (NULL: none). */
-static wf_result run_passes(wf_himeno *h, wfi_himeno_pass *pass, uint32_t passes, float **gosa,
-                            double *seconds, bool *gpu_clock)
-{
-    wf_result result = WF_SUCCESS;
-    while (passes > 0 && result == WF_SUCCESS) {
-        submission s = {h, pass, passes_at_once(pass, passes)};
-        double elapsed = 0;
-        result = wfi_run_timed(h->device, NULL, record_submission, &s, &elapsed, gpu_clock);
-        if (result != WF_SUCCESS)
-            break;
-        h->now = (h->now + s.passes) % 2;
-        passes -= s.passes;
-        pass->seconds = elapsed / s.passes;
-        *seconds += elapsed;
-        const uint32_t steps = s.passes * pass->steps;
-        result = wf_buffer_read(h->gosa, 0, *gosa, steps * sizeof(float));
-        *gosa += steps;
-    }
-    return result;
-}
-
-wf_result wf_himeno_run_each(wf_himeno *himeno, uint32_t iterations, float *gosa, double *seconds,
-                             bool *gpu_clock)
-{
-    if (!himeno || !gosa || iterations == 0)
-        return wfi_fail(himeno ? &himeno->device->log : NULL, WF_ERROR_INVALID_ARGUMENT,
-                        "wf_himeno_run: iterations must be positive and gosa not NULL");
-    double elapsed = 0;
-    bool gpu = false;
-    wfi_himeno_pass *main = &himeno->passes[0], *rest = &himeno->passes[himeno->pass_count - 1];
-    wf_result result = run_passes(himeno, main, iterations / main->steps, &gosa, &elapsed, &gpu);
-    if (result == WF_SUCCESS)
-        result = run_passes(himeno, rest, iterations % main->steps, &gosa, &elapsed, &gpu);
-    if (result == WF_SUCCESS && seconds)
-        *seconds = elapsed;
-    if (result == WF_SUCCESS && gpu_clock)
-        *gpu_clock = gpu;
-    return result;
-}
-
-wf_result wf_himeno_run(wf_himeno *himeno, uint32_t iterations, float *gosa, double *seconds,
-                        bool *gpu_clock)
-{
-    float *each = malloc((iterations ? iterations : 1) * sizeof *each);
-    if (!each)
-        return himeno ? no_memory(himeno->device) : WF_ERROR_OUT_OF_HOST_MEMORY;
-    wf_result result = wf_himeno_run_each(himeno, iterations, each, seconds, gpu_clock);
-    if (result == WF_SUCCESS && gosa)
-        *gosa = each[iterations - 1];
-    free(each);
-    return result;
 }
 
 wf_result wf_himeno_describe(const wf_himeno *himeno, wf_plan_info *info, uint32_t *slabs)

@@ -6,19 +6,22 @@
 #include "core/command.h"
 #include "kernels/himeno.h"
 
+#define WFI_HIMENO_MAX_ROWS 512 /* iterations a submission */
+
 /* Consecutive planes of p in one pair of buffers, with copies of the neighbouring blocks' planes. */
 typedef struct wfi_himeno_block {
     uint32_t first, planes; /* inner planes that are updated here */
     uint32_t origin;        /* the grid's plane (borders counted) that is the buffers' first */
     uint32_t held;          /* planes in the buffers */
     wf_buffer *p[2];
+    wf_buffer *mirror; /* the host's p, where it is moved every iteration; else NULL */
 } wfi_himeno_block;
 
 typedef struct wfi_himeno_part {
     uint32_t block;
     uint32_t first; /* inner plane of the grid */
     wfi_himeno_slab slab;
-    wf_buffer *cells;
+    wf_buffer *cells, *mirror;
 } wfi_himeno_part;
 
 /* One way to advance: a point, and what it needs for each slab. */
@@ -45,7 +48,10 @@ struct wf_himeno {
     wfi_himeno_pass passes[2];
     uint32_t pass_count;
     wf_buffer *partials, *gosa;
-    uint32_t now; /* which of a block's p is current */
+    bool moved;      /* all arrays go to the device, and p comes back, every iteration */
+    bool copy_back;  /* the new p is copied over the old one */
+    uint32_t submit; /* passes a submission, which is timed by the host; 0: as many as fit */
+    uint32_t now;    /* which of a block's p is current */
 };
 
 #endif

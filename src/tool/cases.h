@@ -44,4 +44,17 @@ typedef struct wfi_himeno_request {
 wf_result wfi_case_himeno(wfi_session *session, const wfi_himeno_request *request,
                           wfi_result_case *out);
 
+typedef struct wfi_stencil_request {
+    uint32_t nx, ny, nz; /* nz 0: two dimensions */
+    wf_stencil_shape shape;
+    uint32_t radius;
+    wf_border border;
+    uint32_t steps;
+    wf_type type;
+} wfi_stencil_request;
+
+/* Random values and random coefficients that sum to at most 1 in magnitude. */
+wf_result wfi_case_stencil(wfi_session *session, const wfi_stencil_request *request,
+                           wfi_result_case *out);
+
 #endif

@@ -83,18 +83,33 @@ bool wfi_parse_type(const char *option, const char *text, wf_type *type)
     return false;
 }
 
+/* `count` positive integers with an x between them. */
+static bool parse_sizes(const char *text, uint64_t most, int count, uint64_t *value)
+{
+    bool ok = true;
+    for (int i = 0; i < count && ok; i++) {
+        ok = take_digits(&text, &value[i]) && value[i] > 0 && value[i] <= most;
+        ok = ok && *text == (i + 1 < count ? 'x' : '\0');
+        text++;
+    }
+    return ok;
+}
+
 bool wfi_parse_triple(const char *option, const char *text, uint64_t most, uint64_t value[3])
 {
-    const char *at = text;
-    bool ok = true;
-    for (int i = 0; i < 3 && ok; i++) {
-        ok = take_digits(&at, &value[i]) && value[i] > 0 && value[i] <= most;
-        ok = ok && *at == (i < 2 ? 'x' : '\0');
-        at++;
-    }
+    const bool ok = parse_sizes(text, most, 3, value);
     if (!ok)
         wfi_usage_error("%s: '%s' is not three sizes from 1 to %llu, like 100x200x300", option,
                         text, (unsigned long long)most);
+    return ok;
+}
+
+bool wfi_parse_pair(const char *option, const char *text, uint64_t most, uint64_t value[2])
+{
+    const bool ok = parse_sizes(text, most, 2, value);
+    if (!ok)
+        wfi_usage_error("%s: '%s' is not two sizes from 1 to %llu, like 100x200", option, text,
+                        (unsigned long long)most);
     return ok;
 }
 

@@ -61,5 +61,7 @@ bool wfi_parse_seconds(const char *option, const char *text, double *value);
 bool wfi_parse_type(const char *option, const char *text, wf_type *type);
 /* "AxBxC" of positive integers. */
 bool wfi_parse_triple(const char *option, const char *text, uint64_t most, uint64_t value[3]);
+/* "AxB". */
+bool wfi_parse_pair(const char *option, const char *text, uint64_t most, uint64_t value[2]);
 
 #endif

@@ -170,7 +170,7 @@ static bool parse(const char *minutes, const wfi_sustained_request *request, wf_
         (request->pause && !wfi_parse_seconds("--pause", request->pause, &out->pause_seconds)))
         return false;
     for (int f = 0; f < WF_FAMILY_COUNT; f++)
-        if (strcmp(request->family, wf_family_name((wf_family)f)) == 0) {
+        if (f != WF_FAMILY_GRID && strcmp(request->family, wf_family_name((wf_family)f)) == 0) {
             *family = (wf_family)f;
             return true;
         }

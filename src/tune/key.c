@@ -46,6 +46,18 @@ static void add_matmul(wfi_key *key, const wfi_matmul_problem *p)
     add(key, "=output", (int32_t)p->output);
 }
 
+static void add_grid(wfi_key *key, const wfi_grid_problem *p)
+{
+    add_size(key, "nx", (double)p->nx);
+    add_size(key, "ny", (double)p->ny);
+    add_size(key, "nz", p->dimensions == 3 ? (double)p->nz : 0);
+    add_size(key, "steps", p->steps);
+    add(key, "=shape", (int32_t)(p->shape * 4 + p->dimensions));
+    add(key, "=radius", (int32_t)p->radius);
+    add(key, "=border", (int32_t)p->border);
+    add(key, "=aligned", p->row_stride % 4 == 0);
+}
+
 wfi_key wfi_key_of(const wfi_problem *problem)
 {
     wfi_key key = {.family = problem->family, .type = problem->type};
@@ -64,6 +76,9 @@ wfi_key wfi_key_of(const wfi_problem *problem)
     case WF_FAMILY_VECTOR:
         add_size(&key, "count", (double)problem->vector.count);
         add(&key, "=operation", (int32_t)problem->vector.operation);
+        break;
+    case WF_FAMILY_GRID:
+        add_grid(&key, &problem->grid);
         break;
     case WF_FAMILY_COUNT:
         break;
@@ -84,6 +99,9 @@ void wfi_problem_text(const wfi_problem *problem, char *text, size_t bytes)
                  (unsigned long long)s->columns, (unsigned long long)s->entries);
     else if (problem->family == WF_FAMILY_VECTOR)
         snprintf(text, bytes, "%llu elements", (unsigned long long)problem->vector.count);
+    else if (problem->family == WF_FAMILY_GRID)
+        snprintf(text, bytes, "%llux%llux%llu", (unsigned long long)problem->grid.nx,
+                 (unsigned long long)problem->grid.ny, (unsigned long long)problem->grid.nz);
     else
         snprintf(text, bytes, "%llux%llux%llu", (unsigned long long)g->ni,
                  (unsigned long long)g->nj, (unsigned long long)g->nk);

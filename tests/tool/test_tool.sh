@@ -76,6 +76,13 @@ check 'JSON alone on standard output' sh -c 'head -c 1 json.out | grep -q "{"'
 check 'the same seed gives the same result' cmp a.npy b.npy
 expect 0 'Score based on Pentium III' himeno --size XS --iterations 5
 expect 0 'verified' himeno --size 5x4x3 --iterations 2 --limits minimum
+expect 0 'moved=1' himeno --size 9x8x7 --iterations 3 --variant moved
+expect 0 'verified' stencil --grid 40x30x20 --steps 3 --repeat 1
+expect 0 'variant +time' stencil --grid 90x70 --border periodic --variant time --steps 5 --repeat 1
+expect 0 'verified' stencil --grid 9x9 --shape box --radius 4 --border neumann --limits minimum --repeat 1
+expect 2 'too small' stencil --grid 4x9 --radius 2
+expect 2 'dirichlet, neumann or periodic' stencil --border open
+expect 2 'two sizes' stencil --grid 9y9
 
 expect 0 'submit +[0-9.e+]+ us' peaks --only submit,fma_f32 --budget 0.2 --json peaks.json
 check 'peaks.json has the ceiling' grep -q '"name": "fma_f32"' peaks.json
@@ -84,7 +91,7 @@ expect 0 '^ +64 KiB +[0-9.e+]+ +[0-9.e+]+ +[0-9.e+]+ +#' peaks --only copy,read,
 expect 0 '^ +1 +naive' ladder matmul --shape 40x50x60 --json ladder.json
 check 'ladder.json has its steps' grep -q '"kind": "ladder"' ladder.json
 expect 0 'the device has no 64-bit floats' ladder spmv --matrix poisson27:4 --type f64 --limits minimum
-expect 0 '^ +2 +march' ladder stencil --size 20x10x8
+expect 0 '^ +2 +moved' ladder stencil --size 20x10x8
 expect 0 'one work-item a row' ladder spmv --matrix poisson27:4
 expect 0 'best' sweep matmul --shape 64x64x64 --variant naive --over local_x --json sweep.json
 check 'sweep.json has its points' grep -q '"over": "local_x"' sweep.json

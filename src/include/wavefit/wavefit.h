@@ -393,7 +393,8 @@ typedef enum wf_family {
     WF_FAMILY_SPMV = 1,
     WF_FAMILY_MATMUL = 2,
     WF_FAMILY_VECTOR = 3,
-    WF_FAMILY_COUNT = 4
+    WF_FAMILY_GRID = 4, /* star and box stencils; WF_FAMILY_STENCIL is Himeno's */
+    WF_FAMILY_COUNT = 5
 } wf_family;
 
 WF_API const char *wf_family_name(wf_family family); /* "stencil", …; "?" if unknown */
@@ -922,6 +923,55 @@ WF_API wf_result wf_himeno_check(const wf_himeno_params *params, const wf_himeno
                                  uint32_t iterations, const float *p, float gosa,
                                  uint64_t max_checked, uint64_t seed, wf_check *check,
                                  double *gosa_error_over_bound);
+
+/* Star and box stencils with constant coefficients on a grid of two or three dimensions. */
+typedef enum wf_stencil_shape {
+    WF_STENCIL_STAR = 0, /* neighbours along the axes */
+    WF_STENCIL_BOX = 1   /* all cells of the cube (square) around */
+} wf_stencil_shape;
+
+typedef enum wf_border {
+    WF_BORDER_DIRICHLET = 0, /* the outer `radius` layers of cells keep their values */
+    WF_BORDER_NEUMANN = 1,   /* no flux: cells beyond the edge mirror those inside (-1 is 0) */
+    WF_BORDER_PERIODIC = 2   /* the grid wraps around */
+} wf_border;
+
+/* Bindings of a stencil plan, not overlapping. IN is only read. */
+enum { WF_STENCIL_IN = 0, WF_STENCIL_OUT = 1, WF_STENCIL_BINDINGS = 2 };
+
+/* A grid is nx cells a row (contiguous), ny rows a plane, nz planes; an element is at
+ * (z * ny + y) * row_stride + x, and those past nx in a row are neither read nor written. */
+typedef struct wf_stencil_params {
+    size_t size;
+    uint32_t nx, ny, nz; /* each at least 2 radius + 1 and at most 2^30; nz 0: two dimensions */
+    uint32_t row_stride; /* elements from a row to the next; 0: nx */
+    wf_stencil_shape shape;
+    uint32_t radius; /* 1 to 4; 0: 1 */
+    wf_border border;
+    /* Read during the call only; finite. F64 computes with them as they are, F32 and F16 rounded to
+     * f32. Star, 1 + 2 radius dimensions of them: the centre's, then for each axis x, y, z and each
+     * distance 1 … radius that of the cell before and that of the cell after. Box, (2 radius + 1) to
+     * the power of dimensions: in the order of the cells in memory. */
+    const double *coefficients;
+    uint32_t steps; /* applications a recording makes, each on the last one's result; at most 4096;
+                       0: 1 */
+    wf_type type;   /* F32, F64, or F16, which is computed with in f32 and rounded each step */
+    const wf_tuning *tuning;
+} wf_stencil_params;
+
+/* OUT = the stencil applied `steps` times to IN. More than one pass over memory needs a workspace.
+ * Variants that make several steps a pass give the same bits as single ones. Arrays larger than a
+ * binding may be are gone through in windows, but not with a periodic border. Does not block and
+ * submits nothing. WF_ERROR_TOO_LARGE, WF_ERROR_UNSUPPORTED (type), WF_ERROR_UNKNOWN_VARIANT,
+ * WF_ERROR_CONSTRAINT. In wf_plan_info, least_bytes counts a read and a write of each cell a step. */
+WF_API wf_result wf_stencil_plan(wf_device *device, const wf_stencil_params *params, wf_plan **out);
+
+/* Compares `out` with the f64 (f64: long double) stencil of `in`, both of the type and laid out as
+ * above, in all cells or, where max_checked is not 0 and smaller, in blocks of cells drawn with `seed`.
+ * The bound of a step over n coefficients is gamma_2n |C||x|, and for F16 the rounding of the result,
+ * carried through the steps. */
+WF_API wf_result wf_stencil_check(const wf_stencil_params *params, const void *in, const void *out,
+                                  uint64_t max_checked, uint64_t seed, wf_check *check);
 
 /* -------------------------------------------------------------------------------------- tuning */
 

@@ -1,0 +1,15 @@
+/* Specialization constants of the grid family; ids 0-2 are the work-group size. An id is never
+ * reused. */
+#define GRID_ID_RADIUS 3
+#define GRID_ID_SHAPE 4
+#define GRID_ID_BORDER 5
+#define GRID_ID_FLAT 6
+#define GRID_ID_MARCH 7
+#define GRID_ID_STEPS 8
+#define GRID_ID_ROWS 9
+
+#define GRID_STAR 0
+#define GRID_BOX 1
+#define GRID_DIRICHLET 0
+#define GRID_NEUMANN 1
+#define GRID_PERIODIC 2

@@ -1,0 +1,111 @@
+// Bindings, push constants and addresses of the star and box stencils. Axis i is contiguous, k the
+// slowest. A flat grid (two dimensions) has no j: its rows lie along k, so that what marches along
+// planes marches along its rows.
+#if defined(WF_TYPE_F64)
+#define REAL double   // as stored
+#define ACC double    // as computed with
+#define LOADED dvec2
+#define LOADED_ACC dvec2
+#elif defined(WF_TYPE_F16)
+#extension GL_EXT_shader_16bit_storage : require
+#define REAL float16_t
+#define ACC float
+#define LOADED f16vec4
+#define LOADED_ACC vec4
+#else
+#define REAL float
+#define ACC float
+#define LOADED vec4
+#define LOADED_ACC vec4
+#endif
+
+layout(constant_id = GRID_ID_RADIUS) const int RADIUS = 1;
+layout(constant_id = GRID_ID_SHAPE) const int SHAPE = GRID_STAR;
+layout(constant_id = GRID_ID_BORDER) const int BORDER = GRID_DIRICHLET;
+layout(constant_id = GRID_ID_FLAT) const int FLAT = 0;
+const int RADIUS_J = FLAT != 0 ? 0 : RADIUS;
+
+layout(std430, set = 0, binding = 0) readonly restrict buffer In { REAL values_in[]; };
+layout(std430, set = 0, binding = 1) restrict buffer Out { REAL values_out[]; };
+layout(std430, set = 0, binding = 2) readonly restrict buffer Coefficients { ACC coefficients[]; };
+#ifdef WIDTH
+layout(std430, set = 0, binding = 0) readonly restrict buffer InLoaded { LOADED loaded_in[]; };
+layout(std430, set = 0, binding = 1) restrict buffer OutLoaded { LOADED loaded_out[]; };
+#endif
+
+layout(push_constant) uniform Push {
+    int ni, nj, nk;   // cells of the whole grid
+    uint row, plane;  // strides of j and k, in elements
+    uint base_in;     // element of cell (0, 0, 0), modulo 2^32: it may lie before the window bound
+    uint base_out;
+    int first, end;   // planes that this dispatch updates
+} push;
+
+// The cell that stands for cell `at` of an axis of n cells, which may lie beyond its ends.
+int mapped(int at, int n)
+{
+    if (at >= 0 && at < n)
+        return at;
+    if (BORDER == GRID_PERIODIC)
+        return ((at % n) + n) % n;
+    if (BORDER == GRID_NEUMANN)
+        at = at < 0 ? -1 - at : 2 * n - 1 - at;
+    return clamp(at, 0, n - 1);
+}
+
+// Whether a cell of an axis keeps its value.
+bool fixed_at(int at, int n)
+{
+    return BORDER == GRID_DIRICHLET && (at < RADIUS || at >= n - RADIUS);
+}
+
+bool fixed_cell(int i, int j, int k)
+{
+    return fixed_at(i, push.ni) || (FLAT == 0 && fixed_at(j, push.nj)) || fixed_at(k, push.nk);
+}
+
+// Relative to the base.
+uint element(int i, int j, int k)
+{
+    return uint(k) * push.plane + uint(j) * push.row + uint(i);
+}
+
+ACC load(int i, int j, int k)
+{
+    return ACC(values_in[push.base_in + element(i, j, k)]);
+}
+
+#ifdef WF_TYPE_F16
+// To nearest, ties to even. Vulkan leaves it open how a device rounds f16, and compilers drop a
+// conversion there and back: values are rounded by hand before they are stored or used again.
+ACC rounded(ACC value)
+{
+    uint bits = floatBitsToUint(value), sign = bits & 0x80000000u;
+    bits ^= sign;
+    if (bits >= 0x7f800000u) // infinite or NaN
+        return value;
+    if (bits < 0x38800000u) { // subnormal f16 lie 2^-24 apart, as f32 do from 0.5 to 1
+        precise float shifted = uintBitsToFloat(bits) + 0.5;
+        precise float least = shifted - 0.5;
+        bits = floatBitsToUint(least);
+    } else {
+        bits = (bits + 0xfffu + ((bits >> 13) & 1u)) & 0xffffe000u;
+        if (bits > 0x477fe000u) // 65504
+            bits = 0x7f800000u;
+    }
+    return uintBitsToFloat(bits | sign);
+}
+#else
+ACC rounded(ACC value)
+{
+    return value;
+}
+#endif
+
+// The coefficients of a star: the centre, then for each axis (i, j, k) and distance the one before
+// and the one after. `axis` counts the grid's own axes.
+uint star_tap(int axis, int distance)
+{
+    return uint(1 + 2 * (axis * RADIUS + distance - 1));
+}
+const int AXIS_K = FLAT != 0 ? 1 : 2;

@@ -1,0 +1,147 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+// A star stencil, STEPS steps a pass over memory (temporal blocking). A work-group marches along k
+// with a tile of cells, ROWS along j an item. In turn t an item loads plane t of its cells (level 0)
+// and computes plane t - s RADIUS of step s (level s) from level s - 1, for s = 1 … STEPS. Each item
+// keeps 2 RADIUS + 1 planes a level of its own cells in registers; the neighbours along i and j are in
+// shared memory since an earlier turn, so that a turn needs one barrier. What a level gets from beyond
+// the tile is wrong, RADIUS cells more of it each level: tiles overlap by STEPS x RADIUS cells on each
+// side, and what they keep is right.
+#include "grid_ids.h"
+layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
+layout(constant_id = GRID_ID_MARCH) const int MARCH = 16;
+layout(constant_id = GRID_ID_STEPS) const int STEPS = 2;
+layout(constant_id = GRID_ID_ROWS) const int ROWS = 1;
+#include "grid_problem.glsl"
+
+const int COLUMN = 2 * RADIUS + 1;
+const int OVERLAP = STEPS * RADIUS;
+const int OVERLAP_J = FLAT != 0 ? 0 : OVERLAP;
+const int TILE_I = int(gl_WorkGroupSize.x), TILE_J = int(gl_WorkGroupSize.y) * ROWS;
+const int ROW = TILE_I + 2 * RADIUS; // with a rim that is read but never right
+const int PLANE = ROW * (TILE_J + 2 * RADIUS_J);
+const int SLOTS = RADIUS + 1; // planes a level: written in turn t, read until turn t + RADIUS
+shared ACC levels[STEPS * SLOTS * PLANE];
+
+ACC columns[STEPS][ROWS][COLUMN];
+
+// Shared-memory distance to the cell that stands for the one d away along an axis of stride `step`.
+int reach(int at, int d, int n, int step)
+{
+    int to = at + d;
+    // Only there do cells beyond the border differ from what was loaded in their place.
+    if (BORDER == GRID_NEUMANN && (to < 0 || to >= n) && at >= 0 && at < n)
+        to = mapped(to, n);
+    return (to - at) * step;
+}
+
+// The value d planes away in the column, for plane k.
+ACC along_k(int s, int r, int k, int d)
+{
+    ACC value = columns[s][r][RADIUS + d];
+    if (BORDER == GRID_NEUMANN && (k + d < 0 || k + d >= push.nk)) {
+        int from = mapped(k + d, push.nk) - k;
+        [[unroll]] for (int n = -RADIUS; n <= RADIUS; n++)
+            if (n == from)
+                value = columns[s][r][RADIUS + n];
+    }
+    return value;
+}
+
+ACC star(int s, int r, ivec2 cell, int k, int mine)
+{
+    precise ACC sum = coefficients[0] * columns[s][r][RADIUS];
+    [[unroll]] for (int d = 1; d <= RADIUS; d++) {
+        uint tap = star_tap(0, d);
+        sum = fma(coefficients[tap], levels[mine + reach(cell.x, -d, push.ni, 1)], sum);
+        sum = fma(coefficients[tap + 1], levels[mine + reach(cell.x, d, push.ni, 1)], sum);
+    }
+    [[unroll]] for (int d = 1; d <= RADIUS_J; d++) {
+        uint tap = star_tap(1, d);
+        ACC before, after;
+        if (BORDER != GRID_NEUMANN && r - d >= 0)
+            before = columns[s][r - d][RADIUS];
+        else
+            before = levels[mine + reach(cell.y, -d, push.nj, ROW)];
+        if (BORDER != GRID_NEUMANN && r + d < ROWS)
+            after = columns[s][r + d][RADIUS];
+        else
+            after = levels[mine + reach(cell.y, d, push.nj, ROW)];
+        sum = fma(coefficients[tap], before, sum);
+        sum = fma(coefficients[tap + 1], after, sum);
+    }
+    [[unroll]] for (int d = 1; d <= RADIUS; d++) {
+        uint tap = star_tap(AXIS_K, d);
+        sum = fma(coefficients[tap], along_k(s, r, k, -d), sum);
+        sum = fma(coefficients[tap + 1], along_k(s, r, k, d), sum);
+    }
+    return sum;
+}
+
+void push_column(int level, int r, ACC value)
+{
+    [[unroll]] for (int n = 0; n < COLUMN - 1; n++)
+        columns[level][r][n] = columns[level][r][n + 1];
+    columns[level][r][COLUMN - 1] = value;
+}
+
+void main()
+{
+    // By components: the validation layer loses vectors of specialization constants.
+    ivec2 local = ivec2(gl_LocalInvocationID.xy);
+    local.y *= ROWS;
+    ivec2 cell = ivec2(gl_WorkGroupID.xy);
+    cell.x = cell.x * (TILE_I - 2 * OVERLAP) - OVERLAP + local.x;
+    cell.y = cell.y * (TILE_J - 2 * OVERLAP_J) - OVERLAP_J + local.y;
+    int first = push.first + int(gl_WorkGroupID.z) * MARCH, end = min(first + MARCH, push.end);
+    int mine = (local.y + RADIUS_J) * ROW + local.x + RADIUS;
+    bool kept_i = local.x >= OVERLAP && local.x < TILE_I - OVERLAP && cell.x < push.ni;
+    bool fixed_i = fixed_at(cell.x, push.ni);
+
+    uint from[ROWS];
+    ACC coming[ROWS];
+    int turn = first - OVERLAP, slot = 0;
+    uint plane = uint(mapped(turn, push.nk)) * push.plane;
+    [[unroll]] for (int r = 0; r < ROWS; r++) {
+        from[r] = push.base_in +
+                  element(mapped(cell.x, push.ni), mapped(cell.y + r, push.nj), 0);
+        coming[r] = ACC(values_in[from[r] + plane]);
+        [[unroll]] for (int s = 0; s < STEPS; s++)
+            [[unroll]] for (int n = 0; n < COLUMN; n++)
+                columns[s][r][n] = ACC(0);
+    }
+    for (; turn < end + OVERLAP; turn++) {
+        // Level s was written to this slot RADIUS turns ago, and is read from it now.
+        int old = slot == SLOTS - 1 ? 0 : slot + 1;
+        plane = uint(mapped(turn + 1, push.nk)) * push.plane;
+        [[unroll]] for (int r = 0; r < ROWS; r++) {
+            push_column(0, r, coming[r]);
+            levels[slot * PLANE + mine + r * ROW] = coming[r];
+            coming[r] = ACC(values_in[from[r] + plane]);
+        }
+        [[unroll]] for (int s = 1; s <= STEPS; s++) {
+            int k = turn - s * RADIUS;
+            bool fixed_k = fixed_at(k, push.nk);
+            ACC next[ROWS];
+            [[unroll]] for (int r = 0; r < ROWS; r++) {
+                next[r] = rounded(star(s - 1, r, cell + ivec2(0, r), k,
+                                       ((s - 1) * SLOTS + old) * PLANE + mine + r * ROW));
+                if (fixed_i || fixed_k || (FLAT == 0 && fixed_at(cell.y + r, push.nj)))
+                    next[r] = columns[s - 1][r][RADIUS];
+            }
+            [[unroll]] for (int r = 0; r < ROWS; r++) {
+                int y = local.y + r;
+                if (s < STEPS) {
+                    push_column(s, r, next[r]);
+                    levels[(s * SLOTS + slot) * PLANE + mine + r * ROW] = next[r];
+                } else if (kept_i && k >= first && k < end && y >= OVERLAP_J &&
+                           y < TILE_J - OVERLAP_J && cell.y + r < push.nj) {
+                    values_out[push.base_out + element(cell.x, cell.y + r, k)] = REAL(next[r]);
+                }
+            }
+        }
+        slot = old;
+        barrier();
+    }
+}

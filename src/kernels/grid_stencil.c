@@ -1,0 +1,240 @@
+/* Star and box stencils with constant coefficients: the rows of the grid family. */
+#include "kernels/grid_stencil.h"
+
+#include "grid/grid_ids.h"
+#include "kernels/families.h"
+#include "wfi_shaders.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+wfi_grid_axes wfi_grid_axes_of(const wfi_grid_problem *p)
+{
+    if (p->dimensions == 2)
+        return (wfi_grid_axes){p->nx, 1, p->ny, 0, p->row_stride, true};
+    return (wfi_grid_axes){p->nx, p->ny, p->nz, p->row_stride, p->row_stride * p->ny, false};
+}
+
+uint32_t wfi_grid_taps(const wfi_grid_problem *p)
+{
+    const uint32_t side = 2 * p->radius + 1;
+    if (p->shape == WF_STENCIL_STAR)
+        return 1 + 2 * p->radius * p->dimensions;
+    return side * side * (p->dimensions == 3 ? side : 1);
+}
+
+uint64_t wfi_grid_elements(const wfi_grid_problem *p)
+{
+    return p->row_stride * p->ny * (p->dimensions == 3 ? p->nz : 1);
+}
+
+static double cells(const wfi_grid_problem *p)
+{
+    return (double)p->nx * (double)p->ny * (p->dimensions == 3 ? (double)p->nz : 1);
+}
+
+/* A multiplication and an addition a coefficient. */
+static double flops(const wfi_problem *problem)
+{
+    const wfi_grid_problem *p = &problem->grid;
+    return (2.0 * wfi_grid_taps(p) - 1) * cells(p) * p->steps;
+}
+
+/* A read and a write of every cell each step. */
+static double least_bytes(const wfi_problem *problem)
+{
+    const wfi_grid_problem *p = &problem->grid;
+    return 2.0 * (double)wf_type_size(problem->type) * cells(p) * p->steps;
+}
+
+/* ----------------------------------------------------------------------------------- parameters */
+
+static const uint32_t sizes_x[] = {8, 16, 32, 64, 128, 256}, sizes_y[] = {1, 2, 4, 8, 16},
+                      sizes_z[] = {1, 2, 4}, marches[] = {1, 2, 4, 8, 16, 32, 64, 128},
+                      step_counts[] = {1, 2, 3, 4, 6, 8}, row_counts[] = {1, 2, 4, 8};
+
+#define LOCAL_X(value)                                                                             \
+    {                                                                                              \
+        "local_x", 0, value, COUNT(sizes_x), sizes_x, "work-items along x (contiguous)"            \
+    }
+#define LOCAL_Y(value)                                                                             \
+    {                                                                                              \
+        "local_y", 1, value, COUNT(sizes_y), sizes_y, "work-items along y (1 in two dimensions)"   \
+    }
+#define MARCH(value)                                                                               \
+    {                                                                                              \
+        "march", GRID_ID_MARCH, value, COUNT(marches), marches,                                    \
+            "planes (rows in two dimensions) that a work-item updates"                             \
+    }
+
+static const wfi_parameter naive_parameters[] = {
+    LOCAL_X(128),
+    LOCAL_Y(1),
+    {"local_z", 2, 1, COUNT(sizes_z), sizes_z, "work-items along z (y in two dimensions)"}};
+static const wfi_parameter march_parameters[] = {LOCAL_X(128), LOCAL_Y(1), MARCH(4)};
+static const wfi_parameter time_parameters[] = {
+    LOCAL_X(64),
+    LOCAL_Y(1),
+    MARCH(16),
+    {"steps", GRID_ID_STEPS, 2, COUNT(step_counts), step_counts, "steps a pass over memory"},
+    {"rows", GRID_ID_ROWS, 1, COUNT(row_counts), row_counts, "cells along y that an item updates"},
+};
+
+uint32_t wfi_grid_value(const wfi_point *point, const char *name, uint32_t otherwise)
+{
+    const uint32_t at = wfi_parameter_find(point->variant, name);
+    return at == UINT32_MAX ? otherwise : point->values[at];
+}
+
+/* ---------------------------------------------------------------------------------- constraints */
+
+static bool march_fits(const wfi_point *point)
+{
+    const uint32_t march = wfi_grid_value(point, "march", 1);
+    return march >= 1 && march <= 4096;
+}
+
+static bool flat_is_flat(const wfi_point *point)
+{
+    return point->problem->grid.dimensions == 3 ||
+           (wfi_grid_value(point, "local_y", 1) == 1 && wfi_grid_value(point, "rows", 1) == 1);
+}
+
+static bool rows_hold_vectors(const wfi_point *point)
+{
+    return point->problem->grid.row_stride % wfi_grid_width(point) == 0;
+}
+
+static bool is_star(const wfi_point *point)
+{
+    return point->problem->grid.shape == WF_STENCIL_STAR;
+}
+
+static bool steps_fit(const wfi_point *point)
+{
+    const uint32_t steps = wfi_grid_value(point, "steps", 1);
+    return steps >= 1 && steps <= 16 && steps <= point->problem->grid.steps;
+}
+
+static bool rows_fit(const wfi_point *point)
+{
+    const uint32_t rows = wfi_grid_value(point, "rows", 1);
+    return rows >= 1 && rows <= 16;
+}
+
+static bool tile_outlasts_steps(const wfi_point *point)
+{
+    const wfi_grid_tile t = wfi_grid_tile_of(point);
+    return t.i > 0 && t.j > 0;
+}
+
+#define FITS                                                                                       \
+    {"march must be between 1 and 4096", march_fits},                                              \
+    {                                                                                              \
+        "local_y and rows must be 1 in two dimensions, whose rows are marched along", flat_is_flat \
+    }
+
+static const wfi_constraint plain_constraints[] = {FITS};
+static const wfi_constraint vector_constraints[] = {
+    FITS,
+    {"rows must lie a multiple of a vector apart (4 elements, 2 of f64), since they are read so",
+     rows_hold_vectors}};
+static const wfi_constraint time_constraints[] = {
+    FITS,
+    {"the stencil must be a star: of a box, every plane's neighbours would be in shared memory",
+     is_star},
+    {"steps must be between 1 and 16, and at most those of the plan", steps_fit},
+    {"rows must be between 1 and 16", rows_fit},
+    {"local_x, and local_y times rows, must be over 2 x radius x steps, since each step loses "
+     "radius cells on every side of the tile",
+     tile_outlasts_steps},
+};
+
+/* ------------------------------------------------------------------------------------- geometry */
+
+static void group_size(const wfi_point *point, uint32_t size[3])
+{
+    size[0] = wfi_grid_value(point, "local_x", 1);
+    size[1] = wfi_grid_value(point, "local_y", 1);
+    size[2] = wfi_grid_value(point, "local_z", 1);
+}
+
+uint32_t wfi_grid_width(const wfi_point *point)
+{
+    const wf_type type = point->problem->type;
+    const bool vectors = point->variant->fit == wfi_grid_fit_vector;
+    return !vectors ? 1 : type == WF_TYPE_F64 ? 2 : 4;
+}
+
+wfi_grid_tile wfi_grid_tile_of(const wfi_point *point)
+{
+    const wfi_grid_problem *p = &point->problem->grid;
+    const bool time = wfi_parameter_find(point->variant, "steps") != UINT32_MAX;
+    const int64_t overlap =
+        time ? 2 * (int64_t)p->radius * (int64_t)wfi_grid_value(point, "steps", 1) : 0;
+    uint32_t size[3];
+    group_size(point, size);
+    return (wfi_grid_tile){(int64_t)size[0] * wfi_grid_width(point) - overlap,
+                           (int64_t)size[1] * wfi_grid_value(point, "rows", 1) -
+                               (p->dimensions == 2 ? 0 : overlap),
+                           (int64_t)size[2] * wfi_grid_value(point, "march", 1)};
+}
+
+static uint64_t time_shared(const wfi_point *point)
+{
+    const wfi_grid_problem *p = &point->problem->grid;
+    const uint64_t radius_j = p->dimensions == 2 ? 0 : p->radius;
+    const uint64_t real = point->problem->type == WF_TYPE_F64 ? 8 : 4;
+    uint32_t size[3];
+    group_size(point, size);
+    return wfi_grid_value(point, "steps", 1) * (p->radius + UINT64_C(1)) *
+           (size[0] + UINT64_C(2) * p->radius) *
+           ((uint64_t)size[1] * wfi_grid_value(point, "rows", 1) + 2 * radius_j) * real;
+}
+
+static void constants(const wfi_point *point, wfi_pipeline_desc *desc)
+{
+    const wfi_grid_problem *p = &point->problem->grid;
+    const wfi_constant all[] = {{GRID_ID_RADIUS, p->radius},
+                                {GRID_ID_SHAPE, p->shape == WF_STENCIL_BOX ? GRID_BOX : GRID_STAR},
+                                {GRID_ID_BORDER, p->border == WF_BORDER_NEUMANN ? GRID_NEUMANN
+                                                 : p->border == WF_BORDER_PERIODIC
+                                                     ? GRID_PERIODIC
+                                                     : GRID_DIRICHLET},
+                                {GRID_ID_FLAT, p->dimensions == 2}};
+    for (size_t i = 0; i < COUNT(all); i++)
+        desc->constants[desc->constant_count++] = all[i];
+}
+
+/* ----------------------------------------------------------------------------------------- rows */
+
+#define ROW(text, what, from, parameters_, constraints_, shared_)                                  \
+    .name = #text, .summary = what, .source = from,                                                \
+    .modules = {[WF_TYPE_F32] = &wfi_spv_grid_##text##_f32,                                        \
+                [WF_TYPE_F64] = &wfi_spv_grid_##text##_f64,                                        \
+                [WF_TYPE_F16] = &wfi_spv_grid_##text##_f16},                                       \
+    .parameter_count = COUNT(parameters_), .parameters = parameters_,                              \
+    .constraint_count = COUNT(constraints_), .constraints = constraints_, .storage_buffers = 3,    \
+    .push_bytes = sizeof(wfi_grid_push), .shared_bytes = shared_, .group_size = group_size,        \
+    .constants = constants, .fit = wfi_grid_fit_##text, .build = wfi_grid_build
+
+static const wfi_variant variants[] = {
+    {ROW(naive, "one work-item a cell, everything read from memory", "", naive_parameters,
+         plain_constraints, NULL)},
+    {ROW(march, "work-items march along the slowest axis with a star's planes in registers",
+         "Micikevicius, 3D finite difference computation on GPUs (GPGPU-2, 2009)", march_parameters,
+         plain_constraints, NULL)},
+    {ROW(vector, "as march, several cells a work-item by vector loads", "", march_parameters,
+         vector_constraints, NULL)},
+    {ROW(time, "several steps a pass over memory, tiles overlapping",
+         "Holewinski, Pouchet and Sadayappan, overlapped tiling (ICS 2012)", time_parameters,
+         time_constraints, time_shared)},
+};
+
+const wfi_family wfi_family_grid = {
+    .name = "grid",
+    .summary = "star and box stencils with constant coefficients",
+    .variant_count = COUNT(variants),
+    .variants = variants,
+    .flops = flops,
+    .least_bytes = least_bytes,
+};

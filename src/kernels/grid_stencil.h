@@ -1,0 +1,49 @@
+/* Star and box stencils with constant coefficients: what the rows of the grid family share.
+ *
+ * Shaders know three axes: i contiguous, j, k slowest. A flat grid (two dimensions) has rows along k
+ * and no j. */
+#ifndef WFI_KERNELS_GRID_STENCIL_H
+#define WFI_KERNELS_GRID_STENCIL_H
+
+#include "kernels/family.h"
+
+/* As in grid_problem.glsl. */
+typedef struct wfi_grid_push {
+    int32_t ni, nj, nk;
+    uint32_t row, plane, base_in, base_out;
+    int32_t first, end;
+} wfi_grid_push;
+
+/* Extents and strides (in elements) along i, j, k. */
+typedef struct wfi_grid_axes {
+    uint64_t ni, nj, nk, row, plane;
+    bool flat;
+} wfi_grid_axes;
+
+wfi_grid_axes wfi_grid_axes_of(const wfi_grid_problem *problem);
+/* How many coefficients the shape has. */
+uint32_t wfi_grid_taps(const wfi_grid_problem *problem);
+/* Elements of a grid's buffer. */
+uint64_t wfi_grid_elements(const wfi_grid_problem *problem);
+
+uint32_t wfi_grid_value(const wfi_point *point, const char *name, uint32_t otherwise);
+/* Cells along i that a work-item updates. */
+uint32_t wfi_grid_width(const wfi_point *point);
+/* Cells that a work-group updates along i, j, k. */
+typedef struct wfi_grid_tile {
+    int64_t i, j, k;
+} wfi_grid_tile;
+wfi_grid_tile wfi_grid_tile_of(const wfi_point *point);
+
+/* False: params are not those of a stencil. */
+bool wfi_grid_problem_of(const wf_stencil_params *params, wfi_grid_problem *out);
+
+/* params: the coefficients (f64), wfi_grid_taps of them. */
+wf_result wfi_grid_build(wf_plan *plan, const wfi_point *point, const void *params);
+
+double wfi_grid_fit_naive(wfi_point *point);
+double wfi_grid_fit_march(wfi_point *point);
+double wfi_grid_fit_vector(wfi_point *point);
+double wfi_grid_fit_time(wfi_point *point);
+
+#endif

@@ -1,0 +1,97 @@
+/* Good values for each row of the grid family, and what a plan is expected to take. */
+#include "kernels/grid_stencil.h"
+
+static void set(wfi_point *point, const char *name, uint32_t value)
+{
+    const uint32_t at = wfi_parameter_find(point->variant, name);
+    if (at != UINT32_MAX)
+        point->values[at] = value;
+}
+
+static bool is_cpu(const wfi_point *point)
+{
+    return point->caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
+}
+
+static double bytes(const wfi_point *point)
+{
+    const wfi_grid_problem *p = &point->problem->grid;
+    return (double)wf_type_size(point->problem->type) * (double)wfi_grid_elements(p) * p->steps;
+}
+
+static uint32_t power_at_least(uint64_t value, uint32_t most)
+{
+    uint32_t power = 1;
+    while (power < value && power < most)
+        power *= 2;
+    return power;
+}
+
+/* Work-groups as wide as the rows, up to a few subgroups. */
+static void set_group(wfi_point *point, uint32_t items, uint32_t most_x)
+{
+    if (items > point->caps->max_invocations)
+        items = point->caps->max_invocations;
+    const wfi_grid_axes a = wfi_grid_axes_of(&point->problem->grid);
+    const uint32_t width = wfi_grid_width(point);
+    const uint32_t x = power_at_least((a.ni + width - 1) / width, a.flat ? items : most_x);
+    set(point, "local_x", x < 8 ? 8 : x);
+    set(point, "local_y", a.flat ? 1 : power_at_least(a.nj, x < 8 ? items / 8 : items / x));
+}
+
+double wfi_grid_fit_naive(wfi_point *point)
+{
+    set_group(point, 128, 64);
+    return bytes(point) * 3;
+}
+
+double wfi_grid_fit_march(wfi_point *point)
+{
+    set_group(point, 256, 64);
+    set(point, "march", 4);
+    return bytes(point) * 2.2;
+}
+
+double wfi_grid_fit_vector(wfi_point *point)
+{
+    set_group(point, 256, 64);
+    set(point, "march", 4);
+    return bytes(point) * 2;
+}
+
+/* Tiles that the model weighs, best first, as they came out on an H100: 8192 x 8192 f64 and 512^3
+ * f32. */
+typedef struct time_tile {
+    uint32_t x, y, rows, march, steps;
+} time_tile;
+
+static const time_tile flat_tiles[] = {
+    {128, 1, 1, 64, 4}, {128, 1, 1, 32, 2}, {64, 1, 1, 16, 2}, {64, 1, 1, 16, 1}};
+static const time_tile solid_tiles[] = {{64, 8, 2, 64, 2}, {32, 4, 4, 32, 2}, {32, 4, 4, 16, 1}};
+
+/* Pays where memory is much slower than arithmetic and shared memory is more than a name. */
+double wfi_grid_fit_time(wfi_point *point)
+{
+    const wfi_grid_problem *p = &point->problem->grid;
+    const bool flat = p->dimensions == 2;
+    const time_tile *tiles = flat ? flat_tiles : solid_tiles;
+    const size_t count =
+        flat ? sizeof flat_tiles / sizeof *flat_tiles : sizeof solid_tiles / sizeof *solid_tiles;
+    const time_tile *t = tiles;
+    for (size_t i = 0; i < count; i++) {
+        t = &tiles[i];
+        set(point, "local_x", t->x);
+        set(point, "local_y", t->y);
+        set(point, "rows", t->rows);
+        set(point, "march", t->march);
+        set(point, "steps", t->steps);
+        if (wfi_point_legal(point, NULL))
+            break;
+    }
+    /* In three dimensions the tiles' overlap eats what f64 and wide stencils could gain. */
+    const bool pays = !is_cpu(point) && t->steps > 1 &&
+                      (flat ? p->radius <= 2
+                            : p->radius == 1 && point->problem->type == WF_TYPE_F32 &&
+                                  point->caps->max_invocations >= 512);
+    return bytes(point) * (pays ? 1.8 : 8);
+}

@@ -1,0 +1,187 @@
+/* The plan of one slab of the Himeno relaxation. */
+#include <string.h>
+
+#include "kernels/himeno.h"
+#include "kernels/himeno_rows.h"
+#include "stencil/stencil_ids.h"
+#include "wfi_shaders.h"
+
+enum { PART_UPDATE = 1, PART_GOSA = 2 }; /* as in stencil_naive.comp */
+
+uint32_t wfi_himeno_value(const wfi_point *point, const char *name, uint32_t otherwise)
+{
+    const uint32_t at = wfi_parameter_find(point->variant, name);
+    return at == UINT32_MAX ? otherwise : point->values[at];
+}
+
+void wfi_himeno_group_size(const wfi_point *point, uint32_t size[3])
+{
+    size[0] = wfi_himeno_value(point, "local_x", 1);
+    size[1] = wfi_himeno_value(point, "local_y", 1);
+    size[2] = wfi_himeno_value(point, "local_z", 1);
+}
+
+/* Cells that a work-group updates along i, j and k. */
+typedef struct tile {
+    uint32_t i, j, k;
+} tile;
+
+static tile tile_of(const wfi_point *point)
+{
+    const bool vectors = point->variant->modules[WF_TYPE_F32] == &wfi_spv_stencil_march4_f32;
+    const bool box = point->variant->modules[WF_TYPE_F32] == &wfi_spv_stencil_box_f32;
+    const uint32_t overlap = 2 * (wfi_himeno_steps(point) - 1);
+    uint32_t size[3];
+    wfi_himeno_group_size(point, size);
+    tile t = {size[0] * (vectors ? 4 : 1) - overlap, size[1] - overlap,
+              size[2] * wfi_himeno_value(point, "march", 1)};
+    if (box)
+        t.k = size[2] * wfi_himeno_value(point, "depth", 1) - overlap;
+    return t;
+}
+
+void wfi_himeno_groups(const wfi_point *point, uint32_t planes, uint32_t groups[3])
+{
+    const wfi_stencil_problem *p = &point->problem->stencil;
+    const tile t = tile_of(point);
+    groups[0] = (uint32_t)((p->ni - 2 + t.i - 1) / t.i);
+    groups[1] = (uint32_t)((p->nj - 2 + t.j - 1) / t.j);
+    groups[2] = (planes + t.k - 1) / t.k;
+}
+
+uint64_t wfi_himeno_partials(const wfi_point *point, uint32_t planes)
+{
+    uint32_t groups[3], size[3];
+    wfi_himeno_groups(point, planes, groups);
+    wfi_himeno_group_size(point, size);
+    const uint64_t items = (uint64_t)size[0] * size[1] * size[2];
+    return (uint64_t)groups[0] * groups[1] * groups[2] *
+           (wfi_himeno_value(point, "own_sums", 0) ? items : 1);
+}
+
+/* The window of the p buffers that the slab reads, its start rounded down so that it can be bound
+ * and vectors stay aligned; *base is then the element of its first inner cell. */
+static wfi_slot p_window(const wfi_point *point, const wfi_himeno_layout *layout,
+                         const wfi_himeno_slab *slab, uint32_t binding, uint32_t *base)
+{
+    const uint64_t reach = wfi_himeno_steps(point);
+    const uint64_t below = slab->p_first < reach ? slab->p_first : reach;
+    const uint64_t end = slab->p_first + slab->planes + reach;
+    const uint64_t planes = end < slab->p_planes ? end : slab->p_planes;
+    const uint64_t start = (slab->p_first - below) * layout->p_plane * sizeof(float);
+    const uint64_t alignment =
+        point->caps->storage_alignment > 16 ? point->caps->storage_alignment : 16;
+    const uint64_t offset = start - start % alignment;
+    *base = (uint32_t)((start - offset) / sizeof(float) + below * layout->p_plane + layout->p_row +
+                       layout->p_left);
+    return (wfi_slot){WFI_SLOT_BINDING, binding, offset,
+                      planes * layout->p_plane * sizeof(float) - offset};
+}
+
+static wf_result add_bindings(wf_plan *plan, const wfi_himeno_layout *layout,
+                              const wfi_himeno_slab *slab)
+{
+    const uint64_t p_bytes = slab->p_planes * layout->p_plane * sizeof(float);
+    const wfi_binding_spec specs[] = {
+        {"p", WFI_READS, p_bytes},
+        {"new p", WFI_WRITES, p_bytes},
+        {"coefficients", WFI_READS, wfi_himeno_cells(layout, slab) * sizeof(float)},
+        {"partial sums", WFI_WRITES, (uint64_t)slab->rows * slab->groups * sizeof(float)},
+    };
+    wf_result result = WF_SUCCESS;
+    for (size_t i = 0; i < sizeof specs / sizeof *specs && result == WF_SUCCESS; i++)
+        result = wfi_plan_add_binding(plan, &specs[i]);
+    return result;
+}
+
+static void make_step(const wfi_point *point, const wfi_himeno_layout *layout,
+                      const wfi_himeno_slab *slab, wfi_step *step)
+{
+    const wfi_stencil_problem *p = &point->problem->stencil;
+    wfi_himeno_push push = {
+        .ni = (uint32_t)(p->ni - 2),
+        .nj = (uint32_t)(p->nj - 2),
+        .nk = slab->planes,
+        .lower = slab->lower,
+        .upper = slab->upper,
+        .p_row = (uint32_t)layout->p_row,
+        .p_plane = (uint32_t)layout->p_plane,
+        .c_row = (uint32_t)layout->c_row,
+        .c_array = (uint32_t)wfi_himeno_array(layout, slab),
+        .c_plane = (uint32_t)layout->c_plane,
+        .c_block = (uint32_t)layout->c_block,
+        .c_blocks =
+            (uint32_t)(layout->c_block * (layout->interleaved ? WFI_HIMENO_COEFFICIENTS : 1)),
+        .c_base = (uint32_t)(slab->lower * layout->c_plane),
+        .groups = slab->groups,
+        .first = slab->first_group,
+        .omega = slab->omega,
+    };
+    *step = (wfi_step){
+        .slot_count = 4, .push_bytes = sizeof push, .takes_turn = true, .divisible = true};
+    step->slots[0] = p_window(point, layout, slab, WFI_HIMENO_P_IN, &push.p_base);
+    step->slots[1] = p_window(point, layout, slab, WFI_HIMENO_P_OUT, &push.p_base);
+    step->slots[2] = (wfi_slot){WFI_SLOT_BINDING, WFI_HIMENO_CELLS, 0,
+                                wfi_himeno_cells(layout, slab) * sizeof(float)};
+    step->slots[3] = (wfi_slot){WFI_SLOT_BINDING, WFI_HIMENO_PARTIALS, 0,
+                                (uint64_t)slab->rows * slab->groups * sizeof(float)};
+    wfi_himeno_groups(point, slab->planes, step->groups);
+    push.layers = step->groups[2];
+    memcpy(step->push, &push, sizeof push);
+}
+
+static wf_result add_step(wf_plan *plan, const wfi_pipeline_desc *desc, wfi_step *step)
+{
+    wf_result result = wfi_plan_add_pipeline(plan, desc, &step->pipeline);
+    return result == WF_SUCCESS ? wfi_plan_add_step(plan, step) : result;
+}
+
+wf_result wfi_himeno_build(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    const wfi_himeno_slab *slab = params;
+    const wfi_himeno_layout layout = wfi_himeno_layout_of(point);
+    wfi_pipeline_desc desc;
+    wfi_step step;
+    /* Thousands of recordings with the same two sets of buffers. */
+    wfi_plan_keep_sets(plan);
+    make_step(point, &layout, slab, &step);
+    wfi_point_pipeline(point, &desc);
+    wf_result result = add_bindings(plan, &layout, slab);
+    return result == WF_SUCCESS ? add_step(plan, &desc, &step) : result;
+}
+
+wf_result wfi_himeno_build_twice(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    static const uint32_t parts[] = {PART_UPDATE, PART_GOSA};
+    const wfi_himeno_slab *slab = params;
+    const wfi_himeno_layout layout = wfi_himeno_layout_of(point);
+    wfi_pipeline_desc desc;
+    wfi_step step;
+    wfi_plan_keep_sets(plan);
+    make_step(point, &layout, slab, &step);
+    wfi_point_pipeline(point, &desc);
+    wfi_constant *which = &desc.constants[desc.constant_count++];
+    wf_result result = add_bindings(plan, &layout, slab);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && result == WF_SUCCESS; i++) {
+        *which = (wfi_constant){STENCIL_ID_PARTS, parts[i]};
+        result = add_step(plan, &desc, &step);
+    }
+    return result;
+}
+
+void wfi_himeno_single(const wfi_point *point, wfi_point *single)
+{
+    const wfi_family *family = wfi_family_get(WF_FAMILY_STENCIL);
+    const wfi_himeno_layout layout = wfi_himeno_layout_of(point);
+    *single = *point;
+    single->variant = &family->variants[wfi_variant_find(family, "march4")];
+    wfi_point_defaults(single);
+    single->variant->fit(single);
+    if (layout.p_left % 4 != 0 || !wfi_point_legal(single, NULL)) {
+        single->variant = &family->variants[0];
+        wfi_point_defaults(single);
+    }
+    single->values[wfi_parameter_find(single->variant, "pad")] = (uint32_t)layout.p_left;
+    single->values[wfi_parameter_find(single->variant, "interleave")] =
+        layout.interleaved ? (uint32_t)layout.c_block : 0;
+}

@@ -1,0 +1,204 @@
+/* Running the Himeno relaxation: passes, halo exchange, gosa. */
+#include <stdlib.h>
+
+#include "core/timing.h"
+#include "kernels/plan.h"
+#include "solve/himeno.h"
+
+#define SUBMIT_SECONDS 0.2 /* far below any watchdog */
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+typedef struct submission {
+    wf_himeno *himeno;
+    const wfi_himeno_pass *pass;
+    uint32_t passes;
+} submission;
+
+/* Planes that block `to` keeps copies of come from block `from`, its neighbour. */
+static void record_halo(const wf_himeno *h, VkCommandBuffer command_buffer, uint32_t from,
+                        uint32_t to, uint32_t p)
+{
+    const wfi_himeno_block *a = &h->blocks[from], *b = &h->blocks[to];
+    const uint64_t plane = h->layout.p_plane * sizeof(float);
+    /* Planes of the grid that `from` updates and `to` holds. */
+    const uint32_t first = a->first + 1 > b->origin ? a->first + 1 : b->origin;
+    const uint32_t end = (uint32_t)least(a->first + 1 + a->planes, b->origin + b->held);
+    if (first < end)
+        wfi_record_copy(h->device, command_buffer, a->p[p], (first - a->origin) * plane, b->p[p],
+                        (first - b->origin) * plane, (end - first) * plane);
+}
+
+static void exchange_halos(const wf_himeno *h, VkCommandBuffer command_buffer, uint32_t p)
+{
+    wfi_barrier(h->device, command_buffer);
+    /* A block can be thinner than a halo, so that copies come from beyond the neighbours. */
+    for (uint32_t from = 0; from < h->block_count; from++)
+        for (uint32_t to = 0; to < h->block_count; to++)
+            if (from != to)
+                record_halo(h, command_buffer, from, to, p);
+    wfi_barrier(h->device, command_buffer);
+}
+
+static wf_result record_pass(wf_himeno *h, const wfi_himeno_pass *pass,
+                             VkCommandBuffer command_buffer, uint32_t row, uint32_t p)
+{
+    wf_result result = WF_SUCCESS;
+    for (uint32_t i = 0; i < h->part_count && result == WF_SUCCESS; i++) {
+        const wfi_himeno_block *block = &h->blocks[h->parts[i].block];
+        const wf_bindings bindings = {.size = sizeof bindings,
+                                      .items = {{.buffer = block->p[p]},
+                                                {.buffer = block->p[1 - p]},
+                                                {.buffer = h->parts[i].cells},
+                                                {.buffer = h->partials}}};
+        result = wfi_plan_record_turn(pass->plans[i], command_buffer, &bindings, row);
+    }
+    return result;
+}
+
+/* The inner planes of the new p over those of the old one. */
+static void record_copy_back(const wf_himeno *h, VkCommandBuffer command_buffer)
+{
+    const uint64_t plane = h->layout.p_plane * sizeof(float);
+    wfi_barrier(h->device, command_buffer);
+    for (uint32_t b = 0; b < h->block_count; b++) {
+        const wfi_himeno_block *block = &h->blocks[b];
+        const uint64_t at = (block->first + 1 - block->origin) * plane;
+        wfi_record_copy(h->device, command_buffer, block->p[1 - h->now], at, block->p[h->now], at,
+                        block->planes * plane);
+    }
+    wfi_barrier(h->device, command_buffer);
+}
+
+/* Which p is current after `passes` more passes. */
+static uint32_t p_after(const wf_himeno *h, uint32_t passes)
+{
+    return h->copy_back ? h->now : (h->now + passes) % 2;
+}
+
+/* Everything between the host's mirrors and the device: p alone, or the coefficients too. */
+static void record_move(const wf_himeno *h, VkCommandBuffer command_buffer, uint32_t p,
+                        bool to_device, bool cells)
+{
+    wfi_barrier(h->device, command_buffer);
+    for (uint32_t n = 0; n < h->block_count + (cells ? h->part_count : 0); n++) {
+        const bool is_p = n < h->block_count;
+        const wf_buffer *device = is_p ? h->blocks[n].p[p] : h->parts[n - h->block_count].cells;
+        const wf_buffer *host = is_p ? h->blocks[n].mirror : h->parts[n - h->block_count].mirror;
+        wfi_record_copy(h->device, command_buffer, to_device ? host : device, 0,
+                        to_device ? device : host, 0, wf_buffer_size(device));
+    }
+    wfi_barrier(h->device, command_buffer);
+}
+
+static wf_result record_to_mirrors(void *user, VkCommandBuffer command_buffer)
+{
+    const wf_himeno *h = user;
+    record_move(h, command_buffer, h->now, false, true);
+    return WF_SUCCESS;
+}
+
+static wf_result record_submission(void *user, VkCommandBuffer command_buffer)
+{
+    const submission *s = user;
+    wf_himeno *h = s->himeno;
+    const wf_bindings sums = {.size = sizeof sums,
+                              .items = {{.buffer = h->partials}, {.buffer = h->gosa}}};
+    wf_result result = WF_SUCCESS;
+    for (uint32_t n = 0; n < s->passes && result == WF_SUCCESS; n++) {
+        const uint32_t p = p_after(h, n), next = p_after(h, n + 1);
+        if (h->moved)
+            record_move(h, command_buffer, p, true, true);
+        result = record_pass(h, s->pass, command_buffer, n * s->pass->steps, p);
+        if (h->copy_back)
+            record_copy_back(h, command_buffer);
+        if (h->block_count > 1)
+            exchange_halos(h, command_buffer, next);
+        else
+            wfi_barrier_compute(h->device, command_buffer);
+        if (h->moved)
+            record_move(h, command_buffer, next, false, false);
+    }
+    if (result == WF_SUCCESS)
+        result =
+            wfi_plan_record_turn(s->pass->sum, command_buffer, &sums, s->passes * s->pass->steps);
+    return result;
+}
+
+/* How many passes the next submission makes, at most `left`. */
+static uint32_t passes_at_once(const wf_himeno *h, const wfi_himeno_pass *pass, uint32_t left)
+{
+    const uint32_t room = pass->rows / pass->steps;
+    const double fit = pass->seconds > 0 ? SUBMIT_SECONDS / pass->seconds : 4;
+    const uint32_t wanted = fit < 1                     ? 1
+                            : fit > WFI_HIMENO_MAX_ROWS ? WFI_HIMENO_MAX_ROWS
+                                                        : (uint32_t)fit;
+    return (uint32_t)least(left, least(room, h->submit ? h->submit : wanted));
+}
+
+/* Makes `passes` passes; the gosa of each iteration goes to *gosa, which moves on (NULL: none). */
+static wf_result run_passes(wf_himeno *h, wfi_himeno_pass *pass, uint32_t passes, float **gosa,
+                            double *seconds, bool *gpu_clock)
+{
+    wf_result result = WF_SUCCESS;
+    while (passes > 0 && result == WF_SUCCESS) {
+        submission s = {h, pass, passes_at_once(h, pass, passes)};
+        double elapsed = 0;
+        const double start = wfi_host_seconds();
+        result = wfi_run_timed(h->device, NULL, record_submission, &s, &elapsed, gpu_clock);
+        if (result != WF_SUCCESS)
+            break;
+        if (h->submit) {
+            /* What the host adds to each submission is what such a run is there to show. */
+            elapsed = wfi_host_seconds() - start;
+            *gpu_clock = false;
+        }
+        h->now = p_after(h, s.passes);
+        passes -= s.passes;
+        pass->seconds = elapsed / s.passes;
+        *seconds += elapsed;
+        const uint32_t steps = s.passes * pass->steps;
+        result = wf_buffer_read(h->gosa, 0, *gosa, steps * sizeof(float));
+        *gosa += steps;
+    }
+    return result;
+}
+
+wf_result wf_himeno_run_each(wf_himeno *himeno, uint32_t iterations, float *gosa, double *seconds,
+                             bool *gpu_clock)
+{
+    if (!himeno || !gosa || iterations == 0)
+        return wfi_fail(himeno ? &himeno->device->log : NULL, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_himeno_run: iterations must be positive and gosa not NULL");
+    double elapsed = 0;
+    bool gpu = false;
+    wfi_himeno_pass *main = &himeno->passes[0], *rest = &himeno->passes[himeno->pass_count - 1];
+    wf_result result =
+        himeno->moved ? wfi_run(himeno->device, record_to_mirrors, himeno) : WF_SUCCESS;
+    if (result == WF_SUCCESS)
+        result = run_passes(himeno, main, iterations / main->steps, &gosa, &elapsed, &gpu);
+    if (result == WF_SUCCESS)
+        result = run_passes(himeno, rest, iterations % main->steps, &gosa, &elapsed, &gpu);
+    if (result == WF_SUCCESS && seconds)
+        *seconds = elapsed;
+    if (result == WF_SUCCESS && gpu_clock)
+        *gpu_clock = gpu;
+    return result;
+}
+
+wf_result wf_himeno_run(wf_himeno *himeno, uint32_t iterations, float *gosa, double *seconds,
+                        bool *gpu_clock)
+{
+    float *each = malloc((iterations ? iterations : 1) * sizeof *each);
+    if (!each)
+        return wfi_fail(himeno ? &himeno->device->log : NULL, WF_ERROR_OUT_OF_HOST_MEMORY,
+                        "out of host memory");
+    wf_result result = wf_himeno_run_each(himeno, iterations, each, seconds, gpu_clock);
+    if (result == WF_SUCCESS && gosa)
+        *gosa = each[iterations - 1];
+    free(each);
+    return result;
+}

@@ -1,0 +1,428 @@
+/* Star and box stencils: every variant, shape, border and type against f64, and all variants, windows
+ * and numbers of steps a pass with the same bits. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/device.h"
+#include "points.h"
+
+#define DRAWN 16 /* random problems */
+#define MOST_TAPS 729
+
+/* A problem with random values; the reference variant's result is what others must give. */
+typedef struct problem {
+    wf_device *device;
+    wf_stencil_params params;
+    double coefficients[MOST_TAPS];
+    uint32_t taps;
+    size_t elements, bytes;
+    void *in, *out, *expected;
+    uint32_t seen, phase;
+} problem;
+
+static const char *const borders[] = {"dirichlet", "neumann", "periodic"};
+
+static uint32_t taps_of(const wf_stencil_params *p)
+{
+    const uint32_t side = 2 * p->radius + 1, dimensions = p->nz ? 3 : 2;
+    return p->shape == WF_STENCIL_STAR ? 1 + 2 * p->radius * dimensions
+                                       : side * side * (p->nz ? side : 1);
+}
+
+/* A binary16 of random bits whose magnitude is between 2^-14 and 2. */
+static uint16_t random_half(test_random *random)
+{
+    return (uint16_t)((test_random_bits(random) & 0x83ff) |
+                      ((1 + test_random_below(random, 15)) << 10));
+}
+
+static void make_problem(problem *p, wf_device *device, const wf_stencil_params *params,
+                         test_random *random)
+{
+    *p = (problem){.device = device, .params = *params, .taps = taps_of(params)};
+    p->params.size = sizeof p->params;
+    p->params.coefficients = p->coefficients;
+    for (uint32_t i = 0; i < p->taps; i++)
+        p->coefficients[i] = test_random_uniform(random) * 2 / p->taps;
+    const size_t stride = params->row_stride ? params->row_stride : params->nx;
+    p->elements = stride * params->ny * (params->nz ? params->nz : 1);
+    p->bytes = p->elements * wf_type_size(params->type);
+    p->in = malloc(p->bytes);
+    p->out = malloc(p->bytes);
+    p->expected = malloc(p->bytes);
+    assert_true(p->in && p->out && p->expected);
+    memset(p->in, 0xff, p->bytes); /* NaN between the rows */
+    for (size_t i = 0; i < p->elements; i++)
+        if (i % stride >= params->nx)
+            continue;
+        else if (params->type == WF_TYPE_F64)
+            ((double *)p->in)[i] = test_random_uniform(random);
+        else if (params->type == WF_TYPE_F16)
+            ((uint16_t *)p->in)[i] = random_half(random);
+        else
+            ((float *)p->in)[i] = (float)test_random_uniform(random);
+}
+
+static void free_problem(problem *p)
+{
+    free(p->in);
+    free(p->out);
+    free(p->expected);
+}
+
+static const char *text_of(const problem *p, const char *what)
+{
+    static char text[512];
+    const wf_stencil_params *s = &p->params;
+    snprintf(text, sizeof text, "%s: %s %s radius %u %s %ux%ux%u stride %u steps %u, seed %llu",
+             what, wf_type_name(s->type), s->shape == WF_STENCIL_STAR ? "star" : "box", s->radius,
+             borders[s->border], s->nx, s->ny, s->nz, s->row_stride, s->steps,
+             (unsigned long long)test_seed());
+    return text;
+}
+
+static void apply(problem *p, const wf_tuning *tuning, const char *what)
+{
+    wf_plan *plan = NULL;
+    wf_buffer *buffers[3] = {NULL};
+    wf_stencil_params params = p->params;
+    params.tuning = tuning;
+    if (wf_stencil_plan(p->device, &params, &plan) != WF_SUCCESS)
+        fail_msg("%s: %s", text_of(p, what), test_last_error());
+    const uint64_t workspace = wf_plan_workspace(plan);
+    for (int n = 0; n < 3; n++) {
+        const uint64_t bytes = n < 2 ? p->bytes : workspace ? workspace : 4;
+        assert_int_equal(wf_buffer_create(p->device, bytes, WF_MEMORY_DEVICE, &buffers[n]),
+                         WF_SUCCESS);
+        test_poison(buffers[n]);
+    }
+    const wf_bindings bindings = {.size = sizeof bindings,
+                                  .items = {{.buffer = buffers[0]}, {.buffer = buffers[1]}},
+                                  .workspace = {.buffer = buffers[2]}};
+    assert_int_equal(wf_buffer_write(buffers[0], 0, p->in, p->bytes), WF_SUCCESS);
+    assert_int_equal(wf_plan_run(plan, &bindings), WF_SUCCESS);
+    assert_int_equal(wf_buffer_read(buffers[1], 0, p->out, p->bytes), WF_SUCCESS);
+    wf_plan_destroy(&plan);
+    for (int n = 0; n < 3; n++)
+        wf_buffer_destroy(&buffers[n]);
+}
+
+static void assert_right(const problem *p, const char *what)
+{
+    wf_check check;
+    assert_int_equal(wf_stencil_check(&p->params, p->in, p->out, 0, 0, &check), WF_SUCCESS);
+    if (!(check.error_over_bound <= 1))
+        fail_msg("%s: cell %llu is %g bounds off", text_of(p, what),
+                 (unsigned long long)check.worst, check.error_over_bound);
+}
+
+static void assert_same(const problem *p, const char *what)
+{
+    const size_t size = wf_type_size(p->params.type);
+    for (size_t i = 0; i < p->elements; i++)
+        if (memcmp((char *)p->out + i * size, (char *)p->expected + i * size, size) != 0)
+            fail_msg("%s: element %zu differs", text_of(p, what), i);
+}
+
+static void make_expected(problem *p)
+{
+    const wf_tuning naive = {.size = sizeof naive, .variant = "naive"};
+    apply(p, &naive, "naive");
+    assert_right(p, "naive");
+    memcpy(p->expected, p->out, p->bytes);
+}
+
+static bool has_type(const problem *p)
+{
+    const wf_caps *caps = wf_device_caps(p->device);
+    return p->params.type == WF_TYPE_F64   ? caps->f64
+           : p->params.type == WF_TYPE_F16 ? caps->f16_storage
+                                           : true;
+}
+
+static wfi_problem planned(const problem *p)
+{
+    const wf_stencil_params *s = &p->params;
+    return (wfi_problem){.family = WF_FAMILY_GRID,
+                         .type = s->type,
+                         .grid = {.nx = s->nx,
+                                  .ny = s->ny,
+                                  .nz = s->nz,
+                                  .row_stride = s->row_stride ? s->row_stride : s->nx,
+                                  .dimensions = s->nz ? 3 : 2,
+                                  .shape = s->shape,
+                                  .radius = s->radius,
+                                  .border = s->border,
+                                  .steps = s->steps}};
+}
+
+/* Runs each variant at its defaults where that is legal. */
+static void run_defaults(problem *p)
+{
+    const wfi_family *family = wfi_family_get(WF_FAMILY_GRID);
+    const wfi_problem whole = planned(p);
+    make_expected(p);
+    for (uint32_t v = 1; v < family->variant_count; v++) {
+        wfi_point point = {
+            .caps = wf_device_caps(p->device), .problem = &whole, .variant = &family->variants[v]};
+        const wf_tuning tuning = {.size = sizeof tuning, .variant = family->variants[v].name};
+        wfi_point_defaults(&point);
+        point.variant->fit(&point);
+        if (!wfi_point_legal(&point, NULL))
+            continue;
+        apply(p, &tuning, tuning.variant);
+        assert_same(p, tuning.variant);
+    }
+}
+
+/* Each shape and border in two and three dimensions, the types in turn, on small odd grids. */
+static void every_variant_is_right(void **state)
+{
+    static const wf_type types[] = {WF_TYPE_F32, WF_TYPE_F64, WF_TYPE_F16};
+    test_random random = {test_seed()};
+    for (uint32_t n = 0; n < 12; n++) {
+        problem p;
+        const wf_stencil_params params = {.nx = n % 2 ? 37 : 3,
+                                          .ny = n % 2 ? 11 : 3,
+                                          .nz = n % 4 < 2 ? (n % 2 ? 9 : 3) : 0,
+                                          .shape = (wf_stencil_shape)(n / 2 % 2),
+                                          .radius = 1,
+                                          .border = (wf_border)(n / 4),
+                                          .steps = 1 + n % 3,
+                                          .type = types[(n + n / 4) % 3],
+                                          .row_stride = n % 2 ? 40 : 0};
+        make_problem(&p, *state, &params, &random);
+        if (has_type(&p))
+            run_defaults(&p);
+        free_problem(&p);
+    }
+}
+
+/* Problems drawn at random: extents from the smallest, radius to 4, padding, several steps. */
+static void drawn_problems_are_right(void **state)
+{
+    static const wf_type types[] = {WF_TYPE_F32, WF_TYPE_F32, WF_TYPE_F64, WF_TYPE_F16};
+    test_random random = {test_seed()};
+    for (uint32_t n = 0; n < DRAWN; n++) {
+        problem p;
+        const uint32_t radius = 1 + test_random_below(&random, 4), least = 2 * radius + 1;
+        const bool flat = test_random_below(&random, 2);
+        wf_stencil_params params = {
+            .nx = least + test_random_below(&random, 60),
+            .ny = least + test_random_below(&random, 20),
+            .nz = flat ? 0 : least + test_random_below(&random, 12),
+            .shape = (wf_stencil_shape)test_random_below(&random, radius > 2 && !flat ? 1 : 2),
+            .radius = radius,
+            .border = (wf_border)test_random_below(&random, 3),
+            .steps = 1 + test_random_below(&random, 4),
+            .type = types[test_random_below(&random, 4)]};
+        params.row_stride = params.nx + test_random_below(&random, 5);
+        make_problem(&p, *state, &params, &random);
+        if (has_type(&p))
+            run_defaults(&p);
+        free_problem(&p);
+    }
+}
+
+static void run_point(void *user, const wfi_point *point)
+{
+    problem *p = user;
+    wf_constant constants[WF_MAX_PARAMETERS];
+    char text[256];
+    if (p->seen++ % 3 != p->phase)
+        return;
+    const wf_tuning tuning = test_point_tuning(point, constants);
+    test_point_text(point, text, sizeof text);
+    apply(p, &tuning, text);
+    assert_same(p, text);
+}
+
+static void every_candidate_is_right(void **state)
+{
+    const wfi_family *family = wfi_family_get(WF_FAMILY_GRID);
+    test_random random = {test_seed()};
+    uint32_t points = 0;
+    for (uint32_t n = 0; n < 2; n++) {
+        problem p;
+        const wf_stencil_params params = {.nx = 68,
+                                          .ny = 21,
+                                          .nz = n ? 0 : 18,
+                                          .radius = 1,
+                                          .border = n ? WF_BORDER_NEUMANN : WF_BORDER_DIRICHLET,
+                                          .steps = 9};
+        make_problem(&p, *state, &params, &random);
+        make_expected(&p);
+        p.phase = n;
+        const wfi_problem whole = planned(&p);
+        for (uint32_t v = 0; v < family->variant_count; v++)
+            points += test_each_small_point(wf_device_caps(*state), &whole, &family->variants[v], 2,
+                                            &random, run_point, &p);
+        free_problem(&p);
+    }
+    printf("%u points\n", points);
+    assert_true(points > 30);
+}
+
+/* Every number of steps a pass, with a remainder, gives the bits of single steps. */
+static void steps_a_pass_change_nothing(void **state)
+{
+    test_random random = {test_seed()};
+    for (uint32_t n = 0; n < 3; n++) {
+        problem p;
+        const wf_stencil_params params = {.nx = 70,
+                                          .ny = 27,
+                                          .nz = n == 2 ? 0 : 17,
+                                          .radius = 1 + n % 2,
+                                          .border = (wf_border)n,
+                                          .steps = 7};
+        make_problem(&p, *state, &params, &random);
+        make_expected(&p);
+        for (uint32_t steps = 1; steps <= 4; steps++) {
+            const wf_constant constants[] = {{"steps", steps},
+                                             {"local_x", 64},
+                                             {"local_y", n == 2 ? 1 : 2},
+                                             {"rows", n == 2 ? 1 : 16},
+                                             {"march", 8}};
+            const wf_tuning tuning = {.size = sizeof tuning,
+                                      .variant = "time",
+                                      .constants = constants,
+                                      .constant_count = 5};
+            const wfi_problem whole = planned(&p);
+            wfi_point point = {.caps = wf_device_caps(*state), .problem = &whole};
+            const wfi_family *family = wfi_family_get(WF_FAMILY_GRID);
+            point.variant = &family->variants[wfi_variant_find(family, "time")];
+            for (uint32_t c = 0; c < 5; c++)
+                point.values[wfi_parameter_find(point.variant, constants[c].name)] =
+                    constants[c].value;
+            if (!wfi_point_legal(&point, NULL))
+                continue;
+            apply(&p, &tuning, "time");
+            assert_same(&p, "time");
+        }
+        free_problem(&p);
+    }
+}
+
+/* Windows for small bindings, with one and several steps a pass, give the bits of one piece. */
+static void goes_through_windows(void **state)
+{
+    wf_device *device = *state;
+    const wf_caps caps = device->caps;
+    static const char *const names[] = {"naive", "march", "vector", "time"};
+    test_random random = {test_seed()};
+    problem p;
+    const wf_stencil_params params = {
+        .nx = 64, .ny = 12, .nz = 40, .radius = 1, .border = WF_BORDER_NEUMANN, .steps = 5};
+    make_problem(&p, device, &params, &random);
+    make_expected(&p);
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+        const wf_constant constants[] = {{"steps", 2}, {"local_x", 16}, {"local_y", 8}};
+        const wf_tuning tuning = {.size = sizeof tuning,
+                                  .variant = names[n],
+                                  .constants = constants,
+                                  .constant_count = n == 3 ? 3 : 0};
+        device->caps.max_storage_range = 12 * 64 * 12 * sizeof(float);
+        apply(&p, &tuning, names[n]);
+        assert_same(&p, names[n]);
+        device->caps.max_storage_range = caps.max_storage_range;
+        device->caps.max_groups[2] = 3;
+        apply(&p, &tuning, names[n]);
+        assert_same(&p, names[n]);
+        device->caps = caps;
+    }
+    free_problem(&p);
+}
+
+/* Making a plan is something that a thread without a queue can do. */
+static void planning_touches_no_queue(void **state)
+{
+    const wf_device_params device_params = {.size = sizeof device_params};
+    const double coefficients[] = {0, 0.25, 0.25, 0.25, 0.25};
+    const wf_stencil_params params = {
+        .size = sizeof params, .nx = 20, .ny = 20, .coefficients = coefficients, .steps = 3};
+    wf_device *device = NULL;
+    wf_plan *plan = NULL;
+    (void)state;
+    assert_int_equal(wf_device_create(&device_params, &device), WF_SUCCESS);
+    assert_int_equal(wf_stencil_plan(device, &params, &plan), WF_SUCCESS);
+    assert_false(device->submission_made);
+    wf_plan_destroy(&plan);
+    wf_device_destroy(&device);
+}
+
+/* A wrong element is found: the check itself can fail. */
+static void check_finds_errors(void **state)
+{
+    test_random random = {test_seed()};
+    wf_check check;
+    problem p;
+    const wf_stencil_params params = {
+        .nx = 90, .ny = 80, .radius = 2, .steps = 3, .border = WF_BORDER_PERIODIC};
+    make_problem(&p, *state, &params, &random);
+    make_expected(&p);
+    for (uint64_t most = 0; most <= 4096; most += 4096) {
+        assert_int_equal(wf_stencil_check(&p.params, p.in, p.out, most, 3, &check), WF_SUCCESS);
+        assert_true(check.error_over_bound <= 1 && check.checked >= (most ? most : 7200));
+    }
+    ((float *)p.out)[0] += 1e-3f;
+    for (uint64_t most = 0; most <= 4096; most += 4096) {
+        assert_int_equal(wf_stencil_check(&p.params, p.in, p.out, most, 3, &check), WF_SUCCESS);
+        assert_true(check.error_over_bound > 1 && check.worst == 0);
+    }
+    free_problem(&p);
+}
+
+static void refuses_bad_requests(void **state)
+{
+    wf_device *device = *state;
+    const wf_caps caps = device->caps;
+    double coefficients[] = {0, 0.25, 0.25, 0.25, 0.25};
+    const wf_stencil_params good = {
+        .size = sizeof good, .nx = 9, .ny = 9, .coefficients = coefficients, .steps = 2};
+    wf_stencil_params bad = good;
+    wf_plan *plan = NULL;
+    test_expect_errors(true);
+    bad.nx = 2;
+    assert_int_equal(wf_stencil_plan(device, &bad, &plan), WF_ERROR_INVALID_ARGUMENT);
+    bad = good;
+    bad.radius = 5;
+    assert_int_equal(wf_stencil_plan(device, &bad, &plan), WF_ERROR_INVALID_ARGUMENT);
+    bad = good;
+    bad.row_stride = 8;
+    assert_int_equal(wf_stencil_plan(device, &bad, &plan), WF_ERROR_INVALID_ARGUMENT);
+    bad = good;
+    bad.type = WF_TYPE_I8;
+    assert_int_equal(wf_stencil_plan(device, &bad, &plan), WF_ERROR_UNSUPPORTED);
+    bad = good;
+    const wf_constant rows = {"rows", 2};
+    const wf_tuning tuning = {
+        .size = sizeof tuning, .variant = "time", .constants = &rows, .constant_count = 1};
+    bad.tuning = &tuning;
+    assert_int_equal(wf_stencil_plan(device, &bad, &plan), WF_ERROR_CONSTRAINT);
+    bad = good;
+    bad.border = WF_BORDER_PERIODIC;
+    device->caps.max_storage_range = 128;
+    assert_int_equal(wf_stencil_plan(device, &bad, &plan), WF_ERROR_TOO_LARGE);
+    device->caps = caps;
+    coefficients[1] = (double)NAN;
+    assert_int_equal(wf_stencil_plan(device, &good, &plan), WF_ERROR_INVALID_ARGUMENT);
+    test_expect_errors(false);
+    assert_null(plan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_variant_is_right),   cmocka_unit_test(drawn_problems_are_right),
+        cmocka_unit_test(every_candidate_is_right), cmocka_unit_test(steps_a_pass_change_nothing),
+        cmocka_unit_test(goes_through_windows),     cmocka_unit_test(planning_touches_no_queue),
+        cmocka_unit_test(check_finds_errors),       cmocka_unit_test(refuses_bad_requests),
+    };
+    return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);
+}
