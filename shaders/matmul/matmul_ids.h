@@ -24,3 +24,10 @@
 #define MATMUL_ID_FRAG_N 21
 #define MATMUL_ID_FRAG_K 22
 #define MATMUL_ID_SUBGROUP 23
+/* Of the plain variants again. */
+#define MATMUL_ID_MATRIX_IS_B 24
+#define MATMUL_ID_VECTORS 25
+#define MATMUL_ID_KEEP 26
+#define MATMUL_ID_ACROSS 27
+#define MATMUL_ID_UNROLL 28
+#define MATMUL_ID_AHEAD 29

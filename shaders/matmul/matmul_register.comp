@@ -1,8 +1,9 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// Tiles of A and B in shared memory; each work-item keeps THREAD_M x THREAD_N outputs in registers,
-// so that each value read from shared memory serves several multiply-adds. A's tile is kept
-// transposed: the inner loop reads along its rows.
+// Tiles of A and B in shared memory; each work-item computes THREAD_M x THREAD_N outputs, 1 x 1 too,
+// so that each value read from shared memory serves several multiply-adds. Steps that can be taken
+// one by one: a row of B and a column of A are read into registers first (KEEP), and A's tile is kept
+// transposed, so that the inner loop reads along its rows (ACROSS).
 #include "matmul_types.glsl"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #include "matmul_problem.glsl"
@@ -11,14 +12,18 @@ layout(constant_id = MATMUL_ID_TILE_N) const uint TILE_N = 32;
 layout(constant_id = MATMUL_ID_TILE_K) const uint TILE_K = 8;
 layout(constant_id = MATMUL_ID_THREAD_M) const uint THREAD_M = 4;
 layout(constant_id = MATMUL_ID_THREAD_N) const uint THREAD_N = 4;
+layout(constant_id = MATMUL_ID_KEEP) const uint KEEP = 1;
+layout(constant_id = MATMUL_ID_ACROSS) const uint ACROSS = 1;
 
 const uint THREADS_N = TILE_N / THREAD_N;
 const uint THREADS_M = TILE_M / THREAD_M;
 const uint THREADS = THREADS_N * THREADS_M;
-const uint A_ROW = TILE_M + 1; // the column staggers the banks of transposed stores
+// Elements from one step of the sum, and from one row, to the next in A's tile. The column added
+// staggers the banks of transposed stores.
+const uint A_STEP = ACROSS != 0 ? TILE_M + 1 : 1, A_ROW = ACROSS != 0 ? 1 : TILE_K;
 const uint B_ROW = TILE_N + 1;
 
-shared ACC tile_a[TILE_K * A_ROW];
+shared ACC tile_a[TILE_K * (TILE_M + 1)];
 shared ACC tile_b[TILE_K * B_ROW];
 
 // Neighbouring work-items read neighbouring elements, whichever way the matrices lie.
@@ -29,7 +34,7 @@ void load_tiles(uint row0, uint column0, uint k0)
         uint row = TRANSPOSE_A != 0 ? i % TILE_M : i / TILE_K;
         uint k = TRANSPOSE_A != 0 ? i / TILE_M : i % TILE_K;
         bool inside = row0 + row < push.m && k0 + k < push.k;
-        tile_a[k * A_ROW + row] = inside ? TO_ACC(a[at_a(row0 + row, k0 + k)]) : ACC(0);
+        tile_a[k * A_STEP + row * A_ROW] = inside ? TO_ACC(a[at_a(row0 + row, k0 + k)]) : ACC(0);
     }
     for (uint i = item; i < TILE_K * TILE_N; i += THREADS) {
         uint k = TRANSPOSE_B != 0 ? i % TILE_K : i / TILE_N;
@@ -55,9 +60,17 @@ void main()
         load_tiles(row0, column0, k0);
         barrier();
         for (uint k = 0; k < TILE_K; k++) {
+            if (KEEP == 0) {
+                [[unroll]] for (uint i = 0; i < THREAD_M; i++)
+                    [[unroll]] for (uint j = 0; j < THREAD_N; j++)
+                        sum[i * THREAD_N + j] +=
+                            tile_a[k * A_STEP + (my_m + i * THREADS_M) * A_ROW] *
+                            tile_b[k * B_ROW + my_n + j * THREADS_N];
+                continue;
+            }
             ACC column[THREAD_M], row[THREAD_N];
             [[unroll]] for (uint i = 0; i < THREAD_M; i++)
-                column[i] = tile_a[k * A_ROW + my_m + i * THREADS_M];
+                column[i] = tile_a[k * A_STEP + (my_m + i * THREADS_M) * A_ROW];
             [[unroll]] for (uint j = 0; j < THREAD_N; j++)
                 row[j] = tile_b[k * B_ROW + my_n + j * THREADS_N];
             [[unroll]] for (uint i = 0; i < THREAD_M; i++)

@@ -1,9 +1,10 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // As matmul_register, four elements at a time, with two tiles of each operand in shared memory: the
-// next tile is on its way while this one is used, and there is one barrier a tile, in front of the
-// last step of a tile, whose operands are in registers already. Rows and columns outside the matrices are read from
-// inside instead, since their results are not stored; only steps of the sum past its end must be zero.
+// next tile is on its way while this one is used, and there is one barrier a tile; with AHEAD in front
+// of the last step of a tile, whose operands are in registers already. Rows and columns outside the
+// matrices are read from inside instead, since their results are not stored; only steps of the sum
+// past its end must be zero.
 // Work-items form blocks of LANES_M x LANES_N, so that a subgroup reads little shared memory.
 #include "matmul_types.glsl"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
@@ -18,6 +19,8 @@ layout(constant_id = MATMUL_ID_LANES_M) const uint LANES_M = 4;
 layout(constant_id = MATMUL_ID_LANES_N) const uint LANES_N = 8;
 // Tile rows that neighbouring groups share columns in; 1: groups go along rows.
 layout(constant_id = MATMUL_ID_STRIP) const uint STRIP = 1;
+layout(constant_id = MATMUL_ID_UNROLL) const uint UNROLL = 8; // steps of the sum without a branch, without AHEAD
+layout(constant_id = MATMUL_ID_AHEAD) const uint AHEAD = 1;   // 1: registers are loaded a step ahead
 // Bits: 1 A, 2 B, 4 C move four elements at a time; then every row of that matrix must begin at, and
 // be as long as, a multiple of four elements.
 layout(constant_id = MATMUL_ID_WIDE) const uint WIDE = 0;
@@ -168,6 +171,79 @@ void keep_b(uint half_)
     }
 }
 
+// left: steps of the sum from this tile on.
+void keep(uint half_, uint left)
+{
+    if (left < TILE_K)
+        clear_past(left);
+    keep_a(half_);
+    keep_b(half_);
+}
+
+// Adds the tiles of the sum, of which the first is in shared memory.
+void add(uint row0, uint column0, uint k_begin, uint k_end, uint my_m, uint my_n)
+{
+    uint half_ = 0;
+    for (uint k0 = k_begin; k0 < k_end; k0 += TILE_K) {
+        barrier(); // this half is filled, and the other is no longer read
+        bool more = k0 + TILE_K < k_end;
+        if (more)
+            fetch(row0, column0, k0 + TILE_K, k_end);
+        [[dont_unroll]] for (uint k = 0; k < TILE_K; k += UNROLL) {
+            [[unroll]] for (uint u = 0; u < UNROLL; u++) {
+                uint at = half_ * TILE_K + k + u;
+                ACC4 column[BLOCKS_M], row[BLOCKS_N];
+                [[unroll]] for (uint i = 0; i < BLOCKS_M; i++)
+                    column[i] = tile_a[at * A_ROW + my_m + i * LANES_M];
+                [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
+                    row[j] = tile_b[at * B_ROW + my_n + j * LANES_N];
+                [[unroll]] for (uint i = 0; i < THREAD_M; i++)
+                    [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
+                        sum[i * BLOCKS_N + j] += column[i / 4][i % 4] * row[j];
+            }
+        }
+        half_ = 1 - half_;
+        if (more)
+            keep(half_, k_end - k0 - TILE_K);
+    }
+}
+
+// The same with two sets of registers that take turns.
+void add_ahead(uint row0, uint column0, uint k_begin, uint k_end, uint my_m, uint my_n)
+{
+    ACC4 column[2 * BLOCKS_M], row[2 * BLOCKS_N];
+    barrier();
+    [[unroll]] for (uint i = 0; i < BLOCKS_M; i++)
+        column[i] = tile_a[my_m + i * LANES_M];
+    [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
+        row[j] = tile_b[my_n + j * LANES_N];
+    uint half_ = 0;
+    for (uint k0 = k_begin; k0 < k_end; k0 += TILE_K) {
+        uint next = k0 + TILE_K;
+        bool more = next < k_end;
+        if (more)
+            fetch(row0, column0, next, k_end);
+        [[unroll]] for (uint k = 0; k < TILE_K; k++) {
+            uint at = half_ * TILE_K + k + 1, now = k % 2, then = 1 - now;
+            if (k + 1 == TILE_K) {
+                half_ = 1 - half_;
+                at = half_ * TILE_K;
+                if (more)
+                    keep(half_, k_end - next);
+                barrier(); // that half is filled, and the other is no longer read
+            }
+            [[unroll]] for (uint i = 0; i < BLOCKS_M; i++)
+                column[then * BLOCKS_M + i] = tile_a[at * A_ROW + my_m + i * LANES_M];
+            [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
+                row[then * BLOCKS_N + j] = tile_b[at * B_ROW + my_n + j * LANES_N];
+            [[unroll]] for (uint i = 0; i < THREAD_M; i++)
+                [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
+                    sum[i * BLOCKS_N + j] +=
+                        column[now * BLOCKS_M + i / 4][i % 4] * row[now * BLOCKS_N + j];
+        }
+    }
+}
+
 void store4(uint base, uint row, uint column, ACC4 value)
 {
     if (row >= push.m)
@@ -228,48 +304,14 @@ void main()
     // In fours: where this work-item's first block of four rows and columns begins.
     uint my_m = block / (THREADS_N / LANES_N) * LANES_M * BLOCKS_M + lane / LANES_N;
     uint my_n = block % (THREADS_N / LANES_N) * LANES_N * BLOCKS_N + lane % LANES_N;
-    ACC4 column[2 * BLOCKS_M], row[2 * BLOCKS_N];
     [[unroll]] for (uint i = 0; i < THREAD_M * BLOCKS_N; i++)
         sum[i] = ACC4(0);
     fetch(row0, column0, k_begin, k_end);
-    if (k_begin + TILE_K > k_end)
-        clear_past(k_end - k_begin);
-    keep_a(0);
-    keep_b(0);
-    barrier();
-    [[unroll]] for (uint i = 0; i < BLOCKS_M; i++)
-        column[i] = tile_a[my_m + i * LANES_M];
-    [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
-        row[j] = tile_b[my_n + j * LANES_N];
-    uint half_ = 0;
-    for (uint k0 = k_begin; k0 < k_end; k0 += TILE_K) {
-        uint next = k0 + TILE_K;
-        bool more = next < k_end;
-        if (more)
-            fetch(row0, column0, next, k_end);
-        [[unroll]] for (uint k = 0; k < TILE_K; k++) {
-            uint at = half_ * TILE_K + k + 1, now = k % 2, then = 1 - now;
-            if (k + 1 == TILE_K) {
-                half_ = 1 - half_;
-                at = half_ * TILE_K;
-                if (more) {
-                    if (next + TILE_K > k_end)
-                        clear_past(k_end - next);
-                    keep_a(half_);
-                    keep_b(half_);
-                }
-                barrier(); // that half is filled, and the other is no longer read
-            }
-            [[unroll]] for (uint i = 0; i < BLOCKS_M; i++)
-                column[then * BLOCKS_M + i] = tile_a[at * A_ROW + my_m + i * LANES_M];
-            [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
-                row[then * BLOCKS_N + j] = tile_b[at * B_ROW + my_n + j * LANES_N];
-            [[unroll]] for (uint i = 0; i < THREAD_M; i++)
-                [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
-                    sum[i * BLOCKS_N + j] +=
-                        column[now * BLOCKS_M + i / 4][i % 4] * row[now * BLOCKS_N + j];
-        }
-    }
+    keep(0, k_end - k_begin);
+    if (AHEAD != 0)
+        add_ahead(row0, column0, k_begin, k_end, my_m, my_n);
+    else
+        add(row0, column0, k_begin, k_end, my_m, my_n);
     uint base = batch_c() + split * push.stride_split;
     [[unroll]] for (uint i = 0; i < THREAD_M; i++)
         [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)

@@ -1,6 +1,7 @@
 /* Dense matrix product: the rows of the family. */
 #include "kernels/families.h"
 #include "kernels/matmul_rows.h"
+#include "matmul/matmul_ids.h"
 #include "wfi_shaders.h"
 
 static wf_result naive_build(wf_plan *plan, const wfi_point *point, const void *params)
@@ -24,6 +25,74 @@ static wf_result vector_build(wf_plan *plan, const wfi_point *point, const void 
         plan, point, params,
         (wfi_matmul_tile){
             .m = v[WFI_TILE_M], .n = v[WFI_TILE_N], .k = v[WFI_TILE_K], .splits = v[WFI_SPLITS]});
+}
+
+static void append(wfi_pipeline_desc *desc, uint32_t id, uint32_t value)
+{
+    desc->constants[desc->constant_count++] = (wfi_constant){id, value};
+}
+
+static wf_result dispatch_build(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    return wfi_matmul_build(plan, point, params,
+                            (wfi_matmul_tile){.m = 1, .n = 1, .one_each = true});
+}
+
+/* The steps of the ladder that share the module of `register`. */
+static void ladder_constants(const wfi_point *point, bool keep, wfi_pipeline_desc *desc)
+{
+    wfi_matmul_constants(point, desc);
+    append(desc, MATMUL_ID_KEEP, keep);
+    append(desc, MATMUL_ID_ACROSS, 0);
+}
+
+static void blocked_constants(const wfi_point *point, wfi_pipeline_desc *desc)
+{
+    ladder_constants(point, false, desc);
+}
+
+static void kept_constants(const wfi_point *point, wfi_pipeline_desc *desc)
+{
+    ladder_constants(point, true, desc);
+}
+
+static void kstep_constants(const wfi_point *point, wfi_pipeline_desc *desc)
+{
+    ladder_constants(point, false, desc);
+    append(desc, MATMUL_ID_TILE_N, point->values[WFI_SQUARE]);
+    append(desc, MATMUL_ID_THREAD_M, 1);
+    append(desc, MATMUL_ID_THREAD_N, 1);
+}
+
+static void tiled_constants(const wfi_point *point, wfi_pipeline_desc *desc)
+{
+    kstep_constants(point, desc);
+    append(desc, MATMUL_ID_TILE_K, point->values[WFI_SQUARE]);
+}
+
+static wf_result square_build(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    const uint32_t tile = point->values[WFI_SQUARE];
+    return wfi_matmul_build(plan, point, params, (wfi_matmul_tile){.m = tile, .n = tile});
+}
+
+static void matvec_constants(const wfi_point *point, wfi_pipeline_desc *desc)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    wfi_matmul_constants(point, desc);
+    append(desc, MATMUL_ID_MATRIX_IS_B, wfi_matmul_matrix_is_b(p));
+    append(desc, MATMUL_ID_VECTORS, (uint32_t)(p->m < p->n ? p->m : p->n));
+}
+
+static wf_result matvec_build(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    const uint32_t outputs = wfi_matmul_matvec_outputs(point);
+    const bool is_b = wfi_matmul_matrix_is_b(&point->problem->matmul);
+    return wfi_matmul_build(plan, point, params,
+                            (wfi_matmul_tile){.m = is_b ? WFI_MOST_VECTORS : outputs,
+                                              .n = is_b ? outputs : WFI_MOST_VECTORS,
+                                              .k = 4,
+                                              .splits = point->values[WFI_MATVEC_SPLITS]});
 }
 
 /* The modules of an algorithm, one a type. */
@@ -58,8 +127,86 @@ static const wfi_variant variants[] = {
         .build = naive_build,
     },
     {
+        .name = "dispatch",
+        .summary = "a dispatch an output element: what launching costs",
+        .source = "Intel VTune cookbook, matrix multiply, step 1",
+        .modules = {[WF_TYPE_F32] = &wfi_spv_matmul_naive_f32},
+        .constraint_count = 1,
+        .constraints = wfi_matmul_dispatch_constraints,
+        .storage_buffers = WF_MATMUL_BINDINGS,
+        .push_bytes = sizeof(wfi_matmul_push),
+        .group_size = wfi_matmul_dispatch_group,
+        .constants = wfi_matmul_constants,
+        .fit = wfi_matmul_never_fit,
+        .build = dispatch_build,
+    },
+    {
+        .name = "tiled",
+        .summary = "square tiles of both operands in shared memory, an output a work-item",
+        .source = "Intel VTune cookbook, matrix multiply, step 3",
+        .modules = {[WF_TYPE_F32] = &wfi_spv_matmul_register_f32},
+        .parameter_count = 1,
+        .parameters = wfi_matmul_square_parameters,
+        .storage_buffers = WF_MATMUL_BINDINGS,
+        .push_bytes = sizeof(wfi_matmul_push),
+        .shared_bytes = wfi_matmul_tiled_shared,
+        .group_size = wfi_matmul_square_group,
+        .constants = tiled_constants,
+        .fit = wfi_matmul_never_fit,
+        .build = square_build,
+    },
+    {
+        .name = "kstep",
+        .summary = "as tiled, as deep along the sum as wanted",
+        .source = "OpenCL SGEMM with private memory (D language series, part 4, 2018)",
+        .modules = {[WF_TYPE_F32] = &wfi_spv_matmul_register_f32},
+        .parameter_count = WFI_SQUARE_PARAMETERS,
+        .parameters = wfi_matmul_square_parameters,
+        .storage_buffers = WF_MATMUL_BINDINGS,
+        .push_bytes = sizeof(wfi_matmul_push),
+        .shared_bytes = wfi_matmul_kstep_shared,
+        .group_size = wfi_matmul_square_group,
+        .constants = kstep_constants,
+        .fit = wfi_matmul_never_fit,
+        .build = square_build,
+    },
+    {
+        .name = "blocked",
+        .summary = "a block of outputs a work-item",
+        .source = "OpenCL SGEMM with private memory (D language series, part 4, 2018)",
+        .modules = {[WF_TYPE_F32] = &wfi_spv_matmul_register_f32},
+        .parameter_count = WFI_REGISTER_PARAMETERS,
+        .parameters = wfi_matmul_register_parameters,
+        .constraint_count = WFI_REGISTER_CONSTRAINTS,
+        .constraints = wfi_matmul_register_constraints,
+        .storage_buffers = WF_MATMUL_BINDINGS,
+        .push_bytes = sizeof(wfi_matmul_push),
+        .shared_bytes = wfi_matmul_register_shared,
+        .group_size = wfi_matmul_tile_group,
+        .constants = blocked_constants,
+        .fit = wfi_matmul_never_fit,
+        .build = register_build,
+    },
+    {
+        .name = "kept",
+        .summary = "as blocked, a row and a column read into registers first",
+        .source = "OpenCL SGEMM with private memory (D language series, part 4, 2018)",
+        .modules = {[WF_TYPE_F32] = &wfi_spv_matmul_register_f32},
+        .parameter_count = WFI_REGISTER_PARAMETERS,
+        .parameters = wfi_matmul_register_parameters,
+        .constraint_count = WFI_REGISTER_CONSTRAINTS,
+        .constraints = wfi_matmul_register_constraints,
+        .storage_buffers = WF_MATMUL_BINDINGS,
+        .push_bytes = sizeof(wfi_matmul_push),
+        .shared_bytes = wfi_matmul_register_shared,
+        .group_size = wfi_matmul_tile_group,
+        .constants = kept_constants,
+        .fit = wfi_matmul_never_fit,
+        .build = register_build,
+    },
+    {
         .name = "register",
-        .summary = "tiles in shared memory, a block of outputs in each work-item's registers",
+        .summary = "as kept, the left tile transposed and padded",
         .source = "OpenCL SGEMM with private memory (D language series, part 4, 2018)",
         .modules = ALL_TYPES(register),
         .parameter_count = WFI_REGISTER_PARAMETERS,
@@ -91,6 +238,24 @@ static const wfi_variant variants[] = {
         .constants = wfi_matmul_constants,
         .fit = wfi_matmul_vector_fit,
         .build = vector_build,
+    },
+    {
+        .name = "matvec",
+        .summary =
+            "few rows or columns of C: the large matrix is read once, at the speed of memory",
+        .source = "",
+        .modules = ALL_TYPES(matvec),
+        .parameter_count = WFI_MATVEC_PARAMETERS,
+        .parameters = wfi_matmul_matvec_parameters,
+        .constraint_count = WFI_MATVEC_CONSTRAINTS,
+        .constraints = wfi_matmul_matvec_constraints,
+        .storage_buffers = WF_MATMUL_BINDINGS,
+        .push_bytes = sizeof(wfi_matmul_push),
+        .shared_bytes = wfi_matmul_matvec_shared,
+        .group_size = wfi_matmul_matvec_group,
+        .constants = matvec_constants,
+        .fit = wfi_matmul_matvec_fit,
+        .build = matvec_build,
     },
     {
         .name = "cooperative",

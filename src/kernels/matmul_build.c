@@ -9,7 +9,6 @@
 
 #define MOST_STEPS 65536 /* of a plan; more means a device whose bindings are far too small */
 #define PART_UNIT 16     /* parts begin at multiples of it: the most elements that move at once */
-#define REDUCE_X 32      /* elements a group of the reduction */
 
 /* A part of the batch, of C and of the sum. */
 typedef struct part {
@@ -32,7 +31,7 @@ typedef struct builder {
     wfi_matmul_scalar alpha, beta;
     bool made[STAGES]; /* pipelines of the variant */
     uint32_t pipelines[STAGES];
-    uint32_t reduction, reduction_y;
+    uint32_t reduction, reduction_x; /* pipeline; elements a group */
 } builder;
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -93,7 +92,7 @@ static wf_result stage_pipeline(builder *b, uint32_t stage, uint32_t *index)
     return result;
 }
 
-static wf_result add_reduction(builder *b, uint64_t slices)
+static wf_result add_reduction(builder *b, uint64_t slices, uint64_t elements)
 {
     static const wfi_spirv *const modules[WF_TYPE_COUNT] = {
         &wfi_spv_matmul_reduce_f32, &wfi_spv_matmul_reduce_f64, &wfi_spv_matmul_reduce_f16,
@@ -102,11 +101,14 @@ static wf_result add_reduction(builder *b, uint64_t slices)
                               .spirv = modules[b->point->problem->type],
                               .storage_buffers = 4,
                               .push_bytes = sizeof(wfi_matmul_push)};
-    b->reduction_y = 1;
-    while (b->reduction_y * 4 <= slices && b->reduction_y < 16 &&
-           b->reduction_y * 2 * REDUCE_X <= b->caps->max_invocations)
-        b->reduction_y *= 2;
-    const uint32_t size[3] = {REDUCE_X, b->reduction_y, 1};
+    /* Few elements with many splits each: work-items share an element's. */
+    const uint32_t most = b->caps->max_invocations < 256 ? b->caps->max_invocations : 256;
+    uint32_t share = 1;
+    while (share * 4 <= slices && share < 16 &&
+           (double)elements * share < b->caps->max_invocations * 64.0)
+        share *= 2;
+    b->reduction_x = most / share;
+    const uint32_t size[3] = {b->reduction_x, share, 1};
     for (uint32_t i = 0; i < 3; i++)
         desc.constants[desc.constant_count++] = (wfi_constant){i, size[i]};
     wfi_matmul_constants(b->point, &desc);
@@ -178,6 +180,8 @@ static void size_parts(builder *b)
     if (b->raw && w->n)
         w->m = least(w->m, sums / (w->n * b->tile.splits));
     w->m = w->m ? w->m : 1;
+    if (b->tile.one_each)
+        w->m = w->n = 1;
     keep_units(&w->m, p->m);
     keep_units(&w->k, p->k);
     if (w->m < p->m || w->n < p->n || w->k < p->k) {
@@ -344,7 +348,8 @@ static wf_result add_finish(builder *b, const part *s, uint64_t slices)
                      .push_bytes = sizeof push,
                      .barrier = slices > 0,
                      .divisible = true};
-    wf_result result = wfi_grid(b->plan, (s->m * s->n + REDUCE_X - 1) / REDUCE_X, step.groups);
+    wf_result result =
+        wfi_grid(b->plan, (s->m * s->n + b->reduction_x - 1) / b->reduction_x, step.groups);
     step.groups[2] = (uint32_t)s->batch;
     step.slots[0] = slices ? sums_slot(b, s, slices) : (wfi_slot){WFI_SLOT_OWN, b->sums, 0, 16};
     step.slots[1] = step.slots[0];
@@ -429,7 +434,7 @@ static wf_result prepare_sums(builder *b)
     if (p->k && !b->raw)
         return WF_SUCCESS;
     const uint64_t slices = p->k ? b->tile.splits : 0;
-    wf_result result = add_reduction(b, slices);
+    wf_result result = add_reduction(b, slices, b->whole.batch * b->whole.m * b->whole.n);
     const uint64_t bytes = b->whole.batch * b->whole.m * b->whole.n * slices * sum;
     return result == WF_SUCCESS ? wfi_plan_add_scratch(b->plan, bytes < 16 ? 16 : bytes, &b->sums)
                                 : result;

@@ -66,6 +66,7 @@ static void set_block(wfi_point *point, const block *b)
         return;
     v[WFI_LANES_N] = power_within(v[WFI_TILE_N] / v[WFI_THREAD_N], 8);
     v[WFI_LANES_M] = power_within(v[WFI_TILE_M] / v[WFI_THREAD_M], 4);
+    v[WFI_UNROLL] = power_within(v[WFI_TILE_K], 8);
 }
 
 /* The best legal block of a list by the model; < 0 when none is legal. */
@@ -98,11 +99,25 @@ double wfi_matmul_register_fit(wfi_point *point)
                       512);
 }
 
+/* Bytes decide: FLOPS_A_BYTE multiply-adds fit into the time of one. */
+#define FLOPS_A_BYTE 20.0
+
+static double memory_time(const wfi_problem *problem)
+{
+    return wfi_matmul_least_bytes(problem) * FLOPS_A_BYTE;
+}
+
 static const block vector_blocks[] = {
     {128, 256, 8, 8, 16}, {128, 128, 16, 8, 8}, {128, 128, 8, 8, 8},
     {64, 128, 16, 4, 8},  {64, 64, 16, 4, 4},   {64, 64, 8, 8, 8},
     {32, 64, 16, 4, 4},   {32, 32, 16, 4, 4},   {16, 128, 16, 4, 8},
 };
+
+double wfi_matmul_never_fit(wfi_point *point)
+{
+    (void)point;
+    return -1;
+}
 
 /* Each work-item has twice the loads in flight that `register` has: half as many hide latency. */
 double wfi_matmul_vector_fit(wfi_point *point)
@@ -110,5 +125,18 @@ double wfi_matmul_vector_fit(wfi_point *point)
     const double time =
         best_block(point, vector_blocks, sizeof vector_blocks / sizeof *vector_blocks, 256);
     point->values[WFI_WIDE] = wfi_matmul_wide_bits(&point->problem->matmul);
-    return time < 0 ? time : time * VECTOR_GAIN;
+    return time < 0 ? time : fmax(time * VECTOR_GAIN, 1.3 * memory_time(point->problem));
+}
+
+double wfi_matmul_matvec_fit(wfi_point *point)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    uint32_t *v = point->values;
+    const bool by_sum = wfi_matmul_by_sum(p), is_b = wfi_matmul_matrix_is_b(p);
+    const uint32_t most = point->caps->max_invocations < 256 ? point->caps->max_invocations : 256;
+    v[WFI_MATVEC_X] = by_sum ? 32 : 8;
+    v[WFI_MATVEC_Y] = by_sum ? most / 32 : most / 8;
+    v[WFI_MATVEC_WIDE] = wfi_matmul_wide_bits(p) & (is_b ? 2u : 1u);
+    v[WFI_MATVEC_SPLITS] = 1;
+    return wfi_point_legal(point, NULL) ? memory_time(point->problem) : -1;
 }

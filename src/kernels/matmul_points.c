@@ -23,7 +23,7 @@ const wfi_parameter wfi_matmul_register_parameters[WFI_REGISTER_PARAMETERS] = {
 static const uint32_t vector_tiles[] = {16, 32, 64, 128, 256}, vector_depths[] = {4, 8, 16, 32},
                       vector_outputs[] = {4, 8, 16}, wides[] = {0, 1, 2, 3, 4, 7},
                       lanes[] = {1, 2, 4, 8, 16}, strips[] = {1, 2, 4, 8, 16},
-                      splits[] = {1, 2, 4, 8, 16, 64};
+                      splits[] = {1, 2, 4, 8, 16, 64}, unrolls[] = {2, 4, 8, 16}, off_on[] = {0, 1};
 
 const wfi_parameter wfi_matmul_vector_parameters[WFI_VECTOR_PARAMETERS] = {
     {"tile_m", MATMUL_ID_TILE_M, 64, 5, vector_tiles, "rows of C a work-group computes"},
@@ -36,6 +36,27 @@ const wfi_parameter wfi_matmul_vector_parameters[WFI_VECTOR_PARAMETERS] = {
     {"lanes_n", MATMUL_ID_LANES_N, 8, 5, lanes, "work-items of a block of them along columns"},
     {"strip", MATMUL_ID_STRIP, 1, 5, strips, "tile rows that neighbouring work-groups go down"},
     {"splits", WFI_NO_CONSTANT, 1, 6, splits, "parts of the sum that different work-groups make"},
+    {"unroll", MATMUL_ID_UNROLL, 8, 4, unrolls,
+     "steps of the sum without a branch between; all of tile_k with ahead"},
+    {"ahead", MATMUL_ID_AHEAD, 1, 2, off_on, "1: registers are loaded a step of the sum ahead"},
+};
+
+static const uint32_t squares[] = {4, 8, 16, 32}, square_depths[] = {4, 8, 16, 32, 64};
+
+const wfi_parameter wfi_matmul_square_parameters[WFI_SQUARE_PARAMETERS] = {
+    {"tile", MATMUL_ID_TILE_M, 8, 4, squares, "rows and columns of C a work-group computes"},
+    {"tile_k", MATMUL_ID_TILE_K, 16, 5, square_depths, "steps of the sum held in shared memory"},
+};
+
+static const uint32_t matvec_x[] = {4, 8, 16, 32, 64, 128}, matvec_y[] = {1, 2, 4, 8, 16, 32, 64},
+                      matvec_splits[] = {1, 2, 4, 8, 16, 32};
+
+const wfi_parameter wfi_matmul_matvec_parameters[WFI_MATVEC_PARAMETERS] = {
+    {"local_x", 0, 32, 6, matvec_x, "work-items along the rows of the large matrix, as it lies"},
+    {"local_y", 1, 4, 7, matvec_y, "work-items down the rows of the large matrix"},
+    {"wide", MATMUL_ID_WIDE, 0, 6, wides, "memory moves four at a time: 1 A, 2 B, 4 C, added"},
+    {"splits", WFI_NO_CONSTANT, 1, 6, matvec_splits,
+     "parts of the sum that different work-groups make"},
 };
 
 static bool positive(const wfi_point *point)
@@ -102,9 +123,14 @@ uint32_t wfi_matmul_wide_bits(const wfi_matmul_problem *p)
     return (a ? 1u : 0u) | (b ? 2u : 0u) | (c ? 4u : 0u);
 }
 
+static bool wide_bits_allowed(const wfi_point *point, uint32_t bits)
+{
+    return (bits & ~wfi_matmul_wide_bits(&point->problem->matmul)) == 0;
+}
+
 static bool wide_allowed(const wfi_point *point)
 {
-    return (point->values[WFI_WIDE] & ~wfi_matmul_wide_bits(&point->problem->matmul)) == 0;
+    return wide_bits_allowed(point, point->values[WFI_WIDE]);
 }
 
 static bool lanes_divide(const wfi_point *point)
@@ -120,15 +146,28 @@ static bool strip_positive(const wfi_point *point)
     return point->values[WFI_STRIP] >= 1 && point->values[WFI_STRIP] <= 65536;
 }
 
+static bool unroll_divides(const wfi_point *point)
+{
+    const uint32_t unroll = point->values[WFI_UNROLL];
+    return unroll > 0 && point->values[WFI_TILE_K] % unroll == 0;
+}
+
+static bool ahead_off_or_on(const wfi_point *point)
+{
+    return point->values[WFI_AHEAD] <= 1;
+}
+
 static bool splits_positive(const wfi_point *point)
 {
     return point->values[WFI_SPLITS] >= 1 && point->values[WFI_SPLITS] <= 4096;
 }
 
+#define WIDE_REASON                                                                                \
+    "wide may move four elements at a time only in matrices whose rows begin at, and are as long " \
+    "as, multiples of 4"
+
 const wfi_constraint wfi_matmul_vector_constraints[WFI_VECTOR_CONSTRAINTS] = {
-    {"wide may move four elements at a time only in matrices whose rows begin at, and are as long "
-     "as, multiples of 4",
-     wide_allowed},
+    {WIDE_REASON, wide_allowed},
     POSITIVE,
     {"tile_k, thread_m and thread_n must be multiples of 4, since values move four at a time",
      fours},
@@ -140,6 +179,8 @@ const wfi_constraint wfi_matmul_vector_constraints[WFI_VECTOR_CONSTRAINTS] = {
      lanes_divide},
     {"strip must be between 1 and 65536", strip_positive},
     {"splits must be between 1 and 4096", splits_positive},
+    {"unroll must divide tile_k, since it is steps of one tile", unroll_divides},
+    {"ahead must be 0 or 1", ahead_off_or_on},
 };
 
 void wfi_matmul_naive_group(const wfi_point *point, uint32_t size[3])
@@ -174,4 +215,103 @@ uint64_t wfi_matmul_vector_shared(const wfi_point *point)
     const uint64_t pads = (p->transpose_a ? 0u : 1u) + (p->transpose_b ? 1u : 0u);
     return UINT64_C(2) * v[WFI_TILE_K] * (v[WFI_TILE_M] / 4 + v[WFI_TILE_N] / 4 + pads) * 4 *
            wfi_matmul_sum_size(point->problem->type);
+}
+
+/* --------------------------------------------------------------------- one dispatch an element */
+
+static bool few_elements(const wfi_point *point)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const double most = point->caps->push_descriptors ? 65536 : 4096;
+    return (double)p->m * (double)p->n * (double)p->batch <= most;
+}
+
+const wfi_constraint wfi_matmul_dispatch_constraints[1] = {
+    {"m x n must be at most 65536, or 4096 without push descriptors, since each element is a "
+     "dispatch of its own",
+     few_elements},
+};
+
+void wfi_matmul_dispatch_group(const wfi_point *point, uint32_t size[3])
+{
+    (void)point;
+    size[0] = size[1] = size[2] = 1;
+}
+
+/* --------------------------------------------------------------------------------- square tiles */
+
+void wfi_matmul_square_group(const wfi_point *point, uint32_t size[3])
+{
+    const uint32_t tile = point->values[WFI_SQUARE];
+    size[0] = tile <= 1024 ? tile * tile : 0;
+    size[1] = size[2] = 1;
+}
+
+static uint64_t square_shared(const wfi_point *point, uint64_t depth)
+{
+    return depth * 2 * (point->values[WFI_SQUARE] + UINT64_C(1)) *
+           wfi_matmul_sum_size(point->problem->type);
+}
+
+uint64_t wfi_matmul_tiled_shared(const wfi_point *point)
+{
+    return square_shared(point, point->values[WFI_SQUARE]);
+}
+
+uint64_t wfi_matmul_kstep_shared(const wfi_point *point)
+{
+    return square_shared(point, point->values[WFI_SQUARE_K]);
+}
+
+/* --------------------------------------------------------------------------------------- matvec */
+
+static bool few_vectors(const wfi_point *point)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    return (p->m < p->n ? p->m : p->n) <= WFI_MOST_VECTORS;
+}
+
+static bool matvec_wide_allowed(const wfi_point *point)
+{
+    return wide_bits_allowed(point, point->values[WFI_MATVEC_WIDE]);
+}
+
+static bool matvec_splits_positive(const wfi_point *point)
+{
+    return point->values[WFI_MATVEC_SPLITS] >= 1 && point->values[WFI_MATVEC_SPLITS] <= 4096;
+}
+
+const wfi_constraint wfi_matmul_matvec_constraints[WFI_MATVEC_CONSTRAINTS] = {
+    {"m or n must be at most 8, since every vector's sums live in registers", few_vectors},
+    {WIDE_REASON, matvec_wide_allowed},
+    {"splits must be between 1 and 4096", matvec_splits_positive},
+};
+
+bool wfi_matmul_matrix_is_b(const wfi_matmul_problem *p)
+{
+    return p->m <= p->n;
+}
+
+bool wfi_matmul_by_sum(const wfi_matmul_problem *p)
+{
+    return wfi_matmul_matrix_is_b(p) ? p->transpose_b : !p->transpose_a;
+}
+
+void wfi_matmul_matvec_group(const wfi_point *point, uint32_t size[3])
+{
+    size[0] = point->values[WFI_MATVEC_X];
+    size[1] = point->values[WFI_MATVEC_Y];
+    size[2] = 1;
+}
+
+uint64_t wfi_matmul_matvec_shared(const wfi_point *point)
+{
+    return UINT64_C(4) * point->values[WFI_MATVEC_X] * point->values[WFI_MATVEC_Y] *
+           wfi_matmul_sum_size(point->problem->type);
+}
+
+uint32_t wfi_matmul_matvec_outputs(const wfi_point *point)
+{
+    return wfi_matmul_by_sum(&point->problem->matmul) ? point->values[WFI_MATVEC_Y]
+                                                      : 4 * point->values[WFI_MATVEC_X];
 }

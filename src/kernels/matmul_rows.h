@@ -59,6 +59,7 @@ typedef struct wfi_matmul_tile {
     uint32_t k;                      /* a split's steps are a multiple of it; 0: 1 */
     uint32_t splits;                 /* 0: 1 */
     const wfi_matmul_packed *packed; /* of A and B; NULL: both are read where the caller has them */
+    bool one_each;                   /* a dispatch for every output element */
 } wfi_matmul_tile;
 
 /* A variant's `constants`: what the product is (transposes, beta, bias, activation, output). */
@@ -99,6 +100,9 @@ double wfi_matmul_occupied(const wf_caps *caps, double work_items, double wanted
 double wfi_matmul_naive_fit(wfi_point *point);
 double wfi_matmul_register_fit(wfi_point *point);
 double wfi_matmul_vector_fit(wfi_point *point);
+double wfi_matmul_matvec_fit(wfi_point *point);
+/* Steps of the ladder that nothing chooses by itself: keeps the defaults. */
+double wfi_matmul_never_fit(wfi_point *point);
 
 /* matmul_cooperative_model.c */
 double wfi_matmul_cooperative_fit(wfi_point *point);
@@ -114,18 +118,40 @@ enum {
     WFI_LANES_N,
     WFI_STRIP,
     WFI_SPLITS,
+    WFI_UNROLL,
+    WFI_AHEAD,
     WFI_VECTOR_PARAMETERS
 };
+enum { WFI_SQUARE, WFI_SQUARE_K, WFI_SQUARE_PARAMETERS };
+enum { WFI_MATVEC_X, WFI_MATVEC_Y, WFI_MATVEC_WIDE, WFI_MATVEC_SPLITS, WFI_MATVEC_PARAMETERS };
+
+#define WFI_MOST_VECTORS 8 /* rows or columns of C that matvec takes */
 
 #define WFI_REGISTER_CONSTRAINTS 4
-#define WFI_VECTOR_CONSTRAINTS 9
+#define WFI_MATVEC_CONSTRAINTS 3
+#define WFI_VECTOR_CONSTRAINTS 11
 
 extern const wfi_parameter wfi_matmul_naive_parameters[WFI_NAIVE_PARAMETERS];
 extern const wfi_parameter wfi_matmul_register_parameters[WFI_REGISTER_PARAMETERS];
 extern const wfi_parameter wfi_matmul_vector_parameters[WFI_VECTOR_PARAMETERS];
+/* tile, and tile_k for the row that has it apart */
+extern const wfi_parameter wfi_matmul_square_parameters[WFI_SQUARE_PARAMETERS];
+extern const wfi_parameter wfi_matmul_matvec_parameters[WFI_MATVEC_PARAMETERS];
+extern const wfi_constraint wfi_matmul_dispatch_constraints[1];
+extern const wfi_constraint wfi_matmul_matvec_constraints[WFI_MATVEC_CONSTRAINTS];
 extern const wfi_constraint wfi_matmul_register_constraints[WFI_REGISTER_CONSTRAINTS];
 extern const wfi_constraint wfi_matmul_vector_constraints[WFI_VECTOR_CONSTRAINTS];
 
+void wfi_matmul_dispatch_group(const wfi_point *point, uint32_t size[3]);
+void wfi_matmul_square_group(const wfi_point *point, uint32_t size[3]);
+uint64_t wfi_matmul_tiled_shared(const wfi_point *point);
+uint64_t wfi_matmul_kstep_shared(const wfi_point *point);
+void wfi_matmul_matvec_group(const wfi_point *point, uint32_t size[3]);
+uint64_t wfi_matmul_matvec_shared(const wfi_point *point);
+/* Outputs of a group, along n where B is the large matrix, else along m. */
+uint32_t wfi_matmul_matvec_outputs(const wfi_point *point);
+bool wfi_matmul_matrix_is_b(const wfi_matmul_problem *p);
+bool wfi_matmul_by_sum(const wfi_matmul_problem *p); /* the large matrix lies along the sum */
 void wfi_matmul_naive_group(const wfi_point *point, uint32_t size[3]);
 void wfi_matmul_tile_group(const wfi_point *point, uint32_t size[3]);
 uint32_t wfi_matmul_tile_threads(const uint32_t *values);

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tool/cases.h"
 #include "tool/random.h"
@@ -8,81 +9,104 @@
 #define CHECK_OPERATIONS 5e7 /* multiply-adds that checking may cost on the host */
 
 typedef struct work {
-    void *a, *b, *c; /* host; a and b only where they are random */
-    const void *host_a, *host_b;
-    wf_buffer *device_a, *device_b, *device_c;
+    wf_matmul_params params;
+    uint64_t bytes[WF_MATMUL_BINDINGS];
+    void *made[WF_MATMUL_BINDINGS];       /* random operands */
+    const void *host[WF_MATMUL_BINDINGS]; /* what the device gets; C: before */
+    void *product;                        /* C: after */
+    wf_buffer *buffers[WF_MATMUL_BINDINGS];
     wf_plan *plan;
 } work;
 
 static void free_work(work *w)
 {
     wf_plan_destroy(&w->plan);
-    wf_buffer_destroy(&w->device_a);
-    wf_buffer_destroy(&w->device_b);
-    wf_buffer_destroy(&w->device_c);
-    free(w->a);
-    free(w->b);
-    free(w->c);
+    for (int i = 0; i < WF_MATMUL_BINDINGS; i++) {
+        wf_buffer_destroy(&w->buffers[i]);
+        free(w->made[i]);
+    }
+    free(w->product);
+}
+
+/* The type of what a binding holds; C and bias of i8 are whole numbers, which fill_whole makes. */
+static wf_type binding_type(const wf_matmul_params *p, int binding)
+{
+    const bool sums =
+        binding == WF_MATMUL_BIAS || (binding == WF_MATMUL_C && p->output == WF_MATMUL_OUTPUT_SUMS);
+    return sums && p->type != WF_TYPE_F64 ? WF_TYPE_F32 : p->type;
+}
+
+static void fill(const wf_matmul_params *p, int binding, uint64_t bytes, uint64_t seed, void *data)
+{
+    if (p->type == WF_TYPE_I8 && binding >= WF_MATMUL_C) {
+        for (uint64_t i = 0; i < bytes / 4; i++)
+            ((int32_t *)data)[i] = (int32_t)(wfi_random_bits(&seed) % 2001) - 1000;
+        return;
+    }
+    const wf_type type = binding_type(p, binding);
+    wfi_random_fill(data, type, (size_t)(bytes / wf_type_size(type)), seed);
 }
 
 static wf_result make_inputs(const wfi_session *session, const wfi_matmul_request *r, work *w)
 {
-    const size_t size = wf_type_size(r->type);
-    w->c = malloc((size_t)(r->m * r->n) * size);
-    if (!r->a)
-        w->a = malloc((size_t)(r->m * r->k) * size);
-    if (!r->b)
-        w->b = malloc((size_t)(r->k * r->n) * size);
-    w->host_a = r->a ? r->a : w->a;
-    w->host_b = r->b ? r->b : w->b;
-    if (!w->c || !w->host_a || !w->host_b)
-        return WF_ERROR_OUT_OF_HOST_MEMORY;
-    if (w->a)
-        wfi_random_fill(w->a, r->type, (size_t)(r->m * r->k), session->common->seed);
-    if (w->b)
-        wfi_random_fill(w->b, r->type, (size_t)(r->k * r->n), session->common->seed + 1);
-    return WF_SUCCESS;
+    const void *const given[] = {r->a, r->b, r->c, r->bias};
+    for (int i = 0; i < WF_MATMUL_BINDINGS; i++) {
+        const bool read = i != WF_MATMUL_C || w->params.beta != 0;
+        w->host[i] = given[i];
+        if (w->bytes[i] == 0 || !read || given[i])
+            continue;
+        w->made[i] = malloc((size_t)w->bytes[i]);
+        if (!w->made[i])
+            return WF_ERROR_OUT_OF_HOST_MEMORY;
+        fill(&w->params, i, w->bytes[i], session->common->seed + (uint64_t)i, w->made[i]);
+        w->host[i] = w->made[i];
+    }
+    w->product = malloc((size_t)w->bytes[WF_MATMUL_C]);
+    return w->product ? WF_SUCCESS : WF_ERROR_OUT_OF_HOST_MEMORY;
 }
 
-static wf_result upload(wf_device *device, const wfi_matmul_request *r, work *w)
+static wf_result upload(wf_device *device, work *w)
 {
-    const uint64_t size = wf_type_size(r->type);
-    wf_result result = wf_buffer_create(device, r->m * r->k * size, WF_MEMORY_DEVICE, &w->device_a);
-    if (result == WF_SUCCESS)
-        result = wf_buffer_create(device, r->k * r->n * size, WF_MEMORY_DEVICE, &w->device_b);
-    if (result == WF_SUCCESS)
-        result = wf_buffer_create(device, r->m * r->n * size, WF_MEMORY_DEVICE, &w->device_c);
-    if (result == WF_SUCCESS)
-        result = wf_buffer_write(w->device_a, 0, w->host_a, r->m * r->k * size);
-    if (result == WF_SUCCESS)
-        result = wf_buffer_write(w->device_b, 0, w->host_b, r->k * r->n * size);
-    /* NaN everywhere: an element that is not written shows. */
-    if (result == WF_SUCCESS)
-        result = wf_buffer_fill(w->device_c, 0, wf_buffer_size(w->device_c), UINT32_MAX);
+    wf_result result = WF_SUCCESS;
+    for (int i = 0; i < WF_MATMUL_BINDINGS && result == WF_SUCCESS; i++) {
+        if (w->bytes[i] == 0)
+            continue;
+        const uint64_t room = (w->bytes[i] + 3) / 4 * 4;
+        result = wf_buffer_create(device, room, WF_MEMORY_DEVICE, &w->buffers[i]);
+        /* NaN everywhere: an element that is not written shows. */
+        if (result == WF_SUCCESS)
+            result = wf_buffer_fill(w->buffers[i], 0, room, UINT32_MAX);
+        if (result == WF_SUCCESS && w->host[i])
+            result = wf_buffer_write(w->buffers[i], 0, w->host[i], w->bytes[i]);
+    }
     return result;
 }
 
 static wf_bindings bindings_of(const work *w)
 {
-    return (wf_bindings){.size = sizeof(wf_bindings),
-                         .items = {[WF_MATMUL_A] = {.buffer = w->device_a},
-                                   [WF_MATMUL_B] = {.buffer = w->device_b},
-                                   [WF_MATMUL_C] = {.buffer = w->device_c}}};
+    wf_bindings bindings = {.size = sizeof bindings};
+    for (int i = 0; i < WF_MATMUL_BINDINGS; i++)
+        bindings.items[i].buffer = w->buffers[i];
+    return bindings;
 }
 
 /* Runs once and compares; a product that is wrong is not timed. */
-static wf_result verify(const wfi_session *session, const wf_matmul_params *params,
-                        const wfi_matmul_request *r, work *w, wfi_result_case *out)
+static wf_result verify(const wfi_session *session, work *w, wfi_result_case *out)
 {
     const wf_bindings bindings = bindings_of(w);
-    const wf_matmul_inputs inputs = {.size = sizeof inputs, .a = w->host_a, .b = w->host_b};
-    const double affordable = CHECK_OPERATIONS / (double)r->k;
+    const wf_matmul_inputs inputs = {.size = sizeof inputs,
+                                     .a = w->host[WF_MATMUL_A],
+                                     .b = w->host[WF_MATMUL_B],
+                                     .bias = w->host[WF_MATMUL_BIAS],
+                                     .c = w->host[WF_MATMUL_C]};
+    const double affordable = CHECK_OPERATIONS / ((double)w->params.k + 1);
     wf_result result = wf_plan_run(w->plan, &bindings);
     if (result == WF_SUCCESS)
-        result = wf_buffer_read(w->device_c, 0, w->c, r->m * r->n * wf_type_size(r->type));
+        result = wf_buffer_read(w->buffers[WF_MATMUL_C], 0, w->product, w->bytes[WF_MATMUL_C]);
     if (result == WF_SUCCESS)
-        result = wf_matmul_check(params, &inputs, w->c, affordable < 64 ? 64 : (uint64_t)affordable,
-                                 session->common->seed, &out->check);
+        result = wf_matmul_check(&w->params, &inputs, w->product,
+                                 affordable < 64 ? 64 : (uint64_t)affordable, session->common->seed,
+                                 &out->check);
     out->has_check = result == WF_SUCCESS;
     if (out->has_check && !(out->check.error_over_bound <= 1))
         wfi_case_fail_text(out, WFI_STATUS_FAILED,
@@ -101,54 +125,71 @@ static wf_result measure(wfi_session *session, const wfi_matmul_request *r, work
     wf_result result = wf_plan_measure(w->plan, &bindings, &params, &out->timing);
     if (result != WF_SUCCESS)
         return result;
+    const bool narrow = r->type != WF_TYPE_F32 && r->type != WF_TYPE_F64;
     out->has_timing = true;
     out->rate = out->plan.flops / out->timing.median_us * 1e-3;
     out->rate_unit = "GFLOPS";
-    out->percent = out->rate * 1e9 / wfi_session_fma_rate(session, r->type) * 100;
+    /* Narrow types are no common yardstick: what a device does with them differs by instruction. */
+    out->percent =
+        narrow ? (double)NAN : out->rate * 1e9 / wfi_session_fma_rate(session, r->type) * 100;
     out->percent_of = "measured multiply-add rate";
     return WF_SUCCESS;
+}
+
+static void describe(const wf_matmul_params *p, wfi_result_case *out)
+{
+    snprintf(out->name, sizeof out->name, "%llux%llux%llu", (unsigned long long)p->m,
+             (unsigned long long)p->n, (unsigned long long)p->k);
+    wfi_result_case_fact(out, "m", (double)p->m);
+    wfi_result_case_fact(out, "n", (double)p->n);
+    wfi_result_case_fact(out, "k", (double)p->k);
+    if (p->batch > 1)
+        wfi_result_case_fact(out, "batch", (double)p->batch);
+    if (p->transpose_a)
+        wfi_result_case_fact(out, "transpose_a", 1);
+    if (p->transpose_b)
+        wfi_result_case_fact(out, "transpose_b", 1);
+    out->type = wf_type_name(p->type);
+    out->plan.size = sizeof out->plan;
 }
 
 wf_result wfi_case_matmul(wfi_session *session, const wfi_matmul_request *request,
                           wfi_result_case *out, void **product)
 {
     const wfi_matmul_request *r = request;
-    work w = {0};
-    const wf_matmul_params params = {.size = sizeof params,
-                                     .m = r->m,
-                                     .n = r->n,
-                                     .k = r->k,
-                                     .type = r->type,
-                                     .tuning = &session->tuning};
+    work w = {.params = r->more};
+    w.params.size = sizeof w.params;
+    w.params.m = r->m;
+    w.params.n = r->n;
+    w.params.k = r->k;
+    w.params.type = r->type;
+    w.params.tuning = &session->tuning;
     wfi_result_case_init(out, "matmul");
-    snprintf(out->name, sizeof out->name, "%llux%llux%llu", (unsigned long long)r->m,
-             (unsigned long long)r->n, (unsigned long long)r->k);
-    wfi_result_case_fact(out, "m", (double)r->m);
-    wfi_result_case_fact(out, "n", (double)r->n);
-    wfi_result_case_fact(out, "k", (double)r->k);
-    out->type = wf_type_name(r->type);
-    out->plan.size = sizeof out->plan;
-    const double m = (double)r->m, n = (double)r->n, k = (double)r->k;
-    const double bytes = (m * k + k * n + m * n) * (double)wf_type_size(r->type);
+    describe(&w.params, out);
+    /* Planned first where the parameters are wrong, since the device's log then says how. */
+    wf_result result = wf_matmul_bytes(&w.params, w.bytes);
+    double bytes = 0;
+    for (int i = 0; i < WF_MATMUL_BINDINGS; i++)
+        bytes += result == WF_SUCCESS ? (double)w.bytes[i] : 0;
     if (!wfi_session_fits(session, out, bytes, bytes))
         return WF_ERROR_TOO_LARGE;
-    wf_result result = wf_matmul_plan(session->device, &params, &w.plan);
+    result = wf_matmul_plan(session->device, &w.params, &w.plan);
     if (result == WF_SUCCESS)
         result = wf_plan_describe(w.plan, &out->plan);
     out->has_plan = result == WF_SUCCESS;
     if (result == WF_SUCCESS)
         result = make_inputs(session, r, &w);
     if (result == WF_SUCCESS)
-        result = upload(session->device, r, &w);
+        result = upload(session->device, &w);
     if (result == WF_SUCCESS)
-        result = verify(session, &params, r, &w, out);
+        result = verify(session, &w, out);
     if (result == WF_SUCCESS && out->status == WFI_STATUS_OK)
         result = measure(session, r, &w, out);
     if (result != WF_SUCCESS)
         wfi_case_fail(session, out, result);
     if (product && out->status == WFI_STATUS_OK) {
-        *product = w.c;
-        w.c = NULL;
+        *product = w.product;
+        w.product = NULL;
     }
     free_work(&w);
     return result;

@@ -9,11 +9,13 @@
 typedef struct wfi_matmul_request {
     uint64_t m, n, k;
     wf_type type;
-    const void *a, *b; /* row-major, of the type; NULL: random */
+    wf_matmul_params more; /* all else of the product; sizes, type and tuning are not looked at */
+    const void *a, *b;     /* as the parameters lay them out; NULL: random */
+    const void *c, *bias;  /* likewise, where the parameters use them */
     double budget_seconds;
 } wfi_matmul_request;
 
-/* *product (may be NULL) gets C, malloc'ed, when the case is ok. */
+/* *product (may be NULL) gets C as the parameters lay it out, malloc'ed, when the case is ok. */
 wf_result wfi_case_matmul(wfi_session *session, const wfi_matmul_request *request,
                           wfi_result_case *out, void **product);
 

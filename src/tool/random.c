@@ -14,9 +14,6 @@ void wfi_random_fill(void *data, wf_type type, size_t count, uint64_t seed)
         const uint64_t bits = wfi_random_bits(&seed);
         /* 24 bits make every f32 of the range exact: both types get the same numbers. */
         const double value = (double)(bits >> 40) * 0x1p-23 - 1.0;
-        if (type == WF_TYPE_F64)
-            ((double *)data)[i] = value;
-        else
-            ((float *)data)[i] = (float)value;
+        wf_element_set(type, data, i, type == WF_TYPE_I8 ? value * 127 : value);
     }
 }
