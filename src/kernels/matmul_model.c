@@ -99,12 +99,15 @@ double wfi_matmul_register_fit(wfi_point *point)
                       512);
 }
 
-/* Bytes decide: FLOPS_A_BYTE multiply-adds fit into the time of one. */
+/* Where bytes decide: operations in the time of one, on an H100 (62.3 TFLOPS, 3.0 TB/s) and on CPU
+ * devices. */
 #define FLOPS_A_BYTE 20.0
+#define CPU_FLOPS_A_BYTE 1.0
 
-static double memory_time(const wfi_problem *problem)
+static double memory_time(const wfi_point *point)
 {
-    return wfi_matmul_least_bytes(problem) * FLOPS_A_BYTE;
+    const bool cpu = point->caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    return wfi_matmul_least_bytes(point->problem) * (cpu ? CPU_FLOPS_A_BYTE : FLOPS_A_BYTE);
 }
 
 static const block vector_blocks[] = {
@@ -119,13 +122,70 @@ double wfi_matmul_never_fit(wfi_point *point)
     return -1;
 }
 
-/* Each work-item has twice the loads in flight that `register` has: half as many hide latency. */
+/* Parts of the sum that give two work-groups a compute unit, each at least LEAST_STEPS long. */
+#define LEAST_STEPS 128.0
+
+static uint32_t splits_for(const wfi_point *point, double tiles, double units)
+{
+    const double k = (double)point->problem->matmul.k;
+    uint32_t splits = 1;
+    while (splits * 2 * tiles <= 2 * units && k / (splits * 2) >= LEAST_STEPS && splits < 512)
+        splits *= 2;
+    return splits;
+}
+
+static double tile_count(const wfi_matmul_problem *p, double tile_m, double tile_n)
+{
+    return ceil((double)p->m / tile_m) * ceil((double)p->n / tile_n) * (double)p->batch;
+}
+
+/* What an H100 measured best (bench/NOTES.md) by how many tiles there are for a compute unit. With
+ * many, work-groups hide each other's latency; with few, registers loaded ahead do. */
+static void set_gpu_block(wfi_point *point)
+{
+    static const block thin = {128, 16, 16, 8, 4}, many = {64, 128, 8, 8, 8},
+                       many_narrow = {128, 128, 16, 8, 8}, some = {64, 128, 16, 8, 8},
+                       deep = {64, 64, 16, 8, 8}, few = {32, 64, 32, 4, 4};
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const double units = point->caps->compute_units ? point->caps->compute_units : UNKNOWN_UNITS;
+    const double tiles = tile_count(p, 64, 128);
+    const block *chosen = &few;
+    bool ahead = true;
+    if (p->n <= 16) {
+        chosen = &thin;
+    } else if (tiles >= 8 * units) {
+        chosen = (wfi_matmul_wide_bits(p) & 3) == 3 ? &many : &many_narrow;
+        ahead = false;
+    } else if (tiles * 2 >= units) {
+        chosen = &some;
+    } else if ((double)p->k >= 16 * fmax((double)p->m, (double)p->n)) {
+        chosen = &deep;
+    } else {
+        ahead = false;
+    }
+    set_block(point, chosen);
+    point->values[WFI_AHEAD] = ahead;
+    point->values[WFI_SPLITS] =
+        splits_for(point, tile_count(p, chosen->tile_m, chosen->tile_n), units);
+}
+
 double wfi_matmul_vector_fit(wfi_point *point)
 {
-    const double time =
-        best_block(point, vector_blocks, sizeof vector_blocks / sizeof *vector_blocks, 256);
+    double time = -1;
+    wfi_point trial = *point;
+    trial.values[WFI_WIDE] = 0;
+    if (point->caps->device_type != VK_PHYSICAL_DEVICE_TYPE_CPU) {
+        set_gpu_block(&trial);
+        if (wfi_point_legal(&trial, NULL)) {
+            time = block_time(&trial, 256);
+            memcpy(point->values, trial.values, sizeof trial.values);
+        }
+    }
+    /* Each work-item has twice the loads in flight that `register` has: half as many hide latency. */
+    if (time < 0)
+        time = best_block(point, vector_blocks, sizeof vector_blocks / sizeof *vector_blocks, 256);
     point->values[WFI_WIDE] = wfi_matmul_wide_bits(&point->problem->matmul);
-    return time < 0 ? time : fmax(time * VECTOR_GAIN, 1.3 * memory_time(point->problem));
+    return time < 0 ? time : fmax(time * VECTOR_GAIN, 1.3 * memory_time(point));
 }
 
 double wfi_matmul_matvec_fit(wfi_point *point)
@@ -133,10 +193,14 @@ double wfi_matmul_matvec_fit(wfi_point *point)
     const wfi_matmul_problem *p = &point->problem->matmul;
     uint32_t *v = point->values;
     const bool by_sum = wfi_matmul_by_sum(p), is_b = wfi_matmul_matrix_is_b(p);
-    const uint32_t most = point->caps->max_invocations < 256 ? point->caps->max_invocations : 256;
+    /* Along the outputs, an H100 wants a whole work-group of 1024 on 32 columns. */
+    const bool cpu = point->caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    const uint32_t wanted = by_sum || cpu ? 256 : 1024;
+    const uint32_t most =
+        point->caps->max_invocations < wanted ? point->caps->max_invocations : wanted;
     v[WFI_MATVEC_X] = by_sum ? 32 : 8;
     v[WFI_MATVEC_Y] = by_sum ? most / 32 : most / 8;
     v[WFI_MATVEC_WIDE] = wfi_matmul_wide_bits(p) & (is_b ? 2u : 1u);
     v[WFI_MATVEC_SPLITS] = 1;
-    return wfi_point_legal(point, NULL) ? memory_time(point->problem) : -1;
+    return wfi_point_legal(point, NULL) ? memory_time(point) : -1;
 }

@@ -133,7 +133,7 @@ static int read_others(const arguments *args, wfi_matmul_request *r, matrices *f
 {
     const bool whole = r->type == WF_TYPE_I8;
     const uint64_t batch = r->more.batch ? r->more.batch : 1;
-    uint64_t shape[2];
+    uint64_t shape[2] = {0};
     int code = WFI_EXIT_DONE;
     if (args->bias) {
         code = read_matrix(args->bias, sum_type(r), whole, 1, shape, &files->bias);

@@ -9,7 +9,7 @@
 
 /* splitmix64 (Steele, Lea, Flood 2014). */
 uint64_t wfi_random_bits(uint64_t *state);
-/* Fills F32 or F64 elements with values in [-1, 1). */
+/* Fills with values in [-1, 1), or of I8 in [-127, 127). */
 void wfi_random_fill(void *data, wf_type type, size_t count, uint64_t seed);
 
 #endif

@@ -12,7 +12,7 @@
 #include "core/device.h"
 #include "points.h"
 
-#define RANDOM_POINTS 6
+#define RANDOM_POINTS 3
 
 typedef struct shape {
     uint32_t m, n, k;
@@ -20,8 +20,8 @@ typedef struct shape {
 
 /* All get the model's values of every variant, the first WALKED every candidate too. */
 #define WALKED 1
-static const shape edge_shapes[] = {{37, 129, 71}, {64, 68, 60}, {1, 1, 1},   {1, 67, 33},
-                                    {67, 1, 33},   {33, 67, 1},  {31, 32, 33}};
+static const shape edge_shapes[] = {
+    {37, 129, 71}, {64, 68, 60}, {1, 1, 1}, {1, 67, 33}, {67, 1, 33}};
 
 /* Device and host copies of one product's operands. */
 typedef struct product {
@@ -155,7 +155,11 @@ static void every_point_is_right(void **state)
         for (uint32_t v = 0; v < family->variant_count; v++) {
             if (!family->variants[v].modules[WF_TYPE_F32])
                 continue;
-            if (s < WALKED)
+            bool repeated = false; /* a step of the ladder that shares its module */
+            for (uint32_t u = 0; u < v; u++)
+                repeated = repeated || family->variants[u].modules[WF_TYPE_F32] ==
+                                           family->variants[v].modules[WF_TYPE_F32];
+            if (s < WALKED && !repeated)
                 points +=
                     test_each_small_point(wf_device_caps(*state), &problem, &family->variants[v],
                                           RANDOM_POINTS, &random, run_point, &p);

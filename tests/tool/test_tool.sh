@@ -59,6 +59,9 @@ expect 0 '"max_invocations": 128,' devices --limits minimum --json -
 expect 0 '--shape' matmul --help
 expect 0 'verified .*against f64' matmul --shape 65x33x47 --repeat 2
 expect 0 'verified' matmul --shape 1x1x1 --repeat 1 --limits minimum
+expect 0 'verified' matmul --shape 33x65x47 --transpose-a --transpose-b --alpha 0.5 --beta -1 \
+    --random-bias --activation gelu --ldc 70 --batch 3 --repeat 1
+expect 0 'variant +dispatch.*810 dispatches' matmul --shape 30x27x20 --variant dispatch --repeat 1
 expect 0 'variant +naive' matmul --shape 40x50x60 --variant naive --repeat 1
 expect 0 'tile_m=16.*forced' matmul --shape 40x50x60 --variant register --set tile_m=16 \
     --set thread_m=2 --repeat 1
@@ -175,6 +178,12 @@ npy F.npy '<f4' '(2, 3)' "$one$one$two$one$three$one" True
 expect 0 'verified' matmul F.npy B.npy -o C2.npy --repeat 1
 check 'Fortran order gives the same C' cmp C.npy C2.npy
 
+expect 0 'verified' matmul B.npy A.npy --transpose-a --transpose-b --repeat 1 -o C3.npy
+check 'the product of transposes is the transposed product' \
+    sh -c "tail -c 8 C3.npy | od -An -tf4 | grep -qE '^ +9 +4$'"
+expect 0 'verified' matmul A.npy B.npy --beta 2 -c C.npy --activation relu --repeat 1 -o C4.npy
+check 'C = A B + 2 C' sh -c "tail -c 8 C4.npy | od -An -tf4 | grep -qE '^ +27 +12$'"
+
 # --- devices that are not there
 expect 3 "no device matches 'nosuchdevice'" matmul --shape 4x4x4 --device nosuchdevice
 expect 3 'no device 99' matmul --shape 4x4x4 --device 99
@@ -205,6 +214,10 @@ expect 2 "'4x4x4x4'" matmul --shape 4x4x4x4
 expect 2 "'99999999999x1x1'" matmul --shape 99999999999x1x1
 expect 2 "'abc'" matmul --shape abc
 expect 2 'two .npy files' matmul A.npy
+expect 2 "'foo' is none of its values" matmul --shape 4x4x4 --activation foo
+expect 2 "'nan' is not a finite number" matmul --shape 4x4x4 --alpha nan
+expect 2 'go with --shape' matmul A.npy B.npy --lda 9
+expect 2 'goes with --beta' matmul A.npy B.npy -c A.npy
 expect 2 "has no variant 'nothing'" matmul --shape 4x4x4 --variant nothing
 expect 2 "no constant 'nothing'" matmul --shape 4x4x4 --variant naive --set nothing=3
 expect 2 'multiple of thread_m' matmul --shape 4x4x4 --variant register --set tile_m=9 \
