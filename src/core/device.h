@@ -41,7 +41,7 @@ struct wf_device {
     VkQueryPool queries; /* 2 timestamps; none where the queue has no timestamps */
 
     double dispatch_seconds; /* longest dispatch by prediction; 0: no bound */
-    double slowness;         /* measured over predicted time, of what ran so far */
+    _Atomic double slowness; /* measured over predicted time, of what ran so far */
     bool capture_statistics; /* asked for, and offered */
     wfi_pipeline_cache cache;
     char *cache_directory; /* NULL: nothing is kept on disk */

@@ -1,0 +1,67 @@
+/* What a plan is made of; for the plan_*.c files alone. */
+#ifndef WFI_KERNELS_PLAN_OBJECT_H
+#define WFI_KERNELS_PLAN_OBJECT_H
+
+#include "core/compile.h"
+#include "kernels/plan.h"
+
+/* A descriptor set of one step, and what it was written with. */
+typedef struct wfi_kept_set {
+    VkDescriptorSet set;
+    VkDescriptorBufferInfo buffers[WF_MAX_BINDINGS];
+} wfi_kept_set;
+
+struct wf_plan {
+    wfi_object object;
+    wf_device *device;
+    wf_jobs jobs; /* submit NULL: pipelines are compiled in the call */
+    wfi_problem problem;
+    wfi_choice choice;
+
+    uint32_t pipeline_count, step_count, binding_count, own_count;
+    wfi_pipeline *pipelines;
+    wfi_compile **compiles; /* a pipeline; NULL: it is compiled and the plan's own */
+    bool compiling;
+    wfi_step *steps;
+    wfi_binding_spec bindings[WF_MAX_BINDINGS];
+    wf_buffer **own;
+    wf_buffer **staging; /* an own buffer; NULL: it has its data, or starts at zero */
+    bool wants_upload;   /* wf_plan_record_upload was not recorded yet */
+    uint64_t workspace;
+    void *kept; /* the family's own; NULL: none */
+    void (*destroy_kept)(void *kept);
+
+    /* Without push descriptors, or with keep_sets: WFI_SET_RING sets a step, kept for the plan's life. */
+    bool keep_sets;
+    VkDescriptorPool pool;
+    wfi_kept_set *sets;  /* step_count x WFI_SET_RING */
+    uint32_t *sets_used; /* a step */
+};
+
+/* A caller's binding made concrete. */
+typedef struct wfi_bound {
+    VkBuffer buffer;
+    uint64_t offset, bytes;
+} wfi_bound;
+
+/* plan.c: takes over what compile jobs have made; as wf_plan_status. */
+wf_result wfi_plan_collect(wf_plan *plan);
+
+/* plan_bind.c: resolves all bindings; the workspace comes last, at index binding_count. */
+wf_result wfi_plan_resolve(const wf_plan *plan, const wf_bindings *bindings,
+                           wfi_bound all[WF_MAX_BINDINGS + 1]);
+/* Finds (and writes) every step's set before anything is recorded. */
+wf_result wfi_plan_prepare_sets(wf_plan *plan, const wfi_bound *all);
+/* The buffers of a step's slots. */
+void wfi_plan_step_buffers(const wf_plan *plan, const wfi_step *step, const wfi_bound *all,
+                           VkDescriptorBufferInfo infos[WF_MAX_BINDINGS]);
+void wfi_plan_fill_writes(const VkDescriptorBufferInfo *infos, uint32_t count, VkDescriptorSet set,
+                          VkWriteDescriptorSet *writes);
+/* The kept set of a step with these buffers, written now if it is new; NULL: the ring is full. */
+const wfi_kept_set *wfi_plan_find_set(wf_plan *plan, uint32_t step_index,
+                                      const VkDescriptorBufferInfo *infos);
+
+/* plan_record.c: takes a measured time of an execution into account. */
+void wfi_plan_learn(wf_plan *plan, double seconds);
+
+#endif

@@ -1,0 +1,194 @@
+/* Recording a plan's steps, in parts where a dispatch would take too long, and its upload. */
+#include <string.h>
+
+#include "core/command.h"
+#include "core/params.h"
+#include "kernels/plan_object.h"
+
+/* ------------------------------------------------------------------------------------ duration */
+
+#define UNIT_FLOPS 25e9 /* what a compute unit reaches with middling code */
+#define UNIT_BYTES 4e9
+#define UNITS_INTEGRATED 8
+#define UNITS_DISCRETE 32
+#define SCALE_MOST 1e3
+
+/* By the problem's least work and what devices of its kind reach, without what was learned. */
+static double guess_seconds(const wf_plan *plan)
+{
+    const wf_caps *caps = &plan->device->caps;
+    const wfi_family *family = wfi_family_get(plan->problem.family);
+    const bool discrete = caps->device_type == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+    const double units = caps->compute_units ? caps->compute_units
+                         : discrete          ? UNITS_DISCRETE
+                                             : UNITS_INTEGRATED;
+    const double slow = plan->problem.type == WF_TYPE_F64 ? 16 : 1;
+    return family->flops(&plan->problem) * slow / (units * UNIT_FLOPS) +
+           family->least_bytes(&plan->problem) / (units * UNIT_BYTES);
+}
+
+double wfi_plan_expected_seconds(const wf_plan *plan)
+{
+    const double slowness = plan->device->slowness;
+    return guess_seconds(plan) * (slowness > 0 ? slowness : 1);
+}
+
+/* Takes a measured time into account, half and half with what was known. */
+void wfi_plan_learn(wf_plan *plan, double seconds)
+{
+    const double guess = guess_seconds(plan);
+    wf_device *device = plan->device;
+    if (!(guess > 0) || !(seconds > 0) || !(device->dispatch_seconds > 0))
+        return;
+    double ratio = seconds / guess;
+    ratio = ratio > SCALE_MOST ? SCALE_MOST : ratio < 1 / SCALE_MOST ? 1 / SCALE_MOST : ratio;
+    device->slowness = device->slowness > 0 ? (device->slowness + ratio) / 2 : ratio;
+}
+
+static double all_groups(const wfi_step *step)
+{
+    return (double)step->groups[0] * step->groups[1] * step->groups[2];
+}
+
+/* Into how many dispatches the step goes; its share of the time is that of its work-groups. */
+static uint32_t parts_of(const wf_plan *plan, const wfi_step *step, int *axis)
+{
+    double groups = 0;
+    *axis = step->groups[2] > 1 ? 2 : step->groups[1] > 1 ? 1 : 0;
+    if (!step->divisible || !(plan->device->dispatch_seconds > 0))
+        return 1;
+    for (uint32_t i = 0; i < plan->step_count; i++)
+        groups += all_groups(&plan->steps[i]);
+    const double parts = wfi_plan_expected_seconds(plan) * all_groups(step) / groups /
+                         plan->device->dispatch_seconds;
+    const uint32_t most = step->groups[*axis];
+    return parts >= most ? most : parts > 1 ? (uint32_t)parts + 1 : 1;
+}
+
+static void dispatch(wf_plan *plan, VkCommandBuffer command_buffer, const wfi_step *step)
+{
+    const struct VolkDeviceTable *fn = &plan->device->fn;
+    int axis;
+    const uint32_t parts = parts_of(plan, step, &axis);
+    if (parts <= 1) {
+        fn->vkCmdDispatch(command_buffer, step->groups[0], step->groups[1], step->groups[2]);
+        return;
+    }
+    for (uint32_t i = 0; i < parts; i++) {
+        uint32_t base[3] = {0, 0, 0}, count[3];
+        memcpy(count, step->groups, sizeof count);
+        base[axis] = (uint32_t)((uint64_t)step->groups[axis] * i / parts);
+        count[axis] = (uint32_t)((uint64_t)step->groups[axis] * (i + 1) / parts) - base[axis];
+        fn->vkCmdDispatchBase(command_buffer, base[0], base[1], base[2], count[0], count[1],
+                              count[2]);
+    }
+}
+
+static void record_step(wf_plan *plan, VkCommandBuffer command_buffer, uint32_t index,
+                        const wfi_bound *all, uint32_t turn)
+{
+    wf_device *device = plan->device;
+    const wfi_step *step = &plan->steps[index];
+    const wfi_pipeline *pipeline = &plan->pipelines[step->pipeline];
+    VkDescriptorBufferInfo infos[WF_MAX_BINDINGS];
+    VkWriteDescriptorSet writes[WF_MAX_BINDINGS];
+    wfi_plan_step_buffers(plan, step, all, infos);
+    if (step->barrier)
+        wfi_barrier_compute(device, command_buffer);
+    device->fn.vkCmdBindPipeline(command_buffer, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->vk);
+    if (plan->sets) {
+        const wfi_kept_set *kept = wfi_plan_find_set(plan, index, infos);
+        device->fn.vkCmdBindDescriptorSets(command_buffer, VK_PIPELINE_BIND_POINT_COMPUTE,
+                                           pipeline->layout, 0, 1, &kept->set, 0, NULL);
+    } else {
+        wfi_plan_fill_writes(infos, step->slot_count, VK_NULL_HANDLE, writes);
+        device->fn.vkCmdPushDescriptorSetKHR(command_buffer, VK_PIPELINE_BIND_POINT_COMPUTE,
+                                             pipeline->layout, 0, step->slot_count, writes);
+    }
+    if (step->push_bytes) {
+        unsigned char push[WFI_MAX_PUSH];
+        memcpy(push, step->push, step->push_bytes);
+        if (step->takes_turn)
+            memcpy(push, &turn, sizeof turn);
+        device->fn.vkCmdPushConstants(command_buffer, pipeline->layout, VK_SHADER_STAGE_COMPUTE_BIT,
+                                      0, step->push_bytes, push);
+    }
+    dispatch(plan, command_buffer, step);
+}
+
+static wf_result recordable(wf_plan *plan)
+{
+    wf_result result = wfi_device_usable(plan->device, "wf_plan_record");
+    if (result != WF_SUCCESS)
+        return result;
+    result = wfi_plan_collect(plan);
+    if (result == WF_SUCCESS && plan->wants_upload)
+        return wfi_fail(&plan->device->log, WF_NOT_READY,
+                        "wf_plan_record: wf_plan_record_upload must be recorded first");
+    return result;
+}
+
+wf_result wfi_plan_record_turn(wf_plan *plan, VkCommandBuffer command_buffer,
+                               const wf_bindings *bindings, uint32_t turn)
+{
+    wfi_bound all[WF_MAX_BINDINGS + 1] = {{0}};
+    wf_bindings read;
+    if (!plan || !command_buffer || !bindings)
+        return wfi_fail(plan ? &plan->device->log : NULL, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_plan_record: bad parameters");
+    wf_result result = recordable(plan);
+    if (result == WF_SUCCESS)
+        result =
+            wfi_params_read(&plan->device->log, "wf_plan_record", bindings, &read, sizeof read);
+    if (result == WF_SUCCESS)
+        result = wfi_plan_resolve(plan, &read, all);
+    if (result == WF_SUCCESS)
+        result = wfi_plan_prepare_sets(plan, all);
+    for (uint32_t i = 0; result == WF_SUCCESS && i < plan->step_count; i++)
+        record_step(plan, command_buffer, i, all, turn);
+    return result;
+}
+
+wf_result wf_plan_record(wf_plan *plan, VkCommandBuffer command_buffer, const wf_bindings *bindings)
+{
+    return wfi_plan_record_turn(plan, command_buffer, bindings, 0);
+}
+
+bool wf_plan_needs_upload(const wf_plan *plan)
+{
+    return plan->wants_upload;
+}
+
+wf_result wf_plan_record_upload(wf_plan *plan, VkCommandBuffer command_buffer)
+{
+    if (!plan || !command_buffer)
+        return wfi_fail(plan ? &plan->device->log : NULL, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_plan_record_upload: bad parameters");
+    wf_device *device = plan->device;
+    wf_result result = wfi_device_usable(device, "wf_plan_record_upload");
+    if (result != WF_SUCCESS || !plan->wants_upload)
+        return result;
+    for (uint32_t i = 0; i < plan->own_count; i++)
+        if (plan->staging[i])
+            wfi_record_copy(device, command_buffer, plan->staging[i], 0, plan->own[i], 0,
+                            plan->staging[i]->bytes);
+        else if (!plan->own[i]->mapped)
+            device->fn.vkCmdFillBuffer(command_buffer, plan->own[i]->vk, 0, plan->own[i]->bytes, 0);
+    wfi_barrier(device, command_buffer);
+    plan->wants_upload = false;
+    return WF_SUCCESS;
+}
+
+void wf_plan_trim(wf_plan *plan)
+{
+    if (plan->wants_upload)
+        return;
+    for (uint32_t i = 0; i < plan->own_count; i++)
+        wf_buffer_destroy(&plan->staging[i]);
+}
+
+void wf_plan_forget_bindings(wf_plan *plan)
+{
+    if (plan->sets)
+        memset(plan->sets_used, 0, plan->step_count * sizeof *plan->sets_used);
+}

@@ -1,0 +1,105 @@
+/* What a plan tells of itself, and running it on the device's own queue. */
+#include <string.h>
+
+#include "core/command.h"
+#include "core/params.h"
+#include "core/timing.h"
+#include "kernels/plan_object.h"
+
+uint64_t wf_plan_workspace(const wf_plan *plan)
+{
+    return plan->workspace;
+}
+
+/* The kernel of the step with the most work-items. */
+static void describe_kernel(const wf_plan *plan, wf_kernel_info *kernel)
+{
+    double most = -1;
+    for (uint32_t i = 0; i < plan->step_count; i++) {
+        const wfi_step *step = &plan->steps[i];
+        const wfi_pipeline *pipeline = plan->compiles[step->pipeline]
+                                           ? wfi_compile_pipeline(plan->compiles[step->pipeline])
+                                           : &plan->pipelines[step->pipeline];
+        const uint64_t groups = (uint64_t)step->groups[0] * step->groups[1] * step->groups[2];
+        const double items = (double)groups * pipeline->group_size[0] * pipeline->group_size[1] *
+                             pipeline->group_size[2];
+        if (items <= most)
+            continue;
+        most = items;
+        wfi_describe_pipeline(&plan->choice.point, pipeline, groups, kernel);
+    }
+}
+
+wf_result wf_plan_describe(const wf_plan *plan, wf_plan_info *info)
+{
+    if (!plan || !info)
+        return WF_ERROR_INVALID_ARGUMENT;
+    wf_plan_info local = wfi_describe_choice(&plan->choice);
+    local.dispatches = plan->step_count;
+    describe_kernel(plan, &local.kernel);
+    return wfi_params_write(info, &local, sizeof local) ? WF_SUCCESS : WF_ERROR_INVALID_ARGUMENT;
+}
+
+typedef struct plan_run {
+    wf_plan *plan;
+    const wf_bindings *bindings;
+    uint32_t count; /* for record_times */
+} plan_run;
+
+static wf_result record_run(void *user, VkCommandBuffer command_buffer)
+{
+    const plan_run *run = user;
+    wf_result result = wf_plan_record_upload(run->plan, command_buffer);
+    return result == WF_SUCCESS ? wf_plan_record(run->plan, command_buffer, run->bindings) : result;
+}
+
+wf_result wf_plan_run(wf_plan *plan, const wf_bindings *bindings)
+{
+    plan_run run = {plan, bindings, 1};
+    if (!plan)
+        return WF_ERROR_INVALID_ARGUMENT;
+    const double start = wfi_host_seconds();
+    const wf_result result = wfi_run(plan->device, record_run, &run);
+    if (result == WF_SUCCESS)
+        wfi_plan_learn(plan, wfi_host_seconds() - start);
+    return result;
+}
+
+static wf_result record_times(void *user, VkCommandBuffer command_buffer)
+{
+    const plan_run *run = user;
+    wf_result result = WF_SUCCESS;
+    for (uint32_t i = 0; i < run->count && result == WF_SUCCESS; i++) {
+        if (i > 0)
+            wfi_barrier_compute(run->plan->device, command_buffer);
+        result = record_run(user, command_buffer);
+    }
+    return result;
+}
+
+wf_result wf_plan_run_times(wf_plan *plan, const wf_bindings *bindings, uint32_t count,
+                            double *seconds, bool *gpu_clock)
+{
+    plan_run run = {plan, bindings, count};
+    if (!plan || !count || !seconds || !gpu_clock)
+        return wfi_fail(plan ? &plan->device->log : NULL, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_plan_run_times: bad parameters");
+    return wfi_run_timed(plan->device, NULL, record_times, &run, seconds, gpu_clock);
+}
+
+wf_result wf_plan_measure(wf_plan *plan, const wf_bindings *bindings,
+                          const wf_measure_params *params, wf_timing *timing)
+{
+    plan_run run = {plan, bindings, 1};
+    wf_measure_params read;
+    if (!plan || !timing)
+        return wfi_fail(plan ? &plan->device->log : NULL, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_plan_measure: bad parameters");
+    wf_result result =
+        wfi_params_read(&plan->device->log, "wf_plan_measure", params, &read, sizeof read);
+    if (result == WF_SUCCESS)
+        result = wfi_measure(plan->device, record_run, &run, &read, timing);
+    if (result == WF_SUCCESS)
+        wfi_plan_learn(plan, timing->median_us * 1e-6);
+    return result;
+}
