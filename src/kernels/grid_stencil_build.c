@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "grid/grid_ids.h"
+#include "core/params.h"
 #include "kernels/grid_stencil.h"
 #include "kernels/plan.h"
 
@@ -200,9 +201,8 @@ static bool finite_coefficients(const wf_stencil_params *p, const wfi_grid_probl
 
 bool wfi_grid_problem_of(const wf_stencil_params *p, wfi_grid_problem *out)
 {
-    if (!p || p->size < sizeof *p || !p->coefficients || p->radius > 4 ||
-        (unsigned)p->shape > WF_STENCIL_BOX || (unsigned)p->border > WF_BORDER_PERIODIC ||
-        p->steps > MOST_STEPS || !valid_extents(p))
+    if (!p || !p->coefficients || p->radius > 4 || (unsigned)p->shape > WF_STENCIL_BOX ||
+        (unsigned)p->border > WF_BORDER_PERIODIC || p->steps > MOST_STEPS || !valid_extents(p))
         return false;
     *out = (wfi_grid_problem){.nx = p->nx,
                               .ny = p->ny,
@@ -216,24 +216,29 @@ bool wfi_grid_problem_of(const wf_stencil_params *p, wfi_grid_problem *out)
     return finite_coefficients(p, out);
 }
 
-wf_result wf_stencil_plan(wf_device *device, const wf_stencil_params *params, wf_plan **out)
+wf_result wf_stencil_plan(wf_device *device, const wf_stencil_params *given, wf_plan **out)
 {
     wfi_problem problem = {.family = WF_FAMILY_GRID};
     wfi_choice choice;
+    wf_stencil_params params;
     if (!device || !out)
         return WF_ERROR_INVALID_ARGUMENT;
-    if (!wfi_grid_problem_of(params, &problem.grid))
+    wf_result result =
+        wfi_params_read(&device->log, "wf_stencil_plan", given, &params, sizeof params);
+    if (result != WF_SUCCESS)
+        return result;
+    if (!wfi_grid_problem_of(&params, &problem.grid))
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_stencil_plan: extents must be between 2 radius + 1 and 2^30, radius at "
                         "most 4, steps at most %u, coefficients finite",
                         MOST_STEPS);
-    problem.type = params->type;
-    if (params->type != WF_TYPE_F32 && params->type != WF_TYPE_F64 && params->type != WF_TYPE_F16)
+    problem.type = params.type;
+    if (params.type != WF_TYPE_F32 && params.type != WF_TYPE_F64 && params.type != WF_TYPE_F16)
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED, "wf_stencil_plan: type %s",
-                        wf_type_name(params->type));
-    wf_result result = wfi_choose(device, &problem, params->tuning, &choice);
+                        wf_type_name(params.type));
+    result = wfi_choose(device, &problem, params.tuning, &choice);
     if (result != WF_SUCCESS)
         return result;
     choice.point.problem = &problem;
-    return wfi_plan_create(device, &choice, params->coefficients, out);
+    return wfi_plan_create_with(device, &choice, params.jobs, params.coefficients, out);
 }

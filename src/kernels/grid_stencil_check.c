@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/params.h"
 #include "kernels/bound.h"
 #include "kernels/grid_stencil.h"
 
@@ -271,11 +272,15 @@ static wf_result check_all(reference *r, const void *out, uint64_t max_checked, 
     return result;
 }
 
-wf_result wf_stencil_check(const wf_stencil_params *params, const void *in, const void *out,
+wf_result wf_stencil_check(const wf_stencil_params *given, const void *in, const void *out,
                            uint64_t max_checked, uint64_t seed, wf_check *check)
 {
     wfi_grid_problem problem;
-    if (!wfi_grid_problem_of(params, &problem) || !in || !out || !check)
+    wf_stencil_params read;
+    const wf_stencil_params *params = &read;
+    if (wfi_params_read(&(wfi_log){0}, "wf_stencil_check", given, &read, sizeof read) !=
+            WF_SUCCESS ||
+        !wfi_grid_problem_of(params, &problem) || !in || !out || !check)
         return WF_ERROR_INVALID_ARGUMENT;
     if (params->type != WF_TYPE_F32 && params->type != WF_TYPE_F64 && params->type != WF_TYPE_F16)
         return WF_ERROR_UNSUPPORTED;

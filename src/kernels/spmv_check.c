@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/params.h"
 #include "kernels/bound.h"
 #include "kernels/spmv_build.h"
 
@@ -60,9 +61,10 @@ static void check_vector(const wf_spmv_params *p, const sum *sums, uint32_t vect
 wf_result wf_spmv_check_scaled(const wf_spmv_params *params, const void *x, const void *y_before,
                                const void *y, wf_check *check)
 {
-    const wf_spmv_params *p = params;
-    if (!p || p->size < sizeof *p || !x || !y || !check || !p->row_offsets ||
-        ((p->beta < 0 || p->beta > 0) && !y_before))
+    wf_spmv_params read;
+    const wf_spmv_params *p = &read;
+    if (wfi_params_read(&(wfi_log){0}, "wf_spmv_check", params, &read, sizeof read) != WF_SUCCESS ||
+        !x || !y || !check || !p->row_offsets || ((p->beta < 0 || p->beta > 0) && !y_before))
         return WF_ERROR_INVALID_ARGUMENT;
     if (p->type != WF_TYPE_F32 && p->type != WF_TYPE_F64 && p->type != WF_TYPE_F16)
         return WF_ERROR_UNSUPPORTED;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/params.h"
 #include "kernels/bound.h"
 
 #define BOX_SIDE 16
@@ -239,12 +240,16 @@ static box draw_box(const wf_himeno_params *params, bool first, uint64_t *state)
     return b;
 }
 
-wf_result wf_himeno_check(const wf_himeno_params *params, const wf_himeno_arrays *start,
+wf_result wf_himeno_check(const wf_himeno_params *given, const wf_himeno_arrays *start,
                           uint32_t iterations, const float *p, float gosa, uint64_t max_checked,
                           uint64_t seed, wf_check *check, double *gosa_error_over_bound)
 {
-    if (!params || params->size < sizeof *params || !p || !check || !gosa_error_over_bound ||
-        iterations == 0 || params->ni < 3 || params->nj < 3 || params->nk < 3)
+    wf_himeno_params read;
+    const wf_himeno_params *params = &read;
+    if (wfi_params_read(&(wfi_log){0}, "wf_himeno_check", given, &read, sizeof read) !=
+            WF_SUCCESS ||
+        !p || !check || !gosa_error_over_bound || iterations == 0 || params->ni < 3 ||
+        params->nj < 3 || params->nk < 3)
         return WF_ERROR_INVALID_ARGUMENT;
     const bool default_omega = !(params->omega > 0 || params->omega < 0);
     reference r = {

@@ -1,4 +1,5 @@
 /* The Himeno relaxation on a device: slabs, passes and their memory. */
+#include "core/params.h"
 #include "solve/himeno.h"
 
 #include <stdlib.h>
@@ -244,13 +245,17 @@ static wf_result allocate(wf_himeno *h)
 static bool valid(const wf_himeno_params *params)
 {
     const uint32_t most = UINT32_C(1) << 30;
-    return params && params->size >= sizeof *params && params->ni >= 3 && params->nj >= 3 &&
-           params->nk >= 3 && params->ni <= most && params->nj <= most && params->nk <= most;
+    return params->ni >= 3 && params->nj >= 3 && params->nk >= 3 && params->ni <= most &&
+           params->nj <= most && params->nk <= most;
 }
 
-uint64_t wf_himeno_memory(const wf_himeno_params *params)
+uint64_t wf_himeno_memory(const wf_himeno_params *given)
 {
-    if (!valid(params))
+    wf_himeno_params read;
+    const wf_himeno_params *params = &read;
+    if (wfi_params_read(&(wfi_log){0}, "wf_himeno_memory", given, &read, sizeof read) !=
+            WF_SUCCESS ||
+        !valid(params))
         return 0;
     const double inner =
         (double)(params->ni - 2) * (double)(params->nj - 2) * (double)(params->nk - 2);
@@ -275,18 +280,22 @@ static wf_result choose(wf_himeno *h)
     return result;
 }
 
-wf_result wf_himeno_create(wf_device *device, const wf_himeno_params *params, wf_himeno **out)
+wf_result wf_himeno_create(wf_device *device, const wf_himeno_params *given, wf_himeno **out)
 {
+    wf_himeno_params params;
     if (!device || !out)
         return WF_ERROR_INVALID_ARGUMENT;
-    if (!valid(params))
+    if (wfi_params_read(&device->log, "wf_himeno_create", given, &params, sizeof params) !=
+        WF_SUCCESS)
+        return WF_ERROR_INVALID_ARGUMENT;
+    if (!valid(&params))
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_himeno_create: ni, nj and nk must be between 3 and 2^30");
     wf_himeno *h = calloc(1, sizeof *h);
     if (!h)
         return no_memory(device);
     h->device = device;
-    h->params = *params;
+    h->params = params;
     if (!(h->params.omega > 0 || h->params.omega < 0))
         h->params.omega = 0.8f;
     wf_result result = choose(h);

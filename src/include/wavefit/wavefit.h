@@ -957,6 +957,7 @@ typedef struct wf_stencil_params {
                        0: 1 */
     wf_type type;   /* F32, F64, or F16, which is computed with in f32 and rounded each step */
     const wf_tuning *tuning;
+    const wf_jobs *jobs; /* NULL: pipelines are compiled in wf_stencil_plan */
 } wf_stencil_params;
 
 /* OUT = the stencil applied `steps` times to IN. More than one pass over memory needs a workspace.
