@@ -193,7 +193,8 @@ uint32_t test_sparse_each_point(sparse_system *s, uint32_t random_points, bool a
         if (!family->variants[v].modules[p->type])
             continue;
         if (around)
-            points += test_each_small_point(wf_device_caps(s->device), &problem, &family->variants[v],
+            points +=
+                test_each_small_point(wf_device_caps(s->device), &problem, &family->variants[v],
                                       random_points, random, run_point, s);
         else
             run_defaults(s, &problem, &family->variants[v], &points);

@@ -78,7 +78,8 @@ static void values_are_kept(void **state)
     const uint32_t entries = m->row_offsets[CELLS];
     for (int t = 0; t < 3; t++)
         for (int w = 0; w < 3; w++) {
-            const wfi_sliced_params params = {&m->params, 0, CELLS, SUBGROUP, turns[t], windows[w], 1};
+            const wfi_sliced_params params = {&m->params, 0,          CELLS, SUBGROUP,
+                                              turns[t],   windows[w], 1};
             wfi_sliced s;
             double sum = 0;
             uint32_t there = 0;

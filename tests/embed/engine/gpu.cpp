@@ -1,0 +1,192 @@
+#include "gpu.hpp"
+
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+static void print_log(void *, wf_log_level, const char *text)
+{
+    std::fprintf(stderr, "wavefit: %s\n", text);
+}
+
+static uint32_t graphics_family(VkPhysicalDevice physical)
+{
+    uint32_t count = 0;
+    vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, nullptr);
+    std::vector<VkQueueFamilyProperties> families(count);
+    vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, families.data());
+    const VkQueueFlags wanted = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT;
+    for (uint32_t i = 0; i < count; i++)
+        if ((families[i].queueFlags & wanted) == wanted)
+            return i;
+    throw std::runtime_error("no queue with graphics and compute");
+}
+
+void Gpu::open()
+{
+    VkApplicationInfo application{VK_STRUCTURE_TYPE_APPLICATION_INFO};
+    application.apiVersion = VK_API_VERSION_1_1;
+    VkInstanceCreateInfo instance_info{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO};
+    instance_info.pApplicationInfo = &application;
+    CHECK(vkCreateInstance(&instance_info, nullptr, &instance));
+    uint32_t count = 1;
+    vkEnumeratePhysicalDevices(instance, &count, &physical);
+    family = graphics_family(physical);
+
+    wf_vulkan vulkan{};
+    vulkan.size = sizeof vulkan;
+    vulkan.get_instance_proc_addr = vkGetInstanceProcAddr;
+    vulkan.instance = instance;
+    vulkan.api_version = VK_API_VERSION_1_1;
+    vulkan.physical_device = physical;
+    vulkan.queue_family = family;
+    wf_features *wanted = nullptr;
+    CHECK(wf_required_features(&vulkan, 1u << WF_FAMILY_STENCIL, nullptr, &wanted));
+
+    // The engine has features of its own; wavefit's are added to its chain.
+    VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
+    wf_features_merge(wanted, &features);
+    const float priority = 1;
+    VkDeviceQueueCreateInfo queue_info{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO};
+    queue_info.queueFamilyIndex = family;
+    queue_info.queueCount = 1;
+    queue_info.pQueuePriorities = &priority;
+    VkDeviceCreateInfo device_info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
+    device_info.pNext = &features;
+    device_info.queueCreateInfoCount = 1;
+    device_info.pQueueCreateInfos = &queue_info;
+    device_info.ppEnabledExtensionNames =
+        wf_features_extensions(wanted, &device_info.enabledExtensionCount);
+    CHECK(vkCreateDevice(physical, &device_info, nullptr, &device));
+    vkGetDeviceQueue(device, family, 0, &queue);
+
+    vulkan.device = device;
+    vulkan.enabled_features = &features;
+    vulkan.enabled_extensions = device_info.ppEnabledExtensionNames;
+    vulkan.enabled_extension_count = device_info.enabledExtensionCount;
+    adopt(vulkan);
+    wf_features_destroy(&wanted);
+}
+
+void Gpu::adopt(const wf_vulkan &vulkan)
+{
+    wf_device_params params{};
+    params.size = sizeof params;
+    params.log = print_log;
+    CHECK(wf_device_adopt(&vulkan, &params, &wavefit));
+}
+
+Gpu::Gpu()
+{
+    open();
+    VmaAllocatorCreateInfo allocator_info{};
+    allocator_info.instance = instance;
+    allocator_info.physicalDevice = physical;
+    allocator_info.device = device;
+    allocator_info.vulkanApiVersion = VK_API_VERSION_1_1;
+    CHECK(vmaCreateAllocator(&allocator_info, &allocator));
+    VkCommandPoolCreateInfo pool_info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+    pool_info.queueFamilyIndex = family;
+    pool_info.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
+    CHECK(vkCreateCommandPool(device, &pool_info, nullptr, &pool));
+    VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
+    allocate.commandPool = pool;
+    allocate.commandBufferCount = 1;
+    CHECK(vkAllocateCommandBuffers(device, &allocate, &frame));
+    VkFenceCreateInfo fence_info{VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    CHECK(vkCreateFence(device, &fence_info, nullptr, &fence));
+}
+
+Gpu::~Gpu()
+{
+    wf_device_destroy(&wavefit);
+    vkDestroyFence(device, fence, nullptr);
+    vkDestroyCommandPool(device, pool, nullptr);
+    vmaDestroyAllocator(allocator);
+    vkDestroyDevice(device, nullptr);
+    vkDestroyInstance(instance, nullptr);
+}
+
+Buffer Gpu::make_buffer(VkDeviceSize bytes, VkBufferUsageFlags usage, bool host)
+{
+    VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
+    info.size = bytes;
+    info.usage = usage;
+    VmaAllocationCreateInfo memory{};
+    memory.usage = VMA_MEMORY_USAGE_AUTO;
+    if (host)
+        memory.flags =
+            VMA_ALLOCATION_CREATE_HOST_ACCESS_RANDOM_BIT | VMA_ALLOCATION_CREATE_MAPPED_BIT;
+    Buffer buffer;
+    VmaAllocationInfo allocated{};
+    buffer.bytes = bytes;
+    CHECK(vmaCreateBuffer(allocator, &info, &memory, &buffer.vk, &buffer.memory, &allocated));
+    buffer.mapped = allocated.pMappedData;
+    return buffer;
+}
+
+Image Gpu::make_image(VkFormat format, uint32_t width, uint32_t height, VkImageUsageFlags usage)
+{
+    VkImageCreateInfo info{VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO};
+    info.imageType = VK_IMAGE_TYPE_2D;
+    info.format = format;
+    info.extent = {width, height, 1};
+    info.mipLevels = info.arrayLayers = 1;
+    info.samples = VK_SAMPLE_COUNT_1_BIT;
+    info.usage = usage;
+    VmaAllocationCreateInfo memory{};
+    memory.usage = VMA_MEMORY_USAGE_AUTO;
+    Image image;
+    CHECK(vmaCreateImage(allocator, &info, &memory, &image.vk, &image.memory, nullptr));
+    VkImageViewCreateInfo view{VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO};
+    view.image = image.vk;
+    view.viewType = VK_IMAGE_VIEW_TYPE_2D;
+    view.format = format;
+    view.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
+    CHECK(vkCreateImageView(device, &view, nullptr, &image.view));
+    return image;
+}
+
+void Gpu::write(const Buffer &buffer, const void *data)
+{
+    std::memcpy(buffer.mapped, data, buffer.bytes);
+    CHECK(vmaFlushAllocation(allocator, buffer.memory, 0, VK_WHOLE_SIZE));
+}
+
+const void *Gpu::read(const Buffer &buffer)
+{
+    CHECK(vmaInvalidateAllocation(allocator, buffer.memory, 0, VK_WHOLE_SIZE));
+    return buffer.mapped;
+}
+
+void Gpu::destroy(Buffer &buffer)
+{
+    vmaDestroyBuffer(allocator, buffer.vk, buffer.memory);
+    buffer = Buffer();
+}
+
+void Gpu::destroy(Image &image)
+{
+    vkDestroyImageView(device, image.view, nullptr);
+    vmaDestroyImage(allocator, image.vk, image.memory);
+    image = Image();
+}
+
+VkCommandBuffer Gpu::begin()
+{
+    VkCommandBufferBeginInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    info.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+    CHECK(vkBeginCommandBuffer(frame, &info));
+    return frame;
+}
+
+void Gpu::submit_and_wait(VkCommandBuffer commands)
+{
+    VkSubmitInfo info{VK_STRUCTURE_TYPE_SUBMIT_INFO};
+    info.commandBufferCount = 1;
+    info.pCommandBuffers = &commands;
+    CHECK(vkEndCommandBuffer(commands));
+    CHECK(vkQueueSubmit(queue, 1, &info, fence));
+    CHECK(vkWaitForFences(device, 1, &fence, VK_TRUE, UINT64_MAX));
+    CHECK(vkResetFences(device, 1, &fence));
+}
