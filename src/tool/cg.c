@@ -38,7 +38,6 @@ static void free_solve(solve *s)
     free(s->values32);
     free(s->history);
     free(s->b);
-    free(s->params.history);
     free(s->x);
 }
 
@@ -222,8 +221,6 @@ static void fill_case(const solve *s, const wf_cg_result *r, wfi_result_case *c)
     c->history_count = r->iterations;
     wfi_result_case_extra(c, "residual", r->residual);
     wfi_result_case_extra(c, "true_residual", r->true_residual);
-    c->history = s->params.history;
-    c->history_count = s->params.history ? r->iterations : 0;
     if (r->status != WF_CG_CONVERGED)
         wfi_case_fail_text(c, WFI_STATUS_FAILED, "cg %s: %s", c->name, status_text(r->status));
 }
@@ -255,8 +252,6 @@ static int run(solve *s, int argc, char **argv)
         return code;
     s->matrix.tuning = &session.tuning;
     s->params.matrix = &s->matrix;
-    if (s->common->json) /* the curve; without memory for it the rest is still good */
-        s->params.history = calloc(s->params.max_iterations, sizeof *s->params.history);
     const wf_result solved = wf_cg_solve(session.device, &s->params, s->b, s->x, &result);
     if (solved == WF_SUCCESS) {
         if (!s->common->json || strcmp(s->common->json, "-") != 0)
