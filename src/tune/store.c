@@ -160,7 +160,8 @@ uint64_t wfi_sources_hash(wf_family family)
     static const uint64_t hashes[WF_FAMILY_COUNT] = {[WF_FAMILY_STENCIL] = WFI_SOURCES_STENCIL,
                                                      [WF_FAMILY_SPMV] = WFI_SOURCES_SPMV,
                                                      [WF_FAMILY_MATMUL] = WFI_SOURCES_MATMUL,
-                                                     [WF_FAMILY_VECTOR] = WFI_SOURCES_VECTOR};
+                                                     [WF_FAMILY_VECTOR] = WFI_SOURCES_VECTOR,
+                                                     [WF_FAMILY_GRID] = WFI_SOURCES_GRID};
     return hashes[family];
 }
 
