@@ -162,6 +162,14 @@ static bool splits_positive(const wfi_point *point)
     return point->values[WFI_SPLITS] >= 1 && point->values[WFI_SPLITS] <= 4096;
 }
 
+/* What a work-item moves of a tile waits in its registers; beyond this, compilers take minutes. */
+static bool few_moved(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    const uint64_t elements = (uint64_t)v[WFI_TILE_K] * ((uint64_t)v[WFI_TILE_M] + v[WFI_TILE_N]);
+    return elements <= UINT64_C(64) * wfi_matmul_tile_threads(v);
+}
+
 #define WIDE_REASON                                                                                \
     "wide may move four elements at a time only in matrices whose rows begin at, and are as long " \
     "as, multiples of 4"
@@ -181,6 +189,8 @@ const wfi_constraint wfi_matmul_vector_constraints[WFI_VECTOR_CONSTRAINTS] = {
     {"splits must be between 1 and 4096", splits_positive},
     {"unroll must divide tile_k, since it is steps of one tile", unroll_divides},
     {"ahead must be 0 or 1", ahead_off_or_on},
+    {"tile_k x (tile_m + tile_n) must be at most 64 a work-item, since they wait in registers",
+     few_moved},
 };
 
 void wfi_matmul_naive_group(const wfi_point *point, uint32_t size[3])

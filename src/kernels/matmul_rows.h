@@ -129,7 +129,7 @@ enum { WFI_MATVEC_X, WFI_MATVEC_Y, WFI_MATVEC_WIDE, WFI_MATVEC_SPLITS, WFI_MATVE
 
 #define WFI_REGISTER_CONSTRAINTS 4
 #define WFI_MATVEC_CONSTRAINTS 3
-#define WFI_VECTOR_CONSTRAINTS 11
+#define WFI_VECTOR_CONSTRAINTS 12
 
 extern const wfi_parameter wfi_matmul_naive_parameters[WFI_NAIVE_PARAMETERS];
 extern const wfi_parameter wfi_matmul_register_parameters[WFI_REGISTER_PARAMETERS];
