@@ -237,7 +237,7 @@ expect 2 "not none or jacobi or block-jacobi" cg --poisson5 4 --precondition ilu
 expect 2 "'f31'" spmv "$data/small.mtx" --type f31
 expect 2 'give one of' spmv
 expect 0 'break-even' spmv --generate arrow:300 --explain --repeat 1
-expect 0 '' spmv --generate banded:50 -o banded.mtx
+expect 0 '^banded.mtx: 50 rows, 50 columns, 778 entries$' spmv --generate banded:50 -o banded.mtx
 expect 0 '50 rows, 50 columns, 778 entries' spmv banded.mtx --type f16 --transpose --vectors 3 --alpha 2 --beta -1 --repeat 1
 expect 2 "'cube:3' is none of poisson5" spmv --generate cube:3
 expect 2 'unexpected argument' spmv a.mtx b.mtx
