@@ -168,7 +168,7 @@ static void every_point_is_right(void **state)
         free_product(&p);
     }
     printf("%u points\n", points);
-    assert_true(points > 40);
+    assert_true(points > 30); /* at minimum limits; the walk is not empty */
 }
 
 static void model_choice_is_right(void **state)
