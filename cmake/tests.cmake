@@ -4,8 +4,9 @@
 #   wavefit_add_test(NAME npy SOURCES test_npy.c [LIBRARIES wavefit_io] [SLOW])
 #   wavefit_add_device_test(NAME spmv SOURCES test_spmv.c [LIBRARIES ...]
 #                           [DRIVERS lavapipe swiftshader radv] [LIMITS full minimum] [TIMEOUT s]
-#                           [SANITIZED] [QUICK])
+#                           [HEAVY] [SANITIZED] [QUICK])
 #
+# HEAVY: minimum limits run on SwiftShader alone, which has nearly nothing else.
 # SANITIZED: lavapipe at full limits also runs in the sanitized build. The label "quick", with the
 # target wavefit_quick that builds it, is for emulated machines: host tests that are not SLOW, and
 # device tests that are QUICK.
@@ -95,7 +96,7 @@ function(wavefit_add_device_entry entry icd limits timeout)
 endfunction()
 
 function(wavefit_add_device_test)
-    cmake_parse_arguments(T "SANITIZED;QUICK" "NAME;TIMEOUT" "SOURCES;LIBRARIES;DRIVERS;LIMITS"
+    cmake_parse_arguments(T "HEAVY;SANITIZED;QUICK" "NAME;TIMEOUT" "SOURCES;LIBRARIES;DRIVERS;LIMITS"
                           ${ARGN})
     if(NOT T_DRIVERS)
         set(T_DRIVERS lavapipe swiftshader)
@@ -120,9 +121,17 @@ function(wavefit_add_device_test)
                                          ${T_TIMEOUT} test_${T_NAME})
                 set_property(TEST ${T_NAME}.radv.${family} APPEND PROPERTY ENVIRONMENT
                              "RADV_FORCE_FAMILY=${family}")
+                # Neighbours of generations that are walked in full: defaults and the model's choice.
+                if(family MATCHES "vega10|gfx1201")
+                    set_property(TEST ${T_NAME}.radv.${family} APPEND PROPERTY ENVIRONMENT
+                                 "WAVEFIT_TEST_QUICK=1")
+                endif()
             endforeach()
         else()
             foreach(limits IN LISTS T_LIMITS)
+                if(T_HEAVY AND driver STREQUAL lavapipe AND limits STREQUAL minimum)
+                    continue()
+                endif()
                 wavefit_add_device_entry(${T_NAME}.${driver}.${limits} ${WAVEFIT_ICD_${upper}}
                                          ${limits} ${T_TIMEOUT} test_${T_NAME})
                 if(T_QUICK)
