@@ -160,11 +160,11 @@ static void add_block(maker *m, uint64_t from, uint64_t to, uint64_t side)
 static bool make_venkat(uint64_t side, uint64_t seed, wfi_csr *out)
 {
     maker m = {.seed = seed, .ok = true};
-    const int n = (int)side;
+    const int64_t n = (int64_t)side;
     static const int near[7][2] = {{0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0, -1}, {1, 1}, {-1, -1}};
-    for (int node = 0; node < n * n && m.ok; node++)
+    for (int64_t node = 0; node < n * n && m.ok; node++)
         for (int i = 0; i < 7; i++) {
-            const int x = node % n + near[i][0], y = node / n + near[i][1];
+            const int64_t x = node % n + near[i][0], y = node / n + near[i][1];
             if (x >= 0 && y >= 0 && x < n && y < n)
                 add_block(&m, (uint64_t)node, (uint64_t)(y * n + x), 4);
         }
@@ -175,13 +175,13 @@ static bool make_venkat(uint64_t side, uint64_t seed, wfi_csr *out)
 static bool make_water_tank(uint64_t side, uint64_t seed, wfi_csr *out)
 {
     maker m = {.seed = seed, .ok = true};
-    const int n = (int)side;
+    const int64_t n = (int64_t)side;
     static const int near[7][3] = {{0, 0, 0},  {1, 0, 0}, {-1, 0, 0}, {0, 1, 0},
                                    {0, -1, 0}, {0, 0, 1}, {0, 0, -1}};
-    for (int cell = 0; cell < n * n * n && m.ok; cell++)
+    for (int64_t cell = 0; cell < n * n * n && m.ok; cell++)
         for (int i = 0; i < 7; i++) {
-            const int x = cell % n + near[i][0], y = cell / n % n + near[i][1],
-                      z = cell / (n * n) + near[i][2];
+            const int64_t x = cell % n + near[i][0], y = cell / n % n + near[i][1],
+                          z = cell / (n * n) + near[i][2];
             if (x >= 0 && y >= 0 && z >= 0 && x < n && y < n && z < n)
                 add_block(&m, (uint64_t)cell, (uint64_t)((z * n + y) * n + x), 5);
         }
@@ -226,15 +226,17 @@ static bool make_memchip(uint64_t rows, uint64_t seed, wfi_csr *out)
 static bool make_roads(uint64_t side, uint64_t seed, wfi_csr *out)
 {
     maker m = {.seed = seed, .ok = true};
-    for (uint64_t node = 0; node < side * side && m.ok; node++) {
-        const uint64_t ends[2] = {node % side + 1 < side ? node + 1 : node,
-                                  node / side + 1 < side ? node + side : node};
-        for (int i = 0; i < 2; i++)
-            if (ends[i] != node && below(&m, 1000) < 551) {
-                add(&m, node, ends[i], 1);
-                add(&m, ends[i], node, 1);
-            }
-    }
+    for (uint64_t y = 0; y < side && m.ok; y++)
+        for (uint64_t x = 0; x < side && m.ok; x++) {
+            const uint64_t node = y * side + x;
+            const uint64_t ends[2] = {x + 1 < side ? node + 1 : node,
+                                      y + 1 < side ? node + side : node};
+            for (int i = 0; i < 2; i++)
+                if (ends[i] != node && below(&m, 1000) < 551) {
+                    add(&m, node, ends[i], 1);
+                    add(&m, ends[i], node, 1);
+                }
+        }
     return finish(&m, side * side, out);
 }
 

@@ -133,6 +133,7 @@ static int read_others(const arguments *args, wfi_matmul_request *r, matrices *f
 {
     const bool whole = r->type == WF_TYPE_I8;
     const uint64_t batch = r->more.batch ? r->more.batch : 1;
+    const uint64_t rows = r->m * batch;
     uint64_t shape[2] = {0};
     int code = WFI_EXIT_DONE;
     if (args->bias) {
@@ -144,10 +145,10 @@ static int read_others(const arguments *args, wfi_matmul_request *r, matrices *f
     if (code == WFI_EXIT_DONE && args->c) {
         code =
             read_matrix(args->c, c_is_sums(r) ? sum_type(r) : r->type, whole, 2, shape, &files->c);
-        if (code == WFI_EXIT_DONE && (shape[0] != r->m * batch || shape[1] != r->n))
+        if (code == WFI_EXIT_DONE && (shape[0] != rows || shape[1] != r->n))
             return wfi_run_error("%s is %llux%llu, the product %llux%llu", args->c,
                                  (unsigned long long)shape[0], (unsigned long long)shape[1],
-                                 (unsigned long long)(r->m * batch), (unsigned long long)r->n);
+                                 (unsigned long long)rows, (unsigned long long)r->n);
     }
     r->c = files->c;
     r->bias = files->bias;

@@ -150,6 +150,9 @@ static int multiply(const arguments *args, const wfi_common *common, wfi_spmv_re
     request->explain = args->explain ? &explain : NULL;
     if (code == WFI_EXIT_DONE)
         code = run(args, common, request, argc, argv);
+    request->matrix = NULL;
+    request->name = NULL;
+    request->x = NULL;
     wfi_csr_free(&matrix);
     free(x);
     return code;
