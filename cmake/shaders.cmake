@@ -8,6 +8,10 @@
 # in place of the library; who compiles it declares the module.
 
 set(WAVEFIT_SHADER_DIR ${PROJECT_BINARY_DIR}/shaders)
+# Modules are the same for every host and build type: a second build of the same sources can do with
+# the first one's.
+set(WAVEFIT_SHADERS "" CACHE PATH
+    "Folder 'shaders' of another build of these sources, whose modules are taken instead of compiling")
 
 # Whether glslang compiles cmake/probes/<probe>.comp; asked once a configure and compiler.
 function(wavefit_probe_shader probe target_env result)
@@ -39,6 +43,10 @@ function(wavefit_add_shader)
     else()
         set_property(GLOBAL APPEND PROPERTY WAVEFIT_SHADER_NAMES ${S_NAME})
         set_property(GLOBAL APPEND PROPERTY WAVEFIT_SHADER_FILES ${c_file})
+    endif()
+    if(WAVEFIT_SHADERS AND NOT S_FILES)
+        configure_file(${WAVEFIT_SHADERS}/${S_NAME}.c ${c_file} COPYONLY)
+        return()
     endif()
     if(S_REQUIRES)
         wavefit_probe_shader(${S_REQUIRES} ${S_TARGET_ENV} available)

@@ -6,7 +6,8 @@
 #                           [DRIVERS lavapipe swiftshader radv] [LIMITS full minimum] [TIMEOUT s]
 #                           [HEAVY] [SANITIZED] [QUICK])
 #
-# HEAVY: minimum limits run on SwiftShader alone, which has nearly nothing else.
+# HEAVY: begins before others, so that no long test runs alone at the end; minimum limits run on
+# SwiftShader alone, which has nearly nothing else.
 # SANITIZED: lavapipe at full limits also runs in the sanitized build. The label "quick", with the
 # target wavefit_quick that builds it, is for emulated machines: host tests that are not SLOW, and
 # device tests that are QUICK.
@@ -44,8 +45,10 @@ if(NOT CMAKE_CROSSCOMPILING)
     find_file(WAVEFIT_VALIDATION_LAYER VkLayer_khronos_validation.json
         PATHS /usr/share/vulkan/explicit_layer.d /etc/vulkan/explicit_layer.d NO_DEFAULT_PATH)
 endif()
-if(WAVEFIT_SANITIZE MATCHES thread)
-    message(STATUS "wavefit: threads are watched without the validation layer, which is not instrumented")
+if(WAVEFIT_SANITIZE)
+    # The layer is not instrumented, and slow under sanitizers; the plain build runs the same tests
+    # with it.
+    message(STATUS "wavefit: sanitized tests run without the validation layer")
 elseif(WAVEFIT_VALIDATION_LAYER)
     set(WAVEFIT_VALIDATION "VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation"
         "VK_LAYER_VALIDATE_SYNC=1" "VK_KHRONOS_VALIDATION_VALIDATE_SYNC=1")
@@ -137,6 +140,9 @@ function(wavefit_add_device_test)
                 endif()
                 wavefit_add_device_entry(${T_NAME}.${driver}.${limits} ${WAVEFIT_ICD_${upper}}
                                          ${limits} ${T_TIMEOUT} test_${T_NAME})
+                if(T_HEAVY)
+                    set_property(TEST ${T_NAME}.${driver}.${limits} PROPERTY COST 60)
+                endif()
                 if(T_QUICK)
                     set_property(TEST ${T_NAME}.${driver}.${limits} APPEND PROPERTY LABELS quick)
                 endif()
