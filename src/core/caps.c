@@ -120,6 +120,22 @@ static void fill_limits(const properties *p, wf_caps *caps)
     caps->timestamp_period_ns = (double)limits->timestampPeriod;
 }
 
+/* Vulkan guarantees the formats; where a driver lacks them all the same, there are no texel buffers. */
+static void fill_texels(const wfi_instance *instance, VkPhysicalDevice device, const properties *p,
+                        wf_caps *caps)
+{
+    static const VkFormat formats[] = {VK_FORMAT_R32_SFLOAT, VK_FORMAT_R32G32_UINT};
+    const VkPhysicalDeviceLimits *limits = &p->core.properties.limits;
+    caps->max_texel_elements = limits->maxTexelBufferElements;
+    caps->texel_alignment = limits->minTexelBufferOffsetAlignment;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        VkFormatProperties format;
+        instance->vkGetPhysicalDeviceFormatProperties(device, formats[i], &format);
+        if (!(format.bufferFeatures & VK_FORMAT_FEATURE_UNIFORM_TEXEL_BUFFER_BIT))
+            caps->max_texel_elements = 0;
+    }
+}
+
 static void fill_subgroups(const properties *p, const wfi_features *f, wf_caps *caps)
 {
     caps->subgroup_size = caps->subgroup_min = caps->subgroup_max = 1;
@@ -282,6 +298,7 @@ wf_result wfi_caps_query(const wfi_instance *instance, const wfi_log *log, VkPhy
     if (out->api_version < VK_API_VERSION_1_1)
         return wfi_fail(log, WF_ERROR_UNSUPPORTED, "%s offers Vulkan 1.0 only", out->name);
     fill_limits(&p, out);
+    fill_texels(instance, device, &p, out);
     fill_subgroups(&p, features, out);
     fill_arithmetic(&p, features, out);
     fill_cooperative_shapes(instance, device, out);
@@ -317,6 +334,7 @@ void wfi_caps_clamp_minimum(wf_caps *caps)
     lower32(&caps->max_push_bytes, 128);
     lower32(&caps->max_storage_buffers, 4);
     lower64(&caps->max_storage_range, UINT64_C(1) << 27);
+    lower32(&caps->max_texel_elements, 65536);
     lower64(&caps->max_allocation, UINT64_C(1) << 30);
     lower64(&caps->max_buffer, UINT64_C(1) << 30);
     caps->subgroup_size = caps->subgroup_min = caps->subgroup_max = 1;

@@ -13,6 +13,7 @@
     X(vkGetPhysicalDeviceProperties2)                                                              \
     X(vkGetPhysicalDeviceFeatures2)                                                                \
     X(vkGetPhysicalDeviceMemoryProperties2)                                                        \
+    X(vkGetPhysicalDeviceFormatProperties)                                                         \
     X(vkGetPhysicalDeviceQueueFamilyProperties)                                                    \
     X(vkEnumerateDeviceExtensionProperties)                                                        \
     X(vkCreateDevice)                                                                              \

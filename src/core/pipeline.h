@@ -19,6 +19,7 @@ typedef struct wfi_pipeline_desc {
     uint32_t constant_count;
     wfi_constant constants[WFI_MAX_CONSTANTS];
     uint32_t storage_buffers; /* bindings 0 … n-1 of set 0 */
+    uint32_t texel_buffers;   /* bit i: binding i is a uniform texel buffer in place of one */
     uint32_t push_bytes;
     /* 0: whatever the driver picks. Otherwise the size is pinned through
      * VK_EXT_subgroup_size_control; needs caps.subgroup_size_control. */

@@ -121,7 +121,9 @@ struct wfi_variant {
     const wfi_constraint *constraints;
     uint32_t needs;               /* WFI_NEEDS_… */
     uint32_t subgroup_operations; /* VkSubgroupFeatureFlags */
-    uint32_t storage_buffers;
+    uint32_t storage_buffers;     /* bindings there are */
+    uint32_t texel_buffers; /* bit i: binding i is a uniform texel buffer instead; its steps say of
+                             * which format; the plan must keep its sets */
     uint32_t push_bytes;
     uint64_t (*shared_bytes)(const wfi_point *point); /* NULL: none */
     /* The work-group size, which goes to constants 0, 1, 2. */

@@ -209,17 +209,23 @@ static VkDescriptorSetLayout set_layout_of(const wf_plan *plan, uint32_t pipelin
 static wf_result create_pool(wf_plan *plan)
 {
     wf_device *device = plan->device;
-    uint32_t descriptors = 0;
-    for (uint32_t i = 0; i < plan->step_count; i++)
+    uint32_t descriptors = 0, texels = 0;
+    for (uint32_t i = 0; i < plan->step_count; i++) {
         descriptors += plan->steps[i].slot_count * WFI_SET_RING;
+        for (uint32_t n = 0; n < plan->steps[i].slot_count; n++)
+            texels += plan->steps[i].texels[n] != VK_FORMAT_UNDEFINED ? WFI_SET_RING : 0;
+    }
     if (descriptors == 0)
         return WF_SUCCESS;
-    const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, descriptors};
+    const VkDescriptorPoolSize sizes[] = {
+        {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, descriptors},
+        {VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, texels},
+    };
     const VkDescriptorPoolCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
         .maxSets = plan->step_count * WFI_SET_RING,
-        .poolSizeCount = 1,
-        .pPoolSizes = &size,
+        .poolSizeCount = texels ? 2 : 1,
+        .pPoolSizes = sizes,
     };
     VkResult vk =
         device->fn.vkCreateDescriptorPool(device->vk, &info, device->allocator, &plan->pool);
@@ -256,6 +262,7 @@ static void close_plan(void *owner)
     if (plan->pool)
         device->fn.vkDestroyDescriptorPool(device->vk, plan->pool, device->allocator);
     plan->pool = VK_NULL_HANDLE;
+    wfi_plan_drop_views(plan);
     for (uint32_t i = 0; i < plan->pipeline_count; i++)
         if (!plan->compiles[i])
             wfi_pipeline_destroy(device, &plan->pipelines[i]);

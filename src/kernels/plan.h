@@ -25,6 +25,7 @@ typedef struct wfi_step {
     uint32_t groups[3];
     uint32_t slot_count;
     wfi_slot slots[WF_MAX_BINDINGS];
+    VkFormat texels[WF_MAX_BINDINGS]; /* of slots that are uniform texel buffers; else UNDEFINED */
     uint32_t push_bytes;
     unsigned char push[WFI_MAX_PUSH];
     bool barrier; /* an earlier step of this plan writes what this one touches */
@@ -43,8 +44,8 @@ typedef struct wfi_binding_spec {
     uint64_t bytes; /* at least; 0: the plan does not use it */
 } wfi_binding_spec;
 
-/* Before the first pipeline: this plan's bindings change so little that descriptor sets are written
- * once and kept (WFI_SET_RING a step), even where they could be pushed. */
+/* Before the first pipeline: this plan's bindings change so little, or need views to be made, that
+ * descriptor sets are written once and kept (WFI_SET_RING a step), even where they could be pushed. */
 void wfi_plan_keep_sets(wf_plan *plan);
 /* Adds to a plan under construction; each copies what it is given. */
 wf_result wfi_plan_add_pipeline(wf_plan *plan, const wfi_pipeline_desc *desc, uint32_t *index);

@@ -91,18 +91,23 @@ void wfi_plan_step_buffers(const wf_plan *plan, const wfi_step *step, const wfi_
     }
 }
 
-void wfi_plan_fill_writes(const VkDescriptorBufferInfo *infos, uint32_t count, VkDescriptorSet set,
+void wfi_plan_fill_writes(const wfi_step *step, const VkDescriptorBufferInfo *infos,
+                          const VkBufferView *views, VkDescriptorSet set,
                           VkWriteDescriptorSet *writes)
 {
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < step->slot_count; i++) {
+        const bool texel = step->texels[i] != VK_FORMAT_UNDEFINED;
         writes[i] = (VkWriteDescriptorSet){
             .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
             .dstSet = set,
             .dstBinding = i,
             .descriptorCount = 1,
-            .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-            .pBufferInfo = &infos[i],
+            .descriptorType =
+                texel ? VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+            .pBufferInfo = texel ? NULL : &infos[i],
+            .pTexelBufferView = texel ? &views[i] : NULL,
         };
+    }
 }
 
 static bool same_buffers(const VkDescriptorBufferInfo *a, const VkDescriptorBufferInfo *b,
@@ -114,36 +119,87 @@ static bool same_buffers(const VkDescriptorBufferInfo *a, const VkDescriptorBuff
     return true;
 }
 
-/* The kept set of a step with these buffers, written now if it is new; NULL: the ring is full. */
-const wfi_kept_set *wfi_plan_find_set(wf_plan *plan, uint32_t step_index,
-                                      const VkDescriptorBufferInfo *infos)
+static void drop_views(const wf_device *device, wfi_kept_set *kept)
+{
+    for (uint32_t i = 0; i < WF_MAX_BINDINGS; i++) {
+        if (kept->views[i])
+            device->fn.vkDestroyBufferView(device->vk, kept->views[i], device->allocator);
+        kept->views[i] = VK_NULL_HANDLE;
+    }
+}
+
+void wfi_plan_drop_views(wf_plan *plan)
+{
+    for (uint32_t i = 0; plan->sets && i < plan->step_count * WFI_SET_RING; i++)
+        drop_views(plan->device, &plan->sets[i]);
+}
+
+/* The view of slot `index`, which is a texel buffer. */
+static wf_result make_view(const wf_plan *plan, const wfi_step *step, uint32_t index,
+                           const VkDescriptorBufferInfo *info, VkBufferView *view)
+{
+    const wf_device *device = plan->device;
+    const VkBufferViewCreateInfo create = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO,
+        .buffer = info->buffer,
+        .format = step->texels[index],
+        .offset = info->offset,
+        .range = info->range,
+    };
+    if (info->offset % device->caps.texel_alignment)
+        return wfi_fail(
+            &device->log, WF_ERROR_BINDING,
+            "binding %s starts at byte %llu, not a multiple of %llu as the texel buffer "
+            "of this variant must",
+            plan->bindings[step->slots[index].index].name, (unsigned long long)info->offset,
+            (unsigned long long)device->caps.texel_alignment);
+    return wfi_check_vk(&device->log,
+                        device->fn.vkCreateBufferView(device->vk, &create, device->allocator, view),
+                        "vkCreateBufferView");
+}
+
+wf_result wfi_plan_find_set(wf_plan *plan, uint32_t step_index, const VkDescriptorBufferInfo *infos,
+                            const wfi_kept_set **out)
 {
     wf_device *device = plan->device;
-    const uint32_t count = plan->steps[step_index].slot_count;
+    const wfi_step *step = &plan->steps[step_index];
+    const uint32_t count = step->slot_count;
     wfi_kept_set *ring = &plan->sets[(size_t)step_index * WFI_SET_RING];
     for (uint32_t i = 0; i < plan->sets_used[step_index]; i++)
-        if (same_buffers(ring[i].buffers, infos, count))
-            return &ring[i];
+        if (same_buffers(ring[i].buffers, infos, count)) {
+            *out = &ring[i];
+            return WF_SUCCESS;
+        }
     if (plan->sets_used[step_index] == WFI_SET_RING)
-        return NULL;
-    wfi_kept_set *kept = &ring[plan->sets_used[step_index]++];
+        return wfi_fail(&device->log, WF_ERROR_TOO_MANY_BINDINGS,
+                        "more than %d distinct bindings were recorded from one plan", WFI_SET_RING);
+    wfi_kept_set *kept = &ring[plan->sets_used[step_index]];
+    wf_result result = WF_SUCCESS;
+    for (uint32_t i = 0; i < count && result == WF_SUCCESS; i++)
+        if (step->texels[i] != VK_FORMAT_UNDEFINED)
+            result = make_view(plan, step, i, &infos[i], &kept->views[i]);
+    if (result != WF_SUCCESS) {
+        drop_views(device, kept);
+        return result;
+    }
     VkWriteDescriptorSet writes[WF_MAX_BINDINGS];
     memcpy(kept->buffers, infos, count * sizeof *infos);
-    wfi_plan_fill_writes(infos, count, kept->set, writes);
+    wfi_plan_fill_writes(step, infos, kept->views, kept->set, writes);
     device->fn.vkUpdateDescriptorSets(device->vk, count, writes, 0, NULL);
-    return kept;
+    plan->sets_used[step_index]++;
+    *out = kept;
+    return WF_SUCCESS;
 }
 
 /* Finds (and writes) every step's set before anything is recorded. */
 wf_result wfi_plan_prepare_sets(wf_plan *plan, const wfi_bound *all)
 {
     VkDescriptorBufferInfo infos[WF_MAX_BINDINGS];
-    for (uint32_t i = 0; plan->sets && i < plan->step_count; i++) {
+    const wfi_kept_set *kept = NULL;
+    wf_result result = WF_SUCCESS;
+    for (uint32_t i = 0; plan->sets && i < plan->step_count && result == WF_SUCCESS; i++) {
         wfi_plan_step_buffers(plan, &plan->steps[i], all, infos);
-        if (!wfi_plan_find_set(plan, i, infos))
-            return wfi_fail(&plan->device->log, WF_ERROR_TOO_MANY_BINDINGS,
-                            "more than %d distinct bindings were recorded from one plan",
-                            WFI_SET_RING);
+        result = wfi_plan_find_set(plan, i, infos, &kept);
     }
-    return WF_SUCCESS;
+    return result;
 }

@@ -9,6 +9,7 @@
 typedef struct wfi_kept_set {
     VkDescriptorSet set;
     VkDescriptorBufferInfo buffers[WF_MAX_BINDINGS];
+    VkBufferView views[WF_MAX_BINDINGS]; /* of texel buffers */
 } wfi_kept_set;
 
 struct wf_plan {
@@ -31,7 +32,8 @@ struct wf_plan {
     void *kept; /* the family's own; NULL: none */
     void (*destroy_kept)(void *kept);
 
-    /* Without push descriptors, or with keep_sets: WFI_SET_RING sets a step, kept for the plan's life. */
+    /* Without push descriptors, or with keep_sets: WFI_SET_RING sets a step, kept for the plan's life.
+     * Views live until their set is written anew. */
     bool keep_sets;
     VkDescriptorPool pool;
     wfi_kept_set *sets;  /* step_count x WFI_SET_RING */
@@ -55,11 +57,15 @@ wf_result wfi_plan_prepare_sets(wf_plan *plan, const wfi_bound *all);
 /* The buffers of a step's slots. */
 void wfi_plan_step_buffers(const wf_plan *plan, const wfi_step *step, const wfi_bound *all,
                            VkDescriptorBufferInfo infos[WF_MAX_BINDINGS]);
-void wfi_plan_fill_writes(const VkDescriptorBufferInfo *infos, uint32_t count, VkDescriptorSet set,
+void wfi_plan_fill_writes(const wfi_step *step, const VkDescriptorBufferInfo *infos,
+                          const VkBufferView *views, VkDescriptorSet set,
                           VkWriteDescriptorSet *writes);
-/* The kept set of a step with these buffers, written now if it is new; NULL: the ring is full. */
-const wfi_kept_set *wfi_plan_find_set(wf_plan *plan, uint32_t step_index,
-                                      const VkDescriptorBufferInfo *infos);
+/* The kept set of a step with these buffers, written now if it is new. WF_ERROR_TOO_MANY_BINDINGS: the
+ * ring is full. WF_ERROR_BINDING: the device cannot view the buffer as texels from there. */
+wf_result wfi_plan_find_set(wf_plan *plan, uint32_t step_index, const VkDescriptorBufferInfo *infos,
+                            const wfi_kept_set **out);
+/* Destroys the views of all kept sets. */
+void wfi_plan_drop_views(wf_plan *plan);
 
 /* plan_record.c: takes a measured time of an execution into account. */
 void wfi_plan_learn(wf_plan *plan, double seconds);

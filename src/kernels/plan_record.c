@@ -97,11 +97,12 @@ static void record_step(wf_plan *plan, VkCommandBuffer command_buffer, uint32_t 
         wfi_barrier_compute(device, command_buffer);
     device->fn.vkCmdBindPipeline(command_buffer, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->vk);
     if (plan->sets) {
-        const wfi_kept_set *kept = wfi_plan_find_set(plan, index, infos);
+        const wfi_kept_set *kept = NULL;
+        wfi_plan_find_set(plan, index, infos, &kept); /* prepared: it is there */
         device->fn.vkCmdBindDescriptorSets(command_buffer, VK_PIPELINE_BIND_POINT_COMPUTE,
                                            pipeline->layout, 0, 1, &kept->set, 0, NULL);
     } else {
-        wfi_plan_fill_writes(infos, step->slot_count, VK_NULL_HANDLE, writes);
+        wfi_plan_fill_writes(step, infos, NULL, VK_NULL_HANDLE, writes);
         device->fn.vkCmdPushDescriptorSetKHR(command_buffer, VK_PIPELINE_BIND_POINT_COMPUTE,
                                              pipeline->layout, 0, step->slot_count, writes);
     }
@@ -189,6 +190,8 @@ void wf_plan_trim(wf_plan *plan)
 
 void wf_plan_forget_bindings(wf_plan *plan)
 {
-    if (plan->sets)
-        memset(plan->sets_used, 0, plan->step_count * sizeof *plan->sets_used);
+    if (!plan->sets)
+        return;
+    memset(plan->sets_used, 0, plan->step_count * sizeof *plan->sets_used);
+    wfi_plan_drop_views(plan);
 }

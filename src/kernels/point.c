@@ -92,9 +92,12 @@ static bool limits_hold(const wfi_point *point, char reason[256])
     if (shared > caps->max_shared_bytes)
         return refuse(reason, "%llu bytes of shared memory are over the limit of %u",
                       (unsigned long long)shared, caps->max_shared_bytes);
-    if (variant->storage_buffers > caps->max_storage_buffers)
-        return refuse(reason, "%u storage buffers are over the limit of %u",
-                      variant->storage_buffers, caps->max_storage_buffers);
+    uint32_t storage = variant->storage_buffers;
+    for (uint32_t texels = variant->texel_buffers; texels; texels &= texels - 1)
+        storage--;
+    if (storage > caps->max_storage_buffers)
+        return refuse(reason, "%u storage buffers are over the limit of %u", storage,
+                      caps->max_storage_buffers);
     if (variant->push_bytes > caps->max_push_bytes)
         return refuse(reason, "%u bytes of push constants are over the limit of %u",
                       variant->push_bytes, caps->max_push_bytes);
@@ -127,6 +130,7 @@ void wfi_point_pipeline(const wfi_point *point, wfi_pipeline_desc *desc)
         .name = variant->name,
         .spirv = variant->modules[point->problem->type],
         .storage_buffers = variant->storage_buffers,
+        .texel_buffers = variant->texel_buffers,
         .push_bytes = variant->push_bytes,
         .subgroup_size = variant->subgroup_size ? variant->subgroup_size(point) : 0,
         .full_subgroups = (variant->needs & WFI_NEEDS_FULL_SUBGROUPS) != 0,

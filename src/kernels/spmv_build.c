@@ -225,7 +225,7 @@ wf_result wfi_spmv_block_step(wf_plan *plan, const wfi_point *point, const wfi_s
     if (result == WF_SUCCESS)
         result = wfi_spmv_values(plan, job, NULL, block->entries, begin, begin + block->entries,
                                  &step->slots[1]);
-    step->slots[2] = wfi_spmv_x_slot(job);
+    step->slots[WFI_SPMV_X_SLOT] = wfi_spmv_x_slot(job);
     step->slots[3] = wfi_spmv_y_slot(point->caps, job, block->first, block->rows, &push.base_y);
     step->groups[2] = p->vectors;
     const uint32_t at = wfi_spmv_put_scale(p->type, *p->alpha, p->beta, step->push);
@@ -240,6 +240,9 @@ static wf_result add_plain(wf_plan *plan, const wfi_point *point, const wfi_spmv
     wfi_step step;
     block->rows_a_group = rows_a_group;
     wf_result result = wfi_spmv_block_step(plan, point, job, block, NULL, 0, &step);
+    if (point->variant->texel_buffers) /* f64 is read as the words of its bits */
+        step.texels[WFI_SPMV_X_SLOT] =
+            job->matrix.type == WF_TYPE_F64 ? VK_FORMAT_R32G32_UINT : VK_FORMAT_R32_SFLOAT;
     step.groups[2] = depth;
     step.divisible = true;
     return result == WF_SUCCESS ? wfi_plan_add_step(plan, &step) : result;
@@ -283,6 +286,12 @@ wf_result wfi_spmv_row_build(wf_plan *plan, const wfi_point *point, const void *
 
 wf_result wfi_spmv_lanes_build(wf_plan *plan, const wfi_point *point, const void *params)
 {
+    return wfi_spmv_each_block(plan, point, params, 0, add_lanes);
+}
+
+wf_result wfi_spmv_texel_build(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    wfi_plan_keep_sets(plan);
     return wfi_spmv_each_block(plan, point, params, 0, add_lanes);
 }
 

@@ -85,7 +85,8 @@ typedef struct wfi_spmv_block {
     uint32_t rows_a_group;
     uint32_t more; /* the variant's own push constant */
 } wfi_spmv_block;
-#define WFI_SPMV_PUSH 40 /* of the variants on compressed sparse rows */
+#define WFI_SPMV_X_SLOT 2 /* the binding of x, of all variants */
+#define WFI_SPMV_PUSH 40  /* of the variants on compressed sparse rows */
 typedef wf_result (*wfi_spmv_add_fn)(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
                                      wfi_spmv_block *block);
 /* Calls add for blocks of rows, as few as bindings allow; `extra` bytes a row more are needed. add
@@ -98,6 +99,7 @@ wf_result wfi_spmv_block_step(wf_plan *plan, const wfi_point *point, const wfi_s
                               uint32_t tail_words, wfi_step *step);
 wf_result wfi_spmv_row_build(wf_plan *plan, const wfi_point *point, const void *params);
 wf_result wfi_spmv_lanes_build(wf_plan *plan, const wfi_point *point, const void *params);
+wf_result wfi_spmv_texel_build(wf_plan *plan, const wfi_point *point, const void *params);
 wf_result wfi_spmv_add_build(wf_plan *plan, const wfi_point *point, const void *params);
 wf_result wfi_spmv_many_build(wf_plan *plan, const wfi_point *point, const void *params);
 /* spmv_special.c */

@@ -178,6 +178,11 @@ static bool one_vector(const wfi_point *point)
     return !point->problem->spmv.strided;
 }
 
+static bool x_fits_texels(const wfi_point *point)
+{
+    return point->problem->spmv.columns <= point->caps->max_texel_elements;
+}
+
 static bool vectors_in_group(const wfi_point *point)
 {
     const uint32_t vectors = point->problem->spmv.vectors;
@@ -202,6 +207,14 @@ static const wfi_constraint lanes_constraints[] = {
     {"lanes must fit the smallest subgroup, since shuffles do not leave it", lanes_in_subgroup},
     {"local_x must be a multiple of the subgroup, since rows are counted by subgroup",
      group_of_whole_subgroups},
+};
+
+static const wfi_constraint texel_constraints[] = {
+    {"lanes must be a power of two, since the sum halves its distance", lanes_power_of_two},
+    {"local_x must be a multiple of lanes, since rows are not split over work-groups",
+     lanes_divide_group},
+    {"x must fit a texel buffer of the device", x_fits_texels},
+    {"it multiplies one vector without strides", one_vector},
 };
 
 static const wfi_constraint blocked_constraints[] = {
@@ -282,8 +295,27 @@ static const wfi_variant variants[] = {
         .build = wfi_spmv_lanes_build,
     },
     {
+        .name = "texel",
+        .summary = "the same with x read through a uniform texel buffer, others read-only",
+        .source = "CSR SpMV on a new GPU generation (G-DEP, 2013), texture unit",
+        .modules = MODULES(texel),
+        .needs = WFI_PACKED_16BIT,
+        .parameter_count = 2,
+        .parameters = parameters,
+        .constraint_count = 4,
+        .constraints = texel_constraints,
+        .storage_buffers = 4,
+        .texel_buffers = 1 << WFI_SPMV_X_SLOT,
+        .push_bytes = WFI_SPMV_PUSH,
+        .shared_bytes = shared_bytes,
+        .group_size = group_size,
+        .constants = strided_constant,
+        .fit = wfi_spmv_step_fit,
+        .build = wfi_spmv_texel_build,
+    },
+    {
         .name = "shared",
-        .summary = "the same with buffers declared read-only and restrict",
+        .summary = "the same with all buffers declared read-only and restrict",
         .source = "CSR SpMV on a new GPU generation (G-DEP, 2013), read-only cache",
         .modules = MODULES(shared),
         .needs = WFI_PACKED_16BIT,

@@ -173,6 +173,61 @@ static void rescales_what_is_recorded_later(void **state)
     test_sparse_free(&s);
 }
 
+/* x at the n-th of 17 places of a buffer, read as texels; y must be that of the first. */
+static wf_result run_at(sparse_system *s, wf_plan *plan, wf_buffer *many, uint64_t offset)
+{
+    const uint64_t bytes = s->x_elements * sizeof(float);
+    const wf_bindings bindings = {
+        .size = sizeof bindings,
+        .items = {{.buffer = many, .offset = offset, .bytes = bytes}, {.buffer = s->device_y}}};
+    assert_int_equal(wf_buffer_write(many, offset, s->x, bytes), WF_SUCCESS);
+    test_poison(s->device_y);
+    const wf_result result = wf_plan_run(plan, &bindings);
+    if (result == WF_SUCCESS) {
+        assert_int_equal(wf_buffer_read(s->device_y, 0, s->y, ROWS * sizeof(float)), WF_SUCCESS);
+        test_sparse_right(s, "texel");
+        test_poison(many);
+    }
+    return result;
+}
+
+static void keeps_sixteen_views_of_x(void **state)
+{
+    enum { PLACES = 17, APART = 4096 };
+    wf_caps *caps = (wf_caps *)wf_device_caps(*state);
+    test_random random = {test_seed()};
+    const sparse_options options = {.type = WF_TYPE_F32};
+    const wf_tuning tuning = {.size = sizeof tuning, .variant = "texel"};
+    const uint64_t alignment = caps->texel_alignment;
+    wf_plan *plan = NULL;
+    wf_buffer *many = NULL;
+    sparse_system s;
+    make(&s, *state, &options, &random);
+    s.params.tuning = &tuning;
+    assert_int_equal(wf_buffer_create(*state, PLACES * APART, WF_MEMORY_DEVICE, &many), WF_SUCCESS);
+    assert_int_equal(wf_spmv_plan(*state, &s.params, &plan), WF_SUCCESS);
+    test_expect_errors(true);
+    caps->texel_alignment = 2 * APART;
+    assert_int_equal(run_at(&s, plan, many, APART), WF_ERROR_BINDING);
+    assert_non_null(strstr(test_last_error(), "binding x starts at byte 4096"));
+    caps->texel_alignment = alignment;
+    for (uint64_t i = 0; i < PLACES - 1; i++)
+        assert_int_equal(run_at(&s, plan, many, i * APART), WF_SUCCESS);
+    assert_int_equal(run_at(&s, plan, many, (PLACES - 1) * APART), WF_ERROR_TOO_MANY_BINDINGS);
+    assert_int_equal(run_at(&s, plan, many, APART), WF_SUCCESS);
+    wf_plan_forget_bindings(plan);
+    assert_int_equal(run_at(&s, plan, many, (PLACES - 1) * APART), WF_SUCCESS);
+    wf_plan_destroy(&plan);
+    const uint32_t most = caps->max_texel_elements;
+    caps->max_texel_elements = COLUMNS - 1;
+    assert_int_equal(wf_spmv_plan(*state, &s.params, &plan), WF_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(test_last_error(), "x must fit a texel buffer"));
+    caps->max_texel_elements = most;
+    test_expect_errors(false);
+    wf_buffer_destroy(&many);
+    test_sparse_free(&s);
+}
+
 static void tells_what_it_found(void **state)
 {
     static const uint32_t lengths[] = {0, 1, 2, 3, 4, 40, 0};
@@ -230,6 +285,7 @@ int main(void)
         cmocka_unit_test(updates_values),
         cmocka_unit_test(updates_blocks_of_a_split_matrix),
         cmocka_unit_test(rescales_what_is_recorded_later),
+        cmocka_unit_test(keeps_sixteen_views_of_x),
         cmocka_unit_test(tells_what_it_found),
         cmocka_unit_test(refuses_what_it_cannot_do),
     };

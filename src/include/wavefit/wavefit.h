@@ -161,6 +161,9 @@ typedef struct wf_caps {
     uint32_t unit_subgroups; /* most resident on one of them; 0 where no extension tells */
     uint32_t limits;         /* wf_limits in force */
     uint32_t faults; /* WF_FAULT_… of the driver: what they concern is not offered above */
+    /* uniform texel buffers of 32-bit floats and pairs of 32-bit words */
+    uint32_t max_texel_elements; /* elements that one can have; 0: not offered */
+    uint64_t texel_alignment;    /* minTexelBufferOffsetAlignment */
 } wf_caps;
 
 /* What a driver offers and wavefit leaves unused, since it is known or was seen not to work. */
@@ -319,7 +322,8 @@ typedef enum wf_memory {
     WF_MEMORY_READBACK = 2 /* host-visible, cached where offered, for reading by the host */
 } wf_memory;
 
-/* A storage buffer of at least `bytes` bytes (> 0) that can be source and target of copies.
+/* A storage buffer of at least `bytes` bytes (> 0) that can be source and target of copies and read as
+ * a uniform texel buffer.
  * WF_ERROR_TOO_LARGE beyond caps.max_buffer or caps.max_allocation, before anything is allocated;
  * WF_ERROR_OUT_OF_DEVICE_MEMORY beyond what the driver's memory budget leaves. */
 WF_API wf_result wf_buffer_create(wf_device *device, uint64_t bytes, wf_memory memory,
@@ -507,7 +511,8 @@ WF_API wf_result wf_kernel_occupancy(const wf_caps *caps, const wf_kernel_info *
  * not overlap. It changes the bound compute pipeline, descriptor set 0 or push descriptors, and push
  * constants. WF_ERROR_BINDING, WF_NOT_READY: nothing was recorded. WF_ERROR_TOO_MANY_BINDINGS: on a
  * device without push descriptors a plan keeps 16 distinct sets of bindings; see
- * wf_plan_forget_bindings. Executions of one plan must not overlap on the device: they share the
+ * wf_plan_forget_bindings. Sparse plans of the variant "texel", which is never chosen unless forced,
+ * keep them everywhere, and make a view of x for each where it is first recorded. Executions of one plan must not overlap on the device: they share the
  * plan's own buffers. */
 WF_API wf_result wf_plan_record(wf_plan *plan, VkCommandBuffer command_buffer,
                                 const wf_bindings *bindings);
@@ -525,8 +530,9 @@ WF_API bool wf_plan_needs_upload(const wf_plan *plan);
 WF_API wf_result wf_plan_record_upload(wf_plan *plan, VkCommandBuffer command_buffer);
 /* Frees the host's copy of the data once the upload was executed. */
 WF_API void wf_plan_trim(wf_plan *plan);
-/* Lets the 16 kept sets of bindings be written anew: no command buffer recorded from the plan may be
- * executed afterwards. */
+/* Lets the 16 kept sets of bindings be written anew, and drops their views: no command buffer recorded
+ * from the plan may be executed afterwards. To be called too before a buffer made after the end of
+ * another is bound, since it may have that one's handle. */
 WF_API void wf_plan_forget_bindings(wf_plan *plan);
 
 /* Bytes of scratch memory a recording needs bound as workspace. */
@@ -707,7 +713,9 @@ WF_API wf_result wf_matmul_check(const wf_matmul_params *params, const wf_matmul
 
 /* ---------------------------------------------------------------------------------------- spmv */
 
-/* Bindings of an spmv plan; the matrix itself lives in the plan. */
+/* Bindings of an spmv plan; the matrix itself lives in the plan. Variant "texel" reads x through a
+ * uniform texel buffer: a VkBuffer of the application's then needs usage UNIFORM_TEXEL_BUFFER, and its
+ * offset must be a multiple of caps.texel_alignment (WF_ERROR_BINDING). */
 enum { WF_SPMV_X = 0, WF_SPMV_Y = 1, WF_SPMV_BINDINGS = 2 };
 
 #define WF_SPMV_MOST_VECTORS 32
