@@ -151,7 +151,7 @@ void main()
     int j = int(gl_GlobalInvocationID.y);
     int k = push.first + int(gl_GlobalInvocationID.z) * MARCH;
     int end = min(k + MARCH, push.end);
-    if (i0 >= push.ni || j >= push.nj || k >= end)
+    if (i0 >= push.ni || j >= push.nj || k >= end || stopped())
         return;
     if (SHAPE == GRID_BOX) {
         for (; k < end; k++)

@@ -23,6 +23,8 @@ layout(constant_id = GRID_ID_RADIUS) const int RADIUS = 1;
 layout(constant_id = GRID_ID_SHAPE) const int SHAPE = GRID_STAR;
 layout(constant_id = GRID_ID_BORDER) const int BORDER = GRID_DIRICHLET;
 layout(constant_id = GRID_ID_FLAT) const int FLAT = 0;
+// Where a solver's flag is behind the coefficients; 0: there is none.
+layout(constant_id = GRID_ID_STOP_AT) const int STOP_AT = 0;
 const int RADIUS_J = FLAT != 0 ? 0 : RADIUS;
 
 layout(std430, set = 0, binding = 0) readonly restrict buffer In { REAL values_in[]; };
@@ -62,6 +64,12 @@ bool fixed_at(int at, int n)
 bool fixed_cell(int i, int j, int k)
 {
     return fixed_at(i, push.ni) || (FLAT == 0 && fixed_at(j, push.nj)) || fixed_at(k, push.nk);
+}
+
+// The solver has what it wants: what would be computed here is not looked at.
+bool stopped()
+{
+    return STOP_AT != 0 && coefficients[STOP_AT] != ACC(0);
 }
 
 // Relative to the base.

@@ -88,6 +88,8 @@ void push_column(int level, int r, ACC value)
 
 void main()
 {
+    if (stopped()) // all work-items see the same
+        return;
     // By components: the validation layer loses vectors of specialization constants.
     ivec2 local = ivec2(gl_LocalInvocationID.xy);
     local.y *= ROWS;

@@ -54,6 +54,7 @@ typedef struct wfi_grid_problem {
     uint32_t radius;
     wf_border border;
     uint32_t steps; /* of one recording */
+    bool stoppable; /* coefficients are the caller's, with a flag behind them that ends the work */
 } wfi_grid_problem;
 
 typedef struct wfi_problem {

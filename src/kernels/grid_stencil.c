@@ -200,7 +200,8 @@ static void constants(const wfi_point *point, wfi_pipeline_desc *desc)
                                                  : p->border == WF_BORDER_PERIODIC
                                                      ? GRID_PERIODIC
                                                      : GRID_DIRICHLET},
-                                {GRID_ID_FLAT, p->dimensions == 2}};
+                                {GRID_ID_FLAT, p->dimensions == 2},
+                                {GRID_ID_STOP_AT, p->stoppable ? wfi_grid_taps(p) : 0}};
     for (size_t i = 0; i < COUNT(all); i++)
         desc->constants[desc->constant_count++] = all[i];
 }

@@ -38,6 +38,12 @@ wfi_grid_tile wfi_grid_tile_of(const wfi_point *point);
 /* False: params are not those of a stencil. */
 bool wfi_grid_problem_of(const wf_stencil_params *params, wfi_grid_problem *out);
 
+/* wf_stencil_plan for a solver: binding WFI_STENCIL_COEFFICIENTS has the coefficients and a number behind
+ * them, both of the type that is computed with. Unless that is 0 the plan does nothing. */
+#define WFI_STENCIL_COEFFICIENTS 2
+wf_result wfi_stencil_plan_stoppable(wf_device *device, const wf_stencil_params *params,
+                                     wf_plan **out);
+
 /* params: the coefficients (f64), wfi_grid_taps of them. */
 wf_result wfi_grid_build(wf_plan *plan, const wfi_point *point, const void *params);
 

@@ -82,13 +82,14 @@ static wf_result add_dispatch(wf_plan *plan, const pass *s, uint64_t first, uint
                           .end = (int32_t)end};
     const uint64_t groups[3] = {groups_for(a.ni, tile.i), groups_for(a.nj, tile.j),
                                 groups_for(end - first, tile.k)};
-    const uint32_t taps = wfi_grid_taps(p);
+    const uint64_t taps = wfi_grid_taps(p) + (p->stoppable ? UINT64_C(1) : 0);
     wfi_step step = {
         .pipeline = s->pipeline, .slot_count = 3, .push_bytes = sizeof push, .barrier = barrier};
     step.slots[0] = window(s->point, s->from, low, high, &push.base_in);
     step.slots[1] = window(s->point, s->to, first, end, &push.base_out);
-    step.slots[2] =
-        (wfi_slot){WFI_SLOT_OWN, 0, 0, taps * (s->point->problem->type == WF_TYPE_F64 ? 8 : 4)};
+    step.slots[2] = (wfi_slot){p->stoppable ? WFI_SLOT_BINDING : WFI_SLOT_OWN,
+                               p->stoppable ? WFI_STENCIL_COEFFICIENTS : 0, 0,
+                               taps * (s->point->problem->type == WF_TYPE_F64 ? 8 : 4)};
     for (int i = 0; i < 3; i++)
         step.groups[i] = groups[i] > UINT32_MAX ? UINT32_MAX : (uint32_t)groups[i];
     memcpy(step.push, &push, sizeof push);
@@ -116,11 +117,16 @@ static wf_result add_pass(wf_plan *plan, const pass *s)
     return result;
 }
 
-/* The coefficients in the type that is computed with, in memory that the host writes by itself. */
+/* The coefficients in the type that is computed with, in memory that the host writes by itself, or as
+ * a binding. */
 static wf_result add_coefficients(wf_plan *plan, const wfi_point *point, const double *values)
 {
     const uint32_t taps = wfi_grid_taps(&point->problem->grid);
+    const uint64_t real = point->problem->type == WF_TYPE_F64 ? 8 : 4;
+    const wfi_binding_spec given = {"coefficients", WFI_READS, (taps + 1) * real};
     uint32_t index = 0;
+    if (point->problem->grid.stoppable)
+        return wfi_plan_add_binding(plan, &given);
     if (point->problem->type == WF_TYPE_F64)
         return wfi_plan_add_own_mapped(plan, values, taps * sizeof(double), &index);
     float *narrow = malloc(taps * sizeof *narrow);
@@ -216,7 +222,8 @@ bool wfi_grid_problem_of(const wf_stencil_params *p, wfi_grid_problem *out)
     return finite_coefficients(p, out);
 }
 
-wf_result wf_stencil_plan(wf_device *device, const wf_stencil_params *given, wf_plan **out)
+static wf_result make_plan(wf_device *device, const wf_stencil_params *given, bool stoppable,
+                           wf_plan **out)
 {
     wfi_problem problem = {.family = WF_FAMILY_GRID};
     wfi_choice choice;
@@ -233,6 +240,7 @@ wf_result wf_stencil_plan(wf_device *device, const wf_stencil_params *given, wf_
                         "most 4, steps at most %u, coefficients finite",
                         MOST_STEPS);
     problem.type = params.type;
+    problem.grid.stoppable = stoppable;
     if (params.type != WF_TYPE_F32 && params.type != WF_TYPE_F64 && params.type != WF_TYPE_F16)
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED, "wf_stencil_plan: type %s",
                         wf_type_name(params.type));
@@ -241,4 +249,15 @@ wf_result wf_stencil_plan(wf_device *device, const wf_stencil_params *given, wf_
         return result;
     choice.point.problem = &problem;
     return wfi_plan_create_with(device, &choice, params.jobs, params.coefficients, out);
+}
+
+wf_result wf_stencil_plan(wf_device *device, const wf_stencil_params *params, wf_plan **out)
+{
+    return make_plan(device, params, false, out);
+}
+
+wf_result wfi_stencil_plan_stoppable(wf_device *device, const wf_stencil_params *params,
+                                     wf_plan **out)
+{
+    return make_plan(device, params, true, out);
 }

@@ -982,6 +982,65 @@ WF_API wf_result wf_stencil_plan(wf_device *device, const wf_stencil_params *par
 WF_API wf_result wf_stencil_check(const wf_stencil_params *params, const void *in, const void *out,
                                   uint64_t max_checked, uint64_t seed, wf_check *check);
 
+/* Solves Laplace's equation on a grid of two dimensions with fixed border values: the mean of its four
+ * neighbours is every inner cell's value (five-point differences). */
+typedef enum wf_laplace_method {
+    WF_LAPLACE_SOR = 0,   /* successive over-relaxation in red-black order (Young 1954) */
+    WF_LAPLACE_JACOBI = 1 /* by a star stencil's plan, several iterations a pass where that pays */
+} wf_laplace_method;
+
+typedef enum wf_laplace_status {
+    WF_LAPLACE_CONVERGED = 0,
+    WF_LAPLACE_MAX_ITERATIONS = 1, /* the tolerance was not met */
+    WF_LAPLACE_STAGNATED = 2,      /* the type's rounding keeps the residual where it is */
+    WF_LAPLACE_NOT_FINITE = 3,     /* an overflow; u is of no use */
+    WF_LAPLACE_CANCELLED = 4       /* the callback said so */
+} wf_laplace_status;
+
+/* Called now and then with the last check's outcome. False: stop; u gets what there is. */
+typedef bool (*wf_laplace_fn)(void *user, uint32_t iterations, double residual);
+
+/* r is, of each inner cell, the sum of its neighbours less four times itself; b what of the border's
+ * values is in these sums. The device adds up |r| every check_every iterations and finds the end by
+ * itself; the host looks only after several checks, while the next ones are already under way. Every
+ * run gives the same bits. */
+typedef struct wf_laplace_params {
+    size_t size;
+    uint32_t nx, ny; /* cells a row, rows; borders included; 3 to 2^20 each */
+    wf_type type;    /* F32 or F64 */
+    wf_laplace_method method;
+    double tolerance;        /* of |r| / |b|; 0: 1e-4 in f32, 1e-10 in f64 */
+    double omega;            /* of SOR, between 0 and 2; 0: the best one of this grid */
+    uint32_t max_iterations; /* at most 2^24; 0: 10 million */
+    uint32_t check_every;    /* at most 4096; 0: by the grid's size */
+    double *history;         /* history_room elements: |r| / |b| of each check; NULL: not kept */
+    uint32_t history_room;   /* checks beyond it are not kept */
+    const wf_tuning *tuning; /* of Jacobi's stencil */
+    wf_laplace_fn progress;  /* NULL: none */
+    void *user;
+} wf_laplace_params;
+
+typedef struct wf_laplace_result {
+    size_t size;
+    wf_laplace_status status;
+    uint32_t iterations;
+    uint32_t checks, check_every;
+    double residual;      /* |r| / |b| at the last check */
+    double true_residual; /* the same of the u returned, worked out on the host in long double */
+    double omega;         /* SOR: that was used */
+    double iteration_us;  /* mean, the checks' share included */
+    bool gpu_clock;
+    wf_plan_info stencil; /* Jacobi: the plan of check_every iterations */
+} wf_laplace_result;
+
+/* u: ny rows of nx elements of the type on the host: the border's values, which stay, and where the
+ * inner cells start and end. WF_ERROR_CANCELLED leaves u and *result as far as the solver came; other
+ * errors leave both. WF_ERROR_INVALID_ARGUMENT (extents, a value that is not finite, parameters out of
+ * range), WF_ERROR_TOO_LARGE, WF_ERROR_UNSUPPORTED (type), and for Jacobi what wf_stencil_plan
+ * returns. Blocks. */
+WF_API wf_result wf_laplace_solve(wf_device *device, const wf_laplace_params *params, void *u,
+                                  wf_laplace_result *result);
+
 /* -------------------------------------------------------------------------------------- tuning */
 
 /* A device finds what was measured on it before in a file of its own in cache_directory (schema

@@ -1,0 +1,60 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// Ends a check: the residual's norm, and whether to go on. One work-group.
+#include "laplace_problem.glsl"
+
+layout(std430, set = 0, binding = 0) restrict buffer State { REAL state[]; };
+layout(std430, set = 0, binding = 1) readonly restrict buffer Partials { REAL partials[]; };
+
+shared REAL sums[2 * gl_WorkGroupSize.x];
+
+REAL verdict(REAL squares, REAL scales)
+{
+#ifdef WF_TYPE_F64
+    REAL rounding = REAL(1.1102230246251565e-16LF);
+#else
+    REAL rounding = 5.9604645e-8;
+#endif
+    if (isnan(squares) || isinf(squares))
+        return REAL(LAPLACE_NOT_FINITE);
+    if (squares <= state[LAPLACE_WANTED])
+        return REAL(LAPLACE_CONVERGED);
+    // Half an ulp of u in a cell makes as much.
+    if (squares <= rounding * rounding * scales)
+        return REAL(LAPLACE_STAGNATED);
+    // Rounding errors that alternate in sign add up to more. A tenth off the norm is progress.
+    if (push.turn == 0 || squares <= REAL(0.81) * state[LAPLACE_MARK]) {
+        state[LAPLACE_MARK] = squares;
+        state[LAPLACE_MARK_CHECK] = REAL(push.turn);
+    }
+    if (REAL(push.turn) >= state[LAPLACE_MARK_CHECK] + REAL(push.patience))
+        return REAL(LAPLACE_STAGNATED);
+    return REAL(LAPLACE_RUNNING);
+}
+
+void main()
+{
+    if (state[LAPLACE_STATUS] != REAL(0))
+        return;
+    const uint size = gl_WorkGroupSize.x;
+    uint item = gl_LocalInvocationIndex;
+    uint count = COLOURED != 0 ? 2 * push.partials : push.partials;
+    REAL squares = REAL(0), scales = REAL(0);
+    for (uint i = item; i < count; i += size) {
+        squares += partials[2 * i];
+        scales += partials[2 * i + 1];
+    }
+    sums[item] = squares;
+    sums[size + item] = scales;
+    barrier();
+    if (item != 0)
+        return;
+    squares = scales = REAL(0);
+    for (uint i = 0; i < size; i++) {
+        squares += sums[i];
+        scales += sums[size + i];
+    }
+    state[LAPLACE_HISTORY + push.turn % LAPLACE_CHECKS] = squares;
+    state[LAPLACE_ITERATIONS] = REAL(min((push.turn + 1) * push.every, push.most));
+    state[LAPLACE_STATUS] = verdict(squares, scales);
+}

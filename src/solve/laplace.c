@@ -1,0 +1,212 @@
+/* wf_laplace_solve: checks, defaults, norms, and what is said of the result. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/params.h"
+#include "solve/laplace.h"
+
+#define MOST_EXTENT (UINT32_C(1) << 20)
+#define MOST_ITERATIONS (UINT32_C(1) << 24) /* that an f32 state counts */
+#define MOST_EVERY 4096
+#define PI 3.14159265358979323846
+
+wf_result wfi_laplace_no_memory(const wf_device *device)
+{
+    return wfi_fail(&device->log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+}
+
+/* --------------------------------------------------------------------------------------- params */
+
+static wf_result check_params(const wf_device *device, const wf_laplace_params *p, const void *u,
+                              const wf_laplace_result *result)
+{
+    if (!u || !result)
+        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_laplace_solve: no u or result");
+    if (p->nx < 3 || p->ny < 3 || p->nx > MOST_EXTENT || p->ny > MOST_EXTENT)
+        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_laplace_solve: a grid of %u x %u; each extent is 3 to 2^20", p->nx,
+                        p->ny);
+    if ((unsigned)p->method > WF_LAPLACE_JACOBI || !(p->tolerance >= 0) || isinf(p->tolerance) ||
+        !(p->omega >= 0) || p->omega >= 2 || p->max_iterations > MOST_ITERATIONS ||
+        p->check_every > MOST_EVERY)
+        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_laplace_solve: a method, tolerance, omega, max_iterations or "
+                        "check_every out of range");
+    if (p->type != WF_TYPE_F32 && p->type != WF_TYPE_F64)
+        return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
+                        "wf_laplace_solve: %s is not f32 or f64", wf_type_name(p->type));
+    if (p->type == WF_TYPE_F64 && !device->caps.f64)
+        return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED, "the device has no 64-bit floats");
+    return WF_SUCCESS;
+}
+
+double wfi_laplace_jacobi_radius(const wf_laplace_params *p)
+{
+    return (cos(PI / (p->nx - 1)) + cos(PI / (p->ny - 1))) / 2;
+}
+
+/* Young 1954. */
+static double best_omega(const wf_laplace_params *p)
+{
+    const double radius = wfi_laplace_jacobi_radius(p);
+    return 2 / (1 + sqrt(1 - radius * radius));
+}
+
+/* A check reads the grid once more: seldom enough not to count, often enough that a submission does
+ * not keep the device for long. */
+static uint32_t default_every(const wf_laplace_params *p)
+{
+    const bool jacobi = p->method == WF_LAPLACE_JACOBI;
+    const uint64_t cells = (uint64_t)p->nx * p->ny, most = jacobi ? 240 : 32,
+                   fit = (jacobi ? UINT64_C(1) << 28 : UINT64_C(1) << 27) / cells;
+    const uint64_t least = jacobi ? 24 : 8;
+    return (uint32_t)(fit > most ? most : fit < least ? least : fit / 8 * 8);
+}
+
+static void fill_defaults(wf_laplace_params *p)
+{
+    if (!(p->tolerance > 0))
+        p->tolerance = p->type == WF_TYPE_F64 ? 1e-10 : 1e-4;
+    if (!(p->omega > 0))
+        p->omega = best_omega(p);
+    if (!p->max_iterations)
+        p->max_iterations = 10000000;
+    if (!p->check_every)
+        p->check_every = default_every(p);
+}
+
+/* ---------------------------------------------------------------------------------------- norms */
+
+static size_t at(const wf_laplace_params *p, uint32_t x, uint32_t y)
+{
+    return y * (size_t)p->nx + x;
+}
+
+/* The largest magnitude; infinite where a value is not finite. */
+static double largest(const wf_laplace_params *p, const void *u)
+{
+    double most = 0;
+    for (size_t i = 0; i < p->nx * (size_t)p->ny; i++) {
+        const double value = fabs(wfi_laplace_get(u, p->type, i));
+        if (!isfinite(value))
+            return INFINITY;
+        most = value > most ? value : most;
+    }
+    return most;
+}
+
+/* What of the border is among the neighbours of an inner cell. */
+static long double border_sum(const wf_laplace_params *p, const void *u, uint32_t x, uint32_t y)
+{
+    long double sum = 0;
+    if (x == 1)
+        sum += wfi_laplace_get(u, p->type, at(p, 0, y));
+    if (x == p->nx - 2)
+        sum += wfi_laplace_get(u, p->type, at(p, x + 1, y));
+    if (y == 1)
+        sum += wfi_laplace_get(u, p->type, at(p, x, 0));
+    if (y == p->ny - 2)
+        sum += wfi_laplace_get(u, p->type, at(p, x, y + 1));
+    return sum;
+}
+
+/* |b|; divided by `scale` first, whose square may be too large a number. */
+static long double border_norm(const wf_laplace_params *p, const void *u, long double scale)
+{
+    long double squares = 0;
+    for (uint32_t y = 1; y < p->ny - 1; y++) {
+        const bool whole = y == 1 || y == p->ny - 2;
+        const uint32_t step = whole || p->nx < 4 ? 1 : p->nx - 3; /* else the first and the last */
+        for (uint32_t x = 1; x < p->nx - 1; x += step) {
+            const long double sum = border_sum(p, u, x, y) / scale;
+            squares += sum * sum;
+        }
+    }
+    return sqrtl(squares) * scale;
+}
+
+static double true_residual(const wf_laplace_params *p, const void *u, long double norm,
+                            long double scale)
+{
+    const wf_type type = p->type;
+    long double squares = 0;
+    for (uint32_t y = 1; y < p->ny - 1; y++)
+        for (size_t i = at(p, 1, y); i < at(p, p->nx - 1, y); i++) {
+            const long double sum =
+                (long double)wfi_laplace_get(u, type, i - 1) + wfi_laplace_get(u, type, i + 1) +
+                wfi_laplace_get(u, type, i - p->nx) + wfi_laplace_get(u, type, i + p->nx);
+            const long double rest = (sum - 4 * (long double)wfi_laplace_get(u, type, i)) / scale;
+            squares += rest * rest;
+        }
+    return (double)(sqrtl(squares) * scale / norm);
+}
+
+/* ----------------------------------------------------------------------------------------- solve */
+
+/* Without a border to come from, all is zero. */
+static void clear_inner(const wf_laplace_params *p, void *u)
+{
+    const size_t real = wf_type_size(p->type);
+    for (uint32_t y = 1; y < p->ny - 1; y++)
+        memset((char *)u + at(p, 1, y) * real, 0, (p->nx - 2) * real);
+}
+
+static wf_result solve(wf_device *device, const wf_laplace_params *p, void *u, double most,
+                       wf_laplace_result *out)
+{
+    const long double norm = border_norm(p, u, most);
+    wfi_laplace l = {0};
+    wf_result result = wfi_laplace_open(device, p, &l);
+    if (result == WF_SUCCESS && l.advance)
+        result = wf_plan_describe(l.advance, &out->stencil);
+    if (result == WF_SUCCESS) {
+        frexp(most, &l.exponent);
+        const double norm_there = (double)ldexpl(norm, -l.exponent);
+        l.wanted = p->tolerance * norm_there;
+        result = wfi_laplace_write(&l, u);
+        if (result == WF_SUCCESS)
+            result = wfi_laplace_run(&l, norm_there, out);
+    }
+    if (result == WF_SUCCESS)
+        result = wfi_laplace_read(&l, out->checks, u);
+    if (result == WF_SUCCESS && l.timed)
+        out->iteration_us = l.seconds / l.timed * 1e6;
+    wfi_laplace_close(&l);
+    if (result == WF_SUCCESS)
+        out->true_residual = true_residual(p, u, norm, most);
+    return result;
+}
+
+wf_result wf_laplace_solve(wf_device *device, const wf_laplace_params *given, void *u,
+                           wf_laplace_result *result)
+{
+    if (!device)
+        return WF_ERROR_INVALID_ARGUMENT;
+    wf_laplace_params params;
+    wf_laplace_result out = {.stencil = {.size = sizeof out.stencil}};
+    wf_result code =
+        wfi_params_read(&device->log, "wf_laplace_solve", given, &params, sizeof params);
+    if (code == WF_SUCCESS)
+        code = check_params(device, &params, u, result);
+    if (code != WF_SUCCESS)
+        return code;
+    fill_defaults(&params);
+    out.check_every = params.check_every;
+    out.omega = params.method == WF_LAPLACE_SOR ? params.omega : 0;
+    const double most = largest(&params, u);
+    if (isinf(most))
+        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_laplace_solve: u has values that are not finite");
+    if (most > 0 && border_norm(&params, u, most) > 0)
+        code = solve(device, &params, u, most, &out);
+    else
+        clear_inner(&params, u);
+    if (code != WF_SUCCESS)
+        return code;
+    if (!wfi_params_write(result, &out, sizeof out))
+        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_laplace_solve: the size member of the result is not set");
+    return out.status == WF_LAPLACE_CANCELLED ? WF_ERROR_CANCELLED : WF_SUCCESS;
+}

@@ -1,0 +1,334 @@
+/* The plans and buffers of a Laplace solve. */
+#include <math.h>
+#include <string.h>
+
+#include "kernels/grid_stencil.h"
+#include "laplace/laplace_ids.h"
+#include "solve/laplace.h"
+#include "wfi_shaders.h"
+
+#define ITEMS 128       /* of a work-group: every device has as many */
+#define MARCH 8         /* rows that a work-item of a sweep goes down */
+#define MOST_GROUPS 512 /* of a residual: a partial sum each */
+
+/* As in laplace_problem.glsl. */
+typedef struct laplace_push {
+    uint32_t turn, nx, stride, cells, first, end, base, groups, partials, from, every, most,
+        patience;
+} laplace_push;
+
+/* ---------------------------------------------------------------------------------------- sizes */
+
+static uint64_t real_bytes(const wfi_laplace *l)
+{
+    return wf_type_size(l->type);
+}
+
+static uint64_t array_bytes(const wfi_laplace *l)
+{
+    return l->stride * (uint64_t)l->ny * real_bytes(l);
+}
+
+static uint64_t partials_bytes(const wfi_laplace *l)
+{
+    return 2 * UINT64_C(2) * l->slabs * l->groups * real_bytes(l);
+}
+
+static uint64_t alignment(const wfi_laplace *l)
+{
+    const uint64_t least = l->device->caps.storage_alignment;
+    return least > 16 ? least : 16;
+}
+
+/* Rows are gone through in slabs, each with a row of neighbours on either side in one binding. */
+static wf_result set_slabs(wfi_laplace *l)
+{
+    const wf_caps *caps = &l->device->caps;
+    const uint64_t row = l->stride * real_bytes(l), inner = l->ny - UINT64_C(2);
+    const uint64_t fit = (caps->max_storage_range - alignment(l)) / row;
+    const uint64_t groups = (uint64_t)MARCH * caps->max_groups[1];
+    if (fit < 3)
+        return wfi_fail(&l->device->log, WF_ERROR_TOO_LARGE,
+                        "three rows of %u cells are over this device's binding limit of %llu bytes",
+                        l->nx, (unsigned long long)caps->max_storage_range);
+    const uint64_t most = fit - 2 < groups ? fit - 2 : groups;
+    l->slabs = (uint32_t)((inner + most - 1) / most);
+    l->groups = (uint32_t)(inner < MOST_GROUPS ? inner : MOST_GROUPS);
+    return WF_SUCCESS;
+}
+
+/* Checks in which exact arithmetic would take nine tenths off the residual, by the iteration's largest
+ * eigenvalue (Young 1954): when rounding lets none of it happen, it never will. */
+static uint32_t patience_of(const wfi_laplace *l)
+{
+    const double radius = wfi_laplace_jacobi_radius(l->params), omega = l->params->omega;
+    double largest = radius;
+    if (l->coloured) {
+        const double under = omega * omega * radius * radius - 4 * (omega - 1);
+        largest = under > 0 ? pow((omega * radius + sqrt(under)) / 2, 2) : omega - 1;
+    }
+    const double iterations = largest > 0 ? log(0.1) / log(largest) : 0;
+    return 2 + (uint32_t)fmin(iterations / l->every, (double)l->checks);
+}
+
+/* -------------------------------------------------------------------------------------- kernels */
+
+static void group_size(const wfi_point *point, uint32_t size[3])
+{
+    (void)point;
+    size[0] = ITEMS;
+    size[1] = size[2] = 1;
+}
+
+static uint64_t sums_bytes(const wfi_point *point)
+{
+    return UINT64_C(2) * ITEMS * wf_type_size(point->problem->type);
+}
+
+static wf_result add_pipeline(wf_plan *plan, const wfi_point *point, const wfi_laplace *l,
+                              wfi_step *step)
+{
+    wfi_pipeline_desc desc;
+    wfi_point_pipeline(point, &desc);
+    desc.constants[desc.constant_count++] = (wfi_constant){LAPLACE_ID_COLOURED, l->coloured};
+    desc.constants[desc.constant_count++] = (wfi_constant){LAPLACE_ID_MARCH, MARCH};
+    return wfi_plan_add_pipeline(plan, &desc, &step->pipeline);
+}
+
+static wf_result add_binding(wf_plan *plan, const char *name, wfi_access access, uint64_t bytes)
+{
+    const wfi_binding_spec spec = {name, access, bytes};
+    return wfi_plan_add_binding(plan, &spec);
+}
+
+/* Slab n of a sweep or a residual: its rows and those around them, of both arrays. */
+static wf_result add_slab(wf_plan *plan, const wfi_laplace *l, uint32_t n, bool sweep,
+                          wfi_step *step)
+{
+    const uint64_t row = l->stride * real_bytes(l), inner = l->ny - UINT64_C(2);
+    const uint32_t first = (uint32_t)(1 + inner * n / l->slabs),
+                   end = (uint32_t)(1 + inner * (n + 1) / l->slabs);
+    const uint64_t start = (first - 1) * row, offset = start - start % alignment(l);
+    const uint64_t bytes = (end + 1) * row - offset;
+    const laplace_push push = {.nx = l->nx,
+                               .stride = l->stride,
+                               .cells = l->cells,
+                               .first = first,
+                               .end = end,
+                               .base = (uint32_t)((start - offset) / real_bytes(l)) -
+                                       (first - 1) * l->stride,
+                               .groups = l->groups,
+                               .partials = l->slabs * l->groups,
+                               .from = n * l->groups};
+    step->slots[0] = (wfi_slot){WFI_SLOT_BINDING, 0, offset, bytes};
+    step->slots[1] = (wfi_slot){WFI_SLOT_BINDING, l->coloured ? 1 : 0, offset, bytes};
+    step->groups[0] = sweep ? (l->cells - 1) / ITEMS + 1 : l->groups;
+    step->groups[1] = sweep ? (end - first - 1) / MARCH + 1 : 1;
+    step->groups[2] = 1;
+    memcpy(step->push, &push, sizeof push);
+    return wfi_plan_add_step(plan, step);
+}
+
+static wf_result add_arrays(wf_plan *plan, const wfi_laplace *l, wfi_access own)
+{
+    const uint64_t other = l->coloured ? array_bytes(l) : 0;
+    wf_result result = add_binding(plan, "cells", own, array_bytes(l));
+    if (result == WF_SUCCESS)
+        result = add_binding(plan, "cells of the other colour", WFI_READS, other);
+    return result == WF_SUCCESS
+               ? add_binding(plan, "state", WFI_READS, LAPLACE_STATE_END * real_bytes(l))
+               : result;
+}
+
+static wf_result build_sweep(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    const wfi_laplace *l = params;
+    wfi_step step = {
+        .slot_count = 3, .push_bytes = sizeof(laplace_push), .takes_turn = true, .divisible = true};
+    step.slots[2] = (wfi_slot){WFI_SLOT_BINDING, 2, 0, LAPLACE_STATE_END * real_bytes(l)};
+    wf_result result = add_pipeline(plan, point, l, &step);
+    if (result == WF_SUCCESS)
+        result = add_arrays(plan, l, WFI_READS_WRITES);
+    for (uint32_t n = 0; n < l->slabs && result == WF_SUCCESS; n++)
+        result = add_slab(plan, l, n, true, &step);
+    return result;
+}
+
+static wf_result build_residual(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    const wfi_laplace *l = params;
+    wfi_step step = {.slot_count = 4, .push_bytes = sizeof(laplace_push), .takes_turn = true};
+    step.slots[2] = (wfi_slot){WFI_SLOT_BINDING, 2, 0, LAPLACE_STATE_END * real_bytes(l)};
+    step.slots[3] = (wfi_slot){WFI_SLOT_BINDING, 3, 0, partials_bytes(l)};
+    wf_result result = add_pipeline(plan, point, l, &step);
+    if (result == WF_SUCCESS)
+        result = add_arrays(plan, l, WFI_READS);
+    if (result == WF_SUCCESS)
+        result = add_binding(plan, "partial sums", WFI_WRITES, partials_bytes(l));
+    for (uint32_t n = 0; n < l->slabs && result == WF_SUCCESS; n++)
+        result = add_slab(plan, l, n, false, &step);
+    return result;
+}
+
+static wf_result build_verdict(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    const wfi_laplace *l = params;
+    const uint64_t state = LAPLACE_STATE_END * real_bytes(l);
+    const laplace_push push = {.partials = l->slabs * l->groups,
+                               .every = l->every,
+                               .most = l->most,
+                               .patience = patience_of(l)};
+    wfi_step step = {
+        .groups = {1, 1, 1},
+        .slot_count = 2,
+        .push_bytes = sizeof push,
+        .takes_turn = true,
+        .slots = {{WFI_SLOT_BINDING, 0, 0, state}, {WFI_SLOT_BINDING, 1, 0, partials_bytes(l)}}};
+    memcpy(step.push, &push, sizeof push);
+    wf_result result = add_pipeline(plan, point, l, &step);
+    if (result == WF_SUCCESS)
+        result = add_binding(plan, "state", WFI_READS_WRITES, state);
+    if (result == WF_SUCCESS)
+        result = add_binding(plan, "partial sums", WFI_READS, partials_bytes(l));
+    return result == WF_SUCCESS ? wfi_plan_add_step(plan, &step) : result;
+}
+
+#define KERNEL(text, buffers, shared)                                                              \
+    {                                                                                              \
+        .name = "laplace_" #text,                                                                  \
+        .modules = {[WF_TYPE_F32] = &wfi_spv_laplace_##text##_f32,                                 \
+                    [WF_TYPE_F64] = &wfi_spv_laplace_##text##_f64},                                \
+        .storage_buffers = buffers, .push_bytes = sizeof(laplace_push), .group_size = group_size,  \
+        .shared_bytes = shared, .build = build_##text,                                             \
+    }
+
+static const wfi_variant kernel_rows[WFI_LAPLACE_KERNELS] = {
+    [WFI_LAPLACE_SWEEP] = KERNEL(sweep, 3, NULL),
+    [WFI_LAPLACE_RESIDUAL] = KERNEL(residual, 4, sums_bytes),
+    [WFI_LAPLACE_VERDICT] = KERNEL(verdict, 2, sums_bytes),
+};
+
+static wf_result make_kernels(wfi_laplace *l)
+{
+    const wfi_problem problem = {.family = WF_FAMILY_GRID,
+                                 .type = l->type,
+                                 .grid = {.nx = l->nx,
+                                          .ny = l->ny,
+                                          .row_stride = l->nx,
+                                          .dimensions = 2,
+                                          .radius = 1,
+                                          .steps = 1}};
+    wf_result result = WF_SUCCESS;
+    for (int i = l->coloured ? 0 : WFI_LAPLACE_RESIDUAL;
+         i < WFI_LAPLACE_KERNELS && result == WF_SUCCESS; i++) {
+        const wfi_choice choice = {{&l->device->caps, &problem, &kernel_rows[i], {0}}, "fixed"};
+        result = wfi_plan_create(l->device, &choice, l, &l->kernels[i]);
+    }
+    return result;
+}
+
+/* --------------------------------------------------------------------------------------- Jacobi */
+
+static const double mean_of_four[5] = {0, 0.25, 0.25, 0.25, 0.25};
+
+static wf_result make_stencil(wfi_laplace *l, uint32_t steps, wf_plan **out)
+{
+    const wf_stencil_params params = {.size = sizeof params,
+                                      .nx = l->nx,
+                                      .ny = l->ny,
+                                      .row_stride = l->stride,
+                                      .coefficients = mean_of_four,
+                                      .steps = steps,
+                                      .type = l->type,
+                                      .tuning = l->params->tuning};
+    return wfi_stencil_plan_stoppable(l->device, &params, out);
+}
+
+static wf_result make_stencils(wfi_laplace *l)
+{
+    const uint32_t rest = l->most % l->every;
+    wf_result result = make_stencil(l, l->every, &l->advance);
+    if (result == WF_SUCCESS && rest)
+        result = make_stencil(l, rest, &l->rest);
+    return result;
+}
+
+/* -------------------------------------------------------------------------------------- buffers */
+
+static wf_result make_buffers(wfi_laplace *l)
+{
+    const uint64_t whole = l->advance ? wf_plan_workspace(l->advance) : 0,
+                   rest = l->rest ? wf_plan_workspace(l->rest) : 0;
+    const struct {
+        wf_buffer **buffer;
+        uint64_t bytes;
+        wf_memory memory;
+    } buffers[] = {
+        {&l->arrays[0], array_bytes(l), WF_MEMORY_DEVICE},
+        {&l->arrays[1], array_bytes(l), WF_MEMORY_DEVICE},
+        {&l->workspace, whole > rest ? whole : rest, WF_MEMORY_DEVICE},
+        {&l->state, LAPLACE_STATE_END * real_bytes(l), WF_MEMORY_DEVICE},
+        {&l->partials, partials_bytes(l), WF_MEMORY_DEVICE},
+        {&l->slots, WFI_STREAM_SLOTS * LAPLACE_STATE_END * real_bytes(l), WF_MEMORY_READBACK}};
+    wf_result result = WF_SUCCESS;
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers && result == WF_SUCCESS; i++)
+        if (buffers[i].bytes)
+            result =
+                wf_buffer_create(l->device, buffers[i].bytes, buffers[i].memory, buffers[i].buffer);
+    return result;
+}
+
+static wf_result write_state(wfi_laplace *l)
+{
+    double state[LAPLACE_STATE_END] = {0};
+    for (uint32_t i = 0; i < LAPLACE_STATE_END; i++)
+        wfi_laplace_put(state, l->type, i, 0);
+    for (uint32_t i = 0; i < 5; i++)
+        wfi_laplace_put(state, l->type, LAPLACE_COEFFICIENTS + i, mean_of_four[i]);
+    wfi_laplace_put(state, l->type, LAPLACE_OMEGA, l->params->omega);
+    return wf_buffer_write(l->state, 0, state, LAPLACE_STATE_END * real_bytes(l));
+}
+
+/* ------------------------------------------------------------------------------------------------ */
+
+wf_result wfi_laplace_open(wf_device *device, const wf_laplace_params *p, wfi_laplace *out)
+{
+    const bool coloured = p->method == WF_LAPLACE_SOR;
+    const uint32_t cells = coloured ? (p->nx + 1) / 2 : p->nx;
+    *out = (wfi_laplace){.device = device,
+                         .params = p,
+                         .type = p->type,
+                         .coloured = coloured,
+                         .nx = p->nx,
+                         .ny = p->ny,
+                         .cells = cells,
+                         .stride = (cells + 3) / 4 * 4, /* so that vectors of four fit */
+                         .every = p->check_every,
+                         .most = p->max_iterations,
+                         .checks = (p->max_iterations - 1) / p->check_every + 1};
+    wf_result result = set_slabs(out);
+    if (result == WF_SUCCESS && !coloured)
+        result = make_stencils(out);
+    if (result == WF_SUCCESS)
+        result = make_kernels(out);
+    if (result == WF_SUCCESS)
+        result = make_buffers(out);
+    if (result == WF_SUCCESS)
+        result = write_state(out);
+    return result == WF_SUCCESS ? wfi_stream_open(device, &out->stream) : result;
+}
+
+void wfi_laplace_close(wfi_laplace *l)
+{
+    wfi_stream_close(&l->stream);
+    for (int i = 0; i < WFI_LAPLACE_KERNELS; i++)
+        wf_plan_destroy(&l->kernels[i]);
+    wf_plan_destroy(&l->advance);
+    wf_plan_destroy(&l->rest);
+    wf_buffer_destroy(&l->arrays[0]);
+    wf_buffer_destroy(&l->arrays[1]);
+    wf_buffer_destroy(&l->workspace);
+    wf_buffer_destroy(&l->state);
+    wf_buffer_destroy(&l->partials);
+    wf_buffer_destroy(&l->slots);
+}
