@@ -16,6 +16,8 @@ set(CMAKE_C_FLAGS_INIT "-isystem ${WAVEFIT_MUSL_HEADERS}")
 # glibc's functions, which those two want, are not there.
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-Wl,--allow-shlib-undefined")
 set(CMAKE_LIBRARY_ARCHITECTURE ${CMAKE_SYSTEM_PROCESSOR}-linux-gnu)
+# Without pictures, so that what is built without libpng is compiled somewhere.
+set(CMAKE_DISABLE_FIND_PACKAGE_PNG ON CACHE BOOL "")
 # yyjson's own package file names /usr/include.
 find_library(WAVEFIT_MUSL_YYJSON yyjson
              PATHS /usr/lib /usr/lib/${CMAKE_HOST_SYSTEM_PROCESSOR}-linux-gnu NO_DEFAULT_PATH)

@@ -8,6 +8,7 @@ int wfi_tool_devices(int argc, char **argv);
 int wfi_tool_explain(int argc, char **argv);
 int wfi_tool_himeno(int argc, char **argv);
 int wfi_tool_ladder(int argc, char **argv);
+int wfi_tool_laplace(int argc, char **argv);
 int wfi_tool_stencil(int argc, char **argv);
 int wfi_tool_matmul(int argc, char **argv);
 int wfi_tool_peaks(int argc, char **argv);

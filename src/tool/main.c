@@ -22,6 +22,7 @@ static const struct {
     {"report", wfi_tool_report, "one page of results files, to look at; or a comparison"},
     {"himeno", wfi_tool_himeno, "the Himeno benchmark"},
     {"stencil", wfi_tool_stencil, "star and box stencils, timed"},
+    {"laplace", wfi_tool_laplace, "solve Laplace's equation on a grid, with a picture"},
     {"spmv", wfi_tool_spmv, "sparse matrix times vector"},
     {"cg", wfi_tool_cg, "solve a sparse system by conjugate gradients"},
     {"matmul", wfi_tool_matmul, "dense matrix product"},

@@ -94,6 +94,20 @@ expect 0 '^ +64 KiB +[0-9.e+]+ +[0-9.e+]+ +[0-9.e+]+ +#' peaks --only copy,read,
 expect 0 '^ +1 +naive' ladder matmul --shape 40x50x60 --json ladder.json
 check 'ladder.json has its steps' grep -q '"kind": "ladder"' ladder.json
 expect 0 'the device has no 64-bit floats' ladder spmv --matrix poisson27:4 --type f64 --limits minimum
+expect 0 'converged after' laplace --grid 33x20 -o u.npy --json laplace.json
+check 'laplace.json has residuals' grep -q '"history"' laplace.json
+expect 0 'converged after' laplace --border u.npy --method jacobi --variant time --limits minimum
+expect 0 'converged after' laplace --grid 40x40 --omega 1.5 --check-every 3 -o u.png
+check 'u.png is a PNG' sh -c 'head -c 4 u.png | grep -q PNG'
+expect 1 'not met' laplace --grid 50x50 --max-iterations 5 --json -
+expect 1 'rounding keeps' laplace --grid 20x20 --tolerance 1e-15
+expect 1 'u.npy has 20 rows of 33; --grid says 33x21' laplace --border u.npy --grid 33x21
+expect 2 'give --grid WxH or --border' laplace
+expect 2 'at least 3' laplace --grid 2x9
+expect 2 "'2' is not between 0 and 2" laplace --grid 9x9 --omega 2
+expect 2 'goes with --method sor' laplace --grid 9x9 --method jacobi --omega 1
+expect 2 "not jacobi or sor" laplace --grid 9x9 --method gauss
+expect 2 "'u.gif' is not a file .npy or .png" laplace --grid 9x9 -o u.gif
 expect 0 '^ +2 +moved' ladder stencil --size 20x10x8
 expect 0 'one work-item a row' ladder spmv --matrix poisson27:4
 expect 0 'best' sweep matmul --shape 64x64x64 --variant naive --over local_x --json sweep.json
@@ -266,6 +280,7 @@ expect 1 'No such file' ladder spmv --matrix none.mtx
 # --- more than the device has, said before anything is allocated
 expect 1 'GiB' matmul --shape 2000000x2000000x2000000
 expect 1 'GiB' himeno --size 60000x60000x60000 --iterations 1
+expect 1 'GiB' laplace --grid 1000000x1000000
 
 # --- broken input
 expect 1 'none.mtx: No such file' spmv none.mtx

@@ -553,12 +553,12 @@
   function solverSection() {
     const solves = cases.filter((c) => list(c.history).filter((r) => number(r) > 0).length > 1);
     if (!solves.length) return;
-    const card = section("solver", "Conjugate gradients", "The relative residual of every iteration.");
+    const card = section("solver", "Solvers", "The relative residual on its way down.");
     plot(card, "Residuals", () => ({ type: "line",
       data: { datasets: solves.map((c, i) => ({ label: `${c.label} ${c.type}, ${c.owner.label}`,
         borderColor: colors[i % colors.length], backgroundColor: colors[i % colors.length],
-        pointRadius: 0, borderWidth: 2, data: list(c.history).map((r, n) => ({ x: n + 1,
-          y: number(r) })).filter((point) => point.y > 0) })) },
+        pointRadius: 0, borderWidth: 2, data: list(c.history).map((r, n) => ({
+          x: (n + 1) * (number(c.check_every) || 1), y: number(r) })).filter((point) => point.y > 0) })) },
       options: { parsing: false, plugins: { legend }, scales: {
         x: axis("iteration", { type: "linear", min: 1 }),
         y: logarithmic("|r| / |b|", { ticks: { autoSkip: false, callback: (value) => (

@@ -1,0 +1,8 @@
+# libpng writes the fields that `wavefit laplace` solves for as pictures (tool only). Without it they
+# are written as .npy.
+find_package(PNG 1.6 QUIET)
+if(PNG_FOUND)
+    message(STATUS "wavefit: libpng ${PNG_VERSION_STRING}: ${PNG_LIBRARIES}")
+else()
+    message(STATUS "wavefit: libpng: none installed (libpng-dev); no pictures by wavefit laplace")
+endif()
