@@ -128,7 +128,7 @@ static double residual_rounding(const grid *g)
 
 static void agrees_with_exact_solutions(void **state)
 {
-    static const uint32_t sizes[][2] = {{3, 3}, {4, 3}, {3, 9}, {17, 12}, {33, 40}, {70, 5}};
+    static const uint32_t sizes[][2] = {{3, 3}, {4, 3}, {3, 9}, {17, 12}, {25, 30}, {70, 5}};
     test_random random = {test_seed()};
     for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++)
         for (int type = WF_TYPE_F32; type <= WF_TYPE_F64; type++)
@@ -268,8 +268,8 @@ static void says_how_it_ends(void **state)
     grid g;
     for (int method = WF_LAPLACE_SOR; method <= WF_LAPLACE_JACOBI; method++) {
         wf_laplace_params params = {.size = sizeof params,
-                                    .nx = 35,
-                                    .ny = 21,
+                                    .nx = 15,
+                                    .ny = 11,
                                     .method = (wf_laplace_method)method,
                                     .tolerance = 1e-12,
                                     .max_iterations = MOST};
