@@ -67,6 +67,11 @@ set(WAVEFIT_TEST_ENVIRONMENT
     # tests/lsan.supp finds the names of their frames.
     "VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING=1" "XDG_CACHE_HOME=${PROJECT_BINARY_DIR}/cache")
 
+# Under emulation lavapipe spends its time in compiling, and half of that in optimising.
+if(CMAKE_CROSSCOMPILING)
+    list(APPEND WAVEFIT_TEST_ENVIRONMENT "GALLIVM_PERF=nopt")
+endif()
+
 function(wavefit_test_executable name)
     cmake_parse_arguments(T "" "" "SOURCES;LIBRARIES" ${ARGN})
     add_executable(test_${name} ${T_SOURCES})

@@ -1,6 +1,8 @@
 /* Every variant of every family once, on a small problem with its defaults, against f64; with
- * WAVEFIT_TEST_QUICK the first ones alone: compiling the large ones takes an emulated lavapipe
- * minutes. The families' own tests are thorough. */
+ * WAVEFIT_TEST_QUICK the first ones alone: compiling the large ones, and those with many barriers as
+ * conjugate gradients have, takes an emulated lavapipe minutes. The families' own tests are
+ * thorough. With WAVEFIT_TEST_SUBGROUPS those alone that use subgroups. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,6 +12,7 @@
 #include <cmocka.h>
 
 #include "harness.h"
+#include "kernels/family.h"
 
 enum { M = 37, N = 29, K = 41, ROWS = 50, MOST_ENTRIES = ROWS * 8 };
 
@@ -157,13 +160,90 @@ static bool run_stencil(wf_device *device, const wf_tuning *tuning)
     return true;
 }
 
+/* A dot product: |error| <= gamma_n |x||y|, and one rounding for the factor. */
+static bool run_vector(wf_device *device, const wf_tuning *tuning)
+{
+    enum { COUNT = 1013 };
+    static float x[COUNT], y[COUNT];
+    test_random random = {test_seed()};
+    double sum = 0, size = 0;
+    float out = NAN;
+    const wf_vector_params params = {
+        .size = sizeof params, .operation = WF_VECTOR_DOT, .count = COUNT, .tuning = tuning};
+    wf_plan *plan = NULL;
+    if (!made(wf_vector_plan(device, &params, &plan), tuning->variant))
+        return false;
+    for (size_t i = 0; i < COUNT; i++) {
+        x[i] = (float)test_random_uniform(&random);
+        y[i] = (float)test_random_uniform(&random);
+        sum += (double)x[i] * y[i];
+        size += fabs((double)x[i] * y[i]);
+    }
+    wf_buffer *buffers[] = {upload(device, x, sizeof x), upload(device, y, sizeof y),
+                            upload(device, NULL, sizeof out),
+                            upload(device, NULL, wf_plan_workspace(plan))};
+    const wf_bindings bindings = {.size = sizeof bindings,
+                                  .items = {[WF_VECTOR_X] = {.buffer = buffers[0]},
+                                            [WF_VECTOR_Y] = {.buffer = buffers[1]},
+                                            [WF_VECTOR_SCALARS] = {.buffer = buffers[2]}},
+                                  .workspace = {.buffer = buffers[3]}};
+    assert_int_equal(wf_plan_run(plan, &bindings), WF_SUCCESS);
+    assert_int_equal(wf_buffer_read(buffers[2], 0, &out, sizeof out), WF_SUCCESS);
+    const double nu = (COUNT + 1) * 0x1p-24, bound = nu / (1 - nu) * size;
+    const wf_check check = {.error_over_bound = fabs(out - sum) / bound};
+    check_holds("vector", tuning->variant, WF_TYPE_F32, &check);
+    wf_plan_destroy(&plan);
+    for (int i = 0; i < 4; i++)
+        wf_buffer_destroy(&buffers[i]);
+    return true;
+}
+
+static bool run_grid(wf_device *device, const wf_tuning *tuning)
+{
+    enum { NX = 45, NY = 23 };
+    static const double coefficients[] = {0.5, 0.125, 0.1, 0.2, 0.075};
+    static float in[NX * NY], out[NX * NY];
+    test_random random = {test_seed()};
+    const wf_stencil_params params = {
+        .size = sizeof params, .nx = NX, .ny = NY, .coefficients = coefficients, .tuning = tuning};
+    wf_plan *plan = NULL;
+    wf_check check;
+    if (!made(wf_stencil_plan(device, &params, &plan), tuning->variant))
+        return false;
+    for (size_t i = 0; i < NX * NY; i++)
+        in[i] = (float)test_random_uniform(&random);
+    wf_buffer *from = upload(device, in, sizeof in), *to = upload(device, NULL, sizeof out);
+    wf_bindings bindings = {
+        .size = sizeof bindings,
+        .items = {[WF_STENCIL_IN] = {.buffer = from}, [WF_STENCIL_OUT] = {.buffer = to}}};
+    if (wf_plan_workspace(plan) > 0)
+        bindings.workspace.buffer = upload(device, NULL, wf_plan_workspace(plan));
+    assert_int_equal(wf_plan_run(plan, &bindings), WF_SUCCESS);
+    assert_int_equal(wf_buffer_read(to, 0, out, sizeof out), WF_SUCCESS);
+    assert_int_equal(wf_stencil_check(&params, in, out, 0, 1, &check), WF_SUCCESS);
+    check_holds("grid", tuning->variant, WF_TYPE_F32, &check);
+    wf_plan_destroy(&plan);
+    wf_buffer *workspace = (wf_buffer *)bindings.workspace.buffer;
+    wf_buffer_destroy(&workspace);
+    wf_buffer_destroy(&from);
+    wf_buffer_destroy(&to);
+    return true;
+}
+
 static bool run_variant(wf_device *device, wf_family family, const wf_tuning *tuning, wf_type type)
 {
-    if (family == WF_FAMILY_SPMV)
+    switch (family) {
+    case WF_FAMILY_SPMV:
         return run_spmv(device, tuning, type);
-    if (type != WF_TYPE_F32)
-        return false;
-    return family == WF_FAMILY_MATMUL ? run_matmul(device, tuning) : run_stencil(device, tuning);
+    case WF_FAMILY_MATMUL:
+        return run_matmul(device, tuning);
+    case WF_FAMILY_STENCIL:
+        return run_stencil(device, tuning);
+    case WF_FAMILY_GRID:
+        return run_grid(device, tuning);
+    default:
+        return run_vector(device, tuning);
+    }
 }
 
 static void every_variant(wf_device *device, wf_family family)
@@ -175,8 +255,12 @@ static void every_variant(wf_device *device, wf_family family)
         count = quick;
     for (uint32_t v = 0; v < count; v++) {
         assert_int_equal(wf_family_variant(family, v, &info), WF_SUCCESS);
+        if (getenv("WAVEFIT_TEST_SUBGROUPS") &&
+            !wfi_family_get(family)->variants[v].subgroup_operations)
+            continue;
         const wf_tuning tuning = {.size = sizeof tuning, .variant = info.name};
-        for (int type = WF_TYPE_F32; type <= WF_TYPE_F64; type++)
+        const int last = family == WF_FAMILY_SPMV ? WF_TYPE_F64 : WF_TYPE_F32;
+        for (int type = WF_TYPE_F32; type <= last; type++)
             if (info.types & 1u << type) {
                 const bool ok = run_variant(device, family, &tuning, (wf_type)type);
                 printf("%s %s %s%s\n", wf_family_name(family), info.name,
@@ -184,7 +268,7 @@ static void every_variant(wf_device *device, wf_family family)
                 ran += ok;
             }
     }
-    assert_true(ran > 0);
+    assert_true(ran > 0 || getenv("WAVEFIT_TEST_SUBGROUPS"));
 }
 
 static void stencil(void **state)
@@ -202,12 +286,24 @@ static void matmul(void **state)
     every_variant(*state, WF_FAMILY_MATMUL);
 }
 
+static void grid(void **state)
+{
+    every_variant(*state, WF_FAMILY_GRID);
+}
+
+static void vector(void **state)
+{
+    every_variant(*state, WF_FAMILY_VECTOR);
+}
+
 /* A tridiagonal system. */
 static void conjugate_gradients(void **state)
 {
     static uint32_t offsets[ROWS + 1], columns[3 * ROWS];
     static float values[3 * ROWS], b[ROWS], x[ROWS];
     uint32_t n = 0;
+    if (getenv("WAVEFIT_TEST_QUICK"))
+        skip();
     for (uint32_t row = 0; row < ROWS; row++) {
         offsets[row] = n;
         for (uint32_t c = row ? row - 1 : 0; c <= row + 1 && c < ROWS; c++) {
@@ -233,10 +329,8 @@ static void conjugate_gradients(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stencil),
-        cmocka_unit_test(spmv),
-        cmocka_unit_test(matmul),
-        cmocka_unit_test(conjugate_gradients),
+        cmocka_unit_test(stencil), cmocka_unit_test(spmv),   cmocka_unit_test(matmul),
+        cmocka_unit_test(grid),    cmocka_unit_test(vector), cmocka_unit_test(conjugate_gradients),
     };
     return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);
 }
