@@ -18,7 +18,8 @@
 static struct {
     uint64_t budget, usage;
     uint32_t subgroup_size;
-    bool no_timestamps, no_f64;
+    bool no_timestamps, no_f64, no_f16_arithmetic, no_f16_storage;
+    bool wrong_shuffles; /* shuffle is compiled as shuffle xor */
 } pretend;
 
 static PFN_vkGetInstanceProcAddr real_proc;
@@ -26,6 +27,8 @@ static PFN_vkGetPhysicalDeviceMemoryProperties2 real_memory;
 static PFN_vkGetPhysicalDeviceQueueFamilyProperties real_families;
 static PFN_vkGetPhysicalDeviceFeatures2 real_features;
 static PFN_vkGetPhysicalDeviceProperties2 real_properties;
+static PFN_vkGetDeviceProcAddr real_device_proc;
+static PFN_vkCreateShaderModule real_module;
 static char last_error[512];
 
 static void *find(void *structure, VkStructureType type)
@@ -61,8 +64,16 @@ static void VKAPI_CALL queue_families(VkPhysicalDevice device, uint32_t *count,
 static void VKAPI_CALL features(VkPhysicalDevice device, VkPhysicalDeviceFeatures2 *out)
 {
     real_features(device, out);
+    VkPhysicalDeviceShaderFloat16Int8Features *arithmetic =
+        find(out, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES);
+    VkPhysicalDevice16BitStorageFeatures *storage =
+        find(out, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES);
     if (pretend.no_f64)
         out->features.shaderFloat64 = VK_FALSE;
+    if (pretend.no_f16_arithmetic && arithmetic)
+        arithmetic->shaderFloat16 = VK_FALSE;
+    if (pretend.no_f16_storage && storage)
+        storage->storageBuffer16BitAccess = VK_FALSE;
 }
 
 static void VKAPI_CALL properties(VkPhysicalDevice device, VkPhysicalDeviceProperties2 *out)
@@ -82,6 +93,36 @@ static void VKAPI_CALL properties(VkPhysicalDevice device, VkPhysicalDevicePrope
     out->properties.vendorID = 0x1002;
 }
 
+/* Operation codes of SPIR-V; both take a value and one word more. */
+enum { SPIRV_HEADER_WORDS = 5, OP_SHUFFLE = 345, OP_SHUFFLE_XOR = 346 };
+
+static VkResult VKAPI_CALL make_module(VkDevice device, const VkShaderModuleCreateInfo *info,
+                                       const VkAllocationCallbacks *allocator, VkShaderModule *out)
+{
+    VkShaderModuleCreateInfo changed = *info;
+    const size_t words = info->codeSize / sizeof(uint32_t);
+    uint32_t *code = malloc(info->codeSize);
+    if (!code)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    memcpy(code, info->pCode, info->codeSize);
+    for (size_t i = SPIRV_HEADER_WORDS; pretend.wrong_shuffles && i < words; i += code[i] >> 16)
+        if ((code[i] & 0xffff) == OP_SHUFFLE)
+            code[i] = (code[i] & 0xffff0000) | OP_SHUFFLE_XOR;
+    changed.pCode = code;
+    const VkResult result = real_module(device, &changed, allocator, out);
+    free(code);
+    return result;
+}
+
+static PFN_vkVoidFunction VKAPI_CALL device_proc(VkDevice device, const char *function)
+{
+    PFN_vkVoidFunction found = real_device_proc(device, function);
+    if (strcmp(function, "vkCreateShaderModule") != 0)
+        return found;
+    memcpy(&real_module, &found, sizeof real_module);
+    return (PFN_vkVoidFunction)make_module;
+}
+
 #define HOOK(name, real, ours)                                                                     \
     if (strcmp(function, name) == 0) {                                                             \
         PFN_vkVoidFunction found = real_proc(instance, function);                                  \
@@ -95,6 +136,7 @@ static PFN_vkVoidFunction VKAPI_CALL proc(VkInstance instance, const char *funct
     HOOK("vkGetPhysicalDeviceQueueFamilyProperties", real_families, queue_families)
     HOOK("vkGetPhysicalDeviceFeatures2", real_features, features)
     HOOK("vkGetPhysicalDeviceProperties2", real_properties, properties)
+    HOOK("vkGetDeviceProcAddr", real_device_proc, device_proc)
     return real_proc(instance, function);
 }
 
@@ -105,18 +147,25 @@ static void keep_error(void *user, wf_log_level level, const char *text)
         snprintf(last_error, sizeof last_error, "%s", text);
 }
 
-static wf_device *open_device(void)
+/* cache NULL: the usual folder. */
+static wf_device *open_device_with(const char *cache)
 {
     const char *limits = getenv("WAVEFIT_TEST_LIMITS");
     const wf_device_params params = {
         .size = sizeof params,
         .limits = limits && strcmp(limits, "minimum") == 0 ? WF_LIMITS_MINIMUM : WF_LIMITS_DEVICE,
         .log = keep_error,
+        .cache_directory = cache,
         .get_instance_proc_addr = proc,
     };
     wf_device *device = NULL;
     assert_int_equal(wf_device_create(&params, &device), WF_SUCCESS);
     return device;
+}
+
+static wf_device *open_device(void)
+{
+    return open_device_with(NULL);
 }
 
 static int forget(void **state)
@@ -128,26 +177,26 @@ static int forget(void **state)
 }
 
 /* A small product, computed and compared; returns whether the device's clock timed it. */
-static bool multiply(wf_device *device)
+static bool multiply_as(wf_device *device, wf_type type)
 {
     enum { N = 33 };
-    static float a[N * N], b[N * N], c[N * N];
+    static float a[N * N], b[N * N], c[N * N]; /* room for any type */
     test_random random = {test_seed()};
     wf_buffer *buffers[3] = {NULL};
     wf_plan *plan = NULL;
     /* The simplest variant: what is small here is the device. */
     const wf_tuning tuning = {.size = sizeof tuning, .variant = "naive"};
     const wf_matmul_params params = {
-        .size = sizeof params, .m = N, .n = N, .k = N, .tuning = &tuning};
+        .size = sizeof params, .m = N, .n = N, .k = N, .type = type, .tuning = &tuning};
     const wf_measure_params measure = {.size = sizeof measure, .repeat = 3};
     wf_timing timing;
     const wf_matmul_inputs inputs = {.size = sizeof inputs, .a = a, .b = b};
     wf_check check;
     double seconds = 0;
     bool gpu_clock = false;
-    for (int i = 0; i < N * N; i++) {
-        a[i] = (float)test_random_uniform(&random);
-        b[i] = (float)test_random_uniform(&random);
+    for (uint64_t i = 0; i < N * N; i++) {
+        wf_element_set(type, a, i, test_random_uniform(&random));
+        wf_element_set(type, b, i, test_random_uniform(&random));
     }
     for (int i = 0; i < 3; i++)
         assert_int_equal(wf_buffer_create(device, sizeof a, WF_MEMORY_DEVICE, &buffers[i]),
@@ -172,6 +221,11 @@ static bool multiply(wf_device *device)
     for (int i = 0; i < 3; i++)
         wf_buffer_destroy(&buffers[i]);
     return gpu_clock;
+}
+
+static bool multiply(wf_device *device)
+{
+    return multiply_as(device, WF_TYPE_F32);
 }
 
 static void budget_is_kept(void **state)
@@ -241,6 +295,29 @@ static void doubles_are_refused(void **state)
     wf_device_destroy(&device);
 }
 
+/* 16-bit elements are stored where they can be, with or without arithmetic on them. */
+static void halves_need_storage_alone(void **state)
+{
+    (void)state;
+    const wf_matmul_params params = {
+        .size = sizeof params, .m = 4, .n = 4, .k = 4, .type = WF_TYPE_F16};
+    for (unsigned lacking = 0; lacking < 4; lacking++) {
+        wf_plan *plan = NULL;
+        pretend.no_f16_arithmetic = lacking & 1;
+        pretend.no_f16_storage = lacking & 2;
+        wf_device *device = open_device();
+        assert_false(device->caps.f16_arithmetic && pretend.no_f16_arithmetic);
+        assert_false(device->caps.f16_storage && pretend.no_f16_storage);
+        if (device->caps.f16_storage) {
+            multiply_as(device, WF_TYPE_F16);
+        } else {
+            assert_int_equal(wf_matmul_plan(device, &params, &plan), WF_ERROR_UNSUPPORTED);
+            assert_non_null(strstr(last_error, "16-bit storage"));
+        }
+        wf_device_destroy(&device);
+    }
+}
+
 /* Device memory of unified devices is the host's: the kernel reads what the host wrote in place. */
 static void nothing_is_copied(void **state)
 {
@@ -289,14 +366,45 @@ static void documented_faults_are_judged(void **state)
     wf_device_destroy(&device);
 }
 
+/* No row knows of this driver: the self-test finds the fault, and nothing that it touches runs. */
+static void unknown_faults_are_found(void **state)
+{
+    (void)state;
+    wf_quirk quirk;
+    wf_plan *plan = NULL;
+    const uint32_t offsets[] = {0, 1}, columns[] = {0};
+    const float value[] = {2};
+    const wf_tuning shuffling = {.size = sizeof shuffling, .variant = "lanes"};
+    const wf_spmv_params matrix = {.size = sizeof matrix,
+                                   .rows = 1,
+                                   .columns = 1,
+                                   .row_offsets = offsets,
+                                   .column_indices = columns,
+                                   .values = value,
+                                   .tuning = &shuffling};
+    pretend.wrong_shuffles = true;
+    wf_device *device = open_device_with("");
+    if (device->offered.subgroup_operations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT) {
+        assert_int_equal(device->caps.faults, WF_FAULT_SHUFFLE);
+        assert_false(wf_caps_quirk(&device->caps, 0, &quirk));
+        assert_int_equal(device->caps.subgroup_operations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT, 0);
+    }
+    assert_int_equal(wf_spmv_plan(device, &matrix, &plan), WF_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(last_error, "subgroup operations"));
+    multiply(device);
+    wf_device_destroy(&device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(budget_is_kept, forget),
         cmocka_unit_test_setup(host_clock_serves, forget),
         cmocka_unit_test_setup(doubles_are_refused, forget),
+        cmocka_unit_test_setup(halves_need_storage_alone, forget),
         cmocka_unit_test_setup(nothing_is_copied, forget),
         cmocka_unit_test_setup(documented_faults_are_judged, forget),
+        cmocka_unit_test_setup(unknown_faults_are_found, forget),
     };
     void *loader = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
     void *symbol = loader ? dlsym(loader, "vkGetInstanceProcAddr") : NULL;
