@@ -1,6 +1,6 @@
 /* A Vulkan driver for tests: lavapipe (REAL_ICD), but making a compute pipeline whose
  * specialization constant ID has VALUE, as WAVEFIT_FAULT="crash|hang|lost ID VALUE" asks, ends the
- * process, never returns, or loses the device. */
+ * process, never returns, or loses the device; and its memory budget is WAVEFIT_BUDGET bytes. */
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,6 +20,7 @@ EXPORT VkResult vk_icdNegotiateLoaderICDInterfaceVersion(uint32_t *version);
 static PFN_vkGetInstanceProcAddr real_instance_proc;
 static PFN_vkGetDeviceProcAddr real_device_proc;
 static PFN_vkCreateComputePipelines real_create;
+static PFN_vkGetPhysicalDeviceMemoryProperties2 real_memory;
 
 /* An object pointer made a function pointer, as POSIX allows and ISO C does not say. */
 static PFN_vkVoidFunction symbol(const char *name)
@@ -72,6 +73,29 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_proc(VkDevice device, con
     return real_device_proc(device, name);
 }
 
+static VKAPI_ATTR void VKAPI_CALL memory(VkPhysicalDevice device,
+                                         VkPhysicalDeviceMemoryProperties2 *out)
+{
+    const char *asked = getenv("WAVEFIT_BUDGET");
+    real_memory(device, out);
+    for (VkBaseOutStructure *s = asked ? out->pNext : NULL; s; s = s->pNext)
+        if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT) {
+            VkPhysicalDeviceMemoryBudgetPropertiesEXT *budget = (void *)s;
+            budget->heapBudget[0] = strtoull(asked, NULL, 10);
+            budget->heapUsage[0] = 0;
+        }
+}
+
+/* Ours in place of the driver's, which is kept. */
+static PFN_vkVoidFunction replaced(const char *name, PFN_vkVoidFunction found)
+{
+    if (!found || (strcmp(name, "vkGetPhysicalDeviceMemoryProperties2") != 0 &&
+                   strcmp(name, "vkGetPhysicalDeviceMemoryProperties2KHR") != 0))
+        return found;
+    real_memory = (PFN_vkGetPhysicalDeviceMemoryProperties2)found;
+    return (PFN_vkVoidFunction)memory;
+}
+
 PFN_vkVoidFunction vk_icdGetInstanceProcAddr(VkInstance instance, const char *name)
 {
     if (!real_instance_proc)
@@ -82,14 +106,14 @@ PFN_vkVoidFunction vk_icdGetInstanceProcAddr(VkInstance instance, const char *na
         real_device_proc = (PFN_vkGetDeviceProcAddr)real_instance_proc(instance, name);
         return (PFN_vkVoidFunction)device_proc;
     }
-    return real_instance_proc(instance, name);
+    return replaced(name, real_instance_proc(instance, name));
 }
 
 PFN_vkVoidFunction vk_icdGetPhysicalDeviceProcAddr(VkInstance instance, const char *name)
 {
     typedef PFN_vkVoidFunction (*get_proc)(VkInstance, const char *);
     const get_proc real = (get_proc)symbol("vk_icdGetPhysicalDeviceProcAddr");
-    return real ? real(instance, name) : NULL;
+    return replaced(name, real ? real(instance, name) : NULL);
 }
 
 VkResult vk_icdNegotiateLoaderICDInterfaceVersion(uint32_t *version)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Searches with a driver that crashes, hangs or loses the device whenever a row has four lanes
 # (constant 3): the search goes on without these points, and so does the next one.
+# Then with a driver whose memory is nearly all taken: what bench measures goes by what is left.
 # usage: test_faults.sh WAVEFIT DATA
 set -u
 tool=$1
@@ -36,5 +37,16 @@ for fault in crash hang lost; do
     WAVEFIT_FAULT="$fault 3 4" "$tool" spmv "$data/small.mtx" --repeat 1 >out 2>err
     grep -q 'tuned' out || bad "$fault: the tuned point is not used"
 done
+
+# Half of 3 MB holds the product of 256^3 and nothing more of the suite.
+WAVEFIT_BUDGET=3000000 "$tool" bench --json bench.json >out 2>err
+[ $? = 0 ] || bad 'a small budget: exit code'
+grep -q 'himeno M .*skipped: over half of the memory' out || bad 'a small budget: himeno M'
+grep -q 'matmul .*512^3 .*skipped: over half of the memory' out || bad 'a small budget: 512^3'
+grep '256^3' out | grep -q 'skipped' && bad 'a small budget: 256^3 fits'
+# The load of a sustained run shrinks until it takes a quarter.
+WAVEFIT_BUDGET=300000 "$tool" bench --sustained 0.03 >out 2>err
+[ $? = 0 ] || bad 'a tiny budget: exit code'
+grep -q '64x64x64' out || bad 'a tiny budget: the size of the load'
 [ "$failed" = 0 ] && echo 'all passed'
 exit "$failed"
