@@ -7,6 +7,9 @@
 #if defined(__APPLE__)
 static const char *const loader_names[] = {"libvulkan.1.dylib", "libvulkan.dylib",
                                            "libMoltenVK.dylib"};
+#elif defined(__ANDROID__)
+static const char *const loader_names[] = {
+    "libvulkan.so"}; /* Android's libraries have no versions */
 #else
 static const char *const loader_names[] = {"libvulkan.so.1", "libvulkan.so"};
 #endif
