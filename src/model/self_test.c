@@ -21,17 +21,21 @@ typedef struct outcome {
     uint32_t magic, format;
     uint32_t vendor_id, device_id, driver_version, driver_id;
     uint8_t cache_uuid[16]; /* of the driver's build */
-    uint64_t shaders;       /* hash of the tests */
+    uint64_t tests;         /* hash of the shaders and of the subgroups that they found */
     uint32_t tested, failed;
     uint64_t wrong_shapes; /* bit an index of caps.cooperative_shapes */
 } outcome;
 
-static uint64_t shaders_hash(void)
+/* Subgroups are part of it, since settings in the environment change those of some drivers, whose
+ * build stays the same. */
+static uint64_t tests_hash(const wf_caps *caps)
 {
     const wfi_spirv all[] = {wfi_spv_selftest_shuffle,        wfi_spv_selftest_arithmetic,
                              wfi_spv_selftest_barrier,        wfi_spv_selftest_matrix_f16,
                              wfi_spv_selftest_matrix_f16_f32, wfi_spv_selftest_matrix_i8};
-    uint64_t hash = 0;
+    const uint32_t subgroups[] = {caps->subgroup_size, caps->subgroup_min, caps->subgroup_max,
+                                  caps->subgroup_operations};
+    uint64_t hash = wfi_hash(subgroups, sizeof subgroups);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i].words)
             hash = hash * 31 + wfi_hash(all[i].words, all[i].size_bytes);
@@ -50,7 +54,7 @@ static outcome outcome_for(const wf_device *device)
     o.driver_version = caps->driver_version;
     o.driver_id = caps->driver_id;
     memcpy(o.cache_uuid, caps->cache_uuid, sizeof o.cache_uuid);
-    o.shaders = shaders_hash();
+    o.tests = tests_hash(caps);
     return o;
 }
 
