@@ -351,6 +351,8 @@ expect 2 'exclude each other' tune --show --forget
 expect 2 'export prints rows' tune --json x.json
 expect 1 'none.mtx' tune --matrix none.mtx
 unset XDG_CACHE_HOME
+# Apps on Android have neither: nothing is kept, and nothing else changes.
+HOME='' expect 0 'verified' spmv "$data/small.mtx" --repeat 1
 
 # --- output that cannot be written; what was there stays
 expect 1 'nowhere/C.npy: cannot be written' matmul A.npy B.npy -o nowhere/C.npy --repeat 1
