@@ -1,6 +1,7 @@
-# Vulkan headers (1.3.239 or later) and volk: wavefit_vulkan, an interface target with the include
-# folders and the header that gives volk's symbols a prefix of our own.
-set(WAVEFIT_LEAST_HEADERS 239)
+# Vulkan headers (1.3.255 or later, which have cooperative matrices) and volk: wavefit_vulkan, an
+# interface target with the include folders and the header that gives volk's symbols a prefix of our
+# own.
+set(WAVEFIT_LEAST_HEADERS 255)
 find_path(WAVEFIT_VULKAN_INCLUDE vulkan/vulkan_core.h DOC "Folder of vulkan/vulkan_core.h")
 find_path(WAVEFIT_VOLK_INCLUDE volk.c PATH_SUFFIXES volk DOC "Folder of volk.h and volk.c")
 
@@ -32,7 +33,7 @@ if(version LESS WAVEFIT_LEAST_HEADERS AND WAVEFIT_FETCH)
     wavefit_headers_version("${WAVEFIT_VULKAN_INCLUDE}" version)
 endif()
 if(version LESS WAVEFIT_LEAST_HEADERS)
-    message(FATAL_ERROR "wavefit: Vulkan headers ${version} are older than 1.3.239; "
+    message(FATAL_ERROR "wavefit: Vulkan headers ${version} are older than 1.3.255; "
                         "install libvulkan-dev (./dev setup)")
 endif()
 message(STATUS "wavefit: Vulkan headers ${version}: ${WAVEFIT_VULKAN_INCLUDE}")
