@@ -247,6 +247,8 @@ static void picks_are_legal(void **state)
             /* Tiles of 16 KiB and 128 work-items are worth having on every GPU. */
             if (problems[i].family == WF_FAMILY_MATMUL && problems[i].matmul.n == 1024)
                 CHECK(strcmp(point->variant->name, "naive") != 0);
+            if (problems[i].family == WF_FAMILY_MATMUL && problems[i].matmul.n == 1)
+                CHECK(strcmp(point->variant->name, "matvec") == 0);
         }
     }
     pthread_mutex_destroy(&device->tuning_lock);
