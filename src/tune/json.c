@@ -109,9 +109,11 @@ static int unescape(wfi_json *json)
     const char *found = c ? strchr(from, c) : NULL;
     if (found)
         return to[found - from];
-    if (c != 'u' || json->end - json->at < 4 || strspn(json->at, "0123456789abcdefABCDEF") < 4)
+    if (c != 'u' || json->end - json->at < 4)
         return -1;
-    json->at += 4;
+    for (int i = 0; i < 4; i++, json->at++)
+        if (!*json->at || !strchr("0123456789abcdefABCDEF", *json->at))
+            return -1;
     return '?';
 }
 
