@@ -100,7 +100,7 @@ wf_result wfi_select(const wfi_log *log, const wf_caps *caps, uint32_t count, co
     list_names(caps, count, names, sizeof names);
     if (is_index(selector, &number)) {
         if (number >= count)
-            return wfi_fail(log, WF_ERROR_NO_DEVICE, "no device %s; there are %s", selector, names);
+            return wfi_fail(log, WF_ERROR_NO_DEVICE, "no device %s among %s", selector, names);
         *index = (uint32_t)number;
         return WF_SUCCESS;
     }
@@ -112,7 +112,7 @@ wf_result wfi_select(const wfi_log *log, const wf_caps *caps, uint32_t count, co
             found++;
         }
     if (found == 0)
-        return wfi_fail(log, WF_ERROR_NO_DEVICE, "no device matches '%s'; there are %s", selector,
+        return wfi_fail(log, WF_ERROR_NO_DEVICE, "no device matches '%s' among %s", selector,
                         names);
     if (found > 1)
         return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT,

@@ -23,6 +23,18 @@ typedef struct need {
     const char *name;
 } need;
 
+/* The first of VkSubgroupFeatureFlags, in words. */
+static const char *first_operation(uint32_t operations)
+{
+    static const char *const names[] = {"operations", "votes",          "arithmetic",
+                                        "ballots",    "shuffles",       "relative shuffles",
+                                        "clusters",   "quad operations"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (operations & 1u << i)
+            return names[i];
+    return "operations of that kind";
+}
+
 static bool needs_hold(const wfi_point *point, char reason[256])
 {
     const wf_caps *caps = point->caps;
@@ -43,11 +55,8 @@ static bool needs_hold(const wfi_point *point, char reason[256])
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
         if ((point->variant->needs & needs[i].bit) && !needs[i].offered)
             return refuse(reason, "the device has no %s", needs[i].name);
-    const uint32_t operations = point->variant->subgroup_operations;
-    if ((caps->subgroup_operations & operations) != operations)
-        return refuse(reason, "the device lacks subgroup operations (0x%x of 0x%x)",
-                      caps->subgroup_operations & operations, operations);
-    return true;
+    const uint32_t missing = point->variant->subgroup_operations & ~caps->subgroup_operations;
+    return !missing || refuse(reason, "the device has no subgroup %s", first_operation(missing));
 }
 
 static bool module_holds(const wfi_point *point, char reason[256])
