@@ -120,6 +120,11 @@ static wf_result check_values(const wfi_log *log, const wf_matmul_params *p)
     if (p->type == WF_TYPE_I8 && !(whole32(alpha) && whole32(p->beta)))
         return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_matmul: alpha and beta of i8 must be whole numbers of 32 bits");
+    if ((p->type == WF_TYPE_F64 || p->type == WF_TYPE_I8)
+            ? !isfinite(alpha) || !isfinite(p->beta)
+            : !isfinite((float)alpha) || !isfinite((float)p->beta))
+        return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_matmul: alpha and beta must be finite in the type of the sums");
     return WF_SUCCESS;
 }
 

@@ -2,6 +2,7 @@
  * made of. */
 #include "kernels/spmv_build.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,13 @@ wf_type wfi_spmv_real(wf_type type)
 static uint64_t real_bytes(const wfi_spmv_job *job)
 {
     return wf_type_size(wfi_spmv_real(job->matrix.type));
+}
+
+bool wfi_spmv_scale_fits(wf_type type, double alpha, double beta)
+{
+    if (type == WF_TYPE_F64)
+        return isfinite(alpha) && isfinite(beta);
+    return isfinite((float)alpha) && isfinite((float)beta);
 }
 
 uint32_t wfi_spmv_put_scale(wf_type type, double alpha, double beta, unsigned char *push)

@@ -52,6 +52,8 @@ double wfi_spmv_block_fill(const wf_spmv_params *matrix, uint32_t block, uint32_
 /* spmv_build.c */
 /* The type of x, y and all arithmetic. */
 wf_type wfi_spmv_real(wf_type type);
+/* Whether alpha and beta are finite in the type of x and y. */
+bool wfi_spmv_scale_fits(wf_type type, double alpha, double beta);
 /* alpha and beta, which all push constants begin with; returns their bytes. */
 uint32_t wfi_spmv_put_scale(wf_type type, double alpha, double beta, unsigned char *push);
 /* The point's pipeline and the bindings x and y. WF_ERROR_TOO_LARGE: x is over a binding. */

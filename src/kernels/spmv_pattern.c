@@ -37,9 +37,9 @@ static wf_result check_vectors(const wf_device *device, const wf_spmv_params *p)
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_spmv_plan: x_stride and y_stride must be at least vectors, %u",
                         vectors);
-    if ((p->alpha && !isfinite(*p->alpha)) || !isfinite(p->beta))
+    if (!wfi_spmv_scale_fits(p->type, p->alpha ? *p->alpha : 1, p->beta))
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
-                        "wf_spmv_plan: alpha and beta must be finite");
+                        "wf_spmv_plan: alpha and beta must be finite in the type of x and y");
     return WF_SUCCESS;
 }
 

@@ -189,7 +189,7 @@ wf_result wf_spmv_update(wf_plan *plan, const void *values)
 wf_result wf_spmv_scale(wf_plan *plan, double alpha, double beta)
 {
     wfi_spmv_kept *kept = plan ? wfi_plan_kept(plan) : NULL;
-    if (!kept)
+    if (!kept || !wfi_spmv_scale_fits(kept->type, alpha, beta))
         return WF_ERROR_INVALID_ARGUMENT;
     for (uint32_t i = 0; i < wfi_plan_step_count(plan); i++)
         wfi_spmv_put_scale(kept->type, alpha, beta, wfi_plan_step(plan, i)->push);

@@ -672,8 +672,8 @@ typedef struct wf_matmul_params {
     bool transpose_a, transpose_b; /* A holds k x m, B holds n x k */
     /* Elements from one row of a matrix to the next, as it is stored; 0: as many as a row has. */
     uint64_t lda, ldb, ldc;
-    /* Rounded to the type of the sums; I8: whole numbers of 32 bits. alpha is read during the call;
-     * NULL: 1. With beta 0, C may hold anything, NaN too. */
+    /* Rounded to the type of the sums, finite there; I8: whole numbers of 32 bits. alpha is read
+     * during the call; NULL: 1. With beta 0, C may hold anything, NaN too. */
     const double *alpha;
     double beta;
     uint64_t batch; /* 0: 1 */
@@ -748,7 +748,8 @@ typedef struct wf_spmv_params {
  * WF_ERROR_TOO_LARGE (x or a row is over a binding), WF_ERROR_UNSUPPORTED (type, forced variant). */
 WF_API wf_result wf_spmv_plan(wf_device *device, const wf_spmv_params *params, wf_plan **out);
 
-/* Sets alpha and beta for what is recorded from now on. */
+/* Sets alpha and beta for what is recorded from now on. WF_ERROR_INVALID_ARGUMENT: not a plan of
+ * spmv, or not finite in the type of x and y. */
 WF_API wf_result wf_spmv_scale(wf_plan *plan, double alpha, double beta);
 
 /* New values under the same pattern, in the order of column_indices, for a plan made with
