@@ -65,6 +65,21 @@ bool wfi_atomic_open(wfi_atomic_file *out, const char *path, wfi_io_error *error
     return wfi_io_fail(error, WFI_IO_SYSTEM, "%s: cannot be written: %s", path, strerror(cause));
 }
 
+bool wfi_atomic_check(const char *path, wfi_io_error *error)
+{
+    struct stat there;
+    wfi_atomic_file out;
+    /* Opening a pipe would wait for its reader. */
+    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode))
+        return access(path, W_OK) == 0 ||
+               wfi_io_fail(error, WFI_IO_SYSTEM, "%s: cannot be written: %s", path,
+                           strerror(errno));
+    if (!wfi_atomic_open(&out, path, error))
+        return false;
+    wfi_atomic_abandon(&out);
+    return true;
+}
+
 void wfi_atomic_write(wfi_atomic_file *out, const void *data, size_t bytes)
 {
     errno = 0;

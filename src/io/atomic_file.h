@@ -13,6 +13,8 @@ typedef struct wfi_atomic_file {
     int cause; /* errno of the first failed write, 0 if none */
 } wfi_atomic_file;
 
+/* Whether a file could be made there, before what it is to hold is worked out. */
+bool wfi_atomic_check(const char *path, wfi_io_error *error);
 bool wfi_atomic_open(wfi_atomic_file *out, const char *path, wfi_io_error *error);
 /* A failure is kept for the commit. */
 void wfi_atomic_write(wfi_atomic_file *out, const void *data, size_t bytes);

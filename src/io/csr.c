@@ -2,12 +2,17 @@
 
 #include <stdlib.h>
 
+#include "io/memory.h"
+
 #define FIRST_ROOM 1024
+#define TRIPLET_BYTES (2 * sizeof(uint32_t) + sizeof(double))
 
 bool wfi_triplets_add(wfi_triplets *t, uint32_t row, uint32_t column, double value)
 {
     if (t->count == t->room) {
         const size_t room = t->room ? t->room * 2 : FIRST_ROOM;
+        if ((double)room * TRIPLET_BYTES > wfi_physical_memory())
+            return false;
         uint32_t *rows = realloc(t->rows, room * sizeof *rows);
         t->rows = rows ? rows : t->rows;
         uint32_t *columns = realloc(t->columns, room * sizeof *columns);
@@ -73,6 +78,11 @@ static void merge(const wfi_triplets *t, const uint32_t *order, wfi_csr *csr)
 bool wfi_csr_from_triplets(const wfi_triplets *t, uint32_t rows, uint32_t columns, wfi_csr *out)
 {
     wfi_csr csr = {.rows = rows, .columns = columns};
+    /* Two orders and the result beside the triplets; offsets and counts. */
+    const double bytes = (double)t->count * (2 * TRIPLET_BYTES + 2 * sizeof(uint32_t)) +
+                         (2.0 * rows + columns) * sizeof(uint32_t);
+    if (bytes > wfi_physical_memory())
+        return false;
     uint32_t *by_column = malloc((t->count + 1) * sizeof *by_column);
     uint32_t *by_row = malloc((t->count + 1) * sizeof *by_row);
     uint32_t *column_counts = calloc((size_t)columns + 2, sizeof *column_counts);

@@ -1,5 +1,6 @@
 #include "io/results.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -389,6 +390,7 @@ static bool write_doc(const char *path, yyjson_mut_doc *doc, wfi_io_error *error
     if (strcmp(path, "-") == 0) {
         ok = fwrite(text, 1, length, stdout) == length && fputc('\n', stdout) == '\n' &&
              fflush(stdout) == 0;
+        ok = ok || errno == EPIPE; /* who reads it had enough */
         if (!ok)
             wfi_io_set_error(error, WFI_IO_SYSTEM, "standard output cannot be written");
     } else if ((ok = wfi_atomic_open(&out, path, error))) {

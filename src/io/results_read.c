@@ -1,9 +1,11 @@
 #include "io/results_read.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <yyjson.h>
 
 #define LEAST_NOISE 0.03 /* two runs of one build differ by so much on a quiet machine */
@@ -38,11 +40,21 @@ static bool validate_root(const char *path, yyjson_val *root, uint32_t *cases, w
 static yyjson_doc *read_document(const char *path, uint32_t *cases, wfi_io_error *error)
 {
     yyjson_read_err cause;
-    yyjson_doc *doc = yyjson_read_file(path, 0, NULL, &cause);
+    struct stat there;
+    errno = 0;
+    const bool readable = stat(path, &there) == 0;
+    const bool folder = readable && S_ISDIR(there.st_mode);
+    yyjson_doc *doc = readable && !folder ? yyjson_read_file(path, 0, NULL, &cause) : NULL;
+    if (!readable || folder || (!doc && cause.code == YYJSON_READ_ERROR_FILE_OPEN)) {
+        wfi_io_set_error(error, WFI_IO_SYSTEM, "%s: %s", path, strerror(folder ? EISDIR : errno));
+        return NULL;
+    }
+    if (!doc && there.st_size == 0) {
+        wfi_io_set_error(error, WFI_IO_BAD_INPUT, "%s: the file is empty", path);
+        return NULL;
+    }
     if (!doc) {
-        wfi_io_set_error(
-            error, cause.code == YYJSON_READ_ERROR_FILE_OPEN ? WFI_IO_SYSTEM : WFI_IO_BAD_INPUT,
-            "%s: %s at byte %zu", path, cause.msg, cause.pos);
+        wfi_io_set_error(error, WFI_IO_BAD_INPUT, "%s: %s at byte %zu", path, cause.msg, cause.pos);
         return NULL;
     }
     if (validate_root(path, yyjson_doc_get_root(doc), cases, error))

@@ -170,7 +170,7 @@ static void add_row(wfi_table *table, const wfi_result_case *c)
     wfi_table_set(table, row, 1, "%.60s", c->name);
     wfi_table_set(table, row, 2, "%s", c->type ? c->type : "");
     if (c->status != WFI_STATUS_OK) {
-        wfi_table_set(table, row, 7, "%s: %.80s", wfi_status_name(c->status), c->reason);
+        wfi_table_set(table, row, 7, "%s: %.200s", wfi_status_name(c->status), c->reason);
         return;
     }
     if (c->has_timing) {
@@ -181,9 +181,10 @@ static void add_row(wfi_table *table, const wfi_result_case *c)
     }
     wfi_format_rate(c->rate, c->rate_unit, text, sizeof text);
     wfi_table_set(table, row, 5, "%s", text);
-    if (isfinite(c->percent))
-        wfi_table_set(table, row, 6, "%.1f %% %s", c->percent,
-                      strstr(c->percent_of, "copy") ? "copy" : "fma");
+    if (isfinite(c->percent)) {
+        wfi_format_percent(c->percent, text, sizeof text);
+        wfi_table_set(table, row, 6, "%s %s", text, strstr(c->percent_of, "copy") ? "copy" : "fma");
+    }
     constants_text(&c->plan, text, sizeof text);
     wfi_table_set(table, row, 7, "%s", text);
 }
@@ -193,7 +194,7 @@ static void print_results(wfi_session *session, const wfi_result_case *cases, ui
     static const char *const heading[] = {"family", "case", "type",    "time",
                                           "spread", "rate", "of peak", "variant"};
     static wfi_table table = {.columns = 8, .right = 1u << 3 | 1u << 4 | 1u << 5 | 1u << 6};
-    if (session->common->json && strcmp(session->common->json, "-") == 0)
+    if (wfi_json_on_stdout(session->common))
         return;
     printf("%s%s: copy %.1f GB/s, f32 multiply-add %.1f GFLOPS (measured)\n\n", session->caps->name,
            session->caps->limits == WF_LIMITS_MINIMUM ? " (minimum limits)" : "",

@@ -128,7 +128,7 @@ static wf_result measure(wfi_session *session, const wfi_matmul_request *r, work
     const bool narrow = r->type != WF_TYPE_F32 && r->type != WF_TYPE_F64;
     out->has_timing = true;
     out->rate = out->plan.flops / out->timing.median_us * 1e-3;
-    out->rate_unit = "GFLOPS";
+    out->rate_unit = r->type == WF_TYPE_I8 ? "GOPS" : "GFLOPS";
     /* Narrow types are no common yardstick: what a device does with them differs by instruction. */
     out->percent =
         narrow ? (double)NAN : out->rate * 1e9 / wfi_session_fma_rate(session, r->type) * 100;

@@ -10,6 +10,8 @@
 #include "tool/cases.h"
 #include "tool/commands.h"
 #include "tool/random.h"
+#include "tool/table.h"
+#include "tool/vectors.h"
 
 #define MOST_SIDE27 400 /* whose entries still count in 32 bits: 27 * 400^3 < 2^31 */
 #define MOST_SIDE5 20000
@@ -23,7 +25,8 @@ typedef struct arguments {
 typedef struct solve {
     const arguments *args;
     const wfi_common *common;
-    const char *name;
+    const char *name; /* of the matrix, as given */
+    char title[96];   /* as results know it */
     wf_cg_params params;
     wf_spmv_params matrix;
     wfi_csr csr;
@@ -43,13 +46,15 @@ static void free_solve(solve *s)
 
 /* ---------------------------------------------------------------------------------------- input */
 
-static int generate(solve *s, const char *option, const char *text, uint64_t most,
+static int generate(solve *s, const char *option, const char *text, uint64_t most, int dimensions,
                     bool (*make)(uint32_t, wfi_csr *))
 {
     uint64_t side = 0;
     if (!wfi_parse_u64(option, text, 1, most, &side))
         return WFI_EXIT_USAGE;
     s->name = option + 2;
+    snprintf(s->title, sizeof s->title, "%s %llu^%d", s->name, (unsigned long long)side,
+             dimensions);
     if (!make((uint32_t)side, &s->csr))
         return wfi_run_error("%s %s: out of memory", option, text);
     return WFI_EXIT_DONE;
@@ -63,10 +68,12 @@ static int read_matrix(solve *s)
     if (given != 1)
         return wfi_usage_error("cg: give one of MATRIX.mtx, --poisson27 N, --poisson5 N");
     if (a->poisson27)
-        return generate(s, "--poisson27", a->poisson27, MOST_SIDE27, wfi_make_poisson27);
+        return generate(s, "--poisson27", a->poisson27, MOST_SIDE27, 3, wfi_make_poisson27);
     if (a->poisson5)
-        return generate(s, "--poisson5", a->poisson5, MOST_SIDE5, wfi_make_poisson5);
+        return generate(s, "--poisson5", a->poisson5, MOST_SIDE5, 2, wfi_make_poisson5);
     s->name = s->common->positional[0];
+    const char *slash = strrchr(s->name, '/');
+    snprintf(s->title, sizeof s->title, "%s", slash ? slash + 1 : s->name);
     if (!wfi_matrix_market_read(s->name, &s->csr, &error))
         return wfi_run_error("%s", error.text);
     if (s->csr.rows == 0 || s->csr.rows != s->csr.columns)
@@ -100,34 +107,17 @@ static int convert_values(solve *s, wf_type type)
     return WFI_EXIT_DONE;
 }
 
-static int read_b(solve *s)
+static int make_vectors(solve *s)
 {
     const wf_type type = s->matrix.type;
     const size_t bytes = s->matrix.rows * wf_type_size(type);
-    wfi_npy npy;
-    wfi_io_error error;
-    uint64_t overflowed = 0;
-    s->x = malloc(bytes ? bytes : 1);
-    if (!s->args->b) {
-        s->b = malloc(bytes ? bytes : 1);
-        if (s->b)
-            wfi_random_fill(s->b, type, s->matrix.rows, s->common->seed);
-        return s->b && s->x ? WFI_EXIT_DONE : wfi_run_error("%s: out of memory", s->name);
-    }
-    if (!wfi_npy_read(s->args->b, &npy, &error))
-        return wfi_run_error("%s", error.text);
-    const bool fits =
-        (npy.shape[0] == 1 || npy.shape[1] == 1) && npy.shape[0] * npy.shape[1] == s->matrix.rows;
-    if (fits)
-        s->b = wfi_npy_convert(&npy, type, &overflowed);
-    wfi_npy_free(&npy);
-    if (!fits)
-        return wfi_run_error("%s: a vector of %u elements is needed", s->args->b, s->matrix.rows);
-    if (!s->b || !s->x)
-        return wfi_run_error("%s: out of memory", s->args->b);
-    if (overflowed)
-        return wfi_run_error("%s: %llu values are too large for %s", s->args->b,
-                             (unsigned long long)overflowed, wf_type_name(type));
+    s->x = malloc(bytes);
+    if (s->x && s->args->b)
+        return wfi_read_vectors(s->args->b, type, s->matrix.rows, 1, &s->b);
+    s->b = s->x ? malloc(bytes) : NULL;
+    if (!s->b)
+        return wfi_run_error("%s: out of memory", s->name);
+    wfi_random_fill(s->b, type, s->matrix.rows, s->common->seed);
     return WFI_EXIT_DONE;
 }
 
@@ -145,9 +135,9 @@ static int parse(solve *s, wf_type *type)
         !wfi_parse_u64("--max-iterations", a->iterations, 1, 10000000, &iterations))
         return WFI_EXIT_USAGE;
     if (a->tolerance) {
-        char *end = NULL;
-        tolerance = strtod(a->tolerance, &end);
-        if (*end || end == a->tolerance || !(tolerance > 0) || tolerance >= 1)
+        if (!wfi_parse_number("--tolerance", a->tolerance, &tolerance))
+            return WFI_EXIT_USAGE;
+        if (!(tolerance > 0) || tolerance >= 1)
             return wfi_usage_error("--tolerance '%s' is not between 0 and 1", a->tolerance);
     }
     if (a->mixed && *type != WF_TYPE_F64)
@@ -159,7 +149,9 @@ static int parse(solve *s, wf_type *type)
         return wfi_run_error("cg: out of memory");
     s->params = (wf_cg_params){
         .size = sizeof s->params,
-        .tolerance = tolerance,
+        .tolerance = tolerance > 0          ? tolerance
+                     : *type == WF_TYPE_F32 ? 1e-6
+                                            : 1e-10,
         .max_iterations = (uint32_t)iterations,
         .repeat = s->common->repeat,
         .history = s->history,
@@ -173,6 +165,8 @@ static int parse(solve *s, wf_type *type)
     else if (a->precondition && strcmp(a->precondition, "none") != 0)
         return wfi_usage_error("--precondition '%s' is not none or jacobi or block-jacobi",
                                a->precondition);
+    if (a->block && s->params.precondition != WF_PRECONDITION_BLOCK_JACOBI)
+        return wfi_usage_error("--block goes with --precondition block-jacobi");
     return WFI_EXIT_DONE;
 }
 
@@ -202,11 +196,11 @@ static uint32_t dispatches(const wf_cg_result *r)
 
 static void fill_case(const solve *s, const wf_cg_result *r, wfi_result_case *c)
 {
-    const char *slash = strrchr(s->name, '/');
     wfi_result_case_init(c, "cg");
-    snprintf(c->name, sizeof c->name, "%s", slash ? slash + 1 : s->name);
+    snprintf(c->name, sizeof c->name, "%s", s->title);
     wfi_result_case_fact(c, "rows", s->csr.rows);
     wfi_result_case_fact(c, "entries", s->csr.entries);
+    wfi_result_case_fact(c, "tolerance", s->params.tolerance);
     c->type = wf_type_name(s->matrix.type);
     c->has_plan = true;
     c->plan = r->product;
@@ -227,18 +221,27 @@ static void fill_case(const solve *s, const wf_cg_result *r, wfi_result_case *c)
 
 static void print(const wfi_session *session, const solve *s, const wf_cg_result *r)
 {
-    printf("device    %s\n", session->caps->name);
-    printf("problem   %s, %u rows, %u entries, %s\n", s->name, s->csr.rows, s->csr.entries,
+    char text[32];
+    wfi_device_print(session);
+    printf("problem   %s, %u rows, %u entries, %s\n", s->title, s->csr.rows, s->csr.entries,
            wf_type_name(s->matrix.type));
     printf("product   %s (%s)\n", r->product.variant, r->product.chosen_by);
-    printf("result    %s after %u iterations\n", status_text(r->status), r->iterations);
+    printf("result    %s after %u iteration%s\n", status_text(r->status), r->iterations,
+           r->iterations == 1 ? "" : "s");
     printf("residual  %.3e; b - A x in f64: %.3e\n", r->residual, r->true_residual);
+    if (r->status == WF_CG_CONVERGED && r->true_residual > s->params.tolerance)
+        printf("note      b - A x is over the tolerance of %g: more than rounding in %s lets the "
+               "iteration see%s\n",
+               s->params.tolerance, s->matrix.type == WF_TYPE_F32 ? "f32" : "f64",
+               s->matrix.type == WF_TYPE_F32 ? " (--mixed or --type f64 gets there)" : "");
     if (s->params.mixed)
         printf("refined   %u times\n", r->refinements);
-    printf("time      %.2f us an iteration of %u dispatches (%s clock)\n", r->iteration_us,
-           dispatches(r), r->gpu_clock ? "device" : "host");
+    wfi_format_time(r->iteration_us, text, sizeof text);
+    printf("time      %s an iteration of %u dispatches (%s clock)\n", text, dispatches(r),
+           r->gpu_clock ? "device" : "host");
+    wfi_format_time(r->product_us, text, sizeof text);
     if (r->product_us > 0)
-        printf("product   %.2f us alone\n", r->product_us);
+        printf("product   %s alone\n", text);
 }
 
 static int run(solve *s, int argc, char **argv)
@@ -254,7 +257,7 @@ static int run(solve *s, int argc, char **argv)
     s->params.matrix = &s->matrix;
     const wf_result solved = wf_cg_solve(session.device, &s->params, s->b, s->x, &result);
     if (solved == WF_SUCCESS) {
-        if (!s->common->json || strcmp(s->common->json, "-") != 0)
+        if (!wfi_json_on_stdout(s->common))
             print(&session, s, &result);
         fill_case(s, &result, &c);
         code = wfi_case_exit(&c, solved);
@@ -309,7 +312,7 @@ int wfi_tool_cg(int argc, char **argv)
     if (code == WFI_EXIT_DONE)
         code = convert_values(&s, type);
     if (code == WFI_EXIT_DONE)
-        code = read_b(&s);
+        code = make_vectors(&s);
     if (code == WFI_EXIT_DONE)
         code = run(&s, argc, argv);
     free_solve(&s);

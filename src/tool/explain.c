@@ -171,7 +171,7 @@ static int run(wfi_session *session, const wfi_study *study, int argc, char **ar
     if (wfi_interrupted()) {
         wfi_case_fail_text(&c, WFI_STATUS_CANCELLED, "interrupted");
         code = wfi_run_error("explain: interrupted");
-    } else if (!common->json || strcmp(common->json, "-") != 0) {
+    } else if (!wfi_json_on_stdout(common)) {
         wfi_explain_print(session, study, &c, &o, &levels);
     }
     const int written = wfi_session_write(session, argc, argv, &c, 1);
@@ -198,7 +198,7 @@ static int compile(wfi_session *session, const wfi_study *study, int argc, char 
         c.occupancy_source = occupancy.source;
     }
     wfi_case_fail_text(&c, WFI_STATUS_SKIPPED, "compiled for a device that is not there");
-    if (!session->common->json || strcmp(session->common->json, "-") != 0) {
+    if (!wfi_json_on_stdout(session->common)) {
         printf("device    %s: compiled only, nothing ran\nproblem   %s %s\nvariant   %s",
                session->caps->name, c.name, c.type, c.plan.variant);
         for (uint32_t i = 0; i < c.plan.constant_count; i++)

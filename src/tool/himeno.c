@@ -4,47 +4,9 @@
 
 #include "tool/cases.h"
 #include "tool/commands.h"
+#include "tool/himeno_size.h"
 
 #define DEFAULT_SECONDS 60.0 /* the official program's aim */
-#define MOST_EXTENT 65536u
-
-typedef struct named_size {
-    const char *name;
-    uint32_t ni, nj, nk;
-} named_size;
-
-/* The official grids; the program allocates each axis one larger and does not use it. */
-static const named_size sizes[] = {{"XS", 64, 32, 32},
-                                   {"S", 128, 64, 64},
-                                   {"M", 256, 128, 128},
-                                   {"L", 512, 256, 256},
-                                   {"XL", 1024, 512, 512}};
-
-static bool parse_size(const char *text, wfi_himeno_request *request)
-{
-    uint64_t extent[3];
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        if (strcmp(text, sizes[i].name) == 0) {
-            request->ni = sizes[i].ni;
-            request->nj = sizes[i].nj;
-            request->nk = sizes[i].nk;
-            return true;
-        }
-    if (!strchr(text, 'x')) {
-        wfi_usage_error("--size: '%s' is not XS, S, M, L, XL or IxJxK", text);
-        return false;
-    }
-    if (!wfi_parse_triple("--size", text, MOST_EXTENT, extent))
-        return false;
-    if (extent[0] < 3 || extent[1] < 3 || extent[2] < 3) {
-        wfi_usage_error("--size: '%s' has no inner cells; each axis needs at least 3", text);
-        return false;
-    }
-    request->ni = (uint32_t)extent[0];
-    request->nj = (uint32_t)extent[1];
-    request->nk = (uint32_t)extent[2];
-    return true;
-}
 
 static double extra(const wfi_result_case *c, const char *name)
 {
@@ -58,7 +20,7 @@ static double extra(const wfi_result_case *c, const char *name)
 static void print_official(const wfi_session *session, const wfi_himeno_request *r,
                            const wfi_result_case *c)
 {
-    if (session->common->json && strcmp(session->common->json, "-") == 0)
+    if (wfi_json_on_stdout(session->common))
         return;
     printf("grid      imax = %u jmax = %u kmax = %u, %.0f slab%s\n", r->ni, r->nj, r->nk,
            extra(c, "slabs"), extra(c, "slabs") > 1 ? "s" : "");
@@ -110,17 +72,22 @@ int wfi_tool_himeno(int argc, char **argv)
         3};
     wfi_common common;
     wfi_himeno_request request = {.seconds = DEFAULT_SECONDS};
-    uint64_t count = 0;
+    uint64_t count = 0, extent[3];
+    char name[64];
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
     if (code != WFI_EXIT_DONE || common.help)
         return code;
     if (iterations && seconds)
         return wfi_usage_error("himeno: give --iterations or --seconds, not both");
-    if (!parse_size(size, &request) ||
+    if (!wfi_parse_himeno_size("--size", size, extent) ||
         (iterations && !wfi_parse_u64("--iterations", iterations, 1, 1000000000, &count)) ||
         (seconds && !wfi_parse_seconds("--seconds", seconds, &request.seconds)))
         return WFI_EXIT_USAGE;
     request.iterations = (uint32_t)count;
-    request.name = size;
+    request.ni = (uint32_t)extent[0];
+    request.nj = (uint32_t)extent[1];
+    request.nk = (uint32_t)extent[2];
+    snprintf(name, sizeof name, "himeno %s", size);
+    request.name = name;
     return run(&common, &request, argc, argv);
 }

@@ -53,7 +53,7 @@ static void add_row(wfi_table *table, const wfi_result_case *c)
     wfi_table_set(table, row, 0, "%u", c->study.step);
     wfi_table_set(table, row, 1, "%s", c->plan.variant);
     if (c->status != WFI_STATUS_OK) {
-        wfi_table_set(table, row, 6, "%s: %.80s", wfi_status_name(c->status), c->reason);
+        wfi_table_set(table, row, 6, "%s: %.200s", wfi_status_name(c->status), c->reason);
         return;
     }
     wfi_format_time(c->timing.median_us, text, sizeof text);
@@ -61,10 +61,12 @@ static void add_row(wfi_table *table, const wfi_result_case *c)
     wfi_format_rate(c->rate, c->rate_unit, text, sizeof text);
     wfi_table_set(table, row, 3, "%s", text);
     if (isfinite(c->study.gain))
-        wfi_table_set(table, row, 4, "x%.2f", c->study.gain);
-    if (isfinite(c->floor_us))
-        wfi_table_set(table, row, 5, "%.1f %%", c->floor_us / c->timing.median_us * 100);
-    wfi_table_set(table, row, 6, "%.90s", c->study.summary);
+        wfi_table_set(table, row, 4, c->study.gain < 0.1 ? "x%.2g" : "x%.2f", c->study.gain);
+    if (isfinite(c->floor_us)) {
+        wfi_format_percent(c->floor_us / c->timing.median_us * 100, text, sizeof text);
+        wfi_table_set(table, row, 5, "%s", text);
+    }
+    wfi_table_set(table, row, 6, "%s", c->study.summary);
 }
 
 static void print_ladder(const wfi_session *session, const wfi_study *study,
@@ -74,7 +76,7 @@ static void print_ladder(const wfi_session *session, const wfi_study *study,
                                           "gain", "of roofline", "what changes"};
     static wfi_table table = {.columns = 7,
                               .right = 1u << 0 | 1u << 2 | 1u << 3 | 1u << 4 | 1u << 5};
-    if (session->common->json && strcmp(session->common->json, "-") == 0)
+    if (wfi_json_on_stdout(session->common))
         return;
     printf("%s: %s %s on %s\n\n", wf_family_name(study->family), study->name,
            wf_type_name(study->type), session->caps->name);
@@ -143,8 +145,6 @@ int wfi_tool_ladder(int argc, char **argv)
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
     if (code != WFI_EXIT_DONE || common.help)
         return code;
-    if (common.variant || common.constant_count)
-        return wfi_usage_error("ladder: it runs every variant; --variant and --set are for sweep");
     wfi_interrupted();
     code = wfi_study_parse(&study, &common);
     if (code == WFI_EXIT_DONE &&

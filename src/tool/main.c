@@ -1,7 +1,10 @@
 /* wavefit: the command-line tool. */
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tool/commands.h"
 #include "tool/options.h"
@@ -38,10 +41,28 @@ static void print_help(FILE *out)
           out);
 }
 
-int main(int argc, char **argv)
+/* Where a standard stream is closed, the next file opened would take its number and be written to.
+ * What is put there instead fails as a closed one does. */
+static void fill_standard_streams(void)
 {
-    /* A full disk or a file-size limit must come back as a failed write, not as a signal. */
-    signal(SIGXFSZ, SIG_IGN);
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) < 0)
+            _exit(WFI_EXIT_FAILED);
+}
+
+/* What was printed must have arrived, unless its reader had enough. */
+static int finish(int code)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    const bool lost = fflush(stdout) != 0 || ferror(stdout);
+    const bool reader_gone = poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+    if (!lost || reader_gone || code != WFI_EXIT_DONE)
+        return code;
+    return wfi_run_error("standard output cannot be written");
+}
+
+static int run(int argc, char **argv)
+{
     if (argc < 2) {
         print_help(stderr);
         return WFI_EXIT_USAGE;
@@ -58,4 +79,14 @@ int main(int argc, char **argv)
         if (strcmp(argv[1], commands[i].name) == 0)
             return commands[i].run(argc, argv);
     return wfi_usage_error("'%s' is not a command (see wavefit --help)", argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+    fill_standard_streams();
+    /* A full disk, a file-size limit or a reader that is gone must come back as a failed write, not
+     * as a signal: results are still written to their file. */
+    signal(SIGXFSZ, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
+    return finish(run(argc, argv));
 }

@@ -36,16 +36,6 @@ static bool parse_choice(const char *option, const char *text, const char *const
     return false;
 }
 
-static bool parse_number(const char *option, const char *text, double *value)
-{
-    char *end;
-    *value = strtod(text, &end);
-    if (end != text && *end == '\0' && *value - *value == 0)
-        return true;
-    wfi_usage_error("%s: '%s' is not a finite number", option, text);
-    return false;
-}
-
 /* What the options say of the product, files aside. */
 static bool parse_product(arguments *args, wfi_matmul_request *request)
 {
@@ -56,8 +46,8 @@ static bool parse_product(arguments *args, wfi_matmul_request *request)
     int activation = 0, math = 0, output = 0;
     const bool ok =
         (!args->type || wfi_parse_type("--type", args->type, &request->type)) &&
-        (!args->alpha || parse_number("--alpha", args->alpha, &args->alpha_value)) &&
-        (!args->beta || parse_number("--beta", args->beta, &p->beta)) &&
+        (!args->alpha || wfi_parse_number("--alpha", args->alpha, &args->alpha_value)) &&
+        (!args->beta || wfi_parse_number("--beta", args->beta, &p->beta)) &&
         (!args->lda || wfi_parse_u64("--lda", args->lda, 1, MOST_LD, &p->lda)) &&
         (!args->ldb || wfi_parse_u64("--ldb", args->ldb, 1, MOST_LD, &p->ldb)) &&
         (!args->ldc || wfi_parse_u64("--ldc", args->ldc, 1, MOST_LD, &p->ldc)) &&
@@ -289,6 +279,8 @@ int wfi_tool_matmul(int argc, char **argv)
         return wfi_usage_error("matmul: --lda, --ldb and --ldc go with --shape");
     if (args.c && (!args.beta || args.ldc))
         return wfi_usage_error("matmul: -c goes with --beta, and without --ldc");
+    if (args.bias && args.random_bias)
+        return wfi_usage_error("matmul: give --bias or --random-bias, not both");
     args.a = common.positional[0];
     args.b = common.positional[1];
     code = fill_request(&args, &request, &files);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/atomic_file.h"
+
 static void print_line(const char *format, va_list args)
 {
     fputs("wavefit: ", stderr);
@@ -30,6 +32,11 @@ int wfi_run_error(const char *format, ...)
     print_line(format, args);
     va_end(args);
     return WFI_EXIT_FAILED;
+}
+
+bool wfi_json_on_stdout(const wfi_common *common)
+{
+    return common->json && strcmp(common->json, "-") == 0;
 }
 
 /* -------------------------------------------------------------------------------------- numbers */
@@ -69,6 +76,16 @@ bool wfi_parse_seconds(const char *option, const char *text, double *value)
         *value <= 86400)
         return true;
     wfi_usage_error("%s: '%s' is not a number of seconds from 0 to 86400", option, text);
+    return false;
+}
+
+bool wfi_parse_number(const char *option, const char *text, double *value)
+{
+    char *end = NULL;
+    *value = strtod(text, &end);
+    if (end != text && *end == '\0' && isfinite(*value))
+        return true;
+    wfi_usage_error("%s: '%s' is not a finite number", option, text);
     return false;
 }
 
@@ -147,20 +164,62 @@ static bool set_limits(wfi_common *common, const char *text)
     return true;
 }
 
-/* Whether `name` is a common option; *takes says that a value follows. */
-static bool is_common(const char *name, bool *takes)
+enum {
+    DEVICE = 1 << 0,
+    LIMITS = 1 << 1,
+    POINT = 1 << 2, /* --variant and --set */
+    JSON = 1 << 3,
+    REPEAT = 1 << 4,
+    SEED = 1 << 5,
+    TUNING = 1 << 6
+};
+
+/* Common options that a command has no use for: they are refused, not ignored. */
+static const struct {
+    const char *command;
+    unsigned options;
+} without[] = {
+    {"devices", DEVICE | POINT | REPEAT | SEED | TUNING},
+    {"himeno", REPEAT},
+    {"ladder", POINT},
+    {"peaks", POINT | REPEAT | SEED | TUNING},
+    {"report", DEVICE | LIMITS | POINT | JSON | REPEAT | SEED | TUNING},
+    {"tune", POINT | JSON | REPEAT | TUNING},
+};
+
+static const struct {
+    const char *name, *argument, *help;
+    unsigned kind;
+} common_options[] = {
+    {"--device", "SEL", "index, part of a name, or UUID (also WAVEFIT_DEVICE)", DEVICE},
+    {"--limits", "minimum", "use no more than Vulkan 1.1 guarantees", LIMITS},
+    {"--variant", "NAME", "force the algorithm", POINT},
+    {"--set", "NAME=VALUE", "force a constant of it (repeatable)", POINT},
+    {"--json", "FILE", "write results as JSON (-: standard output)", JSON},
+    {"--repeat", "N", "timed samples (default: until stable)", REPEAT},
+    {"--seed", "N", "of random inputs (default 1)", SEED},
+    {"--no-tuning", NULL, "ignore tuning data, use the model alone", TUNING},
+    {"--quiet", NULL, "no progress", 0},
+    {"--help", NULL, NULL, 0},
+    {"-h", NULL, NULL, 0},
+};
+enum { COMMON_OPTIONS = sizeof common_options / sizeof *common_options };
+
+static bool is_offered(const wfi_command *command, int option)
 {
-    static const char *const with_value[] = {"--device", "--limits", "--variant", "--set",
-                                             "--json",   "--repeat", "--seed"},
-                             *const flags[] = {"--quiet", "--no-tuning", "--help", "-h"};
-    for (size_t i = 0; i < sizeof with_value / sizeof *with_value; i++)
-        if (strcmp(name, with_value[i]) == 0)
-            return *takes = true;
-    *takes = false;
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        if (strcmp(name, flags[i]) == 0)
-            return true;
-    return false;
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++)
+        if (strcmp(command->name, without[i].command) == 0)
+            return !(without[i].options & common_options[option].kind);
+    return true;
+}
+
+/* The index of a common option, or -1. */
+static int find_common(const char *name)
+{
+    for (int i = 0; i < COMMON_OPTIONS; i++)
+        if (strcmp(name, common_options[i].name) == 0)
+            return i;
+    return -1;
 }
 
 static bool set_common(wfi_common *common, const char *name, const char *value)
@@ -191,24 +250,32 @@ static bool set_common(wfi_common *common, const char *name, const char *value)
     return true;
 }
 
+/* Columns that UTF-8 text takes up. */
+static int columns(const char *text)
+{
+    int count = 0;
+    for (; *text; text++)
+        count += ((unsigned char)*text & 0xc0) != 0x80;
+    return count;
+}
+
+static void print_option(const char *name, const char *argument, const char *help)
+{
+    const int used = columns(name) + (argument ? 1 + columns(argument) : 0);
+    printf("  %s%s%s%*s %s\n", name, argument ? " " : "", argument ? argument : "",
+           used < 24 ? 24 - used : 0, "", help);
+}
+
 static void print_help(const wfi_command *command)
 {
     printf("wavefit %s %s\n%s\n\n", command->name, command->usage, command->summary);
-    for (int i = 0; i < command->option_count; i++) {
-        const wfi_option *o = &command->options[i];
-        printf("  %s%s%-*s %s\n", o->name, o->argument ? " " : "",
-               (int)(24 - strlen(o->name) - (o->argument ? 1 : 0)), o->argument ? o->argument : "",
-               o->help);
-    }
-    puts("  --device SEL             index, part of a name, or UUID (also WAVEFIT_DEVICE)\n"
-         "  --limits minimum         use no more than Vulkan 1.1 guarantees\n"
-         "  --variant NAME           force the algorithm\n"
-         "  --set NAME=VALUE         force a constant of it (repeatable)\n"
-         "  --json FILE              write results as JSON (-: standard output)\n"
-         "  --repeat N               timed samples (default: until stable)\n"
-         "  --seed N                 of random inputs (default 1)\n"
-         "  --no-tuning              ignore tuning data, use the model alone\n"
-         "  --quiet                  no progress");
+    for (int i = 0; i < command->option_count; i++)
+        print_option(command->options[i].name, command->options[i].argument,
+                     command->options[i].help);
+    for (int i = 0; i < COMMON_OPTIONS; i++)
+        if (common_options[i].help && is_offered(command, i))
+            print_option(common_options[i].name, common_options[i].argument,
+                         common_options[i].help);
 }
 
 static const wfi_option *find_option(const wfi_command *command, const char *name)
@@ -225,12 +292,18 @@ static bool take_option(const wfi_command *command, int argc, char **argv, int *
 {
     const char *name = argv[*at];
     const wfi_option *own = find_option(command, name);
-    bool takes = own && own->argument;
-    if (!own && !is_common(name, &takes)) {
+    const int common_index = own ? -1 : find_common(name);
+    if (!own && common_index < 0) {
         wfi_usage_error("%s: unknown option '%s' (see wavefit %s --help)", command->name, name,
                         command->name);
         return false;
     }
+    if (!own && !is_offered(command, common_index)) {
+        wfi_usage_error("%s: %s does not go with it (see wavefit %s --help)", command->name, name,
+                        command->name);
+        return false;
+    }
+    const bool takes = (own ? own->argument : common_options[common_index].argument) != NULL;
     if (takes && *at + 1 >= argc) {
         wfi_usage_error("%s: option %s needs a value", command->name, name);
         return false;
@@ -243,6 +316,24 @@ static bool take_option(const wfi_command *command, int argc, char **argv, int *
     else
         *own->flag = true;
     return true;
+}
+
+static bool is_writable(const char *path)
+{
+    wfi_io_error error;
+    if (wfi_atomic_check(path, &error))
+        return true;
+    wfi_run_error("%s", error.text);
+    return false;
+}
+
+/* Whether what --json and -o name can be written. */
+static bool outputs_writable(const wfi_command *command, const wfi_common *common)
+{
+    const wfi_option *output = find_option(command, "-o");
+    if (common->json && !wfi_json_on_stdout(common) && !is_writable(common->json))
+        return false;
+    return !output || !*output->value || is_writable(*output->value);
 }
 
 int wfi_options_parse(const wfi_command *command, int argc, char **argv, wfi_common *common)
@@ -265,5 +356,7 @@ int wfi_options_parse(const wfi_command *command, int argc, char **argv, wfi_com
     else if (common->positional_count < command->least_positional)
         return wfi_usage_error("%s: usage: wavefit %s %s", command->name, command->name,
                                command->usage);
+    else if (!outputs_writable(command, common))
+        return WFI_EXIT_FAILED;
     return WFI_EXIT_DONE;
 }

@@ -46,8 +46,12 @@ typedef struct wfi_command {
 } wfi_command;
 
 /* Parses argv behind the subcommand's name. On wrong usage prints one line and returns
- * WFI_EXIT_USAGE; on --help prints the help, sets common->help and returns WFI_EXIT_DONE. */
+ * WFI_EXIT_USAGE; where what --json or -o names cannot be written, WFI_EXIT_FAILED, so that no long
+ * run is for nothing; on --help prints the help, sets common->help and returns WFI_EXIT_DONE. */
 int wfi_options_parse(const wfi_command *command, int argc, char **argv, wfi_common *common);
+
+/* Whether the results go to standard output, where then nothing else does. */
+bool wfi_json_on_stdout(const wfi_common *common);
 
 /* One line to stderr, "wavefit: …"; returns WFI_EXIT_USAGE or WFI_EXIT_FAILED. */
 int wfi_usage_error(const char *format, ...);
@@ -57,6 +61,7 @@ int wfi_run_error(const char *format, ...);
 bool wfi_parse_u64(const char *option, const char *text, uint64_t least, uint64_t most,
                    uint64_t *value);
 bool wfi_parse_seconds(const char *option, const char *text, double *value);
+bool wfi_parse_number(const char *option, const char *text, double *value); /* finite */
 /* "f32", "f64", … */
 bool wfi_parse_type(const char *option, const char *text, wf_type *type);
 /* "AxBxC" of positive integers. */

@@ -90,51 +90,69 @@ static const wfi_result_peak *find(const wfi_result_peak *peaks, uint32_t count,
     return NULL;
 }
 
-static void set_value(wfi_table *table, int row, int column, const wfi_result_peak *peak)
+static const char *const set_names[] = {"copy", "read", "write"};
+enum { SETS = sizeof set_names / sizeof *set_names };
+
+/* Which of them the bars show: the first measured, reading before all; -1: none was. */
+static int bars_of(const wfi_result_peak *peaks, uint32_t count)
 {
-    if (peak)
-        wfi_table_set(table, row, column, "%.4g", peak->peak.value);
+    static const int order[SETS] = {1, 0, 2};
+    for (int n = 0; n < SETS; n++)
+        for (uint32_t i = 0; i < count; i++)
+            if (strcmp(peaks[i].name, set_names[order[n]]) == 0 && peaks[i].status == WFI_STATUS_OK)
+                return order[n];
+    return -1;
 }
 
-static bool has_sets(const wfi_result_peak *peaks, uint32_t count)
+static double fastest_set(const wfi_result_peak *peaks, uint32_t count, const char *name)
 {
+    double most = 0;
     for (uint32_t i = 0; i < count; i++)
-        if (strcmp(peaks[i].name, "read") == 0)
-            return true;
-    return false;
+        if (strcmp(peaks[i].name, name) == 0 && peaks[i].status == WFI_STATUS_OK)
+            most = fmax(most, peaks[i].peak.value);
+    return most;
 }
 
-/* One line a working set: copy, read, write, and a bar as long as read is fast. */
+/* The line of one working set, if any ceiling was measured for it. */
+static void add_set(wfi_table *table, const wfi_result_peak *peaks, uint32_t count, uint64_t bytes,
+                    int bars, double most)
+{
+    const wfi_result_peak *found[SETS];
+    bool any = false;
+    char text[32], bar[BAR + 1];
+    for (int n = 0; n < SETS; n++) {
+        found[n] = find(peaks, count, set_names[n], bytes);
+        any = any || found[n];
+    }
+    if (!any)
+        return;
+    const int row = wfi_table_row(table);
+    wfi_format_bytes((double)bytes, text, sizeof text);
+    wfi_table_set(table, row, 0, "%s", text);
+    for (int n = 0; n < SETS; n++)
+        if (found[n])
+            wfi_table_set(table, row, 1 + n, "%.4g", found[n]->peak.value);
+    const int length = found[bars] ? (int)(found[bars]->peak.value / most * BAR + 0.5) : 0;
+    memset(bar, '#', sizeof bar);
+    bar[length < BAR ? length : BAR] = '\0';
+    wfi_table_set(table, row, 1 + SETS, "%s", bar);
+}
+
+/* One line a working set: copy, read, write, and a bar as long as one of them is fast. */
 static void print_sets(const wfi_result_peak *peaks, uint32_t count)
 {
-    static wfi_table table = {.columns = 5, .right = 0x0f};
-    static const char *const heading[] = {"working set", "copy GB/s", "read GB/s", "write GB/s",
-                                          "read"};
-    double most = 0;
-    if (!has_sets(peaks, count))
+    static wfi_table table = {.columns = 2 + SETS, .right = 0x0f};
+    const int bars = bars_of(peaks, count);
+    if (bars < 0)
         return;
+    const double most = fastest_set(peaks, count, set_names[bars]);
     wfi_table_row(&table);
-    for (int i = 0; i < 5; i++)
-        wfi_table_set(&table, 0, i, "%s", heading[i]);
-    for (uint32_t i = 0; i < count; i++)
-        if (strcmp(peaks[i].name, "read") == 0 && peaks[i].status == WFI_STATUS_OK)
-            most = fmax(most, peaks[i].peak.value);
-    for (uint64_t bytes = LEAST_BYTES; bytes <= MOST_BYTES; bytes *= 2) {
-        const wfi_result_peak *read = find(peaks, count, "read", bytes);
-        char text[32], bar[BAR + 1];
-        if (!read)
-            continue;
-        const int row = wfi_table_row(&table);
-        const int length = (int)(read->peak.value / most * BAR + 0.5);
-        memset(bar, '#', sizeof bar);
-        bar[length < BAR ? length : BAR] = '\0';
-        wfi_format_bytes((double)bytes, text, sizeof text);
-        wfi_table_set(&table, row, 0, "%s", text);
-        set_value(&table, row, 1, find(peaks, count, "copy", bytes));
-        set_value(&table, row, 2, read);
-        set_value(&table, row, 3, find(peaks, count, "write", bytes));
-        wfi_table_set(&table, row, 4, "%s", bar);
-    }
+    wfi_table_set(&table, 0, 0, "working set");
+    for (int n = 0; n < SETS; n++)
+        wfi_table_set(&table, 0, 1 + n, "%s GB/s", set_names[n]);
+    wfi_table_set(&table, 0, 1 + SETS, "%s", set_names[bars]);
+    for (uint64_t bytes = LEAST_BYTES; bytes <= MOST_BYTES; bytes *= 2)
+        add_set(&table, peaks, count, bytes, bars, most);
     wfi_table_print(&table);
     putchar('\n');
 }
@@ -158,7 +176,7 @@ static void print_rates(const wfi_result_peak *peaks, uint32_t count, const plan
             wfi_table_set(&table, row, 3, "%s", p->peak.how);
         } else {
             wfi_table_set(&table, row, 1, "%s", wfi_status_name(p->status));
-            wfi_table_set(&table, row, 2, "%.90s", p->reason);
+            wfi_table_set(&table, row, 2, "%s", p->reason);
         }
     }
     wfi_table_print(&table);
@@ -167,7 +185,7 @@ static void print_rates(const wfi_result_peak *peaks, uint32_t count, const plan
 static void print_peaks(const wfi_session *session, const wfi_result_peak *peaks, uint32_t count,
                         const plan_line *lines)
 {
-    if (session->common->json && strcmp(session->common->json, "-") == 0)
+    if (wfi_json_on_stdout(session->common))
         return;
     printf("%s%s\n\n", session->caps->name,
            session->caps->limits == WF_LIMITS_MINIMUM ? " (minimum limits)" : "");
@@ -192,7 +210,9 @@ static int verdict(const wfi_result_peak *peaks, uint32_t count)
 /* Every name in `only` must be a ceiling's. */
 static int check_names(const char *only)
 {
-    while (only && *only) {
+    if (!only)
+        return WFI_EXIT_DONE;
+    do {
         const size_t length = strcspn(only, ",");
         bool known = false;
         for (uint32_t i = 0; i < wf_peak_count(); i++) {
@@ -204,7 +224,7 @@ static int check_names(const char *only)
             return wfi_usage_error("--only: '%.*s' is not a ceiling (copy, fma_f32, submit, …)",
                                    (int)length, only);
         only += length + (only[length] == ',');
-    }
+    } while (*only);
     return WFI_EXIT_DONE;
 }
 
@@ -256,8 +276,6 @@ int wfi_tool_peaks(int argc, char **argv)
         return WFI_EXIT_USAGE;
     if (check_names(only) != WFI_EXIT_DONE)
         return WFI_EXIT_USAGE;
-    if (common.variant || common.constant_count)
-        return wfi_usage_error("peaks: --variant and --set are for one family's command");
     wfi_interrupted();
     code = wfi_session_open(&session, &common);
     if (code != WFI_EXIT_DONE)

@@ -2,19 +2,23 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tool/commands.h"
 #include "tool/options.h"
 #include "tool/report_page.h"
+#include "tool/table.h"
 
 static void tell_difference(void *user, const char *name, const char *verdict, double base_us,
                             double us)
 {
     (void)user;
-    if (isfinite(us))
-        printf("%-7s  x%.3f  %s (%.4g us, base %.4g us)\n", verdict, us / base_us, name, us,
-               base_us);
-    else
+    if (isfinite(us)) {
+        char now[32], base[32];
+        wfi_format_time(us, now, sizeof now);
+        wfi_format_time(base_us, base, sizeof base);
+        printf("%-7s  x%.3f  %s (%s, base %s)\n", verdict, us / base_us, name, now, base);
+    } else
         printf("%-7s          %s\n", verdict, name);
 }
 
@@ -38,6 +42,21 @@ static int compare(wfi_report *report, const char *base, bool fail)
         return wfi_run_error("%u of %u cases are slower than the base or broken",
                              c.slower + c.broken, c.compared);
     return WFI_EXIT_DONE;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* Whether the page would take the place of results that it is made of. */
+static bool is_input(const wfi_common *common, const char *output, const char *base)
+{
+    bool found = base && same_file(output, base);
+    for (int i = 0; i < common->positional_count; i++)
+        found = found || same_file(output, common->positional[i]);
+    return found;
 }
 
 static int run(const wfi_common *common, const char *output, const char *base, bool fail)
@@ -83,6 +102,8 @@ int wfi_tool_report(int argc, char **argv)
         return code;
     if (fail && !base)
         return wfi_usage_error("report: --fail-on-regression needs --compare");
+    if (output && is_input(&common, output, base))
+        return wfi_usage_error("report: -o %s would overwrite the results in it", output);
     /* A comparison alone needs no page. */
     return run(&common, output || base ? output : "report.html", base, fail);
 }

@@ -1,11 +1,11 @@
 #include "tool/session.h"
+#include "io/memory.h"
 #include "tool/table.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static void keep_log(void *user, wf_log_level level, const char *text)
 {
@@ -122,12 +122,6 @@ double wfi_session_fma_rate(wfi_session *session, wf_type type)
     return rate;
 }
 
-static double physical_memory(void)
-{
-    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
-    return pages > 0 && size > 0 ? (double)pages * (double)size : INFINITY;
-}
-
 double wfi_session_available(const wfi_session *session)
 {
     uint64_t bytes = 0;
@@ -146,10 +140,10 @@ bool wfi_session_fits(wfi_session *session, wfi_result_case *c, double device_by
                            device_bytes / gib, available / gib);
         return false;
     }
-    if (host > physical_memory()) {
+    if (host > wfi_physical_memory()) {
         wfi_case_fail_text(c, WFI_STATUS_UNSUPPORTED,
                            "the problem needs %.1f GiB of host memory; the machine has %.1f GiB",
-                           host / gib, physical_memory() / gib);
+                           host / gib, wfi_physical_memory() / gib);
         return false;
     }
     return true;
@@ -178,30 +172,48 @@ static void print_variant(const wfi_result_case *c)
     putchar('\n');
 }
 
-void wfi_case_print(const wfi_session *session, const wfi_result_case *c)
+void wfi_device_print(const wfi_session *session)
 {
-    /* With JSON on standard output nothing else goes there. */
-    if (session->common->json && strcmp(session->common->json, "-") == 0)
-        return;
-    char text[64];
     printf("device    %s%s\n", session->caps->name,
            session->caps->limits == WF_LIMITS_MINIMUM ? ", minimum limits" : "");
+}
+
+static void print_time(const wf_timing *timing)
+{
+    char text[64];
+    wfi_format_time(timing->median_us, text, sizeof text);
+    printf("time      %s, median of %u (spread %.1f %%, %s clock)\n", text, timing->count,
+           timing->spread * 100, timing->gpu_clock ? "device" : "host");
+}
+
+static void print_rate(const wfi_result_case *c)
+{
+    char text[64];
+    wfi_format_rate(c->rate, c->rate_unit, text, sizeof text);
+    printf("rate      %s", text);
+    if (isfinite(c->gbs)) {
+        wfi_format_rate(c->gbs, "GB/s", text, sizeof text);
+        printf(", %s", text);
+    }
+    if (isfinite(c->percent)) {
+        wfi_format_percent(c->percent, text, sizeof text);
+        printf(", %s of %s", text, c->percent_of);
+    }
+    putchar('\n');
+}
+
+void wfi_case_print(const wfi_session *session, const wfi_result_case *c)
+{
+    if (wfi_json_on_stdout(session->common))
+        return;
+    wfi_device_print(session);
     printf("problem   %s %s\n", c->name, c->type);
     if (c->has_plan)
         print_variant(c);
     if (c->has_timing)
-        printf("time      %.2f us, median of %u (spread %.1f %%, %s clock)\n", c->timing.median_us,
-               c->timing.count, c->timing.spread * 100, c->timing.gpu_clock ? "device" : "host");
-    if (isfinite(c->rate)) {
-        wfi_format_rate(c->rate, c->rate_unit, text, sizeof text);
-        printf("rate      %s", text);
-    }
-    if (isfinite(c->gbs))
-        printf(", %.2f GB/s", c->gbs);
-    if (isfinite(c->percent))
-        printf(", %.1f %% of %s", c->percent, c->percent_of);
+        print_time(&c->timing);
     if (isfinite(c->rate))
-        putchar('\n');
+        print_rate(c);
     if (c->has_check)
         printf("verified  %llu of %llu elements against f64: largest error %.3g of its bound%s\n",
                (unsigned long long)c->check.checked, (unsigned long long)c->check.total,

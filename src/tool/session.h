@@ -46,6 +46,8 @@ bool wfi_session_fits(wfi_session *session, wfi_result_case *c, double device_by
 int wfi_session_write(wfi_session *session, int argc, char **argv, const wfi_result_case *cases,
                       uint32_t count);
 
+/* The line that names the device and its limits. */
+void wfi_device_print(const wfi_session *session);
 /* The lines that a single run prints: device, problem, variant, time, rate, check. */
 void wfi_case_print(const wfi_session *session, const wfi_result_case *c);
 

@@ -1,5 +1,4 @@
 /* wavefit spmv: multiplies a Matrix Market matrix with a vector. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "tool/commands.h"
 #include "tool/explain_spmv.h"
 #include "tool/generate.h"
+#include "tool/vectors.h"
 
 typedef struct arguments {
     const char *type, *x, *output, *generate, *vectors, *alpha, *beta;
@@ -24,36 +24,6 @@ static void name_of(const char *path, char *name, size_t bytes)
     char *end = strstr(name, ".mtx");
     if (end && end != name)
         *end = '\0';
-}
-
-/* The vector, or as many columns as there are vectors. */
-static int read_x(const char *path, wf_type type, uint64_t rows, uint64_t vectors, void **x)
-{
-    wfi_npy npy;
-    wfi_io_error error;
-    uint64_t overflowed = 0;
-    if (!wfi_npy_read(path, &npy, &error))
-        return wfi_run_error("%s", error.text);
-    const bool vector = vectors == 1 && (npy.shape[0] == 1 || npy.shape[1] == 1);
-    const bool fits = vector ? npy.shape[0] * npy.shape[1] == rows
-                             : npy.shape[0] == rows && npy.shape[1] == vectors;
-    if (!fits) {
-        const unsigned long long tall = npy.shape[0], wide = npy.shape[1];
-        wfi_npy_free(&npy);
-        if (vectors == 1)
-            return wfi_run_error("%s: a vector of %llu elements is needed, not %llu x %llu", path,
-                                 (unsigned long long)rows, tall, wide);
-        return wfi_run_error("%s: %llu x %llu elements are needed, not %llu x %llu", path,
-                             (unsigned long long)rows, (unsigned long long)vectors, tall, wide);
-    }
-    *x = wfi_npy_convert(&npy, type, &overflowed);
-    wfi_npy_free(&npy);
-    if (!*x)
-        return wfi_run_error("%s: out of memory", path);
-    if (overflowed)
-        return wfi_run_error("%s: %llu values are too large for %s", path,
-                             (unsigned long long)overflowed, wf_type_name(type));
-    return WFI_EXIT_DONE;
 }
 
 static wf_type vector_type(wf_type type)
@@ -75,10 +45,12 @@ static int run(const arguments *args, const wfi_common *common, const wfi_spmv_r
     const wf_result result = wfi_case_spmv(&session, request, &result_case, &y);
     if (result_case.has_plan) {
         wfi_case_print(&session, &result_case);
-        if (!common->json || strcmp(common->json, "-") != 0)
+        const bool prints = !wfi_json_on_stdout(common);
+        if (prints)
             printf("matrix    %u rows, %u columns, %u entries (%.1f a row)\n", m->rows, m->columns,
                    m->entries, (double)m->entries / m->rows);
-        if (request->explain && result == WF_SUCCESS && result_case.status == WFI_STATUS_OK)
+        if (prints && request->explain && result == WF_SUCCESS &&
+            result_case.status == WFI_STATUS_OK)
             wfi_explain_spmv(&result_case, request->explain);
     }
     code = wfi_case_exit(&result_case, result);
@@ -141,9 +113,9 @@ static int multiply(const arguments *args, const wfi_common *common, wfi_spmv_re
         return code;
     }
     if (code == WFI_EXIT_DONE && args->x)
-        code = read_x(args->x, vector_type(request->type),
-                      request->transpose ? matrix.rows : matrix.columns,
-                      request->vectors ? request->vectors : 1, &x);
+        code = wfi_read_vectors(args->x, vector_type(request->type),
+                                request->transpose ? matrix.rows : matrix.columns,
+                                request->vectors ? request->vectors : 1, &x);
     request->matrix = &matrix;
     request->name = name;
     request->x = x;
@@ -158,21 +130,13 @@ static int multiply(const arguments *args, const wfi_common *common, wfi_spmv_re
     return code;
 }
 
-static bool parse_number(const char *option, const char *text, double *number)
-{
-    char *end = NULL;
-    *number = strtod(text, &end);
-    if (end != text && !*end && isfinite(*number))
-        return true;
-    wfi_usage_error("%s '%s' is not a number", option, text);
-    return false;
-}
-
 static int parse(const arguments *args, const wfi_common *common, wfi_spmv_request *request)
 {
     uint64_t vectors = 0;
     if ((args->generate != NULL) + common->positional_count != 1)
         return wfi_usage_error("spmv: give one of MATRIX.mtx, --generate KIND:SIZE");
+    if (args->output && !ends_in(args->output, ".mtx") && ends_in(args->output, ".gz"))
+        return wfi_usage_error("spmv: -o writes y.npy or m.mtx, not '%s'", args->output);
     if (args->type && !wfi_parse_type("--type", args->type, &request->type))
         return WFI_EXIT_USAGE;
     if (request->type != WF_TYPE_F32 && request->type != WF_TYPE_F64 &&
@@ -181,9 +145,9 @@ static int parse(const arguments *args, const wfi_common *common, wfi_spmv_reque
     if (args->vectors &&
         !wfi_parse_u64("--vectors", args->vectors, 1, WF_SPMV_MOST_VECTORS, &vectors))
         return WFI_EXIT_USAGE;
-    if (args->alpha && !parse_number("--alpha", args->alpha, &request->alpha))
+    if (args->alpha && !wfi_parse_number("--alpha", args->alpha, &request->alpha))
         return WFI_EXIT_USAGE;
-    if (args->beta && !parse_number("--beta", args->beta, &request->beta))
+    if (args->beta && !wfi_parse_number("--beta", args->beta, &request->beta))
         return WFI_EXIT_USAGE;
     request->vectors = (uint32_t)vectors;
     request->transpose = args->transpose;

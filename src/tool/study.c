@@ -7,8 +7,8 @@
 
 #include "io/matrix_market.h"
 #include "tool/bench_matrices.h"
+#include "tool/himeno_size.h"
 
-#define MOST_EXTENT 65536u
 #define MOST_GRID 512u
 #define MOST_GRAPH 24u
 
@@ -26,32 +26,11 @@ void wfi_study_options(wfi_study *study, wfi_option *options)
 
 static int parse_stencil(wfi_study *study)
 {
-    static const struct {
-        const char *name;
-        uint64_t extent[3];
-    } sizes[] = {{"XS", {64, 32, 32}},
-                 {"S", {128, 64, 64}},
-                 {"M", {256, 128, 128}},
-                 {"L", {512, 256, 256}},
-                 {"XL", {1024, 512, 512}}};
     const char *text = study->size ? study->size : "M";
     snprintf(study->name, sizeof study->name, "himeno %.60s", text);
     if (study->type != WF_TYPE_F32)
         return wfi_usage_error("--type: the stencil is f32");
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        if (strcmp(text, sizes[i].name) == 0) {
-            memcpy(study->extent, sizes[i].extent, sizeof study->extent);
-            return WFI_EXIT_DONE;
-        }
-    if (!strchr(text, 'x'))
-        return wfi_usage_error("--size: '%s' is not XS, S, M, L, XL or IxJxK", text);
-    if (!wfi_parse_triple("--size", text, MOST_EXTENT, study->extent))
-        return WFI_EXIT_USAGE;
-    for (int i = 0; i < 3; i++)
-        if (study->extent[i] < 3)
-            return wfi_usage_error("--size: '%s' has no inner cells; each axis needs at least 3",
-                                   text);
-    return WFI_EXIT_DONE;
+    return wfi_parse_himeno_size("--size", text, study->extent) ? WFI_EXIT_DONE : WFI_EXIT_USAGE;
 }
 
 static int parse_matmul(wfi_study *study)

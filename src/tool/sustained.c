@@ -138,7 +138,7 @@ static void print_results(const run *r, const wfi_result_case *c)
     const wfi_sustained *s = &r->sustained;
     char more[96];
     wfi_case_print(r->session, c);
-    if ((r->session->common->json && strcmp(r->session->common->json, "-") == 0) || isnan(s->first))
+    if (wfi_json_on_stdout(r->session->common) || isnan(s->first))
         return;
     print_rate("first", s->first, ", the first second");
     print_rate("best", s->best, "");

@@ -158,7 +158,7 @@ static void print_sweep(const wfi_session *session, const wfi_study *study, cons
     const wfi_result_case *best = fastest(cases, count);
     point order[MAX_POINTS];
     uint32_t ran = 0, illegal = 0;
-    if (session->common->json && strcmp(session->common->json, "-") == 0)
+    if (wfi_json_on_stdout(session->common))
         return;
     for (uint32_t i = 0; i < count; i++) {
         if (cases[i].status == WFI_STATUS_OK && cases[i].has_timing)

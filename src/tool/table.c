@@ -21,6 +21,14 @@ void wfi_table_set(wfi_table *table, int row, int column, const char *format, ..
     va_end(args);
 }
 
+static int row_columns(const wfi_table *table, int row)
+{
+    int columns = table->columns;
+    while (columns > 0 && !*table->cells[row][columns - 1])
+        columns--;
+    return columns;
+}
+
 void wfi_table_print(const wfi_table *table)
 {
     int width[WFI_MAX_COLUMNS] = {0};
@@ -31,13 +39,13 @@ void wfi_table_print(const wfi_table *table)
                 width[column] = length;
         }
     for (int row = 0; row < table->rows; row++) {
-        for (int column = 0; column < table->columns; column++) {
-            const char *cell = table->cells[row][column];
-            if (column == table->columns - 1 && !(table->right & 1u << column))
-                printf("%s", cell); /* nothing trails the last */
-            else
-                printf("%*s%s", table->right & 1u << column ? width[column] : -width[column], cell,
-                       column + 1 < table->columns ? "  " : "");
+        const int columns = row_columns(table, row);
+        for (int column = 0; column < columns; column++) {
+            const char *cell = table->cells[row][column], *gap = column ? "  " : "";
+            if (table->right & 1u << column)
+                printf("%s%*s", gap, width[column], cell);
+            else /* nothing trails the last */
+                printf("%s%-*s", gap, column + 1 < columns ? width[column] : 0, cell);
         }
         putchar('\n');
     }
@@ -64,15 +72,23 @@ void wfi_format_bytes(double value, char *text, size_t bytes)
 
 void wfi_format_rate(double value, const char *unit, char *text, size_t bytes)
 {
-    static const char *const units[] = {"MFLOPS", "GFLOPS", "TFLOPS"};
-    if (strcmp(unit, "GOPS") == 0 && value >= 9999.5) {
-        value /= 1e3;
-        unit = "TOPS";
-    }
-    for (int i = 0; i < 2; i++)
-        if (strcmp(unit, units[i]) == 0 && value >= 9999.5) {
-            value /= 1e3;
-            unit = units[i + 1];
+    static const char *const units[][3] = {
+        {"MFLOPS", "GFLOPS", "TFLOPS"}, {"MOPS", "GOPS", "TOPS"}, {"MB/s", "GB/s", "TB/s"}};
+    for (size_t family = 0; family < sizeof units / sizeof *units; family++)
+        for (int i = 0; i < 3; i++) {
+            if (strcmp(unit, units[family][i]) != 0)
+                continue;
+            for (; i < 2 && value >= 9999.5; i++)
+                value /= 1e3;
+            for (; i > 0 && value > 0 && value < 1; i--)
+                value *= 1e3;
+            unit = units[family][i];
+            i = 2;
         }
     snprintf(text, bytes, "%.4g %s", value, unit);
+}
+
+void wfi_format_percent(double percent, char *text, size_t bytes)
+{
+    snprintf(text, bytes, percent >= 0.1 || percent <= 0 ? "%.1f %%" : "%.2g %%", percent);
 }

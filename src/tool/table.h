@@ -6,7 +6,7 @@
 
 #define WFI_MAX_COLUMNS 12
 #define WFI_MAX_ROWS 128
-#define WFI_CELL_BYTES 96
+#define WFI_CELL_BYTES 256
 
 typedef struct wfi_table {
     int columns, rows; /* the first row is the heading */
@@ -21,8 +21,11 @@ void wfi_table_print(const wfi_table *table);
 
 /* Four significant digits and a unit that suits: "1.23 GB", "45.6 us". */
 void wfi_format_time(double microseconds, char *text, size_t bytes);
-/* A rate in MFLOPS or GFLOPS; large ones move to the next unit: "395 GFLOPS". */
+/* A rate in MFLOPS, GFLOPS, TFLOPS, GOPS or GB/s; large and small ones move to another unit: "395
+ * GFLOPS". Other units stay. */
 void wfi_format_rate(double value, const char *unit, char *text, size_t bytes);
+/* "12.3 %", small ones with two digits that count: "0.0042 %". */
+void wfi_format_percent(double percent, char *text, size_t bytes);
 void wfi_format_bytes(double bytes_value, char *text, size_t bytes);
 
 #endif

@@ -162,7 +162,10 @@ expect 0 '0 slower, 0 faster' report "$pages/lavapipe.json" --compare "$pages/la
     --fail-on-regression
 expect 2 'needs --compare' report ladder.json --fail-on-regression
 expect 2 'usage: wavefit report' report
-expect 1 'no-such.json: ' report no-such.json
+expect 1 'no-such.json: No such file' report no-such.json
+expect 1 'Is a directory' report .
+expect 2 'would overwrite' report ladder.json -o ladder.json
+expect 2 'would overwrite' report ladder.json --compare sweep.json -o ./sweep.json
 head -c 300 ladder.json >short.json
 expect 1 'short.json: .* at byte' report short.json -o short.html
 check 'nothing half-written' sh -c '! ls | grep -q "^short.html"'
@@ -197,6 +200,15 @@ check 'the product of transposes is the transposed product' \
     sh -c "tail -c 8 C3.npy | od -An -tf4 | grep -qE '^ +9 +4$'"
 expect 0 'verified' matmul A.npy B.npy --beta 2 -c C.npy --activation relu --repeat 1 -o C4.npy
 check 'C = A B + 2 C' sh -c "tail -c 8 C4.npy | od -An -tf4 | grep -qE '^ +27 +12$'"
+
+# --- an exit code for output that does not arrive; a reader that had enough is no failure
+"$tool" matmul --help >/dev/full 2>err
+check 'a full standard output: exit 1' test $? = 1
+check 'a full standard output: says so' grep -q '^wavefit: standard output cannot be written$' err
+"$tool" matmul --help >&- 2>err
+check 'a closed standard output: exit 1' test $? = 1
+"$tool" ladder matmul --shape 9x9x9 --json piped.json 2>err | true
+check 'results are written though the reader has gone' grep -q '"kind": "ladder"' piped.json
 
 # --- devices that are not there
 expect 3 "no device matches 'nosuchdevice'" matmul --shape 4x4x4 --device nosuchdevice
@@ -238,9 +250,13 @@ expect 2 'multiple of thread_m' matmul --shape 4x4x4 --variant register --set ti
     --set thread_m=2
 expect 2 'not name=value' matmul --shape 4x4x4 --set tile_m
 expect 2 'whole number' matmul --shape 4x4x4 --repeat 0
+expect 2 'finite in the type of the sums' matmul --shape 4x4x4 --alpha 1e39
+expect 2 'finite in the type of x and y' spmv "$data/small.mtx" --beta 1e39
+expect 2 'not both' matmul A.npy B.npy --bias A.npy --random-bias
+expect 2 'repeat does not go with it' devices --repeat 3
 expect 2 'whole number' matmul --shape 4x4x4 --seed -5
 expect 2 "'maximum'" matmul --shape 4x4x4 --limits maximum
-expect 0 'us alone' cg --poisson5 12 --repeat 1 -o x.npy --json cg.json
+expect 0 'alone$' cg --poisson5 12 --repeat 1 -o x.npy --json cg.json
 check 'cg.json has the residual' grep -q '"true_residual"' cg.json
 expect 0 'converged after' cg --poisson27 5 --precondition jacobi --limits minimum
 expect 0 'refined +[1-9]' cg --poisson5 12 --mixed --precondition block-jacobi --limits minimum
@@ -248,6 +264,9 @@ expect 2 'takes a matrix' cg --poisson5 4 --mixed --type f32
 expect 1 'not met' cg --poisson5 40 --max-iterations 2
 expect 2 'give one of' cg
 expect 2 "not none or jacobi or block-jacobi" cg --poisson5 4 --precondition ilu
+expect 2 'goes with --precondition block-jacobi' cg --poisson5 4 --block 2
+expect 0 '^note .*over the tolerance of 1e-30' cg --poisson5 6 --tolerance 1e-30
+expect 1 'elements is needed, not 2 x 3' cg --poisson5 4 --b A.npy
 expect 2 "'f31'" spmv "$data/small.mtx" --type f31
 expect 2 'give one of' spmv
 expect 0 'break-even' spmv --generate arrow:300 --explain --repeat 1
@@ -255,6 +274,9 @@ expect 0 '^banded.mtx: 50 rows, 50 columns, 778 entries$' spmv --generate banded
 expect 0 '50 rows, 50 columns, 778 entries' spmv banded.mtx --type f16 --transpose --vectors 3 --alpha 2 --beta -1 --repeat 1
 expect 2 "'cube:3' is none of poisson5" spmv --generate cube:3
 expect 2 'unexpected argument' spmv a.mtx b.mtx
+expect 2 "not 'm.mtx.gz'" spmv --generate arrow:9 -o m.mtx.gz
+expect 0 '^\{$' spmv --generate arrow:9 --explain --repeat 1 --json -
+check 'no explanation amid the JSON' sh -c '! grep -q break-even out'
 expect 2 'not XS, S, M, L, XL' himeno --size XXL
 expect 2 'at least 3' himeno --size 2x9x9
 expect 2 "'0x9x9'" himeno --size 0x9x9
@@ -266,6 +288,8 @@ expect 2 'more than 1440 minutes' bench --sustained 5000
 expect 2 "'fft' is not a family" bench --sustained 1 --family fft
 
 expect 2 "'nothing' is not a ceiling" peaks --only nothing
+expect 2 "'' is not a ceiling" peaks --only ''
+expect 0 '^ +64 KiB +[0-9.e+]+ +#' peaks --only copy --budget 0.1
 expect 2 'not a number of seconds' peaks --budget -1
 expect 2 "'fft' is not a family" ladder fft
 expect 2 'usage: wavefit ladder' ladder
@@ -348,7 +372,7 @@ expect 2 "'fft' is not a family" tune fft
 expect 2 'not of family matmul' tune matmul --matrix x.mtx
 expect 2 'seconds' tune --budget -3
 expect 2 'exclude each other' tune --show --forget
-expect 2 'export prints rows' tune --json x.json
+expect 2 'json does not go with it' tune --json x.json
 expect 1 'none.mtx' tune --matrix none.mtx
 unset XDG_CACHE_HOME
 # Apps on Android have neither: nothing is kept, and nothing else changes.
