@@ -202,9 +202,9 @@ expect 0 'verified' matmul A.npy B.npy --beta 2 -c C.npy --activation relu --rep
 check 'C = A B + 2 C' sh -c "tail -c 8 C4.npy | od -An -tf4 | grep -qE '^ +27 +12$'"
 
 # --- an exit code for output that does not arrive; a reader that had enough is no failure
-"$tool" matmul --help >/dev/full 2>err
+"$tool" matmul --help >/dev/full 2>full.txt
 check 'a full standard output: exit 1' test $? = 1
-check 'a full standard output: says so' grep -q '^wavefit: standard output cannot be written$' err
+check 'a full standard output: says so' grep -q '^wavefit: standard output cannot be written$' full.txt
 "$tool" matmul --help >&- 2>err
 check 'a closed standard output: exit 1' test $? = 1
 "$tool" ladder matmul --shape 9x9x9 --json piped.json 2>err | true
