@@ -346,7 +346,7 @@ static int run_solve(wfi_session *session, solve *s, wfi_result_case *c)
     if (solved != WF_SUCCESS && solved != WF_ERROR_CANCELLED)
         return wfi_session_error(session, solved);
     fill_case(s, c);
-    if (!s->common->json || strcmp(s->common->json, "-") != 0)
+    if (!wfi_json_on_stdout(s->common))
         print(session, s, c);
     const int written = write_field(s);
     code = wfi_case_exit(c, solved);

@@ -182,6 +182,7 @@ static const struct {
     {"devices", DEVICE | POINT | REPEAT | SEED | TUNING},
     {"himeno", REPEAT},
     {"ladder", POINT},
+    {"laplace", REPEAT | SEED},
     {"peaks", POINT | REPEAT | SEED | TUNING},
     {"report", DEVICE | LIMITS | POINT | JSON | REPEAT | SEED | TUNING},
     {"tune", POINT | JSON | REPEAT | TUNING},

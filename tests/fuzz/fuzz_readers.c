@@ -1,12 +1,11 @@
 /* Mutates valid files and gives them to a reader: whatever comes of it, no memory is misused, a
  * refusal is one line that names the file, and what is accepted holds together.
- * usage: fuzz_readers mtx|npy|results|tuning SECONDS SEED FILE…
+ * usage: fuzz_readers mtx|npy|results|tuning INPUTS SEED FILE…
  * What ends the process is left in FOLDER/fuzz-KIND, the last input tried; FOLDER is TMPDIR or /tmp. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "io/matrix_market.h"
@@ -295,10 +294,10 @@ int main(int argc, char **argv)
     uint64_t tried = 0, accepted = 0;
     const int count = argc - 4 < MOST_SEEDS ? argc - 4 : MOST_SEEDS;
     if (count < 1 || !input.bytes) {
-        fputs("usage: fuzz_readers mtx|npy|results|tuning SECONDS SEED FILE...\n", stderr);
+        fputs("usage: fuzz_readers mtx|npy|results|tuning INPUTS SEED FILE...\n", stderr);
         return 2;
     }
-    const time_t end = time(NULL) + atoi(argv[2]);
+    const uint64_t wanted = strtoull(argv[2], NULL, 10);
     const char *folder = getenv("TMPDIR");
     state = strtoull(argv[3], NULL, 10);
     snprintf(path, sizeof path, "%s/fuzz-%s-%d", folder ? folder : "/tmp", argv[1], (int)getpid());
@@ -307,14 +306,13 @@ int main(int argc, char **argv)
         if (!read_input(argv[1], &seeds[i], path))
             fprintf(stderr, "fuzz_readers: %s is refused as it is\n", argv[4 + i]);
     }
-    while (time(NULL) < end) {
+    for (; tried < wanted; tried++) {
         const text *seed = &seeds[draw((uint64_t)count)];
         memcpy(input.bytes, seed->bytes, seed->size);
         input.size = seed->size;
         for (uint64_t n = 1 + draw(draw(4) ? 3 : 30); n > 0; n--)
             mutate(&input);
         accepted += read_input(argv[1], &input, path);
-        tried++;
     }
     for (int i = 0; i < count; i++)
         free(seeds[i].bytes);
