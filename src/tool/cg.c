@@ -111,10 +111,10 @@ static int make_vectors(solve *s)
 {
     const wf_type type = s->matrix.type;
     const size_t bytes = s->matrix.rows * wf_type_size(type);
-    s->x = malloc(bytes);
+    s->x = malloc(bytes ? bytes : 1);
     if (s->x && s->args->b)
         return wfi_read_vectors(s->args->b, type, s->matrix.rows, 1, &s->b);
-    s->b = s->x ? malloc(bytes) : NULL;
+    s->b = s->x ? malloc(bytes ? bytes : 1) : NULL;
     if (!s->b)
         return wfi_run_error("%s: out of memory", s->name);
     wfi_random_fill(s->b, type, s->matrix.rows, s->common->seed);
