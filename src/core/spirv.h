@@ -11,4 +11,8 @@ typedef struct wfi_spirv {
     const char *name;
 } wfi_spirv;
 
+/* Hash of what the module does: names, source text and lines, and which compiler made it, do not
+ * count. */
+uint64_t wfi_spirv_hash(const wfi_spirv *spirv);
+
 #endif

@@ -133,7 +133,7 @@ struct wfi_tuning *wfi_tuning_of(wf_device *device)
 static uint64_t variant_hash(const wfi_variant *variant, const wfi_spirv *module)
 {
     uint64_t hash = wfi_hash(variant->name, strlen(variant->name));
-    hash = hash * 31 + wfi_hash(module->words, module->size_bytes);
+    hash = hash * 31 + wfi_spirv_hash(module);
     for (uint32_t i = 0; i < variant->parameter_count; i++)
         hash =
             hash * 31 + wfi_hash(variant->parameters[i].name, strlen(variant->parameters[i].name));

@@ -24,7 +24,8 @@ struct wfi_tuning *wfi_tuning_of(wf_device *device);
 /* Hash of every module, name and parameter of the family for the type. */
 uint64_t wfi_shaders_hash(struct wfi_tuning *tuning, wf_family family, wf_type type);
 
-/* Hash of the family's GLSL, as rows that ship name it. */
+/* Hash of the family's GLSL without comments and white space, as rows that ship name it: another
+ * compiler's modules would differ. */
 uint64_t wfi_sources_hash(wf_family family);
 
 /* Whether the entry was measured with this driver and these shaders. */
