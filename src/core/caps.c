@@ -1,5 +1,7 @@
 #include "core/caps.h"
 
+#include "core/display.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +50,7 @@ typedef struct properties {
     VkPhysicalDeviceShaderSMBuiltinsPropertiesNV sm_builtins;
     VkPhysicalDeviceShaderCorePropertiesAMD amd_core;
     VkPhysicalDeviceShaderCoreBuiltinsPropertiesARM arm_core;
+    VkPhysicalDeviceDrmPropertiesEXT drm;
 } properties;
 
 static void link_properties(properties *p, void *structure, VkStructureType type)
@@ -80,6 +83,8 @@ static void query_properties(const wfi_instance *instance, VkPhysicalDevice devi
         LINK(amd_core, SHADER_CORE_PROPERTIES_AMD);
     if (features->arm_core)
         LINK(arm_core, SHADER_CORE_BUILTINS_PROPERTIES_ARM);
+    if (features->drm)
+        LINK(drm, DRM_PROPERTIES_EXT);
 #undef LINK
     instance->vkGetPhysicalDeviceProperties2(device, &p->core);
 }
@@ -286,6 +291,14 @@ static uint32_t compute_units(const properties *p)
     return 0;
 }
 
+static bool display_attached(const properties *p)
+{
+    const VkPhysicalDeviceDrmPropertiesEXT *drm = &p->drm;
+    return (drm->hasPrimary &&
+            wfi_display_connected("/sys", drm->primaryMajor, drm->primaryMinor)) ||
+           (drm->hasRender && wfi_display_connected("/sys", drm->renderMajor, drm->renderMinor));
+}
+
 wf_result wfi_caps_query(const wfi_instance *instance, const wfi_log *log, VkPhysicalDevice device,
                          const wfi_features *features, wf_caps *out)
 {
@@ -307,6 +320,7 @@ wf_result wfi_caps_query(const wfi_instance *instance, const wfi_log *log, VkPhy
     out->pipeline_statistics = features->executable.pipelineExecutableInfo;
     out->compute_units = compute_units(&p);
     out->unit_subgroups = unit_subgroups(&p);
+    out->display_attached = display_attached(&p);
     return WF_SUCCESS;
 }
 

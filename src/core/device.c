@@ -102,10 +102,12 @@ static void load_memory(wf_device *device)
 }
 
 /* Drivers watch over GPUs that are busy with a display, as integrated ones are. */
-static double longest_dispatch(const wf_caps *caps, double asked)
+double wfi_longest_dispatch(const wf_caps *caps, double asked)
 {
-    const bool watched = caps->device_type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU ||
-                         caps->device_type == VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU;
+    const bool watched =
+        caps->device_type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU ||
+        caps->device_type == VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU ||
+        (caps->device_type == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU && caps->display_attached);
     if (asked != 0)
         return asked > 0 ? asked : 0;
     return watched ? 0.05 : 0;
@@ -200,7 +202,7 @@ wf_result wf_device_create(const wf_device_params *params, wf_device **out)
         result = open_device(device);
     device->cache_directory = wfi_cache_directory(read.cache_directory);
     device->capture_statistics = read.capture_statistics && device->caps.pipeline_statistics;
-    device->dispatch_seconds = longest_dispatch(&device->caps, read.dispatch_seconds);
+    device->dispatch_seconds = wfi_longest_dispatch(&device->caps, read.dispatch_seconds);
     if (result == WF_SUCCESS)
         result = wfi_pipeline_cache_create(&device->log, device->vk, &device->fn, device->allocator,
                                            &device->caps, read.cache_directory, &device->cache);
@@ -292,7 +294,7 @@ wf_result wf_device_adopt(const wf_vulkan *vulkan, const wf_device_params *param
     else if (result == WF_SUCCESS)
         result = wfi_pipeline_cache_create(&log, device->vk, &device->fn, device->allocator,
                                            &device->caps, directory, &device->cache);
-    device->dispatch_seconds = longest_dispatch(&device->caps, read.dispatch_seconds);
+    device->dispatch_seconds = wfi_longest_dispatch(&device->caps, read.dispatch_seconds);
     if (result == WF_SUCCESS)
         wfi_self_test_recall(device); /* nothing is ever submitted here to find out */
     if (result != WF_SUCCESS) {

@@ -54,6 +54,9 @@ struct wf_device {
     double fma_rate[WF_TYPE_COUNT]; /* flops a second; 0: not measured yet */
 };
 
+/* Seconds that a dispatch may take by prediction, 0: any; `asked` as wf_device_params has it. */
+double wfi_longest_dispatch(const wf_caps *caps, double asked);
+
 /* WF_ERROR_DEVICE_CLOSED, with a line in the log, once the device was destroyed. */
 wf_result wfi_device_usable(const wf_device *device, const char *function);
 

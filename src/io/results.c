@@ -195,6 +195,7 @@ static yyjson_mut_val *device_of(yyjson_mut_doc *doc, const wf_caps *caps)
     yyjson_mut_obj_add_val(doc, device, "features", features_of(doc, caps));
     put_shapes(doc, device, caps);
     put_memory(doc, device, caps);
+    yyjson_mut_obj_add_bool(doc, device, "display_attached", caps->display_attached);
     if (caps->compute_units)
         yyjson_mut_obj_add_uint(doc, device, "compute_units", caps->compute_units);
     yyjson_mut_val *timestamps = yyjson_mut_obj_add_obj(doc, device, "timestamps");

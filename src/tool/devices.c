@@ -116,6 +116,10 @@ static void print_table(const wf_caps *caps, uint32_t count)
                    quirk.reference);
     for (uint32_t i = 0; i < count; i++)
         print_faults(&caps[i]);
+    for (uint32_t i = 0; i < count; i++)
+        if (caps[i].display_attached)
+            printf("%u: a display is attached: long dispatches go in parts (--dispatch)\n",
+                   caps[i].index);
 }
 
 int wfi_tool_devices(int argc, char **argv)

@@ -171,7 +171,8 @@ enum {
     JSON = 1 << 3,
     REPEAT = 1 << 4,
     SEED = 1 << 5,
-    TUNING = 1 << 6
+    TUNING = 1 << 6,
+    DISPATCH = 1 << 7
 };
 
 /* Common options that a command has no use for: they are refused, not ignored. */
@@ -179,13 +180,13 @@ static const struct {
     const char *command;
     unsigned options;
 } without[] = {
-    {"devices", DEVICE | POINT | REPEAT | SEED | TUNING},
+    {"devices", DEVICE | POINT | REPEAT | SEED | TUNING | DISPATCH},
     {"himeno", REPEAT},
     {"ladder", POINT},
     {"laplace", REPEAT | SEED},
     {"peaks", POINT | REPEAT | SEED | TUNING},
-    {"report", DEVICE | LIMITS | POINT | JSON | REPEAT | SEED | TUNING},
-    {"tune", POINT | JSON | REPEAT | TUNING},
+    {"report", DEVICE | LIMITS | POINT | JSON | REPEAT | SEED | TUNING | DISPATCH},
+    {"tune", POINT | REPEAT | TUNING},
 };
 
 static const struct {
@@ -199,6 +200,7 @@ static const struct {
     {"--json", "FILE", "write results as JSON (-: standard output)", JSON},
     {"--repeat", "N", "timed samples (default: until stable)", REPEAT},
     {"--seed", "N", "of random inputs (default 1)", SEED},
+    {"--dispatch", "SECONDS", "longest dispatch; what would take longer goes in parts", DISPATCH},
     {"--no-tuning", NULL, "ignore tuning data, use the model alone", TUNING},
     {"--quiet", NULL, "no progress", 0},
     {"--help", NULL, NULL, 0},
@@ -238,6 +240,8 @@ static bool set_common(wfi_common *common, const char *name, const char *value)
         common->json = value;
     else if (strcmp(name, "--seed") == 0)
         return wfi_parse_u64(name, value, 0, UINT64_MAX, &common->seed);
+    else if (strcmp(name, "--dispatch") == 0)
+        return wfi_parse_seconds(name, value, &common->dispatch_seconds);
     else if (strcmp(name, "--repeat") == 0) {
         if (!wfi_parse_u64(name, value, 1, WF_MAX_SAMPLES, &number))
             return false;

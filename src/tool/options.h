@@ -21,6 +21,7 @@ typedef struct wfi_common {
     const char *json; /* NULL: none; "-": standard output */
     uint32_t repeat;  /* 0: until stable */
     uint64_t seed;
+    double dispatch_seconds; /* as in wf_device_params; 0: not given */
     bool quiet, no_tuning, help;
     int positional_count;
     const char *positional[WFI_MAX_POSITIONAL];

@@ -44,6 +44,7 @@ static int open_session(wfi_session *session, const wfi_common *common, bool cap
         .log = keep_log,
         .log_user = session,
         .capture_statistics = capture,
+        .dispatch_seconds = common->dispatch_seconds,
     };
     session->tuning = (wf_tuning){.size = sizeof(wf_tuning),
                                   .variant = common->variant,

@@ -164,6 +164,8 @@ typedef struct wf_caps {
     /* uniform texel buffers of 32-bit floats and pairs of 32-bit words */
     uint32_t max_texel_elements; /* elements that one can have; 0: not offered */
     uint64_t texel_alignment;    /* minTexelBufferOffsetAlignment */
+    bool display_attached; /* a monitor is connected, as the system tells (Linux: sysfs, for drivers
+                              with VK_EXT_physical_device_drm); false also where it does not */
 } wf_caps;
 
 /* What a driver offers and wavefit leaves unused, since it is known or was seen not to work. */
@@ -212,8 +214,9 @@ typedef struct wf_device_params {
      * wf_plan_info.kernel. Compiling takes longer. */
     bool capture_statistics;
     /* The longest that one dispatch may take, by prediction, before it is recorded in parts: drivers
-     * end what keeps the device too long. 0: 0.05 s on integrated and virtual GPUs, no bound on others
-     * (set it where a discrete GPU drives a display); negative: no bound. */
+     * end what keeps the device too long. 0: 0.05 s on integrated and virtual GPUs and on discrete ones
+     * with caps.display_attached, no bound on others (set it where such a GPU drives a display that the
+     * system does not tell of); negative: no bound. */
     double dispatch_seconds;
 } wf_device_params;
 
