@@ -175,5 +175,7 @@ wf_result wfi_choose(wf_device *device, const wfi_problem *problem, const wf_tun
 wf_plan_info wfi_describe_choice(const wfi_choice *choice);
 void wfi_describe_pipeline(const wfi_point *point, const wfi_pipeline *pipeline, uint64_t groups,
                            wf_kernel_info *kernel);
+/* Whether the driver says that the kernel keeps registers in memory. */
+bool wfi_kernel_spills(const wf_kernel_info *kernel);
 
 #endif

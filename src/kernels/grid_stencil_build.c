@@ -83,8 +83,11 @@ static wf_result add_dispatch(wf_plan *plan, const pass *s, uint64_t first, uint
     const uint64_t groups[3] = {groups_for(a.ni, tile.i), groups_for(a.nj, tile.j),
                                 groups_for(end - first, tile.k)};
     const uint64_t taps = wfi_grid_taps(p) + (p->stoppable ? UINT64_C(1) : 0);
-    wfi_step step = {
-        .pipeline = s->pipeline, .slot_count = 3, .push_bytes = sizeof push, .barrier = barrier};
+    wfi_step step = {.pipeline = s->pipeline,
+                     .slot_count = 3,
+                     .push_bytes = sizeof push,
+                     .barrier = barrier,
+                     .divisible = true};
     step.slots[0] = window(s->point, s->from, low, high, &push.base_in);
     step.slots[1] = window(s->point, s->to, first, end, &push.base_out);
     step.slots[2] = (wfi_slot){p->stoppable ? WFI_SLOT_BINDING : WFI_SLOT_OWN,

@@ -1,32 +1,46 @@
 /* What a plan, or the kernel for a problem, is: for people, and without running it. */
 #include <string.h>
+#include <strings.h>
 
 #include "core/device.h"
 #include "core/params.h"
 #include "kernels/family.h"
 #include "kernels/plan.h"
 
-/* The value of the first statistic that a driver gives under one of the names, else 0. */
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* The value of the first statistic that a driver gives under one of the names, in any case (they
+ * change from version to version), else 0. */
 static uint32_t statistic(const wf_kernel_info *kernel, const char *const *names, size_t count)
 {
     for (size_t n = 0; n < count; n++)
         for (uint32_t i = 0; i < kernel->statistic_count; i++)
-            if (strcmp(kernel->statistics[i].name, names[n]) == 0)
+            if (strcasecmp(kernel->statistics[i].name, names[n]) == 0)
                 return kernel->statistics[i].value > 0 ? (uint32_t)kernel->statistics[i].value : 0;
     return 0;
+}
+
+/* Registers of RADV's that spill into lanes of others ("Spilled SGPRs") cost no memory. */
+bool wfi_kernel_spills(const wf_kernel_info *kernel)
+{
+    /* Bytes of a work-item's (RADV, PowerVR, ANV, NVIDIA, V3DV). */
+    static const char *const memory[] = {"Scratch size", "Scratch Memory Size", "Local Memory Size",
+                                         "Spill Size"};
+    return kernel->spilled > 0 || statistic(kernel, memory, COUNT(memory)) > 0;
 }
 
 void wfi_describe_pipeline(const wfi_point *point, const wfi_pipeline *pipeline, uint64_t groups,
                            wf_kernel_info *kernel)
 {
-    static const char *const registers[] = {"Register Count", "VGPRs"};    /* NVIDIA, RADV */
-    static const char *const spilled[] = {"Spilled VGPRs", "Spill count"}; /* RADV, ANV */
+    static const char *const registers[] = {"Register Count", "VGPRs"}; /* NVIDIA, RADV */
+    /* RADV; ANV and PowerVR; ANV and PanVK; V3DV. */
+    static const char *const spilled[] = {"Spilled VGPRs", "Spill count", "Spills", "TMU Spills"};
     *kernel = (wf_kernel_info){.groups = groups, .subgroup_size = pipeline->subgroup_size};
     memcpy(kernel->group_size, pipeline->group_size, sizeof kernel->group_size);
     for (uint32_t i = 0; i < pipeline->statistic_count; i++)
         kernel->statistics[kernel->statistic_count++] = pipeline->statistics[i];
-    kernel->registers = statistic(kernel, registers, sizeof registers / sizeof *registers);
-    kernel->spilled = statistic(kernel, spilled, sizeof spilled / sizeof *spilled);
+    kernel->registers = statistic(kernel, registers, COUNT(registers));
+    kernel->spilled = statistic(kernel, spilled, COUNT(spilled));
     if (point->variant->shared_bytes)
         kernel->shared_bytes = point->variant->shared_bytes(point);
     if (kernel->subgroup_size == 0)

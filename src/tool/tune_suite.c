@@ -6,29 +6,53 @@
 
 #include "io/matrix_market.h"
 #include "tool/bench_matrices.h"
+#include "tool/random.h"
+
+/* Quick: in the quick suite; cpu: for CPU devices too. */
+#define HIMENO(text, i, j, k, quick_, cpu_)                                                        \
+    {                                                                                              \
+        .family = WF_FAMILY_STENCIL, .name = text, .a = i, .b = j, .c = k, .quick = quick_,        \
+        .cpu = cpu_                                                                                \
+    }
+#define SPMV(text, type_, kind_, size, more, quick_, cpu_)                                         \
+    {                                                                                              \
+        .family = WF_FAMILY_SPMV, .name = text, .type = type_, .kind = kind_, .a = size,           \
+        .b = more, .quick = quick_, .cpu = cpu_                                                    \
+    }
+#define MATMUL(text, m, n, k, quick_, cpu_)                                                        \
+    {                                                                                              \
+        .family = WF_FAMILY_MATMUL, .name = text, .a = m, .b = n, .c = k, .quick = quick_,         \
+        .cpu = cpu_                                                                                \
+    }
+#define GRID(text, type_, shape_, x, y, z, steps_, quick_, cpu_)                                   \
+    {                                                                                              \
+        .family = WF_FAMILY_GRID, .name = text, .type = type_, .shape = shape_, .radius = 1,       \
+        .a = x, .b = y, .c = z, .steps = steps_, .quick = quick_, .cpu = cpu_                      \
+    }
 
 static const wfi_tune_problem suite[] = {
-    {WF_FAMILY_STENCIL, "himeno S", WF_TYPE_F32, 128, 64, 64, 0, NULL, true, true},
-    {WF_FAMILY_STENCIL, "himeno M", WF_TYPE_F32, 256, 128, 128, 0, NULL, true, true},
-    {WF_FAMILY_STENCIL, "himeno XS", WF_TYPE_F32, 64, 32, 32, 0, NULL, false, true},
-    {WF_FAMILY_STENCIL, "himeno L", WF_TYPE_F32, 512, 256, 256, 0, NULL, false, false},
-    {WF_FAMILY_SPMV, "poisson27 32^3", WF_TYPE_F32, 32, 0, 0, WFI_MATRIX_POISSON27, NULL, true,
-     true},
-    {WF_FAMILY_SPMV, "poisson27 32^3", WF_TYPE_F64, 32, 0, 0, WFI_MATRIX_POISSON27, NULL, false,
-     true},
-    {WF_FAMILY_SPMV, "uniform 64Ki x 8", WF_TYPE_F32, 65536, 8, 0, WFI_MATRIX_UNIFORM, NULL, true,
-     true},
-    {WF_FAMILY_SPMV, "rmat 2^14 x 16", WF_TYPE_F32, 14, 0, 0, WFI_MATRIX_RMAT, NULL, true, true},
-    {WF_FAMILY_SPMV, "poisson27 128^3", WF_TYPE_F32, 128, 0, 0, WFI_MATRIX_POISSON27, NULL, false,
-     false},
-    {WF_FAMILY_SPMV, "rmat 2^18 x 16", WF_TYPE_F32, 18, 0, 0, WFI_MATRIX_RMAT, NULL, false, false},
-    {WF_FAMILY_MATMUL, "256^3", WF_TYPE_F32, 256, 256, 256, 0, NULL, true, true},
-    {WF_FAMILY_MATMUL, "512^3", WF_TYPE_F32, 512, 512, 512, 0, NULL, false, true},
-    {WF_FAMILY_MATMUL, "1024^3", WF_TYPE_F32, 1024, 1024, 1024, 0, NULL, true, false},
-    {WF_FAMILY_MATMUL, "127x8192x513", WF_TYPE_F32, 127, 8192, 513, 0, NULL, false, false},
-    {WF_FAMILY_MATMUL, "1000x2000x3000", WF_TYPE_F32, 1000, 2000, 3000, 0, NULL, false, false},
-    {WF_FAMILY_MATMUL, "4096^3", WF_TYPE_F32, 4096, 4096, 4096, 0, NULL, false, false},
-    {WF_FAMILY_MATMUL, "8192^3", WF_TYPE_F32, 8192, 8192, 8192, 0, NULL, false, false},
+    HIMENO("himeno S", 128, 64, 64, true, true),
+    HIMENO("himeno M", 256, 128, 128, true, true),
+    HIMENO("himeno XS", 64, 32, 32, false, true),
+    HIMENO("himeno L", 512, 256, 256, false, false),
+    SPMV("poisson27 32^3", WF_TYPE_F32, WFI_MATRIX_POISSON27, 32, 0, true, true),
+    SPMV("poisson27 32^3", WF_TYPE_F64, WFI_MATRIX_POISSON27, 32, 0, false, true),
+    SPMV("uniform 64Ki x 8", WF_TYPE_F32, WFI_MATRIX_UNIFORM, 65536, 8, true, true),
+    SPMV("rmat 2^14 x 16", WF_TYPE_F32, WFI_MATRIX_RMAT, 14, 0, true, true),
+    SPMV("poisson27 128^3", WF_TYPE_F32, WFI_MATRIX_POISSON27, 128, 0, false, false),
+    SPMV("rmat 2^18 x 16", WF_TYPE_F32, WFI_MATRIX_RMAT, 18, 0, false, false),
+    MATMUL("256^3", 256, 256, 256, true, true),
+    MATMUL("512^3", 512, 512, 512, false, true),
+    MATMUL("1024^3", 1024, 1024, 1024, true, false),
+    MATMUL("127x8192x513", 127, 8192, 513, false, false),
+    MATMUL("1000x2000x3000", 1000, 2000, 3000, false, false),
+    MATMUL("4096^3", 4096, 4096, 4096, false, false),
+    MATMUL("8192^3", 8192, 8192, 8192, false, false),
+    GRID("star 128^3", WF_TYPE_F32, WF_STENCIL_STAR, 128, 128, 128, 1, true, true),
+    GRID("star 1024^2 x 4", WF_TYPE_F32, WF_STENCIL_STAR, 1024, 1024, 0, 4, true, true),
+    GRID("box 96^3", WF_TYPE_F32, WF_STENCIL_BOX, 96, 96, 96, 1, false, true),
+    GRID("star 512^3 x 2", WF_TYPE_F32, WF_STENCIL_STAR, 512, 512, 512, 2, false, false),
+    GRID("star 8192^2 x 4", WF_TYPE_F64, WF_STENCIL_STAR, 8192, 8192, 0, 4, false, false),
 };
 
 uint32_t wfi_tune_suite(bool quick, bool cpu, wf_family family,
@@ -88,6 +112,26 @@ static bool make_spmv(const wfi_tune_problem *p, uint64_t seed, wfi_tune_data *d
     return data->values32 != NULL;
 }
 
+/* Random coefficients whose magnitudes sum to at most 1, so that steps do not blow up. */
+static void make_stencil(const wfi_tune_problem *p, uint64_t seed, wfi_tune_data *data)
+{
+    const uint32_t side = 2 * p->radius + 1, dimensions = p->c ? 3 : 2;
+    const uint32_t taps = p->shape == WF_STENCIL_STAR ? 1 + 2 * p->radius * dimensions
+                                                      : side * side * (p->c ? side : 1);
+    wfi_random_fill(data->coefficients, WF_TYPE_F64, taps, seed);
+    for (uint32_t i = 0; i < taps; i++)
+        data->coefficients[i] /= taps;
+    data->stencil = (wf_stencil_params){.size = sizeof data->stencil,
+                                        .nx = (uint32_t)p->a,
+                                        .ny = (uint32_t)p->b,
+                                        .nz = (uint32_t)p->c,
+                                        .shape = p->shape,
+                                        .radius = p->radius,
+                                        .coefficients = data->coefficients,
+                                        .steps = p->steps,
+                                        .type = p->type};
+}
+
 bool wfi_tune_data_make(const wfi_tune_problem *problem, uint64_t seed, wfi_tune_data *data,
                         wf_tune_params *params, char error[1024])
 {
@@ -101,6 +145,9 @@ bool wfi_tune_data_make(const wfi_tune_problem *problem, uint64_t seed, wfi_tune
         data->matmul = (wf_matmul_params){
             .size = sizeof data->matmul, .m = p->a, .n = p->b, .k = p->c, .type = p->type};
         params->matmul = &data->matmul;
+    } else if (p->family == WF_FAMILY_GRID) {
+        make_stencil(p, seed, data);
+        params->stencil = &data->stencil;
     } else {
         data->himeno = (wf_himeno_params){.size = sizeof data->himeno,
                                           .ni = (uint32_t)p->a,

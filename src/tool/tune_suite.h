@@ -6,6 +6,7 @@
 #include "wavefit/wavefit.h"
 
 #define WFI_MAX_TUNE_PROBLEMS 64
+#define WFI_TUNE_MOST_TAPS 729 /* coefficients: a box of radius 4 */
 
 typedef enum wfi_matrix_kind {
     WFI_MATRIX_FILE,
@@ -18,10 +19,12 @@ typedef struct wfi_tune_problem {
     wf_family family;
     char name[64];
     wf_type type;
-    uint64_t a, b, c; /* stencil ni nj nk; matmul m n k; spmv size, entries a row */
+    uint64_t a, b, c; /* stencil ni nj nk; grid nx ny nz; matmul m n k; spmv size, entries a row */
     wfi_matrix_kind kind;
-    const char *path; /* of a matrix file */
-    bool quick, cpu;  /* in the quick suite; for CPU devices too */
+    const char *path;       /* of a matrix file */
+    bool quick, cpu;        /* in the quick suite; for CPU devices too */
+    wf_stencil_shape shape; /* of a grid */
+    uint32_t radius, steps;
 } wfi_tune_problem;
 
 /* The suite's problems of a family (WF_FAMILY_COUNT: of all) for a device; returns how many. */
@@ -35,6 +38,8 @@ typedef struct wfi_tune_data {
     wf_matmul_params matmul;
     wf_spmv_params spmv;
     wf_himeno_params himeno;
+    wf_stencil_params stencil;
+    double coefficients[WFI_TUNE_MOST_TAPS];
 } wfi_tune_data;
 
 /* Makes or reads what the problem needs and sets the problem in *params. False: `error` says why. */

@@ -74,6 +74,15 @@ static wf_result sample(wfi_search *s, wfi_runner *runner, uint32_t rung, wfi_ca
     return result;
 }
 
+/* A kernel that keeps registers in memory is slower than its neighbours that do not: what the search
+ * begins with is timed all the same, and so is everything as long as nothing else works. */
+static bool is_passed_over(const wfi_search *s, const wfi_candidate *candidate,
+                           const wfi_runner *runner)
+{
+    return !s->params->exhaustive && s->elite_count > 0 && candidate->hash != s->incumbent.hash &&
+           wfi_kernel_spills(&runner->info.kernel);
+}
+
 /* Everything between the plan and its time. */
 static wf_result try_candidate(wfi_search *s, wfi_candidate *candidate, uint32_t rung, bool *right)
 {
@@ -82,6 +91,11 @@ static wf_result try_candidate(wfi_search *s, wfi_candidate *candidate, uint32_t
     wfi_runner runner;
     *right = true;
     wf_result result = wfi_runner_open(&s->trial, &tuning, &runner);
+    candidate->spills = result == WF_SUCCESS && is_passed_over(s, candidate, &runner);
+    if (candidate->spills) {
+        wfi_runner_close(&runner);
+        return WF_SUCCESS;
+    }
     if (result == WF_SUCCESS && !candidate->verified)
         result = wfi_runner_verify(&runner, right);
     candidate->verified = *right;
@@ -100,8 +114,10 @@ bool wfi_search_measure(wfi_search *s, wfi_candidate *candidate, uint32_t rung)
     const wf_result result = try_candidate(s, candidate, rung, &right);
     wfi_journal_note(&s->journal, NULL, NULL);
     if (!wfi_entry_is_tried(&s->entry, candidate->hash))
-        s->result->measured++;
+        (*(candidate->spills ? &s->result->spilling : &s->result->measured))++;
     wfi_entry_add_tried(&s->entry, candidate->hash);
+    if (candidate->spills)
+        return false;
     if (result == WF_SUCCESS && right && candidate->seconds > 0)
         return true;
     if (!right)

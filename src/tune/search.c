@@ -208,7 +208,9 @@ static wf_result run(wfi_search *s)
 
 static bool one_problem(const wf_tune_params *params)
 {
-    return (params->matmul != NULL) + (params->spmv != NULL) + (params->himeno != NULL) == 1;
+    return (params->matmul != NULL) + (params->spmv != NULL) + (params->himeno != NULL) +
+               (params->stencil != NULL) ==
+           1;
 }
 
 /* One search a device object; the journal sees to other processes. */

@@ -12,6 +12,7 @@ typedef struct wfi_candidate {
     wfi_named_point named;
     uint64_t hash;
     bool verified;
+    bool spills;    /* left untimed for it */
     double seconds; /* median of one execution; 0: not measured */
     double spread;
 } wfi_candidate;

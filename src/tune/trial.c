@@ -67,6 +67,10 @@ static wf_result open_plan(const wfi_trial *trial, const wf_tuning *tuning, wfi_
         wf_spmv_params params = *trial->params.spmv;
         params.tuning = tuning;
         result = wf_spmv_plan(trial->device, &params, &runner->plan);
+    } else if (trial->params.stencil) {
+        wf_stencil_params params = *trial->params.stencil;
+        params.tuning = tuning;
+        result = wf_stencil_plan(trial->device, &params, &runner->plan);
     }
     const uint64_t workspace = result == WF_SUCCESS ? wf_plan_workspace(runner->plan) : 0;
     if (workspace)
@@ -133,6 +137,9 @@ static wf_result check_outputs(const wfi_trial *trial, wf_check *check)
     const wf_tune_params *p = &trial->params;
     if (p->spmv)
         return wf_spmv_check(p->spmv, host[WF_SPMV_X], host[WF_SPMV_Y], check);
+    if (p->stencil)
+        return wf_stencil_check(p->stencil, host[WF_STENCIL_IN], host[WF_STENCIL_OUT], CHECK_CELLS,
+                                p->seed, check);
     const wf_matmul_inputs inputs = {.size = sizeof inputs,
                                      .a = host[WF_MATMUL_A],
                                      .b = host[WF_MATMUL_B],
@@ -243,9 +250,10 @@ static wf_result make_buffer(wfi_trial *trial, uint32_t index)
 /* The reference variant, simple and legal everywhere, tells what the problem looks like. */
 static wf_result describe(wfi_trial *trial)
 {
-    const wf_family family = trial->params.matmul ? WF_FAMILY_MATMUL
-                             : trial->params.spmv ? WF_FAMILY_SPMV
-                                                  : WF_FAMILY_STENCIL;
+    const wf_family family = trial->params.matmul    ? WF_FAMILY_MATMUL
+                             : trial->params.spmv    ? WF_FAMILY_SPMV
+                             : trial->params.stencil ? WF_FAMILY_GRID
+                                                     : WF_FAMILY_STENCIL;
     const wf_tuning reference = {.size = sizeof reference,
                                  .variant = wfi_family_get(family)->variants[0].name,
                                  .no_tuning = true};
@@ -289,6 +297,10 @@ static wf_result read_problem(const wf_tune_params *params, wfi_trial *out)
         out->spmv.alpha = NULL;
         out->spmv.beta = 0;
         return result;
+    }
+    if (params->stencil) {
+        own->stencil = &out->stencil;
+        return wfi_params_read(log, "wf_tune", params->stencil, &out->stencil, sizeof out->stencil);
     }
     own->himeno = &out->himeno;
     return wfi_params_read(log, "wf_tune", params->himeno, &out->himeno, sizeof out->himeno);

@@ -12,6 +12,7 @@ typedef struct wfi_trial {
     wf_matmul_params matmul;
     wf_spmv_params spmv;
     wf_himeno_params himeno;
+    wf_stencil_params stencil;
     wfi_problem problem;
     /* Of families whose work is one plan. */
     uint32_t binding_count;

@@ -91,6 +91,20 @@ static void grids_in_parts(void **state)
     verify_all(*state, &params);
 }
 
+static void stencils_in_parts(void **state)
+{
+    static const double coefficients[] = {0.4, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1};
+    const wf_stencil_params stencil = {.size = sizeof stencil,
+                                       .nx = 50,
+                                       .ny = 37,
+                                       .nz = 29,
+                                       .border = WF_BORDER_PERIODIC,
+                                       .coefficients = coefficients,
+                                       .steps = 3};
+    const wf_tune_params params = {.size = sizeof params, .stencil = &stencil, .seed = 1};
+    verify_all(*state, &params);
+}
+
 /* What ran teaches how long things take; without a bound nothing is split or learned. */
 static void predictions_learn(void **state)
 {
@@ -106,9 +120,8 @@ static void predictions_learn(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products_in_parts),
-        cmocka_unit_test(sparse_products_in_parts),
-        cmocka_unit_test(grids_in_parts),
+        cmocka_unit_test(products_in_parts), cmocka_unit_test(sparse_products_in_parts),
+        cmocka_unit_test(grids_in_parts),    cmocka_unit_test(stencils_in_parts),
         cmocka_unit_test(predictions_learn),
     };
     return cmocka_run_group_tests(tests, setup, test_device_teardown);

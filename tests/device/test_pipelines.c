@@ -116,8 +116,40 @@ static void every_point_builds(void **state)
     assert_true(t.built > 0);
 }
 
+/* A block of 16 x 16 sums a work-item is over the registers of any GPU so far: a driver that offers
+ * statistics says so, and that the defaults fit. */
+static void spills_are_told(void **state)
+{
+    (void)state;
+    static const wf_constant small[] = {
+        {"tile_m", 64}, {"tile_n", 64}, {"thread_m", 4}, {"thread_n", 4}};
+    static const wf_constant block[] = {
+        {"tile_m", 128}, {"tile_n", 256}, {"thread_m", 16}, {"thread_n", 16}};
+    const wf_device_params params = {
+        .size = sizeof params, .capture_statistics = true, .cache_directory = ""};
+    const wf_problem problem = {
+        .size = sizeof problem, .family = WF_FAMILY_MATMUL, .extent = {1024, 1024, 1024}};
+    wf_tuning tuning = {.size = sizeof tuning, .variant = "vector", .no_tuning = true};
+    wf_plan_info info = {.size = sizeof info};
+    wf_device *device = NULL;
+    assert_int_equal(wf_device_create(&params, &device), WF_SUCCESS);
+    if (!wf_device_caps(device)->pipeline_statistics) {
+        wf_device_destroy(&device);
+        skip();
+    }
+    for (int turn = 0; turn < 2; turn++) {
+        tuning.constants = turn ? block : small;
+        tuning.constant_count = 4;
+        assert_int_equal(wf_kernel_compile(device, &problem, &tuning, &info), WF_SUCCESS);
+        assert_true(info.kernel.statistic_count > 0);
+        assert_int_equal(wfi_kernel_spills(&info.kernel), turn == 1);
+    }
+    wf_device_destroy(&device);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_point_builds)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_point_builds),
+                                       cmocka_unit_test(spills_are_told)};
     return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);
 }

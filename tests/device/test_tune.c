@@ -359,6 +359,110 @@ static void damaged_files_are_named_and_left(void **state)
     assert_string_equal(content, "{\"schema\": \"wavefit-tuning/1\", \"entries\": [");
 }
 
+/* What the driver is made to say: every second kernel spills its registers. */
+static struct {
+    PFN_vkCreateComputePipelines create;
+    VkPipeline spilling[64];
+    uint32_t created, count;
+} spills;
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_pipeline(VkDevice device, VkPipelineCache cache,
+                                                      uint32_t count,
+                                                      const VkComputePipelineCreateInfo *infos,
+                                                      const VkAllocationCallbacks *allocator,
+                                                      VkPipeline *pipelines)
+{
+    VkComputePipelineCreateInfo plain = *infos;
+    assert_int_equal(count, 1);
+    plain.flags &= ~(VkPipelineCreateFlags)VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR;
+    const VkResult result = spills.create(device, cache, 1, &plain, allocator, pipelines);
+    if (result == VK_SUCCESS && ++spills.created % 2 == 0)
+        spills.spilling[spills.count++ % 64] = *pipelines;
+    return result;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL executables(VkDevice device, const VkPipelineInfoKHR *info,
+                                                  uint32_t *count,
+                                                  VkPipelineExecutablePropertiesKHR *properties)
+{
+    (void)device;
+    (void)info;
+    *count = 1;
+    properties->subgroupSize = 0;
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL statistics(VkDevice device,
+                                                 const VkPipelineExecutableInfoKHR *info,
+                                                 uint32_t *count,
+                                                 VkPipelineExecutableStatisticKHR *list)
+{
+    (void)device;
+    *count = 1;
+    snprintf(list->name, sizeof list->name, "Spilled VGPRs");
+    list->format = VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_UINT64_KHR;
+    list->value.u64 = 0;
+    for (uint32_t i = 0; i < spills.count && i < 64; i++)
+        if (spills.spilling[i] == info->pipeline)
+            list->value.u64 = 40;
+    return VK_SUCCESS;
+}
+
+/* A search leaves them untimed, and an exhaustive one does not. */
+static void spilling_points_are_not_timed(void **state)
+{
+    (void)state;
+    matrix m;
+    watch w = {0};
+    make_matrix(&m);
+    for (int exhaustive = 0; exhaustive < 2; exhaustive++) {
+        wf_device *device = open_device();
+        memset(&spills, 0, sizeof spills);
+        spills.create = device->fn.vkCreateComputePipelines;
+        device->fn.vkCreateComputePipelines = create_pipeline;
+        device->fn.vkGetPipelineExecutablePropertiesKHR = executables;
+        device->fn.vkGetPipelineExecutableStatisticsKHR = statistics;
+        device->capture_statistics = true;
+        const wf_tune_params params = {.size = sizeof params,
+                                       .spmv = &m.params,
+                                       .budget_seconds = 1,
+                                       .exhaustive = exhaustive,
+                                       .discard = true,
+                                       .progress = note_progress,
+                                       .user = &w};
+        wf_tune_result result = {.size = sizeof result};
+        assert_int_equal(wf_tune(device, &params, &result), WF_SUCCESS);
+        assert_true(result.measured > 0 && result.best_us > 0);
+        if (exhaustive)
+            assert_int_equal(result.spilling, 0);
+        else
+            assert_true(result.spilling > 0);
+        assert_true(spills.count > 0);
+        wf_device_destroy(&device);
+    }
+}
+
+static void grids_are_tuned(void **state)
+{
+    (void)state;
+    static const double coefficients[] = {0.4, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1};
+    const wf_stencil_params grid = {.size = sizeof grid,
+                                    .nx = 41,
+                                    .ny = 30,
+                                    .nz = 19,
+                                    .coefficients = coefficients,
+                                    .steps = 3};
+    wf_device *device = open_device();
+    const wf_tune_params params = {
+        .size = sizeof params, .stencil = &grid, .budget_seconds = 1, .discard = true};
+    wf_tune_result result = {.size = sizeof result};
+    assert_int_equal(wf_tune(device, &params, &result), WF_SUCCESS);
+    assert_true(result.measured > 0 && result.best_us > 0);
+    assert_int_equal(result.wrong, 0);
+    assert_string_equal(result.best.family, "grid");
+    wf_device_destroy(&device);
+}
+
 static void bad_parameters_are_refused(void **state)
 {
     (void)state;
@@ -387,6 +491,8 @@ int main(void)
         cmocka_unit_test(writers_at_once),
         cmocka_unit_test(blobs_are_taken_or_refused),
         cmocka_unit_test(damaged_files_are_named_and_left),
+        cmocka_unit_test(spilling_points_are_not_timed),
+        cmocka_unit_test(grids_are_tuned),
         cmocka_unit_test(bad_parameters_are_refused),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

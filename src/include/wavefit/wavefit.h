@@ -1116,6 +1116,7 @@ typedef struct wf_tune_params {
     uint64_t seed;         /* of the inputs and of the points drawn */
     wf_tune_fn progress;   /* NULL: none */
     void *user;
+    const wf_stencil_params *stencil; /* a further problem: star and box stencils */
 } wf_tune_params;
 
 typedef struct wf_tune_result {
@@ -1130,13 +1131,16 @@ typedef struct wf_tune_result {
     uint64_t legal;      /* points there are */
     bool finished;       /* no better point is in reach: the search ended before its budget */
     bool kept;           /* in the file; else the log has why */
+    uint32_t spilling;   /* points left untimed, since their registers spill into memory */
 } wf_tune_result;
 
 /* Searches for the fastest legal point of the problem on this device: from the choice that wavefit
  * makes by itself, every variant's model values and what is known of like problems; then around the
  * best of these; by successive halving (Karnin, Koren, Somekh 2013), then in an interleaved re-run of
  * the finalists, where the choice made before keeps its place unless it is beaten by more than the
- * spread. Every point's result is verified before it is timed. Points that end the process or hang it
+ * spread. Every point's result is verified before it is timed. On a device opened with
+ * capture_statistics, points whose kernels the driver says to spill registers are not timed, but for
+ * the choice made before and in an exhaustive search. Points that end the process or hang it
  * are left out by the next search: a journal beside the file has them; a caller who wants to outlive
  * these searches in a child process, as the tool does. Blocks; uses the device's own queue. One
  * search a device at a time (WF_ERROR_UNSUPPORTED). WF_ERROR_CANCELLED: the callback said so, *result is
