@@ -7,15 +7,18 @@
 #include "tool/commands.h"
 #include "tool/himeno_size.h"
 #include "tool/table.h"
+#include "tool/tune_compare.h"
 #include "tool/tune_worker.h"
 
 #define MOST_EXTENT 2147483648u
+#define MOST_CELLS (1u << 30) /* along an axis of a grid */
 
 typedef struct arguments {
-    const char *budget, *patience, *suite, *shape, *size, *matrix, *type;
-    bool compare, exhaustive, again, discard, export, show, forget;
+    const char *budget, *patience, *suite, *only, *shape, *size, *grid, *steps, *radius, *matrix,
+        *type, *slice;
+    bool box, compare, exhaustive, again, discard, export, show, forget;
     wf_family family; /* COUNT: all */
-    double seconds, patience_seconds;
+    double seconds, patience_seconds, slice_seconds;
 } arguments;
 
 /* ------------------------------------------------------------------------------- what is kept */
@@ -125,6 +128,8 @@ static void print_outcome(const wfi_tune_problem *problem, const wfi_tune_outcom
         printf("%33s%s (tuned)\n", "", o->best);
     if (o->wrong)
         printf("%33s%u points failed or were wrong\n", "", o->wrong);
+    if (o->spilling)
+        printf("%33s%u points spill registers and were not timed\n", "", o->spilling);
 }
 
 static int print_outcomes(const wfi_tune_problem *problems, const wfi_tune_outcome *outcomes,
@@ -142,60 +147,45 @@ static int print_outcomes(const wfi_tune_problem *problems, const wfi_tune_outco
     return code;
 }
 
-static int compare_doubles(const void *a, const void *b)
+/* "NXxNY" or "NXxNYxNZ". */
+static bool parse_grid(const arguments *args, wfi_tune_problem *problem)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    uint64_t extent[3] = {0}, radius = 1, steps = 1;
+    const char *first = strchr(args->grid, 'x');
+    const bool solid = first && strchr(first + 1, 'x');
+    if (!(solid ? wfi_parse_triple("--grid", args->grid, MOST_CELLS, extent)
+                : wfi_parse_pair("--grid", args->grid, MOST_CELLS, extent)) ||
+        (args->radius && !wfi_parse_u64("--radius", args->radius, 1, 4, &radius)) ||
+        (args->steps && !wfi_parse_u64("--steps", args->steps, 1, 4096, &steps)))
+        return false;
+    problem->family = WF_FAMILY_GRID;
+    problem->shape = args->box ? WF_STENCIL_BOX : WF_STENCIL_STAR;
+    problem->radius = (uint32_t)radius;
+    problem->steps = (uint32_t)steps;
+    problem->a = extent[0];
+    problem->b = extent[1];
+    problem->c = extent[2];
+    return true;
 }
 
-/* How much longer each choice takes than the best of all searches, in percent. */
-static int print_comparison(const wfi_tune_problem *problems, const wfi_tune_outcome *outcomes,
-                            uint32_t count)
+static bool parse_sizes(const arguments *args, wfi_tune_problem *problem)
 {
-    double losses[WFI_TUNE_RIVALS][WFI_MAX_TUNE_PROBLEMS];
-    uint32_t done = 0;
-    printf("%-8s %-4s %-18s %10s %9s %9s %9s %9s %9s %9s\n", "family", "type", "problem", "best",
-           "model", "shipped", "left out", "tuned", "again", "exhaust.");
-    for (uint32_t i = 0; i < count; i++) {
-        const wfi_tune_outcome *o = &outcomes[i];
-        char text[48];
-        double best = 0;
-        printf("%-8s %-4s %-18s ", wf_family_name(problems[i].family),
-               wf_type_name(problems[i].type), problems[i].name);
-        if (!o->done) {
-            printf("%s\n", o->error);
-            continue;
-        }
-        for (int r = 0; r < WFI_TUNE_RIVALS; r++)
-            if (o->rival_us[r] > 0 && (best == 0 || o->rival_us[r] < best))
-                best = o->rival_us[r];
-        wfi_format_time(best, text, sizeof text);
-        printf("%10s", text);
-        for (int r = 0; r < WFI_TUNE_RIVALS; r++) {
-            losses[r][done] = (o->rival_us[r] / best - 1) * 100;
-            printf(" %7.1f %%", losses[r][done]);
-        }
-        printf("\n%33s%u of %llu points; shipped: %s; left out: %s\n%33sbest: %s\n%33smodel: %s\n",
-               "", o->measured, (unsigned long long)o->legal, o->rival_by[WFI_RIVAL_SHIPPED],
-               o->rival_by[WFI_RIVAL_LEFT_OUT], "", o->best, "", o->before);
-        done++;
-    }
-    for (int line = 0; line < 2 && done; line++) {
-        printf("%-43s", line ? "worst" : "median");
-        for (int r = 0; r < WFI_TUNE_RIVALS; r++) {
-            qsort(losses[r], done, sizeof *losses[r], compare_doubles);
-            printf(" %7.1f %%", losses[r][line ? done - 1 : done / 2]);
-        }
-        putchar('\n');
-    }
-    return done == count ? WFI_EXIT_DONE : WFI_EXIT_FAILED;
+    uint64_t sizes[3];
+    const char *text = args->shape ? args->shape : args->size;
+    if (args->shape ? !wfi_parse_triple("--shape", text, MOST_EXTENT, sizes)
+                    : !wfi_parse_himeno_size("--size", text, sizes))
+        return false;
+    problem->family = args->shape ? WF_FAMILY_MATMUL : WF_FAMILY_STENCIL;
+    problem->a = sizes[0];
+    problem->b = sizes[1];
+    problem->c = sizes[2];
+    return true;
 }
 
 /* The one problem that the options name; false with a line printed, or true with *count 0: none. */
 static bool single_problem(const arguments *args, wfi_tune_problem *problem, uint32_t *count)
 {
-    uint64_t sizes[3];
-    const char *text = args->shape ? args->shape : args->size;
+    const char *text = args->shape ? args->shape : args->size ? args->size : args->grid;
     *count = text || args->matrix ? 1 : 0;
     memset(problem, 0, sizeof *problem);
     if (args->type && !wfi_parse_type("--type", args->type, &problem->type))
@@ -204,14 +194,8 @@ static bool single_problem(const arguments *args, wfi_tune_problem *problem, uin
         problem->family = WF_FAMILY_SPMV;
         problem->kind = WFI_MATRIX_FILE;
         problem->path = args->matrix;
-    } else if (text) {
-        if (args->shape ? !wfi_parse_triple("--shape", text, MOST_EXTENT, sizes)
-                        : !wfi_parse_himeno_size("--size", text, sizes))
-            return false;
-        problem->family = args->shape ? WF_FAMILY_MATMUL : WF_FAMILY_STENCIL;
-        problem->a = sizes[0];
-        problem->b = sizes[1];
-        problem->c = sizes[2];
+    } else if (text && !(args->grid ? parse_grid(args, problem) : parse_sizes(args, problem))) {
+        return false;
     }
     snprintf(problem->name, sizeof problem->name, "%s", text ? text : args->matrix);
     if (*count && args->family != WF_FAMILY_COUNT && args->family != problem->family) {
@@ -222,27 +206,32 @@ static bool single_problem(const arguments *args, wfi_tune_problem *problem, uin
     return true;
 }
 
-static int search(const arguments *args, const wfi_common *common)
+/* The problem that the options name, or those of the suite that have ONLY in their names. */
+static int find_problems(const arguments *args, const wfi_tune_device *device,
+                         wfi_tune_problem *problems, uint32_t *count)
 {
-    static wfi_tune_problem problems[WFI_MAX_TUNE_PROBLEMS];
-    static wfi_tune_outcome outcomes[WFI_MAX_TUNE_PROBLEMS];
-    uint32_t count = 0;
+    wfi_tune_problem all[WFI_MAX_TUNE_PROBLEMS];
     const bool quick = !args->suite || strcmp(args->suite, "quick") == 0;
-    if (!quick && strcmp(args->suite, "full") != 0)
-        return wfi_usage_error("--suite: '%s' is not a suite (quick, full)", args->suite);
-    if (!single_problem(args, &problems[0], &count))
+    if (!single_problem(args, &problems[0], count))
         return WFI_EXIT_USAGE;
-    if (count == 0) {
-        bool cpu = false;
-        const int opened = wfi_tune_is_cpu(common, &cpu);
-        if (opened != WFI_EXIT_DONE)
-            return opened;
-        count = wfi_tune_suite(quick, cpu, args->family, problems);
-    }
+    if (*count)
+        return WFI_EXIT_DONE;
+    const uint32_t there = wfi_tune_suite(quick, device->cpu, args->family, all);
+    for (uint32_t i = 0; i < there; i++)
+        if (!args->only || strstr(all[i].name, args->only))
+            problems[(*count)++] = all[i];
+    if (*count == 0)
+        return wfi_usage_error("tune: the suite has no such problem for this device");
+    return WFI_EXIT_DONE;
+}
+
+static int search_all(const arguments *args, const wfi_common *common,
+                      const wfi_tune_problem *problems, uint32_t count)
+{
+    static wfi_tune_outcome outcomes[WFI_MAX_TUNE_PROBLEMS];
     const wfi_tune_work work = {.common = common,
                                 .budget_seconds = args->seconds,
                                 .patience_seconds = args->patience_seconds,
-                                .compare = args->compare,
                                 .exhaustive = args->exhaustive,
                                 .again = args->again,
                                 .discard = args->discard,
@@ -254,9 +243,35 @@ static int search(const arguments *args, const wfi_common *common)
         return code;
     if (count == 1 && !outcomes[0].done)
         return wfi_run_error("%s", outcomes[0].error);
-    const int printed = args->compare ? print_comparison(problems, outcomes, count)
-                                      : print_outcomes(problems, outcomes, count);
+    const int printed = print_outcomes(problems, outcomes, count);
     return code != WFI_EXIT_DONE ? code : printed;
+}
+
+static int search(const arguments *args, const wfi_common *common)
+{
+    static wfi_tune_problem problems[WFI_MAX_TUNE_PROBLEMS];
+    wfi_tune_device device;
+    uint32_t count = 0;
+    /* What is wrong with the options is told before any driver is touched. */
+    if (args->suite && strcmp(args->suite, "quick") != 0 && strcmp(args->suite, "full") != 0)
+        return wfi_usage_error("--suite: '%s' is not a suite (quick, full)", args->suite);
+    if (!single_problem(args, &problems[0], &count))
+        return WFI_EXIT_USAGE;
+    int code = wfi_tune_probe(common, &device);
+    if (code == WFI_EXIT_DONE)
+        code = find_problems(args, &device, problems, &count);
+    if (code != WFI_EXIT_DONE)
+        return code;
+    if (!args->compare)
+        return search_all(args, common, problems, count);
+    const wfi_compare_request request = {.common = common,
+                                         .device = &device,
+                                         .budget_seconds = args->seconds,
+                                         .patience_seconds = args->patience_seconds,
+                                         .slice_seconds = args->slice_seconds,
+                                         .count = count,
+                                         .problems = problems};
+    return wfi_tune_compare(&request);
 }
 
 static bool parse_family(const wfi_common *common, wf_family *family)
@@ -269,7 +284,8 @@ static bool parse_family(const wfi_common *common, wf_family *family)
             *family = (wf_family)i;
             return true;
         }
-    wfi_usage_error("tune: '%s' is not a family (stencil, spmv, matmul)", common->positional[0]);
+    wfi_usage_error("tune: '%s' is not a family (stencil, spmv, matmul, grid)",
+                    common->positional[0]);
     return false;
 }
 
@@ -279,8 +295,13 @@ int wfi_tool_tune(int argc, char **argv)
     const wfi_option options[] = {
         {"--budget", "SECONDS", &args.budget, NULL, "time for all problems together (default 60)"},
         {"--suite", "quick|full", &args.suite, NULL, "which problems (default quick)"},
+        {"--only", "TEXT", &args.only, NULL, "problems of it with TEXT in their names"},
         {"--shape", "MxNxK", &args.shape, NULL, "this matrix product alone"},
         {"--size", "XS…XL|IxJxK", &args.size, NULL, "this Himeno grid alone"},
+        {"--grid", "NXxNY[xNZ]", &args.grid, NULL, "this grid alone, with a star or box stencil"},
+        {"--steps", "N", &args.steps, NULL, "of --grid: applications a run (default 1)"},
+        {"--radius", "R", &args.radius, NULL, "of --grid: 1 to 4 (default 1)"},
+        {"--box", NULL, NULL, &args.box, "of --grid: a box in place of a star"},
         {"--matrix", "FILE.mtx[.gz]", &args.matrix, NULL, "this sparse matrix alone"},
         {"--type", "f32", &args.type, NULL, "element type of the problem given"},
         {"--patience", "SECONDS", &args.patience, NULL,
@@ -289,7 +310,9 @@ int wfi_tool_tune(int argc, char **argv)
         {"--exhaustive", NULL, NULL, &args.exhaustive, "every legal point; the budget is each's"},
         {"--compare", NULL, NULL, &args.compare,
          "model, rows, two searches of the budget and an exhaustive one of thrice that, each "
-         "problem"},
+         "problem; with --json FILE what is in the file is not measured again"},
+        {"--slice", "SECONDS", &args.slice, NULL,
+         "--compare begins no problem after so long; run again to go on"},
         {"--discard", NULL, NULL, &args.discard, "keep nothing of what is found"},
         {"--show", NULL, NULL, &args.show, "what is kept of this device"},
         {"--export", NULL, NULL, &args.export, "print it as rows to check in"},
@@ -297,7 +320,7 @@ int wfi_tool_tune(int argc, char **argv)
     };
     const wfi_command command = {
         "tune",
-        "[stencil|spmv|matmul] [OPTIONS]",
+        "[stencil|spmv|matmul|grid] [OPTIONS]",
         "Searches for the fastest variants and constants on this device and keeps them.",
         0,
         1,
@@ -313,10 +336,19 @@ int wfi_tool_tune(int argc, char **argv)
         return WFI_EXIT_USAGE;
     if (args.patience && !wfi_parse_seconds("--patience", args.patience, &args.patience_seconds))
         return WFI_EXIT_USAGE;
-    if ((args.shape != NULL) + (args.size != NULL) + (args.matrix != NULL) > 1 ||
+    if (args.slice && !wfi_parse_seconds("--slice", args.slice, &args.slice_seconds))
+        return WFI_EXIT_USAGE;
+    if ((args.shape != NULL) + (args.size != NULL) + (args.grid != NULL) + (args.matrix != NULL) >
+            1 ||
         args.show + args.export + args.forget > 1)
-        return wfi_usage_error("tune: --shape, --size and --matrix exclude each other, as do "
-                               "--show, --export and --forget");
+        return wfi_usage_error("tune: --shape, --size, --grid and --matrix exclude each other, as "
+                               "do --show, --export and --forget");
+    if (!args.grid && (args.steps || args.radius || args.box))
+        return wfi_usage_error("tune: --steps, --radius and --box are for --grid");
+    if (common.json && !args.compare)
+        return wfi_usage_error("tune: --json is for --compare (--export prints rows)");
+    if (args.slice && !args.compare)
+        return wfi_usage_error("tune: --slice is for --compare");
     return args.show || args.export || args.forget ? with_device(&args, &common)
                                                    : search(&args, &common);
 }

@@ -15,9 +15,9 @@
 
 #define KILL_SECONDS 10 /* how long a killed one may take to go */
 #define MOST_RESTARTS 64
-/* Exit codes of a child. */
-#define EXIT_CPU 64
+/* The exit code of a child that lost its device. */
 #define EXIT_LOST 65
+#define COMPARE_SECONDS 3.0 /* of the interleaved run at the end of a comparison */
 
 /* What the child tells: where it is, or the outcome of a problem. */
 typedef struct message {
@@ -101,6 +101,7 @@ static void fill_outcome(wfi_session *session, const wf_tune_result *r, wf_resul
     o->spread = r->spread;
     o->measured = r->measured;
     o->wrong = r->wrong;
+    o->spilling = r->spilling;
     o->legal = r->legal;
     o->finished = r->finished;
     o->kept = r->kept;
@@ -148,12 +149,12 @@ static wf_result compare(child *c, wfi_session *session, const wf_tune_params *p
         result =
             wf_tune_compare(session->device, params, tunings, WFI_TUNE_RIVALS, infos, o->rival_us);
     o->done = result == WF_SUCCESS;
-    for (int i = 0; i < WFI_TUNE_RIVALS && o->done; i++)
+    for (int i = 0; i < WFI_TUNE_RIVALS && o->done; i++) {
         snprintf(o->rival_by[i], sizeof o->rival_by[i], "%s",
                  infos[i].chosen_by ? infos[i].chosen_by : "");
+        point_text(&infos[i], o->rival_point[i], sizeof o->rival_point[i]);
+    }
     if (o->done) {
-        point_text(&infos[WFI_RIVAL_EXHAUSTIVE], o->best, sizeof o->best);
-        point_text(&infos[WFI_RIVAL_MODEL], o->before, sizeof o->before);
         o->measured = found[2].measured;
         o->legal = found[2].legal;
     }
@@ -211,12 +212,12 @@ static int child_main(const wfi_tune_work *work, uint32_t first, double left, in
     child c = {work, first, to};
     const double until = now_seconds() + left;
     wfi_interrupted();
-    int code = wfi_session_open(&session, work->common);
+    int code = wfi_session_open_captured(&session, work->common);
     if (code != WFI_EXIT_DONE)
         return code;
     for (; code == WFI_EXIT_DONE && c.problem < work->count && !wfi_interrupted(); c.problem++) {
         const double rest = until - now_seconds();
-        const double share = work->compare      ? 3.0
+        const double share = work->compare      ? fmin(work->budget_seconds, COMPARE_SECONDS)
                              : work->exhaustive ? work->budget_seconds
                                                 : rest / (work->count - c.problem);
         if (!search(&c, &session, share > 0.2 ? share : 0.2))
@@ -376,23 +377,39 @@ int wfi_tune_run(const wfi_tune_work *work)
     return WFI_EXIT_DONE;
 }
 
-int wfi_tune_is_cpu(const wfi_common *common, bool *cpu)
+/* Opens the device and writes what it is to the pipe. */
+static int probe_main(const wfi_common *common, int to)
 {
-    int status = 0;
+    wfi_session session;
+    wfi_tune_device device;
+    memset(&device, 0, sizeof device);
+    const int code = wfi_session_open(&session, common);
+    if (code != WFI_EXIT_DONE)
+        return code;
+    const wf_caps *caps = session.caps;
+    device.cpu = caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    snprintf(device.name, sizeof device.name, "%s", caps->name);
+    snprintf(device.driver, sizeof device.driver, "%.120s %.120s", caps->driver_name,
+             caps->driver_info);
+    const bool told = write(to, &device, sizeof device) == (ssize_t)sizeof device;
+    wfi_session_close(&session);
+    return told ? WFI_EXIT_DONE : WFI_EXIT_FAILED;
+}
+
+int wfi_tune_probe(const wfi_common *common, wfi_tune_device *out)
+{
+    int status = 0, ends[2];
     fflush(NULL);
-    const pid_t pid = fork();
+    const pid_t pid = pipe(ends) == 0 ? fork() : -1;
     if (pid < 0)
         return wfi_run_error("no child process can be started: %s", strerror(errno));
-    if (pid == 0) {
-        wfi_session session;
-        int code = wfi_session_open(&session, common);
-        if (code == WFI_EXIT_DONE && session.caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU)
-            code = EXIT_CPU;
-        wfi_session_close(&session);
-        _exit(code);
-    }
+    if (pid == 0)
+        _exit(probe_main(common, ends[1]));
+    close(ends[1]);
+    /* Less than a pipe holds: it comes whole or not at all. */
+    const bool heard = read(ends[0], out, sizeof *out) == (ssize_t)sizeof *out;
+    close(ends[0]);
     if (!reap(pid, false, &status) || !WIFEXITED(status))
         return wfi_run_error("the driver crashes when the device is opened");
-    *cpu = WEXITSTATUS(status) == EXIT_CPU;
-    return *cpu ? WFI_EXIT_DONE : WEXITSTATUS(status);
+    return WEXITSTATUS(status) == WFI_EXIT_DONE && !heard ? WFI_EXIT_FAILED : WEXITSTATUS(status);
 }

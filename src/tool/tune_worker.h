@@ -24,11 +24,11 @@ typedef struct wfi_tune_outcome {
     char before[224], best[224]; /* "variant a=1 b=2" */
     char before_by[24];
     double before_us, best_us, spread;
-    uint32_t measured, wrong;
+    uint32_t measured, wrong, spilling;
     uint64_t legal;
     bool finished, kept;
     double rival_us[WFI_TUNE_RIVALS]; /* of a comparison */
-    char rival_by[WFI_TUNE_RIVALS][24];
+    char rival_by[WFI_TUNE_RIVALS][24], rival_point[WFI_TUNE_RIVALS][224];
 } wfi_tune_outcome;
 
 typedef struct wfi_tune_work {
@@ -46,7 +46,13 @@ typedef struct wfi_tune_work {
  * Returns the tool's exit code and has printed one line when that is not WFI_EXIT_DONE. */
 int wfi_tune_run(const wfi_tune_work *work);
 
-/* Opens the device in a child to see whether it is a CPU. Returns the tool's exit code. */
-int wfi_tune_is_cpu(const wfi_common *common, bool *cpu);
+/* What is asked of the device beforehand. */
+typedef struct wfi_tune_device {
+    bool cpu;
+    char name[256], driver[256];
+} wfi_tune_device;
+
+/* Opens the device in a child, which tells. Returns the tool's exit code. */
+int wfi_tune_probe(const wfi_common *common, wfi_tune_device *out);
 
 #endif

@@ -372,7 +372,20 @@ expect 2 "'fft' is not a family" tune fft
 expect 2 'not of family matmul' tune matmul --matrix x.mtx
 expect 2 'seconds' tune --budget -3
 expect 2 'exclude each other' tune --show --forget
-expect 2 'json does not go with it' tune --json x.json
+expect 2 'json is for --compare' tune --json x.json
+expect 2 'for --grid' tune --matrix "$data/small.mtx" --steps 2
+expect 2 'no such problem' tune matmul --only nothing
+# A comparison is kept, gone on with, and not mixed with another device's.
+expect 0 'two searches differ by' tune --grid 24x20 --steps 2 --compare --budget 0.3 --json c.json
+cp c.json before.json
+expect 0 'grid +f32 +24x20 ' tune --grid 24x20 --steps 2 --compare --budget 60 --json c.json
+check 'nothing was measured again' cmp c.json before.json
+sed 's/"name": "/&Other /' before.json >c.json
+expect 2 'c.json: it is of Other' tune --grid 24x20 --compare --budget 0.3 --json c.json
+head -c 90 before.json >c.json
+expect 1 'c.json: ' tune --grid 24x20 --compare --budget 0.3 --json c.json
+expect 0 'verified' stencil --grid 40x30 --steps 3 --repeat 1 --dispatch 1e-6
+expect 2 'seconds' stencil --grid 40x30 --dispatch 0
 expect 1 'none.mtx' tune --matrix none.mtx
 unset XDG_CACHE_HOME
 # Apps on Android have neither: nothing is kept, and nothing else changes.
