@@ -74,11 +74,18 @@ static void *read_open(FILE *file, size_t most, size_t *bytes)
 void *wfi_file_read(const char *path, size_t most, size_t *bytes)
 {
     struct stat there;
-    FILE *file = fopen(path, "rb");
-    if (!file)
+    /* Opening a pipe would wait for its writer. */
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
+    if (!file) {
+        const int opened = errno;
+        if (fd >= 0)
+            close(fd);
+        errno = opened;
         return NULL;
+    }
     void *data = NULL;
-    /* A folder opens like a file and only fails to be read; a pipe would never end. */
+    /* A folder opens like a file and only fails to be read; a device would never end. */
     if (fstat(fileno(file), &there) == 0 && !S_ISREG(there.st_mode))
         errno = S_ISDIR(there.st_mode) ? EISDIR : EINVAL;
     else
@@ -106,7 +113,8 @@ bool wfi_file_write(const char *path, const wfi_piece *pieces, size_t count)
     snprintf(temporary, length, "%s.XXXXXX", path);
     const int fd = mkstemp(temporary);
     FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
-    bool ok = file && write_pieces(file, pieces, count);
+    /* On the disk before the name is: else a crash of the machine may leave an empty file. */
+    bool ok = file && write_pieces(file, pieces, count) && fflush(file) == 0 && fsync(fd) == 0;
     int cause = errno;
     if (file && fclose(file) != 0 && ok) {
         cause = errno;

@@ -61,8 +61,9 @@ void wfi_search_keep(wfi_search *s)
         s->entry.best[i].spread_permille = (uint32_t)(s->elite[i].spread * 1e3 + 0.5);
     }
     s->result->kept = wfi_tuning_keep(s->device, &s->entry, error);
-    if (!s->result->kept)
-        wfi_log_write(&s->device->log, WF_LOG_INFO, "%s", error);
+    if (!s->result->kept && !s->warned)
+        wfi_log_write(&s->device->log, WF_LOG_WARNING, "what is found is not kept: %s", error);
+    s->warned = s->warned || !s->result->kept;
 }
 
 /* What is already known of this very key; of another driver or other shaders only the bad points

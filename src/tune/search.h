@@ -37,6 +37,7 @@ typedef struct wfi_search {
     double begun, measure_until, decide_until, kept_at;
     double fraction; /* of an exhaustive search's points */
     bool cancelled;
+    bool warned;      /* that nothing can be kept */
     wf_result broken; /* a failure that ends the search: the device was lost */
 } wfi_search;
 

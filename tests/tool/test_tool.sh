@@ -356,6 +356,10 @@ for damage in 'head -c 300 whole.json' 'sed s,tuning/1,tuning/9, whole.json' 'pr
     check "nothing of it is forgotten after: $damage" grep -q 'left as it is' err.tool
     check "the file is not touched after: $damage" cmp "$kept" damaged.json
 done
+rm "$kept"
+mkfifo "$kept"
+expect 0 'verified' spmv "$data/small.mtx" --repeat 1
+check 'a pipe is named, not waited for' grep -q "warning: .*/${kept##*/}: " err.tool
 expect 0 'forgotten' tune --forget
 check 'the file is gone' test ! -e "$kept"
 cp whole.json "$kept"
@@ -368,6 +372,7 @@ sed 's/"driver_version": [0-9]*/"driver_version": 7/' whole.json >"$kept"
 expect 0 ' hint ' tune --show
 expect 0 'model|row\)' spmv "$data/small.mtx" --repeat 1
 XDG_CACHE_HOME=/dev/null/nowhere expect 0 'not kept' tune --matrix "$data/small.mtx" --budget 1
+check 'why nothing is kept' grep -q 'warning: what is found is not kept: /dev/null/nowhere' err.tool
 expect 2 "'fft' is not a family" tune fft
 expect 2 'not of family matmul' tune matmul --matrix x.mtx
 expect 2 'seconds' tune --budget -3

@@ -241,6 +241,90 @@ static void shipped_rows_are_sound(void **state)
     }
 }
 
+/* A problem of each family. */
+static wfi_problem problem_of(wf_family family)
+{
+    wfi_problem problem = product(300, 200, 100);
+    problem.family = family;
+    if (family == WF_FAMILY_SPMV)
+        problem.spmv = (wfi_spmv_problem){.rows = 1000,
+                                          .columns = 1000,
+                                          .entries = 9000,
+                                          .longest_row = 40,
+                                          .mean_row = 9,
+                                          .block = 3,
+                                          .block_fill = 0.8};
+    else if (family == WF_FAMILY_VECTOR)
+        problem.vector = (wfi_vector_problem){1000, WF_VECTOR_DOT};
+    else if (family == WF_FAMILY_GRID)
+        problem.grid = (wfi_grid_problem){.nx = 64,
+                                          .ny = 64,
+                                          .nz = 64,
+                                          .row_stride = 64,
+                                          .dimensions = 3,
+                                          .radius = 1,
+                                          .steps = 4};
+    else if (family == WF_FAMILY_STENCIL)
+        problem.stencil = (wfi_stencil_problem){64, 32, 32};
+    return problem;
+}
+
+/* A point of these values is refused for a reason, or its work-group is one that the device allows. */
+static void judge(const wfi_point *point)
+{
+    char reason[256] = "";
+    uint32_t size[3];
+    if (!wfi_point_legal(point, reason)) {
+        assert_true(*reason);
+        return;
+    }
+    point->variant->group_size(point, size);
+    const uint64_t items = (uint64_t)size[0] * size[1] * size[2];
+    assert_true(items > 0 && items <= point->caps->max_invocations);
+}
+
+/* Whatever a file may hold. */
+static void hostile_values_are_judged(void **state)
+{
+    (void)state;
+    static const uint32_t values[] = {0, 1, 3, 65536, 1u << 31, UINT32_MAX};
+    enum { VALUES = sizeof values / sizeof *values };
+    const wf_caps caps = {.max_invocations = 1024,
+                          .max_group_size = {1024, 1024, 64},
+                          .max_groups = {65535, 65535, 65535},
+                          .max_shared_bytes = 49152,
+                          .max_push_bytes = 256,
+                          .max_storage_buffers = 16,
+                          .max_storage_range = UINT32_MAX,
+                          .subgroup_size = 32,
+                          .subgroup_min = 32,
+                          .subgroup_max = 32,
+                          .max_group_subgroups = 32,
+                          .subgroup_operations = UINT32_MAX,
+                          .subgroup_size_control = true,
+                          .compute_units = 16};
+    uint64_t random = 20261121;
+    for (int f = 0; f < WF_FAMILY_COUNT; f++) {
+        const wfi_family *family = wfi_family_get((wf_family)f);
+        const wfi_problem problem = problem_of((wf_family)f);
+        for (uint32_t v = 0; v < family->variant_count; v++) {
+            wfi_point point = {.caps = &caps, .problem = &problem, .variant = &family->variants[v]};
+            const uint32_t count = point.variant->parameter_count;
+            for (uint32_t turn = 0; turn < count * VALUES + 500; turn++) {
+                wfi_point_defaults(&point);
+                if (turn < count * VALUES)
+                    point.values[turn / VALUES] = values[turn % VALUES];
+                for (uint32_t p = 0; turn >= count * VALUES && p < count; p++) {
+                    random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+                    if (random >> 62)
+                        point.values[p] = values[(random >> 40) % VALUES];
+                }
+                judge(&point);
+            }
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +335,7 @@ int main(void)
         cmocka_unit_test(unknown_fields_and_families_are_passed_over),
         cmocka_unit_test(near_problems_have_near_keys),
         cmocka_unit_test(shipped_rows_are_sound),
+        cmocka_unit_test(hostile_values_are_judged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
