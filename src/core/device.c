@@ -208,6 +208,9 @@ wf_result wf_device_create(const wf_device_params *params, wf_device **out)
                                            &device->caps, read.cache_directory, &device->cache);
     if (result == WF_SUCCESS && !wfi_self_test_recall(device))
         wfi_self_test_run(device);
+    /* Not before: what the self-test finds is kept, and must not be half of it. */
+    device->cancelled = read.cancelled;
+    device->cancelled_user = read.cancelled_user;
     if (result != WF_SUCCESS) {
         wf_device_destroy(&device);
         return result;
@@ -283,6 +286,8 @@ wf_result wf_device_adopt(const wf_vulkan *vulkan, const wf_device_params *param
     if (result != WF_SUCCESS)
         return result;
     device->adopted = true;
+    device->cancelled = read.cancelled;
+    device->cancelled_user = read.cancelled_user;
     /* Files are read and written only where the application says so. */
     const char *directory = read.cache_directory ? read.cache_directory : "";
     device->cache_directory = wfi_cache_directory(directory);
@@ -347,6 +352,13 @@ wf_result wfi_device_usable(const wf_device *device, const char *function)
         return WF_SUCCESS;
     return wfi_fail(&device->log, WF_ERROR_DEVICE_CLOSED,
                     "%s: the device of this object was destroyed", function);
+}
+
+wf_result wfi_device_goes_on(const wf_device *device)
+{
+    if (!device->cancelled || !device->cancelled(device->cancelled_user))
+        return WF_SUCCESS;
+    return wfi_fail(&device->log, WF_ERROR_CANCELLED, "the application asked to stop");
 }
 
 const wf_caps *wf_device_caps(const wf_device *device)

@@ -40,9 +40,11 @@ struct wf_device {
     VkFence fence;
     VkQueryPool queries; /* 2 timestamps; none where the queue has no timestamps */
 
-    double dispatch_seconds; /* longest dispatch by prediction; 0: no bound */
-    _Atomic double slowness; /* measured over predicted time, of what ran so far */
-    bool capture_statistics; /* asked for, and offered */
+    double dispatch_seconds;       /* longest dispatch by prediction; 0: no bound */
+    _Atomic double slowness;       /* measured over predicted time, of what ran so far */
+    bool capture_statistics;       /* asked for, and offered */
+    bool (*cancelled)(void *user); /* NULL: calls that block are never cut short */
+    void *cancelled_user;
     wfi_pipeline_cache cache;
     char *cache_directory; /* NULL: nothing is kept on disk */
     /* What src/tune keeps of this device; made at its first use. core only ends it. */
@@ -59,5 +61,8 @@ double wfi_longest_dispatch(const wf_caps *caps, double asked);
 
 /* WF_ERROR_DEVICE_CLOSED, with a line in the log, once the device was destroyed. */
 wf_result wfi_device_usable(const wf_device *device, const char *function);
+
+/* WF_ERROR_CANCELLED, with a line in the log, once the application asks to stop. */
+wf_result wfi_device_goes_on(const wf_device *device);
 
 #endif

@@ -89,14 +89,21 @@ static wf_result record_evict(void *user, VkCommandBuffer command_buffer)
     return WF_SUCCESS;
 }
 
+static wf_result run_batch(measurement *m, wf_timing *timing, double *seconds)
+{
+    const wf_result result = wfi_device_goes_on(m->device);
+    return result == WF_SUCCESS ? wfi_run_timed(m->device, record_evict, record_batch, m, seconds,
+                                                &timing->gpu_clock)
+                                : result;
+}
+
 /* Runs once unbatched to warm up and once to size the batch. */
 static wf_result size_batch(measurement *m, wf_timing *timing)
 {
     double seconds = 0;
     m->batch = 1;
     for (int i = 0; i < 2; i++) {
-        wf_result result =
-            wfi_run_timed(m->device, record_evict, record_batch, m, &seconds, &timing->gpu_clock);
+        wf_result result = run_batch(m, timing, &seconds);
         if (result != WF_SUCCESS)
             return result;
     }
@@ -115,8 +122,7 @@ static wf_result warm_up(measurement *m, wf_timing *timing)
     double before = 0, best = 0, checked = start;
     while (m->device->caps.device_type != VK_PHYSICAL_DEVICE_TYPE_CPU) {
         double seconds = 0;
-        wf_result result =
-            wfi_run_timed(m->device, record_evict, record_batch, m, &seconds, &timing->gpu_clock);
+        wf_result result = run_batch(m, timing, &seconds);
         if (result != WF_SUCCESS)
             return result;
         if (best == 0 || seconds < best)
@@ -153,8 +159,7 @@ static wf_result take_samples(measurement *m, const wf_measure_params *params, w
     const double start = wfi_host_seconds();
     while (!enough(timing, params, wfi_host_seconds() - start)) {
         double seconds = 0;
-        wf_result result =
-            wfi_run_timed(m->device, record_evict, record_batch, m, &seconds, &timing->gpu_clock);
+        wf_result result = run_batch(m, timing, &seconds);
         if (result != WF_SUCCESS)
             return result;
         timing->samples_us[timing->count++] = seconds / m->batch * 1e6;

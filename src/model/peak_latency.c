@@ -82,6 +82,9 @@ wf_result wfi_peak_submit(wf_device *device, const wf_peak_params *params, wf_pe
     while (result == WF_SUCCESS && timing.count < WF_MAX_SAMPLES &&
            (timing.count < SUBMISSIONS_LEAST || wfi_host_seconds() - start < budget_of(params))) {
         const double before = wfi_host_seconds();
+        result = wfi_device_goes_on(device);
+        if (result != WF_SUCCESS)
+            return result;
         result = wfi_run(device, record_nothing, NULL);
         timing.samples_us[timing.count++] = (wfi_host_seconds() - before) * 1e6;
     }

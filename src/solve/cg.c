@@ -75,20 +75,26 @@ static wf_result solve_plainly(wf_device *device, const wf_cg_params *params, co
                                double norm, void *x, wf_cg_result *out)
 {
     wfi_cg c = {0};
+    bool ran = false;
     wf_result result = wfi_cg_open(device, params, params->matrix, &c);
+    c.norm = 1;
     if (result == WF_SUCCESS)
         result = wf_plan_describe(c.product, &out->product);
     if (result == WF_SUCCESS)
         result = write_scaled(&c, b, norm);
     if (result == WF_SUCCESS && params->repeat)
         result = wfi_cg_measure_product(&c, params->repeat, out);
-    if (result == WF_SUCCESS)
+    if (result == WF_SUCCESS) {
         result = wfi_cg_run(&c, tolerance_of(params), c.most, params->history, out);
-    if (result == WF_SUCCESS)
-        result = wfi_cg_read_solution(&c, x);
-    for (uint32_t i = 0; result == WF_SUCCESS && i < c.count; i++)
+        ran = result == WF_SUCCESS || result == WF_ERROR_CANCELLED;
+    }
+    if (ran) {
+        const wf_result read = wfi_cg_read_solution(&c, x);
+        result = read == WF_SUCCESS ? result : read;
+    }
+    for (uint32_t i = 0; ran && i < c.count; i++)
         wfi_cg_put(x, c.type, i, wfi_cg_get(x, c.type, i) * norm);
-    if (result == WF_SUCCESS && c.ran)
+    if (ran && c.ran)
         out->iteration_us = c.seconds / c.ran * 1e6;
     out->fused = c.fused;
     wfi_cg_close(&c);
@@ -146,7 +152,7 @@ wf_result wf_cg_solve(wf_device *device, const wf_cg_params *given, const void *
     }
     code = params.mixed ? wfi_cg_solve_mixed(device, &params, b, x, &out)
                         : solve_plainly(device, &params, b, norm, x, &out);
-    if (code == WF_SUCCESS) {
+    if (code == WF_SUCCESS || code == WF_ERROR_CANCELLED) {
         out.true_residual = true_residual(&matrix, b, x, norm);
         *result = out;
     }

@@ -24,6 +24,8 @@ typedef struct wfi_cg {
     uint32_t first, end; /* the iterations of the submission being recorded */
     double seconds;
     uint32_t ran;
+    uint32_t before; /* iterations of earlier runs, and the length of the residual that this one */
+    double norm;     /* began with: what the application is told counts all */
 } wfi_cg;
 
 double wfi_cg_get(const void *data, wf_type type, size_t i);
@@ -36,7 +38,8 @@ wf_result wfi_cg_open(wf_device *device, const wf_cg_params *params, const wf_sp
 void wfi_cg_close(wfi_cg *c);
 
 /* cg_run.c: solves A x = r for the residual that stands in the vector r, of length one, to
- * |r| <= tolerance within `most` iterations. history (NULL: not kept) gets |r| of each. */
+ * |r| <= tolerance within `most` iterations. history (NULL: not kept) gets |r| of each.
+ * WF_ERROR_CANCELLED: all of that, and x, are as far as the run came. */
 wf_result wfi_cg_run(wfi_cg *c, double tolerance, uint32_t most, double *history,
                      wf_cg_result *out);
 uint64_t wfi_cg_vector_bytes(const wfi_cg *c);

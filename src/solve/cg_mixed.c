@@ -217,7 +217,7 @@ static wf_result solve_correction(mixed *m, float *r, double norm, double wanted
     if (result == WF_SUCCESS)
         result =
             wfi_cg_run(&m->inner, fmax(INNER_TOLERANCE, wanted / norm / 2), left, history, inner);
-    for (uint32_t i = 0; result == WF_SUCCESS && history && i < inner->iterations; i++)
+    for (uint32_t i = 0; history && i < inner->iterations; i++)
         history[i] *= norm;
     return result;
 }
@@ -242,11 +242,15 @@ static wf_result refine(mixed *m, const wf_cg_params *params, double tolerance, 
             return WF_SUCCESS;
         before = norm;
         wf_cg_result inner = {0};
+        m->inner.before = out->iterations;
+        m->inner.norm = norm;
         result =
             solve_correction(m, r, norm, tolerance, m->inner.most - out->iterations,
                              params->history ? params->history + out->iterations : NULL, &inner);
         out->gpu_clock = inner.gpu_clock;
         out->iterations += inner.iterations;
+        if (result == WF_ERROR_CANCELLED) /* x is what the refinements came to */
+            return result;
         if (result == WF_SUCCESS &&
             (inner.status == WF_CG_CONVERGED || inner.status == WF_CG_MAX_ITERATIONS))
             result = correct(m, norm);
@@ -309,9 +313,11 @@ wf_result wfi_cg_solve_mixed(wf_device *device, const wf_cg_params *params, cons
         result = wfi_cg_measure_product(&m.inner, params->repeat, out);
     if (result == WF_SUCCESS)
         result = refine(&m, params, tolerance, r, out);
-    if (result == WF_SUCCESS)
-        result = read_x(&m, norm, x);
-    if (result == WF_SUCCESS && m.inner.ran)
+    if (result == WF_SUCCESS || result == WF_ERROR_CANCELLED) {
+        const wf_result read = read_x(&m, norm, x);
+        result = read == WF_SUCCESS ? result : read;
+    }
+    if (m.inner.ran)
         out->iteration_us = m.inner.seconds / m.inner.ran * 1e6;
     out->fused = m.inner.fused;
     free(r);

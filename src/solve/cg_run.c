@@ -8,7 +8,18 @@
 #include "kernels/spmv_build.h"
 #include "solve/cg.h"
 
-enum { STATE_STATUS, STATE_ITERATIONS, STATE_ELEMENTS = 4, STATE_WANTED = 8, STATE_END = 12 };
+#define BATCH_SECONDS 0.2 /* within a second two of them are over and the host has looked */
+#define MOST_BATCH 32
+#define FIRST_BATCH_CPU 2 /* predictions of CPU devices are rough, and their iterations long */
+
+enum {
+    STATE_STATUS,
+    STATE_ITERATIONS,
+    STATE_RESIDUAL,
+    STATE_ELEMENTS = 4,
+    STATE_WANTED = 8,
+    STATE_END = 12
+};
 enum { DEVICE_RUNNING, DEVICE_CONVERGED, DEVICE_INDEFINITE, DEVICE_NOT_FINITE, DEVICE_BREAKDOWN };
 
 static uint64_t real_bytes(const wfi_cg *c)
@@ -75,7 +86,8 @@ wf_result wfi_cg_measure_product(wfi_cg *c, uint32_t repeat, wf_cg_result *out)
     if (result == WF_SUCCESS)
         out->product_us = timing->median_us;
     free(timing);
-    return result;
+    /* Where that was stopped, the run finds out by itself. */
+    return result == WF_ERROR_CANCELLED ? WF_SUCCESS : result;
 }
 
 static wf_result record_iteration(wfi_cg *c, VkCommandBuffer command_buffer, uint32_t iteration)
@@ -110,11 +122,17 @@ static wf_result record_batch(void *user, VkCommandBuffer command_buffer)
     wfi_barrier(c->device, command_buffer);
     wfi_record_copy(c->device, command_buffer, c->scalars, (c->end & 1) * bytes, c->state,
                     state_slot(c), bytes);
+    if (c->params->progress && c->end > 0) { /* |r|^2, in place of what only the device needs */
+        wfi_barrier(c->device, command_buffer);
+        wfi_record_copy(c->device, command_buffer, c->scalars,
+                        (c->history_at + c->end - UINT64_C(1)) * real_bytes(c), c->state,
+                        state_slot(c) + STATE_RESIDUAL * real_bytes(c), real_bytes(c));
+    }
     return WF_SUCCESS;
 }
 
 /* Waits for the oldest batch and reads what it came to. */
-static wf_result finish_batch(wfi_cg *c, int *status, uint32_t *iterations)
+static wf_result finish_batch(wfi_cg *c, int *status, uint32_t *iterations, double *residual)
 {
     const uint32_t before = *iterations;
     double state[STATE_ELEMENTS], seconds = 0;
@@ -126,6 +144,7 @@ static wf_result finish_batch(wfi_cg *c, int *status, uint32_t *iterations)
     if (result == WF_SUCCESS) {
         *status = (int)wfi_cg_get(state, c->type, STATE_STATUS);
         *iterations = (uint32_t)wfi_cg_get(state, c->type, STATE_ITERATIONS);
+        *residual = sqrt(wfi_cg_get(state, c->type, STATE_RESIDUAL)) * c->norm;
     }
     /* A batch that ended the run did less than its iterations' work. */
     if (result == WF_SUCCESS && (*status == DEVICE_RUNNING || c->ran == 0)) {
@@ -154,29 +173,55 @@ static wf_result read_history(wfi_cg *c, double *history, wf_cg_result *out)
     return result;
 }
 
-/* Batches until one has ended the run; the one behind it finds nothing to do. */
+/* Iterations of the next submission: few enough for the host to look in time. */
+static uint32_t batch_size(const wfi_cg *c)
+{
+    const double known = c->ran ? c->seconds / c->ran : 0;
+    const double iteration = known > 0 ? known : 2 * wfi_plan_expected_seconds(c->product);
+    const double fit = iteration > 0 ? BATCH_SECONDS / iteration : MOST_BATCH;
+    if (c->params->check_every)
+        return c->params->check_every;
+    if (!(known > 0) && c->device->caps.device_type == VK_PHYSICAL_DEVICE_TYPE_CPU)
+        return FIRST_BATCH_CPU;
+    return fit < 1 ? 1 : fit > MOST_BATCH ? MOST_BATCH : (uint32_t)fit;
+}
+
+/* Says how far the run is, and whether it is to go on. */
+static wf_result report(const wfi_cg *c, uint32_t iterations, double residual)
+{
+    const wf_cg_params *p = c->params;
+    if (p->progress && !p->progress(p->user, c->before + iterations, residual))
+        return wfi_fail(&c->device->log, WF_ERROR_CANCELLED, "the application asked to stop");
+    return wfi_device_goes_on(c->device);
+}
+
+/* Batches until one has ended the run; the one behind it finds nothing to do. Where the run is
+ * stopped, what is under way still counts. */
 static wf_result run_batches(wfi_cg *c, uint32_t most, int *status, uint32_t *iterations)
 {
-    const uint32_t batch = c->params->check_every ? c->params->check_every : 32;
-    wf_result result = WF_SUCCESS;
+    wf_result result = WF_SUCCESS, stop = WF_SUCCESS;
+    double residual = 1;
     c->first = c->end = 0;
     *status = DEVICE_RUNNING;
     *iterations = 0;
     while (result == WF_SUCCESS && *status == DEVICE_RUNNING &&
-           (c->end < most || !wfi_stream_idle(&c->stream))) {
-        if (c->end < most && !wfi_stream_full(&c->stream)) {
+           ((stop == WF_SUCCESS && c->end < most) || !wfi_stream_idle(&c->stream))) {
+        if (stop == WF_SUCCESS && c->end < most && !wfi_stream_full(&c->stream)) {
+            const uint32_t batch = batch_size(c);
             c->first = c->end;
             c->end = most - c->first < batch ? most : c->first + batch;
             result = wfi_stream_submit(&c->stream, record_batch, c);
             continue;
         }
-        result = finish_batch(c, status, iterations);
+        result = finish_batch(c, status, iterations, &residual);
+        if (result == WF_SUCCESS && *status == DEVICE_RUNNING && stop == WF_SUCCESS)
+            stop = report(c, *iterations, residual);
     }
     while (result == WF_SUCCESS && !wfi_stream_idle(&c->stream)) {
         double unused = 0;
         result = wfi_stream_wait(&c->stream, &unused);
     }
-    return result;
+    return result == WF_SUCCESS && *status == DEVICE_RUNNING && *iterations < most ? stop : result;
 }
 
 wf_result wfi_cg_run(wfi_cg *c, double tolerance, uint32_t most, double *history, wf_cg_result *out)
@@ -192,5 +237,8 @@ wf_result wfi_cg_run(wfi_cg *c, double tolerance, uint32_t most, double *history
     if (result == WF_SUCCESS)
         result = run_batches(c, most, &status, &out->iterations);
     out->status = statuses[status];
-    return result == WF_SUCCESS ? read_history(c, history, out) : result;
+    if (result != WF_SUCCESS && result != WF_ERROR_CANCELLED)
+        return result;
+    const wf_result read = read_history(c, history, out);
+    return read == WF_SUCCESS ? result : read;
 }

@@ -148,7 +148,9 @@ static wf_result run_passes(wf_himeno *h, wfi_himeno_pass *pass, uint32_t passes
         submission s = {h, pass, passes_at_once(h, pass, passes)};
         double elapsed = 0;
         const double start = wfi_host_seconds();
-        result = wfi_run_timed(h->device, NULL, record_submission, &s, &elapsed, gpu_clock);
+        result = wfi_device_goes_on(h->device);
+        if (result == WF_SUCCESS)
+            result = wfi_run_timed(h->device, NULL, record_submission, &s, &elapsed, gpu_clock);
         if (result != WF_SUCCESS)
             break;
         if (h->submit) {

@@ -113,6 +113,8 @@ bool wfi_search_measure(wfi_search *s, wfi_candidate *candidate, uint32_t rung)
     wfi_journal_note(&s->journal, &s->entry, &candidate->named);
     const wf_result result = try_candidate(s, candidate, rung, &right);
     wfi_journal_note(&s->journal, NULL, NULL);
+    if (result == WF_ERROR_CANCELLED) /* says nothing of the point */
+        return false;
     if (!wfi_entry_is_tried(&s->entry, candidate->hash))
         (*(candidate->spills ? &s->result->spilling : &s->result->measured))++;
     wfi_entry_add_tried(&s->entry, candidate->hash);

@@ -218,6 +218,11 @@ typedef struct wf_device_params {
      * with caps.display_attached, no bound on others (set it where such a GPU drives a display that the
      * system does not tell of); negative: no bound. */
     double dispatch_seconds;
+    /* Asked between submissions by calls that block for long: measuring, ceilings, Himeno, conjugate
+     * gradients. True: the call returns WF_ERROR_CANCELLED, and the device goes on to be usable.
+     * Called on the thread of the call; it must not call wavefit. NULL: nothing is asked. */
+    bool (*cancelled)(void *user);
+    void *cancelled_user;
 } wf_device_params;
 
 /* Lists the Vulkan devices of this machine. On entry *count is the room in caps (caps may be NULL),
@@ -277,7 +282,7 @@ typedef struct wf_vulkan {
     VkPipelineCache pipeline_cache;
 } wf_vulkan;
 
-/* Makes a wf_device of the application's VkDevice. Of params, limits, log, allocator and
+/* Makes a wf_device of the application's VkDevice. Of params, limits, log, allocator, cancelled and
  * cache_directory are used. Never submits. WF_ERROR_INVALID_ARGUMENT (a handle is missing, or the
  * queue family does not exist or has no compute), WF_ERROR_UNSUPPORTED (Vulkan 1.0),
  * WF_ERROR_NO_LOADER. */
@@ -821,19 +826,25 @@ typedef enum wf_cg_status {
 
 #define WF_CG_MOST_BLOCK 16
 
+/* Told now and then how far a solve is: iterations done, |r| / |b| of the last of them. False: stop. It
+ * must not call wavefit. */
+typedef bool (*wf_cg_fn)(void *user, uint32_t iterations, double residual);
+
 typedef struct wf_cg_params {
     size_t size;
     const wf_spmv_params *matrix; /* square, F32 or F64, one vector, unscaled */
     wf_precondition precondition;
     double tolerance;        /* of |r| / |b|; 0: 1e-6 in f32, 1e-10 in f64 */
     uint32_t max_iterations; /* 0: 1000 */
-    uint32_t check_every;    /* iterations a submission; 0: 32 */
+    uint32_t check_every;    /* iterations a submission; 0: 32, or as many as take 0.2 s */
     uint32_t repeat;         /* samples of the product alone, timed first; 0: it is not */
     double *history; /* max_iterations elements: |r| / |b| of each iteration; NULL: not kept */
     uint32_t block;  /* side of block-Jacobi's blocks, at most WF_CG_MOST_BLOCK; 0: 4 */
     /* Iterates in f32 and refines the answer in pairs of floats, on devices without f64 too; the
      * matrix, b and x are F64, its values within f32's range. */
     bool mixed;
+    wf_cg_fn progress; /* NULL: none */
+    void *user;
 } wf_cg_params;
 
 typedef struct wf_cg_result {
@@ -850,9 +861,10 @@ typedef struct wf_cg_result {
 } wf_cg_result;
 
 /* b and x: rows elements of the type on the host, not overlapping. x is written whenever WF_SUCCESS
- * is returned, whatever result->status says. WF_ERROR_INVALID_ARGUMENT (not square, a diagonal entry
- * or block that Jacobi cannot use, b not finite), WF_ERROR_TOO_LARGE (three vectors are over one
- * binding), and what wf_spmv_plan returns. Blocks. */
+ * is returned, whatever result->status says. WF_ERROR_CANCELLED: a callback asked to stop; x, *result
+ * (whose status then says nothing) and the history are as far as the solve came. WF_ERROR_INVALID_ARGUMENT
+ * (not square, a diagonal entry or block that Jacobi cannot use, b not finite), WF_ERROR_TOO_LARGE (three
+ * vectors are over one binding), and what wf_spmv_plan returns. Blocks. */
 WF_API wf_result wf_cg_solve(wf_device *device, const wf_cg_params *params, const void *b, void *x,
                              wf_cg_result *result);
 

@@ -1,0 +1,223 @@
+/* Calls that block for long stop when the application asks, with what they came to, and the device
+ * goes on to be usable. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "harness.h"
+
+#define SIDE 12
+#define ROWS (SIDE * SIDE)
+#define NEVER UINT32_MAX
+
+static uint32_t asked, allowed = NEVER; /* the application stops when asked once more */
+
+static bool cancelled(void *user)
+{
+    assert_ptr_equal(user, &asked);
+    return asked++ >= allowed;
+}
+
+static void stop_after(uint32_t times)
+{
+    asked = 0;
+    allowed = times;
+    test_expect_errors(times != NEVER);
+}
+
+static int setup(void **state)
+{
+    wf_device_params params = test_device_params();
+    wf_device *device = NULL;
+    params.cancelled = cancelled;
+    params.cancelled_user = &asked;
+    if (wf_device_create(&params, &device) != WF_SUCCESS)
+        return -1;
+    *state = device;
+    return asked; /* opening a device asks nothing */
+}
+
+static void measuring_stops(void **state)
+{
+    wf_device *device = *state;
+    const wf_matmul_params product = {.size = sizeof product, .m = 8, .n = 8, .k = 8};
+    const wf_measure_params measure = {.size = sizeof measure, .repeat = 50};
+    const wf_peak_params small = {.size = sizeof small, .bytes = 1 << 16};
+    wf_bindings bindings = {.size = sizeof bindings};
+    wf_buffer *buffer[3];
+    wf_plan *plan = NULL;
+    wf_timing *timing = malloc(sizeof *timing);
+    double rate;
+    assert_non_null(timing);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(wf_buffer_create(device, 256, WF_MEMORY_DEVICE, &buffer[i]), WF_SUCCESS);
+        bindings.items[i].buffer = buffer[i];
+    }
+    assert_int_equal(wf_matmul_plan(device, &product, &plan), WF_SUCCESS);
+    stop_after(7);
+    assert_int_equal(wf_plan_measure(plan, &bindings, &measure, timing), WF_ERROR_CANCELLED);
+    assert_int_equal(asked, 8);
+    assert_true(timing->count > 0 && timing->count < 7); /* what came before stands */
+    stop_after(0);
+    assert_int_equal(wf_device_fma_rate(device, WF_TYPE_F32, &rate), WF_ERROR_CANCELLED);
+    for (uint32_t i = 0; i < wf_peak_count(); i++) {
+        wf_peak peak;
+        const wf_result result = wf_peak_measure(device, i, &small, &peak);
+        if (result != WF_ERROR_UNSUPPORTED)
+            assert_int_equal(result, WF_ERROR_CANCELLED);
+    }
+    stop_after(NEVER);
+    assert_int_equal(wf_plan_measure(plan, &bindings, &measure, timing), WF_SUCCESS);
+    assert_int_equal(timing->count, 50);
+    free(timing);
+    wf_plan_destroy(&plan);
+    for (int i = 0; i < 3; i++)
+        wf_buffer_destroy(&buffer[i]);
+}
+
+static void himeno_stops(void **state)
+{
+    const wf_himeno_params grid = {.size = sizeof grid, .ni = 12, .nj = 11, .nk = 10};
+    enum { CELLS = 12 * 11 * 10, MOST = 100000 };
+    static float p[CELLS], gosa;
+    wf_himeno *himeno = NULL;
+    wf_check check;
+    double seconds, gosa_error;
+    bool gpu_clock;
+    assert_int_equal(wf_himeno_create(*state, &grid, &himeno), WF_SUCCESS);
+    assert_int_equal(wf_himeno_start(himeno), WF_SUCCESS);
+    stop_after(2);
+    assert_int_equal(wf_himeno_run(himeno, MOST, &gosa, &seconds, &gpu_clock), WF_ERROR_CANCELLED);
+    stop_after(NEVER);
+    assert_int_equal(wf_himeno_start(himeno), WF_SUCCESS);
+    assert_int_equal(wf_himeno_run(himeno, 4, &gosa, &seconds, &gpu_clock), WF_SUCCESS);
+    assert_int_equal(wf_himeno_read(himeno, p), WF_SUCCESS);
+    assert_int_equal(wf_himeno_check(&grid, NULL, 4, p, gosa, 0, test_seed(), &check, &gosa_error),
+                     WF_SUCCESS);
+    assert_true(check.error_over_bound <= 1 && gosa_error <= 1);
+    wf_himeno_destroy(&himeno);
+}
+
+/* The 5-point Poisson matrix. */
+static wf_spmv_params poisson(void)
+{
+    static uint32_t offsets[ROWS + 1], columns[5 * ROWS];
+    static float values[5 * ROWS];
+    uint32_t at = 0;
+    for (int row = 0; row < ROWS; row++) {
+        const int neighbours[] = {row - SIDE, row % SIDE ? row - 1 : -1, row,
+                                  (row + 1) % SIDE ? row + 1 : -1, row + SIDE};
+        for (int i = 0; i < 5; i++)
+            if (neighbours[i] >= 0 && neighbours[i] < ROWS) {
+                columns[at] = (uint32_t)neighbours[i];
+                values[at++] = i == 2 ? 4.0f : -1.0f;
+            }
+        offsets[row + 1] = at;
+    }
+    return (wf_spmv_params){.size = sizeof(wf_spmv_params),
+                            .rows = ROWS,
+                            .columns = ROWS,
+                            .row_offsets = offsets,
+                            .column_indices = columns,
+                            .values = values};
+}
+
+typedef struct watch {
+    uint32_t calls, stop_at, last;
+    double residual;
+} watch;
+
+static bool follow(void *user, uint32_t iterations, double residual)
+{
+    watch *w = user;
+    w->last = iterations;
+    w->residual = residual;
+    return ++w->calls != w->stop_at;
+}
+
+static void solves_stop(void **state)
+{
+    enum { MOST = 40 };
+    static float b[ROWS], x[ROWS];
+    static double whole[MOST], part[MOST];
+    const wf_spmv_params matrix = poisson();
+    test_random random = {test_seed()};
+    watch w = {0};
+    wf_cg_params params = {.size = sizeof params,
+                           .matrix = &matrix,
+                           .max_iterations = MOST,
+                           .check_every = 5,
+                           .tolerance = 1e-7,
+                           .history = whole,
+                           .progress = follow,
+                           .user = &w};
+    wf_cg_result all, cut;
+    for (int i = 0; i < ROWS; i++)
+        b[i] = (float)test_random_uniform(&random);
+    assert_int_equal(wf_cg_solve(*state, &params, b, x, &all), WF_SUCCESS);
+    assert_true(all.iterations > 20 && w.calls >= 4);
+    params.history = part;
+    for (int by_device = 0; by_device < 2; by_device++) {
+        memset(x, 0xff, sizeof x);
+        w = (watch){.stop_at = by_device ? 0 : 2};
+        stop_after(by_device ? 1 : NEVER);
+        test_expect_errors(true);
+        assert_int_equal(wf_cg_solve(*state, &params, b, x, &cut), WF_ERROR_CANCELLED);
+        stop_after(NEVER);
+        /* The batch that was under way counts. */
+        assert_int_equal(w.last, 10);
+        assert_int_equal(cut.iterations, 15);
+        assert_true(fabs(w.residual - whole[9]) <= 1e-6 * whole[9]);
+        assert_memory_equal(part, whole, cut.iterations * sizeof *part);
+        assert_true(fabs(cut.residual - whole[14]) <= 1e-6 * whole[14]);
+        /* x is that of the last iteration, not of the start. */
+        assert_true(cut.true_residual < whole[14] * 1.01 + 1e-6 &&
+                    cut.true_residual > whole[14] * 0.99 - 1e-6);
+        assert_non_null(cut.product.variant);
+    }
+}
+
+static void refinements_stop(void **state)
+{
+    static double values[5 * ROWS], b[ROWS], x[ROWS], history[200];
+    wf_spmv_params matrix = poisson();
+    watch w = {.stop_at = 3};
+    const wf_cg_params params = {.size = sizeof params,
+                                 .matrix = &matrix,
+                                 .max_iterations = 200,
+                                 .check_every = 10,
+                                 .history = history,
+                                 .mixed = true,
+                                 .progress = follow,
+                                 .user = &w};
+    wf_cg_result cut;
+    for (uint32_t i = 0; i < matrix.row_offsets[ROWS]; i++)
+        values[i] = (double)((const float *)matrix.values)[i];
+    matrix.values = values;
+    matrix.type = WF_TYPE_F64;
+    for (int i = 0; i < ROWS; i++)
+        b[i] = 1 + i % 7;
+    memset(x, 0xff, sizeof x);
+    test_expect_errors(true);
+    assert_int_equal(wf_cg_solve(*state, &params, b, x, &cut), WF_ERROR_CANCELLED);
+    test_expect_errors(false);
+    assert_true(cut.iterations >= 30 && isfinite(cut.residual));
+    for (uint32_t i = 0; i < cut.iterations; i++)
+        assert_true(history[i] > 0);
+    assert_true(fabs(cut.true_residual - cut.residual) <= 1e-4 * cut.residual);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(measuring_stops),
+        cmocka_unit_test(himeno_stops),
+        cmocka_unit_test(solves_stop),
+        cmocka_unit_test(refinements_stop),
+    };
+    return cmocka_run_group_tests(tests, setup, test_device_teardown);
+}
