@@ -268,7 +268,6 @@ int wfi_tool_bench(int argc, char **argv)
         return wfi_tool_sustained(&common, minutes, &sustained, argc, argv);
     if (common.variant || common.constant_count)
         return wfi_usage_error("bench: --variant and --set are for one family's command");
-    wfi_interrupted();
     code = wfi_session_open(&session, &common);
     if (code != WFI_EXIT_DONE)
         return code;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "tool/cases.h"
+#include "tool/progress.h"
 
 #define REHEARSAL 3 /* iterations, as the official program does */
 #define FLOPS_A_CELL 34.0
@@ -13,11 +14,16 @@
 #define SAMPLES 5
 #define WARM_UP_SECONDS 0.5
 #define MOST_ITERATIONS 1000000000.0
+#define STRETCH_SECONDS 0.4 /* of the measured run, after which it is shown how far it is */
+#define STRETCH_STEP 12     /* whole passes of 2, 3 and 4 iterations */
 
 typedef struct work {
     wf_himeno *himeno;
     float *p;
     double rehearsal_seconds; /* an iteration */
+    /* of the measured run */
+    uint32_t iterations, done;
+    float gosa;
 } work;
 
 static double inner_cells(const wfi_himeno_request *r)
@@ -101,40 +107,69 @@ static wf_result warm_up(wfi_session *session, work *w)
     return wf_himeno_run(w->himeno, (uint32_t)count + 1, &gosa, &seconds, &gpu_clock);
 }
 
-/* The measured run, from the start values again, in a few parts that give the spread. */
+static void show(const wfi_session *session, const wfi_result_case *c, const work *w)
+{
+    char text[160];
+    snprintf(text, sizeof text, "%s: iteration %u of %u", c->name, w->done, w->iterations);
+    wfi_progress_part(session->common->quiet, (double)w->done / w->iterations, text);
+}
+
+/* One sample: iterations up to number `end` in stretches. Where one is cut short, those before it
+ * count. *total gets the seconds added. */
+static wf_result run_part(wfi_session *session, work *w, uint32_t end, wfi_result_case *out,
+                          double *total)
+{
+    const double fit = STRETCH_SECONDS / (w->rehearsal_seconds + 1e-9) / STRETCH_STEP;
+    const uint32_t stretch = fit < 1 ? STRETCH_STEP : (uint32_t)fmin(fit, 1e7) * STRETCH_STEP;
+    const uint32_t begin = w->done;
+    double part = 0;
+    wf_result result = WF_SUCCESS;
+    while (w->done < end && result == WF_SUCCESS) {
+        const uint32_t count = end - w->done < stretch ? end - w->done : stretch;
+        double seconds = 0;
+        show(session, out, w);
+        result = wf_himeno_run(w->himeno, count, &w->gosa, &seconds, &out->timing.gpu_clock);
+        if (result != WF_SUCCESS)
+            break;
+        w->done += count;
+        part += seconds;
+    }
+    if (w->done > begin) {
+        out->timing.samples_us[out->timing.count++] = part / (w->done - begin) * 1e6;
+        out->timing.batch = w->done - begin;
+    }
+    *total += part;
+    return result;
+}
+
+/* The measured run, from the start values again, in a few parts that give the spread. What is cut
+ * short has the figures of what it came to. */
 static wf_result measure(wfi_session *session, const wfi_himeno_request *r, work *w,
                          wfi_result_case *out)
 {
-    const uint32_t iterations = loop_count(r, w);
-    const uint32_t parts = iterations < SAMPLES ? iterations : SAMPLES;
+    w->iterations = loop_count(r, w);
+    const uint32_t parts = w->iterations < SAMPLES ? w->iterations : SAMPLES;
     double total = 0;
-    float gosa = 0;
     wf_result result = warm_up(session, w);
     if (result == WF_SUCCESS)
         result = wf_himeno_start(w->himeno);
-    for (uint32_t i = 0; i < parts && result == WF_SUCCESS; i++) {
-        const uint32_t count =
-            (uint32_t)((uint64_t)iterations * (i + 1) / parts - (uint64_t)iterations * i / parts);
-        double seconds = 0;
-        result = wf_himeno_run(w->himeno, count, &gosa, &seconds, &out->timing.gpu_clock);
-        out->timing.samples_us[out->timing.count++] = seconds / count * 1e6;
-        out->timing.batch = count;
-        total += seconds;
-    }
-    if (result != WF_SUCCESS)
+    for (uint32_t i = 0; i < parts && result == WF_SUCCESS; i++)
+        result = run_part(session, w, (uint32_t)((uint64_t)w->iterations * (i + 1) / parts), out,
+                          &total);
+    if (w->done == 0 || (result != WF_SUCCESS && result != WF_ERROR_CANCELLED))
         return result;
     summarise(&out->timing);
     out->has_timing = true;
-    out->rate = FLOPS_A_CELL * inner_cells(r) * iterations / total * 1e-6;
+    out->rate = FLOPS_A_CELL * inner_cells(r) * w->done / total * 1e-6;
     out->rate_unit = "MFLOPS";
-    out->gbs = BYTES_A_CELL * inner_cells(r) * iterations / total * 1e-9;
+    out->gbs = BYTES_A_CELL * inner_cells(r) * w->done / total * 1e-9;
     out->percent = out->gbs * 1e9 / wfi_session_copy_bandwidth(session) * 100;
     out->percent_of = "measured copy bandwidth";
-    wfi_result_case_extra(out, "iterations", iterations);
-    wfi_result_case_extra(out, "gosa", (double)gosa);
+    wfi_result_case_extra(out, "iterations", w->done);
+    wfi_result_case_extra(out, "gosa", (double)w->gosa);
     wfi_result_case_extra(out, "seconds", total);
     wfi_result_case_extra(out, "score", out->rate / PENTIUM_III);
-    return WF_SUCCESS;
+    return result;
 }
 
 static wf_result run(wfi_session *session, const wf_himeno_params *params,
@@ -151,6 +186,7 @@ static wf_result run(wfi_session *session, const wf_himeno_params *params,
     w->p = malloc((size_t)r->ni * r->nj * r->nk * sizeof(float));
     if (!w->p)
         return WF_ERROR_OUT_OF_HOST_MEMORY;
+    wfi_case_stage(session, out, 1, 2, "rehearsing and verifying");
     result = rehearse(params, r, w, session->common->seed, out);
     if (result == WF_SUCCESS && out->status == WFI_STATUS_OK)
         result = measure(session, r, w, out);

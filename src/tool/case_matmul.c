@@ -122,6 +122,7 @@ static wf_result measure(wfi_session *session, const wfi_matmul_request *r, work
     const wf_measure_params params = {.size = sizeof params,
                                       .repeat = session->common->repeat,
                                       .budget_seconds = r->budget_seconds};
+    wfi_case_stage(session, out, 3, 3, "timing");
     wf_result result = wf_plan_measure(w->plan, &bindings, &params, &out->timing);
     if (result != WF_SUCCESS)
         return result;
@@ -173,6 +174,7 @@ wf_result wfi_case_matmul(wfi_session *session, const wfi_matmul_request *reques
         bytes += result == WF_SUCCESS ? (double)w.bytes[i] : 0;
     if (!wfi_session_fits(session, out, bytes, bytes))
         return WF_ERROR_TOO_LARGE;
+    wfi_case_stage(session, out, 1, 3, "planning");
     result = wf_matmul_plan(session->device, &w.params, &w.plan);
     if (result == WF_SUCCESS)
         result = wf_plan_describe(w.plan, &out->plan);
@@ -181,6 +183,7 @@ wf_result wfi_case_matmul(wfi_session *session, const wfi_matmul_request *reques
         result = make_inputs(session, r, &w);
     if (result == WF_SUCCESS)
         result = upload(session->device, &w);
+    wfi_case_stage(session, out, 2, 3, "verifying");
     if (result == WF_SUCCESS)
         result = verify(session, &w, out);
     if (result == WF_SUCCESS && out->status == WFI_STATUS_OK)

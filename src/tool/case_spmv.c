@@ -97,6 +97,7 @@ static wf_result measure(wfi_session *session, const wfi_spmv_request *r, work *
     const wf_measure_params params = {.size = sizeof params,
                                       .repeat = session->common->repeat,
                                       .budget_seconds = r->budget_seconds};
+    wfi_case_stage(session, out, 3, 3, "timing");
     wf_result result = wf_plan_measure(w->plan, bindings, &params, &out->timing);
     if (result != WF_SUCCESS)
         return result;
@@ -154,6 +155,7 @@ static wf_result measure_baseline(wfi_session *session, wf_spmv_params params,
 static wf_result run(wfi_session *session, const wfi_spmv_request *r, wf_spmv_params *params,
                      work *w, wfi_result_case *out)
 {
+    wfi_case_stage(session, out, 1, 3, "planning");
     wf_result result = wf_spmv_plan(session->device, params, &w->plan);
     if (result == WF_SUCCESS)
         result = wf_plan_describe(w->plan, &out->plan);
@@ -163,6 +165,7 @@ static wf_result run(wfi_session *session, const wfi_spmv_request *r, wf_spmv_pa
     const wf_bindings bindings = {
         .size = sizeof bindings,
         .items = {[WF_SPMV_X] = {.buffer = w->device_x}, [WF_SPMV_Y] = {.buffer = w->device_y}}};
+    wfi_case_stage(session, out, 2, 3, "verifying");
     if (result == WF_SUCCESS)
         result = verify(params, w, &bindings, out);
     if (result == WF_SUCCESS && out->status == WFI_STATUS_OK)

@@ -84,6 +84,7 @@ static wf_result measure(wfi_session *session, work *w, const wf_bindings *bindi
                          wfi_result_case *out)
 {
     const wf_measure_params params = {.size = sizeof params, .repeat = session->common->repeat};
+    wfi_case_stage(session, out, 3, 3, "timing");
     wf_result result = wf_plan_measure(w->plan, bindings, &params, &out->timing);
     if (result != WF_SUCCESS)
         return result;
@@ -99,6 +100,7 @@ static wf_result measure(wfi_session *session, work *w, const wf_bindings *bindi
 static wf_result run(wfi_session *session, const wf_stencil_params *params, work *w,
                      wfi_result_case *out)
 {
+    wfi_case_stage(session, out, 1, 3, "planning");
     wf_result result = wf_stencil_plan(session->device, params, &w->plan);
     if (result == WF_SUCCESS)
         result = wf_plan_describe(w->plan, &out->plan);
@@ -109,6 +111,7 @@ static wf_result run(wfi_session *session, const wf_stencil_params *params, work
                                   .items = {[WF_STENCIL_IN] = {.buffer = w->buffers[0]},
                                             [WF_STENCIL_OUT] = {.buffer = w->buffers[1]}},
                                   .workspace = {.buffer = w->buffers[2]}};
+    wfi_case_stage(session, out, 2, 3, "verifying");
     if (result == WF_SUCCESS)
         result = verify(session, params, w, &bindings, out);
     if (result == WF_SUCCESS && out->status == WFI_STATUS_OK)

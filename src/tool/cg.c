@@ -9,6 +9,7 @@
 #include "tool/bench_matrices.h"
 #include "tool/cases.h"
 #include "tool/commands.h"
+#include "tool/progress.h"
 #include "tool/random.h"
 #include "tool/table.h"
 #include "tool/vectors.h"
@@ -170,6 +171,24 @@ static int parse(solve *s, wf_type *type)
     return WFI_EXIT_DONE;
 }
 
+/* ------------------------------------------------------------------------------------- progress */
+
+/* How much of the way to the tolerance: residuals fall by about as much each iteration. */
+static bool show_progress(void *user, uint32_t iterations, double residual)
+{
+    const solve *s = user;
+    char text[128];
+    const double of_iterations = (double)iterations / s->params.max_iterations;
+    const double wanted = s->params.tolerance > 0         ? s->params.tolerance
+                          : s->matrix.type == WF_TYPE_F64 ? 1e-10
+                                                          : 1e-6;
+    const double of_residual = residual > 0 && residual < 1 ? log(residual) / log(wanted) : 0;
+    snprintf(text, sizeof text, "cg %.60s: iteration %u, residual %.1e", s->name, iterations,
+             residual);
+    wfi_progress_show(s->common->quiet, fmin(fmax(of_iterations, of_residual), 1), text);
+    return !wfi_interrupted();
+}
+
 /* --------------------------------------------------------------------------------------- output */
 
 static const char *status_text(wf_cg_status status)
@@ -194,7 +213,7 @@ static uint32_t dispatches(const wf_cg_result *r)
     return r->product.dispatches + (r->fused ? 1 : 2);
 }
 
-static void fill_case(const solve *s, const wf_cg_result *r, wfi_result_case *c)
+static void fill_case(const solve *s, const wf_cg_result *r, wf_result solved, wfi_result_case *c)
 {
     wfi_result_case_init(c, "cg");
     snprintf(c->name, sizeof c->name, "%s", s->title);
@@ -202,7 +221,7 @@ static void fill_case(const solve *s, const wf_cg_result *r, wfi_result_case *c)
     wfi_result_case_fact(c, "entries", s->csr.entries);
     wfi_result_case_fact(c, "tolerance", s->params.tolerance);
     c->type = wf_type_name(s->matrix.type);
-    c->has_plan = true;
+    c->has_plan = r->product.variant != NULL;
     c->plan = r->product;
     wfi_result_case_extra(c, "iterations", r->iterations);
     wfi_result_case_extra(c, "us_an_iteration", r->iteration_us);
@@ -215,18 +234,23 @@ static void fill_case(const solve *s, const wf_cg_result *r, wfi_result_case *c)
     c->history_count = r->iterations;
     wfi_result_case_extra(c, "residual", r->residual);
     wfi_result_case_extra(c, "true_residual", r->true_residual);
-    if (r->status != WF_CG_CONVERGED)
+    if (solved == WF_ERROR_CANCELLED)
+        wfi_case_fail_text(c, WFI_STATUS_CANCELLED, "interrupted after %u iterations",
+                           r->iterations);
+    else if (r->status != WF_CG_CONVERGED)
         wfi_case_fail_text(c, WFI_STATUS_FAILED, "cg %s: %s", c->name, status_text(r->status));
 }
 
-static void print(const wfi_session *session, const solve *s, const wf_cg_result *r)
+static void print(const wfi_session *session, const solve *s, const wf_cg_result *r,
+                  wf_result solved)
 {
     char text[32];
     wfi_device_print(session);
     printf("problem   %s, %u rows, %u entries, %s\n", s->title, s->csr.rows, s->csr.entries,
            wf_type_name(s->matrix.type));
     printf("product   %s (%s)\n", r->product.variant, r->product.chosen_by);
-    printf("result    %s after %u iteration%s\n", status_text(r->status), r->iterations,
+    printf("result    %s after %u iteration%s\n",
+           solved == WF_ERROR_CANCELLED ? "interrupted" : status_text(r->status), r->iterations,
            r->iterations == 1 ? "" : "s");
     printf("residual  %.3e; b - A x in f64: %.3e\n", r->residual, r->true_residual);
     if (r->status == WF_CG_CONVERGED && r->true_residual > s->params.tolerance)
@@ -248,18 +272,22 @@ static int run(solve *s, int argc, char **argv)
 {
     static wfi_result_case c;
     wfi_session session;
-    wf_cg_result result;
+    wf_cg_result result = {0};
     wfi_io_error error;
     int code = wfi_session_open(&session, s->common);
     if (code != WFI_EXIT_DONE)
         return code;
     s->matrix.tuning = &session.tuning;
     s->params.matrix = &s->matrix;
+    s->params.progress = show_progress;
+    s->params.user = s;
     const wf_result solved = wf_cg_solve(session.device, &s->params, s->b, s->x, &result);
-    if (solved == WF_SUCCESS) {
+    const bool ran = solved == WF_SUCCESS || solved == WF_ERROR_CANCELLED;
+    wfi_progress_clear(s->common->quiet);
+    if (ran) {
         if (!wfi_json_on_stdout(s->common))
-            print(&session, s, &result);
-        fill_case(s, &result, &c);
+            print(&session, s, &result, solved);
+        fill_case(s, &result, solved, &c);
         code = wfi_case_exit(&c, solved);
     } else {
         code = wfi_session_error(&session, solved);
@@ -268,11 +296,12 @@ static int run(solve *s, int argc, char **argv)
     if (code == WFI_EXIT_DONE && s->args->output &&
         !wfi_npy_write(s->args->output, s->matrix.type, 1, shape, s->x, &error))
         code = wfi_run_error("%s", error.text);
-    if (solved == WF_SUCCESS) {
+    if (ran) {
         const int written = wfi_session_write(&session, argc, argv, &c, 1);
         code = code != WFI_EXIT_DONE ? code : written;
     }
     s->matrix.tuning = NULL;
+    s->params.user = NULL;
     wfi_session_close(&session);
     return code;
 }

@@ -149,9 +149,12 @@ static int run(wfi_session *session, const wfi_study *study, int argc, char **ar
     step(session, 0, study->name);
     const wf_result result = wfi_study_run(session, study, common->variant, common->constants,
                                            common->constant_count, &c);
+    c.study.kind = "explain";
     if (c.status != WFI_STATUS_OK || !c.has_timing) {
         wfi_progress_clear(common->quiet);
-        return wfi_case_exit(&c, result);
+        const int failed = wfi_case_exit(&c, result);
+        const int written = wfi_session_write(session, argc, argv, &c, 1);
+        return failed != WFI_EXIT_DONE ? failed : written;
     }
     const uint32_t index = wfi_study_variant(study->family, c.plan.variant);
     const wf_variant_info variant = wfi_study_variant_info(study->family, index);
@@ -165,7 +168,6 @@ static int run(wfi_session *session, const wfi_study *study, int argc, char **ar
         o.chosen_us = own_choice_us(session, study);
     observe(session, study, &c, &o, &levels);
     wfi_progress_clear(common->quiet);
-    c.study.kind = "explain";
     keep_advice(&o, &c, advice);
     int code = WFI_EXIT_DONE;
     if (wfi_interrupted()) {
@@ -230,7 +232,6 @@ int wfi_tool_explain(int argc, char **argv)
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
     if (code != WFI_EXIT_DONE || common.help)
         return code;
-    wfi_interrupted();
     code = wfi_study_parse(&study, &common);
     if (code == WFI_EXIT_DONE && target) {
         common.device = NULL;

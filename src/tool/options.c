@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "io/atomic_file.h"
+#include "tool/progress.h"
 
 static void print_line(const char *format, va_list args)
 {
+    wfi_progress_clear(false);
     fputs("wavefit: ", stderr);
     vfprintf(stderr, format, args);
     fputc('\n', stderr);

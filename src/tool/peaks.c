@@ -73,9 +73,13 @@ static void measure_line(wfi_session *session, const plan_line *line, double bud
     const wf_result result = wf_peak_measure(session->device, line->index, &params, &out->peak);
     if (result == WF_SUCCESS)
         return;
-    out->status = result == WF_ERROR_UNSUPPORTED ? WFI_STATUS_UNSUPPORTED : WFI_STATUS_ERROR;
+    out->status = result == WF_ERROR_UNSUPPORTED ? WFI_STATUS_UNSUPPORTED
+                  : result == WF_ERROR_CANCELLED ? WFI_STATUS_CANCELLED
+                                                 : WFI_STATUS_ERROR;
     snprintf(out->reason, sizeof out->reason, "%.150s",
-             *session->error ? session->error : wf_result_string(result));
+             result == WF_ERROR_CANCELLED ? "interrupted"
+             : *session->error            ? session->error
+                                          : wf_result_string(result));
 }
 
 /* ---------------------------------------------------------------------------------------- output */
@@ -276,7 +280,6 @@ int wfi_tool_peaks(int argc, char **argv)
         return WFI_EXIT_USAGE;
     if (check_names(only) != WFI_EXIT_DONE)
         return WFI_EXIT_USAGE;
-    wfi_interrupted();
     code = wfi_session_open(&session, &common);
     if (code != WFI_EXIT_DONE)
         return code;

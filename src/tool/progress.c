@@ -1,19 +1,28 @@
 #include "tool/progress.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #define WIDTH 24
+#define COLUMNS 80            /* where the terminal does not tell */
+#define TELLING_FRACTION 0.05 /* before that the rest cannot be told from what went before */
+
+/* The line that is shown, and the case in it. */
+static struct {
+    bool up, has_case;
+    double fraction;
+    char name[256];
+} line;
 
 static bool shown(bool quiet)
 {
     return !quiet && isatty(STDERR_FILENO);
 }
-
-#define TELLING_FRACTION 0.05 /* before that the rest cannot be told from what went before */
 
 static double now_seconds(void)
 {
@@ -32,26 +41,63 @@ static double seconds_left(double fraction)
     return fraction < TELLING_FRACTION ? -1 : (now_seconds() - start) * (1 - fraction) / fraction;
 }
 
+/* A line that is longer than the terminal could not be drawn over. */
+static int columns(void)
+{
+    struct winsize size;
+    const bool told = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return told ? size.ws_col : COLUMNS;
+}
+
+static void draw(double fraction, const char *what)
+{
+    char bar[WIDTH + 1], left[32] = "", text[512];
+    if (isfinite(fraction)) {
+        const double seconds = seconds_left(fraction);
+        const int full = (int)(fraction * WIDTH);
+        if (seconds >= 1)
+            snprintf(left, sizeof left, ", %.0f s left", seconds);
+        memset(bar, ' ', WIDTH);
+        memset(bar, '=', (size_t)(full > WIDTH ? WIDTH : full));
+        bar[WIDTH] = '\0';
+        snprintf(text, sizeof text, "[%s] %3.0f %%%s  %s", bar, fraction * 100, left, what);
+    } else {
+        snprintf(text, sizeof text, "%s", what);
+    }
+    fprintf(stderr, "\r\033[K%.*s", columns() - 1, text);
+    fflush(stderr);
+    line.up = true;
+}
+
 void wfi_progress_show(bool quiet, double fraction, const char *what)
 {
-    char bar[WIDTH + 1], left[32] = "";
     if (!shown(quiet))
         return;
-    const double seconds = seconds_left(fraction);
-    if (seconds >= 1)
-        snprintf(left, sizeof left, ", %.0f s left", seconds);
-    const int full = (int)(fraction * WIDTH);
-    memset(bar, ' ', WIDTH);
-    memset(bar, '=', (size_t)(full > WIDTH ? WIDTH : full));
-    bar[WIDTH] = '\0';
-    fprintf(stderr, "\r\033[K[%s] %3.0f %%%s  %s", bar, fraction * 100, left, what);
-    fflush(stderr);
+    line.has_case = true;
+    line.fraction = fraction;
+    snprintf(line.name, sizeof line.name, "%s", what);
+    draw(fraction, what);
+}
+
+void wfi_progress_part(bool quiet, double fraction, const char *what)
+{
+    char text[512];
+    if (!shown(quiet))
+        return;
+    if (!line.has_case) {
+        draw(fraction, what);
+        return;
+    }
+    snprintf(text, sizeof text, "%s: %s", line.name, what);
+    draw(line.fraction, text);
 }
 
 void wfi_progress_clear(bool quiet)
 {
-    if (shown(quiet))
+    line.has_case = false;
+    if (line.up && shown(quiet))
         fputs("\r\033[K", stderr);
+    line.up = false;
 }
 
 static volatile sig_atomic_t interrupted;

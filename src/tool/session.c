@@ -1,11 +1,13 @@
 #include "tool/session.h"
-#include "io/memory.h"
-#include "tool/table.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "io/memory.h"
+#include "tool/progress.h"
+#include "tool/table.h"
 
 static void keep_log(void *user, wf_log_level level, const char *text)
 {
@@ -33,6 +35,12 @@ static int exit_code(wf_result result)
     }
 }
 
+static bool is_cancelled(void *user)
+{
+    (void)user;
+    return wfi_interrupted();
+}
+
 static int open_session(wfi_session *session, const wfi_common *common, bool capture)
 {
     *session =
@@ -45,7 +53,9 @@ static int open_session(wfi_session *session, const wfi_common *common, bool cap
         .log_user = session,
         .capture_statistics = capture,
         .dispatch_seconds = common->dispatch_seconds,
+        .cancelled = is_cancelled,
     };
+    wfi_interrupted();
     session->tuning = (wf_tuning){.size = sizeof(wf_tuning),
                                   .variant = common->variant,
                                   .constants = common->constants,
@@ -75,7 +85,9 @@ void wfi_session_close(wfi_session *session)
 
 int wfi_session_error(wfi_session *session, wf_result result)
 {
-    fprintf(stderr, "wavefit: %s\n", *session->error ? session->error : wf_result_string(result));
+    wfi_run_error("%s", result == WF_ERROR_CANCELLED ? "interrupted"
+                        : *session->error            ? session->error
+                                                     : wf_result_string(result));
     return exit_code(result);
 }
 
@@ -90,6 +102,10 @@ void wfi_case_fail_text(wfi_result_case *c, wfi_status status, const char *forma
 
 void wfi_case_fail(wfi_session *session, wfi_result_case *c, wf_result result)
 {
+    if (result == WF_ERROR_CANCELLED) {
+        wfi_case_fail_text(c, WFI_STATUS_CANCELLED, "interrupted");
+        return;
+    }
     const bool unsupported = result == WF_ERROR_UNSUPPORTED || result == WF_ERROR_TOO_LARGE;
     wfi_case_fail_text(c, unsupported ? WFI_STATUS_UNSUPPORTED : WFI_STATUS_ERROR, "%.500s",
                        *session->error ? session->error : wf_result_string(result));
@@ -99,7 +115,7 @@ int wfi_case_exit(const wfi_result_case *c, wf_result result)
 {
     if (c->status == WFI_STATUS_OK)
         return WFI_EXIT_DONE;
-    fprintf(stderr, "wavefit: %s\n", c->reason);
+    wfi_run_error("%s", c->reason);
     const int code = exit_code(result);
     return code == WFI_EXIT_DONE ? WFI_EXIT_FAILED : code;
 }
@@ -162,6 +178,14 @@ int wfi_session_write(wfi_session *session, int argc, char **argv, const wfi_res
     return wfi_run_error("%s", error.text);
 }
 
+void wfi_case_stage(const wfi_session *session, const wfi_result_case *c, int step, int steps,
+                    const char *what)
+{
+    char text[160];
+    snprintf(text, sizeof text, "%s %s: %s (%d of %d)", c->family, c->name, what, step, steps);
+    wfi_progress_part(session->common->quiet, (double)NAN, text);
+}
+
 static void print_variant(const wfi_result_case *c)
 {
     printf("variant   %s", c->plan.variant);
@@ -175,6 +199,7 @@ static void print_variant(const wfi_result_case *c)
 
 void wfi_device_print(const wfi_session *session)
 {
+    wfi_progress_clear(session->common->quiet);
     printf("device    %s%s\n", session->caps->name,
            session->caps->limits == WF_LIMITS_MINIMUM ? ", minimum limits" : "");
 }

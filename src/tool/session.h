@@ -48,6 +48,11 @@ int wfi_session_write(wfi_session *session, int argc, char **argv, const wfi_res
 
 /* The line that names the device and its limits. */
 void wfi_device_print(const wfi_session *session);
+
+/* Shows what a case is at, "verifying": step `step` of `steps`. */
+void wfi_case_stage(const wfi_session *session, const wfi_result_case *c, int step, int steps,
+                    const char *what);
+
 /* The lines that a single run prints: device, problem, variant, time, rate, check. */
 void wfi_case_print(const wfi_session *session, const wfi_result_case *c);
 

@@ -224,10 +224,14 @@ static int run(wfi_session *session, const wfi_study *study, const char *over, i
     const char *variant = common->variant;
     axes a;
     if (!variant) {
+        wfi_progress_show(common->quiet, 0, "wavefit's own choice");
         const wf_result result =
             wfi_study_run(session, study, NULL, common->constants, common->constant_count, &chosen);
-        if (!chosen.has_plan)
-            return wfi_case_exit(&chosen, result);
+        if (!chosen.has_plan || result == WF_ERROR_CANCELLED) {
+            const int failed = wfi_case_exit(&chosen, result);
+            wfi_session_write(session, argc, argv, &chosen, 1);
+            return failed;
+        }
         variant = chosen.plan.variant;
     }
     const uint32_t index = wfi_study_variant(study->family, variant);
@@ -264,7 +268,6 @@ int wfi_tool_sweep(int argc, char **argv)
         return code;
     if (!over)
         return wfi_usage_error("sweep: --over says what is swept: work-group or a parameter");
-    wfi_interrupted();
     code = wfi_study_parse(&study, &common);
     if (code == WFI_EXIT_DONE &&
         (code = wfi_session_open_captured(&session, &common)) == WFI_EXIT_DONE) {
