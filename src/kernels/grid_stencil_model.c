@@ -1,4 +1,5 @@
 /* Good values for each row of the grid family, and what a plan is expected to take. */
+#include "core/architectures.h"
 #include "kernels/grid_stencil.h"
 
 static void set(wfi_point *point, const char *name, uint32_t value)
@@ -89,7 +90,8 @@ double wfi_grid_fit_time(wfi_point *point)
             break;
     }
     /* In three dimensions the tiles' overlap eats what f64 and wide stencils could gain. */
-    const bool pays = !is_cpu(point) && t->steps > 1 &&
+    const bool pays = !is_cpu(point) && !wfi_unit_of(point->caps).shared_is_memory &&
+                      t->steps > 1 &&
                       (flat ? p->radius <= 2
                             : p->radius == 1 && point->problem->type == WF_TYPE_F32 &&
                                   point->caps->max_invocations >= 512);

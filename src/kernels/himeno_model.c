@@ -1,4 +1,5 @@
 /* Good values for each row of Himeno, and what a pass is expected to take. */
+#include "core/architectures.h"
 #include "kernels/himeno.h"
 #include "kernels/himeno_rows.h"
 
@@ -135,7 +136,8 @@ double wfi_himeno_fit_time(wfi_point *point)
         if (wfi_point_legal(point, NULL) && time_groups(point, t) >= units * t->groups_a_unit)
             break;
     }
-    const bool pays = !cpu && caps->max_invocations >= 256 && inner_cells(point) > 2e6;
+    const bool pays = !cpu && !wfi_unit_of(caps).shared_is_memory && caps->max_invocations >= 256 &&
+                      inner_cells(point) > 2e6;
     return least_bytes(point) * (pays ? 0.65 : 3);
 }
 

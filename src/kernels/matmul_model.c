@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/architectures.h"
 #include "kernels/matmul_rows.h"
 
 #define VECTOR_GAIN 0.7    /* of time, against `register` (bench/NOTES.md) */
@@ -20,7 +21,8 @@ double wfi_matmul_occupied(const wf_caps *caps, double work_items, double wanted
     if (caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU)
         return 1;
     const double units = caps->compute_units ? caps->compute_units : UNKNOWN_UNITS;
-    const double share = work_items / (units * wanted);
+    const double room = wfi_unit_of(caps).items;
+    const double share = work_items / (units * (room > 0 ? fmin(wanted, room) : wanted));
     return share < 1 ? sqrt(share) : 1;
 }
 
@@ -63,6 +65,18 @@ static double block_time(const wfi_point *point, double wanted)
            wfi_matmul_occupied(point->caps, work_items, wanted);
 }
 
+#define OTHER_REGISTERS 16 /* addresses, counters */
+
+/* Whether a work-item's sums and the operands of a step find place in its registers, where their number
+ * is published: memory in their place is slower than any smaller tile. */
+static bool fits_registers(const wfi_point *point)
+{
+    const uint32_t m = point->values[WFI_THREAD_M], n = point->values[WFI_THREAD_N];
+    const uint32_t words = point->problem->type == WF_TYPE_F64 ? 2 : 1;
+    const uint32_t most = wfi_unit_of(point->caps).lane_registers;
+    return most == 0 || (m * n + m + n) * words + OTHER_REGISTERS <= most;
+}
+
 /* The largest power of two that divides value, up to `most`. */
 static uint32_t power_within(uint32_t value, uint32_t most)
 {
@@ -83,14 +97,14 @@ static void set_block(wfi_point *point, const block *b)
     v[WFI_UNROLL] = power_within(v[WFI_TILE_K], 8);
 }
 
-/* The best legal block of a list by the model; < 0 when none is legal. */
+/* The best legal block of a list by the model that the registers hold; < 0 when there is none. */
 static double best_block(wfi_point *point, const block *list, size_t count, double wanted)
 {
     double best = -1;
     wfi_point trial = *point;
     for (size_t i = 0; i < count; i++) {
         set_block(&trial, &list[i]);
-        if (!wfi_point_legal(&trial, NULL))
+        if (!fits_registers(&trial) || !wfi_point_legal(&trial, NULL))
             continue;
         const double time = block_time(&trial, wanted);
         if (best < 0 || time < best) {
@@ -190,7 +204,7 @@ double wfi_matmul_vector_fit(wfi_point *point)
     trial.values[WFI_WIDE] = 0;
     if (point->caps->device_type != VK_PHYSICAL_DEVICE_TYPE_CPU) {
         set_gpu_block(&trial);
-        if (wfi_point_legal(&trial, NULL)) {
+        if (fits_registers(&trial) && wfi_point_legal(&trial, NULL)) {
             time = block_time(&trial, 256);
             memcpy(point->values, trial.values, sizeof trial.values);
         }

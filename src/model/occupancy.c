@@ -1,5 +1,64 @@
 /* How much of a compute unit a kernel can occupy, by what is published about its architecture. */
-#include "model/architectures.h"
+#include "model/occupancy.h"
+
+static uint32_t round_up(uint32_t value, uint32_t step)
+{
+    return step ? (value + step - 1) / step * step : value;
+}
+
+/* Waves of `lanes` lanes that a SIMD's registers can hold; UINT32_MAX: they set no limit. */
+static uint32_t waves_by_registers(const wfi_architecture *a, uint32_t lanes, uint32_t registers)
+{
+    if (a->wave_words || !a->simd_registers || !registers)
+        return UINT32_MAX;
+    /* Allocation is by words of a whole wave: wider waves have a finer step a lane. */
+    const uint32_t words = round_up(registers * lanes, a->register_step * a->wave);
+    const uint32_t waves = a->simd_registers / words;
+    return a->wave_step ? waves / a->wave_step * a->wave_step : waves;
+}
+
+static uint32_t most_simd_waves(const wfi_architecture *a, const wf_caps *caps)
+{
+    if (caps && caps->unit_subgroups && a->simds)
+        return caps->unit_subgroups / a->simds;
+    return a->simd_waves;
+}
+
+static void lower_to(uint32_t *groups, uint32_t limit, wfi_limiter why, wfi_limiter *limiter)
+{
+    if (limit < *groups) {
+        *groups = limit;
+        *limiter = why;
+    }
+}
+
+bool wfi_architecture_occupancy(const wfi_architecture *a, const wf_caps *caps,
+                                const wfi_kernel_use *use, wfi_occupancy *out)
+{
+    const uint32_t lanes = use->subgroup_size ? use->subgroup_size : a->wave;
+    const uint32_t simd_waves = most_simd_waves(a, caps);
+    if (!lanes || !simd_waves || !use->group_size)
+        return false;
+    const uint32_t group_waves = (use->group_size + lanes - 1) / lanes;
+    const uint32_t by_registers = waves_by_registers(a, lanes, use->registers);
+    const uint32_t most = simd_waves * a->simds;
+    wfi_limiter limiter = most % group_waves ? WFI_LIMITER_GROUP_SIZE : WFI_LIMITER_NONE;
+    uint32_t groups = most / group_waves;
+    if (a->unit_groups)
+        lower_to(&groups, a->unit_groups, WFI_LIMITER_GROUPS, &limiter);
+    if (by_registers < simd_waves)
+        lower_to(&groups, by_registers * a->simds / group_waves, WFI_LIMITER_REGISTERS, &limiter);
+    if (a->unit_shared && use->shared_bytes)
+        lower_to(&groups,
+                 a->unit_shared / round_up(use->shared_bytes + a->shared_reserved, a->shared_step),
+                 WFI_LIMITER_SHARED, &limiter);
+    *out = (wfi_occupancy){.groups = groups,
+                           .waves = groups * group_waves,
+                           .most_waves = most,
+                           .fraction = (double)groups * group_waves / most,
+                           .limiter = groups ? limiter : WFI_LIMITER_TOO_LARGE};
+    return true;
+}
 
 static const char *limiter_name(wfi_limiter limiter)
 {

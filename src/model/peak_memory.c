@@ -36,18 +36,20 @@ static uint64_t power_below(uint64_t value)
     return value;
 }
 
-/* The working set of one buffer: a power of two, at least two chunks, at most what the device binds. */
-static uint64_t set_bytes(const wf_caps *caps, uint64_t wanted)
+/* The working set of one buffer: a power of two, at least `least` (roughly) and two chunks, at most what
+ * the device binds. */
+static uint64_t set_bytes(const wf_caps *caps, uint64_t wanted, uint64_t least)
 {
     const bool cpu = caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
     const uint64_t bounds[] = {cpu ? MOST_BYTES_CPU : MOST_BYTES, caps->max_storage_range,
                                caps->max_buffer, caps->available_bytes / 8};
-    const uint64_t least = UINT64_C(2) * wfi_peak_group_items(caps) * CHUNK_ITEM_BYTES;
+    const uint64_t chunks = UINT64_C(2) * wfi_peak_group_items(caps) * CHUNK_ITEM_BYTES;
     uint64_t bytes = wanted ? wanted : MOST_BYTES;
+    bytes = bytes > least ? bytes : least;
     for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
         bytes = bytes < bounds[i] ? bytes : bounds[i];
     bytes = power_below(bytes);
-    return bytes > least ? bytes : least;
+    return bytes > chunks ? bytes : chunks;
 }
 
 /* Untouched memory can be shared zero pages; it is written before it is timed. */
@@ -64,7 +66,8 @@ static wf_result measure_set(wf_device *device, const wfi_variant *row, bool cop
     const wf_caps *caps = &device->caps;
     const uint64_t wanted = params ? params->bytes : 0;
     const uint64_t chunk = (uint64_t)wfi_peak_group_items(caps) * CHUNK_ITEM_BYTES;
-    const uint64_t bytes = set_bytes(caps, copies ? wanted / 2 : wanted);
+    const uint64_t least = row == &read_row ? 0 : wfi_peak_least_written(caps);
+    const uint64_t bytes = set_bytes(caps, copies ? wanted / 2 : wanted, least);
     wf_buffer *buffers[2] = {NULL, NULL};
     wfi_peak_kernel kernel = {
         .row = row,
@@ -241,7 +244,7 @@ static wf_result measure_transfer(wf_device *device, wf_memory host, const wf_pe
                                   wf_peak *out)
 {
     const bool cpu = device->caps.device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
-    const uint64_t bytes = set_bytes(&device->caps, cpu ? TRANSFER_BYTES_CPU : TRANSFER_BYTES);
+    const uint64_t bytes = set_bytes(&device->caps, cpu ? TRANSFER_BYTES_CPU : TRANSFER_BYTES, 0);
     const wf_measure_params measure = {.size = sizeof measure,
                                        .budget_seconds = params && params->budget_seconds > 0
                                                              ? params->budget_seconds

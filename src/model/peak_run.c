@@ -1,6 +1,7 @@
 /* Runs a repeating kernel long enough to measure it. */
 #include <string.h>
 
+#include "core/architectures.h"
 #include "kernels/plan.h"
 #include "model/peaks.h"
 
@@ -9,7 +10,7 @@
 #define DEFAULT_BUDGET_SECONDS 0.3
 #define MOST_LOOPS (1u << 22)
 #define WAVES 4         /* of work-groups that the device runs at once */
-#define UNIT_ITEMS 2048 /* work-items that a unit of today's GPUs runs at once, at most */
+#define UNIT_ITEMS 2048 /* work-items that a unit runs at once, where that is not known */
 #define GROUPS 2112     /* where the device does not tell its units */
 #define GROUPS_CPU 64   /* starting a work-group costs a CPU device tens of microseconds */
 
@@ -24,13 +25,29 @@ void wfi_peak_group_size(const wfi_point *point, uint32_t size[3])
     size[1] = size[2] = 1;
 }
 
+/* Work-groups that a GPU runs at once; 0: not known. */
+static uint32_t resident_groups(const wf_caps *caps)
+{
+    const uint32_t items = wfi_unit_of(caps).items, group = wfi_peak_group_items(caps);
+    const uint32_t groups = (items ? items : UNIT_ITEMS) / group;
+    return caps->compute_units * (groups ? groups : 1);
+}
+
 uint32_t wfi_peak_groups(const wf_caps *caps)
 {
     if (caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU)
         return GROUPS_CPU;
-    const uint32_t resident = caps->compute_units * (UNIT_ITEMS / wfi_peak_group_items(caps));
+    const uint32_t resident = resident_groups(caps);
     const uint32_t groups = resident ? resident * WAVES : GROUPS;
     return groups < caps->max_groups[0] ? groups : caps->max_groups[0];
+}
+
+uint64_t wfi_peak_least_written(const wf_caps *caps)
+{
+    if (caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU)
+        return 0;
+    const uint32_t resident = resident_groups(caps);
+    return (uint64_t)(resident ? resident : GROUPS / WAVES) * wfi_peak_group_items(caps) * 16;
 }
 
 /* Every row of this folder is built by this. */

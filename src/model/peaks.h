@@ -32,6 +32,9 @@ void wfi_peak_group_size(const wfi_point *point, uint32_t size[3]);
 uint32_t wfi_peak_group_items(const wf_caps *caps);
 /* Work-groups that fill the device evenly, several times over. */
 uint32_t wfi_peak_groups(const wf_caps *caps);
+/* Bytes that a GPU's resident work-items write at a time, a vec4 each. In a smaller set several write
+ * the same line at once and wait for each other, which says nothing of the cache. */
+uint64_t wfi_peak_least_written(const wf_caps *caps);
 
 /* Times a copy of `bytes` that starts a work-item for every 16 of them. */
 wf_result wfi_straight_copy(wf_device *device, const wf_buffer *from, const wf_buffer *to,

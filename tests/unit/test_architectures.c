@@ -6,7 +6,9 @@
 
 #include <cmocka.h>
 
-#include "model/architectures.h"
+#include "kernels/family.h"
+#include "model/occupancy.h"
+#include "model/peaks.h"
 
 static const wfi_architecture *of(uint32_t vendor, const char *name)
 {
@@ -182,13 +184,156 @@ static void small_gpus(void **state)
     assert_int_equal(out.waves, 64);
 }
 
+/* What the models take from the table. */
+static wf_caps gpu(uint32_t vendor, const char *name)
+{
+    wf_caps caps = {.size = sizeof caps,
+                    .device_type = VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU,
+                    .vendor_id = vendor,
+                    .max_invocations = 1024,
+                    .max_group_size = {1024, 1024, 64},
+                    .max_groups = {65535, 65535, 65535},
+                    .max_shared_bytes = 49152,
+                    .max_push_bytes = 128,
+                    .max_storage_buffers = 16,
+                    .max_storage_range = UINT32_MAX,
+                    .max_buffer = UINT32_MAX,
+                    .max_allocation = UINT32_MAX,
+                    .available_bytes = UINT64_C(8) << 30,
+                    .storage_alignment = 16,
+                    .subgroup_size = 32,
+                    .f64 = true,
+                    .compute_units = 8};
+    snprintf(caps.name, sizeof caps.name, "%s", name);
+    return caps;
+}
+
+static void units_are_told(void **state)
+{
+    (void)state;
+    const wf_caps h100 = gpu(0x10de, "NVIDIA H100 80GB HBM3"), mali = gpu(0x13b5, "Mali-G78"),
+                  v3d = gpu(0x14e4, "V3D 7.1.7.0");
+    wf_caps unknown = gpu(0x10de, "Something new");
+    assert_int_equal(wfi_unit_of(&h100).items, 2048);
+    assert_int_equal(wfi_unit_of(&h100).lane_registers, 255);
+    assert_false(wfi_unit_of(&h100).shared_is_memory);
+    assert_int_equal(wfi_unit_of(&mali).items, 512);
+    assert_true(wfi_unit_of(&mali).shared_is_memory);
+    assert_int_equal(wfi_unit_of(&v3d).items, 64);
+    assert_int_equal(wfi_unit_of(&unknown).items, 0);
+    unknown.unit_subgroups = 24; /* what the device says itself */
+    assert_int_equal(wfi_unit_of(&unknown).items, 24 * 32);
+}
+
+static wfi_point fit(const wf_caps *caps, const wfi_problem *problem, const char *variant,
+                     double *time)
+{
+    const wfi_family *family = wfi_family_get(problem->family);
+    wfi_point point = {.caps = caps,
+                       .problem = problem,
+                       .variant = &family->variants[wfi_variant_find(family, variant)]};
+    wfi_point_defaults(&point);
+    *time = point.variant->fit(&point);
+    return point;
+}
+
+static uint32_t value(const wfi_point *point, const char *name)
+{
+    return point->values[wfi_parameter_find(point->variant, name)];
+}
+
+/* A work-item's sums stay in registers, in f64 too, and where there are many they are used. */
+static void tiles_fit_registers(void **state)
+{
+    (void)state;
+    const struct {
+        uint32_t vendor;
+        const char *device;
+        uint32_t registers;
+        bool large; /* 64 sums a work-item in f32 */
+    } cases[] = {{0x10de, "NVIDIA H100 80GB HBM3", 255, true},
+                 {0x1002, "AMD Radeon RX 7900 XTX (RADV NAVI31)", 256, true},
+                 {0x5143, "Adreno (TM) 740", 192, true},
+                 {0x8086, "Intel(R) Arc(TM) A770 Graphics (DG2)", 128, true},
+                 {0x13b5, "Mali-G78", 64, false},
+                 {0x14e4, "V3D 7.1.7.0", 64, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int wide = 0; wide < 4; wide++) {
+            const wf_caps caps = gpu(cases[i].vendor, cases[i].device);
+            const wfi_problem problem = {.family = WF_FAMILY_MATMUL,
+                                         .type = wide % 2 ? WF_TYPE_F64 : WF_TYPE_F32,
+                                         .matmul = wfi_matmul_plain(4096, 4096, 4096)};
+            double time;
+            const wfi_point p = fit(&caps, &problem, wide < 2 ? "vector" : "register", &time);
+            const uint32_t m = value(&p, "thread_m"), n = value(&p, "thread_n");
+            assert_true(time > 0 && wfi_point_legal(&p, NULL));
+            if ((m * n + m + n) * (wide % 2 ? 2 : 1) > cases[i].registers)
+                fail_msg("%s: %u x %u sums a work-item", cases[i].device, m, n);
+            if (wide % 2 == 0)
+                assert_true((m * n >= 64) == cases[i].large);
+        }
+}
+
+/* Several iterations a pass live from shared memory that is faster than memory. */
+static void shared_memory_must_be_some(void **state)
+{
+    (void)state;
+    const wfi_problem himeno = {.family = WF_FAMILY_STENCIL, .stencil = {257, 129, 129}};
+    const wfi_problem grid = {.family = WF_FAMILY_GRID,
+                              .grid = {.nx = 4096,
+                                       .ny = 4096,
+                                       .nz = 1,
+                                       .row_stride = 4096,
+                                       .dimensions = 2,
+                                       .radius = 1,
+                                       .steps = 8}};
+    const struct {
+        uint32_t vendor;
+        const char *device;
+        bool pays;
+    } cases[] = {{0x10de, "NVIDIA H100 80GB HBM3", true},
+                 {0x10de, "Something new", true},
+                 {0x13b5, "Mali-G78", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const wf_caps caps = gpu(cases[i].vendor, cases[i].device);
+        double time, single;
+        fit(&caps, &himeno, "time", &time);
+        fit(&caps, &himeno, "march4", &single);
+        assert_true((time < single) == cases[i].pays);
+        fit(&caps, &grid, "time", &time);
+        fit(&caps, &grid, "vector", &single);
+        assert_true((time < single) == cases[i].pays);
+    }
+}
+
+/* The least set of writes and copies: what the device has under way. */
+static void written_sets_have_a_least(void **state)
+{
+    (void)state;
+    wf_caps caps = gpu(0x10de, "NVIDIA H100 80GB HBM3");
+    caps.compute_units = 132;
+    assert_int_equal(wfi_peak_least_written(&caps), 132 * 2048 * 16);
+    assert_int_equal(wfi_peak_groups(&caps), 132 * 8 * 4);
+    caps = gpu(0x14e4, "V3D 7.1.7.0"); /* a work-group at least */
+    assert_int_equal(wfi_peak_least_written(&caps), 8 * 256 * 16);
+    caps.device_type = VK_PHYSICAL_DEVICE_TYPE_CPU;
+    assert_int_equal(wfi_peak_least_written(&caps), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_found), cmocka_unit_test(targets_are_found),
-        cmocka_unit_test(rows_are_whole),  cmocka_unit_test(nvidia_occupancy),
-        cmocka_unit_test(amd_occupancy),   cmocka_unit_test(apple_occupancy),
+        cmocka_unit_test(names_are_found),
+        cmocka_unit_test(targets_are_found),
+        cmocka_unit_test(rows_are_whole),
+        cmocka_unit_test(nvidia_occupancy),
+        cmocka_unit_test(amd_occupancy),
+        cmocka_unit_test(apple_occupancy),
         cmocka_unit_test(small_gpus),
+        cmocka_unit_test(units_are_told),
+        cmocka_unit_test(tiles_fit_registers),
+        cmocka_unit_test(shared_memory_must_be_some),
+        cmocka_unit_test(written_sets_have_a_least),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
