@@ -82,6 +82,32 @@ static void measure_line(wfi_session *session, const plan_line *line, double bud
                                           : wf_result_string(result));
 }
 
+/* Whether the ceiling was measured on a set as large or larger just before: the least set of a
+ * device can be over what was asked for. */
+static bool is_repeated(const plan_line *line, const plan_line *before, const wfi_result_peak *peak)
+{
+    return line->index == before->index && peak->status == WFI_STATUS_OK &&
+           line->bytes <= peak->peak.bytes;
+}
+
+/* Measures the lines and drops those that say nothing new; returns how many are left. */
+static uint32_t measure_lines(wfi_session *session, plan_line *lines, uint32_t count, double budget,
+                              wfi_result_peak *peaks)
+{
+    uint32_t done = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        wf_peak_info info;
+        if (done > 0 && is_repeated(&lines[i], &lines[done - 1], &peaks[done - 1]))
+            continue;
+        wf_peak_describe(lines[i].index, &info);
+        wfi_progress_show(session->common->quiet, (double)i / count, info.name);
+        lines[done] = lines[i];
+        measure_line(session, &lines[done], budget, &peaks[done]);
+        done++;
+    }
+    return done;
+}
+
 /* ---------------------------------------------------------------------------------------- output */
 
 static const wfi_result_peak *find(const wfi_result_peak *peaks, uint32_t count, const char *name,
@@ -237,17 +263,12 @@ static int run(wfi_session *session, const char *only, double seconds, int argc,
     static wfi_result_peak peaks[MAX_PEAKS];
     static plan_line lines[MAX_PEAKS];
     const bool quiet = session->common->quiet;
-    const uint32_t count = make_lines(session->caps, only, lines);
+    const uint32_t planned = make_lines(session->caps, only, lines);
     /* Half of the time goes to finding good repetitions; the two below warm the device up. */
     wfi_progress_show(quiet, 0, "warming up");
     wfi_session_copy_bandwidth(session);
     wfi_session_fma_rate(session, WF_TYPE_F32);
-    for (uint32_t i = 0; i < count; i++) {
-        wf_peak_info info;
-        wf_peak_describe(lines[i].index, &info);
-        wfi_progress_show(quiet, (double)i / count, info.name);
-        measure_line(session, &lines[i], seconds / 2 / count, &peaks[i]);
-    }
+    const uint32_t count = measure_lines(session, lines, planned, seconds / 2 / planned, peaks);
     wfi_progress_clear(quiet);
     print_peaks(session, peaks, count, lines);
     session->peaks = peaks;
