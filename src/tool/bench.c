@@ -226,18 +226,6 @@ static int verdict(const wfi_result_case *cases, uint32_t count)
     return WFI_EXIT_DONE;
 }
 
-/* The page of the results, beside them. */
-static int write_page(const char *json)
-{
-    char path[4096];
-    wfi_io_error error;
-    if (!wfi_report_write_beside(json, path, sizeof path, &error))
-        return wfi_run_error("%s", error.text);
-    if (*path)
-        printf("\n%s: to look at\n", path);
-    return WFI_EXIT_DONE;
-}
-
 int wfi_tool_bench(int argc, char **argv)
 {
     static wfi_result_case cases[MAX_CASES];
@@ -276,7 +264,7 @@ int wfi_tool_bench(int argc, char **argv)
     code = verdict(cases, count);
     int written = wfi_session_write(&session, argc, argv, cases, count);
     if (common.json && written == WFI_EXIT_DONE)
-        written = write_page(common.json);
+        written = wfi_report_beside(common.json);
     wfi_session_close(&session);
     return code != WFI_EXIT_DONE ? code : written;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "io/atomic_file.h"
+#include "tool/options.h"
 #include "tool/report_files.h"
 
 static void put(wfi_atomic_file *out, const char *text)
@@ -53,7 +54,7 @@ bool wfi_report_write(const wfi_report *report, const char *path, wfi_io_error *
     return ok;
 }
 
-bool wfi_report_write_beside(const char *json, char *path, size_t bytes, wfi_io_error *error)
+static bool write_beside(const char *json, char *path, size_t bytes, wfi_io_error *error)
 {
     const size_t length = strlen(json);
     const bool named = length > 5 && strcmp(json + length - 5, ".json") == 0;
@@ -69,4 +70,15 @@ bool wfi_report_write_beside(const char *json, char *path, size_t bytes, wfi_io_
                : wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: out of memory", path);
     wfi_report_destroy(&report);
     return ok;
+}
+
+int wfi_report_beside(const char *json)
+{
+    char path[4096];
+    wfi_io_error error;
+    if (!write_beside(json, path, sizeof path, &error))
+        return wfi_run_error("%s", error.text);
+    if (*path)
+        printf("\n%s: to look at\n", path);
+    return WFI_EXIT_DONE;
 }

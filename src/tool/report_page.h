@@ -7,8 +7,8 @@
 /* Writes the page whole or not at all. */
 bool wfi_report_write(const wfi_report *report, const char *path, wfi_io_error *error);
 
-/* The page of one results file, beside it: "x.json" gives "x.html". Does nothing for standard output.
- * `path` gets the page's, "" if none. */
-bool wfi_report_write_beside(const char *json, char *path, size_t bytes, wfi_io_error *error);
+/* Writes the page of one results file beside it, "x.json" gives "x.html", and says so; nothing for
+ * standard output. Prints one line and returns the exit code on failure. */
+int wfi_report_beside(const char *json);
 
 #endif

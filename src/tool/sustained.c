@@ -7,6 +7,7 @@
 
 #include "tool/curve.h"
 #include "tool/progress.h"
+#include "tool/report_page.h"
 #include "tool/sustained_load.h"
 #include "tool/table.h"
 
@@ -215,7 +216,9 @@ int wfi_tool_sustained(const wfi_common *common, const char *minutes,
     if (code != WFI_EXIT_DONE)
         return code;
     code = run_case(&r, family, &c);
-    const int written = wfi_session_write(&session, argc, argv, &c, 1);
+    int written = wfi_session_write(&session, argc, argv, &c, 1);
+    if (common->json && written == WFI_EXIT_DONE)
+        written = wfi_report_beside(common->json);
     wfi_load_free(&r.load);
     wfi_curve_free(&r.curve);
     wfi_session_close(&session);

@@ -39,7 +39,7 @@ def everything_is_drawn(browser, page):
     browser.open(page)
     sections = browser.evaluate("[...document.querySelectorAll('section')].map((s) => s.id)")
     for name in ("devices", "compare", "results", "roofline", "ceilings", "ladder", "sweeps",
-                 "sparse", "solver"):
+                 "sparse", "solver", "sustained"):
         check(f"section {name}", name in sections, sections)
     count = browser.evaluate("document.querySelectorAll('canvas').length")
     check("plots", count >= 8, count)
@@ -49,6 +49,29 @@ def everything_is_drawn(browser, page):
         "[...document.querySelectorAll('nav a')].every((a) => document.querySelector(a.hash))"))
     check("every plot has a name", browser.evaluate(
         "[...document.querySelectorAll('canvas')].every((c) => c.getAttribute('aria-label'))"))
+
+
+def curves_are_whole(browser):
+    """What the plots show is what the files say."""
+    points = """(name) => Chart.getChart([...document.querySelectorAll('canvas')].find((c) =>
+        c.getAttribute('aria-label') === name)).data.datasets.map((set) => [set.label, set.data])"""
+    with open(os.path.join(data, "sustained.json"), encoding="utf-8") as file:
+        sustained = json.load(file)["cases"][0]["sustained"]
+    sets = browser.evaluate(f"({points})('Rate of sustained runs')")
+    drawn = [point for label, values in sets for point in values
+             if "hacked" not in label and point["y"] is not None]
+    check("every second is drawn", len(drawn) == len(sustained["curve"]),
+          (len(drawn), len(sustained["curve"])))
+    check("in percent of the best", abs(max(point["y"] for point in drawn) - 100) < 1e-6)
+    gaps = [point for label, values in sets for point in values
+            if "hacked" not in label and point["y"] is None]
+    check("a rest is a gap", len(gaps) == len(sustained["pauses"]), len(gaps))
+    with open(os.path.join(data, "laplace.json"), encoding="utf-8") as file:
+        laplace = json.load(file)["cases"][0]
+    sets = browser.evaluate(f"({points})('Residuals')")
+    found = [values for label, values in sets if laplace["name"] in label]
+    check("laplace's residuals stand at their iterations", found and found[0][-1]["x"]
+          == len(laplace["history"]) * laplace["check_every"], found and found[0][-1])
 
 
 def keyboard_sorts(browser):
@@ -105,7 +128,7 @@ def download_downloads(browser, folder):
     check("raw data are downloaded", os.path.exists(path))
     if os.path.exists(path):
         with open(path, encoding="utf-8") as file:
-            check("and whole", len(json.load(file)["files"]) == 3)
+            check("and whole", len(json.load(file)["files"]) == 5)
 
 
 def phone(browser, page):
@@ -135,9 +158,10 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             page = os.path.join(folder, "page.html")
             files = [os.path.join(data, name) for name in
-                     ("h100.json", "lavapipe.json", "hostile.json")]
+                     ("h100.json", "lavapipe.json", "sustained.json", "laplace.json", "hostile.json")]
             report(page, *files, "--compare", os.path.join(data, "base.json"))
             everything_is_drawn(browser, page)
+            curves_are_whole(browser)
             keyboard_sorts(browser)
             keyboard_reaches(browser, page)
             theme_changes(browser)

@@ -566,6 +566,58 @@
             ? value.toExponential(0) : "") } }) } } }));
   }
 
+  // Points of a curve [[start, seconds, rate] …], in percent of `whole`; a pause breaks the line.
+  function sustainedPoints(sustained, whole) {
+    const points = [];
+    let end = null;
+    for (const row of list(sustained.curve).map(list)) {
+      const [start, seconds, value] = row.map(number);
+      if (start === null || !(seconds > 0) || !(value > 0)) continue;
+      if (end !== null && start > end + 0.5) points.push({ x: end, y: NaN });
+      points.push({ x: start + seconds / 2, y: value / whole * 100, value });
+      end = start + seconds;
+    }
+    return points;
+  }
+
+  function sustainedSection() {
+    const runs = plain.map((c) => ({ c, s: object(c.sustained) }))
+      .filter(({ s }) => number(s.best) > 0 && list(s.curve).length > 1);
+    if (!runs.length) return;
+    const card = section("sustained", "Sustained", "One load without end, in percent of its own best "
+      + "second: what falls is a device that slows down as it warms up. Gaps are rests.");
+    const name = ({ c }) => `${c.family} ${c.label}, ${c.owner.label}`;
+    plot(card, "Rate of sustained runs", () => ({ type: "line",
+      data: { datasets: runs.map((run, i) => ({ label: name(run),
+        borderColor: colors[i % colors.length], backgroundColor: colors[i % colors.length],
+        pointRadius: 0, borderWidth: 2, spanGaps: false,
+        data: sustainedPoints(run.s, run.s.best) })) },
+      options: { parsing: false, plugins: { legend, tooltip: { callbacks: { label: (item) =>
+        `${item.dataset.label}: ${rate(item.raw.value, "GFLOPS")} at ${digits(item.parsed.x)} s` } } },
+      scales: { x: axis("seconds", { type: "linear", min: 0 }),
+        y: axis("% of its best", { min: 0, max: 105,
+          ticks: { includeBounds: false } }) } } }));
+    const value = (field, unit) => ({ number: true, cell: ({ s }) => rate(number(s[field]), unit),
+      value: ({ s }) => number(s[field]) });
+    const share = ({ s }) => (number(s.settled) && number(s.first_second)
+      ? s.settled / s.first_second * 100 : null);
+    card.append(table([
+      { title: "device", cell: ({ c }) => deviceCell(c.owner), value: ({ c }) => c.owner.label },
+      { title: "load", cell: ({ c }) => `${c.family} ${c.label} ${c.type}` },
+      { title: "first second", ...value("first_second", "GFLOPS") },
+      { title: "best", ...value("best", "GFLOPS") },
+      { title: "settled", ...value("settled", "GFLOPS") },
+      { title: "of the first second", number: true, cell: (run) => (share(run) === null ? ""
+        : `${digits(share(run))} %`), value: share },
+      { title: "slower from", number: true, cell: ({ s }) => (number(s.slower_at_seconds) === null
+        ? "never" : `${digits(s.slower_at_seconds)} s`), value: ({ s }) =>
+        number(s.slower_at_seconds) },
+      { title: "rests", cell: ({ s }) => (number(s.pause_seconds) ? `${digits(s.pause_seconds)
+      } s after ${digits(number(s.work_seconds))} s` : "none") },
+      { title: "status", cell: ({ c }) => text(c.status) },
+    ], runs, "Sustained runs").node);
+  }
+
   function adviceSection() {
     const explained = cases.filter((c) => list(c.advice).length || object(c.timeline).execute_us);
     if (!explained.length) return;
@@ -618,7 +670,8 @@
       URL.revokeObjectURL(link.href);
     });
     for (const make of [devicesSection, compareSection, resultsSection, adviceSection,
-      rooflineSection, ceilingsSection, ladderSection, sweepSection, sparseSection, solverSection])
+      rooflineSection, ceilingsSection, ladderSection, sweepSection, sparseSection, solverSection,
+      sustainedSection])
       try {
         make();
       } catch (error) { // one section's trouble leaves the others readable
