@@ -47,7 +47,7 @@
         .name = "amd:" id, .generation = label, .vendor_id = AMD, .name_parts = parts, .wave = 32, \
         .simds = 4, .simd_waves = waves, .unit_groups = 32, .simd_registers = (registers)*32,      \
         .register_step = step, .lane_registers = 256, .unit_shared = 131072, .shared_step = 512,   \
-        .unit_fma = fma, .source = LLVM_AMDGPU                                                     \
+        .unit_fma = fma, .counted_units = 2, .source = LLVM_AMDGPU                                 \
     }
 /* Intel: a hardware thread has 128 registers, whatever a kernel uses of them. */
 #define INTEL_ROW(id, label, parts, lanes, engines, threads, words, shared, fma)                   \

@@ -16,6 +16,7 @@ typedef struct wfi_architecture {
     const char *name_parts;  /* of device names, separated by '|'; any one will do */
     uint32_t wave;           /* lanes; the usual size where there are several */
     uint32_t simds;          /* a unit: each holds its share of waves and registers */
+    uint32_t counted_units;  /* of wf_caps.compute_units that make a unit; 0: 1 */
     uint32_t simd_waves;     /* most waves resident */
     uint32_t unit_groups;    /* most work-groups resident */
     uint32_t simd_registers; /* words, over all lanes */

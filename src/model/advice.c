@@ -132,7 +132,10 @@ static bool few_groups(const wfi_observation *o, wfi_advice *out)
 
 bool wfi_waves(const wfi_observation *o, double *waves, double *efficiency)
 {
-    const double at_once = o->has_occupancy ? (double)o->compute_units * o->occupancy.groups : 0;
+    const uint32_t counted =
+        o->has_occupancy && o->occupancy.counted_units ? o->occupancy.counted_units : 1;
+    const double at_once =
+        o->has_occupancy ? (double)o->compute_units / counted * o->occupancy.groups : 0;
     if (!(at_once > 0) || o->kernel.groups == 0)
         return false;
     *waves = (double)o->kernel.groups / at_once;

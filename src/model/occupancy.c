@@ -95,6 +95,7 @@ wf_result wf_kernel_occupancy(const wf_caps *caps, const wf_kernel_info *kernel,
         .limited_by = limiter_name(occupancy.limiter),
         .architecture = architecture->generation,
         .source = architecture->source,
+        .counted_units = architecture->counted_units ? architecture->counted_units : 1,
     };
     return WF_SUCCESS;
 }

@@ -75,7 +75,10 @@ static int read_matrix(solve *s)
     s->name = s->common->positional[0];
     const char *slash = strrchr(s->name, '/');
     snprintf(s->title, sizeof s->title, "%s", slash ? slash + 1 : s->name);
-    if (!wfi_matrix_market_read(s->name, &s->csr, &error))
+    wfi_progress_part(s->common->quiet, (double)NAN, "reading the matrix");
+    const bool read = wfi_matrix_market_read(s->name, &s->csr, &error);
+    wfi_progress_clear(s->common->quiet);
+    if (!read)
         return wfi_run_error("%s", error.text);
     if (s->csr.rows == 0 || s->csr.rows != s->csr.columns)
         return wfi_run_error("%s: the matrix is %u x %u; a square one is needed", s->name,

@@ -1,4 +1,5 @@
 /* wavefit spmv: multiplies a Matrix Market matrix with a vector. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "tool/commands.h"
 #include "tool/explain_spmv.h"
 #include "tool/generate.h"
+#include "tool/progress.h"
 #include "tool/vectors.h"
 
 typedef struct arguments {
@@ -86,7 +88,10 @@ static int get_matrix(const arguments *args, const wfi_common *common, wfi_csr *
     }
     const char *path = common->positional[0];
     name_of(path, name, bytes);
-    if (!wfi_matrix_market_read(path, matrix, &error))
+    wfi_progress_part(common->quiet, (double)NAN, "reading the matrix");
+    const bool read = wfi_matrix_market_read(path, matrix, &error);
+    wfi_progress_clear(common->quiet);
+    if (!read)
         return wfi_run_error("%s", error.text);
     if (matrix->rows == 0 || matrix->columns == 0)
         return wfi_run_error("%s: the matrix is %u x %u: there is nothing to multiply", path,

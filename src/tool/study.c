@@ -6,18 +6,16 @@
 #include <string.h>
 
 #include "io/matrix_market.h"
-#include "tool/bench_matrices.h"
+#include "tool/generate.h"
 #include "tool/himeno_size.h"
-
-#define MOST_GRID 512u
-#define MOST_GRAPH 24u
+#include "tool/progress.h"
 
 void wfi_study_options(wfi_study *study, wfi_option *options)
 {
     options[0] =
         (wfi_option){"--size", "XS…XL|IxJxK", &study->size, NULL, "stencil: the grid (default M)"};
     options[1] = (wfi_option){"--matrix", "FILE|KIND:N", &study->matrix_text, NULL,
-                              "spmv: .mtx[.gz], poisson27:N, poisson5:N, rmat:SCALE"};
+                              "spmv: .mtx[.gz], or a kind of spmv --generate"};
     options[2] = (wfi_option){"--shape", "MxNxK", &study->shape, NULL,
                               "matmul: the sizes (default 1024x1024x1024)"};
     options[3] =
@@ -41,40 +39,33 @@ static int parse_matmul(wfi_study *study)
                                                                         : WFI_EXIT_USAGE;
 }
 
-/* Makes the matrix that "KIND:N" names. */
-static int make_matrix(wfi_study *study, const char *text, size_t kind, const char *number)
+/* A file, or the name of a matrix that can be made: "KIND:N", or that of a stand-in. */
+static int get_matrix(wfi_study *study, const char *text, const wfi_common *common)
 {
-    uint64_t n;
-    const bool graph = strncmp(text, "rmat", kind) == 0 && kind == 4;
-    if (!wfi_parse_u64("--matrix", number, 1, graph ? MOST_GRAPH : MOST_GRID, &n))
-        return WFI_EXIT_USAGE;
-    bool made;
-    if (graph)
-        made = wfi_make_rmat((uint32_t)n, 1, &study->matrix);
-    else if (kind == 9 && strncmp(text, "poisson27", kind) == 0)
-        made = wfi_make_poisson27((uint32_t)n, &study->matrix);
-    else if (kind == 8 && strncmp(text, "poisson5", kind) == 0)
-        made = wfi_make_poisson5((uint32_t)n, &study->matrix);
-    else
-        return wfi_usage_error("--matrix: '%s' is not poisson27:N, poisson5:N or rmat:SCALE", text);
-    return made ? WFI_EXIT_DONE : wfi_run_error("--matrix %s: out of memory", text);
+    char message[256];
+    wfi_io_error error;
+    wfi_progress_part(common->quiet, (double)NAN, "getting the matrix");
+    if (strchr(text, '/') || (strchr(text, '.') && !strchr(text, ':')))
+        return wfi_matrix_market_read(text, &study->matrix, &error)
+                   ? WFI_EXIT_DONE
+                   : wfi_run_error("%s", error.text);
+    return wfi_generate(text, common->seed, &study->matrix, message)
+               ? WFI_EXIT_DONE
+               : wfi_usage_error("--matrix: %s", message);
 }
 
-static int parse_spmv(wfi_study *study)
+static int parse_spmv(wfi_study *study, const wfi_common *common)
 {
     const char *text = study->matrix_text ? study->matrix_text : "poisson27:64";
-    const char *colon = strchr(text, ':'), *slash = strrchr(text, '/');
-    wfi_io_error error;
+    const char *slash = strrchr(text, '/');
     if (study->type != WF_TYPE_F32 && study->type != WF_TYPE_F64)
         return wfi_usage_error("--type: sparse products are f32 or f64");
     snprintf(study->name, sizeof study->name, "%.90s", slash ? slash + 1 : text);
-    if (colon && !slash)
-        return make_matrix(study, text, (size_t)(colon - text), colon + 1);
-    if (!wfi_matrix_market_read(text, &study->matrix, &error))
-        return wfi_run_error("%s", error.text);
-    if (study->matrix.rows == 0 || study->matrix.columns == 0)
+    const int code = get_matrix(study, text, common);
+    wfi_progress_clear(common->quiet);
+    if (code == WFI_EXIT_DONE && (study->matrix.rows == 0 || study->matrix.columns == 0))
         return wfi_run_error("%s: there is nothing to multiply", text);
-    return WFI_EXIT_DONE;
+    return code;
 }
 
 int wfi_study_parse(wfi_study *study, const wfi_common *common)
@@ -100,7 +91,7 @@ int wfi_study_parse(wfi_study *study, const wfi_common *common)
     if (study->type_text && !wfi_parse_type("--type", study->type_text, &study->type))
         return WFI_EXIT_USAGE;
     return study->family == WF_FAMILY_STENCIL ? parse_stencil(study)
-           : study->family == WF_FAMILY_SPMV  ? parse_spmv(study)
+           : study->family == WF_FAMILY_SPMV  ? parse_spmv(study, common)
                                               : parse_matmul(study);
 }
 

@@ -323,7 +323,8 @@ expect 2 'over says' sweep matmul
 expect 2 "has no parameter 'nothing'" sweep matmul --variant naive --over nothing
 expect 2 'follows from its other parameters' sweep matmul --variant register --over work-group
 expect 2 "has no variant 'nothing'" sweep matmul --variant nothing --over local_x
-expect 2 "'poisson9:4' is not" ladder spmv --matrix poisson9:4
+expect 2 "'poisson9:4' is none of" ladder spmv --matrix poisson9:4
+expect 0 'best' sweep spmv --matrix arrow:200 --variant row --over local_x
 expect 1 'No such file' ladder spmv --matrix none.mtx
 
 # --- more than the device has, said before anything is allocated

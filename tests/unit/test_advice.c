@@ -106,6 +106,10 @@ static void how_it_fills_the_device(void **state)
     TRIGGERS("tail", "--over tile_m", o.kernel.groups = 1100);
     SILENT("tail", o.kernel.groups = 1056 * 9 + 100);
     SILENT("tail", (o.kernel.groups = 1100, o.has_occupancy = false));
+    /* 132 compute units are 66 work-group processors of 8: 528 at once. */
+    SILENT("tail", (o.kernel.groups = 1056, o.occupancy.counted_units = 2));
+    TRIGGERS("tail", "--over tile_m",
+             (o.kernel.groups = 1056 / 2 + 100, o.occupancy.counted_units = 2));
     TRIGGERS("registers", "--over thread_m",
              (o.occupancy.fraction = 0.25, o.occupancy.limited_by = "registers"));
     SILENT("registers", (o.occupancy.fraction = 0.5, o.occupancy.limited_by = "registers"));

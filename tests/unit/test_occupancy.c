@@ -38,6 +38,9 @@ static void limits(void **state)
     check(of(0x10de, h100, 32, 0, 32, 32), 32, "work-groups a unit");
     check(of(0x10de, "NVIDIA GeForce RTX 3080", 1024, 0, 32, 32), 32, "work-group size");
     check(of(0x1002, "AMD Radeon RX 7900 XTX (RADV NAVI31)", 256, 0, 32, 120), 48, "registers");
+    assert_int_equal(
+        of(0x1002, "AMD Radeon RX 7900 XTX (RADV NAVI31)", 256, 0, 32, 120).counted_units, 2);
+    assert_int_equal(of(0x10de, h100, 256, 0, 32, 32).counted_units, 1);
 }
 
 static void unknown_devices(void **state)

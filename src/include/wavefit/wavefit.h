@@ -505,6 +505,8 @@ typedef struct wf_occupancy {
     const char *limited_by;   /* "registers", "shared memory", …; "nothing" when it is full */
     const char *architecture; /* "Hopper" */
     const char *source;       /* where the architecture's figures are from */
+    uint32_t counted_units;   /* of caps.compute_units that make a unit: 2 for AMD's work-group
+                                 processors of two compute units, else 1 */
 } wf_occupancy;
 
 /* WF_ERROR_UNSUPPORTED: too little is published about the device. */
