@@ -126,9 +126,17 @@ cut ladder spmv --matrix poisson27:40
 cut peaks --budget 300
 cut bench --suite full
 cut himeno --size 65x33x33 --seconds 600
-cut cg --poisson5 1000 --max-iterations 1000000 --tolerance 1e-9
+cut cg --poisson5 500 --max-iterations 1000000 --tolerance 1e-30
 cut explain stencil --size 129x65x65 --variant naive
-sleep 3
+# Until a run has its device it ends like any program.
+for one in $cuts; do
+    for _ in $(seq 300); do
+        caught=$(sed -n 's/^SigCgt:.*\(.\)$/\1/p' "/proc/${one#*:}/status" 2>/dev/null)
+        case $caught in [2367abef]) break ;; esac
+        sleep 0.1
+    done
+done
+sleep 4
 for one in $cuts; do kill -INT "${one#*:}"; done
 for one in $cuts; do
     name=${one%:*}
@@ -147,8 +155,8 @@ check 'Ctrl-C: cg has its residuals' grep -q '"history"' cut-cg.json
 # Progress goes to terminals alone.
 check 'no progress in files' sh -c '! grep -q "iteration [0-9]" cut-himeno.err'
 if command -v script >/dev/null; then
-    script -qec "\"$tool\" himeno --size 33x33x33 --seconds 2" /dev/null >out 2>err </dev/null
-    check 'progress tells how much is left' grep -q 'iteration [0-9]* of' out
+    script -qec "\"$tool\" himeno --size 33x33x33 --seconds 2" /dev/null >progress.txt 2>err </dev/null
+    check 'progress tells how much is left' grep -q 'iteration [0-9]* of' progress.txt
 fi
 # a load without end: long enough to settle, cut off, and with pauses
 expect 0 'settled +[0-9]' bench --sustained 0.17 --family spmv --json sustained.json
