@@ -390,7 +390,8 @@ static void unknown_faults_are_found(void **state)
         assert_int_equal(device->caps.subgroup_operations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT, 0);
     }
     assert_int_equal(wf_spmv_plan(device, &matrix, &plan), WF_ERROR_UNSUPPORTED);
-    assert_non_null(strstr(last_error, "subgroup operations"));
+    if (!strstr(last_error, "the device has no subgroup"))
+        fail_msg("%s", last_error);
     multiply(device);
     wf_device_destroy(&device);
 }
