@@ -230,11 +230,12 @@ int wfi_tool_bench(int argc, char **argv)
 {
     static wfi_result_case cases[MAX_CASES];
     const char *suite_name = "quick", *minutes = NULL;
-    wfi_sustained_request sustained = {.family = "matmul", .work = "60", .pause = NULL};
+    wfi_sustained_request sustained = {0};
     const wfi_option options[] = {
         {"--suite", "quick|full", &suite_name, NULL, "how many sizes (default quick)"},
         {"--sustained", "MINUTES", &minutes, NULL, "one load without end: how heat slows it"},
-        {"--family", "NAME", &sustained.family, NULL, "that load: matmul, spmv, stencil"},
+        {"--family", "NAME", &sustained.family, NULL,
+         "that load: matmul, spmv, stencil (default matmul)"},
         {"--pause", "SECONDS", &sustained.pause, NULL, "rests of it (default: none) …"},
         {"--work", "SECONDS", &sustained.work, NULL, "… after so much work (default 60)"}};
     const wfi_command command = {"bench",
@@ -252,6 +253,10 @@ int wfi_tool_bench(int argc, char **argv)
     const bool quick = strcmp(suite_name, "quick") == 0;
     if (!quick && strcmp(suite_name, "full") != 0)
         return wfi_usage_error("--suite: '%s' is not a suite (quick, full)", suite_name);
+    if (!minutes && (sustained.family || sustained.pause || sustained.work))
+        return wfi_usage_error("bench: --family, --pause and --work go with --sustained");
+    if (sustained.work && !sustained.pause)
+        return wfi_usage_error("bench: --work goes with --pause");
     if (minutes)
         return wfi_tool_sustained(&common, minutes, &sustained, argc, argv);
     if (common.variant || common.constant_count)

@@ -17,6 +17,7 @@
 #define MOST_MINUTES 1440
 #define NAP_SECONDS 0.1
 #define CURVE_ROWS 16
+#define DEFAULT_WORK_SECONDS 60
 #define BAR_WIDTH 40
 
 typedef struct run {
@@ -158,8 +159,9 @@ static void print_results(const run *r, const wfi_result_case *c)
 static bool parse(const char *minutes, const wfi_sustained_request *request, wf_family *family,
                   wfi_sustained *out)
 {
+    static const wf_family families[] = {WF_FAMILY_MATMUL, WF_FAMILY_SPMV, WF_FAMILY_STENCIL};
     double value;
-    *out = (wfi_sustained){0};
+    *out = (wfi_sustained){.work_seconds = DEFAULT_WORK_SECONDS};
     if (!wfi_parse_seconds("--sustained", minutes, &value))
         return false;
     if (value > MOST_MINUTES) {
@@ -167,12 +169,12 @@ static bool parse(const char *minutes, const wfi_sustained_request *request, wf_
         return false;
     }
     out->asked_seconds = value * 60;
-    if (!wfi_parse_seconds("--work", request->work, &out->work_seconds) ||
+    if ((request->work && !wfi_parse_seconds("--work", request->work, &out->work_seconds)) ||
         (request->pause && !wfi_parse_seconds("--pause", request->pause, &out->pause_seconds)))
         return false;
-    for (int f = 0; f < WF_FAMILY_COUNT; f++)
-        if (f != WF_FAMILY_GRID && strcmp(request->family, wf_family_name((wf_family)f)) == 0) {
-            *family = (wf_family)f;
+    for (size_t f = 0; f < sizeof families / sizeof *families; f++)
+        if (!request->family || strcmp(request->family, wf_family_name(families[f])) == 0) {
+            *family = families[f];
             return true;
         }
     wfi_usage_error("--family: '%s' is not a family (matmul, spmv, stencil)", request->family);

@@ -6,7 +6,7 @@
 
 /* As the options give them. */
 typedef struct wfi_sustained_request {
-    const char *family, *work, *pause; /* pause NULL: none */
+    const char *family, *work, *pause; /* NULL: matmul, 60 s, none */
 } wfi_sustained_request;
 
 /* Parses, runs, prints, writes --json; returns the exit code. */

@@ -319,6 +319,8 @@ expect 2 "'slow' is not a suite" bench --suite slow
 expect 2 "'0' is not a number" bench --sustained 0
 expect 2 'more than 1440 minutes' bench --sustained 5000
 expect 2 "'fft' is not a family" bench --sustained 1 --family fft
+expect 2 "'vector' is not a family" bench --sustained 1 --family vector
+expect 2 'go with --sustained' bench --pause 3
 
 expect 2 "'nothing' is not a ceiling" peaks --only nothing
 expect 2 "'' is not a ceiling" peaks --only ''
