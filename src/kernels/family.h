@@ -124,7 +124,8 @@ struct wfi_variant {
     uint32_t subgroup_operations; /* VkSubgroupFeatureFlags */
     uint32_t storage_buffers;     /* bindings there are */
     uint32_t texel_buffers; /* bit i: binding i is a uniform texel buffer instead; its steps say of
-                             * which format; the plan must keep its sets */
+                             * which format; a plan that binds the caller's so must
+                             * keep its sets */
     uint32_t push_bytes;
     uint64_t (*shared_bytes)(const wfi_point *point); /* NULL: none */
     /* The work-group size, which goes to constants 0, 1, 2. */

@@ -71,6 +71,20 @@ wf_result wf_plan_status(wf_plan *plan)
     return plan->device->vk ? wfi_plan_collect(plan) : WF_ERROR_DEVICE_CLOSED;
 }
 
+/* Views of the step's texel buffers that are the plan's own. */
+static wf_result view_own(wf_plan *plan, wfi_step *step)
+{
+    wf_result result = WF_SUCCESS;
+    for (uint32_t i = 0; i < step->slot_count && result == WF_SUCCESS; i++) {
+        const wfi_slot *slot = &step->slots[i];
+        if (step->texels[i] == VK_FORMAT_UNDEFINED || slot->kind != WFI_SLOT_OWN)
+            continue;
+        const VkDescriptorBufferInfo info = {plan->own[slot->index]->vk, slot->offset, slot->bytes};
+        result = wfi_plan_make_view(plan, step, i, &info, &step->views[i]);
+    }
+    return result;
+}
+
 wf_result wfi_plan_add_step(wf_plan *plan, const wfi_step *step)
 {
     const wf_caps *caps = &plan->device->caps;
@@ -90,7 +104,7 @@ wf_result wfi_plan_add_step(wf_plan *plan, const wfi_step *step)
         return no_memory(plan);
     plan->steps = steps;
     steps[plan->step_count++] = *step;
-    return WF_SUCCESS;
+    return view_own(plan, &steps[plan->step_count - 1]);
 }
 
 wf_result wfi_plan_add_binding(wf_plan *plan, const wfi_binding_spec *spec)
@@ -263,6 +277,13 @@ static void close_plan(void *owner)
         device->fn.vkDestroyDescriptorPool(device->vk, plan->pool, device->allocator);
     plan->pool = VK_NULL_HANDLE;
     wfi_plan_drop_views(plan);
+    for (uint32_t i = 0; i < plan->step_count; i++)
+        for (uint32_t n = 0; n < WF_MAX_BINDINGS; n++) {
+            if (plan->steps[i].views[n])
+                device->fn.vkDestroyBufferView(device->vk, plan->steps[i].views[n],
+                                               device->allocator);
+            plan->steps[i].views[n] = VK_NULL_HANDLE;
+        }
     for (uint32_t i = 0; i < plan->pipeline_count; i++)
         if (!plan->compiles[i])
             wfi_pipeline_destroy(device, &plan->pipelines[i]);

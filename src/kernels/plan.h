@@ -26,6 +26,8 @@ typedef struct wfi_step {
     uint32_t slot_count;
     wfi_slot slots[WF_MAX_BINDINGS];
     VkFormat texels[WF_MAX_BINDINGS]; /* of slots that are uniform texel buffers; else UNDEFINED */
+    VkBufferView
+        views[WF_MAX_BINDINGS]; /* of those that are the plan's own, made when it is added */
     uint32_t push_bytes;
     unsigned char push[WFI_MAX_PUSH];
     bool barrier; /* an earlier step of this plan writes what this one touches */

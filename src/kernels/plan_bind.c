@@ -105,7 +105,9 @@ void wfi_plan_fill_writes(const wfi_step *step, const VkDescriptorBufferInfo *in
             .descriptorType =
                 texel ? VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
             .pBufferInfo = texel ? NULL : &infos[i],
-            .pTexelBufferView = texel ? &views[i] : NULL,
+            .pTexelBufferView = !texel           ? NULL
+                                : step->views[i] ? &step->views[i]
+                                                 : &views[i],
         };
     }
 }
@@ -134,9 +136,8 @@ void wfi_plan_drop_views(wf_plan *plan)
         drop_views(plan->device, &plan->sets[i]);
 }
 
-/* The view of slot `index`, which is a texel buffer. */
-static wf_result make_view(const wf_plan *plan, const wfi_step *step, uint32_t index,
-                           const VkDescriptorBufferInfo *info, VkBufferView *view)
+wf_result wfi_plan_make_view(const wf_plan *plan, const wfi_step *step, uint32_t index,
+                             const VkDescriptorBufferInfo *info, VkBufferView *view)
 {
     const wf_device *device = plan->device;
     const VkBufferViewCreateInfo create = {
@@ -176,8 +177,8 @@ wf_result wfi_plan_find_set(wf_plan *plan, uint32_t step_index, const VkDescript
     wfi_kept_set *kept = &ring[plan->sets_used[step_index]];
     wf_result result = WF_SUCCESS;
     for (uint32_t i = 0; i < count && result == WF_SUCCESS; i++)
-        if (step->texels[i] != VK_FORMAT_UNDEFINED)
-            result = make_view(plan, step, i, &infos[i], &kept->views[i]);
+        if (step->texels[i] != VK_FORMAT_UNDEFINED && !step->views[i])
+            result = wfi_plan_make_view(plan, step, i, &infos[i], &kept->views[i]);
     if (result != WF_SUCCESS) {
         drop_views(device, kept);
         return result;

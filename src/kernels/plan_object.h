@@ -64,6 +64,9 @@ void wfi_plan_fill_writes(const wfi_step *step, const VkDescriptorBufferInfo *in
  * ring is full. WF_ERROR_BINDING: the device cannot view the buffer as texels from there. */
 wf_result wfi_plan_find_set(wf_plan *plan, uint32_t step_index, const VkDescriptorBufferInfo *infos,
                             const wfi_kept_set **out);
+/* The view of slot `index` of the step, which is a texel buffer. */
+wf_result wfi_plan_make_view(const wf_plan *plan, const wfi_step *step, uint32_t index,
+                             const VkDescriptorBufferInfo *info, VkBufferView *view);
 /* Destroys the views of all kept sets. */
 void wfi_plan_drop_views(wf_plan *plan);
 

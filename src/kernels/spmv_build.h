@@ -112,6 +112,9 @@ wf_result wfi_spmv_blocked_build(wf_plan *plan, const wfi_point *point, const vo
 /* spmv_sliced.c */
 wf_result wfi_spmv_sliced_build(wf_plan *plan, const wfi_point *point, const void *params);
 #define WFI_SPMV_SLICED_PUSH 48
+/* spmv_quads.c */
+wf_result wfi_spmv_quads_build(wf_plan *plan, const wfi_point *point, const void *params);
+enum { WFI_SPMV_QUADS_ROWS, WFI_SPMV_QUADS_COLUMNS, WFI_SPMV_QUADS_VALUES = 4 }; /* bindings */
 
 /* spmv_update.c */
 wf_result wfi_spmv_add_update(wf_plan *plan, const wfi_spmv_job *job, const wfi_slot *values,
@@ -121,6 +124,7 @@ void wfi_spmv_kept_destroy(void *kept);
 /* spmv_variants.c: parameters by place. */
 enum { WFI_SPMV_LOCAL_X, WFI_SPMV_LANES, WFI_SPMV_BLOCK };
 enum { WFI_SPMV_MERGE_ITEMS = 1 };
+enum { WFI_SPMV_QUADS_WINDOW = 1 };
 enum {
     WFI_SPMV_SLICED_LOCAL_X,
     WFI_SPMV_SLICED_TURNS,
@@ -141,5 +145,6 @@ double wfi_spmv_adaptive_fit(wfi_point *point);
 double wfi_spmv_merge_fit(wfi_point *point);
 double wfi_spmv_blocked_fit(wfi_point *point);
 double wfi_spmv_sliced_fit(wfi_point *point);
+double wfi_spmv_quads_fit(wfi_point *point);
 
 #endif

@@ -9,10 +9,35 @@ static bool is_cpu(const wfi_point *point)
     return point->caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
 }
 
+static bool is_llvmpipe(const wfi_point *point)
+{
+    return point->caps->driver_id == VK_DRIVER_ID_MESA_LLVMPIPE;
+}
+
 static double vectors_of(const wfi_point *point)
 {
     const uint32_t vectors = point->problem->spmv.vectors;
     return vectors ? vectors : 1;
+}
+
+/* What a variant takes on a CPU, where instructions are what costs, in turns of a work-item's loop: a
+ * row, an entry, and the wait of rows for longer neighbours. Fitted to measurements (bench/NOTES.md). */
+typedef struct cpu_cost {
+    double row, entry, spread;
+} cpu_cost;
+
+/* llvmpipe asks of each lane of each load from a buffer whether it is there; SwiftShader, taken for all
+ * others, compiles barriers and exchanges within subgroups to what takes many times a row's work. */
+static double cpu_time(const wfi_point *point, cpu_cost llvmpipe, cpu_cost other)
+{
+    const wfi_spmv_problem *p = &point->problem->spmv;
+    const cpu_cost c = is_llvmpipe(point) ? llvmpipe : other;
+    const double longest = p->longest_row - p->mean_row; /* alone, it keeps few others waiting */
+    const double squares =
+        p->row_deviation * p->row_deviation - longest * longest / (double)p->rows;
+    const double spread = fmin(sqrt(fmax(squares, 0)), 2 * p->mean_row);
+    return (double)p->rows * (c.row + p->mean_row * c.entry + spread * c.spread) *
+           vectors_of(point);
 }
 
 /* The largest power of two that the device allows, up to 256: enough to hide latency, small enough
@@ -64,26 +89,34 @@ static double best_lanes(wfi_point *point, double (*time_of)(const wfi_point *, 
 double wfi_spmv_row_fit(wfi_point *point)
 {
     point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps);
-    return row_time(point, 1, 0);
+    return is_cpu(point) ? cpu_time(point, (cpu_cost){2.4, 1.05, 1}, (cpu_cost){3, 1, 0.1})
+                         : row_time(point, 1, 0);
 }
 
 double wfi_spmv_lanes_fit(wfi_point *point)
 {
     point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps);
-    return best_lanes(point, row_time, 0.5);
+    if (!is_cpu(point))
+        return best_lanes(point, row_time, 0.5);
+    point->values[WFI_SPMV_LANES] = 1;
+    return cpu_time(point, (cpu_cost){2.2, 1, 1}, (cpu_cost){3.5, 1.05, 0.1});
 }
 
 double wfi_spmv_add_fit(wfi_point *point)
 {
     point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps);
-    return row_time(point, point->caps->subgroup_size, 0.6);
+    return is_cpu(point) ? cpu_time(point, (cpu_cost){23, 1, 0}, (cpu_cost){8, 1.1, 0})
+                         : row_time(point, point->caps->subgroup_size, 0.6);
 }
 
 /* A barrier in place of a shuffle. */
 double wfi_spmv_shared_fit(wfi_point *point)
 {
     point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps);
-    return best_lanes(point, row_time, 4.0);
+    if (!is_cpu(point))
+        return best_lanes(point, row_time, 4.0);
+    point->values[WFI_SPMV_LANES] = 1;
+    return cpu_time(point, (cpu_cost){12, 1.2, 0.5}, (cpu_cost){100, 2, 0});
 }
 
 double wfi_spmv_step_fit(wfi_point *point)
@@ -113,7 +146,7 @@ double wfi_spmv_adaptive_fit(wfi_point *point)
 {
     const wfi_spmv_problem *p = &point->problem->spmv;
     point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps);
-    const double entry = is_cpu(point) ? 1.3 : 4.0;
+    const double entry = is_cpu(point) ? 5.0 : 4.0;
     return ((double)p->entries * entry + (double)p->rows * 4) * vectors_of(point);
 }
 
@@ -149,9 +182,16 @@ double wfi_spmv_blocked_fit(wfi_point *point)
     return p->block_fill >= 0.75 ? time : -1;
 }
 
+/* Four words for one question. Rows side by side wait for the longest: sorted where they differ. */
+double wfi_spmv_quads_fit(wfi_point *point)
+{
+    point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps);
+    point->values[WFI_SPMV_QUADS_WINDOW] = point->problem->spmv.padding < 1.2 ? 1 : UINT32_MAX;
+    return is_cpu(point) ? cpu_time(point, (cpu_cost){4.5, 0.6, 0}, (cpu_cost){4.8, 0.63, 0}) : -1;
+}
+
 /* Turns as many as leave enough subgroups to fill the device. Sorting pays where rows side by side
- * wait for each other; the wider the window, the further apart the x and y of a slice may lie. A CPU has no idle lanes to fill and
- * gathers by the element: there it pays by what sorting saves alone. */
+ * wait for each other; the wider the window, the further apart the x and y of a slice may lie. */
 double wfi_spmv_sliced_fit(wfi_point *point)
 {
     const wf_caps *caps = point->caps;
@@ -174,5 +214,6 @@ double wfi_spmv_sliced_fit(wfi_point *point)
                                             : spread < 3       ? 2048
                                                                : UINT32_MAX;
     point->values[WFI_SPMV_SLICED_TEAM] = team;
-    return ((double)p->entries + (double)p->rows) * (cpu ? 1.15 : 1.0);
+    return cpu ? cpu_time(point, (cpu_cost){21, 1.9, 0}, (cpu_cost){400, 14, 0})
+               : (double)p->entries + (double)p->rows;
 }

@@ -51,6 +51,12 @@ static const wfi_parameter merge_parameters[] = {
                               "rows and entries a work-item; odd ones meet no bank conflicts"},
 };
 
+static const wfi_parameter quads_parameters[] = {
+    {"local_x", 0, 128, 6, sizes, "work-items a work-group"},
+    [WFI_SPMV_QUADS_WINDOW] = {"window", WFI_NO_CONSTANT, 256, 5, windows,
+                               "rows sorted by length together"},
+};
+
 static void group_size(const wfi_point *point, uint32_t size[3])
 {
     size[0] = point->values[WFI_SPMV_LOCAL_X];
@@ -166,6 +172,18 @@ static bool window_positive(const wfi_point *point)
     return point->values[WFI_SPMV_SLICED_WINDOW] > 0;
 }
 
+static bool quads_window_positive(const wfi_point *point)
+{
+    return point->values[WFI_SPMV_QUADS_WINDOW] > 0;
+}
+
+static bool row_fits_texels(const wfi_point *point)
+{
+    const uint64_t texels = point->problem->type == WF_TYPE_F64 ? 2 : 1;
+    return (point->problem->spmv.longest_row + UINT64_C(3)) / 4 * texels <=
+           point->caps->max_texel_elements;
+}
+
 static bool team_in_group(const wfi_point *point)
 {
     const uint32_t team = point->values[WFI_SPMV_SLICED_TEAM];
@@ -214,6 +232,12 @@ static const wfi_constraint texel_constraints[] = {
     {"local_x must be a multiple of lanes, since rows are not split over work-groups",
      lanes_divide_group},
     {"x must fit a texel buffer of the device", x_fits_texels},
+    {"it multiplies one vector without strides", one_vector},
+};
+
+static const wfi_constraint quads_constraints[] = {
+    {"the longest row must fit a texel buffer of the device", row_fits_texels},
+    {"window must be at least one row", quads_window_positive},
     {"it multiplies one vector without strides", one_vector},
 };
 
@@ -477,6 +501,24 @@ static const wfi_variant variants[] = {
         .subgroup_size = wfi_spmv_pinned_subgroup,
         .fit = wfi_spmv_sliced_fit,
         .build = wfi_spmv_sliced_build,
+    },
+    {
+        .name = "quads",
+        .summary = "one work-item a row, four entries a texel; for devices that are processors",
+        .source = "",
+        .modules = MODULES(quads),
+        .needs = WFI_PACKED_16BIT,
+        .parameter_count = 2,
+        .parameters = quads_parameters,
+        .constraint_count = 3,
+        .constraints = quads_constraints,
+        .storage_buffers = 5,
+        .texel_buffers =
+            1 << WFI_SPMV_QUADS_ROWS | 1 << WFI_SPMV_QUADS_COLUMNS | 1 << WFI_SPMV_QUADS_VALUES,
+        .push_bytes = WFI_SPMV_PUSH,
+        .group_size = group_size,
+        .fit = wfi_spmv_quads_fit,
+        .build = wfi_spmv_quads_build,
     },
 };
 
