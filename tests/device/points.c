@@ -34,6 +34,17 @@ static void visit_around(walk *w, const wfi_point *centre)
     }
 }
 
+static void draw(wfi_point *point, test_random *random)
+{
+    const wfi_variant *variant = point->variant;
+    for (uint32_t p = 0; p < variant->parameter_count; p++) {
+        const wfi_parameter *parameter = &variant->parameters[p];
+        if (parameter->candidate_count)
+            point->values[p] =
+                parameter->candidates[test_random_below(random, parameter->candidate_count)];
+    }
+}
+
 static uint32_t each_point(const wf_caps *caps, const wfi_problem *problem,
                            const wfi_variant *variant, uint32_t random_points, test_random *random,
                            walk w, bool model_too)
@@ -46,14 +57,44 @@ static uint32_t each_point(const wf_caps *caps, const wfi_problem *problem,
     if (getenv("WAVEFIT_TEST_QUICK"))
         random_points = 0;
     for (uint32_t n = 0; n < random_points; n++) {
-        for (uint32_t p = 0; p < variant->parameter_count; p++) {
-            const wfi_parameter *parameter = &variant->parameters[p];
-            if (parameter->candidate_count)
-                point.values[p] =
-                    parameter->candidates[test_random_below(random, parameter->candidate_count)];
-        }
+        draw(&point, random);
         visit(&w, &point);
     }
+    return w.count;
+}
+
+/* Marks the candidates that the point has. */
+static void mark(const wfi_point *point, uint32_t seen[WF_MAX_PARAMETERS])
+{
+    for (uint32_t p = 0; p < point->variant->parameter_count; p++)
+        for (uint32_t c = 0; c < point->variant->parameters[p].candidate_count; c++)
+            if (point->values[p] == point->variant->parameters[p].candidates[c])
+                seen[p] |= 1u << c;
+}
+
+#define MOST_DRAWS 4000 /* for one candidate; a point of many parameters is legal rarely */
+
+uint32_t test_each_value(const wf_caps *caps, const wfi_problem *problem,
+                         const wfi_variant *variant, bool (*wanted)(const wfi_point *point),
+                         uint32_t most, test_random *random, test_point_fn fn, void *user)
+{
+    uint32_t seen[WF_MAX_PARAMETERS] = {0};
+    walk w = {fn, user, 0};
+    wfi_point point = {.caps = caps, .problem = problem, .variant = variant};
+    if (getenv("WAVEFIT_TEST_QUICK"))
+        most = 0;
+    if (variant->parameter_count == 0 && most > 0)
+        visit(&w, &point);
+    for (uint32_t p = 0; p < variant->parameter_count; p++)
+        for (uint32_t c = 0; c < variant->parameters[p].candidate_count; c++)
+            for (uint32_t n = 0; n < MOST_DRAWS && w.count < most && !(seen[p] & 1u << c); n++) {
+                draw(&point, random);
+                point.values[p] = variant->parameters[p].candidates[c];
+                if (!wfi_point_legal(&point, NULL) || !wanted(&point))
+                    continue;
+                visit(&w, &point);
+                mark(&point, seen);
+            }
     return w.count;
 }
 

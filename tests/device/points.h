@@ -20,6 +20,13 @@ uint32_t test_each_point(const wf_caps *caps, const wfi_problem *problem,
                          const wfi_variant *variant, uint32_t random_points, test_random *random,
                          test_point_fn fn, void *user);
 
+/* Draws legal points for which wanted() holds, at most `most`, until every candidate of every parameter
+ * was in one, or could not be: fewer than one candidate at a time, each in varying company. Returns how
+ * many there were. A variant without parameters has one. */
+uint32_t test_each_value(const wf_caps *caps, const wfi_problem *problem,
+                         const wfi_variant *variant, bool (*wanted)(const wfi_point *point),
+                         uint32_t most, test_random *random, test_point_fn fn, void *user);
+
 /* "variant a=1 b=2" */
 void test_point_text(const wfi_point *point, char *text, size_t bytes);
 
