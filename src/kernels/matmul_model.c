@@ -97,14 +97,45 @@ static void set_block(wfi_point *point, const block *b)
     v[WFI_UNROLL] = power_within(v[WFI_TILE_K], 8);
 }
 
+/* Registers of 32 bits a work-item of `vector` takes by count: sums, the values that feed them, what is on its
+ * way to shared memory, and where that goes if it moves singly. Fitted to the statistics of RADV's
+ * compiler, which spills from 240 on; the points for NVIDIA were measured, and stay. */
+#define AMD 0x1002
+#define MOST_REGISTERS 236
+
+static uint32_t vector_registers(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    const wf_type type = point->problem->type;
+    const uint32_t words = type == WF_TYPE_F64 ? 2 : 1, place = type == WF_TYPE_I8 ? 8 : 1;
+    const uint32_t threads = wfi_matmul_tile_threads(v);
+    const uint32_t a = (v[WFI_TILE_K] * v[WFI_TILE_M] + threads - 1) / threads,
+                   b = (v[WFI_TILE_K] * v[WFI_TILE_N] + threads - 1) / threads;
+    const uint32_t wide = wfi_matmul_wide_bits(&point->problem->matmul);
+    return words * (v[WFI_THREAD_M] * v[WFI_THREAD_N] + a + b +
+                    (v[WFI_THREAD_M] + v[WFI_THREAD_N]) * (v[WFI_AHEAD] ? 2 : 1)) +
+           place * ((wide & 1 ? 0 : a) + (wide & 2 ? 0 : b));
+}
+
+/* Whether the block keeps its registers, if need be without loading them ahead. */
+static bool holds_registers(wfi_point *point)
+{
+    if (point->caps->vendor_id != AMD || point->variant->parameter_count <= WFI_AHEAD)
+        return true;
+    if (vector_registers(point) > MOST_REGISTERS)
+        point->values[WFI_AHEAD] = 0;
+    return vector_registers(point) <= MOST_REGISTERS;
+}
+
 /* The best legal block of a list by the model that the registers hold; < 0 when there is none. */
 static double best_block(wfi_point *point, const block *list, size_t count, double wanted)
 {
     double best = -1;
-    wfi_point trial = *point;
+    const wfi_point given = *point;
     for (size_t i = 0; i < count; i++) {
+        wfi_point trial = given;
         set_block(&trial, &list[i]);
-        if (!fits_registers(&trial) || !wfi_point_legal(&trial, NULL))
+        if (!fits_registers(&trial) || !wfi_point_legal(&trial, NULL) || !holds_registers(&trial))
             continue;
         const double time = block_time(&trial, wanted);
         if (best < 0 || time < best) {
@@ -204,7 +235,7 @@ double wfi_matmul_vector_fit(wfi_point *point)
     trial.values[WFI_WIDE] = 0;
     if (point->caps->device_type != VK_PHYSICAL_DEVICE_TYPE_CPU) {
         set_gpu_block(&trial);
-        if (fits_registers(&trial) && wfi_point_legal(&trial, NULL)) {
+        if (fits_registers(&trial) && wfi_point_legal(&trial, NULL) && holds_registers(&trial)) {
             time = block_time(&trial, 256);
             memcpy(point->values, trial.values, sizeof trial.values);
         }
