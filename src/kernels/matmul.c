@@ -240,6 +240,25 @@ static const wfi_variant variants[] = {
         .build = vector_build,
     },
     {
+        .name = "dot",
+        .summary =
+            "as register, four 8-bit integers a word: dot products of four in one instruction",
+        .source = "",
+        .modules = {[WF_TYPE_I8] = &wfi_spv_matmul_dot_i8},
+        .parameter_count = WFI_DOT_PARAMETERS,
+        .parameters = wfi_matmul_dot_parameters,
+        .constraint_count = WFI_DOT_CONSTRAINTS,
+        .constraints = wfi_matmul_dot_constraints,
+        .needs = WFI_NEEDS_INTEGER_DOT,
+        .storage_buffers = WF_MATMUL_BINDINGS,
+        .push_bytes = sizeof(wfi_matmul_push),
+        .shared_bytes = wfi_matmul_dot_shared,
+        .group_size = wfi_matmul_tile_group,
+        .constants = wfi_matmul_constants,
+        .fit = wfi_matmul_dot_fit,
+        .build = register_build,
+    },
+    {
         .name = "matvec",
         .summary =
             "few rows or columns of C: the large matrix is read once, at the speed of memory",

@@ -247,6 +247,25 @@ double wfi_matmul_vector_fit(wfi_point *point)
     return time < 0 ? time : fmax(time * VECTOR_GAIN, 1.3 * memory_time(point));
 }
 
+/* Expected, not measured: a quarter of the instructions of `register`, and words to put together. */
+#define DOT_GAIN 0.4
+
+static const block dot_blocks[] = {
+    {128, 128, 32, 8, 8}, {64, 64, 32, 4, 4}, {32, 32, 32, 4, 4}, {32, 32, 16, 4, 4}};
+
+double wfi_matmul_dot_fit(wfi_point *point)
+{
+    const wf_caps *caps = point->caps;
+    point->values[WFI_WIDE] = wfi_matmul_wide_bits(&point->problem->matmul) & 3;
+    const double time =
+        best_block(point, dot_blocks, sizeof dot_blocks / sizeof *dot_blocks, 512) * DOT_GAIN;
+    /* Without instructions for it a driver adds the bytes one by one; beside matrix units it has not been
+     * timed. */
+    if (time < 0 || !caps->integer_dot_accelerated || wfi_matmul_shape(caps, WF_TYPE_I8, 0, 0, 0))
+        return -1;
+    return fmax(time, 1.3 * memory_time(point));
+}
+
 double wfi_matmul_matvec_fit(wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;

@@ -227,6 +227,41 @@ uint64_t wfi_matmul_vector_shared(const wfi_point *point)
            wfi_matmul_sum_size(point->problem->type);
 }
 
+/* -------------------------------------------------------------------------- 8-bit dot products */
+
+static const uint32_t dot_depths[] = {8, 16, 32, 64, 128}, dot_wides[] = {0, 1, 2, 3};
+
+const wfi_parameter wfi_matmul_dot_parameters[WFI_DOT_PARAMETERS] = {
+    {"tile_m", MATMUL_ID_TILE_M, 32, 5, tiles, "rows of C a work-group computes"},
+    {"tile_n", MATMUL_ID_TILE_N, 32, 5, tiles, "columns of C a work-group computes"},
+    {"tile_k", MATMUL_ID_TILE_K, 32, 5, dot_depths, "steps of the sum held in shared memory"},
+    {"thread_m", MATMUL_ID_THREAD_M, 4, 4, outputs, "rows of C a work-item computes"},
+    {"thread_n", MATMUL_ID_THREAD_N, 4, 4, outputs, "columns of C a work-item computes"},
+    {"wide", MATMUL_ID_WIDE, 0, 4, dot_wides, "memory moves four at a time: 1 A, 2 B, added"},
+};
+
+static bool whole_words(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    return v[WFI_TILE_M] % 4 == 0 && v[WFI_TILE_N] % 4 == 0 && v[WFI_TILE_K] % 4 == 0;
+}
+
+const wfi_constraint wfi_matmul_dot_constraints[WFI_DOT_CONSTRAINTS] = {
+    POSITIVE,
+    M_DIVIDES,
+    N_DIVIDES,
+    FEW_REGISTERS,
+    {WIDE_REASON, wide_allowed},
+    {"tile_m, tile_n and tile_k must be multiples of 4, since a word holds four elements",
+     whole_words},
+};
+
+uint64_t wfi_matmul_dot_shared(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    return (uint64_t)v[WFI_TILE_K] * (v[WFI_TILE_M] + 1 + v[WFI_TILE_N] + 1);
+}
+
 /* --------------------------------------------------------------------- one dispatch an element */
 
 static bool few_elements(const wfi_point *point)

@@ -100,6 +100,7 @@ double wfi_matmul_occupied(const wf_caps *caps, double work_items, double wanted
 double wfi_matmul_naive_fit(wfi_point *point);
 double wfi_matmul_register_fit(wfi_point *point);
 double wfi_matmul_vector_fit(wfi_point *point);
+double wfi_matmul_dot_fit(wfi_point *point);
 double wfi_matmul_matvec_fit(wfi_point *point);
 /* Steps of the ladder that nothing chooses by itself: keeps the defaults. */
 double wfi_matmul_never_fit(wfi_point *point);
@@ -122,6 +123,7 @@ enum {
     WFI_AHEAD,
     WFI_VECTOR_PARAMETERS
 };
+#define WFI_DOT_PARAMETERS (WFI_WIDE + 1)
 enum { WFI_SQUARE, WFI_SQUARE_K, WFI_SQUARE_PARAMETERS };
 enum { WFI_MATVEC_X, WFI_MATVEC_Y, WFI_MATVEC_WIDE, WFI_MATVEC_SPLITS, WFI_MATVEC_PARAMETERS };
 
@@ -130,6 +132,7 @@ enum { WFI_MATVEC_X, WFI_MATVEC_Y, WFI_MATVEC_WIDE, WFI_MATVEC_SPLITS, WFI_MATVE
 #define WFI_REGISTER_CONSTRAINTS 4
 #define WFI_MATVEC_CONSTRAINTS 3
 #define WFI_VECTOR_CONSTRAINTS 12
+#define WFI_DOT_CONSTRAINTS 6
 
 extern const wfi_parameter wfi_matmul_naive_parameters[WFI_NAIVE_PARAMETERS];
 extern const wfi_parameter wfi_matmul_register_parameters[WFI_REGISTER_PARAMETERS];
@@ -141,6 +144,8 @@ extern const wfi_constraint wfi_matmul_dispatch_constraints[1];
 extern const wfi_constraint wfi_matmul_matvec_constraints[WFI_MATVEC_CONSTRAINTS];
 extern const wfi_constraint wfi_matmul_register_constraints[WFI_REGISTER_CONSTRAINTS];
 extern const wfi_constraint wfi_matmul_vector_constraints[WFI_VECTOR_CONSTRAINTS];
+extern const wfi_parameter wfi_matmul_dot_parameters[WFI_DOT_PARAMETERS];
+extern const wfi_constraint wfi_matmul_dot_constraints[WFI_DOT_CONSTRAINTS];
 
 void wfi_matmul_dispatch_group(const wfi_point *point, uint32_t size[3]);
 void wfi_matmul_square_group(const wfi_point *point, uint32_t size[3]);
@@ -157,6 +162,7 @@ void wfi_matmul_tile_group(const wfi_point *point, uint32_t size[3]);
 uint32_t wfi_matmul_tile_threads(const uint32_t *values);
 uint64_t wfi_matmul_register_shared(const wfi_point *point);
 uint64_t wfi_matmul_vector_shared(const wfi_point *point);
+uint64_t wfi_matmul_dot_shared(const wfi_point *point);
 
 /* ------------------------------------------------------------- matmul_cooperative.c: the same */
 

@@ -278,7 +278,9 @@ static void every_variant_does_everything(void **state)
                 product p = {0};
                 wf_constant constants[WF_MAX_PARAMETERS];
                 const bool repeated = has_earlier_module(family, v, type);
-                const bool narrow = type >= WF_TYPE_F16;
+                /* Of `dot` each transpose is other code. */
+                const bool narrow =
+                    type >= WF_TYPE_F16 && strcmp(family->variants[v].name, "dot") != 0;
                 if (!family->variants[v].modules[type] ||
                     (repeated && transposes != (int)(v % 4)) ||
                     (narrow && transposes % 2 != (type + (int)v) % 2))
