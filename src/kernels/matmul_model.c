@@ -42,6 +42,14 @@ static double idle_factor(const wfi_point *point)
 double wfi_matmul_naive_fit(wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
+    /* SwiftShader gains nothing by tiles: its 256^3 takes 12 ms so, and 87 with blocks in registers
+     * (bench/NOTES.md). */
+    if (point->caps->driver_id == VK_DRIVER_ID_GOOGLE_SWIFTSHADER && p->m > WFI_MOST_VECTORS &&
+        p->n > WFI_MOST_VECTORS) {
+        point->values[WFI_NAIVE_X] = 64;
+        point->values[WFI_NAIVE_Y] = 2;
+        return wfi_matmul_flops(point->problem) * 0.5;
+    }
     const bool guessed =
         !point->caps->compute_units && point->caps->device_type != VK_PHYSICAL_DEVICE_TYPE_CPU;
     return wfi_matmul_flops(point->problem) * 16.0 * (guessed ? idle_factor(point) : 1) /
