@@ -1,0 +1,61 @@
+# Sourced by the tests of the tool as a user types it: a folder to work in, and checks that count.
+# usage of each: test_….sh WAVEFIT DATA
+tool=$1
+data=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+passed=0
+failed=0
+
+bad() {
+    failed=$((failed + 1))
+    printf 'FAILED: %s\n' "$1"
+    sed 's/^/  out: /' out | head -n 12
+    sed 's/^/  err: /' err | head -n 12
+}
+
+run() {
+    "$tool" "$@" >out 2>err
+    code=$?
+    # What drivers and layers say of themselves is not the tool's.
+    grep '^wavefit:' err >err.tool || true
+}
+
+# expect CODE PATTERN ARGS…: the exit code, and a pattern in the output (of 0) or in the one line of
+# the error.
+expect() {
+    local want=$1 pattern=$2
+    shift 2
+    run "$@"
+    if [ "$code" != "$want" ]; then
+        bad "exit $code instead of $want: wavefit $*"
+    elif [ "$want" = 0 ] && ! grep -qE -- "$pattern" out; then
+        bad "no '$pattern' in the output: wavefit $*"
+    elif [ "$want" != 0 ] && [ "$(wc -l <err.tool)" != 1 ]; then
+        bad "not one line of error: wavefit $*"
+    elif [ "$want" != 0 ] && ! grep -qE -- "$pattern" err.tool; then
+        bad "no '$pattern' in the error: wavefit $*"
+    else
+        passed=$((passed + 1))
+    fi
+}
+
+check() { # NAME COMMAND…
+    local name=$1
+    shift
+    if "$@" >out 2>err; then passed=$((passed + 1)); else bad "$name"; fi
+}
+
+npy() { # FILE DESCR SHAPE DATA(hex pairs as printf escapes)
+    local header="{'descr': '$2', 'fortran_order': ${5:-False}, 'shape': $3, }"
+    printf '\x93NUMPY\x01\x00'"\\x$(printf %02x ${#header})"'\x00%s' "$header" >"$1"
+    printf "$4" >>"$1"
+}
+one='\x00\x00\x80\x3f' two='\x00\x00\x00\x40' three='\x00\x00\x40\x40'
+
+finish() {
+    printf '%d passed, %d failed\n' "$passed" "$failed"
+    [ "$failed" = 0 ]
+    exit
+}

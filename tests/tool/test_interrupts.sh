@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# Ctrl-C, and loads without end.
+set -u
+. "$(dirname "$0")/expect.sh"
+
+# The run ends soon, what was measured is written, the rest is marked. All at once, since two cores
+# have the time; what would end soonest by itself comes first.
+cut() { # NAME ARGS…
+    local name=$1
+    shift
+    "$tool" "$@" --quiet --json "cut-$name.json" >/dev/null 2>"cut-$name.err" &
+    cuts="$cuts $name:$!"
+}
+
+# Until a run has its device it ends like any program: whether it looks after SIGINT by now.
+catches() { # PID
+    case $(sed -n 's/^SigCgt:.*\(.\)$/\1/p' "/proc/$1/status" 2>/dev/null) in
+    [2367abef]) return 0 ;;
+    *) return 1 ;;
+    esac
+}
+
+# Whether it has worked for some seconds of processor time, so that there is something to keep.
+worked() { # PID
+    local ticks
+    ticks=$(awk '{print $14 + $15}' "/proc/$1/stat" 2>/dev/null) || return 0
+    [ "${ticks:-0}" -ge $((2 * $(getconf CLK_TCK))) ]
+}
+
+patiently() { # COMMAND…: until it is so, or two minutes are over
+    for _ in $(seq 600); do
+        "$@" && return
+        sleep 0.2
+    done
+}
+
+cuts=
+cut explain explain stencil --size M --variant naive
+cut ladder ladder spmv --matrix poisson27:64
+cut sweep sweep matmul --shape 512x512x512 --variant naive --over work-group
+cut peaks peaks --budget 300
+cut bench bench --suite full
+cut sustained bench --sustained 5 --family spmv
+cut himeno himeno --size 65x33x33 --seconds 600
+cut cg cg --poisson5 500 --max-iterations 1000000 --tolerance 1e-30
+for one in $cuts; do
+    patiently catches "${one#*:}"
+    patiently worked "${one#*:}"
+    kill -INT "${one#*:}"
+done
+for one in $cuts; do
+    name=${one%:*}
+    begun=$SECONDS
+    wait "${one#*:}"
+    code=$?
+    check "Ctrl-C: $name ends with 1" test "$code" = 1
+    check "Ctrl-C: $name ends soon" test $((SECONDS - begun)) -le 60
+    check "Ctrl-C: $name says so in a line" sh -c \
+        "grep -c '^wavefit: .*interrupted' 'cut-$name.err' | grep -qx 1"
+    check "Ctrl-C: $name leaves its results" grep -q '"status": "cancelled"' "cut-$name.json"
+    check "Ctrl-C: they are whole" "$tool" report "cut-$name.json" -o "again-$name.html"
+done
+check 'Ctrl-C: bench leaves its page' grep -q '</html>' cut-bench.html
+check 'Ctrl-C: himeno has what it came to' grep -q '"gosa"' cut-himeno.json
+check 'Ctrl-C: cg has its residuals' grep -q '"history"' cut-cg.json
+# Progress goes to terminals alone.
+check 'no progress in files' sh -c '! grep -q "iteration [0-9]" cut-himeno.err'
+if command -v script >/dev/null; then
+    script -qec "\"$tool\" himeno --size 33x33x33 --seconds 2" /dev/null >progress.txt 2>err </dev/null
+    check 'progress tells how much is left' grep -q 'iteration [0-9]* of' progress.txt
+fi
+
+# A load without end: long enough to settle, and with pauses.
+expect 0 'settled +[0-9]' bench --sustained 0.17 --family spmv --json sustained.json
+check 'the curve is in the results' grep -q '"curve": \[' sustained.json
+expect 0 'a pause of' bench --sustained 0.06 --family stencil --work 1 --pause 1
+
+finish

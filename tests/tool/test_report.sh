@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# The report of results, and files that are none.
+set -u
+. "$(dirname "$0")/expect.sh"
+
+"$tool" ladder matmul --shape 40x50x60 --json ladder.json >/dev/null 2>&1
+"$tool" sweep matmul --shape 64x64x64 --variant naive --over local_x --json sweep.json \
+    >/dev/null 2>&1
+"$tool" peaks --only submit,fma_f32 --budget 0.2 --json peaks.json >/dev/null 2>&1
+"$tool" devices --json devices.json >/dev/null 2>&1
+pages=$data/../../page/data
+expect 0 '^report.html: ' report ladder.json sweep.json peaks.json -o report.html
+check 'the page is whole' sh -c 'tail -n 1 report.html | grep -q "^</html>$"'
+check 'the page names no other address' sh -c \
+    '! grep -oE "(src|href)=.?https?:" report.html | grep -q .'
+expect 0 '^slower +x2\.000  stencil' report "$pages/lavapipe.json" --compare "$pages/base.json"
+expect 0 '1 slower, 1 faster, 0 broken' report "$pages/lavapipe.json" --compare "$pages/base.json"
+expect 1 '1 of [0-9]+ cases are slower' report "$pages/lavapipe.json" --compare "$pages/base.json" \
+    --fail-on-regression
+expect 0 '0 slower, 0 faster' report "$pages/lavapipe.json" --compare "$pages/lavapipe.json" \
+    --fail-on-regression
+expect 2 'needs --compare' report ladder.json --fail-on-regression
+expect 2 'usage: wavefit report' report
+expect 1 'no-such.json: No such file' report no-such.json
+expect 1 'Is a directory' report .
+expect 2 'would overwrite' report ladder.json -o ladder.json
+expect 2 'would overwrite' report ladder.json --compare sweep.json -o ./sweep.json
+head -c 300 ladder.json >short.json
+expect 1 'short.json: .* at byte' report short.json -o short.html
+check 'nothing half-written' sh -c '! ls | grep -q "^short.html"'
+sed 's|wavefit-results/1|wavefit-results/9|' ladder.json >newer.json
+expect 1 'newer.json: schema wavefit-results/9 is not known' report newer.json
+expect 1 'not a wavefit results file' report devices.json
+printf '{"schema": "wavefit-results/1", "device": {}, "cases": [{"family": 3}]}' >odd.json
+expect 1 'odd.json: case 0 has no family or no status' report odd.json
+expect 1 'nowhere/r.html: cannot be written' report ladder.json -o nowhere/r.html
+
+finish

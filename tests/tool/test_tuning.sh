@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Tuning: what is kept, shown, exported and forgotten; files that are no good; comparisons.
+set -u
+. "$(dirname "$0")/expect.sh"
+
+export XDG_CACHE_HOME=$work/cache
+expect 0 'nothing was tuned' tune --show
+expect 0 'spmv +f32 .* points' tune --matrix "$data/small.mtx" --budget 1.5
+kept=$(ls cache/wavefit/tuning-*.json)
+expect 0 'tuned' tune --show
+expect 0 '"schema": "wavefit-tuning/1"' tune --export
+expect 0 'tuned' spmv "$data/small.mtx" --repeat 1
+expect 0 '\(model\)' spmv "$data/small.mtx" --repeat 1 --no-tuning
+expect 0 '\(model\)' spmv "$data/small.mtx" --repeat 1 --limits minimum
+cp "$kept" whole.json
+for damage in 'head -c 300 whole.json' 'sed s,tuning/1,tuning/9, whole.json' 'printf nonsense' \
+    'sed s/family/\\x01/ whole.json' 'head -c 20000 /dev/zero' 'yes [ | head -n 100000'; do
+    sh -c "$damage" >"$kept"
+    cp "$kept" damaged.json
+    expect 0 'verified' spmv "$data/small.mtx" --repeat 1
+    cp err.tool err.warned
+    check "a warning that names the file after: $damage" \
+        grep -q "warning: .*/${kept##*/}: " err.warned
+    run tune --forget spmv
+    check "nothing of it is forgotten after: $damage" grep -q 'left as it is' err.tool
+    check "the file is not touched after: $damage" cmp "$kept" damaged.json
+done
+rm "$kept"
+mkfifo "$kept"
+expect 0 'verified' spmv "$data/small.mtx" --repeat 1
+check 'a pipe is named, not waited for' grep -q "warning: .*/${kept##*/}: " err.tool
+expect 0 'forgotten' tune --forget
+check 'the file is gone' test ! -e "$kept"
+cp whole.json "$kept"
+expect 0 'forgotten' tune --forget matmul
+expect 0 'tuned' tune --show
+expect 0 'forgotten' tune --forget spmv
+expect 0 'nothing was tuned' tune --show
+# An older driver's rows are hints.
+sed 's/"driver_version": [0-9]*/"driver_version": 7/' whole.json >"$kept"
+expect 0 ' hint ' tune --show
+expect 0 'model|row\)' spmv "$data/small.mtx" --repeat 1
+XDG_CACHE_HOME=/dev/null/nowhere expect 0 'not kept' tune --matrix "$data/small.mtx" --budget 1
+check 'why nothing is kept' grep -q 'warning: what is found is not kept: /dev/null/nowhere' err.tool
+expect 2 "'fft' is not a family" tune fft
+expect 2 'not of family matmul' tune matmul --matrix x.mtx
+expect 2 'seconds' tune --budget -3
+expect 2 'exclude each other' tune --show --forget
+expect 2 'json is for --compare' tune --json x.json
+expect 2 'for --grid' tune --matrix "$data/small.mtx" --steps 2
+expect 2 'no such problem' tune matmul --only nothing
+# A comparison is kept, gone on with, and not mixed with another device's.
+expect 0 'two searches differ by' tune --grid 24x20 --steps 2 --compare --budget 0.3 --json c.json
+cp c.json before.json
+expect 0 'grid +f32 +24x20 ' tune --grid 24x20 --steps 2 --compare --budget 60 --json c.json
+check 'nothing was measured again' cmp c.json before.json
+sed 's/"name": "/&Other /' before.json >c.json
+expect 2 'c.json: it is of Other' tune --grid 24x20 --compare --budget 0.3 --json c.json
+head -c 90 before.json >c.json
+expect 1 'c.json: ' tune --grid 24x20 --compare --budget 0.3 --json c.json
+expect 0 'verified' stencil --grid 40x30 --steps 3 --repeat 1 --dispatch 1e-6
+expect 2 'seconds' stencil --grid 40x30 --dispatch 0
+expect 1 'none.mtx' tune --matrix none.mtx
+unset XDG_CACHE_HOME
+# Apps on Android have neither: nothing is kept, and nothing else changes.
+HOME='' expect 0 'verified' spmv "$data/small.mtx" --repeat 1
+
+finish

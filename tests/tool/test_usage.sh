@@ -1,0 +1,151 @@
+#!/usr/bin/env bash
+# Wrong usage, broken input, output that cannot be written: the exit code and one line.
+set -u
+. "$(dirname "$0")/expect.sh"
+
+npy A.npy '<f4' '(2, 3)' "$one$two$three$one$one$one"
+npy B.npy '<f4' '(3, 1)' "$one$one$two"
+"$tool" matmul A.npy B.npy -o C.npy --repeat 1 >/dev/null 2>&1
+gzip -c "$data/small.mtx" >small.mtx.gz
+
+# --- an exit code for output that does not arrive; a reader that had enough is no failure
+"$tool" matmul --help >/dev/full 2>full.txt
+check 'a full standard output: exit 1' test $? = 1
+check 'a full standard output: says so' grep -q '^wavefit: standard output cannot be written$' full.txt
+"$tool" matmul --help >&- 2>err
+check 'a closed standard output: exit 1' test $? = 1
+"$tool" ladder matmul --shape 9x9x9 --json piped.json 2>err | true
+check 'results are written though the reader has gone' grep -q '"kind": "ladder"' piped.json
+
+# --- devices that are not there
+expect 3 "no device matches 'nosuchdevice'" matmul --shape 4x4x4 --device nosuchdevice
+expect 3 'no device 99' matmul --shape 4x4x4 --device 99
+WAVEFIT_DEVICE=nosuchdevice expect 3 'nosuchdevice' spmv "$data/small.mtx"
+VK_DRIVER_FILES=/nonexistent expect 3 'no Vulkan' devices
+VK_DRIVER_FILES=/nonexistent expect 3 'no Vulkan' matmul --shape 4x4x4
+
+# A machine without the loader: hidden under an empty file, where mounting is allowed (root).
+loader=$(ldconfig -p 2>/dev/null | sed -n 's/.*libvulkan\.so\.1 .*=> //p' | head -n 1)
+if [ -n "$loader" ] && unshare -m mount --bind /dev/null "$loader" 2>/dev/null; then
+    unshare -m sh -c 'mount --bind /dev/null "$1" && shift && "$@"' sh "$loader" "$tool" devices \
+        >out 2>err
+    code=$?
+    check 'no loader: exit 3' test "$code" = 3
+    unshare -m sh -c 'mount --bind /dev/null "$1" && shift && "$@"' sh "$loader" "$tool" devices \
+        2>no-loader.txt
+    check 'no loader: says so' grep -q '^wavefit: no Vulkan loader' no-loader.txt
+fi
+
+# --- wrong usage
+expect 2 "'frobnicate' is not a command" frobnicate
+expect 2 "unknown option '--frob'" matmul --frob
+expect 2 'needs a value' matmul --shape
+expect 2 "'0x4x4'" matmul --shape 0x4x4
+expect 2 "'-1x4x4'" matmul --shape -1x4x4
+expect 2 "'4x4'" matmul --shape 4x4
+expect 2 "'4x4x4x4'" matmul --shape 4x4x4x4
+expect 2 "'99999999999x1x1'" matmul --shape 99999999999x1x1
+expect 2 "'abc'" matmul --shape abc
+expect 2 'two .npy files' matmul A.npy
+expect 2 "'foo' is none of its values" matmul --shape 4x4x4 --activation foo
+expect 2 "'nan' is not a finite number" matmul --shape 4x4x4 --alpha nan
+expect 2 'go with --shape' matmul A.npy B.npy --lda 9
+expect 2 'goes with --beta' matmul A.npy B.npy -c A.npy
+expect 2 "has no variant 'nothing'" matmul --shape 4x4x4 --variant nothing
+expect 2 "no constant 'nothing'" matmul --shape 4x4x4 --variant naive --set nothing=3
+expect 2 'multiple of thread_m' matmul --shape 4x4x4 --variant register --set tile_m=9 \
+    --set thread_m=2
+expect 2 'not name=value' matmul --shape 4x4x4 --set tile_m
+expect 2 'whole number' matmul --shape 4x4x4 --repeat 0
+expect 2 'finite in the type of the sums' matmul --shape 4x4x4 --alpha 1e39
+expect 2 'finite in the type of x and y' spmv "$data/small.mtx" --beta 1e39
+expect 2 'not both' matmul A.npy B.npy --bias A.npy --random-bias
+expect 2 'repeat does not go with it' devices --repeat 3
+expect 2 'whole number' matmul --shape 4x4x4 --seed -5
+expect 2 "'maximum'" matmul --shape 4x4x4 --limits maximum
+expect 2 'takes a matrix' cg --poisson5 4 --mixed --type f32
+expect 2 'give one of' cg
+expect 2 "not none or jacobi or block-jacobi" cg --poisson5 4 --precondition ilu
+expect 2 'goes with --precondition block-jacobi' cg --poisson5 4 --block 2
+expect 1 'elements is needed, not 2 x 3' cg --poisson5 4 --b A.npy
+expect 2 "'f31'" spmv "$data/small.mtx" --type f31
+expect 2 'give one of' spmv
+expect 2 "'cube:3' is none of poisson5" spmv --generate cube:3
+expect 2 'unexpected argument' spmv a.mtx b.mtx
+expect 2 "not 'm.mtx.gz'" spmv --generate arrow:9 -o m.mtx.gz
+expect 2 'not XS, S, M, L, XL' himeno --size XXL
+expect 2 'at least 3' himeno --size 2x9x9
+expect 2 "'0x9x9'" himeno --size 0x9x9
+expect 2 'whole number' himeno --size XS --iterations 0
+expect 2 'not both' himeno --iterations 3 --seconds 2
+expect 2 "'slow' is not a suite" bench --suite slow
+expect 2 "'0' is not a number" bench --sustained 0
+expect 2 'more than 1440 minutes' bench --sustained 5000
+expect 2 "'fft' is not a family" bench --sustained 1 --family fft
+expect 2 "'vector' is not a family" bench --sustained 1 --family vector
+expect 2 'go with --sustained' bench --pause 3
+
+expect 2 "'nothing' is not a ceiling" peaks --only nothing
+expect 2 "'' is not a ceiling" peaks --only ''
+expect 2 'not a number of seconds' peaks --budget -1
+expect 2 "'fft' is not a family" ladder fft
+expect 2 'usage: wavefit ladder' ladder
+expect 2 'does not go with' ladder matmul --size M
+expect 2 'over says' sweep matmul
+expect 2 "has no parameter 'nothing'" sweep matmul --variant naive --over nothing
+expect 2 'follows from its other parameters' sweep matmul --variant register --over work-group
+expect 2 "has no variant 'nothing'" sweep matmul --variant nothing --over local_x
+expect 2 "'poisson9:4' is none of" ladder spmv --matrix poisson9:4
+expect 1 'No such file' ladder spmv --matrix none.mtx
+
+# --- more than the device has, said before anything is allocated
+expect 1 'GiB' matmul --shape 2000000x2000000x2000000
+expect 1 'GiB' himeno --size 60000x60000x60000 --iterations 1
+expect 1 'GiB' laplace --grid 1000000x1000000
+
+# --- broken input
+expect 1 'none.mtx: No such file' spmv none.mtx
+expect 1 'none.npy: No such file' matmul none.npy B.npy
+expect 1 'A.npy has 3 columns but A.npy has 2 rows' matmul A.npy A.npy
+mtx() { printf '%%%%MatrixMarket matrix coordinate real general\n'"$1" >bad.mtx; }
+mtx '3 3 2\n1 1 1\n'
+expect 1 'bad.mtx:3: the file ends after 1 of 2 entries' spmv bad.mtx
+mtx '3 3 1\n1 1 1\n2 2 2\n'
+expect 1 'bad.mtx:4: there are more entries than the 1 announced' spmv bad.mtx
+mtx '3 3 1\n4 1 1\n'
+expect 1 "bad.mtx:3: row index '4' is not between 1 and 3" spmv bad.mtx
+mtx '3 3 1\n1 1 NaN\n'
+expect 1 "bad.mtx:3: 'NaN' is not a finite number" spmv bad.mtx
+mtx '3 3 1\n1 1 1e200\n'
+expect 1 'too large for f32' spmv bad.mtx
+printf '%%%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 1\n' >complex.mtx
+expect 1 'complex matrices are not supported' spmv complex.mtx
+head -c 20 small.mtx.gz >cut.mtx.gz
+expect 1 'cut.mtx.gz' spmv cut.mtx.gz
+head -c 100 A.npy | head -c 70 >cut.npy
+expect 1 'cut.npy' matmul cut.npy B.npy
+npy big.npy '>f4' '(2, 3)' "$one$two$three$one$one$one"
+expect 1 "'>f4' are not supported" matmul big.npy B.npy
+npy three.npy '<f4' '(2, 3, 1)' "$one$two$three$one$one$one"
+expect 1 'two dimensions' matmul three.npy B.npy
+expect 1 'a vector of 4 elements is needed' spmv "$data/small.mtx" --x A.npy
+
+# --- output that cannot be written; what was there stays
+expect 1 'nowhere/C.npy: cannot be written' matmul A.npy B.npy -o nowhere/C.npy --repeat 1
+expect 1 'nowhere/r.json: cannot be written' spmv "$data/small.mtx" --repeat 1 --json nowhere/r.json
+expect 1 'No space left' matmul A.npy B.npy -o /dev/full --repeat 1
+check '/dev/full is still a device' test -c /dev/full
+# A limit on file sizes would also stop drivers that keep memory in files: a small disk is mounted
+# where that is allowed (root); the unit tests cover the rest.
+mkdir disk
+if mount -t tmpfs -o size=8k tmpfs disk 2>/dev/null; then
+    cp C.npy disk/keep.npy
+    expect 1 'keep.npy: cannot be written: No space left' matmul --shape 60x60x60 --repeat 1 \
+        -o disk/keep.npy
+    check 'a full disk keeps the old file' cmp disk/keep.npy C.npy
+    check 'and no temporary one' sh -c '[ "$(ls disk | wc -l)" = 1 ]'
+    umount disk
+fi
+check 'no temporary files are left' sh -c '! ls | grep -q "\.npy\."'
+
+finish
