@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <yyjson.h>
 
-#include "io/atomic_file.h"
+#include "io/json.h"
 #include "wavefit/wavefit.h"
 
 #define MOST_ITEMS 4096
@@ -127,18 +126,6 @@ bool wfi_comparison_read(const char *path, wfi_comparison_file *out, wfi_io_erro
 
 /* ------------------------------------------------------------------------------------- writing */
 
-/* Drivers' names need not be valid UTF-8, which JSON demands. */
-static void put_clean(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key,
-                      const char *text)
-{
-    char clean[256];
-    size_t n = 0;
-    for (; text[n] && n + 1 < sizeof clean; n++)
-        clean[n] = (char)((unsigned char)text[n] < 0x80 ? text[n] : '?');
-    clean[n] = '\0';
-    yyjson_mut_obj_add_strcpy(doc, object, key, clean);
-}
-
 static void put_item(yyjson_mut_doc *doc, yyjson_mut_val *list, const wfi_compared *item)
 {
     yyjson_mut_val *object = yyjson_mut_arr_add_obj(doc, list);
@@ -148,7 +135,7 @@ static void put_item(yyjson_mut_doc *doc, yyjson_mut_val *list, const wfi_compar
     yyjson_mut_obj_add_str(doc, object, "problem", item->problem);
     yyjson_mut_obj_add_real(doc, object, "budget_seconds", item->budget_seconds);
     if (*item->error) {
-        put_clean(doc, object, "error", item->error);
+        wfi_json_put_text(doc, object, "error", item->error);
         return;
     }
     yyjson_mut_obj_add_uint(doc, object, "measured", item->measured);
@@ -169,45 +156,22 @@ static void put_item(yyjson_mut_doc *doc, yyjson_mut_val *list, const wfi_compar
     }
 }
 
-static char *print(const wfi_comparison_file *file, size_t *length)
+bool wfi_comparison_write(const char *path, const wfi_comparison_file *file, wfi_io_error *error)
 {
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
-    yyjson_mut_val *root = doc ? yyjson_mut_obj(doc) : NULL;
-    if (!root) {
-        yyjson_mut_doc_free(doc);
-        return NULL;
-    }
+    if (!doc)
+        return wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: out of memory", path);
+    yyjson_mut_val *root = yyjson_mut_obj(doc);
     yyjson_mut_doc_set_root(doc, root);
     yyjson_mut_obj_add_str(doc, root, "schema", WFI_COMPARISON_SCHEMA);
     yyjson_mut_obj_add_str(doc, root, "wavefit", wf_version());
     yyjson_mut_val *device = yyjson_mut_obj_add_obj(doc, root, "device");
-    put_clean(doc, device, "name", file->device);
-    put_clean(doc, device, "driver", file->driver);
+    wfi_json_put_text(doc, device, "name", file->device);
+    wfi_json_put_text(doc, device, "driver", file->driver);
     yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, root, "comparisons");
     for (uint32_t i = 0; i < file->count; i++)
         put_item(doc, list, &file->items[i]);
-    char *text = yyjson_mut_write(doc, YYJSON_WRITE_PRETTY, length);
+    const bool ok = wfi_json_write(path, doc, error);
     yyjson_mut_doc_free(doc);
-    return text;
-}
-
-bool wfi_comparison_write(const char *path, const wfi_comparison_file *file, wfi_io_error *error)
-{
-    size_t length = 0;
-    wfi_atomic_file out;
-    char *text = print(file, &length);
-    if (!text)
-        return wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: out of memory", path);
-    bool ok = true;
-    if (strcmp(path, "-") == 0) {
-        ok = fprintf(stdout, "%s\n", text) > 0 && fflush(stdout) == 0;
-        if (!ok)
-            wfi_io_set_error(error, WFI_IO_SYSTEM, "standard output cannot be written");
-    } else if ((ok = wfi_atomic_open(&out, path, error))) {
-        wfi_atomic_write(&out, text, length);
-        wfi_atomic_write(&out, "\n", 1);
-        ok = wfi_atomic_commit(&out, error);
-    }
-    free(text);
     return ok;
 }

@@ -1,13 +1,12 @@
 #include "io/results.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <yyjson.h>
 
-#include "io/atomic_file.h"
+#include "io/json.h"
 
 const char *wfi_status_name(wfi_status status)
 {
@@ -38,19 +37,6 @@ void wfi_result_case_extra(wfi_result_case *c, const char *name, double number)
 
 /* ------------------------------------------------------------------------------------- pieces */
 
-/* Strings are copied: drivers' names need not be valid UTF-8, which JSON demands. */
-static void put_text(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key, const char *text)
-{
-    char clean[1024];
-    size_t n = 0;
-    if (!text || !*text)
-        return;
-    for (; *text && n + 1 < sizeof clean; text++)
-        clean[n++] = (unsigned char)*text < 0x80 ? *text : '?';
-    clean[n] = '\0';
-    yyjson_mut_obj_add_strcpy(doc, object, key, clean);
-}
-
 /* Whole numbers without a fraction, absent when not finite. */
 static void put_number(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key, double value)
 {
@@ -67,7 +53,7 @@ static void put_facts(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_fac
 {
     for (uint32_t i = 0; i < count; i++)
         if (facts[i].text)
-            put_text(doc, object, facts[i].name, facts[i].text);
+            wfi_json_put_text(doc, object, facts[i].name, facts[i].text);
         else
             put_number(doc, object, facts[i].name, facts[i].number);
 }
@@ -92,7 +78,8 @@ static yyjson_mut_val *limits_of(yyjson_mut_doc *doc, const wf_caps *caps)
     yyjson_mut_val *limits = yyjson_mut_obj(doc);
     yyjson_mut_val *size = yyjson_mut_arr_with_uint32(doc, caps->max_group_size, 3);
     yyjson_mut_val *groups = yyjson_mut_arr_with_uint32(doc, caps->max_groups, 3);
-    put_text(doc, limits, "profile", caps->limits == WF_LIMITS_MINIMUM ? "minimum" : "device");
+    wfi_json_put_text(doc, limits, "profile",
+                      caps->limits == WF_LIMITS_MINIMUM ? "minimum" : "device");
     yyjson_mut_obj_add_uint(doc, limits, "max_invocations", caps->max_invocations);
     yyjson_mut_obj_add_val(doc, limits, "max_group_size", size);
     yyjson_mut_obj_add_val(doc, limits, "max_groups", groups);
@@ -177,19 +164,19 @@ static yyjson_mut_val *device_of(yyjson_mut_doc *doc, const wf_caps *caps)
     char version[48];
     yyjson_mut_val *device = yyjson_mut_obj(doc);
     yyjson_mut_obj_add_uint(doc, device, "index", caps->index);
-    put_text(doc, device, "name", caps->name);
-    put_text(doc, device, "type", type_name(caps->device_type));
+    wfi_json_put_text(doc, device, "name", caps->name);
+    wfi_json_put_text(doc, device, "type", type_name(caps->device_type));
     yyjson_mut_obj_add_uint(doc, device, "vendor_id", caps->vendor_id);
     yyjson_mut_obj_add_uint(doc, device, "device_id", caps->device_id);
     put_hex(doc, device, "uuid", caps->uuid, sizeof caps->uuid);
     snprintf(version, sizeof version, "%u.%u.%u", VK_API_VERSION_MAJOR(caps->api_version),
              VK_API_VERSION_MINOR(caps->api_version), VK_API_VERSION_PATCH(caps->api_version));
-    put_text(doc, device, "api_version", version);
+    wfi_json_put_text(doc, device, "api_version", version);
     yyjson_mut_val *driver = yyjson_mut_obj_add_obj(doc, device, "driver");
     yyjson_mut_obj_add_uint(doc, driver, "id", caps->driver_id);
     yyjson_mut_obj_add_uint(doc, driver, "version", caps->driver_version);
-    put_text(doc, driver, "name", caps->driver_name);
-    put_text(doc, driver, "info", caps->driver_info);
+    wfi_json_put_text(doc, driver, "name", caps->driver_name);
+    wfi_json_put_text(doc, driver, "info", caps->driver_info);
     yyjson_mut_obj_add_val(doc, device, "limits", limits_of(doc, caps));
     put_subgroup(doc, device, caps);
     yyjson_mut_obj_add_val(doc, device, "features", features_of(doc, caps));
@@ -206,13 +193,13 @@ static yyjson_mut_val *device_of(yyjson_mut_doc *doc, const wf_caps *caps)
 
 static void put_plan(yyjson_mut_doc *doc, yyjson_mut_val *object, const wf_plan_info *plan)
 {
-    put_text(doc, object, "variant", plan->variant);
+    wfi_json_put_text(doc, object, "variant", plan->variant);
     yyjson_mut_val *constants = yyjson_mut_obj_add_obj(doc, object, "constants");
     for (uint32_t i = 0; i < plan->constant_count; i++)
         yyjson_mut_obj_add_uint(doc, constants, plan->constants[i].name, plan->constants[i].value);
     if (plan->dispatches == 0) /* what was asked for, but could not be made */
         return;
-    put_text(doc, object, "chosen_by", plan->chosen_by);
+    wfi_json_put_text(doc, object, "chosen_by", plan->chosen_by);
     yyjson_mut_obj_add_uint(doc, object, "dispatches", plan->dispatches);
     put_number(doc, object, "flops", plan->flops);
     put_number(doc, object, "least_bytes", plan->least_bytes);
@@ -220,8 +207,8 @@ static void put_plan(yyjson_mut_doc *doc, yyjson_mut_val *object, const wf_plan_
 
 static void put_timing(yyjson_mut_doc *doc, yyjson_mut_val *object, const wf_timing *timing)
 {
-    put_text(doc, object, "clock", timing->gpu_clock ? "gpu" : "host");
-    put_text(doc, object, "cache", timing->cold ? "cold" : "hot");
+    wfi_json_put_text(doc, object, "clock", timing->gpu_clock ? "gpu" : "host");
+    wfi_json_put_text(doc, object, "cache", timing->cold ? "cold" : "hot");
     yyjson_mut_val *time = yyjson_mut_obj_add_obj(doc, object, "time_us");
     put_number(doc, time, "median", timing->median_us);
     put_number(doc, time, "min", timing->min_us);
@@ -256,14 +243,14 @@ static void put_kernel(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_re
     yyjson_mut_obj_add_uint(doc, out, "shared_bytes", kernel->shared_bytes);
     yyjson_mut_obj_add_uint(doc, out, "subgroup_size", kernel->subgroup_size);
     put_number(doc, out, "occupancy", c->occupancy);
-    put_text(doc, out, "occupancy_limit", c->occupancy_limit);
-    put_text(doc, out, "occupancy_source", c->occupancy_source);
+    wfi_json_put_text(doc, out, "occupancy_limit", c->occupancy_limit);
+    wfi_json_put_text(doc, out, "occupancy_source", c->occupancy_source);
     if (kernel->statistic_count == 0)
         return;
     yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, out, "statistics");
     for (uint32_t i = 0; i < kernel->statistic_count; i++) {
         yyjson_mut_val *item = yyjson_mut_arr_add_obj(doc, list);
-        put_text(doc, item, "name", kernel->statistics[i].name);
+        wfi_json_put_text(doc, item, "name", kernel->statistics[i].name);
         put_number(doc, item, "value", kernel->statistics[i].value);
     }
 }
@@ -273,13 +260,13 @@ static void put_study(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_res
     if (!study->kind)
         return;
     yyjson_mut_val *out = yyjson_mut_obj_add_obj(doc, object, "study");
-    put_text(doc, out, "kind", study->kind);
+    wfi_json_put_text(doc, out, "kind", study->kind);
     if (study->step)
         yyjson_mut_obj_add_uint(doc, out, "step", study->step);
-    put_text(doc, out, "summary", study->summary);
-    put_text(doc, out, "source", study->source);
+    wfi_json_put_text(doc, out, "summary", study->summary);
+    wfi_json_put_text(doc, out, "source", study->source);
     put_number(doc, out, "gain", study->gain);
-    put_text(doc, out, "over", study->over);
+    wfi_json_put_text(doc, out, "over", study->over);
     put_number(doc, out, "value", study->value);
 }
 
@@ -296,9 +283,9 @@ static void put_explained(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi
     yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, object, "advice");
     for (uint32_t i = 0; i < c->advice_count; i++) {
         yyjson_mut_val *item = yyjson_mut_arr_add_obj(doc, list);
-        put_text(doc, item, "rule", c->advice[i].rule);
-        put_text(doc, item, "text", c->advice[i].text);
-        put_text(doc, item, "command", c->advice[i].command);
+        wfi_json_put_text(doc, item, "rule", c->advice[i].rule);
+        wfi_json_put_text(doc, item, "text", c->advice[i].text);
+        wfi_json_put_text(doc, item, "command", c->advice[i].command);
         put_number(doc, item, "gain", c->advice[i].gain);
     }
 }
@@ -309,7 +296,7 @@ static void put_floor(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_res
         return;
     yyjson_mut_val *out = yyjson_mut_obj_add_obj(doc, object, "floor");
     put_number(doc, out, "us", c->floor_us);
-    put_text(doc, out, "by", c->floor_by);
+    wfi_json_put_text(doc, out, "by", c->floor_by);
     if (c->has_timing)
         put_number(doc, out, "percent", c->floor_us / c->timing.median_us * 100);
 }
@@ -340,12 +327,12 @@ static void put_sustained(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi
 static yyjson_mut_val *case_of(yyjson_mut_doc *doc, const wfi_result_case *c)
 {
     yyjson_mut_val *object = yyjson_mut_obj(doc);
-    put_text(doc, object, "family", c->family);
-    put_text(doc, object, "name", c->name);
+    wfi_json_put_text(doc, object, "family", c->family);
+    wfi_json_put_text(doc, object, "name", c->name);
     put_facts(doc, yyjson_mut_obj_add_obj(doc, object, "problem"), c->facts, c->fact_count);
-    put_text(doc, object, "type", c->type);
-    put_text(doc, object, "status", wfi_status_name(c->status));
-    put_text(doc, object, "reason", c->reason);
+    wfi_json_put_text(doc, object, "type", c->type);
+    wfi_json_put_text(doc, object, "status", wfi_status_name(c->status));
+    wfi_json_put_text(doc, object, "reason", c->reason);
     if (c->has_plan || c->plan.variant)
         put_plan(doc, object, &c->plan);
     if (c->has_timing)
@@ -353,13 +340,13 @@ static yyjson_mut_val *case_of(yyjson_mut_doc *doc, const wfi_result_case *c)
     if (isfinite(c->rate)) {
         yyjson_mut_val *rate = yyjson_mut_obj_add_obj(doc, object, "rate");
         put_number(doc, rate, "value", c->rate);
-        put_text(doc, rate, "unit", c->rate_unit);
+        wfi_json_put_text(doc, rate, "unit", c->rate_unit);
     }
     put_number(doc, object, "bandwidth_gbs", c->gbs);
     if (isfinite(c->percent)) {
         yyjson_mut_val *percent = yyjson_mut_obj_add_obj(doc, object, "percent");
         put_number(doc, percent, "value", c->percent);
-        put_text(doc, percent, "of", c->percent_of);
+        wfi_json_put_text(doc, percent, "of", c->percent_of);
     }
     if (c->has_check)
         put_check(doc, object, &c->check);
@@ -377,31 +364,6 @@ static yyjson_mut_val *case_of(yyjson_mut_doc *doc, const wfi_result_case *c)
 }
 
 /* ------------------------------------------------------------------------------------- writing */
-
-static bool write_doc(const char *path, yyjson_mut_doc *doc, wfi_io_error *error)
-{
-    yyjson_write_err cause = {0};
-    size_t length = 0;
-    wfi_atomic_file out;
-    char *text = yyjson_mut_write_opts(doc, YYJSON_WRITE_PRETTY, NULL, &length, &cause);
-    if (!text)
-        return wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: %s", path,
-                           cause.msg ? cause.msg : "out of memory");
-    bool ok = true;
-    if (strcmp(path, "-") == 0) {
-        ok = fwrite(text, 1, length, stdout) == length && fputc('\n', stdout) == '\n' &&
-             fflush(stdout) == 0;
-        ok = ok || errno == EPIPE; /* who reads it had enough */
-        if (!ok)
-            wfi_io_set_error(error, WFI_IO_SYSTEM, "standard output cannot be written");
-    } else if ((ok = wfi_atomic_open(&out, path, error))) {
-        wfi_atomic_write(&out, text, length);
-        wfi_atomic_write(&out, "\n", 1);
-        ok = wfi_atomic_commit(&out, error);
-    }
-    free(text);
-    return ok;
-}
 
 static void put_heading(yyjson_mut_doc *doc, yyjson_mut_val *root, const char *schema)
 {
@@ -422,10 +384,10 @@ static void put_peaks(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_res
     for (uint32_t i = 0; i < count; i++) {
         const wfi_result_peak *p = &peaks[i];
         yyjson_mut_val *out = yyjson_mut_arr_add_obj(doc, list);
-        put_text(doc, out, "name", p->name);
-        put_text(doc, out, "unit", p->unit);
-        put_text(doc, out, "status", wfi_status_name(p->status));
-        put_text(doc, out, "reason", p->reason);
+        wfi_json_put_text(doc, out, "name", p->name);
+        wfi_json_put_text(doc, out, "unit", p->unit);
+        wfi_json_put_text(doc, out, "status", wfi_status_name(p->status));
+        wfi_json_put_text(doc, out, "reason", p->reason);
         if (p->status != WFI_STATUS_OK)
             continue;
         put_number(doc, out, "value", p->peak.value);
@@ -433,8 +395,8 @@ static void put_peaks(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_res
             yyjson_mut_obj_add_uint(doc, out, "bytes", p->peak.bytes);
         put_number(doc, out, "spread", p->peak.spread);
         yyjson_mut_obj_add_uint(doc, out, "count", p->peak.count);
-        put_text(doc, out, "clock", p->peak.gpu_clock ? "gpu" : "host");
-        put_text(doc, out, "how", p->peak.how);
+        wfi_json_put_text(doc, out, "clock", p->peak.gpu_clock ? "gpu" : "host");
+        wfi_json_put_text(doc, out, "how", p->peak.how);
     }
 }
 
@@ -457,7 +419,7 @@ bool wfi_results_write(const char *path, const wfi_results *results, wfi_io_erro
     yyjson_mut_val *cases = yyjson_mut_obj_add_arr(doc, root, "cases");
     for (uint32_t i = 0; i < results->case_count; i++)
         yyjson_mut_arr_append(cases, case_of(doc, &results->cases[i]));
-    const bool ok = write_doc(path, doc, error);
+    const bool ok = wfi_json_write(path, doc, error);
     yyjson_mut_doc_free(doc);
     return ok;
 }
@@ -472,7 +434,7 @@ bool wfi_devices_write(const char *path, const wf_caps *caps, uint32_t count, wf
     yyjson_mut_val *devices = yyjson_mut_obj_add_arr(doc, root, "devices");
     for (uint32_t i = 0; i < count; i++)
         yyjson_mut_arr_append(devices, device_of(doc, &caps[i]));
-    const bool ok = write_doc(path, doc, error);
+    const bool ok = wfi_json_write(path, doc, error);
     yyjson_mut_doc_free(doc);
     return ok;
 }
