@@ -2,10 +2,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "tool/bench_matrices.h"
 #include "tool/cases.h"
+#include "tool/clock.h"
 #include "tool/commands.h"
 #include "tool/progress.h"
 #include "tool/report_page.h"
@@ -48,13 +48,6 @@ static const bench_line suite[] = {
     {WF_FAMILY_MATMUL, "4096^3", 4096, 4096, 4096, WF_TYPE_F32, true, false},
     {WF_FAMILY_MATMUL, "8192^3", 8192, 8192, 8192, WF_TYPE_F32, false, false},
 };
-
-static double host_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 static bool make_matrix(const bench_line *line, uint64_t seed, wfi_csr *out)
 {
@@ -130,7 +123,7 @@ static uint32_t run_suite(wfi_session *session, bool quick, wfi_result_case *cas
 {
     const bool cpu = session->caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
     const bool quiet = session->common->quiet;
-    const double start = host_seconds();
+    const double start = wfi_clock_seconds();
     const double budget = quick ? 0.4 : 1.5;
     const size_t lines = sizeof suite / sizeof *suite;
     uint32_t count = 0;
@@ -142,7 +135,7 @@ static uint32_t run_suite(wfi_session *session, bool quick, wfi_result_case *cas
         wfi_progress_show(quiet, (double)i / (double)lines, line->name);
         if (wfi_interrupted())
             leave_out(line, WFI_STATUS_CANCELLED, "interrupted", out);
-        else if (quick && host_seconds() - start > QUICK_SECONDS)
+        else if (quick && wfi_clock_seconds() - start > QUICK_SECONDS)
             leave_out(line, WFI_STATUS_SKIPPED, "the quick suite's time was spent", out);
         else if (line_bytes(line) > MEMORY_SHARE * wfi_session_available(session))
             leave_out(line, WFI_STATUS_SKIPPED, "over half of the memory that the device has left",
@@ -208,22 +201,12 @@ static void print_results(wfi_session *session, const wfi_result_case *cases, ui
     wfi_table_print(&table);
 }
 
-/* Failed checks and errors fail the run; what is unsupported or skipped does not. */
-static int verdict(const wfi_result_case *cases, uint32_t count)
+static bool any_ran(const wfi_result_case *cases, uint32_t count)
 {
-    uint32_t bad = 0, good = 0, cancelled = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        bad += cases[i].status == WFI_STATUS_FAILED || cases[i].status == WFI_STATUS_ERROR;
-        good += cases[i].status == WFI_STATUS_OK;
-        cancelled += cases[i].status == WFI_STATUS_CANCELLED;
-    }
-    if (bad)
-        return wfi_run_error("bench: %u of %u cases failed", bad, count);
-    if (cancelled)
-        return wfi_run_error("bench: interrupted, %u of %u cases ran", good, count);
-    if (!good)
-        return wfi_run_error("bench: no case could run on this device");
-    return WFI_EXIT_DONE;
+    for (uint32_t i = 0; i < count; i++)
+        if (cases[i].status == WFI_STATUS_OK)
+            return true;
+    return false;
 }
 
 int wfi_tool_bench(int argc, char **argv)
@@ -266,7 +249,9 @@ int wfi_tool_bench(int argc, char **argv)
         return code;
     const uint32_t count = run_suite(&session, quick, cases);
     print_results(&session, cases, count);
-    code = verdict(cases, count);
+    code = wfi_cases_exit("bench", "cases", cases, count);
+    if (code == WFI_EXIT_DONE && !any_ran(cases, count))
+        code = wfi_run_error("bench: no case could run on this device");
     int written = wfi_session_write(&session, argc, argv, cases, count);
     if (common.json && written == WFI_EXIT_DONE)
         written = wfi_report_beside(common.json);

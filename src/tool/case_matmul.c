@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/case_parts.h"
 #include "tool/cases.h"
 #include "tool/random.h"
 
@@ -107,11 +108,8 @@ static wf_result verify(const wfi_session *session, work *w, wfi_result_case *ou
         result = wf_matmul_check(&w->params, &inputs, w->product,
                                  affordable < 64 ? 64 : (uint64_t)affordable, session->common->seed,
                                  &out->check);
-    out->has_check = result == WF_SUCCESS;
-    if (out->has_check && !(out->check.error_over_bound <= 1))
-        wfi_case_fail_text(out, WFI_STATUS_FAILED,
-                           "matmul %s: element %llu is %.3g times its error bound off", out->name,
-                           (unsigned long long)out->check.worst, out->check.error_over_bound);
+    if (result == WF_SUCCESS)
+        wfi_case_checked(out, "element", out->check.worst);
     return result;
 }
 
@@ -119,17 +117,12 @@ static wf_result measure(wfi_session *session, const wfi_matmul_request *r, work
                          wfi_result_case *out)
 {
     const wf_bindings bindings = bindings_of(w);
-    const wf_measure_params params = {.size = sizeof params,
-                                      .repeat = session->common->repeat,
-                                      .budget_seconds = r->budget_seconds};
-    wfi_case_stage(session, out, 3, 3, "timing");
-    wf_result result = wf_plan_measure(w->plan, &bindings, &params, &out->timing);
+    wf_result result = wfi_case_time(session, w->plan, &bindings, r->budget_seconds, out);
     if (result != WF_SUCCESS)
         return result;
     const bool narrow = r->type != WF_TYPE_F32 && r->type != WF_TYPE_F64;
-    out->has_timing = true;
-    out->rate = out->plan.flops / out->timing.median_us * 1e-3;
-    out->rate_unit = r->type == WF_TYPE_I8 ? "GOPS" : "GFLOPS";
+    if (r->type == WF_TYPE_I8)
+        out->rate_unit = "GOPS";
     /* Narrow types are no common yardstick: what a device does with them differs by instruction. */
     out->percent =
         narrow ? (double)NAN : out->rate * 1e9 / wfi_session_fma_rate(session, r->type) * 100;

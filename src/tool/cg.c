@@ -9,6 +9,7 @@
 #include "tool/bench_matrices.h"
 #include "tool/cases.h"
 #include "tool/commands.h"
+#include "tool/path.h"
 #include "tool/progress.h"
 #include "tool/random.h"
 #include "tool/table.h"
@@ -73,8 +74,7 @@ static int read_matrix(solve *s)
     if (a->poisson5)
         return generate(s, "--poisson5", a->poisson5, MOST_SIDE5, 2, wfi_make_poisson5);
     s->name = s->common->positional[0];
-    const char *slash = strrchr(s->name, '/');
-    snprintf(s->title, sizeof s->title, "%s", slash ? slash + 1 : s->name);
+    snprintf(s->title, sizeof s->title, "%s", wfi_path_name(s->name));
     wfi_progress_part(s->common->quiet, (double)NAN, "reading the matrix");
     const bool read = wfi_matrix_market_read(s->name, &s->csr, &error);
     wfi_progress_clear(s->common->quiet);

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "tool/sort.h"
+
 #define SLOWER 0.95       /* of the best rate */
 #define LEAST_TO_SETTLE 8 /* windows of work */
 
@@ -31,12 +33,6 @@ void wfi_curve_free(wfi_curve *curve)
     *curve = (wfi_curve){0};
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The last quarter of the n rates of work; sorts them. */
 static void settle(double *rates, uint32_t n, wfi_sustained *out)
 {
@@ -44,7 +40,7 @@ static void settle(double *rates, uint32_t n, wfi_sustained *out)
     double *last = rates + n - tail;
     if (n < LEAST_TO_SETTLE)
         return;
-    qsort(last, tail, sizeof *last, compare_doubles);
+    wfi_sort(last, tail);
     out->settled = tail % 2 ? last[tail / 2] : (last[tail / 2 - 1] + last[tail / 2]) / 2;
     out->settled_spread = (last[tail - 1] - last[0]) / out->settled;
 }

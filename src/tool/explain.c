@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "tool/clock.h"
 #include "tool/commands.h"
 #include "tool/explain_print.h"
 #include "tool/progress.h"
@@ -15,13 +15,6 @@
 #define MOST_MOVED (256.0 * 1024 * 1024) /* bytes of a transfer that is timed; more is scaled */
 #define CACHE_BYTES (UINT64_C(4) << 20)  /* a set that every GPU's last-level cache holds */
 #define STEPS 9
-
-static double host_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec * 1e-3;
-}
 
 /* The value of a ceiling; NaN where it is unsupported or interrupted. */
 static double ceiling(wfi_session *session, const char *name, uint64_t bytes)
@@ -49,10 +42,10 @@ static double transfer_us(wfi_session *session, double bytes, bool up)
                             : WF_ERROR_OUT_OF_HOST_MEMORY;
     /* The first also makes the staging memory; the faster of the next two counts. */
     for (int i = 0; i < 3 && result == WF_SUCCESS; i++) {
-        const double start = host_us();
+        const double start = wfi_clock_seconds();
         result =
             up ? wf_buffer_write(buffer, 0, host, size) : wf_buffer_read(buffer, 0, host, size);
-        const double us = host_us() - start;
+        const double us = (wfi_clock_seconds() - start) * 1e6;
         if (i > 0 && (best == 0 || us < best))
             best = us;
     }

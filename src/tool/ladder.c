@@ -92,20 +92,6 @@ static void print_ladder(const wfi_session *session, const wfi_study *study,
             printf("%4u  %s\n", cases[i].study.step, cases[i].study.source);
 }
 
-static int verdict(const wfi_result_case *cases, uint32_t count)
-{
-    uint32_t bad = 0, cancelled = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        bad += cases[i].status == WFI_STATUS_FAILED || cases[i].status == WFI_STATUS_ERROR;
-        cancelled += cases[i].status == WFI_STATUS_CANCELLED;
-    }
-    if (bad)
-        return wfi_run_error("ladder: %u of %u steps failed", bad, count);
-    if (cancelled)
-        return wfi_run_error("ladder: interrupted, %u of %u steps were left", cancelled, count);
-    return WFI_EXIT_DONE;
-}
-
 static int run(wfi_session *session, const wfi_study *study, int argc, char **argv)
 {
     const uint32_t count = wf_family_variant_count(study->family);
@@ -120,7 +106,7 @@ static int run(wfi_session *session, const wfi_study *study, int argc, char **ar
     wfi_progress_clear(session->common->quiet);
     add_gains(cases, count);
     print_ladder(session, study, cases, count);
-    const int code = verdict(cases, count);
+    const int code = wfi_cases_exit("ladder", "steps", cases, count);
     const int written = wfi_session_write(session, argc, argv, cases, count);
     free(cases);
     return code != WFI_EXIT_DONE ? code : written;

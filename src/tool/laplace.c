@@ -3,11 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "io/npy.h"
 #include "io/png_image.h"
+#include "tool/clock.h"
 #include "tool/commands.h"
+#include "tool/path.h"
 #include "tool/picture.h"
 #include "tool/progress.h"
 #include "tool/session.h"
@@ -42,12 +43,6 @@ static void free_solve(solve *s)
     free(s->u);
 }
 
-static bool has_ending(const char *path, const char *ending)
-{
-    const size_t length = strlen(path), end = strlen(ending);
-    return length > end && strcmp(path + length - end, ending) == 0;
-}
-
 /* ---------------------------------------------------------------------------------------- input */
 
 /* A number over 0, and below `most` if that is finite. */
@@ -75,9 +70,9 @@ static int parse_method(const arguments *a, wf_laplace_params *p)
 
 static int parse_output(const arguments *a)
 {
-    if (!a->output || has_ending(a->output, ".npy"))
+    if (!a->output || wfi_path_ends_in(a->output, ".npy"))
         return WFI_EXIT_DONE;
-    if (!has_ending(a->output, ".png"))
+    if (!wfi_path_ends_in(a->output, ".png"))
         return wfi_usage_error("-o '%s' is not a file .npy or .png", a->output);
     if (!wfi_png_available())
         return wfi_run_error("%s: wavefit was built without libpng; name a file .npy", a->output);
@@ -290,20 +285,13 @@ static int write_field(const solve *s)
     const char *path = s->args->output;
     if (!path)
         return WFI_EXIT_DONE;
-    const bool ok = has_ending(path, ".png")
+    const bool ok = wfi_path_ends_in(path, ".png")
                         ? wfi_picture_write(path, p->type, p->nx, p->ny, s->u, &error)
                         : wfi_npy_write(path, p->type, 2, shape, s->u, &error);
     return ok ? WFI_EXIT_DONE : wfi_run_error("%s", error.text);
 }
 
 /* ------------------------------------------------------------------------------------------ run */
-
-static double now_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 static bool show(void *user, uint32_t iterations, double residual)
 {
@@ -312,7 +300,7 @@ static bool show(void *user, uint32_t iterations, double residual)
                              : s->params.type == WF_TYPE_F64 ? 1e-10
                                                              : 1e-4;
     char text[80];
-    if (now_seconds() - s->start > BAR_AFTER_SECONDS) {
+    if (wfi_clock_seconds() - s->start > BAR_AFTER_SECONDS) {
         snprintf(text, sizeof text, "iteration %u, residual %.2e", iterations, residual);
         wfi_progress_show(s->common->quiet, fmin(fmax(log(residual) / log(tolerance), 0), 1), text);
     }
@@ -340,7 +328,7 @@ static int run_solve(wfi_session *session, solve *s, wfi_result_case *c)
     s->params.user = s;
     s->result = (wf_laplace_result){.size = sizeof s->result};
     wfi_interrupted(); /* from here on Ctrl-C ends the iterations, not the program */
-    s->start = now_seconds();
+    s->start = wfi_clock_seconds();
     const wf_result solved = wf_laplace_solve(session->device, &s->params, s->u, &s->result);
     wfi_progress_clear(s->common->quiet);
     if (solved != WF_SUCCESS && solved != WF_ERROR_CANCELLED)

@@ -225,16 +225,12 @@ static void print_peaks(const wfi_session *session, const wfi_result_peak *peaks
 
 static int verdict(const wfi_result_peak *peaks, uint32_t count)
 {
-    uint32_t errors = 0, cancelled = 0;
+    uint32_t bad = 0, cancelled = 0;
     for (uint32_t i = 0; i < count; i++) {
-        errors += peaks[i].status == WFI_STATUS_ERROR;
+        bad += peaks[i].status == WFI_STATUS_ERROR;
         cancelled += peaks[i].status == WFI_STATUS_CANCELLED;
     }
-    if (errors)
-        return wfi_run_error("peaks: %u of %u ceilings could not be measured", errors, count);
-    if (cancelled)
-        return wfi_run_error("peaks: interrupted, %u of %u were left", cancelled, count);
-    return WFI_EXIT_DONE;
+    return wfi_counts_exit("peaks", "ceilings", bad, cancelled, count);
 }
 
 /* Every name in `only` must be a ceiling's. */

@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "tool/clock.h"
 
 #define WIDTH 24
 #define COLUMNS 80            /* where the terminal does not tell */
@@ -24,21 +25,15 @@ static bool shown(bool quiet)
     return !quiet && isatty(STDERR_FILENO);
 }
 
-static double now_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 /* Seconds left, if what is left goes as fast as what is done; < 0: not known yet. */
 static double seconds_left(double fraction)
 {
     static double start, last = 2;
     if (fraction < last)
-        start = now_seconds();
+        start = wfi_clock_seconds();
     last = fraction;
-    return fraction < TELLING_FRACTION ? -1 : (now_seconds() - start) * (1 - fraction) / fraction;
+    return fraction < TELLING_FRACTION ? -1
+                                       : (wfi_clock_seconds() - start) * (1 - fraction) / fraction;
 }
 
 /* A line that is longer than the terminal could not be drawn over. */

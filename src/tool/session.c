@@ -120,6 +120,28 @@ int wfi_case_exit(const wfi_result_case *c, wf_result result)
     return code == WFI_EXIT_DONE ? WFI_EXIT_FAILED : code;
 }
 
+int wfi_counts_exit(const char *command, const char *things, uint32_t failed, uint32_t cancelled,
+                    uint32_t count)
+{
+    if (failed)
+        return wfi_run_error("%s: %u of %u %s failed", command, failed, count, things);
+    if (cancelled)
+        return wfi_run_error("%s: interrupted, %u of %u %s were left", command, cancelled, count,
+                             things);
+    return WFI_EXIT_DONE;
+}
+
+int wfi_cases_exit(const char *command, const char *things, const wfi_result_case *cases,
+                   uint32_t count)
+{
+    uint32_t failed = 0, cancelled = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        failed += cases[i].status == WFI_STATUS_FAILED || cases[i].status == WFI_STATUS_ERROR;
+        cancelled += cases[i].status == WFI_STATUS_CANCELLED;
+    }
+    return wfi_counts_exit(command, things, failed, cancelled, count);
+}
+
 double wfi_session_copy_bandwidth(wfi_session *session)
 {
     double rate;

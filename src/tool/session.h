@@ -27,6 +27,13 @@ void wfi_session_close(wfi_session *session);
 int wfi_session_error(wfi_session *session, wf_result result);
 /* The same for what a case says of itself: WFI_EXIT_DONE when it is ok. Prints its reason. */
 int wfi_case_exit(const wfi_result_case *c, wf_result result);
+/* The same for the `things` ("cases", "steps") that a command has run: failed checks and errors fail
+ * the run, and so does an interruption; what is unsupported or skipped does not. */
+int wfi_cases_exit(const char *command, const char *things, const wfi_result_case *cases,
+                   uint32_t count);
+/* The same where they are counted already. */
+int wfi_counts_exit(const char *command, const char *things, uint32_t failed, uint32_t cancelled,
+                    uint32_t count);
 
 /* Fills a case's status and reason from a result that is not WF_SUCCESS. */
 void wfi_case_fail(wfi_session *session, wfi_result_case *c, wf_result result);

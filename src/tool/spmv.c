@@ -10,6 +10,7 @@
 #include "tool/commands.h"
 #include "tool/explain_spmv.h"
 #include "tool/generate.h"
+#include "tool/path.h"
 #include "tool/progress.h"
 #include "tool/vectors.h"
 
@@ -21,8 +22,7 @@ typedef struct arguments {
 /* The name of a matrix: its file's, without folders and .mtx[.gz]. */
 static void name_of(const char *path, char *name, size_t bytes)
 {
-    const char *slash = strrchr(path, '/');
-    snprintf(name, bytes, "%s", slash ? slash + 1 : path);
+    snprintf(name, bytes, "%s", wfi_path_name(path));
     char *end = strstr(name, ".mtx");
     if (end && end != name)
         *end = '\0';
@@ -68,12 +68,6 @@ static int run(const arguments *args, const wfi_common *common, const wfi_spmv_r
     return code != WFI_EXIT_DONE ? code : written;
 }
 
-static bool ends_in(const char *text, const char *end)
-{
-    const size_t length = strlen(text), wanted = strlen(end);
-    return length >= wanted && strcmp(text + length - wanted, end) == 0;
-}
-
 /* The matrix of the file or the generator; its name. */
 static int get_matrix(const arguments *args, const wfi_common *common, wfi_csr *matrix, char *name,
                       size_t bytes)
@@ -108,7 +102,7 @@ static int multiply(const arguments *args, const wfi_common *common, wfi_spmv_re
     wfi_io_error error;
     void *x = NULL;
     int code = get_matrix(args, common, &matrix, name, sizeof name);
-    if (code == WFI_EXIT_DONE && args->output && ends_in(args->output, ".mtx")) {
+    if (code == WFI_EXIT_DONE && args->output && wfi_path_ends_in(args->output, ".mtx")) {
         if (!wfi_matrix_market_write(args->output, &matrix, &error))
             code = wfi_run_error("%s", error.text);
         else if (!common->quiet)
@@ -140,7 +134,8 @@ static int parse(const arguments *args, const wfi_common *common, wfi_spmv_reque
     uint64_t vectors = 0;
     if ((args->generate != NULL) + common->positional_count != 1)
         return wfi_usage_error("spmv: give one of MATRIX.mtx, --generate KIND:SIZE");
-    if (args->output && !ends_in(args->output, ".mtx") && ends_in(args->output, ".gz"))
+    if (args->output && !wfi_path_ends_in(args->output, ".mtx") &&
+        wfi_path_ends_in(args->output, ".gz"))
         return wfi_usage_error("spmv: -o writes y.npy or m.mtx, not '%s'", args->output);
     if (args->type && !wfi_parse_type("--type", args->type, &request->type))
         return WFI_EXIT_USAGE;

@@ -8,6 +8,7 @@
 #include "io/matrix_market.h"
 #include "tool/generate.h"
 #include "tool/himeno_size.h"
+#include "tool/path.h"
 #include "tool/progress.h"
 
 void wfi_study_options(wfi_study *study, wfi_option *options)
@@ -57,10 +58,9 @@ static int get_matrix(wfi_study *study, const char *text, const wfi_common *comm
 static int parse_spmv(wfi_study *study, const wfi_common *common)
 {
     const char *text = study->matrix_text ? study->matrix_text : "poisson27:64";
-    const char *slash = strrchr(text, '/');
     if (study->type != WF_TYPE_F32 && study->type != WF_TYPE_F64)
         return wfi_usage_error("--type: sparse products are f32 or f64");
-    snprintf(study->name, sizeof study->name, "%.90s", slash ? slash + 1 : text);
+    snprintf(study->name, sizeof study->name, "%.90s", wfi_path_name(text));
     const int code = get_matrix(study, text, common);
     wfi_progress_clear(common->quiet);
     if (code == WFI_EXIT_DONE && (study->matrix.rows == 0 || study->matrix.columns == 0))

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "tool/clock.h"
 #include "tool/curve.h"
 #include "tool/progress.h"
 #include "tool/report_page.h"
@@ -31,17 +32,10 @@ typedef struct run {
     bool gpu_clock;
 } run;
 
-static double host_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 static void show(const run *r, const char *what, double rate)
 {
     char text[64], line[192];
-    const double at = host_seconds() - r->begin;
+    const double at = wfi_clock_seconds() - r->begin;
     if (isnan(rate)) {
         wfi_progress_show(r->session->common->quiet, at / r->sustained.asked_seconds, "a pause");
         return;
@@ -62,14 +56,14 @@ static void resize(run *r, double seconds)
 /* One window of work, at least WINDOW_SECONDS long. */
 static wf_result work(run *r, const char *name)
 {
-    const double start = host_seconds();
+    const double start = wfi_clock_seconds();
     double executions = 0, elapsed = 0;
     wf_result result = WF_SUCCESS;
     while (elapsed < WINDOW_SECONDS && result == WF_SUCCESS && !wfi_interrupted()) {
         double seconds = 0;
         result = wfi_load_run(&r->load, r->count, &seconds, &r->gpu_clock);
         executions += r->count;
-        elapsed = host_seconds() - start;
+        elapsed = wfi_clock_seconds() - start;
         resize(r, seconds);
     }
     if (result != WF_SUCCESS || elapsed <= 0)
@@ -83,14 +77,14 @@ static wf_result work(run *r, const char *name)
 
 static wf_result rest(run *r)
 {
-    const double start = host_seconds();
+    const double start = wfi_clock_seconds();
     const struct timespec nap = {0, (long)(NAP_SECONDS * 1e9)};
-    while (host_seconds() - start < r->sustained.pause_seconds && !wfi_interrupted()) {
+    while (wfi_clock_seconds() - start < r->sustained.pause_seconds && !wfi_interrupted()) {
         nanosleep(&nap, NULL);
         show(r, "", (double)NAN);
     }
     r->worked = 0;
-    return wfi_curve_add(&r->curve, start - r->begin, host_seconds() - start, (double)NAN)
+    return wfi_curve_add(&r->curve, start - r->begin, wfi_clock_seconds() - start, (double)NAN)
                ? WF_SUCCESS
                : WF_ERROR_OUT_OF_HOST_MEMORY;
 }
@@ -98,10 +92,10 @@ static wf_result rest(run *r)
 static wf_result run_all(run *r, const char *name)
 {
     wf_result result = WF_SUCCESS;
-    r->begin = host_seconds();
+    r->begin = wfi_clock_seconds();
     r->count = 1;
     while (result == WF_SUCCESS && !wfi_interrupted() &&
-           host_seconds() - r->begin < r->sustained.asked_seconds) {
+           wfi_clock_seconds() - r->begin < r->sustained.asked_seconds) {
         const bool tired = r->sustained.pause_seconds > 0 && r->worked >= r->sustained.work_seconds;
         result = tired ? rest(r) : work(r, name);
     }
@@ -198,7 +192,7 @@ static int run_case(run *r, wf_family family, wfi_result_case *c)
     /* What was interrupted is not checked: its rates stand as unverified. */
     if (result == WF_SUCCESS && cancelled)
         wfi_case_fail_text(c, WFI_STATUS_CANCELLED, "interrupted after %.0f s",
-                           host_seconds() - r->begin);
+                           wfi_clock_seconds() - r->begin);
     else if (result == WF_SUCCESS)
         result = wfi_load_check(r->session, &r->load, c);
     print_results(r, c);

@@ -180,22 +180,6 @@ static void print_sweep(const wfi_session *session, const wfi_study *study, cons
         printf("\noccupancy is an estimate: %s\n", best->occupancy_source);
 }
 
-static int verdict(const wfi_result_case *cases, uint32_t count)
-{
-    uint32_t bad = 0, cancelled = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        bad += cases[i].status == WFI_STATUS_FAILED || cases[i].status == WFI_STATUS_ERROR;
-        cancelled += cases[i].status == WFI_STATUS_CANCELLED;
-    }
-    if (bad)
-        return wfi_run_error("sweep: %u of %u points failed", bad, count);
-    if (cancelled)
-        return wfi_run_error("sweep: interrupted, %u of %u points were left", cancelled, count);
-    if (!fastest(cases, count))
-        return wfi_run_error("sweep: no value could run: %.300s", cases[0].reason);
-    return WFI_EXIT_DONE;
-}
-
 static int run_points(wfi_session *session, const wfi_study *study, const char *variant,
                       const axes *a, const char *over, int argc, char **argv)
 {
@@ -209,7 +193,9 @@ static int run_points(wfi_session *session, const wfi_study *study, const char *
     }
     wfi_progress_clear(session->common->quiet);
     print_sweep(session, study, a, over, cases, count);
-    const int code = verdict(cases, count);
+    int code = wfi_cases_exit("sweep", "points", cases, count);
+    if (code == WFI_EXIT_DONE && !fastest(cases, count))
+        code = wfi_run_error("sweep: no value could run: %.300s", cases[0].reason);
     const int written = wfi_session_write(session, argc, argv, cases, count);
     free(cases);
     return code != WFI_EXIT_DONE ? code : written;

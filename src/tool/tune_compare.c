@@ -4,10 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "io/comparison.h"
+#include "tool/clock.h"
 #include "tool/progress.h"
+#include "tool/sort.h"
 #include "tool/table.h"
 
 #define FIRST_COLUMN 4 /* of the rivals */
@@ -17,13 +18,6 @@
 #define MODEL_WORST 40.0
 
 _Static_assert((int)WFI_TUNE_RIVALS == WFI_COMPARED_RIVALS, "the file has every rival");
-
-static double now_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 /* ----------------------------------------------------------------------------------- measuring */
 
@@ -83,13 +77,14 @@ static int measure(const wfi_compare_request *r, uint32_t index, wfi_comparison_
 
 static int measure_all(const wfi_compare_request *r, wfi_comparison_file *file)
 {
-    const double begun = now_seconds();
+    const double begun = wfi_clock_seconds();
     int code = WFI_EXIT_DONE;
     for (uint32_t i = 0; i < r->count && code == WFI_EXIT_DONE; i++) {
         const wfi_compared *there = find(file, &r->problems[i]);
         if (there && !*there->error)
             continue;
-        if (wfi_interrupted() || (r->slice_seconds > 0 && now_seconds() - begun > r->slice_seconds))
+        if (wfi_interrupted() ||
+            (r->slice_seconds > 0 && wfi_clock_seconds() - begun > r->slice_seconds))
             break;
         code = measure(r, i, file);
     }
@@ -114,12 +109,6 @@ static double loss_of(const wfi_compared *item, int rival)
     return us > 0 ? (us / best_of(item) - 1) * 100 : (double)NAN;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Losses of one rival over all problems. */
 typedef struct losses {
     uint32_t count, within; /* in TUNED_LOSS */
@@ -142,7 +131,7 @@ static losses losses_of(const wfi_compared *const *items, uint32_t count, int ri
             l.at = items[i];
         }
     }
-    qsort(l.values, l.count, sizeof *l.values, compare_doubles);
+    wfi_sort(l.values, l.count);
     l.median = l.count ? l.values[l.count / 2] : (double)NAN;
     return l;
 }
@@ -221,7 +210,7 @@ static void print_verdict(const wfi_compared *const *items, uint32_t count)
     for (uint32_t i = 0; i < count; i++)
         if (!isnan(apart(items[i])))
             between[pairs++] = apart(items[i]);
-    qsort(between, pairs, sizeof *between, compare_doubles);
+    wfi_sort(between, pairs);
     putchar('\n');
     snprintf(text, sizeof text, "tuned, within %g %% of the best: %u of %u", TUNED_LOSS,
              tuned.within, tuned.count);

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tool/clock.h"
 #include "tool/progress.h"
 
 #define KILL_SECONDS 10 /* how long a killed one may take to go */
@@ -28,13 +29,6 @@ typedef struct message {
         wfi_tune_outcome outcome;
     };
 } message;
-
-static double now_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 /* -------------------------------------------------------------------------------------- the child */
 
@@ -210,13 +204,13 @@ static int child_main(const wfi_tune_work *work, uint32_t first, double left, in
 {
     wfi_session session;
     child c = {work, first, to};
-    const double until = now_seconds() + left;
+    const double until = wfi_clock_seconds() + left;
     wfi_interrupted();
     int code = wfi_session_open_captured(&session, work->common);
     if (code != WFI_EXIT_DONE)
         return code;
     for (; code == WFI_EXIT_DONE && c.problem < work->count && !wfi_interrupted(); c.problem++) {
-        const double rest = until - now_seconds();
+        const double rest = until - wfi_clock_seconds();
         const double share = work->compare      ? fmin(work->budget_seconds, COMPARE_SECONDS)
                              : work->exhaustive ? work->budget_seconds
                                                 : rest / (work->count - c.problem);
@@ -302,14 +296,14 @@ static bool reap(pid_t pid, bool hangs, int *status)
 {
     if (hangs)
         kill(pid, SIGKILL);
-    const double until = now_seconds() + KILL_SECONDS;
+    const double until = wfi_clock_seconds() + KILL_SECONDS;
     for (;;) {
         const pid_t got = waitpid(pid, status, hangs ? WNOHANG : 0);
         if (got == pid)
             return true;
         if (got < 0 && errno != EINTR)
             return false;
-        if (hangs && now_seconds() > until)
+        if (hangs && wfi_clock_seconds() > until)
             return false;
         if (hangs)
             nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
@@ -352,14 +346,14 @@ static void report_loss(const parent *p, bool hangs, int status)
 int wfi_tune_run(const wfi_tune_work *work)
 {
     parent p = {.work = work};
-    const double until = now_seconds() + work->budget_seconds;
+    const double until = wfi_clock_seconds() + work->budget_seconds;
     uint32_t first = 0, losses = 0;
     for (uint32_t i = 0; i < work->count; i++)
         snprintf(work->outcomes[i].error, sizeof work->outcomes[i].error, "not begun");
     wfi_interrupted();
     while (first < work->count) {
         int status = 0;
-        if (!start(&p, first, until - now_seconds()))
+        if (!start(&p, first, until - wfi_clock_seconds()))
             return wfi_run_error("no child process can be started: %s", strerror(errno));
         const bool hangs = listen_to_child(&p);
         close(p.from);

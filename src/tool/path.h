@@ -1,0 +1,11 @@
+/* Names of files. */
+#ifndef WFI_TOOL_PATH_H
+#define WFI_TOOL_PATH_H
+
+#include <stdbool.h>
+
+bool wfi_path_ends_in(const char *path, const char *ending);
+/* What stands behind the last slash, in the path itself. */
+const char *wfi_path_name(const char *path);
+
+#endif
