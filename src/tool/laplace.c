@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/npy.h"
 #include "io/png_image.h"
 #include "tool/clock.h"
 #include "tool/commands.h"
@@ -12,6 +11,7 @@
 #include "tool/picture.h"
 #include "tool/progress.h"
 #include "tool/session.h"
+#include "tool/vectors.h"
 
 #define LEAST_EXTENT 3
 #define MOST_EXTENT (1u << 20)
@@ -157,18 +157,18 @@ static int make_field(solve *s)
 {
     const wf_laplace_params *p = &s->params;
     const size_t count = p->nx * (size_t)p->ny;
-    uint64_t overflowed = 0;
     const uint32_t every = p->check_every ? p->check_every : LEAST_DEFAULT_EVERY;
     s->params.history_room = (p->max_iterations ? p->max_iterations : 10000000) / every + 1;
     s->params.history = s->history = calloc(s->params.history_room, sizeof *s->history);
-    s->u = s->args->border ? wfi_npy_convert(&s->border, p->type, &overflowed)
-                           : calloc(count, wf_type_size(p->type));
-    wfi_npy_free(&s->border);
+    if (s->args->border) {
+        const int code = wfi_npy_elements(s->args->border, &s->border, p->type, &s->u);
+        if (code != WFI_EXIT_DONE)
+            return code;
+    } else {
+        s->u = calloc(count, wf_type_size(p->type));
+    }
     if (!s->u || !s->history)
         return wfi_run_error("laplace: out of memory");
-    if (overflowed)
-        return wfi_run_error("%s: %llu values are too large for %s", s->args->border,
-                             (unsigned long long)overflowed, wf_type_name(p->type));
     for (size_t i = 0; s->args->border && i < count; i++)
         if (!isfinite(wf_element_get(p->type, s->u, i)))
             return wfi_run_error("%s: row %zu, column %zu is %g", s->args->border, i / p->nx,

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/npy.h"
 #include "tool/cases.h"
 #include "tool/commands.h"
+#include "tool/vectors.h"
 
 #define MOST_EXTENT 2147483648u
 #define MOST_LD 4294967295u
@@ -95,7 +95,6 @@ static int read_matrix(const char *path, wf_type type, bool whole, uint32_t dime
 {
     wfi_npy npy;
     wfi_io_error error;
-    uint64_t overflowed = 0;
     if (!wfi_npy_read(path, &npy, &error))
         return wfi_run_error("%s", error.text);
     if (npy.dimensions != dimensions || npy.shape[0] == 0 || npy.shape[1] == 0) {
@@ -106,16 +105,10 @@ static int read_matrix(const char *path, wf_type type, bool whole, uint32_t dime
                              path);
     }
     memcpy(shape, npy.shape, sizeof npy.shape);
-    *data = wfi_npy_convert(&npy, type, &overflowed);
-    wfi_npy_free(&npy);
-    if (!*data)
-        return wfi_run_error("%s: out of memory", path);
-    if (overflowed)
-        return wfi_run_error("%s: %llu values are too large for %s", path,
-                             (unsigned long long)overflowed, wf_type_name(type));
-    if (whole)
+    const int code = wfi_npy_elements(path, &npy, type, data);
+    if (code == WFI_EXIT_DONE && whole)
         to_whole(*data, shape[0] * shape[1]);
-    return WFI_EXIT_DONE;
+    return code;
 }
 
 /* C and bias, when they come from files. */
