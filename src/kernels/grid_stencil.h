@@ -35,7 +35,8 @@ typedef struct wfi_grid_tile {
 } wfi_grid_tile;
 wfi_grid_tile wfi_grid_tile_of(const wfi_point *point);
 
-/* False: params are not those of a stencil. */
+/* False: params are not those of a stencil; the first does not look at the coefficients. */
+bool wfi_grid_sizes_of(const wf_stencil_params *params, wfi_grid_problem *out);
 bool wfi_grid_problem_of(const wf_stencil_params *params, wfi_grid_problem *out);
 
 /* wf_stencil_plan for a solver: binding WFI_STENCIL_COEFFICIENTS has the coefficients and a number behind

@@ -208,9 +208,9 @@ static bool finite_coefficients(const wf_stencil_params *p, const wfi_grid_probl
     return true;
 }
 
-bool wfi_grid_problem_of(const wf_stencil_params *p, wfi_grid_problem *out)
+bool wfi_grid_sizes_of(const wf_stencil_params *p, wfi_grid_problem *out)
 {
-    if (!p || !p->coefficients || p->radius > 4 || (unsigned)p->shape > WF_STENCIL_BOX ||
+    if (!p || p->radius > 4 || (unsigned)p->shape > WF_STENCIL_BOX ||
         (unsigned)p->border > WF_BORDER_PERIODIC || p->steps > MOST_STEPS || !valid_extents(p))
         return false;
     *out = (wfi_grid_problem){.nx = p->nx,
@@ -222,7 +222,12 @@ bool wfi_grid_problem_of(const wf_stencil_params *p, wfi_grid_problem *out)
                               .radius = p->radius ? p->radius : 1,
                               .border = p->border,
                               .steps = p->steps ? p->steps : 1};
-    return finite_coefficients(p, out);
+    return true;
+}
+
+bool wfi_grid_problem_of(const wf_stencil_params *p, wfi_grid_problem *out)
+{
+    return p && p->coefficients && wfi_grid_sizes_of(p, out) && finite_coefficients(p, out);
 }
 
 static wf_result make_plan(wf_device *device, const wf_stencil_params *given, bool stoppable,

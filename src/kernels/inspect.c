@@ -5,6 +5,7 @@
 #include "core/device.h"
 #include "core/params.h"
 #include "kernels/family.h"
+#include "kernels/grid_stencil.h"
 #include "kernels/plan.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -64,9 +65,25 @@ wf_plan_info wfi_describe_choice(const wfi_choice *choice)
     return info;
 }
 
+static wf_result grid_problem_of(const wfi_log *log, const wf_stencil_params *given,
+                                 wfi_problem *out)
+{
+    wf_stencil_params params;
+    wf_result result = wfi_params_read(log, "wf_kernel_compile", given, &params, sizeof params);
+    if (result != WF_SUCCESS)
+        return result;
+    *out = (wfi_problem){.family = WF_FAMILY_GRID, .type = params.type};
+    if (!given || (unsigned)params.type >= WF_TYPE_COUNT || !wfi_grid_sizes_of(&params, &out->grid))
+        return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_kernel_compile: the stencil's parameters are out of range");
+    return WF_SUCCESS;
+}
+
 static wf_result problem_of(const wfi_log *log, const wf_problem *given, wfi_problem *out)
 {
     const uint64_t *e = given->extent;
+    if (given->family == WF_FAMILY_GRID)
+        return grid_problem_of(log, given->stencil, out);
     *out = (wfi_problem){.family = given->family, .type = given->type};
     if (e[0] == 0 || e[1] == 0 || e[2] == 0 || (unsigned)given->type >= WF_TYPE_COUNT)
         return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT, "wf_kernel_compile: an empty problem");

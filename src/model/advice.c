@@ -240,31 +240,55 @@ static bool idle_lanes(const wfi_observation *o, wfi_advice *out)
     return true;
 }
 
+/* The command that explains the same with a type that takes half the bytes. */
+static void try_type(const wfi_observation *o, wfi_advice *out, const char *type)
+{
+    const char *given = strstr(o->arguments, " --type ");
+    snprintf(out->command, sizeof out->command, "wavefit explain %s %.*s%s%s", o->family,
+             given ? (int)(given - o->arguments) : (int)strlen(o->arguments), o->arguments,
+             strcmp(type, "f32") == 0 ? "" : " --type ", strcmp(type, "f32") == 0 ? "" : type);
+}
+
+/* How fewer bytes would do for a star or box stencil; NULL: no way is known. */
+static const char *fewer_grid_bytes(const wfi_observation *o, wfi_advice *out)
+{
+    out->gain = 2;
+    if (!o->box && strcmp(o->variant->name, "time") != 0) {
+        snprintf(out->command, sizeof out->command, "wavefit explain grid %s%s --variant time",
+                 o->arguments, o->steps > 1 ? "" : " --steps 4");
+        return "several steps a pass";
+    }
+    if (o->type == WF_TYPE_F16)
+        return NULL;
+    try_type(o, out, o->type == WF_TYPE_F64 ? "f32" : "f16");
+    return o->type == WF_TYPE_F64 ? "f32 where it is precise enough"
+                                  : "f16 where it is precise enough";
+}
+
 /* At the floor of memory only fewer bytes help; each family has a way to read fewer. */
 static bool memory_floor(const wfi_observation *o, wfi_advice *out)
 {
+    const char *how = NULL;
     if (!o->memory_bound || !(o->floor_us > 0) || o->time_us > o->floor_us * NEAR_FLOOR)
         return false;
     if (strcmp(o->family, "stencil") == 0 && o->variant && strcmp(o->variant->name, "time") != 0) {
+        how = "several iterations a pass";
         out->gain = 2;
         snprintf(out->command, sizeof out->command, "wavefit explain stencil %s --variant time",
                  o->arguments);
     } else if (strcmp(o->family, "spmv") == 0 && o->type == WF_TYPE_F64) {
+        how = "f32 where it is precise enough";
         out->gain = 12.0 / 8.0; /* bytes an entry with its index */
-        snprintf(out->command, sizeof out->command, "wavefit explain spmv %.*s",
-                 (int)strcspn(o->arguments, "\t"), o->arguments);
-        char *type = strstr(out->command, " --type f64");
-        if (type)
-            *type = '\0';
-    } else {
-        return false;
+        try_type(o, out, "f32");
+    } else if (strcmp(o->family, "grid") == 0 && o->variant) {
+        how = fewer_grid_bytes(o, out);
     }
-    say(out,
-        "The kernel moves its bytes as fast as memory can: only fewer bytes make it faster (%s).",
-        strcmp(o->family, "stencil") == 0 ? "several iterations a pass"
-                                          : "f32 where it is precise "
-                                            "enough");
-    return true;
+    if (how)
+        say(out,
+            "The kernel moves its bytes as fast as memory can: only fewer bytes make it faster "
+            "(%s).",
+            how);
+    return how != NULL;
 }
 
 static bool slow_f64(const wfi_observation *o, wfi_advice *out)

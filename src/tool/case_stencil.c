@@ -26,7 +26,7 @@ static void free_work(work *w)
     free(w);
 }
 
-static uint32_t taps_of(const wfi_stencil_request *r)
+uint32_t wfi_stencil_taps(const wfi_stencil_request *r)
 {
     const uint32_t side = 2 * r->radius + 1, dimensions = r->nz ? 3 : 2;
     return r->shape == WF_STENCIL_STAR ? 1 + 2 * r->radius * dimensions
@@ -35,7 +35,7 @@ static uint32_t taps_of(const wfi_stencil_request *r)
 
 static wf_result make_input(wfi_session *session, const wfi_stencil_request *r, work *w)
 {
-    const uint32_t taps = taps_of(r);
+    const uint32_t taps = wfi_stencil_taps(r);
     const wf_type filled = r->type == WF_TYPE_F64 ? WF_TYPE_F64 : WF_TYPE_F32;
     wfi_random_fill(w->coefficients, WF_TYPE_F64, taps, session->common->seed + 1);
     for (uint32_t i = 0; i < taps; i++)
@@ -78,17 +78,17 @@ static wf_result verify(wfi_session *session, const wf_stencil_params *params, w
     return result;
 }
 
-static wf_result measure(wfi_session *session, work *w, const wf_bindings *bindings,
-                         wfi_result_case *out)
+static wf_result measure(wfi_session *session, const wfi_stencil_request *r, work *w,
+                         const wf_bindings *bindings, wfi_result_case *out)
 {
-    wf_result result = wfi_case_time(session, w->plan, bindings, 0, out);
+    wf_result result = wfi_case_time(session, w->plan, bindings, r->budget_seconds, out);
     if (result == WF_SUCCESS)
         wfi_case_bandwidth(session, out, out->plan.least_bytes / out->timing.median_us * 1e-3);
     return result;
 }
 
-static wf_result run(wfi_session *session, const wf_stencil_params *params, work *w,
-                     wfi_result_case *out)
+static wf_result run(wfi_session *session, const wfi_stencil_request *r,
+                     const wf_stencil_params *params, work *w, wfi_result_case *out)
 {
     wfi_case_stage(session, out, 1, 3, "planning");
     wf_result result = wf_stencil_plan(session->device, params, &w->plan);
@@ -105,22 +105,27 @@ static wf_result run(wfi_session *session, const wf_stencil_params *params, work
     if (result == WF_SUCCESS)
         result = verify(session, params, w, &bindings, out);
     if (result == WF_SUCCESS && out->status == WFI_STATUS_OK)
-        result = measure(session, w, &bindings, out);
+        result = measure(session, r, w, &bindings, out);
     return result;
 }
 
-static void name_case(const wfi_stencil_request *r, wfi_result_case *out)
+void wfi_stencil_name(const wfi_stencil_request *r, char *text, size_t bytes)
 {
     static const char *const borders[] = {"dirichlet", "neumann", "periodic"};
     char extents[48];
-    wfi_result_case_init(out, "grid");
     if (r->nz)
         snprintf(extents, sizeof extents, "%ux%ux%u", r->nx, r->ny, r->nz);
     else
         snprintf(extents, sizeof extents, "%ux%u", r->nx, r->ny);
-    snprintf(out->name, sizeof out->name, "%s %s %u %s, %u step%s", extents,
+    snprintf(text, bytes, "%s %s %u %s, %u step%s", extents,
              r->shape == WF_STENCIL_STAR ? "star" : "box", r->radius, borders[r->border], r->steps,
              r->steps > 1 ? "s" : "");
+}
+
+static void name_case(const wfi_stencil_request *r, wfi_result_case *out)
+{
+    wfi_result_case_init(out, "grid");
+    wfi_stencil_name(r, out->name, sizeof out->name);
     wfi_result_case_fact(out, "nx", r->nx);
     wfi_result_case_fact(out, "ny", r->ny);
     wfi_result_case_fact(out, "nz", r->nz);
@@ -159,7 +164,7 @@ wf_result wfi_case_stencil(wfi_session *session, const wfi_stencil_request *requ
                                       .tuning = &session->tuning};
     wf_result result = make_input(session, r, w);
     if (result == WF_SUCCESS)
-        result = run(session, &params, w, out);
+        result = run(session, r, &params, w, out);
     if (result != WF_SUCCESS)
         wfi_case_fail(session, out, result);
     free_work(w);

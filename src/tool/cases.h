@@ -53,7 +53,13 @@ typedef struct wfi_stencil_request {
     wf_border border;
     uint32_t steps;
     wf_type type;
+    double budget_seconds;
 } wfi_stencil_request;
+
+/* How many coefficients the shape has. */
+uint32_t wfi_stencil_taps(const wfi_stencil_request *request);
+/* "64x64x64 star 1 dirichlet, 2 steps". */
+void wfi_stencil_name(const wfi_stencil_request *request, char *text, size_t bytes);
 
 /* Random values and random coefficients that sum to at most 1 in magnitude. */
 wf_result wfi_case_stencil(wfi_session *session, const wfi_stencil_request *request,

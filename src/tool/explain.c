@@ -54,24 +54,6 @@ static double transfer_us(wfi_session *session, double bytes, bool up)
     return result == WF_SUCCESS ? best * bytes / moved : 0;
 }
 
-/* Bytes that a call brings and fetches. */
-static void moved_bytes(const wfi_study *study, double *up, double *down)
-{
-    const double size = (double)wf_type_size(study->type);
-    const double a = (double)study->extent[0], b = (double)study->extent[1],
-                 c = (double)study->extent[2];
-    if (study->family == WF_FAMILY_STENCIL) {
-        *up = a * b * c * size * 13;
-        *down = a * b * c * size;
-    } else if (study->family == WF_FAMILY_SPMV) {
-        *down = study->matrix.rows * size;
-        *up = wfi_study_bytes(study) - *down;
-    } else {
-        *up = (a * c + c * b) * size;
-        *down = a * b * size;
-    }
-}
-
 static void step(const wfi_session *session, int done, const char *what)
 {
     wfi_progress_show(session->common->quiet, (double)done / STEPS, what);
@@ -82,7 +64,7 @@ static void observe(wfi_session *session, const wfi_study *study, wfi_result_cas
                     wfi_observation *o, wfi_explain_levels *levels)
 {
     double up, down;
-    moved_bytes(study, &up, &down);
+    wfi_study_moved(study, &up, &down);
     step(session, 2, "transfers");
     c->timeline.execute_us = c->timing.median_us;
     c->timeline.upload_us = o->upload_us = transfer_us(session, up, true);
@@ -96,7 +78,7 @@ static void observe(wfi_session *session, const wfi_study *study, wfi_result_cas
     levels->cache = ceiling(session, "read", CACHE_BYTES);
     levels->shared = ceiling(session, "shared", 0);
     step(session, 7, "arithmetic");
-    o->fma = wfi_session_fma_rate(session, study->type) * 1e-9;
+    o->fma = wfi_session_fma_rate(session, wfi_study_arithmetic(study)) * 1e-9;
     o->fma_f32 = wfi_session_fma_rate(session, WF_TYPE_F32) * 1e-9;
     o->matrix_f16 =
         study->family == WF_FAMILY_MATMUL ? ceiling(session, "matrix_f16_f32", 0) : (double)NAN;
@@ -156,7 +138,10 @@ static int run(wfi_session *session, const wfi_study *study, int argc, char **ar
                          .type = study->type,
                          .arguments = arguments,
                          .variant = &variant,
-                         .forced = common->variant || common->constant_count};
+                         .forced = common->variant || common->constant_count,
+                         .box =
+                             study->family == WF_FAMILY_GRID && study->grid.shape == WF_STENCIL_BOX,
+                         .steps = study->grid.steps};
     if (o.forced && !wfi_interrupted())
         o.chosen_us = own_choice_us(session, study);
     observe(session, study, &c, &o, &levels);
@@ -209,13 +194,14 @@ int wfi_tool_explain(int argc, char **argv)
     wfi_study study = {.budget_seconds = CASE_SECONDS};
     const char *target = NULL;
     wfi_option options[WFI_STUDY_OPTIONS + 1];
-    const wfi_command command = {"explain",
-                                 "stencil|spmv|matmul [--size S] [--matrix M] [--shape MxNxK]",
-                                 "Tells where the time goes, what limits it, and what to try.",
-                                 1,
-                                 1,
-                                 options,
-                                 WFI_STUDY_OPTIONS + 1};
+    const wfi_command command = {
+        "explain",
+        "stencil|spmv|matmul|grid [--size S] [--matrix M] [--shape MxNxK] [--grid G]",
+        "Tells where the time goes, what limits it, and what to try.",
+        1,
+        1,
+        options,
+        WFI_STUDY_OPTIONS + 1};
     wfi_common common;
     wfi_session session;
     wfi_study_options(&study, options);

@@ -107,7 +107,8 @@ void wfi_explain_print(wfi_session *session, const wfi_study *study, const wfi_r
     printf(
         "intensity %.4g operations a byte; this device turns from memory to arithmetic at %.4g\n",
         flops / bytes,
-        wfi_session_fma_rate(session, study->type) / wfi_session_copy_bandwidth(session));
+        wfi_session_fma_rate(session, wfi_study_arithmetic(study)) /
+            wfi_session_copy_bandwidth(session));
     print_timeline(&c->timeline);
     print_bytes(study, c, levels);
     wfi_explain_print_kernel(session->caps, &c->plan.kernel);

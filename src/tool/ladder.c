@@ -118,7 +118,7 @@ int wfi_tool_ladder(int argc, char **argv)
     wfi_option options[WFI_STUDY_OPTIONS];
     const wfi_command command = {
         "ladder",
-        "stencil|spmv|matmul [--size S] [--matrix M] [--shape MxNxK]",
+        "stencil|spmv|matmul|grid [--size S] [--matrix M] [--shape MxNxK] [--grid G]",
         "Measures every algorithm of a family on one problem, in the order of "
         "the stories they come from.",
         1,

@@ -13,14 +13,19 @@
 
 void wfi_study_options(wfi_study *study, wfi_option *options)
 {
-    options[0] =
-        (wfi_option){"--size", "XS…XL|IxJxK", &study->size, NULL, "stencil: the grid (default M)"};
-    options[1] = (wfi_option){"--matrix", "FILE|KIND:N", &study->matrix_text, NULL,
-                              "spmv: .mtx[.gz], or a kind of spmv --generate"};
-    options[2] = (wfi_option){"--shape", "MxNxK", &study->shape, NULL,
-                              "matmul: the sizes (default 1024x1024x1024)"};
-    options[3] =
-        (wfi_option){"--type", "f32|f64|…", &study->type_text, NULL, "element type (default f32)"};
+    const wfi_option all[WFI_STUDY_OPTIONS] = {
+        {"--size", "XS…XL|IxJxK", &study->size, NULL, "stencil: the grid (default M)"},
+        {"--matrix", "FILE|KIND:N", &study->matrix_text, NULL,
+         "spmv: .mtx[.gz], or a kind of spmv --generate"},
+        {"--shape", "MxNxK|star|box", &study->text.shape, NULL,
+         "matmul: the sizes (default 1024x1024x1024); grid: the stencil (default star)"},
+        {"--grid", "NXxNY[xNZ]", &study->text.grid, NULL, "grid: the cells (default 256x256x256)"},
+        {"--radius", "R", &study->text.radius, NULL, "grid: 1 to 4 (default 1)"},
+        {"--border", "dirichlet|…", &study->text.border, NULL,
+         "grid: dirichlet, neumann or periodic (default dirichlet)"},
+        {"--steps", "N", &study->text.steps, NULL, "grid: applications a run (default 1)"},
+        {"--type", "f32|f64|…", &study->text.type, NULL, "element type (default f32)"}};
+    memcpy(options, all, sizeof all);
 }
 
 static int parse_stencil(wfi_study *study)
@@ -34,7 +39,7 @@ static int parse_stencil(wfi_study *study)
 
 static int parse_matmul(wfi_study *study)
 {
-    const char *text = study->shape ? study->shape : "1024x1024x1024";
+    const char *text = study->text.shape ? study->text.shape : "1024x1024x1024";
     snprintf(study->name, sizeof study->name, "%.90s", text);
     return wfi_parse_triple("--shape", text, UINT32_MAX, study->extent) ? WFI_EXIT_DONE
                                                                         : WFI_EXIT_USAGE;
@@ -68,30 +73,72 @@ static int parse_spmv(wfi_study *study, const wfi_common *common)
     return code;
 }
 
+static int parse_grid(wfi_study *study)
+{
+    const int code = wfi_stencil_parse(&study->text, &study->grid);
+    const wfi_stencil_request *r = &study->grid;
+    study->grid.budget_seconds = study->budget_seconds;
+    if (code != WFI_EXIT_DONE)
+        return code;
+    study->type = r->type;
+    study->extent[0] = r->nx;
+    study->extent[1] = r->ny;
+    study->extent[2] = r->nz ? r->nz : 1;
+    study->stencil = (wf_stencil_params){.size = sizeof study->stencil,
+                                         .nx = r->nx,
+                                         .ny = r->ny,
+                                         .nz = r->nz,
+                                         .shape = r->shape,
+                                         .radius = r->radius,
+                                         .border = r->border,
+                                         .steps = r->steps,
+                                         .type = r->type};
+    wfi_stencil_name(r, study->name, sizeof study->name);
+    return WFI_EXIT_DONE;
+}
+
+#define FAMILY(name) (1u << WF_FAMILY_##name)
+
+/* The options given must be of the family. */
+static int check_options(const wfi_study *study)
+{
+    const wfi_stencil_arguments *text = &study->text;
+    const struct {
+        const char *option, *given;
+        unsigned families;
+    } own[] = {{"--size", study->size, FAMILY(STENCIL)},
+               {"--matrix", study->matrix_text, FAMILY(SPMV)},
+               {"--shape", text->shape, FAMILY(MATMUL) | FAMILY(GRID)},
+               {"--grid", text->grid, FAMILY(GRID)},
+               {"--radius", text->radius, FAMILY(GRID)},
+               {"--border", text->border, FAMILY(GRID)},
+               {"--steps", text->steps, FAMILY(GRID)}};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (own[i].given && !(own[i].families & 1u << study->family))
+            return wfi_usage_error("%s does not go with %s", own[i].option,
+                                   wf_family_name(study->family));
+    return WFI_EXIT_DONE;
+}
+
 int wfi_study_parse(wfi_study *study, const wfi_common *common)
 {
+    static const wf_family families[] = {WF_FAMILY_STENCIL, WF_FAMILY_SPMV, WF_FAMILY_MATMUL,
+                                         WF_FAMILY_GRID};
     const char *name = common->positional[0];
-    const struct {
-        wf_family family;
-        const char *option, *given;
-    } own[] = {{WF_FAMILY_STENCIL, "--size", study->size},
-               {WF_FAMILY_SPMV, "--matrix", study->matrix_text},
-               {WF_FAMILY_MATMUL, "--shape", study->shape}};
-    const size_t count = sizeof own / sizeof *own;
+    const size_t count = sizeof families / sizeof *families;
     size_t family = 0;
-    while (family < count && strcmp(name, wf_family_name(own[family].family)) != 0)
+    while (family < count && strcmp(name, wf_family_name(families[family])) != 0)
         family++;
     if (family == count)
-        return wfi_usage_error("'%s' is not a family (stencil, spmv, matmul)", name);
-    study->family = own[family].family;
-    for (size_t i = 0; i < count; i++)
-        if (own[i].given && own[i].family != study->family)
-            return wfi_usage_error("%s does not go with %s", own[i].option, name);
+        return wfi_usage_error("'%s' is not a family (stencil, spmv, matmul, grid)", name);
+    study->family = families[family];
     study->type = WF_TYPE_F32;
-    if (study->type_text && !wfi_parse_type("--type", study->type_text, &study->type))
+    if (check_options(study) != WFI_EXIT_DONE ||
+        (study->text.type && !wfi_parse_type("--type", study->text.type, &study->type)))
         return WFI_EXIT_USAGE;
     return study->family == WF_FAMILY_STENCIL ? parse_stencil(study)
            : study->family == WF_FAMILY_SPMV  ? parse_spmv(study, common)
+           : study->family == WF_FAMILY_GRID  ? parse_grid(study)
                                               : parse_matmul(study);
 }
 
@@ -106,12 +153,19 @@ static double inner_cells(const wfi_study *study)
            ((double)study->extent[2] - 2);
 }
 
+static double all_cells(const wfi_study *study)
+{
+    return (double)study->extent[0] * (double)study->extent[1] * (double)study->extent[2];
+}
+
 double wfi_study_flops(const wfi_study *study)
 {
     if (study->family == WF_FAMILY_STENCIL)
         return 34 * inner_cells(study);
     if (study->family == WF_FAMILY_SPMV)
         return 2.0 * study->matrix.entries;
+    if (study->family == WF_FAMILY_GRID)
+        return (2.0 * wfi_stencil_taps(&study->grid) - 1) * all_cells(study) * study->grid.steps;
     return 2.0 * (double)study->extent[0] * (double)study->extent[1] * (double)study->extent[2];
 }
 
@@ -125,12 +179,37 @@ double wfi_study_bytes(const wfi_study *study)
     if (study->family == WF_FAMILY_SPMV)
         return study->matrix.entries * (4 + size) + 4.0 * (study->matrix.rows + 1.0) +
                size * ((double)study->matrix.rows + study->matrix.columns);
+    if (study->family == WF_FAMILY_GRID)
+        return 2 * size * all_cells(study) * study->grid.steps;
     return (a * c + c * b + a * b) * size;
+}
+
+void wfi_study_moved(const wfi_study *study, double *up, double *down)
+{
+    const double size = (double)wf_type_size(study->type);
+    const double a = (double)study->extent[0], b = (double)study->extent[1],
+                 c = (double)study->extent[2];
+    if (study->family == WF_FAMILY_STENCIL || study->family == WF_FAMILY_GRID) {
+        *down = all_cells(study) * size;
+        *up = study->family == WF_FAMILY_GRID ? *down : *down * 13;
+    } else if (study->family == WF_FAMILY_SPMV) {
+        *down = study->matrix.rows * size;
+        *up = wfi_study_bytes(study) - *down;
+    } else {
+        *up = (a * c + c * b) * size;
+        *down = a * b * size;
+    }
+}
+
+wf_type wfi_study_arithmetic(const wfi_study *study)
+{
+    return study->family == WF_FAMILY_GRID && study->type == WF_TYPE_F16 ? WF_TYPE_F32
+                                                                         : study->type;
 }
 
 static void add_floor(wfi_session *session, const wfi_study *study, wfi_result_case *out)
 {
-    const double fma = wfi_session_fma_rate(session, study->type);
+    const double fma = wfi_session_fma_rate(session, wfi_study_arithmetic(study));
     const double memory_us = wfi_study_bytes(study) / wfi_session_copy_bandwidth(session) * 1e6;
     const double arithmetic_us = isfinite(fma) ? wfi_study_flops(study) / fma * 1e6 : 0;
     out->floor_us = fmax(memory_us, arithmetic_us);
@@ -164,6 +243,8 @@ static wf_result run_family(wfi_session *session, const wfi_study *study, wfi_re
                                           .budget_seconds = study->budget_seconds};
         return wfi_case_spmv(session, &request, out, NULL);
     }
+    if (study->family == WF_FAMILY_GRID)
+        return wfi_case_stencil(session, &study->grid, out);
     const wfi_matmul_request request = {.m = study->extent[0],
                                         .n = study->extent[1],
                                         .k = study->extent[2],
@@ -191,6 +272,10 @@ wf_result wfi_study_run(wfi_session *session, const wfi_study *study, const char
 
 void wfi_study_arguments(const wfi_study *study, char *text, size_t bytes)
 {
+    if (study->family == WF_FAMILY_GRID) {
+        wfi_stencil_text(&study->grid, text, bytes);
+        return;
+    }
     const char *option = study->family == WF_FAMILY_STENCIL ? "--size"
                          : study->family == WF_FAMILY_SPMV  ? "--matrix"
                                                             : "--shape";
@@ -207,6 +292,8 @@ wf_problem wfi_study_problem(const wfi_study *study)
     const wfi_csr *m = &study->matrix;
     wf_problem problem = {.size = sizeof problem, .family = study->family, .type = study->type};
     memcpy(problem.extent, study->extent, sizeof problem.extent);
+    if (study->family == WF_FAMILY_GRID)
+        problem.stencil = &study->stencil;
     if (study->family != WF_FAMILY_SPMV)
         return problem;
     double squares = 0;

@@ -3,19 +3,22 @@
 #ifndef WFI_TOOL_STUDY_H
 #define WFI_TOOL_STUDY_H
 
-#include "tool/cases.h"
+#include "tool/stencil_options.h"
 
-#define WFI_STUDY_OPTIONS 4
+#define WFI_STUDY_OPTIONS 8
 
 typedef struct wfi_study {
     wf_family family;
     wf_type type;
     char name[96];
-    uint64_t extent[3];    /* stencil: cells; matmul: m, n, k */
-    wfi_csr matrix;        /* spmv */
-    double budget_seconds; /* a measurement */
+    uint64_t extent[3]; /* stencil, grid: cells; matmul: m, n, k */
+    wfi_stencil_request grid;
+    wf_stencil_params stencil; /* of grid, for wfi_study_problem */
+    wfi_csr matrix;            /* spmv */
+    double budget_seconds;     /* a measurement */
     /* what the command line gave */
-    const char *size, *shape, *matrix_text, *type_text;
+    const char *size, *matrix_text;
+    wfi_stencil_arguments text; /* of grid; shape and type are other families' too */
 } wfi_study;
 
 /* Fills options[0 … WFI_STUDY_OPTIONS-1] with those that name the problem. */
@@ -32,8 +35,12 @@ wf_result wfi_study_run(wfi_session *session, const wfi_study *study, const char
 
 /* The options that name the problem, for a command line: "--shape 1024x1024x1024". */
 void wfi_study_arguments(const wfi_study *study, char *text, size_t bytes);
-/* The problem by its sizes. */
+/* The problem by its sizes; valid as long as the study. */
 wf_problem wfi_study_problem(const wfi_study *study);
+/* The type that it is computed in, where that of the data is another. */
+wf_type wfi_study_arithmetic(const wfi_study *study);
+/* Bytes that a call brings and fetches. */
+void wfi_study_moved(const wfi_study *study, double *up, double *down);
 
 /* Operations and least bytes of what the case's time is of. */
 double wfi_study_flops(const wfi_study *study);

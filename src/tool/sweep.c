@@ -237,7 +237,7 @@ int wfi_tool_sweep(int argc, char **argv)
     wfi_option options[WFI_STUDY_OPTIONS + 1];
     const wfi_command command = {
         "sweep",
-        "stencil|spmv|matmul --over work-group|PARAMETER [--variant NAME]",
+        "stencil|spmv|matmul|grid --over work-group|PARAMETER [--variant NAME]",
         "Measures every candidate value of a parameter, the others as wavefit "
         "chooses them.",
         1,

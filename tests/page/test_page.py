@@ -66,6 +66,20 @@ def curves_are_whole(browser):
     gaps = [point for label, values in sets for point in values
             if "hacked" not in label and point["y"] is None]
     check("a rest is a gap", len(gaps) == len(sustained["pauses"]), len(gaps))
+    with open(os.path.join(data, "grid.json"), encoding="utf-8") as file:
+        grid = json.load(file)["cases"]
+    ladder = [c for c in grid if c["study"]["kind"] == "ladder"]
+    sets = browser.evaluate(f"({points})('Ladder, grid: {ladder[0]['name']} f32')")
+    check("the ladder's bars are its steps' rates", len(sets) == 1 and len(sets[0][1]) == 4 and all(
+        abs(bar - c["rate"]["value"]) < 1e-6 for bar, c in zip(sets[0][1], ladder)), sets)
+    sweep = [c for c in grid if c["study"]["kind"] == "sweep"]
+    sets = browser.evaluate(f"({points})('Sweep, grid march: {sweep[0]['name']} f32, over march')")
+    check("the sweep's curve is its points", sets and
+          [point["y"] for point in sets[0][1]] == [c["time_us"]["median"] for c in sweep], sets)
+    sets = browser.evaluate(f"({points})('Roofline')")
+    found = [values for label, values in sets if label.startswith("grid")]
+    check("every run of the grid is on the roofline", found and len(found[0]) == len(
+        [c for c in grid if c["status"] == "ok"]), found and len(found[0]))
     with open(os.path.join(data, "laplace.json"), encoding="utf-8") as file:
         laplace = json.load(file)["cases"][0]
     sets = browser.evaluate(f"({points})('Residuals')")
@@ -128,7 +142,7 @@ def download_downloads(browser, folder):
     check("raw data are downloaded", os.path.exists(path))
     if os.path.exists(path):
         with open(path, encoding="utf-8") as file:
-            check("and whole", len(json.load(file)["files"]) == 5)
+            check("and whole", len(json.load(file)["files"]) == 6)
 
 
 def phone(browser, page):
@@ -158,7 +172,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             page = os.path.join(folder, "page.html")
             files = [os.path.join(data, name) for name in
-                     ("h100.json", "lavapipe.json", "sustained.json", "laplace.json", "hostile.json")]
+                     ("h100.json", "lavapipe.json", "sustained.json", "laplace.json", "grid.json", "hostile.json")]
             report(page, *files, "--compare", os.path.join(data, "base.json"))
             everything_is_drawn(browser, page)
             curves_are_whole(browser)

@@ -14,6 +14,8 @@ static const wf_variant_info variant = {
     .parameters = {
         {.name = "tile_m"}, {.name = "tile_k"}, {.name = "thread_m"}, {.name = "local_x"}}};
 
+static const wf_variant_info many_steps = {.name = "time"};
+
 /* A kernel that nothing can be said about. */
 static wfi_observation calm(void)
 {
@@ -139,6 +141,22 @@ static void what_limits_it(void **state)
              (o.family = "stencil", o.memory_bound = true, o.floor_us = 950));
     SILENT("memory-floor", (o.family = "stencil", o.memory_bound = true, o.floor_us = 700));
     SILENT("memory-floor", (o.family = "stencil", o.memory_bound = false, o.floor_us = 950));
+    TRIGGERS("memory-floor", "explain grid --grid 9x9 --steps 4 --variant time",
+             (o.family = "grid", o.arguments = "--grid 9x9", o.steps = 1, o.memory_bound = true,
+              o.floor_us = 950));
+    TRIGGERS("memory-floor", "explain grid --grid 9x9 --steps 2 --variant time",
+             (o.family = "grid", o.arguments = "--grid 9x9 --steps 2", o.steps = 2,
+              o.memory_bound = true, o.floor_us = 950));
+    TRIGGERS("memory-floor", "explain grid --grid 9x9 --shape box --type f16",
+             (o.family = "grid", o.arguments = "--grid 9x9 --shape box", o.box = true,
+              o.memory_bound = true, o.floor_us = 950));
+    TRIGGERS("memory-floor", "explain grid --grid 9x9",
+             (o.family = "grid", o.arguments = "--grid 9x9 --type f64", o.variant = &many_steps,
+              o.type = WF_TYPE_F64, o.memory_bound = true, o.floor_us = 950));
+    SILENT("memory-floor", (o.family = "grid", o.arguments = "--grid 9x9 --type f16", o.box = true,
+                            o.type = WF_TYPE_F16, o.memory_bound = true, o.floor_us = 950));
+    SILENT("memory-floor", (o.family = "grid", o.arguments = "--grid 9x9", o.steps = 1,
+                            o.memory_bound = true, o.floor_us = 700));
     TRIGGERS("slow-f64", "fma_f64", (o.type = WF_TYPE_F64, o.fma = 1000));
     SILENT("slow-f64", (o.type = WF_TYPE_F64, o.fma = 30000));
     SILENT("slow-f64", (o.type = WF_TYPE_F64, o.fma = 1000, o.memory_bound = true));

@@ -482,11 +482,13 @@ typedef struct wf_plan_info {
 /* A problem by its sizes, without data. */
 typedef struct wf_problem {
     size_t size;
-    wf_family family; /* STENCIL, SPMV or MATMUL */
+    wf_family family; /* STENCIL, SPMV, MATMUL or GRID */
     wf_type type;
     uint64_t extent[3];   /* stencil: cells; spmv: rows, columns, entries; matmul: m, n, k */
     uint32_t longest_row; /* spmv, of entries a row */
     double row_deviation; /* likewise, the standard deviation */
+    /* grid: in place of type and extent; coefficients, tuning and jobs are not looked at */
+    const struct wf_stencil_params *stencil;
 } wf_problem;
 
 /* Chooses variant and constants for the problem and compiles the kernel, without memory for data and

@@ -343,7 +343,7 @@
     const card = section("roofline", "Roofline", "Each dot is a kernel: to the right it does more "
       + "arithmetic for each byte it must move. Dots over the slope read fewer bytes than the plain "
       + "algorithm would, or work from a cache.");
-    const style = { stencil: "triangle", spmv: "circle", matmul: "rect" };
+    const style = { stencil: "triangle", spmv: "circle", matmul: "rect", grid: "rectRot" };
     plot(card, "Roofline", () => {
       const low = Math.min(...dots.map((dot) => dot.x), 0.1) / 2;
       const high = Math.max(...dots.map((dot) => dot.x), 100) * 2;
@@ -357,7 +357,7 @@
       const families = [...new Set(dots.map((dot) => dot.c.family))];
       const groups = roofs.flatMap((device) => families.map((family) => ({ type: "scatter",
         label: devices.length > 1 ? `${family}, ${device.label}` : family,
-        pointStyle: style[family] || "star", radius: 5, hoverRadius: 7, borderColor: css("--card"),
+        pointStyle: style[family] || "rectRounded", radius: 5, hoverRadius: 7, borderColor: css("--card"),
         borderWidth: 1, backgroundColor: device.color,
         data: dots.filter((dot) => dot.c.owner === device && dot.c.family === family)
           .map((dot) => ({ x: dot.x, y: dot.y, c: dot.c })) })).filter((set) => set.data.length));
