@@ -64,6 +64,8 @@ expect 2 "not jacobi or sor" laplace --grid 9x9 --method gauss
 expect 2 "'u.gif' is not a file .npy or .png" laplace --grid 9x9 -o u.gif
 expect 0 '^ +2 +moved' ladder stencil --size 20x10x8
 expect 0 'one work-item a row' ladder spmv --matrix poisson27:4
+expect 0 '^ +4 +time +[0-9]' ladder grid --grid 40x30x20 --steps 3 --json grid.json
+check 'grid.json has the name of the case' grep -q '"40x30x20 star 1 dirichlet, 3 steps"' grid.json
 expect 0 'best' sweep matmul --shape 64x64x64 --variant naive --over local_x --json sweep.json
 check 'sweep.json has its points' grep -q '"over": "local_x"' sweep.json
 expect 0 'best' sweep spmv --matrix "$data/small.mtx" --variant row --over work-group \
@@ -81,11 +83,13 @@ expect 0 '^\{$' spmv --generate arrow:9 --explain --repeat 1 --json -
 check 'no explanation amid the JSON' sh -c '! grep -q break-even out'
 expect 0 '^ +64 KiB +[0-9.e+]+ +#' peaks --only copy --budget 0.1
 expect 0 'best' sweep spmv --matrix arrow:200 --variant row --over local_x
+expect 0 'best' sweep grid --grid 60x50 --border periodic --variant march --over march
 
 # explain
 expect 0 '^advice' explain matmul --shape 100x90x80 --json explain.json
 check 'explain.json has the timeline' grep -q '"execute_us"' explain.json
 expect 0 'least possible' explain spmv --matrix "$data/small.mtx" --limits minimum
+expect 0 '^advice' explain grid --grid 40x30 --shape box --radius 2 --border neumann --limits minimum
 expect 0 'occupancy unknown' explain stencil --size 20x10x8 --variant naive
 expect 2 'is not amd:CHIP' explain matmul --target nvidia:h100
 expect 2 'is not amd:CHIP' explain matmul --target 'amd:../x'
@@ -95,6 +99,7 @@ for radv in /usr/share/vulkan/icd.d/radeon_icd*.json; do
     check 'amd.json has the occupancy' grep -q '"occupancy": [01]' amd.json
     expect 0 'LDS size' explain spmv --matrix poisson27:8 --target amd:polaris10
     expect 0 'compiled only' explain stencil --size M --target amd:gfx1201
+    expect 0 'star 1 dirichlet, 2 steps f32' explain grid --grid 512x512x512 --steps 2 --target amd:navi31
     expect 3 'does not know the chip nosuch' explain matmul --target amd:nosuch
 done
 

@@ -91,6 +91,10 @@ expect 2 'not a number of seconds' peaks --budget -1
 expect 2 "'fft' is not a family" ladder fft
 expect 2 'usage: wavefit ladder' ladder
 expect 2 'does not go with' ladder matmul --size M
+expect 2 'radius does not go with stencil' sweep stencil --radius 2 --over local_x
+expect 2 'size does not go with grid' explain grid --size M
+expect 2 "'3x4x5' is not star or box" ladder grid --shape 3x4x5
+expect 2 "'vector' is not a family \(stencil, spmv, matmul, grid\)" ladder vector
 expect 2 'over says' sweep matmul
 expect 2 "has no parameter 'nothing'" sweep matmul --variant naive --over nothing
 expect 2 'follows from its other parameters' sweep matmul --variant register --over work-group
