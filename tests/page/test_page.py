@@ -54,7 +54,8 @@ def everything_is_drawn(browser, page):
 def curves_are_whole(browser):
     """What the plots show is what the files say."""
     points = """(name) => Chart.getChart([...document.querySelectorAll('canvas')].find((c) =>
-        c.getAttribute('aria-label') === name)).data.datasets.map((set) => [set.label, set.data])"""
+        c.getAttribute('aria-label') === name)).data.datasets.map((set) => [set.label,
+        set.data.map((p) => (Object(p) === p ? { x: p.x, y: p.y } : p))])"""
     with open(os.path.join(data, "sustained.json"), encoding="utf-8") as file:
         sustained = json.load(file)["cases"][0]["sustained"]
     sets = browser.evaluate(f"({points})('Rate of sustained runs')")
