@@ -2,18 +2,10 @@
 #include <float.h>
 #include <math.h>
 
+#include "core/random.h"
 #include "core/params.h"
 #include "kernels/bound.h"
 #include "kernels/matmul_rows.h"
-
-/* splitmix64 (Steele, Lea, Flood 2014). */
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
 
 typedef struct comparison {
     wf_type type;
@@ -227,6 +219,6 @@ wf_result wf_matmul_check(const wf_matmul_params *given, const wf_matmul_inputs 
     /* The last element is where an edge goes wrong; the others are drawn. */
     check_at(&w, total - 1, check);
     for (uint64_t n = 1; n < max_checked; n++)
-        check_at(&w, next_random(&seed) % total, check);
+        check_at(&w, wfi_random_bits(&seed) % total, check);
     return WF_SUCCESS;
 }

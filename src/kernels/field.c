@@ -1,0 +1,93 @@
+#include "kernels/field.h"
+
+#include <stdlib.h>
+
+#include "core/random.h"
+
+size_t wfi_box_cells(const wfi_box *box)
+{
+    size_t cells = 1;
+    for (int axis = 0; axis < 3; axis++)
+        cells *= (size_t)(box->high[axis] - box->low[axis]);
+    return cells;
+}
+
+size_t wfi_box_index(const wfi_box *box, const int64_t at[3])
+{
+    const int64_t ni = box->high[0] - box->low[0], nj = box->high[1] - box->low[1];
+    return (size_t)(((at[2] - box->low[2]) * nj + at[1] - box->low[1]) * ni + at[0] - box->low[0]);
+}
+
+bool wfi_box_advance(const wfi_box *box, int64_t at[3])
+{
+    for (int axis = 0; axis < 3; axis++) {
+        if (++at[axis] < box->high[axis])
+            return true;
+        at[axis] = box->low[axis];
+    }
+    return false;
+}
+
+bool wfi_field_open(wfi_field *field)
+{
+    const size_t cells = wfi_box_cells(&field->held);
+    field->value = malloc(cells * sizeof *field->value);
+    field->next_value = malloc(cells * sizeof *field->value);
+    field->error = calloc(cells, sizeof *field->error);
+    field->next_error = calloc(cells, sizeof *field->error);
+    if (field->value && field->next_value && field->error && field->next_error)
+        return true;
+    wfi_field_close(field);
+    return false;
+}
+
+void wfi_field_turn(wfi_field *field)
+{
+    long double *value = field->value;
+    double *error = field->error;
+    field->value = field->next_value;
+    field->next_value = value;
+    field->error = field->next_error;
+    field->next_error = error;
+}
+
+void wfi_field_close(wfi_field *field)
+{
+    free(field->value);
+    free(field->next_value);
+    free(field->error);
+    free(field->next_error);
+}
+
+static wfi_box draw_box(const int64_t size[3], int64_t most, uint32_t number, uint64_t *state)
+{
+    wfi_box b;
+    for (int axis = 0; axis < 3; axis++) {
+        const int64_t side = size[axis] < most ? size[axis] : most;
+        const uint64_t places = (uint64_t)(size[axis] - side) + 1;
+        const uint64_t drawn = wfi_random_bits(state) % places;
+        b.low[axis] = number == 0 ? 0 : number == 1 ? (int64_t)places - 1 : (int64_t)drawn;
+        b.high[axis] = b.low[axis] + side;
+    }
+    return b;
+}
+
+bool wfi_checks_whole(uint64_t total, uint64_t max_checked)
+{
+    return max_checked == 0 || max_checked >= total;
+}
+
+wf_result wfi_check_boxes(const int64_t size[3], int64_t side, uint64_t max_checked, uint64_t seed,
+                          wfi_check_box_fn check_box, void *reference, wf_check *check)
+{
+    const wfi_box whole = {{0, 0, 0}, {size[0], size[1], size[2]}};
+    wf_result result = WF_SUCCESS;
+    *check = (wf_check){.total = wfi_box_cells(&whole)};
+    if (wfi_checks_whole(check->total, max_checked))
+        return check_box(reference, &whole, check);
+    for (uint32_t n = 0; (n < 2 || check->checked < max_checked) && result == WF_SUCCESS; n++) {
+        const wfi_box b = draw_box(size, side, n, &seed);
+        result = check_box(reference, &b, check);
+    }
+    return result;
+}

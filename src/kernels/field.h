@@ -1,0 +1,41 @@
+/* What the host's references of stencils share: a part of a grid with values and bounds on what a
+ * device's may differ from them, and which parts of a grid are checked. */
+#ifndef WFI_KERNELS_FIELD_H
+#define WFI_KERNELS_FIELD_H
+
+#include "wavefit/wavefit.h"
+
+/* Cells [low, high) along i, j, k. */
+typedef struct wfi_box {
+    int64_t low[3], high[3];
+} wfi_box;
+
+size_t wfi_box_cells(const wfi_box *box);
+/* The place of a cell in memory's order. */
+size_t wfi_box_index(const wfi_box *box, const int64_t at[3]);
+/* The next cell in memory's order, which wraps around to the first; false past the last. */
+bool wfi_box_advance(const wfi_box *box, int64_t at[3]);
+
+typedef struct wfi_field {
+    wfi_box held; /* what the arrays cover */
+    long double *value, *next_value;
+    double *error, *next_error; /* bounds */
+} wfi_field;
+
+/* Arrays for field->held, bounds of 0. False: out of memory, and nothing to close. */
+bool wfi_field_open(wfi_field *field);
+/* What was next is now. */
+void wfi_field_turn(wfi_field *field);
+void wfi_field_close(wfi_field *field);
+
+typedef wf_result (*wfi_check_box_fn)(void *reference, const wfi_box *wanted, wf_check *check);
+
+/* Whether a grid of `total` cells is checked whole; max_checked 0: it is. */
+bool wfi_checks_whole(uint64_t total, uint64_t max_checked);
+/* Calls check_box for the whole grid of `size` cells, or for boxes of at most `side` a side until
+ * max_checked cells are checked: the first two in opposite corners, so that every edge is looked
+ * at, the others anywhere. Starts *check. */
+wf_result wfi_check_boxes(const int64_t size[3], int64_t side, uint64_t max_checked, uint64_t seed,
+                          wfi_check_box_fn check_box, void *reference, wf_check *check);
+
+#endif
