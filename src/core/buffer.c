@@ -126,7 +126,7 @@ wf_result wf_buffer_create(wf_device *device, uint64_t bytes, wf_memory memory, 
                         (unsigned long long)bytes, (unsigned long long)device->caps.max_buffer);
     wf_buffer *buffer = calloc(1, sizeof *buffer);
     if (!buffer)
-        return wfi_fail(&device->log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+        return wfi_no_memory(&device->log);
     buffer->device = device;
     wfi_object_enlist(device, &buffer->object, close_buffer, buffer);
     buffer->bytes = (bytes + 3) & ~UINT64_C(3); /* fills work in words */

@@ -53,7 +53,7 @@ wf_result wfi_compile_start(wf_device *device, const wf_jobs *jobs, const wfi_pi
     wfi_compile *compile = calloc(1, sizeof *compile);
     if (!compile || pthread_mutex_init(&compile->lock, NULL) != 0) {
         free(compile);
-        return wfi_fail(&device->log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+        return wfi_no_memory(&device->log);
     }
     compile->device = device;
     compile->desc = *desc;

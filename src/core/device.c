@@ -22,7 +22,7 @@ static wf_result query_all(const wfi_instance *instance, const wfi_log *log, wf_
     wf_caps *list = calloc(n, sizeof *list);
     if (!list) {
         free(devices);
-        return wfi_fail(log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+        return wfi_no_memory(log);
     }
     for (uint32_t i = 0; i < n; i++) {
         wfi_features features;
@@ -169,7 +169,7 @@ static wf_result make_object(const wf_device_params *params, wf_device **out)
     const wfi_log log = {params->log, params->log_user};
     wf_device *device = calloc(1, sizeof *device);
     if (!device)
-        return wfi_fail(&log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+        return wfi_no_memory(&log);
     if (!make_locks(device)) {
         free(device);
         return wfi_fail(&log, WF_ERROR_OUT_OF_HOST_MEMORY, "a mutex could not be made");

@@ -83,7 +83,7 @@ static wf_result fill_list(wf_features *set, const wfi_log *log, uint32_t famili
     set->list = calloc(wfi_feature_row_count, sizeof *set->list);
     set->taken = calloc(wfi_feature_row_count, sizeof *set->taken);
     if (!set->list || !set->taken)
-        return wfi_fail(log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+        return wfi_no_memory(log);
     for (uint32_t i = 0; i < wfi_feature_row_count; i++) {
         const wfi_feature_row *row = &wfi_feature_rows[i];
         if (!(row->families & families))
@@ -121,7 +121,7 @@ wf_result wf_required_features(const wf_vulkan *vulkan, uint32_t families,
     families = families ? families & all : all;
     wf_features *set = calloc(1, sizeof *set);
     if (!set)
-        result = wfi_fail(&log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+        result = wfi_no_memory(&log);
     if (result == WF_SUCCESS)
         result = wfi_features_query(&instance, &log, handles.physical_device, &set->offered);
     if (result == WF_SUCCESS)

@@ -18,7 +18,7 @@ static wf_result list_extensions(const wfi_instance *instance, const wfi_log *lo
     if (vk == VK_SUCCESS && out->count > 0) {
         out->items = calloc(out->count, sizeof *out->items);
         if (!out->items)
-            return wfi_fail(log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+            return wfi_no_memory(log);
         vk = instance->vkEnumerateDeviceExtensionProperties(device, NULL, &out->count, out->items);
     }
     return wfi_check_vk(log, vk, "vkEnumerateDeviceExtensionProperties");

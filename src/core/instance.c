@@ -174,7 +174,7 @@ wf_result wfi_instance_devices(const wfi_instance *instance, const wfi_log *log,
     if (vk == VK_SUCCESS) {
         list = calloc(n, sizeof(VkPhysicalDevice));
         if (!list)
-            return wfi_fail(log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+            return wfi_no_memory(log);
         vk = instance->vkEnumeratePhysicalDevices(instance->vk, &n, list);
     }
     if (vk < VK_SUCCESS) {

@@ -22,6 +22,8 @@ void wfi_log_write(const wfi_log *log, wf_log_level level, const char *format, .
  * of one file sees which result it is. */
 #define wfi_fail(log, result, ...) (wfi_log_write((log), WF_LOG_ERROR, __VA_ARGS__), (result))
 
+#define wfi_no_memory(log) wfi_fail((log), WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory")
+
 /* The result code for a VkResult; logs "<what>: VK_ERROR_…" unless it is a success. */
 wf_result wfi_check_vk(const wfi_log *log, VkResult vk, const char *what);
 

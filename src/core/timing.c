@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "core/buffer.h"
+#include "core/caps.h"
 
 #define DEFAULT_BUDGET_SECONDS 1.0
 #define ENOUGH_SPREAD 0.02
@@ -120,7 +121,7 @@ static wf_result warm_up(measurement *m, wf_timing *timing)
 {
     const double start = wfi_host_seconds();
     double before = 0, best = 0, checked = start;
-    while (m->device->caps.device_type != VK_PHYSICAL_DEVICE_TYPE_CPU) {
+    while (!wfi_is_cpu(&m->device->caps)) {
         double seconds = 0;
         wf_result result = run_batch(m, timing, &seconds);
         if (result != WF_SUCCESS)

@@ -4,6 +4,7 @@
 #ifndef WFI_KERNELS_FAMILY_H
 #define WFI_KERNELS_FAMILY_H
 
+#include "core/caps.h"
 #include "core/pipeline.h"
 #include "core/spirv.h"
 #include "wavefit/wavefit.h"
@@ -156,6 +157,10 @@ const wfi_family *wfi_family_get(wf_family family);
 
 /* point.c: whether the point may run on point->caps. *reason (if not NULL) gets one clause. */
 bool wfi_point_legal(const wfi_point *point, char reason[256]);
+/* The value of a parameter, `otherwise` where the variant has none of that name. */
+uint32_t wfi_point_value(const wfi_point *point, const char *name, uint32_t otherwise);
+/* Sets a parameter where the variant has it. */
+void wfi_point_set(wfi_point *point, const char *name, uint32_t value);
 /* Fills values with the parameters' defaults. */
 void wfi_point_defaults(wfi_point *point);
 /* The pipeline description of a point: constants 0-2, parameters, extra constants. */

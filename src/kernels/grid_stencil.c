@@ -79,24 +79,18 @@ static const wfi_parameter time_parameters[] = {
     {"rows", GRID_ID_ROWS, 1, COUNT(row_counts), row_counts, "cells along y that an item updates"},
 };
 
-uint32_t wfi_grid_value(const wfi_point *point, const char *name, uint32_t otherwise)
-{
-    const uint32_t at = wfi_parameter_find(point->variant, name);
-    return at == UINT32_MAX ? otherwise : point->values[at];
-}
-
 /* ---------------------------------------------------------------------------------- constraints */
 
 static bool march_fits(const wfi_point *point)
 {
-    const uint32_t march = wfi_grid_value(point, "march", 1);
+    const uint32_t march = wfi_point_value(point, "march", 1);
     return march >= 1 && march <= 4096;
 }
 
 static bool flat_is_flat(const wfi_point *point)
 {
     return point->problem->grid.dimensions == 3 ||
-           (wfi_grid_value(point, "local_y", 1) == 1 && wfi_grid_value(point, "rows", 1) == 1);
+           (wfi_point_value(point, "local_y", 1) == 1 && wfi_point_value(point, "rows", 1) == 1);
 }
 
 static bool rows_hold_vectors(const wfi_point *point)
@@ -111,13 +105,13 @@ static bool is_star(const wfi_point *point)
 
 static bool steps_fit(const wfi_point *point)
 {
-    const uint32_t steps = wfi_grid_value(point, "steps", 1);
+    const uint32_t steps = wfi_point_value(point, "steps", 1);
     return steps >= 1 && steps <= 16 && steps <= point->problem->grid.steps;
 }
 
 static bool rows_fit(const wfi_point *point)
 {
-    const uint32_t rows = wfi_grid_value(point, "rows", 1);
+    const uint32_t rows = wfi_point_value(point, "rows", 1);
     return rows >= 1 && rows <= 16;
 }
 
@@ -153,9 +147,9 @@ static const wfi_constraint time_constraints[] = {
 
 static void group_size(const wfi_point *point, uint32_t size[3])
 {
-    size[0] = wfi_grid_value(point, "local_x", 1);
-    size[1] = wfi_grid_value(point, "local_y", 1);
-    size[2] = wfi_grid_value(point, "local_z", 1);
+    size[0] = wfi_point_value(point, "local_x", 1);
+    size[1] = wfi_point_value(point, "local_y", 1);
+    size[2] = wfi_point_value(point, "local_z", 1);
 }
 
 uint32_t wfi_grid_width(const wfi_point *point)
@@ -170,13 +164,13 @@ wfi_grid_tile wfi_grid_tile_of(const wfi_point *point)
     const wfi_grid_problem *p = &point->problem->grid;
     const bool time = wfi_parameter_find(point->variant, "steps") != UINT32_MAX;
     const int64_t overlap =
-        time ? 2 * (int64_t)p->radius * (int64_t)wfi_grid_value(point, "steps", 1) : 0;
+        time ? 2 * (int64_t)p->radius * (int64_t)wfi_point_value(point, "steps", 1) : 0;
     uint32_t size[3];
     group_size(point, size);
     return (wfi_grid_tile){(int64_t)size[0] * wfi_grid_width(point) - overlap,
-                           (int64_t)size[1] * wfi_grid_value(point, "rows", 1) -
+                           (int64_t)size[1] * wfi_point_value(point, "rows", 1) -
                                (p->dimensions == 2 ? 0 : overlap),
-                           (int64_t)size[2] * wfi_grid_value(point, "march", 1)};
+                           (int64_t)size[2] * wfi_point_value(point, "march", 1)};
 }
 
 static uint64_t time_shared(const wfi_point *point)
@@ -186,9 +180,9 @@ static uint64_t time_shared(const wfi_point *point)
     const uint64_t real = point->problem->type == WF_TYPE_F64 ? 8 : 4;
     uint32_t size[3];
     group_size(point, size);
-    return wfi_grid_value(point, "steps", 1) * (p->radius + UINT64_C(1)) *
+    return wfi_point_value(point, "steps", 1) * (p->radius + UINT64_C(1)) *
            (size[0] + UINT64_C(2) * p->radius) *
-           ((uint64_t)size[1] * wfi_grid_value(point, "rows", 1) + 2 * radius_j) * real;
+           ((uint64_t)size[1] * wfi_point_value(point, "rows", 1) + 2 * radius_j) * real;
 }
 
 static void constants(const wfi_point *point, wfi_pipeline_desc *desc)

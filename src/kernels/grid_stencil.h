@@ -26,7 +26,6 @@ uint32_t wfi_grid_taps(const wfi_grid_problem *problem);
 /* Elements of a grid's buffer. */
 uint64_t wfi_grid_elements(const wfi_grid_problem *problem);
 
-uint32_t wfi_grid_value(const wfi_point *point, const char *name, uint32_t otherwise);
 /* Cells along i that a work-item updates. */
 uint32_t wfi_grid_width(const wfi_point *point);
 /* Cells that a work-group updates along i, j, k. */

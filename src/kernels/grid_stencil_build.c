@@ -134,8 +134,7 @@ static wf_result add_coefficients(wf_plan *plan, const wfi_point *point, const d
         return wfi_plan_add_own_mapped(plan, values, taps * sizeof(double), &index);
     float *narrow = malloc(taps * sizeof *narrow);
     if (!narrow)
-        return wfi_fail(&wfi_plan_device(plan)->log, WF_ERROR_OUT_OF_HOST_MEMORY,
-                        "out of host memory");
+        return wfi_no_memory(&wfi_plan_device(plan)->log);
     for (uint32_t i = 0; i < taps; i++)
         narrow[i] = (float)values[i];
     wf_result result = wfi_plan_add_own_mapped(plan, narrow, taps * sizeof *narrow, &index);
@@ -148,7 +147,7 @@ static wf_result add_pipeline(wf_plan *plan, const wfi_point *point, pass *s)
     wfi_pipeline_desc desc;
     wfi_point_pipeline(point, &desc);
     s->point = point;
-    s->steps = wfi_grid_value(point, "steps", 1);
+    s->steps = wfi_point_value(point, "steps", 1);
     return wfi_plan_add_pipeline(plan, &desc, &s->pipeline);
 }
 
@@ -163,7 +162,7 @@ wf_result wfi_grid_build(wf_plan *plan, const wfi_point *point, const void *para
 {
     const wfi_grid_problem *p = &point->problem->grid;
     const uint64_t bytes = wfi_grid_elements(p) * wf_type_size(point->problem->type);
-    const uint32_t each = wfi_grid_value(point, "steps", 1), rest = p->steps % each;
+    const uint32_t each = wfi_point_value(point, "steps", 1), rest = p->steps % each;
     const uint32_t count = p->steps / each + (rest != 0);
     const wfi_binding_spec in = {"in", WFI_READS, bytes},
                            out = {"out", count > 2 ? WFI_READS_WRITES : WFI_WRITES, bytes};

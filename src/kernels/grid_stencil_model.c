@@ -1,31 +1,12 @@
 /* Good values for each row of the grid family, and what a plan is expected to take. */
 #include "core/architectures.h"
+#include "core/arithmetic.h"
 #include "kernels/grid_stencil.h"
-
-static void set(wfi_point *point, const char *name, uint32_t value)
-{
-    const uint32_t at = wfi_parameter_find(point->variant, name);
-    if (at != UINT32_MAX)
-        point->values[at] = value;
-}
-
-static bool is_cpu(const wfi_point *point)
-{
-    return point->caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
-}
 
 static double bytes(const wfi_point *point)
 {
     const wfi_grid_problem *p = &point->problem->grid;
     return (double)wf_type_size(point->problem->type) * (double)wfi_grid_elements(p) * p->steps;
-}
-
-static uint32_t power_at_least(uint64_t value, uint32_t most)
-{
-    uint32_t power = 1;
-    while (power < value && power < most)
-        power *= 2;
-    return power;
 }
 
 /* Work-groups as wide as the rows, up to a few subgroups. */
@@ -35,9 +16,10 @@ static void set_group(wfi_point *point, uint32_t items, uint32_t most_x)
         items = point->caps->max_invocations;
     const wfi_grid_axes a = wfi_grid_axes_of(&point->problem->grid);
     const uint32_t width = wfi_grid_width(point);
-    const uint32_t x = power_at_least((a.ni + width - 1) / width, a.flat ? items : most_x);
-    set(point, "local_x", x < 8 ? 8 : x);
-    set(point, "local_y", a.flat ? 1 : power_at_least(a.nj, x < 8 ? items / 8 : items / x));
+    const uint32_t x = wfi_power_at_least((a.ni + width - 1) / width, a.flat ? items : most_x);
+    wfi_point_set(point, "local_x", x < 8 ? 8 : x);
+    wfi_point_set(point, "local_y",
+                  a.flat ? 1 : wfi_power_at_least(a.nj, x < 8 ? items / 8 : items / x));
 }
 
 double wfi_grid_fit_naive(wfi_point *point)
@@ -49,14 +31,14 @@ double wfi_grid_fit_naive(wfi_point *point)
 double wfi_grid_fit_march(wfi_point *point)
 {
     set_group(point, 256, 64);
-    set(point, "march", 4);
+    wfi_point_set(point, "march", 4);
     return bytes(point) * 2.2;
 }
 
 double wfi_grid_fit_vector(wfi_point *point)
 {
     set_group(point, 256, 64);
-    set(point, "march", 4);
+    wfi_point_set(point, "march", 4);
     return bytes(point) * 2;
 }
 
@@ -81,16 +63,16 @@ double wfi_grid_fit_time(wfi_point *point)
     const time_tile *t = tiles;
     for (size_t i = 0; i < count; i++) {
         t = &tiles[i];
-        set(point, "local_x", t->x);
-        set(point, "local_y", t->y);
-        set(point, "rows", t->rows);
-        set(point, "march", t->march);
-        set(point, "steps", t->steps);
+        wfi_point_set(point, "local_x", t->x);
+        wfi_point_set(point, "local_y", t->y);
+        wfi_point_set(point, "rows", t->rows);
+        wfi_point_set(point, "march", t->march);
+        wfi_point_set(point, "steps", t->steps);
         if (wfi_point_legal(point, NULL))
             break;
     }
     /* In three dimensions the tiles' overlap eats what f64 and wide stencils could gain. */
-    const bool pays = !is_cpu(point) && !wfi_unit_of(point->caps).shared_is_memory &&
+    const bool pays = !wfi_is_cpu(point->caps) && !wfi_unit_of(point->caps).shared_is_memory &&
                       t->steps > 1 &&
                       (flat ? p->radius <= 2
                             : p->radius == 1 && point->problem->type == WF_TYPE_F32 &&

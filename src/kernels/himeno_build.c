@@ -8,17 +8,11 @@
 
 enum { PART_UPDATE = 1, PART_GOSA = 2 }; /* as in stencil_naive.comp */
 
-uint32_t wfi_himeno_value(const wfi_point *point, const char *name, uint32_t otherwise)
-{
-    const uint32_t at = wfi_parameter_find(point->variant, name);
-    return at == UINT32_MAX ? otherwise : point->values[at];
-}
-
 void wfi_himeno_group_size(const wfi_point *point, uint32_t size[3])
 {
-    size[0] = wfi_himeno_value(point, "local_x", 1);
-    size[1] = wfi_himeno_value(point, "local_y", 1);
-    size[2] = wfi_himeno_value(point, "local_z", 1);
+    size[0] = wfi_point_value(point, "local_x", 1);
+    size[1] = wfi_point_value(point, "local_y", 1);
+    size[2] = wfi_point_value(point, "local_z", 1);
 }
 
 /* Cells that a work-group updates along i, j and k. */
@@ -34,9 +28,9 @@ static tile tile_of(const wfi_point *point)
     uint32_t size[3];
     wfi_himeno_group_size(point, size);
     tile t = {size[0] * (vectors ? 4 : 1) - overlap, size[1] - overlap,
-              size[2] * wfi_himeno_value(point, "march", 1)};
+              size[2] * wfi_point_value(point, "march", 1)};
     if (box)
-        t.k = size[2] * wfi_himeno_value(point, "depth", 1) - overlap;
+        t.k = size[2] * wfi_point_value(point, "depth", 1) - overlap;
     return t;
 }
 
@@ -56,7 +50,7 @@ uint64_t wfi_himeno_partials(const wfi_point *point, uint32_t planes)
     wfi_himeno_group_size(point, size);
     const uint64_t items = (uint64_t)size[0] * size[1] * size[2];
     return (uint64_t)groups[0] * groups[1] * groups[2] *
-           (wfi_himeno_value(point, "own_sums", 0) ? items : 1);
+           (wfi_point_value(point, "own_sums", 0) ? items : 1);
 }
 
 /* The window of the p buffers that the slab reads, its start rounded down so that it can be bound

@@ -1,6 +1,7 @@
 /* Where the values of a Himeno problem lie, and the plans that do not depend on a variant. */
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "kernels/grid.h"
 #include "kernels/himeno.h"
 #include "kernels/himeno_rows.h"
@@ -8,28 +9,23 @@
 
 #define PLAIN_GROUP 128 /* work-items; within every device's limits */
 
-static uint64_t round_up(uint64_t value, uint64_t multiple)
-{
-    return (value + multiple - 1) / multiple * multiple;
-}
-
 uint32_t wfi_himeno_steps(const wfi_point *point)
 {
-    return wfi_himeno_value(point, "steps", 1);
+    return wfi_point_value(point, "steps", 1);
 }
 
 wfi_himeno_layout wfi_himeno_layout_of(const wfi_point *point)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
-    const uint64_t pad = wfi_himeno_value(point, "pad", 1), inner = p->ni - 2;
-    const uint64_t block = wfi_himeno_value(point, "interleave", 0), row = round_up(inner, pad);
+    const uint64_t pad = wfi_point_value(point, "pad", 1), inner = p->ni - 2;
+    const uint64_t block = wfi_point_value(point, "interleave", 0), row = wfi_round_up(inner, pad);
     wfi_himeno_layout layout = {
         .p_left = pad,
-        .p_row = round_up(pad + inner + 1, pad),
+        .p_row = wfi_round_up(pad + inner + 1, pad),
         .interleaved = block != 0,
     };
     layout.c_block = block == 0 || block > row ? row : block;
-    layout.c_length = round_up(row, layout.c_block);
+    layout.c_length = wfi_round_up(row, layout.c_block);
     layout.p_plane = layout.p_row * p->nj;
     layout.c_row = layout.c_length * (layout.interleaved ? WFI_HIMENO_COEFFICIENTS : 1);
     layout.c_plane = layout.c_row * (p->nj - 2);

@@ -1,19 +1,8 @@
 /* Good values for each row of Himeno, and what a pass is expected to take. */
 #include "core/architectures.h"
+#include "core/arithmetic.h"
 #include "kernels/himeno.h"
 #include "kernels/himeno_rows.h"
-
-static void set(wfi_point *point, const char *name, uint32_t value)
-{
-    const uint32_t at = wfi_parameter_find(point->variant, name);
-    if (at != UINT32_MAX)
-        point->values[at] = value;
-}
-
-static bool is_cpu(const wfi_point *point)
-{
-    return point->caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
-}
 
 static double inner_cells(const wfi_point *point)
 {
@@ -29,10 +18,10 @@ static double least_bytes(const wfi_point *point)
  * choice of a device without subgroup reductions. */
 double wfi_himeno_fit_naive(wfi_point *point)
 {
-    const bool small = inner_cells(point) < 1e5 && !is_cpu(point);
+    const bool small = inner_cells(point) < 1e5 && !wfi_is_cpu(point->caps);
     if (small) {
-        set(point, "pad", 32);
-        set(point, "interleave", 64);
+        wfi_point_set(point, "pad", 32);
+        wfi_point_set(point, "interleave", 64);
     }
     return least_bytes(point) * (small ? 0.9 : 2.0);
 }
@@ -41,24 +30,16 @@ double wfi_himeno_fit_naive(wfi_point *point)
  * iteration a pass was faster there. */
 double wfi_himeno_fit_subgroup(wfi_point *point)
 {
-    const bool cpu = is_cpu(point), small = inner_cells(point) < 1e5;
-    set(point, "pad", cpu ? 4 : 32);
-    set(point, "interleave", cpu ? 32 : small ? 64 : 65536);
-    set(point, "reverse", !cpu && inner_cells(point) > 2e6);
+    const bool cpu = wfi_is_cpu(point->caps), small = inner_cells(point) < 1e5;
+    wfi_point_set(point, "pad", cpu ? 4 : 32);
+    wfi_point_set(point, "interleave", cpu ? 32 : small ? 64 : 65536);
+    wfi_point_set(point, "reverse", !cpu && inner_cells(point) > 2e6);
     return least_bytes(point) * (cpu ? 2.0 : small ? 0.85 : 1.1);
 }
 
 double wfi_himeno_fit_step(wfi_point *point)
 {
     return least_bytes(point) * 10;
-}
-
-static uint32_t power_at_least(uint64_t value, uint32_t most)
-{
-    uint32_t power = 1;
-    while (power < value && power < most)
-        power *= 2;
-    return power;
 }
 
 /* Work-groups as wide as the rows, up to a subgroup's or two. The big cache of an H100 joins the
@@ -68,20 +49,20 @@ static uint32_t power_at_least(uint64_t value, uint32_t most)
 static void march_values(wfi_point *point, uint32_t width)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
-    const bool cpu = is_cpu(point);
+    const bool cpu = wfi_is_cpu(point->caps);
     const bool small = inner_cells(point) < 2e6;
     const bool large = inner_cells(point) > 1e8;
     const uint32_t most = point->caps->max_invocations,
                    wanted = !cpu && (small || large) ? 128 : 256;
     const uint32_t items = most < wanted ? most : wanted;
-    const uint32_t x = power_at_least((p->ni - 2 + width - 1) / width, cpu || large ? 64 : 32);
-    set(point, "local_x", x);
-    set(point, "local_y", power_at_least(p->nj - 2, items / x));
-    set(point, "march", cpu ? 8 : large ? 16 : small ? 2 : width == 4 ? 1 : 4);
-    set(point, "pad", cpu ? 4 : 32);
-    set(point, "interleave", cpu ? 32 : 65536);
-    set(point, "own_sums", cpu);
-    set(point, "reverse", !cpu && !small);
+    const uint32_t x = wfi_power_at_least((p->ni - 2 + width - 1) / width, cpu || large ? 64 : 32);
+    wfi_point_set(point, "local_x", x);
+    wfi_point_set(point, "local_y", wfi_power_at_least(p->nj - 2, items / x));
+    wfi_point_set(point, "march", cpu ? 8 : large ? 16 : small ? 2 : width == 4 ? 1 : 4);
+    wfi_point_set(point, "pad", cpu ? 4 : 32);
+    wfi_point_set(point, "interleave", cpu ? 32 : 65536);
+    wfi_point_set(point, "own_sums", cpu);
+    wfi_point_set(point, "reverse", !cpu && !small);
 }
 
 double wfi_himeno_fit_march(wfi_point *point)
@@ -99,7 +80,7 @@ double wfi_himeno_fit_march4(wfi_point *point)
 double wfi_himeno_fit_planes(wfi_point *point)
 {
     march_values(point, 1);
-    return least_bytes(point) * (is_cpu(point) ? 4 : 1.5);
+    return least_bytes(point) * (wfi_is_cpu(point->caps) ? 4 : 1.5);
 }
 
 /* Tiles that the model weighs, deepest first, each for grids with so many work-groups of it a
@@ -122,17 +103,17 @@ static double time_groups(const wfi_point *point, const time_tile *t)
 double wfi_himeno_fit_time(wfi_point *point)
 {
     const wf_caps *caps = point->caps;
-    const bool cpu = is_cpu(point);
+    const bool cpu = wfi_is_cpu(point->caps);
     const double units = caps->compute_units ? caps->compute_units : 64;
     for (size_t i = 0; i < sizeof time_tiles / sizeof *time_tiles; i++) {
         const time_tile *t = &time_tiles[i];
-        set(point, "local_x", t->x);
-        set(point, "local_y", t->y);
-        set(point, "march", t->march);
-        set(point, "pad", cpu ? 4 : 32);
-        set(point, "interleave", cpu ? 32 : 65536);
-        set(point, "steps", t->steps);
-        set(point, "reverse", !cpu);
+        wfi_point_set(point, "local_x", t->x);
+        wfi_point_set(point, "local_y", t->y);
+        wfi_point_set(point, "march", t->march);
+        wfi_point_set(point, "pad", cpu ? 4 : 32);
+        wfi_point_set(point, "interleave", cpu ? 32 : 65536);
+        wfi_point_set(point, "steps", t->steps);
+        wfi_point_set(point, "reverse", !cpu);
         if (wfi_point_legal(point, NULL) && time_groups(point, t) >= units * t->groups_a_unit)
             break;
     }
@@ -143,7 +124,7 @@ double wfi_himeno_fit_time(wfi_point *point)
 
 double wfi_himeno_fit_box(wfi_point *point)
 {
-    set(point, "pad", is_cpu(point) ? 4 : 32);
-    set(point, "interleave", is_cpu(point) ? 32 : 64);
+    wfi_point_set(point, "pad", wfi_is_cpu(point->caps) ? 4 : 32);
+    wfi_point_set(point, "interleave", wfi_is_cpu(point->caps) ? 32 : 64);
     return least_bytes(point) * 3;
 }

@@ -18,9 +18,6 @@ typedef struct wfi_himeno_push {
 double wfi_himeno_inner_cells(const wfi_problem *problem);
 double wfi_himeno_least_bytes(const wfi_problem *problem);
 
-/* The value of a parameter that the variant may not have. */
-uint32_t wfi_himeno_value(const wfi_point *point, const char *name, uint32_t otherwise);
-
 /* himeno_build.c */
 void wfi_himeno_group_size(const wfi_point *point, uint32_t size[3]);
 wf_result wfi_himeno_build(wf_plan *plan, const wfi_point *point, const void *params);

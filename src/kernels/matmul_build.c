@@ -2,6 +2,7 @@
  * sums that are not finished there. */
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "kernels/grid.h"
 #include "kernels/matmul_rows.h"
 #include "matmul/matmul_ids.h"
@@ -33,11 +34,6 @@ typedef struct builder {
     uint32_t pipelines[STAGES];
     uint32_t reduction, reduction_x; /* pipeline; elements a group */
 } builder;
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* -------------------------------------------------------------------------------- constants */
 
@@ -138,7 +134,7 @@ static uint64_t limit_of(const builder *b, uint64_t size)
 static void fit_rows(uint64_t *rows, uint64_t row, uint64_t ld, uint64_t limit)
 {
     if (ld)
-        *rows = least(*rows, (limit - row) / ld + 1);
+        *rows = wfi_least(*rows, (limit - row) / ld + 1);
 }
 
 static void keep_units(uint64_t *part_extent, uint64_t whole)
@@ -150,7 +146,7 @@ static void keep_units(uint64_t *part_extent, uint64_t whole)
 /* Products of the batch that fit: the last one begins (count - 1) strides on. */
 static uint64_t fit_batch(uint64_t count, uint64_t extent, uint64_t stride, uint64_t limit)
 {
-    return stride && extent <= limit ? least(count, (limit - extent) / stride + 1) : count;
+    return stride && extent <= limit ? wfi_least(count, (limit - extent) / stride + 1) : count;
 }
 
 /* The largest parts whose shares of A, B, C and kept sums each fit one storage-buffer binding. */
@@ -161,10 +157,10 @@ static void size_parts(builder *b)
                    sum = wfi_matmul_sum_size(b->point->problem->type);
     const uint64_t inputs = limit_of(b, size), sums = limit_of(b, sum);
     part *w = &b->whole;
-    *w = (part){.batch = least(p->batch, b->caps->max_groups[2]),
-                .m = least(p->m, least(inputs, sums)),
-                .n = least(p->n, least(inputs, sums)),
-                .k = least(p->k, inputs)};
+    *w = (part){.batch = wfi_least(p->batch, b->caps->max_groups[2]),
+                .m = wfi_least(p->m, wfi_least(inputs, sums)),
+                .n = wfi_least(p->n, wfi_least(inputs, sums)),
+                .k = wfi_least(p->k, inputs)};
     if (p->transpose_b)
         fit_rows(&w->n, w->k, p->ldb, inputs);
     else
@@ -178,7 +174,7 @@ static void size_parts(builder *b)
     /* The widest element that C or kept sums can have. */
     fit_rows(&w->m, w->n, p->ldc, sums);
     if (b->raw && w->n)
-        w->m = least(w->m, sums / (w->n * b->tile.splits));
+        w->m = wfi_least(w->m, sums / (w->n * b->tile.splits));
     w->m = w->m ? w->m : 1;
     if (b->tile.one_each)
         w->m = w->n = 1;
@@ -196,7 +192,7 @@ static void size_parts(builder *b)
     w->batch = fit_batch(w->batch, extents[1], p->stride_b, inputs);
     w->batch = fit_batch(w->batch, extents[2], p->stride_c, sums);
     if (b->raw)
-        w->batch = least(w->batch, sums / (w->m * w->n * b->tile.splits));
+        w->batch = wfi_least(w->batch, sums / (w->m * w->n * b->tile.splits));
 }
 
 /* A slot over [first, first + elements) of a binding, its start rounded down to the alignment; the
@@ -366,7 +362,7 @@ static wf_result add_part(builder *b, part s)
     wf_result result = WF_SUCCESS;
     uint64_t slices = 0;
     for (s.k0 = 0; s.k0 < p->k && result == WF_SUCCESS; s.k0 += b->whole.k) {
-        s.k = least(b->whole.k, p->k - s.k0);
+        s.k = wfi_least(b->whole.k, p->k - s.k0);
         result = add_product(b, &s);
         const uint64_t chunk = chunk_of(b, &s);
         slices = (s.k + chunk - 1) / chunk;
@@ -394,9 +390,9 @@ static wf_result add_parts(builder *b)
     for (s.z0 = 0; s.z0 < p->batch; s.z0 += w->batch)
         for (s.m0 = 0; s.m0 < p->m; s.m0 += w->m)
             for (s.n0 = 0; s.n0 < p->n && result == WF_SUCCESS; s.n0 += w->n) {
-                s.batch = least(w->batch, p->batch - s.z0);
-                s.m = least(w->m, p->m - s.m0);
-                s.n = least(w->n, p->n - s.n0);
+                s.batch = wfi_least(w->batch, p->batch - s.z0);
+                s.m = wfi_least(w->m, p->m - s.m0);
+                s.n = wfi_least(w->n, p->n - s.n0);
                 result = add_part(b, s);
             }
     return result;

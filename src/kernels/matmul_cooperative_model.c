@@ -104,7 +104,6 @@ double wfi_matmul_cooperative_fit(wfi_point *point)
             }
     /* A CPU has no matrix units: whatever its driver offers is plain code. Split f32 has not been timed
      * on any device, and is used only where it is named. */
-    const bool unmeasured = point->caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU ||
-                            point->problem->type == WF_TYPE_F32;
+    const bool unmeasured = wfi_is_cpu(point->caps) || point->problem->type == WF_TYPE_F32;
     return unmeasured ? -1 : best;
 }

@@ -18,7 +18,7 @@ typedef struct block {
  * says. */
 double wfi_matmul_occupied(const wf_caps *caps, double work_items, double wanted)
 {
-    if (caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU)
+    if (wfi_is_cpu(caps))
         return 1;
     const double units = caps->compute_units ? caps->compute_units : UNKNOWN_UNITS;
     const double room = wfi_unit_of(caps).items;
@@ -50,8 +50,7 @@ double wfi_matmul_naive_fit(wfi_point *point)
         point->values[WFI_NAIVE_Y] = 2;
         return wfi_matmul_flops(point->problem) * 0.5;
     }
-    const bool guessed =
-        !point->caps->compute_units && point->caps->device_type != VK_PHYSICAL_DEVICE_TYPE_CPU;
+    const bool guessed = !point->caps->compute_units && !wfi_is_cpu(point->caps);
     return wfi_matmul_flops(point->problem) * 16.0 * (guessed ? idle_factor(point) : 1) /
            wfi_matmul_occupied(point->caps, (double)p->m * (double)p->n * (double)p->batch, 512);
 }
@@ -173,7 +172,7 @@ double wfi_matmul_register_fit(wfi_point *point)
 
 static double memory_time(const wfi_point *point)
 {
-    const bool cpu = point->caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    const bool cpu = wfi_is_cpu(point->caps);
     return wfi_matmul_least_bytes(point->problem) * (cpu ? CPU_FLOPS_A_BYTE : FLOPS_A_BYTE);
 }
 
@@ -241,7 +240,7 @@ double wfi_matmul_vector_fit(wfi_point *point)
     double time = -1;
     wfi_point trial = *point;
     trial.values[WFI_WIDE] = 0;
-    if (point->caps->device_type != VK_PHYSICAL_DEVICE_TYPE_CPU) {
+    if (!wfi_is_cpu(point->caps)) {
         set_gpu_block(&trial);
         if (fits_registers(&trial) && wfi_point_legal(&trial, NULL) && holds_registers(&trial)) {
             time = block_time(&trial, 256);
@@ -280,7 +279,7 @@ double wfi_matmul_matvec_fit(wfi_point *point)
     uint32_t *v = point->values;
     const bool by_sum = wfi_matmul_by_sum(p), is_b = wfi_matmul_matrix_is_b(p);
     /* Along the outputs, an H100 wants a whole work-group of 1024 on 32 columns. */
-    const bool cpu = point->caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    const bool cpu = wfi_is_cpu(point->caps);
     const uint32_t wanted = by_sum || cpu ? 256 : 1024;
     const uint32_t most =
         point->caps->max_invocations < wanted ? point->caps->max_invocations : wanted;

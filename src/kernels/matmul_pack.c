@@ -2,6 +2,7 @@
  * costs far more than the copy where products are large. */
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "kernels/grid.h"
 #include "kernels/matmul_rows.h"
 #include "wfi_shaders.h"
@@ -37,20 +38,15 @@ static stored stored_operand(const wfi_matmul_problem *p, uint32_t operand)
     return s;
 }
 
-static uint64_t round_up(uint64_t value, uint64_t unit)
-{
-    return (value + unit - 1) / unit * unit;
-}
-
 static uint64_t packed_rows(const stored *s)
 {
-    return s->sum_rows ? round_up(s->rows, ROW_UNIT) : s->rows;
+    return s->sum_rows ? wfi_round_up(s->rows, ROW_UNIT) : s->rows;
 }
 
 /* Elements of a copied row; f32 becomes two of f16. */
 static uint64_t packed_ld(const stored *s, wf_type type)
 {
-    return round_up(s->columns, ROW_UNIT) * (type == WF_TYPE_F32 ? 2 : 1);
+    return wfi_round_up(s->columns, ROW_UNIT) * (type == WF_TYPE_F32 ? 2 : 1);
 }
 
 static uint64_t packed_bytes(const stored *s, wf_type type)
@@ -181,7 +177,7 @@ static wf_result split_operand(wf_plan *plan, const wfi_matmul_problem *p, uint3
                              (uint32_t)s.columns,
                              (uint32_t)s.ld,
                              (uint32_t)rows,
-                             (uint32_t)(round_up(s.columns, ROW_UNIT) / 8),
+                             (uint32_t)(wfi_round_up(s.columns, ROW_UNIT) / 8),
                              operand == WF_MATMUL_A ? 0 : (uint32_t)p->m};
     const wfi_slot from = {WFI_SLOT_BINDING, operand, 0, source_elements(&s) * sizeof(float)},
                    exponents = {WFI_SLOT_OWN, out->exponents, 0, out->exponent_bytes};
@@ -233,6 +229,6 @@ wf_result wfi_matmul_pack(wf_plan *plan, const wfi_point *point, uint32_t bits, 
     wf_result result = problem->type == WF_TYPE_F32 ? split_both(plan, &problem->matmul, packed)
                                                     : copy_operands(plan, problem, bits, packed);
     if (bits == 3 && ROW_UNIT % tile_k == 0)
-        packed[0].k = packed[1].k = round_up(problem->matmul.k, tile_k);
+        packed[0].k = packed[1].k = wfi_round_up(problem->matmul.k, tile_k);
     return result;
 }

@@ -11,16 +11,11 @@ static void *grow(void *array, uint32_t count, size_t item_bytes)
     return realloc(array, (count + (size_t)1) * item_bytes);
 }
 
-static wf_result no_memory(const wf_plan *plan)
-{
-    return wfi_fail(&plan->device->log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
-}
-
 static wf_result add_compile(wf_plan *plan, const wfi_pipeline_desc *desc, uint32_t index)
 {
     wfi_compile **compiles = grow(plan->compiles, index, sizeof(wfi_compile *));
     if (!compiles)
-        return no_memory(plan);
+        return wfi_no_memory(&plan->device->log);
     plan->compiles = compiles;
     compiles[index] = NULL;
     if (!plan->jobs.submit)
@@ -39,7 +34,7 @@ wf_result wfi_plan_add_pipeline(wf_plan *plan, const wfi_pipeline_desc *desc, ui
 {
     wfi_pipeline *pipelines = grow(plan->pipelines, plan->pipeline_count, sizeof *pipelines);
     if (!pipelines)
-        return no_memory(plan);
+        return wfi_no_memory(&plan->device->log);
     wfi_pipeline_desc own = *desc;
     own.kept_sets = plan->keep_sets;
     plan->pipelines = pipelines;
@@ -101,7 +96,7 @@ wf_result wfi_plan_add_step(wf_plan *plan, const wfi_step *step)
                             (unsigned long long)caps->max_storage_range);
     wfi_step *steps = grow(plan->steps, plan->step_count, sizeof *steps);
     if (!steps)
-        return no_memory(plan);
+        return wfi_no_memory(&plan->device->log);
     plan->steps = steps;
     steps[plan->step_count++] = *step;
     return view_own(plan, &steps[plan->step_count - 1]);
@@ -140,7 +135,7 @@ static wf_result add_own(wf_plan *plan, uint64_t bytes, wf_memory memory, uint32
     if (staging)
         plan->staging = staging;
     if (!own || !staging)
-        return no_memory(plan);
+        return wfi_no_memory(&plan->device->log);
     own[plan->own_count] = staging[plan->own_count] = NULL;
     wf_result result =
         wf_buffer_create(plan->device, bytes ? bytes : 4, memory, &own[plan->own_count]);
@@ -265,7 +260,7 @@ static wf_result create_sets(wf_plan *plan)
     plan->sets = calloc((size_t)plan->step_count * WFI_SET_RING, sizeof *plan->sets);
     plan->sets_used = calloc(plan->step_count, sizeof *plan->sets_used);
     if (!plan->sets || !plan->sets_used)
-        return no_memory(plan);
+        return wfi_no_memory(&plan->device->log);
     return create_pool(plan);
 }
 
@@ -300,7 +295,7 @@ wf_result wfi_plan_create_with(wf_device *device, const wfi_choice *choice, cons
         return result;
     wf_plan *plan = calloc(1, sizeof *plan);
     if (!plan)
-        return wfi_fail(&device->log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+        return wfi_no_memory(&device->log);
     plan->device = device;
     plan->jobs = read;
     plan->problem = *choice->point.problem;

@@ -125,6 +125,19 @@ bool wfi_point_legal(const wfi_point *point, char reason[256])
     return limits_hold(point, reason);
 }
 
+uint32_t wfi_point_value(const wfi_point *point, const char *name, uint32_t otherwise)
+{
+    const uint32_t at = wfi_parameter_find(point->variant, name);
+    return at == UINT32_MAX ? otherwise : point->values[at];
+}
+
+void wfi_point_set(wfi_point *point, const char *name, uint32_t value)
+{
+    const uint32_t at = wfi_parameter_find(point->variant, name);
+    if (at != UINT32_MAX)
+        point->values[at] = value;
+}
+
 void wfi_point_defaults(wfi_point *point)
 {
     for (uint32_t i = 0; i < point->variant->parameter_count; i++)

@@ -56,7 +56,7 @@ static wf_result plan_with(wf_device *device, const wf_spmv_params *given, uint3
     wf_plan *plan = NULL;
     wfi_spmv_kept *kept = calloc(1, sizeof *kept);
     if (!kept)
-        return wfi_fail(&device->log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+        return wfi_no_memory(&device->log);
     *kept = (wfi_spmv_kept){.type = params.type,
                             .entries = params.row_offsets[params.rows],
                             .updatable = params.updatable,

@@ -46,11 +46,6 @@ uint64_t wfi_spmv_range(const wf_caps *caps)
     return caps->max_storage_range < caps->max_buffer ? caps->max_storage_range : caps->max_buffer;
 }
 
-wf_result wfi_spmv_no_memory(wf_plan *plan)
-{
-    return wfi_fail(&wfi_plan_device(plan)->log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
-}
-
 wf_result wfi_spmv_row_too_long(wf_plan *plan, const wfi_spmv_job *job, uint32_t row)
 {
     return wfi_fail(&wfi_plan_device(plan)->log, WF_ERROR_TOO_LARGE,
@@ -148,7 +143,7 @@ wf_result wfi_spmv_values(wf_plan *plan, const wfi_spmv_job *job, const uint32_t
     const uint64_t bytes = count ? (count * size + 3) / 4 * 4 : 4;
     void *values = gather(job, places, count, begin, bytes);
     if (!values)
-        return wfi_spmv_no_memory(plan);
+        return wfi_no_memory(&wfi_plan_device(plan)->log);
     wf_result result = wfi_spmv_own(plan, job, values, bytes, slot);
     free(values);
     if (result == WF_SUCCESS && job->kept->updatable && count)
@@ -226,7 +221,7 @@ wf_result wfi_spmv_block_step(wf_plan *plan, const wfi_point *point, const wfi_s
     wf_result result = wfi_grid(plan, groups, step->groups);
     uint32_t *pattern = pack_pattern(p, block, tail, tail_words, &words);
     if (!pattern)
-        return wfi_spmv_no_memory(plan);
+        return wfi_no_memory(&wfi_plan_device(plan)->log);
     if (result == WF_SUCCESS)
         result = wfi_spmv_own(plan, job, pattern, words * 4, &step->slots[0]);
     free(pattern);

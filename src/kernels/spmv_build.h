@@ -78,7 +78,6 @@ wf_result wfi_spmv_values(wf_plan *plan, const wfi_spmv_job *job, const uint32_t
                           uint64_t count, uint32_t begin, uint32_t end, wfi_slot *slot);
 /* Fails: the row does not fit a binding. */
 wf_result wfi_spmv_row_too_long(wf_plan *plan, const wfi_spmv_job *job, uint32_t row);
-wf_result wfi_spmv_no_memory(wf_plan *plan);
 
 /* A block of whole rows, and its step with pattern, values, x and y bound. */
 typedef struct wfi_spmv_block {

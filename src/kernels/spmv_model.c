@@ -4,11 +4,6 @@
 
 #include "kernels/spmv_build.h"
 
-static bool is_cpu(const wfi_point *point)
-{
-    return point->caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
-}
-
 static bool is_llvmpipe(const wfi_point *point)
 {
     return point->caps->driver_id == VK_DRIVER_ID_MESA_LLVMPIPE;
@@ -61,7 +56,7 @@ static double row_time(const wfi_point *point, uint32_t lanes, double reduction_
     const wfi_spmv_problem *p = &point->problem->spmv;
     const double typical = p->mean_row + (lanes == 1 ? p->row_deviation : p->row_deviation / 2);
     const double turns = ceil(typical / lanes) + 1;
-    const double scatter = is_cpu(point) ? 1.0 : 1.0 + fmin(p->mean_row / lanes, 8.0);
+    const double scatter = wfi_is_cpu(point->caps) ? 1.0 : 1.0 + fmin(p->mean_row / lanes, 8.0);
     const double steps = lanes > 1 ? log2(lanes) * reduction_step : 0;
     return (double)p->rows * lanes * (turns * scatter + steps) * vectors_of(point);
 }
@@ -89,14 +84,15 @@ static double best_lanes(wfi_point *point, double (*time_of)(const wfi_point *, 
 double wfi_spmv_row_fit(wfi_point *point)
 {
     point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps);
-    return is_cpu(point) ? cpu_time(point, (cpu_cost){2.4, 1.05, 1}, (cpu_cost){3, 1, 0.1})
-                         : row_time(point, 1, 0);
+    return wfi_is_cpu(point->caps)
+               ? cpu_time(point, (cpu_cost){2.4, 1.05, 1}, (cpu_cost){3, 1, 0.1})
+               : row_time(point, 1, 0);
 }
 
 double wfi_spmv_lanes_fit(wfi_point *point)
 {
     point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps);
-    if (!is_cpu(point))
+    if (!wfi_is_cpu(point->caps))
         return best_lanes(point, row_time, 0.5);
     point->values[WFI_SPMV_LANES] = 1;
     return cpu_time(point, (cpu_cost){2.2, 1, 1}, (cpu_cost){3.5, 1.05, 0.1});
@@ -105,15 +101,15 @@ double wfi_spmv_lanes_fit(wfi_point *point)
 double wfi_spmv_add_fit(wfi_point *point)
 {
     point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps);
-    return is_cpu(point) ? cpu_time(point, (cpu_cost){23, 1, 0}, (cpu_cost){8, 1.1, 0})
-                         : row_time(point, point->caps->subgroup_size, 0.6);
+    return wfi_is_cpu(point->caps) ? cpu_time(point, (cpu_cost){23, 1, 0}, (cpu_cost){8, 1.1, 0})
+                                   : row_time(point, point->caps->subgroup_size, 0.6);
 }
 
 /* A barrier in place of a shuffle. */
 double wfi_spmv_shared_fit(wfi_point *point)
 {
     point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps);
-    if (!is_cpu(point))
+    if (!wfi_is_cpu(point->caps))
         return best_lanes(point, row_time, 4.0);
     point->values[WFI_SPMV_LANES] = 1;
     return cpu_time(point, (cpu_cost){12, 1.2, 0.5}, (cpu_cost){100, 2, 0});
@@ -146,7 +142,7 @@ double wfi_spmv_adaptive_fit(wfi_point *point)
 {
     const wfi_spmv_problem *p = &point->problem->spmv;
     point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps);
-    const double entry = is_cpu(point) ? 5.0 : 4.0;
+    const double entry = wfi_is_cpu(point->caps) ? 5.0 : 4.0;
     return ((double)p->entries * entry + (double)p->rows * 4) * vectors_of(point);
 }
 
@@ -156,7 +152,7 @@ double wfi_spmv_merge_fit(wfi_point *point)
     const wfi_spmv_problem *p = &point->problem->spmv;
     point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps) < 128 ? fit_local(point->caps) : 128;
     point->values[WFI_SPMV_MERGE_ITEMS] = 7;
-    return ((double)p->entries + (double)p->rows) * (is_cpu(point) ? 6.0 : 2.0) + 50000;
+    return ((double)p->entries + (double)p->rows) * (wfi_is_cpu(point->caps) ? 6.0 : 2.0) + 50000;
 }
 
 static double blocked_time(const wfi_point *point, uint32_t lanes, double reduction_step)
@@ -166,7 +162,7 @@ static double blocked_time(const wfi_point *point, uint32_t lanes, double reduct
     const double blocks = p->mean_row / (side * fill); /* a row of blocks */
     const double turns = (ceil(blocks / lanes) + 1) * side * side;
     const double steps = lanes > 1 ? log2(lanes) * reduction_step * side : 0;
-    const double scatter = is_cpu(point) ? 1.0 : 1.5;
+    const double scatter = wfi_is_cpu(point->caps) ? 1.0 : 1.5;
     return (double)p->rows / side * lanes * (turns * scatter + steps) * vectors_of(point);
 }
 
@@ -187,7 +183,9 @@ double wfi_spmv_quads_fit(wfi_point *point)
 {
     point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps);
     point->values[WFI_SPMV_QUADS_WINDOW] = point->problem->spmv.padding < 1.2 ? 1 : UINT32_MAX;
-    return is_cpu(point) ? cpu_time(point, (cpu_cost){4.5, 0.6, 0}, (cpu_cost){4.8, 0.63, 0}) : -1;
+    return wfi_is_cpu(point->caps)
+               ? cpu_time(point, (cpu_cost){4.5, 0.6, 0}, (cpu_cost){4.8, 0.63, 0})
+               : -1;
 }
 
 /* Turns as many as leave enough subgroups to fill the device. Sorting pays where rows side by side
@@ -196,7 +194,7 @@ double wfi_spmv_sliced_fit(wfi_point *point)
 {
     const wf_caps *caps = point->caps;
     const wfi_spmv_problem *p = &point->problem->spmv;
-    const bool cpu = is_cpu(point);
+    const bool cpu = wfi_is_cpu(point->caps);
     const double units = caps->compute_units ? caps->compute_units : 32;
     const double spread = p->mean_row > 0 ? p->row_deviation / p->mean_row : 0;
     const double turns_there_are = (double)p->entries / (4.0 * caps->subgroup_size);

@@ -114,7 +114,7 @@ wf_result wfi_spmv_job_make(const wf_device *device, const wf_spmv_params *param
     p->y_stride = p->y_stride ? p->y_stride : p->vectors;
     p->alpha = p->alpha ? p->alpha : &one;
     if (params->transpose && !transpose(job))
-        return wfi_fail(&device->log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+        return wfi_no_memory(&device->log);
     return WF_SUCCESS;
 }
 

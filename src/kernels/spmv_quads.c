@@ -153,7 +153,7 @@ static wf_result add_quads(wf_plan *plan, const wfi_point *point, const wfi_spmv
     push.count = block->rows;
     wf_result result = WF_SUCCESS;
     if (!make_quads(p, block, point->values[WFI_SPMV_QUADS_WINDOW], &q))
-        result = wfi_spmv_no_memory(plan);
+        result = wfi_no_memory(&wfi_plan_device(plan)->log);
     if (result == WF_SUCCESS)
         result = wfi_spmv_own(plan, job, q.rows, block->rows * UINT64_C(16),
                               &step.slots[WFI_SPMV_QUADS_ROWS]);

@@ -85,7 +85,7 @@ static wf_result make_block(wf_plan *plan, const wfi_spmv_job *job, wfi_sliced_p
     for (;;) {
         wf_result result = wfi_sliced_make(block, sliced);
         if (result != WF_SUCCESS)
-            return wfi_fail(&device->log, result, "out of host memory");
+            return wfi_no_memory(&device->log);
         if (fits(&device->caps, sliced, job, block->rows))
             return WF_SUCCESS;
         wfi_sliced_free(sliced);

@@ -122,7 +122,7 @@ static wf_result add_adaptive(wf_plan *plan, const wfi_point *point, const wfi_s
     wfi_step step;
     uint32_t *rows = malloc(block->rows * sizeof *rows);
     if (!rows)
-        return wfi_spmv_no_memory(plan);
+        return wfi_no_memory(&wfi_plan_device(plan)->log);
     sort_rows(&job->matrix, block, point->values[WFI_SPMV_LOCAL_X], counts, rows);
     block->rows_a_group = 1;
     block->more = block->rows + 1 + block->entries; /* the list of rows */
@@ -274,7 +274,7 @@ static wf_result fit_blocked(wf_plan *plan, const wfi_point *point, const wfi_sp
     for (;;) {
         *b = (blocked){.side = point->values[WFI_SPMV_BLOCK]};
         if (!make_blocked(p, block, b))
-            return wfi_spmv_no_memory(plan);
+            return wfi_no_memory(&wfi_plan_device(plan)->log);
         if ((uint64_t)b->blocks * b->side * b->side * bytes <= wfi_spmv_range(point->caps))
             return WF_SUCCESS;
         if (b->side == 0 || block->rows <= b->side)
@@ -292,7 +292,7 @@ static wf_result own_pattern(wf_plan *plan, const wfi_spmv_job *job, const block
     const size_t words = b->rows + (size_t)1 + b->blocks;
     uint32_t *pattern = malloc(words * sizeof *pattern);
     if (!pattern)
-        return wfi_spmv_no_memory(plan);
+        return wfi_no_memory(&wfi_plan_device(plan)->log);
     memcpy(pattern, b->offsets, (b->rows + (size_t)1) * sizeof *pattern);
     if (b->blocks)
         memcpy(pattern + b->rows + 1, b->columns, b->blocks * sizeof *pattern);

@@ -94,11 +94,11 @@ wf_result wfi_spmv_add_update(wf_plan *plan, const wfi_spmv_job *job, const wfi_
     wfi_spmv_update *updates =
         realloc(kept->updates, (kept->update_count + (size_t)1) * sizeof *updates);
     if (!updates)
-        return wfi_spmv_no_memory(plan);
+        return wfi_no_memory(&wfi_plan_device(plan)->log);
     kept->updates = updates;
     uint32_t *map = make_map(job, places, count, begin);
     if (!map)
-        return wfi_spmv_no_memory(plan);
+        return wfi_no_memory(&wfi_plan_device(plan)->log);
     wf_result result = wfi_plan_add_own(plan, map, count * 4, &map_index);
     free(map);
     wfi_spmv_update *added = &updates[kept->update_count];

@@ -119,33 +119,32 @@ static const wfi_parameter box_parameters[] = {
 
 static bool pad_fits(const wfi_point *point)
 {
-    const uint32_t pad = wfi_himeno_value(point, "pad", 1);
+    const uint32_t pad = wfi_point_value(point, "pad", 1);
     return pad >= 1 && pad <= 1024;
 }
 
 static bool pad_holds_vectors(const wfi_point *point)
 {
-    return wfi_himeno_value(point, "pad", 1) % 4 == 0;
+    return wfi_point_value(point, "pad", 1) % 4 == 0;
 }
 
 static bool march_is_short(const wfi_point *point)
 {
-    const uint32_t march = wfi_himeno_value(point, "march", 1);
+    const uint32_t march = wfi_point_value(point, "march", 1);
     return march >= 1 && march <= 64;
 }
 
 static bool blocks_fit(const wfi_point *point)
 {
-    const uint32_t block = wfi_himeno_value(point, "interleave", 0);
+    const uint32_t block = wfi_point_value(point, "interleave", 0);
     return block % 4 == 0 && block <= 65536;
 }
 
 static bool flags_are_flags(const wfi_point *point)
 {
-    return wfi_himeno_value(point, "reverse", 0) <= 1 &&
-           wfi_himeno_value(point, "own_sums", 0) <= 1 &&
-           wfi_himeno_value(point, "moved", 1) == 1 &&
-           wfi_himeno_value(point, "copy_back", 1) == 1 && wfi_himeno_value(point, "submit", 1) > 0;
+    return wfi_point_value(point, "reverse", 0) <= 1 &&
+           wfi_point_value(point, "own_sums", 0) <= 1 && wfi_point_value(point, "moved", 1) == 1 &&
+           wfi_point_value(point, "copy_back", 1) == 1 && wfi_point_value(point, "submit", 1) > 0;
 }
 
 static bool subgroups_are_short(const wfi_point *point)
@@ -155,7 +154,7 @@ static bool subgroups_are_short(const wfi_point *point)
 
 static bool steps_fit(const wfi_point *point)
 {
-    const uint32_t steps = wfi_himeno_value(point, "steps", 2);
+    const uint32_t steps = wfi_point_value(point, "steps", 2);
     return steps >= 2 && steps <= WFI_HIMENO_MAX_STEPS;
 }
 
@@ -169,10 +168,10 @@ static bool tile_outlasts_steps(const wfi_point *point)
 
 static bool box_outlasts_steps(const wfi_point *point)
 {
-    const uint32_t depth = wfi_himeno_value(point, "depth", 1);
+    const uint32_t depth = wfi_point_value(point, "depth", 1);
     const uint32_t overlap = 2 * (wfi_himeno_steps(point) - 1);
     return depth >= 1 && depth <= 64 &&
-           (uint64_t)wfi_himeno_value(point, "local_z", 1) * depth > overlap;
+           (uint64_t)wfi_point_value(point, "local_z", 1) * depth > overlap;
 }
 
 #define FITS                                                                                       \
@@ -244,7 +243,7 @@ static uint64_t shared_levels(const wfi_point *point)
 
 static uint64_t shared_box(const wfi_point *point)
 {
-    const uint64_t depth = wfi_himeno_value(point, "depth", 1);
+    const uint64_t depth = wfi_point_value(point, "depth", 1);
     uint32_t size[3];
     wfi_himeno_group_size(point, size);
     return 2 * (size[0] + UINT64_C(2)) * (size[1] + UINT64_C(2)) * (size[2] * depth + 2) *

@@ -232,7 +232,7 @@ static double fit(wfi_point *point, double reduction)
     uint32_t size = 256;
     while (size > caps->max_invocations || size > caps->max_group_size[0])
         size /= 2;
-    const bool cpu = caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    const bool cpu = wfi_is_cpu(caps);
     point->values[LOCAL_X] = size;
     point->values[ITEMS] = cpu ? 64 : point->problem->vector.count > (UINT64_C(1) << 22) ? 8 : 2;
     return (double)point->problem->vector.count + reduction * size;

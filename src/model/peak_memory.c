@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/caps.h"
 #include "core/command.h"
 #include "core/timing.h"
 #include "kernels/plan.h"
@@ -40,7 +41,7 @@ static uint64_t power_below(uint64_t value)
  * the device binds. */
 static uint64_t set_bytes(const wf_caps *caps, uint64_t wanted, uint64_t least)
 {
-    const bool cpu = caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    const bool cpu = wfi_is_cpu(caps);
     const uint64_t bounds[] = {cpu ? MOST_BYTES_CPU : MOST_BYTES, caps->max_storage_range,
                                caps->max_buffer, caps->available_bytes / 8};
     const uint64_t chunks = UINT64_C(2) * wfi_peak_group_items(caps) * CHUNK_ITEM_BYTES;
@@ -243,7 +244,7 @@ static wf_result record_transfer(void *user, VkCommandBuffer command_buffer)
 static wf_result measure_transfer(wf_device *device, wf_memory host, const wf_peak_params *params,
                                   wf_peak *out)
 {
-    const bool cpu = device->caps.device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    const bool cpu = wfi_is_cpu(&device->caps);
     const uint64_t bytes = set_bytes(&device->caps, cpu ? TRANSFER_BYTES_CPU : TRANSFER_BYTES, 0);
     const wf_measure_params measure = {.size = sizeof measure,
                                        .budget_seconds = params && params->budget_seconds > 0

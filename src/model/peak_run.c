@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/architectures.h"
+#include "core/caps.h"
 #include "kernels/plan.h"
 #include "model/peaks.h"
 
@@ -35,7 +36,7 @@ static uint32_t resident_groups(const wf_caps *caps)
 
 uint32_t wfi_peak_groups(const wf_caps *caps)
 {
-    if (caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU)
+    if (wfi_is_cpu(caps))
         return GROUPS_CPU;
     const uint32_t resident = resident_groups(caps);
     const uint32_t groups = resident ? resident * WAVES : GROUPS;
@@ -44,7 +45,7 @@ uint32_t wfi_peak_groups(const wf_caps *caps)
 
 uint64_t wfi_peak_least_written(const wf_caps *caps)
 {
-    if (caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU)
+    if (wfi_is_cpu(caps))
         return 0;
     const uint32_t resident = resident_groups(caps);
     return (uint64_t)(resident ? resident : GROUPS / WAVES) * wfi_peak_group_items(caps) * 16;
@@ -95,9 +96,7 @@ static wf_result time_loops(wf_device *device, const wfi_peak_kernel *kernel,
 static wf_result find_loops(wf_device *device, wfi_peak_kernel *kernel, wf_timing *timing)
 {
     const wf_measure_params once = {.size = sizeof once, .repeat = 1};
-    const double target = device->caps.device_type == VK_PHYSICAL_DEVICE_TYPE_CPU
-                              ? SAMPLE_SECONDS_CPU
-                              : SAMPLE_SECONDS;
+    const double target = wfi_is_cpu(&device->caps) ? SAMPLE_SECONDS_CPU : SAMPLE_SECONDS;
     for (kernel->push[0] = 1;;) {
         wf_result result = time_loops(device, kernel, &once, timing);
         const double seconds = timing->median_us * 1e-6;

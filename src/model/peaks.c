@@ -2,6 +2,7 @@
  * multiply-add rate, kept a device object. */
 #include "model/peaks.h"
 
+#include "core/caps.h"
 #include "core/command.h"
 #include "core/params.h"
 #include "core/timing.h"
@@ -89,7 +90,7 @@ static wf_result record_transfer(void *user, VkCommandBuffer command_buffer)
 
 static uint64_t copy_bytes(const wf_caps *caps)
 {
-    uint64_t bytes = caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU ? COPY_BYTES_CPU : COPY_BYTES;
+    uint64_t bytes = wfi_is_cpu(caps) ? COPY_BYTES_CPU : COPY_BYTES;
     const uint64_t bounds[] = {caps->max_storage_range, caps->max_buffer,
                                caps->available_bytes / 8};
     for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)

@@ -19,11 +19,6 @@ void wfi_cg_put(void *data, wf_type type, size_t i, double value)
         ((float *)data)[i] = (float)value;
 }
 
-wf_result wfi_cg_no_memory(const wf_device *device)
-{
-    return wfi_fail(&device->log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
-}
-
 static wf_result norm_of(const wf_device *device, const wf_spmv_params *m, const void *b,
                          double *norm)
 {
@@ -56,7 +51,7 @@ static wf_result write_scaled(wfi_cg *c, const void *b, double norm)
 {
     void *data = malloc((size_t)wfi_cg_vector_bytes(c));
     if (!data)
-        return wfi_cg_no_memory(c->device);
+        return wfi_no_memory(&c->device->log);
     for (uint32_t i = 0; i < c->count; i++)
         wfi_cg_put(data, c->type, i, wfi_cg_get(b, c->type, i) / norm);
     wf_result result = wfi_cg_write_residual(c, data);

@@ -30,7 +30,6 @@ typedef struct wfi_cg {
 
 double wfi_cg_get(const void *data, wf_type type, size_t i);
 void wfi_cg_put(void *data, wf_type type, size_t i, double value);
-wf_result wfi_cg_no_memory(const wf_device *device);
 
 /* cg_open.c: plans, buffers and the preconditioner. matrix and params outlive it. */
 wf_result wfi_cg_open(wf_device *device, const wf_cg_params *params, const wf_spmv_params *matrix,

@@ -113,7 +113,7 @@ static wf_result narrow(wf_device *device, const wf_spmv_params *matrix, mixed *
     const double *values = matrix->values;
     m->values = malloc((entries + (size_t)1) * sizeof *m->values);
     if (!m->values)
-        return wfi_cg_no_memory(device);
+        return wfi_no_memory(&device->log);
     for (uint32_t i = 0; i < entries; i++) {
         m->values[i] = (float)values[i];
         if (!isfinite(m->values[i]))
@@ -143,7 +143,7 @@ static wf_result upload(wf_device *device, const wf_spmv_params *matrix, const d
     if (!pattern || !pairs) {
         free(pattern);
         free(pairs);
-        return wfi_cg_no_memory(device);
+        return wfi_no_memory(&device->log);
     }
     memcpy(pattern, matrix->row_offsets, (rows + (size_t)1) * 4);
     if (entries)
@@ -267,7 +267,7 @@ static wf_result read_x(mixed *m, double norm, double *x)
 {
     pair *pairs = malloc(m->rows * sizeof *pairs);
     if (!pairs)
-        return wfi_cg_no_memory(m->inner.device);
+        return wfi_no_memory(&m->inner.device->log);
     wf_result result = wf_buffer_read(m->vectors, 0, pairs, m->rows * UINT64_C(8));
     for (uint32_t i = 0; result == WF_SUCCESS && i < m->rows; i++)
         x[i] = ((double)pairs[i].high + pairs[i].low) * norm;
@@ -308,7 +308,7 @@ wf_result wfi_cg_solve_mixed(wf_device *device, const wf_cg_params *params, cons
         result = upload(device, matrix, b, norm, &m);
     r = malloc(matrix->rows * sizeof *r);
     if (result == WF_SUCCESS && !r)
-        result = wfi_cg_no_memory(device);
+        result = wfi_no_memory(&device->log);
     if (result == WF_SUCCESS && params->repeat)
         result = wfi_cg_measure_product(&m.inner, params->repeat, out);
     if (result == WF_SUCCESS)

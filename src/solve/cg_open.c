@@ -223,7 +223,7 @@ static wf_result write_preconditioner(wfi_cg *c)
         return WF_SUCCESS;
     void *inverse = calloc(elements, real);
     if (!inverse)
-        return wfi_cg_no_memory(c->device);
+        return wfi_no_memory(&c->device->log);
     wf_result result = fill_inverse(c, inverse);
     if (result == WF_SUCCESS)
         result = wf_buffer_write(c->c, wfi_cg_vector_bytes(c), inverse, elements * real);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/caps.h"
 #include "core/command.h"
 #include "kernels/spmv_build.h"
 #include "solve/cg.h"
@@ -81,7 +82,7 @@ wf_result wfi_cg_measure_product(wfi_cg *c, uint32_t repeat, wf_cg_result *out)
     const wf_bindings bindings = product_bindings(c);
     wf_timing *timing = malloc(sizeof *timing);
     if (!timing)
-        return wfi_cg_no_memory(c->device);
+        return wfi_no_memory(&c->device->log);
     wf_result result = wf_plan_measure(c->product, &bindings, &params, timing);
     if (result == WF_SUCCESS)
         out->product_us = timing->median_us;
@@ -162,7 +163,7 @@ static wf_result read_history(wfi_cg *c, double *history, wf_cg_result *out)
         return WF_SUCCESS;
     void *data = malloc((size_t)(out->iterations * real));
     if (!data)
-        return wfi_cg_no_memory(c->device);
+        return wfi_no_memory(&c->device->log);
     wf_result result =
         wf_buffer_read(c->scalars, c->history_at * real, data, out->iterations * real);
     if (result == WF_SUCCESS)
@@ -181,7 +182,7 @@ static uint32_t batch_size(const wfi_cg *c)
     const double fit = iteration > 0 ? BATCH_SECONDS / iteration : MOST_BATCH;
     if (c->params->check_every)
         return c->params->check_every;
-    if (!(known > 0) && c->device->caps.device_type == VK_PHYSICAL_DEVICE_TYPE_CPU)
+    if (!(known > 0) && wfi_is_cpu(&c->device->caps))
         return FIRST_BATCH_CPU;
     return fit < 1 ? 1 : fit > MOST_BATCH ? MOST_BATCH : (uint32_t)fit;
 }

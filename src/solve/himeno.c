@@ -1,4 +1,5 @@
 /* The Himeno relaxation on a device: slabs, passes and their memory. */
+#include "core/arithmetic.h"
 #include "core/params.h"
 #include "solve/himeno.h"
 
@@ -9,16 +10,6 @@
 #include "kernels/plan.h"
 
 #define PARTIALS_BYTES (UINT64_C(16) << 20) /* about so much for their partial sums */
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static wf_result no_memory(const wf_device *device)
-{
-    return wfi_fail(&device->log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
-}
 
 /* ------------------------------------------------------------------------------------ splitting */
 
@@ -54,7 +45,7 @@ static wf_result make_blocks(wf_himeno *h, uint64_t most)
     h->block_count = (uint32_t)((inner + most - 1) / most);
     h->blocks = calloc(h->block_count, sizeof *h->blocks);
     if (!h->blocks)
-        return no_memory(h->device);
+        return wfi_no_memory(&h->device->log);
     for (uint32_t b = 0; b < h->block_count; b++) {
         wfi_himeno_block *block = &h->blocks[b];
         block->first = (uint32_t)((uint64_t)inner * b / h->block_count);
@@ -62,7 +53,7 @@ static wf_result make_blocks(wf_himeno *h, uint64_t most)
         block->planes = end - block->first;
         /* Inner plane 0 is plane 1 of the grid. */
         block->origin = block->first + 1 > steps ? block->first + 1 - steps : 0;
-        block->held = (uint32_t)least(h->params.nk, (uint64_t)end + 1 + steps) - block->origin;
+        block->held = (uint32_t)wfi_least(h->params.nk, (uint64_t)end + 1 + steps) - block->origin;
     }
     return WF_SUCCESS;
 }
@@ -79,7 +70,7 @@ static wf_result make_parts(wf_himeno *h, uint64_t most)
         h->part_count += parts_of(&h->blocks[b], most);
     h->parts = calloc(h->part_count, sizeof *h->parts);
     if (!h->parts)
-        return no_memory(h->device);
+        return wfi_no_memory(&h->device->log);
     wfi_himeno_part *part = h->parts;
     for (uint32_t b = 0; b < h->block_count; b++) {
         const wfi_himeno_block *block = &h->blocks[b];
@@ -91,8 +82,8 @@ static wf_result make_parts(wf_himeno *h, uint64_t most)
             part->first = block->first + from;
             part->slab = (wfi_himeno_slab){
                 .planes = to - from,
-                .lower = (uint32_t)least(halo, part->first),
-                .upper = (uint32_t)least(halo, inner - (part->first + to - from)),
+                .lower = (uint32_t)wfi_least(halo, part->first),
+                .upper = (uint32_t)wfi_least(halo, inner - (part->first + to - from)),
                 .p_first = part->first + 1 - block->origin,
                 .p_planes = block->held,
                 .omega = h->params.omega,
@@ -105,13 +96,13 @@ static wf_result make_parts(wf_himeno *h, uint64_t most)
 static wf_result split(wf_himeno *h)
 {
     const wf_caps *caps = &h->device->caps;
-    const uint64_t allocation = least(caps->max_allocation, caps->max_buffer);
+    const uint64_t allocation = wfi_least(caps->max_allocation, caps->max_buffer);
     /* A window's start is rounded down to the alignment. */
     const uint64_t range =
-        caps->max_storage_range - least(caps->max_storage_range, caps->storage_alignment + 16);
+        caps->max_storage_range - wfi_least(caps->max_storage_range, caps->storage_alignment + 16);
     const uint64_t block_planes = p_planes_in(h, allocation);
     const uint64_t part_planes =
-        least(p_planes_in(h, range), cell_planes_in(h, least(range, allocation)));
+        wfi_least(p_planes_in(h, range), cell_planes_in(h, wfi_least(range, allocation)));
     if (block_planes == 0)
         return too_large(h, "allocation limit", allocation);
     if (part_planes == 0)
@@ -136,9 +127,9 @@ static wf_result count_partials(wf_himeno *h, wfi_himeno_pass *pass)
                         (unsigned long long)h->device->caps.max_storage_range);
     pass->groups = (uint32_t)partials;
     const uint64_t row = partials * sizeof(float);
-    const uint64_t room = least(PARTIALS_BYTES, h->device->caps.max_storage_range) / row;
+    const uint64_t room = wfi_least(PARTIALS_BYTES, h->device->caps.max_storage_range) / row;
     pass->steps = steps;
-    pass->rows = (uint32_t)least(room, WFI_HIMENO_MAX_ROWS) / pass->steps * pass->steps;
+    pass->rows = (uint32_t)wfi_least(room, WFI_HIMENO_MAX_ROWS) / pass->steps * pass->steps;
     if (pass->rows == 0)
         pass->rows = pass->steps;
     return WF_SUCCESS;
@@ -160,7 +151,7 @@ static wf_result make_plans(wf_himeno *h, wfi_himeno_pass *pass)
     uint32_t first = 0;
     pass->plans = calloc(h->part_count, sizeof(wf_plan *));
     if (!pass->plans)
-        return no_memory(h->device);
+        return wfi_no_memory(&h->device->log);
     wf_result result = WF_SUCCESS;
     for (uint32_t i = 0; i < h->part_count && result == WF_SUCCESS; i++) {
         wfi_himeno_slab slab = h->parts[i].slab;
@@ -273,9 +264,9 @@ static wf_result choose(wf_himeno *h)
     if (result == WF_SUCCESS) {
         h->choice.point.problem = &h->problem;
         h->layout = wfi_himeno_layout_of(&h->choice.point);
-        h->moved = wfi_himeno_value(&h->choice.point, "moved", 0) != 0;
-        h->copy_back = wfi_himeno_value(&h->choice.point, "copy_back", 0) != 0;
-        h->submit = h->moved ? 1 : wfi_himeno_value(&h->choice.point, "submit", 0);
+        h->moved = wfi_point_value(&h->choice.point, "moved", 0) != 0;
+        h->copy_back = wfi_point_value(&h->choice.point, "copy_back", 0) != 0;
+        h->submit = h->moved ? 1 : wfi_point_value(&h->choice.point, "submit", 0);
     }
     return result;
 }
@@ -293,7 +284,7 @@ wf_result wf_himeno_create(wf_device *device, const wf_himeno_params *given, wf_
                         "wf_himeno_create: ni, nj and nk must be between 3 and 2^30");
     wf_himeno *h = calloc(1, sizeof *h);
     if (!h)
-        return no_memory(device);
+        return wfi_no_memory(&device->log);
     h->device = device;
     h->params = params;
     if (!(h->params.omega > 0 || h->params.omega < 0))

@@ -2,25 +2,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "solve/himeno.h"
 
 #define CHUNK_BYTES (UINT64_C(32) << 20)
-
-static wf_result no_memory(const wf_himeno *h)
-{
-    return wfi_fail(&h->device->log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
-}
 
 /* How many planes of `plane` elements go into one transfer. */
 static uint32_t planes_a_chunk(uint64_t plane)
 {
     const uint64_t planes = CHUNK_BYTES / (plane * sizeof(float));
     return planes == 0 ? 1 : planes > UINT32_MAX ? UINT32_MAX : (uint32_t)planes;
-}
-
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
 }
 
 /* -------------------------------------------------------------------------------------------- p */
@@ -47,7 +38,7 @@ static wf_result write_block(wf_himeno *h, const wfi_himeno_block *block, const 
     const uint64_t packed = (uint64_t)h->params.ni * h->params.nj;
     wf_result result = WF_SUCCESS;
     for (uint32_t at = 0; at < block->held && result == WF_SUCCESS; at += step) {
-        const uint32_t n = least(step, block->held - at);
+        const uint32_t n = (uint32_t)wfi_least(step, block->held - at);
         /* convert_p only reads the packed side here. */
         convert_p(h, chunk, (float *)(uintptr_t)(p + (block->origin + at) * packed), n, true);
         for (int b = 0; b < 2 && result == WF_SUCCESS; b++)
@@ -59,10 +50,10 @@ static wf_result write_block(wf_himeno *h, const wfi_himeno_block *block, const 
 
 static wf_result write_p(wf_himeno *h, const float *p)
 {
-    const uint32_t step = least(planes_a_chunk(h->layout.p_plane), h->params.nk);
+    const uint32_t step = (uint32_t)wfi_least(planes_a_chunk(h->layout.p_plane), h->params.nk);
     float *chunk = calloc(step * h->layout.p_plane, sizeof *chunk);
     if (!chunk)
-        return no_memory(h);
+        return wfi_no_memory(&h->device->log);
     wf_result result = WF_SUCCESS;
     for (uint32_t b = 0; b < h->block_count && result == WF_SUCCESS; b++)
         result = write_block(h, &h->blocks[b], p, chunk, step);
@@ -82,7 +73,7 @@ static wf_result read_block(const wf_himeno *h, uint32_t index, float *p, float 
         index + 1 == h->block_count ? h->params.nk : block->first + 1 + block->planes;
     wf_result result = WF_SUCCESS;
     for (uint32_t at = first; at < end && result == WF_SUCCESS; at += step) {
-        const uint32_t n = least(step, end - at);
+        const uint32_t n = (uint32_t)wfi_least(step, end - at);
         result = wf_buffer_read(block->p[h->now], (at - block->origin) * plane * sizeof(float),
                                 chunk, n * plane * sizeof(float));
         if (result == WF_SUCCESS)
@@ -95,10 +86,11 @@ wf_result wf_himeno_read(wf_himeno *himeno, float *p)
 {
     if (!himeno || !p)
         return WF_ERROR_INVALID_ARGUMENT;
-    const uint32_t step = least(planes_a_chunk(himeno->layout.p_plane), himeno->params.nk);
+    const uint32_t step =
+        (uint32_t)wfi_least(planes_a_chunk(himeno->layout.p_plane), himeno->params.nk);
     float *chunk = malloc(step * himeno->layout.p_plane * sizeof *chunk);
     if (!chunk)
-        return no_memory(himeno);
+        return wfi_no_memory(&himeno->device->log);
     wf_result result = WF_SUCCESS;
     for (uint32_t b = 0; b < himeno->block_count && result == WF_SUCCESS; b++)
         result = read_block(himeno, b, p, chunk, step);
@@ -133,7 +125,7 @@ static wf_result write_arrays(wf_himeno *h, const wfi_himeno_part *part, const f
     const uint32_t planes = part->slab.lower + part->slab.planes + part->slab.upper;
     wf_result result = WF_SUCCESS;
     for (uint32_t at = 0; at < planes && result == WF_SUCCESS; at += step) {
-        const uint32_t n = least(step, planes - at);
+        const uint32_t n = (uint32_t)wfi_least(step, planes - at);
         pack_cells(h, from, arrays, start + at, n, chunk);
         result = wf_buffer_write(part->cells, (base + at * h->layout.c_plane) * sizeof(float),
                                  chunk, n * h->layout.c_plane * sizeof(float));
@@ -146,10 +138,10 @@ static wf_result write_cells(wf_himeno *h, const wf_himeno_arrays *arrays)
     const float *const from[WFI_HIMENO_COEFFICIENTS] = {
         arrays->a[0], arrays->a[1], arrays->a[2], arrays->a[3], arrays->b[0], arrays->b[1],
         arrays->b[2], arrays->c[0], arrays->c[1], arrays->c[2], arrays->wrk1, arrays->bnd};
-    const uint32_t step = least(planes_a_chunk(h->layout.c_plane), h->params.nk);
+    const uint32_t step = (uint32_t)wfi_least(planes_a_chunk(h->layout.c_plane), h->params.nk);
     float *chunk = calloc(step * h->layout.c_plane, sizeof *chunk);
     if (!chunk)
-        return no_memory(h);
+        return wfi_no_memory(&h->device->log);
     wf_result result = WF_SUCCESS;
     for (uint32_t i = 0; i < h->part_count && result == WF_SUCCESS; i++) {
         const wfi_himeno_part *part = &h->parts[i];

@@ -1,16 +1,12 @@
 /* Running the Himeno relaxation: passes, halo exchange, gosa. */
 #include <stdlib.h>
 
+#include "core/arithmetic.h"
 #include "core/timing.h"
 #include "kernels/plan.h"
 #include "solve/himeno.h"
 
 #define SUBMIT_SECONDS 0.2 /* far below any watchdog */
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 typedef struct submission {
     wf_himeno *himeno;
@@ -26,7 +22,7 @@ static void record_halo(const wf_himeno *h, VkCommandBuffer command_buffer, uint
     const uint64_t plane = h->layout.p_plane * sizeof(float);
     /* Planes of the grid that `from` updates and `to` holds. */
     const uint32_t first = a->first + 1 > b->origin ? a->first + 1 : b->origin;
-    const uint32_t end = (uint32_t)least(a->first + 1 + a->planes, b->origin + b->held);
+    const uint32_t end = (uint32_t)wfi_least(a->first + 1 + a->planes, b->origin + b->held);
     if (first < end)
         wfi_record_copy(h->device, command_buffer, a->p[p], (first - a->origin) * plane, b->p[p],
                         (first - b->origin) * plane, (end - first) * plane);
@@ -136,7 +132,7 @@ static uint32_t passes_at_once(const wf_himeno *h, const wfi_himeno_pass *pass, 
     const uint32_t wanted = fit < 1                     ? 1
                             : fit > WFI_HIMENO_MAX_ROWS ? WFI_HIMENO_MAX_ROWS
                                                         : (uint32_t)fit;
-    return (uint32_t)least(left, least(room, h->submit ? h->submit : wanted));
+    return (uint32_t)wfi_least(left, wfi_least(room, h->submit ? h->submit : wanted));
 }
 
 /* Makes `passes` passes; the gosa of each iteration goes to *gosa, which moves on (NULL: none). */
@@ -196,8 +192,7 @@ wf_result wf_himeno_run(wf_himeno *himeno, uint32_t iterations, float *gosa, dou
 {
     float *each = malloc((iterations ? iterations : 1) * sizeof *each);
     if (!each)
-        return wfi_fail(himeno ? &himeno->device->log : NULL, WF_ERROR_OUT_OF_HOST_MEMORY,
-                        "out of host memory");
+        return wfi_no_memory(himeno ? &himeno->device->log : NULL);
     wf_result result = wf_himeno_run_each(himeno, iterations, each, seconds, gpu_clock);
     if (result == WF_SUCCESS && gosa)
         *gosa = each[iterations - 1];

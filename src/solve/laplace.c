@@ -11,11 +11,6 @@
 #define MOST_EVERY 4096
 #define PI 3.14159265358979323846
 
-wf_result wfi_laplace_no_memory(const wf_device *device)
-{
-    return wfi_fail(&device->log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
-}
-
 /* --------------------------------------------------------------------------------------- params */
 
 static wf_result check_params(const wf_device *device, const wf_laplace_params *p, const void *u,

@@ -44,7 +44,6 @@ static inline void wfi_laplace_put(void *data, wf_type type, size_t i, double va
         ((float *)data)[i] = (float)value;
 }
 
-wf_result wfi_laplace_no_memory(const wf_device *device);
 /* The largest eigenvalue of the Jacobi iteration on the grid. */
 double wfi_laplace_jacobi_radius(const wf_laplace_params *params);
 

@@ -32,7 +32,7 @@ wf_result wfi_laplace_write(wfi_laplace *l, const void *u)
 {
     void *data = calloc(1, (size_t)array_bytes(l)); /* what pads the rows is 0 */
     if (!data)
-        return wfi_laplace_no_memory(l->device);
+        return wfi_no_memory(&l->device->log);
     wf_result result = write_array(l, 0, u, data);
     if (result == WF_SUCCESS && l->coloured)
         result = write_array(l, 1, u, data);
@@ -58,7 +58,7 @@ wf_result wfi_laplace_read(wfi_laplace *l, uint32_t checks, void *u)
 {
     void *data = malloc((size_t)array_bytes(l));
     if (!data)
-        return wfi_laplace_no_memory(l->device);
+        return wfi_no_memory(&l->device->log);
     wf_result result = read_array(l, l->coloured ? 0 : checks & 1, data, u);
     if (result == WF_SUCCESS && l->coloured)
         result = read_array(l, 1, data, u);

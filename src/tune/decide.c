@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/caps.h"
 #include "core/timing.h"
 #include "tune/search.h"
 
@@ -59,7 +60,7 @@ static wf_result run_round(final_round *final, uint32_t first, bool timed)
 
 static wf_result run_rounds(wfi_search *s, final_round *final)
 {
-    const bool cpu = s->device->caps.device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    const bool cpu = wfi_is_cpu(&s->device->caps);
     const double warm_until = wfi_host_seconds() + (cpu ? 0 : WARM_SECONDS);
     wf_result result = WF_SUCCESS;
     while (result == WF_SUCCESS && wfi_host_seconds() < warm_until)
@@ -144,7 +145,7 @@ wf_result wfi_search_decide(wfi_search *s)
     final_round *final = calloc(1, sizeof *final);
     bool incumbent_in = false;
     if (!final)
-        return wfi_fail(&s->device->log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+        return wfi_no_memory(&s->device->log);
     wf_result result = WF_SUCCESS;
     for (uint32_t i = 0; i < s->elite_count && result == WF_SUCCESS; i++) {
         incumbent_in = incumbent_in || s->elite[i].hash == s->incumbent.hash;
@@ -202,7 +203,7 @@ wf_result wfi_search_compare(wfi_search *s, const wf_tuning *tunings, uint32_t c
     uint32_t places[WF_TUNE_MOST_RIVALS];
     final_round *final = calloc(1, sizeof *final);
     if (!final)
-        return wfi_fail(&s->device->log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+        return wfi_no_memory(&s->device->log);
     wf_result result = WF_SUCCESS;
     for (uint32_t i = 0; i < count && result == WF_SUCCESS; i++) {
         const wf_result entered =

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/caps.h"
 #include "core/timing.h"
 #include "tune/search.h"
 
@@ -23,21 +24,17 @@ static void note_bad(wfi_search *s, const wfi_candidate *candidate, const char *
     s->result->wrong++;
 }
 
-static bool is_cpu(const wfi_search *s)
-{
-    return s->device->caps.device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
-}
-
 /* Units a sample, from the time of one unit. */
 static uint32_t units_for(const wfi_search *s, double seconds)
 {
-    const double wanted = (is_cpu(s) ? SAMPLE_SECONDS_CPU : SAMPLE_SECONDS) / (seconds + 1e-9);
+    const double wanted =
+        (wfi_is_cpu(&s->device->caps) ? SAMPLE_SECONDS_CPU : SAMPLE_SECONDS) / (seconds + 1e-9);
     return wanted < 1 ? 1 : wanted > MOST_UNITS ? MOST_UNITS : (uint32_t)wanted;
 }
 
 static wf_result warm(wfi_search *s, wfi_runner *runner, uint32_t units)
 {
-    const double until = wfi_host_seconds() + (is_cpu(s) ? 0 : WARM_SECONDS);
+    const double until = wfi_host_seconds() + (wfi_is_cpu(&s->device->caps) ? 0 : WARM_SECONDS);
     wf_result result = WF_SUCCESS;
     double seconds;
     while (result == WF_SUCCESS && wfi_host_seconds() < until)

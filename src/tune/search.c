@@ -242,7 +242,7 @@ static wf_result search(wf_device *device, const wf_tune_params *params, wf_tune
     wfi_search *s = calloc(1, sizeof *s);
     wfi_tuning_data left = {0};
     if (!s)
-        return wfi_fail(&device->log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+        return wfi_no_memory(&device->log);
     *s = (wfi_search){.device = device, .params = params, .result = result, .journal = {-1}};
     set_times(s);
     wf_result code = wfi_journal_open(device, &s->journal, &left);
@@ -299,7 +299,7 @@ wf_result wf_tune_compare(wf_device *device, const wf_tune_params *params, const
                         "wf_tune_compare: exactly one problem must be given");
     wfi_search *s = calloc(1, sizeof *s);
     if (!s)
-        return wfi_fail(&device->log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+        return wfi_no_memory(&device->log);
     *s = (wfi_search){.device = device, .params = &read, .result = &unused, .journal = {-1}};
     set_times(s);
     code = wfi_trial_open(device, &read, &s->trial);

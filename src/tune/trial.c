@@ -1,4 +1,5 @@
 /* Works through the public functions of each family, as a caller would. */
+#include "core/random.h"
 #include "tune/trial.h"
 
 #include <stdlib.h>
@@ -13,24 +14,15 @@
 #define CHECK_CELLS 4000     /* of a grid */
 #define CHECK_ITERATIONS 4
 
-/* splitmix64 (Steele, Lea, Flood 2014). */
-static uint64_t random_bits(uint64_t *state)
-{
-    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
 /* Random elements between -1 and 1; of I8, any. */
 static void fill_random(void *data, wf_type type, uint64_t bytes, uint64_t seed)
 {
     if (type == WF_TYPE_I8)
         for (uint64_t i = 0; i < bytes; i++)
-            ((uint8_t *)data)[i] = (uint8_t)random_bits(&seed);
+            ((uint8_t *)data)[i] = (uint8_t)wfi_random_bits(&seed);
     else
         for (uint64_t i = 0; i < bytes / wf_type_size(type); i++)
-            wf_element_set(type, data, i, (double)(random_bits(&seed) >> 11) * 0x1p-52 - 1.0);
+            wf_element_set(type, data, i, (double)(wfi_random_bits(&seed) >> 11) * 0x1p-52 - 1.0);
 }
 
 /* The type of a binding's elements: sparse products keep their vectors, and matrix products their
@@ -237,7 +229,7 @@ static wf_result make_buffer(wfi_trial *trial, uint32_t index)
         return WF_SUCCESS;
     trial->host[index] = malloc((size_t)spec->bytes);
     if (!trial->host[index])
-        return wfi_fail(&trial->device->log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+        return wfi_no_memory(&trial->device->log);
     wf_result result =
         wf_buffer_create(trial->device, spec->bytes, WF_MEMORY_DEVICE, &trial->buffers[index]);
     if (result != WF_SUCCESS || !(spec->access & WFI_READS))
@@ -318,7 +310,7 @@ wf_result wfi_trial_open(wf_device *device, const wf_tune_params *params, wfi_tr
         const wf_himeno_params *h = &out->himeno;
         out->p = malloc((size_t)h->ni * h->nj * h->nk * sizeof(float));
         if (!out->p)
-            result = wfi_fail(&device->log, WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+            result = wfi_no_memory(&device->log);
     }
     if (result != WF_SUCCESS)
         wfi_trial_close(out);

@@ -1,0 +1,27 @@
+/* Whole numbers that sizes are made of. */
+#ifndef WFI_CORE_ARITHMETIC_H
+#define WFI_CORE_ARITHMETIC_H
+
+#include <stdint.h>
+
+static inline uint64_t wfi_least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The first multiple of `unit`, which is not 0, from value on. */
+static inline uint64_t wfi_round_up(uint64_t value, uint64_t unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+/* The first power of two from value on, at most the first from `most` on. */
+static inline uint32_t wfi_power_at_least(uint64_t value, uint32_t most)
+{
+    uint32_t power = 1;
+    while (power < value && power < most)
+        power *= 2;
+    return power;
+}
+
+#endif
