@@ -8,11 +8,12 @@
 #
 # HEAVY: begins before others, so that no long test runs alone at the end; minimum limits run on
 # SwiftShader alone, which has nearly nothing else.
-# SANITIZED: lavapipe at full limits also runs in the sanitized build. The label "quick", with the
-# target wavefit_quick that builds it, is for emulated machines: host tests that are not SLOW, and
-# device tests that are QUICK.
+# SANITIZED: lavapipe at full limits also runs in the sanitized build, as all host tests do; the target
+# wavefit_sanitized builds them. The label "quick", with the target wavefit_quick, is for emulated
+# machines: host tests that are not SLOW, and device tests that are QUICK.
 
 add_custom_target(wavefit_quick)
+add_custom_target(wavefit_sanitized)
 
 set(WAVEFIT_RADV_FAMILIES polaris10 vega10 navi21 navi31 gfx1201)
 
@@ -89,6 +90,7 @@ function(wavefit_add_test)
     add_test(NAME ${T_NAME} COMMAND test_${T_NAME})
     set_tests_properties(${T_NAME} PROPERTIES
         LABELS unit ENVIRONMENT "${WAVEFIT_TEST_ENVIRONMENT}" TIMEOUT 300)
+    add_dependencies(wavefit_sanitized test_${T_NAME})
     if(NOT T_SLOW)
         set_property(TEST ${T_NAME} APPEND PROPERTY LABELS quick)
         add_dependencies(wavefit_quick test_${T_NAME})
@@ -159,5 +161,6 @@ function(wavefit_add_device_test)
     endif()
     if(T_SANITIZED AND TEST ${T_NAME}.lavapipe.full)
         set_property(TEST ${T_NAME}.lavapipe.full APPEND PROPERTY LABELS sanitized)
+        add_dependencies(wavefit_sanitized test_${T_NAME})
     endif()
 endfunction()
