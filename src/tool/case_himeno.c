@@ -14,7 +14,8 @@
 #define CHECKED_WHOLE 5e6 /* cells up to which every cell is checked */
 #define CHECKED_CELLS 20000
 #define SAMPLES 5
-#define WARM_UP_SECONDS 0.5
+#define WARM_UP_SECONDS 0.5 /* of a GPU */
+#define PACE_SECONDS 0.1    /* of a CPU whose iterations are to fill a time */
 #define MOST_ITERATIONS 1000000000.0
 #define STRETCH_SECONDS 0.4 /* of the measured run, after which it is shown how far it is */
 #define STRETCH_STEP 12     /* whole passes of 2, 3 and 4 iterations */
@@ -22,7 +23,7 @@
 typedef struct work {
     wf_himeno *himeno;
     float *p;
-    double rehearsal_seconds; /* an iteration */
+    double pace; /* seconds an iteration, as far as known */
     /* of the measured run */
     uint32_t iterations, done;
     float gosa;
@@ -52,22 +53,22 @@ static wf_result rehearse(const wf_himeno_params *params, const wfi_himeno_reque
                                  &gosa_error);
     if (result != WF_SUCCESS)
         return result;
-    w->rehearsal_seconds = seconds / REHEARSAL;
+    w->pace = seconds / REHEARSAL;
     if (gosa_error > out->check.error_over_bound || isnan(gosa_error))
         out->check.error_over_bound = gosa_error;
     wfi_result_case_extra(out, "rehearsal_gosa", (double)gosa);
     wfi_result_case_extra(out, "rehearsal_mflops",
-                          FLOPS_A_CELL * inner_cells(r) / w->rehearsal_seconds * 1e-6);
+                          FLOPS_A_CELL * inner_cells(r) / w->pace * 1e-6);
     wfi_case_checked(out, "gosa or cell", out->check.worst);
     return WF_SUCCESS;
 }
 
-/* As many iterations as fill the time by the rehearsal's measure. */
+/* As many iterations as fill the time. */
 static uint32_t loop_count(const wfi_himeno_request *r, const work *w)
 {
     if (r->iterations)
         return r->iterations;
-    const double count = r->seconds / (w->rehearsal_seconds > 0 ? w->rehearsal_seconds : 1e-9);
+    const double count = r->seconds / (w->pace + 1e-9);
     return count < 1 ? 1 : count > MOST_ITERATIONS ? (uint32_t)MOST_ITERATIONS : (uint32_t)count;
 }
 
@@ -86,16 +87,24 @@ static void summarise(wf_timing *timing)
     timing->spread = (timing->q3_us - timing->q1_us) / timing->median_us;
 }
 
-/* A GPU that was idle raises its clocks over some tenths of a second. */
-static wf_result warm_up(wfi_session *session, work *w)
+/* Runs for a while and takes the pace: a GPU that was idle raises its clocks over some tenths of a
+ * second, and the rehearsal's three iterations are too few to count by. */
+static wf_result warm_up(wfi_session *session, const wfi_himeno_request *r, work *w)
 {
-    float gosa;
-    double seconds;
-    bool gpu_clock;
-    if (session->caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU)
-        return WF_SUCCESS;
-    const double count = WARM_UP_SECONDS / (w->rehearsal_seconds + 1e-9);
-    return wf_himeno_run(w->himeno, (uint32_t)count + 1, &gosa, &seconds, &gpu_clock);
+    const bool cpu = session->caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    const double wanted = !cpu ? WARM_UP_SECONDS : r->iterations ? 0 : PACE_SECONDS;
+    double count = floor(fmin(1 + wanted / (w->pace + 1e-9), 1e6)), total = 0;
+    wf_result result = WF_SUCCESS;
+    while (total < wanted && result == WF_SUCCESS) {
+        float gosa;
+        double seconds = 0;
+        bool gpu_clock;
+        result = wf_himeno_run(w->himeno, (uint32_t)count, &gosa, &seconds, &gpu_clock);
+        total += seconds;
+        w->pace = seconds / count;
+        count = fmin(count * 2, 1e6);
+    }
+    return result;
 }
 
 static void show(const wfi_session *session, const wfi_result_case *c, const work *w)
@@ -110,7 +119,7 @@ static void show(const wfi_session *session, const wfi_result_case *c, const wor
 static wf_result run_part(wfi_session *session, work *w, uint32_t end, wfi_result_case *out,
                           double *total)
 {
-    const double fit = STRETCH_SECONDS / (w->rehearsal_seconds + 1e-9) / STRETCH_STEP;
+    const double fit = STRETCH_SECONDS / (w->pace + 1e-9) / STRETCH_STEP;
     const uint32_t stretch = fit < 1 ? STRETCH_STEP : (uint32_t)fmin(fit, 1e7) * STRETCH_STEP;
     const uint32_t begin = w->done;
     double part = 0;
@@ -138,12 +147,12 @@ static wf_result run_part(wfi_session *session, work *w, uint32_t end, wfi_resul
 static wf_result measure(wfi_session *session, const wfi_himeno_request *r, work *w,
                          wfi_result_case *out)
 {
-    w->iterations = loop_count(r, w);
-    const uint32_t parts = w->iterations < SAMPLES ? w->iterations : SAMPLES;
     double total = 0;
-    wf_result result = warm_up(session, w);
+    wf_result result = warm_up(session, r, w);
     if (result == WF_SUCCESS)
         result = wf_himeno_start(w->himeno);
+    w->iterations = loop_count(r, w);
+    const uint32_t parts = w->iterations < SAMPLES ? w->iterations : SAMPLES;
     for (uint32_t i = 0; i < parts && result == WF_SUCCESS; i++)
         result = run_part(session, w, (uint32_t)((uint64_t)w->iterations * (i + 1) / parts), out,
                           &total);
