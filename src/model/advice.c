@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/duration.h"
+
 #define TRANSFER_SHARE 0.5   /* of a call that moving data takes before it is worth a word */
 #define DISPATCH_SHARE 0.15  /* of the time that barriers between dispatches take */
 #define LOW_OCCUPANCY 0.35   /* below it, latency is hard to hide */
@@ -67,10 +69,11 @@ static bool forced_choice(const wfi_observation *o, wfi_advice *out)
 {
     if (!o->forced || !(o->chosen_us > 0) || o->time_us < o->chosen_us * SLOWER_CHOICE)
         return false;
+    char chosen[32];
+    wfi_format_time(o->chosen_us, chosen, sizeof chosen);
     out->gain = o->time_us / o->chosen_us;
-    say(out,
-        "What was forced is slower than wavefit's own choice (%.4g us): leave the choice to it.",
-        o->chosen_us);
+    say(out, "What was forced is slower than wavefit's own choice (%s): leave the choice to it.",
+        chosen);
     snprintf(out->command, sizeof out->command, "wavefit explain %s %s", o->family, o->arguments);
     return true;
 }
@@ -94,11 +97,14 @@ static bool submissions(const wfi_observation *o, wfi_advice *out)
 {
     if (!(o->submit_us > o->time_us))
         return false;
+    char submit[32], work[32];
+    wfi_format_time(o->submit_us, submit, sizeof submit);
+    wfi_format_time(o->time_us, work, sizeof work);
     out->gain = (o->submit_us + o->time_us) / o->time_us;
     say(out,
-        "Submitting and waiting (%.3g us) takes longer than the work (%.3g us): record several "
-        "executions in one command buffer (wf_plan_record), or make the problem larger.",
-        o->submit_us, o->time_us);
+        "Submitting and waiting (%s) takes longer than the work (%s): record several executions in "
+        "one command buffer (wf_plan_record), or make the problem larger.",
+        submit, work);
     snprintf(out->command, sizeof out->command, "wavefit peaks --only submit,dispatch,barrier");
     return true;
 }

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tool/table.h"
+
 static void print_rows(const wf_spmv_analysis *a)
 {
     printf("\nrows      %llu, %llu columns, %llu entries\n", (unsigned long long)a->rows,
@@ -73,15 +75,18 @@ static void print_bytes(const wf_spmv_analysis *a, const wfi_result_case *c)
 static void print_cost(const wfi_spmv_explain *e, const wfi_result_case *c)
 {
     const wf_spmv_analysis *a = &e->analysis;
-    printf("\nanalysis  %.2f ms: %.2f ms to look and choose, the rest to convert, compile and "
-           "upload\n",
-           a->seconds * 1e3, a->statistics_seconds * 1e3);
+    char first[32], second[32];
+    wfi_format_time(a->seconds * 1e6, first, sizeof first);
+    wfi_format_time(a->statistics_seconds * 1e6, second, sizeof second);
+    printf("\nanalysis  %s: %s to look and choose, the rest to convert, compile and upload\n",
+           first, second);
     if (!e->baseline || !c->has_timing)
         return;
     const double cost = a->seconds - e->baseline_seconds;
     const double gain = e->baseline_us - c->timing.median_us;
-    printf("baseline  %s: %.3f us a product, %.2f ms to plan\n", e->baseline, e->baseline_us,
-           e->baseline_seconds * 1e3);
+    wfi_format_time(e->baseline_us, first, sizeof first);
+    wfi_format_time(e->baseline_seconds * 1e6, second, sizeof second);
+    printf("baseline  %s: %s a product, %s to plan\n", e->baseline, first, second);
     if (gain <= 0)
         printf("break-even never: the baseline is no slower\n");
     else if (cost <= 0)

@@ -11,6 +11,7 @@
 #include "tool/picture.h"
 #include "tool/progress.h"
 #include "tool/session.h"
+#include "tool/table.h"
 #include "tool/vectors.h"
 
 #define LEAST_EXTENT 3
@@ -259,8 +260,8 @@ static void print_history(const solve *s)
 static void print(const wfi_session *session, const solve *s, const wfi_result_case *c)
 {
     const wf_laplace_result *r = &s->result;
-    printf("device    %s%s\n", session->caps->name,
-           session->caps->limits == WF_LIMITS_MINIMUM ? ", minimum limits" : "");
+    char time[32], rate[32];
+    wfi_device_print(session);
     printf("problem   laplace %ux%u %s\n", s->params.nx, s->params.ny, c->type);
     printf("method    %s", method_text(s));
     if (s->params.method == WF_LAPLACE_SOR)
@@ -271,10 +272,12 @@ static void print(const wfi_session *session, const solve *s, const wfi_result_c
     print_history(s);
     printf("result    %s after %u iterations\n", status_text(r->status), r->iterations);
     printf("residual  %.3e; b - A u in long double: %.3e\n", r->residual, r->true_residual);
-    if (r->iteration_us > 0)
-        printf(
-            "time      %.2f us an iteration (%s clock): %.4g million cells a second, %.4g GB/s\n",
-            r->iteration_us, r->gpu_clock ? "device" : "host", cells(s) / r->iteration_us, c->gbs);
+    if (!(r->iteration_us > 0))
+        return;
+    wfi_format_time(r->iteration_us, time, sizeof time);
+    wfi_format_rate(c->gbs, "GB/s", rate, sizeof rate);
+    printf("time      %s an iteration (%s clock): %.4g million cells a second, %s\n", time,
+           r->gpu_clock ? "device" : "host", cells(s) / r->iteration_us, rate);
 }
 
 static int write_field(const solve *s)

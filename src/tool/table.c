@@ -51,16 +51,6 @@ void wfi_table_print(const wfi_table *table)
     }
 }
 
-void wfi_format_time(double microseconds, char *text, size_t bytes)
-{
-    if (microseconds < 1e3)
-        snprintf(text, bytes, "%.4g us", microseconds);
-    else if (microseconds < 1e6)
-        snprintf(text, bytes, "%.4g ms", microseconds * 1e-3);
-    else
-        snprintf(text, bytes, "%.4g s", microseconds * 1e-6);
-}
-
 void wfi_format_bytes(double value, char *text, size_t bytes)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
@@ -74,6 +64,10 @@ void wfi_format_rate(double value, const char *unit, char *text, size_t bytes)
 {
     static const char *const units[][3] = {
         {"MFLOPS", "GFLOPS", "TFLOPS"}, {"MOPS", "GOPS", "TOPS"}, {"MB/s", "GB/s", "TB/s"}};
+    if (strcmp(unit, "us") == 0) {
+        wfi_format_time(value, text, bytes);
+        return;
+    }
     for (size_t family = 0; family < sizeof units / sizeof *units; family++)
         for (int i = 0; i < 3; i++) {
             if (strcmp(unit, units[family][i]) != 0)

@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "model/duration.h" /* wfi_format_time */
+
 #define WFI_MAX_COLUMNS 12
 #define WFI_MAX_ROWS 128
 #define WFI_CELL_BYTES 256
@@ -19,13 +21,12 @@ int wfi_table_row(wfi_table *table);
 void wfi_table_set(wfi_table *table, int row, int column, const char *format, ...);
 void wfi_table_print(const wfi_table *table);
 
-/* Four significant digits and a unit that suits: "1.23 GB", "45.6 us". */
-void wfi_format_time(double microseconds, char *text, size_t bytes);
-/* A rate in MFLOPS, GFLOPS, TFLOPS, GOPS or GB/s; large and small ones move to another unit: "395
- * GFLOPS". Other units stay. */
+/* Four significant digits of a rate in MFLOPS, GFLOPS, TFLOPS, GOPS or GB/s, or of a time in us;
+ * large and small ones move to another unit: "395 GFLOPS". Other units stay. */
 void wfi_format_rate(double value, const char *unit, char *text, size_t bytes);
 /* "12.3 %", small ones with two digits that count: "0.0042 %". */
 void wfi_format_percent(double percent, char *text, size_t bytes);
+/* "1.5 GiB". */
 void wfi_format_bytes(double bytes_value, char *text, size_t bytes);
 
 #endif

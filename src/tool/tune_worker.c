@@ -13,6 +13,7 @@
 
 #include "tool/clock.h"
 #include "tool/progress.h"
+#include "tool/table.h"
 
 #define KILL_SECONDS 10 /* how long a killed one may take to go */
 #define MOST_RESTARTS 64
@@ -257,13 +258,14 @@ static bool hear(parent *p, message *m, bool *hangs)
 
 static void show(const parent *p, const wf_tune_progress *progress)
 {
-    char text[320];
+    char text[320], best[32];
     const wfi_tune_work *work = p->work;
     const double fraction = (p->problem + progress->fraction) / (work->count ? work->count : 1);
+    wfi_format_time(progress->best_us, best, sizeof best);
     if (progress->best_us > 0)
-        snprintf(text, sizeof text, "%s %s: best %.4g us of %u points, %.100s",
+        snprintf(text, sizeof text, "%s %s: best %s of %u points, %.100s",
                  wf_family_name(work->problems[p->problem].family), work->problems[p->problem].name,
-                 progress->best_us, progress->measured, progress->best);
+                 best, progress->measured, progress->best);
     else
         snprintf(text, sizeof text, "%s %s", wf_family_name(work->problems[p->problem].family),
                  work->problems[p->problem].name);

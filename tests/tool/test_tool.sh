@@ -41,7 +41,7 @@ expect 2 'too small' stencil --grid 4x9 --radius 2
 expect 2 'dirichlet, neumann or periodic' stencil --border open
 expect 2 'two sizes' stencil --grid 9y9
 
-expect 0 'submit +[0-9.e+]+ us' peaks --only submit,fma_f32 --budget 0.2 --json peaks.json
+expect 0 'submit +[0-9.]+ [um]?s ' peaks --only submit,fma_f32 --budget 0.2 --json peaks.json
 check 'peaks.json has the ceiling' grep -q '"name": "fma_f32"' peaks.json
 expect 0 '^ +64 KiB +[0-9.e+]+ +[0-9.e+]+ +[0-9.e+]+ +#' peaks --only copy,read,write --budget 0.2 \
     --limits minimum
