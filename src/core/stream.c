@@ -145,7 +145,9 @@ wf_result wfi_stream_wait(wfi_stream *s, double *seconds)
     uint64_t ticks[2] = {0, 0};
     s->waited++;
     VkResult vk = device->fn.vkWaitForFences(device->vk, 1, &slot->fence, VK_TRUE, UINT64_MAX);
-    *seconds = wfi_host_seconds() - slot->submitted;
+    const double now = wfi_host_seconds();
+    *seconds = now - (slot->submitted > s->idle_since ? slot->submitted : s->idle_since);
+    s->idle_since = now;
     if (vk >= VK_SUCCESS)
         vk = device->fn.vkResetFences(device->vk, 1, &slot->fence);
     if (vk >= VK_SUCCESS && s->queries) {

@@ -22,8 +22,9 @@ typedef struct wfi_cg {
     wf_plan *product, *kernels[WFI_CG_KERNELS];
     wfi_stream stream;
     uint32_t first, end; /* the iterations of the submission being recorded */
-    double seconds;
-    uint32_t ran;
+    double seconds;      /* of the iterations that count, */
+    uint32_t ran;        /* how many these are, */
+    uint32_t timed;      /* and in how many batches; the first counts only until there are two */
     uint32_t before; /* iterations of earlier runs, and the length of the residual that this one */
     double norm;     /* began with: what the application is told counts all */
 } wfi_cg;

@@ -28,7 +28,8 @@ typedef struct wfi_laplace {
     uint32_t first, end; /* the checks of the submission being recorded */
     uint32_t begun[WFI_STREAM_SLOTS], ended[WFI_STREAM_SLOTS]; /* of each under way */
     double seconds, check_seconds; /* of all iterations that count; of a check, as last seen */
-    uint32_t timed;                /* how many these iterations are */
+    uint32_t timed;                /* how many these iterations are, */
+    uint32_t submissions;          /* and in how many; the first counts only until there are two */
 } wfi_laplace;
 
 static inline double wfi_laplace_get(const void *data, wf_type type, size_t i)

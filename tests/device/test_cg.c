@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -229,6 +230,33 @@ static void says_what_is_wrong_with_a_system(void **state)
     assert_true(s.x32[7] <= 0 && s.x32[7] >= 0);
 }
 
+/* Batches overlap, the host's clock knows only their ends: no moment may count for two of them. */
+static void no_time_counts_twice(void **state)
+{
+    enum { BATCH = 4 };
+    wf_cg_params params = {.max_iterations = 200, .check_every = BATCH};
+    wf_cg_result result;
+    struct timespec begin, end;
+    memset(&s, 0, sizeof s);
+    s.n = MOST;
+    for (uint32_t i = 0; i < s.n; i++) {
+        s.b[i] = i == 0;
+        s.dense[i][i] = 2;
+        if (i > 0)
+            s.dense[i][i - 1] = s.dense[i - 1][i] = -1;
+    }
+    make_sparse(WF_TYPE_F32);
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    assert_int_equal(solve(*state, &params, &result), WF_SUCCESS);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    const double seconds =
+        (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9;
+    assert_int_equal(result.iterations, 200);
+    /* All but the first and the last batch are sure to count. */
+    assert_true(result.iteration_us > 0);
+    assert_true(result.iteration_us * (200 - 2 * BATCH) <= seconds * 1e6);
+}
+
 static void refuses_bad_parameters(void **state)
 {
     test_random random = {test_seed()};
@@ -259,6 +287,7 @@ int main(void)
         cmocka_unit_test(refines_to_double_precision),
         cmocka_unit_test(gives_the_same_bits_and_a_falling_history),
         cmocka_unit_test(says_what_is_wrong_with_a_system),
+        cmocka_unit_test(no_time_counts_twice),
         cmocka_unit_test(refuses_bad_parameters),
     };
     return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);

@@ -856,7 +856,7 @@ typedef struct wf_cg_result {
     uint32_t iterations;
     double residual;      /* |r| / |b| as the iteration has it */
     double true_residual; /* |b - A x| / |b|, worked out in f64 on the host from the x returned */
-    double iteration_us;  /* mean over all iterations that ran */
+    double iteration_us;  /* mean; the first batch, where drivers may compile, counts only alone */
     double product_us;    /* median of the product alone; 0: not measured */
     bool gpu_clock;
     bool fused;           /* the product leaves the dot product: two dispatches an iteration */
@@ -1048,7 +1048,7 @@ typedef struct wf_laplace_result {
     double residual;      /* |r| / |b| at the last check */
     double true_residual; /* the same of the u returned, worked out on the host in long double */
     double omega;         /* SOR: that was used */
-    double iteration_us;  /* mean, the checks' share included */
+    double iteration_us;  /* mean, the checks' share included; the first batch as in wf_cg_result */
     bool gpu_clock;
     wf_plan_info stencil; /* Jacobi: the plan of check_every iterations */
 } wf_laplace_result;
