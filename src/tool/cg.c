@@ -294,6 +294,9 @@ static int run(solve *s, int argc, char **argv)
         code = wfi_case_exit(&c, solved);
     } else {
         code = wfi_session_error(&session, solved);
+        /* The options were looked at before: what is wrong now is in the matrix or in b. */
+        if (solved == WF_ERROR_INVALID_ARGUMENT)
+            code = WFI_EXIT_FAILED;
     }
     const uint64_t shape[2] = {s->matrix.rows, 1};
     if (code == WFI_EXIT_DONE && s->args->output &&
