@@ -197,6 +197,10 @@ static bool single_problem(const arguments *args, wfi_tune_problem *problem, uin
     } else if (text && !(args->grid ? parse_grid(args, problem) : parse_sizes(args, problem))) {
         return false;
     }
+    if (args->size && problem->type != WF_TYPE_F32) {
+        wfi_usage_error("tune: --type: the stencil is f32");
+        return false;
+    }
     snprintf(problem->name, sizeof problem->name, "%s", text ? text : args->matrix);
     if (*count && args->family != WF_FAMILY_COUNT && args->family != problem->family) {
         wfi_usage_error("tune: the problem given is not of family %s",
@@ -279,8 +283,10 @@ static bool parse_family(const wfi_common *common, wf_family *family)
     *family = WF_FAMILY_COUNT;
     if (common->positional_count == 0)
         return true;
+    static wfi_tune_problem problems[WFI_MAX_TUNE_PROBLEMS];
     for (int i = 0; i < WF_FAMILY_COUNT; i++)
-        if (strcmp(common->positional[0], wf_family_name((wf_family)i)) == 0) {
+        if (strcmp(common->positional[0], wf_family_name((wf_family)i)) == 0 &&
+            wfi_tune_suite(false, false, (wf_family)i, problems) > 0) {
             *family = (wf_family)i;
             return true;
         }
@@ -303,7 +309,8 @@ int wfi_tool_tune(int argc, char **argv)
         {"--radius", "R", &args.radius, NULL, "of --grid: 1 to 4 (default 1)"},
         {"--box", NULL, NULL, &args.box, "of --grid: a box in place of a star"},
         {"--matrix", "FILE.mtx[.gz]", &args.matrix, NULL, "this sparse matrix alone"},
-        {"--type", "f32", &args.type, NULL, "element type of the problem given"},
+        {"--type", "f32|f64|…", &args.type, NULL,
+         "element type of the problem given (default f32)"},
         {"--patience", "SECONDS", &args.patience, NULL,
          "a driver that is silent for so long hangs (default 60)"},
         {"--again", NULL, NULL, &args.again, "measure what earlier runs have measured"},
@@ -343,6 +350,8 @@ int wfi_tool_tune(int argc, char **argv)
         args.show + args.export + args.forget > 1)
         return wfi_usage_error("tune: --shape, --size, --grid and --matrix exclude each other, as "
                                "do --show, --export and --forget");
+    if (args.type && !args.shape && !args.size && !args.grid && !args.matrix)
+        return wfi_usage_error("tune: --type goes with --shape, --grid or --matrix");
     if (!args.grid && (args.steps || args.radius || args.box))
         return wfi_usage_error("tune: --steps, --radius and --box are for --grid");
     if (common.json && !args.compare)
