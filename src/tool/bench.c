@@ -147,14 +147,6 @@ static uint32_t run_suite(wfi_session *session, bool quick, wfi_result_case *cas
     return count;
 }
 
-static void constants_text(const wf_plan_info *plan, char *text, size_t bytes)
-{
-    int used = snprintf(text, bytes, "%s", plan->variant);
-    for (uint32_t i = 0; i < plan->constant_count && (size_t)used < bytes; i++)
-        used += snprintf(text + used, bytes - (size_t)used, " %s=%u", plan->constants[i].name,
-                         plan->constants[i].value);
-}
-
 static void add_row(wfi_table *table, const wfi_result_case *c)
 {
     char text[WFI_CELL_BYTES];
@@ -178,7 +170,7 @@ static void add_row(wfi_table *table, const wfi_result_case *c)
         wfi_format_percent(c->percent, text, sizeof text);
         wfi_table_set(table, row, 6, "%s %s", text, strstr(c->percent_of, "copy") ? "copy" : "fma");
     }
-    constants_text(&c->plan, text, sizeof text);
+    wfi_format_plan(&c->plan, text, sizeof text);
     wfi_table_set(table, row, 7, "%s", text);
 }
 

@@ -1,4 +1,3 @@
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -6,6 +5,7 @@
 #include "tool/cases.h"
 #include "tool/explain_spmv.h"
 #include "tool/random.h"
+#include "tool/vectors.h"
 
 typedef struct work {
     void *values; /* the matrix's values, rounded, for f32 and f16 */
@@ -27,25 +27,6 @@ static void free_work(work *w)
     free(w->before);
     free(w->random_x);
     free(w->y);
-}
-
-/* Values of the run's type; a value that it cannot hold is the case's failure. */
-static const void *values_of(const wfi_spmv_request *r, work *w, wfi_result_case *out)
-{
-    const wfi_csr *m = r->matrix;
-    if (r->type == WF_TYPE_F64)
-        return m->values;
-    w->values = malloc((m->entries + (size_t)1) * wf_type_size(r->type));
-    for (uint32_t i = 0; w->values && i < m->entries; i++) {
-        wf_element_set(r->type, w->values, i, m->values[i]);
-        if (!isfinite(wf_element_get(r->type, w->values, i))) {
-            wfi_case_fail_text(out, WFI_STATUS_FAILED,
-                               "%s: the value %g is too large for %s (use --type f64)", r->name,
-                               m->values[i], wf_type_name(r->type));
-            return NULL;
-        }
-    }
-    return w->values;
 }
 
 static wf_result make_vectors(wfi_session *session, const wfi_spmv_request *r, work *w)
@@ -198,14 +179,16 @@ wf_result wfi_case_spmv(wfi_session *session, const wfi_spmv_request *request, w
     if (!wfi_session_fits(session, out, (double)m->entries * (4 + size) + 4.0 * m->rows + vectors,
                           vectors))
         return WF_ERROR_TOO_LARGE;
-    params.values = values_of(request, &w, out);
-    wf_result result = params.values ? WF_SUCCESS : WF_ERROR_OUT_OF_HOST_MEMORY;
-    if (out->status != WFI_STATUS_OK) {
+    wfi_io_error error;
+    params.values = wfi_matrix_values(m, request->name, request->type, &w.values, &error);
+    if (!params.values) {
         free_work(&w);
-        return WF_SUCCESS; /* the case has said why */
+        const bool no_memory = error.kind == WFI_IO_NO_MEMORY;
+        wfi_case_fail_text(out, no_memory ? WFI_STATUS_ERROR : WFI_STATUS_FAILED, "%.500s",
+                           error.text);
+        return no_memory ? WF_ERROR_OUT_OF_HOST_MEMORY : WF_SUCCESS;
     }
-    if (result == WF_SUCCESS)
-        result = run(session, request, &params, &w, out);
+    wf_result result = run(session, request, &params, &w, out);
     if (result != WF_SUCCESS)
         wfi_case_fail(session, out, result);
     if (y && out->status == WFI_STATUS_OK) {

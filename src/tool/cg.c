@@ -32,7 +32,7 @@ typedef struct solve {
     wf_cg_params params;
     wf_spmv_params matrix;
     wfi_csr csr;
-    float *values32;
+    void *narrow; /* values in f32 */
     double *history;
     void *b, *x;
 } solve;
@@ -40,7 +40,7 @@ typedef struct solve {
 static void free_solve(solve *s)
 {
     wfi_csr_free(&s->csr);
-    free(s->values32);
+    free(s->narrow);
     free(s->history);
     free(s->b);
     free(s->x);
@@ -94,21 +94,10 @@ static int convert_values(solve *s, wf_type type)
                                  .columns = m->columns,
                                  .row_offsets = m->row_offsets,
                                  .column_indices = m->column_indices,
-                                 .values = m->values,
                                  .type = type};
-    if (type == WF_TYPE_F64)
-        return WFI_EXIT_DONE;
-    s->values32 = malloc((m->entries + (size_t)1) * sizeof(float));
-    if (!s->values32)
-        return wfi_run_error("%s: out of memory", s->name);
-    for (uint32_t i = 0; i < m->entries; i++) {
-        s->values32[i] = (float)m->values[i];
-        if (isinf(s->values32[i]))
-            return wfi_run_error("%s: the value %g is too large for f32 (use --type f64)", s->name,
-                                 m->values[i]);
-    }
-    s->matrix.values = s->values32;
-    return WFI_EXIT_DONE;
+    wfi_io_error error;
+    s->matrix.values = wfi_matrix_values(m, s->name, type, &s->narrow, &error);
+    return s->matrix.values ? WFI_EXIT_DONE : wfi_run_error("%s", error.text);
 }
 
 static int make_vectors(solve *s)

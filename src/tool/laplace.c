@@ -238,10 +238,9 @@ static void fill_case(const solve *s, wfi_result_case *c)
 
 static void print_variant(const wf_plan_info *plan)
 {
-    printf("variant   %s", plan->variant);
-    for (uint32_t i = 0; i < plan->constant_count; i++)
-        printf(" %s=%u", plan->constants[i].name, plan->constants[i].value);
-    printf(" (%s)\n", plan->chosen_by);
+    char text[WFI_CELL_BYTES];
+    wfi_format_plan(plan, text, sizeof text);
+    printf("variant   %s (%s)\n", text, plan->chosen_by);
 }
 
 /* Some of the checks, evenly spread, the last one among them. */

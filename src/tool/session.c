@@ -210,10 +210,9 @@ void wfi_case_stage(const wfi_session *session, const wfi_result_case *c, int st
 
 static void print_variant(const wfi_result_case *c)
 {
-    printf("variant   %s", c->plan.variant);
-    for (uint32_t i = 0; i < c->plan.constant_count; i++)
-        printf(" %s=%u", c->plan.constants[i].name, c->plan.constants[i].value);
-    printf(" (%s)", c->plan.chosen_by);
+    char text[WFI_CELL_BYTES];
+    wfi_format_plan(&c->plan, text, sizeof text);
+    printf("variant   %s (%s)", text, c->plan.chosen_by);
     if (c->plan.dispatches > 1)
         printf(", %u dispatches", c->plan.dispatches);
     putchar('\n');

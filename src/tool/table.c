@@ -82,6 +82,14 @@ void wfi_format_rate(double value, const char *unit, char *text, size_t bytes)
     snprintf(text, bytes, "%.4g %s", value, unit);
 }
 
+void wfi_format_plan(const wf_plan_info *plan, char *text, size_t bytes)
+{
+    size_t used = (size_t)snprintf(text, bytes, "%s", plan->variant ? plan->variant : "");
+    for (uint32_t i = 0; i < plan->constant_count && used < bytes; i++)
+        used += (size_t)snprintf(text + used, bytes - used, " %s=%u", plan->constants[i].name,
+                                 plan->constants[i].value);
+}
+
 void wfi_format_percent(double percent, char *text, size_t bytes)
 {
     snprintf(text, bytes, percent >= 0.1 || percent <= 0 ? "%.1f %%" : "%.2g %%", percent);

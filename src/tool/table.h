@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "model/duration.h" /* wfi_format_time */
+#include "wavefit/wavefit.h"
 
 #define WFI_MAX_COLUMNS 12
 #define WFI_MAX_ROWS 128
@@ -24,6 +25,8 @@ void wfi_table_print(const wfi_table *table);
 /* Four significant digits of a rate in MFLOPS, GFLOPS, TFLOPS, GOPS or GB/s, or of a time in us;
  * large and small ones move to another unit: "395 GFLOPS". Other units stay. */
 void wfi_format_rate(double value, const char *unit, char *text, size_t bytes);
+/* A variant and its constants: "tiled tile_m=16 tile_k=8"; "" where there is none. */
+void wfi_format_plan(const wf_plan_info *plan, char *text, size_t bytes);
 /* "12.3 %", small ones with two digits that count: "0.0042 %". */
 void wfi_format_percent(double percent, char *text, size_t bytes);
 /* "1.5 GiB". */

@@ -7,6 +7,7 @@
 #include "io/matrix_market.h"
 #include "tool/bench_matrices.h"
 #include "tool/random.h"
+#include "tool/vectors.h"
 
 /* Quick: in the quick suite; cpu: for CPU devices too. */
 #define HIMENO(text, i, j, k, quick_, cpu_)                                                        \
@@ -101,15 +102,13 @@ static bool make_spmv(const wfi_tune_problem *p, uint64_t seed, wfi_tune_data *d
                                   .columns = m->columns,
                                   .row_offsets = m->row_offsets,
                                   .column_indices = m->column_indices,
-                                  .values = m->values,
                                   .type = p->type};
-    if (p->type == WF_TYPE_F64)
-        return true;
-    data->values32 = malloc((m->entries + (size_t)1) * sizeof *data->values32);
-    for (uint32_t i = 0; data->values32 && i < m->entries; i++)
-        data->values32[i] = (float)m->values[i];
-    data->spmv.values = data->values32;
-    return data->values32 != NULL;
+    wfi_io_error cause;
+    data->spmv.values =
+        wfi_matrix_values(m, p->path ? p->path : p->name, p->type, &data->narrow, &cause);
+    if (!data->spmv.values)
+        snprintf(error, 1024, "%s", cause.text);
+    return data->spmv.values != NULL;
 }
 
 /* Random coefficients whose magnitudes sum to at most 1, so that steps do not blow up. */
@@ -163,6 +162,6 @@ bool wfi_tune_data_make(const wfi_tune_problem *problem, uint64_t seed, wfi_tune
 void wfi_tune_data_free(wfi_tune_data *data)
 {
     wfi_csr_free(&data->matrix);
-    free(data->values32);
-    data->values32 = NULL;
+    free(data->narrow);
+    data->narrow = NULL;
 }

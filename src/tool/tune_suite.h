@@ -34,7 +34,7 @@ uint32_t wfi_tune_suite(bool quick, bool cpu, wf_family family,
 /* A problem's parameters, and the matrix they may point into. */
 typedef struct wfi_tune_data {
     wfi_csr matrix;
-    float *values32;
+    void *narrow; /* the matrix's values, where they are not f64 */
     wf_matmul_params matmul;
     wf_spmv_params spmv;
     wf_himeno_params himeno;

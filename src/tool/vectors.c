@@ -1,5 +1,6 @@
 #include "tool/vectors.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "tool/options.h"
@@ -15,6 +16,27 @@ int wfi_npy_elements(const char *path, wfi_npy *npy, wf_type type, void **data)
         return wfi_run_error("%s: %llu values are too large for %s", path,
                              (unsigned long long)overflowed, wf_type_name(type));
     return WFI_EXIT_DONE;
+}
+
+const void *wfi_matrix_values(const wfi_csr *matrix, const char *name, wf_type type, void **narrow,
+                              wfi_io_error *error)
+{
+    *narrow = NULL;
+    if (type == WF_TYPE_F64)
+        return matrix->values;
+    *narrow = malloc((matrix->entries + (size_t)1) * wf_type_size(type));
+    if (!*narrow)
+        wfi_io_set_error(error, WFI_IO_NO_MEMORY, "%s: out of memory", name);
+    for (uint32_t i = 0; *narrow && i < matrix->entries; i++) {
+        wf_element_set(type, *narrow, i, matrix->values[i]);
+        if (isfinite(wf_element_get(type, *narrow, i)))
+            continue;
+        wfi_io_set_error(error, WFI_IO_BAD_INPUT,
+                         "%s: the value %g is too large for %s (use --type f64)", name,
+                         matrix->values[i], wf_type_name(type));
+        return NULL;
+    }
+    return *narrow;
 }
 
 int wfi_read_vectors(const char *path, wf_type type, uint64_t rows, uint64_t vectors, void **data)
