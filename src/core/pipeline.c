@@ -53,8 +53,12 @@ static VkPipelineShaderStageCreateFlags stage_flags(const wf_device *device,
                                                     const wfi_pipeline_desc *desc)
 {
     VkPipelineShaderStageCreateFlags flags = 0;
-    if (desc->full_subgroups && device->caps.full_subgroups)
+    const wf_caps *caps = &device->caps;
+    if (desc->full_subgroups && caps->full_subgroups)
         flags |= VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT;
+    /* Where the size is the driver's to choose, shaders are told the size that there is. */
+    else if (caps->subgroup_min != caps->subgroup_max && !caps->subgroup_size_control)
+        flags |= VK_PIPELINE_SHADER_STAGE_CREATE_ALLOW_VARYING_SUBGROUP_SIZE_BIT_EXT;
     return flags;
 }
 

@@ -1,7 +1,9 @@
 /* Every variant of every family once, on a small problem with its defaults, against f64; with
  * WAVEFIT_TEST_QUICK the first ones alone: compiling the large ones, and those with many barriers as
  * conjugate gradients have, takes an emulated lavapipe minutes. The families' own tests are
- * thorough. With WAVEFIT_TEST_SUBGROUPS those alone that use subgroups. */
+ * thorough. With WAVEFIT_TEST_SUBGROUPS those alone that use subgroups; "varying": on a device that
+ * says its subgroups may have 4 to 128 work-items, 32 by default, and that they cannot be pinned. What
+ * they have is less, as drivers may choose. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +13,11 @@
 
 #include <cmocka.h>
 
+#include "core/device.h"
 #include "harness.h"
 #include "kernels/family.h"
+
+static uint32_t used_subgroups; /* variants that ran */
 
 enum { M = 37, N = 29, K = 41, ROWS = 50, MOST_ENTRIES = ROWS * 8 };
 
@@ -266,6 +271,7 @@ static void every_variant(wf_device *device, wf_family family)
                 printf("%s %s %s%s\n", wf_family_name(family), info.name,
                        wf_type_name((wf_type)type), ok ? "" : ": not on this device");
                 ran += ok;
+                used_subgroups += ok && wfi_family_get(family)->variants[v].subgroup_operations;
             }
     }
     assert_true(ran > 0 || getenv("WAVEFIT_TEST_SUBGROUPS"));
@@ -326,11 +332,41 @@ static void conjugate_gradients(void **state)
     assert_true(result.true_residual < 1e-5);
 }
 
+static int setup(void **state)
+{
+    const char *subgroups = getenv("WAVEFIT_TEST_SUBGROUPS");
+    if (test_device_setup(state))
+        return -1;
+    if (subgroups && strcmp(subgroups, "varying") == 0) {
+        wf_caps *caps = &((wf_device *)*state)->caps;
+        caps->subgroup_size = 32;
+        caps->subgroup_min = 4;
+        caps->subgroup_max = 128;
+        caps->subgroup_size_control = caps->full_subgroups = false;
+    }
+    return 0;
+}
+
+/* Of the variants that use subgroups those that can do with any size. */
+static void subgroups_were_used(void **state)
+{
+    (void)state;
+    if (!getenv("WAVEFIT_TEST_SUBGROUPS"))
+        skip();
+    printf("%u variants used subgroups\n", used_subgroups);
+    assert_true(used_subgroups >= 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stencil), cmocka_unit_test(spmv),   cmocka_unit_test(matmul),
-        cmocka_unit_test(grid),    cmocka_unit_test(vector), cmocka_unit_test(conjugate_gradients),
+        cmocka_unit_test(stencil),
+        cmocka_unit_test(spmv),
+        cmocka_unit_test(matmul),
+        cmocka_unit_test(grid),
+        cmocka_unit_test(vector),
+        cmocka_unit_test(conjugate_gradients),
+        cmocka_unit_test(subgroups_were_used),
     };
-    return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);
+    return cmocka_run_group_tests(tests, setup, test_device_teardown);
 }

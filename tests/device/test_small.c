@@ -1,6 +1,5 @@
 /* Small devices: a driver's answers are lowered on their way through vkGetInstanceProcAddr to what a
  * phone might say, and the rest of the driver is as it is. */
-#include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,134 +10,11 @@
 
 #include "core/device.h"
 #include "harness.h"
+#include "pretend.h"
 
 #define BUDGET (UINT64_C(8) << 20)
 
-/* What the driver is made to answer; 0: as it is. */
-static struct {
-    uint64_t budget, usage;
-    uint32_t subgroup_size;
-    bool no_timestamps, no_f64, no_f16_arithmetic, no_f16_storage;
-    bool wrong_shuffles; /* shuffle is compiled as shuffle xor */
-} pretend;
-
-static PFN_vkGetInstanceProcAddr real_proc;
-static PFN_vkGetPhysicalDeviceMemoryProperties2 real_memory;
-static PFN_vkGetPhysicalDeviceQueueFamilyProperties real_families;
-static PFN_vkGetPhysicalDeviceFeatures2 real_features;
-static PFN_vkGetPhysicalDeviceProperties2 real_properties;
-static PFN_vkGetDeviceProcAddr real_device_proc;
-static PFN_vkCreateShaderModule real_module;
 static char last_error[512];
-
-static void *find(void *structure, VkStructureType type)
-{
-    for (VkBaseOutStructure *s = structure; s; s = s->pNext)
-        if (s->sType == type)
-            return s;
-    return NULL;
-}
-
-static void VKAPI_CALL memory_properties(VkPhysicalDevice device,
-                                         VkPhysicalDeviceMemoryProperties2 *out)
-{
-    real_memory(device, out);
-    VkPhysicalDeviceMemoryBudgetPropertiesEXT *budget =
-        find(out, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT);
-    if (!budget || !pretend.budget)
-        return;
-    for (uint32_t i = 0; i < out->memoryProperties.memoryHeapCount; i++) {
-        budget->heapBudget[i] = pretend.budget;
-        budget->heapUsage[i] = pretend.usage;
-    }
-}
-
-static void VKAPI_CALL queue_families(VkPhysicalDevice device, uint32_t *count,
-                                      VkQueueFamilyProperties *out)
-{
-    real_families(device, count, out);
-    for (uint32_t i = 0; out && i < *count && pretend.no_timestamps; i++)
-        out[i].timestampValidBits = 0;
-}
-
-static void VKAPI_CALL features(VkPhysicalDevice device, VkPhysicalDeviceFeatures2 *out)
-{
-    real_features(device, out);
-    VkPhysicalDeviceShaderFloat16Int8Features *arithmetic =
-        find(out, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES);
-    VkPhysicalDevice16BitStorageFeatures *storage =
-        find(out, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES);
-    if (pretend.no_f64)
-        out->features.shaderFloat64 = VK_FALSE;
-    if (pretend.no_f16_arithmetic && arithmetic)
-        arithmetic->shaderFloat16 = VK_FALSE;
-    if (pretend.no_f16_storage && storage)
-        storage->storageBuffer16BitAccess = VK_FALSE;
-}
-
-static void VKAPI_CALL properties(VkPhysicalDevice device, VkPhysicalDeviceProperties2 *out)
-{
-    real_properties(device, out);
-    VkPhysicalDeviceSubgroupProperties *subgroup =
-        find(out, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES);
-    VkPhysicalDeviceDriverProperties *driver =
-        find(out, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES);
-    if (!pretend.subgroup_size)
-        return;
-    /* The portability layer whose subgroups of 64 are two of 32. */
-    if (subgroup)
-        subgroup->subgroupSize = pretend.subgroup_size;
-    if (driver)
-        driver->driverID = VK_DRIVER_ID_MOLTENVK;
-    out->properties.vendorID = 0x1002;
-}
-
-/* Operation codes of SPIR-V; both take a value and one word more. */
-enum { SPIRV_HEADER_WORDS = 5, OP_SHUFFLE = 345, OP_SHUFFLE_XOR = 346 };
-
-static VkResult VKAPI_CALL make_module(VkDevice device, const VkShaderModuleCreateInfo *info,
-                                       const VkAllocationCallbacks *allocator, VkShaderModule *out)
-{
-    VkShaderModuleCreateInfo changed = *info;
-    const size_t words = info->codeSize / sizeof(uint32_t);
-    uint32_t *code = malloc(info->codeSize);
-    if (!code)
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    memcpy(code, info->pCode, info->codeSize);
-    for (size_t i = SPIRV_HEADER_WORDS; pretend.wrong_shuffles && i < words; i += code[i] >> 16)
-        if ((code[i] & 0xffff) == OP_SHUFFLE)
-            code[i] = (code[i] & 0xffff0000) | OP_SHUFFLE_XOR;
-    changed.pCode = code;
-    const VkResult result = real_module(device, &changed, allocator, out);
-    free(code);
-    return result;
-}
-
-static PFN_vkVoidFunction VKAPI_CALL device_proc(VkDevice device, const char *function)
-{
-    PFN_vkVoidFunction found = real_device_proc(device, function);
-    if (strcmp(function, "vkCreateShaderModule") != 0)
-        return found;
-    memcpy(&real_module, &found, sizeof real_module);
-    return (PFN_vkVoidFunction)make_module;
-}
-
-#define HOOK(name, real, ours)                                                                     \
-    if (strcmp(function, name) == 0) {                                                             \
-        PFN_vkVoidFunction found = real_proc(instance, function);                                  \
-        memcpy(&real, &found, sizeof real);                                                        \
-        return (PFN_vkVoidFunction)ours;                                                           \
-    }
-
-static PFN_vkVoidFunction VKAPI_CALL proc(VkInstance instance, const char *function)
-{
-    HOOK("vkGetPhysicalDeviceMemoryProperties2", real_memory, memory_properties)
-    HOOK("vkGetPhysicalDeviceQueueFamilyProperties", real_families, queue_families)
-    HOOK("vkGetPhysicalDeviceFeatures2", real_features, features)
-    HOOK("vkGetPhysicalDeviceProperties2", real_properties, properties)
-    HOOK("vkGetDeviceProcAddr", real_device_proc, device_proc)
-    return real_proc(instance, function);
-}
 
 static void keep_error(void *user, wf_log_level level, const char *text)
 {
@@ -156,7 +32,7 @@ static wf_device *open_device_with(const char *cache)
         .limits = limits && strcmp(limits, "minimum") == 0 ? WF_LIMITS_MINIMUM : WF_LIMITS_DEVICE,
         .log = keep_error,
         .cache_directory = cache,
-        .get_instance_proc_addr = proc,
+        .get_instance_proc_addr = test_pretend_proc,
     };
     wf_device *device = NULL;
     assert_int_equal(wf_device_create(&params, &device), WF_SUCCESS);
@@ -268,6 +144,16 @@ static void host_clock_serves(void **state)
     wf_device *device = open_device();
     assert_int_equal(device->caps.timestamp_valid_bits, 0);
     assert_false(multiply(device));
+    const wf_himeno_params grid = {.size = sizeof grid, .ni = 9, .nj = 8, .nk = 7};
+    wf_himeno *himeno = NULL;
+    float gosa = 0;
+    double seconds = 0;
+    bool gpu_clock = true;
+    assert_int_equal(wf_himeno_create(device, &grid, &himeno), WF_SUCCESS);
+    assert_int_equal(wf_himeno_start(himeno), WF_SUCCESS);
+    assert_int_equal(wf_himeno_run(himeno, 2, &gosa, &seconds, &gpu_clock), WF_SUCCESS);
+    assert_true(seconds > 0 && !gpu_clock);
+    wf_himeno_destroy(&himeno);
     wf_device_destroy(&device);
 }
 
@@ -342,13 +228,81 @@ static void nothing_is_copied(void **state)
     wf_device_destroy(&device);
 }
 
+/* Nor is a matrix or a vector, from plan to result. */
+static void no_matrix_is_copied(void **state)
+{
+    (void)state;
+    const uint32_t offsets[] = {0, 2, 3}, columns[] = {0, 1, 1};
+    const float values[] = {2, 3, 5}, x[] = {1, 10};
+    const wf_spmv_params params = {.size = sizeof params,
+                                   .rows = 2,
+                                   .columns = 2,
+                                   .row_offsets = offsets,
+                                   .column_indices = columns,
+                                   .values = values};
+    float y[2] = {0, 0};
+    wf_buffer *in = NULL, *out = NULL;
+    wf_plan *plan = NULL;
+    wf_device *device = open_device();
+    assert_int_equal(wf_spmv_plan(device, &params, &plan), WF_SUCCESS);
+    assert_int_equal(wf_buffer_create(device, sizeof x, WF_MEMORY_DEVICE, &in), WF_SUCCESS);
+    assert_int_equal(wf_buffer_create(device, sizeof y, WF_MEMORY_DEVICE, &out), WF_SUCCESS);
+    assert_int_equal(wf_buffer_write(in, 0, x, sizeof x), WF_SUCCESS);
+    const wf_bindings bindings = {
+        .size = sizeof bindings,
+        .items = {[WF_SPMV_X] = {.buffer = in}, [WF_SPMV_Y] = {.buffer = out}}};
+    assert_int_equal(wf_plan_run(plan, &bindings), WF_SUCCESS);
+    assert_int_equal(wf_buffer_read(out, 0, y, sizeof y), WF_SUCCESS);
+    assert_true(y[0] == 32 && y[1] == 50);
+    assert_int_equal(pretend.copies > 0, !device->caps.unified_memory);
+    wf_plan_destroy(&plan);
+    wf_buffer_destroy(&in);
+    wf_buffer_destroy(&out);
+    wf_device_destroy(&device);
+}
+
+/* Where subgroups vary and cannot be pinned, shaders are compiled to see the size that there is, and
+ * what is laid out for one size is refused (tests/device/test_families.c runs the rest). */
+static void varying_subgroups_are_told(void **state)
+{
+    (void)state;
+    const uint32_t offsets[] = {0, 1}, columns[] = {0};
+    const float value[] = {2};
+    const wf_tuning sliced = {.size = sizeof sliced, .variant = "sliced"};
+    const wf_spmv_params params = {.size = sizeof params,
+                                   .rows = 1,
+                                   .columns = 1,
+                                   .row_offsets = offsets,
+                                   .column_indices = columns,
+                                   .values = value,
+                                   .tuning = &sliced};
+    wf_plan *plan = NULL;
+    pretend.subgroups_vary = true;
+    wf_device *device = open_device_with("");
+    const wf_caps *caps = wf_device_caps(device);
+    if (caps->subgroup_max == 128) {
+        assert_true(caps->subgroup_min == 4 && !caps->subgroup_size_control);
+        multiply(device);
+        assert_true(pretend.varying_stages > 0);
+    } else {
+        multiply(device);
+        assert_int_equal(pretend.varying_stages, 0);
+    }
+    if (caps->subgroup_min != caps->subgroup_max || caps->subgroup_max == 1) {
+        assert_int_equal(wf_spmv_plan(device, &params, &plan), WF_ERROR_UNSUPPORTED);
+        assert_non_null(strstr(last_error, "subgroup"));
+    }
+    wf_device_destroy(&device);
+}
+
 /* A driver with a documented fault is listed with it; once opened, the device's own test has the last
  * word, and here finds nothing wrong. */
 static void documented_faults_are_judged(void **state)
 {
     (void)state;
     static wf_caps listed[16];
-    const wf_device_params params = {.size = sizeof params, .get_instance_proc_addr = proc};
+    const wf_device_params params = {.size = sizeof params,
+                                     .get_instance_proc_addr = test_pretend_proc};
     uint32_t count = sizeof listed / sizeof *listed;
     wf_quirk quirk;
     pretend.subgroup_size = 64;
@@ -404,15 +358,14 @@ int main(void)
         cmocka_unit_test_setup(doubles_are_refused, forget),
         cmocka_unit_test_setup(halves_need_storage_alone, forget),
         cmocka_unit_test_setup(nothing_is_copied, forget),
+        cmocka_unit_test_setup(no_matrix_is_copied, forget),
+        cmocka_unit_test_setup(varying_subgroups_are_told, forget),
         cmocka_unit_test_setup(documented_faults_are_judged, forget),
         cmocka_unit_test_setup(unknown_faults_are_found, forget),
     };
-    void *loader = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
-    void *symbol = loader ? dlsym(loader, "vkGetInstanceProcAddr") : NULL;
-    if (!symbol)
+    if (!test_pretend_open())
         return 1;
-    memcpy(&real_proc, &symbol, sizeof real_proc);
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    dlclose(loader);
+    test_pretend_close();
     return failed;
 }
