@@ -171,7 +171,7 @@ void wfi_plan_set_workspace(wf_plan *plan, uint64_t bytes)
     plan->workspace = bytes;
 }
 
-wf_device *wfi_plan_device(wf_plan *plan)
+wf_device *wfi_plan_device(const wf_plan *plan)
 {
     return plan->device;
 }

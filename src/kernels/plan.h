@@ -62,7 +62,7 @@ wf_result wfi_plan_add_scratch(wf_plan *plan, uint64_t bytes, uint32_t *index);
 wf_result wfi_plan_add_own_mapped(wf_plan *plan, const void *data, uint64_t bytes, uint32_t *index);
 wf_buffer *wfi_plan_own(wf_plan *plan, uint32_t index);
 void wfi_plan_set_workspace(wf_plan *plan, uint64_t bytes);
-wf_device *wfi_plan_device(wf_plan *plan);
+wf_device *wfi_plan_device(const wf_plan *plan);
 /* What a family keeps with its plan until the plan is destroyed; NULL where none is kept. */
 void wfi_plan_keep(wf_plan *plan, void *data, void (*destroy)(void *data));
 void *wfi_plan_kept(const wf_plan *plan);
@@ -71,6 +71,8 @@ uint32_t wfi_plan_step_count(const wf_plan *plan);
 wfi_step *wfi_plan_step(wf_plan *plan, uint32_t index);
 /* How long one execution takes, by a rough prediction that learns from what ran. */
 double wfi_plan_expected_seconds(const wf_plan *plan);
+/* The same without what was learned, for what decides about bits. */
+double wfi_plan_guessed_seconds(const wf_plan *plan);
 /* What the plan was made for, and the bindings that it wants. */
 const wfi_problem *wfi_plan_problem(const wf_plan *plan);
 const wfi_binding_spec *wfi_plan_bindings(const wf_plan *plan, uint32_t *count);

@@ -14,7 +14,7 @@
 #define SCALE_MOST 1e3
 
 /* By the problem's least work and what devices of its kind reach, without what was learned. */
-static double guess_seconds(const wf_plan *plan)
+double wfi_plan_guessed_seconds(const wf_plan *plan)
 {
     const wf_caps *caps = &plan->device->caps;
     const wfi_family *family = wfi_family_get(plan->problem.family);
@@ -30,13 +30,13 @@ static double guess_seconds(const wf_plan *plan)
 double wfi_plan_expected_seconds(const wf_plan *plan)
 {
     const double slowness = plan->device->slowness;
-    return guess_seconds(plan) * (slowness > 0 ? slowness : 1);
+    return wfi_plan_guessed_seconds(plan) * (slowness > 0 ? slowness : 1);
 }
 
 /* Takes a measured time into account, half and half with what was known. */
 void wfi_plan_learn(wf_plan *plan, double seconds)
 {
-    const double guess = guess_seconds(plan);
+    const double guess = wfi_plan_guessed_seconds(plan);
     wf_device *device = plan->device;
     if (!(guess > 0) || !(seconds > 0) || !(device->dispatch_seconds > 0))
         return;

@@ -95,8 +95,15 @@ static wf_result make_block(wf_plan *plan, const wfi_spmv_job *job, wfi_sliced_p
     }
 }
 
+/* Whether the product goes into one dispatch. */
+static bool is_short(const wf_plan *plan)
+{
+    const double longest = wfi_plan_device(plan)->dispatch_seconds;
+    return !(longest > 0) || wfi_plan_guessed_seconds(plan) <= longest;
+}
+
 /* The pipeline, once the first block is there: one that leaves the dot product where it is asked
- * for and the matrix is one block. */
+ * for, the matrix is one block and its product one dispatch. */
 static wf_result begin(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
                        const wfi_sliced_params *block, const wfi_sliced *sliced, uint32_t *pipeline)
 {
@@ -107,7 +114,7 @@ static wf_result begin(wf_plan *plan, const wfi_point *point, const wfi_spmv_job
     wfi_pipeline_desc desc;
     wfi_point_pipeline(point, &desc);
     if (!job->kept->fuse || block->rows != p->rows || p->type == WF_TYPE_F16 ||
-        point->caps->max_storage_buffers < 6)
+        point->caps->max_storage_buffers < 6 || !is_short(plan))
         return wfi_spmv_begin_with(plan, &desc, job, pipeline);
     desc.spirv = p->type == WF_TYPE_F64 ? &wfi_spv_spmv_fused_f64 : &wfi_spv_spmv_fused_f32;
     desc.storage_buffers = 6;

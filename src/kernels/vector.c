@@ -118,10 +118,18 @@ static wf_result add_sum(builder *b)
     return wfi_plan_add_step(b->plan, &step);
 }
 
+/* Elements of a part: what a binding holds, and what is done within a dispatch's time; a work-group
+ * has something to do. What was learned of the device is left out: sums go by parts. */
 static uint64_t part_size(const builder *b)
 {
     const wf_caps *caps = b->point->caps;
-    const uint64_t most = (caps->max_storage_range - caps->storage_alignment) / b->real;
+    const double longest = wfi_plan_device(b->plan)->dispatch_seconds;
+    const double parts = longest > 0 ? wfi_plan_guessed_seconds(b->plan) / longest : 0;
+    const uint64_t least = (uint64_t)b->point->values[LOCAL_X] * b->point->values[ITEMS];
+    const uint64_t held = (caps->max_storage_range - caps->storage_alignment) / b->real;
+    const uint64_t in_time =
+        parts > 1 ? (uint64_t)((double)b->params->count / parts) + least : UINT64_MAX;
+    const uint64_t most = held < in_time ? held : in_time;
     return most < UINT32_MAX / 2 ? most : UINT32_MAX / 2;
 }
 

@@ -105,6 +105,93 @@ static void stencils_in_parts(void **state)
     verify_all(*state, &params);
 }
 
+/* A dispatch of the vector family is cut when the plan is made: small numbers, whose sum is exact. */
+static void vectors_in_parts(void **state)
+{
+    enum { COUNT = 100003 };
+    static float x[COUNT], y[COUNT];
+    test_random random = {test_seed()};
+    double sum = 0;
+    for (size_t i = 0; i < COUNT; i++) {
+        x[i] = (float)test_random_below(&random, 16) - 7;
+        y[i] = (float)test_random_below(&random, 16) - 8;
+        sum += (double)x[i] * y[i];
+    }
+    for (int operation = 0; operation <= WF_VECTOR_DOT; operation++) {
+        const bool dot = operation == WF_VECTOR_DOT;
+        const wf_vector_params params = {.size = sizeof params,
+                                         .operation = (wf_vector_operation)operation,
+                                         .count = COUNT,
+                                         .alpha = 2};
+        wf_plan_info info = {.size = sizeof info};
+        wf_buffer *buffers[4] = {NULL};
+        wf_plan *plan = NULL;
+        static float out[COUNT];
+        assert_int_equal(wf_vector_plan(*state, &params, &plan), WF_SUCCESS);
+        assert_int_equal(wf_plan_describe(plan, &info), WF_SUCCESS);
+        assert_true(info.dispatches > 3);
+        for (int i = 0; i < 4; i++) {
+            const uint64_t bytes = i < 2 ? sizeof x : i == 2 ? 4 : wf_plan_workspace(plan) + 4;
+            assert_int_equal(wf_buffer_create(*state, bytes, WF_MEMORY_DEVICE, &buffers[i]),
+                             WF_SUCCESS);
+            test_poison(buffers[i]);
+        }
+        assert_int_equal(wf_buffer_write(buffers[0], 0, x, sizeof x), WF_SUCCESS);
+        assert_int_equal(wf_buffer_write(buffers[1], 0, y, sizeof y), WF_SUCCESS);
+        const wf_bindings bindings = {
+            .size = sizeof bindings,
+            .items = {{.buffer = buffers[0]}, {.buffer = buffers[1]}, {.buffer = buffers[2]}},
+            .workspace = {.buffer = buffers[3]}};
+        assert_int_equal(wf_plan_run(plan, &bindings), WF_SUCCESS);
+        assert_int_equal(wf_buffer_read(buffers[dot ? 2 : 1], 0, out, dot ? 4 : sizeof out),
+                         WF_SUCCESS);
+        for (size_t i = 0; i < (dot ? 1 : COUNT); i++)
+            assert_true(out[i] == (float)(dot                           ? 2 * sum
+                                          : operation == WF_VECTOR_AXPY ? y[i] + 2 * x[i]
+                                                                        : x[i] + 2 * y[i]));
+        wf_plan_destroy(&plan);
+        for (int i = 0; i < 4; i++)
+            wf_buffer_destroy(&buffers[i]);
+    }
+}
+
+/* A product that leaves its dot product behind is one dispatch: too long, it leaves none, and the
+ * solution is what it was. A tridiagonal system. */
+static void solves_in_parts(void **state)
+{
+    enum { ROWS = 300 };
+    static uint32_t offsets[ROWS + 1], columns[3 * ROWS];
+    static float values[3 * ROWS], b[ROWS], x[ROWS];
+    uint32_t n = 0;
+    for (uint32_t row = 0; row < ROWS; row++) {
+        for (uint32_t c = row ? row - 1 : 0; c <= row + 1 && c < ROWS; c++, n++) {
+            columns[n] = c;
+            values[n] = c == row ? 2.5f : -1.0f;
+        }
+        offsets[row + 1] = n;
+        b[row] = (float)(row % 5) - 1.5f;
+    }
+    const wf_tuning sliced = {.size = sizeof sliced, .variant = "sliced"};
+    const wf_spmv_params matrix = {.size = sizeof matrix,
+                                   .rows = ROWS,
+                                   .columns = ROWS,
+                                   .row_offsets = offsets,
+                                   .column_indices = columns,
+                                   .values = values,
+                                   .tuning = &sliced};
+    const wf_cg_params params = {.size = sizeof params, .matrix = &matrix};
+    const wf_device_params unbounded = {.size = sizeof unbounded, .dispatch_seconds = -1};
+    wf_device *other = NULL;
+    wf_cg_result result;
+    assert_int_equal(wf_cg_solve(*state, &params, b, x, &result), WF_SUCCESS);
+    assert_int_equal(result.status, WF_CG_CONVERGED);
+    assert_true(!result.fused && result.true_residual < 1e-5);
+    assert_int_equal(wf_device_create(&unbounded, &other), WF_SUCCESS);
+    assert_int_equal(wf_cg_solve(other, &params, b, x, &result), WF_SUCCESS);
+    assert_true(result.fused && result.true_residual < 1e-5);
+    wf_device_destroy(&other);
+}
+
 /* What ran teaches how long things take; without a bound nothing is split or learned. */
 static void predictions_learn(void **state)
 {
@@ -122,6 +209,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_in_parts), cmocka_unit_test(sparse_products_in_parts),
         cmocka_unit_test(grids_in_parts),    cmocka_unit_test(stencils_in_parts),
+        cmocka_unit_test(vectors_in_parts),  cmocka_unit_test(solves_in_parts),
         cmocka_unit_test(predictions_learn),
     };
     return cmocka_run_group_tests(tests, setup, test_device_teardown);
