@@ -1,6 +1,6 @@
 #version 450
 // Whether values that work-items exchange arrive: by subgroup shuffles (SHUFFLE), reductions and scans
-// (ARITHMETIC), or through shared memory between barriers. Every work-item writes 1 (right) or 0.
+// (ARITHMETIC), a small product summed by either, or through shared memory between barriers. Every work-item writes 1 (right) or 0.
 #extension GL_KHR_shader_subgroup_basic : require
 #ifdef SHUFFLE
 #extension GL_KHR_shader_subgroup_shuffle : require
@@ -19,11 +19,42 @@ uint first() // of this subgroup's data
 }
 #endif
 
+#if defined(SHUFFLE) || defined(ARITHMETIC)
+float subgroup_sum(float value)
+{
+#ifdef ARITHMETIC
+    return subgroupAdd(value);
+#else
+    for (uint mask = 1; mask < gl_SubgroupSize; mask *= 2)
+        value += subgroupShuffleXor(value, mask);
+    return value;
+#endif
+}
+
+float term(uint i)
+{
+    uint size = gl_WorkGroupSize.x, begin = gl_WorkGroupID.x * size;
+    uint j = (i * 5 + gl_SubgroupID) % size;
+    return float(data[begin + i] & 15u) * (float(data[begin + j] & 15u) - 7.5);
+}
+
+// A row times a column as the products' kernels sum it, terms of a lane first; exact in f32.
+bool product_right()
+{
+    float mine = 0, all = 0;
+    for (uint i = gl_SubgroupInvocationID; i < gl_WorkGroupSize.x; i += gl_SubgroupSize)
+        mine += term(i);
+    for (uint i = 0; i < gl_WorkGroupSize.x; i++)
+        all += term(i);
+    return subgroup_sum(mine) == all;
+}
+#endif
+
 #ifdef SHUFFLE
 bool right()
 {
     uint size = gl_SubgroupSize, lane = gl_SubgroupInvocationID, mine = data[first() + lane];
-    bool ok = true;
+    bool ok = product_right();
     for (uint step = 1; step < size; step += step / 2 + 1) {
         uint from = (lane * 3 + step) % size;
         ok = ok && subgroupShuffle(mine, from) == data[first() + from];
@@ -45,7 +76,7 @@ bool right()
         before += i < lane ? other : 0;
         sum_f += float(other & 0xff);
     }
-    return subgroupAdd(mine) == sum && subgroupMax(mine) == most &&
+    return product_right() && subgroupAdd(mine) == sum && subgroupMax(mine) == most &&
            subgroupExclusiveAdd(mine) == before && subgroupInclusiveAdd(mine) == before + mine &&
            subgroupAdd(float(mine & 0xff)) == sum_f;
 }

@@ -31,7 +31,7 @@ static const wfi_quirk table[] = {
                 "the cause is not established",
         .instead = "sums are made in shared memory",
         .reference = "github.com/ggml-org/llama.cpp/issues/25906",
-        .test = "self-test: subgroup arithmetic; matmul and spmv against f64",
+        .test = "self-test: shuffle and subgroup arithmetic, each with a small f32 product in it",
     },
     {
         .driver_id = VK_DRIVER_ID_INTEL_OPEN_SOURCE_MESA,
