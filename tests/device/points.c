@@ -9,6 +9,23 @@ typedef struct walk {
     uint32_t count;
 } walk;
 
+bool test_quick(void)
+{
+    return getenv("WAVEFIT_TEST_QUICK") != NULL;
+}
+
+uint32_t test_legal_defaults(const wf_caps *caps, const wfi_problem *problem)
+{
+    const wfi_family *family = wfi_family_get(problem->family);
+    uint32_t count = 0;
+    for (uint32_t v = 0; v < family->variant_count; v++) {
+        wfi_point point = {.caps = caps, .problem = problem, .variant = &family->variants[v]};
+        wfi_point_defaults(&point);
+        count += wfi_point_legal(&point, NULL);
+    }
+    return count;
+}
+
 static void visit(walk *w, const wfi_point *point)
 {
     if (!wfi_point_legal(point, NULL))
@@ -20,7 +37,7 @@ static void visit(walk *w, const wfi_point *point)
 static void visit_around(walk *w, const wfi_point *centre)
 {
     visit(w, centre);
-    if (getenv("WAVEFIT_TEST_QUICK"))
+    if (test_quick())
         return;
     for (uint32_t p = 0; p < centre->variant->parameter_count; p++) {
         const wfi_parameter *parameter = &centre->variant->parameters[p];
@@ -54,7 +71,7 @@ static uint32_t each_point(const wf_caps *caps, const wfi_problem *problem,
     visit_around(&w, &point);
     if (model_too && variant->fit(&point) >= 0)
         visit_around(&w, &point);
-    if (getenv("WAVEFIT_TEST_QUICK"))
+    if (test_quick())
         random_points = 0;
     for (uint32_t n = 0; n < random_points; n++) {
         draw(&point, random);
@@ -81,7 +98,7 @@ uint32_t test_each_value(const wf_caps *caps, const wfi_problem *problem,
     uint32_t seen[WF_MAX_PARAMETERS] = {0};
     walk w = {fn, user, 0};
     wfi_point point = {.caps = caps, .problem = problem, .variant = variant};
-    if (getenv("WAVEFIT_TEST_QUICK"))
+    if (test_quick())
         most = 0;
     if (variant->parameter_count == 0 && most > 0)
         visit(&w, &point);

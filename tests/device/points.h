@@ -10,6 +10,11 @@
 
 typedef void (*test_point_fn)(void *user, const wfi_point *point);
 
+bool test_quick(void);
+
+/* How many of the family's variants have legal defaults for the problem: of a quick walk, the least. */
+uint32_t test_legal_defaults(const wf_caps *caps, const wfi_problem *problem);
+
 /* The same without the model's choice: on CPU drivers large blocks take seconds to compile. */
 uint32_t test_each_small_point(const wf_caps *caps, const wfi_problem *problem,
                                const wfi_variant *variant, uint32_t random_points,
