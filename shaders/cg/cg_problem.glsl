@@ -5,11 +5,7 @@
 // Dot products are left as one partial sum a work-group; whoever needs one adds up all partial
 // sums, every work-group for itself and in the same order. So every run gives the same bits, and no
 // scalar goes through the host.
-#ifdef WF_TYPE_F64
-#define REAL double
-#else
-#define REAL float
-#endif
+#include "common/real.glsl"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(std430, set = 0, binding = 0) restrict buffer A { REAL a[]; }; // x, r, p
 layout(std430, set = 0, binding = 1) restrict buffer B { REAL b[]; }; // s, w

@@ -4,11 +4,7 @@
 // The neighbours of such a cell are all of the other colour: above and below at i, to the sides at
 // i + s - 1 and i + s.
 #include "laplace_ids.h"
-#ifdef WF_TYPE_F64
-#define REAL double
-#else
-#define REAL float
-#endif
+#include "common/real.glsl"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = LAPLACE_ID_COLOURED) const uint COLOURED = 1;
 

@@ -6,12 +6,7 @@ const uint SUM_CHUNKS = SUBS_M * SUBS_N * OUT;
 const uint SHARED = A_CHUNKS + B_CHUNKS > SUM_CHUNKS ? A_CHUNKS + B_CHUNKS : SUM_CHUNKS;
 shared uvec4 tiles[SHARED];
 
-#ifdef NARROW
-layout(std430, set = 0, binding = 2) buffer C4 { ELEMENT4 c4[]; };
-layout(std430, set = 0, binding = 2) buffer CSums4 { ACC4 c_sums4[]; };
-#else
-layout(std430, set = 0, binding = 2) buffer C4 { ACC4 c4[]; };
-#endif
+#include "matmul_c4.glsl"
 
 void write_c4(uint at, ACC4 value)
 {

@@ -27,12 +27,7 @@ layout(constant_id = MATMUL_ID_WIDE) const uint WIDE = 0;
 // The same buffers four elements at a time.
 layout(std430, set = 0, binding = 0) readonly buffer A4 { ELEMENT4 a4[]; };
 layout(std430, set = 0, binding = 1) readonly buffer B4 { ELEMENT4 b4[]; };
-#ifdef NARROW
-layout(std430, set = 0, binding = 2) buffer C4 { ELEMENT4 c4[]; };
-layout(std430, set = 0, binding = 2) buffer CSums4 { ACC4 c_sums4[]; };
-#else
-layout(std430, set = 0, binding = 2) buffer C4 { ACC4 c4[]; };
-#endif
+#include "matmul_c4.glsl"
 
 const bool WIDE_A = (WIDE & 1) != 0, WIDE_B = (WIDE & 2) != 0, WIDE_C = (WIDE & 4) != 0;
 const uint BLOCKS_M = THREAD_M / 4, BLOCKS_N = THREAD_N / 4;

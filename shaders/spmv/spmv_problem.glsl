@@ -2,7 +2,9 @@
 // Row offsets and column indices share one buffer, so that four storage buffers, all that Vulkan
 // guarantees a stage, are enough. Several right-hand sides are the grid's third dimension.
 #include "spmv_ids.h"
-#include "spmv_types.glsl"
+// f16 is a type of the matrix alone: its values are read as packed halves, which needs no feature,
+// and everything else is f32.
+#include "common/real.glsl"
 #ifdef PLAIN
 #define READ
 #define WRITE

@@ -8,7 +8,7 @@
 // segments: the sum does not depend on who is last.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #include "spmv_ids.h"
-#include "spmv_types.glsl"
+#include "common/real.glsl"
 #if defined(WF_TYPE_F64)
 #define REAL4 dvec4
 #define PIECE dvec2

@@ -6,12 +6,7 @@
 // The vector operations of a solver. A dot product takes two dispatches: partial sums a work-group,
 // then one work-group that adds them in a fixed order, so that every run gives the same bits.
 #include "vector/vector_ids.h"
-
-#ifdef WF_TYPE_F64
-#define REAL double
-#else
-#define REAL float
-#endif
+#include "common/real.glsl"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = WF_VECTOR_ID_OPERATION) const uint OPERATION = WF_VECTOR_OP_AXPY;
 layout(constant_id = WF_VECTOR_ID_DEVICE_SCALAR) const uint DEVICE_SCALAR = 0;
