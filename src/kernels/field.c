@@ -4,35 +4,11 @@
 
 #include "core/random.h"
 
-size_t wfi_box_cells(const wfi_box *box)
-{
-    size_t cells = 1;
-    for (int axis = 0; axis < 3; axis++)
-        cells *= (size_t)(box->high[axis] - box->low[axis]);
-    return cells;
-}
-
-size_t wfi_box_index(const wfi_box *box, const int64_t at[3])
-{
-    const int64_t ni = box->high[0] - box->low[0], nj = box->high[1] - box->low[1];
-    return (size_t)(((at[2] - box->low[2]) * nj + at[1] - box->low[1]) * ni + at[0] - box->low[0]);
-}
-
-bool wfi_box_advance(const wfi_box *box, int64_t at[3])
-{
-    for (int axis = 0; axis < 3; axis++) {
-        if (++at[axis] < box->high[axis])
-            return true;
-        at[axis] = box->low[axis];
-    }
-    return false;
-}
-
-bool wfi_field_open(wfi_field *field)
+bool wfi_field_open(wfi_field *field, size_t value_bytes)
 {
     const size_t cells = wfi_box_cells(&field->held);
-    field->value = malloc(cells * sizeof *field->value);
-    field->next_value = malloc(cells * sizeof *field->value);
+    field->value = malloc(cells * value_bytes);
+    field->next_value = malloc(cells * value_bytes);
     field->error = calloc(cells, sizeof *field->error);
     field->next_error = calloc(cells, sizeof *field->error);
     if (field->value && field->next_value && field->error && field->next_error)
@@ -43,7 +19,7 @@ bool wfi_field_open(wfi_field *field)
 
 void wfi_field_turn(wfi_field *field)
 {
-    long double *value = field->value;
+    void *value = field->value;
     double *error = field->error;
     field->value = field->next_value;
     field->next_value = value;

@@ -10,20 +10,41 @@ typedef struct wfi_box {
     int64_t low[3], high[3];
 } wfi_box;
 
-size_t wfi_box_cells(const wfi_box *box);
+static inline size_t wfi_box_cells(const wfi_box *box)
+{
+    size_t cells = 1;
+    for (int axis = 0; axis < 3; axis++)
+        cells *= (size_t)(box->high[axis] - box->low[axis]);
+    return cells;
+}
+
 /* The place of a cell in memory's order. */
-size_t wfi_box_index(const wfi_box *box, const int64_t at[3]);
+static inline size_t wfi_box_index(const wfi_box *box, const int64_t at[3])
+{
+    const int64_t ni = box->high[0] - box->low[0], nj = box->high[1] - box->low[1];
+    return (size_t)(((at[2] - box->low[2]) * nj + at[1] - box->low[1]) * ni + at[0] - box->low[0]);
+}
+
 /* The next cell in memory's order, which wraps around to the first; false past the last. */
-bool wfi_box_advance(const wfi_box *box, int64_t at[3]);
+static inline bool wfi_box_advance(const wfi_box *box, int64_t at[3])
+{
+    for (int axis = 0; axis < 3; axis++) {
+        if (++at[axis] < box->high[axis])
+            return true;
+        at[axis] = box->low[axis];
+    }
+    return false;
+}
 
 typedef struct wfi_field {
-    wfi_box held; /* what the arrays cover */
-    long double *value, *next_value;
+    wfi_box held;               /* what the arrays cover */
+    void *value, *next_value;   /* of as wide a type as the reference needs */
     double *error, *next_error; /* bounds */
 } wfi_field;
 
-/* Arrays for field->held, bounds of 0. False: out of memory, and nothing to close. */
-bool wfi_field_open(wfi_field *field);
+/* Arrays for field->held, values of value_bytes each and bounds of 0. False: out of memory, and
+ * nothing to close. */
+bool wfi_field_open(wfi_field *field, size_t value_bytes);
 /* What was next is now. */
 void wfi_field_turn(wfi_field *field);
 void wfi_field_close(wfi_field *field);

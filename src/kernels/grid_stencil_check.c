@@ -89,13 +89,18 @@ static void make_box(reference *r, const double *coefficients)
             }
 }
 
+static long double *values_of(const wfi_field *f)
+{
+    return f->value;
+}
+
 static void update(reference *r, const int64_t at[3])
 {
     wfi_field *f = &r->field;
     const size_t here = wfi_box_index(&f->held, at);
     long double sum = 0;
     double magnitude = 0, carried = 0;
-    f->next_value[here] = f->value[here];
+    ((long double *)f->next_value)[here] = values_of(f)[here];
     f->next_error[here] = f->error[here];
     if (fixed(r, at))
         return;
@@ -105,8 +110,8 @@ static void update(reference *r, const int64_t at[3])
         for (int axis = 0; axis < 3; axis++)
             from[axis] = mapped(r, axis, at[axis] + t->offset[axis]);
         const size_t index = wfi_box_index(&f->held, from);
-        sum += (long double)t->value * f->value[index];
-        magnitude += fabs(t->value) * ((double)fabsl(f->value[index]) + f->error[index]);
+        sum += (long double)t->value * values_of(f)[index];
+        magnitude += fabs(t->value) * ((double)fabsl(values_of(f)[index]) + f->error[index]);
         carried += fabs(t->value) * f->error[index];
     }
     const wf_type computed = r->type == WF_TYPE_F64 ? WF_TYPE_F64 : WF_TYPE_F32;
@@ -114,7 +119,7 @@ static void update(reference *r, const int64_t at[3])
                    wfi_underflow(2.0 * r->count, computed);
     if (r->type == WF_TYPE_F16)
         error += HALF_ROUNDING * ((double)fabsl(sum) + error) + HALF_LEAST;
-    f->next_value[here] = sum;
+    ((long double *)f->next_value)[here] = sum;
     f->next_error[here] = error;
 }
 
@@ -148,7 +153,7 @@ static void read_start(reference *r)
     do {
         for (int axis = 0; axis < 3; axis++)
             from[axis] = ((at[axis] % r->size[axis]) + r->size[axis]) % r->size[axis];
-        f->value[wfi_box_index(&f->held, at)] = wf_element_get(r->type, r->in, place(r, from));
+        values_of(f)[wfi_box_index(&f->held, at)] = wf_element_get(r->type, r->in, place(r, from));
     } while (wfi_box_advance(&f->held, at));
 }
 
@@ -167,7 +172,7 @@ static wf_result check_box(void *user, const wfi_box *wanted, wf_check *check)
         f->held.low[axis] = !open && low < 0 ? 0 : low;
         f->held.high[axis] = !open && high > r->size[axis] ? r->size[axis] : high;
     }
-    if (!wfi_field_open(f))
+    if (!wfi_field_open(f, sizeof(long double)))
         return WF_ERROR_OUT_OF_HOST_MEMORY;
     read_start(r);
     for (uint32_t n = 1; n <= r->problem.steps; n++)
@@ -176,7 +181,7 @@ static wf_result check_box(void *user, const wfi_box *wanted, wf_check *check)
     do {
         const size_t index = wfi_box_index(&f->held, at);
         wfi_check_element(check, place(r, at), wf_element_get(r->type, r->out, place(r, at)),
-                          f->value[index], f->error[index]);
+                          values_of(f)[index], f->error[index]);
     } while (wfi_box_advance(wanted, at));
     wfi_field_close(f);
     return WF_SUCCESS;

@@ -68,9 +68,14 @@ static void add(term *sum, double coefficient, double value, double magnitude, d
     sum->error += fabs(coefficient) * error;
 }
 
+static double *values_of(const wfi_field *f)
+{
+    return f->value;
+}
+
 static void add_single(term *sum, const wfi_field *f, double coefficient, size_t at)
 {
-    const double p = (double)f->value[at];
+    const double p = values_of(f)[at];
     add(sum, coefficient, p, fabs(p) + f->error[at], f->error[at]);
 }
 
@@ -81,7 +86,7 @@ static void add_cross(term *sum, const wfi_field *f, double coefficient, size_t 
     const size_t corners[4] = {at + d + e, at + d - e, at - d + e, at - d - e};
     double value = 0, magnitude = 0, error = 0;
     for (int n = 0; n < 4; n++) {
-        const double p = (double)f->value[corners[n]];
+        const double p = values_of(f)[corners[n]];
         value += n == 0 || n == 3 ? p : -p;
         magnitude += fabs(p) + f->error[corners[n]];
         error += f->error[corners[n]];
@@ -114,13 +119,13 @@ static void update(reference *r, const int64_t cell[3])
     double c[COEFFICIENTS];
     coefficients(r, grid_index(r, cell), c);
     const term s = sum_of(f, c, at);
-    const double p = (double)f->value[at], e = f->error[at], omega = fabs(r->omega);
+    const double p = values_of(f)[at], e = f->error[at], omega = fabs(r->omega);
     const double ss = (s.value * c[3] - p) * c[11];
     const double magnitude = fabs(c[11]) * (fabs(c[3]) * s.magnitude + fabs(p) + e);
     const double carried = fabs(c[11]) * (fabs(c[3]) * s.error + e);
     const double tiny = wfi_underflow(24, WF_TYPE_F32) * (1 + fabs(c[3])) * (1 + fabs(c[11]));
     const double d = wfi_gamma(16, WF_TYPE_F32) * magnitude + carried + tiny;
-    f->next_value[at] = p + r->omega * ss;
+    ((double *)f->next_value)[at] = p + r->omega * ss;
     f->next_error[at] = wfi_gamma(18, WF_TYPE_F32) * (fabs(p) + e + omega * magnitude) + e +
                         omega * (carried + tiny) + tiny;
     r->gosa += ss * ss;
@@ -140,7 +145,7 @@ static void iterate(reference *r, int64_t margin)
         inner.low[axis] += inner.low[axis] == 0 ? 1 : margin;
         inner.high[axis] -= inner.high[axis] == r->size[axis] ? 1 : margin;
     }
-    memcpy(f->next_value, f->value, cells * sizeof *f->value);
+    memcpy(f->next_value, f->value, cells * sizeof(double));
     memcpy(f->next_error, f->error, cells * sizeof *f->error);
     r->gosa = r->gosa_bound = 0;
     memcpy(at, inner.low, sizeof at);
@@ -162,18 +167,18 @@ static wf_result check_box(void *user, const wfi_box *wanted, wf_check *check)
         f->held.low[axis] = low > 0 ? low : 0;
         f->held.high[axis] = high < r->size[axis] ? high : r->size[axis];
     }
-    if (!wfi_field_open(f))
+    if (!wfi_field_open(f, sizeof(double)))
         return WF_ERROR_OUT_OF_HOST_MEMORY;
     memcpy(at, f->held.low, sizeof at);
     do
-        f->value[wfi_box_index(&f->held, at)] = start_p(r, at);
+        values_of(f)[wfi_box_index(&f->held, at)] = start_p(r, at);
     while (wfi_box_advance(&f->held, at));
     for (uint32_t n = 1; n <= r->iterations; n++)
         iterate(r, n);
     memcpy(at, wanted->low, sizeof at);
     do {
         const size_t here = wfi_box_index(&f->held, at), index = grid_index(r, at);
-        wfi_check_element(check, index, (double)r->p[index], f->value[here], f->error[here]);
+        wfi_check_element(check, index, (double)r->p[index], values_of(f)[here], f->error[here]);
     } while (wfi_box_advance(wanted, at));
     wfi_field_close(f);
     return WF_SUCCESS;
