@@ -105,24 +105,30 @@ static wf_result load_functions(wfi_instance *instance, const wfi_log *log)
     return WF_SUCCESS;
 }
 
+/* What there is to do from the loader's function on; a half-built instance is destroyed. */
+static wf_result open_instance(wfi_instance *instance, const wfi_log *log, wfi_instance *out)
+{
+    wf_result result = WF_SUCCESS;
+    if (!instance->get_proc)
+        result = open_loader(instance, log);
+    if (result == WF_SUCCESS && !instance->lent)
+        result = create_instance(instance, log);
+    if (result == WF_SUCCESS)
+        result = load_functions(instance, log);
+    if (result != WF_SUCCESS) {
+        wfi_instance_destroy(instance);
+        return result;
+    }
+    *out = *instance;
+    return WF_SUCCESS;
+}
+
 wf_result wfi_instance_create(const wf_device_params *params, const wfi_log *log,
                               const VkAllocationCallbacks *allocator, wfi_instance *out)
 {
-    wfi_instance instance = {.allocator = allocator};
-    wf_result result = WF_SUCCESS;
-    instance.get_proc = params ? params->get_instance_proc_addr : NULL;
-    if (!instance.get_proc)
-        result = open_loader(&instance, log);
-    if (result == WF_SUCCESS)
-        result = create_instance(&instance, log);
-    if (result == WF_SUCCESS)
-        result = load_functions(&instance, log);
-    if (result != WF_SUCCESS) {
-        wfi_instance_destroy(&instance);
-        return result;
-    }
-    *out = instance;
-    return WF_SUCCESS;
+    wfi_instance instance = {.allocator = allocator,
+                             .get_proc = params ? params->get_instance_proc_addr : NULL};
+    return open_instance(&instance, log, out);
 }
 
 wf_result wfi_instance_adopt(const wf_vulkan *vulkan, const wfi_log *log,
@@ -133,7 +139,6 @@ wf_result wfi_instance_adopt(const wf_vulkan *vulkan, const wfi_log *log,
                              .get_proc = vulkan->get_instance_proc_addr,
                              .vk = vulkan->instance,
                              .api_version = vulkan->api_version};
-    wf_result result = WF_SUCCESS;
     if (!vulkan->instance || !vulkan->physical_device)
         return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_vulkan: instance and physical_device must be given");
@@ -142,16 +147,7 @@ wf_result wfi_instance_adopt(const wf_vulkan *vulkan, const wfi_log *log,
             log, WF_ERROR_UNSUPPORTED,
             "wf_vulkan: api_version, as in the instance's VkApplicationInfo, must be at "
             "least Vulkan 1.1");
-    if (!instance.get_proc)
-        result = open_loader(&instance, log);
-    if (result == WF_SUCCESS)
-        result = load_functions(&instance, log);
-    if (result != WF_SUCCESS) {
-        wfi_instance_destroy(&instance);
-        return result;
-    }
-    *out = instance;
-    return WF_SUCCESS;
+    return open_instance(&instance, log, out);
 }
 
 void wfi_instance_destroy(wfi_instance *instance)
