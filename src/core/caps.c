@@ -368,3 +368,24 @@ void wfi_caps_clamp_minimum(wf_caps *caps)
     caps->unified_memory = false;
     caps->limits = WF_LIMITS_MINIMUM;
 }
+
+bool wfi_shape_multiplies(const wf_cooperative_shape *shape, uint32_t factor, uint32_t sum)
+{
+    return shape->a_type == factor && shape->b_type == factor && shape->c_type == sum &&
+           shape->result_type == sum && shape->scope == VK_SCOPE_SUBGROUP_KHR && !shape->saturating;
+}
+
+const wf_cooperative_shape *wfi_caps_shape(const wf_caps *caps, uint32_t factor, uint32_t sum,
+                                           uint32_t m, uint32_t n, uint32_t k)
+{
+    const wf_cooperative_shape *best = NULL;
+    for (uint32_t i = 0; i < caps->cooperative_shape_count; i++) {
+        const wf_cooperative_shape *s = &caps->cooperative_shapes[i];
+        if (!wfi_shape_multiplies(s, factor, sum) || (m && m != s->m) || (n && n != s->n) ||
+            (k && k != s->k))
+            continue;
+        if (!best || s->m * s->n * s->k > best->m * best->n * best->k)
+            best = s;
+    }
+    return best;
+}

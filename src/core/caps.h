@@ -15,6 +15,13 @@ static inline bool wfi_is_cpu(const wf_caps *caps)
     return caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
 }
 
+/* Whether a shape multiplies `factor` to `sum` (VkComponentTypeKHR) within a subgroup. */
+bool wfi_shape_multiplies(const wf_cooperative_shape *shape, uint32_t factor, uint32_t sum);
+/* Of the device's shapes that do, with this m, n and k (0: any), the one of most products a call;
+ * NULL: there is none. */
+const wf_cooperative_shape *wfi_caps_shape(const wf_caps *caps, uint32_t factor, uint32_t sum,
+                                           uint32_t m, uint32_t n, uint32_t k);
+
 /* The queue family that wavefit uses: compute, with timestamps where there is a choice.
  * UINT32_MAX: the device has no compute queue. */
 uint32_t wfi_caps_queue_family(const wfi_instance *instance, VkPhysicalDevice device,

@@ -39,20 +39,9 @@ static void components(wf_type type, uint32_t *factor, uint32_t *sum)
 const wf_cooperative_shape *wfi_matmul_shape(const wf_caps *caps, wf_type type, uint32_t m,
                                              uint32_t n, uint32_t k)
 {
-    const wf_cooperative_shape *best = NULL;
     uint32_t factor, sum;
     components(type, &factor, &sum);
-    for (uint32_t i = 0; i < caps->cooperative_shape_count; i++) {
-        const wf_cooperative_shape *s = &caps->cooperative_shapes[i];
-        if (s->a_type != factor || s->b_type != factor || s->c_type != sum ||
-            s->result_type != sum || s->saturating || s->scope != VK_SCOPE_SUBGROUP_KHR)
-            continue;
-        if ((m && m != s->m) || (n && n != s->n) || (k && k != s->k))
-            continue;
-        if (!best || s->m * s->n * s->k > best->m * best->n * best->k)
-            best = s;
-    }
-    return best;
+    return wfi_caps_shape(caps, factor, sum, m, n, k);
 }
 
 static bool arithmetic(const wfi_point *point)
