@@ -2,12 +2,11 @@
 #include <string.h>
 
 #include "core/arithmetic.h"
+#include "kernels/fixed.h"
 #include "kernels/grid.h"
 #include "kernels/himeno.h"
 #include "kernels/himeno_rows.h"
 #include "wfi_shaders.h"
-
-#define PLAIN_GROUP 128 /* work-items; within every device's limits */
 
 uint32_t wfi_himeno_steps(const wfi_point *point)
 {
@@ -48,13 +47,6 @@ uint64_t wfi_himeno_cells(const wfi_himeno_layout *layout, const wfi_himeno_slab
            (layout->interleaved ? 1 : WFI_HIMENO_COEFFICIENTS);
 }
 
-static void plain_group(const wfi_point *point, uint32_t size[3])
-{
-    (void)point;
-    size[0] = PLAIN_GROUP;
-    size[1] = size[2] = 1;
-}
-
 typedef struct sum_push {
     uint32_t rows, groups;
 } sum_push;
@@ -66,21 +58,13 @@ static wf_result build_sum(wf_plan *plan, const wfi_point *point, const void *pa
         {"partial sums", WFI_READS, (uint64_t)push->rows * push->groups * sizeof(float)},
         {"gosa", WFI_WRITES, push->rows * sizeof(float)},
     };
-    wfi_pipeline_desc desc;
     wfi_step step = {
         .groups = {push->rows, 1, 1},
-        .slot_count = 2,
-        .slots = {{WFI_SLOT_BINDING, 0, 0, specs[0].bytes},
-                  {WFI_SLOT_BINDING, 1, 0, specs[1].bytes}},
         .push_bytes = sizeof *push,
         .takes_turn = true,
     };
     memcpy(step.push, push, sizeof *push);
-    wfi_point_pipeline(point, &desc);
-    wf_result result = wfi_plan_add_pipeline(plan, &desc, &step.pipeline);
-    for (int i = 0; i < 2 && result == WF_SUCCESS; i++)
-        result = wfi_plan_add_binding(plan, &specs[i]);
-    return result == WF_SUCCESS ? wfi_plan_add_step(plan, &step) : result;
+    return wfi_fixed_build(plan, point, specs, 2, &step);
 }
 
 typedef struct start_push {
@@ -93,21 +77,11 @@ static wf_result build_start(wf_plan *plan, const wfi_point *point, const void *
     const start_push *push = params;
     const wfi_binding_spec spec = {"coefficients", WFI_WRITES,
                                    (uint64_t)push->count * sizeof(float)};
-    wfi_pipeline_desc desc;
-    wfi_step step = {
-        .slot_count = 1,
-        .slots = {{WFI_SLOT_BINDING, 0, 0, spec.bytes}},
-        .push_bytes = sizeof *push,
-    };
+    wfi_step step = {.push_bytes = sizeof *push};
     memcpy(step.push, push, sizeof *push);
-    wfi_point_pipeline(point, &desc);
-    wf_result result = wfi_plan_add_pipeline(plan, &desc, &step.pipeline);
-    if (result == WF_SUCCESS)
-        result = wfi_plan_add_binding(plan, &spec);
-    if (result == WF_SUCCESS)
-        result =
-            wfi_grid(plan, ((uint64_t)push->count + PLAIN_GROUP - 1) / PLAIN_GROUP, step.groups);
-    return result == WF_SUCCESS ? wfi_plan_add_step(plan, &step) : result;
+    wf_result result = wfi_grid(
+        plan, ((uint64_t)push->count + WFI_FIXED_GROUP - 1) / WFI_FIXED_GROUP, step.groups);
+    return result == WF_SUCCESS ? wfi_fixed_build(plan, point, &spec, 1, &step) : result;
 }
 
 static const wfi_variant sum_row = {
@@ -115,7 +89,7 @@ static const wfi_variant sum_row = {
     .modules = {[WF_TYPE_F32] = &wfi_spv_stencil_gosa},
     .storage_buffers = 2,
     .push_bytes = sizeof(sum_push),
-    .group_size = plain_group,
+    .group_size = wfi_fixed_group,
     .build = build_sum,
 };
 
@@ -124,26 +98,20 @@ static const wfi_variant start_row = {
     .modules = {[WF_TYPE_F32] = &wfi_spv_stencil_start},
     .storage_buffers = 1,
     .push_bytes = sizeof(start_push),
-    .group_size = plain_group,
+    .group_size = wfi_fixed_group,
     .build = build_start,
 };
 
-static wf_result fixed_plan(wf_device *device, const wfi_variant *row, const void *params,
-                            wf_plan **out)
-{
-    const wfi_problem problem = {.family = WF_FAMILY_STENCIL, .stencil = {3, 3, 3}};
-    const wfi_choice choice = {{&device->caps, &problem, row, {0}}, "fixed"};
-    return wfi_plan_create(device, &choice, params, out);
-}
+static const wfi_problem no_problem = {.family = WF_FAMILY_STENCIL, .stencil = {3, 3, 3}};
 
 wf_result wfi_himeno_sum_plan(wf_device *device, uint32_t rows, uint32_t groups, wf_plan **out)
 {
     const sum_push push = {rows, groups};
-    return fixed_plan(device, &sum_row, &push, out);
+    return wfi_fixed_plan(device, &no_problem, &sum_row, 0, &push, out);
 }
 
 wf_result wfi_himeno_start_plan(wf_device *device, uint64_t count, uint64_t array, wf_plan **out)
 {
     const start_push push = {(uint32_t)count, (uint32_t)array, 1.0f / 6.0f};
-    return fixed_plan(device, &start_row, &push, out);
+    return wfi_fixed_plan(device, &no_problem, &start_row, 0, &push, out);
 }

@@ -5,24 +5,18 @@
 
 #include "core/command.h"
 #include "core/params.h"
+#include "kernels/fixed.h"
 #include "kernels/grid.h"
 #include "kernels/spmv_build.h"
 #include "wfi_shaders.h"
 
-enum { GROUP = 128, FROM = 0, TO = 1, MAP = 2 };
+enum { FROM, TO, MAP };
 
 typedef struct update_job {
     wf_type type;
     uint64_t values_bytes, count;
     uint32_t begin, end; /* the caller's entries that are needed */
 } update_job;
-
-static void group_size(const wfi_point *point, uint32_t size[3])
-{
-    (void)point;
-    size[0] = GROUP;
-    size[1] = size[2] = 1;
-}
 
 static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
 {
@@ -37,20 +31,11 @@ static wf_result build(wf_plan *plan, const wfi_point *point, const void *params
         [MAP] = {"the plan's map", WFI_READS, map_bytes},
     };
     const uint64_t items = job->type == WF_TYPE_F16 ? (job->count + 1) / 2 : job->count;
-    wfi_step step = {.slot_count = 3,
-                     .slots = {{WFI_SLOT_BINDING, FROM, start, from_bytes - start},
-                               {WFI_SLOT_BINDING, TO, 0, job->values_bytes},
-                               {WFI_SLOT_BINDING, MAP, 0, map_bytes}},
+    wfi_step step = {.slots = {{WFI_SLOT_BINDING, FROM, start, from_bytes - start}},
                      .push_bytes = sizeof push};
-    wfi_pipeline_desc desc;
-    wfi_point_pipeline(point, &desc);
     memcpy(step.push, push, sizeof push);
-    wf_result result = wfi_plan_add_pipeline(plan, &desc, &step.pipeline);
-    for (int i = 0; i < 3 && result == WF_SUCCESS; i++)
-        result = wfi_plan_add_binding(plan, &bindings[i]);
-    if (result == WF_SUCCESS)
-        result = wfi_grid(plan, (items + GROUP - 1) / GROUP, step.groups);
-    return result == WF_SUCCESS ? wfi_plan_add_step(plan, &step) : result;
+    wf_result result = wfi_grid(plan, (items + WFI_FIXED_GROUP - 1) / WFI_FIXED_GROUP, step.groups);
+    return result == WF_SUCCESS ? wfi_fixed_build(plan, point, bindings, 3, &step) : result;
 }
 
 static const wfi_variant row = {
@@ -60,7 +45,7 @@ static const wfi_variant row = {
                 [WF_TYPE_F16] = &wfi_spv_spmv_update_f16},
     .storage_buffers = 3,
     .push_bytes = 8,
-    .group_size = group_size,
+    .group_size = wfi_fixed_group,
     .build = build,
 };
 
@@ -89,7 +74,6 @@ wf_result wfi_spmv_add_update(wf_plan *plan, const wfi_spmv_job *job, const wfi_
     const update_job update = {job->matrix.type, values->bytes, count, moved ? 0 : begin,
                                moved ? kept->entries : end};
     const wfi_problem problem = {.family = WF_FAMILY_SPMV, .type = job->matrix.type};
-    const wfi_choice choice = {{&device->caps, &problem, &row, {0}}, "fixed"};
     uint32_t map_index = 0;
     wfi_spmv_update *updates =
         realloc(kept->updates, (kept->update_count + (size_t)1) * sizeof *updates);
@@ -105,7 +89,7 @@ wf_result wfi_spmv_add_update(wf_plan *plan, const wfi_spmv_job *job, const wfi_
     *added = (wfi_spmv_update){.values = wfi_plan_own(plan, values->index)};
     if (result == WF_SUCCESS) {
         added->map = wfi_plan_own(plan, map_index);
-        result = wfi_plan_create(device, &choice, &update, &added->plan);
+        result = wfi_fixed_plan(device, &problem, &row, 0, &update, &added->plan);
     }
     kept->update_count += result == WF_SUCCESS;
     return result;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/caps.h"
 #include "model/peaks.h"
 #include "peaks/peaks_ids.h"
 #include "wfi_shaders.h"
@@ -146,18 +147,12 @@ typedef struct matrix_types {
     bool needs_int8;
 } matrix_types;
 
-/* The shape with the most products a call, among those of these types and a subgroup's scope. */
-static const wf_cooperative_shape *find_shape(const wf_caps *caps, const matrix_types *types)
+void wfi_matrix_constants(const wfi_point *point, wfi_pipeline_desc *desc)
 {
-    const wf_cooperative_shape *best = NULL;
-    for (uint32_t i = 0; i < caps->cooperative_shape_count; i++) {
-        const wf_cooperative_shape *s = &caps->cooperative_shapes[i];
-        if (s->a_type == types->element && s->b_type == types->element && s->c_type == types->sum &&
-            s->result_type == types->sum && s->scope == VK_SCOPE_SUBGROUP_KHR && !s->saturating &&
-            (!best || s->m * s->n * s->k > best->m * best->n * best->k))
-            best = s;
-    }
-    return best;
+    const wf_cooperative_shape *shape = &point->caps->cooperative_shapes[point->values[0]];
+    desc->constants[desc->constant_count++] = (wfi_constant){PEAKS_ID_M, shape->m};
+    desc->constants[desc->constant_count++] = (wfi_constant){PEAKS_ID_N, shape->n};
+    desc->constants[desc->constant_count++] = (wfi_constant){PEAKS_ID_K, shape->k};
 }
 
 /* MATRIX_SUBGROUPS subgroups, or as many as a work-group may have. */
@@ -171,14 +166,10 @@ static void matrix_group_size(const wfi_point *point, uint32_t size[3])
     size[1] = size[2] = 1;
 }
 
-/* The shape travels in the point's values, which the row has no parameters for. */
 static void matrix_constants(const wfi_point *point, wfi_pipeline_desc *desc)
 {
-    const wf_cooperative_shape *shape = &point->caps->cooperative_shapes[point->values[0]];
     unroll(point, desc);
-    desc->constants[desc->constant_count++] = (wfi_constant){PEAKS_ID_M, shape->m};
-    desc->constants[desc->constant_count++] = (wfi_constant){PEAKS_ID_N, shape->n};
-    desc->constants[desc->constant_count++] = (wfi_constant){PEAKS_ID_K, shape->k};
+    wfi_matrix_constants(point, desc);
 }
 
 static uint32_t matrix_pinned_size(const wfi_point *point)
@@ -259,7 +250,7 @@ static wf_result measure_matrix(wf_device *device, const matrix_types *types,
     if (!caps->cooperative_matrix)
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
                         "the device has no cooperative matrices (VK_KHR_cooperative_matrix)");
-    const wf_cooperative_shape *shape = find_shape(caps, types);
+    const wf_cooperative_shape *shape = wfi_caps_shape(caps, types->element, types->sum, 0, 0, 0);
     const bool storage = types->needs_int8 ? caps->int8_arithmetic && caps->int8_storage
                                            : caps->f16_arithmetic && caps->f16_storage;
     if (!shape || !storage)

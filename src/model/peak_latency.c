@@ -7,7 +7,6 @@
 
 #define DISPATCHES 64
 #define SUBMISSIONS_LEAST 20
-#define DEFAULT_BUDGET_SECONDS 0.3
 
 typedef struct empties {
     wf_device *device;
@@ -27,11 +26,6 @@ static wf_result record_empties(void *user, VkCommandBuffer command_buffer)
     return WF_SUCCESS;
 }
 
-static double budget_of(const wf_peak_params *params)
-{
-    return params && params->budget_seconds > 0 ? params->budget_seconds : DEFAULT_BUDGET_SECONDS;
-}
-
 static wf_result measure_dispatch(wf_device *device, bool barriers, const wf_peak_params *params,
                                   wf_peak *out)
 {
@@ -41,9 +35,7 @@ static wf_result measure_dispatch(wf_device *device, bool barriers, const wf_pea
         .constant_count = 3,
         .constants = {{0, wfi_peak_group_items(&device->caps)}, {1, 1}, {2, 1}},
     };
-    const wf_measure_params measure = {.size = sizeof measure,
-                                       .budget_seconds = budget_of(params),
-                                       .warm = params && params->warm};
+    const wf_measure_params measure = wfi_peak_measure(params);
     empties e = {.device = device, .barriers = barriers};
     wf_timing timing = {0};
     wf_result result = wfi_pipeline_create(device, &desc, &e.pipeline);
@@ -76,11 +68,11 @@ static wf_result record_nothing(void *user, VkCommandBuffer command_buffer)
 
 wf_result wfi_peak_submit(wf_device *device, const wf_peak_params *params, wf_peak *out)
 {
-    const double start = wfi_host_seconds();
+    const double start = wfi_host_seconds(), budget = wfi_peak_measure(params).budget_seconds;
     wf_timing timing = {.batch = 1};
     wf_result result = wfi_run(device, record_nothing, NULL); /* makes pool and fence */
     while (result == WF_SUCCESS && timing.count < WF_MAX_SAMPLES &&
-           (timing.count < SUBMISSIONS_LEAST || wfi_host_seconds() - start < budget_of(params))) {
+           (timing.count < SUBMISSIONS_LEAST || wfi_host_seconds() - start < budget)) {
         const double before = wfi_host_seconds();
         result = wfi_device_goes_on(device);
         if (result != WF_SUCCESS)

@@ -5,6 +5,7 @@
 #include "core/caps.h"
 #include "core/command.h"
 #include "core/timing.h"
+#include "kernels/fixed.h"
 #include "kernels/plan.h"
 #include "model/peaks.h"
 #include "peaks/peaks_ids.h"
@@ -14,7 +15,6 @@
 #define MOST_BYTES_CPU (UINT64_C(128) << 20)
 #define TRANSFER_BYTES (UINT64_C(64) << 20)
 #define TRANSFER_BYTES_CPU (UINT64_C(16) << 20)
-#define DEFAULT_BUDGET_SECONDS 0.3
 #define CHUNK_ITEM_BYTES 64 /* four vec4 a work-item and turn */
 #define SHARED_UNROLL 16
 #define VEC4_BYTES 16
@@ -53,8 +53,7 @@ static uint64_t set_bytes(const wf_caps *caps, uint64_t wanted, uint64_t least)
     return bytes > chunks ? bytes : chunks;
 }
 
-/* Untouched memory can be shared zero pages; it is written before it is timed. */
-static wf_result make_buffer(wf_device *device, uint64_t bytes, wf_buffer **out)
+wf_result wfi_peak_buffer(wf_device *device, uint64_t bytes, wf_buffer **out)
 {
     wf_result result = wf_buffer_create(device, bytes, WF_MEMORY_DEVICE, out);
     return result == WF_SUCCESS ? wf_buffer_fill(*out, 0, bytes, 0x3f9e0651u) : result;
@@ -82,7 +81,7 @@ static wf_result measure_set(wf_device *device, const wfi_variant *row, bool cop
     kernel.amount = (double)kernel.groups * (double)chunk * (copies ? 2 : 1);
     wf_result result = WF_SUCCESS;
     for (uint32_t i = 0; i < row->storage_buffers && result == WF_SUCCESS; i++) {
-        result = make_buffer(device, kernel.bytes[i], &buffers[i]);
+        result = wfi_peak_buffer(device, kernel.bytes[i], &buffers[i]);
         kernel.buffers[i] = buffers[i];
     }
     if (result == WF_SUCCESS)
@@ -112,22 +111,13 @@ static wf_result build_straight(wf_plan *plan, const wfi_point *point, const voi
     const uint32_t items = wfi_peak_group_items(point->caps);
     const uint32_t groups = (count + items - 1) / items;
     const uint32_t columns = groups < 32768 ? groups : 32768;
-    const wfi_binding_spec from = {"from", WFI_READS, bytes}, to = {"to", WFI_WRITES, bytes};
-    wfi_pipeline_desc desc;
+    const wfi_binding_spec specs[] = {{"from", WFI_READS, bytes}, {"to", WFI_WRITES, bytes}};
     wfi_step step = {
         .groups = {columns, (groups + columns - 1) / columns, 1},
-        .slot_count = 2,
-        .slots = {{WFI_SLOT_BINDING, 0, 0, bytes}, {WFI_SLOT_BINDING, 1, 0, bytes}},
         .push_bytes = sizeof count,
     };
     memcpy(step.push, &count, sizeof count);
-    wfi_point_pipeline(point, &desc);
-    wf_result result = wfi_plan_add_pipeline(plan, &desc, &step.pipeline);
-    if (result == WF_SUCCESS)
-        result = wfi_plan_add_binding(plan, &from);
-    if (result == WF_SUCCESS)
-        result = wfi_plan_add_binding(plan, &to);
-    return result == WF_SUCCESS ? wfi_plan_add_step(plan, &step) : result;
+    return wfi_fixed_build(plan, point, specs, 2, &step);
 }
 
 wf_result wfi_straight_copy(wf_device *device, const wf_buffer *from, const wf_buffer *to,
@@ -142,11 +132,10 @@ wf_result wfi_straight_copy(wf_device *device, const wf_buffer *from, const wf_b
         .build = build_straight,
     };
     const wfi_problem problem = {.type = WF_TYPE_F32};
-    const wfi_choice choice = {{&device->caps, &problem, &row, {0}}, "fixed"};
     const wf_bindings bindings = {.size = sizeof bindings,
                                   .items = {{.buffer = from}, {.buffer = to}}};
     wf_plan *plan = NULL;
-    wf_result result = wfi_plan_create(device, &choice, &bytes, &plan);
+    wf_result result = wfi_fixed_plan(device, &problem, &row, 0, &bytes, &plan);
     if (result == WF_SUCCESS)
         result = wf_plan_measure(plan, &bindings, measure, timing);
     wf_plan_destroy(&plan);
@@ -157,16 +146,13 @@ wf_result wfi_straight_copy(wf_device *device, const wf_buffer *from, const wf_b
 static wf_result improve_copy(wf_device *device, const wf_peak_params *params, wf_peak *out)
 {
     const uint64_t bytes = out->bytes / 2;
-    const wf_measure_params measure = {.size = sizeof measure,
-                                       .budget_seconds = params && params->budget_seconds > 0
-                                                             ? params->budget_seconds
-                                                             : DEFAULT_BUDGET_SECONDS,
-                                       .warm = true};
+    wf_measure_params measure = wfi_peak_measure(params);
+    measure.warm = true;
     wf_buffer *from = NULL, *to = NULL;
     wf_timing timing = {0};
-    wf_result result = make_buffer(device, bytes, &from);
+    wf_result result = wfi_peak_buffer(device, bytes, &from);
     if (result == WF_SUCCESS)
-        result = make_buffer(device, bytes, &to);
+        result = wfi_peak_buffer(device, bytes, &to);
     if (result == WF_SUCCESS)
         result = wfi_straight_copy(device, from, to, bytes, &measure, &timing);
     wf_buffer_destroy(&from);
@@ -208,7 +194,7 @@ wf_result wfi_peak_shared(wf_device *device, const wf_peak_params *params, wf_pe
     const uint32_t items = wfi_peak_group_items(&device->caps);
     wf_buffer *to = NULL;
     double rate = 0;
-    wf_result result = make_buffer(device, items * sizeof(float), &to);
+    wf_result result = wfi_peak_buffer(device, items * sizeof(float), &to);
     wfi_peak_kernel kernel = {
         .row = &row,
         .groups = wfi_peak_groups(&device->caps),
@@ -226,15 +212,9 @@ wf_result wfi_peak_shared(wf_device *device, const wf_peak_params *params, wf_pe
     return result;
 }
 
-typedef struct transfer {
-    wf_device *device;
-    const wf_buffer *from, *to;
-    uint64_t bytes;
-} transfer;
-
-static wf_result record_transfer(void *user, VkCommandBuffer command_buffer)
+wf_result wfi_record_transfer(void *user, VkCommandBuffer command_buffer)
 {
-    const transfer *t = user;
+    const wfi_transfer *t = user;
     /* wfi_measure separates executions by compute barriers only. */
     wfi_barrier(t->device, command_buffer);
     wfi_record_copy(t->device, command_buffer, t->from, 0, t->to, 0, t->bytes);
@@ -246,22 +226,18 @@ static wf_result measure_transfer(wf_device *device, wf_memory host, const wf_pe
 {
     const bool cpu = wfi_is_cpu(&device->caps);
     const uint64_t bytes = set_bytes(&device->caps, cpu ? TRANSFER_BYTES_CPU : TRANSFER_BYTES, 0);
-    const wf_measure_params measure = {.size = sizeof measure,
-                                       .budget_seconds = params && params->budget_seconds > 0
-                                                             ? params->budget_seconds
-                                                             : DEFAULT_BUDGET_SECONDS,
-                                       .warm = params && params->warm};
+    const wf_measure_params measure = wfi_peak_measure(params);
     wf_buffer *inside = NULL, *outside = NULL;
     wf_timing timing = {0};
-    wf_result result = make_buffer(device, bytes, &inside);
+    wf_result result = wfi_peak_buffer(device, bytes, &inside);
     if (result == WF_SUCCESS)
         result = wf_buffer_create(device, bytes, host, &outside);
     if (result == WF_SUCCESS)
         result = wf_buffer_fill(outside, 0, bytes, 0x3f8ccccdu);
-    transfer t = {device, host == WF_MEMORY_UPLOAD ? outside : inside,
-                  host == WF_MEMORY_UPLOAD ? inside : outside, bytes};
+    wfi_transfer t = {device, host == WF_MEMORY_UPLOAD ? outside : inside,
+                      host == WF_MEMORY_UPLOAD ? inside : outside, bytes};
     if (result == WF_SUCCESS)
-        result = wfi_measure(device, record_transfer, &t, &measure, &timing);
+        result = wfi_measure(device, wfi_record_transfer, &t, &measure, &timing);
     wf_buffer_destroy(&inside);
     wf_buffer_destroy(&outside);
     if (result == WF_SUCCESS && !(timing.median_us > 0))

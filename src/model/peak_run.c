@@ -3,7 +3,7 @@
 
 #include "core/architectures.h"
 #include "core/caps.h"
-#include "kernels/plan.h"
+#include "kernels/fixed.h"
 #include "model/peaks.h"
 
 #define SAMPLE_SECONDS 0.004 /* the start and the end of a dispatch do not show in it */
@@ -51,26 +51,28 @@ uint64_t wfi_peak_least_written(const wf_caps *caps)
     return (uint64_t)(resident ? resident : GROUPS / WAVES) * wfi_peak_group_items(caps) * 16;
 }
 
+wf_measure_params wfi_peak_measure(const wf_peak_params *params)
+{
+    const bool given = params && params->budget_seconds > 0;
+    return (wf_measure_params){.size = sizeof(wf_measure_params),
+                               .budget_seconds =
+                                   given ? params->budget_seconds : DEFAULT_BUDGET_SECONDS,
+                               .warm = params && params->warm};
+}
+
 /* Every row of this folder is built by this. */
 static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
 {
-    static const char *const names[WFI_PEAK_BUFFERS] = {"first", "second"};
     const wfi_peak_kernel *kernel = params;
-    wfi_pipeline_desc desc;
+    const wfi_binding_spec specs[WFI_PEAK_BUFFERS] = {
+        {"first", WFI_READS_WRITES, kernel->bytes[0]},
+        {"second", WFI_READS_WRITES, kernel->bytes[1]}};
     wfi_step step = {
         .groups = {kernel->groups, 1, 1},
-        .slot_count = kernel->buffer_count,
         .push_bytes = kernel->push_words * (uint32_t)sizeof *kernel->push,
     };
     memcpy(step.push, kernel->push, step.push_bytes);
-    wfi_point_pipeline(point, &desc);
-    wf_result result = wfi_plan_add_pipeline(plan, &desc, &step.pipeline);
-    for (uint32_t i = 0; i < kernel->buffer_count && result == WF_SUCCESS; i++) {
-        const wfi_binding_spec spec = {names[i], WFI_READS_WRITES, kernel->bytes[i]};
-        step.slots[i] = (wfi_slot){WFI_SLOT_BINDING, i, 0, kernel->bytes[i]};
-        result = wfi_plan_add_binding(plan, &spec);
-    }
-    return result == WF_SUCCESS ? wfi_plan_add_step(plan, &step) : result;
+    return wfi_fixed_build(plan, point, specs, kernel->buffer_count, &step);
 }
 
 static wf_result time_loops(wf_device *device, const wfi_peak_kernel *kernel,
@@ -79,12 +81,11 @@ static wf_result time_loops(wf_device *device, const wfi_peak_kernel *kernel,
     const wfi_problem problem = {.type = kernel->type};
     wfi_variant row = *kernel->row;
     row.build = build;
-    const wfi_choice choice = {{&device->caps, &problem, &row, {kernel->value}}, "fixed"};
     wf_bindings bindings = {.size = sizeof bindings};
     wf_plan *plan = NULL;
     for (uint32_t i = 0; i < kernel->buffer_count; i++)
         bindings.items[i].buffer = kernel->buffers[i];
-    wf_result result = wfi_plan_create(device, &choice, kernel, &plan);
+    wf_result result = wfi_fixed_plan(device, &problem, &row, kernel->value, kernel, &plan);
     if (result == WF_SUCCESS)
         result = wf_plan_measure(plan, &bindings, measure, timing);
     wf_plan_destroy(&plan);
@@ -112,10 +113,7 @@ static wf_result find_loops(wf_device *device, wfi_peak_kernel *kernel, wf_timin
 wf_result wfi_peak_rate(wf_device *device, wfi_peak_kernel *kernel, const wf_peak_params *params,
                         double *rate, wf_peak *out)
 {
-    const double budget =
-        params && params->budget_seconds > 0 ? params->budget_seconds : DEFAULT_BUDGET_SECONDS;
-    const wf_measure_params measure = {
-        .size = sizeof measure, .budget_seconds = budget, .warm = params && params->warm};
+    const wf_measure_params measure = wfi_peak_measure(params);
     wf_timing timing = {0};
     wf_result result = find_loops(device, kernel, &timing);
     if (result == WF_SUCCESS)

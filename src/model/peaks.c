@@ -73,21 +73,6 @@ wf_result wf_peak_measure(wf_device *device, uint32_t index, const wf_peak_param
 
 /* ------------------------------------------------------------------ what is kept with the device */
 
-typedef struct transfer_copy {
-    wf_device *device;
-    const wf_buffer *from, *to;
-    uint64_t bytes;
-} transfer_copy;
-
-static wf_result record_transfer(void *user, VkCommandBuffer command_buffer)
-{
-    const transfer_copy *copy = user;
-    /* wfi_measure separates executions by compute barriers only. */
-    wfi_barrier(copy->device, command_buffer);
-    wfi_record_copy(copy->device, command_buffer, copy->from, 0, copy->to, 0, copy->bytes);
-    return WF_SUCCESS;
-}
-
 static uint64_t copy_bytes(const wf_caps *caps)
 {
     uint64_t bytes = wfi_is_cpu(caps) ? COPY_BYTES_CPU : COPY_BYTES;
@@ -105,10 +90,10 @@ static wf_result better_copy(wf_device *device, wf_buffer *from, wf_buffer *to, 
 {
     const wf_measure_params measure = {.size = sizeof measure, .budget_seconds = MEASURE_SECONDS};
     wf_timing shader, transfer;
-    transfer_copy copy = {device, from, to, bytes};
+    wfi_transfer copy = {device, from, to, bytes};
     wf_result result = wfi_straight_copy(device, from, to, bytes, &measure, &shader);
     if (result == WF_SUCCESS)
-        result = wfi_measure(device, record_transfer, &copy, &measure, &transfer);
+        result = wfi_measure(device, wfi_record_transfer, &copy, &measure, &transfer);
     if (result != WF_SUCCESS)
         return result;
     const double best =
@@ -123,14 +108,9 @@ static wf_result copy_bandwidth(wf_device *device, double *bandwidth)
 {
     const uint64_t bytes = copy_bytes(&device->caps);
     wf_buffer *from = NULL, *to = NULL;
-    wf_result result = wf_buffer_create(device, bytes, WF_MEMORY_DEVICE, &from);
+    wf_result result = wfi_peak_buffer(device, bytes, &from);
     if (result == WF_SUCCESS)
-        result = wf_buffer_create(device, bytes, WF_MEMORY_DEVICE, &to);
-    /* Untouched memory can be shared zero pages; both are written before timing. */
-    if (result == WF_SUCCESS)
-        result = wf_buffer_fill(from, 0, bytes, 0x3f9e0651u);
-    if (result == WF_SUCCESS)
-        result = wf_buffer_fill(to, 0, bytes, 0x3f8ccccdu);
+        result = wfi_peak_buffer(device, bytes, &to);
     if (result == WF_SUCCESS)
         result = better_copy(device, from, to, bytes, bandwidth);
     wf_buffer_destroy(&from);

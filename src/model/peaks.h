@@ -27,6 +27,23 @@ typedef struct wfi_peak_kernel {
 wf_result wfi_peak_rate(wf_device *device, wfi_peak_kernel *kernel, const wf_peak_params *params,
                         double *rate, wf_peak *out);
 
+/* The budget and warmth that params ask for. */
+wf_measure_params wfi_peak_measure(const wf_peak_params *params);
+/* A buffer in the device's memory, written: what was not can be shared zero pages. */
+wf_result wfi_peak_buffer(wf_device *device, uint64_t bytes, wf_buffer **out);
+
+/* The device's own copy of a buffer, to be timed by wfi_measure. */
+typedef struct wfi_transfer {
+    wf_device *device;
+    const wf_buffer *from, *to;
+    uint64_t bytes;
+} wfi_transfer;
+wf_result wfi_record_transfer(void *transfer, VkCommandBuffer command_buffer);
+
+/* `constants` of a row whose point's first value, which is no parameter of it, is the index of a
+ * shape: M, N and K. */
+void wfi_matrix_constants(const wfi_point *point, wfi_pipeline_desc *desc);
+
 /* The work-group size of these kernels: 256 or 128 work-items along x. */
 void wfi_peak_group_size(const wfi_point *point, uint32_t size[3]);
 uint32_t wfi_peak_group_items(const wf_caps *caps);

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/caps.h"
 #include "core/file.h"
 #include "core/quirks.h"
-#include "kernels/plan.h"
+#include "kernels/fixed.h"
 #include "model/peaks.h"
-#include "peaks/peaks_ids.h"
 #include "wfi_shaders.h"
 
 #define GROUPS 16
@@ -69,20 +69,10 @@ typedef struct probe {
 static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
 {
     const probe *p = params;
-    wfi_pipeline_desc desc;
-    wfi_step step = {
-        .groups = {p->groups, 1, 1},
-        .slot_count = 2,
-        .slots = {{WFI_SLOT_BINDING, 0, 0, p->bytes[0]}, {WFI_SLOT_BINDING, 1, 0, p->bytes[1]}}};
-    const wfi_binding_spec from = {"from", WFI_READS, p->bytes[0]},
-                           to = {"to", WFI_WRITES, p->bytes[1]};
-    wfi_point_pipeline(point, &desc);
-    wf_result result = wfi_plan_add_pipeline(plan, &desc, &step.pipeline);
-    if (result == WF_SUCCESS)
-        result = wfi_plan_add_binding(plan, &from);
-    if (result == WF_SUCCESS)
-        result = wfi_plan_add_binding(plan, &to);
-    return result == WF_SUCCESS ? wfi_plan_add_step(plan, &step) : result;
+    const wfi_binding_spec specs[] = {{"from", WFI_READS, p->bytes[0]},
+                                      {"to", WFI_WRITES, p->bytes[1]}};
+    wfi_step step = {.groups = {p->groups, 1, 1}};
+    return wfi_fixed_build(plan, point, specs, 2, &step);
 }
 
 /* Runs the kernel on `from`, with `to` poisoned before. */
@@ -90,7 +80,6 @@ static wf_result run(wf_device *device, const wfi_variant *row, uint32_t value, 
                      const void *from, void *to)
 {
     const wfi_problem problem = {.type = WF_TYPE_F32};
-    const wfi_choice choice = {{&device->caps, &problem, row, {value}}, "fixed"};
     wf_buffer *buffers[2] = {NULL, NULL};
     wf_plan *plan = NULL;
     wf_result result = wf_buffer_create(device, p->bytes[0], WF_MEMORY_DEVICE, &buffers[0]);
@@ -101,7 +90,7 @@ static wf_result run(wf_device *device, const wfi_variant *row, uint32_t value, 
     if (result == WF_SUCCESS)
         result = wf_buffer_fill(buffers[1], 0, wf_buffer_size(buffers[1]), UINT32_MAX);
     if (result == WF_SUCCESS)
-        result = wfi_plan_create(device, &choice, p, &plan);
+        result = wfi_fixed_plan(device, &problem, row, value, p, &plan);
     const wf_bindings bindings = {.size = sizeof bindings,
                                   .items = {{.buffer = buffers[0]}, {.buffer = buffers[1]}}};
     if (result == WF_SUCCESS)
@@ -218,9 +207,7 @@ static const matrix_kind *kind_of(const wf_caps *caps, const wf_cooperative_shap
     const bool f16 = caps->f16_arithmetic && caps->f16_storage,
                i8 = caps->int8_arithmetic && caps->int8_storage;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (s->a_type == kinds[i].element && s->b_type == kinds[i].element &&
-            s->c_type == kinds[i].sum && s->result_type == kinds[i].sum && !s->saturating &&
-            s->scope == VK_SCOPE_SUBGROUP_KHR && kinds[i].module->words &&
+        if (wfi_shape_multiplies(s, kinds[i].element, kinds[i].sum) && kinds[i].module->words &&
             (kinds[i].type == WF_TYPE_F16 ? f16 : i8))
             return &kinds[i];
     return NULL;
@@ -230,14 +217,6 @@ static void matrix_group(const wfi_point *point, uint32_t size[3])
 {
     size[0] = point->caps->subgroup_size;
     size[1] = size[2] = 1;
-}
-
-static void matrix_constants(const wfi_point *point, wfi_pipeline_desc *desc)
-{
-    const wf_cooperative_shape *shape = &point->caps->cooperative_shapes[point->values[0]];
-    desc->constants[desc->constant_count++] = (wfi_constant){PEAKS_ID_M, shape->m};
-    desc->constants[desc->constant_count++] = (wfi_constant){PEAKS_ID_N, shape->n};
-    desc->constants[desc->constant_count++] = (wfi_constant){PEAKS_ID_K, shape->k};
 }
 
 static double sum_at(const matrix_kind *kind, const void *to, uint64_t index)
@@ -275,7 +254,7 @@ static bool test_shape(wf_device *device, uint32_t index, const matrix_kind *kin
                              .storage_buffers = 2,
                              .group_size = matrix_group,
                              .subgroup_size = device->caps.subgroup_size_control ? pinned : NULL,
-                             .constants = matrix_constants,
+                             .constants = wfi_matrix_constants,
                              .build = build};
     const uint64_t elements = (uint64_t)s->k * (s->m + s->n);
     const probe p = {

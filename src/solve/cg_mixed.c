@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/command.h"
+#include "kernels/fixed.h"
 #include "kernels/grid.h"
 #include "solve/cg.h"
 #include "wfi_shaders.h"
@@ -12,7 +13,6 @@
 #define INNER_TOLERANCE                                                                            \
     1e-4 /* of a correction: f32 reaches it for sure where it converges at all */
 #define MOST_REFINEMENTS 60
-#define GROUP 128
 
 typedef struct pair {
     float high, low;
@@ -34,29 +34,17 @@ static pair split(double value)
     return (pair){high, (float)(value - high)};
 }
 
-static void group_size(const wfi_point *point, uint32_t size[3])
-{
-    (void)point;
-    size[0] = GROUP;
-    size[1] = size[2] = 1;
-}
-
 static wf_result add_kernel(wf_plan *plan, const wfi_point *point, const uint64_t *bytes,
                             uint32_t count, uint32_t rows)
 {
-    wfi_step step = {.slot_count = count, .push_bytes = sizeof rows};
-    wfi_pipeline_desc desc;
-    wfi_point_pipeline(point, &desc);
+    wfi_step step = {.push_bytes = sizeof rows};
+    wfi_binding_spec specs[4];
     memcpy(step.push, &rows, sizeof rows);
-    wf_result result = wfi_plan_add_pipeline(plan, &desc, &step.pipeline);
-    for (uint32_t i = 0; i < count && result == WF_SUCCESS; i++) {
-        const wfi_binding_spec spec = {"a part of the system", WFI_READS_WRITES, bytes[i]};
-        step.slots[i] = (wfi_slot){WFI_SLOT_BINDING, i, 0, bytes[i]};
-        result = wfi_plan_add_binding(plan, &spec);
-    }
-    if (result == WF_SUCCESS)
-        result = wfi_grid(plan, (rows + (uint64_t)GROUP - 1) / GROUP, step.groups);
-    return result == WF_SUCCESS ? wfi_plan_add_step(plan, &step) : result;
+    for (uint32_t i = 0; i < count; i++)
+        specs[i] = (wfi_binding_spec){"a part of the system", WFI_READS_WRITES, bytes[i]};
+    wf_result result =
+        wfi_grid(plan, (rows + (uint64_t)WFI_FIXED_GROUP - 1) / WFI_FIXED_GROUP, step.groups);
+    return result == WF_SUCCESS ? wfi_fixed_build(plan, point, specs, count, &step) : result;
 }
 
 static wf_result build_refine(wf_plan *plan, const wfi_point *point, const void *params)
@@ -79,7 +67,7 @@ static const wfi_variant refine_row = {
     .modules = {[WF_TYPE_F32] = &wfi_spv_cg_refine},
     .storage_buffers = 4,
     .push_bytes = 4,
-    .group_size = group_size,
+    .group_size = wfi_fixed_group,
     .build = build_refine,
 };
 
@@ -88,22 +76,21 @@ static const wfi_variant correct_row = {
     .modules = {[WF_TYPE_F32] = &wfi_spv_cg_correct},
     .storage_buffers = 3,
     .push_bytes = 4,
-    .group_size = group_size,
+    .group_size = wfi_fixed_group,
     .build = build_correct,
 };
 
 static wf_result make_plans(wf_device *device, mixed *m)
 {
     const wfi_problem problem = {.family = WF_FAMILY_SPMV, .type = WF_TYPE_F32};
-    const wfi_choice refine = {{&device->caps, &problem, &refine_row, {0}}, "fixed"};
-    const wfi_choice correct = {{&device->caps, &problem, &correct_row, {0}}, "fixed"};
     const uint64_t range = device->caps.max_storage_range;
     if (m->pair_bytes > range || m->pattern_bytes > range || m->rows * UINT64_C(16) > range)
         return wfi_fail(&device->log, WF_ERROR_TOO_LARGE,
                         "the matrix in pairs of floats is over this device's binding of %llu bytes",
                         (unsigned long long)range);
-    wf_result result = wfi_plan_create(device, &refine, m, &m->refine);
-    return result == WF_SUCCESS ? wfi_plan_create(device, &correct, m, &m->correct) : result;
+    wf_result result = wfi_fixed_plan(device, &problem, &refine_row, 0, m, &m->refine);
+    return result == WF_SUCCESS ? wfi_fixed_plan(device, &problem, &correct_row, 0, m, &m->correct)
+                                : result;
 }
 
 /* The values as floats for the iteration; too large ones are refused. */

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
+#include "kernels/fixed.h"
 #include "kernels/spmv_build.h"
 #include "solve/cg.h"
 #include "wfi_shaders.h"
@@ -47,25 +49,19 @@ static wf_result build_kernel(wf_plan *plan, const wfi_point *point, const void 
 {
     const wfi_cg *c = params;
     const uint64_t vector = wfi_cg_vector_bytes(c), real = wf_type_size(c->type);
-    const uint64_t bytes[4] = {3 * vector, 2 * vector, c_elements(c) * real, scalars_bytes(c)};
-    static const char *const names[4] = {"x, r, p", "s, w", "u", "scalars"};
+    const wfi_binding_spec specs[] = {
+        {"x, r, p", WFI_READS_WRITES, 3 * vector},
+        {"s, w", WFI_READS_WRITES, 2 * vector},
+        {"u", WFI_READS_WRITES, c_elements(c) * real},
+        {"scalars", WFI_READS_WRITES, scalars_bytes(c)},
+    };
     const cg_push push = {0,         c->count,       c->stride,   c->block,
                           c->groups, c->partials_at, c->partials, c->history_at};
     const bool one = strcmp(point->variant->name, "cg_state") == 0;
-    wfi_step step = {.groups = {one ? 1 : c->groups, 1, 1},
-                     .slot_count = 4,
-                     .push_bytes = sizeof push,
-                     .takes_turn = true};
-    wfi_pipeline_desc desc;
-    wfi_point_pipeline(point, &desc);
+    wfi_step step = {
+        .groups = {one ? 1 : c->groups, 1, 1}, .push_bytes = sizeof push, .takes_turn = true};
     memcpy(step.push, &push, sizeof push);
-    wf_result result = wfi_plan_add_pipeline(plan, &desc, &step.pipeline);
-    for (uint32_t i = 0; i < 4 && result == WF_SUCCESS; i++) {
-        const wfi_binding_spec spec = {names[i], WFI_READS_WRITES, bytes[i]};
-        step.slots[i] = (wfi_slot){WFI_SLOT_BINDING, i, 0, bytes[i]};
-        result = wfi_plan_add_binding(plan, &spec);
-    }
-    return result == WF_SUCCESS ? wfi_plan_add_step(plan, &step) : result;
+    return wfi_fixed_build(plan, point, specs, 4, &step);
 }
 
 #define KERNEL(text)                                                                               \
@@ -88,10 +84,8 @@ static wf_result make_kernels(wfi_cg *c)
 {
     const wfi_problem problem = {.family = WF_FAMILY_SPMV, .type = c->type};
     wf_result result = WF_SUCCESS;
-    for (int i = 0; i < WFI_CG_KERNELS && result == WF_SUCCESS; i++) {
-        const wfi_choice choice = {{&c->device->caps, &problem, &kernel_rows[i], {0}}, "fixed"};
-        result = wfi_plan_create(c->device, &choice, c, &c->kernels[i]);
-    }
+    for (int i = 0; i < WFI_CG_KERNELS && result == WF_SUCCESS; i++)
+        result = wfi_fixed_plan(c->device, &problem, &kernel_rows[i], 0, c, &c->kernels[i]);
     return result;
 }
 
@@ -105,8 +99,7 @@ static uint64_t alignment_elements(const wfi_cg *c)
 
 static uint64_t aligned(const wfi_cg *c, uint64_t elements)
 {
-    const uint64_t unit = alignment_elements(c);
-    return (elements + unit - 1) / unit * unit;
+    return wfi_round_up(elements, alignment_elements(c));
 }
 
 static uint32_t block_of(const wf_cg_params *p)

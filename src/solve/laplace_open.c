@@ -2,12 +2,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/fixed.h"
 #include "kernels/grid_stencil.h"
 #include "laplace/laplace_ids.h"
 #include "solve/laplace.h"
 #include "wfi_shaders.h"
 
-#define ITEMS 128       /* of a work-group: every device has as many */
 #define MARCH 8         /* rows that a work-item of a sweep goes down */
 #define MOST_GROUPS 512 /* of a residual: a partial sum each */
 
@@ -73,16 +73,9 @@ static uint32_t patience_of(const wfi_laplace *l)
 
 /* -------------------------------------------------------------------------------------- kernels */
 
-static void group_size(const wfi_point *point, uint32_t size[3])
-{
-    (void)point;
-    size[0] = ITEMS;
-    size[1] = size[2] = 1;
-}
-
 static uint64_t sums_bytes(const wfi_point *point)
 {
-    return UINT64_C(2) * ITEMS * wf_type_size(point->problem->type);
+    return UINT64_C(2) * WFI_FIXED_GROUP * wf_type_size(point->problem->type);
 }
 
 static wf_result add_pipeline(wf_plan *plan, const wfi_point *point, const wfi_laplace *l,
@@ -122,7 +115,7 @@ static wf_result add_slab(wf_plan *plan, const wfi_laplace *l, uint32_t n, bool 
                                .from = n * l->groups};
     step->slots[0] = (wfi_slot){WFI_SLOT_BINDING, 0, offset, bytes};
     step->slots[1] = (wfi_slot){WFI_SLOT_BINDING, l->coloured ? 1 : 0, offset, bytes};
-    step->groups[0] = sweep ? (l->cells - 1) / ITEMS + 1 : l->groups;
+    step->groups[0] = sweep ? (l->cells - 1) / WFI_FIXED_GROUP + 1 : l->groups;
     step->groups[1] = sweep ? (end - first - 1) / MARCH + 1 : 1;
     step->groups[2] = 1;
     memcpy(step->push, &push, sizeof push);
@@ -198,8 +191,8 @@ static wf_result build_verdict(wf_plan *plan, const wfi_point *point, const void
         .name = "laplace_" #text,                                                                  \
         .modules = {[WF_TYPE_F32] = &wfi_spv_laplace_##text##_f32,                                 \
                     [WF_TYPE_F64] = &wfi_spv_laplace_##text##_f64},                                \
-        .storage_buffers = buffers, .push_bytes = sizeof(laplace_push), .group_size = group_size,  \
-        .shared_bytes = shared, .build = build_##text,                                             \
+        .storage_buffers = buffers, .push_bytes = sizeof(laplace_push),                            \
+        .group_size = wfi_fixed_group, .shared_bytes = shared, .build = build_##text,              \
     }
 
 static const wfi_variant kernel_rows[WFI_LAPLACE_KERNELS] = {
@@ -220,10 +213,8 @@ static wf_result make_kernels(wfi_laplace *l)
                                           .steps = 1}};
     wf_result result = WF_SUCCESS;
     for (int i = l->coloured ? 0 : WFI_LAPLACE_RESIDUAL;
-         i < WFI_LAPLACE_KERNELS && result == WF_SUCCESS; i++) {
-        const wfi_choice choice = {{&l->device->caps, &problem, &kernel_rows[i], {0}}, "fixed"};
-        result = wfi_plan_create(l->device, &choice, l, &l->kernels[i]);
-    }
+         i < WFI_LAPLACE_KERNELS && result == WF_SUCCESS; i++)
+        result = wfi_fixed_plan(l->device, &problem, &kernel_rows[i], 0, l, &l->kernels[i]);
     return result;
 }
 
