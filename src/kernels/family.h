@@ -9,8 +9,6 @@
 #include "core/spirv.h"
 #include "wavefit/wavefit.h"
 
-#define WFI_MAX_CONSTRAINTS 12
-
 /* What a problem looks like to the planner; sizes and statistics only, no data. */
 typedef struct wfi_matmul_problem {
     uint64_t m, n, k;

@@ -45,8 +45,6 @@ uint64_t wfi_himeno_array(const wfi_himeno_layout *layout, const wfi_himeno_slab
 
 /* Iterations that one pass of the point makes. */
 uint32_t wfi_himeno_steps(const wfi_point *point);
-/* Work-groups of a slab along x, y, z. */
-void wfi_himeno_groups(const wfi_point *point, uint32_t planes, uint32_t groups[3]);
 /* Partial sums of gosa that a step leaves for a slab. */
 uint64_t wfi_himeno_partials(const wfi_point *point, uint32_t planes);
 /* A point of one iteration a pass on the same layout, for what is left of a count. */

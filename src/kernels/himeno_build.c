@@ -34,7 +34,8 @@ static tile tile_of(const wfi_point *point)
     return t;
 }
 
-void wfi_himeno_groups(const wfi_point *point, uint32_t planes, uint32_t groups[3])
+/* Work-groups of a slab along x, y, z. */
+static void groups_of(const wfi_point *point, uint32_t planes, uint32_t groups[3])
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
     const tile t = tile_of(point);
@@ -46,7 +47,7 @@ void wfi_himeno_groups(const wfi_point *point, uint32_t planes, uint32_t groups[
 uint64_t wfi_himeno_partials(const wfi_point *point, uint32_t planes)
 {
     uint32_t groups[3], size[3];
-    wfi_himeno_groups(point, planes, groups);
+    groups_of(point, planes, groups);
     wfi_himeno_group_size(point, size);
     const uint64_t items = (uint64_t)size[0] * size[1] * size[2];
     return (uint64_t)groups[0] * groups[1] * groups[2] *
@@ -119,7 +120,7 @@ static void make_step(const wfi_point *point, const wfi_himeno_layout *layout,
                                 wfi_himeno_cells(layout, slab) * sizeof(float)};
     step->slots[3] = (wfi_slot){WFI_SLOT_BINDING, WFI_HIMENO_PARTIALS, 0,
                                 (uint64_t)slab->rows * slab->groups * sizeof(float)};
-    wfi_himeno_groups(point, slab->planes, step->groups);
+    groups_of(point, slab->planes, step->groups);
     push.layers = step->groups[2];
     memcpy(step->push, &push, sizeof push);
 }
@@ -130,32 +131,33 @@ static wf_result add_step(wf_plan *plan, const wfi_pipeline_desc *desc, wfi_step
     return result == WF_SUCCESS ? wfi_plan_add_step(plan, step) : result;
 }
 
-wf_result wfi_himeno_build(wf_plan *plan, const wfi_point *point, const void *params)
+/* The bindings; the pipeline and the step are still to be added. */
+static wf_result begin(wf_plan *plan, const wfi_point *point, const wfi_himeno_slab *slab,
+                       wfi_pipeline_desc *desc, wfi_step *step)
 {
-    const wfi_himeno_slab *slab = params;
     const wfi_himeno_layout layout = wfi_himeno_layout_of(point);
-    wfi_pipeline_desc desc;
-    wfi_step step;
     /* Thousands of recordings with the same two sets of buffers. */
     wfi_plan_keep_sets(plan);
-    make_step(point, &layout, slab, &step);
-    wfi_point_pipeline(point, &desc);
-    wf_result result = add_bindings(plan, &layout, slab);
+    make_step(point, &layout, slab, step);
+    wfi_point_pipeline(point, desc);
+    return add_bindings(plan, &layout, slab);
+}
+
+wf_result wfi_himeno_build(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    wfi_pipeline_desc desc;
+    wfi_step step;
+    wf_result result = begin(plan, point, params, &desc, &step);
     return result == WF_SUCCESS ? add_step(plan, &desc, &step) : result;
 }
 
 wf_result wfi_himeno_build_twice(wf_plan *plan, const wfi_point *point, const void *params)
 {
     static const uint32_t parts[] = {PART_UPDATE, PART_GOSA};
-    const wfi_himeno_slab *slab = params;
-    const wfi_himeno_layout layout = wfi_himeno_layout_of(point);
     wfi_pipeline_desc desc;
     wfi_step step;
-    wfi_plan_keep_sets(plan);
-    make_step(point, &layout, slab, &step);
-    wfi_point_pipeline(point, &desc);
+    wf_result result = begin(plan, point, params, &desc, &step);
     wfi_constant *which = &desc.constants[desc.constant_count++];
-    wf_result result = add_bindings(plan, &layout, slab);
     for (size_t i = 0; i < sizeof parts / sizeof *parts && result == WF_SUCCESS; i++) {
         *which = (wfi_constant){STENCIL_ID_PARTS, parts[i]};
         result = add_step(plan, &desc, &step);

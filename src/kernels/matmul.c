@@ -111,6 +111,26 @@ static wf_result matvec_build(wf_plan *plan, const wfi_point *point, const void 
         [WF_TYPE_I8] = &wfi_spv_matmul_##algorithm##_i8,                                           \
     }
 
+/* What the steps on the module of `register` have in common with it. */
+#define REGISTER_ROW                                                                               \
+    .parameter_count = WFI_REGISTER_PARAMETERS, .parameters = wfi_matmul_register_parameters,      \
+    .constraint_count = WFI_REGISTER_CONSTRAINTS, .constraints = wfi_matmul_register_constraints,  \
+    .storage_buffers = WF_MATMUL_BINDINGS, .push_bytes = sizeof(wfi_matmul_push),                  \
+    .shared_bytes = wfi_matmul_register_shared, .group_size = wfi_matmul_tile_group,               \
+    .build = register_build
+
+/* Of the two on matrix units. */
+#define COOPERATIVE_ROW                                                                            \
+    .parameter_count = WFI_COOPERATIVE_PARAMETERS,                                                 \
+    .parameters = wfi_matmul_cooperative_parameters,                                               \
+    .constraint_count = WFI_COOPERATIVE_CONSTRAINTS,                                               \
+    .constraints = wfi_matmul_cooperative_constraints,                                             \
+    .needs = WFI_NEEDS_COOPERATIVE_MATRIX | WFI_NEEDS_FULL_SUBGROUPS,                              \
+    .push_bytes = sizeof(wfi_matmul_push), .shared_bytes = wfi_matmul_cooperative_shared,          \
+    .group_size = wfi_matmul_cooperative_group, .subgroup_size = wfi_matmul_cooperative_subgroup,  \
+    .constants = wfi_matmul_cooperative_constants, .fit = wfi_matmul_cooperative_fit,              \
+    .build = wfi_matmul_cooperative_build
+
 static const wfi_variant variants[] = {
     {
         .name = "naive",
@@ -175,51 +195,27 @@ static const wfi_variant variants[] = {
         .summary = "a block of outputs a work-item",
         .source = "OpenCL SGEMM with private memory (D language series, part 4, 2018)",
         .modules = {[WF_TYPE_F32] = &wfi_spv_matmul_register_f32},
-        .parameter_count = WFI_REGISTER_PARAMETERS,
-        .parameters = wfi_matmul_register_parameters,
-        .constraint_count = WFI_REGISTER_CONSTRAINTS,
-        .constraints = wfi_matmul_register_constraints,
-        .storage_buffers = WF_MATMUL_BINDINGS,
-        .push_bytes = sizeof(wfi_matmul_push),
-        .shared_bytes = wfi_matmul_register_shared,
-        .group_size = wfi_matmul_tile_group,
+        REGISTER_ROW,
         .constants = blocked_constants,
         .fit = wfi_matmul_never_fit,
-        .build = register_build,
     },
     {
         .name = "kept",
         .summary = "as blocked, a row and a column read into registers first",
         .source = "OpenCL SGEMM with private memory (D language series, part 4, 2018)",
         .modules = {[WF_TYPE_F32] = &wfi_spv_matmul_register_f32},
-        .parameter_count = WFI_REGISTER_PARAMETERS,
-        .parameters = wfi_matmul_register_parameters,
-        .constraint_count = WFI_REGISTER_CONSTRAINTS,
-        .constraints = wfi_matmul_register_constraints,
-        .storage_buffers = WF_MATMUL_BINDINGS,
-        .push_bytes = sizeof(wfi_matmul_push),
-        .shared_bytes = wfi_matmul_register_shared,
-        .group_size = wfi_matmul_tile_group,
+        REGISTER_ROW,
         .constants = kept_constants,
         .fit = wfi_matmul_never_fit,
-        .build = register_build,
     },
     {
         .name = "register",
         .summary = "as kept, the left tile transposed and padded",
         .source = "OpenCL SGEMM with private memory (D language series, part 4, 2018)",
         .modules = ALL_TYPES(register),
-        .parameter_count = WFI_REGISTER_PARAMETERS,
-        .parameters = wfi_matmul_register_parameters,
-        .constraint_count = WFI_REGISTER_CONSTRAINTS,
-        .constraints = wfi_matmul_register_constraints,
-        .storage_buffers = WF_MATMUL_BINDINGS,
-        .push_bytes = sizeof(wfi_matmul_push),
-        .shared_bytes = wfi_matmul_register_shared,
-        .group_size = wfi_matmul_tile_group,
+        REGISTER_ROW,
         .constants = wfi_matmul_constants,
         .fit = wfi_matmul_register_fit,
-        .build = register_build,
     },
     {
         .name = "vector",
@@ -281,19 +277,8 @@ static const wfi_variant variants[] = {
         .summary = "matrix units: each subgroup multiplies fragments of tiles in shared memory",
         .source = "",
         .modules = MATRIX_TYPES(cooperative),
-        .parameter_count = WFI_COOPERATIVE_PARAMETERS,
-        .parameters = wfi_matmul_cooperative_parameters,
-        .constraint_count = WFI_COOPERATIVE_CONSTRAINTS,
-        .constraints = wfi_matmul_cooperative_constraints,
-        .needs = WFI_NEEDS_COOPERATIVE_MATRIX | WFI_NEEDS_FULL_SUBGROUPS,
+        COOPERATIVE_ROW,
         .storage_buffers = WF_MATMUL_BINDINGS,
-        .push_bytes = sizeof(wfi_matmul_push),
-        .shared_bytes = wfi_matmul_cooperative_shared,
-        .group_size = wfi_matmul_cooperative_group,
-        .subgroup_size = wfi_matmul_cooperative_subgroup,
-        .constants = wfi_matmul_cooperative_constants,
-        .fit = wfi_matmul_cooperative_fit,
-        .build = wfi_matmul_cooperative_build,
     },
     {
         .name = "split",
@@ -301,19 +286,8 @@ static const wfi_variant variants[] = {
             "f32 in two f16 numbers an element, three products on matrix units; math fast only",
         .source = "Ootomo, Yokota, Recovering single precision accuracy from Tensor Cores, 2022",
         .modules = {[WF_TYPE_F32] = &wfi_spv_matmul_cooperative_split},
-        .parameter_count = WFI_COOPERATIVE_PARAMETERS,
-        .parameters = wfi_matmul_cooperative_parameters,
-        .constraint_count = WFI_COOPERATIVE_CONSTRAINTS,
-        .constraints = wfi_matmul_cooperative_constraints,
-        .needs = WFI_NEEDS_COOPERATIVE_MATRIX | WFI_NEEDS_FULL_SUBGROUPS,
+        COOPERATIVE_ROW,
         .storage_buffers = WF_MATMUL_BINDINGS + 1,
-        .push_bytes = sizeof(wfi_matmul_push),
-        .shared_bytes = wfi_matmul_cooperative_shared,
-        .group_size = wfi_matmul_cooperative_group,
-        .subgroup_size = wfi_matmul_cooperative_subgroup,
-        .constants = wfi_matmul_cooperative_constants,
-        .fit = wfi_matmul_cooperative_fit,
-        .build = wfi_matmul_cooperative_build,
     },
 };
 

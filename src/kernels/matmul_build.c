@@ -37,7 +37,7 @@ typedef struct builder {
 
 /* -------------------------------------------------------------------------------- constants */
 
-void wfi_matmul_set_constant(wfi_pipeline_desc *desc, uint32_t id, uint32_t value)
+static void set_constant(wfi_pipeline_desc *desc, uint32_t id, uint32_t value)
 {
     for (uint32_t i = 0; i < desc->constant_count; i++)
         if (desc->constants[i].id == id)
@@ -63,15 +63,15 @@ static void set_stage(const builder *b, uint32_t stage, wfi_pipeline_desc *desc)
 {
     const wfi_matmul_problem *p = b->p;
     const bool finishes = (stage & FINISHES) != 0;
-    wfi_matmul_set_constant(desc, MATMUL_ID_BETA, (stage & ADDS) != 0);
-    wfi_matmul_set_constant(desc, MATMUL_ID_BIAS, finishes && p->bias);
-    wfi_matmul_set_constant(desc, MATMUL_ID_ACTIVATION, finishes ? (uint32_t)p->activation : 0);
+    set_constant(desc, MATMUL_ID_BETA, (stage & ADDS) != 0);
+    set_constant(desc, MATMUL_ID_BIAS, finishes && p->bias);
+    set_constant(desc, MATMUL_ID_ACTIVATION, finishes ? (uint32_t)p->activation : 0);
     if (stage & KEEPS_SUMS)
-        wfi_matmul_set_constant(desc, MATMUL_ID_OUTPUT, 1);
+        set_constant(desc, MATMUL_ID_OUTPUT, 1);
     if (b->whole.m % PART_UNIT || b->whole.n % PART_UNIT || b->whole.k % PART_UNIT)
         /* Where panels are this thin, only whole extents are known to begin at vectors. */
         if (b->whole.m < p->m || b->whole.n < p->n || b->whole.k < p->k)
-            wfi_matmul_set_constant(desc, MATMUL_ID_WIDE, 0);
+            set_constant(desc, MATMUL_ID_WIDE, 0);
 }
 
 static wf_result stage_pipeline(builder *b, uint32_t stage, uint32_t *index)
@@ -195,17 +195,6 @@ static void size_parts(builder *b)
         w->batch = wfi_least(w->batch, sums / (w->m * w->n * b->tile.splits));
 }
 
-/* A slot over [first, first + elements) of a binding, its start rounded down to the alignment; the
- * rest goes to *base. */
-static wfi_slot slot_at(const wf_caps *caps, uint32_t binding, uint64_t first, uint64_t elements,
-                        uint64_t size, uint32_t *base)
-{
-    const uint64_t bytes = first * size;
-    const uint64_t start = bytes - bytes % caps->storage_alignment;
-    *base = (uint32_t)((bytes - start) / size);
-    return (wfi_slot){WFI_SLOT_BINDING, binding, start, bytes - start + elements * size};
-}
-
 static bool is_packed(const builder *b, uint32_t binding)
 {
     return b->tile.packed && binding < 2 && b->tile.packed[binding].bytes;
@@ -243,14 +232,14 @@ static wfi_slot matrix_slot(const builder *b, uint32_t binding, const part *s, u
     if (is_packed(b, binding))
         return (wfi_slot){WFI_SLOT_OWN, b->tile.packed[binding].own, 0,
                           b->tile.packed[binding].bytes};
-    return slot_at(b->caps, binding, s->z0 * stride + row0 * ld + column0,
-                   (s->batch - 1) * stride + (rows - 1) * ld + columns, size, base);
+    return wfi_slot_at(b->caps, binding, s->z0 * stride + row0 * ld + column0,
+                       (s->batch - 1) * stride + (rows - 1) * ld + columns, size, base);
 }
 
 static wfi_slot bias_slot(const builder *b, const part *s, uint32_t *base)
 {
-    return slot_at(b->caps, WF_MATMUL_BIAS, s->n0, s->n,
-                   wfi_matmul_sum_size(b->point->problem->type), base);
+    return wfi_slot_at(b->caps, WF_MATMUL_BIAS, s->n0, s->n,
+                       wfi_matmul_sum_size(b->point->problem->type), base);
 }
 
 static wfi_slot sums_slot(const builder *b, const part *s, uint64_t slices)

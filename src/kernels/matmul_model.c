@@ -16,7 +16,7 @@ typedef struct block {
 /* A device's compute units want several hundred work-items each (wanted) to hide latency. The
  * square root is a fit to an H100 (bench/NOTES.md): few work-items cost less than their number
  * says. */
-double wfi_matmul_occupied(const wf_caps *caps, double work_items, double wanted)
+static double occupied(const wf_caps *caps, double work_items, double wanted)
 {
     if (wfi_is_cpu(caps))
         return 1;
@@ -52,7 +52,7 @@ double wfi_matmul_naive_fit(wfi_point *point)
     }
     const bool guessed = !point->caps->compute_units && !wfi_is_cpu(point->caps);
     return wfi_matmul_flops(point->problem) * 16.0 * (guessed ? idle_factor(point) : 1) /
-           wfi_matmul_occupied(point->caps, (double)p->m * (double)p->n * (double)p->batch, 512);
+           occupied(point->caps, (double)p->m * (double)p->n * (double)p->batch, 512);
 }
 
 /* Time units of a point: padded multiply-adds, the cost of the reads that feed them, and the share
@@ -68,8 +68,7 @@ static double block_time(const wfi_point *point, double wanted)
     const double shared_reads = 1.0 / v[WFI_THREAD_M] + 1.0 / v[WFI_THREAD_N];
     const double memory_reads = 8.0 / v[WFI_TILE_M] + 8.0 / v[WFI_TILE_N];
     const double work_items = tiles * wfi_matmul_tile_threads(v);
-    return padded * (1.0 + shared_reads + memory_reads) /
-           wfi_matmul_occupied(point->caps, work_items, wanted);
+    return padded * (1.0 + shared_reads + memory_reads) / occupied(point->caps, work_items, wanted);
 }
 
 #define OTHER_REGISTERS 16 /* addresses, counters */

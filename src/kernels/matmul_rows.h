@@ -64,8 +64,6 @@ typedef struct wfi_matmul_tile {
 
 /* A variant's `constants`: what the product is (transposes, beta, bias, activation, output). */
 void wfi_matmul_constants(const wfi_point *point, wfi_pipeline_desc *desc);
-/* Sets constant `id` of desc, which must be there. */
-void wfi_matmul_set_constant(wfi_pipeline_desc *desc, uint32_t id, uint32_t value);
 
 /* The plan of a variant whose groups each compute a tile (and split) numbered along n first, by
  * wfi_matmul_push: bindings, panels that fit storage-buffer bindings, batches, splits and their
@@ -93,9 +91,6 @@ wf_result wfi_matmul_pack(wf_plan *plan, const wfi_point *point, uint32_t bits, 
                           wfi_matmul_packed packed[2]);
 
 /* ------------------------------------------------------------------------ matmul_model.c: model */
-
-/* The share of a device's rate that so many work-items reach. */
-double wfi_matmul_occupied(const wf_caps *caps, double work_items, double wanted);
 
 double wfi_matmul_naive_fit(wfi_point *point);
 double wfi_matmul_register_fit(wfi_point *point);

@@ -80,6 +80,14 @@ static wf_result view_own(wf_plan *plan, wfi_step *step)
     return result;
 }
 
+wfi_slot wfi_slot_at(const wf_caps *caps, uint32_t binding, uint64_t first, uint64_t elements,
+                     uint64_t size, uint32_t *base)
+{
+    const uint64_t bytes = first * size, start = bytes - bytes % caps->storage_alignment;
+    *base = (uint32_t)((bytes - start) / size);
+    return (wfi_slot){WFI_SLOT_BINDING, binding, start, bytes - start + elements * size};
+}
+
 wf_result wfi_plan_add_step(wf_plan *plan, const wfi_step *step)
 {
     const wf_caps *caps = &plan->device->caps;

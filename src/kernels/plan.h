@@ -49,6 +49,11 @@ typedef struct wfi_binding_spec {
 /* Before the first pipeline: this plan's bindings change so little, or need views to be made, that
  * descriptor sets are written once and kept (WFI_SET_RING a step), even where they could be pushed. */
 void wfi_plan_keep_sets(wf_plan *plan);
+/* The slot over elements [first, first + elements) of `size` bytes of a binding, its start rounded
+ * down to the storage alignment; *base is the first's place from there, in elements. */
+wfi_slot wfi_slot_at(const wf_caps *caps, uint32_t binding, uint64_t first, uint64_t elements,
+                     uint64_t size, uint32_t *base);
+
 /* Adds to a plan under construction; each copies what it is given. */
 wf_result wfi_plan_add_pipeline(wf_plan *plan, const wfi_pipeline_desc *desc, uint32_t *index);
 wf_result wfi_plan_add_step(wf_plan *plan, const wfi_step *step);

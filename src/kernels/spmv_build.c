@@ -75,11 +75,9 @@ wfi_slot wfi_spmv_x_slot(const wfi_spmv_job *job)
 wfi_slot wfi_spmv_y_slot(const wf_caps *caps, const wfi_spmv_job *job, uint32_t first,
                          uint32_t rows, uint32_t *base_y)
 {
-    const uint64_t real = real_bytes(job), begin = first * (uint64_t)job->matrix.y_stride * real;
-    const uint64_t start = begin - begin % caps->storage_alignment;
-    *base_y = (uint32_t)((begin - start) / real);
-    return (wfi_slot){WFI_SLOT_BINDING, WF_SPMV_Y, start,
-                      begin - start + wfi_spmv_y_bytes(job, rows)};
+    const uint64_t real = real_bytes(job);
+    return wfi_slot_at(caps, WF_SPMV_Y, first * (uint64_t)job->matrix.y_stride,
+                       wfi_spmv_y_bytes(job, rows) / real, real, base_y);
 }
 
 wf_result wfi_spmv_begin_with(wf_plan *plan, const wfi_pipeline_desc *desc, const wfi_spmv_job *job,
@@ -101,8 +99,9 @@ wf_result wfi_spmv_begin_with(wf_plan *plan, const wfi_pipeline_desc *desc, cons
     return result;
 }
 
-wf_result wfi_spmv_begin(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
-                         uint32_t *pipeline)
+/* The point's pipeline and the bindings x and y. WF_ERROR_TOO_LARGE: x is over a binding. */
+static wf_result begin(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
+                       uint32_t *pipeline)
 {
     wfi_pipeline_desc desc;
     wfi_point_pipeline(point, &desc);
@@ -177,7 +176,7 @@ wf_result wfi_spmv_each_block(wf_plan *plan, const wfi_point *point, const wfi_s
                               uint32_t extra, wfi_spmv_add_fn add)
 {
     uint32_t pipeline = 0;
-    wf_result result = wfi_spmv_begin(plan, point, job, &pipeline);
+    wf_result result = begin(plan, point, job, &pipeline);
     for (uint32_t first = 0; result == WF_SUCCESS && first < job->matrix.rows;) {
         wfi_spmv_block block = next_block(point->caps, job, first, extra);
         if (block.rows == 0)

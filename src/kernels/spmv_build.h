@@ -45,9 +45,6 @@ wf_result wfi_spmv_job_make(const wf_device *device, const wf_spmv_params *param
 void wfi_spmv_job_free(wfi_spmv_job *job);
 /* Row statistics for the planner and for the caller. */
 wfi_problem wfi_spmv_describe(const wf_spmv_params *matrix, wf_spmv_analysis *analysis);
-/* Of the entries of `matrix` in blocks of side `block`, aligned, every `step`-th row of blocks: the
- * share of the blocks' places that they fill. */
-double wfi_spmv_block_fill(const wf_spmv_params *matrix, uint32_t block, uint32_t step);
 
 /* spmv_build.c */
 /* The type of x, y and all arithmetic. */
@@ -56,9 +53,6 @@ wf_type wfi_spmv_real(wf_type type);
 bool wfi_spmv_scale_fits(wf_type type, double alpha, double beta);
 /* alpha and beta, which all push constants begin with; returns their bytes. */
 uint32_t wfi_spmv_put_scale(wf_type type, double alpha, double beta, unsigned char *push);
-/* The point's pipeline and the bindings x and y. WF_ERROR_TOO_LARGE: x is over a binding. */
-wf_result wfi_spmv_begin(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
-                         uint32_t *pipeline);
 /* The same with a pipeline of the caller's. */
 wf_result wfi_spmv_begin_with(wf_plan *plan, const wfi_pipeline_desc *desc, const wfi_spmv_job *job,
                               uint32_t *pipeline);
@@ -120,7 +114,7 @@ wf_result wfi_spmv_add_update(wf_plan *plan, const wfi_spmv_job *job, const wfi_
                               const uint32_t *places, uint64_t count, uint32_t begin, uint32_t end);
 void wfi_spmv_kept_destroy(void *kept);
 
-/* spmv_variants.c: parameters by place. */
+/* spmv_points.c: parameters by place. */
 enum { WFI_SPMV_LOCAL_X, WFI_SPMV_LANES, WFI_SPMV_BLOCK };
 enum { WFI_SPMV_MERGE_ITEMS = 1 };
 enum { WFI_SPMV_QUADS_WINDOW = 1 };

@@ -139,7 +139,9 @@ static uint32_t histogram_bin(uint32_t length)
     return bin;
 }
 
-double wfi_spmv_block_fill(const wf_spmv_params *p, uint32_t block, uint32_t step)
+/* Of the entries of `matrix` in blocks of side `block`, aligned, every `step`-th row of blocks: the
+ * share of the blocks' places that they fill. */
+static double block_fill(const wf_spmv_params *p, uint32_t block, uint32_t step)
 {
     const uint32_t block_rows = p->rows / block;
     uint64_t entries = 0, blocks = 0;
@@ -161,7 +163,7 @@ double wfi_spmv_block_fill(const wf_spmv_params *p, uint32_t block, uint32_t ste
 static void find_blocks(const wf_spmv_params *p, wfi_spmv_problem *s)
 {
     for (uint32_t side = 2; side <= 4; side++) {
-        const double fill = wfi_spmv_block_fill(p, side, p->rows / side / 1000 + 1);
+        const double fill = block_fill(p, side, p->rows / side / 1000 + 1);
         if (fill >= 0.9 || fill > s->block_fill) {
             s->block = side;
             s->block_fill = fill;

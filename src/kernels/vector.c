@@ -57,10 +57,7 @@ static uint64_t scalar_count(const wf_vector_params *p)
 
 static wfi_slot slot_of(const builder *b, uint32_t binding, part piece, uint32_t *base)
 {
-    const uint64_t bytes = piece.first * b->real;
-    const uint64_t start = bytes - bytes % b->point->caps->storage_alignment;
-    *base = (uint32_t)((bytes - start) / b->real);
-    return (wfi_slot){WFI_SLOT_BINDING, binding, start, bytes - start + piece.count * b->real};
+    return wfi_slot_at(b->point->caps, binding, piece.first, piece.count, b->real, base);
 }
 
 static wfi_slot whole(wfi_slot_kind kind, uint32_t index, uint64_t bytes)

@@ -15,7 +15,7 @@ static uint32_t random_below(wfi_search *s, uint32_t bound)
     return (uint32_t)(((s->random * UINT64_C(2685821657736338717) >> 32) * bound) >> 32);
 }
 
-bool wfi_pool_add(wfi_pool *pool, const wfi_point *point)
+static bool pool_add(wfi_pool *pool, const wfi_point *point)
 {
     const wfi_named_point named = wfi_point_named(point);
     const uint64_t hash = wfi_named_point_hash(&named);
@@ -54,7 +54,7 @@ static bool is_known_bad(const wfi_search *s, const wfi_point *point)
 static void add_legal(wfi_search *s, wfi_pool *pool, const wfi_point *point)
 {
     if (wfi_point_legal(point, NULL) && !is_known_bad(s, point))
-        wfi_pool_add(pool, point);
+        pool_add(pool, point);
 }
 
 /* Rows for like problems, whatever driver or shaders they were measured with. */
@@ -110,7 +110,7 @@ static void add_new(wfi_search *s, const wfi_point *point, wfi_pool *pool)
     if (!wfi_point_legal(point, NULL) || wfi_entry_is_bad(&s->entry, &named) ||
         wfi_entry_is_tried(&s->entry, wfi_named_point_hash(&named)))
         return;
-    wfi_pool_add(pool, point);
+    pool_add(pool, point);
 }
 
 static void add_one_away(wfi_search *s, const wfi_point *centre, wfi_pool *pool)

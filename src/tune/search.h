@@ -60,7 +60,6 @@ wf_result wfi_search_compare(wfi_search *s, const wf_tuning *tunings, uint32_t c
                              wf_plan_info *infos, double *us);
 
 /* points.c */
-bool wfi_pool_add(wfi_pool *pool, const wfi_point *point);
 void wfi_pool_free(wfi_pool *pool);
 /* Where the search begins. */
 void wfi_points_start(wfi_search *s, wfi_pool *pool);
