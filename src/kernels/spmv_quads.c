@@ -5,6 +5,7 @@
 
 #include "kernels/grid.h"
 #include "kernels/spmv_build.h"
+#include "kernels/spmv_order.h"
 
 /* As in spmv_quads.comp, behind alpha and beta. */
 typedef struct quads_push {
@@ -42,31 +43,17 @@ static uint64_t count_quads(const wf_spmv_params *p, uint32_t first, uint32_t ro
     return count;
 }
 
-static int compare_keys(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The rows of each window, longer ones first, equal ones in order; malloc'ed. */
 static uint32_t *order_rows(const wf_spmv_params *p, const wfi_spmv_block *block, uint32_t window)
 {
     uint64_t *keys = malloc(block->rows * sizeof *keys);
-    uint32_t *order = malloc(block->rows * sizeof *order);
-    for (uint32_t at = 0; keys && order && at < block->rows;) {
-        const uint32_t left = block->rows - at, count = left < window ? left : window;
-        for (uint32_t i = at; i < at + count; i++)
-            keys[i] = (uint64_t)(UINT32_MAX - length_of(p, block->first + i)) << 32 | i;
-        if (window > 1)
-            qsort(keys + at, count, sizeof *keys, compare_keys);
-        for (uint32_t i = at; i < at + count; i++)
-            order[i] = (uint32_t)keys[i];
-        at += count;
-    }
-    if (!keys) {
-        free(order);
-        order = NULL;
-    }
+    uint32_t *order = keys ? malloc(block->rows * sizeof *order) : NULL;
+    for (uint32_t i = 0; order && i < block->rows; i++)
+        keys[i] = wfi_row_key(length_of(p, block->first + i), i);
+    if (order)
+        wfi_order_rows(keys, block->rows, window);
+    for (uint32_t i = 0; order && i < block->rows; i++)
+        order[i] = (uint32_t)keys[i];
     free(keys);
     return order;
 }

@@ -1,0 +1,259 @@
+/* The search spaces of the spmv family: parameters, geometry and constraints of its rows. */
+#include "kernels/spmv_rows.h"
+#include "spmv/spmv_ids.h"
+
+/* ----------------------------------------------------------------------------------- parameters */
+
+static const uint32_t sizes[] = {32, 64, 128, 256, 512, 1024},
+                      lane_counts[] = {1, 2, 4, 8, 16, 32, 64, 128},
+                      turn_counts[] = {1, 2, 4, 8, 16, 32},
+                      windows[] = {1, 256, 2048, UINT32_C(1) << 20, UINT32_MAX},
+                      teams[] = {1, 2, 4, 8, 16, 32}, item_counts[] = {3, 5, 7, 8, 9, 11},
+                      block_sides[] = {2, 3, 4};
+
+const wfi_parameter wfi_spmv_parameters[3] = {
+    [WFI_SPMV_LOCAL_X] = {"local_x", 0, 128, 6, sizes, "work-items a work-group"},
+    [WFI_SPMV_LANES] = {"lanes", SPMV_ID_LANES, 4, 8, lane_counts, "work-items that share a row"},
+    [WFI_SPMV_BLOCK] = {"block", SPMV_ID_BLOCK, 2, 3, block_sides, "rows and columns of a block"},
+};
+
+const wfi_parameter wfi_spmv_sliced_parameters[4] = {
+    [WFI_SPMV_SLICED_LOCAL_X] = {"local_x", 0, 128, 6, sizes, "work-items a work-group"},
+    [WFI_SPMV_SLICED_TURNS] = {"turns", WFI_NO_CONSTANT, 16, 6, turn_counts,
+                               "four entries each; longer rows get more lanes"},
+    [WFI_SPMV_SLICED_WINDOW] = {"window", WFI_NO_CONSTANT, 256, 5, windows,
+                                "rows sorted by length together"},
+    [WFI_SPMV_SLICED_TEAM] = {"team", WFI_NO_CONSTANT, 1, 6, teams,
+                              "subgroups that may share a long row"},
+};
+
+const wfi_parameter wfi_spmv_merge_parameters[2] = {
+    {"local_x", 0, 128, 6, sizes, "work-items a work-group"},
+    [WFI_SPMV_MERGE_ITEMS] = {"items", SPMV_ID_ITEMS, 7, 6, item_counts,
+                              "rows and entries a work-item; odd ones meet no bank conflicts"},
+};
+
+const wfi_parameter wfi_spmv_quads_parameters[2] = {
+    {"local_x", 0, 128, 6, sizes, "work-items a work-group"},
+    [WFI_SPMV_QUADS_WINDOW] = {"window", WFI_NO_CONSTANT, 256, 5, windows,
+                               "rows sorted by length together"},
+};
+
+void wfi_spmv_group(const wfi_point *point, uint32_t size[3])
+{
+    size[0] = point->values[WFI_SPMV_LOCAL_X];
+    size[1] = size[2] = 1;
+}
+
+static void append(wfi_pipeline_desc *desc, uint32_t id, uint32_t value)
+{
+    desc->constants[desc->constant_count++] = (wfi_constant){id, value};
+}
+
+void wfi_spmv_strided_constants(const wfi_point *point, wfi_pipeline_desc *desc)
+{
+    append(desc, SPMV_ID_STRIDED, point->problem->spmv.strided);
+}
+
+/* The bins' own lanes replace this one. */
+void wfi_spmv_adaptive_constants(const wfi_point *point, wfi_pipeline_desc *desc)
+{
+    wfi_spmv_strided_constants(point, desc);
+    append(desc, SPMV_ID_LANES, 1);
+}
+
+void wfi_spmv_many_constants(const wfi_point *point, wfi_pipeline_desc *desc)
+{
+    append(desc, SPMV_ID_VECTORS, point->problem->spmv.vectors ? point->problem->spmv.vectors : 1);
+}
+
+static uint64_t real_bytes(const wfi_point *point)
+{
+    return wf_type_size(wfi_spmv_real(point->problem->type));
+}
+
+uint64_t wfi_spmv_lanes_shared(const wfi_point *point)
+{
+    return point->values[WFI_SPMV_LOCAL_X] * real_bytes(point);
+}
+
+uint64_t wfi_spmv_blocked_shared(const wfi_point *point)
+{
+    return wfi_spmv_lanes_shared(point) * point->values[WFI_SPMV_BLOCK];
+}
+
+/* Products and ends of rows a step; an open sum and a flag a work-item; the search. */
+uint64_t wfi_spmv_merge_shared(const wfi_point *point)
+{
+    const uint64_t local = point->values[WFI_SPMV_LOCAL_X];
+    return local * (point->values[WFI_SPMV_MERGE_ITEMS] + UINT64_C(1)) * (real_bytes(point) + 4) +
+           24;
+}
+
+uint64_t wfi_spmv_sliced_shared(const wfi_point *point)
+{
+    return point->values[WFI_SPMV_LOCAL_X] / 4 * real_bytes(point);
+}
+
+uint32_t wfi_spmv_pinned_subgroup(const wfi_point *point)
+{
+    const wf_caps *caps = point->caps;
+    const bool varies = caps->subgroup_min != caps->subgroup_max;
+    return varies && caps->subgroup_size_control ? caps->subgroup_size : 0;
+}
+
+/* ---------------------------------------------------------------------------------- constraints */
+
+static bool power_of_two(uint32_t n)
+{
+    return n > 0 && (n & (n - 1)) == 0;
+}
+
+static bool lanes_power_of_two(const wfi_point *point)
+{
+    return power_of_two(point->values[WFI_SPMV_LANES]);
+}
+
+static bool lanes_divide_group(const wfi_point *point)
+{
+    return point->values[WFI_SPMV_LOCAL_X] % point->values[WFI_SPMV_LANES] == 0;
+}
+
+static bool lanes_in_subgroup(const wfi_point *point)
+{
+    const uint32_t pinned = wfi_spmv_pinned_subgroup(point);
+    return point->values[WFI_SPMV_LANES] <= (pinned ? pinned : point->caps->subgroup_min);
+}
+
+static bool group_of_whole_subgroups(const wfi_point *point)
+{
+    const uint32_t pinned = wfi_spmv_pinned_subgroup(point);
+    return point->values[WFI_SPMV_LOCAL_X] % (pinned ? pinned : point->caps->subgroup_max) == 0;
+}
+
+static bool local_power_of_two(const wfi_point *point)
+{
+    return power_of_two(point->values[WFI_SPMV_LOCAL_X]);
+}
+
+static bool subgroup_known(const wfi_point *point)
+{
+    const wf_caps *caps = point->caps;
+    const bool known = wfi_spmv_pinned_subgroup(point) || caps->subgroup_min == caps->subgroup_max;
+    return known && caps->subgroup_size >= 4 && caps->subgroup_size <= 128;
+}
+
+static bool turns_fit_their_field(const wfi_point *point)
+{
+    const uint32_t turns = point->values[WFI_SPMV_SLICED_TURNS];
+    return turns > 0 && turns <= 2048;
+}
+
+static bool window_positive(const wfi_point *point)
+{
+    return point->values[WFI_SPMV_SLICED_WINDOW] > 0;
+}
+
+static bool quads_window_positive(const wfi_point *point)
+{
+    return point->values[WFI_SPMV_QUADS_WINDOW] > 0;
+}
+
+static bool row_fits_texels(const wfi_point *point)
+{
+    const uint64_t texels = point->problem->type == WF_TYPE_F64 ? 2 : 1;
+    return (point->problem->spmv.longest_row + UINT64_C(3)) / 4 * texels <=
+           point->caps->max_texel_elements;
+}
+
+static bool team_in_group(const wfi_point *point)
+{
+    const uint32_t team = point->values[WFI_SPMV_SLICED_TEAM];
+    return power_of_two(team) &&
+           team <= point->values[WFI_SPMV_SLICED_LOCAL_X] / point->caps->subgroup_size;
+}
+
+static bool one_vector(const wfi_point *point)
+{
+    return !point->problem->spmv.strided;
+}
+
+static bool x_fits_texels(const wfi_point *point)
+{
+    return point->problem->spmv.columns <= point->caps->max_texel_elements;
+}
+
+static bool vectors_in_group(const wfi_point *point)
+{
+    const uint32_t vectors = point->problem->spmv.vectors;
+    return (vectors ? vectors : 1) * (uint64_t)point->values[WFI_SPMV_LANES] <=
+           point->values[WFI_SPMV_LOCAL_X];
+}
+
+static bool items_positive(const wfi_point *point)
+{
+    return point->values[WFI_SPMV_MERGE_ITEMS] > 0 && point->values[WFI_SPMV_MERGE_ITEMS] <= 64;
+}
+
+static bool block_side_known(const wfi_point *point)
+{
+    return point->values[WFI_SPMV_BLOCK] >= 2 && point->values[WFI_SPMV_BLOCK] <= 8;
+}
+
+const wfi_constraint wfi_spmv_lanes_constraints[4] = {
+    {"lanes must be a power of two, since the sum halves its distance", lanes_power_of_two},
+    {"local_x must be a multiple of lanes, since rows are not split over work-groups",
+     lanes_divide_group},
+    {"lanes must fit the smallest subgroup, since shuffles do not leave it", lanes_in_subgroup},
+    {"local_x must be a multiple of the subgroup, since rows are counted by subgroup",
+     group_of_whole_subgroups},
+};
+
+const wfi_constraint wfi_spmv_texel_constraints[4] = {
+    {"lanes must be a power of two, since the sum halves its distance", lanes_power_of_two},
+    {"local_x must be a multiple of lanes, since rows are not split over work-groups",
+     lanes_divide_group},
+    {"x must fit a texel buffer of the device", x_fits_texels},
+    {"it multiplies one vector without strides", one_vector},
+};
+
+const wfi_constraint wfi_spmv_quads_constraints[3] = {
+    {"the longest row must fit a texel buffer of the device", row_fits_texels},
+    {"window must be at least one row", quads_window_positive},
+    {"it multiplies one vector without strides", one_vector},
+};
+
+const wfi_constraint wfi_spmv_blocked_constraints[3] = {
+    {"lanes must be a power of two, since the sum halves its distance", lanes_power_of_two},
+    {"local_x must be a multiple of lanes, since rows are not split over work-groups",
+     lanes_divide_group},
+    {"block must be 2 to 8", block_side_known},
+};
+
+const wfi_constraint wfi_spmv_many_constraints[2] = {
+    {"lanes must be a power of two, since the sum halves its distance", lanes_power_of_two},
+    {"lanes times the right-hand sides must fit local_x, since a row stays in a work-group",
+     vectors_in_group},
+};
+
+const wfi_constraint wfi_spmv_merge_constraints[3] = {
+    {"local_x must be a power of two, since the scan doubles its distance", local_power_of_two},
+    {"items must be 1 to 64", items_positive},
+    {"it multiplies one vector without strides", one_vector},
+};
+
+const wfi_constraint wfi_spmv_adaptive_constraints[1] = {
+    {"local_x must be a power of two, since lanes halve it", local_power_of_two},
+};
+
+const wfi_constraint wfi_spmv_sliced_constraints[6] = {
+    {"the subgroup size must be one of 4 to 128 and known, since slices are made for it",
+     subgroup_known},
+    {"local_x must be a multiple of the subgroup, since slices are counted by subgroup",
+     group_of_whole_subgroups},
+    {"turns must be 1 to 2048, since they are counted in 12 bits", turns_fit_their_field},
+    {"window must be at least one row", window_positive},
+    {"team must be a power of two and fit local_x, since a team stays in a work-group",
+     team_in_group},
+    {"it multiplies one vector without strides", one_vector},
+};
