@@ -88,6 +88,11 @@ double test_random_uniform(test_random *random)
     return (double)(test_random_bits(random) >> 11) * 0x1p-52 - 1.0;
 }
 
+bool test_has_type(const wf_device *device, wf_type type)
+{
+    return type != WF_TYPE_F64 || wf_device_caps(device)->f64;
+}
+
 void test_poison(wf_buffer *buffer)
 {
     assert_int_equal(wf_buffer_fill(buffer, 0, wf_buffer_size(buffer), UINT32_MAX), WF_SUCCESS);

@@ -28,6 +28,9 @@ uint64_t test_random_bits(test_random *random);
 uint32_t test_random_below(test_random *random, uint32_t bound);
 double test_random_uniform(test_random *random); /* in [-1, 1) */
 
+/* Whether the device computes in the type: of F32 and F64, and those kept packed. */
+bool test_has_type(const wf_device *device, wf_type type);
+
 /* Fills a buffer with NaN bit patterns (all bits set). */
 void test_poison(wf_buffer *buffer);
 

@@ -18,31 +18,19 @@ typedef struct verdict {
     double occupancy; /* of 1; 1 where too little is published */
 } verdict;
 
-static uint32_t statistic(const wfi_pipeline *pipeline, const char *name)
-{
-    for (uint32_t i = 0; i < pipeline->statistic_count; i++)
-        if (strcmp(pipeline->statistics[i].name, name) == 0)
-            return (uint32_t)pipeline->statistics[i].value;
-    return 0;
-}
-
 static verdict look_at(wf_device *device, const wfi_point *point)
 {
     verdict v = {.occupancy = 1};
     wfi_pipeline_desc desc;
     wfi_pipeline pipeline = {0};
+    wf_kernel_info kernel;
     wf_occupancy occupancy;
     wfi_point_pipeline(point, &desc);
     if (wfi_pipeline_create(device, &desc, &pipeline) != WF_SUCCESS)
         return v;
-    wf_kernel_info kernel = {.groups = 1u << 16,
-                             .subgroup_size = pipeline.subgroup_size ? pipeline.subgroup_size
-                                                                     : device->caps.subgroup_size,
-                             .registers = statistic(&pipeline, "VGPRs")};
-    memcpy(kernel.group_size, pipeline.group_size, sizeof kernel.group_size);
-    kernel.shared_bytes = point->variant->shared_bytes ? point->variant->shared_bytes(point) : 0;
+    wfi_describe_pipeline(point, &pipeline, UINT64_C(1) << 16, &kernel);
     v.built = true;
-    v.spilled = statistic(&pipeline, "Spilled VGPRs");
+    v.spilled = kernel.spilled;
     if (wf_kernel_occupancy(&device->caps, &kernel, &occupancy) == WF_SUCCESS)
         v.occupancy = occupancy.fraction;
     wfi_pipeline_destroy(device, &pipeline);

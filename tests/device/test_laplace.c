@@ -113,11 +113,6 @@ static void assert_solved(const grid *g, const wf_laplace_result *result)
                  sqrt(squares), bound, (unsigned long long)test_seed());
 }
 
-static bool has_type(wf_device *device, wf_type type)
-{
-    return type == WF_TYPE_F32 || wf_device_caps(device)->f64;
-}
-
 /* What the device's own residual may be off: gamma_8 of the type of |neighbours| + 4 |u| a cell, and
  * of u at most 12 MODES; twice, since u is not exact either. */
 static double residual_rounding(const grid *g)
@@ -133,7 +128,7 @@ static void agrees_with_exact_solutions(void **state)
     for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++)
         for (int type = WF_TYPE_F32; type <= WF_TYPE_F64; type++)
             for (int method = WF_LAPLACE_SOR; method <= WF_LAPLACE_JACOBI; method++) {
-                if (!has_type(*state, (wf_type)type))
+                if (!test_has_type(*state, (wf_type)type))
                     continue;
                 grid g;
                 make_grid(&g, sizes[n][0], sizes[n][1], (wf_type)type, &random);
@@ -330,7 +325,7 @@ static void refuses_what_it_cannot_do(void **state)
     bad.type = WF_TYPE_F16;
     refuses(*state, &bad, u, &result, WF_ERROR_UNSUPPORTED);
     bad.type = WF_TYPE_F64;
-    if (!has_type(*state, WF_TYPE_F64))
+    if (!test_has_type(*state, WF_TYPE_F64))
         refuses(*state, &bad, u, &result, WF_ERROR_UNSUPPORTED);
     u[3] = NAN;
     refuses(*state, &good, u, &result, WF_ERROR_INVALID_ARGUMENT);

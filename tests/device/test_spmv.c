@@ -21,11 +21,6 @@ static void make_system(sparse_system *s, wf_device *device, wf_type type, uint3
     test_sparse_make(s, device, &options, rows, columns, lengths, random);
 }
 
-static bool has_type(const wf_device *device, wf_type type)
-{
-    return type != WF_TYPE_F64 || wf_device_caps(device)->f64;
-}
-
 /* Row lengths around the subgroup's size, none, and one long row. */
 static void adversarial_rows_at_every_point(void **state)
 {
@@ -37,7 +32,7 @@ static void adversarial_rows_at_every_point(void **state)
     uint32_t points = 0;
     for (int type = WF_TYPE_F32; type <= WF_TYPE_F16; type++) {
         sparse_system s;
-        if (!has_type(*state, (wf_type)type))
+        if (!test_has_type(*state, (wf_type)type))
             continue;
         make_system(&s, *state, (wf_type)type, rows, 1013, lengths, &random);
         points += test_sparse_each_point(&s, RANDOM_POINTS, type == WF_TYPE_F32, &random);
@@ -97,7 +92,7 @@ static void huge_rows_give_the_same_bits(void **state)
         for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
             const wf_tuning tuning = {.size = sizeof tuning, .variant = variants[v]};
             sparse_system s;
-            if (!has_type(*state, (wf_type)type))
+            if (!test_has_type(*state, (wf_type)type))
                 continue;
             if (variants[v] && strcmp(variants[v], "merge") == 0 &&
                 wf_device_caps(*state)->max_storage_buffers < 5)

@@ -24,18 +24,13 @@ static void make(sparse_system *s, wf_device *device, const sparse_options *opti
     test_sparse_make(s, device, options, ROWS, COLUMNS, lengths, random);
 }
 
-static bool has_type(const wf_device *device, wf_type type)
-{
-    return type != WF_TYPE_F64 || wf_device_caps(device)->f64;
-}
-
 static void scales_and_adds_in_every_variant(void **state)
 {
     test_random random = {test_seed()};
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
         const sparse_options options = {.type = types[t], .alpha = -1.7, .beta = 0.3};
         sparse_system s;
-        if (!has_type(*state, types[t]))
+        if (!test_has_type(*state, types[t]))
             continue;
         make(&s, *state, &options, &random);
         assert_true(test_sparse_each_point(&s, 0, false, &random) >= 4);
@@ -49,7 +44,7 @@ static void transposes_in_every_variant(void **state)
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
         const sparse_options options = {.type = types[t], .transpose = true};
         sparse_system s;
-        if (!has_type(*state, types[t]))
+        if (!test_has_type(*state, types[t]))
             continue;
         make(&s, *state, &options, &random);
         assert_true(test_sparse_each_point(&s, 0, false, &random) >= 4);
@@ -64,7 +59,7 @@ static void multiplies_many_vectors(void **state)
     test_random random = {test_seed()};
     for (size_t n = 0; n < sizeof shapes / sizeof *shapes; n++) {
         const sparse_options options = {.type = n == 2 ? WF_TYPE_F16
-                                                : n == 4 && has_type(*state, WF_TYPE_F64)
+                                                : n == 4 && test_has_type(*state, WF_TYPE_F64)
                                                     ? WF_TYPE_F64
                                                     : WF_TYPE_F32,
                                         .vectors = shapes[n][0],
@@ -129,7 +124,7 @@ static void updates_values(void **state)
             const sparse_options options = {
                 .type = types[t], .updatable = true, .transpose = v == 2 || t == 2};
             sparse_system s;
-            if (!has_type(*state, types[t]))
+            if (!test_has_type(*state, types[t]))
                 continue;
             make(&s, *state, &options, &random);
             takes_new_values(&s, variants[v], &random);

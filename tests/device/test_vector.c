@@ -87,6 +87,36 @@ static double worst_error(const trial *t, const vector *x, const vector *y, cons
     return fabs(at(out, 1) - a * sum) / (gamma * fabs(a) * size);
 }
 
+/* A dot product to the second scalar, else y by the quotient of the third and the first. */
+static wf_vector_params params_of(const trial *t, wf_type type, const wf_tuning *tuning)
+{
+    wf_vector_params params = {.size = sizeof params,
+                               .operation = t->operation,
+                               .count = t->count,
+                               .type = type,
+                               .alpha = -0.75,
+                               .tuning = tuning};
+    if (t->operation == WF_VECTOR_DOT)
+        params.result = 1;
+    else {
+        params.numerator = 3;
+        params.denominator = 1;
+    }
+    return params;
+}
+
+/* What the plan needs of a workspace, poisoned; NULL: nothing. */
+static wf_buffer *make_workspace(wf_device *device, const wf_plan *plan)
+{
+    const uint64_t bytes = wf_plan_workspace(plan);
+    wf_buffer *workspace = NULL;
+    if (bytes == 0)
+        return NULL;
+    assert_int_equal(wf_buffer_create(device, bytes, WF_MEMORY_DEVICE, &workspace), WF_SUCCESS);
+    test_poison(workspace);
+    return workspace;
+}
+
 static void try_point(void *user, const wfi_point *point)
 {
     trial *t = user;
@@ -95,37 +125,20 @@ static void try_point(void *user, const wfi_point *point)
     const wf_tuning tuning = test_point_tuning(point, constants);
     const wf_type type = point->problem->type;
     const bool dot = t->operation == WF_VECTOR_DOT;
-    wf_vector_params params = {.size = sizeof params,
-                               .operation = t->operation,
-                               .count = t->count,
-                               .type = type,
-                               .alpha = -0.75,
-                               .tuning = &tuning};
-    if (dot)
-        params.result = 1;
-    else {
-        params.numerator = 3;
-        params.denominator = 1;
-    }
+    const wf_vector_params params = params_of(t, type, &tuning);
     vector x = make_vector(type, t->count, t->random), y = make_vector(type, t->count, t->random);
     vector scalars = make_vector(type, 3, t->random);
     const double a = dot ? params.alpha : params.alpha * at(&scalars, 2) / at(&scalars, 0);
     wf_buffer *buffers[3] = {upload(t->device, &x), upload(t->device, &y),
                              upload(t->device, &scalars)};
-    wf_buffer *workspace = NULL;
     wf_plan *plan = NULL;
     test_point_text(point, text, sizeof text);
     assert_int_equal(wf_vector_plan(t->device, &params, &plan), WF_SUCCESS);
-    wf_bindings bindings = {
+    wf_buffer *workspace = make_workspace(t->device, plan);
+    const wf_bindings bindings = {
         .size = sizeof bindings,
-        .items = {{.buffer = buffers[0]}, {.buffer = buffers[1]}, {.buffer = buffers[2]}}};
-    if (wf_plan_workspace(plan)) {
-        assert_int_equal(
-            wf_buffer_create(t->device, wf_plan_workspace(plan), WF_MEMORY_DEVICE, &workspace),
-            WF_SUCCESS);
-        test_poison(workspace);
-        bindings.workspace.buffer = workspace;
-    }
+        .items = {{.buffer = buffers[0]}, {.buffer = buffers[1]}, {.buffer = buffers[2]}},
+        .workspace = {.buffer = workspace}};
     assert_int_equal(wf_plan_run(plan, &bindings), WF_SUCCESS);
     vector out = make_vector(type, dot ? 3 : t->count, t->random);
     vector again = make_vector(type, dot ? 3 : t->count, t->random);

@@ -66,8 +66,9 @@ int test_file_count(void)
     return count;
 }
 
-void test_files_remove(void)
+int test_files_remove(void **state)
 {
+    (void)state;
     DIR *list = *folder ? opendir(folder) : NULL;
     char path[512];
     for (struct dirent *item; list && (item = readdir(list));)
@@ -76,4 +77,5 @@ void test_files_remove(void)
     if (list)
         closedir(list);
     rmdir(folder);
+    return 0;
 }

@@ -13,7 +13,7 @@ const char *test_path(const char *name);
 char *test_read(const char *path, size_t *bytes);
 /* How many files the folder has. */
 int test_file_count(void);
-/* Removes the folder. */
-void test_files_remove(void);
+/* Removes the folder; a teardown of cmocka's. */
+int test_files_remove(void **state);
 
 #endif

@@ -273,13 +273,6 @@ static void results_are_written_and_checked(void **state)
     free(text);
 }
 
-static int remove_files(void **state)
-{
-    (void)state;
-    test_files_remove();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -292,5 +285,5 @@ int main(void)
         cmocka_unit_test(unwritable_places_are_refused),
         cmocka_unit_test(results_are_written_and_checked),
     };
-    return cmocka_run_group_tests(tests, NULL, remove_files);
+    return cmocka_run_group_tests(tests, NULL, test_files_remove);
 }

@@ -211,13 +211,6 @@ static void survives_damage(void **state)
     assert_true(accepted < 2000);
 }
 
-static int remove_files(void **state)
-{
-    (void)state;
-    test_files_remove();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -229,5 +222,5 @@ int main(void)
         cmocka_unit_test(reads_gzip_by_content),
         cmocka_unit_test(survives_damage),
     };
-    return cmocka_run_group_tests(tests, NULL, remove_files);
+    return cmocka_run_group_tests(tests, NULL, test_files_remove);
 }

@@ -161,18 +161,11 @@ static void every_malformed_file_is_refused(void **state)
     assert_true(refused > 50);
 }
 
-static int remove_files(void **state)
-{
-    (void)state;
-    test_files_remove();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_listed_file_reads),
         cmocka_unit_test(every_malformed_file_is_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, remove_files);
+    return cmocka_run_group_tests(tests, NULL, test_files_remove);
 }
