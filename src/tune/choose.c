@@ -58,12 +58,6 @@ static bool usable(const query *q, const wfi_named_point *row, wfi_point *point)
     return true;
 }
 
-/* Rows of other shaders than these are for the search to begin with. */
-static bool is_of_these_sources(const wfi_tuning_entry *entry)
-{
-    return entry->sources == 0 || entry->sources == wfi_sources_hash(entry->key.family);
-}
-
 /* The nearest entry whose best point can be used here. */
 static bool nearest(const query *q, const wfi_tuning_data *data, bool current, wfi_point *point)
 {
@@ -72,7 +66,8 @@ static bool nearest(const query *q, const wfi_tuning_data *data, bool current, w
         const wfi_tuning_entry *entry = &data->entries[i];
         const int distance = wfi_key_distance(&q->key, &entry->key);
         if (distance < 0 || (least >= 0 && distance >= least) || entry->best_count == 0 ||
-            !(current ? wfi_entry_is_current(q->device, entry) : is_of_these_sources(entry)))
+            !(current ? wfi_entry_is_current(q->device, entry)
+                      : wfi_entry_is_of_these_sources(entry)))
             continue;
         if (usable(q, &entry->best[0], point))
             least = distance;

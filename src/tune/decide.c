@@ -210,7 +210,7 @@ wf_result wfi_search_compare(wfi_search *s, const wf_tuning *tunings, uint32_t c
             enter_rival(s, &tunings[i], &candidates[i], final, &places[i], &infos[i]);
         if (entered != WF_SUCCESS)
             places[i] = UINT32_MAX;
-        if (entered == WF_ERROR_DEVICE_LOST)
+        if (entered == WF_ERROR_DEVICE_LOST || entered == WF_ERROR_CANCELLED)
             result = entered;
     }
     if (result == WF_SUCCESS && final->count)

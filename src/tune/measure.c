@@ -15,6 +15,7 @@
 #define PROMISING 1.3
 #define RUNGS 4
 #define MOST_UNITS 4096
+#define KEEP_SECONDS 0.5 /* what is learned in so long a time may be lost with the process */
 
 static void note_bad(wfi_search *s, const wfi_candidate *candidate, const char *reason)
 {
@@ -110,8 +111,10 @@ bool wfi_search_measure(wfi_search *s, wfi_candidate *candidate, uint32_t rung)
     wfi_journal_note(&s->journal, &s->entry, &candidate->named);
     const wf_result result = try_candidate(s, candidate, rung, &right);
     wfi_journal_note(&s->journal, NULL, NULL);
-    if (result == WF_ERROR_CANCELLED) /* says nothing of the point */
+    if (result == WF_ERROR_CANCELLED) { /* says nothing of the point */
+        s->cancelled = true;
         return false;
+    }
     if (!wfi_entry_is_tried(&s->entry, candidate->hash))
         (*(candidate->spills ? &s->result->spilling : &s->result->measured))++;
     wfi_entry_add_tried(&s->entry, candidate->hash);
@@ -164,7 +167,7 @@ void wfi_search_halve(wfi_search *s, wfi_pool *pool)
             join_elite(s, c);
             if (c->seconds < s->elite[0].seconds * PROMISING)
                 pool->items[left++] = *c;
-            if (wfi_host_seconds() - s->kept_at > 2)
+            if (wfi_host_seconds() - s->kept_at > KEEP_SECONDS)
                 wfi_search_keep(s);
         }
         qsort(pool->items, left, sizeof *pool->items, compare);

@@ -4,7 +4,8 @@
 
 #include "tune/search.h"
 
-#define DRAWS 64 /* attempts to find a point two values away */
+#define DRAWS 64          /* attempts to find a point two values away */
+#define LOOK_POINTS 65536 /* listed before it is asked again whether to go on */
 
 static uint32_t random_below(wfi_search *s, uint32_t bound)
 {
@@ -47,6 +48,8 @@ static wfi_point empty_point(const wfi_search *s)
 
 static bool is_known_bad(const wfi_search *s, const wfi_point *point)
 {
+    if (s->entry.bad_count == 0)
+        return false;
     const wfi_named_point named = wfi_point_named(point);
     return wfi_entry_is_bad(&s->entry, &named);
 }
@@ -177,7 +180,6 @@ static bool next_values(const wfi_variant *variant, uint32_t *at)
  * 1985). */
 static void draw(wfi_search *s, const wfi_point *point, uint64_t n, uint32_t most, wfi_pool *pool)
 {
-    const wfi_candidate candidate = {.point = *point};
     if (n < most) {
         if (pool->count == pool->room) {
             const uint32_t room = pool->room ? pool->room * 2 : 256;
@@ -187,20 +189,20 @@ static void draw(wfi_search *s, const wfi_point *point, uint64_t n, uint32_t mos
             pool->items = items;
             pool->room = room;
         }
-        pool->items[pool->count++] = candidate;
+        pool->items[pool->count++] = (wfi_candidate){.point = *point};
         return;
     }
     const uint32_t bound = n < UINT32_MAX ? (uint32_t)n + 1 : UINT32_MAX;
     const uint32_t at = random_below(s, bound);
     if (at < pool->count)
-        pool->items[at] = candidate;
+        pool->items[at] = (wfi_candidate){.point = *point};
 }
 
 uint64_t wfi_points_all(wfi_search *s, uint32_t most, wfi_pool *pool)
 {
     const wfi_family *family = wfi_family_get(s->trial.problem.family);
-    uint64_t legal = 0;
-    for (uint32_t v = 0; v < family->variant_count; v++) {
+    uint64_t legal = 0, listed = 0;
+    for (uint32_t v = 0; v < family->variant_count && !s->cancelled; v++) {
         uint32_t at[WF_MAX_PARAMETERS] = {0};
         wfi_point point = empty_point(s);
         point.variant = &family->variants[v];
@@ -208,13 +210,15 @@ uint64_t wfi_points_all(wfi_search *s, uint32_t most, wfi_pool *pool)
         if (point.variant->fit(&point) < 0)
             continue;
         do {
-            wfi_point_defaults(&point);
             for (uint32_t p = 0; p < point.variant->parameter_count; p++)
                 if (point.variant->parameters[p].candidate_count)
                     point.values[p] = point.variant->parameters[p].candidates[at[p]];
             if (wfi_point_legal(&point, NULL) && !is_known_bad(s, &point))
                 draw(s, &point, legal++, most, pool);
-        } while (next_values(point.variant, at));
+            if (++listed % LOOK_POINTS == 0)
+                s->cancelled = !wfi_search_report(s, "listing", NULL) ||
+                               wfi_device_goes_on(s->device) != WF_SUCCESS;
+        } while (!s->cancelled && next_values(point.variant, at));
     }
     for (uint32_t i = 0; i < pool->count; i++) {
         wfi_candidate *c = &pool->items[i];

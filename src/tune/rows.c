@@ -5,7 +5,8 @@
 #include "core/params.h"
 #include "tune/store.h"
 
-static void fill_row(const wfi_tuning_entry *entry, bool current, wf_tuning_row *row)
+static void fill_row(const wfi_tuning_entry *entry, uint32_t level, bool current,
+                     wf_tuning_row *row)
 {
     const wfi_named_point *best = &entry->best[0];
     *row = (wf_tuning_row){
@@ -16,6 +17,7 @@ static void fill_row(const wfi_tuning_entry *entry, bool current, wf_tuning_row 
         .bad = entry->bad_count,
         .finished = entry->finished,
         .current = current,
+        .level = level,
     };
     memcpy(row->problem, entry->problem, sizeof row->problem);
     if (entry->best_count == 0)
@@ -40,9 +42,33 @@ wf_result wf_tuning_row_get(wf_device *device, uint32_t index, wf_tuning_row *ro
     const struct wfi_tuning *tuning = wfi_tuning_of(device);
     if (tuning && index < tuning->own.entry_count) {
         const wfi_tuning_entry *entry = &tuning->own.entries[index];
-        fill_row(entry, wfi_entry_is_current(device, entry), &local);
+        fill_row(entry, WF_TUNING_MEASURED, wfi_entry_is_current(device, entry), &local);
         if (wfi_params_write(row, &local, sizeof local))
             result = WF_SUCCESS;
+    }
+    pthread_mutex_unlock(&device->tuning_lock);
+    return result;
+}
+
+wf_result wf_tuning_shipped_get(wf_device *device, uint32_t index, wf_tuning_row *row)
+{
+    static const uint32_t levels[] = {WF_TUNING_DEVICE_ROWS, WF_TUNING_ARCHITECTURE_ROWS};
+    wf_result result = WF_ERROR_INVALID_ARGUMENT;
+    wf_tuning_row local;
+    if (!device || !row)
+        return result;
+    pthread_mutex_lock(&device->tuning_lock);
+    const struct wfi_tuning *tuning = wfi_tuning_of(device);
+    for (int i = 0; tuning && i < 2; i++) {
+        const wfi_tuning_data *data = &tuning->shipped[i];
+        if (index < data->entry_count) {
+            const wfi_tuning_entry *entry = &data->entries[index];
+            fill_row(entry, levels[i], wfi_entry_is_of_these_sources(entry), &local);
+            if (wfi_params_write(row, &local, sizeof local))
+                result = WF_SUCCESS;
+            break;
+        }
+        index -= data->entry_count;
     }
     pthread_mutex_unlock(&device->tuning_lock);
     return result;

@@ -132,7 +132,7 @@ static wf_result begin(wfi_search *s)
     s->incumbent.point = choice.point;
     s->incumbent.named = wfi_point_named(&choice.point);
     s->incumbent.hash = wfi_named_point_hash(&s->incumbent.named);
-    s->result->before.chosen_by = choice.chosen_by;
+    s->result->before = wfi_describe_choice(&choice);
     return WF_SUCCESS;
 }
 
@@ -167,7 +167,12 @@ static void walk_around(wfi_search *s)
 static void walk_all(wfi_search *s)
 {
     wfi_pool pool = {0}, slice;
+    const double begun = wfi_host_seconds();
     s->result->legal = wfi_points_all(s, MOST_POINTS, &pool);
+    /* Millions of points take seconds to list, which the budget of measuring them does not pay. */
+    const double listing = wfi_host_seconds() - begun;
+    s->measure_until += listing;
+    s->decide_until += listing;
     const bool all = s->result->legal <= MOST_POINTS;
     uint32_t done = 0;
     while (done < pool.count && wfi_search_goes_on(s)) {
@@ -180,6 +185,20 @@ static void walk_all(wfi_search *s)
     }
     s->entry.finished = all && done == pool.count && wfi_search_goes_on(s);
     wfi_pool_free(&pool);
+}
+
+/* The best so far of a search that was cut short before its decision. */
+static void tell_best_so_far(wfi_search *s)
+{
+    const wfi_candidate *best = &s->elite[0];
+    if (s->elite_count == 0 || s->result->best_us > 0)
+        return;
+    s->result->best = wfi_describe_choice(&(wfi_choice){best->point, "tuned"});
+    s->result->best_us = best->seconds * 1e6;
+    s->result->spread = best->spread;
+    for (uint32_t i = 0; i < s->elite_count; i++)
+        if (s->elite[i].hash == s->incumbent.hash)
+            s->result->before_us = s->elite[i].seconds * 1e6;
 }
 
 static wf_result run(wfi_search *s)
@@ -199,8 +218,10 @@ static wf_result run(wfi_search *s)
         result = wfi_search_decide(s);
     if (result == WF_SUCCESS && s->elite_count && !s->cancelled)
         wfi_search_keep(s);
-    if (s->cancelled)
+    if (s->cancelled || result == WF_ERROR_CANCELLED) {
+        tell_best_so_far(s);
         return WF_ERROR_CANCELLED;
+    }
     if (result == WF_SUCCESS && !(s->result->best_us > 0))
         result = wfi_fail(&s->device->log, WF_ERROR_UNSUPPORTED,
                           "%s: no point gave a right result in the time allowed", s->entry.problem);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/file.h"
@@ -165,6 +166,11 @@ uint64_t wfi_sources_hash(wf_family family)
     return hashes[family];
 }
 
+bool wfi_entry_is_of_these_sources(const wfi_tuning_entry *entry)
+{
+    return entry->sources == 0 || entry->sources == wfi_sources_hash(entry->key.family);
+}
+
 bool wfi_entry_is_current(wf_device *device, const wfi_tuning_entry *entry)
 {
     return entry->driver_id == device->caps.driver_id &&
@@ -218,11 +224,22 @@ static bool apply(wfi_tuning_data *data, const change *c)
     return true;
 }
 
+/* Whether its owner wants the file to stay as it is: a rename would replace it all the same. */
+static bool is_write_protected(const char *path)
+{
+    struct stat there;
+    return stat(path, &there) == 0 && !(there.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH));
+}
+
 /* Reads the file again, since other processes may have written it, and makes the change. */
 static bool change_file(struct wfi_tuning *tuning, const change *c, char error[512])
 {
     wfi_tuning_data data;
     char why[192];
+    if (is_write_protected(tuning->path)) {
+        snprintf(error, 512, "%s: it is write-protected; it is left as it is", tuning->path);
+        return false;
+    }
     if (!c->put && c->family == WF_FAMILY_COUNT) {
         if (unlink(tuning->path) == 0 || errno == ENOENT)
             return true;

@@ -6,7 +6,6 @@
 #include "core/device.h"
 #include "tune/tuning_data.h"
 
-/* Levels of the data, most trusted first; bits of wf_tuning.skip_levels. */
 struct wfi_tuning {
     bool searching;
     char *path;                 /* of the user's file; NULL: nowhere */
@@ -27,6 +26,9 @@ uint64_t wfi_shaders_hash(struct wfi_tuning *tuning, wf_family family, wf_type t
 /* Hash of the family's GLSL without comments and white space, as rows that ship name it: another
  * compiler's modules would differ. */
 uint64_t wfi_sources_hash(wf_family family);
+
+/* Whether the entry, one that ships, was made with these shaders: others only begin a search. */
+bool wfi_entry_is_of_these_sources(const wfi_tuning_entry *entry);
 
 /* Whether the entry was measured with this driver and these shaders. */
 bool wfi_entry_is_current(wf_device *device, const wfi_tuning_entry *entry);

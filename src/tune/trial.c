@@ -152,6 +152,8 @@ static wf_result verify_plan(wfi_runner *runner, wf_check *check)
     for (uint32_t i = 0; i < trial->binding_count && result == WF_SUCCESS; i++)
         if (trial->buffers[i] && (trial->specs[i].access & WFI_WRITES))
             result = wf_buffer_read(trial->buffers[i], 0, trial->host[i], trial->specs[i].bytes);
+    if (result == WF_SUCCESS)
+        result = wfi_device_goes_on(trial->device);
     return result == WF_SUCCESS ? check_outputs(trial, check) : result;
 }
 
@@ -167,6 +169,8 @@ static wf_result verify_himeno(wfi_runner *runner, wf_check *check)
     if (result == WF_SUCCESS)
         result = wf_himeno_read(runner->himeno, trial->p);
     if (result == WF_SUCCESS)
+        result = wfi_device_goes_on(trial->device);
+    if (result == WF_SUCCESS)
         result = wf_himeno_check(trial->params.himeno, NULL, CHECK_ITERATIONS, trial->p, gosa,
                                  CHECK_CELLS, trial->params.seed, check, &gosa_error);
     if (result == WF_SUCCESS && gosa_error > check->error_over_bound)
@@ -177,8 +181,9 @@ static wf_result verify_himeno(wfi_runner *runner, wf_check *check)
 wf_result wfi_runner_verify(wfi_runner *runner, bool *right)
 {
     wf_check check = {0};
-    const wf_result result =
-        runner->himeno ? verify_himeno(runner, &check) : verify_plan(runner, &check);
+    wf_result result = wfi_device_goes_on(runner->trial->device);
+    if (result == WF_SUCCESS)
+        result = runner->himeno ? verify_himeno(runner, &check) : verify_plan(runner, &check);
     *right = result == WF_SUCCESS && check.error_over_bound <= 1;
     return result;
 }
@@ -206,8 +211,11 @@ static wf_result record_repeated(void *user, VkCommandBuffer command_buffer)
 wf_result wfi_runner_time(wfi_runner *runner, uint32_t count, double *seconds)
 {
     bool gpu_clock;
-    wf_result result;
     const uint32_t executions = count * runner->unit;
+    wf_result result = wfi_device_goes_on(runner->trial->device);
+    *seconds = 0;
+    if (result != WF_SUCCESS)
+        return result;
     if (runner->himeno) {
         float gosa;
         result = wf_himeno_run(runner->himeno, executions, &gosa, seconds, &gpu_clock);
@@ -304,8 +312,11 @@ wf_result wfi_trial_open(wf_device *device, const wf_tune_params *params, wfi_tr
     wf_result result = read_problem(params, out);
     if (result == WF_SUCCESS)
         result = describe(out);
-    for (uint32_t i = 0; i < out->binding_count && result == WF_SUCCESS; i++)
-        result = make_buffer(out, i);
+    for (uint32_t i = 0; i < out->binding_count && result == WF_SUCCESS; i++) {
+        result = wfi_device_goes_on(device);
+        if (result == WF_SUCCESS)
+            result = make_buffer(out, i);
+    }
     if (result == WF_SUCCESS && params->himeno) {
         const wf_himeno_params *h = &out->himeno;
         out->p = malloc((size_t)h->ni * h->nj * h->nk * sizeof(float));

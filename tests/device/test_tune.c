@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -235,11 +236,113 @@ static void a_stopped_search_keeps_and_resumes(void **state)
     wf_device *device = open_device();
     assert_int_equal(tune(device, &m, 60, &w, &result), WF_ERROR_CANCELLED);
     assert_int_equal(result.measured, 3);
-    assert_true(result.kept);
+    assert_true(result.kept && result.best_us > 0);
+    assert_string_equal(result.best.chosen_by, "tuned");
+    assert_non_null(result.before.variant);
     wf_device_destroy(&device);
     device = open_device();
     assert_int_equal(only_entry(device)->tried_count, 3);
     assert_string_equal(chosen(device, &m.params, NULL).chosen_by, "tuned");
+    wf_device_destroy(&device);
+}
+
+/* An application that asks to stop while a point is tried: the point is left as if never begun. */
+static uint32_t tried, allowed = UINT32_MAX;
+
+static bool enough(void *user)
+{
+    (void)user;
+    return tried > allowed;
+}
+
+static bool count_points(void *user, const wf_tune_progress *progress)
+{
+    (void)user;
+    tried += *progress->trying != '\0';
+    return true;
+}
+
+static void a_search_stops_between_submissions(void **state)
+{
+    (void)state;
+    matrix m;
+    wf_device_params params = {
+        .size = sizeof params, .log = keep_log, .cache_directory = directory, .cancelled = enough};
+    wf_tune_params search = {.size = sizeof search,
+                             .spmv = &m.params,
+                             .budget_seconds = 600,
+                             .again = true,
+                             .discard = true,
+                             .progress = count_points};
+    wf_device *device = NULL;
+    make_matrix(&m);
+    assert_int_equal(wf_device_create(&params, &device), WF_SUCCESS);
+    for (int exhaustive = 0; exhaustive < 2; exhaustive++) {
+        wf_tune_result result = {.size = sizeof result};
+        search.exhaustive = exhaustive;
+        tried = 0;
+        allowed = 2;
+        assert_int_equal(wf_tune(device, &search, &result), WF_ERROR_CANCELLED);
+        assert_int_equal(tried, 3);
+        assert_int_equal(result.measured, 2);
+        assert_int_equal(result.wrong, 0);
+        assert_true(result.best_us > 0);
+    }
+    /* Before the first point already. */
+    wf_tune_result result = {.size = sizeof result};
+    tried = 1;
+    allowed = 0;
+    assert_int_equal(wf_tune(device, &search, &result), WF_ERROR_CANCELLED);
+    assert_int_equal(result.measured, 0);
+    allowed = UINT32_MAX;
+    wf_device_destroy(&device);
+}
+
+/* A file that nobody may write stays as it is. */
+static void write_protected_files_are_left(void **state)
+{
+    (void)state;
+    matrix m;
+    struct stat before, after;
+    char error[512];
+    make_matrix(&m);
+    wf_device *device = open_device();
+    wfi_tuning_entry entry = {0};
+    assert_true(wfi_tuning_entry_copy(only_entry(device), &entry));
+    const char *path = wf_tuning_path(device);
+    assert_int_equal(chmod(path, 0444), 0);
+    assert_int_equal(stat(path, &before), 0);
+    assert_string_equal(chosen(device, &m.params, NULL).chosen_by, "tuned");
+    assert_false(wfi_tuning_keep(device, &entry, error));
+    assert_non_null(strstr(error, path));
+    assert_non_null(strstr(error, "write-protected"));
+    test_expect_errors(true);
+    assert_int_equal(wf_tuning_forget(device, WF_FAMILY_SPMV), WF_ERROR_UNSUPPORTED);
+    assert_int_equal(wf_tuning_forget(device, WF_FAMILY_COUNT), WF_ERROR_UNSUPPORTED);
+    test_expect_errors(false);
+    assert_int_equal(stat(path, &after), 0);
+    assert_true(before.st_ino == after.st_ino && before.st_size == after.st_size);
+    assert_int_equal(chmod(path, 0600), 0);
+    assert_true(wfi_tuning_keep(device, &entry, error));
+    wfi_tuning_entry_clear(&entry);
+    wf_device_destroy(&device);
+}
+
+/* Rows that ship are listed with what they are worth. */
+static void shipped_rows_are_listed(void **state)
+{
+    (void)state;
+    wf_device *device = open_device();
+    uint32_t count = 0, kept = 0;
+    wf_tuning_row row = {.size = sizeof row};
+    for (; wf_tuning_row_get(device, kept, &row) == WF_SUCCESS; kept++)
+        assert_int_equal(row.level, WF_TUNING_MEASURED);
+    for (; wf_tuning_shipped_get(device, count, &row) == WF_SUCCESS; count++)
+        assert_true(row.level == WF_TUNING_DEVICE_ROWS || row.level == WF_TUNING_ARCHITECTURE_ROWS);
+    const struct wfi_tuning *tuning = device->tuning;
+    assert_non_null(tuning);
+    assert_int_equal(kept, tuning->own.entry_count);
+    assert_int_equal(count, tuning->shipped[0].entry_count + tuning->shipped[1].entry_count);
     wf_device_destroy(&device);
 }
 
@@ -487,6 +590,9 @@ int main(void)
         cmocka_unit_test(change_makes_rows_hints),
         cmocka_unit_test(bad_points_are_not_chosen),
         cmocka_unit_test(a_stopped_search_keeps_and_resumes),
+        cmocka_unit_test(a_search_stops_between_submissions),
+        cmocka_unit_test(write_protected_files_are_left),
+        cmocka_unit_test(shipped_rows_are_listed),
         cmocka_unit_test(a_lost_process_leaves_its_point),
         cmocka_unit_test(writers_at_once),
         cmocka_unit_test(blobs_are_taken_or_refused),

@@ -1092,10 +1092,15 @@ typedef struct wf_tuning_row {
     uint32_t tried, bad; /* points measured; points that failed or were wrong */
     bool finished;       /* the search ended before its budget */
     bool current;        /* of this driver and these shaders; else a hint to the search alone */
+    uint32_t level;      /* WF_TUNING_MEASURED, …_DEVICE_ROWS or …_ARCHITECTURE_ROWS */
 } wf_tuning_row;
 
 /* WF_ERROR_INVALID_ARGUMENT beyond the last row. */
 WF_API wf_result wf_tuning_row_get(wf_device *device, uint32_t index, wf_tuning_row *row);
+
+/* The same of the rows that ship with wavefit for this device, and behind them for its architecture.
+ * They are current when they were made with these shaders, whatever the driver. */
+WF_API wf_result wf_tuning_shipped_get(wf_device *device, uint32_t index, wf_tuning_row *row);
 
 /* The current rows as text to check in under src/tune/devices/ or to give to wf_tuning_load. On
  * entry *bytes is the room in text (NULL: none), on return the text's length; written only if it
@@ -1159,9 +1164,11 @@ typedef struct wf_tune_result {
  * the choice made before and in an exhaustive search. Points that end the process or hang it
  * are left out by the next search: a journal beside the file has them; a caller who wants to outlive
  * these searches in a child process, as the tool does. Blocks; uses the device's own queue. One
- * search a device at a time (WF_ERROR_UNSUPPORTED). WF_ERROR_CANCELLED: the callback said so, *result is
- * filled as far as the search came (best_us 0: nothing was measured). Otherwise what the plan's
- * functions return. */
+ * search a device at a time (WF_ERROR_UNSUPPORTED). WF_ERROR_CANCELLED: this callback or the device's
+ * `cancelled`, which is asked between submissions, said so; *result is filled as far as the search
+ * came (best_us 0: nothing was measured). A caller who ends the searching process itself, and not
+ * because of a point, empties the journal: wf_tuning_path with ".search" behind it. Otherwise what
+ * the plan's functions return. */
 WF_API wf_result wf_tune(wf_device *device, const wf_tune_params *params, wf_tune_result *result);
 
 #define WF_TUNE_MOST_RIVALS 8
