@@ -191,12 +191,17 @@ static yyjson_mut_val *device_of(yyjson_mut_doc *doc, const wf_caps *caps)
     return device;
 }
 
-static void put_plan(yyjson_mut_doc *doc, yyjson_mut_val *object, const wf_plan_info *plan)
+static void put_point(yyjson_mut_doc *doc, yyjson_mut_val *object, const wf_plan_info *plan)
 {
     wfi_json_put_text(doc, object, "variant", plan->variant);
     yyjson_mut_val *constants = yyjson_mut_obj_add_obj(doc, object, "constants");
     for (uint32_t i = 0; i < plan->constant_count; i++)
         yyjson_mut_obj_add_uint(doc, constants, plan->constants[i].name, plan->constants[i].value);
+}
+
+static void put_plan(yyjson_mut_doc *doc, yyjson_mut_val *object, const wf_plan_info *plan)
+{
+    put_point(doc, object, plan);
     if (plan->dispatches == 0) /* what was asked for, but could not be made */
         return;
     wfi_json_put_text(doc, object, "chosen_by", plan->chosen_by);
@@ -215,6 +220,8 @@ static void put_timing(yyjson_mut_doc *doc, yyjson_mut_val *object, const wf_tim
     put_number(doc, time, "q1", timing->q1_us);
     put_number(doc, time, "q3", timing->q3_us);
     put_number(doc, time, "spread", timing->spread);
+    if (timing->count == 0) /* of a search, which keeps no samples */
+        return;
     yyjson_mut_obj_add_uint(doc, time, "count", timing->count);
     yyjson_mut_obj_add_uint(doc, time, "batch", timing->batch);
     yyjson_mut_obj_add_val(doc, object, "samples_us",
@@ -324,6 +331,26 @@ static void put_sustained(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi
     }
 }
 
+static void put_tuned(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_result_case *c)
+{
+    const wfi_result_tuned *t = c->tuned;
+    yyjson_mut_val *tuned = yyjson_mut_obj_add_obj(doc, object, "tuned");
+    yyjson_mut_val *before = yyjson_mut_obj_add_obj(doc, tuned, "before");
+    put_point(doc, before, &t->before);
+    wfi_json_put_text(doc, before, "chosen_by", t->before.chosen_by);
+    put_number(doc, before, "us", t->before_us);
+    if (c->has_timing)
+        put_number(doc, tuned, "faster", t->before_us / c->timing.median_us);
+    yyjson_mut_obj_add_uint(doc, tuned, "tried", t->tried);
+    yyjson_mut_obj_add_uint(doc, tuned, "bad", t->bad);
+    yyjson_mut_obj_add_uint(doc, tuned, "spilled", t->spilled);
+    if (t->legal)
+        yyjson_mut_obj_add_uint(doc, tuned, "legal", t->legal);
+    yyjson_mut_obj_add_bool(doc, tuned, "finished", t->finished);
+    yyjson_mut_obj_add_bool(doc, tuned, "kept", t->kept);
+    yyjson_mut_obj_add_bool(doc, tuned, "interrupted", t->interrupted);
+}
+
 static yyjson_mut_val *case_of(yyjson_mut_doc *doc, const wfi_result_case *c)
 {
     yyjson_mut_val *object = yyjson_mut_obj(doc);
@@ -360,6 +387,8 @@ static yyjson_mut_val *case_of(yyjson_mut_doc *doc, const wfi_result_case *c)
     put_facts(doc, object, c->extras, c->extra_count);
     if (c->sustained)
         put_sustained(doc, object, c->sustained);
+    if (c->tuned)
+        put_tuned(doc, object, c);
     return object;
 }
 

@@ -90,6 +90,7 @@ typedef struct wfi_result_case {
     uint32_t extra_count; /* results special to a family: gosa, score, … */
     wfi_fact extras[WFI_MAX_PROBLEM];
     const struct wfi_sustained *sustained; /* NULL: not a sustained run */
+    const struct wfi_result_tuned *tuned;  /* NULL: not a search */
 } wfi_result_case;
 
 void wfi_result_case_init(wfi_result_case *c, const char *family);
@@ -112,6 +113,16 @@ typedef struct wfi_sustained {
     uint32_t count;
     const wfi_window *windows;
 } wfi_sustained;
+
+/* What a search came to; the case's plan and time are of what it found. */
+typedef struct wfi_result_tuned {
+    wf_plan_info before;          /* chosen without the search */
+    double before_us;             /* NaN: not timed */
+    uint32_t tried, bad, spilled; /* points timed, wrong or failing, and left untimed */
+    uint64_t legal;               /* points there are; 0: not counted */
+    bool finished;                /* no better point was in reach */
+    bool kept, interrupted;
+} wfi_result_tuned;
 
 typedef struct wfi_results {
     int argc;

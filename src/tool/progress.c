@@ -103,9 +103,10 @@ static void note_interrupt(int number)
     interrupted = 1;
 }
 
+static bool installed;
+
 bool wfi_interrupted(void)
 {
-    static bool installed;
     if (!installed) {
         struct sigaction action = {.sa_handler = note_interrupt};
         sigemptyset(&action.sa_mask);
@@ -114,4 +115,13 @@ bool wfi_interrupted(void)
         installed = true;
     }
     return interrupted;
+}
+
+void wfi_interrupted_by(int number)
+{
+    struct sigaction action = {.sa_handler = note_interrupt};
+    sigemptyset(&action.sa_mask);
+    sigaction(number, &action, NULL);
+    signal(SIGINT, SIG_IGN);
+    installed = true;
 }

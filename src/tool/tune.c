@@ -8,17 +8,19 @@
 #include "tool/himeno_size.h"
 #include "tool/table.h"
 #include "tool/tune_compare.h"
-#include "tool/tune_worker.h"
+#include "tool/tune_results.h"
 
 #define MOST_EXTENT 2147483648u
 #define MOST_CELLS (1u << 30) /* along an axis of a grid */
 
 typedef struct arguments {
     const char *budget, *patience, *suite, *only, *shape, *size, *grid, *steps, *radius, *matrix,
-        *type, *slice;
+        *type, *slice, *reprint;
     bool box, compare, exhaustive, again, discard, export, show, forget;
     wf_family family; /* COUNT: all */
     double seconds, patience_seconds, slice_seconds;
+    int argc;
+    char **argv;
 } arguments;
 
 /* ------------------------------------------------------------------------------- what is kept */
@@ -31,6 +33,16 @@ static void row_text(const wf_tuning_row *row, char *text, size_t bytes)
                                  row->constant_values[i]);
 }
 
+/* What the row is worth: only current ones are ever chosen. */
+static const char *standing(const wf_tuning_row *row)
+{
+    if (row->level == WF_TUNING_MEASURED)
+        return row->current ? "tuned" : "hint";
+    if (row->level == WF_TUNING_DEVICE_ROWS)
+        return row->current ? "device row" : "device row, hint";
+    return row->current ? "architecture row" : "architecture row, hint";
+}
+
 static void add_row(wfi_table *table, const wf_tuning_row *row)
 {
     char text[256];
@@ -40,33 +52,45 @@ static void add_row(wfi_table *table, const wf_tuning_row *row)
     wfi_table_set(table, at, 2, "%s", row->problem);
     wfi_format_time(row->time_us, text, sizeof text);
     wfi_table_set(table, at, 3, "%s", row->time_us > 0 ? text : "");
-    wfi_table_set(table, at, 4, "%u%s", row->tried, row->finished ? "" : ", not all");
-    wfi_table_set(table, at, 5, "%u", row->bad);
-    wfi_table_set(table, at, 6, "%s", row->current ? "tuned" : "hint");
+    if (row->level == WF_TUNING_MEASURED) {
+        wfi_table_set(table, at, 4, "%u%s", row->tried, row->finished ? "" : ", not all");
+        wfi_table_set(table, at, 5, "%u", row->bad);
+    }
+    wfi_table_set(table, at, 6, "%s", standing(row));
     row_text(row, text, sizeof text);
     wfi_table_set(table, at, 7, "%.95s", text);
 }
 
+typedef wf_result (*get_row)(wf_device *device, uint32_t index, wf_tuning_row *row);
+
+static void add_rows(wfi_session *session, wf_family family, get_row get, wfi_table *table)
+{
+    wf_tuning_row row = {.size = sizeof row};
+    for (uint32_t i = 0; get(session->device, i, &row) == WF_SUCCESS; i++)
+        if ((family == WF_FAMILY_COUNT || row.family == family) && table->rows < WFI_MAX_ROWS)
+            add_row(table, &row);
+}
+
+/* What was tuned here, then what ships with wavefit for this device and its architecture. */
 static int show(wfi_session *session, wf_family family)
 {
     static const char *const heading[] = {"family", "type", "problem", "time",
                                           "tried",  "bad",  "is",      "best"};
     static wfi_table table = {.columns = 8, .right = 1u << 3 | 1u << 5};
     const char *path = wf_tuning_path(session->device);
-    wf_tuning_row row = {.size = sizeof row};
     printf("%s: %s\n", session->caps->name, path ? path : "no folder to keep tuning data in");
     wfi_table_row(&table);
     for (int i = 0; i < 8; i++)
         wfi_table_set(&table, 0, i, "%s", heading[i]);
-    for (uint32_t i = 0; wf_tuning_row_get(session->device, i, &row) == WF_SUCCESS; i++)
-        if ((family == WF_FAMILY_COUNT || row.family == family) && table.rows < WFI_MAX_ROWS)
-            add_row(&table, &row);
-    if (table.rows == 1) {
+    add_rows(session, family, wf_tuning_row_get, &table);
+    if (table.rows == 1)
         puts("nothing was tuned on this device yet");
+    add_rows(session, family, wf_tuning_shipped_get, &table);
+    if (table.rows == 1)
         return WFI_EXIT_DONE;
-    }
     wfi_table_print(&table);
-    puts("a hint was measured with another driver or other shaders; the search begins there");
+    puts("a hint was made with another driver or other shaders: a search begins there, but it is "
+         "never\nchosen by itself (the model chooses instead)");
     return WFI_EXIT_DONE;
 }
 
@@ -111,21 +135,29 @@ static int with_device(const arguments *args, const wfi_common *common)
 
 static void print_outcome(const wfi_tune_problem *problem, const wfi_tune_outcome *o)
 {
-    char before[48], best[48];
+    char before[48], best[48], before_point[224], point[224];
     printf("%-8s %-4s %-18s ", wf_family_name(problem->family), wf_type_name(problem->type),
            problem->name);
     if (!o->done) {
         printf("%s\n", o->error);
+        if (o->best.us > 0) {
+            wfi_format_time(o->best.us, best, sizeof best);
+            wfi_tuned_point_text(&o->best, point, sizeof point);
+            printf("%33s%s, %s (best of %u points so far%s)\n", "", best, point, o->measured,
+                   o->kept ? "" : ", not kept");
+        }
         return;
     }
-    wfi_format_time(o->before_us, before, sizeof before);
-    wfi_format_time(o->best_us, best, sizeof best);
+    wfi_format_time(o->before.us, before, sizeof before);
+    wfi_format_time(o->best.us, best, sizeof best);
     printf("%10s %10s %6.2fx %5.1f %%  %u points%s%s\n", before, best,
-           o->before_us > 0 ? o->before_us / o->best_us : (double)NAN, o->spread * 100, o->measured,
+           o->before.us > 0 ? o->before.us / o->best.us : (double)NAN, o->spread * 100, o->measured,
            o->finished ? ", all in reach" : "", o->kept ? "" : ", not kept");
-    printf("%33s%s (%s)\n", "", o->before, o->before_by);
-    if (strcmp(o->before, o->best) != 0)
-        printf("%33s%s (tuned)\n", "", o->best);
+    wfi_tuned_point_text(&o->before, before_point, sizeof before_point);
+    wfi_tuned_point_text(&o->best, point, sizeof point);
+    printf("%33s%s (%s)\n", "", before_point, o->before.by);
+    if (strcmp(before_point, point) != 0)
+        printf("%33s%s (tuned)\n", "", point);
     if (o->wrong)
         printf("%33s%u points failed or were wrong\n", "", o->wrong);
     if (o->spilling)
@@ -229,11 +261,22 @@ static int find_problems(const arguments *args, const wfi_tune_device *device,
     return WFI_EXIT_DONE;
 }
 
+/* One line on standard error when Ctrl-C ended it. */
+static int tell_interruption(const wfi_tune_work *work)
+{
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < work->count; i++)
+        left += work->outcomes[i].result == WF_ERROR_CANCELLED;
+    return wfi_counts_exit("tune", "problems", 0, left, work->count);
+}
+
 static int search_all(const arguments *args, const wfi_common *common,
-                      const wfi_tune_problem *problems, uint32_t count)
+                      const wfi_tune_device *device, const wfi_tune_problem *problems,
+                      uint32_t count)
 {
     static wfi_tune_outcome outcomes[WFI_MAX_TUNE_PROBLEMS];
     const wfi_tune_work work = {.common = common,
+                                .device = device,
                                 .budget_seconds = args->seconds,
                                 .patience_seconds = args->patience_seconds,
                                 .exhaustive = args->exhaustive,
@@ -242,19 +285,23 @@ static int search_all(const arguments *args, const wfi_common *common,
                                 .count = count,
                                 .problems = problems,
                                 .outcomes = outcomes};
-    const int code = wfi_tune_run(&work);
+    int code = wfi_tune_run(&work), told = WFI_EXIT_DONE;
     if (code == WFI_EXIT_NO_DEVICE || code == WFI_EXIT_USAGE)
         return code;
-    if (count == 1 && !outcomes[0].done)
-        return wfi_run_error("%s", outcomes[0].error);
-    const int printed = print_outcomes(problems, outcomes, count);
-    return code != WFI_EXIT_DONE ? code : printed;
+    if (!wfi_json_on_stdout(common) && (count > 1 || outcomes[0].done || outcomes[0].best.us > 0))
+        told = print_outcomes(problems, outcomes, count);
+    const int written = wfi_tune_write(&work, args->argc, args->argv);
+    if (code == WFI_EXIT_DONE)
+        code = tell_interruption(&work);
+    if (code == WFI_EXIT_DONE && count == 1 && !outcomes[0].done)
+        code = wfi_run_error("%s", outcomes[0].error);
+    return code != WFI_EXIT_DONE ? code : told != WFI_EXIT_DONE ? told : written;
 }
 
 static int search(const arguments *args, const wfi_common *common)
 {
     static wfi_tune_problem problems[WFI_MAX_TUNE_PROBLEMS];
-    wfi_tune_device device;
+    static wfi_tune_device device;
     uint32_t count = 0;
     /* What is wrong with the options is told before any driver is touched. */
     if (args->suite && strcmp(args->suite, "quick") != 0 && strcmp(args->suite, "full") != 0)
@@ -267,7 +314,7 @@ static int search(const arguments *args, const wfi_common *common)
     if (code != WFI_EXIT_DONE)
         return code;
     if (!args->compare)
-        return search_all(args, common, problems, count);
+        return search_all(args, common, &device, problems, count);
     const wfi_compare_request request = {.common = common,
                                          .device = &device,
                                          .budget_seconds = args->seconds,
@@ -297,7 +344,7 @@ static bool parse_family(const wfi_common *common, wf_family *family)
 
 int wfi_tool_tune(int argc, char **argv)
 {
-    arguments args = {.seconds = 60, .patience_seconds = 60};
+    arguments args = {.seconds = 60, .patience_seconds = 60, .argc = argc, .argv = argv};
     const wfi_option options[] = {
         {"--budget", "SECONDS", &args.budget, NULL, "time for all problems together (default 60)"},
         {"--suite", "quick|full", &args.suite, NULL, "which problems (default quick)"},
@@ -320,6 +367,8 @@ int wfi_tool_tune(int argc, char **argv)
          "problem; with --json FILE what is in the file is not measured again"},
         {"--slice", "SECONDS", &args.slice, NULL,
          "--compare begins no problem after so long; run again to go on"},
+        {"--reprint", "FILE", &args.reprint, NULL,
+         "the tables of such a FILE (of FAMILY, --only TEXT), without a device"},
         {"--discard", NULL, NULL, &args.discard, "keep nothing of what is found"},
         {"--show", NULL, NULL, &args.show, "what is kept of this device"},
         {"--export", NULL, NULL, &args.export, "print it as rows to check in"},
@@ -354,10 +403,12 @@ int wfi_tool_tune(int argc, char **argv)
         return wfi_usage_error("tune: --type goes with --shape, --grid or --matrix");
     if (!args.grid && (args.steps || args.radius || args.box))
         return wfi_usage_error("tune: --steps, --radius and --box are for --grid");
-    if (common.json && !args.compare)
-        return wfi_usage_error("tune: --json is for --compare (--export prints rows)");
+    if (common.json && (args.show || args.export || args.forget || args.reprint))
+        return wfi_usage_error("tune: --json is for searches (--export prints rows)");
     if (args.slice && !args.compare)
         return wfi_usage_error("tune: --slice is for --compare");
+    if (args.reprint)
+        return wfi_tune_reprint(args.reprint, args.family, args.only);
     return args.show || args.export || args.forget ? with_device(&args, &common)
                                                    : search(&args, &common);
 }

@@ -1,21 +1,15 @@
 #include "tool/tune_compare.h"
 
-#include <math.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "io/comparison.h"
 #include "tool/clock.h"
 #include "tool/progress.h"
-#include "tool/sort.h"
-#include "tool/table.h"
-
-#define FIRST_COLUMN 4 /* of the rivals */
-/* What is expected, in percent of the best. */
-#define TUNED_LOSS 3.0
-#define MODEL_MEDIAN 15.0
-#define MODEL_WORST 40.0
+#include "tool/tune_compare_print.h"
 
 _Static_assert((int)WFI_TUNE_RIVALS == WFI_COMPARED_RIVALS, "the file has every rival");
 
@@ -57,6 +51,7 @@ static int measure(const wfi_compare_request *r, uint32_t index, wfi_comparison_
     wfi_io_error error;
     const char *path = r->common->json;
     const wfi_tune_work work = {.common = r->common,
+                                .device = r->device,
                                 .budget_seconds = r->budget_seconds,
                                 .patience_seconds = r->patience_seconds,
                                 .compare = true,
@@ -93,137 +88,6 @@ static int measure_all(const wfi_compare_request *r, wfi_comparison_file *file)
 
 /* ------------------------------------------------------------------------------------ printing */
 
-static double best_of(const wfi_compared *item)
-{
-    double best = 0;
-    for (int i = 0; i < WFI_COMPARED_RIVALS; i++)
-        if (item->rivals[i].us > 0 && (best == 0 || item->rivals[i].us < best))
-            best = item->rivals[i].us;
-    return best;
-}
-
-/* How much longer the rival takes than the best of all, in percent; NaN: it does not run. */
-static double loss_of(const wfi_compared *item, int rival)
-{
-    const double us = item->rivals[rival].us;
-    return us > 0 ? (us / best_of(item) - 1) * 100 : (double)NAN;
-}
-
-/* Losses of one rival over all problems. */
-typedef struct losses {
-    uint32_t count, within; /* in TUNED_LOSS */
-    double values[WFI_MAX_TUNE_PROBLEMS], median;
-    double worst;
-    const wfi_compared *at; /* the worst one */
-} losses;
-
-static losses losses_of(const wfi_compared *const *items, uint32_t count, int rival)
-{
-    losses l = {.worst = -1};
-    for (uint32_t i = 0; i < count; i++) {
-        const double loss = loss_of(items[i], rival);
-        if (isnan(loss))
-            continue;
-        l.values[l.count++] = loss;
-        l.within += loss <= TUNED_LOSS;
-        if (loss > l.worst) {
-            l.worst = loss;
-            l.at = items[i];
-        }
-    }
-    wfi_sort(l.values, l.count);
-    l.median = l.count ? l.values[l.count / 2] : (double)NAN;
-    return l;
-}
-
-static void print_table(const wfi_compared *const *items, uint32_t count)
-{
-    static const char *const heading[FIRST_COLUMN] = {"family", "type", "problem", "best"};
-    static wfi_table table = {.columns = FIRST_COLUMN + WFI_COMPARED_RIVALS, .right = 0x3f8};
-    char text[48];
-    wfi_table_row(&table);
-    for (int i = 0; i < FIRST_COLUMN; i++)
-        wfi_table_set(&table, 0, i, "%s", heading[i]);
-    for (int r = 0; r < WFI_COMPARED_RIVALS; r++)
-        wfi_table_set(&table, 0, FIRST_COLUMN + r, "%s", wfi_compared_names[r]);
-    for (uint32_t i = 0; i < count; i++) {
-        const int row = wfi_table_row(&table);
-        wfi_format_time(best_of(items[i]), text, sizeof text);
-        wfi_table_set(&table, row, 0, "%s", items[i]->family);
-        wfi_table_set(&table, row, 1, "%s", items[i]->type);
-        wfi_table_set(&table, row, 2, "%s", items[i]->problem);
-        wfi_table_set(&table, row, 3, "%s", text);
-        for (int r = 0; r < WFI_COMPARED_RIVALS; r++)
-            if (!isnan(loss_of(items[i], r)))
-                wfi_table_set(&table, row, FIRST_COLUMN + r, "%.1f %%", loss_of(items[i], r));
-    }
-    wfi_table_print(&table);
-}
-
-static void print_choices(const wfi_compared *const *items, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        const wfi_compared *item = items[i];
-        int best = 0;
-        for (int r = 1; r < WFI_COMPARED_RIVALS; r++)
-            if (item->rivals[r].us > 0 &&
-                (!(item->rivals[best].us > 0) || item->rivals[r].us < item->rivals[best].us))
-                best = r;
-        printf("\n%s %s %s, %g s a search; exhaustive: %llu of %llu points\n", item->family,
-               item->type, item->problem, item->budget_seconds, (unsigned long long)item->measured,
-               (unsigned long long)item->legal);
-        printf("  best       %s (%s)\n", item->rivals[best].point, wfi_compared_names[best]);
-        printf("  model      %s\n", item->rivals[WFI_RIVAL_MODEL].point);
-        if (strcmp(item->rivals[WFI_RIVAL_SHIPPED].by, "model") != 0)
-            printf("  shipped    %s (%s)\n", item->rivals[WFI_RIVAL_SHIPPED].point,
-                   item->rivals[WFI_RIVAL_SHIPPED].by);
-        if (strcmp(item->rivals[WFI_RIVAL_LEFT_OUT].by, "model") != 0)
-            printf("  left out   %s (%s)\n", item->rivals[WFI_RIVAL_LEFT_OUT].point,
-                   item->rivals[WFI_RIVAL_LEFT_OUT].by);
-    }
-}
-
-/* How far apart two searches end, in percent. */
-static double apart(const wfi_compared *item)
-{
-    const double a = item->rivals[WFI_RIVAL_TUNED].us, b = item->rivals[WFI_RIVAL_TUNED_AGAIN].us;
-    return a > 0 && b > 0 ? (fmax(a, b) / fmin(a, b) - 1) * 100 : (double)NAN;
-}
-
-static void print_loss(const char *expected, const losses *l, bool median)
-{
-    printf("%-48s", expected);
-    if (median)
-        printf("median %.1f %%, ", l->median);
-    printf("worst %.1f %% (%s %s %s)\n", l->worst, l->at->family, l->at->type, l->at->problem);
-}
-
-static void print_verdict(const wfi_compared *const *items, uint32_t count)
-{
-    char text[96];
-    double between[WFI_MAX_TUNE_PROBLEMS];
-    uint32_t pairs = 0;
-    const losses model = losses_of(items, count, WFI_RIVAL_MODEL),
-                 left_out = losses_of(items, count, WFI_RIVAL_LEFT_OUT),
-                 shipped = losses_of(items, count, WFI_RIVAL_SHIPPED),
-                 tuned = losses_of(items, count, WFI_RIVAL_TUNED);
-    for (uint32_t i = 0; i < count; i++)
-        if (!isnan(apart(items[i])))
-            between[pairs++] = apart(items[i]);
-    wfi_sort(between, pairs);
-    putchar('\n');
-    snprintf(text, sizeof text, "tuned, within %g %% of the best: %u of %u", TUNED_LOSS,
-             tuned.within, tuned.count);
-    print_loss(text, &tuned, false);
-    snprintf(text, sizeof text, "model, wanted %g %%, at worst %g %%", MODEL_MEDIAN, MODEL_WORST);
-    print_loss(text, &model, true);
-    print_loss("shipped rows", &shipped, true);
-    print_loss("without the device's own rows", &left_out, true);
-    if (pairs)
-        printf("%-48smedian %.1f %%, worst %.1f %%\n", "two searches differ by", between[pairs / 2],
-               between[pairs - 1]);
-}
-
 /* Prints what there is of the problems asked for. */
 static int print(const wfi_compare_request *r, const wfi_comparison_file *file)
 {
@@ -231,7 +95,7 @@ static int print(const wfi_compare_request *r, const wfi_comparison_file *file)
     uint32_t done = 0, left = 0, failed = 0;
     for (uint32_t i = 0; i < r->count; i++) {
         const wfi_compared *item = find(file, &r->problems[i]);
-        if (item && !*item->error && best_of(item) > 0)
+        if (item && !*item->error && wfi_compared_best(item) > 0)
             items[done++] = item;
         else if (item) {
             failed++;
@@ -240,13 +104,8 @@ static int print(const wfi_compare_request *r, const wfi_comparison_file *file)
         } else
             left++;
     }
-    if (done) {
-        printf("%s, %s\nhow much longer than the best of all, in percent:\n\n", file->device,
-               file->driver);
-        print_table(items, done);
-        print_choices(items, done);
-        print_verdict(items, done);
-    }
+    if (done)
+        wfi_compare_print(file, items, done);
     if (left)
         fprintf(stderr, "wavefit: %u of %u problems are left; run it again to go on\n", left,
                 r->count);
@@ -287,4 +146,28 @@ int wfi_tune_compare(const wfi_compare_request *request)
         code = print(request, &file);
     wfi_comparison_free(&file);
     return code;
+}
+
+int wfi_tune_reprint(const char *path, wf_family family, const char *only)
+{
+    const wfi_compared *items[WFI_MAX_TUNE_PROBLEMS];
+    wfi_comparison_file file;
+    wfi_io_error error;
+    uint32_t count = 0;
+    if (access(path, F_OK) != 0)
+        return wfi_run_error("%s: %s", path, strerror(errno));
+    if (!wfi_comparison_read(path, &file, &error))
+        return wfi_run_error("%s", error.text);
+    for (uint32_t i = 0; i < file.count && count < WFI_MAX_TUNE_PROBLEMS; i++) {
+        const wfi_compared *item = &file.items[i];
+        const bool wanted =
+            (family == WF_FAMILY_COUNT || strcmp(item->family, wf_family_name(family)) == 0) &&
+            (!only || strstr(item->problem, only));
+        if (wanted && !*item->error && wfi_compared_best(item) > 0)
+            items[count++] = item;
+    }
+    if (count)
+        wfi_compare_print(&file, items, count);
+    wfi_comparison_free(&file);
+    return count ? WFI_EXIT_DONE : wfi_run_error("%s: it has no such problem", path);
 }

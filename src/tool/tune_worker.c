@@ -16,6 +16,11 @@
 #include "tool/table.h"
 
 #define KILL_SECONDS 10 /* how long a killed one may take to go */
+#define GRACE_SECONDS 1 /* how long one that is told to end may take to do so by itself */
+#define LOOK_MILLISECONDS                                                                          \
+    100 /* Ctrl-C may come between the look for it and the wait for the child */
+#define TELL_TO_END SIGTERM
+#define INTERRUPTED "interrupted"
 #define MOST_RESTARTS 64
 /* The exit code of a child that lost its device. */
 #define EXIT_LOST 65
@@ -67,14 +72,32 @@ static bool note_progress(void *user, const wf_tune_progress *progress)
     return !wfi_interrupted();
 }
 
-static void point_text(const wf_plan_info *plan, char *text, size_t bytes)
+void wfi_tuned_point_text(const wfi_tuned_point *point, char *text, size_t bytes)
 {
-    size_t used = 0;
-    if (plan->variant)
-        used = (size_t)snprintf(text, bytes, "%s", plan->variant);
-    for (uint32_t i = 0; i < plan->constant_count && used < bytes; i++)
-        used += (size_t)snprintf(text + used, bytes - used, " %s=%u", plan->constants[i].name,
-                                 plan->constants[i].value);
+    size_t used = (size_t)snprintf(text, bytes, "%s", point->variant);
+    for (uint32_t i = 0; i < point->count && used < bytes; i++)
+        used += (size_t)snprintf(text + used, bytes - used, " %s=%u", point->names[i],
+                                 point->values[i]);
+}
+
+static wfi_tuned_point point_of(const wf_plan_info *plan, double us)
+{
+    wfi_tuned_point point = {.us = us, .count = plan->constant_count};
+    snprintf(point.variant, sizeof point.variant, "%s", plan->variant ? plan->variant : "");
+    snprintf(point.by, sizeof point.by, "%s", plan->chosen_by ? plan->chosen_by : "");
+    for (uint32_t i = 0; i < plan->constant_count; i++) {
+        snprintf(point.names[i], sizeof point.names[i], "%s", plan->constants[i].name);
+        point.values[i] = plan->constants[i].value;
+    }
+    return point;
+}
+
+static void tell_why(const wfi_session *session, wf_result result, wfi_tune_outcome *o)
+{
+    snprintf(o->error, sizeof o->error, "%.500s",
+             result == WF_ERROR_CANCELLED ? INTERRUPTED
+             : *session->error            ? session->error
+                                          : wf_result_string(result));
 }
 
 static void fill_outcome(wfi_session *session, const wf_tune_result *r, wf_result result,
@@ -83,16 +106,9 @@ static void fill_outcome(wfi_session *session, const wf_tune_result *r, wf_resul
     o->result = result;
     o->done = result == WF_SUCCESS;
     if (!o->done)
-        snprintf(o->error, sizeof o->error, "%.500s",
-                 result == WF_ERROR_CANCELLED ? "interrupted"
-                 : *session->error            ? session->error
-                                              : wf_result_string(result));
-    point_text(&r->before, o->before, sizeof o->before);
-    point_text(&r->best, o->best, sizeof o->best);
-    if (r->before.chosen_by)
-        snprintf(o->before_by, sizeof o->before_by, "%s", r->before.chosen_by);
-    o->before_us = r->before_us;
-    o->best_us = r->best_us;
+        tell_why(session, result, o);
+    o->before = point_of(&r->before, r->before_us);
+    o->best = point_of(&r->best, r->best_us);
     o->spread = r->spread;
     o->measured = r->measured;
     o->wrong = r->wrong;
@@ -145,9 +161,9 @@ static wf_result compare(child *c, wfi_session *session, const wf_tune_params *p
             wf_tune_compare(session->device, params, tunings, WFI_TUNE_RIVALS, infos, o->rival_us);
     o->done = result == WF_SUCCESS;
     for (int i = 0; i < WFI_TUNE_RIVALS && o->done; i++) {
-        snprintf(o->rival_by[i], sizeof o->rival_by[i], "%s",
-                 infos[i].chosen_by ? infos[i].chosen_by : "");
-        point_text(&infos[i], o->rival_point[i], sizeof o->rival_point[i]);
+        const wfi_tuned_point point = point_of(&infos[i], 0);
+        memcpy(o->rival_by[i], point.by, sizeof o->rival_by[i]);
+        wfi_tuned_point_text(&point, o->rival_point[i], sizeof o->rival_point[i]);
     }
     if (o->done) {
         o->measured = found[2].measured;
@@ -183,12 +199,14 @@ static bool search(child *c, wfi_session *session, double seconds)
             result = compare(c, session, &params, &m.outcome);
             m.outcome.result = result;
             if (result != WF_SUCCESS)
-                snprintf(m.outcome.error, sizeof m.outcome.error, "%.500s",
-                         *session->error ? session->error : wf_result_string(result));
+                tell_why(session, result, &m.outcome);
         } else {
             result = wf_tune(session->device, &params, &r);
             fill_outcome(session, &r, result, &m.outcome);
         }
+        m.outcome.rows = data.matrix.rows;
+        m.outcome.columns = data.matrix.columns;
+        m.outcome.entries = data.matrix.entries;
         wfi_tune_data_free(&data);
         if (result == WF_ERROR_DEVICE_LOST)
             return false;
@@ -206,7 +224,7 @@ static int child_main(const wfi_tune_work *work, uint32_t first, double left, in
     wfi_session session;
     child c = {work, first, to};
     const double until = wfi_clock_seconds() + left;
-    wfi_interrupted();
+    wfi_interrupted_by(TELL_TO_END);
     int code = wfi_session_open_captured(&session, work->common);
     if (code != WFI_EXIT_DONE)
         return code;
@@ -230,27 +248,42 @@ typedef struct parent {
     int from; /* pipe */
     uint32_t problem;
     char trying[256];
+    bool told; /* the child, that it should end: until kill_at */
+    double kill_at;
 } parent;
 
-/* True when a whole message came; false at the end, or after too long a silence (*hangs). */
+static void pass_on_interrupt(parent *p)
+{
+    if (p->told || !wfi_interrupted())
+        return;
+    p->told = true;
+    p->kill_at = wfi_clock_seconds() + GRACE_SECONDS;
+    kill(p->child, TELL_TO_END);
+}
+
+/* True when a whole message came; false at the end, or after too long a silence, or when it does not
+ * end although it was told (*hangs). */
 static bool hear(parent *p, message *m, bool *hangs)
 {
     char *at = (char *)m;
     size_t left = sizeof *m;
+    double silent_until = wfi_clock_seconds() + p->work->patience_seconds;
     *hangs = false;
     while (left > 0) {
         struct pollfd readable = {.fd = p->from, .events = POLLIN};
-        const int ready = poll(&readable, 1, (int)(p->work->patience_seconds * 1000));
-        if (ready == 0) {
-            *hangs = true;
+        pass_on_interrupt(p);
+        *hangs = wfi_clock_seconds() > (p->told ? p->kill_at : silent_until);
+        if (*hangs)
             return false;
-        }
-        const ssize_t got = ready > 0 ? read(p->from, at, left) : -1;
+        if (poll(&readable, 1, LOOK_MILLISECONDS) <= 0)
+            continue;
+        const ssize_t got = read(p->from, at, left);
         if (got == 0 || (got < 0 && errno != EINTR))
             return false;
         if (got > 0) {
             at += got;
             left -= (size_t)got;
+            silent_until = wfi_clock_seconds() + p->work->patience_seconds;
         }
     }
     return true;
@@ -345,6 +378,22 @@ static void report_loss(const parent *p, bool hangs, int status)
             *p->trying ? p->trying : "the start of a search", how);
 }
 
+/* The child was interrupted: what it did not tell of is marked so, and where it had to be ended the
+ * point that it was trying is not to blame. */
+static void note_interruption(const parent *p, bool killed)
+{
+    const wfi_tune_work *work = p->work;
+    for (uint32_t i = p->problem; i < work->count; i++) {
+        wfi_tune_outcome *o = &work->outcomes[i];
+        o->result = WF_ERROR_CANCELLED;
+        if (i == p->problem && killed)
+            snprintf(o->error, sizeof o->error, INTERRUPTED);
+    }
+    if (killed && *work->device->journal && truncate(work->device->journal, 0) != 0 &&
+        errno != ENOENT)
+        fprintf(stderr, "wavefit: warning: %s: %s\n", work->device->journal, strerror(errno));
+}
+
 int wfi_tune_run(const wfi_tune_work *work)
 {
     parent p = {.work = work};
@@ -362,6 +411,11 @@ int wfi_tune_run(const wfi_tune_work *work)
         if (!reap(p.child, hangs, &status))
             return wfi_run_error("%s: the driver hangs and its process cannot be ended", p.trying);
         wfi_progress_clear(work->common->quiet);
+        const bool killed = hangs || (WIFSIGNALED(status) && WTERMSIG(status) == TELL_TO_END);
+        if (p.told && (killed || WIFEXITED(status))) {
+            note_interruption(&p, killed);
+            return WFI_EXIT_DONE;
+        }
         if (!hangs && WIFEXITED(status) && WEXITSTATUS(status) != EXIT_LOST)
             return WEXITSTATUS(status);
         /* Where nothing was being tried, the same would happen again. */
@@ -387,6 +441,10 @@ static int probe_main(const wfi_common *common, int to)
     snprintf(device.name, sizeof device.name, "%s", caps->name);
     snprintf(device.driver, sizeof device.driver, "%.120s %.120s", caps->driver_name,
              caps->driver_info);
+    const char *path = wf_tuning_path(session.device);
+    if (path)
+        snprintf(device.journal, sizeof device.journal, "%s.search", path);
+    device.caps = *caps;
     const bool told = write(to, &device, sizeof device) == (ssize_t)sizeof device;
     wfi_session_close(&session);
     return told ? WFI_EXIT_DONE : WFI_EXIT_FAILED;
@@ -402,8 +460,10 @@ int wfi_tune_probe(const wfi_common *common, wfi_tune_device *out)
     if (pid == 0)
         _exit(probe_main(common, ends[1]));
     close(ends[1]);
-    /* Less than a pipe holds: it comes whole or not at all. */
-    const bool heard = read(ends[0], out, sizeof *out) == (ssize_t)sizeof *out;
+    size_t got = 0;
+    for (ssize_t part = 1; part > 0 && got<sizeof *out; got += part> 0 ? (size_t)part : 0)
+        part = read(ends[0], (char *)out + got, sizeof *out - got);
+    const bool heard = got == sizeof *out;
     close(ends[0]);
     if (!reap(pid, false, &status) || !WIFEXITED(status))
         return wfi_run_error("the driver crashes when the device is opened");

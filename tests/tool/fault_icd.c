@@ -1,6 +1,7 @@
 /* A Vulkan driver for tests: lavapipe (REAL_ICD), but making a compute pipeline whose
  * specialization constant ID has VALUE, as WAVEFIT_FAULT="crash|hang|lost ID VALUE" asks, ends the
- * process, never returns, or loses the device; and its memory budget is WAVEFIT_BUDGET bytes. */
+ * process, never returns (and then makes the file WAVEFIT_FAULT_MARK), or loses the device; and its
+ * memory budget is WAVEFIT_BUDGET bytes. */
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
@@ -45,6 +46,16 @@ static int has_value(const VkSpecializationInfo *info, uint32_t id, uint32_t val
     return 0;
 }
 
+static void hang(void)
+{
+    const char *mark = getenv("WAVEFIT_FAULT_MARK");
+    FILE *file = mark ? fopen(mark, "w") : NULL;
+    if (file)
+        fclose(file);
+    for (;;)
+        pause();
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL create(VkDevice device, VkPipelineCache cache, uint32_t count,
                                              const VkComputePipelineCreateInfo *infos,
                                              const VkAllocationCallbacks *allocator,
@@ -57,8 +68,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL create(VkDevice device, VkPipelineCache ca
         has_value(infos[0].stage.pSpecializationInfo, id, value)) {
         if (strcmp(kind, "crash") == 0)
             raise(SIGSEGV);
-        while (strcmp(kind, "hang") == 0)
-            pause();
+        if (strcmp(kind, "hang") == 0)
+            hang();
         return VK_ERROR_DEVICE_LOST;
     }
     return real_create(device, cache, count, infos, allocator, pipelines);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Searches with a driver that crashes, hangs or loses the device whenever a row has four lanes
 # (constant 3): the search goes on without these points, and so does the next one.
+# Ctrl-C while it hangs ends the search, and no point is blamed.
 # Then with a driver whose memory is nearly all taken: what bench measures goes by what is left.
 # usage: test_faults.sh WAVEFIT DATA
 set -u
@@ -37,6 +38,26 @@ for fault in crash hang lost; do
     WAVEFIT_FAULT="$fault 3 4" "$tool" spmv "$data/small.mtx" --repeat 1 >out 2>err
     grep -q 'tuned' out || bad "$fault: the tuned point is not used"
 done
+
+# Ctrl-C when the driver does not return: its process is ended, long before it would count as hanging.
+rm -rf cache
+WAVEFIT_FAULT='hang 3 4' WAVEFIT_FAULT_MARK=$work/hangs "$tool" tune --matrix "$data/small.mtx" \
+    --budget 200 --patience 200 --json cut.json >out 2>err &
+search=$!
+for _ in $(seq 600); do
+    [ -e hangs ] && break
+    sleep 0.1
+done
+begun=$SECONDS
+kill -INT "$search"
+wait "$search"
+[ $? = 1 ] || bad 'Ctrl-C: exit code'
+[ $((SECONDS - begun)) -le 60 ] || bad 'Ctrl-C: it waits for a driver that hangs'
+[ -e hangs ] || bad 'Ctrl-C: the driver did not hang'
+[ "$(grep -c '^wavefit: .*interrupted' err)" = 1 ] || bad 'Ctrl-C: no line that says so'
+grep -q '"status": "cancelled"' cut.json || bad 'Ctrl-C: the results'
+[ -e cache/wavefit/tuning-*.json.search ] || bad 'Ctrl-C: no journal'
+[ -s cache/wavefit/tuning-*.json.search ] && bad 'Ctrl-C: the journal blames a point'
 
 # Half of 3 MB holds the product of 256^3 and nothing more of the suite.
 WAVEFIT_BUDGET=3000000 "$tool" bench --json bench.json >out 2>err

@@ -5,7 +5,10 @@ set -u
 
 export XDG_CACHE_HOME=$work/cache
 expect 0 'nothing was tuned' tune --show
-expect 0 'spmv +f32 .* points' tune --matrix "$data/small.mtx" --budget 1.5
+expect 0 'spmv +f32 .* points' tune --matrix "$data/small.mtx" --budget 1.5 --json tuned.json
+check 'what the search came to' sh -c 'grep -q "\"tuned\": {" tuned.json &&
+    grep -q "\"kept\": true" tuned.json && grep -q "\"entries\": 8" tuned.json'
+expect 0 '^tuned.html: ' report tuned.json -o tuned.html
 kept=$(ls cache/wavefit/tuning-*.json)
 expect 0 'tuned' tune --show
 expect 0 '"schema": "wavefit-tuning/1"' tune --export
@@ -38,7 +41,7 @@ expect 0 'forgotten' tune --forget spmv
 expect 0 'nothing was tuned' tune --show
 # An older driver's rows are hints.
 sed 's/"driver_version": [0-9]*/"driver_version": 7/' whole.json >"$kept"
-expect 0 ' hint ' tune --show
+expect 0 '[0-9] +hint +' tune --show
 expect 0 'model|row\)' spmv "$data/small.mtx" --repeat 1
 XDG_CACHE_HOME=/dev/null/nowhere expect 0 'not kept' tune --matrix "$data/small.mtx" --budget 1
 check 'why nothing is kept' grep -q 'warning: what is found is not kept: /dev/null/nowhere' err.tool
@@ -46,7 +49,7 @@ expect 2 "'fft' is not a family" tune fft
 expect 2 'not of family matmul' tune matmul --matrix x.mtx
 expect 2 'seconds' tune --budget -3
 expect 2 'exclude each other' tune --show --forget
-expect 2 'json is for --compare' tune --json x.json
+expect 2 'json is for searches' tune --show --json x.json
 expect 2 'for --grid' tune --matrix "$data/small.mtx" --steps 2
 expect 2 'no such problem' tune matmul --only nothing
 # A comparison is kept, gone on with, and not mixed with another device's.
@@ -54,6 +57,9 @@ expect 0 'two searches differ by' tune --grid 24x20 --steps 2 --compare --budget
 cp c.json before.json
 expect 0 'grid +f32 +24x20 ' tune --grid 24x20 --steps 2 --compare --budget 60 --json c.json
 check 'nothing was measured again' cmp c.json before.json
+VK_DRIVER_FILES=/nonexistent expect 0 '^grid +1 .*[0-9] / [0-9]' tune grid --reprint c.json
+expect 1 'c.json: it has no such problem' tune matmul --reprint c.json
+expect 1 'none.json: No such file' tune --reprint none.json
 sed 's/"name": "/&Other /' before.json >c.json
 expect 2 'c.json: it is of Other' tune --grid 24x20 --compare --budget 0.3 --json c.json
 head -c 90 before.json >c.json
