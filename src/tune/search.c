@@ -14,9 +14,12 @@
 #define PATIENCE 4       /* generations without a better point */
 #define BETTER 0.99
 
+/* The first point, which is the choice before the search, is tried however little time there is. */
 bool wfi_search_goes_on(const wfi_search *s)
 {
-    return !s->cancelled && s->broken == WF_SUCCESS && wfi_host_seconds() < s->measure_until;
+    const bool begun = s->result->measured + s->result->wrong + s->result->spilling > 0;
+    return !s->cancelled && s->broken == WF_SUCCESS &&
+           (!begun || wfi_host_seconds() < s->measure_until);
 }
 
 static void point_text(const wfi_named_point *point, char *text, size_t bytes)
