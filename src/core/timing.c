@@ -65,6 +65,7 @@ void wfi_timing_summarise(wf_timing *timing)
 typedef struct measurement {
     wf_device *device;
     wfi_record_fn record;
+    wfi_next_fn next; /* NULL: an execution is one submission */
     void *user;
     uint32_t batch;
     wf_buffer *evict; /* NULL: hot */
@@ -92,10 +93,19 @@ static wf_result record_evict(void *user, VkCommandBuffer command_buffer)
 
 static wf_result run_batch(measurement *m, wf_timing *timing, double *seconds)
 {
-    const wf_result result = wfi_device_goes_on(m->device);
-    return result == WF_SUCCESS ? wfi_run_timed(m->device, record_evict, record_batch, m, seconds,
-                                                &timing->gpu_clock)
-                                : result;
+    wfi_record_fn prepare = record_evict;
+    *seconds = 0;
+    do {
+        double part = 0;
+        wf_result result = wfi_device_goes_on(m->device);
+        if (result == WF_SUCCESS)
+            result = wfi_run_timed(m->device, prepare, record_batch, m, &part, &timing->gpu_clock);
+        if (result != WF_SUCCESS)
+            return result;
+        *seconds += part;
+        prepare = NULL;
+    } while (m->next && m->next(m->user));
+    return WF_SUCCESS;
 }
 
 /* Runs once unbatched to warm up and once to size the batch. */
@@ -109,7 +119,7 @@ static wf_result size_batch(measurement *m, wf_timing *timing)
             return result;
     }
     /* On a cold cache only the first execution would be cold. */
-    if (!m->evict && seconds < SAMPLE_SECONDS) {
+    if (!m->evict && !m->next && seconds < SAMPLE_SECONDS) {
         const double wanted = SAMPLE_SECONDS / (seconds > 1e-6 ? seconds : 1e-6);
         m->batch = wanted > MAX_BATCH ? MAX_BATCH : (uint32_t)wanted + 1;
     }
@@ -169,10 +179,10 @@ static wf_result take_samples(measurement *m, const wf_measure_params *params, w
     return WF_SUCCESS;
 }
 
-wf_result wfi_measure(wf_device *device, wfi_record_fn record, void *user,
+wf_result wfi_measure(wf_device *device, wfi_record_fn record, wfi_next_fn next, void *user,
                       const wf_measure_params *params, wf_timing *timing)
 {
-    measurement m = {.device = device, .record = record, .user = user};
+    measurement m = {.device = device, .record = record, .next = next, .user = user};
     wf_result result = WF_SUCCESS;
     *timing = (wf_timing){.cold = params && params->cold};
     if (timing->cold) {

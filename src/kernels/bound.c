@@ -3,6 +3,8 @@
 #include <float.h>
 #include <math.h>
 
+#define ASK_EVERY 100000 /* operations of a watch */
+
 double wfi_unit_roundoff(wf_type type)
 {
     return type == WF_TYPE_F64 ? DBL_EPSILON / 2 : (double)FLT_EPSILON / 2;
@@ -36,4 +38,15 @@ void wfi_check_element(wf_check *check, uint64_t index, double result, long doub
         check->worst = index;
     }
     check->checked++;
+}
+
+bool wfi_watch_goes_on(wfi_watch *watch, uint64_t operations)
+{
+    watch->operations += operations;
+    if (watch->stopped || !watch->cancel || !watch->cancel->cancelled ||
+        watch->operations < ASK_EVERY)
+        return !watch->stopped;
+    watch->operations = 0;
+    watch->stopped = watch->cancel->cancelled(watch->cancel->user);
+    return !watch->stopped;
 }

@@ -20,4 +20,14 @@ double wfi_underflow(double n, wf_type type);
 void wfi_check_element(wf_check *check, uint64_t index, double result, long double reference,
                        double bound);
 
+/* Work on the host that the application can cut short. */
+typedef struct wfi_watch {
+    const wf_cancel *cancel; /* NULL: it never does */
+    uint64_t operations;     /* since it was asked last */
+    bool stopped;
+} wfi_watch;
+
+/* Counts operations that were done, a few nanoseconds each, and asks when they make milliseconds. */
+bool wfi_watch_goes_on(wfi_watch *watch, uint64_t operations);
+
 #endif

@@ -33,6 +33,7 @@ typedef struct reference {
     const void *in;
     wfi_field field; /* of a periodic grid also cells beyond its ends */
     const void *out;
+    wfi_watch watch;
 } reference;
 
 static uint64_t place(const reference *r, const int64_t at[3])
@@ -141,7 +142,7 @@ static void step(reference *r, int64_t margin)
     memcpy(at, inner.low, sizeof at);
     do
         update(r, at);
-    while (wfi_box_advance(&inner, at));
+    while (wfi_box_advance(&inner, at) && wfi_watch_goes_on(&r->watch, UINT64_C(2) * r->count + 8));
     wfi_field_turn(&r->field);
 }
 
@@ -175,16 +176,18 @@ static wf_result check_box(void *user, const wfi_box *wanted, wf_check *check)
     if (!wfi_field_open(f, sizeof(long double)))
         return WF_ERROR_OUT_OF_HOST_MEMORY;
     read_start(r);
-    for (uint32_t n = 1; n <= r->problem.steps; n++)
+    for (uint32_t n = 1; n <= r->problem.steps && !r->watch.stopped; n++)
         step(r, (int64_t)r->problem.radius * n);
     memcpy(at, wanted->low, sizeof at);
     do {
         const size_t index = wfi_box_index(&f->held, at);
+        if (r->watch.stopped)
+            break;
         wfi_check_element(check, place(r, at), wf_element_get(r->type, r->out, place(r, at)),
                           values_of(f)[index], f->error[index]);
     } while (wfi_box_advance(wanted, at));
     wfi_field_close(f);
-    return WF_SUCCESS;
+    return r->watch.stopped ? WF_ERROR_CANCELLED : WF_SUCCESS;
 }
 
 wf_result wf_stencil_check(const wf_stencil_params *given, const void *in, const void *out,
@@ -207,6 +210,7 @@ wf_result wf_stencil_check(const wf_stencil_params *given, const void *in, const
     r->type = params->type;
     r->in = in;
     r->out = out;
+    r->watch.cancel = params->cancel;
     r->size[0] = (int64_t)r->axes.ni;
     r->size[1] = (int64_t)r->axes.nj;
     r->size[2] = (int64_t)r->axes.nk;

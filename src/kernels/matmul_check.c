@@ -7,12 +7,15 @@
 #include "kernels/bound.h"
 #include "kernels/matmul_rows.h"
 
+#define STRETCH 4096 /* products of a sum between two looks at the watch */
+
 typedef struct comparison {
     wf_type type;
     wfi_matmul_problem p;
     double alpha, beta;
     const wf_matmul_inputs *in;
     const void *c;
+    wfi_watch *watch;
 } comparison;
 
 /* An element of the reference: its value, and a bound of |computed - value|. */
@@ -60,6 +63,8 @@ static long double product_at(const comparison *w, uint64_t z, uint64_t row, uin
     double sum = 0;
     *magnitude = 0;
     for (uint64_t i = 0; i < w->p.k; i++) {
+        if (i % STRETCH == STRETCH - 1 && !wfi_watch_goes_on(w->watch, STRETCH))
+            break;
         const double x = input_a(w, z, row, i), y = input_b(w, z, i, column);
         if (w->type == WF_TYPE_F64)
             wide += (long double)x * y;
@@ -160,7 +165,8 @@ static bool overflows(const comparison *w, expected e, double result)
            (result > 0) == (e.value > 0);
 }
 
-static void check_at(const comparison *w, uint64_t index, wf_check *check)
+/* False: the application asks to stop. */
+static bool check_at(const comparison *w, uint64_t index, wf_check *check)
 {
     const wfi_matmul_problem *p = &w->p;
     const uint64_t column = index % p->n, row = index / p->n % p->m, z = index / p->n / p->m;
@@ -169,6 +175,7 @@ static void check_at(const comparison *w, uint64_t index, wf_check *check)
     if (overflows(w, e, result))
         e.value = result;
     wfi_check_element(check, index, result, e.value, e.bound);
+    return wfi_watch_goes_on(w->watch, p->k % STRETCH + 16);
 }
 
 static bool inputs_there(const comparison *w, const uint64_t bytes[WF_MATMUL_BINDINGS])
@@ -187,7 +194,8 @@ static double received(wf_type type, double value)
 wf_result wf_matmul_check(const wf_matmul_params *given, const wf_matmul_inputs *inputs,
                           const void *c, uint64_t max_checked, uint64_t seed, wf_check *check)
 {
-    comparison w;
+    wfi_watch watch = {0};
+    comparison w = {.watch = &watch};
     wf_matmul_params params;
     wf_matmul_inputs in;
     uint64_t bytes[WF_MATMUL_BINDINGS];
@@ -200,6 +208,7 @@ wf_result wf_matmul_check(const wf_matmul_params *given, const wf_matmul_inputs 
         result = wfi_matmul_problem_of(NULL, &params, &w.p);
     if (result != WF_SUCCESS)
         return result;
+    watch.cancel = params.cancel;
     w.type = params.type;
     w.in = &in;
     w.c = c;
@@ -211,14 +220,12 @@ wf_result wf_matmul_check(const wf_matmul_params *given, const wf_matmul_inputs 
         w.p.k = 0;
     const uint64_t total = w.p.m * w.p.n * w.p.batch;
     *check = (wf_check){.total = total};
-    if (max_checked == 0 || max_checked >= total) {
-        for (uint64_t i = 0; i < total; i++)
-            check_at(&w, i, check);
-        return WF_SUCCESS;
-    }
+    const bool all = max_checked == 0 || max_checked >= total;
     /* The last element is where an edge goes wrong; the others are drawn. */
-    check_at(&w, total - 1, check);
-    for (uint64_t n = 1; n < max_checked; n++)
-        check_at(&w, wfi_random_bits(&seed) % total, check);
+    for (uint64_t n = 0; n < (all ? total : max_checked); n++) {
+        const uint64_t index = all ? n : n == 0 ? total - 1 : wfi_random_bits(&seed) % total;
+        if (!check_at(&w, index, check))
+            return WF_ERROR_CANCELLED;
+    }
     return WF_SUCCESS;
 }

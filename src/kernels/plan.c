@@ -5,6 +5,8 @@
 #include "core/params.h"
 #include "kernels/plan_object.h"
 
+#define SUBMIT_SECONDS 0.5
+
 /* Grows an array of `count` items by one; NULL (array untouched) without memory. */
 static void *grow(void *array, uint32_t count, size_t item_bytes)
 {
@@ -306,6 +308,7 @@ wf_result wfi_plan_create_with(wf_device *device, const wfi_choice *choice, cons
         return wfi_no_memory(&device->log);
     plan->device = device;
     plan->jobs = read;
+    plan->submit_seconds = SUBMIT_SECONDS;
     plan->problem = *choice->point.problem;
     plan->choice = *choice;
     plan->choice.point.problem = &plan->problem;

@@ -29,7 +29,9 @@ struct wf_plan {
     wf_buffer **staging; /* an own buffer; NULL: it has its data, or starts at zero */
     bool wants_upload;   /* wf_plan_record_upload was not recorded yet */
     uint64_t workspace;
-    void *kept; /* the family's own; NULL: none */
+    double seconds;        /* of an execution, as it ran last; 0: it did not */
+    double submit_seconds; /* of one submission, where it can be cut: so long may a stop wait */
+    void *kept;            /* the family's own; NULL: none */
     void (*destroy_kept)(void *kept);
 
     /* Without push descriptors, or with keep_sets: WFI_SET_RING sets a step, kept for the plan's life.
@@ -70,7 +72,18 @@ wf_result wfi_plan_make_view(const wf_plan *plan, const wfi_step *step, uint32_t
 /* Destroys the views of all kept sets. */
 void wfi_plan_drop_views(wf_plan *plan);
 
-/* plan_record.c: takes a measured time of an execution into account. */
+/* plan_record.c: records steps first … end - 1 alone. */
+wf_result wfi_plan_record_steps(wf_plan *plan, VkCommandBuffer command_buffer,
+                                const wf_bindings *bindings, uint32_t turn, uint32_t first,
+                                uint32_t end);
+/* Whether a first execution may well take long. */
+bool wfi_plan_may_be_long(const wf_plan *plan);
+/* The step behind those from `first` on that go in one submission, at least one; a step's time is its
+ * work-groups' share of plan->seconds. */
+uint32_t wfi_plan_steps_at_once(const wf_plan *plan, uint32_t first);
+/* The share of an execution's work-groups that steps first … end - 1 have. */
+double wfi_plan_share(const wf_plan *plan, uint32_t first, uint32_t end);
+/* Takes a measured time of an execution into account. */
 void wfi_plan_learn(wf_plan *plan, double seconds);
 
 #endif

@@ -13,6 +13,9 @@
 #define UNITS_DISCRETE 32
 #define SCALE_MOST 1e3
 
+/* Dispatches of a submission: lavapipe (Mesa 25.0) crashes at 65536. */
+#define MOST_STEPS 8192u
+
 /* By the problem's least work and what devices of its kind reach, without what was learned. */
 double wfi_plan_guessed_seconds(const wf_plan *plan)
 {
@@ -45,9 +48,39 @@ void wfi_plan_learn(wf_plan *plan, double seconds)
     device->slowness = device->slowness > 0 ? (device->slowness + ratio) / 2 : ratio;
 }
 
+/* What devices of its kind reach is at times a hundredth of what they are guessed to reach. */
+bool wfi_plan_may_be_long(const wf_plan *plan)
+{
+    return wfi_plan_guessed_seconds(plan) > plan->submit_seconds / 100;
+}
+
 static double all_groups(const wfi_step *step)
 {
     return (double)step->groups[0] * step->groups[1] * step->groups[2];
+}
+
+double wfi_plan_share(const wf_plan *plan, uint32_t first, uint32_t end)
+{
+    double groups = 0, all = 0;
+    for (uint32_t i = 0; i < plan->step_count; i++) {
+        all += all_groups(&plan->steps[i]);
+        groups += i >= first && i < end ? all_groups(&plan->steps[i]) : 0;
+    }
+    return groups / all;
+}
+
+uint32_t wfi_plan_steps_at_once(const wf_plan *plan, uint32_t first)
+{
+    double all = 0, groups = 0;
+    uint32_t end = first;
+    for (uint32_t i = 0; i < plan->step_count; i++)
+        all += all_groups(&plan->steps[i]);
+    for (; end < plan->step_count && end - first < MOST_STEPS; end++) {
+        groups += all_groups(&plan->steps[end]);
+        if (end > first && groups * plan->seconds > plan->submit_seconds * all)
+            break;
+    }
+    return end;
 }
 
 /* Into how many dispatches the step goes; its share of the time is that of its work-groups. */
@@ -129,8 +162,9 @@ static wf_result recordable(wf_plan *plan)
     return result;
 }
 
-wf_result wfi_plan_record_turn(wf_plan *plan, VkCommandBuffer command_buffer,
-                               const wf_bindings *bindings, uint32_t turn)
+wf_result wfi_plan_record_steps(wf_plan *plan, VkCommandBuffer command_buffer,
+                                const wf_bindings *bindings, uint32_t turn, uint32_t first,
+                                uint32_t end)
 {
     wfi_bound all[WF_MAX_BINDINGS + 1] = {{0}};
     wf_bindings read;
@@ -145,9 +179,15 @@ wf_result wfi_plan_record_turn(wf_plan *plan, VkCommandBuffer command_buffer,
         result = wfi_plan_resolve(plan, &read, all);
     if (result == WF_SUCCESS)
         result = wfi_plan_prepare_sets(plan, all);
-    for (uint32_t i = 0; result == WF_SUCCESS && i < plan->step_count; i++)
+    for (uint32_t i = first; result == WF_SUCCESS && i < end && i < plan->step_count; i++)
         record_step(plan, command_buffer, i, all, turn);
     return result;
+}
+
+wf_result wfi_plan_record_turn(wf_plan *plan, VkCommandBuffer command_buffer,
+                               const wf_bindings *bindings, uint32_t turn)
+{
+    return wfi_plan_record_steps(plan, command_buffer, bindings, turn, 0, UINT32_MAX);
 }
 
 wf_result wf_plan_record(wf_plan *plan, VkCommandBuffer command_buffer, const wf_bindings *bindings)

@@ -43,25 +43,64 @@ wf_result wf_plan_describe(const wf_plan *plan, wf_plan_info *info)
 typedef struct plan_run {
     wf_plan *plan;
     const wf_bindings *bindings;
-    uint32_t count; /* for record_times */
+    uint32_t count;      /* for record_times */
+    uint32_t first, end; /* steps of this submission */
 } plan_run;
 
 static wf_result record_run(void *user, VkCommandBuffer command_buffer)
 {
     const plan_run *run = user;
     wf_result result = wf_plan_record_upload(run->plan, command_buffer);
-    return result == WF_SUCCESS ? wf_plan_record(run->plan, command_buffer, run->bindings) : result;
+    return result == WF_SUCCESS ? wfi_plan_record_steps(run->plan, command_buffer, run->bindings, 0,
+                                                        run->first, run->end)
+                                : result;
+}
+
+/* The next steps that one submission can make; false: there are none, and the first ones are next. */
+static bool next_part(void *user)
+{
+    plan_run *run = user;
+    const bool more = run->end < run->plan->step_count;
+    run->first = more ? run->end : 0;
+    run->end = wfi_plan_steps_at_once(run->plan, run->first);
+    return more;
+}
+
+/* One execution in as many submissions as it takes. How long a plan's steps take is told by the first
+ * of them, where no execution has told it. */
+static wf_result run_parts(plan_run *run, double *seconds)
+{
+    wf_plan *plan = run->plan;
+    wf_result result = WF_SUCCESS;
+    const bool known = plan->seconds > 0 || !wfi_plan_may_be_long(plan);
+    bool more = true;
+    run->end = known ? wfi_plan_steps_at_once(plan, 0) : 1;
+    for (*seconds = 0; more && result == WF_SUCCESS; more = next_part(run)) {
+        const double start = wfi_host_seconds();
+        if (run->first > 0)
+            result = wfi_device_goes_on(plan->device);
+        if (result == WF_SUCCESS)
+            result = wfi_run(plan->device, record_run, run);
+        *seconds += wfi_host_seconds() - start;
+        if (result == WF_SUCCESS && !known && run->end < plan->step_count)
+            plan->seconds = *seconds / wfi_plan_share(plan, 0, run->end);
+    }
+    if (result != WF_SUCCESS && !known)
+        plan->seconds = 0;
+    return result;
 }
 
 wf_result wf_plan_run(wf_plan *plan, const wf_bindings *bindings)
 {
-    plan_run run = {plan, bindings, 1};
+    plan_run run = {.plan = plan, .bindings = bindings, .count = 1};
+    double seconds;
     if (!plan)
         return WF_ERROR_INVALID_ARGUMENT;
-    const double start = wfi_host_seconds();
-    const wf_result result = wfi_run(plan->device, record_run, &run);
-    if (result == WF_SUCCESS)
-        wfi_plan_learn(plan, wfi_host_seconds() - start);
+    const wf_result result = run_parts(&run, &seconds);
+    if (result == WF_SUCCESS) {
+        plan->seconds = seconds;
+        wfi_plan_learn(plan, seconds);
+    }
     return result;
 }
 
@@ -80,7 +119,7 @@ static wf_result record_times(void *user, VkCommandBuffer command_buffer)
 wf_result wf_plan_run_times(wf_plan *plan, const wf_bindings *bindings, uint32_t count,
                             double *seconds, bool *gpu_clock)
 {
-    plan_run run = {plan, bindings, count};
+    plan_run run = {plan, bindings, count, 0, UINT32_MAX};
     if (!plan || !count || !seconds || !gpu_clock)
         return wfi_fail(plan ? &plan->device->log : NULL, WF_ERROR_INVALID_ARGUMENT,
                         "wf_plan_run_times: bad parameters");
@@ -90,15 +129,23 @@ wf_result wf_plan_run_times(wf_plan *plan, const wf_bindings *bindings, uint32_t
 wf_result wf_plan_measure(wf_plan *plan, const wf_bindings *bindings,
                           const wf_measure_params *params, wf_timing *timing)
 {
-    plan_run run = {plan, bindings, 1};
+    plan_run run = {.plan = plan, .bindings = bindings, .count = 1};
     wf_measure_params read;
     if (!plan || !timing)
         return wfi_fail(plan ? &plan->device->log : NULL, WF_ERROR_INVALID_ARGUMENT,
                         "wf_plan_measure: bad parameters");
     wf_result result =
         wfi_params_read(&plan->device->log, "wf_plan_measure", params, &read, sizeof read);
-    if (result == WF_SUCCESS)
-        result = wfi_measure(plan->device, record_run, &run, &read, timing);
+    /* What ran first may have taken long for being the first. */
+    const bool long_so_far =
+        plan->seconds > 0 ? plan->seconds > plan->submit_seconds : wfi_plan_may_be_long(plan);
+    if (result == WF_SUCCESS && plan->step_count > 1 && long_so_far)
+        result = wf_plan_run(plan, bindings);
+    if (result != WF_SUCCESS)
+        return result;
+    run.end = wfi_plan_steps_at_once(plan, 0);
+    result = wfi_measure(plan->device, record_run, run.end < plan->step_count ? next_part : NULL,
+                         &run, &read, timing);
     if (result == WF_SUCCESS)
         wfi_plan_learn(plan, timing->median_us * 1e-6);
     return result;

@@ -15,10 +15,10 @@ typedef struct sum {
 } sum;
 
 static void add_products(const wf_spmv_params *p, const void *x, uint64_t x_stride, uint32_t vector,
-                         sum *sums)
+                         sum *sums, wfi_watch *watch)
 {
     const wf_type real = wfi_spmv_real(p->type);
-    for (uint32_t row = 0; row < p->rows; row++)
+    for (uint32_t row = 0; row < p->rows && !watch->stopped; row++) {
         for (uint32_t i = p->row_offsets[row]; i < p->row_offsets[row + 1]; i++) {
             const uint32_t column = p->column_indices[i];
             const uint64_t from = p->transpose ? row : column;
@@ -29,10 +29,12 @@ static void add_products(const wf_spmv_params *p, const void *x, uint64_t x_stri
             to->magnitude += fabsl(product);
             to->entries++;
         }
+        wfi_watch_goes_on(watch, UINT64_C(2) * (p->row_offsets[row + 1] - p->row_offsets[row]) + 1);
+    }
 }
 
 static void check_vector(const wf_spmv_params *p, const sum *sums, uint32_t vector,
-                         const void *y_before, const void *y, wf_check *check)
+                         const void *y_before, const void *y, wf_check *check, wfi_watch *watch)
 {
     const wf_type real = wfi_spmv_real(p->type);
     const uint64_t rows = p->transpose ? p->columns : p->rows;
@@ -40,7 +42,7 @@ static void check_vector(const wf_spmv_params *p, const sum *sums, uint32_t vect
     const uint64_t stride = p->y_stride ? p->y_stride : vectors;
     const double alpha = p->alpha ? *p->alpha : 1;
     const bool scaled = alpha < 1 || alpha > 1 || p->beta < 0 || p->beta > 0;
-    for (uint64_t row = 0; row < rows; row++) {
+    for (uint64_t row = 0; row < rows && wfi_watch_goes_on(watch, 8); row++) {
         const sum *s = &sums[row];
         long double value = alpha * s->value, magnitude = fabs(alpha) * s->magnitude;
         if (p->beta < 0 || p->beta > 0) {
@@ -70,16 +72,17 @@ wf_result wf_spmv_check_scaled(const wf_spmv_params *params, const void *x, cons
         return WF_ERROR_UNSUPPORTED;
     const uint64_t rows = p->transpose ? p->columns : p->rows;
     const uint32_t vectors = p->vectors ? p->vectors : 1;
+    wfi_watch watch = {.cancel = p->cancel};
     *check = (wf_check){.total = rows * vectors};
-    for (uint32_t vector = 0; vector < vectors; vector++) {
+    for (uint32_t vector = 0; vector < vectors && !watch.stopped; vector++) {
         sum *sums = calloc((size_t)rows, sizeof *sums);
         if (!sums)
             return WF_ERROR_OUT_OF_HOST_MEMORY;
-        add_products(p, x, p->x_stride ? p->x_stride : vectors, vector, sums);
-        check_vector(p, sums, vector, y_before, y, check);
+        add_products(p, x, p->x_stride ? p->x_stride : vectors, vector, sums, &watch);
+        check_vector(p, sums, vector, y_before, y, check, &watch);
         free(sums);
     }
-    return WF_SUCCESS;
+    return watch.stopped ? WF_ERROR_CANCELLED : WF_SUCCESS;
 }
 
 wf_result wf_spmv_check(const wf_spmv_params *params, const void *x, const void *y, wf_check *check)

@@ -17,6 +17,7 @@
 
 #define BOX_SIDE 16
 #define COEFFICIENTS 12
+#define UPDATE_OPERATIONS 64
 
 typedef struct reference {
     const wf_himeno_arrays *start; /* NULL: the benchmark's own */
@@ -26,6 +27,7 @@ typedef struct reference {
     int64_t size[3]; /* ni, nj, nk */
     wfi_field field;
     double gosa, gosa_bound; /* of the last iteration, over the cells updated */
+    wfi_watch watch;
 } reference;
 
 static size_t grid_index(const reference *r, const int64_t at[3])
@@ -151,7 +153,7 @@ static void iterate(reference *r, int64_t margin)
     memcpy(at, inner.low, sizeof at);
     do
         update(r, at);
-    while (wfi_box_advance(&inner, at));
+    while (wfi_box_advance(&inner, at) && wfi_watch_goes_on(&r->watch, UPDATE_OPERATIONS));
     wfi_field_turn(f);
 }
 
@@ -173,15 +175,17 @@ static wf_result check_box(void *user, const wfi_box *wanted, wf_check *check)
     do
         values_of(f)[wfi_box_index(&f->held, at)] = start_p(r, at);
     while (wfi_box_advance(&f->held, at));
-    for (uint32_t n = 1; n <= r->iterations; n++)
+    for (uint32_t n = 1; n <= r->iterations && !r->watch.stopped; n++)
         iterate(r, n);
     memcpy(at, wanted->low, sizeof at);
     do {
         const size_t here = wfi_box_index(&f->held, at), index = grid_index(r, at);
+        if (r->watch.stopped)
+            break;
         wfi_check_element(check, index, (double)r->p[index], values_of(f)[here], f->error[here]);
     } while (wfi_box_advance(wanted, at));
     wfi_field_close(f);
-    return WF_SUCCESS;
+    return r->watch.stopped ? WF_ERROR_CANCELLED : WF_SUCCESS;
 }
 
 wf_result wf_himeno_check(const wf_himeno_params *given, const wf_himeno_arrays *start,
@@ -200,7 +204,8 @@ wf_result wf_himeno_check(const wf_himeno_params *given, const wf_himeno_arrays 
                    .p = p,
                    .iterations = iterations,
                    .omega = (double)(default_omega ? 0.8f : params->omega),
-                   .size = {params->ni, params->nj, params->nk}};
+                   .size = {params->ni, params->nj, params->nk},
+                   .watch = {.cancel = params->cancel}};
     *gosa_error_over_bound = -1;
     wf_result result = wfi_check_boxes(r.size, BOX_SIDE, max_checked, seed, check_box, &r, check);
     if (result == WF_SUCCESS && wfi_checks_whole(check->total, max_checked)) {

@@ -40,7 +40,7 @@ static wf_result measure_dispatch(wf_device *device, bool barriers, const wf_pea
     wf_timing timing = {0};
     wf_result result = wfi_pipeline_create(device, &desc, &e.pipeline);
     if (result == WF_SUCCESS)
-        result = wfi_measure(device, record_empties, &e, &measure, &timing);
+        result = wfi_measure(device, record_empties, NULL, &e, &measure, &timing);
     wfi_pipeline_destroy(device, &e.pipeline);
     *out = (wf_peak){.value = timing.median_us / DISPATCHES,
                      .spread = timing.spread,

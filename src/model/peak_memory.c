@@ -237,7 +237,7 @@ static wf_result measure_transfer(wf_device *device, wf_memory host, const wf_pe
     wfi_transfer t = {device, host == WF_MEMORY_UPLOAD ? outside : inside,
                       host == WF_MEMORY_UPLOAD ? inside : outside, bytes};
     if (result == WF_SUCCESS)
-        result = wfi_measure(device, wfi_record_transfer, &t, &measure, &timing);
+        result = wfi_measure(device, wfi_record_transfer, NULL, &t, &measure, &timing);
     wf_buffer_destroy(&inside);
     wf_buffer_destroy(&outside);
     if (result == WF_SUCCESS && !(timing.median_us > 0))

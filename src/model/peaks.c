@@ -93,7 +93,7 @@ static wf_result better_copy(wf_device *device, wf_buffer *from, wf_buffer *to, 
     wfi_transfer copy = {device, from, to, bytes};
     wf_result result = wfi_straight_copy(device, from, to, bytes, &measure, &shader);
     if (result == WF_SUCCESS)
-        result = wfi_measure(device, wfi_record_transfer, &copy, &measure, &transfer);
+        result = wfi_measure(device, wfi_record_transfer, NULL, &copy, &measure, &transfer);
     if (result != WF_SUCCESS)
         return result;
     const double best =

@@ -195,8 +195,12 @@ wf_result wfi_case_himeno(wfi_session *session, const wfi_himeno_request *reques
                           wfi_result_case *out)
 {
     const wfi_himeno_request *r = request;
-    const wf_himeno_params params = {
-        .size = sizeof params, .ni = r->ni, .nj = r->nj, .nk = r->nk, .tuning = &session->tuning};
+    const wf_himeno_params params = {.size = sizeof params,
+                                     .ni = r->ni,
+                                     .nj = r->nj,
+                                     .nk = r->nk,
+                                     .tuning = &session->tuning,
+                                     .cancel = &session->cancel};
     work w = {0};
     wfi_result_case_init(out, "stencil");
     snprintf(out->name, sizeof out->name, "%s", r->name);

@@ -158,6 +158,7 @@ wf_result wfi_case_matmul(wfi_session *session, const wfi_matmul_request *reques
     w.params.k = r->k;
     w.params.type = r->type;
     w.params.tuning = &session->tuning;
+    w.params.cancel = &session->cancel;
     wfi_result_case_init(out, "matmul");
     describe(&w.params, out);
     /* Planned first where the parameters are wrong, since the device's log then says how. */

@@ -161,6 +161,7 @@ static wf_spmv_params params_of(const wfi_session *session, const wfi_spmv_reque
                             .column_indices = m->column_indices,
                             .type = r->type,
                             .tuning = &session->tuning,
+                            .cancel = &session->cancel,
                             .transpose = r->transpose,
                             .vectors = r->vectors,
                             .alpha = &w->alpha,

@@ -161,7 +161,8 @@ wf_result wfi_case_stencil(wfi_session *session, const wfi_stencil_request *requ
                                       .coefficients = w->coefficients,
                                       .steps = r->steps,
                                       .type = r->type,
-                                      .tuning = &session->tuning};
+                                      .tuning = &session->tuning,
+                                      .cancel = &session->cancel};
     wf_result result = make_input(session, r, w);
     if (result == WF_SUCCESS)
         result = run(session, r, &params, w, out);

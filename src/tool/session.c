@@ -9,6 +9,8 @@
 #include "tool/progress.h"
 #include "tool/table.h"
 
+#define PEAK_SECONDS 0.15
+
 static void keep_log(void *user, wf_log_level level, const char *text)
 {
     wfi_session *session = user;
@@ -56,6 +58,7 @@ static int open_session(wfi_session *session, const wfi_common *common, bool cap
         .cancelled = is_cancelled,
     };
     wfi_interrupted();
+    session->cancel = (wf_cancel){.size = sizeof(wf_cancel), .cancelled = is_cancelled};
     session->tuning = (wf_tuning){.size = sizeof(wf_tuning),
                                   .variant = common->variant,
                                   .constants = common->constants,
@@ -159,6 +162,19 @@ double wfi_session_fma_rate(wfi_session *session, wf_type type)
     if (type == WF_TYPE_F32)
         session->fma_f32 = rate;
     return rate;
+}
+
+double wfi_session_ceiling(wfi_session *session, const char *name, uint64_t bytes)
+{
+    const wf_peak_params params = {
+        .size = sizeof params, .budget_seconds = PEAK_SECONDS, .bytes = bytes, .warm = true};
+    wf_peak_info info;
+    wf_peak peak;
+    for (uint32_t i = 0; wf_peak_describe(i, &info) == WF_SUCCESS && !wfi_interrupted(); i++)
+        if (strcmp(info.name, name) == 0)
+            return wf_peak_measure(session->device, i, &params, &peak) == WF_SUCCESS ? peak.value
+                                                                                     : (double)NAN;
+    return (double)NAN;
 }
 
 double wfi_session_available(const wfi_session *session)

@@ -10,9 +10,11 @@ typedef struct wfi_session {
     wf_device *device;
     const wf_caps *caps;
     wf_tuning tuning;
+    wf_cancel cancel;      /* of checks: Ctrl-C */
     char error[1024];      /* the library's last error line */
     double copy_bandwidth; /* NaN until asked for */
     double fma_f32;
+    double narrow_rate;  /* of a study's 16- or 8-bit products; 0 until asked for */
     uint32_t peak_count; /* written with the results */
     const wfi_result_peak *peaks;
 } wfi_session;
@@ -42,6 +44,9 @@ void wfi_case_fail_text(wfi_result_case *c, wfi_status status, const char *forma
 /* Measured once a session; NaN (and the case goes on without) where measuring fails. */
 double wfi_session_copy_bandwidth(wfi_session *session);
 double wfi_session_fma_rate(wfi_session *session, wf_type type);
+/* The ceiling of that name, in its unit, for a working set of `bytes` where it has one (0: past any cache);
+ * NaN where it is unsupported or interrupted. */
+double wfi_session_ceiling(wfi_session *session, const char *name, uint64_t bytes);
 
 /* Bytes of device memory that can be had now. */
 double wfi_session_available(const wfi_session *session);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "harness.h"
+#include "kernels/plan_object.h"
 
 #define SIDE 12
 #define ROWS (SIDE * SIDE)
@@ -73,6 +74,73 @@ static void measuring_stops(void **state)
     stop_after(NEVER);
     assert_int_equal(wf_plan_measure(plan, &bindings, &measure, timing), WF_SUCCESS);
     assert_int_equal(timing->count, 50);
+    free(timing);
+    wf_plan_destroy(&plan);
+    for (int i = 0; i < 3; i++)
+        wf_buffer_destroy(&buffer[i]);
+}
+
+/* A long plan goes in a submission a step, and can stop between them; what it computes stays right. */
+static void long_plans_stop(void **state)
+{
+    enum { STEPS = 5, SIDE_X = 33, SIDE_Y = 21, CELLS = SIDE_X * SIDE_Y };
+    static const double coefficients[] = {0.2, 0.1, 0.2, 0.3, 0.1};
+    static float in[CELLS], out[CELLS];
+    const wf_tuning tuning = {.size = sizeof tuning, .variant = "naive"};
+    const wf_stencil_params stencil = {.size = sizeof stencil,
+                                       .nx = SIDE_X,
+                                       .ny = SIDE_Y,
+                                       .coefficients = coefficients,
+                                       .steps = STEPS,
+                                       .tuning = &tuning};
+    const wf_measure_params measure = {.size = sizeof measure, .repeat = 2, .warm = true};
+    wf_bindings bindings = {.size = sizeof bindings};
+    wf_buffer *buffer[3];
+    wf_plan *plan = NULL;
+    wf_check check;
+    test_random random = {test_seed()};
+    wf_timing *timing = malloc(sizeof *timing);
+    assert_non_null(timing);
+    for (int i = 0; i < CELLS; i++)
+        in[i] = (float)test_random_uniform(&random);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(wf_buffer_create(*state, sizeof in, WF_MEMORY_DEVICE, &buffer[i]),
+                         WF_SUCCESS);
+    bindings.items[WF_STENCIL_IN].buffer = buffer[0];
+    bindings.items[WF_STENCIL_OUT].buffer = buffer[1];
+    bindings.workspace.buffer = buffer[2];
+    assert_int_equal(wf_buffer_write(buffer[0], 0, in, sizeof in), WF_SUCCESS);
+    assert_int_equal(wf_stencil_plan(*state, &stencil, &plan), WF_SUCCESS);
+    assert_int_equal(plan->step_count, STEPS);
+    stop_after(NEVER);
+    assert_int_equal(wf_plan_run(plan, &bindings), WF_SUCCESS);
+    assert_int_equal(asked, 0); /* it is short */
+    for (int known = 0; known < 2; known++) {
+        plan->submit_seconds = 1e-12;
+        plan->seconds = known ? plan->seconds : 0;
+        assert_int_equal(wf_buffer_fill(buffer[1], 0, sizeof out, UINT32_MAX), WF_SUCCESS);
+        stop_after(NEVER);
+        assert_int_equal(wf_plan_run(plan, &bindings), WF_SUCCESS);
+        assert_int_equal(asked, STEPS - 1);
+        assert_int_equal(wf_buffer_read(buffer[1], 0, out, sizeof out), WF_SUCCESS);
+        assert_int_equal(wf_stencil_check(&stencil, in, out, 0, test_seed(), &check), WF_SUCCESS);
+        assert_true(check.error_over_bound <= 1);
+        stop_after(2);
+        assert_int_equal(wf_plan_run(plan, &bindings), WF_ERROR_CANCELLED);
+        assert_int_equal(asked, 3);
+    }
+    stop_after(NEVER);
+    assert_int_equal(wf_buffer_fill(buffer[1], 0, sizeof out, UINT32_MAX), WF_SUCCESS);
+    assert_int_equal(wf_plan_measure(plan, &bindings, &measure, timing), WF_SUCCESS);
+    /* A run before, two that would size a batch, two samples. */
+    assert_int_equal(asked, STEPS - 1 + 4 * STEPS);
+    assert_true(timing->count == 2 && timing->batch == 1 && timing->median_us > 0);
+    assert_int_equal(wf_buffer_read(buffer[1], 0, out, sizeof out), WF_SUCCESS);
+    assert_int_equal(wf_stencil_check(&stencil, in, out, 0, test_seed(), &check), WF_SUCCESS);
+    assert_true(check.error_over_bound <= 1);
+    stop_after(STEPS + 2);
+    assert_int_equal(wf_plan_measure(plan, &bindings, &measure, timing), WF_ERROR_CANCELLED);
+    stop_after(NEVER);
     free(timing);
     wf_plan_destroy(&plan);
     for (int i = 0; i < 3; i++)
@@ -214,9 +282,8 @@ static void refinements_stop(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(measuring_stops),
-        cmocka_unit_test(himeno_stops),
-        cmocka_unit_test(solves_stop),
+        cmocka_unit_test(measuring_stops),  cmocka_unit_test(long_plans_stop),
+        cmocka_unit_test(himeno_stops),     cmocka_unit_test(solves_stop),
         cmocka_unit_test(refinements_stop),
     };
     return cmocka_run_group_tests(tests, setup, test_device_teardown);

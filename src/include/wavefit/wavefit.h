@@ -71,6 +71,13 @@ typedef void (*wf_log_fn)(void *user, wf_log_level level, const char *text);
 /* The version of the library linked at run time, "major.minor.patch". */
 WF_API const char *wf_version(void);
 
+/* Asked every few milliseconds by the calls that work long on the host, wf_*_check. */
+typedef struct wf_cancel {
+    size_t size;
+    bool (*cancelled)(void *user); /* true: the call returns WF_ERROR_CANCELLED */
+    void *user;
+} wf_cancel;
+
 /* Element types. */
 typedef enum wf_type {
     WF_TYPE_F32 = 0,
@@ -553,7 +560,9 @@ WF_API wf_result wf_plan_describe(const wf_plan *plan, wf_plan_info *info);
 /* The work recorded from the plan must have finished. */
 WF_API void wf_plan_destroy(wf_plan **plan);
 
-/* Submits one execution on the device's own queue and blocks until it is done. */
+/* Submits one execution on the device's own queue and blocks until it is done. An execution of several
+ * dispatches that takes over half a second goes in several submissions, between which
+ * wf_device_params.cancelled is asked (WF_ERROR_CANCELLED: the outputs are of no use). */
 WF_API wf_result wf_plan_run(wf_plan *plan, const wf_bindings *bindings);
 
 /* The same for `count` (> 0) executions, one after the other in one submission; *seconds is what
@@ -696,6 +705,7 @@ typedef struct wf_matmul_params {
     wf_activation activation;
     wf_matmul_output output;
     wf_math math;
+    const wf_cancel *cancel; /* of wf_matmul_check; NULL: none */
 } wf_matmul_params;
 
 /* Bytes that each binding must have at least; 0: it is not used. WF_ERROR_INVALID_ARGUMENT,
@@ -751,8 +761,9 @@ typedef struct wf_spmv_params {
     /* Right-hand sides, at most WF_SPMV_MOST_VECTORS; 0: 1. X and Y are then row-major matrices of
      * as many columns, rows x_stride and y_stride elements apart (0: vectors). */
     uint32_t vectors, x_stride, y_stride;
-    const double *alpha; /* NULL: 1 */
-    double beta;         /* 0: y is not read and may hold anything */
+    const double *alpha;     /* NULL: 1 */
+    double beta;             /* 0: y is not read and may hold anything */
+    const wf_cancel *cancel; /* of wf_spmv_check; NULL: none */
 } wf_spmv_params;
 
 /* Checks the arrays, picks variant and constants from the row lengths, converts and uploads the
@@ -914,6 +925,7 @@ typedef struct wf_himeno_params {
     uint32_t ni, nj, nk; /* each >= 3 */
     float omega;         /* 0: 0.8 */
     const wf_tuning *tuning;
+    const wf_cancel *cancel; /* of wf_himeno_check; NULL: none */
 } wf_himeno_params;
 
 /* Host arrays of ni*nj*nk floats each. */
@@ -985,7 +997,8 @@ typedef struct wf_stencil_params {
                        0: 1 */
     wf_type type;   /* F32, F64, or F16, which is computed with in f32 and rounded each step */
     const wf_tuning *tuning;
-    const wf_jobs *jobs; /* NULL: pipelines are compiled in wf_stencil_plan */
+    const wf_jobs *jobs;     /* NULL: pipelines are compiled in wf_stencil_plan */
+    const wf_cancel *cancel; /* of wf_stencil_check; NULL: none */
 } wf_stencil_params;
 
 /* OUT = the stencil applied `steps` times to IN. More than one pass over memory needs a workspace.
