@@ -18,6 +18,8 @@
 #define SLOWER_CHOICE 1.05
 #define SLOW_F64 4.0 /* f32 rate over f64 rate */
 #define MATRIX_GAIN 2.0
+#define FAR_FROM_FLOOR 2.0 /* where a search is worth its minutes */
+#define SEARCH_GAIN 2.0    /* that it seldom passes */
 
 typedef struct rule {
     const char *name;
@@ -324,12 +326,36 @@ static bool matrix_units(const wfi_observation *o, wfi_advice *out)
     return true;
 }
 
+/* Whether `wavefit tune` knows the problem: matrices that are made, other shapes and borders it does not. */
+static bool can_tune(const wfi_observation *o)
+{
+    const char *a = o->arguments;
+    if (strcmp(o->family, "spmv") == 0)
+        return strchr(a, '/') || (strchr(a, '.') && !strchr(a, ':'));
+    return strcmp(o->family, "grid") != 0 || (!strstr(a, " --shape ") && !strstr(a, " --border "));
+}
+
+static bool untuned(const wfi_observation *o, wfi_advice *out)
+{
+    if (o->forced || !o->chosen_by || strcmp(o->chosen_by, "tuned") == 0 ||
+        headroom(o) <= FAR_FROM_FLOOR)
+        return false;
+    out->gain = SEARCH_GAIN;
+    say(out,
+        "It takes %.3g times as long as the measured ceilings allow, and its variant and constants "
+        "were not measured on this device (%s): %s may find better ones.",
+        headroom(o), o->chosen_by, can_tune(o) ? "a search" : "the other variants");
+    snprintf(out->command, sizeof out->command, "wavefit %s %s %s", can_tune(o) ? "tune" : "ladder",
+             o->family, o->arguments);
+    return true;
+}
+
 static const rule rules[] = {
     {"forced", forced_choice},  {"transfers", transfers},       {"submissions", submissions},
     {"dispatches", dispatches}, {"few-groups", few_groups},     {"tail", tail},
     {"registers", registers},   {"shared", shared_memory},      {"group-size", group_size},
     {"spills", spills},         {"idle-lanes", idle_lanes},     {"memory-floor", memory_floor},
-    {"slow-f64", slow_f64},     {"matrix-units", matrix_units},
+    {"slow-f64", slow_f64},     {"matrix-units", matrix_units}, {"untuned", untuned},
 };
 
 static int by_gain(const void *a, const void *b)

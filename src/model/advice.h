@@ -13,7 +13,8 @@ typedef struct wfi_observation {
     wf_type type;
     const char *arguments; /* that name the problem on a command line */
     const wf_variant_info *variant;
-    bool forced; /* variant or constants were not wavefit's choice */
+    const char *chosen_by; /* as in wf_plan_info; NULL: not known */
+    bool forced;           /* variant or constants were not wavefit's choice */
     double time_us, floor_us;
     bool memory_bound;
     bool box;         /* grid: the shape */

@@ -11,24 +11,9 @@
 #include "tool/target.h"
 
 #define CASE_SECONDS 1.0
-#define PEAK_SECONDS 0.15
 #define MOST_MOVED (256.0 * 1024 * 1024) /* bytes of a transfer that is timed; more is scaled */
 #define CACHE_BYTES (UINT64_C(4) << 20)  /* a set that every GPU's last-level cache holds */
 #define STEPS 9
-
-/* The value of a ceiling; NaN where it is unsupported or interrupted. */
-static double ceiling(wfi_session *session, const char *name, uint64_t bytes)
-{
-    const wf_peak_params params = {
-        .size = sizeof params, .budget_seconds = PEAK_SECONDS, .bytes = bytes, .warm = true};
-    wf_peak_info info;
-    wf_peak peak;
-    for (uint32_t i = 0; wf_peak_describe(i, &info) == WF_SUCCESS && !wfi_interrupted(); i++)
-        if (strcmp(info.name, name) == 0)
-            return wf_peak_measure(session->device, i, &params, &peak) == WF_SUCCESS ? peak.value
-                                                                                     : (double)NAN;
-    return (double)NAN;
-}
 
 /* Microseconds that the host takes to move `bytes` to the device, or from it; 0 where it cannot. */
 static double transfer_us(wfi_session *session, double bytes, bool up)
@@ -70,22 +55,24 @@ static void observe(wfi_session *session, const wfi_study *study, wfi_result_cas
     c->timeline.upload_us = o->upload_us = transfer_us(session, up, true);
     c->timeline.download_us = o->download_us = transfer_us(session, down, false);
     step(session, 3, "latencies");
-    c->timeline.submit_us = o->submit_us = ceiling(session, "submit", 0);
-    o->dispatch_us = ceiling(session, "dispatch", 0);
-    o->barrier_us = ceiling(session, "barrier", 0);
+    c->timeline.submit_us = o->submit_us = wfi_session_ceiling(session, "submit", 0);
+    o->dispatch_us = wfi_session_ceiling(session, "dispatch", 0);
+    o->barrier_us = wfi_session_ceiling(session, "barrier", 0);
     step(session, 5, "memory");
     levels->memory = wfi_session_copy_bandwidth(session) * 1e-9;
-    levels->cache = ceiling(session, "read", CACHE_BYTES);
-    levels->shared = ceiling(session, "shared", 0);
+    levels->cache = wfi_session_ceiling(session, "read", CACHE_BYTES);
+    levels->shared = wfi_session_ceiling(session, "shared", 0);
     step(session, 7, "arithmetic");
-    o->fma = wfi_session_fma_rate(session, wfi_study_arithmetic(study)) * 1e-9;
+    o->fma = wfi_study_rate(session, study) * 1e-9;
     o->fma_f32 = wfi_session_fma_rate(session, WF_TYPE_F32) * 1e-9;
-    o->matrix_f16 =
-        study->family == WF_FAMILY_MATMUL ? ceiling(session, "matrix_f16_f32", 0) : (double)NAN;
+    o->matrix_f16 = study->family == WF_FAMILY_MATMUL
+                        ? wfi_session_ceiling(session, "matrix_f16_f32", 0)
+                        : (double)NAN;
     o->time_us = c->timing.median_us;
     o->floor_us = c->floor_us;
     o->memory_bound = strcmp(c->floor_by, "memory") == 0;
     o->dispatches = c->plan.dispatches;
+    o->chosen_by = c->plan.chosen_by;
     o->kernel = c->plan.kernel;
     o->compute_units = session->caps->compute_units;
     o->has_occupancy =

@@ -106,9 +106,7 @@ void wfi_explain_print(wfi_session *session, const wfi_study *study, const wfi_r
            c->floor_us / c->timing.median_us * 100);
     printf(
         "intensity %.4g operations a byte; this device turns from memory to arithmetic at %.4g\n",
-        flops / bytes,
-        wfi_session_fma_rate(session, wfi_study_arithmetic(study)) /
-            wfi_session_copy_bandwidth(session));
+        flops / bytes, wfi_study_rate(session, study) / wfi_session_copy_bandwidth(session));
     print_timeline(&c->timeline);
     print_bytes(study, c, levels);
     wfi_explain_print_kernel(session->caps, &c->plan.kernel);

@@ -169,6 +169,12 @@ double wfi_study_flops(const wfi_study *study)
     return 2.0 * (double)study->extent[0] * (double)study->extent[1] * (double)study->extent[2];
 }
 
+/* Bytes of an element of C: products of 8-bit integers are 32-bit ones. */
+static double product_size(const wfi_study *study)
+{
+    return study->type == WF_TYPE_I8 ? 4 : (double)wf_type_size(study->type);
+}
+
 double wfi_study_bytes(const wfi_study *study)
 {
     const double size = (double)wf_type_size(study->type);
@@ -181,7 +187,7 @@ double wfi_study_bytes(const wfi_study *study)
                size * ((double)study->matrix.rows + study->matrix.columns);
     if (study->family == WF_FAMILY_GRID)
         return 2 * size * all_cells(study) * study->grid.steps;
-    return (a * c + c * b + a * b) * size;
+    return (a * c + c * b) * size + a * b * product_size(study);
 }
 
 void wfi_study_moved(const wfi_study *study, double *up, double *down)
@@ -197,21 +203,41 @@ void wfi_study_moved(const wfi_study *study, double *up, double *down)
         *up = wfi_study_bytes(study) - *down;
     } else {
         *up = (a * c + c * b) * size;
-        *down = a * b * size;
+        *down = a * b * product_size(study);
     }
 }
 
-wf_type wfi_study_arithmetic(const wfi_study *study)
+/* What the fastest instructions that can make such products reach; of bf16's matrices those of f16
+ * stand for, since nothing measures theirs. */
+static double narrow_rate(wfi_session *session, wf_type type)
 {
-    return study->family == WF_FAMILY_GRID && study->type == WF_TYPE_F16 ? WF_TYPE_F32
-                                                                         : study->type;
+    const bool units =
+        type == WF_TYPE_F16 || (type == WF_TYPE_BF16 && session->caps->bf16_cooperative);
+    if (type == WF_TYPE_I8)
+        return fmax(wfi_session_ceiling(session, "dot_i8", 0),
+                    wfi_session_ceiling(session, "matrix_i8", 0)) *
+               1e9;
+    const double matrix = units ? wfi_session_ceiling(session, "matrix_f16_f32", 0) : (double)NAN;
+    return fmax(fmax(wfi_session_fma_rate(session, WF_TYPE_F32),
+                     wfi_session_fma_rate(session, WF_TYPE_F16)),
+                matrix * 1e9);
+}
+
+double wfi_study_rate(wfi_session *session, const wfi_study *study)
+{
+    const bool narrow = study->type != WF_TYPE_F32 && study->type != WF_TYPE_F64;
+    if (!narrow || study->family != WF_FAMILY_MATMUL) /* stencils of f16 are computed in f32 */
+        return wfi_session_fma_rate(session, narrow ? WF_TYPE_F32 : study->type);
+    if (!(session->narrow_rate > 0))
+        session->narrow_rate = narrow_rate(session, study->type);
+    return session->narrow_rate;
 }
 
 static void add_floor(wfi_session *session, const wfi_study *study, wfi_result_case *out)
 {
-    const double fma = wfi_session_fma_rate(session, wfi_study_arithmetic(study));
+    const double rate = wfi_study_rate(session, study);
     const double memory_us = wfi_study_bytes(study) / wfi_session_copy_bandwidth(session) * 1e6;
-    const double arithmetic_us = isfinite(fma) ? wfi_study_flops(study) / fma * 1e6 : 0;
+    const double arithmetic_us = isfinite(rate) ? wfi_study_flops(study) / rate * 1e6 : 0;
     out->floor_us = fmax(memory_us, arithmetic_us);
     out->floor_by = arithmetic_us > memory_us ? "arithmetic" : "memory";
 }

@@ -37,8 +37,8 @@ wf_result wfi_study_run(wfi_session *session, const wfi_study *study, const char
 void wfi_study_arguments(const wfi_study *study, char *text, size_t bytes);
 /* The problem by its sizes; valid as long as the study. */
 wf_problem wfi_study_problem(const wfi_study *study);
-/* The type that it is computed in, where that of the data is another. */
-wf_type wfi_study_arithmetic(const wfi_study *study);
+/* Operations a second that the device's arithmetic reaches at best, measured; NaN: not known. */
+double wfi_study_rate(wfi_session *session, const wfi_study *study);
 /* Bytes that a call brings and fetches. */
 void wfi_study_moved(const wfi_study *study, double *up, double *down);
 

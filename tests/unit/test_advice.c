@@ -131,6 +131,28 @@ static void how_it_fills_the_device(void **state)
     SILENT("spills", o.kernel.spilled = 0);
 }
 
+static void who_chose_it(void **state)
+{
+    (void)state;
+    TRIGGERS("untuned", "tune matmul --shape 1000x1000x1000",
+             (o.chosen_by = "model", o.floor_us = 400));
+    TRIGGERS("untuned", "tune spmv --matrix a.mtx",
+             (o.family = "spmv", o.arguments = "--matrix a.mtx", o.chosen_by = "device row",
+              o.floor_us = 400));
+    TRIGGERS("untuned", "ladder spmv --matrix rmat:9",
+             (o.family = "spmv", o.arguments = "--matrix rmat:9", o.chosen_by = "model",
+              o.floor_us = 400));
+    TRIGGERS("untuned", "ladder grid --grid 9x9 --shape box",
+             (o.family = "grid", o.arguments = "--grid 9x9 --shape box", o.chosen_by = "model",
+              o.floor_us = 400));
+    TRIGGERS(
+        "untuned", "tune grid --grid 9x9",
+        (o.family = "grid", o.arguments = "--grid 9x9", o.chosen_by = "model", o.floor_us = 400));
+    SILENT("untuned", (o.chosen_by = "model", o.floor_us = 600));
+    SILENT("untuned", (o.chosen_by = "tuned", o.floor_us = 400));
+    SILENT("untuned", (o.chosen_by = "forced", o.forced = true, o.floor_us = 400));
+}
+
 static void what_limits_it(void **state)
 {
     (void)state;
@@ -168,9 +190,8 @@ static void what_limits_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_to_say),
-        cmocka_unit_test(around_the_kernel),
-        cmocka_unit_test(how_it_fills_the_device),
+        cmocka_unit_test(nothing_to_say),          cmocka_unit_test(around_the_kernel),
+        cmocka_unit_test(how_it_fills_the_device), cmocka_unit_test(who_chose_it),
         cmocka_unit_test(what_limits_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
