@@ -57,8 +57,7 @@ static wf_result rehearse(const wf_himeno_params *params, const wfi_himeno_reque
     if (gosa_error > out->check.error_over_bound || isnan(gosa_error))
         out->check.error_over_bound = gosa_error;
     wfi_result_case_extra(out, "rehearsal_gosa", (double)gosa);
-    wfi_result_case_extra(out, "rehearsal_mflops",
-                          FLOPS_A_CELL * inner_cells(r) / w->pace * 1e-6);
+    wfi_result_case_extra(out, "rehearsal_mflops", FLOPS_A_CELL * inner_cells(r) / w->pace * 1e-6);
     wfi_case_checked(out, "gosa or cell", out->check.worst);
     return WF_SUCCESS;
 }
