@@ -3,7 +3,8 @@
 //
 // The twelve coefficients of a cell share one buffer, since four storage buffers are all that
 // Vulkan guarantees a stage. They lie as twelve arrays, or in blocks: c_block cells of a row, twelve
-// times. WIDTH neighbouring cells along i are handled at once.
+// times. WIDTH neighbouring cells along i are handled at once; with PAIRS, memory is gone through in
+// words of 64 bits.
 #ifndef WIDTH
 #define WIDTH 1
 #endif
@@ -18,9 +19,17 @@ layout(std430, set = 0, binding = 2) readonly restrict buffer Coefficients { flo
 layout(std430, set = 0, binding = 3) writeonly restrict buffer Partials { float partials[]; };
 #if WIDTH == 4
 #define VEC vec4
+#ifdef PAIRS
+layout(std430, set = 0, binding = 0) readonly restrict buffer PIn2 { uint64_t p_in2[]; };
+layout(std430, set = 0, binding = 1) restrict buffer POut2 { uint64_t p_out2[]; };
+layout(std430, set = 0, binding = 2) readonly restrict buffer Coefficients2 {
+    uint64_t coefficients2[];
+};
+#else
 layout(std430, set = 0, binding = 0) readonly restrict buffer PIn4 { vec4 p_in4[]; };
 layout(std430, set = 0, binding = 1) restrict buffer POut4 { vec4 p_out4[]; };
 layout(std430, set = 0, binding = 2) readonly restrict buffer Coefficients4 { vec4 coefficients4[]; };
+#endif
 #else
 #define VEC float
 #endif
@@ -70,8 +79,20 @@ struct Plane {
 #if WIDTH == 4
 VEC west(Row row) { return vec4(row.west, row.centre.xyz); }
 VEC east(Row row) { return vec4(row.centre.yzw, row.east); }
+#ifdef PAIRS
+vec4 vector_of(uint64_t low, uint64_t high)
+{
+    return uintBitsToFloat(uvec4(unpackUint2x32(low), unpackUint2x32(high)));
+}
+VEC load_p(uint at) { return vector_of(p_in2[at >> 1], p_in2[(at >> 1) + 1]); }
+VEC load_coefficient(uint at)
+{
+    return vector_of(coefficients2[at >> 1], coefficients2[(at >> 1) + 1]);
+}
+#else
 VEC load_p(uint at) { return p_in4[at >> 2]; }
 VEC load_coefficient(uint at) { return coefficients4[at >> 2]; }
+#endif
 #else
 VEC west(Row row) { return row.west; }
 VEC east(Row row) { return row.east; }
@@ -144,7 +165,12 @@ VEC store_cells(uint at, uint i, VEC p, VEC ss)
 {
 #if WIDTH == 4
     if (i + 4 <= push.ni) {
+#ifdef PAIRS
+        p_out2[at >> 1] = packUint2x32(floatBitsToUint(p.xy));
+        p_out2[(at >> 1) + 1] = packUint2x32(floatBitsToUint(p.zw));
+#else
         p_out4[at >> 2] = p;
+#endif
         return ss * ss;
     }
     VEC squares = VEC(0);

@@ -3,6 +3,9 @@
 // Himeno's relaxation in columns: a work-item keeps three planes of its cells' neighbours in
 // registers and marches along k, so that each value of p is loaded for one plane of updates, not
 // for three. WIDTH cells along i an item.
+#ifdef PAIRS
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+#endif
 #include "stencil_ids.h"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = STENCIL_ID_MARCH) const uint MARCH = 8;

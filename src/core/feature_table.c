@@ -30,8 +30,8 @@ static const char no_cooperative[] = "f16 and i8 products run on the ordinary un
 
 const wfi_feature_row wfi_feature_rows[] = {
     {BASIC(shaderFloat64), .families = ALL, .gives = "f64", .without = "f64 plans are refused"},
-    {BASIC(shaderInt64), .families = SPMV | MATMUL, .gives = "64-bit indices in some variants",
-     .without = "those variants are left out"},
+    {BASIC(shaderInt64), .families = STENCIL | SPMV | MATMUL,
+     .gives = "64-bit integers in some variants", .without = "those variants are left out"},
     {BASIC(shaderInt16), .families = SPMV | MATMUL, .gives = "16-bit integers in some variants",
      .without = "those variants are left out"},
     {OWN(storage16, VkPhysicalDevice16BitStorageFeatures, 16BIT_STORAGE_FEATURES,

@@ -22,8 +22,10 @@ typedef struct tile {
 
 static tile tile_of(const wfi_point *point)
 {
-    const bool vectors = point->variant->modules[WF_TYPE_F32] == &wfi_spv_stencil_march4_f32;
-    const bool box = point->variant->modules[WF_TYPE_F32] == &wfi_spv_stencil_box_f32;
+    const wfi_spirv *module = point->variant->modules[WF_TYPE_F32];
+    const bool vectors =
+        module == &wfi_spv_stencil_march4_f32 || module == &wfi_spv_stencil_pairs_f32;
+    const bool box = module == &wfi_spv_stencil_box_f32;
     const uint32_t overlap = 2 * (wfi_himeno_steps(point) - 1);
     uint32_t size[3];
     wfi_himeno_group_size(point, size);
