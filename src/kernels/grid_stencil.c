@@ -126,22 +126,36 @@ static bool tile_outlasts_steps(const wfi_point *point)
     {                                                                                              \
         "local_y and rows must be 1 in two dimensions, whose rows are marched along", flat_is_flat \
     }
+#define FITS_DISPATCH                                                                              \
+    {                                                                                              \
+        "the grid must need no more work-groups along x and y than a dispatch can have",           \
+            wfi_grid_fits_dispatch                                                                 \
+    }
+#define FITS_STEPS                                                                                 \
+    {"steps must be between 1 and 16, and at most those of the plan", steps_fit},                  \
+        {"rows must be between 1 and 16", rows_fit},                                               \
+        {"local_x, and local_y times rows, must be over 2 x radius x steps, since each step "      \
+         "loses radius cells on every side of the tile",                                           \
+         tile_outlasts_steps},                                                                     \
+        FITS_DISPATCH,                                                                             \
+    {                                                                                              \
+        "a binding must hold 2 x radius x steps planes (rows in two dimensions) and those that "   \
+        "are updated",                                                                             \
+            wfi_grid_fits_binding                                                                  \
+    }
 
 static const wfi_constraint plain_constraints[] = {FITS};
+static const wfi_constraint march_constraints[] = {FITS, FITS_DISPATCH};
 static const wfi_constraint vector_constraints[] = {
     FITS,
+    FITS_DISPATCH,
     {"rows must lie a multiple of a vector apart (4 elements, 2 of f64), since they are read so",
      rows_hold_vectors}};
 static const wfi_constraint time_constraints[] = {
     FITS,
     {"the stencil must be a star: of a box, every plane's neighbours would be in shared memory",
      is_star},
-    {"steps must be between 1 and 16, and at most those of the plan", steps_fit},
-    {"rows must be between 1 and 16", rows_fit},
-    {"local_x, and local_y times rows, must be over 2 x radius x steps, since each step loses "
-     "radius cells on every side of the tile",
-     tile_outlasts_steps},
-};
+    FITS_STEPS};
 
 /* ------------------------------------------------------------------------------------- geometry */
 
@@ -173,16 +187,21 @@ wfi_grid_tile wfi_grid_tile_of(const wfi_point *point)
                            (int64_t)size[2] * wfi_point_value(point, "march", 1)};
 }
 
-static uint64_t time_shared(const wfi_point *point)
+/* Bytes of a plane of each level. */
+static uint64_t level_plane(const wfi_point *point)
 {
     const wfi_grid_problem *p = &point->problem->grid;
     const uint64_t radius_j = p->dimensions == 2 ? 0 : p->radius;
     const uint64_t real = point->problem->type == WF_TYPE_F64 ? 8 : 4;
     uint32_t size[3];
     group_size(point, size);
-    return wfi_point_value(point, "steps", 1) * (p->radius + UINT64_C(1)) *
-           (size[0] + UINT64_C(2) * p->radius) *
+    return wfi_point_value(point, "steps", 1) * (size[0] + UINT64_C(2) * p->radius) *
            ((uint64_t)size[1] * wfi_point_value(point, "rows", 1) + 2 * radius_j) * real;
+}
+
+static uint64_t time_shared(const wfi_point *point)
+{
+    return level_plane(point) * (point->problem->grid.radius + UINT64_C(1));
 }
 
 static void constants(const wfi_point *point, wfi_pipeline_desc *desc)
@@ -217,7 +236,7 @@ static const wfi_variant variants[] = {
          plain_constraints, NULL)},
     {ROW(march, "work-items march along the slowest axis with a star's planes in registers",
          "Micikevicius, 3D finite difference computation on GPUs (GPGPU-2, 2009)", march_parameters,
-         plain_constraints, NULL)},
+         march_constraints, NULL)},
     {ROW(vector, "as march, several cells a work-item by vector loads", "", march_parameters,
          vector_constraints, NULL)},
     {ROW(time, "several steps a pass over memory, tiles overlapping",

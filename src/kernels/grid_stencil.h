@@ -5,7 +5,7 @@
 #ifndef WFI_KERNELS_GRID_STENCIL_H
 #define WFI_KERNELS_GRID_STENCIL_H
 
-#include "kernels/family.h"
+#include "kernels/plan.h"
 
 /* As in grid_problem.glsl. */
 typedef struct wfi_grid_push {
@@ -33,6 +33,36 @@ typedef struct wfi_grid_tile {
     int64_t i, j, k;
 } wfi_grid_tile;
 wfi_grid_tile wfi_grid_tile_of(const wfi_point *point);
+
+/* grid_stencil_windows.c: a pass over the grid as dispatches whose windows the device can bind. */
+
+/* Where planes lie: plane k of the axis that a dispatch sees is k - first planes from byte `offset`. */
+typedef struct wfi_grid_place {
+    wfi_slot_kind kind;
+    uint32_t index;
+    uint64_t offset;
+    int64_t first;
+} wfi_grid_place;
+
+/* A pipeline that makes `steps` steps, from one place to another. */
+typedef struct wfi_grid_pass {
+    const wfi_point *point;
+    uint32_t pipeline, steps;
+    wfi_grid_place from, to;
+    bool waits; /* for the pass before */
+    /* With a seam: the point of its copies, their pipeline, and where in the workspace it lies. */
+    const wfi_point *copy;
+    uint32_t copy_pipeline;
+    uint64_t seam;
+} wfi_grid_pass;
+
+wf_result wfi_grid_add_pass(wf_plan *plan, const wfi_grid_pass *pass);
+/* Bytes of the planes on either side of a periodic grid's ends that passes of so many steps want side
+ * by side, since windows do not wrap around; 0: the whole grid can be bound. */
+uint64_t wfi_grid_seam_bytes(const wfi_point *point, uint32_t steps);
+/* Whether the planes that one plane's update reads can be bound, and rows and planes fit a dispatch. */
+bool wfi_grid_fits_binding(const wfi_point *point);
+bool wfi_grid_fits_dispatch(const wfi_point *point);
 
 /* False: params are not those of a stencil; the first does not look at the coefficients. */
 bool wfi_grid_sizes_of(const wf_stencil_params *params, wfi_grid_problem *out);

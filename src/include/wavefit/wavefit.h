@@ -984,12 +984,12 @@ enum { WF_STENCIL_IN = 0, WF_STENCIL_OUT = 1, WF_STENCIL_BINDINGS = 2 };
 typedef struct wf_stencil_params {
     size_t size;
     uint32_t nx, ny, nz; /* each at least 2 radius + 1 and at most 2^30; nz 0: two dimensions */
-    uint32_t row_stride; /* elements from a row to the next; 0: nx */
+    uint32_t row_stride; /* elements from a row to the next, nx to 2^30; 0: nx */
     wf_stencil_shape shape;
     uint32_t radius; /* 1 to 4; 0: 1 */
     wf_border border;
-    /* Read during the call only; finite. F64 computes with them as they are, F32 and F16 rounded to
-     * f32. Star, 1 + 2 radius dimensions of them: the centre's, then for each axis x, y, z and each
+    /* Read during the call only. F64 computes with them as they are, F32 and F16 rounded to f32; finite
+     * then. Star, 1 + 2 radius dimensions of them: the centre's, then for each axis x, y, z and each
      * distance 1 … radius that of the cell before and that of the cell after. Box, (2 radius + 1) to
      * the power of dimensions: in the order of the cells in memory. */
     const double *coefficients;
@@ -1002,16 +1002,19 @@ typedef struct wf_stencil_params {
 } wf_stencil_params;
 
 /* OUT = the stencil applied `steps` times to IN. More than one pass over memory needs a workspace.
- * Variants that make several steps a pass give the same bits as single ones. Arrays larger than a
- * binding may be are gone through in windows, but not with a periodic border. Does not block and
- * submits nothing. WF_ERROR_TOO_LARGE, WF_ERROR_UNSUPPORTED (type), WF_ERROR_UNKNOWN_VARIANT,
+ * Variants that make several steps a pass give the same bits as single ones. An array is one range of
+ * one buffer; where it is larger than a binding may be (caps.max_storage_range) it is gone through in
+ * windows of planes (rows in two dimensions), for which a periodic border needs a workspace too. Does
+ * not block and submits nothing. WF_ERROR_INVALID_ARGUMENT (parameters out of range),
+ * WF_ERROR_TOO_LARGE (2 radius + 1 planes are over a binding, or a plane needs more work-groups than
+ * a dispatch can have), WF_ERROR_UNSUPPORTED (type, forced variant), WF_ERROR_UNKNOWN_VARIANT,
  * WF_ERROR_CONSTRAINT. In wf_plan_info, least_bytes counts a read and a write of each cell a step. */
 WF_API wf_result wf_stencil_plan(wf_device *device, const wf_stencil_params *params, wf_plan **out);
 
 /* Compares `out` with the f64 (f64: long double) stencil of `in`, both of the type and laid out as
  * above, in all cells or, where max_checked is not 0 and smaller, in blocks of cells drawn with `seed`.
  * The bound of a step over n coefficients is gamma_2n |C||x|, and for F16 the rounding of the result,
- * carried through the steps. */
+ * carried through the steps. WF_ERROR_INVALID_ARGUMENT, WF_ERROR_UNSUPPORTED (type). */
 WF_API wf_result wf_stencil_check(const wf_stencil_params *params, const void *in, const void *out,
                                   uint64_t max_checked, uint64_t seed, wf_check *check);
 
