@@ -103,6 +103,11 @@ static bool is_star(const wfi_point *point)
     return point->problem->grid.shape == WF_STENCIL_STAR;
 }
 
+static bool is_box(const wfi_point *point)
+{
+    return point->problem->grid.shape == WF_STENCIL_BOX;
+}
+
 static bool steps_fit(const wfi_point *point)
 {
     const uint32_t steps = wfi_point_value(point, "steps", 1);
@@ -153,8 +158,13 @@ static const wfi_constraint vector_constraints[] = {
      rows_hold_vectors}};
 static const wfi_constraint time_constraints[] = {
     FITS,
-    {"the stencil must be a star: of a box, every plane's neighbours would be in shared memory",
+    {"the stencil must be a star: time_box is for boxes, of which every plane's neighbours are in "
+     "shared memory",
      is_star},
+    FITS_STEPS};
+static const wfi_constraint time_box_constraints[] = {
+    FITS,
+    {"the stencil must be a box: time keeps a star's planes in registers", is_box},
     FITS_STEPS};
 
 /* ------------------------------------------------------------------------------------- geometry */
@@ -204,6 +214,13 @@ static uint64_t time_shared(const wfi_point *point)
     return level_plane(point) * (point->problem->grid.radius + UINT64_C(1));
 }
 
+static uint64_t time_box_shared(const wfi_point *point)
+{
+    const wfi_grid_problem *p = &point->problem->grid;
+    const uint64_t mirrored = 2 * (p->radius + UINT64_C(1));
+    return level_plane(point) * (p->border == WF_BORDER_NEUMANN ? mirrored : 2);
+}
+
 static void constants(const wfi_point *point, wfi_pipeline_desc *desc)
 {
     const wfi_grid_problem *p = &point->problem->grid;
@@ -242,6 +259,8 @@ static const wfi_variant variants[] = {
     {ROW(time, "several steps a pass over memory, tiles overlapping",
          "Holewinski, Pouchet and Sadayappan, overlapped tiling (ICS 2012)", time_parameters,
          time_constraints, time_shared)},
+    {ROW(time_box, "as time for boxes: sums of the planes under way in registers", "",
+         time_parameters, time_box_constraints, time_box_shared)},
 };
 
 const wfi_family wfi_family_grid = {

@@ -3,6 +3,8 @@
 #include "core/arithmetic.h"
 #include "kernels/grid_stencil.h"
 
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
 static double bytes(const wfi_point *point)
 {
     const wfi_grid_problem *p = &point->problem->grid;
@@ -52,14 +54,9 @@ static const time_tile flat_tiles[] = {
     {128, 1, 1, 64, 4}, {128, 1, 1, 32, 2}, {64, 1, 1, 16, 2}, {64, 1, 1, 16, 1}};
 static const time_tile solid_tiles[] = {{64, 8, 2, 64, 2}, {32, 4, 4, 32, 2}, {32, 4, 4, 16, 1}};
 
-/* Pays where memory is much slower than arithmetic and shared memory is more than a name. */
-double wfi_grid_fit_time(wfi_point *point)
+/* Sets the first legal of `count` tiles, or the last one. */
+static const time_tile *set_tile(wfi_point *point, const time_tile *tiles, size_t count)
 {
-    const wfi_grid_problem *p = &point->problem->grid;
-    const bool flat = p->dimensions == 2;
-    const time_tile *tiles = flat ? flat_tiles : solid_tiles;
-    const size_t count =
-        flat ? sizeof flat_tiles / sizeof *flat_tiles : sizeof solid_tiles / sizeof *solid_tiles;
     const time_tile *t = tiles;
     for (size_t i = 0; i < count; i++) {
         t = &tiles[i];
@@ -71,6 +68,16 @@ double wfi_grid_fit_time(wfi_point *point)
         if (wfi_point_legal(point, NULL))
             break;
     }
+    return t;
+}
+
+/* Pays where memory is much slower than arithmetic and shared memory is more than a name. */
+double wfi_grid_fit_time(wfi_point *point)
+{
+    const wfi_grid_problem *p = &point->problem->grid;
+    const bool flat = p->dimensions == 2;
+    const time_tile *t = flat ? set_tile(point, flat_tiles, COUNT(flat_tiles))
+                              : set_tile(point, solid_tiles, COUNT(solid_tiles));
     /* In three dimensions the tiles' overlap eats what f64 and wide stencils could gain. */
     const bool pays = !wfi_is_cpu(point->caps) && !wfi_unit_of(point->caps).shared_is_memory &&
                       t->steps > 1 &&
@@ -78,4 +85,20 @@ double wfi_grid_fit_time(wfi_point *point)
                             : p->radius == 1 && point->problem->type == WF_TYPE_F32 &&
                                   point->caps->max_invocations >= 512);
     return bytes(point) * (pays ? 1.8 : 8);
+}
+
+/* Tiles for boxes, deepest first; the last is for work-groups of 128. */
+static const time_tile flat_box_tiles[] = {
+    {128, 1, 1, 64, 4}, {128, 1, 1, 32, 2}, {64, 1, 1, 16, 2}, {64, 1, 1, 16, 1}};
+static const time_tile solid_box_tiles[] = {
+    {64, 8, 2, 64, 2}, {32, 8, 2, 32, 2}, {16, 8, 2, 16, 2}, {32, 4, 4, 16, 1}};
+
+/* Not measured on a GPU yet, and slower on CPU devices: for those who name it. */
+double wfi_grid_fit_time_box(wfi_point *point)
+{
+    if (point->problem->grid.dimensions == 2)
+        set_tile(point, flat_box_tiles, COUNT(flat_box_tiles));
+    else
+        set_tile(point, solid_box_tiles, COUNT(solid_box_tiles));
+    return bytes(point) * 8;
 }
