@@ -186,10 +186,12 @@ wf_device *wfi_plan_device(const wf_plan *plan)
     return plan->device;
 }
 
-void wfi_plan_keep(wf_plan *plan, void *data, void (*destroy)(void *data))
+void wfi_plan_keep(wf_plan *plan, void *data, void (*destroy)(void *data),
+                   void (*forget)(void *data))
 {
     plan->kept = data;
     plan->destroy_kept = destroy;
+    plan->forget_kept = forget;
 }
 
 void *wfi_plan_kept(const wf_plan *plan)

@@ -68,9 +68,14 @@ wf_result wfi_plan_add_own_mapped(wf_plan *plan, const void *data, uint64_t byte
 wf_buffer *wfi_plan_own(wf_plan *plan, uint32_t index);
 void wfi_plan_set_workspace(wf_plan *plan, uint64_t bytes);
 wf_device *wfi_plan_device(const wf_plan *plan);
-/* What a family keeps with its plan until the plan is destroyed; NULL where none is kept. */
-void wfi_plan_keep(wf_plan *plan, void *data, void (*destroy)(void *data));
+/* What a family keeps with its plan until the plan is destroyed; NULL where none is kept. forget: for
+ * wf_plan_forget_bindings of plans within it. */
+void wfi_plan_keep(wf_plan *plan, void *data, void (*destroy)(void *data),
+                   void (*forget)(void *data));
 void *wfi_plan_kept(const wf_plan *plan);
+/* Before the end of a buffer that no pending or recorded execution of the plan uses: its kept sets
+ * are forgotten, since another buffer may get its handle. */
+void wfi_plan_forget_buffer(wf_plan *plan, const wf_buffer *buffer);
 /* The steps, whose push constants may be changed between recordings. */
 uint32_t wfi_plan_step_count(const wf_plan *plan);
 wfi_step *wfi_plan_step(wf_plan *plan, uint32_t index);

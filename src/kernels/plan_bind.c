@@ -192,6 +192,29 @@ wf_result wfi_plan_find_set(wf_plan *plan, uint32_t step_index, const VkDescript
     return WF_SUCCESS;
 }
 
+static bool names(const wfi_kept_set *kept, uint32_t count, VkBuffer buffer)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (kept->buffers[i].buffer == buffer)
+            return true;
+    return false;
+}
+
+void wfi_plan_forget_buffer(wf_plan *plan, const wf_buffer *buffer)
+{
+    for (uint32_t s = 0; plan->sets && s < plan->step_count; s++) {
+        wfi_kept_set *ring = &plan->sets[(size_t)s * WFI_SET_RING];
+        for (uint32_t i = plan->sets_used[s]; i-- > 0;) {
+            if (!names(&ring[i], plan->steps[s].slot_count, buffer->vk))
+                continue;
+            drop_views(plan->device, &ring[i]);
+            const wfi_kept_set dropped = ring[i];
+            ring[i] = ring[--plan->sets_used[s]];
+            ring[plan->sets_used[s]] = dropped;
+        }
+    }
+}
+
 /* Finds (and writes) every step's set before anything is recorded. */
 wf_result wfi_plan_prepare_sets(wf_plan *plan, const wfi_bound *all)
 {

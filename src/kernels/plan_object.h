@@ -33,6 +33,7 @@ struct wf_plan {
     double submit_seconds; /* of one submission, where it can be cut: so long may a stop wait */
     void *kept;            /* the family's own; NULL: none */
     void (*destroy_kept)(void *kept);
+    void (*forget_kept)(void *kept);
 
     /* Without push descriptors, or with keep_sets: WFI_SET_RING sets a step, kept for the plan's life.
      * Views live until their set is written anew. */

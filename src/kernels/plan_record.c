@@ -230,6 +230,8 @@ void wf_plan_trim(wf_plan *plan)
 
 void wf_plan_forget_bindings(wf_plan *plan)
 {
+    if (plan->kept)
+        plan->forget_kept(plan->kept);
     if (!plan->sets)
         return;
     memset(plan->sets_used, 0, plan->step_count * sizeof *plan->sets_used);

@@ -104,6 +104,13 @@ void wfi_spmv_kept_destroy(void *data)
     free(kept);
 }
 
+void wfi_spmv_kept_forget(void *data)
+{
+    const wfi_spmv_kept *kept = data;
+    for (uint32_t i = 0; i < kept->update_count; i++)
+        wf_plan_forget_bindings(kept->updates[i].plan);
+}
+
 /* ------------------------------------------------------------------------------------ public API */
 
 static wf_result check(wf_plan *plan, const void *values, wfi_spmv_kept **kept)
@@ -166,6 +173,8 @@ wf_result wf_spmv_update(wf_plan *plan, const void *values)
     host_update update = {plan, {.buffer = buffer}};
     if (result == WF_SUCCESS)
         result = wfi_run(device, record, &update);
+    for (uint32_t i = 0; buffer && i < kept->update_count; i++)
+        wfi_plan_forget_buffer(kept->updates[i].plan, buffer);
     wf_buffer_destroy(&buffer);
     return result;
 }

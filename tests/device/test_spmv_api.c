@@ -115,6 +115,37 @@ static void takes_new_values(sparse_system *s, const char *variant, test_random 
     s->params.tuning = NULL;
 }
 
+/* More than the sixteen sets of bindings that a device without push descriptors keeps. */
+static void updates_values_many_times(void **state)
+{
+    test_random random = {test_seed()};
+    const sparse_options options = {.type = WF_TYPE_F32, .updatable = true};
+    wf_plan *plan = NULL;
+    sparse_system s;
+    make(&s, *state, &options, &random);
+    const uint64_t bytes = s.row_offsets[s.params.rows] * wf_type_size(s.params.type);
+    assert_int_equal(wf_spmv_plan(s.device, &s.params, &plan), WF_SUCCESS);
+    for (uint32_t i = 0; i < 40; i++) {
+        test_sparse_new_values(&s, &random);
+        if (i % 2) {
+            assert_int_equal(wf_spmv_update(plan, s.values), WF_SUCCESS);
+            continue;
+        }
+        wf_buffer *values = NULL;
+        assert_int_equal(wf_buffer_create(s.device, (bytes + 3) / 4 * 4, WF_MEMORY_DEVICE, &values),
+                         WF_SUCCESS);
+        assert_int_equal(wf_buffer_write(values, 0, s.values, bytes), WF_SUCCESS);
+        recorded_update update = {plan, {.buffer = values}};
+        assert_int_equal(wfi_run(s.device, record_update, &update), WF_SUCCESS);
+        wf_buffer_destroy(&values);
+        wf_plan_forget_bindings(plan);
+    }
+    test_sparse_run(&s, plan);
+    test_sparse_right(&s, "updated forty times");
+    wf_plan_destroy(&plan);
+    test_sparse_free(&s);
+}
+
 static void updates_values(void **state)
 {
     static const char *const variants[] = {NULL, "row", "blocked"};
@@ -278,6 +309,7 @@ int main(void)
         cmocka_unit_test(transposes_in_every_variant),
         cmocka_unit_test(multiplies_many_vectors),
         cmocka_unit_test(updates_values),
+        cmocka_unit_test(updates_values_many_times),
         cmocka_unit_test(updates_blocks_of_a_split_matrix),
         cmocka_unit_test(rescales_what_is_recorded_later),
         cmocka_unit_test(keeps_sixteen_views_of_x),

@@ -549,8 +549,8 @@ WF_API bool wf_plan_needs_upload(const wf_plan *plan);
 WF_API wf_result wf_plan_record_upload(wf_plan *plan, VkCommandBuffer command_buffer);
 /* Frees the host's copy of the data once the upload was executed. */
 WF_API void wf_plan_trim(wf_plan *plan);
-/* Lets the 16 kept sets of bindings be written anew, and drops their views: no command buffer recorded
- * from the plan may be executed afterwards. To be called too before a buffer made after the end of
+/* Lets the 16 kept sets of bindings be written anew, those of wf_spmv_record_update too, and drops
+ * their views: no command buffer recorded from the plan may be executed afterwards. To be called too before a buffer made after the end of
  * another is bound, since it may have that one's handle. */
 WF_API void wf_plan_forget_bindings(wf_plan *plan);
 
