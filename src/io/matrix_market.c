@@ -257,18 +257,12 @@ static bool parse_index(parser *p, char **at, const char *what, uint32_t bound, 
 
 static bool parse_coordinate(parser *p, char *line)
 {
-    const char *entry = line;
     uint32_t row = 0, column = 0;
     double value = 1;
     if (!parse_index(p, &line, "row", p->rows, &row) ||
         !parse_index(p, &line, "column", p->columns, &column) ||
         (p->field != FIELD_PATTERN && !parse_value(p, &line, &value)) || !end_of_line(p, line))
         return false;
-    if (p->symmetry != GENERAL && column > row)
-        return bad_input(p,
-                         "'%.60s' is above the diagonal; of a symmetric matrix the lower triangle "
-                         "alone is stored",
-                         entry);
     return add(p, row, column, value);
 }
 

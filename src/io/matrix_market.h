@@ -6,13 +6,13 @@
 #include "io/csr.h"
 
 /* Reads coordinate and array matrices of real, integer and pattern fields (a pattern's values are
- * 1), expanding symmetric and skew-symmetric storage ("hermitian" with a real field is symmetric),
- * which hold the lower triangle alone: an entry above the diagonal is refused, since a file with
- * both triangles would count each twice. A diagonal entry given in skew-symmetric storage is taken
- * as written. Duplicates are summed. Zeros stored in coordinate form are kept; those of array form
- * are not entries. Complex fields are refused as unsupported. Anything else that the format does not
- * allow (wrong counts, indices out of range, NaN or infinite values, text after an entry) is refused
- * with file and line. */
+ * 1), expanding symmetric and skew-symmetric storage ("hermitian" with a real field is symmetric).
+ * The format stores the lower triangle; an entry above the diagonal, which some files have, stands
+ * for both of its places all the same. Duplicates are summed, also those that a file with both
+ * triangles makes. A diagonal entry given in skew-symmetric storage is taken as written. Zeros
+ * stored in coordinate form are kept; those of array form are not entries. Complex fields are
+ * refused as unsupported. Anything else that the format does not allow (wrong counts, indices out of
+ * range, NaN or infinite values, text after an entry) is refused with file and line. */
 bool wfi_matrix_market_read(const char *path, wfi_csr *out, wfi_io_error *error);
 
 /* Writes coordinate form, real and general, every value with all its digits; whole or not at all. */
