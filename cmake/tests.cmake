@@ -6,8 +6,9 @@
 #                           [DRIVERS lavapipe swiftshader radv] [LIMITS full minimum] [TIMEOUT s]
 #                           [HEAVY] [SANITIZED] [QUICK])
 #
-# HEAVY: begins before others, so that no long test runs alone at the end; minimum limits run on
-# SwiftShader alone, which has nearly nothing else.
+# HEAVY: begins before others, so that no long test runs alone at the end. Each driver walks the points
+# once: lavapipe at full limits, SwiftShader at minimum ones, since it has nearly nothing else; at
+# full limits it runs each variant's defaults and the model's choice.
 # SANITIZED: lavapipe at full limits also runs in the sanitized build, as all host tests do; the target
 # wavefit_sanitized builds them. The label "quick", with the target wavefit_quick, is for emulated
 # machines: host tests that are not SLOW, and device tests that are QUICK.
@@ -149,6 +150,11 @@ function(wavefit_add_device_test)
                                          ${limits} ${T_TIMEOUT} test_${T_NAME})
                 if(T_HEAVY)
                     set_property(TEST ${T_NAME}.${driver}.${limits} PROPERTY COST 60)
+                endif()
+                if(T_HEAVY AND driver STREQUAL swiftshader AND limits STREQUAL full)
+                    set_property(TEST ${T_NAME}.${driver}.${limits} PROPERTY COST 10)
+                    set_property(TEST ${T_NAME}.${driver}.${limits} APPEND PROPERTY ENVIRONMENT
+                                 "WAVEFIT_TEST_QUICK=1")
                 endif()
                 if(T_QUICK)
                     set_property(TEST ${T_NAME}.${driver}.${limits} APPEND PROPERTY LABELS quick)

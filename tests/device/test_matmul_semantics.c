@@ -305,7 +305,9 @@ static void every_variant_does_everything(void **state)
                 count++;
             }
     printf("%u products\n", count);
-    assert_true(count >= family->variant_count); /* with minimum limits too */
+    /* With minimum limits too. A device may have f32 alone, and half of the variants are for matrix units
+     * or other types: a quick walk has few of them. */
+    assert_true(count >= family->variant_count / (test_quick() ? 3 : 1));
 }
 
 static void empty_extents_do_what_is_left(void **state)
