@@ -69,6 +69,14 @@ set(WAVEFIT_TEST_ENVIRONMENT
     # tests/lsan.supp finds the names of their frames.
     "VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING=1" "XDG_CACHE_HOME=${PROJECT_BINARY_DIR}/cache")
 
+# Half of the tests' time is lavapipe's compiling: what one build's tests have compiled serves those of
+# the builds that take their shaders from it, and those with a cache folder of their own.
+set(kernels ${PROJECT_BINARY_DIR})
+if(WAVEFIT_SHADERS AND NOT CMAKE_CROSSCOMPILING)
+    get_filename_component(kernels ${WAVEFIT_SHADERS} DIRECTORY)
+endif()
+list(APPEND WAVEFIT_TEST_ENVIRONMENT "MESA_SHADER_CACHE_DIR=${kernels}/cache")
+
 # Under emulation lavapipe spends its time in compiling, and half of that in optimising.
 if(CMAKE_CROSSCOMPILING)
     list(APPEND WAVEFIT_TEST_ENVIRONMENT "GALLIVM_PERF=nopt")
