@@ -15,6 +15,13 @@ static inline bool wfi_is_cpu(const wf_caps *caps)
     return caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
 }
 
+/* What the offsets of a window into a buffer are multiples of: bindings may start there, and vectors of
+ * 16 bytes stay aligned. */
+static inline uint64_t wfi_window_alignment(const wf_caps *caps)
+{
+    return caps->storage_alignment > 16 ? caps->storage_alignment : 16;
+}
+
 /* Whether a shape multiplies `factor` to `sum` (VkComponentTypeKHR) within a subgroup. */
 bool wfi_shape_multiplies(const wf_cooperative_shape *shape, uint32_t factor, uint32_t sum);
 /* Of the device's shapes that do, with this m, n and k (0: any), the one of most products a call;

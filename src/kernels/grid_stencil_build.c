@@ -5,6 +5,7 @@
 
 #include "grid/grid_ids.h"
 #include "core/params.h"
+#include "core/arithmetic.h"
 #include "kernels/grid_stencil.h"
 #include "kernels/plan.h"
 
@@ -77,8 +78,7 @@ static wf_result add_copies(wf_plan *plan, const wfi_point *point, uint64_t seam
 /* Where the seam lies in a workspace that starts with `bytes` of cells. */
 static uint64_t after_cells(const wfi_point *point, uint64_t bytes)
 {
-    const uint64_t unit = point->caps->storage_alignment > 16 ? point->caps->storage_alignment : 16;
-    return (bytes + unit - 1) / unit * unit;
+    return wfi_round_up(bytes, wfi_window_alignment(point->caps));
 }
 
 wf_result wfi_grid_build(wf_plan *plan, const wfi_point *point, const void *params)

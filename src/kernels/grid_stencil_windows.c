@@ -5,6 +5,7 @@
  * whose neighbours lie on the other side are updated from there. */
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "kernels/grid_stencil.h"
 
 /* What the dispatches of a part of a pass have in common. */
@@ -18,22 +19,12 @@ typedef struct part {
     int32_t nk;            /* what the shader is told of them */
 } part;
 
-static uint64_t alignment(const wfi_point *point)
-{
-    return point->caps->storage_alignment > 16 ? point->caps->storage_alignment : 16;
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Planes that any window can hold, wherever it starts. */
 static uint64_t bound_planes(const wfi_point *point)
 {
     const uint64_t plane =
         wfi_grid_axes_of(&point->problem->grid).plane * wf_type_size(point->problem->type);
-    const uint64_t range = point->caps->max_storage_range, unit = alignment(point);
+    const uint64_t range = point->caps->max_storage_range, unit = wfi_window_alignment(point->caps);
     return range > unit ? (range - unit) / plane : 0;
 }
 
@@ -90,7 +81,7 @@ static wfi_slot window(const wfi_point *point, const wfi_grid_place *where, uint
     const wfi_grid_axes a = wfi_grid_axes_of(&point->problem->grid);
     const uint64_t size = wf_type_size(point->problem->type);
     const uint64_t start = where->offset + (uint64_t)((int64_t)low - where->first) * a.plane * size;
-    const uint64_t offset = start - start % alignment(point);
+    const uint64_t offset = start - start % wfi_window_alignment(point->caps);
     /* Modulo 2^32: added to an element's place, which the shader reckons so too, it comes right. */
     *base = (uint32_t)((start - offset) / size) - (uint32_t)(low * a.plane);
     return (wfi_slot){where->kind, where->index, offset,
@@ -104,7 +95,7 @@ static wf_result add_dispatch(wf_plan *plan, const part *d, uint64_t first, uint
     const wfi_grid_axes a = wfi_grid_axes_of(p);
     const wfi_grid_tile tile = wfi_grid_tile_of(d->point);
     const uint64_t low = d->whole || first < d->below ? 0 : first - d->below;
-    const uint64_t high = d->whole ? d->planes : least(end + d->above, d->planes);
+    const uint64_t high = d->whole ? d->planes : wfi_least(end + d->above, d->planes);
     wfi_grid_push push = {.ni = (int32_t)a.ni,
                           .nj = (int32_t)a.nj,
                           .nk = d->nk,
@@ -147,7 +138,7 @@ static wf_result add_slabs(wf_plan *plan, const part *d, uint64_t first, uint64_
     const uint64_t groups = (uint64_t)wfi_grid_tile_of(d->point).k * d->point->caps->max_groups[2];
     const uint64_t neighbours = d->below + d->above;
     const uint64_t fit = d->whole ? count : bound > neighbours ? bound - neighbours : 0;
-    const uint64_t most = least(fit, groups);
+    const uint64_t most = wfi_least(fit, groups);
     if (most == 0)
         return too_large(plan);
     const uint64_t slabs = (count + most - 1) / most;

@@ -66,9 +66,7 @@ static wfi_slot p_window(const wfi_point *point, const wfi_himeno_layout *layout
     const uint64_t end = slab->p_first + slab->planes + reach;
     const uint64_t planes = end < slab->p_planes ? end : slab->p_planes;
     const uint64_t start = (slab->p_first - below) * layout->p_plane * sizeof(float);
-    const uint64_t alignment =
-        point->caps->storage_alignment > 16 ? point->caps->storage_alignment : 16;
-    const uint64_t offset = start - start % alignment;
+    const uint64_t offset = start - start % wfi_window_alignment(point->caps);
     *base = (uint32_t)((start - offset) / sizeof(float) + below * layout->p_plane + layout->p_row +
                        layout->p_left);
     return (wfi_slot){WFI_SLOT_BINDING, binding, offset,

@@ -59,22 +59,25 @@ static double all_groups(const wfi_step *step)
     return (double)step->groups[0] * step->groups[1] * step->groups[2];
 }
 
+/* Work-groups of steps first … end - 1. */
+static double groups_between(const wf_plan *plan, uint32_t first, uint32_t end)
+{
+    double groups = 0;
+    for (uint32_t i = first; i < end; i++)
+        groups += all_groups(&plan->steps[i]);
+    return groups;
+}
+
 double wfi_plan_share(const wf_plan *plan, uint32_t first, uint32_t end)
 {
-    double groups = 0, all = 0;
-    for (uint32_t i = 0; i < plan->step_count; i++) {
-        all += all_groups(&plan->steps[i]);
-        groups += i >= first && i < end ? all_groups(&plan->steps[i]) : 0;
-    }
-    return groups / all;
+    return groups_between(plan, first, end) / groups_between(plan, 0, plan->step_count);
 }
 
 uint32_t wfi_plan_steps_at_once(const wf_plan *plan, uint32_t first)
 {
-    double all = 0, groups = 0;
+    const double all = groups_between(plan, 0, plan->step_count);
+    double groups = 0;
     uint32_t end = first;
-    for (uint32_t i = 0; i < plan->step_count; i++)
-        all += all_groups(&plan->steps[i]);
     for (; end < plan->step_count && end - first < MOST_STEPS; end++) {
         groups += all_groups(&plan->steps[end]);
         if (end > first && groups * plan->seconds > plan->submit_seconds * all)
@@ -86,14 +89,11 @@ uint32_t wfi_plan_steps_at_once(const wf_plan *plan, uint32_t first)
 /* Into how many dispatches the step goes; its share of the time is that of its work-groups. */
 static uint32_t parts_of(const wf_plan *plan, const wfi_step *step, int *axis)
 {
-    double groups = 0;
     *axis = step->groups[2] > 1 ? 2 : step->groups[1] > 1 ? 1 : 0;
     if (!step->divisible || !(plan->device->dispatch_seconds > 0))
         return 1;
-    for (uint32_t i = 0; i < plan->step_count; i++)
-        groups += all_groups(&plan->steps[i]);
-    const double parts = wfi_plan_expected_seconds(plan) * all_groups(step) / groups /
-                         plan->device->dispatch_seconds;
+    const double share = all_groups(step) / groups_between(plan, 0, plan->step_count);
+    const double parts = wfi_plan_expected_seconds(plan) * share / plan->device->dispatch_seconds;
     const uint32_t most = step->groups[*axis];
     return parts >= most ? most : parts > 1 ? (uint32_t)parts + 1 : 1;
 }

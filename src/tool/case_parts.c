@@ -30,3 +30,12 @@ void wfi_case_bandwidth(wfi_session *session, wfi_result_case *c, double gbs)
     c->percent = gbs * 1e9 / wfi_session_copy_bandwidth(session) * 100;
     c->percent_of = "measured copy bandwidth";
 }
+
+wf_result wfi_case_time_memory(wfi_session *session, wf_plan *plan, const wf_bindings *bindings,
+                               double budget_seconds, wfi_result_case *c)
+{
+    wf_result result = wfi_case_time(session, plan, bindings, budget_seconds, c);
+    if (result == WF_SUCCESS)
+        wfi_case_bandwidth(session, c, c->plan.least_bytes / c->timing.median_us * 1e-3);
+    return result;
+}

@@ -12,6 +12,10 @@ void wfi_case_checked(wfi_result_case *c, const char *part, uint64_t worst);
 wf_result wfi_case_time(wfi_session *session, wf_plan *plan, const wf_bindings *bindings,
                         double budget_seconds, wfi_result_case *c);
 
+/* The same for a plan that memory bounds: with the bandwidth of its least bytes. */
+wf_result wfi_case_time_memory(wfi_session *session, wf_plan *plan, const wf_bindings *bindings,
+                               double budget_seconds, wfi_result_case *c);
+
 /* The effective bandwidth in GB/s, and what share of the measured copy bandwidth it is. */
 void wfi_case_bandwidth(wfi_session *session, wfi_result_case *c, double gbs);
 

@@ -70,15 +70,6 @@ static wf_result verify(const wf_spmv_params *params, work *w, const wf_bindings
     return result;
 }
 
-static wf_result measure(wfi_session *session, const wfi_spmv_request *r, work *w,
-                         const wf_bindings *bindings, wfi_result_case *out)
-{
-    wf_result result = wfi_case_time(session, w->plan, bindings, r->budget_seconds, out);
-    if (result == WF_SUCCESS)
-        wfi_case_bandwidth(session, out, out->plan.least_bytes / out->timing.median_us * 1e-3);
-    return result;
-}
-
 static void name_case(const wfi_spmv_request *r, wfi_result_case *out)
 {
     const wfi_csr *m = r->matrix;
@@ -138,7 +129,7 @@ static wf_result run(wfi_session *session, const wfi_spmv_request *r, wf_spmv_pa
     if (result == WF_SUCCESS)
         result = verify(params, w, &bindings, out);
     if (result == WF_SUCCESS && out->status == WFI_STATUS_OK)
-        result = measure(session, r, w, &bindings, out);
+        result = wfi_case_time_memory(session, w->plan, &bindings, r->budget_seconds, out);
     if (result != WF_SUCCESS || !r->explain || out->status != WFI_STATUS_OK)
         return result;
     r->explain->analysis.size = sizeof r->explain->analysis;

@@ -78,15 +78,6 @@ static wf_result verify(wfi_session *session, const wf_stencil_params *params, w
     return result;
 }
 
-static wf_result measure(wfi_session *session, const wfi_stencil_request *r, work *w,
-                         const wf_bindings *bindings, wfi_result_case *out)
-{
-    wf_result result = wfi_case_time(session, w->plan, bindings, r->budget_seconds, out);
-    if (result == WF_SUCCESS)
-        wfi_case_bandwidth(session, out, out->plan.least_bytes / out->timing.median_us * 1e-3);
-    return result;
-}
-
 static wf_result run(wfi_session *session, const wfi_stencil_request *r,
                      const wf_stencil_params *params, work *w, wfi_result_case *out)
 {
@@ -105,8 +96,21 @@ static wf_result run(wfi_session *session, const wfi_stencil_request *r,
     if (result == WF_SUCCESS)
         result = verify(session, params, w, &bindings, out);
     if (result == WF_SUCCESS && out->status == WFI_STATUS_OK)
-        result = measure(session, r, w, &bindings, out);
+        result = wfi_case_time_memory(session, w->plan, &bindings, r->budget_seconds, out);
     return result;
+}
+
+wf_stencil_params wfi_stencil_params(const wfi_stencil_request *r)
+{
+    return (wf_stencil_params){.size = sizeof(wf_stencil_params),
+                               .nx = r->nx,
+                               .ny = r->ny,
+                               .nz = r->nz,
+                               .shape = r->shape,
+                               .radius = r->radius,
+                               .border = r->border,
+                               .steps = r->steps,
+                               .type = r->type};
 }
 
 void wfi_stencil_name(const wfi_stencil_request *r, char *text, size_t bytes)
@@ -151,18 +155,10 @@ wf_result wfi_case_stencil(wfi_session *session, const wfi_stencil_request *requ
         return WF_ERROR_OUT_OF_HOST_MEMORY;
     w->elements = (uint64_t)r->nx * r->ny * (r->nz ? r->nz : 1);
     w->bytes = w->elements * wf_type_size(r->type);
-    const wf_stencil_params params = {.size = sizeof params,
-                                      .nx = r->nx,
-                                      .ny = r->ny,
-                                      .nz = r->nz,
-                                      .shape = r->shape,
-                                      .radius = r->radius,
-                                      .border = r->border,
-                                      .coefficients = w->coefficients,
-                                      .steps = r->steps,
-                                      .type = r->type,
-                                      .tuning = &session->tuning,
-                                      .cancel = &session->cancel};
+    wf_stencil_params params = wfi_stencil_params(r);
+    params.coefficients = w->coefficients;
+    params.tuning = &session->tuning;
+    params.cancel = &session->cancel;
     wf_result result = make_input(session, r, w);
     if (result == WF_SUCCESS)
         result = run(session, r, &params, w, out);

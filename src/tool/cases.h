@@ -58,6 +58,8 @@ typedef struct wfi_stencil_request {
 
 /* How many coefficients the shape has. */
 uint32_t wfi_stencil_taps(const wfi_stencil_request *request);
+/* What the request asks for; coefficients, tuning and cancel are still to be set. */
+wf_stencil_params wfi_stencil_params(const wfi_stencil_request *request);
 /* "64x64x64 star 1 dirichlet, 2 steps". */
 void wfi_stencil_name(const wfi_stencil_request *request, char *text, size_t bytes);
 

@@ -84,15 +84,7 @@ static int parse_grid(wfi_study *study)
     study->extent[0] = r->nx;
     study->extent[1] = r->ny;
     study->extent[2] = r->nz ? r->nz : 1;
-    study->stencil = (wf_stencil_params){.size = sizeof study->stencil,
-                                         .nx = r->nx,
-                                         .ny = r->ny,
-                                         .nz = r->nz,
-                                         .shape = r->shape,
-                                         .radius = r->radius,
-                                         .border = r->border,
-                                         .steps = r->steps,
-                                         .type = r->type};
+    study->stencil = wfi_stencil_params(r);
     wfi_stencil_name(r, study->name, sizeof study->name);
     return WFI_EXIT_DONE;
 }
