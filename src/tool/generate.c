@@ -295,24 +295,36 @@ static bool parse_size(const kind *k, const char *text, uint64_t *size, char mes
     return true;
 }
 
-bool wfi_generate(const char *text, uint64_t seed, wfi_csr *out, char message[256])
+/* The kind that the text names, and the size; NULL: `message` says what is wrong. */
+static const kind *find(const char *text, uint64_t *size, char message[256])
 {
     const char *colon = strchr(text, ':');
     const size_t length = colon ? (size_t)(colon - text) : strlen(text);
-    uint64_t size = 0;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         const kind *k = &kinds[i];
-        if (strlen(k->name) != length || strncmp(k->name, text, length) != 0)
-            continue;
-        if (!parse_size(k, colon ? colon + 1 : NULL, &size, message))
-            return false;
-        if (k->make(size, seed, out))
-            return true;
-        snprintf(message, 256, "%.100s: out of memory", text);
-        return false;
+        if (strlen(k->name) == length && strncmp(k->name, text, length) == 0)
+            return parse_size(k, colon ? colon + 1 : NULL, size, message) ? k : NULL;
     }
     int used = snprintf(message, 256, "'%.40s' is none of", text);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds && used < 250; i++)
         used += snprintf(message + used, 256 - (size_t)used, " %s", kinds[i].name);
+    return NULL;
+}
+
+bool wfi_generate_check(const char *text, char message[256])
+{
+    uint64_t size = 0;
+    return find(text, &size, message) != NULL;
+}
+
+bool wfi_generate(const char *text, uint64_t seed, wfi_csr *out, char message[256])
+{
+    uint64_t size = 0;
+    const kind *k = find(text, &size, message);
+    if (!k)
+        return false;
+    if (k->make(size, seed, out))
+        return true;
+    snprintf(message, 256, "%.100s: out of memory", text);
     return false;
 }

@@ -42,21 +42,21 @@ typedef struct losses {
     uint32_t count, within;               /* in TUNED_LOSS */
     double values[WFI_MAX_TUNE_PROBLEMS]; /* in order */
     double median, worst;
-    const wfi_compared *at; /* the worst one */
+    const wfi_compared *at; /* the worst one; NULL: there is none */
 } losses;
 
 /* Of one family, or of all (NULL). */
 static losses losses_of(const wfi_compared *const *items, uint32_t count, const char *family,
                         int measure)
 {
-    losses l = {.worst = -1, .median = (double)NAN};
+    losses l = {.median = (double)NAN};
     for (uint32_t i = 0; i < count; i++) {
         const double loss = loss_of(items[i], measure);
         if (isnan(loss) || (family && strcmp(items[i]->family, family) != 0))
             continue;
         l.values[l.count++] = loss;
         l.within += loss <= TUNED_LOSS;
-        if (loss > l.worst) {
+        if (!l.at || loss > l.worst) {
             l.worst = loss;
             l.at = items[i];
         }
@@ -152,7 +152,7 @@ static void print_families(const wfi_compared *const *items, uint32_t count)
 
 static void print_loss(const char *expected, const losses *l, bool median)
 {
-    if (l->count == 0)
+    if (!l->at)
         return;
     printf("%-48s", expected);
     if (median)

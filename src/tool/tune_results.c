@@ -27,6 +27,7 @@ static void name_problem(const wfi_tune_problem *p, const wfi_tune_outcome *o, w
         return;
     wfi_result_case_fact(c, "radius", p->radius);
     wfi_result_case_fact(c, "box", p->shape == WF_STENCIL_BOX);
+    wfi_result_case_fact(c, "border", p->border);
     wfi_result_case_fact(c, "steps", p->steps);
 }
 

@@ -6,6 +6,7 @@
 
 #include "io/matrix_market.h"
 #include "tool/bench_matrices.h"
+#include "tool/generate.h"
 #include "tool/random.h"
 #include "tool/vectors.h"
 
@@ -70,6 +71,7 @@ uint32_t wfi_tune_suite(bool quick, bool cpu, wf_family family,
 static bool make_matrix(const wfi_tune_problem *p, uint64_t seed, wfi_csr *out, char error[1024])
 {
     wfi_io_error cause;
+    char message[256];
     bool ok = false;
     snprintf(error, 1024, "out of memory");
     switch (p->kind) {
@@ -86,6 +88,11 @@ static bool make_matrix(const wfi_tune_problem *p, uint64_t seed, wfi_csr *out, 
         ok = wfi_matrix_market_read(p->path, out, &cause);
         if (!ok)
             snprintf(error, 1024, "%s", cause.text);
+        break;
+    case WFI_MATRIX_GENERATED:
+        ok = wfi_generate(p->path, seed, out, message);
+        if (!ok)
+            snprintf(error, 1024, "%s", message);
         break;
     }
     return ok;
@@ -126,6 +133,7 @@ static void make_stencil(const wfi_tune_problem *p, uint64_t seed, wfi_tune_data
                                         .nz = (uint32_t)p->c,
                                         .shape = p->shape,
                                         .radius = p->radius,
+                                        .border = p->border,
                                         .coefficients = data->coefficients,
                                         .steps = p->steps,
                                         .type = p->type};

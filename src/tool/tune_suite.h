@@ -12,7 +12,8 @@ typedef enum wfi_matrix_kind {
     WFI_MATRIX_FILE,
     WFI_MATRIX_POISSON27,
     WFI_MATRIX_UNIFORM,
-    WFI_MATRIX_RMAT
+    WFI_MATRIX_RMAT,
+    WFI_MATRIX_GENERATED
 } wfi_matrix_kind;
 
 typedef struct wfi_tune_problem {
@@ -21,9 +22,10 @@ typedef struct wfi_tune_problem {
     wf_type type;
     uint64_t a, b, c; /* stencil ni nj nk; grid nx ny nz; matmul m n k; spmv size, entries a row */
     wfi_matrix_kind kind;
-    const char *path;       /* of a matrix file */
+    const char *path;       /* of a matrix file; of one that is made, KIND:SIZE */
     bool quick, cpu;        /* in the quick suite; for CPU devices too */
     wf_stencil_shape shape; /* of a grid */
+    wf_border border;
     uint32_t radius, steps;
 } wfi_tune_problem;
 

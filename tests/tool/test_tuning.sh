@@ -49,9 +49,21 @@ expect 2 "'fft' is not a family" tune fft
 expect 2 'not of family matmul' tune matmul --matrix x.mtx
 expect 2 'seconds' tune --budget -3
 expect 2 'exclude each other' tune --show --forget
+expect 2 'exclude each other' tune --size XS --shape 8x8x8
 expect 2 'json is for searches' tune --show --json x.json
 expect 2 'for --grid' tune --matrix "$data/small.mtx" --steps 2
 expect 2 'no such problem' tune matmul --only nothing
+expect 2 'suite picks among .* names one' tune --shape 8x8x8 --suite full
+expect 2 'only picks among .* names one' tune --generate poisson27:4 --only 8
+expect 2 'show is of all problems' tune --show --size XS
+expect 2 'export is of all problems' tune --export --only S
+expect 2 "size.* 'poisson27:0'|'0' is not a size" tune --generate poisson27:0
+expect 2 "'poisson9:4' is none of" tune --generate poisson9:4
+expect 2 'is not dirichlet' tune --grid 24x20 --border none
+expect 2 'border and --box are for --grid' tune --size XS --border neumann
+expect 0 'spmv +f64 +poisson5:20 .* points' tune --generate poisson5:20 --type f64 --budget 0.5
+expect 0 'grid +f32 +24x20 .* points' tune --grid 24x20 --border periodic --budget 0.5 --json tuned.json
+check 'the border of a grid is in the results' grep -q '"border": 2' tuned.json
 # A comparison is kept, gone on with, and not mixed with another device's.
 expect 0 'two searches differ by' tune --grid 24x20 --steps 2 --compare --budget 0.3 --json c.json
 cp c.json before.json
@@ -60,6 +72,11 @@ check 'nothing was measured again' cmp c.json before.json
 VK_DRIVER_FILES=/nonexistent expect 0 '^grid +1 .*[0-9] / [0-9]' tune grid --reprint c.json
 expect 1 'c.json: it has no such problem' tune matmul --reprint c.json
 expect 1 'none.json: No such file' tune --reprint none.json
+# Hand-edited: no time of one rival, an endless one of another, none of a problem's.
+sed -E '0,/"us": [0-9.e+-]+/s//"us": 0/;0,/"us": [1-9][0-9.e+-]*/s//"us": 1e308/' before.json >odd.json
+expect 0 'tuned' tune --reprint odd.json
+sed -E 's/"us": [0-9.e+-]+/"us": 0/' before.json >odd.json
+expect 1 'odd.json: it has no such problem' tune --reprint odd.json
 sed 's/"name": "/&Other /' before.json >c.json
 expect 2 'c.json: it is of Other' tune --grid 24x20 --compare --budget 0.3 --json c.json
 head -c 90 before.json >c.json

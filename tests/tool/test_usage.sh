@@ -103,7 +103,7 @@ expect 2 "'poisson9:4' is none of" ladder spmv --matrix poisson9:4
 expect 1 'No such file' ladder spmv --matrix none.mtx
 
 expect 2 "'vector' is not a family \(stencil, spmv, matmul, grid\)" tune vector
-expect 2 'type goes with --shape, --grid or --matrix' tune matmul --type f64
+expect 2 'type goes with --shape, --grid, --matrix or --generate' tune matmul --type f64
 expect 2 'the stencil is f32' tune --size XS --type f64
 
 # --- more than the device has, said before anything is allocated
