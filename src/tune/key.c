@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_APART 2     /* half octaves in one class */
-#define MOST_APART_ALL 4 /* over all classes */
-#define KIND '='         /* names that begin so are kinds: they must agree */
+#define MOST_APART 2 /* half octaves in one class */
+#define KIND '='     /* names that begin so are kinds: they must agree */
 
 static void add(wfi_key *key, const char *name, int32_t value)
 {
@@ -129,7 +128,7 @@ int wfi_key_distance(const wfi_key *a, const wfi_key *b)
             return -1;
         sum += (int)apart;
     }
-    return sum <= MOST_APART_ALL ? sum : -1;
+    return sum <= WFI_KEY_FARTHEST ? sum : -1;
 }
 
 bool wfi_key_equal(const wfi_key *a, const wfi_key *b)

@@ -20,6 +20,8 @@ typedef struct wfi_key {
     wfi_class classes[WFI_MAX_CLASSES];
 } wfi_key;
 
+#define WFI_KEY_FARTHEST 4 /* half octaves over all classes that may lie between like problems */
+
 wfi_key wfi_key_of(const wfi_problem *problem);
 
 bool wfi_key_equal(const wfi_key *a, const wfi_key *b);

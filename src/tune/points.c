@@ -6,6 +6,8 @@
 
 #define DRAWS 64          /* attempts to find a point two values away */
 #define LOOK_POINTS 65536 /* listed before it is asked again whether to go on */
+#define MOST_ROWS 8       /* a search begins with */
+#define HOPEFUL 4.0       /* times the least that the model expects */
 
 static uint32_t random_below(wfi_search *s, uint32_t bound)
 {
@@ -60,14 +62,16 @@ static void add_legal(wfi_search *s, wfi_pool *pool, const wfi_point *point)
         pool_add(pool, point);
 }
 
-/* Rows for like problems, whatever driver or shaders they were measured with. */
-static void add_rows(wfi_search *s, const wfi_tuning_data *data, wfi_pool *pool)
+/* Rows for like problems, the most alike first, whatever driver or shaders they were measured with. Of
+ * the very same problem all that is known, of others the best. */
+static void add_rows(wfi_search *s, const wfi_tuning_data *data, int distance, wfi_pool *pool)
 {
     for (uint32_t i = 0; i < data->entry_count; i++) {
         const wfi_tuning_entry *entry = &data->entries[i];
-        if (wfi_key_distance(&s->entry.key, &entry->key) < 0)
+        if (wfi_key_distance(&s->entry.key, &entry->key) != distance)
             continue;
-        for (uint32_t n = 0; n < entry->best_count; n++) {
+        const uint32_t most = distance == 0 ? entry->best_count : 1;
+        for (uint32_t n = 0; n < most && n < entry->best_count && pool->count < MOST_ROWS; n++) {
             wfi_point point = empty_point(s);
             if (wfi_point_from_names(&entry->best[n], &point))
                 add_legal(s, pool, &point);
@@ -75,35 +79,63 @@ static void add_rows(wfi_search *s, const wfi_tuning_data *data, wfi_pool *pool)
     }
 }
 
-/* Leaves the point with the defaults too, for the model to begin from. */
-static wfi_point defaults_of(wfi_point *point)
+static void add_all_rows(wfi_search *s, wfi_pool *pool)
 {
-    wfi_point_defaults(point);
-    return *point;
-}
-
-/* A variant that the model has nothing to say for is one to be forced: it is not searched. */
-void wfi_points_start(wfi_search *s, wfi_pool *pool)
-{
-    const wfi_family *family = wfi_family_get(s->trial.problem.family);
-    add_legal(s, pool, &s->incumbent.point);
     pthread_mutex_lock(&s->device->tuning_lock);
     const struct wfi_tuning *tuning = wfi_tuning_of(s->device);
-    if (tuning) {
-        add_rows(s, &tuning->own, pool);
-        add_rows(s, &tuning->shipped[0], pool);
-        add_rows(s, &tuning->shipped[1], pool);
+    for (int distance = 0; tuning && distance <= WFI_KEY_FARTHEST; distance++) {
+        add_rows(s, &tuning->own, distance, pool);
+        add_rows(s, &tuning->shipped[0], distance, pool);
+        add_rows(s, &tuning->shipped[1], distance, pool);
     }
     pthread_mutex_unlock(&s->device->tuning_lock);
+}
+
+/* A variant at the model's values, and what it should take. */
+typedef struct expected {
+    wfi_point point;
+    double time;
+} expected;
+
+static int compare_expected(const void *a, const void *b)
+{
+    const expected *x = a, *y = b;
+    return (x->time > y->time) - (x->time < y->time);
+}
+
+/* The legal variants, fastest first by the model; returns how many. One that the model has nothing to
+ * say for is there to be forced: it is not searched. */
+static uint32_t expect_all(const wfi_search *s, const wfi_family *family, expected *out)
+{
+    uint32_t count = 0;
     for (uint32_t i = 0; i < family->variant_count; i++) {
-        wfi_point point = empty_point(s);
-        point.variant = &family->variants[i];
-        const wfi_point defaults = defaults_of(&point);
-        if (point.variant->fit(&point) < 0)
-            continue;
-        add_legal(s, pool, &point);
-        add_legal(s, pool, &defaults);
+        expected e = {.point = empty_point(s)};
+        e.point.variant = &family->variants[i];
+        wfi_point_defaults(&e.point);
+        e.time = e.point.variant->fit(&e.point);
+        if (e.time >= 0 && wfi_point_legal(&e.point, NULL))
+            out[count++] = e;
     }
+    qsort(out, count, sizeof *out, compare_expected);
+    return count;
+}
+
+/* What the model thinks much slower than its choice waits, and so do the variants' defaults: beside the
+ * first generation they would take a short search's whole time. */
+void wfi_points_start(wfi_search *s, wfi_pool *pool, wfi_pool *later)
+{
+    const wfi_family *family = wfi_family_get(s->trial.problem.family);
+    expected *all = malloc(family->variant_count * sizeof *all);
+    add_legal(s, pool, &s->incumbent.point);
+    add_all_rows(s, pool);
+    const uint32_t count = all ? expect_all(s, family, all) : 0;
+    for (uint32_t i = 0; i < count; i++)
+        add_legal(s, all[i].time <= all[0].time * HOPEFUL ? pool : later, &all[i].point);
+    for (uint32_t i = 0; i < count; i++) {
+        wfi_point_defaults(&all[i].point);
+        add_legal(s, later, &all[i].point);
+    }
+    free(all);
 }
 
 /* Adds a point around the elite unless it has been tried. */
@@ -146,8 +178,16 @@ static void shuffle(wfi_search *s, wfi_pool *pool, uint32_t from)
     }
 }
 
-void wfi_points_around(wfi_search *s, uint32_t most, wfi_pool *pool)
+/* The next of those that wait, unless neighbours led there already. */
+static void add_waiting(wfi_search *s, wfi_pool *later, uint32_t most, wfi_pool *pool)
 {
+    while (pool->count < most && s->waited < later->count)
+        add_new(s, &later->items[s->waited++].point, pool);
+}
+
+void wfi_points_around(wfi_search *s, uint32_t most, wfi_pool *later, wfi_pool *pool)
+{
+    add_waiting(s, later, most / 4, pool);
     for (uint32_t e = 0; e < s->elite_count && pool->count < most; e++) {
         const uint32_t from = pool->count;
         add_one_away(s, &s->elite[e].point, pool);

@@ -1,5 +1,6 @@
 #include "tune/search.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,22 +150,24 @@ static void note_incumbent(wfi_search *s, const wfi_pool *pool)
 static void walk_around(wfi_search *s)
 {
     uint32_t patience = PATIENCE;
-    wfi_pool pool = {0};
-    wfi_points_start(s, &pool);
+    wfi_pool pool = {0}, later = {0};
+    wfi_points_start(s, &pool, &later);
     wfi_search_halve(s, &pool);
     note_incumbent(s, &pool);
-    while (wfi_search_goes_on(s) && s->elite_count) {
-        const double before = s->elite[0].seconds;
+    while (wfi_search_goes_on(s) && (s->elite_count || s->waited < later.count)) {
+        const double before = s->elite_count ? s->elite[0].seconds : INFINITY;
         pool.count = 0;
-        wfi_points_around(s, GENERATION, &pool);
-        if (pool.count == 0 || patience == 0) {
+        wfi_points_around(s, GENERATION, &later, &pool);
+        if (s->waited == later.count && (pool.count == 0 || patience == 0)) {
             s->entry.finished = true;
             break;
         }
         wfi_search_halve(s, &pool);
-        patience = s->elite[0].seconds < before * BETTER ? PATIENCE : patience - 1;
+        const bool better = s->elite_count && s->elite[0].seconds < before * BETTER;
+        patience = better ? PATIENCE : patience ? patience - 1 : 0;
     }
     wfi_pool_free(&pool);
+    wfi_pool_free(&later);
 }
 
 static void walk_all(wfi_search *s)

@@ -33,6 +33,7 @@ typedef struct wfi_search {
     wfi_candidate incumbent; /* the choice before the search */
     wfi_candidate elite[WFI_ELITE];
     uint32_t elite_count;
+    uint32_t waited; /* how many of those for later had their turn */
     uint64_t random;
     double begun, measure_until, decide_until, kept_at;
     double fraction; /* of an exhaustive search's points */
@@ -61,10 +62,10 @@ wf_result wfi_search_compare(wfi_search *s, const wf_tuning *tunings, uint32_t c
 
 /* points.c */
 void wfi_pool_free(wfi_pool *pool);
-/* Where the search begins. */
-void wfi_points_start(wfi_search *s, wfi_pool *pool);
-/* Up to `most` points not tried yet: one value away from the elite, then two. */
-void wfi_points_around(wfi_search *s, uint32_t most, wfi_pool *pool);
+/* Where the search begins, and what is tried a few a generation. */
+void wfi_points_start(wfi_search *s, wfi_pool *pool, wfi_pool *later);
+/* Up to `most` points not tried yet: some of `later`, those one value away from the elite, then two. */
+void wfi_points_around(wfi_search *s, uint32_t most, wfi_pool *later, wfi_pool *pool);
 /* All legal points in random order, or `most` drawn from them; returns how many there are. */
 uint64_t wfi_points_all(wfi_search *s, uint32_t most, wfi_pool *pool);
 
