@@ -79,7 +79,7 @@ list(APPEND WAVEFIT_TEST_ENVIRONMENT "MESA_SHADER_CACHE_DIR=${kernels}/cache")
 
 # Under emulation lavapipe spends its time in compiling, and half of that in optimising.
 if(CMAKE_CROSSCOMPILING)
-    list(APPEND WAVEFIT_TEST_ENVIRONMENT "GALLIVM_PERF=nopt")
+    list(APPEND WAVEFIT_TEST_ENVIRONMENT "GALLIVM_PERF=nopt" "WAVEFIT_TEST_EMULATED=1")
 endif()
 
 function(wavefit_test_executable name)

@@ -64,6 +64,11 @@ int test_device_teardown(void **state)
     return 0;
 }
 
+bool test_emulated(void)
+{
+    return getenv("WAVEFIT_TEST_EMULATED") != NULL;
+}
+
 uint64_t test_seed(void)
 {
     const char *text = getenv("WAVEFIT_TEST_SEED");

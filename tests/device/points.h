@@ -1,4 +1,5 @@
-/* Under an emulator (WAVEFIT_TEST_QUICK set) only the defaults and the model's choice are visited.
+/* With WAVEFIT_TEST_QUICK only the defaults and the model's choice are visited, under an emulator the
+ * defaults alone.
  *
  * Walks the legal points of a variant: the defaults, the model's choice, every candidate of every
  * parameter around both, and random combinations. */

@@ -171,6 +171,16 @@ static void run_defaults(sparse_system *s, const wfi_problem *problem, const wfi
     (*points)++;
 }
 
+/* Under an emulator a scaled product, a transposed one and one with several vectors go round the
+ * variants, one in three for each type: the plain product has all of them in all types. */
+static bool is_walked(const sparse_system *s, uint32_t variant)
+{
+    const wf_spmv_params *p = &s->params;
+    const bool scaled = s->alpha < 0 || s->alpha > 0, several = p->vectors > 1;
+    return !test_emulated() || !(scaled || several || p->transpose) ||
+           (variant + (uint32_t)p->type + p->transpose) % 3 == 0;
+}
+
 uint32_t test_sparse_each_point(sparse_system *s, uint32_t random_points, bool around,
                                 test_random *random)
 {
@@ -190,7 +200,7 @@ uint32_t test_sparse_each_point(sparse_system *s, uint32_t random_points, bool a
         .strided = p->vectors > 1 || p->x_stride > 1 || p->y_stride > 1,
     };
     for (uint32_t v = 0; v < family->variant_count; v++) {
-        if (!family->variants[v].modules[p->type])
+        if (!family->variants[v].modules[p->type] || !is_walked(s, v))
             continue;
         if (around)
             points +=

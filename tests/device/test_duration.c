@@ -23,7 +23,7 @@ static int setup(void **state)
     return 0;
 }
 
-/* Every variant that the model would take, at its choice of values. */
+/* Every variant that the model would take, at its choice of values; under an emulator at the defaults. */
 static void verify_all(wf_device *device, const wf_tune_params *params)
 {
     wfi_trial trial;

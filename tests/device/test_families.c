@@ -1,7 +1,6 @@
-/* Every variant of every family once, on a small problem with its defaults, against f64; with
- * WAVEFIT_TEST_QUICK the first ones alone: compiling the large ones, and those with many barriers as
- * conjugate gradients have, takes an emulated lavapipe minutes. The families' own tests are
- * thorough. With WAVEFIT_TEST_SUBGROUPS those alone that use subgroups; "varying": on a device that
+/* Every variant of every family once, on a small problem with its defaults, against f64; under an
+ * emulator the first ones alone: compiling the large ones, and those with many barriers as conjugate
+ * gradients have, takes an emulated lavapipe minutes. The families' own tests are thorough. With WAVEFIT_TEST_SUBGROUPS those alone that use subgroups; "varying": on a device that
  * says its subgroups may have 4 to 128 work-items, 32 by default, and that they cannot be pinned. What
  * they have is less, as drivers may choose. */
 #include <math.h>
@@ -256,7 +255,7 @@ static void every_variant(wf_device *device, wf_family family)
     wf_variant_info info;
     uint32_t ran = 0, count = wf_family_variant_count(family);
     const uint32_t quick = family == WF_FAMILY_SPMV ? 3 : 1;
-    if (getenv("WAVEFIT_TEST_QUICK") && count > quick)
+    if (test_emulated() && count > quick)
         count = quick;
     for (uint32_t v = 0; v < count; v++) {
         assert_int_equal(wf_family_variant(family, v, &info), WF_SUCCESS);
@@ -308,7 +307,7 @@ static void conjugate_gradients(void **state)
     static uint32_t offsets[ROWS + 1], columns[3 * ROWS];
     static float values[3 * ROWS], b[ROWS], x[ROWS];
     uint32_t n = 0;
-    if (getenv("WAVEFIT_TEST_QUICK"))
+    if (test_emulated())
         skip();
     for (uint32_t row = 0; row < ROWS; row++) {
         offsets[row] = n;

@@ -228,7 +228,9 @@ static void tiles_edges_and_copies_are_right(void **state)
 {
     test_random random = {test_seed()};
     uint32_t count = 0;
-    for (size_t i = 0; i < sizeof products / sizeof *products; i++) {
+    /* An emulator takes a minute each: every other one has every type. */
+    const size_t step = test_emulated() ? 2 : 1;
+    for (size_t i = 0; i < sizeof products / sizeof *products; i += step) {
         product p;
         wf_matmul_params params = problems[products[i].problem];
         params.type = products[i].type;
@@ -242,7 +244,7 @@ static void tiles_edges_and_copies_are_right(void **state)
     }
     printf("%u products\n", count);
     if (wf_device_caps(*state)->f16_storage)
-        assert_int_equal(count, sizeof products / sizeof *products);
+        assert_int_equal(count, (sizeof products / sizeof *products + step - 1) / step);
 }
 
 /* f32 in pairs of f16, rows and columns of all magnitudes; what is small beside its row's largest is lost

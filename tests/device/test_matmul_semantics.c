@@ -361,6 +361,8 @@ static void parts_keep_the_epilogue(void **state)
                                      .type = p.params.type,
                                      .matmul = wfi_matmul_plain(93, 61, 77)};
         wfi_choice choice;
+        if (test_emulated() && n % 4 != n / 4) /* each type with a pair of transposes of its own */
+            continue;
         test_expect_errors(true);
         const wf_result offered = wfi_choose(device, &problem, &tuning, &choice);
         test_expect_errors(false);

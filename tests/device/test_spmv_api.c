@@ -24,6 +24,12 @@ static void make(sparse_system *s, wf_device *device, const sparse_options *opti
     test_sparse_make(s, device, options, ROWS, COLUMNS, lengths, random);
 }
 
+/* Of points, where a third of the variants are gone through. */
+static uint32_t least(uint32_t of_all)
+{
+    return test_emulated() ? of_all / 3 : of_all;
+}
+
 static void scales_and_adds_in_every_variant(void **state)
 {
     test_random random = {test_seed()};
@@ -33,7 +39,7 @@ static void scales_and_adds_in_every_variant(void **state)
         if (!test_has_type(*state, types[t]))
             continue;
         make(&s, *state, &options, &random);
-        assert_true(test_sparse_each_point(&s, 0, false, &random) >= 4);
+        assert_true(test_sparse_each_point(&s, 0, false, &random) >= least(4));
         test_sparse_free(&s);
     }
 }
@@ -47,7 +53,7 @@ static void transposes_in_every_variant(void **state)
         if (!test_has_type(*state, types[t]))
             continue;
         make(&s, *state, &options, &random);
-        assert_true(test_sparse_each_point(&s, 0, false, &random) >= 4);
+        assert_true(test_sparse_each_point(&s, 0, false, &random) >= least(4));
         test_sparse_free(&s);
     }
 }
@@ -72,7 +78,7 @@ static void multiplies_many_vectors(void **state)
         make(&s, *state, &options, &random);
         test_sparse_multiply(&s, NULL);
         test_sparse_right(&s, "the model's choice");
-        assert_true(test_sparse_each_point(&s, 0, false, &random) >= 3);
+        assert_true(test_sparse_each_point(&s, 0, false, &random) >= least(3));
         test_sparse_free(&s);
     }
 }
