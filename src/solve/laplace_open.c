@@ -150,7 +150,8 @@ static wf_result build_sweep(wf_plan *plan, const wfi_point *point, const void *
 static wf_result build_residual(wf_plan *plan, const wfi_point *point, const void *params)
 {
     const wfi_laplace *l = params;
-    wfi_step step = {.slot_count = 4, .push_bytes = sizeof(laplace_push), .takes_turn = true};
+    wfi_step step = {
+        .slot_count = 4, .push_bytes = sizeof(laplace_push), .takes_turn = true, .divisible = true};
     step.slots[2] = (wfi_slot){WFI_SLOT_BINDING, 2, 0, LAPLACE_STATE_END * real_bytes(l)};
     step.slots[3] = (wfi_slot){WFI_SLOT_BINDING, 3, 0, partials_bytes(l)};
     wf_result result = add_pipeline(plan, point, l, &step);
