@@ -16,6 +16,7 @@
 #define LLVM_AMDGPU                                                                                \
     "AMD instruction set guides; LLVM AMDGPU target: register and LDS allocation granules"
 #define INTEL_GUIDE "Intel, oneAPI GPU Optimization Guide: Intel Xe GPU architecture"
+#define INTEL_GEN9 "Intel, The Compute Architecture of Intel Processor Graphics Gen9 (2015)"
 #define MESA_IR3                                                                                   \
     "Mesa, freedreno device table (reg_size_vec4, wave_granularity) and ir3 (16 waves, 64 lanes)"
 #define ARM_GUIDE                                                                                  \
@@ -50,13 +51,13 @@
         .unit_fma = fma, .counted_units = 2, .source = LLVM_AMDGPU                                 \
     }
 /* Intel: a hardware thread has 128 registers, whatever a kernel uses of them. */
-#define INTEL_ROW(id, label, parts, lanes, engines, threads, words, shared, fma)                   \
+#define INTEL_ROW(id, label, parts, lanes, engines, threads, words, shared, fma, text)             \
     {                                                                                              \
         .name = "intel:" id, .generation = label, .vendor_id = INTEL, .name_parts = parts,         \
         .wave = lanes, .simds = engines, .simd_waves = threads, .unit_groups = 16,                 \
         .simd_registers = (threads) * (words), .wave_words = words,                                \
         .lane_registers = (words) / (lanes), .unit_shared = (shared)*1024, .shared_step = 1024,    \
-        .unit_fma = fma, .source = INTEL_GUIDE                                                     \
+        .unit_fma = fma, .source = text                                                            \
     }
 /* Adreno: 16 waves of 64 an SP. */
 #define ADRENO_ROW(id, label, parts, vec4, granularity, shared)                                    \
@@ -99,15 +100,15 @@ static const wfi_architecture table[] = {
     GCN_ROW("gcn5", "GCN 5", "vega|raven|renoir|Radeon VII|MI50|MI60", 10, 256, 256, 4),
     GCN_ROW("gcn4", "GCN 4", "polaris|RX 4|RX 5", 8, 256, 256, 4),
     INTEL_ROW("xe2", "Xe2", "Arc(TM) B|Arc B|(BMG|(LNL|Lunar Lake|Graphics (LNL", 16, 8, 8, 2048,
-              128, 128),
+              128, 128, INTEL_GUIDE),
     INTEL_ROW("xe-hpg", "Xe-HPG and Xe-LPG", "Arc(TM) A|Arc A|(DG2|(ACM|(MTL|(ARL|Arc(TM) Graphics",
-              8, 16, 8, 1024, 128, 128),
+              8, 16, 8, 1024, 128, 128, INTEL_GUIDE),
     INTEL_ROW("xe-lp", "Xe-LP", "Iris(R) Xe|(TGL|(ADL|(RPL|(RKL|(DG1|UHD Graphics 7", 8, 16, 7,
-              1024, 128, 128),
+              1024, 128, 128, INTEL_GUIDE),
     INTEL_ROW(
         "gen9", "Gen9 to Gen11",
         "UHD Graphics 6|HD Graphics 5|HD Graphics 6|Iris(R) Plus|(SKL|(KBL|(CFL|(ICL|(APL|(GLK", 16,
-        8, 7, 1024, 64, 64),
+        8, 7, 1024, 64, 64, INTEL_GEN9),
     ADRENO_ROW("adreno7xx", "Adreno 7xx and X1", "Adreno (TM) 7|Adreno (TM) X1|Adreno X1|FD7", 96,
                2, 32),
     ADRENO_ROW("adreno61x-small", "Adreno 605 to 612",
