@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Each of the tool's readers, and what it writes, once: for slow machines.
+# Each of the tool's readers (matrices, compressed ones, vectors, results), and what it writes, once: for
+# slow machines.
 # usage: test_readers.sh DATA COMMAND… (the tool, behind an emulator perhaps)
 set -eu
 data=$1
@@ -13,3 +14,5 @@ gzip -c "$data/small.mtx" >"$work/small.mtx.gz"
 "$@" spmv "$work/small.mtx.gz" --x "$work/y.npy" --repeat 1 --limits minimum \
     --json "$work/spmv.json" | grep 'verified'
 grep -q '"status": "ok"' "$work/spmv.json"
+"$@" report "$work/spmv.json" -o "$work/report.html" | grep '^/.*report.html'
+tail -n 1 "$work/report.html" | grep -q '^</html>$'
