@@ -121,7 +121,8 @@ REAL preconditioned(uint i, REAL r)
     return sum;
 }
 
-// Every work-item takes whole blocks, whose r it can then read again.
+// Every work-item takes whole blocks, whose r it can then read again. Of a dispatch in parts,
+// gl_NumWorkGroups would be a part's.
 #define FOR_EACH_BLOCK(first, side) \
     for (uint first = gl_GlobalInvocationID.x * (side); first < push.count; \
-         first += gl_NumWorkGroups.x * gl_WorkGroupSize.x * (side))
+         first += push.groups * gl_WorkGroupSize.x * (side))

@@ -42,7 +42,7 @@ REAL xs[AT_ONCE], rs[AT_ONCE], ps[AT_ONCE], ss[AT_ONCE], us[AT_ONCE], ws[AT_ONCE
 
 uint place(uint start, uint k)
 {
-    return start + k * gl_NumWorkGroups.x * gl_WorkGroupSize.x;
+    return start + k * push.groups * gl_WorkGroupSize.x;
 }
 
 void load(uint start)
@@ -131,7 +131,7 @@ void main()
     if (blocks) {
         update_blocks(alpha, beta, new_ru, new_rr);
     } else {
-        uint step = AT_ONCE * gl_NumWorkGroups.x * gl_WorkGroupSize.x;
+        uint step = AT_ONCE * push.groups * gl_WorkGroupSize.x;
         store(start, alpha, beta, new_ru, new_rr);
         for (uint at = start + step; at < push.count; at += step) {
             load(at);

@@ -37,7 +37,7 @@ static pair split(double value)
 static wf_result add_kernel(wf_plan *plan, const wfi_point *point, const uint64_t *bytes,
                             uint32_t count, uint32_t rows)
 {
-    wfi_step step = {.push_bytes = sizeof rows};
+    wfi_step step = {.push_bytes = sizeof rows, .divisible = true};
     wfi_binding_spec specs[4];
     memcpy(step.push, &rows, sizeof rows);
     for (uint32_t i = 0; i < count; i++)
@@ -82,7 +82,10 @@ static const wfi_variant correct_row = {
 
 static wf_result make_plans(wf_device *device, mixed *m)
 {
-    const wfi_problem problem = {.family = WF_FAMILY_SPMV, .type = WF_TYPE_F32};
+    const wfi_problem problem = {
+        .family = WF_FAMILY_SPMV,
+        .type = WF_TYPE_F32,
+        .spmv = {.rows = m->rows, .columns = m->rows, .entries = m->pair_bytes / sizeof(pair)}};
     const uint64_t range = device->caps.max_storage_range;
     if (m->pair_bytes > range || m->pattern_bytes > range || m->rows * UINT64_C(16) > range)
         return wfi_fail(&device->log, WF_ERROR_TOO_LARGE,

@@ -58,8 +58,10 @@ static wf_result build_kernel(wf_plan *plan, const wfi_point *point, const void 
     const cg_push push = {0,         c->count,       c->stride,   c->block,
                           c->groups, c->partials_at, c->partials, c->history_at};
     const bool one = strcmp(point->variant->name, "cg_state") == 0;
-    wfi_step step = {
-        .groups = {one ? 1 : c->groups, 1, 1}, .push_bytes = sizeof push, .takes_turn = true};
+    wfi_step step = {.groups = {one ? 1 : c->groups, 1, 1},
+                     .push_bytes = sizeof push,
+                     .takes_turn = true,
+                     .divisible = true};
     memcpy(step.push, &push, sizeof push);
     return wfi_fixed_build(plan, point, specs, 4, &step);
 }
@@ -82,7 +84,13 @@ static const wfi_variant kernel_rows[WFI_CG_KERNELS] = {
 
 static wf_result make_kernels(wfi_cg *c)
 {
-    const wfi_problem problem = {.family = WF_FAMILY_SPMV, .type = c->type};
+    /* An update moves eleven vectors: as much as a product with four entries a row. */
+    const wfi_problem problem = {.family = WF_FAMILY_SPMV,
+                                 .type = c->type,
+                                 .spmv = {.rows = c->count,
+                                          .columns = c->count,
+                                          .entries = 4 * (uint64_t)c->count,
+                                          .mean_row = 4}};
     wf_result result = WF_SUCCESS;
     for (int i = 0; i < WFI_CG_KERNELS && result == WF_SUCCESS; i++)
         result = wfi_fixed_plan(c->device, &problem, &kernel_rows[i], 0, c, &c->kernels[i]);

@@ -159,43 +159,6 @@ static void vectors_in_parts(void **state)
     }
 }
 
-/* A product that leaves its dot product behind is one dispatch: too long, it leaves none, and the
- * solution is what it was. A tridiagonal system. */
-static void solves_in_parts(void **state)
-{
-    enum { ROWS = 300 };
-    static uint32_t offsets[ROWS + 1], columns[3 * ROWS];
-    static float values[3 * ROWS], b[ROWS], x[ROWS];
-    uint32_t n = 0;
-    for (uint32_t row = 0; row < ROWS; row++) {
-        for (uint32_t c = row ? row - 1 : 0; c <= row + 1 && c < ROWS; c++, n++) {
-            columns[n] = c;
-            values[n] = c == row ? 2.5f : -1.0f;
-        }
-        offsets[row + 1] = n;
-        b[row] = (float)(row % 5) - 1.5f;
-    }
-    const wf_tuning sliced = {.size = sizeof sliced, .variant = "sliced"};
-    const wf_spmv_params matrix = {.size = sizeof matrix,
-                                   .rows = ROWS,
-                                   .columns = ROWS,
-                                   .row_offsets = offsets,
-                                   .column_indices = columns,
-                                   .values = values,
-                                   .tuning = &sliced};
-    const wf_cg_params params = {.size = sizeof params, .matrix = &matrix};
-    const wf_device_params unbounded = {.size = sizeof unbounded, .dispatch_seconds = -1};
-    wf_device *other = NULL;
-    wf_cg_result result;
-    assert_int_equal(wf_cg_solve(*state, &params, b, x, &result), WF_SUCCESS);
-    assert_int_equal(result.status, WF_CG_CONVERGED);
-    assert_true(!result.fused && result.true_residual < 1e-5);
-    assert_int_equal(wf_device_create(&unbounded, &other), WF_SUCCESS);
-    assert_int_equal(wf_cg_solve(other, &params, b, x, &result), WF_SUCCESS);
-    assert_true(result.fused && result.true_residual < 1e-5);
-    wf_device_destroy(&other);
-}
-
 /* Dispatches recorded whole though they have several work-groups, and parts of others. */
 static struct {
     PFN_vkCmdDispatch whole_fn;
@@ -218,19 +181,123 @@ static VKAPI_ATTR void VKAPI_CALL count_part(VkCommandBuffer command_buffer, uin
     recorded.part_fn(command_buffer, base_x, base_y, base_z, x, y, z);
 }
 
+static void watch(wf_device *device)
+{
+    recorded.whole_fn = device->fn.vkCmdDispatch;
+    recorded.part_fn = device->fn.vkCmdDispatchBase;
+    recorded.whole = recorded.parts = 0;
+    device->fn.vkCmdDispatch = count_whole;
+    device->fn.vkCmdDispatchBase = count_part;
+}
+
+static void watch_no_more(wf_device *device)
+{
+    device->fn.vkCmdDispatch = recorded.whole_fn;
+    device->fn.vkCmdDispatchBase = recorded.part_fn;
+}
+
+static wf_device *open_unbounded(void)
+{
+    const wf_device_params params = {.size = sizeof params, .dispatch_seconds = -1};
+    wf_device *device = NULL;
+    assert_int_equal(wf_device_create(&params, &device), WF_SUCCESS);
+    return device;
+}
+
+enum { MOST_ROWS = 3000 };
+
+/* A tridiagonal matrix, and values of either type for it. */
+static struct {
+    uint32_t offsets[MOST_ROWS + 1], columns[3 * MOST_ROWS];
+    float narrow[3 * MOST_ROWS];
+    double wide[3 * MOST_ROWS];
+} system_of;
+
+static wf_spmv_params make_system(uint32_t rows, wf_type type, const wf_tuning *tuning)
+{
+    uint32_t n = 0;
+    for (uint32_t row = 0; row < rows; row++) {
+        for (uint32_t c = row ? row - 1 : 0; c <= row + 1 && c < rows; c++, n++) {
+            system_of.columns[n] = c;
+            system_of.wide[n] = c == row ? 2.5 : -1;
+            system_of.narrow[n] = (float)system_of.wide[n];
+        }
+        system_of.offsets[row + 1] = n;
+    }
+    const bool wide = type == WF_TYPE_F64;
+    return (wf_spmv_params){.size = sizeof(wf_spmv_params),
+                            .rows = rows,
+                            .columns = rows,
+                            .row_offsets = system_of.offsets,
+                            .column_indices = system_of.columns,
+                            .values = wide ? (void *)system_of.wide : system_of.narrow,
+                            .type = type,
+                            .tuning = tuning};
+}
+
+/* A product that leaves its dot product behind is one dispatch: too long, it leaves none, and the
+ * solution is what it was. */
+static void solves_in_parts(void **state)
+{
+    enum { ROWS = 300 };
+    static float b[ROWS], x[ROWS];
+    const wf_tuning sliced = {.size = sizeof sliced, .variant = "sliced"};
+    const wf_spmv_params matrix = make_system(ROWS, WF_TYPE_F32, &sliced);
+    const wf_cg_params params = {.size = sizeof params, .matrix = &matrix};
+    wf_device *other = open_unbounded();
+    wf_cg_result result;
+    for (uint32_t row = 0; row < ROWS; row++)
+        b[row] = (float)(row % 5) - 1.5f;
+    assert_int_equal(wf_cg_solve(*state, &params, b, x, &result), WF_SUCCESS);
+    assert_int_equal(result.status, WF_CG_CONVERGED);
+    assert_true(!result.fused && result.true_residual < 1e-5);
+    assert_int_equal(wf_cg_solve(other, &params, b, x, &result), WF_SUCCESS);
+    assert_true(result.fused && result.true_residual < 1e-5);
+    wf_device_destroy(&other);
+}
+
+/* The vector kernels of solves, with and without a preconditioner, and those of refinement in mixed
+ * precision, all of them in parts: the same bits after as many iterations. */
+static void vectors_of_solves_in_parts(void **state)
+{
+    static double b64[MOST_ROWS], whole[MOST_ROWS], parts[MOST_ROWS];
+    static float b32[MOST_ROWS];
+    const wf_tuning row = {.size = sizeof row, .variant = "row"};
+    wf_device *other = open_unbounded();
+    test_random random = {test_seed()};
+    for (uint32_t i = 0; i < MOST_ROWS; i++)
+        b64[i] = b32[i] = (float)test_random_uniform(&random);
+    for (int kind = 0; kind < 3; kind++) {
+        const bool mixed = kind == 2;
+        const wf_spmv_params matrix =
+            make_system(MOST_ROWS, mixed ? WF_TYPE_F64 : WF_TYPE_F32, &row);
+        const wf_cg_params params = {.size = sizeof params,
+                                     .matrix = &matrix,
+                                     .precondition = kind == 1 ? WF_PRECONDITION_BLOCK_JACOBI
+                                                               : WF_PRECONDITION_NONE,
+                                     .mixed = mixed};
+        const void *b = mixed ? (const void *)b64 : b32;
+        wf_cg_result first, second;
+        assert_int_equal(wf_cg_solve(other, &params, b, whole, &first), WF_SUCCESS);
+        watch(*state);
+        assert_int_equal(wf_cg_solve(*state, &params, b, parts, &second), WF_SUCCESS);
+        watch_no_more(*state);
+        assert_int_equal(recorded.whole, 0);
+        assert_true(recorded.parts > 2 * second.iterations);
+        assert_int_equal(second.status, WF_CG_CONVERGED);
+        assert_int_equal(first.iterations, second.iterations);
+        assert_memory_equal(whole, parts, MOST_ROWS * (mixed ? sizeof *b64 : sizeof *b32));
+    }
+    wf_device_destroy(&other);
+}
+
 /* Sweeps, steps and residuals of a grid, all of them in parts: the same bits, found as soon. */
 static void laplace_in_parts(void **state)
 {
     enum { NX = 70, NY = 53, ITERATIONS = 40 };
     static float whole[NX * NY], parts[NX * NY];
-    wf_device *device = *state, *other = NULL;
-    const wf_device_params unbounded = {.size = sizeof unbounded, .dispatch_seconds = -1};
+    wf_device *device = *state, *other = open_unbounded();
     test_random random = {test_seed()};
-    assert_int_equal(wf_device_create(&unbounded, &other), WF_SUCCESS);
-    recorded.whole_fn = device->fn.vkCmdDispatch;
-    recorded.part_fn = device->fn.vkCmdDispatchBase;
-    device->fn.vkCmdDispatch = count_whole;
-    device->fn.vkCmdDispatchBase = count_part;
     for (int method = WF_LAPLACE_SOR; method <= WF_LAPLACE_JACOBI; method++) {
         const wf_laplace_params params = {.size = sizeof params,
                                           .nx = NX,
@@ -242,29 +309,24 @@ static void laplace_in_parts(void **state)
         wf_laplace_result first = {.size = sizeof first}, second = first;
         for (size_t i = 0; i < NX * NY; i++)
             whole[i] = parts[i] = (float)test_random_uniform(&random);
-        recorded.whole = recorded.parts = 0;
         assert_int_equal(wf_laplace_solve(other, &params, whole, &first), WF_SUCCESS);
-        assert_int_equal(recorded.parts, 0);
+        watch(device);
         assert_int_equal(wf_laplace_solve(device, &params, parts, &second), WF_SUCCESS);
+        watch_no_more(device);
         assert_int_equal(recorded.whole, 0);
         assert_true(recorded.parts >= 2 * (NY - 2)); /* a residual has a work-group a row */
         assert_int_equal(second.iterations, ITERATIONS);
         assert_memory_equal(whole, parts, sizeof whole);
         assert_true(first.residual >= second.residual && first.residual <= second.residual);
     }
-    device->fn.vkCmdDispatch = recorded.whole_fn;
-    device->fn.vkCmdDispatchBase = recorded.part_fn;
     wf_device_destroy(&other);
 }
 
 /* What ran teaches how long things take; without a bound nothing is split or learned. */
 static void predictions_learn(void **state)
 {
-    wf_device *device = *state;
+    wf_device *device = *state, *other = open_unbounded();
     assert_true(device->slowness > 0);
-    const wf_device_params unbounded = {.size = sizeof unbounded, .dispatch_seconds = -1};
-    wf_device *other = NULL;
-    assert_int_equal(wf_device_create(&unbounded, &other), WF_SUCCESS);
     assert_true(!(other->dispatch_seconds > 0));
     wf_device_destroy(&other);
 }
@@ -272,10 +334,15 @@ static void predictions_learn(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products_in_parts), cmocka_unit_test(sparse_products_in_parts),
-        cmocka_unit_test(grids_in_parts),    cmocka_unit_test(stencils_in_parts),
-        cmocka_unit_test(vectors_in_parts),  cmocka_unit_test(solves_in_parts),
-        cmocka_unit_test(laplace_in_parts),  cmocka_unit_test(predictions_learn),
+        cmocka_unit_test(products_in_parts),
+        cmocka_unit_test(sparse_products_in_parts),
+        cmocka_unit_test(grids_in_parts),
+        cmocka_unit_test(stencils_in_parts),
+        cmocka_unit_test(vectors_in_parts),
+        cmocka_unit_test(solves_in_parts),
+        cmocka_unit_test(vectors_of_solves_in_parts),
+        cmocka_unit_test(laplace_in_parts),
+        cmocka_unit_test(predictions_learn),
     };
     return cmocka_run_group_tests(tests, setup, test_device_teardown);
 }
