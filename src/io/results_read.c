@@ -8,13 +8,29 @@
 #include <sys/stat.h>
 #include <yyjson.h>
 
+#include "io/comparison.h"
+
 #define LEAST_NOISE 0.03 /* two runs of one build differ by so much on a quiet machine */
 
 /* ---------------------------------------------------------------------------------- validating */
 
+static const char *schema_of(yyjson_val *root)
+{
+    return yyjson_get_str(yyjson_obj_get(root, "schema"));
+}
+
+/* Whether it is a file of `wavefit tune --compare`, whose page needs its device and its list. */
+static bool is_comparison(yyjson_val *root)
+{
+    const char *schema = schema_of(root);
+    return schema && strcmp(schema, WFI_COMPARISON_SCHEMA) == 0 &&
+           yyjson_is_obj(yyjson_obj_get(root, "device")) &&
+           yyjson_is_arr(yyjson_obj_get(root, "comparisons"));
+}
+
 static bool validate_root(const char *path, yyjson_val *root, uint32_t *cases, wfi_io_error *error)
 {
-    const char *schema = yyjson_get_str(yyjson_obj_get(root, "schema"));
+    const char *schema = schema_of(root);
     yyjson_val *list = yyjson_obj_get(root, "cases"), *item;
     size_t index, count;
     if (!schema || strncmp(schema, "wavefit-results/", 16) != 0)
@@ -36,8 +52,8 @@ static bool validate_root(const char *path, yyjson_val *root, uint32_t *cases, w
     return true;
 }
 
-/* The document, or NULL and the error. */
-static yyjson_doc *read_document(const char *path, uint32_t *cases, wfi_io_error *error)
+/* The document, whatever it says, or NULL and the error. */
+static yyjson_doc *parse(const char *path, wfi_io_error *error)
 {
     yyjson_read_err cause;
     struct stat there;
@@ -57,7 +73,14 @@ static yyjson_doc *read_document(const char *path, uint32_t *cases, wfi_io_error
         wfi_io_set_error(error, WFI_IO_BAD_INPUT, "%s: %s at byte %zu", path, cause.msg, cause.pos);
         return NULL;
     }
-    if (validate_root(path, yyjson_doc_get_root(doc), cases, error))
+    return doc;
+}
+
+/* A document of results, or NULL and the error. */
+static yyjson_doc *read_document(const char *path, uint32_t *cases, wfi_io_error *error)
+{
+    yyjson_doc *doc = parse(path, error);
+    if (!doc || validate_root(path, yyjson_doc_get_root(doc), cases, error))
         return doc;
     yyjson_doc_free(doc);
     return NULL;
@@ -106,9 +129,12 @@ bool wfi_report_add(wfi_report *report, const char *path, wfi_io_error *error)
 {
     uint32_t cases;
     const char *slash = strrchr(path, '/');
-    yyjson_doc *doc = read_document(path, &cases, error);
-    if (!doc)
+    yyjson_doc *doc = parse(path, error);
+    yyjson_val *root = yyjson_doc_get_root(doc);
+    if (!doc || (!is_comparison(root) && !validate_root(path, root, &cases, error))) {
+        yyjson_doc_free(doc);
         return false;
+    }
     yyjson_mut_val *file = yyjson_mut_arr_add_obj(report->doc, report->files);
     yyjson_mut_val *results = yyjson_val_mut_copy(report->doc, yyjson_doc_get_root(doc));
     yyjson_doc_free(doc);

@@ -22,7 +22,7 @@ typedef void (*wfi_difference_fn)(void *user, const char *name, const char *verd
 wfi_report *wfi_report_create(void);
 void wfi_report_destroy(wfi_report **report);
 
-/* Adds a whole results file of a schema that this wavefit knows. */
+/* Adds a whole results file of a schema that this wavefit knows, or one of `wavefit tune --compare`. */
 bool wfi_report_add(wfi_report *report, const char *path, wfi_io_error *error);
 
 /* Compares every case added with the base's of the same family, name, type and place in a study, and

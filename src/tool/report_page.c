@@ -18,6 +18,19 @@ static void put_file(wfi_atomic_file *out, const wfi_report_file *file)
     wfi_atomic_write(out, file->bytes, file->size);
 }
 
+/* One script of one scope, so that no part of it is seen by Chart.js or by the console. */
+static void put_script(wfi_atomic_file *out)
+{
+    enum { PARTS = 6 };
+    const wfi_report_file *const parts[PARTS] = {&wfi_report_data,     &wfi_report_parts,
+                                                 &wfi_report_sections, &wfi_report_studies,
+                                                 &wfi_report_tuning,   &wfi_report_start};
+    put(out, "<script>\n\"use strict\";\n(() => {\n");
+    for (int i = 0; i < PARTS; i++)
+        put_file(out, parts[i]);
+    put(out, "})();\n</script>\n");
+}
+
 /* The policy lets the page load nothing from anywhere, whatever the data say. */
 static void put_page(wfi_atomic_file *out, const char *json, size_t length)
 {
@@ -33,9 +46,9 @@ static void put_page(wfi_atomic_file *out, const char *json, size_t length)
     put_file(out, &wfi_report_chart);
     put(out, "\n</script>\n<script type=\"application/json\" id=\"data\">");
     wfi_atomic_write(out, json, length);
-    put(out, "</script>\n<script>\n");
-    put_file(out, &wfi_report_script);
-    put(out, "</script>\n</body>\n</html>\n");
+    put(out, "</script>\n");
+    put_script(out);
+    put(out, "</body>\n</html>\n");
 }
 
 bool wfi_report_write(const wfi_report *report, const char *path, wfi_io_error *error)

@@ -38,8 +38,8 @@ def everything_is_drawn(browser, page):
     browser.size(1280, 900)
     browser.open(page)
     sections = browser.evaluate("[...document.querySelectorAll('section')].map((s) => s.id)")
-    for name in ("devices", "compare", "results", "roofline", "ceilings", "ladder", "sweeps",
-                 "sparse", "solver", "sustained"):
+    for name in ("devices", "compare", "versus", "results", "roofline", "ceilings", "ladder", "sweeps",
+                 "sparse", "solver", "tuned", "choosing", "sustained"):
         check(f"section {name}", name in sections, sections)
     count = browser.evaluate("document.querySelectorAll('canvas').length")
     check("plots", count >= 8, count)
@@ -87,6 +87,81 @@ def curves_are_whole(browser):
     found = [values for label, values in sets if laplace["name"] in label]
     check("laplace's residuals stand at their iterations", found and found[0][-1]["x"]
           == len(laplace["history"]) * laplace["check_every"], found and found[0][-1])
+
+
+def load(name):
+    with open(os.path.join(data, name), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def chart(browser, name, expression):
+    """Of the chart of that name, what the expression makes of `chart`."""
+    return browser.evaluate(f"""((chart) => {expression})(Chart.getChart(
+        [...document.querySelectorAll('canvas')].find((c) =>
+        c.getAttribute('aria-label') === {json.dumps(name)})))""")
+
+
+def searches_are_shown(browser):
+    """The gain of every search that found something, and each way of choosing over the best."""
+    tuned = load("tuned.json")["cases"]
+    gains = [c["tuned"]["faster"] for c in tuned if c["tuned"].get("faster", 0) > 1]
+    bars = chart(browser, "Gain of tuning", """chart.data.datasets.filter((set) =>
+        set.label.startsWith('SwiftShader')).flatMap((set) => set.data.filter((x) => x !== null))""")
+    check("a bar for each search that found something", gains and bars == gains, (bars, gains))
+    check("a row for each search", browser.evaluate(
+        "[...document.querySelectorAll('#tuned tbody tr')].filter((row) =>"
+        " row.textContent.includes('SwiftShader')).length") == len(tuned))
+    file = load("comparison.json")
+    items = [item for item in file["comparisons"] if "rivals" in item]
+    name = f"Choosing, spmv on {file['device']['name']}, {file['device']['driver'].strip()}"
+    sets = chart(browser, name, "chart.data.datasets.map((set) => [set.label, set.data])")
+    wanted = [item["rivals"]["model"]["loss_percent"] for item in items]
+    check("percent over the best", dict(map(tuple, sets)).get("model") == wanted, sets)
+    check("a problem that could not run says why", browser.evaluate(
+        "document.querySelector('#choosing table').textContent").count("no 64-bit floats") == 1)
+
+
+def devices_are_compared(browser):
+    """Side by side: the ratio of two files' times, with either as what is compared with."""
+    name = "Devices side by side"
+    speeds = "chart.data.datasets.map((set) => [set.label, set.data])"
+    first = chart(browser, name, speeds)
+    times = {}
+    for file in ("h100.json", "lavapipe.json"):
+        for c in reversed(load(file)["cases"]):
+            if "study" not in c and c.get("time_us", {}).get("median"):
+                times[file, c["family"], c["name"], c["type"]] = c["time_us"]["median"]
+    case = ("stencil", "himeno S", "f32")
+    wanted = times[("h100.json", *case)] / times[("lavapipe.json", *case)]
+    found = [value for label, values in first if label.startswith("llvmpipe") for value in values
+             if value is not None]
+    check("each device against the first", any(abs(value / wanted - 1) < 1e-9 for value in found),
+          (wanted, found))
+    browser.evaluate("""(() => { const choice = document.getElementById('versus-base');
+        choice.value = '1'; choice.dispatchEvent(new Event('change')); })()""")
+    turned = chart(browser, name, speeds)
+    found = [value for label, values in turned if label.startswith("NVIDIA") for value in values
+             if value is not None]
+    check("and against another", any(abs(value * wanted - 1) < 1e-9 for value in found),
+          (1 / wanted, found))
+    check("the fastest is marked", browser.evaluate(
+        "document.querySelectorAll('#versus tbody .good').length") > 3)
+
+
+def colours_are_the_devices(browser):
+    """A device has one colour on the whole page, and the roofline's legend each of them once."""
+    colours = browser.evaluate("""[...document.querySelectorAll('canvas')].flatMap((c) => {
+        const sets = Chart.getChart(c).data.datasets;
+        return sets.filter((set) => /llvmpipe/.test(set.label)).map((set) => String(set.type
+            === 'scatter' ? set.backgroundColor : set.borderColor || set.backgroundColor)); })""")
+    check("one colour a device", len(colours) > 4 and len(set(colours)) == 1, colours)
+    legend = chart(browser, "Roofline", "chart.legend.legendItems.map((item) => item.text)")
+    check("the roofline's legend names nothing twice", legend and len(legend) == len(set(legend))
+          and "spmv" in legend, legend)
+    chart(browser, "Roofline", """chart.options.plugins.legend.onClick({},
+        chart.legend.legendItems.find((item) => item.text === 'spmv'), chart.legend)""")
+    check("a click hides a family on every device", chart(browser, "Roofline",
+          "chart.data.datasets.every((set, i) => chart.isDatasetVisible(i) === (set.family !== 'spmv'))"))
 
 
 def keyboard_sorts(browser):
@@ -143,7 +218,7 @@ def download_downloads(browser, folder):
     check("raw data are downloaded", os.path.exists(path))
     if os.path.exists(path):
         with open(path, encoding="utf-8") as file:
-            check("and whole", len(json.load(file)["files"]) == 6)
+            check("and whole", len(json.load(file)["files"]) == 8)
 
 
 def phone(browser, page):
@@ -156,12 +231,14 @@ def phone(browser, page):
 
 def hostile_is_text(browser, folder):
     page = os.path.join(folder, "hostile.html")
-    report(page, os.path.join(data, "hostile.json"))
+    report(page, os.path.join(data, "hostile.json"), os.path.join(data, "hostile_comparison.json"))
     browser.size(1280, 900)
     browser.open(page)
     check("markup is text", browser.evaluate(
         "document.querySelectorAll('main img, main script, main iframe').length") == 0)
     check("nothing ran", browser.evaluate("typeof window.hacked") == "undefined")
+    check("its searches are shown all the same", browser.evaluate(
+        "['tuned', 'choosing'].every((id) => document.getElementById(id))"))
     check("the name is shown as it is", browser.evaluate(
         "document.getElementById('title').textContent").startswith("</script><img"))
     check("hostile values break nothing", browser.problems() == [], browser.problems())
@@ -173,10 +250,14 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             page = os.path.join(folder, "page.html")
             files = [os.path.join(data, name) for name in
-                     ("h100.json", "lavapipe.json", "sustained.json", "laplace.json", "grid.json", "hostile.json")]
+                     ("h100.json", "lavapipe.json", "sustained.json", "laplace.json", "grid.json",
+                      "hostile.json", "tuned.json", "comparison.json")]
             report(page, *files, "--compare", os.path.join(data, "base.json"))
             everything_is_drawn(browser, page)
             curves_are_whole(browser)
+            searches_are_shown(browser)
+            devices_are_compared(browser)
+            colours_are_the_devices(browser)
             keyboard_sorts(browser)
             keyboard_reaches(browser, page)
             theme_changes(browser)

@@ -25,6 +25,10 @@ expect 1 'no-such.json: No such file' report no-such.json
 expect 1 'Is a directory' report .
 expect 2 'would overwrite' report ladder.json -o ladder.json
 expect 2 'would overwrite' report ladder.json --compare sweep.json -o ./sweep.json
+expect 0 '^choosing.html: ' report "$pages/comparison.json" -o choosing.html
+expect 1 'not a wavefit results file' report ladder.json --compare "$pages/comparison.json"
+printf '{"schema": "wavefit-comparison/1", "device": {"name": "x"}}' >bare.json
+expect 1 'not a wavefit results file' report bare.json
 head -c 300 ladder.json >short.json
 expect 1 'short.json: .* at byte' report short.json -o short.html
 check 'nothing half-written' sh -c '! ls | grep -q "^short.html"'

@@ -1,0 +1,239 @@
+// Points that could not run may not say of which variant they are.
+function groupsOf(kind) {
+  const groups = new Map();
+  for (const c of cases.filter((item) => item.study.kind === kind
+    && (kind !== "sweep" || text(item.variant)))) {
+    const key = kind === "sweep" ? `${c.family} ${text(c.variant)}: ${c.label} ${c.type}, over ${
+      text(c.study.over)}` : `${c.family}: ${c.label} ${c.type}`;
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(c);
+  }
+  return groups;
+}
+
+function ladderSection() {
+  const groups = groupsOf("ladder");
+  if (!groups.size) return;
+  const card = section("ladder", "Ladders", "From the first algorithm to the best: every step of "
+    + "the texts that wavefit retells, on this device.");
+  for (const [name, steps] of groups) {
+    card.append(element("h3", {}, name));
+    const labels = [...new Set(steps.filter((c) => gflops(c) !== null).map((c) => text(c.variant)))];
+    const owners = devices.filter((device) => steps.some((c) => c.owner === device));
+    plot(card, `Ladder, ${name}`, () => ({ type: "bar",
+      data: { labels, datasets: owners
+        .map((device) => ({ label: device.label, backgroundColor: device.color,
+          data: labels.map((label) => { const c = steps.find((step) => step.owner === device
+            && text(step.variant) === label); return c ? gflops(c) : null; }) })) },
+      options: { indexAxis: "y", plugins: { legend, tooltip: { callbacks: { label: (item) =>
+        `${item.dataset.label}: ${rate(item.parsed.x, "GFLOPS")}` } } },
+      scales: { x: owners.length > 1 ? spanning("GFLOPS", steps.map(gflops))
+        : axis("GFLOPS", { beginAtZero: true }), y: { ticks: { autoSkip: false } } } } }), false,
+    barHeight(labels.length, owners.length));
+    card.append(table([
+      { title: "step", number: true, cell: (c) => text(c.study.step),
+        value: (c) => number(c.study.step) },
+      ...deviceColumn(steps, (c) => c.owner),
+      { title: "variant", cell: (c) => text(c.variant) },
+      { title: "time", number: true, cell: (c) => (c.median === null ? text(c.status)
+        : time(c.median)), value: (c) => c.median },
+      { title: "rate", number: true, cell: (c) => rate(number(object(c.rate).value),
+        text(object(c.rate).unit)), value: gflops },
+      { title: "gain", number: true, cell: (c) => { const g = number(c.study.gain);
+        return g === null ? "" : `×${digits(g)}`; }, value: (c) => number(c.study.gain) },
+      { title: "of roofline", number: true, cell: (c) => percent(number(object(c.floor).percent)),
+      value: (c) => number(object(c.floor).percent) },
+      { title: "what changes", wide: true, cell: (c) => text(c.study.summary)
+        + (text(c.study.source) ? ` (${text(c.study.source)})` : "")
+        + (c.status === "ok" ? "" : `: ${text(c.reason)}`) },
+    ], steps, `Ladder, ${name}`).node);
+  }
+}
+
+function sweepSection() {
+  const groups = groupsOf("sweep");
+  if (!groups.size) return;
+  const card = section("sweeps", "Sweeps", "Time against one parameter; the dashed line is the "
+    + "estimated occupancy, the ring marks the best.");
+  const grid = element("div", { class: "plots" });
+  card.append(grid);
+  for (const [name, all] of groups) {
+    const box = element("div", {}, element("h3", {}, name));
+    grid.append(box);
+    const ran = all.filter((c) => c.median > 0 && number(c.study.value) > 0);
+    const owners = devices.filter((device) => ran.some((c) => c.owner === device));
+    if (!ran.length) { box.append(element("p", {}, "No value could run.")); continue; }
+    const best = new Map(owners.map((device) => [device, ran.filter((c) => c.owner === device)
+      .reduce((a, b) => (b.median < a.median ? b : a))]));
+    plot(box, `Sweep, ${name}`, () => {
+      const sets = [];
+      for (const device of owners) {
+        const own = ran.filter((c) => c.owner === device).sort((a, b) => a.study.value
+          - b.study.value || a.median - b.median);
+        // The fastest at each value makes the line; the others are dots.
+        const front = own.filter((c, i) => i === 0 || own[i - 1].study.value !== c.study.value);
+        const at = (c) => ({ x: c.study.value, y: c.median, c });
+        sets.push({ type: "line", label: device.label, data: front.map(at),
+          borderColor: device.color, backgroundColor: device.color, pointRadius: 3 });
+        if (own.length > front.length)
+          sets.push({ type: "scatter", label: "other shapes", data: own.map(at),
+            backgroundColor: `${device.color}66`, pointRadius: 3 });
+        sets.push({ type: "scatter", label: "best", data: [at(best.get(device))],
+          pointRadius: 9, borderWidth: 3, borderColor: device.color,
+          backgroundColor: "transparent" });
+        const known = front.filter((c) => number(object(c.kernel).occupancy) !== null);
+        if (known.length)
+          sets.push({ type: "line", label: "occupancy", yAxisID: "y1", borderDash: [6, 4],
+            borderColor: css("--muted"), backgroundColor: css("--muted"), pointRadius: 0,
+            data: known.map((c) => ({ x: c.study.value, y: c.kernel.occupancy * 100, c })) });
+      }
+      const scales = { x: doubling(text(all[0].study.over) === "work-group"
+        ? "work-items a work-group" : text(all[0].study.over), ran.map((c) => c.study.value),
+      (value) => text(value)), y: logarithmic("µs", { ticks: { callback: whole },
+        min: Math.min(...ran.map((c) => c.median)) * 0.8,
+        max: Math.max(...ran.map((c) => c.median)) * 1.25 }) };
+      if (sets.some((set) => set.yAxisID))
+        scales.y1 = axis("occupancy %", { position: "right", min: 0, max: 105,
+          ticks: { callback: (value) => (value <= 100 ? value : "") },
+          grid: { display: false } });
+      return { data: { datasets: sets }, options: { parsing: false, scales,
+        plugins: { legend, tooltip: { callbacks: { label: (item) => { const c = item.raw.c;
+          return `${constants(c)}: ${time(c.median)}`; } } } } } };
+    });
+    for (const [device, c] of best)
+      box.append(element("p", { class: "muted" }, `Best on ${device.label}: ${constants(c)}, ${
+        time(c.median)}.`));
+    for (const source of new Set(ran.map((c) => text(object(c.kernel).occupancy_source)).filter(Boolean)))
+      box.append(element("p", { class: "muted files" }, `Occupancy is an estimate by: ${source}.`));
+  }
+}
+
+function sparseSection() {
+  const products = plain.filter((c) => c.family === "spmv" && c.median > 0);
+  if (products.length < 2) return;
+  const key = (c) => `${c.label} ${c.type}`;
+  const every = [...new Set(products.map(key))];
+  const find = (device, name) => products.find((c) => c.owner === device && key(c) === name);
+  const first = devices.find((device) => products.some((c) => c.owner === device));
+  const others = devices.filter((device) => device !== first
+    && every.some((name) => find(device, name) && find(first, name)));
+  const names = others.length ? every.filter((name) => find(first, name)
+    && others.some((device) => find(device, name))) : every;
+  const ratio = (device, name) => { const a = find(first, name), b = find(device, name);
+    return a && b ? a.median / b.median : null; };
+  const card = section("sparse", "Sparse matrices", others.length
+    ? `Time on ${first.label} over the time on the other: above 1 the other is faster.`
+    : "Effective bandwidth of each matrix over the measured copy.");
+  plot(card, "Sparse matrices", () => ({ type: "bar",
+    data: { labels: names, datasets: others.length
+      ? others.map((device) => ({ label: device.label, backgroundColor: device.color, base: 1,
+        data: names.map((name) => ratio(device, name)) }))
+      : [{ label: first.label, backgroundColor: first.color, data: names.map((name) => {
+        const c = find(first, name); return c ? number(object(c.percent).value) : null; }) }] },
+    options: { indexAxis: "y", plugins: { legend }, scales: { x: others.length
+      ? ratios("ratio", others.flatMap((device) => names.map((name) => ratio(device, name)))
+        .filter((value) => value > 0)) : axis("% of copy", { beginAtZero: true }),
+    y: { ticks: { autoSkip: false } } } } }), false, barHeight(names.length, others.length));
+}
+
+function solverSection() {
+  const solves = cases.filter((c) => list(c.history).filter((r) => number(r) > 0).length > 1);
+  if (!solves.length) return;
+  const card = section("solver", "Solvers", "The relative residual on its way down.");
+  const styles = lineStyles(solves, (c) => c.owner);
+  plot(card, "Residuals", () => ({ type: "line",
+    data: { datasets: solves.map((c, i) => ({ label: `${c.label} ${c.type}, ${c.owner.label}`,
+      ...styles[i],
+      pointRadius: 0, borderWidth: 2, data: list(c.history).map((r, n) => ({
+        x: (n + 1) * (number(c.check_every) || 1), y: number(r) })).filter((point) => point.y > 0) })) },
+    options: { parsing: false, plugins: { legend: lineLegend }, scales: {
+      x: axis("iteration", { type: "linear", min: 1 }),
+      y: logarithmic("|r| / |b|", { ticks: { autoSkip: false, callback: (value) => (
+        Math.abs(Math.log10(value) - Math.round(Math.log10(value))) < 1e-6
+          ? value.toExponential(0) : "") } }) } } }));
+}
+
+// Points of a curve [[start, seconds, rate] …], in percent of `whole`; a pause breaks the line.
+function sustainedPoints(sustained, whole) {
+  const points = [];
+  let end = null;
+  for (const row of list(sustained.curve).map(list)) {
+    const [start, seconds, value] = row.map(number);
+    if (start === null || !(seconds > 0) || !(value > 0)) continue;
+    if (end !== null && start > end + 0.5) points.push({ x: end, y: NaN });
+    points.push({ x: start + seconds / 2, y: value / whole * 100, value });
+    end = start + seconds;
+  }
+  return points;
+}
+
+function sustainedSection() {
+  const runs = plain.map((c) => ({ c, s: object(c.sustained) }))
+    .filter(({ s }) => number(s.best) > 0 && list(s.curve).length > 1);
+  if (!runs.length) return;
+  const card = section("sustained", "Sustained", "One load without end, in percent of its own best "
+    + "second: what falls is a device that slows down as it warms up. Gaps are rests.");
+  const name = ({ c }) => `${c.family} ${c.label}, ${c.owner.label}`;
+  const styles = lineStyles(runs, ({ c }) => c.owner);
+  plot(card, "Rate of sustained runs", () => ({ type: "line",
+    data: { datasets: runs.map((run, i) => ({ label: name(run), ...styles[i],
+      pointRadius: 0, borderWidth: 2, spanGaps: false,
+      data: sustainedPoints(run.s, run.s.best) })) },
+    options: { parsing: false, plugins: { legend: lineLegend, tooltip: { callbacks: { label: (item) =>
+      `${item.dataset.label}: ${rate(item.raw.value, "GFLOPS")} at ${digits(item.parsed.x)} s` } } },
+    scales: { x: axis("seconds", { type: "linear", min: 0 }),
+      y: axis("% of its best", { min: 0, max: 105,
+        ticks: { includeBounds: false } }) } } }));
+  const value = (field, unit) => ({ number: true, cell: ({ s }) => rate(number(s[field]), unit),
+    value: ({ s }) => number(s[field]) });
+  const share = ({ s }) => (number(s.settled) && number(s.first_second)
+    ? s.settled / s.first_second * 100 : null);
+  card.append(table([
+    ...deviceColumn(runs, ({ c }) => c.owner),
+    { title: "load", cell: ({ c }) => `${c.family} ${c.label} ${c.type}` },
+    { title: "first second", ...value("first_second", "GFLOPS") },
+    { title: "best", ...value("best", "GFLOPS") },
+    { title: "settled", ...value("settled", "GFLOPS") },
+    { title: "of the first second", number: true, cell: (run) => percent(share(run)), value: share },
+    { title: "slower from", number: true, cell: ({ s }) => (number(s.slower_at_seconds) === null
+      ? "never" : `${digits(s.slower_at_seconds)} s`), value: ({ s }) =>
+      number(s.slower_at_seconds) },
+    { title: "rests", cell: ({ s }) => (number(s.pause_seconds) ? `${digits(s.pause_seconds)
+    } s after ${digits(number(s.work_seconds))} s` : "none") },
+    { title: "status", cell: ({ c }) => text(c.status) },
+  ], runs, "Sustained runs").node);
+}
+
+function timelinePlot(card, c) {
+  const parts = Object.entries(object(c.timeline)).filter(([, value]) => number(value) > 0);
+  const all = parts.reduce((sum, [, value]) => sum + value, 0);
+  const [unit, scale] = all < 5e3 ? ["µs", 1] : all < 5e6 ? ["ms", 1e3] : ["s", 1e6];
+  if (!parts.length) return;
+  plot(card, `Timeline, ${c.label}`, () => ({ type: "bar", data: { labels: ["one call"],
+    datasets: parts.map(([name, value], i) => ({ label: name.replace("_us", ""), data: [value / scale],
+      backgroundColor: colors[i % colors.length] })) },
+  options: { indexAxis: "y", plugins: { legend, tooltip: { callbacks: { label: (item) =>
+    `${item.dataset.label}: ${time(item.parsed.x * scale)}, ${percent(item.parsed.x * scale / all
+    * 100)}` } } },
+  scales: { x: axis(unit, { stacked: true, max: all / scale, ticks: { includeBounds: false } }),
+    y: { stacked: true, ticks: { display: false } } } } }), false, 150);
+}
+
+function adviceSection() {
+  const explained = cases.filter((c) => list(c.advice).length || object(c.timeline).execute_us);
+  if (!explained.length) return;
+  const card = section("advice", "Explained");
+  for (const c of explained) {
+    card.append(element("h3", {}, `${problem(c)} ${text(c.variant)} on ${c.owner.label}`));
+    timelinePlot(card, c);
+    const kernel = object(c.kernel), share = number(kernel.occupancy);
+    if (share !== null)
+      card.append(element("p", { class: "muted" }, `Occupancy ${percent(share * 100)}, limited by ${
+        text(kernel.occupancy_limit)}: an estimate by ${text(kernel.occupancy_source)}.`));
+    const items = list(c.advice).map(object);
+    card.append(items.length ? element("ol", { class: "advice" }, items.map((item) =>
+      element("li", {}, text(item.text), number(item.gain) ? element("b", {}, ` At most ×${
+        digits(item.gain)}.`) : "", element("br"), element("code", {}, text(item.command)))))
+      : element("p", {}, "Nothing to advise: no rule found anything to gain."));
+  }
+}

@@ -1,0 +1,95 @@
+// ------------------------------------------------------------------- what searches came to
+
+const point = (p) => `${text(p.variant)} ${constants(p)}`.trim();
+
+function tunedSection() {
+  const found = tuned.map((c) => ({ c, t: c.tuned, before: object(c.tuned.before),
+    gain: number(c.tuned.faster) }));
+  if (!found.length) return;
+  const card = section("tuned", "Tuned", "What the search found against what wavefit chose before it: "
+    + "how many times as fast. Where there is no bar nothing faster was found.");
+  const bars = found.filter((row) => row.gain > 1);
+  const owners = devices.filter((device) => bars.some(({ c }) => c.owner === device));
+  const names = [...new Set(bars.map(({ c }) => problem(c)))];
+  const gain = (device, name) => { const row = bars.find(({ c }) => c.owner === device
+    && problem(c) === name); return row ? row.gain : null; };
+  const first = (name) => bars.find(({ c }) => problem(c) === name).c;
+  if (names.length)
+    plot(card, "Gain of tuning", () => ({ type: "bar", data: {
+      labels: names.map((name) => { const c = first(name);
+        return lines(`${c.family} ${c.type}`, c.label); }),
+      datasets: owners.map((device) => ({ label: device.label, backgroundColor: device.color, base: 1,
+        data: names.map((name) => gain(device, name)) })) },
+    options: { indexAxis: "y", plugins: { legend, tooltip: { callbacks: { label: (item) =>
+      `${item.dataset.label}: ${digits(item.parsed.x)} times as fast` } } },
+    scales: { x: axis("times as fast", { min: 1, suggestedMax: 1.1 }), y: { ticks: { autoSkip: false } } } } }), false,
+    barHeight(names.length, owners.length));
+  card.append(table([
+    ...deviceColumn(found, ({ c }) => c.owner),
+    { title: "problem", cell: ({ c }) => problem(c) },
+    { title: "before", number: true, cell: ({ before }) => time(number(before.us)),
+      value: ({ before }) => number(before.us) },
+    { title: "tuned", number: true, cell: ({ c }) => time(c.median), value: ({ c }) => c.median },
+    { title: "gain", number: true, cell: (row) => (row.gain === null ? "" : `×${digits(row.gain)}`),
+      value: (row) => row.gain },
+    { title: "points", number: true, cell: ({ t }) => text(t.tried), value: ({ t }) => number(t.tried) },
+    { title: "wrong", number: true, cell: ({ t }) => text(t.bad), value: ({ t }) => number(t.bad) },
+    { title: "status", cell: ({ c }) => text(c.status) },
+    { title: "found", cell: ({ c }) => point(c) },
+    { title: "was", cell: ({ before }) => `${point(before)} (${text(before.chosen_by)})` },
+  ], found, "Searches").node);
+}
+
+// Files of `tune --compare`: each way of choosing, in percent over the best of all on the problem.
+const ways = ["tuned", "model", "shipped", "exhaustive", "tuned again", "left out"];
+const hiddenAtFirst = ["exhaustive", "tuned again", "left out"];
+
+function comparisonRows(file) {
+  return list(file.results.comparisons).map(object).map((item) => {
+    const rivals = object(item.rivals); // none where the problem could not run
+    return { family: text(item.family), type: text(item.type), label: text(item.problem),
+      error: text(item.error), rivals, loss: (way) => number(object(rivals[way]).loss_percent),
+      best: Math.min(...Object.values(rivals).map((rival) => number(object(rival).us) ?? Infinity)) };
+  });
+}
+
+function comparisonPlot(card, name, rows) {
+  const there = ways.filter((way) => rows.some((row) => row.loss(way) !== null));
+  if (!there.length) return;
+  plot(card, name, () => ({ type: "bar", data: {
+    labels: rows.map((row) => lines(row.type, row.label)),
+    datasets: there.map((way) => ({ label: way, hidden: hiddenAtFirst.includes(way),
+      backgroundColor: colors[ways.indexOf(way)], data: rows.map((row) => row.loss(way)),
+      minBarLength: 2 })) },
+  options: { indexAxis: "y", plugins: { legend, tooltip: { callbacks: { label: (item) => {
+    const rival = object(rows[item.dataIndex].rivals[item.dataset.label]);
+    return `${item.dataset.label}: ${digits(item.parsed.x)} % over the best, ${time(number(rival.us))}, ${
+      text(rival.point)}`; } } } },
+  scales: { x: axis("% over the best", { beginAtZero: true, suggestedMax: 5 }),
+    y: { ticks: { autoSkip: false } } } } }), false, barHeight(rows.length, 3));
+}
+
+function comparisonSection() {
+  if (!comparisons.length) return;
+  const card = section("choosing", "Ways of choosing", "How much longer each way's choice takes than "
+    + "the best of all, in percent: the shorter the bar, the better. More ways are in the legend.");
+  const title = (file) => [file.name, text(file.device.driver).trim()].filter(Boolean).join(", ");
+  for (const device of new Set(comparisons.map(title))) {
+    const rows = comparisons.filter((file) => title(file) === device).flatMap(comparisonRows);
+    const ran = rows.filter((row) => row.best < Infinity);
+    card.append(element("h3", {}, device));
+    for (const family of new Set(ran.map((row) => row.family))) {
+      card.append(element("p", { class: "family" }, family));
+      comparisonPlot(card, `Choosing, ${family} on ${device}`,
+        ran.filter((row) => row.family === family));
+    }
+    card.append(table([
+      { title: "family", cell: (row) => row.family },
+      { title: "problem", cell: (row) => `${row.label} ${row.type}` },
+      { title: "best", number: true, cell: (row) => (row.best < Infinity ? time(row.best) : row.error),
+        value: (row) => (row.best < Infinity ? row.best : null) },
+      ...ways.map((way) => ({ title: way, number: true, cell: (row) => (row.loss(way) === null ? ""
+        : `${row.loss(way).toFixed(1)} %`), value: (row) => row.loss(way) })),
+    ], rows, `Ways of choosing on ${device}`).node);
+  }
+}
