@@ -9,7 +9,7 @@
 
 set(WAVEFIT_SHADER_DIR ${PROJECT_BINARY_DIR}/shaders)
 # Modules are the same for every host and build type: a second build of the same sources can do with
-# the first one's.
+# the first one's; a module that is not there is compiled.
 set(WAVEFIT_SHADERS "" CACHE PATH
     "Folder 'shaders' of another build of these sources, whose modules are taken instead of compiling")
 
@@ -44,7 +44,7 @@ function(wavefit_add_shader)
         set_property(GLOBAL APPEND PROPERTY WAVEFIT_SHADER_NAMES ${S_NAME})
         set_property(GLOBAL APPEND PROPERTY WAVEFIT_SHADER_FILES ${c_file})
     endif()
-    if(WAVEFIT_SHADERS AND NOT S_FILES)
+    if(WAVEFIT_SHADERS AND NOT S_FILES AND EXISTS ${WAVEFIT_SHADERS}/${S_NAME}.c)
         configure_file(${WAVEFIT_SHADERS}/${S_NAME}.c ${c_file} COPYONLY)
         return()
     endif()

@@ -6,7 +6,9 @@
 #extension GL_EXT_shader_16bit_storage : require
 #extension GL_EXT_shader_8bit_storage : require
 // Products of cooperative matrices that stay in registers: each subgroup has two of A, two of B and
-// four sums. A's sign turns, so that the sums stay bounded. ELEMENT is the type of A and B, SUM of C.
+// four sums. A's sign turns, so that the sums stay bounded: memory has A, -A and B, since matrices of
+// bf16 can be multiplied but not negated (SPV_KHR_bfloat16). ELEMENT is the type of A and B, SUM of
+// C. bf16: the build renames float16_t in the module (cmake/embed_spirv.cmake).
 #include "peaks_ids.h"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = PEAKS_ID_UNROLL) const uint UNROLL = 16;
@@ -24,13 +26,14 @@ layout(push_constant) uniform Push { uint loops; uint never; } push;
 
 void main()
 {
-    MATRIX_A a0, a1;
+    MATRIX_A a0, a1, n0, n1;
     MATRIX_B b0, b1;
     coopMatLoad(a0, from, 0, K, gl_CooperativeMatrixLayoutRowMajor);
     coopMatLoad(a1, from, M * K, K, gl_CooperativeMatrixLayoutRowMajor);
-    coopMatLoad(b0, from, 2 * M * K, N, gl_CooperativeMatrixLayoutRowMajor);
-    coopMatLoad(b1, from, 2 * M * K + K * N, N, gl_CooperativeMatrixLayoutRowMajor);
-    MATRIX_A n0 = -a0, n1 = -a1;
+    coopMatLoad(n0, from, 2 * M * K, K, gl_CooperativeMatrixLayoutRowMajor);
+    coopMatLoad(n1, from, 3 * M * K, K, gl_CooperativeMatrixLayoutRowMajor);
+    coopMatLoad(b0, from, 4 * M * K, N, gl_CooperativeMatrixLayoutRowMajor);
+    coopMatLoad(b1, from, 4 * M * K + K * N, N, gl_CooperativeMatrixLayoutRowMajor);
     MATRIX_C c00 = MATRIX_C(SUM(0)), c01 = c00, c10 = c00, c11 = c00;
     for (uint i = 0; i < push.loops; i++)
         for (uint j = 0; j < UNROLL; j += 2) {

@@ -1,7 +1,10 @@
 /* Rates of arithmetic and of exchanges within a subgroup. */
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "core/bfloat16.h"
 #include "core/caps.h"
 #include "model/peaks.h"
 #include "peaks/peaks_ids.h"
@@ -141,10 +144,10 @@ wf_result wfi_peak_shuffle(wf_device *device, const wf_peak_params *params, wf_p
 
 typedef struct matrix_types {
     const char *text;
-    uint32_t element, sum; /* VkComponentTypeKHR */
-    uint32_t element_bytes, sum_bytes;
+    wf_type element;
+    uint32_t component, sum; /* VkComponentTypeKHR */
+    uint32_t sum_bytes;
     const wfi_spirv *module;
-    bool needs_int8;
 } matrix_types;
 
 void wfi_matrix_constants(const wfi_point *point, wfi_pipeline_desc *desc)
@@ -177,23 +180,32 @@ static uint32_t matrix_pinned_size(const wfi_point *point)
     return point->caps->subgroup_size_control ? point->caps->subgroup_size : 0;
 }
 
-/* Elements of A and B between -1 and 1 (f16) or small (i8), neither all 0 nor all the same. */
-static wf_result fill_elements(wf_buffer *buffer, const matrix_types *types, uint64_t bytes)
+/* Of A and B: 0.125 to 0.5 with either sign, or 1 to 16 where they are integers. */
+static double random_element(wf_type type, uint64_t *state)
 {
-    unsigned char values[4096];
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    const double random = (double)(*state >> 56);
+    const double size = type == WF_TYPE_I8 ? 1 + floor(random / 16) : 0.125 + random * 0x1p-10;
+    return *state >> 32 & 1 ? -size : size;
+}
+
+/* Two matrices A, the same negated, and two matrices B. */
+static wf_result fill_elements(wf_buffer *buffer, wf_type type, uint64_t a, uint64_t b)
+{
+    const uint64_t count = 4 * a + 2 * b;
     uint64_t state = 1;
-    for (size_t i = 0; i < sizeof values; i++) {
-        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        const unsigned random = (unsigned)(state >> 56);
-        /* The high byte of an f16: sign, and an exponent that makes it 0.125 to 0.5. */
-        values[i] = (unsigned char)(types->element_bytes == 2 && i % 2
-                                        ? (random & 0x80) | 0x30 | (random & 0x07)
-                                        : random & (types->element_bytes == 2 ? 0xff : 0x0f));
+    void *elements = malloc((size_t)count * wf_type_size(type));
+    if (!elements)
+        return WF_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint64_t i = 0; i < 2 * a; i++) {
+        const double element = random_element(type, &state);
+        wf_element_set(type, elements, i, element);
+        wf_element_set(type, elements, 2 * a + i, -element);
     }
-    wf_result result = WF_SUCCESS;
-    for (uint64_t at = 0; at < bytes && result == WF_SUCCESS; at += sizeof values)
-        result = wf_buffer_write(buffer, at, values,
-                                 bytes - at < sizeof values ? bytes - at : sizeof values);
+    for (uint64_t i = 4 * a; i < count; i++)
+        wf_element_set(type, elements, i, random_element(type, &state));
+    const wf_result result = wf_buffer_write(buffer, 0, elements, count * wf_type_size(type));
+    free(elements);
     return result;
 }
 
@@ -201,6 +213,7 @@ static wf_result measure_shape(wf_device *device, const matrix_types *types, uin
                                const wf_peak_params *params, wf_peak *out)
 {
     const wf_cooperative_shape *s = &device->caps.cooperative_shapes[index];
+    const uint64_t a = (uint64_t)s->m * s->k, b = (uint64_t)s->k * s->n;
     const wfi_variant row = {
         .name = types->text,
         .modules = {[WF_TYPE_F32] = types->module},
@@ -221,7 +234,7 @@ static wf_result measure_shape(wf_device *device, const matrix_types *types, uin
         .value = index,
         .push_words = 2,
         .bytes = {UINT64_C(4) * s->m * s->n * types->sum_bytes,
-                  UINT64_C(2) * (s->m + s->n) * s->k * types->element_bytes},
+                  (4 * a + 2 * b) * wf_type_size(types->element)},
     };
     matrix_group_size(&point, size);
     const uint32_t subgroups = size[0] / device->caps.subgroup_size;
@@ -230,7 +243,7 @@ static wf_result measure_shape(wf_device *device, const matrix_types *types, uin
     if (result == WF_SUCCESS)
         result = wf_buffer_create(device, kernel.bytes[1], WF_MEMORY_DEVICE, &from);
     if (result == WF_SUCCESS)
-        result = fill_elements(from, types, kernel.bytes[1]);
+        result = fill_elements(from, types->element, a, b);
     kernel.buffers[0] = to;
     kernel.buffers[1] = from;
     if (result == WF_SUCCESS)
@@ -243,6 +256,13 @@ static wf_result measure_shape(wf_device *device, const matrix_types *types, uin
     return result;
 }
 
+static bool multiplies(const wf_caps *caps, wf_type type)
+{
+    return type == WF_TYPE_I8     ? caps->int8_arithmetic && caps->int8_storage
+           : type == WF_TYPE_BF16 ? caps->bf16_cooperative && caps->f16_storage
+                                  : caps->f16_arithmetic && caps->f16_storage;
+}
+
 static wf_result measure_matrix(wf_device *device, const matrix_types *types,
                                 const wf_peak_params *params, wf_peak *out)
 {
@@ -250,10 +270,8 @@ static wf_result measure_matrix(wf_device *device, const matrix_types *types,
     if (!caps->cooperative_matrix)
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
                         "the device has no cooperative matrices (VK_KHR_cooperative_matrix)");
-    const wf_cooperative_shape *shape = wfi_caps_shape(caps, types->element, types->sum, 0, 0, 0);
-    const bool storage = types->needs_int8 ? caps->int8_arithmetic && caps->int8_storage
-                                           : caps->f16_arithmetic && caps->f16_storage;
-    if (!shape || !storage)
+    const wf_cooperative_shape *shape = wfi_caps_shape(caps, types->component, types->sum, 0, 0, 0);
+    if (!shape || !multiplies(caps, types->element))
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
                         "the device has no cooperative matrices of %s", types->text);
     return measure_shape(device, types, (uint32_t)(shape - caps->cooperative_shapes), params, out);
@@ -261,36 +279,35 @@ static wf_result measure_matrix(wf_device *device, const matrix_types *types,
 
 wf_result wfi_peak_matrix_f16(wf_device *device, const wf_peak_params *params, wf_peak *out)
 {
-    const matrix_types types = {"f16 with f16 sums",
-                                VK_COMPONENT_TYPE_FLOAT16_KHR,
-                                VK_COMPONENT_TYPE_FLOAT16_KHR,
-                                2,
-                                2,
-                                &wfi_spv_peaks_matrix_f16,
-                                false};
+    static const matrix_types types = {
+        "f16 with f16 sums",           WF_TYPE_F16, VK_COMPONENT_TYPE_FLOAT16_KHR,
+        VK_COMPONENT_TYPE_FLOAT16_KHR, 2,           &wfi_spv_peaks_matrix_f16};
     return measure_matrix(device, &types, params, out);
 }
 
 wf_result wfi_peak_matrix_f16_f32(wf_device *device, const wf_peak_params *params, wf_peak *out)
 {
-    const matrix_types types = {"f16 with f32 sums",
-                                VK_COMPONENT_TYPE_FLOAT16_KHR,
-                                VK_COMPONENT_TYPE_FLOAT32_KHR,
-                                2,
-                                4,
-                                &wfi_spv_peaks_matrix_f16_f32,
-                                false};
+    static const matrix_types types = {
+        "f16 with f32 sums",           WF_TYPE_F16, VK_COMPONENT_TYPE_FLOAT16_KHR,
+        VK_COMPONENT_TYPE_FLOAT32_KHR, 4,           &wfi_spv_peaks_matrix_f16_f32};
+    return measure_matrix(device, &types, params, out);
+}
+
+wf_result wfi_peak_matrix_bf16(wf_device *device, const wf_peak_params *params, wf_peak *out)
+{
+    static const matrix_types types = {"bf16 with f32 sums",
+                                       WF_TYPE_BF16,
+                                       WFI_COMPONENT_BFLOAT16,
+                                       VK_COMPONENT_TYPE_FLOAT32_KHR,
+                                       4,
+                                       &wfi_spv_peaks_matrix_bf16};
     return measure_matrix(device, &types, params, out);
 }
 
 wf_result wfi_peak_matrix_i8(wf_device *device, const wf_peak_params *params, wf_peak *out)
 {
-    const matrix_types types = {"i8 with i32 sums",
-                                VK_COMPONENT_TYPE_SINT8_KHR,
-                                VK_COMPONENT_TYPE_SINT32_KHR,
-                                1,
-                                4,
-                                &wfi_spv_peaks_matrix_i8,
-                                true};
+    static const matrix_types types = {
+        "i8 with i32 sums",           WF_TYPE_I8, VK_COMPONENT_TYPE_SINT8_KHR,
+        VK_COMPONENT_TYPE_SINT32_KHR, 4,          &wfi_spv_peaks_matrix_i8};
     return measure_matrix(device, &types, params, out);
 }

@@ -48,7 +48,7 @@ uint64_t wfi_peak_least_written(const wf_caps *caps)
     if (wfi_is_cpu(caps))
         return 0;
     const uint32_t resident = resident_groups(caps);
-    return (uint64_t)(resident ? resident : GROUPS / WAVES) * wfi_peak_group_items(caps) * 16;
+    return UINT64_C(2) * (resident ? resident : GROUPS / WAVES) * wfi_peak_group_items(caps) * 16;
 }
 
 wf_measure_params wfi_peak_measure(const wf_peak_params *params)

@@ -31,6 +31,8 @@ static const peak peaks[] = {
      wfi_peak_matrix_f16},
     {{"matrix_f16_f32", "GFLOPS", "cooperative matrices of f16, sums in f32", false},
      wfi_peak_matrix_f16_f32},
+    {{"matrix_bf16", "GFLOPS", "cooperative matrices of bf16, sums in f32", false},
+     wfi_peak_matrix_bf16},
     {{"matrix_i8", "GOPS", "cooperative matrices of i8, sums in i32", false}, wfi_peak_matrix_i8},
     {{"shuffle", "GOPS", "32-bit words exchanged within subgroups", false}, wfi_peak_shuffle},
     {{"dispatch", "us", "one more empty dispatch, independent of the one before", false},

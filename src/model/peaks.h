@@ -49,8 +49,9 @@ void wfi_peak_group_size(const wfi_point *point, uint32_t size[3]);
 uint32_t wfi_peak_group_items(const wf_caps *caps);
 /* Work-groups that fill the device evenly, several times over. */
 uint32_t wfi_peak_groups(const wf_caps *caps);
-/* Bytes that a GPU's resident work-items write at a time, a vec4 each. In a smaller set several write
- * the same line at once and wait for each other, which says nothing of the cache. */
+/* Twice the bytes that a GPU's resident work-items write at a time, a vec4 each. In a smaller set several
+ * write the same line at once and wait for each other, which says nothing of the cache; in one just as
+ * large, work-groups that are a turn ahead still meet those behind. */
 uint64_t wfi_peak_least_written(const wf_caps *caps);
 
 /* Times a copy of `bytes` that starts a work-item for every 16 of them. */
@@ -71,6 +72,7 @@ wf_result wfi_peak_fma_f64(wf_device *device, const wf_peak_params *params, wf_p
 wf_result wfi_peak_dot(wf_device *device, const wf_peak_params *params, wf_peak *out);
 wf_result wfi_peak_matrix_f16(wf_device *device, const wf_peak_params *params, wf_peak *out);
 wf_result wfi_peak_matrix_f16_f32(wf_device *device, const wf_peak_params *params, wf_peak *out);
+wf_result wfi_peak_matrix_bf16(wf_device *device, const wf_peak_params *params, wf_peak *out);
 wf_result wfi_peak_matrix_i8(wf_device *device, const wf_peak_params *params, wf_peak *out);
 wf_result wfi_peak_shuffle(wf_device *device, const wf_peak_params *params, wf_peak *out);
 wf_result wfi_peak_dispatch(wf_device *device, const wf_peak_params *params, wf_peak *out);

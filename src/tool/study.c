@@ -199,17 +199,15 @@ void wfi_study_moved(const wfi_study *study, double *up, double *down)
     }
 }
 
-/* What the fastest instructions that can make such products reach; of bf16's matrices those of f16
- * stand for, since nothing measures theirs. */
+/* What the fastest instructions that can make such products reach. */
 static double narrow_rate(wfi_session *session, wf_type type)
 {
-    const bool units =
-        type == WF_TYPE_F16 || (type == WF_TYPE_BF16 && session->caps->bf16_cooperative);
     if (type == WF_TYPE_I8)
         return fmax(wfi_session_ceiling(session, "dot_i8", 0),
                     wfi_session_ceiling(session, "matrix_i8", 0)) *
                1e9;
-    const double matrix = units ? wfi_session_ceiling(session, "matrix_f16_f32", 0) : (double)NAN;
+    const double matrix =
+        wfi_session_ceiling(session, type == WF_TYPE_BF16 ? "matrix_bf16" : "matrix_f16_f32", 0);
     return fmax(fmax(wfi_session_fma_rate(session, WF_TYPE_F32),
                      wfi_session_fma_rate(session, WF_TYPE_F16)),
                 matrix * 1e9);

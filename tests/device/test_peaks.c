@@ -48,6 +48,8 @@ static void features_decide(void **state)
                  {"fma_f64", caps->f64},
                  {"fma_f16", caps->f16_arithmetic},
                  {"matrix_f16", caps->cooperative_matrix},
+                 {"matrix_f16_f32", caps->cooperative_matrix},
+                 {"matrix_bf16", caps->bf16_cooperative},
                  {"shuffle", (caps->subgroup_operations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT) != 0}};
     const wf_peak_params params = {.size = sizeof params, .budget_seconds = 0.01, .warm = true};
     for (size_t n = 0; n < sizeof needs / sizeof *needs; n++)
