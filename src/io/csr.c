@@ -6,6 +6,12 @@
 
 #define FIRST_ROOM 1024
 #define TRIPLET_BYTES (2 * sizeof(uint32_t) + sizeof(double))
+#define STRETCH (1u << 18) /* entries worked on before it is asked whether to stop */
+
+static bool stopped(const wfi_triplets *t, size_t done)
+{
+    return done % STRETCH == STRETCH - 1 && t->stopped && t->stopped();
+}
 
 bool wfi_triplets_add(wfi_triplets *t, uint32_t row, uint32_t column, double value)
 {
@@ -23,7 +29,7 @@ bool wfi_triplets_add(wfi_triplets *t, uint32_t row, uint32_t column, double val
             return false;
         t->room = room;
     }
-    if (t->count == UINT32_MAX)
+    if (t->count == UINT32_MAX || stopped(t, t->count))
         return false;
     t->rows[t->count] = row;
     t->columns[t->count] = column;
@@ -40,26 +46,31 @@ void wfi_triplets_free(wfi_triplets *t)
 }
 
 /* order[i]: the triplets by ascending key, equal keys in their order in `from` (NULL: as added). A
- * counting sort; counts has keys + 1 zeros. */
-static void sort_by(const uint32_t *key, size_t count, uint32_t keys, const uint32_t *from,
+ * counting sort; counts has keys + 1 zeros. False when stopped. */
+static bool sort_by(const wfi_triplets *t, const uint32_t *key, uint32_t keys, const uint32_t *from,
                     uint32_t *counts, uint32_t *order)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < t->count; i++)
         counts[key[i] + 1]++;
     for (uint32_t k = 0; k < keys; k++)
         counts[k + 1] += counts[k];
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < t->count; i++) {
         const uint32_t item = from ? from[i] : (uint32_t)i;
+        if (stopped(t, i))
+            return false;
         order[counts[key[item]]++] = item;
     }
+    return true;
 }
 
-/* Copies the sorted triplets out, adding up those of one place. */
-static void merge(const wfi_triplets *t, const uint32_t *order, wfi_csr *csr)
+/* Copies the sorted triplets out, adding up those of one place. False when stopped. */
+static bool merge(const wfi_triplets *t, const uint32_t *order, wfi_csr *csr)
 {
     uint32_t n = 0;
     for (size_t i = 0; i < t->count; i++) {
         const uint32_t item = order[i];
+        if (stopped(t, i))
+            return false;
         const uint32_t row = t->rows[item];
         if (n > 0 && csr->row_offsets[row + 1] > 0 &&
             csr->column_indices[n - 1] == t->columns[item]) {
@@ -73,6 +84,7 @@ static void merge(const wfi_triplets *t, const uint32_t *order, wfi_csr *csr)
     csr->entries = n;
     for (uint32_t row = 0; row < csr->rows; row++)
         csr->row_offsets[row + 1] += csr->row_offsets[row];
+    return true;
 }
 
 bool wfi_csr_from_triplets(const wfi_triplets *t, uint32_t rows, uint32_t columns, wfi_csr *out)
@@ -91,15 +103,14 @@ bool wfi_csr_from_triplets(const wfi_triplets *t, uint32_t rows, uint32_t column
     csr.column_indices = calloc(t->count + 1, sizeof *csr.column_indices);
     csr.values = malloc((t->count + 1) * sizeof *csr.values);
     const bool ok = by_column && by_row && column_counts && row_counts && csr.row_offsets &&
-                    csr.column_indices && csr.values;
-    if (ok) {
-        sort_by(t->columns, t->count, columns, NULL, column_counts, by_column);
-        sort_by(t->rows, t->count, rows, by_column, row_counts, by_row);
-        merge(t, by_row, &csr);
+                    csr.column_indices && csr.values &&
+                    sort_by(t, t->columns, columns, NULL, column_counts, by_column) &&
+                    sort_by(t, t->rows, rows, by_column, row_counts, by_row) &&
+                    merge(t, by_row, &csr);
+    if (ok)
         *out = csr;
-    } else {
+    else
         wfi_csr_free(&csr);
-    }
     free(by_column);
     free(by_row);
     free(column_counts);

@@ -2,6 +2,7 @@
 #ifndef WFI_IO_CSR_H
 #define WFI_IO_CSR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,16 +17,17 @@ typedef struct wfi_csr {
 
 /* Entries in any order, growing geometrically. */
 typedef struct wfi_triplets {
+    bool (*stopped)(void); /* asked every few milliseconds of work; true: give up. NULL: never */
     size_t count, room;
     uint32_t *rows, *columns;
     double *values;
 } wfi_triplets;
 
-/* False without memory or beyond 2^32 - 1 entries. */
+/* False without memory, beyond 2^32 - 1 entries, or when stopped. */
 bool wfi_triplets_add(wfi_triplets *triplets, uint32_t row, uint32_t column, double value);
 void wfi_triplets_free(wfi_triplets *triplets);
 
-/* Sorts, sums duplicates in the order they were added. False without memory. */
+/* Sorts, sums duplicates in the order they were added. False without memory or when stopped. */
 bool wfi_csr_from_triplets(const wfi_triplets *triplets, uint32_t rows, uint32_t columns,
                            wfi_csr *out);
 void wfi_csr_free(wfi_csr *csr);

@@ -35,7 +35,10 @@ static wf_result make_plan(wf_device *device, const wf_spmv_params *params, wfi_
         return result;
     const wfi_problem problem = wfi_spmv_describe(&job->matrix, analysis);
     list_candidates(device, &problem, analysis);
-    result = wfi_choose(device, &problem, params->tuning, &choice);
+    /* Conversion is what takes long; it asks again before each array that it makes. */
+    result = wfi_device_goes_on(device);
+    if (result == WF_SUCCESS)
+        result = wfi_choose(device, &problem, params->tuning, &choice);
     analysis->statistics_seconds = wfi_host_seconds() - start;
     if (result == WF_SUCCESS)
         result = wfi_plan_create_with(device, &choice, params->jobs, job, out);

@@ -113,7 +113,9 @@ wf_result wfi_spmv_own(wf_plan *plan, const wfi_spmv_job *job, const void *data,
 {
     uint32_t index = 0;
     bytes = bytes ? bytes : 4;
-    wf_result result = wfi_plan_add_own(plan, data, bytes, &index);
+    wf_result result = wfi_device_goes_on(wfi_plan_device(plan));
+    if (result == WF_SUCCESS)
+        result = wfi_plan_add_own(plan, data, bytes, &index);
     *slot = (wfi_slot){WFI_SLOT_OWN, index, 0, bytes};
     if (data)
         job->kept->analysis.matrix_bytes += bytes;

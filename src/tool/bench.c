@@ -64,7 +64,9 @@ static void run_spmv(wfi_session *session, const bench_line *line, double budget
     wfi_csr matrix = {0};
     if (!make_matrix(line, session->common->seed, &matrix)) {
         wfi_result_case_init(out, "spmv");
-        wfi_case_fail_text(out, WFI_STATUS_ERROR, "out of host memory");
+        out->type = wf_type_name(line->type);
+        wfi_case_fail(session, out,
+                      wfi_interrupted() ? WF_ERROR_CANCELLED : WF_ERROR_OUT_OF_HOST_MEMORY);
         return;
     }
     const wfi_spmv_request request = {

@@ -1,5 +1,6 @@
 #include "tool/bench_matrices.h"
 
+#include "tool/progress.h"
 #include "tool/random.h"
 
 /* Adds a grid point's row. */
@@ -28,7 +29,7 @@ static bool finish(wfi_triplets *t, bool ok, uint32_t rows, wfi_csr *out)
 
 bool wfi_make_poisson27(uint32_t n, wfi_csr *out)
 {
-    wfi_triplets t = {0};
+    wfi_triplets t = {.stopped = wfi_interrupt_noted};
     bool ok = true;
     for (int z = 0; z < (int)n && ok; z++)
         for (int y = 0; y < (int)n && ok; y++)
@@ -49,7 +50,7 @@ static bool add_point5(wfi_triplets *t, uint32_t n, uint32_t x, uint32_t y)
 
 bool wfi_make_poisson5(uint32_t n, wfi_csr *out)
 {
-    wfi_triplets t = {0};
+    wfi_triplets t = {.stopped = wfi_interrupt_noted};
     bool ok = true;
     for (uint32_t y = 0; y < n && ok; y++)
         for (uint32_t x = 0; x < n && ok; x++)
@@ -65,7 +66,7 @@ static double random_value(uint64_t *seed)
 
 bool wfi_make_uniform(uint32_t rows, uint32_t per_row, uint64_t seed, wfi_csr *out)
 {
-    wfi_triplets t = {0};
+    wfi_triplets t = {.stopped = wfi_interrupt_noted};
     bool ok = true;
     for (uint32_t row = 0; row < rows && ok; row++)
         for (uint32_t i = 0; i < per_row && ok; i++) {
@@ -78,7 +79,7 @@ bool wfi_make_uniform(uint32_t rows, uint32_t per_row, uint64_t seed, wfi_csr *o
 bool wfi_make_rmat(uint32_t scale, uint64_t seed, wfi_csr *out)
 {
     const uint64_t entries = UINT64_C(16) << scale;
-    wfi_triplets t = {0};
+    wfi_triplets t = {.stopped = wfi_interrupt_noted};
     bool ok = true;
     for (uint64_t n = 0; n < entries && ok; n++) {
         uint32_t row = 0, column = 0;

@@ -4,6 +4,8 @@
 
 #include "io/csr.h"
 
+/* They give false without memory, and when Ctrl-C is noted (tool/progress.h). */
+
 /* The 27-point Poisson matrix of an n x n x n grid: 26 on the diagonal, -1 for each neighbour. */
 bool wfi_make_poisson27(uint32_t n, wfi_csr *out);
 

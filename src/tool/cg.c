@@ -57,7 +57,10 @@ static int generate(solve *s, const char *option, const char *text, uint64_t mos
     s->name = option + 2;
     snprintf(s->title, sizeof s->title, "%s %llu^%d", s->name, (unsigned long long)side,
              dimensions);
-    if (!make((uint32_t)side, &s->csr))
+    wfi_progress_part(s->common->quiet, (double)NAN, "making the matrix");
+    const bool made = make((uint32_t)side, &s->csr);
+    wfi_progress_clear(s->common->quiet);
+    if (!made)
         return wfi_run_error("%s %s: out of memory", option, text);
     return WFI_EXIT_DONE;
 }

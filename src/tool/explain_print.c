@@ -64,9 +64,11 @@ void wfi_explain_print_kernel(const wf_caps *caps, const wf_kernel_info *kernel)
     if (wf_kernel_occupancy(caps, kernel, &occupancy) == WF_SUCCESS)
         printf(
             "  occupancy %.0f %%: %u of %u subgroups a compute unit (%u work-groups), limited by "
-            "%s\n  an estimate for %s: %s\n",
+            "%s\n  an estimate for %s%s: %s\n",
             occupancy.fraction * 100, occupancy.subgroups, occupancy.most_subgroups,
-            occupancy.groups, occupancy.limited_by, occupancy.architecture, occupancy.source);
+            occupancy.groups, occupancy.limited_by, occupancy.architecture,
+            kernel->registers ? "" : " that leaves out registers, which the driver does not tell",
+            occupancy.source);
     else
         puts("  occupancy unknown: nothing is published about this device");
     for (uint32_t i = 0; i < kernel->statistic_count; i++)

@@ -4,14 +4,20 @@
 #include <string.h>
 
 #include "tool/bench_matrices.h"
+#include "tool/progress.h"
 #include "tool/random.h"
 
-/* Entries are added through this; once memory is out, nothing more is. */
+/* Entries are added through this; once memory is out or the run is interrupted, nothing more is. */
 typedef struct maker {
     wfi_triplets t;
     uint64_t seed;
     bool ok;
 } maker;
+
+static maker start(uint64_t seed)
+{
+    return (maker){.t = {.stopped = wfi_interrupt_noted}, .seed = seed, .ok = true};
+}
 
 static void add(maker *m, uint64_t row, uint64_t column, double value)
 {
@@ -38,7 +44,7 @@ static double value(maker *m)
 
 static bool make_poisson7(uint64_t n, uint64_t seed, wfi_csr *out)
 {
-    maker m = {.seed = seed, .ok = true};
+    maker m = start(seed);
     for (uint64_t row = 0; row < n * n * n && m.ok; row++) {
         const uint64_t x = row % n, y = row / n % n, z = row / (n * n);
         add(&m, row, row, 6);
@@ -69,7 +75,7 @@ static bool make_poisson27(uint64_t n, uint64_t seed, wfi_csr *out)
 /* Eight entries on either side of the diagonal. */
 static bool make_banded(uint64_t n, uint64_t seed, wfi_csr *out)
 {
-    maker m = {.seed = seed, .ok = true};
+    maker m = start(seed);
     for (uint64_t row = 0; row < n && m.ok; row++)
         for (uint64_t c = row < 8 ? 0 : row - 8; c <= row + 8 && c < n; c++)
             add(&m, row, c, value(&m));
@@ -88,7 +94,7 @@ static bool make_rmat(uint64_t scale, uint64_t seed, wfi_csr *out)
 
 static bool make_dense_row(uint64_t n, uint64_t seed, wfi_csr *out)
 {
-    maker m = {.seed = seed, .ok = true};
+    maker m = start(seed);
     for (uint64_t i = 0; i < n && m.ok; i++) {
         add(&m, i, i, value(&m));
         if (i != n / 2)
@@ -100,7 +106,7 @@ static bool make_dense_row(uint64_t n, uint64_t seed, wfi_csr *out)
 /* Nine rows of ten are empty, the tenth has ten entries. */
 static bool make_empty_rows(uint64_t n, uint64_t seed, wfi_csr *out)
 {
-    maker m = {.seed = seed, .ok = true};
+    maker m = start(seed);
     for (uint64_t row = 3; row < n && m.ok; row += 10)
         for (int i = 0; i < 10; i++)
             add(&m, row, below(&m, n), value(&m));
@@ -109,7 +115,7 @@ static bool make_empty_rows(uint64_t n, uint64_t seed, wfi_csr *out)
 
 static bool make_diagonal(uint64_t n, uint64_t seed, wfi_csr *out)
 {
-    maker m = {.seed = seed, .ok = true};
+    maker m = start(seed);
     for (uint64_t i = 0; i < n && m.ok; i++)
         add(&m, i, i, value(&m));
     return finish(&m, n, out);
@@ -118,7 +124,7 @@ static bool make_diagonal(uint64_t n, uint64_t seed, wfi_csr *out)
 /* The first row, the first column and the diagonal. */
 static bool make_arrow(uint64_t n, uint64_t seed, wfi_csr *out)
 {
-    maker m = {.seed = seed, .ok = true};
+    maker m = start(seed);
     for (uint64_t i = 0; i < n && m.ok; i++) {
         add(&m, i, i, (double)n);
         if (i > 0) {
@@ -134,7 +140,7 @@ static bool make_arrow(uint64_t n, uint64_t seed, wfi_csr *out)
 /* An economic model's Jacobian: about six entries a row, most near, some a period away. */
 static bool make_mark3jac(uint64_t rows, uint64_t seed, wfi_csr *out)
 {
-    maker m = {.seed = seed, .ok = true};
+    maker m = start(seed);
     const uint64_t period = 458;
     for (uint64_t row = 0; row < rows && m.ok; row++) {
         const uint64_t count = 2 + below(&m, below(&m, 8) == 0 ? 26 : 5);
@@ -159,7 +165,7 @@ static void add_block(maker *m, uint64_t from, uint64_t to, uint64_t side)
 /* Finite elements: four unknowns a node of a triangulated plane, 125 x 125 nodes. */
 static bool make_venkat(uint64_t side, uint64_t seed, wfi_csr *out)
 {
-    maker m = {.seed = seed, .ok = true};
+    maker m = start(seed);
     const int64_t n = (int64_t)side;
     static const int near[7][2] = {{0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0, -1}, {1, 1}, {-1, -1}};
     for (int64_t node = 0; node < n * n && m.ok; node++)
@@ -174,7 +180,7 @@ static bool make_venkat(uint64_t side, uint64_t seed, wfi_csr *out)
 /* A flow in three dimensions: five unknowns a cell and its six neighbours, 23^3 cells. */
 static bool make_water_tank(uint64_t side, uint64_t seed, wfi_csr *out)
 {
-    maker m = {.seed = seed, .ok = true};
+    maker m = start(seed);
     const int64_t n = (int64_t)side;
     static const int near[7][3] = {{0, 0, 0},  {1, 0, 0}, {-1, 0, 0}, {0, 1, 0},
                                    {0, -1, 0}, {0, 0, 1}, {0, 0, -1}};
@@ -192,7 +198,7 @@ static bool make_water_tank(uint64_t side, uint64_t seed, wfi_csr *out)
  * `share` of the rows hang on. */
 static bool make_circuit(uint64_t rows, uint64_t nets, double share, uint64_t seed, wfi_csr *out)
 {
-    maker m = {.seed = seed, .ok = true};
+    maker m = start(seed);
     for (uint64_t row = 0; row < rows && m.ok; row++) {
         const uint64_t links = below(&m, 4);
         add(&m, row, row, 1 + value(&m));
@@ -225,7 +231,7 @@ static bool make_memchip(uint64_t rows, uint64_t seed, wfi_csr *out)
 /* Roads: a plane's crossings, about half of whose neighbours are linked both ways. */
 static bool make_roads(uint64_t side, uint64_t seed, wfi_csr *out)
 {
-    maker m = {.seed = seed, .ok = true};
+    maker m = start(seed);
     for (uint64_t y = 0; y < side && m.ok; y++)
         for (uint64_t x = 0; x < side && m.ok; x++) {
             const uint64_t node = y * side + x;
@@ -325,6 +331,7 @@ bool wfi_generate(const char *text, uint64_t seed, wfi_csr *out, char message[25
         return false;
     if (k->make(size, seed, out))
         return true;
-    snprintf(message, 256, "%.100s: out of memory", text);
+    snprintf(message, 256, "%.100s: %s", text,
+             wfi_interrupt_noted() ? "interrupted" : "out of memory");
     return false;
 }

@@ -117,6 +117,11 @@ bool wfi_interrupted(void)
     return interrupted;
 }
 
+bool wfi_interrupt_noted(void)
+{
+    return interrupted;
+}
+
 void wfi_interrupted_by(int number)
 {
     struct sigaction action = {.sa_handler = note_interrupt};

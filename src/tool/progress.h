@@ -15,6 +15,9 @@ void wfi_progress_clear(bool quiet);
 /* From the first call on Ctrl-C no longer ends the program; it is reported here. */
 bool wfi_interrupted(void);
 
+/* The same, but leaves Ctrl-C as it is: before anything is measured it ends the program. */
+bool wfi_interrupt_noted(void);
+
 /* From now on the signal `number` is reported there in place of Ctrl-C, which is ignored, however
  * often it comes: for a child whose parent decides what Ctrl-C means. */
 void wfi_interrupted_by(int number);

@@ -76,9 +76,10 @@ static int get_matrix(const arguments *args, const wfi_common *common, wfi_csr *
     wfi_io_error error;
     if (args->generate) {
         snprintf(name, bytes, "%s", args->generate);
-        if (!wfi_generate(args->generate, common->seed, matrix, message))
-            return wfi_usage_error("--generate: %s", message);
-        return WFI_EXIT_DONE;
+        wfi_progress_part(common->quiet, (double)NAN, "making the matrix");
+        const bool made = wfi_generate(args->generate, common->seed, matrix, message);
+        wfi_progress_clear(common->quiet);
+        return made ? WFI_EXIT_DONE : wfi_usage_error("--generate: %s", message);
     }
     const char *path = common->positional[0];
     name_of(path, name, bytes);

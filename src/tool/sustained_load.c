@@ -6,6 +6,7 @@
 
 #include "tool/bench_matrices.h"
 #include "tool/case_parts.h"
+#include "tool/progress.h"
 #include "tool/random.h"
 
 #define MEMORY_SHARE 0.25 /* of what the device has left */
@@ -95,7 +96,7 @@ static wf_result make_spmv(wfi_session *session, wfi_load *load, wfi_result_case
 {
     const wfi_csr *m = &load->matrix;
     if (!wfi_make_poisson27((uint32_t)load->size, &load->matrix))
-        return WF_ERROR_OUT_OF_HOST_MEMORY;
+        return wfi_interrupted() ? WF_ERROR_CANCELLED : WF_ERROR_OUT_OF_HOST_MEMORY;
     load->values = malloc((size_t)m->entries * sizeof *load->values);
     if (!load->values)
         return WF_ERROR_OUT_OF_HOST_MEMORY;

@@ -194,14 +194,43 @@ static wf_spmv_params poisson(void)
                             .values = values};
 }
 
+/* Looking at a matrix and converting it takes long for large ones; nothing is left of a plan that was
+ * stopped, and the next one is whole. */
+static void sparse_plans_stop(void **state)
+{
+    static const char *const variants[] = {"lanes", "sliced", "quads"};
+    for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
+        const wf_tuning tuning = {.size = sizeof tuning, .variant = variants[v]};
+        wf_spmv_params params = poisson();
+        wf_plan *plan = NULL;
+        params.tuning = &tuning;
+        stop_after(NEVER);
+        test_expect_errors(true); /* quads is not for every device */
+        const bool offered = wf_spmv_plan(*state, &params, &plan) == WF_SUCCESS;
+        const uint32_t asks = asked;
+        wf_plan_destroy(&plan);
+        assert_true(!offered || asks > 1);
+        for (uint32_t n = 0; offered && n < asks; n++) {
+            stop_after(n);
+            assert_int_equal(wf_spmv_plan(*state, &params, &plan), WF_ERROR_CANCELLED);
+            assert_int_equal(asked, n + 1);
+            assert_null(plan);
+        }
+    }
+    stop_after(NEVER);
+}
+
 typedef struct watch {
     uint32_t calls, stop_at, last;
+    bool by_device; /* from the second time on the device says so */
     double residual;
 } watch;
 
 static bool follow(void *user, uint32_t iterations, double residual)
 {
     watch *w = user;
+    if (w->by_device && w->calls == 0)
+        stop_after(1);
     w->last = iterations;
     w->residual = residual;
     return ++w->calls != w->stop_at;
@@ -231,8 +260,7 @@ static void solves_stop(void **state)
     params.history = part;
     for (int by_device = 0; by_device < 2; by_device++) {
         memset(x, 0xff, sizeof x);
-        w = (watch){.stop_at = by_device ? 0 : 2};
-        stop_after(by_device ? 1 : NEVER);
+        w = (watch){.stop_at = by_device ? 0 : 2, .by_device = by_device};
         test_expect_errors(true);
         assert_int_equal(wf_cg_solve(*state, &params, b, x, &cut), WF_ERROR_CANCELLED);
         stop_after(NEVER);
@@ -284,7 +312,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(measuring_stops),  cmocka_unit_test(long_plans_stop),
         cmocka_unit_test(himeno_stops),     cmocka_unit_test(solves_stop),
-        cmocka_unit_test(refinements_stop),
+        cmocka_unit_test(refinements_stop), cmocka_unit_test(sparse_plans_stop),
     };
     return cmocka_run_group_tests(tests, setup, test_device_teardown);
 }

@@ -206,6 +206,44 @@ static void survives_damage(void **state)
     assert_true(accepted < 2000);
 }
 
+static uint32_t asked, allowed;
+
+static bool stopped(void)
+{
+    return asked++ >= allowed;
+}
+
+/* Making a matrix asks whether to go on, while entries are added and while they are sorted. */
+static void making_stops(void **state)
+{
+    enum { ENTRIES = 1 << 18, ROWS = 1000 };
+    (void)state;
+    for (uint32_t most = 0;; most++) {
+        wfi_triplets triplets = {.stopped = stopped};
+        wfi_csr csr = {0};
+        bool ok = true;
+        uint32_t n = 0;
+        asked = 0;
+        allowed = most;
+        for (; n < ENTRIES && ok; n++)
+            ok = wfi_triplets_add(&triplets, n % ROWS, n / ROWS, 1);
+        const uint32_t adding = asked;
+        assert_true(ok == (adding <= most));
+        ok = ok && wfi_csr_from_triplets(&triplets, ROWS, ENTRIES / ROWS + 1, &csr);
+        assert_true(ok == (asked <= most));
+        if (ok) {
+            assert_int_equal(csr.entries, ENTRIES);
+            assert_true(adding == 1 && asked == 4); /* two sorts and a merge */
+        } else {
+            assert_null(csr.values);
+        }
+        wfi_csr_free(&csr);
+        wfi_triplets_free(&triplets);
+        if (ok)
+            return;
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -215,6 +253,7 @@ int main(void)
         cmocka_unit_test(refuses_with_file_line_and_value),
         cmocka_unit_test(refuses_complex_as_unsupported),
         cmocka_unit_test(reads_gzip_by_content),
+        cmocka_unit_test(making_stops),
         cmocka_unit_test(survives_damage),
     };
     return cmocka_run_group_tests(tests, NULL, test_files_remove);

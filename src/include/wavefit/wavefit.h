@@ -226,7 +226,7 @@ typedef struct wf_device_params {
      * system does not tell of); negative: no bound. */
     double dispatch_seconds;
     /* Asked between submissions by calls that block for long: measuring, ceilings, Himeno, conjugate
-     * gradients. True: the call returns WF_ERROR_CANCELLED, and the device goes on to be usable.
+     * gradients; and between the arrays that wf_spmv_plan makes of a matrix. True: the call returns WF_ERROR_CANCELLED, and the device goes on to be usable.
      * Called on the thread of the call; it must not call wavefit. NULL: nothing is asked. */
     bool (*cancelled)(void *user);
     void *cancelled_user;
@@ -768,7 +768,8 @@ typedef struct wf_spmv_params {
 
 /* Checks the arrays, picks variant and constants from the row lengths, converts and uploads the
  * matrix. Blocks. WF_ERROR_INVALID_ARGUMENT (arrays, vectors, strides, alpha or beta not finite),
- * WF_ERROR_TOO_LARGE (x or a row is over a binding), WF_ERROR_UNSUPPORTED (type, forced variant). */
+ * WF_ERROR_TOO_LARGE (x or a row is over a binding), WF_ERROR_UNSUPPORTED (type, forced variant),
+ * WF_ERROR_CANCELLED. */
 WF_API wf_result wf_spmv_plan(wf_device *device, const wf_spmv_params *params, wf_plan **out);
 
 /* Sets alpha and beta for what is recorded from now on. WF_ERROR_INVALID_ARGUMENT: not a plan of
