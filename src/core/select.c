@@ -43,30 +43,34 @@ static bool is_index(const char *text, unsigned long *value)
 static bool parse_uuid(const char *text, uint8_t uuid[16])
 {
     size_t digits = 0;
-    for (; *text; text++) {
+    for (; *text && digits <= 32; text++) {
         if (*text == '-')
             continue;
-        if (!isxdigit((unsigned char)*text) || digits == 32)
+        if (!isxdigit((unsigned char)*text))
             return false;
         const int lower = tolower((unsigned char)*text);
         const int digit = lower <= '9' ? lower - '0' : lower - 'a' + 10;
-        uuid[digits / 2] = (uint8_t)(digits % 2 ? uuid[digits / 2] * 16 + digit : digit);
+        if (digits < 32)
+            uuid[digits / 2] = (uint8_t)(uuid[digits / 2] << 4 | digit);
         digits++;
     }
     return digits == 32;
 }
 
+static bool begins_ignoring_case(const char *text, const char *part)
+{
+    while (*part && tolower((unsigned char)*text) == tolower((unsigned char)*part)) {
+        text++;
+        part++;
+    }
+    return !*part;
+}
+
 static bool contains_ignoring_case(const char *text, const char *part)
 {
-    const size_t length = strlen(part);
-    for (; strlen(text) >= length; text++) {
-        size_t i = 0;
-        while (i < length && tolower((unsigned char)text[i]) == tolower((unsigned char)part[i]))
-            i++;
-        if (i == length)
-            return true;
-    }
-    return false;
+    while (*text && !begins_ignoring_case(text, part))
+        text++;
+    return begins_ignoring_case(text, part);
 }
 
 static bool matches(const wf_caps *caps, const char *selector, const uint8_t *uuid)

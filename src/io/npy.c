@@ -122,6 +122,24 @@ static bool parse_shape(cursor *c, wfi_npy *npy)
     return true;
 }
 
+enum { DESCR = 1, ORDER = 2, SHAPE = 4 };
+
+/* 0: no key of the format. */
+static unsigned key_of(const char *text)
+{
+    return strcmp(text, "descr") == 0           ? DESCR
+           : strcmp(text, "fortran_order") == 0 ? ORDER
+           : strcmp(text, "shape") == 0         ? SHAPE
+                                                : 0;
+}
+
+static bool parse_value(cursor *c, unsigned key, wfi_npy *npy)
+{
+    return key == DESCR   ? parse_descr(c, npy)
+           : key == ORDER ? parse_order(c, npy)
+                          : parse_shape(c, npy);
+}
+
 static bool parse_dictionary(cursor *c, wfi_npy *npy)
 {
     unsigned seen = 0;
@@ -133,20 +151,16 @@ static bool parse_dictionary(cursor *c, wfi_npy *npy)
             return false;
         if (!take(c, ':'))
             return bad_header(c, "a colon is missing");
-        const unsigned bit = strcmp(key, "descr") == 0           ? 1
-                             : strcmp(key, "fortran_order") == 0 ? 2
-                             : strcmp(key, "shape") == 0         ? 4
-                                                                 : 0;
+        const unsigned bit = key_of(key);
         if (!bit || (seen & bit))
             return bad_header(c, "an unknown or repeated key");
         seen |= bit;
-        if (!(bit == 1   ? parse_descr(c, npy)
-              : bit == 2 ? parse_order(c, npy)
-                         : parse_shape(c, npy)))
+        if (!parse_value(c, bit, npy))
             return false;
         take(c, ',');
     }
-    return seen == 7 || bad_header(c, "descr, fortran_order or shape is missing");
+    return seen == (DESCR | ORDER | SHAPE) ||
+           bad_header(c, "descr, fortran_order or shape is missing");
 }
 
 /* Reads the magic, the version and the header text (malloc'ed, NUL-terminated). */
