@@ -187,9 +187,7 @@ static void print_results(wfi_session *session, const wfi_result_case *cases, ui
            session->caps->limits == WF_LIMITS_MINIMUM ? " (minimum limits)" : "",
            wfi_session_copy_bandwidth(session) * 1e-9,
            wfi_session_fma_rate(session, WF_TYPE_F32) * 1e-9);
-    wfi_table_row(&table);
-    for (int i = 0; i < 8; i++)
-        wfi_table_set(&table, 0, i, "%s", heading[i]);
+    wfi_table_headings(&table, heading, 8);
     for (uint32_t i = 0; i < count; i++)
         add_row(&table, &cases[i]);
     wfi_table_print(&table);

@@ -104,9 +104,7 @@ static void print_table(const wf_caps *caps, uint32_t count)
                                           "memory", "subgroup", "group", "shared", "features"};
     static wfi_table table = {.columns = 10};
     wf_quirk quirk;
-    wfi_table_row(&table);
-    for (int i = 0; i < 10; i++)
-        wfi_table_set(&table, 0, i, "%s", heading[i]);
+    wfi_table_headings(&table, heading, 10);
     for (uint32_t i = 0; i < count; i++)
         add_device(&table, &caps[i]);
     wfi_table_print(&table);

@@ -80,9 +80,7 @@ static void print_ladder(const wfi_session *session, const wfi_study *study,
         return;
     printf("%s: %s %s on %s\n\n", wf_family_name(study->family), study->name,
            wf_type_name(study->type), session->caps->name);
-    wfi_table_row(&table);
-    for (int i = 0; i < 7; i++)
-        wfi_table_set(&table, 0, i, "%s", heading[i]);
+    wfi_table_headings(&table, heading, 7);
     for (uint32_t i = 0; i < count; i++)
         add_row(&table, &cases[i]);
     wfi_table_print(&table);

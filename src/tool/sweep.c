@@ -167,9 +167,7 @@ static void print_sweep(const wfi_session *session, const wfi_study *study, cons
     }
     printf("%s %s: %s %s on %s\n\n", wf_family_name(study->family), cases[0].plan.variant,
            study->name, wf_type_name(study->type), session->caps->name);
-    wfi_table_row(&table);
-    for (int i = 0; i < 6; i++)
-        wfi_table_set(&table, 0, i, "%s", heading[i]);
+    wfi_table_headings(&table, heading, 6);
     qsort(order, ran, sizeof *order, by_value);
     for (uint32_t i = 0; i < ran && best; i++)
         add_row(&table, order[i].result, a, best);

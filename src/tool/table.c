@@ -21,6 +21,13 @@ void wfi_table_set(wfi_table *table, int row, int column, const char *format, ..
     va_end(args);
 }
 
+void wfi_table_headings(wfi_table *table, const char *const *headings, int count)
+{
+    wfi_table_row(table);
+    for (int column = 0; column < count; column++)
+        wfi_table_set(table, 0, column, "%s", headings[column]);
+}
+
 static int row_columns(const wfi_table *table, int row)
 {
     int columns = table->columns;

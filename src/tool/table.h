@@ -17,6 +17,8 @@ typedef struct wfi_table {
     unsigned right; /* bit a column: aligned to the right */
 } wfi_table;
 
+/* Sets the first `count` cells of the first row, which it begins. */
+void wfi_table_headings(wfi_table *table, const char *const *headings, int count);
 /* Begins a row; cells are then set with wfi_table_set. Returns its index. */
 int wfi_table_row(wfi_table *table);
 void wfi_table_set(wfi_table *table, int row, int column, const char *format, ...);

@@ -66,9 +66,7 @@ static int show(wfi_session *session, wf_family family)
     static wfi_table table = {.columns = 8, .right = 1u << 3 | 1u << 5};
     const char *path = wf_tuning_path(session->device);
     printf("%s: %s\n", session->caps->name, path ? path : "no folder to keep tuning data in");
-    wfi_table_row(&table);
-    for (int i = 0; i < 8; i++)
-        wfi_table_set(&table, 0, i, "%s", heading[i]);
+    wfi_table_headings(&table, heading, 8);
     add_rows(session, family, wf_tuning_row_get, &table);
     if (table.rows == 1)
         puts("nothing was tuned on this device yet");

@@ -72,9 +72,7 @@ static void print_problems(const wfi_compared *const *items, uint32_t count)
     static const char *const heading[FIRST_COLUMN] = {"family", "type", "problem", "best"};
     static wfi_table table = {.columns = FIRST_COLUMN + WFI_COMPARED_RIVALS, .right = 0x3f8};
     char text[48];
-    wfi_table_row(&table);
-    for (int i = 0; i < FIRST_COLUMN; i++)
-        wfi_table_set(&table, 0, i, "%s", heading[i]);
+    wfi_table_headings(&table, heading, FIRST_COLUMN);
     for (int r = 0; r < WFI_COMPARED_RIVALS; r++)
         wfi_table_set(&table, 0, FIRST_COLUMN + r, "%s", wfi_compared_names[r]);
     for (uint32_t i = 0; i < count; i++) {
