@@ -117,25 +117,54 @@ static int make_vectors(solve *s)
     return WFI_EXIT_DONE;
 }
 
+static int parse_precondition(const arguments *a, wf_precondition *precondition)
+{
+    static const char *const names[] = {"none", "jacobi", "block-jacobi"};
+    size_t n = 0;
+    while (n < 3 && strcmp(a->precondition ? a->precondition : "none", names[n]) != 0)
+        n++;
+    if (n == 3)
+        return wfi_usage_error("--precondition '%s' is not none or jacobi or block-jacobi",
+                               a->precondition);
+    *precondition = (wf_precondition)n;
+    if (a->block && *precondition != WF_PRECONDITION_BLOCK_JACOBI)
+        return wfi_usage_error("--block goes with --precondition block-jacobi");
+    return WFI_EXIT_DONE;
+}
+
+static int parse_tolerance(const char *text, wf_type type, double *tolerance)
+{
+    *tolerance = type == WF_TYPE_F32 ? 1e-6 : 1e-10;
+    if (!text)
+        return WFI_EXIT_DONE;
+    if (!wfi_parse_number("--tolerance", text, tolerance))
+        return WFI_EXIT_USAGE;
+    if (!(*tolerance > 0) || *tolerance >= 1)
+        return wfi_usage_error("--tolerance '%s' is not between 0 and 1", text);
+    return WFI_EXIT_DONE;
+}
+
 static int parse(solve *s, wf_type *type)
 {
     const arguments *a = s->args;
     uint64_t iterations = 1000, block = 0;
-    double tolerance = 0;
+    double tolerance;
+    wf_precondition precondition = WF_PRECONDITION_NONE;
     *type = a->mixed ? WF_TYPE_F64 : WF_TYPE_F32;
     if (a->type && !wfi_parse_type("--type", a->type, type))
         return WFI_EXIT_USAGE;
     if (*type != WF_TYPE_F32 && *type != WF_TYPE_F64)
         return wfi_usage_error("cg: --type must be f32 or f64");
+    if (a->output && !wfi_path_takes_npy(a->output))
+        return wfi_usage_error("cg: -o writes x.npy, not '%s'", a->output);
     if (a->iterations &&
         !wfi_parse_u64("--max-iterations", a->iterations, 1, 10000000, &iterations))
         return WFI_EXIT_USAGE;
-    if (a->tolerance) {
-        if (!wfi_parse_number("--tolerance", a->tolerance, &tolerance))
-            return WFI_EXIT_USAGE;
-        if (!(tolerance > 0) || tolerance >= 1)
-            return wfi_usage_error("--tolerance '%s' is not between 0 and 1", a->tolerance);
-    }
+    int code = parse_tolerance(a->tolerance, *type, &tolerance);
+    if (code == WFI_EXIT_DONE)
+        code = parse_precondition(a, &precondition);
+    if (code != WFI_EXIT_DONE)
+        return code;
     if (a->mixed && *type != WF_TYPE_F64)
         return wfi_usage_error("cg: --mixed takes a matrix and gives an answer in f64");
     if (a->block && !wfi_parse_u64("--block", a->block, 1, WF_CG_MOST_BLOCK, &block))
@@ -145,24 +174,14 @@ static int parse(solve *s, wf_type *type)
         return wfi_run_error("cg: out of memory");
     s->params = (wf_cg_params){
         .size = sizeof s->params,
-        .tolerance = tolerance > 0          ? tolerance
-                     : *type == WF_TYPE_F32 ? 1e-6
-                                            : 1e-10,
+        .precondition = precondition,
+        .tolerance = tolerance,
         .max_iterations = (uint32_t)iterations,
         .repeat = s->common->repeat,
         .history = s->history,
         .block = (uint32_t)block,
         .mixed = a->mixed,
     };
-    if (a->precondition && strcmp(a->precondition, "jacobi") == 0)
-        s->params.precondition = WF_PRECONDITION_JACOBI;
-    else if (a->precondition && strcmp(a->precondition, "block-jacobi") == 0)
-        s->params.precondition = WF_PRECONDITION_BLOCK_JACOBI;
-    else if (a->precondition && strcmp(a->precondition, "none") != 0)
-        return wfi_usage_error("--precondition '%s' is not none or jacobi or block-jacobi",
-                               a->precondition);
-    if (a->block && s->params.precondition != WF_PRECONDITION_BLOCK_JACOBI)
-        return wfi_usage_error("--block goes with --precondition block-jacobi");
     return WFI_EXIT_DONE;
 }
 
@@ -174,10 +193,8 @@ static bool show_progress(void *user, uint32_t iterations, double residual)
     const solve *s = user;
     char text[128];
     const double of_iterations = (double)iterations / s->params.max_iterations;
-    const double wanted = s->params.tolerance > 0         ? s->params.tolerance
-                          : s->matrix.type == WF_TYPE_F64 ? 1e-10
-                                                          : 1e-6;
-    const double of_residual = residual > 0 && residual < 1 ? log(residual) / log(wanted) : 0;
+    const double of_residual =
+        residual > 0 && residual < 1 ? log(residual) / log(s->params.tolerance) : 0;
     snprintf(text, sizeof text, "cg %.60s: iteration %u, residual %.1e", s->name, iterations,
              residual);
     wfi_progress_show(s->common->quiet, fmin(fmax(of_iterations, of_residual), 1), text);

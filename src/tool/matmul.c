@@ -6,6 +6,7 @@
 
 #include "tool/cases.h"
 #include "tool/commands.h"
+#include "tool/path.h"
 #include "tool/vectors.h"
 
 #define MOST_EXTENT 2147483648u
@@ -274,6 +275,8 @@ int wfi_tool_matmul(int argc, char **argv)
         return wfi_usage_error("matmul: -c goes with --beta, and without --ldc");
     if (args.bias && args.random_bias)
         return wfi_usage_error("matmul: give --bias or --random-bias, not both");
+    if (args.output_file && !wfi_path_takes_npy(args.output_file))
+        return wfi_usage_error("matmul: -o writes C.npy, not '%s'", args.output_file);
     args.a = common.positional[0];
     args.b = common.positional[1];
     code = fill_request(&args, &request, &files);

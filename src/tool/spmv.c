@@ -136,7 +136,7 @@ static int parse(const arguments *args, const wfi_common *common, wfi_spmv_reque
     if ((args->generate != NULL) + common->positional_count != 1)
         return wfi_usage_error("spmv: give one of MATRIX.mtx, --generate KIND:SIZE");
     if (args->output && !wfi_path_ends_in(args->output, ".mtx") &&
-        wfi_path_ends_in(args->output, ".gz"))
+        !wfi_path_takes_npy(args->output))
         return wfi_usage_error("spmv: -o writes y.npy or m.mtx, not '%s'", args->output);
     if (args->type && !wfi_parse_type("--type", args->type, &request->type))
         return WFI_EXIT_USAGE;

@@ -73,6 +73,9 @@ expect 2 'give one of' spmv
 expect 2 "'cube:3' is none of poisson5" spmv --generate cube:3
 expect 2 'unexpected argument' spmv a.mtx b.mtx
 expect 2 "not 'm.mtx.gz'" spmv --generate arrow:9 -o m.mtx.gz
+expect 2 "not 'y.txt'" spmv --generate arrow:9 -o y.txt
+expect 2 "not 'x.txt'" cg --poisson5 4 -o x.txt
+expect 2 "not 'C'" matmul --shape 4x4x4 -o C
 expect 2 'not XS, S, M, L, XL' himeno --size XXL
 expect 2 'at least 3' himeno --size 2x9x9
 expect 2 "'0x9x9'" himeno --size 0x9x9
