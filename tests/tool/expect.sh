@@ -28,7 +28,9 @@ expect() {
     local want=$1 pattern=$2
     shift 2
     run "$@"
-    if [ "$code" != "$want" ]; then
+    if grep -qE 'Validation Error|VUID-|SYNC-HAZARD' out err; then
+        bad "the validation layer objects: wavefit $*"
+    elif [ "$code" != "$want" ]; then
         bad "exit $code instead of $want: wavefit $*"
     elif [ "$want" = 0 ] && ! grep -qE -- "$pattern" out; then
         bad "no '$pattern' in the output: wavefit $*"

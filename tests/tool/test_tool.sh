@@ -47,7 +47,7 @@ expect 0 '^ +64 KiB +[0-9.e+]+ +[0-9.e+]+ +[0-9.e+]+ +#' peaks --only copy,read,
     --limits minimum
 expect 0 '^ +1 +naive' ladder matmul --shape 40x50x60 --json ladder.json
 check 'ladder.json has its steps' grep -q '"kind": "ladder"' ladder.json
-expect 0 'the device has no 64-bit floats' ladder spmv --matrix poisson27:4 --type f64 --limits minimum
+expect 0 'the device has no 64-bit floats' ladder spmv --repeat 2 --matrix poisson27:4 --type f64 --limits minimum
 expect 0 'converged after' laplace --grid 33x20 -o u.npy --json laplace.json
 check 'laplace.json has residuals' grep -q '"history"' laplace.json
 expect 0 'converged after' laplace --border u.npy --method jacobi --variant time --limits minimum
@@ -62,13 +62,13 @@ expect 2 "'2' is not between 0 and 2" laplace --grid 9x9 --omega 2
 expect 2 'goes with --method sor' laplace --grid 9x9 --method jacobi --omega 1
 expect 2 "not jacobi or sor" laplace --grid 9x9 --method gauss
 expect 2 "'u.gif' is not a file .npy or .png" laplace --grid 9x9 -o u.gif
-expect 0 '^ +2 +moved' ladder stencil --size 20x10x8
-expect 0 'one work-item a row' ladder spmv --matrix poisson27:4
-expect 0 '^ +4 +time +[0-9]' ladder grid --grid 40x30x20 --steps 3 --json grid.json
+expect 0 '^ +2 +moved' ladder stencil --repeat 2 --size 20x10x8
+expect 0 'one work-item a row' ladder spmv --repeat 2 --matrix poisson27:4
+expect 0 '^ +4 +time +[0-9]' ladder grid --repeat 2 --grid 40x30x20 --steps 3 --json grid.json
 check 'grid.json has the name of the case' grep -q '"40x30x20 star 1 dirichlet, 3 steps"' grid.json
 expect 0 'best' sweep matmul --shape 64x64x64 --variant naive --over local_x --json sweep.json
 check 'sweep.json has its points' grep -q '"over": "local_x"' sweep.json
-expect 0 'best' sweep spmv --matrix "$data/small.mtx" --variant row --over work-group \
+expect 0 'best' sweep spmv --repeat 2 --matrix "$data/small.mtx" --variant row --over work-group \
     --limits minimum
 expect 0 'alone$' cg --poisson5 12 --repeat 1 -o x.npy --json cg.json
 check 'cg.json has the residual' grep -q '"true_residual"' cg.json
@@ -82,15 +82,15 @@ expect 0 '50 rows, 50 columns, 778 entries' spmv banded.mtx --type f16 --transpo
 expect 0 '^\{$' spmv --generate arrow:9 --explain --repeat 1 --json -
 check 'no explanation amid the JSON' sh -c '! grep -q break-even out'
 expect 0 '^ +64 KiB +[0-9.e+]+ +#' peaks --only copy --budget 0.1
-expect 0 'best' sweep spmv --matrix arrow:200 --variant row --over local_x
-expect 0 'best' sweep grid --grid 60x50 --border periodic --variant march --over march
+expect 0 'best' sweep spmv --repeat 2 --matrix arrow:200 --variant row --over local_x
+expect 0 'best' sweep grid --repeat 2 --grid 60x50 --border periodic --variant march --over march
 
 # explain
 expect 0 '^advice' explain matmul --shape 100x90x80 --json explain.json
 check 'explain.json has the timeline' grep -q '"execute_us"' explain.json
-expect 0 'least possible' explain spmv --matrix "$data/small.mtx" --limits minimum
-expect 0 '^advice' explain grid --grid 40x30 --shape box --radius 2 --border neumann --limits minimum
-expect 0 'occupancy unknown' explain stencil --size 20x10x8 --variant naive
+expect 0 'least possible' explain spmv --repeat 2 --matrix "$data/small.mtx" --limits minimum
+expect 0 '^advice' explain grid --repeat 2 --grid 40x30 --shape box --radius 2 --border neumann --limits minimum
+expect 0 'occupancy unknown' explain stencil --repeat 2 --size 20x10x8 --variant naive
 expect 2 'is not amd:CHIP' explain matmul --target nvidia:h100
 expect 2 'is not amd:CHIP' explain matmul --target 'amd:../x'
 for radv in /usr/share/vulkan/icd.d/radeon_icd*.json; do
