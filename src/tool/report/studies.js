@@ -94,7 +94,7 @@ function sweepSection() {
         max: Math.max(...ran.map((c) => c.median)) * 1.25 }) };
       if (sets.some((set) => set.yAxisID))
         scales.y1 = axis("occupancy %", { position: "right", min: 0, max: 105,
-          ticks: { callback: (value) => (value <= 100 ? value : "") },
+          ticks: { includeBounds: false },
           grid: { display: false } });
       return { data: { datasets: sets }, options: { parsing: false, scales,
         plugins: { legend, tooltip: { callbacks: { label: (item) => { const c = item.raw.c;
