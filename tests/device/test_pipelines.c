@@ -10,7 +10,7 @@
 #include "harness.h"
 #include "points.h"
 
-#define RANDOM_POINTS 12
+#define RANDOM_POINTS 4
 
 #define MOST_SEEN 512
 
