@@ -5,12 +5,17 @@
 
 #include "kernels/matmul_rows.h"
 
-#define STEP_TIME 1.2e7  /* of a step of the sum in one work-group but for its flops: 0.3 us */
-#define ALONE_TIME 0.063 /* of a flop by matrix units that wait for nothing, all units together */
-#define BYTE_TIME 13.3   /* of a byte of memory: 3 TB/s */
+#define STEP_TIME 6e6   /* of a step of the sum in one work-group, 0.15 us, */
+#define THIN_TIME 2.4e7 /* where few groups read the same, so that its bytes come from memory, */
+#define LOAD_TIME 330.0 /* of each byte that it loads: 8.3 ns a KB */
+#define ALONE_TIME 0.08 /* and of its flops where no group overlaps them, all units together */
+#define BYTE_TIME 13.3  /* of a byte of memory: 3 TB/s */
+#define SEEN_BYTES 0.3  /* share of what memory takes that steps do not hide */
 #define DISPATCH_TIME 1.2e8 /* of another dispatch that waits for the one before: 3 us */
 #define NARROW_FACTOR 3.0   /* for loads of single elements in place of vectors */
 #define UNKNOWN_UNITS 32.0  /* where no extension tells: a middling GPU */
+#define THIN 16             /* rows or columns of C, at most */
+#define MANY_ROWS 4096      /* from here on strips of 32 tile rows are better than of 8 */
 
 /* A tile; the share of its time that `resident` groups of it on each unit save by overlapping is in
  * time, that of a flop with all of them there. */
@@ -21,12 +26,14 @@ typedef struct block {
 } block;
 
 static const block blocks[] = {
-    {128, 256, 32, 64, 64, 1, 0.12}, {128, 128, 32, 64, 64, 2, 0.13},
-    {64, 128, 32, 32, 64, 3, 0.17},  {64, 128, 64, 32, 64, 2, 0.17},
-    {64, 64, 64, 32, 32, 4, 0.25},   {32, 64, 64, 16, 32, 6, 0.35},
-    {32, 32, 64, 16, 16, 8, 0.5},    {128, 16, 64, 32, 16, 6, 0.7},
-    {64, 16, 64, 16, 16, 8, 0.7},    {16, 128, 64, 16, 32, 6, 0.7},
-    {16, 64, 64, 16, 16, 8, 0.7},
+    {128, 256, 32, 64, 64, 1, 0.12},  {160, 256, 32, 80, 64, 1, 0.117},
+    {128, 128, 32, 64, 64, 2, 0.138}, {128, 128, 64, 64, 64, 1, 0.14},
+    {64, 128, 32, 32, 64, 3, 0.2},    {64, 128, 64, 32, 32, 2, 0.19},
+    {128, 64, 64, 64, 32, 2, 0.19},   {64, 64, 64, 32, 32, 3, 0.25},
+    {32, 64, 128, 16, 16, 4, 0.4},    {32, 64, 64, 16, 16, 4, 0.4},
+    {32, 32, 64, 16, 16, 8, 0.5},     {128, 16, 64, 32, 16, 4, 0.7},
+    {64, 16, 64, 16, 16, 6, 0.7},     {16, 128, 64, 16, 32, 6, 0.7},
+    {16, 64, 64, 16, 16, 6, 0.7},
 };
 
 static double largest(double a, double b)
@@ -35,20 +42,25 @@ static double largest(double a, double b)
 }
 
 /* Time of one step of the sum in each of `count` groups that a unit holds. */
-static double step_time(const block *b, double count, double units)
+static double step_time(const wfi_problem *problem, const block *b, double count, double units)
 {
+    const wfi_matmul_problem *p = &problem->matmul;
     const double flops = 2.0 * b->tile_m * b->tile_n * b->tile_k * units;
-    return largest(STEP_TIME + flops * ALONE_TIME, count * flops * b->time);
+    const double element = problem->type == WF_TYPE_I8 ? 1 : 2;
+    const double bytes = element * (b->tile_m + b->tile_n) * b->tile_k;
+    const double begin = p->m <= THIN || p->n <= THIN ? THIN_TIME : STEP_TIME;
+    return largest(begin + bytes * LOAD_TIME + flops * ALONE_TIME, count * flops * b->time);
 }
 
 /* Full turns of all resident groups, and a last turn in which units hold fewer. */
-static double groups_time(const wf_caps *caps, double groups, const block *b, double k)
+static double groups_time(const wfi_point *point, double groups, const block *b, double k)
 {
+    const wf_caps *caps = point->caps;
     const double units = caps->compute_units ? caps->compute_units : UNKNOWN_UNITS;
     const double slots = units * b->resident, full = floor(groups / slots);
     const double last = ceil((groups - full * slots) / units);
-    return ceil(k / b->tile_k) *
-           (full * step_time(b, b->resident, units) + (last > 0 ? step_time(b, last, units) : 0));
+    return ceil(k / b->tile_k) * (full * step_time(point->problem, b, b->resident, units) +
+                                  (last > 0 ? step_time(point->problem, b, last, units) : 0));
 }
 
 static double block_time(const wfi_point *point, const block *b, uint32_t splits, uint32_t pack)
@@ -60,9 +72,9 @@ static double block_time(const wfi_point *point, const block *b, uint32_t splits
         ceil((double)p->m / b->tile_m) * ceil((double)p->n / b->tile_n) * (double)p->batch;
     const uint32_t narrow = ~(wfi_matmul_chunk_bits(problem) | pack) & 3;
     const double products = problem->type == WF_TYPE_F32 ? 3 : 1;
-    double time = products * groups_time(point->caps, tiles * splits, b, (double)p->k / splits);
-    time =
-        largest(narrow ? time * NARROW_FACTOR : time, wfi_matmul_least_bytes(problem) * BYTE_TIME);
+    double time = products * groups_time(point, tiles * splits, b, (double)p->k / splits);
+    time = (narrow ? time * NARROW_FACTOR : time) +
+           SEEN_BYTES * wfi_matmul_least_bytes(problem) * BYTE_TIME;
     if (splits > 1)
         time += DISPATCH_TIME + 8.0 * splits * c * BYTE_TIME;
     if (pack)
@@ -79,7 +91,7 @@ static void set_block(wfi_point *point, const block *b, uint32_t splits, uint32_
     v[WFI_FRAG_N] = s ? s->n : 16;
     v[WFI_FRAG_K] = s ? s->k : 16;
     v[WFI_SUBGROUP] = point->caps->subgroup_size;
-    v[WFI_COOPERATIVE_STRIP] = 8;
+    v[WFI_COOPERATIVE_STRIP] = point->problem->matmul.m >= MANY_ROWS ? 32 : 8;
     v[WFI_COOPERATIVE_SPLITS] = splits;
     v[WFI_COOPERATIVE_PACK] = pack;
 }

@@ -26,6 +26,18 @@ static double occupied(const wf_caps *caps, double work_items, double wanted)
     return share < 1 ? sqrt(share) : 1;
 }
 
+/* Where bytes decide: operations in the time of one, on an H100 (62.3 TFLOPS, 3.0 TB/s) and on CPU
+ * devices. */
+#define FLOPS_A_BYTE 20.0
+#define VECTOR_FLOPS_A_BYTE 13.3 /* of a matrix times one vector, 3.0 TB/s */
+#define CPU_FLOPS_A_BYTE 1.0
+
+static double memory_time(const wfi_point *point)
+{
+    const bool cpu = wfi_is_cpu(point->caps);
+    return wfi_matmul_least_bytes(point->problem) * (cpu ? CPU_FLOPS_A_BYTE : FLOPS_A_BYTE);
+}
+
 /* Work-items of whole work-groups over those that have an output: along a vector most have none. */
 static double idle_factor(const wfi_point *point)
 {
@@ -51,8 +63,10 @@ double wfi_matmul_naive_fit(wfi_point *point)
         return wfi_matmul_flops(point->problem) * 0.5;
     }
     const bool guessed = !point->caps->compute_units && !wfi_is_cpu(point->caps);
-    return wfi_matmul_flops(point->problem) * 16.0 * (guessed ? idle_factor(point) : 1) /
-           occupied(point->caps, (double)p->m * (double)p->n * (double)p->batch, 512);
+    const double time = wfi_matmul_flops(point->problem) * 16.0 *
+                        (guessed ? idle_factor(point) : 1) /
+                        occupied(point->caps, (double)p->m * (double)p->n * (double)p->batch, 512);
+    return wfi_is_cpu(point->caps) ? time : fmax(time, 1.5 * memory_time(point));
 }
 
 /* Time units of a point: padded multiply-adds, the cost of the reads that feed them, and the share
@@ -160,19 +174,9 @@ static const block register_blocks[] = {
 
 double wfi_matmul_register_fit(wfi_point *point)
 {
-    return best_block(point, register_blocks, sizeof register_blocks / sizeof *register_blocks,
-                      512);
-}
-
-/* Where bytes decide: operations in the time of one, on an H100 (62.3 TFLOPS, 3.0 TB/s) and on CPU
- * devices. */
-#define FLOPS_A_BYTE 20.0
-#define CPU_FLOPS_A_BYTE 1.0
-
-static double memory_time(const wfi_point *point)
-{
-    const bool cpu = wfi_is_cpu(point->caps);
-    return wfi_matmul_least_bytes(point->problem) * (cpu ? CPU_FLOPS_A_BYTE : FLOPS_A_BYTE);
+    const double time =
+        best_block(point, register_blocks, sizeof register_blocks / sizeof *register_blocks, 512);
+    return time < 0 || wfi_is_cpu(point->caps) ? time : fmax(time, 1.4 * memory_time(point));
 }
 
 static const block vector_blocks[] = {
@@ -187,13 +191,16 @@ double wfi_matmul_never_fit(wfi_point *point)
     return -1;
 }
 
-/* Parts of the sum that give two work-groups a compute unit, each at least LEAST_STEPS long. */
+/* Parts of the sum that give two work-groups a compute unit, each at least LEAST_STEPS long; where every
+ * second unit has a tile, adding the parts up costs more than they save. */
 #define LEAST_STEPS 128.0
 
 static uint32_t splits_for(const wfi_point *point, double tiles, double units)
 {
     const double k = (double)point->problem->matmul.k;
     uint32_t splits = 1;
+    if (tiles * 2 > units)
+        return 1;
     while (splits * 2 * tiles <= 2 * units && k / (splits * 2) >= LEAST_STEPS && splits < 512)
         splits *= 2;
     return splits;
@@ -204,34 +211,57 @@ static double tile_count(const wfi_matmul_problem *p, double tile_m, double tile
     return ceil((double)p->m / tile_m) * ceil((double)p->n / tile_n) * (double)p->batch;
 }
 
-/* What an H100 measured best (bench/NOTES.md) by how many tiles there are for a compute unit. With
- * many, work-groups hide each other's latency; with few, registers loaded ahead do. */
+typedef struct gpu_block {
+    block sizes;
+    bool ahead;
+} gpu_block;
+
+/* What an H100 measured best (bench/NOTES.md) by how many tiles of 64 x 128 there are for a compute
+ * unit. Registers loaded ahead hide latency where few work-groups do. */
+static const gpu_block *gpu_block_for(const wfi_problem *problem, double tiles, double units)
+{
+    static const gpu_block thin = {{64, 16, 32, 4, 4}, false}, many = {{64, 128, 8, 8, 8}, false},
+                           large = {{128, 128, 8, 8, 16}, true},
+                           narrow = {{128, 128, 8, 8, 16}, false},
+                           shallow = {{128, 128, 8, 8, 8}, false},
+                           some = {{64, 128, 16, 8, 8}, true},
+                           some_narrow = {{64, 64, 16, 8, 8}, true},
+                           deep = {{64, 64, 16, 4, 8}, true}, few = {{32, 64, 32, 4, 4}, true};
+    const wfi_matmul_problem *p = &problem->matmul;
+    const bool wide = (wfi_matmul_wide_bits(p) & 3) == 3,
+               big = wfi_matmul_sum_size(problem->type) > 4;
+    if (p->n <= 16)
+        return &thin;
+    if (tiles >= 3 * units && !wide)
+        return big ? &shallow : &narrow;
+    if (tiles >= 24 * units || (big && tiles >= 3 * units))
+        return &many;
+    if (tiles >= 3 * units)
+        return p->k >= 128 ? &large : &shallow;
+    if (tiles * 2 >= 3 * units)
+        return &many;
+    if (tiles * 2 >= units)
+        return wide ? &some : &some_narrow;
+    return (double)p->k >= 16 * fmax((double)p->m, (double)p->n) ? &deep : &few;
+}
+
+#define NVIDIA 0x10de
+
 static void set_gpu_block(wfi_point *point)
 {
-    static const block thin = {128, 16, 16, 8, 4}, many = {64, 128, 8, 8, 8},
-                       many_narrow = {128, 128, 16, 8, 8}, some = {64, 128, 16, 8, 8},
-                       deep = {64, 64, 16, 8, 8}, few = {32, 64, 32, 4, 4};
     const wfi_matmul_problem *p = &point->problem->matmul;
     const double units = point->caps->compute_units ? point->caps->compute_units : UNKNOWN_UNITS;
     const double tiles = tile_count(p, 64, 128);
-    const block *chosen = &few;
-    bool ahead = true;
-    if (p->n <= 16) {
-        chosen = &thin;
-    } else if (tiles >= 8 * units) {
-        chosen = (wfi_matmul_wide_bits(p) & 3) == 3 ? &many : &many_narrow;
-        ahead = false;
-    } else if (tiles * 2 >= units) {
-        chosen = &some;
-    } else if ((double)p->k >= 16 * fmax((double)p->m, (double)p->n)) {
-        chosen = &deep;
-    } else {
-        ahead = false;
-    }
-    set_block(point, chosen);
-    point->values[WFI_AHEAD] = ahead;
+    const gpu_block *chosen = gpu_block_for(point->problem, tiles, units);
+    set_block(point, &chosen->sizes);
+    point->values[WFI_LANES_M] = power_within(chosen->sizes.tile_m / chosen->sizes.thread_m,
+                                              32 / point->values[WFI_LANES_N]);
+    point->values[WFI_AHEAD] = chosen->ahead;
+    point->values[WFI_STRIP] = tiles >= 24 * units ? 8 : 1;
+    /* How pairs of loads meet in shared memory is NVIDIA's. */
+    point->values[WFI_PAIRS] = point->caps->vendor_id == NVIDIA;
     point->values[WFI_SPLITS] =
-        splits_for(point, tile_count(p, chosen->tile_m, chosen->tile_n), units);
+        splits_for(point, tile_count(p, chosen->sizes.tile_m, chosen->sizes.tile_n), units);
 }
 
 double wfi_matmul_vector_fit(wfi_point *point)
@@ -286,5 +316,9 @@ double wfi_matmul_matvec_fit(wfi_point *point)
     v[WFI_MATVEC_Y] = by_sum ? most / 32 : most / 8;
     v[WFI_MATVEC_WIDE] = wfi_matmul_wide_bits(p) & (is_b ? 2u : 1u);
     v[WFI_MATVEC_SPLITS] = 1;
-    return wfi_point_legal(point, NULL) ? memory_time(point) : -1;
+    if (!wfi_point_legal(point, NULL))
+        return -1;
+    const bool measured = !cpu && (p->m == 1 || p->n == 1);
+    return measured ? wfi_matmul_least_bytes(point->problem) * VECTOR_FLOPS_A_BYTE
+                    : memory_time(point);
 }

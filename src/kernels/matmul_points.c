@@ -39,6 +39,8 @@ const wfi_parameter wfi_matmul_vector_parameters[WFI_VECTOR_PARAMETERS] = {
     {"unroll", MATMUL_ID_UNROLL, 8, 4, unrolls,
      "steps of the sum without a branch between; all of tile_k with ahead"},
     {"ahead", MATMUL_ID_AHEAD, 1, 2, off_on, "1: registers are loaded a step of the sum ahead"},
+    {"pairs", MATMUL_ID_PAIRS, 0, 2, off_on,
+     "1: work-items side by side share columns of C, and every second one rows"},
 };
 
 static const uint32_t squares[] = {4, 8, 16, 32}, square_depths[] = {4, 8, 16, 32, 64};
@@ -152,9 +154,9 @@ static bool unroll_divides(const wfi_point *point)
     return unroll > 0 && point->values[WFI_TILE_K] % unroll == 0;
 }
 
-static bool ahead_off_or_on(const wfi_point *point)
+static bool switches_off_or_on(const wfi_point *point)
 {
-    return point->values[WFI_AHEAD] <= 1;
+    return point->values[WFI_AHEAD] <= 1 && point->values[WFI_PAIRS] <= 1;
 }
 
 static bool splits_positive(const wfi_point *point)
@@ -188,7 +190,7 @@ const wfi_constraint wfi_matmul_vector_constraints[WFI_VECTOR_CONSTRAINTS] = {
     {"strip must be between 1 and 65536", strip_positive},
     {"splits must be between 1 and 4096", splits_positive},
     {"unroll must divide tile_k, since it is steps of one tile", unroll_divides},
-    {"ahead must be 0 or 1", ahead_off_or_on},
+    {"ahead and pairs must be 0 or 1", switches_off_or_on},
     {"tile_k x (tile_m + tile_n) must be at most 64 a work-item, since they wait in registers",
      few_moved},
 };

@@ -90,8 +90,13 @@ static void vector_covers(const wfi_point *point)
         const uint32_t lane = item % lanes, block = item / lanes,
                        across = threads_n / v[WFI_LANES_N];
         const uint32_t blocks_m = v[WFI_THREAD_M] / 4, blocks_n = v[WFI_THREAD_N] / 4;
-        const uint32_t m = block / across * v[WFI_LANES_M] * blocks_m + lane / v[WFI_LANES_N],
-                       n = block % across * v[WFI_LANES_N] * blocks_n + lane % v[WFI_LANES_N];
+        uint32_t lane_m = lane / v[WFI_LANES_N], lane_n = lane % v[WFI_LANES_N];
+        if (v[WFI_PAIRS] && v[WFI_LANES_M] % 2 == 0) {
+            lane_m = lane / (2 * v[WFI_LANES_N]) * 2 + lane % 2;
+            lane_n = lane / 2 % v[WFI_LANES_N];
+        }
+        const uint32_t m = block / across * v[WFI_LANES_M] * blocks_m + lane_m,
+                       n = block % across * v[WFI_LANES_N] * blocks_n + lane_n;
         for (uint32_t i = 0; i < blocks_m; i++)
             for (uint32_t j = 0; j < blocks_n; j++)
                 seen[m + i * v[WFI_LANES_M]][n + j * v[WFI_LANES_N]]++;
