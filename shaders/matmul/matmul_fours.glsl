@@ -6,6 +6,8 @@
 // Needs TILE_M, TILE_N, TILE_K, THREADS, WIDE_A, WIDE_B and the buffers as a, a4, b, b4.
 const bool BY_K_A = TRANSPOSE_A == 0, BY_K_B = TRANSPOSE_B != 0;
 const uint STEP_A = WIDE_A ? 4 : 1, STEP_B = WIDE_B ? 4 : 1;
+// Of these along m or n; the last are whole in copies, which end in zeros.
+const uint LINE_A = BY_K_A ? 1 : STEP_A, LINE_B = BY_K_B ? 1 : STEP_B;
 // Rows of the tiles in shared memory, in fours; one more where elements along k come in and are
 // stored across rows.
 const uint PITCH_A = TILE_M / 4 + (BY_K_A ? 1 : 0);
@@ -21,7 +23,7 @@ ACC ones_A[FETCH_A], ones_B[FETCH_B];
 ACC4 fours_A[FETCH_A], fours_B[FETCH_B];
 uint from_A[FETCH_A], from_B[FETCH_B]; // where each comes from behind the first tile, in STEP_X
 
-#define DEFINE_OPERAND(X, low, TILE)                                                                 \
+#define DEFINE_OPERAND(X, low, TILE)                                                               \
     bool has_##X(uint n)                                                                           \
     {                                                                                              \
         return COUNT_##X % THREADS == 0 || gl_LocalInvocationIndex + n * THREADS < COUNT_##X;      \
@@ -51,7 +53,7 @@ uint from_A[FETCH_A], from_B[FETCH_B]; // where each comes from behind the first
     {                                                                                              \
         [[unroll]] for (uint n = 0; n < FETCH_##X; n++) {                                          \
             uvec2 p = place_##X(n);                                                                \
-            uint line = min(first + p.x, extent - (BY_K_##X ? 1 : STEP_##X)), k = k0 + p.y;        \
+            uint line = min(first + p.x, (extent - 1) / LINE_##X * LINE_##X), k = k0 + p.y;        \
             uint from = (batch_##low() + (BY_K_##X ? line * push.ld##low + k                       \
                                                    : k * push.ld##low + line)) / STEP_##X;         \
             ones_##X[n] = ACC(0);                                                                  \

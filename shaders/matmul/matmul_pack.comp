@@ -8,6 +8,9 @@ layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #if defined(WF_TYPE_I8)
 #define RAW uint8_t
 #define CHUNK 16
+#elif defined(WF_TYPE_F32)
+#define RAW uint
+#define CHUNK 4
 #else
 #define RAW uint16_t
 #define CHUNK 8

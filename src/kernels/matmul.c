@@ -21,10 +21,11 @@ static wf_result register_build(wf_plan *plan, const wfi_point *point, const voi
 static wf_result vector_build(wf_plan *plan, const wfi_point *point, const void *params)
 {
     const uint32_t *v = point->values;
-    return wfi_matmul_build(
+    return wfi_matmul_build_packed(
         plan, point, params,
         (wfi_matmul_tile){
-            .m = v[WFI_TILE_M], .n = v[WFI_TILE_N], .k = v[WFI_TILE_K], .splits = v[WFI_SPLITS]});
+            .m = v[WFI_TILE_M], .n = v[WFI_TILE_N], .k = v[WFI_TILE_K], .splits = v[WFI_SPLITS]},
+        v[WFI_PACK]);
 }
 
 static void append(wfi_pipeline_desc *desc, uint32_t id, uint32_t value)

@@ -181,17 +181,11 @@ void wfi_matmul_cooperative_constants(const wfi_point *point, wfi_pipeline_desc 
 
 wf_result wfi_matmul_cooperative_build(wf_plan *plan, const wfi_point *point, const void *params)
 {
-    const uint32_t *v = point->values, pack = v[WFI_COOPERATIVE_PACK];
-    const wfi_matmul_problem *p = &point->problem->matmul;
-    wfi_matmul_tile tile = {.m = v[WFI_COOPERATIVE_TILE_M],
-                            .n = v[WFI_COOPERATIVE_TILE_N],
-                            .k = v[WFI_COOPERATIVE_TILE_K],
-                            .splits = v[WFI_COOPERATIVE_SPLITS]};
-    wfi_matmul_packed packed[2];
-    wf_result result = WF_SUCCESS;
-    if (pack && p->m && p->n && wfi_matmul_multiplies(params)) {
-        result = wfi_matmul_pack(plan, point, pack, tile.k, packed);
-        tile.packed = packed;
-    }
-    return result == WF_SUCCESS ? wfi_matmul_build(plan, point, params, tile) : result;
+    const uint32_t *v = point->values;
+    return wfi_matmul_build_packed(plan, point, params,
+                                   (wfi_matmul_tile){.m = v[WFI_COOPERATIVE_TILE_M],
+                                                     .n = v[WFI_COOPERATIVE_TILE_N],
+                                                     .k = v[WFI_COOPERATIVE_TILE_K],
+                                                     .splits = v[WFI_COOPERATIVE_SPLITS]},
+                                   v[WFI_COOPERATIVE_PACK]);
 }

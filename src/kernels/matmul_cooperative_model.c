@@ -78,7 +78,7 @@ static double block_time(const wfi_point *point, const block *b, uint32_t splits
     if (splits > 1)
         time += DISPATCH_TIME + 8.0 * splits * c * BYTE_TIME;
     if (pack)
-        time += DISPATCH_TIME + wfi_matmul_pack_bytes(problem, pack) * BYTE_TIME;
+        time += DISPATCH_TIME + wfi_matmul_pack_bytes(point, pack) * BYTE_TIME;
     return time;
 }
 

@@ -211,6 +211,8 @@ static double tile_count(const wfi_matmul_problem *p, double tile_m, double tile
     return ceil((double)p->m / tile_m) * ceil((double)p->n / tile_n) * (double)p->batch;
 }
 
+#define MANY_TILES 24 /* of 64 x 128, for a compute unit */
+
 typedef struct gpu_block {
     block sizes;
     bool ahead;
@@ -218,7 +220,8 @@ typedef struct gpu_block {
 
 /* What an H100 measured best (bench/NOTES.md) by how many tiles of 64 x 128 there are for a compute
  * unit. Registers loaded ahead hide latency where few work-groups do. */
-static const gpu_block *gpu_block_for(const wfi_problem *problem, double tiles, double units)
+static const gpu_block *gpu_block_for(const wfi_problem *problem, double tiles, double units,
+                                      bool packed)
 {
     static const gpu_block thin = {{64, 16, 32, 4, 4}, false}, many = {{64, 128, 8, 8, 8}, false},
                            large = {{128, 128, 8, 8, 16}, true},
@@ -232,9 +235,9 @@ static const gpu_block *gpu_block_for(const wfi_problem *problem, double tiles, 
                big = wfi_matmul_sum_size(problem->type) > 4;
     if (p->n <= 16)
         return &thin;
-    if (tiles >= 3 * units && !wide)
+    if (tiles >= 3 * units && !wide && !packed)
         return big ? &shallow : &narrow;
-    if (tiles >= 24 * units || (big && tiles >= 3 * units))
+    if (tiles >= MANY_TILES * units || (big && tiles >= 3 * units))
         return &many;
     if (tiles >= 3 * units)
         return p->k >= 128 ? &large : &shallow;
@@ -252,12 +255,19 @@ static void set_gpu_block(wfi_point *point)
     const wfi_matmul_problem *p = &point->problem->matmul;
     const double units = point->caps->compute_units ? point->caps->compute_units : UNKNOWN_UNITS;
     const double tiles = tile_count(p, 64, 128);
-    const gpu_block *chosen = gpu_block_for(point->problem, tiles, units);
+    /* With so many tiles the copies are paid back. */
+    point->values[WFI_PACK] = (wfi_matmul_wide_bits(p) & 3) != 3 && tiles >= MANY_TILES * units &&
+                                      point->problem->type == WF_TYPE_F32 &&
+                                      wfi_matmul_can_pack(point, 3)
+                                  ? 3
+                                  : 0;
+    const gpu_block *chosen =
+        gpu_block_for(point->problem, tiles, units, point->values[WFI_PACK] != 0);
     set_block(point, &chosen->sizes);
     point->values[WFI_LANES_M] = power_within(chosen->sizes.tile_m / chosen->sizes.thread_m,
                                               32 / point->values[WFI_LANES_N]);
     point->values[WFI_AHEAD] = chosen->ahead;
-    point->values[WFI_STRIP] = tiles >= 24 * units ? 8 : 1;
+    point->values[WFI_STRIP] = tiles >= MANY_TILES * units ? 8 : 1;
     /* How pairs of loads meet in shared memory is NVIDIA's. */
     point->values[WFI_PAIRS] = point->caps->vendor_id == NVIDIA;
     point->values[WFI_SPLITS] =
@@ -279,7 +289,8 @@ double wfi_matmul_vector_fit(wfi_point *point)
     /* Each work-item has twice the loads in flight that `register` has: half as many hide latency. */
     if (time < 0)
         time = best_block(point, vector_blocks, sizeof vector_blocks / sizeof *vector_blocks, 256);
-    point->values[WFI_WIDE] = wfi_matmul_wide_bits(&point->problem->matmul);
+    point->values[WFI_WIDE] =
+        wfi_matmul_wide_bits(&point->problem->matmul) | point->values[WFI_PACK];
     return time < 0 ? time : fmax(time * VECTOR_GAIN, 1.3 * memory_time(point));
 }
 

@@ -43,15 +43,22 @@ static uint64_t packed_rows(const stored *s)
     return s->sum_rows ? wfi_round_up(s->rows, ROW_UNIT) : s->rows;
 }
 
-/* Elements of a copied row; f32 becomes two of f16. */
-static uint64_t packed_ld(const stored *s, wf_type type)
+/* Whether the variant takes f32 as two of f16, with exponents in a binding of their own. */
+static bool splits(const wfi_point *point)
 {
-    return wfi_round_up(s->columns, ROW_UNIT) * (type == WF_TYPE_F32 ? 2 : 1);
+    return point->problem->type == WF_TYPE_F32 &&
+           point->variant->storage_buffers > WF_MATMUL_BINDINGS;
 }
 
+static uint64_t packed_ld(const stored *s)
+{
+    return wfi_round_up(s->columns, ROW_UNIT);
+}
+
+/* The two of f16 are as long as the one of f32. */
 static uint64_t packed_bytes(const stored *s, wf_type type)
 {
-    return s->batch * packed_rows(s) * packed_ld(s, type) * 16 / wfi_matmul_chunk(type);
+    return s->batch * packed_rows(s) * packed_ld(s) * wf_type_size(type);
 }
 
 uint32_t wfi_matmul_chunk(wf_type type)
@@ -77,11 +84,26 @@ uint32_t wfi_matmul_chunk_bits(const wfi_problem *problem)
     return bits;
 }
 
+/* Whether C and the sums that are kept for it are one part of the product. */
+static bool whole_results(const wfi_point *point)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const uint64_t limit = point->caps->max_storage_range - point->caps->storage_alignment,
+                   sum = wfi_matmul_sum_size(point->problem->type);
+    const double kept = (double)p->m * (double)p->n * (double)p->batch *
+                        wfi_point_value(point, "splits", 1) * (double)sum;
+    uint64_t extents[3];
+    wfi_matmul_extents(p, extents);
+    return extents[WF_MATMUL_C] <= limit / sum && kept <= (double)limit;
+}
+
 bool wfi_matmul_can_pack(const wfi_point *point, uint32_t bits)
 {
     const wf_caps *caps = point->caps;
     const wf_type type = point->problem->type;
     const uint64_t size = wf_type_size(type);
+    if (bits && !whole_results(point))
+        return false;
     for (uint32_t operand = 0; operand < 2; operand++) {
         const stored s = stored_operand(&point->problem->matmul, operand);
         if (!(bits & 1u << operand) || s.rows == 0 || s.columns == 0)
@@ -93,8 +115,9 @@ bool wfi_matmul_can_pack(const wfi_point *point, uint32_t bits)
     return true;
 }
 
-double wfi_matmul_pack_bytes(const wfi_problem *problem, uint32_t bits)
+double wfi_matmul_pack_bytes(const wfi_point *point, uint32_t bits)
 {
+    const wfi_problem *problem = point->problem;
     double bytes = 0;
     for (uint32_t operand = 0; operand < 2; operand++) {
         const stored s = stored_operand(&problem->matmul, operand);
@@ -108,8 +131,9 @@ static wf_result pack_pipeline(wf_plan *plan, wf_type type, uint32_t *index)
 {
     const uint32_t size[3] = {PACK_X, 1, 1};
     wfi_pipeline_desc desc = {.name = "matmul copy",
-                              .spirv = type == WF_TYPE_I8 ? &wfi_spv_matmul_pack_8
-                                                          : &wfi_spv_matmul_pack_16,
+                              .spirv = wf_type_size(type) == 1   ? &wfi_spv_matmul_pack_8
+                                       : wf_type_size(type) == 2 ? &wfi_spv_matmul_pack_16
+                                                                 : &wfi_spv_matmul_pack_32,
                               .storage_buffers = 2,
                               .push_bytes = sizeof(pack_push)};
     for (uint32_t i = 0; i < 3; i++)
@@ -123,7 +147,7 @@ static wf_result pack_operand(wf_plan *plan, const wfi_problem *problem, uint32_
     const stored s = stored_operand(&problem->matmul, operand);
     const wf_type type = problem->type;
     const uint64_t size = wf_type_size(type), rows = packed_rows(&s);
-    *out = (wfi_matmul_packed){.bytes = packed_bytes(&s, type), .ld = packed_ld(&s, type)};
+    *out = (wfi_matmul_packed){.bytes = packed_bytes(&s, type), .ld = packed_ld(&s)};
     out->stride = s.batch > 1 ? rows * out->ld : 0;
     const pack_push push = {.rows = (uint32_t)s.rows,
                             .columns = (uint32_t)s.columns,
@@ -182,7 +206,7 @@ static wf_result split_operand(wf_plan *plan, const wfi_matmul_problem *p, uint3
     const wfi_slot from = {WFI_SLOT_BINDING, operand, 0, source_elements(&s) * sizeof(float)},
                    exponents = {WFI_SLOT_OWN, out->exponents, 0, out->exponent_bytes};
     out->bytes = packed_bytes(&s, WF_TYPE_F32);
-    out->ld = packed_ld(&s, WF_TYPE_F32);
+    out->ld = 2 * packed_ld(&s);
     wf_result result = wfi_plan_add_own(plan, NULL, out->bytes, &out->own);
     const wfi_slot to = {WFI_SLOT_OWN, out->own, 0, out->bytes};
     wfi_step find = {.slot_count = 2, .slots = {from, exponents}, .push_bytes = sizeof push};
@@ -226,9 +250,23 @@ wf_result wfi_matmul_pack(wf_plan *plan, const wfi_point *point, uint32_t bits, 
 {
     const wfi_problem *problem = point->problem;
     packed[0] = packed[1] = (wfi_matmul_packed){0};
-    wf_result result = problem->type == WF_TYPE_F32 ? split_both(plan, &problem->matmul, packed)
-                                                    : copy_operands(plan, problem, bits, packed);
+    wf_result result = splits(point) ? split_both(plan, &problem->matmul, packed)
+                                     : copy_operands(plan, problem, bits, packed);
     if (bits == 3 && ROW_UNIT % tile_k == 0)
         packed[0].k = packed[1].k = wfi_round_up(problem->matmul.k, tile_k);
     return result;
+}
+
+wf_result wfi_matmul_build_packed(wf_plan *plan, const wfi_point *point,
+                                  const wf_matmul_params *params, wfi_matmul_tile tile,
+                                  uint32_t bits)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    wfi_matmul_packed packed[2];
+    wf_result result = WF_SUCCESS;
+    if (bits && p->m && p->n && wfi_matmul_multiplies(params)) {
+        result = wfi_matmul_pack(plan, point, bits, tile.k, packed);
+        tile.packed = packed;
+    }
+    return result == WF_SUCCESS ? wfi_matmul_build(plan, point, params, tile) : result;
 }

@@ -23,7 +23,8 @@ const wfi_parameter wfi_matmul_register_parameters[WFI_REGISTER_PARAMETERS] = {
 static const uint32_t vector_tiles[] = {16, 32, 64, 128, 256}, vector_depths[] = {4, 8, 16, 32},
                       vector_outputs[] = {4, 8, 16}, wides[] = {0, 1, 2, 3, 4, 7},
                       lanes[] = {1, 2, 4, 8, 16}, strips[] = {1, 2, 4, 8, 16},
-                      splits[] = {1, 2, 4, 8, 16, 64}, unrolls[] = {2, 4, 8, 16}, off_on[] = {0, 1};
+                      splits[] = {1, 2, 4, 8, 16, 64}, unrolls[] = {2, 4, 8, 16}, off_on[] = {0, 1},
+                      packs[] = {0, 3};
 
 const wfi_parameter wfi_matmul_vector_parameters[WFI_VECTOR_PARAMETERS] = {
     {"tile_m", MATMUL_ID_TILE_M, 64, 5, vector_tiles, "rows of C a work-group computes"},
@@ -41,6 +42,7 @@ const wfi_parameter wfi_matmul_vector_parameters[WFI_VECTOR_PARAMETERS] = {
     {"ahead", MATMUL_ID_AHEAD, 1, 2, off_on, "1: registers are loaded a step of the sum ahead"},
     {"pairs", MATMUL_ID_PAIRS, 0, 2, off_on,
      "1: work-items side by side share columns of C, and every second one rows"},
+    {"pack", WFI_NO_CONSTANT, 0, 2, packs, "3: A and B are copied to aligned rows first"},
 };
 
 static const uint32_t squares[] = {4, 8, 16, 32}, square_depths[] = {4, 8, 16, 32, 64};
@@ -135,6 +137,19 @@ static bool wide_allowed(const wfi_point *point)
     return wide_bits_allowed(point, point->values[WFI_WIDE]);
 }
 
+/* Of vector, which may read copies. */
+static bool wide_or_packed(const wfi_point *point)
+{
+    return wide_bits_allowed(point, point->values[WFI_WIDE] & ~point->values[WFI_PACK]);
+}
+
+static bool both_packed(const wfi_point *point)
+{
+    const uint32_t pack = point->values[WFI_PACK];
+    return pack == 0 || (pack == 3 && point->problem->type == WF_TYPE_F32 &&
+                         64 % point->values[WFI_TILE_K] == 0 && wfi_matmul_can_pack(point, pack));
+}
+
 static bool lanes_divide(const wfi_point *point)
 {
     const uint32_t *v = point->values;
@@ -177,7 +192,7 @@ static bool few_moved(const wfi_point *point)
     "as, multiples of 4"
 
 const wfi_constraint wfi_matmul_vector_constraints[WFI_VECTOR_CONSTRAINTS] = {
-    {WIDE_REASON, wide_allowed},
+    {WIDE_REASON ", or that are copied", wide_or_packed},
     POSITIVE,
     {"tile_k, thread_m and thread_n must be multiples of 4, since values move four at a time",
      fours},
@@ -193,6 +208,9 @@ const wfi_constraint wfi_matmul_vector_constraints[WFI_VECTOR_CONSTRAINTS] = {
     {"ahead and pairs must be 0 or 1", switches_off_or_on},
     {"tile_k x (tile_m + tile_n) must be at most 64 a work-item, since they wait in registers",
      few_moved},
+    {"pack must be 0, or 3 for f32 where the copies fit one storage-buffer binding each and tile_k "
+     "divides 64, since they are whole tiles long",
+     both_packed},
 };
 
 void wfi_matmul_naive_group(const wfi_point *point, uint32_t size[3])

@@ -82,13 +82,17 @@ uint32_t wfi_matmul_wide_bits(const wfi_matmul_problem *p);
 uint32_t wfi_matmul_chunk_bits(const wfi_problem *problem);
 /* Whether copies of the operands in `bits` fit this device's bindings. */
 bool wfi_matmul_can_pack(const wfi_point *point, uint32_t bits);
-double wfi_matmul_pack_bytes(const wfi_problem *problem, uint32_t bits); /* read and written */
+double wfi_matmul_pack_bytes(const wfi_point *point, uint32_t bits); /* read and written */
 /* Elements of 16 bytes of what the matrix units read. */
 uint32_t wfi_matmul_chunk(wf_type type);
-/* Adds the steps that copy the operands in `bits`, or split both of them where they are f32; fills packed[0] and packed[1]. The sum is
+/* Adds the steps that copy the operands in `bits`, or split both of them for the variant that does; fills packed[0] and packed[1]. The sum is
  * lengthened to a multiple of tile_k where both are copied. */
 wf_result wfi_matmul_pack(wf_plan *plan, const wfi_point *point, uint32_t bits, uint32_t tile_k,
                           wfi_matmul_packed packed[2]);
+/* wfi_matmul_build behind copies of the operands in `bits`, if any. */
+wf_result wfi_matmul_build_packed(wf_plan *plan, const wfi_point *point,
+                                  const wf_matmul_params *params, wfi_matmul_tile tile,
+                                  uint32_t bits);
 
 /* ------------------------------------------------------------------------ matmul_model.c: model */
 
@@ -117,6 +121,7 @@ enum {
     WFI_UNROLL,
     WFI_AHEAD,
     WFI_PAIRS,
+    WFI_PACK,
     WFI_VECTOR_PARAMETERS
 };
 #define WFI_DOT_PARAMETERS (WFI_WIDE + 1)
@@ -127,7 +132,7 @@ enum { WFI_MATVEC_X, WFI_MATVEC_Y, WFI_MATVEC_WIDE, WFI_MATVEC_SPLITS, WFI_MATVE
 
 #define WFI_REGISTER_CONSTRAINTS 4
 #define WFI_MATVEC_CONSTRAINTS 3
-#define WFI_VECTOR_CONSTRAINTS 12
+#define WFI_VECTOR_CONSTRAINTS 13
 #define WFI_DOT_CONSTRAINTS 6
 
 extern const wfi_parameter wfi_matmul_naive_parameters[WFI_NAIVE_PARAMETERS];
