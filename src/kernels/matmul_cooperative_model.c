@@ -14,8 +14,12 @@
 #define DISPATCH_TIME 1.2e8 /* of another dispatch that waits for the one before: 3 us */
 #define NARROW_FACTOR 3.0   /* for loads of single elements in place of vectors */
 #define UNKNOWN_UNITS 32.0  /* where no extension tells: a middling GPU */
-#define THIN 16             /* rows or columns of C, at most */
-#define MANY_ROWS 4096      /* from here on strips of 32 tile rows are better than of 8 */
+#define LONG_SUM 1024
+#define I8_STEPS 1.5 /* for i8 in steps of 32 in place of 64 */
+#define NVIDIA 0x10de
+#define LEAST_SPLIT 2048
+#define THIN 16        /* rows or columns of C, at most */
+#define MANY_ROWS 4096 /* from here on strips of 32 tile rows are better than of 8 */
 
 /* A tile; the share of its time that `resident` groups of it on each unit save by overlapping is in
  * time, that of a flop with all of them there. */
@@ -49,7 +53,10 @@ static double step_time(const wfi_problem *problem, const block *b, double count
     const double element = problem->type == WF_TYPE_I8 ? 1 : 2;
     const double bytes = element * (b->tile_m + b->tile_n) * b->tile_k;
     const double begin = p->m <= THIN || p->n <= THIN ? THIN_TIME : STEP_TIME;
-    return largest(begin + bytes * LOAD_TIME + flops * ALONE_TIME, count * flops * b->time);
+    const double short_steps =
+        problem->type == WF_TYPE_I8 && b->tile_k < 64 && p->k >= LONG_SUM ? I8_STEPS : 1;
+    return largest(begin + bytes * LOAD_TIME + flops * ALONE_TIME,
+                   count * flops * b->time * short_steps);
 }
 
 /* Full turns of all resident groups, and a last turn in which units hold fewer. */
@@ -114,8 +121,12 @@ double wfi_matmul_cooperative_fit(wfi_point *point)
                     memcpy(point->values, trial.values, sizeof trial.values);
                 }
             }
-    /* A CPU has no matrix units: whatever its driver offers is plain code. Split f32 has not been timed
-     * on any device, and is used only where it is named. */
-    const bool unmeasured = wfi_is_cpu(point->caps) || point->problem->type == WF_TYPE_F32;
+    /* A CPU has no matrix units: whatever its driver offers is plain code. Split f32 was faster on the one
+     * device where it was timed from 2048^3 on (bench/NOTES.md). */
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const bool large = p->m >= LEAST_SPLIT && p->n >= LEAST_SPLIT && p->k >= LEAST_SPLIT;
+    const bool unmeasured =
+        wfi_is_cpu(point->caps) || (point->problem->type == WF_TYPE_F32 &&
+                                    !(large && p->fast && point->caps->vendor_id == NVIDIA));
     return unmeasured ? -1 : best;
 }

@@ -231,13 +231,16 @@ static const gpu_block *gpu_block_for(const wfi_problem *problem, double tiles, 
                            some_narrow = {{64, 64, 16, 8, 8}, true},
                            deep = {{64, 64, 16, 4, 8}, true}, few = {{32, 64, 32, 4, 4}, true};
     const wfi_matmul_problem *p = &problem->matmul;
-    const bool wide = (wfi_matmul_wide_bits(p) & 3) == 3,
-               big = wfi_matmul_sum_size(problem->type) > 4;
+    const bool wide = packed || (wfi_matmul_wide_bits(p) & 3) == 3;
+    /* Blocks of 8 x 16 were measured for sums in f32; i8 spills them on vega10, f64 anywhere. */
+    const bool small = problem->type == WF_TYPE_F64 || problem->type == WF_TYPE_I8;
     if (p->n <= 16)
         return &thin;
-    if (tiles >= 3 * units && !wide && !packed)
-        return big ? &shallow : &narrow;
-    if (tiles >= MANY_TILES * units || (big && tiles >= 3 * units))
+    if (tiles >= 3 * units && !wide)
+        return small ? &shallow : &narrow;
+    if (tiles >= 12 * units && problem->type == WF_TYPE_F64 && p->k >= 1024)
+        return &shallow;
+    if (tiles >= MANY_TILES * units || (small && tiles >= 3 * units))
         return &many;
     if (tiles >= 3 * units)
         return p->k >= 128 ? &large : &shallow;
@@ -249,18 +252,23 @@ static const gpu_block *gpu_block_for(const wfi_problem *problem, double tiles, 
 }
 
 #define NVIDIA 0x10de
+#define LEAST_PACKED 1000 /* times that an element is used, at least: bench/NOTES.md */
+
+/* Whether rows that begin at no multiple of 16 bytes are worth copying. */
+static bool copies_pay(const wfi_point *point, double tiles, double units)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    return (wfi_matmul_wide_bits(p) & 3) != 3 && point->problem->type == WF_TYPE_F32 &&
+           tiles * 2 >= 3 * units && p->m >= LEAST_PACKED && p->n >= LEAST_PACKED &&
+           wfi_matmul_can_pack(point, 3);
+}
 
 static void set_gpu_block(wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
     const double units = point->caps->compute_units ? point->caps->compute_units : UNKNOWN_UNITS;
     const double tiles = tile_count(p, 64, 128);
-    /* With so many tiles the copies are paid back. */
-    point->values[WFI_PACK] = (wfi_matmul_wide_bits(p) & 3) != 3 && tiles >= MANY_TILES * units &&
-                                      point->problem->type == WF_TYPE_F32 &&
-                                      wfi_matmul_can_pack(point, 3)
-                                  ? 3
-                                  : 0;
+    point->values[WFI_PACK] = copies_pay(point, tiles, units) ? 3 : 0;
     const gpu_block *chosen =
         gpu_block_for(point->problem, tiles, units, point->values[WFI_PACK] != 0);
     set_block(point, &chosen->sizes);
@@ -268,8 +276,6 @@ static void set_gpu_block(wfi_point *point)
                                               32 / point->values[WFI_LANES_N]);
     point->values[WFI_AHEAD] = chosen->ahead;
     point->values[WFI_STRIP] = tiles >= MANY_TILES * units ? 8 : 1;
-    /* How pairs of loads meet in shared memory is NVIDIA's. */
-    point->values[WFI_PAIRS] = point->caps->vendor_id == NVIDIA;
     point->values[WFI_SPLITS] =
         splits_for(point, tile_count(p, chosen->sizes.tile_m, chosen->sizes.tile_n), units);
 }
@@ -289,6 +295,8 @@ double wfi_matmul_vector_fit(wfi_point *point)
     /* Each work-item has twice the loads in flight that `register` has: half as many hide latency. */
     if (time < 0)
         time = best_block(point, vector_blocks, sizeof vector_blocks / sizeof *vector_blocks, 256);
+    /* How loads of neighbours meet in shared memory is NVIDIA's. */
+    point->values[WFI_PAIRS] = point->caps->vendor_id == NVIDIA;
     point->values[WFI_WIDE] =
         wfi_matmul_wide_bits(&point->problem->matmul) | point->values[WFI_PACK];
     return time < 0 ? time : fmax(time * VECTOR_GAIN, 1.3 * memory_time(point));
