@@ -202,7 +202,7 @@ static void every_point_is_right(void **state)
 static void model_choice_is_right(void **state)
 {
     test_random random = {test_seed()};
-    for (int n = 0; n < 3; n++) {
+    for (int n = 0; n < (test_emulated() ? 1 : 3); n++) {
         grid g;
         make_grid(&g, *state, 3 + test_random_below(&random, 90),
                   3 + test_random_below(&random, 50), 3 + test_random_below(&random, 40), &random);
@@ -252,7 +252,8 @@ static void splits_over_small_limits(void **state)
     make_grid(&g, *state, 21, 18, 40, &random);
     make_expected(&g);
     uint32_t blocks = 0;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    /* The last has slabs and blocks. */
+    for (size_t i = test_emulated() ? 2 : 0; i < sizeof cases / sizeof *cases; i++)
         blocks = relax_split(&g, &cases[i]);
     assert_true(blocks > 1);
     free_grid(&g);
