@@ -312,10 +312,10 @@ static void written_sets_have_a_least(void **state)
     (void)state;
     wf_caps caps = gpu(0x10de, "NVIDIA H100 80GB HBM3");
     caps.compute_units = 132;
-    assert_int_equal(wfi_peak_least_written(&caps), 132 * 2048 * 16);
+    assert_int_equal(wfi_peak_least_written(&caps), 2 * 132 * 2048 * 16);
     assert_int_equal(wfi_peak_groups(&caps), 132 * 8 * 4);
     caps = gpu(0x14e4, "V3D 7.1.7.0"); /* a work-group at least */
-    assert_int_equal(wfi_peak_least_written(&caps), 8 * 256 * 16);
+    assert_int_equal(wfi_peak_least_written(&caps), 2 * 8 * 256 * 16);
     caps.device_type = VK_PHYSICAL_DEVICE_TYPE_CPU;
     assert_int_equal(wfi_peak_least_written(&caps), 0);
 }
