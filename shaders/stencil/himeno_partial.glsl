@@ -4,6 +4,7 @@ layout(constant_id = STENCIL_ID_OWN_SUMS) const uint OWN_SUMS = 0;
 
 const uint GROUP_ITEMS = gl_WorkGroupSize.x * gl_WorkGroupSize.y * gl_WorkGroupSize.z;
 shared float sums[GROUP_ITEMS];
+const uint FEW = 8;
 
 void store_partial(uint step, float value)
 {
@@ -25,11 +26,17 @@ void store_partial(uint step, float value)
     sums[item] = value;
 #endif
     barrier();
-    for (uint n = count; n > 1; n = (n + 1) / 2) {
-        if (item < n / 2)
-            sums[item] += sums[item + (n + 1) / 2];
+    for (; count > FEW; count = (count + 1) / 2) {
+        if (item < count / 2)
+            sums[item] += sums[item + (count + 1) / 2];
         barrier();
     }
-    if (item == 0)
-        partials[to + group] = sums[0];
+    // One work-item is done with the last few sooner than with a barrier for each halving.
+    if (item == 0) {
+        value = sums[0];
+        [[unroll]] for (uint n = 1; n < FEW; n++)
+            if (n < count)
+                value += sums[n];
+        partials[to + group] = value;
+    }
 }

@@ -2,7 +2,7 @@
 // are updated: (0, 0, 0) is the first of the slab, -1 is the border or halo before it.
 //
 // The twelve coefficients of a cell share one buffer, since four storage buffers are all that
-// Vulkan guarantees a stage. They lie as twelve arrays, or in blocks: c_block cells of a row, twelve
+// Vulkan guarantees a stage. They lie as twelve arrays, or in blocks: BLOCK cells of a row, twelve
 // times. WIDTH neighbouring cells along i are handled at once; with PAIRS, memory is gone through in
 // words of 64 bits.
 #ifndef WIDTH
@@ -12,6 +12,9 @@
 #define STEPS_A_PASS 1
 #endif
 layout(constant_id = STENCIL_ID_REVERSE) const uint REVERSE = 0;
+// Cells of a block, over those of a row where each row is one: dividing by what is only known at run
+// time would take as long as a load.
+layout(constant_id = STENCIL_ID_BLOCK) const uint BLOCK = 32;
 
 layout(std430, set = 0, binding = 0) readonly restrict buffer PIn { float p_in[]; };
 layout(std430, set = 0, binding = 1) restrict buffer POut { float p_out[]; };
@@ -42,7 +45,7 @@ layout(push_constant) uniform Push {
     uint p_base;                // of cell (0, 0, 0)
     uint c_row, c_plane;        // strides of the coefficients along j and k
     uint c_array;               // from one of a cell's coefficients to the next
-    uint c_block, c_blocks;     // cells of a block, and elements from one block to the next
+    uint c_blocks;              // elements from one block to the next
     uint c_base;
     uint groups;                // partial sums a step
     uint first;                 // the slab's first partial sum
@@ -119,7 +122,7 @@ struct Cell {
 // The element of cell (i, 0, 0)'s first coefficient.
 uint cell_row(uint i)
 {
-    return push.c_base + i / push.c_block * push.c_blocks + i % push.c_block;
+    return push.c_base + i / BLOCK * push.c_blocks + i % BLOCK;
 }
 
 Cell load_cell(uint at)

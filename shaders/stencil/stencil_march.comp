@@ -1,5 +1,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
 // Himeno's relaxation in columns: a work-item keeps three planes of its cells' neighbours in
 // registers and marches along k, so that each value of p is loaded for one plane of updates, not
 // for three. WIDTH cells along i an item.

@@ -1,5 +1,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
 // Himeno's relaxation, one work-item a cell, p read through a tile in shared memory that has a rim of
 // one cell on every side.
 #include "stencil_ids.h"

@@ -2,6 +2,7 @@
 #include "kernels/grid_stencil.h"
 
 #include "grid/grid_ids.h"
+#include "core/arithmetic.h"
 #include "kernels/families.h"
 #include "wfi_shaders.h"
 
@@ -78,6 +79,13 @@ static const wfi_parameter time_parameters[] = {
     {"steps", GRID_ID_STEPS, 2, COUNT(step_counts), step_counts, "steps a pass over memory"},
     {"rows", GRID_ID_ROWS, 1, COUNT(row_counts), row_counts, "cells along y that an item updates"},
 };
+static const wfi_parameter time_vector_parameters[] = {
+    LOCAL_X(32),
+    LOCAL_Y(1),
+    MARCH(16),
+    {"steps", GRID_ID_STEPS, 2, COUNT(step_counts), step_counts, "steps a pass over memory"},
+    {"rows", GRID_ID_ROWS, 1, COUNT(row_counts), row_counts, "cells along y that an item updates"},
+};
 
 /* ---------------------------------------------------------------------------------- constraints */
 
@@ -120,6 +128,11 @@ static bool rows_fit(const wfi_point *point)
     return rows >= 1 && rows <= 16;
 }
 
+static bool radius_is_one(const wfi_point *point)
+{
+    return point->problem->grid.radius == 1;
+}
+
 static bool tile_outlasts_steps(const wfi_point *point)
 {
     const wfi_grid_tile t = wfi_grid_tile_of(point);
@@ -136,6 +149,12 @@ static bool tile_outlasts_steps(const wfi_point *point)
         "the grid must need no more work-groups along x and y than a dispatch can have",           \
             wfi_grid_fits_dispatch                                                                 \
     }
+#define ROWS_HOLD_VECTORS                                                                          \
+    {                                                                                              \
+        "rows must lie a multiple of a vector apart (4 elements, 2 of f64), since they are read "  \
+        "so",                                                                                      \
+            rows_hold_vectors                                                                      \
+    }
 #define FITS_STEPS                                                                                 \
     {"steps must be between 1 and 16, and at most those of the plan", steps_fit},                  \
         {"rows must be between 1 and 16", rows_fit},                                               \
@@ -151,16 +170,19 @@ static bool tile_outlasts_steps(const wfi_point *point)
 
 static const wfi_constraint plain_constraints[] = {FITS};
 static const wfi_constraint march_constraints[] = {FITS, FITS_DISPATCH};
-static const wfi_constraint vector_constraints[] = {
-    FITS,
-    FITS_DISPATCH,
-    {"rows must lie a multiple of a vector apart (4 elements, 2 of f64), since they are read so",
-     rows_hold_vectors}};
+static const wfi_constraint vector_constraints[] = {FITS, FITS_DISPATCH, ROWS_HOLD_VECTORS};
 static const wfi_constraint time_constraints[] = {
     FITS,
     {"the stencil must be a star: time_box is for boxes, of which every plane's neighbours are in "
      "shared memory",
      is_star},
+    FITS_STEPS};
+static const wfi_constraint time_vector_constraints[] = {
+    FITS,
+    {"the stencil must be a star: the corners of blocks are not exchanged", is_star},
+    {"radius must be 1, since a block gets a single row or column of each neighbour",
+     radius_is_one},
+    ROWS_HOLD_VECTORS,
     FITS_STEPS};
 static const wfi_constraint time_box_constraints[] = {
     FITS,
@@ -179,7 +201,8 @@ static void group_size(const wfi_point *point, uint32_t size[3])
 uint32_t wfi_grid_width(const wfi_point *point)
 {
     const wf_type type = point->problem->type;
-    const bool vectors = point->variant->fit == wfi_grid_fit_vector;
+    const bool vectors = point->variant->fit == wfi_grid_fit_vector ||
+                         point->variant->fit == wfi_grid_fit_time_vector;
     return !vectors ? 1 : type == WF_TYPE_F64 ? 2 : 4;
 }
 
@@ -187,11 +210,13 @@ wfi_grid_tile wfi_grid_tile_of(const wfi_point *point)
 {
     const wfi_grid_problem *p = &point->problem->grid;
     const bool time = wfi_parameter_find(point->variant, "steps") != UINT32_MAX;
-    const int64_t overlap =
-        time ? 2 * (int64_t)p->radius * (int64_t)wfi_point_value(point, "steps", 1) : 0;
+    const uint32_t side = time ? p->radius * wfi_point_value(point, "steps", 1) : 0;
+    const uint32_t width = wfi_grid_width(point);
+    const int64_t overlap = 2 * (int64_t)side;
     uint32_t size[3];
     group_size(point, size);
-    return (wfi_grid_tile){(int64_t)size[0] * wfi_grid_width(point) - overlap,
+    /* Along i by whole vectors. */
+    return (wfi_grid_tile){(int64_t)size[0] * width - 2 * (int64_t)wfi_round_up(side, width),
                            (int64_t)size[1] * wfi_point_value(point, "rows", 1) -
                                (p->dimensions == 2 ? 0 : overlap),
                            (int64_t)size[2] * wfi_point_value(point, "march", 1)};
@@ -212,6 +237,17 @@ static uint64_t level_plane(const wfi_point *point)
 static uint64_t time_shared(const wfi_point *point)
 {
     return level_plane(point) * (point->problem->grid.radius + UINT64_C(1));
+}
+
+/* Two planes a level, of each the edges of every item's block. */
+static uint64_t time_vector_shared(const wfi_point *point)
+{
+    const uint64_t vector = 16, width = wfi_grid_width(point);
+    const uint64_t columns = (wfi_point_value(point, "rows", 1) + width - 1) / width;
+    const uint64_t sides = 2 * columns + (point->problem->grid.dimensions == 2 ? 0 : 2);
+    uint32_t size[3];
+    group_size(point, size);
+    return wfi_point_value(point, "steps", 1) * 2 * sides * size[0] * size[1] * vector;
 }
 
 static uint64_t time_box_shared(const wfi_point *point)
@@ -259,6 +295,8 @@ static const wfi_variant variants[] = {
     {ROW(time, "several steps a pass over memory, tiles overlapping",
          "Holewinski, Pouchet and Sadayappan, overlapped tiling (ICS 2012)", time_parameters,
          time_constraints, time_shared)},
+    {ROW(time_vector, "as time, a block of cells a work-item: only its edges in shared memory", "",
+         time_vector_parameters, time_vector_constraints, time_vector_shared)},
     {ROW(time_box, "as time for boxes: sums of the planes under way in registers", "",
          time_parameters, time_box_constraints, time_box_shared)},
 };

@@ -81,6 +81,7 @@ double wfi_grid_fit_naive(wfi_point *point);
 double wfi_grid_fit_march(wfi_point *point);
 double wfi_grid_fit_vector(wfi_point *point);
 double wfi_grid_fit_time(wfi_point *point);
+double wfi_grid_fit_time_vector(wfi_point *point);
 double wfi_grid_fit_time_box(wfi_point *point);
 
 #endif

@@ -87,6 +87,21 @@ double wfi_grid_fit_time(wfi_point *point)
     return bytes(point) * (pays ? 1.8 : 8);
 }
 
+/* Not measured yet. */
+static const time_tile flat_vector_tiles[] = {
+    {64, 1, 1, 64, 8}, {64, 1, 1, 64, 4}, {64, 1, 1, 32, 2}, {64, 1, 1, 16, 1}};
+static const time_tile solid_vector_tiles[] = {
+    {16, 8, 4, 64, 3}, {16, 8, 4, 64, 2}, {16, 8, 2, 16, 2}, {16, 8, 2, 16, 1}};
+
+double wfi_grid_fit_time_vector(wfi_point *point)
+{
+    if (point->problem->grid.dimensions == 2)
+        set_tile(point, flat_vector_tiles, COUNT(flat_vector_tiles));
+    else
+        set_tile(point, solid_vector_tiles, COUNT(solid_vector_tiles));
+    return bytes(point) * 8;
+}
+
 /* Tiles for boxes, deepest first; the last is for work-groups of 128. */
 static const time_tile flat_box_tiles[] = {
     {128, 1, 1, 64, 4}, {128, 1, 1, 32, 2}, {64, 1, 1, 16, 2}, {64, 1, 1, 16, 1}};

@@ -104,7 +104,6 @@ static void make_step(const wfi_point *point, const wfi_himeno_layout *layout,
         .c_row = (uint32_t)layout->c_row,
         .c_array = (uint32_t)wfi_himeno_array(layout, slab),
         .c_plane = (uint32_t)layout->c_plane,
-        .c_block = (uint32_t)layout->c_block,
         .c_blocks =
             (uint32_t)(layout->c_block * (layout->interleaved ? WFI_HIMENO_COEFFICIENTS : 1)),
         .c_base = (uint32_t)(slab->lower * layout->c_plane),
@@ -140,6 +139,9 @@ static wf_result begin(wf_plan *plan, const wfi_point *point, const wfi_himeno_s
     wfi_plan_keep_sets(plan);
     make_step(point, &layout, slab, step);
     wfi_point_pipeline(point, desc);
+    desc->constants[desc->constant_count++] = (wfi_constant){
+        STENCIL_ID_BLOCK,
+        layout.c_block == layout.c_length ? UINT32_C(1) << 31 : (uint32_t)layout.c_block};
     return add_bindings(plan, &layout, slab);
 }
 

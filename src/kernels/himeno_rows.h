@@ -10,7 +10,7 @@ typedef struct wfi_himeno_push {
     uint32_t ni, nj, nk;
     uint32_t lower, upper;
     uint32_t p_row, p_plane, p_base;
-    uint32_t c_row, c_plane, c_array, c_block, c_blocks, c_base;
+    uint32_t c_row, c_plane, c_array, c_blocks, c_base;
     uint32_t groups, first, layers;
     float omega;
 } wfi_himeno_push;
