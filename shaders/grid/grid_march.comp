@@ -2,8 +2,8 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 // A star or box stencil in columns: a work-item updates CELLS neighbouring cells along i of MARCH
-// planes. For a star it keeps the planes of its column in registers; for a box it takes each plane
-// once, into the sums of those that it is a neighbour of. With WIDTH, vector loads.
+// planes. For a star it keeps the planes of its column in registers; for a box of radius 1 it takes each
+// plane once, into the sums of those that it is a neighbour of. With WIDTH, vector loads.
 #include "grid_ids.h"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = GRID_ID_MARCH) const int MARCH = 4;
@@ -152,6 +152,30 @@ void take_plane(inout Cells sums[COLUMN], uint rows[SIDE_J], uint plane)
     }
 }
 
+uint plane_at(int k)
+{
+    return uint(mapped(k, push.nk)) * push.plane;
+}
+
+// A plane of a box, all of whose rows are read.
+Cells box(uint rows[SIDE_J], int k)
+{
+    Cells sum;
+    uint tap = 0;
+    [[unroll]] for (int n = 0; n < CELLS; n++)
+        sum.v[n] = ACC(0);
+    for (int dk = -RADIUS; dk <= RADIUS; dk++) {
+        uint plane = plane_at(k + dk);
+        for (int dj = 0; dj < SIDE_J; dj++) {
+            ACC window[WINDOW];
+            load_window(rows[dj] + plane, window);
+            [[unroll]] for (int d = -RADIUS; d <= RADIUS; d++)
+                add_window(sum, tap++, window, d);
+        }
+    }
+    return sum;
+}
+
 void store_updated(Cells next, Cells centre, int j, int k)
 {
     [[unroll]] for (int n = 0; n < CELLS; n++)
@@ -165,29 +189,29 @@ void store_updated(Cells next, Cells centre, int j, int k)
     store_cells(next, j, k);
 }
 
-uint plane_at(int k)
+// Rows all of whose cells are updated need no old values.
+Cells old_cells(uint rows[SIDE_J], int j, int k)
 {
-    return uint(mapped(k, push.nk)) * push.plane;
+    Cells old;
+    [[unroll]] for (int n = 0; n < CELLS; n++)
+        old.v[n] = ACC(0);
+    if ((FLAT == 0 && fixed_at(j, push.nj)) || fixed_at(k, push.nk) || fixed_at(i0, push.ni) ||
+        fixed_at(i0 + CELLS - 1, push.ni))
+        old = load_cells(rows[RADIUS_J] + plane_at(k));
+    return old;
 }
 
+// Sums of a box's planes; of wider ones than radius 1 there would be too many for the registers.
 void march_box(uint rows[SIDE_J], int j, int first, int end)
 {
-    Cells sums[COLUMN], none;
-    [[unroll]] for (int n = 0; n < CELLS; n++)
-        none.v[n] = ACC(0);
+    Cells sums[COLUMN];
     [[unroll]] for (int s = 0; s < COLUMN; s++)
-        sums[s] = none;
-    // Rows all of whose cells are updated need no old values.
-    bool fixed_row = BORDER == GRID_DIRICHLET && ((FLAT == 0 && fixed_at(j, push.nj)) ||
-                                                  i0 < RADIUS || i0 + CELLS > push.ni - RADIUS);
+        [[unroll]] for (int n = 0; n < CELLS; n++)
+            sums[s].v[n] = ACC(0);
     for (int k = first - 2 * RADIUS; k < end; k++) {
         take_plane(sums, rows, plane_at(k + RADIUS));
-        if (k < first)
-            continue;
-        Cells centre = none;
-        if (fixed_row || fixed_at(k, push.nk))
-            centre = load_cells(rows[RADIUS_J] + plane_at(k));
-        store_updated(sums[0], centre, j, k);
+        if (k >= first)
+            store_updated(sums[0], old_cells(rows, j, k), j, k);
     }
 }
 
@@ -220,8 +244,11 @@ void main()
     uint rows[SIDE_J];
     [[unroll]] for (int n = 0; n < SIDE_J; n++)
         rows[n] = push.base_in + element(0, mapped(j + n - RADIUS_J, push.nj), 0);
-    if (SHAPE == GRID_BOX)
+    if (SHAPE == GRID_STAR)
+        march_star(rows, j, first, end);
+    else if (RADIUS == 1)
         march_box(rows, j, first, end);
     else
-        march_star(rows, j, first, end);
+        for (int k = first; k < end; k++)
+            store_updated(box(rows, k), old_cells(rows, j, k), j, k);
 }

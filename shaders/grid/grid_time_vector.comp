@@ -3,110 +3,48 @@
 #extension GL_EXT_control_flow_attributes : require
 // A star of radius 1, STEPS steps a pass over memory (temporal blocking), as grid_time.comp but with a
 // block of WIDTH x ROWS cells an item: a block's cells are each other's neighbours in registers, and
-// only its edges go through shared memory. In turn t an item loads plane t of its block (level 0); step
-// s makes plane t - s of level s from the last two planes of level s - 1, which are in registers, and
-// from the one that arrives. The edges of a level's plane are written in the turn in which it arrives
-// and read in the next, so that a turn needs one barrier; two turns are written out, so that planes
-// change names and not registers. What a level gets from beyond the tile is wrong, a cell more of it
-// each level: tiles overlap by STEPS cells on each side, along i by whole vectors.
+// only its edges go through shared memory. In turn t plane t of the block arrives at level 0. A plane
+// that arrives at a level is the last neighbour that the sums of the plane before it wait for: these
+// are then the next level's plane, which arrives there in the same turn. After the one barrier of a
+// turn the edges are there, and the sums of the planes that arrived are made but for their last term.
+// What a level gets from beyond the tile is wrong, a cell more of it each level: tiles overlap by STEPS
+// cells on each side, along i by whole vectors.
 #include "grid_ids.h"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = GRID_ID_MARCH) const int MARCH = 16;
 layout(constant_id = GRID_ID_STEPS) const int STEPS = 2;
 layout(constant_id = GRID_ID_ROWS) const int ROWS = 1;
 #include "grid_problem.glsl"
+// Vectors are taken apart by name: compilers keep in memory what is indexed.
 #define VEC LOADED_ACC
+#if WIDTH == 4
+#define BVEC bvec4
+#define EACH(f) VEC(f(0), f(1), f(2), f(3))
+#define EACH_BOOL(f) BVEC(f(0), f(1), f(2), f(3))
+#define FIRST(v) (v).x
+#define LAST(v) (v).w
+#define TO_WEST(edge, v) VEC(edge, (v).xyz)
+#define TO_EAST(v, edge) VEC((v).yzw, edge)
+#else
+#define BVEC bvec2
+#define EACH(f) VEC(f(0), f(1))
+#define EACH_BOOL(f) BVEC(f(0), f(1))
+#define FIRST(v) (v).x
+#define LAST(v) (v).y
+#define TO_WEST(edge, v) VEC(edge, (v).x)
+#define TO_EAST(v, edge) VEC((v).y, edge)
+#endif
 
 const int OVERLAP_I = (STEPS + WIDTH - 1) / WIDTH * WIDTH;
 const int OVERLAP_J = FLAT != 0 ? 0 : STEPS;
 const int ITEMS_I = int(gl_WorkGroupSize.x), ITEMS = ITEMS_I * int(gl_WorkGroupSize.y);
 const int TILE_I = ITEMS_I * WIDTH, TILE_J = int(gl_WorkGroupSize.y) * ROWS;
-const int TAPS = FLAT != 0 ? 5 : 7, TAP_K = TAPS - 2;
+const int TAP_K = FLAT != 0 ? 3 : 5;
 
-// Edges of a block, each one vector an item: columns of ROWS cells at its west and east, of which a
-// vector holds WIDTH, and its first and last row.
-const int COLUMN = (ROWS + WIDTH - 1) / WIDTH;
-const int WEST = 0, EAST = COLUMN * ITEMS, FIRST = 2 * COLUMN * ITEMS, LAST = FIRST + ITEMS;
-const int PLANE = FLAT != 0 ? FIRST : LAST + ITEMS; // edges of one plane of a level
-shared VEC edges[STEPS * 2 * PLANE];
-
-int i0, j0;                    // the block's first cell
-int item, west, east, north, south; // this item and those at its sides; itself at the tile's rim
-bool rim;                      // the tile touches a border along i or j
-bool whole;                    // all cells of the block's rows are cells of the grid
-
-void load_block(uint from[ROWS], int k, out VEC block[ROWS])
-{
-    uint plane = uint(mapped(k, push.nk)) * push.plane;
-    [[unroll]] for (int r = 0; r < ROWS; r++) {
-        if (whole) {
-            block[r] = VEC(loaded_in[(from[r] + plane + uint(i0)) / WIDTH]);
-        } else {
-            [[unroll]] for (int n = 0; n < WIDTH; n++)
-                block[r][n] = ACC(values_in[from[r] + plane + uint(mapped(i0 + n, push.ni))]);
-        }
-    }
-}
-
-void store_block(VEC block[ROWS], int k)
-{
-    [[unroll]] for (int r = 0; r < ROWS; r++) {
-        int y = j0 + r - int(gl_WorkGroupID.y) * (TILE_J - 2 * OVERLAP_J);
-        if (y < 0 || y >= TILE_J - 2 * OVERLAP_J || j0 + r >= push.nj)
-            continue;
-        uint at = push.base_out + element(i0, j0 + r, k);
-        if (whole) {
-            loaded_out[at / WIDTH] = LOADED(block[r]);
-        } else {
-            [[unroll]] for (int n = 0; n < WIDTH; n++)
-                if (i0 + n < push.ni)
-                    values_out[at + uint(n)] = REAL(block[r][n]);
-        }
-    }
-}
-
-void write_edges(int at, VEC block[ROWS])
-{
-    [[unroll]] for (int q = 0; q < COLUMN; q++) {
-        VEC first = VEC(0), last = VEC(0);
-        [[unroll]] for (int n = 0; n < WIDTH; n++)
-            if (q * WIDTH + n < ROWS) {
-                first[n] = block[q * WIDTH + n][0];
-                last[n] = block[q * WIDTH + n][WIDTH - 1];
-            }
-        edges[at + WEST + q * ITEMS + item] = first;
-        edges[at + EAST + q * ITEMS + item] = last;
-    }
-    if (FLAT == 0) {
-        edges[at + FIRST + item] = block[0];
-        edges[at + LAST + item] = block[ROWS - 1];
-    }
-}
-
-// The cells to the west of a block's, and to the east.
-void shift_rows(int at, VEC here[ROWS], out VEC to_west[ROWS], out VEC to_east[ROWS])
-{
-    [[unroll]] for (int q = 0; q < COLUMN; q++) {
-        VEC before = edges[at + EAST + q * ITEMS + west], after = edges[at + WEST + q * ITEMS + east];
-        [[unroll]] for (int n = 0; n < WIDTH; n++)
-            if (q * WIDTH + n < ROWS) {
-                int r = q * WIDTH + n;
-                [[unroll]] for (int m = 0; m < WIDTH; m++) {
-                    to_west[r][m] = m == 0 ? before[n] : here[r][m - 1];
-                    to_east[r][m] = m == WIDTH - 1 ? after[n] : here[r][m + 1];
-                }
-            }
-    }
-    // Mirrored, a cell at the border is its own neighbour.
-    if (BORDER == GRID_NEUMANN && rim)
-        [[unroll]] for (int r = 0; r < ROWS; r++)
-            [[unroll]] for (int n = 0; n < WIDTH; n++) {
-                if (i0 + n == 0)
-                    to_west[r][n] = here[r][n];
-                if (i0 + n == push.ni - 1)
-                    to_east[r][n] = here[r][n];
-            }
-}
+// Of two turns and each level: every item's first and last column, and its first and last row.
+const int COLUMN = ROWS * ITEMS;
+shared ACC columns[STEPS * 2 * 2 * COLUMN];
+shared VEC rows[FLAT != 0 ? 1 : STEPS * 2 * 2 * ITEMS];
 
 VEC add(ACC tap, VEC cells, VEC sum)
 {
@@ -114,97 +52,149 @@ VEC add(ACC tap, VEC cells, VEC sum)
     return next;
 }
 
-// Row r of a block's plane k a step on; `at` is where the edges of `here` are.
-VEC star(ACC taps[7], int r, VEC to_west, VEC to_east, VEC before, VEC here[ROWS], VEC after, int at,
-         int k)
+VEC first_term(ACC tap, VEC cells)
 {
-    VEC own = here[r];
-    precise VEC sum = VEC(taps[0]) * own;
-    sum = add(taps[1], to_west, sum);
-    sum = add(taps[2], to_east, sum);
-    if (FLAT == 0) {
-        VEC above = r > 0 ? here[max(r - 1, 0)] : edges[at + LAST + north];
-        VEC below = r + 1 < ROWS ? here[min(r + 1, ROWS - 1)] : edges[at + FIRST + south];
-        if (BORDER == GRID_NEUMANN && rim) {
-            above = j0 + r == 0 ? own : above;
-            below = j0 + r == push.nj - 1 ? own : below;
-        }
-        sum = add(taps[3], above, sum);
-        sum = add(taps[4], below, sum);
-    }
-    bool first = BORDER == GRID_NEUMANN && k == 0, last = BORDER == GRID_NEUMANN && k == push.nk - 1;
-    sum = add(taps[TAP_K], first ? own : before, sum);
-    sum = add(taps[TAP_K + 1], last ? own : after, sum);
-    [[unroll]] for (int n = 0; n < WIDTH; n++)
-        sum[n] = rounded(sum[n]);
-    if (BORDER == GRID_DIRICHLET && (rim || fixed_at(k, push.nk))) {
-        bool all_fixed = fixed_at(k, push.nk) || (FLAT == 0 && fixed_at(j0 + r, push.nj));
-        [[unroll]] for (int n = 0; n < WIDTH; n++)
-            if (all_fixed || fixed_at(i0 + n, push.ni))
-                sum[n] = own[n];
-    }
-    return sum;
+    precise VEC next = VEC(tap) * cells;
+    return next;
 }
 
-// Places in the grid and in the work-group.
-void find_places()
+VEC rounded_each(VEC v)
 {
-    int x = int(gl_LocalInvocationID.x), y = int(gl_LocalInvocationID.y);
-    int tile_i = int(gl_WorkGroupID.x) * (TILE_I - 2 * OVERLAP_I) - OVERLAP_I,
-        tile_j = int(gl_WorkGroupID.y) * (TILE_J - 2 * OVERLAP_J) - OVERLAP_J;
-    i0 = tile_i + x * WIDTH;
-    j0 = tile_j + y * ROWS;
-    item = y * ITEMS_I + x;
-    west = x > 0 ? item - 1 : item;
-    east = x < ITEMS_I - 1 ? item + 1 : item;
-    north = y > 0 ? item - ITEMS_I : item;
-    south = y < int(gl_WorkGroupSize.y) - 1 ? item + ITEMS_I : item;
-    rim = tile_i <= 0 || tile_i + TILE_I >= push.ni ||
-          (FLAT == 0 && (tile_j <= 0 || tile_j + TILE_J >= push.nj));
-    whole = i0 >= 0 && i0 + WIDTH <= push.ni;
+#ifdef WF_TYPE_F16
+    return VEC(rounded(v.x), rounded(v.y), rounded(v.z), rounded(v.w));
+#else
+    return v;
+#endif
+}
+
+// Cells i0 … of the row that starts at `row`.
+VEC load_row(uint row, int i0, bool whole)
+{
+    if (whole)
+        return VEC(loaded_in[(row + uint(i0)) / WIDTH]);
+#define LOAD(n) ACC(values_in[row + uint(mapped(i0 + n, push.ni))])
+    return EACH(LOAD);
+}
+
+void store_row(VEC cells, int i0, int j, int k, bool whole)
+{
+    uint at = push.base_out + element(i0, j, k);
+    if (whole) {
+        loaded_out[at / WIDTH] = LOADED(cells);
+        return;
+    }
+    [[unroll]] for (int n = 0; n < WIDTH; n++)
+        if (i0 + n < push.ni)
+            values_out[at + uint(n)] = REAL(cells[n]);
 }
 
 void main()
 {
     if (stopped()) // all work-items see the same
         return;
-    find_places();
-    int x = int(gl_LocalInvocationID.x) * WIDTH;
-    bool kept = x >= OVERLAP_I && x < TILE_I - OVERLAP_I && i0 < push.ni;
-    int start = push.first + int(gl_WorkGroupID.z) * MARCH, end = min(start + MARCH, push.end);
+    int x = int(gl_LocalInvocationID.x), y = int(gl_LocalInvocationID.y), item = y * ITEMS_I + x;
+    int tile_i = int(gl_WorkGroupID.x) * (TILE_I - 2 * OVERLAP_I) - OVERLAP_I,
+        tile_j = int(gl_WorkGroupID.y) * (TILE_J - 2 * OVERLAP_J) - OVERLAP_J;
+    int i0 = tile_i + x * WIDTH, j0 = tile_j + y * ROWS;
+    int first = push.first + int(gl_WorkGroupID.z) * MARCH, end = min(first + MARCH, push.end);
     int most = end + STEPS - 1; // the last plane that is loaded
+    // Items at the sides; itself at the tile's rim, where nothing right is left.
+    int west = x > 0 ? item - 1 : item, east = x < ITEMS_I - 1 ? item + 1 : item;
+    int north = y > 0 ? item - ITEMS_I : item,
+        south = y < int(gl_WorkGroupSize.y) - 1 ? item + ITEMS_I : item;
+    bool rim = tile_i <= 0 || tile_i + TILE_I >= push.ni ||
+               (FLAT == 0 && (tile_j <= 0 || tile_j + TILE_J >= push.nj)); // of the grid
+    bool whole = i0 >= 0 && i0 + WIDTH <= push.ni;
+    bool kept_i = x * WIDTH >= OVERLAP_I && x * WIDTH < TILE_I - OVERLAP_I && i0 < push.ni;
+#define FIXED(n) fixed_at(i0 + n, push.ni)
+#define WESTMOST(n) (i0 + n == 0)
+#define EASTMOST(n) (i0 + n == push.ni - 1)
+    BVEC fixed_i = EACH_BOOL(FIXED), westmost = EACH_BOOL(WESTMOST), eastmost = EACH_BOOL(EASTMOST);
+
     ACC taps[7];
-    [[unroll]] for (int n = 0; n < TAPS; n++)
+    [[unroll]] for (int n = 0; n < TAP_K + 2; n++)
         taps[n] = coefficients[n];
+    VEC last[STEPS][ROWS], sum[STEPS][ROWS]; // of each level: the last plane, and its sums
+    VEC planes[STEPS + 1][ROWS], coming[ROWS];
     uint from[ROWS];
-    [[unroll]] for (int r = 0; r < ROWS; r++)
+    [[unroll]] for (int r = 0; r < ROWS; r++) {
         from[r] = push.base_in + element(0, mapped(j0 + r, push.nj), 0);
-    VEC planes[STEPS][2][ROWS]; // of each level the last two, which take turns
-    [[unroll]] for (int s = 0; s < STEPS; s++)
-        [[unroll]] for (int r = 0; r < ROWS; r++)
-            planes[s][0][r] = planes[s][1][r] = VEC(0);
-    VEC coming[ROWS], arriving[ROWS], to_west[ROWS], to_east[ROWS];
-    load_block(from, start - STEPS, coming);
-    for (int turns = start - STEPS; turns <= most; turns += 2)
-        [[unroll]] for (int p = 0; p < 2; p++) {
-            int turn = turns + p;
-            [[unroll]] for (int r = 0; r < ROWS; r++)
-                arriving[r] = coming[r];
-            load_block(from, min(turn + 1, most), coming);
-            [[unroll]] for (int s = 0; s < STEPS; s++) {
-                int k = turn - s - 1, at = (2 * s + 1 - p) * PLANE;
-                write_edges((2 * s + p) * PLANE, arriving);
-                shift_rows(at, planes[s][1 - p], to_west, to_east);
-                [[unroll]] for (int r = 0; r < ROWS; r++) {
-                    VEC next = star(taps, r, to_west[r], to_east[r], planes[s][p][r],
-                                    planes[s][1 - p], arriving[r], at, k);
-                    planes[s][p][r] = arriving[r];
-                    arriving[r] = next;
-                }
-            }
-            int made = turn - STEPS;
-            if (kept && made >= start && made < end)
-                store_block(arriving, made);
-            barrier();
+        coming[r] = load_row(from[r] + uint(mapped(first - STEPS, push.nk)) * push.plane, i0, whole);
+        [[unroll]] for (int s = 0; s < STEPS; s++)
+            last[s][r] = sum[s][r] = VEC(0);
+    }
+    int slot = 0;
+    for (int turn = first - STEPS; turn <= most; turn++) {
+        uint plane = uint(mapped(min(turn + 1, most), push.nk)) * push.plane;
+        [[unroll]] for (int r = 0; r < ROWS; r++) {
+            planes[0][r] = coming[r];
+            coming[r] = load_row(from[r] + plane, i0, whole);
         }
+        [[unroll]] for (int s = 0; s < STEPS; s++) {
+            int k = turn - s - 1; // the plane whose sums are complete now
+            bool fixed_k = fixed_at(k, push.nk), mirrored = BORDER == GRID_NEUMANN && k == push.nk - 1;
+            int at = (2 * s + slot) * 2 * ITEMS;
+            [[unroll]] for (int r = 0; r < ROWS; r++) {
+                columns[at * ROWS + r * ITEMS + item] = FIRST(planes[s][r]);
+                columns[at * ROWS + COLUMN + r * ITEMS + item] = LAST(planes[s][r]);
+                VEC next = rounded_each(
+                    add(taps[TAP_K + 1], mirrored ? last[s][r] : planes[s][r], sum[s][r]));
+                if (BORDER == GRID_DIRICHLET && (rim || fixed_k)) {
+                    bool all_fixed = fixed_k || (FLAT == 0 && fixed_at(j0 + r, push.nj));
+                    next = mix(next, last[s][r], all_fixed ? BVEC(true) : fixed_i);
+                }
+                planes[s + 1][r] = next;
+            }
+            if (FLAT == 0) {
+                rows[at + item] = planes[s][0];
+                rows[at + ITEMS + item] = planes[s][ROWS - 1];
+            }
+        }
+        int made = turn - STEPS;
+        if (kept_i && made >= first && made < end)
+            [[unroll]] for (int r = 0; r < ROWS; r++) {
+                int row = y * ROWS + r;
+                if (row >= OVERLAP_J && row < TILE_J - OVERLAP_J && j0 + r < push.nj)
+                    store_row(planes[STEPS][r], i0, j0 + r, made, whole);
+            }
+        barrier();
+        [[unroll]] for (int s = 0; s < STEPS; s++) {
+            bool mirrored = BORDER == GRID_NEUMANN && turn - s == 0;
+            int at = (2 * s + slot) * 2 * ITEMS;
+            [[unroll]] for (int r = 0; r < ROWS; r++) {
+                VEC own = planes[s][r];
+                VEC to_west = TO_WEST(columns[at * ROWS + COLUMN + r * ITEMS + west], own);
+                VEC to_east = TO_EAST(own, columns[at * ROWS + r * ITEMS + east]);
+                // Mirrored, a cell at the border is its own neighbour.
+                if (BORDER == GRID_NEUMANN && rim) {
+                    to_west = mix(to_west, own, westmost);
+                    to_east = mix(to_east, own, eastmost);
+                }
+                VEC next = first_term(taps[0], own);
+                next = add(taps[1], to_west, next);
+                next = add(taps[2], to_east, next);
+                if (FLAT == 0) {
+                    VEC above, below;
+                    if (r > 0)
+                        above = planes[s][max(r - 1, 0)];
+                    else
+                        above = rows[at + ITEMS + north];
+                    if (r + 1 < ROWS)
+                        below = planes[s][min(r + 1, ROWS - 1)];
+                    else
+                        below = rows[at + south];
+                    if (BORDER == GRID_NEUMANN && rim) {
+                        above = j0 + r == 0 ? own : above;
+                        below = j0 + r == push.nj - 1 ? own : below;
+                    }
+                    next = add(taps[3], above, next);
+                    next = add(taps[4], below, next);
+                }
+                sum[s][r] = add(taps[TAP_K], mirrored ? own : last[s][r], next);
+            }
+            [[unroll]] for (int r = 0; r < ROWS; r++)
+                last[s][r] = planes[s][r];
+        }
+        slot = 1 - slot;
+    }
 }

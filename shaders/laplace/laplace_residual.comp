@@ -1,5 +1,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
 // A partial sum a work-group of the squares of the residual, (A u) of a cell = sum of its neighbours -
 // 4 u, and of the squares of what it is a difference of, which tell how much of it is rounding.
 #include "laplace_problem.glsl"
@@ -12,27 +13,36 @@ layout(std430, set = 0, binding = 3) restrict buffer Partials { REAL partials[];
 
 shared REAL sums[2 * gl_WorkGroupSize.x];
 
+const uint CELLS = 4; // whose loads are under way together
+
+REAL squares = REAL(0), scales = REAL(0);
+
+// Adds cell i of row y to the sums if it counts. It does not if it is beyond `last`, which is read in its
+// place: loads behind a branch would wait for one another.
+void add_cell(uint y, uint i, uint last)
+{
+    uint s = shift(y), at = row(y) + min(i, last);
+    REAL u = own[at], west = other[at + s - 1], east = other[at + (COLOURED != 0 ? s : 1)],
+         north = other[at - push.stride], south = other[at + push.stride];
+    REAL rest = (west - u) + (east - u) + (north - u) + (south - u);
+    REAL scale = abs(west) + abs(east) + abs(north) + abs(south) + REAL(4) * abs(u);
+    squares += i > last ? REAL(0) : rest * rest;
+    scales += i > last ? REAL(0) : scale * scale;
+}
+
 void main()
 {
     if (state[LAPLACE_STATUS] != REAL(0))
         return;
     const uint size = gl_WorkGroupSize.x;
     uint item = gl_LocalInvocationIndex;
-    REAL squares = REAL(0), scales = REAL(0);
     for (uint y = push.first + gl_WorkGroupID.x; y < push.end; y += push.groups) {
-        uint s = shift(y);
-        for (uint i = item; i < push.cells; i += size) {
-            uint x = COLOURED != 0 ? 2 * i + s : i, at = row(y) + i;
-            if (x == 0 || x + 1 >= push.nx)
-                continue;
-            REAL u = own[at], west = other[at + s - 1],
-                 east = other[at + (COLOURED != 0 ? s : 1)], north = other[at - push.stride],
-                 south = other[at + push.stride];
-            REAL rest = (west - u) + (east - u) + (north - u) + (south - u);
-            REAL scale = abs(west) + abs(east) + abs(north) + abs(south) + REAL(4) * abs(u);
-            squares += rest * rest;
-            scales += scale * scale;
-        }
+        // Inner cells of the row: x = 2 i + s, or i, from 1 to nx - 2.
+        uint s = shift(y), first = COLOURED != 0 ? 1 - s : 1;
+        uint last = COLOURED != 0 ? (push.nx - 2 - s) / 2 : push.nx - 2;
+        for (uint i = first + item; i <= last; i += CELLS * size)
+            [[unroll]] for (uint n = 0; n < CELLS; n++)
+                add_cell(y, i + n * size, last);
     }
     sums[item] = squares;
     sums[size + item] = scales;

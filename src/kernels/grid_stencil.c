@@ -239,15 +239,16 @@ static uint64_t time_shared(const wfi_point *point)
     return level_plane(point) * (point->problem->grid.radius + UINT64_C(1));
 }
 
-/* Two planes a level, of each the edges of every item's block. */
+/* Two planes a level, of each the first and last column and row of every item's block. */
 static uint64_t time_vector_shared(const wfi_point *point)
 {
-    const uint64_t vector = 16, width = wfi_grid_width(point);
-    const uint64_t columns = (wfi_point_value(point, "rows", 1) + width - 1) / width;
-    const uint64_t sides = 2 * columns + (point->problem->grid.dimensions == 2 ? 0 : 2);
+    const uint64_t real = point->problem->type == WF_TYPE_F64 ? 8 : 4, vector = 16;
+    const uint64_t column = wfi_point_value(point, "rows", 1) * real;
     uint32_t size[3];
     group_size(point, size);
-    return wfi_point_value(point, "steps", 1) * 2 * sides * size[0] * size[1] * vector;
+    const uint64_t planes = UINT64_C(2) * wfi_point_value(point, "steps", 1) * size[0] * size[1];
+    return point->problem->grid.dimensions == 2 ? planes * 2 * column + vector
+                                                : planes * 2 * (column + vector);
 }
 
 static uint64_t time_box_shared(const wfi_point *point)

@@ -34,6 +34,8 @@ double wfi_himeno_fit_subgroup(wfi_point *point)
     wfi_point_set(point, "pad", cpu ? 4 : 32);
     wfi_point_set(point, "interleave", cpu ? 32 : small ? 64 : 65536);
     wfi_point_set(point, "reverse", !cpu && inner_cells(point) > 2e6);
+    if (small && !cpu && point->caps->max_invocations >= 256)
+        wfi_point_set(point, "local_x", 64);
     return least_bytes(point) * (cpu ? 2.0 : small ? 0.85 : 1.1);
 }
 

@@ -9,7 +9,7 @@
 #include "wfi_shaders.h"
 
 #define MARCH 8         /* rows that a work-item of a sweep goes down */
-#define MOST_GROUPS 512 /* of a residual: a partial sum each */
+#define MOST_GROUPS 2048 /* of a residual: a partial sum each */
 
 /* As in laplace_problem.glsl. */
 typedef struct laplace_push {

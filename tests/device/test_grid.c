@@ -363,8 +363,8 @@ static void run_windows(problem *p, const windows_case *c)
  * hold, give the bits of one piece, also where the grid wraps around. */
 static void goes_through_windows(void **state)
 {
-    static const windows_case stars[] = {{"naive", 3, 0}, {"march", 7, 0}, {"vector", 12, 0},
-                                         {"time", 6, 3},  {"time", 12, 3}, {"naive", 40, 0}},
+    static const windows_case stars[] = {{"naive", 3, 0}, {"march", 7, 0},        {"vector", 12, 0},
+                                         {"time", 6, 3},  {"time_vector", 12, 3}, {"naive", 40, 0}},
                               boxes[] = {{"naive", 5, 0},
                                          {"vector", 11, 0},
                                          {"time_box", 9, 3},
@@ -391,7 +391,7 @@ static void goes_through_windows(void **state)
         if (runs)
             make_expected(&p);
         for (size_t c = 0; runs && c < count; c++)
-            if (strcmp(cases[c].variant, "vector") != 0 || n != 1) /* rows of 63 hold no vectors */
+            if (!strstr(cases[c].variant, "vector") || n != 1) /* rows of 63 hold no vectors */
                 run_windows(&p, &cases[c]);
         free_problem(&p);
     }
