@@ -2,10 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/sliced_lanes.h"
 #include "kernels/sliced_maker.h"
-
-#define ALIGN_DISTANCE 64 /* diagonals nearer than this share a slot */
-#define MAX_SUBGROUP 128
 
 /* Rows in order and none of them empty among others: the list of rows is not needed. */
 static bool is_plain(const wfi_sliced_maker *m, const wfi_sliced_slice *s)
@@ -21,100 +19,30 @@ static bool is_plain(const wfi_sliced_maker *m, const wfi_sliced_slice *s)
 
 /* ------------------------------------------------------------------------------ filling a wfi_sliced_slice */
 
-/* The entries of one lane: begin, begin + step, … below end. */
-typedef struct lane {
-    uint32_t row, begin, next, end, step;
-    uint32_t slack; /* slots that may stay empty */
-} lane;
-
-static void start_lanes(const wfi_sliced_maker *m, const wfi_sliced_slice *s, lane *lanes)
+static void start_lanes(const wfi_sliced_maker *m, const wfi_sliced_slice *s, wfi_lane *lanes)
 {
     const uint32_t size = m->params->subgroup, step = size / s->height;
     for (uint32_t i = 0; i < size; i++) {
         const uint32_t r = i % s->height, part = i / s->height;
-        lane *l = &lanes[i];
-        *l = (lane){.step = step};
+        lanes[i] = (wfi_lane){.step = step, .slack = s->turns * 4};
         if (s->part) {
-            *l = (lane){s->at, s->begin, s->begin + part, s->end, step, 0};
+            wfi_lane_start(&lanes[i], s->at, s->begin, s->end, part, s->turns * 4);
         } else if (r < s->rows) {
-            const uint32_t row = wfi_sliced_order_row(m, s->at + r),
-                           begin = wfi_sliced_row_begin(m, row);
-            *l = (lane){row, begin, begin + part, wfi_sliced_row_begin(m, row + 1), step, 0};
+            const uint32_t row = wfi_sliced_order_row(m, s->at + r);
+            wfi_lane_start(&lanes[i], row, wfi_sliced_row_begin(m, row),
+                           wfi_sliced_row_begin(m, row + 1), part, s->turns * 4);
         }
-        const uint32_t count = l->next < l->end ? (l->end - l->next + l->step - 1) / l->step : 0;
-        l->slack = s->turns * 4 - count;
     }
 }
 
-static int64_t diagonal(const wfi_sliced_maker *m, const lane *l)
-{
-    return (int64_t)m->params->matrix->column_indices[l->next] - l->row;
-}
-
-static void put_place(const wfi_sliced_maker *m, uint64_t turn, uint32_t slot, uint32_t at,
-                      uint32_t entry)
+static void put_places(const wfi_sliced_maker *m, uint64_t turn, uint32_t slot,
+                       const uint32_t *entries)
 {
     const uint32_t size = m->params->subgroup;
-    const uint64_t place = m->params->matrix->type == WF_TYPE_F64
-                               ? ((turn * 2 + slot / 2) * size + at) * 2 + slot % 2
-                               : (turn * size + at) * 4 + slot;
-    m->out->places[place] = entry;
-}
-
-/* Padding's column: of the row's entries before and after, the one nearer to the base. */
-static uint32_t padding_column(const wfi_sliced_maker *m, const lane *l, uint32_t base)
-{
-    const uint32_t *columns = m->params->matrix->column_indices;
-    if (l->begin == l->end)
-        return base;
-    const uint32_t after = columns[l->next < l->end ? l->next : l->end - 1];
-    const uint32_t before = columns[l->next >= l->begin + l->step ? l->next - l->step : l->begin];
-    const uint32_t far_after = after > base ? after - base : base - after;
-    const uint32_t far_before = before > base ? before - base : base - before;
-    return far_after < far_before ? after : before;
-}
-
-static uint32_t lowest_column(const uint32_t *columns, uint32_t count)
-{
-    uint32_t low = UINT32_MAX;
-    for (uint32_t i = 0; i < count; i++)
-        low = columns[i] < low ? columns[i] : low;
-    return low;
-}
-
-/* One slot of every lane. A lane with slots to spare waits while its next diagonal is far beyond
- * the lowest, so that rows which lack an entry stay level with their neighbours. Returns the span
- * of the columns. */
-static uint32_t fill_slot(const wfi_sliced_maker *m, lane *lanes, uint64_t turn, uint32_t slot,
-                          uint32_t *columns)
-{
-    const uint32_t size = m->params->subgroup;
-    int64_t lowest = INT64_MAX;
-    uint32_t base = UINT32_MAX, top = 0;
-    bool takes[MAX_SUBGROUP];
     for (uint32_t i = 0; i < size; i++)
-        if (lanes[i].next < lanes[i].end && diagonal(m, &lanes[i]) < lowest)
-            lowest = diagonal(m, &lanes[i]);
-    for (uint32_t i = 0; i < size; i++) {
-        lane *l = &lanes[i];
-        takes[i] = l->next < l->end && (l->slack == 0 || diagonal(m, l) <= lowest + ALIGN_DISTANCE);
-        if (!takes[i])
-            continue;
-        columns[i] = m->params->matrix->column_indices[l->next];
-        put_place(m, turn, slot, i, l->next);
-        l->next += l->step;
-        base = columns[i] < base ? columns[i] : base;
-    }
-    if (base == UINT32_MAX) /* a slot of padding alone */
-        base = 0;
-    for (uint32_t i = 0; i < size; i++) {
-        if (!takes[i]) {
-            lanes[i].slack -= lanes[i].slack > 0;
-            columns[i] = padding_column(m, &lanes[i], base);
-        }
-        top = columns[i] > top ? columns[i] : top;
-    }
-    return top - lowest_column(columns, size);
+        if (entries[i] != UINT32_MAX)
+            m->out->places[wfi_lane_place(m->params->matrix->type, size, turn, slot, i)] =
+                entries[i];
 }
 
 /* The indices of a turn: four bases and the lanes' packed distances, or the columns. */
@@ -126,7 +54,7 @@ static uint32_t *put_turn(const wfi_sliced_maker *m, uint32_t width, const uint3
     uint32_t bases[4] = {0};
     if (width < 2) {
         for (uint32_t slot = 0; slot < 4; slot++)
-            *to++ = bases[slot] = lowest_column(columns + slot * size, size);
+            *to++ = bases[slot] = wfi_lowest_column(columns + slot * size, size);
     }
     for (uint32_t word = 0; word < words; word++)
         for (uint32_t i = 0; i < size; i++) {
@@ -167,12 +95,13 @@ static bool fill_slice(wfi_sliced_maker *m, uint32_t number, uint64_t turn, uint
 {
     const wfi_sliced_slice *s = &m->slices[number];
     const uint32_t size = m->params->subgroup;
-    lane lanes[MAX_SUBGROUP];
-    uint32_t span = 0;
+    wfi_lane lanes[WFI_MOST_LANES];
+    uint32_t entries[WFI_MOST_LANES], span = 0;
     start_lanes(m, s, lanes);
     for (uint32_t slot = 0; slot < s->turns * 4; slot++) {
-        const uint32_t here =
-            fill_slot(m, lanes, turn + slot / 4, slot % 4, m->columns + (size_t)slot * size);
+        const uint32_t here = wfi_lanes_fill(m->params->matrix, lanes, size,
+                                             m->columns + (size_t)slot * size, entries);
+        put_places(m, turn + slot / 4, slot % 4, entries);
         span = here > span ? here : span;
     }
     const uint32_t width = span <= UINT8_MAX ? 0 : span <= UINT16_MAX ? 1 : 2;

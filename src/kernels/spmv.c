@@ -33,7 +33,8 @@ static wf_result make_plan(wf_device *device, const wf_spmv_params *params, wfi_
     wf_result result = wfi_spmv_job_make(device, params, job);
     if (result != WF_SUCCESS)
         return result;
-    const wfi_problem problem = wfi_spmv_describe(&job->matrix, analysis);
+    wfi_problem problem = wfi_spmv_describe(&job->matrix, analysis);
+    problem.spmv.fused = job->kept->fuse;
     list_candidates(device, &problem, analysis);
     /* Conversion is what takes long; it asks again before each array that it makes. */
     result = wfi_device_goes_on(device);

@@ -6,7 +6,7 @@
 
 static const uint32_t sizes[] = {32, 64, 128, 256, 512, 1024},
                       lane_counts[] = {1, 2, 4, 8, 16, 32, 64, 128},
-                      turn_counts[] = {1, 2, 4, 8, 16, 32},
+                      turn_counts[] = {1, 2, 4, 8, 16, 32}, slice_counts[] = {1, 2, 4, 8},
                       windows[] = {1, 256, 2048, UINT32_C(1) << 20, UINT32_MAX},
                       teams[] = {1, 2, 4, 8, 16, 32}, item_counts[] = {3, 5, 7, 8, 9, 11},
                       block_sides[] = {2, 3, 4};
@@ -25,6 +25,18 @@ const wfi_parameter wfi_spmv_sliced_parameters[4] = {
                                 "rows sorted by length together"},
     [WFI_SPMV_SLICED_TEAM] = {"team", WFI_NO_CONSTANT, 1, 6, teams,
                               "subgroups that may share a long row"},
+};
+
+const wfi_parameter wfi_spmv_equal_parameters[5] = {
+    [WFI_SPMV_EQUAL_LOCAL_X] = {"local_x", 0, 128, 6, sizes, "work-items a work-group"},
+    [WFI_SPMV_EQUAL_TURNS] = {"turns", SPMV_ID_TURNS, 2, 4, turn_counts,
+                              "four entries each of a block's lanes"},
+    [WFI_SPMV_EQUAL_SLICES] = {"slices", SPMV_ID_SLICES, 1, 4, slice_counts,
+                               "rows that a lane's entries are of"},
+    [WFI_SPMV_EQUAL_WINDOW] = {"window", WFI_NO_CONSTANT, 256, 5, windows,
+                               "rows sorted by length together"},
+    [WFI_SPMV_EQUAL_TEAM] = {"team", WFI_NO_CONSTANT, 1, 6, teams,
+                             "subgroups that may share a long row"},
 };
 
 const wfi_parameter wfi_spmv_merge_parameters[2] = {
@@ -166,6 +178,30 @@ static bool row_fits_texels(const wfi_point *point)
            point->caps->max_texel_elements;
 }
 
+static bool equal_turns_fit(const wfi_point *point)
+{
+    const uint32_t turns = point->values[WFI_SPMV_EQUAL_TURNS];
+    return turns > 0 && turns <= 8;
+}
+
+static bool slices_divide_turns(const wfi_point *point)
+{
+    const uint32_t slices = point->values[WFI_SPMV_EQUAL_SLICES];
+    return slices > 0 && slices <= 8 && 4 * point->values[WFI_SPMV_EQUAL_TURNS] % slices == 0;
+}
+
+static bool equal_window_positive(const wfi_point *point)
+{
+    return point->values[WFI_SPMV_EQUAL_WINDOW] > 0;
+}
+
+static bool equal_team_in_group(const wfi_point *point)
+{
+    const uint32_t team = point->values[WFI_SPMV_EQUAL_TEAM];
+    return power_of_two(team) &&
+           team <= point->values[WFI_SPMV_EQUAL_LOCAL_X] / point->caps->subgroup_size;
+}
+
 static bool team_in_group(const wfi_point *point)
 {
     const uint32_t team = point->values[WFI_SPMV_SLICED_TEAM];
@@ -255,5 +291,19 @@ const wfi_constraint wfi_spmv_sliced_constraints[6] = {
     {"window must be at least one row", window_positive},
     {"team must be a power of two and fit local_x, since a team stays in a work-group",
      team_in_group},
+    {"it multiplies one vector without strides", one_vector},
+};
+
+const wfi_constraint wfi_spmv_equal_constraints[7] = {
+    {"the subgroup size must be one of 4 to 128 and known, since blocks are made for it",
+     subgroup_known},
+    {"local_x must be a multiple of the subgroup, since blocks are counted by subgroup",
+     group_of_whole_subgroups},
+    {"turns must be 1 to 8, since a lane keeps them in registers", equal_turns_fit},
+    {"slices must be 1 to 8 and divide four times turns, since they share a lane's entries",
+     slices_divide_turns},
+    {"window must be at least one row", equal_window_positive},
+    {"team must be a power of two and fit local_x, since a team stays in a work-group",
+     equal_team_in_group},
     {"it multiplies one vector without strides", one_vector},
 };

@@ -8,6 +8,7 @@
  * have use for. */
 extern const wfi_parameter wfi_spmv_parameters[3];
 extern const wfi_parameter wfi_spmv_sliced_parameters[4];
+extern const wfi_parameter wfi_spmv_equal_parameters[5];
 extern const wfi_parameter wfi_spmv_merge_parameters[2];
 extern const wfi_parameter wfi_spmv_quads_parameters[2];
 extern const wfi_constraint wfi_spmv_lanes_constraints[4];
@@ -18,6 +19,7 @@ extern const wfi_constraint wfi_spmv_many_constraints[2];
 extern const wfi_constraint wfi_spmv_merge_constraints[3];
 extern const wfi_constraint wfi_spmv_adaptive_constraints[1];
 extern const wfi_constraint wfi_spmv_sliced_constraints[6];
+extern const wfi_constraint wfi_spmv_equal_constraints[7];
 
 void wfi_spmv_group(const wfi_point *point, uint32_t size[3]);
 void wfi_spmv_strided_constants(const wfi_point *point, wfi_pipeline_desc *desc);

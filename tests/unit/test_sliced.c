@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "kernels/equal.h"
 #include "kernels/sliced.h"
 
 enum { SIDE = 40, CELLS = SIDE * SIDE * SIDE, SUBGROUP = 32 };
@@ -96,11 +97,70 @@ static void values_are_kept(void **state)
     free(m);
 }
 
+/* Counts the rows that the blocks' words name. */
+static void count_rows(const wfi_equal *e, uint32_t slices, uint32_t *seen)
+{
+    for (uint32_t block = e->team_blocks; block < e->blocks; block++)
+        for (uint32_t i = 0; i < slices * SUBGROUP; i++) {
+            const uint32_t word = e->pattern[block * e->stride + i];
+            if (!(word & WFI_EQUAL_NONE))
+                seen[word & WFI_EQUAL_ROW_MASK]++;
+        }
+    for (uint32_t block = 0; block < e->team_blocks;) {
+        const uint32_t *words = e->pattern + block * e->stride;
+        const uint32_t row = words[0] & WFI_EQUAL_ROW_MASK;
+        if (row != WFI_EQUAL_ROW_MASK)
+            seen[row] += words[1] == words[2];
+        block += UINT32_C(1) << (words[3] & 15);
+    }
+}
+
+/* Equal blocks hold every value once and name every row once, also rows of teams and segments. */
+static void equal_blocks_keep_the_matrix(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t turns, slices, window, team;
+    } shapes[] = {
+        {1, 1, 1, 1}, {1, 4, 256, 2}, {2, 1, 1, 4}, {2, 8, UINT32_MAX, 1}, {8, 2, 256, 8}};
+    stencil_matrix *m = make_stencil();
+    /* Rows without entries, and two that took theirs: one for a team, one for segments. */
+    m->row_offsets[1] = m->row_offsets[2] = m->row_offsets[3] = m->row_offsets[4] =
+        m->row_offsets[5] = 0;
+    for (uint32_t row = 200; row < 1500; row++)
+        m->row_offsets[row] = m->row_offsets[200];
+    const uint32_t entries = m->row_offsets[CELLS];
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        const wfi_equal_params params = {
+            &m->params,     0, CELLS, SUBGROUP, shapes[i].turns, shapes[i].slices, shapes[i].window,
+            shapes[i].team, 8};
+        uint32_t *seen = calloc(CELLS, sizeof *seen), *taken = calloc(entries, sizeof *taken);
+        wfi_equal e;
+        assert_true(seen && taken);
+        assert_int_equal(wfi_equal_make(&params, &e), WF_SUCCESS);
+        assert_true(e.team_blocks > 0);
+        assert_int_equal(e.team_blocks % 8 + e.blocks % 8, 0);
+        for (uint64_t k = 0; k < e.place_count; k++)
+            if (e.places[k] != UINT32_MAX)
+                taken[e.places[k]]++;
+        count_rows(&e, shapes[i].slices, seen);
+        for (uint32_t k = 0; k < entries; k++)
+            assert_int_equal(taken[k], 1);
+        for (uint32_t row = 0; row < CELLS; row++)
+            assert_int_equal(seen[row], 1);
+        wfi_equal_free(&e);
+        free(seen);
+        free(taken);
+    }
+    free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stencil_takes_a_byte_a_column),
         cmocka_unit_test(values_are_kept),
+        cmocka_unit_test(equal_blocks_keep_the_matrix),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

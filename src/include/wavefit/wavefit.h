@@ -530,9 +530,10 @@ WF_API wf_result wf_kernel_occupancy(const wf_caps *caps, const wf_kernel_info *
  * not overlap. It changes the bound compute pipeline, descriptor set 0 or push descriptors, and push
  * constants. WF_ERROR_BINDING, WF_NOT_READY: nothing was recorded. WF_ERROR_TOO_MANY_BINDINGS: on a
  * device without push descriptors a plan keeps 16 distinct sets of bindings; see
- * wf_plan_forget_bindings. Sparse plans of the variant "texel", which is never chosen unless forced,
- * keep them everywhere, and make a view of x for each where it is first recorded. Executions of one plan must not overlap on the device: they share the
- * plan's own buffers. */
+ * wf_plan_forget_bindings. Sparse plans of the variants "sliced", "equal" and "texel" keep them
+ * everywhere; "texel", which is never chosen unless forced, makes a view of x for each where it is
+ * first recorded. Executions of one plan must not overlap on the device: they share the plan's own
+ * buffers. */
 WF_API wf_result wf_plan_record(wf_plan *plan, VkCommandBuffer command_buffer,
                                 const wf_bindings *bindings);
 

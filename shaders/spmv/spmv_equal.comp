@@ -1,0 +1,236 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+#extension GL_KHR_shader_subgroup_basic : require
+#extension GL_KHR_shader_subgroup_shuffle : require
+// A block of rows a subgroup, all blocks of one size; src/kernels/equal.h has the format. All loads but
+// those of x have addresses that wait for nothing. A longer row is shared by a team of neighbouring
+// subgroups, which add up in shared memory. The segments of a row too long for that add up in the
+// team that comes last, in the order of the segments: the sum does not depend on who is last.
+layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
+#include "spmv_ids.h"
+#include "common/real.glsl"
+#if defined(WF_TYPE_F64)
+#define REAL4 dvec4
+#define PIECE dvec2
+#elif defined(WF_TYPE_F16)
+#define REAL4 vec4
+#define PIECE uvec2
+#else
+#define REAL4 vec4
+#define PIECE vec4
+#endif
+layout(constant_id = SPMV_ID_TURNS) const uint TURNS = 2;   // of four entries a lane
+layout(constant_id = SPMV_ID_SLICES) const uint SLICES = 1; // that share a lane's entries
+layout(constant_id = SPMV_ID_WIDTH) const uint WIDTH = 2;   // of columns: 8 << WIDTH bits
+layout(constant_id = SPMV_ID_BASED) const uint BASED = 0;   // 1: columns are distances
+layout(constant_id = SPMV_ID_TEAMS) const uint TEAMS = 1;   // 0: there are none
+// The push constants are another wait, which most products do without.
+layout(constant_id = SPMV_ID_FOLDED) const uint FOLDED = 1; // 0: the grid is a line of work-groups
+layout(constant_id = SPMV_ID_SCALED) const uint SCALED = 1; // 0: y = A x, from y's first element
+const uint MOST_TURNS = 8, MOST_SLICES = 8;
+// Views of one buffer.
+layout(std430, set = 0, binding = 0) readonly buffer Pattern { uint pattern[]; };
+layout(std430, set = 0, binding = 0) readonly buffer Pattern2 { uvec2 pattern2[]; };
+layout(std430, set = 0, binding = 0) readonly buffer Pattern4 { uvec4 pattern4[]; };
+layout(std430, set = 0, binding = 1) readonly restrict buffer Values { PIECE values[]; };
+layout(std430, set = 0, binding = 2) readonly restrict buffer X { REAL x[]; };
+layout(std430, set = 0, binding = 3) restrict buffer Y { REAL y[]; };
+// 16 bytes a segment: a counter, of which each row uses its first, and from byte 8 on the sum.
+layout(std430, set = 0, binding = 4) coherent buffer Scratch { uint scratch[]; };
+layout(std430, set = 0, binding = 4) coherent buffer Scratch2 { uvec2 scratch2[]; };
+layout(push_constant) uniform Push {
+    REAL alpha, beta;
+    uint blocks;
+    uint base_y;
+} push;
+
+REAL4 load_values(uint turn)
+{
+    uint lane = gl_SubgroupInvocationID;
+#if defined(WF_TYPE_F64)
+    return dvec4(values[turn * 2 * gl_SubgroupSize + lane],
+                 values[(turn * 2 + 1) * gl_SubgroupSize + lane]);
+#elif defined(WF_TYPE_F16)
+    uvec2 halves = values[turn * gl_SubgroupSize + lane];
+    return vec4(unpackHalf2x16(halves.x), unpackHalf2x16(halves.y));
+#else
+    return values[turn * gl_SubgroupSize + lane];
+#endif
+}
+
+// Where the words of a block's bases begin; its lanes' words are before them.
+uint bases_of(uint block)
+{
+    uint words = SLICES * gl_SubgroupSize;
+    return block * (words + BASED * 4 * TURNS + (TURNS * gl_SubgroupSize << WIDTH)) + words;
+}
+
+uvec4 load_columns(uint block, uint turn)
+{
+    uint bases = bases_of(block), lane = turn * gl_SubgroupSize + gl_SubgroupInvocationID;
+    uint at = bases + BASED * 4 * TURNS;
+    uvec4 columns = uvec4(0);
+    if (WIDTH == 0) {
+        uint packed = pattern[at + lane];
+        columns = uvec4(packed, packed >> 8, packed >> 16, packed >> 24) & 255u;
+    } else if (WIDTH == 1) {
+        uvec2 packed = pattern2[at / 2 + lane];
+        columns = uvec4(packed.x & 65535u, packed.x >> 16, packed.y & 65535u, packed.y >> 16);
+    } else {
+        columns = pattern4[at / 4 + lane];
+    }
+    return BASED != 0 ? columns + pattern4[bases / 4 + turn] : columns;
+}
+
+REAL4 gather(uvec4 columns)
+{
+    return REAL4(x[columns.x], x[columns.y], x[columns.z], x[columns.w]);
+}
+
+REAL add_lanes(REAL sum, uint height)
+{
+    for (uint distance = height; distance < gl_SubgroupSize; distance *= 2)
+        sum += subgroupShuffleXor(sum, distance);
+    return sum;
+}
+
+REAL add(REAL sum, REAL4 a, REAL4 b)
+{
+    return fma(a.w, b.w, fma(a.z, b.z, fma(a.y, b.y, fma(a.x, b.x, sum))));
+}
+
+void put_partial(uint segment, REAL sum)
+{
+#ifdef WF_TYPE_F64
+    scratch2[2 * segment + 1] = unpackDouble2x32(sum);
+#else
+    scratch[4 * segment + 2] = floatBitsToUint(sum);
+#endif
+}
+
+REAL get_partial(uint segment)
+{
+#ifdef WF_TYPE_F64
+    return packDouble2x32(scratch2[2 * segment + 1]);
+#else
+    return uintBitsToFloat(scratch[4 * segment + 2]);
+#endif
+}
+
+void put_y(uint row, REAL sum)
+{
+    if (SCALED == 0) {
+        y[row] = sum;
+        return;
+    }
+    uint at = push.base_y + row;
+    REAL result = push.alpha * sum;
+    if (push.beta != REAL(0))
+        result += push.beta * y[at];
+    y[at] = result;
+}
+
+// A lane's word and its sum over the lanes that share the row.
+void put_slice(uint word, REAL sum)
+{
+    sum = add_lanes(sum, 1u << ((word >> 27) & 7u));
+    if (word >> 31 == 0) // an empty row's padding read what is not its own
+        put_y(word & 0x3ffffffu, (word >> 30) != 0 ? REAL(0) : sum);
+}
+
+// part: row, first segment of the row, this segment, segments << 4.
+void finish_segment(uvec4 part, REAL sum)
+{
+    uint lane = gl_SubgroupInvocationID, before = 0, count = part.w >> 4;
+    if (lane == 0) {
+        put_partial(part.z, sum);
+        memoryBarrierBuffer();
+        before = atomicAdd(scratch[4 * part.y], 1);
+    }
+    if (subgroupShuffle(before, 0) != count - 1)
+        return;
+    memoryBarrierBuffer();
+    sum = REAL(0);
+    for (uint i = lane; i < count; i += gl_SubgroupSize)
+        sum += get_partial(part.y + i);
+    sum = add_lanes(sum, 1);
+    if (lane == 0) {
+        put_y(part.x, sum);
+        scratch[4 * part.y] = 0; // for the next product
+    }
+}
+
+// A block of a team; a work-group has only such blocks, or none. The first four lanes' words: row (all
+// ones: none), first segment, this segment, log2 of the team's blocks and segments << 4.
+const uint MOST_SUBGROUPS = gl_WorkGroupSize.x / 4;
+shared REAL sums[MOST_SUBGROUPS];
+void finish_team(uint word, REAL sum)
+{
+    word &= 0x3ffffffu;
+    uvec4 part = uvec4(subgroupShuffle(word, 0), subgroupShuffle(word, 1),
+                       subgroupShuffle(word, 2), subgroupShuffle(word, 3));
+    sum = add_lanes(sum, 1);
+    if (gl_SubgroupInvocationID == 0)
+        sums[gl_SubgroupID] = sum;
+    barrier();
+    uint team = 1u << (part.w & 15u);
+    if ((gl_SubgroupID & (team - 1)) != 0 || part.x == 0x3ffffffu)
+        return;
+    for (uint i = 1; i < team; i++)
+        sum += sums[gl_SubgroupID + i];
+    if (part.w >> 4 != 0)
+        finish_segment(part, sum);
+    else if (gl_SubgroupInvocationID == 0)
+        put_y(part.x, sum);
+}
+
+void main()
+{
+    uint group = gl_WorkGroupID.x;
+    if (FOLDED != 0)
+        group += gl_WorkGroupID.y * gl_NumWorkGroups.x;
+    uint block = group * gl_NumSubgroups + gl_SubgroupID;
+    if (FOLDED != 0 && block >= push.blocks)
+        return;
+    uint words[MOST_SLICES];
+    uvec4 columns[MOST_TURNS];
+    REAL4 a[MOST_TURNS], b[MOST_TURNS];
+    [[unroll]] for (uint i = 0; i < SLICES; i++)
+        words[i] = pattern[bases_of(block) - (SLICES - i) * gl_SubgroupSize +
+                           gl_SubgroupInvocationID];
+    [[unroll]] for (uint i = 0; i < TURNS; i++) {
+        columns[i] = load_columns(block, i);
+        a[i] = load_values(block * TURNS + i);
+    }
+    [[unroll]] for (uint i = 0; i < TURNS; i++)
+        b[i] = gather(columns[i]);
+    if (TEAMS != 0 && (words[0] & (1u << 26)) != 0) {
+        REAL sum = REAL(0);
+        [[unroll]] for (uint i = 0; i < TURNS; i++)
+            sum = add(sum, a[i], b[i]);
+        finish_team(words[0], sum);
+        return;
+    }
+    if (SLICES <= TURNS) {
+        const uint each = max(TURNS / SLICES, 1u);
+        [[unroll]] for (uint k = 0; k < SLICES; k++) {
+            REAL sum = REAL(0);
+            [[unroll]] for (uint i = 0; i < each; i++)
+                sum = add(sum, a[k * each + i], b[k * each + i]);
+            put_slice(words[k], sum);
+        }
+    } else if (SLICES == 2 * TURNS) {
+        [[unroll]] for (uint i = 0; i < TURNS; i++) {
+            put_slice(words[2 * i], fma(a[i].y, b[i].y, a[i].x * b[i].x));
+            put_slice(words[2 * i + 1], fma(a[i].w, b[i].w, a[i].z * b[i].z));
+        }
+    } else {
+        [[unroll]] for (uint i = 0; i < TURNS; i++) {
+            put_slice(words[4 * i], a[i].x * b[i].x);
+            put_slice(words[4 * i + 1], a[i].y * b[i].y);
+            put_slice(words[4 * i + 2], a[i].z * b[i].z);
+            put_slice(words[4 * i + 3], a[i].w * b[i].w);
+        }
+    }
+}

@@ -1,0 +1,36 @@
+/* Dealing the entries of rows side by side to the lanes of a subgroup, a slot of each lane at a time. */
+#ifndef WFI_KERNELS_SLICED_LANES_H
+#define WFI_KERNELS_SLICED_LANES_H
+
+#include "wavefit/wavefit.h"
+
+#define WFI_MOST_LANES 128
+
+/* The entries of one lane: begin + part, begin + part + step, ... below end. */
+typedef struct wfi_lane {
+    uint32_t row, begin, next, end;
+    uint32_t step;  /* set by the caller */
+    uint32_t slack; /* slots that may stay empty */
+} wfi_lane;
+
+/* Entries begin … end of a row, of which the lane takes every step-th in `slots` slots. */
+void wfi_lane_start(wfi_lane *lane, uint32_t row, uint32_t begin, uint32_t end, uint32_t part,
+                    uint32_t slots);
+
+/* One slot of every lane: its column, and its entry or UINT32_MAX. Padding repeats a column of its own
+ * row. A lane with slots to spare waits while its next diagonal is far beyond the lowest, so that
+ * rows which lack an entry stay level with their neighbours. Returns the span of the columns. */
+uint32_t wfi_lanes_fill(const wf_spmv_params *matrix, wfi_lane *lanes, uint32_t size,
+                        uint32_t *columns, uint32_t *entries);
+
+uint32_t wfi_lowest_column(const uint32_t *columns, uint32_t count);
+
+/* Where a lane's value stands: four of a turn together, in f64 two by two. */
+static inline uint64_t wfi_lane_place(wf_type type, uint32_t size, uint64_t turn, uint32_t slot,
+                                      uint32_t lane)
+{
+    return type == WF_TYPE_F64 ? ((turn * 2 + slot / 2) * size + lane) * 2 + slot % 2
+                               : (turn * size + lane) * 4 + slot;
+}
+
+#endif

@@ -1,0 +1,131 @@
+/* Plans of the variant of equal blocks: converts blocks of rows, as few as bindings allow. */
+#include <string.h>
+
+#include "kernels/equal.h"
+#include "kernels/grid.h"
+#include "kernels/spmv_build.h"
+#include "spmv/spmv_ids.h"
+
+/* As in spmv_equal.comp, behind alpha and beta. */
+typedef struct equal_push {
+    uint32_t blocks, base_y;
+} equal_push;
+
+#define SEGMENT_BYTES UINT64_C(16) /* of the scratch: a counter and a sum */
+
+static bool fits(const wf_caps *caps, const wfi_equal *equal, const wfi_spmv_job *job,
+                 uint32_t rows)
+{
+    const uint64_t range = wfi_spmv_range(caps), size = wf_type_size(job->matrix.type);
+    const uint64_t map_bytes = job->kept->updatable ? equal->place_count * 4 : 0;
+    return equal->pattern_words * 4 <= range && equal->place_count * size <= range &&
+           map_bytes <= range && wfi_spmv_y_bytes(job, rows) + caps->storage_alignment <= range &&
+           equal->segments * SEGMENT_BYTES <= range && equal->segments < WFI_EQUAL_MOST_SEGMENTS;
+}
+
+/* Converts the block's rows, or fewer until they fit. */
+static wf_result make_block(wf_plan *plan, const wfi_spmv_job *job, wfi_equal_params *block,
+                            wfi_equal *equal)
+{
+    wf_device *device = wfi_plan_device(plan);
+    for (;;) {
+        if (wfi_equal_make(block, equal) != WF_SUCCESS)
+            return wfi_no_memory(&device->log);
+        if (fits(&device->caps, equal, job, block->rows))
+            return WF_SUCCESS;
+        wfi_equal_free(equal);
+        if (block->rows == 1)
+            return wfi_spmv_row_too_long(plan, job, block->first);
+        block->rows /= 2;
+    }
+}
+
+/* What the kernel of a block is compiled for, besides the point. */
+typedef struct equal_kind {
+    uint32_t width, based, teams, folded, scaled;
+} equal_kind;
+
+/* A kernel of this kind; the first one adds the plan's bindings too. */
+static wf_result add_pipeline(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
+                              const equal_kind *kind, bool first, uint32_t *pipeline)
+{
+    wfi_pipeline_desc desc;
+    wfi_point_pipeline(point, &desc);
+    const wfi_constant constants[] = {{SPMV_ID_WIDTH, kind->width},
+                                      {SPMV_ID_BASED, kind->based},
+                                      {SPMV_ID_TEAMS, kind->teams},
+                                      {SPMV_ID_FOLDED, kind->folded},
+                                      {SPMV_ID_SCALED, kind->scaled}};
+    memcpy(desc.constants + desc.constant_count, constants, sizeof constants);
+    desc.constant_count += sizeof constants / sizeof *constants;
+    return first ? wfi_spmv_begin_with(plan, &desc, job, pipeline)
+                 : wfi_plan_add_pipeline(plan, &desc, pipeline);
+}
+
+/* The step of a block of rows, all but its pipeline. */
+static wf_result make_step(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
+                           const wfi_equal_params *block, const wfi_equal *equal, wfi_step *step,
+                           equal_kind *kind)
+{
+    const wf_spmv_params *p = &job->matrix;
+    equal_push push = {.blocks = equal->blocks};
+    *step = (wfi_step){.slot_count = 5, .divisible = true};
+    wf_result result = wfi_grid(plan, equal->blocks / block->group, step->groups);
+    if (result == WF_SUCCESS)
+        result = wfi_spmv_own(plan, job, equal->pattern, equal->pattern_words * 4, &step->slots[0]);
+    if (result == WF_SUCCESS)
+        result = wfi_spmv_values(plan, job, equal->places, equal->place_count,
+                                 p->row_offsets[block->first],
+                                 p->row_offsets[block->first + block->rows], &step->slots[1]);
+    if (result == WF_SUCCESS)
+        result = wfi_spmv_own(plan, job, NULL, equal->segments * SEGMENT_BYTES, &step->slots[4]);
+    step->slots[WFI_SPMV_X_SLOT] = wfi_spmv_x_slot(job);
+    step->slots[3] = wfi_spmv_y_slot(point->caps, job, block->first, block->rows, &push.base_y);
+    const uint32_t at = wfi_spmv_put_scale(p->type, *p->alpha, p->beta, step->push);
+    memcpy(step->push + at, &push, sizeof push);
+    step->push_bytes = at + (uint32_t)sizeof push;
+    const bool plain = !(*p->alpha < 1 || *p->alpha > 1 || p->beta < 0 || p->beta > 0);
+    *kind = (equal_kind){equal->width, equal->based, equal->team_blocks > 0, step->groups[1] > 1,
+                         !plain || push.base_y != 0};
+    return result;
+}
+
+wf_result wfi_spmv_equal_build(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    const wfi_spmv_job *job = params;
+    const wf_spmv_params *p = &job->matrix;
+    const uint32_t a_group = point->values[WFI_SPMV_EQUAL_LOCAL_X] / point->caps->subgroup_size;
+    uint32_t pipeline = 0;
+    equal_kind made = {0};
+    wf_result result = WF_SUCCESS;
+    wfi_plan_keep_sets(plan); /* pushing them takes the device 0.27 us a product on an H100 */
+    for (uint32_t first = 0; result == WF_SUCCESS && first < p->rows;) {
+        const uint32_t left = p->rows - first;
+        wfi_equal_params block = {
+            .matrix = p,
+            .first = first,
+            .rows = left < WFI_EQUAL_ROW_MASK ? left : WFI_EQUAL_ROW_MASK,
+            .subgroup = point->caps->subgroup_size,
+            .turns = point->values[WFI_SPMV_EQUAL_TURNS],
+            .slices = point->values[WFI_SPMV_EQUAL_SLICES],
+            .window = point->values[WFI_SPMV_EQUAL_WINDOW],
+            .team = point->values[WFI_SPMV_EQUAL_TEAM],
+            .group = a_group,
+        };
+        wfi_equal equal = {0};
+        wfi_step step;
+        equal_kind kind;
+        result = make_block(plan, job, &block, &equal);
+        if (result == WF_SUCCESS)
+            result = make_step(plan, point, job, &block, &equal, &step, &kind);
+        if (result == WF_SUCCESS && (first == 0 || memcmp(&kind, &made, sizeof kind) != 0))
+            result = add_pipeline(plan, point, job, &kind, first == 0, &pipeline);
+        step.pipeline = pipeline;
+        if (result == WF_SUCCESS)
+            result = wfi_plan_add_step(plan, &step);
+        made = kind;
+        wfi_equal_free(&equal);
+        first += block.rows;
+    }
+    return result;
+}
