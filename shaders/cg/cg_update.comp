@@ -37,7 +37,7 @@ void keep_state(uint next, REAL status, REAL gamma, REAL alpha, REAL rr, REAL it
 
 // Elements that a work-item loads before it needs the first scalar: their way from memory and that of
 // the partial sums are one wait.
-const uint AT_ONCE = 4;
+const uint AT_ONCE = 2;
 REAL xs[AT_ONCE], rs[AT_ONCE], ps[AT_ONCE], ss[AT_ONCE], us[AT_ONCE], ws[AT_ONCE], ms[AT_ONCE];
 
 uint place(uint start, uint k)
@@ -63,18 +63,18 @@ void store(uint start, REAL alpha, REAL beta, inout REAL ru, inout REAL rr)
 {
     for (uint k = 0; k < AT_ONCE; k++) {
         uint i = place(start, k);
-        if (i >= push.count)
-            return;
         REAL p = us[k] + beta * ps[k], s = ws[k] + beta * ss[k], r = rs[k] - alpha * s;
-        P(i) = p;
-        S(i) = s;
-        X(i) = xs[k] + alpha * p;
-        R(i) = r;
         REAL u = ms[k] * r;
-        if (push.block != 0)
-            U(i) = u;
-        ru += r * u;
-        rr += r * r;
+        if (i < push.count) { // leaving the loop would keep it from being unrolled
+            P(i) = p;
+            S(i) = s;
+            X(i) = xs[k] + alpha * p;
+            R(i) = r;
+            if (push.block != 0)
+                U(i) = u;
+            ru += r * u;
+            rr += r * r;
+        }
     }
 }
 
