@@ -216,22 +216,24 @@ double wfi_spmv_sliced_fit(wfi_point *point)
                : (double)p->entries + (double)p->rows;
 }
 
-#define EQUAL_ENTRIES                                                                              \
-    1500000 /* about what is under way at once on an H100 in blocks of two turns */
+/* Entries up to which equal was measured faster (H100): about what is under way at once. */
+#define EQUAL_ENTRIES_F32 1500000
+#define EQUAL_ENTRIES_F64 750000
 
 /* Sliced with a shorter chain of loads and more padding: for matrices that are under way all at once.
- * Fewer turns where rows are short, whose padding takes longer than they do. */
+ * Fewer turns where rows are short, whose padding takes longer than they do, and in f64, where the H100's
+ * driver keeps more of them in memory. */
 double wfi_spmv_equal_fit(wfi_point *point)
 {
     const wf_caps *caps = point->caps;
     const wfi_spmv_problem *p = &point->problem->spmv;
-    const bool cpu = wfi_is_cpu(point->caps);
+    const bool cpu = wfi_is_cpu(point->caps), f64 = point->problem->type == WF_TYPE_F64;
     const uint32_t local = fit_local(caps);
     uint32_t team = 1;
     while (!cpu && team * 2 * caps->subgroup_size <= local && team < 32)
         team *= 2;
     point->values[WFI_SPMV_EQUAL_LOCAL_X] = local;
-    point->values[WFI_SPMV_EQUAL_TURNS] = p->mean_row < 6.5 ? 1 : 2;
+    point->values[WFI_SPMV_EQUAL_TURNS] = f64 || p->mean_row < 6.5 ? 1 : 2;
     point->values[WFI_SPMV_EQUAL_SLICES] = 1;
     point->values[WFI_SPMV_EQUAL_WINDOW] = p->padding < 1.5 ? 1 : 256;
     point->values[WFI_SPMV_EQUAL_TEAM] = team;
@@ -239,5 +241,6 @@ double wfi_spmv_equal_fit(wfi_point *point)
         return cpu_time(point, (cpu_cost){21, 1.9, 0}, (cpu_cost){400, 14, 0});
     if (p->fused)
         return -1;
-    return (p->entries < EQUAL_ENTRIES ? 0.9 : 1.1) * (double)(p->entries + p->rows);
+    const uint64_t most = f64 ? EQUAL_ENTRIES_F64 : EQUAL_ENTRIES_F32;
+    return (p->entries < most ? 0.9 : 1.1) * (double)(p->entries + p->rows);
 }
