@@ -5,12 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tool/clock.h"
 
 #define WIDTH 24
 #define COLUMNS 80            /* where the terminal does not tell */
+#define TOGETHER_SECONDS 0.3  /* signals that mean one */
 #define TELLING_FRACTION 0.05 /* before that the rest cannot be told from what went before */
 
 /* The line that is shown, and the case in it. */
@@ -103,14 +105,30 @@ static void note_interrupt(int number)
     interrupted = 1;
 }
 
+/* The second Ctrl-C ends the program, unless it comes with the first: timeout(1) signals its child
+ * and then the child's group. */
+static void note_ctrl_c(int number)
+{
+    static struct timespec first;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (!interrupted) {
+        first = now;
+        interrupted = 1;
+    } else if ((double)(now.tv_sec - first.tv_sec) + (double)(now.tv_nsec - first.tv_nsec) * 1e-9 >
+               TOGETHER_SECONDS) {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+}
+
 static bool installed;
 
 bool wfi_interrupted(void)
 {
     if (!installed) {
-        struct sigaction action = {.sa_handler = note_interrupt};
+        struct sigaction action = {.sa_handler = note_ctrl_c};
         sigemptyset(&action.sa_mask);
-        action.sa_flags = SA_RESETHAND; /* a second Ctrl-C ends the program */
         sigaction(SIGINT, &action, NULL);
         installed = true;
     }

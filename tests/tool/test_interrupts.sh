@@ -50,6 +50,9 @@ for one in $cuts; do
     *) patiently worked "${one#*:}" 5 ;; # these have no end
     esac
     kill -INT "${one#*:}"
+    case $one in # as timeout(1) does: two signals that mean one
+    ladder:*) sleep 0.1 && kill -INT "${one#*:}" ;;
+    esac
 done
 for one in $cuts; do
     name=${one%:*}
