@@ -1,6 +1,7 @@
 #include "tool/session.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,12 +12,18 @@
 
 #define PEAK_SECONDS 0.15
 
+/* Called by threads that compile, too. */
 static void keep_log(void *user, wf_log_level level, const char *text)
 {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     wfi_session *session = user;
+    pthread_mutex_lock(&lock);
     if (level == WF_LOG_ERROR)
         snprintf(session->error, sizeof session->error, "%s", text);
-    else if (level == WF_LOG_WARNING)
+    pthread_mutex_unlock(&lock);
+    if (level == WF_LOG_ERROR)
+        return;
+    if (level == WF_LOG_WARNING)
         fprintf(stderr, "wavefit: warning: %s\n", text);
 }
 

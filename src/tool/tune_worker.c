@@ -14,6 +14,7 @@
 #include "tool/clock.h"
 #include "tool/progress.h"
 #include "tool/table.h"
+#include "tool/thread_jobs.h"
 
 #define KILL_SECONDS 10 /* how long a killed one may take to go */
 #define GRACE_SECONDS 1 /* how long one that is told to end may take to do so by itself */
@@ -30,6 +31,7 @@
 typedef struct message {
     uint32_t problem;
     bool is_outcome;
+    bool compiles; /* kernels of several points */
     union {
         wf_tune_progress progress;
         wfi_tune_outcome outcome;
@@ -41,7 +43,8 @@ typedef struct message {
 typedef struct child {
     const wfi_tune_work *work;
     uint32_t problem;
-    int to; /* pipe */
+    int to;              /* pipe */
+    const wf_jobs *jobs; /* NULL: kernels are compiled one by one */
 } child;
 
 static void tell(const child *c, const message *m)
@@ -65,6 +68,7 @@ static bool note_progress(void *user, const wf_tune_progress *progress)
     message m;
     memset(&m, 0, sizeof m);
     m.problem = c->problem;
+    m.compiles = strcmp(progress->stage, "compiling") == 0;
     m.progress = *progress;
     /* The names are of this process; the parent only shows them. */
     m.progress.stage = NULL;
@@ -189,7 +193,8 @@ static bool search(child *c, wfi_session *session, double seconds)
                              .discard = work->discard,
                              .seed = work->common->seed,
                              .progress = note_progress,
-                             .user = c};
+                             .user = c,
+                             .jobs = c->jobs};
     session->error[0] = '\0';
     if (wfi_tune_data_make(&work->problems[c->problem], work->common->seed, &data, &params,
                            error)) {
@@ -219,10 +224,11 @@ static bool search(child *c, wfi_session *session, double seconds)
 }
 
 /* Searches from `first` on, the time that is left shared among the problems that are. */
-static int child_main(const wfi_tune_work *work, uint32_t first, double left, int to)
+static int child_main(const wfi_tune_work *work, uint32_t first, double left, bool one_by_one,
+                      int to)
 {
     wfi_session session;
-    child c = {work, first, to};
+    child c = {work, first, to, one_by_one ? NULL : &wfi_thread_jobs};
     const double until = wfi_clock_seconds() + left;
     wfi_interrupted_by(TELL_TO_END);
     int code = wfi_session_open_captured(&session, work->common);
@@ -248,7 +254,9 @@ typedef struct parent {
     int from; /* pipe */
     uint32_t problem;
     char trying[256];
-    bool told; /* the child, that it should end: until kill_at */
+    bool compiles;   /* kernels of several points */
+    bool one_by_one; /* it did not outlive that once */
+    bool told;       /* the child, that it should end: until kill_at */
     double kill_at;
 } parent;
 
@@ -318,7 +326,9 @@ static bool listen_to_child(parent *p)
             p->work->outcomes[m.problem] = m.outcome;
             p->problem++;
             p->trying[0] = '\0';
+            p->compiles = false;
         } else {
+            p->compiles = m.compiles;
             memcpy(p->trying, m.progress.trying, sizeof p->trying);
             show(p, &m.progress);
         }
@@ -354,7 +364,7 @@ static bool start(parent *p, uint32_t first, double left)
     p->child = fork();
     if (p->child == 0) {
         close(ends[0]);
-        const int code = child_main(p->work, first, left, ends[1]);
+        const int code = child_main(p->work, first, left, p->one_by_one, ends[1]);
         fflush(NULL);
         _exit(code);
     }
@@ -362,6 +372,7 @@ static bool start(parent *p, uint32_t first, double left)
     p->from = ends[0];
     p->problem = first;
     p->trying[0] = '\0';
+    p->compiles = false;
     if (p->child > 0)
         return true;
     close(ends[0]);
@@ -374,8 +385,13 @@ static void report_loss(const parent *p, bool hangs, int status)
                       : WIFSIGNALED(status) ? strsignal(WTERMSIG(status))
                                             : "loses the device";
     wfi_progress_clear(p->work->common->quiet);
-    fprintf(stderr, "wavefit: warning: %s: %s; it is left out from now on\n",
-            *p->trying ? p->trying : "the start of a search", how);
+    if (p->compiles)
+        fprintf(stderr,
+                "wavefit: warning: several kernels compiled at once: %s; now they are one by one\n",
+                how);
+    else
+        fprintf(stderr, "wavefit: warning: %s: %s; it is left out from now on\n",
+                *p->trying ? p->trying : "the start of a search", how);
 }
 
 /* The child was interrupted: what it did not tell of is marked so, and where it had to be ended the
@@ -420,7 +436,8 @@ int wfi_tune_run(const wfi_tune_work *work)
             return WEXITSTATUS(status);
         /* Where nothing was being tried, the same would happen again. */
         report_loss(&p, hangs, status);
-        first = *p.trying ? p.problem : p.problem + 1;
+        first = *p.trying || p.compiles ? p.problem : p.problem + 1;
+        p.one_by_one = p.one_by_one || p.compiles;
         if (++losses == MOST_RESTARTS || wfi_interrupted())
             return wfi_run_error("the driver was lost %u times", losses);
     }

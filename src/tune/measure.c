@@ -9,7 +9,7 @@
 
 #define SAMPLE_SECONDS 3e-3     /* a sample lasts at least so long */
 #define SAMPLE_SECONDS_CPU 1e-2 /* a CPU has more else to do */
-#define WARM_SECONDS 0.15       /* a GPU's clocks fall while the host compiles */
+#define WARM_SECONDS 0.06       /* a GPU's clocks fall while the host compiles */
 #define FIRST_SAMPLES 3
 #define HOPELESS 3.0 /* times the best: the first run alone says enough */
 #define PROMISING 1.3
@@ -162,6 +162,8 @@ void wfi_search_halve(wfi_search *s, wfi_pool *pool)
         uint32_t left = 0;
         for (uint32_t i = 0; i < count && wfi_search_goes_on(s); i++) {
             wfi_candidate *c = &pool->items[i];
+            if (rung == 0 && i % WFI_COMPILED_AHEAD == 0)
+                wfi_search_compile(s, c, count - i);
             if (!wfi_search_measure(s, c, rung))
                 continue;
             join_elite(s, c);

@@ -270,12 +270,13 @@ static wf_result search(wf_device *device, const wf_tune_params *params, wf_tune
     wfi_tuning_data left = {0};
     if (!s)
         return wfi_no_memory(&device->log);
-    *s = (wfi_search){.device = device, .params = params, .result = result, .journal = {-1}};
+    *s = (wfi_search){.device = device, .params = params, .result = result, .journal = {.fd = -1}};
     set_times(s);
     wf_result code = wfi_journal_open(device, &s->journal, &left);
     if (code == WF_SUCCESS)
         code = wfi_trial_open(device, params, &s->trial);
     const bool opened = code == WF_SUCCESS;
+    s->one_by_one = s->journal.several;
     if (opened)
         code = recall(s, &left);
     if (code == WF_SUCCESS) {
@@ -327,7 +328,7 @@ wf_result wf_tune_compare(wf_device *device, const wf_tune_params *params, const
     wfi_search *s = calloc(1, sizeof *s);
     if (!s)
         return wfi_no_memory(&device->log);
-    *s = (wfi_search){.device = device, .params = &read, .result = &unused, .journal = {-1}};
+    *s = (wfi_search){.device = device, .params = &read, .result = &unused, .journal = {.fd = -1}};
     set_times(s);
     code = wfi_trial_open(device, &read, &s->trial);
     if (code == WF_SUCCESS) {

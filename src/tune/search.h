@@ -37,6 +37,7 @@ typedef struct wfi_search {
     uint64_t random;
     double begun, measure_until, decide_until, kept_at;
     double fraction; /* of an exhaustive search's points */
+    bool one_by_one; /* a search did not outlive compiling several kernels at once */
     bool cancelled;
     bool warned;      /* that nothing can be kept */
     wf_result broken; /* a failure that ends the search: the device was lost */
@@ -47,6 +48,11 @@ bool wfi_search_goes_on(const wfi_search *s);
 /* Tells the callback; false: it cancels. */
 bool wfi_search_report(wfi_search *s, const char *stage, const wfi_named_point *trying);
 void wfi_search_keep(wfi_search *s);
+
+/* compile_ahead.c: compiles the kernels of up to WFI_COMPILED_AHEAD candidates as the caller's jobs: what
+ * the driver's cache has, opening a plan then finds. */
+#define WFI_COMPILED_AHEAD 8
+void wfi_search_compile(wfi_search *s, const wfi_candidate *candidates, uint32_t count);
 
 /* measure.c: tries the candidate for a time that doubles with each rung. False: it is of no use. */
 bool wfi_search_measure(wfi_search *s, wfi_candidate *candidate, uint32_t rung);

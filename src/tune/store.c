@@ -365,7 +365,7 @@ const char *wf_tuning_path(wf_device *device)
 wf_result wfi_journal_open(wf_device *device, wfi_journal *journal, wfi_tuning_data *left)
 {
     char text[16384], why[192];
-    *journal = (wfi_journal){-1};
+    *journal = (wfi_journal){.fd = -1};
     *left = (wfi_tuning_data){0};
     pthread_mutex_lock(&device->tuning_lock);
     const struct wfi_tuning *tuning = wfi_tuning_of(device);
@@ -385,15 +385,28 @@ wf_result wfi_journal_open(wf_device *device, wfi_journal *journal, wfi_tuning_d
     if (held)
         return WF_ERROR_UNSUPPORTED;
     const ssize_t bytes = journal->fd >= 0 ? pread(journal->fd, text, sizeof text, 0) : 0;
-    if (bytes > 0)
-        wfi_tuning_parse(text, (size_t)bytes, NULL, NULL, left, why);
+    if (bytes > 0 && wfi_tuning_parse(text, (size_t)bytes, NULL, NULL, left, why))
+        journal->several = left->entry_count == 0;
     return WF_SUCCESS;
+}
+
+static void write_journal(wfi_journal *journal, const wfi_tuning_data *data)
+{
+    char text[16384];
+    FILE *memory = fmemopen(text, sizeof text, "w");
+    if (!memory)
+        return;
+    wfi_tuning_print(data, false, memory);
+    const long bytes = ftell(memory);
+    fclose(memory);
+    if (bytes > 0 && ftruncate(journal->fd, 0) == 0 &&
+        pwrite(journal->fd, text, (size_t)bytes, 0) != bytes)
+        ftruncate(journal->fd, 0);
 }
 
 void wfi_journal_note(wfi_journal *journal, const wfi_tuning_entry *entry,
                       const wfi_named_point *point)
 {
-    char text[16384];
     if (journal->fd < 0)
         return;
     if (!point) {
@@ -407,16 +420,13 @@ void wfi_journal_note(wfi_journal *journal, const wfi_tuning_entry *entry,
     alone.best_count = alone.tried_count = 0;
     alone.bad = &bad;
     alone.bad_count = 1;
-    const wfi_tuning_data data = {.entry_count = 1, .entries = &alone};
-    FILE *memory = fmemopen(text, sizeof text, "w");
-    if (!memory)
-        return;
-    wfi_tuning_print(&data, false, memory);
-    const long bytes = ftell(memory);
-    fclose(memory);
-    if (bytes > 0 && ftruncate(journal->fd, 0) == 0 &&
-        pwrite(journal->fd, text, (size_t)bytes, 0) != bytes)
-        ftruncate(journal->fd, 0);
+    write_journal(journal, &(wfi_tuning_data){.entry_count = 1, .entries = &alone});
+}
+
+void wfi_journal_note_several(wfi_journal *journal)
+{
+    if (journal->fd >= 0)
+        write_journal(journal, &(wfi_tuning_data){.entry_count = 0});
 }
 
 void wfi_journal_close(wfi_journal *journal)

@@ -43,7 +43,8 @@ bool wfi_tuning_drop(wf_device *device, wf_family family, char error[512]);
 /* The place of the points being tried, which outlives this process: opened by a search for its
  * time. */
 typedef struct wfi_journal {
-    int fd; /* -1: nowhere */
+    int fd;       /* -1: nowhere */
+    bool several; /* the search before did not outlive compiling several kernels at once */
 } wfi_journal;
 
 /* Finds the point of a search that did not come back (entry->bad, then merged by the caller) and
@@ -52,6 +53,8 @@ wf_result wfi_journal_open(wf_device *device, wfi_journal *journal, wfi_tuning_d
 /* Notes the point before it is tried; NULL: none is. */
 void wfi_journal_note(wfi_journal *journal, const wfi_tuning_entry *entry,
                       const wfi_named_point *point);
+/* Notes that any of several may be to blame. */
+void wfi_journal_note_several(wfi_journal *journal);
 void wfi_journal_close(wfi_journal *journal);
 
 /* Generated from src/tune/devices/. */

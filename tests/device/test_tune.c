@@ -1,12 +1,15 @@
 /* The search and its memory: what it finds is used, kept, shared with other processes, and doubted
  * when driver or shaders change. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -566,6 +569,92 @@ static void grids_are_tuned(void **state)
     wf_device_destroy(&device);
 }
 
+/* ------------------------------------------------------------------------- kernels side by side */
+
+typedef struct compiles {
+    atomic_int running;
+    int submitted, told; /* jobs; times that a search said so */
+} compiles;
+
+typedef struct job {
+    compiles *of;
+    void (*run)(void *job);
+    void *job;
+} job;
+
+static void *run_job(void *memory)
+{
+    job *j = memory;
+    compiles *c = j->of;
+    j->run(j->job);
+    free(j);
+    atomic_fetch_sub(&c->running, 1);
+    return NULL;
+}
+
+static void submit_job(void *user, void (*run)(void *job), void *what)
+{
+    compiles *c = user;
+    pthread_t thread;
+    job *j = malloc(sizeof *j);
+    assert_non_null(j);
+    *j = (job){c, run, what};
+    c->submitted++;
+    atomic_fetch_add(&c->running, 1);
+    assert_int_equal(pthread_create(&thread, NULL, run_job, j), 0);
+    pthread_detach(thread);
+}
+
+static bool note_compiles(void *user, const wf_tune_progress *progress)
+{
+    compiles *c = user;
+    c->told += strcmp(progress->stage, "compiling") == 0;
+    return true;
+}
+
+static wf_tune_result tune_product(wf_device *device, compiles *c)
+{
+    const wf_matmul_params product = {.size = sizeof product, .m = 33, .n = 20, .k = 17};
+    const wf_jobs jobs = {.size = sizeof jobs, .submit = submit_job, .user = c};
+    const wf_tune_params params = {.size = sizeof params,
+                                   .matmul = &product,
+                                   .budget_seconds = 1,
+                                   .discard = true,
+                                   .progress = note_compiles,
+                                   .user = c,
+                                   .jobs = &jobs};
+    wf_tune_result result = {.size = sizeof result};
+    assert_int_equal(wf_tune(device, &params, &result), WF_SUCCESS);
+    while (atomic_load(&c->running)) /* a job is done a little before its thread */
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    return result;
+}
+
+/* A search that did not outlive it is followed by one that compiles singly, and that by one as ever. */
+static void kernels_are_compiled_side_by_side(void **state)
+{
+    (void)state;
+    wfi_journal journal;
+    wfi_tuning_data left;
+    wf_device *device = open_device();
+    compiles c = {0};
+    const wf_tune_result first = tune_product(device, &c);
+    assert_true(first.measured > 0 && first.best_us > 0);
+    assert_int_equal(first.wrong, 0);
+    assert_true(c.told > 0 && c.submitted >= 2 * c.told);
+    assert_int_equal(wfi_journal_open(device, &journal, &left), WF_SUCCESS);
+    assert_false(journal.several);
+    wfi_journal_note_several(&journal);
+    close(journal.fd); /* as the end of the process does */
+    compiles singly = {0};
+    assert_true(tune_product(device, &singly).measured > 0);
+    assert_int_equal(singly.told + singly.submitted, 0);
+    compiles again = {0};
+    assert_true(tune_product(device, &again).measured > 0);
+    assert_true(again.submitted > 0);
+    wf_device_destroy(&device);
+}
+
 static void bad_parameters_are_refused(void **state)
 {
     (void)state;
@@ -599,6 +688,7 @@ int main(void)
         cmocka_unit_test(damaged_files_are_named_and_left),
         cmocka_unit_test(spilling_points_are_not_timed),
         cmocka_unit_test(grids_are_tuned),
+        cmocka_unit_test(kernels_are_compiled_side_by_side),
         cmocka_unit_test(bad_parameters_are_refused),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

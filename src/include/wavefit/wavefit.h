@@ -1130,7 +1130,7 @@ WF_API wf_result wf_tuning_export(wf_device *device, char *text, size_t *bytes);
 WF_API wf_result wf_tuning_forget(wf_device *device, wf_family family);
 
 typedef struct wf_tune_progress {
-    const char *stage; /* "measuring", "deciding" */
+    const char *stage; /* "compiling" (several points), "listing", "measuring", "deciding" */
     double fraction;   /* of the budget, or of the points of an exhaustive search */
     uint32_t measured; /* points so far */
     double best_us;    /* 0: none yet */
@@ -1156,6 +1156,9 @@ typedef struct wf_tune_params {
     wf_tune_fn progress;   /* NULL: none */
     void *user;
     const wf_stencil_params *stencil; /* a further problem: star and box stencils */
+    /* NULL: kernels are compiled one after another. Else those of several points side by side, before
+     * the first of these is timed; the search waits for its jobs, which must run on other threads. */
+    const wf_jobs *jobs;
 } wf_tune_params;
 
 typedef struct wf_tune_result {
@@ -1180,7 +1183,8 @@ typedef struct wf_tune_result {
  * spread. Every point's result is verified before it is timed. On a device opened with
  * capture_statistics, points whose kernels the driver says to spill registers are not timed, but for
  * the choice made before and in an exhaustive search. Points that end the process or hang it
- * are left out by the next search: a journal beside the file has them; a caller who wants to outlive
+ * are left out by the next search: a journal beside the file has them (where several were being compiled,
+ * that search compiles one by one, to find out which); a caller who wants to outlive
  * these searches in a child process, as the tool does. Blocks; uses the device's own queue. One
  * search a device at a time (WF_ERROR_UNSUPPORTED). WF_ERROR_CANCELLED: this callback or the device's
  * `cancelled`, which is asked between submissions, said so; *result is filled as far as the search
