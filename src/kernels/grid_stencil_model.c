@@ -37,11 +37,12 @@ double wfi_grid_fit_march(wfi_point *point)
     return bytes(point) * 2.2;
 }
 
+/* CPU devices gain by long columns, whose planes stay (bench/NOTES.md). */
 double wfi_grid_fit_vector(wfi_point *point)
 {
     const wfi_grid_problem *p = &point->problem->grid;
     set_group(point, 256, 64);
-    wfi_point_set(point, "march", 4);
+    wfi_point_set(point, "march", wfi_is_cpu(point->caps) ? 32 : 4);
     if (wfi_is_cpu(point->caps) || p->dimensions == 2)
         return bytes(point) * 2;
     /* Where planes beyond a column's ends are many or much work, columns are long. */

@@ -67,10 +67,16 @@ static void march_values(wfi_point *point, uint32_t width)
     wfi_point_set(point, "reverse", !cpu && !small);
 }
 
+/* SwiftShader, taken for all CPU devices but llvmpipe, gains nothing by vectors, and long columns carry most of
+ * their planes along (bench/NOTES.md). */
 double wfi_himeno_fit_march(wfi_point *point)
 {
     march_values(point, 1);
-    return least_bytes(point) * 1.2;
+    if (!wfi_is_cpu(point->caps) || point->caps->driver_id == VK_DRIVER_ID_MESA_LLVMPIPE)
+        return least_bytes(point) * 1.2;
+    wfi_point_set(point, "local_y", 4);
+    wfi_point_set(point, "march", 64);
+    return least_bytes(point) * 0.75;
 }
 
 double wfi_himeno_fit_march4(wfi_point *point)
@@ -79,15 +85,14 @@ double wfi_himeno_fit_march4(wfi_point *point)
     return least_bytes(point);
 }
 
-/* For CPU devices, whose loads cost by their number: long columns have the fewest, where there are enough
- * of them for all cores. 1.26 times as fast as march4 on lavapipe at size M. */
+/* For CPU devices, whose loads cost by their number: long columns have the fewest. 1.26 times as fast as
+ * march4 on lavapipe at size M. */
 double wfi_himeno_fit_pairs(wfi_point *point)
 {
     march_values(point, 4);
     if (!wfi_is_cpu(point->caps))
         return least_bytes(point) * 1.6;
-    if (inner_cells(point) > 2e6)
-        wfi_point_set(point, "march", 32);
+    wfi_point_set(point, "march", 32);
     return least_bytes(point) * 0.8;
 }
 

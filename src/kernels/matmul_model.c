@@ -292,6 +292,10 @@ double wfi_matmul_vector_fit(wfi_point *point)
             memcpy(point->values, trial.values, sizeof trial.values);
         }
     }
+    /* A CPU's registers are memory, and nothing is under way while it computes: `ahead` more than doubles
+     * lavapipe's time (bench/NOTES.md). */
+    if (wfi_is_cpu(point->caps))
+        point->values[WFI_AHEAD] = 0;
     /* Each work-item has twice the loads in flight that `register` has: half as many hide latency. */
     if (time < 0)
         time = best_block(point, vector_blocks, sizeof vector_blocks / sizeof *vector_blocks, 256);
