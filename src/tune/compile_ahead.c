@@ -2,8 +2,12 @@
 #include <time.h>
 
 #include "core/compile.h"
+#include "core/timing.h"
 #include "tune/search.h"
 
+#define FIRST_AHEAD 2
+#define MOST_AHEAD 8
+#define MOST_SHARE 0.1 /* of the budget, for what is compiled at once */
 #define LOOK_NANOSECONDS 500000
 
 /* As the candidate's plan will ask for it: drivers may tell pipelines apart by their layouts too, which
@@ -23,16 +27,11 @@ static void wait_for(const wfi_compile *compile)
         nanosleep(&(struct timespec){.tv_nsec = LOOK_NANOSECONDS}, NULL);
 }
 
-/* What fails here fails again when its plan is opened, and is told of then. */
-void wfi_search_compile(wfi_search *s, const wfi_candidate *candidates, uint32_t count)
+static void compile(wfi_search *s, const wfi_candidate *candidates, uint32_t count)
 {
-    wfi_compile *compiles[WFI_COMPILED_AHEAD];
+    wfi_compile *compiles[MOST_AHEAD];
     uint32_t started = 0;
-    if (!s->params->jobs || s->one_by_one || count < 2 || !s->device->cache.vk ||
-        !wfi_search_report(s, "compiling", NULL))
-        return;
-    wfi_journal_note_several(&s->journal);
-    for (uint32_t i = 0; i < count && i < WFI_COMPILED_AHEAD; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         const wfi_pipeline_desc desc = desc_of(&candidates[i]);
         if (wfi_compile_start(s->device, s->params->jobs, &desc, &compiles[started]) == WF_SUCCESS)
             started++;
@@ -41,5 +40,26 @@ void wfi_search_compile(wfi_search *s, const wfi_candidate *candidates, uint32_t
         wait_for(compiles[i]);
         wfi_compile_drop(&compiles[i]);
     }
+}
+
+/* What fails here fails again when its plan is opened, and is told of then. How many go at once follows
+ * from how long it took: a short search must not end before it has timed what it compiled. */
+uint32_t wfi_search_compile(wfi_search *s, const wfi_candidate *candidates, uint32_t count)
+{
+    const double begun = wfi_host_seconds();
+    if (s->ahead == 0)
+        s->ahead = FIRST_AHEAD;
+    count = count < s->ahead ? count : s->ahead;
+    if (!s->params->jobs || s->one_by_one || count < 2 || !s->device->cache.vk ||
+        !wfi_search_report(s, "compiling", NULL))
+        return 1;
+    wfi_journal_note_several(&s->journal);
+    compile(s, candidates, count);
     wfi_journal_note(&s->journal, NULL, NULL);
+    const double share = (wfi_host_seconds() - begun) / (s->decide_until - s->begun);
+    if (share > MOST_SHARE)
+        s->ahead /= 2;
+    else if (share < MOST_SHARE / 2 && s->ahead < MOST_AHEAD)
+        s->ahead *= 2;
+    return count;
 }

@@ -159,11 +159,11 @@ void wfi_search_halve(wfi_search *s, wfi_pool *pool)
 {
     uint32_t count = pool->count;
     for (uint32_t rung = 0; rung < RUNGS && count > 0 && wfi_search_goes_on(s); rung++) {
-        uint32_t left = 0;
+        uint32_t left = 0, compiled = 0;
         for (uint32_t i = 0; i < count && wfi_search_goes_on(s); i++) {
             wfi_candidate *c = &pool->items[i];
-            if (rung == 0 && i % WFI_COMPILED_AHEAD == 0)
-                wfi_search_compile(s, c, count - i);
+            if (rung == 0 && i >= compiled)
+                compiled = i + wfi_search_compile(s, c, count - i);
             if (!wfi_search_measure(s, c, rung))
                 continue;
             join_elite(s, c);

@@ -37,6 +37,7 @@ typedef struct wfi_search {
     uint64_t random;
     double begun, measure_until, decide_until, kept_at;
     double fraction; /* of an exhaustive search's points */
+    uint32_t ahead;  /* kernels compiled at once; 0: none were yet */
     bool one_by_one; /* a search did not outlive compiling several kernels at once */
     bool cancelled;
     bool warned;      /* that nothing can be kept */
@@ -49,10 +50,9 @@ bool wfi_search_goes_on(const wfi_search *s);
 bool wfi_search_report(wfi_search *s, const char *stage, const wfi_named_point *trying);
 void wfi_search_keep(wfi_search *s);
 
-/* compile_ahead.c: compiles the kernels of up to WFI_COMPILED_AHEAD candidates as the caller's jobs: what
- * the driver's cache has, opening a plan then finds. */
-#define WFI_COMPILED_AHEAD 8
-void wfi_search_compile(wfi_search *s, const wfi_candidate *candidates, uint32_t count);
+/* compile_ahead.c: compiles the kernels of the first of `count` candidates as the caller's jobs: what the
+ * driver's cache has, opening a plan then finds. Returns how many it saw to, at least 1. */
+uint32_t wfi_search_compile(wfi_search *s, const wfi_candidate *candidates, uint32_t count);
 
 /* measure.c: tries the candidate for a time that doubles with each rung. False: it is of no use. */
 bool wfi_search_measure(wfi_search *s, wfi_candidate *candidate, uint32_t rung);
