@@ -413,7 +413,7 @@ static void note_interruption(const parent *p, bool killed)
 int wfi_tune_run(const wfi_tune_work *work)
 {
     parent p = {.work = work};
-    const double until = wfi_clock_seconds() + work->budget_seconds;
+    double until = wfi_clock_seconds() + work->budget_seconds;
     uint32_t first = 0, losses = 0;
     for (uint32_t i = 0; i < work->count; i++)
         snprintf(work->outcomes[i].error, sizeof work->outcomes[i].error, "not begun");
@@ -438,6 +438,8 @@ int wfi_tune_run(const wfi_tune_work *work)
         report_loss(&p, hangs, status);
         first = *p.trying || p.compiles ? p.problem : p.problem + 1;
         p.one_by_one = p.one_by_one || p.compiles;
+        if (hangs && p.compiles) /* nobody is to blame yet: the search has its time back */
+            until += work->patience_seconds;
         if (++losses == MOST_RESTARTS || wfi_interrupted())
             return wfi_run_error("the driver was lost %u times", losses);
     }
