@@ -74,7 +74,7 @@ double wfi_himeno_fit_march(wfi_point *point)
     march_values(point, 1);
     if (!wfi_is_cpu(point->caps) || point->caps->driver_id == VK_DRIVER_ID_MESA_LLVMPIPE)
         return least_bytes(point) * 1.2;
-    wfi_point_set(point, "local_y", 4);
+    wfi_point_set(point, "local_y", point->caps->max_invocations < 256 ? 2 : 4);
     wfi_point_set(point, "march", 64);
     return least_bytes(point) * 0.75;
 }
