@@ -20,11 +20,22 @@ bad() {
     sed 's/^/  err: /' err
 }
 
+# What an older driver is said to have liked best, four lanes, is where a search begins: so it meets them
+# however few points a busy machine lets it try.
+seed() {
+    "$tool" tune --matrix "$data/small.mtx" --budget 1 >out 2>err || bad "$1: a search without a fault"
+    sed -i -e 's/"driver_version": [0-9]*/"driver_version": 1/' -e '/"best"/{
+        n
+        s/{.*}}*/{"variant": "lanes", "values": {"local_x": 64, "lanes": 4}, "time_ns": 1, "spread_permille": 1}/
+    }' cache/wavefit/tuning-*.json
+}
+
 for fault in crash hang lost; do
     # A busy machine must not pass for a driver that hangs.
     patience=60
     [ $fault = hang ] && patience=12
     rm -rf cache
+    seed $fault
     WAVEFIT_FAULT="$fault 3 4" timeout 100 "$tool" tune --matrix "$data/small.mtx" --budget 5 \
         --patience $patience >out 2>err
     [ $? = 0 ] || bad "$fault: exit code"
@@ -44,6 +55,7 @@ done
 
 # Ctrl-C when the driver does not return: its process is ended, long before it would count as hanging.
 rm -rf cache
+seed 'Ctrl-C'
 WAVEFIT_FAULT='hang 3 4' WAVEFIT_FAULT_MARK=$work/hangs "$tool" tune --matrix "$data/small.mtx" \
     --budget 200 --patience 200 --json cut.json >out 2>err &
 search=$!
