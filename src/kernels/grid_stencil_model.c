@@ -106,7 +106,7 @@ static const struct {
                          {{64, 1, 1, 64, 4}, UINT64_C(1) << 26},
                          {{128, 1, 1, 32, 4}, UINT64_C(1) << 24}};
 static const time_tile solid_vector_tiles[] = {
-    {16, 8, 4, 64, 3}, {16, 8, 4, 64, 2}, {16, 8, 2, 16, 2}, {16, 8, 2, 16, 1}, {16, 4, 1, 16, 1}};
+    {16, 8, 4, 64, 3}, {16, 8, 4, 64, 2}, {16, 8, 2, 16, 2}, {16, 8, 2, 16, 1}};
 static const time_tile flat_vector_rest[] = {{64, 1, 1, 32, 2}, {64, 1, 1, 16, 1}};
 
 /* Large flat grids of f32: 3.2 times the copy bandwidth where time has 2.2. f64 and three dimensions
