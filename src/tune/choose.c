@@ -65,7 +65,8 @@ static bool nearest(const query *q, const wfi_tuning_data *data, bool current, w
     for (uint32_t i = 0; i < data->entry_count; i++) {
         const wfi_tuning_entry *entry = &data->entries[i];
         const int distance = wfi_key_distance(&q->key, &entry->key);
-        if (distance < 0 || (least >= 0 && distance >= least) || entry->best_count == 0 ||
+        if (distance < 0 || distance > WFI_KEY_CHOSEN || (least >= 0 && distance >= least) ||
+            entry->best_count == 0 ||
             !(current ? wfi_entry_is_current(q->device, entry)
                       : wfi_entry_is_of_these_sources(entry)))
             continue;
