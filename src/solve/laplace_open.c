@@ -8,7 +8,7 @@
 #include "solve/laplace.h"
 #include "wfi_shaders.h"
 
-#define MARCH 8         /* rows that a work-item of a sweep goes down */
+#define MARCH 8          /* rows that a work-item of a sweep goes down */
 #define MOST_GROUPS 2048 /* of a residual: a partial sum each */
 
 /* As in laplace_problem.glsl. */
