@@ -114,7 +114,7 @@ wf_result wfi_spmv_equal_build(wf_plan *plan, const wfi_point *point, const void
         };
         wfi_equal equal = {0};
         wfi_step step;
-        equal_kind kind;
+        equal_kind kind = made;
         result = make_block(plan, job, &block, &equal);
         if (result == WF_SUCCESS)
             result = make_step(plan, point, job, &block, &equal, &step, &kind);
