@@ -24,4 +24,13 @@ static inline uint32_t wfi_power_at_least(uint64_t value, uint32_t most)
     return power;
 }
 
+/* Of a power of two. */
+static inline uint32_t wfi_log2(uint32_t power)
+{
+    uint32_t log = 0;
+    while (power >> (log + 1))
+        log++;
+    return log;
+}
+
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "kernels/sliced_lanes.h"
 #include "kernels/spmv_order.h"
 
@@ -92,14 +93,6 @@ static bool add_team(maker *m, uint32_t begin, uint32_t end, uint32_t team, cons
     return true;
 }
 
-static uint32_t log2_of(uint32_t power)
-{
-    uint32_t log = 0;
-    while (power >> (log + 1))
-        log++;
-    return log;
-}
-
 static bool add_segments(maker *m, uint32_t row)
 {
     const wfi_equal_params *p = m->params;
@@ -108,7 +101,7 @@ static bool add_segments(maker *m, uint32_t row)
     const uint32_t count = length / most + (length % most != 0), first = m->out->segments;
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t begin = row_begin(m, row) + i * most, left = length - i * most;
-        const uint32_t words[4] = {row, first, first + i, log2_of(p->team) | count << 4};
+        const uint32_t words[4] = {row, first, first + i, wfi_log2(p->team) | count << 4};
         m->out->segments++;
         if (!add_team(m, begin, begin + (left < most ? left : most), p->team, words))
             return false;
@@ -135,7 +128,7 @@ static bool add_shared_rows(maker *m)
     for (uint32_t team = p->team; team > 0; team /= 2)
         for (uint32_t row = 0; row < p->rows; row++) {
             const uint32_t length = row_length(m, row);
-            const uint32_t words[4] = {row, 0, 0, log2_of(team)};
+            const uint32_t words[4] = {row, 0, 0, wfi_log2(team)};
             if (length > slice_entries(p) && team_of(p, length) == team &&
                 !add_team(m, row_begin(m, row), row_begin(m, row + 1), team, words))
                 return false;
@@ -214,7 +207,7 @@ static void start_slice(const maker *m, const slice *s, wfi_lane *lanes, uint32_
         if (!s)
             continue;
         const uint32_t at = i % s->height, of_row = i / s->height;
-        words[i] |= log2_of(s->height) << WFI_EQUAL_HEIGHT_SHIFT;
+        words[i] |= wfi_log2(s->height) << WFI_EQUAL_HEIGHT_SHIFT;
         if (at >= s->rows)
             continue;
         const uint32_t row = ordered_row(m, s->at + at);
@@ -269,19 +262,12 @@ static uint32_t fill_blocks(maker *m)
 /* The columns of a turn as distances, lane by lane. */
 static uint32_t *pack_turn(const maker *m, const uint32_t *columns, uint32_t bases[4], uint32_t *to)
 {
-    const uint32_t size = m->params->subgroup, words = UINT32_C(1) << m->out->width,
-                   a_word = 4 / words, bits = 8 * words;
+    const uint32_t size = m->params->subgroup, words = UINT32_C(1) << m->out->width;
     for (uint32_t slot = 0; slot < 4; slot++)
         bases[slot] = m->out->based ? wfi_lowest_column(columns + (size_t)slot * size, size) : 0;
     for (uint32_t i = 0; i < size; i++)
-        for (uint32_t word = 0; word < words; word++) {
-            uint32_t packed = 0;
-            for (uint32_t n = 0; n < a_word; n++) {
-                const uint32_t slot = word * a_word + n;
-                packed |= (columns[(size_t)slot * size + i] - bases[slot]) << (n * bits % 32);
-            }
-            *to++ = packed;
-        }
+        for (uint32_t word = 0; word < words; word++)
+            *to++ = wfi_packed_columns(columns, size, bases, m->out->width, word, i);
     return to;
 }
 
@@ -291,7 +277,7 @@ static bool pack(maker *m, uint32_t span)
     const wfi_equal_params *p = m->params;
     wfi_equal *out = m->out;
     const bool short_enough = p->matrix->columns <= UINT16_MAX + 1;
-    out->width = span <= UINT8_MAX ? 0 : span <= UINT16_MAX ? 1 : 2;
+    out->width = wfi_column_width(span);
     out->based = out->width == 0 || (out->width == 1 && !short_enough);
     const uint32_t words = p->slices * p->subgroup, bases = out->based ? 4 * p->turns : 0;
     out->stride = words + bases + (p->turns * p->subgroup << out->width);

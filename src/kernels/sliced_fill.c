@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "kernels/sliced_lanes.h"
 #include "kernels/sliced_maker.h"
 
@@ -50,21 +51,15 @@ static uint32_t *put_turn(const wfi_sliced_maker *m, uint32_t width, const uint3
                           uint32_t *to)
 {
     const uint32_t size = m->params->subgroup;
-    const uint32_t words = UINT32_C(1) << width, a_word = 4 / words, bits = 8 * words;
+    const uint32_t words = UINT32_C(1) << width;
     uint32_t bases[4] = {0};
     if (width < 2) {
         for (uint32_t slot = 0; slot < 4; slot++)
             *to++ = bases[slot] = wfi_lowest_column(columns + slot * size, size);
     }
     for (uint32_t word = 0; word < words; word++)
-        for (uint32_t i = 0; i < size; i++) {
-            uint32_t packed = 0;
-            for (uint32_t n = 0; n < a_word; n++) {
-                const uint32_t slot = word * a_word + n;
-                packed |= (columns[slot * size + i] - bases[slot]) << (n * bits % 32);
-            }
-            *to++ = packed;
-        }
+        for (uint32_t i = 0; i < size; i++)
+            *to++ = wfi_packed_columns(columns, size, bases, width, word, i);
     return to;
 }
 
@@ -82,14 +77,6 @@ static bool reserve_pattern(wfi_sliced_maker *m, uint64_t more)
     return true;
 }
 
-static uint32_t log2_of(uint32_t power)
-{
-    uint32_t log = 0;
-    while (power >> (log + 1))
-        log++;
-    return log;
-}
-
 /* Writes a slice's values and indices; `turn` is its first, `list` its place in the list of rows. */
 static bool fill_slice(wfi_sliced_maker *m, uint32_t number, uint64_t turn, uint32_t list)
 {
@@ -104,7 +91,7 @@ static bool fill_slice(wfi_sliced_maker *m, uint32_t number, uint64_t turn, uint
         put_places(m, turn + slot / 4, slot % 4, entries);
         span = here > span ? here : span;
     }
-    const uint32_t width = span <= UINT8_MAX ? 0 : span <= UINT16_MAX ? 1 : 2;
+    const uint32_t width = wfi_column_width(span);
     if (!reserve_pattern(m, s->turns * (UINT64_C(4) + 4 * size)))
         return false;
     wfi_sliced *out = m->out;
@@ -115,9 +102,9 @@ static bool fill_slice(wfi_sliced_maker *m, uint32_t number, uint64_t turn, uint
                           : s->part || is_plain(m, s) ? 0
                                                       : WFI_SLICED_LISTED;
     const uint32_t words[4] = {(uint32_t)(out->pattern_words / 4), (uint32_t)turn,
-                               s->turns | log2_of(s->team) << WFI_SLICED_TEAM_SHIFT |
+                               s->turns | wfi_log2(s->team) << WFI_SLICED_TEAM_SHIFT |
                                    width << WFI_SLICED_WIDTH_SHIFT |
-                                   log2_of(s->height) << WFI_SLICED_HEIGHT_SHIFT | kind |
+                                   wfi_log2(s->height) << WFI_SLICED_HEIGHT_SHIFT | kind |
                                    (s->rows - 1) << WFI_SLICED_ROWS_SHIFT,
                                kind == WFI_SLICED_SEGMENT  ? s->segment
                                : kind == WFI_SLICED_LISTED ? list

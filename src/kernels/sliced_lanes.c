@@ -38,6 +38,23 @@ uint32_t wfi_lowest_column(const uint32_t *columns, uint32_t count)
     return low;
 }
 
+uint32_t wfi_column_width(uint32_t span)
+{
+    return span <= UINT8_MAX ? 0 : span <= UINT16_MAX ? 1 : 2;
+}
+
+uint32_t wfi_packed_columns(const uint32_t *columns, uint32_t size, const uint32_t bases[4],
+                            uint32_t width, uint32_t word, uint32_t lane)
+{
+    const uint32_t a_word = UINT32_C(4) >> width, bits = UINT32_C(8) << width;
+    uint32_t packed = 0;
+    for (uint32_t n = 0; n < a_word; n++) {
+        const uint32_t slot = word * a_word + n;
+        packed |= (columns[(size_t)slot * size + lane] - bases[slot]) << n * bits;
+    }
+    return packed;
+}
+
 uint32_t wfi_lanes_fill(const wf_spmv_params *matrix, wfi_lane *lanes, uint32_t size,
                         uint32_t *columns, uint32_t *entries)
 {

@@ -25,6 +25,14 @@ uint32_t wfi_lanes_fill(const wf_spmv_params *matrix, wfi_lane *lanes, uint32_t 
 
 uint32_t wfi_lowest_column(const uint32_t *columns, uint32_t count);
 
+/* What distances up to `span` take: 0: 8 bits, 1: 16, 2: 32. */
+uint32_t wfi_column_width(uint32_t span);
+
+/* Word `word` of a lane's four columns of a turn, less their slots' bases: 4 >> width of them a word.
+ * columns has the slots' one after the other, `size` lanes each. */
+uint32_t wfi_packed_columns(const uint32_t *columns, uint32_t size, const uint32_t bases[4],
+                            uint32_t width, uint32_t word, uint32_t lane);
+
 /* Where a lane's value stands: four of a turn together, in f64 two by two. */
 static inline uint64_t wfi_lane_place(wf_type type, uint32_t size, uint64_t turn, uint32_t slot,
                                       uint32_t lane)

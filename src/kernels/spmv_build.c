@@ -108,6 +108,15 @@ static wf_result begin(wf_plan *plan, const wfi_point *point, const wfi_spmv_job
     return wfi_spmv_begin_with(plan, &desc, job, pipeline);
 }
 
+bool wfi_spmv_rearranged_fits(const wf_caps *caps, const wfi_spmv_job *job, uint32_t rows,
+                              uint64_t pattern_words, uint64_t place_count, uint64_t scratch)
+{
+    const uint64_t range = wfi_spmv_range(caps), size = wf_type_size(job->matrix.type);
+    const uint64_t map_bytes = job->kept->updatable ? place_count * 4 : 0;
+    return pattern_words * 4 <= range && place_count * size <= range && map_bytes <= range &&
+           wfi_spmv_y_bytes(job, rows) + caps->storage_alignment <= range && scratch <= range;
+}
+
 wf_result wfi_spmv_own(wf_plan *plan, const wfi_spmv_job *job, const void *data, uint64_t bytes,
                        wfi_slot *slot)
 {

@@ -63,6 +63,9 @@ wfi_slot wfi_spmv_y_slot(const wf_caps *caps, const wfi_spmv_job *job, uint32_t 
 uint64_t wfi_spmv_y_bytes(const wfi_spmv_job *job, uint32_t rows);
 /* The most bytes that a binding of the plan's own can have. */
 uint64_t wfi_spmv_range(const wf_caps *caps);
+/* Whether a block's arrays fit bindings: words of pattern, values, rows of y and bytes of scratch. */
+bool wfi_spmv_rearranged_fits(const wf_caps *caps, const wfi_spmv_job *job, uint32_t rows,
+                              uint64_t pattern_words, uint64_t place_count, uint64_t scratch);
 /* A buffer of the plan's, bound whole; without data it starts at zero. */
 wf_result wfi_spmv_own(wf_plan *plan, const wfi_spmv_job *job, const void *data, uint64_t bytes,
                        wfi_slot *slot);

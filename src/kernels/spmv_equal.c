@@ -16,11 +16,9 @@ typedef struct equal_push {
 static bool fits(const wf_caps *caps, const wfi_equal *equal, const wfi_spmv_job *job,
                  uint32_t rows)
 {
-    const uint64_t range = wfi_spmv_range(caps), size = wf_type_size(job->matrix.type);
-    const uint64_t map_bytes = job->kept->updatable ? equal->place_count * 4 : 0;
-    return equal->pattern_words * 4 <= range && equal->place_count * size <= range &&
-           map_bytes <= range && wfi_spmv_y_bytes(job, rows) + caps->storage_alignment <= range &&
-           equal->segments * SEGMENT_BYTES <= range && equal->segments < WFI_EQUAL_MOST_SEGMENTS;
+    return equal->segments < WFI_EQUAL_MOST_SEGMENTS &&
+           wfi_spmv_rearranged_fits(caps, job, rows, equal->pattern_words, equal->place_count,
+                                    equal->segments * SEGMENT_BYTES);
 }
 
 /* Converts the block's rows, or fewer until they fit. */

@@ -188,6 +188,21 @@ double wfi_spmv_quads_fit(wfi_point *point)
                : -1;
 }
 
+/* Subgroups of a work-group, which share long rows; CPU devices have no use for it. */
+static uint32_t fit_team(const wf_caps *caps, uint32_t local)
+{
+    uint32_t team = 1;
+    while (!wfi_is_cpu(caps) && team * 2 * caps->subgroup_size <= local && team < 32)
+        team *= 2;
+    return team;
+}
+
+/* Of kernels that add up by shuffles, which CPU devices make loops of. */
+static double shuffled_cpu_time(const wfi_point *point)
+{
+    return cpu_time(point, (cpu_cost){21, 1.9, 0}, (cpu_cost){400, 14, 0});
+}
+
 /* Turns as many as leave enough subgroups to fill the device. Sorting pays where rows side by side
  * wait for each other; the wider the window, the further apart the x and y of a slice may lie. */
 double wfi_spmv_sliced_fit(wfi_point *point)
@@ -202,18 +217,14 @@ double wfi_spmv_sliced_fit(wfi_point *point)
     while (!cpu && turns > 2 && turns_there_are / turns < units * 30)
         turns /= 2;
     const uint32_t local = fit_local(caps);
-    uint32_t team = 1;
-    while (!cpu && team * 2 * caps->subgroup_size <= local && team < 32)
-        team *= 2;
     point->values[WFI_SPMV_SLICED_LOCAL_X] = local;
     point->values[WFI_SPMV_SLICED_TURNS] = turns;
     point->values[WFI_SPMV_SLICED_WINDOW] = p->padding < 1.5   ? 1
                                             : p->rows < 200000 ? 256
                                             : spread < 3       ? 2048
                                                                : UINT32_MAX;
-    point->values[WFI_SPMV_SLICED_TEAM] = team;
-    return cpu ? cpu_time(point, (cpu_cost){21, 1.9, 0}, (cpu_cost){400, 14, 0})
-               : (double)p->entries + (double)p->rows;
+    point->values[WFI_SPMV_SLICED_TEAM] = fit_team(caps, local);
+    return cpu ? shuffled_cpu_time(point) : (double)p->entries + (double)p->rows;
 }
 
 /* Entries up to which equal was measured faster (H100): about what is under way at once. */
@@ -229,16 +240,13 @@ double wfi_spmv_equal_fit(wfi_point *point)
     const wfi_spmv_problem *p = &point->problem->spmv;
     const bool cpu = wfi_is_cpu(point->caps), f64 = point->problem->type == WF_TYPE_F64;
     const uint32_t local = fit_local(caps);
-    uint32_t team = 1;
-    while (!cpu && team * 2 * caps->subgroup_size <= local && team < 32)
-        team *= 2;
     point->values[WFI_SPMV_EQUAL_LOCAL_X] = local;
     point->values[WFI_SPMV_EQUAL_TURNS] = f64 || p->mean_row < 6.5 ? 1 : 2;
     point->values[WFI_SPMV_EQUAL_SLICES] = 1;
     point->values[WFI_SPMV_EQUAL_WINDOW] = p->padding < 1.5 ? 1 : 256;
-    point->values[WFI_SPMV_EQUAL_TEAM] = team;
+    point->values[WFI_SPMV_EQUAL_TEAM] = fit_team(caps, local);
     if (cpu)
-        return cpu_time(point, (cpu_cost){21, 1.9, 0}, (cpu_cost){400, 14, 0});
+        return shuffled_cpu_time(point);
     if (p->fused)
         return -1;
     const uint64_t most = f64 ? EQUAL_ENTRIES_F64 : EQUAL_ENTRIES_F32;

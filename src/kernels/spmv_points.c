@@ -163,12 +163,7 @@ static bool turns_fit_their_field(const wfi_point *point)
 
 static bool window_positive(const wfi_point *point)
 {
-    return point->values[WFI_SPMV_SLICED_WINDOW] > 0;
-}
-
-static bool quads_window_positive(const wfi_point *point)
-{
-    return point->values[WFI_SPMV_QUADS_WINDOW] > 0;
+    return wfi_point_value(point, "window", 1) > 0;
 }
 
 static bool row_fits_texels(const wfi_point *point)
@@ -190,23 +185,11 @@ static bool slices_divide_turns(const wfi_point *point)
     return slices > 0 && slices <= 8 && 4 * point->values[WFI_SPMV_EQUAL_TURNS] % slices == 0;
 }
 
-static bool equal_window_positive(const wfi_point *point)
-{
-    return point->values[WFI_SPMV_EQUAL_WINDOW] > 0;
-}
-
-static bool equal_team_in_group(const wfi_point *point)
-{
-    const uint32_t team = point->values[WFI_SPMV_EQUAL_TEAM];
-    return power_of_two(team) &&
-           team <= point->values[WFI_SPMV_EQUAL_LOCAL_X] / point->caps->subgroup_size;
-}
-
 static bool team_in_group(const wfi_point *point)
 {
-    const uint32_t team = point->values[WFI_SPMV_SLICED_TEAM];
+    const uint32_t team = wfi_point_value(point, "team", 1);
     return power_of_two(team) &&
-           team <= point->values[WFI_SPMV_SLICED_LOCAL_X] / point->caps->subgroup_size;
+           team <= wfi_point_value(point, "local_x", 1) / point->caps->subgroup_size;
 }
 
 static bool one_vector(const wfi_point *point)
@@ -255,7 +238,7 @@ const wfi_constraint wfi_spmv_texel_constraints[4] = {
 
 const wfi_constraint wfi_spmv_quads_constraints[3] = {
     {"the longest row must fit a texel buffer of the device", row_fits_texels},
-    {"window must be at least one row", quads_window_positive},
+    {"window must be at least one row", window_positive},
     {"it multiplies one vector without strides", one_vector},
 };
 
@@ -302,8 +285,8 @@ const wfi_constraint wfi_spmv_equal_constraints[7] = {
     {"turns must be 1 to 8, since a lane keeps them in registers", equal_turns_fit},
     {"slices must be 1 to 8 and divide four times turns, since they share a lane's entries",
      slices_divide_turns},
-    {"window must be at least one row", equal_window_positive},
+    {"window must be at least one row", window_positive},
     {"team must be a power of two and fit local_x, since a team stays in a work-group",
-     equal_team_in_group},
+     team_in_group},
     {"it multiplies one vector without strides", one_vector},
 };

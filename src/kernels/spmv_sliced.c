@@ -32,11 +32,8 @@ static uint64_t scratch_bytes(const wfi_sliced *sliced, uint64_t real)
 static bool fits(const wf_caps *caps, const wfi_sliced *sliced, const wfi_spmv_job *job,
                  uint32_t rows)
 {
-    const uint64_t range = wfi_spmv_range(caps), size = wf_type_size(job->matrix.type);
-    const uint64_t map_bytes = job->kept->updatable ? sliced->place_count * 4 : 0;
-    return sliced->pattern_words * 4 <= range && sliced->place_count * size <= range &&
-           map_bytes <= range && wfi_spmv_y_bytes(job, rows) + caps->storage_alignment <= range &&
-           scratch_bytes(sliced, size) <= range;
+    return wfi_spmv_rearranged_fits(caps, job, rows, sliced->pattern_words, sliced->place_count,
+                                    scratch_bytes(sliced, wf_type_size(job->matrix.type)));
 }
 
 static wf_result add_block(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
