@@ -72,20 +72,15 @@ static const wfi_parameter naive_parameters[] = {
     LOCAL_Y(1),
     {"local_z", 2, 1, COUNT(sizes_z), sizes_z, "work-items along z (y in two dimensions)"}};
 static const wfi_parameter march_parameters[] = {LOCAL_X(128), LOCAL_Y(1), MARCH(4)};
-static const wfi_parameter time_parameters[] = {
-    LOCAL_X(64),
-    LOCAL_Y(1),
-    MARCH(16),
-    {"steps", GRID_ID_STEPS, 2, COUNT(step_counts), step_counts, "steps a pass over memory"},
-    {"rows", GRID_ID_ROWS, 1, COUNT(row_counts), row_counts, "cells along y that an item updates"},
-};
-static const wfi_parameter time_vector_parameters[] = {
-    LOCAL_X(32),
-    LOCAL_Y(1),
-    MARCH(16),
-    {"steps", GRID_ID_STEPS, 2, COUNT(step_counts), step_counts, "steps a pass over memory"},
-    {"rows", GRID_ID_ROWS, 1, COUNT(row_counts), row_counts, "cells along y that an item updates"},
-};
+#define TIME_PARAMETERS(x)                                                                         \
+    LOCAL_X(x), LOCAL_Y(1), MARCH(16),                                                             \
+        {"steps", GRID_ID_STEPS, 2, COUNT(step_counts), step_counts, "steps a pass over memory"},  \
+    {                                                                                              \
+        "rows", GRID_ID_ROWS, 1, COUNT(row_counts), row_counts,                                    \
+            "cells along y that an item updates"                                                   \
+    }
+static const wfi_parameter time_parameters[] = {TIME_PARAMETERS(64)};
+static const wfi_parameter time_vector_parameters[] = {TIME_PARAMETERS(32)};
 
 /* ---------------------------------------------------------------------------------- constraints */
 
