@@ -226,8 +226,9 @@ typedef struct wf_device_params {
      * system does not tell of); negative: no bound. */
     double dispatch_seconds;
     /* Asked between submissions by calls that block for long: measuring, ceilings, Himeno, conjugate
-     * gradients; and between the arrays that wf_spmv_plan makes of a matrix. True: the call returns WF_ERROR_CANCELLED, and the device goes on to be usable.
-     * Called on the thread of the call; it must not call wavefit. NULL: nothing is asked. */
+     * gradients; and between the arrays that wf_spmv_plan makes of a matrix. True: the call returns
+     * WF_ERROR_CANCELLED, and the device goes on to be usable. Called on the thread of the call; it
+     * must not call wavefit. NULL: nothing is asked. */
     bool (*cancelled)(void *user);
     void *cancelled_user;
 } wf_device_params;
@@ -551,8 +552,8 @@ WF_API wf_result wf_plan_record_upload(wf_plan *plan, VkCommandBuffer command_bu
 /* Frees the host's copy of the data once the upload was executed. */
 WF_API void wf_plan_trim(wf_plan *plan);
 /* Lets the 16 kept sets of bindings be written anew, those of wf_spmv_record_update too, and drops
- * their views: no command buffer recorded from the plan may be executed afterwards. To be called too before a buffer made after the end of
- * another is bound, since it may have that one's handle. */
+ * their views: no command buffer recorded from the plan may be executed afterwards. To be called too
+ * before a buffer made after the end of another is bound, since it may have that one's handle. */
 WF_API void wf_plan_forget_bindings(wf_plan *plan);
 
 /* Bytes of scratch memory a recording needs bound as workspace. */
@@ -1183,9 +1184,9 @@ typedef struct wf_tune_result {
  * spread. Every point's result is verified before it is timed. On a device opened with
  * capture_statistics, points whose kernels the driver says to spill registers are not timed, but for
  * the choice made before and in an exhaustive search. Points that end the process or hang it
- * are left out by the next search: a journal beside the file has them (where several were being compiled,
- * that search compiles one by one, to find out which); a caller who wants to outlive
- * these searches in a child process, as the tool does. Blocks; uses the device's own queue. One
+ * are left out by the next search: a journal beside the file has them (where several were being
+ * compiled, that search compiles one by one, to find out which); a caller who wants to outlive these
+ * searches in a child process, as the tool does. Blocks; uses the device's own queue. One
  * search a device at a time (WF_ERROR_UNSUPPORTED). WF_ERROR_CANCELLED: this callback or the device's
  * `cancelled`, which is asked between submissions, said so; *result is filled as far as the search
  * came (best_us 0: nothing was measured). A caller who ends the searching process itself, and not
