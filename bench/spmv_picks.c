@@ -77,8 +77,9 @@ static wf_result compare(wf_device *device, const char *text, wf_type type, doub
             (wf_tuning){.size = sizeof(wf_tuning), .variant = variants[i], .no_tuning = true};
         infos[i].size = sizeof infos[i];
     }
-    const wf_result result = values ? wf_tune_compare(device, &params, tunings, RIVALS, infos, us)
-                                    : WF_ERROR_OUT_OF_HOST_MEMORY;
+    const wf_result result =
+        values ? wf_tune_compare(device, &params, tunings, RIVALS, infos, us, NULL)
+               : WF_ERROR_OUT_OF_HOST_MEMORY;
     const char *slash = strrchr(text, '/');
     if (result == WF_SUCCESS)
         print_line(slash ? slash + 1 : text, &m, infos, us);

@@ -77,6 +77,7 @@ static void read_item(yyjson_val *object, wfi_compared *item)
     for (int i = 0; i < WFI_COMPARED_RIVALS; i++) {
         yyjson_val *rival = yyjson_obj_get(rivals, wfi_compared_names[i]);
         item->rivals[i].us = read_number(rival, "us");
+        item->rivals[i].noise = read_number(rival, "noise_percent") / 100;
         read_text(rival, "chosen_by", item->rivals[i].by, sizeof item->rivals[i].by);
         read_text(rival, "point", item->rivals[i].point, sizeof item->rivals[i].point);
     }
@@ -151,6 +152,7 @@ static void put_item(yyjson_mut_doc *doc, yyjson_mut_val *list, const wfi_compar
         yyjson_mut_val *rival = yyjson_mut_obj_add_obj(doc, rivals, wfi_compared_names[i]);
         yyjson_mut_obj_add_real(doc, rival, "us", r->us);
         yyjson_mut_obj_add_real(doc, rival, "loss_percent", (r->us / best - 1) * 100);
+        yyjson_mut_obj_add_real(doc, rival, "noise_percent", r->noise * 100);
         yyjson_mut_obj_add_str(doc, rival, "chosen_by", r->by);
         yyjson_mut_obj_add_str(doc, rival, "point", r->point);
     }

@@ -13,6 +13,7 @@
 /* One way of choosing, on one problem. */
 typedef struct wfi_compared_rival {
     double us;       /* median of one execution; 0: it has no choice here */
+    double noise;    /* of its ratio to the fastest */
     char by[24];     /* who chose: "model", "device row", … */
     char point[224]; /* "variant a=1 b=2" */
 } wfi_compared_rival;
@@ -21,8 +22,8 @@ typedef struct wfi_compared_rival {
 extern const char *const wfi_compared_names[WFI_COMPARED_RIVALS];
 
 typedef struct wfi_compared {
-    char family[16], type[8], problem[64];
-    double budget_seconds;    /* of each search; the exhaustive one has three times that */
+    char family[16], type[8], problem[96];
+    double budget_seconds;    /* of each of two searches */
     uint64_t measured, legal; /* points of the exhaustive search, and all there are */
     char error[256];          /* why there is nothing; "": there is */
     wfi_compared_rival rivals[WFI_COMPARED_RIVALS];

@@ -188,7 +188,7 @@ static const struct {
     {"laplace", REPEAT | SEED},
     {"peaks", POINT | REPEAT | SEED | TUNING},
     {"report", DEVICE | LIMITS | POINT | JSON | REPEAT | SEED | TUNING | DISPATCH},
-    {"tune", POINT | REPEAT | TUNING},
+    {"tune", REPEAT | TUNING},
 };
 
 static const struct {

@@ -164,7 +164,8 @@ static int print_outcomes(const wfi_tune_problem *problems, const wfi_tune_outco
     return code;
 }
 
-/* The problem that the options name, or those of the suite that have ONLY in their names. */
+/* The problem that the options name, or those of the suite that have ONLY in their names and are of
+ * the type. */
 static int find_problems(const wfi_tune_arguments *args, const wfi_tune_device *device,
                          wfi_tune_problem *problems, uint32_t *count)
 {
@@ -174,13 +175,30 @@ static int find_problems(const wfi_tune_arguments *args, const wfi_tune_device *
         *count = 1;
         return wfi_tune_parse_one(args, &problems[0]);
     }
+    wf_type type = WF_TYPE_F32;
+    if (args->type && !wfi_parse_type("--type", args->type, &type))
+        return WFI_EXIT_USAGE;
     const uint32_t there = wfi_tune_suite(quick, device->cpu, args->family, all);
     for (uint32_t i = 0; i < there; i++)
-        if (!args->only || strstr(all[i].name, args->only))
+        if ((!args->only || strstr(all[i].name, args->only)) &&
+            (!args->type || all[i].type == type))
             problems[(*count)++] = all[i];
     if (*count == 0)
         return wfi_usage_error("tune: the suite has no such problem for this device");
     return WFI_EXIT_DONE;
+}
+
+/* What --variant and --set leave of a problem's points is a problem of its own: its name says so. */
+static void name_part(const wfi_common *common, wfi_tune_problem *problem)
+{
+    char *name = problem->name;
+    const size_t bytes = sizeof problem->name;
+    size_t used = strlen(name);
+    if (common->variant && used < bytes)
+        used += (size_t)snprintf(name + used, bytes - used, " %s", common->variant);
+    for (uint32_t i = 0; i < common->constant_count && used < bytes; i++)
+        used += (size_t)snprintf(name + used, bytes - used, " %s=%u", common->constants[i].name,
+                                 common->constants[i].value);
 }
 
 /* One line on standard error when Ctrl-C ended it. */
@@ -233,6 +251,8 @@ static int search(const wfi_tune_arguments *args, const wfi_common *common)
         code = find_problems(args, &device, problems, &count);
     if (code != WFI_EXIT_DONE)
         return code;
+    for (uint32_t i = 0; i < count; i++)
+        name_part(common, &problems[i]);
     if (!args->compare)
         return search_all(args, common, &device, problems, count);
     const wfi_compare_request request = {.common = common,
@@ -240,6 +260,7 @@ static int search(const wfi_tune_arguments *args, const wfi_common *common)
                                          .budget_seconds = args->seconds,
                                          .patience_seconds = args->patience_seconds,
                                          .slice_seconds = args->slice_seconds,
+                                         .all_seconds = args->all_seconds,
                                          .count = count,
                                          .problems = problems};
     return wfi_tune_compare(&request);

@@ -32,6 +32,7 @@ static wfi_compared item_of(const wfi_tune_problem *problem, double budget,
     item.legal = o->legal;
     for (int i = 0; i < WFI_TUNE_RIVALS; i++) {
         item.rivals[i].us = o->rival_us[i];
+        item.rivals[i].noise = o->rival_noise[i];
         memcpy(item.rivals[i].by, o->rival_by[i], sizeof item.rivals[i].by);
         memcpy(item.rivals[i].point, o->rival_point[i], sizeof item.rivals[i].point);
     }
@@ -44,8 +45,9 @@ static const wfi_compared *find(const wfi_comparison_file *file, const wfi_tune_
                                problem->name);
 }
 
-/* Measures one problem and puts it into the file. */
-static int measure(const wfi_compare_request *r, uint32_t index, wfi_comparison_file *file)
+/* Measures one problem and puts it into the file, or counts it as one that the device cannot have. */
+static int measure(const wfi_compare_request *r, uint32_t index, wfi_comparison_file *file,
+                   uint32_t *skipped)
 {
     static wfi_tune_outcome outcome;
     wfi_io_error error;
@@ -54,6 +56,7 @@ static int measure(const wfi_compare_request *r, uint32_t index, wfi_comparison_
                                 .device = r->device,
                                 .budget_seconds = r->budget_seconds,
                                 .patience_seconds = r->patience_seconds,
+                                .all_seconds = r->all_seconds,
                                 .compare = true,
                                 .count = 1,
                                 .problems = &r->problems[index],
@@ -62,6 +65,13 @@ static int measure(const wfi_compare_request *r, uint32_t index, wfi_comparison_
     const int code = wfi_tune_run(&work);
     if (code != WFI_EXIT_DONE)
         return code;
+    if (outcome.result == WF_ERROR_UNSUPPORTED || outcome.result == WF_ERROR_TOO_LARGE) {
+        fprintf(stderr, "wavefit: %s %s %s is left out: %s\n",
+                wf_family_name(r->problems[index].family), wf_type_name(r->problems[index].type),
+                r->problems[index].name, outcome.error);
+        (*skipped)++;
+        return WFI_EXIT_DONE;
+    }
     const wfi_compared item = item_of(&r->problems[index], r->budget_seconds, &outcome);
     if (!wfi_comparison_add(file, &item))
         return wfi_run_error("out of memory");
@@ -70,7 +80,7 @@ static int measure(const wfi_compare_request *r, uint32_t index, wfi_comparison_
     return WFI_EXIT_DONE;
 }
 
-static int measure_all(const wfi_compare_request *r, wfi_comparison_file *file)
+static int measure_all(const wfi_compare_request *r, wfi_comparison_file *file, uint32_t *skipped)
 {
     const double begun = wfi_clock_seconds();
     int code = WFI_EXIT_DONE;
@@ -81,7 +91,7 @@ static int measure_all(const wfi_compare_request *r, wfi_comparison_file *file)
         if (wfi_interrupted() ||
             (r->slice_seconds > 0 && wfi_clock_seconds() - begun > r->slice_seconds))
             break;
-        code = measure(r, i, file);
+        code = measure(r, i, file, skipped);
     }
     return code;
 }
@@ -89,7 +99,7 @@ static int measure_all(const wfi_compare_request *r, wfi_comparison_file *file)
 /* ------------------------------------------------------------------------------------ printing */
 
 /* Prints what there is of the problems asked for. */
-static int print(const wfi_compare_request *r, const wfi_comparison_file *file)
+static int print(const wfi_compare_request *r, const wfi_comparison_file *file, uint32_t skipped)
 {
     const wfi_compared *items[WFI_MAX_TUNE_PROBLEMS];
     uint32_t done = 0, left = 0, failed = 0;
@@ -106,9 +116,9 @@ static int print(const wfi_compare_request *r, const wfi_comparison_file *file)
     }
     if (done)
         wfi_compare_print(file, items, done);
-    if (left)
-        fprintf(stderr, "wavefit: %u of %u problems are left; run it again to go on\n", left,
-                r->count);
+    if (left > skipped)
+        fprintf(stderr, "wavefit: %u of %u problems are left; run it again to go on\n",
+                left - skipped, r->count);
     return failed ? WFI_EXIT_FAILED : WFI_EXIT_DONE;
 }
 
@@ -139,11 +149,12 @@ int wfi_tune_compare(const wfi_compare_request *request)
     int code = open_file(request, &file);
     if (code != WFI_EXIT_DONE)
         return code;
-    code = measure_all(request, &file);
+    uint32_t skipped = 0;
+    code = measure_all(request, &file, &skipped);
     if (code == WFI_EXIT_DONE && request->common->json && strcmp(request->common->json, "-") == 0)
         code = wfi_comparison_write("-", &file, &error) ? code : wfi_run_error("%s", error.text);
     else if (code == WFI_EXIT_DONE)
-        code = print(request, &file);
+        code = print(request, &file, skipped);
     wfi_comparison_free(&file);
     return code;
 }

@@ -7,8 +7,9 @@
 typedef struct wfi_compare_request {
     const wfi_common *common; /* json: the file that is gone on with, and written */
     const wfi_tune_device *device;
-    double budget_seconds; /* of each of two searches; the exhaustive one has three times that */
+    double budget_seconds; /* of each of two searches */
     double patience_seconds;
+    double all_seconds;   /* of the exhaustive search; 0: thrice the budget */
     double slice_seconds; /* no problem begins after so long; 0: no end */
     uint32_t count;
     const wfi_tune_problem *problems;

@@ -26,6 +26,12 @@ double wfi_compared_best(const wfi_compared *item)
     return best;
 }
 
+/* Whether every legal point was measured; else those measured were drawn from them. */
+static bool is_exhaustive(const wfi_compared *item)
+{
+    return item->measured > 0 && item->measured >= item->legal;
+}
+
 /* How much longer the rival takes than the best of all, or the slower of two searches than the other,
  * in percent; NaN: it did not run. */
 static double loss_of(const wfi_compared *item, int measure)
@@ -39,7 +45,8 @@ static double loss_of(const wfi_compared *item, int measure)
 
 /* Losses by one measure over several problems. */
 typedef struct losses {
-    uint32_t count, within;               /* in TUNED_LOSS */
+    uint32_t count, within;               /* in TUNED_LOSS, or in the noise beyond it */
+    uint32_t in_noise;                    /* of these */
     double values[WFI_MAX_TUNE_PROBLEMS]; /* in order */
     double median, worst;
     const wfi_compared *at; /* the worst one; NULL: there is none */
@@ -55,7 +62,9 @@ static losses losses_of(const wfi_compared *const *items, uint32_t count, const 
         if (isnan(loss) || (family && strcmp(items[i]->family, family) != 0))
             continue;
         l.values[l.count++] = loss;
-        l.within += loss <= TUNED_LOSS;
+        const double noise = measure < APART ? items[i]->rivals[measure].noise * 100 : 0;
+        l.within += loss - noise <= TUNED_LOSS;
+        l.in_noise += loss > TUNED_LOSS && loss - noise <= TUNED_LOSS;
         if (!l.at || loss > l.worst) {
             l.worst = loss;
             l.at = items[i];
@@ -65,6 +74,17 @@ static losses losses_of(const wfi_compared *const *items, uint32_t count, const 
     if (l.count)
         l.median = (l.values[(l.count - 1) / 2] + l.values[l.count / 2]) / 2;
     return l;
+}
+
+/* "3.4 ±1.2": noise that would be printed as 0 is left out. */
+static void set_loss(wfi_table *table, int row, int column, double loss, double noise)
+{
+    if (isnan(loss))
+        return;
+    if (noise >= 0.05)
+        wfi_table_set(table, row, column, "%.1f +-%.1f", loss, noise);
+    else
+        wfi_table_set(table, row, column, "%.1f", loss);
 }
 
 static void print_problems(const wfi_compared *const *items, uint32_t count)
@@ -83,8 +103,8 @@ static void print_problems(const wfi_compared *const *items, uint32_t count)
         wfi_table_set(&table, row, 2, "%s", items[i]->problem);
         wfi_table_set(&table, row, 3, "%s", text);
         for (int r = 0; r < WFI_COMPARED_RIVALS; r++)
-            if (!isnan(loss_of(items[i], r)))
-                wfi_table_set(&table, row, FIRST_COLUMN + r, "%.1f %%", loss_of(items[i], r));
+            set_loss(&table, row, FIRST_COLUMN + r, loss_of(items[i], r),
+                     items[i]->rivals[r].noise * 100);
     }
     wfi_table_print(&table);
 }
@@ -98,9 +118,10 @@ static void print_choices(const wfi_compared *const *items, uint32_t count)
             if (item->rivals[r].us > 0 &&
                 (!(item->rivals[best].us > 0) || item->rivals[r].us < item->rivals[best].us))
                 best = r;
-        printf("\n%s %s %s, %g s a search; exhaustive: %llu of %llu points\n", item->family,
-               item->type, item->problem, item->budget_seconds, (unsigned long long)item->measured,
-               (unsigned long long)item->legal);
+        printf("\n%s %s %s, %g s a search; %s: %llu of %llu points\n", item->family, item->type,
+               item->problem, item->budget_seconds,
+               is_exhaustive(item) ? "exhaustive" : "exhaustive, cut short",
+               (unsigned long long)item->measured, (unsigned long long)item->legal);
         printf("  best       %s (%s)\n", item->rivals[best].point, wfi_compared_names[best]);
         printf("  model      %s\n", item->rivals[WFI_RIVAL_MODEL].point);
         if (strcmp(item->rivals[WFI_RIVAL_SHIPPED].by, "model") != 0)
@@ -152,19 +173,34 @@ static void print_loss(const char *expected, const losses *l, bool median)
 {
     if (!l->at)
         return;
-    printf("%-48s", expected);
+    printf("%-52s", expected);
     if (median)
         printf("median %.1f %%, ", l->median);
     printf("worst %.1f %% (%s %s %s)\n", l->worst, l->at->family, l->at->type, l->at->problem);
 }
 
+static void tuned_text(const char *of, const losses *l, char *text, size_t bytes)
+{
+    const int used =
+        snprintf(text, bytes, "tuned, %s %g %%: %u of %u", of, TUNED_LOSS, l->within, l->count);
+    if (l->in_noise)
+        snprintf(text + used, bytes - (size_t)used, " (%u by the noise)", l->in_noise);
+}
+
 static void print_verdict(const wfi_compared *const *items, uint32_t count)
 {
     char text[96];
+    const wfi_compared *whole[WFI_MAX_TUNE_PROBLEMS];
+    uint32_t wholes = 0;
     losses l = losses_of(items, count, NULL, WFI_RIVAL_TUNED);
     putchar('\n');
-    snprintf(text, sizeof text, "tuned, within %g %% of the best: %u of %u", TUNED_LOSS, l.within,
-             l.count);
+    tuned_text("within", &l, text, sizeof text);
+    print_loss(text, &l, false);
+    for (uint32_t i = 0; i < count; i++)
+        if (is_exhaustive(items[i]))
+            whole[wholes++] = items[i];
+    l = losses_of(whole, wholes, NULL, WFI_RIVAL_TUNED);
+    tuned_text("where all points were measured,", &l, text, sizeof text);
     print_loss(text, &l, false);
     l = losses_of(items, count, NULL, WFI_RIVAL_MODEL);
     snprintf(text, sizeof text, "model, wanted %g %%, at worst %g %%", MODEL_MEDIAN, MODEL_WORST);

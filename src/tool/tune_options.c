@@ -60,6 +60,11 @@ static bool parse_sizes(const wfi_tune_arguments *args, wfi_tune_problem *proble
     problem->a = sizes[0];
     problem->b = sizes[1];
     problem->c = sizes[2];
+    if (args->math && strcmp(args->math, "exact") != 0 && strcmp(args->math, "fast") != 0) {
+        wfi_usage_error("--math: '%s' is not exact or fast", args->math);
+        return false;
+    }
+    problem->math = args->math && strcmp(args->math, "fast") == 0 ? WF_MATH_FAST : WF_MATH_EXACT;
     return true;
 }
 
@@ -90,7 +95,8 @@ int wfi_tune_parse_one(const wfi_tune_arguments *args, wfi_tune_problem *problem
         return code;
     if (args->size && problem->type != WF_TYPE_F32)
         return wfi_usage_error("tune: --type: the stencil is f32");
-    snprintf(problem->name, sizeof problem->name, "%s", name_of_one(args));
+    snprintf(problem->name, sizeof problem->name, "%s%s", name_of_one(args),
+             problem->math == WF_MATH_FAST ? " fast" : "");
     if (args->family != WF_FAMILY_COUNT && args->family != problem->family)
         return wfi_usage_error("tune: the problem given is not of family %s",
                                wf_family_name(args->family));
@@ -126,10 +132,10 @@ static int check_problem(const wfi_tune_arguments *a)
     if (problems && (a->suite || a->only))
         return wfi_usage_error("tune: %s picks among the suite's problems, and %s names one",
                                a->suite ? "--suite" : "--only", name_of_one(a));
-    if (a->type && !problems)
-        return wfi_usage_error("tune: --type goes with --shape, --grid, --matrix or --generate");
     if (!a->grid && (a->steps || a->radius || a->border || a->box))
         return wfi_usage_error("tune: --steps, --radius, --border and --box are for --grid");
+    if (a->math && !a->shape)
+        return wfi_usage_error("tune: --math is for --shape");
     if (a->suite && strcmp(a->suite, "quick") != 0 && strcmp(a->suite, "full") != 0)
         return wfi_usage_error("--suite: '%s' is not a suite (quick, full)", a->suite);
     return WFI_EXIT_DONE;
@@ -143,17 +149,21 @@ static int check_work(const wfi_tune_arguments *a, const wfi_common *common)
         return wfi_usage_error("tune: --show, --export, --forget and --reprint exclude each other");
     if (works && common->json)
         return wfi_usage_error("tune: --json is for searches (--export prints rows)");
+    if (works && (common->variant || common->constant_count))
+        return wfi_usage_error("tune: --variant and --set are for searches");
     if (works && (wfi_tune_names_one(a) || a->suite || (work && a->only)))
         return wfi_usage_error("tune: %s is of all problems, or those of a family",
                                work ? work : "--reprint");
     if (a->slice_seconds > 0 && !a->compare)
         return wfi_usage_error("tune: --slice is for --compare");
+    if (a->all_seconds > 0 && !a->compare)
+        return wfi_usage_error("tune: --all is for --compare");
     return WFI_EXIT_DONE;
 }
 
 /* Times as texts. */
 typedef struct times {
-    const char *budget, *patience, *slice;
+    const char *budget, *patience, *slice, *all;
 } times;
 
 static int read_options(int argc, char **argv, wfi_tune_arguments *a, times *t, wfi_common *common)
@@ -163,6 +173,7 @@ static int read_options(int argc, char **argv, wfi_tune_arguments *a, times *t, 
         {"--suite", "quick|full", &a->suite, NULL, "which problems (default quick)"},
         {"--only", "TEXT", &a->only, NULL, "problems of it with TEXT in their names"},
         {"--shape", "MxNxK", &a->shape, NULL, "this matrix product alone"},
+        {"--math", "exact|fast", &a->math, NULL, "of --shape, as of `wavefit matmul`"},
         {"--size", "XS…XL|IxJxK", &a->size, NULL, "this Himeno grid alone"},
         {"--grid", "NXxNY[xNZ]", &a->grid, NULL, "this grid alone, with a star or box stencil"},
         {"--steps", "N", &a->steps, NULL, "of --grid: applications a run (default 1)"},
@@ -172,14 +183,17 @@ static int read_options(int argc, char **argv, wfi_tune_arguments *a, times *t, 
         {"--box", NULL, NULL, &a->box, "of --grid: a box in place of a star"},
         {"--matrix", "FILE.mtx[.gz]", &a->matrix, NULL, "this sparse matrix alone"},
         {"--generate", "KIND:SIZE", &a->generate, NULL, "one that `wavefit spmv` can make"},
-        {"--type", "f32|f64|…", &a->type, NULL, "element type of the problem given (default f32)"},
+        {"--type", "f32|f64|…", &a->type, NULL,
+         "element type of the problem given (default f32), or of the suite's"},
         {"--patience", "SECONDS", &t->patience, NULL,
          "a driver that is silent for so long hangs (default 60)"},
         {"--again", NULL, NULL, &a->again, "measure what earlier runs have measured"},
         {"--exhaustive", NULL, NULL, &a->exhaustive, "every legal point; the budget is each's"},
         {"--compare", NULL, NULL, &a->compare,
-         "model, rows, two searches of the budget and an exhaustive one of thrice that, each "
-         "problem; with --json FILE what is in the file is not measured again"},
+         "model, rows, two searches of the budget and an exhaustive one, each problem; with --json "
+         "FILE what is in the file is not measured again"},
+        {"--all", "SECONDS", &t->all, NULL,
+         "of --compare: for the exhaustive search (default thrice the budget)"},
         {"--slice", "SECONDS", &t->slice, NULL,
          "--compare begins no problem after so long; run again to go on"},
         {"--reprint", "FILE", &a->reprint, NULL,
@@ -212,7 +226,8 @@ int wfi_tune_options(int argc, char **argv, wfi_tune_arguments *args, wfi_common
         return code;
     if ((t.budget && !wfi_parse_seconds("--budget", t.budget, &args->seconds)) ||
         (t.patience && !wfi_parse_seconds("--patience", t.patience, &args->patience_seconds)) ||
-        (t.slice && !wfi_parse_seconds("--slice", t.slice, &args->slice_seconds)))
+        (t.slice && !wfi_parse_seconds("--slice", t.slice, &args->slice_seconds)) ||
+        (t.all && !wfi_parse_seconds("--all", t.all, &args->all_seconds)))
         return WFI_EXIT_USAGE;
     code = parse_family(common, &args->family);
     if (code == WFI_EXIT_DONE)

@@ -8,12 +8,13 @@
 typedef struct wfi_tune_arguments {
     const char *suite, *only, *reprint; /* NULL: not given */
     /* What names one problem, as given. */
-    const char *shape, *size, *grid, *steps, *radius, *border, *matrix, *generate, *type;
+    const char *shape, *math, *size, *grid, *steps, *radius, *border, *matrix, *generate, *type;
     bool box;
     bool compare, exhaustive, again, discard, export, show, forget;
     wf_family family; /* COUNT: all */
     double seconds, patience_seconds;
     double slice_seconds; /* 0: no end */
+    double all_seconds;   /* of a comparison's exhaustive search; 0: thrice the budget */
     int argc;
     char **argv;
 } wfi_tune_arguments;

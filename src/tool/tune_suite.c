@@ -21,10 +21,14 @@
         .family = WF_FAMILY_SPMV, .name = text, .type = type_, .kind = kind_, .a = size,           \
         .b = more, .quick = quick_, .cpu = cpu_                                                    \
     }
-#define MATMUL(text, m, n, k, quick_, cpu_)                                                        \
+#define MATMUL(text, type_, m, n, k, quick_, cpu_)                                                 \
     {                                                                                              \
-        .family = WF_FAMILY_MATMUL, .name = text, .a = m, .b = n, .c = k, .quick = quick_,         \
-        .cpu = cpu_                                                                                \
+        .family = WF_FAMILY_MATMUL, .name = text, .type = type_, .a = m, .b = n, .c = k,           \
+        .quick = quick_, .cpu = cpu_                                                               \
+    }
+#define FAST(text, m, n, k)                                                                        \
+    {                                                                                              \
+        .family = WF_FAMILY_MATMUL, .name = text, .a = m, .b = n, .c = k, .math = WF_MATH_FAST     \
     }
 #define GRID(text, type_, shape_, x, y, z, steps_, quick_, cpu_)                                   \
     {                                                                                              \
@@ -43,16 +47,28 @@ static const wfi_tune_problem suite[] = {
     SPMV("rmat 2^14 x 16", WF_TYPE_F32, WFI_MATRIX_RMAT, 14, 0, true, true),
     SPMV("poisson27 128^3", WF_TYPE_F32, WFI_MATRIX_POISSON27, 128, 0, false, false),
     SPMV("rmat 2^18 x 16", WF_TYPE_F32, WFI_MATRIX_RMAT, 18, 0, false, false),
-    MATMUL("256^3", 256, 256, 256, true, true),
-    MATMUL("512^3", 512, 512, 512, false, true),
-    MATMUL("1024^3", 1024, 1024, 1024, true, false),
-    MATMUL("127x8192x513", 127, 8192, 513, false, false),
-    MATMUL("1000x2000x3000", 1000, 2000, 3000, false, false),
-    MATMUL("4096^3", 4096, 4096, 4096, false, false),
-    MATMUL("8192^3", 8192, 8192, 8192, false, false),
+    MATMUL("256^3", WF_TYPE_F32, 256, 256, 256, true, true),
+    MATMUL("512^3", WF_TYPE_F32, 512, 512, 512, false, true),
+    MATMUL("1024^3", WF_TYPE_F32, 1024, 1024, 1024, true, false),
+    MATMUL("2048^3", WF_TYPE_F32, 2048, 2048, 2048, false, false),
+    MATMUL("127x8192x513", WF_TYPE_F32, 127, 8192, 513, false, false),
+    MATMUL("1000x2000x3000", WF_TYPE_F32, 1000, 2000, 3000, false, false),
+    MATMUL("4096^3", WF_TYPE_F32, 4096, 4096, 4096, false, false),
+    MATMUL("8192^3", WF_TYPE_F32, 8192, 8192, 8192, false, false),
+    FAST("4096^3 fast", 4096, 4096, 4096),
+    MATMUL("256^3", WF_TYPE_F64, 256, 256, 256, false, true),
+    MATMUL("2048^3", WF_TYPE_F64, 2048, 2048, 2048, false, false),
+    MATMUL("256^3", WF_TYPE_F16, 256, 256, 256, false, true),
+    MATMUL("1024^3", WF_TYPE_F16, 1024, 1024, 1024, false, false),
+    MATMUL("4096^3", WF_TYPE_F16, 4096, 4096, 4096, false, false),
+    MATMUL("4096^3", WF_TYPE_BF16, 4096, 4096, 4096, false, false),
+    MATMUL("4096^3", WF_TYPE_I8, 4096, 4096, 4096, false, false),
     GRID("star 128^3", WF_TYPE_F32, WF_STENCIL_STAR, 128, 128, 128, 1, true, true),
     GRID("star 1024^2 x 4", WF_TYPE_F32, WF_STENCIL_STAR, 1024, 1024, 0, 4, true, true),
     GRID("box 96^3", WF_TYPE_F32, WF_STENCIL_BOX, 96, 96, 96, 1, false, true),
+    GRID("star 128^3", WF_TYPE_F16, WF_STENCIL_STAR, 128, 128, 128, 1, false, true),
+    GRID("star 512^3", WF_TYPE_F16, WF_STENCIL_STAR, 512, 512, 512, 1, false, false),
+    GRID("star 256^3", WF_TYPE_F64, WF_STENCIL_STAR, 256, 256, 256, 1, false, false),
     GRID("star 512^3 x 2", WF_TYPE_F32, WF_STENCIL_STAR, 512, 512, 512, 2, false, false),
     GRID("star 8192^2 x 4", WF_TYPE_F64, WF_STENCIL_STAR, 8192, 8192, 0, 4, false, false),
 };
@@ -149,8 +165,12 @@ bool wfi_tune_data_make(const wfi_tune_problem *problem, uint64_t seed, wfi_tune
         ok = make_spmv(p, seed, data, error);
         params->spmv = &data->spmv;
     } else if (p->family == WF_FAMILY_MATMUL) {
-        data->matmul = (wf_matmul_params){
-            .size = sizeof data->matmul, .m = p->a, .n = p->b, .k = p->c, .type = p->type};
+        data->matmul = (wf_matmul_params){.size = sizeof data->matmul,
+                                          .m = p->a,
+                                          .n = p->b,
+                                          .k = p->c,
+                                          .type = p->type,
+                                          .math = p->math};
         params->matmul = &data->matmul;
     } else if (p->family == WF_FAMILY_GRID) {
         make_stencil(p, seed, data);

@@ -18,9 +18,10 @@ typedef enum wfi_matrix_kind {
 
 typedef struct wfi_tune_problem {
     wf_family family;
-    char name[64];
+    char name[96];
     wf_type type;
     uint64_t a, b, c; /* stencil ni nj nk; grid nx ny nz; matmul m n k; spmv size, entries a row */
+    wf_math math;     /* of a matrix product */
     wfi_matrix_kind kind;
     const char *path;       /* of a matrix file; of one that is made, KIND:SIZE */
     bool quick, cpu;        /* in the quick suite; for CPU devices too */

@@ -104,6 +104,16 @@ static void tell_why(const wfi_session *session, wf_result result, wfi_tune_outc
                                           : wf_result_string(result));
 }
 
+/* What --variant and --set leave of the points; NULL: all. */
+static const wf_tuning *within_of(const wfi_common *common, wf_tuning *within)
+{
+    *within = (wf_tuning){.size = sizeof *within,
+                          .variant = common->variant,
+                          .constants = common->constants,
+                          .constant_count = common->constant_count};
+    return common->variant || common->constant_count ? within : NULL;
+}
+
 static void fill_outcome(wfi_session *session, const wf_tune_result *r, wf_result result,
                          wfi_tune_outcome *o)
 {
@@ -146,23 +156,26 @@ static wf_result compare(child *c, wfi_session *session, const wf_tune_params *p
     wf_tuning tunings[WFI_TUNE_RIVALS];
     wf_result result = WF_SUCCESS;
     for (int i = 0; i < WFI_TUNE_RIVALS; i++) {
-        tunings[i] = (wf_tuning){.size = sizeof tunings[i], .skip_levels = WF_TUNING_MEASURED};
+        within_of(c->work->common, &tunings[i]);
+        tunings[i].skip_levels = WF_TUNING_MEASURED;
         infos[i] = (wf_plan_info){.size = sizeof infos[i]};
     }
     tunings[WFI_RIVAL_MODEL].no_tuning = true;
     tunings[WFI_RIVAL_LEFT_OUT].skip_levels |= WF_TUNING_DEVICE_ROWS;
+    const double budget = c->work->budget_seconds;
+    const double all = c->work->all_seconds > 0 ? c->work->all_seconds : 3 * budget;
     for (int i = 0; i < 3 && result == WF_SUCCESS; i++) {
         wf_tuning *tuning = &tunings[WFI_RIVAL_TUNED + i];
-        result = find(c, session, params, c->work->budget_seconds * (exhaustive[i] ? 3 : 1),
-                      exhaustive[i], c->work->common->seed + (uint64_t)i, &found[i]);
+        result = find(c, session, params, exhaustive[i] ? all : budget, exhaustive[i],
+                      c->work->common->seed + (uint64_t)i, &found[i]);
         tuning->variant = found[i].best.variant;
         tuning->constants = found[i].best.constants;
         tuning->constant_count = found[i].best.constant_count;
         tuning->no_tuning = true;
     }
     if (result == WF_SUCCESS)
-        result =
-            wf_tune_compare(session->device, params, tunings, WFI_TUNE_RIVALS, infos, o->rival_us);
+        result = wf_tune_compare(session->device, params, tunings, WFI_TUNE_RIVALS, infos,
+                                 o->rival_us, o->rival_noise);
     o->done = result == WF_SUCCESS;
     for (int i = 0; i < WFI_TUNE_RIVALS && o->done; i++) {
         const wfi_tuned_point point = point_of(&infos[i], 0);
@@ -195,6 +208,8 @@ static bool search(child *c, wfi_session *session, double seconds)
                              .progress = note_progress,
                              .user = c,
                              .jobs = c->jobs};
+    wf_tuning within;
+    params.within = within_of(work->common, &within);
     session->error[0] = '\0';
     if (wfi_tune_data_make(&work->problems[c->problem], work->common->seed, &data, &params,
                            error)) {

@@ -49,6 +49,7 @@ typedef struct wfi_tune_outcome {
     uint64_t rows, columns, entries; /* of a matrix */
     bool finished, kept;
     double rival_us[WFI_TUNE_RIVALS]; /* of a comparison */
+    double rival_noise[WFI_TUNE_RIVALS];
     char rival_by[WFI_TUNE_RIVALS][24], rival_point[WFI_TUNE_RIVALS][224];
 } wfi_tune_outcome;
 
@@ -57,6 +58,7 @@ typedef struct wfi_tune_work {
     const wfi_tune_device *device;
     double budget_seconds;   /* of all problems together; exhaustive: of each */
     double patience_seconds; /* a driver that says nothing for so long hangs */
+    double all_seconds;      /* of a comparison's exhaustive search; 0: thrice the budget */
     bool exhaustive, again, discard;
     bool compare; /* budget_seconds is of each search; nothing is kept */
     uint32_t count;

@@ -6,7 +6,7 @@
 #include "tune/search.h"
 
 #define FIRST_AHEAD 2
-#define MOST_AHEAD 8
+#define MOST_AHEAD 16
 #define MOST_SHARE 0.1 /* of the budget, for what is compiled at once */
 #define LOOK_NANOSECONDS 500000
 

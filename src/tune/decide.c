@@ -9,9 +9,13 @@
 #include "tune/search.h"
 
 #define LEAST_ROUNDS 7
-#define MOST_ROUNDS 61
-#define ROUND_SECONDS 5e-3 /* of one finalist */
+#define MOST_ROUNDS 201
+#define ROUND_SECONDS 5e-3     /* of one finalist */
+#define ROUND_SECONDS_CPU 2e-2 /* a CPU has more else to do */
 #define WARM_SECONDS 0.3
+#define CLEAR 0.01   /* uncertainty of a ratio that is good enough */
+#define BEHIND 1.1   /* ratio from which on it matters little */
+#define PATIENCE 4.0 /* times the time of a comparison that noise may take */
 
 typedef struct finalist {
     wfi_candidate *candidate;
@@ -40,7 +44,8 @@ static wf_result enter(wfi_search *s, wfi_candidate *candidate, final_round *fin
     result = wfi_runner_time(&f->runner, 1, &seconds);
     if (result == WF_SUCCESS)
         result = wfi_runner_time(&f->runner, 1, &seconds);
-    const double wanted = ROUND_SECONDS / (seconds * f->runner.unit + 1e-9);
+    const double round = wfi_is_cpu(&s->device->caps) ? ROUND_SECONDS_CPU : ROUND_SECONDS;
+    const double wanted = round / (seconds * f->runner.unit + 1e-9);
     f->units = wanted < 1 ? 1 : wanted > 8192 ? 8192 : (uint32_t)wanted;
     return result;
 }
@@ -58,7 +63,59 @@ static wf_result run_round(final_round *final, uint32_t first, bool timed)
     return result;
 }
 
-static wf_result run_rounds(wfi_search *s, final_round *final)
+/* Times of a to those of b, round by round. */
+typedef struct ratio {
+    uint32_t rounds;
+    double median, uncertainty; /* the quartiles' distance over the root of the rounds */
+} ratio;
+
+static ratio ratio_of(const finalist *a, const finalist *b)
+{
+    wf_timing ratios = {.count = 0};
+    if (a == b)
+        return (ratio){a->timing.count, 1, 0};
+    for (uint32_t i = 0; i < a->timing.count && i < b->timing.count; i++)
+        ratios.samples_us[ratios.count++] =
+            a->timing.samples_us[i] / (b->timing.samples_us[i] + 1e-12);
+    if (ratios.count == 0)
+        return (ratio){0, 1, 1};
+    wfi_timing_summarise(&ratios);
+    return (ratio){ratios.count, ratios.median_us,
+                   (ratios.q3_us - ratios.q1_us) / sqrt(ratios.count)};
+}
+
+/* Whether a beats b by more than the noise. */
+static bool beats(const finalist *a, const finalist *b)
+{
+    const ratio r = ratio_of(a, b);
+    return r.rounds >= LEAST_ROUNDS && r.median + r.uncertainty < 1;
+}
+
+/* The one that no other beats in the median of the rounds. */
+static uint32_t fastest_of(const final_round *final)
+{
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < final->count; i++)
+        if (ratio_of(&final->items[i], &final->items[best]).median < 1)
+            best = i;
+    return best;
+}
+
+/* Whether more rounds would tell little more of how the better ones stand to each other. */
+static bool is_clear(const final_round *final)
+{
+    const finalist *best = &final->items[fastest_of(final)];
+    for (uint32_t i = 0; i < final->count; i++) {
+        const ratio r = ratio_of(&final->items[i], best);
+        if (&final->items[i] != best && r.uncertainty > CLEAR &&
+            r.median - 2 * r.uncertainty < BEHIND)
+            return false;
+    }
+    return true;
+}
+
+/* Rounds until `until`, and while they leave it unclear until `latest`. */
+static wf_result run_rounds(wfi_search *s, final_round *final, double until, double latest)
 {
     const bool cpu = wfi_is_cpu(&s->device->caps);
     const double warm_until = wfi_host_seconds() + (cpu ? 0 : WARM_SECONDS);
@@ -66,7 +123,8 @@ static wf_result run_rounds(wfi_search *s, final_round *final)
     while (result == WF_SUCCESS && wfi_host_seconds() < warm_until)
         result = run_round(final, 0, false);
     for (uint32_t round = 0; round < MOST_ROUNDS && result == WF_SUCCESS; round++) {
-        if (round >= LEAST_ROUNDS && wfi_host_seconds() > s->decide_until)
+        const double now = wfi_host_seconds();
+        if (round >= LEAST_ROUNDS && now > until && (now > latest || is_clear(final)))
             break;
         if (!wfi_search_report(s, "deciding", NULL))
             break;
@@ -75,20 +133,6 @@ static wf_result run_rounds(wfi_search *s, final_round *final)
     for (uint32_t i = 0; i < final->count; i++)
         wfi_timing_summarise(&final->items[i].timing);
     return result;
-}
-
-/* Whether a beats b by more than the spread of their ratios over the rounds: the median ratio and
- * its uncertainty, spread / sqrt(rounds), must stay below 1. */
-static bool beats(const finalist *a, const finalist *b)
-{
-    wf_timing ratios = {.count = 0};
-    for (uint32_t i = 0; i < a->timing.count && i < b->timing.count; i++)
-        ratios.samples_us[ratios.count++] =
-            a->timing.samples_us[i] / (b->timing.samples_us[i] + 1e-12);
-    if (ratios.count < LEAST_ROUNDS)
-        return false;
-    wfi_timing_summarise(&ratios);
-    return ratios.median_us + (ratios.q3_us - ratios.q1_us) / sqrt(ratios.count) < 1;
 }
 
 static void describe(const finalist *f, const char *chosen_by, wf_plan_info *info)
@@ -157,7 +201,7 @@ wf_result wfi_search_decide(wfi_search *s)
     if (result == WF_ERROR_OUT_OF_DEVICE_MEMORY || result == WF_ERROR_TOO_LARGE)
         result = WF_SUCCESS;
     if (result == WF_SUCCESS && final->count)
-        result = run_rounds(s, final);
+        result = run_rounds(s, final, s->decide_until, s->decide_until);
     if (result == WF_SUCCESS)
         conclude(s, final);
     for (uint32_t i = 0; i < final->count; i++)
@@ -188,6 +232,8 @@ static wf_result enter_rival(wfi_search *s, const wf_tuning *tuning, wfi_candida
         if (result == WF_SUCCESS && !right)
             result = wfi_fail(&s->device->log, WF_ERROR_UNSUPPORTED, "%s: a wrong result",
                               candidate->named.variant);
+        if (result != WF_SUCCESS && final->count > *at)
+            wfi_runner_close(&final->items[--final->count].runner);
     }
     if (result == WF_SUCCESS) {
         *info = final->items[*at].runner.info;
@@ -197,7 +243,7 @@ static wf_result enter_rival(wfi_search *s, const wf_tuning *tuning, wfi_candida
 }
 
 wf_result wfi_search_compare(wfi_search *s, const wf_tuning *tunings, uint32_t count,
-                             wf_plan_info *infos, double *us)
+                             wf_plan_info *infos, double *us, double *noise)
 {
     wfi_candidate candidates[WF_TUNE_MOST_RIVALS];
     uint32_t places[WF_TUNE_MOST_RIVALS];
@@ -213,10 +259,19 @@ wf_result wfi_search_compare(wfi_search *s, const wf_tuning *tunings, uint32_t c
         if (entered == WF_ERROR_DEVICE_LOST || entered == WF_ERROR_CANCELLED)
             result = entered;
     }
+    const double begun = wfi_host_seconds(), budget = s->decide_until - s->begun;
     if (result == WF_SUCCESS && final->count)
-        result = run_rounds(s, final);
-    for (uint32_t i = 0; i < count && result == WF_SUCCESS; i++)
-        us[i] = places[i] == UINT32_MAX ? 0 : final->items[places[i]].timing.median_us;
+        result = run_rounds(s, final, begun + budget, begun + budget * PATIENCE);
+    if (result == WF_SUCCESS && s->cancelled)
+        result = WF_ERROR_CANCELLED;
+    const finalist *best = &final->items[fastest_of(final)];
+    for (uint32_t i = 0; i < count && result == WF_SUCCESS; i++) {
+        const bool there = places[i] != UINT32_MAX;
+        const ratio r = there ? ratio_of(&final->items[places[i]], best) : (ratio){.rounds = 0};
+        us[i] = r.median * best->timing.median_us;
+        if (noise)
+            noise[i] = r.uncertainty;
+    }
     for (uint32_t i = 0; i < final->count; i++)
         wfi_runner_close(&final->items[i].runner);
     free(final);

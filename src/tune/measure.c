@@ -13,6 +13,8 @@
 #define FIRST_SAMPLES 3
 #define HOPELESS 3.0 /* times the best: the first run alone says enough */
 #define PROMISING 1.3
+#define LOOK_SHARE                                                                                 \
+    0.4 /* of the warming, before the look that an exhaustive search has at a point */
 #define RUNGS 4
 #define MOST_UNITS 4096
 #define KEEP_SECONDS 0.5 /* what is learned in so long a time may be lost with the process */
@@ -33,9 +35,10 @@ static uint32_t units_for(const wfi_search *s, double seconds)
     return wanted < 1 ? 1 : wanted > MOST_UNITS ? MOST_UNITS : (uint32_t)wanted;
 }
 
-static wf_result warm(wfi_search *s, wfi_runner *runner, uint32_t units)
+static wf_result warm(wfi_search *s, wfi_runner *runner, uint32_t units, double share)
 {
-    const double until = wfi_host_seconds() + (wfi_is_cpu(&s->device->caps) ? 0 : WARM_SECONDS);
+    const double until =
+        wfi_host_seconds() + (wfi_is_cpu(&s->device->caps) ? 0 : WARM_SECONDS * share);
     wf_result result = WF_SUCCESS;
     double seconds;
     while (result == WF_SUCCESS && wfi_host_seconds() < until)
@@ -55,11 +58,17 @@ static wf_result sample(wfi_search *s, wfi_runner *runner, uint32_t rung, wfi_ca
         return WF_SUCCESS;
     }
     uint32_t units = units_for(s, seconds * runner->unit);
+    /* Where every point has its turn, most are far behind: one look at each must do. */
+    const bool look = s->params->exhaustive && rung == 0;
     if (result == WF_SUCCESS)
-        result = warm(s, runner, units);
+        result = warm(s, runner, units, look ? LOOK_SHARE : 1);
     /* The first run may have been with low clocks. */
     if (result == WF_SUCCESS)
         result = wfi_runner_time(runner, units, &seconds);
+    if (result == WF_SUCCESS && look && seconds > best * PROMISING) {
+        candidate->seconds = seconds;
+        return WF_SUCCESS;
+    }
     units = units_for(s, seconds * runner->unit);
     const uint32_t wanted = FIRST_SAMPLES << rung;
     while (result == WF_SUCCESS && timing.count < (wanted < most ? wanted : most)) {

@@ -48,6 +48,29 @@ static wfi_point empty_point(const wfi_search *s)
     return (wfi_point){.caps = &s->device->caps, .problem = &s->trial.problem};
 }
 
+/* Gives the point what all points of this search must have; false: its variant cannot have it. */
+static bool hold(const wfi_search *s, wfi_point *point)
+{
+    const wf_tuning *within = &s->within;
+    if (within->variant && strcmp(within->variant, point->variant->name) != 0)
+        return false;
+    for (uint32_t i = 0; i < within->constant_count; i++) {
+        const uint32_t at = wfi_parameter_find(point->variant, within->constants[i].name);
+        if (at == UINT32_MAX)
+            return false;
+        point->values[at] = within->constants[i].value;
+    }
+    return true;
+}
+
+static bool is_held(const wfi_search *s, const wfi_variant *variant, uint32_t parameter)
+{
+    for (uint32_t i = 0; i < s->within.constant_count; i++)
+        if (strcmp(variant->parameters[parameter].name, s->within.constants[i].name) == 0)
+            return true;
+    return false;
+}
+
 static bool is_known_bad(const wfi_search *s, const wfi_point *point)
 {
     if (s->entry.bad_count == 0)
@@ -56,10 +79,11 @@ static bool is_known_bad(const wfi_search *s, const wfi_point *point)
     return wfi_entry_is_bad(&s->entry, &named);
 }
 
-static void add_legal(wfi_search *s, wfi_pool *pool, const wfi_point *point)
+static void add_legal(wfi_search *s, wfi_pool *pool, const wfi_point *wanted)
 {
-    if (wfi_point_legal(point, NULL) && !is_known_bad(s, point))
-        pool_add(pool, point);
+    wfi_point point = *wanted;
+    if (hold(s, &point) && wfi_point_legal(&point, NULL) && !is_known_bad(s, &point))
+        pool_add(pool, &point);
 }
 
 /* Rows for like problems, the most alike first, whatever driver or shaders they were measured with. Of
@@ -113,7 +137,7 @@ static uint32_t expect_all(const wfi_search *s, const wfi_family *family, expect
         e.point.variant = &family->variants[i];
         wfi_point_defaults(&e.point);
         e.time = e.point.variant->fit(&e.point);
-        if (e.time >= 0 && wfi_point_legal(&e.point, NULL))
+        if (e.time >= 0 && hold(s, &e.point) && wfi_point_legal(&e.point, NULL))
             out[count++] = e;
     }
     qsort(out, count, sizeof *out, compare_expected);
@@ -139,13 +163,15 @@ void wfi_points_start(wfi_search *s, wfi_pool *pool, wfi_pool *later)
 }
 
 /* Adds a point around the elite unless it has been tried. */
-static void add_new(wfi_search *s, const wfi_point *point, wfi_pool *pool)
+static void add_new(wfi_search *s, const wfi_point *wanted, wfi_pool *pool)
 {
-    const wfi_named_point named = wfi_point_named(point);
-    if (!wfi_point_legal(point, NULL) || wfi_entry_is_bad(&s->entry, &named) ||
-        wfi_entry_is_tried(&s->entry, wfi_named_point_hash(&named)))
+    wfi_point point = *wanted;
+    if (!hold(s, &point) || !wfi_point_legal(&point, NULL))
         return;
-    pool_add(pool, point);
+    const wfi_named_point named = wfi_point_named(&point);
+    if (!wfi_entry_is_bad(&s->entry, &named) &&
+        !wfi_entry_is_tried(&s->entry, wfi_named_point_hash(&named)))
+        pool_add(pool, &point);
 }
 
 static void add_one_away(wfi_search *s, const wfi_point *centre, wfi_pool *pool)
@@ -205,10 +231,12 @@ void wfi_points_around(wfi_search *s, uint32_t most, wfi_pool *later, wfi_pool *
     }
 }
 
-/* Steps through the values like an odometer; false after the last. */
-static bool next_values(const wfi_variant *variant, uint32_t *at)
+/* Steps through the values like an odometer; false after the last. Those that are held stay. */
+static bool next_values(const wfi_search *s, const wfi_variant *variant, uint32_t *at)
 {
     for (uint32_t p = 0; p < variant->parameter_count; p++) {
+        if (is_held(s, variant, p))
+            continue;
         if (++at[p] < variant->parameters[p].candidate_count)
             return true;
         at[p] = 0;
@@ -247,18 +275,19 @@ uint64_t wfi_points_all(wfi_search *s, uint32_t most, wfi_pool *pool)
         wfi_point point = empty_point(s);
         point.variant = &family->variants[v];
         wfi_point_defaults(&point);
-        if (point.variant->fit(&point) < 0)
+        if (!hold(s, &point) || point.variant->fit(&point) < 0)
             continue;
         do {
             for (uint32_t p = 0; p < point.variant->parameter_count; p++)
                 if (point.variant->parameters[p].candidate_count)
                     point.values[p] = point.variant->parameters[p].candidates[at[p]];
+            hold(s, &point);
             if (wfi_point_legal(&point, NULL) && !is_known_bad(s, &point))
                 draw(s, &point, legal++, most, pool);
             if (++listed % LOOK_POINTS == 0)
                 s->cancelled = !wfi_search_report(s, "listing", NULL) ||
                                wfi_device_goes_on(s->device) != WF_SUCCESS;
-        } while (!s->cancelled && next_values(point.variant, at));
+        } while (!s->cancelled && next_values(s, point.variant, at));
     }
     for (uint32_t i = 0; i < pool->count; i++) {
         wfi_candidate *c = &pool->items[i];

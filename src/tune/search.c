@@ -128,7 +128,8 @@ static void keep_others(wfi_search *s, const wfi_tuning_data *left)
 static wf_result begin(wfi_search *s)
 {
     wfi_choice choice;
-    wf_result result = wfi_choose(s->device, &s->trial.problem, NULL, &choice);
+    const bool all = !s->within.variant && !s->within.constant_count;
+    wf_result result = wfi_choose(s->device, &s->trial.problem, all ? NULL : &s->within, &choice);
     if (result != WF_SUCCESS)
         return result;
     choice.point.caps = &s->device->caps;
@@ -264,6 +265,19 @@ static void set_times(wfi_search *s)
     s->random = s->params->seed * 2 + 1;
 }
 
+static wf_result read_within(wfi_search *s)
+{
+    wf_tuning given;
+    const wf_result result =
+        wfi_params_read(&s->device->log, "wf_tuning", s->params->within, &given, sizeof given);
+    if (result == WF_SUCCESS)
+        s->within = (wf_tuning){.size = sizeof given,
+                                .variant = given.variant,
+                                .constants = given.constants,
+                                .constant_count = given.constant_count};
+    return result;
+}
+
 static wf_result search(wf_device *device, const wf_tune_params *params, wf_tune_result *result)
 {
     wfi_search *s = calloc(1, sizeof *s);
@@ -272,7 +286,9 @@ static wf_result search(wf_device *device, const wf_tune_params *params, wf_tune
         return wfi_no_memory(&device->log);
     *s = (wfi_search){.device = device, .params = params, .result = result, .journal = {.fd = -1}};
     set_times(s);
-    wf_result code = wfi_journal_open(device, &s->journal, &left);
+    wf_result code = read_within(s);
+    if (code == WF_SUCCESS)
+        code = wfi_journal_open(device, &s->journal, &left);
     if (code == WF_SUCCESS)
         code = wfi_trial_open(device, params, &s->trial);
     const bool opened = code == WF_SUCCESS;
@@ -306,6 +322,7 @@ wf_result wf_tune(wf_device *device, const wf_tune_params *params, wf_tune_resul
     if (!take_turn(device, true))
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
                         "wf_tune: a search on this device is under way");
+    read.discard = read.discard || read.within;
     wf_tune_result local = {.size = sizeof local};
     code = search(device, &read, &local);
     take_turn(device, false);
@@ -313,7 +330,7 @@ wf_result wf_tune(wf_device *device, const wf_tune_params *params, wf_tune_resul
 }
 
 wf_result wf_tune_compare(wf_device *device, const wf_tune_params *params, const wf_tuning *tunings,
-                          uint32_t count, wf_plan_info *infos, double *us)
+                          uint32_t count, wf_plan_info *infos, double *us, double *noise)
 {
     wf_tune_params read;
     wf_tune_result unused = {.size = sizeof unused};
@@ -332,7 +349,7 @@ wf_result wf_tune_compare(wf_device *device, const wf_tune_params *params, const
     set_times(s);
     code = wfi_trial_open(device, &read, &s->trial);
     if (code == WF_SUCCESS) {
-        code = wfi_search_compare(s, tunings, count, infos, us);
+        code = wfi_search_compare(s, tunings, count, infos, us, noise);
         wfi_trial_close(&s->trial);
     }
     free(s);

@@ -26,6 +26,7 @@ typedef struct wfi_pool {
 typedef struct wfi_search {
     wf_device *device;
     const wf_tune_params *params;
+    wf_tuning within; /* what all points must have; variant NULL: any */
     wf_tune_result *result;
     wfi_trial trial;
     wfi_tuning_entry entry; /* what is learned */
@@ -64,7 +65,7 @@ wf_result wfi_search_decide(wfi_search *s);
 
 /* decide.c: the work of wf_tune_compare. */
 wf_result wfi_search_compare(wfi_search *s, const wf_tuning *tunings, uint32_t count,
-                             wf_plan_info *infos, double *us);
+                             wf_plan_info *infos, double *us, double *noise);
 
 /* points.c */
 void wfi_pool_free(wfi_pool *pool);

@@ -569,6 +569,62 @@ static void grids_are_tuned(void **state)
     wf_device_destroy(&device);
 }
 
+/* Whether all points tried are naive with local_y 2. */
+static bool note_part(void *user, const wf_tune_progress *progress)
+{
+    bool *all = user;
+    if (*progress->trying && strcmp(progress->stage, "measuring") == 0)
+        *all = *all && strncmp(progress->trying, "naive ", 6) == 0 &&
+               strstr(progress->trying, " local_y=2");
+    return true;
+}
+
+/* A search within a part of the points looks at all of it and no more, and is not kept; and a comparison
+ * of its outcome with itself has no noise. */
+static void a_part_is_searched_alone(void **state)
+{
+    (void)state;
+    static const wf_constant constants[] = {{"local_y", 2}};
+    const wf_tuning within = {
+        .size = sizeof within, .variant = "naive", .constants = constants, .constant_count = 1};
+    const wf_matmul_params product = {.size = sizeof product, .m = 40, .n = 30, .k = 20};
+    for (int exhaustive = 0; exhaustive < 2; exhaustive++) {
+        bool all = true;
+        wf_device *device = open_device();
+        const wf_tune_params params = {.size = sizeof params,
+                                       .matmul = &product,
+                                       .budget_seconds = exhaustive ? 60 : 0.5,
+                                       .exhaustive = exhaustive,
+                                       .progress = note_part,
+                                       .user = &all,
+                                       .within = &within};
+        wf_tune_result result = {.size = sizeof result};
+        assert_int_equal(wf_tune(device, &params, &result), WF_SUCCESS);
+        assert_true(all);
+        assert_false(result.kept);
+        assert_string_equal(result.best.variant, "naive");
+        if (exhaustive)
+            assert_int_equal(result.measured, result.legal);
+        wf_tuning_row row = {.size = sizeof row};
+        assert_int_equal(wf_tuning_row_get(device, 0, &row), WF_ERROR_INVALID_ARGUMENT);
+        const wf_tuning rivals[] = {within, within};
+        wf_plan_info infos[] = {{.size = sizeof *infos}, {.size = sizeof *infos}};
+        double us[2], noise[2];
+        wf_tune_params short_ones = params;
+        short_ones.budget_seconds = 0.2;
+        assert_int_equal(wf_tune_compare(device, &short_ones, rivals, 2, infos, us, noise),
+                         WF_SUCCESS);
+        assert_true(us[0] > 0 && us[0] == us[1] && noise[0] == 0 && noise[1] == 0);
+        wf_device_destroy(&device);
+    }
+    wf_device *device = open_device();
+    const wf_tuning nothing = {.size = sizeof nothing, .variant = "nothing"};
+    const wf_tune_params params = {.size = sizeof params, .matmul = &product, .within = &nothing};
+    wf_tune_result result = {.size = sizeof result};
+    assert_int_equal(wf_tune(device, &params, &result), WF_ERROR_UNKNOWN_VARIANT);
+    wf_device_destroy(&device);
+}
+
 /* ------------------------------------------------------------------------- kernels side by side */
 
 typedef struct compiles {
@@ -688,6 +744,7 @@ int main(void)
         cmocka_unit_test(damaged_files_are_named_and_left),
         cmocka_unit_test(spilling_points_are_not_timed),
         cmocka_unit_test(grids_are_tuned),
+        cmocka_unit_test(a_part_is_searched_alone),
         cmocka_unit_test(kernels_are_compiled_side_by_side),
         cmocka_unit_test(bad_parameters_are_refused),
     };

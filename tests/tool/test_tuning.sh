@@ -16,12 +16,16 @@ expect 0 'tuned' spmv "$data/small.mtx" --repeat 1
 expect 0 '\(model\)' spmv "$data/small.mtx" --repeat 1 --no-tuning
 expect 0 '\(model\)' spmv "$data/small.mtx" --repeat 1 --limits minimum
 cp "$kept" whole.json
-for damage in 'head -c 300 whole.json' 'sed s,tuning/1,tuning/9, whole.json' 'printf nonsense' \
+# Cut short, of a newer schema, of an older one, hostile: the model's choice, and the file stays.
+for damage in 'head -c 300 whole.json' 'sed s,tuning/1,tuning/9, whole.json' \
+    'sed s,tuning/1,tuning/0, whole.json' 'printf nonsense' \
     'sed s/family/\\x01/ whole.json' 'head -c 20000 /dev/zero' 'yes [ | head -n 100000'; do
     sh -c "$damage" >"$kept"
     cp "$kept" damaged.json
-    expect 0 'verified' spmv "$data/small.mtx" --repeat 1
+    expect 0 '\(model\)' spmv "$data/small.mtx" --repeat 1
     cp err.tool err.warned
+    cp out out.run
+    check "the result is verified after: $damage" grep -q verified out.run
     check "a warning that names the file after: $damage" \
         grep -q "warning: .*/${kept##*/}: " err.warned
     run tune --forget spmv
@@ -46,6 +50,15 @@ expect 0 'model|row\)' spmv "$data/small.mtx" --repeat 1
 XDG_CACHE_HOME=/dev/null/nowhere expect 0 'not kept' tune --matrix "$data/small.mtx" --budget 1
 check 'why nothing is kept' grep -q 'warning: what is found is not kept: /dev/null/nowhere' err.tool
 expect 2 "'fft' is not a family" tune fft
+# A part of the points: nothing of it is kept, and a comparison has them all.
+expect 0 'naive .*, not kept|, not kept' tune --grid 24x20 --variant naive --budget 0.5
+expect 0 'naive .* 6 of 6 points' tune --grid 24x20 --variant naive --set local_y=1 \
+    --set local_z=1 --compare --budget 0.3 --all 30
+cp out out.run
+check 'it is told from one that was cut short' \
+    grep -q 'all points were measured, 3 %: . of 1' out.run
+expect 1 "no variant 'nothing'" tune --grid 24x20 --variant nothing --budget 0.5
+expect 0 'matmul +f32 +16x16x16 fast .* points' tune --shape 16x16x16 --math fast --budget 0.3
 expect 2 'not of family matmul' tune matmul --matrix x.mtx
 expect 2 'seconds' tune --budget -3
 expect 2 'exclude each other' tune --show --forget

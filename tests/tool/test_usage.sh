@@ -106,7 +106,11 @@ expect 2 "'poisson9:4' is none of" ladder spmv --matrix poisson9:4
 expect 1 'No such file' ladder spmv --matrix none.mtx
 
 expect 2 "'vector' is not a family \(stencil, spmv, matmul, grid\)" tune vector
-expect 2 'type goes with --shape, --grid, --matrix or --generate' tune matmul --type f64
+expect 2 "type.*'f9'" tune matmul --type f9
+expect 2 "'quick' is not exact or fast" tune --shape 8x8x8 --math quick
+expect 2 'math is for --shape' tune --size XS --math fast
+expect 2 'variant and --set are for searches' tune --show --variant naive
+expect 2 'all is for --compare' tune --size XS --all 3
 expect 2 'the stencil is f32' tune --size XS --type f64
 
 # --- more than the device has, said before anything is allocated

@@ -1160,6 +1160,9 @@ typedef struct wf_tune_params {
     /* NULL: kernels are compiled one after another. Else those of several points side by side, before
      * the first of these is timed; the search waits for its jobs, which must run on other threads. */
     const wf_jobs *jobs;
+    /* Only points of this variant, with these constants, are looked at; what is found is then of a part
+     * alone, and kept nowhere. NULL: all points. Its other members are not looked at. */
+    const wf_tuning *within;
 } wf_tune_params;
 
 typedef struct wf_tune_result {
@@ -1197,12 +1200,16 @@ WF_API wf_result wf_tune(wf_device *device, const wf_tune_params *params, wf_tun
 #define WF_TUNE_MOST_RIVALS 8
 
 /* Times what each of `count` (at most WF_TUNE_MOST_RIVALS) tunings leads to for the problem of
- * params, verified, in turn, round after round, for the budget; equal choices share a time. us[i] is
- * the median of one execution, 0 where a tuning is not possible here; infos[i] says what it is. Blocks.
- * Codes as wf_tune. */
+ * params, verified, in turn, round after round, for the budget, and for up to four times that while it
+ * is not yet clear to 1 % how the better ones stand to each other; equal choices share a time. us[i] is the
+ * fastest's median of one execution times the median, over the rounds, of what i took to what the
+ * fastest took in the same round, so that other work on the machine, which meets all alike, cancels; 0
+ * where a tuning is not possible here. noise[i] (NULL: not wanted) is that ratio's uncertainty, the quartiles'
+ * distance over the root of the rounds; 0 for the fastest. infos[i] says what it is. Blocks. Codes as
+ * wf_tune. */
 WF_API wf_result wf_tune_compare(wf_device *device, const wf_tune_params *params,
                                  const wf_tuning *tunings, uint32_t count, wf_plan_info *infos,
-                                 double *us);
+                                 double *us, double *noise);
 
 #ifdef __cplusplus
 }
