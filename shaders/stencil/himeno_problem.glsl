@@ -4,7 +4,7 @@
 // The twelve coefficients of a cell share one buffer, since four storage buffers are all that
 // Vulkan guarantees a stage. They lie as twelve arrays, or in blocks: BLOCK cells of a row, twelve
 // times. WIDTH neighbouring cells along i are handled at once; with PAIRS, memory is gone through in
-// words of 64 bits.
+// words of 64 bits; with TEXELS, what is read comes by texels of four cells.
 #ifndef WIDTH
 #define WIDTH 1
 #endif
@@ -16,13 +16,20 @@ layout(constant_id = STENCIL_ID_REVERSE) const uint REVERSE = 0;
 // time would take as long as a load.
 layout(constant_id = STENCIL_ID_BLOCK) const uint BLOCK = 32;
 
+#ifdef TEXELS
+layout(set = 0, binding = 0) uniform samplerBuffer p_in4;
+layout(set = 0, binding = 2) uniform samplerBuffer coefficients4;
+#else
 layout(std430, set = 0, binding = 0) readonly restrict buffer PIn { float p_in[]; };
-layout(std430, set = 0, binding = 1) restrict buffer POut { float p_out[]; };
 layout(std430, set = 0, binding = 2) readonly restrict buffer Coefficients { float coefficients[]; };
+#endif
+layout(std430, set = 0, binding = 1) restrict buffer POut { float p_out[]; };
 layout(std430, set = 0, binding = 3) writeonly restrict buffer Partials { float partials[]; };
 #if WIDTH == 4
 #define VEC vec4
-#ifdef PAIRS
+#ifdef TEXELS
+layout(std430, set = 0, binding = 1) restrict buffer POut4 { vec4 p_out4[]; };
+#elif defined(PAIRS)
 layout(std430, set = 0, binding = 0) readonly restrict buffer PIn2 { uint64_t p_in2[]; };
 layout(std430, set = 0, binding = 1) restrict buffer POut2 { uint64_t p_out2[]; };
 layout(std430, set = 0, binding = 2) readonly restrict buffer Coefficients2 {
@@ -82,7 +89,12 @@ struct Plane {
 #if WIDTH == 4
 VEC west(Row row) { return vec4(row.west, row.centre.xyz); }
 VEC east(Row row) { return vec4(row.centre.yzw, row.east); }
-#ifdef PAIRS
+#ifdef TEXELS
+VEC load_p(uint at) { return texelFetch(p_in4, int(at >> 2)); }
+VEC load_coefficient(uint at) { return texelFetch(coefficients4, int(at >> 2)); }
+float load_west(uint at) { return load_p(at - 1).w; }
+float load_east(uint at) { return load_p(at).x; }
+#elif defined(PAIRS)
 vec4 vector_of(uint64_t low, uint64_t high)
 {
     return uintBitsToFloat(uvec4(unpackUint2x32(low), unpackUint2x32(high)));
@@ -102,11 +114,15 @@ VEC east(Row row) { return row.east; }
 VEC load_p(uint at) { return p_in[at]; }
 VEC load_coefficient(uint at) { return coefficients[at]; }
 #endif
+#ifndef TEXELS
+float load_west(uint at) { return p_in[at - 1]; }
+float load_east(uint at) { return p_in[at]; }
+#endif
 
 // The row whose cell i lies at element `at`; nothing past the border cell is read.
 Row load_row(uint at, uint i)
 {
-    return Row(load_p(at), p_in[at - 1], p_in[at + min(uint(WIDTH), push.ni - i)]);
+    return Row(load_p(at), load_west(at), load_east(at + min(uint(WIDTH), push.ni - i)));
 }
 
 Plane load_plane(uint at, uint i)
@@ -164,9 +180,14 @@ VEC relaxed(VEC p, VEC ss)
 
 // Stores WIDTH new values of p at element `at`, and gives the squares of the changes, zero past the
 // last inner cell.
-VEC store_cells(uint at, uint i, VEC p, VEC ss)
+VEC store_cells(uint at, uint i, VEC old, VEC p, VEC ss)
 {
-#if WIDTH == 4
+#ifdef TEXELS
+    // Without a branch, of which a CPU driver would go both ways: what is no inner cell keeps its value.
+    bvec4 inside = lessThan(uvec4(0, 1, 2, 3), uvec4(push.ni - i));
+    p_out4[at >> 2] = mix(old, p, inside);
+    return mix(VEC(0), ss * ss, inside);
+#elif WIDTH == 4
     if (i + 4 <= push.ni) {
 #ifdef PAIRS
         p_out2[at >> 1] = packUint2x32(floatBitsToUint(p.xy));

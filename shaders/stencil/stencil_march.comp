@@ -26,7 +26,7 @@ void main()
         for (; k < end; k++) {
             Plane up = load_plane(at + push.p_plane, i);
             VEC ss = residual(down, mid, up, load_cell(from));
-            squares += store_cells(at, i, relaxed(mid.here.centre, ss), ss);
+            squares += store_cells(at, i, mid.here.centre, relaxed(mid.here.centre, ss), ss);
             down = mid;
             mid = up;
             at += push.p_plane;

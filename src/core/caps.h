@@ -15,11 +15,14 @@ static inline bool wfi_is_cpu(const wf_caps *caps)
     return caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
 }
 
-/* What the offsets of a window into a buffer are multiples of: bindings may start there, and vectors of
- * 16 bytes stay aligned. */
+/* What the offsets of a window into a buffer are multiples of: bindings and texel buffers may start there,
+ * and vectors of 16 bytes stay aligned. All are powers of two. */
 static inline uint64_t wfi_window_alignment(const wf_caps *caps)
 {
-    return caps->storage_alignment > 16 ? caps->storage_alignment : 16;
+    const uint64_t alignment = caps->storage_alignment > caps->texel_alignment
+                                   ? caps->storage_alignment
+                                   : caps->texel_alignment;
+    return alignment > 16 ? alignment : 16;
 }
 
 /* Whether a shape multiplies `factor` to `sum` (VkComponentTypeKHR) within a subgroup. */

@@ -12,6 +12,7 @@
 
 #define WFI_HIMENO_COEFFICIENTS 12 /* a0 … a3, b0 … b2, c0 … c2, wrk1, bnd */
 #define WFI_HIMENO_MAX_STEPS 4     /* iterations a pass */
+#define WFI_HIMENO_TEXEL_BYTES 16  /* four cells */
 
 /* Bindings of a slab's plan. */
 enum { WFI_HIMENO_P_IN, WFI_HIMENO_P_OUT, WFI_HIMENO_CELLS, WFI_HIMENO_PARTIALS };
@@ -43,6 +44,8 @@ typedef struct wfi_himeno_slab {
 uint64_t wfi_himeno_cells(const wfi_himeno_layout *layout, const wfi_himeno_slab *slab);
 uint64_t wfi_himeno_array(const wfi_himeno_layout *layout, const wfi_himeno_slab *slab);
 
+/* Bytes that a binding of the point may have, wherever it starts. */
+uint64_t wfi_himeno_range(const wfi_point *point);
 /* Iterations that one pass of the point makes. */
 uint32_t wfi_himeno_steps(const wfi_point *point);
 /* Partial sums of gosa that a step leaves for a slab. */

@@ -23,8 +23,9 @@ typedef struct tile {
 static tile tile_of(const wfi_point *point)
 {
     const wfi_spirv *module = point->variant->modules[WF_TYPE_F32];
-    const bool vectors =
-        module == &wfi_spv_stencil_march4_f32 || module == &wfi_spv_stencil_pairs_f32;
+    const bool vectors = module == &wfi_spv_stencil_march4_f32 ||
+                         module == &wfi_spv_stencil_pairs_f32 ||
+                         module == &wfi_spv_stencil_texels_f32;
     const bool box = module == &wfi_spv_stencil_box_f32;
     const uint32_t overlap = 2 * (wfi_himeno_steps(point) - 1);
     uint32_t size[3];
@@ -119,6 +120,9 @@ static void make_step(const wfi_point *point, const wfi_himeno_layout *layout,
                                 wfi_himeno_cells(layout, slab) * sizeof(float)};
     step->slots[3] = (wfi_slot){WFI_SLOT_BINDING, WFI_HIMENO_PARTIALS, 0,
                                 (uint64_t)slab->rows * slab->groups * sizeof(float)};
+    for (uint32_t i = 0; i < step->slot_count; i++)
+        if (point->variant->texel_buffers >> i & 1)
+            step->texels[i] = VK_FORMAT_R32G32B32A32_SFLOAT;
     groups_of(point, slab->planes, step->groups);
     push.layers = step->groups[2];
     memcpy(step->push, &push, sizeof push);

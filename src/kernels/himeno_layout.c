@@ -31,6 +31,17 @@ wfi_himeno_layout wfi_himeno_layout_of(const wfi_point *point)
     return layout;
 }
 
+uint64_t wfi_himeno_range(const wfi_point *point)
+{
+    const wf_caps *caps = point->caps;
+    const uint64_t texels = caps->max_texel_elements * (uint64_t)WFI_HIMENO_TEXEL_BYTES;
+    const uint64_t range = point->variant->texel_buffers
+                               ? wfi_least(caps->max_storage_range, texels)
+                               : caps->max_storage_range;
+    /* A window's start is rounded down to the alignment. */
+    return range - wfi_least(range, wfi_window_alignment(caps) + 16);
+}
+
 static uint64_t slab_planes(const wfi_himeno_slab *slab)
 {
     return (uint64_t)slab->lower + slab->planes + slab->upper;

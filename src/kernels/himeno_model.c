@@ -97,6 +97,15 @@ double wfi_himeno_fit_pairs(wfi_point *point)
     return least_bytes(point) * 0.8;
 }
 
+/* llvmpipe fetches four words for less than it loads one; 2 to 2.5 times as fast as pairs at size M. */
+double wfi_himeno_fit_texels(wfi_point *point)
+{
+    march_values(point, 4);
+    if (inner_cells(point) > 2e6)
+        wfi_point_set(point, "march", 32);
+    return least_bytes(point) * (point->caps->driver_id == VK_DRIVER_ID_MESA_LLVMPIPE ? 0.5 : 10);
+}
+
 double wfi_himeno_fit_planes(wfi_point *point)
 {
     march_values(point, 1);

@@ -32,6 +32,7 @@ double wfi_himeno_fit_subgroup(wfi_point *point);
 double wfi_himeno_fit_march(wfi_point *point);
 double wfi_himeno_fit_march4(wfi_point *point);
 double wfi_himeno_fit_pairs(wfi_point *point);
+double wfi_himeno_fit_texels(wfi_point *point);
 double wfi_himeno_fit_planes(wfi_point *point);
 double wfi_himeno_fit_time(wfi_point *point);
 double wfi_himeno_fit_box(wfi_point *point);

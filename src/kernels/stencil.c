@@ -128,6 +128,15 @@ static bool pad_holds_vectors(const wfi_point *point)
     return wfi_point_value(point, "pad", 1) % 4 == 0;
 }
 
+static bool planes_fit_texels(const wfi_point *point)
+{
+    const wfi_himeno_layout layout = wfi_himeno_layout_of(point);
+    const uint64_t coefficients =
+        layout.c_plane * (layout.interleaved ? 1 : WFI_HIMENO_COEFFICIENTS);
+    const uint64_t range = wfi_himeno_range(point) / sizeof(float);
+    return coefficients <= range && 3 * layout.p_plane <= range;
+}
+
 static bool march_is_short(const wfi_point *point)
 {
     const uint32_t march = wfi_point_value(point, "march", 1);
@@ -205,6 +214,12 @@ static const wfi_constraint march4_constraints[] = {
     FITS,
     SHORT_MARCH,
     {"pad must be a multiple of 4, since rows are read as vectors of 4", pad_holds_vectors}};
+static const wfi_constraint texels_constraints[] = {
+    FITS,
+    SHORT_MARCH,
+    {"pad must be a multiple of 4, since texels are of 4 cells", pad_holds_vectors},
+    {"a plane's coefficients and three planes of p must fit this device's texel buffers",
+     planes_fit_texels}};
 static const wfi_constraint time_constraints[] = {FITS, SHORT_MARCH, OUTLASTS};
 static const wfi_constraint box_constraints[] = {
     FITS,
@@ -303,6 +318,9 @@ static const wfi_variant variants[] = {
     {ROW("pairs", "as march4, memory in words of 64 bits, which CPU drivers fetch one by one", "",
          pairs, march_parameters, march4_constraints, shared_sums, pairs, build),
      .needs = WFI_NEEDS_INT64},
+    {ROW("texels", "as march4, all that is read by texels of four cells", "", texels,
+         march_parameters, texels_constraints, shared_sums, texels, build),
+     .texel_buffers = 1 << WFI_HIMENO_P_IN | 1 << WFI_HIMENO_CELLS},
     {ROW("time", "several iterations a pass: coefficients are read once for all of them",
          "Holewinski, Pouchet and Sadayappan, overlapped tiling (ICS 2012)", time, time_parameters,
          time_constraints, shared_levels, time, build)},

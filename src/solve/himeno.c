@@ -97,9 +97,7 @@ static wf_result split(wf_himeno *h)
 {
     const wf_caps *caps = &h->device->caps;
     const uint64_t allocation = wfi_least(caps->max_allocation, caps->max_buffer);
-    /* A window's start is rounded down to the alignment. */
-    const uint64_t range =
-        caps->max_storage_range - wfi_least(caps->max_storage_range, caps->storage_alignment + 16);
+    const uint64_t range = wfi_himeno_range(&h->choice.point);
     const uint64_t block_planes = p_planes_in(h, allocation);
     const uint64_t part_planes =
         wfi_least(p_planes_in(h, range), cell_planes_in(h, wfi_least(range, allocation)));
