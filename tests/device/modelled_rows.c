@@ -112,7 +112,22 @@ static bool add_all(wf_device *device, wfi_tuning_data *data)
                                                  .longest_row = 1500,
                                                  .mean_row = 13.9,
                                                  .row_deviation = 45}};
+    static const wfi_grid_problem stencils[] = {
+        {.nx = 128, .ny = 128, .nz = 128, .dimensions = 3, .steps = 1},
+        {.nx = 512, .ny = 512, .nz = 512, .dimensions = 3, .steps = 1},
+        {.nx = 512, .ny = 512, .nz = 512, .dimensions = 3, .steps = 2},
+        {.nx = 1024, .ny = 1024, .dimensions = 2, .steps = 4},
+        {.nx = 8192, .ny = 8192, .dimensions = 2, .steps = 4},
+        {.nx = 96, .ny = 96, .nz = 96, .dimensions = 3, .shape = WF_STENCIL_BOX, .steps = 1},
+        {.nx = 512, .ny = 512, .nz = 512, .dimensions = 3, .shape = WF_STENCIL_BOX, .steps = 2}};
     bool ok = true;
+    for (size_t i = 0; i < sizeof stencils / sizeof *stencils; i++) {
+        wfi_problem problem = {.family = WF_FAMILY_GRID, .type = WF_TYPE_F32};
+        problem.grid = stencils[i];
+        problem.grid.radius = 1;
+        problem.grid.row_stride = stencils[i].nx;
+        ok = add(device, data, &problem) && ok;
+    }
     for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
         wfi_problem problem = {.family = WF_FAMILY_MATMUL, .type = WF_TYPE_F32};
         problem.matmul = wfi_matmul_plain(sides[i], sides[i], sides[i]);
