@@ -1,4 +1,6 @@
 /* Good values for each row of the grid family, and what a plan is expected to take. */
+#include <math.h>
+
 #include "core/architectures.h"
 #include "core/arithmetic.h"
 #include "kernels/grid_stencil.h"
@@ -24,6 +26,34 @@ static void set_group(wfi_point *point, uint32_t items, uint32_t most_x)
                   a.flat ? 1 : wfi_power_at_least(a.nj, x < 8 ? items / 8 : items / x));
 }
 
+#define UNKNOWN_UNITS 16
+#define UNIT_ITEMS 512 /* work-items that a compute unit wants, to have something to do meanwhile */
+
+/* Whether the point's work-groups give every compute unit of a GPU enough to do: long columns leave
+ * those of a large one idle on small grids (bench/NOTES.md: twice the time). */
+static bool fills_device(const wfi_point *point)
+{
+    const wf_caps *caps = point->caps;
+    const wfi_grid_axes a = wfi_grid_axes_of(&point->problem->grid);
+    const wfi_grid_tile t = wfi_grid_tile_of(point);
+    uint32_t size[3];
+    if (wfi_is_cpu(caps) || t.i <= 0 || t.j <= 0)
+        return true;
+    point->variant->group_size(point, size);
+    const double groups = ceil((double)a.ni / (double)t.i) * ceil((double)a.nj / (double)t.j) *
+                          ceil((double)a.nk / (double)t.k);
+    const double busy = groups * size[0] * size[1] * size[2];
+    return busy >= UNIT_ITEMS * (caps->compute_units ? caps->compute_units : UNKNOWN_UNITS);
+}
+
+/* Halves the columns while the device is not full. */
+static void shorten_columns(wfi_point *point)
+{
+    for (uint32_t march = wfi_point_value(point, "march", 1); march > 1 && !fills_device(point);
+         march /= 2)
+        wfi_point_set(point, "march", march / 2);
+}
+
 double wfi_grid_fit_naive(wfi_point *point)
 {
     set_group(point, 128, 64);
@@ -34,6 +64,7 @@ double wfi_grid_fit_march(wfi_point *point)
 {
     set_group(point, 256, 64);
     wfi_point_set(point, "march", 4);
+    shorten_columns(point);
     return bytes(point) * 2.2;
 }
 
@@ -43,8 +74,10 @@ double wfi_grid_fit_vector(wfi_point *point)
     const wfi_grid_problem *p = &point->problem->grid;
     set_group(point, 256, 64);
     wfi_point_set(point, "march", wfi_is_cpu(point->caps) ? 32 : 4);
-    if (wfi_is_cpu(point->caps) || p->dimensions == 2)
+    if (wfi_is_cpu(point->caps) || p->dimensions == 2) {
+        shorten_columns(point);
         return bytes(point) * 2;
+    }
     /* Where planes beyond a column's ends are many or much work, columns are long. */
     if (p->radius > 1 && p->shape == WF_STENCIL_STAR) {
         set_group(point, 128, 32);
@@ -52,6 +85,7 @@ double wfi_grid_fit_vector(wfi_point *point)
     } else if (p->radius == 1 && p->shape == WF_STENCIL_BOX) {
         wfi_point_set(point, "march", 16);
     }
+    shorten_columns(point);
     return bytes(point) * 2;
 }
 
@@ -61,24 +95,34 @@ typedef struct time_tile {
     uint32_t x, y, rows, march, steps;
 } time_tile;
 
-static const time_tile flat_tiles[] = {
-    {128, 1, 1, 64, 4}, {128, 1, 1, 32, 2}, {64, 1, 1, 16, 2}, {64, 1, 1, 16, 1}};
+static const time_tile flat_tiles[] = {{128, 1, 1, 64, 4}, {64, 1, 1, 16, 4}, {64, 1, 1, 8, 4},
+                                       {128, 1, 1, 32, 2}, {64, 1, 1, 16, 2}, {64, 1, 1, 16, 1}};
 static const time_tile solid_tiles[] = {{64, 8, 2, 64, 2}, {32, 4, 4, 32, 2}, {32, 4, 4, 16, 1}};
 
-/* Sets the first legal of `count` tiles, or the last one. */
+static void set_values(wfi_point *point, const time_tile *t)
+{
+    wfi_point_set(point, "local_x", t->x);
+    wfi_point_set(point, "local_y", t->y);
+    wfi_point_set(point, "rows", t->rows);
+    wfi_point_set(point, "march", t->march);
+    wfi_point_set(point, "steps", t->steps);
+}
+
+/* Sets the first legal of `count` tiles that fills the device; where none does the legal one with the
+ * shortest columns, and where none is legal the last. */
 static const time_tile *set_tile(wfi_point *point, const time_tile *tiles, size_t count)
 {
-    const time_tile *t = tiles;
+    const time_tile *shortest = NULL;
     for (size_t i = 0; i < count; i++) {
-        t = &tiles[i];
-        wfi_point_set(point, "local_x", t->x);
-        wfi_point_set(point, "local_y", t->y);
-        wfi_point_set(point, "rows", t->rows);
-        wfi_point_set(point, "march", t->march);
-        wfi_point_set(point, "steps", t->steps);
-        if (wfi_point_legal(point, NULL))
-            break;
+        set_values(point, &tiles[i]);
+        const bool legal = wfi_point_legal(point, NULL);
+        if (legal && fills_device(point))
+            return &tiles[i];
+        if (legal && (!shortest || tiles[i].march < shortest->march))
+            shortest = &tiles[i];
     }
+    const time_tile *t = shortest ? shortest : &tiles[count - 1];
+    set_values(point, t);
     return t;
 }
 
@@ -104,7 +148,8 @@ static const struct {
     uint64_t cells;
 } flat_vector_tiles[] = {{{64, 1, 1, 64, 8}, UINT64_C(1) << 26},
                          {{64, 1, 1, 64, 4}, UINT64_C(1) << 26},
-                         {{128, 1, 1, 32, 4}, UINT64_C(1) << 24}};
+                         {{128, 1, 1, 32, 4}, UINT64_C(1) << 24},
+                         {{64, 1, 1, 16, 4}, UINT64_C(1) << 22}};
 static const time_tile solid_vector_tiles[] = {
     {16, 8, 4, 64, 3}, {16, 8, 4, 64, 2}, {16, 8, 2, 16, 2}, {16, 8, 2, 16, 1}};
 static const time_tile flat_vector_rest[] = {{64, 1, 1, 32, 2}, {64, 1, 1, 16, 1}};

@@ -12,6 +12,7 @@
 #include "core/device.h"
 #include "core/volk.h"
 #include "kernels/family.h"
+#include "kernels/grid_stencil.h"
 #include "tune/store.h"
 
 #define KIB 1024u
@@ -254,6 +255,76 @@ static void picks_are_legal(void **state)
     free(device);
 }
 
+/* What a GPU of 132 units takes for the grid. */
+static wfi_point pick_grid(wf_device *device, const wfi_problem *problem)
+{
+    const wf_tuning model = {.size = sizeof model, .no_tuning = true};
+    wfi_choice choice;
+    assert_int_equal(wfi_choose(device, problem, &model, &choice), WF_SUCCESS);
+    return choice.point;
+}
+
+/* Long columns are for grids that have enough of them for every compute unit: work-items under way. */
+static void small_grids_fill_large_devices(void **state)
+{
+    (void)state;
+    static const wfi_grid_problem grids[] = {
+        {.nx = 512, .ny = 512, .dimensions = 2, .steps = 4},
+        {.nx = 1024, .ny = 1024, .dimensions = 2, .steps = 4},
+        {.nx = 2048, .ny = 2048, .dimensions = 2, .steps = 4},
+        {.nx = 8192, .ny = 8192, .dimensions = 2, .steps = 4},
+        {.nx = 128, .ny = 128, .nz = 128, .dimensions = 3, .steps = 1},
+        {.nx = 96, .ny = 96, .nz = 96, .dimensions = 3, .shape = WF_STENCIL_BOX, .steps = 1},
+        {.nx = 512, .ny = 512, .nz = 512, .dimensions = 3, .shape = WF_STENCIL_BOX, .steps = 1}};
+    const pattern p = {.name = "large",
+                       .invocations = 1024,
+                       .groups_z = 64,
+                       .shared_kib = 48,
+                       .subgroup = 32,
+                       .subgroup_min = 32,
+                       .subgroup_max = 32,
+                       .operations = ALL_OPERATIONS,
+                       .pins = true,
+                       .f64 = true,
+                       .buffers = 16};
+    wf_device *device = calloc(1, sizeof *device);
+    assert_non_null(device);
+    assert_int_equal(pthread_mutex_init(&device->tuning_lock, NULL), 0);
+    device->caps = caps_of(&p);
+    device->caps.device_type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+    device->caps.max_storage_range = UINT32_MAX;
+    uint32_t longest = 0;
+    for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
+        wfi_problem problem = {.family = WF_FAMILY_GRID, .type = WF_TYPE_F32};
+        uint32_t size[3];
+        problem.grid = grids[i];
+        problem.grid.radius = 1;
+        problem.grid.row_stride = grids[i].nx;
+        device->caps.compute_units = 132;
+        const wfi_point point = pick_grid(device, &problem);
+        const wfi_grid_axes a = wfi_grid_axes_of(&problem.grid);
+        const wfi_grid_tile t = wfi_grid_tile_of(&point);
+        point.variant->group_size(&point, size);
+        const double groups = (double)((a.ni + (uint64_t)t.i - 1) / (uint64_t)t.i) *
+                              (double)((a.nj + (uint64_t)t.j - 1) / (uint64_t)t.j) *
+                              (double)((a.nk + (uint64_t)t.k - 1) / (uint64_t)t.k);
+        const double items = groups * size[0] * size[1] * size[2];
+        const uint32_t march = wfi_point_value(&point, "march", 1);
+        /* Tiles of several steps cannot be shorter than what they overlap. */
+        if (items < 132 * 512 && march > (wfi_point_value(&point, "steps", 1) > 1 ? 8 : 1))
+            fail_msg("%s, grid %zu: %.0f work-items with columns of %u", point.variant->name, i,
+                     items, march);
+        longest = march > longest ? march : longest;
+        /* A device of two units is full with longer ones. */
+        device->caps.compute_units = 2;
+        const wfi_point small = pick_grid(device, &problem);
+        assert_true(wfi_point_value(&small, "march", 1) >= march);
+    }
+    assert_true(longest >= 16);
+    pthread_mutex_destroy(&device->tuning_lock);
+    free(device);
+}
+
 /* Defaults are what every device can run. */
 static void defaults_are_legal_everywhere(void **state)
 {
@@ -278,6 +349,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(picks_are_legal),
+        cmocka_unit_test(small_grids_fill_large_devices),
         cmocka_unit_test(defaults_are_legal_everywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
