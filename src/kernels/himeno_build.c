@@ -23,14 +23,14 @@ typedef struct tile {
 static tile tile_of(const wfi_point *point)
 {
     const wfi_spirv *module = point->variant->modules[WF_TYPE_F32];
-    const bool vectors = module == &wfi_spv_stencil_march4_f32 ||
-                         module == &wfi_spv_stencil_pairs_f32 ||
-                         module == &wfi_spv_stencil_texels_f32;
+    const bool texels = module == &wfi_spv_stencil_texels_f32; /* two rows an item */
+    const bool vectors =
+        module == &wfi_spv_stencil_march4_f32 || module == &wfi_spv_stencil_pairs_f32 || texels;
     const bool box = module == &wfi_spv_stencil_box_f32;
     const uint32_t overlap = 2 * (wfi_himeno_steps(point) - 1);
     uint32_t size[3];
     wfi_himeno_group_size(point, size);
-    tile t = {size[0] * (vectors ? 4 : 1) - overlap, size[1] - overlap,
+    tile t = {size[0] * (vectors ? 4 : 1) - overlap, size[1] * (texels ? 2 : 1) - overlap,
               size[2] * wfi_point_value(point, "march", 1)};
     if (box)
         t.k = size[2] * wfi_point_value(point, "depth", 1) - overlap;

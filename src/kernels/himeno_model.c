@@ -97,13 +97,32 @@ double wfi_himeno_fit_pairs(wfi_point *point)
     return least_bytes(point) * 0.8;
 }
 
-/* llvmpipe fetches four words for less than it loads one; 2 to 2.5 times as fast as pairs at size M. */
+/* Work-groups of `texels` in the whole grid. */
+static uint64_t texels_groups(const wfi_point *point)
+{
+    const wfi_stencil_problem *p = &point->problem->stencil;
+    const uint64_t x = UINT64_C(4) * wfi_point_value(point, "local_x", 1),
+                   y = UINT64_C(2) * wfi_point_value(point, "local_y", 1),
+                   z = wfi_point_value(point, "march", 1);
+    return ((p->ni - 3 + x) / x) * ((p->nj - 3 + y) / y) * ((p->nk - 3 + z) / z);
+}
+
+/* llvmpipe fetches four words for less than it loads one: 2 to 2.5 times as fast as pairs there. Rows whole,
+ * columns long, work-groups large as long as each core gets some. */
 double wfi_himeno_fit_texels(wfi_point *point)
 {
+    const bool llvmpipe = point->caps->driver_id == VK_DRIVER_ID_MESA_LLVMPIPE;
+    const uint32_t most = point->caps->max_invocations;
     march_values(point, 4);
-    if (inner_cells(point) > 2e6)
-        wfi_point_set(point, "march", 32);
-    return least_bytes(point) * (point->caps->driver_id == VK_DRIVER_ID_MESA_LLVMPIPE ? 0.5 : 10);
+    uint32_t y = (most < 512 ? most : 512) / wfi_point_value(point, "local_x", 1), march = 32;
+    wfi_point_set(point, "local_y", y);
+    wfi_point_set(point, "march", march);
+    wfi_point_set(point, "interleave", 65536);
+    while (y > 2 && texels_groups(point) < 32)
+        wfi_point_set(point, "local_y", y /= 2);
+    while (march > 8 && texels_groups(point) < 16)
+        wfi_point_set(point, "march", march /= 2);
+    return least_bytes(point) * (llvmpipe ? 0.5 : 10);
 }
 
 double wfi_himeno_fit_planes(wfi_point *point)
