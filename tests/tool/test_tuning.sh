@@ -82,6 +82,13 @@ expect 0 'two searches differ by' tune --grid 24x20 --steps 2 --compare --budget
 cp c.json before.json
 expect 0 'grid +f32 +24x20 ' tune --grid 24x20 --steps 2 --compare --budget 60 --json c.json
 check 'nothing was measured again' cmp c.json before.json
+cp before.json more.json
+expect 0 '1 of 1 points' tune --grid 16x16 --variant naive --set local_x=32 --set local_y=1 \
+    --set local_z=1 --compare --budget 0.3 --json more.json
+grep -E 'us"|_percent|point"' before.json >before.lines
+check 'what was there stays when more comes' sh -c \
+    'grep -E "us\"|_percent|point\"" more.json | head -n $(wc -l <before.lines) | cmp - before.lines'
+check 'the noise is in the file' grep -q noise_percent before.lines
 VK_DRIVER_FILES=/nonexistent expect 0 '^grid +1 .*[0-9] / [0-9]' tune grid --reprint c.json
 expect 1 'c.json: it has no such problem' tune matmul --reprint c.json
 expect 1 'none.json: No such file' tune --reprint none.json
