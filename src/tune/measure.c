@@ -13,6 +13,7 @@
 #define FIRST_SAMPLES 3
 #define HOPELESS 3.0 /* times the best: the first run alone says enough */
 #define PROMISING 1.3
+#define NEAR 1.15 /* the same where every point has its turn */
 #define LOOK_SHARE                                                                                 \
     0.4 /* of the warming, before the look that an exhaustive search has at a point */
 #define RUNGS 4
@@ -65,7 +66,7 @@ static wf_result sample(wfi_search *s, wfi_runner *runner, uint32_t rung, wfi_ca
     /* The first run may have been with low clocks. */
     if (result == WF_SUCCESS)
         result = wfi_runner_time(runner, units, &seconds);
-    if (result == WF_SUCCESS && look && seconds > best * PROMISING) {
+    if (result == WF_SUCCESS && look && seconds > best * NEAR) {
         candidate->seconds = seconds;
         return WF_SUCCESS;
     }
@@ -167,6 +168,7 @@ static void join_elite(wfi_search *s, const wfi_candidate *candidate)
 void wfi_search_halve(wfi_search *s, wfi_pool *pool)
 {
     uint32_t count = pool->count;
+    const double promising = s->params->exhaustive ? NEAR : PROMISING;
     for (uint32_t rung = 0; rung < RUNGS && count > 0 && wfi_search_goes_on(s); rung++) {
         uint32_t left = 0, compiled = 0;
         for (uint32_t i = 0; i < count && wfi_search_goes_on(s); i++) {
@@ -176,7 +178,7 @@ void wfi_search_halve(wfi_search *s, wfi_pool *pool)
             if (!wfi_search_measure(s, c, rung))
                 continue;
             join_elite(s, c);
-            if (c->seconds < s->elite[0].seconds * PROMISING)
+            if (c->seconds < s->elite[0].seconds * promising)
                 pool->items[left++] = *c;
             if (wfi_host_seconds() - s->kept_at > KEEP_SECONDS)
                 wfi_search_keep(s);
