@@ -8,6 +8,8 @@
 #define GRID_ID_STEPS 8
 #define GRID_ID_ROWS 9
 #define GRID_ID_STOP_AT 10
+#define GRID_ID_EVEN 11
+#define GRID_ID_BUFFERS 12
 
 #define GRID_STAR 0
 #define GRID_BOX 1

@@ -10,7 +10,7 @@
 #extension GL_EXT_shader_16bit_storage : require
 #define REAL float16_t
 #define ACC float
-#define LOADED f16vec4
+#define LOADED uvec2
 #define LOADED_ACC vec4
 #else
 #define REAL float
@@ -25,6 +25,8 @@ layout(constant_id = GRID_ID_BORDER) const int BORDER = GRID_DIRICHLET;
 layout(constant_id = GRID_ID_FLAT) const int FLAT = 0;
 // Where a solver's flag is behind the coefficients; 0: there is none.
 layout(constant_id = GRID_ID_STOP_AT) const int STOP_AT = 0;
+// Rows are whole vectors.
+layout(constant_id = GRID_ID_EVEN) const int EVEN = 0;
 const int RADIUS_J = FLAT != 0 ? 0 : RADIUS;
 
 layout(std430, set = 0, binding = 0) readonly restrict buffer In { REAL values_in[]; };
@@ -33,6 +35,31 @@ layout(std430, set = 0, binding = 2) readonly restrict buffer Coefficients { ACC
 #ifdef WIDTH
 layout(std430, set = 0, binding = 0) readonly restrict buffer InLoaded { LOADED loaded_in[]; };
 layout(std430, set = 0, binding = 1) restrict buffer OutLoaded { LOADED loaded_out[]; };
+#endif
+
+#ifdef WIDTH
+#ifdef WF_TYPE_F16
+// Kept as loaded until they are used: a conversion waits for the load.
+LOADED_ACC widened(LOADED v)
+{
+    return LOADED_ACC(unpackHalf2x16(v.x), unpackHalf2x16(v.y));
+}
+
+LOADED narrowed(LOADED_ACC v)
+{
+    return LOADED(packHalf2x16(v.xy), packHalf2x16(v.zw));
+}
+#else
+LOADED_ACC widened(LOADED v)
+{
+    return v;
+}
+
+LOADED narrowed(LOADED_ACC v)
+{
+    return v;
+}
+#endif
 #endif
 
 layout(push_constant) uniform Push {
@@ -85,23 +112,16 @@ ACC load(int i, int j, int k)
 
 #ifdef WF_TYPE_F16
 // To nearest, ties to even. Vulkan leaves it open how a device rounds f16, and compilers drop a
-// conversion there and back: values are rounded by hand before they are stored or used again.
+// conversion there and back: values are rounded by hand before they are stored or used again. Beside a
+// number 2^13 times as large the last bit of a sum is that of an f16; subnormal ones lie as far apart as
+// those from 2^-14 on. What is over 2^16 stays so.
 ACC rounded(ACC value)
 {
-    uint bits = floatBitsToUint(value), sign = bits & 0x80000000u;
-    bits ^= sign;
-    if (bits >= 0x7f800000u) // infinite or NaN
-        return value;
-    if (bits < 0x38800000u) { // subnormal f16 lie 2^-24 apart, as f32 do from 0.5 to 1
-        precise float shifted = uintBitsToFloat(bits) + 0.5;
-        precise float least = shifted - 0.5;
-        bits = floatBitsToUint(least);
-    } else {
-        bits = (bits + 0xfffu + ((bits >> 13) & 1u)) & 0xffffe000u;
-        if (bits > 0x477fe000u) // 65504
-            bits = 0x7f800000u;
-    }
-    return uintBitsToFloat(bits | sign);
+    uint exponent = clamp(floatBitsToUint(value) & 0x7f800000u, 0x38800000u, 0x47800000u);
+    float large = uintBitsToFloat(exponent + 0x06c00000u); // 1.5 x 2^13 times its power of two
+    precise float sum = value + large;
+    precise float nearest = sum - large;
+    return abs(nearest) > 65504.0 ? nearest * uintBitsToFloat(0x7f800000u) : nearest;
 }
 #else
 ACC rounded(ACC value)

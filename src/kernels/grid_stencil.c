@@ -50,8 +50,9 @@ static double least_bytes(const wfi_problem *problem)
 /* ----------------------------------------------------------------------------------- parameters */
 
 static const uint32_t sizes_x[] = {8, 16, 32, 64, 128, 256}, sizes_y[] = {1, 2, 4, 8, 16},
-                      sizes_z[] = {1, 2, 4}, marches[] = {1, 2, 4, 8, 16, 32, 64, 128},
-                      step_counts[] = {1, 2, 3, 4, 6, 8}, row_counts[] = {1, 2, 4, 8};
+                      sizes_z[] = {1, 2, 4}, marches[] = {1, 2, 4, 8, 16, 32, 64, 128, 256},
+                      step_counts[] = {1, 2, 3, 4, 6, 8}, row_counts[] = {1, 2, 4, 8},
+                      buffer_counts[] = {1, 2};
 
 #define LOCAL_X(value)                                                                             \
     {                                                                                              \
@@ -80,7 +81,10 @@ static const wfi_parameter march_parameters[] = {LOCAL_X(128), LOCAL_Y(1), MARCH
             "cells along y that an item updates"                                                   \
     }
 static const wfi_parameter time_parameters[] = {TIME_PARAMETERS(64)};
-static const wfi_parameter time_vector_parameters[] = {TIME_PARAMETERS(32)};
+static const wfi_parameter time_vector_parameters[] = {
+    TIME_PARAMETERS(32),
+    {"buffers", GRID_ID_BUFFERS, 2, COUNT(buffer_counts), buffer_counts,
+     "planes a step in shared memory; with one, a second barrier a plane"}};
 
 /* ---------------------------------------------------------------------------------- constraints */
 
@@ -121,6 +125,12 @@ static bool rows_fit(const wfi_point *point)
 {
     const uint32_t rows = wfi_point_value(point, "rows", 1);
     return rows >= 1 && rows <= 16;
+}
+
+static bool buffers_fit(const wfi_point *point)
+{
+    const uint32_t buffers = wfi_point_value(point, "buffers", 2);
+    return buffers == 1 || buffers == 2;
 }
 
 static bool radius_is_one(const wfi_point *point)
@@ -177,6 +187,7 @@ static const wfi_constraint time_vector_constraints[] = {
     {"the stencil must be a star: the corners of blocks are not exchanged", is_star},
     {"radius must be 1, since a block gets a single row or column of each neighbour",
      radius_is_one},
+    {"buffers must be 1 or 2", buffers_fit},
     ROWS_HOLD_VECTORS,
     FITS_STEPS};
 static const wfi_constraint time_box_constraints[] = {
@@ -207,14 +218,18 @@ wfi_grid_tile wfi_grid_tile_of(const wfi_point *point)
     const bool time = wfi_parameter_find(point->variant, "steps") != UINT32_MAX;
     const uint32_t side = time ? p->radius * wfi_point_value(point, "steps", 1) : 0;
     const uint32_t width = wfi_grid_width(point);
-    const int64_t overlap = 2 * (int64_t)side;
+    const bool flat = p->dimensions == 2;
+    const int64_t overlap_i = wfi_round_up(side, width), overlap_j = flat ? 0 : side;
+    /* time_vector's tiles do not overlap what is beyond the grid. */
+    const bool ends =
+        point->variant->fit == wfi_grid_fit_time_vector && p->border != WF_BORDER_PERIODIC;
     uint32_t size[3];
     group_size(point, size);
     /* Along i by whole vectors. */
-    return (wfi_grid_tile){(int64_t)size[0] * width - 2 * (int64_t)wfi_round_up(side, width),
-                           (int64_t)size[1] * wfi_point_value(point, "rows", 1) -
-                               (p->dimensions == 2 ? 0 : overlap),
-                           (int64_t)size[2] * wfi_point_value(point, "march", 1)};
+    return (wfi_grid_tile){(int64_t)size[0] * width - 2 * overlap_i,
+                           (int64_t)size[1] * wfi_point_value(point, "rows", 1) - 2 * overlap_j,
+                           (int64_t)size[2] * wfi_point_value(point, "march", 1),
+                           ends ? overlap_i : 0, ends ? overlap_j : 0};
 }
 
 /* Bytes of a plane of each level. */
@@ -234,16 +249,19 @@ static uint64_t time_shared(const wfi_point *point)
     return level_plane(point) * (point->problem->grid.radius + UINT64_C(1));
 }
 
-/* Two planes a level, of each the first and last column and row of every item's block. */
+/* One or two planes a level, of each the first and last column of every item's block and what lies
+ * between them of its first and last row. */
 static uint64_t time_vector_shared(const wfi_point *point)
 {
-    const uint64_t real = point->problem->type == WF_TYPE_F64 ? 8 : 4, vector = 16;
-    const uint64_t column = wfi_point_value(point, "rows", 1) * real;
+    const uint64_t real = point->problem->type == WF_TYPE_F64 ? 8 : 4;
+    const uint64_t rows = wfi_point_value(point, "rows", 1), middle = wfi_grid_width(point) - 2;
+    const uint64_t levels =
+        (uint64_t)wfi_point_value(point, "steps", 1) * wfi_point_value(point, "buffers", 2);
     uint32_t size[3];
     group_size(point, size);
-    const uint64_t planes = UINT64_C(2) * wfi_point_value(point, "steps", 1) * size[0] * size[1];
-    return point->problem->grid.dimensions == 2 ? planes * 2 * column + vector
-                                                : planes * 2 * (column + vector);
+    const uint64_t blocks = levels * size[0] * size[1] * real;
+    return point->problem->grid.dimensions == 2 ? blocks * 2 * rows + middle * real
+                                                : blocks * (2 * rows + (rows > 1 ? 2 : 1) * middle);
 }
 
 static uint64_t time_box_shared(const wfi_point *point)
@@ -263,6 +281,7 @@ static void constants(const wfi_point *point, wfi_pipeline_desc *desc)
                                                      ? GRID_PERIODIC
                                                      : GRID_DIRICHLET},
                                 {GRID_ID_FLAT, p->dimensions == 2},
+                                {GRID_ID_EVEN, p->nx % wfi_grid_width(point) == 0},
                                 {GRID_ID_STOP_AT, p->stoppable ? wfi_grid_taps(p) : 0}};
     for (size_t i = 0; i < COUNT(all); i++)
         desc->constants[desc->constant_count++] = all[i];

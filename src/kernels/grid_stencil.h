@@ -28,9 +28,9 @@ uint64_t wfi_grid_elements(const wfi_grid_problem *problem);
 
 /* Cells along i that a work-item updates. */
 uint32_t wfi_grid_width(const wfi_point *point);
-/* Cells that a work-group updates along i, j, k. */
+/* Cells that a work-group updates along i, j, k; and how many more at an end of the grid along i, j. */
 typedef struct wfi_grid_tile {
-    int64_t i, j, k;
+    int64_t i, j, k, more_i, more_j;
 } wfi_grid_tile;
 wfi_grid_tile wfi_grid_tile_of(const wfi_point *point);
 
@@ -63,6 +63,8 @@ uint64_t wfi_grid_seam_bytes(const wfi_point *point, uint32_t steps);
 /* Whether the planes that one plane's update reads can be bound, and rows and planes fit a dispatch. */
 bool wfi_grid_fits_binding(const wfi_point *point);
 bool wfi_grid_fits_dispatch(const wfi_point *point);
+/* Work-groups side by side along i and j; the tile must be legal. */
+uint64_t wfi_grid_columns(const wfi_point *point);
 
 /* False: params are not those of a stencil; the first does not look at the coefficients. */
 bool wfi_grid_sizes_of(const wf_stencil_params *params, wfi_grid_problem *out);

@@ -142,32 +142,83 @@ double wfi_grid_fit_time(wfi_point *point)
     return bytes(point) * (pays ? 1.8 : 8);
 }
 
+/* Work-groups of the best tile that a compute unit has at once, and units of a device that does not tell. */
+#define GROUPS_A_UNIT 2
+#define USUAL_UNITS 128
+
+/* Columns whose work-groups end together: in as many turns as the longest queue of them takes. */
+static void set_march(wfi_point *point)
+{
+    const wfi_grid_axes a = wfi_grid_axes_of(&point->problem->grid);
+    const uint64_t units = point->caps->compute_units ? point->caps->compute_units : USUAL_UNITS;
+    const uint64_t columns = wfi_grid_columns(point), steps = wfi_point_value(point, "steps", 1);
+    uint64_t best = UINT64_MAX;
+    for (uint64_t parts = 1; parts <= 64 && parts <= a.nk; parts++) {
+        /* Turns are made in pairs. */
+        const uint64_t march = wfi_round_up((a.nk + parts - 1) / parts, 2), all = columns * parts;
+        const uint64_t rounds = (all + GROUPS_A_UNIT * units - 1) / (GROUPS_A_UNIT * units);
+        const uint64_t turns = rounds * (march + 2 * steps);
+        if (turns < best && march <= 4096) {
+            best = turns;
+            wfi_point_set(point, "march", (uint32_t)march);
+        }
+    }
+}
+
 /* Each for grids of at least so many cells, which an H100 has measured it on. */
 static const struct {
     time_tile tile;
     uint64_t cells;
-} flat_vector_tiles[] = {{{64, 1, 1, 64, 8}, UINT64_C(1) << 26},
+} flat_vector_tiles[] = {{{64, 1, 1, 64, 8}, UINT64_C(1) << 24},
+                         {{128, 1, 1, 64, 6}, UINT64_C(1) << 26},
                          {{64, 1, 1, 64, 4}, UINT64_C(1) << 26},
                          {{128, 1, 1, 32, 4}, UINT64_C(1) << 24},
                          {{64, 1, 1, 16, 4}, UINT64_C(1) << 22}};
-static const time_tile solid_vector_tiles[] = {
-    {16, 8, 4, 64, 3}, {16, 8, 4, 64, 2}, {16, 8, 2, 16, 2}, {16, 8, 2, 16, 1}};
+static const time_tile solid_vector_tiles[] = {{16, 16, 2, 128, 3},
+                                               {16, 16, 2, 128, 2},
+                                               {16, 8, 4, 64, 3},
+                                               {16, 8, 2, 16, 2},
+                                               {16, 8, 2, 16, 1}};
 static const time_tile flat_vector_rest[] = {{64, 1, 1, 32, 2}, {64, 1, 1, 16, 1}};
 
-/* Large flat grids of f32: 3.2 times the copy bandwidth where time has 2.2. f64 and three dimensions
- * are no faster by it, and f16 is slower. */
+/* Cells from which on several steps a pass were measured faster in three dimensions. */
+#define LARGE_SOLID (UINT64_C(1) << 26)
+/* Steps a pass of f64 in two dimensions; more were slower. */
+#define MOST_F64_STEPS 6
+
+static double fit_solid_vector(wfi_point *point, bool gpu)
+{
+    const wfi_grid_problem *p = &point->problem->grid;
+    const wf_type type = point->problem->type;
+    wfi_point_set(point, "buffers", 1);
+    const time_tile *t = set_tile(point, solid_vector_tiles, COUNT(solid_vector_tiles));
+    const bool large = t < solid_vector_tiles + 2;
+    if (large)
+        set_march(point);
+    if (!gpu || !large || p->nx * p->ny * p->nz < LARGE_SOLID || type == WF_TYPE_F16)
+        return bytes(point) * 8;
+    return bytes(point) * (type == WF_TYPE_F32 ? 1 : 1.6);
+}
+
+/* Twice the copy bandwidth for f32 in three dimensions, 3.3 times in two; 1.2 and 2.2 times for f64. f16
+ * is slower. */
 double wfi_grid_fit_time_vector(wfi_point *point)
 {
     const wfi_grid_problem *p = &point->problem->grid;
     const bool gpu = !wfi_is_cpu(point->caps) && !wfi_unit_of(point->caps).shared_is_memory;
-    if (p->dimensions == 3) {
-        set_tile(point, solid_vector_tiles, COUNT(solid_vector_tiles));
-        return bytes(point) * 8;
-    }
+    const bool f64 = point->problem->type == WF_TYPE_F64;
+    if (p->dimensions == 3)
+        return fit_solid_vector(point, gpu);
+    wfi_point_set(point, "buffers", 2);
     for (size_t i = 0; i < COUNT(flat_vector_tiles); i++) {
+        const uint64_t cells = p->nx * p->ny;
         set_tile(point, &flat_vector_tiles[i].tile, 1);
-        if (p->nx * p->ny >= flat_vector_tiles[i].cells && wfi_point_legal(point, NULL))
-            return bytes(point) * (gpu && point->problem->type == WF_TYPE_F32 ? 1.5 : 8);
+        if (cells < flat_vector_tiles[i].cells || !wfi_point_legal(point, NULL) ||
+            (f64 && flat_vector_tiles[i].tile.steps > MOST_F64_STEPS))
+            continue;
+        const bool pays = gpu && (point->problem->type == WF_TYPE_F32 ||
+                                  (f64 && flat_vector_tiles[i].cells >= UINT64_C(1) << 26));
+        return bytes(point) * (pays ? 1.5 : 8);
     }
     set_tile(point, flat_vector_rest, COUNT(flat_vector_rest));
     return bytes(point) * 8;
@@ -179,17 +230,14 @@ static const time_tile flat_box_tiles[] = {
 static const time_tile solid_box_tiles[] = {
     {64, 8, 2, 64, 2}, {32, 8, 2, 32, 2}, {16, 8, 2, 16, 2}, {32, 4, 4, 16, 1}};
 
-/* An H100 takes 509 us a step for 27 points of 512^3 f32 by the first tile, 522 by single steps (764 by
- * one step of a tile, which an odd number of steps ends with); what else there is was not measured, and
- * CPU devices are slower. */
+/* No longer better than single steps anywhere: an H100 takes 509 us a step for 27 points of 512^3 f32 by
+ * the first tile, 402 by `vector`. */
 double wfi_grid_fit_time_box(wfi_point *point)
 {
     const wfi_grid_problem *p = &point->problem->grid;
-    const bool flat = p->dimensions == 2;
-    const time_tile *t = flat ? set_tile(point, flat_box_tiles, COUNT(flat_box_tiles))
-                              : set_tile(point, solid_box_tiles, COUNT(solid_box_tiles));
-    const bool pays = t == solid_box_tiles && p->radius == 1 && p->steps % 2 == 0 &&
-                      point->problem->type == WF_TYPE_F32 && !wfi_is_cpu(point->caps) &&
-                      !wfi_unit_of(point->caps).shared_is_memory;
-    return bytes(point) * (pays ? 1.9 : 8);
+    if (p->dimensions == 2)
+        set_tile(point, flat_box_tiles, COUNT(flat_box_tiles));
+    else
+        set_tile(point, solid_box_tiles, COUNT(solid_box_tiles));
+    return bytes(point) * 8;
 }

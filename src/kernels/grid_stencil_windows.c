@@ -57,6 +57,20 @@ static uint64_t groups_for(uint64_t cells, int64_t tile)
     return (cells + (uint64_t)tile - 1) / (uint64_t)tile;
 }
 
+/* Work-groups along i or j: a tile at an end of the grid updates more. */
+static uint64_t tiles_for(uint64_t cells, int64_t tile, int64_t more)
+{
+    const uint64_t ends = 2 * (uint64_t)more;
+    return cells > ends ? groups_for(cells - ends, tile) : 1;
+}
+
+uint64_t wfi_grid_columns(const wfi_point *point)
+{
+    const wfi_grid_axes a = wfi_grid_axes_of(&point->problem->grid);
+    const wfi_grid_tile tile = wfi_grid_tile_of(point);
+    return tiles_for(a.ni, tile.i, tile.more_i) * tiles_for(a.nj, tile.j, tile.more_j);
+}
+
 bool wfi_grid_fits_binding(const wfi_point *point)
 {
     const uint32_t steps = wfi_point_value(point, "steps", 1);
@@ -69,8 +83,9 @@ bool wfi_grid_fits_dispatch(const wfi_point *point)
 {
     const wfi_grid_axes a = wfi_grid_axes_of(&point->problem->grid);
     const wfi_grid_tile tile = wfi_grid_tile_of(point);
-    return tile.i > 0 && tile.j > 0 && groups_for(a.ni, tile.i) <= point->caps->max_groups[0] &&
-           groups_for(a.nj, tile.j) <= point->caps->max_groups[1];
+    return tile.i > 0 && tile.j > 0 &&
+           tiles_for(a.ni, tile.i, tile.more_i) <= point->caps->max_groups[0] &&
+           tiles_for(a.nj, tile.j, tile.more_j) <= point->caps->max_groups[1];
 }
 
 /* Planes [low, high) of a place as something that can be bound; *base is the element of cell
@@ -103,7 +118,8 @@ static wf_result add_dispatch(wf_plan *plan, const part *d, uint64_t first, uint
                           .plane = (uint32_t)a.plane,
                           .first = (int32_t)first,
                           .end = (int32_t)end};
-    const uint64_t groups[3] = {groups_for(a.ni, tile.i), groups_for(a.nj, tile.j),
+    const uint64_t groups[3] = {tiles_for(a.ni, tile.i, tile.more_i),
+                                tiles_for(a.nj, tile.j, tile.more_j),
                                 groups_for(end - first, tile.k)};
     const uint64_t taps = wfi_grid_taps(p) + (p->stoppable ? UINT64_C(1) : 0);
     wfi_step step = {.pipeline = d->pipeline,

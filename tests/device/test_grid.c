@@ -278,19 +278,24 @@ static void every_candidate_is_right(void **state)
 
 static void run_steps(problem *p, const char *variant, uint32_t steps, uint32_t rows)
 {
-    const bool flat = p->params.nz == 0;
+    const bool flat = p->params.nz == 0, blocks = strcmp(variant, "time_vector") == 0;
     const wfi_problem whole = planned(p);
     const wfi_family *family = wfi_family_get(WF_FAMILY_GRID);
+    /* Tiles of 32 cells where items have several: there are some in the middle of the grid. */
     const wf_constant constants[] = {{"steps", steps},
-                                     {"local_x", 64},
-                                     {"local_y", flat ? 1 : 2},
+                                     {"local_x", blocks ? 8 : 64},
+                                     {"local_y", flat     ? 1
+                                                 : blocks ? 4
+                                                          : 2},
                                      {"rows", flat ? 1 : rows},
-                                     {"march", 8}};
+                                     {"march", 8},
+                                     {"buffers", 1 + steps % 2}};
+    const uint32_t count = blocks ? 6 : 5;
     const wf_tuning tuning = {
-        .size = sizeof tuning, .variant = variant, .constants = constants, .constant_count = 5};
+        .size = sizeof tuning, .variant = variant, .constants = constants, .constant_count = count};
     wfi_point point = {.caps = wf_device_caps(p->device), .problem = &whole};
     point.variant = &family->variants[wfi_variant_find(family, variant)];
-    for (uint32_t c = 0; c < 5; c++)
+    for (uint32_t c = 0; c < count; c++)
         point.values[wfi_parameter_find(point.variant, constants[c].name)] = constants[c].value;
     if (!wfi_point_legal(&point, NULL))
         return;
@@ -305,7 +310,7 @@ static void steps_a_pass_change_nothing(void **state)
     for (uint32_t n = 0; n < 6; n += test_emulated() ? 3 : 1) {
         problem p;
         const bool box = n >= 3;
-        const wf_stencil_params params = {.nx = 70,
+        const wf_stencil_params params = {.nx = n % 2 ? 72 : 70,
                                           .ny = 27,
                                           .nz = n == 2 || n == 5 ? 0 : 17,
                                           .shape = box ? WF_STENCIL_BOX : WF_STENCIL_STAR,
