@@ -1,6 +1,12 @@
 // Partial sums of gosa: one a work-group, by a tree in shared memory (with SUBGROUP: of the sums of its
 // subgroups), or each work-item's own, which needs no barrier.
 layout(constant_id = STENCIL_ID_OWN_SUMS) const uint OWN_SUMS = 0;
+#ifdef SUBGROUP
+// Of a work-group, each of which then stores its own sum; 0: one sum a work-group.
+layout(constant_id = STENCIL_ID_SUBGROUPS) const uint SUBGROUPS = 0;
+#else
+const uint SUBGROUPS = 0;
+#endif
 
 const uint GROUP_ITEMS = gl_WorkGroupSize.x * gl_WorkGroupSize.y * gl_WorkGroupSize.z;
 shared float sums[GROUP_ITEMS];
@@ -19,6 +25,11 @@ void store_partial(uint step, float value)
 #ifdef SUBGROUP
     uint count = gl_NumSubgroups;
     value = subgroupAdd(value);
+    if (SUBGROUPS == count) {
+        if (subgroupElect())
+            partials[to + group * SUBGROUPS + gl_SubgroupID] = value;
+        return;
+    }
     if (subgroupElect())
         sums[gl_SubgroupID] = value;
 #else
@@ -37,6 +48,8 @@ void store_partial(uint step, float value)
         [[unroll]] for (uint n = 1; n < FEW; n++)
             if (n < count)
                 value += sums[n];
-        partials[to + group] = value;
+        partials[to + group * max(SUBGROUPS, 1)] = value;
+        for (uint n = 1; n < SUBGROUPS; n++)
+            partials[to + group * SUBGROUPS + n] = 0;
     }
 }

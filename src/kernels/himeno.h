@@ -48,6 +48,8 @@ uint64_t wfi_himeno_array(const wfi_himeno_layout *layout, const wfi_himeno_slab
 uint64_t wfi_himeno_range(const wfi_point *point);
 /* Iterations that one pass of the point makes. */
 uint32_t wfi_himeno_steps(const wfi_point *point);
+/* Subgroups of a work-group that each store a partial sum of gosa; 0: the work-group stores one. */
+uint32_t wfi_himeno_subgroups(const wfi_point *point);
 /* Partial sums of gosa that a step leaves for a slab. */
 uint64_t wfi_himeno_partials(const wfi_point *point, uint32_t planes);
 /* A point of one iteration a pass on the same layout, for what is left of a count. */

@@ -24,8 +24,9 @@ static tile tile_of(const wfi_point *point)
 {
     const wfi_spirv *module = point->variant->modules[WF_TYPE_F32];
     const bool texels = module == &wfi_spv_stencil_texels_f32; /* two rows an item */
-    const bool vectors =
-        module == &wfi_spv_stencil_march4_f32 || module == &wfi_spv_stencil_pairs_f32 || texels;
+    const bool vectors = module == &wfi_spv_stencil_march4_f32 ||
+                         module == &wfi_spv_stencil_march4_subgroup_f32 ||
+                         module == &wfi_spv_stencil_pairs_f32 || texels;
     const bool box = module == &wfi_spv_stencil_box_f32;
     const uint32_t overlap = 2 * (wfi_himeno_steps(point) - 1);
     uint32_t size[3];
@@ -47,14 +48,33 @@ static void groups_of(const wfi_point *point, uint32_t planes, uint32_t groups[3
     groups[2] = (planes + t.k - 1) / t.k;
 }
 
+/* How many sums the single work-group that adds them up is done with at once. */
+#define FEW_PARTIALS 4096
+
+uint32_t wfi_himeno_subgroups(const wfi_point *point)
+{
+    const wf_caps *caps = point->caps;
+    uint32_t groups[3], size[3];
+    groups_of(point, (uint32_t)point->problem->stencil.nk - 2, groups);
+    wfi_himeno_group_size(point, size);
+    const uint32_t items = size[0] * size[1] * size[2], count = items / caps->subgroup_size;
+    const bool sure = (point->variant->fit == wfi_himeno_fit_subgroup ||
+                       point->variant->fit == wfi_himeno_fit_march4_sum) &&
+                      caps->subgroup_min == caps->subgroup_max && items % caps->subgroup_size == 0;
+    return sure && (uint64_t)groups[0] * groups[1] * groups[2] * count <= FEW_PARTIALS ? count : 0;
+}
+
 uint64_t wfi_himeno_partials(const wfi_point *point, uint32_t planes)
 {
+    const uint32_t subgroups = wfi_himeno_subgroups(point);
     uint32_t groups[3], size[3];
     groups_of(point, planes, groups);
     wfi_himeno_group_size(point, size);
     const uint64_t items = (uint64_t)size[0] * size[1] * size[2];
     return (uint64_t)groups[0] * groups[1] * groups[2] *
-           (wfi_point_value(point, "own_sums", 0) ? items : 1);
+           (wfi_point_value(point, "own_sums", 0) ? items
+            : subgroups                           ? subgroups
+                                                  : 1);
 }
 
 /* The window of the p buffers that the slab reads, its start rounded down so that it can be bound

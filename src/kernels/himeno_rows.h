@@ -31,6 +31,7 @@ double wfi_himeno_fit_step(wfi_point *point);
 double wfi_himeno_fit_subgroup(wfi_point *point);
 double wfi_himeno_fit_march(wfi_point *point);
 double wfi_himeno_fit_march4(wfi_point *point);
+double wfi_himeno_fit_march4_sum(wfi_point *point);
 double wfi_himeno_fit_pairs(wfi_point *point);
 double wfi_himeno_fit_texels(wfi_point *point);
 double wfi_himeno_fit_planes(wfi_point *point);

@@ -103,6 +103,8 @@ static const wfi_parameter interleaved_parameters[] = {LOCAL_X(128), LOCAL_Y(1),
                                                        PAD(32),      INTERLEAVE(32), REVERSE};
 static const wfi_parameter march_parameters[] = {LOCAL_X(32),   LOCAL_Y(4), MARCH,   PAD(32),
                                                  INTERLEAVE(0), REVERSE,    OWN_SUMS};
+static const wfi_parameter sum_parameters[] = {LOCAL_X(32), LOCAL_Y(4),    MARCH,
+                                               PAD(32),     INTERLEAVE(0), REVERSE};
 static const wfi_parameter time_parameters[] = {LOCAL_X(16),   LOCAL_Y(8), MARCH, PAD(32),
                                                 INTERLEAVE(0), REVERSE,    STEPS};
 static const wfi_parameter box_parameters[] = {
@@ -212,10 +214,12 @@ static bool box_outlasts_steps(const wfi_point *point)
     }
 
 static const wfi_constraint plain_constraints[] = {FITS};
-static const wfi_constraint subgroup_constraints[] = {
-    FITS,
-    {"subgroups must be of 64 at most, since gosa's rounding bound counts on short sums",
-     subgroups_are_short}};
+#define SHORT_SUBGROUPS                                                                            \
+    {                                                                                              \
+        "subgroups must be of 64 at most, since gosa's rounding bound counts on short sums",       \
+            subgroups_are_short                                                                    \
+    }
+static const wfi_constraint subgroup_constraints[] = {FITS, SHORT_SUBGROUPS};
 static const wfi_constraint march_constraints[] = {FITS, SHORT_MARCH};
 static const wfi_constraint march4_constraints[] = {
     FITS,
@@ -229,6 +233,11 @@ static const wfi_constraint texels_constraints[] = {
     {"pad must be a multiple of 4, since texels are of 4 cells", pad_holds_vectors},
     {"a plane's coefficients and three planes of p must fit this device's texel buffers",
      planes_fit_texels}};
+static const wfi_constraint march4_sum_constraints[] = {
+    FITS,
+    SHORT_MARCH,
+    {"pad must be a multiple of 4, since rows are read as vectors of 4", pad_holds_vectors},
+    SHORT_SUBGROUPS};
 static const wfi_constraint time_constraints[] = {FITS, SHORT_MARCH, OUTLASTS};
 static const wfi_constraint box_constraints[] = {
     FITS,
@@ -282,6 +291,12 @@ static void planes_constants(const wfi_point *point, wfi_pipeline_desc *desc)
     desc->constants[desc->constant_count++] = (wfi_constant){STENCIL_ID_STEPS, 1};
 }
 
+static void subgroup_constants(const wfi_point *point, wfi_pipeline_desc *desc)
+{
+    desc->constants[desc->constant_count++] =
+        (wfi_constant){STENCIL_ID_SUBGROUPS, wfi_himeno_subgroups(point)};
+}
+
 /* ----------------------------------------------------------------------------------------- rows */
 
 #define ROW(text, what, from, module, parameters_, constraints_, shared_, fit_, build_)            \
@@ -313,7 +328,8 @@ static const wfi_variant variants[] = {
          shared, interleaved_parameters, plain_constraints, shared_tile, step, build)},
     {ROW("subgroup_sum", "as naive, gosa summed by subgroup reductions", "", subgroup,
          naive_parameters, subgroup_constraints, shared_sums, subgroup, build),
-     .subgroup_operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT},
+     .subgroup_operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT,
+     .constants = subgroup_constants},
     {ROW("shuffle", "as naive, neighbours along i from the subgroup's neighbouring work-items", "",
          shuffle, naive_parameters, plain_constraints, shared_sums, step, build),
      .subgroup_operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT},
@@ -324,6 +340,10 @@ static const wfi_variant variants[] = {
          march, march_parameters, march_constraints, shared_sums, march, build)},
     {ROW("march4", "as march, four cells a work-item by vector loads", "", march4, march_parameters,
          march4_constraints, shared_sums, march4, build)},
+    {ROW("march4_sum", "as march4, gosa summed by subgroup reductions", "", march4_subgroup,
+         sum_parameters, march4_sum_constraints, shared_sums, march4_sum, build),
+     .subgroup_operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT,
+     .constants = subgroup_constants},
     {ROW("pairs", "as march4, memory in words of 64 bits, which CPU drivers fetch one by one", "",
          pairs, march_parameters, march4_constraints, shared_sums, pairs, build),
      .needs = WFI_NEEDS_INT64},
