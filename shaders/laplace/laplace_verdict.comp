@@ -47,13 +47,17 @@ void main()
     sums[item] = squares;
     sums[size + item] = scales;
     barrier();
+    for (uint half_size = size / 2; half_size > 0; half_size /= 2) {
+        if (item < half_size) {
+            sums[item] += sums[item + half_size];
+            sums[size + item] += sums[size + item + half_size];
+        }
+        barrier();
+    }
     if (item != 0)
         return;
-    squares = scales = REAL(0);
-    for (uint i = 0; i < size; i++) {
-        squares += sums[i];
-        scales += sums[size + i];
-    }
+    squares = sums[0];
+    scales = sums[size];
     state[LAPLACE_HISTORY + push.turn % LAPLACE_CHECKS] = squares;
     state[LAPLACE_ITERATIONS] = REAL(min((push.turn + 1) * push.every, push.most));
     state[LAPLACE_STATUS] = verdict(squares, scales);

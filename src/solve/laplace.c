@@ -55,7 +55,7 @@ static uint32_t default_every(const wf_laplace_params *p)
 {
     const bool jacobi = p->method == WF_LAPLACE_JACOBI;
     const uint64_t cells = (uint64_t)p->nx * p->ny, most = jacobi ? 240 : 32,
-                   fit = (jacobi ? UINT64_C(1) << 28 : UINT64_C(1) << 27) / cells;
+                   fit = (jacobi ? UINT64_C(1) << 30 : UINT64_C(1) << 27) / cells;
     const uint64_t least = jacobi ? 24 : 8;
     return (uint32_t)(fit > most ? most : fit < least ? least : fit / 8 * 8);
 }
