@@ -13,3 +13,5 @@
 #define SPMV_ID_TEAMS 13
 #define SPMV_ID_FOLDED 14
 #define SPMV_ID_SCALED 15
+#define SPMV_ID_ROWS 16
+#define SPMV_ID_ALTERNATES 17

@@ -42,7 +42,8 @@ layout(push_constant) uniform Push {
     uint list_at;
     uint partials_at;
     uint base_y;
-    uint groups; // FUSED: work-groups of slices, which fewer work-groups take in turns
+    uint groups;    // FUSED: work-groups of slices, which fewer work-groups take in turns
+    uint backwards; // 1: the last slices first, those of teams still before all others
 } push;
 
 REAL4 load_values(uint turn)
@@ -253,6 +254,13 @@ REAL multiply(uint group)
     return product;
 }
 
+// What the product before read last is what a cache may still hold.
+uint in_order(uint group)
+{
+    bool turned = push.backwards != 0 && group >= push.team_groups && group < push.groups;
+    return turned ? push.groups - 1 - (group - push.team_groups) : group;
+}
+
 void main()
 {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
@@ -260,8 +268,9 @@ void main()
     REAL dot_product = REAL(0);
     if (IN_TURNS != 0) {
         for (uint i = group; i < push.groups; i += gl_NumWorkGroups.x * gl_NumWorkGroups.y)
-            dot_product += multiply(i);
+            dot_product += multiply(in_order(i));
     } else {
+        group = in_order(group);
         dot_product = multiply(group);
     }
     dot_product = add_lanes(dot_product, 1);
@@ -275,6 +284,6 @@ void main()
         partials[group] = dot_product;
     }
 #else
-    multiply(group);
+    multiply(in_order(group));
 #endif
 }

@@ -118,18 +118,24 @@ static uint32_t team_of(const wfi_equal_params *p, uint32_t length)
     return team <= p->team ? team : 0;
 }
 
+static bool is_taken(const wfi_equal_params *p, uint32_t length)
+{
+    return (length > p->above || p->above == 0) && length <= p->upto;
+}
+
 /* Segments and larger teams first: they take longest, and none reaches over a work-group's end. */
 static bool add_shared_rows(maker *m)
 {
     const wfi_equal_params *p = m->params;
     for (uint32_t row = 0; row < p->rows; row++)
-        if (team_of(p, row_length(m, row)) == 0 && !add_segments(m, row))
+        if (is_taken(p, row_length(m, row)) && team_of(p, row_length(m, row)) == 0 &&
+            !add_segments(m, row))
             return false;
     for (uint32_t team = p->team; team > 0; team /= 2)
         for (uint32_t row = 0; row < p->rows; row++) {
             const uint32_t length = row_length(m, row);
             const uint32_t words[4] = {row, 0, 0, wfi_log2(team)};
-            if (length > slice_entries(p) && team_of(p, length) == team &&
+            if (is_taken(p, length) && length > slice_entries(p) && team_of(p, length) == team &&
                 !add_team(m, row_begin(m, row), row_begin(m, row + 1), team, words))
                 return false;
         }
@@ -161,7 +167,7 @@ static bool cut_slices(maker *m)
     if (!m->order)
         return false;
     for (uint32_t row = 0; row < p->rows; row++)
-        if (row_length(m, row) <= slice_entries(p))
+        if (is_taken(p, row_length(m, row)) && row_length(m, row) <= slice_entries(p))
             m->order[m->ordered++] = wfi_row_key(row_length(m, row), row);
     wfi_order_rows(m->order, m->ordered, p->window);
     for (uint32_t at = 0; at < m->ordered;) {

@@ -21,6 +21,8 @@ typedef struct wfi_equal_params {
     uint32_t window;      /* rows are sorted by length inside windows of so many; 1: not */
     uint32_t team;        /* the most blocks that share a row; a power of two */
     uint32_t group;       /* blocks a work-group, a multiple of team */
+    uint32_t above, upto; /* only rows of more than `above` (0: empty ones too) and at most `upto`
+                             entries are taken */
 } wfi_equal_params;
 
 /* The word of a lane and slice: its row, and */

@@ -35,6 +35,9 @@ typedef struct wfi_step {
      * dispatch that would take too long may be recorded as several. */
     bool divisible;
     bool takes_turn; /* the push constants start with the number given to wfi_plan_record_turn */
+    /* Not 0: so many bytes into the push constants every other recording finds a 1, the others a 0. Who
+     * reads a matrix from its other end then finds in the cache what was read last. */
+    uint32_t parity_at;
 } wfi_step;
 
 typedef enum wfi_access { WFI_READS = 1, WFI_WRITES = 2, WFI_READS_WRITES = 3 } wfi_access;
@@ -86,6 +89,9 @@ double wfi_plan_guessed_seconds(const wf_plan *plan);
 /* What the plan was made for, and the bindings that it wants. */
 const wfi_problem *wfi_plan_problem(const wf_plan *plan);
 const wfi_binding_spec *wfi_plan_bindings(const wf_plan *plan, uint32_t *count);
+
+/* Makes the next recording an even or odd one. */
+void wfi_plan_set_parity(wf_plan *plan, uint32_t parity);
 
 /* As wf_plan_record, for a plan recorded many times whose steps must tell one from another. */
 wf_result wfi_plan_record_turn(wf_plan *plan, VkCommandBuffer command_buffer,

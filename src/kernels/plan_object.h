@@ -29,6 +29,7 @@ struct wf_plan {
     wf_buffer **staging; /* an own buffer; NULL: it has its data, or starts at zero */
     bool wants_upload;   /* wf_plan_record_upload was not recorded yet */
     uint64_t workspace;
+    uint32_t recordings;   /* of executions, or what wfi_plan_set_parity said */
     double seconds;        /* of an execution, as it ran last; 0: it did not */
     double submit_seconds; /* of one submission, where it can be cut: so long may a stop wait */
     void *kept;            /* the family's own; NULL: none */

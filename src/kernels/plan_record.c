@@ -144,6 +144,10 @@ static void record_step(wf_plan *plan, VkCommandBuffer command_buffer, uint32_t 
         memcpy(push, step->push, step->push_bytes);
         if (step->takes_turn)
             memcpy(push, &turn, sizeof turn);
+        if (step->parity_at) {
+            const uint32_t parity = plan->recordings & 1;
+            memcpy(push + step->parity_at, &parity, sizeof parity);
+        }
         device->fn.vkCmdPushConstants(command_buffer, pipeline->layout, VK_SHADER_STAGE_COMPUTE_BIT,
                                       0, step->push_bytes, push);
     }
@@ -181,7 +185,14 @@ wf_result wfi_plan_record_steps(wf_plan *plan, VkCommandBuffer command_buffer,
         result = wfi_plan_prepare_sets(plan, all);
     for (uint32_t i = first; result == WF_SUCCESS && i < end && i < plan->step_count; i++)
         record_step(plan, command_buffer, i, all, turn);
+    if (end >= plan->step_count) /* submissions of an execution in parts agree */
+        plan->recordings++;
     return result;
+}
+
+void wfi_plan_set_parity(wf_plan *plan, uint32_t parity)
+{
+    plan->recordings = parity & 1;
 }
 
 wf_result wfi_plan_record_turn(wf_plan *plan, VkCommandBuffer command_buffer,

@@ -110,6 +110,8 @@ wf_result wfi_spmv_sliced_build(wf_plan *plan, const wfi_point *point, const voi
 #define WFI_SPMV_SLICED_PUSH 48
 /* spmv_equal.c */
 wf_result wfi_spmv_equal_build(wf_plan *plan, const wfi_point *point, const void *params);
+/* spmv_stream.c */
+wf_result wfi_spmv_stream_build(wf_plan *plan, const wfi_point *point, const void *params);
 /* spmv_quads.c */
 wf_result wfi_spmv_quads_build(wf_plan *plan, const wfi_point *point, const void *params);
 enum { WFI_SPMV_QUADS_ROWS, WFI_SPMV_QUADS_COLUMNS, WFI_SPMV_QUADS_VALUES = 4 }; /* bindings */
@@ -135,8 +137,11 @@ enum {
     WFI_SPMV_EQUAL_TURNS,
     WFI_SPMV_EQUAL_SLICES,
     WFI_SPMV_EQUAL_WINDOW,
-    WFI_SPMV_EQUAL_TEAM
+    WFI_SPMV_EQUAL_TEAM,
+    WFI_SPMV_EQUAL_LONG_X,
+    WFI_SPMV_EQUAL_LONG_TURNS
 };
+enum { WFI_SPMV_STREAM_LOCAL_X, WFI_SPMV_STREAM_ITEMS, WFI_SPMV_STREAM_ROWS };
 /* Subgroup size to pin, 0 where the device has only one. */
 uint32_t wfi_spmv_pinned_subgroup(const wfi_point *point);
 
@@ -152,6 +157,7 @@ double wfi_spmv_merge_fit(wfi_point *point);
 double wfi_spmv_blocked_fit(wfi_point *point);
 double wfi_spmv_sliced_fit(wfi_point *point);
 double wfi_spmv_equal_fit(wfi_point *point);
+double wfi_spmv_stream_fit(wfi_point *point);
 double wfi_spmv_quads_fit(wfi_point *point);
 
 #endif

@@ -88,19 +88,64 @@ static wf_result make_step(wf_plan *plan, const wfi_point *point, const wfi_spmv
     return result;
 }
 
-wf_result wfi_spmv_equal_build(wf_plan *plan, const wfi_point *point, const void *params)
+/* The plan under construction, and its last kernel. */
+typedef struct builder {
+    wf_plan *plan;
+    const wfi_spmv_job *job;
+    equal_kind kind;
+    bool started; /* there is a kernel, */
+    bool longs;   /* which is that of long rows */
+    uint32_t pipeline;
+} builder;
+
+/* Rows of the block that are long or those that are not: their format, kernel and step. `longs`: the
+ * point is that of long rows. May take fewer rows; without any of them it adds nothing. */
+static wf_result add_rows(builder *b, const wfi_point *point, wfi_equal_params *block, bool longs)
 {
-    const wfi_spmv_job *job = params;
-    const wf_spmv_params *p = &job->matrix;
-    const uint32_t a_group = point->values[WFI_SPMV_EQUAL_LOCAL_X] / point->caps->subgroup_size;
-    uint32_t pipeline = 0;
-    equal_kind made = {0};
+    wfi_equal equal = {0};
+    wfi_step step;
+    equal_kind kind = b->kind;
+    wf_result result = make_block(b->plan, b->job, block, &equal);
+    if (result != WF_SUCCESS || equal.blocks == 0) {
+        wfi_equal_free(&equal);
+        return result;
+    }
+    result = make_step(b->plan, point, b->job, block, &equal, &step, &kind);
+    const bool other =
+        !b->started || b->longs != longs || memcmp(&kind, &b->kind, sizeof kind) != 0;
+    if (result == WF_SUCCESS && other)
+        result = add_pipeline(b->plan, point, b->job, &kind, !b->started, &b->pipeline);
+    step.pipeline = b->pipeline;
+    if (result == WF_SUCCESS)
+        result = wfi_plan_add_step(b->plan, &step);
+    b->started = true;
+    b->longs = longs;
+    b->kind = kind;
+    wfi_equal_free(&equal);
+    return result;
+}
+
+/* What long rows are multiplied with: larger work-groups, each one team. */
+static wfi_point long_point(const wfi_point *point)
+{
+    wfi_point longs = *point;
+    longs.values[WFI_SPMV_EQUAL_LOCAL_X] = point->values[WFI_SPMV_EQUAL_LONG_X];
+    longs.values[WFI_SPMV_EQUAL_TURNS] = point->values[WFI_SPMV_EQUAL_LONG_TURNS];
+    longs.values[WFI_SPMV_EQUAL_SLICES] = 1;
+    longs.values[WFI_SPMV_EQUAL_TEAM] =
+        point->values[WFI_SPMV_EQUAL_LONG_X] / point->caps->subgroup_size;
+    return longs;
+}
+
+/* All rows of more than `above` and at most `upto` entries, in blocks that bindings hold. */
+static wf_result add_all(builder *b, const wfi_point *point, uint32_t above, uint32_t upto)
+{
+    const uint32_t all = b->job->matrix.rows;
     wf_result result = WF_SUCCESS;
-    wfi_plan_keep_sets(plan); /* pushing them takes the device 0.27 us a product on an H100 */
-    for (uint32_t first = 0; result == WF_SUCCESS && first < p->rows;) {
-        const uint32_t left = p->rows - first;
+    for (uint32_t first = 0; result == WF_SUCCESS && first < all;) {
+        const uint32_t left = all - first;
         wfi_equal_params block = {
-            .matrix = p,
+            .matrix = &b->job->matrix,
             .first = first,
             .rows = left < WFI_EQUAL_ROW_MASK ? left : WFI_EQUAL_ROW_MASK,
             .subgroup = point->caps->subgroup_size,
@@ -108,22 +153,30 @@ wf_result wfi_spmv_equal_build(wf_plan *plan, const wfi_point *point, const void
             .slices = point->values[WFI_SPMV_EQUAL_SLICES],
             .window = point->values[WFI_SPMV_EQUAL_WINDOW],
             .team = point->values[WFI_SPMV_EQUAL_TEAM],
-            .group = a_group,
+            .group = point->values[WFI_SPMV_EQUAL_LOCAL_X] / point->caps->subgroup_size,
+            .above = above,
+            .upto = upto,
         };
-        wfi_equal equal = {0};
-        wfi_step step;
-        equal_kind kind = made;
-        result = make_block(plan, job, &block, &equal);
-        if (result == WF_SUCCESS)
-            result = make_step(plan, point, job, &block, &equal, &step, &kind);
-        if (result == WF_SUCCESS && (first == 0 || memcmp(&kind, &made, sizeof kind) != 0))
-            result = add_pipeline(plan, point, job, &kind, first == 0, &pipeline);
-        step.pipeline = pipeline;
-        if (result == WF_SUCCESS)
-            result = wfi_plan_add_step(plan, &step);
-        made = kind;
-        wfi_equal_free(&equal);
+        result = add_rows(b, point, &block, above > 0);
         first += block.rows;
     }
     return result;
+}
+
+wf_result wfi_spmv_equal_build(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    const wfi_spmv_job *job = params;
+    const uint64_t most = UINT64_C(4) * point->values[WFI_SPMV_EQUAL_TURNS] *
+                          point->values[WFI_SPMV_EQUAL_TEAM] * point->caps->subgroup_size;
+    const bool has_long =
+        point->values[WFI_SPMV_EQUAL_LONG_X] && job->kept->analysis.longest_row > most;
+    builder b = {.plan = plan, .job = job};
+    wf_result result = WF_SUCCESS;
+    wfi_plan_keep_sets(plan); /* pushing them takes the device 0.27 us a product on an H100 */
+    if (has_long) {           /* first: they take longest */
+        const wfi_point longs = long_point(point);
+        result = add_all(&b, &longs, (uint32_t)most, UINT32_MAX);
+    }
+    return result == WF_SUCCESS ? add_all(&b, point, 0, has_long ? (uint32_t)most : UINT32_MAX)
+                                : result;
 }

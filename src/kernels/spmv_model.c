@@ -227,6 +227,20 @@ double wfi_spmv_sliced_fit(wfi_point *point)
     return cpu ? shuffled_cpu_time(point) : (double)p->entries + (double)p->rows;
 }
 
+#define STREAM_ITEMS 8 /* entries a work-item: half as many keep too few loads under way */
+
+/* For rows of a few entries, where the others' padding is most of what they read. Rows a work-item: those
+ * that its entries are of, and a few more. */
+double wfi_spmv_stream_fit(wfi_point *point)
+{
+    const wfi_spmv_problem *p = &point->problem->spmv;
+    const double rows = p->mean_row > 0 ? 1.05 * STREAM_ITEMS / p->mean_row : 8;
+    point->values[WFI_SPMV_STREAM_LOCAL_X] = fit_local(point->caps);
+    point->values[WFI_SPMV_STREAM_ITEMS] = STREAM_ITEMS;
+    point->values[WFI_SPMV_STREAM_ROWS] = (uint32_t)fmin(fmax(ceil(rows), 1), 8);
+    return -1;
+}
+
 /* Entries up to which equal was measured faster (H100): about what is under way at once. */
 #define EQUAL_ENTRIES_F32 1500000
 #define EQUAL_ENTRIES_F64 750000
@@ -245,6 +259,8 @@ double wfi_spmv_equal_fit(wfi_point *point)
     point->values[WFI_SPMV_EQUAL_SLICES] = 1;
     point->values[WFI_SPMV_EQUAL_WINDOW] = p->padding < 1.5 ? 1 : 256;
     point->values[WFI_SPMV_EQUAL_TEAM] = fit_team(caps, local);
+    point->values[WFI_SPMV_EQUAL_LONG_X] = 0;
+    point->values[WFI_SPMV_EQUAL_LONG_TURNS] = f64 ? 2 : 4;
     if (cpu)
         return shuffled_cpu_time(point);
     if (p->fused)

@@ -9,7 +9,8 @@ static const uint32_t sizes[] = {32, 64, 128, 256, 512, 1024},
                       turn_counts[] = {1, 2, 4, 8, 16, 32}, slice_counts[] = {1, 2, 4, 8},
                       windows[] = {1, 256, 2048, UINT32_C(1) << 20, UINT32_MAX},
                       teams[] = {1, 2, 4, 8, 16, 32}, item_counts[] = {3, 5, 7, 8, 9, 11},
-                      block_sides[] = {2, 3, 4};
+                      block_sides[] = {2, 3, 4}, entry_counts[] = {4, 8, 16},
+                      row_counts[] = {1, 2, 3, 4, 6, 8}, long_sizes[] = {0, 256, 512, 1024};
 
 const wfi_parameter wfi_spmv_parameters[3] = {
     [WFI_SPMV_LOCAL_X] = {"local_x", 0, 128, 6, sizes, "work-items a work-group"},
@@ -27,7 +28,7 @@ const wfi_parameter wfi_spmv_sliced_parameters[4] = {
                               "subgroups that may share a long row"},
 };
 
-const wfi_parameter wfi_spmv_equal_parameters[5] = {
+const wfi_parameter wfi_spmv_equal_parameters[7] = {
     [WFI_SPMV_EQUAL_LOCAL_X] = {"local_x", 0, 128, 6, sizes, "work-items a work-group"},
     [WFI_SPMV_EQUAL_TURNS] = {"turns", SPMV_ID_TURNS, 2, 4, turn_counts,
                               "four entries each of a block's lanes"},
@@ -37,6 +38,11 @@ const wfi_parameter wfi_spmv_equal_parameters[5] = {
                                "rows sorted by length together"},
     [WFI_SPMV_EQUAL_TEAM] = {"team", WFI_NO_CONSTANT, 1, 6, teams,
                              "subgroups that may share a long row"},
+    [WFI_SPMV_EQUAL_LONG_X] = {"long_x", WFI_NO_CONSTANT, 0, 4, long_sizes,
+                               "work-items a work-group of rows longer than that, which get a "
+                               "dispatch of their own; 0: they do not"},
+    [WFI_SPMV_EQUAL_LONG_TURNS] = {"long_turns", WFI_NO_CONSTANT, 2, 4, turn_counts,
+                                   "turns a block of theirs"},
 };
 
 const wfi_parameter wfi_spmv_merge_parameters[2] = {
@@ -49,6 +55,12 @@ const wfi_parameter wfi_spmv_quads_parameters[2] = {
     {"local_x", 0, 128, 6, sizes, "work-items a work-group"},
     [WFI_SPMV_QUADS_WINDOW] = {"window", WFI_NO_CONSTANT, 256, 5, windows,
                                "rows sorted by length together"},
+};
+
+const wfi_parameter wfi_spmv_stream_parameters[3] = {
+    [WFI_SPMV_STREAM_LOCAL_X] = {"local_x", 0, 128, 6, sizes, "work-items a work-group"},
+    [WFI_SPMV_STREAM_ITEMS] = {"items", SPMV_ID_ITEMS, 4, 3, entry_counts, "entries a work-item"},
+    [WFI_SPMV_STREAM_ROWS] = {"rows", SPMV_ID_ROWS, 2, 6, row_counts, "rows a work-item, at most"},
 };
 
 void wfi_spmv_group(const wfi_point *point, uint32_t size[3])
@@ -105,6 +117,20 @@ uint64_t wfi_spmv_merge_shared(const wfi_point *point)
 uint64_t wfi_spmv_sliced_shared(const wfi_point *point)
 {
     return point->values[WFI_SPMV_LOCAL_X] / 4 * real_bytes(point);
+}
+
+/* Of the larger of its two kernels. */
+uint64_t wfi_spmv_equal_shared(const wfi_point *point)
+{
+    const uint32_t local = point->values[WFI_SPMV_EQUAL_LOCAL_X],
+                   longs = point->values[WFI_SPMV_EQUAL_LONG_X];
+    return (local > longs ? local : longs) / 4 * real_bytes(point);
+}
+
+uint64_t wfi_spmv_stream_shared(const wfi_point *point)
+{
+    return (uint64_t)point->values[WFI_SPMV_STREAM_LOCAL_X] * point->values[WFI_SPMV_STREAM_ITEMS] *
+           real_bytes(point);
 }
 
 uint32_t wfi_spmv_pinned_subgroup(const wfi_point *point)
@@ -192,6 +218,21 @@ static bool team_in_group(const wfi_point *point)
            team <= wfi_point_value(point, "local_x", 1) / point->caps->subgroup_size;
 }
 
+static bool long_turns_fit(const wfi_point *point)
+{
+    const uint32_t turns = point->values[WFI_SPMV_EQUAL_LONG_TURNS];
+    return turns > 0 && turns <= 8;
+}
+
+static bool long_group_of_subgroups(const wfi_point *point)
+{
+    const wf_caps *caps = point->caps;
+    const uint32_t size = point->values[WFI_SPMV_EQUAL_LONG_X];
+    return size <= caps->max_invocations && size <= caps->max_group_size[0] &&
+           size % caps->subgroup_size == 0 &&
+           (size == 0 || power_of_two(size / caps->subgroup_size));
+}
+
 static bool one_vector(const wfi_point *point)
 {
     return !point->problem->spmv.strided;
@@ -217,6 +258,29 @@ static bool items_positive(const wfi_point *point)
 static bool block_side_known(const wfi_point *point)
 {
     return point->values[WFI_SPMV_BLOCK] >= 2 && point->values[WFI_SPMV_BLOCK] <= 8;
+}
+
+static bool whole_pieces(const wfi_point *point)
+{
+    const uint32_t items = point->values[WFI_SPMV_STREAM_ITEMS];
+    return items > 0 && items <= 16 && items % 4 == 0;
+}
+
+static bool words_aligned(const wfi_point *point)
+{
+    const uint32_t local = point->values[WFI_SPMV_STREAM_LOCAL_X];
+    return local > 0 && local % 8 == 0;
+}
+
+static bool few_rows(const wfi_point *point)
+{
+    return point->values[WFI_SPMV_STREAM_ROWS] > 0 && point->values[WFI_SPMV_STREAM_ROWS] <= 8;
+}
+
+static bool longest_row_in_group(const wfi_point *point)
+{
+    return point->problem->spmv.longest_row <=
+           (uint64_t)point->values[WFI_SPMV_STREAM_LOCAL_X] * point->values[WFI_SPMV_STREAM_ITEMS];
 }
 
 const wfi_constraint wfi_spmv_lanes_constraints[4] = {
@@ -277,7 +341,7 @@ const wfi_constraint wfi_spmv_sliced_constraints[6] = {
     {"it multiplies one vector without strides", one_vector},
 };
 
-const wfi_constraint wfi_spmv_equal_constraints[7] = {
+const wfi_constraint wfi_spmv_equal_constraints[9] = {
     {"the subgroup size must be one of 4 to 128 and known, since blocks are made for it",
      subgroup_known},
     {"local_x must be a multiple of the subgroup, since blocks are counted by subgroup",
@@ -288,5 +352,17 @@ const wfi_constraint wfi_spmv_equal_constraints[7] = {
     {"window must be at least one row", window_positive},
     {"team must be a power of two and fit local_x, since a team stays in a work-group",
      team_in_group},
+    {"long_x must be 0 or a power of two of subgroups and fit a work-group, since it is one team",
+     long_group_of_subgroups},
+    {"long_turns must be 1 to 8, since a lane keeps them in registers", long_turns_fit},
+    {"it multiplies one vector without strides", one_vector},
+};
+
+const wfi_constraint wfi_spmv_stream_constraints[5] = {
+    {"local_x must be a multiple of 8, since a block's words are read four at once", words_aligned},
+    {"items must be 4 to 16 and a multiple of 4, since four are loaded at once", whole_pieces},
+    {"rows must be 1 to 8, since a work-item keeps them in registers", few_rows},
+    {"the longest row must fit items times local_x, since a row stays in a work-group",
+     longest_row_in_group},
     {"it multiplies one vector without strides", one_vector},
 };

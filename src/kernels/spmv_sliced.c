@@ -1,4 +1,5 @@
 /* Plans of the sliced variant: converts blocks of rows, as few as bindings allow. */
+#include <stddef.h>
 #include <string.h>
 
 #include "kernels/grid.h"
@@ -9,7 +10,7 @@
 
 /* As in spmv_sliced.comp, behind alpha and beta. */
 typedef struct sliced_push {
-    uint32_t slices, team_groups, segments_at, list_at, partials_at, base_y, groups;
+    uint32_t slices, team_groups, segments_at, list_at, partials_at, base_y, groups, backwards;
 } sliced_push;
 
 _Static_assert(2 * sizeof(double) + sizeof(sliced_push) <= WFI_SPMV_SLICED_PUSH, "push constants");
@@ -70,6 +71,7 @@ static wf_result add_block(wf_plan *plan, const wfi_point *point, const wfi_spmv
     step.slots[3] = wfi_spmv_y_slot(point->caps, job, block->first, block->rows, &push.base_y);
     const uint32_t at = wfi_spmv_put_scale(p->type, *p->alpha, p->beta, step.push);
     memcpy(step.push + at, &push, sizeof push);
+    step.parity_at = at + (uint32_t)offsetof(sliced_push, backwards);
     step.push_bytes = at + (uint32_t)sizeof push;
     return result == WF_SUCCESS ? wfi_plan_add_step(plan, &step) : result;
 }

@@ -122,8 +122,8 @@ static wf_result set_sizes(wfi_cg *c, uint32_t fused_partials)
     const uint64_t real = wf_type_size(c->type), range = c->device->caps.max_storage_range;
     const uint32_t side = c->block ? c->block : 1;
     c->stride = (uint32_t)aligned(c, c->count);
-    /* Four elements a work-item, where there are few. */
-    const uint32_t a_group = group_items(&c->device->caps) * (side < 4 ? 4 : side);
+    /* Two elements a work-item, where there are few: as many as it loads at once. */
+    const uint32_t a_group = group_items(&c->device->caps) * (side < 2 ? 2 : side);
     c->groups = (c->count - 1) / a_group + 1;
     c->groups = c->groups > MOST_GROUPS ? MOST_GROUPS : c->groups;
     c->fused = fused_partials != 0;

@@ -187,13 +187,16 @@ uint32_t test_sparse_each_point(sparse_system *s, uint32_t random_points, bool a
     const wfi_family *family = wfi_family_get(WF_FAMILY_SPMV);
     const wf_spmv_params *p = &s->params;
     const bool t = p->transpose;
-    uint32_t points = 0;
+    uint32_t points = 0, longest = 0;
+    for (uint32_t row = 0; !t && row < p->rows; row++)
+        if (s->row_offsets[row + 1] - s->row_offsets[row] > longest)
+            longest = s->row_offsets[row + 1] - s->row_offsets[row];
     wfi_problem problem = {.family = WF_FAMILY_SPMV, .type = p->type};
     problem.spmv = (wfi_spmv_problem){
         .rows = t ? p->columns : p->rows,
         .columns = t ? p->rows : p->columns,
         .entries = s->row_offsets[p->rows],
-        .longest_row = 64,
+        .longest_row = t ? s->row_offsets[p->rows] : longest,
         .mean_row = 8,
         .row_deviation = 4,
         .vectors = p->vectors ? p->vectors : 1,

@@ -82,6 +82,19 @@ static void one_entry_rows_are_exact(void **state)
     free(lengths);
 }
 
+/* Long rows in a dispatch of their own, in teams and in segments of larger work-groups. */
+static void long_rows_apart(sparse_system *s)
+{
+    static const uint32_t turns[] = {1, 8};
+    for (size_t i = 0; i < 2; i++) {
+        const wf_constant constants[] = {{"long_x", 128}, {"long_turns", turns[i]}, {"turns", 1}};
+        const wf_tuning tuning = {
+            .size = sizeof tuning, .variant = "equal", .constants = constants, .constant_count = 3};
+        assert_int_equal(test_sparse_multiply(s, &tuning), 2);
+        test_sparse_right(s, "long rows apart");
+    }
+}
+
 /* Rows for teams and for segments, in every type, twice with the same bits. */
 static void huge_rows_give_the_same_bits(void **state)
 {
@@ -107,8 +120,91 @@ static void huge_rows_give_the_same_bits(void **state)
             test_sparse_multiply(&s, &tuning);
             assert_memory_equal(first, s.y, bytes);
             free(first);
+            if (variants[v] && strcmp(variants[v], "equal") == 0)
+                long_rows_apart(&s);
             test_sparse_free(&s);
         }
+}
+
+/* Blocks full of rows, of entries, of neither; columns near and far; plain and scaled; with a second and
+ * a third product, which take the blocks from the other end. */
+static void streams_short_rows(void **state)
+{
+    static const struct {
+        uint32_t local, items, rows, longest, columns;
+        double beta;
+    } cases[] = {{32, 4, 2, 6, 3000, 0},  {128, 4, 1, 3, 200000, 0},  {64, 8, 8, 1, 200000, 0.5},
+                 {8, 16, 3, 128, 900, 0}, {128, 16, 4, 9, 70000, -1}, {96, 4, 6, 384, 65536, 0},
+                 {128, 8, 2, 2, 65537, 0}};
+    enum { ROWS = 3001 };
+    test_random random = {test_seed()};
+    uint32_t lengths[ROWS];
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++)
+        for (int type = WF_TYPE_F32; type <= WF_TYPE_F16; type++) {
+            const wf_constant constants[] = {
+                {"local_x", cases[n].local}, {"items", cases[n].items}, {"rows", cases[n].rows}};
+            const wf_tuning tuning = {.size = sizeof tuning,
+                                      .variant = "stream",
+                                      .constants = constants,
+                                      .constant_count = 3};
+            const sparse_options options = {.type = (wf_type)type, .beta = cases[n].beta};
+            sparse_system s;
+            wf_plan *plan = NULL;
+            if (!test_has_type(*state, (wf_type)type))
+                continue;
+            for (size_t i = 0; i < ROWS; i++)
+                lengths[i] = i % 100 > 90 ? 0 : test_random_below(&random, cases[n].longest + 1);
+            lengths[1] = lengths[ROWS - 1] = cases[n].longest;
+            test_sparse_make(&s, *state, &options, ROWS, cases[n].columns, lengths, &random);
+            s.params.tuning = &tuning;
+            assert_int_equal(wf_spmv_plan(*state, &s.params, &plan), WF_SUCCESS);
+            for (int i = 0; i < 3; i++) {
+                test_sparse_run(&s, plan);
+                test_sparse_right(&s, "stream");
+            }
+            wf_plan_destroy(&plan);
+            test_sparse_free(&s);
+        }
+}
+
+/* The second product starts at the matrix's other end: each row's sum is the same. */
+static void both_ways_give_the_same_bits(void **state)
+{
+    static const char *const variants[] = {"sliced", "stream"};
+    enum { ROWS = 40000 };
+    test_random random = {test_seed()};
+    uint32_t *lengths = malloc(ROWS * sizeof *lengths);
+    assert_non_null(lengths);
+    for (size_t i = 0; i < ROWS; i++)
+        lengths[i] = test_random_below(&random, 40);
+    lengths[7] = 1000;
+    for (size_t v = 0; v < 2; v++) {
+        const wf_constant constants[] = {{"items", 8}};
+        const wf_tuning tuning = {.size = sizeof tuning,
+                                  .variant = variants[v],
+                                  .constants = constants,
+                                  .constant_count = v};
+        sparse_system s;
+        wf_plan *plan = NULL;
+        if (wf_device_caps(*state)->max_storage_buffers < 5 && v == 0)
+            continue;
+        make_system(&s, *state, WF_TYPE_F32, ROWS, 50000, lengths, &random);
+        s.params.tuning = &tuning;
+        assert_int_equal(wf_spmv_plan(*state, &s.params, &plan), WF_SUCCESS);
+        float *first = malloc(s.y_elements * sizeof *first);
+        assert_non_null(first);
+        for (int i = 0; i < 2; i++) {
+            test_sparse_run(&s, plan);
+            test_sparse_right(&s, variants[v]);
+            if (i == 0)
+                memcpy(first, s.y, s.y_elements * sizeof *first);
+        }
+        assert_memory_equal(first, s.y, s.y_elements * sizeof *first);
+        free(first);
+        wf_plan_destroy(&plan);
+        test_sparse_free(&s);
+    }
+    free(lengths);
 }
 
 static void splits_over_small_bindings(void **state)
@@ -195,6 +291,8 @@ int main(void)
         cmocka_unit_test(random_shapes),
         cmocka_unit_test(one_entry_rows_are_exact),
         cmocka_unit_test(huge_rows_give_the_same_bits),
+        cmocka_unit_test(streams_short_rows),
+        cmocka_unit_test(both_ways_give_the_same_bits),
         cmocka_unit_test(splits_over_small_bindings),
         cmocka_unit_test(folds_a_grid_over_small_limits),
         cmocka_unit_test(refuses_hostile_patterns),

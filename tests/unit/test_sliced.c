@@ -131,9 +131,16 @@ static void equal_blocks_keep_the_matrix(void **state)
         m->row_offsets[row] = m->row_offsets[200];
     const uint32_t entries = m->row_offsets[CELLS];
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        const wfi_equal_params params = {
-            &m->params,     0, CELLS, SUBGROUP, shapes[i].turns, shapes[i].slices, shapes[i].window,
-            shapes[i].team, 8};
+        const wfi_equal_params params = {&m->params,
+                                         0,
+                                         CELLS,
+                                         SUBGROUP,
+                                         shapes[i].turns,
+                                         shapes[i].slices,
+                                         shapes[i].window,
+                                         shapes[i].team,
+                                         8,
+                                         .upto = UINT32_MAX};
         uint32_t *seen = calloc(CELLS, sizeof *seen), *taken = calloc(entries, sizeof *taken);
         wfi_equal e;
         assert_true(seen && taken);
