@@ -102,8 +102,8 @@ static void fill_block(const wf_spmv_params *p, stream *s, uint32_t number, uint
 
 static bool make(const wf_spmv_params *p, uint32_t first, uint32_t rows, stream *s)
 {
-    s->pattern = calloc((size_t)s->blocks * s->stride, sizeof *s->pattern);
-    s->places = malloc((size_t)s->blocks * s->block_entries * sizeof *s->places);
+    s->pattern = calloc((size_t)s->blocks * s->stride + 1, sizeof *s->pattern);
+    s->places = malloc(((size_t)s->blocks * s->block_entries + 1) * sizeof *s->places);
     uint32_t number = 0;
     for (uint32_t at = first; s->pattern && s->places && at < first + rows; number++) {
         const uint32_t taken = rows_of(p, s, at, first + rows);
@@ -118,13 +118,13 @@ static wf_result fit_rows(wf_plan *plan, const wfi_spmv_job *job, uint32_t first
                           stream *s)
 {
     wf_device *device = wfi_plan_device(plan);
-    for (measure(&job->matrix, first, *rows, s);; measure(&job->matrix, first, *rows, s)) {
+    for (;; *rows /= 2) {
+        measure(&job->matrix, first, *rows, s);
         if (wfi_spmv_rearranged_fits(&device->caps, job, *rows, (uint64_t)s->blocks * s->stride,
                                      (uint64_t)s->blocks * s->block_entries, 0))
             return make(&job->matrix, first, *rows, s) ? WF_SUCCESS : wfi_no_memory(&device->log);
         if (*rows == 1)
             return wfi_spmv_row_too_long(plan, job, first);
-        *rows /= 2;
     }
 }
 
