@@ -228,8 +228,8 @@ double wfi_spmv_sliced_fit(wfi_point *point)
 }
 
 /* Entries up to which equal was measured faster (H100): about what is under way at once. */
-#define EQUAL_ENTRIES_F32 1500000
-#define EQUAL_ENTRIES_F64 750000
+#define EQUAL_ENTRIES_F32 1900000
+#define EQUAL_ENTRIES_F64 1200000
 
 /* Sliced with a shorter chain of loads and more padding: for matrices that are under way all at once.
  * Fewer turns where rows are short, whose padding takes longer than they do, and in f64, where the H100's
@@ -241,12 +241,13 @@ double wfi_spmv_equal_fit(wfi_point *point)
     const bool cpu = wfi_is_cpu(point->caps), f64 = point->problem->type == WF_TYPE_F64;
     const uint32_t local = fit_local(caps);
     point->values[WFI_SPMV_EQUAL_LOCAL_X] = local;
-    point->values[WFI_SPMV_EQUAL_TURNS] = f64 || p->mean_row < 6.5 ? 1 : 2;
+    const bool full = p->mean_row >= 16 && p->entries >= 500000;
+    point->values[WFI_SPMV_EQUAL_TURNS] = f64 || p->mean_row < 6.5 ? 1 : full ? 4 : 2;
     point->values[WFI_SPMV_EQUAL_SLICES] = 1;
     point->values[WFI_SPMV_EQUAL_WINDOW] = p->padding < 1.5 ? 1 : 256;
     point->values[WFI_SPMV_EQUAL_TEAM] = fit_team(caps, local);
     point->values[WFI_SPMV_EQUAL_LONG_X] = 0;
-    point->values[WFI_SPMV_EQUAL_LONG_TURNS] = f64 ? 2 : 4;
+    point->values[WFI_SPMV_EQUAL_LONG_TURNS] = 1;
     if (cpu)
         return shuffled_cpu_time(point);
     if (p->fused)
