@@ -20,6 +20,8 @@ layout(constant_id = MATMUL_ID_LANES_N) const uint LANES_N = 8;
 layout(constant_id = MATMUL_ID_STRIP) const uint STRIP = 1;
 layout(constant_id = MATMUL_ID_UNROLL) const uint UNROLL = 8; // steps of the sum without a branch, without AHEAD
 layout(constant_id = MATMUL_ID_AHEAD) const uint AHEAD = 1;   // 1: registers are loaded a step ahead
+// 1: products in the order of a snake: each shares an operand with the one before
+layout(constant_id = MATMUL_ID_SNAKE) const uint SNAKE = 0;
 // 1: work-items side by side in a block go down two rows, then along: halves of a subgroup then read half
 // as much of either tile, and pairs of items the same.
 layout(constant_id = MATMUL_ID_PAIRS) const uint PAIRS = 0;
@@ -63,8 +65,15 @@ void multiply(uint half_, uint my_m, uint my_n)
             [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
                 row[j] = tile_B[at * PITCH_B + my_n + j * LANES_N];
             [[unroll]] for (uint i = 0; i < THREAD_M; i++)
-                [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
-                    sum[i * BLOCKS_N + j] += column[i / 4][i % 4] * row[j];
+                if (SNAKE == 0) {
+                    [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
+                        sum[i * BLOCKS_N + j] += column[i / 4][i % 4] * row[j];
+                } else {
+                    [[unroll]] for (uint j = 0; j < THREAD_N; j++) {
+                        uint n = i % 2 == 0 ? j : THREAD_N - 1 - j;
+                        sum[i * BLOCKS_N + n / 4][n % 4] += column[i / 4][i % 4] * row[n / 4][n % 4];
+                    }
+                }
         }
     }
 }
@@ -108,9 +117,18 @@ void add_ahead(uint tiles, uint my_m, uint my_n)
             [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
                 row[then * BLOCKS_N + j] = tile_B[at * PITCH_B + my_n + j * LANES_N];
             [[unroll]] for (uint i = 0; i < THREAD_M; i++)
-                [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
-                    sum[i * BLOCKS_N + j] +=
-                        column[now * BLOCKS_M + i / 4][i % 4] * row[now * BLOCKS_N + j];
+                if (SNAKE == 0) {
+                    [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
+                        sum[i * BLOCKS_N + j] +=
+                            column[now * BLOCKS_M + i / 4][i % 4] * row[now * BLOCKS_N + j];
+                } else {
+                    [[unroll]] for (uint j = 0; j < THREAD_N; j++) {
+                        uint n = i % 2 == 0 ? j : THREAD_N - 1 - j;
+                        sum[i * BLOCKS_N + n / 4][n % 4] +=
+                            column[now * BLOCKS_M + i / 4][i % 4] *
+                            row[now * BLOCKS_N + n / 4][n % 4];
+                    }
+                }
         }
     }
 }

@@ -228,7 +228,7 @@ static const gpu_block *gpu_block_for(const wfi_problem *problem, double tiles, 
                            narrow = {{128, 128, 8, 8, 16}, false},
                            shallow = {{128, 128, 8, 8, 8}, false},
                            some = {{64, 128, 16, 8, 8}, true},
-                           some_narrow = {{64, 64, 16, 8, 8}, true},
+                           some_narrow = {{32, 128, 16, 4, 8}, true},
                            deep = {{64, 64, 16, 4, 8}, true}, few = {{32, 64, 32, 4, 4}, true};
     const wfi_matmul_problem *p = &problem->matmul;
     const bool wide = packed || (wfi_matmul_wide_bits(p) & 3) == 3;
@@ -299,8 +299,11 @@ double wfi_matmul_vector_fit(wfi_point *point)
     /* Each work-item has twice the loads in flight that `register` has: half as many hide latency. */
     if (time < 0)
         time = best_block(point, vector_blocks, sizeof vector_blocks / sizeof *vector_blocks, 256);
-    /* How loads of neighbours meet in shared memory is NVIDIA's. */
+    /* How loads of neighbours meet in shared memory, and which operands an instruction keeps from the one
+     * before, is NVIDIA's; with deeper tiles the order gained nothing (bench/NOTES.md). */
     point->values[WFI_PAIRS] = point->caps->vendor_id == NVIDIA;
+    point->values[WFI_SNAKE] = point->values[WFI_PAIRS] && point->problem->type == WF_TYPE_F32 &&
+                               point->values[WFI_TILE_K] <= 8;
     point->values[WFI_WIDE] =
         wfi_matmul_wide_bits(&point->problem->matmul) | point->values[WFI_PACK];
     return time < 0 ? time : fmax(time * VECTOR_GAIN, 1.3 * memory_time(point));

@@ -43,6 +43,8 @@ const wfi_parameter wfi_matmul_vector_parameters[WFI_VECTOR_PARAMETERS] = {
     {"pairs", MATMUL_ID_PAIRS, 0, 2, off_on,
      "1: work-items side by side share columns of C, and every second one rows"},
     {"pack", WFI_NO_CONSTANT, 0, 2, packs, "3: A and B are copied to aligned rows first"},
+    {"snake", MATMUL_ID_SNAKE, 0, 2, off_on,
+     "1: each product shares an operand with the one before"},
 };
 
 static const uint32_t squares[] = {4, 8, 16, 32}, square_depths[] = {4, 8, 16, 32, 64};

@@ -122,6 +122,7 @@ enum {
     WFI_AHEAD,
     WFI_PAIRS,
     WFI_PACK,
+    WFI_SNAKE,
     WFI_VECTOR_PARAMETERS
 };
 #define WFI_DOT_PARAMETERS (WFI_WIDE + 1)
