@@ -229,7 +229,9 @@ static const gpu_block *gpu_block_for(const wfi_problem *problem, double tiles, 
                            shallow = {{128, 128, 8, 8, 8}, false},
                            some = {{64, 128, 16, 8, 8}, true},
                            some_narrow = {{32, 128, 16, 4, 8}, true},
-                           deep = {{64, 64, 16, 4, 8}, true}, few = {{32, 64, 32, 4, 4}, true};
+                           deep = {{64, 64, 16, 4, 8}, true}, few = {{32, 64, 32, 4, 4}, true},
+                           few_f64 = {{32, 64, 16, 4, 4}, true},
+                           fewest_f64 = {{32, 32, 16, 4, 4}, true};
     const wfi_matmul_problem *p = &problem->matmul;
     const bool wide = packed || (wfi_matmul_wide_bits(p) & 3) == 3;
     /* Blocks of 8 x 16 were measured for sums in f32; i8 spills them on vega10, f64 anywhere. */
@@ -248,7 +250,12 @@ static const gpu_block *gpu_block_for(const wfi_problem *problem, double tiles, 
         return &many;
     if (tiles * 2 >= units)
         return wide ? &some : &some_narrow;
-    return (double)p->k >= 16 * fmax((double)p->m, (double)p->n) ? &deep : &few;
+    if ((double)p->k >= 16 * fmax((double)p->m, (double)p->n))
+        return &deep;
+    /* The tile of f32 takes more shared memory than there is for f64. */
+    if (problem->type == WF_TYPE_F64)
+        return tiles * 8 < units ? &fewest_f64 : &few_f64;
+    return &few;
 }
 
 #define NVIDIA 0x10de
