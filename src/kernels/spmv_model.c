@@ -16,9 +16,10 @@ static double vectors_of(const wfi_point *point)
 }
 
 /* What a variant takes on a CPU, where instructions are what costs, in turns of a work-item's loop: a
- * row, an entry, and the wait of rows for longer neighbours. Fitted to measurements (bench/NOTES.md). */
+ * row, an entry, the wait of rows for longer neighbours, and what an empty row takes less than
+ * another. Fitted to measurements (bench/NOTES.md). */
 typedef struct cpu_cost {
-    double row, entry, spread;
+    double row, entry, spread, empty;
 } cpu_cost;
 
 /* llvmpipe asks of each lane of each load from a buffer whether it is there; SwiftShader, taken for all
@@ -31,7 +32,10 @@ static double cpu_time(const wfi_point *point, cpu_cost llvmpipe, cpu_cost other
     const double squares =
         p->row_deviation * p->row_deviation - longest * longest / (double)p->rows;
     const double spread = fmin(sqrt(fmax(squares, 0)), 2 * p->mean_row);
-    return (double)p->rows * (c.row + p->mean_row * c.entry + spread * c.spread) *
+    /* The share of empty rows, were the others alike. */
+    const double all = p->mean_row * p->mean_row + fmax(squares, 0);
+    const double empty = all > 0 ? 1 - p->mean_row * p->mean_row / all : 1;
+    return (double)p->rows * (c.row - c.empty * empty + p->mean_row * c.entry + spread * c.spread) *
            vectors_of(point);
 }
 
@@ -85,7 +89,7 @@ double wfi_spmv_row_fit(wfi_point *point)
 {
     point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps);
     return wfi_is_cpu(point->caps)
-               ? cpu_time(point, (cpu_cost){2.4, 1.05, 1}, (cpu_cost){3, 1, 0.1})
+               ? cpu_time(point, (cpu_cost){2.4, 1.05, 1, 0}, (cpu_cost){2.7, 1, 0.4, 0})
                : row_time(point, 1, 0);
 }
 
@@ -95,14 +99,15 @@ double wfi_spmv_lanes_fit(wfi_point *point)
     if (!wfi_is_cpu(point->caps))
         return best_lanes(point, row_time, 0.5);
     point->values[WFI_SPMV_LANES] = 1;
-    return cpu_time(point, (cpu_cost){2.2, 1, 1}, (cpu_cost){3.5, 1.05, 0.1});
+    return cpu_time(point, (cpu_cost){2.2, 1, 1, 0}, (cpu_cost){3.2, 1.05, 0.4, 0});
 }
 
 double wfi_spmv_add_fit(wfi_point *point)
 {
     point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps);
-    return wfi_is_cpu(point->caps) ? cpu_time(point, (cpu_cost){23, 1, 0}, (cpu_cost){8, 1.1, 0})
-                                   : row_time(point, point->caps->subgroup_size, 0.6);
+    return wfi_is_cpu(point->caps)
+               ? cpu_time(point, (cpu_cost){23, 1, 0, 0}, (cpu_cost){8, 1.1, 0, 0})
+               : row_time(point, point->caps->subgroup_size, 0.6);
 }
 
 /* A barrier in place of a shuffle. */
@@ -112,7 +117,7 @@ double wfi_spmv_shared_fit(wfi_point *point)
     if (!wfi_is_cpu(point->caps))
         return best_lanes(point, row_time, 4.0);
     point->values[WFI_SPMV_LANES] = 1;
-    return cpu_time(point, (cpu_cost){12, 1.2, 0.5}, (cpu_cost){100, 2, 0});
+    return cpu_time(point, (cpu_cost){12, 1.2, 0.5, 0}, (cpu_cost){100, 2, 0, 0});
 }
 
 double wfi_spmv_step_fit(wfi_point *point)
@@ -184,7 +189,7 @@ double wfi_spmv_quads_fit(wfi_point *point)
     point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps);
     point->values[WFI_SPMV_QUADS_WINDOW] = point->problem->spmv.padding < 1.2 ? 1 : UINT32_MAX;
     return wfi_is_cpu(point->caps)
-               ? cpu_time(point, (cpu_cost){4.5, 0.6, 0}, (cpu_cost){4.8, 0.63, 0})
+               ? cpu_time(point, (cpu_cost){4.5, 0.6, 0, 0}, (cpu_cost){4.8, 0.63, 0, 3.1})
                : -1;
 }
 
@@ -200,7 +205,7 @@ static uint32_t fit_team(const wf_caps *caps, uint32_t local)
 /* Of kernels that add up by shuffles, which CPU devices make loops of. */
 static double shuffled_cpu_time(const wfi_point *point)
 {
-    return cpu_time(point, (cpu_cost){21, 1.9, 0}, (cpu_cost){400, 14, 0});
+    return cpu_time(point, (cpu_cost){21, 1.9, 0, 0}, (cpu_cost){400, 14, 0, 0});
 }
 
 /* Turns as many as leave enough subgroups to fill the device. Sorting pays where rows side by side
