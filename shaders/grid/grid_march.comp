@@ -142,11 +142,18 @@ void store_updated(Cells next, Cells centre, int j, int k)
 {
     [[unroll]] for (int n = 0; n < CELLS; n++)
         next.v[n] = rounded(next.v[n]);
-    uint kept = fixed_at(k, push.nk) ? 0xffffffffu : fixed_cells;
-    if (BORDER == GRID_DIRICHLET && kept != 0)
+    if (BORDER == GRID_DIRICHLET && RADIUS > 1) {
+        bool all_fixed = (FLAT == 0 && fixed_at(j, push.nj)) || fixed_at(k, push.nk);
         [[unroll]] for (int n = 0; n < CELLS; n++)
-            if ((kept & 1u << n) != 0)
+            if (all_fixed || fixed_at(i0 + n, push.ni))
                 next.v[n] = centre.v[n];
+    } else if (BORDER == GRID_DIRICHLET) {
+        uint kept = fixed_at(k, push.nk) ? 0xffffffffu : fixed_cells;
+        if (kept != 0)
+            [[unroll]] for (int n = 0; n < CELLS; n++)
+                if ((kept & 1u << n) != 0)
+                    next.v[n] = centre.v[n];
+    }
     store_cells(next, j, k);
 }
 
@@ -201,6 +208,50 @@ void march_narrow_box(uint rows[SIDE_J], int j, int first, int end)
         }
         if (k >= first)
             store_updated(sums[0], centre, j, k);
+    }
+}
+
+// Of radius 1, in three dimensions: the loads of a plane are begun while the one before is computed.
+// Compilers that save registers would load row by row.
+void march_narrow_star(uint rows[SIDE_J], int j, int first, int end)
+{
+    ACC taps[7];
+    [[unroll]] for (int n = 0; n < 5 + 2 * RADIUS_J; n++)
+        taps[n] = coefficients[n];
+    uint row = rows[RADIUS_J], plane = uint(first) * push.plane;
+    Cells below = load_cells(row + plane_at(first - 1)), here = load_cells(row + plane);
+    AS_LOADED coming = load_own(row + plane_at(first + 1)), coming_north = load_own(rows[0] + plane),
+              coming_south = load_own(rows[2 * RADIUS_J] + plane);
+    ACC west = ACC(values_in[row + plane + uint(before[0])]),
+        east = ACC(values_in[row + plane + uint(after[0])]);
+    for (int k = first; k < end; k++) {
+        Cells above = cells_of(coming), north = cells_of(coming_north),
+              south = cells_of(coming_south), sum;
+        ACC window[WINDOW];
+        [[unroll]] for (int n = 0; n < CELLS; n++)
+            window[SIDE * CELLS + n] = here.v[n];
+        window[SIDE * CELLS - 1] = west;
+        window[SIDE * CELLS + CELLS] = east;
+        int next = min(k + 1, end - 1);
+        plane = uint(next) * push.plane;
+        coming = load_own(row + plane_at(next + 1));
+        coming_north = load_own(rows[0] + plane);
+        coming_south = load_own(rows[2 * RADIUS_J] + plane);
+        west = ACC(values_in[row + plane + uint(before[0])]);
+        east = ACC(values_in[row + plane + uint(after[0])]);
+        [[unroll]] for (int n = 0; n < CELLS; n++) {
+            precise ACC own = taps[0] * here.v[n];
+            sum.v[n] = own;
+        }
+        add_window(sum, taps[1], window, -1);
+        add_window(sum, taps[2], window, 1);
+        add(sum, taps[3], north);
+        add(sum, taps[4], south);
+        add(sum, taps[star_tap(AXIS_K, 1)], below);
+        add(sum, taps[star_tap(AXIS_K, 1) + 1], above);
+        store_updated(sum, here, j, k);
+        below = here;
+        here = above;
     }
 }
 
@@ -264,7 +315,9 @@ void main()
     uint rows[SIDE_J];
     [[unroll]] for (int n = 0; n < SIDE_J; n++)
         rows[n] = push.base_in + element(0, mapped(j + n - RADIUS_J, push.nj), 0);
-    if (SHAPE == GRID_STAR)
+    if (SHAPE == GRID_STAR && RADIUS == 1 && FLAT == 0 && EVEN != 0)
+        march_narrow_star(rows, j, first, end);
+    else if (SHAPE == GRID_STAR)
         march_star(rows, j, first, end);
     else if (RADIUS == 1)
         march_narrow_box(rows, j, first, end);

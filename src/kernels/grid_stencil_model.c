@@ -169,11 +169,11 @@ static void set_march(wfi_point *point)
 static const struct {
     time_tile tile;
     uint64_t cells;
-} flat_vector_tiles[] = {{{64, 1, 1, 64, 8}, UINT64_C(1) << 24},
-                         {{128, 1, 1, 64, 6}, UINT64_C(1) << 26},
-                         {{64, 1, 1, 64, 4}, UINT64_C(1) << 26},
-                         {{128, 1, 1, 32, 4}, UINT64_C(1) << 24},
-                         {{64, 1, 1, 16, 4}, UINT64_C(1) << 22}};
+} flat_vector_tiles[] = {
+    {{64, 1, 1, 64, 8}, UINT64_C(1) << 24},  {{64, 1, 1, 32, 8}, UINT64_C(1) << 22},
+    {{128, 1, 1, 64, 6}, UINT64_C(1) << 26}, {{128, 1, 1, 32, 6}, UINT64_C(1) << 24},
+    {{64, 1, 1, 64, 4}, UINT64_C(1) << 26},  {{128, 1, 1, 32, 4}, UINT64_C(1) << 24},
+    {{64, 1, 1, 16, 4}, UINT64_C(1) << 22}};
 static const time_tile solid_vector_tiles[] = {{16, 16, 2, 128, 3},
                                                {16, 16, 2, 128, 2},
                                                {16, 8, 4, 64, 3},
@@ -181,8 +181,9 @@ static const time_tile solid_vector_tiles[] = {{16, 16, 2, 128, 3},
                                                {16, 8, 2, 16, 1}};
 static const time_tile flat_vector_rest[] = {{64, 1, 1, 32, 2}, {64, 1, 1, 16, 1}};
 
-/* Cells from which on several steps a pass were measured faster in three dimensions. */
-#define LARGE_SOLID (UINT64_C(1) << 26)
+/* Cells of f32 from which on several steps a pass were measured faster in three dimensions; four times as
+ * many of other types. */
+#define LARGE_SOLID (UINT64_C(1) << 24)
 /* Steps a pass of f64 in two dimensions; more were slower. */
 #define MOST_F64_STEPS 6
 
@@ -195,13 +196,14 @@ static double fit_solid_vector(wfi_point *point, bool gpu)
     const bool large = t < solid_vector_tiles + 2;
     if (large)
         set_march(point);
-    if (!gpu || !large || p->nx * p->ny * p->nz < LARGE_SOLID || type == WF_TYPE_F16)
+    const uint64_t cells = p->nx * p->ny * p->nz, least = type == WF_TYPE_F32 ? 1 : 4;
+    if (!gpu || !large || cells < least * LARGE_SOLID || (type == WF_TYPE_F16 && t->steps < 3))
         return bytes(point) * 8;
-    return bytes(point) * (type == WF_TYPE_F32 ? 1 : 1.6);
+    return bytes(point) * (type == WF_TYPE_F32 ? 1 : type == WF_TYPE_F64 ? 1.6 : 1.9);
 }
 
-/* Twice the copy bandwidth for f32 in three dimensions, 3.3 times in two; 1.2 and 2.2 times for f64. f16
- * is slower. */
+/* Of the copy bandwidth of an H100: f32 twice in three dimensions and 3.4 times in two, f64 1.8 and 2.4
+ * times, f16 0.94 times, where single steps have 0.89. */
 double wfi_grid_fit_time_vector(wfi_point *point)
 {
     const wfi_grid_problem *p = &point->problem->grid;
@@ -216,8 +218,7 @@ double wfi_grid_fit_time_vector(wfi_point *point)
         if (cells < flat_vector_tiles[i].cells || !wfi_point_legal(point, NULL) ||
             (f64 && flat_vector_tiles[i].tile.steps > MOST_F64_STEPS))
             continue;
-        const bool pays = gpu && (point->problem->type == WF_TYPE_F32 ||
-                                  (f64 && flat_vector_tiles[i].cells >= UINT64_C(1) << 26));
+        const bool pays = gpu && (point->problem->type == WF_TYPE_F32 || f64);
         return bytes(point) * (pays ? 1.5 : 8);
     }
     set_tile(point, flat_vector_rest, COUNT(flat_vector_rest));
