@@ -1,5 +1,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
 // Partial sums of u w, where the product does not leave them.
 #include "cg_problem.glsl"
 

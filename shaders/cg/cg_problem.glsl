@@ -37,7 +37,8 @@ layout(push_constant) uniform Push {
 #define GAMMA 2 // of the iteration before
 #define ALPHA 3
 #define WANTED scalars[8]
-#define PARTIAL(dot, group) scalars[12 + (dot) * push.groups + (group)]
+#define PARTIALS_AT(dot) (12 + (dot) * push.groups)
+#define PARTIAL(dot, group) scalars[PARTIALS_AT(dot) + (group)]
 #define RU 0 // r u of even iterations; RU + 1: of odd ones
 #define RR 2 // r r, likewise
 #define HISTORY(i) scalars[push.history_at + (i)]
@@ -48,7 +49,7 @@ layout(push_constant) uniform Push {
 #define NOT_FINITE 3
 #define BREAKDOWN 4
 
-// Sixteen sums of sixteen (eight, where a work-group has 128 items) come first: two barriers.
+// Sixteen sums come first, of 32 items each where a work-group has 512: two barriers.
 const uint PARTS = 16;
 shared REAL sums[3 * gl_WorkGroupSize.x];
 shared REAL parts[3 * PARTS];
@@ -80,17 +81,40 @@ REAL[3] group_sums(REAL first, REAL second, REAL third)
     return all;
 }
 
-// r u, r r and u w of this iteration.
+// Those of `count` partial sums from `from` on that are this work-item's, the first `skipped` left out.
+REAL others(uint from, uint count, uint skipped)
+{
+    REAL sum = REAL(0);
+    for (uint i = gl_LocalInvocationIndex + skipped * gl_WorkGroupSize.x; i < count;
+         i += gl_WorkGroupSize.x)
+        sum += scalars[from + i];
+    return sum;
+}
+
+// r u, r r and u w of this iteration. What a work-item reads of them, all but rarely, leaves at once.
 REAL[3] dots(uint parity)
 {
-    REAL ru = REAL(0), rr = REAL(0), uw = REAL(0);
-    for (uint i = gl_LocalInvocationIndex; i < push.groups; i += gl_WorkGroupSize.x) {
-        ru += PARTIAL(RU + parity, i);
-        rr += PARTIAL(RR + parity, i);
+    REAL ru[2], rr[2], uw[4];
+    REAL all[3] = REAL[3](REAL(0), REAL(0), REAL(0));
+    uint item = gl_LocalInvocationIndex;
+    [[unroll]] for (uint k = 0; k < 2; k++) {
+        uint i = min(item + k * gl_WorkGroupSize.x, push.groups - 1);
+        ru[k] = PARTIAL(RU + parity, i);
+        rr[k] = PARTIAL(RR + parity, i);
     }
-    for (uint i = gl_LocalInvocationIndex; i < push.partials; i += gl_WorkGroupSize.x)
-        uw += scalars[push.partials_at + i];
-    return group_sums(ru, rr, uw);
+    [[unroll]] for (uint k = 0; k < 4; k++)
+        uw[k] = scalars[push.partials_at + min(item + k * gl_WorkGroupSize.x, push.partials - 1)];
+    [[unroll]] for (uint k = 0; k < 2; k++) {
+        bool there = item + k * gl_WorkGroupSize.x < push.groups;
+        all[0] += there ? ru[k] : REAL(0);
+        all[1] += there ? rr[k] : REAL(0);
+    }
+    [[unroll]] for (uint k = 0; k < 4; k++)
+        all[2] += item + k * gl_WorkGroupSize.x < push.partials ? uw[k] : REAL(0);
+    all[0] += others(PARTIALS_AT(RU + parity), push.groups, 2);
+    all[1] += others(PARTIALS_AT(RR + parity), push.groups, 2);
+    all[2] += others(push.partials_at, push.partials, 4);
+    return group_sums(all[0], all[1], all[2]);
 }
 
 void put_partials(uint parity, REAL ru, REAL rr)

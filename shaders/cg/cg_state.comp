@@ -1,5 +1,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
 // Ends a batch: what the last iteration has come to, for the host to see. One work-group.
 #include "cg_problem.glsl"
 

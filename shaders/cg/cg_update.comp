@@ -1,5 +1,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
 // An iteration's scalars and vectors: p = u + beta p, s = w + beta s, x += alpha p, r -= alpha s, u =
 // M r; partial sums of the new r u and r r. All work-groups come to the same scalars and the same
 // verdict; the first writes them where the next iteration reads them.

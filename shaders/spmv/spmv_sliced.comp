@@ -91,14 +91,27 @@ REAL add(REAL sum, REAL4 a, REAL4 b)
     return fma(a.w, b.w, fma(a.z, b.z, fma(a.y, b.y, fma(a.x, b.x, sum))));
 }
 
+// The turn that comes as number n. Where all slices are under way at once, it is the turns' order that decides
+// what a cache still holds; but it decides about bits too, so that only products that are told which way
+// to go (cg's) change it.
+uint in_turn(uint n, uint turns)
+{
+#ifdef FUSED
+    if (push.backwards != 0)
+        return turns - 1 - n;
+#endif
+    return n;
+}
+
 // COUNT turns together, so that their gathers are under way at once.
 #define STEP(columns_of, stride, COUNT) \
     for (; n + COUNT <= turns; n += COUNT) { \
         uvec4 c[COUNT]; \
         REAL4 a[COUNT], b[COUNT]; \
         for (uint i = 0; i < COUNT; i++) { \
-            c[i] = columns_of(at + (n + i) * (stride)); \
-            a[i] = load_values(turn + n + i); \
+            uint number = in_turn(n + i, turns); \
+            c[i] = columns_of(at + number * (stride)); \
+            a[i] = load_values(turn + number); \
         } \
         for (uint i = 0; i < COUNT; i++) \
             b[i] = gather(c[i]); \

@@ -9,7 +9,7 @@
 #include "solve/cg.h"
 #include "wfi_shaders.h"
 
-#define MOST_GROUPS 1024 /* of the vector kernels, each adds up all their partial sums */
+#define MOST_GROUPS 512  /* of the vector kernels, each adds up all their partial sums */
 #define PARTIALS_AT 12   /* as in cg_problem.glsl */
 
 /* As in cg_problem.glsl. */
@@ -19,9 +19,13 @@ typedef struct cg_push {
 
 /* -------------------------------------------------------------------------------------- kernels */
 
+/* Large ones: fewer partial sums to be added up by fewer. */
 static uint32_t group_items(const wf_caps *caps)
 {
-    return caps->max_invocations < 256 ? 128 : 256;
+    uint32_t items = 512;
+    while (items > 128 && (items > caps->max_invocations || items > caps->max_group_size[0]))
+        items /= 2;
+    return items;
 }
 
 static void vector_group(const wfi_point *point, uint32_t size[3])
@@ -122,8 +126,8 @@ static wf_result set_sizes(wfi_cg *c, uint32_t fused_partials)
     const uint64_t real = wf_type_size(c->type), range = c->device->caps.max_storage_range;
     const uint32_t side = c->block ? c->block : 1;
     c->stride = (uint32_t)aligned(c, c->count);
-    /* Four elements a work-item, where there are few. */
-    const uint32_t a_group = group_items(&c->device->caps) * (side < 4 ? 4 : side);
+    /* Two elements a work-item, where there are few: as many as it loads at once. */
+    const uint32_t a_group = group_items(&c->device->caps) * (side < 2 ? 2 : side);
     c->groups = (c->count - 1) / a_group + 1;
     c->groups = c->groups > MOST_GROUPS ? MOST_GROUPS : c->groups;
     c->fused = fused_partials != 0;

@@ -94,8 +94,8 @@ wf_result wfi_cg_measure_product(wfi_cg *c, uint32_t repeat, wf_cg_result *out)
 static wf_result record_iteration(wfi_cg *c, VkCommandBuffer command_buffer, uint32_t iteration)
 {
     const wf_bindings u_to_w = product_bindings(c);
-    /* How often the host recorded before must not decide about bits. */
-    wfi_plan_set_parity(c->product, 0);
+    /* By the iteration: how often the host recorded before must not decide about bits. */
+    wfi_plan_set_parity(c->product, iteration);
     wf_result result = wf_plan_record(c->product, command_buffer, &u_to_w);
     wfi_barrier_compute(c->device, command_buffer);
     if (result == WF_SUCCESS && !c->fused)
