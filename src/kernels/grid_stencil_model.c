@@ -68,23 +68,34 @@ double wfi_grid_fit_march(wfi_point *point)
     return bytes(point) * 2.2;
 }
 
-/* CPU devices gain by long columns, whose planes stay (bench/NOTES.md). */
+/* Columns of a GPU in three dimensions: long where planes beyond their ends are many or much work. */
+static void set_solid_columns(wfi_point *point)
+{
+    const wfi_grid_problem *p = &point->problem->grid;
+    const bool star = p->shape == WF_STENCIL_STAR;
+    if (star && p->radius > 2) {
+        set_group(point, 128, 32);
+        wfi_point_set(point, "march", 32);
+    } else if (star && p->radius == 2) {
+        wfi_point_set(point, "march", 8);
+    } else if (star && point->problem->type == WF_TYPE_F16) {
+        set_group(point, 128, 32);
+        wfi_point_set(point, "march", 16);
+    } else if (!star && p->radius == 1) {
+        wfi_point_set(point, "march", 16);
+    }
+}
+
+/* CPU devices gain by long columns, whose planes stay; the H100 in two dimensions by short ones
+ * (bench/NOTES.md). */
 double wfi_grid_fit_vector(wfi_point *point)
 {
     const wfi_grid_problem *p = &point->problem->grid;
-    set_group(point, 256, 64);
-    wfi_point_set(point, "march", wfi_is_cpu(point->caps) ? 32 : 4);
-    if (wfi_is_cpu(point->caps) || p->dimensions == 2) {
-        shorten_columns(point);
-        return bytes(point) * 2;
-    }
-    /* Where planes beyond a column's ends are many or much work, columns are long. */
-    if (p->radius > 1 && p->shape == WF_STENCIL_STAR) {
-        set_group(point, 128, 32);
-        wfi_point_set(point, "march", 32);
-    } else if (p->radius == 1 && p->shape == WF_STENCIL_BOX) {
-        wfi_point_set(point, "march", 16);
-    }
+    const bool cpu = wfi_is_cpu(point->caps), flat = p->dimensions == 2;
+    set_group(point, flat && !cpu && point->problem->type == WF_TYPE_F64 ? 128 : 256, 64);
+    wfi_point_set(point, "march", cpu ? 32 : flat && p->radius == 1 ? 2 : 4);
+    if (!cpu && !flat)
+        set_solid_columns(point);
     shorten_columns(point);
     return bytes(point) * 2;
 }
@@ -192,7 +203,14 @@ static double fit_solid_vector(wfi_point *point, bool gpu)
     const wfi_grid_problem *p = &point->problem->grid;
     const wf_type type = point->problem->type;
     wfi_point_set(point, "buffers", 1);
-    const time_tile *t = set_tile(point, solid_vector_tiles, COUNT(solid_vector_tiles));
+    /* The largest that is legal: columns are then as long as fills the device. */
+    const time_tile *t = solid_vector_tiles;
+    for (size_t i = 0; i < COUNT(solid_vector_tiles); i++) {
+        t = &solid_vector_tiles[i];
+        set_values(point, t);
+        if (wfi_point_legal(point, NULL))
+            break;
+    }
     const bool large = t < solid_vector_tiles + 2;
     if (large)
         set_march(point);
@@ -202,8 +220,8 @@ static double fit_solid_vector(wfi_point *point, bool gpu)
     return bytes(point) * (type == WF_TYPE_F32 ? 1 : type == WF_TYPE_F64 ? 1.6 : 1.9);
 }
 
-/* Of the copy bandwidth of an H100: f32 twice in three dimensions and 3.4 times in two, f64 1.8 and 2.4
- * times, f16 0.94 times, where single steps have 0.89. */
+/* Of the copy bandwidth of an H100: f32 twice in three dimensions and 3.4 times in two, f64 1.9 and 2.4
+ * times, f16 0.9 to 0.94 times, where single steps have 0.87 to 0.89. */
 double wfi_grid_fit_time_vector(wfi_point *point)
 {
     const wfi_grid_problem *p = &point->problem->grid;
