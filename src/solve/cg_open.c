@@ -9,8 +9,8 @@
 #include "solve/cg.h"
 #include "wfi_shaders.h"
 
-#define MOST_GROUPS 512  /* of the vector kernels, each adds up all their partial sums */
-#define PARTIALS_AT 12   /* as in cg_problem.glsl */
+#define MOST_GROUPS 512 /* of the vector kernels, each adds up all their partial sums */
+#define PARTIALS_AT 12  /* as in cg_problem.glsl */
 
 /* As in cg_problem.glsl. */
 typedef struct cg_push {
