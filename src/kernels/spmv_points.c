@@ -10,7 +10,7 @@ static const uint32_t sizes[] = {32, 64, 128, 256, 512, 1024},
                       windows[] = {1, 256, 2048, UINT32_C(1) << 20, UINT32_MAX},
                       teams[] = {1, 2, 4, 8, 16, 32}, item_counts[] = {3, 5, 7, 8, 9, 11},
                       block_sides[] = {2, 3, 4}, entry_counts[] = {4, 8, 16},
-                      row_counts[] = {1, 2, 3, 4, 6, 8}, long_sizes[] = {0, 256, 512, 1024};
+                      row_counts[] = {1, 2, 3, 4, 6, 8}, long_sizes[] = {0, 128, 256, 512, 1024};
 
 const wfi_parameter wfi_spmv_parameters[3] = {
     [WFI_SPMV_LOCAL_X] = {"local_x", 0, 128, 6, sizes, "work-items a work-group"},
@@ -38,7 +38,7 @@ const wfi_parameter wfi_spmv_equal_parameters[7] = {
                                "rows sorted by length together"},
     [WFI_SPMV_EQUAL_TEAM] = {"team", WFI_NO_CONSTANT, 1, 6, teams,
                              "subgroups that may share a long row"},
-    [WFI_SPMV_EQUAL_LONG_X] = {"long_x", WFI_NO_CONSTANT, 0, 4, long_sizes,
+    [WFI_SPMV_EQUAL_LONG_X] = {"long_x", WFI_NO_CONSTANT, 0, 5, long_sizes,
                                "work-items a work-group of rows longer than that, which get a "
                                "dispatch of their own; 0: they do not"},
     [WFI_SPMV_EQUAL_LONG_TURNS] = {"long_turns", WFI_NO_CONSTANT, 2, 4, turn_counts,
