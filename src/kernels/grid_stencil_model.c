@@ -40,8 +40,7 @@ static bool fills_device(const wfi_point *point)
     if (wfi_is_cpu(caps) || t.i <= 0 || t.j <= 0)
         return true;
     point->variant->group_size(point, size);
-    const double groups = ceil((double)a.ni / (double)t.i) * ceil((double)a.nj / (double)t.j) *
-                          ceil((double)a.nk / (double)t.k);
+    const double groups = (double)wfi_grid_columns(point) * ceil((double)a.nk / (double)t.k);
     const double busy = groups * size[0] * size[1] * size[2];
     return busy >= UNIT_ITEMS * (caps->compute_units ? caps->compute_units : UNKNOWN_UNITS);
 }
