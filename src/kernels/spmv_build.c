@@ -41,6 +41,20 @@ uint32_t wfi_spmv_put_scale(wf_type type, double alpha, double beta, unsigned ch
     return bytes;
 }
 
+uint32_t wfi_spmv_put_push(const wf_spmv_params *p, const void *push, uint32_t bytes,
+                           wfi_step *step)
+{
+    const uint32_t at = wfi_spmv_put_scale(p->type, *p->alpha, p->beta, step->push);
+    memcpy(step->push + at, push, bytes);
+    step->push_bytes = at + bytes;
+    return at;
+}
+
+bool wfi_spmv_is_scaled(const wf_spmv_params *p)
+{
+    return *p->alpha < 1 || *p->alpha > 1 || p->beta < 0 || p->beta > 0;
+}
+
 uint64_t wfi_spmv_range(const wf_caps *caps)
 {
     return caps->max_storage_range < caps->max_buffer ? caps->max_storage_range : caps->max_buffer;
@@ -97,6 +111,18 @@ wf_result wfi_spmv_begin_with(wf_plan *plan, const wfi_pipeline_desc *desc, cons
     if (result == WF_SUCCESS)
         result = wfi_plan_add_binding(plan, &y);
     return result;
+}
+
+wf_result wfi_spmv_add_kernel(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
+                              const wfi_constant *constants, uint32_t count, bool first,
+                              uint32_t *pipeline)
+{
+    wfi_pipeline_desc desc;
+    wfi_point_pipeline(point, &desc);
+    memcpy(desc.constants + desc.constant_count, constants, count * sizeof *constants);
+    desc.constant_count += count;
+    return first ? wfi_spmv_begin_with(plan, &desc, job, pipeline)
+                 : wfi_plan_add_pipeline(plan, &desc, pipeline);
 }
 
 /* The point's pipeline and the bindings x and y. WF_ERROR_TOO_LARGE: x is over a binding. */
@@ -241,9 +267,7 @@ wf_result wfi_spmv_block_step(wf_plan *plan, const wfi_point *point, const wfi_s
     step->slots[WFI_SPMV_X_SLOT] = wfi_spmv_x_slot(job);
     step->slots[3] = wfi_spmv_y_slot(point->caps, job, block->first, block->rows, &push.base_y);
     step->groups[2] = p->vectors;
-    const uint32_t at = wfi_spmv_put_scale(p->type, *p->alpha, p->beta, step->push);
-    memcpy(step->push + at, &push, sizeof push);
-    step->push_bytes = at + (uint32_t)sizeof push;
+    wfi_spmv_put_push(p, &push, sizeof push, step);
     return result;
 }
 

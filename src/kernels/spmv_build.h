@@ -53,8 +53,17 @@ wf_type wfi_spmv_real(wf_type type);
 bool wfi_spmv_scale_fits(wf_type type, double alpha, double beta);
 /* alpha and beta, which all push constants begin with; returns their bytes. */
 uint32_t wfi_spmv_put_scale(wf_type type, double alpha, double beta, unsigned char *push);
+/* The step's push constants: alpha, beta and `bytes` of the variant's own; returns where these are. */
+uint32_t wfi_spmv_put_push(const wf_spmv_params *p, const void *push, uint32_t bytes,
+                           wfi_step *step);
+/* Whether y is anything but A x. */
+bool wfi_spmv_is_scaled(const wf_spmv_params *p);
 /* The same with a pipeline of the caller's. */
 wf_result wfi_spmv_begin_with(wf_plan *plan, const wfi_pipeline_desc *desc, const wfi_spmv_job *job,
+                              uint32_t *pipeline);
+/* The point's pipeline with `count` constants more; the plan's first one brings the bindings too. */
+wf_result wfi_spmv_add_kernel(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
+                              const wfi_constant *constants, uint32_t count, bool first,
                               uint32_t *pipeline);
 wfi_slot wfi_spmv_x_slot(const wfi_spmv_job *job);
 /* The binding of y from `first` on; *base_y is what is left of the offset, in elements. */

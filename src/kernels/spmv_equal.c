@@ -47,17 +47,13 @@ typedef struct equal_kind {
 static wf_result add_pipeline(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
                               const equal_kind *kind, bool first, uint32_t *pipeline)
 {
-    wfi_pipeline_desc desc;
-    wfi_point_pipeline(point, &desc);
     const wfi_constant constants[] = {{SPMV_ID_WIDTH, kind->width},
                                       {SPMV_ID_BASED, kind->based},
                                       {SPMV_ID_TEAMS, kind->teams},
                                       {SPMV_ID_FOLDED, kind->folded},
                                       {SPMV_ID_SCALED, kind->scaled}};
-    memcpy(desc.constants + desc.constant_count, constants, sizeof constants);
-    desc.constant_count += sizeof constants / sizeof *constants;
-    return first ? wfi_spmv_begin_with(plan, &desc, job, pipeline)
-                 : wfi_plan_add_pipeline(plan, &desc, pipeline);
+    return wfi_spmv_add_kernel(plan, point, job, constants, sizeof constants / sizeof *constants,
+                               first, pipeline);
 }
 
 /* The step of a block of rows, all but its pipeline. */
@@ -79,12 +75,9 @@ static wf_result make_step(wf_plan *plan, const wfi_point *point, const wfi_spmv
         result = wfi_spmv_own(plan, job, NULL, equal->segments * SEGMENT_BYTES, &step->slots[4]);
     step->slots[WFI_SPMV_X_SLOT] = wfi_spmv_x_slot(job);
     step->slots[3] = wfi_spmv_y_slot(point->caps, job, block->first, block->rows, &push.base_y);
-    const uint32_t at = wfi_spmv_put_scale(p->type, *p->alpha, p->beta, step->push);
-    memcpy(step->push + at, &push, sizeof push);
-    step->push_bytes = at + (uint32_t)sizeof push;
-    const bool plain = !(*p->alpha < 1 || *p->alpha > 1 || p->beta < 0 || p->beta > 0);
+    wfi_spmv_put_push(p, &push, sizeof push, step);
     *kind = (equal_kind){equal->width, equal->based, equal->team_blocks > 0, step->groups[1] > 1,
-                         !plain || push.base_y != 0};
+                         wfi_spmv_is_scaled(p) || push.base_y != 0};
     return result;
 }
 

@@ -158,9 +158,7 @@ static wf_result add_quads(wf_plan *plan, const wfi_point *point, const wfi_spmv
     step.slots[WFI_SPMV_X_SLOT] = wfi_spmv_x_slot(job);
     step.slots[3] = wfi_spmv_y_slot(point->caps, job, block->first, block->rows, &push.base_y);
     put_formats(p->type, &step);
-    const uint32_t at = wfi_spmv_put_scale(p->type, *p->alpha, p->beta, step.push);
-    memcpy(step.push + at, &push, sizeof push);
-    step.push_bytes = at + (uint32_t)sizeof push;
+    wfi_spmv_put_push(p, &push, sizeof push, &step);
     return result == WF_SUCCESS ? wfi_plan_add_step(plan, &step) : result;
 }
 

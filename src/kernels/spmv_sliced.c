@@ -69,11 +69,9 @@ static wf_result add_block(wf_plan *plan, const wfi_point *point, const wfi_spmv
         result = wfi_spmv_own(plan, job, NULL, scratch_bytes(sliced, real), &step.slots[4]);
     step.slots[2] = wfi_spmv_x_slot(job);
     step.slots[3] = wfi_spmv_y_slot(point->caps, job, block->first, block->rows, &push.base_y);
-    const uint32_t at = wfi_spmv_put_scale(p->type, *p->alpha, p->beta, step.push);
-    memcpy(step.push + at, &push, sizeof push);
+    const uint32_t at = wfi_spmv_put_push(p, &push, sizeof push, &step);
     if (block->window < block->rows) /* else the shortest rows are last, as they should be */
         step.parity_at = at + (uint32_t)offsetof(sliced_push, backwards);
-    step.push_bytes = at + (uint32_t)sizeof push;
     return result == WF_SUCCESS ? wfi_plan_add_step(plan, &step) : result;
 }
 

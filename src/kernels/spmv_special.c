@@ -322,9 +322,7 @@ static wf_result add_blocked(wf_plan *plan, const wfi_point *point, const wfi_sp
     uint32_t push[6] = {block->rows, block_rows + 1, 0, p->x_stride, p->y_stride, p->columns};
     step.slots[2] = wfi_spmv_x_slot(job);
     step.slots[3] = wfi_spmv_y_slot(point->caps, job, block->first, block->rows, &push[2]);
-    const uint32_t at = wfi_spmv_put_scale(p->type, *p->alpha, p->beta, step.push);
-    memcpy(step.push + at, push, sizeof push);
-    step.push_bytes = at + (uint32_t)sizeof push;
+    wfi_spmv_put_push(p, push, sizeof push, &step);
     result = wfi_grid(plan, (block_rows + (uint64_t)rows_a_group - 1) / rows_a_group, step.groups);
     step.groups[2] = p->vectors;
     return result == WF_SUCCESS ? wfi_plan_add_step(plan, &step) : result;

@@ -136,16 +136,12 @@ typedef struct stream_kind {
 static wf_result add_pipeline(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
                               const stream_kind *kind, bool first, uint32_t *pipeline)
 {
-    wfi_pipeline_desc desc;
-    wfi_point_pipeline(point, &desc);
     const wfi_constant constants[] = {{SPMV_ID_WIDTH, kind->width},
                                       {SPMV_ID_FOLDED, kind->folded},
                                       {SPMV_ID_SCALED, kind->scaled},
                                       {SPMV_ID_ALTERNATES, kind->alternates}};
-    memcpy(desc.constants + desc.constant_count, constants, sizeof constants);
-    desc.constant_count += sizeof constants / sizeof *constants;
-    return first ? wfi_spmv_begin_with(plan, &desc, job, pipeline)
-                 : wfi_plan_add_pipeline(plan, &desc, pipeline);
+    return wfi_spmv_add_kernel(plan, point, job, constants, sizeof constants / sizeof *constants,
+                               first, pipeline);
 }
 
 /* The step of the rows, all but its pipeline. */
@@ -167,12 +163,9 @@ static wf_result make_step(wf_plan *plan, const wfi_point *point, const wfi_spmv
                                  p->row_offsets[first + rows], &step->slots[1]);
     step->slots[WFI_SPMV_X_SLOT] = wfi_spmv_x_slot(job);
     step->slots[3] = wfi_spmv_y_slot(point->caps, job, first, rows, &push.base_y);
-    const uint32_t at = wfi_spmv_put_scale(p->type, *p->alpha, p->beta, step->push);
-    memcpy(step->push + at, &push, sizeof push);
-    step->push_bytes = at + (uint32_t)sizeof push;
-    step->parity_at = at + (uint32_t)offsetof(stream_push, backwards);
-    const bool plain = !(*p->alpha < 1 || *p->alpha > 1 || p->beta < 0 || p->beta > 0);
-    *kind = (stream_kind){s->width, step->groups[1] > 1, !plain || push.base_y != 0,
+    step->parity_at =
+        wfi_spmv_put_push(p, &push, sizeof push, step) + (uint32_t)offsetof(stream_push, backwards);
+    *kind = (stream_kind){s->width, step->groups[1] > 1, wfi_spmv_is_scaled(p) || push.base_y != 0,
                           bytes > ALTERNATE_BYTES};
     return result;
 }
