@@ -127,6 +127,7 @@ struct wfi_variant {
                              * which format; a plan that binds the caller's so must
                              * keep its sets */
     uint32_t push_bytes;
+    uint32_t traits; /* how its kernel goes about cells, in bits of the family's own */
     uint64_t (*shared_bytes)(const wfi_point *point); /* NULL: none */
     /* The work-group size, which goes to constants 0, 1, 2. */
     void (*group_size)(const wfi_point *point, uint32_t size[3]);

@@ -207,9 +207,7 @@ static void group_size(const wfi_point *point, uint32_t size[3])
 uint32_t wfi_grid_width(const wfi_point *point)
 {
     const wf_type type = point->problem->type;
-    const bool vectors = point->variant->fit == wfi_grid_fit_vector ||
-                         point->variant->fit == wfi_grid_fit_time_vector;
-    return !vectors ? 1 : type == WF_TYPE_F64 ? 2 : 4;
+    return !(point->variant->traits & WFI_GRID_VECTORS) ? 1 : type == WF_TYPE_F64 ? 2 : 4;
 }
 
 wfi_grid_tile wfi_grid_tile_of(const wfi_point *point)
@@ -220,9 +218,7 @@ wfi_grid_tile wfi_grid_tile_of(const wfi_point *point)
     const uint32_t width = wfi_grid_width(point);
     const bool flat = p->dimensions == 2;
     const int64_t overlap_i = wfi_round_up(side, width), overlap_j = flat ? 0 : side;
-    /* time_vector's tiles do not overlap what is beyond the grid. */
-    const bool ends =
-        point->variant->fit == wfi_grid_fit_time_vector && p->border != WF_BORDER_PERIODIC;
+    const bool ends = point->variant->traits & WFI_GRID_ENDS && p->border != WF_BORDER_PERIODIC;
     uint32_t size[3];
     group_size(point, size);
     /* Along i by whole vectors. */
@@ -306,12 +302,15 @@ static const wfi_variant variants[] = {
          "Micikevicius, 3D finite difference computation on GPUs (GPGPU-2, 2009)", march_parameters,
          march_constraints, NULL)},
     {ROW(vector, "as march, several cells a work-item by vector loads", "", march_parameters,
-         vector_constraints, NULL)},
+         vector_constraints, NULL),
+     .traits = WFI_GRID_VECTORS},
     {ROW(time, "several steps a pass over memory, tiles overlapping",
          "Holewinski, Pouchet and Sadayappan, overlapped tiling (ICS 2012)", time_parameters,
-         time_constraints, time_shared)},
+         time_constraints, time_shared),
+     .traits = WFI_GRID_READS_ON},
     {ROW(time_vector, "as time, a block of cells a work-item: only its edges in shared memory", "",
-         time_vector_parameters, time_vector_constraints, time_vector_shared)},
+         time_vector_parameters, time_vector_constraints, time_vector_shared),
+     .traits = WFI_GRID_VECTORS | WFI_GRID_ENDS},
     {ROW(time_box, "as time for boxes: sums of the planes under way in registers", "",
          time_parameters, time_box_constraints, time_box_shared)},
 };

@@ -20,6 +20,13 @@ typedef struct wfi_grid_axes {
     bool flat;
 } wfi_grid_axes;
 
+/* wfi_variant.traits */
+enum {
+    WFI_GRID_VECTORS = 1 << 0,  /* a work-item updates a vector along i */
+    WFI_GRID_ENDS = 1 << 1,     /* tiles end where a grid does that is not periodic */
+    WFI_GRID_READS_ON = 1 << 2, /* the plane of the turn after the last one is loaded too */
+};
+
 wfi_grid_axes wfi_grid_axes_of(const wfi_grid_problem *problem);
 /* How many coefficients the shape has. */
 uint32_t wfi_grid_taps(const wfi_grid_problem *problem);

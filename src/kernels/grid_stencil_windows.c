@@ -33,10 +33,9 @@ static uint64_t below(const wfi_point *point, uint32_t steps)
     return (uint64_t)point->problem->grid.radius * steps;
 }
 
-/* Variant time loads the plane of the turn after its last one too. */
 static uint64_t above(const wfi_point *point, uint32_t steps)
 {
-    return below(point, steps) + (point->variant->fit == wfi_grid_fit_time);
+    return below(point, steps) + (point->variant->traits & WFI_GRID_READS_ON ? 1 : 0);
 }
 
 static bool has_seam(const wfi_point *point)

@@ -22,18 +22,14 @@ typedef struct tile {
 
 static tile tile_of(const wfi_point *point)
 {
-    const wfi_spirv *module = point->variant->modules[WF_TYPE_F32];
-    const bool texels = module == &wfi_spv_stencil_texels_f32; /* two rows an item */
-    const bool vectors = module == &wfi_spv_stencil_march4_f32 ||
-                         module == &wfi_spv_stencil_march4_subgroup_f32 ||
-                         module == &wfi_spv_stencil_pairs_f32 || texels;
-    const bool box = module == &wfi_spv_stencil_box_f32;
+    const uint32_t traits = point->variant->traits;
     const uint32_t overlap = 2 * (wfi_himeno_steps(point) - 1);
     uint32_t size[3];
     wfi_himeno_group_size(point, size);
-    tile t = {size[0] * (vectors ? 4 : 1) - overlap, size[1] * (texels ? 2 : 1) - overlap,
+    tile t = {size[0] * (traits & WFI_HIMENO_VECTORS ? 4 : 1) - overlap,
+              size[1] * (traits & WFI_HIMENO_TWO_ROWS ? 2 : 1) - overlap,
               size[2] * wfi_point_value(point, "march", 1)};
-    if (box)
+    if (traits & WFI_HIMENO_BOX)
         t.k = size[2] * wfi_point_value(point, "depth", 1) - overlap;
     return t;
 }
@@ -58,8 +54,7 @@ uint32_t wfi_himeno_subgroups(const wfi_point *point)
     groups_of(point, (uint32_t)point->problem->stencil.nk - 2, groups);
     wfi_himeno_group_size(point, size);
     const uint32_t items = size[0] * size[1] * size[2], count = items / caps->subgroup_size;
-    const bool sure = (point->variant->fit == wfi_himeno_fit_subgroup ||
-                       point->variant->fit == wfi_himeno_fit_march4_sum) &&
+    const bool sure = point->variant->traits & WFI_HIMENO_SUBGROUP_SUMS &&
                       caps->subgroup_min == caps->subgroup_max && items % caps->subgroup_size == 0;
     return sure && (uint64_t)groups[0] * groups[1] * groups[2] * count <= FEW_PARTIALS ? count : 0;
 }

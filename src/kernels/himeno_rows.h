@@ -15,6 +15,14 @@ typedef struct wfi_himeno_push {
     float omega;
 } wfi_himeno_push;
 
+/* wfi_variant.traits */
+enum {
+    WFI_HIMENO_VECTORS = 1 << 0,  /* a work-item updates four cells along i */
+    WFI_HIMENO_TWO_ROWS = 1 << 1, /* … two along j */
+    WFI_HIMENO_BOX = 1 << 2,      /* … `depth` along k, whose ends each iteration loses too */
+    WFI_HIMENO_SUBGROUP_SUMS = 1 << 3, /* gosa is summed by subgroup reductions */
+};
+
 double wfi_himeno_inner_cells(const wfi_problem *problem);
 double wfi_himeno_least_bytes(const wfi_problem *problem);
 
