@@ -244,3 +244,11 @@ wfi_unit wfi_unit_of(const wf_caps *caps)
                       .lane_registers = a->lane_registers,
                       .shared_is_memory = a->shared_is_memory};
 }
+
+/* Devices that do not tell are GPUs in phones and processors, most of 4 to 16 units, and of cards Intel's,
+ * of 8 to 32. */
+uint32_t wfi_units_of(const wf_caps *caps)
+{
+    const bool discrete = caps->device_type == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+    return caps->compute_units ? caps->compute_units : discrete ? 32 : 8;
+}

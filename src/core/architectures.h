@@ -49,4 +49,8 @@ typedef struct wfi_unit {
 
 wfi_unit wfi_unit_of(const wf_caps *caps);
 
+/* Compute units that models and estimates count on: a guess by the kind of device where no extension
+ * tells. */
+uint32_t wfi_units_of(const wf_caps *caps);
+
 #endif

@@ -26,7 +26,6 @@ static void set_group(wfi_point *point, uint32_t items, uint32_t most_x)
                   a.flat ? 1 : wfi_power_at_least(a.nj, x < 8 ? items / 8 : items / x));
 }
 
-#define UNKNOWN_UNITS 16
 #define UNIT_ITEMS 512 /* work-items that a compute unit wants, to have something to do meanwhile */
 
 /* Whether the point's work-groups give every compute unit of a GPU enough to do: long columns leave
@@ -42,7 +41,7 @@ static bool fills_device(const wfi_point *point)
     point->variant->group_size(point, size);
     const double groups = (double)wfi_grid_columns(point) * ceil((double)a.nk / (double)t.k);
     const double busy = groups * size[0] * size[1] * size[2];
-    return busy >= UNIT_ITEMS * (caps->compute_units ? caps->compute_units : UNKNOWN_UNITS);
+    return busy >= UNIT_ITEMS * wfi_units_of(caps);
 }
 
 /* Halves the columns while the device is not full. */
@@ -136,6 +135,19 @@ static const time_tile *set_tile(wfi_point *point, const time_tile *tiles, size_
     return t;
 }
 
+/* Sets the first legal of `count` tiles, the last where none is. */
+static const time_tile *set_legal_tile(wfi_point *point, const time_tile *tiles, size_t count)
+{
+    const time_tile *t = tiles;
+    for (; t < tiles + count - 1; t++) {
+        set_values(point, t);
+        if (wfi_point_legal(point, NULL))
+            return t;
+    }
+    set_values(point, t);
+    return t;
+}
+
 /* Pays where memory is much slower than arithmetic and shared memory is more than a name. */
 double wfi_grid_fit_time(wfi_point *point)
 {
@@ -152,15 +164,14 @@ double wfi_grid_fit_time(wfi_point *point)
     return bytes(point) * (pays ? 1.8 : 8);
 }
 
-/* Work-groups of the best tile that a compute unit has at once, and units of a device that does not tell. */
+/* Work-groups of the best tile that a compute unit has at once. */
 #define GROUPS_A_UNIT 2
-#define USUAL_UNITS 128
 
 /* Columns whose work-groups end together: in as many turns as the longest queue of them takes. */
 static void set_march(wfi_point *point)
 {
     const wfi_grid_axes a = wfi_grid_axes_of(&point->problem->grid);
-    const uint64_t units = point->caps->compute_units ? point->caps->compute_units : USUAL_UNITS;
+    const uint64_t units = wfi_units_of(point->caps);
     const uint64_t columns = wfi_grid_columns(point), steps = wfi_point_value(point, "steps", 1);
     uint64_t best = UINT64_MAX;
     for (uint64_t parts = 1; parts <= 64 && parts <= a.nk; parts++) {
@@ -203,13 +214,7 @@ static double fit_solid_vector(wfi_point *point, bool gpu)
     const wf_type type = point->problem->type;
     wfi_point_set(point, "buffers", 1);
     /* The largest that is legal: columns are then as long as fills the device. */
-    const time_tile *t = solid_vector_tiles;
-    for (size_t i = 0; i < COUNT(solid_vector_tiles); i++) {
-        t = &solid_vector_tiles[i];
-        set_values(point, t);
-        if (wfi_point_legal(point, NULL))
-            break;
-    }
+    const time_tile *t = set_legal_tile(point, solid_vector_tiles, COUNT(solid_vector_tiles));
     const bool large = t < solid_vector_tiles + 2;
     if (large)
         set_march(point);
@@ -231,7 +236,7 @@ double wfi_grid_fit_time_vector(wfi_point *point)
     wfi_point_set(point, "buffers", 2);
     for (size_t i = 0; i < COUNT(flat_vector_tiles); i++) {
         const uint64_t cells = p->nx * p->ny;
-        set_tile(point, &flat_vector_tiles[i].tile, 1);
+        set_values(point, &flat_vector_tiles[i].tile);
         if (cells < flat_vector_tiles[i].cells || !wfi_point_legal(point, NULL) ||
             (f64 && flat_vector_tiles[i].tile.steps > MOST_F64_STEPS))
             continue;

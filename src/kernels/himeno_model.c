@@ -161,7 +161,7 @@ double wfi_himeno_fit_time(wfi_point *point)
 {
     const wf_caps *caps = point->caps;
     const bool cpu = wfi_is_cpu(point->caps);
-    const double units = caps->compute_units ? caps->compute_units : 64;
+    const double units = wfi_units_of(caps);
     for (size_t i = 0; i < sizeof time_tiles / sizeof *time_tiles; i++) {
         const time_tile *t = &time_tiles[i];
         wfi_point_set(point, "local_x", t->x);

@@ -1,6 +1,7 @@
 /* Recording a plan's steps, in parts where a dispatch would take too long, and its upload. */
 #include <string.h>
 
+#include "core/architectures.h"
 #include "core/command.h"
 #include "core/params.h"
 #include "kernels/plan_object.h"
@@ -9,8 +10,6 @@
 
 #define UNIT_FLOPS 25e9 /* what a compute unit reaches with middling code */
 #define UNIT_BYTES 4e9
-#define UNITS_INTEGRATED 8
-#define UNITS_DISCRETE 32
 #define SCALE_MOST 1e3
 
 /* Dispatches of a submission: lavapipe (Mesa 25.0) crashes at 65536. */
@@ -21,10 +20,7 @@ double wfi_plan_guessed_seconds(const wf_plan *plan)
 {
     const wf_caps *caps = &plan->device->caps;
     const wfi_family *family = wfi_family_get(plan->problem.family);
-    const bool discrete = caps->device_type == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
-    const double units = caps->compute_units ? caps->compute_units
-                         : discrete          ? UNITS_DISCRETE
-                                             : UNITS_INTEGRATED;
+    const double units = wfi_units_of(caps);
     const double slow = plan->problem.type == WF_TYPE_F64 ? 16 : 1;
     return family->flops(&plan->problem) * slow / (units * UNIT_FLOPS) +
            family->least_bytes(&plan->problem) / (units * UNIT_BYTES);

@@ -223,6 +223,12 @@ static void units_are_told(void **state)
     assert_int_equal(wfi_unit_of(&unknown).items, 0);
     unknown.unit_subgroups = 24; /* what the device says itself */
     assert_int_equal(wfi_unit_of(&unknown).items, 24 * 32);
+    assert_int_equal(wfi_units_of(&unknown), 8); /* likewise */
+    unknown.compute_units = 0;
+    unknown.device_type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+    assert_int_equal(wfi_units_of(&unknown), 32);
+    unknown.device_type = VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
+    assert_int_equal(wfi_units_of(&unknown), 8);
 }
 
 static wfi_point fit(const wf_caps *caps, const wfi_problem *problem, const char *variant,
