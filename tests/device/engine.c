@@ -274,3 +274,11 @@ wf_device_params engine_params(void)
     params.cache_directory = "";
     return params;
 }
+
+wf_device *engine_adopt(const wf_vulkan *vulkan)
+{
+    wf_device *device = NULL;
+    const wf_device_params params = engine_params();
+    assert_int_equal(wf_device_adopt(vulkan, &params, &device), WF_SUCCESS);
+    return device;
+}

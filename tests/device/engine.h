@@ -42,5 +42,7 @@ engine_calls engine_counted(void);
 
 /* The device parameters of the environment's limits with the harness' log. */
 wf_device_params engine_params(void);
+/* The device adopted with these; fails the test where it is not taken. */
+wf_device *engine_adopt(const wf_vulkan *vulkan);
 
 #endif

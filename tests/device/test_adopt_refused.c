@@ -1,0 +1,223 @@
+/* What an application's own device must be refused, and objects that outlive it or their bindings. */
+#include <string.h>
+
+#include "harness.h"
+#include "product.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static void lock_nothing(void *user)
+{
+    (void)user;
+}
+
+static void refuse(wf_result result, wf_result expected, const char *text)
+{
+    const char *error = test_last_error();
+    assert_int_equal(result, expected);
+    if (!strstr(error, text))
+        fail_msg("'%s' does not tell of '%s'", error, text);
+}
+
+static void test_bad_handles(void **state)
+{
+    (void)state;
+    engine e;
+    wf_vulkan vulkan;
+    wf_device *device = NULL;
+    const wf_device_params params = engine_params();
+    engine_open(&e, ENGINE_NOTHING, &vulkan);
+    wf_vulkan bad = vulkan;
+    test_expect_errors(true);
+    bad.queue_family = 77;
+    refuse(wf_device_adopt(&bad, &params, &device), WF_ERROR_INVALID_ARGUMENT, "queue family 77");
+    bad = vulkan;
+    bad.device = VK_NULL_HANDLE;
+    refuse(wf_device_adopt(&bad, &params, &device), WF_ERROR_INVALID_ARGUMENT, "device");
+    bad = vulkan;
+    bad.instance = VK_NULL_HANDLE;
+    refuse(wf_device_adopt(&bad, &params, &device), WF_ERROR_INVALID_ARGUMENT, "instance");
+    bad = vulkan;
+    bad.api_version = VK_API_VERSION_1_0;
+    refuse(wf_device_adopt(&bad, &params, &device), WF_ERROR_UNSUPPORTED, "1.1");
+    bad = vulkan;
+    bad.lock_queue = lock_nothing;
+    refuse(wf_device_adopt(&bad, &params, &device), WF_ERROR_INVALID_ARGUMENT, "lock_queue");
+    bad = vulkan;
+    bad.enabled_extension_count = 3;
+    refuse(wf_device_adopt(&bad, &params, &device), WF_ERROR_INVALID_ARGUMENT, "extensions");
+    bad = vulkan;
+    bad.size = 0;
+    refuse(wf_device_adopt(&bad, &params, &device), WF_ERROR_INVALID_ARGUMENT, "size");
+    assert_int_equal(wf_device_adopt(NULL, &params, &device), WF_ERROR_INVALID_ARGUMENT);
+    test_expect_errors(false);
+    test_last_error();
+    assert_null(device);
+    engine_close(&e);
+}
+
+static void test_bad_bindings(void **state)
+{
+    (void)state;
+    engine e;
+    wf_vulkan vulkan;
+    product p;
+    wf_buffer *foreign = NULL;
+    engine_open(&e, ENGINE_REQUIRED, &vulkan);
+    wf_device *device = engine_adopt(&vulkan);
+    product_open(&p, device, NULL);
+    VkCommandBuffer command_buffer = engine_begin(&e);
+    wf_bindings bad = p.bindings;
+    test_expect_errors(true);
+#define REFUSED(text) refuse(wf_plan_record(p.plan, command_buffer, &bad), WF_ERROR_BINDING, text)
+    bad.items[0].offset = 1;
+    REFUSED("not a multiple");
+    bad = p.bindings;
+    bad.items[1].bytes = 8;
+    REFUSED("are needed");
+    bad.items[1].bytes = UINT64_MAX;
+    REFUSED("beyond");
+    bad = p.bindings;
+    bad.items[2] = bad.items[0];
+    refuse(wf_plan_record(p.plan, command_buffer, &bad), WF_ERROR_BINDING, "");
+    bad.items[2] = (wf_binding){0};
+    REFUSED("missing");
+    bad.items[2] = (wf_binding){.handle = wf_buffer_handle(p.buffers[2])};
+    REFUSED("are needed");
+    bad = p.bindings;
+    bad.size = 3;
+    refuse(wf_plan_record(p.plan, command_buffer, &bad), WF_ERROR_INVALID_ARGUMENT, "size");
+    assert_int_equal(wf_plan_record(p.plan, VK_NULL_HANDLE, &p.bindings),
+                     WF_ERROR_INVALID_ARGUMENT);
+    test_expect_errors(false);
+
+    wf_device *second = engine_adopt(&vulkan);
+    assert_int_equal(wf_buffer_create(second, 65536, WF_MEMORY_DEVICE, &foreign), WF_SUCCESS);
+    bad = p.bindings;
+    bad.items[2].buffer = foreign;
+    test_expect_errors(true);
+    REFUSED("another device");
+    test_expect_errors(false);
+#undef REFUSED
+    wf_buffer_destroy(&foreign);
+    wf_device_destroy(&second);
+    /* Nothing was recorded: the buffer still runs, and the right bindings still work. */
+    product_poison(&p);
+    assert_int_equal(wf_plan_record(p.plan, command_buffer, &p.bindings), WF_SUCCESS);
+    engine_finish(&e, command_buffer);
+    product_check(&p);
+    product_close(&p);
+    wf_device_destroy(&device);
+    engine_close(&e);
+}
+
+/* Objects outlive their device without a crash, and a leak neither. */
+static void test_device_closed_first(void **state)
+{
+    (void)state;
+    engine e;
+    wf_vulkan vulkan;
+    product p;
+    float c[1];
+    job_list list = {0};
+    wf_plan *waiting = NULL;
+    const wf_jobs jobs = {.size = sizeof jobs, .submit = job_list_keep, .user = &list};
+    engine_open(&e, ENGINE_REQUIRED, &vulkan);
+    wf_device *device = engine_adopt(&vulkan);
+    product_open(&p, device, NULL);
+    p.params.jobs = &jobs;
+    assert_int_equal(wf_matmul_plan(device, &p.params, &waiting), WF_SUCCESS);
+    VkCommandBuffer command_buffer = engine_begin(&e);
+    test_expect_errors(true);
+    wf_device_destroy(&device);
+    refuse(wf_plan_record(p.plan, command_buffer, &p.bindings), WF_ERROR_DEVICE_CLOSED,
+           "destroyed");
+    refuse(wf_plan_run(p.plan, &p.bindings), WF_ERROR_DEVICE_CLOSED, "destroyed");
+    refuse(wf_buffer_read(p.buffers[2], 0, c, sizeof c), WF_ERROR_DEVICE_CLOSED, "destroyed");
+    assert_int_equal(wf_plan_status(p.plan), WF_ERROR_DEVICE_CLOSED);
+    job_list_run(&list);
+    assert_int_equal(wf_plan_status(waiting), WF_ERROR_DEVICE_CLOSED);
+    test_expect_errors(false);
+    wf_plan_destroy(&waiting);
+    product_close(&p);
+    engine_finish(&e, command_buffer);
+    engine_close(&e);
+}
+
+/* Without push descriptors a plan keeps 16 sets of bindings, until told to forget them. */
+static void test_many_bindings(void **state)
+{
+    (void)state;
+    engine e;
+    wf_vulkan vulkan;
+    product p;
+    wf_buffer *large = NULL;
+    engine_open(&e, ENGINE_NOTHING, &vulkan);
+    wf_device *device = engine_adopt(&vulkan);
+    product_open(&p, device, NULL);
+    assert_int_equal(wf_buffer_create(device, 1 << 20, WF_MEMORY_DEVICE, &large), WF_SUCCESS);
+    VkCommandBuffer command_buffer = engine_begin(&e);
+    p.bindings.items[2].buffer = large;
+    for (uint64_t i = 0; i < 16; i++) {
+        p.bindings.items[2].offset = i * 16384;
+        assert_int_equal(wf_plan_record(p.plan, command_buffer, &p.bindings), WF_SUCCESS);
+    }
+    p.bindings.items[2].offset = 16 * 16384;
+    test_expect_errors(true);
+    assert_int_equal(wf_plan_record(p.plan, command_buffer, &p.bindings),
+                     WF_ERROR_TOO_MANY_BINDINGS);
+    test_expect_errors(false);
+    p.bindings.items[2].offset = 3 * 16384;
+    assert_int_equal(wf_plan_record(p.plan, command_buffer, &p.bindings), WF_SUCCESS);
+    engine_finish(&e, command_buffer);
+    wf_plan_forget_bindings(p.plan);
+    command_buffer = engine_begin(&e);
+    p.bindings.items[2].offset = 16 * 16384;
+    assert_int_equal(wf_plan_record(p.plan, command_buffer, &p.bindings), WF_SUCCESS);
+    engine_finish(&e, command_buffer);
+    wf_buffer_destroy(&large);
+    product_close(&p);
+    wf_device_destroy(&device);
+    engine_close(&e);
+}
+
+/* Programs built against older and newer headers. */
+static void test_sizes(void **state)
+{
+    (void)state;
+    engine e;
+    wf_vulkan vulkan;
+    wf_plan *plan = NULL;
+    struct {
+        wf_matmul_params params;
+        uint64_t later;
+    } newer = {.params = {.size = sizeof newer, .m = 2, .n = 2, .k = 2}};
+    engine_open(&e, ENGINE_NOTHING, &vulkan);
+    wf_device *device = engine_adopt(&vulkan);
+    assert_int_equal(wf_matmul_plan(device, &newer.params, &plan), WF_SUCCESS);
+    wf_plan_destroy(&plan);
+    newer.later = 1;
+    test_expect_errors(true);
+    refuse(wf_matmul_plan(device, &newer.params, &plan), WF_ERROR_INVALID_ARGUMENT, "older");
+    test_expect_errors(false);
+    newer.params.size = offsetof(wf_matmul_params, jobs);
+    newer.params.jobs = (const wf_jobs *)&newer; /* not looked at */
+    assert_int_equal(wf_matmul_plan(device, &newer.params, &plan), WF_SUCCESS);
+    wf_plan_destroy(&plan);
+    wf_device_destroy(&device);
+    engine_close(&e);
+}
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bad_handles),
+        cmocka_unit_test(test_bad_bindings),
+        cmocka_unit_test(test_device_closed_first),
+        cmocka_unit_test(test_many_bindings),
+        cmocka_unit_test(test_sizes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
