@@ -1,10 +1,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
-#extension GL_KHR_memory_scope_semantics : require
-#extension GL_KHR_cooperative_matrix : require
-#extension GL_EXT_shader_explicit_arithmetic_types : require
-#extension GL_EXT_shader_16bit_storage : require
-#extension GL_EXT_shader_8bit_storage : require
+#include "../common/matrix.glsl"
 // Products of cooperative matrices that stay in registers: each subgroup has two of A, two of B and
 // four sums. A's sign turns, so that the sums stay bounded: memory has A, -A and B, since matrices of
 // bf16 can be multiplied but not negated (SPV_KHR_bfloat16). ELEMENT is the type of A and B, SUM of
