@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* Discrete before integrated before virtual before CPU before anything else. */
 static int type_rank(uint32_t device_type)
@@ -57,20 +58,12 @@ static bool parse_uuid(const char *text, uint8_t uuid[16])
     return digits == 32;
 }
 
-static bool begins_ignoring_case(const char *text, const char *part)
-{
-    while (*part && tolower((unsigned char)*text) == tolower((unsigned char)*part)) {
-        text++;
-        part++;
-    }
-    return !*part;
-}
-
 static bool contains_ignoring_case(const char *text, const char *part)
 {
-    while (*text && !begins_ignoring_case(text, part))
+    const size_t length = strlen(part);
+    while (*text && strncasecmp(text, part, length) != 0)
         text++;
-    return begins_ignoring_case(text, part);
+    return strncasecmp(text, part, length) == 0;
 }
 
 static bool matches(const wf_caps *caps, const char *selector, const uint8_t *uuid)

@@ -1,10 +1,10 @@
 #include "io/matrix_market.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "io/text_reader.h"
 
@@ -38,15 +38,9 @@ static bool bad_input(parser *p, const char *format, const char *value)
 /* The index of `word` (any case) in names, or -1. */
 static int find_word(const char *word, const char *const *names, int count)
 {
-    for (int i = 0; i < count; i++) {
-        const char *a = word, *b = names[i];
-        while (*a && tolower((unsigned char)*a) == *b) {
-            a++;
-            b++;
-        }
-        if (!*a && !*b)
+    for (int i = 0; i < count; i++)
+        if (strcasecmp(word, names[i]) == 0)
             return i;
-    }
     return -1;
 }
 
