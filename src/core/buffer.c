@@ -169,6 +169,8 @@ void *wf_buffer_mapped(const wf_buffer *buffer)
 
 static wf_result check_range(const wf_buffer *buffer, uint64_t offset, uint64_t bytes)
 {
+    if (!buffer)
+        return WF_ERROR_INVALID_ARGUMENT;
     if (wfi_device_usable(buffer->device, "a buffer") != WF_SUCCESS)
         return WF_ERROR_DEVICE_CLOSED;
     if (offset > buffer->bytes || bytes > buffer->bytes - offset)
@@ -177,6 +179,11 @@ static wf_result check_range(const wf_buffer *buffer, uint64_t offset, uint64_t 
                         (unsigned long long)offset, (unsigned long long)bytes,
                         (unsigned long long)buffer->bytes);
     return WF_SUCCESS;
+}
+
+static wf_result no_data(const wf_buffer *buffer)
+{
+    return wfi_fail(&buffer->device->log, WF_ERROR_INVALID_ARGUMENT, "a buffer: data is NULL");
 }
 
 typedef struct copy_job {
@@ -221,6 +228,8 @@ wf_result wf_buffer_write(wf_buffer *buffer, uint64_t offset, const void *data, 
     wf_result result = check_range(buffer, offset, bytes);
     if (result != WF_SUCCESS || bytes == 0)
         return result;
+    if (!data)
+        return no_data(buffer);
     if (!buffer->mapped)
         return transfer(buffer, offset, data, NULL, bytes);
     memcpy((unsigned char *)buffer->mapped + offset, data, (size_t)bytes);
@@ -232,6 +241,8 @@ wf_result wf_buffer_read(wf_buffer *buffer, uint64_t offset, void *data, uint64_
     wf_result result = check_range(buffer, offset, bytes);
     if (result != WF_SUCCESS || bytes == 0)
         return result;
+    if (!data)
+        return no_data(buffer);
     if (!buffer->mapped)
         return transfer(buffer, offset, NULL, data, bytes);
     memcpy(data, (unsigned char *)buffer->mapped + offset, (size_t)bytes);

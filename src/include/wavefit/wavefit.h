@@ -7,6 +7,11 @@
  *    header works with an older library as long as it leaves what that one lacks zero.
  *  - Functions that can fail return wf_result; the text of a failure goes to the log callback of
  *    the device (or of the parameters, before there is a device). Nothing prints, exits or aborts.
+ *  - The codes named at a function are its own. Besides, what needs memory, compiles or runs can give
+ *    WF_ERROR_OUT_OF_HOST_MEMORY, WF_ERROR_OUT_OF_DEVICE_MEMORY, WF_ERROR_DEVICE_LOST and
+ *    WF_ERROR_DRIVER; a NULL where an object or an output must be, or a structure of a wrong size,
+ *    WF_ERROR_INVALID_ARGUMENT; what blocks, WF_ERROR_UNSUPPORTED on an adopted device without a queue;
+ *    and an object whose device is gone, WF_ERROR_DEVICE_CLOSED.
  *  - Output handles are written only on success. A destroy function takes the address of a handle,
  *    accepts NULL or a NULL handle, and sets the handle to NULL.
  *  - Host arrays are row-major and tightly packed unless a leading dimension is given.
@@ -241,7 +246,8 @@ WF_API wf_result wf_devices_list(const wf_device_params *params, wf_caps *caps, 
 
 /* Opens a device headless, with a compute queue of its own. WF_ERROR_NO_LOADER, WF_ERROR_NO_DEVICE
  * (none, or the selector matches none: the log lists what there is), WF_ERROR_INVALID_ARGUMENT (the
- * selector matches several). The device outlives everything made from it. */
+ * selector matches several). What is made from the device must be destroyed before it. Blocks where
+ * cache_directory has no outcome yet of the small tests that find faults of the driver: it runs them. */
 WF_API wf_result wf_device_create(const wf_device_params *params, wf_device **out);
 
 /* Blocks until the device is idle (an adopted one: does not, the application must have waited for
@@ -290,8 +296,8 @@ typedef struct wf_vulkan {
     VkPipelineCache pipeline_cache;
 } wf_vulkan;
 
-/* Makes a wf_device of the application's VkDevice. Of params, limits, log, allocator, cancelled and
- * cache_directory are used. Never submits. WF_ERROR_INVALID_ARGUMENT (a handle is missing, or the
+/* Makes a wf_device of the application's VkDevice. Of params, limits, log, allocator, cancelled,
+ * cache_directory and dispatch_seconds are used. Never submits, and does not block. WF_ERROR_INVALID_ARGUMENT (a handle is missing, or the
  * queue family does not exist or has no compute), WF_ERROR_UNSUPPORTED (Vulkan 1.0),
  * WF_ERROR_NO_LOADER. */
 WF_API wf_result wf_device_adopt(const wf_vulkan *vulkan, const wf_device_params *params,
@@ -352,14 +358,14 @@ WF_API uint64_t wf_buffer_size(const wf_buffer *buffer);
  * sees to it that the device is not using what the host touches. */
 WF_API void *wf_buffer_mapped(const wf_buffer *buffer);
 
-/* Copies between host memory and a buffer; the range must lie inside the buffer
+/* Copies between host memory and a buffer; the range must lie inside the buffer, data not be NULL
  * (WF_ERROR_INVALID_ARGUMENT). Block; direct where the buffer is mapped, staged elsewhere. */
 WF_API wf_result wf_buffer_write(wf_buffer *buffer, uint64_t offset, const void *data,
                                  uint64_t bytes);
 WF_API wf_result wf_buffer_read(wf_buffer *buffer, uint64_t offset, void *data, uint64_t bytes);
 
-/* Fills the range with a repeated 32-bit value; offset and bytes are multiples of 4. Blocks; direct
- * where the buffer is mapped. */
+/* Fills the range with a repeated 32-bit value; offset and bytes are multiples of 4
+ * (WF_ERROR_INVALID_ARGUMENT). Blocks; direct where the buffer is mapped. */
 WF_API wf_result wf_buffer_fill(wf_buffer *buffer, uint64_t offset, uint64_t bytes, uint32_t value);
 
 /* ---------------------------------------------------------------------------- families, tuning */
@@ -542,9 +548,9 @@ WF_API wf_result wf_plan_record(wf_plan *plan, VkCommandBuffer command_buffer,
  * failed. Does not block. */
 WF_API wf_result wf_plan_status(wf_plan *plan);
 
-/* Whether the plan holds data (a matrix) that an adopted device must be sent: true where device
- * memory cannot be mapped, until wf_plan_record_upload. Other devices have it when the plan is
- * created. */
+/* Whether the plan holds data (a matrix, or the padding of the copies that some large products make of A
+ * and B) that an adopted device must be sent: true where device memory cannot be mapped, until
+ * wf_plan_record_upload. Other devices have it when the plan is created. */
 WF_API bool wf_plan_needs_upload(const wf_plan *plan);
 /* Records that upload, with a barrier behind it; to be executed once, before the plan is. Records
  * nothing where none is needed. */
@@ -558,13 +564,15 @@ WF_API void wf_plan_forget_bindings(wf_plan *plan);
 
 /* Bytes of scratch memory a recording needs bound as workspace. */
 WF_API uint64_t wf_plan_workspace(const wf_plan *plan);
+/* What was chosen, and of its kernel what the driver tells; complete once it is compiled. */
 WF_API wf_result wf_plan_describe(const wf_plan *plan, wf_plan_info *info);
 /* The work recorded from the plan must have finished. */
 WF_API void wf_plan_destroy(wf_plan **plan);
 
 /* Submits one execution on the device's own queue and blocks until it is done. An execution of several
  * dispatches that takes over half a second goes in several submissions, between which
- * wf_device_params.cancelled is asked (WF_ERROR_CANCELLED: the outputs are of no use). */
+ * wf_device_params.cancelled is asked (WF_ERROR_CANCELLED: the outputs are of no use). Otherwise what
+ * wf_plan_record returns. */
 WF_API wf_result wf_plan_run(wf_plan *plan, const wf_bindings *bindings);
 
 /* The same for `count` (> 0) executions, one after the other in one submission; *seconds is what
@@ -595,7 +603,8 @@ typedef struct wf_timing {
     double samples_us[WF_MAX_SAMPLES];
 } wf_timing;
 
-/* Times repeated executions of a plan on the device's own queue, with warm-up. Blocks. */
+/* Times repeated executions of a plan on the device's own queue, with warm-up. Blocks. Results as those
+ * of wf_plan_run. */
 WF_API wf_result wf_plan_measure(wf_plan *plan, const wf_bindings *bindings,
                                  const wf_measure_params *params, wf_timing *timing);
 
@@ -715,8 +724,8 @@ typedef struct wf_matmul_params {
 WF_API wf_result wf_matmul_bytes(const wf_matmul_params *params,
                                  uint64_t bytes[WF_MATMUL_BINDINGS]);
 
-/* WF_ERROR_INVALID_ARGUMENT, WF_ERROR_TOO_LARGE, WF_ERROR_UNSUPPORTED (type), WF_ERROR_UNKNOWN_VARIANT,
- * WF_ERROR_CONSTRAINT. */
+/* Blocks where the variant makes copies of A or B, whose padding is then cleared. WF_ERROR_INVALID_ARGUMENT,
+ * WF_ERROR_TOO_LARGE, WF_ERROR_UNSUPPORTED (type), WF_ERROR_UNKNOWN_VARIANT, WF_ERROR_CONSTRAINT. */
 WF_API wf_result wf_matmul_plan(wf_device *device, const wf_matmul_params *params, wf_plan **out);
 
 /* The host's copies of what a product read, each of wf_matmul_bytes; NULL where it is not used. */
@@ -730,7 +739,8 @@ typedef struct wf_matmul_inputs {
  * in at most max_checked elements (0: all) drawn with `seed`; check->worst counts elements along
  * rows of C, then rows, then products of the batch. Bound: gamma_{k+4} of the type of the sums times
  * |alpha| |A||B| + |beta C| + |bias| (Higham, Accuracy and Stability of Numerical Algorithms, 2nd
- * ed., section 3.5), the activation's error, and one rounding to the type of C. */
+ * ed., section 3.5), the activation's error, and one rounding to the type of C.
+ * WF_ERROR_INVALID_ARGUMENT, WF_ERROR_CANCELLED. */
 WF_API wf_result wf_matmul_check(const wf_matmul_params *params, const wf_matmul_inputs *inputs,
                                  const void *c, uint64_t max_checked, uint64_t seed,
                                  wf_check *check);
@@ -813,11 +823,13 @@ typedef struct wf_spmv_analysis {
     wf_spmv_candidate candidates[WF_SPMV_MOST_CANDIDATES];
 } wf_spmv_analysis;
 
+/* WF_ERROR_INVALID_ARGUMENT: not a plan of spmv. */
 WF_API wf_result wf_spmv_analysis_of(const wf_plan *plan, wf_spmv_analysis *analysis);
 
 /* Compares y with the f64 product, all elements of all vectors. y_before is y as it was before the
  * product (NULL where beta is 0). Bound of an element of n entries: gamma_(n+c) (|alpha| |A||x| +
- * |beta||y|), c = 0 where alpha is 1 and beta 0, else 5 for scaling and rounding alpha and beta. */
+ * |beta||y|), c = 0 where alpha is 1 and beta 0, else 5 for scaling and rounding alpha and beta.
+ * WF_ERROR_INVALID_ARGUMENT, WF_ERROR_UNSUPPORTED (type), WF_ERROR_CANCELLED. */
 WF_API wf_result wf_spmv_check_scaled(const wf_spmv_params *params, const void *x,
                                       const void *y_before, const void *y, wf_check *check);
 /* The same with y_before NULL. */
@@ -936,24 +948,27 @@ typedef struct wf_himeno_arrays {
     const float *p, *a[4], *b[3], *c[3], *bnd, *wrk1;
 } wf_himeno_arrays;
 
-/* Bytes of device memory that the problem needs. */
+/* Bytes of device memory that the problem needs, about; 0: the parameters are out of range. */
 WF_API uint64_t wf_himeno_memory(const wf_himeno_params *params);
 /* Allocates the arrays, split into slabs along k where an allocation or a binding would be too
- * large. WF_ERROR_TOO_LARGE before anything is allocated. */
+ * large, and compiles. WF_ERROR_TOO_LARGE before anything is allocated; WF_ERROR_INVALID_ARGUMENT,
+ * WF_ERROR_UNKNOWN_VARIANT, WF_ERROR_CONSTRAINT, WF_ERROR_UNSUPPORTED (forced variant). */
 WF_API wf_result wf_himeno_create(wf_device *device, const wf_himeno_params *params,
                                   wf_himeno **out);
-/* Sets the benchmark's own start values; `arrays` instead gives any. Block. */
+/* Sets the benchmark's own start values; `arrays`, all of which must be given, any. Block. */
 WF_API wf_result wf_himeno_start(wf_himeno *himeno);
 WF_API wf_result wf_himeno_write(wf_himeno *himeno, const wf_himeno_arrays *arrays);
-/* Runs iterations; *gosa is that of the last one. Seconds are by the device's clock where it has
- * one. Blocks. */
+/* Runs iterations (> 0); *gosa is that of the last one. Seconds are by the device's clock where it has
+ * one. gosa, seconds and gpu_clock may be NULL. Blocks. WF_ERROR_INVALID_ARGUMENT, WF_ERROR_CANCELLED: p
+ * is then as far as it came. */
 WF_API wf_result wf_himeno_run(wf_himeno *himeno, uint32_t iterations, float *gosa, double *seconds,
                                bool *gpu_clock);
-/* The same, and gosa (iterations floats) is that of every iteration. */
+/* The same, and gosa (iterations floats, not NULL) is that of every iteration. */
 WF_API wf_result wf_himeno_run_each(wf_himeno *himeno, uint32_t iterations, float *gosa,
                                     double *seconds, bool *gpu_clock);
 /* Copies p out (ni*nj*nk floats). Blocks. */
 WF_API wf_result wf_himeno_read(wf_himeno *himeno, float *p);
+/* What was chosen; dispatches are those of a pass. slabs may be NULL. */
 WF_API wf_result wf_himeno_describe(const wf_himeno *himeno, wf_plan_info *info, uint32_t *slabs);
 WF_API void wf_himeno_destroy(wf_himeno **himeno);
 
@@ -961,7 +976,7 @@ WF_API void wf_himeno_destroy(wf_himeno **himeno);
  * benchmark's own) with the f64 relaxation, in all cells or, where max_checked is not 0 and smaller,
  * in cubes of cells drawn with `seed`. The bound follows the rounding errors of each update through
  * the iterations. *gosa_error_over_bound is that of the last iteration's gosa, or -1 where cells
- * were drawn, since gosa is a sum over all of them. WF_ERROR_OUT_OF_HOST_MEMORY. */
+ * were drawn, since gosa is a sum over all of them. WF_ERROR_INVALID_ARGUMENT, WF_ERROR_CANCELLED. */
 WF_API wf_result wf_himeno_check(const wf_himeno_params *params, const wf_himeno_arrays *start,
                                  uint32_t iterations, const float *p, float gosa,
                                  uint64_t max_checked, uint64_t seed, wf_check *check,
@@ -1017,7 +1032,7 @@ WF_API wf_result wf_stencil_plan(wf_device *device, const wf_stencil_params *par
 /* Compares `out` with the f64 (f64: long double) stencil of `in`, both of the type and laid out as
  * above, in all cells or, where max_checked is not 0 and smaller, in blocks of cells drawn with `seed`.
  * The bound of a step over n coefficients is gamma_2n |C||x|, and for F16 the rounding of the result,
- * carried through the steps. WF_ERROR_INVALID_ARGUMENT, WF_ERROR_UNSUPPORTED (type). */
+ * carried through the steps. WF_ERROR_INVALID_ARGUMENT, WF_ERROR_UNSUPPORTED (type), WF_ERROR_CANCELLED. */
 WF_API wf_result wf_stencil_check(const wf_stencil_params *params, const void *in, const void *out,
                                   uint64_t max_checked, uint64_t seed, wf_check *check);
 
