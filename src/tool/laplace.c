@@ -71,10 +71,10 @@ static int parse_method(const arguments *a, wf_laplace_params *p)
 
 static int parse_output(const arguments *a)
 {
-    if (!a->output || wfi_path_ends_in(a->output, ".npy"))
+    if (!a->output || wfi_path_takes_npy(a->output))
         return WFI_EXIT_DONE;
     if (!wfi_path_ends_in(a->output, ".png"))
-        return wfi_usage_error("-o '%s' is not a file .npy or .png", a->output);
+        return wfi_usage_error("laplace: -o writes u.npy or u.png, not '%s'", a->output);
     if (!wfi_png_available())
         return wfi_run_error("%s: wavefit was built without libpng; name a file .npy", a->output);
     return WFI_EXIT_DONE;

@@ -266,11 +266,17 @@ static int columns(const char *text)
     return count;
 }
 
+#define OPTION_COLUMNS 24
+
 static void print_option(const char *name, const char *argument, const char *help)
 {
     const int used = columns(name) + (argument ? 1 + columns(argument) : 0);
-    printf("  %s%s%s%*s %s\n", name, argument ? " " : "", argument ? argument : "",
-           used < 24 ? 24 - used : 0, "", help);
+    printf("  %s%s%s", name, argument ? " " : "", argument ? argument : "");
+    if (used > OPTION_COLUMNS) /* what it means goes below */
+        printf("\n%*s", OPTION_COLUMNS + 3, "");
+    else
+        printf("%*s", OPTION_COLUMNS + 1 - used, "");
+    printf("%s\n", help);
 }
 
 static void print_help(const wfi_command *command)

@@ -233,6 +233,16 @@ static int verdict(const wfi_result_peak *peaks, uint32_t count)
     return wfi_counts_exit("peaks", "ceilings", bad, cancelled, count);
 }
 
+static void print_names(void)
+{
+    printf("\nCeilings:\n");
+    for (uint32_t i = 0; i < wf_peak_count(); i++) {
+        wf_peak_info info;
+        wf_peak_describe(i, &info);
+        printf("  %-16s %s\n", info.name, info.meaning);
+    }
+}
+
 /* Every name in `only` must be a ceiling's. */
 static int check_names(const char *only)
 {
@@ -247,7 +257,7 @@ static int check_names(const char *only)
             known = known || (strlen(info.name) == length && strncmp(only, info.name, length) == 0);
         }
         if (!known)
-            return wfi_usage_error("--only: '%.*s' is not a ceiling (copy, fma_f32, submit, …)",
+            return wfi_usage_error("--only: '%.*s' is not a ceiling (see wavefit peaks --help)",
                                    (int)length, only);
         only += length + (only[length] == ',');
     } while (*only);
@@ -279,7 +289,7 @@ int wfi_tool_peaks(int argc, char **argv)
     const char *budget = NULL, *only = NULL;
     const wfi_option options[] = {
         {"--budget", "SECONDS", &budget, NULL, "to spend, roughly (default 20)"},
-        {"--only", "NAME,…", &only, NULL, "these ceilings alone"}};
+        {"--only", "NAME,…", &only, NULL, "these ceilings alone; see below"}};
     const wfi_command command = {"peaks",
                                  "[--budget SECONDS] [--only NAME,…] [--json FILE]",
                                  "Measures what the device can do at best.",
@@ -291,6 +301,8 @@ int wfi_tool_peaks(int argc, char **argv)
     wfi_session session;
     double seconds = DEFAULT_SECONDS;
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
+    if (code == WFI_EXIT_DONE && common.help)
+        print_names();
     if (code != WFI_EXIT_DONE || common.help)
         return code;
     if (budget && !wfi_parse_seconds("--budget", budget, &seconds))

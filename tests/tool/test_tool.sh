@@ -11,6 +11,7 @@ expect 0 '"schema": "wavefit-devices/1"' devices --json
 check 'devices.json is there' grep -q '"max_invocations"' devices.json
 expect 0 '"max_invocations": 128,' devices --limits minimum --json -
 expect 0 '--shape' matmul --help
+expect 0 '^  barrier  .* behind a barrier$' peaks --help
 expect 0 'verified .*against f64' matmul --shape 65x33x47 --repeat 2
 expect 0 'verified' matmul --shape 1x1x1 --repeat 1 --limits minimum
 expect 0 'verified' matmul --shape 33x65x47 --transpose-a --transpose-b --alpha 0.5 --beta -1 \
@@ -61,7 +62,7 @@ expect 2 'at least 3' laplace --grid 2x9
 expect 2 "'2' is not between 0 and 2" laplace --grid 9x9 --omega 2
 expect 2 'goes with --method sor' laplace --grid 9x9 --method jacobi --omega 1
 expect 2 "not jacobi or sor" laplace --grid 9x9 --method gauss
-expect 2 "'u.gif' is not a file .npy or .png" laplace --grid 9x9 -o u.gif
+expect 2 "-o writes u.npy or u.png, not 'u.gif'" laplace --grid 9x9 -o u.gif
 expect 0 '^ +2 +moved' ladder stencil --repeat 2 --size 20x10x8
 expect 0 'one work-item a row' ladder spmv --repeat 2 --matrix poisson27:4
 expect 0 '^ +4 +time +[0-9]' ladder grid --repeat 2 --grid 40x30x20 --steps 3 --json grid.json
