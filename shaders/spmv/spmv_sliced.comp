@@ -91,6 +91,14 @@ REAL add(REAL sum, REAL4 a, REAL4 b)
     return fma(a.w, b.w, fma(a.z, b.z, fma(a.y, b.y, fma(a.x, b.x, sum))));
 }
 
+// By offsets: the lane's row, and the slot's offset or that of padding.
+uvec4 columns_by_offset(uint at, uint row, uint bits, uint padding)
+{
+    uvec4 offsets = pattern4[at];
+    return row + uvec4((bits & 1u) != 0 ? offsets.x : padding, (bits & 2u) != 0 ? offsets.y : padding,
+                       (bits & 4u) != 0 ? offsets.z : padding, (bits & 8u) != 0 ? offsets.w : padding);
+}
+
 // The turn that comes as number n. Where all slices are under way at once, it is the turns' order that decides
 // what a cache still holds; but it decides about bits too, so that only products that are told which way
 // to go (cg's) change it.
@@ -104,13 +112,13 @@ uint in_turn(uint n, uint turns)
 }
 
 // COUNT turns together, so that their gathers are under way at once.
-#define STEP(columns_of, stride, COUNT) \
+#define STEP(COLUMNS, COUNT) \
     for (; n + COUNT <= turns; n += COUNT) { \
         uvec4 c[COUNT]; \
         REAL4 a[COUNT], b[COUNT]; \
         for (uint i = 0; i < COUNT; i++) { \
             uint number = in_turn(n + i, turns); \
-            c[i] = columns_of(at + number * (stride)); \
+            c[i] = COLUMNS(number); \
             a[i] = load_values(turn + number); \
         } \
         for (uint i = 0; i < COUNT; i++) \
@@ -119,10 +127,15 @@ uint in_turn(uint n, uint turns)
             sum = add(sum, a[i], b[i]); \
     }
 
-#define MULTIPLY(columns_of, stride) \
-    STEP(columns_of, stride, 4) \
-    STEP(columns_of, stride, 2) \
-    STEP(columns_of, stride, 1)
+#define MULTIPLY(COLUMNS) \
+    STEP(COLUMNS, 4) \
+    STEP(COLUMNS, 2) \
+    STEP(COLUMNS, 1)
+
+#define COLUMNS8(n) columns8(at + (n) * (1 + gl_SubgroupSize / 4))
+#define COLUMNS16(n) columns16(at + (n) * (1 + gl_SubgroupSize / 2))
+#define COLUMNS32(n) columns32(at + (n) * gl_SubgroupSize)
+#define BY_OFFSET(n) columns_by_offset(offsets + ((n) << log_step), row, bits >> 4 * (n), padding)
 
 REAL partial_sum(uvec4 slice)
 {
@@ -131,11 +144,18 @@ REAL partial_sum(uvec4 slice)
     uint n = 0;
     REAL sum = REAL(0);
     if (width == 0) {
-        MULTIPLY(columns8, 1 + gl_SubgroupSize / 4)
+        MULTIPLY(COLUMNS8)
     } else if (width == 1) {
-        MULTIPLY(columns16, 1 + gl_SubgroupSize / 2)
+        MULTIPLY(COLUMNS16)
+    } else if (width == 2) {
+        MULTIPLY(COLUMNS32)
     } else {
-        MULTIPLY(columns32, gl_SubgroupSize)
+        uint lane = gl_SubgroupInvocationID, log_height = (slice.z >> 18) & 15u;
+        uint log_step = findLSB(gl_SubgroupSize) - log_height;
+        uint row = slice.w + (lane & ((1u << log_height) - 1));
+        uint padding = pattern[at * 4], bits = pattern[(at + 1) * 4 + lane];
+        uint offsets = at + 1 + gl_SubgroupSize / 4 + (lane >> log_height);
+        MULTIPLY(BY_OFFSET)
     }
     return sum;
 }

@@ -6,6 +6,10 @@
  * part * height + row. A lane takes four entries a turn. Padding has value zero and repeats a
  * column of its own row, so that it reads no x that the row would not read.
  *
+ * Where the rows of a slice have their entries on the same few diagonals, its columns are the row and an
+ * offset: the offset of padding and three words of zero; a word a lane, whose bits tell which of its
+ * slots are entries; four offsets a turn and part. Slices that are alike have them in common.
+ *
  * A row too long for one subgroup is shared by a team: neighbouring slices, of one work-group each,
  * whose sums are added up there. A row too long for that is cut into segments of a team each. */
 #ifndef WFI_KERNELS_SLICED_H
@@ -30,12 +34,13 @@ typedef struct wfi_sliced_params {
  * Slices of teams come first, larger teams before smaller ones. */
 enum {
     WFI_SLICED_TEAM_SHIFT = 12,   /* turns are below; log2 of the team's slices */
-    WFI_SLICED_WIDTH_SHIFT = 16,  /* 0: 8-bit distances, 1: 16-bit, 2: whole columns */
+    WFI_SLICED_WIDTH_SHIFT = 16,  /* 0: 8-bit distances, 1: 16-bit, 2: whole columns, 3: offsets */
     WFI_SLICED_HEIGHT_SHIFT = 18, /* log2 of height */
     WFI_SLICED_LISTED = 1 << 22,  /* rows by the list of rows */
     WFI_SLICED_SEGMENT = 1 << 23, /* part of one long row */
     WFI_SLICED_ROWS_SHIFT = 24    /* rows there are, less one */
 };
+#define WFI_SLICED_OFFSETS 3 /* the width of slices with offsets */
 
 #define WFI_SLICED_EMPTY_ROW UINT32_C(0x80000000) /* in the list of rows */
 

@@ -63,7 +63,7 @@ static uint32_t *put_turn(const wfi_sliced_maker *m, uint32_t width, const uint3
     return to;
 }
 
-static bool reserve_pattern(wfi_sliced_maker *m, uint64_t more)
+bool wfi_sliced_reserve(wfi_sliced_maker *m, uint64_t more)
 {
     wfi_sliced *out = m->out;
     if (out->pattern_words + more <= m->pattern_room)
@@ -77,10 +77,10 @@ static bool reserve_pattern(wfi_sliced_maker *m, uint64_t more)
     return true;
 }
 
-/* Writes a slice's values and indices; `turn` is its first, `list` its place in the list of rows. */
-static bool fill_slice(wfi_sliced_maker *m, uint32_t number, uint64_t turn, uint32_t list)
+/* Writes the values and indices of a slice by its columns: how wide these are, and where they begin. */
+static bool put_columns(wfi_sliced_maker *m, const wfi_sliced_slice *s, uint64_t turn,
+                        uint32_t *width, uint32_t *at)
 {
-    const wfi_sliced_slice *s = &m->slices[number];
     const uint32_t size = m->params->subgroup;
     wfi_lane lanes[WFI_MOST_LANES];
     uint32_t entries[WFI_MOST_LANES], span = 0;
@@ -91,27 +91,39 @@ static bool fill_slice(wfi_sliced_maker *m, uint32_t number, uint64_t turn, uint
         put_places(m, turn + slot / 4, slot % 4, entries);
         span = here > span ? here : span;
     }
-    const uint32_t width = wfi_column_width(span);
-    if (!reserve_pattern(m, s->turns * (UINT64_C(4) + 4 * size)))
+    *width = wfi_column_width(span);
+    *at = (uint32_t)(m->out->pattern_words / 4);
+    if (!wfi_sliced_reserve(m, s->turns * (UINT64_C(4) + 4 * size)))
         return false;
-    wfi_sliced *out = m->out;
-    uint32_t *to = out->pattern + out->pattern_words;
+    uint32_t *to = m->out->pattern + m->out->pattern_words;
     for (uint32_t n = 0; n < s->turns; n++)
-        to = put_turn(m, width, m->columns + (size_t)n * 4 * size, to);
+        to = put_turn(m, *width, m->columns + (size_t)n * 4 * size, to);
+    m->out->pattern_words = (uint64_t)(to - m->out->pattern);
+    return true;
+}
+
+/* Writes a slice; `turn` is its first. */
+static bool fill_slice(wfi_sliced_maker *m, uint32_t number, uint64_t turn)
+{
+    const wfi_sliced_slice *s = &m->slices[number];
     const uint32_t kind = s->segment != UINT32_MAX    ? WFI_SLICED_SEGMENT
                           : s->part || is_plain(m, s) ? 0
                                                       : WFI_SLICED_LISTED;
-    const uint32_t words[4] = {(uint32_t)(out->pattern_words / 4), (uint32_t)turn,
-                               s->turns | wfi_log2(s->team) << WFI_SLICED_TEAM_SHIFT |
-                                   width << WFI_SLICED_WIDTH_SHIFT |
-                                   wfi_log2(s->height) << WFI_SLICED_HEIGHT_SHIFT | kind |
-                                   (s->rows - 1) << WFI_SLICED_ROWS_SHIFT,
-                               kind == WFI_SLICED_SEGMENT  ? s->segment
-                               : kind == WFI_SLICED_LISTED ? list
-                               : s->part                   ? s->at
-                                                           : wfi_sliced_order_row(m, s->at)};
-    memcpy(out->pattern + number * (size_t)4, words, sizeof words);
-    out->pattern_words = (uint64_t)(to - out->pattern);
+    uint32_t width = WFI_SLICED_OFFSETS, at = 0;
+    const wfi_sliced_tried tried =
+        kind || s->part ? WFI_SLICED_NOT : wfi_sliced_put_offsets(m, s, turn, &at);
+    if (tried == WFI_SLICED_NO_MEMORY ||
+        (tried == WFI_SLICED_NOT && !put_columns(m, s, turn, &width, &at)))
+        return false;
+    const uint32_t words[4] = {
+        at, (uint32_t)turn,
+        s->turns | wfi_log2(s->team) << WFI_SLICED_TEAM_SHIFT | width << WFI_SLICED_WIDTH_SHIFT |
+            wfi_log2(s->height) << WFI_SLICED_HEIGHT_SHIFT | kind |
+            (s->rows - 1) << WFI_SLICED_ROWS_SHIFT,
+        kind == WFI_SLICED_SEGMENT             ? s->segment
+        : s->part || kind == WFI_SLICED_LISTED ? s->at
+                                               : wfi_sliced_order_row(m, s->at)};
+    memcpy(m->out->pattern + number * (size_t)4, words, sizeof words);
     return true;
 }
 
@@ -121,7 +133,7 @@ static bool start_pattern(wfi_sliced_maker *m)
     wfi_sliced *out = m->out;
     const uint64_t head = (m->slice_count + (uint64_t)m->segment_count) * 4;
     const uint64_t listed = (m->ordered + UINT64_C(3)) / 4 * 4;
-    if (!reserve_pattern(m, head + listed))
+    if (!wfi_sliced_reserve(m, head + listed))
         return false;
     memset(out->pattern, 0, (size_t)(head + listed) * sizeof *out->pattern);
     out->slices = m->slice_count;
@@ -154,7 +166,7 @@ static bool fill_slices(wfi_sliced_maker *m)
     memset(m->out->places, 0xff, (size_t)m->out->place_count * sizeof *m->out->places);
     uint64_t turn = 0;
     for (uint32_t i = 0; i < m->slice_count; i++) {
-        if (!fill_slice(m, i, turn, m->slices[i].at))
+        if (!fill_slice(m, i, turn))
             return false;
         turn += m->slices[i].turns;
     }

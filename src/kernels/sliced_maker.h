@@ -15,6 +15,8 @@ typedef struct wfi_sliced_slice {
     uint32_t team;    /* slices that share the row; 1: none */
 } wfi_sliced_slice;
 
+#define WFI_SLICED_SHARED 1024
+
 typedef struct wfi_sliced_maker {
     const wfi_sliced_params *params;
     uint64_t *order; /* (~length << 32) | row, of the rows that are not shared */
@@ -26,6 +28,7 @@ typedef struct wfi_sliced_maker {
     uint32_t *columns; /* of one slice: slot * subgroup + lane */
     wfi_sliced *out;
     uint64_t pattern_room, turns;
+    uint32_t shared[WFI_SLICED_SHARED]; /* where some lists of offsets begin, by their hash */
 } wfi_sliced_maker;
 
 static inline uint32_t wfi_sliced_row_begin(const wfi_sliced_maker *m, uint32_t row)
@@ -45,5 +48,17 @@ static inline uint32_t wfi_sliced_order_row(const wfi_sliced_maker *m, uint32_t 
 
 /* Writes what out holds, of all slices. False: out of memory. */
 bool wfi_sliced_fill(wfi_sliced_maker *m);
+/* Room for words behind the pattern. False: out of memory. */
+bool wfi_sliced_reserve(wfi_sliced_maker *m, uint64_t more);
+
+/* sliced_offsets.c: the indices of a slice of rows in order, and its entries' places from `turn` on, where
+ * offsets do: `at`, in 16-byte units of the pattern. */
+typedef enum wfi_sliced_tried {
+    WFI_SLICED_NOT,
+    WFI_SLICED_DONE,
+    WFI_SLICED_NO_MEMORY
+} wfi_sliced_tried;
+wfi_sliced_tried wfi_sliced_put_offsets(wfi_sliced_maker *m, const wfi_sliced_slice *s,
+                                        uint64_t turn, uint32_t *at);
 
 #endif

@@ -207,6 +207,102 @@ static void both_ways_give_the_same_bits(void **state)
     free(lengths);
 }
 
+enum { BAND_ROWS = 1003, BAND_COLUMNS = 1100, BAND_DIAGONALS = 11, BAND_COMMON = 2 };
+static const int32_t band[BAND_DIAGONALS] = {-301, -40, -1, 0, 1, BAND_COMMON, 17, 39, 40, 41, 300};
+
+/* Rows with entries on some of the same diagonals, all of them on one; but for a few others: without
+ * entries, and with random ones, neither in order nor different. */
+static void make_band(sparse_system *s, wf_device *device, const sparse_options *options,
+                      test_random *random)
+{
+    static uint32_t columns[BAND_ROWS][BAND_DIAGONALS], lengths[BAND_ROWS];
+    for (int32_t row = 0; row < BAND_ROWS; row++) {
+        lengths[row] = 0;
+        for (int i = 0; i < BAND_DIAGONALS; i++) {
+            const int32_t column = row + band[i];
+            const bool odd_one = row >= 500 && row < 510, empty = row == 700;
+            if (odd_one)
+                columns[row][lengths[row]++] = test_random_below(random, BAND_COLUMNS);
+            else if (!empty && column >= 0 && column < BAND_COLUMNS &&
+                     (band[i] == BAND_COMMON || test_random_below(random, 8)))
+                columns[row][lengths[row]++] = (uint32_t)column;
+        }
+    }
+    test_sparse_make(s, device, options, BAND_ROWS, BAND_COLUMNS, lengths, random);
+    for (uint32_t row = 0; row < BAND_ROWS; row++)
+        memcpy(s->column_indices + s->row_offsets[row], columns[row],
+               lengths[row] * sizeof **columns);
+}
+
+/* Slices of many and of few rows, in blocks; transposed; scaled; with other values. */
+static void rows_on_the_same_diagonals(void **state)
+{
+    static const struct {
+        sparse_options options;
+        uint32_t turns, range;
+    } cases[] = {
+        {{.type = WF_TYPE_F32, .updatable = true}, 1, 16384},
+        {{.type = WF_TYPE_F32, .updatable = true, .transpose = true}, 4, 0},
+        {{.type = WF_TYPE_F64, .updatable = true, .beta = 1}, 2, 0},
+        {{.type = WF_TYPE_F16, .updatable = true}, 32, 0},
+    };
+    wf_device *device = *state;
+    const uint64_t range = device->caps.max_storage_range;
+    test_random random = {test_seed()};
+    if (device->caps.max_storage_buffers < 5)
+        return;
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        const wf_constant constants[] = {{"turns", cases[n].turns}, {"window", 1}};
+        const wf_tuning tuning = {.size = sizeof tuning,
+                                  .variant = "sliced",
+                                  .constants = constants,
+                                  .constant_count = 2};
+        sparse_system s;
+        wf_plan *plan = NULL;
+        if (!test_has_type(device, cases[n].options.type))
+            continue;
+        make_band(&s, device, &cases[n].options, &random);
+        s.params.tuning = &tuning;
+        device->caps.max_storage_range = cases[n].range ? cases[n].range : range;
+        assert_int_equal(wf_spmv_plan(device, &s.params, &plan), WF_SUCCESS);
+        device->caps.max_storage_range = range;
+        for (int i = 0; i < 2; i++) {
+            test_sparse_run(&s, plan);
+            test_sparse_right(&s, "diagonals");
+            test_sparse_new_values(&s, &random);
+            assert_int_equal(wf_spmv_update(plan, s.values), WF_SUCCESS);
+        }
+        wf_plan_destroy(&plan);
+        test_sparse_free(&s);
+    }
+}
+
+/* Padding reads no element of x that its row would not. */
+static void a_nan_stays_in_its_rows(void **state)
+{
+    enum { COLUMN = 333 };
+    test_random random = {test_seed()};
+    const sparse_options options = {.type = WF_TYPE_F32};
+    const wf_tuning tuning = {.size = sizeof tuning, .variant = "sliced"};
+    sparse_system s;
+    if (wf_device_caps(*state)->max_storage_buffers < 5)
+        return;
+    make_band(&s, *state, &options, &random);
+    ((float *)s.x)[COLUMN] = NAN;
+    assert_int_equal(wf_buffer_write(s.device_x, 0, s.x, s.x_elements * sizeof(float)), 0);
+    test_sparse_multiply(&s, &tuning);
+    uint32_t without = 0;
+    for (uint32_t row = 0; row < BAND_ROWS; row++) {
+        bool has = false;
+        for (uint32_t i = s.row_offsets[row]; i < s.row_offsets[row + 1]; i++)
+            has = has || s.column_indices[i] == COLUMN;
+        assert_int_equal(isnan(((float *)s.y)[row]) != 0, has);
+        without += !has;
+    }
+    assert_in_range(without, BAND_ROWS - 30, BAND_ROWS - 1);
+    test_sparse_free(&s);
+}
+
 static void splits_over_small_bindings(void **state)
 {
     wf_device *device = *state;
@@ -293,6 +389,8 @@ int main(void)
         cmocka_unit_test(huge_rows_give_the_same_bits),
         cmocka_unit_test(streams_short_rows),
         cmocka_unit_test(both_ways_give_the_same_bits),
+        cmocka_unit_test(rows_on_the_same_diagonals),
+        cmocka_unit_test(a_nan_stays_in_its_rows),
         cmocka_unit_test(splits_over_small_bindings),
         cmocka_unit_test(folds_a_grid_over_small_limits),
         cmocka_unit_test(refuses_hostile_patterns),
