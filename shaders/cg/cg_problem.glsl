@@ -49,10 +49,11 @@ layout(push_constant) uniform Push {
 #define NOT_FINITE 3
 #define BREAKDOWN 4
 
-// Sixteen sums come first, of 32 items each where a work-group has 512: two barriers.
-const uint PARTS = 16;
+// Sums of 8 items where a work-group has 512, of 8 such sums, of 8 of these: short chains of additions.
+const uint PARTS = 64, LAST = 8;
 shared REAL sums[3 * gl_WorkGroupSize.x];
 shared REAL parts[3 * PARTS];
+shared REAL last[3 * LAST];
 
 // The sums of three values over the work-group; every work-item gets them.
 REAL[3] group_sums(REAL first, REAL second, REAL third)
@@ -64,19 +65,27 @@ REAL[3] group_sums(REAL first, REAL second, REAL third)
     sums[size + item] = second;
     sums[2 * size + item] = third;
     barrier();
-    if (item < 3 * PARTS) {
-        uint from = item / PARTS * size + item % PARTS;
+    for (uint at = item; at < 3 * PARTS; at += size) {
+        uint from = at / PARTS * size + at % PARTS;
         REAL sum = REAL(0);
         for (uint i = 0; i < size; i += PARTS)
             sum += sums[from + i];
-        parts[item] = sum;
+        parts[at] = sum;
+    }
+    barrier();
+    if (item < 3 * LAST) {
+        uint from = item / LAST * PARTS + item % LAST;
+        REAL sum = REAL(0);
+        for (uint i = 0; i < PARTS; i += LAST)
+            sum += parts[from + i];
+        last[item] = sum;
     }
     barrier();
     REAL all[3] = REAL[3](REAL(0), REAL(0), REAL(0));
-    for (uint i = 0; i < PARTS; i++) {
-        all[0] += parts[i];
-        all[1] += parts[PARTS + i];
-        all[2] += parts[2 * PARTS + i];
+    for (uint i = 0; i < LAST; i++) {
+        all[0] += last[i];
+        all[1] += last[LAST + i];
+        all[2] += last[2 * LAST + i];
     }
     return all;
 }

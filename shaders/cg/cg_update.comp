@@ -2,7 +2,8 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 // An iteration's scalars and vectors: p = u + beta p, s = w + beta s, x += alpha p, r -= alpha s, u =
-// M r; partial sums of the new r u and r r. All work-groups come to the same scalars and the same
+// M r; partial sums of the new r u and r r. x takes two steps at once, in odd iterations, of which the first's
+// p is still there: so it is read and written half as often. All work-groups come to the same scalars and the same
 // verdict; the first writes them where the next iteration reads them.
 #include "cg_problem.glsl"
 
@@ -48,9 +49,10 @@ uint place(uint start, uint k)
 
 void load(uint start)
 {
+    bool second = (push.iteration & 1) != 0;
     for (uint k = 0; k < AT_ONCE; k++) {
         uint i = min(place(start, k), push.count - 1);
-        xs[k] = X(i);
+        xs[k] = second ? X(i) : REAL(0);
         rs[k] = R(i);
         ps[k] = P(i);
         ss[k] = S(i);
@@ -60,8 +62,9 @@ void load(uint start)
     }
 }
 
-void store(uint start, REAL alpha, REAL beta, inout REAL ru, inout REAL rr)
+void store(uint start, REAL alpha, REAL beta, REAL old_alpha, inout REAL ru, inout REAL rr)
 {
+    bool second = (push.iteration & 1) != 0;
     for (uint k = 0; k < AT_ONCE; k++) {
         uint i = place(start, k);
         REAL p = us[k] + beta * ps[k], s = ws[k] + beta * ss[k], r = rs[k] - alpha * s;
@@ -69,7 +72,8 @@ void store(uint start, REAL alpha, REAL beta, inout REAL ru, inout REAL rr)
         if (i < push.count) { // leaving the loop would keep it from being unrolled
             P(i) = p;
             S(i) = s;
-            X(i) = xs[k] + alpha * p;
+            if (second)
+                X(i) = fma(alpha, p, fma(old_alpha, ps[k], xs[k]));
             R(i) = r;
             if (push.block != 0)
                 U(i) = u;
@@ -80,15 +84,17 @@ void store(uint start, REAL alpha, REAL beta, inout REAL ru, inout REAL rr)
 }
 
 // With blocks: every work-item takes whole ones, whose new r it can then read again.
-void update_blocks(REAL alpha, REAL beta, inout REAL ru, inout REAL rr)
+void update_blocks(REAL alpha, REAL beta, REAL old_alpha, inout REAL ru, inout REAL rr)
 {
+    bool second = (push.iteration & 1) != 0;
     FOR_EACH_BLOCK(first, push.block) {
         uint end = min(first + push.block, push.count);
         for (uint i = first; i < end; i++) {
-            REAL p = U(i) + beta * P(i), s = W(i) + beta * S(i), r = R(i) - alpha * s;
+            REAL old_p = P(i), p = U(i) + beta * old_p, s = W(i) + beta * S(i), r = R(i) - alpha * s;
             P(i) = p;
             S(i) = s;
-            X(i) += alpha * p;
+            if (second)
+                X(i) = fma(alpha, p, fma(old_alpha, old_p, X(i)));
             R(i) = r;
             rr += r * r;
         }
@@ -106,14 +112,16 @@ void main()
     bool blocks = push.block > 1;
     REAL before = STATE(now, STATUS), iterations = STATE(now, ITERATIONS);
     REAL old_gamma = STATE(now, GAMMA), old_alpha = STATE(now, ALPHA);
+    // Before the sums are there: divisions take long.
+    REAL by_gamma = REAL(1) / old_gamma, by_alpha = REAL(1) / old_alpha;
     if (!blocks)
         load(start);
     REAL all[3] = dots(now);
     REAL gamma = all[0], rr = all[1];
     REAL beta = REAL(0), curvature = all[2], scale = abs(all[2]);
     if (push.iteration > 0) {
-        beta = gamma / old_gamma;
-        REAL taken = beta * gamma / old_alpha;
+        beta = gamma * by_gamma;
+        REAL taken = beta * (gamma * by_alpha);
         curvature -= taken;
         scale += abs(taken);
     }
@@ -124,19 +132,19 @@ void main()
     }
     REAL alpha = gamma / curvature;
     if (gl_GlobalInvocationID.x == 0)
-        keep_state(next, status, gamma, alpha, rr, iterations);
+        keep_state(next, status, gamma, status == REAL(RUNNING) ? alpha : old_alpha, rr, iterations);
     if (status != REAL(RUNNING))
         return;
 
     REAL new_ru = REAL(0), new_rr = REAL(0);
     if (blocks) {
-        update_blocks(alpha, beta, new_ru, new_rr);
+        update_blocks(alpha, beta, old_alpha, new_ru, new_rr);
     } else {
         uint step = AT_ONCE * push.groups * gl_WorkGroupSize.x;
-        store(start, alpha, beta, new_ru, new_rr);
+        store(start, alpha, beta, old_alpha, new_ru, new_rr);
         for (uint at = start + step; at < push.count; at += step) {
             load(at);
-            store(at, alpha, beta, new_ru, new_rr);
+            store(at, alpha, beta, old_alpha, new_ru, new_rr);
         }
     }
     put_partials(next, new_ru, new_rr);

@@ -5,7 +5,7 @@
 #include "core/stream.h"
 #include "kernels/plan.h"
 
-enum { WFI_CG_START, WFI_CG_DOT, WFI_CG_UPDATE, WFI_CG_STATE, WFI_CG_KERNELS };
+enum { WFI_CG_START, WFI_CG_DOT, WFI_CG_UPDATE, WFI_CG_FINISH, WFI_CG_STATE, WFI_CG_KERNELS };
 
 /* A system being solved: the matrix, the kernels and the vectors on the device. */
 typedef struct wfi_cg {

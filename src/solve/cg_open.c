@@ -9,8 +9,9 @@
 #include "solve/cg.h"
 #include "wfi_shaders.h"
 
-#define MOST_GROUPS 512 /* of the vector kernels, each adds up all their partial sums */
-#define PARTIALS_AT 12  /* as in cg_problem.glsl */
+#define MOST_GROUPS 512           /* of the vector kernels, each adds up all their partial sums */
+#define PARTIALS_AT 12            /* as in cg_problem.glsl */
+#define SUMS_OF_SUMS UINT64_C(72) /* the same */
 
 /* As in cg_problem.glsl. */
 typedef struct cg_push {
@@ -36,7 +37,7 @@ static void vector_group(const wfi_point *point, uint32_t size[3])
 
 static uint64_t shared_bytes(const wfi_point *point)
 {
-    return 3 * (group_items(point->caps) + UINT64_C(16)) * wf_type_size(point->problem->type);
+    return 3 * (group_items(point->caps) + SUMS_OF_SUMS) * wf_type_size(point->problem->type);
 }
 
 static uint64_t scalars_bytes(const wfi_cg *c)
@@ -67,6 +68,7 @@ static wf_result build_kernel(wf_plan *plan, const wfi_point *point, const void 
                      .takes_turn = true,
                      .divisible = true};
     memcpy(step.push, &push, sizeof push);
+    wfi_plan_keep_sets(plan); /* as products do */
     return wfi_fixed_build(plan, point, specs, 4, &step);
 }
 
@@ -80,9 +82,8 @@ static wf_result build_kernel(wf_plan *plan, const wfi_point *point, const void 
     }
 
 static const wfi_variant kernel_rows[WFI_CG_KERNELS] = {
-    [WFI_CG_START] = KERNEL(start),
-    [WFI_CG_DOT] = KERNEL(dot),
-    [WFI_CG_UPDATE] = KERNEL(update),
+    [WFI_CG_START] = KERNEL(start),   [WFI_CG_DOT] = KERNEL(dot),
+    [WFI_CG_UPDATE] = KERNEL(update), [WFI_CG_FINISH] = KERNEL(finish),
     [WFI_CG_STATE] = KERNEL(state),
 };
 

@@ -232,6 +232,21 @@ static wf_result run_batches(wfi_cg *c, uint32_t most, int *status, uint32_t *it
     return result == WF_SUCCESS && *status == DEVICE_RUNNING && *iterations < most ? stop : result;
 }
 
+static wf_result record_finish(void *user, VkCommandBuffer command_buffer)
+{
+    return record_kernel(user, command_buffer, WFI_CG_FINISH, 0);
+}
+
+/* What is missing in x after `iterations` of them. */
+static wf_result finish_x(wfi_cg *c, uint32_t iterations)
+{
+    double unused = 0;
+    if (iterations % 2 == 0)
+        return WF_SUCCESS;
+    wf_result result = wfi_stream_submit(&c->stream, record_finish, c);
+    return result == WF_SUCCESS ? wfi_stream_wait(&c->stream, &unused) : result;
+}
+
 wf_result wfi_cg_run(wfi_cg *c, double tolerance, uint32_t most, double *history, wf_cg_result *out)
 {
     static const wf_cg_status statuses[] = {[DEVICE_RUNNING] = WF_CG_MAX_ITERATIONS,
@@ -247,6 +262,8 @@ wf_result wfi_cg_run(wfi_cg *c, double tolerance, uint32_t most, double *history
     out->status = statuses[status];
     if (result != WF_SUCCESS && result != WF_ERROR_CANCELLED)
         return result;
-    const wf_result read = read_history(c, history, out);
+    wf_result read = finish_x(c, out->iterations);
+    if (read == WF_SUCCESS)
+        read = read_history(c, history, out);
     return read == WF_SUCCESS ? result : read;
 }

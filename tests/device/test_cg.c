@@ -191,6 +191,26 @@ static void gives_the_same_bits_and_a_falling_history(void **state)
     assert_true(history[result.iterations - 1] <= 1e-6 && history[0] > 1e-6);
 }
 
+/* x takes its steps two at a time: none is missing after an odd number of them. */
+static void x_is_whole_after_any_count(void **state)
+{
+    test_random random = {test_seed()};
+    wf_cg_result result;
+    make_dense(300, 1, &random);
+    make_sparse(WF_TYPE_F32);
+    for (uint32_t most = 1; most <= 4; most++)
+        for (int block = 0; block < 3; block++) {
+            wf_cg_params params = {.max_iterations = most,
+                                   .check_every = 1 + most / 2,
+                                   .block = block == 2 ? 3 : 0,
+                                   .precondition = (wf_precondition)block};
+            assert_int_equal(solve(*state, &params, &result), WF_SUCCESS);
+            assert_int_equal(result.iterations, most);
+            assert_true(fabs(result.true_residual - result.residual) <= 1e-5);
+            assert_true(result.residual > 1e-4);
+        }
+}
+
 static void says_what_is_wrong_with_a_system(void **state)
 {
     test_random random = {test_seed()};
@@ -287,6 +307,7 @@ int main(void)
         cmocka_unit_test(agrees_with_cholesky),
         cmocka_unit_test(refines_to_double_precision),
         cmocka_unit_test(gives_the_same_bits_and_a_falling_history),
+        cmocka_unit_test(x_is_whole_after_any_count),
         cmocka_unit_test(says_what_is_wrong_with_a_system),
         cmocka_unit_test(no_time_counts_twice),
         cmocka_unit_test(refuses_bad_parameters),
