@@ -157,11 +157,20 @@ static wf_result finish(wfi_laplace *l, double norm, int *status, wf_laplace_res
     return WF_SUCCESS;
 }
 
+/* Says how far the run is, and whether it is to stop. */
+static bool is_stopped(const wfi_laplace *l, const wf_laplace_result *out)
+{
+    const wf_laplace_params *p = l->params;
+    if (!p->progress || p->progress(p->user, out->iterations, out->residual))
+        return wfi_device_goes_on(l->device) != WF_SUCCESS;
+    return wfi_fail(&l->device->log, WF_ERROR_CANCELLED, "the application asked to stop") !=
+           WF_SUCCESS;
+}
+
 /* Submissions until one has ended the run; the one behind it finds nothing to do. */
 static wf_result run(wfi_laplace *l, double norm, int *status, bool *cancelled,
                      wf_laplace_result *out)
 {
-    const wf_laplace_params *p = l->params;
     wf_result result = WF_SUCCESS;
     while (result == WF_SUCCESS && *status == LAPLACE_RUNNING &&
            ((l->end < l->checks && !*cancelled) || !wfi_stream_idle(&l->stream))) {
@@ -170,8 +179,8 @@ static wf_result run(wfi_laplace *l, double norm, int *status, bool *cancelled,
             continue;
         }
         result = finish(l, norm, status, out);
-        if (result == WF_SUCCESS && *status == LAPLACE_RUNNING && p->progress && !*cancelled)
-            *cancelled = !p->progress(p->user, out->iterations, out->residual);
+        if (result == WF_SUCCESS && *status == LAPLACE_RUNNING && !*cancelled)
+            *cancelled = is_stopped(l, out);
     }
     while (result == WF_SUCCESS && !wfi_stream_idle(&l->stream)) {
         double unused = 0;

@@ -307,12 +307,41 @@ static void refinements_stop(void **state)
     assert_true(fabs(cut.true_residual - cut.residual) <= 1e-4 * cut.residual);
 }
 
+static void laplace_stops(void **state)
+{
+    enum { WIDE = 65, HIGH = 33 };
+    static float u[HIGH * WIDE];
+    for (int by_device = 0; by_device < 2; by_device++) {
+        watch w = {.stop_at = by_device ? 0 : 2, .by_device = by_device};
+        const wf_laplace_params params = {.size = sizeof params,
+                                          .nx = WIDE,
+                                          .ny = HIGH,
+                                          .method = WF_LAPLACE_JACOBI,
+                                          .tolerance = 1e-6,
+                                          .check_every = 2,
+                                          .progress = follow,
+                                          .user = &w};
+        wf_laplace_result cut = {.size = sizeof cut};
+        memset(u, 0, sizeof u);
+        for (int x = 0; x < WIDE; x++)
+            u[x] = 1;
+        test_expect_errors(true);
+        assert_int_equal(wf_laplace_solve(*state, &params, u, &cut), WF_ERROR_CANCELLED);
+        stop_after(NEVER);
+        assert_int_equal(cut.status, WF_LAPLACE_CANCELLED);
+        assert_true(w.calls == 2 && cut.iterations >= w.last && w.last > 0);
+        assert_true(fabs(cut.true_residual - cut.residual) <= 1e-3 * cut.residual);
+        assert_true(u[WIDE + 1] > 0); /* u is what the iterations came to */
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(measuring_stops),  cmocka_unit_test(long_plans_stop),
         cmocka_unit_test(himeno_stops),     cmocka_unit_test(solves_stop),
         cmocka_unit_test(refinements_stop), cmocka_unit_test(sparse_plans_stop),
+        cmocka_unit_test(laplace_stops),
     };
     return cmocka_run_group_tests(tests, setup, test_device_teardown);
 }

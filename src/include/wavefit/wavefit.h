@@ -231,7 +231,8 @@ typedef struct wf_device_params {
      * system does not tell of); negative: no bound. */
     double dispatch_seconds;
     /* Asked between submissions by calls that block for long: measuring, ceilings, Himeno, conjugate
-     * gradients; and between the arrays that wf_spmv_plan makes of a matrix. True: the call returns
+     * gradients, Laplace, plans of many dispatches; and between the arrays that wf_spmv_plan makes of a
+     * matrix. True: the call returns
      * WF_ERROR_CANCELLED, and the device goes on to be usable. Called on the thread of the call; it
      * must not call wavefit. NULL: nothing is asked. */
     bool (*cancelled)(void *user);
@@ -1048,7 +1049,7 @@ typedef enum wf_laplace_status {
     WF_LAPLACE_MAX_ITERATIONS = 1, /* the tolerance was not met */
     WF_LAPLACE_STAGNATED = 2,      /* the type's rounding keeps the residual where it is */
     WF_LAPLACE_NOT_FINITE = 3,     /* an overflow; u is of no use */
-    WF_LAPLACE_CANCELLED = 4       /* the callback said so */
+    WF_LAPLACE_CANCELLED = 4       /* a callback asked to stop */
 } wf_laplace_status;
 
 /* Called now and then with the last check's outcome. False: stop; u gets what there is. */
