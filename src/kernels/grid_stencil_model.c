@@ -58,10 +58,30 @@ double wfi_grid_fit_naive(wfi_point *point)
     return bytes(point) * 3;
 }
 
+#define CPU_GROUPS 16 /* work-groups that a CPU's threads want at least */
+
+/* Columns of a CPU device: of stars as long as leave its threads enough of them (bench/NOTES.md). */
+static void set_cpu_columns(wfi_point *point)
+{
+    const wfi_grid_problem *p = &point->problem->grid;
+    const uint64_t planes = wfi_grid_axes_of(p).nk;
+    uint32_t march = p->shape == WF_STENCIL_STAR ? 256 : 32;
+    do
+        wfi_point_set(point, "march", march);
+    while (wfi_grid_columns(point) * ((planes + march - 1) / march) < CPU_GROUPS &&
+           (march /= 2) >= 32);
+}
+
+/* SwiftShader is faster by narrow work-groups, lavapipe by those of GPUs (bench/NOTES.md). */
 double wfi_grid_fit_march(wfi_point *point)
 {
-    set_group(point, 256, 64);
+    const wf_caps *caps = point->caps;
+    const bool cpu = wfi_is_cpu(caps),
+               narrow = cpu && caps->driver_id != VK_DRIVER_ID_MESA_LLVMPIPE;
+    set_group(point, 256, narrow ? 8 : 64);
     wfi_point_set(point, "march", 4);
+    if (cpu)
+        set_cpu_columns(point);
     shorten_columns(point);
     return bytes(point) * 2.2;
 }
@@ -91,8 +111,10 @@ double wfi_grid_fit_vector(wfi_point *point)
     const wfi_grid_problem *p = &point->problem->grid;
     const bool cpu = wfi_is_cpu(point->caps), flat = p->dimensions == 2;
     set_group(point, flat && !cpu && point->problem->type == WF_TYPE_F64 ? 128 : 256, 64);
-    wfi_point_set(point, "march", cpu ? 32 : flat && p->radius == 1 ? 2 : 4);
-    if (!cpu && !flat)
+    wfi_point_set(point, "march", flat && p->radius == 1 ? 2 : 4);
+    if (cpu)
+        set_cpu_columns(point);
+    else if (!flat)
         set_solid_columns(point);
     shorten_columns(point);
     return bytes(point) * 2;

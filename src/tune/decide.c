@@ -15,7 +15,9 @@
 #define WARM_SECONDS 0.3
 #define CLEAR 0.01   /* uncertainty of a ratio that is good enough */
 #define BEHIND 1.1   /* ratio from which on it matters little */
+#define NEAR 1.3     /* of the best: a finalist */
 #define PATIENCE 4.0 /* times the time of a comparison that noise may take */
+#define DRIFT 0.05   /* between the halves of the rounds: the clock changed */
 
 typedef struct finalist {
     wfi_candidate *candidate;
@@ -114,14 +116,26 @@ static bool is_clear(const final_round *final)
     return true;
 }
 
+/* Whether the fastest took other times in the later rounds than in the earlier: a GPU that changed its
+ * clock. The finalists stand to each other as they would have, but their times say little. */
+static bool drifted(const final_round *final)
+{
+    const wf_timing *all = &final->items[fastest_of(final)].timing;
+    wf_timing halves[2] = {{.count = 0}, {.count = 0}};
+    for (uint32_t i = 0; i < all->count; i++) {
+        wf_timing *half = &halves[i >= all->count / 2];
+        half->samples_us[half->count++] = all->samples_us[i];
+    }
+    wfi_timing_summarise(&halves[0]);
+    wfi_timing_summarise(&halves[1]);
+    return all->count >= LEAST_ROUNDS &&
+           fabs(halves[0].median_us - halves[1].median_us) > DRIFT * halves[1].median_us;
+}
+
 /* Rounds until `until`, and while they leave it unclear until `latest`. */
 static wf_result run_rounds(wfi_search *s, final_round *final, double until, double latest)
 {
-    const bool cpu = wfi_is_cpu(&s->device->caps);
-    const double warm_until = wfi_host_seconds() + (cpu ? 0 : WARM_SECONDS);
     wf_result result = WF_SUCCESS;
-    while (result == WF_SUCCESS && wfi_host_seconds() < warm_until)
-        result = run_round(final, 0, false);
     for (uint32_t round = 0; round < MOST_ROUNDS && result == WF_SUCCESS; round++) {
         const double now = wfi_host_seconds();
         if (round >= LEAST_ROUNDS && now > until && (now > latest || is_clear(final)))
@@ -129,6 +143,27 @@ static wf_result run_rounds(wfi_search *s, final_round *final, double until, dou
         if (!wfi_search_report(s, "deciding", NULL))
             break;
         result = run_round(final, round, true);
+    }
+    return result;
+}
+
+/* Warms up, then rounds for `seconds`, up to `most` of them; where the clock changed meanwhile, once
+ * more. */
+static wf_result decide_between(wfi_search *s, final_round *final, double seconds, double most)
+{
+    const bool cpu = wfi_is_cpu(&s->device->caps);
+    wf_result result = WF_SUCCESS;
+    for (int turn = 0; turn < 2 && result == WF_SUCCESS && !s->cancelled; turn++) {
+        if (turn > 0 && (cpu || !drifted(final)))
+            break;
+        for (uint32_t i = 0; i < final->count; i++)
+            final->items[i].timing.count = 0;
+        const double warm_until = wfi_host_seconds() + (cpu ? 0 : WARM_SECONDS);
+        while (result == WF_SUCCESS && wfi_host_seconds() < warm_until)
+            result = run_round(final, 0, false);
+        const double now = wfi_host_seconds();
+        if (result == WF_SUCCESS)
+            result = run_rounds(s, final, now + seconds, now + most);
     }
     for (uint32_t i = 0; i < final->count; i++)
         wfi_timing_summarise(&final->items[i].timing);
@@ -184,14 +219,32 @@ static void conclude(wfi_search *s, final_round *final)
     s->elite[0] = winner;
 }
 
+/* How many of the elite decide: those near enough to the best, as long as rounds enough of them, and of
+ * the choice before the search, fit into `seconds`; two at least. */
+static uint32_t finalists(const wfi_search *s, double seconds)
+{
+    const double round = wfi_is_cpu(&s->device->caps) ? ROUND_SECONDS_CPU : ROUND_SECONDS;
+    double all = fmax(s->incumbent.seconds, round);
+    uint32_t count = 0;
+    for (; count < s->elite_count; count++) {
+        all += fmax(s->elite[count].seconds, round);
+        if (count > 1 && (s->elite[count].seconds > s->elite[0].seconds * NEAR ||
+                          all * (LEAST_ROUNDS + 2) > seconds))
+            break;
+    }
+    return count;
+}
+
 wf_result wfi_search_decide(wfi_search *s)
 {
     final_round *final = calloc(1, sizeof *final);
     bool incumbent_in = false;
     if (!final)
         return wfi_no_memory(&s->device->log);
+    const double seconds = fmax(s->decide_until - wfi_host_seconds(), 0);
+    const uint32_t count = finalists(s, seconds);
     wf_result result = WF_SUCCESS;
-    for (uint32_t i = 0; i < s->elite_count && result == WF_SUCCESS; i++) {
+    for (uint32_t i = 0; i < count && result == WF_SUCCESS; i++) {
         incumbent_in = incumbent_in || s->elite[i].hash == s->incumbent.hash;
         result = enter(s, &s->elite[i], final);
     }
@@ -200,8 +253,9 @@ wf_result wfi_search_decide(wfi_search *s)
     /* Not all fit the memory at once: those that do decide. */
     if (result == WF_ERROR_OUT_OF_DEVICE_MEMORY || result == WF_ERROR_TOO_LARGE)
         result = WF_SUCCESS;
+    const double left = fmax(s->decide_until - wfi_host_seconds(), 0);
     if (result == WF_SUCCESS && final->count)
-        result = run_rounds(s, final, s->decide_until, s->decide_until);
+        result = decide_between(s, final, left, left);
     if (result == WF_SUCCESS)
         conclude(s, final);
     for (uint32_t i = 0; i < final->count; i++)
@@ -259,9 +313,9 @@ wf_result wfi_search_compare(wfi_search *s, const wf_tuning *tunings, uint32_t c
         if (entered == WF_ERROR_DEVICE_LOST || entered == WF_ERROR_CANCELLED)
             result = entered;
     }
-    const double begun = wfi_host_seconds(), budget = s->decide_until - s->begun;
+    const double budget = s->decide_until - s->begun;
     if (result == WF_SUCCESS && final->count)
-        result = run_rounds(s, final, begun + budget, begun + budget * PATIENCE);
+        result = decide_between(s, final, budget, budget * PATIENCE);
     if (result == WF_SUCCESS && s->cancelled)
         result = WF_ERROR_CANCELLED;
     const finalist *best = &final->items[fastest_of(final)];

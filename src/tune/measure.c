@@ -1,5 +1,4 @@
-/* Trying candidates: each is run once and verified, then timed; the better half goes on. */
-#include <math.h>
+/* Trying candidates: each is timed, what is among the best verified, and the better half goes on. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,17 +6,7 @@
 #include "core/timing.h"
 #include "tune/search.h"
 
-#define SAMPLE_SECONDS 3e-3     /* a sample lasts at least so long */
-#define SAMPLE_SECONDS_CPU 1e-2 /* a CPU has more else to do */
-#define WARM_SECONDS 0.06       /* a GPU's clocks fall while the host compiles */
-#define FIRST_SAMPLES 3
-#define HOPELESS 3.0 /* times the best: the first run alone says enough */
-#define PROMISING 1.3
-#define NEAR 1.15 /* the same where every point has its turn */
-#define LOOK_SHARE                                                                                 \
-    0.4 /* of the warming, before the look that an exhaustive search has at a point */
 #define RUNGS 4
-#define MOST_UNITS 4096
 #define KEEP_SECONDS 0.5 /* what is learned in so long a time may be lost with the process */
 
 static void note_bad(wfi_search *s, const wfi_candidate *candidate, const char *reason)
@@ -28,60 +17,6 @@ static void note_bad(wfi_search *s, const wfi_candidate *candidate, const char *
     s->result->wrong++;
 }
 
-/* Units a sample, from the time of one unit. */
-static uint32_t units_for(const wfi_search *s, double seconds)
-{
-    const double wanted =
-        (wfi_is_cpu(&s->device->caps) ? SAMPLE_SECONDS_CPU : SAMPLE_SECONDS) / (seconds + 1e-9);
-    return wanted < 1 ? 1 : wanted > MOST_UNITS ? MOST_UNITS : (uint32_t)wanted;
-}
-
-static wf_result warm(wfi_search *s, wfi_runner *runner, uint32_t units, double share)
-{
-    const double until =
-        wfi_host_seconds() + (wfi_is_cpu(&s->device->caps) ? 0 : WARM_SECONDS * share);
-    wf_result result = WF_SUCCESS;
-    double seconds;
-    while (result == WF_SUCCESS && wfi_host_seconds() < until)
-        result = wfi_runner_time(runner, units, &seconds);
-    return result;
-}
-
-static wf_result sample(wfi_search *s, wfi_runner *runner, uint32_t rung, wfi_candidate *candidate)
-{
-    static const uint32_t most = FIRST_SAMPLES << (RUNGS - 1);
-    wf_timing timing = {.count = 0};
-    double seconds = 0;
-    wf_result result = wfi_runner_time(runner, 1, &seconds);
-    const double best = s->elite_count ? s->elite[0].seconds : INFINITY;
-    if (result == WF_SUCCESS && seconds > best * HOPELESS && seconds > SAMPLE_SECONDS) {
-        candidate->seconds = seconds;
-        return WF_SUCCESS;
-    }
-    uint32_t units = units_for(s, seconds * runner->unit);
-    /* Where every point has its turn, most are far behind: one look at each must do. */
-    const bool look = s->params->exhaustive && rung == 0;
-    if (result == WF_SUCCESS)
-        result = warm(s, runner, units, look ? LOOK_SHARE : 1);
-    /* The first run may have been with low clocks. */
-    if (result == WF_SUCCESS)
-        result = wfi_runner_time(runner, units, &seconds);
-    if (result == WF_SUCCESS && look && seconds > best * NEAR) {
-        candidate->seconds = seconds;
-        return WF_SUCCESS;
-    }
-    units = units_for(s, seconds * runner->unit);
-    const uint32_t wanted = FIRST_SAMPLES << rung;
-    while (result == WF_SUCCESS && timing.count < (wanted < most ? wanted : most)) {
-        result = wfi_runner_time(runner, units, &seconds);
-        timing.samples_us[timing.count++] = seconds * 1e6;
-    }
-    wfi_timing_summarise(&timing);
-    candidate->seconds = timing.median_us * 1e-6;
-    candidate->spread = timing.spread;
-    return result;
-}
-
 /* A kernel that keeps registers in memory is slower than its neighbours that do not: what the search
  * begins with is timed all the same, and so is everything as long as nothing else works. */
 static bool is_passed_over(const wfi_search *s, const wfi_candidate *candidate,
@@ -89,6 +24,13 @@ static bool is_passed_over(const wfi_search *s, const wfi_candidate *candidate,
 {
     return !s->params->exhaustive && s->elite_count > 0 && candidate->hash != s->incumbent.hash &&
            wfi_kernel_spills(&runner->info.kernel);
+}
+
+/* Checking costs more than timing: it is for what would be among the best. */
+static bool may_win(const wfi_search *s, const wfi_candidate *candidate)
+{
+    return s->elite_count == 0 || candidate->hash == s->incumbent.hash ||
+           candidate->seconds < s->elite[0].seconds * wfi_search_margin(s);
 }
 
 /* Everything between the plan and its time. */
@@ -104,11 +46,12 @@ static wf_result try_candidate(wfi_search *s, wfi_candidate *candidate, uint32_t
         wfi_runner_close(&runner);
         return WF_SUCCESS;
     }
-    if (result == WF_SUCCESS && !candidate->verified)
+    if (result == WF_SUCCESS)
+        result = wfi_search_sample(s, &runner, rung, candidate);
+    if (result == WF_SUCCESS && !candidate->verified && may_win(s, candidate)) {
         result = wfi_runner_verify(&runner, right);
-    candidate->verified = *right;
-    if (result == WF_SUCCESS && *right)
-        result = sample(s, &runner, rung, candidate);
+        candidate->verified = result == WF_SUCCESS && *right;
+    }
     wfi_runner_close(&runner);
     return result;
 }
@@ -152,6 +95,8 @@ static int compare(const void *a, const void *b)
 static void join_elite(wfi_search *s, const wfi_candidate *candidate)
 {
     uint32_t at = s->elite_count;
+    if (!candidate->verified)
+        return;
     for (uint32_t i = 0; i < s->elite_count; i++)
         if (s->elite[i].hash == candidate->hash)
             at = i;
@@ -165,20 +110,29 @@ static void join_elite(wfi_search *s, const wfi_candidate *candidate)
     qsort(s->elite, s->elite_count, sizeof *s->elite, compare);
 }
 
+static void note_leader(wfi_search *s, const wfi_candidate *candidate)
+{
+    const wfi_family *family = wfi_family_get(s->trial.problem.family);
+    wfi_candidate *leader = &s->leaders[candidate->point.variant - family->variants];
+    if (leader->seconds == 0 || candidate->seconds < leader->seconds)
+        *leader = *candidate;
+}
+
 void wfi_search_halve(wfi_search *s, wfi_pool *pool)
 {
     uint32_t count = pool->count;
-    const double promising = s->params->exhaustive ? NEAR : PROMISING;
     for (uint32_t rung = 0; rung < RUNGS && count > 0 && wfi_search_goes_on(s); rung++) {
         uint32_t left = 0, compiled = 0;
         for (uint32_t i = 0; i < count && wfi_search_goes_on(s); i++) {
             wfi_candidate *c = &pool->items[i];
             if (rung == 0 && i >= compiled)
                 compiled = i + wfi_search_compile(s, c, count - i);
+            wfi_search_settle(s);
             if (!wfi_search_measure(s, c, rung))
                 continue;
+            note_leader(s, c);
             join_elite(s, c);
-            if (c->seconds < s->elite[0].seconds * promising)
+            if (c->verified && c->seconds < s->elite[0].seconds * wfi_search_margin(s))
                 pool->items[left++] = *c;
             if (wfi_host_seconds() - s->kept_at > KEEP_SECONDS)
                 wfi_search_keep(s);

@@ -8,6 +8,7 @@
 #define LOOK_POINTS 65536 /* listed before it is asked again whether to go on */
 #define MOST_ROWS 8       /* a search begins with */
 #define HOPEFUL 4.0       /* times the least that the model expects */
+#define LEADING 3.0 /* times the best: how far a variant may be behind to be looked at further */
 
 static uint32_t random_below(wfi_search *s, uint32_t bound)
 {
@@ -174,15 +175,30 @@ static void add_new(wfi_search *s, const wfi_point *wanted, wfi_pool *pool)
         pool_add(pool, &point);
 }
 
-static void add_one_away(wfi_search *s, const wfi_point *centre, wfi_pool *pool)
+/* Where the value stands among the parameter's candidates; their count: nowhere. */
+static uint32_t place_of(const wfi_parameter *parameter, uint32_t value)
+{
+    uint32_t at = 0;
+    while (at < parameter->candidate_count && parameter->candidates[at] != value)
+        at++;
+    return at;
+}
+
+/* Points with one value changed: to the next candidates up or down, or else to the others. */
+static void add_one_away(wfi_search *s, const wfi_point *centre, bool next, wfi_pool *pool)
 {
     const wfi_variant *variant = centre->variant;
-    for (uint32_t p = 0; p < variant->parameter_count; p++)
-        for (uint32_t c = 0; c < variant->parameters[p].candidate_count; c++) {
+    for (uint32_t p = 0; p < variant->parameter_count; p++) {
+        const wfi_parameter *parameter = &variant->parameters[p];
+        const uint32_t at = place_of(parameter, centre->values[p]);
+        for (uint32_t c = 0; c < parameter->candidate_count; c++) {
+            const bool beside = at == parameter->candidate_count || c + 1 == at || c == at + 1;
             wfi_point point = *centre;
-            point.values[p] = variant->parameters[p].candidates[c];
-            add_new(s, &point, pool);
+            point.values[p] = parameter->candidates[c];
+            if (beside == next)
+                add_new(s, &point, pool);
         }
+    }
 }
 
 static void change_one(wfi_search *s, wfi_point *point)
@@ -211,21 +227,59 @@ static void add_waiting(wfi_search *s, wfi_pool *later, uint32_t most, wfi_pool 
         add_new(s, &later->items[s->waited++].point, pool);
 }
 
-void wfi_points_around(wfi_search *s, uint32_t most, wfi_pool *later, wfi_pool *pool)
+/* The next values up and down before those farther off, each in random order. */
+static void add_around(wfi_search *s, const wfi_point *centre, uint32_t most, wfi_pool *pool)
 {
-    add_waiting(s, later, most / 4, pool);
-    for (uint32_t e = 0; e < s->elite_count && pool->count < most; e++) {
+    for (int next = 1; next >= 0 && pool->count < most; next--) {
         const uint32_t from = pool->count;
-        add_one_away(s, &s->elite[e].point, pool);
+        add_one_away(s, centre, next, pool);
         shuffle(s, pool, from);
     }
-    /* A quarter of the places, and whatever is left, are for points two or three values away. */
-    if (pool->count > most - most / 4)
-        pool->count = most - most / 4;
-    for (uint32_t n = 0; n < DRAWS && pool->count < most && s->elite_count; n++) {
-        const wfi_point *centre = &s->elite[random_below(s, s->elite_count)].point;
-        wfi_point point = *centre;
-        for (uint32_t i = 0; i < 2 + n % 2 && centre->variant->parameter_count; i++)
+    if (pool->count > most)
+        pool->count = most;
+}
+
+/* The variant, by its place in the family, whose fastest point is the n-th of those that are not the
+ * best one's; NULL: no more within reach. */
+static const wfi_candidate *leader(const wfi_search *s, uint32_t n)
+{
+    const wfi_family *family = wfi_family_get(s->trial.problem.family);
+    const wfi_candidate *best = &s->elite[0];
+    for (uint32_t i = 0; i < family->variant_count; i++) {
+        const wfi_candidate *l = &s->leaders[i];
+        const bool there = l->seconds > 0 && l->seconds < best->seconds * LEADING &&
+                           l->point.variant != best->point.variant;
+        if (there && n-- == 0)
+            return l;
+    }
+    return NULL;
+}
+
+/* An eighth around the best of another variant, each in turn: the model may have begun it badly. */
+static void add_around_leaders(wfi_search *s, uint32_t most, wfi_pool *pool)
+{
+    uint32_t count = 0;
+    while (leader(s, count))
+        count++;
+    const uint32_t turn = s->turn++;
+    for (uint32_t i = 0; i < count && pool->count < most; i++)
+        add_around(s, &leader(s, (turn + i) % count)->point, most, pool);
+}
+
+void wfi_points_around(wfi_search *s, uint32_t most, wfi_pool *later, wfi_pool *pool)
+{
+    /* As long as nothing works, around where the search began. */
+    const wfi_candidate *centres = s->elite_count ? s->elite : &s->incumbent;
+    const uint32_t count = s->elite_count ? s->elite_count : 1, eighth = most / 8 ? most / 8 : 1;
+    add_waiting(s, later, most / 4, pool);
+    for (uint32_t c = 0; c < count && pool->count + 2 * eighth < most; c++)
+        add_around(s, &centres[c].point, most - 2 * eighth, pool);
+    if (s->elite_count)
+        add_around_leaders(s, pool->count + eighth, pool);
+    /* What is left is for points two or three values away. */
+    for (uint32_t n = 0; n < DRAWS && pool->count < most; n++) {
+        wfi_point point = centres[random_below(s, count)].point;
+        for (uint32_t i = 0; i < 2 + n % 2 && point.variant->parameter_count; i++)
             change_one(s, &point);
         add_new(s, &point, pool);
     }

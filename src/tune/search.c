@@ -11,6 +11,9 @@
 #define DECIDE_SHARE 0.15
 #define DECIDE_MOST 6.0
 #define GENERATION 16
+#define LEAST_GENERATION 4
+#define GENERATION_SHARE                                                                           \
+    0.1                  /* of the budget: where points are slow, what is learned is used sooner */
 #define MOST_POINTS 4096 /* of an exhaustive search */
 #define PATIENCE 4       /* generations without a better point */
 #define BETTER 0.99
@@ -144,8 +147,21 @@ static wf_result begin(wfi_search *s)
 static void note_incumbent(wfi_search *s, const wfi_pool *pool)
 {
     for (uint32_t i = 0; i < pool->count; i++)
-        if (pool->items[i].hash == s->incumbent.hash && pool->items[i].verified)
+        if (pool->items[i].hash == s->incumbent.hash && pool->items[i].verified) {
             s->incumbent.verified = true;
+            s->incumbent.seconds = pool->items[i].seconds;
+        }
+}
+
+/* Points of the next generation, from what those so far took. */
+static uint32_t generation(const wfi_search *s)
+{
+    const uint32_t tried = s->result->measured + s->result->wrong + s->result->spilling;
+    const double now = wfi_host_seconds(), budget = s->decide_until - s->begun;
+    const double wanted = budget * GENERATION_SHARE * (tried + 1) / (now - s->begun + 1e-9);
+    return wanted > GENERATION         ? GENERATION
+           : wanted < LEAST_GENERATION ? LEAST_GENERATION
+                                       : (uint32_t)wanted;
 }
 
 static void walk_around(wfi_search *s)
@@ -155,10 +171,10 @@ static void walk_around(wfi_search *s)
     wfi_points_start(s, &pool, &later);
     wfi_search_halve(s, &pool);
     note_incumbent(s, &pool);
-    while (wfi_search_goes_on(s) && (s->elite_count || s->waited < later.count)) {
+    while (wfi_search_goes_on(s)) {
         const double before = s->elite_count ? s->elite[0].seconds : INFINITY;
         pool.count = 0;
-        wfi_points_around(s, GENERATION, &later, &pool);
+        wfi_points_around(s, generation(s), &later, &pool);
         if (s->waited == later.count && (pool.count == 0 || patience == 0)) {
             s->entry.finished = true;
             break;
@@ -259,7 +275,7 @@ static void set_times(wfi_search *s)
     const double budget =
         s->params->budget_seconds > 0 ? s->params->budget_seconds : DEFAULT_BUDGET;
     const double decide = budget * DECIDE_SHARE < DECIDE_MOST ? budget * DECIDE_SHARE : DECIDE_MOST;
-    s->begun = s->kept_at = wfi_host_seconds();
+    s->begun = s->kept_at = s->settled_at = wfi_host_seconds();
     s->decide_until = s->begun + budget;
     s->measure_until = s->decide_until - decide;
     s->random = s->params->seed * 2 + 1;
@@ -293,7 +309,13 @@ static wf_result search(wf_device *device, const wf_tune_params *params, wf_tune
         code = wfi_trial_open(device, params, &s->trial);
     const bool opened = code == WF_SUCCESS;
     s->one_by_one = s->journal.several;
-    if (opened)
+    if (opened) {
+        const uint32_t variants = wfi_family_get(s->trial.problem.family)->variant_count;
+        s->leaders = calloc(variants, sizeof *s->leaders);
+        if (!s->leaders)
+            code = wfi_no_memory(&device->log);
+    }
+    if (code == WF_SUCCESS)
         code = recall(s, &left);
     if (code == WF_SUCCESS) {
         keep_others(s, &left);
@@ -304,6 +326,7 @@ static wf_result search(wf_device *device, const wf_tune_params *params, wf_tune
     wfi_journal_close(&s->journal);
     wfi_tuning_entry_clear(&s->entry);
     wfi_tuning_data_free(&left);
+    free(s->leaders);
     free(s);
     return code;
 }

@@ -31,12 +31,17 @@ typedef struct wfi_search {
     wfi_trial trial;
     wfi_tuning_entry entry; /* what is learned */
     wfi_journal journal;
-    wfi_candidate incumbent; /* the choice before the search */
-    wfi_candidate elite[WFI_ELITE];
+    wfi_candidate incumbent;        /* the choice before the search */
+    wfi_candidate elite[WFI_ELITE]; /* all verified */
     uint32_t elite_count;
-    uint32_t waited; /* how many of those for later had their turn */
+    wfi_candidate *leaders; /* the fastest looked at of each variant; seconds 0: none yet */
+    uint32_t waited;        /* how many of those for later had their turn */
+    uint32_t turn;          /* of the other variants' best */
     uint64_t random;
     double begun, measure_until, decide_until, kept_at;
+    double late; /* what first runs took of late beyond the second: drivers compile there too */
+    double settled_at; /* when the elite's times were last taken anew, and how long that took */
+    double settling;
     double fraction; /* of an exhaustive search's points */
     uint32_t ahead;  /* kernels compiled at once; 0: none were yet */
     bool one_by_one; /* a search did not outlive compiling several kernels at once */
@@ -55,7 +60,18 @@ void wfi_search_keep(wfi_search *s);
  * driver's cache has, opening a plan then finds. Returns how many it saw to, at least 1. */
 uint32_t wfi_search_compile(wfi_search *s, const wfi_candidate *candidates, uint32_t count);
 
-/* measure.c: tries the candidate for a time that doubles with each rung. False: it is of no use. */
+/* sample.c: the time of one execution, by samples that double with each rung; what is far behind the best
+ * is looked at once. */
+wf_result wfi_search_sample(wfi_search *s, wfi_runner *runner, uint32_t rung,
+                            wfi_candidate *candidate);
+/* Takes the best one's time anew where that is due: a clock that fell, or work beside this, must not make
+ * what is measured from now on look slower than what was before. The elite's times move with it. */
+void wfi_search_settle(wfi_search *s);
+/* How often over the best's time a candidate may take to stay in the race. */
+double wfi_search_margin(const wfi_search *s);
+
+/* measure.c: tries the candidate for a time that doubles with each rung, and verifies it where that
+ * makes it one of the best. False: it is of no use. */
 bool wfi_search_measure(wfi_search *s, wfi_candidate *candidate, uint32_t rung);
 /* Measures all of them, then the better half longer, and so on; the best join the elite. */
 void wfi_search_halve(wfi_search *s, wfi_pool *pool);

@@ -163,7 +163,8 @@ static wf_result verify_himeno(wfi_runner *runner, wf_check *check)
     double seconds, gosa_error = 0;
     float gosa = 0;
     bool gpu_clock;
-    wf_result result = wf_himeno_start(runner->himeno);
+    wf_result result = runner->begun ? wf_himeno_start(runner->himeno) : WF_SUCCESS;
+    runner->begun = true;
     if (result == WF_SUCCESS)
         result = wf_himeno_run(runner->himeno, CHECK_ITERATIONS, &gosa, &seconds, &gpu_clock);
     if (result == WF_SUCCESS)
@@ -216,6 +217,7 @@ wf_result wfi_runner_time(wfi_runner *runner, uint32_t count, double *seconds)
     *seconds = 0;
     if (result != WF_SUCCESS)
         return result;
+    runner->begun = true;
     if (runner->himeno) {
         float gosa;
         result = wf_himeno_run(runner->himeno, executions, &gosa, seconds, &gpu_clock);

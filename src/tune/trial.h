@@ -29,6 +29,7 @@ typedef struct wfi_runner {
     wf_buffer *workspace;
     wf_himeno *himeno;
     uint32_t unit; /* executions that one run makes at least */
+    bool begun;    /* it ran since its data were as they begin */
     wf_plan_info info;
 } wfi_runner;
 

@@ -11,7 +11,9 @@
 
 #include "core/device.h"
 #include "core/quirks.h"
+#include "core/volk.h"
 #include "harness.h"
+#include "model/peaks.h"
 
 #define OFFSET_TESTED 48 /* in the file: tested, failed, wrong_shapes */
 
@@ -129,12 +131,91 @@ static void damaged_outcomes_are_found_anew(void **state)
     wf_device_destroy(&device);
 }
 
+/* ----------------------------------------------------------------------- whether matrices are faster */
+
+wf_result __wrap_wfi_peak_fma_f32(wf_device *device, const wf_peak_params *params, wf_peak *out);
+wf_result __wrap_wfi_peak_matrix_f16_f32(wf_device *device, const wf_peak_params *params,
+                                         wf_peak *out);
+
+/* What these say in place of what they would measure; 0: they fail. */
+static double plain_rate, matrix_rate;
+
+static wf_result say(double rate, const wf_peak_params *params, wf_peak *out)
+{
+    assert_true(params->warm && params->budget_seconds > 0 && params->budget_seconds < 0.1);
+    out->value = rate;
+    return rate > 0 ? WF_SUCCESS : WF_ERROR_UNSUPPORTED;
+}
+
+wf_result __wrap_wfi_peak_fma_f32(wf_device *device, const wf_peak_params *params, wf_peak *out)
+{
+    (void)device;
+    return say(plain_rate, params, out);
+}
+
+wf_result __wrap_wfi_peak_matrix_f16_f32(wf_device *device, const wf_peak_params *params,
+                                         wf_peak *out)
+{
+    (void)device;
+    return say(matrix_rate, params, out);
+}
+
+/* Matrices that give right results are used if they are faster than plain multiply-adds, or where that
+ * cannot be told; the outcome is kept. */
+static void matrices_are_used_where_they_are_faster(void **state)
+{
+    (void)state;
+    static const struct {
+        double plain, matrix;
+        uint32_t depth;
+        bool used;
+    } cases[] = {
+        {1000, 1001, 16, true}, {1000, 999, 16, false}, {1000, 20, 32, false},
+        {0, 1, 16, true},       {1000, 0, 16, true},
+    };
+    wf_device *device = open_device();
+    if (!device->caps.f16_arithmetic || !device->caps.f16_storage) {
+        wf_device_destroy(&device);
+        skip();
+    }
+    const wf_caps offered = device->offered;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        plain_rate = cases[i].plain;
+        matrix_rate = cases[i].matrix;
+        device->offered = offered;
+        device->offered.cooperative_matrix = true;
+        device->offered.cooperative_shape_count = 1;
+        device->offered.cooperative_shapes[0] =
+            (wf_cooperative_shape){.m = 16,
+                                   .n = 8,
+                                   .k = cases[i].depth,
+                                   .a_type = VK_COMPONENT_TYPE_FLOAT16_KHR,
+                                   .b_type = VK_COMPONENT_TYPE_FLOAT16_KHR,
+                                   .c_type = VK_COMPONENT_TYPE_FLOAT32_KHR,
+                                   .result_type = VK_COMPONENT_TYPE_FLOAT32_KHR,
+                                   .scope = VK_SCOPE_SUBGROUP_KHR};
+        wfi_self_test_run(device);
+        for (int again = 0; again < 2; again++) {
+            const wf_caps *caps = &device->caps;
+            if (caps->cooperative_matrix != cases[i].used ||
+                caps->cooperative_shape_count != cases[i].used)
+                fail_msg("%g beside %g: %d", cases[i].matrix, cases[i].plain,
+                         caps->cooperative_matrix);
+            assert_int_equal(caps->faults & WF_FAULT_COOPERATIVE_MATRIX,
+                             cases[i].used ? 0 : WF_FAULT_COOPERATIVE_MATRIX);
+            assert_true(wfi_self_test_recall(device));
+        }
+    }
+    wf_device_destroy(&device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_offered_works),
         cmocka_unit_test(what_failed_is_not_used),
         cmocka_unit_test(damaged_outcomes_are_found_anew),
+        cmocka_unit_test(matrices_are_used_where_they_are_faster),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

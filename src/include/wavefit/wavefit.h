@@ -1200,7 +1200,8 @@ typedef struct wf_tune_result {
  * makes by itself, every variant's model values and what is known of like problems; then around the
  * best of these; by successive halving (Karnin, Koren, Somekh 2013), then in an interleaved re-run of
  * the finalists, where the choice made before keeps its place unless it is beaten by more than the
- * spread. Every point's result is verified before it is timed. On a device opened with
+ * spread. A point's result is verified before the point may win: one that is slower than the best need
+ * not be. On a device opened with
  * capture_statistics, points whose kernels the driver says to spill registers are not timed, but for
  * the choice made before and in an exhaustive search. Points that end the process or hang it
  * are left out by the next search: a journal beside the file has them (where several were being

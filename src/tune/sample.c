@@ -1,0 +1,138 @@
+/* The time of a point, from no more runs than tell it from the best, and the clock that it is taken by. */
+#include <math.h>
+
+#include "core/caps.h"
+#include "core/timing.h"
+#include "tune/search.h"
+
+#define SAMPLE_SECONDS 3e-3     /* a sample lasts at least so long */
+#define SAMPLE_SECONDS_CPU 1e-2 /* a CPU has more else to do */
+#define WARM_SECONDS 0.06       /* a GPU's clocks fall while the host compiles */
+#define FIRST_SAMPLES 3
+#define MOST_SAMPLES 24
+#define POINT_SHARE 0.004 /* of the search's time, for the first samples of a slow point */
+#define HOPELESS 3.0      /* times the best: the first run alone says enough */
+#define BEHIND 2.0        /* times the best: one look says enough */
+#define PROMISING 1.3
+#define NEAR 1.15 /* the same where every point has its turn */
+/* Of the warming, before the look that an exhaustive search has at a point. */
+#define LOOK_SHARE 0.4
+#define MOST_UNITS 4096
+#define SETTLE_SECONDS 2.0 /* between two looks at the clock; of a short search: */
+#define SETTLE_PART 0.05   /* of its time */
+#define SETTLE_SHARE 20    /* times what such a look takes must lie between two */
+#define DRIFT 0.03
+#define RECOVER_SECONDS 0.5 /* of work that a clock which fell is given to rise again */
+
+double wfi_search_margin(const wfi_search *s)
+{
+    return s->params->exhaustive ? NEAR : PROMISING;
+}
+
+/* Units a sample, from the time of one unit. */
+static uint32_t units_for(const wfi_search *s, double seconds)
+{
+    const double wanted =
+        (wfi_is_cpu(&s->device->caps) ? SAMPLE_SECONDS_CPU : SAMPLE_SECONDS) / (seconds + 1e-9);
+    return wanted < 1 ? 1 : wanted > MOST_UNITS ? MOST_UNITS : (uint32_t)wanted;
+}
+
+static wf_result warm(const wfi_search *s, wfi_runner *runner, uint32_t units, double warm_seconds)
+{
+    const double until = wfi_host_seconds() + (wfi_is_cpu(&s->device->caps) ? 0 : warm_seconds);
+    wf_result result = WF_SUCCESS;
+    double seconds;
+    while (result == WF_SUCCESS && wfi_host_seconds() < until)
+        result = wfi_runner_time(runner, units, &seconds);
+    return result;
+}
+
+/* Whether a first run shows that the point is far behind: not where first runs take much more than
+ * others, since the driver compiles then, or the clock is low. */
+static bool is_hopeless(const wfi_search *s, double first, double best)
+{
+    return s->late < best && first > best * HOPELESS + s->late && first > SAMPLE_SECONDS;
+}
+
+/* Adds samples until there are as many as the rung has, or the point took its share of the time. */
+static wf_result take(const wfi_search *s, wfi_runner *runner, uint32_t rung, uint32_t units,
+                      wf_timing *timing)
+{
+    const double share = (s->measure_until - s->begun) * POINT_SHARE * (1u << rung);
+    const double until = wfi_host_seconds() + share;
+    const uint32_t wanted = FIRST_SAMPLES << rung;
+    wf_result result = WF_SUCCESS;
+    while (result == WF_SUCCESS &&
+           timing->count < (wanted < MOST_SAMPLES ? wanted : MOST_SAMPLES) &&
+           (timing->count == 0 || wfi_host_seconds() < until)) {
+        double seconds = 0;
+        result = wfi_runner_time(runner, units, &seconds);
+        timing->samples_us[timing->count++] = seconds * 1e6;
+    }
+    return result;
+}
+
+wf_result wfi_search_sample(wfi_search *s, wfi_runner *runner, uint32_t rung,
+                            wfi_candidate *candidate)
+{
+    const double best = s->elite_count ? s->elite[0].seconds : INFINITY;
+    wf_timing timing = {.count = 0};
+    double first = 0, seconds = 0;
+    wf_result result = wfi_runner_time(runner, 1, &first);
+    candidate->seconds = first;
+    if (result != WF_SUCCESS || is_hopeless(s, first, best))
+        return result;
+    uint32_t units = units_for(s, first * runner->unit);
+    /* Where every point has its turn, most are far behind: one look at each must do. */
+    const bool look = s->params->exhaustive && rung == 0;
+    result = warm(s, runner, units, WARM_SECONDS * (look ? LOOK_SHARE : 1));
+    if (result == WF_SUCCESS)
+        result = wfi_runner_time(runner, units, &seconds);
+    candidate->seconds = seconds;
+    s->late = fmax(s->late / 2, first - seconds);
+    if (result != WF_SUCCESS || (rung == 0 && seconds > best * (look ? NEAR : BEHIND)))
+        return result;
+    /* A CPU has no clock of its own that rises meanwhile, and its runs may take a second. */
+    if (wfi_is_cpu(&s->device->caps) && units * 2 > units_for(s, seconds * runner->unit))
+        timing.samples_us[timing.count++] = seconds * 1e6;
+    result = take(s, runner, rung, units_for(s, seconds * runner->unit), &timing);
+    wfi_timing_summarise(&timing);
+    candidate->seconds = timing.median_us * 1e-6;
+    candidate->spread = timing.spread;
+    return result;
+}
+
+/* -------------------------------------------------------------------------------------- the clock */
+
+/* What the best takes now over what it took; a clock that fell is given time to rise. 0: not known. */
+static double drift_of(wfi_search *s, wfi_runner *runner)
+{
+    wfi_candidate now = s->elite[0];
+    const double until = wfi_host_seconds() + RECOVER_SECONDS;
+    wf_result result = wfi_search_sample(s, runner, 0, &now);
+    while (result == WF_SUCCESS && !wfi_is_cpu(&s->device->caps) &&
+           now.seconds > s->elite[0].seconds * (1 + DRIFT) && wfi_host_seconds() < until)
+        result = wfi_search_sample(s, runner, 0, &now);
+    if (result == WF_ERROR_CANCELLED)
+        s->cancelled = true;
+    return result == WF_SUCCESS ? now.seconds / s->elite[0].seconds : 0;
+}
+
+void wfi_search_settle(wfi_search *s)
+{
+    const double begun = wfi_host_seconds(), since = begun - s->settled_at;
+    const double every = fmin(SETTLE_SECONDS, (s->decide_until - s->begun) * SETTLE_PART);
+    if (s->elite_count == 0 || since < every || since < s->settling * SETTLE_SHARE)
+        return;
+    wf_constant constants[WF_MAX_PARAMETERS];
+    const wf_tuning tuning = wfi_point_tuning(&s->elite[0].point, constants);
+    wfi_runner runner;
+    if (wfi_runner_open(&s->trial, &tuning, &runner) == WF_SUCCESS) {
+        const double drift = drift_of(s, &runner);
+        for (uint32_t i = 0; i < s->elite_count && fabs(drift - 1) > DRIFT && drift > 0; i++)
+            s->elite[i].seconds *= drift;
+        wfi_runner_close(&runner);
+    }
+    s->settled_at = wfi_host_seconds();
+    s->settling = s->settled_at - begun;
+}

@@ -1,0 +1,299 @@
+/* The steps of a search on a device whose clock is made up: a kernel takes what a formula of its
+ * work-group says, while everything else is the driver's. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/volk.h"
+#include "harness.h"
+#include "tune/search.h"
+
+enum { MOST_PIPELINES = 256 };
+
+/* What is bound when a time is read, how often it ran between the stamps, and what the clock does. */
+static struct {
+    PFN_vkCreateComputePipelines create;
+    PFN_vkCmdBindPipeline bind;
+    PFN_vkCmdDispatch dispatch;
+    PFN_vkCmdWriteTimestamp stamp;
+    VkPipeline pipelines[MOST_PIPELINES];
+    uint32_t sizes[MOST_PIPELINES][2], count;
+    uint32_t bound[2], dispatches;
+    double slow;             /* all times by this */
+    uint32_t slow_reads;     /* times read until slow is 1 again; 0: it stays */
+    uint32_t idle_x;         /* work-groups of this width do nothing, and are the fastest */
+    uint32_t deciding, fall; /* rounds of a decision; the one that slow becomes 2 with, 0: none */
+} fake;
+
+static VKAPI_ATTR VkResult VKAPI_CALL create(VkDevice device, VkPipelineCache cache, uint32_t count,
+                                             const VkComputePipelineCreateInfo *infos,
+                                             const VkAllocationCallbacks *allocator,
+                                             VkPipeline *pipelines)
+{
+    const VkSpecializationInfo *given = infos[0].stage.pSpecializationInfo;
+    const VkResult result = fake.create(device, cache, count, infos, allocator, pipelines);
+    const uint32_t at = fake.count++ % MOST_PIPELINES;
+    fake.pipelines[at] = pipelines[0];
+    for (uint32_t i = 0; given && i < given->mapEntryCount; i++)
+        if (given->pMapEntries[i].constantID < 2)
+            memcpy(&fake.sizes[at][given->pMapEntries[i].constantID],
+                   (const char *)given->pData + given->pMapEntries[i].offset, sizeof(uint32_t));
+    return result;
+}
+
+static VKAPI_ATTR void VKAPI_CALL bind(VkCommandBuffer commands, VkPipelineBindPoint point,
+                                       VkPipeline pipeline)
+{
+    /* The last of those with this handle: others are gone. */
+    for (uint32_t i = fake.count; i-- > 0 && fake.count - i <= MOST_PIPELINES;)
+        if (fake.pipelines[i % MOST_PIPELINES] == pipeline) {
+            memcpy(fake.bound, fake.sizes[i % MOST_PIPELINES], sizeof fake.bound);
+            break;
+        }
+    fake.bind(commands, point, pipeline);
+}
+
+static VKAPI_ATTR void VKAPI_CALL stamp(VkCommandBuffer commands, VkPipelineStageFlagBits stage,
+                                        VkQueryPool pool, uint32_t query)
+{
+    fake.dispatches = query ? fake.dispatches : 0;
+    fake.stamp(commands, stage, pool, query);
+}
+
+static VKAPI_ATTR void VKAPI_CALL dispatch(VkCommandBuffer commands, uint32_t x, uint32_t y,
+                                           uint32_t z)
+{
+    fake.dispatches++;
+    if (fake.bound[0] != fake.idle_x)
+        fake.dispatch(commands, x, y, z);
+}
+
+/* 10 ms at 32 x 2, so that a sample is a single run; more with every factor of two away from it. */
+static double time_of(const uint32_t size[2])
+{
+    if (size[0] == fake.idle_x)
+        return 1e-3;
+    return 1e-2 * (1 + 0.3 * fabs(log2(size[0]) - 5) + 0.2 * fabs(log2(size[1] ? size[1] : 1) - 1));
+}
+
+static double period_ns;
+
+static VKAPI_ATTR VkResult VKAPI_CALL results(VkDevice device, VkQueryPool pool, uint32_t first,
+                                              uint32_t count, size_t bytes, void *data,
+                                              VkDeviceSize stride, VkQueryResultFlags flags)
+{
+    (void)device;
+    (void)pool;
+    (void)first;
+    (void)stride;
+    (void)flags;
+    assert_true(count == 2 && bytes == 2 * sizeof(uint64_t));
+    const double seconds =
+        time_of(fake.bound) * fake.slow * (fake.dispatches ? fake.dispatches : 1);
+    const uint64_t ticks[2] = {0, (uint64_t)(seconds * 1e9 / period_ns + 0.5)};
+    memcpy(data, ticks, sizeof ticks);
+    if (fake.slow_reads && --fake.slow_reads == 0)
+        fake.slow = 1;
+    return VK_SUCCESS;
+}
+
+static wf_device *open_device(void)
+{
+    wf_device_params params = test_device_params();
+    wf_device *device = NULL;
+    params.cache_directory = "";
+    assert_int_equal(wf_device_create(&params, &device), WF_SUCCESS);
+    memset(&fake, 0, sizeof fake);
+    fake.slow = 1;
+    fake.create = device->fn.vkCreateComputePipelines;
+    fake.bind = device->fn.vkCmdBindPipeline;
+    fake.dispatch = device->fn.vkCmdDispatch;
+    fake.stamp = device->fn.vkCmdWriteTimestamp;
+    device->fn.vkCreateComputePipelines = create;
+    device->fn.vkCmdWriteTimestamp = stamp;
+    device->fn.vkCmdBindPipeline = bind;
+    device->fn.vkCmdDispatch = dispatch;
+    device->fn.vkGetQueryPoolResults = results;
+    period_ns = device->caps.timestamp_period_ns;
+    return device;
+}
+
+static const wf_matmul_params product = {.size = sizeof product, .m = 40, .n = 30, .k = 20};
+static const wf_tuning naive = {.size = sizeof naive, .variant = "naive"};
+
+static bool note_round(void *user, const wf_tune_progress *progress)
+{
+    (void)user;
+    if (strcmp(progress->stage, "deciding") == 0 && ++fake.deciding == fake.fall)
+        fake.slow = 2;
+    return true;
+}
+
+static wf_tune_params params_of(double seconds)
+{
+    return (wf_tune_params){.size = sizeof(wf_tune_params),
+                            .matmul = &product,
+                            .budget_seconds = seconds,
+                            .seed = test_seed(),
+                            .discard = true,
+                            .progress = note_round,
+                            .within = &naive};
+}
+
+/* What does nothing would be the fastest, and is found out; the best of the others wins, in a search
+ * and where all have their turn. */
+static void what_is_wrong_never_wins(void **state)
+{
+    (void)state;
+    for (int exhaustive = 0; exhaustive < 2; exhaustive++) {
+        wf_device *device = open_device();
+        fake.idle_x = 16;
+        wf_tune_params params = params_of(exhaustive ? 60 : 2);
+        params.exhaustive = exhaustive;
+        wf_tune_result result = {.size = sizeof result};
+        assert_int_equal(wf_tune(device, &params, &result), WF_SUCCESS);
+        assert_string_equal(result.best.constants[0].name, "local_x");
+        assert_int_not_equal(result.best.constants[0].value, 16);
+        assert_true(result.wrong > 0);
+        if (exhaustive || result.finished) {
+            assert_int_equal(result.best.constants[0].value, 32);
+            assert_int_equal(result.best.constants[1].value, 2);
+            assert_true(fabs(result.best_us - 1e4) < 100);
+        }
+        wf_device_destroy(&device);
+    }
+}
+
+/* -------------------------------------------------------------------------------------- the clock */
+
+typedef struct opened {
+    wf_device *device;
+    wf_tune_params params;
+    wf_tune_result result;
+    wfi_search search;
+} opened;
+
+static wfi_candidate candidate_of(opened *o, uint32_t local_x, uint32_t local_y)
+{
+    const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
+    wfi_candidate c = {.point = {.caps = &o->device->caps, .problem = &o->search.trial.problem}};
+    c.point.variant = &family->variants[wfi_variant_find(family, "naive")];
+    wfi_point_defaults(&c.point);
+    wfi_point_set(&c.point, "local_x", local_x);
+    wfi_point_set(&c.point, "local_y", local_y);
+    assert_true(wfi_point_legal(&c.point, NULL));
+    c.named = wfi_point_named(&c.point);
+    c.hash = wfi_named_point_hash(&c.named);
+    c.verified = true;
+    c.seconds = time_of((uint32_t[]){local_x, local_y});
+    return c;
+}
+
+/* A search that knows two points, on a GPU or a CPU. */
+static opened *open_search(bool gpu)
+{
+    opened *o = calloc(1, sizeof *o);
+    assert_non_null(o);
+    o->device = open_device();
+    o->device->caps.device_type =
+        gpu ? VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU : VK_PHYSICAL_DEVICE_TYPE_CPU;
+    o->params = params_of(1);
+    o->search = (wfi_search){.device = o->device,
+                             .params = &o->params,
+                             .result = &o->result,
+                             .journal = {.fd = -1},
+                             .measure_until = 1,
+                             .decide_until = 1};
+    assert_int_equal(wfi_trial_open(o->device, &o->params, &o->search.trial), WF_SUCCESS);
+    o->search.elite[0] = candidate_of(o, 32, 2);
+    o->search.elite[1] = candidate_of(o, 32, 1);
+    o->search.elite_count = 2;
+    return o;
+}
+
+static void close_search(opened *o)
+{
+    wfi_trial_close(&o->search.trial);
+    wf_device_destroy(&o->device);
+    free(o);
+}
+
+static void assert_times(const opened *o, double best_ms, double second_ms)
+{
+    const double ms[] = {o->search.elite[0].seconds * 1e3, o->search.elite[1].seconds * 1e3};
+    if (fabs(ms[0] / best_ms - 1) > 0.01 || fabs(ms[1] / second_ms - 1) > 0.01)
+        fail_msg("%g and %g ms in place of %g and %g", ms[0], ms[1], best_ms, second_ms);
+}
+
+/* What was measured before the clock changed is compared by what it would take now. */
+static void times_follow_the_clock(void **state)
+{
+    (void)state;
+    opened *o = open_search(false);
+    wfi_search_settle(&o->search);
+    assert_times(o, 10, 12);
+    fake.slow = 2;
+    wfi_search_settle(&o->search); /* not due: the last was a moment ago */
+    assert_times(o, 10, 12);
+    o->search.settled_at = 0;
+    wfi_search_settle(&o->search);
+    assert_times(o, 20, 24);
+    fake.slow = 1;
+    o->search.settled_at = 0;
+    wfi_search_settle(&o->search);
+    assert_times(o, 10, 12);
+    fake.slow = 1.01; /* noise */
+    o->search.settled_at = 0;
+    wfi_search_settle(&o->search);
+    assert_true(o->search.elite[0].seconds * 1e3 < 10.001);
+    close_search(o);
+}
+
+/* Work lets a GPU's clock rise again. */
+static void a_clock_may_recover(void **state)
+{
+    (void)state;
+    opened *o = open_search(true);
+    fake.slow = 3;
+    fake.slow_reads = 8;
+    wfi_search_settle(&o->search);
+    assert_times(o, 10, 12);
+    fake.slow = 3;
+    o->search.settled_at = 0;
+    wfi_search_settle(&o->search);
+    assert_times(o, 30, 36);
+    close_search(o);
+}
+
+/* A decision in whose midst the clock fell is made once more. */
+static void a_decision_outlasts_a_fall(void **state)
+{
+    (void)state;
+    opened *o = open_search(true);
+    fake.fall = 5;
+    assert_int_equal(wfi_search_decide(&o->search), WF_SUCCESS);
+    assert_true(fake.deciding > 10);
+    assert_true(fabs(o->result.best_us - 2e4) < 100);
+    assert_int_equal(o->result.best.constants[0].value, 32);
+    assert_int_equal(o->result.best.constants[1].value, 2);
+    close_search(o);
+    o = open_search(true);
+    assert_int_equal(wfi_search_decide(&o->search), WF_SUCCESS);
+    assert_true(fake.deciding < 10);
+    close_search(o);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_wrong_never_wins),
+        cmocka_unit_test(times_follow_the_clock),
+        cmocka_unit_test(a_clock_may_recover),
+        cmocka_unit_test(a_decision_outlasts_a_fall),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
