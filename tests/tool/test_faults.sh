@@ -36,7 +36,7 @@ for fault in crash hang lost; do
     [ $fault = hang ] && patience=12
     rm -rf cache
     seed $fault
-    WAVEFIT_FAULT="$fault 3 4" timeout 100 "$tool" tune --matrix "$data/small.mtx" --budget 5 \
+    WAVEFIT_FAULT="$fault 3 4" timeout 200 "$tool" tune --matrix "$data/small.mtx" --budget 5 \
         --patience $patience >out 2>err
     [ $? = 0 ] || bad "$fault: exit code"
     grep -q 'points' out || bad "$fault: no result"
@@ -45,7 +45,7 @@ for fault in crash hang lost; do
     grep -A 9 '"best"' cache/wavefit/tuning-*.json | sed '/"bad"/,$d' | grep -q '"lanes": 4[,}]' &&
         bad "$fault: a bad point is among the best"
     # Known points are left out: nothing is lost this time.
-    WAVEFIT_FAULT="$fault 3 4" timeout 100 "$tool" tune --matrix "$data/small.mtx" --budget 1 \
+    WAVEFIT_FAULT="$fault 3 4" timeout 200 "$tool" tune --matrix "$data/small.mtx" --budget 1 \
         --patience $patience >out 2>err
     [ $? = 0 ] || bad "$fault: exit code of the second search"
     # The driver can be used for everything else.
