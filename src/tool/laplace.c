@@ -53,7 +53,7 @@ static bool parse_positive(const char *option, const char *text, double most, do
     *value = strtod(text, &end);
     if (!*end && end != text && *value > 0 && *value < most)
         return true;
-    wfi_usage_error("%s '%s' is not between 0 and %g", option, text, most);
+    wfi_usage_error("%s: '%s' is not between 0 and %g", option, text, most);
     return false;
 }
 
@@ -62,7 +62,7 @@ static int parse_method(const arguments *a, wf_laplace_params *p)
     if (!a->method || strcmp(a->method, "sor") == 0)
         return WFI_EXIT_DONE;
     if (strcmp(a->method, "jacobi") != 0)
-        return wfi_usage_error("--method '%s' is not jacobi or sor", a->method);
+        return wfi_usage_error("--method: '%s' is not jacobi or sor", a->method);
     p->method = WF_LAPLACE_JACOBI;
     if (a->omega)
         return wfi_usage_error("laplace: --omega goes with --method sor");
@@ -208,14 +208,18 @@ static double cells(const solve *s)
     return (s->params.nx - 2.0) * (s->params.ny - 2.0);
 }
 
-static void fill_case(const solve *s, wfi_result_case *c)
+static void name_case(const solve *s, wfi_result_case *c)
 {
-    const wf_laplace_result *r = &s->result;
     wfi_result_case_init(c, "laplace");
     snprintf(c->name, sizeof c->name, "%s %ux%u", method_text(s), s->params.nx, s->params.ny);
     wfi_result_case_fact(c, "nx", s->params.nx);
     wfi_result_case_fact(c, "ny", s->params.ny);
     c->type = wf_type_name(s->params.type);
+}
+
+static void fill_case(const solve *s, wfi_result_case *c)
+{
+    const wf_laplace_result *r = &s->result;
     c->has_plan = r->stencil.variant != NULL;
     c->plan = r->stencil;
     if (r->iteration_us > 0)
@@ -313,18 +317,21 @@ static bool show(void *user, uint32_t iterations, double residual)
 static bool fits(wfi_session *session, const solve *s, wfi_result_case *c)
 {
     const double array = (double)s->params.nx * s->params.ny * (double)wf_type_size(s->params.type);
-    wfi_result_case_init(c, "laplace");
     return wfi_session_fits(session, c, s->params.method == WF_LAPLACE_JACOBI ? 3 * array : array,
                             2.25 * array);
 }
 
-static int run_solve(wfi_session *session, solve *s, wfi_result_case *c)
+/* *ran: there is something to say of the case, were it only why it did not run. */
+static int run_solve(wfi_session *session, solve *s, wfi_result_case *c, bool *ran)
 {
-    if (!fits(session, s, c))
+    name_case(s, c);
+    *ran = !fits(session, s, c);
+    if (*ran)
         return wfi_case_exit(c, WF_SUCCESS);
     int code = make_field(s);
     if (code != WFI_EXIT_DONE)
         return code;
+    *ran = true;
     s->params.tuning = &session->tuning;
     s->params.progress = show;
     s->params.user = s;
@@ -333,8 +340,10 @@ static int run_solve(wfi_session *session, solve *s, wfi_result_case *c)
     s->start = wfi_clock_seconds();
     const wf_result solved = wf_laplace_solve(session->device, &s->params, s->u, &s->result);
     wfi_progress_clear(s->common->quiet);
-    if (solved != WF_SUCCESS && solved != WF_ERROR_CANCELLED)
-        return wfi_session_error(session, solved);
+    if (solved != WF_SUCCESS && solved != WF_ERROR_CANCELLED) {
+        wfi_case_fail(session, c, solved);
+        return wfi_case_exit(c, solved);
+    }
     fill_case(s, c);
     if (!wfi_json_on_stdout(s->common))
         print(session, s, c);
@@ -347,11 +356,12 @@ static int run(solve *s, int argc, char **argv)
 {
     static wfi_result_case c;
     wfi_session session;
+    bool ran;
     int code = wfi_session_open(&session, s->common);
     if (code != WFI_EXIT_DONE)
         return code;
-    code = run_solve(&session, s, &c);
-    if (c.history_count) {
+    code = run_solve(&session, s, &c, &ran);
+    if (ran) {
         const int written = wfi_session_write(&session, argc, argv, &c, 1);
         code = code != WFI_EXIT_DONE ? code : written;
     }

@@ -51,6 +51,13 @@ check 'ladder.json has its steps' grep -q '"kind": "ladder"' ladder.json
 expect 0 'the device has no 64-bit floats' ladder spmv --repeat 2 --matrix poisson27:4 --type f64 --limits minimum
 expect 0 'converged after' laplace --grid 33x20 -o u.npy --json laplace.json
 check 'laplace.json has residuals' grep -q '"history"' laplace.json
+# a border of zeros is its own solution, and a grid beyond any memory a case that did not run
+{ printf '\223NUMPY\001\000v\000%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (5, 7), }"
+    head -c 140 /dev/zero; } >zeros.npy
+expect 0 'converged after 0 iterations' laplace --border zeros.npy --json zeros.json
+check 'zeros.json tells of no iterations' grep -q '"iterations": 0' zeros.json
+expect 1 'GiB' laplace --grid 1000000x1000000 --json large.json
+check 'large.json says why' grep -q '"status": "unsupported"' large.json
 expect 0 'converged after' laplace --border u.npy --method jacobi --variant time --limits minimum
 expect 0 'converged after' laplace --grid 40x40 --omega 1.5 --check-every 3 -o u.png
 check 'u.png is a PNG' sh -c 'head -c 4 u.png | grep -q PNG'
