@@ -37,6 +37,12 @@ void keep_state(uint next, REAL status, REAL gamma, REAL alpha, REAL rr, REAL it
         HISTORY(push.iteration - 1) = rr;
 }
 
+#ifdef WF_TYPE_F64
+const REAL NEARLY_ZERO = 1e-300LF, LIFT = 1.2676506002282294e30LF;
+#else
+const REAL NEARLY_ZERO = 1e-30, LIFT = 1.2676506002282294e30; // 2^100
+#endif
+
 // Elements that a work-item loads before it needs the first scalar: their way from memory and that of
 // the partial sums are one wait.
 const uint AT_ONCE = 2;
@@ -112,15 +118,16 @@ void main()
     bool blocks = push.block > 1;
     REAL before = STATE(now, STATUS), iterations = STATE(now, ITERATIONS);
     REAL old_gamma = STATE(now, GAMMA), old_alpha = STATE(now, ALPHA);
-    // Before the sums are there: divisions take long.
-    REAL by_gamma = REAL(1) / old_gamma, by_alpha = REAL(1) / old_alpha;
+    // Before the sums are there: divisions take long. The inverse of what is nearly 0 would overflow.
+    REAL lift = old_gamma < NEARLY_ZERO ? LIFT : REAL(1);
+    REAL by_gamma = REAL(1) / (old_gamma * lift), by_alpha = REAL(1) / old_alpha;
     if (!blocks)
         load(start);
     REAL all[3] = dots(now);
     REAL gamma = all[0], rr = all[1];
     REAL beta = REAL(0), curvature = all[2], scale = abs(all[2]);
     if (push.iteration > 0) {
-        beta = gamma * by_gamma;
+        beta = gamma * lift * by_gamma;
         REAL taken = beta * (gamma * by_alpha);
         curvature -= taken;
         scale += abs(taken);
