@@ -122,7 +122,10 @@ void wfi_search_settle(wfi_search *s)
 {
     const double begun = wfi_host_seconds(), since = begun - s->settled_at;
     const double every = fmin(SETTLE_SECONDS, (s->decide_until - s->begun) * SETTLE_PART);
-    if (s->elite_count == 0 || since < every || since < s->settling * SETTLE_SHARE)
+    if (s->elite_count == 0)
+        return;
+    const double least = fmax(s->settling, 2 * s->elite[0].seconds);
+    if (since < every || since < least * SETTLE_SHARE)
         return;
     wf_constant constants[WF_MAX_PARAMETERS];
     const wf_tuning tuning = wfi_point_tuning(&s->elite[0].point, constants);
