@@ -4,7 +4,8 @@
  *  - A parameter structure's first member is its size (sizeof); members that the caller leaves zero
  *    mean "default"; a NULL structure means all defaults. Members are only ever added at the end: a
  *    program built against an older header works with a newer library, and one built against a newer
- *    header works with an older library as long as it leaves what that one lacks zero.
+ *    header works with an older library as long as it leaves what that one lacks zero. Structures
+ *    that do not begin with their size, and wf_caps, grow with the minor version alone.
  *  - Functions that can fail return wf_result; the text of a failure goes to the log callback of
  *    the device (or of the parameters, before there is a device). Nothing prints, exits or aborts.
  *  - The codes named at a function are its own. Besides, what needs memory, compiles or runs can give
