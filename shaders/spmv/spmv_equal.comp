@@ -1,6 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
+#extension GL_KHR_memory_scope_semantics : require
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
 // A block of rows a subgroup, all blocks of one size; src/kernels/equal.h has the format. All loads but
@@ -139,18 +140,19 @@ void put_slice(uint word, REAL sum)
         put_y(word & 0x3ffffffu, (word >> 30) != 0 ? REAL(0) : sum);
 }
 
+#include "spmv_segments.glsl"
+
 // part: row, first segment of the row, this segment, segments << 4.
 void finish_segment(uvec4 part, REAL sum)
 {
     uint lane = gl_SubgroupInvocationID, before = 0, count = part.w >> 4;
     if (lane == 0) {
         put_partial(part.z, sum);
-        memoryBarrierBuffer();
-        before = atomicAdd(scratch[4 * part.y], 1);
+        before = count_segment(4 * part.y);
     }
     if (subgroupShuffle(before, 0) != count - 1)
         return;
-    memoryBarrierBuffer();
+    see_segments();
     sum = REAL(0);
     for (uint i = lane; i < count; i += gl_SubgroupSize)
         sum += get_partial(part.y + i);

@@ -15,3 +15,4 @@
 #define SPMV_ID_SCALED 15
 #define SPMV_ID_ROWS 16
 #define SPMV_ID_ALTERNATES 17
+#define SPMV_ID_FENCES 18

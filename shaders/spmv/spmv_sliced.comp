@@ -1,5 +1,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#extension GL_KHR_memory_scope_semantics : require
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
 // A slice of rows a subgroup, four entries a lane and turn; src/kernels/sliced.h has the format.
@@ -201,18 +202,19 @@ REAL put_y(uint row, REAL sum)
 #endif
 }
 
+#include "spmv_segments.glsl"
+
 // part: row, first segment, segments, number of the long row.
 void finish_segment(uint segment, uvec4 part, REAL sum)
 {
     uint lane = gl_SubgroupInvocationID, before = 0;
     if (lane == 0) {
         put_partial(segment, sum);
-        memoryBarrierBuffer();
-        before = atomicAdd(scratch[part.w], 1);
+        before = count_segment(part.w);
     }
     if (subgroupShuffle(before, 0) != part.z - 1)
         return;
-    memoryBarrierBuffer();
+    see_segments();
     sum = REAL(0);
     for (uint i = lane; i < part.z; i += gl_SubgroupSize)
         sum += get_partial(part.y + i);

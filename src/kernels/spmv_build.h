@@ -56,6 +56,9 @@ uint32_t wfi_spmv_put_scale(wf_type type, double alpha, double beta, unsigned ch
 /* The step's push constants: alpha, beta and `bytes` of the variant's own; returns where these are. */
 uint32_t wfi_spmv_put_push(const wf_spmv_params *p, const void *push, uint32_t bytes,
                            wfi_step *step);
+/* 1: kernels that count segments have memory barriers beside the atomic; 0: the atomic itself acquires
+ * and releases. */
+uint32_t wfi_spmv_fences(const wf_caps *caps);
 /* Whether y is anything but A x. */
 bool wfi_spmv_is_scaled(const wf_spmv_params *p);
 /* The same with a pipeline of the caller's. */

@@ -47,11 +47,10 @@ typedef struct equal_kind {
 static wf_result add_pipeline(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
                               const equal_kind *kind, bool first, uint32_t *pipeline)
 {
-    const wfi_constant constants[] = {{SPMV_ID_WIDTH, kind->width},
-                                      {SPMV_ID_BASED, kind->based},
-                                      {SPMV_ID_TEAMS, kind->teams},
-                                      {SPMV_ID_FOLDED, kind->folded},
-                                      {SPMV_ID_SCALED, kind->scaled}};
+    const wfi_constant constants[] = {
+        {SPMV_ID_WIDTH, kind->width},   {SPMV_ID_BASED, kind->based},
+        {SPMV_ID_TEAMS, kind->teams},   {SPMV_ID_FOLDED, kind->folded},
+        {SPMV_ID_SCALED, kind->scaled}, {SPMV_ID_FENCES, wfi_spmv_fences(point->caps)}};
     return wfi_spmv_add_kernel(plan, point, job, constants, sizeof constants / sizeof *constants,
                                first, pipeline);
 }

@@ -208,8 +208,10 @@ static double shuffled_cpu_time(const wfi_point *point)
     return cpu_time(point, (cpu_cost){21, 1.9, 0, 0}, (cpu_cost){400, 14, 0, 0});
 }
 
-/* Turns as many as leave enough subgroups to fill the device. Sorting pays where rows side by side
- * wait for each other; the wider the window, the further apart the x and y of a slice may lie. */
+/* Turns as many as leave enough subgroups to fill the device; where rows are of all lengths, slices
+ * of few turns leave lanes idle, and fewer subgroups do (R-MAT of 2^16 to 2^20 rows, H100). Sorting
+ * pays where rows side by side wait for each other; the wider the window, the further apart the x
+ * and y of a slice may lie. */
 double wfi_spmv_sliced_fit(wfi_point *point)
 {
     const wf_caps *caps = point->caps;
@@ -218,8 +220,9 @@ double wfi_spmv_sliced_fit(wfi_point *point)
     const double units = caps->compute_units ? caps->compute_units : 32;
     const double spread = p->mean_row > 0 ? p->row_deviation / p->mean_row : 0;
     const double turns_there_are = (double)p->entries / (4.0 * caps->subgroup_size);
-    uint32_t turns = cpu ? 16 : 8;
-    while (!cpu && turns > 2 && turns_there_are / turns < units * 30)
+    const bool skewed = spread >= 3;
+    uint32_t turns = cpu ? 16 : skewed ? 32 : 8;
+    while (!cpu && turns > 2 && turns_there_are / turns < units * (skewed ? 12 : 30))
         turns /= 2;
     const uint32_t local = fit_local(caps);
     point->values[WFI_SPMV_SLICED_LOCAL_X] = local;

@@ -111,6 +111,8 @@ static wf_result begin(wf_plan *plan, const wfi_point *point, const wfi_spmv_job
     const uint64_t real = wf_type_size(p->type);
     wfi_pipeline_desc desc;
     wfi_point_pipeline(point, &desc);
+    desc.constants[desc.constant_count++] =
+        (wfi_constant){SPMV_ID_FENCES, wfi_spmv_fences(point->caps)};
     if (!job->kept->fuse || block->rows != p->rows || p->type == WF_TYPE_F16 ||
         point->caps->max_storage_buffers < 6 || !is_short(plan))
         return wfi_spmv_begin_with(plan, &desc, job, pipeline);
