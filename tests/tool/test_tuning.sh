@@ -50,6 +50,14 @@ expect 0 'model|row\)' spmv "$data/small.mtx" --repeat 1
 XDG_CACHE_HOME=/dev/null/nowhere expect 0 'not kept' tune --matrix "$data/small.mtx" --budget 1
 check 'why nothing is kept' grep -q 'warning: what is found is not kept: /dev/null/nowhere' err.tool
 expect 2 "'fft' is not a family" tune fft
+# What the self-test found is told: here shuffles and shared memory are said to fail (bits 0 and 3 of what was
+# tested and of what failed, from byte 48 of its file on).
+printf '\011\0\0\0\011\0\0\0' |
+    dd of="$(ls cache/wavefit/selftest-*.bin | grep -v minimum)" bs=1 seek=48 conv=notrunc 2>dd.log
+expect 0 'not used: subgroup shuffles, which fail here' devices
+cp out out.run
+check 'shared memory too' grep -q 'not used: shared memory, which fails here' out.run
+rm cache/wavefit/selftest-*.bin
 # A part of the points: nothing of it is kept, and a comparison has them all.
 expect 0 'naive .*, not kept|, not kept' tune --grid 24x20 --variant naive --budget 0.5
 expect 0 'naive .* 6 of 6 points' tune --grid 24x20 --variant naive --set local_y=1 \
