@@ -1,10 +1,48 @@
 #!/usr/bin/env bash
 # What the tuner is worth on a device: the model's choice, shipped rows (and what is chosen without
-# this device's own), two searches and an exhaustive one, side by side, for every family.
+# this device's own), two searches and an exhaustive one, side by side.
 # What FILE of --json FILE has already is not measured again.
 # usage: bench/tuning.sh WAVEFIT [SECONDS a search, default 60] [tune options, as --suite full --json FILE]
+#        bench/tuning.sh WAVEFIT --parts FILE [SECONDS a search, default 3]   parts of the points, all of them
+#        bench/tuning.sh WAVEFIT --reprint [FILE…]   the tables again, without a device (default: those kept here)
 set -euo pipefail
-tool=${1:?usage: bench/tuning.sh WAVEFIT [SECONDS] [OPTIONS]}
-seconds=${2:-60}
-shift $(($# > 1 ? 2 : 1))
-exec "$tool" tune --compare --budget "$seconds" "$@"
+usage='usage: bench/tuning.sh WAVEFIT [SECONDS] [OPTIONS] | --parts FILE [SECONDS] | --reprint [FILE…]'
+tool=${1:?$usage}
+shift
+
+# Parts with the best point known on an H100 in them, 40 to 250 points each.
+parts() {
+    local file=${1:?$usage} seconds=${2:-3}
+    part() { # FAMILY PROBLEM TYPE VARIANT name=value…
+        local family=$1 only=$2 type=$3 variant=$4 set=()
+        shift 4
+        for value in "$@"; do set+=(--set "$value"); done
+        "$tool" tune "$family" --suite full --only "$only" --type "$type" --variant "$variant" "${set[@]}" \
+            --compare --budget "$seconds" --all 60 --json "$file"
+    }
+    part spmv 'uniform 64Ki' f32 equal slices=1 window=1 long_x=0 long_turns=1
+    part spmv 'rmat 2^14' f32 sliced window=2048
+    part grid 'star 128^3' f32 vector
+    part stencil 'himeno S' f32 march4_sum pad=32 interleave=65536 reverse=0
+    part matmul '1024^3' f32 vector thread_m=8 thread_n=8 wide=7 lanes_m=4 lanes_n=8 strip=1 splits=1 \
+        unroll=8 pack=0 pairs=1 snake=0
+    part matmul '1024^3' f16 cooperative sub_m=32 sub_n=32 frag_m=16 frag_n=16 frag_k=16 subgroup=32 \
+        strip=8 splits=1 pack=0
+}
+
+case ${1:-} in
+--parts)
+    shift
+    parts "$@"
+    ;;
+--reprint)
+    shift
+    [ $# -gt 0 ] || set -- "$(dirname "$0")"/tuning/*.json
+    for file in "$@"; do "$tool" tune --reprint "$file"; done
+    ;;
+*)
+    seconds=${1:-60}
+    [ $# -eq 0 ] || shift
+    exec "$tool" tune --compare --budget "$seconds" "$@"
+    ;;
+esac

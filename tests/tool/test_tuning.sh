@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Tuning: what is kept, shown, exported and forgotten; files that are no good; comparisons.
 set -u
+bench=$(cd "$(dirname "$0")/../../bench" && pwd)
 . "$(dirname "$0")/expect.sh"
 
 export XDG_CACHE_HOME=$work/cache
@@ -105,6 +106,10 @@ sed -E '0,/"us": [0-9.e+-]+/s//"us": 0/;0,/"us": [1-9][0-9.e+-]*/s//"us": 1e308/
 expect 0 'tuned' tune --reprint odd.json
 sed -E 's/"us": [0-9.e+-]+/"us": 0/' before.json >odd.json
 expect 1 'odd.json: it has no such problem' tune --reprint odd.json
+# The tables that the notes have, from what is kept of them.
+VK_DRIVER_FILES=/nonexistent bash "$bench/tuning.sh" "$tool" --reprint >kept.txt 2>err
+check 'what is kept of the H100 is printed again' \
+    grep -q 'where all points were measured, 3 %: [0-9]' kept.txt
 sed 's/"name": "/&Other /' before.json >c.json
 expect 2 'c.json: it is of Other' tune --grid 24x20 --compare --budget 0.3 --json c.json
 head -c 90 before.json >c.json
