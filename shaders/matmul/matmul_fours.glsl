@@ -16,14 +16,25 @@ const uint PITCH_B = TILE_N / 4 + (BY_K_B ? 1 : 0);
 const uint COUNT_A = TILE_M * TILE_K / STEP_A, COUNT_B = TILE_N * TILE_K / STEP_B;
 const uint FETCH_A = (COUNT_A + THREADS - 1) / THREADS, FETCH_B = (COUNT_B + THREADS - 1) / THREADS;
 
+const int HALF_A = int(TILE_K * PITCH_A), HALF_B = int(TILE_K * PITCH_B);
 shared ACC4 tile_A[2 * TILE_K * PITCH_A]; // [half][k][row / 4]
 shared ACC4 tile_B[2 * TILE_K * PITCH_B]; // [half][k][column / 4]
 
 ACC ones_A[FETCH_A], ones_B[FETCH_B];
 ACC4 fours_A[FETCH_A], fours_B[FETCH_B];
-uint from_A[FETCH_A], from_B[FETCH_B]; // where each comes from behind the first tile, in STEP_X
+uint from_A[FETCH_A], from_B[FETCH_B]; // where each comes from next, in STEP_X
+uint to_A[FETCH_A], to_B[FETCH_B];     // where each goes; with EVEN_X the first tells
+// Whether a work-item's elements lie the same distance, APART_X, from each other in shared memory: an
+// address for all of them.
+const uint FIRST_A = (BY_K_A ? TILE_K : TILE_M) / STEP_A;
+const uint FIRST_B = (BY_K_B ? TILE_K : TILE_N) / STEP_B;
+const uint LINES_A = THREADS / FIRST_A, LINES_B = THREADS / FIRST_B;
+const bool EVEN_A = THREADS % FIRST_A == 0 && (!BY_K_A || LINES_A % 4 == 0);
+const bool EVEN_B = THREADS % FIRST_B == 0 && (!BY_K_B || LINES_B % 4 == 0);
+const uint APART_A = BY_K_A ? LINES_A / 4 : LINES_A * PITCH_A;
+const uint APART_B = BY_K_B ? LINES_B / 4 : LINES_B * PITCH_B;
 
-#define DEFINE_OPERAND(X, low, TILE)                                                               \
+#define DEFINE_OPERAND(X, low)                                                                     \
     bool has_##X(uint n)                                                                           \
     {                                                                                              \
         return COUNT_##X % THREADS == 0 || gl_LocalInvocationIndex + n * THREADS < COUNT_##X;      \
@@ -32,8 +43,7 @@ uint from_A[FETCH_A], from_B[FETCH_B]; // where each comes from behind the first
     uvec2 place_##X(uint n)                                                                        \
     {                                                                                              \
         uint item = gl_LocalInvocationIndex + n * THREADS;                                         \
-        uint first = (BY_K_##X ? TILE_K : TILE) / STEP_##X;                                        \
-        uint fast = item % first * STEP_##X, slow = item / first;                                  \
+        uint fast = item % FIRST_##X * STEP_##X, slow = item / FIRST_##X;                          \
         return BY_K_##X ? uvec2(slow, fast) : uvec2(fast, slow);                                   \
     }                                                                                              \
     uint step_##X(uint k)                                                                          \
@@ -61,19 +71,28 @@ uint from_A[FETCH_A], from_B[FETCH_B]; // where each comes from behind the first
             if (has_##X(n) && p.y < steps)                                                         \
                 read_##X(n, from);                                                                 \
             from_##X[n] = more ? from + step_##X(steps) : 0;                                       \
+            to_##X[n] = p.y * PITCH_##X + p.x / 4;                                                 \
         }                                                                                          \
     }                                                                                              \
-    void fetch_##X(uint k)                                                                         \
+    void fetch_##X(bool more)                                                                      \
+    {                                                                                              \
+        uint next = more ? step_##X(TILE_K) : 0;                                                   \
+        [[unroll]] for (uint n = 0; n < FETCH_##X; n++) {                                          \
+            if (has_##X(n))                                                                        \
+                read_##X(n, from_##X[n]);                                                          \
+            from_##X[n] += next;                                                                   \
+        }                                                                                          \
+    }                                                                                              \
+    void move_##X(int next)                                                                        \
     {                                                                                              \
         [[unroll]] for (uint n = 0; n < FETCH_##X; n++)                                            \
-            if (has_##X(n))                                                                        \
-                read_##X(n, from_##X[n] + step_##X(k));                                            \
+            to_##X[n] += next;                                                                     \
     }                                                                                              \
-    void keep_##X(uint half_)                                                                      \
+    void keep_##X()                                                                                \
     {                                                                                              \
         [[unroll]] for (uint n = 0; n < FETCH_##X; n++) {                                          \
-            uvec2 p = place_##X(n);                                                                \
-            uint at = (half_ * TILE_K + p.y) * PITCH_##X + p.x / 4;                                \
+            uvec2 p = place_##X(EVEN_##X ? 0 : n);                                                 \
+            uint at = EVEN_##X ? to_##X[0] + n * APART_##X : to_##X[n];                            \
             if (!has_##X(n))                                                                       \
                 continue;                                                                          \
             if (!WIDE_##X)                                                                         \
@@ -86,5 +105,5 @@ uint from_A[FETCH_A], from_B[FETCH_B]; // where each comes from behind the first
         }                                                                                          \
     }
 
-DEFINE_OPERAND(A, a, TILE_M)
-DEFINE_OPERAND(B, b, TILE_N)
+DEFINE_OPERAND(A, a)
+DEFINE_OPERAND(B, b)

@@ -20,7 +20,8 @@ layout(constant_id = MATMUL_ID_LANES_N) const uint LANES_N = 8;
 layout(constant_id = MATMUL_ID_STRIP) const uint STRIP = 1;
 layout(constant_id = MATMUL_ID_UNROLL) const uint UNROLL = 8; // steps of the sum without a branch, without AHEAD
 layout(constant_id = MATMUL_ID_AHEAD) const uint AHEAD = 1;   // 1: registers are loaded a step ahead
-// 1: products in the order of a snake: each shares an operand with the one before
+// Order of a step's products, each of which shares an operand with the one before: 1 along rows, to and fro;
+// 2 down columns, up and down. 0: along rows, four at a time.
 layout(constant_id = MATMUL_ID_SNAKE) const uint SNAKE = 0;
 // 1: work-items side by side in a block go down two rows, then along: halves of a subgroup then read half
 // as much of either tile, and pairs of items the same.
@@ -40,95 +41,103 @@ const uint THREADS = THREADS_M * THREADS_N;
 #include "matmul_fours.glsl"
 
 ACC4 sum[THREAD_M * BLOCKS_N];
+ACC4 column[2 * BLOCKS_M], row[2 * BLOCKS_N]; // operands of a step; two sets, which take turns with AHEAD
 
-// k: from the end of the first tile.
-void fetch(uint k)
+// From shared memory, step k of the half that my_m and my_n are in.
+void load(uint set_, uint k, uint my_m, uint my_n)
 {
-    fetch_A(k);
-    fetch_B(k);
+    [[unroll]] for (uint i = 0; i < BLOCKS_M; i++)
+        column[set_ * BLOCKS_M + i] = tile_A[k * PITCH_A + my_m + i * LANES_M];
+    [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
+        row[set_ * BLOCKS_N + j] = tile_B[k * PITCH_B + my_n + j * LANES_N];
 }
 
-void keep(uint half_)
+void add_products(uint set_)
 {
-    keep_A(half_);
-    keep_B(half_);
-}
-
-void multiply(uint half_, uint my_m, uint my_n)
-{
-    [[dont_unroll]] for (uint k = 0; k < TILE_K; k += UNROLL) {
-        [[unroll]] for (uint u = 0; u < UNROLL; u++) {
-            uint at = half_ * TILE_K + k + u;
-            ACC4 column[BLOCKS_M], row[BLOCKS_N];
-            [[unroll]] for (uint i = 0; i < BLOCKS_M; i++)
-                column[i] = tile_A[at * PITCH_A + my_m + i * LANES_M];
+    if (SNAKE == 0) {
+        [[unroll]] for (uint i = 0; i < THREAD_M; i++)
             [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
-                row[j] = tile_B[at * PITCH_B + my_n + j * LANES_N];
-            [[unroll]] for (uint i = 0; i < THREAD_M; i++)
-                if (SNAKE == 0) {
-                    [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
-                        sum[i * BLOCKS_N + j] += column[i / 4][i % 4] * row[j];
-                } else {
-                    [[unroll]] for (uint j = 0; j < THREAD_N; j++) {
-                        uint n = i % 2 == 0 ? j : THREAD_N - 1 - j;
-                        sum[i * BLOCKS_N + n / 4][n % 4] += column[i / 4][i % 4] * row[n / 4][n % 4];
-                    }
-                }
-        }
+                sum[i * BLOCKS_N + j] +=
+                    column[set_ * BLOCKS_M + i / 4][i % 4] * row[set_ * BLOCKS_N + j];
+        return;
     }
+    [[unroll]] for (uint at = 0; at < THREAD_M * THREAD_N; at++) {
+        uint m = at / THREAD_N, n = at % THREAD_N;
+        if (SNAKE == 2) {
+            m = at % THREAD_M;
+            n = at / THREAD_M;
+            m = n % 2 == 0 ? m : THREAD_M - 1 - m;
+        } else {
+            n = m % 2 == 0 ? n : THREAD_N - 1 - n;
+        }
+        sum[m * BLOCKS_N + n / 4][n % 4] +=
+            column[set_ * BLOCKS_M + m / 4][m % 4] * row[set_ * BLOCKS_N + n / 4][n % 4];
+    }
+}
+
+// Then where the next is read from moves on, if there is one.
+void fetch(bool more)
+{
+    fetch_A(more);
+    fetch_B(more);
+}
+
+void keep()
+{
+    keep_A();
+    keep_B();
+}
+
+void multiply(uint my_m, uint my_n)
+{
+    [[dont_unroll]] for (uint k = 0; k < TILE_K; k += UNROLL)
+        [[unroll]] for (uint u = 0; u < UNROLL; u++) {
+            load(0, k + u, my_m, my_n);
+            add_products(0);
+        }
+}
+
+// The tile after next goes to the half where this one is.
+void turn(inout int next_A, inout int next_B, inout uint my_m, inout uint my_n)
+{
+    my_m += next_A;
+    my_n += next_B;
+    next_A = -next_A;
+    next_B = -next_B;
+    move_A(next_A);
+    move_B(next_B);
 }
 
 // Adds all tiles, of which the first is in half 0 of shared memory. The last time round what was fetched
 // before is fetched again: a condition would cost more.
 void add(uint tiles, uint my_m, uint my_n)
 {
-    uint half_ = 0;
+    int next_A = HALF_A, next_B = HALF_B; // from this half to the other
     for (uint i = 0; i < tiles; i++) {
         barrier(); // this half is filled, and the other is no longer read
-        fetch(min(i, max(tiles, 2) - 2) * TILE_K);
-        multiply(half_, my_m, my_n);
-        half_ = 1 - half_;
-        keep(half_);
+        fetch(i + 2 < tiles);
+        multiply(my_m, my_n);
+        keep();
+        turn(next_A, next_B, my_m, my_n);
     }
 }
 
 // The same with two sets of registers that take turns.
 void add_ahead(uint tiles, uint my_m, uint my_n)
 {
-    ACC4 column[2 * BLOCKS_M], row[2 * BLOCKS_N];
+    int next_A = HALF_A, next_B = HALF_B; // from this half to the other
     barrier();
-    [[unroll]] for (uint i = 0; i < BLOCKS_M; i++)
-        column[i] = tile_A[my_m + i * LANES_M];
-    [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
-        row[j] = tile_B[my_n + j * LANES_N];
-    uint half_ = 0;
+    load(0, 0, my_m, my_n);
     for (uint n = 0; n < tiles; n++) {
-        fetch(min(n, max(tiles, 2) - 2) * TILE_K);
+        fetch(n + 2 < tiles);
         [[unroll]] for (uint k = 0; k < TILE_K; k++) {
-            uint at = half_ * TILE_K + k + 1, now = k % 2, then = 1 - now;
             if (k + 1 == TILE_K) {
-                half_ = 1 - half_;
-                at = half_ * TILE_K;
-                keep(half_);
+                keep();
+                turn(next_A, next_B, my_m, my_n);
                 barrier(); // that half is filled, and the other is no longer read
             }
-            [[unroll]] for (uint i = 0; i < BLOCKS_M; i++)
-                column[then * BLOCKS_M + i] = tile_A[at * PITCH_A + my_m + i * LANES_M];
-            [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
-                row[then * BLOCKS_N + j] = tile_B[at * PITCH_B + my_n + j * LANES_N];
-            [[unroll]] for (uint i = 0; i < THREAD_M; i++)
-                if (SNAKE == 0) {
-                    [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
-                        sum[i * BLOCKS_N + j] +=
-                            column[now * BLOCKS_M + i / 4][i % 4] * row[now * BLOCKS_N + j];
-                } else {
-                    [[unroll]] for (uint j = 0; j < THREAD_N; j++) {
-                        uint n = i % 2 == 0 ? j : THREAD_N - 1 - j;
-                        sum[i * BLOCKS_N + n / 4][n % 4] +=
-                            column[now * BLOCKS_M + i / 4][i % 4] *
-                            row[now * BLOCKS_N + n / 4][n % 4];
-                    }
-                }
+            load((k + 1) % 2, (k + 1) % TILE_K, my_m, my_n);
+            add_products(k % 2);
         }
     }
 }
@@ -140,7 +149,9 @@ void accumulate(uint row0, uint column0, uint k_begin, uint k_end, uint my_m, ui
     uint first = steps - (tiles - 1) * TILE_K;
     begin_A(row0, push.m, k_begin, first, tiles > 1);
     begin_B(column0, push.n, k_begin, first, tiles > 1);
-    keep(0);
+    keep();
+    move_A(HALF_A);
+    move_B(HALF_B);
     if (AHEAD != 0)
         add_ahead(tiles, my_m, my_n);
     else

@@ -270,10 +270,15 @@ static bool copies_pay(const wfi_point *point, double tiles, double units)
            wfi_matmul_can_pack(point, 3);
 }
 
+static double units_of(const wfi_point *point)
+{
+    return point->caps->compute_units ? point->caps->compute_units : UNKNOWN_UNITS;
+}
+
 static void set_gpu_block(wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
-    const double units = point->caps->compute_units ? point->caps->compute_units : UNKNOWN_UNITS;
+    const double units = units_of(point);
     const double tiles = tile_count(p, 64, 128);
     point->values[WFI_PACK] = copies_pay(point, tiles, units) ? 3 : 0;
     const gpu_block *chosen =
@@ -285,6 +290,19 @@ static void set_gpu_block(wfi_point *point)
     point->values[WFI_STRIP] = tiles >= MANY_TILES * units ? 8 : 1;
     point->values[WFI_SPLITS] =
         splits_for(point, tile_count(p, chosen->sizes.tile_m, chosen->sizes.tile_n), units);
+}
+
+#define LONG_SUM 512 /* steps: shorter sums were no faster by columns (bench/NOTES.md) */
+
+/* Which operands an instruction keeps from the one before is NVIDIA's; with deeper tiles the order gained
+ * nothing (bench/NOTES.md). */
+static uint32_t snake_for(const wfi_point *point)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    if (point->caps->vendor_id != NVIDIA || point->problem->type != WF_TYPE_F32 ||
+        point->values[WFI_TILE_K] > 8)
+        return 0;
+    return tile_count(p, 64, 128) >= 3 * units_of(point) && p->k >= LONG_SUM ? 2 : 1;
 }
 
 double wfi_matmul_vector_fit(wfi_point *point)
@@ -306,11 +324,9 @@ double wfi_matmul_vector_fit(wfi_point *point)
     /* Each work-item has twice the loads in flight that `register` has: half as many hide latency. */
     if (time < 0)
         time = best_block(point, vector_blocks, sizeof vector_blocks / sizeof *vector_blocks, 256);
-    /* How loads of neighbours meet in shared memory, and which operands an instruction keeps from the one
-     * before, is NVIDIA's; with deeper tiles the order gained nothing (bench/NOTES.md). */
+    /* How loads of neighbours meet in shared memory is NVIDIA's. */
     point->values[WFI_PAIRS] = point->caps->vendor_id == NVIDIA;
-    point->values[WFI_SNAKE] = point->values[WFI_PAIRS] && point->problem->type == WF_TYPE_F32 &&
-                               point->values[WFI_TILE_K] <= 8;
+    point->values[WFI_SNAKE] = snake_for(point);
     point->values[WFI_WIDE] =
         wfi_matmul_wide_bits(&point->problem->matmul) | point->values[WFI_PACK];
     return time < 0 ? time : fmax(time * VECTOR_GAIN, 1.3 * memory_time(point));
