@@ -25,7 +25,7 @@ parts() {
     part grid 'star 128^3' f32 vector
     part stencil 'himeno S' f32 march4_sum pad=32 interleave=65536 reverse=0
     part matmul '1024^3' f32 vector thread_m=8 thread_n=8 wide=7 lanes_m=4 lanes_n=8 strip=1 splits=1 \
-        unroll=8 pack=0 pairs=1 snake=0
+        unroll=8 pack=0 pairs=1
     part matmul '1024^3' f16 cooperative sub_m=32 sub_n=32 frag_m=16 frag_n=16 frag_k=16 subgroup=32 \
         strip=8 splits=1 pack=0
 }
