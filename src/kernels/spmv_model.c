@@ -208,25 +208,35 @@ static double shuffled_cpu_time(const wfi_point *point)
     return cpu_time(point, (cpu_cost){21, 1.9, 0, 0}, (cpu_cost){400, 14, 0, 0});
 }
 
-/* Turns as many as leave enough subgroups to fill the device; where rows are of all lengths, slices
- * of few turns leave lanes idle, and fewer subgroups do (R-MAT of 2^16 to 2^20 rows, H100). Sorting
- * pays where rows side by side wait for each other; the wider the window, the further apart the x
- * and y of a slice may lie. */
+/* Turns as many as leave enough subgroups to fill the device. Where rows are of all lengths, slices
+ * of few turns leave lanes idle, and fewer subgroups do, until the last one's turns are long (R-MAT
+ * of 2^16 to 2^20 rows, H100). */
+static uint32_t sliced_turns(const wfi_point *point, double spread)
+{
+    const double units = point->caps->compute_units ? point->caps->compute_units : 32;
+    const double all =
+        (double)point->problem->spmv.entries / (4.0 * point->caps->subgroup_size) / units;
+    if (wfi_is_cpu(point->caps))
+        return 16;
+    if (spread >= 3 && all / 32 >= 24)
+        return 32;
+    uint32_t turns = spread >= 3 ? 16 : 8;
+    while (turns > 2 && all / turns < (spread >= 3 ? 12 : 30))
+        turns /= 2;
+    return turns;
+}
+
+/* Sorting pays where rows side by side wait for each other; the wider the window, the further apart
+ * the x and y of a slice may lie. */
 double wfi_spmv_sliced_fit(wfi_point *point)
 {
     const wf_caps *caps = point->caps;
     const wfi_spmv_problem *p = &point->problem->spmv;
     const bool cpu = wfi_is_cpu(point->caps);
-    const double units = caps->compute_units ? caps->compute_units : 32;
     const double spread = p->mean_row > 0 ? p->row_deviation / p->mean_row : 0;
-    const double turns_there_are = (double)p->entries / (4.0 * caps->subgroup_size);
-    const bool skewed = spread >= 3;
-    uint32_t turns = cpu ? 16 : skewed ? 32 : 8;
-    while (!cpu && turns > 2 && turns_there_are / turns < units * (skewed ? 12 : 30))
-        turns /= 2;
     const uint32_t local = fit_local(caps);
     point->values[WFI_SPMV_SLICED_LOCAL_X] = local;
-    point->values[WFI_SPMV_SLICED_TURNS] = turns;
+    point->values[WFI_SPMV_SLICED_TURNS] = sliced_turns(point, spread);
     point->values[WFI_SPMV_SLICED_WINDOW] = p->padding < 1.5   ? 1
                                             : p->rows < 200000 ? 256
                                             : spread < 3       ? 2048
@@ -239,6 +249,15 @@ double wfi_spmv_sliced_fit(wfi_point *point)
 #define EQUAL_ENTRIES_F32 1900000
 #define EQUAL_ENTRIES_F64 1200000
 
+/* Larger work-groups where rows have more entries than a team of the usual ones: segments cost more
+ * than what large groups wait for (H100: email-Enron in f64 8 %, arrow and dense-row 2 %). */
+static uint32_t equal_local(const wf_caps *caps, uint32_t longest, uint32_t turns)
+{
+    const uint32_t local = fit_local(caps);
+    const bool fits = caps->max_invocations >= 2 * local && caps->max_group_size[0] >= 2 * local;
+    return !wfi_is_cpu(caps) && fits && longest > 4 * turns * local ? 2 * local : local;
+}
+
 /* Sliced with a shorter chain of loads and more padding: for matrices that are under way all at once.
  * Fewer turns where rows are short, whose padding takes longer than they do, and in f64, where the H100's
  * driver keeps more of them in memory. */
@@ -247,17 +266,18 @@ double wfi_spmv_equal_fit(wfi_point *point)
     const wf_caps *caps = point->caps;
     const wfi_spmv_problem *p = &point->problem->spmv;
     const bool cpu = wfi_is_cpu(point->caps), f64 = point->problem->type == WF_TYPE_F64;
-    const uint32_t local = fit_local(caps);
-    point->values[WFI_SPMV_EQUAL_LOCAL_X] = local;
     const bool full = p->mean_row >= 16 && p->entries >= 500000;
-    point->values[WFI_SPMV_EQUAL_TURNS] = f64 || p->mean_row < 6.5 ? 1 : full ? 4 : 2;
+    const uint32_t turns = f64 || p->mean_row < 6.5 ? 1 : full ? 4 : 2;
+    const uint32_t local = equal_local(caps, p->longest_row, turns);
+    point->values[WFI_SPMV_EQUAL_LOCAL_X] = local;
+    point->values[WFI_SPMV_EQUAL_TURNS] = turns;
     point->values[WFI_SPMV_EQUAL_SLICES] = 1;
     point->values[WFI_SPMV_EQUAL_WINDOW] = p->padding < 1.5 ? 1 : 256;
     point->values[WFI_SPMV_EQUAL_TEAM] = fit_team(caps, local);
-    /* The gathers of a segment take its unit's narrow way to the cache: small ones are faster, until there
-     * are too many sums to add up (H100: 11,900 entries gain 7 %, 46,500 lose that). */
+    /* The gathers of a segment take its unit's narrow way to the cache: small ones are faster, until
+     * there are too many sums to add up (H100: 11,900 entries gain 7 %, 46,500 lose that). */
     const bool small_segments = p->longest_row >= 8192 && p->longest_row < 32768;
-    point->values[WFI_SPMV_EQUAL_LONG_X] = !cpu && small_segments ? 128 : 0;
+    point->values[WFI_SPMV_EQUAL_LONG_X] = !cpu && small_segments ? fit_local(caps) : 0;
     point->values[WFI_SPMV_EQUAL_LONG_TURNS] = 1;
     if (cpu)
         return shuffled_cpu_time(point);
