@@ -33,3 +33,14 @@
 #define MATMUL_ID_AHEAD 29
 #define MATMUL_ID_PAIRS 30
 #define MATMUL_ID_SNAKE 31
+/* Of the kernels for thin and small products. */
+#define MATMUL_ID_CHUNKS 40
+#define MATMUL_ID_LOADS 41
+#define MATMUL_ID_LANES_K 42
+#define MATMUL_ID_LANES_O 43
+#define MATMUL_ID_FOURS 44
+#define MATMUL_ID_TEAMS 45
+#define MATMUL_ID_HALVES 46
+#define MATMUL_ID_KEPT 47
+#define MATMUL_ID_ROWS 48
+#define MATMUL_ID_BLOCKS 49

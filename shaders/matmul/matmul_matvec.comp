@@ -11,6 +11,9 @@ layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = MATMUL_ID_WIDE) const uint WIDE = 0;               // as in matmul_vector.comp
 layout(constant_id = MATMUL_ID_MATRIX_IS_B) const uint MATRIX_IS_B = 1; // 0: A is the large one
 layout(constant_id = MATMUL_ID_VECTORS) const uint VECTORS = 1;         // rows or columns of C
+layout(constant_id = MATMUL_ID_LOADS) const uint LOADS = 4;   // of the large matrix, under way an item
+// Parts of the sum that a group makes one after the other, from either end of it, and adds up in their order.
+layout(constant_id = MATMUL_ID_CHUNKS) const uint CHUNKS = 1;
 layout(std430, set = 0, binding = 0) readonly buffer A4 { ELEMENT4 a4[]; };
 layout(std430, set = 0, binding = 1) readonly buffer B4 { ELEMENT4 b4[]; };
 
@@ -18,7 +21,6 @@ const bool IS_B = MATRIX_IS_B != 0;
 const bool BY_SUM = IS_B ? TRANSPOSE_B != 0 : TRANSPOSE_A == 0;
 const bool FOURS = (WIDE & (IS_B ? 2 : 1)) != 0;
 const uint X = gl_WorkGroupSize.x, Y = gl_WorkGroupSize.y;
-const uint AT_ONCE = 4; // loads under way an item
 
 shared ACC4 part[X * Y];
 
@@ -50,49 +52,70 @@ uint spread(uint first, uint j)
 
 ACC4 sum[VECTORS];
 
-// The sum's steps k0, k0 + Y, … for four outputs.
+ACC4 outputs_at(uint first, uint k)
+{
+    uint last = outputs() - 1;
+    if (FOURS)
+        return four(min(spread(first, 0), last - 3), k);
+    ACC4 values;
+    [[unroll]] for (uint j = 0; j < 4; j++)
+        values[j] = one(min(spread(first, j), last), k);
+    return values;
+}
+
+// The sum's steps k_begin, k_begin + Y, … for four outputs; LOADS of them without a branch, since compilers
+// move no load across one.
 void add_outputs(uint first, uint k_begin, uint k_end)
 {
-    uint k = k_begin + gl_LocalInvocationID.y, last = outputs() - 1;
-    for (; k < k_end; k += AT_ONCE * Y) {
-        ACC4 values[AT_ONCE];
-        [[unroll]] for (uint u = 0; u < AT_ONCE; u++) {
-            uint from = min(k + u * Y, k_end - 1);
-            if (FOURS)
-                values[u] = four(min(spread(first, 0), last - 3), from);
-            else
-                [[unroll]] for (uint j = 0; j < 4; j++)
-                    values[u][j] = one(min(spread(first, j), last), from);
-        }
-        [[unroll]] for (uint u = 0; u < AT_ONCE; u++)
-            if (k + u * Y < k_end)
-                [[unroll]] for (uint v = 0; v < VECTORS; v++)
-                    sum[v] += values[u] * vector_at(v, k + u * Y);
+    uint k = k_begin + gl_LocalInvocationID.y;
+    for (; k + (LOADS - 1) * Y < k_end; k += LOADS * Y) {
+        ACC4 values[LOADS];
+        [[unroll]] for (uint u = 0; u < LOADS; u++)
+            values[u] = outputs_at(first, k + u * Y);
+        [[unroll]] for (uint u = 0; u < LOADS; u++)
+            [[unroll]] for (uint v = 0; v < VECTORS; v++)
+                sum[v] += values[u] * vector_at(v, k + u * Y);
     }
+    [[dont_unroll]] for (; k < k_end; k += Y) {
+        ACC4 values = outputs_at(first, k);
+        [[unroll]] for (uint v = 0; v < VECTORS; v++)
+            sum[v] += values * vector_at(v, k);
+    }
+}
+
+ACC4 steps_at(uint output_, uint k0)
+{
+    if (FOURS)
+        return four(output_, spread(k0, 0));
+    ACC4 values;
+    [[unroll]] for (uint j = 0; j < 4; j++)
+        values[j] = one(output_, spread(k0, j));
+    return values;
 }
 
 // One output; steps of the sum in fours.
 void add_steps(uint output_, uint k_begin, uint k_end)
 {
     output_ = min(output_, outputs() - 1);
-    for (uint k0 = k_begin; k0 < k_end; k0 += AT_ONCE * 4 * X) {
-        ACC4 values[AT_ONCE];
-        [[unroll]] for (uint u = 0; u < AT_ONCE; u++) {
-            uint from = k0 + u * 4 * X;
-            if (FOURS)
-                values[u] = four(output_, min(spread(from, 0), k_end - 4));
-            else
-                [[unroll]] for (uint j = 0; j < 4; j++)
-                    values[u][j] = one(output_, min(spread(from, j), k_end - 1));
-        }
-        [[unroll]] for (uint u = 0; u < AT_ONCE; u++)
-            [[unroll]] for (uint j = 0; j < 4; j++) {
-                uint k = spread(k0 + u * 4 * X, j);
-                if (k < k_end)
-                    [[unroll]] for (uint v = 0; v < VECTORS; v++)
-                        sum[v][j] += values[u][j] * vector_at(v, k);
-            }
+    uint k0 = k_begin;
+    for (; k0 + LOADS * 4 * X <= k_end; k0 += LOADS * 4 * X) {
+        ACC4 values[LOADS];
+        [[unroll]] for (uint u = 0; u < LOADS; u++)
+            values[u] = steps_at(output_, k0 + u * 4 * X);
+        [[unroll]] for (uint u = 0; u < LOADS; u++)
+            [[unroll]] for (uint j = 0; j < 4; j++)
+                [[unroll]] for (uint v = 0; v < VECTORS; v++)
+                    sum[v][j] += values[u][j] * vector_at(v, spread(k0 + u * 4 * X, j));
     }
+    [[dont_unroll]] for (; k0 < k_end; k0 += 4 * X)
+        [[unroll]] for (uint j = 0; j < 4; j++) {
+            uint k = spread(k0, j);
+            if (k < k_end) {
+                ACC value = one(output_, k);
+                [[unroll]] for (uint v = 0; v < VECTORS; v++)
+                    sum[v][j] += value * vector_at(v, k);
+            }
+        }
 }
 
 // Adds value over the items that share a sum; the first of them gets it.
@@ -121,20 +144,45 @@ void store_output(uint base, uint v, uint output_, ACC value)
         store(base, output_, v, value);
 }
 
-void main()
+ACC4 chunk_sum[CHUNKS * VECTORS];
+
+void add_chunk(uint chunk, uint first, uint k_begin, uint k_end)
 {
-    uint tiles = push.tiles_m * push.tiles_n;
-    uint split = tile_index() / tiles, tile = tile_index() % tiles, k_begin = split * push.chunk;
-    if (k_begin >= push.k) // the same for the whole work-group
-        return;
-    uint k_end = min(push.k, k_begin + push.chunk);
-    uint first = tile * (BY_SUM ? Y : 4 * X), my = first + gl_LocalInvocationID.y;
     [[unroll]] for (uint v = 0; v < VECTORS; v++)
         sum[v] = ACC4(0);
     if (BY_SUM)
-        add_steps(my, k_begin, k_end);
+        add_steps(first + gl_LocalInvocationID.y, k_begin, k_end);
     else
         add_outputs(first, k_begin, k_end);
+    [[unroll]] for (uint c = 0; c < CHUNKS; c++)
+        if (c == chunk)
+            [[unroll]] for (uint v = 0; v < VECTORS; v++)
+                chunk_sum[c * VECTORS + v] = sum[v];
+}
+
+void accumulate(uint first, uint k_begin, uint k_end)
+{
+    uint length = ((k_end - k_begin - 1) / CHUNKS / 4 + 1) * 4;
+    [[dont_unroll]] for (uint i = 0; i < CHUNKS; i++) {
+        uint chunk = push.backwards != 0 ? CHUNKS - 1 - i : i;
+        uint begin = min(k_begin + chunk * length, k_end);
+        add_chunk(chunk, first, begin, min(begin + length, k_end));
+    }
+    [[unroll]] for (uint v = 0; v < VECTORS; v++) {
+        sum[v] = chunk_sum[v];
+        [[unroll]] for (uint c = 1; c < CHUNKS; c++)
+            sum[v] += chunk_sum[c * VECTORS + v];
+    }
+}
+
+void main()
+{
+    uint tiles = push.tiles_m * push.tiles_n, index = turned_index();
+    uint split = index / tiles, tile = index % tiles, k_begin = split * push.chunk;
+    if (k_begin >= push.k) // the same for the whole work-group
+        return;
+    uint first = tile * (BY_SUM ? Y : 4 * X), my = first + gl_LocalInvocationID.y;
+    accumulate(first, k_begin, min(push.k, k_begin + push.chunk));
     uint base = batch_c() + split * push.stride_split;
     [[unroll]] for (uint v = 0; v < VECTORS; v++) {
         ACC4 all = gather(sum[v]);

@@ -39,12 +39,20 @@ layout(push_constant) uniform Push {
     layout(offset = 64) ACC alpha;
     layout(offset = 72) ACC beta;
     layout(offset = 80) uint stride_split; // elements of C from one split's sums to the next
+    uint backwards; // 1: kernels that turn around begin at the other end
 } push;
 
 // The number of this work-group; a grid of groups can have more than there are tiles and splits.
 uint tile_index()
 {
     return gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+}
+
+// The same with the last tile and split first where the work begins at the other end.
+uint turned_index()
+{
+    uint count = push.tiles_m * push.tiles_n * ((push.k - 1) / push.chunk + 1), index = tile_index();
+    return push.backwards != 0 && index < count ? count - 1 - index : index;
 }
 
 uint batch_a()

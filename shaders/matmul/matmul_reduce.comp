@@ -8,6 +8,8 @@ layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #define A_ELEMENT ACC
 #include "matmul_problem.glsl"
 
+const uint AT_ONCE = 8; // loads under way an item
+
 shared ACC part[gl_WorkGroupSize.x * gl_WorkGroupSize.y];
 
 void main()
@@ -16,9 +18,18 @@ void main()
     uint row = index / push.n, column = index % push.n;
     bool inside = row < push.m;
     ACC sum = ACC(0);
-    if (inside)
-        for (uint s = gl_LocalInvocationID.y; s < push.k; s += gl_WorkGroupSize.y)
-            sum += a[batch_a() + s * push.stride_split + row * push.lda + column];
+    if (inside) {
+        uint from = batch_a() + row * push.lda + column, s = gl_LocalInvocationID.y;
+        for (; s + (AT_ONCE - 1) * gl_WorkGroupSize.y < push.k; s += AT_ONCE * gl_WorkGroupSize.y) {
+            ACC values[AT_ONCE];
+            [[unroll]] for (uint i = 0; i < AT_ONCE; i++)
+                values[i] = a[from + (s + i * gl_WorkGroupSize.y) * push.stride_split];
+            [[unroll]] for (uint i = 0; i < AT_ONCE; i++)
+                sum += values[i];
+        }
+        [[dont_unroll]] for (; s < push.k; s += gl_WorkGroupSize.y)
+            sum += a[from + s * push.stride_split];
+    }
     part[gl_LocalInvocationIndex] = sum;
     barrier();
     if (gl_LocalInvocationID.y != 0 || !inside)

@@ -93,7 +93,8 @@ static wf_result matvec_build(wf_plan *plan, const wfi_point *point, const void 
                             (wfi_matmul_tile){.m = is_b ? WFI_MOST_VECTORS : outputs,
                                               .n = is_b ? outputs : WFI_MOST_VECTORS,
                                               .k = 4,
-                                              .splits = point->values[WFI_MATVEC_SPLITS]});
+                                              .splits = point->values[WFI_MATVEC_SPLITS],
+                                              .turns = true});
 }
 
 /* The modules of an algorithm, one a type. */
@@ -235,6 +236,42 @@ static const wfi_variant variants[] = {
         .constants = wfi_matmul_constants,
         .fit = wfi_matmul_vector_fit,
         .build = vector_build,
+    },
+    {
+        .name = "teams",
+        .summary = "as vector, for few tiles: teams of a work-group share the sum of one tile",
+        .source = "",
+        .modules = ALL_TYPES(teams),
+        .parameter_count = WFI_TEAMS_PARAMETERS,
+        .parameters = wfi_matmul_teams_parameters,
+        .constraint_count = WFI_TEAMS_CONSTRAINTS,
+        .constraints = wfi_matmul_teams_constraints,
+        .storage_buffers = WF_MATMUL_BINDINGS,
+        .push_bytes = sizeof(wfi_matmul_push),
+        .shared_bytes = wfi_matmul_teams_shared,
+        .group_size = wfi_matmul_teams_group,
+        .constants = wfi_matmul_constants,
+        .fit = wfi_matmul_teams_fit,
+        .build = wfi_matmul_teams_build,
+    },
+    {
+        .name = "panel",
+        .summary =
+            "up to 16 rows or columns of C: the large matrix goes through registers past the "
+            "other operand in shared memory",
+        .source = "",
+        .modules = ALL_TYPES(panel),
+        .parameter_count = WFI_PANEL_PARAMETERS,
+        .parameters = wfi_matmul_panel_parameters,
+        .constraint_count = WFI_PANEL_CONSTRAINTS,
+        .constraints = wfi_matmul_panel_constraints,
+        .storage_buffers = WF_MATMUL_BINDINGS,
+        .push_bytes = sizeof(wfi_matmul_push),
+        .shared_bytes = wfi_matmul_panel_shared,
+        .group_size = wfi_matmul_panel_group,
+        .constants = wfi_matmul_panel_constants,
+        .fit = wfi_matmul_panel_fit,
+        .build = wfi_matmul_panel_build,
     },
     {
         .name = "dot",

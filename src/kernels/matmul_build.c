@@ -1,5 +1,6 @@
 /* Plans of matrix products: the parts of A, B and C that one dispatch takes, and what becomes of
  * sums that are not finished there. */
+#include <stddef.h>
 #include <string.h>
 
 #include "core/arithmetic.h"
@@ -290,6 +291,8 @@ static wf_result add_product(builder *b, const part *s)
                      .push_bytes = sizeof push,
                      .barrier = again || (b->raw && !b->first) || b->tile.packed,
                      .divisible = true};
+    if (b->tile.turns)
+        step.parity_at = (uint32_t)offsetof(wfi_matmul_push, backwards);
     wf_result result = stage_pipeline(b, stage, &step.pipeline);
     if (result == WF_SUCCESS)
         result = wfi_grid(b->plan, tiles_m * tiles_n * splits, step.groups);

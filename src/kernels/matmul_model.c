@@ -351,6 +351,98 @@ double wfi_matmul_dot_fit(wfi_point *point)
     return fmax(time, 1.3 * memory_time(point));
 }
 
+/* What an H100 measured best where work-groups of one team would leave most of a compute unit empty
+ * (bench/NOTES.md); no other device has been asked. */
+typedef struct team_block {
+    block sizes;
+    uint32_t teams;
+} team_block;
+
+static const team_block *team_block_for(const wfi_matmul_problem *p, double units)
+{
+    static const team_block fewest = {{16, 32, 16, 4, 4}, 4}, fewest_long = {{16, 32, 16, 4, 4}, 8},
+                            few = {{32, 64, 16, 4, 8}, 4}, some = {{64, 128, 16, 8, 8}, 2},
+                            deep = {{64, 64, 16, 8, 8}, 4};
+    if (p->k < 64 || p->m < 16 || p->n < 32)
+        return NULL;
+    if ((double)p->k >= 16 * fmax((double)p->m, (double)p->n))
+        return p->m >= 64 && p->n >= 64 ? &deep : NULL;
+    if (tile_count(p, 16, 32) * 4 <= 9 * units)
+        return p->k >= 2048 ? &fewest_long : &fewest;
+    if (tile_count(p, 32, 64) <= units)
+        return &few;
+    const double large = tile_count(p, 64, 128);
+    return large <= units && large * 4 >= units * 3 && wfi_matmul_wide_bits(p) == 7 ? &some : NULL;
+}
+
+/* Parts of the sum that give every compute unit a work-group, each as long as in 64x64x65536. */
+#define LEAST_TEAM_STEPS 512.0
+
+static uint32_t team_splits(const wfi_matmul_problem *p, const team_block *b, double units)
+{
+    const double tiles = tile_count(p, b->sizes.tile_m, b->sizes.tile_n);
+    uint32_t splits = 1;
+    while (splits * 2 * tiles <= units && (double)p->k / (splits * 2) >= LEAST_TEAM_STEPS)
+        splits *= 2;
+    return splits;
+}
+
+double wfi_matmul_teams_fit(wfi_point *point)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const wf_caps *caps = point->caps;
+    const double units = caps->compute_units ? caps->compute_units : UNKNOWN_UNITS;
+    uint32_t *v = point->values;
+    v[WFI_TEAMS_WIDE] = wfi_matmul_wide_bits(p) & 3;
+    v[WFI_TEAMS_PAIRS] = caps->vendor_id == NVIDIA;
+    if (caps->vendor_id != NVIDIA || wfi_is_cpu(caps) || point->problem->type != WF_TYPE_F32)
+        return -1;
+    const team_block *chosen = team_block_for(p, units);
+    if (!chosen)
+        return -1;
+    if (chosen->sizes.tile_m == chosen->sizes.tile_n) {
+        v[WFI_TEAMS_SPLITS] = team_splits(p, chosen, units);
+        if (v[WFI_TEAMS_SPLITS] * 2 * tile_count(p, 64, 64) <= units)
+            return -1;
+    }
+    memcpy(v, &chosen->sizes, sizeof chosen->sizes);
+    v[WFI_TEAMS] = chosen->teams;
+    if (!wfi_point_legal(point, NULL))
+        return -1;
+    const double groups = chosen->teams * (double)v[WFI_TEAMS_SPLITS];
+    return fmax(block_time(point, 256.0 / groups) * VECTOR_GAIN, 1.25 * memory_time(point));
+}
+
+#define LEAST_STREAMED 1024 /* outputs and steps of a large matrix, at least */
+
+/* As an H100 measured it; no other device has been asked (bench/NOTES.md). */
+double wfi_matmul_panel_fit(wfi_point *point)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const wf_caps *caps = point->caps;
+    const bool by_sum = wfi_matmul_by_sum(p);
+    const double units = caps->compute_units ? caps->compute_units : UNKNOWN_UNITS;
+    const double outputs = (double)(p->m > p->n ? p->m : p->n);
+    uint32_t *v = point->values;
+    v[WFI_PANEL_WIDE] = wfi_matmul_wide_bits(p) & 3;
+    if (caps->vendor_id != NVIDIA || wfi_is_cpu(caps) || point->problem->type != WF_TYPE_F32 ||
+        v[WFI_PANEL_WIDE] != 3 || (p->m < p->n ? p->m : p->n) <= WFI_MOST_VECTORS ||
+        outputs < LEAST_STREAMED || p->k < LEAST_STREAMED)
+        return -1;
+    v[WFI_PANEL_LANES_K] = 8;
+    v[WFI_PANEL_LANES_O] = by_sum ? 64 : 32;
+    v[WFI_PANEL_ROWS] = by_sum ? 2 : 4;
+    v[WFI_PANEL_KEPT] = 512;
+    const double tile = 128; /* outputs of a work-group */
+    v[WFI_PANEL_SPLITS] = 1;
+    while (v[WFI_PANEL_SPLITS] * 2 * ceil(outputs / tile) * (double)p->batch <= 2 * units &&
+           p->k / (v[WFI_PANEL_SPLITS] * 2) >= v[WFI_PANEL_KEPT])
+        v[WFI_PANEL_SPLITS] *= 2;
+    return wfi_point_legal(point, NULL) ? 1.2 * memory_time(point) : -1;
+}
+
+#define LEAST_TURNED 4e7 /* bytes of a matrix of which caches keep some, not all */
+
 double wfi_matmul_matvec_fit(wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
@@ -365,6 +457,11 @@ double wfi_matmul_matvec_fit(wfi_point *point)
     v[WFI_MATVEC_Y] = by_sum ? most / 32 : most / 8;
     v[WFI_MATVEC_WIDE] = wfi_matmul_wide_bits(p) & (is_b ? 2u : 1u);
     v[WFI_MATVEC_SPLITS] = 1;
+    if (point->caps->vendor_id == NVIDIA && point->problem->type == WF_TYPE_F32 &&
+        (p->m == 1 || p->n == 1) && wfi_matmul_least_bytes(point->problem) >= LEAST_TURNED) {
+        v[WFI_MATVEC_LOADS] = 8;
+        v[WFI_MATVEC_CHUNKS] = 4;
+    }
     if (!wfi_point_legal(point, NULL))
         return -1;
     const bool measured = !cpu && (p->m == 1 || p->n == 1);

@@ -56,7 +56,8 @@ const wfi_parameter wfi_matmul_square_parameters[WFI_SQUARE_PARAMETERS] = {
 };
 
 static const uint32_t matvec_x[] = {4, 8, 16, 32, 64, 128}, matvec_y[] = {1, 2, 4, 8, 16, 32, 64},
-                      matvec_splits[] = {1, 2, 4, 8, 16, 32};
+                      matvec_splits[] = {1, 2, 4, 8, 16, 32}, matvec_loads[] = {2, 4, 8},
+                      matvec_chunks[] = {1, 2, 4, 8};
 
 const wfi_parameter wfi_matmul_matvec_parameters[WFI_MATVEC_PARAMETERS] = {
     {"local_x", 0, 32, 6, matvec_x, "work-items along the rows of the large matrix, as it lies"},
@@ -64,6 +65,9 @@ const wfi_parameter wfi_matmul_matvec_parameters[WFI_MATVEC_PARAMETERS] = {
     {"wide", MATMUL_ID_WIDE, 0, 6, wides, "memory moves four at a time: 1 A, 2 B, 4 C, added"},
     {"splits", WFI_NO_CONSTANT, 1, 6, matvec_splits,
      "parts of the sum that different work-groups make"},
+    {"loads", MATMUL_ID_LOADS, 4, 3, matvec_loads, "loads of the large matrix under way an item"},
+    {"chunks", MATMUL_ID_CHUNKS, 1, 4, matvec_chunks,
+     "parts of the sum made in turn, from either end: caches still hold the last"},
 };
 
 static bool positive(const wfi_point *point)
@@ -350,10 +354,18 @@ static bool matvec_splits_positive(const wfi_point *point)
     return point->values[WFI_MATVEC_SPLITS] >= 1 && point->values[WFI_MATVEC_SPLITS] <= 4096;
 }
 
+static bool matvec_registers(const wfi_point *point)
+{
+    const uint32_t loads = point->values[WFI_MATVEC_LOADS],
+                   chunks = point->values[WFI_MATVEC_CHUNKS];
+    return loads >= 1 && loads <= 16 && chunks >= 1 && chunks <= 16;
+}
+
 const wfi_constraint wfi_matmul_matvec_constraints[WFI_MATVEC_CONSTRAINTS] = {
     {"m or n must be at most 8, since every vector's sums live in registers", few_vectors},
     {WIDE_REASON, matvec_wide_allowed},
     {"splits must be between 1 and 4096", matvec_splits_positive},
+    {"loads and chunks must be between 1 and 16, since they live in registers", matvec_registers},
 };
 
 bool wfi_matmul_matrix_is_b(const wfi_matmul_problem *p)

@@ -39,7 +39,7 @@ typedef struct wfi_matmul_push {
     uint32_t chunk;
     wfi_matmul_scalar alpha, beta;
     uint32_t stride_split;
-    uint32_t unused;
+    uint32_t backwards; /* as a step's parity says, where it turns around */
 } wfi_matmul_push;
 
 /* A copy of A or B, as it is stored, in a buffer of the plan: rows begin at multiples of 16 bytes. The
@@ -60,6 +60,7 @@ typedef struct wfi_matmul_tile {
     uint32_t splits;                 /* 0: 1 */
     const wfi_matmul_packed *packed; /* of A and B; NULL: both are read where the caller has them */
     bool one_each;                   /* a dispatch for every output element */
+    bool turns;                      /* every other execution begins at the other end */
 } wfi_matmul_tile;
 
 /* A variant's `constants`: what the product is (transposes, beta, bias, activation, output). */
@@ -100,6 +101,8 @@ double wfi_matmul_naive_fit(wfi_point *point);
 double wfi_matmul_register_fit(wfi_point *point);
 double wfi_matmul_vector_fit(wfi_point *point);
 double wfi_matmul_dot_fit(wfi_point *point);
+double wfi_matmul_teams_fit(wfi_point *point);
+double wfi_matmul_panel_fit(wfi_point *point);
 double wfi_matmul_matvec_fit(wfi_point *point);
 /* Steps of the ladder that nothing chooses by itself: keeps the defaults. */
 double wfi_matmul_never_fit(wfi_point *point);
@@ -127,12 +130,20 @@ enum {
 };
 #define WFI_DOT_PARAMETERS (WFI_WIDE + 1)
 enum { WFI_SQUARE, WFI_SQUARE_K, WFI_SQUARE_PARAMETERS };
-enum { WFI_MATVEC_X, WFI_MATVEC_Y, WFI_MATVEC_WIDE, WFI_MATVEC_SPLITS, WFI_MATVEC_PARAMETERS };
+enum {
+    WFI_MATVEC_X,
+    WFI_MATVEC_Y,
+    WFI_MATVEC_WIDE,
+    WFI_MATVEC_SPLITS,
+    WFI_MATVEC_LOADS,
+    WFI_MATVEC_CHUNKS,
+    WFI_MATVEC_PARAMETERS
+};
 
 #define WFI_MOST_VECTORS 8 /* rows or columns of C that matvec takes */
 
 #define WFI_REGISTER_CONSTRAINTS 4
-#define WFI_MATVEC_CONSTRAINTS 3
+#define WFI_MATVEC_CONSTRAINTS 4
 #define WFI_VECTOR_CONSTRAINTS 13
 #define WFI_DOT_CONSTRAINTS 6
 
@@ -165,6 +176,51 @@ uint32_t wfi_matmul_tile_threads(const uint32_t *values);
 uint64_t wfi_matmul_register_shared(const wfi_point *point);
 uint64_t wfi_matmul_vector_shared(const wfi_point *point);
 uint64_t wfi_matmul_dot_shared(const wfi_point *point);
+
+/* ------------------------------------------- matmul_panel.c, matmul_teams.c: the same */
+
+enum {
+    WFI_PANEL_LANES_K,
+    WFI_PANEL_LANES_O,
+    WFI_PANEL_WIDE,
+    WFI_PANEL_SPLITS,
+    WFI_PANEL_ROWS,
+    WFI_PANEL_BLOCKS,
+    WFI_PANEL_KEPT,
+    WFI_PANEL_PARAMETERS
+};
+
+#define WFI_MOST_PANEL 16 /* rows or columns of C that panel takes */
+#define WFI_PANEL_CONSTRAINTS 5
+
+extern const wfi_parameter wfi_matmul_panel_parameters[WFI_PANEL_PARAMETERS];
+extern const wfi_constraint wfi_matmul_panel_constraints[WFI_PANEL_CONSTRAINTS];
+
+void wfi_matmul_panel_group(const wfi_point *point, uint32_t size[3]);
+uint64_t wfi_matmul_panel_shared(const wfi_point *point);
+void wfi_matmul_panel_constants(const wfi_point *point, wfi_pipeline_desc *desc);
+wf_result wfi_matmul_panel_build(wf_plan *plan, const wfi_point *point, const void *params);
+
+/* The first five are those of `register`. */
+enum {
+    WFI_TEAMS_WIDE = WFI_REGISTER_PARAMETERS,
+    WFI_TEAMS_LANES_M,
+    WFI_TEAMS_LANES_N,
+    WFI_TEAMS_SPLITS,
+    WFI_TEAMS,
+    WFI_TEAMS_PAIRS,
+    WFI_TEAMS_HALVES,
+    WFI_TEAMS_PARAMETERS
+};
+
+#define WFI_TEAMS_CONSTRAINTS 8
+
+extern const wfi_parameter wfi_matmul_teams_parameters[WFI_TEAMS_PARAMETERS];
+extern const wfi_constraint wfi_matmul_teams_constraints[WFI_TEAMS_CONSTRAINTS];
+
+void wfi_matmul_teams_group(const wfi_point *point, uint32_t size[3]);
+uint64_t wfi_matmul_teams_shared(const wfi_point *point);
+wf_result wfi_matmul_teams_build(wf_plan *plan, const wfi_point *point, const void *params);
 
 /* ------------------------------------------------------------- matmul_cooperative.c: the same */
 

@@ -18,8 +18,10 @@ typedef struct shape {
 } shape;
 
 /* The first is odd: there every variant takes every value that is legal; the second is of whole vectors. */
-static const shape edge_shapes[] = {
-    {37, 129, 71}, {64, 68, 60}, {1, 1, 1}, {1, 67, 33}, {67, 1, 33}};
+static const shape edge_shapes[] = {{37, 129, 71}, {64, 68, 60}, {1, 1, 1},   {1, 67, 33},
+                                    {67, 1, 33},   {13, 67, 71}, {68, 16, 60}};
+
+#define FOR_PANELS 5 /* from this shape on other variants see nothing new */
 
 /* Device and host copies of one product's operands. */
 typedef struct product {
@@ -146,6 +148,8 @@ static uint32_t run_model(product *p, const wfi_variant *variant, const wfi_prob
 static bool compiles_fast(const wfi_point *point)
 {
     const uint32_t *v = point->values;
+    if (strcmp(point->variant->name, "teams") == 0)
+        return v[WFI_THREAD_M] * v[WFI_THREAD_N] * v[WFI_TILE_K] <= 256;
     if (strcmp(point->variant->name, "vector") != 0)
         return true;
     const uint32_t steps = v[WFI_AHEAD] ? v[WFI_TILE_K] : v[WFI_UNROLL];
@@ -160,12 +164,17 @@ static bool has_own_values(const wfi_variant *variant)
     return strcmp(variant->name, "blocked") != 0 && strcmp(variant->name, "kept") != 0;
 }
 
-/* Where a shape is another case for the variant: one point is enough of the others. */
-static bool takes_all_values(const wfi_variant *variant, size_t edge)
+/* At most so many points of a shape, where that is another case for the variant; one is enough of the
+ * others. */
+static uint32_t most_points(const wfi_variant *variant, size_t edge)
 {
     if (strcmp(variant->name, "matvec") == 0)
-        return edge == 3; /* the first that it takes with more than one output */
-    return edge == 0 || (edge == 1 && strcmp(variant->name, "vector") == 0);
+        return edge == 3 ? UINT32_MAX : 1; /* the first that it takes with more than one output */
+    if (strcmp(variant->name, "panel") == 0)
+        return edge >= FOR_PANELS ? 6 : 1;
+    if (strcmp(variant->name, "teams") == 0)
+        return edge <= 1 ? 5 : 1;
+    return edge == 0 || (edge == 1 && strcmp(variant->name, "vector") == 0) ? UINT32_MAX : 1;
 }
 
 static void every_point_is_right(void **state)
@@ -182,15 +191,15 @@ static void every_point_is_right(void **state)
                                      .matmul = wfi_matmul_plain(p.size.m, p.size.n, p.size.k)};
         for (uint32_t v = 0; v < family->variant_count; v++) {
             const wfi_variant *variant = &family->variants[v];
-            const bool thin = strcmp(variant->name, "matvec") == 0;
-            if (!variant->modules[WF_TYPE_F32])
+            const bool thin =
+                strcmp(variant->name, "matvec") == 0 || strcmp(variant->name, "panel") == 0;
+            if (!variant->modules[WF_TYPE_F32] || (s >= FOR_PANELS && !thin))
                 continue;
             if (s == 0 || thin)
                 models += run_model(&p, variant, &problem);
             if (has_own_values(variant))
                 points += test_each_value(wf_device_caps(*state), &problem, variant, compiles_fast,
-                                          takes_all_values(variant, s) ? UINT32_MAX : 1, &random,
-                                          run_point, &p);
+                                          most_points(variant, s), &random, run_point, &p);
         }
         free_product(&p);
     }
@@ -211,6 +220,41 @@ static void model_choice_is_right(void **state)
         upload(&p);
         multiply(&p, NULL);
         assert_right(&p, "the model's choice");
+        free_product(&p);
+    }
+}
+
+/* Every other execution begins at the other end, and gives the same bits. */
+static void turned_executions_agree(void **state)
+{
+    static const wf_constant four = {"chunks", 4}, two = {"lanes_o", 2};
+    static const wf_tuning tunings[] = {{sizeof *tunings, "matvec", &four, 1, false, 0},
+                                        {sizeof *tunings, "panel", &two, 1, false, 0}};
+    static const shape shapes[] = {{1, 150, 203}, {150, 3, 204}};
+    test_random random = {test_seed()};
+    for (int n = 0; n < 4; n++) {
+        product p;
+        wf_plan *plan = NULL;
+        make_product(&p, *state, shapes[n / 2]);
+        fill_random(&p, &random);
+        upload(&p);
+        const size_t bytes = elements(p.size.m, p.size.n) * sizeof(float);
+        const wf_matmul_params params = params_of(&p, &tunings[n % 2]);
+        const wf_bindings bindings = bindings_of(&p);
+        float *first = malloc(bytes);
+        assert_non_null(first);
+        assert_int_equal(wf_matmul_plan(p.device, &params, &plan), WF_SUCCESS);
+        for (int turn = 0; turn < 2; turn++) {
+            test_poison(p.device_c);
+            assert_int_equal(wf_plan_run(plan, &bindings), WF_SUCCESS);
+            assert_int_equal(wf_buffer_read(p.device_c, 0, p.c, bytes), WF_SUCCESS);
+            assert_right(&p, tunings[n % 2].variant);
+            if (turn == 0)
+                memcpy(first, p.c, bytes);
+        }
+        assert_memory_equal(first, p.c, bytes);
+        wf_plan_destroy(&plan);
+        free(first);
         free_product(&p);
     }
 }
@@ -380,6 +424,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_point_is_right),
+        cmocka_unit_test(turned_executions_agree),
         cmocka_unit_test(model_choice_is_right),
         cmocka_unit_test(splits_over_small_bindings),
         cmocka_unit_test(folds_a_grid_over_small_limits),

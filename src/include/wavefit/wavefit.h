@@ -727,7 +727,9 @@ WF_API wf_result wf_matmul_bytes(const wf_matmul_params *params,
                                  uint64_t bytes[WF_MATMUL_BINDINGS]);
 
 /* Blocks where the variant makes copies of A or B, whose padding is then cleared. WF_ERROR_INVALID_ARGUMENT,
- * WF_ERROR_TOO_LARGE, WF_ERROR_UNSUPPORTED (type), WF_ERROR_UNKNOWN_VARIANT, WF_ERROR_CONSTRAINT. */
+ * WF_ERROR_TOO_LARGE, WF_ERROR_UNSUPPORTED (type), WF_ERROR_UNKNOWN_VARIANT, WF_ERROR_CONSTRAINT.
+ * Every run gives the same bits, although every other execution of the variants for few rows or
+ * columns of C begins at the large matrix's other end, which a cache may still hold. */
 WF_API wf_result wf_matmul_plan(wf_device *device, const wf_matmul_params *params, wf_plan **out);
 
 /* The host's copies of what a product read, each of wf_matmul_bytes; NULL where it is not used. */

@@ -1,0 +1,152 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// As matmul_vector, for few tiles: a work-group is TEAMS teams of items, each of which makes every TEAMS-th
+// piece of the sum of the same tile of C from tiles of its own in shared memory. Their sums meet there at the end.
+#include "matmul_types.glsl"
+layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
+#define MATMUL_ALIASED
+#include "matmul_problem.glsl"
+layout(constant_id = MATMUL_ID_TILE_M) const uint TILE_M = 32;
+layout(constant_id = MATMUL_ID_TILE_N) const uint TILE_N = 32;
+layout(constant_id = MATMUL_ID_TILE_K) const uint TILE_K = 4;
+layout(constant_id = MATMUL_ID_THREAD_M) const uint THREAD_M = 4;
+layout(constant_id = MATMUL_ID_THREAD_N) const uint THREAD_N = 4;
+layout(constant_id = MATMUL_ID_LANES_M) const uint LANES_M = 4;
+layout(constant_id = MATMUL_ID_LANES_N) const uint LANES_N = 8;
+layout(constant_id = MATMUL_ID_TEAMS) const uint TEAMS = 2;
+// Tiles of each operand a team has: with 2 the next is written while one is read, with 1 there is room for tiles
+// twice as deep, whose loads have twice the time.
+layout(constant_id = MATMUL_ID_HALVES) const uint HALVES = 1;
+layout(constant_id = MATMUL_ID_PAIRS) const uint PAIRS = 0; // as in matmul_vector.comp
+layout(constant_id = MATMUL_ID_WIDE) const uint WIDE = 0;   // the same, but for C
+layout(std430, set = 0, binding = 0) readonly buffer A4 { ELEMENT4 a4[]; };
+layout(std430, set = 0, binding = 1) readonly buffer B4 { ELEMENT4 b4[]; };
+
+const bool WIDE_A = (WIDE & 1) != 0, WIDE_B = (WIDE & 2) != 0;
+const uint BLOCKS_M = THREAD_M / 4, BLOCKS_N = THREAD_N / 4;
+const uint THREADS_M = TILE_M / THREAD_M, THREADS_N = TILE_N / THREAD_N;
+const uint THREADS = THREADS_M * THREADS_N; // of a team
+const uint SUMS = THREAD_M * BLOCKS_N;      // fours an item
+#define SLICES (HALVES * TEAMS)
+#define ITEM (gl_LocalInvocationIndex % THREADS)
+#include "matmul_team_tiles.glsl"
+
+// Sums meet where tiles of A were, [team][sum][item], as many at a time as there is room for; in memory of their own
+// where there is none.
+const uint ROOM = SLICES * TILE_K * PITCH_A / (TEAMS * THREADS);
+const uint MERGED = ROOM >= 4 ? 4 : (ROOM >= 2 ? 2 : 1);
+const uint OWN = ROOM > 0 ? 1 : TEAMS * THREADS;
+shared ACC4 parts[OWN];
+
+ACC4 sum[SUMS];
+
+uint team()
+{
+    return gl_LocalInvocationIndex / THREADS;
+}
+
+// Where an item's first block of four rows and columns begins, in fours.
+uvec2 place_of(uint item)
+{
+    uint lane = item % (LANES_M * LANES_N), block = item / (LANES_M * LANES_N);
+    uint lane_m = lane / LANES_N, lane_n = lane % LANES_N;
+    if (PAIRS != 0 && LANES_M % 2 == 0) {
+        lane_m = lane / (2 * LANES_N) * 2 + lane % 2;
+        lane_n = lane / 2 % LANES_N;
+    }
+    return uvec2(block / (THREADS_N / LANES_N) * LANES_M * BLOCKS_M + lane_m,
+                 block % (THREADS_N / LANES_N) * LANES_N * BLOCKS_N + lane_n);
+}
+
+void multiply(uint slice, uvec2 my)
+{
+    [[unroll]] for (uint k = 0; k < TILE_K; k++) {
+        uint at = slice * TILE_K + k;
+        ACC4 column[BLOCKS_M], row[BLOCKS_N];
+        [[unroll]] for (uint i = 0; i < BLOCKS_M; i++)
+            column[i] = tile_A[at * PITCH_A + my.x + i * LANES_M];
+        [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
+            row[j] = tile_B[at * PITCH_B + my.y + j * LANES_N];
+        [[unroll]] for (uint i = 0; i < THREAD_M; i++)
+            [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
+                sum[i * BLOCKS_N + j] += column[i / 4][i % 4] * row[j];
+    }
+}
+
+// Adds steps [k_begin, k_end) of the sum; what is no whole tile for every team comes first, and teams
+// behind its end have zeros then.
+void accumulate(uint row0, uint column0, uint k_begin, uint k_end)
+{
+    const uint ROUND = TEAMS * TILE_K;
+    uint steps = k_end - k_begin, rounds = (steps - 1) / ROUND + 1;
+    uint first = steps - (rounds - 1) * ROUND, behind = min(team() * TILE_K, first);
+    uvec2 my = place_of(ITEM);
+    begin_A(row0, push.m, k_begin + behind, first - behind, rounds > 1);
+    begin_B(column0, push.n, k_begin + behind, first - behind, rounds > 1);
+    uint half_ = 0, slice = team() * HALVES;
+    keep_A(slice);
+    keep_B(slice);
+    for (uint i = 0; i < rounds; i++) {
+        barrier(); // this tile is filled, and the other is no longer read
+        // The last time round what was fetched before is fetched again: a condition would cost more.
+        uint k = rounds > 1 ? min(i, rounds - 2) * ROUND + team() * TILE_K : 0;
+        fetch_A(k);
+        fetch_B(k);
+        multiply(slice + half_, my);
+        if (HALVES == 1)
+            barrier();
+        else
+            half_ = 1 - half_;
+        keep_A(slice + half_);
+        keep_B(slice + half_);
+    }
+}
+
+void keep_sum(uint at, ACC4 value)
+{
+    if (ROOM > 0)
+        tile_A[at] = value;
+    else
+        parts[at] = value;
+}
+
+ACC kept_sum(uint at, uint j)
+{
+    return ROOM > 0 ? tile_A[at][j] : parts[at][j];
+}
+
+// Adds up the teams' sums first to first + MERGED - 1 of each item, and stores them.
+void merge(uint base, uint row0, uint column0, uint first)
+{
+    barrier();
+    [[unroll]] for (uint s = 0; s < MERGED; s++)
+        keep_sum((team() * MERGED + s) * THREADS + ITEM, sum[first + s]);
+    barrier();
+    for (uint e = gl_LocalInvocationIndex; e < MERGED * THREADS * 4; e += TEAMS * THREADS) {
+        uint item = e / 4 % THREADS, s = first + e / 4 / THREADS;
+        ACC total = ACC(0);
+        [[unroll]] for (uint t = 0; t < TEAMS; t++)
+            total += kept_sum(t * MERGED * THREADS + e / 4, e % 4);
+        uvec2 at = place_of(item);
+        uint i = s / BLOCKS_N, j = s % BLOCKS_N;
+        uint row = row0 + (at.x + i / 4 * LANES_M) * 4 + i % 4;
+        uint column = column0 + (at.y + j * LANES_N) * 4 + e % 4;
+        if (row < push.m && column < push.n)
+            store(base, row, column, total);
+    }
+}
+
+void main()
+{
+    uint tiles = push.tiles_m * push.tiles_n;
+    uint split = tile_index() / tiles, tile = tile_index() % tiles, k_begin = split * push.chunk;
+    if (k_begin >= push.k) // the same for the whole work-group
+        return;
+    uint row0 = tile / push.tiles_n * TILE_M, column0 = tile % push.tiles_n * TILE_N;
+    [[unroll]] for (uint i = 0; i < SUMS; i++)
+        sum[i] = ACC4(0);
+    accumulate(row0, column0, k_begin, min(push.k, k_begin + push.chunk));
+    uint base = batch_c() + split * push.stride_split;
+    [[unroll]] for (uint s = 0; s < SUMS; s += MERGED)
+        merge(base, row0, column0, s);
+}

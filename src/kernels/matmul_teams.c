@@ -1,0 +1,127 @@
+/* Products of few tiles: the row `teams`, whose work-groups split sums within. */
+#include "kernels/matmul_rows.h"
+#include "matmul/matmul_ids.h"
+
+static const uint32_t tiles[] = {16, 32, 64, 128}, depths[] = {4, 8, 16, 32}, outputs[] = {4, 8},
+                      wides[] = {0, 1, 2, 3}, lanes[] = {1, 2, 4, 8},
+                      splits[] = {1, 2, 4, 16, 64, 128}, teams[] = {1, 2, 4, 8, 16},
+                      off_on[] = {0, 1}, halves[] = {1, 2};
+
+const wfi_parameter wfi_matmul_teams_parameters[WFI_TEAMS_PARAMETERS] = {
+    {"tile_m", MATMUL_ID_TILE_M, 32, 4, tiles, "rows of C a work-group computes"},
+    {"tile_n", MATMUL_ID_TILE_N, 32, 4, tiles, "columns of C a work-group computes"},
+    {"tile_k", MATMUL_ID_TILE_K, 8, 4, depths, "steps of the sum a team holds in shared memory"},
+    {"thread_m", MATMUL_ID_THREAD_M, 4, 2, outputs, "rows of C a work-item computes"},
+    {"thread_n", MATMUL_ID_THREAD_N, 4, 2, outputs, "columns of C a work-item computes"},
+    {"wide", MATMUL_ID_WIDE, 0, 4, wides, "memory moves four at a time: 1 A, 2 B, added"},
+    {"lanes_m", MATMUL_ID_LANES_M, 4, 4, lanes, "work-items of a block of them along rows"},
+    {"lanes_n", MATMUL_ID_LANES_N, 8, 4, lanes, "work-items of a block of them along columns"},
+    {"splits", WFI_NO_CONSTANT, 1, 6, splits, "parts of the sum that different work-groups make"},
+    {"teams", MATMUL_ID_TEAMS, 2, 5, teams, "parts of the sum that a work-group's items make"},
+    {"pairs", MATMUL_ID_PAIRS, 0, 2, off_on,
+     "1: work-items side by side share columns of C, and every second one rows"},
+    {"halves", MATMUL_ID_HALVES, 1, 2, halves, "tiles of each operand that a team has"},
+};
+
+static bool positive(const wfi_point *point)
+{
+    for (int i = WFI_TILE_M; i <= WFI_THREAD_N; i++)
+        if (point->values[i] == 0 || point->values[i] > 1024)
+            return false;
+    return point->values[WFI_TEAMS_SPLITS] >= 1 && point->values[WFI_TEAMS_SPLITS] <= 4096 &&
+           point->values[WFI_TEAMS_PAIRS] <= 1 &&
+           (point->values[WFI_TEAMS_HALVES] == 1 || point->values[WFI_TEAMS_HALVES] == 2);
+}
+
+static bool fours(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    return v[WFI_TILE_K] % 4 == 0 && v[WFI_THREAD_M] % 4 == 0 && v[WFI_THREAD_N] % 4 == 0;
+}
+
+static bool divides(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    return v[WFI_TILE_M] % v[WFI_THREAD_M] == 0 && v[WFI_TILE_N] % v[WFI_THREAD_N] == 0;
+}
+
+static bool few_registers(const wfi_point *point)
+{
+    return point->values[WFI_THREAD_M] * point->values[WFI_THREAD_N] <= 256;
+}
+
+static bool lanes_divide(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    return v[WFI_TEAMS_LANES_M] && v[WFI_TEAMS_LANES_N] &&
+           v[WFI_TILE_M] / v[WFI_THREAD_M] % v[WFI_TEAMS_LANES_M] == 0 &&
+           v[WFI_TILE_N] / v[WFI_THREAD_N] % v[WFI_TEAMS_LANES_N] == 0;
+}
+
+static bool teams_power(const wfi_point *point)
+{
+    const uint32_t count = point->values[WFI_TEAMS];
+    return count >= 1 && count <= 16 && (count & (count - 1)) == 0;
+}
+
+static bool wide_allowed(const wfi_point *point)
+{
+    const uint32_t bits = point->values[WFI_TEAMS_WIDE];
+    return bits <= 3 && (bits & ~wfi_matmul_wide_bits(&point->problem->matmul)) == 0;
+}
+
+/* As of `vector`. */
+static bool few_moved(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    const uint64_t elements = (uint64_t)v[WFI_TILE_K] * ((uint64_t)v[WFI_TILE_M] + v[WFI_TILE_N]);
+    return elements <= UINT64_C(64) * wfi_matmul_tile_threads(v);
+}
+
+const wfi_constraint wfi_matmul_teams_constraints[WFI_TEAMS_CONSTRAINTS] = {
+    {"wide may move four elements at a time only in matrices whose rows begin at, and are as long "
+     "as, multiples of 4",
+     wide_allowed},
+    {"tile and thread sizes must be between 1 and 1024, splits between 1 and 4096, pairs 0 or 1, "
+     "halves 1 or 2",
+     positive},
+    {"tile_k, thread_m and thread_n must be multiples of 4, since values move four at a time",
+     fours},
+    {"tile_m and tile_n must be multiples of thread_m and thread_n, since each work-item computes "
+     "a whole block",
+     divides},
+    {"thread_m x thread_n must be at most 256, since the sums live in registers", few_registers},
+    {"lanes_m and lanes_n must divide a team's work-items along rows and columns, since blocks of "
+     "them are whole",
+     lanes_divide},
+    {"teams must be a power of two up to 16, since their sums meet in equal shares", teams_power},
+    {"tile_k x (tile_m + tile_n) must be at most 64 a work-item, since they wait in registers",
+     few_moved},
+};
+
+void wfi_matmul_teams_group(const wfi_point *point, uint32_t size[3])
+{
+    size[0] = wfi_matmul_tile_threads(point->values) * point->values[WFI_TEAMS];
+    size[1] = size[2] = 1;
+}
+
+uint64_t wfi_matmul_teams_shared(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    const uint64_t fours_a = UINT64_C(1) * v[WFI_TEAMS_HALVES] * v[WFI_TEAMS] * v[WFI_TILE_K] *
+                             (v[WFI_TILE_M] / 4 + !point->problem->matmul.transpose_a),
+                   items = (uint64_t)v[WFI_TEAMS] * wfi_matmul_tile_threads(v);
+    const uint64_t own = fours_a < items ? items : 1;
+    return v[WFI_TEAMS] * wfi_matmul_vector_shared(point) / 2 * v[WFI_TEAMS_HALVES] +
+           own * 4 * wfi_matmul_sum_size(point->problem->type);
+}
+
+wf_result wfi_matmul_teams_build(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    const uint32_t *v = point->values;
+    return wfi_matmul_build(plan, point, params,
+                            (wfi_matmul_tile){.m = v[WFI_TILE_M],
+                                              .n = v[WFI_TILE_N],
+                                              .k = v[WFI_TILE_K] * v[WFI_TEAMS],
+                                              .splits = v[WFI_TEAMS_SPLITS]});
+}
