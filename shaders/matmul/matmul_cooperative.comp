@@ -44,13 +44,16 @@ layout(constant_id = MATMUL_ID_FRAG_N) const uint FRAG_N = 16;
 layout(constant_id = MATMUL_ID_FRAG_K) const uint FRAG_K = 16;
 layout(constant_id = MATMUL_ID_SUBGROUP) const uint LANES = 32;
 layout(constant_id = MATMUL_ID_STRIP) const uint STRIP = 8;
+layout(constant_id = MATMUL_ID_SUBS_K) const uint SUBS_K = 1;
 // 16-byte moves: 1 A, 2 B, 4 C (four elements), added
 layout(constant_id = MATMUL_ID_WIDE) const uint WIDE = 0;
 
-const uint SUBS_M = TILE_M / SUB_M, SUBS_N = TILE_N / SUB_N;
-const uint THREADS = SUBS_M * SUBS_N * LANES;
+const uint SUBS_M = TILE_M / SUB_M, SUBS_N = TILE_N / SUB_N, BLOCKS = SUBS_M * SUBS_N;
+const uint THREADS = BLOCKS * SUBS_K * LANES;
 const uint FRAGS_M = SUB_M / FRAG_M, FRAGS_N = SUB_N / FRAG_N;
-const uint OUT = FRAG_M * FRAG_N / 4; // chunks of a fragment's sums
+// Sums on their way to C: of a row of fragments, in chunks of four. Two more a row keep the rows that one
+// store of a matrix writes on different banks.
+const uint OUT_COLUMNS = SUB_N / 4, OUT_PITCH = OUT_COLUMNS + 2, OUT = FRAG_M * OUT_PITCH;
 #include "matmul_shared.glsl"
 #include "matmul_operands.glsl"
 #include "matmul_fragments.glsl"
@@ -71,7 +74,7 @@ float rescaled(float sum, uint row, uint column)
 // Adds k in [begin, end) to the sums of the tile at row0, column0.
 void add_products(uint row0, uint column0, uint begin, uint end)
 {
-    uint row = subgroup() / SUBS_N * SUB_M, column = subgroup() % SUBS_N * SUB_N;
+    uint row = block() / SUBS_N * SUB_M, column = block() % SUBS_N * SUB_N;
     uint full = (end - begin) / TILE_K;
     if (full > 0) {
         fetch_A(begin, end, row0, push.m);
@@ -126,21 +129,87 @@ ACC finished(uint base, uint row, uint column, ACC sum)
     return activate(value);
 }
 
+// Four sums of a row of C that are inside, where C moves four at a time.
+void store4_inside(uint base, uint row, uint column, ACC4 value)
+{
+    UNROLLED for (uint j = 0; j < 4; j++)
+        value[j] = finished(base, row, column + j, rescaled(value[j], row, column + j));
+    write_c4((base + row * push.ldc + column) / 4, value);
+}
+
+// The same with every bound checked.
 void store4(uint base, uint row, uint column, ACC4 value)
 {
     if (row >= push.m)
         return;
-    UNROLLED for (uint j = 0; j < 4; j++)
-        value[j] = rescaled(value[j], row, min(column + j, push.n - 1));
     if ((WIDE & 4) != 0 && column + 4 <= push.n) {
-        UNROLLED for (uint j = 0; j < 4; j++)
-            value[j] = finished(base, row, column + j, value[j]);
-        write_c4((base + row * push.ldc + column) / 4, value);
+        store4_inside(base, row, column, value);
         return;
     }
-    UNROLLED for (uint j = 0; j < 4; j++)
+    [[dont_unroll]] for (uint j = 0; j < 4; j++)
         if (column + j < push.n)
-            store(base, row, column + j, value[j]);
+            store(base, row, column + j, rescaled(value[j], row, column + j));
+}
+
+void sums_barrier()
+{
+    if (SUBS_K > 1)
+        barrier();
+    else
+        subgroup_barrier();
+}
+
+// A chunk of a row of fragments, from all the subgroups that share its block.
+ACC4 total(uint row, uint chunk)
+{
+    uint at = block() * OUT + row * OUT_PITCH + chunk;
+    ACC4 sum = sums4(tiles[at]);
+    UNROLLED for (uint s = 1; s < SUBS_K; s++)
+        sum += sums4(tiles[at + s * BLOCKS * OUT]);
+    return sum;
+}
+
+// What a subgroup put of a row of fragments goes to C, from row0, column0 on; inside: all of the tile is in C,
+// which moves four at a time.
+void store_row(uint base, uint row0, uint column0, bool inside)
+{
+    uint first = gl_LocalInvocationIndex % LANES + part() * LANES;
+    sums_barrier();
+    if (inside)
+        UNROLLED for (uint n = 0; n < FRAG_M * OUT_COLUMNS; n += LANES * SUBS_K) {
+            uint e = n + first, row = e / OUT_COLUMNS, chunk = e % OUT_COLUMNS;
+            if (FRAG_M * OUT_COLUMNS % (LANES * SUBS_K) == 0 || e < FRAG_M * OUT_COLUMNS)
+                store4_inside(base, row0 + row, column0 + chunk * 4, total(row, chunk));
+        }
+    else
+        [[dont_unroll]] for (uint e = first; e < FRAG_M * OUT_COLUMNS; e += LANES * SUBS_K) {
+            uint row = e / OUT_COLUMNS, chunk = e % OUT_COLUMNS;
+            store4(base, row0 + row, column0 + chunk * 4, total(row, chunk));
+        }
+    sums_barrier();
+}
+
+// Written out: a loop around this much is not unrolled by every driver that is asked to, and then all sums
+// lie in memory, from the first product on (bench/NOTES.md).
+#define STORE_ROW(i)                                                                               \
+    if (i < FRAGS_M) {                                                                             \
+        UNROLLED for (uint j = 0; j < FRAGS_N; j++)                                                \
+            put(i * FRAGS_N + j, subgroup() * OUT + j * FRAG_N / 4);                               \
+        store_row(base, row0 + i * FRAG_M, column0, inside);                                       \
+    }
+
+void store_block(uint base, uint row0, uint column0, bool inside)
+{
+    STORE_ROW(0)
+    STORE_ROW(1)
+    STORE_ROW(2)
+    STORE_ROW(3)
+    STORE_ROW(4)
+    STORE_ROW(5)
+    STORE_ROW(6)
+    STORE_ROW(7)
+    UNROLLED for (uint i = 8; i < FRAGS_M; i++)
+        STORE_ROW(i)
 }
 
 void main()
@@ -157,15 +226,7 @@ void main()
     clear();
     accumulate(row0, column0, begin, min(begin + push.chunk, push.k));
     barrier();
-    uint base = batch_c() + split * push.stride_split, at = subgroup() * OUT;
-    row0 += subgroup() / SUBS_N * SUB_M;
-    column0 += subgroup() % SUBS_N * SUB_N;
-    UNROLLED for (uint f = 0; f < FRAGS_M * FRAGS_N; f++) {
-        put(f, at);
-        subgroup_barrier();
-        for (uint e = gl_LocalInvocationIndex % LANES; e < OUT; e += LANES)
-            store4(base, row0 + f / FRAGS_N * FRAG_M + e / (FRAG_N / 4),
-                   column0 + f % FRAGS_N * FRAG_N + e % (FRAG_N / 4) * 4, sums4(tiles[at + e]));
-        subgroup_barrier();
-    }
+    bool whole = (WIDE & 4) != 0 && row0 + TILE_M <= push.m && column0 + TILE_N <= push.n;
+    store_block(batch_c() + split * push.stride_split, row0 + block() / SUBS_N * SUB_M,
+                column0 + block() % SUBS_N * SUB_N, whole);
 }

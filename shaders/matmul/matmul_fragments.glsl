@@ -1,6 +1,8 @@
 // The products of fragments that one subgroup makes, and its way from sums to shared memory:
 // cooperative matrices or, with MATMUL_EMULATED, plain code that computes the same from the same
 // tiles on any device, which tests everything around them.
+const uint DEPTH = TILE_K / SUBS_K; // steps of a tile that one subgroup adds
+
 #ifdef MATMUL_EMULATED
 const uint PER_LANE = (FRAG_M * FRAG_N + LANES - 1) / LANES;
 ACC sum[FRAGS_M * FRAGS_N * PER_LANE];
@@ -8,6 +10,17 @@ ACC sum[FRAGS_M * FRAGS_N * PER_LANE];
 uint subgroup()
 {
     return gl_LocalInvocationIndex / LANES;
+}
+
+// The block of the tile that this subgroup computes, and its part of each tile's steps.
+uint block()
+{
+    return SUBS_K > 1 ? subgroup() % BLOCKS : subgroup();
+}
+
+uint part()
+{
+    return SUBS_K > 1 ? subgroup() / BLOCKS : 0;
 }
 
 void subgroup_barrier()
@@ -47,13 +60,13 @@ ACC element_b(uint k, uint column)
 
 void multiply(uint row0, uint column0)
 {
-    uint lane = gl_LocalInvocationIndex % LANES;
+    uint lane = gl_LocalInvocationIndex % LANES, first = part() * DEPTH;
     for (uint f = 0; f < FRAGS_M * FRAGS_N; f++)
         for (uint e = lane, at = f * PER_LANE; e < FRAG_M * FRAG_N; e += LANES, at++) {
             uint row = row0 + f / FRAGS_N * FRAG_M + e / FRAG_N;
             uint column = column0 + f % FRAGS_N * FRAG_N + e % FRAG_N;
-            for (uint k = 0; k < TILE_K; k++)
-                sum[at] += element_a(row, k) * element_b(k, column);
+            for (uint k = 0; k < DEPTH; k++)
+                sum[at] += element_a(row, first + k) * element_b(first + k, column);
         }
 }
 
@@ -68,9 +81,9 @@ void put(uint fragment, uint chunk)
     uint lane = gl_LocalInvocationIndex % LANES;
     for (uint e = lane, at = fragment * PER_LANE; e < FRAG_M * FRAG_N; e += LANES, at++)
 #ifdef WF_TYPE_I8
-        tiles[chunk + e / 4][e % 4] = uint(sum[at]);
+        tiles[chunk + e / FRAG_N * OUT_PITCH + e % FRAG_N / 4][e % 4] = uint(sum[at]);
 #else
-        tiles[chunk + e / 4][e % 4] = floatBitsToUint(sum[at]);
+        tiles[chunk + e / FRAG_N * OUT_PITCH + e % FRAG_N / 4][e % 4] = floatBitsToUint(sum[at]);
 #endif
 }
 #else
@@ -79,6 +92,17 @@ coopmat<ACC, gl_ScopeSubgroup, FRAG_M, FRAG_N, gl_MatrixUseAccumulator> sum[FRAG
 uint subgroup()
 {
     return gl_SubgroupID;
+}
+
+// The block of the tile that this subgroup computes, and its part of each tile's steps.
+uint block()
+{
+    return SUBS_K > 1 ? subgroup() % BLOCKS : subgroup();
+}
+
+uint part()
+{
+    return SUBS_K > 1 ? subgroup() / BLOCKS : 0;
 }
 
 void subgroup_barrier()
@@ -94,7 +118,9 @@ void clear()
 
 void multiply(uint row0, uint column0)
 {
-    [[unroll]] for (uint k = 0; k < TILE_K; k += FRAG_K) {
+    uint first = part() * DEPTH;
+    [[unroll]] for (uint step = 0; step < DEPTH; step += FRAG_K) {
+        uint k = first + step;
         coopmat<FACTOR, gl_ScopeSubgroup, FRAG_M, FRAG_K, gl_MatrixUseA> left[FRAGS_M];
         [[unroll]] for (uint i = 0; i < FRAGS_M; i++) {
             uint row = row0 + i * FRAG_M;
@@ -128,6 +154,6 @@ void scale(float factor)
 
 void put(uint fragment, uint chunk)
 {
-    coopMatStore(sum[fragment], tiles, chunk, FRAG_N / 4, gl_CooperativeMatrixLayoutRowMajor);
+    coopMatStore(sum[fragment], tiles, chunk, OUT_PITCH, gl_CooperativeMatrixLayoutRowMajor);
 }
 #endif

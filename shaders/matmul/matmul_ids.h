@@ -44,3 +44,5 @@
 #define MATMUL_ID_KEPT 47
 #define MATMUL_ID_ROWS 48
 #define MATMUL_ID_BLOCKS 49
+/* Of the cooperative matrices again. */
+#define MATMUL_ID_SUBS_K 50

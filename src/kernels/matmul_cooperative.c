@@ -3,15 +3,16 @@
 #include "kernels/matmul_rows.h"
 #include "matmul/matmul_ids.h"
 
-static const uint32_t tiles[] = {16, 32, 64, 128, 256}, depths[] = {16, 32, 64, 128},
+static const uint32_t tiles[] = {16, 32, 64, 128, 256}, depths[] = {16, 32, 48, 64, 128},
                       blocks[] = {16, 32, 64}, fragments[] = {8, 16, 32},
                       subgroups[] = {8, 16, 32, 64}, strips[] = {1, 4, 8, 32},
-                      splits[] = {1, 2, 4, 8, 16, 32, 64, 128}, packs[] = {0, 1, 2, 3};
+                      splits[] = {1, 2, 4, 8, 16, 32, 64, 128}, packs[] = {0, 1, 2, 3},
+                      shares[] = {1, 2, 4};
 
 const wfi_parameter wfi_matmul_cooperative_parameters[WFI_COOPERATIVE_PARAMETERS] = {
     {"tile_m", MATMUL_ID_TILE_M, 32, 5, tiles, "rows of C a work-group computes"},
     {"tile_n", MATMUL_ID_TILE_N, 32, 5, tiles, "columns of C a work-group computes"},
-    {"tile_k", MATMUL_ID_TILE_K, 32, 4, depths, "steps of the sum held in shared memory"},
+    {"tile_k", MATMUL_ID_TILE_K, 32, 5, depths, "steps of the sum held in shared memory"},
     {"sub_m", MATMUL_ID_SUB_M, 16, 3, blocks, "rows of C a subgroup computes"},
     {"sub_n", MATMUL_ID_SUB_N, 16, 3, blocks, "columns of C a subgroup computes"},
     {"frag_m", MATMUL_ID_FRAG_M, 16, 3, fragments, "rows of C of one matrix instruction"},
@@ -22,6 +23,7 @@ const wfi_parameter wfi_matmul_cooperative_parameters[WFI_COOPERATIVE_PARAMETERS
     {"splits", WFI_NO_CONSTANT, 1, 8, splits, "parts of the sum that different work-groups make"},
     {"pack", WFI_NO_CONSTANT, 0, 4, packs,
      "operands copied to aligned rows first: 1 A, 2 B, added"},
+    {"subs_k", MATMUL_ID_SUBS_K, 1, 3, shares, "subgroups that share a block's steps of the sum"},
 };
 
 /* ----------------------------------------------------------------------------- what devices offer */
@@ -62,7 +64,8 @@ static bool extents_positive(const wfi_point *point)
         if (v[i] == 0 || v[i] > 1024)
             return false;
     return v[WFI_COOPERATIVE_STRIP] >= 1 && v[WFI_COOPERATIVE_STRIP] <= 65536 &&
-           v[WFI_COOPERATIVE_SPLITS] >= 1 && v[WFI_COOPERATIVE_SPLITS] <= 4096;
+           v[WFI_COOPERATIVE_SPLITS] >= 1 && v[WFI_COOPERATIVE_SPLITS] <= 4096 &&
+           v[WFI_COOPERATIVE_SUBS_K] >= 1 && v[WFI_COOPERATIVE_SUBS_K] <= 64;
 }
 
 static bool shape_offered(const wfi_point *point)
@@ -83,7 +86,7 @@ static bool fragments_divide(const wfi_point *point)
 {
     const uint32_t *v = point->values;
     return v[WFI_SUB_M] % v[WFI_FRAG_M] == 0 && v[WFI_SUB_N] % v[WFI_FRAG_N] == 0 &&
-           v[WFI_COOPERATIVE_TILE_K] % v[WFI_FRAG_K] == 0;
+           v[WFI_COOPERATIVE_TILE_K] % (v[WFI_FRAG_K] * v[WFI_COOPERATIVE_SUBS_K]) == 0;
 }
 
 static bool whole_chunks(const wfi_point *point)
@@ -127,10 +130,12 @@ static bool split_allowed(const wfi_point *point)
 
 const wfi_constraint wfi_matmul_cooperative_constraints[WFI_COOPERATIVE_CONSTRAINTS] = {
     {"the device must have arithmetic of the type", arithmetic},
-    {"sizes must be between 1 and 1024, strip up to 65536 and splits up to 4096", extents_positive},
+    {"sizes must be between 1 and 1024, strip up to 65536, splits up to 4096 and subs_k up to 64",
+     extents_positive},
     {"frag_m x frag_n x frag_k must be a shape that the device offers for the type", shape_offered},
     {"sub_m and sub_n must divide the tile, since subgroups compute whole blocks", subs_divide},
-    {"the fragment must divide sub_m, sub_n and tile_k, since instructions are whole",
+    {"the fragment must divide sub_m, sub_n and each of subs_k parts of tile_k, since instructions "
+     "are whole",
      fragments_divide},
     {"a fragment's stored rows must be multiples of 16 bytes, since tiles move in such chunks",
      whole_chunks},
@@ -146,7 +151,8 @@ void wfi_matmul_cooperative_group(const wfi_point *point, uint32_t size[3])
 {
     const uint32_t *v = point->values;
     size[0] = v[WFI_COOPERATIVE_TILE_M] / v[WFI_SUB_M] *
-              (v[WFI_COOPERATIVE_TILE_N] / v[WFI_SUB_N]) * v[WFI_SUBGROUP];
+              (v[WFI_COOPERATIVE_TILE_N] / v[WFI_SUB_N]) * v[WFI_COOPERATIVE_SUBS_K] *
+              v[WFI_SUBGROUP];
     size[1] = size[2] = 1;
 }
 
@@ -165,7 +171,8 @@ uint64_t wfi_matmul_cooperative_shared(const wfi_point *point)
                    k = v[WFI_COOPERATIVE_TILE_K];
     const uint64_t a = p->transpose_a ? k * (m / chunk + 1) : m * (k / chunk + 1),
                    b = p->transpose_b ? n * (k / chunk + 1) : k * (n / chunk + 1);
-    const uint64_t sums = m / v[WFI_SUB_M] * (n / v[WFI_SUB_N]) * v[WFI_FRAG_M] * v[WFI_FRAG_N] / 4;
+    const uint64_t sums = m / v[WFI_SUB_M] * (n / v[WFI_SUB_N]) * v[WFI_COOPERATIVE_SUBS_K] *
+                          v[WFI_FRAG_M] * (v[WFI_SUB_N] / 4 + 2);
     return 16 * (a + b > sums ? a + b : sums);
 }
 

@@ -9,6 +9,7 @@
 #define THIN_TIME 2.4e7 /* where few groups read the same, so that its bytes come from memory, */
 #define LOAD_TIME 330.0 /* of each byte that it loads: 8.3 ns a KB */
 #define ALONE_TIME 0.08 /* and of its flops where no group overlaps them, all units together */
+#define TURN_TIME 1.2e8 /* of groups that follow others, besides their steps: 3 us */
 #define BYTE_TIME 13.3  /* of a byte of memory: 3 TB/s */
 #define SEEN_BYTES 0.3  /* share of what memory takes that steps do not hide */
 #define DISPATCH_TIME 1.2e8 /* of another dispatch that waits for the one before: 3 us */
@@ -24,20 +25,21 @@
 /* A tile; the share of its time that `resident` groups of it on each unit save by overlapping is in
  * time, that of a flop with all of them there. */
 typedef struct block {
-    uint32_t tile_m, tile_n, tile_k, sub_m, sub_n;
+    uint32_t tile_m, tile_n, tile_k, sub_m, sub_n, subs_k;
     uint32_t resident;
     double time;
 } block;
 
 static const block blocks[] = {
-    {128, 256, 32, 64, 64, 1, 0.12},  {160, 256, 32, 80, 64, 1, 0.117},
-    {128, 128, 32, 64, 64, 2, 0.138}, {128, 128, 64, 64, 64, 1, 0.14},
-    {64, 128, 32, 32, 64, 3, 0.2},    {64, 128, 64, 32, 32, 2, 0.19},
-    {128, 64, 64, 64, 32, 2, 0.19},   {64, 64, 64, 32, 32, 3, 0.25},
-    {32, 64, 128, 16, 16, 4, 0.4},    {32, 64, 64, 16, 16, 4, 0.4},
-    {32, 32, 64, 16, 16, 8, 0.5},     {128, 16, 64, 32, 16, 4, 0.7},
-    {64, 16, 64, 16, 16, 6, 0.7},     {16, 128, 64, 16, 32, 6, 0.7},
-    {16, 64, 64, 16, 16, 6, 0.7},
+    {128, 256, 48, 64, 64, 1, 1, 0.12},  {128, 256, 32, 64, 64, 1, 1, 0.12},
+    {128, 128, 32, 64, 64, 1, 2, 0.138}, {128, 128, 64, 64, 64, 1, 1, 0.14},
+    {64, 128, 32, 32, 64, 1, 3, 0.2},    {128, 64, 64, 64, 64, 4, 2, 0.19},
+    {64, 128, 64, 32, 32, 1, 2, 0.19},   {64, 64, 128, 32, 32, 1, 2, 0.25},
+    {64, 64, 64, 32, 32, 1, 3, 0.25},    {32, 64, 128, 16, 16, 1, 4, 0.4},
+    {32, 64, 64, 16, 16, 1, 4, 0.4},     {32, 32, 64, 16, 16, 1, 8, 0.5},
+    {64, 16, 128, 32, 16, 4, 4, 0.6},    {128, 16, 64, 32, 16, 1, 4, 0.7},
+    {64, 16, 64, 16, 16, 1, 6, 0.7},     {16, 128, 64, 16, 32, 1, 6, 0.7},
+    {16, 64, 64, 16, 16, 1, 6, 0.7},
 };
 
 static double largest(double a, double b)
@@ -66,8 +68,10 @@ static double groups_time(const wfi_point *point, double groups, const block *b,
     const double units = caps->compute_units ? caps->compute_units : UNKNOWN_UNITS;
     const double slots = units * b->resident, full = floor(groups / slots);
     const double last = ceil((groups - full * slots) / units);
+    const double turns = full + (last > 0 ? 1 : 0);
     return ceil(k / b->tile_k) * (full * step_time(point->problem, b, b->resident, units) +
-                                  (last > 0 ? step_time(point->problem, b, last, units) : 0));
+                                  (last > 0 ? step_time(point->problem, b, last, units) : 0)) +
+           (turns - 1) * TURN_TIME;
 }
 
 static double block_time(const wfi_point *point, const block *b, uint32_t splits, uint32_t pack)
@@ -101,6 +105,7 @@ static void set_block(wfi_point *point, const block *b, uint32_t splits, uint32_
     v[WFI_COOPERATIVE_STRIP] = point->problem->matmul.m >= MANY_ROWS ? 32 : 8;
     v[WFI_COOPERATIVE_SPLITS] = splits;
     v[WFI_COOPERATIVE_PACK] = pack;
+    v[WFI_COOPERATIVE_SUBS_K] = b->subs_k;
 }
 
 double wfi_matmul_cooperative_fit(wfi_point *point)

@@ -170,12 +170,15 @@ static wfi_point emulated_point(const product *p, const wfi_problem *problem,
     return point;
 }
 
-/* Tile, depth, block, fragment, subgroup, strip, splits, copies. */
+/* Tile, depth, block, fragment, subgroup, strip, splits, copies, subgroups a block. */
 static const uint32_t points[][WFI_COOPERATIVE_PARAMETERS] = {
-    {32, 32, 32, 16, 16, 16, 16, 16, 32, 8, 1, 0},  {64, 32, 32, 32, 32, 16, 16, 32, 64, 1, 3, 0},
-    {32, 64, 32, 16, 32, 8, 8, 16, 8, 2, 1, 3},     {32, 32, 64, 32, 16, 16, 8, 16, 16, 4, 2, 1},
-    {64, 64, 16, 64, 32, 16, 16, 16, 32, 8, 5, 2},  {32, 48, 48, 16, 16, 16, 16, 16, 4, 3, 1, 3},
-    {32, 32, 32, 32, 16, 16, 16, 32, 128, 8, 2, 3},
+    {32, 32, 32, 16, 16, 16, 16, 16, 32, 8, 1, 0, 1},
+    {64, 32, 32, 32, 32, 16, 16, 32, 64, 1, 3, 0, 1},
+    {32, 64, 32, 16, 32, 8, 8, 16, 8, 2, 1, 3, 2},
+    {32, 32, 64, 32, 16, 16, 8, 16, 16, 4, 2, 1, 4},
+    {64, 64, 16, 64, 32, 16, 16, 16, 32, 8, 5, 2, 1},
+    {32, 48, 48, 16, 16, 16, 16, 16, 4, 3, 1, 3, 3},
+    {32, 32, 32, 16, 16, 16, 16, 32, 128, 8, 2, 3, 1},
 };
 
 #define POINTS (sizeof points / sizeof *points)

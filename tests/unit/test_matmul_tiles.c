@@ -113,12 +113,12 @@ static void cooperative_covers(const wfi_point *point, uint32_t items)
     const uint32_t size = v[WFI_SUBGROUP], pinned = wfi_matmul_cooperative_subgroup(point);
     const uint32_t blocks =
         v[WFI_COOPERATIVE_TILE_M] / v[WFI_SUB_M] * (v[WFI_COOPERATIVE_TILE_N] / v[WFI_SUB_N]);
-    if (items != blocks * size)
-        fail_at(point, "not one subgroup a block");
+    if (items != blocks * v[WFI_COOPERATIVE_SUBS_K] * size)
+        fail_at(point, "not subs_k subgroups a block");
     if (pinned ? pinned != size : point->caps->subgroup_size != size)
         fail_at(point, "subgroups will be of another size");
     if (v[WFI_SUB_M] % v[WFI_FRAG_M] || v[WFI_SUB_N] % v[WFI_FRAG_N] ||
-        v[WFI_COOPERATIVE_TILE_K] % v[WFI_FRAG_K])
+        v[WFI_COOPERATIVE_TILE_K] % (v[WFI_FRAG_K] * v[WFI_COOPERATIVE_SUBS_K]))
         fail_at(point, "fragments do not fill a block");
     if (v[WFI_SUB_M] * v[WFI_SUB_N] * blocks !=
         v[WFI_COOPERATIVE_TILE_M] * v[WFI_COOPERATIVE_TILE_N])
