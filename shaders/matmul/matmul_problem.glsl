@@ -98,10 +98,25 @@ float exponential(float x)
 }
 #endif
 
+// By its bits: a driver may make a comparison of x with 0 and the choice that follows a maximum, whose
+// result is 0 where x is NaN.
+bool is_negative(ACC x)
+{
+#if defined WF_TYPE_I8
+    return x < 0;
+#elif defined WF_TYPE_F64
+    uvec2 bits = unpackDouble2x32(x);
+    return bits.y >= 0x80000000u && (bits.y < 0xfff00000u || bits == uvec2(0, 0xfff00000u));
+#else
+    uint bits = floatBitsToUint(x);
+    return bits >= 0x80000000u && bits <= 0xff800000u;
+#endif
+}
+
 ACC activate(ACC x)
 {
     if (ACTIVATION == 1)
-        return x < ACC(0) ? ACC(0) : x; // NaN stays NaN
+        return is_negative(x) ? ACC(0) : x; // NaN stays NaN
 #ifndef WF_TYPE_I8
     if (ACTIVATION == 2) {
         // x (1 + tanh(u)) / 2 with u = sqrt(2 / pi) (x + 0.044715 x^3), as x / (1 + exp(-2 u)).

@@ -31,6 +31,8 @@ static wf_result make_plan(wf_device *device, const wf_spmv_params *params, wfi_
     wf_spmv_analysis *analysis = &job->kept->analysis;
     wfi_choice choice;
     wf_result result = wfi_spmv_job_make(device, params, job);
+    if (result == WF_SUCCESS)
+        result = wfi_spmv_check_x(device, job);
     if (result != WF_SUCCESS)
         return result;
     wfi_problem problem = wfi_spmv_describe(&job->matrix, analysis);

@@ -102,17 +102,21 @@ wfi_slot wfi_spmv_y_slot(const wf_caps *caps, const wfi_spmv_job *job, uint32_t 
                        wfi_spmv_y_bytes(job, rows) / real, real, base_y);
 }
 
+wf_result wfi_spmv_check_x(const wf_device *device, const wfi_spmv_job *job)
+{
+    if (x_bytes(job) <= device->caps.max_storage_range)
+        return WF_SUCCESS;
+    return wfi_fail(&device->log, WF_ERROR_TOO_LARGE,
+                    "x of %llu bytes is over this device's binding of %llu bytes",
+                    (unsigned long long)x_bytes(job),
+                    (unsigned long long)device->caps.max_storage_range);
+}
+
 wf_result wfi_spmv_begin_with(wf_plan *plan, const wfi_pipeline_desc *desc, const wfi_spmv_job *job,
                               uint32_t *pipeline)
 {
-    const wf_device *device = wfi_plan_device(plan);
     const wfi_binding_spec x = {"x", WFI_READS, x_bytes(job)},
                            y = {"y", WFI_READS_WRITES, wfi_spmv_y_bytes(job, job->matrix.rows)};
-    if (x.bytes > device->caps.max_storage_range)
-        return wfi_fail(&device->log, WF_ERROR_TOO_LARGE,
-                        "x of %llu bytes is over this device's binding of %llu bytes",
-                        (unsigned long long)x.bytes,
-                        (unsigned long long)device->caps.max_storage_range);
     wf_result result = wfi_plan_add_pipeline(plan, desc, pipeline);
     if (result == WF_SUCCESS)
         result = wfi_plan_add_binding(plan, &x);
@@ -133,7 +137,7 @@ wf_result wfi_spmv_add_kernel(wf_plan *plan, const wfi_point *point, const wfi_s
                  : wfi_plan_add_pipeline(plan, &desc, pipeline);
 }
 
-/* The point's pipeline and the bindings x and y. WF_ERROR_TOO_LARGE: x is over a binding. */
+/* The point's pipeline and the bindings x and y. */
 static wf_result begin(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
                        uint32_t *pipeline)
 {

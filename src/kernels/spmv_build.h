@@ -61,6 +61,8 @@ uint32_t wfi_spmv_put_push(const wf_spmv_params *p, const void *push, uint32_t b
 uint32_t wfi_spmv_fences(const wf_caps *caps);
 /* Whether y is anything but A x. */
 bool wfi_spmv_is_scaled(const wf_spmv_params *p);
+/* WF_ERROR_TOO_LARGE: x is over a binding. */
+wf_result wfi_spmv_check_x(const wf_device *device, const wfi_spmv_job *job);
 /* The same with a pipeline of the caller's. */
 wf_result wfi_spmv_begin_with(wf_plan *plan, const wfi_pipeline_desc *desc, const wfi_spmv_job *job,
                               uint32_t *pipeline);
