@@ -62,19 +62,40 @@ static VkPipelineShaderStageCreateFlags stage_flags(const wf_device *device,
     return flags;
 }
 
+/* Any order would do for drivers. But VK_LAYER_KHRONOS_validation (1.4.309) takes the id of a constant that sizes a
+ * cooperative matrix for its place here and then finds another's value: so ids that can be
+ * places are at theirs, and the others fill what is left. */
+static void map_constants(const wfi_pipeline_desc *desc, VkSpecializationMapEntry *entries,
+                          uint32_t *data)
+{
+    const uint32_t count = desc->constant_count;
+    bool taken[WFI_MAX_CONSTANTS] = {false};
+    for (uint32_t i = 0; i < count; i++)
+        if (desc->constants[i].id < count)
+            taken[desc->constants[i].id] = true;
+    for (uint32_t i = 0, free_place = 0; i < count; i++) {
+        const wfi_constant *constant = &desc->constants[i];
+        uint32_t place = constant->id;
+        if (place >= count) {
+            while (taken[free_place])
+                free_place++;
+            place = free_place++;
+        }
+        entries[place] = (VkSpecializationMapEntry){
+            .constantID = constant->id,
+            .offset = place * (uint32_t)sizeof *data,
+            .size = sizeof *data,
+        };
+        data[place] = constant->value;
+    }
+}
+
 static wf_result create_pipeline(wf_device *device, const wfi_pipeline_desc *desc,
                                  VkShaderModule module, wfi_pipeline *pipeline)
 {
     VkSpecializationMapEntry entries[WFI_MAX_CONSTANTS];
     uint32_t data[WFI_MAX_CONSTANTS];
-    for (uint32_t i = 0; i < desc->constant_count; i++) {
-        entries[i] = (VkSpecializationMapEntry){
-            .constantID = desc->constants[i].id,
-            .offset = i * (uint32_t)sizeof *data,
-            .size = sizeof *data,
-        };
-        data[i] = desc->constants[i].value;
-    }
+    map_constants(desc, entries, data);
     const VkSpecializationInfo specialization = {
         .mapEntryCount = desc->constant_count,
         .pMapEntries = entries,
