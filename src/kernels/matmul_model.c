@@ -432,6 +432,7 @@ double wfi_matmul_panel_fit(wfi_point *point)
     v[WFI_PANEL_LANES_K] = 8;
     v[WFI_PANEL_LANES_O] = by_sum ? 64 : 32;
     v[WFI_PANEL_ROWS] = by_sum ? 2 : 4;
+    v[WFI_PANEL_BLOCKS] = 2;
     v[WFI_PANEL_KEPT] = 512;
     const double tile = 128; /* outputs of a work-group */
     v[WFI_PANEL_SPLITS] = 1;

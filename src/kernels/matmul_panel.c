@@ -12,9 +12,9 @@ const wfi_parameter wfi_matmul_panel_parameters[WFI_PANEL_PARAMETERS] = {
      "work-items along the large matrix's rows or columns of C, four each"},
     {"wide", MATMUL_ID_WIDE, 0, 4, wides, "memory moves four at a time: 1 A, 2 B, added"},
     {"splits", WFI_NO_CONSTANT, 1, 5, splits, "parts of the sum that different work-groups make"},
-    {"rows", MATMUL_ID_ROWS, 4, 2, rows,
+    {"rows", MATMUL_ID_ROWS, 2, 2, rows,
      "outputs a work-item, where the matrix lies along the sum"},
-    {"blocks", MATMUL_ID_BLOCKS, 2, 3, blocks, "blocks of the large matrix under way a work-item"},
+    {"blocks", MATMUL_ID_BLOCKS, 1, 3, blocks, "blocks of the large matrix under way a work-item"},
     {"kept", MATMUL_ID_KEPT, 64, 4, kept, "steps of the sum whose panel is in shared memory"},
 };
 
@@ -63,9 +63,8 @@ static bool wide_allowed(const wfi_point *point)
 const wfi_constraint wfi_matmul_panel_constraints[WFI_PANEL_CONSTRAINTS] = {
     {"m or n must be at most 16, since a work-item has the sums of four whole rows or columns",
      few_vectors},
-    {"lanes_k and lanes_o must be between 1 and 1024, splits between 1 and 4096, rows between 1 "
-     "and "
-     "4, blocks between 1 and 8",
+    {"lanes_k and lanes_o must be between 1 and 1024, splits between 1 and 4096, rows between "
+     "1 and 4, blocks between 1 and 8",
      sizes_positive},
     {"kept must be a multiple of 4 x lanes_k up to 65536, since it is whole blocks of every "
      "work-item",
