@@ -144,7 +144,7 @@ function(wavefit_add_device_test)
                 set_property(TEST ${T_NAME}.radv.${family} APPEND PROPERTY ENVIRONMENT
                              "RADV_FORCE_FAMILY=${family}")
                 # Neighbours of generations that are walked in full: defaults and the model's choice.
-                if(family MATCHES "vega10|gfx1201")
+                if(family MATCHES "vega10|navi21|gfx1201")
                     set_property(TEST ${T_NAME}.radv.${family} APPEND PROPERTY ENVIRONMENT
                                  "WAVEFIT_TEST_QUICK=1")
                 endif()
