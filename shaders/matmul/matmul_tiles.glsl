@@ -1,0 +1,74 @@
+// What matmul_fours.glsl and matmul_team_tiles.glsl have in common: tiles of A and B on their way from memory to
+// shared memory, along the sum there; X is A or B. Elements move four at a time where WIDE_X, else singly; a
+// tile's are numbered as memory has them: along the sum first (BY_K_X), or along m or n. Rows and
+// columns outside the matrices are read from inside instead, since their results are not stored; steps past the
+// end of the sum are zero.
+//
+// Needs TILE_M, TILE_N, TILE_K, WIDE_A, WIDE_B, the buffers as a, a4, b, b4, and: THREADS, the items that
+// move a tile, ITEM, the number of one of them, SLICES, the tiles of an operand in shared memory, and place_X,
+// which the includer defines between DEFINE_HAS and DEFINE_READS.
+const bool BY_K_A = TRANSPOSE_A == 0, BY_K_B = TRANSPOSE_B != 0;
+const uint STEP_A = WIDE_A ? 4 : 1, STEP_B = WIDE_B ? 4 : 1;
+// Of these along m or n; the last are whole in copies, which end in zeros.
+const uint LINE_A = BY_K_A ? 1 : STEP_A, LINE_B = BY_K_B ? 1 : STEP_B;
+// Rows of the tiles in shared memory, in fours; one more where elements along k come in and are
+// stored across rows.
+const uint PITCH_A = TILE_M / 4 + (BY_K_A ? 1 : 0);
+const uint PITCH_B = TILE_N / 4 + (BY_K_B ? 1 : 0);
+// How many a work-item fetches; of FOURS and ONES one is used, the other costs nothing.
+const uint COUNT_A = TILE_M * TILE_K / STEP_A, COUNT_B = TILE_N * TILE_K / STEP_B;
+const uint FETCH_A = (COUNT_A + THREADS - 1) / THREADS, FETCH_B = (COUNT_B + THREADS - 1) / THREADS;
+
+shared ACC4 tile_A[SLICES * TILE_K * PITCH_A]; // [slice][k][row / 4]
+shared ACC4 tile_B[SLICES * TILE_K * PITCH_B]; // [slice][k][column / 4]
+
+ACC ones_A[FETCH_A], ones_B[FETCH_B];
+ACC4 fours_A[FETCH_A], fours_B[FETCH_B];
+uint from_A[FETCH_A], from_B[FETCH_B]; // where each comes from behind the first tile, in STEP_X
+
+#define DEFINE_HAS(X)                                                                              \
+    bool has_##X(uint n)                                                                           \
+    {                                                                                              \
+        return COUNT_##X % THREADS == 0 || ITEM + n * THREADS < COUNT_##X;                         \
+    }
+// BEGUN(X, n, p): what the includer remembers of element n, whose place is p.
+#define DEFINE_READS(X, low)                                                                       \
+    uint step_##X(uint k)                                                                          \
+    {                                                                                              \
+        return k * (BY_K_##X ? 1 : push.ld##low) / STEP_##X;                                       \
+    }                                                                                              \
+    void read_##X(uint n, uint at)                                                                 \
+    {                                                                                              \
+        if (WIDE_##X)                                                                              \
+            fours_##X[n] = TO_ACC4(low##4[at]);                                                    \
+        else                                                                                       \
+            ones_##X[n] = TO_ACC(low[at]);                                                         \
+    }                                                                                              \
+    /* Fetches the first tile, of `steps` from k0 on. more: others follow; if not, they are read from\
+       where there surely is something. */                                                         \
+    void begin_##X(uint first, uint extent, uint k0, uint steps, bool more)                        \
+    {                                                                                              \
+        [[unroll]] for (uint n = 0; n < FETCH_##X; n++) {                                          \
+            uvec2 p = place_##X(n);                                                                \
+            uint line = min(first + p.x, (extent - 1) / LINE_##X * LINE_##X), k = k0 + p.y;        \
+            uint from = (batch_##low() + (BY_K_##X ? line * push.ld##low + k                       \
+                                                   : k * push.ld##low + line)) / STEP_##X;         \
+            ones_##X[n] = ACC(0);                                                                  \
+            fours_##X[n] = ACC4(0);                                                                \
+            if (has_##X(n) && p.y < steps)                                                         \
+                read_##X(n, from);                                                                 \
+            from_##X[n] = more ? from + step_##X(steps) : 0;                                       \
+            BEGUN(X, n, p)                                                                         \
+        }                                                                                          \
+    }
+// In a loop over n: element n, whose place is p, goes to `at`.
+#define KEEP(X, n, p, at)                                                                          \
+    if (!has_##X(n))                                                                               \
+        continue;                                                                                  \
+    if (!WIDE_##X)                                                                                 \
+        tile_##X[at][p.x % 4] = ones_##X[n];                                                       \
+    else if (!BY_K_##X)                                                                            \
+        tile_##X[at] = fours_##X[n];                                                               \
+    else                                                                                           \
+        [[unroll]] for (uint j = 0; j < 4; j++)                                                    \
+            tile_##X[at + j * PITCH_##X][p.x % 4] = fours_##X[n][j];
