@@ -14,7 +14,6 @@
 #define SEEN_BYTES 0.3  /* share of what memory takes that steps do not hide */
 #define DISPATCH_TIME 1.2e8 /* of another dispatch that waits for the one before: 3 us */
 #define NARROW_FACTOR 3.0   /* for loads of single elements in place of vectors */
-#define UNKNOWN_UNITS 32.0  /* where no extension tells: a middling GPU */
 #define LONG_SUM 1024
 #define I8_STEPS 1.5 /* for i8 in steps of 32 in place of 64 */
 #define NVIDIA 0x10de
@@ -65,7 +64,7 @@ static double step_time(const wfi_problem *problem, const block *b, double count
 static double groups_time(const wfi_point *point, double groups, const block *b, double k)
 {
     const wf_caps *caps = point->caps;
-    const double units = caps->compute_units ? caps->compute_units : UNKNOWN_UNITS;
+    const double units = wfi_matmul_units(caps);
     const double slots = units * b->resident, full = floor(groups / slots);
     const double last = ceil((groups - full * slots) / units);
     const double turns = full + (last > 0 ? 1 : 0);

@@ -13,6 +13,11 @@ typedef struct block {
     uint32_t tile_m, tile_n, tile_k, thread_m, thread_n;
 } block;
 
+double wfi_matmul_units(const wf_caps *caps)
+{
+    return caps->compute_units ? caps->compute_units : UNKNOWN_UNITS;
+}
+
 /* A device's compute units want several hundred work-items each (wanted) to hide latency. The
  * square root is a fit to an H100 (bench/NOTES.md): few work-items cost less than their number
  * says. */
@@ -20,7 +25,7 @@ static double occupied(const wf_caps *caps, double work_items, double wanted)
 {
     if (wfi_is_cpu(caps))
         return 1;
-    const double units = caps->compute_units ? caps->compute_units : UNKNOWN_UNITS;
+    const double units = wfi_matmul_units(caps);
     const double room = wfi_unit_of(caps).items;
     const double share = work_items / (units * (room > 0 ? fmin(wanted, room) : wanted));
     return share < 1 ? sqrt(share) : 1;
@@ -270,15 +275,10 @@ static bool copies_pay(const wfi_point *point, double tiles, double units)
            wfi_matmul_can_pack(point, 3);
 }
 
-static double units_of(const wfi_point *point)
-{
-    return point->caps->compute_units ? point->caps->compute_units : UNKNOWN_UNITS;
-}
-
 static void set_gpu_block(wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
-    const double units = units_of(point);
+    const double units = wfi_matmul_units(point->caps);
     const double tiles = tile_count(p, 64, 128);
     point->values[WFI_PACK] = copies_pay(point, tiles, units) ? 3 : 0;
     const gpu_block *chosen =
@@ -302,7 +302,7 @@ static uint32_t snake_for(const wfi_point *point)
     if (point->caps->vendor_id != NVIDIA || point->problem->type != WF_TYPE_F32 ||
         point->values[WFI_TILE_K] > 8)
         return 0;
-    return tile_count(p, 64, 128) >= 3 * units_of(point) && p->k >= LONG_SUM ? 2 : 1;
+    return tile_count(p, 64, 128) >= 3 * wfi_matmul_units(point->caps) && p->k >= LONG_SUM ? 2 : 1;
 }
 
 double wfi_matmul_vector_fit(wfi_point *point)
@@ -391,7 +391,7 @@ double wfi_matmul_teams_fit(wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
     const wf_caps *caps = point->caps;
-    const double units = caps->compute_units ? caps->compute_units : UNKNOWN_UNITS;
+    const double units = wfi_matmul_units(caps);
     uint32_t *v = point->values;
     v[WFI_TEAMS_WIDE] = wfi_matmul_wide_bits(p) & 3;
     v[WFI_TEAMS_PAIRS] = caps->vendor_id == NVIDIA;
@@ -421,7 +421,7 @@ double wfi_matmul_panel_fit(wfi_point *point)
     const wfi_matmul_problem *p = &point->problem->matmul;
     const wf_caps *caps = point->caps;
     const bool by_sum = wfi_matmul_by_sum(p);
-    const double units = caps->compute_units ? caps->compute_units : UNKNOWN_UNITS;
+    const double units = wfi_matmul_units(caps);
     const double outputs = (double)(p->m > p->n ? p->m : p->n);
     uint32_t *v = point->values;
     v[WFI_PANEL_WIDE] = wfi_matmul_wide_bits(p) & 3;

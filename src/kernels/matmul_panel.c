@@ -57,7 +57,7 @@ static bool kept_whole(const wfi_point *point)
 static bool wide_allowed(const wfi_point *point)
 {
     const uint32_t bits = point->values[WFI_PANEL_WIDE];
-    return bits <= 3 && (bits & ~wfi_matmul_wide_bits(&point->problem->matmul)) == 0;
+    return bits <= 3 && wfi_matmul_wide_allowed(point, bits);
 }
 
 const wfi_constraint wfi_matmul_panel_constraints[WFI_PANEL_CONSTRAINTS] = {
@@ -71,9 +71,7 @@ const wfi_constraint wfi_matmul_panel_constraints[WFI_PANEL_CONSTRAINTS] = {
      kept_whole},
     {"lanes_k and lanes_o must be less than 8 or multiples of 8, since items form blocks of 8",
      blocks_whole},
-    {"wide may move four elements at a time only in matrices whose rows begin at, and are as long "
-     "as, multiples of 4",
-     wide_allowed},
+    {WFI_WIDE_REASON, wide_allowed},
 };
 
 void wfi_matmul_panel_group(const wfi_point *point, uint32_t size[3])

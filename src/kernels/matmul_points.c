@@ -70,7 +70,7 @@ const wfi_parameter wfi_matmul_matvec_parameters[WFI_MATVEC_PARAMETERS] = {
      "parts of the sum made in turn, from either end: caches still hold the last"},
 };
 
-static bool positive(const wfi_point *point)
+bool wfi_matmul_sizes_positive(const wfi_point *point)
 {
     for (int i = WFI_TILE_M; i <= WFI_THREAD_N; i++)
         if (point->values[i] == 0 || point->values[i] > 1024)
@@ -88,14 +88,14 @@ static bool n_divides(const wfi_point *point)
     return point->values[WFI_TILE_N] % point->values[WFI_THREAD_N] == 0;
 }
 
-static bool few_registers(const wfi_point *point)
+bool wfi_matmul_few_registers(const wfi_point *point)
 {
     return point->values[WFI_THREAD_M] * point->values[WFI_THREAD_N] <= 256;
 }
 
 #define POSITIVE                                                                                   \
     {                                                                                              \
-        "tile and thread sizes must be between 1 and 1024", positive                               \
+        "tile and thread sizes must be between 1 and 1024", wfi_matmul_sizes_positive              \
     }
 #define M_DIVIDES                                                                                  \
     {                                                                                              \
@@ -109,13 +109,14 @@ static bool few_registers(const wfi_point *point)
     }
 #define FEW_REGISTERS                                                                              \
     {                                                                                              \
-        "thread_m x thread_n must be at most 256, since the sums live in registers", few_registers \
+        "thread_m x thread_n must be at most 256, since the sums live in registers",               \
+            wfi_matmul_few_registers                                                               \
     }
 
 const wfi_constraint wfi_matmul_register_constraints[WFI_REGISTER_CONSTRAINTS] = {
     POSITIVE, M_DIVIDES, N_DIVIDES, FEW_REGISTERS};
 
-static bool fours(const wfi_point *point)
+bool wfi_matmul_fours(const wfi_point *point)
 {
     const uint32_t *v = point->values;
     return v[WFI_TILE_K] % 4 == 0 && v[WFI_THREAD_M] % 4 == 0 && v[WFI_THREAD_N] % 4 == 0;
@@ -134,20 +135,20 @@ uint32_t wfi_matmul_wide_bits(const wfi_matmul_problem *p)
     return (a ? 1u : 0u) | (b ? 2u : 0u) | (c ? 4u : 0u);
 }
 
-static bool wide_bits_allowed(const wfi_point *point, uint32_t bits)
+bool wfi_matmul_wide_allowed(const wfi_point *point, uint32_t bits)
 {
     return (bits & ~wfi_matmul_wide_bits(&point->problem->matmul)) == 0;
 }
 
 static bool wide_allowed(const wfi_point *point)
 {
-    return wide_bits_allowed(point, point->values[WFI_WIDE]);
+    return wfi_matmul_wide_allowed(point, point->values[WFI_WIDE]);
 }
 
 /* Of vector, which may read copies. */
 static bool wide_or_packed(const wfi_point *point)
 {
-    return wide_bits_allowed(point, point->values[WFI_WIDE] & ~point->values[WFI_PACK]);
+    return wfi_matmul_wide_allowed(point, point->values[WFI_WIDE] & ~point->values[WFI_PACK]);
 }
 
 static bool both_packed(const wfi_point *point)
@@ -157,7 +158,7 @@ static bool both_packed(const wfi_point *point)
                          64 % point->values[WFI_TILE_K] == 0 && wfi_matmul_can_pack(point, pack));
 }
 
-static bool lanes_divide(const wfi_point *point)
+bool wfi_matmul_lanes_divide(const wfi_point *point)
 {
     const uint32_t *v = point->values;
     return v[WFI_LANES_M] && v[WFI_LANES_N] &&
@@ -188,34 +189,30 @@ static bool splits_positive(const wfi_point *point)
 }
 
 /* What a work-item moves of a tile waits in its registers; beyond this, compilers take minutes. */
-static bool few_moved(const wfi_point *point)
+bool wfi_matmul_few_moved(const wfi_point *point)
 {
     const uint32_t *v = point->values;
     const uint64_t elements = (uint64_t)v[WFI_TILE_K] * ((uint64_t)v[WFI_TILE_M] + v[WFI_TILE_N]);
     return elements <= UINT64_C(64) * wfi_matmul_tile_threads(v);
 }
 
-#define WIDE_REASON                                                                                \
-    "wide may move four elements at a time only in matrices whose rows begin at, and are as long " \
-    "as, multiples of 4"
-
 const wfi_constraint wfi_matmul_vector_constraints[WFI_VECTOR_CONSTRAINTS] = {
-    {WIDE_REASON ", or that are copied", wide_or_packed},
+    {WFI_WIDE_REASON ", or that are copied", wide_or_packed},
     POSITIVE,
     {"tile_k, thread_m and thread_n must be multiples of 4, since values move four at a time",
-     fours},
+     wfi_matmul_fours},
     M_DIVIDES,
     N_DIVIDES,
     FEW_REGISTERS,
     {"lanes_m and lanes_n must divide the work-items along rows and columns, since blocks of them "
      "are whole",
-     lanes_divide},
+     wfi_matmul_lanes_divide},
     {"strip must be between 1 and 65536", strip_positive},
     {"splits must be between 1 and 4096", splits_positive},
     {"unroll must divide tile_k, since it is steps of one tile", unroll_divides},
     {"ahead and pairs must be 0 or 1, snake at most 2", switches_off_or_on},
     {"tile_k x (tile_m + tile_n) must be at most 64 a work-item, since they wait in registers",
-     few_moved},
+     wfi_matmul_few_moved},
     {"pack must be 0, or 3 for f32 where the copies fit one storage-buffer binding each and tile_k "
      "divides 64, since they are whole tiles long",
      both_packed},
@@ -279,7 +276,7 @@ const wfi_constraint wfi_matmul_dot_constraints[WFI_DOT_CONSTRAINTS] = {
     M_DIVIDES,
     N_DIVIDES,
     FEW_REGISTERS,
-    {WIDE_REASON, wide_allowed},
+    {WFI_WIDE_REASON, wide_allowed},
     {"tile_m, tile_n and tile_k must be multiples of 4, since a word holds four elements",
      whole_words},
 };
@@ -346,7 +343,7 @@ static bool few_vectors(const wfi_point *point)
 
 static bool matvec_wide_allowed(const wfi_point *point)
 {
-    return wide_bits_allowed(point, point->values[WFI_MATVEC_WIDE]);
+    return wfi_matmul_wide_allowed(point, point->values[WFI_MATVEC_WIDE]);
 }
 
 static bool matvec_splits_positive(const wfi_point *point)
@@ -363,7 +360,7 @@ static bool matvec_registers(const wfi_point *point)
 
 const wfi_constraint wfi_matmul_matvec_constraints[WFI_MATVEC_CONSTRAINTS] = {
     {"m or n must be at most 8, since every vector's sums live in registers", few_vectors},
-    {WIDE_REASON, matvec_wide_allowed},
+    {WFI_WIDE_REASON, matvec_wide_allowed},
     {"splits must be between 1 and 4096", matvec_splits_positive},
     {"loads and chunks must be between 1 and 16, since they live in registers", matvec_registers},
 };

@@ -75,6 +75,11 @@ wf_result wfi_matmul_build(wf_plan *plan, const wfi_point *point, const wf_matmu
 /* Whether elements of a matrix can move four at a time: every row, as stored, begins at and is as
  * long as a multiple of four. Bits 1 A, 2 B, 4 C. */
 uint32_t wfi_matmul_wide_bits(const wfi_matmul_problem *p);
+/* Whether the product allows all of these bits. */
+bool wfi_matmul_wide_allowed(const wfi_point *point, uint32_t bits);
+#define WFI_WIDE_REASON                                                                            \
+    "wide may move four elements at a time only in matrices whose rows begin at, and are as long " \
+    "as, multiples of 4"
 
 /* ------------------------------------------------------------------- matmul_pack.c: aligned copies */
 
@@ -104,6 +109,8 @@ double wfi_matmul_dot_fit(wfi_point *point);
 double wfi_matmul_teams_fit(wfi_point *point);
 double wfi_matmul_panel_fit(wfi_point *point);
 double wfi_matmul_matvec_fit(wfi_point *point);
+/* Compute units; where no extension tells, those of a middling GPU. */
+double wfi_matmul_units(const wf_caps *caps);
 /* Steps of the ladder that nothing chooses by itself: keeps the defaults. */
 double wfi_matmul_never_fit(wfi_point *point);
 
@@ -129,6 +136,13 @@ enum {
     WFI_VECTOR_PARAMETERS
 };
 #define WFI_DOT_PARAMETERS (WFI_WIDE + 1)
+/* Constraints of tiles, of all rows that have them: sizes between 1 and 1024; multiples of four; sums in registers; lanes
+ * that are whole blocks; what waits in registers. */
+bool wfi_matmul_sizes_positive(const wfi_point *point);
+bool wfi_matmul_fours(const wfi_point *point);
+bool wfi_matmul_few_registers(const wfi_point *point);
+bool wfi_matmul_lanes_divide(const wfi_point *point);
+bool wfi_matmul_few_moved(const wfi_point *point);
 enum { WFI_SQUARE, WFI_SQUARE_K, WFI_SQUARE_PARAMETERS };
 enum {
     WFI_MATVEC_X,
@@ -201,7 +215,7 @@ uint64_t wfi_matmul_panel_shared(const wfi_point *point);
 void wfi_matmul_panel_constants(const wfi_point *point, wfi_pipeline_desc *desc);
 wf_result wfi_matmul_panel_build(wf_plan *plan, const wfi_point *point, const void *params);
 
-/* The first five are those of `register`. */
+/* The first five are those of `register`, wide and lanes stand where `vector` has them. */
 enum {
     WFI_TEAMS_WIDE = WFI_REGISTER_PARAMETERS,
     WFI_TEAMS_LANES_M,

@@ -23,39 +23,21 @@ const wfi_parameter wfi_matmul_teams_parameters[WFI_TEAMS_PARAMETERS] = {
     {"halves", MATMUL_ID_HALVES, 1, 2, halves, "tiles of each operand that a team has"},
 };
 
+_Static_assert((int)WFI_TEAMS_LANES_M == (int)WFI_LANES_M &&
+                   (int)WFI_TEAMS_LANES_N == (int)WFI_LANES_N,
+               "vector's constraints read lanes there");
+
 static bool positive(const wfi_point *point)
 {
-    for (int i = WFI_TILE_M; i <= WFI_THREAD_N; i++)
-        if (point->values[i] == 0 || point->values[i] > 1024)
-            return false;
-    return point->values[WFI_TEAMS_SPLITS] >= 1 && point->values[WFI_TEAMS_SPLITS] <= 4096 &&
-           point->values[WFI_TEAMS_PAIRS] <= 1 &&
+    return wfi_matmul_sizes_positive(point) && point->values[WFI_TEAMS_SPLITS] >= 1 &&
+           point->values[WFI_TEAMS_SPLITS] <= 4096 && point->values[WFI_TEAMS_PAIRS] <= 1 &&
            (point->values[WFI_TEAMS_HALVES] == 1 || point->values[WFI_TEAMS_HALVES] == 2);
-}
-
-static bool fours(const wfi_point *point)
-{
-    const uint32_t *v = point->values;
-    return v[WFI_TILE_K] % 4 == 0 && v[WFI_THREAD_M] % 4 == 0 && v[WFI_THREAD_N] % 4 == 0;
 }
 
 static bool divides(const wfi_point *point)
 {
     const uint32_t *v = point->values;
     return v[WFI_TILE_M] % v[WFI_THREAD_M] == 0 && v[WFI_TILE_N] % v[WFI_THREAD_N] == 0;
-}
-
-static bool few_registers(const wfi_point *point)
-{
-    return point->values[WFI_THREAD_M] * point->values[WFI_THREAD_N] <= 256;
-}
-
-static bool lanes_divide(const wfi_point *point)
-{
-    const uint32_t *v = point->values;
-    return v[WFI_TEAMS_LANES_M] && v[WFI_TEAMS_LANES_N] &&
-           v[WFI_TILE_M] / v[WFI_THREAD_M] % v[WFI_TEAMS_LANES_M] == 0 &&
-           v[WFI_TILE_N] / v[WFI_THREAD_N] % v[WFI_TEAMS_LANES_N] == 0;
 }
 
 static bool teams_power(const wfi_point *point)
@@ -67,36 +49,27 @@ static bool teams_power(const wfi_point *point)
 static bool wide_allowed(const wfi_point *point)
 {
     const uint32_t bits = point->values[WFI_TEAMS_WIDE];
-    return bits <= 3 && (bits & ~wfi_matmul_wide_bits(&point->problem->matmul)) == 0;
-}
-
-/* As of `vector`. */
-static bool few_moved(const wfi_point *point)
-{
-    const uint32_t *v = point->values;
-    const uint64_t elements = (uint64_t)v[WFI_TILE_K] * ((uint64_t)v[WFI_TILE_M] + v[WFI_TILE_N]);
-    return elements <= UINT64_C(64) * wfi_matmul_tile_threads(v);
+    return bits <= 3 && wfi_matmul_wide_allowed(point, bits);
 }
 
 const wfi_constraint wfi_matmul_teams_constraints[WFI_TEAMS_CONSTRAINTS] = {
-    {"wide may move four elements at a time only in matrices whose rows begin at, and are as long "
-     "as, multiples of 4",
-     wide_allowed},
+    {WFI_WIDE_REASON, wide_allowed},
     {"tile and thread sizes must be between 1 and 1024, splits between 1 and 4096, pairs 0 or 1, "
      "halves 1 or 2",
      positive},
     {"tile_k, thread_m and thread_n must be multiples of 4, since values move four at a time",
-     fours},
+     wfi_matmul_fours},
     {"tile_m and tile_n must be multiples of thread_m and thread_n, since each work-item computes "
      "a whole block",
      divides},
-    {"thread_m x thread_n must be at most 256, since the sums live in registers", few_registers},
+    {"thread_m x thread_n must be at most 256, since the sums live in registers",
+     wfi_matmul_few_registers},
     {"lanes_m and lanes_n must divide a team's work-items along rows and columns, since blocks of "
      "them are whole",
-     lanes_divide},
+     wfi_matmul_lanes_divide},
     {"teams must be a power of two up to 16, since their sums meet in equal shares", teams_power},
     {"tile_k x (tile_m + tile_n) must be at most 64 a work-item, since they wait in registers",
-     few_moved},
+     wfi_matmul_few_moved},
 };
 
 void wfi_matmul_teams_group(const wfi_point *point, uint32_t size[3])
