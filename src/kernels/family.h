@@ -176,6 +176,9 @@ typedef struct wfi_choice {
 } wfi_choice;
 wf_result wfi_choose(wf_device *device, const wfi_problem *problem, const wf_tuning *tuning,
                      wfi_choice *out);
+/* The same where a refusal is no failure: nothing is logged. */
+wf_result wfi_choose_silently(wf_device *device, const wfi_problem *problem,
+                              const wf_tuning *tuning, wfi_choice *out);
 
 /* inspect.c: what a choice is, but for its dispatches and its kernel. */
 wf_plan_info wfi_describe_choice(const wfi_choice *choice);

@@ -204,7 +204,7 @@ static const struct {
     {"--seed", "N", "of random inputs (default 1)", SEED},
     {"--dispatch", "SECONDS", "longest dispatch; what would take longer goes in parts", DISPATCH},
     {"--no-tuning", NULL, "ignore tuning data, use the model alone", TUNING},
-    {"--quiet", NULL, "no progress", 0},
+    {"--quiet", NULL, "no progress; results are printed all the same", 0},
     {"--help", NULL, NULL, 0},
     {"-h", NULL, NULL, 0},
 };

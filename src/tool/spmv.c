@@ -106,7 +106,7 @@ static int multiply(const arguments *args, const wfi_common *common, wfi_spmv_re
     if (code == WFI_EXIT_DONE && args->output && wfi_path_ends_in(args->output, ".mtx")) {
         if (!wfi_matrix_market_write(args->output, &matrix, &error))
             code = wfi_run_error("%s", error.text);
-        else if (!common->quiet)
+        else
             printf("%s: %u rows, %u columns, %u entries\n", args->output, matrix.rows,
                    matrix.columns, matrix.row_offsets[matrix.rows]);
         wfi_csr_free(&matrix);

@@ -109,6 +109,13 @@ static void print_problems(const wfi_compared *const *items, uint32_t count)
     wfi_table_print(&table);
 }
 
+/* What rows chose, if not the model did; nothing where what was held goes with none of their values. */
+static void print_row(const char *name, const wfi_compared_rival *rival)
+{
+    if (*rival->by && strcmp(rival->by, "model") != 0)
+        printf("  %s   %s (%s)\n", name, rival->point, rival->by);
+}
+
 static void print_choices(const wfi_compared *const *items, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -123,13 +130,10 @@ static void print_choices(const wfi_compared *const *items, uint32_t count)
                is_exhaustive(item) ? "exhaustive" : "exhaustive, cut short",
                (unsigned long long)item->measured, (unsigned long long)item->legal);
         printf("  best       %s (%s)\n", item->rivals[best].point, wfi_compared_names[best]);
-        printf("  model      %s\n", item->rivals[WFI_RIVAL_MODEL].point);
-        if (strcmp(item->rivals[WFI_RIVAL_SHIPPED].by, "model") != 0)
-            printf("  shipped    %s (%s)\n", item->rivals[WFI_RIVAL_SHIPPED].point,
-                   item->rivals[WFI_RIVAL_SHIPPED].by);
-        if (strcmp(item->rivals[WFI_RIVAL_LEFT_OUT].by, "model") != 0)
-            printf("  left out   %s (%s)\n", item->rivals[WFI_RIVAL_LEFT_OUT].point,
-                   item->rivals[WFI_RIVAL_LEFT_OUT].by);
+        if (*item->rivals[WFI_RIVAL_MODEL].point)
+            printf("  model      %s\n", item->rivals[WFI_RIVAL_MODEL].point);
+        print_row("shipped ", &item->rivals[WFI_RIVAL_SHIPPED]);
+        print_row("left out", &item->rivals[WFI_RIVAL_LEFT_OUT]);
     }
 }
 

@@ -30,6 +30,7 @@ static bool has_all_constants(const wfi_variant *variant, const wf_tuning *tunin
 /* A question to the data: a problem, and what the user forces. */
 typedef struct query {
     wf_device *device;
+    const wfi_log *log; /* NULL: nobody is told */
     const wfi_problem *problem;
     const wf_tuning *tuning;
     wfi_key key;
@@ -109,7 +110,7 @@ static bool choose_from_data(query *q, wfi_point *point, const char **chosen_by)
 /* The variant that the user names, with the model's values where they are legal. */
 static wf_result choose_forced(const query *q, const wfi_family *family, wfi_point *point)
 {
-    const wfi_log *log = &q->device->log;
+    const wfi_log *log = q->log;
     char reason[256];
     const uint32_t index = wfi_variant_find(family, q->tuning->variant);
     if (index == UINT32_MAX)
@@ -131,7 +132,7 @@ static wf_result choose_forced(const query *q, const wfi_family *family, wfi_poi
 static wf_result choose_by_model(const query *q, const wfi_family *family, wfi_point *out)
 {
     const wf_tuning *tuning = q->tuning;
-    const wfi_log *log = &q->device->log;
+    const wfi_log *log = q->log;
     char reason[256] = "it has no such constant";
     bool found = false, named = false;
     double best = 0;
@@ -159,17 +160,17 @@ static wf_result choose_by_model(const query *q, const wfi_family *family, wfi_p
                     "%s %s: %s", family->name, wf_type_name(q->problem->type), reason);
 }
 
-wf_result wfi_choose(wf_device *device, const wfi_problem *problem, const wf_tuning *tuning,
-                     wfi_choice *out)
+static wf_result choose(wf_device *device, const wfi_log *log, const wfi_problem *problem,
+                        const wf_tuning *tuning, wfi_choice *out)
 {
     const wfi_family *family = wfi_family_get(problem->family);
     wfi_choice choice = {.point = {.caps = &device->caps, .problem = problem},
                          .chosen_by = "model"};
     wf_tuning read;
-    wf_result result = wfi_params_read(&device->log, "wf_tuning", tuning, &read, sizeof read);
+    wf_result result = wfi_params_read(log, "wf_tuning", tuning, &read, sizeof read);
     if (result != WF_SUCCESS)
         return result;
-    query q = {device, problem, &read, wfi_key_of(problem), NULL};
+    query q = {device, log, problem, &read, wfi_key_of(problem), NULL};
     pthread_mutex_lock(&device->tuning_lock);
     const bool found = !read.no_tuning && choose_from_data(&q, &choice.point, &choice.chosen_by);
     if (!found && read.variant)
@@ -182,4 +183,16 @@ wf_result wfi_choose(wf_device *device, const wfi_problem *problem, const wf_tun
     if (result == WF_SUCCESS)
         *out = choice;
     return result;
+}
+
+wf_result wfi_choose(wf_device *device, const wfi_problem *problem, const wf_tuning *tuning,
+                     wfi_choice *out)
+{
+    return choose(device, &device->log, problem, tuning, out);
+}
+
+wf_result wfi_choose_silently(wf_device *device, const wfi_problem *problem,
+                              const wf_tuning *tuning, wfi_choice *out)
+{
+    return choose(device, NULL, problem, tuning, out);
 }

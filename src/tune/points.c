@@ -8,7 +8,8 @@
 #define LOOK_POINTS 65536 /* listed before it is asked again whether to go on */
 #define MOST_ROWS 8       /* a search begins with */
 #define HOPEFUL 4.0       /* times the least that the model expects */
-#define LEADING 3.0 /* times the best: how far a variant may be behind to be looked at further */
+#define LEADING 3.0    /* times the best: how far a variant may be behind to be looked at further */
+#define MOST_CHANGES 4 /* of the model's values, where these do not go with what is held */
 
 static uint32_t random_below(wfi_search *s, uint32_t bound)
 {
@@ -161,6 +162,42 @@ void wfi_points_start(wfi_search *s, wfi_pool *pool, wfi_pool *later)
         add_legal(s, later, &all[i].point);
     }
     free(all);
+}
+
+/* Changes `changes` values of the point, from the parameter `from` on and none that is held, so that it is
+ * legal; false: as it was. */
+static bool mend(const wfi_search *s, wfi_point *point, uint32_t from, uint32_t changes)
+{
+    if (changes == 0)
+        return wfi_point_legal(point, NULL) && !is_known_bad(s, point);
+    for (uint32_t p = from; p < point->variant->parameter_count; p++) {
+        const wfi_parameter *parameter = &point->variant->parameters[p];
+        const uint32_t was = point->values[p];
+        for (uint32_t c = 0; c < parameter->candidate_count && !is_held(s, point->variant, p);
+             c++) {
+            point->values[p] = parameter->candidates[c];
+            if (point->values[p] != was && mend(s, point, p + 1, changes - 1))
+                return true;
+        }
+        point->values[p] = was;
+    }
+    return false;
+}
+
+bool wfi_points_first(const wfi_search *s, wfi_point *out)
+{
+    const wfi_family *family = wfi_family_get(s->trial.problem.family);
+    for (uint32_t changes = 1; changes <= MOST_CHANGES; changes++)
+        for (uint32_t v = 0; v < family->variant_count; v++) {
+            wfi_point point = empty_point(s);
+            point.variant = &family->variants[v];
+            wfi_point_defaults(&point);
+            if (point.variant->fit(&point) >= 0 && hold(s, &point) && mend(s, &point, 0, changes)) {
+                *out = point;
+                return true;
+            }
+        }
+    return false;
 }
 
 /* Adds a point around the elite unless it has been tried. */

@@ -127,12 +127,25 @@ static void keep_others(wfi_search *s, const wfi_tuning_data *left)
     }
 }
 
+/* Where the model's values do not go with what is held, the nearest that do. */
+static wf_result choose(const wfi_search *s, wfi_choice *choice)
+{
+    const bool all = !s->within.variant && !s->within.constant_count;
+    const wf_tuning *within = all ? NULL : &s->within;
+    if (all ||
+        wfi_choose_silently(s->device, &s->trial.problem, within, choice) != WF_ERROR_CONSTRAINT)
+        return wfi_choose(s->device, &s->trial.problem, within, choice);
+    choice->chosen_by = "forced";
+    return wfi_points_first(s, &choice->point)
+               ? WF_SUCCESS
+               : wfi_choose(s->device, &s->trial.problem, within, choice);
+}
+
 /* Every search measures the points where it begins, known or not: times are of today. */
 static wf_result begin(wfi_search *s)
 {
     wfi_choice choice;
-    const bool all = !s->within.variant && !s->within.constant_count;
-    wf_result result = wfi_choose(s->device, &s->trial.problem, all ? NULL : &s->within, &choice);
+    const wf_result result = choose(s, &choice);
     if (result != WF_SUCCESS)
         return result;
     choice.point.caps = &s->device->caps;

@@ -85,6 +85,9 @@ wf_result wfi_search_compare(wfi_search *s, const wf_tuning *tunings, uint32_t c
 
 /* points.c */
 void wfi_pool_free(wfi_pool *pool);
+/* The legal point with what is held that differs from the model's in the fewest values, at most four; false: there
+ * is none. */
+bool wfi_points_first(const wfi_search *s, wfi_point *out);
 /* Where the search begins, and what is tried a few a generation. */
 void wfi_points_start(wfi_search *s, wfi_pool *pool, wfi_pool *later);
 /* Up to `most` points not tried yet: some of `later`, those one value away from the elite, then two. */

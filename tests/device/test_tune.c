@@ -579,6 +579,28 @@ static bool note_part(void *user, const wf_tune_progress *progress)
     return true;
 }
 
+/* One row of work-items as wide as the device allows: the model's has several, and its choice is refused, but not
+ * the search. A value that goes with nothing ends it with the reason. */
+static void begins_where_the_model_does_not_fit(wf_device *device, const wf_matmul_params *product)
+{
+    wf_constant wide = {"local_x", wf_device_caps(device)->max_invocations};
+    const wf_tuning held = {
+        .size = sizeof held, .variant = "naive", .constants = &wide, .constant_count = 1};
+    const wf_tune_params params = {
+        .size = sizeof params, .matmul = product, .budget_seconds = 0.5, .within = &held};
+    const wf_problem problem = {.size = sizeof problem,
+                                .family = WF_FAMILY_MATMUL,
+                                .extent = {product->m, product->n, product->k}};
+    wf_tune_result result = {.size = sizeof result};
+    wf_plan_info info = {.size = sizeof info};
+    assert_int_equal(wf_kernel_compile(device, &problem, &held, &info), WF_ERROR_CONSTRAINT);
+    assert_int_equal(wf_tune(device, &params, &result), WF_SUCCESS);
+    assert_int_equal(result.best.constants[0].value, wide.value);
+    assert_int_equal(result.best.constants[1].value, 1);
+    wide.value++;
+    assert_int_equal(wf_tune(device, &params, &result), WF_ERROR_CONSTRAINT);
+}
+
 /* A search within a part of the points looks at all of it and no more, and is not kept; and a comparison
  * of its outcome with itself has no noise. */
 static void a_part_is_searched_alone(void **state)
@@ -618,6 +640,7 @@ static void a_part_is_searched_alone(void **state)
         wf_device_destroy(&device);
     }
     wf_device *device = open_device();
+    begins_where_the_model_does_not_fit(device, &product);
     const wf_tuning nothing = {.size = sizeof nothing, .variant = "nothing"};
     const wf_tune_params params = {.size = sizeof params, .matmul = &product, .within = &nothing};
     wf_tune_result result = {.size = sizeof result};

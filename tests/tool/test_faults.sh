@@ -75,7 +75,7 @@ grep -q '"status": "cancelled"' cut.json || bad 'Ctrl-C: the results'
 [ -s cache/wavefit/tuning-*.json.search ] && bad 'Ctrl-C: the journal blames a point'
 
 # Half of 3 MB holds the product of 256^3 and nothing more of the suite.
-WAVEFIT_BUDGET=3000000 "$tool" bench --json bench.json >out 2>err
+WAVEFIT_BUDGET=3000000 "$tool" bench --quiet --json bench.json >out 2>err
 [ $? = 0 ] || bad 'a small budget: exit code'
 grep -q 'himeno M .*skipped: over half of the memory' out || bad 'a small budget: himeno M'
 grep -q 'matmul .*512^3 .*skipped: over half of the memory' out || bad 'a small budget: 512^3'

@@ -17,7 +17,8 @@ expect 0 'verified' matmul --shape 1x1x1 --repeat 1 --limits minimum
 expect 0 'verified' matmul --shape 33x65x47 --transpose-a --transpose-b --alpha 0.5 --beta -1 \
     --random-bias --activation gelu --ldc 70 --batch 3 --repeat 1
 expect 0 'variant +dispatch.*810 dispatches' matmul --shape 30x27x20 --variant dispatch --repeat 1
-expect 0 'variant +naive' matmul --shape 40x50x60 --variant naive --repeat 1
+# --quiet is about progress: results are printed.
+expect 0 'variant +naive' matmul --shape 40x50x60 --variant naive --repeat 1 --quiet
 expect 0 'tile_m=16.*forced' matmul --shape 40x50x60 --variant register --set tile_m=16 \
     --set thread_m=2 --repeat 1
 expect 0 'verified +4 of 4' spmv "$data/small.mtx" --repeat 1 -o y.npy
@@ -70,7 +71,7 @@ expect 2 "'2' is not between 0 and 2" laplace --grid 9x9 --omega 2
 expect 2 'goes with --method sor' laplace --grid 9x9 --method jacobi --omega 1
 expect 2 "not jacobi or sor" laplace --grid 9x9 --method gauss
 expect 2 "-o writes u.npy or u.png, not 'u.gif'" laplace --grid 9x9 -o u.gif
-expect 0 '^ +2 +moved' ladder stencil --repeat 2 --size 20x10x8
+expect 0 '^ +2 +moved' ladder stencil --repeat 2 --size 20x10x8 --quiet
 expect 0 'one work-item a row' ladder spmv --repeat 2 --matrix poisson27:4
 expect 0 '^ +4 +time +[0-9]' ladder grid --repeat 2 --grid 40x30x20 --steps 3 --json grid.json
 check 'grid.json has the name of the case' grep -q '"40x30x20 star 1 dirichlet, 3 steps"' grid.json
@@ -85,7 +86,8 @@ expect 0 'refined +[1-9]' cg --poisson5 12 --mixed --precondition block-jacobi -
 expect 1 'not met' cg --poisson5 40 --max-iterations 2
 expect 0 '^note .*over the tolerance of 1e-30' cg --poisson5 6 --tolerance 1e-30
 expect 0 'break-even' spmv --generate arrow:300 --explain --repeat 1
-expect 0 '^banded.mtx: 50 rows, 50 columns, 778 entries$' spmv --generate banded:50 -o banded.mtx
+expect 0 '^banded.mtx: 50 rows, 50 columns, 778 entries$' spmv --generate banded:50 --quiet \
+    -o banded.mtx
 expect 0 '50 rows, 50 columns, 778 entries' spmv banded.mtx --type f16 --transpose --vectors 3 --alpha 2 --beta -1 --repeat 1
 expect 0 '^\{$' spmv --generate arrow:9 --explain --repeat 1 --json -
 check 'no explanation amid the JSON' sh -c '! grep -q break-even out'

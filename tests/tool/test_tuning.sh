@@ -66,6 +66,10 @@ expect 0 'naive .* 6 of 6 points' tune --grid 24x20 --variant naive --set local_
 cp out out.run
 check 'it is told from one that was cut short' \
     grep -q 'all points were measured, 3 %: . of 1' out.run
+# What is held need not go with the model's values; what goes with nothing ends with the reason.
+expect 0 'march local_y=128, .* of [0-9]+ points' tune --grid 24x20x20 --variant march --set local_y=128 \
+    --compare --budget 0.3
+expect 1 'multiple of thread_m' tune --shape 24x20x16 --variant vector --set tile_m=17 --budget 0.3
 expect 1 "no variant 'nothing'" tune --grid 24x20 --variant nothing --budget 0.5
 expect 0 'matmul +f32 +16x16x16 fast .* points' tune --shape 16x16x16 --math fast --budget 0.3
 expect 2 'not of family matmul' tune matmul --matrix x.mtx

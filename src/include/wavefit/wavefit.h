@@ -1180,7 +1180,8 @@ typedef struct wf_tune_params {
      * the first of these is timed; the search waits for its jobs, which must run on other threads. */
     const wf_jobs *jobs;
     /* Only points of this variant, with these constants, are looked at; what is found is then of a part
-     * alone, and kept nowhere. NULL: all points. Its other members are not looked at. */
+     * alone, and kept nowhere; where the model's values do not go with these, the search begins at the legal
+     * point that differs from them in the fewest. NULL: all points. Its other members are not looked at. */
     const wf_tuning *within;
 } wf_tune_params;
 
