@@ -44,5 +44,6 @@
 #define MATMUL_ID_KEPT 47
 #define MATMUL_ID_ROWS 48
 #define MATMUL_ID_BLOCKS 49
+#define MATMUL_ID_APART 51
 /* Of the cooperative matrices again. */
 #define MATMUL_ID_SUBS_K 50

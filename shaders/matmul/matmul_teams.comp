@@ -1,5 +1,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#extension GL_KHR_shader_subgroup_basic : require
 // As matmul_vector, for few tiles: a work-group is TEAMS teams of items, each of which makes every TEAMS-th
 // piece of the sum of the same tile of C from tiles of its own in shared memory. Their sums meet there at the end.
 #include "matmul_types.glsl"
@@ -18,31 +19,36 @@ layout(constant_id = MATMUL_ID_TEAMS) const uint TEAMS = 2;
 // twice as deep, whose loads have twice the time.
 layout(constant_id = MATMUL_ID_HALVES) const uint HALVES = 1;
 layout(constant_id = MATMUL_ID_PAIRS) const uint PAIRS = 0; // as in matmul_vector.comp
-layout(constant_id = MATMUL_ID_WIDE) const uint WIDE = 0;   // the same, but for C
+layout(constant_id = MATMUL_ID_WIDE) const uint WIDE = 0;   // the same
 layout(std430, set = 0, binding = 0) readonly buffer A4 { ELEMENT4 a4[]; };
 layout(std430, set = 0, binding = 1) readonly buffer B4 { ELEMENT4 b4[]; };
 
-const bool WIDE_A = (WIDE & 1) != 0, WIDE_B = (WIDE & 2) != 0;
+// 1: a team is a subgroup, so that it waits for nobody else until sums meet.
+layout(constant_id = MATMUL_ID_APART) const uint APART = 0;
+const bool WIDE_A = (WIDE & 1) != 0, WIDE_B = (WIDE & 2) != 0, WIDE_C = (WIDE & 4) != 0;
+#include "matmul_store4.glsl"
+
 const uint BLOCKS_M = THREAD_M / 4, BLOCKS_N = THREAD_N / 4;
 const uint THREADS_M = TILE_M / THREAD_M, THREADS_N = TILE_N / THREAD_N;
 const uint THREADS = THREADS_M * THREADS_N; // of a team
 const uint SUMS = THREAD_M * BLOCKS_N;      // fours an item
 #define SLICES (HALVES * TEAMS)
-#define ITEM (gl_LocalInvocationIndex % THREADS)
+#define ITEM (APART != 0 ? gl_SubgroupInvocationID : gl_LocalInvocationIndex % THREADS)
 #include "matmul_team_tiles.glsl"
 
-// Sums meet where tiles of A were, [team][sum][item], as many at a time as there is room for; in memory of their own
-// where there is none.
-const uint ROOM = SLICES * TILE_K * PITCH_A / (TEAMS * THREADS);
-const uint MERGED = ROOM >= 4 ? 4 : (ROOM >= 2 ? 2 : 1);
-const uint OWN = ROOM > 0 ? 1 : TEAMS * THREADS;
+// Sums meet where the tiles were, [sum][other team][item], as many at a time as there is room for; in memory of
+// their own where there is none. Each is added up by one team, which keeps its own share in registers.
+const uint OTHERS = TEAMS > 1 ? TEAMS - 1 : 1;
+const uint ROOM = (FOURS_A + FOURS_B) / (OTHERS * THREADS), MOST = ROOM > 0 ? ROOM : 1;
+const uint MEETINGS = (SUMS + MOST - 1) / MOST, MERGED = (SUMS + MEETINGS - 1) / MEETINGS;
+const uint OWN = ROOM > 0 ? 1 : OTHERS * THREADS;
 shared ACC4 parts[OWN];
 
 ACC4 sum[SUMS];
 
 uint team()
 {
-    return gl_LocalInvocationIndex / THREADS;
+    return APART != 0 ? gl_SubgroupID : gl_LocalInvocationIndex / THREADS;
 }
 
 // Where an item's first block of four rows and columns begins, in fours.
@@ -64,13 +70,21 @@ void multiply(uint slice, uvec2 my)
         uint at = slice * TILE_K + k;
         ACC4 column[BLOCKS_M], row[BLOCKS_N];
         [[unroll]] for (uint i = 0; i < BLOCKS_M; i++)
-            column[i] = tile_A[at * PITCH_A + my.x + i * LANES_M];
+            column[i] = TILE_A_AT(at * PITCH_A + my.x + i * LANES_M);
         [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
-            row[j] = tile_B[at * PITCH_B + my.y + j * LANES_N];
+            row[j] = TILE_B_AT(at * PITCH_B + my.y + j * LANES_N);
         [[unroll]] for (uint i = 0; i < THREAD_M; i++)
             [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
                 sum[i * BLOCKS_N + j] += column[i / 4][i % 4] * row[j];
     }
+}
+
+void wait()
+{
+    if (APART != 0)
+        subgroupBarrier();
+    else
+        barrier();
 }
 
 // Adds steps [k_begin, k_end) of the sum; what is no whole tile for every team comes first, and teams
@@ -83,18 +97,21 @@ void accumulate(uint row0, uint column0, uint k_begin, uint k_end)
     uvec2 my = place_of(ITEM);
     begin_A(row0, push.m, k_begin + behind, first - behind, rounds > 1);
     begin_B(column0, push.n, k_begin + behind, first - behind, rounds > 1);
-    uint half_ = 0, slice = team() * HALVES;
+    uint half_ = 0, slice = team() * HALVES, k = team() * TILE_K;
     keep_A(slice);
     keep_B(slice);
-    for (uint i = 0; i < rounds; i++) {
-        barrier(); // this tile is filled, and the other is no longer read
-        // The last time round what was fetched before is fetched again: a condition would cost more.
-        uint k = rounds > 1 ? min(i, rounds - 2) * ROUND + team() * TILE_K : 0;
-        fetch_A(k);
-        fetch_B(k);
+    for (uint i = 1;; i++, k += ROUND) {
+        bool more = i < rounds;
+        wait(); // this tile is filled, and the other is no longer read
+        if (more) {
+            fetch_A(k);
+            fetch_B(k);
+        }
         multiply(slice + half_, my);
+        if (!more)
+            break;
         if (HALVES == 1)
-            barrier();
+            wait();
         else
             half_ = 1 - half_;
         keep_A(slice + half_);
@@ -105,34 +122,45 @@ void accumulate(uint row0, uint column0, uint k_begin, uint k_end)
 void keep_sum(uint at, ACC4 value)
 {
     if (ROOM > 0)
-        tile_A[at] = value;
+        tiles[at] = value;
     else
         parts[at] = value;
 }
 
-ACC kept_sum(uint at, uint j)
+ACC4 kept_sum(uint at)
 {
-    return ROOM > 0 ? tile_A[at][j] : parts[at][j];
+    return ROOM > 0 ? tiles[at] : parts[at];
 }
 
-// Adds up the teams' sums first to first + MERGED - 1 of each item, and stores them.
+// Which sum of an item is which row and column of C.
+void store_sum(uint base, uint row0, uint column0, uint s, ACC4 value)
+{
+    uvec2 my = place_of(ITEM);
+    uint i = s / BLOCKS_N, j = s % BLOCKS_N;
+    store4(base, row0 + (my.x + i / 4 * LANES_M) * 4 + i % 4,
+           column0 + (my.y + j * LANES_N) * 4, value);
+}
+
+// Adds up the teams' sums first to first + MERGED - 1 of each item, and stores them; the teams take turns.
 void merge(uint base, uint row0, uint column0, uint first)
 {
+    uint mine = team(), count = min(MERGED, SUMS - first);
     barrier();
     [[unroll]] for (uint s = 0; s < MERGED; s++)
-        keep_sum((team() * MERGED + s) * THREADS + ITEM, sum[first + s]);
+        if (first + s < SUMS && mine != s % TEAMS)
+            keep_sum((s * OTHERS + (mine > s % TEAMS ? mine - 1 : mine)) * THREADS + ITEM,
+                     sum[first + s]);
     barrier();
-    for (uint e = gl_LocalInvocationIndex; e < MERGED * THREADS * 4; e += TEAMS * THREADS) {
-        uint item = e / 4 % THREADS, s = first + e / 4 / THREADS;
-        ACC total = ACC(0);
-        [[unroll]] for (uint t = 0; t < TEAMS; t++)
-            total += kept_sum(t * MERGED * THREADS + e / 4, e % 4);
-        uvec2 at = place_of(item);
-        uint i = s / BLOCKS_N, j = s % BLOCKS_N;
-        uint row = row0 + (at.x + i / 4 * LANES_M) * 4 + i % 4;
-        uint column = column0 + (at.y + j * LANES_N) * 4 + e % 4;
-        if (row < push.m && column < push.n)
-            store(base, row, column, total);
+    [[unroll]] for (uint turn = 0; turn < MERGED; turn += TEAMS) {
+        ACC4 total = sum[min(first + turn, SUMS - 1)];
+        [[unroll]] for (uint t = 1; t < TEAMS; t++)
+            if (mine == t)
+                total = sum[min(first + turn + t, SUMS - 1)];
+        if (turn + mine >= count)
+            continue;
+        [[unroll]] for (uint o = 0; o < OTHERS; o++)
+            total += kept_sum(((turn + mine) * OTHERS + o) * THREADS + ITEM);
+        store_sum(base, row0, column0, first + turn + mine, total);
     }
 }
 
@@ -147,6 +175,11 @@ void main()
         sum[i] = ACC4(0);
     accumulate(row0, column0, k_begin, min(push.k, k_begin + push.chunk));
     uint base = batch_c() + split * push.stride_split;
+    if (TEAMS == 1) {
+        [[unroll]] for (uint s = 0; s < SUMS; s++)
+            store_sum(base, row0, column0, s, sum[s]);
+        return;
+    }
     [[unroll]] for (uint s = 0; s < SUMS; s += MERGED)
         merge(base, row0, column0, s);
 }

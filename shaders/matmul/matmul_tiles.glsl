@@ -6,7 +6,8 @@
 //
 // Needs TILE_M, TILE_N, TILE_K, WIDE_A, WIDE_B, the buffers as a, a4, b, b4, and: THREADS, the items that
 // move a tile, ITEM, the number of one of them, SLICES, the tiles of an operand in shared memory, and place_X,
-// which the includer defines between DEFINE_HAS and DEFINE_READS.
+// which the includer defines between DEFINE_HAS and DEFINE_READS. With JOINED tiles of B lie behind those of A in one
+// array, `tiles`, where the includer keeps other things when it needs them no more.
 const bool BY_K_A = TRANSPOSE_A == 0, BY_K_B = TRANSPOSE_B != 0;
 const uint STEP_A = WIDE_A ? 4 : 1, STEP_B = WIDE_B ? 4 : 1;
 // Of these along m or n; the last are whole in copies, which end in zeros.
@@ -19,8 +20,17 @@ const uint PITCH_B = TILE_N / 4 + (BY_K_B ? 1 : 0);
 const uint COUNT_A = TILE_M * TILE_K / STEP_A, COUNT_B = TILE_N * TILE_K / STEP_B;
 const uint FETCH_A = (COUNT_A + THREADS - 1) / THREADS, FETCH_B = (COUNT_B + THREADS - 1) / THREADS;
 
-shared ACC4 tile_A[SLICES * TILE_K * PITCH_A]; // [slice][k][row / 4]
-shared ACC4 tile_B[SLICES * TILE_K * PITCH_B]; // [slice][k][column / 4]
+const uint FOURS_A = SLICES * TILE_K * PITCH_A, FOURS_B = SLICES * TILE_K * PITCH_B;
+#ifdef JOINED
+shared ACC4 tiles[FOURS_A + FOURS_B];
+#define TILE_A_AT(at) tiles[at]
+#define TILE_B_AT(at) tiles[FOURS_A + (at)]
+#else
+shared ACC4 tile_A[FOURS_A]; // [slice][k][row / 4]
+shared ACC4 tile_B[FOURS_B]; // [slice][k][column / 4]
+#define TILE_A_AT(at) tile_A[at]
+#define TILE_B_AT(at) tile_B[at]
+#endif
 
 ACC ones_A[FETCH_A], ones_B[FETCH_B];
 ACC4 fours_A[FETCH_A], fours_B[FETCH_B];
@@ -66,9 +76,9 @@ uint from_A[FETCH_A], from_B[FETCH_B]; // where each comes from behind the first
     if (!has_##X(n))                                                                               \
         continue;                                                                                  \
     if (!WIDE_##X)                                                                                 \
-        tile_##X[at][p.x % 4] = ones_##X[n];                                                       \
+        TILE_##X##_AT(at)[p.x % 4] = ones_##X[n];                                                       \
     else if (!BY_K_##X)                                                                            \
-        tile_##X[at] = fours_##X[n];                                                               \
+        TILE_##X##_AT(at) = fours_##X[n];                                                          \
     else                                                                                           \
         [[unroll]] for (uint j = 0; j < 4; j++)                                                    \
-            tile_##X[at + j * PITCH_##X][p.x % 4] = fours_##X[n][j];
+            TILE_##X##_AT(at + j * PITCH_##X)[p.x % 4] = fours_##X[n][j];

@@ -32,9 +32,9 @@ layout(constant_id = MATMUL_ID_WIDE) const uint WIDE = 0;
 // The same buffers four elements at a time.
 layout(std430, set = 0, binding = 0) readonly buffer A4 { ELEMENT4 a4[]; };
 layout(std430, set = 0, binding = 1) readonly buffer B4 { ELEMENT4 b4[]; };
-#include "matmul_c4.glsl"
 
 const bool WIDE_A = (WIDE & 1) != 0, WIDE_B = (WIDE & 2) != 0, WIDE_C = (WIDE & 4) != 0;
+#include "matmul_store4.glsl"
 const uint BLOCKS_M = THREAD_M / 4, BLOCKS_N = THREAD_N / 4;
 const uint THREADS_M = TILE_M / THREAD_M, THREADS_N = TILE_N / THREAD_N;
 const uint THREADS = THREADS_M * THREADS_N;
@@ -156,42 +156,6 @@ void accumulate(uint row0, uint column0, uint k_begin, uint k_end, uint my_m, ui
         add_ahead(tiles, my_m, my_n);
     else
         add(tiles, my_m, my_n);
-}
-
-void store4(uint base, uint row, uint column, ACC4 value)
-{
-    if (row >= push.m)
-        return;
-    if (!WIDE_C) {
-        [[unroll]] for (uint j = 0; j < 4; j++)
-            if (column + j < push.n)
-                store(base, row, column + j, value[j]);
-        return;
-    }
-    if (column >= push.n)
-        return;
-    uint at = (base + row * push.ldc + column) / 4;
-    value *= push.alpha;
-#ifdef NARROW
-    if (BETA != 0)
-        value += push.beta * (OUTPUT != 0 ? c_sums4[at] : TO_ACC4(c4[at]));
-#else
-    if (BETA != 0)
-        value += push.beta * c4[at];
-#endif
-    [[unroll]] for (uint j = 0; j < 4; j++) {
-        if (BIAS != 0)
-            value[j] += bias[push.base_bias + column + j];
-        value[j] = activate(value[j]);
-    }
-#ifdef NARROW
-    if (OUTPUT != 0)
-        c_sums4[at] = value;
-    else
-        c4[at] = FROM_ACC4(value);
-#else
-    c4[at] = value;
-#endif
 }
 
 // The tile's row and column: along rows within strips of STRIP tile rows.

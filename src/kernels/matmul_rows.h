@@ -224,16 +224,19 @@ enum {
     WFI_TEAMS,
     WFI_TEAMS_PAIRS,
     WFI_TEAMS_HALVES,
+    WFI_TEAMS_APART,
     WFI_TEAMS_PARAMETERS
 };
 
-#define WFI_TEAMS_CONSTRAINTS 8
+#define WFI_TEAMS_CONSTRAINTS 9
 
 extern const wfi_parameter wfi_matmul_teams_parameters[WFI_TEAMS_PARAMETERS];
 extern const wfi_constraint wfi_matmul_teams_constraints[WFI_TEAMS_CONSTRAINTS];
 
 void wfi_matmul_teams_group(const wfi_point *point, uint32_t size[3]);
 uint64_t wfi_matmul_teams_shared(const wfi_point *point);
+uint32_t wfi_matmul_teams_subgroup(const wfi_point *point);
+void wfi_matmul_teams_constants(const wfi_point *point, wfi_pipeline_desc *desc);
 wf_result wfi_matmul_teams_build(wf_plan *plan, const wfi_point *point, const void *params);
 
 /* ------------------------------------------------------------- matmul_cooperative.c: the same */

@@ -3,7 +3,7 @@
 #include "matmul/matmul_ids.h"
 
 static const uint32_t tiles[] = {16, 32, 64, 128}, depths[] = {4, 8, 16, 32}, outputs[] = {4, 8},
-                      wides[] = {0, 1, 2, 3}, lanes[] = {1, 2, 4, 8},
+                      wides[] = {0, 1, 2, 3, 4, 5, 6, 7}, lanes[] = {1, 2, 4, 8},
                       splits[] = {1, 2, 4, 16, 64, 128}, teams[] = {1, 2, 4, 8, 16},
                       off_on[] = {0, 1}, halves[] = {1, 2};
 
@@ -13,7 +13,7 @@ const wfi_parameter wfi_matmul_teams_parameters[WFI_TEAMS_PARAMETERS] = {
     {"tile_k", MATMUL_ID_TILE_K, 8, 4, depths, "steps of the sum a team holds in shared memory"},
     {"thread_m", MATMUL_ID_THREAD_M, 4, 2, outputs, "rows of C a work-item computes"},
     {"thread_n", MATMUL_ID_THREAD_N, 4, 2, outputs, "columns of C a work-item computes"},
-    {"wide", MATMUL_ID_WIDE, 0, 4, wides, "memory moves four at a time: 1 A, 2 B, added"},
+    {"wide", MATMUL_ID_WIDE, 0, 8, wides, "memory moves four at a time: 1 A, 2 B, 4 C, added"},
     {"lanes_m", MATMUL_ID_LANES_M, 4, 4, lanes, "work-items of a block of them along rows"},
     {"lanes_n", MATMUL_ID_LANES_N, 8, 4, lanes, "work-items of a block of them along columns"},
     {"splits", WFI_NO_CONSTANT, 1, 6, splits, "parts of the sum that different work-groups make"},
@@ -21,6 +21,7 @@ const wfi_parameter wfi_matmul_teams_parameters[WFI_TEAMS_PARAMETERS] = {
     {"pairs", MATMUL_ID_PAIRS, 0, 2, off_on,
      "1: work-items side by side share columns of C, and every second one rows"},
     {"halves", MATMUL_ID_HALVES, 1, 2, halves, "tiles of each operand that a team has"},
+    {"apart", MATMUL_ID_APART, 0, 2, off_on, "1: a team is a subgroup and waits for no other"},
 };
 
 _Static_assert((int)WFI_TEAMS_LANES_M == (int)WFI_LANES_M &&
@@ -31,7 +32,21 @@ static bool positive(const wfi_point *point)
 {
     return wfi_matmul_sizes_positive(point) && point->values[WFI_TEAMS_SPLITS] >= 1 &&
            point->values[WFI_TEAMS_SPLITS] <= 4096 && point->values[WFI_TEAMS_PAIRS] <= 1 &&
-           (point->values[WFI_TEAMS_HALVES] == 1 || point->values[WFI_TEAMS_HALVES] == 2);
+           (point->values[WFI_TEAMS_HALVES] == 1 || point->values[WFI_TEAMS_HALVES] == 2) &&
+           point->values[WFI_TEAMS_APART] <= 1;
+}
+
+/* Whether pipelines have subgroups of a team's work-items, all of them full. */
+static bool team_is_subgroup(const wfi_point *point)
+{
+    const wf_caps *caps = point->caps;
+    const uint32_t size = wfi_matmul_tile_threads(point->values);
+    if (!point->values[WFI_TEAMS_APART])
+        return true;
+    if (!caps->full_subgroups || (size & (size - 1)) != 0)
+        return false;
+    return caps->subgroup_size_control ? size >= caps->subgroup_min && size <= caps->subgroup_max
+                                       : size == caps->subgroup_min && size == caps->subgroup_max;
 }
 
 static bool divides(const wfi_point *point)
@@ -49,13 +64,14 @@ static bool teams_power(const wfi_point *point)
 static bool wide_allowed(const wfi_point *point)
 {
     const uint32_t bits = point->values[WFI_TEAMS_WIDE];
-    return bits <= 3 && wfi_matmul_wide_allowed(point, bits);
+    return bits <= 7 && wfi_matmul_wide_allowed(point, bits);
 }
 
 const wfi_constraint wfi_matmul_teams_constraints[WFI_TEAMS_CONSTRAINTS] = {
     {WFI_WIDE_REASON, wide_allowed},
-    {"tile and thread sizes must be between 1 and 1024, splits between 1 and 4096, pairs 0 or 1, "
-     "halves 1 or 2",
+    {"tile and thread sizes must be between 1 and 1024, splits between 1 and 4096, pairs and apart "
+     "0 "
+     "or 1, halves 1 or 2",
      positive},
     {"tile_k, thread_m and thread_n must be multiples of 4, since values move four at a time",
      wfi_matmul_fours},
@@ -70,6 +86,7 @@ const wfi_constraint wfi_matmul_teams_constraints[WFI_TEAMS_CONSTRAINTS] = {
     {"teams must be a power of two up to 16, since their sums meet in equal shares", teams_power},
     {"tile_k x (tile_m + tile_n) must be at most 64 a work-item, since they wait in registers",
      wfi_matmul_few_moved},
+    {"with apart a team must have as many work-items as a full subgroup", team_is_subgroup},
 };
 
 void wfi_matmul_teams_group(const wfi_point *point, uint32_t size[3])
@@ -78,15 +95,28 @@ void wfi_matmul_teams_group(const wfi_point *point, uint32_t size[3])
     size[1] = size[2] = 1;
 }
 
+uint32_t wfi_matmul_teams_subgroup(const wfi_point *point)
+{
+    return point->values[WFI_TEAMS_APART] && point->caps->subgroup_size_control
+               ? wfi_matmul_tile_threads(point->values)
+               : 0;
+}
+
+void wfi_matmul_teams_constants(const wfi_point *point, wfi_pipeline_desc *desc)
+{
+    wfi_matmul_constants(point, desc);
+    desc->full_subgroups = point->values[WFI_TEAMS_APART] != 0;
+}
+
+/* As in matmul_teams.comp: a four an item of every team but one where the tiles have no room for it. */
 uint64_t wfi_matmul_teams_shared(const wfi_point *point)
 {
     const uint32_t *v = point->values;
-    const uint64_t fours_a = UINT64_C(1) * v[WFI_TEAMS_HALVES] * v[WFI_TEAMS] * v[WFI_TILE_K] *
-                             (v[WFI_TILE_M] / 4 + !point->problem->matmul.transpose_a),
-                   items = (uint64_t)v[WFI_TEAMS] * wfi_matmul_tile_threads(v);
-    const uint64_t own = fours_a < items ? items : 1;
-    return v[WFI_TEAMS] * wfi_matmul_vector_shared(point) / 2 * v[WFI_TEAMS_HALVES] +
-           own * 4 * wfi_matmul_sum_size(point->problem->type);
+    const uint64_t four = 4 * wfi_matmul_sum_size(point->problem->type),
+                   kept = v[WFI_TEAMS] * wfi_matmul_vector_shared(point) / 2 * v[WFI_TEAMS_HALVES],
+                   others = v[WFI_TEAMS] > 1 ? v[WFI_TEAMS] - 1 : 1,
+                   sums = others * wfi_matmul_tile_threads(v) * four;
+    return kept + (kept < sums ? sums : four);
 }
 
 wf_result wfi_matmul_teams_build(wf_plan *plan, const wfi_point *point, const void *params)

@@ -207,6 +207,35 @@ static void every_point_is_right(void **state)
     assert_true(models >= 6 && (points > 30 || test_quick())); /* at minimum limits too */
 }
 
+/* Teams that are subgroups, whatever those are: elements singly and in fours, one tile and two, one split and two. */
+static void teams_can_be_subgroups(void **state)
+{
+    const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
+    const wf_caps *caps = wf_device_caps(*state);
+    const uint32_t size = caps->subgroup_size;
+    test_random random = {test_seed()};
+    for (uint32_t n = 0; n < 2 && caps->full_subgroups && size >= 4; n++) {
+        product p;
+        make_product(&p, *state, edge_shapes[n]);
+        fill_random(&p, &random);
+        upload(&p);
+        const wfi_problem problem = {.family = WF_FAMILY_MATMUL,
+                                     .matmul = wfi_matmul_plain(p.size.m, p.size.n, p.size.k)};
+        wfi_point point = {.caps = caps,
+                           .problem = &problem,
+                           .variant = &family->variants[wfi_variant_find(family, "teams")]};
+        const uint32_t values[] = {8,        2 * size, 8,         4, 4,     n ? 7 : 0, 2,
+                                   size / 2, 1 + n,    n ? 2 : 4, n, 1 + n, 1};
+        assert_int_equal(sizeof values / sizeof *values, point.variant->parameter_count);
+        memcpy(point.values, values, sizeof values);
+        char reason[256] = "";
+        if (!wfi_point_legal(&point, reason))
+            fail_msg("%s", reason);
+        run_point(&p, &point);
+        free_product(&p);
+    }
+}
+
 static void model_choice_is_right(void **state)
 {
     test_random random = {test_seed()};
@@ -424,6 +453,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_point_is_right),
+        cmocka_unit_test(teams_can_be_subgroups),
         cmocka_unit_test(turned_executions_agree),
         cmocka_unit_test(model_choice_is_right),
         cmocka_unit_test(splits_over_small_bindings),
