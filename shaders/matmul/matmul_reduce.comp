@@ -20,15 +20,17 @@ void main()
     ACC sum = ACC(0);
     if (inside) {
         uint from = batch_a() + row * push.lda + column, s = gl_LocalInvocationID.y;
-        for (; s + (AT_ONCE - 1) * gl_WorkGroupSize.y < push.k; s += AT_ONCE * gl_WorkGroupSize.y) {
+        for (; s < push.k; s += AT_ONCE * gl_WorkGroupSize.y) {
             ACC values[AT_ONCE];
-            [[unroll]] for (uint i = 0; i < AT_ONCE; i++)
-                values[i] = a[from + (s + i * gl_WorkGroupSize.y) * push.stride_split];
+            [[unroll]] for (uint i = 0; i < AT_ONCE; i++) {
+                uint split = s + i * gl_WorkGroupSize.y;
+                values[i] = ACC(0);
+                if (split < push.k)
+                    values[i] = a[from + split * push.stride_split];
+            }
             [[unroll]] for (uint i = 0; i < AT_ONCE; i++)
                 sum += values[i];
         }
-        [[dont_unroll]] for (; s < push.k; s += gl_WorkGroupSize.y)
-            sum += a[from + s * push.stride_split];
     }
     part[gl_LocalInvocationIndex] = sum;
     barrier();

@@ -9,8 +9,9 @@
 #include "matmul/matmul_ids.h"
 #include "wfi_shaders.h"
 
-#define MOST_STEPS 65536 /* of a plan; more means a device whose bindings are far too small */
-#define PART_UNIT 16     /* parts begin at multiples of it: the most elements that move at once */
+#define MOST_STEPS 65536  /* of a plan; more means a device whose bindings are far too small */
+#define REDUCED_AT_ONCE 8 /* loads under way an item of matmul_reduce.comp */
+#define PART_UNIT 16      /* parts begin at multiples of it: the most elements that move at once */
 
 /* A part of the batch, of C and of the sum. */
 typedef struct part {
@@ -98,10 +99,11 @@ static wf_result add_reduction(builder *b, uint64_t slices, uint64_t elements)
                               .spirv = modules[b->point->problem->type],
                               .storage_buffers = 4,
                               .push_bytes = sizeof(wfi_matmul_push)};
-    /* Few elements with many splits each: work-items share an element's. */
+    /* Few elements with many splits each: work-items share an element's, a whole round of loads
+     * each. */
     const uint32_t most = b->caps->max_invocations < 256 ? b->caps->max_invocations : 256;
     uint32_t share = 1;
-    while (share * 4 <= slices && share < 16 &&
+    while (share * 2 * REDUCED_AT_ONCE <= slices && share < 16 &&
            (double)elements * share < b->caps->max_invocations * 64.0)
         share *= 2;
     b->reduction_x = most / share;
