@@ -4,14 +4,15 @@
 #   wavefit_add_test(NAME npy SOURCES test_npy.c [LIBRARIES wavefit_io] [SLOW])
 #   wavefit_add_device_test(NAME spmv SOURCES test_spmv.c [LIBRARIES ...]
 #                           [DRIVERS lavapipe swiftshader radv] [LIMITS full minimum] [TIMEOUT s]
-#                           [HEAVY] [SANITIZED] [QUICK])
+#                           [HEAVY] [SANITIZED] [QUICK full|minimum])
 #
 # HEAVY: begins before others, so that no long test runs alone at the end. Each driver walks the points
 # once: lavapipe at full limits, SwiftShader at minimum ones, since it has nearly nothing else; at
 # full limits it runs each variant's defaults and the model's choice.
-# SANITIZED: lavapipe at full limits also runs in the sanitized build, as all host tests do; the target
-# wavefit_sanitized builds them. The label "quick", with the target wavefit_quick, is for emulated
-# machines: host tests that are not SLOW, and device tests that are QUICK.
+# SANITIZED: lavapipe at full limits also runs in the sanitized build, as all host tests do, HEAVY ones
+# without the walk; the target wavefit_sanitized builds them. The label "quick", with the target
+# wavefit_quick, is for emulated machines: host tests that are not SLOW, and device tests that are QUICK, at
+# these limits.
 
 add_custom_target(wavefit_quick)
 add_custom_target(wavefit_sanitized)
@@ -118,7 +119,7 @@ function(wavefit_add_device_entry entry icd limits timeout)
 endfunction()
 
 function(wavefit_add_device_test)
-    cmake_parse_arguments(T "HEAVY;SANITIZED;QUICK" "NAME;TIMEOUT" "SOURCES;LIBRARIES;DRIVERS;LIMITS"
+    cmake_parse_arguments(T "HEAVY;SANITIZED" "NAME;TIMEOUT;QUICK" "SOURCES;LIBRARIES;DRIVERS;LIMITS"
                           ${ARGN})
     if(NOT T_DRIVERS)
         set(T_DRIVERS lavapipe swiftshader)
@@ -159,12 +160,13 @@ function(wavefit_add_device_test)
                 if(T_HEAVY)
                     set_property(TEST ${T_NAME}.${driver}.${limits} PROPERTY COST 60)
                 endif()
-                if(T_HEAVY AND driver STREQUAL swiftshader AND limits STREQUAL full)
+                if(T_HEAVY AND (WAVEFIT_SANITIZE OR
+                                (driver STREQUAL swiftshader AND limits STREQUAL full)))
                     set_property(TEST ${T_NAME}.${driver}.${limits} PROPERTY COST 10)
                     set_property(TEST ${T_NAME}.${driver}.${limits} APPEND PROPERTY ENVIRONMENT
                                  "WAVEFIT_TEST_QUICK=1")
                 endif()
-                if(T_QUICK)
+                if("${T_QUICK}" STREQUAL "${limits}")
                     set_property(TEST ${T_NAME}.${driver}.${limits} APPEND PROPERTY LABELS quick)
                 endif()
             endforeach()

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct walk {
     test_point_fn fn;
@@ -34,10 +35,17 @@ static void visit(walk *w, const wfi_point *point)
     w->count++;
 }
 
-static void visit_around(walk *w, const wfi_point *centre)
+/* WAVEFIT_TEST_CENTRE names the one of two centres whose neighbours are visited; else both. */
+static bool has_neighbours(const char *name)
+{
+    const char *centre = getenv("WAVEFIT_TEST_CENTRE");
+    return !test_quick() && (!centre || strcmp(centre, name) == 0);
+}
+
+static void visit_around(walk *w, const wfi_point *centre, const char *name)
 {
     visit(w, centre);
-    if (test_quick())
+    if (!has_neighbours(name))
         return;
     for (uint32_t p = 0; p < centre->variant->parameter_count; p++) {
         const wfi_parameter *parameter = &centre->variant->parameters[p];
@@ -68,9 +76,9 @@ static uint32_t each_point(const wf_caps *caps, const wfi_problem *problem,
 {
     wfi_point point = {.caps = caps, .problem = problem, .variant = variant};
     wfi_point_defaults(&point);
-    visit_around(&w, &point);
+    visit_around(&w, &point, "defaults");
     if (model_too && !test_emulated() && variant->fit(&point) >= 0)
-        visit_around(&w, &point);
+        visit_around(&w, &point, "model");
     if (test_quick())
         random_points = 0;
     for (uint32_t n = 0; n < random_points; n++) {

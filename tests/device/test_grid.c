@@ -307,7 +307,7 @@ static void run_steps(problem *p, const char *variant, uint32_t steps, uint32_t 
 static void steps_a_pass_change_nothing(void **state)
 {
     test_random random = {test_seed()};
-    for (uint32_t n = 0; n < 6; n += test_emulated() ? 3 : 1) {
+    for (uint32_t n = 0; n < 6; n += test_quick() ? 3 : 1) {
         problem p;
         const bool box = n >= 3;
         const wf_stencil_params params = {.nx = n % 2 ? 72 : 70,
@@ -321,6 +321,8 @@ static void steps_a_pass_change_nothing(void **state)
         make_problem(&p, *state, &params, &random);
         make_expected(&p);
         for (uint32_t steps = 1; steps <= (box ? 3 : 4); steps++) {
+            if (params.nz > 0 && (steps + n) % 2) /* the other grid in space of this shape has it */
+                continue;
             run_steps(&p, box ? "time_box" : "time", steps, 16);
             if (!box)
                 run_steps(&p, "time_vector", steps, 4);
@@ -377,7 +379,7 @@ static void goes_through_windows(void **state)
                                          {"time_box", 9, 3},
                                          {"time_box", 20, 3}};
     test_random random = {test_seed()};
-    for (uint32_t n = 0; n < 5; n += test_emulated() ? 2 : 1) {
+    for (uint32_t n = 0; n < 5; n += test_quick() ? 2 : 1) {
         problem p;
         const bool box = n >= 3;
         const wf_stencil_params params = {.nx = n == 1 ? 61 : 64,
