@@ -4,9 +4,10 @@
 # What FILE of --json FILE has already is not measured again.
 # usage: bench/tuning.sh WAVEFIT [SECONDS a search, default 60] [tune options, as --suite full --json FILE]
 #        bench/tuning.sh WAVEFIT --parts FILE [SECONDS a search, default 3]   parts of the points, all of them
+#        bench/tuning.sh WAVEFIT --products FILE [SECONDS a search, default 5]   small and middle products, six minutes
 #        bench/tuning.sh WAVEFIT --reprint [FILE…]   the tables again, without a device (default: those kept here)
 set -euo pipefail
-usage='usage: bench/tuning.sh WAVEFIT [SECONDS] [OPTIONS] | --parts FILE [SECONDS] | --reprint [FILE…]'
+usage='usage: bench/tuning.sh WAVEFIT [SECONDS] [OPTIONS] | --parts FILE [SECONDS] | --products FILE [SECONDS] | --reprint [FILE…]'
 tool=${1:?$usage}
 shift
 
@@ -30,7 +31,27 @@ parts() {
         strip=8 splits=1 pack=0
 }
 
+# Products of three types, for drivers on CPUs, where a point takes a second to compile: against points drawn from
+# all, and two parts that come to their end.
+products() {
+    local file=${1:?$usage} seconds=${2:-5} type shape
+    compare() {
+        "$tool" tune matmul --compare --budget "$seconds" --json "$file" "$@"
+    }
+    for shape in 64x64x64 256x256x256; do
+        for type in f32 f16 f64; do
+            compare --shape $shape --type $type --all $((2 * seconds))
+        done
+    done
+    compare --shape 64x64x64 --variant naive --all 60
+    compare --shape 256x256x256 --variant register --set tile_k=16 --set tile_m=64 --set thread_m=4 --all 60
+}
+
 case ${1:-} in
+--products)
+    shift
+    products "$@"
+    ;;
 --parts)
     shift
     parts "$@"

@@ -22,6 +22,7 @@ typedef struct product {
     uint64_t bytes[WF_MATMUL_BINDINGS];
     void *host[WF_MATMUL_BINDINGS]; /* C: before */
     void *result;                   /* C: after */
+    uint64_t offset; /* of every operand in its buffer, which is as much longer behind */
     wf_buffer *buffers[WF_MATMUL_BINDINGS];
 } product;
 
@@ -93,8 +94,11 @@ static void make(product *p, wf_device *device, test_random *random)
                 draw(random, p->params.type, true, p->host[i], j);
         else if (i != WF_MATMUL_C || p->params.beta != 0)
             draw_matrix(p, i, random);
-        assert_int_equal(wf_buffer_create(device, room, WF_MEMORY_DEVICE, &p->buffers[i]), 0);
-        assert_int_equal(wf_buffer_write(p->buffers[i], 0, p->host[i], room), 0);
+        const uint64_t around = 2 * p->offset;
+        assert_int_equal(wf_buffer_create(device, room + around, WF_MEMORY_DEVICE, &p->buffers[i]),
+                         0);
+        test_poison(p->buffers[i]);
+        assert_int_equal(wf_buffer_write(p->buffers[i], p->offset, p->host[i], room), 0);
     }
     p->result = malloc(p->bytes[WF_MATMUL_C] + 4);
     assert_non_null(p->result);
@@ -120,6 +124,23 @@ static void say(const product *p, const char *what, char *text, size_t bytes)
              (unsigned long long)q->lda, (unsigned long long)q->ldb, (unsigned long long)q->ldc,
              q->alpha ? *q->alpha : 1, q->beta, q->bias, q->activation, q->output,
              (unsigned long long)test_seed());
+}
+
+/* The poison in front of C and behind it must be there. */
+static void assert_outside_kept(const product *p, const char *text)
+{
+    unsigned char outside[2][256]; /* Vulkan's largest alignment */
+    const uint64_t behind = p->offset + (p->bytes[WF_MATMUL_C] + 3) / 4 * 4;
+    wf_buffer *c = p->buffers[WF_MATMUL_C];
+    if (p->offset == 0)
+        return;
+    assert_true(p->offset <= sizeof *outside);
+    assert_int_equal(wf_buffer_read(c, 0, outside[0], p->offset), WF_SUCCESS);
+    assert_int_equal(wf_buffer_read(c, behind, outside[1], p->offset), WF_SUCCESS);
+    for (uint64_t i = 0; i < p->offset; i++)
+        if (outside[0][i] != 0xff || outside[1][i] != 0xff)
+            fail_msg("%s: byte %llu in front of C or behind it was written", text,
+                     (unsigned long long)i);
 }
 
 /* Bytes of C that belong to no element must be as before. */
@@ -155,21 +176,24 @@ static uint32_t run(product *p, const char *what)
                                      .c = p->host[WF_MATMUL_C]};
     say(p, what, text, sizeof text);
     for (int i = 0; i < WF_MATMUL_BINDINGS; i++)
-        bindings.items[i].buffer = p->buffers[i];
+        bindings.items[i] = (wf_binding){
+            .buffer = p->buffers[i], .offset = p->offset, .bytes = (p->bytes[i] + 3) / 4 * 4};
     if (wf_matmul_plan(p->device, &p->params, &plan) != WF_SUCCESS ||
         wf_plan_describe(plan, &info) != WF_SUCCESS || wf_plan_run(plan, &bindings) != WF_SUCCESS)
         fail_msg("%s: did not run", text);
     if (p->bytes[WF_MATMUL_C])
         assert_int_equal(
-            wf_buffer_read(p->buffers[WF_MATMUL_C], 0, p->result, p->bytes[WF_MATMUL_C]),
+            wf_buffer_read(p->buffers[WF_MATMUL_C], p->offset, p->result, p->bytes[WF_MATMUL_C]),
             WF_SUCCESS);
     wf_plan_destroy(&plan);
     assert_int_equal(wf_matmul_check(&p->params, &inputs, p->result, 0, 0, &check), WF_SUCCESS);
     if (!(check.error_over_bound <= 1))
         fail_msg("%s: element %llu is %g bounds off", text, (unsigned long long)check.worst,
                  check.error_over_bound);
-    if (p->bytes[WF_MATMUL_C])
+    if (p->bytes[WF_MATMUL_C]) {
         assert_padding_kept(p, text);
+        assert_outside_kept(p, text);
+    }
     return info.dispatches;
 }
 
@@ -301,6 +325,7 @@ static void every_variant_does_everything(void **state)
                     continue;
                 const wf_tuning tuning = test_point_tuning(&point, constants);
                 p.params.tuning = &tuning;
+                p.offset = test_random_below(&random, 2) * point.caps->storage_alignment;
                 make(&p, *state, &random);
                 test_point_text(&point, text, sizeof text);
                 run(&p, text);

@@ -78,8 +78,9 @@ static void fail_at(const wfi_point *point, const char *what)
     fail_msg("%s: %s", text, what);
 }
 
-/* As matmul_vector.comp places its work-items: four rows or columns at a time. */
-static void vector_covers(const wfi_point *point)
+/* As matmul_vector.comp places its work-items, and matmul_teams.comp those of each team: four rows or columns at a
+ * time. */
+static void vector_covers(const wfi_point *point, bool pairs)
 {
     static uint8_t seen[64][64];
     const uint32_t *v = point->values;
@@ -91,7 +92,7 @@ static void vector_covers(const wfi_point *point)
                        across = threads_n / v[WFI_LANES_N];
         const uint32_t blocks_m = v[WFI_THREAD_M] / 4, blocks_n = v[WFI_THREAD_N] / 4;
         uint32_t lane_m = lane / v[WFI_LANES_N], lane_n = lane % v[WFI_LANES_N];
-        if (v[WFI_PAIRS] && v[WFI_LANES_M] % 2 == 0) {
+        if (pairs && v[WFI_LANES_M] % 2 == 0) {
             lane_m = lane / (2 * v[WFI_LANES_N]) * 2 + lane % 2;
             lane_n = lane / 2 % v[WFI_LANES_N];
         }
@@ -105,6 +106,36 @@ static void vector_covers(const wfi_point *point)
         for (uint32_t n = 0; n < v[WFI_TILE_N] / 4; n++)
             if (seen[m][n] != 1)
                 fail_at(point, "an output belongs to no work-item or to several");
+}
+
+static void teams_cover(const wfi_point *point, uint32_t items)
+{
+    const uint32_t *v = point->values;
+    vector_covers(point, v[WFI_TEAMS_PAIRS]);
+    if (items != v[WFI_TEAMS] * wfi_matmul_tile_threads(v))
+        fail_at(point, "not a tile's work-items a team");
+    if (v[WFI_TEAMS] == 0 || (v[WFI_TEAMS] & (v[WFI_TEAMS] - 1)))
+        fail_at(point, "teams that do not meet in halves");
+    const uint32_t pinned = wfi_matmul_teams_subgroup(point);
+    const uint32_t team = wfi_matmul_tile_threads(v), least = point->caps->subgroup_min,
+                   most = point->caps->subgroup_max;
+    if (v[WFI_TEAMS_APART] &&
+        (pinned ? pinned != team || team < least || team > most || (team & (team - 1))
+                : point->caps->subgroup_size != team))
+        fail_at(point, "teams that do not wait are no subgroups");
+}
+
+/* As matmul_panel.comp: lanes along the sum and along outputs, in blocks of 8 where there are 8. */
+static void panel_covers(const wfi_point *point, uint32_t items)
+{
+    const uint32_t *v = point->values, lanes_k = v[WFI_PANEL_LANES_K],
+                   lanes_o = v[WFI_PANEL_LANES_O];
+    if (items != lanes_k * lanes_o)
+        fail_at(point, "not lanes_k x lanes_o work-items");
+    if ((lanes_k >= 8 && lanes_k % 8) || (lanes_o >= 8 && lanes_o % 8))
+        fail_at(point, "blocks of 8 are cut");
+    if (v[WFI_PANEL_KEPT] == 0 || v[WFI_PANEL_KEPT] % (4 * lanes_k))
+        fail_at(point, "what is kept is no whole turn of the work-items along the sum");
 }
 
 static void cooperative_covers(const wfi_point *point, uint32_t items)
@@ -136,7 +167,11 @@ static void check_geometry(const wfi_point *point)
         point->variant->shared_bytes(point) > point->caps->max_shared_bytes)
         fail_at(point, "too much shared memory");
     if (strcmp(point->variant->name, "vector") == 0)
-        vector_covers(point);
+        vector_covers(point, point->values[WFI_PAIRS]);
+    else if (strcmp(point->variant->name, "teams") == 0)
+        teams_cover(point, items);
+    else if (strcmp(point->variant->name, "panel") == 0)
+        panel_covers(point, items);
     else if (point->variant->needs & WFI_NEEDS_COOPERATIVE_MATRIX)
         cooperative_covers(point, items);
     else if (strcmp(point->variant->name, "register") == 0 &&
