@@ -19,7 +19,7 @@
 #extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
 #define FACTOR int8_t
 #else
-// bf16: the build renames this type in the module (cmake/bfloat16.cmake).
+// bf16: the build renames this type in the module (cmake/embed_spirv.cmake).
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
 #define FACTOR float16_t
 #endif
@@ -212,21 +212,39 @@ void store_block(uint base, uint row0, uint column0, bool inside)
         STORE_ROW(i)
 }
 
+// Where a work-group's part of the product begins.
+struct Place {
+    uint split, row, column;
+};
+
+// Down STRIP tile rows, then a column on: neighbours share what the caches hold. Nothing is divided where the
+// result is known: the first load waits for it.
+Place place()
+{
+    uint number = tile_index(), count = push.tiles_m * push.tiles_n, split = 0, strip = 0;
+    if (push.chunk < push.k) {
+        split = number / count;
+        number -= split * count;
+    } else if (number >= count)
+        split = 1; // of one: past the sum's end
+    if (push.tiles_m > STRIP) {
+        strip = number / (STRIP * push.tiles_n);
+        number -= strip * STRIP * push.tiles_n;
+    }
+    uint rows = min(push.tiles_m - strip * STRIP, STRIP), column = number / rows;
+    return Place(split, (strip * STRIP + number - column * rows) * TILE_M, column * TILE_N);
+}
+
 void main()
 {
-    uint number = tile_index(), count = push.tiles_m * push.tiles_n;
-    uint split = number / count, tile = number % count;
-    uint begin = split * push.chunk;
+    Place at = place();
+    uint begin = at.split * push.chunk;
     if (begin >= push.k) // the same for the whole work-group
         return;
-    // Down STRIP tile rows, then a column on: neighbours share what the caches hold.
-    uint strip = tile / (STRIP * push.tiles_n), inside = tile % (STRIP * push.tiles_n);
-    uint rows = min(push.tiles_m - strip * STRIP, STRIP);
-    uint row0 = (strip * STRIP + inside % rows) * TILE_M, column0 = inside / rows * TILE_N;
     clear();
-    accumulate(row0, column0, begin, min(begin + push.chunk, push.k));
+    accumulate(at.row, at.column, begin, min(begin + push.chunk, push.k));
     barrier();
-    bool whole = (WIDE & 4) != 0 && row0 + TILE_M <= push.m && column0 + TILE_N <= push.n;
-    store_block(batch_c() + split * push.stride_split, row0 + block() / SUBS_N * SUB_M,
-                column0 + block() % SUBS_N * SUB_N, whole);
+    bool whole = (WIDE & 4) != 0 && at.row + TILE_M <= push.m && at.column + TILE_N <= push.n;
+    store_block(batch_c() + at.split * push.stride_split, at.row + block() / SUBS_N * SUB_M,
+                at.column + block() % SUBS_N * SUB_N, whole);
 }
