@@ -3,18 +3,18 @@
 #include "kernels/matmul_rows.h"
 #include "matmul/matmul_ids.h"
 
-static const uint32_t tiles[] = {16, 32, 64, 128, 256}, depths[] = {16, 32, 48, 64, 128},
-                      blocks[] = {16, 32, 64}, fragments[] = {8, 16, 32},
+static const uint32_t tiles[] = {16, 32, 64, 128, 160, 192, 256}, depths[] = {16, 32, 48, 64, 128},
+                      blocks[] = {16, 32, 48, 64, 80}, fragments[] = {8, 16, 32},
                       subgroups[] = {8, 16, 32, 64}, strips[] = {1, 4, 8, 32},
                       splits[] = {1, 2, 4, 8, 16, 32, 64, 128}, packs[] = {0, 1, 2, 3},
                       shares[] = {1, 2, 4};
 
 const wfi_parameter wfi_matmul_cooperative_parameters[WFI_COOPERATIVE_PARAMETERS] = {
-    {"tile_m", MATMUL_ID_TILE_M, 32, 5, tiles, "rows of C a work-group computes"},
-    {"tile_n", MATMUL_ID_TILE_N, 32, 5, tiles, "columns of C a work-group computes"},
+    {"tile_m", MATMUL_ID_TILE_M, 32, 7, tiles, "rows of C a work-group computes"},
+    {"tile_n", MATMUL_ID_TILE_N, 32, 7, tiles, "columns of C a work-group computes"},
     {"tile_k", MATMUL_ID_TILE_K, 32, 5, depths, "steps of the sum held in shared memory"},
-    {"sub_m", MATMUL_ID_SUB_M, 16, 3, blocks, "rows of C a subgroup computes"},
-    {"sub_n", MATMUL_ID_SUB_N, 16, 3, blocks, "columns of C a subgroup computes"},
+    {"sub_m", MATMUL_ID_SUB_M, 16, 5, blocks, "rows of C a subgroup computes"},
+    {"sub_n", MATMUL_ID_SUB_N, 16, 5, blocks, "columns of C a subgroup computes"},
     {"frag_m", MATMUL_ID_FRAG_M, 16, 3, fragments, "rows of C of one matrix instruction"},
     {"frag_n", MATMUL_ID_FRAG_N, 16, 3, fragments, "columns of C of one matrix instruction"},
     {"frag_k", MATMUL_ID_FRAG_K, 16, 3, fragments, "steps of the sum of one matrix instruction"},

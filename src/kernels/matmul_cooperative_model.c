@@ -31,6 +31,7 @@ typedef struct block {
 
 static const block blocks[] = {
     {128, 256, 48, 64, 64, 1, 1, 0.12},  {128, 256, 32, 64, 64, 1, 1, 0.12},
+    {160, 192, 64, 80, 48, 1, 1, 0.12},  {128, 192, 64, 64, 48, 1, 1, 0.12},
     {128, 128, 32, 64, 64, 1, 2, 0.138}, {128, 128, 64, 64, 64, 1, 1, 0.14},
     {64, 128, 32, 32, 64, 1, 3, 0.2},    {128, 64, 64, 64, 64, 4, 2, 0.19},
     {64, 128, 64, 32, 32, 1, 2, 0.19},   {64, 64, 128, 32, 32, 1, 2, 0.25},
@@ -107,6 +108,15 @@ static void set_block(wfi_point *point, const block *b, uint32_t splits, uint32_
     v[WFI_COOPERATIVE_SUBS_K] = b->subs_k;
 }
 
+/* Whether a block was measured to be faster in the problem's type (bench/NOTES.md). */
+static bool worth(const block *b, const wfi_problem *problem)
+{
+    const bool half = problem->type == WF_TYPE_F16 || problem->type == WF_TYPE_F32; /* split */
+    if (b->tile_m == 160)
+        return half;
+    return b->tile_n != 192 || problem->type != WF_TYPE_I8;
+}
+
 double wfi_matmul_cooperative_fit(wfi_point *point)
 {
     const uint32_t unaligned =
@@ -117,7 +127,7 @@ double wfi_matmul_cooperative_fit(wfi_point *point)
         for (uint32_t splits = 1; splits <= 128; splits *= 2)
             for (uint32_t copies = 0; copies <= (unaligned ? 1u : 0u); copies++) {
                 set_block(&trial, &blocks[i], splits, copies ? unaligned : 0);
-                if (!wfi_point_legal(&trial, NULL))
+                if (!worth(&blocks[i], point->problem) || !wfi_point_legal(&trial, NULL))
                     continue;
                 const double time = block_time(&trial, &blocks[i], splits, copies ? unaligned : 0);
                 if (best < 0 || time < best) {
