@@ -4,7 +4,7 @@
 #include "matmul_tiles.glsl"
 
 const int HALF_A = int(TILE_K * PITCH_A), HALF_B = int(TILE_K * PITCH_B);
-uint to_A[FETCH_A], to_B[FETCH_B];     // where each goes; with EVEN_X the first tells
+uint to_A[FETCH_A], to_B[FETCH_B]; // where each goes in a half; with EVEN_X the first tells
 // Whether a work-item's elements lie the same distance, APART_X, from each other in shared memory: an
 // address for all of them.
 const uint FIRST_A = (BY_K_A ? TILE_K : TILE_M) / STEP_A;
@@ -41,11 +41,12 @@ const uint APART_B = BY_K_B ? LINES_B / 4 : LINES_B * PITCH_B;
         [[unroll]] for (uint n = 0; n < FETCH_##X; n++)                                            \
             to_##X[n] += next;                                                                     \
     }                                                                                              \
-    void keep_##X()                                                                                \
+    void keep_##X(uint half_)                                                                          \
     {                                                                                              \
         [[unroll]] for (uint n = 0; n < FETCH_##X; n++) {                                          \
             uvec2 p = place_##X(EVEN_##X ? 0 : n);                                                 \
-            uint at = EVEN_##X ? to_##X[0] + n * APART_##X : to_##X[n];                            \
+            uint at =                                                                              \
+                half_ * uint(HALF_##X) + (EVEN_##X ? to_##X[0] + n * APART_##X : to_##X[n]);             \
             KEEP(X, n, p, at)                                                                      \
         }                                                                                          \
     }

@@ -45,5 +45,7 @@
 #define MATMUL_ID_ROWS 48
 #define MATMUL_ID_BLOCKS 49
 #define MATMUL_ID_APART 51
+/* Of tiles whose sums work-groups share. */
+#define MATMUL_ID_SHARES 60
 /* Of the cooperative matrices again. */
 #define MATMUL_ID_SUBS_K 50

@@ -40,6 +40,8 @@ layout(push_constant) uniform Push {
     layout(offset = 72) ACC beta;
     layout(offset = 80) uint stride_split; // elements of C from one split's sums to the next
     uint backwards; // 1: kernels that turn around begin at the other end
+    // Of tiles whose sums work-groups share (matmul_shares.glsl).
+    uint shared_from, tile_steps, group_steps, longer_groups;
 } push;
 
 // The number of this work-group; a grid of groups can have more than there are tiles and splits.

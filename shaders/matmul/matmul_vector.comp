@@ -29,27 +29,33 @@ layout(constant_id = MATMUL_ID_PAIRS) const uint PAIRS = 0;
 // Bits: 1 A, 2 B, 4 C move four elements at a time; then every row of that matrix must begin at, and
 // be as long as, a multiple of four elements.
 layout(constant_id = MATMUL_ID_WIDE) const uint WIDE = 0;
+// 1: groups share tiles, and C holds their parts.
+layout(constant_id = MATMUL_ID_SHARES) const uint SHARES = 0;
 // The same buffers four elements at a time.
 layout(std430, set = 0, binding = 0) readonly buffer A4 { ELEMENT4 a4[]; };
 layout(std430, set = 0, binding = 1) readonly buffer B4 { ELEMENT4 b4[]; };
 
 const bool WIDE_A = (WIDE & 1) != 0, WIDE_B = (WIDE & 2) != 0, WIDE_C = (WIDE & 4) != 0;
-#include "matmul_store4.glsl"
 const uint BLOCKS_M = THREAD_M / 4, BLOCKS_N = THREAD_N / 4;
 const uint THREADS_M = TILE_M / THREAD_M, THREADS_N = TILE_N / THREAD_N;
 const uint THREADS = THREADS_M * THREADS_N;
+// Whether where items read and keep is carried from tile to tile. Else it is constants: two tiles a turn of the loop
+// where sums go down columns, and where shared tiles leave fewer registers. As an H100 measured it (bench/NOTES.md).
+// (glslang 15.2 makes no constant of && with || in it here.)
+const uint BY_NUMBER = SHARES != 0 ? 1 : AHEAD != 0 ? 0 : SNAKE == 2 ? 1 : 0;
+const bool CARRIED = BY_NUMBER == 0;
 #include "matmul_fours.glsl"
 
 ACC4 sum[THREAD_M * BLOCKS_N];
 ACC4 column[2 * BLOCKS_M], row[2 * BLOCKS_N]; // operands of a step; two sets, which take turns with AHEAD
 
-// From shared memory, step k of the half that my_m and my_n are in.
-void load(uint set_, uint k, uint my_m, uint my_n)
+// From shared memory, step k of a half; of half 0 where the halves are carried.
+void load(uint set_, uint half_, uint k, uint my_m, uint my_n)
 {
     [[unroll]] for (uint i = 0; i < BLOCKS_M; i++)
-        column[set_ * BLOCKS_M + i] = tile_A[k * PITCH_A + my_m + i * LANES_M];
+        column[set_ * BLOCKS_M + i] = tile_A[half_ * uint(HALF_A) + k * PITCH_A + my_m + i * LANES_M];
     [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
-        row[set_ * BLOCKS_N + j] = tile_B[k * PITCH_B + my_n + j * LANES_N];
+        row[set_ * BLOCKS_N + j] = tile_B[half_ * uint(HALF_B) + k * PITCH_B + my_n + j * LANES_N];
 }
 
 void add_products(uint set_)
@@ -82,17 +88,17 @@ void fetch(bool more)
     fetch_B(more);
 }
 
-void keep()
+void keep(uint half_)
 {
-    keep_A();
-    keep_B();
+    keep_A(half_);
+    keep_B(half_);
 }
 
-void multiply(uint my_m, uint my_n)
+void multiply(uint half_, uint my_m, uint my_n)
 {
     [[dont_unroll]] for (uint k = 0; k < TILE_K; k += UNROLL)
         [[unroll]] for (uint u = 0; u < UNROLL; u++) {
-            load(0, k + u, my_m, my_n);
+            load(0, half_, k + u, my_m, my_n);
             add_products(0);
         }
 }
@@ -108,17 +114,32 @@ void turn(inout int next_A, inout int next_B, inout uint my_m, inout uint my_n)
     move_B(next_B);
 }
 
-// Adds all tiles, of which the first is in half 0 of shared memory. The last time round what was fetched
-// before is fetched again: a condition would cost more.
+// One tile, in half_ of shared memory, while the next goes to the other; more: another follows that. The last
+// time what was fetched before is fetched again: a condition would cost more.
+void add_tile(uint half_, bool more, uint my_m, uint my_n)
+{
+    barrier(); // this half is filled, and the other is no longer read
+    fetch(more);
+    multiply(half_, my_m, my_n);
+    keep(CARRIED ? 0 : 1 - half_);
+}
+
+// Adds all tiles, of which the first is in half 0 of shared memory.
 void add(uint tiles, uint my_m, uint my_n)
 {
     int next_A = HALF_A, next_B = HALF_B; // from this half to the other
-    for (uint i = 0; i < tiles; i++) {
-        barrier(); // this half is filled, and the other is no longer read
-        fetch(i + 2 < tiles);
-        multiply(my_m, my_n);
-        keep();
-        turn(next_A, next_B, my_m, my_n);
+    if (CARRIED) {
+        for (uint n = 0; n < tiles; n++) {
+            add_tile(0, n + 2 < tiles, my_m, my_n);
+            turn(next_A, next_B, my_m, my_n);
+        }
+        return;
+    }
+    for (uint n = 0; n < tiles; n += 2) {
+        add_tile(0, n + 2 < tiles, my_m, my_n);
+        if (n + 1 == tiles) // the same for the whole work-group
+            break;
+        add_tile(1, n + 3 < tiles, my_m, my_n);
     }
 }
 
@@ -126,17 +147,20 @@ void add(uint tiles, uint my_m, uint my_n)
 void add_ahead(uint tiles, uint my_m, uint my_n)
 {
     int next_A = HALF_A, next_B = HALF_B; // from this half to the other
+    uint half_ = 0;
     barrier();
-    load(0, 0, my_m, my_n);
+    load(0, half_, 0, my_m, my_n);
     for (uint n = 0; n < tiles; n++) {
         fetch(n + 2 < tiles);
         [[unroll]] for (uint k = 0; k < TILE_K; k++) {
             if (k + 1 == TILE_K) {
-                keep();
-                turn(next_A, next_B, my_m, my_n);
+                half_ = CARRIED ? 0 : 1 - half_;
+                keep(half_);
+                if (CARRIED)
+                    turn(next_A, next_B, my_m, my_n);
                 barrier(); // that half is filled, and the other is no longer read
             }
-            load((k + 1) % 2, (k + 1) % TILE_K, my_m, my_n);
+            load((k + 1) % 2, half_, (k + 1) % TILE_K, my_m, my_n);
             add_products(k % 2);
         }
     }
@@ -149,34 +173,58 @@ void accumulate(uint row0, uint column0, uint k_begin, uint k_end, uint my_m, ui
     uint first = steps - (tiles - 1) * TILE_K;
     begin_A(row0, push.m, k_begin, first, tiles > 1);
     begin_B(column0, push.n, k_begin, first, tiles > 1);
-    keep();
-    move_A(HALF_A);
-    move_B(HALF_B);
+    keep(0);
+    if (CARRIED) {
+        move_A(HALF_A);
+        move_B(HALF_B);
+    }
     if (AHEAD != 0)
         add_ahead(tiles, my_m, my_n);
     else
         add(tiles, my_m, my_n);
 }
 
-// The tile's row and column: along rows within strips of STRIP tile rows.
-uvec2 tile_place(uint tile)
+#include "matmul_store4.glsl"
+#include "matmul_shares.glsl"
+
+// Four elements of this group's part of a shared tile, as they are.
+void store_part(uint part, uint row, uint column, ACC4 value)
 {
-    if (STRIP == 1)
-        return uvec2(tile / push.tiles_n, tile % push.tiles_n);
-    uint strip = tile / (STRIP * push.tiles_n), rest = tile % (STRIP * push.tiles_n);
-    uint height = min(STRIP, push.tiles_m - strip * STRIP);
-    return uvec2(strip * STRIP + rest % height, rest / height);
+    uint at = ((part * TILE_M + row) * TILE_N + column) / 4;
+#ifdef NARROW
+    c_sums4[at] = value;
+#else
+    c4[at] = value;
+#endif
+}
+
+// What this group adds up next.
+struct Work {
+    uint tile, k_begin, k_end;
+    uint to; // of a whole sum: where the batch's and split's C begins; of a part: its number
+};
+
+// A split of a tile's sum; one behind the end of it has no steps.
+Work whole_work()
+{
+    uint tiles = push.tiles_m * push.tiles_n, split = tile_index() / tiles;
+    uint k_begin = split * push.chunk;
+    return Work(tile_index() % tiles, k_begin, min(push.k, k_begin + push.chunk),
+                batch_c() + split * push.stride_split);
+}
+
+// What steps [at, end) of the shared tiles have of the first tile among them; at: behind it.
+Work shared_work(inout uint at, uint end)
+{
+    uint tile = at / push.tile_steps, step_ = at - tile * push.tile_steps;
+    uint last = min(push.tile_steps, step_ + end - at);
+    at += last - step_;
+    return Work(push.shared_from + tile, step_ * TILE_K, min(push.k, last * TILE_K),
+                tile_index() + tile);
 }
 
 void main()
 {
-    uint tiles = push.tiles_m * push.tiles_n;
-    uint split = tile_index() / tiles, k_begin = split * push.chunk;
-    if (k_begin >= push.k) // the same for the whole work-group
-        return;
-    uint k_end = min(push.k, k_begin + push.chunk);
-    uvec2 tile = tile_place(tile_index() % tiles);
-    uint row0 = tile.x * TILE_M, column0 = tile.y * TILE_N;
     uint lane = gl_LocalInvocationIndex % (LANES_M * LANES_N);
     uint block = gl_LocalInvocationIndex / (LANES_M * LANES_N);
     uint lane_m = lane / LANES_N, lane_n = lane % LANES_N;
@@ -187,12 +235,28 @@ void main()
     // In fours: where this work-item's first block of four rows and columns begins.
     uint my_m = block / (THREADS_N / LANES_N) * LANES_M * BLOCKS_M + lane_m;
     uint my_n = block % (THREADS_N / LANES_N) * LANES_N * BLOCKS_N + lane_n;
-    [[unroll]] for (uint i = 0; i < THREAD_M * BLOCKS_N; i++)
-        sum[i] = ACC4(0);
-    accumulate(row0, column0, k_begin, k_end, my_m, my_n);
-    uint base = batch_c() + split * push.stride_split;
-    [[unroll]] for (uint i = 0; i < THREAD_M; i++)
-        [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
-            store4(base, row0 + (my_m + i / 4 * LANES_M) * 4 + i % 4,
-                   column0 + (my_n + j * LANES_N) * 4, sum[i * BLOCKS_N + j]);
+    uint at = first_step(tile_index()), end = first_step(tile_index() + 1);
+    do { // the same for the whole work-group
+        Work work;
+        if (SHARES != 0)
+            work = shared_work(at, end);
+        else
+            work = whole_work();
+        if (work.k_begin >= push.k)
+            return;
+        uvec2 place = tile_place(work.tile) * uvec2(TILE_M, TILE_N);
+        [[unroll]] for (uint i = 0; i < THREAD_M * BLOCKS_N; i++)
+            sum[i] = ACC4(0);
+        accumulate(place.x, place.y, work.k_begin, work.k_end, my_m, my_n);
+        [[unroll]] for (uint i = 0; i < THREAD_M; i++)
+            [[unroll]] for (uint j = 0; j < BLOCKS_N; j++) {
+                uint row = (my_m + i / 4 * LANES_M) * 4 + i % 4, column = (my_n + j * LANES_N) * 4;
+                if (SHARES != 0)
+                    store_part(work.to, row, column, sum[i * BLOCKS_N + j]);
+                else
+                    store4(work.to, place.x + row, place.y + column, sum[i * BLOCKS_N + j]);
+            }
+        if (SHARES != 0)
+            barrier(); // shared memory is read no longer
+    } while (SHARES != 0 && at < end);
 }

@@ -139,6 +139,8 @@ struct wfi_variant {
      * returns the expected time in arbitrary but comparable units of the family (lower is
      * better; < 0: not for this problem). */
     double (*fit)(wfi_point *point);
+    /* Sets what decides by a problem's exact size in a point that was measured for a like one. NULL: nothing. */
+    void (*refit)(wfi_point *point);
     /* Adds pipelines and steps to the plan. */
     wf_result (*build)(wf_plan *plan, const wfi_point *point, const void *params);
 };

@@ -4,6 +4,13 @@
 #include "matmul/matmul_ids.h"
 #include "wfi_shaders.h"
 
+/* Of steps of the ladder that nothing chooses by itself: keeps the defaults. */
+static double never_fit(wfi_point *point)
+{
+    (void)point;
+    return -1;
+}
+
 static wf_result naive_build(wf_plan *plan, const wfi_point *point, const void *params)
 {
     return wfi_matmul_build(
@@ -20,12 +27,8 @@ static wf_result register_build(wf_plan *plan, const wfi_point *point, const voi
 
 static wf_result vector_build(wf_plan *plan, const wfi_point *point, const void *params)
 {
-    const uint32_t *v = point->values;
-    return wfi_matmul_build_packed(
-        plan, point, params,
-        (wfi_matmul_tile){
-            .m = v[WFI_TILE_M], .n = v[WFI_TILE_N], .k = v[WFI_TILE_K], .splits = v[WFI_SPLITS]},
-        v[WFI_PACK]);
+    return wfi_matmul_build_packed(plan, point, params, wfi_matmul_vector_tile(point),
+                                   point->values[WFI_PACK]);
 }
 
 static void append(wfi_pipeline_desc *desc, uint32_t id, uint32_t value)
@@ -159,7 +162,7 @@ static const wfi_variant variants[] = {
         .push_bytes = sizeof(wfi_matmul_push),
         .group_size = wfi_matmul_dispatch_group,
         .constants = wfi_matmul_constants,
-        .fit = wfi_matmul_never_fit,
+        .fit = never_fit,
         .build = dispatch_build,
     },
     {
@@ -174,7 +177,7 @@ static const wfi_variant variants[] = {
         .shared_bytes = wfi_matmul_tiled_shared,
         .group_size = wfi_matmul_square_group,
         .constants = tiled_constants,
-        .fit = wfi_matmul_never_fit,
+        .fit = never_fit,
         .build = square_build,
     },
     {
@@ -189,7 +192,7 @@ static const wfi_variant variants[] = {
         .shared_bytes = wfi_matmul_kstep_shared,
         .group_size = wfi_matmul_square_group,
         .constants = kstep_constants,
-        .fit = wfi_matmul_never_fit,
+        .fit = never_fit,
         .build = square_build,
     },
     {
@@ -199,7 +202,7 @@ static const wfi_variant variants[] = {
         .modules = {[WF_TYPE_F32] = &wfi_spv_matmul_register_f32},
         REGISTER_ROW,
         .constants = blocked_constants,
-        .fit = wfi_matmul_never_fit,
+        .fit = never_fit,
     },
     {
         .name = "kept",
@@ -208,7 +211,7 @@ static const wfi_variant variants[] = {
         .modules = {[WF_TYPE_F32] = &wfi_spv_matmul_register_f32},
         REGISTER_ROW,
         .constants = kept_constants,
-        .fit = wfi_matmul_never_fit,
+        .fit = never_fit,
     },
     {
         .name = "register",
@@ -235,6 +238,7 @@ static const wfi_variant variants[] = {
         .group_size = wfi_matmul_tile_group,
         .constants = wfi_matmul_constants,
         .fit = wfi_matmul_vector_fit,
+        .refit = wfi_matmul_vector_refit,
         .build = vector_build,
     },
     {

@@ -5,37 +5,12 @@
 
 #include "core/arithmetic.h"
 #include "kernels/grid.h"
-#include "kernels/matmul_rows.h"
+#include "kernels/matmul_builder.h"
 #include "matmul/matmul_ids.h"
 #include "wfi_shaders.h"
 
 #define MOST_STEPS 65536  /* of a plan; more means a device whose bindings are far too small */
 #define REDUCED_AT_ONCE 8 /* loads under way an item of matmul_reduce.comp */
-#define PART_UNIT 16      /* parts begin at multiples of it: the most elements that move at once */
-
-/* A part of the batch, of C and of the sum. */
-typedef struct part {
-    uint64_t z0, batch, m0, m, n0, n, k0, k;
-} part;
-
-/* What the sums of a dispatch become. */
-enum { ADDS = 1, FINISHES = 2, KEEPS_SUMS = 4, STAGES = 8 };
-
-typedef struct builder {
-    wf_plan *plan;
-    const wfi_point *point;
-    const wfi_matmul_problem *p;
-    const wf_caps *caps;
-    wfi_matmul_tile tile;
-    part whole;    /* the largest part one dispatch takes */
-    bool raw;      /* sums go to the plan's own buffer first */
-    bool first;    /* no step yet */
-    uint32_t sums; /* that own buffer */
-    wfi_matmul_scalar alpha, beta;
-    bool made[STAGES]; /* pipelines of the variant */
-    uint32_t pipelines[STAGES];
-    uint32_t reduction, reduction_x; /* pipeline; elements a group */
-} builder;
 
 /* -------------------------------------------------------------------------------- constants */
 
@@ -61,7 +36,7 @@ void wfi_matmul_constants(const wfi_point *point, wfi_pipeline_desc *desc)
         desc->constants[desc->constant_count++] = constants[i];
 }
 
-static void set_stage(const builder *b, uint32_t stage, wfi_pipeline_desc *desc)
+static void set_stage(const wfi_matmul_builder *b, uint32_t stage, wfi_pipeline_desc *desc)
 {
     const wfi_matmul_problem *p = b->p;
     const bool finishes = (stage & FINISHES) != 0;
@@ -70,13 +45,15 @@ static void set_stage(const builder *b, uint32_t stage, wfi_pipeline_desc *desc)
     set_constant(desc, MATMUL_ID_ACTIVATION, finishes ? (uint32_t)p->activation : 0);
     if (stage & KEEPS_SUMS)
         set_constant(desc, MATMUL_ID_OUTPUT, 1);
-    if (b->whole.m % PART_UNIT || b->whole.n % PART_UNIT || b->whole.k % PART_UNIT)
+    if (stage & SHARES)
+        desc->constants[desc->constant_count++] = (wfi_constant){MATMUL_ID_SHARES, 1};
+    if (b->whole.m % WFI_PART_UNIT || b->whole.n % WFI_PART_UNIT || b->whole.k % WFI_PART_UNIT)
         /* Where panels are this thin, only whole extents are known to begin at vectors. */
         if (b->whole.m < p->m || b->whole.n < p->n || b->whole.k < p->k)
             set_constant(desc, MATMUL_ID_WIDE, 0);
 }
 
-static wf_result stage_pipeline(builder *b, uint32_t stage, uint32_t *index)
+static wf_result stage_pipeline(wfi_matmul_builder *b, uint32_t stage, uint32_t *index)
 {
     wfi_pipeline_desc desc;
     wf_result result = WF_SUCCESS;
@@ -90,7 +67,7 @@ static wf_result stage_pipeline(builder *b, uint32_t stage, uint32_t *index)
     return result;
 }
 
-static wf_result add_reduction(builder *b, uint64_t slices, uint64_t elements)
+static wf_result add_reduction(wfi_matmul_builder *b, uint64_t slices, uint64_t elements)
 {
     static const wfi_spirv *const modules[WF_TYPE_COUNT] = {
         &wfi_spv_matmul_reduce_f32, &wfi_spv_matmul_reduce_f64, &wfi_spv_matmul_reduce_f16,
@@ -126,85 +103,15 @@ static wfi_matmul_scalar scalar(wf_type type, double value)
     return out;
 }
 
-/* ------------------------------------------------------------------------------------ parts */
+/* ------------------------------------------------------------------------------------ slots */
 
-static uint64_t limit_of(const builder *b, uint64_t size)
-{
-    return (b->caps->max_storage_range - b->caps->storage_alignment) / size;
-}
-
-/* Lowers *rows so that rows of ld elements, each `row` long, are within the limit. */
-static void fit_rows(uint64_t *rows, uint64_t row, uint64_t ld, uint64_t limit)
-{
-    if (ld)
-        *rows = wfi_least(*rows, (limit - row) / ld + 1);
-}
-
-static void keep_units(uint64_t *part_extent, uint64_t whole)
-{
-    if (*part_extent<whole && * part_extent> PART_UNIT)
-        *part_extent -= *part_extent % PART_UNIT;
-}
-
-/* Products of the batch that fit: the last one begins (count - 1) strides on. */
-static uint64_t fit_batch(uint64_t count, uint64_t extent, uint64_t stride, uint64_t limit)
-{
-    return stride && extent <= limit ? wfi_least(count, (limit - extent) / stride + 1) : count;
-}
-
-/* The largest parts whose shares of A, B, C and kept sums each fit one storage-buffer binding. */
-static void size_parts(builder *b)
-{
-    const wfi_matmul_problem *p = b->p;
-    const uint64_t size = wf_type_size(b->point->problem->type),
-                   sum = wfi_matmul_sum_size(b->point->problem->type);
-    const uint64_t inputs = limit_of(b, size), sums = limit_of(b, sum);
-    part *w = &b->whole;
-    *w = (part){.batch = wfi_least(p->batch, b->caps->max_groups[2]),
-                .m = wfi_least(p->m, wfi_least(inputs, sums)),
-                .n = wfi_least(p->n, wfi_least(inputs, sums)),
-                .k = wfi_least(p->k, inputs)};
-    if (p->transpose_b)
-        fit_rows(&w->n, w->k, p->ldb, inputs);
-    else
-        fit_rows(&w->k, w->n, p->ldb, inputs);
-    keep_units(&w->n, p->n);
-    keep_units(&w->k, p->k);
-    if (p->transpose_a)
-        fit_rows(&w->k, w->m, p->lda, inputs);
-    else
-        fit_rows(&w->m, w->k, p->lda, inputs);
-    /* The widest element that C or kept sums can have. */
-    fit_rows(&w->m, w->n, p->ldc, sums);
-    if (b->raw && w->n)
-        w->m = wfi_least(w->m, sums / (w->n * b->tile.splits));
-    w->m = w->m ? w->m : 1;
-    if (b->tile.one_each)
-        w->m = w->n = 1;
-    keep_units(&w->m, p->m);
-    keep_units(&w->k, p->k);
-    if (w->m < p->m || w->n < p->n || w->k < p->k) {
-        w->batch = 1;
-        return;
-    }
-    uint64_t extents[3];
-    wfi_matmul_problem single = *p;
-    single.batch = 1;
-    wfi_matmul_extents(&single, extents);
-    w->batch = fit_batch(w->batch, extents[0], p->stride_a, inputs);
-    w->batch = fit_batch(w->batch, extents[1], p->stride_b, inputs);
-    w->batch = fit_batch(w->batch, extents[2], p->stride_c, sums);
-    if (b->raw)
-        w->batch = wfi_least(w->batch, sums / (w->m * w->n * b->tile.splits));
-}
-
-static bool is_packed(const builder *b, uint32_t binding)
+static bool is_packed(const wfi_matmul_builder *b, uint32_t binding)
 {
     return b->tile.packed && binding < 2 && b->tile.packed[binding].bytes;
 }
 
 /* What a packed operand changes; it is read whole. */
-static void push_packed(const builder *b, wfi_matmul_push *push)
+static void push_packed(const wfi_matmul_builder *b, wfi_matmul_push *push)
 {
     if (is_packed(b, WF_MATMUL_A)) {
         push->lda = (uint32_t)b->tile.packed[0].ld;
@@ -222,8 +129,9 @@ static void push_packed(const builder *b, wfi_matmul_push *push)
 }
 
 /* The slot of a matrix's share: `rows` rows from row0 on, `columns` columns from column0 on. */
-static wfi_slot matrix_slot(const builder *b, uint32_t binding, const part *s, uint64_t row0,
-                            uint64_t rows, uint64_t column0, uint64_t columns, uint32_t *base)
+static wfi_slot matrix_slot(const wfi_matmul_builder *b, uint32_t binding, const wfi_matmul_part *s,
+                            uint64_t row0, uint64_t rows, uint64_t column0, uint64_t columns,
+                            uint32_t *base)
 {
     const wfi_matmul_problem *p = b->p;
     const uint64_t lds[] = {p->lda, p->ldb, p->ldc};
@@ -239,13 +147,13 @@ static wfi_slot matrix_slot(const builder *b, uint32_t binding, const part *s, u
                        (s->batch - 1) * stride + (rows - 1) * ld + columns, size, base);
 }
 
-static wfi_slot bias_slot(const builder *b, const part *s, uint32_t *base)
+static wfi_slot bias_slot(const wfi_matmul_builder *b, const wfi_matmul_part *s, uint32_t *base)
 {
     return wfi_slot_at(b->caps, WF_MATMUL_BIAS, s->n0, s->n,
                        wfi_matmul_sum_size(b->point->problem->type), base);
 }
 
-static wfi_slot sums_slot(const builder *b, const part *s, uint64_t slices)
+static wfi_slot sums_slot(const wfi_matmul_builder *b, const wfi_matmul_part *s, uint64_t slices)
 {
     return (wfi_slot){WFI_SLOT_OWN, b->sums, 0,
                       s->batch * slices * s->m * s->n *
@@ -255,19 +163,16 @@ static wfi_slot sums_slot(const builder *b, const part *s, uint64_t slices)
 /* ------------------------------------------------------------------------------------ steps */
 
 /* The steps of a sum that each split takes. */
-static uint64_t chunk_of(const builder *b, const part *s)
+static uint64_t chunk_of(const wfi_matmul_builder *b, const wfi_matmul_part *s)
 {
     const uint64_t unit = b->tile.k, units = (s->k + unit - 1) / unit;
     return (units + b->tile.splits - 1) / b->tile.splits * unit;
 }
 
-static wf_result add_product(builder *b, const part *s)
+static wfi_matmul_push push_of(const wfi_matmul_builder *b, const wfi_matmul_part *s)
 {
     const wfi_matmul_problem *p = b->p;
-    const bool last = s->k0 + s->k == p->k, again = s->k0 > 0;
-    const uint64_t tiles_m = (s->m + b->tile.m - 1) / b->tile.m,
-                   tiles_n = (s->n + b->tile.n - 1) / b->tile.n, chunk = chunk_of(b, s),
-                   splits = (s->k + chunk - 1) / chunk;
+    const uint64_t chunk = chunk_of(b, s), splits = (s->k + chunk - 1) / chunk;
     const wf_type type = b->point->problem->type;
     wfi_matmul_push push = {
         .m = (uint32_t)s->m,
@@ -279,46 +184,112 @@ static wf_result add_product(builder *b, const part *s)
         .stride_a = (uint32_t)p->stride_a,
         .stride_b = (uint32_t)p->stride_b,
         .stride_c = (uint32_t)(b->raw ? splits * s->m * s->n : p->stride_c),
-        .tiles_m = (uint32_t)tiles_m,
-        .tiles_n = (uint32_t)tiles_n,
+        .tiles_m = (uint32_t)((s->m + b->tile.m - 1) / b->tile.m),
+        .tiles_n = (uint32_t)((s->n + b->tile.n - 1) / b->tile.n),
         .chunk = (uint32_t)chunk,
         .alpha = b->raw ? scalar(type, 1) : b->alpha,
-        .beta = again ? scalar(type, 1) : b->beta,
+        .beta = s->k0 > 0 ? scalar(type, 1) : b->beta,
         .stride_split = (uint32_t)(s->m * s->n),
     };
+    if (b->shares.groups)
+        wfi_matmul_push_shares(&b->shares, &push);
+    return push;
+}
+
+/* Fills the slots of all but C. */
+static void set_operands(const wfi_matmul_builder *b, const wfi_matmul_part *s, wfi_step *step,
+                         wfi_matmul_push *push)
+{
+    const wfi_matmul_problem *p = b->p;
+    step->slot_count = 4;
+    step->slots[0] = p->transpose_a
+                         ? matrix_slot(b, WF_MATMUL_A, s, s->k0, s->k, s->m0, s->m, &push->base_a)
+                         : matrix_slot(b, WF_MATMUL_A, s, s->m0, s->m, s->k0, s->k, &push->base_a);
+    step->slots[1] = p->transpose_b
+                         ? matrix_slot(b, WF_MATMUL_B, s, s->n0, s->n, s->k0, s->k, &push->base_b)
+                         : matrix_slot(b, WF_MATMUL_B, s, s->k0, s->k, s->n0, s->n, &push->base_b);
+    step->slots[3] = p->bias ? bias_slot(b, s, &push->base_bias) : step->slots[1];
+    push_packed(b, push);
+    if (is_packed(b, WF_MATMUL_A) && b->tile.packed[0].exponent_bytes)
+        step->slots[step->slot_count++] = (wfi_slot){WFI_SLOT_OWN, b->tile.packed[0].exponents, 0,
+                                                     b->tile.packed[0].exponent_bytes};
+}
+
+static wf_result push_step(wfi_matmul_builder *b, wfi_step *step, const wfi_matmul_push *push)
+{
+    step->push_bytes = sizeof *push;
+    memcpy(step->push, push, sizeof *push);
+    b->first = false;
+    return wfi_plan_add_step(b->plan, step);
+}
+
+static wf_result add_product(wfi_matmul_builder *b, const wfi_matmul_part *s)
+{
+    const wfi_matmul_problem *p = b->p;
+    const bool last = s->k0 + s->k == p->k, again = s->k0 > 0;
+    wfi_matmul_push push = push_of(b, s);
+    const uint64_t splits = (s->k + push.chunk - 1) / push.chunk;
     const bool adds = again || (!b->raw && p->beta);
     const uint32_t stage =
         (adds ? ADDS : 0u) | (b->raw ? KEEPS_SUMS : 0u) | (!b->raw && last ? FINISHES : 0u);
-    wfi_step step = {.slot_count = 4,
-                     .push_bytes = sizeof push,
-                     .barrier = again || (b->raw && !b->first) || b->tile.packed,
+    wfi_step step = {.barrier = again || (b->raw && !b->first) || b->tile.packed,
                      .divisible = true};
     if (b->tile.turns)
         step.parity_at = (uint32_t)offsetof(wfi_matmul_push, backwards);
     wf_result result = stage_pipeline(b, stage, &step.pipeline);
     if (result == WF_SUCCESS)
-        result = wfi_grid(b->plan, tiles_m * tiles_n * splits, step.groups);
+        result = wfi_grid(b->plan,
+                          (uint64_t)push.tiles_m * push.tiles_n * splits -
+                              (b->shares.groups ? b->shares.shared : 0),
+                          step.groups);
     step.groups[2] = (uint32_t)s->batch;
-    step.slots[0] = p->transpose_a
-                        ? matrix_slot(b, WF_MATMUL_A, s, s->k0, s->k, s->m0, s->m, &push.base_a)
-                        : matrix_slot(b, WF_MATMUL_A, s, s->m0, s->m, s->k0, s->k, &push.base_a);
-    step.slots[1] = p->transpose_b
-                        ? matrix_slot(b, WF_MATMUL_B, s, s->n0, s->n, s->k0, s->k, &push.base_b)
-                        : matrix_slot(b, WF_MATMUL_B, s, s->k0, s->k, s->n0, s->n, &push.base_b);
+    set_operands(b, s, &step, &push);
     step.slots[2] = b->raw ? sums_slot(b, s, splits)
                            : matrix_slot(b, WF_MATMUL_C, s, s->m0, s->m, s->n0, s->n, &push.base_c);
-    step.slots[3] = p->bias ? bias_slot(b, s, &push.base_bias) : step.slots[1];
-    push_packed(b, &push);
-    if (is_packed(b, WF_MATMUL_A) && b->tile.packed[0].exponent_bytes)
-        step.slots[step.slot_count++] = (wfi_slot){WFI_SLOT_OWN, b->tile.packed[0].exponents, 0,
-                                                   b->tile.packed[0].exponent_bytes};
-    memcpy(step.push, &push, sizeof push);
-    b->first = false;
-    return result == WF_SUCCESS ? wfi_plan_add_step(b->plan, &step) : result;
+    return result == WF_SUCCESS ? push_step(b, &step, &push) : result;
+}
+
+/* The parts of shared tiles, with no barrier behind the whole ones: they are other tiles. */
+static wf_result add_shares(wfi_matmul_builder *b, const wfi_matmul_part *s)
+{
+    wfi_matmul_push push = push_of(b, s);
+    wfi_step step = {.barrier = b->first && b->tile.packed, .divisible = true};
+    wf_result result = stage_pipeline(b, KEEPS_SUMS | SHARES, &step.pipeline);
+    if (result == WF_SUCCESS)
+        result = wfi_grid(b->plan, b->shares.groups, step.groups);
+    set_operands(b, s, &step, &push);
+    step.slots[2] =
+        (wfi_slot){WFI_SLOT_OWN, b->parts, 0,
+                   wfi_matmul_parts_bytes(&b->shares, &b->tile, b->point->problem->type)};
+    return result == WF_SUCCESS ? push_step(b, &step, &push) : result;
+}
+
+static wf_result add_join(wfi_matmul_builder *b, const wfi_matmul_part *s)
+{
+    wfi_matmul_push push = push_of(b, s);
+    wfi_step step = {.pipeline = b->join, .slot_count = 4, .barrier = true, .divisible = true};
+    wf_result result = wfi_matmul_join_groups(b->plan, b->point, &b->shares, &b->tile, step.groups);
+    step.slots[0] = step.slots[1] =
+        (wfi_slot){WFI_SLOT_OWN, b->parts, 0,
+                   wfi_matmul_parts_bytes(&b->shares, &b->tile, b->point->problem->type)};
+    step.slots[2] = matrix_slot(b, WF_MATMUL_C, s, s->m0, s->m, s->n0, s->n, &push.base_c);
+    step.slots[3] = b->p->bias ? bias_slot(b, s, &push.base_bias) : step.slots[0];
+    return result == WF_SUCCESS ? push_step(b, &step, &push) : result;
+}
+
+/* Whole tiles and shared ones. */
+static wf_result add_tiles(wfi_matmul_builder *b, const wfi_matmul_part *s)
+{
+    if (!b->shares.groups)
+        return add_product(b, s);
+    wf_result result = b->shares.shared < b->shares.tiles ? add_product(b, s) : WF_SUCCESS;
+    if (result == WF_SUCCESS)
+        result = add_shares(b, s);
+    return result == WF_SUCCESS ? add_join(b, s) : result;
 }
 
 /* Finishes a part of C from `slices` kept sums an element (0: there is no product). */
-static wf_result add_finish(builder *b, const part *s, uint64_t slices)
+static wf_result add_finish(wfi_matmul_builder *b, const wfi_matmul_part *s, uint64_t slices)
 {
     const wfi_matmul_problem *p = b->p;
     wfi_matmul_push push = {
@@ -350,14 +321,14 @@ static wf_result add_finish(builder *b, const part *s, uint64_t slices)
 }
 
 /* All parts of the sum of one part of C. */
-static wf_result add_part(builder *b, part s)
+static wf_result add_part(wfi_matmul_builder *b, wfi_matmul_part s)
 {
     const wfi_matmul_problem *p = b->p;
     wf_result result = WF_SUCCESS;
     uint64_t slices = 0;
     for (s.k0 = 0; s.k0 < p->k && result == WF_SUCCESS; s.k0 += b->whole.k) {
         s.k = wfi_least(b->whole.k, p->k - s.k0);
-        result = add_product(b, &s);
+        result = add_tiles(b, &s);
         const uint64_t chunk = chunk_of(b, &s);
         slices = (s.k + chunk - 1) / chunk;
     }
@@ -369,12 +340,12 @@ static uint64_t count_parts(uint64_t whole, uint64_t part_extent)
     return whole ? (whole + part_extent - 1) / part_extent : 1;
 }
 
-static wf_result add_parts(builder *b)
+static wf_result add_parts(wfi_matmul_builder *b)
 {
     const wfi_matmul_problem *p = b->p;
-    const part *w = &b->whole;
+    const wfi_matmul_part *w = &b->whole;
     wf_result result = WF_SUCCESS;
-    part s = {0};
+    wfi_matmul_part s = {0};
     const double steps = (double)count_parts(p->batch, w->batch) * (double)count_parts(p->m, w->m) *
                          (double)count_parts(p->n, w->n) * (double)count_parts(p->k, w->k);
     if (steps > MOST_STEPS)
@@ -408,18 +379,18 @@ static wf_result add_bindings(wf_plan *plan, const wf_matmul_params *params)
 }
 
 /* Kept sums, where the variant splits them or parts of them would be rounded to a narrow C. */
-static wf_result prepare_sums(builder *b)
+static wf_result prepare_sums(wfi_matmul_builder *b)
 {
     const wfi_matmul_problem *p = b->p;
     const wf_type type = b->point->problem->type;
     const uint64_t sum = wfi_matmul_sum_size(type);
     b->raw = p->k > 0 && b->tile.splits > 1;
-    size_parts(b);
+    wfi_matmul_size_parts(b);
     const bool parted = b->whole.k < p->k;
     if (parted) {
         b->tile.splits = 1;
         b->raw = wfi_matmul_c_size(type, p->output) < sum;
-        size_parts(b);
+        wfi_matmul_size_parts(b);
     }
     if (p->k && !b->raw)
         return WF_SUCCESS;
@@ -430,11 +401,27 @@ static wf_result prepare_sums(builder *b)
                                 : result;
 }
 
+/* Where one dispatch takes the whole product: tiles that groups share, the buffer for their parts. */
+static wf_result prepare_shares(wfi_matmul_builder *b)
+{
+    const wfi_matmul_part *w = &b->whole;
+    if (!b->tile.sharing || b->p->k == 0 || w->m < b->p->m || w->n < b->p->n || w->k < b->p->k)
+        return WF_SUCCESS;
+    b->shares = wfi_matmul_shares_of(b->point, &b->tile);
+    if (!b->shares.groups)
+        return WF_SUCCESS;
+    wf_result result = wfi_plan_add_scratch(
+        b->plan, wfi_matmul_parts_bytes(&b->shares, &b->tile, b->point->problem->type), &b->parts);
+    return result == WF_SUCCESS ? wfi_matmul_join_pipeline(b->plan, b->point, &b->tile, &b->join)
+                                : result;
+}
+
 wf_result wfi_matmul_build(wf_plan *plan, const wfi_point *point, const wf_matmul_params *params,
                            wfi_matmul_tile tile)
 {
     wfi_matmul_problem problem = point->problem->matmul;
-    builder b = {.plan = plan, .point = point, .p = &problem, .caps = point->caps, .first = true};
+    wfi_matmul_builder b = {
+        .plan = plan, .point = point, .p = &problem, .caps = point->caps, .first = true};
     b.tile = tile;
     b.tile.k = tile.k ? tile.k : 1;
     b.tile.splits = tile.splits ? tile.splits : 1;
@@ -446,5 +433,7 @@ wf_result wfi_matmul_build(wf_plan *plan, const wfi_point *point, const wf_matmu
     if (result != WF_SUCCESS || problem.m == 0 || problem.n == 0)
         return result;
     result = prepare_sums(&b);
+    if (result == WF_SUCCESS)
+        result = prepare_shares(&b);
     return result == WF_SUCCESS ? add_parts(&b) : result;
 }

@@ -5,18 +5,12 @@
 #include "core/architectures.h"
 #include "kernels/matmul_rows.h"
 
-#define VECTOR_GAIN 0.7    /* of time, against `register` (bench/NOTES.md) */
-#define UNKNOWN_UNITS 32.0 /* where no extension tells: a middling GPU */
+#define VECTOR_GAIN 0.7 /* of time, against `register` (bench/NOTES.md) */
 
 /* The block sizes that the model weighs, largest first. */
 typedef struct block {
     uint32_t tile_m, tile_n, tile_k, thread_m, thread_n;
 } block;
-
-double wfi_matmul_units(const wf_caps *caps)
-{
-    return caps->compute_units ? caps->compute_units : UNKNOWN_UNITS;
-}
 
 /* A device's compute units want several hundred work-items each (wanted) to hide latency. The
  * square root is a fit to an H100 (bench/NOTES.md): few work-items cost less than their number
@@ -86,7 +80,9 @@ static double block_time(const wfi_point *point, double wanted)
     const double padded = 2.0 * tiles * v[WFI_TILE_M] * v[WFI_TILE_N] * (double)p->k;
     const double shared_reads = 1.0 / v[WFI_THREAD_M] + 1.0 / v[WFI_THREAD_N];
     const double memory_reads = 8.0 / v[WFI_TILE_M] + 8.0 / v[WFI_TILE_N];
-    const double work_items = tiles * wfi_matmul_tile_threads(v);
+    const bool shared = point->variant->parameter_count > WFI_SHARING && v[WFI_SHARING];
+    const double sharers = shared ? v[WFI_SHARING] * wfi_matmul_units(point->caps) : 0;
+    const double work_items = fmax(tiles, sharers) * wfi_matmul_tile_threads(v);
     return padded * (1.0 + shared_reads + memory_reads) / occupied(point->caps, work_items, wanted);
 }
 
@@ -190,12 +186,6 @@ static const block vector_blocks[] = {
     {32, 64, 16, 4, 4},   {32, 32, 16, 4, 4},   {16, 128, 16, 4, 8},
 };
 
-double wfi_matmul_never_fit(wfi_point *point)
-{
-    (void)point;
-    return -1;
-}
-
 /* Parts of the sum that give two work-groups a compute unit, each at least LEAST_STEPS long; where every
  * second unit has a tile, adding the parts up costs more than they save. */
 #define LEAST_STEPS 128.0
@@ -216,7 +206,10 @@ static double tile_count(const wfi_matmul_problem *p, double tile_m, double tile
     return ceil((double)p->m / tile_m) * ceil((double)p->n / tile_n) * (double)p->batch;
 }
 
-#define MANY_TILES 24 /* of 64 x 128, for a compute unit */
+#define LONG_SUM 512 /* steps: shorter sums were no faster by columns (bench/NOTES.md) */
+#define STRIPED 6    /* tiles of 64 x 128 for a compute unit, where they are shared */
+
+#define NVIDIA 0x10de
 
 typedef struct gpu_block {
     block sizes;
@@ -225,8 +218,7 @@ typedef struct gpu_block {
 
 /* What an H100 measured best (bench/NOTES.md) by how many tiles of 64 x 128 there are for a compute
  * unit. Registers loaded ahead hide latency where few work-groups do. */
-static const gpu_block *gpu_block_for(const wfi_problem *problem, double tiles, double units,
-                                      bool packed)
+static const gpu_block *gpu_block_for(const wfi_point *point, double tiles, double units)
 {
     static const gpu_block thin = {{64, 16, 32, 4, 4}, false}, many = {{64, 128, 8, 8, 8}, false},
                            large = {{128, 128, 8, 8, 16}, true},
@@ -237,8 +229,9 @@ static const gpu_block *gpu_block_for(const wfi_problem *problem, double tiles, 
                            deep = {{64, 64, 16, 4, 8}, true}, few = {{32, 64, 32, 4, 4}, true},
                            few_f64 = {{32, 64, 16, 4, 4}, true},
                            fewest_f64 = {{32, 32, 16, 4, 4}, true};
+    const wfi_problem *problem = point->problem;
     const wfi_matmul_problem *p = &problem->matmul;
-    const bool wide = packed || (wfi_matmul_wide_bits(p) & 3) == 3;
+    const bool wide = point->values[WFI_PACK] || (wfi_matmul_wide_bits(p) & 3) == 3;
     /* Blocks of 8 x 16 were measured for sums in f32; i8 spills them on vega10, f64 anywhere. */
     const bool small = problem->type == WF_TYPE_F64 || problem->type == WF_TYPE_I8;
     if (p->n <= 16)
@@ -247,12 +240,13 @@ static const gpu_block *gpu_block_for(const wfi_problem *problem, double tiles, 
         return small ? &shallow : &narrow;
     if (tiles >= 12 * units && problem->type == WF_TYPE_F64 && p->k >= 1024)
         return &shallow;
-    if (tiles >= MANY_TILES * units || (small && tiles >= 3 * units))
+    if (tiles >= WFI_MANY_TILES * units || (small && tiles >= 3 * units) ||
+        (tiles >= STRIPED * units && p->k >= LONG_SUM && wfi_matmul_sharing_for(point, 64, 128)))
         return &many;
     if (tiles >= 3 * units)
         return p->k >= 128 ? &large : &shallow;
     if (tiles * 2 >= 3 * units)
-        return &many;
+        return wfi_matmul_sharing_for(point, 128, 128) ? &large : &many;
     if (tiles * 2 >= units)
         return wide ? &some : &some_narrow;
     if ((double)p->k >= 16 * fmax((double)p->m, (double)p->n))
@@ -263,7 +257,6 @@ static const gpu_block *gpu_block_for(const wfi_problem *problem, double tiles, 
     return &few;
 }
 
-#define NVIDIA 0x10de
 #define LEAST_PACKED 1000 /* times that an element is used, at least: bench/NOTES.md */
 
 /* Whether rows that begin at no multiple of 16 bytes are worth copying. */
@@ -281,18 +274,21 @@ static void set_gpu_block(wfi_point *point)
     const double units = wfi_matmul_units(point->caps);
     const double tiles = tile_count(p, 64, 128);
     point->values[WFI_PACK] = copies_pay(point, tiles, units) ? 3 : 0;
-    const gpu_block *chosen =
-        gpu_block_for(point->problem, tiles, units, point->values[WFI_PACK] != 0);
+    const gpu_block *chosen = gpu_block_for(point, tiles, units);
     set_block(point, &chosen->sizes);
     point->values[WFI_LANES_M] = power_within(chosen->sizes.tile_m / chosen->sizes.thread_m,
                                               32 / point->values[WFI_LANES_N]);
     point->values[WFI_AHEAD] = chosen->ahead;
-    point->values[WFI_STRIP] = tiles >= MANY_TILES * units ? 8 : 1;
     point->values[WFI_SPLITS] =
         splits_for(point, tile_count(p, chosen->sizes.tile_m, chosen->sizes.tile_n), units);
+    point->values[WFI_SHARING] =
+        tiles * 2 >= 3 * units
+            ? wfi_matmul_sharing_for(point, chosen->sizes.tile_m, chosen->sizes.tile_n)
+            : 0;
+    const bool strips =
+        point->values[WFI_SHARING] && chosen->sizes.tile_m == 64 && tiles >= STRIPED * units;
+    point->values[WFI_STRIP] = tiles >= WFI_MANY_TILES * units || strips ? 8 : 1;
 }
-
-#define LONG_SUM 512 /* steps: shorter sums were no faster by columns (bench/NOTES.md) */
 
 /* Which operands an instruction keeps from the one before is NVIDIA's; with deeper tiles the order gained
  * nothing (bench/NOTES.md). */
@@ -302,7 +298,8 @@ static uint32_t snake_for(const wfi_point *point)
     if (point->caps->vendor_id != NVIDIA || point->problem->type != WF_TYPE_F32 ||
         point->values[WFI_TILE_K] > 8)
         return 0;
-    return tile_count(p, 64, 128) >= 3 * wfi_matmul_units(point->caps) && p->k >= LONG_SUM ? 2 : 1;
+    const bool many = tile_count(p, 64, 128) >= 3 * wfi_matmul_units(point->caps);
+    return (many || point->values[WFI_SHARING]) && p->k >= LONG_SUM ? 2 : 1;
 }
 
 double wfi_matmul_vector_fit(wfi_point *point)

@@ -24,7 +24,7 @@ static const uint32_t vector_tiles[] = {16, 32, 64, 128, 256}, vector_depths[] =
                       vector_outputs[] = {4, 8, 16}, wides[] = {0, 1, 2, 3, 4, 7},
                       lanes[] = {1, 2, 4, 8, 16}, strips[] = {1, 2, 4, 8, 16},
                       splits[] = {1, 2, 4, 8, 16, 64}, unrolls[] = {2, 4, 8, 16}, off_on[] = {0, 1},
-                      snakes[] = {0, 1, 2}, packs[] = {0, 3};
+                      snakes[] = {0, 1, 2}, packs[] = {0, 3}, sharings[] = {0, 1, 2, 4};
 
 const wfi_parameter wfi_matmul_vector_parameters[WFI_VECTOR_PARAMETERS] = {
     {"tile_m", MATMUL_ID_TILE_M, 64, 5, vector_tiles, "rows of C a work-group computes"},
@@ -46,6 +46,8 @@ const wfi_parameter wfi_matmul_vector_parameters[WFI_VECTOR_PARAMETERS] = {
     {"snake", MATMUL_ID_SNAKE, 0, 3, snakes,
      "1, 2: each product shares an operand with the one before, along rows or columns of the "
      "block"},
+    {"sharing", WFI_NO_CONSTANT, 0, 4, sharings,
+     "work-groups a compute unit that share the sums of the tiles that whole rounds of them leave"},
 };
 
 static const uint32_t squares[] = {4, 8, 16, 32}, square_depths[] = {4, 8, 16, 32, 64};
@@ -196,6 +198,25 @@ bool wfi_matmul_few_moved(const wfi_point *point)
     return elements <= UINT64_C(64) * wfi_matmul_tile_threads(v);
 }
 
+wfi_matmul_tile wfi_matmul_vector_tile(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    return (wfi_matmul_tile){.m = v[WFI_TILE_M],
+                             .n = v[WFI_TILE_N],
+                             .k = v[WFI_TILE_K],
+                             .splits = v[WFI_SPLITS],
+                             .sharing = v[WFI_SHARING],
+                             .strip = v[WFI_STRIP]};
+}
+
+static bool may_share(const wfi_point *point)
+{
+    const wfi_matmul_tile tile = wfi_matmul_vector_tile(point);
+    return tile.sharing == 0 ||
+           (tile.sharing <= 64 && tile.splits == 1 && point->problem->matmul.batch == 1 &&
+            wfi_matmul_can_share(point, &tile));
+}
+
 const wfi_constraint wfi_matmul_vector_constraints[WFI_VECTOR_CONSTRAINTS] = {
     {WFI_WIDE_REASON ", or that are copied", wide_or_packed},
     POSITIVE,
@@ -216,6 +237,10 @@ const wfi_constraint wfi_matmul_vector_constraints[WFI_VECTOR_CONSTRAINTS] = {
     {"pack must be 0, or 3 for f32 where the copies fit one storage-buffer binding each and tile_k "
      "divides 64, since they are whole tiles long",
      both_packed},
+    {"sharing must be at most 64, without splits and batches, where tiles fit one axis of a "
+     "dispatch and "
+     "parts one storage-buffer binding",
+     may_share},
 };
 
 void wfi_matmul_naive_group(const wfi_point *point, uint32_t size[3])

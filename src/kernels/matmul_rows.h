@@ -23,7 +23,7 @@ double wfi_matmul_least_bytes(const wfi_problem *problem);
 
 /* --------------------------------------------------------------------- matmul_build.c: building */
 
-/* As in matmul_problem.glsl. Modules may add members behind; 40 bytes are left. */
+/* As in matmul_problem.glsl. Modules may add members behind; 24 bytes are left. */
 typedef union wfi_matmul_scalar {
     float f32;
     double f64;
@@ -40,6 +40,7 @@ typedef struct wfi_matmul_push {
     wfi_matmul_scalar alpha, beta;
     uint32_t stride_split;
     uint32_t backwards; /* as a step's parity says, where it turns around */
+    uint32_t shared_from, tile_steps, group_steps, longer_groups; /* of shared tiles */
 } wfi_matmul_push;
 
 /* A copy of A or B, as it is stored, in a buffer of the plan: rows begin at multiples of 16 bytes. The
@@ -61,6 +62,8 @@ typedef struct wfi_matmul_tile {
     const wfi_matmul_packed *packed; /* of A and B; NULL: both are read where the caller has them */
     bool one_each;                   /* a dispatch for every output element */
     bool turns;                      /* every other execution begins at the other end */
+    uint32_t sharing; /* groups a compute unit that share what tiles whole rounds leave; 0: none */
+    uint32_t strip;   /* of tiles, where they are shared; 0: 1 */
 } wfi_matmul_tile;
 
 /* A variant's `constants`: what the product is (transposes, beta, bias, activation, output). */
@@ -100,6 +103,36 @@ wf_result wfi_matmul_build_packed(wf_plan *plan, const wfi_point *point,
                                   const wf_matmul_params *params, wfi_matmul_tile tile,
                                   uint32_t bits);
 
+/* ------------------------------------------------------------------ matmul_shares.c: shared tiles */
+
+/* The last tiles of C that groups share; the others have a group each. */
+typedef struct wfi_matmul_shares {
+    uint64_t tiles, shared; /* of all, the last */
+    uint64_t tile_steps;    /* tiles of the sum */
+    uint64_t groups;        /* that share; 0: none do */
+} wfi_matmul_shares;
+
+wfi_matmul_shares wfi_matmul_shares_of(const wfi_point *point, const wfi_matmul_tile *tile);
+/* Whether the device takes the dispatches, and a binding the parts. */
+bool wfi_matmul_can_share(const wfi_point *point, const wfi_matmul_tile *tile);
+uint64_t wfi_matmul_parts_bytes(const wfi_matmul_shares *s, const wfi_matmul_tile *tile,
+                                wf_type type);
+void wfi_matmul_push_shares(const wfi_matmul_shares *s, wfi_matmul_push *push);
+/* The kernel that adds up parts, in order of groups, and finishes C there; any variant can leave them. */
+wf_result wfi_matmul_join_pipeline(wf_plan *plan, const wfi_point *point,
+                                   const wfi_matmul_tile *tile, uint32_t *index);
+wf_result wfi_matmul_join_groups(wf_plan *plan, const wfi_point *point, const wfi_matmul_shares *s,
+                                 const wfi_matmul_tile *tile, uint32_t groups[3]);
+
+/* Groups a compute unit that share what whole rounds of tiles leave, 0 where an H100 gains nothing: a part of
+ * 32768 outputs a unit costs it as much as 110 steps of the sum, and 92 more for a tile that it ends (bench/NOTES.md). */
+uint32_t wfi_matmul_sharing_for(const wfi_point *point, double tile_m, double tile_n);
+/* Of two sizes of one class one may fill its last round. */
+void wfi_matmul_vector_refit(wfi_point *point);
+/* Compute units; where no extension tells, those of a middling GPU. */
+double wfi_matmul_units(const wf_caps *caps);
+#define WFI_MANY_TILES 24 /* of 64 x 128, for a compute unit */
+
 /* ------------------------------------------------------------------------ matmul_model.c: model */
 
 double wfi_matmul_naive_fit(wfi_point *point);
@@ -109,10 +142,6 @@ double wfi_matmul_dot_fit(wfi_point *point);
 double wfi_matmul_teams_fit(wfi_point *point);
 double wfi_matmul_panel_fit(wfi_point *point);
 double wfi_matmul_matvec_fit(wfi_point *point);
-/* Compute units; where no extension tells, those of a middling GPU. */
-double wfi_matmul_units(const wf_caps *caps);
-/* Steps of the ladder that nothing chooses by itself: keeps the defaults. */
-double wfi_matmul_never_fit(wfi_point *point);
 
 /* matmul_cooperative_model.c */
 double wfi_matmul_cooperative_fit(wfi_point *point);
@@ -133,6 +162,7 @@ enum {
     WFI_PAIRS,
     WFI_PACK,
     WFI_SNAKE,
+    WFI_SHARING,
     WFI_VECTOR_PARAMETERS
 };
 #define WFI_DOT_PARAMETERS (WFI_WIDE + 1)
@@ -158,7 +188,7 @@ enum {
 
 #define WFI_REGISTER_CONSTRAINTS 4
 #define WFI_MATVEC_CONSTRAINTS 4
-#define WFI_VECTOR_CONSTRAINTS 13
+#define WFI_VECTOR_CONSTRAINTS 14
 #define WFI_DOT_CONSTRAINTS 6
 
 extern const wfi_parameter wfi_matmul_naive_parameters[WFI_NAIVE_PARAMETERS];
@@ -189,6 +219,7 @@ void wfi_matmul_tile_group(const wfi_point *point, uint32_t size[3]);
 uint32_t wfi_matmul_tile_threads(const uint32_t *values);
 uint64_t wfi_matmul_register_shared(const wfi_point *point);
 uint64_t wfi_matmul_vector_shared(const wfi_point *point);
+wfi_matmul_tile wfi_matmul_vector_tile(const wfi_point *point);
 uint64_t wfi_matmul_dot_shared(const wfi_point *point);
 
 /* ------------------------------------------- matmul_panel.c, matmul_teams.c: the same */

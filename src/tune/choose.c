@@ -44,14 +44,19 @@ static bool is_bad(const query *q, const wfi_point *point)
 }
 
 /* The row as a legal point with what the user forces. */
-static bool usable(const query *q, const wfi_named_point *row, wfi_point *point)
+static bool usable(const query *q, const wfi_tuning_entry *entry, wfi_point *point)
 {
+    const wfi_named_point *row = &entry->best[0];
     const char *variant = q->tuning->variant;
+    char text[sizeof entry->problem];
     if (variant && strcmp(variant, row->variant) != 0)
         return false;
     wfi_point trial = *point;
     if (!wfi_point_from_names(row, &trial) || !has_all_constants(trial.variant, q->tuning))
         return false;
+    wfi_problem_text(q->problem, text, sizeof text);
+    if (trial.variant->refit && strcmp(text, entry->problem) != 0)
+        trial.variant->refit(&trial);
     apply_constants(NULL, q->tuning, &trial);
     if (!wfi_point_legal(&trial, NULL) || is_bad(q, &trial))
         return false;
@@ -71,7 +76,7 @@ static bool nearest(const query *q, const wfi_tuning_data *data, bool current, w
             !(current ? wfi_entry_is_current(q->device, entry)
                       : wfi_entry_is_of_these_sources(entry)))
             continue;
-        if (usable(q, &entry->best[0], point))
+        if (usable(q, entry, point))
             least = distance;
     }
     return least >= 0;

@@ -314,6 +314,50 @@ static void splits_over_small_bindings(void **state)
     free_product(&p);
 }
 
+/* Of four groups that share: all tiles, the last alone, some behind whole rounds, none; fewer steps than
+ * groups. */
+static void shared_tiles_are_right(void **state)
+{
+    static const struct {
+        shape size;
+        uint32_t strip, dispatches;
+    } cases[] = {{{13, 90, 75}, 1, 2}, {{16, 160, 40}, 1, 3}, {{37, 129, 71}, 2, 3},
+                 {{37, 129, 7}, 2, 3}, {{32, 64, 30}, 1, 1},  {{48, 132, 64}, 1, 3}};
+    wf_device *device = *state;
+    const uint32_t units = device->caps.compute_units;
+    test_random random = {test_seed()};
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        product p;
+        const wf_constant constants[] = {{"tile_m", 16},
+                                         {"tile_n", 32},
+                                         {"tile_k", 8},
+                                         {"thread_m", 4},
+                                         {"thread_n", 4},
+                                         {"lanes_m", 2},
+                                         {"lanes_n", 4},
+                                         {"unroll", 2},
+                                         {"ahead", n % 2},
+                                         {"splits", 1},
+                                         {"wide", n == 5 ? 7 : 0},
+                                         {"pack", 0},
+                                         {"strip", cases[n].strip},
+                                         {"sharing", 2}};
+        const wf_tuning tuning = {.size = sizeof tuning,
+                                  .variant = "vector",
+                                  .constants = constants,
+                                  .constant_count = sizeof constants / sizeof *constants};
+        make_product(&p, device, cases[n].size);
+        fill_random(&p, &random);
+        upload(&p);
+        device->caps.compute_units = 2;
+        const uint32_t dispatches = multiply(&p, &tuning);
+        device->caps.compute_units = units;
+        assert_right(&p, "shared tiles");
+        assert_int_equal(dispatches, cases[n].dispatches);
+        free_product(&p);
+    }
+}
+
 static void folds_a_grid_over_small_limits(void **state)
 {
     wf_device *device = *state;
@@ -457,6 +501,7 @@ int main(void)
         cmocka_unit_test(turned_executions_agree),
         cmocka_unit_test(model_choice_is_right),
         cmocka_unit_test(splits_over_small_bindings),
+        cmocka_unit_test(shared_tiles_are_right),
         cmocka_unit_test(folds_a_grid_over_small_limits),
         cmocka_unit_test(small_integers_are_exact),
         cmocka_unit_test(nan_and_infinity_propagate),

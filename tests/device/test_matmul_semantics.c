@@ -258,6 +258,9 @@ static bool small_point(wfi_point *point, test_random *random)
                    wide = wfi_parameter_find(point->variant, "wide");
     if (splits != UINT32_MAX)
         point->values[splits] = 1 + 2 * test_random_below(random, 2);
+    wfi_point_set(point, "sharing", test_random_below(random, 2));
+    if (!wfi_point_legal(point, NULL))
+        wfi_point_set(point, "sharing", 0);
     if (wide != UINT32_MAX)
         for (point->values[wide] = 7; !wfi_point_legal(point, NULL) && point->values[wide] > 0;)
             point->values[wide]--;

@@ -229,6 +229,50 @@ static void bad_points_are_not_chosen(void **state)
     wf_device_destroy(&device);
 }
 
+/* Of the chosen point for a product of m x 64 x 64. */
+static uint32_t sharing_chosen(wf_device *device, uint64_t m, const char **chosen_by)
+{
+    const wfi_problem problem = {.family = WF_FAMILY_MATMUL, .matmul = wfi_matmul_plain(m, 64, 64)};
+    wfi_choice choice;
+    assert_int_equal(wfi_choose(device, &problem, NULL, &choice), WF_SUCCESS);
+    *chosen_by = choice.chosen_by;
+    return wfi_point_value(&choice.point, "sharing", 99);
+}
+
+/* What decides by a problem's exact size is the row's for that size alone. */
+static void rows_of_like_problems_are_fitted(void **state)
+{
+    (void)state;
+    const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
+    const wfi_problem problem = {.family = WF_FAMILY_MATMUL,
+                                 .matmul = wfi_matmul_plain(64, 64, 64)};
+    char error[512];
+    const char *chosen_by;
+    wf_device *device = open_device();
+    wfi_point point = {.caps = wf_device_caps(device),
+                       .problem = &problem,
+                       .variant = &family->variants[wfi_variant_find(family, "vector")]};
+    wfi_point_defaults(&point);
+    wfi_point_set(&point, "sharing", 1);
+    assert_true(wfi_point_legal(&point, NULL));
+    assert_int_not_equal(sharing_chosen(device, 64, &chosen_by), 1); /* reads the rows */
+    wfi_tuning_entry entry = {.key = wfi_key_of(&problem),
+                              .problem = "64x64x64",
+                              .driver_id = device->caps.driver_id,
+                              .driver_version = device->caps.driver_version,
+                              .shaders =
+                                  wfi_shaders_hash(device->tuning, problem.family, problem.type),
+                              .best_count = 1,
+                              .best = {wfi_point_named(&point)}};
+    assert_true(wfi_tuning_keep(device, &entry, error));
+    assert_int_equal(sharing_chosen(device, 64, &chosen_by), 1);
+    assert_string_equal(chosen_by, "tuned");
+    assert_int_equal(sharing_chosen(device, 66, &chosen_by), 0);
+    assert_string_equal(chosen_by, "tuned");
+    assert_int_equal(wf_tuning_forget(device, WF_FAMILY_MATMUL), WF_SUCCESS);
+    wf_device_destroy(&device);
+}
+
 static void a_stopped_search_keeps_and_resumes(void **state)
 {
     (void)state;
@@ -757,6 +801,7 @@ int main(void)
         cmocka_unit_test(what_is_found_is_used_and_kept),
         cmocka_unit_test(change_makes_rows_hints),
         cmocka_unit_test(bad_points_are_not_chosen),
+        cmocka_unit_test(rows_of_like_problems_are_fitted),
         cmocka_unit_test(a_stopped_search_keeps_and_resumes),
         cmocka_unit_test(a_search_stops_between_submissions),
         cmocka_unit_test(write_protected_files_are_left),

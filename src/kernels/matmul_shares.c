@@ -1,0 +1,140 @@
+/* Tiles of C whose sums work-groups share evenly, where whole rounds of groups would leave the last round
+ * half empty, and the dispatch that joins their parts. After Osama, Merrill, Cecka, Garland, Owens, Stream-K, 2023. */
+#include <math.h>
+#include <string.h>
+
+#include "core/arithmetic.h"
+#include "kernels/grid.h"
+#include "kernels/matmul_rows.h"
+#include "matmul/matmul_ids.h"
+#include "wfi_shaders.h"
+
+#define JOIN_X 256    /* items of a group that joins parts */
+#define MOST_PARTS 16 /* groups for a tile: their parts are added one after another */
+
+wfi_matmul_shares wfi_matmul_shares_of(const wfi_point *point, const wfi_matmul_tile *tile)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const uint64_t tiles_m = (p->m + tile->m - 1) / tile->m,
+                   tiles_n = (p->n + tile->n - 1) / tile->n,
+                   groups = (uint64_t)tile->sharing * (uint64_t)wfi_matmul_units(point->caps);
+    wfi_matmul_shares s = {.tiles = tiles_m * tiles_n,
+                           .tile_steps = (p->k + tile->k - 1) / tile->k};
+    if (groups && p->k) {
+        s.shared = s.tiles % groups;
+        s.groups = wfi_least(groups, wfi_least(s.shared * s.tile_steps, s.shared * MOST_PARTS));
+    }
+    return s;
+}
+
+uint64_t wfi_matmul_parts_bytes(const wfi_matmul_shares *s, const wfi_matmul_tile *tile,
+                                wf_type type)
+{
+    return (s->groups + s->shared) * tile->m * tile->n * wfi_matmul_sum_size(type);
+}
+
+bool wfi_matmul_can_share(const wfi_point *point, const wfi_matmul_tile *tile)
+{
+    const wf_caps *caps = point->caps;
+    const wfi_matmul_shares s = wfi_matmul_shares_of(point, tile);
+    return s.tiles <= caps->max_groups[0] && s.groups <= caps->max_groups[0] &&
+           s.shared <= caps->max_groups[2] &&
+           (double)s.shared * (double)s.tile_steps < (double)(UINT32_C(1) << 31) &&
+           wfi_matmul_parts_bytes(&s, tile, point->problem->type) <= caps->max_storage_range;
+}
+
+void wfi_matmul_push_shares(const wfi_matmul_shares *s, wfi_matmul_push *push)
+{
+    const uint64_t steps = s->shared * s->tile_steps;
+    push->shared_from = (uint32_t)(s->tiles - s->shared);
+    push->tile_steps = (uint32_t)s->tile_steps;
+    push->group_steps = (uint32_t)(steps / s->groups);
+    push->longer_groups = (uint32_t)(steps % s->groups);
+}
+
+wf_result wfi_matmul_join_pipeline(wf_plan *plan, const wfi_point *point,
+                                   const wfi_matmul_tile *tile, uint32_t *index)
+{
+    static const wfi_spirv *const modules[WF_TYPE_COUNT] = {
+        &wfi_spv_matmul_join_f32, &wfi_spv_matmul_join_f64, &wfi_spv_matmul_join_f16,
+        &wfi_spv_matmul_join_bf16, &wfi_spv_matmul_join_i8};
+    const uint32_t most =
+        point->caps->max_invocations < JOIN_X ? point->caps->max_invocations : JOIN_X;
+    const uint32_t wide = wfi_matmul_wide_bits(&point->problem->matmul) & 4;
+    const wfi_constant constants[] = {{0, most},
+                                      {1, 1},
+                                      {2, 1},
+                                      {MATMUL_ID_TILE_M, tile->m},
+                                      {MATMUL_ID_TILE_N, tile->n},
+                                      {MATMUL_ID_STRIP, tile->strip ? tile->strip : 1},
+                                      {MATMUL_ID_WIDE, wide}};
+    wfi_pipeline_desc desc = {.name = "matmul join",
+                              .spirv = modules[point->problem->type],
+                              .storage_buffers = 4,
+                              .push_bytes = sizeof(wfi_matmul_push),
+                              .constant_count = sizeof constants / sizeof *constants};
+    memcpy(desc.constants, constants, sizeof constants);
+    wfi_matmul_constants(point, &desc);
+    return wfi_plan_add_pipeline(plan, &desc, index);
+}
+
+wf_result wfi_matmul_join_groups(wf_plan *plan, const wfi_point *point, const wfi_matmul_shares *s,
+                                 const wfi_matmul_tile *tile, uint32_t groups[3])
+{
+    const uint32_t most =
+        point->caps->max_invocations < JOIN_X ? point->caps->max_invocations : JOIN_X;
+    const wf_result result =
+        wfi_grid(plan, ((uint64_t)tile->m * tile->n / 4 + most - 1) / most, groups);
+    groups[2] = (uint32_t)s->shared;
+    return result;
+}
+
+/* --------------------------------------------------------------------------------------- model */
+
+#define NVIDIA 0x10de
+#define UNKNOWN_UNITS 32.0 /* where no extension tells: a middling GPU */
+
+double wfi_matmul_units(const wf_caps *caps)
+{
+    return caps->compute_units ? caps->compute_units : UNKNOWN_UNITS;
+}
+
+#define UNIT_OUTPUTS 32768.0 /* that the work-groups of a compute unit hold at a time */
+#define FEW_IDLE 0.25        /* of a round: then one more group a unit fills it */
+#define LEAST_IDLE 0.4       /* of a round behind many, whose groups no longer end together */
+
+/* How many groups a unit shall share what rounds of `groups` leave, `idle` of the last. */
+static double sharers(double groups, double idle, double tiles_a_unit)
+{
+    if (groups == 2)
+        return 2;
+    if (groups != 4)
+        return 0;
+    if (tiles_a_unit >= WFI_MANY_TILES)
+        return idle >= LEAST_IDLE ? 4 : 0;
+    return idle < FEW_IDLE ? 1 : 2;
+}
+
+uint32_t wfi_matmul_sharing_for(const wfi_point *point, double tile_m, double tile_n)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const double outputs = tile_m * tile_n, groups = UNIT_OUTPUTS / outputs,
+                 units = wfi_matmul_units(point->caps),
+                 tiles = ceil((double)p->m / tile_m) * ceil((double)p->n / tile_n),
+                 rounds = tiles / (groups * units), idle = ceil(rounds) - rounds;
+    const double sharing = sharers(groups, idle, tiles / units);
+    if (point->caps->vendor_id != NVIDIA || point->problem->type != WF_TYPE_F32 || p->batch != 1 ||
+        sharing == 0)
+        return 0;
+    const double left = fmod(tiles, sharing * units) / units,
+                 cost = (110 * sharing + 92 * left) * outputs / UNIT_OUTPUTS;
+    return idle * (double)p->k < cost ? 0 : (uint32_t)sharing;
+}
+
+/* Of two sizes of one class one may fill its last round. */
+void wfi_matmul_vector_refit(wfi_point *point)
+{
+    uint32_t *v = point->values;
+    v[WFI_SHARING] =
+        v[WFI_SPLITS] == 1 ? wfi_matmul_sharing_for(point, v[WFI_TILE_M], v[WFI_TILE_N]) : 0;
+}
