@@ -31,8 +31,9 @@ parts() {
         strip=8 splits=1 pack=0
 }
 
-# Products of three types, for drivers on CPUs, where a point takes a second to compile: against points drawn from
-# all, and two parts that come to their end.
+# Products of three types for drivers on CPUs, where a point takes a second to compile: every variant by the model, and
+# the one that it chooses there against points drawn from all of its that are not for GPUs alone (all points of all
+# variants are 80 million, which take most of a minute to list). One part comes to its end.
 products() {
     local file=${1:?$usage} seconds=${2:-5} type shape
     compare() {
@@ -40,11 +41,12 @@ products() {
     }
     for shape in 64x64x64 256x256x256; do
         for type in f32 f16 f64; do
-            compare --shape $shape --type $type --all $((2 * seconds))
+            "$tool" ladder matmul --shape $shape --type $type --repeat 3
+            compare --shape $shape --type $type --all $((2 * seconds)) --variant vector --set ahead=0 --set pairs=0 \
+                --set pack=0 --set snake=0
         done
     done
-    compare --shape 64x64x64 --variant naive --all 60
-    compare --shape 256x256x256 --variant register --set tile_k=16 --set tile_m=64 --set thread_m=4 --all 60
+    compare --shape 256x256x256 --all 60 --variant register --set tile_k=16 --set tile_m=64 --set thread_m=4
 }
 
 case ${1:-} in
