@@ -28,10 +28,9 @@ static double occupied(const wf_caps *caps, double work_items, double wanted)
 /* Where bytes decide: operations in the time of one, on an H100 (62.3 TFLOPS, 3.0 TB/s) and on CPU
  * devices. */
 #define FLOPS_A_BYTE 20.0
-#define VECTOR_FLOPS_A_BYTE 13.3 /* of a matrix times one vector, 3.0 TB/s */
 #define CPU_FLOPS_A_BYTE 1.0
 
-static double memory_time(const wfi_point *point)
+double wfi_matmul_memory_time(const wfi_point *point)
 {
     const bool cpu = wfi_is_cpu(point->caps);
     return wfi_matmul_least_bytes(point->problem) * (cpu ? CPU_FLOPS_A_BYTE : FLOPS_A_BYTE);
@@ -65,7 +64,7 @@ double wfi_matmul_naive_fit(wfi_point *point)
     const double time = wfi_matmul_flops(point->problem) * 16.0 *
                         (guessed ? idle_factor(point) : 1) /
                         occupied(point->caps, (double)p->m * (double)p->n * (double)p->batch, 512);
-    return wfi_is_cpu(point->caps) ? time : fmax(time, 1.5 * memory_time(point));
+    return wfi_is_cpu(point->caps) ? time : fmax(time, 1.5 * wfi_matmul_memory_time(point));
 }
 
 /* Time units of a point: padded multiply-adds, the cost of the reads that feed them, and the share
@@ -177,7 +176,8 @@ double wfi_matmul_register_fit(wfi_point *point)
 {
     const double time =
         best_block(point, register_blocks, sizeof register_blocks / sizeof *register_blocks, 512);
-    return time < 0 || wfi_is_cpu(point->caps) ? time : fmax(time, 1.4 * memory_time(point));
+    return time < 0 || wfi_is_cpu(point->caps) ? time
+                                               : fmax(time, 1.4 * wfi_matmul_memory_time(point));
 }
 
 static const block vector_blocks[] = {
@@ -326,7 +326,7 @@ double wfi_matmul_vector_fit(wfi_point *point)
     point->values[WFI_SNAKE] = snake_for(point);
     point->values[WFI_WIDE] =
         wfi_matmul_wide_bits(&point->problem->matmul) | point->values[WFI_PACK];
-    return time < 0 ? time : fmax(time * VECTOR_GAIN, 1.3 * memory_time(point));
+    return time < 0 ? time : fmax(time * VECTOR_GAIN, 1.3 * wfi_matmul_memory_time(point));
 }
 
 /* Expected, not measured: a quarter of the instructions of `register`, and words to put together. */
@@ -345,7 +345,7 @@ double wfi_matmul_dot_fit(wfi_point *point)
      * timed. */
     if (time < 0 || !caps->integer_dot_accelerated || wfi_matmul_shape(caps, WF_TYPE_I8, 0, 0, 0))
         return -1;
-    return fmax(time, 1.3 * memory_time(point));
+    return fmax(time, 1.3 * wfi_matmul_memory_time(point));
 }
 
 /* What an H100 measured best where work-groups of one team would leave most of a compute unit empty,
@@ -434,62 +434,6 @@ double wfi_matmul_teams_fit(wfi_point *point)
     if (!wfi_point_legal(point, NULL))
         return -1;
     const double groups = chosen->teams * (double)v[WFI_TEAMS_SPLITS];
-    return fmax(block_time(point, 256.0 / groups) * TEAMS_GAIN, 1.25 * memory_time(point));
-}
-
-#define LEAST_STREAMED 1024 /* outputs and steps of a large matrix, at least */
-
-/* As an H100 measured it; no other device has been asked (bench/NOTES.md). */
-double wfi_matmul_panel_fit(wfi_point *point)
-{
-    const wfi_matmul_problem *p = &point->problem->matmul;
-    const wf_caps *caps = point->caps;
-    const bool by_sum = wfi_matmul_by_sum(p);
-    const double units = wfi_matmul_units(caps);
-    const double outputs = (double)(p->m > p->n ? p->m : p->n);
-    uint32_t *v = point->values;
-    v[WFI_PANEL_WIDE] = wfi_matmul_wide_bits(p) & 3;
-    if (caps->vendor_id != NVIDIA || wfi_is_cpu(caps) || point->problem->type != WF_TYPE_F32 ||
-        v[WFI_PANEL_WIDE] != 3 || (p->m < p->n ? p->m : p->n) <= WFI_MOST_VECTORS ||
-        outputs < LEAST_STREAMED || p->k < LEAST_STREAMED)
-        return -1;
-    v[WFI_PANEL_LANES_K] = 8;
-    v[WFI_PANEL_LANES_O] = by_sum ? 64 : 32;
-    v[WFI_PANEL_ROWS] = by_sum ? 2 : 4;
-    v[WFI_PANEL_BLOCKS] = 2;
-    v[WFI_PANEL_KEPT] = 512;
-    const double tile = 128; /* outputs of a work-group */
-    v[WFI_PANEL_SPLITS] = 1;
-    while (v[WFI_PANEL_SPLITS] * 2 * ceil(outputs / tile) * (double)p->batch <= 2 * units &&
-           p->k / (v[WFI_PANEL_SPLITS] * 2) >= v[WFI_PANEL_KEPT])
-        v[WFI_PANEL_SPLITS] *= 2;
-    return wfi_point_legal(point, NULL) ? 1.2 * memory_time(point) : -1;
-}
-
-#define LEAST_TURNED 4e7 /* bytes of a matrix of which caches keep some, not all */
-
-double wfi_matmul_matvec_fit(wfi_point *point)
-{
-    const wfi_matmul_problem *p = &point->problem->matmul;
-    uint32_t *v = point->values;
-    const bool by_sum = wfi_matmul_by_sum(p), is_b = wfi_matmul_matrix_is_b(p);
-    /* Along the outputs, an H100 wants a whole work-group of 1024 on 32 columns. */
-    const bool cpu = wfi_is_cpu(point->caps);
-    const uint32_t wanted = by_sum || cpu ? 256 : 1024;
-    const uint32_t most =
-        point->caps->max_invocations < wanted ? point->caps->max_invocations : wanted;
-    v[WFI_MATVEC_X] = by_sum ? 32 : 8;
-    v[WFI_MATVEC_Y] = by_sum ? most / 32 : most / 8;
-    v[WFI_MATVEC_WIDE] = wfi_matmul_wide_bits(p) & (is_b ? 2u : 1u);
-    v[WFI_MATVEC_SPLITS] = 1;
-    if (point->caps->vendor_id == NVIDIA && point->problem->type == WF_TYPE_F32 &&
-        (p->m == 1 || p->n == 1) && wfi_matmul_least_bytes(point->problem) >= LEAST_TURNED) {
-        v[WFI_MATVEC_LOADS] = 8;
-        v[WFI_MATVEC_CHUNKS] = 4;
-    }
-    if (!wfi_point_legal(point, NULL))
-        return -1;
-    const bool measured = !cpu && (p->m == 1 || p->n == 1);
-    return measured ? wfi_matmul_least_bytes(point->problem) * VECTOR_FLOPS_A_BYTE
-                    : memory_time(point);
+    return fmax(block_time(point, 256.0 / groups) * TEAMS_GAIN,
+                1.25 * wfi_matmul_memory_time(point));
 }

@@ -140,6 +140,11 @@ double wfi_matmul_register_fit(wfi_point *point);
 double wfi_matmul_vector_fit(wfi_point *point);
 double wfi_matmul_dot_fit(wfi_point *point);
 double wfi_matmul_teams_fit(wfi_point *point);
+
+/* Expected time where the least bytes decide. */
+double wfi_matmul_memory_time(const wfi_point *point);
+
+/* matmul_thin_model.c */
 double wfi_matmul_panel_fit(wfi_point *point);
 double wfi_matmul_matvec_fit(wfi_point *point);
 
