@@ -8,6 +8,7 @@
 #define VECTOR_FLOPS_A_BYTE 13.3 /* of a matrix times one vector, 3.0 TB/s */
 
 #define LEAST_STREAMED 1024   /* outputs and steps of a large matrix, at least */
+#define LEAST_ELEMENTS 4.19e6 /* of it; smaller ones are faster in tiles */
 #define LEAST_SPLIT_STEPS 128 /* of the sum */
 #define PANEL_TILE 128        /* outputs of a work-group */
 
@@ -27,8 +28,9 @@ static bool panel_pays(const wfi_problem *problem)
                                                                              : 4;
     if (problem->type == WF_TYPE_I8 || (wf_type_size(problem->type) == 2 && !by_sum))
         return false;
+    const uint64_t outputs = p->m > p->n ? p->m : p->n;
     return count >= (by_sum ? 2 : 4) && count <= most && p->k >= LEAST_STREAMED &&
-           (p->m > p->n ? p->m : p->n) >= LEAST_STREAMED;
+           outputs >= LEAST_STREAMED && (double)outputs * (double)p->k >= LEAST_ELEMENTS;
 }
 
 /* Parts of the sum for two work-groups a compute unit, or for one where they are short. */
@@ -99,6 +101,6 @@ double wfi_matmul_matvec_fit(wfi_point *point)
         return wfi_matmul_least_bytes(point->problem) * VECTOR_FLOPS_A_BYTE;
     /* Every vector is read an element at a time, by whole lines where it lies across: an H100's time grew faster
      * than their number. */
-    const bool grows = point->caps->vendor_id == NVIDIA && count > (by_sum ? 2 : 4);
+    const bool grows = point->caps->vendor_id == NVIDIA && count > (by_sum ? 3 : 4);
     return wfi_matmul_memory_time(point) * (grows ? (double)count : 1);
 }

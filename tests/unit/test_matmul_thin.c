@@ -95,13 +95,17 @@ static void short_sums_are_split(void **state)
     (void)state;
     const wf_caps nvidia = device_of(0x10de);
     wfi_point point;
-    assert_string_equal(picked(&nvidia, WF_TYPE_F32, wfi_matmul_plain(1024, 8, 1024), &point),
+    assert_string_equal(picked(&nvidia, WF_TYPE_F32, wfi_matmul_plain(2048, 8, 2048), &point),
                         "panel");
     assert_int_equal(point.values[WFI_PANEL_SPLITS], 8);
-    assert_int_equal(point.values[WFI_PANEL_KEPT], 128);
+    assert_int_equal(point.values[WFI_PANEL_KEPT], 256);
     picked(&nvidia, WF_TYPE_F32, wfi_matmul_plain(4096, 16, 4096), &point);
     assert_int_equal(point.values[WFI_PANEL_SPLITS], 8);
     assert_int_equal(point.values[WFI_PANEL_KEPT], 512);
+    assert_string_equal(picked(&nvidia, WF_TYPE_F32, wfi_matmul_plain(1024, 16, 1024), &point),
+                        "vector");
+    assert_string_equal(picked(&nvidia, WF_TYPE_F32, wfi_matmul_plain(1024, 3, 1024), &point),
+                        "matvec");
     assert_string_equal(picked(&nvidia, WF_TYPE_F32, wfi_matmul_plain(512, 8, 512), &point),
                         "vector");
 }
