@@ -115,6 +115,17 @@ bool is_negative(ACC x)
 #endif
 }
 
+#ifndef WF_TYPE_I8
+bool is_negative_infinity(ACC x)
+{
+#ifdef WF_TYPE_F64
+    return unpackDouble2x32(x) == uvec2(0, 0xfff00000u);
+#else
+    return floatBitsToUint(x) == 0xff800000u;
+#endif
+}
+#endif
+
 ACC activate(ACC x)
 {
     if (ACTIVATION == 1)
@@ -122,8 +133,10 @@ ACC activate(ACC x)
 #ifndef WF_TYPE_I8
     if (ACTIVATION == 2) {
         // x (1 + tanh(u)) / 2 with u = sqrt(2 / pi) (x + 0.044715 x^3), as x / (1 + exp(-2 u)).
+        // Beyond 80 either way the quotient is x or next to nothing, and for infinity it is the limit.
         ACC u2 = x * (ACC(1.5957691216057308) + ACC(0.07135481627159536) * x * x);
-        return x / (ACC(1) + exponential(min(-u2, ACC(80))));
+        return is_negative_infinity(x) ? ACC(0)
+                                       : x / (ACC(1) + exponential(clamp(-u2, ACC(-80), ACC(80))));
     }
 #endif
     return x;

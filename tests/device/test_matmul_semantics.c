@@ -104,6 +104,32 @@ static void make(product *p, wf_device *device, test_random *random)
     assert_non_null(p->result);
 }
 
+/* Puts `value` where op(A) or op(B) of the batch's first product has row and column. */
+static void plant(product *p, int binding, uint64_t row, uint64_t column, double value)
+{
+    const matrix x = matrix_of(&p->params, binding);
+    const bool turned = binding == WF_MATMUL_A ? p->params.transpose_a : p->params.transpose_b;
+    const uint64_t at = turned ? column * x.ld + row : row * x.ld + column;
+    wf_element_set(p->params.type, p->host[binding], at, value);
+    assert_int_equal(wf_buffer_write(p->buffers[binding], p->offset, p->host[binding],
+                                     (p->bytes[binding] + 3) / 4 * 4),
+                     WF_SUCCESS);
+}
+
+/* NaN fills a row of C, infinity a column, and nothing else: zeros in place of what is outside the
+ * matrices must meet zeros. One of them is often at the end of the sum. */
+static void plant_nan_and_infinity(product *p, test_random *random)
+{
+    const wf_matmul_params *q = &p->params;
+    const uint64_t last = q->k - 1;
+    plant(p, WF_MATMUL_A, test_random_below(random, (uint32_t)q->m),
+          test_random_below(random, 2) ? last : test_random_below(random, (uint32_t)q->k), NAN);
+    plant(p, WF_MATMUL_B,
+          test_random_below(random, 2) ? last : test_random_below(random, (uint32_t)q->k),
+          test_random_below(random, (uint32_t)q->n),
+          test_random_below(random, 2) ? INFINITY : -INFINITY);
+}
+
 static void discard(product *p)
 {
     for (int i = 0; i < WF_MATMUL_BINDINGS; i++) {
@@ -330,6 +356,8 @@ static void every_variant_does_everything(void **state)
                 p.params.tuning = &tuning;
                 p.offset = test_random_below(&random, 2) * point.caps->storage_alignment;
                 make(&p, *state, &random);
+                if (type != WF_TYPE_I8 && test_random_below(&random, 2))
+                    plant_nan_and_infinity(&p, &random);
                 test_point_text(&point, text, sizeof text);
                 run(&p, text);
                 discard(&p);
