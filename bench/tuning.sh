@@ -4,7 +4,7 @@
 # What FILE of --json FILE has already is not measured again.
 # usage: bench/tuning.sh WAVEFIT [SECONDS a search, default 60] [tune options, as --suite full --json FILE]
 #        bench/tuning.sh WAVEFIT --parts FILE [SECONDS a search, default 3]   parts of the points, all of them
-#        bench/tuning.sh WAVEFIT --products FILE [SECONDS a search, default 5]   small and middle products, six minutes
+#        bench/tuning.sh WAVEFIT --products FILE [SECONDS a search, default 4]   products for drivers on CPUs, five minutes
 #        bench/tuning.sh WAVEFIT --reprint [FILE…]   the tables again, without a device (default: those kept here)
 set -euo pipefail
 usage='usage: bench/tuning.sh WAVEFIT [SECONDS] [OPTIONS] | --parts FILE [SECONDS] | --products FILE [SECONDS] | --reprint [FILE…]'
@@ -31,22 +31,17 @@ parts() {
         strip=8 splits=1 pack=0
 }
 
-# Products of three types for drivers on CPUs, where a point takes a second to compile: every variant by the model, and
-# the one that it chooses there against points drawn from all of its that are not for GPUs alone (all points of all
-# variants are 80 million, which take most of a minute to list). One part comes to its end.
+# Products of three types for drivers on CPUs, where a point takes up to a second to compile: every variant by the model
+# beside the others, then the one that it chooses there against all of its tiles and blocks with 8 steps, what is for GPUs
+# alone left out (all points of all variants are 80 million).
 products() {
-    local file=${1:?$usage} seconds=${2:-5} type shape
-    compare() {
-        "$tool" tune matmul --compare --budget "$seconds" --json "$file" "$@"
-    }
-    for shape in 64x64x64 256x256x256; do
-        for type in f32 f16 f64; do
-            "$tool" ladder matmul --shape $shape --type $type --repeat 3
-            compare --shape $shape --type $type --all $((2 * seconds)) --variant vector --set ahead=0 --set pairs=0 \
-                --set pack=0 --set snake=0
-        done
+    local file=${1:?$usage} seconds=${2:-4} type
+    for type in f32 f64 f16; do
+        "$tool" ladder matmul --shape 256x256x256 --type $type --repeat 3
+        "$tool" tune matmul --compare --shape 256x256x256 --type $type --budget "$seconds" --all $((10 * seconds)) \
+            --json "$file" --variant vector --set tile_k=8 --set unroll=8 --set wide=7 --set lanes_m=4 --set lanes_n=8 \
+            --set strip=1 --set splits=1 --set ahead=0 --set pairs=0 --set pack=0 --set snake=0 --set sharing=0
     done
-    compare --shape 256x256x256 --all 60 --variant register --set tile_k=16 --set tile_m=64 --set thread_m=4
 }
 
 case ${1:-} in
