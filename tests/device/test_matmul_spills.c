@@ -1,6 +1,7 @@
 /* What wavefit chooses for matrix products on this device builds into pipelines that keep their sums in
  * registers: by the compiler's own statistics nothing is spilled and nothing lies in scratch
- * memory. RADV tells, and compiles for cards that are not there. */
+ * memory, in no pipeline of the plan; nor where a variant is forced. RADV tells, and compiles for cards that are
+ * not there. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,8 +10,8 @@
 #include <cmocka.h>
 
 #include "core/device.h"
-#include "harness.h"
 #include "kernels/matmul_rows.h"
+#include "planned.h"
 #include "points.h"
 
 typedef struct shape {
@@ -27,114 +28,151 @@ static const shape shapes[] = {
 
 #define SHAPES (sizeof shapes / sizeof *shapes)
 
+typedef struct tally {
+    wf_device *device;
+    test_built built;
+    uint32_t plans, spilling;
+} tally;
+
 static int setup(void **state)
 {
     wf_device_params params = test_device_params();
     params.capture_statistics = true;
     params.cache_directory = "";
-    return wf_device_create(&params, (wf_device **)state) == WF_SUCCESS ? 0 : -1;
-}
-
-static uint64_t statistic(const wfi_pipeline *pipeline, const char *name, bool *told)
-{
-    for (uint32_t i = 0; i < pipeline->statistic_count; i++)
-        if (strcmp(pipeline->statistics[i].name, name) == 0) {
-            *told = true;
-            return (uint64_t)pipeline->statistics[i].value;
-        }
+    if (wf_device_create(&params, (wf_device **)state) != WF_SUCCESS)
+        return -1;
+    /* The driver knows no type for some cards that are not there. */
+    wf_device *device = *state;
+    device->caps.device_type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
     return 0;
 }
 
-/* The names are RADV's. Of scalar registers a few may wait in a vector register's lanes, which touches
- * no memory. */
-static bool spills(wf_device *device, const wfi_point *point)
+static void check_pipeline(tally *t, const wfi_point *point, const wfi_pipeline_desc *desc)
 {
-    wfi_pipeline_desc desc;
+    const wfi_matmul_problem *p = &point->problem->matmul;
     wfi_pipeline pipeline = {0};
     char text[256];
-    bool told_spills = false, told_scratch = false;
+    if (!test_first_of_its_kind(&t->built, desc))
+        return;
+    assert_int_equal(wfi_pipeline_create(t->device, desc, &pipeline), WF_SUCCESS);
+    const test_spills s = test_spills_of(&pipeline);
+    wfi_pipeline_destroy(t->device, &pipeline);
+    if (s.registers == 0 && s.scratch == 0)
+        return;
+    t->spilling++;
     test_point_text(point, text, sizeof text);
-    wfi_point_pipeline(point, &desc);
-    assert_int_equal(wfi_pipeline_create(device, &desc, &pipeline), WF_SUCCESS);
-    const uint64_t spilled = statistic(&pipeline, "Spilled VGPRs", &told_spills),
-                   scratch = statistic(&pipeline, "Scratch size", &told_scratch);
-    wfi_pipeline_destroy(device, &pipeline);
-    if (!told_spills || !told_scratch)
-        fail_msg("the driver does not tell of spills");
-    const wfi_matmul_problem *p = &point->problem->matmul;
-    if (spilled || scratch)
-        print_error("%s %s for %llux%llux%llu: %llu registers spilled, %llu bytes of scratch\n",
-                    text, wf_type_name(point->problem->type), (unsigned long long)p->m,
-                    (unsigned long long)p->n, (unsigned long long)p->k, (unsigned long long)spilled,
-                    (unsigned long long)scratch);
-    return spilled || scratch;
+    print_error(
+        "pipeline %s of %s %s for %llux%llux%llu: %llu registers spilled, %llu bytes of scratch\n",
+        desc->name, text, wf_type_name(point->problem->type), (unsigned long long)p->m,
+        (unsigned long long)p->n, (unsigned long long)p->k, (unsigned long long)s.registers,
+        (unsigned long long)s.scratch);
 }
 
-typedef struct chosen {
-    uint32_t count, spilling;
-    wfi_problem problems[2 * SHAPES];
-    wfi_point points[2 * SHAPES];
-} chosen;
-
-static bool is_new(const chosen *c, const wfi_point *point)
+static void check_plan(tally *t, const wfi_point *point, const wf_matmul_params *params)
 {
-    for (uint32_t i = 0; i < c->count; i++)
-        if (c->points[i].variant == point->variant &&
-            c->problems[i].matmul.transpose_b == point->problem->matmul.transpose_b &&
-            memcmp(c->points[i].values, point->values,
-                   point->variant->parameter_count * sizeof *point->values) == 0)
-            return false;
-    return true;
+    test_planned planned;
+    assert_int_equal(test_plan_matmul(t->device, point, params, &planned), WF_SUCCESS);
+    for (uint32_t i = 0; i < planned.count; i++)
+        check_pipeline(t, point, &planned.pipelines[i]);
+    t->plans++;
 }
 
-/* Both orders of storage in turn; a point that an earlier shape had is not built again. False: the device does
- * not do the type. */
-static bool check_shape(wf_device *device, chosen *c, wf_type type, size_t at,
-                        const wf_tuning *tuning)
+/* Forms of the product go round with shapes and types: transposes, and what finishes C. */
+static wf_matmul_params params_of(size_t at, wf_type type, wf_math math)
 {
     const shape *s = &shapes[at];
-    const wf_matmul_params params = {.size = sizeof params,
-                                     .m = s->m,
-                                     .n = s->n,
-                                     .k = s->k,
-                                     .batch = s->batch,
-                                     .type = type,
-                                     .transpose_b = (at + (size_t)type) % 2 != 0};
+    const size_t form = at + (size_t)type;
+    const bool finished = form % 3 == 0;
+    return (wf_matmul_params){
+        .size = sizeof(wf_matmul_params),
+        .m = s->m,
+        .n = s->n,
+        .k = s->k,
+        .batch = s->batch,
+        .type = type,
+        .transpose_a = form % 4 >= 2,
+        .transpose_b = form % 2 != 0,
+        .beta = finished,
+        .bias = finished,
+        .activation = !finished ? WF_ACTIVATION_NONE
+                                : (type == WF_TYPE_I8 ? WF_ACTIVATION_RELU : WF_ACTIVATION_GELU),
+        .math = math};
+}
+
+/* False: the device does not do the type. */
+static bool check_choice(tally *t, const wf_matmul_params *params, const wf_tuning *tuning)
+{
+    wfi_problem problem = {.family = WF_FAMILY_MATMUL, .type = params->type};
     wfi_choice choice;
-    wfi_problem *problem = &c->problems[c->count];
-    *problem = (wfi_problem){.family = WF_FAMILY_MATMUL, .type = type};
-    assert_int_equal(wfi_matmul_problem_of(NULL, &params, &problem->matmul), WF_SUCCESS);
-    if (wfi_choose(device, problem, tuning, &choice) != WF_SUCCESS)
+    assert_int_equal(wfi_matmul_problem_of(NULL, params, &problem.matmul), WF_SUCCESS);
+    if (wfi_choose(t->device, &problem, tuning, &choice) != WF_SUCCESS)
         return false;
-    if (!is_new(c, &choice.point))
-        return true;
-    c->spilling += spills(device, &choice.point);
-    c->points[c->count++] = choice.point;
+    choice.point.problem = &problem;
+    check_plan(t, &choice.point, params);
     return true;
 }
 
-/* What is chosen by default, shipped rows included, and by the model alone. */
+static void check_type(tally *t, wf_type type, wf_math math)
+{
+    const wf_tuning model = {.size = sizeof model, .no_tuning = true};
+    for (size_t s = 0; s < SHAPES; s++) {
+        const wf_matmul_params params = params_of(s, type, math);
+        if (!check_choice(t, &params, NULL) || !check_choice(t, &params, &model))
+            return;
+    }
+}
+
+/* What is chosen by default, shipped rows included, and by the model alone, for a card that does not say how many
+ * compute units it has and for one that does. */
+static void check_choices(tally *t)
+{
+    static const uint32_t units[] = {0, 64};
+    const uint32_t told = t->device->caps.compute_units;
+    test_expect_errors(true); /* a card may lack a type */
+    for (size_t n = 0; n < sizeof units / sizeof *units; n++) {
+        t->device->caps.compute_units = units[n];
+        for (int type = 0; type < WF_TYPE_COUNT; type++)
+            check_type(t, (wf_type)type, WF_MATH_EXACT);
+        check_type(t, WF_TYPE_F32, WF_MATH_FAST);
+    }
+    t->device->caps.compute_units = told;
+    test_expect_errors(false);
+}
+
+/* What a variant has where it is forced: the model's values, and the defaults where they are legal first. */
+static void check_variant(tally *t, const wfi_variant *variant, wf_type type)
+{
+    bool seen = false;
+    for (size_t s = 0; s < SHAPES; s++) {
+        const wf_matmul_params params = params_of(s, type, WF_MATH_FAST);
+        wfi_problem problem = {.family = WF_FAMILY_MATMUL, .type = type};
+        wfi_point point = {
+            .caps = wf_device_caps(t->device), .problem = &problem, .variant = variant};
+        assert_int_equal(wfi_matmul_problem_of(NULL, &params, &problem.matmul), WF_SUCCESS);
+        wfi_point_defaults(&point);
+        if (!seen && wfi_point_legal(&point, NULL)) {
+            check_plan(t, &point, &params);
+            seen = true;
+        }
+        if (variant->fit(&point) >= 0 && wfi_point_legal(&point, NULL))
+            check_plan(t, &point, &params);
+    }
+}
+
 static void chosen_points_do_not_spill(void **state)
 {
-    wf_device *device = *state;
-    const wf_tuning model = {.size = sizeof model, .no_tuning = true};
-    uint32_t built = 0, spilling = 0;
-    /* The driver knows no type for some cards that are not there. */
-    device->caps.device_type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
-    test_expect_errors(true); /* a card may lack a type */
-    for (int type = 0; type < WF_TYPE_COUNT; type++) {
-        chosen c = {0};
-        for (size_t s = 0; s < SHAPES; s++)
-            if (!check_shape(device, &c, (wf_type)type, s, NULL) ||
-                !check_shape(device, &c, (wf_type)type, s, &model))
-                break;
-        built += c.count;
-        spilling += c.spilling;
-    }
-    test_expect_errors(false);
-    printf("%u pipelines\n", built);
-    assert_true(built > 20);
-    assert_int_equal(spilling, 0);
+    const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
+    tally t = {.device = *state};
+    check_choices(&t);
+    printf("%u pipelines of %u plans that are chosen\n", t.built.count, t.plans);
+    assert_true(t.plans > 200);
+    for (uint32_t v = 0; v < family->variant_count; v++)
+        for (int type = 0; type < WF_TYPE_COUNT; type++)
+            if (family->variants[v].modules[type])
+                check_variant(&t, &family->variants[v], (wf_type)type);
+    printf("%u pipelines of %u plans with those of forced variants\n", t.built.count, t.plans);
+    test_built_free(&t.built);
+    assert_int_equal(t.spilling, 0);
 }
 
 int main(void)

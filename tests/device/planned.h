@@ -1,0 +1,37 @@
+/* The pipelines of a plan, found without building it: what drivers compile for cards that are not there
+ * needs no memory, which they have not. A test that includes this is linked with wavefit_wrap_plans(). */
+#ifndef WFI_TESTS_PLANNED_H
+#define WFI_TESTS_PLANNED_H
+
+#include "harness.h"
+#include "kernels/plan.h"
+
+#define TEST_MOST_PLANNED 16
+
+typedef struct test_planned {
+    uint32_t count;
+    wfi_pipeline_desc pipelines[TEST_MOST_PLANNED];
+} test_planned;
+
+/* Of the point's plan for a matrix product of these parameters, in the order of building. */
+wf_result test_plan_matmul(wf_device *device, const wfi_point *point,
+                           const wf_matmul_params *params, test_planned *out);
+
+/* Pipelines built so far, to build none twice. */
+typedef struct test_built {
+    uint32_t count, room;
+    uint64_t *hashes;
+} test_built;
+
+/* Whether the pipeline is the first of its constants, which it is afterwards no more. */
+bool test_first_of_its_kind(test_built *built, const wfi_pipeline_desc *desc);
+void test_built_free(test_built *built);
+
+/* What the compiler says of registers kept in memory, by RADV's names; fails where it says nothing. Of scalar
+ * registers a few may wait in a vector register's lanes, which touches no memory. */
+typedef struct test_spills {
+    uint64_t registers, scratch; /* bytes */
+} test_spills;
+test_spills test_spills_of(const wfi_pipeline *pipeline);
+
+#endif

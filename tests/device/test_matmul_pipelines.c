@@ -1,0 +1,313 @@
+/* Pipelines of plans for matrix products build with AMD's compiler, for cards that are not there: of every
+ * variant and type a covering set of legal points and forms of the product (transposes, beta, bias,
+ * activation, output, how thin it is). Every value of every parameter is in it, and every pair of values that is
+ * legal. Every pipeline of a row's plan is built: whole tiles, parts of shared ones and their join,
+ * reductions, copies, splits into f16. The generations share the rows, each takes those that fall to it. Rows on
+ * matrix units, which few have, are built wherever these are, and are fewer: every value, some of the
+ * pairs. test_matmul_spills.c has the chosen points, on every generation. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/device.h"
+#include "covering.h"
+#include "kernels/matmul_rows.h"
+#include "matmul/matmul_ids.h"
+#include "planned.h"
+#include "points.h"
+
+#define MOST_ROWS 256       /* of a variant and type: more than they take */
+#define MOST_MATRIX_ROWS 32 /* on matrix units, if the values take no more */
+
+/* All that the tests know of, and the subgroup sizes that pipelines can have there, and ask for where there
+ * are two: of what decides about these points nothing else differs. */
+static const struct generation {
+    const char *name;
+    uint32_t least_subgroup, most_subgroup;
+} generations[] = {{"POLARIS10", 64, 64},
+                   {"VEGA10", 64, 64},
+                   {"NAVI21", 32, 64},
+                   {"NAVI31", 32, 64},
+                   {"GFX1201", 32, 64}};
+
+#define GENERATIONS (sizeof generations / sizeof *generations)
+
+/* Factors behind a variant's parameters. */
+enum { TRANSPOSE_A, TRANSPOSE_B, BETA, BIAS, ACTIVATION, OUTPUT, VECTORS, SIDE, FORMS };
+
+/* Rows or columns of C, where a variant takes few. */
+static const uint32_t vectors[] = {1, 2, 3, 4, 6, 8, 12, 16};
+
+typedef struct sample {
+    wf_device *device;
+    wf_caps caps; /* the device's, with the subgroup sizes of all generations */
+    uint32_t own; /* generation */
+    const wfi_variant *variant;
+    wf_type type;
+    uint32_t taken[GENERATIONS]; /* rows */
+    test_random random;
+    test_built built;
+    uint32_t rows, shares, joins, reductions, copies, splits; /* of this generation */
+} sample;
+
+/* A row as a point; `problem` and `params` are what it points at. */
+typedef struct example {
+    wf_matmul_params params;
+    wfi_problem problem;
+    wfi_point point;
+} example;
+
+static bool is_thin(const wfi_variant *variant)
+{
+    return strcmp(variant->name, "matvec") == 0 || strcmp(variant->name, "panel") == 0;
+}
+
+static bool on_matrix_units(const wfi_variant *variant)
+{
+    return (variant->needs & WFI_NEEDS_COOPERATIVE_MATRIX) != 0;
+}
+
+static bool has_matrix_units(const wf_caps *caps, wf_type type)
+{
+    return caps->cooperative_matrix && wfi_matmul_shape(caps, type, 0, 0, 0);
+}
+
+/* Extents are multiples of four, so that all may move in fours; of any tile there is an odd number, which is no
+ * whole number of rounds for groups that share them. */
+static wf_matmul_params params_of(const sample *s, const uint32_t *form)
+{
+    wf_matmul_params params = {.size = sizeof params,
+                               .m = 1040,
+                               .n = 2064,
+                               .k = 1500,
+                               .type = s->type,
+                               .transpose_a = form[TRANSPOSE_A],
+                               .transpose_b = form[TRANSPOSE_B],
+                               .beta = form[BETA],
+                               .bias = form[BIAS],
+                               .activation = (wf_activation)form[ACTIVATION],
+                               .output = (wf_matmul_output)form[OUTPUT],
+                               .math = on_matrix_units(s->variant) ? WF_MATH_FAST : WF_MATH_EXACT};
+    if (is_thin(s->variant))
+        *(form[SIDE] ? &params.m : &params.n) = vectors[form[VECTORS]];
+    if (strcmp(s->variant->name, "dispatch") == 0)
+        params.m = params.n = 12;
+    return params;
+}
+
+static bool example_of(const sample *s, const uint32_t *row, example *e)
+{
+    const wfi_variant *variant = s->variant;
+    e->params = params_of(s, row + variant->parameter_count);
+    e->problem = (wfi_problem){.family = WF_FAMILY_MATMUL, .type = s->type};
+    e->point = (wfi_point){.caps = &s->caps, .problem = &e->problem, .variant = variant};
+    for (uint32_t p = 0; p < variant->parameter_count; p++)
+        e->point.values[p] = variant->parameters[p].candidates[row[p]];
+    return wfi_matmul_problem_of(NULL, &e->params, &e->problem.matmul) == WF_SUCCESS;
+}
+
+/* Whether the validation layer takes it: until Vulkan 1.4.312 groups on matrix units were to be multiples of the
+ * device's usual subgroup, even where the pipeline asks for smaller ones. */
+static bool layer_takes(const wfi_point *point)
+{
+    uint32_t size[3];
+    point->variant->group_size(point, size);
+    return !on_matrix_units(point->variant) || size[0] % point->caps->subgroup_size == 0;
+}
+
+static bool is_legal(void *user, const uint32_t *row)
+{
+    example e;
+    return example_of(user, row, &e) && wfi_point_legal(&e.point, NULL) && layer_takes(&e.point);
+}
+
+static bool legal_on(const example *e, const struct generation *generation)
+{
+    wf_caps caps = *e->point.caps;
+    wfi_point point = e->point;
+    caps.subgroup_min = generation->least_subgroup;
+    caps.subgroup_max = generation->most_subgroup;
+    caps.subgroup_size_control = generation->least_subgroup < generation->most_subgroup;
+    point.caps = &caps;
+    return wfi_point_legal(&point, NULL);
+}
+
+/* The generation that builds the row: of those where it is legal, the one with the fewest. */
+static uint32_t taker(sample *s, const example *e)
+{
+    uint32_t best = GENERATIONS;
+    if (on_matrix_units(s->variant))
+        return s->own;
+    for (uint32_t g = 0; g < GENERATIONS; g++)
+        if (legal_on(e, &generations[g]) && (best == GENERATIONS || s->taken[g] < s->taken[best]))
+            best = g;
+    assert_true(best < GENERATIONS);
+    s->taken[best]++;
+    return best;
+}
+
+static bool has_constant(const wfi_pipeline_desc *desc, uint32_t id)
+{
+    for (uint32_t i = 0; i < desc->constant_count; i++)
+        if (desc->constants[i].id == id)
+            return true;
+    return false;
+}
+
+static void count_kind(sample *s, const wfi_pipeline_desc *desc)
+{
+    s->shares += has_constant(desc, MATMUL_ID_SHARES);
+    s->joins += strcmp(desc->name, "matmul join") == 0;
+    s->reductions += strcmp(desc->name, "matmul reduction") == 0;
+    s->copies += strcmp(desc->name, "matmul copy") == 0;
+    s->splits += strcmp(desc->name, "matmul split") == 0;
+}
+
+static void build(sample *s, const example *e, const wfi_pipeline_desc *desc)
+{
+    wfi_pipeline pipeline = {0};
+    char text[256];
+    test_point_text(&e->point, text, sizeof text);
+    count_kind(s, desc);
+    if (!test_first_of_its_kind(&s->built, desc))
+        return;
+    if (wfi_pipeline_create(s->device, desc, &pipeline) != WF_SUCCESS)
+        fail_msg("pipeline %s of %s %s does not build; seed %llu", desc->name, text,
+                 wf_type_name(s->type), (unsigned long long)test_seed());
+    /* Blocks that are too large are there to be found so; what comes before and after has none. */
+    if (strcmp(desc->name, s->variant->name) != 0) {
+        const test_spills spills = test_spills_of(&pipeline);
+        if (spills.registers || spills.scratch)
+            fail_msg("pipeline %s of %s %s spills", desc->name, text, wf_type_name(s->type));
+    }
+    wfi_pipeline_destroy(s->device, &pipeline);
+}
+
+static void build_row(void *user, const uint32_t *row)
+{
+    sample *s = user;
+    example e;
+    test_planned planned;
+    assert_true(example_of(s, row, &e));
+    if (taker(s, &e) != s->own)
+        return;
+    e.point.caps = &s->device->caps;
+    char reason[256] = "";
+    if (!wfi_point_legal(&e.point, reason))
+        fail_msg("the table of generations is wrong: %s", reason);
+    assert_int_equal(test_plan_matmul(s->device, &e.point, &e.params, &planned), WF_SUCCESS);
+    for (uint32_t i = 0; i < planned.count; i++)
+        build(s, &e, &planned.pipelines[i]);
+    s->rows++;
+}
+
+/* Sizes of fragments and subgroups that the matrix units do not have, and copies but of both operands, where
+ * f32 is split. */
+static uint32_t never_on_matrix_units(const sample *s)
+{
+    const wfi_parameter *p = s->variant->parameters;
+    uint32_t count = s->type == WF_TYPE_F32 ? p[WFI_COOPERATIVE_PACK].candidate_count - 1 : 0;
+    for (uint32_t axis = 0; axis < 3; axis++)
+        for (uint32_t c = 0; c < p[WFI_FRAG_M + axis].candidate_count; c++) {
+            uint32_t size[3] = {0};
+            size[axis] = p[WFI_FRAG_M + axis].candidates[c];
+            count += !wfi_matmul_shape(&s->caps, s->type, size[0], size[1], size[2]);
+        }
+    for (uint32_t c = 0; c < p[WFI_SUBGROUP].candidate_count; c++)
+        count += p[WFI_SUBGROUP].candidates[c] < s->caps.subgroup_min ||
+                 p[WFI_SUBGROUP].candidates[c] > s->caps.subgroup_max;
+    return count;
+}
+
+/* Values that no legal point has: besides these GELU of i8, copies but for f32, more vectors than matvec
+ * takes. */
+static uint32_t never_legal(const sample *s)
+{
+    const bool matvec = strcmp(s->variant->name, "matvec") == 0,
+               packs = strcmp(s->variant->name, "vector") == 0;
+    uint32_t count = (s->type == WF_TYPE_I8) + (packs && s->type != WF_TYPE_F32);
+    for (size_t n = 0; matvec && n < sizeof vectors / sizeof *vectors; n++)
+        count += vectors[n] > WFI_MOST_VECTORS;
+    return count + (on_matrix_units(s->variant) ? never_on_matrix_units(s) : 0);
+}
+
+static void build_variant(sample *s)
+{
+    const wfi_variant *variant = s->variant;
+    const bool narrow = wf_type_size(s->type) == 2, thin = is_thin(variant);
+    const uint32_t forms[FORMS] = {
+        2, 2, 2, 2, 3, narrow ? 2 : 1, thin ? sizeof vectors / sizeof *vectors : 1, thin ? 2 : 1};
+    const uint32_t before = s->rows, built = s->built.count;
+    test_factors factors = {.legal = is_legal, .user = s};
+    for (uint32_t p = 0; p < variant->parameter_count; p++)
+        factors.values[factors.count++] = variant->parameters[p].candidate_count;
+    for (uint32_t f = 0; f < FORMS; f++)
+        factors.values[factors.count++] = forms[f];
+    assert_true(factors.count <= TEST_MOST_FACTORS);
+    const test_coverage c = test_cover(
+        &factors, on_matrix_units(variant) ? MOST_MATRIX_ROWS : MOST_ROWS, &s->random, build_row);
+    printf(
+        "  %s %s: %u rows, %u of them here with %u pipelines; in no row %u of %u values and %u of "
+        "%u pairs\n",
+        variant->name, wf_type_name(s->type), c.rows, s->rows - before, s->built.count - built,
+        c.values_left, c.values, c.pairs_left, c.pairs);
+    assert_int_equal(c.values_left, never_legal(s));
+    assert_true(c.rows < MOST_ROWS);
+}
+
+static uint32_t generation_of(const wf_caps *caps)
+{
+    for (uint32_t g = 0; g < GENERATIONS; g++)
+        if (strstr(caps->name, generations[g].name))
+            return g;
+    return GENERATIONS;
+}
+
+static void all_pipelines_of_plans_build(void **state)
+{
+    const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
+    sample s = {.device = *state};
+    s.caps = s.device->caps;
+    s.own = generation_of(&s.caps);
+    if (s.own == GENERATIONS)
+        skip();
+    s.caps.subgroup_min = 32;
+    s.caps.subgroup_max = 64;
+    s.caps.subgroup_size_control = true;
+    for (int type = 0; type < WF_TYPE_COUNT; type++) {
+        s.type = (wf_type)type;
+        const uint32_t shares = s.shares, joins = s.joins, reductions = s.reductions;
+        for (uint32_t v = 0; v < family->variant_count; v++) {
+            s.variant = &family->variants[v];
+            /* The same rows on all generations, also where others have variants between. */
+            s.random.state = test_seed() + v * WF_TYPE_COUNT + (uint32_t)type;
+            if (s.variant->modules[type] &&
+                (!on_matrix_units(s.variant) || has_matrix_units(&s.caps, s.type)))
+                build_variant(&s);
+        }
+        assert_true(s.shares > shares && s.joins > joins && s.reductions > reductions);
+    }
+    assert_true(s.copies > 0);
+    assert_int_equal(s.splits > 0, has_matrix_units(&s.caps, WF_TYPE_F32));
+    printf("%u pipelines of %u plans, %u of parts of shared tiles; seed %llu\n", s.built.count,
+           s.rows, s.shares, (unsigned long long)test_seed());
+    test_built_free(&s.built);
+}
+
+static int setup(void **state)
+{
+    wf_device_params params = test_device_params();
+    params.capture_statistics = true;
+    params.cache_directory = "";
+    return wf_device_create(&params, (wf_device **)state) == WF_SUCCESS ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_pipelines_of_plans_build)};
+    return cmocka_run_group_tests(tests, setup, test_device_teardown);
+}
