@@ -160,6 +160,13 @@ static wfi_slot sums_slot(const wfi_matmul_builder *b, const wfi_matmul_part *s,
                           wfi_matmul_sum_size(b->point->problem->type)};
 }
 
+/* Of what groups leave of shared tiles. */
+static wfi_slot parts_slot(const wfi_matmul_builder *b)
+{
+    return (wfi_slot){WFI_SLOT_OWN, b->parts, 0,
+                      wfi_matmul_parts_bytes(&b->shares, &b->tile, b->point->problem->type)};
+}
+
 /* ------------------------------------------------------------------------------------ steps */
 
 /* The steps of a sum that each split takes. */
@@ -258,9 +265,7 @@ static wf_result add_shares(wfi_matmul_builder *b, const wfi_matmul_part *s)
     if (result == WF_SUCCESS)
         result = wfi_grid(b->plan, b->shares.groups, step.groups);
     set_operands(b, s, &step, &push);
-    step.slots[2] =
-        (wfi_slot){WFI_SLOT_OWN, b->parts, 0,
-                   wfi_matmul_parts_bytes(&b->shares, &b->tile, b->point->problem->type)};
+    step.slots[2] = parts_slot(b);
     return result == WF_SUCCESS ? push_step(b, &step, &push) : result;
 }
 
@@ -269,9 +274,7 @@ static wf_result add_join(wfi_matmul_builder *b, const wfi_matmul_part *s)
     wfi_matmul_push push = push_of(b, s);
     wfi_step step = {.pipeline = b->join, .slot_count = 4, .barrier = true, .divisible = true};
     wf_result result = wfi_matmul_join_groups(b->plan, b->point, &b->shares, &b->tile, step.groups);
-    step.slots[0] = step.slots[1] =
-        (wfi_slot){WFI_SLOT_OWN, b->parts, 0,
-                   wfi_matmul_parts_bytes(&b->shares, &b->tile, b->point->problem->type)};
+    step.slots[0] = step.slots[1] = parts_slot(b);
     step.slots[2] = matrix_slot(b, WF_MATMUL_C, s, s->m0, s->m, s->n0, s->n, &push.base_c);
     step.slots[3] = b->p->bias ? bias_slot(b, s, &push.base_bias) : step.slots[0];
     return result == WF_SUCCESS ? push_step(b, &step, &push) : result;
@@ -410,8 +413,7 @@ static wf_result prepare_shares(wfi_matmul_builder *b)
     b->shares = wfi_matmul_shares_of(b->point, &b->tile);
     if (!b->shares.groups)
         return WF_SUCCESS;
-    wf_result result = wfi_plan_add_scratch(
-        b->plan, wfi_matmul_parts_bytes(&b->shares, &b->tile, b->point->problem->type), &b->parts);
+    wf_result result = wfi_plan_add_scratch(b->plan, parts_slot(b).bytes, &b->parts);
     return result == WF_SUCCESS ? wfi_matmul_join_pipeline(b->plan, b->point, &b->tile, &b->join)
                                 : result;
 }
