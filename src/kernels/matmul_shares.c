@@ -52,16 +52,20 @@ void wfi_matmul_push_shares(const wfi_matmul_shares *s, wfi_matmul_push *push)
     push->longer_groups = (uint32_t)(steps % s->groups);
 }
 
+/* Items of a group of the join. */
+static uint32_t join_items(const wf_caps *caps)
+{
+    return caps->max_invocations < JOIN_X ? caps->max_invocations : JOIN_X;
+}
+
 wf_result wfi_matmul_join_pipeline(wf_plan *plan, const wfi_point *point,
                                    const wfi_matmul_tile *tile, uint32_t *index)
 {
     static const wfi_spirv *const modules[WF_TYPE_COUNT] = {
         &wfi_spv_matmul_join_f32, &wfi_spv_matmul_join_f64, &wfi_spv_matmul_join_f16,
         &wfi_spv_matmul_join_bf16, &wfi_spv_matmul_join_i8};
-    const uint32_t most =
-        point->caps->max_invocations < JOIN_X ? point->caps->max_invocations : JOIN_X;
     const uint32_t wide = wfi_matmul_wide_bits(&point->problem->matmul) & 4;
-    const wfi_constant constants[] = {{0, most},
+    const wfi_constant constants[] = {{0, join_items(point->caps)},
                                       {1, 1},
                                       {2, 1},
                                       {MATMUL_ID_TILE_M, tile->m},
@@ -81,10 +85,9 @@ wf_result wfi_matmul_join_pipeline(wf_plan *plan, const wfi_point *point,
 wf_result wfi_matmul_join_groups(wf_plan *plan, const wfi_point *point, const wfi_matmul_shares *s,
                                  const wfi_matmul_tile *tile, uint32_t groups[3])
 {
-    const uint32_t most =
-        point->caps->max_invocations < JOIN_X ? point->caps->max_invocations : JOIN_X;
+    const uint32_t items = join_items(point->caps);
     const wf_result result =
-        wfi_grid(plan, ((uint64_t)tile->m * tile->n / 4 + most - 1) / most, groups);
+        wfi_grid(plan, ((uint64_t)tile->m * tile->n / 4 + items - 1) / items, groups);
     groups[2] = (uint32_t)s->shared;
     return result;
 }
