@@ -12,6 +12,13 @@ typedef struct block {
     uint32_t tile_m, tile_n, tile_k, thread_m, thread_n;
 } block;
 
+#define UNKNOWN_UNITS 32.0 /* where no extension tells: a middling GPU */
+
+double wfi_matmul_units(const wf_caps *caps)
+{
+    return caps->compute_units ? caps->compute_units : UNKNOWN_UNITS;
+}
+
 /* A device's compute units want several hundred work-items each (wanted) to hide latency. The
  * square root is a fit to an H100 (bench/NOTES.md): few work-items cost less than their number
  * says. */

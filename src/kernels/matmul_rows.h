@@ -129,8 +129,6 @@ wf_result wfi_matmul_join_groups(wf_plan *plan, const wfi_point *point, const wf
 uint32_t wfi_matmul_sharing_for(const wfi_point *point, double tile_m, double tile_n);
 /* Of two sizes of one class one may fill its last round. */
 void wfi_matmul_vector_refit(wfi_point *point);
-/* Compute units; where no extension tells, those of a middling GPU. */
-double wfi_matmul_units(const wf_caps *caps);
 #define WFI_MANY_TILES 24 /* of 64 x 128, for a compute unit */
 
 /* ------------------------------------------------------------------------ matmul_model.c: model */
@@ -141,6 +139,8 @@ double wfi_matmul_vector_fit(wfi_point *point);
 double wfi_matmul_dot_fit(wfi_point *point);
 double wfi_matmul_teams_fit(wfi_point *point);
 
+/* Compute units; where no extension tells, those of a middling GPU. */
+double wfi_matmul_units(const wf_caps *caps);
 /* Expected time where the least bytes decide. */
 double wfi_matmul_memory_time(const wfi_point *point);
 

@@ -95,12 +95,6 @@ wf_result wfi_matmul_join_groups(wf_plan *plan, const wfi_point *point, const wf
 /* --------------------------------------------------------------------------------------- model */
 
 #define NVIDIA 0x10de
-#define UNKNOWN_UNITS 32.0 /* where no extension tells: a middling GPU */
-
-double wfi_matmul_units(const wf_caps *caps)
-{
-    return caps->compute_units ? caps->compute_units : UNKNOWN_UNITS;
-}
 
 #define UNIT_OUTPUTS 32768.0 /* that the work-groups of a compute unit hold at a time */
 #define FEW_IDLE 0.25        /* of a round: then one more group a unit fills it */
