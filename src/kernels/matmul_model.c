@@ -3,14 +3,12 @@
 #include <string.h>
 
 #include "core/architectures.h"
-#include "kernels/matmul_rows.h"
+#include "kernels/matmul_model.h"
 
 #define VECTOR_GAIN 0.7 /* of time, against `register` (bench/NOTES.md) */
 
 /* The block sizes that the model weighs, largest first. */
-typedef struct block {
-    uint32_t tile_m, tile_n, tile_k, thread_m, thread_n;
-} block;
+typedef wfi_matmul_block block;
 
 #define UNKNOWN_UNITS 32.0 /* where no extension tells: a middling GPU */
 
@@ -74,9 +72,7 @@ double wfi_matmul_naive_fit(wfi_point *point)
     return wfi_is_cpu(point->caps) ? time : fmax(time, 1.5 * wfi_matmul_memory_time(point));
 }
 
-/* Time units of a point: padded multiply-adds, the cost of the reads that feed them, and the share
- * of the device that is busy. */
-static double block_time(const wfi_point *point, double wanted)
+double wfi_matmul_block_time(const wfi_point *point, double wanted)
 {
     const uint32_t *v = point->values;
     const wfi_matmul_problem *p = &point->problem->matmul;
@@ -164,7 +160,7 @@ static double best_block(wfi_point *point, const block *list, size_t count, doub
         set_block(&trial, &list[i]);
         if (!fits_registers(&trial) || !wfi_point_legal(&trial, NULL) || !holds_registers(&trial))
             continue;
-        const double time = block_time(&trial, wanted);
+        const double time = wfi_matmul_block_time(&trial, wanted);
         if (best < 0 || time < best) {
             best = time;
             memcpy(point->values, trial.values, sizeof trial.values);
@@ -208,13 +204,7 @@ static uint32_t splits_for(const wfi_point *point, double tiles, double units)
     return splits;
 }
 
-static double tile_count(const wfi_matmul_problem *p, double tile_m, double tile_n)
-{
-    return ceil((double)p->m / tile_m) * ceil((double)p->n / tile_n) * (double)p->batch;
-}
-
-#define LONG_SUM 512 /* steps: shorter sums were no faster by columns (bench/NOTES.md) */
-#define STRIPED 6    /* tiles of 64 x 128 for a compute unit, where they are shared */
+#define STRIPED 6 /* tiles of 64 x 128 for a compute unit, where they are shared */
 
 #define NVIDIA 0x10de
 
@@ -317,7 +307,7 @@ double wfi_matmul_vector_fit(wfi_point *point)
     if (!wfi_is_cpu(point->caps)) {
         set_gpu_block(&trial);
         if (fits_registers(&trial) && wfi_point_legal(&trial, NULL) && holds_registers(&trial)) {
-            time = block_time(&trial, 256);
+            time = wfi_matmul_block_time(&trial, 256);
             memcpy(point->values, trial.values, sizeof trial.values);
         }
     }
@@ -353,94 +343,4 @@ double wfi_matmul_dot_fit(wfi_point *point)
     if (time < 0 || !caps->integer_dot_accelerated || wfi_matmul_shape(caps, WF_TYPE_I8, 0, 0, 0))
         return -1;
     return fmax(time, 1.3 * wfi_matmul_memory_time(point));
-}
-
-/* What an H100 measured best where work-groups of one team would leave most of a compute unit empty,
- * or the last of few waves (bench/NOTES.md); no other device has been asked. */
-typedef struct team_block {
-    block sizes;
-    uint32_t teams;
-    bool apart;
-} team_block;
-
-#define UNIT_SUBGROUPS 8 /* of 32 work-items with 255 registers each, in a compute unit */
-
-/* Tiles of 64x64, a subgroup each for every team, where one wave of work-groups is nearly full. */
-static const team_block *one_wave_for(const wfi_matmul_problem *p, double units)
-{
-    static const team_block two = {{64, 64, 8, 8, 16}, 2, true},
-                            one = {{64, 64, 8, 8, 16}, 1, true};
-    const double waves = tile_count(p, 64, 64) / (units * UNIT_SUBGROUPS);
-    if (waves * 2 <= 1 && waves * 2 >= 0.94)
-        return &two;
-    return waves <= 1 && waves >= 0.94 && p->k < LONG_SUM ? &one : NULL;
-}
-
-static const team_block *team_block_for(const wfi_matmul_problem *p, double units)
-{
-    static const team_block fewest = {{16, 32, 16, 4, 4}, 4, true},
-                            fewest_long = {{16, 32, 16, 4, 4}, 8, true},
-                            few = {{32, 64, 16, 8, 8}, 4, true},
-                            more = {{32, 64, 8, 8, 8}, 4, true},
-                            some = {{64, 128, 16, 8, 8}, 2, false},
-                            deep = {{64, 64, 16, 8, 8}, 4, false};
-    const uint32_t wide = wfi_matmul_wide_bits(p);
-    if (p->k < 64 || p->m < 16 || p->n < 32)
-        return NULL;
-    if ((double)p->k >= 16 * fmax((double)p->m, (double)p->n))
-        return p->m >= 64 && p->n >= 64 ? &deep : NULL;
-    if (tile_count(p, 16, 32) * 4 <= 9 * units)
-        return p->k >= 2048 ? &fewest_long : &fewest;
-    if (tile_count(p, 32, 64) <= units)
-        return &few;
-    if (tile_count(p, 32, 64) <= 3 * units && wide == 7)
-        return &more;
-    const double large = tile_count(p, 64, 128);
-    if (large <= units && large * 4 >= units * 3 && (wide & 6) == 6)
-        return &some;
-    return wide == 7 ? one_wave_for(p, units) : NULL;
-}
-
-/* Parts of the sum that give every compute unit a work-group, each as long as in 64x64x65536. */
-#define LEAST_TEAM_STEPS 512.0
-
-static uint32_t team_splits(const wfi_matmul_problem *p, const team_block *b, double units)
-{
-    const double tiles = tile_count(p, b->sizes.tile_m, b->sizes.tile_n);
-    uint32_t splits = 1;
-    while (splits * 2 * tiles <= units && (double)p->k / (splits * 2) >= LEAST_TEAM_STEPS)
-        splits *= 2;
-    return splits;
-}
-
-#define TEAMS_GAIN 0.6 /* of time, against `register`, where these blocks were measured */
-
-double wfi_matmul_teams_fit(wfi_point *point)
-{
-    const wfi_matmul_problem *p = &point->problem->matmul;
-    const wf_caps *caps = point->caps;
-    const double units = wfi_matmul_units(caps);
-    uint32_t *v = point->values;
-    v[WFI_TEAMS_WIDE] = wfi_matmul_wide_bits(p);
-    v[WFI_TEAMS_PAIRS] = caps->vendor_id == NVIDIA;
-    if (caps->vendor_id != NVIDIA || wfi_is_cpu(caps) || point->problem->type != WF_TYPE_F32)
-        return -1;
-    const team_block *chosen = team_block_for(p, units);
-    if (!chosen)
-        return -1;
-    memcpy(v, &chosen->sizes, sizeof chosen->sizes);
-    v[WFI_TEAMS] = chosen->teams;
-    v[WFI_TEAMS_APART] = chosen->apart;
-    v[WFI_TEAMS_LANES_M] = chosen->sizes.thread_n > 8 ? 8 : 4;
-    v[WFI_TEAMS_LANES_N] = 32 / v[WFI_TEAMS_LANES_M];
-    if (!chosen->apart && chosen->sizes.tile_m == chosen->sizes.tile_n) {
-        v[WFI_TEAMS_SPLITS] = team_splits(p, chosen, units);
-        if (v[WFI_TEAMS_SPLITS] * 2 * tile_count(p, 64, 64) <= units)
-            return -1;
-    }
-    if (!wfi_point_legal(point, NULL))
-        return -1;
-    const double groups = chosen->teams * (double)v[WFI_TEAMS_SPLITS];
-    return fmax(block_time(point, 256.0 / groups) * TEAMS_GAIN,
-                1.25 * wfi_matmul_memory_time(point));
 }

@@ -137,12 +137,14 @@ double wfi_matmul_naive_fit(wfi_point *point);
 double wfi_matmul_register_fit(wfi_point *point);
 double wfi_matmul_vector_fit(wfi_point *point);
 double wfi_matmul_dot_fit(wfi_point *point);
-double wfi_matmul_teams_fit(wfi_point *point);
 
 /* Compute units; where no extension tells, those of a middling GPU. */
 double wfi_matmul_units(const wf_caps *caps);
 /* Expected time where the least bytes decide. */
 double wfi_matmul_memory_time(const wfi_point *point);
+
+/* matmul_teams_model.c */
+double wfi_matmul_teams_fit(wfi_point *point);
 
 /* matmul_thin_model.c */
 double wfi_matmul_panel_fit(wfi_point *point);
