@@ -41,12 +41,12 @@ const uint APART_B = BY_K_B ? LINES_B / 4 : LINES_B * PITCH_B;
         [[unroll]] for (uint n = 0; n < FETCH_##X; n++)                                            \
             to_##X[n] += next;                                                                     \
     }                                                                                              \
-    void keep_##X(uint half_)                                                                          \
+    void keep_##X(uint half_)                                                                      \
     {                                                                                              \
         [[unroll]] for (uint n = 0; n < FETCH_##X; n++) {                                          \
             uvec2 p = place_##X(EVEN_##X ? 0 : n);                                                 \
             uint at =                                                                              \
-                half_ * uint(HALF_##X) + (EVEN_##X ? to_##X[0] + n * APART_##X : to_##X[n]);             \
+                half_ * uint(HALF_##X) + (EVEN_##X ? to_##X[0] + n * APART_##X : to_##X[n]);       \
             KEEP(X, n, p, at)                                                                      \
         }                                                                                          \
     }

@@ -40,7 +40,7 @@ uint from_A[FETCH_A], from_B[FETCH_B]; // chunk each comes from at k = 0, where 
     }                                                                                              \
     void begin_##X(uint first, uint extent)                                                        \
     {                                                                                              \
-        UNROLLED for (uint n = 0; n < FETCH_##X; n++) {                                          \
+        UNROLLED for (uint n = 0; n < FETCH_##X; n++) {                                            \
             uint row = item_##X(n) / COLUMNS_##X, column = item_##X(n) % COLUMNS_##X * CHUNK;      \
             if (SUM_ROWS_##X)                                                                      \
                 column = min(first + column, (extent - 1) / CHUNK * CHUNK);                        \
@@ -53,7 +53,7 @@ uint from_A[FETCH_A], from_B[FETCH_B]; // chunk each comes from at k = 0, where 
     {                                                                                              \
         uint row = item_##X(n) / COLUMNS_##X, column = item_##X(n) % COLUMNS_##X * CHUNK;          \
         uvec4 chunk = uvec4(0);                                                                    \
-        UNROLLED for (uint j = 0; j < CHUNK; j++) {                                              \
+        UNROLLED for (uint j = 0; j < CHUNK; j++) {                                                \
             uint k = k0 + (SUM_ROWS_##X ? row : column + j);                                       \
             uint other = min(first + (SUM_ROWS_##X ? column + j : row), extent - 1);               \
             uint at = batch_##x() + (SUM_ROWS_##X ? k * push.ld##x + other                         \
@@ -65,15 +65,15 @@ uint from_A[FETCH_A], from_B[FETCH_B]; // chunk each comes from at k = 0, where 
     }                                                                                              \
     void fetch_##X(uint k0, uint end, uint first, uint extent)                                     \
     {                                                                                              \
-        uint step = (part_##X + k0 * (SUM_ROWS_##X ? push.ld##x : 1)) / CHUNK;                               \
-        UNROLLED for (uint n = 0; n < FETCH_##X; n++)                                            \
+        uint step = (part_##X + k0 * (SUM_ROWS_##X ? push.ld##x : 1)) / CHUNK;                     \
+        UNROLLED for (uint n = 0; n < FETCH_##X; n++)                                              \
             if (has_##X(n))                                                                        \
                 fetched_##X[n] = WIDE_##X ? chunks_##X[from_##X[n] + step]                         \
                                           : gather_##X(n, k0, end, first, extent);                 \
     }                                                                                              \
     void fetch_rest_##X(uint k0, uint end, uint first, uint extent)                                \
     {                                                                                              \
-        UNROLLED for (uint n = 0; n < FETCH_##X; n++) {                                          \
+        UNROLLED for (uint n = 0; n < FETCH_##X; n++) {                                            \
             uint row = item_##X(n) / COLUMNS_##X, column = item_##X(n) % COLUMNS_##X * CHUNK;      \
             bool inside = k0 + (SUM_ROWS_##X ? row : column) < end;                                \
             fetched_##X[n] = uvec4(0);                                                             \
@@ -87,7 +87,7 @@ uint from_A[FETCH_A], from_B[FETCH_B]; // chunk each comes from at k = 0, where 
     }                                                                                              \
     void keep_##X()                                                                                \
     {                                                                                              \
-        UNROLLED for (uint n = 0; n < FETCH_##X; n++) {                                          \
+        UNROLLED for (uint n = 0; n < FETCH_##X; n++) {                                            \
             uint row = item_##X(n) / COLUMNS_##X, column = item_##X(n) % COLUMNS_##X;              \
             if (has_##X(n))                                                                        \
                 tiles[FIRST_##X + row * PITCH_##X + column] = fetched_##X[n];                      \

@@ -54,8 +54,8 @@ uint from_A[FETCH_A], from_B[FETCH_B]; // where each comes from behind the first
         else                                                                                       \
             ones_##X[n] = TO_ACC(low[at]);                                                         \
     }                                                                                              \
-    /* Fetches the first tile, of `steps` from k0 on. more: others follow; if not, they are read from\
-       where there surely is something. */                                                         \
+    /* Fetches the first tile, of `steps` from k0 on. more: others follow; if not, they are read   \
+       from where there surely is something. */                                                    \
     void begin_##X(uint first, uint extent, uint k0, uint steps, bool more)                        \
     {                                                                                              \
         [[unroll]] for (uint n = 0; n < FETCH_##X; n++) {                                          \
@@ -76,7 +76,7 @@ uint from_A[FETCH_A], from_B[FETCH_B]; // where each comes from behind the first
     if (!has_##X(n))                                                                               \
         continue;                                                                                  \
     if (!WIDE_##X)                                                                                 \
-        TILE_##X##_AT(at)[p.x % 4] = ones_##X[n];                                                       \
+        TILE_##X##_AT(at)[p.x % 4] = ones_##X[n];                                                  \
     else if (!BY_K_##X)                                                                            \
         TILE_##X##_AT(at) = fours_##X[n];                                                          \
     else                                                                                           \
