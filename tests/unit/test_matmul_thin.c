@@ -54,60 +54,76 @@ static const char *picked(const wf_caps *caps, wf_type type, wfi_matmul_problem 
     return out->variant->name;
 }
 
+typedef struct pick {
+    uint32_t vendor;
+    wf_type type;
+    uint64_t m, n, k;
+    const char *variant;
+    uint32_t splits, kept; /* of panel; 0: any */
+} pick;
+
+#define NVIDIA 0x10de
+#define AMD 0x1002
+
+static void check_pick(const pick *p)
+{
+    const wf_caps caps = device_of(p->vendor);
+    wfi_point point = {0};
+    const char *variant = picked(&caps, p->type, wfi_matmul_plain(p->m, p->n, p->k), &point);
+    if (strcmp(variant, p->variant) != 0)
+        fail_msg("%s in place of %s for %llux%llux%llu %s", variant, p->variant,
+                 (unsigned long long)p->m, (unsigned long long)p->n, (unsigned long long)p->k,
+                 wf_type_name(p->type));
+    if (p->splits)
+        assert_int_equal(point.values[WFI_PANEL_SPLITS], p->splits);
+    if (p->kept)
+        assert_int_equal(point.values[WFI_PANEL_KEPT], p->kept);
+}
+
+static void check_picks(const pick *picks, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        check_pick(&picks[i]);
+}
+
+/* The same for every number of rows (by_rows) or columns from `least` to `most`. */
+static void check_panels(wf_type type, bool by_rows, uint64_t least, uint64_t most)
+{
+    for (uint64_t few = least; few <= most; few++)
+        check_pick(
+            &(pick){NVIDIA, type, by_rows ? few : 4096, by_rows ? 4096 : few, 4096, "panel", 0, 0});
+}
+
 static void thin_products_go_past_a_panel(void **state)
 {
     (void)state;
-    const wf_caps nvidia = device_of(0x10de);
-    wfi_point point;
-    for (uint32_t few = 2; few <= 16; few++)
-        assert_string_equal(picked(&nvidia, WF_TYPE_F32, wfi_matmul_plain(4096, few, 4096), &point),
-                            "panel");
-    for (uint32_t few = 4; few <= 16; few++)
-        assert_string_equal(picked(&nvidia, WF_TYPE_F32, wfi_matmul_plain(few, 4096, 4096), &point),
-                            "panel");
-    for (uint32_t few = 4; few <= 8; few++)
-        assert_string_equal(picked(&nvidia, WF_TYPE_F64, wfi_matmul_plain(few, 4096, 4096), &point),
-                            "panel");
-    assert_string_equal(picked(&nvidia, WF_TYPE_F64, wfi_matmul_plain(4096, 8, 4096), &point),
-                        "panel");
-    assert_string_equal(picked(&nvidia, WF_TYPE_F16, wfi_matmul_plain(4096, 3, 4096), &point),
-                        "panel");
+    check_panels(WF_TYPE_F32, false, 2, 16);
+    check_panels(WF_TYPE_F32, true, 4, 16);
+    check_panels(WF_TYPE_F64, true, 4, 8);
+    check_panels(WF_TYPE_F64, false, 8, 8);
+    check_panels(WF_TYPE_F16, false, 3, 3);
 }
 
 static void matvec_keeps_single_vectors(void **state)
 {
     (void)state;
-    const wf_caps nvidia = device_of(0x10de), other = device_of(0x1002);
-    wfi_point point;
-    assert_string_equal(picked(&nvidia, WF_TYPE_F32, wfi_matmul_plain(1, 4096, 4096), &point),
-                        "matvec");
-    assert_string_equal(picked(&nvidia, WF_TYPE_F32, wfi_matmul_plain(4096, 1, 4096), &point),
-                        "matvec");
-    assert_string_equal(picked(&nvidia, WF_TYPE_F32, wfi_matmul_plain(2, 4096, 4096), &point),
-                        "matvec");
-    assert_string_equal(picked(&other, WF_TYPE_F32, wfi_matmul_plain(4096, 4, 4096), &point),
-                        "matvec");
+    static const pick picks[] = {{NVIDIA, WF_TYPE_F32, 1, 4096, 4096, "matvec", 0, 0},
+                                 {NVIDIA, WF_TYPE_F32, 4096, 1, 4096, "matvec", 0, 0},
+                                 {NVIDIA, WF_TYPE_F32, 2, 4096, 4096, "matvec", 0, 0},
+                                 {AMD, WF_TYPE_F32, 4096, 4, 4096, "matvec", 0, 0}};
+    check_picks(picks, sizeof picks / sizeof *picks);
 }
 
 /* Where there are few outputs, shorter parts of the sum occupy the device. */
 static void short_sums_are_split(void **state)
 {
     (void)state;
-    const wf_caps nvidia = device_of(0x10de);
-    wfi_point point;
-    assert_string_equal(picked(&nvidia, WF_TYPE_F32, wfi_matmul_plain(2048, 8, 2048), &point),
-                        "panel");
-    assert_int_equal(point.values[WFI_PANEL_SPLITS], 8);
-    assert_int_equal(point.values[WFI_PANEL_KEPT], 256);
-    picked(&nvidia, WF_TYPE_F32, wfi_matmul_plain(4096, 16, 4096), &point);
-    assert_int_equal(point.values[WFI_PANEL_SPLITS], 8);
-    assert_int_equal(point.values[WFI_PANEL_KEPT], 512);
-    assert_string_equal(picked(&nvidia, WF_TYPE_F32, wfi_matmul_plain(1024, 16, 1024), &point),
-                        "vector");
-    assert_string_equal(picked(&nvidia, WF_TYPE_F32, wfi_matmul_plain(1024, 3, 1024), &point),
-                        "matvec");
-    assert_string_equal(picked(&nvidia, WF_TYPE_F32, wfi_matmul_plain(512, 8, 512), &point),
-                        "vector");
+    static const pick picks[] = {{NVIDIA, WF_TYPE_F32, 2048, 8, 2048, "panel", 8, 256},
+                                 {NVIDIA, WF_TYPE_F32, 4096, 16, 4096, "panel", 8, 512},
+                                 {NVIDIA, WF_TYPE_F32, 1024, 16, 1024, "vector", 0, 0},
+                                 {NVIDIA, WF_TYPE_F32, 1024, 3, 1024, "matvec", 0, 0},
+                                 {NVIDIA, WF_TYPE_F32, 512, 8, 512, "vector", 0, 0}};
+    check_picks(picks, sizeof picks / sizeof *picks);
 }
 
 int main(void)
