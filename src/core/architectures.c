@@ -2,14 +2,7 @@
 
 #include <string.h>
 
-#define AMD 0x1002u
-#define APPLE 0x106bu
-#define ARM 0x13b5u
-#define BROADCOM 0x14e4u
-#define IMAGINATION 0x1010u
-#define INTEL 0x8086u
-#define NVIDIA 0x10deu
-#define QUALCOMM 0x5143u
+#include "core/vendors.h"
 
 #define CUDA_GUIDE                                                                                 \
     "NVIDIA, CUDA C++ Programming Guide, Compute Capabilities: technical specifications"
@@ -28,7 +21,7 @@
  * row whose name part is found in the device's name is the device's: longer parts come first. */
 #define NVIDIA_ROW(id, label, parts, waves, groups, shared, reserved, fma)                         \
     {                                                                                              \
-        .name = "nvidia:" id, .generation = label, .vendor_id = NVIDIA, .name_parts = parts,       \
+        .name = "nvidia:" id, .generation = label, .vendor_id = WFI_NVIDIA, .name_parts = parts,   \
         .wave = 32, .simds = 4, .simd_waves = (waves) / 4, .unit_groups = groups,                  \
         .simd_registers = 16384, .register_step = 8, .lane_registers = 255,                        \
         .unit_shared = (shared)*1024, .shared_step = (reserved) ? 128 : 256,                       \
@@ -37,23 +30,24 @@
 /* AMD GCN and CDNA: 4 SIMDs a compute unit, waves of 64. */
 #define GCN_ROW(id, label, parts, waves, registers, most, step)                                    \
     {                                                                                              \
-        .name = "amd:" id, .generation = label, .vendor_id = AMD, .name_parts = parts, .wave = 64, \
-        .simds = 4, .simd_waves = waves, .unit_groups = 16, .simd_registers = (registers)*64,      \
-        .register_step = step, .lane_registers = most, .unit_shared = 65536, .shared_step = 512,   \
-        .unit_fma = 64, .source = LLVM_AMDGPU                                                      \
+        .name = "amd:" id, .generation = label, .vendor_id = WFI_AMD, .name_parts = parts,         \
+        .wave = 64, .simds = 4, .simd_waves = waves, .unit_groups = 16,                            \
+        .simd_registers = (registers)*64, .register_step = step, .lane_registers = most,           \
+        .unit_shared = 65536, .shared_step = 512, .unit_fma = 64, .source = LLVM_AMDGPU            \
     }
 /* AMD RDNA: 4 SIMDs a work-group processor, waves of 32 here. */
 #define RDNA_ROW(id, label, parts, waves, registers, step, fma)                                    \
     {                                                                                              \
-        .name = "amd:" id, .generation = label, .vendor_id = AMD, .name_parts = parts, .wave = 32, \
-        .simds = 4, .simd_waves = waves, .unit_groups = 32, .simd_registers = (registers)*32,      \
-        .register_step = step, .lane_registers = 256, .unit_shared = 131072, .shared_step = 512,   \
-        .unit_fma = fma, .counted_units = 2, .source = LLVM_AMDGPU                                 \
+        .name = "amd:" id, .generation = label, .vendor_id = WFI_AMD, .name_parts = parts,         \
+        .wave = 32, .simds = 4, .simd_waves = waves, .unit_groups = 32,                            \
+        .simd_registers = (registers)*32, .register_step = step, .lane_registers = 256,            \
+        .unit_shared = 131072, .shared_step = 512, .unit_fma = fma, .counted_units = 2,            \
+        .source = LLVM_AMDGPU                                                                      \
     }
 /* Intel: a hardware thread has 128 registers, whatever a kernel uses of them. */
 #define INTEL_ROW(id, label, parts, lanes, engines, threads, words, shared, fma, text)             \
     {                                                                                              \
-        .name = "intel:" id, .generation = label, .vendor_id = INTEL, .name_parts = parts,         \
+        .name = "intel:" id, .generation = label, .vendor_id = WFI_INTEL, .name_parts = parts,     \
         .wave = lanes, .simds = engines, .simd_waves = threads, .unit_groups = 16,                 \
         .simd_registers = (threads) * (words), .wave_words = words,                                \
         .lane_registers = (words) / (lanes), .unit_shared = (shared)*1024, .shared_step = 1024,    \
@@ -62,15 +56,16 @@
 /* Adreno: 16 waves of 64 an SP. */
 #define ADRENO_ROW(id, label, parts, vec4, granularity, shared)                                    \
     {                                                                                              \
-        .name = "qualcomm:" id, .generation = label, .vendor_id = QUALCOMM, .name_parts = parts,   \
-        .wave = 64, .simds = 1, .simd_waves = 16, .simd_registers = (vec4)*4 * 64 * (granularity), \
-        .register_step = 4, .lane_registers = 192, .wave_step = granularity,                       \
-        .unit_shared = (shared)*1024, .source = MESA_IR3                                           \
+        .name = "qualcomm:" id, .generation = label, .vendor_id = WFI_QUALCOMM,                    \
+        .name_parts = parts, .wave = 64, .simds = 1, .simd_waves = 16,                             \
+        .simd_registers = (vec4)*4 * 64 * (granularity), .register_step = 4,                       \
+        .lane_registers = 192, .wave_step = granularity, .unit_shared = (shared)*1024,             \
+        .source = MESA_IR3                                                                         \
     }
 /* Mali: full occupancy up to 32 registers a lane, half up to 64. */
 #define MALI_ROW(id, label, parts, lanes, waves, fma)                                              \
     {                                                                                              \
-        .name = "arm:" id, .generation = label, .vendor_id = ARM, .name_parts = parts,             \
+        .name = "arm:" id, .generation = label, .vendor_id = WFI_ARM, .name_parts = parts,         \
         .wave = lanes, .simds = 1, .simd_waves = waves, .register_step = 32,                       \
         .simd_registers = (waves) * (lanes)*32, .lane_registers = 64, .unit_fma = fma,             \
         .shared_is_memory = true, .source = ARM_GUIDE                                              \
@@ -126,7 +121,7 @@ static const wfi_architecture table[] = {
     MALI_ROW("bifrost4", "Bifrost, G31 to G72", "G31|G51|G71|G72", 4, 0, 0),
     {.name = "apple:m1",
      .generation = "Apple family 7 and 8 (A14, A15, M1, M2)",
-     .vendor_id = APPLE,
+     .vendor_id = WFI_APPLE,
      .name_parts = "Apple M1|Apple M2|Apple A14|Apple A15|Apple A16|G13|G14",
      .wave = 32,
      .simds = 1,
@@ -142,7 +137,7 @@ static const wfi_architecture table[] = {
                "metal-benchmarks"},
     {.name = "apple:m3",
      .generation = "Apple family 9 (A17, M3, M4): registers and shared memory are cached",
-     .vendor_id = APPLE,
+     .vendor_id = WFI_APPLE,
      .name_parts = "Apple M3|Apple M4|Apple A17|Apple A18",
      .wave = 32,
      .simds = 1,
@@ -152,7 +147,7 @@ static const wfi_architecture table[] = {
      .source = "Apple, Tech Talk 111375: Explore GPU advancements in M3 and A17 Pro"},
     {.name = "imagination:rogue",
      .generation = "PowerVR Rogue",
-     .vendor_id = IMAGINATION,
+     .vendor_id = WFI_IMAGINATION,
      .name_parts = "Rogue|PowerVR",
      .wave = 32,
      .simds = 1,
@@ -162,7 +157,7 @@ static const wfi_architecture table[] = {
                "USC); Mesa, rogue_hw_utils.h (16 tasks)"},
     {.name = "broadcom:v3d",
      .generation = "VideoCore VI and VII",
-     .vendor_id = BROADCOM,
+     .vendor_id = WFI_BROADCOM,
      .name_parts = "V3D",
      .wave = 16,
      .simds = 1,

@@ -2,16 +2,13 @@
 
 #include <string.h>
 
+#include "core/vendors.h"
 #include "core/volk.h"
-
-#define VENDOR_AMD 0x1002
-#define VENDOR_INTEL 0x8086
-#define VENDOR_QUALCOMM 0x5143
 
 static const wfi_quirk table[] = {
     {
         .driver_id = VK_DRIVER_ID_MOLTENVK,
-        .vendor_id = VENDOR_AMD,
+        .vendor_id = WFI_AMD,
         /* Versions with the fault repaired report subgroups of 32. */
         .subgroup_size = 64,
         .faults = WF_FAULT_SHUFFLE | WF_FAULT_SUBGROUP_ARITHMETIC,
@@ -24,7 +21,7 @@ static const wfi_quirk table[] = {
     },
     {
         .driver_id = VK_DRIVER_ID_MESA_TURNIP,
-        .vendor_id = VENDOR_QUALCOMM,
+        .vendor_id = WFI_QUALCOMM,
         .name_part = "702",
         .faults = WF_FAULT_SHUFFLE | WF_FAULT_SUBGROUP_ARITHMETIC,
         .what = "products with few columns, which reduce over subgroups, are wrong in f32 and f16; "
@@ -35,7 +32,7 @@ static const wfi_quirk table[] = {
     },
     {
         .driver_id = VK_DRIVER_ID_INTEL_OPEN_SOURCE_MESA,
-        .vendor_id = VENDOR_INTEL,
+        .vendor_id = WFI_INTEL,
         .most_subgroup_min = 8, /* Xe2, which has 16, has them in hardware and fast */
         .faults = WF_FAULT_COOPERATIVE_MATRIX,
         .what = "before Xe2 cooperative matrices are emulated on the shader cores or slower than "
@@ -46,7 +43,7 @@ static const wfi_quirk table[] = {
     },
     {
         .driver_id = VK_DRIVER_ID_INTEL_PROPRIETARY_WINDOWS,
-        .vendor_id = VENDOR_INTEL,
+        .vendor_id = WFI_INTEL,
         .most_subgroup_min = 8,
         .faults = WF_FAULT_COOPERATIVE_MATRIX,
         .what = "before Xe2 cooperative matrices are slower than plain code, up to a thousandfold",

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/vendors.h"
 #include "kernels/matmul_rows.h"
 
 #define STEP_TIME 6e6   /* of a step of the sum in one work-group, 0.15 us, */
@@ -16,7 +17,6 @@
 #define NARROW_FACTOR 3.0   /* for loads of single elements in place of vectors */
 #define LONG_SUM 1024
 #define I8_STEPS 1.5 /* for i8 in steps of 32 in place of 64 */
-#define NVIDIA 0x10de
 #define LEAST_SPLIT 2048
 #define THIN 16        /* rows or columns of C, at most */
 #define MANY_ROWS 4096 /* from here on strips of 32 tile rows are better than of 8 */
@@ -141,6 +141,6 @@ double wfi_matmul_cooperative_fit(wfi_point *point)
     const bool large = p->m >= LEAST_SPLIT && p->n >= LEAST_SPLIT && p->k >= LEAST_SPLIT;
     const bool unmeasured =
         wfi_is_cpu(point->caps) || (point->problem->type == WF_TYPE_F32 &&
-                                    !(large && p->fast && point->caps->vendor_id == NVIDIA));
+                                    !(large && p->fast && point->caps->vendor_id == WFI_NVIDIA));
     return unmeasured ? -1 : best;
 }

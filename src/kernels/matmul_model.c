@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/architectures.h"
+#include "core/vendors.h"
 #include "kernels/matmul_model.h"
 
 #define VECTOR_GAIN 0.7 /* of time, against `register` (bench/NOTES.md) */
@@ -123,7 +124,6 @@ static void set_block(wfi_point *point, const block *b)
 /* Registers of 32 bits a work-item of `vector` takes by count: sums, the values that feed them, what is on its
  * way to shared memory, and where that goes if it moves singly. Fitted to the statistics of RADV's
  * compiler, which spills from 240 on; the points for NVIDIA were measured, and stay. */
-#define AMD 0x1002
 #define MOST_REGISTERS 236
 
 static uint32_t vector_registers(const wfi_point *point)
@@ -143,7 +143,7 @@ static uint32_t vector_registers(const wfi_point *point)
 /* Whether the block keeps its registers, if need be without loading them ahead. */
 static bool holds_registers(wfi_point *point)
 {
-    if (point->caps->vendor_id != AMD || point->variant->parameter_count <= WFI_AHEAD)
+    if (point->caps->vendor_id != WFI_AMD || point->variant->parameter_count <= WFI_AHEAD)
         return true;
     if (vector_registers(point) > MOST_REGISTERS)
         point->values[WFI_AHEAD] = 0;
@@ -205,8 +205,6 @@ static uint32_t splits_for(const wfi_point *point, double tiles, double units)
 }
 
 #define STRIPED 6 /* tiles of 64 x 128 for a compute unit, where they are shared */
-
-#define NVIDIA 0x10de
 
 typedef struct gpu_block {
     block sizes;
@@ -292,7 +290,7 @@ static void set_gpu_block(wfi_point *point)
 static uint32_t snake_for(const wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
-    if (point->caps->vendor_id != NVIDIA || point->problem->type != WF_TYPE_F32 ||
+    if (point->caps->vendor_id != WFI_NVIDIA || point->problem->type != WF_TYPE_F32 ||
         point->values[WFI_TILE_K] > 8)
         return 0;
     const bool many = tile_count(p, 64, 128) >= 3 * wfi_matmul_units(point->caps);
@@ -319,7 +317,7 @@ double wfi_matmul_vector_fit(wfi_point *point)
     if (time < 0)
         time = best_block(point, vector_blocks, sizeof vector_blocks / sizeof *vector_blocks, 256);
     /* How loads of neighbours meet in shared memory is NVIDIA's. */
-    point->values[WFI_PAIRS] = point->caps->vendor_id == NVIDIA;
+    point->values[WFI_PAIRS] = point->caps->vendor_id == WFI_NVIDIA;
     point->values[WFI_SNAKE] = snake_for(point);
     point->values[WFI_WIDE] =
         wfi_matmul_wide_bits(&point->problem->matmul) | point->values[WFI_PACK];

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/arithmetic.h"
+#include "core/vendors.h"
 #include "kernels/grid.h"
 #include "kernels/matmul_rows.h"
 #include "matmul/matmul_ids.h"
@@ -94,8 +95,6 @@ wf_result wfi_matmul_join_groups(wf_plan *plan, const wfi_point *point, const wf
 
 /* --------------------------------------------------------------------------------------- model */
 
-#define NVIDIA 0x10de
-
 #define UNIT_OUTPUTS 32768.0 /* that the work-groups of a compute unit hold at a time */
 #define FEW_IDLE 0.25        /* of a round: then one more group a unit fills it */
 #define LEAST_IDLE 0.4       /* of a round behind many, whose groups no longer end together */
@@ -120,8 +119,8 @@ uint32_t wfi_matmul_sharing_for(const wfi_point *point, double tile_m, double ti
                  tiles = ceil((double)p->m / tile_m) * ceil((double)p->n / tile_n),
                  rounds = tiles / (groups * units), idle = ceil(rounds) - rounds;
     const double sharing = sharers(groups, idle, tiles / units);
-    if (point->caps->vendor_id != NVIDIA || point->problem->type != WF_TYPE_F32 || p->batch != 1 ||
-        sharing == 0)
+    if (point->caps->vendor_id != WFI_NVIDIA || point->problem->type != WF_TYPE_F32 ||
+        p->batch != 1 || sharing == 0)
         return 0;
     const double left = fmod(tiles, sharing * units) / units,
                  cost = (110 * sharing + 92 * left) * outputs / UNIT_OUTPUTS;

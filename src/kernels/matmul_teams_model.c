@@ -3,9 +3,8 @@
 #include <string.h>
 
 #include "core/caps.h"
+#include "core/vendors.h"
 #include "kernels/matmul_model.h"
-
-#define NVIDIA 0x10de
 
 /* What an H100 measured best where work-groups of one team would leave most of a compute unit empty,
  * or the last of few waves (bench/NOTES.md); no other device has been asked. */
@@ -74,8 +73,8 @@ double wfi_matmul_teams_fit(wfi_point *point)
     const double units = wfi_matmul_units(caps);
     uint32_t *v = point->values;
     v[WFI_TEAMS_WIDE] = wfi_matmul_wide_bits(p);
-    v[WFI_TEAMS_PAIRS] = caps->vendor_id == NVIDIA;
-    if (caps->vendor_id != NVIDIA || wfi_is_cpu(caps) || point->problem->type != WF_TYPE_F32)
+    v[WFI_TEAMS_PAIRS] = caps->vendor_id == WFI_NVIDIA;
+    if (caps->vendor_id != WFI_NVIDIA || wfi_is_cpu(caps) || point->problem->type != WF_TYPE_F32)
         return -1;
     const team_block *chosen = team_block_for(p, units);
     if (!chosen)

@@ -2,9 +2,9 @@
 #include <math.h>
 
 #include "core/architectures.h"
+#include "core/vendors.h"
 #include "kernels/matmul_rows.h"
 
-#define NVIDIA 0x10de
 #define VECTOR_FLOPS_A_BYTE 13.3 /* of a matrix times one vector, 3.0 TB/s */
 
 #define LEAST_STREAMED 1024   /* outputs and steps of a large matrix, at least */
@@ -59,7 +59,7 @@ double wfi_matmul_panel_fit(wfi_point *point)
     const uint64_t count = vectors(p);
     uint32_t *v = point->values;
     v[WFI_PANEL_WIDE] = wfi_matmul_wide_bits(p) & 3;
-    if (point->caps->vendor_id != NVIDIA || wfi_is_cpu(point->caps) || !panel_pays(problem) ||
+    if (point->caps->vendor_id != WFI_NVIDIA || wfi_is_cpu(point->caps) || !panel_pays(problem) ||
         !(v[WFI_PANEL_WIDE] & (wfi_matmul_matrix_is_b(p) ? 2 : 1)))
         return -1;
     v[WFI_PANEL_LANES_K] = 8;
@@ -89,7 +89,7 @@ double wfi_matmul_matvec_fit(wfi_point *point)
     v[WFI_MATVEC_Y] = by_sum ? most / 32 : most / 8;
     v[WFI_MATVEC_WIDE] = wfi_matmul_wide_bits(p) & (is_b ? 2u : 1u);
     v[WFI_MATVEC_SPLITS] = 1;
-    if (point->caps->vendor_id == NVIDIA && point->problem->type == WF_TYPE_F32 &&
+    if (point->caps->vendor_id == WFI_NVIDIA && point->problem->type == WF_TYPE_F32 &&
         (p->m == 1 || p->n == 1) && wfi_matmul_least_bytes(point->problem) >= LEAST_TURNED) {
         v[WFI_MATVEC_LOADS] = 8;
         v[WFI_MATVEC_CHUNKS] = 4;
@@ -101,6 +101,6 @@ double wfi_matmul_matvec_fit(wfi_point *point)
         return wfi_matmul_least_bytes(point->problem) * VECTOR_FLOPS_A_BYTE;
     /* Every vector is read an element at a time, by whole lines where it lies across: an H100's time grew faster
      * than their number. */
-    const bool grows = point->caps->vendor_id == NVIDIA && count > (by_sum ? 3 : 4);
+    const bool grows = point->caps->vendor_id == WFI_NVIDIA && count > (by_sum ? 3 : 4);
     return wfi_matmul_memory_time(point) * (grows ? (double)count : 1);
 }

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "core/vendors.h"
 #include "kernels/families.h"
 #include "kernels/matmul_rows.h"
 
@@ -62,9 +63,6 @@ typedef struct pick {
     uint32_t splits, kept; /* of panel; 0: any */
 } pick;
 
-#define NVIDIA 0x10de
-#define AMD 0x1002
-
 static void check_pick(const pick *p)
 {
     const wf_caps caps = device_of(p->vendor);
@@ -90,8 +88,8 @@ static void check_picks(const pick *picks, size_t count)
 static void check_panels(wf_type type, bool by_rows, uint64_t least, uint64_t most)
 {
     for (uint64_t few = least; few <= most; few++)
-        check_pick(
-            &(pick){NVIDIA, type, by_rows ? few : 4096, by_rows ? 4096 : few, 4096, "panel", 0, 0});
+        check_pick(&(pick){WFI_NVIDIA, type, by_rows ? few : 4096, by_rows ? 4096 : few, 4096,
+                           "panel", 0, 0});
 }
 
 static void thin_products_go_past_a_panel(void **state)
@@ -107,10 +105,10 @@ static void thin_products_go_past_a_panel(void **state)
 static void matvec_keeps_single_vectors(void **state)
 {
     (void)state;
-    static const pick picks[] = {{NVIDIA, WF_TYPE_F32, 1, 4096, 4096, "matvec", 0, 0},
-                                 {NVIDIA, WF_TYPE_F32, 4096, 1, 4096, "matvec", 0, 0},
-                                 {NVIDIA, WF_TYPE_F32, 2, 4096, 4096, "matvec", 0, 0},
-                                 {AMD, WF_TYPE_F32, 4096, 4, 4096, "matvec", 0, 0}};
+    static const pick picks[] = {{WFI_NVIDIA, WF_TYPE_F32, 1, 4096, 4096, "matvec", 0, 0},
+                                 {WFI_NVIDIA, WF_TYPE_F32, 4096, 1, 4096, "matvec", 0, 0},
+                                 {WFI_NVIDIA, WF_TYPE_F32, 2, 4096, 4096, "matvec", 0, 0},
+                                 {WFI_AMD, WF_TYPE_F32, 4096, 4, 4096, "matvec", 0, 0}};
     check_picks(picks, sizeof picks / sizeof *picks);
 }
 
@@ -118,11 +116,11 @@ static void matvec_keeps_single_vectors(void **state)
 static void short_sums_are_split(void **state)
 {
     (void)state;
-    static const pick picks[] = {{NVIDIA, WF_TYPE_F32, 2048, 8, 2048, "panel", 8, 256},
-                                 {NVIDIA, WF_TYPE_F32, 4096, 16, 4096, "panel", 8, 512},
-                                 {NVIDIA, WF_TYPE_F32, 1024, 16, 1024, "vector", 0, 0},
-                                 {NVIDIA, WF_TYPE_F32, 1024, 3, 1024, "matvec", 0, 0},
-                                 {NVIDIA, WF_TYPE_F32, 512, 8, 512, "vector", 0, 0}};
+    static const pick picks[] = {{WFI_NVIDIA, WF_TYPE_F32, 2048, 8, 2048, "panel", 8, 256},
+                                 {WFI_NVIDIA, WF_TYPE_F32, 4096, 16, 4096, "panel", 8, 512},
+                                 {WFI_NVIDIA, WF_TYPE_F32, 1024, 16, 1024, "vector", 0, 0},
+                                 {WFI_NVIDIA, WF_TYPE_F32, 1024, 3, 1024, "matvec", 0, 0},
+                                 {WFI_NVIDIA, WF_TYPE_F32, 512, 8, 512, "vector", 0, 0}};
     check_picks(picks, sizeof picks / sizeof *picks);
 }
 
