@@ -3,7 +3,7 @@
 #include <string.h>
 
 #define VALUE_DRAWS 50000 /* for one value; of many factors few rows are legal, */
-#define PAIR_DRAWS 3000   /* and for one pair */
+#define PAIR_DRAWS 10000  /* and for one pair */
 #define CHOICE 12         /* legal rows, of which the one with most that is new is taken */
 
 /* Values are numbered through all factors; a value is a pair with itself. */
