@@ -7,7 +7,7 @@ static const uint32_t tiles[] = {16, 32, 64, 128, 160, 192, 256}, depths[] = {16
                       blocks[] = {16, 32, 48, 64, 80}, fragments[] = {8, 16, 32},
                       subgroups[] = {8, 16, 32, 64}, strips[] = {1, 4, 8, 32},
                       splits[] = {1, 2, 4, 8, 16, 32, 64, 128}, packs[] = {0, 1, 2, 3},
-                      shares[] = {1, 2, 4};
+                      shares[] = {1, 2, 4}, sharings[] = {0, 1, 2};
 
 const wfi_parameter wfi_matmul_cooperative_parameters[WFI_COOPERATIVE_PARAMETERS] = {
     {"tile_m", MATMUL_ID_TILE_M, 32, 7, tiles, "rows of C a work-group computes"},
@@ -24,6 +24,8 @@ const wfi_parameter wfi_matmul_cooperative_parameters[WFI_COOPERATIVE_PARAMETERS
     {"pack", WFI_NO_CONSTANT, 0, 4, packs,
      "operands copied to aligned rows first: 1 A, 2 B, added"},
     {"subs_k", MATMUL_ID_SUBS_K, 1, 3, shares, "subgroups that share a block's steps of the sum"},
+    {"sharing", WFI_NO_CONSTANT, 0, 3, sharings,
+     "work-groups a compute unit that share the sums of the tiles that whole rounds of them leave"},
 };
 
 /* ----------------------------------------------------------------------------- what devices offer */
@@ -128,6 +130,25 @@ static bool split_allowed(const wfi_point *point)
            (p->fast && p->batch == 1 && point->values[WFI_COOPERATIVE_PACK] == 3);
 }
 
+static wfi_matmul_tile tile_of(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    return (wfi_matmul_tile){.m = v[WFI_COOPERATIVE_TILE_M],
+                             .n = v[WFI_COOPERATIVE_TILE_N],
+                             .k = v[WFI_COOPERATIVE_TILE_K],
+                             .splits = v[WFI_COOPERATIVE_SPLITS],
+                             .sharing = v[WFI_COOPERATIVE_SHARING],
+                             .strip = v[WFI_COOPERATIVE_STRIP]};
+}
+
+/* Parts of f32 in pairs of f16 would have to be scaled back where they meet. */
+static bool may_share(const wfi_point *point)
+{
+    const wfi_matmul_tile tile = tile_of(point);
+    return tile.sharing == 0 || (point->problem->type != WF_TYPE_F32 &&
+                                 wfi_matmul_may_share(point, &tile));
+}
+
 const wfi_constraint wfi_matmul_cooperative_constraints[WFI_COOPERATIVE_CONSTRAINTS] = {
     {"the device must have arithmetic of the type", arithmetic},
     {"sizes must be between 1 and 1024, strip up to 65536, splits up to 4096 and subs_k up to 64",
@@ -143,6 +164,7 @@ const wfi_constraint wfi_matmul_cooperative_constraints[WFI_COOPERATIVE_CONSTRAI
     {"subgroup must be a size that the device can be held to", subgroup_offered},
     {"pack must be at most 3, and the copies must fit one storage-buffer binding each", packs_fit},
     {"f32 is split only where math is fast, pack is 3 and the batch is one product", split_allowed},
+    {WFI_SHARING_REASON ", and not for f32", may_share},
 };
 
 /* --------------------------------------------------------------------------------------- geometry */
@@ -188,11 +210,6 @@ void wfi_matmul_cooperative_constants(const wfi_point *point, wfi_pipeline_desc 
 
 wf_result wfi_matmul_cooperative_build(wf_plan *plan, const wfi_point *point, const void *params)
 {
-    const uint32_t *v = point->values;
-    return wfi_matmul_build_packed(plan, point, params,
-                                   (wfi_matmul_tile){.m = v[WFI_COOPERATIVE_TILE_M],
-                                                     .n = v[WFI_COOPERATIVE_TILE_N],
-                                                     .k = v[WFI_COOPERATIVE_TILE_K],
-                                                     .splits = v[WFI_COOPERATIVE_SPLITS]},
-                                   v[WFI_COOPERATIVE_PACK]);
+    return wfi_matmul_build_packed(plan, point, params, tile_of(point),
+                                   point->values[WFI_COOPERATIVE_PACK]);
 }

@@ -106,6 +106,7 @@ static void set_block(wfi_point *point, const block *b, uint32_t splits, uint32_
     v[WFI_COOPERATIVE_SPLITS] = splits;
     v[WFI_COOPERATIVE_PACK] = pack;
     v[WFI_COOPERATIVE_SUBS_K] = b->subs_k;
+    v[WFI_COOPERATIVE_SHARING] = 0;
 }
 
 /* Whether a block was measured to be faster in the problem's type (bench/NOTES.md). */

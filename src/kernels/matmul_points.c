@@ -212,9 +212,7 @@ wfi_matmul_tile wfi_matmul_vector_tile(const wfi_point *point)
 static bool may_share(const wfi_point *point)
 {
     const wfi_matmul_tile tile = wfi_matmul_vector_tile(point);
-    return tile.sharing == 0 ||
-           (tile.sharing <= 64 && tile.splits == 1 && point->problem->matmul.batch == 1 &&
-            wfi_matmul_can_share(point, &tile));
+    return tile.sharing == 0 || wfi_matmul_may_share(point, &tile);
 }
 
 const wfi_constraint wfi_matmul_vector_constraints[WFI_VECTOR_CONSTRAINTS] = {
@@ -237,10 +235,7 @@ const wfi_constraint wfi_matmul_vector_constraints[WFI_VECTOR_CONSTRAINTS] = {
     {"pack must be 0, or 3 for f32 where the copies fit one storage-buffer binding each and tile_k "
      "divides 64, since they are whole tiles long",
      both_packed},
-    {"sharing must be at most 64, without splits and batches, where tiles fit one axis of a "
-     "dispatch and "
-     "parts one storage-buffer binding",
-     may_share},
+    {WFI_SHARING_REASON, may_share},
 };
 
 void wfi_matmul_naive_group(const wfi_point *point, uint32_t size[3])

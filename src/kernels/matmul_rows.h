@@ -113,8 +113,12 @@ typedef struct wfi_matmul_shares {
 } wfi_matmul_shares;
 
 wfi_matmul_shares wfi_matmul_shares_of(const wfi_point *point, const wfi_matmul_tile *tile);
-/* Whether the device takes the dispatches, and a binding the parts. */
-bool wfi_matmul_can_share(const wfi_point *point, const wfi_matmul_tile *tile);
+/* Whether the tile's `sharing` is possible: for the product, by the device's dispatches, and by what a
+ * binding takes of parts. */
+bool wfi_matmul_may_share(const wfi_point *point, const wfi_matmul_tile *tile);
+#define WFI_SHARING_REASON                                                                         \
+    "sharing must be at most 64, without splits and batches, where tiles fit one axis of a "       \
+    "dispatch and parts one storage-buffer binding"
 uint64_t wfi_matmul_parts_bytes(const wfi_matmul_shares *s, const wfi_matmul_tile *tile,
                                 wf_type type);
 void wfi_matmul_push_shares(const wfi_matmul_shares *s, wfi_matmul_push *push);
@@ -293,10 +297,11 @@ enum {
     WFI_COOPERATIVE_SPLITS,
     WFI_COOPERATIVE_PACK,
     WFI_COOPERATIVE_SUBS_K,
+    WFI_COOPERATIVE_SHARING,
     WFI_COOPERATIVE_PARAMETERS
 };
 
-#define WFI_COOPERATIVE_CONSTRAINTS 10
+#define WFI_COOPERATIVE_CONSTRAINTS 11
 
 extern const wfi_parameter wfi_matmul_cooperative_parameters[WFI_COOPERATIVE_PARAMETERS];
 extern const wfi_constraint wfi_matmul_cooperative_constraints[WFI_COOPERATIVE_CONSTRAINTS];

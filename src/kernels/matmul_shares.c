@@ -11,6 +11,7 @@
 #include "wfi_shaders.h"
 
 #define JOIN_X 256    /* items of a group that joins parts */
+#define MOST_SHARING 64
 #define MOST_PARTS 16 /* groups for a tile: their parts are added one after another */
 
 wfi_matmul_shares wfi_matmul_shares_of(const wfi_point *point, const wfi_matmul_tile *tile)
@@ -34,9 +35,11 @@ uint64_t wfi_matmul_parts_bytes(const wfi_matmul_shares *s, const wfi_matmul_til
     return (s->groups + s->shared) * tile->m * tile->n * wfi_matmul_sum_size(type);
 }
 
-bool wfi_matmul_can_share(const wfi_point *point, const wfi_matmul_tile *tile)
+bool wfi_matmul_may_share(const wfi_point *point, const wfi_matmul_tile *tile)
 {
     const wf_caps *caps = point->caps;
+    if (tile->sharing > MOST_SHARING || tile->splits != 1 || point->problem->matmul.batch != 1)
+        return false;
     const wfi_matmul_shares s = wfi_matmul_shares_of(point, tile);
     return s.tiles <= caps->max_groups[0] && s.groups <= caps->max_groups[0] &&
            s.shared <= caps->max_groups[2] &&

@@ -84,12 +84,14 @@ static wfi_problem problem_of(const product *p)
     return problem;
 }
 
-/* Runs the point on a C that is poisoned, or holds what beta takes, and compares. */
-static void run_point(product *p, const wfi_point *point)
+/* Runs the point on a C that is poisoned, or holds what beta takes, and compares; returns the number of
+ * dispatches. */
+static uint32_t run_point(product *p, const wfi_point *point)
 {
     const wfi_choice choice = {*point, "forced"};
     wf_bindings bindings = {.size = sizeof bindings};
     wf_plan *plan = NULL;
+    wf_plan_info info = {.size = sizeof info};
     wf_check check;
     char text[512];
     for (int i = 0; i < WF_MATMUL_BINDINGS; i++)
@@ -102,6 +104,7 @@ static void run_point(product *p, const wfi_point *point)
         test_poison(p->buffers[WF_MATMUL_C]);
     assert_int_equal(wfi_plan_create(p->device, &choice, &p->params, &plan), WF_SUCCESS);
     assert_int_equal(wf_plan_run(plan, &bindings), WF_SUCCESS);
+    assert_int_equal(wf_plan_describe(plan, &info), WF_SUCCESS);
     wf_plan_destroy(&plan);
     assert_int_equal(wf_buffer_read(p->buffers[WF_MATMUL_C], 0, p->result, p->bytes[WF_MATMUL_C]),
                      WF_SUCCESS);
@@ -119,6 +122,7 @@ static void run_point(product *p, const wfi_point *point)
                  (unsigned long long)p->params.n, (unsigned long long)p->params.k,
                  p->params.transpose_a, p->params.transpose_b, (unsigned long long)check.worst,
                  check.error_over_bound, (unsigned long long)test_seed());
+    return info.dispatches;
 }
 
 /* ------------------------------------------------------------------------------------- emulation */
@@ -170,15 +174,15 @@ static wfi_point emulated_point(const product *p, const wfi_problem *problem,
     return point;
 }
 
-/* Tile, depth, block, fragment, subgroup, strip, splits, copies, subgroups a block. */
+/* Tile, depth, block, fragment, subgroup, strip, splits, copies, subgroups a block, sharing groups. */
 static const uint32_t points[][WFI_COOPERATIVE_PARAMETERS] = {
-    {32, 32, 32, 16, 16, 16, 16, 16, 32, 8, 1, 0, 1},
-    {64, 32, 32, 32, 32, 16, 16, 32, 64, 1, 3, 0, 1},
-    {32, 64, 32, 16, 32, 8, 8, 16, 8, 2, 1, 3, 2},
-    {32, 32, 64, 32, 16, 16, 8, 16, 16, 4, 2, 1, 4},
-    {80, 96, 16, 80, 48, 16, 16, 16, 32, 8, 5, 2, 1},
-    {32, 48, 48, 16, 16, 16, 16, 16, 4, 3, 1, 3, 3},
-    {32, 32, 32, 16, 16, 16, 16, 32, 128, 8, 2, 3, 1},
+    {32, 32, 32, 16, 16, 16, 16, 16, 32, 8, 1, 0, 1, 0},
+    {64, 32, 32, 32, 32, 16, 16, 32, 64, 1, 3, 0, 1, 0},
+    {32, 64, 32, 16, 32, 8, 8, 16, 8, 2, 1, 3, 2, 0},
+    {32, 32, 64, 32, 16, 16, 8, 16, 16, 4, 2, 1, 4, 0},
+    {80, 96, 16, 80, 48, 16, 16, 16, 32, 8, 5, 2, 1, 0},
+    {32, 48, 48, 16, 16, 16, 16, 16, 4, 3, 1, 3, 3, 0},
+    {32, 32, 32, 16, 16, 16, 16, 32, 128, 8, 2, 3, 1, 0},
 };
 
 #define POINTS (sizeof points / sizeof *points)
@@ -286,6 +290,66 @@ static void split_products_are_right(void **state)
         assert_int_equal(count, 2);
 }
 
+/* Of two or four groups that share: all tiles, the last alone, some behind whole rounds, none; fewer steps
+ * than groups; copies; subgroups that share a block's steps. */
+static void shared_tiles_are_right(void **state)
+{
+    static const double two = 2;
+    static const struct {
+        wf_matmul_params params;
+        uint32_t values[WFI_COOPERATIVE_PARAMETERS], dispatches;
+    } cases[] = {
+        {{.m = 13, .n = 90, .k = 75, .type = WF_TYPE_F16},
+         {32, 32, 32, 16, 16, 16, 16, 16, 32, 8, 1, 0, 1, 2},
+         2},
+        {{.m = 70,
+          .n = 150,
+          .k = 71,
+          .type = WF_TYPE_BF16,
+          .transpose_a = true,
+          .beta = -0.5,
+          .bias = true,
+          .activation = WF_ACTIVATION_RELU},
+         {32, 32, 32, 16, 16, 16, 16, 16, 32, 2, 1, 0, 1, 1},
+         3},
+        {{.m = 37, .n = 132, .k = 7, .type = WF_TYPE_F16, .transpose_b = true, .beta = 2},
+         {32, 32, 16, 16, 16, 16, 16, 16, 16, 1, 1, 0, 1, 2},
+         3},
+        {{.m = 70,
+          .n = 72,
+          .k = 130,
+          .type = WF_TYPE_I8,
+          .transpose_a = true,
+          .transpose_b = true,
+          .beta = -3,
+          .alpha = &two},
+         {32, 32, 32, 16, 16, 16, 16, 16, 32, 4, 1, 3, 2, 2},
+         5},
+        {{.m = 48, .n = 96, .k = 100, .type = WF_TYPE_F16, .output = WF_MATMUL_OUTPUT_SUMS},
+         {48, 32, 48, 16, 16, 16, 16, 16, 16, 8, 1, 3, 3, 1},
+         5},
+        {{.m = 64, .n = 64, .k = 96, .type = WF_TYPE_F16},
+         {32, 32, 32, 16, 16, 16, 16, 16, 32, 8, 1, 0, 1, 2},
+         1},
+    };
+    wf_caps *caps = &((wf_device *)*state)->caps;
+    const uint32_t units = caps->compute_units;
+    test_random random = {test_seed()};
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        product p;
+        make_product(&p, *state, &cases[n].params, &random);
+        const wfi_problem problem = problem_of(&p);
+        const wfi_point point = emulated_point(&p, &problem, cases[n].values);
+        caps->compute_units = 2;
+        if (wfi_point_legal(&point, NULL))
+            assert_int_equal(run_point(&p, &point), cases[n].dispatches);
+        else
+            assert_false(caps->f16_storage);
+        caps->compute_units = units;
+        free_product(&p);
+    }
+}
+
 static void small_integers_are_exact(void **state)
 {
     test_random random = {test_seed()};
@@ -324,8 +388,9 @@ static void nan_and_infinity_propagate(void **state)
     for (int i = 0; i < 2; i++)
         assert_int_equal(wf_buffer_write(p.buffers[i], 0, p.host[i], p.bytes[i]), WF_SUCCESS);
     const wfi_problem problem = problem_of(&p);
-    for (size_t n = 2; n < POINTS; n += 4) {
-        const wfi_point point = emulated_point(&p, &problem, points[n]);
+    for (size_t n = 0; n < 3; n++) {
+        wfi_point point = emulated_point(&p, &problem, points[n < 2 ? 2 : 6]);
+        wfi_point_set(&point, "sharing", n % 2);
         if (!wfi_point_legal(&point, NULL))
             continue;
         run_point(&p, &point);
@@ -397,6 +462,7 @@ int main(void)
     const struct CMUnitTest pretended[] = {
         cmocka_unit_test(tiles_edges_and_copies_are_right),
         cmocka_unit_test(split_products_are_right),
+        cmocka_unit_test(shared_tiles_are_right),
         cmocka_unit_test(small_integers_are_exact),
         cmocka_unit_test(nan_and_infinity_propagate),
     };
