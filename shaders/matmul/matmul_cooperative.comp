@@ -62,14 +62,7 @@ const uint OUT_COLUMNS = SUB_N / 4, OUT_PITCH = OUT_COLUMNS + 2, OUT = FRAG_M * 
 #include "matmul_shares.glsl"
 
 #ifdef SPLIT
-layout(std430, set = 0, binding = 4) readonly buffer Exponents { int exponents[]; };
-
-// Of rows of A, then of columns of B. Halved, since one step could leave the range that ldexp has.
-float rescaled(float sum, uint row, uint column)
-{
-    int exponent = exponents[row] + exponents[push.m + column];
-    return ldexp(ldexp(sum, exponent / 2), exponent - exponent / 2);
-}
+#include "matmul_rescaled.glsl"
 #else
 #define rescaled(sum, row, column) sum
 #endif

@@ -1,7 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // Adds the parts of shared tiles (matmul_shares.glsl) in order of groups, and finishes the product there. An
-// item has four elements of a row; the z axis of the dispatch is the tile.
+// item has four elements of a row; the z axis of the dispatch is the tile. SPLIT: of f32 in pairs of f16.
 #include "matmul_types.glsl"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #define A_ELEMENT ACC
@@ -15,6 +15,9 @@ layout(std430, set = 0, binding = 0) readonly buffer Parts { ACC4 parts[]; };
 const bool WIDE_C = (WIDE & 4) != 0;
 #include "matmul_store4.glsl"
 #include "matmul_shares.glsl"
+#ifdef SPLIT
+#include "matmul_rescaled.glsl"
+#endif
 
 void main()
 {
@@ -27,5 +30,9 @@ void main()
         sum += parts[(group + tile) * (TILE_M * TILE_N / 4) + item];
     uvec2 place = tile_place(push.shared_from + tile) * uvec2(TILE_M, TILE_N);
     uint row = item * 4 / TILE_N, column = item * 4 % TILE_N;
+#ifdef SPLIT
+    [[unroll]] for (uint j = 0; j < 4; j++) // what is not in C is not stored
+        sum[j] = rescaled(sum[j], min(place.x + row, push.m - 1), min(place.y + column + j, push.n - 1));
+#endif
     store4(push.base_c, place.x + row, place.y + column, sum);
 }

@@ -203,6 +203,14 @@ static wfi_matmul_push push_of(const wfi_matmul_builder *b, const wfi_matmul_par
     return push;
 }
 
+/* Of f32 that was split. */
+static void add_exponents(const wfi_matmul_builder *b, wfi_step *step)
+{
+    if (is_packed(b, WF_MATMUL_A) && b->tile.packed[0].exponent_bytes)
+        step->slots[step->slot_count++] = (wfi_slot){WFI_SLOT_OWN, b->tile.packed[0].exponents, 0,
+                                                     b->tile.packed[0].exponent_bytes};
+}
+
 /* Fills the slots of all but C. */
 static void set_operands(const wfi_matmul_builder *b, const wfi_matmul_part *s, wfi_step *step,
                          wfi_matmul_push *push)
@@ -217,9 +225,7 @@ static void set_operands(const wfi_matmul_builder *b, const wfi_matmul_part *s, 
                          : matrix_slot(b, WF_MATMUL_B, s, s->k0, s->k, s->n0, s->n, &push->base_b);
     step->slots[3] = p->bias ? bias_slot(b, s, &push->base_bias) : step->slots[1];
     push_packed(b, push);
-    if (is_packed(b, WF_MATMUL_A) && b->tile.packed[0].exponent_bytes)
-        step->slots[step->slot_count++] = (wfi_slot){WFI_SLOT_OWN, b->tile.packed[0].exponents, 0,
-                                                     b->tile.packed[0].exponent_bytes};
+    add_exponents(b, step);
 }
 
 static wf_result push_step(wfi_matmul_builder *b, wfi_step *step, const wfi_matmul_push *push)
@@ -277,6 +283,7 @@ static wf_result add_join(wfi_matmul_builder *b, const wfi_matmul_part *s)
     step.slots[0] = step.slots[1] = parts_slot(b);
     step.slots[2] = matrix_slot(b, WF_MATMUL_C, s, s->m0, s->m, s->n0, s->n, &push.base_c);
     step.slots[3] = b->p->bias ? bias_slot(b, s, &push.base_bias) : step.slots[0];
+    add_exponents(b, &step);
     return result == WF_SUCCESS ? push_step(b, &step, &push) : result;
 }
 

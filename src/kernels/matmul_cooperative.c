@@ -141,12 +141,10 @@ static wfi_matmul_tile tile_of(const wfi_point *point)
                              .strip = v[WFI_COOPERATIVE_STRIP]};
 }
 
-/* Parts of f32 in pairs of f16 would have to be scaled back where they meet. */
 static bool may_share(const wfi_point *point)
 {
     const wfi_matmul_tile tile = tile_of(point);
-    return tile.sharing == 0 || (point->problem->type != WF_TYPE_F32 &&
-                                 wfi_matmul_may_share(point, &tile));
+    return tile.sharing == 0 || wfi_matmul_may_share(point, &tile);
 }
 
 const wfi_constraint wfi_matmul_cooperative_constraints[WFI_COOPERATIVE_CONSTRAINTS] = {
@@ -164,7 +162,7 @@ const wfi_constraint wfi_matmul_cooperative_constraints[WFI_COOPERATIVE_CONSTRAI
     {"subgroup must be a size that the device can be held to", subgroup_offered},
     {"pack must be at most 3, and the copies must fit one storage-buffer binding each", packs_fit},
     {"f32 is split only where math is fast, pack is 3 and the batch is one product", split_allowed},
-    {WFI_SHARING_REASON ", and not for f32", may_share},
+    {WFI_SHARING_REASON, may_share},
 };
 
 /* --------------------------------------------------------------------------------------- geometry */

@@ -68,6 +68,7 @@ wf_result wfi_matmul_join_pipeline(wf_plan *plan, const wfi_point *point,
     static const wfi_spirv *const modules[WF_TYPE_COUNT] = {
         &wfi_spv_matmul_join_f32, &wfi_spv_matmul_join_f64, &wfi_spv_matmul_join_f16,
         &wfi_spv_matmul_join_bf16, &wfi_spv_matmul_join_i8};
+    const bool split = tile->packed && tile->packed[0].exponent_bytes;
     const uint32_t wide = wfi_matmul_wide_bits(&point->problem->matmul) & 4;
     const wfi_constant constants[] = {{0, join_items(point->caps)},
                                       {1, 1},
@@ -77,8 +78,9 @@ wf_result wfi_matmul_join_pipeline(wf_plan *plan, const wfi_point *point,
                                       {MATMUL_ID_STRIP, tile->strip ? tile->strip : 1},
                                       {MATMUL_ID_WIDE, wide}};
     wfi_pipeline_desc desc = {.name = "matmul join",
-                              .spirv = modules[point->problem->type],
-                              .storage_buffers = 4,
+                              .spirv = split ? &wfi_spv_matmul_join_split
+                                             : modules[point->problem->type],
+                              .storage_buffers = split ? 5 : 4,
                               .push_bytes = sizeof(wfi_matmul_push),
                               .constant_count = sizeof constants / sizeof *constants};
     memcpy(desc.constants, constants, sizeof constants);

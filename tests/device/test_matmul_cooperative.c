@@ -254,6 +254,22 @@ static void tiles_edges_and_copies_are_right(void **state)
         assert_int_equal(count, (sizeof products / sizeof *products + step - 1) / step);
 }
 
+/* Runs a point whose two tiles three groups share, if it is legal; returns how many were run. */
+static uint32_t share_tiles(product *p, const uint32_t *values)
+{
+    wf_caps *caps = &p->device->caps;
+    const uint32_t units = caps->compute_units;
+    const wfi_problem problem = problem_of(p);
+    wfi_point point = emulated_point(p, &problem, values);
+    wfi_point_set(&point, "sharing", 1);
+    caps->compute_units = 3;
+    const bool legal = wfi_point_legal(&point, NULL);
+    if (legal) /* two dispatches for each operand, the parts, the join */
+        assert_int_equal(run_point(p, &point), 6);
+    caps->compute_units = units;
+    return legal;
+}
+
 /* f32 in pairs of f16, rows and columns of all magnitudes; what is small beside its row's largest is lost
  * only as far as the bound says. */
 static void split_products_are_right(void **state)
@@ -284,10 +300,11 @@ static void split_products_are_right(void **state)
                              WF_SUCCESS);
         }
         count += walk_points(&p, 2 + 3 * n, POINTS);
+        count += share_tiles(&p, points[2 + 3 * n]);
         free_product(&p);
     }
     if (wf_device_caps(*state)->f16_storage)
-        assert_int_equal(count, 2);
+        assert_int_equal(count, 4);
 }
 
 /* Of two or four groups that share: all tiles, the last alone, some behind whole rounds, none; fewer steps
