@@ -5,6 +5,8 @@
 // subgroup multiplies its block of fragments; the next tiles are on their way in registers meanwhile.
 // SPLIT: A and B are f32 numbers, each scaled and split into two of f16 (matmul_split.comp); three of
 // their four products are made, the smaller ones first.
+// PARTS: groups share tiles (matmul_shares.glsl), and C holds their parts. A module of its own: with products and
+// stores called from two places an H100's driver kept the sums in memory, ten times as slow (bench/NOTES.md).
 #include "matmul_types.glsl"
 #extension GL_EXT_shader_16bit_storage : require
 #extension GL_KHR_memory_scope_semantics : require
@@ -47,8 +49,6 @@ layout(constant_id = MATMUL_ID_STRIP) const uint STRIP = 8;
 layout(constant_id = MATMUL_ID_SUBS_K) const uint SUBS_K = 1;
 // 16-byte moves: 1 A, 2 B, 4 C (four elements), added
 layout(constant_id = MATMUL_ID_WIDE) const uint WIDE = 0;
-// 1: groups share tiles, and C holds their parts.
-layout(constant_id = MATMUL_ID_SHARES) const uint SHARES = 0;
 
 const uint SUBS_M = TILE_M / SUB_M, SUBS_N = TILE_N / SUB_N, BLOCKS = SUBS_M * SUBS_N;
 const uint THREADS = BLOCKS * SUBS_K * LANES;
@@ -59,7 +59,9 @@ const uint OUT_COLUMNS = SUB_N / 4, OUT_PITCH = OUT_COLUMNS + 2, OUT = FRAG_M * 
 #include "matmul_shared.glsl"
 #include "matmul_operands.glsl"
 #include "matmul_fragments.glsl"
+#ifdef PARTS
 #include "matmul_shares.glsl"
+#endif
 
 #ifdef SPLIT
 #include "matmul_rescaled.glsl"
@@ -125,16 +127,16 @@ ACC finished(uint base, uint row, uint column, ACC sum)
     return activate(value);
 }
 
-// Four sums of a row of C that are inside, where C moves four at a time; of a part as they are.
+// Four sums of a row of C that are inside, where C moves four at a time; of a part, as they are.
 void store4_inside(uint base, uint row, uint column, ACC4 value)
 {
-    if (SHARES != 0) {
-        write_c4((base + row * TILE_N + column) / 4, value);
-        return;
-    }
+#ifdef PARTS
+    write_c4((base + row * TILE_N + column) / 4, value);
+#else
     UNROLLED for (uint j = 0; j < 4; j++)
         value[j] = finished(base, row, column + j, rescaled(value[j], row, column + j));
     write_c4((base + row * push.ldc + column) / 4, value);
+#endif
 }
 
 // The same with every bound checked.
@@ -212,6 +214,23 @@ void store_block(uint base, uint row0, uint column0, bool inside)
         STORE_ROW(i)
 }
 
+#ifdef PARTS
+// What a group has of shared tiles: the end of one, most often, and the beginning of the next.
+void main()
+{
+    uint group = tile_index(), first = first_step(group), end = first_step(group + 1);
+    [[dont_unroll]] for (uint tile = first / push.tile_steps; tile * push.tile_steps < end; tile++) {
+        uint before = tile * push.tile_steps; // steps
+        uvec2 at = tile_place(push.shared_from + tile) * uvec2(TILE_M, TILE_N);
+        clear();
+        accumulate(at.x, at.y, (max(first, before) - before) * TILE_K,
+                   min(min(end - before, push.tile_steps) * TILE_K, push.k));
+        barrier();
+        store_block((group + tile) * TILE_M * TILE_N, block() / SUBS_N * SUB_M,
+                    block() % SUBS_N * SUB_N, true);
+    }
+}
+#else
 // Where a work-group's part of the product begins.
 struct Place {
     uint split, row, column;
@@ -235,44 +254,17 @@ Place place()
     return Place(split, (strip * STRIP + number - column * rows) * TILE_M, column * TILE_N);
 }
 
-// The sums of a tile, over k in [begin, end), with shared memory free for them.
-void add_tile(uint row, uint column, uint begin, uint end)
-{
-    clear();
-    accumulate(row, column, begin, end);
-    barrier();
-}
-
-void add_whole()
+void main()
 {
     Place at = place();
     uint begin = at.split * push.chunk;
     if (begin >= push.k) // the same for the whole work-group
         return;
-    add_tile(at.row, at.column, begin, min(begin + push.chunk, push.k));
+    clear();
+    accumulate(at.row, at.column, begin, min(begin + push.chunk, push.k));
+    barrier();
     bool whole = (WIDE & 4) != 0 && at.row + TILE_M <= push.m && at.column + TILE_N <= push.n;
     store_block(batch_c() + at.split * push.stride_split, at.row + block() / SUBS_N * SUB_M,
                 at.column + block() % SUBS_N * SUB_N, whole);
 }
-
-// What a group has of shared tiles: the end of one, most often, and the beginning of the next.
-void add_shares()
-{
-    uint group = tile_index(), first = first_step(group), end = first_step(group + 1);
-    [[dont_unroll]] for (uint tile = first / push.tile_steps; tile * push.tile_steps < end; tile++) {
-        uint before = tile * push.tile_steps; // steps
-        uvec2 at = tile_place(push.shared_from + tile) * uvec2(TILE_M, TILE_N);
-        add_tile(at.x, at.y, (max(first, before) - before) * TILE_K,
-                 min(min(end - before, push.tile_steps) * TILE_K, push.k));
-        store_block((group + tile) * TILE_M * TILE_N, block() / SUBS_N * SUB_M,
-                    block() % SUBS_N * SUB_N, true);
-    }
-}
-
-void main()
-{
-    if (SHARES != 0)
-        add_shares();
-    else
-        add_whole();
-}
+#endif

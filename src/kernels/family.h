@@ -116,6 +116,8 @@ struct wfi_variant {
     const char *summary;                     /* what this step changes */
     const char *source;                      /* where it comes from, "" if our own */
     const wfi_spirv *modules[WF_TYPE_COUNT]; /* NULL: the variant does not do the type */
+    /* Modules of a second kernel on the same parameters, where it is no constant of the first; NULL: none. */
+    const wfi_spirv *second[WF_TYPE_COUNT];
     uint32_t parameter_count;
     const wfi_parameter *parameters;
     uint32_t constraint_count;

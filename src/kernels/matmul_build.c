@@ -45,7 +45,10 @@ static void set_stage(const wfi_matmul_builder *b, uint32_t stage, wfi_pipeline_
     set_constant(desc, MATMUL_ID_ACTIVATION, finishes ? (uint32_t)p->activation : 0);
     if (stage & KEEPS_SUMS)
         set_constant(desc, MATMUL_ID_OUTPUT, 1);
-    if (stage & SHARES)
+    const wfi_spirv *parts = b->point->variant->second[b->point->problem->type];
+    if ((stage & SHARES) && parts)
+        desc->spirv = parts;
+    else if (stage & SHARES)
         desc->constants[desc->constant_count++] = (wfi_constant){MATMUL_ID_SHARES, 1};
     if (b->whole.m % WFI_PART_UNIT || b->whole.n % WFI_PART_UNIT || b->whole.k % WFI_PART_UNIT)
         /* Where panels are this thin, only whole extents are known to begin at vectors. */

@@ -16,7 +16,9 @@
 #include "points.h"
 
 extern const wfi_spirv wfi_spv_matmul_emulated_f16, wfi_spv_matmul_emulated_bf16,
-    wfi_spv_matmul_emulated_i8, wfi_spv_matmul_emulated_split;
+    wfi_spv_matmul_emulated_i8, wfi_spv_matmul_emulated_split, wfi_spv_matmul_parts_emulated_f16,
+    wfi_spv_matmul_parts_emulated_bf16, wfi_spv_matmul_parts_emulated_i8,
+    wfi_spv_matmul_parts_emulated_split;
 
 static const wf_type types[] = {WF_TYPE_F16, WF_TYPE_BF16, WF_TYPE_I8};
 
@@ -141,8 +143,12 @@ static int pretend(void **state)
     emulated.modules[WF_TYPE_F16] = &wfi_spv_matmul_emulated_f16;
     emulated.modules[WF_TYPE_BF16] = &wfi_spv_matmul_emulated_bf16;
     emulated.modules[WF_TYPE_I8] = &wfi_spv_matmul_emulated_i8;
+    emulated.second[WF_TYPE_F16] = &wfi_spv_matmul_parts_emulated_f16;
+    emulated.second[WF_TYPE_BF16] = &wfi_spv_matmul_parts_emulated_bf16;
+    emulated.second[WF_TYPE_I8] = &wfi_spv_matmul_parts_emulated_i8;
     emulated_split = family->variants[wfi_variant_find(family, "split")];
     emulated_split.modules[WF_TYPE_F32] = &wfi_spv_matmul_emulated_split;
+    emulated_split.second[WF_TYPE_F32] = &wfi_spv_matmul_parts_emulated_split;
     emulated.needs = emulated_split.needs = 0;
     emulated.subgroup_size = emulated_split.subgroup_size = NULL;
     caps->cooperative_shape_count = 0;
