@@ -134,7 +134,7 @@ static wf_result matvec_build(wf_plan *plan, const wfi_point *point, const void 
     .push_bytes = sizeof(wfi_matmul_push), .shared_bytes = wfi_matmul_cooperative_shared,          \
     .group_size = wfi_matmul_cooperative_group, .subgroup_size = wfi_matmul_cooperative_subgroup,  \
     .constants = wfi_matmul_cooperative_constants, .fit = wfi_matmul_cooperative_fit,              \
-    .build = wfi_matmul_cooperative_build
+    .refit = wfi_matmul_cooperative_refit, .build = wfi_matmul_cooperative_build
 
 static const wfi_variant variants[] = {
     {

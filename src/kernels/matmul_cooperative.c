@@ -130,7 +130,7 @@ static bool split_allowed(const wfi_point *point)
            (p->fast && p->batch == 1 && point->values[WFI_COOPERATIVE_PACK] == 3);
 }
 
-static wfi_matmul_tile tile_of(const wfi_point *point)
+wfi_matmul_tile wfi_matmul_cooperative_tile(const wfi_point *point)
 {
     const uint32_t *v = point->values;
     return (wfi_matmul_tile){.m = v[WFI_COOPERATIVE_TILE_M],
@@ -143,7 +143,7 @@ static wfi_matmul_tile tile_of(const wfi_point *point)
 
 static bool may_share(const wfi_point *point)
 {
-    const wfi_matmul_tile tile = tile_of(point);
+    const wfi_matmul_tile tile = wfi_matmul_cooperative_tile(point);
     return tile.sharing == 0 || wfi_matmul_may_share(point, &tile);
 }
 
@@ -208,6 +208,6 @@ void wfi_matmul_cooperative_constants(const wfi_point *point, wfi_pipeline_desc 
 
 wf_result wfi_matmul_cooperative_build(wf_plan *plan, const wfi_point *point, const void *params)
 {
-    return wfi_matmul_build_packed(plan, point, params, tile_of(point),
+    return wfi_matmul_build_packed(plan, point, params, wfi_matmul_cooperative_tile(point),
                                    point->values[WFI_COOPERATIVE_PACK]);
 }

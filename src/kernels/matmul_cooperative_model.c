@@ -14,7 +14,11 @@
 #define BYTE_TIME 13.3  /* of a byte of memory: 3 TB/s */
 #define SEEN_BYTES 0.3  /* share of what memory takes that steps do not hide */
 #define DISPATCH_TIME 1.2e8 /* of another dispatch that waits for the one before: 3 us */
-#define NARROW_FACTOR 3.0   /* for loads of single elements in place of vectors */
+/* Of tiles that groups share, besides steps, and of a byte of their parts, stored and read: 10 us and 2.2 TB/s, more
+ * by the tenth that these times of steps are too long where there are several turns. */
+#define SHARE_TIME 4.4e8
+#define PART_TIME 41.0
+#define NARROW_FACTOR 3.0 /* for loads of single elements in place of vectors */
 #define LONG_SUM 1024
 #define I8_STEPS 1.5 /* for i8 in steps of 32 in place of 64 */
 #define LEAST_SPLIT 2048
@@ -27,19 +31,20 @@ typedef struct block {
     uint32_t tile_m, tile_n, tile_k, sub_m, sub_n, subs_k;
     uint32_t resident;
     double time;
+    double saved; /* of LOAD_TIME: as an H100 measured it beside the others, from 4096^3 on */
 } block;
 
 static const block blocks[] = {
-    {128, 256, 48, 64, 64, 1, 1, 0.12},  {128, 256, 32, 64, 64, 1, 1, 0.12},
-    {160, 192, 64, 80, 48, 1, 1, 0.12},  {128, 192, 64, 64, 48, 1, 1, 0.12},
-    {128, 128, 32, 64, 64, 1, 2, 0.138}, {128, 128, 64, 64, 64, 1, 1, 0.14},
-    {64, 128, 32, 32, 64, 1, 3, 0.2},    {128, 64, 64, 64, 64, 4, 2, 0.19},
-    {64, 128, 64, 32, 32, 1, 2, 0.19},   {64, 64, 128, 32, 32, 1, 2, 0.25},
-    {64, 64, 64, 32, 32, 1, 3, 0.25},    {32, 64, 128, 16, 16, 1, 4, 0.4},
-    {32, 64, 64, 16, 16, 1, 4, 0.4},     {32, 32, 64, 16, 16, 1, 8, 0.5},
-    {64, 16, 128, 32, 16, 4, 4, 0.6},    {128, 16, 64, 32, 16, 1, 4, 0.7},
-    {64, 16, 64, 16, 16, 1, 6, 0.7},     {16, 128, 64, 16, 32, 1, 6, 0.7},
-    {16, 64, 64, 16, 16, 1, 6, 0.7},
+    {128, 256, 48, 64, 64, 1, 1, 0.12, 0},    {128, 256, 32, 64, 64, 1, 1, 0.12, 0},
+    {160, 192, 64, 80, 48, 1, 1, 0.111, 0.3}, {128, 192, 64, 64, 48, 1, 1, 0.12, 0},
+    {128, 128, 32, 64, 64, 1, 2, 0.138, 0},   {128, 128, 64, 64, 64, 1, 1, 0.14, 0},
+    {64, 128, 32, 32, 64, 1, 3, 0.2, 0},      {128, 64, 64, 64, 64, 4, 2, 0.19, 0},
+    {64, 128, 64, 32, 32, 1, 2, 0.19, 0},     {64, 64, 128, 32, 32, 1, 2, 0.25, 0},
+    {64, 64, 64, 32, 32, 1, 3, 0.25, 0},      {32, 64, 128, 16, 16, 1, 4, 0.4, 0},
+    {32, 64, 64, 16, 16, 1, 4, 0.4, 0},       {32, 32, 64, 16, 16, 1, 8, 0.5, 0},
+    {64, 16, 128, 32, 16, 4, 4, 0.6, 0},      {128, 16, 64, 32, 16, 1, 4, 0.7, 0},
+    {64, 16, 64, 16, 16, 1, 6, 0.7, 0},       {16, 128, 64, 16, 32, 1, 6, 0.7, 0},
+    {16, 64, 64, 16, 16, 1, 6, 0.7, 0},
 };
 
 static double largest(double a, double b)
@@ -57,7 +62,7 @@ static double step_time(const wfi_problem *problem, const block *b, double count
     const double begin = p->m <= THIN || p->n <= THIN ? THIN_TIME : STEP_TIME;
     const double short_steps =
         problem->type == WF_TYPE_I8 && b->tile_k < 64 && p->k >= LONG_SUM ? I8_STEPS : 1;
-    return largest(begin + bytes * LOAD_TIME + flops * ALONE_TIME,
+    return largest(begin + bytes * LOAD_TIME * (1 - b->saved) + flops * ALONE_TIME,
                    count * flops * b->time * short_steps);
 }
 
@@ -74,8 +79,24 @@ static double groups_time(const wfi_point *point, double groups, const block *b,
            (turns - 1) * TURN_TIME;
 }
 
-static double block_time(const wfi_point *point, const block *b, uint32_t splits, uint32_t pack)
+/* Full turns of one group a unit, which then share what is left. */
+static double shared_time(const wfi_point *point, const block *b)
 {
+    const wfi_matmul_tile tile = wfi_matmul_cooperative_tile(point);
+    const wfi_matmul_shares s = wfi_matmul_shares_of(point, &tile);
+    const double units = wfi_matmul_units(point->caps), full = floor((double)s.tiles / units),
+                 left = ceil((double)(s.shared * s.tile_steps) / (double)s.groups);
+    return (full * (double)s.tile_steps + left) * step_time(point->problem, b, 1, units) +
+           full * TURN_TIME + SHARE_TIME +
+           (double)wfi_matmul_parts_bytes(&s, &tile, point->problem->type) * PART_TIME;
+}
+
+/* Of the point's splits, copies and sharing. */
+static double block_time(const wfi_point *point, const block *b)
+{
+    const uint32_t splits = point->values[WFI_COOPERATIVE_SPLITS],
+                   pack = point->values[WFI_COOPERATIVE_PACK];
+    const bool shared = point->values[WFI_COOPERATIVE_SHARING] > 0;
     const wfi_problem *problem = point->problem;
     const wfi_matmul_problem *p = &problem->matmul;
     const double c = (double)p->m * (double)p->n * (double)p->batch;
@@ -83,7 +104,9 @@ static double block_time(const wfi_point *point, const block *b, uint32_t splits
         ceil((double)p->m / b->tile_m) * ceil((double)p->n / b->tile_n) * (double)p->batch;
     const uint32_t narrow = ~(wfi_matmul_chunk_bits(problem) | pack) & 3;
     const double products = problem->type == WF_TYPE_F32 ? 3 : 1;
-    double time = products * groups_time(point, tiles * splits, b, (double)p->k / splits);
+    double time =
+        products * (shared ? shared_time(point, b)
+                           : groups_time(point, tiles * splits, b, (double)p->k / splits));
     time = (narrow ? time * NARROW_FACTOR : time) +
            SEEN_BYTES * wfi_matmul_least_bytes(problem) * BYTE_TIME;
     if (splits > 1)
@@ -118,6 +141,40 @@ static bool worth(const block *b, const wfi_problem *problem)
     return b->tile_n != 192 || problem->type != WF_TYPE_I8;
 }
 
+/* Whether groups may share what whole rounds of the block's tiles leave, as far as that was measured. */
+static bool may_share(const wfi_point *point, const block *b)
+{
+    const wf_type type = point->problem->type;
+    wfi_point trial = *point;
+    trial.values[WFI_COOPERATIVE_SHARING] = 1;
+    const wfi_matmul_tile tile = wfi_matmul_cooperative_tile(&trial);
+    return point->caps->vendor_id == NVIDIA && b->resident == 1 &&
+           (type == WF_TYPE_F16 || type == WF_TYPE_BF16) && wfi_point_legal(&trial, NULL) &&
+           wfi_matmul_shares_of(&trial, &tile).groups > 0;
+}
+
+/* Sets `sharing` as is faster, and returns the time. */
+static double shared_or_not(wfi_point *point, const block *b)
+{
+    point->values[WFI_COOPERATIVE_SHARING] = 0;
+    const double whole = block_time(point, b);
+    if (!may_share(point, b))
+        return whole;
+    point->values[WFI_COOPERATIVE_SHARING] = 1;
+    const double shared = block_time(point, b);
+    point->values[WFI_COOPERATIVE_SHARING] = shared < whole;
+    return shared < whole ? shared : whole;
+}
+
+/* Of two sizes of one class one may fill its last round. */
+void wfi_matmul_cooperative_refit(wfi_point *point)
+{
+    point->values[WFI_COOPERATIVE_SHARING] = 0;
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        if (memcmp(point->values, &blocks[i], 5 * sizeof *point->values) == 0)
+            shared_or_not(point, &blocks[i]);
+}
+
 double wfi_matmul_cooperative_fit(wfi_point *point)
 {
     const uint32_t unaligned =
@@ -130,7 +187,7 @@ double wfi_matmul_cooperative_fit(wfi_point *point)
                 set_block(&trial, &blocks[i], splits, copies ? unaligned : 0);
                 if (!worth(&blocks[i], point->problem) || !wfi_point_legal(&trial, NULL))
                     continue;
-                const double time = block_time(&trial, &blocks[i], splits, copies ? unaligned : 0);
+                const double time = shared_or_not(&trial, &blocks[i]);
                 if (best < 0 || time < best) {
                     best = time;
                     memcpy(point->values, trial.values, sizeof trial.values);

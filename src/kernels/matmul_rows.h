@@ -156,6 +156,7 @@ double wfi_matmul_matvec_fit(wfi_point *point);
 
 /* matmul_cooperative_model.c */
 double wfi_matmul_cooperative_fit(wfi_point *point);
+void wfi_matmul_cooperative_refit(wfi_point *point); /* as wfi_matmul_vector_refit */
 
 /* ------------------------------------------------------------- matmul_points.c: search spaces */
 
@@ -309,6 +310,7 @@ extern const wfi_constraint wfi_matmul_cooperative_constraints[WFI_COOPERATIVE_C
 void wfi_matmul_cooperative_group(const wfi_point *point, uint32_t size[3]);
 uint32_t wfi_matmul_cooperative_subgroup(const wfi_point *point);
 uint64_t wfi_matmul_cooperative_shared(const wfi_point *point);
+wfi_matmul_tile wfi_matmul_cooperative_tile(const wfi_point *point);
 void wfi_matmul_cooperative_constants(const wfi_point *point, wfi_pipeline_desc *desc);
 wf_result wfi_matmul_cooperative_build(wf_plan *plan, const wfi_point *point, const void *params);
 /* A shape the device offers for the type; NULL: none of that size (0: any, the largest). */

@@ -10,7 +10,7 @@
 #include "matmul/matmul_ids.h"
 #include "wfi_shaders.h"
 
-#define JOIN_X 256    /* items of a group that joins parts */
+#define JOIN_X 256 /* items of a group that joins parts */
 #define MOST_SHARING 64
 #define MOST_PARTS 16 /* groups for a tile: their parts are added one after another */
 

@@ -429,7 +429,8 @@ static void nan_and_infinity_propagate(void **state)
 
 /* ---------------------------------------------------------------------------------- real devices */
 
-/* The model's values and drawn ones of a variant, where the device has matrix units. */
+/* The model's values, without and with tiles that groups share, and drawn ones of a variant, where the device has
+ * matrix units. */
 static uint32_t real_points(product *p, const wfi_variant *variant, test_random *random)
 {
     const wfi_problem problem = problem_of(p);
@@ -437,8 +438,12 @@ static uint32_t real_points(product *p, const wfi_variant *variant, test_random 
     uint32_t count = 0;
     wfi_point_defaults(&point);
     variant->fit(&point);
-    for (uint32_t drawn = 0; count < 4 && drawn < 2000; drawn++) {
-        for (uint32_t i = 0; drawn > 0 && i < variant->parameter_count; i++)
+    for (uint32_t drawn = 0; count < 5 && drawn < 2000; drawn++) {
+        if (drawn == 1) {
+            wfi_point_set(&point, "splits", 1);
+            wfi_point_set(&point, "sharing", 1);
+        }
+        for (uint32_t i = 0; drawn > 1 && i < variant->parameter_count; i++)
             point.values[i] =
                 variant->parameters[i]
                     .candidates[test_random_below(random, variant->parameters[i].candidate_count)];

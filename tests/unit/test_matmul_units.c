@@ -1,0 +1,130 @@
+/* When the model lets work-groups of matrix units share tiles: where an H100 was measured to gain. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernels/families.h"
+#include "kernels/matmul_rows.h"
+
+/* As an H100, but for the vendor. */
+static wf_caps device_of(uint32_t vendor)
+{
+    wf_caps caps = {.size = sizeof(wf_caps),
+                    .device_type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU,
+                    .vendor_id = vendor,
+                    .compute_units = 132,
+                    .max_invocations = 1024,
+                    .max_group_size = {1024, 1024, 64},
+                    .max_groups = {65535, 65535, 65535},
+                    .max_shared_bytes = 49152,
+                    .max_push_bytes = 128,
+                    .max_storage_buffers = 8,
+                    .max_storage_range = UINT64_C(1) << 32,
+                    .storage_alignment = 16,
+                    .subgroup_size = 32,
+                    .subgroup_min = 32,
+                    .subgroup_max = 32,
+                    .max_group_subgroups = 32,
+                    .subgroup_size_control = true,
+                    .full_subgroups = true,
+                    .f16_storage = true,
+                    .f16_arithmetic = true,
+                    .int8_arithmetic = true,
+                    .int8_storage = true,
+                    .cooperative_matrix = true};
+    const uint32_t f16 = VK_COMPONENT_TYPE_FLOAT16_KHR, f32 = VK_COMPONENT_TYPE_FLOAT32_KHR,
+                   i8 = VK_COMPONENT_TYPE_SINT8_KHR, i32 = VK_COMPONENT_TYPE_SINT32_KHR;
+    caps.cooperative_shapes[caps.cooperative_shape_count++] =
+        (wf_cooperative_shape){16, 16, 16, f16, f16, f32, f32, VK_SCOPE_SUBGROUP_KHR, false};
+    caps.cooperative_shapes[caps.cooperative_shape_count++] =
+        (wf_cooperative_shape){16, 16, 32, i8, i8, i32, i32, VK_SCOPE_SUBGROUP_KHR, false};
+    return caps;
+}
+
+static wfi_point point_of(const wf_caps *caps, const wfi_problem *problem)
+{
+    const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
+    wfi_point point = {
+        caps, problem, &family->variants[wfi_variant_find(family, "cooperative")], {0}};
+    wfi_point_defaults(&point);
+    assert_true(point.variant->fit(&point) > 0);
+    assert_true(wfi_point_legal(&point, NULL));
+    return point;
+}
+
+static wfi_problem cube(wf_type type, uint32_t n)
+{
+    return (wfi_problem){
+        .family = WF_FAMILY_MATMUL, .type = type, .matmul = wfi_matmul_plain(n, n, n)};
+}
+
+/* Tiles of 160 x 192 on 132 units: 4.33 rounds, 6.55, 9.21 and 12.33. */
+static void shares_what_rounds_leave(void **state)
+{
+    static const uint32_t sizes[] = {4096, 5000, 6000, 7000};
+    (void)state;
+    const wf_caps caps = device_of(0x10de);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const wfi_problem problem = cube(WF_TYPE_F16, sizes[i]);
+        const wfi_point point = point_of(&caps, &problem);
+        assert_int_equal(wfi_point_value(&point, "tile_m", 0), 160);
+        assert_int_equal(wfi_point_value(&point, "sharing", 9), 1);
+    }
+}
+
+/* The parts would cost more than the last round idles: 0.97 rounds, 2.91, 16.94. */
+static void full_rounds_are_not_shared(void **state)
+{
+    static const uint32_t sizes[] = {2048, 3072, 8192};
+    (void)state;
+    const wf_caps caps = device_of(0x10de);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const wfi_problem problem = cube(WF_TYPE_F16, sizes[i]);
+        const wfi_point point = point_of(&caps, &problem);
+        assert_int_equal(wfi_point_value(&point, "sharing", 9), 0);
+    }
+}
+
+static void what_was_not_measured_is_not_shared(void **state)
+{
+    (void)state;
+    const wf_caps nvidia = device_of(0x10de), other = device_of(0x1002);
+    wfi_problem bytes = cube(WF_TYPE_I8, 6000), halves = cube(WF_TYPE_F16, 6000);
+    const wfi_point points[] = {point_of(&nvidia, &bytes), point_of(&other, &halves)};
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(wfi_point_value(&points[i], "sharing", 9), 0);
+    halves.matmul.batch = 2;
+    const wfi_point batch = point_of(&nvidia, &halves);
+    assert_int_equal(wfi_point_value(&batch, "sharing", 9), 0);
+}
+
+/* A row's point on another size, by how full its last round is there. */
+static void refits_by_the_size(void **state)
+{
+    (void)state;
+    const wf_caps caps = device_of(0x10de);
+    const wfi_problem idle = cube(WF_TYPE_F16, 6000), full = cube(WF_TYPE_F16, 8192);
+    wfi_point point = point_of(&caps, &idle);
+    point.problem = &full;
+    point.variant->refit(&point);
+    assert_int_equal(wfi_point_value(&point, "sharing", 9), 0);
+    point.problem = &idle;
+    point.variant->refit(&point);
+    assert_int_equal(wfi_point_value(&point, "sharing", 9), 1);
+    wfi_point_set(&point, "tile_k", 32); /* of which the model knows nothing */
+    point.variant->refit(&point);
+    assert_int_equal(wfi_point_value(&point, "sharing", 9), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shares_what_rounds_leave),
+        cmocka_unit_test(full_rounds_are_not_shared),
+        cmocka_unit_test(what_was_not_measured_is_not_shared),
+        cmocka_unit_test(refits_by_the_size),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
