@@ -144,12 +144,11 @@ static bool worth(const block *b, const wfi_problem *problem)
 /* Whether groups may share what whole rounds of the block's tiles leave, as far as that was measured. */
 static bool may_share(const wfi_point *point, const block *b)
 {
-    const wf_type type = point->problem->type;
     wfi_point trial = *point;
     trial.values[WFI_COOPERATIVE_SHARING] = 1;
     const wfi_matmul_tile tile = wfi_matmul_cooperative_tile(&trial);
     return point->caps->vendor_id == NVIDIA && b->resident == 1 &&
-           (type == WF_TYPE_F16 || type == WF_TYPE_BF16) && wfi_point_legal(&trial, NULL) &&
+           point->problem->type == WF_TYPE_F16 && wfi_point_legal(&trial, NULL) &&
            wfi_matmul_shares_of(&trial, &tile).groups > 0;
 }
 
