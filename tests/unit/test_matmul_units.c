@@ -46,8 +46,8 @@ static wf_caps device_of(uint32_t vendor)
 static wfi_point point_of(const wf_caps *caps, const wfi_problem *problem)
 {
     const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
-    wfi_point point = {
-        caps, problem, &family->variants[wfi_variant_find(family, "cooperative")], {0}};
+    const char *variant = problem->type == WF_TYPE_F32 ? "split" : "cooperative";
+    wfi_point point = {caps, problem, &family->variants[wfi_variant_find(family, variant)], {0}};
     wfi_point_defaults(&point);
     assert_true(point.variant->fit(&point) > 0);
     assert_true(wfi_point_legal(&point, NULL));
@@ -91,8 +91,9 @@ static void what_was_not_measured_is_not_shared(void **state)
 {
     (void)state;
     const wf_caps nvidia = device_of(0x10de), other = device_of(0x1002);
-    wfi_problem bytes = cube(WF_TYPE_I8, 6000), halves = cube(WF_TYPE_F16, 6000);
-    const wfi_point points[] = {point_of(&nvidia, &bytes), point_of(&other, &halves)};
+    wfi_problem pairs = cube(WF_TYPE_F32, 6000), halves = cube(WF_TYPE_F16, 6000);
+    pairs.matmul.fast = true;
+    const wfi_point points[] = {point_of(&nvidia, &pairs), point_of(&other, &halves)};
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(wfi_point_value(&points[i], "sharing", 9), 0);
     halves.matmul.batch = 2;
