@@ -147,7 +147,7 @@ static bool may_share(const wfi_point *point, const block *b)
     wfi_point trial = *point;
     trial.values[WFI_COOPERATIVE_SHARING] = 1;
     const wfi_matmul_tile tile = wfi_matmul_cooperative_tile(&trial);
-    return point->caps->vendor_id == NVIDIA && b->resident == 1 &&
+    return point->caps->vendor_id == WFI_NVIDIA && b->resident == 1 &&
            point->problem->type != WF_TYPE_F32 && wfi_point_legal(&trial, NULL) &&
            wfi_matmul_shares_of(&trial, &tile).groups > 0;
 }
