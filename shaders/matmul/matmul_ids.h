@@ -33,6 +33,7 @@
 #define MATMUL_ID_AHEAD 29
 #define MATMUL_ID_PAIRS 30
 #define MATMUL_ID_SNAKE 31
+#define MATMUL_ID_PADDED 32
 /* Of the kernels for thin and small products. */
 #define MATMUL_ID_CHUNKS 40
 #define MATMUL_ID_LOADS 41

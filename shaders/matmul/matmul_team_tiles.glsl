@@ -1,6 +1,7 @@
 // Tiles of A and B for matmul_teams.comp: fetched by their place in the sum, since each team skips those of the
 // others. ITEM numbers a team's items, of which there are THREADS.
 #define JOINED
+#define PADDED 1
 #include "matmul_tiles.glsl"
 
 #define BEGUN(X, n, p)

@@ -4,9 +4,10 @@
 // columns outside the matrices are read from inside instead, since their results are not stored; steps past the
 // end of the sum are zero.
 //
-// Needs TILE_M, TILE_N, TILE_K, WIDE_A, WIDE_B, the buffers as a, a4, b, b4, and: THREADS, the items that
-// move a tile, ITEM, the number of one of them, SLICES, the tiles of an operand in shared memory, and place_X,
-// which the includer defines between DEFINE_HAS and DEFINE_READS. With JOINED tiles of B lie behind those of A in one
+// Needs TILE_M, TILE_N, TILE_K, WIDE_A, WIDE_B, the buffers as a, a4, b, b4, and: THREADS, the items that move a
+// tile, ITEM, the number of one of them, SLICES, the tiles of an operand in shared memory, PADDED, fours that a row of
+// A's tile may be longer, and place_X, which the includer defines between DEFINE_HAS and DEFINE_READS. With
+// HELD_FOURS there are held_a4, held_b4, which are read where HOLDS. With JOINED tiles of B lie behind those of A in one
 // array, `tiles`, where the includer keeps other things when it needs them no more.
 const bool BY_K_A = TRANSPOSE_A == 0, BY_K_B = TRANSPOSE_B != 0;
 const uint STEP_A = WIDE_A ? 4 : 1, STEP_B = WIDE_B ? 4 : 1;
@@ -14,7 +15,7 @@ const uint STEP_A = WIDE_A ? 4 : 1, STEP_B = WIDE_B ? 4 : 1;
 const uint LINE_A = BY_K_A ? 1 : STEP_A, LINE_B = BY_K_B ? 1 : STEP_B;
 // Rows of the tiles in shared memory, in fours; one more where elements along k come in and are
 // stored across rows.
-const uint PITCH_A = TILE_M / 4 + (BY_K_A ? 1 : 0);
+const uint PITCH_A = TILE_M / 4 + (BY_K_A ? PADDED : 0);
 const uint PITCH_B = TILE_N / 4 + (BY_K_B ? 1 : 0);
 // How many a work-item fetches; of FOURS and ONES one is used, the other costs nothing.
 const uint COUNT_A = TILE_M * TILE_K / STEP_A, COUNT_B = TILE_N * TILE_K / STEP_B;
@@ -41,6 +42,15 @@ uint from_A[FETCH_A], from_B[FETCH_B]; // where each comes from behind the first
     {                                                                                              \
         return COUNT_##X % THREADS == 0 || ITEM + n * THREADS < COUNT_##X;                         \
     }
+#ifdef HELD_FOURS
+#define READ_FOUR(to, low, at)                                                                     \
+    if (HOLDS)                                                                                     \
+        to = TO_ACC4(held_##low##4[at]);                                                           \
+    else                                                                                           \
+        to = TO_ACC4(low##4[at]);
+#else
+#define READ_FOUR(to, low, at) to = TO_ACC4(low##4[at]);
+#endif
 // BEGUN(X, n, p): what the includer remembers of element n, whose place is p.
 #define DEFINE_READS(X, low)                                                                       \
     uint step_##X(uint k)                                                                          \
@@ -49,9 +59,9 @@ uint from_A[FETCH_A], from_B[FETCH_B]; // where each comes from behind the first
     }                                                                                              \
     void read_##X(uint n, uint at)                                                                 \
     {                                                                                              \
-        if (WIDE_##X)                                                                              \
-            fours_##X[n] = TO_ACC4(low##4[at]);                                                    \
-        else                                                                                       \
+        if (WIDE_##X) {                                                                            \
+            READ_FOUR(fours_##X[n], low, at)                                                       \
+        } else                                                                                       \
             ones_##X[n] = TO_ACC(low[at]);                                                         \
     }                                                                                              \
     /* Fetches the first tile, of `steps` from k0 on. more: others follow; if not, they are read   \

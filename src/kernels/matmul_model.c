@@ -89,8 +89,6 @@ double wfi_matmul_block_time(const wfi_point *point, double wanted)
     return padded * (1.0 + shared_reads + memory_reads) / occupied(point->caps, work_items, wanted);
 }
 
-#define OTHER_REGISTERS 16 /* addresses, counters */
-
 /* Whether a work-item's sums and the operands of a step find place in its registers, where their number
  * is published: memory in their place is slower than any smaller tile. */
 static bool fits_registers(const wfi_point *point)
@@ -98,7 +96,7 @@ static bool fits_registers(const wfi_point *point)
     const uint32_t m = point->values[WFI_THREAD_M], n = point->values[WFI_THREAD_N];
     const uint32_t words = point->problem->type == WF_TYPE_F64 ? 2 : 1;
     const uint32_t most = wfi_unit_of(point->caps).lane_registers;
-    return most == 0 || (m * n + m + n) * words + OTHER_REGISTERS <= most;
+    return most == 0 || (m * n + m + n) * words + WFI_OTHER_REGISTERS <= most;
 }
 
 /* The largest power of two that divides value, up to `most`. */
@@ -121,33 +119,18 @@ static void set_block(wfi_point *point, const block *b)
     v[WFI_UNROLL] = power_within(v[WFI_TILE_K], 8);
 }
 
-/* Registers of 32 bits a work-item of `vector` takes by count: sums, the values that feed them, what is on its
- * way to shared memory, and where that goes if it moves singly. Fitted to the statistics of RADV's
- * compiler, which spills from 240 on; the points for NVIDIA were measured, and stay. */
+/* By the statistics of RADV's compiler, which spills from 240 on; the points for NVIDIA were measured, and
+ * stay. */
 #define MOST_REGISTERS 236
-
-static uint32_t vector_registers(const wfi_point *point)
-{
-    const uint32_t *v = point->values;
-    const wf_type type = point->problem->type;
-    const uint32_t words = type == WF_TYPE_F64 ? 2 : 1, place = type == WF_TYPE_I8 ? 8 : 1;
-    const uint32_t threads = wfi_matmul_tile_threads(v);
-    const uint32_t a = (v[WFI_TILE_K] * v[WFI_TILE_M] + threads - 1) / threads,
-                   b = (v[WFI_TILE_K] * v[WFI_TILE_N] + threads - 1) / threads;
-    const uint32_t wide = wfi_matmul_wide_bits(&point->problem->matmul);
-    return words * (v[WFI_THREAD_M] * v[WFI_THREAD_N] + a + b +
-                    (v[WFI_THREAD_M] + v[WFI_THREAD_N]) * (v[WFI_AHEAD] ? 2 : 1)) +
-           place * ((wide & 1 ? 0 : a) + (wide & 2 ? 0 : b));
-}
 
 /* Whether the block keeps its registers, if need be without loading them ahead. */
 static bool holds_registers(wfi_point *point)
 {
     if (point->caps->vendor_id != WFI_AMD || point->variant->parameter_count <= WFI_AHEAD)
         return true;
-    if (vector_registers(point) > MOST_REGISTERS)
+    if (wfi_matmul_vector_registers(point) > MOST_REGISTERS)
         point->values[WFI_AHEAD] = 0;
-    return vector_registers(point) <= MOST_REGISTERS;
+    return wfi_matmul_vector_registers(point) <= MOST_REGISTERS;
 }
 
 /* The best legal block of a list by the model that the registers hold; < 0 when there is none. */
@@ -239,7 +222,7 @@ static const gpu_block *gpu_block_for(const wfi_point *point, double tiles, doub
         (tiles >= STRIPED * units && p->k >= LONG_SUM && wfi_matmul_sharing_for(point, 64, 128)))
         return &many;
     if (tiles >= 3 * units)
-        return p->k >= 128 ? &large : &shallow;
+        return p->k >= LONG_SUM ? &large : &many;
     if (tiles * 2 >= 3 * units)
         return wfi_matmul_sharing_for(point, 128, 128) ? &large : &many;
     if (tiles * 2 >= units)
@@ -293,6 +276,11 @@ static uint32_t snake_for(const wfi_point *point)
     if (point->caps->vendor_id != WFI_NVIDIA || point->problem->type != WF_TYPE_F32 ||
         point->values[WFI_TILE_K] > 8)
         return 0;
+    const uint32_t outputs = point->values[WFI_THREAD_M] * point->values[WFI_THREAD_N];
+    if (outputs == 128 && point->values[WFI_AHEAD])
+        return 3;
+    if (outputs == 64 && !point->values[WFI_AHEAD])
+        return 4;
     const bool many = tile_count(p, 64, 128) >= 3 * wfi_matmul_units(point->caps);
     return (many || point->values[WFI_SHARING]) && p->k >= LONG_SUM ? 2 : 1;
 }

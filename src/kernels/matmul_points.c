@@ -1,4 +1,6 @@
 /* The search spaces of the plain matmul variants: parameters, constraints, geometry. */
+#include "core/arithmetic.h"
+#include "core/vendors.h"
 #include "kernels/matmul_rows.h"
 #include "matmul/matmul_ids.h"
 
@@ -24,7 +26,7 @@ static const uint32_t vector_tiles[] = {16, 32, 64, 128, 256}, vector_depths[] =
                       vector_outputs[] = {4, 8, 16}, wides[] = {0, 1, 2, 3, 4, 7},
                       lanes[] = {1, 2, 4, 8, 16}, strips[] = {1, 2, 4, 8, 16},
                       splits[] = {1, 2, 4, 8, 16, 64}, unrolls[] = {2, 4, 8, 16}, off_on[] = {0, 1},
-                      snakes[] = {0, 1, 2}, packs[] = {0, 3}, sharings[] = {0, 1, 2, 4};
+                      snakes[] = {0, 1, 2, 3, 4}, packs[] = {0, 3}, sharings[] = {0, 1, 2, 4};
 
 const wfi_parameter wfi_matmul_vector_parameters[WFI_VECTOR_PARAMETERS] = {
     {"tile_m", MATMUL_ID_TILE_M, 64, 5, vector_tiles, "rows of C a work-group computes"},
@@ -43,9 +45,9 @@ const wfi_parameter wfi_matmul_vector_parameters[WFI_VECTOR_PARAMETERS] = {
     {"pairs", MATMUL_ID_PAIRS, 0, 2, off_on,
      "1: work-items side by side share columns of C, and every second one rows"},
     {"pack", WFI_NO_CONSTANT, 0, 2, packs, "3: A and B are copied to aligned rows first"},
-    {"snake", MATMUL_ID_SNAKE, 0, 3, snakes,
-     "1, 2: each product shares an operand with the one before, along rows or columns of the "
-     "block"},
+    {"snake", MATMUL_ID_SNAKE, 0, 5, snakes,
+     "1 to 4: each product shares an operand with the one before, along rows, columns, two rows at "
+     "once, in blocks of 4 x 4"},
     {"sharing", WFI_NO_CONSTANT, 0, 4, sharings,
      "work-groups a compute unit that share the sums of the tiles that whole rounds of them leave"},
 };
@@ -182,7 +184,7 @@ static bool unroll_divides(const wfi_point *point)
 static bool switches_off_or_on(const wfi_point *point)
 {
     return point->values[WFI_AHEAD] <= 1 && point->values[WFI_PAIRS] <= 1 &&
-           point->values[WFI_SNAKE] <= 2;
+           point->values[WFI_SNAKE] <= 4;
 }
 
 static bool splits_positive(const wfi_point *point)
@@ -229,7 +231,7 @@ const wfi_constraint wfi_matmul_vector_constraints[WFI_VECTOR_CONSTRAINTS] = {
     {"strip must be between 1 and 65536", strip_positive},
     {"splits must be between 1 and 4096", splits_positive},
     {"unroll must divide tile_k, since it is steps of one tile", unroll_divides},
-    {"ahead and pairs must be 0 or 1, snake at most 2", switches_off_or_on},
+    {"ahead and pairs must be 0 or 1, snake at most 4", switches_off_or_on},
     {"tile_k x (tile_m + tile_n) must be at most 64 a work-item, since they wait in registers",
      wfi_matmul_few_moved},
     {"pack must be 0, or 3 for f32 where the copies fit one storage-buffer binding each and tile_k "
@@ -263,13 +265,56 @@ uint64_t wfi_matmul_register_shared(const wfi_point *point)
            wfi_matmul_sum_size(point->problem->type);
 }
 
-uint64_t wfi_matmul_vector_shared(const wfi_point *point)
+/* Registers of 32 bits a work-item of `vector` takes by count: sums, the values that feed them, what is on
+ * its way to shared memory, and where that goes if it moves singly. */
+uint32_t wfi_matmul_vector_registers(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    const wf_type type = point->problem->type;
+    const uint32_t words = type == WF_TYPE_F64 ? 2 : 1, place = type == WF_TYPE_I8 ? 8 : 1;
+    const uint32_t threads = wfi_matmul_tile_threads(v);
+    const uint32_t a = (v[WFI_TILE_K] * v[WFI_TILE_M] + threads - 1) / threads,
+                   b = (v[WFI_TILE_K] * v[WFI_TILE_N] + threads - 1) / threads;
+    const uint32_t wide = wfi_matmul_wide_bits(&point->problem->matmul);
+    return words * (v[WFI_THREAD_M] * v[WFI_THREAD_N] + a + b +
+                    (v[WFI_THREAD_M] + v[WFI_THREAD_N]) * (v[WFI_AHEAD] ? 2 : 1)) +
+           place * ((wide & 1 ? 0 : a) + (wide & 2 ? 0 : b));
+}
+
+/* With `padding` fours beside each row of A's tile, where it is stored across rows. */
+static uint64_t vector_shared(const wfi_point *point, uint32_t padding)
 {
     const uint32_t *v = point->values;
     const wfi_matmul_problem *p = &point->problem->matmul;
-    const uint64_t pads = (p->transpose_a ? 0u : 1u) + (p->transpose_b ? 1u : 0u);
+    const uint64_t pads = (p->transpose_a ? 0u : padding) + (p->transpose_b ? 1u : 0u);
     return UINT64_C(2) * v[WFI_TILE_K] * (v[WFI_TILE_M] / 4 + v[WFI_TILE_N] / 4 + pads) * 4 *
            wfi_matmul_sum_size(point->problem->type);
+}
+
+#define UNIT_REGISTERS 65536 /* of 32 bits, of a compute unit of NVIDIA's */
+
+/* Padding spares bank conflicts of stores. NVIDIA's driver gives all work-groups of a compute unit together no
+ * more shared memory than one may have (bench/NOTES.md): there padding that costs a work-group its
+ * place is left out. */
+static uint32_t padding(const wfi_point *point)
+{
+    const uint32_t items = wfi_matmul_tile_threads(point->values) *
+                           (wfi_matmul_vector_registers(point) + WFI_OTHER_REGISTERS);
+    const uint64_t most = point->caps->max_shared_bytes, held = UNIT_REGISTERS / items,
+                   padded = wfi_least(held, most / vector_shared(point, 1)),
+                   bare = wfi_least(held, most / vector_shared(point, 0));
+    return point->caps->vendor_id != WFI_NVIDIA || wfi_is_cpu(point->caps) || bare == padded;
+}
+
+uint64_t wfi_matmul_vector_shared(const wfi_point *point)
+{
+    return vector_shared(point, padding(point));
+}
+
+void wfi_matmul_vector_constants(const wfi_point *point, wfi_pipeline_desc *desc)
+{
+    desc->constants[desc->constant_count++] = (wfi_constant){MATMUL_ID_PADDED, padding(point)};
+    wfi_matmul_constants(point, desc);
 }
 
 /* -------------------------------------------------------------------------- 8-bit dot products */

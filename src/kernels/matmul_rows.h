@@ -231,6 +231,9 @@ void wfi_matmul_tile_group(const wfi_point *point, uint32_t size[3]);
 uint32_t wfi_matmul_tile_threads(const uint32_t *values);
 uint64_t wfi_matmul_register_shared(const wfi_point *point);
 uint64_t wfi_matmul_vector_shared(const wfi_point *point);
+uint32_t wfi_matmul_vector_registers(const wfi_point *point);
+void wfi_matmul_vector_constants(const wfi_point *point, wfi_pipeline_desc *desc);
+#define WFI_OTHER_REGISTERS 16 /* a work-item's addresses and counters */
 wfi_matmul_tile wfi_matmul_vector_tile(const wfi_point *point);
 uint64_t wfi_matmul_dot_shared(const wfi_point *point);
 

@@ -16,15 +16,12 @@ typedef struct team_block {
 
 #define UNIT_SUBGROUPS 8 /* of 32 work-items with 255 registers each, in a compute unit */
 
-/* Tiles of 64x64, a subgroup each for every team, where one wave of work-groups is nearly full. */
+/* Tiles of 64x64, a subgroup each for two teams, where one wave of work-groups is nearly full. */
 static const team_block *one_wave_for(const wfi_matmul_problem *p, double units)
 {
-    static const team_block two = {{64, 64, 8, 8, 16}, 2, true},
-                            one = {{64, 64, 8, 8, 16}, 1, true};
-    const double waves = tile_count(p, 64, 64) / (units * UNIT_SUBGROUPS);
-    if (waves * 2 <= 1 && waves * 2 >= 0.94)
-        return &two;
-    return waves <= 1 && waves >= 0.94 && p->k < LONG_SUM ? &one : NULL;
+    static const team_block two = {{64, 64, 8, 8, 16}, 2, true};
+    const double waves = 2 * tile_count(p, 64, 64) / (units * UNIT_SUBGROUPS);
+    return waves <= 1 && waves >= 0.94 ? &two : NULL;
 }
 
 static const team_block *team_block_for(const wfi_matmul_problem *p, double units)

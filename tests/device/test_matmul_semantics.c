@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "core/device.h"
+#include "core/vendors.h"
 #include "kernels/matmul_rows.h"
 #include "points.h"
 
@@ -443,6 +444,46 @@ static void parts_keep_the_epilogue(void **state)
     discard(&p);
 }
 
+/* As on NVIDIA's cards, where padding of A's tile would cost a work-group its place on a compute unit. */
+static void tiles_go_without_padding(void **state)
+{
+    static const wf_constant constants[] = {
+        {"tile_m", 64}, {"tile_n", 128}, {"tile_k", 8}, {"thread_m", 8}, {"thread_n", 8},
+        {"lanes_m", 4}, {"lanes_n", 8},  {"ahead", 0},  {"pairs", 1},    {"snake", 4}};
+    static const wf_type types[] = {WF_TYPE_F32, WF_TYPE_F16, WF_TYPE_F64};
+    const wf_tuning tuning = {sizeof tuning, "vector", constants, 10, false, 0};
+    wf_device *device = *state;
+    const wf_caps caps = device->caps;
+    test_random random = {test_seed()};
+    for (int n = 0; n < 6; n++) {
+        product p = {.params = {.tuning = &tuning,
+                                .m = 67 + test_random_below(&random, 64),
+                                .n = 129 + test_random_below(&random, 64),
+                                .k = 1 + test_random_below(&random, 50),
+                                .type = types[n / 2],
+                                .transpose_b = n % 2 != 0,
+                                .beta = 2}};
+        const wfi_problem problem = problem_of(&p.params);
+        wfi_choice choice;
+        device->caps.vendor_id = WFI_NVIDIA;
+        device->caps.device_type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+        device->caps.max_shared_bytes = 48 * 1024;
+        test_expect_errors(true);
+        const wf_result offered = wfi_choose(device, &problem, &tuning, &choice);
+        test_expect_errors(false);
+        if (offered == WF_SUCCESS) {
+            /* Two slices of 8 x 64 and 8 x 128 sums; B's padding, where it is transposed, stays. */
+            if (!p.params.transpose_b)
+                assert_int_equal(wfi_matmul_vector_shared(&choice.point),
+                                 2 * 8 * (64 + 128) * wfi_matmul_sum_size(p.params.type));
+            make(&p, device, &random);
+            run(&p, "without padding");
+            discard(&p);
+        }
+        device->caps = caps;
+    }
+}
+
 static void put(product *p, int binding, size_t at, double value)
 {
     if (p->params.type == WF_TYPE_F64)
@@ -523,6 +564,7 @@ int main(void)
         cmocka_unit_test(every_variant_does_everything),
         cmocka_unit_test(empty_extents_do_what_is_left),
         cmocka_unit_test(parts_keep_the_epilogue),
+        cmocka_unit_test(tiles_go_without_padding),
         cmocka_unit_test(infinities_pass_through),
         cmocka_unit_test(says_what_is_wrong),
     };
