@@ -4,10 +4,10 @@
 # What FILE of --json FILE has already is not measured again.
 # usage: bench/tuning.sh WAVEFIT [SECONDS a search, default 60] [tune options, as --suite full --json FILE]
 #        bench/tuning.sh WAVEFIT --parts FILE [SECONDS a search, default 3]   parts of the points, all of them
-#        bench/tuning.sh WAVEFIT --products FILE [SECONDS a search, default 4]   products for drivers on CPUs, five minutes
+#        bench/tuning.sh WAVEFIT --products FILE [SECONDS a search, default 4] [TYPE…]   products for drivers on CPUs, five minutes
 #        bench/tuning.sh WAVEFIT --reprint [FILE…]   the tables again, without a device (default: those kept here)
 set -euo pipefail
-usage='usage: bench/tuning.sh WAVEFIT [SECONDS] [OPTIONS] | --parts FILE [SECONDS] | --products FILE [SECONDS] | --reprint [FILE…]'
+usage='usage: bench/tuning.sh WAVEFIT [SECONDS] [OPTIONS] | --parts FILE [SECONDS] | --products FILE [SECONDS [TYPE…]] | --reprint [FILE…]'
 tool=${1:?$usage}
 shift
 
@@ -35,8 +35,9 @@ parts() {
 # beside the others, then the one that it chooses there against all of its tiles and blocks with 8 steps, what is for GPUs
 # alone left out (all points of all variants are 80 million).
 products() {
-    local file=${1:?$usage} seconds=${2:-4} type
-    for type in f32 f64 f16; do
+    local file=${1:?$usage} seconds=${2:-4} type types=("${@:3}")
+    [ ${#types[@]} -gt 0 ] || types=(f32 f64 f16)
+    for type in "${types[@]}"; do
         "$tool" ladder matmul --shape 256x256x256 --type $type --repeat 3
         "$tool" tune matmul --compare --shape 256x256x256 --type $type --budget "$seconds" --all $((10 * seconds)) \
             --json "$file" --variant vector --set tile_k=8 --set unroll=8 --set wide=7 --set lanes_m=4 --set lanes_n=8 \

@@ -58,12 +58,11 @@ static double idle_factor(const wfi_point *point)
 double wfi_matmul_naive_fit(wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
-    /* SwiftShader gains nothing by tiles: its 256^3 takes 12 ms so, and 87 with blocks in registers
-     * (bench/NOTES.md). */
-    if (point->caps->driver_id == VK_DRIVER_ID_GOOGLE_SWIFTSHADER && p->m > WFI_MOST_VECTORS &&
-        p->n > WFI_MOST_VECTORS) {
-        point->values[WFI_NAIVE_X] = 64;
-        point->values[WFI_NAIVE_Y] = 2;
+    /* SwiftShader gains nothing by tiles, and less by `matvec` (bench/NOTES.md). */
+    if (point->caps->driver_id == VK_DRIVER_ID_GOOGLE_SWIFTSHADER) {
+        const bool narrow = p->n <= WFI_MOST_VECTORS;
+        point->values[WFI_NAIVE_X] = narrow ? 8 : 64;
+        point->values[WFI_NAIVE_Y] = narrow ? 16 : 2;
         return wfi_matmul_flops(point->problem) * 0.5;
     }
     const bool guessed = !point->caps->compute_units && !wfi_is_cpu(point->caps);
@@ -171,6 +170,34 @@ static const block vector_blocks[] = {
     {64, 128, 16, 4, 8},  {64, 64, 16, 4, 4},   {64, 64, 8, 8, 8},
     {32, 64, 16, 4, 4},   {32, 32, 16, 4, 4},   {16, 128, 16, 4, 8},
 };
+
+/* What lavapipe measured best (bench/NOTES.md), SwiftShader by `vector` too: sums lie in memory there, and
+ * large blocks read operands least often. */
+static const block cpu_blocks[] = {
+    {128, 256, 8, 16, 16}, {256, 128, 8, 16, 16}, {128, 128, 8, 16, 16}, {64, 128, 8, 16, 16},
+    {64, 64, 8, 16, 16},   {128, 256, 8, 8, 16},  {64, 128, 8, 16, 8},   {64, 128, 8, 8, 16},
+    {128, 128, 8, 8, 8},   {64, 64, 8, 8, 8},     {128, 32, 8, 16, 8},   {32, 128, 8, 8, 16},
+    {32, 32, 8, 8, 8},     {128, 16, 8, 8, 8},    {16, 128, 16, 4, 8},
+};
+
+/* Words of a block's sums. The larger take lavapipe a second or two longer to compile, which products of fewer
+ * operations do not earn back. */
+#define MOST_SUMS_CPU 256
+#define MOST_SUMS_SMALL 128
+#define SMALL_FLOPS 1e7
+
+static double best_cpu_block(wfi_point *point)
+{
+    const uint32_t words = point->problem->type == WF_TYPE_F64 ? 2 : 1;
+    const uint32_t most =
+        wfi_matmul_flops(point->problem) < SMALL_FLOPS ? MOST_SUMS_SMALL : MOST_SUMS_CPU;
+    block list[sizeof cpu_blocks / sizeof *cpu_blocks];
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof cpu_blocks / sizeof *cpu_blocks; i++)
+        if (cpu_blocks[i].thread_m * cpu_blocks[i].thread_n * words <= most)
+            list[count++] = cpu_blocks[i];
+    return best_block(point, list, count, 256);
+}
 
 /* Parts of the sum that give two work-groups a compute unit, each at least LEAST_STEPS long; where every
  * second unit has a tile, adding the parts up costs more than they save. */
@@ -299,8 +326,10 @@ double wfi_matmul_vector_fit(wfi_point *point)
     }
     /* A CPU's registers are memory, and nothing is under way while it computes: `ahead` more than doubles
      * lavapipe's time (bench/NOTES.md). */
-    if (wfi_is_cpu(point->caps))
+    if (wfi_is_cpu(point->caps)) {
         point->values[WFI_AHEAD] = 0;
+        time = best_cpu_block(point);
+    }
     /* Each work-item has twice the loads in flight that `register` has: half as many hide latency. */
     if (time < 0)
         time = best_block(point, vector_blocks, sizeof vector_blocks / sizeof *vector_blocks, 256);

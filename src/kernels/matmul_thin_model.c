@@ -73,6 +73,8 @@ double wfi_matmul_panel_fit(wfi_point *point)
     return wfi_point_legal(point, NULL) ? time * wfi_matmul_memory_time(point) : -1;
 }
 
+#define MOST_VECTORS_CPU 2 /* more are faster by `vector` on lavapipe, up to six times */
+
 #define LEAST_TURNED 4e7 /* bytes of a matrix of which caches keep some, not all */
 
 double wfi_matmul_matvec_fit(wfi_point *point)
@@ -94,9 +96,9 @@ double wfi_matmul_matvec_fit(wfi_point *point)
         v[WFI_MATVEC_LOADS] = 8;
         v[WFI_MATVEC_CHUNKS] = 4;
     }
-    if (!wfi_point_legal(point, NULL))
-        return -1;
     const uint64_t count = vectors(p);
+    if (!wfi_point_legal(point, NULL) || (cpu && count > MOST_VECTORS_CPU))
+        return -1;
     if (!cpu && count == 1)
         return wfi_matmul_least_bytes(point->problem) * VECTOR_FLOPS_A_BYTE;
     /* Every vector is read an element at a time, by whole lines where it lies across: an H100's time grew faster
