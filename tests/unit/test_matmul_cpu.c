@@ -1,0 +1,155 @@
+/* What the model picks for products on CPU devices: as measured on lavapipe and SwiftShader. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/caps.h"
+#include "core/volk.h"
+#include "kernels/families.h"
+#include "kernels/matmul_rows.h"
+
+static wf_caps device_of(VkDriverId driver)
+{
+    const bool lavapipe = driver == VK_DRIVER_ID_MESA_LLVMPIPE;
+    const uint32_t items = lavapipe ? 1024 : 256;
+    return (wf_caps){.size = sizeof(wf_caps),
+                     .device_type = VK_PHYSICAL_DEVICE_TYPE_CPU,
+                     .driver_id = driver,
+                     .max_invocations = items,
+                     .max_group_size = {items, items, items},
+                     .max_groups = {65535, 65535, 65535},
+                     .max_shared_bytes = 32768,
+                     .max_push_bytes = 128,
+                     .max_storage_buffers = 8,
+                     .max_storage_range = UINT64_C(1) << 27,
+                     .storage_alignment = 16,
+                     .subgroup_size = lavapipe ? 8 : 4,
+                     .subgroup_min = lavapipe ? 8 : 4,
+                     .subgroup_max = lavapipe ? 8 : 4,
+                     .f16_storage = lavapipe,
+                     .f64 = lavapipe};
+}
+
+/* The point of least expected time, which must be legal, among the variants that take the type. */
+static wfi_point pick(const wf_caps *caps, wf_type type, uint64_t m, uint64_t n, uint64_t k)
+{
+    static wfi_problem problem;
+    const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
+    wfi_point best = {.caps = caps};
+    double least = -1;
+    problem = (wfi_problem){
+        .family = WF_FAMILY_MATMUL, .type = type, .matmul = wfi_matmul_plain(m, n, k)};
+    for (uint32_t v = 0; v < family->variant_count; v++) {
+        wfi_point point = {.caps = caps, .problem = &problem, .variant = &family->variants[v]};
+        wfi_point_defaults(&point);
+        const double time = point.variant->modules[type] ? point.variant->fit(&point) : -1;
+        if (time < 0 || !wfi_point_legal(&point, NULL) || (least >= 0 && time >= least))
+            continue;
+        least = time;
+        best = point;
+    }
+    assert_true(least >= 0);
+    return best;
+}
+
+static void assert_block(const wfi_point *point, uint32_t tile_m, uint32_t tile_n,
+                         uint32_t thread_m, uint32_t thread_n)
+{
+    const uint32_t *v = point->values;
+    assert_string_equal(point->variant->name, "vector");
+    if (v[WFI_TILE_M] != tile_m || v[WFI_TILE_N] != tile_n || v[WFI_THREAD_M] != thread_m ||
+        v[WFI_THREAD_N] != thread_n)
+        fail_msg("%ux%u by %ux%u in place of %ux%u by %ux%u", v[WFI_TILE_M], v[WFI_TILE_N],
+                 v[WFI_THREAD_M], v[WFI_THREAD_N], tile_m, tile_n, thread_m, thread_n);
+    assert_int_equal(v[WFI_AHEAD], 0);
+}
+
+static void lavapipe_takes_large_blocks(void **state)
+{
+    (void)state;
+    const wf_caps caps = device_of(VK_DRIVER_ID_MESA_LLVMPIPE);
+    static const struct {
+        wf_type type;
+        uint64_t m, n, k;
+        uint32_t tile_m, tile_n, thread_m, thread_n;
+    } expected[] = {
+        {WF_TYPE_F32, 256, 256, 256, 128, 256, 16, 16},
+        {WF_TYPE_F16, 256, 256, 256, 128, 256, 16, 16},
+        {WF_TYPE_F32, 512, 512, 512, 128, 256, 16, 16},
+        {WF_TYPE_F64, 256, 256, 256, 64, 128, 16, 8},
+        {WF_TYPE_F64, 512, 512, 512, 64, 128, 16, 8},
+        {WF_TYPE_F32, 1000, 333, 77, 256, 128, 16, 16},
+    };
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        const wfi_point point =
+            pick(&caps, expected[i].type, expected[i].m, expected[i].n, expected[i].k);
+        assert_block(&point, expected[i].tile_m, expected[i].tile_n, expected[i].thread_m,
+                     expected[i].thread_n);
+    }
+}
+
+/* Of small products, whose run is over long before a large block is compiled. */
+static void small_products_compile_soon(void **state)
+{
+    (void)state;
+    const wf_caps caps = device_of(VK_DRIVER_ID_MESA_LLVMPIPE);
+    static const wf_type types[] = {WF_TYPE_F32, WF_TYPE_F16, WF_TYPE_F64};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        for (uint64_t size = 9; size <= 160; size += 13) {
+            const wfi_point point = pick(&caps, types[i], size, size, size);
+            const uint32_t words = types[i] == WF_TYPE_F64 ? 2 : 1;
+            assert_true(point.values[WFI_THREAD_M] * point.values[WFI_THREAD_N] * words <= 128);
+        }
+}
+
+static void narrow_products_have_narrow_tiles(void **state)
+{
+    (void)state;
+    const wf_caps caps = device_of(VK_DRIVER_ID_MESA_LLVMPIPE);
+    wfi_point point = pick(&caps, WF_TYPE_F32, 1024, 16, 512);
+    assert_block(&point, 128, 16, 8, 8);
+    point = pick(&caps, WF_TYPE_F32, 16, 1024, 512);
+    assert_block(&point, 16, 128, 4, 8);
+    point = pick(&caps, WF_TYPE_F32, 1024, 32, 512);
+    assert_block(&point, 128, 32, 16, 8);
+    point = pick(&caps, WF_TYPE_F32, 32, 1024, 512);
+    assert_block(&point, 32, 128, 8, 16);
+    for (uint64_t few = 3; few <= 8; few++) {
+        point = pick(&caps, WF_TYPE_F32, 1024, few, 1024);
+        assert_block(&point, 128, 16, 8, 8);
+        point = pick(&caps, WF_TYPE_F32, few, 1024, 1024);
+        assert_block(&point, 16, 128, 4, 8);
+    }
+    point = pick(&caps, WF_TYPE_F32, 4096, 2, 4096);
+    assert_string_equal(point.variant->name, "matvec");
+    point = pick(&caps, WF_TYPE_F32, 1, 4096, 4096);
+    assert_string_equal(point.variant->name, "matvec");
+}
+
+static void swiftshader_takes_the_plain_loop(void **state)
+{
+    (void)state;
+    const wf_caps caps = device_of(VK_DRIVER_ID_GOOGLE_SWIFTSHADER);
+    static const uint64_t shapes[][3] = {{64, 64, 64},    {256, 256, 256}, {512, 512, 512},
+                                         {1000, 333, 77}, {1, 1024, 1024}, {8, 1024, 1024},
+                                         {1024, 1, 1024}, {1024, 4, 1024}, {16, 1024, 512}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        const wfi_point point = pick(&caps, WF_TYPE_F32, shapes[i][0], shapes[i][1], shapes[i][2]);
+        assert_string_equal(point.variant->name, "naive");
+        assert_int_equal(point.values[WFI_NAIVE_X], shapes[i][1] <= 8 ? 8 : 64);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lavapipe_takes_large_blocks),
+        cmocka_unit_test(small_products_compile_soon),
+        cmocka_unit_test(narrow_products_have_narrow_tiles),
+        cmocka_unit_test(swiftshader_takes_the_plain_loop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
