@@ -38,7 +38,7 @@ static wfi_point pick(const wf_caps *caps, wf_type type, uint64_t m, uint64_t n,
 {
     static wfi_problem problem;
     const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
-    wfi_point best = {.caps = caps};
+    wfi_point best = {.caps = caps, .variant = &family->variants[0]};
     double least = -1;
     problem = (wfi_problem){
         .family = WF_FAMILY_MATMUL, .type = type, .matmul = wfi_matmul_plain(m, n, k)};
