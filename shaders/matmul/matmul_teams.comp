@@ -25,6 +25,9 @@ layout(std430, set = 0, binding = 1) readonly buffer B4 { ELEMENT4 b4[]; };
 
 // 1: a team is a subgroup, so that it waits for nobody else until sums meet.
 layout(constant_id = MATMUL_ID_APART) const uint APART = 0;
+// 1, 2: registers are loaded a step ahead, a tile's last products come behind the next one's first loads, and products
+// go along rows, or down the columns of a block, up and down.
+layout(constant_id = MATMUL_ID_AHEAD) const uint AHEAD = 0;
 const bool WIDE_A = (WIDE & 1) != 0, WIDE_B = (WIDE & 2) != 0, WIDE_C = (WIDE & 4) != 0;
 #include "matmul_store4.glsl"
 
@@ -32,6 +35,7 @@ const uint BLOCKS_M = THREAD_M / 4, BLOCKS_N = THREAD_N / 4;
 const uint THREADS_M = TILE_M / THREAD_M, THREADS_N = TILE_N / THREAD_N;
 const uint THREADS = THREADS_M * THREADS_N; // of a team
 const uint SUMS = THREAD_M * BLOCKS_N;      // fours an item
+const uint ROUND = TEAMS * TILE_K;          // steps of the sum that all teams make with a tile each
 #define SLICES (HALVES * TEAMS)
 #define ITEM (APART != 0 ? gl_SubgroupInvocationID : gl_LocalInvocationIndex % THREADS)
 #include "matmul_team_tiles.glsl"
@@ -64,18 +68,38 @@ uvec2 place_of(uint item)
                  block % (THREADS_N / LANES_N) * LANES_N * BLOCKS_N + lane_n);
 }
 
+ACC4 column[2 * BLOCKS_M], row[2 * BLOCKS_N]; // operands of a step; two sets, which take turns with AHEAD
+
+void load(uint set_, uint slice, uint k, uvec2 my)
+{
+    uint at = slice * TILE_K + k;
+    [[unroll]] for (uint i = 0; i < BLOCKS_M; i++)
+        column[set_ * BLOCKS_M + i] = TILE_A_AT(at * PITCH_A + my.x + i * LANES_M);
+    [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
+        row[set_ * BLOCKS_N + j] = TILE_B_AT(at * PITCH_B + my.y + j * LANES_N);
+}
+
+void add_products(uint set_)
+{
+    if (AHEAD != 2) {
+        [[unroll]] for (uint i = 0; i < THREAD_M; i++)
+            [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
+                sum[i * BLOCKS_N + j] +=
+                    column[set_ * BLOCKS_M + i / 4][i % 4] * row[set_ * BLOCKS_N + j];
+        return;
+    }
+    [[unroll]] for (uint at = 0; at < THREAD_M * THREAD_N; at++) {
+        uint n = at / THREAD_M, m = n % 2 == 0 ? at % THREAD_M : THREAD_M - 1 - at % THREAD_M;
+        sum[m * BLOCKS_N + n / 4][n % 4] +=
+            column[set_ * BLOCKS_M + m / 4][m % 4] * row[set_ * BLOCKS_N + n / 4][n % 4];
+    }
+}
+
 void multiply(uint slice, uvec2 my)
 {
     [[unroll]] for (uint k = 0; k < TILE_K; k++) {
-        uint at = slice * TILE_K + k;
-        ACC4 column[BLOCKS_M], row[BLOCKS_N];
-        [[unroll]] for (uint i = 0; i < BLOCKS_M; i++)
-            column[i] = TILE_A_AT(at * PITCH_A + my.x + i * LANES_M);
-        [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
-            row[j] = TILE_B_AT(at * PITCH_B + my.y + j * LANES_N);
-        [[unroll]] for (uint i = 0; i < THREAD_M; i++)
-            [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
-                sum[i * BLOCKS_N + j] += column[i / 4][i % 4] * row[j];
+        load(0, slice, k, my);
+        add_products(0);
     }
 }
 
@@ -87,36 +111,85 @@ void wait()
         barrier();
 }
 
+void fetch(uint k)
+{
+    fetch_A(k);
+    fetch_B(k);
+}
+
+// What was fetched takes the place of the tile in `slice`, or that of the other half.
+void keep(uint slice, inout uint half_)
+{
+    if (HALVES == 1)
+        wait(); // the tile there is no longer read
+    else
+        half_ = 1 - half_;
+    keep_A(slice + half_);
+    keep_B(slice + half_);
+}
+
+// Adds whole rounds, of which the first is in shared memory; k: the second's first step.
+void add_rounds(uint slice, uint k, uint rounds, uvec2 my)
+{
+    uint half_ = 0;
+    for (uint i = 1;; i++, k += ROUND) {
+        bool more = i < rounds;
+        wait(); // this tile is filled, and the other is no longer read
+        if (more)
+            fetch(k);
+        multiply(slice + half_, my);
+        if (!more)
+            break;
+        keep(slice, half_);
+    }
+}
+
+// The same with two sets of registers that take turns. Compilers move a tile's last products in front of a barrier,
+// where they hide nothing; so they are added in the next turn of the loop. Nor do loads move down across the memory
+// barrier, to where there are too few products left to hide them.
+void add_rounds_ahead(uint slice, uint k, uint rounds, uvec2 my)
+{
+    uint half_ = 0;
+    [[unroll]] for (uint i = 0; i < BLOCKS_M; i++)
+        column[BLOCKS_M + i] = ACC4(0);
+    [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
+        row[BLOCKS_N + j] = ACC4(0);
+    wait();
+    for (uint i = 1;; i++, k += ROUND) {
+        bool more = i < rounds;
+        load(0, slice + half_, 0, my);
+        if (more)
+            fetch(k);
+        subgroupMemoryBarrier();
+        add_products(1);
+        [[unroll]] for (uint s = 1; s < TILE_K; s++) {
+            load(s % 2, slice + half_, s, my);
+            add_products((s - 1) % 2);
+        }
+        if (!more)
+            break;
+        keep(slice, half_);
+        wait();
+    }
+    add_products(1);
+}
+
 // Adds steps [k_begin, k_end) of the sum; what is no whole tile for every team comes first, and teams
 // behind its end have zeros then.
 void accumulate(uint row0, uint column0, uint k_begin, uint k_end)
 {
-    const uint ROUND = TEAMS * TILE_K;
     uint steps = k_end - k_begin, rounds = (steps - 1) / ROUND + 1;
     uint first = steps - (rounds - 1) * ROUND, behind = min(team() * TILE_K, first);
     uvec2 my = place_of(ITEM);
     begin_A(row0, push.m, k_begin + behind, first - behind, rounds > 1);
     begin_B(column0, push.n, k_begin + behind, first - behind, rounds > 1);
-    uint half_ = 0, slice = team() * HALVES, k = team() * TILE_K;
+    uint slice = team() * HALVES;
     keep_A(slice);
     keep_B(slice);
-    for (uint i = 1;; i++, k += ROUND) {
-        bool more = i < rounds;
-        wait(); // this tile is filled, and the other is no longer read
-        if (more) {
-            fetch_A(k);
-            fetch_B(k);
-        }
-        multiply(slice + half_, my);
-        if (!more)
-            break;
-        if (HALVES == 1)
-            wait();
-        else
-            half_ = 1 - half_;
-        keep_A(slice + half_);
-        keep_B(slice + half_);
-    }
+    if (AHEAD != 0)
+        add_rounds_ahead(slice, team() * TILE_K, rounds, my);
+    else
+        add_rounds(slice, team() * TILE_K, rounds, my);
 }
 
 void keep_sum(uint at, ACC4 value)
@@ -164,13 +237,26 @@ void merge(uint base, uint row0, uint column0, uint first)
     }
 }
 
+// A shift where the divisor is a power of two: nothing is loaded before this is known.
+uint quotient(uint x, uint divisor)
+{
+    if ((divisor & (divisor - 1)) == 0)
+        return x >> findMSB(divisor);
+    return x / divisor;
+}
+
 void main()
 {
-    uint tiles = push.tiles_m * push.tiles_n;
-    uint split = tile_index() / tiles, tile = tile_index() % tiles, k_begin = split * push.chunk;
+    uint tile = tile_index(), split = 0, tiles = push.tiles_m * push.tiles_n;
+    if (tile >= tiles) {
+        split = quotient(tile, tiles);
+        tile -= split * tiles;
+    }
+    uint k_begin = split * push.chunk;
     if (k_begin >= push.k) // the same for the whole work-group
         return;
-    uint row0 = tile / push.tiles_n * TILE_M, column0 = tile % push.tiles_n * TILE_N;
+    uint tile_row = quotient(tile, push.tiles_n);
+    uint row0 = tile_row * TILE_M, column0 = (tile - tile_row * push.tiles_n) * TILE_N;
     [[unroll]] for (uint i = 0; i < SUMS; i++)
         sum[i] = ACC4(0);
     accumulate(row0, column0, k_begin, min(push.k, k_begin + push.chunk));

@@ -5,7 +5,7 @@
 static const uint32_t tiles[] = {16, 32, 64, 128}, depths[] = {4, 8, 16, 32}, outputs[] = {4, 8},
                       wides[] = {0, 1, 2, 3, 4, 5, 6, 7}, lanes[] = {1, 2, 4, 8},
                       splits[] = {1, 2, 4, 16, 64, 128}, teams[] = {1, 2, 4, 8, 16},
-                      off_on[] = {0, 1}, halves[] = {1, 2};
+                      off_on[] = {0, 1}, halves[] = {1, 2}, aheads[] = {0, 1, 2};
 
 const wfi_parameter wfi_matmul_teams_parameters[WFI_TEAMS_PARAMETERS] = {
     {"tile_m", MATMUL_ID_TILE_M, 32, 4, tiles, "rows of C a work-group computes"},
@@ -22,6 +22,8 @@ const wfi_parameter wfi_matmul_teams_parameters[WFI_TEAMS_PARAMETERS] = {
      "1: work-items side by side share columns of C, and every second one rows"},
     {"halves", MATMUL_ID_HALVES, 1, 2, halves, "tiles of each operand that a team has"},
     {"apart", MATMUL_ID_APART, 0, 2, off_on, "1: a team is a subgroup and waits for no other"},
+    {"ahead", MATMUL_ID_AHEAD, 0, 3, aheads,
+     "1, 2: registers are loaded a step ahead; products along rows, down columns"},
 };
 
 _Static_assert((int)WFI_TEAMS_LANES_M == (int)WFI_LANES_M &&
@@ -33,7 +35,7 @@ static bool positive(const wfi_point *point)
     return wfi_matmul_sizes_positive(point) && point->values[WFI_TEAMS_SPLITS] >= 1 &&
            point->values[WFI_TEAMS_SPLITS] <= 4096 && point->values[WFI_TEAMS_PAIRS] <= 1 &&
            (point->values[WFI_TEAMS_HALVES] == 1 || point->values[WFI_TEAMS_HALVES] == 2) &&
-           point->values[WFI_TEAMS_APART] <= 1;
+           point->values[WFI_TEAMS_APART] <= 1 && point->values[WFI_TEAMS_AHEAD] <= 2;
 }
 
 /* Whether pipelines have subgroups of a team's work-items, all of them full. */
@@ -70,8 +72,7 @@ static bool wide_allowed(const wfi_point *point)
 const wfi_constraint wfi_matmul_teams_constraints[WFI_TEAMS_CONSTRAINTS] = {
     {WFI_WIDE_REASON, wide_allowed},
     {"tile and thread sizes must be between 1 and 1024, splits between 1 and 4096, pairs and apart "
-     "0 "
-     "or 1, halves 1 or 2",
+     "0 or 1, ahead at most 2, halves 1 or 2",
      positive},
     {"tile_k, thread_m and thread_n must be multiples of 4, since values move four at a time",
      wfi_matmul_fours},

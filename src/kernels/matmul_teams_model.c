@@ -12,6 +12,7 @@ typedef struct team_block {
     wfi_matmul_block sizes;
     uint32_t teams;
     bool apart;
+    uint32_t ahead;
 } team_block;
 
 #define UNIT_SUBGROUPS 8 /* of 32 work-items with 255 registers each, in a compute unit */
@@ -19,19 +20,19 @@ typedef struct team_block {
 /* Tiles of 64x64, a subgroup each for two teams, where one wave of work-groups is nearly full. */
 static const team_block *one_wave_for(const wfi_matmul_problem *p, double units)
 {
-    static const team_block two = {{64, 64, 8, 8, 16}, 2, true};
+    static const team_block two = {{64, 64, 8, 8, 16}, 2, true, 2};
     const double waves = 2 * tile_count(p, 64, 64) / (units * UNIT_SUBGROUPS);
     return waves <= 1 && waves >= 0.94 ? &two : NULL;
 }
 
 static const team_block *team_block_for(const wfi_matmul_problem *p, double units)
 {
-    static const team_block fewest = {{16, 32, 16, 4, 4}, 4, true},
-                            fewest_long = {{16, 32, 16, 4, 4}, 8, true},
-                            few = {{32, 64, 16, 8, 8}, 4, true},
-                            more = {{32, 64, 8, 8, 8}, 4, true},
-                            some = {{64, 128, 16, 8, 8}, 2, false},
-                            deep = {{64, 64, 16, 8, 8}, 4, false};
+    static const team_block fewest = {{16, 32, 16, 4, 4}, 4, true, 0},
+                            fewest_long = {{16, 32, 16, 4, 4}, 8, true, 0},
+                            few = {{32, 64, 16, 8, 8}, 4, true, 0},
+                            more = {{32, 64, 8, 8, 8}, 4, true, 1},
+                            some = {{64, 128, 16, 8, 8}, 2, false, 0},
+                            deep = {{64, 64, 16, 8, 8}, 4, false, 0};
     const uint32_t wide = wfi_matmul_wide_bits(p);
     if (p->k < 64 || p->m < 16 || p->n < 32)
         return NULL;
@@ -79,6 +80,7 @@ double wfi_matmul_teams_fit(wfi_point *point)
     memcpy(v, &chosen->sizes, sizeof chosen->sizes);
     v[WFI_TEAMS] = chosen->teams;
     v[WFI_TEAMS_APART] = chosen->apart;
+    v[WFI_TEAMS_AHEAD] = chosen->ahead;
     v[WFI_TEAMS_LANES_M] = chosen->sizes.thread_n > 8 ? 8 : 4;
     v[WFI_TEAMS_LANES_N] = 32 / v[WFI_TEAMS_LANES_M];
     if (!chosen->apart && chosen->sizes.tile_m == chosen->sizes.tile_n) {

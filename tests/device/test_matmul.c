@@ -225,7 +225,7 @@ static void teams_can_be_subgroups(void **state)
                            .problem = &problem,
                            .variant = &family->variants[wfi_variant_find(family, "teams")]};
         const uint32_t values[] = {8,        2 * size, 8,         4, 4,     n ? 7 : 0, 2,
-                                   size / 2, 1 + n,    n ? 2 : 4, n, 1 + n, 1};
+                                   size / 2, 1 + n,    n ? 2 : 4, n, 1 + n, 1,         1 + n};
         assert_int_equal(sizeof values / sizeof *values, point.variant->parameter_count);
         memcpy(point.values, values, sizeof values);
         char reason[256] = "";
