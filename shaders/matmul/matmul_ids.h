@@ -46,6 +46,8 @@
 #define MATMUL_ID_ROWS 48
 #define MATMUL_ID_BLOCKS 49
 #define MATMUL_ID_APART 51
+#define MATMUL_ID_REST 52
+#define MATMUL_ID_TURNS 53
 /* Of tiles whose sums work-groups share. */
 #define MATMUL_ID_SHARES 60
 /* Of the cooperative matrices again. */

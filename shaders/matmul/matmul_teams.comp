@@ -28,6 +28,10 @@ layout(constant_id = MATMUL_ID_APART) const uint APART = 0;
 // 1, 2: registers are loaded a step ahead, a tile's last products come behind the next one's first loads, and products
 // go along rows, or down the columns of a block, up and down.
 layout(constant_id = MATMUL_ID_AHEAD) const uint AHEAD = 0;
+// 1: what is no whole round of the teams is multiplied by itself; 0: it is a round with zeros.
+layout(constant_id = MATMUL_ID_REST) const uint REST = 0;
+// 1: where the work begins at the other end, the last work-group is the first.
+layout(constant_id = MATMUL_ID_TURNS) const uint TURNS = 0;
 const bool WIDE_A = (WIDE & 1) != 0, WIDE_B = (WIDE & 2) != 0, WIDE_C = (WIDE & 4) != 0;
 #include "matmul_store4.glsl"
 
@@ -174,22 +178,69 @@ void add_rounds_ahead(uint slice, uint k, uint rounds, uvec2 my)
     add_products(1);
 }
 
+ACC rest_ones_A[FETCH_A], rest_ones_B[FETCH_B];
+ACC4 rest_fours_A[FETCH_A], rest_fours_B[FETCH_B];
+
+#define SWAP_REST(X)                                                                               \
+    [[unroll]] for (uint n = 0; n < FETCH_##X; n++) {                                              \
+        ACC one = ones_##X[n];                                                                     \
+        ACC4 four = fours_##X[n];                                                                  \
+        ones_##X[n] = rest_ones_##X[n];                                                            \
+        fours_##X[n] = rest_fours_##X[n];                                                          \
+        rest_ones_##X[n] = one;                                                                    \
+        rest_fours_##X[n] = four;                                                                  \
+    }
+
+void swap_rest()
+{
+    SWAP_REST(A)
+    SWAP_REST(B)
+}
+
+// Adds this team's `steps` of what is no whole round, which were fetched, while the first tile behind them is, from
+// step k on.
+void add_rest(uint slice, uint k, uint steps, uvec2 my)
+{
+    swap_rest();
+    fetch(k);
+    swap_rest();
+    keep_A(slice);
+    keep_B(slice);
+    swap_rest();
+    wait();
+    [[dont_unroll]] for (uint s = 0; s < steps; s++) {
+        load(0, slice, s, my);
+        add_products(0);
+    }
+    wait();
+}
+
 // Adds steps [k_begin, k_end) of the sum; what is no whole tile for every team comes first, and teams
-// behind its end have zeros then.
+// behind its end have zeros then. With REST it is shared evenly, in fours.
 void accumulate(uint row0, uint column0, uint k_begin, uint k_end)
 {
-    uint steps = k_end - k_begin, rounds = (steps - 1) / ROUND + 1;
-    uint first = steps - (rounds - 1) * ROUND, behind = min(team() * TILE_K, first);
+    uint steps = k_end - k_begin, rounds = REST != 0 ? steps / ROUND : (steps - 1) / ROUND + 1;
+    uint first = REST != 0 ? steps - rounds * ROUND : steps - (rounds - 1) * ROUND;
+    uint share = REST != 0 ? (first + 4 * TEAMS - 1) / (4 * TEAMS) * 4 : TILE_K;
+    uint behind = min(team() * share, first), mine = min(share, first - behind);
+    bool more = REST != 0 ? rounds > 0 : rounds > 1;
     uvec2 my = place_of(ITEM);
-    begin_A(row0, push.m, k_begin + behind, first - behind, rounds > 1);
-    begin_B(column0, push.n, k_begin + behind, first - behind, rounds > 1);
-    uint slice = team() * HALVES;
+    begin_A(row0, push.m, k_begin + behind, mine, more);
+    begin_B(column0, push.n, k_begin + behind, mine, more);
+    // From there on, where there is something.
+    uint slice = team() * HALVES, k = more ? team() * TILE_K + first - behind - mine : 0;
+    if (REST != 0) {
+        add_rest(slice, k, mine, my);
+        k += ROUND;
+        if (rounds == 0) // the same for the whole work-group
+            return;
+    }
     keep_A(slice);
     keep_B(slice);
     if (AHEAD != 0)
-        add_rounds_ahead(slice, team() * TILE_K, rounds, my);
+        add_rounds_ahead(slice, k, rounds, my);
     else
-        add_rounds(slice, team() * TILE_K, rounds, my);
+        add_rounds(slice, k, rounds, my);
 }
 
 void keep_sum(uint at, ACC4 value)
@@ -248,6 +299,8 @@ uint quotient(uint x, uint divisor)
 void main()
 {
     uint tile = tile_index(), split = 0, tiles = push.tiles_m * push.tiles_n;
+    if (TURNS != 0 && push.backwards != 0)
+        tile = gl_NumWorkGroups.x * gl_NumWorkGroups.y - 1 - tile;
     if (tile >= tiles) {
         split = quotient(tile, tiles);
         tile -= split * tiles;

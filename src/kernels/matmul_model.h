@@ -6,7 +6,8 @@
 
 #include "kernels/matmul_rows.h"
 
-#define LONG_SUM 512 /* steps: shorter sums were no faster by columns (bench/NOTES.md) */
+#define LEAST_TURNED 4e7 /* bytes of a matrix of which caches keep some, not all */
+#define LONG_SUM 512     /* steps: shorter sums were no faster by columns (bench/NOTES.md) */
 
 /* As the first five parameters of the variants. */
 typedef struct wfi_matmul_block {

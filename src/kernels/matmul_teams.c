@@ -24,6 +24,8 @@ const wfi_parameter wfi_matmul_teams_parameters[WFI_TEAMS_PARAMETERS] = {
     {"apart", MATMUL_ID_APART, 0, 2, off_on, "1: a team is a subgroup and waits for no other"},
     {"ahead", MATMUL_ID_AHEAD, 0, 3, aheads,
      "1, 2: registers are loaded a step ahead; products along rows, down columns"},
+    {"rest", MATMUL_ID_REST, 0, 2, off_on, "1: steps that are no whole round by themselves"},
+    {"turns", MATMUL_ID_TURNS, 0, 2, off_on, "1: every second execution begins at the end"},
 };
 
 _Static_assert((int)WFI_TEAMS_LANES_M == (int)WFI_LANES_M &&
@@ -35,7 +37,8 @@ static bool positive(const wfi_point *point)
     return wfi_matmul_sizes_positive(point) && point->values[WFI_TEAMS_SPLITS] >= 1 &&
            point->values[WFI_TEAMS_SPLITS] <= 4096 && point->values[WFI_TEAMS_PAIRS] <= 1 &&
            (point->values[WFI_TEAMS_HALVES] == 1 || point->values[WFI_TEAMS_HALVES] == 2) &&
-           point->values[WFI_TEAMS_APART] <= 1 && point->values[WFI_TEAMS_AHEAD] <= 2;
+           point->values[WFI_TEAMS_APART] <= 1 && point->values[WFI_TEAMS_AHEAD] <= 2 &&
+           point->values[WFI_TEAMS_REST] <= 1 && point->values[WFI_TEAMS_TURNS] <= 1;
 }
 
 /* Whether pipelines have subgroups of a team's work-items, all of them full. */
@@ -71,8 +74,8 @@ static bool wide_allowed(const wfi_point *point)
 
 const wfi_constraint wfi_matmul_teams_constraints[WFI_TEAMS_CONSTRAINTS] = {
     {WFI_WIDE_REASON, wide_allowed},
-    {"tile and thread sizes must be between 1 and 1024, splits between 1 and 4096, pairs and apart "
-     "0 or 1, ahead at most 2, halves 1 or 2",
+    {"tile and thread sizes must be between 1 and 1024, splits between 1 and 4096, pairs, "
+     "apart, rest and turns 0 or 1, ahead at most 2, halves 1 or 2",
      positive},
     {"tile_k, thread_m and thread_n must be multiples of 4, since values move four at a time",
      wfi_matmul_fours},
@@ -127,5 +130,6 @@ wf_result wfi_matmul_teams_build(wf_plan *plan, const wfi_point *point, const vo
                             (wfi_matmul_tile){.m = v[WFI_TILE_M],
                                               .n = v[WFI_TILE_N],
                                               .k = v[WFI_TILE_K] * v[WFI_TEAMS],
-                                              .splits = v[WFI_TEAMS_SPLITS]});
+                                              .splits = v[WFI_TEAMS_SPLITS],
+                                              .turns = v[WFI_TEAMS_TURNS] != 0});
 }

@@ -13,6 +13,7 @@ typedef struct team_block {
     uint32_t teams;
     bool apart;
     uint32_t ahead;
+    bool rest; /* a short rest by itself is faster than one more round */
 } team_block;
 
 #define UNIT_SUBGROUPS 8 /* of 32 work-items with 255 registers each, in a compute unit */
@@ -20,19 +21,19 @@ typedef struct team_block {
 /* Tiles of 64x64, a subgroup each for two teams, where one wave of work-groups is nearly full. */
 static const team_block *one_wave_for(const wfi_matmul_problem *p, double units)
 {
-    static const team_block two = {{64, 64, 8, 8, 16}, 2, true, 2};
+    static const team_block two = {{64, 64, 8, 8, 16}, 2, true, 2, false};
     const double waves = 2 * tile_count(p, 64, 64) / (units * UNIT_SUBGROUPS);
     return waves <= 1 && waves >= 0.94 ? &two : NULL;
 }
 
 static const team_block *team_block_for(const wfi_matmul_problem *p, double units)
 {
-    static const team_block fewest = {{16, 32, 16, 4, 4}, 4, true, 0},
-                            fewest_long = {{16, 32, 16, 4, 4}, 8, true, 0},
-                            few = {{32, 64, 16, 8, 8}, 4, true, 0},
-                            more = {{32, 64, 8, 8, 8}, 4, true, 1},
-                            some = {{64, 128, 16, 8, 8}, 2, false, 0},
-                            deep = {{64, 64, 16, 8, 8}, 4, false, 0};
+    static const team_block fewest = {{16, 32, 16, 4, 4}, 4, true, 0, true},
+                            fewest_long = {{16, 32, 16, 4, 4}, 8, true, 0, false},
+                            few = {{32, 64, 16, 8, 8}, 4, true, 0, false},
+                            more = {{32, 64, 8, 8, 8}, 4, true, 1, false},
+                            some = {{64, 128, 16, 8, 8}, 2, false, 0, true},
+                            deep = {{64, 64, 16, 8, 8}, 4, false, 0, false};
     const uint32_t wide = wfi_matmul_wide_bits(p);
     if (p->k < 64 || p->m < 16 || p->n < 32)
         return NULL;
@@ -62,6 +63,36 @@ static uint32_t team_splits(const wfi_matmul_problem *p, const team_block *b, do
     return splits;
 }
 
+/* Tiles along a large matrix of which 16 rows or columns make C, the whole device in splits of them: for 9 to 16 rows,
+ * and for 16 columns. */
+static const team_block *thin_block_for(const wfi_matmul_problem *p)
+{
+    static const team_block rows = {{16, 64, 16, 4, 8}, 4, true, 0, false},
+                            columns = {{64, 16, 16, 8, 4}, 4, true, 0, false};
+    const double large = fmax((double)p->m, (double)p->n);
+    if (wfi_matmul_wide_bits(p) != 7 || p->transpose_a || p->transpose_b || p->batch != 1 ||
+        p->k < 2048 || large < 2048)
+        return NULL;
+    if (p->m >= 9 && p->m <= 16)
+        return &rows;
+    return p->n == 16 && p->k >= 4096 && large >= 4096 ? &columns : NULL;
+}
+
+#define MOST_THIN_SPLITS 8
+#define LEAST_THIN_STEPS 256 /* of the sum */
+
+static void set_thin(wfi_point *point, double units)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    uint32_t *v = point->values, splits = 1;
+    const double tiles = tile_count(p, v[WFI_TILE_M], v[WFI_TILE_N]);
+    while (splits < MOST_THIN_SPLITS && splits * 2 * tiles <= 4 * units &&
+           p->k / (splits * 2) >= LEAST_THIN_STEPS)
+        splits *= 2;
+    v[WFI_TEAMS_SPLITS] = splits;
+    v[WFI_TEAMS_TURNS] = wfi_matmul_least_bytes(point->problem) >= LEAST_TURNED;
+}
+
 #define TEAMS_GAIN 0.6 /* of time, against `register`, where these blocks were measured */
 
 double wfi_matmul_teams_fit(wfi_point *point)
@@ -74,22 +105,28 @@ double wfi_matmul_teams_fit(wfi_point *point)
     v[WFI_TEAMS_PAIRS] = caps->vendor_id == WFI_NVIDIA;
     if (caps->vendor_id != WFI_NVIDIA || wfi_is_cpu(caps) || point->problem->type != WF_TYPE_F32)
         return -1;
-    const team_block *chosen = team_block_for(p, units);
+    const team_block *thin = thin_block_for(p), *chosen = thin ? thin : team_block_for(p, units);
     if (!chosen)
         return -1;
     memcpy(v, &chosen->sizes, sizeof chosen->sizes);
     v[WFI_TEAMS] = chosen->teams;
     v[WFI_TEAMS_APART] = chosen->apart;
     v[WFI_TEAMS_AHEAD] = chosen->ahead;
-    v[WFI_TEAMS_LANES_M] = chosen->sizes.thread_n > 8 ? 8 : 4;
+    v[WFI_TEAMS_LANES_M] = chosen->sizes.thread_n > 8 || chosen->sizes.tile_n == 16 ? 8 : 4;
     v[WFI_TEAMS_LANES_N] = 32 / v[WFI_TEAMS_LANES_M];
     if (!chosen->apart && chosen->sizes.tile_m == chosen->sizes.tile_n) {
         v[WFI_TEAMS_SPLITS] = team_splits(p, chosen, units);
         if (v[WFI_TEAMS_SPLITS] * 2 * tile_count(p, 64, 64) <= units)
             return -1;
     }
+    const uint64_t round = (uint64_t)chosen->teams * chosen->sizes.tile_k, rest = p->k % round;
+    v[WFI_TEAMS_REST] = chosen->rest && rest > 0 && rest * 4 <= round;
+    if (thin)
+        set_thin(point, units);
     if (!wfi_point_legal(point, NULL))
         return -1;
+    if (thin) /* less than panel expects */
+        return 1.1 * wfi_matmul_memory_time(point);
     const double groups = chosen->teams * (double)v[WFI_TEAMS_SPLITS];
     return fmax(wfi_matmul_block_time(point, 256.0 / groups) * TEAMS_GAIN,
                 1.25 * wfi_matmul_memory_time(point));

@@ -3,7 +3,7 @@
 
 #include "core/architectures.h"
 #include "core/vendors.h"
-#include "kernels/matmul_rows.h"
+#include "kernels/matmul_model.h"
 
 #define VECTOR_FLOPS_A_BYTE 13.3 /* of a matrix times one vector, 3.0 TB/s */
 
@@ -74,8 +74,6 @@ double wfi_matmul_panel_fit(wfi_point *point)
 }
 
 #define MOST_VECTORS_CPU 2 /* more are faster by `vector` on lavapipe, up to six times */
-
-#define LEAST_TURNED 4e7 /* bytes of a matrix of which caches keep some, not all */
 
 double wfi_matmul_matvec_fit(wfi_point *point)
 {

@@ -224,8 +224,8 @@ static void teams_can_be_subgroups(void **state)
         wfi_point point = {.caps = caps,
                            .problem = &problem,
                            .variant = &family->variants[wfi_variant_find(family, "teams")]};
-        const uint32_t values[] = {8,        2 * size, 8,         4, 4,     n ? 7 : 0, 2,
-                                   size / 2, 1 + n,    n ? 2 : 4, n, 1 + n, 1,         1 + n};
+        const uint32_t values[] = {8,     2 * size,  8, 4,     4, n ? 7 : 0, 2,     size / 2,
+                                   1 + n, n ? 2 : 4, n, 1 + n, 1, 1 + n,     1 - n, 0};
         assert_int_equal(sizeof values / sizeof *values, point.variant->parameter_count);
         memcpy(point.values, values, sizeof values);
         char reason[256] = "";
@@ -256,19 +256,21 @@ static void model_choice_is_right(void **state)
 /* Every other execution begins at the other end, and gives the same bits. */
 static void turned_executions_agree(void **state)
 {
-    static const wf_constant four = {"chunks", 4}, two = {"lanes_o", 2};
+    static const wf_constant four = {"chunks", 4}, two = {"lanes_o", 2},
+                             turning[] = {{"turns", 1}, {"splits", 3}};
     static const wf_tuning tunings[] = {{sizeof *tunings, "matvec", &four, 1, false, 0},
-                                        {sizeof *tunings, "panel", &two, 1, false, 0}};
+                                        {sizeof *tunings, "panel", &two, 1, false, 0},
+                                        {sizeof *tunings, "teams", turning, 2, false, 0}};
     static const shape shapes[] = {{1, 150, 203}, {150, 3, 204}};
     test_random random = {test_seed()};
-    for (int n = 0; n < 4; n++) {
+    for (int n = 0; n < 6; n++) {
         product p;
         wf_plan *plan = NULL;
-        make_product(&p, *state, shapes[n / 2]);
+        make_product(&p, *state, shapes[n / 3]);
         fill_random(&p, &random);
         upload(&p);
         const size_t bytes = elements(p.size.m, p.size.n) * sizeof(float);
-        const wf_matmul_params params = params_of(&p, &tunings[n % 2]);
+        const wf_matmul_params params = params_of(&p, &tunings[n % 3]);
         const wf_bindings bindings = bindings_of(&p);
         float *first = malloc(bytes);
         assert_non_null(first);
@@ -277,7 +279,7 @@ static void turned_executions_agree(void **state)
             test_poison(p.device_c);
             assert_int_equal(wf_plan_run(plan, &bindings), WF_SUCCESS);
             assert_int_equal(wf_buffer_read(p.device_c, 0, p.c, bytes), WF_SUCCESS);
-            assert_right(&p, tunings[n % 2].variant);
+            assert_right(&p, tunings[n % 3].variant);
             if (turn == 0)
                 memcpy(first, p.c, bytes);
         }

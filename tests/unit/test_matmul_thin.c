@@ -124,12 +124,38 @@ static void short_sums_are_split(void **state)
     check_picks(picks, sizeof picks / sizeof *picks);
 }
 
+/* Where teams can be subgroups. Caches keep some of the large ones. */
+static void sixteen_go_past_teams(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t m, n, k;
+        const char *variant;
+        uint32_t splits, turns;
+    } picks[] = {{16, 4096, 4096, "teams", 8, 1}, {9, 4096, 4096, "teams", 8, 1},
+                 {16, 2048, 2048, "teams", 8, 0}, {4096, 16, 4096, "teams", 8, 1},
+                 {8, 4096, 4096, "panel", 0, 0},  {4096, 12, 4096, "panel", 0, 0}};
+    wf_caps caps = device_of(WFI_NVIDIA);
+    caps.full_subgroups = caps.subgroup_size_control = true;
+    caps.max_group_subgroups = 32;
+    for (size_t i = 0; i < sizeof picks / sizeof *picks; i++) {
+        wfi_point point = {0};
+        const wfi_matmul_problem product = wfi_matmul_plain(picks[i].m, picks[i].n, picks[i].k);
+        assert_string_equal(picked(&caps, WF_TYPE_F32, product, &point), picks[i].variant);
+        if (picks[i].splits) {
+            assert_int_equal(point.values[WFI_TEAMS_SPLITS], picks[i].splits);
+            assert_int_equal(point.values[WFI_TEAMS_TURNS], picks[i].turns);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(thin_products_go_past_a_panel),
         cmocka_unit_test(matvec_keeps_single_vectors),
         cmocka_unit_test(short_sums_are_split),
+        cmocka_unit_test(sixteen_go_past_teams),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
