@@ -6,8 +6,7 @@
 //
 // Needs TILE_M, TILE_N, TILE_K, WIDE_A, WIDE_B, the buffers as a, a4, b, b4, and: THREADS, the items that move a
 // tile, ITEM, the number of one of them, SLICES, the tiles of an operand in shared memory, PADDED, fours that a row of
-// A's tile may be longer, and place_X, which the includer defines between DEFINE_HAS and DEFINE_READS. With
-// HELD_FOURS there are held_a4, held_b4, which are read where HOLDS. With JOINED tiles of B lie behind those of A in one
+// A's tile may be longer, and place_X, which the includer defines between DEFINE_HAS and DEFINE_READS. With JOINED tiles of B lie behind those of A in one
 // array, `tiles`, where the includer keeps other things when it needs them no more.
 const bool BY_K_A = TRANSPOSE_A == 0, BY_K_B = TRANSPOSE_B != 0;
 const uint STEP_A = WIDE_A ? 4 : 1, STEP_B = WIDE_B ? 4 : 1;
@@ -42,15 +41,6 @@ uint from_A[FETCH_A], from_B[FETCH_B]; // where each comes from behind the first
     {                                                                                              \
         return COUNT_##X % THREADS == 0 || ITEM + n * THREADS < COUNT_##X;                         \
     }
-#ifdef HELD_FOURS
-#define READ_FOUR(to, low, at)                                                                     \
-    if (HOLDS)                                                                                     \
-        to = TO_ACC4(held_##low##4[at]);                                                           \
-    else                                                                                           \
-        to = TO_ACC4(low##4[at]);
-#else
-#define READ_FOUR(to, low, at) to = TO_ACC4(low##4[at]);
-#endif
 // BEGUN(X, n, p): what the includer remembers of element n, whose place is p.
 #define DEFINE_READS(X, low)                                                                       \
     uint step_##X(uint k)                                                                          \
@@ -59,9 +49,9 @@ uint from_A[FETCH_A], from_B[FETCH_B]; // where each comes from behind the first
     }                                                                                              \
     void read_##X(uint n, uint at)                                                                 \
     {                                                                                              \
-        if (WIDE_##X) {                                                                            \
-            READ_FOUR(fours_##X[n], low, at)                                                       \
-        } else                                                                                       \
+        if (WIDE_##X)                                                                              \
+            fours_##X[n] = TO_ACC4(low##4[at]);                                                    \
+        else                                                                                       \
             ones_##X[n] = TO_ACC(low[at]);                                                         \
     }                                                                                              \
     /* Fetches the first tile, of `steps` from k0 on. more: others follow; if not, they are read   \

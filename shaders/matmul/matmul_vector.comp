@@ -1,6 +1,5 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
-#extension GL_KHR_shader_subgroup_basic : require
 // As matmul_register, four elements at a time, with two tiles of each operand in shared memory: the
 // next tile is on its way while this one is used, and there is one barrier a tile; with AHEAD in front
 // of the last step of a tile, whose operands are in registers already. What is no whole tile comes first,
@@ -22,8 +21,7 @@ layout(constant_id = MATMUL_ID_STRIP) const uint STRIP = 1;
 layout(constant_id = MATMUL_ID_UNROLL) const uint UNROLL = 8; // steps of the sum without a branch, without AHEAD
 layout(constant_id = MATMUL_ID_AHEAD) const uint AHEAD = 1;   // 1: registers are loaded a step ahead
 // Order of a step's products, each of which shares an operand with the one before: 1 along rows, to and fro;
-// 2 down columns, up and down; 3 along two rows at once, with loads from memory kept where they are asked for; 4 in
-// blocks of 4 x 4. 0: along rows, four at a time.
+// 2 down columns, up and down; 3 in blocks of 4 x 4. 0: along rows, four at a time.
 layout(constant_id = MATMUL_ID_SNAKE) const uint SNAKE = 0;
 // 1: work-items side by side in a block go down two rows, then along: halves of a subgroup then read half
 // as much of either tile, and pairs of items the same.
@@ -38,11 +36,6 @@ layout(constant_id = MATMUL_ID_SHARES) const uint SHARES = 0;
 // The same buffers four elements at a time.
 layout(std430, set = 0, binding = 0) readonly buffer A4 { ELEMENT4 a4[]; };
 layout(std430, set = 0, binding = 1) readonly buffer B4 { ELEMENT4 b4[]; };
-// And as what may be written: loads of it stay on their side of a barrier of memory.
-layout(std430, set = 0, binding = 0) buffer HeldA4 { ELEMENT4 held_a4[]; };
-layout(std430, set = 0, binding = 1) buffer HeldB4 { ELEMENT4 held_b4[]; };
-const bool HOLDS = SNAKE == 3;
-#define HELD_FOURS
 
 const bool WIDE_A = (WIDE & 1) != 0, WIDE_B = (WIDE & 2) != 0, WIDE_C = (WIDE & 4) != 0;
 const uint BLOCKS_M = THREAD_M / 4, BLOCKS_N = THREAD_N / 4;
@@ -51,14 +44,11 @@ const uint THREADS = THREADS_M * THREADS_N;
 // Whether where items read and keep is carried from tile to tile. Else it is constants: two tiles a turn of the loop
 // where sums go down columns, and where shared tiles leave fewer registers. As an H100 measured it (bench/NOTES.md).
 // (glslang 15.2 makes no constant of && with || in it here.)
-const uint BY_NUMBER = SHARES != 0 ? 1 : AHEAD != 0 ? 0 : SNAKE == 2 ? 1 : SNAKE == 4 ? 1 : 0;
+const uint BY_NUMBER = SHARES != 0 ? 1 : AHEAD != 0 ? 0 : SNAKE >= 2 ? 1 : 0;
 const bool CARRIED = BY_NUMBER == 0;
 #include "matmul_fours.glsl"
 
 ACC4 sum[THREAD_M * BLOCKS_N]; // by rows of the block
-// With SNAKE 3 in place of them, by columns and singly: how sums are declared decides which registers NVIDIA's
-// compiler gives them (bench/NOTES.md).
-ACC single[THREAD_N * THREAD_M];
 ACC4 column[2 * BLOCKS_M], row[2 * BLOCKS_N]; // operands of a step; two sets, which take turns with AHEAD
 
 // From shared memory, step k of a half; of half 0 where the halves are carried.
@@ -86,11 +76,6 @@ void add_products(uint set_)
             n = at / THREAD_M;
             m = n % 2 == 0 ? m : THREAD_M - 1 - m;
         } else if (SNAKE == 3) {
-            uint two = at / (2 * THREAD_N), rest = at % (2 * THREAD_N);
-            n = rest / 2;
-            m = 2 * two + ((rest % 2) ^ (n % 2));
-            n = two % 2 == 0 ? n : THREAD_N - 1 - n;
-        } else if (SNAKE == 4) {
             uint block = at / 16, in_block = at % 16;
             uint block_m = block % BLOCKS_M, block_n = block / BLOCKS_M;
             block_m = block_n % 2 == 0 ? block_m : BLOCKS_M - 1 - block_m;
@@ -99,12 +84,8 @@ void add_products(uint set_)
         } else {
             n = m % 2 == 0 ? n : THREAD_N - 1 - n;
         }
-        ACC left = column[set_ * BLOCKS_M + m / 4][m % 4];
-        ACC right = row[set_ * BLOCKS_N + n / 4][n % 4];
-        if (SNAKE == 3)
-            single[n * THREAD_M + m] += left * right;
-        else
-            sum[m * BLOCKS_N + n / 4][n % 4] += left * right;
+        sum[m * BLOCKS_N + n / 4][n % 4] +=
+            column[set_ * BLOCKS_M + m / 4][m % 4] * row[set_ * BLOCKS_N + n / 4][n % 4];
     }
 }
 
@@ -113,8 +94,6 @@ void fetch(bool more)
 {
     fetch_A(more);
     fetch_B(more);
-    if (HOLDS) // else NVIDIA's compiler has the loads wait until shortly before their use
-        subgroupMemoryBarrierBuffer();
 }
 
 void keep(uint half_)
@@ -276,20 +255,14 @@ void main()
         uvec2 place = tile_place(work.tile) * uvec2(TILE_M, TILE_N);
         [[unroll]] for (uint i = 0; i < THREAD_M * BLOCKS_N; i++)
             sum[i] = ACC4(0);
-        [[unroll]] for (uint i = 0; i < THREAD_N * THREAD_M; i++)
-            single[i] = ACC(0);
         accumulate(place.x, place.y, work.k_begin, work.k_end, my_m, my_n);
         [[unroll]] for (uint i = 0; i < THREAD_M; i++)
             [[unroll]] for (uint j = 0; j < BLOCKS_N; j++) {
                 uint row = (my_m + i / 4 * LANES_M) * 4 + i % 4, column = (my_n + j * LANES_N) * 4;
-                ACC4 four = sum[i * BLOCKS_N + j];
-                if (SNAKE == 3)
-                    [[unroll]] for (uint n = 0; n < 4; n++)
-                        four[n] = single[(4 * j + n) * THREAD_M + i];
                 if (SHARES != 0)
-                    store_part(work.to, row, column, four);
+                    store_part(work.to, row, column, sum[i * BLOCKS_N + j]);
                 else
-                    store4(work.to, place.x + row, place.y + column, four);
+                    store4(work.to, place.x + row, place.y + column, sum[i * BLOCKS_N + j]);
             }
         if (SHARES != 0)
             barrier(); // shared memory is read no longer

@@ -303,11 +303,9 @@ static uint32_t snake_for(const wfi_point *point)
     if (point->caps->vendor_id != WFI_NVIDIA || point->problem->type != WF_TYPE_F32 ||
         point->values[WFI_TILE_K] > 8)
         return 0;
-    const uint32_t outputs = point->values[WFI_THREAD_M] * point->values[WFI_THREAD_N];
-    if (outputs == 128 && point->values[WFI_AHEAD])
+    if (point->values[WFI_THREAD_M] * point->values[WFI_THREAD_N] == 64 &&
+        !point->values[WFI_AHEAD])
         return 3;
-    if (outputs == 64 && !point->values[WFI_AHEAD])
-        return 4;
     const bool many = tile_count(p, 64, 128) >= 3 * wfi_matmul_units(point->caps);
     return (many || point->values[WFI_SHARING]) && p->k >= LONG_SUM ? 2 : 1;
 }

@@ -26,7 +26,7 @@ static const uint32_t vector_tiles[] = {16, 32, 64, 128, 256}, vector_depths[] =
                       vector_outputs[] = {4, 8, 16}, wides[] = {0, 1, 2, 3, 4, 7},
                       lanes[] = {1, 2, 4, 8, 16}, strips[] = {1, 2, 4, 8, 16},
                       splits[] = {1, 2, 4, 8, 16, 64}, unrolls[] = {2, 4, 8, 16}, off_on[] = {0, 1},
-                      snakes[] = {0, 1, 2, 3, 4}, packs[] = {0, 3}, sharings[] = {0, 1, 2, 4};
+                      snakes[] = {0, 1, 2, 3}, packs[] = {0, 3}, sharings[] = {0, 1, 2, 4};
 
 const wfi_parameter wfi_matmul_vector_parameters[WFI_VECTOR_PARAMETERS] = {
     {"tile_m", MATMUL_ID_TILE_M, 64, 5, vector_tiles, "rows of C a work-group computes"},
@@ -45,9 +45,9 @@ const wfi_parameter wfi_matmul_vector_parameters[WFI_VECTOR_PARAMETERS] = {
     {"pairs", MATMUL_ID_PAIRS, 0, 2, off_on,
      "1: work-items side by side share columns of C, and every second one rows"},
     {"pack", WFI_NO_CONSTANT, 0, 2, packs, "3: A and B are copied to aligned rows first"},
-    {"snake", MATMUL_ID_SNAKE, 0, 5, snakes,
-     "1 to 4: each product shares an operand with the one before, along rows, columns, two rows at "
-     "once, in blocks of 4 x 4"},
+    {"snake", MATMUL_ID_SNAKE, 0, 4, snakes,
+     "1 to 3: each product shares an operand with the one before, along rows, columns, or in "
+     "blocks of 4 x 4"},
     {"sharing", WFI_NO_CONSTANT, 0, 4, sharings,
      "work-groups a compute unit that share the sums of the tiles that whole rounds of them leave"},
 };
@@ -184,7 +184,7 @@ static bool unroll_divides(const wfi_point *point)
 static bool switches_off_or_on(const wfi_point *point)
 {
     return point->values[WFI_AHEAD] <= 1 && point->values[WFI_PAIRS] <= 1 &&
-           point->values[WFI_SNAKE] <= 4;
+           point->values[WFI_SNAKE] <= 3;
 }
 
 static bool splits_positive(const wfi_point *point)
@@ -231,7 +231,7 @@ const wfi_constraint wfi_matmul_vector_constraints[WFI_VECTOR_CONSTRAINTS] = {
     {"strip must be between 1 and 65536", strip_positive},
     {"splits must be between 1 and 4096", splits_positive},
     {"unroll must divide tile_k, since it is steps of one tile", unroll_divides},
-    {"ahead and pairs must be 0 or 1, snake at most 4", switches_off_or_on},
+    {"ahead and pairs must be 0 or 1, snake at most 3", switches_off_or_on},
     {"tile_k x (tile_m + tile_n) must be at most 64 a work-item, since they wait in registers",
      wfi_matmul_few_moved},
     {"pack must be 0, or 3 for f32 where the copies fit one storage-buffer binding each and tile_k "

@@ -449,7 +449,7 @@ static void tiles_go_without_padding(void **state)
 {
     static const wf_constant constants[] = {
         {"tile_m", 64}, {"tile_n", 128}, {"tile_k", 8}, {"thread_m", 8}, {"thread_n", 8},
-        {"lanes_m", 4}, {"lanes_n", 8},  {"ahead", 0},  {"pairs", 1},    {"snake", 4}};
+        {"lanes_m", 4}, {"lanes_n", 8},  {"ahead", 0},  {"pairs", 1},    {"snake", 3}};
     static const wf_type types[] = {WF_TYPE_F32, WF_TYPE_F16, WF_TYPE_F64};
     const wf_tuning tuning = {sizeof tuning, "vector", constants, 10, false, 0};
     wf_device *device = *state;
