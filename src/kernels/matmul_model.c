@@ -246,10 +246,11 @@ static const gpu_block *gpu_block_for(const wfi_point *point, double tiles, doub
     if (tiles >= 12 * units && problem->type == WF_TYPE_F64 && p->k >= 1024)
         return &shallow;
     if (tiles >= WFI_MANY_TILES * units || (small && tiles >= 3 * units) ||
-        (tiles >= STRIPED * units && p->k >= LONG_SUM && wfi_matmul_sharing_for(point, 64, 128)))
+        (tiles >= STRIPED * units && p->k >= WFI_LONG_SUM &&
+         wfi_matmul_sharing_for(point, 64, 128)))
         return &many;
     if (tiles >= 3 * units)
-        return p->k >= LONG_SUM ? &large : &many;
+        return p->k >= WFI_LONG_SUM ? &large : &many;
     if (tiles * 2 >= 3 * units)
         return wfi_matmul_sharing_for(point, 128, 128) ? &large : &many;
     if (tiles * 2 >= units)
@@ -277,15 +278,15 @@ static void set_gpu_block(wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
     const double units = wfi_matmul_units(point->caps);
-    const double tiles = tile_count(p, 64, 128);
+    const double tiles = wfi_matmul_tile_count(p, 64, 128);
     point->values[WFI_PACK] = copies_pay(point, tiles, units) ? 3 : 0;
     const gpu_block *chosen = gpu_block_for(point, tiles, units);
     set_block(point, &chosen->sizes);
     point->values[WFI_LANES_M] = power_within(chosen->sizes.tile_m / chosen->sizes.thread_m,
                                               32 / point->values[WFI_LANES_N]);
     point->values[WFI_AHEAD] = chosen->ahead;
-    point->values[WFI_SPLITS] =
-        splits_for(point, tile_count(p, chosen->sizes.tile_m, chosen->sizes.tile_n), units);
+    point->values[WFI_SPLITS] = splits_for(
+        point, wfi_matmul_tile_count(p, chosen->sizes.tile_m, chosen->sizes.tile_n), units);
     point->values[WFI_SHARING] =
         tiles * 2 >= 3 * units
             ? wfi_matmul_sharing_for(point, chosen->sizes.tile_m, chosen->sizes.tile_n)
@@ -306,8 +307,8 @@ static uint32_t snake_for(const wfi_point *point)
     if (point->values[WFI_THREAD_M] * point->values[WFI_THREAD_N] == 64 &&
         !point->values[WFI_AHEAD])
         return 3;
-    const bool many = tile_count(p, 64, 128) >= 3 * wfi_matmul_units(point->caps);
-    return (many || point->values[WFI_SHARING]) && p->k >= LONG_SUM ? 2 : 1;
+    const bool many = wfi_matmul_tile_count(p, 64, 128) >= 3 * wfi_matmul_units(point->caps);
+    return (many || point->values[WFI_SHARING]) && p->k >= WFI_LONG_SUM ? 2 : 1;
 }
 
 double wfi_matmul_vector_fit(wfi_point *point)

@@ -6,15 +6,16 @@
 
 #include "kernels/matmul_rows.h"
 
-#define LEAST_TURNED 4e7 /* bytes of a matrix of which caches keep some, not all */
-#define LONG_SUM 512     /* steps: shorter sums were no faster by columns (bench/NOTES.md) */
+#define WFI_LEAST_TURNED 4e7 /* bytes of a matrix of which caches keep some, not all */
+#define WFI_LONG_SUM 512     /* steps: shorter sums were no faster by columns (bench/NOTES.md) */
 
 /* As the first five parameters of the variants. */
 typedef struct wfi_matmul_block {
     uint32_t tile_m, tile_n, tile_k, thread_m, thread_n;
 } wfi_matmul_block;
 
-static inline double tile_count(const wfi_matmul_problem *p, double tile_m, double tile_n)
+static inline double wfi_matmul_tile_count(const wfi_matmul_problem *p, double tile_m,
+                                           double tile_n)
 {
     return ceil((double)p->m / tile_m) * ceil((double)p->n / tile_n) * (double)p->batch;
 }

@@ -22,7 +22,7 @@ typedef struct team_block {
 static const team_block *one_wave_for(const wfi_matmul_problem *p, double units)
 {
     static const team_block two = {{64, 64, 8, 8, 16}, 2, true, 2, false};
-    const double waves = 2 * tile_count(p, 64, 64) / (units * UNIT_SUBGROUPS);
+    const double waves = 2 * wfi_matmul_tile_count(p, 64, 64) / (units * UNIT_SUBGROUPS);
     return waves <= 1 && waves >= 0.94 ? &two : NULL;
 }
 
@@ -39,13 +39,13 @@ static const team_block *team_block_for(const wfi_matmul_problem *p, double unit
         return NULL;
     if ((double)p->k >= 16 * fmax((double)p->m, (double)p->n))
         return p->m >= 64 && p->n >= 64 ? &deep : NULL;
-    if (tile_count(p, 16, 32) * 4 <= 9 * units)
+    if (wfi_matmul_tile_count(p, 16, 32) * 4 <= 9 * units)
         return p->k >= 2048 ? &fewest_long : &fewest;
-    if (tile_count(p, 32, 64) <= units)
+    if (wfi_matmul_tile_count(p, 32, 64) <= units)
         return &few;
-    if (tile_count(p, 32, 64) <= 3 * units && wide == 7)
+    if (wfi_matmul_tile_count(p, 32, 64) <= 3 * units && wide == 7)
         return &more;
-    const double large = tile_count(p, 64, 128);
+    const double large = wfi_matmul_tile_count(p, 64, 128);
     if (large <= units && large * 4 >= units * 3 && (wide & 6) == 6)
         return &some;
     return wide == 7 ? one_wave_for(p, units) : NULL;
@@ -56,7 +56,7 @@ static const team_block *team_block_for(const wfi_matmul_problem *p, double unit
 
 static uint32_t team_splits(const wfi_matmul_problem *p, const team_block *b, double units)
 {
-    const double tiles = tile_count(p, b->sizes.tile_m, b->sizes.tile_n);
+    const double tiles = wfi_matmul_tile_count(p, b->sizes.tile_m, b->sizes.tile_n);
     uint32_t splits = 1;
     while (splits * 2 * tiles <= units && (double)p->k / (splits * 2) >= LEAST_TEAM_STEPS)
         splits *= 2;
@@ -85,12 +85,12 @@ static void set_thin(wfi_point *point, double units)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
     uint32_t *v = point->values, splits = 1;
-    const double tiles = tile_count(p, v[WFI_TILE_M], v[WFI_TILE_N]);
+    const double tiles = wfi_matmul_tile_count(p, v[WFI_TILE_M], v[WFI_TILE_N]);
     while (splits < MOST_THIN_SPLITS && splits * 2 * tiles <= 4 * units &&
            p->k / (splits * 2) >= LEAST_THIN_STEPS)
         splits *= 2;
     v[WFI_TEAMS_SPLITS] = splits;
-    v[WFI_TEAMS_TURNS] = wfi_matmul_least_bytes(point->problem) >= LEAST_TURNED;
+    v[WFI_TEAMS_TURNS] = wfi_matmul_least_bytes(point->problem) >= WFI_LEAST_TURNED;
 }
 
 #define TEAMS_GAIN 0.6 /* of time, against `register`, where these blocks were measured */
@@ -116,7 +116,7 @@ double wfi_matmul_teams_fit(wfi_point *point)
     v[WFI_TEAMS_LANES_N] = 32 / v[WFI_TEAMS_LANES_M];
     if (!chosen->apart && chosen->sizes.tile_m == chosen->sizes.tile_n) {
         v[WFI_TEAMS_SPLITS] = team_splits(p, chosen, units);
-        if (v[WFI_TEAMS_SPLITS] * 2 * tile_count(p, 64, 64) <= units)
+        if (v[WFI_TEAMS_SPLITS] * 2 * wfi_matmul_tile_count(p, 64, 64) <= units)
             return -1;
     }
     const uint64_t round = (uint64_t)chosen->teams * chosen->sizes.tile_k, rest = p->k % round;

@@ -90,7 +90,7 @@ double wfi_matmul_matvec_fit(wfi_point *point)
     v[WFI_MATVEC_WIDE] = wfi_matmul_wide_bits(p) & (is_b ? 2u : 1u);
     v[WFI_MATVEC_SPLITS] = 1;
     if (point->caps->vendor_id == WFI_NVIDIA && point->problem->type == WF_TYPE_F32 &&
-        (p->m == 1 || p->n == 1) && wfi_matmul_least_bytes(point->problem) >= LEAST_TURNED) {
+        (p->m == 1 || p->n == 1) && wfi_matmul_least_bytes(point->problem) >= WFI_LEAST_TURNED) {
         v[WFI_MATVEC_LOADS] = 8;
         v[WFI_MATVEC_CHUNKS] = 4;
     }
