@@ -365,9 +365,12 @@ const char *wf_tuning_path(wf_device *device)
 
 /* ------------------------------------------------------------------------------------- journal */
 
+#define JOURNAL_BYTES 16384
+#define MOST_NOTED 16 /* points in a journal, of at most 1 KB each */
+
 wf_result wfi_journal_open(wf_device *device, wfi_journal *journal, wfi_tuning_data *left)
 {
-    char text[16384], why[192];
+    char text[JOURNAL_BYTES], why[192];
     *journal = (wfi_journal){.fd = -1};
     *left = (wfi_tuning_data){0};
     pthread_mutex_lock(&device->tuning_lock);
@@ -395,7 +398,7 @@ wf_result wfi_journal_open(wf_device *device, wfi_journal *journal, wfi_tuning_d
 
 static void write_journal(wfi_journal *journal, const wfi_tuning_data *data)
 {
-    char text[16384];
+    char text[JOURNAL_BYTES];
     FILE *memory = fmemopen(text, sizeof text, "w");
     if (!memory)
         return;
@@ -417,12 +420,18 @@ void wfi_journal_note(wfi_journal *journal, const wfi_tuning_entry *entry,
             pwrite(journal->fd, "", 1, 0);
         return;
     }
-    wfi_named_point bad = *point;
-    snprintf(bad.reason, sizeof bad.reason, "the process did not outlive it");
+    /* With those before it, of which tuning data may not have been told yet: else two such points would take
+     * turns. */
+    wfi_named_point bad[MOST_NOTED];
+    const uint32_t before = entry->bad_count < MOST_NOTED - 1 ? entry->bad_count : MOST_NOTED - 1;
+    if (before)
+        memcpy(bad, entry->bad + (entry->bad_count - before), before * sizeof *bad);
+    bad[before] = *point;
+    snprintf(bad[before].reason, sizeof bad[before].reason, "the process did not outlive it");
     wfi_tuning_entry alone = *entry;
     alone.best_count = alone.tried_count = 0;
-    alone.bad = &bad;
-    alone.bad_count = 1;
+    alone.bad = bad;
+    alone.bad_count = before + 1;
     write_journal(journal, &(wfi_tuning_data){.entry_count = 1, .entries = &alone});
 }
 

@@ -102,6 +102,38 @@ static void a_lost_process_leaves_its_point(void **state)
     wf_device_destroy(&device);
 }
 
+/* The next process may be lost before it has kept what it was told: then both points are told. */
+static void two_lost_processes_leave_both_points(void **state)
+{
+    (void)state;
+    test_tuned m;
+    wfi_journal journal;
+    wfi_tuning_data left;
+    wfi_tuning_entry entry = {0};
+    test_make_tuned(&m);
+    wf_device *device = test_tuning_device();
+    assert_true(wfi_tuning_entry_copy(test_only_entry(device), &entry));
+    wfi_named_point other = entry.best[0];
+    other.values[0].value++;
+    assert_int_equal(wfi_journal_open(device, &journal, &left), WF_SUCCESS);
+    wfi_journal_note(&journal, &entry, &entry.best[0]);
+    close(journal.fd); /* as the end of the process does */
+    assert_int_equal(wfi_journal_open(device, &journal, &left), WF_SUCCESS);
+    assert_int_equal(left.entry_count, 1);
+    assert_true(wfi_entry_add_bad(&entry, &left.entries[0].bad[0]));
+    wfi_tuning_data_free(&left);
+    wfi_journal_note(&journal, &entry, &other);
+    close(journal.fd);
+    assert_int_equal(wfi_journal_open(device, &journal, &left), WF_SUCCESS);
+    assert_int_equal(left.entry_count, 1);
+    assert_true(wfi_entry_is_bad(&left.entries[0], &entry.best[0]));
+    assert_true(wfi_entry_is_bad(&left.entries[0], &other));
+    wfi_tuning_data_free(&left);
+    wfi_journal_close(&journal);
+    wfi_tuning_entry_clear(&entry);
+    wf_device_destroy(&device);
+}
+
 /* Processes that write at once lose nothing of each other's. */
 static void writers_at_once(void **state)
 {
@@ -198,6 +230,7 @@ int main(void)
         cmocka_unit_test(write_protected_files_are_left),
         cmocka_unit_test(shipped_rows_are_listed),
         cmocka_unit_test(a_lost_process_leaves_its_point),
+        cmocka_unit_test(two_lost_processes_leave_both_points),
         cmocka_unit_test(writers_at_once),
         cmocka_unit_test(blobs_are_taken_or_refused),
         cmocka_unit_test(damaged_files_are_named_and_left),
