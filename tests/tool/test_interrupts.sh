@@ -50,8 +50,8 @@ for one in $cuts; do
     *) patiently worked "${one#*:}" 5 ;; # these have no end
     esac
     kill -INT "${one#*:}"
-    case $one in # as timeout(1) does: two signals that mean one
-    ladder:*) sleep 0.1 && kill -INT "${one#*:}" ;;
+    case $one in # as timeout(1) does: two signals that mean one; a busy machine may take long to start `sleep`
+    ladder:*) for _ in {1..5000}; do :; done && kill -INT "${one#*:}" ;;
     esac
 done
 for one in $cuts; do
