@@ -120,7 +120,8 @@ static void two_lost_processes_leave_both_points(void **state)
     close(journal.fd); /* as the end of the process does */
     assert_int_equal(wfi_journal_open(device, &journal, &left), WF_SUCCESS);
     assert_int_equal(left.entry_count, 1);
-    assert_true(wfi_entry_add_bad(&entry, &left.entries[0].bad[0]));
+    for (uint32_t i = 0; i < left.entries[0].bad_count; i++)
+        assert_true(wfi_entry_add_bad(&entry, &left.entries[0].bad[i]));
     wfi_tuning_data_free(&left);
     wfi_journal_note(&journal, &entry, &other);
     close(journal.fd);
