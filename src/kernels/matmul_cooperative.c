@@ -144,7 +144,7 @@ wfi_matmul_tile wfi_matmul_cooperative_tile(const wfi_point *point)
 static bool may_share(const wfi_point *point)
 {
     const wfi_matmul_tile tile = wfi_matmul_cooperative_tile(point);
-    return tile.sharing == 0 || wfi_matmul_may_share(point, &tile);
+    return wfi_matmul_may_share(point, &tile);
 }
 
 const wfi_constraint wfi_matmul_cooperative_constraints[WFI_COOPERATIVE_CONSTRAINTS] = {

@@ -214,7 +214,7 @@ wfi_matmul_tile wfi_matmul_vector_tile(const wfi_point *point)
 static bool may_share(const wfi_point *point)
 {
     const wfi_matmul_tile tile = wfi_matmul_vector_tile(point);
-    return tile.sharing == 0 || wfi_matmul_may_share(point, &tile);
+    return wfi_matmul_may_share(point, &tile);
 }
 
 const wfi_constraint wfi_matmul_vector_constraints[WFI_VECTOR_CONSTRAINTS] = {

@@ -113,7 +113,7 @@ typedef struct wfi_matmul_shares {
 } wfi_matmul_shares;
 
 wfi_matmul_shares wfi_matmul_shares_of(const wfi_point *point, const wfi_matmul_tile *tile);
-/* Whether the tile's `sharing` is possible: for the product, by the device's dispatches, and by what a
+/* Whether the tile's `sharing` is none or possible: for the product, by the device's dispatches, and by what a
  * binding takes of parts. */
 bool wfi_matmul_may_share(const wfi_point *point, const wfi_matmul_tile *tile);
 #define WFI_SHARING_REASON                                                                         \

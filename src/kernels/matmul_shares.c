@@ -38,6 +38,8 @@ uint64_t wfi_matmul_parts_bytes(const wfi_matmul_shares *s, const wfi_matmul_til
 bool wfi_matmul_may_share(const wfi_point *point, const wfi_matmul_tile *tile)
 {
     const wf_caps *caps = point->caps;
+    if (tile->sharing == 0)
+        return true;
     if (tile->sharing > MOST_SHARING || tile->splits != 1 || point->problem->matmul.batch != 1)
         return false;
     const wfi_matmul_shares s = wfi_matmul_shares_of(point, tile);
