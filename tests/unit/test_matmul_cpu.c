@@ -8,8 +8,7 @@
 
 #include "core/caps.h"
 #include "core/volk.h"
-#include "kernels/families.h"
-#include "kernels/matmul_rows.h"
+#include "picking.h"
 
 static wf_caps device_of(VkDriverId driver)
 {
@@ -31,28 +30,6 @@ static wf_caps device_of(VkDriverId driver)
                      .subgroup_max = lavapipe ? 8 : 4,
                      .f16_storage = lavapipe,
                      .f64 = lavapipe};
-}
-
-/* The point of least expected time, which must be legal, among the variants that take the type. */
-static wfi_point pick(const wf_caps *caps, wf_type type, uint64_t m, uint64_t n, uint64_t k)
-{
-    static wfi_problem problem;
-    const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
-    wfi_point best = {.caps = caps, .variant = &family->variants[0]};
-    double least = -1;
-    problem = (wfi_problem){
-        .family = WF_FAMILY_MATMUL, .type = type, .matmul = wfi_matmul_plain(m, n, k)};
-    for (uint32_t v = 0; v < family->variant_count; v++) {
-        wfi_point point = {.caps = caps, .problem = &problem, .variant = &family->variants[v]};
-        wfi_point_defaults(&point);
-        const double time = point.variant->modules[type] ? point.variant->fit(&point) : -1;
-        if (time < 0 || !wfi_point_legal(&point, NULL) || (least >= 0 && time >= least))
-            continue;
-        least = time;
-        best = point;
-    }
-    assert_true(least >= 0);
-    return best;
 }
 
 static void assert_block(const wfi_point *point, uint32_t tile_m, uint32_t tile_n,
@@ -84,8 +61,8 @@ static void lavapipe_takes_large_blocks(void **state)
         {WF_TYPE_F32, 1000, 333, 77, 256, 128, 16, 16},
     };
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        const wfi_point point =
-            pick(&caps, expected[i].type, expected[i].m, expected[i].n, expected[i].k);
+        const wfi_point point = test_pick(
+            &caps, expected[i].type, wfi_matmul_plain(expected[i].m, expected[i].n, expected[i].k));
         assert_block(&point, expected[i].tile_m, expected[i].tile_n, expected[i].thread_m,
                      expected[i].thread_n);
     }
@@ -99,7 +76,7 @@ static void small_products_compile_soon(void **state)
     static const wf_type types[] = {WF_TYPE_F32, WF_TYPE_F16, WF_TYPE_F64};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         for (uint64_t size = 9; size <= 160; size += 13) {
-            const wfi_point point = pick(&caps, types[i], size, size, size);
+            const wfi_point point = test_pick(&caps, types[i], wfi_matmul_plain(size, size, size));
             const uint32_t words = types[i] == WF_TYPE_F64 ? 2 : 1;
             assert_true(point.values[WFI_THREAD_M] * point.values[WFI_THREAD_N] * words <= 128);
         }
@@ -109,23 +86,23 @@ static void narrow_products_have_narrow_tiles(void **state)
 {
     (void)state;
     const wf_caps caps = device_of(VK_DRIVER_ID_MESA_LLVMPIPE);
-    wfi_point point = pick(&caps, WF_TYPE_F32, 1024, 16, 512);
+    wfi_point point = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(1024, 16, 512));
     assert_block(&point, 128, 16, 8, 8);
-    point = pick(&caps, WF_TYPE_F32, 16, 1024, 512);
+    point = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(16, 1024, 512));
     assert_block(&point, 16, 128, 4, 8);
-    point = pick(&caps, WF_TYPE_F32, 1024, 32, 512);
+    point = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(1024, 32, 512));
     assert_block(&point, 128, 32, 16, 8);
-    point = pick(&caps, WF_TYPE_F32, 32, 1024, 512);
+    point = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(32, 1024, 512));
     assert_block(&point, 32, 128, 8, 16);
     for (uint64_t few = 3; few <= 8; few++) {
-        point = pick(&caps, WF_TYPE_F32, 1024, few, 1024);
+        point = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(1024, few, 1024));
         assert_block(&point, 128, 16, 8, 8);
-        point = pick(&caps, WF_TYPE_F32, few, 1024, 1024);
+        point = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(few, 1024, 1024));
         assert_block(&point, 16, 128, 4, 8);
     }
-    point = pick(&caps, WF_TYPE_F32, 4096, 2, 4096);
+    point = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(4096, 2, 4096));
     assert_string_equal(point.variant->name, "matvec");
-    point = pick(&caps, WF_TYPE_F32, 1, 4096, 4096);
+    point = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(1, 4096, 4096));
     assert_string_equal(point.variant->name, "matvec");
 }
 
@@ -137,7 +114,8 @@ static void swiftshader_takes_the_plain_loop(void **state)
                                          {1000, 333, 77}, {1, 1024, 1024}, {8, 1024, 1024},
                                          {1024, 1, 1024}, {1024, 4, 1024}, {16, 1024, 512}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        const wfi_point point = pick(&caps, WF_TYPE_F32, shapes[i][0], shapes[i][1], shapes[i][2]);
+        const wfi_point point = test_pick(
+            &caps, WF_TYPE_F32, wfi_matmul_plain(shapes[i][0], shapes[i][1], shapes[i][2]));
         assert_string_equal(point.variant->name, "naive");
         assert_int_equal(point.values[WFI_NAIVE_X], shapes[i][1] <= 8 ? 8 : 64);
     }

@@ -8,52 +8,7 @@
 #include <cmocka.h>
 
 #include "core/vendors.h"
-#include "kernels/families.h"
-#include "kernels/matmul_rows.h"
-
-static wf_caps device_of(uint32_t vendor)
-{
-    return (wf_caps){.size = sizeof(wf_caps),
-                     .device_type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU,
-                     .vendor_id = vendor,
-                     .compute_units = 132,
-                     .max_invocations = 1024,
-                     .max_group_size = {1024, 1024, 64},
-                     .max_groups = {65535, 65535, 65535},
-                     .max_shared_bytes = 49152,
-                     .max_push_bytes = 128,
-                     .max_storage_buffers = 8,
-                     .max_storage_range = UINT64_C(1) << 30,
-                     .storage_alignment = 16,
-                     .subgroup_size = 32,
-                     .subgroup_min = 32,
-                     .subgroup_max = 32,
-                     .f16_storage = true,
-                     .f64 = true};
-}
-
-/* The variant of least expected time, whose point must be legal. */
-static const char *picked(const wf_caps *caps, wf_type type, wfi_matmul_problem product,
-                          wfi_point *out)
-{
-    const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
-    static wfi_problem problem;
-    double best = -1;
-    problem = (wfi_problem){.family = WF_FAMILY_MATMUL, .type = type, .matmul = product};
-    for (uint32_t v = 0; v < family->variant_count; v++) {
-        wfi_point point = {.caps = caps, .problem = &problem, .variant = &family->variants[v]};
-        wfi_point_defaults(&point);
-        const double time = point.variant->fit(&point);
-        char reason[256];
-        if (time < 0 || !point.variant->modules[type] || !wfi_point_legal(&point, reason) ||
-            (best >= 0 && time >= best))
-            continue;
-        best = time;
-        *out = point;
-    }
-    assert_true(best >= 0);
-    return out->variant->name;
-}
+#include "picking.h"
 
 typedef struct pick {
     uint32_t vendor;
@@ -65,9 +20,9 @@ typedef struct pick {
 
 static void check_pick(const pick *p)
 {
-    const wf_caps caps = device_of(p->vendor);
-    wfi_point point = {0};
-    const char *variant = picked(&caps, p->type, wfi_matmul_plain(p->m, p->n, p->k), &point);
+    const wf_caps caps = test_card_of(p->vendor);
+    const wfi_point point = test_pick(&caps, p->type, wfi_matmul_plain(p->m, p->n, p->k));
+    const char *variant = point.variant->name;
     if (strcmp(variant, p->variant) != 0)
         fail_msg("%s in place of %s for %llux%llux%llu %s", variant, p->variant,
                  (unsigned long long)p->m, (unsigned long long)p->n, (unsigned long long)p->k,
@@ -135,13 +90,13 @@ static void sixteen_go_past_teams(void **state)
     } picks[] = {{16, 4096, 4096, "teams", 8, 1}, {9, 4096, 4096, "teams", 8, 1},
                  {16, 2048, 2048, "teams", 8, 0}, {4096, 16, 4096, "teams", 8, 1},
                  {8, 4096, 4096, "panel", 0, 0},  {4096, 12, 4096, "panel", 0, 0}};
-    wf_caps caps = device_of(WFI_NVIDIA);
+    wf_caps caps = test_card_of(WFI_NVIDIA);
     caps.full_subgroups = caps.subgroup_size_control = true;
     caps.max_group_subgroups = 32;
     for (size_t i = 0; i < sizeof picks / sizeof *picks; i++) {
-        wfi_point point = {0};
-        const wfi_matmul_problem product = wfi_matmul_plain(picks[i].m, picks[i].n, picks[i].k);
-        assert_string_equal(picked(&caps, WF_TYPE_F32, product, &point), picks[i].variant);
+        const wfi_point point =
+            test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(picks[i].m, picks[i].n, picks[i].k));
+        assert_string_equal(point.variant->name, picks[i].variant);
         if (picks[i].splits) {
             assert_int_equal(point.values[WFI_TEAMS_SPLITS], picks[i].splits);
             assert_int_equal(point.values[WFI_TEAMS_TURNS], picks[i].turns);

@@ -5,35 +5,19 @@
 
 #include <cmocka.h>
 
+#include "core/vendors.h"
 #include "kernels/families.h"
-#include "kernels/matmul_rows.h"
+#include "picking.h"
 
 /* As an H100, but for the vendor. */
 static wf_caps device_of(uint32_t vendor)
 {
-    wf_caps caps = {.size = sizeof(wf_caps),
-                    .device_type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU,
-                    .vendor_id = vendor,
-                    .compute_units = 132,
-                    .max_invocations = 1024,
-                    .max_group_size = {1024, 1024, 64},
-                    .max_groups = {65535, 65535, 65535},
-                    .max_shared_bytes = 49152,
-                    .max_push_bytes = 128,
-                    .max_storage_buffers = 8,
-                    .max_storage_range = UINT64_C(1) << 32,
-                    .storage_alignment = 16,
-                    .subgroup_size = 32,
-                    .subgroup_min = 32,
-                    .subgroup_max = 32,
-                    .max_group_subgroups = 32,
-                    .subgroup_size_control = true,
-                    .full_subgroups = true,
-                    .f16_storage = true,
-                    .f16_arithmetic = true,
-                    .int8_arithmetic = true,
-                    .int8_storage = true,
-                    .cooperative_matrix = true};
+    wf_caps caps = test_card_of(vendor);
+    caps.max_storage_range = UINT64_C(1) << 32;
+    caps.max_group_subgroups = 32;
+    caps.subgroup_size_control = caps.full_subgroups = true;
+    caps.f16_arithmetic = caps.int8_arithmetic = caps.int8_storage = true;
+    caps.cooperative_matrix = true;
     const uint32_t f16 = VK_COMPONENT_TYPE_FLOAT16_KHR, f32 = VK_COMPONENT_TYPE_FLOAT32_KHR,
                    i8 = VK_COMPONENT_TYPE_SINT8_KHR, i32 = VK_COMPONENT_TYPE_SINT32_KHR;
     caps.cooperative_shapes[caps.cooperative_shape_count++] =
@@ -65,7 +49,7 @@ static void shares_what_rounds_leave(void **state)
 {
     static const uint32_t sizes[] = {4096, 5000, 6000, 7000};
     (void)state;
-    const wf_caps caps = device_of(0x10de);
+    const wf_caps caps = device_of(WFI_NVIDIA);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const wfi_problem problem = cube(WF_TYPE_F16, sizes[i]);
         const wfi_point point = point_of(&caps, &problem);
@@ -79,7 +63,7 @@ static void full_rounds_are_not_shared(void **state)
 {
     static const uint32_t sizes[] = {2048, 3072, 8192};
     (void)state;
-    const wf_caps caps = device_of(0x10de);
+    const wf_caps caps = device_of(WFI_NVIDIA);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const wfi_problem problem = cube(WF_TYPE_F16, sizes[i]);
         const wfi_point point = point_of(&caps, &problem);
@@ -90,7 +74,7 @@ static void full_rounds_are_not_shared(void **state)
 static void what_was_not_measured_is_not_shared(void **state)
 {
     (void)state;
-    const wf_caps nvidia = device_of(0x10de), other = device_of(0x1002);
+    const wf_caps nvidia = device_of(WFI_NVIDIA), other = device_of(WFI_AMD);
     wfi_problem pairs = cube(WF_TYPE_F32, 6000), halves = cube(WF_TYPE_F16, 6000);
     pairs.matmul.fast = true;
     const wfi_point points[] = {point_of(&nvidia, &pairs), point_of(&other, &halves)};
@@ -105,7 +89,7 @@ static void what_was_not_measured_is_not_shared(void **state)
 static void refits_by_the_size(void **state)
 {
     (void)state;
-    const wf_caps caps = device_of(0x10de);
+    const wf_caps caps = device_of(WFI_NVIDIA);
     const wfi_problem idle = cube(WF_TYPE_F16, 6000), full = cube(WF_TYPE_F16, 8192);
     wfi_point point = point_of(&caps, &idle);
     point.problem = &full;
