@@ -1,5 +1,8 @@
-/* Specialization constants of the grid family; ids 0-2 are the work-group size. An id is never
- * reused. */
+/* Parameters of the grid family, by which a point keeps its values; each id is that of a
+ * specialization constant too; 0 to 2 are the work-group size. An id is never reused. */
+#define GRID_ID_LOCAL_X 0
+#define GRID_ID_LOCAL_Y 1
+#define GRID_ID_LOCAL_Z 2
 #define GRID_ID_RADIUS 3
 #define GRID_ID_SHAPE 4
 #define GRID_ID_BORDER 5

@@ -1,5 +1,7 @@
-/* Specialization constants of the matmul family; ids 0-2 are the work-group size. An id is never
- * reused. */
+/* Parameters of the matmul family, by which a point keeps its values. Below WFI_HOST_IDS (64) an id
+ * is that of a specialization constant too; 0 to 2 are the work-group size. An id is never reused. */
+#define MATMUL_ID_LOCAL_X 0
+#define MATMUL_ID_LOCAL_Y 1
 #define MATMUL_ID_TILE_M 3
 #define MATMUL_ID_TILE_N 4
 #define MATMUL_ID_TILE_K 5
@@ -52,3 +54,7 @@
 #define MATMUL_ID_SHARES 60
 /* Of the cooperative matrices again. */
 #define MATMUL_ID_SUBS_K 50
+/* Of the host alone: no shader has them. */
+#define MATMUL_ID_SPLITS 64
+#define MATMUL_ID_PACK 65
+#define MATMUL_ID_SHARING 66

@@ -1,5 +1,6 @@
-/* Specialization constants of the spmv family; ids 0-2 are the work-group size. An id is never
- * reused. */
+/* Parameters of the spmv family, by which a point keeps its values. Below WFI_HOST_IDS (64) an id is
+ * that of a specialization constant too; 0 to 2 are the work-group size. An id is never reused. */
+#define SPMV_ID_LOCAL_X 0
 #define SPMV_ID_LANES 3
 #define SPMV_ID_STRIDED 4
 #define SPMV_ID_ITEMS 5
@@ -16,3 +17,9 @@
 #define SPMV_ID_ROWS 16
 #define SPMV_ID_ALTERNATES 17
 #define SPMV_ID_FENCES 18
+/* Of the host alone: no shader has them. */
+#define SPMV_ID_WINDOW 64
+#define SPMV_ID_TEAM 65
+#define SPMV_ID_LONG_X 66
+#define SPMV_ID_LONG_TURNS 67
+#define SPMV_ID_SLICE_TURNS 68 /* of slices, whose lengths lie with them and not in the shader */

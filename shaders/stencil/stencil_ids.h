@@ -1,5 +1,8 @@
-/* Specialization constants of the stencil family; ids 0-2 are the work-group size. An id is never
- * reused. */
+/* Parameters of the stencil family, by which a point keeps its values. Below WFI_HOST_IDS (64) an id
+ * is that of a specialization constant too; 0 to 2 are the work-group size. An id is never reused. */
+#define STENCIL_ID_LOCAL_X 0
+#define STENCIL_ID_LOCAL_Y 1
+#define STENCIL_ID_LOCAL_Z 2
 #define STENCIL_ID_MARCH 3
 #define STENCIL_ID_STEPS 4
 #define STENCIL_ID_OWN_SUMS 5
@@ -8,3 +11,9 @@
 #define STENCIL_ID_DEPTH 8
 #define STENCIL_ID_BLOCK 9
 #define STENCIL_ID_SUBGROUPS 10
+/* Of the host alone: no shader has them. */
+#define STENCIL_ID_PAD 64
+#define STENCIL_ID_INTERLEAVE 65
+#define STENCIL_ID_MOVED 66
+#define STENCIL_ID_COPY_BACK 67
+#define STENCIL_ID_SUBMIT 68

@@ -174,6 +174,13 @@ static void read_statistics(wf_device *device, wfi_pipeline *pipeline)
     }
 }
 
+void wfi_pipeline_constant(wfi_pipeline_desc *desc, uint32_t id, uint32_t value)
+{
+    if (desc->constant_count < WFI_MAX_CONSTANTS)
+        desc->constants[desc->constant_count] = (wfi_constant){id, value};
+    desc->constant_count++;
+}
+
 wf_result wfi_pipeline_prepare(wf_device *device, const wfi_pipeline_desc *desc, wfi_pipeline *out)
 {
     wfi_pipeline pipeline = {.storage_buffers = desc->storage_buffers,
@@ -184,8 +191,8 @@ wf_result wfi_pipeline_prepare(wf_device *device, const wfi_pipeline_desc *desc,
                         "%s: its shader was not built (GLSL compiler too old)", desc->name);
     if (desc->storage_buffers > WF_MAX_BINDINGS || desc->constant_count > WFI_MAX_CONSTANTS ||
         desc->push_bytes > device->caps.max_push_bytes)
-        return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED, "%s: more bindings than fit",
-                        desc->name);
+        return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
+                        "%s: more bindings, constants or push constants than fit", desc->name);
     for (uint32_t i = 0; i < desc->constant_count; i++)
         if (desc->constants[i].id < 3)
             pipeline.group_size[desc->constants[i].id] = desc->constants[i].value;

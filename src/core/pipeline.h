@@ -5,7 +5,7 @@
 #include "core/device.h"
 #include "core/spirv.h"
 
-#define WFI_MAX_CONSTANTS 24
+#define WFI_MAX_CONSTANTS 40
 
 /* One specialization constant: 32 bits, whatever the GLSL type. */
 typedef struct wfi_constant {
@@ -39,6 +39,9 @@ typedef struct wfi_pipeline {
     uint32_t statistic_count;
     wf_statistic *statistics;
 } wfi_pipeline;
+
+/* Appends a constant. One too many is counted and not kept, and wfi_pipeline_prepare then fails. */
+void wfi_pipeline_constant(wfi_pipeline_desc *desc, uint32_t id, uint32_t value);
 
 /* The two halves of wfi_pipeline_create: everything but the VkPipeline, which is quick, and that. */
 wf_result wfi_pipeline_prepare(wf_device *device, const wfi_pipeline_desc *desc, wfi_pipeline *out);

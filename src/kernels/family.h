@@ -71,24 +71,26 @@ typedef struct wfi_problem {
 
 typedef struct wfi_variant wfi_variant;
 
+/* Ids of a family's parameters are below this; from WFI_HOST_IDS on no shader has them. */
+#define WFI_PARAMETER_IDS 80
+#define WFI_HOST_IDS 64
+
 /* A point of the search space: one variant with a value for each of its parameters. */
 typedef struct wfi_point {
     const wf_caps *caps;
     const wfi_problem *problem;
     const wfi_variant *variant;
-    uint32_t values[WF_MAX_PARAMETERS]; /* in the order of variant->parameters */
+    uint32_t values[WFI_PARAMETER_IDS]; /* by the parameters' ids; those of other variants: 0 */
 } wfi_point;
 
 typedef struct wfi_parameter {
     const char *name;
-    uint32_t id; /* specialization constant, from <family>_ids.h; WFI_NO_CONSTANT: host only */
+    uint32_t id; /* from <family>_ids.h; below WFI_HOST_IDS a specialization constant too */
     uint32_t default_value;
     uint32_t candidate_count;
     const uint32_t *candidates;
     const char *meaning;
 } wfi_parameter;
-
-#define WFI_NO_CONSTANT UINT32_MAX
 
 typedef struct wfi_constraint {
     const char *reason; /* a full clause: "tile_m must be a multiple of thread_m, since …" */
@@ -161,10 +163,15 @@ const wfi_family *wfi_family_get(wf_family family);
 
 /* point.c: whether the point may run on point->caps. *reason (if not NULL) gets one clause. */
 bool wfi_point_legal(const wfi_point *point, char reason[256]);
-/* The value of a parameter, `otherwise` where the variant has none of that name. */
-uint32_t wfi_point_value(const wfi_point *point, const char *name, uint32_t otherwise);
+/* Whether the parameter of that id is one of the variant's. */
+bool wfi_variant_has(const wfi_variant *variant, uint32_t id);
+/* The value of a parameter, `otherwise` where the variant has none of that id. */
+uint32_t wfi_point_value(const wfi_point *point, uint32_t id, uint32_t otherwise);
 /* Sets a parameter where the variant has it. */
-void wfi_point_set(wfi_point *point, const char *name, uint32_t value);
+void wfi_point_set(wfi_point *point, uint32_t id, uint32_t value);
+/* Parameter i of the variant, in the order of its table. */
+uint32_t wfi_point_get(const wfi_point *point, uint32_t i);
+void wfi_point_put(wfi_point *point, uint32_t i, uint32_t value);
 /* Fills values with the parameters' defaults. */
 void wfi_point_defaults(wfi_point *point);
 /* The pipeline description of a point: constants 0-2, parameters, extra constants. */

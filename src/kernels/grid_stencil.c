@@ -1,7 +1,6 @@
 /* Star and box stencils with constant coefficients: the rows of the grid family. */
 #include "kernels/grid_stencil.h"
 
-#include "grid/grid_ids.h"
 #include "core/arithmetic.h"
 #include "kernels/families.h"
 #include "wfi_shaders.h"
@@ -56,11 +55,13 @@ static const uint32_t sizes_x[] = {8, 16, 32, 64, 128, 256}, sizes_y[] = {1, 2, 
 
 #define LOCAL_X(value)                                                                             \
     {                                                                                              \
-        "local_x", 0, value, COUNT(sizes_x), sizes_x, "work-items along x (contiguous)"            \
+        "local_x", GRID_ID_LOCAL_X, value, COUNT(sizes_x), sizes_x,                                \
+            "work-items along x (contiguous)"                                                      \
     }
 #define LOCAL_Y(value)                                                                             \
     {                                                                                              \
-        "local_y", 1, value, COUNT(sizes_y), sizes_y, "work-items along y (1 in two dimensions)"   \
+        "local_y", GRID_ID_LOCAL_Y, value, COUNT(sizes_y), sizes_y,                                \
+            "work-items along y (1 in two dimensions)"                                             \
     }
 #define MARCH(value)                                                                               \
     {                                                                                              \
@@ -68,10 +69,11 @@ static const uint32_t sizes_x[] = {8, 16, 32, 64, 128, 256}, sizes_y[] = {1, 2, 
             "planes (rows in two dimensions) that a work-item updates"                             \
     }
 
-static const wfi_parameter naive_parameters[] = {
-    LOCAL_X(128),
-    LOCAL_Y(1),
-    {"local_z", 2, 1, COUNT(sizes_z), sizes_z, "work-items along z (y in two dimensions)"}};
+static const wfi_parameter naive_parameters[] = {LOCAL_X(128),
+                                                 LOCAL_Y(1),
+                                                 {"local_z", GRID_ID_LOCAL_Z, 1, COUNT(sizes_z),
+                                                  sizes_z,
+                                                  "work-items along z (y in two dimensions)"}};
 static const wfi_parameter march_parameters[] = {LOCAL_X(128), LOCAL_Y(1), MARCH(4)};
 #define TIME_PARAMETERS(x)                                                                         \
     LOCAL_X(x), LOCAL_Y(1), MARCH(16),                                                             \
@@ -90,14 +92,15 @@ static const wfi_parameter time_vector_parameters[] = {
 
 static bool march_fits(const wfi_point *point)
 {
-    const uint32_t march = wfi_point_value(point, "march", 1);
+    const uint32_t march = wfi_point_value(point, GRID_ID_MARCH, 1);
     return march >= 1 && march <= 4096;
 }
 
 static bool flat_is_flat(const wfi_point *point)
 {
     return point->problem->grid.dimensions == 3 ||
-           (wfi_point_value(point, "local_y", 1) == 1 && wfi_point_value(point, "rows", 1) == 1);
+           (wfi_point_value(point, GRID_ID_LOCAL_Y, 1) == 1 &&
+            wfi_point_value(point, GRID_ID_ROWS, 1) == 1);
 }
 
 static bool rows_hold_vectors(const wfi_point *point)
@@ -117,19 +120,19 @@ static bool is_box(const wfi_point *point)
 
 static bool steps_fit(const wfi_point *point)
 {
-    const uint32_t steps = wfi_point_value(point, "steps", 1);
+    const uint32_t steps = wfi_point_value(point, GRID_ID_STEPS, 1);
     return steps >= 1 && steps <= 16 && steps <= point->problem->grid.steps;
 }
 
 static bool rows_fit(const wfi_point *point)
 {
-    const uint32_t rows = wfi_point_value(point, "rows", 1);
+    const uint32_t rows = wfi_point_value(point, GRID_ID_ROWS, 1);
     return rows >= 1 && rows <= 16;
 }
 
 static bool buffers_fit(const wfi_point *point)
 {
-    const uint32_t buffers = wfi_point_value(point, "buffers", 2);
+    const uint32_t buffers = wfi_point_value(point, GRID_ID_BUFFERS, 2);
     return buffers == 1 || buffers == 2;
 }
 
@@ -199,9 +202,9 @@ static const wfi_constraint time_box_constraints[] = {
 
 static void group_size(const wfi_point *point, uint32_t size[3])
 {
-    size[0] = wfi_point_value(point, "local_x", 1);
-    size[1] = wfi_point_value(point, "local_y", 1);
-    size[2] = wfi_point_value(point, "local_z", 1);
+    size[0] = wfi_point_value(point, GRID_ID_LOCAL_X, 1);
+    size[1] = wfi_point_value(point, GRID_ID_LOCAL_Y, 1);
+    size[2] = wfi_point_value(point, GRID_ID_LOCAL_Z, 1);
 }
 
 uint32_t wfi_grid_width(const wfi_point *point)
@@ -213,8 +216,8 @@ uint32_t wfi_grid_width(const wfi_point *point)
 wfi_grid_tile wfi_grid_tile_of(const wfi_point *point)
 {
     const wfi_grid_problem *p = &point->problem->grid;
-    const bool time = wfi_parameter_find(point->variant, "steps") != UINT32_MAX;
-    const uint32_t side = time ? p->radius * wfi_point_value(point, "steps", 1) : 0;
+    const bool time = wfi_variant_has(point->variant, GRID_ID_STEPS);
+    const uint32_t side = time ? p->radius * wfi_point_value(point, GRID_ID_STEPS, 1) : 0;
     const uint32_t width = wfi_grid_width(point);
     const bool flat = p->dimensions == 2;
     const int64_t overlap_i = wfi_round_up(side, width), overlap_j = flat ? 0 : side;
@@ -223,8 +226,9 @@ wfi_grid_tile wfi_grid_tile_of(const wfi_point *point)
     group_size(point, size);
     /* Along i by whole vectors. */
     return (wfi_grid_tile){(int64_t)size[0] * width - 2 * overlap_i,
-                           (int64_t)size[1] * wfi_point_value(point, "rows", 1) - 2 * overlap_j,
-                           (int64_t)size[2] * wfi_point_value(point, "march", 1),
+                           (int64_t)size[1] * wfi_point_value(point, GRID_ID_ROWS, 1) -
+                               2 * overlap_j,
+                           (int64_t)size[2] * wfi_point_value(point, GRID_ID_MARCH, 1),
                            ends ? overlap_i : 0, ends ? overlap_j : 0};
 }
 
@@ -236,8 +240,8 @@ static uint64_t level_plane(const wfi_point *point)
     const uint64_t real = point->problem->type == WF_TYPE_F64 ? 8 : 4;
     uint32_t size[3];
     group_size(point, size);
-    return wfi_point_value(point, "steps", 1) * (size[0] + UINT64_C(2) * p->radius) *
-           ((uint64_t)size[1] * wfi_point_value(point, "rows", 1) + 2 * radius_j) * real;
+    return wfi_point_value(point, GRID_ID_STEPS, 1) * (size[0] + UINT64_C(2) * p->radius) *
+           ((uint64_t)size[1] * wfi_point_value(point, GRID_ID_ROWS, 1) + 2 * radius_j) * real;
 }
 
 static uint64_t time_shared(const wfi_point *point)
@@ -250,9 +254,10 @@ static uint64_t time_shared(const wfi_point *point)
 static uint64_t time_vector_shared(const wfi_point *point)
 {
     const uint64_t real = point->problem->type == WF_TYPE_F64 ? 8 : 4;
-    const uint64_t rows = wfi_point_value(point, "rows", 1), middle = wfi_grid_width(point) - 2;
-    const uint64_t levels =
-        (uint64_t)wfi_point_value(point, "steps", 1) * wfi_point_value(point, "buffers", 2);
+    const uint64_t rows = wfi_point_value(point, GRID_ID_ROWS, 1),
+                   middle = wfi_grid_width(point) - 2;
+    const uint64_t levels = (uint64_t)wfi_point_value(point, GRID_ID_STEPS, 1) *
+                            wfi_point_value(point, GRID_ID_BUFFERS, 2);
     uint32_t size[3];
     group_size(point, size);
     const uint64_t blocks = levels * size[0] * size[1] * real;
@@ -280,7 +285,7 @@ static void constants(const wfi_point *point, wfi_pipeline_desc *desc)
                                 {GRID_ID_EVEN, p->nx % wfi_grid_width(point) == 0},
                                 {GRID_ID_STOP_AT, p->stoppable ? wfi_grid_taps(p) : 0}};
     for (size_t i = 0; i < COUNT(all); i++)
-        desc->constants[desc->constant_count++] = all[i];
+        wfi_pipeline_constant(desc, all[i].id, all[i].value);
 }
 
 /* ----------------------------------------------------------------------------------------- rows */

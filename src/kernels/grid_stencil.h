@@ -6,6 +6,7 @@
 #define WFI_KERNELS_GRID_STENCIL_H
 
 #include "kernels/plan.h"
+#include "grid/grid_ids.h"
 
 /* As in grid_problem.glsl. */
 typedef struct wfi_grid_push {

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grid/grid_ids.h"
 #include "core/params.h"
 #include "core/arithmetic.h"
 #include "kernels/grid_stencil.h"
@@ -39,7 +38,7 @@ static wf_result add_pipeline(wf_plan *plan, const wfi_point *point, wfi_grid_pa
     wfi_pipeline_desc desc;
     wfi_point_pipeline(point, &desc);
     s->point = point;
-    s->steps = wfi_point_value(point, "steps", 1);
+    s->steps = wfi_point_value(point, GRID_ID_STEPS, 1);
     return wfi_plan_add_pipeline(plan, &desc, &s->pipeline);
 }
 
@@ -85,7 +84,7 @@ wf_result wfi_grid_build(wf_plan *plan, const wfi_point *point, const void *para
 {
     const wfi_grid_problem *p = &point->problem->grid;
     const uint64_t bytes = wfi_grid_elements(p) * wf_type_size(point->problem->type);
-    const uint32_t each = wfi_point_value(point, "steps", 1), rest = p->steps % each;
+    const uint32_t each = wfi_point_value(point, GRID_ID_STEPS, 1), rest = p->steps % each;
     const uint32_t count = p->steps / each + (rest != 0);
     const uint64_t cells = count > 1 ? bytes : 0, seam = wfi_grid_seam_bytes(point, each);
     const wfi_binding_spec in = {"in", WFI_READS, bytes},
@@ -101,7 +100,7 @@ wf_result wfi_grid_build(wf_plan *plan, const wfi_point *point, const void *para
     if (result == WF_SUCCESS)
         result = add_pipeline(plan, point, &whole);
     if (result == WF_SUCCESS && rest) {
-        rest_point.values[wfi_parameter_find(point->variant, "steps")] = rest;
+        rest_point.values[GRID_ID_STEPS] = rest;
         result = add_pipeline(plan, &rest_point, &last);
     }
     if (result == WF_SUCCESS && seam)

@@ -21,8 +21,8 @@ static void set_group(wfi_point *point, uint32_t items, uint32_t most_x)
     const wfi_grid_axes a = wfi_grid_axes_of(&point->problem->grid);
     const uint32_t width = wfi_grid_width(point);
     const uint32_t x = wfi_power_at_least((a.ni + width - 1) / width, a.flat ? items : most_x);
-    wfi_point_set(point, "local_x", x < 8 ? 8 : x);
-    wfi_point_set(point, "local_y",
+    wfi_point_set(point, GRID_ID_LOCAL_X, x < 8 ? 8 : x);
+    wfi_point_set(point, GRID_ID_LOCAL_Y,
                   a.flat ? 1 : wfi_power_at_least(a.nj, x < 8 ? items / 8 : items / x));
 }
 
@@ -47,9 +47,9 @@ static bool fills_device(const wfi_point *point)
 /* Halves the columns while the device is not full. */
 static void shorten_columns(wfi_point *point)
 {
-    for (uint32_t march = wfi_point_value(point, "march", 1); march > 1 && !fills_device(point);
-         march /= 2)
-        wfi_point_set(point, "march", march / 2);
+    for (uint32_t march = wfi_point_value(point, GRID_ID_MARCH, 1);
+         march > 1 && !fills_device(point); march /= 2)
+        wfi_point_set(point, GRID_ID_MARCH, march / 2);
 }
 
 double wfi_grid_fit_naive(wfi_point *point)
@@ -67,7 +67,7 @@ static void set_cpu_columns(wfi_point *point)
     const uint64_t planes = wfi_grid_axes_of(p).nk;
     uint32_t march = p->shape == WF_STENCIL_STAR ? 256 : 32;
     do
-        wfi_point_set(point, "march", march);
+        wfi_point_set(point, GRID_ID_MARCH, march);
     while (wfi_grid_columns(point) * ((planes + march - 1) / march) < CPU_GROUPS &&
            (march /= 2) >= 32);
 }
@@ -79,7 +79,7 @@ double wfi_grid_fit_march(wfi_point *point)
     const bool cpu = wfi_is_cpu(caps),
                narrow = cpu && caps->driver_id != VK_DRIVER_ID_MESA_LLVMPIPE;
     set_group(point, 256, narrow ? 8 : 64);
-    wfi_point_set(point, "march", 4);
+    wfi_point_set(point, GRID_ID_MARCH, 4);
     if (cpu)
         set_cpu_columns(point);
     shorten_columns(point);
@@ -93,14 +93,14 @@ static void set_solid_columns(wfi_point *point)
     const bool star = p->shape == WF_STENCIL_STAR;
     if (star && p->radius > 2) {
         set_group(point, 128, 32);
-        wfi_point_set(point, "march", 32);
+        wfi_point_set(point, GRID_ID_MARCH, 32);
     } else if (star && p->radius == 2) {
-        wfi_point_set(point, "march", 8);
+        wfi_point_set(point, GRID_ID_MARCH, 8);
     } else if (star && point->problem->type == WF_TYPE_F16) {
         set_group(point, 128, 32);
-        wfi_point_set(point, "march", 16);
+        wfi_point_set(point, GRID_ID_MARCH, 16);
     } else if (!star && p->radius == 1) {
-        wfi_point_set(point, "march", 16);
+        wfi_point_set(point, GRID_ID_MARCH, 16);
     }
 }
 
@@ -111,7 +111,7 @@ double wfi_grid_fit_vector(wfi_point *point)
     const wfi_grid_problem *p = &point->problem->grid;
     const bool cpu = wfi_is_cpu(point->caps), flat = p->dimensions == 2;
     set_group(point, flat && !cpu && point->problem->type == WF_TYPE_F64 ? 128 : 256, 64);
-    wfi_point_set(point, "march", flat && p->radius == 1 ? 2 : 4);
+    wfi_point_set(point, GRID_ID_MARCH, flat && p->radius == 1 ? 2 : 4);
     if (cpu)
         set_cpu_columns(point);
     else if (!flat)
@@ -132,11 +132,11 @@ static const time_tile solid_tiles[] = {{64, 8, 2, 64, 2}, {32, 4, 4, 32, 2}, {3
 
 static void set_values(wfi_point *point, const time_tile *t)
 {
-    wfi_point_set(point, "local_x", t->x);
-    wfi_point_set(point, "local_y", t->y);
-    wfi_point_set(point, "rows", t->rows);
-    wfi_point_set(point, "march", t->march);
-    wfi_point_set(point, "steps", t->steps);
+    wfi_point_set(point, GRID_ID_LOCAL_X, t->x);
+    wfi_point_set(point, GRID_ID_LOCAL_Y, t->y);
+    wfi_point_set(point, GRID_ID_ROWS, t->rows);
+    wfi_point_set(point, GRID_ID_MARCH, t->march);
+    wfi_point_set(point, GRID_ID_STEPS, t->steps);
 }
 
 /* Sets the first legal of `count` tiles that fills the device; where none does the legal one with the
@@ -194,7 +194,8 @@ static void set_march(wfi_point *point)
 {
     const wfi_grid_axes a = wfi_grid_axes_of(&point->problem->grid);
     const uint64_t units = wfi_units_of(point->caps);
-    const uint64_t columns = wfi_grid_columns(point), steps = wfi_point_value(point, "steps", 1);
+    const uint64_t columns = wfi_grid_columns(point),
+                   steps = wfi_point_value(point, GRID_ID_STEPS, 1);
     uint64_t best = UINT64_MAX;
     for (uint64_t parts = 1; parts <= 64 && parts <= a.nk; parts++) {
         /* Turns are made in pairs. */
@@ -203,7 +204,7 @@ static void set_march(wfi_point *point)
         const uint64_t turns = rounds * (march + 2 * steps);
         if (turns < best && march <= 4096) {
             best = turns;
-            wfi_point_set(point, "march", (uint32_t)march);
+            wfi_point_set(point, GRID_ID_MARCH, (uint32_t)march);
         }
     }
 }
@@ -234,7 +235,7 @@ static double fit_solid_vector(wfi_point *point, bool gpu)
 {
     const wfi_grid_problem *p = &point->problem->grid;
     const wf_type type = point->problem->type;
-    wfi_point_set(point, "buffers", 1);
+    wfi_point_set(point, GRID_ID_BUFFERS, 1);
     /* The largest that is legal: columns are then as long as fills the device. */
     const time_tile *t = set_legal_tile(point, solid_vector_tiles, COUNT(solid_vector_tiles));
     const bool large = t < solid_vector_tiles + 2;
@@ -255,7 +256,7 @@ double wfi_grid_fit_time_vector(wfi_point *point)
     const bool f64 = point->problem->type == WF_TYPE_F64;
     if (p->dimensions == 3)
         return fit_solid_vector(point, gpu);
-    wfi_point_set(point, "buffers", 2);
+    wfi_point_set(point, GRID_ID_BUFFERS, 2);
     for (size_t i = 0; i < COUNT(flat_vector_tiles); i++) {
         const uint64_t cells = p->nx * p->ny;
         set_values(point, &flat_vector_tiles[i].tile);

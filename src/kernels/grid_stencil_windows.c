@@ -72,7 +72,7 @@ uint64_t wfi_grid_columns(const wfi_point *point)
 
 bool wfi_grid_fits_binding(const wfi_point *point)
 {
-    const uint32_t steps = wfi_point_value(point, "steps", 1);
+    const uint32_t steps = wfi_point_value(point, GRID_ID_STEPS, 1);
     const uint64_t bound = bound_planes(point);
     return bound >= wfi_grid_axes_of(&point->problem->grid).nk ||
            bound > below(point, steps) + above(point, steps);

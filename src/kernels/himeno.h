@@ -9,6 +9,7 @@
 
 #include "kernels/family.h"
 #include "kernels/plan.h"
+#include "stencil/stencil_ids.h"
 
 #define WFI_HIMENO_COEFFICIENTS 12 /* a0 … a3, b0 … b2, c0 … c2, wrk1, bnd */
 #define WFI_HIMENO_MAX_STEPS 4     /* iterations a pass */

@@ -3,16 +3,15 @@
 
 #include "kernels/himeno.h"
 #include "kernels/himeno_rows.h"
-#include "stencil/stencil_ids.h"
 #include "wfi_shaders.h"
 
 enum { PART_UPDATE = 1, PART_GOSA = 2 }; /* as in stencil_naive.comp */
 
 void wfi_himeno_group_size(const wfi_point *point, uint32_t size[3])
 {
-    size[0] = wfi_point_value(point, "local_x", 1);
-    size[1] = wfi_point_value(point, "local_y", 1);
-    size[2] = wfi_point_value(point, "local_z", 1);
+    size[0] = wfi_point_value(point, STENCIL_ID_LOCAL_X, 1);
+    size[1] = wfi_point_value(point, STENCIL_ID_LOCAL_Y, 1);
+    size[2] = wfi_point_value(point, STENCIL_ID_LOCAL_Z, 1);
 }
 
 /* Cells that a work-group updates along i, j and k. */
@@ -28,9 +27,9 @@ static tile tile_of(const wfi_point *point)
     wfi_himeno_group_size(point, size);
     tile t = {size[0] * (traits & WFI_HIMENO_VECTORS ? 4 : 1) - overlap,
               size[1] * (traits & WFI_HIMENO_TWO_ROWS ? 2 : 1) - overlap,
-              size[2] * wfi_point_value(point, "march", 1)};
+              size[2] * wfi_point_value(point, STENCIL_ID_MARCH, 1)};
     if (traits & WFI_HIMENO_BOX)
-        t.k = size[2] * wfi_point_value(point, "depth", 1) - overlap;
+        t.k = size[2] * wfi_point_value(point, STENCIL_ID_DEPTH, 1) - overlap;
     return t;
 }
 
@@ -67,9 +66,9 @@ uint64_t wfi_himeno_partials(const wfi_point *point, uint32_t planes)
     wfi_himeno_group_size(point, size);
     const uint64_t items = (uint64_t)size[0] * size[1] * size[2];
     return (uint64_t)groups[0] * groups[1] * groups[2] *
-           (wfi_point_value(point, "own_sums", 0) ? items
-            : subgroups                           ? subgroups
-                                                  : 1);
+           (wfi_point_value(point, STENCIL_ID_OWN_SUMS, 0) ? items
+            : subgroups                                    ? subgroups
+                                                           : 1);
 }
 
 /* The window of the p buffers that the slab reads, its start rounded down so that it can be bound
@@ -158,9 +157,9 @@ static wf_result begin(wf_plan *plan, const wfi_point *point, const wfi_himeno_s
     wfi_plan_keep_sets(plan);
     make_step(point, &layout, slab, step);
     wfi_point_pipeline(point, desc);
-    desc->constants[desc->constant_count++] = (wfi_constant){
-        STENCIL_ID_BLOCK,
-        layout.c_block == layout.c_length ? UINT32_C(1) << 31 : (uint32_t)layout.c_block};
+    wfi_pipeline_constant(desc, STENCIL_ID_BLOCK,
+                          layout.c_block == layout.c_length ? UINT32_C(1) << 31
+                                                            : (uint32_t)layout.c_block);
     return add_bindings(plan, &layout, slab);
 }
 
@@ -178,10 +177,10 @@ wf_result wfi_himeno_build_twice(wf_plan *plan, const wfi_point *point, const vo
     wfi_pipeline_desc desc;
     wfi_step step;
     wf_result result = begin(plan, point, params, &desc, &step);
-    wfi_constant *which = &desc.constants[desc.constant_count++];
     for (size_t i = 0; i < sizeof parts / sizeof *parts && result == WF_SUCCESS; i++) {
-        *which = (wfi_constant){STENCIL_ID_PARTS, parts[i]};
-        result = add_step(plan, &desc, &step);
+        wfi_pipeline_desc half = desc;
+        wfi_pipeline_constant(&half, STENCIL_ID_PARTS, parts[i]);
+        result = add_step(plan, &half, &step);
     }
     return result;
 }
@@ -198,7 +197,6 @@ void wfi_himeno_single(const wfi_point *point, wfi_point *single)
         single->variant = &family->variants[0];
         wfi_point_defaults(single);
     }
-    single->values[wfi_parameter_find(single->variant, "pad")] = (uint32_t)layout.p_left;
-    single->values[wfi_parameter_find(single->variant, "interleave")] =
-        layout.interleaved ? (uint32_t)layout.c_block : 0;
+    single->values[STENCIL_ID_PAD] = (uint32_t)layout.p_left;
+    single->values[STENCIL_ID_INTERLEAVE] = layout.interleaved ? (uint32_t)layout.c_block : 0;
 }

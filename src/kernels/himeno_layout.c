@@ -10,14 +10,15 @@
 
 uint32_t wfi_himeno_steps(const wfi_point *point)
 {
-    return wfi_point_value(point, "steps", 1);
+    return wfi_point_value(point, STENCIL_ID_STEPS, 1);
 }
 
 wfi_himeno_layout wfi_himeno_layout_of(const wfi_point *point)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
-    const uint64_t pad = wfi_point_value(point, "pad", 1), inner = p->ni - 2;
-    const uint64_t block = wfi_point_value(point, "interleave", 0), row = wfi_round_up(inner, pad);
+    const uint64_t pad = wfi_point_value(point, STENCIL_ID_PAD, 1), inner = p->ni - 2;
+    const uint64_t block = wfi_point_value(point, STENCIL_ID_INTERLEAVE, 0),
+                   row = wfi_round_up(inner, pad);
     wfi_himeno_layout layout = {
         .p_left = pad,
         .p_row = wfi_round_up(pad + inner + 1, pad),

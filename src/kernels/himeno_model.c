@@ -20,8 +20,8 @@ double wfi_himeno_fit_naive(wfi_point *point)
 {
     const bool small = inner_cells(point) < 1e5 && !wfi_is_cpu(point->caps);
     if (small) {
-        wfi_point_set(point, "pad", 32);
-        wfi_point_set(point, "interleave", 64);
+        wfi_point_set(point, STENCIL_ID_PAD, 32);
+        wfi_point_set(point, STENCIL_ID_INTERLEAVE, 64);
     }
     return least_bytes(point) * (small ? 0.9 : 2.0);
 }
@@ -31,11 +31,11 @@ double wfi_himeno_fit_naive(wfi_point *point)
 double wfi_himeno_fit_subgroup(wfi_point *point)
 {
     const bool cpu = wfi_is_cpu(point->caps), small = inner_cells(point) < 1e5;
-    wfi_point_set(point, "pad", cpu ? 4 : 32);
-    wfi_point_set(point, "interleave", cpu ? 32 : small ? 64 : 65536);
-    wfi_point_set(point, "reverse", !cpu && inner_cells(point) > 2e6);
+    wfi_point_set(point, STENCIL_ID_PAD, cpu ? 4 : 32);
+    wfi_point_set(point, STENCIL_ID_INTERLEAVE, cpu ? 32 : small ? 64 : 65536);
+    wfi_point_set(point, STENCIL_ID_REVERSE, !cpu && inner_cells(point) > 2e6);
     if (small && !cpu && point->caps->max_invocations >= 256)
-        wfi_point_set(point, "local_x", 64);
+        wfi_point_set(point, STENCIL_ID_LOCAL_X, 64);
     return least_bytes(point) * (cpu ? 2.0 : small ? 0.85 : 1.1);
 }
 
@@ -58,13 +58,13 @@ static void march_values(wfi_point *point, uint32_t width)
                    wanted = !cpu && (small || large) ? 128 : 256;
     const uint32_t items = most < wanted ? most : wanted;
     const uint32_t x = wfi_power_at_least((p->ni - 2 + width - 1) / width, cpu || large ? 64 : 32);
-    wfi_point_set(point, "local_x", x);
-    wfi_point_set(point, "local_y", wfi_power_at_least(p->nj - 2, items / x));
-    wfi_point_set(point, "march", cpu ? 8 : large ? 16 : small ? 2 : width == 4 ? 1 : 4);
-    wfi_point_set(point, "pad", cpu ? 4 : 32);
-    wfi_point_set(point, "interleave", cpu ? 32 : 65536);
-    wfi_point_set(point, "own_sums", cpu);
-    wfi_point_set(point, "reverse", !cpu && !small);
+    wfi_point_set(point, STENCIL_ID_LOCAL_X, x);
+    wfi_point_set(point, STENCIL_ID_LOCAL_Y, wfi_power_at_least(p->nj - 2, items / x));
+    wfi_point_set(point, STENCIL_ID_MARCH, cpu ? 8 : large ? 16 : small ? 2 : width == 4 ? 1 : 4);
+    wfi_point_set(point, STENCIL_ID_PAD, cpu ? 4 : 32);
+    wfi_point_set(point, STENCIL_ID_INTERLEAVE, cpu ? 32 : 65536);
+    wfi_point_set(point, STENCIL_ID_OWN_SUMS, cpu);
+    wfi_point_set(point, STENCIL_ID_REVERSE, !cpu && !small);
 }
 
 /* SwiftShader, taken for all CPU devices but llvmpipe, gains nothing by vectors, and long columns carry most of
@@ -74,8 +74,8 @@ double wfi_himeno_fit_march(wfi_point *point)
     march_values(point, 1);
     if (!wfi_is_cpu(point->caps) || point->caps->driver_id == VK_DRIVER_ID_MESA_LLVMPIPE)
         return least_bytes(point) * 1.2;
-    wfi_point_set(point, "local_y", point->caps->max_invocations < 256 ? 2 : 4);
-    wfi_point_set(point, "march", 64);
+    wfi_point_set(point, STENCIL_ID_LOCAL_Y, point->caps->max_invocations < 256 ? 2 : 4);
+    wfi_point_set(point, STENCIL_ID_MARCH, 64);
     return least_bytes(point) * 0.75;
 }
 
@@ -101,7 +101,7 @@ double wfi_himeno_fit_pairs(wfi_point *point)
     if (!wfi_is_cpu(point->caps))
         return least_bytes(point) * 1.6;
     if (inner_cells(point) > 2e6)
-        wfi_point_set(point, "march", 32);
+        wfi_point_set(point, STENCIL_ID_MARCH, 32);
     return least_bytes(point) * 0.8;
 }
 
@@ -109,9 +109,9 @@ double wfi_himeno_fit_pairs(wfi_point *point)
 static uint64_t texels_groups(const wfi_point *point)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
-    const uint64_t x = UINT64_C(4) * wfi_point_value(point, "local_x", 1),
-                   y = UINT64_C(2) * wfi_point_value(point, "local_y", 1),
-                   z = wfi_point_value(point, "march", 1);
+    const uint64_t x = UINT64_C(4) * wfi_point_value(point, STENCIL_ID_LOCAL_X, 1),
+                   y = UINT64_C(2) * wfi_point_value(point, STENCIL_ID_LOCAL_Y, 1),
+                   z = wfi_point_value(point, STENCIL_ID_MARCH, 1);
     return ((p->ni - 3 + x) / x) * ((p->nj - 3 + y) / y) * ((p->nk - 3 + z) / z);
 }
 
@@ -123,14 +123,15 @@ double wfi_himeno_fit_texels(wfi_point *point)
     const bool llvmpipe = point->caps->driver_id == VK_DRIVER_ID_MESA_LLVMPIPE;
     const uint32_t most = point->caps->max_invocations;
     march_values(point, 4);
-    uint32_t y = (most < 512 ? most : 512) / wfi_point_value(point, "local_x", 1), march = 32;
-    wfi_point_set(point, "local_y", y);
-    wfi_point_set(point, "march", march);
-    wfi_point_set(point, "interleave", inner_cells(point) > 2e6 ? 32 : 65536);
+    uint32_t y = (most < 512 ? most : 512) / wfi_point_value(point, STENCIL_ID_LOCAL_X, 1),
+             march = 32;
+    wfi_point_set(point, STENCIL_ID_LOCAL_Y, y);
+    wfi_point_set(point, STENCIL_ID_MARCH, march);
+    wfi_point_set(point, STENCIL_ID_INTERLEAVE, inner_cells(point) > 2e6 ? 32 : 65536);
     while (y > 2 && texels_groups(point) < 32)
-        wfi_point_set(point, "local_y", y /= 2);
+        wfi_point_set(point, STENCIL_ID_LOCAL_Y, y /= 2);
     while (march > 8 && texels_groups(point) < 16)
-        wfi_point_set(point, "march", march /= 2);
+        wfi_point_set(point, STENCIL_ID_MARCH, march /= 2);
     return least_bytes(point) * (llvmpipe ? 0.5 : 10);
 }
 
@@ -164,13 +165,13 @@ double wfi_himeno_fit_time(wfi_point *point)
     const double units = wfi_units_of(caps);
     for (size_t i = 0; i < sizeof time_tiles / sizeof *time_tiles; i++) {
         const time_tile *t = &time_tiles[i];
-        wfi_point_set(point, "local_x", t->x);
-        wfi_point_set(point, "local_y", t->y);
-        wfi_point_set(point, "march", t->march);
-        wfi_point_set(point, "pad", cpu ? 4 : 32);
-        wfi_point_set(point, "interleave", cpu ? 32 : 65536);
-        wfi_point_set(point, "steps", t->steps);
-        wfi_point_set(point, "reverse", !cpu);
+        wfi_point_set(point, STENCIL_ID_LOCAL_X, t->x);
+        wfi_point_set(point, STENCIL_ID_LOCAL_Y, t->y);
+        wfi_point_set(point, STENCIL_ID_MARCH, t->march);
+        wfi_point_set(point, STENCIL_ID_PAD, cpu ? 4 : 32);
+        wfi_point_set(point, STENCIL_ID_INTERLEAVE, cpu ? 32 : 65536);
+        wfi_point_set(point, STENCIL_ID_STEPS, t->steps);
+        wfi_point_set(point, STENCIL_ID_REVERSE, !cpu);
         if (wfi_point_legal(point, NULL) && time_groups(point, t) >= units * t->groups_a_unit)
             break;
     }
@@ -181,7 +182,7 @@ double wfi_himeno_fit_time(wfi_point *point)
 
 double wfi_himeno_fit_box(wfi_point *point)
 {
-    wfi_point_set(point, "pad", wfi_is_cpu(point->caps) ? 4 : 32);
-    wfi_point_set(point, "interleave", wfi_is_cpu(point->caps) ? 32 : 64);
+    wfi_point_set(point, STENCIL_ID_PAD, wfi_is_cpu(point->caps) ? 4 : 32);
+    wfi_point_set(point, STENCIL_ID_INTERLEAVE, wfi_is_cpu(point->caps) ? 32 : 64);
     return least_bytes(point) * 3;
 }

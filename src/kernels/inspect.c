@@ -61,7 +61,8 @@ wf_plan_info wfi_describe_choice(const wfi_choice *choice)
         .least_bytes = family->least_bytes(choice->point.problem),
     };
     for (uint32_t i = 0; i < variant->parameter_count; i++)
-        info.constants[i] = (wf_constant){variant->parameters[i].name, choice->point.values[i]};
+        info.constants[i] =
+            (wf_constant){variant->parameters[i].name, wfi_point_get(&choice->point, i)};
     return info;
 }
 

@@ -1,7 +1,6 @@
 /* Dense matrix product: the rows of the family. */
 #include "kernels/families.h"
 #include "kernels/matmul_rows.h"
-#include "matmul/matmul_ids.h"
 #include "wfi_shaders.h"
 
 /* Of steps of the ladder that nothing chooses by itself: keeps the defaults. */
@@ -13,27 +12,27 @@ static double never_fit(wfi_point *point)
 
 static wf_result naive_build(wf_plan *plan, const wfi_point *point, const void *params)
 {
-    return wfi_matmul_build(
-        plan, point, params,
-        (wfi_matmul_tile){.m = point->values[WFI_NAIVE_Y], .n = point->values[WFI_NAIVE_X]});
+    return wfi_matmul_build(plan, point, params,
+                            (wfi_matmul_tile){.m = point->values[MATMUL_ID_LOCAL_Y],
+                                              .n = point->values[MATMUL_ID_LOCAL_X]});
 }
 
 static wf_result register_build(wf_plan *plan, const wfi_point *point, const void *params)
 {
     const uint32_t *v = point->values;
     return wfi_matmul_build(plan, point, params,
-                            (wfi_matmul_tile){.m = v[WFI_TILE_M], .n = v[WFI_TILE_N]});
+                            (wfi_matmul_tile){.m = v[MATMUL_ID_TILE_M], .n = v[MATMUL_ID_TILE_N]});
 }
 
 static wf_result vector_build(wf_plan *plan, const wfi_point *point, const void *params)
 {
     return wfi_matmul_build_packed(plan, point, params, wfi_matmul_vector_tile(point),
-                                   point->values[WFI_PACK]);
+                                   point->values[MATMUL_ID_PACK]);
 }
 
 static void append(wfi_pipeline_desc *desc, uint32_t id, uint32_t value)
 {
-    desc->constants[desc->constant_count++] = (wfi_constant){id, value};
+    wfi_pipeline_constant(desc, id, value);
 }
 
 static wf_result dispatch_build(wf_plan *plan, const wfi_point *point, const void *params)
@@ -63,7 +62,7 @@ static void kept_constants(const wfi_point *point, wfi_pipeline_desc *desc)
 static void kstep_constants(const wfi_point *point, wfi_pipeline_desc *desc)
 {
     ladder_constants(point, false, desc);
-    append(desc, MATMUL_ID_TILE_N, point->values[WFI_SQUARE]);
+    append(desc, MATMUL_ID_TILE_N, point->values[MATMUL_ID_TILE_M]);
     append(desc, MATMUL_ID_THREAD_M, 1);
     append(desc, MATMUL_ID_THREAD_N, 1);
 }
@@ -71,12 +70,12 @@ static void kstep_constants(const wfi_point *point, wfi_pipeline_desc *desc)
 static void tiled_constants(const wfi_point *point, wfi_pipeline_desc *desc)
 {
     kstep_constants(point, desc);
-    append(desc, MATMUL_ID_TILE_K, point->values[WFI_SQUARE]);
+    append(desc, MATMUL_ID_TILE_K, point->values[MATMUL_ID_TILE_M]);
 }
 
 static wf_result square_build(wf_plan *plan, const wfi_point *point, const void *params)
 {
-    const uint32_t tile = point->values[WFI_SQUARE];
+    const uint32_t tile = point->values[MATMUL_ID_TILE_M];
     return wfi_matmul_build(plan, point, params, (wfi_matmul_tile){.m = tile, .n = tile});
 }
 
@@ -96,7 +95,7 @@ static wf_result matvec_build(wf_plan *plan, const wfi_point *point, const void 
                             (wfi_matmul_tile){.m = is_b ? WFI_MOST_VECTORS : outputs,
                                               .n = is_b ? outputs : WFI_MOST_VECTORS,
                                               .k = 4,
-                                              .splits = point->values[WFI_MATVEC_SPLITS],
+                                              .splits = point->values[MATMUL_ID_SPLITS],
                                               .turns = true});
 }
 

@@ -6,7 +6,6 @@
 #include "core/arithmetic.h"
 #include "kernels/grid.h"
 #include "kernels/matmul_builder.h"
-#include "matmul/matmul_ids.h"
 #include "wfi_shaders.h"
 
 #define MOST_STEPS 65536  /* of a plan; more means a device whose bindings are far too small */
@@ -33,7 +32,7 @@ void wfi_matmul_constants(const wfi_point *point, wfi_pipeline_desc *desc)
         {MATMUL_ID_OUTPUT, p->output == WF_MATMUL_OUTPUT_SUMS},
     };
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
-        desc->constants[desc->constant_count++] = constants[i];
+        wfi_pipeline_constant(desc, constants[i].id, constants[i].value);
 }
 
 static void set_stage(const wfi_matmul_builder *b, uint32_t stage, wfi_pipeline_desc *desc)
@@ -49,7 +48,7 @@ static void set_stage(const wfi_matmul_builder *b, uint32_t stage, wfi_pipeline_
     if ((stage & SHARES) && parts)
         desc->spirv = parts;
     else if (stage & SHARES)
-        desc->constants[desc->constant_count++] = (wfi_constant){MATMUL_ID_SHARES, 1};
+        wfi_pipeline_constant(desc, MATMUL_ID_SHARES, 1);
     if (b->whole.m % WFI_PART_UNIT || b->whole.n % WFI_PART_UNIT || b->whole.k % WFI_PART_UNIT)
         /* Where panels are this thin, only whole extents are known to begin at vectors. */
         if (b->whole.m < p->m || b->whole.n < p->n || b->whole.k < p->k)
@@ -89,7 +88,7 @@ static wf_result add_reduction(wfi_matmul_builder *b, uint64_t slices, uint64_t 
     b->reduction_x = most / share;
     const uint32_t size[3] = {b->reduction_x, share, 1};
     for (uint32_t i = 0; i < 3; i++)
-        desc.constants[desc.constant_count++] = (wfi_constant){i, size[i]};
+        wfi_pipeline_constant(&desc, i, size[i]);
     wfi_matmul_constants(b->point, &desc);
     return wfi_plan_add_pipeline(b->plan, &desc, &b->reduction);
 }

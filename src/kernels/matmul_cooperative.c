@@ -1,7 +1,6 @@
 /* Matrix products on matrix units: search space, geometry and plans. */
 #include "core/bfloat16.h"
 #include "kernels/matmul_rows.h"
-#include "matmul/matmul_ids.h"
 
 static const uint32_t tiles[] = {16, 32, 64, 128, 160, 192, 256}, depths[] = {16, 32, 48, 64, 128},
                       blocks[] = {16, 32, 48, 64, 80}, fragments[] = {8, 16, 32},
@@ -20,11 +19,10 @@ const wfi_parameter wfi_matmul_cooperative_parameters[WFI_COOPERATIVE_PARAMETERS
     {"frag_k", MATMUL_ID_FRAG_K, 16, 3, fragments, "steps of the sum of one matrix instruction"},
     {"subgroup", MATMUL_ID_SUBGROUP, 32, 4, subgroups, "work-items a subgroup"},
     {"strip", MATMUL_ID_STRIP, 8, 4, strips, "tile rows that neighbouring work-groups go down"},
-    {"splits", WFI_NO_CONSTANT, 1, 8, splits, "parts of the sum that different work-groups make"},
-    {"pack", WFI_NO_CONSTANT, 0, 4, packs,
-     "operands copied to aligned rows first: 1 A, 2 B, added"},
+    {"splits", MATMUL_ID_SPLITS, 1, 8, splits, "parts of the sum that different work-groups make"},
+    {"pack", MATMUL_ID_PACK, 0, 4, packs, "operands copied to aligned rows first: 1 A, 2 B, added"},
     {"subs_k", MATMUL_ID_SUBS_K, 1, 3, shares, "subgroups that share a block's steps of the sum"},
-    {"sharing", WFI_NO_CONSTANT, 0, 3, sharings,
+    {"sharing", MATMUL_ID_SHARING, 0, 3, sharings,
      "work-groups a compute unit that share the sums of the tiles that whole rounds of them leave"},
 };
 
@@ -62,33 +60,36 @@ static bool arithmetic(const wfi_point *point)
 static bool extents_positive(const wfi_point *point)
 {
     const uint32_t *v = point->values;
-    for (int i = 0; i <= WFI_SUBGROUP; i++)
-        if (v[i] == 0 || v[i] > 1024)
+    static const uint32_t extents[] = {MATMUL_ID_TILE_M, MATMUL_ID_TILE_N, MATMUL_ID_TILE_K,
+                                       MATMUL_ID_SUB_M,  MATMUL_ID_SUB_N,  MATMUL_ID_FRAG_M,
+                                       MATMUL_ID_FRAG_N, MATMUL_ID_FRAG_K, MATMUL_ID_SUBGROUP};
+    for (size_t i = 0; i < sizeof extents / sizeof *extents; i++)
+        if (v[extents[i]] == 0 || v[extents[i]] > 1024)
             return false;
-    return v[WFI_COOPERATIVE_STRIP] >= 1 && v[WFI_COOPERATIVE_STRIP] <= 65536 &&
-           v[WFI_COOPERATIVE_SPLITS] >= 1 && v[WFI_COOPERATIVE_SPLITS] <= 4096 &&
-           v[WFI_COOPERATIVE_SUBS_K] >= 1 && v[WFI_COOPERATIVE_SUBS_K] <= 64;
+    return v[MATMUL_ID_STRIP] >= 1 && v[MATMUL_ID_STRIP] <= 65536 && v[MATMUL_ID_SPLITS] >= 1 &&
+           v[MATMUL_ID_SPLITS] <= 4096 && v[MATMUL_ID_SUBS_K] >= 1 && v[MATMUL_ID_SUBS_K] <= 64;
 }
 
 static bool shape_offered(const wfi_point *point)
 {
     const uint32_t *v = point->values;
-    return wfi_matmul_shape(point->caps, point->problem->type, v[WFI_FRAG_M], v[WFI_FRAG_N],
-                            v[WFI_FRAG_K]) != NULL;
+    return wfi_matmul_shape(point->caps, point->problem->type, v[MATMUL_ID_FRAG_M],
+                            v[MATMUL_ID_FRAG_N], v[MATMUL_ID_FRAG_K]) != NULL;
 }
 
 static bool subs_divide(const wfi_point *point)
 {
     const uint32_t *v = point->values;
-    return v[WFI_COOPERATIVE_TILE_M] % v[WFI_SUB_M] == 0 &&
-           v[WFI_COOPERATIVE_TILE_N] % v[WFI_SUB_N] == 0;
+    return v[MATMUL_ID_TILE_M] % v[MATMUL_ID_SUB_M] == 0 &&
+           v[MATMUL_ID_TILE_N] % v[MATMUL_ID_SUB_N] == 0;
 }
 
 static bool fragments_divide(const wfi_point *point)
 {
     const uint32_t *v = point->values;
-    return v[WFI_SUB_M] % v[WFI_FRAG_M] == 0 && v[WFI_SUB_N] % v[WFI_FRAG_N] == 0 &&
-           v[WFI_COOPERATIVE_TILE_K] % (v[WFI_FRAG_K] * v[WFI_COOPERATIVE_SUBS_K]) == 0;
+    return v[MATMUL_ID_SUB_M] % v[MATMUL_ID_FRAG_M] == 0 &&
+           v[MATMUL_ID_SUB_N] % v[MATMUL_ID_FRAG_N] == 0 &&
+           v[MATMUL_ID_TILE_K] % (v[MATMUL_ID_FRAG_K] * v[MATMUL_ID_SUBS_K]) == 0;
 }
 
 static bool whole_chunks(const wfi_point *point)
@@ -96,22 +97,22 @@ static bool whole_chunks(const wfi_point *point)
     const uint32_t *v = point->values;
     const wfi_matmul_problem *p = &point->problem->matmul;
     const uint32_t chunk = wfi_matmul_chunk(point->problem->type);
-    return (p->transpose_a ? v[WFI_FRAG_M] : v[WFI_FRAG_K]) % chunk == 0 &&
-           (p->transpose_b ? v[WFI_FRAG_K] : v[WFI_FRAG_N]) % chunk == 0 &&
-           v[WFI_FRAG_M] * v[WFI_FRAG_N] % 4 == 0 && v[WFI_FRAG_N] % 4 == 0;
+    return (p->transpose_a ? v[MATMUL_ID_FRAG_M] : v[MATMUL_ID_FRAG_K]) % chunk == 0 &&
+           (p->transpose_b ? v[MATMUL_ID_FRAG_K] : v[MATMUL_ID_FRAG_N]) % chunk == 0 &&
+           v[MATMUL_ID_FRAG_M] * v[MATMUL_ID_FRAG_N] % 4 == 0 && v[MATMUL_ID_FRAG_N] % 4 == 0;
 }
 
 /* Sums beyond these spill. */
 static bool few_sums(const wfi_point *point)
 {
     const uint32_t *v = point->values;
-    return v[WFI_SUB_M] * v[WFI_SUB_N] <= 192 * v[WFI_SUBGROUP];
+    return v[MATMUL_ID_SUB_M] * v[MATMUL_ID_SUB_N] <= 192 * v[MATMUL_ID_SUBGROUP];
 }
 
 static bool subgroup_offered(const wfi_point *point)
 {
     const wf_caps *caps = point->caps;
-    const uint32_t size = point->values[WFI_SUBGROUP];
+    const uint32_t size = point->values[MATMUL_ID_SUBGROUP];
     return size == caps->subgroup_size ||
            (caps->subgroup_size_control && size >= caps->subgroup_min &&
             size <= caps->subgroup_max && (size & (size - 1)) == 0);
@@ -119,7 +120,7 @@ static bool subgroup_offered(const wfi_point *point)
 
 static bool packs_fit(const wfi_point *point)
 {
-    const uint32_t bits = point->values[WFI_COOPERATIVE_PACK];
+    const uint32_t bits = point->values[MATMUL_ID_PACK];
     return bits <= 3 && wfi_matmul_can_pack(point, bits);
 }
 
@@ -127,18 +128,18 @@ static bool split_allowed(const wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
     return point->problem->type != WF_TYPE_F32 ||
-           (p->fast && p->batch == 1 && point->values[WFI_COOPERATIVE_PACK] == 3);
+           (p->fast && p->batch == 1 && point->values[MATMUL_ID_PACK] == 3);
 }
 
 wfi_matmul_tile wfi_matmul_cooperative_tile(const wfi_point *point)
 {
     const uint32_t *v = point->values;
-    return (wfi_matmul_tile){.m = v[WFI_COOPERATIVE_TILE_M],
-                             .n = v[WFI_COOPERATIVE_TILE_N],
-                             .k = v[WFI_COOPERATIVE_TILE_K],
-                             .splits = v[WFI_COOPERATIVE_SPLITS],
-                             .sharing = v[WFI_COOPERATIVE_SHARING],
-                             .strip = v[WFI_COOPERATIVE_STRIP]};
+    return (wfi_matmul_tile){.m = v[MATMUL_ID_TILE_M],
+                             .n = v[MATMUL_ID_TILE_N],
+                             .k = v[MATMUL_ID_TILE_K],
+                             .splits = v[MATMUL_ID_SPLITS],
+                             .sharing = v[MATMUL_ID_SHARING],
+                             .strip = v[MATMUL_ID_STRIP]};
 }
 
 static bool may_share(const wfi_point *point)
@@ -170,15 +171,15 @@ const wfi_constraint wfi_matmul_cooperative_constraints[WFI_COOPERATIVE_CONSTRAI
 void wfi_matmul_cooperative_group(const wfi_point *point, uint32_t size[3])
 {
     const uint32_t *v = point->values;
-    size[0] = v[WFI_COOPERATIVE_TILE_M] / v[WFI_SUB_M] *
-              (v[WFI_COOPERATIVE_TILE_N] / v[WFI_SUB_N]) * v[WFI_COOPERATIVE_SUBS_K] *
-              v[WFI_SUBGROUP];
+    size[0] = v[MATMUL_ID_TILE_M] / v[MATMUL_ID_SUB_M] *
+              (v[MATMUL_ID_TILE_N] / v[MATMUL_ID_SUB_N]) * v[MATMUL_ID_SUBS_K] *
+              v[MATMUL_ID_SUBGROUP];
     size[1] = size[2] = 1;
 }
 
 uint32_t wfi_matmul_cooperative_subgroup(const wfi_point *point)
 {
-    return point->caps->subgroup_size_control ? point->values[WFI_SUBGROUP] : 0;
+    return point->caps->subgroup_size_control ? point->values[MATMUL_ID_SUBGROUP] : 0;
 }
 
 /* As in matmul_shared.glsl. */
@@ -187,21 +188,19 @@ uint64_t wfi_matmul_cooperative_shared(const wfi_point *point)
     const uint32_t *v = point->values;
     const wfi_matmul_problem *p = &point->problem->matmul;
     const uint64_t chunk = wfi_matmul_chunk(point->problem->type);
-    const uint64_t m = v[WFI_COOPERATIVE_TILE_M], n = v[WFI_COOPERATIVE_TILE_N],
-                   k = v[WFI_COOPERATIVE_TILE_K];
+    const uint64_t m = v[MATMUL_ID_TILE_M], n = v[MATMUL_ID_TILE_N], k = v[MATMUL_ID_TILE_K];
     const uint64_t a = p->transpose_a ? k * (m / chunk + 1) : m * (k / chunk + 1),
                    b = p->transpose_b ? n * (k / chunk + 1) : k * (n / chunk + 1);
-    const uint64_t sums = m / v[WFI_SUB_M] * (n / v[WFI_SUB_N]) * v[WFI_COOPERATIVE_SUBS_K] *
-                          v[WFI_FRAG_M] * (v[WFI_SUB_N] / 4 + 2);
+    const uint64_t sums = m / v[MATMUL_ID_SUB_M] * (n / v[MATMUL_ID_SUB_N]) * v[MATMUL_ID_SUBS_K] *
+                          v[MATMUL_ID_FRAG_M] * (v[MATMUL_ID_SUB_N] / 4 + 2);
     return 16 * (a + b > sums ? a + b : sums);
 }
 
 void wfi_matmul_cooperative_constants(const wfi_point *point, wfi_pipeline_desc *desc)
 {
-    const uint32_t wide =
-        wfi_matmul_chunk_bits(point->problem) | point->values[WFI_COOPERATIVE_PACK];
+    const uint32_t wide = wfi_matmul_chunk_bits(point->problem) | point->values[MATMUL_ID_PACK];
     wfi_matmul_constants(point, desc);
-    desc->constants[desc->constant_count++] = (wfi_constant){MATMUL_ID_WIDE, wide};
+    wfi_pipeline_constant(desc, MATMUL_ID_WIDE, wide);
 }
 
 /* ------------------------------------------------------------------------------------------ plans */
@@ -209,5 +208,5 @@ void wfi_matmul_cooperative_constants(const wfi_point *point, wfi_pipeline_desc 
 wf_result wfi_matmul_cooperative_build(wf_plan *plan, const wfi_point *point, const void *params)
 {
     return wfi_matmul_build_packed(plan, point, params, wfi_matmul_cooperative_tile(point),
-                                   point->values[WFI_COOPERATIVE_PACK]);
+                                   point->values[MATMUL_ID_PACK]);
 }

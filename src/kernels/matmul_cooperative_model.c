@@ -94,9 +94,8 @@ static double shared_time(const wfi_point *point, const block *b)
 /* Of the point's splits, copies and sharing. */
 static double block_time(const wfi_point *point, const block *b)
 {
-    const uint32_t splits = point->values[WFI_COOPERATIVE_SPLITS],
-                   pack = point->values[WFI_COOPERATIVE_PACK];
-    const bool shared = point->values[WFI_COOPERATIVE_SHARING] > 0;
+    const uint32_t splits = point->values[MATMUL_ID_SPLITS], pack = point->values[MATMUL_ID_PACK];
+    const bool shared = point->values[MATMUL_ID_SHARING] > 0;
     const wfi_problem *problem = point->problem;
     const wfi_matmul_problem *p = &problem->matmul;
     const double c = (double)p->m * (double)p->n * (double)p->batch;
@@ -120,16 +119,20 @@ static void set_block(wfi_point *point, const block *b, uint32_t splits, uint32_
 {
     uint32_t *v = point->values;
     const wf_cooperative_shape *s = wfi_matmul_shape(point->caps, point->problem->type, 0, 0, 0);
-    memcpy(v, b, 5 * sizeof *v);
-    v[WFI_FRAG_M] = s ? s->m : 16;
-    v[WFI_FRAG_N] = s ? s->n : 16;
-    v[WFI_FRAG_K] = s ? s->k : 16;
-    v[WFI_SUBGROUP] = point->caps->subgroup_size;
-    v[WFI_COOPERATIVE_STRIP] = point->problem->matmul.m >= MANY_ROWS ? 32 : 8;
-    v[WFI_COOPERATIVE_SPLITS] = splits;
-    v[WFI_COOPERATIVE_PACK] = pack;
-    v[WFI_COOPERATIVE_SUBS_K] = b->subs_k;
-    v[WFI_COOPERATIVE_SHARING] = 0;
+    v[MATMUL_ID_TILE_M] = b->tile_m;
+    v[MATMUL_ID_TILE_N] = b->tile_n;
+    v[MATMUL_ID_TILE_K] = b->tile_k;
+    v[MATMUL_ID_SUB_M] = b->sub_m;
+    v[MATMUL_ID_SUB_N] = b->sub_n;
+    v[MATMUL_ID_FRAG_M] = s ? s->m : 16;
+    v[MATMUL_ID_FRAG_N] = s ? s->n : 16;
+    v[MATMUL_ID_FRAG_K] = s ? s->k : 16;
+    v[MATMUL_ID_SUBGROUP] = point->caps->subgroup_size;
+    v[MATMUL_ID_STRIP] = point->problem->matmul.m >= MANY_ROWS ? 32 : 8;
+    v[MATMUL_ID_SPLITS] = splits;
+    v[MATMUL_ID_PACK] = pack;
+    v[MATMUL_ID_SUBS_K] = b->subs_k;
+    v[MATMUL_ID_SHARING] = 0;
 }
 
 /* Whether a block was measured to be faster in the problem's type (bench/NOTES.md). */
@@ -145,7 +148,7 @@ static bool worth(const block *b, const wfi_problem *problem)
 static bool may_share(const wfi_point *point, const block *b)
 {
     wfi_point trial = *point;
-    trial.values[WFI_COOPERATIVE_SHARING] = 1;
+    trial.values[MATMUL_ID_SHARING] = 1;
     const wfi_matmul_tile tile = wfi_matmul_cooperative_tile(&trial);
     return point->caps->vendor_id == WFI_NVIDIA && b->resident == 1 &&
            point->problem->type != WF_TYPE_F32 && wfi_point_legal(&trial, NULL) &&
@@ -155,22 +158,30 @@ static bool may_share(const wfi_point *point, const block *b)
 /* Sets `sharing` as is faster, and returns the time. */
 static double shared_or_not(wfi_point *point, const block *b)
 {
-    point->values[WFI_COOPERATIVE_SHARING] = 0;
+    point->values[MATMUL_ID_SHARING] = 0;
     const double whole = block_time(point, b);
     if (!may_share(point, b))
         return whole;
-    point->values[WFI_COOPERATIVE_SHARING] = 1;
+    point->values[MATMUL_ID_SHARING] = 1;
     const double shared = block_time(point, b);
-    point->values[WFI_COOPERATIVE_SHARING] = shared < whole;
+    point->values[MATMUL_ID_SHARING] = shared < whole;
     return shared < whole ? shared : whole;
+}
+
+static bool is_block(const wfi_point *point, const block *b)
+{
+    const uint32_t *v = point->values;
+    return v[MATMUL_ID_TILE_M] == b->tile_m && v[MATMUL_ID_TILE_N] == b->tile_n &&
+           v[MATMUL_ID_TILE_K] == b->tile_k && v[MATMUL_ID_SUB_M] == b->sub_m &&
+           v[MATMUL_ID_SUB_N] == b->sub_n;
 }
 
 /* Of two sizes of one class one may fill its last round. */
 void wfi_matmul_cooperative_refit(wfi_point *point)
 {
-    point->values[WFI_COOPERATIVE_SHARING] = 0;
+    point->values[MATMUL_ID_SHARING] = 0;
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        if (memcmp(point->values, &blocks[i], 5 * sizeof *point->values) == 0)
+        if (is_block(point, &blocks[i]))
             shared_or_not(point, &blocks[i]);
 }
 

@@ -61,8 +61,8 @@ double wfi_matmul_naive_fit(wfi_point *point)
     /* SwiftShader gains nothing by tiles, and less by `matvec` (bench/NOTES.md). */
     if (point->caps->driver_id == VK_DRIVER_ID_GOOGLE_SWIFTSHADER) {
         const bool narrow = p->n <= WFI_MOST_VECTORS;
-        point->values[WFI_NAIVE_X] = narrow ? 8 : 64;
-        point->values[WFI_NAIVE_Y] = narrow ? 16 : 2;
+        point->values[MATMUL_ID_LOCAL_X] = narrow ? 8 : 64;
+        point->values[MATMUL_ID_LOCAL_Y] = narrow ? 16 : 2;
         return wfi_matmul_flops(point->problem) * 0.5;
     }
     const bool guessed = !point->caps->compute_units && !wfi_is_cpu(point->caps);
@@ -76,14 +76,14 @@ double wfi_matmul_block_time(const wfi_point *point, double wanted)
 {
     const uint32_t *v = point->values;
     const wfi_matmul_problem *p = &point->problem->matmul;
-    const double tiles_m = ceil((double)p->m / v[WFI_TILE_M]);
-    const double tiles_n = ceil((double)p->n / v[WFI_TILE_N]);
+    const double tiles_m = ceil((double)p->m / v[MATMUL_ID_TILE_M]);
+    const double tiles_n = ceil((double)p->n / v[MATMUL_ID_TILE_N]);
     const double tiles = tiles_m * tiles_n * (double)p->batch;
-    const double padded = 2.0 * tiles * v[WFI_TILE_M] * v[WFI_TILE_N] * (double)p->k;
-    const double shared_reads = 1.0 / v[WFI_THREAD_M] + 1.0 / v[WFI_THREAD_N];
-    const double memory_reads = 8.0 / v[WFI_TILE_M] + 8.0 / v[WFI_TILE_N];
-    const bool shared = point->variant->parameter_count > WFI_SHARING && v[WFI_SHARING];
-    const double sharers = shared ? v[WFI_SHARING] * wfi_matmul_units(point->caps) : 0;
+    const double padded = 2.0 * tiles * v[MATMUL_ID_TILE_M] * v[MATMUL_ID_TILE_N] * (double)p->k;
+    const double shared_reads = 1.0 / v[MATMUL_ID_THREAD_M] + 1.0 / v[MATMUL_ID_THREAD_N];
+    const double memory_reads = 8.0 / v[MATMUL_ID_TILE_M] + 8.0 / v[MATMUL_ID_TILE_N];
+    const double sharers =
+        wfi_point_value(point, MATMUL_ID_SHARING, 0) * wfi_matmul_units(point->caps);
     const double work_items = fmax(tiles, sharers) * wfi_matmul_tile_threads(v);
     return padded * (1.0 + shared_reads + memory_reads) / occupied(point->caps, work_items, wanted);
 }
@@ -92,7 +92,7 @@ double wfi_matmul_block_time(const wfi_point *point, double wanted)
  * is published: memory in their place is slower than any smaller tile. */
 static bool fits_registers(const wfi_point *point)
 {
-    const uint32_t m = point->values[WFI_THREAD_M], n = point->values[WFI_THREAD_N];
+    const uint32_t m = point->values[MATMUL_ID_THREAD_M], n = point->values[MATMUL_ID_THREAD_N];
     const uint32_t words = point->problem->type == WF_TYPE_F64 ? 2 : 1;
     const uint32_t most = wfi_unit_of(point->caps).lane_registers;
     return most == 0 || (m * n + m + n) * words + WFI_OTHER_REGISTERS <= most;
@@ -110,12 +110,12 @@ static uint32_t power_within(uint32_t value, uint32_t most)
 static void set_block(wfi_point *point, const block *b)
 {
     uint32_t *v = point->values;
-    memcpy(v, b, sizeof *b);
-    if (point->variant->parameter_count <= WFI_LANES_N)
+    wfi_matmul_set_block(point, b);
+    if (!wfi_variant_has(point->variant, MATMUL_ID_LANES_N))
         return;
-    v[WFI_LANES_N] = power_within(v[WFI_TILE_N] / v[WFI_THREAD_N], 8);
-    v[WFI_LANES_M] = power_within(v[WFI_TILE_M] / v[WFI_THREAD_M], 4);
-    v[WFI_UNROLL] = power_within(v[WFI_TILE_K], 8);
+    v[MATMUL_ID_LANES_N] = power_within(v[MATMUL_ID_TILE_N] / v[MATMUL_ID_THREAD_N], 8);
+    v[MATMUL_ID_LANES_M] = power_within(v[MATMUL_ID_TILE_M] / v[MATMUL_ID_THREAD_M], 4);
+    v[MATMUL_ID_UNROLL] = power_within(v[MATMUL_ID_TILE_K], 8);
 }
 
 /* By the statistics of RADV's compiler, which spills from 240 on; the points for NVIDIA were measured, and
@@ -125,10 +125,10 @@ static void set_block(wfi_point *point, const block *b)
 /* Whether the block keeps its registers, if need be without loading them ahead. */
 static bool holds_registers(wfi_point *point)
 {
-    if (point->caps->vendor_id != WFI_AMD || point->variant->parameter_count <= WFI_AHEAD)
+    if (point->caps->vendor_id != WFI_AMD || !wfi_variant_has(point->variant, MATMUL_ID_AHEAD))
         return true;
     if (wfi_matmul_vector_registers(point) > MOST_REGISTERS)
-        point->values[WFI_AHEAD] = 0;
+        point->values[MATMUL_ID_AHEAD] = 0;
     return wfi_matmul_vector_registers(point) <= MOST_REGISTERS;
 }
 
@@ -236,7 +236,7 @@ static const gpu_block *gpu_block_for(const wfi_point *point, double tiles, doub
                            fewest_f64 = {{32, 32, 16, 4, 4}, true};
     const wfi_problem *problem = point->problem;
     const wfi_matmul_problem *p = &problem->matmul;
-    const bool wide = point->values[WFI_PACK] || (wfi_matmul_wide_bits(p) & 3) == 3;
+    const bool wide = point->values[MATMUL_ID_PACK] || (wfi_matmul_wide_bits(p) & 3) == 3;
     /* Blocks of 8 x 16 were measured for sums in f32; i8 spills them on vega10, f64 anywhere. */
     const bool small = problem->type == WF_TYPE_F64 || problem->type == WF_TYPE_I8;
     if (p->n <= 16)
@@ -279,21 +279,21 @@ static void set_gpu_block(wfi_point *point)
     const wfi_matmul_problem *p = &point->problem->matmul;
     const double units = wfi_matmul_units(point->caps);
     const double tiles = wfi_matmul_tile_count(p, 64, 128);
-    point->values[WFI_PACK] = copies_pay(point, tiles, units) ? 3 : 0;
+    point->values[MATMUL_ID_PACK] = copies_pay(point, tiles, units) ? 3 : 0;
     const gpu_block *chosen = gpu_block_for(point, tiles, units);
     set_block(point, &chosen->sizes);
-    point->values[WFI_LANES_M] = power_within(chosen->sizes.tile_m / chosen->sizes.thread_m,
-                                              32 / point->values[WFI_LANES_N]);
-    point->values[WFI_AHEAD] = chosen->ahead;
-    point->values[WFI_SPLITS] = splits_for(
+    point->values[MATMUL_ID_LANES_M] = power_within(chosen->sizes.tile_m / chosen->sizes.thread_m,
+                                                    32 / point->values[MATMUL_ID_LANES_N]);
+    point->values[MATMUL_ID_AHEAD] = chosen->ahead;
+    point->values[MATMUL_ID_SPLITS] = splits_for(
         point, wfi_matmul_tile_count(p, chosen->sizes.tile_m, chosen->sizes.tile_n), units);
-    point->values[WFI_SHARING] =
+    point->values[MATMUL_ID_SHARING] =
         tiles * 2 >= 3 * units
             ? wfi_matmul_sharing_for(point, chosen->sizes.tile_m, chosen->sizes.tile_n)
             : 0;
     const bool strips =
-        point->values[WFI_SHARING] && chosen->sizes.tile_m == 64 && tiles >= STRIPED * units;
-    point->values[WFI_STRIP] = tiles >= WFI_MANY_TILES * units || strips ? 8 : 1;
+        point->values[MATMUL_ID_SHARING] && chosen->sizes.tile_m == 64 && tiles >= STRIPED * units;
+    point->values[MATMUL_ID_STRIP] = tiles >= WFI_MANY_TILES * units || strips ? 8 : 1;
 }
 
 /* Which operands an instruction keeps from the one before is NVIDIA's; with deeper tiles the order gained
@@ -302,20 +302,20 @@ static uint32_t snake_for(const wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
     if (point->caps->vendor_id != WFI_NVIDIA || point->problem->type != WF_TYPE_F32 ||
-        point->values[WFI_TILE_K] > 8)
+        point->values[MATMUL_ID_TILE_K] > 8)
         return 0;
-    if (point->values[WFI_THREAD_M] * point->values[WFI_THREAD_N] == 64 &&
-        !point->values[WFI_AHEAD])
+    if (point->values[MATMUL_ID_THREAD_M] * point->values[MATMUL_ID_THREAD_N] == 64 &&
+        !point->values[MATMUL_ID_AHEAD])
         return 3;
     const bool many = wfi_matmul_tile_count(p, 64, 128) >= 3 * wfi_matmul_units(point->caps);
-    return (many || point->values[WFI_SHARING]) && p->k >= WFI_LONG_SUM ? 2 : 1;
+    return (many || point->values[MATMUL_ID_SHARING]) && p->k >= WFI_LONG_SUM ? 2 : 1;
 }
 
 double wfi_matmul_vector_fit(wfi_point *point)
 {
     double time = -1;
     wfi_point trial = *point;
-    trial.values[WFI_WIDE] = 0;
+    trial.values[MATMUL_ID_WIDE] = 0;
     if (!wfi_is_cpu(point->caps)) {
         set_gpu_block(&trial);
         if (fits_registers(&trial) && wfi_point_legal(&trial, NULL) && holds_registers(&trial)) {
@@ -326,17 +326,17 @@ double wfi_matmul_vector_fit(wfi_point *point)
     /* A CPU's registers are memory, and nothing is under way while it computes: `ahead` more than doubles
      * lavapipe's time (bench/NOTES.md). */
     if (wfi_is_cpu(point->caps)) {
-        point->values[WFI_AHEAD] = 0;
+        point->values[MATMUL_ID_AHEAD] = 0;
         time = best_cpu_block(point);
     }
     /* Each work-item has twice the loads in flight that `register` has: half as many hide latency. */
     if (time < 0)
         time = best_block(point, vector_blocks, sizeof vector_blocks / sizeof *vector_blocks, 256);
     /* How loads of neighbours meet in shared memory is NVIDIA's. */
-    point->values[WFI_PAIRS] = point->caps->vendor_id == WFI_NVIDIA;
-    point->values[WFI_SNAKE] = snake_for(point);
-    point->values[WFI_WIDE] =
-        wfi_matmul_wide_bits(&point->problem->matmul) | point->values[WFI_PACK];
+    point->values[MATMUL_ID_PAIRS] = point->caps->vendor_id == WFI_NVIDIA;
+    point->values[MATMUL_ID_SNAKE] = snake_for(point);
+    point->values[MATMUL_ID_WIDE] =
+        wfi_matmul_wide_bits(&point->problem->matmul) | point->values[MATMUL_ID_PACK];
     return time < 0 ? time : fmax(time * VECTOR_GAIN, 1.3 * wfi_matmul_memory_time(point));
 }
 
@@ -349,7 +349,7 @@ static const block dot_blocks[] = {
 double wfi_matmul_dot_fit(wfi_point *point)
 {
     const wf_caps *caps = point->caps;
-    point->values[WFI_WIDE] = wfi_matmul_wide_bits(&point->problem->matmul) & 3;
+    point->values[MATMUL_ID_WIDE] = wfi_matmul_wide_bits(&point->problem->matmul) & 3;
     const double time =
         best_block(point, dot_blocks, sizeof dot_blocks / sizeof *dot_blocks, 512) * DOT_GAIN;
     /* Without instructions for it a driver adds the bytes one by one; beside matrix units it has not been

@@ -9,10 +9,20 @@
 #define WFI_LEAST_TURNED 4e7 /* bytes of a matrix of which caches keep some, not all */
 #define WFI_LONG_SUM 512     /* steps: shorter sums were no faster by columns (bench/NOTES.md) */
 
-/* As the first five parameters of the variants. */
+/* The tile of a work-group and of a work-item. */
 typedef struct wfi_matmul_block {
     uint32_t tile_m, tile_n, tile_k, thread_m, thread_n;
 } wfi_matmul_block;
+
+static inline void wfi_matmul_set_block(wfi_point *point, const wfi_matmul_block *block)
+{
+    uint32_t *v = point->values;
+    v[MATMUL_ID_TILE_M] = block->tile_m;
+    v[MATMUL_ID_TILE_N] = block->tile_n;
+    v[MATMUL_ID_TILE_K] = block->tile_k;
+    v[MATMUL_ID_THREAD_M] = block->thread_m;
+    v[MATMUL_ID_THREAD_N] = block->thread_n;
+}
 
 static inline double wfi_matmul_tile_count(const wfi_matmul_problem *p, double tile_m,
                                            double tile_n)

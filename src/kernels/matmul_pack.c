@@ -91,7 +91,7 @@ static bool whole_results(const wfi_point *point)
     const uint64_t limit = point->caps->max_storage_range - point->caps->storage_alignment,
                    sum = wfi_matmul_sum_size(point->problem->type);
     const double kept = (double)p->m * (double)p->n * (double)p->batch *
-                        wfi_point_value(point, "splits", 1) * (double)sum;
+                        wfi_point_value(point, MATMUL_ID_SPLITS, 1) * (double)sum;
     uint64_t extents[3];
     wfi_matmul_extents(p, extents);
     return extents[WF_MATMUL_C] <= limit / sum && kept <= (double)limit;
@@ -137,7 +137,7 @@ static wf_result pack_pipeline(wf_plan *plan, wf_type type, uint32_t *index)
                               .storage_buffers = 2,
                               .push_bytes = sizeof(pack_push)};
     for (uint32_t i = 0; i < 3; i++)
-        desc.constants[desc.constant_count++] = (wfi_constant){i, size[i]};
+        wfi_pipeline_constant(&desc, i, size[i]);
     return wfi_plan_add_pipeline(plan, &desc, index);
 }
 

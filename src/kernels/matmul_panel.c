@@ -1,6 +1,5 @@
 /* Products with few rows or columns of C: the row `panel`. */
 #include "kernels/matmul_rows.h"
-#include "matmul/matmul_ids.h"
 
 static const uint32_t lanes_k[] = {4, 8, 16, 32, 64, 128}, lanes_o[] = {2, 4, 8, 16, 32},
                       wides[] = {0, 1, 2, 3}, splits[] = {1, 2, 4, 8, 16}, rows[] = {2, 4},
@@ -11,7 +10,7 @@ const wfi_parameter wfi_matmul_panel_parameters[WFI_PANEL_PARAMETERS] = {
     {"lanes_o", MATMUL_ID_LANES_O, 8, 5, lanes_o,
      "work-items along the large matrix's rows or columns of C, four each"},
     {"wide", MATMUL_ID_WIDE, 0, 4, wides, "memory moves four at a time: 1 A, 2 B, added"},
-    {"splits", WFI_NO_CONSTANT, 1, 5, splits, "parts of the sum that different work-groups make"},
+    {"splits", MATMUL_ID_SPLITS, 1, 5, splits, "parts of the sum that different work-groups make"},
     {"rows", MATMUL_ID_ROWS, 2, 2, rows,
      "outputs a work-item, where the matrix lies along the sum"},
     {"blocks", MATMUL_ID_BLOCKS, 1, 3, blocks, "blocks of the large matrix under way a work-item"},
@@ -37,26 +36,26 @@ static bool few_vectors(const wfi_point *point)
 static bool sizes_positive(const wfi_point *point)
 {
     const uint32_t *v = point->values;
-    return v[WFI_PANEL_LANES_K] >= 1 && v[WFI_PANEL_LANES_K] <= 1024 && v[WFI_PANEL_LANES_O] >= 1 &&
-           v[WFI_PANEL_LANES_O] <= 1024 && v[WFI_PANEL_SPLITS] >= 1 && v[WFI_PANEL_SPLITS] <= 4096;
+    return v[MATMUL_ID_LANES_K] >= 1 && v[MATMUL_ID_LANES_K] <= 1024 && v[MATMUL_ID_LANES_O] >= 1 &&
+           v[MATMUL_ID_LANES_O] <= 1024 && v[MATMUL_ID_SPLITS] >= 1 && v[MATMUL_ID_SPLITS] <= 4096;
 }
 
 /* Items are numbered in blocks: pairs, or eights, along the outputs, eights along the sum. */
 static bool blocks_whole(const wfi_point *point)
 {
-    const uint32_t k = point->values[WFI_PANEL_LANES_K], o = point->values[WFI_PANEL_LANES_O];
+    const uint32_t k = point->values[MATMUL_ID_LANES_K], o = point->values[MATMUL_ID_LANES_O];
     return (k < 8 || k % 8 == 0) && (o < 8 || o % 8 == 0);
 }
 
 static bool kept_whole(const wfi_point *point)
 {
-    const uint32_t kept_ = point->values[WFI_PANEL_KEPT];
-    return kept_ > 0 && kept_ <= 65536 && kept_ % (4 * point->values[WFI_PANEL_LANES_K]) == 0;
+    const uint32_t kept_ = point->values[MATMUL_ID_KEPT];
+    return kept_ > 0 && kept_ <= 65536 && kept_ % (4 * point->values[MATMUL_ID_LANES_K]) == 0;
 }
 
 static bool wide_allowed(const wfi_point *point)
 {
-    const uint32_t bits = point->values[WFI_PANEL_WIDE];
+    const uint32_t bits = point->values[MATMUL_ID_WIDE];
     return bits <= 3 && wfi_matmul_wide_allowed(point, bits);
 }
 
@@ -76,41 +75,41 @@ const wfi_constraint wfi_matmul_panel_constraints[WFI_PANEL_CONSTRAINTS] = {
 
 void wfi_matmul_panel_group(const wfi_point *point, uint32_t size[3])
 {
-    size[0] = point->values[WFI_PANEL_LANES_K] * point->values[WFI_PANEL_LANES_O];
+    size[0] = point->values[MATMUL_ID_LANES_K] * point->values[MATMUL_ID_LANES_O];
     size[1] = size[2] = 1;
 }
 
 uint64_t wfi_matmul_panel_shared(const wfi_point *point)
 {
     const uint32_t *v = point->values;
-    const uint64_t panel = UINT64_C(4) * fours(point) * (v[WFI_PANEL_KEPT] / 4 + 1),
+    const uint64_t panel = UINT64_C(4) * fours(point) * (v[MATMUL_ID_KEPT] / 4 + 1),
                    sums =
-                       (uint64_t)v[WFI_PANEL_LANES_O] * fours(point) * (v[WFI_PANEL_LANES_K] + 1);
+                       (uint64_t)v[MATMUL_ID_LANES_O] * fours(point) * (v[MATMUL_ID_LANES_K] + 1);
     return (panel > sums ? panel : sums) * 4 * wfi_matmul_sum_size(point->problem->type);
 }
 
 /* Of a work-item. */
 static uint32_t outputs(const wfi_point *point)
 {
-    return wfi_matmul_by_sum(&point->problem->matmul) ? point->values[WFI_PANEL_ROWS] : 4;
+    return wfi_matmul_by_sum(&point->problem->matmul) ? point->values[MATMUL_ID_ROWS] : 4;
 }
 
 void wfi_matmul_panel_constants(const wfi_point *point, wfi_pipeline_desc *desc)
 {
     wfi_matmul_constants(point, desc);
-    desc->constants[desc->constant_count++] =
-        (wfi_constant){MATMUL_ID_MATRIX_IS_B, wfi_matmul_matrix_is_b(&point->problem->matmul)};
-    desc->constants[desc->constant_count++] = (wfi_constant){MATMUL_ID_FOURS, fours(point)};
+    wfi_pipeline_constant(desc, MATMUL_ID_MATRIX_IS_B,
+                          wfi_matmul_matrix_is_b(&point->problem->matmul));
+    wfi_pipeline_constant(desc, MATMUL_ID_FOURS, fours(point));
 }
 
 wf_result wfi_matmul_panel_build(wf_plan *plan, const wfi_point *point, const void *params)
 {
     const bool is_b = wfi_matmul_matrix_is_b(&point->problem->matmul);
-    const uint32_t all = outputs(point) * point->values[WFI_PANEL_LANES_O];
+    const uint32_t all = outputs(point) * point->values[MATMUL_ID_LANES_O];
     return wfi_matmul_build(plan, point, params,
                             (wfi_matmul_tile){.m = is_b ? WFI_MOST_PANEL : all,
                                               .n = is_b ? all : WFI_MOST_PANEL,
                                               .k = 4,
-                                              .splits = point->values[WFI_PANEL_SPLITS],
+                                              .splits = point->values[MATMUL_ID_SPLITS],
                                               .turns = true});
 }

@@ -2,13 +2,12 @@
 #include "core/arithmetic.h"
 #include "core/vendors.h"
 #include "kernels/matmul_rows.h"
-#include "matmul/matmul_ids.h"
 
 static const uint32_t naive_x[] = {8, 16, 32, 64, 128}, naive_y[] = {1, 2, 4, 8, 16};
 
 const wfi_parameter wfi_matmul_naive_parameters[WFI_NAIVE_PARAMETERS] = {
-    {"local_x", 0, 16, 5, naive_x, "work-items along the columns of C"},
-    {"local_y", 1, 8, 5, naive_y, "work-items along the rows of C"},
+    {"local_x", MATMUL_ID_LOCAL_X, 16, 5, naive_x, "work-items along the columns of C"},
+    {"local_y", MATMUL_ID_LOCAL_Y, 8, 5, naive_y, "work-items along the rows of C"},
 };
 
 static const uint32_t tiles[] = {8, 16, 32, 64, 128}, depths[] = {4, 8, 16, 32},
@@ -38,17 +37,17 @@ const wfi_parameter wfi_matmul_vector_parameters[WFI_VECTOR_PARAMETERS] = {
     {"lanes_m", MATMUL_ID_LANES_M, 4, 5, lanes, "work-items of a block of them along rows"},
     {"lanes_n", MATMUL_ID_LANES_N, 8, 5, lanes, "work-items of a block of them along columns"},
     {"strip", MATMUL_ID_STRIP, 1, 5, strips, "tile rows that neighbouring work-groups go down"},
-    {"splits", WFI_NO_CONSTANT, 1, 6, splits, "parts of the sum that different work-groups make"},
+    {"splits", MATMUL_ID_SPLITS, 1, 6, splits, "parts of the sum that different work-groups make"},
     {"unroll", MATMUL_ID_UNROLL, 8, 4, unrolls,
      "steps of the sum without a branch between; all of tile_k with ahead"},
     {"ahead", MATMUL_ID_AHEAD, 1, 2, off_on, "1: registers are loaded a step of the sum ahead"},
     {"pairs", MATMUL_ID_PAIRS, 0, 2, off_on,
      "1: work-items side by side share columns of C, and every second one rows"},
-    {"pack", WFI_NO_CONSTANT, 0, 2, packs, "3: A and B are copied to aligned rows first"},
+    {"pack", MATMUL_ID_PACK, 0, 2, packs, "3: A and B are copied to aligned rows first"},
     {"snake", MATMUL_ID_SNAKE, 0, 4, snakes,
      "1 to 3: each product shares an operand with the one before, along rows, columns, or in "
      "blocks of 4 x 4"},
-    {"sharing", WFI_NO_CONSTANT, 0, 4, sharings,
+    {"sharing", MATMUL_ID_SHARING, 0, 4, sharings,
      "work-groups a compute unit that share the sums of the tiles that whole rounds of them leave"},
 };
 
@@ -64,10 +63,11 @@ static const uint32_t matvec_x[] = {4, 8, 16, 32, 64, 128}, matvec_y[] = {1, 2, 
                       matvec_chunks[] = {1, 2, 4, 8};
 
 const wfi_parameter wfi_matmul_matvec_parameters[WFI_MATVEC_PARAMETERS] = {
-    {"local_x", 0, 32, 6, matvec_x, "work-items along the rows of the large matrix, as it lies"},
-    {"local_y", 1, 4, 7, matvec_y, "work-items down the rows of the large matrix"},
+    {"local_x", MATMUL_ID_LOCAL_X, 32, 6, matvec_x,
+     "work-items along the rows of the large matrix, as it lies"},
+    {"local_y", MATMUL_ID_LOCAL_Y, 4, 7, matvec_y, "work-items down the rows of the large matrix"},
     {"wide", MATMUL_ID_WIDE, 0, 6, wides, "memory moves four at a time: 1 A, 2 B, 4 C, added"},
-    {"splits", WFI_NO_CONSTANT, 1, 6, matvec_splits,
+    {"splits", MATMUL_ID_SPLITS, 1, 6, matvec_splits,
      "parts of the sum that different work-groups make"},
     {"loads", MATMUL_ID_LOADS, 4, 3, matvec_loads, "loads of the large matrix under way an item"},
     {"chunks", MATMUL_ID_CHUNKS, 1, 4, matvec_chunks,
@@ -76,7 +76,7 @@ const wfi_parameter wfi_matmul_matvec_parameters[WFI_MATVEC_PARAMETERS] = {
 
 bool wfi_matmul_sizes_positive(const wfi_point *point)
 {
-    for (int i = WFI_TILE_M; i <= WFI_THREAD_N; i++)
+    for (int i = MATMUL_ID_TILE_M; i <= MATMUL_ID_THREAD_N; i++)
         if (point->values[i] == 0 || point->values[i] > 1024)
             return false;
     return true;
@@ -84,17 +84,17 @@ bool wfi_matmul_sizes_positive(const wfi_point *point)
 
 static bool m_divides(const wfi_point *point)
 {
-    return point->values[WFI_TILE_M] % point->values[WFI_THREAD_M] == 0;
+    return point->values[MATMUL_ID_TILE_M] % point->values[MATMUL_ID_THREAD_M] == 0;
 }
 
 static bool n_divides(const wfi_point *point)
 {
-    return point->values[WFI_TILE_N] % point->values[WFI_THREAD_N] == 0;
+    return point->values[MATMUL_ID_TILE_N] % point->values[MATMUL_ID_THREAD_N] == 0;
 }
 
 bool wfi_matmul_few_registers(const wfi_point *point)
 {
-    return point->values[WFI_THREAD_M] * point->values[WFI_THREAD_N] <= 256;
+    return point->values[MATMUL_ID_THREAD_M] * point->values[MATMUL_ID_THREAD_N] <= 256;
 }
 
 #define POSITIVE                                                                                   \
@@ -123,7 +123,8 @@ const wfi_constraint wfi_matmul_register_constraints[WFI_REGISTER_CONSTRAINTS] =
 bool wfi_matmul_fours(const wfi_point *point)
 {
     const uint32_t *v = point->values;
-    return v[WFI_TILE_K] % 4 == 0 && v[WFI_THREAD_M] % 4 == 0 && v[WFI_THREAD_N] % 4 == 0;
+    return v[MATMUL_ID_TILE_K] % 4 == 0 && v[MATMUL_ID_THREAD_M] % 4 == 0 &&
+           v[MATMUL_ID_THREAD_N] % 4 == 0;
 }
 
 static bool row_of_fours(uint64_t extent, uint64_t ld, uint64_t stride)
@@ -146,69 +147,72 @@ bool wfi_matmul_wide_allowed(const wfi_point *point, uint32_t bits)
 
 static bool wide_allowed(const wfi_point *point)
 {
-    return wfi_matmul_wide_allowed(point, point->values[WFI_WIDE]);
+    return wfi_matmul_wide_allowed(point, point->values[MATMUL_ID_WIDE]);
 }
 
 /* Of vector, which may read copies. */
 static bool wide_or_packed(const wfi_point *point)
 {
-    return wfi_matmul_wide_allowed(point, point->values[WFI_WIDE] & ~point->values[WFI_PACK]);
+    return wfi_matmul_wide_allowed(point,
+                                   point->values[MATMUL_ID_WIDE] & ~point->values[MATMUL_ID_PACK]);
 }
 
 static bool both_packed(const wfi_point *point)
 {
-    const uint32_t pack = point->values[WFI_PACK];
-    return pack == 0 || (pack == 3 && point->problem->type == WF_TYPE_F32 &&
-                         64 % point->values[WFI_TILE_K] == 0 && wfi_matmul_can_pack(point, pack));
+    const uint32_t pack = point->values[MATMUL_ID_PACK];
+    return pack == 0 ||
+           (pack == 3 && point->problem->type == WF_TYPE_F32 &&
+            64 % point->values[MATMUL_ID_TILE_K] == 0 && wfi_matmul_can_pack(point, pack));
 }
 
 bool wfi_matmul_lanes_divide(const wfi_point *point)
 {
     const uint32_t *v = point->values;
-    return v[WFI_LANES_M] && v[WFI_LANES_N] &&
-           v[WFI_TILE_M] / v[WFI_THREAD_M] % v[WFI_LANES_M] == 0 &&
-           v[WFI_TILE_N] / v[WFI_THREAD_N] % v[WFI_LANES_N] == 0;
+    return v[MATMUL_ID_LANES_M] && v[MATMUL_ID_LANES_N] &&
+           v[MATMUL_ID_TILE_M] / v[MATMUL_ID_THREAD_M] % v[MATMUL_ID_LANES_M] == 0 &&
+           v[MATMUL_ID_TILE_N] / v[MATMUL_ID_THREAD_N] % v[MATMUL_ID_LANES_N] == 0;
 }
 
 static bool strip_positive(const wfi_point *point)
 {
-    return point->values[WFI_STRIP] >= 1 && point->values[WFI_STRIP] <= 65536;
+    return point->values[MATMUL_ID_STRIP] >= 1 && point->values[MATMUL_ID_STRIP] <= 65536;
 }
 
 static bool unroll_divides(const wfi_point *point)
 {
-    const uint32_t unroll = point->values[WFI_UNROLL];
-    return unroll > 0 && point->values[WFI_TILE_K] % unroll == 0;
+    const uint32_t unroll = point->values[MATMUL_ID_UNROLL];
+    return unroll > 0 && point->values[MATMUL_ID_TILE_K] % unroll == 0;
 }
 
 static bool switches_off_or_on(const wfi_point *point)
 {
-    return point->values[WFI_AHEAD] <= 1 && point->values[WFI_PAIRS] <= 1 &&
-           point->values[WFI_SNAKE] <= 3;
+    return point->values[MATMUL_ID_AHEAD] <= 1 && point->values[MATMUL_ID_PAIRS] <= 1 &&
+           point->values[MATMUL_ID_SNAKE] <= 3;
 }
 
 static bool splits_positive(const wfi_point *point)
 {
-    return point->values[WFI_SPLITS] >= 1 && point->values[WFI_SPLITS] <= 4096;
+    return point->values[MATMUL_ID_SPLITS] >= 1 && point->values[MATMUL_ID_SPLITS] <= 4096;
 }
 
 /* What a work-item moves of a tile waits in its registers; beyond this, compilers take minutes. */
 bool wfi_matmul_few_moved(const wfi_point *point)
 {
     const uint32_t *v = point->values;
-    const uint64_t elements = (uint64_t)v[WFI_TILE_K] * ((uint64_t)v[WFI_TILE_M] + v[WFI_TILE_N]);
+    const uint64_t elements =
+        (uint64_t)v[MATMUL_ID_TILE_K] * ((uint64_t)v[MATMUL_ID_TILE_M] + v[MATMUL_ID_TILE_N]);
     return elements <= UINT64_C(64) * wfi_matmul_tile_threads(v);
 }
 
 wfi_matmul_tile wfi_matmul_vector_tile(const wfi_point *point)
 {
     const uint32_t *v = point->values;
-    return (wfi_matmul_tile){.m = v[WFI_TILE_M],
-                             .n = v[WFI_TILE_N],
-                             .k = v[WFI_TILE_K],
-                             .splits = v[WFI_SPLITS],
-                             .sharing = v[WFI_SHARING],
-                             .strip = v[WFI_STRIP]};
+    return (wfi_matmul_tile){.m = v[MATMUL_ID_TILE_M],
+                             .n = v[MATMUL_ID_TILE_N],
+                             .k = v[MATMUL_ID_TILE_K],
+                             .splits = v[MATMUL_ID_SPLITS],
+                             .sharing = v[MATMUL_ID_SHARING],
+                             .strip = v[MATMUL_ID_STRIP]};
 }
 
 static bool may_share(const wfi_point *point)
@@ -242,14 +246,15 @@ const wfi_constraint wfi_matmul_vector_constraints[WFI_VECTOR_CONSTRAINTS] = {
 
 void wfi_matmul_naive_group(const wfi_point *point, uint32_t size[3])
 {
-    size[0] = point->values[WFI_NAIVE_X];
-    size[1] = point->values[WFI_NAIVE_Y];
+    size[0] = point->values[MATMUL_ID_LOCAL_X];
+    size[1] = point->values[MATMUL_ID_LOCAL_Y];
     size[2] = 1;
 }
 
 uint32_t wfi_matmul_tile_threads(const uint32_t *values)
 {
-    return values[WFI_TILE_M] / values[WFI_THREAD_M] * (values[WFI_TILE_N] / values[WFI_THREAD_N]);
+    return values[MATMUL_ID_TILE_M] / values[MATMUL_ID_THREAD_M] *
+           (values[MATMUL_ID_TILE_N] / values[MATMUL_ID_THREAD_N]);
 }
 
 void wfi_matmul_tile_group(const wfi_point *point, uint32_t size[3])
@@ -261,7 +266,7 @@ void wfi_matmul_tile_group(const wfi_point *point, uint32_t size[3])
 uint64_t wfi_matmul_register_shared(const wfi_point *point)
 {
     const uint32_t *v = point->values;
-    return (uint64_t)v[WFI_TILE_K] * (v[WFI_TILE_M] + 1 + v[WFI_TILE_N] + 1) *
+    return (uint64_t)v[MATMUL_ID_TILE_K] * (v[MATMUL_ID_TILE_M] + 1 + v[MATMUL_ID_TILE_N] + 1) *
            wfi_matmul_sum_size(point->problem->type);
 }
 
@@ -273,21 +278,22 @@ uint32_t wfi_matmul_vector_registers(const wfi_point *point)
     const wf_type type = point->problem->type;
     const uint32_t words = type == WF_TYPE_F64 ? 2 : 1, place = type == WF_TYPE_I8 ? 8 : 1;
     const uint32_t threads = wfi_matmul_tile_threads(v);
-    const uint32_t a = (v[WFI_TILE_K] * v[WFI_TILE_M] + threads - 1) / threads,
-                   b = (v[WFI_TILE_K] * v[WFI_TILE_N] + threads - 1) / threads;
+    const uint32_t a = (v[MATMUL_ID_TILE_K] * v[MATMUL_ID_TILE_M] + threads - 1) / threads,
+                   b = (v[MATMUL_ID_TILE_K] * v[MATMUL_ID_TILE_N] + threads - 1) / threads;
     const uint32_t wide = wfi_matmul_wide_bits(&point->problem->matmul);
-    return words * (v[WFI_THREAD_M] * v[WFI_THREAD_N] + a + b +
-                    (v[WFI_THREAD_M] + v[WFI_THREAD_N]) * (v[WFI_AHEAD] ? 2 : 1)) +
+    return words *
+               (v[MATMUL_ID_THREAD_M] * v[MATMUL_ID_THREAD_N] + a + b +
+                (v[MATMUL_ID_THREAD_M] + v[MATMUL_ID_THREAD_N]) * (v[MATMUL_ID_AHEAD] ? 2 : 1)) +
            place * ((wide & 1 ? 0 : a) + (wide & 2 ? 0 : b));
 }
 
-/* With `padding` fours beside each row of A's tile, where it is stored across rows. */
-static uint64_t vector_shared(const wfi_point *point, uint32_t padding)
+uint64_t wfi_matmul_tiles_shared(const wfi_point *point, uint32_t padding)
 {
     const uint32_t *v = point->values;
     const wfi_matmul_problem *p = &point->problem->matmul;
     const uint64_t pads = (p->transpose_a ? 0u : padding) + (p->transpose_b ? 1u : 0u);
-    return UINT64_C(2) * v[WFI_TILE_K] * (v[WFI_TILE_M] / 4 + v[WFI_TILE_N] / 4 + pads) * 4 *
+    return UINT64_C(2) * v[MATMUL_ID_TILE_K] *
+           (v[MATMUL_ID_TILE_M] / 4 + v[MATMUL_ID_TILE_N] / 4 + pads) * 4 *
            wfi_matmul_sum_size(point->problem->type);
 }
 
@@ -301,19 +307,19 @@ static uint32_t padding(const wfi_point *point)
     const uint32_t items = wfi_matmul_tile_threads(point->values) *
                            (wfi_matmul_vector_registers(point) + WFI_OTHER_REGISTERS);
     const uint64_t most = point->caps->max_shared_bytes, held = UNIT_REGISTERS / items,
-                   padded = wfi_least(held, most / vector_shared(point, 1)),
-                   bare = wfi_least(held, most / vector_shared(point, 0));
+                   padded = wfi_least(held, most / wfi_matmul_tiles_shared(point, 1)),
+                   bare = wfi_least(held, most / wfi_matmul_tiles_shared(point, 0));
     return point->caps->vendor_id != WFI_NVIDIA || wfi_is_cpu(point->caps) || bare == padded;
 }
 
 uint64_t wfi_matmul_vector_shared(const wfi_point *point)
 {
-    return vector_shared(point, padding(point));
+    return wfi_matmul_tiles_shared(point, padding(point));
 }
 
 void wfi_matmul_vector_constants(const wfi_point *point, wfi_pipeline_desc *desc)
 {
-    desc->constants[desc->constant_count++] = (wfi_constant){MATMUL_ID_PADDED, padding(point)};
+    wfi_pipeline_constant(desc, MATMUL_ID_PADDED, padding(point));
     wfi_matmul_constants(point, desc);
 }
 
@@ -333,7 +339,8 @@ const wfi_parameter wfi_matmul_dot_parameters[WFI_DOT_PARAMETERS] = {
 static bool whole_words(const wfi_point *point)
 {
     const uint32_t *v = point->values;
-    return v[WFI_TILE_M] % 4 == 0 && v[WFI_TILE_N] % 4 == 0 && v[WFI_TILE_K] % 4 == 0;
+    return v[MATMUL_ID_TILE_M] % 4 == 0 && v[MATMUL_ID_TILE_N] % 4 == 0 &&
+           v[MATMUL_ID_TILE_K] % 4 == 0;
 }
 
 const wfi_constraint wfi_matmul_dot_constraints[WFI_DOT_CONSTRAINTS] = {
@@ -349,7 +356,7 @@ const wfi_constraint wfi_matmul_dot_constraints[WFI_DOT_CONSTRAINTS] = {
 uint64_t wfi_matmul_dot_shared(const wfi_point *point)
 {
     const uint32_t *v = point->values;
-    return (uint64_t)v[WFI_TILE_K] * (v[WFI_TILE_M] + 1 + v[WFI_TILE_N] + 1);
+    return (uint64_t)v[MATMUL_ID_TILE_K] * (v[MATMUL_ID_TILE_M] + 1 + v[MATMUL_ID_TILE_N] + 1);
 }
 
 /* --------------------------------------------------------------------- one dispatch an element */
@@ -377,25 +384,25 @@ void wfi_matmul_dispatch_group(const wfi_point *point, uint32_t size[3])
 
 void wfi_matmul_square_group(const wfi_point *point, uint32_t size[3])
 {
-    const uint32_t tile = point->values[WFI_SQUARE];
+    const uint32_t tile = point->values[MATMUL_ID_TILE_M];
     size[0] = tile <= 1024 ? tile * tile : 0;
     size[1] = size[2] = 1;
 }
 
 static uint64_t square_shared(const wfi_point *point, uint64_t depth)
 {
-    return depth * 2 * (point->values[WFI_SQUARE] + UINT64_C(1)) *
+    return depth * 2 * (point->values[MATMUL_ID_TILE_M] + UINT64_C(1)) *
            wfi_matmul_sum_size(point->problem->type);
 }
 
 uint64_t wfi_matmul_tiled_shared(const wfi_point *point)
 {
-    return square_shared(point, point->values[WFI_SQUARE]);
+    return square_shared(point, point->values[MATMUL_ID_TILE_M]);
 }
 
 uint64_t wfi_matmul_kstep_shared(const wfi_point *point)
 {
-    return square_shared(point, point->values[WFI_SQUARE_K]);
+    return square_shared(point, point->values[MATMUL_ID_TILE_K]);
 }
 
 /* --------------------------------------------------------------------------------------- matvec */
@@ -408,18 +415,17 @@ static bool few_vectors(const wfi_point *point)
 
 static bool matvec_wide_allowed(const wfi_point *point)
 {
-    return wfi_matmul_wide_allowed(point, point->values[WFI_MATVEC_WIDE]);
+    return wfi_matmul_wide_allowed(point, point->values[MATMUL_ID_WIDE]);
 }
 
 static bool matvec_splits_positive(const wfi_point *point)
 {
-    return point->values[WFI_MATVEC_SPLITS] >= 1 && point->values[WFI_MATVEC_SPLITS] <= 4096;
+    return point->values[MATMUL_ID_SPLITS] >= 1 && point->values[MATMUL_ID_SPLITS] <= 4096;
 }
 
 static bool matvec_registers(const wfi_point *point)
 {
-    const uint32_t loads = point->values[WFI_MATVEC_LOADS],
-                   chunks = point->values[WFI_MATVEC_CHUNKS];
+    const uint32_t loads = point->values[MATMUL_ID_LOADS], chunks = point->values[MATMUL_ID_CHUNKS];
     return loads >= 1 && loads <= 16 && chunks >= 1 && chunks <= 16;
 }
 
@@ -442,19 +448,19 @@ bool wfi_matmul_by_sum(const wfi_matmul_problem *p)
 
 void wfi_matmul_matvec_group(const wfi_point *point, uint32_t size[3])
 {
-    size[0] = point->values[WFI_MATVEC_X];
-    size[1] = point->values[WFI_MATVEC_Y];
+    size[0] = point->values[MATMUL_ID_LOCAL_X];
+    size[1] = point->values[MATMUL_ID_LOCAL_Y];
     size[2] = 1;
 }
 
 uint64_t wfi_matmul_matvec_shared(const wfi_point *point)
 {
-    return UINT64_C(4) * point->values[WFI_MATVEC_X] * point->values[WFI_MATVEC_Y] *
+    return UINT64_C(4) * point->values[MATMUL_ID_LOCAL_X] * point->values[MATMUL_ID_LOCAL_Y] *
            wfi_matmul_sum_size(point->problem->type);
 }
 
 uint32_t wfi_matmul_matvec_outputs(const wfi_point *point)
 {
-    return wfi_matmul_by_sum(&point->problem->matmul) ? point->values[WFI_MATVEC_Y]
-                                                      : 4 * point->values[WFI_MATVEC_X];
+    return wfi_matmul_by_sum(&point->problem->matmul) ? point->values[MATMUL_ID_LOCAL_Y]
+                                                      : 4 * point->values[MATMUL_ID_LOCAL_X];
 }

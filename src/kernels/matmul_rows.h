@@ -4,6 +4,7 @@
 #define WFI_KERNELS_MATMUL_ROWS_H
 
 #include "kernels/plan.h"
+#include "matmul/matmul_ids.h"
 
 /* ------------------------------------------------------------------- matmul_params.c: problems */
 
@@ -160,24 +161,18 @@ void wfi_matmul_cooperative_refit(wfi_point *point); /* as wfi_matmul_vector_ref
 
 /* ------------------------------------------------------------- matmul_points.c: search spaces */
 
-/* Positions of a row's parameters. */
-enum { WFI_NAIVE_X, WFI_NAIVE_Y, WFI_NAIVE_PARAMETERS };
-enum { WFI_TILE_M, WFI_TILE_N, WFI_TILE_K, WFI_THREAD_M, WFI_THREAD_N, WFI_REGISTER_PARAMETERS };
+/* How many parameters each row has. */
 enum {
-    WFI_WIDE = WFI_REGISTER_PARAMETERS,
-    WFI_LANES_M,
-    WFI_LANES_N,
-    WFI_STRIP,
-    WFI_SPLITS,
-    WFI_UNROLL,
-    WFI_AHEAD,
-    WFI_PAIRS,
-    WFI_PACK,
-    WFI_SNAKE,
-    WFI_SHARING,
-    WFI_VECTOR_PARAMETERS
+    WFI_NAIVE_PARAMETERS = 2,
+    WFI_SQUARE_PARAMETERS = 2,
+    WFI_REGISTER_PARAMETERS = 5,
+    WFI_DOT_PARAMETERS = 6,
+    WFI_MATVEC_PARAMETERS = 6,
+    WFI_PANEL_PARAMETERS = 7,
+    WFI_COOPERATIVE_PARAMETERS = 14,
+    WFI_VECTOR_PARAMETERS = 16,
+    WFI_TEAMS_PARAMETERS = 16,
 };
-#define WFI_DOT_PARAMETERS (WFI_WIDE + 1)
 /* Constraints of tiles, of all rows that have them: sizes between 1 and 1024; multiples of four; sums in registers; lanes
  * that are whole blocks; what waits in registers. */
 bool wfi_matmul_sizes_positive(const wfi_point *point);
@@ -185,16 +180,6 @@ bool wfi_matmul_fours(const wfi_point *point);
 bool wfi_matmul_few_registers(const wfi_point *point);
 bool wfi_matmul_lanes_divide(const wfi_point *point);
 bool wfi_matmul_few_moved(const wfi_point *point);
-enum { WFI_SQUARE, WFI_SQUARE_K, WFI_SQUARE_PARAMETERS };
-enum {
-    WFI_MATVEC_X,
-    WFI_MATVEC_Y,
-    WFI_MATVEC_WIDE,
-    WFI_MATVEC_SPLITS,
-    WFI_MATVEC_LOADS,
-    WFI_MATVEC_CHUNKS,
-    WFI_MATVEC_PARAMETERS
-};
 
 #define WFI_MOST_VECTORS 8 /* rows or columns of C that matvec takes */
 
@@ -230,6 +215,9 @@ void wfi_matmul_naive_group(const wfi_point *point, uint32_t size[3]);
 void wfi_matmul_tile_group(const wfi_point *point, uint32_t size[3]);
 uint32_t wfi_matmul_tile_threads(const uint32_t *values);
 uint64_t wfi_matmul_register_shared(const wfi_point *point);
+/* Bytes of two tiles of each operand, with `padding` fours beside each row of A's where A is stored
+ * along the sum. */
+uint64_t wfi_matmul_tiles_shared(const wfi_point *point, uint32_t padding);
 uint64_t wfi_matmul_vector_shared(const wfi_point *point);
 uint32_t wfi_matmul_vector_registers(const wfi_point *point);
 void wfi_matmul_vector_constants(const wfi_point *point, wfi_pipeline_desc *desc);
@@ -238,17 +226,6 @@ wfi_matmul_tile wfi_matmul_vector_tile(const wfi_point *point);
 uint64_t wfi_matmul_dot_shared(const wfi_point *point);
 
 /* ------------------------------------------- matmul_panel.c, matmul_teams.c: the same */
-
-enum {
-    WFI_PANEL_LANES_K,
-    WFI_PANEL_LANES_O,
-    WFI_PANEL_WIDE,
-    WFI_PANEL_SPLITS,
-    WFI_PANEL_ROWS,
-    WFI_PANEL_BLOCKS,
-    WFI_PANEL_KEPT,
-    WFI_PANEL_PARAMETERS
-};
 
 #define WFI_MOST_PANEL 16 /* rows or columns of C that panel takes */
 #define WFI_PANEL_CONSTRAINTS 5
@@ -260,22 +237,6 @@ void wfi_matmul_panel_group(const wfi_point *point, uint32_t size[3]);
 uint64_t wfi_matmul_panel_shared(const wfi_point *point);
 void wfi_matmul_panel_constants(const wfi_point *point, wfi_pipeline_desc *desc);
 wf_result wfi_matmul_panel_build(wf_plan *plan, const wfi_point *point, const void *params);
-
-/* The first five are those of `register`, wide and lanes stand where `vector` has them. */
-enum {
-    WFI_TEAMS_WIDE = WFI_REGISTER_PARAMETERS,
-    WFI_TEAMS_LANES_M,
-    WFI_TEAMS_LANES_N,
-    WFI_TEAMS_SPLITS,
-    WFI_TEAMS,
-    WFI_TEAMS_PAIRS,
-    WFI_TEAMS_HALVES,
-    WFI_TEAMS_APART,
-    WFI_TEAMS_AHEAD,
-    WFI_TEAMS_REST,
-    WFI_TEAMS_TURNS,
-    WFI_TEAMS_PARAMETERS
-};
 
 #define WFI_TEAMS_CONSTRAINTS 9
 
@@ -289,24 +250,6 @@ void wfi_matmul_teams_constants(const wfi_point *point, wfi_pipeline_desc *desc)
 wf_result wfi_matmul_teams_build(wf_plan *plan, const wfi_point *point, const void *params);
 
 /* ------------------------------------------------------------- matmul_cooperative.c: the same */
-
-enum {
-    WFI_COOPERATIVE_TILE_M,
-    WFI_COOPERATIVE_TILE_N,
-    WFI_COOPERATIVE_TILE_K,
-    WFI_SUB_M,
-    WFI_SUB_N,
-    WFI_FRAG_M,
-    WFI_FRAG_N,
-    WFI_FRAG_K,
-    WFI_SUBGROUP,
-    WFI_COOPERATIVE_STRIP,
-    WFI_COOPERATIVE_SPLITS,
-    WFI_COOPERATIVE_PACK,
-    WFI_COOPERATIVE_SUBS_K,
-    WFI_COOPERATIVE_SHARING,
-    WFI_COOPERATIVE_PARAMETERS
-};
 
 #define WFI_COOPERATIVE_CONSTRAINTS 11
 

@@ -7,7 +7,6 @@
 #include "core/vendors.h"
 #include "kernels/grid.h"
 #include "kernels/matmul_rows.h"
-#include "matmul/matmul_ids.h"
 #include "wfi_shaders.h"
 
 #define JOIN_X 256 /* items of a group that joins parts */
@@ -138,6 +137,8 @@ uint32_t wfi_matmul_sharing_for(const wfi_point *point, double tile_m, double ti
 void wfi_matmul_vector_refit(wfi_point *point)
 {
     uint32_t *v = point->values;
-    v[WFI_SHARING] =
-        v[WFI_SPLITS] == 1 ? wfi_matmul_sharing_for(point, v[WFI_TILE_M], v[WFI_TILE_N]) : 0;
+    v[MATMUL_ID_SHARING] =
+        v[MATMUL_ID_SPLITS] == 1
+            ? wfi_matmul_sharing_for(point, v[MATMUL_ID_TILE_M], v[MATMUL_ID_TILE_N])
+            : 0;
 }

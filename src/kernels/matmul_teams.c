@@ -1,6 +1,5 @@
 /* Products of few tiles: the row `teams`, whose work-groups split sums within. */
 #include "kernels/matmul_rows.h"
-#include "matmul/matmul_ids.h"
 
 static const uint32_t tiles[] = {16, 32, 64, 128}, depths[] = {4, 8, 16, 32}, outputs[] = {4, 8},
                       wides[] = {0, 1, 2, 3, 4, 5, 6, 7}, lanes[] = {1, 2, 4, 8},
@@ -16,7 +15,7 @@ const wfi_parameter wfi_matmul_teams_parameters[WFI_TEAMS_PARAMETERS] = {
     {"wide", MATMUL_ID_WIDE, 0, 8, wides, "memory moves four at a time: 1 A, 2 B, 4 C, added"},
     {"lanes_m", MATMUL_ID_LANES_M, 4, 4, lanes, "work-items of a block of them along rows"},
     {"lanes_n", MATMUL_ID_LANES_N, 8, 4, lanes, "work-items of a block of them along columns"},
-    {"splits", WFI_NO_CONSTANT, 1, 6, splits, "parts of the sum that different work-groups make"},
+    {"splits", MATMUL_ID_SPLITS, 1, 6, splits, "parts of the sum that different work-groups make"},
     {"teams", MATMUL_ID_TEAMS, 2, 5, teams, "parts of the sum that a work-group's items make"},
     {"pairs", MATMUL_ID_PAIRS, 0, 2, off_on,
      "1: work-items side by side share columns of C, and every second one rows"},
@@ -28,17 +27,17 @@ const wfi_parameter wfi_matmul_teams_parameters[WFI_TEAMS_PARAMETERS] = {
     {"turns", MATMUL_ID_TURNS, 0, 2, off_on, "1: every second execution begins at the end"},
 };
 
-_Static_assert((int)WFI_TEAMS_LANES_M == (int)WFI_LANES_M &&
-                   (int)WFI_TEAMS_LANES_N == (int)WFI_LANES_N,
+_Static_assert((int)MATMUL_ID_LANES_M == (int)MATMUL_ID_LANES_M &&
+                   (int)MATMUL_ID_LANES_N == (int)MATMUL_ID_LANES_N,
                "vector's constraints read lanes there");
 
 static bool positive(const wfi_point *point)
 {
-    return wfi_matmul_sizes_positive(point) && point->values[WFI_TEAMS_SPLITS] >= 1 &&
-           point->values[WFI_TEAMS_SPLITS] <= 4096 && point->values[WFI_TEAMS_PAIRS] <= 1 &&
-           (point->values[WFI_TEAMS_HALVES] == 1 || point->values[WFI_TEAMS_HALVES] == 2) &&
-           point->values[WFI_TEAMS_APART] <= 1 && point->values[WFI_TEAMS_AHEAD] <= 2 &&
-           point->values[WFI_TEAMS_REST] <= 1 && point->values[WFI_TEAMS_TURNS] <= 1;
+    return wfi_matmul_sizes_positive(point) && point->values[MATMUL_ID_SPLITS] >= 1 &&
+           point->values[MATMUL_ID_SPLITS] <= 4096 && point->values[MATMUL_ID_PAIRS] <= 1 &&
+           (point->values[MATMUL_ID_HALVES] == 1 || point->values[MATMUL_ID_HALVES] == 2) &&
+           point->values[MATMUL_ID_APART] <= 1 && point->values[MATMUL_ID_AHEAD] <= 2 &&
+           point->values[MATMUL_ID_REST] <= 1 && point->values[MATMUL_ID_TURNS] <= 1;
 }
 
 /* Whether pipelines have subgroups of a team's work-items, all of them full. */
@@ -46,7 +45,7 @@ static bool team_is_subgroup(const wfi_point *point)
 {
     const wf_caps *caps = point->caps;
     const uint32_t size = wfi_matmul_tile_threads(point->values);
-    if (!point->values[WFI_TEAMS_APART])
+    if (!point->values[MATMUL_ID_APART])
         return true;
     if (!caps->full_subgroups || (size & (size - 1)) != 0)
         return false;
@@ -57,18 +56,19 @@ static bool team_is_subgroup(const wfi_point *point)
 static bool divides(const wfi_point *point)
 {
     const uint32_t *v = point->values;
-    return v[WFI_TILE_M] % v[WFI_THREAD_M] == 0 && v[WFI_TILE_N] % v[WFI_THREAD_N] == 0;
+    return v[MATMUL_ID_TILE_M] % v[MATMUL_ID_THREAD_M] == 0 &&
+           v[MATMUL_ID_TILE_N] % v[MATMUL_ID_THREAD_N] == 0;
 }
 
 static bool teams_power(const wfi_point *point)
 {
-    const uint32_t count = point->values[WFI_TEAMS];
+    const uint32_t count = point->values[MATMUL_ID_TEAMS];
     return count >= 1 && count <= 16 && (count & (count - 1)) == 0;
 }
 
 static bool wide_allowed(const wfi_point *point)
 {
-    const uint32_t bits = point->values[WFI_TEAMS_WIDE];
+    const uint32_t bits = point->values[MATMUL_ID_WIDE];
     return bits <= 7 && wfi_matmul_wide_allowed(point, bits);
 }
 
@@ -95,13 +95,13 @@ const wfi_constraint wfi_matmul_teams_constraints[WFI_TEAMS_CONSTRAINTS] = {
 
 void wfi_matmul_teams_group(const wfi_point *point, uint32_t size[3])
 {
-    size[0] = wfi_matmul_tile_threads(point->values) * point->values[WFI_TEAMS];
+    size[0] = wfi_matmul_tile_threads(point->values) * point->values[MATMUL_ID_TEAMS];
     size[1] = size[2] = 1;
 }
 
 uint32_t wfi_matmul_teams_subgroup(const wfi_point *point)
 {
-    return point->values[WFI_TEAMS_APART] && point->caps->subgroup_size_control
+    return point->values[MATMUL_ID_APART] && point->caps->subgroup_size_control
                ? wfi_matmul_tile_threads(point->values)
                : 0;
 }
@@ -109,7 +109,7 @@ uint32_t wfi_matmul_teams_subgroup(const wfi_point *point)
 void wfi_matmul_teams_constants(const wfi_point *point, wfi_pipeline_desc *desc)
 {
     wfi_matmul_constants(point, desc);
-    desc->full_subgroups = point->values[WFI_TEAMS_APART] != 0;
+    desc->full_subgroups = point->values[MATMUL_ID_APART] != 0;
 }
 
 /* As in matmul_teams.comp: a four an item of every team but one where the tiles have no room for it. */
@@ -117,8 +117,9 @@ uint64_t wfi_matmul_teams_shared(const wfi_point *point)
 {
     const uint32_t *v = point->values;
     const uint64_t four = 4 * wfi_matmul_sum_size(point->problem->type),
-                   kept = v[WFI_TEAMS] * wfi_matmul_vector_shared(point) / 2 * v[WFI_TEAMS_HALVES],
-                   others = v[WFI_TEAMS] > 1 ? v[WFI_TEAMS] - 1 : 1,
+                   kept = v[MATMUL_ID_TEAMS] * wfi_matmul_tiles_shared(point, 1) / 2 *
+                          v[MATMUL_ID_HALVES],
+                   others = v[MATMUL_ID_TEAMS] > 1 ? v[MATMUL_ID_TEAMS] - 1 : 1,
                    sums = others * wfi_matmul_tile_threads(v) * four;
     return kept + (kept < sums ? sums : four);
 }
@@ -127,9 +128,9 @@ wf_result wfi_matmul_teams_build(wf_plan *plan, const wfi_point *point, const vo
 {
     const uint32_t *v = point->values;
     return wfi_matmul_build(plan, point, params,
-                            (wfi_matmul_tile){.m = v[WFI_TILE_M],
-                                              .n = v[WFI_TILE_N],
-                                              .k = v[WFI_TILE_K] * v[WFI_TEAMS],
-                                              .splits = v[WFI_TEAMS_SPLITS],
-                                              .turns = v[WFI_TEAMS_TURNS] != 0});
+                            (wfi_matmul_tile){.m = v[MATMUL_ID_TILE_M],
+                                              .n = v[MATMUL_ID_TILE_N],
+                                              .k = v[MATMUL_ID_TILE_K] * v[MATMUL_ID_TEAMS],
+                                              .splits = v[MATMUL_ID_SPLITS],
+                                              .turns = v[MATMUL_ID_TURNS] != 0});
 }

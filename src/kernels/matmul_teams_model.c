@@ -85,12 +85,12 @@ static void set_thin(wfi_point *point, double units)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
     uint32_t *v = point->values, splits = 1;
-    const double tiles = wfi_matmul_tile_count(p, v[WFI_TILE_M], v[WFI_TILE_N]);
+    const double tiles = wfi_matmul_tile_count(p, v[MATMUL_ID_TILE_M], v[MATMUL_ID_TILE_N]);
     while (splits < MOST_THIN_SPLITS && splits * 2 * tiles <= 4 * units &&
            p->k / (splits * 2) >= LEAST_THIN_STEPS)
         splits *= 2;
-    v[WFI_TEAMS_SPLITS] = splits;
-    v[WFI_TEAMS_TURNS] = wfi_matmul_least_bytes(point->problem) >= WFI_LEAST_TURNED;
+    v[MATMUL_ID_SPLITS] = splits;
+    v[MATMUL_ID_TURNS] = wfi_matmul_least_bytes(point->problem) >= WFI_LEAST_TURNED;
 }
 
 #define TEAMS_GAIN 0.6 /* of time, against `register`, where these blocks were measured */
@@ -101,33 +101,33 @@ double wfi_matmul_teams_fit(wfi_point *point)
     const wf_caps *caps = point->caps;
     const double units = wfi_matmul_units(caps);
     uint32_t *v = point->values;
-    v[WFI_TEAMS_WIDE] = wfi_matmul_wide_bits(p);
-    v[WFI_TEAMS_PAIRS] = caps->vendor_id == WFI_NVIDIA;
+    v[MATMUL_ID_WIDE] = wfi_matmul_wide_bits(p);
+    v[MATMUL_ID_PAIRS] = caps->vendor_id == WFI_NVIDIA;
     if (caps->vendor_id != WFI_NVIDIA || wfi_is_cpu(caps) || point->problem->type != WF_TYPE_F32)
         return -1;
     const team_block *thin = thin_block_for(p), *chosen = thin ? thin : team_block_for(p, units);
     if (!chosen)
         return -1;
-    memcpy(v, &chosen->sizes, sizeof chosen->sizes);
-    v[WFI_TEAMS] = chosen->teams;
-    v[WFI_TEAMS_APART] = chosen->apart;
-    v[WFI_TEAMS_AHEAD] = chosen->ahead;
-    v[WFI_TEAMS_LANES_M] = chosen->sizes.thread_n > 8 || chosen->sizes.tile_n == 16 ? 8 : 4;
-    v[WFI_TEAMS_LANES_N] = 32 / v[WFI_TEAMS_LANES_M];
+    wfi_matmul_set_block(point, &chosen->sizes);
+    v[MATMUL_ID_TEAMS] = chosen->teams;
+    v[MATMUL_ID_APART] = chosen->apart;
+    v[MATMUL_ID_AHEAD] = chosen->ahead;
+    v[MATMUL_ID_LANES_M] = chosen->sizes.thread_n > 8 || chosen->sizes.tile_n == 16 ? 8 : 4;
+    v[MATMUL_ID_LANES_N] = 32 / v[MATMUL_ID_LANES_M];
     if (!chosen->apart && chosen->sizes.tile_m == chosen->sizes.tile_n) {
-        v[WFI_TEAMS_SPLITS] = team_splits(p, chosen, units);
-        if (v[WFI_TEAMS_SPLITS] * 2 * wfi_matmul_tile_count(p, 64, 64) <= units)
+        v[MATMUL_ID_SPLITS] = team_splits(p, chosen, units);
+        if (v[MATMUL_ID_SPLITS] * 2 * wfi_matmul_tile_count(p, 64, 64) <= units)
             return -1;
     }
     const uint64_t round = (uint64_t)chosen->teams * chosen->sizes.tile_k, rest = p->k % round;
-    v[WFI_TEAMS_REST] = chosen->rest && rest > 0 && rest * 4 <= round;
+    v[MATMUL_ID_REST] = chosen->rest && rest > 0 && rest * 4 <= round;
     if (thin)
         set_thin(point, units);
     if (!wfi_point_legal(point, NULL))
         return -1;
     if (thin) /* less than panel expects */
         return 1.1 * wfi_matmul_memory_time(point);
-    const double groups = chosen->teams * (double)v[WFI_TEAMS_SPLITS];
+    const double groups = chosen->teams * (double)v[MATMUL_ID_SPLITS];
     return fmax(wfi_matmul_block_time(point, 256.0 / groups) * TEAMS_GAIN,
                 1.25 * wfi_matmul_memory_time(point));
 }

@@ -46,8 +46,8 @@ static void set_panel_splits(wfi_point *point, uint32_t most_kept)
         splits *= 2;
     while (kept > LEAST_SPLIT_STEPS && kept > p->k / splits)
         kept /= 2;
-    point->values[WFI_PANEL_SPLITS] = splits;
-    point->values[WFI_PANEL_KEPT] = kept;
+    point->values[MATMUL_ID_SPLITS] = splits;
+    point->values[MATMUL_ID_KEPT] = kept;
 }
 
 /* As an H100 measured it; no other device has been asked (bench/NOTES.md). */
@@ -58,14 +58,14 @@ double wfi_matmul_panel_fit(wfi_point *point)
     const bool by_sum = wfi_matmul_by_sum(p), f64 = problem->type == WF_TYPE_F64;
     const uint64_t count = vectors(p);
     uint32_t *v = point->values;
-    v[WFI_PANEL_WIDE] = wfi_matmul_wide_bits(p) & 3;
+    v[MATMUL_ID_WIDE] = wfi_matmul_wide_bits(p) & 3;
     if (point->caps->vendor_id != WFI_NVIDIA || wfi_is_cpu(point->caps) || !panel_pays(problem) ||
-        !(v[WFI_PANEL_WIDE] & (wfi_matmul_matrix_is_b(p) ? 2 : 1)))
+        !(v[MATMUL_ID_WIDE] & (wfi_matmul_matrix_is_b(p) ? 2 : 1)))
         return -1;
-    v[WFI_PANEL_LANES_K] = 8;
-    v[WFI_PANEL_LANES_O] = by_sum ? 64 : 32;
-    v[WFI_PANEL_ROWS] = by_sum ? 2 : 4;
-    v[WFI_PANEL_BLOCKS] =
+    v[MATMUL_ID_LANES_K] = 8;
+    v[MATMUL_ID_LANES_O] = by_sum ? 64 : 32;
+    v[MATMUL_ID_ROWS] = by_sum ? 2 : 4;
+    v[MATMUL_ID_BLOCKS] =
         by_sum ? (count <= 4 && !f64 ? 4 : 2) : (count <= WFI_MOST_VECTORS ? 1 : 2);
     set_panel_splits(point, f64 && count > 4 ? 256 : 512);
     /* What `matvec` expects begins at 1, what tiles do at 1.25. */
@@ -85,14 +85,14 @@ double wfi_matmul_matvec_fit(wfi_point *point)
     const uint32_t wanted = by_sum || cpu ? 256 : 1024;
     const uint32_t most =
         point->caps->max_invocations < wanted ? point->caps->max_invocations : wanted;
-    v[WFI_MATVEC_X] = by_sum ? 32 : 8;
-    v[WFI_MATVEC_Y] = by_sum ? most / 32 : most / 8;
-    v[WFI_MATVEC_WIDE] = wfi_matmul_wide_bits(p) & (is_b ? 2u : 1u);
-    v[WFI_MATVEC_SPLITS] = 1;
+    v[MATMUL_ID_LOCAL_X] = by_sum ? 32 : 8;
+    v[MATMUL_ID_LOCAL_Y] = by_sum ? most / 32 : most / 8;
+    v[MATMUL_ID_WIDE] = wfi_matmul_wide_bits(p) & (is_b ? 2u : 1u);
+    v[MATMUL_ID_SPLITS] = 1;
     if (point->caps->vendor_id == WFI_NVIDIA && point->problem->type == WF_TYPE_F32 &&
         (p->m == 1 || p->n == 1) && wfi_matmul_least_bytes(point->problem) >= WFI_LEAST_TURNED) {
-        v[WFI_MATVEC_LOADS] = 8;
-        v[WFI_MATVEC_CHUNKS] = 4;
+        v[MATMUL_ID_LOADS] = 8;
+        v[MATMUL_ID_CHUNKS] = 4;
     }
     const uint64_t count = vectors(p);
     if (!wfi_point_legal(point, NULL) || (cpu && count > MOST_VECTORS_CPU))

@@ -1,6 +1,7 @@
 /* Whether a point may run on a device, and the pipeline that it makes. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "kernels/family.h"
 
@@ -125,23 +126,40 @@ bool wfi_point_legal(const wfi_point *point, char reason[256])
     return limits_hold(point, reason);
 }
 
-uint32_t wfi_point_value(const wfi_point *point, const char *name, uint32_t otherwise)
+bool wfi_variant_has(const wfi_variant *variant, uint32_t id)
 {
-    const uint32_t at = wfi_parameter_find(point->variant, name);
-    return at == UINT32_MAX ? otherwise : point->values[at];
+    for (uint32_t i = 0; i < variant->parameter_count; i++)
+        if (variant->parameters[i].id == id)
+            return true;
+    return false;
 }
 
-void wfi_point_set(wfi_point *point, const char *name, uint32_t value)
+uint32_t wfi_point_value(const wfi_point *point, uint32_t id, uint32_t otherwise)
 {
-    const uint32_t at = wfi_parameter_find(point->variant, name);
-    if (at != UINT32_MAX)
-        point->values[at] = value;
+    return wfi_variant_has(point->variant, id) ? point->values[id] : otherwise;
+}
+
+void wfi_point_set(wfi_point *point, uint32_t id, uint32_t value)
+{
+    if (wfi_variant_has(point->variant, id))
+        point->values[id] = value;
+}
+
+uint32_t wfi_point_get(const wfi_point *point, uint32_t i)
+{
+    return point->values[point->variant->parameters[i].id];
+}
+
+void wfi_point_put(wfi_point *point, uint32_t i, uint32_t value)
+{
+    point->values[point->variant->parameters[i].id] = value;
 }
 
 void wfi_point_defaults(wfi_point *point)
 {
+    memset(point->values, 0, sizeof point->values);
     for (uint32_t i = 0; i < point->variant->parameter_count; i++)
-        point->values[i] = point->variant->parameters[i].default_value;
+        wfi_point_put(point, i, point->variant->parameters[i].default_value);
 }
 
 void wfi_point_pipeline(const wfi_point *point, wfi_pipeline_desc *desc)
@@ -159,12 +177,13 @@ void wfi_point_pipeline(const wfi_point *point, wfi_pipeline_desc *desc)
     };
     variant->group_size(point, size);
     for (uint32_t i = 0; i < 3; i++)
-        desc->constants[desc->constant_count++] = (wfi_constant){i, size[i]};
-    for (uint32_t i = 0; i < variant->parameter_count; i++)
+        wfi_pipeline_constant(desc, i, size[i]);
+    for (uint32_t i = 0; i < variant->parameter_count; i++) {
+        const uint32_t id = variant->parameters[i].id;
         /* Ids 0-2 are the group size, which group_size has said already. */
-        if (variant->parameters[i].id != WFI_NO_CONSTANT && variant->parameters[i].id > 2)
-            desc->constants[desc->constant_count++] =
-                (wfi_constant){variant->parameters[i].id, point->values[i]};
+        if (id > 2 && id < WFI_HOST_IDS)
+            wfi_pipeline_constant(desc, id, point->values[id]);
+    }
     if (variant->constants)
         variant->constants(point, desc);
 }

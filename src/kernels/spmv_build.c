@@ -300,14 +300,14 @@ static wf_result add_plain(wf_plan *plan, const wfi_point *point, const wfi_spmv
 static wf_result add_rows(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
                           wfi_spmv_block *block)
 {
-    return add_plain(plan, point, job, block, point->values[WFI_SPMV_LOCAL_X], job->matrix.vectors);
+    return add_plain(plan, point, job, block, point->values[SPMV_ID_LOCAL_X], job->matrix.vectors);
 }
 
 static wf_result add_lanes(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
                            wfi_spmv_block *block)
 {
     return add_plain(plan, point, job, block,
-                     point->values[WFI_SPMV_LOCAL_X] / point->values[WFI_SPMV_LANES],
+                     point->values[SPMV_ID_LOCAL_X] / point->values[SPMV_ID_LANES],
                      job->matrix.vectors);
 }
 
@@ -317,15 +317,15 @@ static wf_result add_subgroups(wf_plan *plan, const wfi_point *point, const wfi_
 {
     const uint32_t pinned = wfi_spmv_pinned_subgroup(point);
     const uint32_t size = pinned ? pinned : point->caps->subgroup_max;
-    return add_plain(plan, point, job, block, point->values[WFI_SPMV_LOCAL_X] / size,
+    return add_plain(plan, point, job, block, point->values[SPMV_ID_LOCAL_X] / size,
                      job->matrix.vectors);
 }
 
 static wf_result add_many(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
                           wfi_spmv_block *block)
 {
-    const uint32_t items = job->matrix.vectors * point->values[WFI_SPMV_LANES];
-    return add_plain(plan, point, job, block, point->values[WFI_SPMV_LOCAL_X] / items, 1);
+    const uint32_t items = job->matrix.vectors * point->values[SPMV_ID_LANES];
+    return add_plain(plan, point, job, block, point->values[SPMV_ID_LOCAL_X] / items, 1);
 }
 
 wf_result wfi_spmv_row_build(wf_plan *plan, const wfi_point *point, const void *params)

@@ -3,6 +3,7 @@
 #define WFI_KERNELS_SPMV_BUILD_H
 
 #include "kernels/plan.h"
+#include "spmv/spmv_ids.h"
 
 /* One buffer of values that a plan owns, and the plan that fills it anew. */
 typedef struct wfi_spmv_update {
@@ -136,26 +137,6 @@ wf_result wfi_spmv_add_update(wf_plan *plan, const wfi_spmv_job *job, const wfi_
 void wfi_spmv_kept_destroy(void *kept);
 void wfi_spmv_kept_forget(void *kept);
 
-/* spmv_points.c: parameters by place. */
-enum { WFI_SPMV_LOCAL_X, WFI_SPMV_LANES, WFI_SPMV_BLOCK };
-enum { WFI_SPMV_MERGE_ITEMS = 1 };
-enum { WFI_SPMV_QUADS_WINDOW = 1 };
-enum {
-    WFI_SPMV_SLICED_LOCAL_X,
-    WFI_SPMV_SLICED_TURNS,
-    WFI_SPMV_SLICED_WINDOW,
-    WFI_SPMV_SLICED_TEAM
-};
-enum {
-    WFI_SPMV_EQUAL_LOCAL_X,
-    WFI_SPMV_EQUAL_TURNS,
-    WFI_SPMV_EQUAL_SLICES,
-    WFI_SPMV_EQUAL_WINDOW,
-    WFI_SPMV_EQUAL_TEAM,
-    WFI_SPMV_EQUAL_LONG_X,
-    WFI_SPMV_EQUAL_LONG_TURNS
-};
-enum { WFI_SPMV_STREAM_LOCAL_X, WFI_SPMV_STREAM_ITEMS, WFI_SPMV_STREAM_ROWS };
 /* Subgroup size to pin, 0 where the device has only one. */
 uint32_t wfi_spmv_pinned_subgroup(const wfi_point *point);
 

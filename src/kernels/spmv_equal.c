@@ -4,7 +4,6 @@
 #include "kernels/equal.h"
 #include "kernels/grid.h"
 #include "kernels/spmv_build.h"
-#include "spmv/spmv_ids.h"
 
 /* As in spmv_equal.comp, behind alpha and beta. */
 typedef struct equal_push {
@@ -121,11 +120,10 @@ static wf_result add_rows(builder *b, const wfi_point *point, wfi_equal_params *
 static wfi_point long_point(const wfi_point *point)
 {
     wfi_point longs = *point;
-    longs.values[WFI_SPMV_EQUAL_LOCAL_X] = point->values[WFI_SPMV_EQUAL_LONG_X];
-    longs.values[WFI_SPMV_EQUAL_TURNS] = point->values[WFI_SPMV_EQUAL_LONG_TURNS];
-    longs.values[WFI_SPMV_EQUAL_SLICES] = 1;
-    longs.values[WFI_SPMV_EQUAL_TEAM] =
-        point->values[WFI_SPMV_EQUAL_LONG_X] / point->caps->subgroup_size;
+    longs.values[SPMV_ID_LOCAL_X] = point->values[SPMV_ID_LONG_X];
+    longs.values[SPMV_ID_TURNS] = point->values[SPMV_ID_LONG_TURNS];
+    longs.values[SPMV_ID_SLICES] = 1;
+    longs.values[SPMV_ID_TEAM] = point->values[SPMV_ID_LONG_X] / point->caps->subgroup_size;
     return longs;
 }
 
@@ -141,11 +139,11 @@ static wf_result add_all(builder *b, const wfi_point *point, uint32_t above, uin
             .first = first,
             .rows = left < WFI_EQUAL_ROW_MASK ? left : WFI_EQUAL_ROW_MASK,
             .subgroup = point->caps->subgroup_size,
-            .turns = point->values[WFI_SPMV_EQUAL_TURNS],
-            .slices = point->values[WFI_SPMV_EQUAL_SLICES],
-            .window = point->values[WFI_SPMV_EQUAL_WINDOW],
-            .team = point->values[WFI_SPMV_EQUAL_TEAM],
-            .group = point->values[WFI_SPMV_EQUAL_LOCAL_X] / point->caps->subgroup_size,
+            .turns = point->values[SPMV_ID_TURNS],
+            .slices = point->values[SPMV_ID_SLICES],
+            .window = point->values[SPMV_ID_WINDOW],
+            .team = point->values[SPMV_ID_TEAM],
+            .group = point->values[SPMV_ID_LOCAL_X] / point->caps->subgroup_size,
             .above = above,
             .upto = upto,
         };
@@ -158,10 +156,9 @@ static wf_result add_all(builder *b, const wfi_point *point, uint32_t above, uin
 wf_result wfi_spmv_equal_build(wf_plan *plan, const wfi_point *point, const void *params)
 {
     const wfi_spmv_job *job = params;
-    const uint64_t most = UINT64_C(4) * point->values[WFI_SPMV_EQUAL_TURNS] *
-                          point->values[WFI_SPMV_EQUAL_TEAM] * point->caps->subgroup_size;
-    const bool has_long =
-        point->values[WFI_SPMV_EQUAL_LONG_X] && job->kept->analysis.longest_row > most;
+    const uint64_t most = UINT64_C(4) * point->values[SPMV_ID_TURNS] * point->values[SPMV_ID_TEAM] *
+                          point->caps->subgroup_size;
+    const bool has_long = point->values[SPMV_ID_LONG_X] && job->kept->analysis.longest_row > most;
     builder b = {.plan = plan, .job = job};
     wf_result result = WF_SUCCESS;
     wfi_plan_keep_sets(plan); /* pushing them takes the device 0.27 us a product on an H100 */

@@ -72,7 +72,7 @@ static double best_lanes(wfi_point *point, double (*time_of)(const wfi_point *, 
     double best = -1;
     uint32_t best_count = 1;
     for (uint32_t lanes = 1; lanes <= 128; lanes *= 2) {
-        point->values[WFI_SPMV_LANES] = lanes;
+        point->values[SPMV_ID_LANES] = lanes;
         if (!wfi_point_legal(point, NULL))
             continue;
         const double time = time_of(point, lanes, reduction_step);
@@ -81,13 +81,13 @@ static double best_lanes(wfi_point *point, double (*time_of)(const wfi_point *, 
             best_count = lanes;
         }
     }
-    point->values[WFI_SPMV_LANES] = best_count;
+    point->values[SPMV_ID_LANES] = best_count;
     return best;
 }
 
 double wfi_spmv_row_fit(wfi_point *point)
 {
-    point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps);
+    point->values[SPMV_ID_LOCAL_X] = fit_local(point->caps);
     return wfi_is_cpu(point->caps)
                ? cpu_time(point, (cpu_cost){2.4, 1.05, 1, 0}, (cpu_cost){2.7, 1, 0.4, 0})
                : row_time(point, 1, 0);
@@ -95,16 +95,16 @@ double wfi_spmv_row_fit(wfi_point *point)
 
 double wfi_spmv_lanes_fit(wfi_point *point)
 {
-    point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps);
+    point->values[SPMV_ID_LOCAL_X] = fit_local(point->caps);
     if (!wfi_is_cpu(point->caps))
         return best_lanes(point, row_time, 0.5);
-    point->values[WFI_SPMV_LANES] = 1;
+    point->values[SPMV_ID_LANES] = 1;
     return cpu_time(point, (cpu_cost){2.2, 1, 1, 0}, (cpu_cost){3.2, 1.05, 0.4, 0});
 }
 
 double wfi_spmv_add_fit(wfi_point *point)
 {
-    point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps);
+    point->values[SPMV_ID_LOCAL_X] = fit_local(point->caps);
     return wfi_is_cpu(point->caps)
                ? cpu_time(point, (cpu_cost){23, 1, 0, 0}, (cpu_cost){8, 1.1, 0, 0})
                : row_time(point, point->caps->subgroup_size, 0.6);
@@ -113,10 +113,10 @@ double wfi_spmv_add_fit(wfi_point *point)
 /* A barrier in place of a shuffle. */
 double wfi_spmv_shared_fit(wfi_point *point)
 {
-    point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps);
+    point->values[SPMV_ID_LOCAL_X] = fit_local(point->caps);
     if (!wfi_is_cpu(point->caps))
         return best_lanes(point, row_time, 4.0);
-    point->values[WFI_SPMV_LANES] = 1;
+    point->values[SPMV_ID_LANES] = 1;
     return cpu_time(point, (cpu_cost){12, 1.2, 0.5, 0}, (cpu_cost){100, 2, 0, 0});
 }
 
@@ -137,7 +137,7 @@ static double many_time(const wfi_point *point, uint32_t lanes, double reduction
 
 double wfi_spmv_many_fit(wfi_point *point)
 {
-    point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps);
+    point->values[SPMV_ID_LOCAL_X] = fit_local(point->caps);
     const double time = best_lanes(point, many_time, 4.0);
     return point->problem->spmv.vectors > 1 ? time : -1;
 }
@@ -146,7 +146,7 @@ double wfi_spmv_many_fit(wfi_point *point)
 double wfi_spmv_adaptive_fit(wfi_point *point)
 {
     const wfi_spmv_problem *p = &point->problem->spmv;
-    point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps);
+    point->values[SPMV_ID_LOCAL_X] = fit_local(point->caps);
     const double entry = wfi_is_cpu(point->caps) ? 5.0 : 4.0;
     return ((double)p->entries * entry + (double)p->rows * 4) * vectors_of(point);
 }
@@ -155,8 +155,8 @@ double wfi_spmv_adaptive_fit(wfi_point *point)
 double wfi_spmv_merge_fit(wfi_point *point)
 {
     const wfi_spmv_problem *p = &point->problem->spmv;
-    point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps) < 128 ? fit_local(point->caps) : 128;
-    point->values[WFI_SPMV_MERGE_ITEMS] = 7;
+    point->values[SPMV_ID_LOCAL_X] = fit_local(point->caps) < 128 ? fit_local(point->caps) : 128;
+    point->values[SPMV_ID_ITEMS] = 7;
     return ((double)p->entries + (double)p->rows) * (wfi_is_cpu(point->caps) ? 6.0 : 2.0) + 50000;
 }
 
@@ -175,10 +175,10 @@ static double blocked_time(const wfi_point *point, uint32_t lanes, double reduct
 double wfi_spmv_blocked_fit(wfi_point *point)
 {
     const wfi_spmv_problem *p = &point->problem->spmv;
-    point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps);
-    point->values[WFI_SPMV_BLOCK] = p->block ? p->block : 2;
-    while (point->values[WFI_SPMV_LOCAL_X] > 32 && !wfi_point_legal(point, NULL))
-        point->values[WFI_SPMV_LOCAL_X] /= 2;
+    point->values[SPMV_ID_LOCAL_X] = fit_local(point->caps);
+    point->values[SPMV_ID_BLOCK] = p->block ? p->block : 2;
+    while (point->values[SPMV_ID_LOCAL_X] > 32 && !wfi_point_legal(point, NULL))
+        point->values[SPMV_ID_LOCAL_X] /= 2;
     const double time = best_lanes(point, blocked_time, 4.0);
     return p->block_fill >= 0.75 ? time : -1;
 }
@@ -186,8 +186,8 @@ double wfi_spmv_blocked_fit(wfi_point *point)
 /* Four words for one question. Rows side by side wait for the longest: sorted where they differ. */
 double wfi_spmv_quads_fit(wfi_point *point)
 {
-    point->values[WFI_SPMV_LOCAL_X] = fit_local(point->caps);
-    point->values[WFI_SPMV_QUADS_WINDOW] = point->problem->spmv.padding < 1.2 ? 1 : UINT32_MAX;
+    point->values[SPMV_ID_LOCAL_X] = fit_local(point->caps);
+    point->values[SPMV_ID_WINDOW] = point->problem->spmv.padding < 1.2 ? 1 : UINT32_MAX;
     return wfi_is_cpu(point->caps)
                ? cpu_time(point, (cpu_cost){4.5, 0.6, 0, 0}, (cpu_cost){4.8, 0.63, 0, 3.1})
                : -1;
@@ -235,13 +235,13 @@ double wfi_spmv_sliced_fit(wfi_point *point)
     const bool cpu = wfi_is_cpu(point->caps);
     const double spread = p->mean_row > 0 ? p->row_deviation / p->mean_row : 0;
     const uint32_t local = fit_local(caps);
-    point->values[WFI_SPMV_SLICED_LOCAL_X] = local;
-    point->values[WFI_SPMV_SLICED_TURNS] = sliced_turns(point, spread);
-    point->values[WFI_SPMV_SLICED_WINDOW] = p->padding < 1.5   ? 1
-                                            : p->rows < 200000 ? 256
-                                            : spread < 3       ? 2048
-                                                               : UINT32_MAX;
-    point->values[WFI_SPMV_SLICED_TEAM] = fit_team(caps, local);
+    point->values[SPMV_ID_LOCAL_X] = local;
+    point->values[SPMV_ID_SLICE_TURNS] = sliced_turns(point, spread);
+    point->values[SPMV_ID_WINDOW] = p->padding < 1.5   ? 1
+                                    : p->rows < 200000 ? 256
+                                    : spread < 3       ? 2048
+                                                       : UINT32_MAX;
+    point->values[SPMV_ID_TEAM] = fit_team(caps, local);
     return cpu ? shuffled_cpu_time(point) : (double)p->entries + (double)p->rows;
 }
 
@@ -269,16 +269,16 @@ double wfi_spmv_equal_fit(wfi_point *point)
     const bool full = p->mean_row >= 16 && p->entries >= 500000;
     const uint32_t turns = f64 || p->mean_row < 6.5 ? 1 : full ? 4 : 2;
     const uint32_t local = equal_local(caps, p->longest_row, turns);
-    point->values[WFI_SPMV_EQUAL_LOCAL_X] = local;
-    point->values[WFI_SPMV_EQUAL_TURNS] = turns;
-    point->values[WFI_SPMV_EQUAL_SLICES] = 1;
-    point->values[WFI_SPMV_EQUAL_WINDOW] = p->padding < 1.5 ? 1 : 256;
-    point->values[WFI_SPMV_EQUAL_TEAM] = fit_team(caps, local);
+    point->values[SPMV_ID_LOCAL_X] = local;
+    point->values[SPMV_ID_TURNS] = turns;
+    point->values[SPMV_ID_SLICES] = 1;
+    point->values[SPMV_ID_WINDOW] = p->padding < 1.5 ? 1 : 256;
+    point->values[SPMV_ID_TEAM] = fit_team(caps, local);
     /* The gathers of a segment take its unit's narrow way to the cache: small ones are faster, until
      * there are too many sums to add up (H100: 11,900 entries gain 7 %, 46,500 lose that). */
     const bool small_segments = p->longest_row >= 8192 && p->longest_row < 32768;
-    point->values[WFI_SPMV_EQUAL_LONG_X] = !cpu && small_segments ? fit_local(caps) : 0;
-    point->values[WFI_SPMV_EQUAL_LONG_TURNS] = 1;
+    point->values[SPMV_ID_LONG_X] = !cpu && small_segments ? fit_local(caps) : 0;
+    point->values[SPMV_ID_LONG_TURNS] = 1;
     if (cpu)
         return shuffled_cpu_time(point);
     if (p->fused)
@@ -299,9 +299,9 @@ double wfi_spmv_stream_fit(wfi_point *point)
     const bool f64 = point->problem->type == WF_TYPE_F64;
     const double rows = p->mean_row > 0 ? 1.05 * STREAM_ITEMS / p->mean_row : 8;
     const uint32_t local = fit_local(point->caps);
-    point->values[WFI_SPMV_STREAM_LOCAL_X] = local < 128 ? local : 128;
-    point->values[WFI_SPMV_STREAM_ITEMS] = STREAM_ITEMS;
-    point->values[WFI_SPMV_STREAM_ROWS] = (uint32_t)fmin(fmax(ceil(rows), 1), 8);
+    point->values[SPMV_ID_LOCAL_X] = local < 128 ? local : 128;
+    point->values[SPMV_ID_ITEMS] = STREAM_ITEMS;
+    point->values[SPMV_ID_ROWS] = (uint32_t)fmin(fmax(ceil(rows), 1), 8);
     if (wfi_is_cpu(point->caps) || p->fused || p->longest_row > STREAM_LONGEST ||
         p->mean_row > STREAM_MEAN || p->entries < (f64 ? EQUAL_ENTRIES_F64 : EQUAL_ENTRIES_F32))
         return -1;

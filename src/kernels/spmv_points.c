@@ -1,6 +1,5 @@
 /* The search spaces of the spmv family: parameters, geometry and constraints of its rows. */
 #include "kernels/spmv_rows.h"
-#include "spmv/spmv_ids.h"
 
 /* ----------------------------------------------------------------------------------- parameters */
 
@@ -13,65 +12,57 @@ static const uint32_t sizes[] = {32, 64, 128, 256, 512, 1024},
                       row_counts[] = {1, 2, 3, 4, 6, 8}, long_sizes[] = {0, 128, 256, 512, 1024};
 
 const wfi_parameter wfi_spmv_parameters[3] = {
-    [WFI_SPMV_LOCAL_X] = {"local_x", 0, 128, 6, sizes, "work-items a work-group"},
-    [WFI_SPMV_LANES] = {"lanes", SPMV_ID_LANES, 4, 8, lane_counts, "work-items that share a row"},
-    [WFI_SPMV_BLOCK] = {"block", SPMV_ID_BLOCK, 2, 3, block_sides, "rows and columns of a block"},
+    {"local_x", SPMV_ID_LOCAL_X, 128, 6, sizes, "work-items a work-group"},
+    {"lanes", SPMV_ID_LANES, 4, 8, lane_counts, "work-items that share a row"},
+    {"block", SPMV_ID_BLOCK, 2, 3, block_sides, "rows and columns of a block"},
 };
 
 const wfi_parameter wfi_spmv_sliced_parameters[4] = {
-    [WFI_SPMV_SLICED_LOCAL_X] = {"local_x", 0, 128, 6, sizes, "work-items a work-group"},
-    [WFI_SPMV_SLICED_TURNS] = {"turns", WFI_NO_CONSTANT, 16, 6, turn_counts,
-                               "four entries each; longer rows get more lanes"},
-    [WFI_SPMV_SLICED_WINDOW] = {"window", WFI_NO_CONSTANT, 256, 5, windows,
-                                "rows sorted by length together"},
-    [WFI_SPMV_SLICED_TEAM] = {"team", WFI_NO_CONSTANT, 1, 6, teams,
-                              "subgroups that may share a long row"},
+    {"local_x", SPMV_ID_LOCAL_X, 128, 6, sizes, "work-items a work-group"},
+    {"turns", SPMV_ID_SLICE_TURNS, 16, 6, turn_counts,
+     "four entries each; longer rows get more lanes"},
+    {"window", SPMV_ID_WINDOW, 256, 5, windows, "rows sorted by length together"},
+    {"team", SPMV_ID_TEAM, 1, 6, teams, "subgroups that may share a long row"},
 };
 
 const wfi_parameter wfi_spmv_equal_parameters[7] = {
-    [WFI_SPMV_EQUAL_LOCAL_X] = {"local_x", 0, 128, 6, sizes, "work-items a work-group"},
-    [WFI_SPMV_EQUAL_TURNS] = {"turns", SPMV_ID_TURNS, 2, 4, turn_counts,
-                              "four entries each of a block's lanes"},
-    [WFI_SPMV_EQUAL_SLICES] = {"slices", SPMV_ID_SLICES, 1, 4, slice_counts,
-                               "rows that a lane's entries are of"},
-    [WFI_SPMV_EQUAL_WINDOW] = {"window", WFI_NO_CONSTANT, 256, 5, windows,
-                               "rows sorted by length together"},
-    [WFI_SPMV_EQUAL_TEAM] = {"team", WFI_NO_CONSTANT, 1, 6, teams,
-                             "subgroups that may share a long row"},
-    [WFI_SPMV_EQUAL_LONG_X] = {"long_x", WFI_NO_CONSTANT, 0, 5, long_sizes,
-                               "work-items a work-group of rows longer than that, which get a "
-                               "dispatch of their own; 0: they do not"},
-    [WFI_SPMV_EQUAL_LONG_TURNS] = {"long_turns", WFI_NO_CONSTANT, 2, 4, turn_counts,
-                                   "turns a block of theirs"},
+    {"local_x", SPMV_ID_LOCAL_X, 128, 6, sizes, "work-items a work-group"},
+    {"turns", SPMV_ID_TURNS, 2, 4, turn_counts, "four entries each of a block's lanes"},
+    {"slices", SPMV_ID_SLICES, 1, 4, slice_counts, "rows that a lane's entries are of"},
+    {"window", SPMV_ID_WINDOW, 256, 5, windows, "rows sorted by length together"},
+    {"team", SPMV_ID_TEAM, 1, 6, teams, "subgroups that may share a long row"},
+    {"long_x", SPMV_ID_LONG_X, 0, 5, long_sizes,
+     "work-items a work-group of rows longer than that, which get a "
+     "dispatch of their own; 0: they do not"},
+    {"long_turns", SPMV_ID_LONG_TURNS, 2, 4, turn_counts, "turns a block of theirs"},
 };
 
 const wfi_parameter wfi_spmv_merge_parameters[2] = {
-    {"local_x", 0, 128, 6, sizes, "work-items a work-group"},
-    [WFI_SPMV_MERGE_ITEMS] = {"items", SPMV_ID_ITEMS, 7, 6, item_counts,
-                              "rows and entries a work-item; odd ones meet no bank conflicts"},
+    {"local_x", SPMV_ID_LOCAL_X, 128, 6, sizes, "work-items a work-group"},
+    {"items", SPMV_ID_ITEMS, 7, 6, item_counts,
+     "rows and entries a work-item; odd ones meet no bank conflicts"},
 };
 
 const wfi_parameter wfi_spmv_quads_parameters[2] = {
-    {"local_x", 0, 128, 6, sizes, "work-items a work-group"},
-    [WFI_SPMV_QUADS_WINDOW] = {"window", WFI_NO_CONSTANT, 256, 5, windows,
-                               "rows sorted by length together"},
+    {"local_x", SPMV_ID_LOCAL_X, 128, 6, sizes, "work-items a work-group"},
+    {"window", SPMV_ID_WINDOW, 256, 5, windows, "rows sorted by length together"},
 };
 
 const wfi_parameter wfi_spmv_stream_parameters[3] = {
-    [WFI_SPMV_STREAM_LOCAL_X] = {"local_x", 0, 128, 6, sizes, "work-items a work-group"},
-    [WFI_SPMV_STREAM_ITEMS] = {"items", SPMV_ID_ITEMS, 4, 3, entry_counts, "entries a work-item"},
-    [WFI_SPMV_STREAM_ROWS] = {"rows", SPMV_ID_ROWS, 2, 6, row_counts, "rows a work-item, at most"},
+    {"local_x", SPMV_ID_LOCAL_X, 128, 6, sizes, "work-items a work-group"},
+    {"items", SPMV_ID_ITEMS, 4, 3, entry_counts, "entries a work-item"},
+    {"rows", SPMV_ID_ROWS, 2, 6, row_counts, "rows a work-item, at most"},
 };
 
 void wfi_spmv_group(const wfi_point *point, uint32_t size[3])
 {
-    size[0] = point->values[WFI_SPMV_LOCAL_X];
+    size[0] = point->values[SPMV_ID_LOCAL_X];
     size[1] = size[2] = 1;
 }
 
 static void append(wfi_pipeline_desc *desc, uint32_t id, uint32_t value)
 {
-    desc->constants[desc->constant_count++] = (wfi_constant){id, value};
+    wfi_pipeline_constant(desc, id, value);
 }
 
 void wfi_spmv_strided_constants(const wfi_point *point, wfi_pipeline_desc *desc)
@@ -98,38 +89,36 @@ static uint64_t real_bytes(const wfi_point *point)
 
 uint64_t wfi_spmv_lanes_shared(const wfi_point *point)
 {
-    return point->values[WFI_SPMV_LOCAL_X] * real_bytes(point);
+    return point->values[SPMV_ID_LOCAL_X] * real_bytes(point);
 }
 
 uint64_t wfi_spmv_blocked_shared(const wfi_point *point)
 {
-    return wfi_spmv_lanes_shared(point) * point->values[WFI_SPMV_BLOCK];
+    return wfi_spmv_lanes_shared(point) * point->values[SPMV_ID_BLOCK];
 }
 
 /* Products and ends of rows a step; an open sum and a flag a work-item; the search. */
 uint64_t wfi_spmv_merge_shared(const wfi_point *point)
 {
-    const uint64_t local = point->values[WFI_SPMV_LOCAL_X];
-    return local * (point->values[WFI_SPMV_MERGE_ITEMS] + UINT64_C(1)) * (real_bytes(point) + 4) +
-           24;
+    const uint64_t local = point->values[SPMV_ID_LOCAL_X];
+    return local * (point->values[SPMV_ID_ITEMS] + UINT64_C(1)) * (real_bytes(point) + 4) + 24;
 }
 
 uint64_t wfi_spmv_sliced_shared(const wfi_point *point)
 {
-    return point->values[WFI_SPMV_LOCAL_X] / 4 * real_bytes(point);
+    return point->values[SPMV_ID_LOCAL_X] / 4 * real_bytes(point);
 }
 
 /* Of the larger of its two kernels. */
 uint64_t wfi_spmv_equal_shared(const wfi_point *point)
 {
-    const uint32_t local = point->values[WFI_SPMV_EQUAL_LOCAL_X],
-                   longs = point->values[WFI_SPMV_EQUAL_LONG_X];
+    const uint32_t local = point->values[SPMV_ID_LOCAL_X], longs = point->values[SPMV_ID_LONG_X];
     return (local > longs ? local : longs) / 4 * real_bytes(point);
 }
 
 uint64_t wfi_spmv_stream_shared(const wfi_point *point)
 {
-    return (uint64_t)point->values[WFI_SPMV_STREAM_LOCAL_X] * point->values[WFI_SPMV_STREAM_ITEMS] *
+    return (uint64_t)point->values[SPMV_ID_LOCAL_X] * point->values[SPMV_ID_ITEMS] *
            real_bytes(point);
 }
 
@@ -149,29 +138,29 @@ static bool power_of_two(uint32_t n)
 
 static bool lanes_power_of_two(const wfi_point *point)
 {
-    return power_of_two(point->values[WFI_SPMV_LANES]);
+    return power_of_two(point->values[SPMV_ID_LANES]);
 }
 
 static bool lanes_divide_group(const wfi_point *point)
 {
-    return point->values[WFI_SPMV_LOCAL_X] % point->values[WFI_SPMV_LANES] == 0;
+    return point->values[SPMV_ID_LOCAL_X] % point->values[SPMV_ID_LANES] == 0;
 }
 
 static bool lanes_in_subgroup(const wfi_point *point)
 {
     const uint32_t pinned = wfi_spmv_pinned_subgroup(point);
-    return point->values[WFI_SPMV_LANES] <= (pinned ? pinned : point->caps->subgroup_min);
+    return point->values[SPMV_ID_LANES] <= (pinned ? pinned : point->caps->subgroup_min);
 }
 
 static bool group_of_whole_subgroups(const wfi_point *point)
 {
     const uint32_t pinned = wfi_spmv_pinned_subgroup(point);
-    return point->values[WFI_SPMV_LOCAL_X] % (pinned ? pinned : point->caps->subgroup_max) == 0;
+    return point->values[SPMV_ID_LOCAL_X] % (pinned ? pinned : point->caps->subgroup_max) == 0;
 }
 
 static bool local_power_of_two(const wfi_point *point)
 {
-    return power_of_two(point->values[WFI_SPMV_LOCAL_X]);
+    return power_of_two(point->values[SPMV_ID_LOCAL_X]);
 }
 
 static bool subgroup_known(const wfi_point *point)
@@ -183,13 +172,13 @@ static bool subgroup_known(const wfi_point *point)
 
 static bool turns_fit_their_field(const wfi_point *point)
 {
-    const uint32_t turns = point->values[WFI_SPMV_SLICED_TURNS];
+    const uint32_t turns = point->values[SPMV_ID_SLICE_TURNS];
     return turns > 0 && turns <= 2048;
 }
 
 static bool window_positive(const wfi_point *point)
 {
-    return wfi_point_value(point, "window", 1) > 0;
+    return point->values[SPMV_ID_WINDOW] > 0;
 }
 
 static bool row_fits_texels(const wfi_point *point)
@@ -201,33 +190,33 @@ static bool row_fits_texels(const wfi_point *point)
 
 static bool equal_turns_fit(const wfi_point *point)
 {
-    const uint32_t turns = point->values[WFI_SPMV_EQUAL_TURNS];
+    const uint32_t turns = point->values[SPMV_ID_TURNS];
     return turns > 0 && turns <= 8;
 }
 
 static bool slices_divide_turns(const wfi_point *point)
 {
-    const uint32_t slices = point->values[WFI_SPMV_EQUAL_SLICES];
-    return slices > 0 && slices <= 8 && 4 * point->values[WFI_SPMV_EQUAL_TURNS] % slices == 0;
+    const uint32_t slices = point->values[SPMV_ID_SLICES];
+    return slices > 0 && slices <= 8 && 4 * point->values[SPMV_ID_TURNS] % slices == 0;
 }
 
 static bool team_in_group(const wfi_point *point)
 {
-    const uint32_t team = wfi_point_value(point, "team", 1);
+    const uint32_t team = point->values[SPMV_ID_TEAM];
     return power_of_two(team) &&
-           team <= wfi_point_value(point, "local_x", 1) / point->caps->subgroup_size;
+           team <= point->values[SPMV_ID_LOCAL_X] / point->caps->subgroup_size;
 }
 
 static bool long_turns_fit(const wfi_point *point)
 {
-    const uint32_t turns = point->values[WFI_SPMV_EQUAL_LONG_TURNS];
+    const uint32_t turns = point->values[SPMV_ID_LONG_TURNS];
     return turns > 0 && turns <= 8;
 }
 
 static bool long_group_of_subgroups(const wfi_point *point)
 {
     const wf_caps *caps = point->caps;
-    const uint32_t size = point->values[WFI_SPMV_EQUAL_LONG_X];
+    const uint32_t size = point->values[SPMV_ID_LONG_X];
     return size <= caps->max_invocations && size <= caps->max_group_size[0] &&
            size % caps->subgroup_size == 0 &&
            (size == 0 || power_of_two(size / caps->subgroup_size));
@@ -246,41 +235,41 @@ static bool x_fits_texels(const wfi_point *point)
 static bool vectors_in_group(const wfi_point *point)
 {
     const uint32_t vectors = point->problem->spmv.vectors;
-    return (vectors ? vectors : 1) * (uint64_t)point->values[WFI_SPMV_LANES] <=
-           point->values[WFI_SPMV_LOCAL_X];
+    return (vectors ? vectors : 1) * (uint64_t)point->values[SPMV_ID_LANES] <=
+           point->values[SPMV_ID_LOCAL_X];
 }
 
 static bool items_positive(const wfi_point *point)
 {
-    return point->values[WFI_SPMV_MERGE_ITEMS] > 0 && point->values[WFI_SPMV_MERGE_ITEMS] <= 64;
+    return point->values[SPMV_ID_ITEMS] > 0 && point->values[SPMV_ID_ITEMS] <= 64;
 }
 
 static bool block_side_known(const wfi_point *point)
 {
-    return point->values[WFI_SPMV_BLOCK] >= 2 && point->values[WFI_SPMV_BLOCK] <= 8;
+    return point->values[SPMV_ID_BLOCK] >= 2 && point->values[SPMV_ID_BLOCK] <= 8;
 }
 
 static bool whole_pieces(const wfi_point *point)
 {
-    const uint32_t items = point->values[WFI_SPMV_STREAM_ITEMS];
+    const uint32_t items = point->values[SPMV_ID_ITEMS];
     return items > 0 && items <= 16 && items % 4 == 0;
 }
 
 static bool words_aligned(const wfi_point *point)
 {
-    const uint32_t local = point->values[WFI_SPMV_STREAM_LOCAL_X];
+    const uint32_t local = point->values[SPMV_ID_LOCAL_X];
     return local > 0 && local % 8 == 0;
 }
 
 static bool few_rows(const wfi_point *point)
 {
-    return point->values[WFI_SPMV_STREAM_ROWS] > 0 && point->values[WFI_SPMV_STREAM_ROWS] <= 8;
+    return point->values[SPMV_ID_ROWS] > 0 && point->values[SPMV_ID_ROWS] <= 8;
 }
 
 static bool longest_row_in_group(const wfi_point *point)
 {
     return point->problem->spmv.longest_row <=
-           (uint64_t)point->values[WFI_SPMV_STREAM_LOCAL_X] * point->values[WFI_SPMV_STREAM_ITEMS];
+           (uint64_t)point->values[SPMV_ID_LOCAL_X] * point->values[SPMV_ID_ITEMS];
 }
 
 const wfi_constraint wfi_spmv_lanes_constraints[4] = {

@@ -130,7 +130,7 @@ static wf_result add_quads(wf_plan *plan, const wfi_point *point, const wfi_spmv
 {
     const wf_spmv_params *p = &job->matrix;
     const uint32_t begin = p->row_offsets[block->first];
-    const uint64_t local = point->values[WFI_SPMV_LOCAL_X];
+    const uint64_t local = point->values[SPMV_ID_LOCAL_X];
     wfi_step step = {.pipeline = block->pipeline, .slot_count = 5, .divisible = true};
     quads_push push = {0};
     quads q = {0};
@@ -139,7 +139,7 @@ static wf_result add_quads(wf_plan *plan, const wfi_point *point, const wfi_spmv
         return wfi_spmv_row_too_long(plan, job, block->first);
     push.count = block->rows;
     wf_result result = WF_SUCCESS;
-    if (!make_quads(p, block, point->values[WFI_SPMV_QUADS_WINDOW], &q))
+    if (!make_quads(p, block, point->values[SPMV_ID_WINDOW], &q))
         result = wfi_no_memory(&wfi_plan_device(plan)->log);
     if (result == WF_SUCCESS)
         result = wfi_spmv_own(plan, job, q.rows, block->rows * UINT64_C(16),

@@ -5,7 +5,6 @@
 #include "kernels/grid.h"
 #include "kernels/sliced.h"
 #include "kernels/spmv_build.h"
-#include "spmv/spmv_ids.h"
 #include "wfi_shaders.h"
 
 /* As in spmv_sliced.comp, behind alpha and beta. */
@@ -43,7 +42,7 @@ static wf_result add_block(wf_plan *plan, const wfi_point *point, const wfi_spmv
 {
     const wf_spmv_params *p = &job->matrix;
     const uint64_t real = wf_type_size(wfi_spmv_real(p->type));
-    const uint32_t a_group = point->values[WFI_SPMV_SLICED_LOCAL_X] / block->subgroup;
+    const uint32_t a_group = point->values[SPMV_ID_LOCAL_X] / block->subgroup;
     sliced_push push = {.slices = sliced->slices,
                         .team_groups = (sliced->team_slices + a_group - 1) / a_group,
                         .segments_at = sliced->segments_at,
@@ -106,20 +105,18 @@ static wf_result begin(wf_plan *plan, const wfi_point *point, const wfi_spmv_job
                        const wfi_sliced_params *block, const wfi_sliced *sliced, uint32_t *pipeline)
 {
     const wf_spmv_params *p = &job->matrix;
-    const uint32_t a_group = point->values[WFI_SPMV_SLICED_LOCAL_X] / block->subgroup;
+    const uint32_t a_group = point->values[SPMV_ID_LOCAL_X] / block->subgroup;
     const uint64_t groups = (sliced->slices + (uint64_t)a_group - 1) / a_group;
     const uint64_t real = wf_type_size(p->type);
     wfi_pipeline_desc desc;
     wfi_point_pipeline(point, &desc);
-    desc.constants[desc.constant_count++] =
-        (wfi_constant){SPMV_ID_FENCES, wfi_spmv_fences(point->caps)};
+    wfi_pipeline_constant(&desc, SPMV_ID_FENCES, wfi_spmv_fences(point->caps));
     if (!job->kept->fuse || block->rows != p->rows || p->type == WF_TYPE_F16 ||
         point->caps->max_storage_buffers < 6 || !is_short(plan))
         return wfi_spmv_begin_with(plan, &desc, job, pipeline);
     desc.spirv = p->type == WF_TYPE_F64 ? &wfi_spv_spmv_fused_f64 : &wfi_spv_spmv_fused_f32;
     desc.storage_buffers = 6;
-    desc.constants[desc.constant_count++] =
-        (wfi_constant){SPMV_ID_IN_TURNS, groups > MOST_FUSED_GROUPS};
+    wfi_pipeline_constant(&desc, SPMV_ID_IN_TURNS, groups > MOST_FUSED_GROUPS);
     job->kept->partials =
         sliced->long_rows + (uint32_t)(groups < MOST_FUSED_GROUPS ? groups : MOST_FUSED_GROUPS);
     const wfi_binding_spec partials = {"partials", WFI_WRITES, job->kept->partials * real};
@@ -141,9 +138,9 @@ wf_result wfi_spmv_sliced_build(wf_plan *plan, const wfi_point *point, const voi
             .first = first,
             .rows = left < MOST_ROWS ? left : MOST_ROWS - 1,
             .subgroup = point->caps->subgroup_size,
-            .turns = point->values[WFI_SPMV_SLICED_TURNS],
-            .window = point->values[WFI_SPMV_SLICED_WINDOW],
-            .team = point->values[WFI_SPMV_SLICED_TEAM],
+            .turns = point->values[SPMV_ID_SLICE_TURNS],
+            .window = point->values[SPMV_ID_WINDOW],
+            .team = point->values[SPMV_ID_TEAM],
         };
         wfi_sliced sliced = {0};
         result = make_block(plan, job, &block, &sliced);

@@ -5,7 +5,6 @@
 
 #include "kernels/grid.h"
 #include "kernels/spmv_build.h"
-#include "spmv/spmv_ids.h"
 #include "wfi_shaders.h"
 
 static const wfi_spirv *by_type(wf_type type, const wfi_spirv *f32, const wfi_spirv *f64,
@@ -26,13 +25,13 @@ static void set_constant(wfi_pipeline_desc *desc, uint32_t id, uint32_t value)
 static wf_result add_atomic(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
                             wfi_spmv_block *block)
 {
-    const uint32_t local = point->values[WFI_SPMV_LOCAL_X];
+    const uint32_t local = point->values[SPMV_ID_LOCAL_X];
     wfi_pipeline_desc desc;
     wfi_step step, scale;
     wfi_point_pipeline(point, &desc);
     desc.spirv = by_type(job->matrix.type, &wfi_spv_spmv_scale_f32, &wfi_spv_spmv_scale_f64,
                          &wfi_spv_spmv_scale_f16);
-    block->rows_a_group = local / point->values[WFI_SPMV_LANES];
+    block->rows_a_group = local / point->values[SPMV_ID_LANES];
     wf_result result = wfi_spmv_block_step(plan, point, job, block, NULL, 0, &step);
     scale = step;
     if (result == WF_SUCCESS)
@@ -89,7 +88,7 @@ static void sort_rows(const wf_spmv_params *p, const wfi_spmv_block *block, uint
 static wf_result add_bins(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
                           const uint32_t counts[BINS], wfi_step *step)
 {
-    const uint32_t local = point->values[WFI_SPMV_LOCAL_X];
+    const uint32_t local = point->values[SPMV_ID_LOCAL_X];
     const uint32_t scale = job->matrix.type == WF_TYPE_F64 ? 16 : 8;
     uint32_t more;
     wf_result result = WF_SUCCESS;
@@ -123,7 +122,7 @@ static wf_result add_adaptive(wf_plan *plan, const wfi_point *point, const wfi_s
     uint32_t *rows = malloc(block->rows * sizeof *rows);
     if (!rows)
         return wfi_no_memory(&wfi_plan_device(plan)->log);
-    sort_rows(&job->matrix, block, point->values[WFI_SPMV_LOCAL_X], counts, rows);
+    sort_rows(&job->matrix, block, point->values[SPMV_ID_LOCAL_X], counts, rows);
     block->rows_a_group = 1;
     block->more = block->rows + 1 + block->entries; /* the list of rows */
     wf_result result = wfi_spmv_block_step(plan, point, job, block, rows, block->rows, &step);
@@ -143,7 +142,7 @@ static wf_result add_fix(wf_plan *plan, const wfi_point *point, const wfi_spmv_j
                          const wfi_step *merge, uint32_t groups)
 {
     const wf_type type = job->matrix.type;
-    const uint32_t local = point->values[WFI_SPMV_LOCAL_X], scale = type == WF_TYPE_F64 ? 16 : 8;
+    const uint32_t local = point->values[SPMV_ID_LOCAL_X], scale = type == WF_TYPE_F64 ? 16 : 8;
     wfi_pipeline_desc desc;
     wfi_step step = {.slot_count = 2,
                      .slots = {merge->slots[4], merge->slots[3]},
@@ -165,8 +164,7 @@ static wf_result add_fix(wf_plan *plan, const wfi_point *point, const wfi_spmv_j
 static wf_result add_merge(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
                            wfi_spmv_block *block)
 {
-    const uint64_t piece =
-        point->values[WFI_SPMV_LOCAL_X] * (uint64_t)point->values[WFI_SPMV_MERGE_ITEMS];
+    const uint64_t piece = point->values[SPMV_ID_LOCAL_X] * (uint64_t)point->values[SPMV_ID_ITEMS];
     const uint32_t groups =
         (uint32_t)((block->rows + (uint64_t)block->entries + piece - 1) / piece);
     wfi_step step;
@@ -272,7 +270,7 @@ static wf_result fit_blocked(wf_plan *plan, const wfi_point *point, const wfi_sp
     const uint64_t size = job->kept->updatable ? 4 : wf_type_size(p->type);
     const uint64_t bytes = size > wf_type_size(p->type) ? size : wf_type_size(p->type);
     for (;;) {
-        *b = (blocked){.side = point->values[WFI_SPMV_BLOCK]};
+        *b = (blocked){.side = point->values[SPMV_ID_BLOCK]};
         if (!make_blocked(p, block, b))
             return wfi_no_memory(&wfi_plan_device(plan)->log);
         if ((uint64_t)b->blocks * b->side * b->side * bytes <= wfi_spmv_range(point->caps))
@@ -306,7 +304,7 @@ static wf_result add_blocked(wf_plan *plan, const wfi_point *point, const wfi_sp
 {
     const wf_spmv_params *p = &job->matrix;
     const uint32_t begin = p->row_offsets[block->first];
-    const uint32_t rows_a_group = point->values[WFI_SPMV_LOCAL_X] / point->values[WFI_SPMV_LANES];
+    const uint32_t rows_a_group = point->values[SPMV_ID_LOCAL_X] / point->values[SPMV_ID_LANES];
     wfi_step step = {.pipeline = block->pipeline, .slot_count = 4, .divisible = true};
     blocked b = {0};
     wf_result result = fit_blocked(plan, point, job, block, &b);

@@ -9,7 +9,6 @@
 #include "core/arithmetic.h"
 #include "kernels/grid.h"
 #include "kernels/spmv_build.h"
-#include "spmv/spmv_ids.h"
 
 #define HEAD_WORDS 4
 #define ALTERNATE_BYTES (UINT64_C(4) << 20) /* of a matrix: below, every cache holds it */
@@ -173,14 +172,14 @@ static wf_result make_step(wf_plan *plan, const wfi_point *point, const wfi_spmv
 wf_result wfi_spmv_stream_build(wf_plan *plan, const wfi_point *point, const void *params)
 {
     const wfi_spmv_job *job = params;
-    const uint32_t local = point->values[WFI_SPMV_STREAM_LOCAL_X];
+    const uint32_t local = point->values[SPMV_ID_LOCAL_X];
     uint32_t pipeline = 0, rows;
     stream_kind made = {0};
     wf_result result = WF_SUCCESS;
     wfi_plan_keep_sets(plan); /* pushing them takes the device 0.27 us a product on an H100 */
     for (uint32_t first = 0; result == WF_SUCCESS && first < job->matrix.rows; first += rows) {
-        stream s = {.block_entries = local * point->values[WFI_SPMV_STREAM_ITEMS],
-                    .block_rows = local * point->values[WFI_SPMV_STREAM_ROWS]};
+        stream s = {.block_entries = local * point->values[SPMV_ID_ITEMS],
+                    .block_rows = local * point->values[SPMV_ID_ROWS]};
         wfi_step step = {0};
         stream_kind kind = made;
         rows = job->matrix.rows - first;

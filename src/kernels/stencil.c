@@ -2,7 +2,6 @@
 #include "kernels/families.h"
 #include "kernels/himeno.h"
 #include "kernels/himeno_rows.h"
-#include "stencil/stencil_ids.h"
 #include "wfi_shaders.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -35,15 +34,16 @@ static const uint32_t sizes_x[] = {4, 8, 16, 32, 64, 128, 256}, sizes_y[] = {1, 
 
 #define LOCAL_X(value)                                                                             \
     {                                                                                              \
-        "local_x", 0, value, COUNT(sizes_x), sizes_x, "work-items along i (contiguous)"            \
+        "local_x", STENCIL_ID_LOCAL_X, value, COUNT(sizes_x), sizes_x,                             \
+            "work-items along i (contiguous)"                                                      \
     }
 #define LOCAL_Y(value)                                                                             \
     {                                                                                              \
-        "local_y", 1, value, COUNT(sizes_y), sizes_y, "work-items along j"                         \
+        "local_y", STENCIL_ID_LOCAL_Y, value, COUNT(sizes_y), sizes_y, "work-items along j"        \
     }
 #define LOCAL_Z(value)                                                                             \
     {                                                                                              \
-        "local_z", 2, value, COUNT(sizes_z), sizes_z, "work-items along k"                         \
+        "local_z", STENCIL_ID_LOCAL_Z, value, COUNT(sizes_z), sizes_z, "work-items along k"        \
     }
 #define MARCH                                                                                      \
     {                                                                                              \
@@ -52,11 +52,11 @@ static const uint32_t sizes_x[] = {4, 8, 16, 32, 64, 128, 256}, sizes_y[] = {1, 
     }
 #define PAD(value)                                                                                 \
     {                                                                                              \
-        "pad", WFI_NO_CONSTANT, value, COUNT(pads), pads, "elements to which the rows are padded"  \
+        "pad", STENCIL_ID_PAD, value, COUNT(pads), pads, "elements to which the rows are padded"   \
     }
 #define INTERLEAVE(value)                                                                          \
     {                                                                                              \
-        "interleave", WFI_NO_CONSTANT, value, COUNT(blocks), blocks,                               \
+        "interleave", STENCIL_ID_INTERLEAVE, value, COUNT(blocks), blocks,                         \
             "cells of a row whose twelve coefficients are kept side by side; 0: twelve arrays"     \
     }
 #define REVERSE                                                                                    \
@@ -75,26 +75,29 @@ static const uint32_t sizes_x[] = {4, 8, 16, 32, 64, 128, 256}, sizes_y[] = {1, 
             "iterations a pass over the coefficients"                                              \
     }
 /* A property that a row has and the others have not; the solver reads it. */
-#define PROPERTY(name, meaning)                                                                    \
+#define PROPERTY(name, id, meaning)                                                                \
     {                                                                                              \
-        name, WFI_NO_CONSTANT, 1, COUNT(ones), ones, meaning                                       \
+        name, id, 1, COUNT(ones), ones, meaning                                                    \
     }
 
 static const wfi_parameter naive_parameters[] = {LOCAL_X(32), LOCAL_Y(4),    LOCAL_Z(1),
                                                  PAD(1),      INTERLEAVE(0), REVERSE};
 static const wfi_parameter moved_parameters[] = {
-    LOCAL_X(32), LOCAL_Y(4),    LOCAL_Z(1),
-    PAD(1),      INTERLEAVE(0), PROPERTY("moved", "the arrays are moved every iteration")};
-static const wfi_parameter submits_parameters[] = {LOCAL_X(32),
-                                                   LOCAL_Y(4),
-                                                   LOCAL_Z(1),
-                                                   PAD(1),
-                                                   INTERLEAVE(0),
-                                                   REVERSE,
-                                                   PROPERTY("submit", "iterations a submission")};
+    LOCAL_X(32),   LOCAL_Y(4),
+    LOCAL_Z(1),    PAD(1),
+    INTERLEAVE(0), PROPERTY("moved", STENCIL_ID_MOVED, "the arrays are moved every iteration")};
+static const wfi_parameter submits_parameters[] = {
+    LOCAL_X(32),
+    LOCAL_Y(4),
+    LOCAL_Z(1),
+    PAD(1),
+    INTERLEAVE(0),
+    REVERSE,
+    PROPERTY("submit", STENCIL_ID_SUBMIT, "iterations a submission")};
 static const wfi_parameter copy_back_parameters[] = {
-    LOCAL_X(32), LOCAL_Y(4),    LOCAL_Z(1),
-    PAD(1),      INTERLEAVE(0), PROPERTY("copy_back", "the new p is copied back")};
+    LOCAL_X(32),   LOCAL_Y(4),
+    LOCAL_Z(1),    PAD(1),
+    INTERLEAVE(0), PROPERTY("copy_back", STENCIL_ID_COPY_BACK, "the new p is copied back")};
 static const wfi_parameter shared_parameters[] = {LOCAL_X(128), LOCAL_Y(1),    LOCAL_Z(1),
                                                   PAD(1),       INTERLEAVE(0), REVERSE};
 static const wfi_parameter padded_parameters[] = {LOCAL_X(128), LOCAL_Y(1),    LOCAL_Z(1),
@@ -121,13 +124,13 @@ static const wfi_parameter box_parameters[] = {
 
 static bool pad_fits(const wfi_point *point)
 {
-    const uint32_t pad = wfi_point_value(point, "pad", 1);
+    const uint32_t pad = wfi_point_value(point, STENCIL_ID_PAD, 1);
     return pad >= 1 && pad <= 1024;
 }
 
 static bool pad_holds_vectors(const wfi_point *point)
 {
-    return wfi_point_value(point, "pad", 1) % 4 == 0;
+    return wfi_point_value(point, STENCIL_ID_PAD, 1) % 4 == 0;
 }
 
 static bool planes_fit_texels(const wfi_point *point)
@@ -141,28 +144,30 @@ static bool planes_fit_texels(const wfi_point *point)
 
 static bool march_is_short(const wfi_point *point)
 {
-    const uint32_t march = wfi_point_value(point, "march", 1);
+    const uint32_t march = wfi_point_value(point, STENCIL_ID_MARCH, 1);
     return march >= 1 && march <= 64;
 }
 
 /* Of two rows each. */
 static bool march_of_two_is_short(const wfi_point *point)
 {
-    const uint32_t march = wfi_point_value(point, "march", 1);
+    const uint32_t march = wfi_point_value(point, STENCIL_ID_MARCH, 1);
     return march >= 1 && march <= 32;
 }
 
 static bool blocks_fit(const wfi_point *point)
 {
-    const uint32_t block = wfi_point_value(point, "interleave", 0);
+    const uint32_t block = wfi_point_value(point, STENCIL_ID_INTERLEAVE, 0);
     return block % 4 == 0 && block <= 65536;
 }
 
 static bool flags_are_flags(const wfi_point *point)
 {
-    return wfi_point_value(point, "reverse", 0) <= 1 &&
-           wfi_point_value(point, "own_sums", 0) <= 1 && wfi_point_value(point, "moved", 1) == 1 &&
-           wfi_point_value(point, "copy_back", 1) == 1 && wfi_point_value(point, "submit", 1) > 0;
+    return wfi_point_value(point, STENCIL_ID_REVERSE, 0) <= 1 &&
+           wfi_point_value(point, STENCIL_ID_OWN_SUMS, 0) <= 1 &&
+           wfi_point_value(point, STENCIL_ID_MOVED, 1) == 1 &&
+           wfi_point_value(point, STENCIL_ID_COPY_BACK, 1) == 1 &&
+           wfi_point_value(point, STENCIL_ID_SUBMIT, 1) > 0;
 }
 
 static bool subgroups_are_short(const wfi_point *point)
@@ -172,7 +177,7 @@ static bool subgroups_are_short(const wfi_point *point)
 
 static bool steps_fit(const wfi_point *point)
 {
-    const uint32_t steps = wfi_point_value(point, "steps", 2);
+    const uint32_t steps = wfi_point_value(point, STENCIL_ID_STEPS, 2);
     return steps >= 2 && steps <= WFI_HIMENO_MAX_STEPS;
 }
 
@@ -186,10 +191,10 @@ static bool tile_outlasts_steps(const wfi_point *point)
 
 static bool box_outlasts_steps(const wfi_point *point)
 {
-    const uint32_t depth = wfi_point_value(point, "depth", 1);
+    const uint32_t depth = wfi_point_value(point, STENCIL_ID_DEPTH, 1);
     const uint32_t overlap = 2 * (wfi_himeno_steps(point) - 1);
     return depth >= 1 && depth <= 64 &&
-           (uint64_t)wfi_point_value(point, "local_z", 1) * depth > overlap;
+           (uint64_t)wfi_point_value(point, STENCIL_ID_LOCAL_Z, 1) * depth > overlap;
 }
 
 #define FITS                                                                                       \
@@ -276,7 +281,7 @@ static uint64_t shared_levels(const wfi_point *point)
 
 static uint64_t shared_box(const wfi_point *point)
 {
-    const uint64_t depth = wfi_point_value(point, "depth", 1);
+    const uint64_t depth = wfi_point_value(point, STENCIL_ID_DEPTH, 1);
     uint32_t size[3];
     wfi_himeno_group_size(point, size);
     return 2 * (size[0] + UINT64_C(2)) * (size[1] + UINT64_C(2)) * (size[2] * depth + 2) *
@@ -288,13 +293,12 @@ static uint64_t shared_box(const wfi_point *point)
 static void planes_constants(const wfi_point *point, wfi_pipeline_desc *desc)
 {
     (void)point;
-    desc->constants[desc->constant_count++] = (wfi_constant){STENCIL_ID_STEPS, 1};
+    wfi_pipeline_constant(desc, STENCIL_ID_STEPS, 1);
 }
 
 static void subgroup_constants(const wfi_point *point, wfi_pipeline_desc *desc)
 {
-    desc->constants[desc->constant_count++] =
-        (wfi_constant){STENCIL_ID_SUBGROUPS, wfi_himeno_subgroups(point)};
+    wfi_pipeline_constant(desc, STENCIL_ID_SUBGROUPS, wfi_himeno_subgroups(point));
 }
 
 /* ----------------------------------------------------------------------------------------- rows */

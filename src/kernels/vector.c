@@ -12,8 +12,6 @@ typedef struct vector_push {
     uint32_t count, base_x, base_y, numerator, denominator, result, partial;
 } vector_push;
 
-enum { LOCAL_X, ITEMS };
-
 static double flops(const wfi_problem *problem)
 {
     return 2.0 * (double)problem->vector.count;
@@ -75,8 +73,8 @@ static void put_push(const builder *b, const vector_push *push, double alpha, wf
 
 static uint32_t groups_for(const builder *b, uint64_t count)
 {
-    const uint64_t a_group =
-        (uint64_t)b->point->values[LOCAL_X] * (uint64_t)b->point->values[ITEMS];
+    const uint64_t a_group = (uint64_t)b->point->values[WF_VECTOR_ID_LOCAL_X] *
+                             (uint64_t)b->point->values[WF_VECTOR_ID_ITEMS];
     const uint64_t groups = (count + a_group - 1) / a_group;
     /* One binding of partial sums and one dimension of the grid; the shader loops over the rest. */
     return (uint32_t)(groups < 32768 ? groups : 32768);
@@ -122,7 +120,8 @@ static uint64_t part_size(const builder *b)
     const wf_caps *caps = b->point->caps;
     const double longest = wfi_plan_device(b->plan)->dispatch_seconds;
     const double parts = longest > 0 ? wfi_plan_guessed_seconds(b->plan) / longest : 0;
-    const uint64_t least = (uint64_t)b->point->values[LOCAL_X] * b->point->values[ITEMS];
+    const uint64_t least =
+        (uint64_t)b->point->values[WF_VECTOR_ID_LOCAL_X] * b->point->values[WF_VECTOR_ID_ITEMS];
     const uint64_t held = (caps->max_storage_range - caps->storage_alignment) / b->real;
     const uint64_t in_time =
         parts > 1 ? (uint64_t)((double)b->params->count / parts) + least : UINT64_MAX;
@@ -135,9 +134,9 @@ static wf_result add_pipeline(builder *b, uint32_t operation, uint32_t *index)
     wfi_pipeline_desc desc;
     wfi_point_pipeline(b->point, &desc);
     desc.push_bytes = (uint32_t)(b->real + sizeof(vector_push));
-    desc.constants[desc.constant_count++] = (wfi_constant){WF_VECTOR_ID_OPERATION, operation};
-    desc.constants[desc.constant_count++] =
-        (wfi_constant){WF_VECTOR_ID_DEVICE_SCALAR, b->params->numerator || b->params->denominator};
+    wfi_pipeline_constant(&desc, WF_VECTOR_ID_OPERATION, operation);
+    wfi_pipeline_constant(&desc, WF_VECTOR_ID_DEVICE_SCALAR,
+                          b->params->numerator || b->params->denominator);
     return wfi_plan_add_pipeline(b->plan, &desc, index);
 }
 
@@ -196,21 +195,21 @@ static const uint32_t local_sizes[] = {64, 128, 256, 512, 1024};
 static const uint32_t item_counts[] = {1, 2, 4, 8, 16, 64};
 
 static const wfi_parameter parameters[] = {
-    {"local_x", WFI_NO_CONSTANT, 128, sizeof local_sizes / sizeof *local_sizes, local_sizes,
+    {"local_x", WF_VECTOR_ID_LOCAL_X, 128, sizeof local_sizes / sizeof *local_sizes, local_sizes,
      "work-items a work-group"},
-    {"items", WFI_NO_CONSTANT, 4, sizeof item_counts / sizeof *item_counts, item_counts,
+    {"items", WF_VECTOR_ID_ITEMS, 4, sizeof item_counts / sizeof *item_counts, item_counts,
      "elements a work-item"},
 };
 
 static bool local_is_power(const wfi_point *point)
 {
-    const uint32_t n = point->values[LOCAL_X];
+    const uint32_t n = point->values[WF_VECTOR_ID_LOCAL_X];
     return n != 0 && (n & (n - 1)) == 0;
 }
 
 static bool items_positive(const wfi_point *point)
 {
-    return point->values[ITEMS] > 0;
+    return point->values[WF_VECTOR_ID_ITEMS] > 0;
 }
 
 static const wfi_constraint constraints[] = {
@@ -220,13 +219,13 @@ static const wfi_constraint constraints[] = {
 
 static void group_size(const wfi_point *point, uint32_t size[3])
 {
-    size[0] = point->values[LOCAL_X];
+    size[0] = point->values[WF_VECTOR_ID_LOCAL_X];
     size[1] = size[2] = 1;
 }
 
 static uint64_t shared_bytes(const wfi_point *point)
 {
-    return point->values[LOCAL_X] * (uint64_t)wf_type_size(point->problem->type);
+    return point->values[WF_VECTOR_ID_LOCAL_X] * (uint64_t)wf_type_size(point->problem->type);
 }
 
 /* Memory decides; a few elements an item keep the partial sums few, and a large group fills the
@@ -238,8 +237,10 @@ static double fit(wfi_point *point, double reduction)
     while (size > caps->max_invocations || size > caps->max_group_size[0])
         size /= 2;
     const bool cpu = wfi_is_cpu(caps);
-    point->values[LOCAL_X] = size;
-    point->values[ITEMS] = cpu ? 64 : point->problem->vector.count > (UINT64_C(1) << 22) ? 8 : 2;
+    point->values[WF_VECTOR_ID_LOCAL_X] = size;
+    point->values[WF_VECTOR_ID_ITEMS] = cpu                                                  ? 64
+                                        : point->problem->vector.count > (UINT64_C(1) << 22) ? 8
+                                                                                             : 2;
     return (double)point->problem->vector.count + reduction * size;
 }
 

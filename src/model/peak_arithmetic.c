@@ -20,7 +20,7 @@
 static void unroll(const wfi_point *point, wfi_pipeline_desc *desc)
 {
     (void)point;
-    desc->constants[desc->constant_count++] = (wfi_constant){PEAKS_ID_UNROLL, UNROLL};
+    wfi_pipeline_constant(desc, PEAKS_ID_UNROLL, UNROLL);
 }
 
 /* A kernel of chains: one buffer that is never stored to, push constants, `per_item` operations a
@@ -153,9 +153,9 @@ typedef struct matrix_types {
 void wfi_matrix_constants(const wfi_point *point, wfi_pipeline_desc *desc)
 {
     const wf_cooperative_shape *shape = &point->caps->cooperative_shapes[point->values[0]];
-    desc->constants[desc->constant_count++] = (wfi_constant){PEAKS_ID_M, shape->m};
-    desc->constants[desc->constant_count++] = (wfi_constant){PEAKS_ID_N, shape->n};
-    desc->constants[desc->constant_count++] = (wfi_constant){PEAKS_ID_K, shape->k};
+    wfi_pipeline_constant(desc, PEAKS_ID_M, shape->m);
+    wfi_pipeline_constant(desc, PEAKS_ID_N, shape->n);
+    wfi_pipeline_constant(desc, PEAKS_ID_K, shape->k);
 }
 
 /* MATRIX_SUBGROUPS subgroups, or as many as a work-group may have. */

@@ -178,7 +178,7 @@ wf_result wfi_peak_copy(wf_device *device, const wf_peak_params *params, wf_peak
 static void shared_constants(const wfi_point *point, wfi_pipeline_desc *desc)
 {
     (void)point;
-    desc->constants[desc->constant_count++] = (wfi_constant){PEAKS_ID_UNROLL, SHARED_UNROLL};
+    wfi_pipeline_constant(desc, PEAKS_ID_UNROLL, SHARED_UNROLL);
 }
 
 wf_result wfi_peak_shared(wf_device *device, const wf_peak_params *params, wf_peak *out)

@@ -262,9 +262,9 @@ static wf_result choose(wf_himeno *h)
     if (result == WF_SUCCESS) {
         h->choice.point.problem = &h->problem;
         h->layout = wfi_himeno_layout_of(&h->choice.point);
-        h->moved = wfi_point_value(&h->choice.point, "moved", 0) != 0;
-        h->copy_back = wfi_point_value(&h->choice.point, "copy_back", 0) != 0;
-        h->submit = h->moved ? 1 : wfi_point_value(&h->choice.point, "submit", 0);
+        h->moved = wfi_point_value(&h->choice.point, STENCIL_ID_MOVED, 0) != 0;
+        h->copy_back = wfi_point_value(&h->choice.point, STENCIL_ID_COPY_BACK, 0) != 0;
+        h->submit = h->moved ? 1 : wfi_point_value(&h->choice.point, STENCIL_ID_SUBMIT, 0);
     }
     return result;
 }

@@ -83,8 +83,8 @@ static wf_result add_pipeline(wf_plan *plan, const wfi_point *point, const wfi_l
 {
     wfi_pipeline_desc desc;
     wfi_point_pipeline(point, &desc);
-    desc.constants[desc.constant_count++] = (wfi_constant){LAPLACE_ID_COLOURED, l->coloured};
-    desc.constants[desc.constant_count++] = (wfi_constant){LAPLACE_ID_MARCH, MARCH};
+    wfi_pipeline_constant(&desc, LAPLACE_ID_COLOURED, l->coloured);
+    wfi_pipeline_constant(&desc, LAPLACE_ID_MARCH, MARCH);
     return wfi_plan_add_pipeline(plan, &desc, &step->pipeline);
 }
 

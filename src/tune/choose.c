@@ -12,7 +12,7 @@ static wf_result apply_constants(const wfi_log *log, const wf_tuning *tuning, wf
         if (at == UINT32_MAX)
             return wfi_fail(log, WF_ERROR_UNKNOWN_VARIANT, "variant %s has no constant '%s'",
                             point->variant->name, constant->name);
-        point->values[at] = constant->value;
+        wfi_point_put(point, at, constant->value);
     }
     return WF_SUCCESS;
 }

@@ -60,7 +60,7 @@ static bool hold(const wfi_search *s, wfi_point *point)
         const uint32_t at = wfi_parameter_find(point->variant, within->constants[i].name);
         if (at == UINT32_MAX)
             return false;
-        point->values[at] = within->constants[i].value;
+        wfi_point_put(point, at, within->constants[i].value);
     }
     return true;
 }
@@ -172,14 +172,14 @@ static bool mend(const wfi_search *s, wfi_point *point, uint32_t from, uint32_t 
         return wfi_point_legal(point, NULL) && !is_known_bad(s, point);
     for (uint32_t p = from; p < point->variant->parameter_count; p++) {
         const wfi_parameter *parameter = &point->variant->parameters[p];
-        const uint32_t was = point->values[p];
+        const uint32_t was = wfi_point_get(point, p);
         for (uint32_t c = 0; c < parameter->candidate_count && !is_held(s, point->variant, p);
              c++) {
-            point->values[p] = parameter->candidates[c];
-            if (point->values[p] != was && mend(s, point, p + 1, changes - 1))
+            wfi_point_put(point, p, parameter->candidates[c]);
+            if (parameter->candidates[c] != was && mend(s, point, p + 1, changes - 1))
                 return true;
         }
-        point->values[p] = was;
+        wfi_point_put(point, p, was);
     }
     return false;
 }
@@ -227,11 +227,11 @@ static void add_one_away(wfi_search *s, const wfi_point *centre, bool next, wfi_
     const wfi_variant *variant = centre->variant;
     for (uint32_t p = 0; p < variant->parameter_count; p++) {
         const wfi_parameter *parameter = &variant->parameters[p];
-        const uint32_t at = place_of(parameter, centre->values[p]);
+        const uint32_t at = place_of(parameter, wfi_point_get(centre, p));
         for (uint32_t c = 0; c < parameter->candidate_count; c++) {
             const bool beside = at == parameter->candidate_count || c + 1 == at || c == at + 1;
             wfi_point point = *centre;
-            point.values[p] = parameter->candidates[c];
+            wfi_point_put(&point, p, parameter->candidates[c]);
             if (beside == next)
                 add_new(s, &point, pool);
         }
@@ -244,7 +244,7 @@ static void change_one(wfi_search *s, wfi_point *point)
     const uint32_t p = random_below(s, variant->parameter_count);
     const wfi_parameter *parameter = &variant->parameters[p];
     if (parameter->candidate_count)
-        point->values[p] = parameter->candidates[random_below(s, parameter->candidate_count)];
+        wfi_point_put(point, p, parameter->candidates[random_below(s, parameter->candidate_count)]);
 }
 
 static void shuffle(wfi_search *s, wfi_pool *pool, uint32_t from)
@@ -371,7 +371,7 @@ uint64_t wfi_points_all(wfi_search *s, uint32_t most, wfi_pool *pool)
         do {
             for (uint32_t p = 0; p < point.variant->parameter_count; p++)
                 if (point.variant->parameters[p].candidate_count)
-                    point.values[p] = point.variant->parameters[p].candidates[at[p]];
+                    wfi_point_put(&point, p, point.variant->parameters[p].candidates[at[p]]);
             hold(s, &point);
             if (wfi_point_legal(&point, NULL) && !is_known_bad(s, &point))
                 draw(s, &point, legal++, most, pool);

@@ -38,7 +38,7 @@ wf_tuning wfi_point_tuning(const wfi_point *point, wf_constant *constants)
 {
     const uint32_t count = point->variant->parameter_count;
     for (uint32_t i = 0; i < count; i++)
-        constants[i] = (wf_constant){point->variant->parameters[i].name, point->values[i]};
+        constants[i] = (wf_constant){point->variant->parameters[i].name, wfi_point_get(point, i)};
     return (wf_tuning){.size = sizeof(wf_tuning),
                        .variant = point->variant->name,
                        .constants = constants,

@@ -142,7 +142,7 @@ wfi_named_point wfi_point_named(const wfi_point *point)
     for (uint32_t i = 0; i < named.count; i++) {
         snprintf(named.values[i].name, sizeof named.values[i].name, "%s",
                  point->variant->parameters[i].name);
-        named.values[i].value = point->values[i];
+        named.values[i].value = wfi_point_get(point, i);
     }
     return named;
 }
@@ -160,7 +160,7 @@ bool wfi_point_from_names(const wfi_named_point *named, wfi_point *point)
     for (uint32_t i = 0; i < named->count; i++) {
         const uint32_t at = wfi_parameter_find(point->variant, named->values[i].name);
         if (at != UINT32_MAX)
-            point->values[at] = named->values[i].value;
+            wfi_point_put(point, at, named->values[i].value);
     }
     return true;
 }

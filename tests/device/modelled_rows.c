@@ -59,8 +59,9 @@ static void mend(wf_device *device, wfi_point *point)
     for (uint32_t p = 0; p < centre.variant->parameter_count; p++)
         for (uint32_t c = 0; c < centre.variant->parameters[p].candidate_count; c++) {
             wfi_point near = centre;
-            near.values[p] = centre.variant->parameters[p].candidates[c];
-            if (near.values[p] == centre.values[p] || !wfi_point_legal(&near, NULL))
+            wfi_point_put(&near, p, centre.variant->parameters[p].candidates[c]);
+            if (wfi_point_get(&near, p) == wfi_point_get(&centre, p) ||
+                !wfi_point_legal(&near, NULL))
                 continue;
             const verdict v = look_at(device, &near);
             if (better(&v, &best)) {

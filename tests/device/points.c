@@ -51,9 +51,9 @@ static void visit_around(walk *w, const wfi_point *centre, const char *name)
         const wfi_parameter *parameter = &centre->variant->parameters[p];
         for (uint32_t c = 0; c < parameter->candidate_count; c++) {
             wfi_point point = *centre;
-            if (point.values[p] == parameter->candidates[c])
+            if (wfi_point_get(&point, p) == parameter->candidates[c])
                 continue;
-            point.values[p] = parameter->candidates[c];
+            wfi_point_put(&point, p, parameter->candidates[c]);
             visit(w, &point);
         }
     }
@@ -65,8 +65,9 @@ static void draw(wfi_point *point, test_random *random)
     for (uint32_t p = 0; p < variant->parameter_count; p++) {
         const wfi_parameter *parameter = &variant->parameters[p];
         if (parameter->candidate_count)
-            point->values[p] =
-                parameter->candidates[test_random_below(random, parameter->candidate_count)];
+            wfi_point_put(
+                point, p,
+                parameter->candidates[test_random_below(random, parameter->candidate_count)]);
     }
 }
 
@@ -93,7 +94,7 @@ static void mark(const wfi_point *point, uint32_t seen[WF_MAX_PARAMETERS])
 {
     for (uint32_t p = 0; p < point->variant->parameter_count; p++)
         for (uint32_t c = 0; c < point->variant->parameters[p].candidate_count; c++)
-            if (point->values[p] == point->variant->parameters[p].candidates[c])
+            if (wfi_point_get(point, p) == point->variant->parameters[p].candidates[c])
                 seen[p] |= 1u << c;
 }
 
@@ -114,7 +115,7 @@ uint32_t test_each_value(const wf_caps *caps, const wfi_problem *problem,
         for (uint32_t c = 0; c < variant->parameters[p].candidate_count; c++)
             for (uint32_t n = 0; n < MOST_DRAWS && w.count < most && !(seen[p] & 1u << c); n++) {
                 draw(&point, random);
-                point.values[p] = variant->parameters[p].candidates[c];
+                wfi_point_put(&point, p, variant->parameters[p].candidates[c]);
                 if (!wfi_point_legal(&point, NULL) || !wanted(&point))
                     continue;
                 visit(&w, &point);
@@ -142,14 +143,14 @@ void test_point_text(const wfi_point *point, char *text, size_t bytes)
     int used = snprintf(text, bytes, "%s", point->variant->name);
     for (uint32_t i = 0; i < point->variant->parameter_count && (size_t)used < bytes; i++)
         used += snprintf(text + used, bytes - (size_t)used, " %s=%u",
-                         point->variant->parameters[i].name, point->values[i]);
+                         point->variant->parameters[i].name, wfi_point_get(point, i));
 }
 
 wf_tuning test_point_tuning(const wfi_point *point, wf_constant *constants)
 {
     const uint32_t count = point->variant->parameter_count;
     for (uint32_t i = 0; i < count; i++)
-        constants[i] = (wf_constant){point->variant->parameters[i].name, point->values[i]};
+        constants[i] = (wf_constant){point->variant->parameters[i].name, wfi_point_get(point, i)};
     return (wf_tuning){.size = sizeof(wf_tuning),
                        .variant = point->variant->name,
                        .constants = constants,

@@ -296,7 +296,8 @@ static void run_steps(problem *p, const char *variant, uint32_t steps, uint32_t 
     wfi_point point = {.caps = wf_device_caps(p->device), .problem = &whole};
     point.variant = &family->variants[wfi_variant_find(family, variant)];
     for (uint32_t c = 0; c < count; c++)
-        point.values[wfi_parameter_find(point.variant, constants[c].name)] = constants[c].value;
+        wfi_point_put(&point, wfi_parameter_find(point.variant, constants[c].name),
+                      constants[c].value);
     if (!wfi_point_legal(&point, NULL))
         return;
     apply(p, &tuning, variant);

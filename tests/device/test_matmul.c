@@ -149,13 +149,13 @@ static bool compiles_fast(const wfi_point *point)
 {
     const uint32_t *v = point->values;
     if (strcmp(point->variant->name, "teams") == 0)
-        return v[WFI_THREAD_M] * v[WFI_THREAD_N] * v[WFI_TILE_K] <= 256;
+        return v[MATMUL_ID_THREAD_M] * v[MATMUL_ID_THREAD_N] * v[MATMUL_ID_TILE_K] <= 256;
     if (strcmp(point->variant->name, "vector") != 0)
         return true;
-    const uint32_t steps = v[WFI_AHEAD] ? v[WFI_TILE_K] : v[WFI_UNROLL];
+    const uint32_t steps = v[MATMUL_ID_AHEAD] ? v[MATMUL_ID_TILE_K] : v[MATMUL_ID_UNROLL];
     const uint32_t threads = wfi_matmul_tile_threads(v);
-    return v[WFI_THREAD_M] * v[WFI_THREAD_N] * steps <= 128 &&
-           v[WFI_TILE_K] * (v[WFI_TILE_M] + v[WFI_TILE_N]) <= 8 * threads;
+    return v[MATMUL_ID_THREAD_M] * v[MATMUL_ID_THREAD_N] * steps <= 128 &&
+           v[MATMUL_ID_TILE_K] * (v[MATMUL_ID_TILE_M] + v[MATMUL_ID_TILE_N]) <= 8 * threads;
 }
 
 /* blocked and kept are register with constants that are not parameters. */
@@ -227,7 +227,8 @@ static void teams_can_be_subgroups(void **state)
         const uint32_t values[] = {8,     2 * size,  8, 4,     4, n ? 7 : 0, 2,     size / 2,
                                    1 + n, n ? 2 : 4, n, 1 + n, 1, 1 + n,     1 - n, 0};
         assert_int_equal(sizeof values / sizeof *values, point.variant->parameter_count);
-        memcpy(point.values, values, sizeof values);
+        for (uint32_t i = 0; i < point.variant->parameter_count; i++)
+            wfi_point_put(&point, i, values[i]);
         char reason[256] = "";
         if (!wfi_point_legal(&point, reason))
             fail_msg("%s", reason);

@@ -176,7 +176,8 @@ static wfi_point emulated_point(const product *p, const wfi_problem *problem,
 {
     wfi_point point = {
         &p->device->caps, problem, problem->type == WF_TYPE_F32 ? &emulated_split : &emulated, {0}};
-    memcpy(point.values, values, WFI_COOPERATIVE_PARAMETERS * sizeof *values);
+    for (uint32_t i = 0; i < WFI_COOPERATIVE_PARAMETERS; i++)
+        wfi_point_put(&point, i, values[i]);
     return point;
 }
 
@@ -267,7 +268,7 @@ static uint32_t share_tiles(product *p, const uint32_t *values)
     const uint32_t units = caps->compute_units;
     const wfi_problem problem = problem_of(p);
     wfi_point point = emulated_point(p, &problem, values);
-    wfi_point_set(&point, "sharing", 1);
+    wfi_point_set(&point, MATMUL_ID_SHARING, 1);
     caps->compute_units = 3;
     const bool legal = wfi_point_legal(&point, NULL);
     if (legal) /* two dispatches for each operand, the parts, the join */
@@ -413,7 +414,7 @@ static void nan_and_infinity_propagate(void **state)
     const wfi_problem problem = problem_of(&p);
     for (size_t n = 0; n < 3; n++) {
         wfi_point point = emulated_point(&p, &problem, points[n < 2 ? 2 : 6]);
-        wfi_point_set(&point, "sharing", n % 2);
+        wfi_point_set(&point, MATMUL_ID_SHARING, n % 2);
         if (!wfi_point_legal(&point, NULL))
             continue;
         run_point(&p, &point);
@@ -440,13 +441,14 @@ static uint32_t real_points(product *p, const wfi_variant *variant, test_random 
     variant->fit(&point);
     for (uint32_t drawn = 0; count < 5 && drawn < 2000; drawn++) {
         if (drawn == 1) {
-            wfi_point_set(&point, "splits", 1);
-            wfi_point_set(&point, "sharing", 1);
+            wfi_point_set(&point, MATMUL_ID_SPLITS, 1);
+            wfi_point_set(&point, MATMUL_ID_SHARING, 1);
         }
         for (uint32_t i = 0; drawn > 1 && i < variant->parameter_count; i++)
-            point.values[i] =
+            wfi_point_put(
+                &point, i,
                 variant->parameters[i]
-                    .candidates[test_random_below(random, variant->parameters[i].candidate_count)];
+                    .candidates[test_random_below(random, variant->parameters[i].candidate_count)]);
         if (!wfi_point_legal(&point, NULL))
             continue;
         run_point(p, &point);

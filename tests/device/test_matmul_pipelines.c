@@ -106,7 +106,7 @@ static bool example_of(const sample *s, const uint32_t *row, example *e)
     e->problem = (wfi_problem){.family = WF_FAMILY_MATMUL, .type = s->type};
     e->point = (wfi_point){.caps = &s->caps, .problem = &e->problem, .variant = variant};
     for (uint32_t p = 0; p < variant->parameter_count; p++)
-        e->point.values[p] = variant->parameters[p].candidates[row[p]];
+        wfi_point_put(&e->point, p, variant->parameters[p].candidates[row[p]]);
     return wfi_matmul_problem_of(NULL, &e->params, &e->problem.matmul) == WF_SUCCESS;
 }
 
@@ -210,16 +210,16 @@ static void build_row(void *user, const uint32_t *row)
 static uint32_t never_on_matrix_units(const sample *s)
 {
     const wfi_parameter *p = s->variant->parameters;
-    uint32_t count = s->type == WF_TYPE_F32 ? p[WFI_COOPERATIVE_PACK].candidate_count - 1 : 0;
+    uint32_t count = s->type == WF_TYPE_F32 ? p[MATMUL_ID_PACK].candidate_count - 1 : 0;
     for (uint32_t axis = 0; axis < 3; axis++)
-        for (uint32_t c = 0; c < p[WFI_FRAG_M + axis].candidate_count; c++) {
+        for (uint32_t c = 0; c < p[MATMUL_ID_FRAG_M + axis].candidate_count; c++) {
             uint32_t size[3] = {0};
-            size[axis] = p[WFI_FRAG_M + axis].candidates[c];
+            size[axis] = p[MATMUL_ID_FRAG_M + axis].candidates[c];
             count += !wfi_matmul_shape(&s->caps, s->type, size[0], size[1], size[2]);
         }
-    for (uint32_t c = 0; c < p[WFI_SUBGROUP].candidate_count; c++)
-        count += p[WFI_SUBGROUP].candidates[c] < s->caps.subgroup_min ||
-                 p[WFI_SUBGROUP].candidates[c] > s->caps.subgroup_max;
+    for (uint32_t c = 0; c < p[MATMUL_ID_SUBGROUP].candidate_count; c++)
+        count += p[MATMUL_ID_SUBGROUP].candidates[c] < s->caps.subgroup_min ||
+                 p[MATMUL_ID_SUBGROUP].candidates[c] > s->caps.subgroup_max;
     return count;
 }
 

@@ -279,18 +279,16 @@ static bool small_point(wfi_point *point, test_random *random)
     for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
         const uint32_t at = wfi_parameter_find(point->variant, small[i].name);
         if (at != UINT32_MAX)
-            point->values[at] = small[i].value;
+            wfi_point_put(point, at, small[i].value);
     }
-    const uint32_t splits = wfi_parameter_find(point->variant, "splits"),
-                   wide = wfi_parameter_find(point->variant, "wide");
-    if (splits != UINT32_MAX)
-        point->values[splits] = 1 + 2 * test_random_below(random, 2);
-    wfi_point_set(point, "sharing", test_random_below(random, 2));
+    wfi_point_set(point, MATMUL_ID_SPLITS, 1 + 2 * test_random_below(random, 2));
+    wfi_point_set(point, MATMUL_ID_SHARING, test_random_below(random, 2));
     if (!wfi_point_legal(point, NULL))
-        wfi_point_set(point, "sharing", 0);
-    if (wide != UINT32_MAX)
-        for (point->values[wide] = 7; !wfi_point_legal(point, NULL) && point->values[wide] > 0;)
-            point->values[wide]--;
+        wfi_point_set(point, MATMUL_ID_SHARING, 0);
+    if (wfi_variant_has(point->variant, MATMUL_ID_WIDE))
+        for (point->values[MATMUL_ID_WIDE] = 7;
+             !wfi_point_legal(point, NULL) && point->values[MATMUL_ID_WIDE] > 0;)
+            point->values[MATMUL_ID_WIDE]--;
     return wfi_point_legal(point, NULL);
 }
 

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "matmul/matmul_ids.h"
 #include "tuning.h"
 
 static void what_is_found_is_used_and_kept(void **state)
@@ -106,7 +107,7 @@ static uint32_t sharing_chosen(wf_device *device, uint64_t m, const char **chose
     wfi_choice choice;
     assert_int_equal(wfi_choose(device, &problem, NULL, &choice), WF_SUCCESS);
     *chosen_by = choice.chosen_by;
-    return wfi_point_value(&choice.point, "sharing", 99);
+    return wfi_point_value(&choice.point, MATMUL_ID_SHARING, 99);
 }
 
 /* What decides by a problem's exact size is the row's for that size alone. */
@@ -123,7 +124,7 @@ static void rows_of_like_problems_are_fitted(void **state)
                        .problem = &problem,
                        .variant = &family->variants[wfi_variant_find(family, "vector")]};
     wfi_point_defaults(&point);
-    wfi_point_set(&point, "sharing", 1);
+    wfi_point_set(&point, MATMUL_ID_SHARING, 1);
     assert_true(wfi_point_legal(&point, NULL));
     assert_int_not_equal(sharing_chosen(device, 64, &chosen_by), 1); /* reads the rows */
     wfi_tuning_entry entry = {.key = wfi_key_of(&problem),

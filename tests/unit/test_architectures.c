@@ -245,7 +245,7 @@ static wfi_point fit(const wf_caps *caps, const wfi_problem *problem, const char
 
 static uint32_t value(const wfi_point *point, const char *name)
 {
-    return point->values[wfi_parameter_find(point->variant, name)];
+    return wfi_point_get(point, wfi_parameter_find(point->variant, name));
 }
 
 /* A work-item's sums stay in registers, in f64 too, and where there are many they are used. */

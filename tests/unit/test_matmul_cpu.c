@@ -37,11 +37,12 @@ static void assert_block(const wfi_point *point, uint32_t tile_m, uint32_t tile_
 {
     const uint32_t *v = point->values;
     assert_string_equal(point->variant->name, "vector");
-    if (v[WFI_TILE_M] != tile_m || v[WFI_TILE_N] != tile_n || v[WFI_THREAD_M] != thread_m ||
-        v[WFI_THREAD_N] != thread_n)
-        fail_msg("%ux%u by %ux%u in place of %ux%u by %ux%u", v[WFI_TILE_M], v[WFI_TILE_N],
-                 v[WFI_THREAD_M], v[WFI_THREAD_N], tile_m, tile_n, thread_m, thread_n);
-    assert_int_equal(v[WFI_AHEAD], 0);
+    if (v[MATMUL_ID_TILE_M] != tile_m || v[MATMUL_ID_TILE_N] != tile_n ||
+        v[MATMUL_ID_THREAD_M] != thread_m || v[MATMUL_ID_THREAD_N] != thread_n)
+        fail_msg("%ux%u by %ux%u in place of %ux%u by %ux%u", v[MATMUL_ID_TILE_M],
+                 v[MATMUL_ID_TILE_N], v[MATMUL_ID_THREAD_M], v[MATMUL_ID_THREAD_N], tile_m, tile_n,
+                 thread_m, thread_n);
+    assert_int_equal(v[MATMUL_ID_AHEAD], 0);
 }
 
 static void lavapipe_takes_large_blocks(void **state)
@@ -78,7 +79,8 @@ static void small_products_compile_soon(void **state)
         for (uint64_t size = 9; size <= 160; size += 13) {
             const wfi_point point = test_pick(&caps, types[i], wfi_matmul_plain(size, size, size));
             const uint32_t words = types[i] == WF_TYPE_F64 ? 2 : 1;
-            assert_true(point.values[WFI_THREAD_M] * point.values[WFI_THREAD_N] * words <= 128);
+            assert_true(
+                point.values[MATMUL_ID_THREAD_M] * point.values[MATMUL_ID_THREAD_N] * words <= 128);
         }
 }
 
@@ -117,7 +119,7 @@ static void swiftshader_takes_the_plain_loop(void **state)
         const wfi_point point = test_pick(
             &caps, WF_TYPE_F32, wfi_matmul_plain(shapes[i][0], shapes[i][1], shapes[i][2]));
         assert_string_equal(point.variant->name, "naive");
-        assert_int_equal(point.values[WFI_NAIVE_X], shapes[i][1] <= 8 ? 8 : 64);
+        assert_int_equal(point.values[MATMUL_ID_LOCAL_X], shapes[i][1] <= 8 ? 8 : 64);
     }
 }
 

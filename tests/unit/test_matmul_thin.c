@@ -28,9 +28,9 @@ static void check_pick(const pick *p)
                  (unsigned long long)p->m, (unsigned long long)p->n, (unsigned long long)p->k,
                  wf_type_name(p->type));
     if (p->splits)
-        assert_int_equal(point.values[WFI_PANEL_SPLITS], p->splits);
+        assert_int_equal(point.values[MATMUL_ID_SPLITS], p->splits);
     if (p->kept)
-        assert_int_equal(point.values[WFI_PANEL_KEPT], p->kept);
+        assert_int_equal(point.values[MATMUL_ID_KEPT], p->kept);
 }
 
 static void check_picks(const pick *picks, size_t count)
@@ -98,8 +98,8 @@ static void sixteen_go_past_teams(void **state)
             test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(picks[i].m, picks[i].n, picks[i].k));
         assert_string_equal(point.variant->name, picks[i].variant);
         if (picks[i].splits) {
-            assert_int_equal(point.values[WFI_TEAMS_SPLITS], picks[i].splits);
-            assert_int_equal(point.values[WFI_TEAMS_TURNS], picks[i].turns);
+            assert_int_equal(point.values[MATMUL_ID_SPLITS], picks[i].splits);
+            assert_int_equal(point.values[MATMUL_ID_TURNS], picks[i].turns);
         }
     }
 }

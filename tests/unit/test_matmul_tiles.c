@@ -74,7 +74,7 @@ static void fail_at(const wfi_point *point, const char *what)
                         point->caps->subgroup_size, wf_type_name(point->problem->type));
     for (uint32_t i = 0; i < point->variant->parameter_count; i++)
         used += snprintf(text + used, sizeof text - (size_t)used, " %s=%u",
-                         point->variant->parameters[i].name, point->values[i]);
+                         point->variant->parameters[i].name, wfi_point_get(point, i));
     fail_msg("%s: %s", text, what);
 }
 
@@ -84,26 +84,26 @@ static void vector_covers(const wfi_point *point, bool pairs)
 {
     static uint8_t seen[64][64];
     const uint32_t *v = point->values;
-    const uint32_t threads_n = v[WFI_TILE_N] / v[WFI_THREAD_N],
-                   lanes = v[WFI_LANES_M] * v[WFI_LANES_N];
+    const uint32_t threads_n = v[MATMUL_ID_TILE_N] / v[MATMUL_ID_THREAD_N],
+                   lanes = v[MATMUL_ID_LANES_M] * v[MATMUL_ID_LANES_N];
     memset(seen, 0, sizeof seen);
     for (uint32_t item = 0; item < wfi_matmul_tile_threads(v); item++) {
         const uint32_t lane = item % lanes, block = item / lanes,
-                       across = threads_n / v[WFI_LANES_N];
-        const uint32_t blocks_m = v[WFI_THREAD_M] / 4, blocks_n = v[WFI_THREAD_N] / 4;
-        uint32_t lane_m = lane / v[WFI_LANES_N], lane_n = lane % v[WFI_LANES_N];
-        if (pairs && v[WFI_LANES_M] % 2 == 0) {
-            lane_m = lane / (2 * v[WFI_LANES_N]) * 2 + lane % 2;
-            lane_n = lane / 2 % v[WFI_LANES_N];
+                       across = threads_n / v[MATMUL_ID_LANES_N];
+        const uint32_t blocks_m = v[MATMUL_ID_THREAD_M] / 4, blocks_n = v[MATMUL_ID_THREAD_N] / 4;
+        uint32_t lane_m = lane / v[MATMUL_ID_LANES_N], lane_n = lane % v[MATMUL_ID_LANES_N];
+        if (pairs && v[MATMUL_ID_LANES_M] % 2 == 0) {
+            lane_m = lane / (2 * v[MATMUL_ID_LANES_N]) * 2 + lane % 2;
+            lane_n = lane / 2 % v[MATMUL_ID_LANES_N];
         }
-        const uint32_t m = block / across * v[WFI_LANES_M] * blocks_m + lane_m,
-                       n = block % across * v[WFI_LANES_N] * blocks_n + lane_n;
+        const uint32_t m = block / across * v[MATMUL_ID_LANES_M] * blocks_m + lane_m,
+                       n = block % across * v[MATMUL_ID_LANES_N] * blocks_n + lane_n;
         for (uint32_t i = 0; i < blocks_m; i++)
             for (uint32_t j = 0; j < blocks_n; j++)
-                seen[m + i * v[WFI_LANES_M]][n + j * v[WFI_LANES_N]]++;
+                seen[m + i * v[MATMUL_ID_LANES_M]][n + j * v[MATMUL_ID_LANES_N]]++;
     }
-    for (uint32_t m = 0; m < v[WFI_TILE_M] / 4; m++)
-        for (uint32_t n = 0; n < v[WFI_TILE_N] / 4; n++)
+    for (uint32_t m = 0; m < v[MATMUL_ID_TILE_M] / 4; m++)
+        for (uint32_t n = 0; n < v[MATMUL_ID_TILE_N] / 4; n++)
             if (seen[m][n] != 1)
                 fail_at(point, "an output belongs to no work-item or to several");
 }
@@ -111,15 +111,15 @@ static void vector_covers(const wfi_point *point, bool pairs)
 static void teams_cover(const wfi_point *point, uint32_t items)
 {
     const uint32_t *v = point->values;
-    vector_covers(point, v[WFI_TEAMS_PAIRS]);
-    if (items != v[WFI_TEAMS] * wfi_matmul_tile_threads(v))
+    vector_covers(point, v[MATMUL_ID_PAIRS]);
+    if (items != v[MATMUL_ID_TEAMS] * wfi_matmul_tile_threads(v))
         fail_at(point, "not a tile's work-items a team");
-    if (v[WFI_TEAMS] == 0 || (v[WFI_TEAMS] & (v[WFI_TEAMS] - 1)))
+    if (v[MATMUL_ID_TEAMS] == 0 || (v[MATMUL_ID_TEAMS] & (v[MATMUL_ID_TEAMS] - 1)))
         fail_at(point, "teams that do not meet in halves");
     const uint32_t pinned = wfi_matmul_teams_subgroup(point);
     const uint32_t team = wfi_matmul_tile_threads(v), least = point->caps->subgroup_min,
                    most = point->caps->subgroup_max;
-    if (v[WFI_TEAMS_APART] &&
+    if (v[MATMUL_ID_APART] &&
         (pinned ? pinned != team || team < least || team > most || (team & (team - 1))
                 : point->caps->subgroup_size != team))
         fail_at(point, "teams that do not wait are no subgroups");
@@ -128,32 +128,51 @@ static void teams_cover(const wfi_point *point, uint32_t items)
 /* As matmul_panel.comp: lanes along the sum and along outputs, in blocks of 8 where there are 8. */
 static void panel_covers(const wfi_point *point, uint32_t items)
 {
-    const uint32_t *v = point->values, lanes_k = v[WFI_PANEL_LANES_K],
-                   lanes_o = v[WFI_PANEL_LANES_O];
+    const uint32_t *v = point->values, lanes_k = v[MATMUL_ID_LANES_K],
+                   lanes_o = v[MATMUL_ID_LANES_O];
     if (items != lanes_k * lanes_o)
         fail_at(point, "not lanes_k x lanes_o work-items");
     if ((lanes_k >= 8 && lanes_k % 8) || (lanes_o >= 8 && lanes_o % 8))
         fail_at(point, "blocks of 8 are cut");
-    if (v[WFI_PANEL_KEPT] == 0 || v[WFI_PANEL_KEPT] % (4 * lanes_k))
+    if (v[MATMUL_ID_KEPT] == 0 || v[MATMUL_ID_KEPT] % (4 * lanes_k))
         fail_at(point, "what is kept is no whole turn of the work-items along the sum");
 }
 
 static void cooperative_covers(const wfi_point *point, uint32_t items)
 {
     const uint32_t *v = point->values;
-    const uint32_t size = v[WFI_SUBGROUP], pinned = wfi_matmul_cooperative_subgroup(point);
+    const uint32_t size = v[MATMUL_ID_SUBGROUP], pinned = wfi_matmul_cooperative_subgroup(point);
     const uint32_t blocks =
-        v[WFI_COOPERATIVE_TILE_M] / v[WFI_SUB_M] * (v[WFI_COOPERATIVE_TILE_N] / v[WFI_SUB_N]);
-    if (items != blocks * v[WFI_COOPERATIVE_SUBS_K] * size)
+        v[MATMUL_ID_TILE_M] / v[MATMUL_ID_SUB_M] * (v[MATMUL_ID_TILE_N] / v[MATMUL_ID_SUB_N]);
+    if (items != blocks * v[MATMUL_ID_SUBS_K] * size)
         fail_at(point, "not subs_k subgroups a block");
     if (pinned ? pinned != size : point->caps->subgroup_size != size)
         fail_at(point, "subgroups will be of another size");
-    if (v[WFI_SUB_M] % v[WFI_FRAG_M] || v[WFI_SUB_N] % v[WFI_FRAG_N] ||
-        v[WFI_COOPERATIVE_TILE_K] % (v[WFI_FRAG_K] * v[WFI_COOPERATIVE_SUBS_K]))
+    if (v[MATMUL_ID_SUB_M] % v[MATMUL_ID_FRAG_M] || v[MATMUL_ID_SUB_N] % v[MATMUL_ID_FRAG_N] ||
+        v[MATMUL_ID_TILE_K] % (v[MATMUL_ID_FRAG_K] * v[MATMUL_ID_SUBS_K]))
         fail_at(point, "fragments do not fill a block");
-    if (v[WFI_SUB_M] * v[WFI_SUB_N] * blocks !=
-        v[WFI_COOPERATIVE_TILE_M] * v[WFI_COOPERATIVE_TILE_N])
+    if (v[MATMUL_ID_SUB_M] * v[MATMUL_ID_SUB_N] * blocks !=
+        v[MATMUL_ID_TILE_M] * v[MATMUL_ID_TILE_N])
         fail_at(point, "blocks do not fill the tile");
+}
+
+/* Shared memory as matmul_team_tiles.glsl declares it: tiles of both operands, a four longer each row
+ * of an operand that is stored along the sum, and behind them room for sums where tiles have none. */
+static void teams_hold_their_tiles(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const wf_type type = point->problem->type;
+    const uint64_t size = type == WF_TYPE_F64 ? 8 : 4;
+    const uint64_t fours_a = v[MATMUL_ID_TILE_M] / 4 + !p->transpose_a,
+                   fours_b = v[MATMUL_ID_TILE_N] / 4 + p->transpose_b;
+    const uint64_t tiles = (uint64_t)v[MATMUL_ID_HALVES] * v[MATMUL_ID_TEAMS] *
+                           v[MATMUL_ID_TILE_K] * (fours_a + fours_b);
+    const uint64_t items = (uint64_t)v[MATMUL_ID_TILE_M] / v[MATMUL_ID_THREAD_M] *
+                           (v[MATMUL_ID_TILE_N] / v[MATMUL_ID_THREAD_N]);
+    const uint64_t sums = items * (v[MATMUL_ID_TEAMS] > 1 ? v[MATMUL_ID_TEAMS] - 1 : 1);
+    if (point->variant->shared_bytes(point) != (tiles + (tiles < sums ? sums : 1)) * 4 * size)
+        fail_at(point, "shared memory is not what the shader declares");
 }
 
 static void check_geometry(const wfi_point *point)
@@ -167,16 +186,17 @@ static void check_geometry(const wfi_point *point)
         point->variant->shared_bytes(point) > point->caps->max_shared_bytes)
         fail_at(point, "too much shared memory");
     if (strcmp(point->variant->name, "vector") == 0)
-        vector_covers(point, point->values[WFI_PAIRS]);
-    else if (strcmp(point->variant->name, "teams") == 0)
+        vector_covers(point, point->values[MATMUL_ID_PAIRS]);
+    else if (strcmp(point->variant->name, "teams") == 0) {
         teams_cover(point, items);
-    else if (strcmp(point->variant->name, "panel") == 0)
+        teams_hold_their_tiles(point);
+    } else if (strcmp(point->variant->name, "panel") == 0)
         panel_covers(point, items);
     else if (point->variant->needs & WFI_NEEDS_COOPERATIVE_MATRIX)
         cooperative_covers(point, items);
     else if (strcmp(point->variant->name, "register") == 0 &&
-             items * point->values[WFI_THREAD_M] * point->values[WFI_THREAD_N] !=
-                 point->values[WFI_TILE_M] * point->values[WFI_TILE_N])
+             items * point->values[MATMUL_ID_THREAD_M] * point->values[MATMUL_ID_THREAD_N] !=
+                 point->values[MATMUL_ID_TILE_M] * point->values[MATMUL_ID_TILE_N])
         fail_at(point, "work-items do not fill the tile");
 }
 
@@ -195,7 +215,7 @@ static uint32_t check_variant(wfi_point *point, uint64_t *random)
     for (uint32_t n = 0, found = 0; n < 400 && found < DRAWN; n++) {
         for (uint32_t i = 0; i < point->variant->parameter_count; i++) {
             const wfi_parameter *p = &point->variant->parameters[i];
-            point->values[i] = p->candidates[below(random, p->candidate_count)];
+            wfi_point_put(point, i, p->candidates[below(random, p->candidate_count)]);
         }
         if (!wfi_point_legal(point, NULL))
             continue;
@@ -259,7 +279,7 @@ static void matrix_units_are_offered_for_every_subgroup_size(void **state)
         wfi_point point = {.caps = &caps, .problem = &problem, .variant = variant};
         wfi_point_defaults(&point);
         assert_true(variant->fit(&point) >= 0);
-        assert_int_equal(point.values[WFI_SUBGROUP], subgroup);
+        assert_int_equal(point.values[MATMUL_ID_SUBGROUP], subgroup);
     }
 }
 

@@ -198,7 +198,7 @@ static void check_subgroups(const wf_caps *caps, const wfi_point *point)
     v->group_size(point, size);
     CHECK(size[0] % (pinned ? caps->subgroup_size : caps->subgroup_max) == 0);
     CHECK(lanes == UINT32_MAX ||
-          point->values[lanes] <= (pinned ? caps->subgroup_size : caps->subgroup_min));
+          wfi_point_get(point, lanes) <= (pinned ? caps->subgroup_size : caps->subgroup_min));
 }
 
 /* Every problem has a pick but for types that a device lacks. */
@@ -309,16 +309,16 @@ static void small_grids_fill_large_devices(void **state)
                               (double)((a.nj + (uint64_t)t.j - 1) / (uint64_t)t.j) *
                               (double)((a.nk + (uint64_t)t.k - 1) / (uint64_t)t.k);
         const double items = groups * size[0] * size[1] * size[2];
-        const uint32_t march = wfi_point_value(&point, "march", 1);
+        const uint32_t march = wfi_point_value(&point, GRID_ID_MARCH, 1);
         /* Tiles of several steps cannot be shorter than what they overlap. */
-        if (items < 132 * 512 && march > (wfi_point_value(&point, "steps", 1) > 1 ? 8 : 1))
+        if (items < 132 * 512 && march > (wfi_point_value(&point, GRID_ID_STEPS, 1) > 1 ? 8 : 1))
             fail_msg("%s, grid %zu: %.0f work-items with columns of %u", point.variant->name, i,
                      items, march);
         longest = march > longest ? march : longest;
         /* A device of two units is full with longer ones. */
         device->caps.compute_units = 2;
         const wfi_point small = pick_grid(device, &problem);
-        assert_true(wfi_point_value(&small, "march", 1) >= march);
+        assert_true(wfi_point_value(&small, GRID_ID_MARCH, 1) >= march);
     }
     assert_true(longest >= 16);
     pthread_mutex_destroy(&device->tuning_lock);

@@ -313,11 +313,11 @@ static void hostile_values_are_judged(void **state)
             for (uint32_t turn = 0; turn < count * VALUES + 500; turn++) {
                 wfi_point_defaults(&point);
                 if (turn < count * VALUES)
-                    point.values[turn / VALUES] = values[turn % VALUES];
+                    wfi_point_put(&point, turn / VALUES, values[turn % VALUES]);
                 for (uint32_t p = 0; turn >= count * VALUES && p < count; p++) {
                     random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
                     if (random >> 62)
-                        point.values[p] = values[(random >> 40) % VALUES];
+                        wfi_point_put(&point, p, values[(random >> 40) % VALUES]);
                 }
                 judge(&point);
             }

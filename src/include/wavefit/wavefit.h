@@ -395,7 +395,7 @@ typedef enum wf_tuning_level {
     WF_TUNING_ARCHITECTURE_ROWS = 4 /* rows for a device of the same vendor with like limits */
 } wf_tuning_level;
 
-#define WF_MAX_PARAMETERS 16
+#define WF_MAX_PARAMETERS 32
 
 /* The table that the library, tuner, tests, bench and tool read; strings live as long as the
  * library. */
