@@ -396,8 +396,8 @@ wf_result wfi_journal_open(wf_device *device, wfi_journal *journal, wfi_tuning_d
     return WF_SUCCESS;
 }
 
-/* A file that cannot be cut begins with a byte that no entry begins with; where that fails too there is
- * nothing left to try. */
+/* A file that cannot be cut begins with a byte that no entry begins with; where that fails too,
+ * nothing is left to try. */
 static void clear_journal(const wfi_journal *journal)
 {
     const bool cleared = ftruncate(journal->fd, 0) == 0 || pwrite(journal->fd, "", 1, 0) == 1;
