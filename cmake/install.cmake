@@ -16,6 +16,7 @@ else()
 endif()
 add_library(wavefit_twin ${twin} $<TARGET_OBJECTS:wavefit> $<TARGET_OBJECTS:wavefit_shaders>)
 wavefit_library_properties(wavefit_twin)
+wavefit_link_options(wavefit_twin)
 set_target_properties(wavefit_twin PROPERTIES OUTPUT_NAME wavefit LINKER_LANGUAGE C)
 if(BUILD_SHARED_LIBS)
     set_target_properties(wavefit_twin PROPERTIES EXPORT_NAME static)
@@ -35,6 +36,9 @@ endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/include/wavefit
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# Licences of what is compiled in, or may be: the system's libraries where they are static.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/third_party/notices
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(WAVEFIT_BUILD_TOOL)
     install(TARGETS wavefit_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

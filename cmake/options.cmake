@@ -1,4 +1,42 @@
 # Compiler flags shared by the project's own targets: wavefit_compile_options(TARGET).
+include(CheckCCompilerFlag)
+include(CheckLinkerFlag)
+
+option(WAVEFIT_HARDEN "Harden optimised builds (stack protector, FORTIFY, CET, RELRO, PIE)" ON)
+# What the compiler and the linker know of it. Nothing of this reaches a program that links wavefit:
+# the flags are private, and those of the linker are for our own programs and the shared library.
+set(WAVEFIT_HARDEN_COMPILE)
+set(WAVEFIT_HARDEN_LINK)
+if(WAVEFIT_HARDEN AND NOT WAVEFIT_SANITIZE) # sanitizers have interceptors of their own
+    foreach(flag -fstack-protector-strong -fcf-protection)
+        string(MAKE_C_IDENTIFIER "WAVEFIT_KNOWS${flag}" known)
+        check_c_compiler_flag(${flag} ${known})
+        if(${known})
+            list(APPEND WAVEFIT_HARDEN_COMPILE ${flag})
+        endif()
+    endforeach()
+    list(APPEND WAVEFIT_HARDEN_COMPILE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
+    foreach(flag relro now noexecstack)
+        check_linker_flag(C LINKER:-z,${flag} WAVEFIT_KNOWS_Z_${flag})
+        if(WAVEFIT_KNOWS_Z_${flag})
+            list(APPEND WAVEFIT_HARDEN_LINK LINKER:-z,${flag})
+        endif()
+    endforeach()
+endif()
+if(WAVEFIT_TOP_LEVEL) # otherwise it would change how the other project's programs are linked
+    include(CheckPIESupported)
+    check_pie_supported(LANGUAGES C)
+endif()
+set(WAVEFIT_OPTIMISED $<CONFIG:Release,RelWithDebInfo,MinSizeRel>)
+
+function(wavefit_link_options target)
+    get_target_property(type ${target} TYPE)
+    if(type MATCHES "EXECUTABLE|SHARED_LIBRARY|MODULE_LIBRARY")
+        target_link_options(${target} PRIVATE
+            "$<${WAVEFIT_OPTIMISED}:${WAVEFIT_HARDEN_LINK}>")
+    endif()
+endfunction()
+
 function(wavefit_compile_options target)
     set_target_properties(${target} PROPERTIES
         C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF
@@ -6,7 +44,10 @@ function(wavefit_compile_options target)
     target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L)
     target_compile_options(${target} PRIVATE
         -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
-        $<$<BOOL:${WAVEFIT_WERROR}>:-Werror>)
+        -Wstrict-aliasing=1
+        $<$<BOOL:${WAVEFIT_WERROR}>:-Werror>
+        "$<${WAVEFIT_OPTIMISED}:${WAVEFIT_HARDEN_COMPILE}>")
+    wavefit_link_options(${target})
     if(WAVEFIT_SANITIZE)
         target_compile_options(${target} PRIVATE
             -fsanitize=${WAVEFIT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)

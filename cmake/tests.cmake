@@ -4,18 +4,21 @@
 #   wavefit_add_test(NAME npy SOURCES test_npy.c [LIBRARIES wavefit_io] [SLOW])
 #   wavefit_add_device_test(NAME spmv SOURCES test_spmv.c [LIBRARIES ...]
 #                           [DRIVERS lavapipe swiftshader radv] [LIMITS full minimum] [TIMEOUT s]
-#                           [HEAVY] [SANITIZED] [QUICK full|minimum])
+#                           [HEAVY] [SANITIZED] [CHAINS] [QUICK full|minimum])
 #
 # HEAVY: begins before others, so that no long test runs alone at the end. Each driver walks the points
 # once: lavapipe at full limits, SwiftShader at minimum ones, since it has nearly nothing else; at
 # full limits it runs each variant's defaults and the model's choice.
 # SANITIZED: lavapipe at full limits also runs in the sanitized build, as all host tests do, HEAVY ones
-# without the walk; the target wavefit_sanitized builds them. The label "quick", with the target
+# without the walk; the target wavefit_sanitized builds them. CHAINS: an optimiser could get its pNext
+# chains wrong; such tests and the host tests, which the target wavefit_short builds, run as compiled
+# by Clang, too. The label "quick", with the target
 # wavefit_quick, is for emulated machines: host tests that are not SLOW, and device tests that are QUICK, at
 # these limits.
 
 add_custom_target(wavefit_quick)
 add_custom_target(wavefit_sanitized)
+add_custom_target(wavefit_short)
 
 set(WAVEFIT_RADV_FAMILIES polaris10 vega10 navi21 navi31 gfx1201)
 
@@ -101,6 +104,7 @@ function(wavefit_add_test)
     set_tests_properties(${T_NAME} PROPERTIES
         LABELS unit ENVIRONMENT "${WAVEFIT_TEST_ENVIRONMENT}" TIMEOUT 300)
     add_dependencies(wavefit_sanitized test_${T_NAME})
+    add_dependencies(wavefit_short test_${T_NAME})
     if(NOT T_SLOW)
         set_property(TEST ${T_NAME} APPEND PROPERTY LABELS quick)
         add_dependencies(wavefit_quick test_${T_NAME})
@@ -119,8 +123,8 @@ function(wavefit_add_device_entry entry icd limits timeout)
 endfunction()
 
 function(wavefit_add_device_test)
-    cmake_parse_arguments(T "HEAVY;SANITIZED" "NAME;TIMEOUT;QUICK" "SOURCES;LIBRARIES;DRIVERS;LIMITS"
-                          ${ARGN})
+    cmake_parse_arguments(T "HEAVY;SANITIZED;CHAINS" "NAME;TIMEOUT;QUICK"
+                          "SOURCES;LIBRARIES;DRIVERS;LIMITS" ${ARGN})
     if(NOT T_DRIVERS)
         set(T_DRIVERS lavapipe swiftshader)
     endif()
@@ -166,6 +170,9 @@ function(wavefit_add_device_test)
                     set_property(TEST ${T_NAME}.${driver}.${limits} APPEND PROPERTY ENVIRONMENT
                                  "WAVEFIT_TEST_QUICK=1")
                 endif()
+                if(T_CHAINS)
+                    set_property(TEST ${T_NAME}.${driver}.${limits} APPEND PROPERTY LABELS chains)
+                endif()
                 if("${T_QUICK}" STREQUAL "${limits}")
                     set_property(TEST ${T_NAME}.${driver}.${limits} APPEND PROPERTY LABELS quick)
                 endif()
@@ -174,6 +181,9 @@ function(wavefit_add_device_test)
     endforeach()
     if(T_QUICK)
         add_dependencies(wavefit_quick test_${T_NAME})
+    endif()
+    if(T_CHAINS)
+        add_dependencies(wavefit_short test_${T_NAME})
     endif()
     if(T_SANITIZED AND TEST ${T_NAME}.lavapipe.full)
         set_property(TEST ${T_NAME}.lavapipe.full APPEND PROPERTY LABELS sanitized)

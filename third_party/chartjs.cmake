@@ -1,5 +1,5 @@
-# Chart.js draws the report's plots; its one file is embedded in the tool (MIT license, whose notice
-# the file carries).
+# Chart.js draws the report's plots; its one file is embedded in the tool and in every report, with
+# the notice that its licence asks for (notices/chart.js.txt).
 find_file(WAVEFIT_CHARTJS NAMES chart.min.js chart.umd.js
     PATHS /usr/share/javascript/chart.js /usr/share/nodejs/chart.js/dist NO_DEFAULT_PATH
     NO_CMAKE_FIND_ROOT_PATH # the same for every system that wavefit is built for

@@ -11,7 +11,7 @@ elseif(WAVEFIT_FETCH)
     set(WITH_EXAMPLES OFF CACHE BOOL "" FORCE)
     FetchContent_Declare(cmocka
         GIT_REPOSITORY https://gitlab.com/cmocka/cmocka.git
-        GIT_TAG cmocka-1.1.7 GIT_SHALLOW ON)
+        GIT_TAG a01cc69ee9536f90e57c61a198f2d1944d3d4313) # cmocka-1.1.7
     FetchContent_MakeAvailable(cmocka)
     target_link_libraries(wavefit_cmocka INTERFACE cmocka)
     target_include_directories(wavefit_cmocka SYSTEM INTERFACE ${cmocka_SOURCE_DIR}/include)

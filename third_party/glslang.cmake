@@ -6,7 +6,8 @@ if(NOT WAVEFIT_GLSLANG AND WAVEFIT_FETCH)
     message(STATUS "wavefit: glslang: none installed, fetching and building 15.2.0")
     FetchContent_Declare(wavefit_glslang
         GIT_REPOSITORY https://github.com/KhronosGroup/glslang.git
-        GIT_TAG 15.2.0 GIT_SHALLOW ON SOURCE_SUBDIR none)
+        GIT_TAG 99ee11b0106b48f06fb9e2a324ba928b8316cc33 # 15.2.0
+        SOURCE_SUBDIR none)
     FetchContent_MakeAvailable(wavefit_glslang)
     set(build ${CMAKE_BINARY_DIR}/glslang)
     execute_process(COMMAND ${CMAKE_COMMAND} -S ${wavefit_glslang_SOURCE_DIR} -B ${build}

@@ -27,7 +27,8 @@ if(version LESS WAVEFIT_LEAST_HEADERS AND WAVEFIT_FETCH)
     message(STATUS "wavefit: Vulkan headers: installed ${version}, fetching 1.4.309")
     FetchContent_Declare(wavefit_vulkan_headers
         GIT_REPOSITORY https://github.com/KhronosGroup/Vulkan-Headers.git
-        GIT_TAG v1.4.309 GIT_SHALLOW ON SOURCE_SUBDIR none)
+        GIT_TAG 952f776f6573aafbb62ea717d871cd1d6816c387 # v1.4.309
+        SOURCE_SUBDIR none)
     FetchContent_MakeAvailable(wavefit_vulkan_headers)
     set(WAVEFIT_VULKAN_INCLUDE ${wavefit_vulkan_headers_SOURCE_DIR}/include CACHE PATH "" FORCE)
     wavefit_headers_version("${WAVEFIT_VULKAN_INCLUDE}" version)
@@ -42,7 +43,8 @@ if(NOT WAVEFIT_VOLK_INCLUDE AND WAVEFIT_FETCH)
     message(STATUS "wavefit: volk: none installed, fetching 1.4.304")
     FetchContent_Declare(wavefit_volk
         GIT_REPOSITORY https://github.com/zeux/volk.git
-        GIT_TAG 1.4.304 GIT_SHALLOW ON SOURCE_SUBDIR none)
+        GIT_TAG 0b17a763ba5643e32da1b2152f8140461b3b7345 # 1.4.304
+        SOURCE_SUBDIR none)
     FetchContent_MakeAvailable(wavefit_volk)
     set(WAVEFIT_VOLK_INCLUDE ${wavefit_volk_SOURCE_DIR} CACHE PATH "" FORCE)
 endif()

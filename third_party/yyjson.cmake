@@ -5,7 +5,8 @@ if(yyjson_FOUND)
 elseif(WAVEFIT_FETCH)
     message(STATUS "wavefit: yyjson: none installed, fetching 0.10.0")
     FetchContent_Declare(wavefit_yyjson
-        GIT_REPOSITORY https://github.com/ibireme/yyjson.git GIT_TAG 0.10.0 GIT_SHALLOW ON)
+        URL https://github.com/ibireme/yyjson/archive/refs/tags/0.10.0.tar.gz
+        URL_HASH SHA256=0d901cb2c45c5586e3f3a4245e58c2252d6b24bf4b402723f6179523d389b165)
     FetchContent_MakeAvailable(wavefit_yyjson)
 else()
     message(FATAL_ERROR "wavefit: no yyjson; install libyyjson-dev (./dev setup)")

@@ -1,5 +1,6 @@
 #include "core/caps.h"
 
+#include "core/chain.h"
 #include "core/display.h"
 
 #include <stdio.h>
@@ -53,19 +54,12 @@ typedef struct properties {
     VkPhysicalDeviceDrmPropertiesEXT drm;
 } properties;
 
-static void link_properties(properties *p, void *structure, VkStructureType type)
-{
-    VkBaseOutStructure *base = structure;
-    base->sType = type;
-    base->pNext = p->core.pNext;
-    p->core.pNext = base;
-}
-
 static void query_properties(const wfi_instance *instance, VkPhysicalDevice device,
                              const wfi_features *features, properties *p)
 {
     *p = (properties){.core.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
-#define LINK(member, type) link_properties(p, &p->member, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_##type)
+#define LINK(member, type)                                                                         \
+    wfi_chain_insert(&p->core, &p->member, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_##type)
     LINK(id, ID_PROPERTIES);
     LINK(maintenance3, MAINTENANCE_3_PROPERTIES);
     LINK(subgroup, SUBGROUP_PROPERTIES);

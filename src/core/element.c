@@ -64,19 +64,31 @@ static int8_t double_to_int8(double value)
     return rounded < -128 ? -128 : rounded > 127 ? 127 : (int8_t)rounded;
 }
 
+/* By copies: callers keep elements of several types in one array, which need not be declared as any
+ * of them. */
 double wf_element_get(wf_type type, const void *data, uint64_t index)
 {
+    const char *at = (const char *)data + index * wf_type_size(type);
+    float f32;
+    double f64;
+    uint16_t bits;
+    int8_t i8;
     switch (type) {
     case WF_TYPE_F32:
-        return (double)((const float *)data)[index];
+        memcpy(&f32, at, sizeof f32);
+        return (double)f32;
     case WF_TYPE_F64:
-        return ((const double *)data)[index];
+        memcpy(&f64, at, sizeof f64);
+        return f64;
     case WF_TYPE_F16:
-        return half_to_double(((const uint16_t *)data)[index]);
+        memcpy(&bits, at, sizeof bits);
+        return half_to_double(bits);
     case WF_TYPE_BF16:
-        return bfloat_to_double(((const uint16_t *)data)[index]);
+        memcpy(&bits, at, sizeof bits);
+        return bfloat_to_double(bits);
     case WF_TYPE_I8:
-        return ((const int8_t *)data)[index];
+        memcpy(&i8, at, sizeof i8);
+        return i8;
     default:
         return (double)NAN;
     }
@@ -84,21 +96,29 @@ double wf_element_get(wf_type type, const void *data, uint64_t index)
 
 void wf_element_set(wf_type type, void *data, uint64_t index, double value)
 {
+    char *at = (char *)data + index * wf_type_size(type);
+    float f32;
+    uint16_t bits;
+    int8_t i8;
     switch (type) {
     case WF_TYPE_F32:
-        ((float *)data)[index] = (float)value;
+        f32 = (float)value;
+        memcpy(at, &f32, sizeof f32);
         break;
     case WF_TYPE_F64:
-        ((double *)data)[index] = value;
+        memcpy(at, &value, sizeof value);
         break;
     case WF_TYPE_F16:
-        ((uint16_t *)data)[index] = double_to_half(value);
+        bits = double_to_half(value);
+        memcpy(at, &bits, sizeof bits);
         break;
     case WF_TYPE_BF16:
-        ((uint16_t *)data)[index] = double_to_bfloat(value);
+        bits = double_to_bfloat(value);
+        memcpy(at, &bits, sizeof bits);
         break;
     case WF_TYPE_I8:
-        ((int8_t *)data)[index] = double_to_int8(value);
+        i8 = double_to_int8(value);
+        memcpy(at, &i8, sizeof i8);
         break;
     default:
         break;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/chain.h"
 #include "core/feature_table.h"
 #include "core/params.h"
 
@@ -64,12 +65,12 @@ static bool structure_empty(const wfi_features *features, VkStructureType type)
 
 static void drop_empty(wfi_features *features)
 {
-    VkBaseOutStructure *before = (VkBaseOutStructure *)&features->core;
-    while (before->pNext) {
-        if (structure_empty(features, before->pNext->sType))
-            before->pNext = before->pNext->pNext;
+    void *before = &features->core, *at;
+    while ((at = wfi_chain_next(before))) {
+        if (structure_empty(features, wfi_chain_type(at)))
+            wfi_chain_set_next(before, wfi_chain_next(at));
         else
-            before = before->pNext;
+            before = at;
     }
 }
 
@@ -154,14 +155,6 @@ const wf_feature *wf_features_list(const wf_features *features, uint32_t *count)
     return features->list;
 }
 
-static void *find_in(void *chain, VkStructureType type)
-{
-    VkBaseOutStructure *at = chain;
-    while (at && at->sType != type)
-        at = at->pNext;
-    return at;
-}
-
 void wf_features_merge(wf_features *features, VkPhysicalDeviceFeatures2 *chain)
 {
     wfi_features *ours = &features->offered;
@@ -169,8 +162,8 @@ void wf_features_merge(wf_features *features, VkPhysicalDeviceFeatures2 *chain)
         const wfi_feature_row *row = &wfi_feature_rows[i];
         if (!*wfi_feature_bit(ours, row->at))
             continue;
-        void *own = find_in(chain, row->type);
-        void *core = own || !row->core ? NULL : find_in(chain, row->core);
+        void *own = wfi_chain_find(chain, row->type);
+        void *core = own || !row->core ? NULL : wfi_chain_find(chain, row->core);
         if (own)
             *wfi_feature_bit(own, row->type_at) = VK_TRUE;
         else if (core)
@@ -181,10 +174,10 @@ void wf_features_merge(wf_features *features, VkPhysicalDeviceFeatures2 *chain)
         if (features->taken[i])
             *wfi_feature_bit(ours, wfi_feature_rows[i].at) = VK_FALSE;
     drop_empty(ours);
-    VkBaseOutStructure *last = (VkBaseOutStructure *)chain;
-    while (last->pNext)
-        last = last->pNext;
-    last->pNext = ours->core.pNext;
+    void *last = chain;
+    while (wfi_chain_next(last))
+        last = wfi_chain_next(last);
+    wfi_chain_set_next(last, ours->core.pNext);
     ours->core.pNext = NULL;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/chain.h"
 #include "core/feature_table.h"
 
 typedef struct extension_list {
@@ -45,19 +46,11 @@ static bool take(wfi_features *features, const extension_list *list, const char 
     return true;
 }
 
-/* Puts a feature structure into the query chain. */
-static void link_feature(wfi_features *features, void *structure, VkStructureType type)
-{
-    VkBaseOutStructure *base = structure;
-    base->sType = type;
-    base->pNext = features->core.pNext;
-    features->core.pNext = base;
-}
-
 static void link_offered(wfi_features *f, const extension_list *list)
 {
     const uint32_t v12 = VK_API_VERSION_1_2, v13 = VK_API_VERSION_1_3;
-#define LINK(member, type) link_feature(f, &f->member, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_##type)
+#define LINK(member, type)                                                                         \
+    wfi_chain_insert(&f->core, &f->member, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_##type)
     LINK(storage16, 16BIT_STORAGE_FEATURES);
     if (take(f, list, VK_KHR_8BIT_STORAGE_EXTENSION_NAME, v12))
         LINK(storage8, 8BIT_STORAGE_FEATURES);
@@ -133,19 +126,10 @@ wf_result wfi_features_query(const wfi_instance *instance, const wfi_log *log,
     return result;
 }
 
-/* The structure of a type in the application's chain, NULL if there is none. */
-static const void *in_chain(const void *chain, VkStructureType type)
-{
-    const VkBaseInStructure *at = chain;
-    while (at && at->sType != type)
-        at = at->pNext;
-    return at;
-}
-
 static bool enabled(const wf_vulkan *vulkan, const wfi_feature_row *row)
 {
-    const char *own = in_chain(vulkan->enabled_features, row->type);
-    const char *core = row->core ? in_chain(vulkan->enabled_features, row->core) : NULL;
+    const char *own = wfi_chain_find(vulkan->enabled_features, row->type);
+    const char *core = row->core ? wfi_chain_find(vulkan->enabled_features, row->core) : NULL;
     VkBool32 bit = VK_FALSE;
     if (own)
         memcpy(&bit, own + row->type_at, sizeof bit);

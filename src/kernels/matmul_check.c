@@ -1,6 +1,7 @@
 /* The f64 reference of the matrix product and the comparison with it. */
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "core/random.h"
 #include "core/params.h"
@@ -42,8 +43,11 @@ static double input_b(const comparison *w, uint64_t z, uint64_t k, uint64_t colu
 /* A sum or an element of C, as f64. */
 static double sum_at(wf_type type, const void *data, uint64_t index)
 {
-    if (type == WF_TYPE_I8)
-        return ((const int32_t *)data)[index];
+    if (type == WF_TYPE_I8) {
+        int32_t sum;
+        memcpy(&sum, (const char *)data + index * sizeof sum, sizeof sum);
+        return sum;
+    }
     return wf_element_get(type == WF_TYPE_F64 ? WF_TYPE_F64 : WF_TYPE_F32, data, index);
 }
 

@@ -8,15 +8,12 @@
 
 double wfi_cg_get(const void *data, wf_type type, size_t i)
 {
-    return type == WF_TYPE_F64 ? ((const double *)data)[i] : (double)((const float *)data)[i];
+    return wf_element_get(type, data, i);
 }
 
 void wfi_cg_put(void *data, wf_type type, size_t i, double value)
 {
-    if (type == WF_TYPE_F64)
-        ((double *)data)[i] = value;
-    else
-        ((float *)data)[i] = (float)value;
+    wf_element_set(type, data, i, value);
 }
 
 static wf_result norm_of(const wf_device *device, const wf_spmv_params *m, const void *b,

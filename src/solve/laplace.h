@@ -34,15 +34,12 @@ typedef struct wfi_laplace {
 
 static inline double wfi_laplace_get(const void *data, wf_type type, size_t i)
 {
-    return type == WF_TYPE_F64 ? ((const double *)data)[i] : (double)((const float *)data)[i];
+    return wf_element_get(type, data, i);
 }
 
 static inline void wfi_laplace_put(void *data, wf_type type, size_t i, double value)
 {
-    if (type == WF_TYPE_F64)
-        ((double *)data)[i] = value;
-    else
-        ((float *)data)[i] = (float)value;
+    wf_element_set(type, data, i, value);
 }
 
 /* The largest eigenvalue of the Jacobi iteration on the grid. */

@@ -9,7 +9,8 @@ typedef struct wfi_report_file {
     size_t size;
 } wfi_report_file;
 
-extern const wfi_report_file wfi_report_style, wfi_report_body, wfi_report_chart;
+extern const wfi_report_file wfi_report_style, wfi_report_body, wfi_report_chart,
+    wfi_report_chart_notice;
 /* The page's script, in the order in which its parts stand. */
 extern const wfi_report_file wfi_report_data, wfi_report_parts, wfi_report_sections,
     wfi_report_studies, wfi_report_tuning, wfi_report_start;

@@ -42,7 +42,9 @@ static void put_page(wfi_atomic_file *out, const char *json, size_t length)
     put_file(out, &wfi_report_style);
     put(out, "</style>\n</head>\n<body>\n");
     put_file(out, &wfi_report_body);
-    put(out, "<script>\n");
+    put(out, "<script>\n/*\n");
+    put_file(out, &wfi_report_chart_notice);
+    put(out, "*/\n");
     put_file(out, &wfi_report_chart);
     put(out, "\n</script>\n<script type=\"application/json\" id=\"data\">");
     wfi_atomic_write(out, json, length);

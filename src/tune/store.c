@@ -396,6 +396,14 @@ wf_result wfi_journal_open(wf_device *device, wfi_journal *journal, wfi_tuning_d
     return WF_SUCCESS;
 }
 
+/* A file that cannot be cut begins with a byte that no entry begins with; where that fails too,
+ * nothing is left to try. */
+static void clear_journal(const wfi_journal *journal)
+{
+    const bool cleared = ftruncate(journal->fd, 0) == 0 || pwrite(journal->fd, "", 1, 0) == 1;
+    (void)cleared;
+}
+
 static void write_journal(wfi_journal *journal, const wfi_tuning_data *data)
 {
     char text[JOURNAL_BYTES];
@@ -407,7 +415,7 @@ static void write_journal(wfi_journal *journal, const wfi_tuning_data *data)
     fclose(memory);
     if (bytes > 0 && ftruncate(journal->fd, 0) == 0 &&
         pwrite(journal->fd, text, (size_t)bytes, 0) != bytes)
-        ftruncate(journal->fd, 0);
+        clear_journal(journal);
 }
 
 void wfi_journal_note(wfi_journal *journal, const wfi_tuning_entry *entry,
@@ -416,8 +424,7 @@ void wfi_journal_note(wfi_journal *journal, const wfi_tuning_entry *entry,
     if (journal->fd < 0)
         return;
     if (!point) {
-        if (ftruncate(journal->fd, 0) != 0)
-            pwrite(journal->fd, "", 1, 0);
+        clear_journal(journal);
         return;
     }
     /* With those before it, of which tuning data may not have been told yet: else two such points would take

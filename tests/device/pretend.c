@@ -17,11 +17,15 @@ static PFN_vkCreateShaderModule real_module;
 static PFN_vkCmdCopyBuffer real_copy;
 static PFN_vkCreateComputePipelines real_pipelines;
 
+/* The structures of a chain are none of VkBaseOutStructure, whose members are copied therefore. */
 static void *find(void *structure, VkStructureType type)
 {
-    for (VkBaseOutStructure *s = structure; s; s = s->pNext)
-        if (s->sType == type)
-            return s;
+    VkBaseOutStructure head;
+    for (void *at = structure; at; at = head.pNext) {
+        memcpy(&head, at, sizeof head);
+        if (head.sType == type)
+            return at;
+    }
     return NULL;
 }
 

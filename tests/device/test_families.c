@@ -78,7 +78,7 @@ static bool run_matmul(wf_device *device, const wf_tuning *tuning)
     assert_int_equal(wf_matmul_check(&params, &inputs, c, 0, 1, &check), WF_SUCCESS);
     check_holds("matmul", tuning->variant, WF_TYPE_F32, &check);
     wf_plan_destroy(&plan);
-    wf_buffer *workspace = (wf_buffer *)bindings.workspace.buffer;
+    wf_buffer *workspace = (void *)bindings.workspace.buffer;
     wf_buffer_destroy(&workspace);
     for (int i = 0; i < 3; i++)
         wf_buffer_destroy(&buffers[i]);
@@ -101,17 +101,13 @@ static uint32_t make_matrix(test_random *random, uint32_t *offsets, uint32_t *co
 static bool run_spmv(wf_device *device, const wf_tuning *tuning, wf_type type)
 {
     static uint32_t offsets[ROWS + 1], columns[MOST_ENTRIES];
-    static double values[MOST_ENTRIES], x[ROWS], y[ROWS];
+    static double values[MOST_ENTRIES], x[ROWS], y[ROWS]; /* or as many floats */
     test_random random = {test_seed()};
     const uint32_t entries = make_matrix(&random, offsets, columns);
-    const bool narrow = type == WF_TYPE_F32;
     for (uint32_t i = 0; i < entries + ROWS; i++) {
         double *to = i < entries ? values : x;
         const uint32_t at = i < entries ? i : i - entries;
-        if (narrow)
-            ((float *)(void *)to)[at] = (float)test_random_uniform(&random);
-        else
-            to[at] = test_random_uniform(&random);
+        wf_element_set(type, to, at, test_random_uniform(&random));
     }
     const wf_spmv_params params = {.size = sizeof params,
                                    .rows = ROWS,
@@ -227,7 +223,7 @@ static bool run_grid(wf_device *device, const wf_tuning *tuning)
     assert_int_equal(wf_stencil_check(&params, in, out, 0, 1, &check), WF_SUCCESS);
     check_holds("grid", tuning->variant, WF_TYPE_F32, &check);
     wf_plan_destroy(&plan);
-    wf_buffer *workspace = (wf_buffer *)bindings.workspace.buffer;
+    wf_buffer *workspace = (void *)bindings.workspace.buffer;
     wf_buffer_destroy(&workspace);
     wf_buffer_destroy(&from);
     wf_buffer_destroy(&to);

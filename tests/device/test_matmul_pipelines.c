@@ -303,7 +303,10 @@ static int setup(void **state)
     wf_device_params params = test_device_params();
     params.capture_statistics = true;
     params.cache_directory = "";
-    return wf_device_create(&params, (wf_device **)state) == WF_SUCCESS ? 0 : -1;
+    wf_device *device = NULL;
+    const wf_result result = wf_device_create(&params, &device);
+    *state = device;
+    return result == WF_SUCCESS ? 0 : -1;
 }
 
 int main(void)

@@ -39,10 +39,11 @@ static int setup(void **state)
     wf_device_params params = test_device_params();
     params.capture_statistics = true;
     params.cache_directory = "";
-    if (wf_device_create(&params, (wf_device **)state) != WF_SUCCESS)
+    wf_device *device = NULL;
+    if (wf_device_create(&params, &device) != WF_SUCCESS)
         return -1;
     /* The driver knows no type for some cards that are not there. */
-    wf_device *device = *state;
+    *state = device;
     device->caps.device_type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
     return 0;
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # What is installed: the shared library exports wf_* alone and with a version, pkg-config knows the
-# flags with which a program builds, and both kinds of library are there. Arguments: the prefix, the
-# C compiler, an empty folder.
+# flags with which a program builds, both kinds of library are there, and the notices of what is
+# compiled in. Arguments: the prefix, the C compiler, an empty folder.
 set -eu
 prefix=$1 compiler=$2 work=$3
 mkdir -p "$work"
@@ -24,4 +24,8 @@ LD_LIBRARY_PATH=$(dirname "$library") "$work/shared"
 "$compiler" "$work/a.c" -o "$work/static" $(pkg-config --cflags wavefit) \
     "$(dirname "$library")/libwavefit.a" -ldl -lm -lpthread
 "$work/static"
+for part in volk zlib yyjson libpng chart.js; do
+    find "$prefix" -path "*/notices/$part.txt" -size +500c | grep -q . ||
+        { echo "no notice of $part is installed"; exit 1; }
+done
 echo "package is right"

@@ -89,12 +89,15 @@ static VKAPI_ATTR void VKAPI_CALL memory(VkPhysicalDevice device,
 {
     const char *asked = getenv("WAVEFIT_BUDGET");
     real_memory(device, out);
-    for (VkBaseOutStructure *s = asked ? out->pNext : NULL; s; s = s->pNext)
-        if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT) {
-            VkPhysicalDeviceMemoryBudgetPropertiesEXT *budget = (void *)s;
+    VkBaseOutStructure head; /* of each structure, copied: none is of this type */
+    for (void *at = asked ? out->pNext : NULL; at; at = head.pNext) {
+        memcpy(&head, at, sizeof head);
+        if (head.sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT) {
+            VkPhysicalDeviceMemoryBudgetPropertiesEXT *budget = at;
             budget->heapBudget[0] = strtoull(asked, NULL, 10);
             budget->heapUsage[0] = 0;
         }
+    }
 }
 
 /* Ours in place of the driver's, which is kept. */

@@ -13,6 +13,10 @@ expect 0 '^report.html: ' report ladder.json sweep.json peaks.json -o report.htm
 check 'the page is whole' sh -c 'tail -n 1 report.html | grep -q "^</html>$"'
 check 'the page names no other address' sh -c \
     '! grep -oE "(src|href)=.?https?:" report.html | grep -q .'
+check 'the page carries the licences of Chart.js and of what is in it' sh -c \
+    'grep -q "Copyright (c) 2014-2022 Chart.js Contributors" report.html &&
+        grep -q "Copyright (c) 2018-2021 Jukka Kurkela" report.html &&
+        [ "$(grep -c "^Permission is hereby granted" report.html)" = 2 ]'
 expect 0 '^slower +x2\.000  stencil' report "$pages/lavapipe.json" --compare "$pages/base.json"
 expect 0 '1 slower, 1 faster, 0 broken' report "$pages/lavapipe.json" --compare "$pages/base.json"
 expect 1 '1 of [0-9]+ cases are slower' report "$pages/lavapipe.json" --compare "$pages/base.json" \

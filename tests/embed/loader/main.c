@@ -241,9 +241,10 @@ static void submit(const program *p, VkCommandBuffer commands, uint64_t after, u
 
 static int compare(const program *p)
 {
-    const float *sums;
+    void *mapped;
     int wrong = 0;
-    CHECK(vkMapMemory(p->device, p->memory[3], 0, VK_WHOLE_SIZE, 0, (void **)&sums));
+    CHECK(vkMapMemory(p->device, p->memory[3], 0, VK_WHOLE_SIZE, 0, &mapped));
+    const float *sums = mapped;
     for (int row = 0; row < N; row++) {
         float expected = 0;
         for (int k = 0; k < N; k++)
