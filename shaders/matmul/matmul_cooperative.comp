@@ -5,8 +5,9 @@
 // subgroup multiplies its block of fragments; the next tiles are on their way in registers meanwhile.
 // SPLIT: A and B are f32 numbers, each scaled and split into two of f16 (matmul_split.comp); three of
 // their four products are made, the smaller ones first.
-// PARTS: groups share tiles (matmul_shares.glsl), and C holds their parts. A module of its own: with products and
-// stores called from two places an H100's driver kept the sums in memory, ten times as slow (bench/NOTES.md).
+// PARTS: groups share tiles (matmul_shares.glsl), and C holds their parts. A module of its own: with
+// products and stores called from two places an H100's driver kept the sums in memory, ten times as
+// slow (bench/notes/matmul-matrix-units.md#stream-k).
 #include "matmul_types.glsl"
 #extension GL_EXT_shader_16bit_storage : require
 #extension GL_KHR_memory_scope_semantics : require
@@ -191,8 +192,8 @@ void store_row(uint base, uint row0, uint column0, bool inside)
     sums_barrier();
 }
 
-// Written out: a loop around this much is not unrolled by every driver that is asked to, and then all sums
-// lie in memory, from the first product on (bench/NOTES.md).
+// Written out: a loop around this much is not unrolled by every driver that is asked to, and then
+// all sums lie in memory, from the first product on (bench/notes/matmul-matrix-units.md#f16-small).
 #define STORE_ROW(i)                                                                               \
     if (i < FRAGS_M) {                                                                             \
         UNROLLED for (uint j = 0; j < FRAGS_N; j++)                                                \

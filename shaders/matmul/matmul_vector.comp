@@ -41,9 +41,10 @@ const bool WIDE_A = (WIDE & 1) != 0, WIDE_B = (WIDE & 2) != 0, WIDE_C = (WIDE & 
 const uint BLOCKS_M = THREAD_M / 4, BLOCKS_N = THREAD_N / 4;
 const uint THREADS_M = TILE_M / THREAD_M, THREADS_N = TILE_N / THREAD_N;
 const uint THREADS = THREADS_M * THREADS_N;
-// Whether where items read and keep is carried from tile to tile. Else it is constants: two tiles a turn of the loop
-// where sums go down columns, and where shared tiles leave fewer registers. As an H100 measured it (bench/NOTES.md).
-// (glslang 15.2 makes no constant of && with || in it here.)
+// Whether where items read and keep is carried from tile to tile. Else it is constants: two tiles a
+// turn of the loop where sums go down columns, and where shared tiles leave fewer registers. As an
+// H100 measured it (bench/notes/matmul.md#stream-k). (glslang 15.2 makes no constant of && with ||
+// in it here.)
 const uint BY_NUMBER = SHARES != 0 ? 1 : AHEAD != 0 ? 0 : SNAKE >= 2 ? 1 : 0;
 const bool CARRIED = BY_NUMBER == 0;
 #include "matmul_fours.glsl"

@@ -29,7 +29,7 @@ static void set_group(wfi_point *point, uint32_t items, uint32_t most_x)
 #define UNIT_ITEMS 512 /* work-items that a compute unit wants, to have something to do meanwhile */
 
 /* Whether the point's work-groups give every compute unit of a GPU enough to do: long columns leave
- * those of a large one idle on small grids (bench/NOTES.md: twice the time). */
+ * those of a large one idle on small grids (bench/notes/stencil.md#small-grids: twice the time). */
 static bool fills_device(const wfi_point *point)
 {
     const wf_caps *caps = point->caps;
@@ -60,7 +60,8 @@ double wfi_grid_fit_naive(wfi_point *point)
 
 #define CPU_GROUPS 16 /* work-groups that a CPU's threads want at least */
 
-/* Columns of a CPU device: of stars as long as leave its threads enough of them (bench/NOTES.md). */
+/* Columns of a CPU device: of stars as long as leave its threads enough of them
+ * (bench/notes/tune.md#time-first). */
 static void set_cpu_columns(wfi_point *point)
 {
     const wfi_grid_problem *p = &point->problem->grid;
@@ -72,7 +73,8 @@ static void set_cpu_columns(wfi_point *point)
            (march /= 2) >= 32);
 }
 
-/* SwiftShader is faster by narrow work-groups, lavapipe by those of GPUs (bench/NOTES.md). */
+/* SwiftShader is faster by narrow work-groups, lavapipe by those of GPUs
+ * (bench/notes/tune.md#time-first). */
 double wfi_grid_fit_march(wfi_point *point)
 {
     const wf_caps *caps = point->caps;
@@ -105,7 +107,7 @@ static void set_solid_columns(wfi_point *point)
 }
 
 /* CPU devices gain by long columns, whose planes stay; the H100 in two dimensions by short ones
- * (bench/NOTES.md). */
+ * (bench/notes/stencil.md#machine-code). */
 double wfi_grid_fit_vector(wfi_point *point)
 {
     const wfi_grid_problem *p = &point->problem->grid;

@@ -67,8 +67,8 @@ static void march_values(wfi_point *point, uint32_t width)
     wfi_point_set(point, STENCIL_ID_REVERSE, !cpu && !small);
 }
 
-/* SwiftShader, taken for all CPU devices but llvmpipe, gains nothing by vectors, and long columns carry most of
- * their planes along (bench/NOTES.md). */
+/* SwiftShader, taken for all CPU devices but llvmpipe, gains nothing by vectors, and long columns
+ * carry most of their planes along (bench/notes/himeno.md#all-sizes). */
 double wfi_himeno_fit_march(wfi_point *point)
 {
     march_values(point, 1);

@@ -1,5 +1,6 @@
 /* The model of the matrix-unit variant, in the unit of matmul_model.c, which is a flop of the plain
- * variants: on the H100 that both are fitted to (bench/NOTES.md), 1 / (40e12 s). */
+ * variants: 1 / (40e12 s) on the H100 that both are fitted to
+ * (bench/notes/matmul-matrix-units.md). */
 #include <math.h>
 #include <string.h>
 
@@ -135,7 +136,8 @@ static void set_block(wfi_point *point, const block *b, uint32_t splits, uint32_
     v[MATMUL_ID_SHARING] = 0;
 }
 
-/* Whether a block was measured to be faster in the problem's type (bench/NOTES.md). */
+/* Whether a block was measured to be faster in the problem's type
+ * (bench/notes/matmul-matrix-units.md#f16-large). */
 static bool worth(const block *b, const wfi_problem *problem)
 {
     const bool half = problem->type == WF_TYPE_F16 || problem->type == WF_TYPE_F32; /* split */
@@ -203,8 +205,8 @@ double wfi_matmul_cooperative_fit(wfi_point *point)
                     memcpy(point->values, trial.values, sizeof trial.values);
                 }
             }
-    /* A CPU has no matrix units: whatever its driver offers is plain code. Split f32 was faster on the one
-     * device where it was timed from 2048^3 on (bench/NOTES.md). */
+    /* A CPU has no matrix units: whatever its driver offers is plain code. Split f32 was faster on
+     * the one device where it was timed from 2048^3 on (bench/notes/matmul.md#loops). */
     const wfi_matmul_problem *p = &point->problem->matmul;
     const bool large = p->m >= LEAST_SPLIT && p->n >= LEAST_SPLIT && p->k >= LEAST_SPLIT;
     const bool unmeasured =

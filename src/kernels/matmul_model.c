@@ -6,7 +6,7 @@
 #include "core/vendors.h"
 #include "kernels/matmul_model.h"
 
-#define VECTOR_GAIN 0.7 /* of time, against `register` (bench/NOTES.md) */
+#define VECTOR_GAIN 0.7 /* of time, against `register` (bench/notes/matmul.md#first-variants) */
 
 /* The block sizes that the model weighs, largest first. */
 typedef wfi_matmul_block block;
@@ -19,8 +19,8 @@ double wfi_matmul_units(const wf_caps *caps)
 }
 
 /* A device's compute units want several hundred work-items each (wanted) to hide latency. The
- * square root is a fit to an H100 (bench/NOTES.md): few work-items cost less than their number
- * says. */
+ * square root is a fit to an H100 (bench/notes/matmul.md#first-variants): few work-items cost less
+ * than their number says. */
 static double occupied(const wf_caps *caps, double work_items, double wanted)
 {
     if (wfi_is_cpu(caps))
@@ -58,7 +58,7 @@ static double idle_factor(const wfi_point *point)
 double wfi_matmul_naive_fit(wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
-    /* SwiftShader gains nothing by tiles, and less by `matvec` (bench/NOTES.md). */
+    /* SwiftShader gains nothing by tiles, and less by `matvec`: bench/notes/tune.md#plans-differ */
     if (point->caps->driver_id == VK_DRIVER_ID_GOOGLE_SWIFTSHADER) {
         const bool narrow = p->n <= WFI_MOST_VECTORS;
         point->values[MATMUL_ID_LOCAL_X] = narrow ? 8 : 64;
@@ -171,8 +171,8 @@ static const block vector_blocks[] = {
     {32, 64, 16, 4, 4},   {32, 32, 16, 4, 4},   {16, 128, 16, 4, 8},
 };
 
-/* What lavapipe measured best (bench/NOTES.md), SwiftShader by `vector` too: sums lie in memory there, and
- * large blocks read operands least often. */
+/* What lavapipe measured best (bench/notes/tune.md#plans-differ), SwiftShader by `vector` too: sums
+ * lie in memory there, and large blocks read operands least often. */
 static const block cpu_blocks[] = {
     {128, 256, 8, 16, 16}, {256, 128, 8, 16, 16}, {128, 128, 8, 16, 16}, {64, 128, 8, 16, 16},
     {64, 64, 8, 16, 16},   {128, 256, 8, 8, 16},  {64, 128, 8, 16, 8},   {64, 128, 8, 8, 16},
@@ -221,8 +221,8 @@ typedef struct gpu_block {
     bool ahead;
 } gpu_block;
 
-/* What an H100 measured best (bench/NOTES.md) by how many tiles of 64 x 128 there are for a compute
- * unit. Registers loaded ahead hide latency where few work-groups do. */
+/* What an H100 measured best (bench/notes/matmul.md#loops) by how many tiles of 64 x 128 there are
+ * for a compute unit. Registers loaded ahead hide latency where few work-groups do. */
 static const gpu_block *gpu_block_for(const wfi_point *point, double tiles, double units)
 {
     static const gpu_block thin = {{64, 16, 32, 4, 4}, false}, many = {{64, 128, 8, 8, 8}, false},
@@ -263,7 +263,7 @@ static const gpu_block *gpu_block_for(const wfi_point *point, double tiles, doub
     return &few;
 }
 
-#define LEAST_PACKED 1000 /* times that an element is used, at least: bench/NOTES.md */
+#define LEAST_PACKED 1000 /* times that an element is used, at least: bench/notes/matmul.md#loops */
 
 /* Whether rows that begin at no multiple of 16 bytes are worth copying. */
 static bool copies_pay(const wfi_point *point, double tiles, double units)
@@ -296,8 +296,8 @@ static void set_gpu_block(wfi_point *point)
     point->values[MATMUL_ID_STRIP] = tiles >= WFI_MANY_TILES * units || strips ? 8 : 1;
 }
 
-/* Which operands an instruction keeps from the one before is NVIDIA's; with deeper tiles the order gained
- * nothing (bench/NOTES.md). */
+/* Which operands an instruction keeps from the one before is NVIDIA's; with deeper tiles the order
+ * gained nothing (bench/notes/matmul.md#machine-code). */
 static uint32_t snake_for(const wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
@@ -323,8 +323,8 @@ double wfi_matmul_vector_fit(wfi_point *point)
             memcpy(point->values, trial.values, sizeof trial.values);
         }
     }
-    /* A CPU's registers are memory, and nothing is under way while it computes: `ahead` more than doubles
-     * lavapipe's time (bench/NOTES.md). */
+    /* A CPU's registers are memory, and nothing is under way while it computes: `ahead` more than
+     * doubles lavapipe's time (bench/notes/tune.md#another-host). */
     if (wfi_is_cpu(point->caps)) {
         point->values[MATMUL_ID_AHEAD] = 0;
         time = best_cpu_block(point);

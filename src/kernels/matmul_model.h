@@ -7,7 +7,8 @@
 #include "kernels/matmul_rows.h"
 
 #define WFI_LEAST_TURNED 4e7 /* bytes of a matrix of which caches keep some, not all */
-#define WFI_LONG_SUM 512     /* steps: shorter sums were no faster by columns (bench/NOTES.md) */
+/* Steps: shorter sums were no faster by columns (bench/notes/matmul.md#machine-code). */
+#define WFI_LONG_SUM 512
 
 /* The tile of a work-group and of a work-item. */
 typedef struct wfi_matmul_block {

@@ -299,9 +299,9 @@ uint64_t wfi_matmul_tiles_shared(const wfi_point *point, uint32_t padding)
 
 #define UNIT_REGISTERS 65536 /* of 32 bits, of a compute unit of NVIDIA's */
 
-/* Padding spares bank conflicts of stores. NVIDIA's driver gives all work-groups of a compute unit together no
- * more shared memory than one may have (bench/NOTES.md): there padding that costs a work-group its
- * place is left out. */
+/* Padding spares bank conflicts of stores. NVIDIA's driver gives all work-groups of a compute unit
+ * together no more shared memory than one may have (bench/notes/matmul.md#clocks): there padding
+ * that costs a work-group its place is left out. */
 static uint32_t padding(const wfi_point *point)
 {
     const uint32_t items = wfi_matmul_tile_threads(point->values) *

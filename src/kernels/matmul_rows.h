@@ -129,8 +129,9 @@ wf_result wfi_matmul_join_pipeline(wf_plan *plan, const wfi_point *point,
 wf_result wfi_matmul_join_groups(wf_plan *plan, const wfi_point *point, const wfi_matmul_shares *s,
                                  const wfi_matmul_tile *tile, uint32_t groups[3]);
 
-/* Groups a compute unit that share what whole rounds of tiles leave, 0 where an H100 gains nothing: a part of
- * 32768 outputs a unit costs it as much as 110 steps of the sum, and 92 more for a tile that it ends (bench/NOTES.md). */
+/* Groups a compute unit that share what whole rounds of tiles leave, 0 where an H100 gains nothing:
+ * a part of 32768 outputs a unit costs it as much as 110 steps of the sum, and 92 more for a tile
+ * that it ends (bench/notes/matmul.md#stream-k). */
 uint32_t wfi_matmul_sharing_for(const wfi_point *point, double tile_m, double tile_n);
 /* Of two sizes of one class one may fill its last round. */
 void wfi_matmul_vector_refit(wfi_point *point);

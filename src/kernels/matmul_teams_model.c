@@ -6,8 +6,9 @@
 #include "core/vendors.h"
 #include "kernels/matmul_model.h"
 
-/* What an H100 measured best where work-groups of one team would leave most of a compute unit empty,
- * or the last of few waves (bench/NOTES.md); no other device has been asked. */
+/* What an H100 measured best where work-groups of one team would leave most of a compute unit
+ * empty, or the last of few waves (bench/notes/matmul.md#subgroup-k-overhead); no other device has
+ * been asked. */
 typedef struct team_block {
     wfi_matmul_block sizes;
     uint32_t teams;

@@ -50,7 +50,7 @@ static void set_panel_splits(wfi_point *point, uint32_t most_kept)
     point->values[MATMUL_ID_KEPT] = kept;
 }
 
-/* As an H100 measured it; no other device has been asked (bench/NOTES.md). */
+/* As an H100 measured it; no other device has been asked (bench/notes/matmul.md#few-rows). */
 double wfi_matmul_panel_fit(wfi_point *point)
 {
     const wfi_problem *problem = point->problem;

@@ -15,9 +15,9 @@ static double vectors_of(const wfi_point *point)
     return vectors ? vectors : 1;
 }
 
-/* What a variant takes on a CPU, where instructions are what costs, in turns of a work-item's loop: a
- * row, an entry, the wait of rows for longer neighbours, and what an empty row takes less than
- * another. Fitted to measurements (bench/NOTES.md). */
+/* What a variant takes on a CPU, where instructions are what costs, in turns of a work-item's loop:
+ * a row, an entry, the wait of rows for longer neighbours, and what an empty row takes less than
+ * another. Fitted to measurements (bench/notes/spmv.md#cpu-drivers). */
 typedef struct cpu_cost {
     double row, entry, spread, empty;
 } cpu_cost;

@@ -18,7 +18,7 @@ typedef struct shape {
     uint32_t m, n, k, batch;
 } shape;
 
-/* Of the comparison with the vendor's library (bench/NOTES.md). */
+/* Of the comparison with the vendor's library (bench/notes/matmul.md#all-shapes). */
 static const shape shapes[] = {
     {512, 512, 512, 1},    {1024, 1024, 1024, 1}, {2048, 2048, 2048, 1}, {4096, 4096, 4096, 1},
     {8192, 8192, 8192, 1}, {1000, 2000, 3000, 1}, {4096, 4096, 64, 1},   {64, 64, 65536, 1},
