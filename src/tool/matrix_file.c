@@ -9,8 +9,7 @@
 
 #define SMALL_BYTES 67108864.0 /* of vectors: not worth a look at the device */
 
-/* Whether x, y and the row offsets of such a matrix could be on the device. */
-static int fits_on_device(const wfi_common *common, const char *path, const wfi_matrix_use *use)
+int wfi_matrix_file_fits(const wfi_common *common, const char *path, const wfi_matrix_use *use)
 {
     wfi_matrix_sizes sizes;
     wfi_io_error error;
@@ -51,7 +50,7 @@ int wfi_matrix_file_read(const wfi_common *common, const char *path, const wfi_m
                          wfi_csr *out)
 {
     wfi_io_error error;
-    const int code = use ? fits_on_device(common, path, use) : WFI_EXIT_DONE;
+    const int code = use ? wfi_matrix_file_fits(common, path, use) : WFI_EXIT_DONE;
     if (code != WFI_EXIT_DONE)
         return code;
     wfi_progress_part(common->quiet, (double)NAN, "reading the matrix");

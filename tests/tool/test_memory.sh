@@ -32,6 +32,7 @@ in_time 20 1 'wide.mtx:2: .* x of 6000000000 bytes' spmv wide.mtx
 in_time 20 1 'thin.mtx:2: 1500000000 rows and 0 columns' spmv thin.mtx
 in_time 20 1 'square.mtx:2: .* x of 6000000000 bytes' cg square.mtx
 in_time 20 1 'tall.mtx:2: .* this device takes' explain spmv --matrix ./tall.mtx
+in_time 40 1 'tall.mtx:2: .* this device takes' tune --matrix tall.mtx --budget 5
 # A pipe can be read but once.
 check 'a pipe' sh -c "cat '$data/small.mtx' | '$tool' spmv /dev/stdin --repeat 1"
 
