@@ -112,8 +112,8 @@ bool wfi_csr_from_triplets(const wfi_triplets *t, uint32_t rows, uint32_t column
                          wfi_csr_fixed_bytes(rows, columns);
     if (bytes > wfi_physical_memory())
         return false;
-    uint32_t *by_column = malloc((t->count + 1) * sizeof *by_column);
-    uint32_t *by_row = malloc((t->count + 1) * sizeof *by_row);
+    uint32_t *by_column = calloc(t->count + 1, sizeof *by_column);
+    uint32_t *by_row = calloc(t->count + 1, sizeof *by_row);
     csr.row_offsets = calloc((size_t)rows + 1, sizeof *csr.row_offsets);
     csr.column_indices = calloc(t->count + 1, sizeof *csr.column_indices);
     csr.values = malloc((t->count + 1) * sizeof *csr.values);

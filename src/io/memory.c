@@ -2,20 +2,21 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 /* The number in a file of the system's, infinite where there is none ("max", no such file). */
 static double limit_in(const char *path)
 {
-    double bytes = (double)INFINITY;
+    char text[64] = "", *end = text;
     FILE *file = fopen(path, "r");
     if (!file)
-        return bytes;
-    if (fscanf(file, "%lf", &bytes) != 1)
-        bytes = (double)INFINITY;
+        return (double)INFINITY;
+    const char *line = fgets(text, sizeof text, file);
     fclose(file);
-    return bytes;
+    const unsigned long long bytes = line ? strtoull(text, &end, 10) : 0;
+    return end == text ? (double)INFINITY : (double)bytes;
 }
 
 double wfi_physical_memory(void)
