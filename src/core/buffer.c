@@ -104,9 +104,9 @@ static void close_buffer(void *owner)
 {
     wf_buffer *buffer = owner;
     wf_device *device = buffer->device;
-    if (buffer->vk)
+    if (buffer->vk && !device->keeps)
         device->fn.vkDestroyBuffer(device->vk, buffer->vk, device->allocator);
-    if (buffer->memory)
+    if (buffer->memory && !device->keeps)
         device->fn.vkFreeMemory(device->vk, buffer->memory, device->allocator);
     buffer->vk = VK_NULL_HANDLE;
     buffer->memory = VK_NULL_HANDLE;

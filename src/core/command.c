@@ -1,6 +1,9 @@
 #include "core/command.h"
 
+#include <time.h>
+
 #include "core/buffer.h"
+#include "core/caps.h"
 #include "core/timing.h"
 
 /* Made at the first submission: a device that only compiles (a driver without its card, an engine
@@ -63,6 +66,52 @@ void wfi_barrier_host(wf_device *device, VkCommandBuffer command_buffer)
         VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
 }
 
+#define SETTLE_TRIES 100
+#define SETTLE_PAUSE_NS 10000000L /* a second in all */
+
+static VkResult wait_idle(wf_device *device)
+{
+    if (device->lock_queue)
+        device->lock_queue(device->queue_user);
+    const VkResult vk = device->fn.vkQueueWaitIdle(device->queue);
+    if (device->unlock_queue)
+        device->unlock_queue(device->queue_user);
+    return vk;
+}
+
+/* The fence alone tells of our own work, and needs no lock of the application's. Where it tells
+ * nothing the queue is asked. A device that both call lost has ended its work by Vulkan's rules, but
+ * a CPU driver's threads may not know of them. */
+void wfi_settle(wf_device *device, VkFence fence)
+{
+    for (int i = 0; i < SETTLE_TRIES && !device->keeps; i++) {
+        if (fence &&
+            device->fn.vkWaitForFences(device->vk, 1, &fence, VK_TRUE, UINT64_MAX) == VK_SUCCESS)
+            return;
+        const VkResult vk = wait_idle(device);
+        if (vk == VK_SUCCESS || (vk == VK_ERROR_DEVICE_LOST && !wfi_is_cpu(&device->caps)))
+            return;
+        nanosleep(&(struct timespec){.tv_nsec = SETTLE_PAUSE_NS}, NULL);
+    }
+    if (!device->keeps)
+        wfi_log_write(
+            &device->log, WF_LOG_WARNING,
+            "the driver does not say whether its work has ended: what it may use is kept");
+    device->keeps = true;
+}
+
+VkResult wfi_submit(wf_device *device, const VkSubmitInfo *submit, VkFence fence)
+{
+    if (device->lock_queue)
+        device->lock_queue(device->queue_user);
+    const VkResult vk = device->fn.vkQueueSubmit(device->queue, 1, submit, fence);
+    if (device->unlock_queue)
+        device->unlock_queue(device->queue_user);
+    if (vk == VK_ERROR_DEVICE_LOST) /* the one failure after which some of it may have begun */
+        wfi_settle(device, VK_NULL_HANDLE);
+    return vk;
+}
+
 static wf_result submit_and_wait(wf_device *device, VkCommandBuffer command_buffer)
 {
     const VkSubmitInfo submit = {
@@ -70,15 +119,15 @@ static wf_result submit_and_wait(wf_device *device, VkCommandBuffer command_buff
         .commandBufferCount = 1,
         .pCommandBuffers = &command_buffer,
     };
-    if (device->lock_queue)
-        device->lock_queue(device->queue_user);
-    VkResult vk = device->fn.vkQueueSubmit(device->queue, 1, &submit, device->fence);
-    if (device->unlock_queue)
-        device->unlock_queue(device->queue_user);
+    /* Here, since a run that failed may have left it signalled. */
+    VkResult vk = device->fn.vkResetFences(device->vk, 1, &device->fence);
     if (vk >= VK_SUCCESS)
+        vk = wfi_submit(device, &submit, device->fence);
+    if (vk >= VK_SUCCESS) {
         vk = device->fn.vkWaitForFences(device->vk, 1, &device->fence, VK_TRUE, UINT64_MAX);
-    if (vk >= VK_SUCCESS)
-        vk = device->fn.vkResetFences(device->vk, 1, &device->fence);
+        if (vk < VK_SUCCESS)
+            wfi_settle(device, device->fence);
+    }
     return wfi_check_vk(&device->log, vk, "running a command buffer");
 }
 
@@ -144,7 +193,7 @@ static wf_result run_locked(wf_device *device, wfi_record_fn prepare, wfi_record
     }
     if (result == WF_SUCCESS && stamps)
         result = read_timestamps(device, seconds);
-    if (command_buffer)
+    if (command_buffer && !device->keeps)
         device->fn.vkFreeCommandBuffers(device->vk, device->command_pool, 1, &command_buffer);
     return result;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/caps.h"
+#include "core/command.h"
 #include "core/file.h"
 #include "core/params.h"
 #include "core/quirks.h"
@@ -312,13 +313,19 @@ wf_result wf_device_adopt(const wf_vulkan *vulkan, const wf_device_params *param
 
 static void close_device(wf_device *device)
 {
-    if (device->command_pool && !device->adopted)
-        device->fn.vkDeviceWaitIdle(device->vk);
+    if (device->command_pool && !device->adopted &&
+        device->fn.vkDeviceWaitIdle(device->vk) < VK_SUCCESS)
+        wfi_settle(device, VK_NULL_HANDLE);
     const unsigned left = wfi_objects_close(device);
     if (left)
         wfi_log_write(
             &device->log, WF_LOG_WARNING,
             "wf_device_destroy: %u objects of the device were still there; they are closed", left);
+    if (device->keeps) {
+        free(device->cache.path);
+        device->vk = VK_NULL_HANDLE;
+        return;
+    }
     wfi_pipeline_cache_destroy(&device->log, device->vk, &device->fn, device->allocator,
                                &device->caps, &device->cache);
     if (device->queries)
@@ -341,7 +348,8 @@ void wf_device_destroy(wf_device **handle)
         device->tuning_end(device->tuning);
     if (device->vk)
         close_device(device);
-    wfi_instance_destroy(&device->instance);
+    if (!device->keeps)
+        wfi_instance_destroy(&device->instance);
     wfi_device_release(device);
     *handle = NULL;
 }

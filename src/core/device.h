@@ -4,6 +4,7 @@
 #define WFI_CORE_DEVICE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "core/instance.h"
 #include "core/log.h"
@@ -35,6 +36,7 @@ struct wf_device {
     void (*unlock_queue)(void *user);
     void *queue_user;
     pthread_mutex_t queue_lock; /* queue, command pool, fence and queries */
+    atomic_bool keeps;          /* nothing is freed: the device may still be at work (wfi_settle) */
     bool submission_made;       /* the three below, at the first submission */
     VkCommandPool command_pool;
     VkFence fence;

@@ -245,11 +245,11 @@ wf_result wfi_pipeline_create(wf_device *device, const wfi_pipeline_desc *desc, 
 
 void wfi_pipeline_destroy(wf_device *device, wfi_pipeline *pipeline)
 {
-    if (pipeline->vk)
+    if (pipeline->vk && !device->keeps)
         device->fn.vkDestroyPipeline(device->vk, pipeline->vk, device->allocator);
-    if (pipeline->layout)
+    if (pipeline->layout && !device->keeps)
         device->fn.vkDestroyPipelineLayout(device->vk, pipeline->layout, device->allocator);
-    if (pipeline->set_layout)
+    if (pipeline->set_layout && !device->keeps)
         device->fn.vkDestroyDescriptorSetLayout(device->vk, pipeline->set_layout,
                                                 device->allocator);
     free(pipeline->statistics);

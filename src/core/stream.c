@@ -55,8 +55,12 @@ void wfi_stream_close(wfi_stream *s)
     double seconds = 0;
     if (!device)
         return;
-    while (!wfi_stream_idle(s) && wfi_stream_wait(s, &seconds) == WF_SUCCESS)
-        continue;
+    while (!wfi_stream_idle(s))
+        wfi_stream_wait(s, &seconds);
+    if (device->keeps) {
+        *s = (wfi_stream){0};
+        return;
+    }
     for (int i = 0; i < WFI_STREAM_SLOTS; i++)
         if (s->slots[i].fence)
             device->fn.vkDestroyFence(device->vk, s->slots[i].fence, device->allocator);
@@ -125,12 +129,11 @@ wf_result wfi_stream_submit(wfi_stream *s, wfi_record_fn record, void *user)
     if (result != WF_SUCCESS)
         return result;
     pthread_mutex_lock(&device->queue_lock);
-    if (device->lock_queue)
-        device->lock_queue(device->queue_user);
+    /* Here, since a wait that failed may have left it signalled. */
+    VkResult vk = device->fn.vkResetFences(device->vk, 1, &s->slots[slot].fence);
     s->slots[slot].submitted = wfi_host_seconds();
-    VkResult vk = device->fn.vkQueueSubmit(device->queue, 1, &submit, s->slots[slot].fence);
-    if (device->unlock_queue)
-        device->unlock_queue(device->queue_user);
+    if (vk >= VK_SUCCESS)
+        vk = wfi_submit(device, &submit, s->slots[slot].fence);
     pthread_mutex_unlock(&device->queue_lock);
     result = wfi_check_vk(&device->log, vk, "vkQueueSubmit");
     s->submitted += result == WF_SUCCESS;
@@ -148,8 +151,11 @@ wf_result wfi_stream_wait(wfi_stream *s, double *seconds)
     const double now = wfi_host_seconds();
     *seconds = now - (slot->submitted > s->idle_since ? slot->submitted : s->idle_since);
     s->idle_since = now;
-    if (vk >= VK_SUCCESS)
-        vk = device->fn.vkResetFences(device->vk, 1, &slot->fence);
+    if (vk < VK_SUCCESS) {
+        pthread_mutex_lock(&device->queue_lock);
+        wfi_settle(device, slot->fence);
+        pthread_mutex_unlock(&device->queue_lock);
+    }
     if (vk >= VK_SUCCESS && s->queries) {
         vk = device->fn.vkGetQueryPoolResults(device->vk, s->queries, 2 * at, 2, sizeof ticks,
                                               ticks, sizeof *ticks,

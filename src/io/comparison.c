@@ -109,15 +109,12 @@ static bool read_root(const char *path, yyjson_val *root, wfi_comparison_file *o
 
 bool wfi_comparison_read(const char *path, wfi_comparison_file *out, wfi_io_error *error)
 {
-    yyjson_read_err cause;
     memset(out, 0, sizeof *out);
     if (access(path, F_OK) != 0 && errno == ENOENT)
         return true;
-    yyjson_doc *doc = yyjson_read_file(path, 0, NULL, &cause);
+    yyjson_doc *doc = wfi_json_read(path, error);
     if (!doc)
-        return wfi_io_fail(
-            error, cause.code == YYJSON_READ_ERROR_FILE_OPEN ? WFI_IO_SYSTEM : WFI_IO_BAD_INPUT,
-            "%s: %s at byte %zu", path, cause.msg, cause.pos);
+        return false;
     const bool ok = read_root(path, yyjson_doc_get_root(doc), out, error);
     yyjson_doc_free(doc);
     if (!ok)
@@ -160,7 +157,7 @@ static void put_item(yyjson_mut_doc *doc, yyjson_mut_val *list, const wfi_compar
 
 bool wfi_comparison_write(const char *path, const wfi_comparison_file *file, wfi_io_error *error)
 {
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_doc *doc = wfi_json_create();
     if (!doc)
         return wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: out of memory", path);
     yyjson_mut_val *root = yyjson_mut_obj(doc);
@@ -174,6 +171,6 @@ bool wfi_comparison_write(const char *path, const wfi_comparison_file *file, wfi
     for (uint32_t i = 0; i < file->count; i++)
         put_item(doc, list, &file->items[i]);
     const bool ok = wfi_json_write(path, doc, error);
-    yyjson_mut_doc_free(doc);
+    wfi_json_free(doc);
     return ok;
 }

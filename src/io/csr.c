@@ -47,8 +47,8 @@ void wfi_triplets_free(wfi_triplets *t)
 
 /* order[i]: the triplets by ascending key, equal keys in their order in `from` (NULL: as added). A
  * counting sort; counts has keys + 1 zeros. False when stopped. */
-static bool sort_by(const wfi_triplets *t, const uint32_t *key, uint32_t keys, const uint32_t *from,
-                    uint32_t *counts, uint32_t *order)
+static bool sort_counted(const wfi_triplets *t, const uint32_t *key, uint32_t keys,
+                         const uint32_t *from, uint32_t *counts, uint32_t *order)
 {
     for (size_t i = 0; i < t->count; i++)
         counts[key[i] + 1]++;
@@ -61,6 +61,16 @@ static bool sort_by(const wfi_triplets *t, const uint32_t *key, uint32_t keys, c
         order[counts[key[item]]++] = item;
     }
     return true;
+}
+
+/* The same, without counts to give; false without memory too. */
+static bool sort_by(const wfi_triplets *t, const uint32_t *key, uint32_t keys, const uint32_t *from,
+                    uint32_t *order)
+{
+    uint32_t *counts = calloc((size_t)keys + 2, sizeof *counts);
+    const bool ok = counts && sort_counted(t, key, keys, from, counts, order);
+    free(counts);
+    return ok;
 }
 
 /* Copies the sorted triplets out, adding up those of one place. False when stopped. */
@@ -87,34 +97,35 @@ static bool merge(const wfi_triplets *t, const uint32_t *order, wfi_csr *csr)
     return true;
 }
 
+double wfi_csr_fixed_bytes(uint32_t rows, uint32_t columns)
+{
+    /* Offsets, and counts of rows and of columns one after the other. */
+    const double counts = rows > columns ? rows : columns;
+    return ((double)rows + counts + 4) * sizeof(uint32_t);
+}
+
 bool wfi_csr_from_triplets(const wfi_triplets *t, uint32_t rows, uint32_t columns, wfi_csr *out)
 {
     wfi_csr csr = {.rows = rows, .columns = columns};
     /* Two orders and the result beside the triplets; offsets and counts. */
     const double bytes = (double)t->count * (2 * TRIPLET_BYTES + 2 * sizeof(uint32_t)) +
-                         (2.0 * rows + columns) * sizeof(uint32_t);
+                         wfi_csr_fixed_bytes(rows, columns);
     if (bytes > wfi_physical_memory())
         return false;
-    uint32_t *by_column = malloc((t->count + 1) * sizeof *by_column);
-    uint32_t *by_row = malloc((t->count + 1) * sizeof *by_row);
-    uint32_t *column_counts = calloc((size_t)columns + 2, sizeof *column_counts);
-    uint32_t *row_counts = calloc((size_t)rows + 2, sizeof *row_counts);
+    uint32_t *by_column = calloc(t->count + 1, sizeof *by_column);
+    uint32_t *by_row = calloc(t->count + 1, sizeof *by_row);
     csr.row_offsets = calloc((size_t)rows + 1, sizeof *csr.row_offsets);
     csr.column_indices = calloc(t->count + 1, sizeof *csr.column_indices);
     csr.values = malloc((t->count + 1) * sizeof *csr.values);
-    const bool ok = by_column && by_row && column_counts && row_counts && csr.row_offsets &&
-                    csr.column_indices && csr.values &&
-                    sort_by(t, t->columns, columns, NULL, column_counts, by_column) &&
-                    sort_by(t, t->rows, rows, by_column, row_counts, by_row) &&
-                    merge(t, by_row, &csr);
+    const bool ok = by_column && by_row && csr.row_offsets && csr.column_indices && csr.values &&
+                    sort_by(t, t->columns, columns, NULL, by_column) &&
+                    sort_by(t, t->rows, rows, by_column, by_row) && merge(t, by_row, &csr);
     if (ok)
         *out = csr;
     else
         wfi_csr_free(&csr);
     free(by_column);
     free(by_row);
-    free(column_counts);
-    free(row_counts);
     return ok;
 }
 

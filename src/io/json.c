@@ -7,6 +7,110 @@
 
 #include "io/atomic_file.h"
 
+/* -------------------------------------------------------------------------------------- reading */
+
+/* All that the file has, malloc'ed; NULL and the error. */
+static char *read_all(FILE *file, const char *path, size_t *bytes, wfi_io_error *error)
+{
+    size_t room = 65536, used = 0;
+    char *text = malloc(room);
+    while (text) {
+        used += fread(text + used, 1, room - used, file);
+        if (used < room || used > WFI_JSON_MOST_BYTES)
+            break;
+        char *larger = realloc(text, room * 2);
+        if (!larger)
+            free(text);
+        text = larger;
+        room *= 2;
+    }
+    if (!text)
+        wfi_io_set_error(error, WFI_IO_NO_MEMORY, "%s: out of memory", path);
+    else if (ferror(file))
+        wfi_io_set_error(error, WFI_IO_SYSTEM, "%s: %s", path, strerror(errno));
+    else if (used > WFI_JSON_MOST_BYTES)
+        wfi_io_set_error(error, WFI_IO_BAD_INPUT, "%s: the file is over %zu MiB", path,
+                         WFI_JSON_MOST_BYTES >> 20);
+    else if (used == 0)
+        wfi_io_set_error(error, WFI_IO_BAD_INPUT, "%s: the file is empty", path);
+    else {
+        *bytes = used;
+        return text;
+    }
+    free(text);
+    return NULL;
+}
+
+yyjson_doc *wfi_json_read(const char *path, wfi_io_error *error)
+{
+    yyjson_read_err cause = {0};
+    size_t bytes = 0;
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        wfi_io_set_error(error, WFI_IO_SYSTEM, "%s: %s", path, strerror(errno));
+        return NULL;
+    }
+    char *text = read_all(file, path, &bytes, error);
+    fclose(file);
+    if (!text)
+        return NULL;
+    yyjson_doc *doc = yyjson_read_opts(text, bytes, YYJSON_READ_NOFLAG, NULL, &cause);
+    free(text);
+    if (!doc && cause.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
+        wfi_io_set_error(error, WFI_IO_NO_MEMORY, "%s: out of memory", path);
+    else if (!doc)
+        wfi_io_set_error(error, WFI_IO_BAD_INPUT, "%s: %s at byte %zu", path, cause.msg, cause.pos);
+    return doc;
+}
+
+/* -------------------------------------------------------------------------------------- writing */
+
+/* yyjson's memory, which notes in its context that there was none. */
+static void *take(void *incomplete, size_t bytes)
+{
+    void *memory = malloc(bytes);
+    if (!memory)
+        *(bool *)incomplete = true;
+    return memory;
+}
+
+static void *take_more(void *incomplete, void *memory, size_t before, size_t bytes)
+{
+    (void)before;
+    void *more = realloc(memory, bytes);
+    if (!more)
+        *(bool *)incomplete = true;
+    return more;
+}
+
+static void give_back(void *incomplete, void *memory)
+{
+    (void)incomplete;
+    free(memory);
+}
+
+yyjson_mut_doc *wfi_json_create(void)
+{
+    bool *incomplete = calloc(1, sizeof *incomplete);
+    const yyjson_alc memory = {take, take_more, give_back, incomplete};
+    yyjson_mut_doc *doc = incomplete ? yyjson_mut_doc_new(&memory) : NULL;
+    if (!doc)
+        free(incomplete);
+    return doc;
+}
+
+void wfi_json_free(yyjson_mut_doc *doc)
+{
+    void *incomplete = doc ? doc->alc.ctx : NULL;
+    yyjson_mut_doc_free(doc);
+    free(incomplete);
+}
+
+bool wfi_json_incomplete(const yyjson_mut_doc *doc)
+{
+    return *(const bool *)doc->alc.ctx;
+}
+
 void wfi_json_put_text(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key,
                        const char *text)
 {
@@ -42,6 +146,8 @@ bool wfi_json_write(const char *path, yyjson_mut_doc *doc, wfi_io_error *error)
 {
     yyjson_write_err cause = {0};
     size_t length = 0;
+    if (wfi_json_incomplete(doc))
+        return wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: out of memory", path);
     char *text = yyjson_mut_write_opts(doc, YYJSON_WRITE_PRETTY, NULL, &length, &cause);
     if (!text)
         return wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: %s", path,

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "io/memory.h"
 #include "io/text_reader.h"
 
 #define MAX_DIMENSION 2147483647u
@@ -186,6 +187,19 @@ static uint64_t array_count(const parser *p)
     return n * p->columns;
 }
 
+/* Rows and columns take memory whether they have entries or not: a line of a few bytes may ask for
+ * more than there is. */
+static bool fits_in_memory(const parser *p, const char *line)
+{
+    const double bytes = wfi_csr_fixed_bytes(p->rows, p->columns), most = wfi_physical_memory();
+    return bytes <= most ||
+           wfi_io_fail(p->error, WFI_IO_NO_MEMORY,
+                       "%s:%llu: '%.60s': the rows and columns alone take %.3g GB, and there are "
+                       "%.3g GB of memory",
+                       p->text.path, (unsigned long long)p->text.line, line, bytes * 1e-9,
+                       most * 1e-9);
+}
+
 static bool parse_sizes(parser *p)
 {
     char *line;
@@ -213,7 +227,7 @@ static bool parse_sizes(parser *p)
         p->count = array_count(p);
     if (p->count > UINT32_MAX)
         return bad_input(p, "more than 4294967295 entries are not supported ('%.60s')", line);
-    return true;
+    return fits_in_memory(p, line);
 }
 
 /* ------------------------------------------------------------------------------------- entries */
@@ -311,14 +325,25 @@ static bool parse_entries(parser *p)
     return !line || bad_input(p, "there are more entries than the %s announced", counts);
 }
 
-static bool parse(parser *p)
+static bool parse_header(parser *p)
 {
     char *line;
     if (!wfi_text_line(&p->text, &line, p->error))
         return false;
     if (!line)
         return wfi_io_fail(p->error, WFI_IO_BAD_INPUT, "%s: the file is empty", p->text.path);
-    return parse_banner(p, line) && parse_sizes(p) && parse_entries(p);
+    return parse_banner(p, line) && parse_sizes(p);
+}
+
+bool wfi_matrix_market_sizes(const char *path, wfi_matrix_sizes *out, wfi_io_error *error)
+{
+    parser p = {.error = error};
+    if (!wfi_text_open(&p.text, path, error))
+        return false;
+    const bool ok = parse_header(&p);
+    *out = (wfi_matrix_sizes){p.rows, p.columns, p.text.line};
+    wfi_text_close(&p.text);
+    return ok;
 }
 
 bool wfi_matrix_market_read(const char *path, wfi_csr *out, wfi_io_error *error)
@@ -326,7 +351,7 @@ bool wfi_matrix_market_read(const char *path, wfi_csr *out, wfi_io_error *error)
     parser p = {.error = error};
     if (!wfi_text_open(&p.text, path, error))
         return false;
-    bool ok = parse(&p);
+    bool ok = parse_header(&p) && parse_entries(&p);
     wfi_text_close(&p.text);
     if (ok && !wfi_csr_from_triplets(&p.triplets, p.rows, p.columns, out))
         ok = wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: out of memory for %u rows and %u columns",

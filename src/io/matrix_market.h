@@ -5,6 +5,15 @@
 
 #include "io/csr.h"
 
+/* What a matrix is said to have, before its entries are read. */
+typedef struct wfi_matrix_sizes {
+    uint32_t rows, columns;
+    uint64_t line; /* of the file, which says so */
+} wfi_matrix_sizes;
+
+/* The sizes of a file that wfi_matrix_market_read could begin to read. */
+bool wfi_matrix_market_sizes(const char *path, wfi_matrix_sizes *out, wfi_io_error *error);
+
 /* Reads coordinate and array matrices of real, integer and pattern fields (a pattern's values are
  * 1), expanding symmetric and skew-symmetric storage ("hermitian" with a real field is symmetric).
  * The format stores the lower triangle; an entry above the diagonal, which some files have, stands

@@ -1,10 +1,33 @@
 #include "io/memory.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+/* The number in a file of the system's, infinite where there is none ("max", no such file). */
+static double limit_in(const char *path)
+{
+    char text[64] = "", *end = text;
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return (double)INFINITY;
+    const char *line = fgets(text, sizeof text, file);
+    fclose(file);
+    const unsigned long long bytes = line ? strtoull(text, &end, 10) : 0;
+    return end == text ? (double)INFINITY : (double)bytes;
+}
 
 double wfi_physical_memory(void)
 {
     const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
-    return pages > 0 && size > 0 ? (double)pages * (double)size : (double)INFINITY;
+    struct rlimit space;
+    double bytes = pages > 0 && size > 0 ? (double)pages * (double)size : (double)INFINITY;
+    /* A container's limit, of either version of Linux's control groups. */
+    bytes = fmin(bytes, limit_in("/sys/fs/cgroup/memory.max"));
+    bytes = fmin(bytes, limit_in("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
+    if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
+        bytes = fmin(bytes, (double)space.rlim_cur);
+    return bytes;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "io/atomic_file.h"
+#include "io/memory.h"
 
 #define MAGIC "\x93NUMPY"
 #define MAX_HEADER 65536u
@@ -218,9 +219,11 @@ static bool read_data(FILE *file, const char *path, wfi_npy *npy, wfi_io_error *
                            "data in the file",
                            path, (unsigned long long)rows, (unsigned long long)columns,
                            (unsigned long long)size, (unsigned long long)left);
-    npy->data = malloc(left ? (size_t)left : 1);
+    /* A file with holes says more than it takes on the disk. */
+    npy->data = (double)left <= wfi_physical_memory() ? malloc(left ? (size_t)left : 1) : NULL;
     if (!npy->data)
-        return wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: out of memory", path);
+        return wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: %llu x %llu elements: out of memory", path,
+                           (unsigned long long)rows, (unsigned long long)columns);
     if (fread(npy->data, 1, (size_t)left, file) != (size_t)left)
         return wfi_io_fail(error, WFI_IO_SYSTEM, "%s: %s", path,
                            ferror(file) ? strerror(errno) : "the file is cut short");
@@ -256,7 +259,10 @@ void wfi_npy_free(wfi_npy *npy)
 void *wfi_npy_convert(const wfi_npy *npy, wf_type type, uint64_t *overflowed)
 {
     const uint64_t rows = npy->shape[0], columns = npy->shape[1], count = rows * columns;
-    void *data = malloc(count ? (size_t)(count * wf_type_size(type)) : 1);
+    const double bytes = (double)count * (double)(wf_type_size(npy->type) + wf_type_size(type));
+    void *data = bytes <= wfi_physical_memory()
+                     ? malloc(count ? (size_t)(count * wf_type_size(type)) : 1)
+                     : NULL;
     uint64_t lost = 0;
     for (uint64_t i = 0; data && i < count; i++) {
         const uint64_t from = npy->fortran_order ? i % columns * rows + i / columns : i;

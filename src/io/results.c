@@ -431,7 +431,7 @@ static void put_peaks(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_res
 
 bool wfi_results_write(const char *path, const wfi_results *results, wfi_io_error *error)
 {
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_doc *doc = wfi_json_create();
     if (!doc)
         return wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: out of memory", path);
     yyjson_mut_val *root = yyjson_mut_obj(doc);
@@ -449,13 +449,13 @@ bool wfi_results_write(const char *path, const wfi_results *results, wfi_io_erro
     for (uint32_t i = 0; i < results->case_count; i++)
         yyjson_mut_arr_append(cases, case_of(doc, &results->cases[i]));
     const bool ok = wfi_json_write(path, doc, error);
-    yyjson_mut_doc_free(doc);
+    wfi_json_free(doc);
     return ok;
 }
 
 bool wfi_devices_write(const char *path, const wf_caps *caps, uint32_t count, wfi_io_error *error)
 {
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_doc *doc = wfi_json_create();
     if (!doc)
         return wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: out of memory", path);
     yyjson_mut_val *root = yyjson_mut_obj(doc);
@@ -464,6 +464,6 @@ bool wfi_devices_write(const char *path, const wf_caps *caps, uint32_t count, wf
     for (uint32_t i = 0; i < count; i++)
         yyjson_mut_arr_append(devices, device_of(doc, &caps[i]));
     const bool ok = wfi_json_write(path, doc, error);
-    yyjson_mut_doc_free(doc);
+    wfi_json_free(doc);
     return ok;
 }

@@ -1,14 +1,13 @@
 #include "io/results_read.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <yyjson.h>
 
 #include "io/comparison.h"
+#include "io/json.h"
 
 #define LEAST_NOISE 0.03 /* two runs of one build differ by so much on a quiet machine */
 
@@ -52,34 +51,10 @@ static bool validate_root(const char *path, yyjson_val *root, uint32_t *cases, w
     return true;
 }
 
-/* The document, whatever it says, or NULL and the error. */
-static yyjson_doc *parse(const char *path, wfi_io_error *error)
-{
-    yyjson_read_err cause;
-    struct stat there;
-    errno = 0;
-    const bool readable = stat(path, &there) == 0;
-    const bool folder = readable && S_ISDIR(there.st_mode);
-    yyjson_doc *doc = readable && !folder ? yyjson_read_file(path, 0, NULL, &cause) : NULL;
-    if (!readable || folder || (!doc && cause.code == YYJSON_READ_ERROR_FILE_OPEN)) {
-        wfi_io_set_error(error, WFI_IO_SYSTEM, "%s: %s", path, strerror(folder ? EISDIR : errno));
-        return NULL;
-    }
-    if (!doc && there.st_size == 0) {
-        wfi_io_set_error(error, WFI_IO_BAD_INPUT, "%s: the file is empty", path);
-        return NULL;
-    }
-    if (!doc) {
-        wfi_io_set_error(error, WFI_IO_BAD_INPUT, "%s: %s at byte %zu", path, cause.msg, cause.pos);
-        return NULL;
-    }
-    return doc;
-}
-
 /* A document of results, or NULL and the error. */
 static yyjson_doc *read_document(const char *path, uint32_t *cases, wfi_io_error *error)
 {
-    yyjson_doc *doc = parse(path, error);
+    yyjson_doc *doc = wfi_json_read(path, error);
     if (!doc || validate_root(path, yyjson_doc_get_root(doc), cases, error))
         return doc;
     yyjson_doc_free(doc);
@@ -104,7 +79,7 @@ wfi_report *wfi_report_create(void)
 {
     wfi_report *report = calloc(1, sizeof *report);
     if (report)
-        report->doc = yyjson_mut_doc_new(NULL);
+        report->doc = wfi_json_create();
     yyjson_mut_val *root = report && report->doc ? yyjson_mut_obj(report->doc) : NULL;
     if (!root) {
         wfi_report_destroy(&report);
@@ -112,6 +87,8 @@ wfi_report *wfi_report_create(void)
     }
     yyjson_mut_doc_set_root(report->doc, root);
     report->files = yyjson_mut_obj_add_arr(report->doc, root, "files");
+    if (!report->files)
+        wfi_report_destroy(&report);
     return report;
 }
 
@@ -120,7 +97,7 @@ void wfi_report_destroy(wfi_report **handle)
     wfi_report *report = handle ? *handle : NULL;
     if (!report)
         return;
-    yyjson_mut_doc_free(report->doc);
+    wfi_json_free(report->doc);
     free(report);
     *handle = NULL;
 }
@@ -129,7 +106,7 @@ bool wfi_report_add(wfi_report *report, const char *path, wfi_io_error *error)
 {
     uint32_t cases;
     const char *slash = strrchr(path, '/');
-    yyjson_doc *doc = parse(path, error);
+    yyjson_doc *doc = wfi_json_read(path, error);
     yyjson_val *root = yyjson_doc_get_root(doc);
     if (!doc || (!is_comparison(root) && !validate_root(path, root, &cases, error))) {
         yyjson_doc_free(doc);
@@ -184,16 +161,68 @@ static timing timing_of(yyjson_val *item)
                     number(time, "q3"), number(time, "spread")};
 }
 
-static yyjson_val *find_case(yyjson_val *cases, const char *key)
+/* The cases of a file, in the order of their keys' hashes. */
+typedef struct place {
+    uint64_t hash;
+    size_t index; /* in the file: the first of equal cases counts */
+    yyjson_val *item;
+} place;
+
+typedef struct case_index {
+    size_t count;
+    place *places;
+} case_index;
+
+static uint64_t hash_of(const char *key)
 {
-    char other[512];
+    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+    for (; *key; key++)
+        hash = (hash ^ (unsigned char)*key) * UINT64_C(1099511628211);
+    return hash;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const place *x = a, *y = b;
+    if (x->hash != y->hash)
+        return x->hash < y->hash ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+static bool index_cases(yyjson_val *cases, case_index *out)
+{
+    char key[512];
     yyjson_val *item;
     size_t index, count;
+    out->count = yyjson_arr_size(cases);
+    out->places = calloc(out->count + 1, sizeof *out->places);
+    if (!out->places)
+        return false;
     yyjson_arr_foreach(cases, index, count, item)
     {
-        key_of(item, other, sizeof other);
+        key_of(item, key, sizeof key);
+        out->places[index] = (place){hash_of(key), index, item};
+    }
+    qsort(out->places, out->count, sizeof *out->places, compare_places);
+    return true;
+}
+
+static yyjson_val *find_case(const case_index *cases, const char *key)
+{
+    char other[512];
+    const uint64_t hash = hash_of(key);
+    size_t low = 0, high = cases->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (cases->places[middle].hash < hash)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < cases->count && cases->places[low].hash == hash; low++) {
+        key_of(cases->places[low].item, other, sizeof other);
         if (strcmp(key, other) == 0)
-            return item;
+            return cases->places[low].item;
     }
     return NULL;
 }
@@ -226,7 +255,7 @@ static void count_verdict(const char *verdict, wfi_comparison *out)
 }
 
 /* Compares one file's case and notes it in its copy. */
-static void compare_case(wfi_report *report, yyjson_val *base_cases, yyjson_val *item,
+static void compare_case(wfi_report *report, const case_index *base_cases, yyjson_val *item,
                          yyjson_mut_val *copy, wfi_difference_fn tell, void *user,
                          wfi_comparison *out)
 {
@@ -260,7 +289,7 @@ static bool same_device(yyjson_val *a, yyjson_val *b)
     return x && y && strcmp(x, y) == 0;
 }
 
-static uint32_t count_missing(yyjson_val *base_cases, yyjson_val *cases)
+static uint32_t count_missing(yyjson_val *base_cases, const case_index *cases)
 {
     char key[512];
     yyjson_val *item;
@@ -274,33 +303,48 @@ static uint32_t count_missing(yyjson_val *base_cases, yyjson_val *cases)
     return missing;
 }
 
-/* All files' cases as one read-only document, beside their copies in the report. */
+/* The cases of one file as a read-only document, beside their copies in the report. */
+static void compare_file(wfi_report *report, const case_index *base_cases, yyjson_val *cases,
+                         yyjson_mut_val *copies, wfi_difference_fn tell, void *user,
+                         wfi_comparison *out)
+{
+    yyjson_mut_arr_iter at;
+    yyjson_mut_arr_iter_init(copies, &at);
+    size_t i, n;
+    yyjson_val *item;
+    yyjson_arr_foreach(cases, i, n, item)
+    {
+        compare_case(report, base_cases, item, yyjson_mut_arr_iter_next(&at), tell, user, out);
+    }
+}
+
 static bool compare_all(wfi_report *report, yyjson_val *base, wfi_difference_fn tell, void *user,
                         wfi_comparison *out)
 {
-    yyjson_val *base_cases = yyjson_obj_get(base, "cases");
+    yyjson_val *base_list = yyjson_obj_get(base, "cases");
+    case_index base_cases = {0};
     size_t index, count;
     yyjson_mut_val *file;
+    bool ok = index_cases(base_list, &base_cases);
     out->same_device = true;
     yyjson_mut_arr_foreach(report->files, index, count, file)
     {
         yyjson_mut_val *copy = yyjson_mut_obj_get(file, "results");
-        yyjson_doc *doc = yyjson_mut_val_imut_copy(copy, NULL);
-        if (!doc)
-            return false;
-        yyjson_val *root = yyjson_doc_get_root(doc), *cases = yyjson_obj_get(root, "cases"), *item;
-        yyjson_mut_val *copies = yyjson_mut_obj_get(copy, "cases");
-        size_t i, n;
-        yyjson_arr_foreach(cases, i, n, item)
-        {
-            compare_case(report, base_cases, item, yyjson_mut_arr_get(copies, i), tell, user, out);
-        }
+        yyjson_doc *doc = ok ? yyjson_mut_val_imut_copy(copy, NULL) : NULL;
+        case_index cases = {0};
+        yyjson_val *root = yyjson_doc_get_root(doc), *list = yyjson_obj_get(root, "cases");
+        ok = ok && doc && index_cases(list, &cases);
+        if (ok)
+            compare_file(report, &base_cases, list, yyjson_mut_obj_get(copy, "cases"), tell, user,
+                         out);
         out->same_device = out->same_device && same_device(base, root);
-        if (count == 1)
-            out->missing = count_missing(base_cases, cases);
+        if (ok && count == 1)
+            out->missing = count_missing(base_list, &cases);
+        free(cases.places);
         yyjson_doc_free(doc);
     }
-    return true;
+    free(base_cases.places);
+    return ok && !wfi_json_incomplete(report->doc);
 }
 
 bool wfi_report_compare(wfi_report *report, const char *base, wfi_difference_fn tell, void *user,
@@ -327,7 +371,9 @@ bool wfi_report_compare(wfi_report *report, const char *base, wfi_difference_fn 
 char *wfi_report_json(const wfi_report *report, size_t *length)
 {
     size_t bytes = 0, extra = 0, n = 0;
-    char *plain = yyjson_mut_write(report->doc, YYJSON_WRITE_ESCAPE_UNICODE, &bytes);
+    char *plain = wfi_json_incomplete(report->doc)
+                      ? NULL
+                      : yyjson_mut_write(report->doc, YYJSON_WRITE_ESCAPE_UNICODE, &bytes);
     if (!plain)
         return NULL;
     for (size_t i = 0; i < bytes; i++)

@@ -280,13 +280,13 @@ static void close_plan(void *owner)
 {
     wf_plan *plan = owner;
     wf_device *device = plan->device;
-    if (plan->pool)
+    if (plan->pool && !device->keeps)
         device->fn.vkDestroyDescriptorPool(device->vk, plan->pool, device->allocator);
     plan->pool = VK_NULL_HANDLE;
     wfi_plan_drop_views(plan);
     for (uint32_t i = 0; i < plan->step_count; i++)
         for (uint32_t n = 0; n < WF_MAX_BINDINGS; n++) {
-            if (plan->steps[i].views[n])
+            if (plan->steps[i].views[n] && !device->keeps)
                 device->fn.vkDestroyBufferView(device->vk, plan->steps[i].views[n],
                                                device->allocator);
             plan->steps[i].views[n] = VK_NULL_HANDLE;

@@ -124,7 +124,7 @@ static bool same_buffers(const VkDescriptorBufferInfo *a, const VkDescriptorBuff
 static void drop_views(const wf_device *device, wfi_kept_set *kept)
 {
     for (uint32_t i = 0; i < WF_MAX_BINDINGS; i++) {
-        if (kept->views[i])
+        if (kept->views[i] && !device->keeps)
             device->fn.vkDestroyBufferView(device->vk, kept->views[i], device->allocator);
         kept->views[i] = VK_NULL_HANDLE;
     }

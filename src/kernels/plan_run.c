@@ -66,6 +66,14 @@ static bool next_part(void *user)
     return more;
 }
 
+/* What a submission that failed was to upload may not have arrived: the next one uploads it again. */
+static wf_result keep_upload(wf_plan *plan, bool wanted, wf_result result)
+{
+    if (result != WF_SUCCESS && wanted)
+        plan->wants_upload = true;
+    return result;
+}
+
 /* One execution in as many submissions as it takes. How long a plan's steps take is told by the first
  * of them, where no execution has told it. */
 static wf_result run_parts(plan_run *run, double *seconds)
@@ -96,7 +104,8 @@ wf_result wf_plan_run(wf_plan *plan, const wf_bindings *bindings)
     double seconds;
     if (!plan)
         return WF_ERROR_INVALID_ARGUMENT;
-    const wf_result result = run_parts(&run, &seconds);
+    const bool upload = plan->wants_upload;
+    const wf_result result = keep_upload(plan, upload, run_parts(&run, &seconds));
     if (result == WF_SUCCESS) {
         plan->seconds = seconds;
         wfi_plan_learn(plan, seconds);
@@ -123,7 +132,9 @@ wf_result wf_plan_run_times(wf_plan *plan, const wf_bindings *bindings, uint32_t
     if (!plan || !count || !seconds || !gpu_clock)
         return wfi_fail(plan ? &plan->device->log : NULL, WF_ERROR_INVALID_ARGUMENT,
                         "wf_plan_run_times: bad parameters");
-    return wfi_run_timed(plan->device, NULL, record_times, &run, seconds, gpu_clock);
+    const bool upload = plan->wants_upload;
+    return keep_upload(plan, upload,
+                       wfi_run_timed(plan->device, NULL, record_times, &run, seconds, gpu_clock));
 }
 
 wf_result wf_plan_measure(wf_plan *plan, const wf_bindings *bindings,
@@ -144,8 +155,10 @@ wf_result wf_plan_measure(wf_plan *plan, const wf_bindings *bindings,
     if (result != WF_SUCCESS)
         return result;
     run.end = wfi_plan_steps_at_once(plan, 0);
+    const bool upload = plan->wants_upload;
     result = wfi_measure(plan->device, record_run, run.end < plan->step_count ? next_part : NULL,
                          &run, &read, timing);
+    result = keep_upload(plan, upload, result);
     if (result == WF_SUCCESS)
         wfi_plan_learn(plan, timing->median_us * 1e-6);
     return result;

@@ -9,6 +9,7 @@
 #include "tool/bench_matrices.h"
 #include "tool/cases.h"
 #include "tool/commands.h"
+#include "tool/matrix_file.h"
 #include "tool/path.h"
 #include "tool/progress.h"
 #include "tool/random.h"
@@ -65,11 +66,10 @@ static int generate(solve *s, const char *option, const char *text, uint64_t mos
     return WFI_EXIT_DONE;
 }
 
-static int read_matrix(solve *s)
+static int read_matrix(solve *s, wf_type type)
 {
     const arguments *a = s->args;
     const int given = s->common->positional_count + (a->poisson27 != NULL) + (a->poisson5 != NULL);
-    wfi_io_error error;
     if (given != 1)
         return wfi_usage_error("cg: give one of MATRIX.mtx, --poisson27 N, --poisson5 N");
     if (a->poisson27)
@@ -78,11 +78,10 @@ static int read_matrix(solve *s)
         return generate(s, "--poisson5", a->poisson5, MOST_SIDE5, 2, wfi_make_poisson5);
     s->name = s->common->positional[0];
     snprintf(s->title, sizeof s->title, "%s", wfi_path_name(s->name));
-    wfi_progress_part(s->common->quiet, (double)NAN, "reading the matrix");
-    const bool read = wfi_matrix_market_read(s->name, &s->csr, &error);
-    wfi_progress_clear(s->common->quiet);
-    if (!read)
-        return wfi_run_error("%s", error.text);
+    const wfi_matrix_use use = {type, 1, false};
+    const int code = wfi_matrix_file_read(s->common, s->name, &use, &s->csr);
+    if (code != WFI_EXIT_DONE)
+        return code;
     if (s->csr.rows == 0 || s->csr.rows != s->csr.columns)
         return wfi_run_error("%s: the matrix is %u x %u; a square one is needed", s->name,
                              s->csr.rows, s->csr.columns);
@@ -352,7 +351,7 @@ int wfi_tool_cg(int argc, char **argv)
     solve s = {.args = &args, .common = &common};
     code = parse(&s, &type);
     if (code == WFI_EXIT_DONE)
-        code = read_matrix(&s);
+        code = read_matrix(&s, type);
     if (code == WFI_EXIT_DONE)
         code = convert_values(&s, type);
     if (code == WFI_EXIT_DONE)

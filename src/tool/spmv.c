@@ -10,6 +10,7 @@
 #include "tool/commands.h"
 #include "tool/explain_spmv.h"
 #include "tool/generate.h"
+#include "tool/matrix_file.h"
 #include "tool/path.h"
 #include "tool/progress.h"
 #include "tool/vectors.h"
@@ -68,26 +69,35 @@ static int run(const arguments *args, const wfi_common *common, const wfi_spmv_r
     return code != WFI_EXIT_DONE ? code : written;
 }
 
+/* Whether the matrix itself is to be written, and no device is needed. */
+static bool writes_matrix(const arguments *args)
+{
+    return args->output && wfi_path_ends_in(args->output, ".mtx");
+}
+
 /* The matrix of the file or the generator; its name. */
-static int get_matrix(const arguments *args, const wfi_common *common, wfi_csr *matrix, char *name,
-                      size_t bytes)
+static int get_matrix(const arguments *args, const wfi_common *common,
+                      const wfi_spmv_request *request, wfi_csr *matrix, char *name, size_t bytes)
 {
     char message[256];
-    wfi_io_error error;
     if (args->generate) {
         snprintf(name, bytes, "%s", args->generate);
         wfi_progress_part(common->quiet, (double)NAN, "making the matrix");
         const bool made = wfi_generate(args->generate, common->seed, matrix, message);
         wfi_progress_clear(common->quiet);
-        return made ? WFI_EXIT_DONE : wfi_usage_error("--generate: %s", message);
+        if (made)
+            return WFI_EXIT_DONE;
+        return wfi_generate_check(args->generate, message)
+                   ? wfi_run_error("--generate %s", message)
+                   : wfi_usage_error("--generate: %s", message);
     }
     const char *path = common->positional[0];
     name_of(path, name, bytes);
-    wfi_progress_part(common->quiet, (double)NAN, "reading the matrix");
-    const bool read = wfi_matrix_market_read(path, matrix, &error);
-    wfi_progress_clear(common->quiet);
-    if (!read)
-        return wfi_run_error("%s", error.text);
+    const wfi_matrix_use use = {vector_type(request->type), request->vectors ? request->vectors : 1,
+                                request->transpose};
+    const int code = wfi_matrix_file_read(common, path, writes_matrix(args) ? NULL : &use, matrix);
+    if (code != WFI_EXIT_DONE)
+        return code;
     if (matrix->rows == 0 || matrix->columns == 0)
         return wfi_run_error("%s: the matrix is %u x %u: there is nothing to multiply", path,
                              matrix->rows, matrix->columns);
@@ -102,8 +112,8 @@ static int multiply(const arguments *args, const wfi_common *common, wfi_spmv_re
     wfi_csr matrix = {0};
     wfi_io_error error;
     void *x = NULL;
-    int code = get_matrix(args, common, &matrix, name, sizeof name);
-    if (code == WFI_EXIT_DONE && args->output && wfi_path_ends_in(args->output, ".mtx")) {
+    int code = get_matrix(args, common, request, &matrix, name, sizeof name);
+    if (code == WFI_EXIT_DONE && writes_matrix(args)) {
         if (!wfi_matrix_market_write(args->output, &matrix, &error))
             code = wfi_run_error("%s", error.text);
         else

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/matrix_market.h"
 #include "tool/generate.h"
 #include "tool/himeno_size.h"
+#include "tool/matrix_file.h"
 #include "tool/path.h"
 #include "tool/progress.h"
 
@@ -49,15 +49,14 @@ static int parse_matmul(wfi_study *study)
 static int get_matrix(wfi_study *study, const char *text, const wfi_common *common)
 {
     char message[256];
-    wfi_io_error error;
+    const wfi_matrix_use use = {study->type == WF_TYPE_F64 ? WF_TYPE_F64 : WF_TYPE_F32, 1, false};
     wfi_progress_part(common->quiet, (double)NAN, "getting the matrix");
     if (strchr(text, '/') || (strchr(text, '.') && !strchr(text, ':')))
-        return wfi_matrix_market_read(text, &study->matrix, &error)
-                   ? WFI_EXIT_DONE
-                   : wfi_run_error("%s", error.text);
-    return wfi_generate(text, common->seed, &study->matrix, message)
-               ? WFI_EXIT_DONE
-               : wfi_usage_error("--matrix: %s", message);
+        return wfi_matrix_file_read(common, text, &use, &study->matrix);
+    if (wfi_generate(text, common->seed, &study->matrix, message))
+        return WFI_EXIT_DONE;
+    return wfi_generate_check(text, message) ? wfi_run_error("--matrix %s", message)
+                                             : wfi_usage_error("--matrix: %s", message);
 }
 
 static int parse_spmv(wfi_study *study, const wfi_common *common)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tool/commands.h"
+#include "tool/matrix_file.h"
 #include "tool/table.h"
 #include "tool/tune_compare.h"
 #include "tool/tune_options.h"
@@ -238,6 +239,15 @@ static int search_all(const wfi_tune_arguments *args, const wfi_common *common,
     return code != WFI_EXIT_DONE ? code : told != WFI_EXIT_DONE ? told : written;
 }
 
+/* Refuses a file whose matrix the device could not multiply with, before a worker reads it. */
+static int matrix_fits(const wfi_common *common, const wfi_tune_problem *problem)
+{
+    const wfi_matrix_use use = {problem->type == WF_TYPE_F64 ? WF_TYPE_F64 : WF_TYPE_F32, 1, false};
+    if (problem->family != WF_FAMILY_SPMV || problem->kind != WFI_MATRIX_FILE)
+        return WFI_EXIT_DONE;
+    return wfi_matrix_file_fits(common, problem->path, &use);
+}
+
 static int search(const wfi_tune_arguments *args, const wfi_common *common)
 {
     static wfi_tune_problem problems[WFI_MAX_TUNE_PROBLEMS];
@@ -249,6 +259,8 @@ static int search(const wfi_tune_arguments *args, const wfi_common *common)
         code = wfi_tune_probe(common, &device);
     if (code == WFI_EXIT_DONE)
         code = find_problems(args, &device, problems, &count);
+    for (uint32_t i = 0; i < count && code == WFI_EXIT_DONE; i++)
+        code = matrix_fits(common, &problems[i]);
     if (code != WFI_EXIT_DONE)
         return code;
     for (uint32_t i = 0; i < count; i++)

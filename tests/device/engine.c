@@ -16,7 +16,7 @@
 
 /* ------------------------------------------------------------------------------ counted functions */
 
-static atomic_uint submits, pipelines, memories, buffers, sets, command_pools;
+static atomic_uint failing_submits, submits, pipelines, memories, buffers, sets, command_pools;
 static PFN_vkGetDeviceProcAddr real_get_device_proc;
 static PFN_vkGetInstanceProcAddr real_get_proc;
 static PFN_vkQueueSubmit real_queue_submit;
@@ -30,6 +30,10 @@ static VKAPI_ATTR VkResult VKAPI_CALL counted_queue_submit(VkQueue queue, uint32
                                                            const VkSubmitInfo *infos, VkFence fence)
 {
     atomic_fetch_add(&submits, 1);
+    if (atomic_load(&failing_submits)) {
+        atomic_fetch_sub(&failing_submits, 1);
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
     return real_queue_submit(queue, count, infos, fence);
 }
 
@@ -102,6 +106,11 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL counting_proc(VkInstance instanc
         return function;
     real_get_device_proc = (PFN_vkGetDeviceProcAddr)function;
     return (PFN_vkVoidFunction)counting_device_proc;
+}
+
+void engine_fail_submits(unsigned count)
+{
+    atomic_store(&failing_submits, count);
 }
 
 engine_calls engine_counted(void)

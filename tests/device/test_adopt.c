@@ -278,6 +278,56 @@ static void test_upload(void **state)
     engine_close(&e);
 }
 
+/* A run that failed may have uploaded nothing: the next one does it. */
+static void test_failed_upload(void **state)
+{
+    (void)state;
+    engine e;
+    wf_vulkan vulkan;
+    wf_buffer *x = NULL, *y = NULL;
+    wf_plan *plan = NULL;
+    const uint32_t offsets[] = {0, 2, 3, 3, 5}, columns[] = {0, 2, 1, 0, 2};
+    const float values[] = {1, 2, 3, 4, 5}, vector[] = {1, 10, 100};
+    const float expected[] = {201, 30, 0, 504};
+    wf_timing timing;
+    const wf_measure_params once = {.size = sizeof once, .repeat = 1};
+    double seconds;
+    bool gpu_clock;
+    engine_open(&e, ENGINE_REQUIRED, &vulkan);
+    wf_device *device = engine_adopt(&vulkan);
+    const wf_spmv_params params = {.size = sizeof params,
+                                   .rows = 4,
+                                   .columns = 3,
+                                   .row_offsets = offsets,
+                                   .column_indices = columns,
+                                   .values = values};
+    assert_int_equal(wf_buffer_create(device, sizeof vector, WF_MEMORY_UPLOAD, &x), WF_SUCCESS);
+    assert_int_equal(wf_buffer_create(device, sizeof expected, WF_MEMORY_READBACK, &y), WF_SUCCESS);
+    wf_buffer_write(x, 0, vector, sizeof vector);
+    const wf_bindings bindings = {.size = sizeof bindings, .items = {{.buffer = x}, {.buffer = y}}};
+    for (int way = 0; way < 3; way++) {
+        float out[4] = {0};
+        assert_int_equal(wf_spmv_plan(device, &params, &plan), WF_SUCCESS);
+        test_expect_errors(true);
+        engine_fail_submits(1);
+        const wf_result result = way == 0 ? wf_plan_run(plan, &bindings)
+                                 : way == 1
+                                     ? wf_plan_run_times(plan, &bindings, 1, &seconds, &gpu_clock)
+                                     : wf_plan_measure(plan, &bindings, &once, &timing);
+        assert_int_equal(result, WF_ERROR_OUT_OF_DEVICE_MEMORY);
+        test_expect_errors(false);
+        assert_int_equal(wf_plan_needs_upload(plan), !wf_device_caps(device)->unified_memory);
+        assert_int_equal(wf_plan_run(plan, &bindings), WF_SUCCESS);
+        wf_buffer_read(y, 0, out, sizeof out);
+        assert_memory_equal(out, expected, sizeof out);
+        wf_plan_destroy(&plan);
+    }
+    wf_buffer_destroy(&x);
+    wf_buffer_destroy(&y);
+    wf_device_destroy(&device);
+    engine_close(&e);
+}
+
 static void test_jobs(void **state)
 {
     (void)state;
@@ -327,6 +377,7 @@ int main(void)
         cmocka_unit_test(test_no_hidden_work),
         cmocka_unit_test(test_lent_queue),
         cmocka_unit_test(test_upload),
+        cmocka_unit_test(test_failed_upload),
         cmocka_unit_test(test_jobs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,13 @@
 /* A Vulkan driver for tests: lavapipe (REAL_ICD), but making a compute pipeline whose
  * specialization constant ID has VALUE, as WAVEFIT_FAULT="crash|hang|lost ID VALUE" asks, ends the
- * process, never returns (and then makes the file WAVEFIT_FAULT_MARK), or loses the device; and its
- * memory budget is WAVEFIT_BUDGET bytes. */
+ * process, never returns (and then makes the file WAVEFIT_FAULT_MARK), or loses the device; its
+ * memory budget is WAVEFIT_BUDGET bytes; and with WAVEFIT_FAIL="FUNCTION N CODE" the N-th call of
+ * vkQueueSubmit, vkWaitForFences or vkQueueWaitIdle fails with that VkResult, with "N+" each from the
+ * N-th on; a part of the name, "Wait", stands for all that have it. A wait that fails has not waited; a submission that fails with VK_ERROR_DEVICE_LOST was
+ * made all the same, as Vulkan allows. The calls are counted in the file WAVEFIT_FAIL_COUNT. */
 #include <dlfcn.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,8 +79,74 @@ static VKAPI_ATTR VkResult VKAPI_CALL create(VkDevice device, VkPipelineCache ca
     return real_create(device, cache, count, infos, allocator, pipelines);
 }
 
+enum { SUBMIT, WAIT, IDLE, FUNCTIONS };
+static const char *const functions[FUNCTIONS] = {"vkQueueSubmit", "vkWaitForFences",
+                                                 "vkQueueWaitIdle"};
+static PFN_vkVoidFunction real_functions[FUNCTIONS];
+static atomic_uint calls[FUNCTIONS];
+
+/* Counts the call; VK_SUCCESS unless it is one that is to fail. */
+static VkResult fault_of(int function)
+{
+    char name[32] = "", from_there_on = '\0';
+    unsigned at = 0;
+    int code = 0;
+    const unsigned call = atomic_fetch_add(&calls[function], 1) + 1;
+    const char *fail = getenv("WAVEFIT_FAIL");
+    if (!fail || sscanf(fail, "%31s %u%c %d", name, &at, &from_there_on, &code) != 4 ||
+        !strstr(functions[function], name))
+        return VK_SUCCESS;
+    return call == at || (from_there_on == '+' && call > at) ? (VkResult)code : VK_SUCCESS;
+}
+
+__attribute__((destructor)) static void write_counts(void)
+{
+    const char *path = getenv("WAVEFIT_FAIL_COUNT");
+    FILE *file = path ? fopen(path, "w") : NULL;
+    for (int i = 0; file && i < FUNCTIONS; i++)
+        fprintf(file, "%s %u\n", functions[i], atomic_load(&calls[i]));
+    if (file)
+        fclose(file);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL submit(VkQueue queue, uint32_t count,
+                                             const VkSubmitInfo *submits, VkFence fence)
+{
+    const PFN_vkQueueSubmit real = (PFN_vkQueueSubmit)real_functions[SUBMIT];
+    const VkResult fault = fault_of(SUBMIT);
+    if (fault == VK_SUCCESS || fault == VK_ERROR_DEVICE_LOST) {
+        const VkResult result = real(queue, count, submits, fence);
+        return fault == VK_SUCCESS ? result : fault;
+    }
+    return fault;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL wait_for_fences(VkDevice device, uint32_t count,
+                                                      const VkFence *fences, VkBool32 all,
+                                                      uint64_t timeout)
+{
+    const PFN_vkWaitForFences real = (PFN_vkWaitForFences)real_functions[WAIT];
+    const VkResult fault = fault_of(WAIT);
+    return fault == VK_SUCCESS ? real(device, count, fences, all, timeout) : fault;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL wait_idle(VkQueue queue)
+{
+    const PFN_vkQueueWaitIdle real = (PFN_vkQueueWaitIdle)real_functions[IDLE];
+    const VkResult fault = fault_of(IDLE);
+    return fault == VK_SUCCESS ? real(queue) : fault;
+}
+
+static const PFN_vkVoidFunction our_functions[FUNCTIONS] = {
+    (PFN_vkVoidFunction)submit, (PFN_vkVoidFunction)wait_for_fences, (PFN_vkVoidFunction)wait_idle};
+
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_proc(VkDevice device, const char *name)
 {
+    for (int i = 0; i < FUNCTIONS; i++)
+        if (strcmp(name, functions[i]) == 0) {
+            real_functions[i] = real_device_proc(device, name);
+            return our_functions[i];
+        }
     if (strcmp(name, "vkCreateComputePipelines") == 0) {
         real_create = (PFN_vkCreateComputePipelines)real_device_proc(device, name);
         return (PFN_vkVoidFunction)create;

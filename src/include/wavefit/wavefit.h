@@ -289,7 +289,8 @@ typedef struct wf_vulkan {
      * wf_buffer_write of memory that cannot be mapped, measuring, solvers). VK_NULL_HANDLE: those
      * give WF_ERROR_UNSUPPORTED, and nothing of wavefit's ever submits. */
     VkQueue queue;
-    /* Called around each vkQueueSubmit on `queue`, for queues that others use too; both or neither. */
+    /* Called around each vkQueueSubmit on `queue`, and each vkQueueWaitIdle, which follows a failure
+     * alone; for queues that others use too; both or neither. */
     void (*lock_queue)(void *user);
     void (*unlock_queue)(void *user);
     void *queue_user;

@@ -7,7 +7,14 @@ window.addEventListener("error", (event) => {
   document.documentElement.dataset.errors = String(errors.length);
 });
 
-const data = JSON.parse(document.getElementById("data").textContent);
+// What is beyond 1e±150 is no measurement, and the ratio of two such numbers is beyond a double: an
+// axis of powers of ten that begins at 1e-320 never gets its marks done.
+function measurable(key, value) {
+  if (typeof value !== "number") return value;
+  return Math.abs(value) > 1e150 ? null : Math.abs(value) < 1e-150 ? 0 : value;
+}
+
+const data = JSON.parse(document.getElementById("data").textContent, measurable);
 const colors = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6fd1",
   "#7a7a2a"];
 const charts = [];

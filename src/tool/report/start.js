@@ -22,7 +22,8 @@ function start() {
     draw();
   });
   document.getElementById("download").addEventListener("click", () => {
-    const blob = new Blob([JSON.stringify(data, null, 1)], { type: "application/json" });
+    const raw = JSON.parse(document.getElementById("data").textContent); // as the files have it
+    const blob = new Blob([JSON.stringify(raw, null, 1)], { type: "application/json" });
     const link = element("a", { href: URL.createObjectURL(blob), download: "wavefit.json" });
     link.click();
     URL.revokeObjectURL(link.href);
