@@ -62,13 +62,14 @@ void wfi_explain_print_kernel(const wf_caps *caps, const wf_kernel_info *kernel)
     printf("; %llu bytes of shared memory each; subgroups of %u\n",
            (unsigned long long)kernel->shared_bytes, kernel->subgroup_size);
     if (wf_kernel_occupancy(caps, kernel, &occupancy) == WF_SUCCESS)
-        printf(
-            "  occupancy %.0f %%: %u of %u subgroups a compute unit (%u work-groups), limited by "
-            "%s\n  an estimate for %s%s: %s\n",
-            occupancy.fraction * 100, occupancy.subgroups, occupancy.most_subgroups,
-            occupancy.groups, occupancy.limited_by, occupancy.architecture,
-            kernel->registers ? "" : " that leaves out registers, which the driver does not tell",
-            occupancy.source);
+        printf("  occupancy %.0f %%: %u of %u subgroups a %s (%u work-groups), limited by "
+               "%s\n  an estimate for %s%s: %s\n",
+               occupancy.fraction * 100, occupancy.subgroups, occupancy.most_subgroups,
+               occupancy.counted_units > 1 ? "work-group processor" : "compute unit",
+               occupancy.groups, occupancy.limited_by, occupancy.architecture,
+               kernel->registers ? ""
+                                 : " that leaves out registers, which the driver does not tell",
+               occupancy.source);
     else
         puts("  occupancy unknown: nothing is published about this device");
     for (uint32_t i = 0; i < kernel->statistic_count; i++)

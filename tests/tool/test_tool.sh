@@ -114,6 +114,16 @@ for radv in /usr/share/vulkan/icd.d/radeon_icd*.json; do
     expect 0 'LDS size' explain spmv --matrix poisson27:8 --target amd:polaris10
     expect 0 'compiled only' explain stencil --size M --target amd:gfx1201
     expect 0 'star 1 dirichlet, 2 steps f32' explain grid --grid 512x512x512 --steps 2 --target amd:navi31
+    # The driver counts a SIMD's subgroups too (of 4 SIMDs), on RDNA one of 64 lanes as two.
+    for chip in vega10:4 polaris10:4 navi21:2 navi31:2; do
+        "$tool" explain matmul --variant register --target "amd:${chip%:*}" >chip.txt 2>/dev/null
+        check "occupancy on ${chip%:*} is the driver's" awk -v simds="${chip#*:}" '
+            /occupancy/ { ours = $4; registers = /by registers/ }
+            /Subgroups per SIMD/ { theirs = $4 * simds }
+            END { exit !(ours > 0 && (registers ? ours == theirs : ours <= theirs)) }' chip.txt
+    done
+    expect 0 '100 %: 40 of 40 ' explain spmv --matrix poisson27:8 --variant row --set local_x=64 \
+        --target amd:vega10
     expect 3 'does not know the chip nosuch' explain matmul --target amd:nosuch
 done
 
