@@ -49,6 +49,18 @@ typedef struct wfi_result_timeline {
     double upload_us, submit_us, execute_us, download_us;
 } wfi_result_timeline;
 
+/* One kernel of the plan that `wavefit explain` looked at. */
+typedef struct wfi_result_kernel {
+    wf_plan_kernel kernel;
+    double us;        /* that its dispatches take in one execution, each by itself */
+    double occupancy; /* NaN: not known */
+    const char *occupancy_limit;
+} wfi_result_kernel;
+
+/* Whether a number of a driver says something of the kernel: hashes do not, nor does a count or a
+ * size past 32 bits, which is memory that the driver never wrote. */
+bool wfi_statistic_means(const wf_statistic *statistic);
+
 /* One measured ceiling. */
 typedef struct wfi_result_peak {
     const char *name, *unit;
@@ -87,6 +99,9 @@ typedef struct wfi_result_case {
     wfi_result_timeline timeline;
     uint32_t advice_count;
     const wfi_result_advice *advice;
+    uint32_t kernel_count; /* explain: of the plan; plan.kernel is the one that takes the time */
+    const wfi_result_kernel *kernels;
+    bool kernels_gpu_clock;
     uint32_t extra_count; /* results special to a family: gosa, score, … */
     wfi_fact extras[WFI_MAX_PROBLEM];
     const struct wfi_sustained *sustained; /* NULL: not a sustained run */

@@ -188,6 +188,8 @@ wf_result wfi_choose_silently(wf_device *device, const wfi_problem *problem,
 wf_plan_info wfi_describe_choice(const wfi_choice *choice);
 void wfi_describe_pipeline(const wfi_point *point, const wfi_pipeline *pipeline, uint64_t groups,
                            wf_kernel_info *kernel);
+/* Whether a module is the variant's own and no helper's, which copies, clears or adds up parts. */
+bool wfi_is_main_kernel(const wfi_point *point, const wfi_spirv *spirv);
 /* Whether the driver says that the kernel keeps registers in memory. */
 bool wfi_kernel_spills(const wf_kernel_info *kernel);
 

@@ -105,12 +105,15 @@ static int run(wfi_session *session, const wfi_study *study, int argc, char **ar
 {
     static wfi_result_case c;
     static wfi_result_advice advice[WFI_MAX_ADVICE];
+    static wfi_result_kernel kernels[WFI_MAX_KERNELS];
     const wfi_common *common = session->common;
     char arguments[160];
     wfi_explain_levels levels;
     step(session, 0, study->name);
+    session->kernels = kernels;
     const wf_result result = wfi_study_run(session, study, common->variant, common->constants,
                                            common->constant_count, &c);
+    session->kernels = NULL;
     c.study.kind = "explain";
     if (c.status != WFI_STATUS_OK || !c.has_timing) {
         wfi_progress_clear(common->quiet);

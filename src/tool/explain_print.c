@@ -72,10 +72,51 @@ void wfi_explain_print_kernel(const wf_caps *caps, const wf_kernel_info *kernel)
                occupancy.source);
     else
         puts("  occupancy unknown: nothing is published about this device");
-    for (uint32_t i = 0; i < kernel->statistic_count; i++)
+    uint32_t told = 0;
+    for (uint32_t i = 0; i < kernel->statistic_count; i++) {
+        if (!wfi_statistic_means(&kernel->statistics[i]))
+            continue;
         printf("  %-28s %.10g\n", kernel->statistics[i].name, kernel->statistics[i].value);
-    if (kernel->statistic_count == 0)
+        told++;
+    }
+    if (told == 0)
         puts("  the driver tells no statistics");
+}
+
+/* The share of each kernel of a plan that has several, and what it takes of a unit. */
+static void print_kernels(const wfi_result_case *c)
+{
+    static const char *const heading[] = {"kernel",    "dispatches", "time",      "share",
+                                          "registers", "occupancy",  "limited by"};
+    static wfi_table table = {.columns = 7,
+                              .right = 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4 | 1u << 5};
+    double all = 0;
+    if (c->kernel_count < 2)
+        return;
+    for (uint32_t i = 0; i < c->kernel_count; i++)
+        all += c->kernels[i].us;
+    printf("\nkernels of the plan, each timed by itself (%s clock); what follows is of the "
+           "one that takes the most\n",
+           c->kernels_gpu_clock ? "device" : "host");
+    wfi_table_headings(&table, heading, 7);
+    for (uint32_t i = 0; i < c->kernel_count; i++) {
+        const wfi_result_kernel *k = &c->kernels[i];
+        const int row = wfi_table_row(&table);
+        char text[WFI_CELL_BYTES];
+        wfi_table_set(&table, row, 0, "%s", k->kernel.name);
+        wfi_table_set(&table, row, 1, "%u", k->kernel.dispatches);
+        wfi_format_time(k->us, text, sizeof text);
+        wfi_table_set(&table, row, 2, "%s", text);
+        wfi_format_percent(k->us / all * 100, text, sizeof text);
+        wfi_table_set(&table, row, 3, "%s", text);
+        if (k->kernel.info.registers)
+            wfi_table_set(&table, row, 4, "%u", k->kernel.info.registers);
+        if (isfinite(k->occupancy))
+            wfi_table_set(&table, row, 5, "%.0f %%", k->occupancy * 100);
+        if (k->occupancy_limit)
+            wfi_table_set(&table, row, 6, "%s", k->occupancy_limit);
+    }
+    wfi_table_print(&table);
 }
 
 static void print_waves(const wfi_observation *o)
@@ -112,6 +153,7 @@ void wfi_explain_print(wfi_session *session, const wfi_study *study, const wfi_r
         flops / bytes, wfi_study_rate(session, study) / wfi_session_copy_bandwidth(session));
     print_timeline(&c->timeline);
     print_bytes(study, c, levels);
+    print_kernels(c);
     wfi_explain_print_kernel(session->caps, &c->plan.kernel);
     print_waves(o);
     print_advice(c);

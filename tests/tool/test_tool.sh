@@ -101,6 +101,9 @@ expect 0 'best' sweep grid --repeat 2 --grid 60x50 --border periodic --variant m
 
 # explain
 expect 0 '^advice' explain matmul --shape 100x90x80 --json explain.json
+expect 0 'matmul_reduce_f32 +1 ' explain matmul --repeat 2 --shape 64x64x512 --variant vector \
+    --set splits=4 --json parts.json
+check 'parts.json has every kernel' grep -q '"name": *"matmul_vector_f32"' parts.json
 check 'explain.json has the timeline' grep -q '"execute_us"' explain.json
 expect 0 'least possible' explain spmv --repeat 2 --matrix "$data/small.mtx" --limits minimum
 expect 0 '^advice' explain grid --repeat 2 --grid 40x30 --shape box --radius 2 --border neumann --limits minimum
@@ -122,6 +125,7 @@ for radv in /usr/share/vulkan/icd.d/radeon_icd*.json; do
             /Subgroups per SIMD/ { theirs = $4 * simds }
             END { exit !(ours > 0 && (registers ? ours == theirs : ours <= theirs)) }' chip.txt
     done
+    check 'hashes say nothing of a kernel' sh -c "! grep -qi hash chip.txt amd.json"
     expect 0 '100 %: 40 of 40 ' explain spmv --matrix poisson27:8 --variant row --set local_x=64 \
         --target amd:vega10
     expect 3 'does not know the chip nosuch' explain matmul --target amd:nosuch
