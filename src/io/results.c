@@ -319,6 +319,8 @@ static void put_study(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_res
     wfi_json_put_text(doc, out, "summary", study->summary);
     wfi_json_put_text(doc, out, "source", study->source);
     put_number(doc, out, "gain", study->gain);
+    if (study->unsure)
+        yyjson_mut_obj_add_bool(doc, out, "unsure", true);
     wfi_json_put_text(doc, out, "over", study->over);
     put_number(doc, out, "value", study->value);
 }

@@ -32,7 +32,8 @@ typedef struct wfi_result_study {
     const char *kind; /* NULL: the case stands alone; "ladder", "sweep" */
     uint32_t step;    /* from 1 */
     const char *summary, *source;
-    double gain;      /* over the step before that ran; NaN: none */
+    double gain;      /* over the step before that ran on the same clock; NaN: none */
+    bool unsure;      /* the quartiles of the two overlap */
     const char *over; /* the parameter swept */
     double value;     /* its value; for "work-group" the work-items of one */
 } wfi_result_study;
