@@ -14,8 +14,10 @@ function groupsOf(kind) {
 function ladderSection() {
   const groups = groupsOf("ladder");
   if (!groups.size) return;
-  const card = section("ladder", "Ladders", "From the first algorithm to the best: every step of "
-    + "the texts that wavefit retells, on this device.");
+  const card = section("ladder", "Ladders", "Every algorithm of a family that the device can run, "
+    + "on one problem, in the order of the texts that they come from; those that wavefit adds come last. "
+    + "Gains are over the step before on the same clock; one with ? may be noise, since the quartiles "
+    + "of the two times overlap.");
   for (const [name, steps] of groups) {
     card.append(element("h3", {}, name));
     const labels = [...new Set(steps.filter((c) => gflops(c) !== null).map((c) => text(c.variant)))];
@@ -27,27 +29,64 @@ function ladderSection() {
             && text(step.variant) === label); return c ? gflops(c) : null; }) })) },
       options: { indexAxis: "y", plugins: { legend, tooltip: { callbacks: { label: (item) =>
         `${item.dataset.label}: ${rate(item.parsed.x, "GFLOPS")}` } } },
-      scales: { x: owners.length > 1 ? spanning("GFLOPS", steps.map(gflops))
-        : axis("GFLOPS", { beginAtZero: true }), y: { ticks: { autoSkip: false } } } } }), false,
+      scales: { x: spanning("GFLOPS", steps.map(gflops)), y: { ticks: { autoSkip: false } } } } }), false,
     barHeight(labels.length, owners.length));
-    card.append(table([
-      { title: "step", number: true, cell: (c) => text(c.study.step),
-        value: (c) => number(c.study.step) },
-      ...deviceColumn(steps, (c) => c.owner),
-      { title: "variant", cell: (c) => text(c.variant) },
-      { title: "time", number: true, cell: (c) => (c.median === null ? text(c.status)
-        : time(c.median)), value: (c) => c.median },
-      { title: "rate", number: true, cell: (c) => rate(number(object(c.rate).value),
-        text(object(c.rate).unit)), value: gflops },
-      { title: "gain", number: true, cell: (c) => { const g = number(c.study.gain);
-        return g === null ? "" : `×${digits(g)}`; }, value: (c) => number(c.study.gain) },
-      { title: "of roofline", number: true, cell: (c) => percent(number(object(c.floor).percent)),
-      value: (c) => number(object(c.floor).percent) },
-      { title: "what changes", wide: true, cell: (c) => text(c.study.summary)
-        + (text(c.study.source) ? ` (${text(c.study.source)})` : "")
-        + (c.status === "ok" ? "" : `: ${text(c.reason)}`) },
-    ], steps, `Ladder, ${name}`).node);
+    card.append(owners.length > 1 ? laddersTable(steps, owners, name)
+      : ladderTable(steps, name));
   }
+}
+
+const gainOf = (c) => { const g = number(c.study.gain);
+  return g === null ? "" : `×${digits(g)}${c.study.unsure === true ? " ?" : ""}`; };
+const spreadOf = (c) => { const s = number(object(c.time_us).spread);
+  return s === null || !(number(object(c.time_us).count) > 1) ? "" : percent(s * 100); };
+const stepTime = (c) => (c.median === null ? text(c.status)
+  : time(c.median) + (c.clock === "host" ? " (host)" : ""));
+const whatChanges = { title: "what changes", wide: true, cell: (c) => text(c.study.summary)
+  + (text(c.study.source) ? ` (${text(c.study.source)})` : "")
+  + (c.status === "ok" ? "" : `: ${text(c.reason)}`) };
+
+function ladderTable(steps, name) {
+  return table([
+    { title: "step", number: true, cell: (c) => text(c.study.step),
+      value: (c) => number(c.study.step) },
+    { title: "variant", cell: (c) => text(c.variant) },
+    { title: "time", number: true, cell: stepTime, value: (c) => c.median },
+    { title: "spread", number: true, cell: spreadOf,
+      value: (c) => number(object(c.time_us).spread) },
+    { title: "rate", number: true, cell: (c) => rate(number(object(c.rate).value),
+      text(object(c.rate).unit)), value: gflops },
+    { title: "gain", number: true, cell: gainOf, value: (c) => number(c.study.gain) },
+    { title: "of roofline", number: true, cell: (c) => percent(number(object(c.floor).percent)),
+      value: (c) => number(object(c.floor).percent) },
+    whatChanges,
+  ], steps, `Ladder, ${name}`).node;
+}
+
+// One row a step, the devices side by side, and how many times as fast as the first each other is.
+function laddersTable(steps, owners, name) {
+  const rows = [...new Map(steps.map((c) => [text(c.variant), c])).values()].sort((a, b) =>
+    (number(a.study.step) ?? 0) - (number(b.study.step) ?? 0));
+  const of = (row, owner) => steps.find((c) => c.owner === owner && c.variant === row.variant);
+  const ratio = (row, owner) => { const a = of(row, owners[0]), b = of(row, owner);
+    return a && b && a.median > 0 && b.median > 0 ? a.median / b.median : null; };
+  return table([
+    { title: "step", number: true, cell: (c) => text(c.study.step),
+      value: (c) => number(c.study.step) },
+    { title: "variant", pin: true, cell: (c) => text(c.variant) },
+    ...owners.flatMap((owner, i) => [
+      { title: owner.label, number: true, cell: (row) => { const c = of(row, owner);
+        return c ? stepTime(c) : ""; }, value: (row) => of(row, owner)?.median ?? null },
+      { title: "spread", number: true, cell: (row) => { const c = of(row, owner);
+        return c ? spreadOf(c) : ""; }, value: (row) => { const c = of(row, owner);
+        return c ? number(object(c.time_us).spread) : null; } },
+      { title: "gain", number: true, cell: (row) => { const c = of(row, owner);
+        return c ? gainOf(c) : ""; }, value: (row) => number(of(row, owner)?.study.gain) },
+      ...(i === 0 ? [] : [{ title: `times as fast as ${owners[0].label}`, number: true,
+        cell: (row) => digits(ratio(row, owner)), value: (row) => ratio(row, owner) }]),
+    ]),
+    whatChanges,
+  ], rows, `Ladder, ${name}`).node;
 }
 
 function sweepSection() {
