@@ -325,6 +325,22 @@ static void put_study(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_res
     put_number(doc, out, "value", study->value);
 }
 
+static void put_bytes(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_result_bytes *b)
+{
+    if (!(b->least > 0))
+        return;
+    yyjson_mut_val *out = yyjson_mut_obj_add_obj(doc, object, "bytes");
+    put_number(doc, out, "requested", b->requested > 0 ? b->requested : (double)NAN);
+    put_number(doc, out, "stored", b->requested > 0 ? b->stored : (double)NAN);
+    put_number(doc, out, "shared_requested",
+               b->shared_requested > 0 ? b->shared_requested : (double)NAN);
+    put_number(doc, out, "work_groups_least", b->groups > 0 ? b->groups : (double)NAN);
+    put_number(doc, out, "memory_least", b->least);
+    put_number(doc, out, "memory_most", b->memory_most);
+    put_number(doc, out, "cache_most", b->cache_most);
+    put_number(doc, out, "shared_most", b->shared_most);
+}
+
 static void put_explained(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_result_case *c)
 {
     const wfi_result_timeline *t = &c->timeline;
@@ -429,6 +445,7 @@ static yyjson_mut_val *case_of(yyjson_mut_doc *doc, const wfi_result_case *c)
     put_kernels(doc, object, c);
     put_floor(doc, object, c);
     put_study(doc, object, &c->study);
+    put_bytes(doc, object, &c->bytes);
     put_explained(doc, object, c);
     if (c->history_count)
         yyjson_mut_obj_add_val(doc, object, "history",

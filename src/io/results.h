@@ -50,6 +50,14 @@ typedef struct wfi_result_timeline {
     double upload_us, submit_us, execute_us, download_us;
 } wfi_result_timeline;
 
+/* Bytes of one execution by `wavefit explain`; 0: not counted, NaN: not measured. */
+typedef struct wfi_result_bytes {
+    double requested, stored, shared_requested, groups; /* as in wf_plan_info */
+    double least;                                       /* of memory; 0: nothing is known */
+    /* What the measured ceilings move in the time that it took. */
+    double memory_most, cache_most, shared_most;
+} wfi_result_bytes;
+
 /* One kernel of the plan that `wavefit explain` looked at. */
 typedef struct wfi_result_kernel {
     wf_plan_kernel kernel;
@@ -98,6 +106,7 @@ typedef struct wfi_result_case {
     const double *history;
     wfi_result_study study;
     wfi_result_timeline timeline;
+    wfi_result_bytes bytes;
     uint32_t advice_count;
     const wfi_result_advice *advice;
     uint32_t kernel_count; /* explain: of the plan; plan.kernel is the one that takes the time */

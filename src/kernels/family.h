@@ -79,6 +79,14 @@ typedef struct wfi_point {
     uint32_t values[WF_MAX_PARAMETERS]; /* in the order of variant->parameters */
 } wfi_point;
 
+/* Bytes of one execution that are counted from the algorithm; 0: not counted. */
+typedef struct wfi_traffic {
+    double requested; /* of memory by work-items: each load and store */
+    double stored;    /* of those, stores */
+    double shared;    /* of shared memory, likewise */
+    double groups;    /* of memory by work-groups: each byte once a group */
+} wfi_traffic;
+
 typedef struct wfi_parameter {
     const char *name;
     uint32_t id; /* specialization constant, from <family>_ids.h; WFI_NO_CONSTANT: host only */
@@ -143,6 +151,8 @@ struct wfi_variant {
     double (*fit)(wfi_point *point);
     /* Sets what decides by a problem's exact size in a point that was measured for a like one. NULL: nothing. */
     void (*refit)(wfi_point *point);
+    /* What its work-items request; NULL: nobody has counted. */
+    void (*traffic)(const wfi_point *point, wfi_traffic *out);
     /* Adds pipelines and steps to the plan. */
     wf_result (*build)(wf_plan *plan, const wfi_point *point, const void *params);
 };

@@ -72,6 +72,13 @@ wf_plan_info wfi_describe_choice(const wfi_choice *choice)
         .flops = family->flops(choice->point.problem),
         .least_bytes = family->least_bytes(choice->point.problem),
     };
+    wfi_traffic traffic = {0};
+    if (variant->traffic)
+        variant->traffic(&choice->point, &traffic);
+    info.requested_bytes = traffic.requested;
+    info.stored_bytes = traffic.stored;
+    info.shared_requested_bytes = traffic.shared;
+    info.group_bytes = traffic.groups;
     for (uint32_t i = 0; i < variant->parameter_count; i++)
         info.constants[i] = (wf_constant){variant->parameters[i].name, choice->point.values[i]};
     return info;

@@ -1,6 +1,7 @@
 /* Dense matrix product: the rows of the family. */
 #include "kernels/families.h"
 #include "kernels/matmul_rows.h"
+#include "kernels/traffic.h"
 #include "matmul/matmul_ids.h"
 #include "wfi_shaders.h"
 
@@ -150,6 +151,7 @@ static const wfi_variant variants[] = {
         .constants = wfi_matmul_constants,
         .fit = wfi_matmul_naive_fit,
         .build = naive_build,
+        .traffic = wfi_matmul_naive_traffic,
     },
     {
         .name = "dispatch",
@@ -164,6 +166,7 @@ static const wfi_variant variants[] = {
         .constants = wfi_matmul_constants,
         .fit = never_fit,
         .build = dispatch_build,
+        .traffic = wfi_matmul_single_traffic,
     },
     {
         .name = "tiled",
@@ -179,6 +182,7 @@ static const wfi_variant variants[] = {
         .constants = tiled_constants,
         .fit = never_fit,
         .build = square_build,
+        .traffic = wfi_matmul_square_traffic,
     },
     {
         .name = "kstep",
@@ -194,6 +198,7 @@ static const wfi_variant variants[] = {
         .constants = kstep_constants,
         .fit = never_fit,
         .build = square_build,
+        .traffic = wfi_matmul_square_traffic,
     },
     {
         .name = "blocked",
@@ -203,6 +208,7 @@ static const wfi_variant variants[] = {
         REGISTER_ROW,
         .constants = blocked_constants,
         .fit = never_fit,
+        .traffic = wfi_matmul_reread_traffic,
     },
     {
         .name = "kept",
@@ -212,6 +218,7 @@ static const wfi_variant variants[] = {
         REGISTER_ROW,
         .constants = kept_constants,
         .fit = never_fit,
+        .traffic = wfi_matmul_block_traffic,
     },
     {
         .name = "register",
@@ -221,6 +228,7 @@ static const wfi_variant variants[] = {
         REGISTER_ROW,
         .constants = wfi_matmul_constants,
         .fit = wfi_matmul_register_fit,
+        .traffic = wfi_matmul_block_traffic,
     },
     {
         .name = "vector",
@@ -240,6 +248,7 @@ static const wfi_variant variants[] = {
         .fit = wfi_matmul_vector_fit,
         .refit = wfi_matmul_vector_refit,
         .build = vector_build,
+        .traffic = wfi_matmul_vector_traffic,
     },
     {
         .name = "teams",

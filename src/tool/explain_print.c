@@ -28,28 +28,39 @@ static void print_timeline(const wfi_result_timeline *t)
     print_share("download", t->download_us, all, "back to the host, host clock");
 }
 
-static void print_level(const char *name, double ceiling, double time_us, double least)
+static void print_level(const char *name, double bytes, double least, const char *what)
 {
     char text[32];
-    if (!isfinite(ceiling))
+    if (!isfinite(bytes) || !(bytes > 0))
         return;
-    const double most = ceiling * 1e3 * time_us;
-    wfi_format_bytes(most, text, sizeof text);
-    printf("  %-9s at most %10s, %.4g times the least\n", name, text, most / least);
+    wfi_format_bytes(bytes, text, sizeof text);
+    printf("  %-22s %11s  %7.4gx  %s\n", name, text, bytes / least, what);
 }
 
-/* Vulkan has no counters of bytes; what a level can have moved at most is its ceiling times the
- * time. */
-static void print_bytes(const wfi_study *study, const wfi_result_case *c,
-                        const wfi_explain_levels *levels)
+/* Vulkan has no counters of bytes: what is asked for is counted from the algorithm, and what a level
+ * can have moved is its ceiling times the time. */
+static void print_bytes(const wfi_result_case *c)
 {
-    char least[32];
-    const double bytes = wfi_study_bytes(study);
-    wfi_format_bytes(bytes, least, sizeof least);
-    printf("\nbytes moved: least possible %s; in this time, by the measured ceilings\n", least);
-    print_level("memory", levels->memory, c->timing.median_us, bytes);
-    print_level("caches", levels->cache, c->timing.median_us, bytes);
-    print_level("shared", levels->shared, c->timing.median_us, bytes);
+    const wfi_result_bytes *b = &c->bytes;
+    puts("\nbytes, and how many times the least");
+    print_level("least of memory", b->least, b->least, "each input and output once");
+    if (b->requested > 0) {
+        char loaded[32], stored[32], what[96];
+        wfi_format_bytes(b->requested - b->stored, loaded, sizeof loaded);
+        wfi_format_bytes(b->stored, stored, sizeof stored);
+        snprintf(what, sizeof what, "counted: %s loaded, %s stored", loaded, stored);
+        print_level("requested by items", b->requested, b->least, what);
+    } else
+        puts("  requested by items     not counted for this variant");
+    print_level("passed to work-groups", b->groups, b->least,
+                "each byte once a group; less where groups share a cache");
+    print_level("requested in shared", b->shared_requested, b->least,
+                "counted: loads and stores of shared memory");
+    print_level("most of memory", b->memory_most, b->least,
+                b->memory_most < b->least ? "in this time by the ceiling: caches kept the problem"
+                                          : "in this time by the measured copy");
+    print_level("most of caches", b->cache_most, b->least, "in this time by the measured reads");
+    print_level("most of shared", b->shared_most, b->least, "in this time by the ceiling");
 }
 
 void wfi_explain_print_kernel(const wf_caps *caps, const wf_kernel_info *kernel)
@@ -140,7 +151,7 @@ static void print_advice(const wfi_result_case *c)
 }
 
 void wfi_explain_print(wfi_session *session, const wfi_study *study, const wfi_result_case *c,
-                       const wfi_observation *o, const wfi_explain_levels *levels)
+                       const wfi_observation *o)
 {
     char floor_text[32];
     const double flops = wfi_study_flops(study), bytes = wfi_study_bytes(study);
@@ -152,7 +163,7 @@ void wfi_explain_print(wfi_session *session, const wfi_study *study, const wfi_r
         "intensity %.4g operations a byte; this device turns from memory to arithmetic at %.4g\n",
         flops / bytes, wfi_study_rate(session, study) / wfi_session_copy_bandwidth(session));
     print_timeline(&c->timeline);
-    print_bytes(study, c, levels);
+    print_bytes(c);
     print_kernels(c);
     wfi_explain_print_kernel(session->caps, &c->plan.kernel);
     print_waves(o);

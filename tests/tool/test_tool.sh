@@ -122,7 +122,9 @@ expect 0 'matmul_reduce_f32 +1 ' explain matmul --repeat 2 --shape 64x64x512 --v
     --set splits=4 --json parts.json
 check 'parts.json has every kernel' grep -q '"name": *"matmul_vector_f32"' parts.json
 check 'explain.json has the timeline' grep -q '"execute_us"' explain.json
-expect 0 'least possible' explain spmv --repeat 2 --matrix "$data/small.mtx" --limits minimum
+expect 0 'counted: 128 MiB loaded, 256 KiB stored' explain matmul --repeat 1 --shape 256x256x256 \
+    --variant naive
+expect 0 'least of memory' explain spmv --repeat 2 --matrix "$data/small.mtx" --limits minimum
 expect 0 '^advice' explain grid --repeat 2 --grid 40x30 --shape box --radius 2 --border neumann --limits minimum
 expect 0 'occupancy unknown' explain stencil --repeat 2 --size 20x10x8 --variant naive
 expect 2 'is not amd:CHIP' explain matmul --target nvidia:h100

@@ -493,6 +493,12 @@ typedef struct wf_plan_info {
     double flops;       /* arithmetic of one execution by the algorithm's own count */
     double least_bytes; /* each input read once, each output written once */
     wf_kernel_info kernel;
+    /* Bytes that the variant's kernel asks for in one execution, counted from its algorithm and
+     * constants; 0: not counted. */
+    double requested_bytes;        /* of memory: each load and store of its work-items */
+    double stored_bytes;           /* of those, stores */
+    double shared_requested_bytes; /* of shared memory, likewise */
+    double group_bytes;            /* of memory, each byte once a work-group */
 } wf_plan_info;
 
 /* A problem by its sizes, without data. */
