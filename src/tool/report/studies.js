@@ -258,6 +258,67 @@ function timelinePlot(card, c) {
     y: { stacked: true, ticks: { display: false } } } } }), false, 150);
 }
 
+function floorLine(c) {
+  const floor = object(c.floor), us = number(floor.us);
+  return element("p", {}, `Time ${time(c.median)}`, us === null ? "."
+    : `; the floor is ${time(us)}, set by ${text(floor.by)}: ${percent(number(floor.percent))} of it reached.`);
+}
+
+// What each level has passed on: counted, at least and at most.
+function levelsTable(c) {
+  const b = object(c.bytes), least = number(b.memory_least);
+  if (!(least > 0)) return [];
+  const levels = [
+    ["memory, at least", least, "each input and output once"],
+    ["requested by work-items", number(b.requested), "each load and store, counted from the algorithm"],
+    ["passed to work-groups", number(b.work_groups_least),
+      "each byte once a work-group; less where groups share a cache"],
+    ["requested in shared memory", number(b.shared_requested), "counted likewise"],
+    ["memory, at most", number(b.memory_most), "in this time, by the measured copy"],
+    ["caches, at most", number(b.cache_most), "in this time, by the measured reads"],
+    ["shared memory, at most", number(b.shared_most), "in this time, by its ceiling"],
+  ].filter(([, value]) => value > 0);
+  return [table([
+    { title: "bytes", pin: true, cell: ([name]) => name },
+    { title: "amount", number: true, cell: ([, value]) => bytes(value), value: ([, value]) => value },
+    { title: "times the least", number: true, cell: ([, value]) => digits(value / least),
+      value: ([, value]) => value },
+    { title: "what it is", wide: true, cell: ([, , what]) => what },
+  ], levels, `Bytes, ${c.label}`).node,
+  ...(number(b.requested) > 0 ? [] : [element("p", { class: "muted" },
+    "What this variant's work-items request is not counted.")])];
+}
+
+function kernelsTable(c) {
+  const kernels = list(c.kernels).map(object);
+  if (kernels.length < 2) return [];
+  const all = kernels.reduce((sum, kernel) => sum + (number(kernel.us) ?? 0), 0);
+  return [table([
+    { title: "kernel", pin: true, cell: (kernel) => text(kernel.name) },
+    { title: "dispatches", number: true, cell: (kernel) => text(kernel.dispatches),
+      value: (kernel) => number(kernel.dispatches) },
+    { title: "time", number: true, cell: (kernel) => time(number(kernel.us)),
+      value: (kernel) => number(kernel.us) },
+    { title: "share", number: true, cell: (kernel) => percent(all > 0 && number(kernel.us) !== null
+      ? kernel.us / all * 100 : null), value: (kernel) => number(kernel.us) },
+    { title: "registers", number: true, cell: (kernel) => text(kernel.registers),
+      value: (kernel) => number(kernel.registers) },
+    { title: "occupancy", number: true, cell: (kernel) => { const share = number(kernel.occupancy);
+      return share === null ? "" : `${percent(share * 100)}, ${text(kernel.occupancy_limit)}`; },
+    value: (kernel) => number(kernel.occupancy) },
+  ], kernels, `Kernels, ${c.label}`).node];
+}
+
+function occupancyLine(c) {
+  const kernel = object(c.kernel), share = number(kernel.occupancy), size = list(kernel.group_size);
+  return element("p", { class: "muted" }, size.length === 3 ? `Work-groups of ${size.map(text).join(
+    " × ")}${number(kernel.groups) ? `, ${kernel.groups} of them` : ""}, ${
+    bytes(number(kernel.shared_bytes) ?? 0)} of shared memory each. ` : "", share === null
+    ? "Occupancy is not known: nothing is published about this device."
+    : `Occupancy ${percent(share * 100)}, limited by ${text(kernel.occupancy_limit)}: an estimate by ${
+      text(kernel.occupancy_source)}.`);
+}
+
 function adviceSection() {
   const explained = cases.filter((c) => list(c.advice).length || object(c.timeline).execute_us);
   if (!explained.length) return;
@@ -265,10 +326,7 @@ function adviceSection() {
   for (const c of explained) {
     card.append(element("h3", {}, `${problem(c)} ${text(c.variant)} on ${c.owner.label}`));
     timelinePlot(card, c);
-    const kernel = object(c.kernel), share = number(kernel.occupancy);
-    if (share !== null)
-      card.append(element("p", { class: "muted" }, `Occupancy ${percent(share * 100)}, limited by ${
-        text(kernel.occupancy_limit)}: an estimate by ${text(kernel.occupancy_source)}.`));
+    card.append(floorLine(c), ...levelsTable(c), ...kernelsTable(c), occupancyLine(c));
     const items = list(c.advice).map(object);
     card.append(items.length ? element("ol", { class: "advice" }, items.map((item) =>
       element("li", {}, text(item.text), number(item.gain) ? element("b", {}, ` At most ×${
