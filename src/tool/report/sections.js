@@ -172,7 +172,7 @@ const dotNames = { id: "dotNames", afterDatasetsDraw: (chart) => {
   const named = chart.$names = [];
   chart.data.datasets.forEach((set, i) => { if (set.family && chart.isDatasetVisible(i))
     chart.getDatasetMeta(i).data.forEach((point, n) => dots.push({ x: point.x, y: point.y,
-      name: set.data[n].name })); });
+      name: set.data[n].name, key: `${set.label} ${set.data[n].name} ${Math.round(point.x)}` })); });
   for (const dot of dots) taken.push([dot.x - 5, dot.y - 5, dot.x + 5, dot.y + 5]);
   ctx.save();
   ctx.font = `11px ${Chart.defaults.font.family}`;
@@ -186,8 +186,8 @@ const dotNames = { id: "dotNames", afterDatasetsDraw: (chart) => {
       box[0] >= area.left && box[2] <= area.right && box[1] >= area.top && box[3] <= area.bottom
       && !taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3]
         && other[1] < box[3]));
-    if (!box || seen.has(`${dot.name} ${Math.round(dot.x)}`)) continue;
-    seen.add(`${dot.name} ${Math.round(dot.x)}`);
+    if (!box || seen.has(dot.key)) continue;
+    seen.add(dot.key);
     taken.push(box);
     named.push(dot.name);
     ctx.fillText(dot.name, box[0], (box[1] + box[3]) / 2);

@@ -15,7 +15,7 @@ function ladderSection() {
   const groups = groupsOf("ladder");
   if (!groups.size) return;
   const card = section("ladder", "Ladders", "Every algorithm of a family that the device can run, "
-    + "on one problem, in the order of the texts that they come from; those that wavefit adds come last. "
+    + "on one problem, step by step; a step that comes from a text names it. "
     + "Gains are over the step before on the same clock; one with ? may be noise, since the quartiles "
     + "of the two times overlap.");
   for (const [name, steps] of groups) {
@@ -67,6 +67,9 @@ function ladderTable(steps, name) {
 function laddersTable(steps, owners, name) {
   const rows = [...new Map(steps.map((c) => [text(c.variant), c])).values()].sort((a, b) =>
     (number(a.study.step) ?? 0) - (number(b.study.step) ?? 0));
+  const brief = owners.map((owner) => owner.label.replace(/ \(.*$/, ""));
+  const short = (owner) => (new Set(brief).size === owners.length ? brief[owners.indexOf(owner)]
+    : owner.label);
   const of = (row, owner) => steps.find((c) => c.owner === owner && c.variant === row.variant);
   const ratio = (row, owner) => { const a = of(row, owners[0]), b = of(row, owner);
     return a && b && a.median > 0 && b.median > 0 ? a.median / b.median : null; };
@@ -74,16 +77,18 @@ function laddersTable(steps, owners, name) {
     { title: "step", number: true, cell: (c) => text(c.study.step),
       value: (c) => number(c.study.step) },
     { title: "variant", pin: true, cell: (c) => text(c.variant) },
-    ...owners.flatMap((owner, i) => [
-      { title: owner.label, number: true, cell: (row) => { const c = of(row, owner);
-        return c ? stepTime(c) : ""; }, value: (row) => of(row, owner)?.median ?? null },
+    ...owners.map((owner) => ({ title: short(owner), number: true, cell: (row) => {
+      const c = of(row, owner);
+      return c ? stepTime(c) : ""; }, value: (row) => of(row, owner)?.median ?? null })),
+    ...owners.slice(1).map((owner) => ({ title: owners.length > 2 ? `${short(owner)} over ${
+      short(owners[0])}` : `times as fast as ${short(owners[0])}`, number: true,
+    cell: (row) => digits(ratio(row, owner)), value: (row) => ratio(row, owner) })),
+    ...owners.flatMap((owner) => [
+      { title: `gain, ${short(owner)}`, number: true, cell: (row) => { const c = of(row, owner);
+        return c ? gainOf(c) : ""; }, value: (row) => number(of(row, owner)?.study.gain) },
       { title: "spread", number: true, cell: (row) => { const c = of(row, owner);
         return c ? spreadOf(c) : ""; }, value: (row) => { const c = of(row, owner);
         return c ? number(object(c.time_us).spread) : null; } },
-      { title: "gain", number: true, cell: (row) => { const c = of(row, owner);
-        return c ? gainOf(c) : ""; }, value: (row) => number(of(row, owner)?.study.gain) },
-      ...(i === 0 ? [] : [{ title: `times as fast as ${owners[0].label}`, number: true,
-        cell: (row) => digits(ratio(row, owner)), value: (row) => ratio(row, owner) }]),
     ]),
     whatChanges,
   ], rows, `Ladder, ${name}`).node;
