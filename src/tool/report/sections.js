@@ -14,7 +14,7 @@ function devicesSection() {
       ["driver", [text(object(info.driver).name), text(object(info.driver).info)].filter(Boolean)
         .join(" ")],
       ["kind", text(info.type)],
-      ["copy", device.copy === null ? "" : rate(device.copy, "GB/s")],
+      ["best copy", device.copy === null ? "" : rate(device.copy, "GB/s")],
       ["f32 multiply-add", device.fma === null ? "" : rate(device.fma, "GFLOPS")],
       ["memory", memoryOf(info) ? bytes(memoryOf(info)) : ""],
       ["compute units", text(info.compute_units)],
@@ -95,17 +95,24 @@ function ceilingsSection() {
     scales: { x: doubling("working set", measured.flatMap((device) => points(device, choice.value)
       .map((point) => point.x)), bytes), y: logarithmic("GB/s") } } }));
   choice.addEventListener("change", draw);
-  const names = [...new Set(measured.flatMap((device) => [...device.peaks.keys()]))];
+  const names = ["best copy", ...new Set(measured.flatMap((device) => [...device.peaks.keys()]))];
+  // The three that other parts of the page show too.
+  const best = (device, name) => ({ "best copy": device.copy, copy: device.shaderCopy,
+    fma_f32: device.fma })[name] ?? null;
   card.append(table([
     { title: "ceiling", pin: true, cell: (name) => name },
     ...measured.map((device) => ({ title: device.label, number: true,
-      cell: (name) => { const peak = peakOf(device, name), any = (device.peaks.get(name) || [])[0];
-        if (peak) return rate(ceilingOf(device, name) ?? number(peak.value), text(peak.unit));
+      cell: (name) => { if (name === "best copy") return rate(device.copy, "GB/s");
+        const peak = peakOf(device, name), any = (device.peaks.get(name) || [])[0];
+        if (peak) return rate(best(device, name) ?? number(peak.value), text(peak.unit));
         return any ? element("span", { class: "muted", title: text(any.reason) },
           text(any.status)) : ""; },
       value: (name) => { const peak = peakOf(device, name);
-        return peak ? ceilingOf(device, name) ?? number(peak.value) : null; } })),
+        return best(device, name) ?? (peak ? number(peak.value) : null); } })),
   ], names, "Ceilings of each device").node);
+  card.append(element("p", { class: "muted" }, "The best copy, which the card and the roofline take, "
+    + "is the better of a shader and the driver's own buffer copy; copy, read and write are a shader's "
+    + "over the largest working set."));
   for (const device of measured)
     for (const [name, unit] of [["copy", "GB/s"], ["fma_f32", "GFLOPS"]]) {
       const low = Math.min(...device.runs[name]), high = Math.max(...device.runs[name]);
