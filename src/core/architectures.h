@@ -13,14 +13,13 @@ typedef struct wfi_architecture {
     const char *name;       /* "amd:rdna3" */
     const char *generation; /* for people: "RDNA 3" */
     uint32_t vendor_id;
-    const char *name_parts; /* of device names, separated by '|'; any one will do */
-    uint32_t wave;          /* lanes; the usual size where there are several */
-    uint32_t simds;         /* a unit: each holds its share of waves and registers */
-    uint32_t counted_units; /* of wf_caps.compute_units that make a unit; 0: 1 */
-    uint32_t simd_waves;    /* most waves resident */
-    uint32_t unit_groups;   /* most work-groups resident */
-    bool
-        groups_by_barriers; /* unit_groups is the number of barriers, which one wave needs none of */
+    const char *name_parts;  /* of device names, separated by '|'; any one will do */
+    uint32_t wave;           /* lanes; the usual size where there are several */
+    uint32_t simds;          /* a unit: each holds its share of waves and registers */
+    uint32_t counted_units;  /* of wf_caps.compute_units that make a unit; 0: 1 */
+    uint32_t simd_waves;     /* most waves resident */
+    uint32_t unit_groups;    /* most work-groups resident */
+    bool groups_by_barriers; /* unit_groups counts barriers, which one wave needs none of */
     uint32_t simd_registers; /* words, over all lanes */
     uint32_t register_step;  /* a lane's registers are rounded up to a multiple (at `wave` lanes) */
     uint32_t lane_registers; /* most a lane can have */

@@ -11,8 +11,8 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* The value of the first statistic that a driver gives under one of the names, in any case (they
- * change from version to version), else 0. Its lower 32 bits alone: NVIDIA's driver leaves the upper
- * ones of "Local Memory Size" as they were. */
+ * change from version to version), else 0. Its lower 32 bits alone: NVIDIA's driver leaves the
+ * upper ones of "Local Memory Size" as they were. */
 static uint32_t statistic(const wf_kernel_info *kernel, const char *const *names, size_t count)
 {
     for (size_t n = 0; n < count; n++)

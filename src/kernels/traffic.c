@@ -82,8 +82,8 @@ void wfi_matmul_reread_traffic(const wfi_point *point, wfi_traffic *out)
     tiled(point, point->values[WFI_TILE_M], point->values[WFI_TILE_N], 2, out);
 }
 
-/* Split sums are written as they are, once a part. Tiles that work-groups share (stream-K) and tiles
- * that are read from packed copies are not counted. */
+/* Split sums are written as they are, once a part. Tiles that work-groups share (stream-K) and
+ * tiles that are read from packed copies are not counted. */
 void wfi_matmul_vector_traffic(const wfi_point *point, wfi_traffic *out)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;

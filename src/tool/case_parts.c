@@ -11,8 +11,8 @@ void wfi_case_checked(wfi_result_case *c, const char *part, uint64_t worst)
                            c->check.error_over_bound);
 }
 
-/* Times every kernel of the plan; the one that takes the most time becomes the case's. Failing to is
- * no failure of the case. */
+/* Times every kernel of the plan; the one that takes the most time becomes the case's. Failing to
+ * is no failure of the case. */
 static void time_kernels(wfi_session *session, wf_plan *plan, const wf_bindings *bindings,
                          wfi_result_case *c)
 {

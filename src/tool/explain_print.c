@@ -37,8 +37,8 @@ static void print_level(const char *name, double bytes, double least, const char
     printf("  %-22s %11s  %7.4gx  %s\n", name, text, bytes / least, what);
 }
 
-/* Vulkan has no counters of bytes: what is asked for is counted from the algorithm, and what a level
- * can have moved is its ceiling times the time. */
+/* Vulkan has no counters of bytes: what is asked for is counted from the algorithm, and what a
+ * level can have moved is its ceiling times the time. */
 static void print_bytes(const wfi_result_case *c)
 {
     const wfi_result_bytes *b = &c->bytes;

@@ -40,8 +40,8 @@ static bool has_time(const wfi_result_case *c)
     return c->status == WFI_STATUS_OK && c->has_timing;
 }
 
-/* Whether some steps were timed by the device's clock and others by the host's, which submitting and
- * waiting are part of. */
+/* Whether some steps were timed by the device's clock and others by the host's, which submitting
+ * and waiting are part of. */
 static bool clocks_differ(const wfi_result_case *cases, uint32_t count)
 {
     bool seen[2] = {false, false};
@@ -51,7 +51,8 @@ static bool clocks_differ(const wfi_result_case *cases, uint32_t count)
     return seen[0] && seen[1];
 }
 
-/* Over the step before; times of the host's clock are no part of it where others are the device's. */
+/* Over the step before; times of the host's clock are no part of it where others are the device's.
+ * */
 static void add_gains(wfi_result_case *cases, uint32_t count)
 {
     const bool device_alone = clocks_differ(cases, count);

@@ -232,8 +232,8 @@ static void add_floor(wfi_session *session, const wfi_study *study, wfi_result_c
     out->floor_by = arithmetic_us > memory_us ? "arithmetic" : "memory";
 }
 
-/* Rates of the median time, so that a row agrees with itself: those of a Himeno run are of the whole
- * run, whose parts may differ. */
+/* Rates of the median time, so that a row agrees with itself: those of a Himeno run are of the
+ * whole run, whose parts may differ. */
 static void rate_median(wfi_session *session, const wfi_study *study, wfi_result_case *out)
 {
     if (study->family != WF_FAMILY_STENCIL || !out->has_timing)

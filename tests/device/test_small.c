@@ -105,7 +105,8 @@ static bool multiply(wf_device *device)
 }
 
 /* A product in four parts is the variant's kernel and another that adds them up, which has 64 times
- * as many work-items: what is told of the plan is of the first, and each is told and timed alone. */
+ * as many work-items: what is told of the plan is of the first, and each is told and timed alone.
+ * */
 static void kernels_are_told_apart(void **state)
 {
     (void)state;

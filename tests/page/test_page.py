@@ -179,15 +179,18 @@ def page_agrees_with_itself(browser):
                 : copy.children[at].textContent, fact('memory')];
         }); })()""")
     both = [pair for pair in pairs if pair[1] and pair[2]]
-    check("card and ceilings agree", len(both) >= 2 and all(pair[1] == pair[2] for pair in both), pairs)
+    check("card and ceilings agree", len(both) >= 2
+          and all(pair[1] == pair[2] for pair in both), pairs)
     heaps = load("h100.json")["device"]["heaps"]
     wanted = next(heap["bytes"] for heap in heaps if heap["device_local"]) / 2**30
     memory = [pair[3] for pair in pairs if pair[0].startswith("NVIDIA")]
-    check("memory is the device's own", memory and abs(float(memory[0].split()[0]) - wanted) < 0.01, memory)
+    check("memory is the device's own", memory
+          and abs(float(memory[0].split()[0]) - wanted) < 0.01, memory)
     check("what the best copy is is told", "driver's own buffer copy" in browser.evaluate(
         "document.querySelector('#ceilings').textContent"))
     names = chart(browser, "Roofline", "chart.$names")
-    check("dots have names", len(names) >= 4 and any("4096x4096x4096" in name for name in names), names)
+    check("dots have names", len(names) >= 4
+          and any("4096x4096x4096" in name for name in names), names)
 
 
 def ladders_are_side_by_side(browser, folder):
@@ -215,7 +218,8 @@ def ladders_are_side_by_side(browser, folder):
     report(alone, os.path.join(data, "grid_swiftshader.json"))
     browser.open(alone)
     rates = [c["rate"]["value"] for c in load("grid_swiftshader.json")["cases"] if "rate" in c]
-    kind = chart(browser, "Ladder, grid: 64x64x64 star 1 dirichlet, 4 steps f32", "chart.scales.x.type")
+    kind = chart(browser, "Ladder, grid: 64x64x64 star 1 dirichlet, 4 steps f32",
+                 "chart.scales.x.type")
     check("bars that lie far apart are logarithmic on one device", kind == "logarithmic"
           and max(rates) > 20 * min(rates), (min(rates), max(rates), kind))
     browser.open(page)

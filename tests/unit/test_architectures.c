@@ -178,7 +178,8 @@ static void worked_by_hand(void **state)
         {"navi31", 128, 64, 228, 16640, 6, 12, 64, WFI_LIMITER_REGISTERS},
         /* 40000 bytes -> 40448 of 131072: 3 groups of 8. */
         {"navi31", 256, 32, 96, 40000, 3, 24, 64, WFI_LIMITER_SHARED},
-        /* RDNA 3 of the smaller kind: 1024 registers: 228 -> 232 x 64 = 14848 of 32768: 2 a SIMD. */
+        /* RDNA 3 of the smaller kind: 1024 registers: 228 -> 232 x 64 = 14848 of 32768: 2 a SIMD.
+         * */
         {"navi33", 128, 64, 228, 16640, 4, 8, 64, WFI_LIMITER_REGISTERS},
         {"gfx1151", 128, 64, 228, 16640, 6, 12, 64, WFI_LIMITER_REGISTERS},
         /* RDNA 4: 128 -> 144 x 32 = 4608 of 49152 words: 10 a SIMD, 40 a unit, 5 groups of 8. */

@@ -43,7 +43,8 @@ static void limits(void **state)
     assert_int_equal(of(0x10de, h100, 256, 0, 32, 32).counted_units, 1);
 }
 
-/* What a driver tells of its compute unit is of half an RDNA unit: RADV tells 2 SIMDs of 16 waves. */
+/* What a driver tells of its compute unit is of half an RDNA unit: RADV tells 2 SIMDs of 16 waves.
+ * */
 static void told_units(void **state)
 {
     wf_occupancy got;

@@ -597,14 +597,14 @@ typedef struct wf_plan_kernel {
     wf_kernel_info info; /* of the largest of them */
 } wf_plan_kernel;
 
-/* The plan's kernels, in the order of their first dispatch. WF_ERROR_INVALID_ARGUMENT: there is none
- * of that index. */
+/* The plan's kernels; dispatches is 0 where one is made but not used. WF_ERROR_INVALID_ARGUMENT:
+ * there is none of that index. */
 WF_API uint32_t wf_plan_kernel_count(const wf_plan *plan);
 WF_API wf_result wf_plan_describe_kernel(const wf_plan *plan, uint32_t index, wf_plan_kernel *out);
 /* Executes the plan's dispatches one at a time, a few times over, and fills us[0 … count-1], count
  * being wf_plan_kernel_count, with the microseconds that each kernel's take in one execution, by
- * timestamps (*gpu_clock true) or by the host's clock. What would overlap does not, so that they may
- * sum to more than an execution. Blocks. */
+ * timestamps (*gpu_clock true) or by the host's clock. What would overlap does not, so that they
+ * may sum to more than an execution. Blocks. */
 WF_API wf_result wf_plan_time_kernels(wf_plan *plan, const wf_bindings *bindings, uint32_t count,
                                       double *us, bool *gpu_clock);
 

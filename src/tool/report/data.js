@@ -109,10 +109,11 @@ for (const device of devices) {
     device.runs.copy.push(number(peaks.copy_gbs));
     device.runs.fma_f32.push(number(peaks.fma_f32_gflops));
   }
-  // Every run measures these two, copies by the better of a shader and the driver's own copy; `peaks`
-  // measures multiply-adds once more, and copies by a shader alone, by working set. The best of all
-  // is the ceiling, on the whole page.
-  const measured = (name) => (device.peaks.get(name) || []).filter((peak) => number(peak.value) > 0);
+  // Every run measures these two, copies by the better of a shader and the driver's own copy;
+  // `peaks` measures multiply-adds once more, and copies by a shader alone, by working set. The
+  // best of all is the ceiling, on the whole page.
+  const measured = (name) => (device.peaks.get(name) || [])
+    .filter((peak) => number(peak.value) > 0);
   const largest = Math.max(0, ...measured("copy").map((peak) => number(peak.bytes) ?? 0));
   device.shaderCopy = Math.max(0, ...measured("copy").filter((peak) =>
     (number(peak.bytes) ?? 0) === largest).map((peak) => peak.value)) || null;

@@ -110,16 +110,16 @@ function ceilingsSection() {
       value: (name) => { const peak = peakOf(device, name);
         return best(device, name) ?? (peak ? number(peak.value) : null); } })),
   ], names, "Ceilings of each device").node);
-  card.append(element("p", { class: "muted" }, "The best copy, which the card and the roofline take, "
-    + "is the better of a shader and the driver's own buffer copy; copy, read and write are a shader's "
-    + "over the largest working set."));
+  card.append(element("p", { class: "muted" }, "The best copy, which the card and the roofline "
+    + "take, is the better of a shader and the driver's own buffer copy; copy, read and write are "
+    + "a shader's over the largest working set."));
   for (const device of measured)
     for (const [name, unit] of [["copy", "GB/s"], ["fma_f32", "GFLOPS"]]) {
       const low = Math.min(...device.runs[name]), high = Math.max(...device.runs[name]);
       if (high > 1.25 * low)
         card.append(element("p", { class: "notice" }, `${device.label}: ${name} was measured ${
-          device.runs[name].length} times, at ${rate(low, unit)} to ${rate(high, unit)}. The best is `
-          + "taken; what a file says in percent is of its own measurement."));
+          device.runs[name].length} times, at ${rate(low, unit)} to ${rate(high, unit)}. `
+          + "The best is taken; what a file says in percent is of its own measurement."));
     }
 }
 
@@ -167,7 +167,8 @@ function rooflineSection() {
   card.append(element("details", {}, element("summary", {}, `All ${dots.length} dots`), table([
     ...deviceColumn(dots, (dot) => dot.c.owner),
     { title: "kernel", pin: true, cell: ({ c }) => `${problem(c)} ${text(c.variant)}` },
-    { title: "operations a byte", number: true, cell: (dot) => digits(dot.x), value: (dot) => dot.x },
+    { title: "operations a byte", number: true, cell: (dot) => digits(dot.x),
+      value: (dot) => dot.x },
     { title: "rate", number: true, cell: (dot) => rate(dot.y, "GFLOPS"), value: (dot) => dot.y },
     { title: "of the roof", number: true, cell: (dot) => percent(share(dot)), value: share },
   ], dots, "Dots of the roofline").node));
@@ -179,7 +180,8 @@ const dotNames = { id: "dotNames", afterDatasetsDraw: (chart) => {
   const named = chart.$names = [];
   chart.data.datasets.forEach((set, i) => { if (set.family && chart.isDatasetVisible(i))
     chart.getDatasetMeta(i).data.forEach((point, n) => dots.push({ x: point.x, y: point.y,
-      name: set.data[n].name, key: `${set.label} ${set.data[n].name} ${Math.round(point.x)}` })); });
+      name: set.data[n].name,
+      key: `${set.label} ${set.data[n].name} ${Math.round(point.x)}` })); });
   for (const dot of dots) taken.push([dot.x - 5, dot.y - 5, dot.x + 5, dot.y + 5]);
   ctx.save();
   ctx.font = `11px ${Chart.defaults.font.family}`;

@@ -16,8 +16,8 @@ function ladderSection() {
   if (!groups.size) return;
   const card = section("ladder", "Ladders", "Every algorithm of a family that the device can run, "
     + "on one problem, step by step; a step that comes from a text names it. "
-    + "Gains are over the step before on the same clock; one with ? may be noise, since the quartiles "
-    + "of the two times overlap.");
+    + "Gains are over the step before on the same clock; one with ? may be noise, since the "
+    + "quartiles of the two times overlap.");
   for (const [name, steps] of groups) {
     card.append(element("h3", {}, name));
     const labels = [...new Set(steps.filter((c) => gflops(c) !== null).map((c) => text(c.variant)))];
@@ -29,7 +29,8 @@ function ladderSection() {
             && text(step.variant) === label); return c ? gflops(c) : null; }) })) },
       options: { indexAxis: "y", plugins: { legend, tooltip: { callbacks: { label: (item) =>
         `${item.dataset.label}: ${rate(item.parsed.x, "GFLOPS")}` } } },
-      scales: { x: spanning("GFLOPS", steps.map(gflops)), y: { ticks: { autoSkip: false } } } } }), false,
+      scales: { x: spanning("GFLOPS", steps.map(gflops)),
+        y: { ticks: { autoSkip: false } } } } }), false,
     barHeight(labels.length, owners.length));
     card.append(owners.length > 1 ? laddersTable(steps, owners, name)
       : ladderTable(steps, name));
@@ -266,7 +267,8 @@ function timelinePlot(card, c) {
 function floorLine(c) {
   const floor = object(c.floor), us = number(floor.us);
   return element("p", {}, `Time ${time(c.median)}`, us === null ? "."
-    : `; the floor is ${time(us)}, set by ${text(floor.by)}: ${percent(number(floor.percent))} of it reached.`);
+    : `; the floor is ${time(us)}, set by ${text(floor.by)}: ${
+      percent(number(floor.percent))} of it reached.`);
 }
 
 // What each level has passed on: counted, at least and at most.
@@ -275,7 +277,8 @@ function levelsTable(c) {
   if (!(least > 0)) return [];
   const levels = [
     ["memory, at least", least, "each input and output once"],
-    ["requested by work-items", number(b.requested), "each load and store, counted from the algorithm"],
+    ["requested by work-items", number(b.requested),
+      "each load and store, counted from the algorithm"],
     ["passed to work-groups", number(b.work_groups_least),
       "each byte once a work-group; less where groups share a cache"],
     ["requested in shared memory", number(b.shared_requested), "counted likewise"],
@@ -285,7 +288,8 @@ function levelsTable(c) {
   ].filter(([, value]) => value > 0);
   return [table([
     { title: "bytes", pin: true, cell: ([name]) => name },
-    { title: "amount", number: true, cell: ([, value]) => bytes(value), value: ([, value]) => value },
+    { title: "amount", number: true, cell: ([, value]) => bytes(value),
+      value: ([, value]) => value },
     { title: "times the least", number: true, cell: ([, value]) => digits(value / least),
       value: ([, value]) => value },
     { title: "what it is", wide: true, cell: ([, , what]) => what },
@@ -320,8 +324,8 @@ function occupancyLine(c) {
     " × ")}${number(kernel.groups) ? `, ${kernel.groups} of them` : ""}, ${
     bytes(number(kernel.shared_bytes) ?? 0)} of shared memory each. ` : "", share === null
     ? "Occupancy is not known: nothing is published about this device."
-    : `Occupancy ${percent(share * 100)}, limited by ${text(kernel.occupancy_limit)}: an estimate by ${
-      text(kernel.occupancy_source)}.`);
+    : `Occupancy ${percent(share * 100)}, limited by ${
+      text(kernel.occupancy_limit)}: an estimate by ${text(kernel.occupancy_source)}.`);
 }
 
 function adviceSection() {
