@@ -27,22 +27,25 @@
         .unit_shared = (shared)*1024, .shared_step = (reserved) ? 128 : 256,                       \
         .shared_reserved = reserved, .unit_fma = fma, .source = CUDA_GUIDE                         \
     }
-/* AMD GCN and CDNA: 4 SIMDs a compute unit, waves of 64. */
+/* AMD GCN and CDNA: 4 SIMDs a compute unit, waves of 64. A work-group of one wave takes none of the
+ * 16 barriers of a compute unit, so that their number does not limit such groups. */
 #define GCN_ROW(id, label, parts, waves, registers, most, step)                                    \
     {                                                                                              \
         .name = "amd:" id, .generation = label, .vendor_id = WFI_AMD, .name_parts = parts,         \
         .wave = 64, .simds = 4, .simd_waves = waves, .unit_groups = 16,                            \
         .simd_registers = (registers)*64, .register_step = step, .lane_registers = most,           \
-        .unit_shared = 65536, .shared_step = 512, .unit_fma = 64, .source = LLVM_AMDGPU            \
+        .unit_shared = 65536, .shared_step = 512, .unit_fma = 64, .groups_by_barriers = true,      \
+        .source = LLVM_AMDGPU                                                                      \
     }
-/* AMD RDNA: 4 SIMDs a work-group processor, waves of 32 here. */
+/* AMD RDNA: 4 SIMDs a work-group processor, which is two of the compute units that drivers count;
+ * waves of 32 here. */
 #define RDNA_ROW(id, label, parts, waves, registers, step, fma)                                    \
     {                                                                                              \
         .name = "amd:" id, .generation = label, .vendor_id = WFI_AMD, .name_parts = parts,         \
         .wave = 32, .simds = 4, .simd_waves = waves, .unit_groups = 32,                            \
         .simd_registers = (registers)*32, .register_step = step, .lane_registers = 256,            \
         .unit_shared = 131072, .shared_step = 512, .unit_fma = fma, .counted_units = 2,            \
-        .source = LLVM_AMDGPU                                                                      \
+        .groups_by_barriers = true, .source = LLVM_AMDGPU                                          \
     }
 /* Intel: a hardware thread has 128 registers, whatever a kernel uses of them. */
 #define INTEL_ROW(id, label, parts, lanes, engines, threads, words, shared, fma, text)             \
@@ -83,7 +86,8 @@ static const wfi_architecture table[] = {
     NVIDIA_ROW("sm70", "Volta", "V100|TITAN V", 64, 32, 96, 0, 64),
     NVIDIA_ROW("sm61", "Pascal", "GTX 10|TITAN X|P40|P4", 64, 32, 96, 0, 128),
     RDNA_ROW("rdna4", "RDNA 4", "gfx120|navi44|navi48|RX 90", 16, 1536, 24, 256),
-    RDNA_ROW("rdna3", "RDNA 3", "navi31|navi32|RX 79|RX 78|RX 77", 16, 1536, 24, 256),
+    RDNA_ROW("rdna3", "RDNA 3", "navi31|navi32|gfx1151|strix_halo|8060S|8050S|RX 79|RX 78|RX 77",
+             16, 1536, 24, 256),
     RDNA_ROW("rdna3-small", "RDNA 3 with 1024 registers",
              "navi33|phoenix|gfx1103|gfx115|strix|RX 76|780M|760M|740M|890M|880M|860M", 16, 1024,
              16, 256),
@@ -94,6 +98,9 @@ static const wfi_architecture table[] = {
     GCN_ROW("cdna2", "CDNA 2 and 3", "MI300|MI200|MI210|MI250|aldebaran", 8, 512, 512, 8),
     GCN_ROW("gcn5", "GCN 5", "vega|raven|renoir|Radeon VII|MI50|MI60", 10, 256, 256, 4),
     GCN_ROW("gcn4", "GCN 4", "polaris|RX 4|RX 5", 8, 256, 256, 4),
+    GCN_ROW("gcn3", "GCN 2 and 3",
+            "tonga|fiji|iceland|carrizo|stoney|bonaire|hawaii|kaveri|kabini|R9 Fury|R9 Nano", 10,
+            256, 256, 4),
     INTEL_ROW("xe2", "Xe2", "Arc(TM) B|Arc B|(BMG|(LNL|Lunar Lake|Graphics (LNL", 16, 8, 8, 2048,
               128, 128, INTEL_GUIDE),
     INTEL_ROW("xe-hpg", "Xe-HPG and Xe-LPG", "Arc(TM) A|Arc A|(DG2|(ACM|(MTL|(ARL|Arc(TM) Graphics",

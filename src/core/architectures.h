@@ -19,6 +19,7 @@ typedef struct wfi_architecture {
     uint32_t counted_units;  /* of wf_caps.compute_units that make a unit; 0: 1 */
     uint32_t simd_waves;     /* most waves resident */
     uint32_t unit_groups;    /* most work-groups resident */
+    bool groups_by_barriers; /* unit_groups counts barriers, which one wave needs none of */
     uint32_t simd_registers; /* words, over all lanes */
     uint32_t register_step;  /* a lane's registers are rounded up to a multiple (at `wave` lanes) */
     uint32_t lane_registers; /* most a lane can have */

@@ -185,7 +185,8 @@ wf_result wfi_pipeline_prepare(wf_device *device, const wfi_pipeline_desc *desc,
 {
     wfi_pipeline pipeline = {.storage_buffers = desc->storage_buffers,
                              .push_bytes = desc->push_bytes,
-                             .subgroup_size = desc->subgroup_size};
+                             .subgroup_size = desc->subgroup_size,
+                             .spirv = desc->spirv};
     if (!desc->spirv || !desc->spirv->words)
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
                         "%s: its shader was not built (GLSL compiler too old)", desc->name);

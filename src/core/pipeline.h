@@ -38,6 +38,7 @@ typedef struct wfi_pipeline {
     uint32_t subgroup_size; /* pinned or told by the driver; 0: neither */
     uint32_t statistic_count;
     wf_statistic *statistics;
+    const wfi_spirv *spirv;
 } wfi_pipeline;
 
 /* Appends a constant. One too many is counted and not kept, and wfi_pipeline_prepare then fails. */

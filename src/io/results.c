@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 #include <yyjson.h>
 
@@ -237,28 +238,73 @@ static void put_check(yyjson_mut_doc *doc, yyjson_mut_val *object, const wf_chec
     yyjson_mut_obj_add_uint(doc, verified, "total", check->total);
 }
 
-static void put_kernel(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_result_case *c)
+bool wfi_statistic_means(const wf_statistic *statistic)
 {
-    const wf_kernel_info *kernel = &c->plan.kernel;
-    if (kernel->group_size[0] == 0)
-        return;
-    yyjson_mut_val *out = yyjson_mut_obj_add_obj(doc, object, "kernel");
+    const char *name = statistic->name;
+    for (; *name; name++)
+        if (strncasecmp(name, "hash", 4) == 0)
+            return false;
+    return statistic->value < 4294967296.0;
+}
+
+/* What is known of a kernel before it runs. */
+static void put_kernel_info(yyjson_mut_doc *doc, yyjson_mut_val *out, const wf_kernel_info *kernel)
+{
     yyjson_mut_obj_add_val(doc, out, "group_size",
                            yyjson_mut_arr_with_uint32(doc, kernel->group_size, 3));
     if (kernel->groups)
         yyjson_mut_obj_add_uint(doc, out, "groups", kernel->groups);
     yyjson_mut_obj_add_uint(doc, out, "shared_bytes", kernel->shared_bytes);
     yyjson_mut_obj_add_uint(doc, out, "subgroup_size", kernel->subgroup_size);
-    put_number(doc, out, "occupancy", c->occupancy);
-    wfi_json_put_text(doc, out, "occupancy_limit", c->occupancy_limit);
-    wfi_json_put_text(doc, out, "occupancy_source", c->occupancy_source);
+    if (kernel->registers)
+        yyjson_mut_obj_add_uint(doc, out, "registers", kernel->registers);
+}
+
+static void put_statistics(yyjson_mut_doc *doc, yyjson_mut_val *out, const wf_kernel_info *kernel)
+{
     if (kernel->statistic_count == 0)
         return;
     yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, out, "statistics");
     for (uint32_t i = 0; i < kernel->statistic_count; i++) {
+        if (!wfi_statistic_means(&kernel->statistics[i]))
+            continue;
         yyjson_mut_val *item = yyjson_mut_arr_add_obj(doc, list);
         wfi_json_put_text(doc, item, "name", kernel->statistics[i].name);
         put_number(doc, item, "value", kernel->statistics[i].value);
+    }
+}
+
+static void put_kernel(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_result_case *c)
+{
+    const wf_kernel_info *kernel = &c->plan.kernel;
+    if (kernel->group_size[0] == 0)
+        return;
+    yyjson_mut_val *out = yyjson_mut_obj_add_obj(doc, object, "kernel");
+    put_kernel_info(doc, out, kernel);
+    put_number(doc, out, "occupancy", c->occupancy);
+    wfi_json_put_text(doc, out, "occupancy_limit", c->occupancy_limit);
+    wfi_json_put_text(doc, out, "occupancy_source", c->occupancy_source);
+    put_statistics(doc, out, kernel);
+}
+
+/* Of every kernel of the plan, where they were timed one by one. */
+static void put_kernels(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_result_case *c)
+{
+    if (c->kernel_count == 0)
+        return;
+    yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, object, "kernels");
+    for (uint32_t i = 0; i < c->kernel_count; i++) {
+        const wfi_result_kernel *kernel = &c->kernels[i];
+        yyjson_mut_val *item = yyjson_mut_arr_add_obj(doc, list);
+        wfi_json_put_text(doc, item, "name", kernel->kernel.name);
+        yyjson_mut_obj_add_bool(doc, item, "main", kernel->kernel.main);
+        yyjson_mut_obj_add_uint(doc, item, "dispatches", kernel->kernel.dispatches);
+        put_number(doc, item, "us", kernel->us);
+        wfi_json_put_text(doc, item, "clock", c->kernels_gpu_clock ? "gpu" : "host");
+        put_kernel_info(doc, item, &kernel->kernel.info);
+        put_number(doc, item, "occupancy", kernel->occupancy);
+        wfi_json_put_text(doc, item, "occupancy_limit", kernel->occupancy_limit);
+        put_statistics(doc, item, &kernel->kernel.info);
     }
 }
 
@@ -273,8 +319,26 @@ static void put_study(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_res
     wfi_json_put_text(doc, out, "summary", study->summary);
     wfi_json_put_text(doc, out, "source", study->source);
     put_number(doc, out, "gain", study->gain);
+    if (study->unsure)
+        yyjson_mut_obj_add_bool(doc, out, "unsure", true);
     wfi_json_put_text(doc, out, "over", study->over);
     put_number(doc, out, "value", study->value);
+}
+
+static void put_bytes(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_result_bytes *b)
+{
+    if (!(b->least > 0))
+        return;
+    yyjson_mut_val *out = yyjson_mut_obj_add_obj(doc, object, "bytes");
+    put_number(doc, out, "requested", b->requested > 0 ? b->requested : (double)NAN);
+    put_number(doc, out, "stored", b->requested > 0 ? b->stored : (double)NAN);
+    put_number(doc, out, "shared_requested",
+               b->shared_requested > 0 ? b->shared_requested : (double)NAN);
+    put_number(doc, out, "work_groups_least", b->groups > 0 ? b->groups : (double)NAN);
+    put_number(doc, out, "memory_least", b->least);
+    put_number(doc, out, "memory_most", b->memory_most);
+    put_number(doc, out, "cache_most", b->cache_most);
+    put_number(doc, out, "shared_most", b->shared_most);
 }
 
 static void put_explained(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_result_case *c)
@@ -378,8 +442,10 @@ static yyjson_mut_val *case_of(yyjson_mut_doc *doc, const wfi_result_case *c)
     if (c->has_check)
         put_check(doc, object, &c->check);
     put_kernel(doc, object, c);
+    put_kernels(doc, object, c);
     put_floor(doc, object, c);
     put_study(doc, object, &c->study);
+    put_bytes(doc, object, &c->bytes);
     put_explained(doc, object, c);
     if (c->history_count)
         yyjson_mut_obj_add_val(doc, object, "history",

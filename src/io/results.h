@@ -32,7 +32,8 @@ typedef struct wfi_result_study {
     const char *kind; /* NULL: the case stands alone; "ladder", "sweep" */
     uint32_t step;    /* from 1 */
     const char *summary, *source;
-    double gain;      /* over the step before that ran; NaN: none */
+    double gain;      /* over the step before that ran on the same clock; NaN: none */
+    bool unsure;      /* the quartiles of the two overlap */
     const char *over; /* the parameter swept */
     double value;     /* its value; for "work-group" the work-items of one */
 } wfi_result_study;
@@ -48,6 +49,26 @@ typedef struct wfi_result_advice {
 typedef struct wfi_result_timeline {
     double upload_us, submit_us, execute_us, download_us;
 } wfi_result_timeline;
+
+/* Bytes of one execution by `wavefit explain`; 0: not counted, NaN: not measured. */
+typedef struct wfi_result_bytes {
+    double requested, stored, shared_requested, groups; /* as in wf_plan_info */
+    double least;                                       /* of memory; 0: nothing is known */
+    /* What the measured ceilings move in the time that it took. */
+    double memory_most, cache_most, shared_most;
+} wfi_result_bytes;
+
+/* One kernel of the plan that `wavefit explain` looked at. */
+typedef struct wfi_result_kernel {
+    wf_plan_kernel kernel;
+    double us;        /* that its dispatches take in one execution, each by itself */
+    double occupancy; /* NaN: not known */
+    const char *occupancy_limit;
+} wfi_result_kernel;
+
+/* Whether a number of a driver says something of the kernel: hashes do not, nor does a count or a
+ * size past 32 bits, which is memory that the driver never wrote. */
+bool wfi_statistic_means(const wf_statistic *statistic);
 
 /* One measured ceiling. */
 typedef struct wfi_result_peak {
@@ -85,8 +106,12 @@ typedef struct wfi_result_case {
     const double *history;
     wfi_result_study study;
     wfi_result_timeline timeline;
+    wfi_result_bytes bytes;
     uint32_t advice_count;
     const wfi_result_advice *advice;
+    uint32_t kernel_count; /* explain: of the plan; plan.kernel is the one that takes the time */
+    const wfi_result_kernel *kernels;
+    bool kernels_gpu_clock;
     uint32_t extra_count; /* results special to a family: gosa, score, … */
     wfi_fact extras[WFI_MAX_PROBLEM];
     const struct wfi_sustained *sustained; /* NULL: not a sustained run */

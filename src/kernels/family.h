@@ -83,6 +83,14 @@ typedef struct wfi_point {
     uint32_t values[WFI_PARAMETER_IDS]; /* by the parameters' ids; those of other variants: 0 */
 } wfi_point;
 
+/* Bytes of one execution that are counted from the algorithm; 0: not counted. */
+typedef struct wfi_traffic {
+    double requested; /* of memory by work-items: each load and store */
+    double stored;    /* of those, stores */
+    double shared;    /* of shared memory, likewise */
+    double groups;    /* of memory by work-groups: each byte once a group */
+} wfi_traffic;
+
 typedef struct wfi_parameter {
     const char *name;
     uint32_t id; /* from <family>_ids.h; below WFI_HOST_IDS a specialization constant too */
@@ -145,6 +153,8 @@ struct wfi_variant {
     double (*fit)(wfi_point *point);
     /* Sets what decides by a problem's exact size in a point that was measured for a like one. NULL: nothing. */
     void (*refit)(wfi_point *point);
+    /* What its work-items request; NULL: nobody has counted. */
+    void (*traffic)(const wfi_point *point, wfi_traffic *out);
     /* Adds pipelines and steps to the plan. */
     wf_result (*build)(wf_plan *plan, const wfi_point *point, const void *params);
 };
@@ -195,6 +205,8 @@ wf_result wfi_choose_silently(wf_device *device, const wfi_problem *problem,
 wf_plan_info wfi_describe_choice(const wfi_choice *choice);
 void wfi_describe_pipeline(const wfi_point *point, const wfi_pipeline *pipeline, uint64_t groups,
                            wf_kernel_info *kernel);
+/* Whether a module is the variant's own and no helper's, which copies, clears or adds up parts. */
+bool wfi_is_main_kernel(const wfi_point *point, const wfi_spirv *spirv);
 /* Whether the driver says that the kernel keeps registers in memory. */
 bool wfi_kernel_spills(const wf_kernel_info *kernel);
 

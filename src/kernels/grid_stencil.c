@@ -3,6 +3,7 @@
 
 #include "core/arithmetic.h"
 #include "kernels/families.h"
+#include "kernels/traffic.h"
 #include "wfi_shaders.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -302,7 +303,8 @@ static void constants(const wfi_point *point, wfi_pipeline_desc *desc)
 
 static const wfi_variant variants[] = {
     {ROW(naive, "one work-item a cell, everything read from memory", "", naive_parameters,
-         plain_constraints, NULL)},
+         plain_constraints, NULL),
+     .traffic = wfi_grid_naive_traffic},
     {ROW(march, "work-items march along the slowest axis with a star's planes in registers",
          "Micikevicius, 3D finite difference computation on GPUs (GPGPU-2, 2009)", march_parameters,
          march_constraints, NULL)},

@@ -11,13 +11,16 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* The value of the first statistic that a driver gives under one of the names, in any case (they
- * change from version to version), else 0. */
+ * change from version to version), else 0. Its lower 32 bits alone: NVIDIA's driver leaves the
+ * upper ones of "Local Memory Size" as they were. */
 static uint32_t statistic(const wf_kernel_info *kernel, const char *const *names, size_t count)
 {
     for (size_t n = 0; n < count; n++)
         for (uint32_t i = 0; i < kernel->statistic_count; i++)
             if (strcasecmp(kernel->statistics[i].name, names[n]) == 0)
-                return kernel->statistics[i].value > 0 ? (uint32_t)kernel->statistics[i].value : 0;
+                return kernel->statistics[i].value > 0
+                           ? (uint32_t)(uint64_t)kernel->statistics[i].value
+                           : 0;
     return 0;
 }
 
@@ -30,19 +33,28 @@ bool wfi_kernel_spills(const wf_kernel_info *kernel)
     return kernel->spilled > 0 || statistic(kernel, memory, COUNT(memory)) > 0;
 }
 
+bool wfi_is_main_kernel(const wfi_point *point, const wfi_spirv *spirv)
+{
+    const wf_type type = point->problem->type;
+    return spirv == point->variant->modules[type] || spirv == point->variant->second[type];
+}
+
 void wfi_describe_pipeline(const wfi_point *point, const wfi_pipeline *pipeline, uint64_t groups,
                            wf_kernel_info *kernel)
 {
     static const char *const registers[] = {"Register Count", "VGPRs"}; /* NVIDIA, RADV */
     /* RADV; ANV and PowerVR; ANV and PanVK; V3DV. */
     static const char *const spilled[] = {"Spilled VGPRs", "Spill count", "Spills", "TMU Spills"};
+    static const char *const shared[] = {"LDS size", "Shared Memory Size", "Shared Memory"};
     *kernel = (wf_kernel_info){.groups = groups, .subgroup_size = pipeline->subgroup_size};
     memcpy(kernel->group_size, pipeline->group_size, sizeof kernel->group_size);
     for (uint32_t i = 0; i < pipeline->statistic_count; i++)
         kernel->statistics[kernel->statistic_count++] = pipeline->statistics[i];
     kernel->registers = statistic(kernel, registers, COUNT(registers));
     kernel->spilled = statistic(kernel, spilled, COUNT(spilled));
-    if (point->variant->shared_bytes)
+    if (!wfi_is_main_kernel(point, pipeline->spirv))
+        kernel->shared_bytes = statistic(kernel, shared, COUNT(shared));
+    else if (point->variant->shared_bytes)
         kernel->shared_bytes = point->variant->shared_bytes(point);
     if (kernel->subgroup_size == 0)
         kernel->subgroup_size = point->caps->subgroup_size;
@@ -60,6 +72,13 @@ wf_plan_info wfi_describe_choice(const wfi_choice *choice)
         .flops = family->flops(choice->point.problem),
         .least_bytes = family->least_bytes(choice->point.problem),
     };
+    wfi_traffic traffic = {0};
+    if (variant->traffic)
+        variant->traffic(&choice->point, &traffic);
+    info.requested_bytes = traffic.requested;
+    info.stored_bytes = traffic.stored;
+    info.shared_requested_bytes = traffic.shared;
+    info.group_bytes = traffic.groups;
     for (uint32_t i = 0; i < variant->parameter_count; i++)
         info.constants[i] =
             (wf_constant){variant->parameters[i].name, wfi_point_get(&choice->point, i)};

@@ -1,6 +1,7 @@
 /* Dense matrix product: the rows of the family. */
 #include "kernels/families.h"
 #include "kernels/matmul_rows.h"
+#include "kernels/traffic.h"
 #include "wfi_shaders.h"
 
 /* Of steps of the ladder that nothing chooses by itself: keeps the defaults. */
@@ -149,6 +150,7 @@ static const wfi_variant variants[] = {
         .constants = wfi_matmul_constants,
         .fit = wfi_matmul_naive_fit,
         .build = naive_build,
+        .traffic = wfi_matmul_naive_traffic,
     },
     {
         .name = "dispatch",
@@ -163,6 +165,7 @@ static const wfi_variant variants[] = {
         .constants = wfi_matmul_constants,
         .fit = never_fit,
         .build = dispatch_build,
+        .traffic = wfi_matmul_single_traffic,
     },
     {
         .name = "tiled",
@@ -178,6 +181,7 @@ static const wfi_variant variants[] = {
         .constants = tiled_constants,
         .fit = never_fit,
         .build = square_build,
+        .traffic = wfi_matmul_square_traffic,
     },
     {
         .name = "kstep",
@@ -193,6 +197,7 @@ static const wfi_variant variants[] = {
         .constants = kstep_constants,
         .fit = never_fit,
         .build = square_build,
+        .traffic = wfi_matmul_square_traffic,
     },
     {
         .name = "blocked",
@@ -202,6 +207,7 @@ static const wfi_variant variants[] = {
         REGISTER_ROW,
         .constants = blocked_constants,
         .fit = never_fit,
+        .traffic = wfi_matmul_reread_traffic,
     },
     {
         .name = "kept",
@@ -211,6 +217,7 @@ static const wfi_variant variants[] = {
         REGISTER_ROW,
         .constants = kept_constants,
         .fit = never_fit,
+        .traffic = wfi_matmul_block_traffic,
     },
     {
         .name = "register",
@@ -220,6 +227,7 @@ static const wfi_variant variants[] = {
         REGISTER_ROW,
         .constants = wfi_matmul_constants,
         .fit = wfi_matmul_register_fit,
+        .traffic = wfi_matmul_block_traffic,
     },
     {
         .name = "vector",
@@ -239,6 +247,7 @@ static const wfi_variant variants[] = {
         .fit = wfi_matmul_vector_fit,
         .refit = wfi_matmul_vector_refit,
         .build = vector_build,
+        .traffic = wfi_matmul_vector_traffic,
     },
     {
         .name = "teams",

@@ -74,6 +74,9 @@ wf_result wfi_plan_make_view(const wf_plan *plan, const wfi_step *step, uint32_t
 /* Destroys the views of all kept sets. */
 void wfi_plan_drop_views(wf_plan *plan);
 
+/* plan_kernels.c: the variant's own kernel of the step with the most work-items. */
+void wfi_plan_main_kernel(const wf_plan *plan, wf_kernel_info *kernel);
+
 /* plan_record.c: records steps first … end - 1 alone. */
 wf_result wfi_plan_record_steps(wf_plan *plan, VkCommandBuffer command_buffer,
                                 const wf_bindings *bindings, uint32_t turn, uint32_t first,

@@ -11,32 +11,13 @@ uint64_t wf_plan_workspace(const wf_plan *plan)
     return plan->workspace;
 }
 
-/* The kernel of the step with the most work-items. */
-static void describe_kernel(const wf_plan *plan, wf_kernel_info *kernel)
-{
-    double most = -1;
-    for (uint32_t i = 0; i < plan->step_count; i++) {
-        const wfi_step *step = &plan->steps[i];
-        const wfi_pipeline *pipeline = plan->compiles[step->pipeline]
-                                           ? wfi_compile_pipeline(plan->compiles[step->pipeline])
-                                           : &plan->pipelines[step->pipeline];
-        const uint64_t groups = (uint64_t)step->groups[0] * step->groups[1] * step->groups[2];
-        const double items = (double)groups * pipeline->group_size[0] * pipeline->group_size[1] *
-                             pipeline->group_size[2];
-        if (items <= most)
-            continue;
-        most = items;
-        wfi_describe_pipeline(&plan->choice.point, pipeline, groups, kernel);
-    }
-}
-
 wf_result wf_plan_describe(const wf_plan *plan, wf_plan_info *info)
 {
     if (!plan || !info)
         return WF_ERROR_INVALID_ARGUMENT;
     wf_plan_info local = wfi_describe_choice(&plan->choice);
     local.dispatches = plan->step_count;
-    describe_kernel(plan, &local.kernel);
+    wfi_plan_main_kernel(plan, &local.kernel);
     return wfi_params_write(info, &local, sizeof local) ? WF_SUCCESS : WF_ERROR_INVALID_ARGUMENT;
 }
 

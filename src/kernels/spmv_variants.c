@@ -1,6 +1,7 @@
 /* The rows of the spmv family. */
 #include "kernels/families.h"
 #include "kernels/spmv_rows.h"
+#include "kernels/traffic.h"
 #include "wfi_shaders.h"
 
 static double flops(const wfi_problem *problem)
@@ -44,6 +45,7 @@ static const wfi_variant variants[] = {
         .constants = wfi_spmv_strided_constants,
         .fit = wfi_spmv_row_fit,
         .build = wfi_spmv_row_build,
+        .traffic = wfi_spmv_row_traffic,
     },
     {
         .name = "plain",
@@ -60,6 +62,7 @@ static const wfi_variant variants[] = {
         .constants = wfi_spmv_strided_constants,
         .fit = wfi_spmv_step_fit,
         .build = wfi_spmv_lanes_build,
+        .traffic = wfi_spmv_lanes_traffic,
     },
     {
         .name = "texel",
@@ -77,6 +80,7 @@ static const wfi_variant variants[] = {
         .constants = wfi_spmv_strided_constants,
         .fit = wfi_spmv_step_fit,
         .build = wfi_spmv_texel_build,
+        .traffic = wfi_spmv_lanes_traffic,
     },
     {
         .name = "shared",
@@ -93,6 +97,7 @@ static const wfi_variant variants[] = {
         .constants = wfi_spmv_strided_constants,
         .fit = wfi_spmv_shared_fit,
         .build = wfi_spmv_lanes_build,
+        .traffic = wfi_spmv_lanes_traffic,
     },
     {
         .name = "atomic",

@@ -2,6 +2,7 @@
 #include "kernels/families.h"
 #include "kernels/himeno.h"
 #include "kernels/himeno_rows.h"
+#include "kernels/traffic.h"
 #include "wfi_shaders.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -314,16 +315,21 @@ static void subgroup_constants(const wfi_point *point, wfi_pipeline_desc *desc)
 
 static const wfi_variant variants[] = {
     {ROW("naive", "one work-item a cell, everything read from memory", SOFTECH "2", naive,
-         naive_parameters, plain_constraints, shared_sums, naive, build)},
+         naive_parameters, plain_constraints, shared_sums, naive, build),
+     .traffic = wfi_himeno_naive_traffic},
     {ROW("moved", "as naive, all arrays and p moved between host and device every iteration",
-         SOFTECH "1", naive, moved_parameters, plain_constraints, shared_sums, step, build)},
+         SOFTECH "1", naive, moved_parameters, plain_constraints, shared_sums, step, build),
+     .traffic = wfi_himeno_naive_traffic},
     {ROW("submits", "as naive, one submission an iteration, which the host waits for", "", naive,
-         submits_parameters, plain_constraints, shared_sums, step, build)},
+         submits_parameters, plain_constraints, shared_sums, step, build),
+     .traffic = wfi_himeno_naive_traffic},
     {ROW("copy_back", "as naive, the new p copied back over the old one, not exchanged with it",
          "RIKEN, the Himeno benchmark's C program", naive, copy_back_parameters, plain_constraints,
-         shared_sums, step, build)},
+         shared_sums, step, build),
+     .traffic = wfi_himeno_naive_traffic},
     {ROW("gosa_pass", "as naive, gosa in a dispatch of its own that reads everything again", "",
-         naive, naive_parameters, plain_constraints, shared_sums, step, build_twice)},
+         naive, naive_parameters, plain_constraints, shared_sums, step, build_twice),
+     .traffic = wfi_himeno_twice_traffic},
     {ROW("shared", "p through a tile in shared memory with a rim of one cell", SOFTECH "6", shared,
          shared_parameters, plain_constraints, shared_tile, step, build)},
     {ROW("padded", "as shared, rows padded to a multiple of 32 elements", SOFTECH "7", shared,
@@ -333,7 +339,8 @@ static const wfi_variant variants[] = {
     {ROW("subgroup_sum", "as naive, gosa summed by subgroup reductions", "", subgroup,
          naive_parameters, subgroup_constraints, shared_sums, subgroup, build),
      .subgroup_operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT,
-     .traits = WFI_HIMENO_SUBGROUP_SUMS, .constants = subgroup_constants},
+     .traits = WFI_HIMENO_SUBGROUP_SUMS, .constants = subgroup_constants,
+     .traffic = wfi_himeno_naive_traffic},
     {ROW("shuffle", "as naive, neighbours along i from the subgroup's neighbouring work-items", "",
          shuffle, naive_parameters, plain_constraints, shared_sums, step, build),
      .subgroup_operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT},

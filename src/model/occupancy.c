@@ -17,10 +17,11 @@ static uint32_t waves_by_registers(const wfi_architecture *a, uint32_t lanes, ui
     return a->wave_step ? waves / a->wave_step * a->wave_step : waves;
 }
 
+/* What the device tells is of one of its compute units, and a unit here may be several of them. */
 static uint32_t most_simd_waves(const wfi_architecture *a, const wf_caps *caps)
 {
     if (caps && caps->unit_subgroups && a->simds)
-        return caps->unit_subgroups / a->simds;
+        return caps->unit_subgroups * (a->counted_units ? a->counted_units : 1) / a->simds;
     return a->simd_waves;
 }
 
@@ -44,7 +45,7 @@ bool wfi_architecture_occupancy(const wfi_architecture *a, const wf_caps *caps,
     const uint32_t most = simd_waves * a->simds;
     wfi_limiter limiter = most % group_waves ? WFI_LIMITER_GROUP_SIZE : WFI_LIMITER_NONE;
     uint32_t groups = most / group_waves;
-    if (a->unit_groups)
+    if (a->unit_groups && !(a->groups_by_barriers && group_waves == 1))
         lower_to(&groups, a->unit_groups, WFI_LIMITER_GROUPS, &limiter);
     if (by_registers < simd_waves)
         lower_to(&groups, by_registers * a->simds / group_waves, WFI_LIMITER_REGISTERS, &limiter);

@@ -15,6 +15,11 @@
 #define CACHE_BYTES (UINT64_C(4) << 20)  /* a set that every GPU's last-level cache holds */
 #define STEPS 9
 
+/* Measured ceilings in GB/s; NaN: not measured. */
+typedef struct wfi_explain_levels {
+    double memory, cache, shared;
+} wfi_explain_levels;
+
 /* Microseconds that the host takes to move `bytes` to the device, or from it; 0 where it cannot. */
 static double transfer_us(wfi_session *session, double bytes, bool up)
 {
@@ -44,10 +49,26 @@ static void step(const wfi_session *session, int done, const char *what)
     wfi_progress_show(session->common->quiet, (double)done / STEPS, what);
 }
 
+/* Bytes of each level: counted, at least, and at most by ceilings in GB/s. */
+static void count_bytes(const wfi_study *study, const wfi_explain_levels *levels,
+                        wfi_result_case *c)
+{
+    const double us = c->timing.median_us;
+    c->bytes = (wfi_result_bytes){.requested = c->plan.requested_bytes,
+                                  .stored = c->plan.stored_bytes,
+                                  .shared_requested = c->plan.shared_requested_bytes,
+                                  .groups = c->plan.group_bytes,
+                                  .least = wfi_study_bytes(study),
+                                  .memory_most = levels->memory * 1e3 * us,
+                                  .cache_most = levels->cache * 1e3 * us,
+                                  .shared_most = levels->shared * 1e3 * us};
+}
+
 /* Everything that the rules look at, measured beside the case. */
 static void observe(wfi_session *session, const wfi_study *study, wfi_result_case *c,
-                    wfi_observation *o, wfi_explain_levels *levels)
+                    wfi_observation *o)
 {
+    wfi_explain_levels levels;
     double up, down;
     wfi_study_moved(study, &up, &down);
     step(session, 2, "transfers");
@@ -59,9 +80,10 @@ static void observe(wfi_session *session, const wfi_study *study, wfi_result_cas
     o->dispatch_us = wfi_session_ceiling(session, "dispatch", 0);
     o->barrier_us = wfi_session_ceiling(session, "barrier", 0);
     step(session, 5, "memory");
-    levels->memory = wfi_session_copy_bandwidth(session) * 1e-9;
-    levels->cache = wfi_session_ceiling(session, "read", CACHE_BYTES);
-    levels->shared = wfi_session_ceiling(session, "shared", 0);
+    levels.memory = wfi_session_copy_bandwidth(session) * 1e-9;
+    levels.cache = wfi_session_ceiling(session, "read", CACHE_BYTES);
+    levels.shared = wfi_session_ceiling(session, "shared", 0);
+    count_bytes(study, &levels, c);
     step(session, 7, "arithmetic");
     o->fma = wfi_study_rate(session, study) * 1e-9;
     o->fma_f32 = wfi_session_fma_rate(session, WF_TYPE_F32) * 1e-9;
@@ -105,12 +127,14 @@ static int run(wfi_session *session, const wfi_study *study, int argc, char **ar
 {
     static wfi_result_case c;
     static wfi_result_advice advice[WFI_MAX_ADVICE];
+    static wfi_result_kernel kernels[WFI_MAX_KERNELS];
     const wfi_common *common = session->common;
     char arguments[160];
-    wfi_explain_levels levels;
     step(session, 0, study->name);
+    session->kernels = kernels;
     const wf_result result = wfi_study_run(session, study, common->variant, common->constants,
                                            common->constant_count, &c);
+    session->kernels = NULL;
     c.study.kind = "explain";
     if (c.status != WFI_STATUS_OK || !c.has_timing) {
         wfi_progress_clear(common->quiet);
@@ -131,7 +155,7 @@ static int run(wfi_session *session, const wfi_study *study, int argc, char **ar
                          .steps = study->grid.steps};
     if (o.forced && !wfi_interrupted())
         o.chosen_us = own_choice_us(session, study);
-    observe(session, study, &c, &o, &levels);
+    observe(session, study, &c, &o);
     wfi_progress_clear(common->quiet);
     keep_advice(&o, &c, advice);
     int code = WFI_EXIT_DONE;
@@ -139,7 +163,7 @@ static int run(wfi_session *session, const wfi_study *study, int argc, char **ar
         wfi_case_fail_text(&c, WFI_STATUS_CANCELLED, "interrupted");
         code = wfi_run_error("explain: interrupted");
     } else if (!wfi_json_on_stdout(common)) {
-        wfi_explain_print(session, study, &c, &o, &levels);
+        wfi_explain_print(session, study, &c, &o);
     }
     const int written = wfi_session_write(session, argc, argv, &c, 1);
     return code != WFI_EXIT_DONE ? code : written;

@@ -28,28 +28,39 @@ static void print_timeline(const wfi_result_timeline *t)
     print_share("download", t->download_us, all, "back to the host, host clock");
 }
 
-static void print_level(const char *name, double ceiling, double time_us, double least)
+static void print_level(const char *name, double bytes, double least, const char *what)
 {
     char text[32];
-    if (!isfinite(ceiling))
+    if (!isfinite(bytes) || !(bytes > 0))
         return;
-    const double most = ceiling * 1e3 * time_us;
-    wfi_format_bytes(most, text, sizeof text);
-    printf("  %-9s at most %10s, %.4g times the least\n", name, text, most / least);
+    wfi_format_bytes(bytes, text, sizeof text);
+    printf("  %-22s %11s  %7.4gx  %s\n", name, text, bytes / least, what);
 }
 
-/* Vulkan has no counters of bytes; what a level can have moved at most is its ceiling times the
- * time. */
-static void print_bytes(const wfi_study *study, const wfi_result_case *c,
-                        const wfi_explain_levels *levels)
+/* Vulkan has no counters of bytes: what is asked for is counted from the algorithm, and what a
+ * level can have moved is its ceiling times the time. */
+static void print_bytes(const wfi_result_case *c)
 {
-    char least[32];
-    const double bytes = wfi_study_bytes(study);
-    wfi_format_bytes(bytes, least, sizeof least);
-    printf("\nbytes moved: least possible %s; in this time, by the measured ceilings\n", least);
-    print_level("memory", levels->memory, c->timing.median_us, bytes);
-    print_level("caches", levels->cache, c->timing.median_us, bytes);
-    print_level("shared", levels->shared, c->timing.median_us, bytes);
+    const wfi_result_bytes *b = &c->bytes;
+    puts("\nbytes, and how many times the least");
+    print_level("least of memory", b->least, b->least, "each input and output once");
+    if (b->requested > 0) {
+        char loaded[32], stored[32], what[96];
+        wfi_format_bytes(b->requested - b->stored, loaded, sizeof loaded);
+        wfi_format_bytes(b->stored, stored, sizeof stored);
+        snprintf(what, sizeof what, "counted: %s loaded, %s stored", loaded, stored);
+        print_level("requested by items", b->requested, b->least, what);
+    } else
+        puts("  requested by items     not counted for this variant");
+    print_level("passed to work-groups", b->groups, b->least,
+                "each byte once a group; less where groups share a cache");
+    print_level("requested in shared", b->shared_requested, b->least,
+                "counted: loads and stores of shared memory");
+    print_level("most of memory", b->memory_most, b->least,
+                b->memory_most < b->least ? "in this time by the ceiling: caches kept the problem"
+                                          : "in this time by the measured copy");
+    print_level("most of caches", b->cache_most, b->least, "in this time by the measured reads");
+    print_level("most of shared", b->shared_most, b->least, "in this time by the ceiling");
 }
 
 void wfi_explain_print_kernel(const wf_caps *caps, const wf_kernel_info *kernel)
@@ -62,19 +73,61 @@ void wfi_explain_print_kernel(const wf_caps *caps, const wf_kernel_info *kernel)
     printf("; %llu bytes of shared memory each; subgroups of %u\n",
            (unsigned long long)kernel->shared_bytes, kernel->subgroup_size);
     if (wf_kernel_occupancy(caps, kernel, &occupancy) == WF_SUCCESS)
-        printf(
-            "  occupancy %.0f %%: %u of %u subgroups a compute unit (%u work-groups), limited by "
-            "%s\n  an estimate for %s%s: %s\n",
-            occupancy.fraction * 100, occupancy.subgroups, occupancy.most_subgroups,
-            occupancy.groups, occupancy.limited_by, occupancy.architecture,
-            kernel->registers ? "" : " that leaves out registers, which the driver does not tell",
-            occupancy.source);
+        printf("  occupancy %.0f %%: %u of %u subgroups a %s (%u work-groups), limited by "
+               "%s\n  an estimate for %s%s: %s\n",
+               occupancy.fraction * 100, occupancy.subgroups, occupancy.most_subgroups,
+               occupancy.counted_units > 1 ? "work-group processor" : "compute unit",
+               occupancy.groups, occupancy.limited_by, occupancy.architecture,
+               kernel->registers ? ""
+                                 : " that leaves out registers, which the driver does not tell",
+               occupancy.source);
     else
         puts("  occupancy unknown: nothing is published about this device");
-    for (uint32_t i = 0; i < kernel->statistic_count; i++)
+    uint32_t told = 0;
+    for (uint32_t i = 0; i < kernel->statistic_count; i++) {
+        if (!wfi_statistic_means(&kernel->statistics[i]))
+            continue;
         printf("  %-28s %.10g\n", kernel->statistics[i].name, kernel->statistics[i].value);
-    if (kernel->statistic_count == 0)
+        told++;
+    }
+    if (told == 0)
         puts("  the driver tells no statistics");
+}
+
+/* The share of each kernel of a plan that has several, and what it takes of a unit. */
+static void print_kernels(const wfi_result_case *c)
+{
+    static const char *const heading[] = {"kernel",    "dispatches", "time",      "share",
+                                          "registers", "occupancy",  "limited by"};
+    static wfi_table table = {.columns = 7,
+                              .right = 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4 | 1u << 5};
+    double all = 0;
+    if (c->kernel_count < 2)
+        return;
+    for (uint32_t i = 0; i < c->kernel_count; i++)
+        all += c->kernels[i].us;
+    printf("\nkernels of the plan, each timed by itself (%s clock); what follows is of the "
+           "one that takes the most\n",
+           c->kernels_gpu_clock ? "device" : "host");
+    wfi_table_headings(&table, heading, 7);
+    for (uint32_t i = 0; i < c->kernel_count; i++) {
+        const wfi_result_kernel *k = &c->kernels[i];
+        const int row = wfi_table_row(&table);
+        char text[WFI_CELL_BYTES];
+        wfi_table_set(&table, row, 0, "%s", k->kernel.name);
+        wfi_table_set(&table, row, 1, "%u", k->kernel.dispatches);
+        wfi_format_time(k->us, text, sizeof text);
+        wfi_table_set(&table, row, 2, "%s", text);
+        wfi_format_percent(k->us / all * 100, text, sizeof text);
+        wfi_table_set(&table, row, 3, "%s", text);
+        if (k->kernel.info.registers)
+            wfi_table_set(&table, row, 4, "%u", k->kernel.info.registers);
+        if (isfinite(k->occupancy))
+            wfi_table_set(&table, row, 5, "%.0f %%", k->occupancy * 100);
+        if (k->occupancy_limit)
+            wfi_table_set(&table, row, 6, "%s", k->occupancy_limit);
+    }
+    wfi_table_print(&table);
 }
 
 static void print_waves(const wfi_observation *o)
@@ -98,7 +151,7 @@ static void print_advice(const wfi_result_case *c)
 }
 
 void wfi_explain_print(wfi_session *session, const wfi_study *study, const wfi_result_case *c,
-                       const wfi_observation *o, const wfi_explain_levels *levels)
+                       const wfi_observation *o)
 {
     char floor_text[32];
     const double flops = wfi_study_flops(study), bytes = wfi_study_bytes(study);
@@ -110,7 +163,8 @@ void wfi_explain_print(wfi_session *session, const wfi_study *study, const wfi_r
         "intensity %.4g operations a byte; this device turns from memory to arithmetic at %.4g\n",
         flops / bytes, wfi_study_rate(session, study) / wfi_session_copy_bandwidth(session));
     print_timeline(&c->timeline);
-    print_bytes(study, c, levels);
+    print_bytes(c);
+    print_kernels(c);
     wfi_explain_print_kernel(session->caps, &c->plan.kernel);
     print_waves(o);
     print_advice(c);

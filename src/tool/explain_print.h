@@ -5,13 +5,8 @@
 #include "model/advice.h"
 #include "tool/study.h"
 
-/* Ceilings that bytes are compared with, GB/s; NaN: not measured. */
-typedef struct wfi_explain_levels {
-    double memory, cache, shared;
-} wfi_explain_levels;
-
 void wfi_explain_print(wfi_session *session, const wfi_study *study, const wfi_result_case *c,
-                       const wfi_observation *o, const wfi_explain_levels *levels);
+                       const wfi_observation *o);
 /* Work-group, occupancy and statistics alone. */
 void wfi_explain_print_kernel(const wf_caps *caps, const wf_kernel_info *kernel);
 

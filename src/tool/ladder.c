@@ -35,14 +35,37 @@ static void run_step(wfi_session *session, const wfi_study *study, uint32_t inde
         out->plan.variant = info.name;
 }
 
+static bool has_time(const wfi_result_case *c)
+{
+    return c->status == WFI_STATUS_OK && c->has_timing;
+}
+
+/* Whether some steps were timed by the device's clock and others by the host's, which submitting
+ * and waiting are part of. */
+static bool clocks_differ(const wfi_result_case *cases, uint32_t count)
+{
+    bool seen[2] = {false, false};
+    for (uint32_t i = 0; i < count; i++)
+        if (has_time(&cases[i]))
+            seen[cases[i].timing.gpu_clock] = true;
+    return seen[0] && seen[1];
+}
+
+/* Over the step before; times of the host's clock are no part of it where others are the device's.
+ * */
 static void add_gains(wfi_result_case *cases, uint32_t count)
 {
-    double before = (double)NAN;
+    const bool device_alone = clocks_differ(cases, count);
+    const wf_timing *before = NULL;
     for (uint32_t i = 0; i < count; i++) {
-        if (cases[i].status != WFI_STATUS_OK || !cases[i].has_timing)
+        const wf_timing *now = &cases[i].timing;
+        if (!has_time(&cases[i]) || (device_alone && !now->gpu_clock))
             continue;
-        cases[i].study.gain = before / cases[i].timing.median_us;
-        before = cases[i].timing.median_us;
+        if (before) {
+            cases[i].study.gain = before->median_us / now->median_us;
+            cases[i].study.unsure = before->q1_us <= now->q3_us && now->q1_us <= before->q3_us;
+        }
+        before = now;
     }
 }
 
@@ -53,37 +76,48 @@ static void add_row(wfi_table *table, const wfi_result_case *c)
     wfi_table_set(table, row, 0, "%u", c->study.step);
     wfi_table_set(table, row, 1, "%s", c->plan.variant);
     if (c->status != WFI_STATUS_OK) {
-        wfi_table_set(table, row, 6, "%s: %.200s", wfi_status_name(c->status), c->reason);
+        wfi_table_set(table, row, 8, "%s: %.200s", wfi_status_name(c->status), c->reason);
         return;
     }
     wfi_format_time(c->timing.median_us, text, sizeof text);
     wfi_table_set(table, row, 2, "%s", text);
+    wfi_table_set(table, row, 3, "%s", c->timing.gpu_clock ? "device" : "host");
+    if (c->timing.count > 1)
+        wfi_table_set(table, row, 4, "%.1f %%", c->timing.spread * 100);
     wfi_format_rate(c->rate, c->rate_unit, text, sizeof text);
-    wfi_table_set(table, row, 3, "%s", text);
+    wfi_table_set(table, row, 5, "%s", text);
     if (isfinite(c->study.gain))
-        wfi_table_set(table, row, 4, c->study.gain < 0.1 ? "x%.2g" : "x%.2f", c->study.gain);
+        wfi_table_set(table, row, 6, c->study.gain < 0.1 ? "x%.2g%s" : "x%.2f%s", c->study.gain,
+                      c->study.unsure ? " ?" : "");
     if (isfinite(c->floor_us)) {
         wfi_format_percent(c->floor_us / c->timing.median_us * 100, text, sizeof text);
-        wfi_table_set(table, row, 5, "%s", text);
+        wfi_table_set(table, row, 7, "%s", text);
     }
-    wfi_table_set(table, row, 6, "%s", c->study.summary);
+    wfi_table_set(table, row, 8, "%s", c->study.summary);
 }
 
 static void print_ladder(const wfi_session *session, const wfi_study *study,
                          const wfi_result_case *cases, uint32_t count)
 {
-    static const char *const heading[] = {"step", "variant",     "time",        "rate",
-                                          "gain", "of roofline", "what changes"};
-    static wfi_table table = {.columns = 7,
-                              .right = 1u << 0 | 1u << 2 | 1u << 3 | 1u << 4 | 1u << 5};
+    static const char *const heading[] = {"step", "variant", "time",        "clock",       "spread",
+                                          "rate", "gain",    "of roofline", "what changes"};
+    static wfi_table table = {.columns = 9,
+                              .right = 1u << 0 | 1u << 2 | 1u << 4 | 1u << 5 | 1u << 6 | 1u << 7};
     if (wfi_json_on_stdout(session->common))
         return;
     printf("%s: %s %s on %s\n\n", wf_family_name(study->family), study->name,
            wf_type_name(study->type), session->caps->name);
-    wfi_table_headings(&table, heading, 7);
+    wfi_table_headings(&table, heading, 9);
     for (uint32_t i = 0; i < count; i++)
         add_row(&table, &cases[i]);
     wfi_table_print(&table);
+    for (uint32_t i = 0, told = 0; i < count && !told; i++)
+        if ((told = cases[i].study.unsure))
+            puts("\nA gain with ? may be noise: the quartiles of the two times overlap.");
+    if (clocks_differ(cases, count))
+        puts("\nTimes of the host's clock include submitting and waiting: gains are between times "
+             "of "
+             "the\ndevice's clock alone.");
     putchar('\n');
     for (uint32_t i = 0; i < count; i++)
         if (cases[i].study.source && *cases[i].study.source)

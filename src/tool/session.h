@@ -5,6 +5,8 @@
 #include "io/results.h"
 #include "tool/options.h"
 
+#define WFI_MAX_KERNELS 32 /* of a plan that are looked at one by one */
+
 typedef struct wfi_session {
     const wfi_common *common;
     wf_device *device;
@@ -14,8 +16,9 @@ typedef struct wfi_session {
     char error[1024];      /* the library's last error line */
     double copy_bandwidth; /* NaN until asked for */
     double fma_f32;
-    double narrow_rate;  /* of a study's 16- or 8-bit products; 0 until asked for */
-    uint32_t peak_count; /* written with the results */
+    double narrow_rate;         /* of a study's 16- or 8-bit products; 0 until asked for */
+    wfi_result_kernel *kernels; /* room for WFI_MAX_KERNELS: time each of a plan; NULL: do not */
+    uint32_t peak_count;        /* written with the results */
     const wfi_result_peak *peaks;
 } wfi_session;
 

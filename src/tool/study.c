@@ -231,6 +231,18 @@ static void add_floor(wfi_session *session, const wfi_study *study, wfi_result_c
     out->floor_by = arithmetic_us > memory_us ? "arithmetic" : "memory";
 }
 
+/* Rates of the median time, so that a row agrees with itself: those of a Himeno run are of the
+ * whole run, whose parts may differ. */
+static void rate_median(wfi_session *session, const wfi_study *study, wfi_result_case *out)
+{
+    if (study->family != WF_FAMILY_STENCIL || !out->has_timing)
+        return;
+    const double us = out->timing.median_us;
+    out->rate = wfi_study_flops(study) / us; /* MFLOPS */
+    out->gbs = wfi_study_bytes(study) / us * 1e-3;
+    out->percent = out->gbs * 1e9 / wfi_session_copy_bandwidth(session) * 100;
+}
+
 static void add_occupancy(const wf_caps *caps, wfi_result_case *out)
 {
     wf_occupancy occupancy;
@@ -280,6 +292,8 @@ wf_result wfi_study_run(wfi_session *session, const wfi_study *study, const char
     session->tuning = before;
     if (out->status == WFI_STATUS_OK)
         add_floor(session, study, out);
+    if (out->status == WFI_STATUS_OK)
+        rate_median(session, study, out);
     if (out->has_plan)
         add_occupancy(session->caps, out);
     return result;

@@ -104,6 +104,64 @@ static bool multiply(wf_device *device)
     return multiply_as(device, WF_TYPE_F32);
 }
 
+/* A product in four parts is the variant's kernel and another that adds them up, which has 64 times
+ * as many work-items: what is told of the plan is of the first, and each is told and timed alone.
+ * */
+static void kernels_are_told_apart(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"tile_m", "tile_n", "thread_m", "thread_n", "splits"};
+    static const uint32_t values[] = {64, 64, 8, 8, 4};
+    enum { N = 128, K = 512, CONSTANTS = 5 };
+    wf_device *device = open_device();
+    wf_buffer *buffers[3] = {NULL};
+    wf_plan *plan = NULL;
+    wf_constant constants[CONSTANTS];
+    for (int i = 0; i < CONSTANTS; i++)
+        constants[i] = (wf_constant){names[i], values[i]};
+    const wf_tuning tuning = {.size = sizeof tuning,
+                              .variant = "vector",
+                              .constants = constants,
+                              .constant_count = CONSTANTS};
+    const wf_matmul_params params = {
+        .size = sizeof params, .m = N, .n = N, .k = K, .type = WF_TYPE_F32, .tuning = &tuning};
+    wf_plan_info info = {.size = sizeof info};
+    wf_plan_kernel kernel = {.size = sizeof kernel};
+    double us[8] = {0};
+    bool gpu_clock;
+    uint32_t mains = 0;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(wf_buffer_create(device, N * K * 4, WF_MEMORY_DEVICE, &buffers[i]),
+                         WF_SUCCESS);
+        assert_int_equal(wf_buffer_fill(buffers[i], 0, N * K * 4, 0), WF_SUCCESS);
+    }
+    const wf_bindings bindings = {
+        .size = sizeof bindings,
+        .items = {{.buffer = buffers[0]}, {.buffer = buffers[1]}, {.buffer = buffers[2]}}};
+    assert_int_equal(wf_matmul_plan(device, &params, &plan), WF_SUCCESS);
+    assert_int_equal(wf_plan_describe(plan, &info), WF_SUCCESS);
+    const uint32_t count = wf_plan_kernel_count(plan);
+    assert_in_range(count, 2, 8);
+    assert_int_equal(info.kernel.group_size[0], 64); /* (64 / 8) x (64 / 8) */
+    assert_int_equal(info.kernel.groups, 4 * 4);
+    assert_int_equal(wf_plan_time_kernels(plan, &bindings, count + 1, us, &gpu_clock),
+                     WF_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(wf_plan_time_kernels(plan, &bindings, count, us, &gpu_clock), WF_SUCCESS);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(wf_plan_describe_kernel(plan, i, &kernel), WF_SUCCESS);
+        assert_true((us[i] > 0) == (kernel.dispatches > 0));
+        assert_non_null(strstr(kernel.name, kernel.main ? "vector" : "reduce"));
+        assert_int_equal(kernel.info.groups == 4 * 4, kernel.main);
+        mains += kernel.main;
+    }
+    assert_int_equal(mains, 1);
+    assert_int_equal(wf_plan_describe_kernel(plan, count, &kernel), WF_ERROR_INVALID_ARGUMENT);
+    wf_plan_destroy(&plan);
+    for (int i = 0; i < 3; i++)
+        wf_buffer_destroy(&buffers[i]);
+    wf_device_destroy(&device);
+}
+
 static void budget_is_kept(void **state)
 {
     (void)state;
@@ -354,6 +412,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(budget_is_kept, forget),
+        cmocka_unit_test_setup(kernels_are_told_apart, forget),
         cmocka_unit_test_setup(host_clock_serves, forget),
         cmocka_unit_test_setup(doubles_are_refused, forget),
         cmocka_unit_test_setup(halves_need_storage_alone, forget),

@@ -164,6 +164,74 @@ def colours_are_the_devices(browser):
           "chart.data.datasets.every((set, i) => chart.isDatasetVisible(i) === (set.family !== 'spmv'))"))
 
 
+def page_agrees_with_itself(browser):
+    """The card says what the table of ceilings says, and the memory is the device's own."""
+    pairs = browser.evaluate("""(() => {
+        const heads = [...document.querySelectorAll('#ceilings th')].map((th) => th.textContent);
+        const copy = [...document.querySelectorAll('#ceilings tbody tr')].find((row) =>
+            row.children[0].textContent === 'best copy');
+        return [...document.querySelectorAll('#devices .device')].map((card) => {
+            const at = heads.indexOf(card.querySelector('b').textContent);
+            const names = [...card.querySelectorAll('dt')].map((dt) => dt.textContent);
+            const fact = (name) => names.includes(name)
+                ? card.querySelectorAll('dd')[names.indexOf(name)].textContent : '';
+            return [card.querySelector('b').textContent, fact('best copy'), at < 0 ? ''
+                : copy.children[at].textContent, fact('memory')];
+        }); })()""")
+    both = [pair for pair in pairs if pair[1] and pair[2]]
+    check("card and ceilings agree", len(both) >= 2
+          and all(pair[1] == pair[2] for pair in both), pairs)
+    heaps = load("h100.json")["device"]["heaps"]
+    wanted = next(heap["bytes"] for heap in heaps if heap["device_local"]) / 2**30
+    memory = [pair[3] for pair in pairs if pair[0].startswith("NVIDIA")]
+    check("memory is the device's own", memory
+          and abs(float(memory[0].split()[0]) - wanted) < 0.01, memory)
+    check("what the best copy is is told", "driver's own buffer copy" in browser.evaluate(
+        "document.querySelector('#ceilings').textContent"))
+    names = chart(browser, "Roofline", "chart.$names")
+    check("dots have names", len(names) >= 4
+          and any("4096x4096x4096" in name for name in names), names)
+
+
+def ladders_are_side_by_side(browser, folder):
+    """A row a step, with both devices' times and their ratio; what explain says is on the page."""
+    page = os.path.join(folder, "studies.html")
+    report(page, *(os.path.join(data, name) for name in
+                   ("grid.json", "grid_swiftshader.json", "explain.json")))
+    browser.size(1280, 900)
+    browser.open(page)
+    first, second = ({c["variant"]: c["time_us"]["median"] for c in load(name)["cases"]
+                      if c["status"] == "ok" and c["study"]["kind"] == "ladder"}
+                     for name in ("grid.json", "grid_swiftshader.json"))
+    rows = browser.evaluate("""(() => {
+        const at = [...document.querySelectorAll('#ladder th')].findIndex((th) =>
+            th.textContent.startsWith('times as fast as'));
+        return [...document.querySelectorAll('#ladder tbody tr')].map((row) =>
+            [row.children[1].textContent, row.children[at].textContent]); })()""")
+    steps = {c["variant"] for name in ("grid.json", "grid_swiftshader.json")
+             for c in load(name)["cases"] if c.get("study", {}).get("kind") == "ladder"}
+    check("a row a step", sorted(name for name, _ in rows) == sorted(steps), rows)
+    check("with the ratio", all(abs(float(ratio) * second[name] / first[name] - 1) < 1e-3
+                                for name, ratio in rows if name in first and name in second), rows)
+    # Bars of SwiftShader alone, whose least is a twentieth of the most.
+    alone = os.path.join(folder, "alone.html")
+    report(alone, os.path.join(data, "grid_swiftshader.json"))
+    browser.open(alone)
+    rates = [c["rate"]["value"] for c in load("grid_swiftshader.json")["cases"] if "rate" in c]
+    kind = chart(browser, "Ladder, grid: 64x64x64 star 1 dirichlet, 4 steps f32",
+                 "chart.scales.x.type")
+    check("bars that lie far apart are logarithmic on one device", kind == "logarithmic"
+          and max(rates) > 20 * min(rates), (min(rates), max(rates), kind))
+    browser.open(page)
+    explained = load("explain.json")["cases"][0]
+    said = browser.evaluate("document.querySelector('#advice').textContent")
+    for what in ("matmul_reduce_f32", "requested by work-items", "the floor is", "Occupancy"):
+        check(f"explained: {what}", what in said)
+    requested = explained["bytes"]["requested"] / 2**20
+    check("explained: the bytes requested", f"{requested:.4g} MiB" in said, requested)
+    check("no errors with studies", browser.problems() == [], browser.problems())
+
+
 def keyboard_sorts(browser):
     browser.evaluate(f"{HEAD}.querySelector('button').focus()")
     browser.key("Enter")
@@ -258,6 +326,7 @@ def main():
             searches_are_shown(browser)
             devices_are_compared(browser)
             colours_are_the_devices(browser)
+            page_agrees_with_itself(browser)
             keyboard_sorts(browser)
             keyboard_reaches(browser, page)
             theme_changes(browser)
@@ -265,6 +334,7 @@ def main():
             download_downloads(browser, folder)
             phone(browser, page)
             hostile_is_text(browser, folder)
+            ladders_are_side_by_side(browser, folder)
     finally:
         browser.close()
     print(f"{len(failed)} failed")

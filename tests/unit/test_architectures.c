@@ -35,6 +35,9 @@ static void names_are_found(void **state)
         {0x1002, "AMD Radeon RX 580 Series (RADV POLARIS10)", "amd:gcn4"},
         {0x1002, "AMD Unknown (RADV GFX1201)", "amd:rdna4"},
         {0x1002, "AMD Radeon RX Vega (RADV VEGA10)", "amd:gcn5"},
+        {0x1002, "AMD Radeon R9 Fury Series (RADV FIJI)", "amd:gcn3"},
+        {0x1002, "AMD Radeon 8060S (RADV GFX1151)", "amd:rdna3"},
+        {0x1002, "AMD Radeon 890M Graphics (RADV GFX1150)", "amd:rdna3-small"},
         {0x8086, "Intel(R) Arc(TM) A770 Graphics (DG2)", "intel:xe-hpg"},
         {0x8086, "Intel(R) UHD Graphics 630 (CFL GT2)", "intel:gen9"},
         {0x8086, "Intel(R) Graphics (LNL)", "intel:xe2"},
@@ -133,14 +136,77 @@ static void amd_occupancy(void **state)
         {"amd:rdna3", 32, 96, 16}, {"amd:rdna3", 32, 97, 12}, {"amd:rdna3", 32, 256, 5},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const wfi_occupancy o =
-            occupancy(cases[i].row, cases[i].lanes, cases[i].lanes, cases[i].registers, 0);
         const uint32_t waves = cases[i].simd_waves * 4;
-        /* One wave a group: the most groups a unit holds may come first. */
-        assert_true(o.waves == waves || o.limiter == WFI_LIMITER_GROUPS);
-        const wfi_occupancy four =
-            occupancy(cases[i].row, cases[i].lanes * 4, cases[i].lanes, cases[i].registers, 0);
-        assert_int_equal(four.waves, waves);
+        /* One wave a group takes no barrier, and four waves are one a SIMD. */
+        assert_int_equal(
+            occupancy(cases[i].row, cases[i].lanes, cases[i].lanes, cases[i].registers, 0).waves,
+            waves);
+        assert_int_equal(
+            occupancy(cases[i].row, cases[i].lanes * 4, cases[i].lanes, cases[i].registers, 0)
+                .waves,
+            waves);
+    }
+}
+
+/* Whole sums, worked by hand from the limits that the sources print. */
+static void worked_by_hand(void **state)
+{
+    (void)state;
+    const struct {
+        const char *row;
+        uint32_t group, lanes, registers, shared, groups, waves, most;
+        wfi_limiter limiter;
+    } cases[] = {
+        /* GCN 3, Fiji: 256 registers a lane of 4 SIMDs, in steps of 4. 65 -> 68: 3 waves a SIMD,
+         * 12 a unit, 3 groups of 4. */
+        {"fiji", 256, 64, 65, 0, 3, 12, 40, WFI_LIMITER_REGISTERS},
+        /* 2 waves a group, 16 barriers: 16 groups, 32 of 40 waves; one wave needs no barrier. */
+        {"fiji", 128, 64, 24, 0, 16, 32, 40, WFI_LIMITER_GROUPS},
+        {"fiji", 64, 64, 24, 0, 40, 40, 40, WFI_LIMITER_NONE},
+        /* GCN 5: 84 registers leave 3 waves a SIMD, 12 groups of one. 20000 bytes -> 20480 of
+         * 65536: 3 groups of 4 waves. */
+        {"amd:gcn5", 64, 64, 84, 0, 12, 12, 40, WFI_LIMITER_REGISTERS},
+        {"amd:gcn5", 256, 64, 24, 20000, 3, 12, 40, WFI_LIMITER_SHARED},
+        /* RDNA 2: 1024 registers of 32 lanes, in steps of 16 (8 for 64 lanes). 88 x 64 = 5632 of
+         * 32768 words: 5 a SIMD, 20 a unit, 5 groups of 4. */
+        {"navi21", 256, 64, 88, 0, 5, 20, 64, WFI_LIMITER_REGISTERS},
+        /* 2 waves a group, 32 barriers: 32 groups are 64 waves. */
+        {"navi21", 64, 32, 32, 0, 32, 64, 64, WFI_LIMITER_NONE},
+        {"navi21", 32, 32, 64, 0, 64, 64, 64, WFI_LIMITER_NONE},
+        /* RDNA 3: 1536 registers of 32 lanes, in steps of 24 (12 for 64 lanes). 228 x 64 = 14592
+         * of 49152 words: 3 a SIMD, 12 a unit, 6 groups of 2. */
+        {"navi31", 128, 64, 228, 16640, 6, 12, 64, WFI_LIMITER_REGISTERS},
+        /* 40000 bytes -> 40448 of 131072: 3 groups of 8. */
+        {"navi31", 256, 32, 96, 40000, 3, 24, 64, WFI_LIMITER_SHARED},
+        /* RDNA 3 of the smaller kind: 1024 registers: 228 -> 232 x 64 = 14848 of 32768: 2 a SIMD.
+         * */
+        {"navi33", 128, 64, 228, 16640, 4, 8, 64, WFI_LIMITER_REGISTERS},
+        {"gfx1151", 128, 64, 228, 16640, 6, 12, 64, WFI_LIMITER_REGISTERS},
+        /* RDNA 4: 128 -> 144 x 32 = 4608 of 49152 words: 10 a SIMD, 40 a unit, 5 groups of 8. */
+        {"amd:rdna4", 256, 32, 128, 0, 5, 40, 64, WFI_LIMITER_REGISTERS},
+        /* Volta: 65 -> 72 x 32 = 2304 of 16384: 7 a partition, 28, 3 groups of 8. */
+        {"nvidia:sm70", 256, 32, 65, 0, 3, 24, 64, WFI_LIMITER_REGISTERS},
+        /* Turing: 32 warps and 16 groups; 20480 bytes of 65536: 3 groups of 4. */
+        {"nvidia:sm75", 32, 32, 32, 0, 16, 16, 32, WFI_LIMITER_GROUPS},
+        {"nvidia:sm75", 128, 32, 32, 20480, 3, 12, 32, WFI_LIMITER_SHARED},
+        /* Ampere A100: 81920 + 1024 bytes of 167936: 2 groups of 8. */
+        {"nvidia:sm80", 256, 32, 32, 81920, 2, 16, 64, WFI_LIMITER_SHARED},
+        /* Ada: 48 warps: 1 group of 32. 24 groups of 1. */
+        {"nvidia:sm89", 1024, 32, 32, 0, 1, 32, 48, WFI_LIMITER_GROUP_SIZE},
+        {"nvidia:sm89", 32, 32, 32, 0, 24, 24, 48, WFI_LIMITER_GROUPS},
+        /* Hopper: 218 -> 224 x 32 = 7168 of 16384: 2 a partition, 8, 1 group of 8. */
+        {"nvidia:sm90", 256, 32, 218, 24832, 1, 8, 64, WFI_LIMITER_REGISTERS},
+        /* Blackwell, B200 (as Hopper) and RTX 50 (as Ada): 40 x 32 = 1280: 12 a partition. */
+        {"nvidia:sm100", 256, 32, 40, 0, 6, 48, 64, WFI_LIMITER_REGISTERS},
+        {"nvidia:sm120", 256, 32, 40, 0, 6, 48, 48, WFI_LIMITER_NONE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const wfi_occupancy o = occupancy(cases[i].row, cases[i].group, cases[i].lanes,
+                                          cases[i].registers, cases[i].shared);
+        if (o.groups != cases[i].groups || o.waves != cases[i].waves ||
+            o.most_waves != cases[i].most || o.limiter != cases[i].limiter)
+            fail_msg("%s, groups of %u: %u groups, %u of %u waves, limiter %d", cases[i].row,
+                     cases[i].group, o.groups, o.waves, o.most_waves, (int)o.limiter);
     }
 }
 
@@ -334,6 +400,7 @@ int main(void)
         cmocka_unit_test(rows_are_whole),
         cmocka_unit_test(nvidia_occupancy),
         cmocka_unit_test(amd_occupancy),
+        cmocka_unit_test(worked_by_hand),
         cmocka_unit_test(apple_occupancy),
         cmocka_unit_test(small_gpus),
         cmocka_unit_test(units_are_told),

@@ -46,6 +46,9 @@ static void plans(void **state)
     refused(wf_plan_status(NULL));
     refused(wf_plan_describe(NULL, &info));
     refused(wf_plan_run(NULL, NULL));
+    assert_int_equal(wf_plan_kernel_count(NULL), 0);
+    refused(wf_plan_describe_kernel(NULL, 0, NULL));
+    refused(wf_plan_time_kernels(NULL, NULL, 1, &seconds, &gpu_clock));
     refused(wf_plan_run_times(NULL, NULL, 1, &seconds, &gpu_clock));
     refused(wf_plan_measure(NULL, NULL, NULL, NULL));
     refused(wf_spmv_scale(NULL, 1, 0));

@@ -43,6 +43,29 @@ static void limits(void **state)
     assert_int_equal(of(0x10de, h100, 256, 0, 32, 32).counted_units, 1);
 }
 
+/* What a driver tells of its compute unit is of half an RDNA unit: RADV tells 2 SIMDs of 16 waves.
+ * */
+static void told_units(void **state)
+{
+    wf_occupancy got;
+    wf_caps caps = {.vendor_id = 0x1002, .unit_subgroups = 32};
+    const wf_kernel_info product = {
+        .group_size = {128, 1, 1}, .shared_bytes = 16640, .subgroup_size = 64, .registers = 228};
+    const wf_kernel_info plain = {.group_size = {64, 1, 1}, .subgroup_size = 64, .registers = 24};
+    (void)state;
+    snprintf(caps.name, sizeof caps.name, "AMD Radeon RX 7900 XTX (RADV NAVI31)");
+    assert_int_equal(wf_kernel_occupancy(&caps, &product, &got), WF_SUCCESS);
+    assert_int_equal(got.subgroups, 12); /* 240 registers by 64 lanes: 3 of 49152 words, 4 SIMDs */
+    assert_int_equal(got.most_subgroups, 64);
+    assert_string_equal(got.limited_by, "registers");
+    snprintf(caps.name, sizeof caps.name, "AMD Radeon RX Vega (RADV VEGA10)");
+    caps.unit_subgroups = 40; /* 4 SIMDs of 10 waves */
+    assert_int_equal(wf_kernel_occupancy(&caps, &plain, &got), WF_SUCCESS);
+    assert_int_equal(got.subgroups, 40);
+    assert_int_equal(got.most_subgroups, 40);
+    assert_string_equal(got.limited_by, "nothing");
+}
+
 static void unknown_devices(void **state)
 {
     wf_occupancy occupancy;
@@ -57,6 +80,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(limits),
+        cmocka_unit_test(told_units),
         cmocka_unit_test(unknown_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

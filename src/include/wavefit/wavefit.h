@@ -471,7 +471,7 @@ typedef struct wf_statistic {
     double value;
 } wf_statistic;
 
-/* The kernel of a plan's largest dispatch. */
+/* One kernel; of a plan that has several its variant's own, in its largest dispatch. */
 typedef struct wf_kernel_info {
     uint32_t group_size[3];   /* work-items of a work-group */
     uint64_t groups;          /* work-groups of the dispatch */
@@ -494,6 +494,12 @@ typedef struct wf_plan_info {
     double flops;       /* arithmetic of one execution by the algorithm's own count */
     double least_bytes; /* each input read once, each output written once */
     wf_kernel_info kernel;
+    /* Bytes that the variant's kernel asks for in one execution, counted from its algorithm and
+     * constants; 0: not counted. */
+    double requested_bytes;        /* of memory: each load and store of its work-items */
+    double stored_bytes;           /* of those, stores */
+    double shared_requested_bytes; /* of shared memory, likewise */
+    double group_bytes;            /* of memory, each byte once a work-group */
 } wf_plan_info;
 
 /* A problem by its sizes, without data. */
@@ -582,6 +588,26 @@ WF_API wf_result wf_plan_run(wf_plan *plan, const wf_bindings *bindings);
  * they took, by timestamps (*gpu_clock true) or by the host's clock. No warm-up. Blocks. */
 WF_API wf_result wf_plan_run_times(wf_plan *plan, const wf_bindings *bindings, uint32_t count,
                                    double *seconds, bool *gpu_clock);
+
+/* One of a plan's kernels: a plan may copy its inputs or add up parts around the variant's own. */
+typedef struct wf_plan_kernel {
+    size_t size;
+    const char *name;    /* of its shader */
+    bool main;           /* the variant's own */
+    uint32_t dispatches; /* of one execution */
+    wf_kernel_info info; /* of the largest of them */
+} wf_plan_kernel;
+
+/* The plan's kernels; dispatches is 0 where one is made but not used. WF_ERROR_INVALID_ARGUMENT:
+ * there is none of that index. */
+WF_API uint32_t wf_plan_kernel_count(const wf_plan *plan);
+WF_API wf_result wf_plan_describe_kernel(const wf_plan *plan, uint32_t index, wf_plan_kernel *out);
+/* Executes the plan's dispatches one at a time, a few times over, and fills us[0 … count-1], count
+ * being wf_plan_kernel_count, with the microseconds that each kernel's take in one execution, by
+ * timestamps (*gpu_clock true) or by the host's clock. What would overlap does not, so that they
+ * may sum to more than an execution. Blocks. */
+WF_API wf_result wf_plan_time_kernels(wf_plan *plan, const wf_bindings *bindings, uint32_t count,
+                                      double *us, bool *gpu_clock);
 
 /* ------------------------------------------------------------------------------------ measuring */
 

@@ -69,7 +69,7 @@ const barHeight = (rows, bars) => 90 + rows * Math.max(12 + Math.max(1, bars) * 
 function spanning(title, values) {
   const some = values.filter((value) => value > 0);
   const low = Math.min(...some), high = Math.max(...some);
-  return some.length && high > 50 * low
+  return some.length && high > 20 * low
     ? logarithmic(title, { min: 10 ** Math.floor(Math.log10(low) - 0.01), max: high * 1.3 })
     : axis(title, { beginAtZero: true });
 }

@@ -1,5 +1,9 @@
 // ------------------------------------------------------------------------------------- sections
 
+// Of the device's own heaps: the host's, which it can use too, may be larger.
+const memoryOf = (info) => Math.max(0, ...list(info.heaps).map(object)
+  .filter((heap) => heap.device_local === true).map((heap) => number(heap.bytes) ?? 0));
+
 function devicesSection() {
   if (!devices.length) return;
   const card = section("devices", devices.length > 1 ? "Devices" : "Device");
@@ -10,10 +14,9 @@ function devicesSection() {
       ["driver", [text(object(info.driver).name), text(object(info.driver).info)].filter(Boolean)
         .join(" ")],
       ["kind", text(info.type)],
-      ["copy", device.copy === null ? "" : rate(device.copy, "GB/s")],
+      ["best copy", device.copy === null ? "" : rate(device.copy, "GB/s")],
       ["f32 multiply-add", device.fma === null ? "" : rate(device.fma, "GFLOPS")],
-      ["memory", list(info.heaps).length ? bytes(Math.max(...list(info.heaps)
-        .map((heap) => number(object(heap).bytes) ?? 0))) : ""],
+      ["memory", memoryOf(info) ? bytes(memoryOf(info)) : ""],
       ["compute units", text(info.compute_units)],
       ["subgroup", text(subgroup.size)],
       ["Vulkan", text(info.api_version)],
@@ -92,17 +95,32 @@ function ceilingsSection() {
     scales: { x: doubling("working set", measured.flatMap((device) => points(device, choice.value)
       .map((point) => point.x)), bytes), y: logarithmic("GB/s") } } }));
   choice.addEventListener("change", draw);
-  const names = [...new Set(measured.flatMap((device) => [...device.peaks.keys()]))];
+  const names = ["best copy", ...new Set(measured.flatMap((device) => [...device.peaks.keys()]))];
+  // The three that other parts of the page show too.
+  const best = (device, name) => ({ "best copy": device.copy, copy: device.shaderCopy,
+    fma_f32: device.fma })[name] ?? null;
   card.append(table([
     { title: "ceiling", pin: true, cell: (name) => name },
     ...measured.map((device) => ({ title: device.label, number: true,
-      cell: (name) => { const peak = peakOf(device, name), any = (device.peaks.get(name) || [])[0];
-        if (peak) return rate(number(peak.value), text(peak.unit));
+      cell: (name) => { if (name === "best copy") return rate(device.copy, "GB/s");
+        const peak = peakOf(device, name), any = (device.peaks.get(name) || [])[0];
+        if (peak) return rate(best(device, name) ?? number(peak.value), text(peak.unit));
         return any ? element("span", { class: "muted", title: text(any.reason) },
           text(any.status)) : ""; },
       value: (name) => { const peak = peakOf(device, name);
-        return peak ? number(peak.value) : null; } })),
+        return best(device, name) ?? (peak ? number(peak.value) : null); } })),
   ], names, "Ceilings of each device").node);
+  card.append(element("p", { class: "muted" }, "The best copy, which the card and the roofline "
+    + "take, is the better of a shader and the driver's own buffer copy; copy, read and write are "
+    + "a shader's over the largest working set."));
+  for (const device of measured)
+    for (const [name, unit] of [["copy", "GB/s"], ["fma_f32", "GFLOPS"]]) {
+      const low = Math.min(...device.runs[name]), high = Math.max(...device.runs[name]);
+      if (high > 1.25 * low)
+        card.append(element("p", { class: "notice" }, `${device.label}: ${name} was measured ${
+          device.runs[name].length} times, at ${rate(low, unit)} to ${rate(high, unit)}. `
+          + "The best is taken; what a file says in percent is of its own measurement."));
+    }
 }
 
 function rooflineSection() {
@@ -115,6 +133,8 @@ function rooflineSection() {
     + "algorithm would, or work from a cache; dots over the level use other instructions than f32 "
     + "multiply-adds.");
   const style = { stencil: "triangle", spmv: "circle", matmul: "rect", grid: "rectRot" };
+  const short = (c) => `${c.label}${c.type === "f32" || !c.type ? "" : ` ${c.type}`}`
+    + (text(c.study.kind) ? ` ${text(c.variant)}` : "");
   plot(card, "Roofline", () => {
     const low = Math.min(...dots.map((dot) => dot.x), 0.1) / 2;
     const high = Math.max(...dots.map((dot) => dot.x), 100) * 2;
@@ -131,16 +151,58 @@ function rooflineSection() {
       pointStyle: style[family] || "rectRounded", radius: 5, hoverRadius: 7, borderColor: css("--card"),
       borderWidth: 1, backgroundColor: device.color,
       data: dots.filter((dot) => dot.c.owner === device && dot.c.family === family)
-        .map((dot) => ({ x: dot.x, y: dot.y, c: dot.c })) })).filter((set) => set.data.length));
-    return { data: { datasets: [...lines, ...groups] },
+        .map((dot) => ({ x: dot.x, y: dot.y, c: dot.c, name: short(dot.c) })) }))
+      .filter((set) => set.data.length));
+    return { data: { datasets: [...lines, ...groups] }, plugins: [dotNames],
       options: { parsing: false, plugins: { legend: coloursAndShapes, tooltip: { callbacks: {
         label: (item) => { const c = item.raw.c;
           return c ? `${problem(c)} ${text(c.variant)}: ${rate(item.parsed.y, "GFLOPS")}`
             : item.dataset.label; } } } },
       scales: { x: logarithmic("operations a byte", { min: low, max: high }),
         y: logarithmic("GFLOPS") } } };
-  });
+  }, false, narrow() ? 0 : 520);
+  const roof = ({ c, x }) => (c.owner.copy && c.owner.fma
+    ? Math.min(c.owner.fma, x * c.owner.copy) : null);
+  const share = (dot) => (roof(dot) ? dot.y / roof(dot) * 100 : null);
+  card.append(element("details", {}, element("summary", {}, `All ${dots.length} dots`), table([
+    ...deviceColumn(dots, (dot) => dot.c.owner),
+    { title: "kernel", pin: true, cell: ({ c }) => `${problem(c)} ${text(c.variant)}` },
+    { title: "operations a byte", number: true, cell: (dot) => digits(dot.x),
+      value: (dot) => dot.x },
+    { title: "rate", number: true, cell: (dot) => rate(dot.y, "GFLOPS"), value: (dot) => dot.y },
+    { title: "of the roof", number: true, cell: (dot) => percent(share(dot)), value: share },
+  ], dots, "Dots of the roofline").node));
 }
+
+// Names beside dots, the fastest first, each where no other dot or name is in its way.
+const dotNames = { id: "dotNames", afterDatasetsDraw: (chart) => {
+  const { ctx, chartArea: area } = chart, dots = [], taken = [];
+  const named = chart.$names = [];
+  chart.data.datasets.forEach((set, i) => { if (set.family && chart.isDatasetVisible(i))
+    chart.getDatasetMeta(i).data.forEach((point, n) => dots.push({ x: point.x, y: point.y,
+      name: set.data[n].name,
+      key: `${set.label} ${set.data[n].name} ${Math.round(point.x)}` })); });
+  for (const dot of dots) taken.push([dot.x - 5, dot.y - 5, dot.x + 5, dot.y + 5]);
+  ctx.save();
+  ctx.font = `11px ${Chart.defaults.font.family}`;
+  ctx.fillStyle = css("--ink");
+  ctx.textBaseline = "middle";
+  const seen = new Set();
+  for (const dot of dots.sort((a, b) => a.y - b.y)) {
+    const wide = ctx.measureText(dot.name).width;
+    const box = [[dot.x + 8, dot.y], [dot.x - 8 - wide, dot.y], [dot.x - wide / 2, dot.y - 13],
+      [dot.x - wide / 2, dot.y + 13]].map(([x, y]) => [x, y - 6, x + wide, y + 6]).find((box) =>
+      box[0] >= area.left && box[2] <= area.right && box[1] >= area.top && box[3] <= area.bottom
+      && !taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3]
+        && other[1] < box[3]));
+    if (!box || seen.has(dot.key)) continue;
+    seen.add(dot.key);
+    taken.push(box);
+    named.push(dot.name);
+    ctx.fillText(dot.name, box[0], (box[1] + box[3]) / 2);
+  }
+  ctx.restore();
+} };
 
 // A legend of devices by colour and of families by shape, in place of every pair of them; a click hides
 // all that it stands for.

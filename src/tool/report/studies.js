@@ -14,8 +14,10 @@ function groupsOf(kind) {
 function ladderSection() {
   const groups = groupsOf("ladder");
   if (!groups.size) return;
-  const card = section("ladder", "Ladders", "From the first algorithm to the best: every step of "
-    + "the texts that wavefit retells, on this device.");
+  const card = section("ladder", "Ladders", "Every algorithm of a family that the device can run, "
+    + "on one problem, step by step; a step that comes from a text names it. "
+    + "Gains are over the step before on the same clock; one with ? may be noise, since the "
+    + "quartiles of the two times overlap.");
   for (const [name, steps] of groups) {
     card.append(element("h3", {}, name));
     const labels = [...new Set(steps.filter((c) => gflops(c) !== null).map((c) => text(c.variant)))];
@@ -27,27 +29,70 @@ function ladderSection() {
             && text(step.variant) === label); return c ? gflops(c) : null; }) })) },
       options: { indexAxis: "y", plugins: { legend, tooltip: { callbacks: { label: (item) =>
         `${item.dataset.label}: ${rate(item.parsed.x, "GFLOPS")}` } } },
-      scales: { x: owners.length > 1 ? spanning("GFLOPS", steps.map(gflops))
-        : axis("GFLOPS", { beginAtZero: true }), y: { ticks: { autoSkip: false } } } } }), false,
+      scales: { x: spanning("GFLOPS", steps.map(gflops)),
+        y: { ticks: { autoSkip: false } } } } }), false,
     barHeight(labels.length, owners.length));
-    card.append(table([
-      { title: "step", number: true, cell: (c) => text(c.study.step),
-        value: (c) => number(c.study.step) },
-      ...deviceColumn(steps, (c) => c.owner),
-      { title: "variant", cell: (c) => text(c.variant) },
-      { title: "time", number: true, cell: (c) => (c.median === null ? text(c.status)
-        : time(c.median)), value: (c) => c.median },
-      { title: "rate", number: true, cell: (c) => rate(number(object(c.rate).value),
-        text(object(c.rate).unit)), value: gflops },
-      { title: "gain", number: true, cell: (c) => { const g = number(c.study.gain);
-        return g === null ? "" : `×${digits(g)}`; }, value: (c) => number(c.study.gain) },
-      { title: "of roofline", number: true, cell: (c) => percent(number(object(c.floor).percent)),
-      value: (c) => number(object(c.floor).percent) },
-      { title: "what changes", wide: true, cell: (c) => text(c.study.summary)
-        + (text(c.study.source) ? ` (${text(c.study.source)})` : "")
-        + (c.status === "ok" ? "" : `: ${text(c.reason)}`) },
-    ], steps, `Ladder, ${name}`).node);
+    card.append(owners.length > 1 ? laddersTable(steps, owners, name)
+      : ladderTable(steps, name));
   }
+}
+
+const gainOf = (c) => { const g = number(c.study.gain);
+  return g === null ? "" : `×${digits(g)}${c.study.unsure === true ? " ?" : ""}`; };
+const spreadOf = (c) => { const s = number(object(c.time_us).spread);
+  return s === null || !(number(object(c.time_us).count) > 1) ? "" : percent(s * 100); };
+const stepTime = (c) => (c.median === null ? text(c.status)
+  : time(c.median) + (c.clock === "host" ? " (host)" : ""));
+const whatChanges = { title: "what changes", wide: true, cell: (c) => text(c.study.summary)
+  + (text(c.study.source) ? ` (${text(c.study.source)})` : "")
+  + (c.status === "ok" ? "" : `: ${text(c.reason)}`) };
+
+function ladderTable(steps, name) {
+  return table([
+    { title: "step", number: true, cell: (c) => text(c.study.step),
+      value: (c) => number(c.study.step) },
+    { title: "variant", cell: (c) => text(c.variant) },
+    { title: "time", number: true, cell: stepTime, value: (c) => c.median },
+    { title: "spread", number: true, cell: spreadOf,
+      value: (c) => number(object(c.time_us).spread) },
+    { title: "rate", number: true, cell: (c) => rate(number(object(c.rate).value),
+      text(object(c.rate).unit)), value: gflops },
+    { title: "gain", number: true, cell: gainOf, value: (c) => number(c.study.gain) },
+    { title: "of roofline", number: true, cell: (c) => percent(number(object(c.floor).percent)),
+      value: (c) => number(object(c.floor).percent) },
+    whatChanges,
+  ], steps, `Ladder, ${name}`).node;
+}
+
+// One row a step, the devices side by side, and how many times as fast as the first each other is.
+function laddersTable(steps, owners, name) {
+  const rows = [...new Map(steps.map((c) => [text(c.variant), c])).values()].sort((a, b) =>
+    (number(a.study.step) ?? 0) - (number(b.study.step) ?? 0));
+  const brief = owners.map((owner) => owner.label.replace(/ \(.*$/, ""));
+  const short = (owner) => (new Set(brief).size === owners.length ? brief[owners.indexOf(owner)]
+    : owner.label);
+  const of = (row, owner) => steps.find((c) => c.owner === owner && c.variant === row.variant);
+  const ratio = (row, owner) => { const a = of(row, owners[0]), b = of(row, owner);
+    return a && b && a.median > 0 && b.median > 0 ? a.median / b.median : null; };
+  return table([
+    { title: "step", number: true, cell: (c) => text(c.study.step),
+      value: (c) => number(c.study.step) },
+    { title: "variant", pin: true, cell: (c) => text(c.variant) },
+    ...owners.map((owner) => ({ title: short(owner), number: true, cell: (row) => {
+      const c = of(row, owner);
+      return c ? stepTime(c) : ""; }, value: (row) => of(row, owner)?.median ?? null })),
+    ...owners.slice(1).map((owner) => ({ title: owners.length > 2 ? `${short(owner)} over ${
+      short(owners[0])}` : `times as fast as ${short(owners[0])}`, number: true,
+    cell: (row) => digits(ratio(row, owner)), value: (row) => ratio(row, owner) })),
+    ...owners.flatMap((owner) => [
+      { title: `gain, ${short(owner)}`, number: true, cell: (row) => { const c = of(row, owner);
+        return c ? gainOf(c) : ""; }, value: (row) => number(of(row, owner)?.study.gain) },
+      { title: "spread", number: true, cell: (row) => { const c = of(row, owner);
+        return c ? spreadOf(c) : ""; }, value: (row) => { const c = of(row, owner);
+        return c ? number(object(c.time_us).spread) : null; } },
+    ]),
+    whatChanges,
+  ], rows, `Ladder, ${name}`).node;
 }
 
 function sweepSection() {
@@ -219,6 +264,70 @@ function timelinePlot(card, c) {
     y: { stacked: true, ticks: { display: false } } } } }), false, 150);
 }
 
+function floorLine(c) {
+  const floor = object(c.floor), us = number(floor.us);
+  return element("p", {}, `Time ${time(c.median)}`, us === null ? "."
+    : `; the floor is ${time(us)}, set by ${text(floor.by)}: ${
+      percent(number(floor.percent))} of it reached.`);
+}
+
+// What each level has passed on: counted, at least and at most.
+function levelsTable(c) {
+  const b = object(c.bytes), least = number(b.memory_least);
+  if (!(least > 0)) return [];
+  const levels = [
+    ["memory, at least", least, "each input and output once"],
+    ["requested by work-items", number(b.requested),
+      "each load and store, counted from the algorithm"],
+    ["passed to work-groups", number(b.work_groups_least),
+      "each byte once a work-group; less where groups share a cache"],
+    ["requested in shared memory", number(b.shared_requested), "counted likewise"],
+    ["memory, at most", number(b.memory_most), "in this time, by the measured copy"],
+    ["caches, at most", number(b.cache_most), "in this time, by the measured reads"],
+    ["shared memory, at most", number(b.shared_most), "in this time, by its ceiling"],
+  ].filter(([, value]) => value > 0);
+  return [table([
+    { title: "bytes", pin: true, cell: ([name]) => name },
+    { title: "amount", number: true, cell: ([, value]) => bytes(value),
+      value: ([, value]) => value },
+    { title: "times the least", number: true, cell: ([, value]) => digits(value / least),
+      value: ([, value]) => value },
+    { title: "what it is", wide: true, cell: ([, , what]) => what },
+  ], levels, `Bytes, ${c.label}`).node,
+  ...(number(b.requested) > 0 ? [] : [element("p", { class: "muted" },
+    "What this variant's work-items request is not counted.")])];
+}
+
+function kernelsTable(c) {
+  const kernels = list(c.kernels).map(object);
+  if (kernels.length < 2) return [];
+  const all = kernels.reduce((sum, kernel) => sum + (number(kernel.us) ?? 0), 0);
+  return [table([
+    { title: "kernel", pin: true, cell: (kernel) => text(kernel.name) },
+    { title: "dispatches", number: true, cell: (kernel) => text(kernel.dispatches),
+      value: (kernel) => number(kernel.dispatches) },
+    { title: "time", number: true, cell: (kernel) => time(number(kernel.us)),
+      value: (kernel) => number(kernel.us) },
+    { title: "share", number: true, cell: (kernel) => percent(all > 0 && number(kernel.us) !== null
+      ? kernel.us / all * 100 : null), value: (kernel) => number(kernel.us) },
+    { title: "registers", number: true, cell: (kernel) => text(kernel.registers),
+      value: (kernel) => number(kernel.registers) },
+    { title: "occupancy", number: true, cell: (kernel) => { const share = number(kernel.occupancy);
+      return share === null ? "" : `${percent(share * 100)}, ${text(kernel.occupancy_limit)}`; },
+    value: (kernel) => number(kernel.occupancy) },
+  ], kernels, `Kernels, ${c.label}`).node];
+}
+
+function occupancyLine(c) {
+  const kernel = object(c.kernel), share = number(kernel.occupancy), size = list(kernel.group_size);
+  return element("p", { class: "muted" }, size.length === 3 ? `Work-groups of ${size.map(text).join(
+    " × ")}${number(kernel.groups) ? `, ${kernel.groups} of them` : ""}, ${
+    bytes(number(kernel.shared_bytes) ?? 0)} of shared memory each. ` : "", share === null
+    ? "Occupancy is not known: nothing is published about this device."
+    : `Occupancy ${percent(share * 100)}, limited by ${
+      text(kernel.occupancy_limit)}: an estimate by ${text(kernel.occupancy_source)}.`);
+}
+
 function adviceSection() {
   const explained = cases.filter((c) => list(c.advice).length || object(c.timeline).execute_us);
   if (!explained.length) return;
@@ -226,10 +335,7 @@ function adviceSection() {
   for (const c of explained) {
     card.append(element("h3", {}, `${problem(c)} ${text(c.variant)} on ${c.owner.label}`));
     timelinePlot(card, c);
-    const kernel = object(c.kernel), share = number(kernel.occupancy);
-    if (share !== null)
-      card.append(element("p", { class: "muted" }, `Occupancy ${percent(share * 100)}, limited by ${
-        text(kernel.occupancy_limit)}: an estimate by ${text(kernel.occupancy_source)}.`));
+    card.append(floorLine(c), ...levelsTable(c), ...kernelsTable(c), occupancyLine(c));
     const items = list(c.advice).map(object);
     card.append(items.length ? element("ol", { class: "advice" }, items.map((item) =>
       element("li", {}, text(item.text), number(item.gain) ? element("b", {}, ` At most ×${

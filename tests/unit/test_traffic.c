@@ -1,0 +1,215 @@
+/* The bytes that are counted of a kernel, against every access of its algorithm written down one by
+ * one on a small problem. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernels/family.h"
+
+enum { MOST = 1 << 16 }; /* elements of all arrays */
+
+/* Accesses by elements; `seen` is of the work-group under way. */
+static struct {
+    double items, groups;
+    bool seen[MOST];
+} counted;
+
+static void begin_group(void)
+{
+    memset(counted.seen, 0, sizeof counted.seen);
+}
+
+static void touch(uint64_t element)
+{
+    assert_true(element < MOST);
+    counted.items++;
+    counted.groups += !counted.seen[element];
+    counted.seen[element] = true;
+}
+
+static wfi_traffic traffic_of(const wfi_problem *problem, const char *variant,
+                              const wf_constant *constants)
+{
+    static wf_caps caps = {.size = sizeof caps, .subgroup_size = 32};
+    const wfi_family *family = wfi_family_get(problem->family);
+    wfi_point point = {.caps = &caps,
+                       .problem = problem,
+                       .variant = &family->variants[wfi_variant_find(family, variant)]};
+    wfi_traffic out = {0};
+    wfi_point_defaults(&point);
+    for (; constants->name; constants++)
+        wfi_point_set(&point, constants->name, constants->value);
+    assert_non_null(point.variant->traffic);
+    point.variant->traffic(&point, &out);
+    memset(&counted, 0, sizeof counted);
+    return out;
+}
+
+enum { M = 20, N = 24, K = 12 };
+
+static const wfi_problem *product(void)
+{
+    static wfi_problem problem;
+    problem = (wfi_problem){
+        .family = WF_FAMILY_MATMUL, .type = WF_TYPE_F32, .matmul = wfi_matmul_plain(M, N, K)};
+    return &problem;
+}
+
+static void products_of_single_outputs(void **state)
+{
+    (void)state;
+    const wf_constant constants[] = {{"local_x", 8}, {"local_y", 4}, {NULL, 0}};
+    const wfi_traffic t = traffic_of(product(), "naive", constants);
+    for (uint32_t group = 0; group < M / 4 * (N / 8); group++) {
+        begin_group();
+        for (uint32_t item = 0; item < 32; item++) {
+            const uint64_t row = group / (N / 8) * 4 + item / 8,
+                           column = group % (N / 8) * 8 + item % 8;
+            for (uint64_t k = 0; k < K; k++) {
+                touch(row * K + k);
+                touch(M * K + k * N + column);
+            }
+            touch(M * K + K * N + row * N + column);
+        }
+    }
+    assert_true(t.requested == counted.items * 4);
+    assert_true(t.groups == counted.groups * 4);
+    assert_true(t.stored == M * N * 4);
+}
+
+/* Tiles of 8 x 8 do not divide 20 rows: of the last ones half is there. */
+static void products_of_tiles(void **state)
+{
+    (void)state;
+    enum { TILE = 8 };
+    const wf_constant square[] = {{"tile", TILE}, {NULL, 0}};
+    const wf_constant block[] = {{"tile_m", TILE}, {"tile_n", TILE}, {"tile_k", 4},
+                                 {"thread_m", 4},  {"thread_n", 2},  {NULL, 0}};
+    const struct {
+        const char *name;
+        const wf_constant *constants;
+        uint32_t thread_m, thread_n;
+        bool kept;
+    } cases[] = {{"tiled", square, 1, 1, false},
+                 {"blocked", block, 4, 2, false},
+                 {"register", block, 4, 2, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const wfi_traffic t = traffic_of(product(), cases[i].name, cases[i].constants);
+        double shared = 0;
+        for (uint64_t row = 0; row < M; row += TILE)
+            for (uint64_t column = 0; column < N; column += TILE)
+                for (uint64_t k = 0; k < K; k++) {
+                    for (uint64_t r = row; r < row + TILE && r < M; r++, shared++)
+                        touch(r * K + k);
+                    for (uint64_t c = column; c < column + TILE && c < N; c++, shared++)
+                        touch(M * K + k * N + c);
+                    for (uint64_t r = row; r < row + TILE && r < M; r += cases[i].thread_m)
+                        for (uint64_t c = column; c < column + TILE; c += cases[i].thread_n)
+                            shared += cases[i].kept ? cases[i].thread_m + cases[i].thread_n
+                                                    : 2 * cases[i].thread_m * cases[i].thread_n;
+                }
+        if (t.requested != (counted.items + M * N) * 4 || t.shared != shared * 4)
+            fail_msg("%s: %g bytes for %g, in shared memory %g for %g", cases[i].name, t.requested,
+                     (counted.items + M * N) * 4, t.shared, shared * 4);
+    }
+}
+
+/* Himeno's 19 points: those of the cube around a cell of which at most two coordinates differ. */
+static void relaxation(void **state)
+{
+    (void)state;
+    enum { NI = 18, NJ = 10, NK = 6, CELLS = NI * NJ * NK };
+    const wfi_problem problem = {.family = WF_FAMILY_STENCIL, .stencil = {NI, NJ, NK}};
+    const wf_constant constants[] = {{"local_x", 8}, {"local_y", 4}, {"local_z", 2}, {NULL, 0}};
+    const wfi_traffic t = traffic_of(&problem, "naive", constants);
+    for (uint32_t group = 0; group < 2 * 2 * 2; group++) {
+        begin_group();
+        for (uint32_t item = 0; item < 8 * 4 * 2; item++) {
+            const uint32_t i = 1 + group % 2 * 8 + item % 8,
+                           j = 1 + group / 2 % 2 * 4 + item / 8 % 4,
+                           k = 1 + group / 4 * 2 + item / 32;
+            const uint64_t at = (k * (uint64_t)NJ + j) * NI + i;
+            for (int n = 0; n < 27; n++) {
+                const int di = n % 3 - 1, dj = n / 3 % 3 - 1, dk = n / 9 - 1;
+                if (!(di && dj && dk))
+                    touch((uint64_t)((int64_t)at + (dk * NJ + dj) * NI + di));
+            }
+            for (uint64_t array = 1; array <= 13; array++) /* 12 coefficients and the new p */
+                touch(array * CELLS + at);
+        }
+    }
+    assert_true(t.requested == counted.items * 4);
+    assert_true(t.groups == counted.groups * 4);
+    assert_true(t.stored == 16 * 8 * 4 * 4);
+}
+
+static void stencils(void **state)
+{
+    (void)state;
+    const wf_constant none[] = {{NULL, 0}};
+    for (uint32_t box = 0; box < 2; box++) {
+        const wfi_problem problem = {.family = WF_FAMILY_GRID,
+                                     .type = WF_TYPE_F64,
+                                     .grid = {.nx = 11,
+                                              .ny = 9,
+                                              .nz = 1,
+                                              .row_stride = 11,
+                                              .dimensions = 2,
+                                              .shape = box ? WF_STENCIL_BOX : WF_STENCIL_STAR,
+                                              .radius = 2,
+                                              .steps = 3}};
+        const wfi_traffic t = traffic_of(&problem, "naive", none);
+        for (int cell = 0; cell < 11 * 9 * 3; cell++) {
+            const int x = cell % 11, y = cell / 11 % 9;
+            const bool fixed = x < 2 || y < 2 || x > 8 || y > 6;
+            for (int dy = -2; dy <= 2; dy++)
+                for (int dx = -2; dx <= 2; dx++)
+                    if ((box || !dx || !dy) && (!fixed || (!dx && !dy)))
+                        touch((uint64_t)((y + dy) * 11 + x + dx));
+            touch(1000);
+        }
+        assert_true(t.requested == counted.items * 8);
+    }
+}
+
+static void sparse_rows(void **state)
+{
+    (void)state;
+    enum { ROWS = 7, ENTRIES = 31, LANES = 4 };
+    const wfi_problem problem = {.family = WF_FAMILY_SPMV,
+                                 .type = WF_TYPE_F64,
+                                 .spmv = {.rows = ROWS, .columns = 9, .entries = ENTRIES}};
+    const wf_constant lanes[] = {{"local_x", 32}, {"lanes", LANES}, {NULL, 0}};
+    const double entries = ENTRIES * (4 + 8 + 8), y = ROWS * 8;
+    assert_true(traffic_of(&problem, "row", lanes + 2).requested == entries + ROWS * 2 * 4 + y);
+    assert_true(traffic_of(&problem, "plain", lanes).requested ==
+                entries + ROWS * LANES * 2 * 4 + y);
+}
+
+/* What the ladder's first rows have always been told with. */
+static void known_figures(void **state)
+{
+    (void)state;
+    const wf_constant none[] = {{NULL, 0}};
+    const wfi_problem cube = {
+        .family = WF_FAMILY_MATMUL, .type = WF_TYPE_F32, .matmul = wfi_matmul_plain(256, 256, 256)};
+    const wfi_traffic t = traffic_of(&cube, "naive", none);
+    assert_true(t.requested - t.stored == 128 * 1048576.0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(products_of_single_outputs),
+        cmocka_unit_test(products_of_tiles),
+        cmocka_unit_test(relaxation),
+        cmocka_unit_test(stencils),
+        cmocka_unit_test(sparse_rows),
+        cmocka_unit_test(known_figures),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
