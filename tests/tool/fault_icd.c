@@ -1,7 +1,10 @@
 /* A Vulkan driver for tests: lavapipe (REAL_ICD), but making a compute pipeline whose
  * specialization constant ID has VALUE, as WAVEFIT_FAULT="crash|hang|lost ID VALUE" asks, ends the
- * process, never returns (and then makes the file WAVEFIT_FAULT_MARK), or loses the device; and its
- * memory budget is WAVEFIT_BUDGET bytes. */
+ * process, never returns (and then makes the file WAVEFIT_FAULT_MARK), or loses the device; its
+ * memory budget is WAVEFIT_BUDGET bytes. WAVEFIT_SLOW="COUNT FACTOR": the first COUNT times that are
+ * asked of it are FACTOR times as long, as beside busy neighbours. WAVEFIT_OVERWRITE="BYTES NUMBER WORD":
+ * whenever the device is done, this word of the allocation that was mapped as the NUMBER-th (from 0) of
+ * those of so many bytes is 1000.0f. */
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,6 +25,13 @@ static PFN_vkGetInstanceProcAddr real_instance_proc;
 static PFN_vkGetDeviceProcAddr real_device_proc;
 static PFN_vkCreateComputePipelines real_create;
 static PFN_vkGetPhysicalDeviceMemoryProperties2 real_memory;
+static PFN_vkAllocateMemory real_allocate;
+static PFN_vkMapMemory real_map;
+static PFN_vkWaitForFences real_wait;
+static PFN_vkGetQueryPoolResults real_times;
+static VkDeviceMemory victim; /* of WAVEFIT_OVERWRITE */
+static float *victim_words;
+static unsigned victims_before, times_asked;
 
 /* An object pointer made a function pointer, as POSIX allows and ISO C does not say. */
 static PFN_vkVoidFunction symbol(const char *name)
@@ -75,8 +85,68 @@ static VKAPI_ATTR VkResult VKAPI_CALL create(VkDevice device, VkPipelineCache ca
     return real_create(device, cache, count, infos, allocator, pipelines);
 }
 
+static VKAPI_ATTR VkResult VKAPI_CALL allocate(VkDevice device, const VkMemoryAllocateInfo *info,
+                                               const VkAllocationCallbacks *allocator,
+                                               VkDeviceMemory *memory)
+{
+    unsigned long long bytes = 0;
+    unsigned number = 0;
+    const char *fault = getenv("WAVEFIT_OVERWRITE");
+    const VkResult result = real_allocate(device, info, allocator, memory);
+    if (fault && sscanf(fault, "%llu %u", &bytes, &number) == 2 && info->allocationSize == bytes &&
+        victims_before++ == number)
+        victim = *memory;
+    return result;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL map(VkDevice device, VkDeviceMemory memory,
+                                          VkDeviceSize offset, VkDeviceSize size,
+                                          VkMemoryMapFlags flags, void **data)
+{
+    const VkResult result = real_map(device, memory, offset, size, flags, data);
+    if (result == VK_SUCCESS && memory == victim)
+        victim_words = *data;
+    return result;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL wait(VkDevice device, uint32_t count, const VkFence *fences,
+                                           VkBool32 all, uint64_t timeout)
+{
+    unsigned word = 0;
+    const char *fault = getenv("WAVEFIT_OVERWRITE");
+    const VkResult result = real_wait(device, count, fences, all, timeout);
+    if (fault && victim_words && sscanf(fault, "%*u %*u %u", &word) == 1)
+        victim_words[word] = 1000.0f;
+    return result;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL times(VkDevice device, VkQueryPool pool, uint32_t first,
+                                            uint32_t count, size_t bytes, void *data,
+                                            VkDeviceSize stride, VkQueryResultFlags flags)
+{
+    unsigned slow = 0, factor = 1;
+    uint64_t *ticks = data;
+    const char *fault = getenv("WAVEFIT_SLOW");
+    const VkResult result = real_times(device, pool, first, count, bytes, data, stride, flags);
+    if (fault && sscanf(fault, "%u %u", &slow, &factor) == 2 && count == 2 && times_asked++ < slow)
+        ticks[1] = ticks[0] + (ticks[1] - ticks[0]) * factor;
+    return result;
+}
+
+/* Ours in place of what the driver found; *kept gets the driver's. */
+#define REPLACE(called, kept, ours)                                                                \
+    if (strcmp(name, called) == 0) {                                                               \
+        const PFN_vkVoidFunction found = real_device_proc(device, name);                           \
+        memcpy(&(kept), &found, sizeof found);                                                     \
+        return (PFN_vkVoidFunction)(ours);                                                         \
+    }
+
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_proc(VkDevice device, const char *name)
 {
+    REPLACE("vkAllocateMemory", real_allocate, allocate)
+    REPLACE("vkMapMemory", real_map, map)
+    REPLACE("vkWaitForFences", real_wait, wait)
+    REPLACE("vkGetQueryPoolResults", real_times, times)
     if (strcmp(name, "vkCreateComputePipelines") == 0) {
         real_create = (PFN_vkCreateComputePipelines)real_device_proc(device, name);
         return (PFN_vkVoidFunction)create;
