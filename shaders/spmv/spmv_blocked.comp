@@ -1,13 +1,28 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // Blocks of BLOCK x BLOCK values, one column index a block, LANES work-items a row of blocks. What
-// a block lacks is zero; columns beyond the last read the last.
+// a block lacks is padding; columns beyond the last read the last.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #include "spmv_problem.glsl"
 layout(constant_id = SPMV_ID_LANES) const uint LANES = 4;
 layout(constant_id = SPMV_ID_BLOCK) const uint BLOCK = 2;
 
 shared REAL sums[gl_WorkGroupSize.x * BLOCK];
+
+#include "spmv_padding.glsl"
+
+// Of a row of the block, whose padding may stand in columns that the row does not have.
+REAL sum_without_padding(uint block_row, uint lane, uint r)
+{
+    REAL sum = REAL(0);
+    for (uint i = pattern[block_row] + lane; i < pattern[block_row + 1]; i += LANES) {
+        uint column = pattern[push.columns_at + i] * BLOCK;
+        for (uint c = 0; c < BLOCK; c++)
+            sum += product_of(load_value((i * BLOCK + r) * BLOCK + c),
+                              load_x(min(column + c, push.more - 1)));
+    }
+    return sum;
+}
 
 void multiply(uint block_row, uint lane, inout REAL sum[BLOCK])
 {
@@ -19,6 +34,9 @@ void multiply(uint block_row, uint lane, inout REAL sum[BLOCK])
                 sum[r] += load_value((i * BLOCK + r) * BLOCK + c) * here;
         }
     }
+    for (uint r = 0; r < BLOCK; r++)
+        if (isnan(sum[r]))
+            sum[r] = sum_without_padding(block_row, lane, r);
 }
 
 void main()

@@ -760,8 +760,8 @@ enum { WF_SPMV_X = 0, WF_SPMV_Y = 1, WF_SPMV_BINDINGS = 2 };
 
 /* y = alpha A x + beta y for A in compressed sparse rows, or with A transposed; the arrays are read
  * during the call only. x and y are f64 for F64 and f32 for F32 and F16: F16 is the type of the
- * matrix's values alone, and sums are made in f32. x must be finite: formats that pad rows multiply
- * its elements by zeros of padding. Every run gives the same bits, but for the variant "atomic",
+ * matrix's values alone, and sums are made in f32. Infinities and NaN, of x or of the matrix, reach the
+ * rows that have them and no others, whatever padding a variant's format has. Every run gives the same bits, but for the variant "atomic",
  * which is never chosen unless forced. */
 typedef struct wf_spmv_params {
     size_t size;
