@@ -11,19 +11,6 @@ shared REAL sums[gl_WorkGroupSize.x * BLOCK];
 
 #include "spmv_padding.glsl"
 
-// Of a row of the block, whose padding may stand in columns that the row does not have.
-REAL sum_without_padding(uint block_row, uint lane, uint r)
-{
-    REAL sum = REAL(0);
-    for (uint i = pattern[block_row] + lane; i < pattern[block_row + 1]; i += LANES) {
-        uint column = pattern[push.columns_at + i] * BLOCK;
-        for (uint c = 0; c < BLOCK; c++)
-            sum += product_of(load_value((i * BLOCK + r) * BLOCK + c),
-                              load_x(min(column + c, push.more - 1)));
-    }
-    return sum;
-}
-
 void multiply(uint block_row, uint lane, inout REAL sum[BLOCK])
 {
     for (uint i = pattern[block_row] + lane; i < pattern[block_row + 1]; i += LANES) {
@@ -31,12 +18,9 @@ void multiply(uint block_row, uint lane, inout REAL sum[BLOCK])
         for (uint c = 0; c < BLOCK; c++) {
             REAL here = load_x(min(column + c, push.more - 1));
             for (uint r = 0; r < BLOCK; r++)
-                sum[r] += load_value((i * BLOCK + r) * BLOCK + c) * here;
+                sum[r] += product_of(load_value((i * BLOCK + r) * BLOCK + c), here);
         }
     }
-    for (uint r = 0; r < BLOCK; r++)
-        if (isnan(sum[r]))
-            sum[r] = sum_without_padding(block_row, lane, r);
 }
 
 void main()
