@@ -1,13 +1,15 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // Blocks of BLOCK x BLOCK values, one column index a block, LANES work-items a row of blocks. What
-// a block lacks is zero; columns beyond the last read the last.
+// a block lacks is padding; columns beyond the last read the last.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #include "spmv_problem.glsl"
 layout(constant_id = SPMV_ID_LANES) const uint LANES = 4;
 layout(constant_id = SPMV_ID_BLOCK) const uint BLOCK = 2;
 
 shared REAL sums[gl_WorkGroupSize.x * BLOCK];
+
+#include "spmv_padding.glsl"
 
 void multiply(uint block_row, uint lane, inout REAL sum[BLOCK])
 {
@@ -16,7 +18,7 @@ void multiply(uint block_row, uint lane, inout REAL sum[BLOCK])
         for (uint c = 0; c < BLOCK; c++) {
             REAL here = load_x(min(column + c, push.more - 1));
             for (uint r = 0; r < BLOCK; r++)
-                sum[r] += load_value((i * BLOCK + r) * BLOCK + c) * here;
+                sum[r] += product_of(load_value((i * BLOCK + r) * BLOCK + c), here);
         }
     }
 }

@@ -101,6 +101,14 @@ REAL add(REAL sum, REAL4 a, REAL4 b)
     return fma(a.w, b.w, fma(a.z, b.z, fma(a.y, b.y, fma(a.x, b.x, sum))));
 }
 
+#include "spmv_padding.glsl"
+
+REAL products_of(REAL4 a, REAL4 b)
+{
+    return product_of(a.x, b.x) + product_of(a.y, b.y) + product_of(a.z, b.z) +
+           product_of(a.w, b.w);
+}
+
 void put_partial(uint segment, REAL sum)
 {
 #ifdef WF_TYPE_F64
@@ -211,6 +219,11 @@ void main()
         REAL sum = REAL(0);
         [[unroll]] for (uint i = 0; i < TURNS; i++)
             sum = add(sum, a[i], b[i]);
+        if (isnan(sum)) {
+            sum = REAL(0);
+            [[unroll]] for (uint i = 0; i < TURNS; i++)
+                sum += products_of(a[i], b[i]);
+        }
         finish_team(words[0], sum);
         return;
     }
@@ -220,19 +233,30 @@ void main()
             REAL sum = REAL(0);
             [[unroll]] for (uint i = 0; i < each; i++)
                 sum = add(sum, a[k * each + i], b[k * each + i]);
+            if (isnan(sum)) {
+                sum = REAL(0);
+                [[unroll]] for (uint i = 0; i < each; i++)
+                    sum += products_of(a[k * each + i], b[k * each + i]);
+            }
             put_slice(words[k], sum);
         }
     } else if (SLICES == 2 * TURNS) {
         [[unroll]] for (uint i = 0; i < TURNS; i++) {
-            put_slice(words[2 * i], fma(a[i].y, b[i].y, a[i].x * b[i].x));
-            put_slice(words[2 * i + 1], fma(a[i].w, b[i].w, a[i].z * b[i].z));
+            REAL low = fma(a[i].y, b[i].y, a[i].x * b[i].x);
+            REAL high = fma(a[i].w, b[i].w, a[i].z * b[i].z);
+            if (isnan(low))
+                low = product_of(a[i].x, b[i].x) + product_of(a[i].y, b[i].y);
+            if (isnan(high))
+                high = product_of(a[i].z, b[i].z) + product_of(a[i].w, b[i].w);
+            put_slice(words[2 * i], low);
+            put_slice(words[2 * i + 1], high);
         }
     } else {
         [[unroll]] for (uint i = 0; i < TURNS; i++) {
-            put_slice(words[4 * i], a[i].x * b[i].x);
-            put_slice(words[4 * i + 1], a[i].y * b[i].y);
-            put_slice(words[4 * i + 2], a[i].z * b[i].z);
-            put_slice(words[4 * i + 3], a[i].w * b[i].w);
+            put_slice(words[4 * i], product_of(a[i].x, b[i].x));
+            put_slice(words[4 * i + 1], product_of(a[i].y, b[i].y));
+            put_slice(words[4 * i + 2], product_of(a[i].z, b[i].z));
+            put_slice(words[4 * i + 3], product_of(a[i].w, b[i].w));
         }
     }
 }

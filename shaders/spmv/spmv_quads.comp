@@ -42,6 +42,20 @@ REAL4 load_values(int quad)
 }
 #endif
 
+#include "spmv_padding.glsl"
+
+REAL sum_without_padding(uvec4 row)
+{
+    REAL sum = REAL(0);
+    for (uint quad = row.x; quad < row.y; quad++) {
+        uvec4 c = texelFetch(columns, int(quad));
+        REAL4 a = load_values(int(quad));
+        sum += product_of(a.x, x[c.x]) + product_of(a.y, x[c.y]) + product_of(a.z, x[c.z]) +
+               product_of(a.w, x[c.w]);
+    }
+    return sum;
+}
+
 void main()
 {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
@@ -58,6 +72,8 @@ void main()
         sum += a.z * x[c.z];
         sum += a.w * x[c.w];
     }
+    if (isnan(sum))
+        sum = sum_without_padding(row);
     uint to = push.base_y + row.z;
     REAL result = push.alpha * sum;
     if (push.beta != REAL(0))

@@ -92,6 +92,14 @@ REAL add(REAL sum, REAL4 a, REAL4 b)
     return fma(a.w, b.w, fma(a.z, b.z, fma(a.y, b.y, fma(a.x, b.x, sum))));
 }
 
+#include "spmv_padding.glsl"
+
+REAL products_of(REAL4 a, REAL4 b)
+{
+    return product_of(a.x, b.x) + product_of(a.y, b.y) + product_of(a.z, b.z) +
+           product_of(a.w, b.w);
+}
+
 // By offsets: the lane's row, and the slot's offset or that of padding.
 uvec4 columns_by_offset(uint at, uint row, uint bits, uint padding)
 {
@@ -138,6 +146,32 @@ uint in_turn(uint n, uint turns)
 #define COLUMNS32(n) columns32(at + (n) * gl_SubgroupSize)
 #define BY_OFFSET(n) columns_by_offset(offsets + ((n) << log_step), row, bits >> 4 * (n), padding)
 
+#define WITHOUT_PADDING(COLUMNS) \
+    for (uint n = 0; n < turns; n++) \
+        sum += products_of(load_values(turn + n), gather(COLUMNS(n)));
+
+REAL sum_without_padding(uvec4 slice)
+{
+    uint at = slice.x, turn = slice.y, turns = slice.z & 4095u;
+    uint width = (slice.z >> 16) & 3u;
+    REAL sum = REAL(0);
+    if (width == 0) {
+        WITHOUT_PADDING(COLUMNS8)
+    } else if (width == 1) {
+        WITHOUT_PADDING(COLUMNS16)
+    } else if (width == 2) {
+        WITHOUT_PADDING(COLUMNS32)
+    } else {
+        uint lane = gl_SubgroupInvocationID, log_height = (slice.z >> 18) & 15u;
+        uint log_step = findLSB(gl_SubgroupSize) - log_height;
+        uint row = slice.w + (lane & ((1u << log_height) - 1));
+        uint padding = pattern[at * 4], bits = pattern[(at + 1) * 4 + lane];
+        uint offsets = at + 1 + gl_SubgroupSize / 4 + (lane >> log_height);
+        WITHOUT_PADDING(BY_OFFSET)
+    }
+    return sum;
+}
+
 REAL partial_sum(uvec4 slice)
 {
     uint at = slice.x, turn = slice.y, turns = slice.z & 4095u;
@@ -158,7 +192,7 @@ REAL partial_sum(uvec4 slice)
         uint offsets = at + 1 + gl_SubgroupSize / 4 + (lane >> log_height);
         MULTIPLY(BY_OFFSET)
     }
-    return sum;
+    return isnan(sum) ? sum_without_padding(slice) : sum;
 }
 
 REAL add_lanes(REAL sum, uint height)

@@ -3,8 +3,8 @@
  * indices as 8- or 16-bit distances from a base where the columns are near each other.
  *
  * A slice is what one subgroup multiplies: `height` rows, subgroup / height lanes a row, lane
- * part * height + row. A lane takes four entries a turn. Padding has value zero and repeats a
- * column of its own row, so that it reads no x that the row would not read.
+ * part * height + row. A lane takes four entries a turn. Padding is a negative zero and repeats
+ * a column of its own row, so that it reads no x that the row would not read.
  *
  * Where the rows of a slice have their entries on the same few diagonals, its columns are the row and an
  * offset: the offset of padding and three words of zero; a word a lane, whose bits tell which of its

@@ -169,18 +169,24 @@ wf_result wfi_spmv_own(wf_plan *plan, const wfi_spmv_job *job, const void *data,
     return result;
 }
 
-/* Values in the order of their places; malloc'ed, a multiple of four bytes. */
+/* Values in the order of their places; malloc'ed, a multiple of four bytes. Padding is a negative zero,
+ * which no entry is kept as: by it kernels tell what is not of the matrix (spmv_padding.glsl). */
 static void *gather(const wfi_spmv_job *job, const uint32_t *places, uint64_t count, uint32_t begin,
                     uint64_t bytes)
 {
     const size_t size = wf_type_size(job->matrix.type);
     const char *from = job->matrix.values;
-    char *values = calloc(1, (size_t)bytes);
+    char padding[sizeof(double)], *values = calloc(1, (size_t)bytes);
+    wf_element_set(job->matrix.type, padding, 0, -0.0);
     if (values && !places && count)
         memcpy(values, from + begin * size, (size_t)count * size);
-    for (uint64_t i = 0; values && places && i < count; i++)
-        if (places[i] != UINT32_MAX)
-            memcpy(values + i * size, from + places[i] * size, size);
+    for (uint64_t i = 0; values && places && i < count; i++) {
+        char *to = values + i * size;
+        if (places[i] == UINT32_MAX)
+            memcpy(to, padding, size);
+        else if (memcmp(from + places[i] * size, padding, size) != 0)
+            memcpy(to, from + places[i] * size, size);
+    }
     return values;
 }
 

@@ -30,17 +30,36 @@ static wf_result norm_of(const wf_device *device, const wf_spmv_params *m, const
     return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT, "wf_cg_solve: b is not finite");
 }
 
-static double true_residual(const wf_spmv_params *m, const void *b, const void *x, double norm)
+/* What the host finds of an x, over |b|. */
+typedef struct finding {
+    double residual;      /* |b - A x| */
+    double x;             /* |x| */
+    double largest_row;   /* the largest sum of magnitudes of a row of A: no less than |A| */
+    uint32_t longest_row; /* entries */
+} finding;
+
+static finding look_at(const wf_spmv_params *m, const void *b, const void *x, double norm)
 {
-    long double squares = 0;
+    long double squares = 0, of_x = 0;
+    finding found = {0};
     for (uint32_t row = 0; row < m->rows; row++) {
+        const uint32_t begin = m->row_offsets[row], end = m->row_offsets[row + 1];
+        const long double own = wfi_cg_get(x, m->type, row);
         long double rest = wfi_cg_get(b, m->type, row);
-        for (uint32_t i = m->row_offsets[row]; i < m->row_offsets[row + 1]; i++)
-            rest -= (long double)wfi_cg_get(m->values, m->type, i) *
-                    wfi_cg_get(x, m->type, m->column_indices[i]);
+        double sum = 0;
+        for (uint32_t i = begin; i < end; i++) {
+            const long double value = wfi_cg_get(m->values, m->type, i);
+            rest -= value * wfi_cg_get(x, m->type, m->column_indices[i]);
+            sum += fabs((double)value);
+        }
         squares += rest * rest;
+        of_x += own * own;
+        found.largest_row = fmax(found.largest_row, sum);
+        found.longest_row = end - begin > found.longest_row ? end - begin : found.longest_row;
     }
-    return (double)sqrtl(squares) / norm;
+    found.residual = (double)(sqrtl(squares) / norm);
+    found.x = (double)(sqrtl(of_x) / norm);
+    return found;
 }
 
 /* b is scaled to length one, so that squares neither overflow nor vanish. */
@@ -61,6 +80,19 @@ static double tolerance_of(const wf_cg_params *p)
     if (p->tolerance > 0)
         return p->tolerance;
     return p->matrix->type == WF_TYPE_F64 ? 1e-10 : 1e-6;
+}
+
+/* What the iteration takes for the residual drifts away from b - A x, as both are rounded on their own
+ * (Greenbaum 1997, Estimating the attainable accuracy of recursively computed residual methods): by a
+ * few u |A||x| an iteration, since the x of conjugate gradients grow towards the last one, and by the
+ * products' own errors, m u |A| times the way that x goes, which is about twice |x|. */
+static bool is_accurate(const wf_cg_params *p, const wf_cg_result *r, const finding *found)
+{
+    const double u = p->mixed ? 0x1p-44 : p->matrix->type == WF_TYPE_F64 ? 0x1p-53 : 0x1p-24;
+    const double steps = p->mixed ? r->refinements : r->iterations;
+    const double scale = 1 + found->largest_row * found->x;
+    const double drift = (4 * steps + 2.0 * found->longest_row + 8) * u * scale;
+    return isfinite(found->residual) && found->residual <= tolerance_of(p) + drift;
 }
 
 static wf_result solve_plainly(wf_device *device, const wf_cg_params *params, const void *b,
@@ -145,7 +177,11 @@ wf_result wf_cg_solve(wf_device *device, const wf_cg_params *given, const void *
     code = params.mixed ? wfi_cg_solve_mixed(device, &params, b, x, &out)
                         : solve_plainly(device, &params, b, norm, x, &out);
     if (code == WF_SUCCESS || code == WF_ERROR_CANCELLED) {
-        out.true_residual = true_residual(&matrix, b, x, norm);
+        const finding found = look_at(&matrix, b, x, norm);
+        out.true_residual = found.residual;
+        if (code == WF_SUCCESS && out.status == WF_CG_CONVERGED &&
+            !is_accurate(&params, &out, &found))
+            out.status = WF_CG_INACCURATE;
         *result = out;
     }
     return code;

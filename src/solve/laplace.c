@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/params.h"
+#include "kernels/bound.h"
 #include "solve/laplace.h"
 
 #define MOST_EXTENT (UINT32_C(1) << 20)
@@ -122,20 +123,37 @@ static long double border_norm(const wf_laplace_params *p, const void *u, long d
     return sqrtl(squares) * scale;
 }
 
+/* |r| / |b|; *scale of the same, the sums of magnitudes that r is a difference of. */
 static double true_residual(const wf_laplace_params *p, const void *u, long double norm,
-                            long double scale)
+                            long double largest_u, double *scale)
 {
     const wf_type type = p->type;
-    long double squares = 0;
+    long double squares = 0, scales = 0;
     for (uint32_t y = 1; y < p->ny - 1; y++)
         for (size_t i = at(p, 1, y); i < at(p, p->nx - 1, y); i++) {
-            const long double sum =
-                (long double)wfi_laplace_get(u, type, i - 1) + wfi_laplace_get(u, type, i + 1) +
-                wfi_laplace_get(u, type, i - p->nx) + wfi_laplace_get(u, type, i + p->nx);
-            const long double rest = (sum - 4 * (long double)wfi_laplace_get(u, type, i)) / scale;
+            const long double west = wfi_laplace_get(u, type, i - 1),
+                              east = wfi_laplace_get(u, type, i + 1),
+                              north = wfi_laplace_get(u, type, i - p->nx),
+                              south = wfi_laplace_get(u, type, i + p->nx),
+                              own = 4 * (long double)wfi_laplace_get(u, type, i);
+            const long double rest = (west + east + north + south - own) / largest_u;
+            const long double all =
+                (fabsl(west) + fabsl(east) + fabsl(north) + fabsl(south) + fabsl(own)) / largest_u;
             squares += rest * rest;
+            scales += all * all;
         }
-    return (double)(sqrtl(squares) * scale / norm);
+    *scale = (double)(sqrtl(scales) * largest_u / norm);
+    return (double)(sqrtl(squares) * largest_u / norm);
+}
+
+/* The device's residual is of the u that it has: four differences and three sums of them a cell, and a
+ * sum of n squares, whose root is off by half of what the sum is. */
+static bool is_accurate(const wf_laplace_params *p, double residual, double scale)
+{
+    const double n = (p->nx - 2.0) * (p->ny - 2.0);
+    const double rounding = wfi_gamma(4, p->type) * scale;
+    return isfinite(residual) &&
+           residual <= p->tolerance * (1 + fmin(wfi_gamma(n, p->type), 1)) + rounding;
 }
 
 /* ----------------------------------------------------------------------------------------- solve */
@@ -169,8 +187,12 @@ static wf_result solve(wf_device *device, const wf_laplace_params *p, void *u, d
     if (result == WF_SUCCESS && l.timed)
         out->iteration_us = l.seconds / l.timed * 1e6;
     wfi_laplace_close(&l);
+    double scale = 0;
     if (result == WF_SUCCESS)
-        out->true_residual = true_residual(p, u, norm, most);
+        out->true_residual = true_residual(p, u, norm, most, &scale);
+    if (result == WF_SUCCESS && out->status == WF_LAPLACE_CONVERGED &&
+        !is_accurate(p, out->true_residual, scale))
+        out->status = WF_LAPLACE_INACCURATE;
     return result;
 }
 

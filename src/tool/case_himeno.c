@@ -4,6 +4,7 @@
 
 #include "tool/case_parts.h"
 #include "tool/cases.h"
+#include "tool/clock.h"
 #include "tool/progress.h"
 #include "tool/sort.h"
 
@@ -15,8 +16,7 @@
 #define CHECKED_CELLS 20000
 #define SAMPLES 5
 #define WARM_UP_SECONDS 0.5 /* of a GPU */
-#define PACE_SECONDS 0.1    /* of a CPU whose iterations are to fill a time */
-#define MOST_ITERATIONS 1000000000.0
+#define MOST_ITERATIONS 1000000000u
 #define STRETCH_SECONDS 0.4 /* of the measured run, after which it is shown how far it is */
 #define STRETCH_STEP 12     /* whole passes of 2, 3 and 4 iterations */
 
@@ -25,7 +25,8 @@ typedef struct work {
     float *p;
     double pace; /* seconds an iteration, as far as known */
     /* of the measured run */
-    uint32_t iterations, done;
+    uint32_t done;
+    double begun; /* host clock */
     float gosa;
 } work;
 
@@ -62,15 +63,6 @@ static wf_result rehearse(const wf_himeno_params *params, const wfi_himeno_reque
     return WF_SUCCESS;
 }
 
-/* As many iterations as fill the time. */
-static uint32_t loop_count(const wfi_himeno_request *r, const work *w)
-{
-    if (r->iterations)
-        return r->iterations;
-    const double count = r->seconds / (w->pace + 1e-9);
-    return count < 1 ? 1 : count > MOST_ITERATIONS ? (uint32_t)MOST_ITERATIONS : (uint32_t)count;
-}
-
 /* The statistics of at most SAMPLES samples: nearest order statistics. */
 static void summarise(wf_timing *timing)
 {
@@ -86,75 +78,109 @@ static void summarise(wf_timing *timing)
     timing->spread = (timing->q3_us - timing->q1_us) / timing->median_us;
 }
 
-/* Runs for a while and takes the pace: a GPU that was idle raises its clocks over some tenths of a
- * second, and the rehearsal's three iterations are too few to count by. */
-static wf_result warm_up(wfi_session *session, const wfi_himeno_request *r, work *w)
+/* Runs for a while, since a GPU that was idle raises its clocks over some tenths of a second, and
+ * then to where the rehearsal had come: the measured run goes on from there, as the official one. */
+static wf_result warm_up(wfi_session *session, work *w)
 {
-    const bool cpu = session->caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
-    const double wanted = !cpu ? WARM_UP_SECONDS : r->iterations ? 0 : PACE_SECONDS;
-    double count = floor(fmin(1 + wanted / (w->pace + 1e-9), 1e6)), total = 0;
+    double count = floor(fmin(1 + WARM_UP_SECONDS / (w->pace + 1e-9), 1e6)), total = 0;
     wf_result result = WF_SUCCESS;
-    while (total < wanted && result == WF_SUCCESS) {
-        float gosa;
+    if (session->caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU)
+        return WF_SUCCESS;
+    while (total < WARM_UP_SECONDS && result == WF_SUCCESS) {
         double seconds = 0;
-        bool gpu_clock;
-        result = wf_himeno_run(w->himeno, (uint32_t)count, &gosa, &seconds, &gpu_clock);
+        result = wf_himeno_run(w->himeno, (uint32_t)count, NULL, &seconds, NULL);
         total += seconds;
         w->pace = seconds / count;
         count = fmin(count * 2, 1e6);
     }
-    return result;
+    if (result == WF_SUCCESS)
+        result = wf_himeno_start(w->himeno);
+    return result == WF_SUCCESS ? wf_himeno_run(w->himeno, REHEARSAL, NULL, NULL, NULL) : result;
 }
 
-static void show(const wfi_session *session, const wfi_result_case *c, const work *w)
+static void show(const wfi_session *session, const wfi_himeno_request *r, const wfi_result_case *c,
+                 const work *w)
 {
+    const double elapsed = wfi_clock_seconds() - w->begun;
     char text[160];
-    snprintf(text, sizeof text, "%s: iteration %u of %u", c->name, w->done, w->iterations);
-    wfi_progress_part(session->common->quiet, (double)w->done / w->iterations, text);
+    if (r->iterations)
+        snprintf(text, sizeof text, "%s: iteration %u of %u", c->name, w->done, r->iterations);
+    else
+        snprintf(text, sizeof text, "%s: iteration %u, %.0f of %g s", c->name, w->done, elapsed,
+                 r->seconds);
+    wfi_progress_part(
+        session->common->quiet,
+        r->iterations ? (double)w->done / r->iterations : fmin(elapsed / r->seconds, 1), text);
 }
 
-/* One sample: iterations up to number `end` in stretches. Where one is cut short, those before it
- * count. *total gets the seconds added. */
-static wf_result run_part(wfi_session *session, work *w, uint32_t end, wfi_result_case *out,
-                          double *total)
+/* Iterations that take about STRETCH_SECONDS. */
+static uint32_t stretch_of(const work *w)
 {
     const double fit = STRETCH_SECONDS / (w->pace + 1e-9) / STRETCH_STEP;
-    const uint32_t stretch = fit < 1 ? STRETCH_STEP : (uint32_t)fmin(fit, 1e7) * STRETCH_STEP;
+    return fit < 1 ? STRETCH_STEP : (uint32_t)fmin(fit, 1e6) * STRETCH_STEP;
+}
+
+/* How many iterations are next in a part where their number is given; 0: it is over. */
+static uint32_t next_counted(const wfi_himeno_request *r, const work *w, uint32_t part)
+{
+    const uint32_t end = (uint32_t)((uint64_t)r->iterations * (part + 1) / SAMPLES);
+    const uint32_t stretch = stretch_of(w), left = end - w->done;
+    return left < stretch ? left : stretch;
+}
+
+/* The same where the time is given: it is looked up before each stretch, since the pace changes with
+ * all else that the machine does. */
+static uint32_t next_timed(const wfi_himeno_request *r, const work *w, uint32_t part)
+{
+    const double end = w->begun + r->seconds * (part + 1) / SAMPLES;
+    const double room = (end - wfi_clock_seconds()) / (w->pace + 1e-9);
+    const uint32_t stretch = stretch_of(w), left = MOST_ITERATIONS - w->done;
+    uint32_t count = room < stretch ? (uint32_t)fmax(room, 1) : stretch;
+    if (room < 0.5 && w->done > 0)
+        count = 0;
+    return count < left ? count : left;
+}
+
+/* One sample: iterations in stretches. Where one is cut short, those before it count. *total gets
+ * the seconds added. */
+static wf_result run_part(wfi_session *session, const wfi_himeno_request *r, work *w, uint32_t part,
+                          wfi_result_case *out, double *total)
+{
     const uint32_t begin = w->done;
-    double part = 0;
+    double sum = 0;
     wf_result result = WF_SUCCESS;
-    while (w->done < end && result == WF_SUCCESS) {
-        const uint32_t count = end - w->done < stretch ? end - w->done : stretch;
+    for (;;) {
+        const uint32_t count = r->iterations ? next_counted(r, w, part) : next_timed(r, w, part);
+        const double start = wfi_clock_seconds();
         double seconds = 0;
-        show(session, out, w);
+        if (count == 0)
+            break;
+        show(session, r, out, w);
         result = wf_himeno_run(w->himeno, count, &w->gosa, &seconds, &out->timing.gpu_clock);
         if (result != WF_SUCCESS)
             break;
         w->done += count;
-        part += seconds;
+        w->pace = (wfi_clock_seconds() - start) / count;
+        sum += seconds;
     }
     if (w->done > begin) {
-        out->timing.samples_us[out->timing.count++] = part / (w->done - begin) * 1e6;
+        out->timing.samples_us[out->timing.count++] = sum / (w->done - begin) * 1e6;
         out->timing.batch = w->done - begin;
     }
-    *total += part;
+    *total += sum;
     return result;
 }
 
-/* The measured run, from the start values again, in a few parts that give the spread. What is cut
- * short has the figures of what it came to. */
+/* The measured run, on from the rehearsal, in a few parts that give the spread. What is cut short has
+ * the figures of what it came to. */
 static wf_result measure(wfi_session *session, const wfi_himeno_request *r, work *w,
                          wfi_result_case *out)
 {
     double total = 0;
-    wf_result result = warm_up(session, r, w);
-    if (result == WF_SUCCESS)
-        result = wf_himeno_start(w->himeno);
-    w->iterations = loop_count(r, w);
-    const uint32_t parts = w->iterations < SAMPLES ? w->iterations : SAMPLES;
-    for (uint32_t i = 0; i < parts && result == WF_SUCCESS; i++)
-        result = run_part(session, w, (uint32_t)((uint64_t)w->iterations * (i + 1) / parts), out,
-                          &total);
+    wf_result result = warm_up(session, w);
+    w->begun = wfi_clock_seconds();
+    for (uint32_t part = 0; part < SAMPLES && result == WF_SUCCESS; part++)
+        result = run_part(session, r, w, part, out, &total);
     if (w->done == 0 || (result != WF_SUCCESS && result != WF_ERROR_CANCELLED))
         return result;
     summarise(&out->timing);

@@ -11,7 +11,6 @@ typedef struct work {
     void *values; /* the matrix's values, rounded, for f32 and f16 */
     wf_type real; /* of x and y */
     size_t x_elements, y_elements;
-    double alpha;
     void *random_x, *before, *y; /* before: y before the product, where beta is not 0 */
     const void *x;
     wf_buffer *device_x, *device_y;
@@ -144,7 +143,6 @@ static wf_spmv_params params_of(const wfi_session *session, const wfi_spmv_reque
     w->real = r->type == WF_TYPE_F64 ? WF_TYPE_F64 : WF_TYPE_F32;
     w->x_elements = (r->transpose ? m->rows : m->columns) * vectors;
     w->y_elements = (r->transpose ? m->columns : m->rows) * vectors;
-    w->alpha = r->alpha < 0 || r->alpha > 0 ? r->alpha : 1;
     return (wf_spmv_params){.size = sizeof(wf_spmv_params),
                             .rows = m->rows,
                             .columns = m->columns,
@@ -155,7 +153,7 @@ static wf_spmv_params params_of(const wfi_session *session, const wfi_spmv_reque
                             .cancel = &session->cancel,
                             .transpose = r->transpose,
                             .vectors = r->vectors,
-                            .alpha = &w->alpha,
+                            .alpha = r->alpha,
                             .beta = r->beta};
 }
 

@@ -27,7 +27,7 @@ typedef struct wfi_spmv_request {
     double budget_seconds;
     bool transpose;
     uint32_t vectors;                 /* 0: 1 */
-    double alpha;                     /* 0: 1 */
+    const double *alpha;              /* NULL: 1 */
     double beta;                      /* of a random y */
     struct wfi_spmv_explain *explain; /* NULL: not asked for */
 } wfi_spmv_request;
@@ -39,7 +39,7 @@ wf_result wfi_case_spmv(wfi_session *session, const wfi_spmv_request *request, w
 typedef struct wfi_himeno_request {
     const char *name;
     uint32_t ni, nj, nk; /* cells, borders included; i contiguous */
-    uint32_t iterations; /* 0: as many as fill `seconds` after the rehearsal */
+    uint32_t iterations; /* after the rehearsal; 0: as many as fill `seconds` */
     double seconds;
 } wfi_himeno_request;
 

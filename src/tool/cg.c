@@ -215,6 +215,9 @@ static const char *status_text(wf_cg_status status)
         return "the iteration overflowed";
     case WF_CG_BREAKDOWN:
         return "the matrix is singular (a direction whose p A p is 0 within rounding)";
+    case WF_CG_INACCURATE:
+        return "wrong: b - A x is over the tolerance by more than rounding explains (the device "
+               "erred, or the matrix is too ill-conditioned for the type)";
     }
     return "?";
 }

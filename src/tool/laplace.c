@@ -199,6 +199,9 @@ static const char *status_text(wf_laplace_status status)
         return "the iteration overflowed";
     case WF_LAPLACE_CANCELLED:
         return "interrupted";
+    case WF_LAPLACE_INACCURATE:
+        return "wrong: the residual of what came back is over the tolerance by more than rounding "
+               "explains (the device erred)";
     }
     return "?";
 }
@@ -289,7 +292,7 @@ static int write_field(const solve *s)
     const wf_laplace_params *p = &s->params;
     const uint64_t shape[2] = {p->ny, p->nx};
     const char *path = s->args->output;
-    if (!path)
+    if (!path || s->result.status == WF_LAPLACE_INACCURATE)
         return WFI_EXIT_DONE;
     const bool ok = wfi_path_ends_in(path, ".png")
                         ? wfi_picture_write(path, p->type, p->nx, p->ny, s->u, &error)

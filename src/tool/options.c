@@ -77,7 +77,7 @@ bool wfi_parse_seconds(const char *option, const char *text, double *value)
     if (*text && strspn(text, "0123456789.eE+-") == strlen(text) && !*end && *value > 0 &&
         *value <= 86400)
         return true;
-    wfi_usage_error("%s: '%s' is not a number of seconds from 0 to 86400", option, text);
+    wfi_usage_error("%s: '%s' is not a number of seconds over 0, up to 86400", option, text);
     return false;
 }
 

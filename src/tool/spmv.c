@@ -18,6 +18,7 @@
 typedef struct arguments {
     const char *type, *x, *output, *generate, *vectors, *alpha, *beta;
     bool transpose, explain;
+    double alpha_value;
 } arguments;
 
 /* The name of a matrix: its file's, without folders and .mtx[.gz]. */
@@ -140,7 +141,7 @@ static int multiply(const arguments *args, const wfi_common *common, wfi_spmv_re
     return code;
 }
 
-static int parse(const arguments *args, const wfi_common *common, wfi_spmv_request *request)
+static int parse(arguments *args, const wfi_common *common, wfi_spmv_request *request)
 {
     uint64_t vectors = 0;
     if ((args->generate != NULL) + common->positional_count != 1)
@@ -156,12 +157,13 @@ static int parse(const arguments *args, const wfi_common *common, wfi_spmv_reque
     if (args->vectors &&
         !wfi_parse_u64("--vectors", args->vectors, 1, WF_SPMV_MOST_VECTORS, &vectors))
         return WFI_EXIT_USAGE;
-    if (args->alpha && !wfi_parse_number("--alpha", args->alpha, &request->alpha))
+    if (args->alpha && !wfi_parse_number("--alpha", args->alpha, &args->alpha_value))
         return WFI_EXIT_USAGE;
     if (args->beta && !wfi_parse_number("--beta", args->beta, &request->beta))
         return WFI_EXIT_USAGE;
     request->vectors = (uint32_t)vectors;
     request->transpose = args->transpose;
+    request->alpha = args->alpha ? &args->alpha_value : NULL;
     return WFI_EXIT_DONE;
 }
 

@@ -3,8 +3,12 @@
  * process, never returns (and then makes the file WAVEFIT_FAULT_MARK), or loses the device; its
  * memory budget is WAVEFIT_BUDGET bytes; and with WAVEFIT_FAIL="FUNCTION N CODE" the N-th call of
  * vkQueueSubmit, vkWaitForFences or vkQueueWaitIdle fails with that VkResult, with "N+" each from the
- * N-th on; a part of the name, "Wait", stands for all that have it. A wait that fails has not waited; a submission that fails with VK_ERROR_DEVICE_LOST was
- * made all the same, as Vulkan allows. The calls are counted in the file WAVEFIT_FAIL_COUNT. */
+ * N-th on; a part of the name, "Wait", stands for all that have it. A wait that fails has not waited;
+ * a submission that fails with VK_ERROR_DEVICE_LOST was made all the same, as Vulkan allows. The
+ * calls are counted in the file WAVEFIT_FAIL_COUNT. WAVEFIT_SLOW="COUNT FACTOR": the first COUNT
+ * times that are asked of it are FACTOR times as long, as beside busy neighbours.
+ * WAVEFIT_OVERWRITE="BYTES NUMBER WORD": whenever the device is done, this word of the allocation
+ * that was mapped as the NUMBER-th (from 0) of those of so many bytes is 1000.0f. */
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -26,6 +30,12 @@ static PFN_vkGetInstanceProcAddr real_instance_proc;
 static PFN_vkGetDeviceProcAddr real_device_proc;
 static PFN_vkCreateComputePipelines real_create;
 static PFN_vkGetPhysicalDeviceMemoryProperties2 real_memory;
+static PFN_vkAllocateMemory real_allocate;
+static PFN_vkMapMemory real_map;
+static PFN_vkGetQueryPoolResults real_times;
+static VkDeviceMemory victim; /* of WAVEFIT_OVERWRITE */
+static float *victim_words;
+static unsigned victims_before, times_asked;
 
 /* An object pointer made a function pointer, as POSIX allows and ISO C does not say. */
 static PFN_vkVoidFunction symbol(const char *name)
@@ -79,6 +89,43 @@ static VKAPI_ATTR VkResult VKAPI_CALL create(VkDevice device, VkPipelineCache ca
     return real_create(device, cache, count, infos, allocator, pipelines);
 }
 
+static VKAPI_ATTR VkResult VKAPI_CALL allocate(VkDevice device, const VkMemoryAllocateInfo *info,
+                                               const VkAllocationCallbacks *allocator,
+                                               VkDeviceMemory *memory)
+{
+    unsigned long long bytes = 0;
+    unsigned number = 0;
+    const char *fault = getenv("WAVEFIT_OVERWRITE");
+    const VkResult result = real_allocate(device, info, allocator, memory);
+    if (fault && sscanf(fault, "%llu %u", &bytes, &number) == 2 && info->allocationSize == bytes &&
+        victims_before++ == number)
+        victim = *memory;
+    return result;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL map(VkDevice device, VkDeviceMemory memory,
+                                          VkDeviceSize offset, VkDeviceSize size,
+                                          VkMemoryMapFlags flags, void **data)
+{
+    const VkResult result = real_map(device, memory, offset, size, flags, data);
+    if (result == VK_SUCCESS && memory == victim)
+        victim_words = *data;
+    return result;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL times(VkDevice device, VkQueryPool pool, uint32_t first,
+                                            uint32_t count, size_t bytes, void *data,
+                                            VkDeviceSize stride, VkQueryResultFlags flags)
+{
+    unsigned slow = 0, factor = 1;
+    uint64_t *ticks = data;
+    const char *fault = getenv("WAVEFIT_SLOW");
+    const VkResult result = real_times(device, pool, first, count, bytes, data, stride, flags);
+    if (fault && sscanf(fault, "%u %u", &slow, &factor) == 2 && count == 2 && times_asked++ < slow)
+        ticks[1] = ticks[0] + (ticks[1] - ticks[0]) * factor;
+    return result;
+}
+
 enum { SUBMIT, WAIT, IDLE, FUNCTIONS };
 static const char *const functions[FUNCTIONS] = {"vkQueueSubmit", "vkWaitForFences",
                                                  "vkQueueWaitIdle"};
@@ -127,7 +174,12 @@ static VKAPI_ATTR VkResult VKAPI_CALL wait_for_fences(VkDevice device, uint32_t 
 {
     const PFN_vkWaitForFences real = (PFN_vkWaitForFences)real_functions[WAIT];
     const VkResult fault = fault_of(WAIT);
-    return fault == VK_SUCCESS ? real(device, count, fences, all, timeout) : fault;
+    unsigned word = 0;
+    const char *overwrite = getenv("WAVEFIT_OVERWRITE");
+    const VkResult result = fault == VK_SUCCESS ? real(device, count, fences, all, timeout) : fault;
+    if (overwrite && victim_words && sscanf(overwrite, "%*u %*u %u", &word) == 1)
+        victim_words[word] = 1000.0f;
+    return result;
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL wait_idle(VkQueue queue)
@@ -140,6 +192,14 @@ static VKAPI_ATTR VkResult VKAPI_CALL wait_idle(VkQueue queue)
 static const PFN_vkVoidFunction our_functions[FUNCTIONS] = {
     (PFN_vkVoidFunction)submit, (PFN_vkVoidFunction)wait_for_fences, (PFN_vkVoidFunction)wait_idle};
 
+/* Ours in place of what the driver found; *kept gets the driver's. */
+#define REPLACE(called, kept, ours)                                                                \
+    if (strcmp(name, called) == 0) {                                                               \
+        const PFN_vkVoidFunction found = real_device_proc(device, name);                           \
+        memcpy(&(kept), &found, sizeof found);                                                     \
+        return (PFN_vkVoidFunction)(ours);                                                         \
+    }
+
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_proc(VkDevice device, const char *name)
 {
     for (int i = 0; i < FUNCTIONS; i++)
@@ -147,6 +207,9 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_proc(VkDevice device, con
             real_functions[i] = real_device_proc(device, name);
             return our_functions[i];
         }
+    REPLACE("vkAllocateMemory", real_allocate, allocate)
+    REPLACE("vkMapMemory", real_map, map)
+    REPLACE("vkGetQueryPoolResults", real_times, times)
     if (strcmp(name, "vkCreateComputePipelines") == 0) {
         real_create = (PFN_vkCreateComputePipelines)real_device_proc(device, name);
         return (PFN_vkVoidFunction)create;

@@ -110,6 +110,15 @@ expect 0 'break-even' spmv --generate arrow:300 --explain --repeat 1
 expect 0 '^banded.mtx: 50 rows, 50 columns, 778 entries$' spmv --generate banded:50 --quiet \
     -o banded.mtx
 expect 0 '50 rows, 50 columns, 778 entries' spmv banded.mtx --type f16 --transpose --vectors 3 --alpha 2 --beta -1 --repeat 1
+# 0 is a factor like any other.
+for type in f32 f64 f16; do
+    expect 0 'verified' spmv "$data/small.mtx" --type $type --alpha 0 --repeat 1 -o zero.npy
+    check "--alpha 0 makes zeros in $type" sh -c \
+        "tail -c +129 zero.npy | tr -d '\\000\\200' | wc -c | grep -qx 0"
+done
+expect 0 'verified' spmv "$data/small.mtx" --alpha 0 --beta 0 --repeat 1
+expect 0 'verified' spmv "$data/small.mtx" --alpha 0 --beta -1 --seed 0 --repeat 1
+expect 0 'verified' matmul --shape 5x6x7 --alpha 0 --beta 0 --seed 0 --repeat 1
 expect 0 '^\{$' spmv --generate arrow:9 --explain --repeat 1 --json -
 check 'no explanation amid the JSON' sh -c '! grep -q break-even out'
 expect 0 '^ +64 KiB +[0-9.e+]+ +#' peaks --only copy --budget 0.1

@@ -81,6 +81,27 @@ expect 2 'at least 3' himeno --size 2x9x9
 expect 2 "'0x9x9'" himeno --size 0x9x9
 expect 2 'whole number' himeno --size XS --iterations 0
 expect 2 'not both' himeno --iterations 3 --seconds 2
+# 0 is refused where it has no meaning, and never taken for an option that was not given.
+expect 2 'seconds over 0' himeno --size XS --seconds 0
+expect 2 'seconds over 0' bench --sustained 0
+expect 2 'seconds over 0' bench --sustained 1 --pause 0
+expect 2 'seconds over 0' tune --budget 0
+expect 2 'seconds over 0' tune --compare --slice 0
+expect 2 'seconds over 0' peaks --budget 0
+expect 2 'seconds over 0' spmv "$data/small.mtx" --dispatch 0
+expect 2 'whole number from 1' spmv "$data/small.mtx" --repeat 0
+expect 2 'whole number from 1' spmv "$data/small.mtx" --vectors 0
+expect 2 'whole number from 1' stencil --grid 9x9 --radius 0
+expect 2 'whole number from 1' stencil --grid 9x9 --steps 0
+expect 2 'whole number from 1' laplace --grid 9x9 --check-every 0
+expect 2 'whole number from 1' laplace --grid 9x9 --max-iterations 0
+expect 2 'between 0 and 2' laplace --grid 9x9 --omega 0
+expect 2 'between 0 and 1' laplace --grid 9x9 --tolerance 0
+expect 2 'between 0 and 1' cg --poisson5 4 --tolerance 0
+expect 2 'whole number from 1' cg --poisson5 4 --max-iterations 0
+expect 2 'whole number from 1' cg --poisson5 4 --precondition block-jacobi --block 0
+expect 2 'whole number from 1' matmul --shape 4x4x4 --lda 0
+expect 2 'whole number from 1' matmul --shape 4x4x4 --batch 0
 expect 2 "'slow' is not a suite" bench --suite slow
 expect 2 "'0' is not a number" bench --sustained 0
 expect 2 'more than 1440 minutes' bench --sustained 5000

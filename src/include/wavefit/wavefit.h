@@ -787,8 +787,8 @@ enum { WF_SPMV_X = 0, WF_SPMV_Y = 1, WF_SPMV_BINDINGS = 2 };
 
 /* y = alpha A x + beta y for A in compressed sparse rows, or with A transposed; the arrays are read
  * during the call only. x and y are f64 for F64 and f32 for F32 and F16: F16 is the type of the
- * matrix's values alone, and sums are made in f32. x must be finite: formats that pad rows multiply
- * its elements by zeros of padding. Every run gives the same bits, but for the variant "atomic",
+ * matrix's values alone, and sums are made in f32. Infinities and NaN, of x or of the matrix, reach the
+ * rows that have them and no others, whatever padding a variant's format has. Every run gives the same bits, but for the variant "atomic",
  * which is never chosen unless forced. */
 typedef struct wf_spmv_params {
     size_t size;
@@ -882,7 +882,10 @@ typedef enum wf_cg_status {
     WF_CG_MAX_ITERATIONS = 1, /* the tolerance was not met */
     WF_CG_INDEFINITE = 2,     /* a direction p with p A p < 0: A is not positive definite */
     WF_CG_NOT_FINITE = 3,     /* an overflow or NaN; x is of no use */
-    WF_CG_BREAKDOWN = 4       /* p A p is 0 within rounding: A is singular */
+    WF_CG_BREAKDOWN = 4,      /* p A p is 0 within rounding: A is singular */
+    /* The iteration came to its end, but b - A x is larger than the tolerance and rounding explain:
+     * the device erred, or A is too ill-conditioned for the type. */
+    WF_CG_INACCURATE = 5
 } wf_cg_status;
 
 #define WF_CG_MOST_BLOCK 16
@@ -911,10 +914,15 @@ typedef struct wf_cg_params {
 typedef struct wf_cg_result {
     wf_cg_status status;
     uint32_t iterations;
-    double residual;      /* |r| / |b| as the iteration has it */
-    double true_residual; /* |b - A x| / |b|, worked out in f64 on the host from the x returned */
-    double iteration_us;  /* mean; the first batch, where drivers may compile, counts only alone */
-    double product_us;    /* median of the product alone; 0: not measured */
+    double residual; /* |r| / |b| as the iteration has it */
+    /* |b - A x| / |b|, worked out on the host from the x returned. Of what has converged it is at most
+     * tolerance + (4 k + 2 m + 8) u (1 + |A| |x| / |b|), where k is the iterations (mixed: the
+     * refinements), m the entries of the longest row, |A| the largest sum of magnitudes of a row, u the
+     * unit roundoff of the type (mixed: 2^-44): every iteration rounds x, and the residual that it
+     * carries along, by some u. What is over that is WF_CG_INACCURATE. */
+    double true_residual;
+    double iteration_us; /* mean; the first batch, where drivers may compile, counts only alone */
+    double product_us;   /* median of the product alone; 0: not measured */
     bool gpu_clock;
     bool fused;           /* the product leaves the dot product: two dispatches an iteration */
     uint32_t refinements; /* mixed: corrections added to x */
@@ -1079,7 +1087,8 @@ typedef enum wf_laplace_status {
     WF_LAPLACE_MAX_ITERATIONS = 1, /* the tolerance was not met */
     WF_LAPLACE_STAGNATED = 2,      /* the type's rounding keeps the residual where it is */
     WF_LAPLACE_NOT_FINITE = 3,     /* an overflow; u is of no use */
-    WF_LAPLACE_CANCELLED = 4       /* a callback asked to stop */
+    WF_LAPLACE_CANCELLED = 4,      /* a callback asked to stop */
+    WF_LAPLACE_INACCURATE = 5      /* the device found the end, but true_residual is over it */
 } wf_laplace_status;
 
 /* Called now and then with the last check's outcome. False: stop; u gets what there is. */
@@ -1110,10 +1119,13 @@ typedef struct wf_laplace_result {
     wf_laplace_status status;
     uint32_t iterations;
     uint32_t checks, check_every;
-    double residual;      /* |r| / |b| at the last check */
-    double true_residual; /* the same of the u returned, worked out on the host in long double */
-    double omega;         /* SOR: that was used */
-    double iteration_us;  /* mean, the checks' share included; the first batch as in wf_cg_result */
+    double residual; /* |r| / |b| at the last check */
+    /* The same of the u returned, worked out on the host in long double. Of what has converged it is at
+     * most tolerance (1 + min(gamma_n, 1)) + gamma_4 |s| / |b|: n cells, s of each the sum of the magnitudes
+     * of its neighbours and of four times itself. */
+    double true_residual;
+    double omega;        /* SOR: that was used */
+    double iteration_us; /* mean, the checks' share included; the first batch as in wf_cg_result */
     bool gpu_clock;
     wf_plan_info stencil; /* Jacobi: the plan of check_every iterations */
 } wf_laplace_result;
