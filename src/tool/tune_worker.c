@@ -23,6 +23,7 @@
 #define TELL_TO_END SIGTERM
 #define INTERRUPTED "interrupted"
 #define MOST_RESTARTS 64
+#define MOST_IN_A_ROW 16 /* lost without a point that ran: it is the device */
 /* The exit code of a child that lost its device. */
 #define EXIT_LOST 65
 #define COMPARE_SECONDS 3.0 /* of the interleaved run at the end of a comparison */
@@ -271,6 +272,7 @@ typedef struct parent {
     char trying[256];
     bool compiles;   /* kernels of several points */
     bool one_by_one; /* it did not outlive that once */
+    bool ran;        /* a point did, since it was lost last */
     bool told;       /* the child, that it should end: until kill_at */
     double kill_at;
 } parent;
@@ -339,11 +341,13 @@ static bool listen_to_child(parent *p)
         p->problem = m.problem;
         if (m.is_outcome) {
             p->work->outcomes[m.problem] = m.outcome;
+            p->ran = p->ran || m.outcome.done;
             p->problem++;
             p->trying[0] = '\0';
             p->compiles = false;
         } else {
             p->compiles = m.compiles;
+            p->ran = p->ran || m.progress.best_us > 0;
             memcpy(p->trying, m.progress.trying, sizeof p->trying);
             show(p, &m.progress);
         }
@@ -429,7 +433,7 @@ int wfi_tune_run(const wfi_tune_work *work)
 {
     parent p = {.work = work};
     double until = wfi_clock_seconds() + work->budget_seconds;
-    uint32_t first = 0, losses = 0;
+    uint32_t first = 0, losses = 0, in_a_row = 0;
     for (uint32_t i = 0; i < work->count; i++)
         snprintf(work->outcomes[i].error, sizeof work->outcomes[i].error, "not begun");
     wfi_interrupted();
@@ -455,6 +459,11 @@ int wfi_tune_run(const wfi_tune_work *work)
         p.one_by_one = p.one_by_one || p.compiles;
         if (hangs && p.compiles) /* nobody is to blame yet: the search has its time back */
             until += work->patience_seconds;
+        in_a_row = p.ran ? 1 : in_a_row + 1;
+        p.ran = false;
+        if (in_a_row == MOST_IN_A_ROW)
+            return wfi_run_error("the device was lost %u times in a row, whatever it was given",
+                                 in_a_row);
         if (++losses == MOST_RESTARTS || wfi_interrupted())
             return wfi_run_error("the driver was lost %u times", losses);
     }

@@ -428,6 +428,7 @@ void wfi_journal_note(wfi_journal *journal, const wfi_tuning_entry *entry,
         memcpy(bad, entry->bad + (entry->bad_count - before), before * sizeof *bad);
     bad[before] = *point;
     snprintf(bad[before].reason, sizeof bad[before].reason, "the process did not outlive it");
+    bad[before].suspected = true;
     wfi_tuning_entry alone = *entry;
     alone.best_count = alone.tried_count = 0;
     alone.bad = bad;

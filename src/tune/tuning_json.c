@@ -79,6 +79,8 @@ static bool read_point(wfi_json *j, wfi_named_point *point)
             read_u32(j, &point->spread_permille);
         else if (strcmp(key, "reason") == 0)
             wfi_json_string(j, point->reason, sizeof point->reason);
+        else if (strcmp(key, "suspected") == 0)
+            wfi_json_bool(j, &point->suspected);
         else
             wfi_json_skip(j);
     }
@@ -305,6 +307,8 @@ static void print_point(const wfi_named_point *point, FILE *out)
         fputs(", \"reason\": ", out);
         print_string(point->reason, out);
     }
+    if (point->suspected)
+        fputs(", \"suspected\": true", out);
     putc('}', out);
 }
 

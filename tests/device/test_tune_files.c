@@ -91,13 +91,38 @@ static void a_lost_process_leaves_its_point(void **state)
     assert_true(wfi_tuning_entry_copy(test_only_entry(device), &entry));
     assert_int_equal(wfi_journal_open(device, &journal, &left), WF_SUCCESS);
     assert_int_equal(left.entry_count, 0);
-    wfi_journal_note(&journal, &entry, &entry.best[0]);
+    wfi_named_point fatal = entry.best[0];
+    fatal.values[0].value++;
+    wfi_journal_note(&journal, &entry, &fatal);
     close(journal.fd); /* as the end of the process does */
     assert_int_equal(test_tune(device, &m, 1, &w, &result), WF_SUCCESS);
     const wfi_tuning_entry *now = test_only_entry(device);
-    assert_true(wfi_entry_is_bad(now, &entry.best[0]));
+    assert_true(wfi_entry_is_bad(now, &fatal));
+    assert_true(wfi_entry_is_blamed(now, &fatal));
     for (uint32_t i = 0; i < now->best_count; i++)
-        assert_false(wfi_named_point_same(&now->best[i], &entry.best[0]));
+        assert_false(wfi_named_point_same(&now->best[i], &fatal));
+    wfi_tuning_entry_clear(&entry);
+    wf_device_destroy(&device);
+}
+
+/* One that was good before is not bad for being lost once. */
+static void a_good_point_that_is_lost_stays(void **state)
+{
+    (void)state;
+    test_tuned m;
+    test_watch w = {0};
+    wf_tune_result result;
+    wfi_journal journal;
+    wfi_tuning_data left;
+    wfi_tuning_entry entry = {0};
+    test_make_tuned(&m);
+    wf_device *device = test_tuning_device();
+    assert_true(wfi_tuning_entry_copy(test_only_entry(device), &entry));
+    assert_int_equal(wfi_journal_open(device, &journal, &left), WF_SUCCESS);
+    wfi_journal_note(&journal, &entry, &entry.best[0]);
+    close(journal.fd); /* as the end of the process does */
+    assert_int_equal(test_tune(device, &m, 1, &w, &result), WF_SUCCESS);
+    assert_false(wfi_entry_is_bad(test_only_entry(device), &entry.best[0]));
     wfi_tuning_entry_clear(&entry);
     wf_device_destroy(&device);
 }
@@ -231,6 +256,7 @@ int main(void)
         cmocka_unit_test(write_protected_files_are_left),
         cmocka_unit_test(shipped_rows_are_listed),
         cmocka_unit_test(a_lost_process_leaves_its_point),
+        cmocka_unit_test(a_good_point_that_is_lost_stays),
         cmocka_unit_test(two_lost_processes_leave_both_points),
         cmocka_unit_test(writers_at_once),
         cmocka_unit_test(blobs_are_taken_or_refused),

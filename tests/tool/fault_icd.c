@@ -1,7 +1,8 @@
 /* A Vulkan driver for tests: lavapipe (REAL_ICD), but making a compute pipeline whose
  * specialization constant ID has VALUE, as WAVEFIT_FAULT="crash|hang|lost ID VALUE" asks, ends the
- * process, never returns (and then makes the file WAVEFIT_FAULT_MARK), or loses the device; and its
- * memory budget is WAVEFIT_BUDGET bytes. */
+ * process, never returns (and then makes the file WAVEFIT_FAULT_MARK), or loses the device; with
+ * "dead N" every submission after more than N dispatches were recorded loses it; and its memory
+ * budget is WAVEFIT_BUDGET bytes. */
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,7 +22,10 @@ EXPORT VkResult vk_icdNegotiateLoaderICDInterfaceVersion(uint32_t *version);
 static PFN_vkGetInstanceProcAddr real_instance_proc;
 static PFN_vkGetDeviceProcAddr real_device_proc;
 static PFN_vkCreateComputePipelines real_create;
+static PFN_vkCmdDispatch real_dispatch;
+static PFN_vkQueueSubmit real_submit;
 static PFN_vkGetPhysicalDeviceMemoryProperties2 real_memory;
+static unsigned dispatched;
 
 /* An object pointer made a function pointer, as POSIX allows and ISO C does not say. */
 static PFN_vkVoidFunction symbol(const char *name)
@@ -75,11 +79,36 @@ static VKAPI_ATTR VkResult VKAPI_CALL create(VkDevice device, VkPipelineCache ca
     return real_create(device, cache, count, infos, allocator, pipelines);
 }
 
+static VKAPI_ATTR void VKAPI_CALL dispatch(VkCommandBuffer commands, uint32_t x, uint32_t y,
+                                           uint32_t z)
+{
+    dispatched++;
+    real_dispatch(commands, x, y, z);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL submit(VkQueue queue, uint32_t count,
+                                             const VkSubmitInfo *infos, VkFence fence)
+{
+    const char *fault = getenv("WAVEFIT_FAULT");
+    unsigned most = 0;
+    if (fault && sscanf(fault, "dead %u", &most) == 1 && dispatched > most)
+        return VK_ERROR_DEVICE_LOST;
+    return real_submit(queue, count, infos, fence);
+}
+
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_proc(VkDevice device, const char *name)
 {
     if (strcmp(name, "vkCreateComputePipelines") == 0) {
         real_create = (PFN_vkCreateComputePipelines)real_device_proc(device, name);
         return (PFN_vkVoidFunction)create;
+    }
+    if (strcmp(name, "vkCmdDispatch") == 0) {
+        real_dispatch = (PFN_vkCmdDispatch)real_device_proc(device, name);
+        return (PFN_vkVoidFunction)dispatch;
+    }
+    if (strcmp(name, "vkQueueSubmit") == 0) {
+        real_submit = (PFN_vkQueueSubmit)real_device_proc(device, name);
+        return (PFN_vkVoidFunction)submit;
     }
     return real_device_proc(device, name);
 }
