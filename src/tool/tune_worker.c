@@ -1,6 +1,7 @@
 #include "tool/tune_worker.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -413,6 +414,17 @@ static void report_loss(const parent *p, bool hangs, int status)
                 *p->trying ? p->trying : "the start of a search", how);
 }
 
+/* A link that stands there is not followed. */
+static bool empty_journal(const char *path)
+{
+    const int fd = *path ? open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return !*path || errno == ENOENT;
+    const bool ok = ftruncate(fd, 0) == 0;
+    close(fd);
+    return ok;
+}
+
 /* The child was interrupted: what it did not tell of is marked so, and where it had to be ended the
  * point that it was trying is not to blame. */
 static void note_interruption(const parent *p, bool killed)
@@ -424,8 +436,7 @@ static void note_interruption(const parent *p, bool killed)
         if (i == p->problem && killed)
             snprintf(o->error, sizeof o->error, INTERRUPTED);
     }
-    if (killed && *work->device->journal && truncate(work->device->journal, 0) != 0 &&
-        errno != ENOENT)
+    if (killed && !empty_journal(work->device->journal))
         fprintf(stderr, "wavefit: warning: %s: %s\n", work->device->journal, strerror(errno));
 }
 

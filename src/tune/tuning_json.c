@@ -250,6 +250,10 @@ bool wfi_tuning_parse(const char *text, size_t bytes, wfi_facts_filter filter, v
     char key[WFI_TUNING_NAME];
     bool known = false, wanted = true;
     *out = (wfi_tuning_data){0};
+    if (!wfi_tuning_checksum_holds(text, bytes)) {
+        snprintf(error, 192, "its checksum is not that of its content: it is damaged");
+        return false;
+    }
     wfi_json_begin(&j, text, bytes);
     for (bool first = wfi_json_enter(&j, '{'); wfi_json_key(&j, &first, key, sizeof key);) {
         if (strcmp(key, "schema") == 0)

@@ -25,7 +25,7 @@ bad() {
 # however few points a busy machine lets it try.
 seed() {
     "$tool" tune --matrix "$data/small.mtx" --budget 1 >out 2>err || bad "$1: a search without a fault"
-    sed -i -e 's/"driver_version": [0-9]*/"driver_version": 1/' -e '/"best"/{
+    sed -i -e '/"checksum"/d' -e 's/"driver_version": [0-9]*/"driver_version": 1/' -e '/"best"/{
         n
         s/{.*}}*/{"variant": "lanes", "values": {"local_x": 64, "lanes": 4}, "time_ns": 1, "spread_permille": 1}/
     }' cache/wavefit/tuning-*.json
