@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +40,17 @@ typedef struct message {
         wfi_tune_outcome outcome;
     };
 } message;
+
+/* A link that stands there is not followed. */ /* A link that stands there is not followed. */
+static bool empty_journal(const char *path)
+{
+    const int fd = *path ? open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return !*path || errno == ENOENT;
+    const bool ok = ftruncate(fd, 0) == 0;
+    close(fd);
+    return ok;
+}
 
 /* -------------------------------------------------------------------------------------- the child */
 
@@ -240,6 +252,38 @@ static bool search(child *c, wfi_session *session, double seconds)
     return true;
 }
 
+/* The parent holds the other end of the pipe: when it closes, the parent is gone, however it ended,
+ * and what is searched for has no reader. A driver that does not come back is left then, as the
+ * parent would. */
+typedef struct watch {
+    int pipe;
+    const char *journal; /* "": none */
+} watch;
+
+static void *watch_parent(void *user)
+{
+    const watch *w = user;
+    struct pollfd end = {.fd = w->pipe};
+    while (poll(&end, 1, -1) < 0 || !(end.revents & (POLLERR | POLLHUP)))
+        ;
+    wfi_interrupt();
+    nanosleep(&(struct timespec){.tv_sec = GRACE_SECONDS}, NULL);
+    empty_journal(w->journal);
+    _exit(WFI_EXIT_FAILED);
+}
+
+/* *w stays where it is until the process ends. */
+static void start_watch(watch *w)
+{
+    sigset_t all, before;
+    pthread_t thread;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (pthread_create(&thread, NULL, watch_parent, w) == 0)
+        pthread_detach(thread);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 /* Searches from `first` on, the time that is left shared among the problems that are. */
 static int child_main(const wfi_tune_work *work, uint32_t first, double left, bool one_by_one,
                       int to)
@@ -247,7 +291,9 @@ static int child_main(const wfi_tune_work *work, uint32_t first, double left, bo
     wfi_session session;
     child c = {work, first, to, one_by_one ? NULL : &wfi_thread_jobs};
     const double until = wfi_clock_seconds() + left;
+    watch of_parent = {to, work->device->journal};
     wfi_interrupted_by(TELL_TO_END);
+    start_watch(&of_parent);
     int code = wfi_session_open_captured(&session, work->common);
     if (code != WFI_EXIT_DONE)
         return code;
@@ -414,17 +460,6 @@ static void report_loss(const parent *p, bool hangs, int status)
                 *p->trying ? p->trying : "the start of a search", how);
 }
 
-/* A link that stands there is not followed. */
-static bool empty_journal(const char *path)
-{
-    const int fd = *path ? open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
-    if (fd < 0)
-        return !*path || errno == ENOENT;
-    const bool ok = ftruncate(fd, 0) == 0;
-    close(fd);
-    return ok;
-}
-
 /* The child was interrupted: what it did not tell of is marked so, and where it had to be ended the
  * point that it was trying is not to blame. */
 static void note_interruption(const parent *p, bool killed)
@@ -456,6 +491,8 @@ int wfi_tune_run(const wfi_tune_work *work)
         close(p.from);
         if (!reap(p.child, hangs, &status))
             return wfi_run_error("%s: the driver hangs and its process cannot be ended", p.trying);
+        /* The child may have had the signal too, and have been faster. */
+        p.told = p.told || wfi_interrupted();
         wfi_progress_clear(work->common->quiet);
         const bool killed = hangs || (WIFSIGNALED(status) && WTERMSIG(status) == TELL_TO_END);
         if (p.told && (killed || WIFEXITED(status))) {
@@ -487,6 +524,8 @@ static int probe_main(const wfi_common *common, int to)
     wfi_session session;
     wfi_tune_device device;
     memset(&device, 0, sizeof device);
+    watch of_parent = {to, ""};
+    start_watch(&of_parent);
     const int code = wfi_session_open(&session, common);
     if (code != WFI_EXIT_DONE)
         return code;
@@ -511,15 +550,18 @@ int wfi_tune_probe(const wfi_common *common, wfi_tune_device *out)
     const pid_t pid = pipe(ends) == 0 ? fork() : -1;
     if (pid < 0)
         return wfi_run_error("no child process can be started: %s", strerror(errno));
-    if (pid == 0)
+    if (pid == 0) {
+        close(ends[0]);
         _exit(probe_main(common, ends[1]));
+    }
     close(ends[1]);
     size_t got = 0;
     for (ssize_t part = 1; part > 0 && got<sizeof *out; got += part> 0 ? (size_t)part : 0)
         part = read(ends[0], (char *)out + got, sizeof *out - got);
     const bool heard = got == sizeof *out;
-    close(ends[0]);
-    if (!reap(pid, false, &status) || !WIFEXITED(status))
+    const bool reaped = reap(pid, false, &status);
+    close(ends[0]); /* not before: the child would take it for this process's end */
+    if (!reaped || !WIFEXITED(status))
         return wfi_run_error("the driver crashes when the device is opened");
     return WEXITSTATUS(status) == WFI_EXIT_DONE && !heard ? WFI_EXIT_FAILED : WEXITSTATUS(status);
 }

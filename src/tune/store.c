@@ -375,7 +375,7 @@ const char *wf_tuning_path(wf_device *device)
 #define JOURNAL_BYTES 16384
 #define MOST_NOTED 16 /* points in a journal, of at most 1 KB each */
 
-/* Of this process: two searches on devices of one kind share the file's name, and the first has it. */
+/* Of this process: two searches on devices of one kind share a file, and the first has it. */
 static pthread_mutex_t journals_lock = PTHREAD_MUTEX_INITIALIZER;
 static wfi_journal *journals;
 

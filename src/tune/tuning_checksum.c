@@ -1,4 +1,4 @@
-/* The checksum of tuning data as text: on a line of its own behind the first, over all the others. */
+/* The checksum of tuning data as text: on a line behind the first, over all the others. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -108,6 +108,28 @@ grep -q '"status": "cancelled"' cut.json || bad 'Ctrl-C: the results'
 [ -e cache/wavefit/tuning-*.json.search ] || bad 'Ctrl-C: no journal'
 [ -s cache/wavefit/tuning-*.json.search ] && bad 'Ctrl-C: the journal blames a point'
 
+# A search whose tool is told to end, or is gone without a word, leaves no worker that holds the lock.
+for signal in TERM HUP KILL; do
+    rm -rf cache hangs
+    seed "$signal"
+    WAVEFIT_FAULT='hang 3 4' WAVEFIT_FAULT_MARK=$work/hangs "$tool" tune \
+        --matrix "$data/small.mtx" --budget 200 --patience 200 --json cut.json >out 2>err &
+    search=$!
+    for _ in $(seq 600); do
+        [ -e hangs ] && break
+        sleep 0.1
+    done
+    kill "-$signal" "$search"
+    wait "$search" 2>wait.log
+    code=$?
+    [ "$signal" = KILL ] || [ "$code" = 1 ] || bad "$signal: exit code $code"
+    [ "$signal" = KILL ] || grep -q '"status": "cancelled"' cut.json || bad "$signal: the results"
+    sleep 5
+    "$tool" tune --matrix "$data/small.mtx" --budget 0.5 >out 2>err ||
+        bad "$signal: the worker still has the lock"
+    grep -q '"bad"' cache/wavefit/tuning-*.json && bad "$signal: a point is blamed"
+done
+
 # Half of 3 MB holds the product of 256^3 and nothing more of the suite.
 WAVEFIT_BUDGET=3000000 "$tool" bench --quiet --json bench.json >out 2>err
 [ $? = 0 ] || bad 'a small budget: exit code'
