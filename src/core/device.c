@@ -201,12 +201,12 @@ wf_result wf_device_create(const wf_device_params *params, wf_device **out)
         result = choose(device, &read);
     if (result == WF_SUCCESS)
         result = open_device(device);
-    device->cache_directory = wfi_cache_directory(read.cache_directory);
+    device->cache_directory = wfi_cache_directory(&device->log, read.cache_directory);
     device->capture_statistics = read.capture_statistics && device->caps.pipeline_statistics;
     device->dispatch_seconds = wfi_longest_dispatch(&device->caps, read.dispatch_seconds);
     if (result == WF_SUCCESS)
         result = wfi_pipeline_cache_create(&device->log, device->vk, &device->fn, device->allocator,
-                                           &device->caps, read.cache_directory, &device->cache);
+                                           &device->caps, device->cache_directory, &device->cache);
     if (result == WF_SUCCESS && !wfi_self_test_recall(device))
         wfi_self_test_run(device);
     /* Not before: what the self-test finds is kept, and must not be half of it. */
@@ -291,7 +291,7 @@ wf_result wf_device_adopt(const wf_vulkan *vulkan, const wf_device_params *param
     device->cancelled_user = read.cancelled_user;
     /* Files are read and written only where the application says so. */
     const char *directory = read.cache_directory ? read.cache_directory : "";
-    device->cache_directory = wfi_cache_directory(directory);
+    device->cache_directory = wfi_cache_directory(&log, directory);
     result = wfi_instance_adopt(&handles, &log, device->allocator, &device->instance);
     if (result == WF_SUCCESS)
         result = take_over(device, &handles, read.limits);
@@ -299,7 +299,7 @@ wf_result wf_device_adopt(const wf_vulkan *vulkan, const wf_device_params *param
         device->cache = (wfi_pipeline_cache){.vk = handles.pipeline_cache, .lent = true};
     else if (result == WF_SUCCESS)
         result = wfi_pipeline_cache_create(&log, device->vk, &device->fn, device->allocator,
-                                           &device->caps, directory, &device->cache);
+                                           &device->caps, device->cache_directory, &device->cache);
     device->dispatch_seconds = wfi_longest_dispatch(&device->caps, read.dispatch_seconds);
     if (result == WF_SUCCESS)
         wfi_self_test_recall(device); /* nothing is ever submitted here to find out */

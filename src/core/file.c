@@ -25,11 +25,15 @@ static char *default_directory(void)
     return home && home[0] == '/' ? wfi_path_join(home, ".cache/wavefit") : NULL;
 }
 
-char *wfi_cache_directory(const char *directory)
+char *wfi_cache_directory(const wfi_log *log, const char *directory)
 {
-    if (!directory)
-        return default_directory();
-    return *directory ? strdup(directory) : NULL;
+    const char *why = NULL;
+    char *path = !directory ? default_directory() : *directory ? strdup(directory) : NULL;
+    if (!path || wfi_folder_trusted(path, &why))
+        return path;
+    wfi_log_write(log, WF_LOG_WARNING, "%s: %s; nothing is read or kept there", path, why);
+    free(path);
+    return NULL;
 }
 
 bool wfi_make_directories(char *path)
@@ -71,22 +75,19 @@ static void *read_open(FILE *file, size_t most, size_t *bytes)
     return data;
 }
 
-void *wfi_file_read(const char *path, size_t most, size_t *bytes)
+void *wfi_fd_read(int fd, size_t most, size_t *bytes)
 {
     struct stat there;
-    /* Opening a pipe would wait for its writer. */
-    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
+    FILE *file = fdopen(fd, "rb");
     if (!file) {
         const int opened = errno;
-        if (fd >= 0)
-            close(fd);
+        close(fd);
         errno = opened;
         return NULL;
     }
     void *data = NULL;
     /* A folder opens like a file and only fails to be read; a device would never end. */
-    if (fstat(fileno(file), &there) == 0 && !S_ISREG(there.st_mode))
+    if (fstat(fd, &there) == 0 && !S_ISREG(there.st_mode))
         errno = S_ISDIR(there.st_mode) ? EISDIR : EINVAL;
     else
         data = read_open(file, most, bytes);
@@ -96,12 +97,27 @@ void *wfi_file_read(const char *path, size_t most, size_t *bytes)
     return data;
 }
 
+void *wfi_file_read(const char *path, size_t most, size_t *bytes)
+{
+    /* Opening a pipe would wait for its writer. */
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    return fd >= 0 ? wfi_fd_read(fd, most, bytes) : NULL;
+}
+
 static bool write_pieces(FILE *file, const wfi_piece *pieces, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (fwrite(pieces[i].data, 1, pieces[i].bytes, file) != pieces[i].bytes)
             return false;
     return true;
+}
+
+/* A file that others were let read stays so. */
+static void keep_mode(int fd, const char *path)
+{
+    struct stat there;
+    if (lstat(path, &there) == 0 && S_ISREG(there.st_mode) && there.st_uid == geteuid())
+        fchmod(fd, there.st_mode & 0755);
 }
 
 bool wfi_file_write(const char *path, const wfi_piece *pieces, size_t count)
@@ -114,6 +130,8 @@ bool wfi_file_write(const char *path, const wfi_piece *pieces, size_t count)
     const int fd = mkstemp(temporary);
     FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
     /* On the disk before the name is: else a crash of the machine may leave an empty file. */
+    if (fd >= 0)
+        keep_mode(fd, path);
     bool ok = file && write_pieces(file, pieces, count) && fflush(file) == 0 && fsync(fd) == 0;
     int cause = errno;
     if (file && fclose(file) != 0 && ok) {
@@ -131,22 +149,4 @@ bool wfi_file_write(const char *path, const wfi_piece *pieces, size_t count)
     free(temporary);
     errno = cause;
     return ok;
-}
-
-int wfi_file_lock(const char *path, bool wait)
-{
-    const struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return -1;
-    int result;
-    do
-        result = fcntl(fd, wait ? F_SETLKW : F_SETLK, &whole);
-    while (result != 0 && errno == EINTR);
-    if (result == 0)
-        return fd;
-    const int cause = errno;
-    close(fd);
-    errno = cause;
-    return -1;
 }

@@ -52,22 +52,22 @@ static file_header header_for(const wf_caps *caps, const void *data, size_t byte
 static char *cache_path(const char *directory, const wf_caps *caps)
 {
     char name[96];
-    char *base = wfi_cache_directory(directory);
-    if (!base)
+    if (!directory)
         return NULL;
     snprintf(name, sizeof name, "pipelines-%04x-%04x-%016llx.bin", caps->vendor_id, caps->device_id,
              (unsigned long long)wfi_hash(caps->cache_uuid, sizeof caps->cache_uuid));
-    char *path = wfi_path_join(base, name);
-    free(base);
-    return path;
+    return wfi_path_join(directory, name);
 }
 
 /* The data of a file that fits, malloc'ed; NULL when it is absent, stale or damaged. */
-static void *read_file(const char *path, const wf_caps *caps, size_t *bytes)
+static void *read_file(const wfi_log *log, const char *path, const wf_caps *caps, size_t *bytes)
 {
     file_header header;
+    const char *why = NULL;
     size_t whole = 0;
-    char *file = wfi_file_read(path, sizeof header + MAX_CACHE_BYTES, &whole);
+    char *file = wfi_cache_read(path, sizeof header + MAX_CACHE_BYTES, &whole, &why);
+    if (!file && errno != ENOENT && errno != ENOTDIR)
+        wfi_log_write(log, WF_LOG_WARNING, "%s: %s; compiled pipelines are not used", path, why);
     if (!file || whole <= sizeof header) {
         free(file);
         return NULL;
@@ -90,7 +90,7 @@ wf_result wfi_pipeline_cache_create(const wfi_log *log, VkDevice device,
 {
     wfi_pipeline_cache cache = {.path = cache_path(directory, caps)};
     size_t bytes = 0;
-    void *data = cache.path ? read_file(cache.path, caps, &bytes) : NULL;
+    void *data = cache.path ? read_file(log, cache.path, caps, &bytes) : NULL;
     VkPipelineCacheCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
         .initialDataSize = data ? bytes : 0,

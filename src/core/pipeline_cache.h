@@ -13,8 +13,8 @@ typedef struct wfi_pipeline_cache {
 } wfi_pipeline_cache;
 
 /* Creates the cache, filled from disk where the file fits this device, driver and version of
- * wavefit and is undamaged; anything else is ignored and rewritten later. directory as in
- * wf_device_params. Never fails for what is on disk. */
+ * wavefit and is undamaged; anything else is ignored and rewritten later. directory as
+ * wfi_cache_directory has it; NULL: nowhere. Never fails for what is on disk. */
 wf_result wfi_pipeline_cache_create(const wfi_log *log, VkDevice device,
                                     const struct VolkDeviceTable *fn,
                                     const VkAllocationCallbacks *allocator, const wf_caps *caps,

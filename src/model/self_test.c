@@ -1,5 +1,7 @@
 /* Whether what a driver offers works: exchanges between work-items and cooperative matrices, each
  * tried once a device and driver, in milliseconds; the outcome is kept on disk. */
+#include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +15,7 @@
 
 #define GROUPS 16
 #define MAGIC 0x54535746u /* "FWST" */
-#define FORMAT 1u
+#define FORMAT 2u
 #define SPEED_SECONDS 0.01 /* of samples for each of two rates */
 
 /* The file, in this machine's byte order. */
@@ -24,7 +26,13 @@ typedef struct outcome {
     uint64_t tests;         /* hash of the shaders and of the subgroups that they found */
     uint32_t tested, failed;
     uint64_t wrong_shapes; /* bit an index of caps.cooperative_shapes */
+    uint64_t hash;         /* of all before it */
 } outcome;
+
+static uint64_t hash_of(const outcome *o)
+{
+    return wfi_hash(o, offsetof(outcome, hash));
+}
 
 /* Subgroups are part of it, since settings in the environment change those of some drivers, whose
  * build stays the same. */
@@ -331,11 +339,15 @@ static char *outcome_path(const wf_device *device)
     return device->cache_directory ? wfi_path_join(device->cache_directory, name) : NULL;
 }
 
-static bool recall(const char *path, outcome *o)
+static bool recall(const wfi_log *log, const char *path, outcome *o)
 {
+    const char *why = NULL;
     size_t bytes = 0;
     outcome there;
-    void *data = wfi_file_read(path, sizeof there, &bytes);
+    void *data = wfi_cache_read(path, sizeof there, &bytes, &why);
+    if (!data && errno != ENOENT && errno != ENOTDIR && errno != EFBIG)
+        wfi_log_write(log, WF_LOG_WARNING, "%s: %s; the self-test's outcome is not used", path,
+                      why);
     if (!data || bytes != sizeof there) {
         free(data);
         return false;
@@ -347,6 +359,7 @@ static bool recall(const char *path, outcome *o)
     expected.tested = there.tested;
     expected.failed = there.failed & there.tested;
     expected.wrong_shapes = there.wrong_shapes;
+    expected.hash = hash_of(&expected);
     if (memcmp(&expected, &there, sizeof there) != 0)
         return false;
     *o = there;
@@ -357,7 +370,7 @@ bool wfi_self_test_recall(wf_device *device)
 {
     outcome o = outcome_for(device);
     char *path = outcome_path(device);
-    const bool known = path && recall(path, &o);
+    const bool known = path && recall(&device->log, path, &o);
     free(path);
     if (known)
         apply(device, &o);
@@ -379,6 +392,7 @@ void wfi_self_test_run(wf_device *device)
         device->log = log;
         apply(device, &o);
     }
+    o.hash = hash_of(&o);
     const wfi_piece piece = {&o, sizeof o};
     if (path && o.tested && !(wfi_make_directories(path) && wfi_file_write(path, &piece, 1)))
         wfi_log_write(&log, WF_LOG_INFO, "%s: the self-test's outcome was not kept", path);

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "io/atomic_file.h"
 #include "tool/clock.h"
 
 #define WIDTH 24
@@ -105,9 +106,9 @@ static void note_interrupt(int number)
     interrupted = 1;
 }
 
-/* The second Ctrl-C ends the program, unless it comes with the first: timeout(1) signals its child
- * and then the child's group. */
-static void note_ctrl_c(int number)
+/* The second Ctrl-C or SIGTERM ends the program, unless it comes with the first: timeout(1) signals
+ * its child and then the child's group. */
+static void note_end(int number)
 {
     static struct timespec first;
     struct timespec now;
@@ -117,6 +118,7 @@ static void note_ctrl_c(int number)
         interrupted = 1;
     } else if ((double)(now.tv_sec - first.tv_sec) + (double)(now.tv_nsec - first.tv_nsec) * 1e-9 >
                TOGETHER_SECONDS) {
+        wfi_atomic_remove_unfinished();
         signal(number, SIG_DFL);
         raise(number);
     }
@@ -124,12 +126,23 @@ static void note_ctrl_c(int number)
 
 static bool installed;
 
+static void install(int number, void (*handler)(int))
+{
+    struct sigaction action = {.sa_handler = handler};
+    sigemptyset(&action.sa_mask);
+    sigaction(number, &action, NULL);
+}
+
+/* A batch system's time limit sends SIGTERM, a terminal that goes away SIGHUP; nohup(1) has the
+ * latter ignored. */
 bool wfi_interrupted(void)
 {
+    struct sigaction now;
     if (!installed) {
-        struct sigaction action = {.sa_handler = note_ctrl_c};
-        sigemptyset(&action.sa_mask);
-        sigaction(SIGINT, &action, NULL);
+        install(SIGINT, note_end);
+        install(SIGTERM, note_end);
+        if (sigaction(SIGHUP, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            install(SIGHUP, note_interrupt);
         installed = true;
     }
     return interrupted;
@@ -140,11 +153,17 @@ bool wfi_interrupt_noted(void)
     return interrupted;
 }
 
+void wfi_interrupt(void)
+{
+    interrupted = 1;
+}
+
 void wfi_interrupted_by(int number)
 {
-    struct sigaction action = {.sa_handler = note_interrupt};
-    sigemptyset(&action.sa_mask);
-    sigaction(number, &action, NULL);
-    signal(SIGINT, SIG_IGN);
+    static const int others[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (others[i] != number)
+            signal(others[i], SIG_IGN);
+    install(number, note_interrupt);
     installed = true;
 }

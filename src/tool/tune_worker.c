@@ -1,8 +1,10 @@
 #include "tool/tune_worker.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +25,7 @@
 #define TELL_TO_END SIGTERM
 #define INTERRUPTED "interrupted"
 #define MOST_RESTARTS 64
+#define MOST_IN_A_ROW 16 /* lost without a point that ran: it is the device */
 /* The exit code of a child that lost its device. */
 #define EXIT_LOST 65
 #define COMPARE_SECONDS 3.0 /* of the interleaved run at the end of a comparison */
@@ -37,6 +40,17 @@ typedef struct message {
         wfi_tune_outcome outcome;
     };
 } message;
+
+/* A link that stands there is not followed. */ /* A link that stands there is not followed. */
+static bool empty_journal(const char *path)
+{
+    const int fd = *path ? open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return !*path || errno == ENOENT;
+    const bool ok = ftruncate(fd, 0) == 0;
+    close(fd);
+    return ok;
+}
 
 /* -------------------------------------------------------------------------------------- the child */
 
@@ -238,6 +252,38 @@ static bool search(child *c, wfi_session *session, double seconds)
     return true;
 }
 
+/* The parent holds the other end of the pipe: when it closes, the parent is gone, however it ended,
+ * and what is searched for has no reader. A driver that does not come back is left then, as the
+ * parent would. */
+typedef struct watch {
+    int pipe;
+    const char *journal; /* "": none */
+} watch;
+
+static void *watch_parent(void *user)
+{
+    const watch *w = user;
+    struct pollfd end = {.fd = w->pipe};
+    while (poll(&end, 1, -1) < 0 || !(end.revents & (POLLERR | POLLHUP)))
+        ;
+    wfi_interrupt();
+    nanosleep(&(struct timespec){.tv_sec = GRACE_SECONDS}, NULL);
+    empty_journal(w->journal);
+    _exit(WFI_EXIT_FAILED);
+}
+
+/* *w stays where it is until the process ends. */
+static void start_watch(watch *w)
+{
+    sigset_t all, before;
+    pthread_t thread;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (pthread_create(&thread, NULL, watch_parent, w) == 0)
+        pthread_detach(thread);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 /* Searches from `first` on, the time that is left shared among the problems that are. */
 static int child_main(const wfi_tune_work *work, uint32_t first, double left, bool one_by_one,
                       int to)
@@ -245,7 +291,9 @@ static int child_main(const wfi_tune_work *work, uint32_t first, double left, bo
     wfi_session session;
     child c = {work, first, to, one_by_one ? NULL : &wfi_thread_jobs};
     const double until = wfi_clock_seconds() + left;
+    watch of_parent = {to, work->device->journal};
     wfi_interrupted_by(TELL_TO_END);
+    start_watch(&of_parent);
     int code = wfi_session_open_captured(&session, work->common);
     if (code != WFI_EXIT_DONE)
         return code;
@@ -271,6 +319,7 @@ typedef struct parent {
     char trying[256];
     bool compiles;   /* kernels of several points */
     bool one_by_one; /* it did not outlive that once */
+    bool ran;        /* a point did, since it was lost last */
     bool told;       /* the child, that it should end: until kill_at */
     double kill_at;
 } parent;
@@ -339,11 +388,13 @@ static bool listen_to_child(parent *p)
         p->problem = m.problem;
         if (m.is_outcome) {
             p->work->outcomes[m.problem] = m.outcome;
+            p->ran = p->ran || m.outcome.done;
             p->problem++;
             p->trying[0] = '\0';
             p->compiles = false;
         } else {
             p->compiles = m.compiles;
+            p->ran = p->ran || m.progress.best_us > 0;
             memcpy(p->trying, m.progress.trying, sizeof p->trying);
             show(p, &m.progress);
         }
@@ -420,8 +471,7 @@ static void note_interruption(const parent *p, bool killed)
         if (i == p->problem && killed)
             snprintf(o->error, sizeof o->error, INTERRUPTED);
     }
-    if (killed && *work->device->journal && truncate(work->device->journal, 0) != 0 &&
-        errno != ENOENT)
+    if (killed && !empty_journal(work->device->journal))
         fprintf(stderr, "wavefit: warning: %s: %s\n", work->device->journal, strerror(errno));
 }
 
@@ -429,7 +479,7 @@ int wfi_tune_run(const wfi_tune_work *work)
 {
     parent p = {.work = work};
     double until = wfi_clock_seconds() + work->budget_seconds;
-    uint32_t first = 0, losses = 0;
+    uint32_t first = 0, losses = 0, in_a_row = 0;
     for (uint32_t i = 0; i < work->count; i++)
         snprintf(work->outcomes[i].error, sizeof work->outcomes[i].error, "not begun");
     wfi_interrupted();
@@ -441,6 +491,8 @@ int wfi_tune_run(const wfi_tune_work *work)
         close(p.from);
         if (!reap(p.child, hangs, &status))
             return wfi_run_error("%s: the driver hangs and its process cannot be ended", p.trying);
+        /* The child may have had the signal too, and have been faster. */
+        p.told = p.told || wfi_interrupted();
         wfi_progress_clear(work->common->quiet);
         const bool killed = hangs || (WIFSIGNALED(status) && WTERMSIG(status) == TELL_TO_END);
         if (p.told && (killed || WIFEXITED(status))) {
@@ -455,6 +507,11 @@ int wfi_tune_run(const wfi_tune_work *work)
         p.one_by_one = p.one_by_one || p.compiles;
         if (hangs && p.compiles) /* nobody is to blame yet: the search has its time back */
             until += work->patience_seconds;
+        in_a_row = p.ran ? 1 : in_a_row + 1;
+        p.ran = false;
+        if (in_a_row == MOST_IN_A_ROW)
+            return wfi_run_error("the device was lost %u times in a row, whatever it was given",
+                                 in_a_row);
         if (++losses == MOST_RESTARTS || wfi_interrupted())
             return wfi_run_error("the driver was lost %u times", losses);
     }
@@ -467,6 +524,8 @@ static int probe_main(const wfi_common *common, int to)
     wfi_session session;
     wfi_tune_device device;
     memset(&device, 0, sizeof device);
+    watch of_parent = {to, ""};
+    start_watch(&of_parent);
     const int code = wfi_session_open(&session, common);
     if (code != WFI_EXIT_DONE)
         return code;
@@ -491,15 +550,18 @@ int wfi_tune_probe(const wfi_common *common, wfi_tune_device *out)
     const pid_t pid = pipe(ends) == 0 ? fork() : -1;
     if (pid < 0)
         return wfi_run_error("no child process can be started: %s", strerror(errno));
-    if (pid == 0)
+    if (pid == 0) {
+        close(ends[0]);
         _exit(probe_main(common, ends[1]));
+    }
     close(ends[1]);
     size_t got = 0;
     for (ssize_t part = 1; part > 0 && got<sizeof *out; got += part> 0 ? (size_t)part : 0)
         part = read(ends[0], (char *)out + got, sizeof *out - got);
     const bool heard = got == sizeof *out;
-    close(ends[0]);
-    if (!reap(pid, false, &status) || !WIFEXITED(status))
+    const bool reaped = reap(pid, false, &status);
+    close(ends[0]); /* not before: the child would take it for this process's end */
+    if (!reaped || !WIFEXITED(status))
         return wfi_run_error("the driver crashes when the device is opened");
     return WEXITSTATUS(status) == WFI_EXIT_DONE && !heard ? WFI_EXIT_FAILED : WEXITSTATUS(status);
 }

@@ -40,7 +40,7 @@ typedef struct query {
 static bool is_bad(const query *q, const wfi_point *point)
 {
     const wfi_named_point named = wfi_point_named(point);
-    return q->known && wfi_entry_is_bad(q->known, &named);
+    return q->known && wfi_entry_is_blamed(q->known, &named);
 }
 
 /* The row as a legal point with what the user forces. */
@@ -133,13 +133,14 @@ static wf_result choose_forced(const query *q, const wfi_family *family, wfi_poi
 }
 
 /* The legal point with the lowest expected time, over the variants that have every forced
- * constant. */
+ * constant. Where all are bad, the fastest is taken all the same: what a search came to must not
+ * make a call fail. */
 static wf_result choose_by_model(const query *q, const wfi_family *family, wfi_point *out)
 {
     const wf_tuning *tuning = q->tuning;
     const wfi_log *log = q->log;
-    char reason[256] = "it has no such constant";
-    bool found = false, named = false;
+    char reason[256] = "no variant suits the problem";
+    bool found = false, found_good = false, named = false;
     double best = 0;
     for (uint32_t i = 0; i < family->variant_count; i++) {
         wfi_point point = *out;
@@ -150,10 +151,14 @@ static wf_result choose_by_model(const query *q, const wfi_family *family, wfi_p
         wfi_point_defaults(&point);
         const double time = point.variant->fit(&point);
         if (time < 0 || apply_constants(log, tuning, &point) != WF_SUCCESS ||
-            !wfi_point_legal(&point, reason) || (found && time >= best) || is_bad(q, &point))
+            !wfi_point_legal(&point, reason))
+            continue;
+        const bool good = !is_bad(q, &point);
+        if (found && (good == found_good ? time >= best : found_good))
             continue;
         best = time;
         found = true;
+        found_good = good;
         *out = point;
     }
     if (found)

@@ -9,9 +9,11 @@
 #define RUNGS 4
 #define KEEP_SECONDS 0.5 /* what is learned in so long a time may be lost with the process */
 
-static void note_bad(wfi_search *s, const wfi_candidate *candidate, const char *reason)
+static void note_bad(wfi_search *s, const wfi_candidate *candidate, bool suspected,
+                     const char *reason)
 {
     wfi_named_point bad = candidate->named;
+    bad.suspected = suspected;
     snprintf(bad.reason, sizeof bad.reason, "%s", reason);
     wfi_entry_add_bad(&s->entry, &bad);
     s->result->wrong++;
@@ -56,6 +58,16 @@ static wf_result try_candidate(wfi_search *s, wfi_candidate *candidate, uint32_t
     return result;
 }
 
+/* A point ran: those that were lost before it are told from a device that is lost at any. */
+static void judge_suspects(wfi_search *s)
+{
+    bool acquitted = false;
+    if (!wfi_entry_judge(&s->entry, &acquitted))
+        return;
+    s->acquitted = s->acquitted || acquitted;
+    s->kept_at = 0; /* kept at once, before the next point may be lost */
+}
+
 bool wfi_search_measure(wfi_search *s, wfi_candidate *candidate, uint32_t rung)
 {
     bool right = true;
@@ -73,15 +85,17 @@ bool wfi_search_measure(wfi_search *s, wfi_candidate *candidate, uint32_t rung)
     wfi_entry_add_tried(&s->entry, candidate->hash);
     if (candidate->spills)
         return false;
-    if (result == WF_SUCCESS && right && candidate->seconds > 0)
+    if (result == WF_SUCCESS && right && candidate->seconds > 0) {
+        judge_suspects(s);
         return true;
+    }
     if (!right)
-        note_bad(s, candidate, "wrong result");
+        note_bad(s, candidate, false, "wrong result");
     else if (result == WF_ERROR_DEVICE_LOST) {
-        note_bad(s, candidate, "the device was lost");
+        note_bad(s, candidate, true, "the device was lost");
         s->broken = result;
     } else if (result != WF_ERROR_OUT_OF_DEVICE_MEMORY && result != WF_ERROR_OUT_OF_HOST_MEMORY)
-        note_bad(s, candidate, wf_result_string(result));
+        note_bad(s, candidate, false, wf_result_string(result));
     return false;
 }
 

@@ -78,7 +78,8 @@ static bool is_known_bad(const wfi_search *s, const wfi_point *point)
     if (s->entry.bad_count == 0)
         return false;
     const wfi_named_point named = wfi_point_named(point);
-    return wfi_entry_is_bad(&s->entry, &named);
+    return s->tries_suspects ? wfi_entry_is_blamed(&s->entry, &named)
+                             : wfi_entry_is_bad(&s->entry, &named);
 }
 
 static void add_legal(wfi_search *s, wfi_pool *pool, const wfi_point *wanted)

@@ -61,7 +61,9 @@ void wfi_search_keep(wfi_search *s)
     s->kept_at = wfi_host_seconds();
     if (s->params->discard)
         return;
-    s->entry.best_count = s->elite_count;
+    /* As long as nothing has run, what was known before stays. */
+    if (s->elite_count)
+        s->entry.best_count = s->elite_count;
     for (uint32_t i = 0; i < s->elite_count; i++) {
         s->entry.best[i] = s->elite[i].named;
         s->entry.best[i].time_ns = (uint64_t)(s->elite[i].seconds * 1e9 + 0.5);
@@ -89,7 +91,7 @@ static wf_result recall(wfi_search *s, const wfi_tuning_data *left)
         s->entry.finished = false;
         /* A new driver or shader may have mended them; `again` asks for everything anew. */
         if (known && !wfi_entry_is_current(s->device, known))
-            s->entry.bad_count = 0;
+            s->entry.bad_count = s->entry.best_count = 0;
     }
     s->entry.key = key;
     if (tuning) {
@@ -177,17 +179,34 @@ static uint32_t generation(const wfi_search *s)
                                        : (uint32_t)wanted;
 }
 
+static void start_walk(wfi_search *s, wfi_pool *pool, wfi_pool *later)
+{
+    s->acquitted = false;
+    s->waited = pool->count = later->count = 0;
+    wfi_points_start(s, pool, later);
+    wfi_search_halve(s, pool);
+    note_incumbent(s, pool);
+}
+
 static void walk_around(wfi_search *s)
 {
     uint32_t patience = PATIENCE;
     wfi_pool pool = {0}, later = {0};
-    wfi_points_start(s, &pool, &later);
-    wfi_search_halve(s, &pool);
-    note_incumbent(s, &pool);
+    start_walk(s, &pool, &later);
     while (wfi_search_goes_on(s)) {
+        if (s->acquitted) {
+            start_walk(s, &pool, &later);
+            continue;
+        }
         const double before = s->elite_count ? s->elite[0].seconds : INFINITY;
         pool.count = 0;
         wfi_points_around(s, generation(s), &later, &pool);
+        if (pool.count == 0 && s->elite_count == 0 && s->entry.bad_count > 0 &&
+            !s->tries_suspects) {
+            s->tries_suspects = true;
+            start_walk(s, &pool, &later);
+            continue;
+        }
         if (s->waited == later.count && (pool.count == 0 || patience == 0)) {
             s->entry.finished = true;
             break;
@@ -219,7 +238,7 @@ static void walk_all(wfi_search *s)
         done += count;
         s->fraction = (double)done / pool.count;
     }
-    s->entry.finished = all && done == pool.count && wfi_search_goes_on(s);
+    s->entry.finished = all && done == pool.count && wfi_search_goes_on(s) && !s->acquitted;
     wfi_pool_free(&pool);
 }
 

@@ -46,7 +46,10 @@ typedef struct wfi_search {
     uint32_t ahead;  /* kernels compiled at once; 0: none were yet */
     bool one_by_one; /* a search did not outlive compiling several kernels at once */
     bool cancelled;
-    bool warned;      /* that nothing can be kept */
+    bool tries_suspects; /* it has nothing else left to try */
+    bool
+        acquitted; /* points that were passed over are not bad after all: the search begins again */
+    bool warned;   /* that nothing can be kept */
     wf_result broken; /* a failure that ends the search: the device was lost */
 } wfi_search;
 

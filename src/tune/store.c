@@ -27,12 +27,13 @@ static char *file_path(const wf_device *device)
 static bool read_data(const char *path, wfi_tuning_data *data, char why[192])
 {
     size_t bytes = 0;
+    const char *cause = NULL;
     *data = (wfi_tuning_data){0};
-    errno = 0;
-    char *text = wfi_file_read(path, WFI_TUNING_MOST_BYTES, &bytes);
+    char *text = wfi_cache_read(path, WFI_TUNING_MOST_BYTES, &bytes, &cause);
     if (!text) {
-        snprintf(why, 192, "%s", strerror(errno));
-        return errno == ENOENT || errno == ENOTDIR;
+        const bool absent = errno == ENOENT || errno == ENOTDIR;
+        snprintf(why, 192, "%s", cause);
+        return absent;
     }
     const bool ok = wfi_tuning_parse(text, bytes, NULL, NULL, data, why);
     free(text);
@@ -119,7 +120,9 @@ struct wfi_tuning *wfi_tuning_of(wf_device *device)
     tuning->path = file_path(device);
     if (tuning->path && !read_data(tuning->path, &tuning->own, tuning->damage)) {
         tuning->damaged = true;
-        wfi_log_write(&device->log, WF_LOG_WARNING, "%s: %s; tuning data are not used",
+        wfi_log_write(&device->log, WF_LOG_WARNING,
+                      "%s: %s; tuning data are not used (wf_tuning_forget, or wavefit tune "
+                      "--forget, removes the file)",
                       tuning->path, tuning->damage);
     }
     tuning->own.device = facts;
@@ -185,15 +188,10 @@ bool wfi_entry_is_current(wf_device *device, const wfi_tuning_entry *entry)
 
 static bool write_data(const char *path, const wfi_tuning_data *data)
 {
-    char *text = NULL;
     size_t bytes = 0;
-    FILE *memory = open_memstream(&text, &bytes);
-    if (!memory)
-        return false;
-    wfi_tuning_print(data, false, memory);
-    bool ok = fclose(memory) == 0;
+    char *text = wfi_tuning_text(data, &bytes);
     const wfi_piece piece = {text, bytes};
-    ok = ok && wfi_file_write(path, &piece, 1);
+    const bool ok = text && wfi_file_write(path, &piece, 1);
     const int cause = errno;
     free(text);
     errno = cause;
@@ -231,7 +229,8 @@ static bool apply(wfi_tuning_data *data, const change *c)
 static bool is_write_protected(const char *path)
 {
     struct stat there;
-    return stat(path, &there) == 0 && !(there.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH));
+    return lstat(path, &there) == 0 && S_ISREG(there.st_mode) &&
+           !(there.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH));
 }
 
 /* Reads the file again, since other processes may have written it, and makes the change. */
@@ -261,20 +260,28 @@ static bool change_file(struct wfi_tuning *tuning, const change *c, char error[5
     return ok;
 }
 
+/* One thread of this process at a time, and one process: not all systems have locks that tell
+ * threads apart. */
 static bool change_locked(struct wfi_tuning *tuning, const change *c, char error[512])
 {
+    static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
+    const char *why = NULL;
     const size_t length = strlen(tuning->path) + sizeof ".lock";
     char *lock = malloc(length);
     if (!lock)
         return false;
     snprintf(lock, length, "%s.lock", tuning->path);
-    int fd = wfi_make_directories(tuning->path) ? wfi_file_lock(lock, true) : -1;
-    if (fd < 0)
+    pthread_mutex_lock(&writing);
+    int fd = wfi_make_directories(tuning->path) ? wfi_file_lock(lock, true, &why) : -1;
+    if (fd < 0 && why)
+        snprintf(error, 512, "%s: cannot be locked: %s", lock, why);
+    else if (fd < 0)
         snprintf(error, 512, "%s: cannot be written: %s", tuning->path, strerror(errno));
-    free(lock);
     const bool ok = fd >= 0 && change_file(tuning, c, error);
     if (fd >= 0)
-        close(fd);
+        wfi_file_unlock(fd);
+    pthread_mutex_unlock(&writing);
+    free(lock);
     return ok;
 }
 
@@ -368,9 +375,39 @@ const char *wf_tuning_path(wf_device *device)
 #define JOURNAL_BYTES 16384
 #define MOST_NOTED 16 /* points in a journal, of at most 1 KB each */
 
+/* Of this process: two searches on devices of one kind share a file, and the first has it. */
+static pthread_mutex_t journals_lock = PTHREAD_MUTEX_INITIALIZER;
+static wfi_journal *journals;
+
+static bool is_open_here(const char *path)
+{
+    for (const wfi_journal *j = journals; j; j = j->next)
+        if (strcmp(j->path, path) == 0)
+            return true;
+    return false;
+}
+
+/* Locks the file and reads what is left in it. */
+static wf_result open_journal(wf_device *device, char *path, wfi_journal *journal,
+                              wfi_tuning_data *left)
+{
+    char text[JOURNAL_BYTES], unread[192];
+    const char *why = NULL;
+    journal->fd = wfi_make_directories(path) ? wfi_file_lock(path, false, &why) : -1;
+    if (journal->fd < 0 && (errno == EAGAIN || errno == EACCES) && access(path, W_OK) == 0)
+        return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
+                        "%s: another process is searching on this device", path);
+    if (journal->fd < 0 && why && (errno == EPERM || errno == ELOOP))
+        wfi_log_write(&device->log, WF_LOG_WARNING, "%s: %s; the point being tried is not noted",
+                      path, why);
+    const ssize_t bytes = journal->fd >= 0 ? pread(journal->fd, text, sizeof text, 0) : 0;
+    if (bytes > 0 && wfi_tuning_parse(text, (size_t)bytes, NULL, NULL, left, unread))
+        journal->several = left->entry_count == 0;
+    return WF_SUCCESS;
+}
+
 wf_result wfi_journal_open(wf_device *device, wfi_journal *journal, wfi_tuning_data *left)
 {
-    char text[JOURNAL_BYTES], why[192];
     *journal = (wfi_journal){.fd = -1};
     *left = (wfi_tuning_data){0};
     pthread_mutex_lock(&device->tuning_lock);
@@ -379,21 +416,19 @@ wf_result wfi_journal_open(wf_device *device, wfi_journal *journal, wfi_tuning_d
     if (path)
         sprintf(path, "%s.search", tuning->path);
     pthread_mutex_unlock(&device->tuning_lock);
-    if (!path)
-        return WF_SUCCESS;
-    journal->fd = wfi_make_directories(path) ? wfi_file_lock(path, false) : -1;
-    const bool held =
-        journal->fd < 0 && (errno == EAGAIN || errno == EACCES) && access(path, W_OK) == 0;
-    if (held)
-        wfi_log_write(&device->log, WF_LOG_ERROR, "%s: another process is searching on this device",
-                      path);
-    free(path);
-    if (held)
-        return WF_ERROR_UNSUPPORTED;
-    const ssize_t bytes = journal->fd >= 0 ? pread(journal->fd, text, sizeof text, 0) : 0;
-    if (bytes > 0 && wfi_tuning_parse(text, (size_t)bytes, NULL, NULL, left, why))
-        journal->several = left->entry_count == 0;
-    return WF_SUCCESS;
+    pthread_mutex_lock(&journals_lock);
+    wf_result result = WF_SUCCESS;
+    if (path && !is_open_here(path))
+        result = open_journal(device, path, journal, left);
+    if (journal->fd >= 0) {
+        journal->path = path;
+        journal->next = journals;
+        journals = journal;
+    } else {
+        free(path);
+    }
+    pthread_mutex_unlock(&journals_lock);
+    return result;
 }
 
 /* A file that cannot be cut begins with a byte that no entry begins with; where that fails too,
@@ -406,16 +441,12 @@ static void clear_journal(const wfi_journal *journal)
 
 static void write_journal(wfi_journal *journal, const wfi_tuning_data *data)
 {
-    char text[JOURNAL_BYTES];
-    FILE *memory = fmemopen(text, sizeof text, "w");
-    if (!memory)
-        return;
-    wfi_tuning_print(data, false, memory);
-    const long bytes = ftell(memory);
-    fclose(memory);
-    if (bytes > 0 && ftruncate(journal->fd, 0) == 0 &&
-        pwrite(journal->fd, text, (size_t)bytes, 0) != bytes)
+    size_t bytes = 0;
+    char *text = wfi_tuning_text(data, &bytes);
+    if (text && bytes <= JOURNAL_BYTES && ftruncate(journal->fd, 0) == 0 &&
+        pwrite(journal->fd, text, bytes, 0) != (ssize_t)bytes)
         clear_journal(journal);
+    free(text);
 }
 
 void wfi_journal_note(wfi_journal *journal, const wfi_tuning_entry *entry,
@@ -435,6 +466,7 @@ void wfi_journal_note(wfi_journal *journal, const wfi_tuning_entry *entry,
         memcpy(bad, entry->bad + (entry->bad_count - before), before * sizeof *bad);
     bad[before] = *point;
     snprintf(bad[before].reason, sizeof bad[before].reason, "the process did not outlive it");
+    bad[before].suspected = true;
     wfi_tuning_entry alone = *entry;
     alone.best_count = alone.tried_count = 0;
     alone.bad = bad;
@@ -448,10 +480,23 @@ void wfi_journal_note_several(wfi_journal *journal)
         write_journal(journal, &(wfi_tuning_data){.entry_count = 0});
 }
 
+void wfi_journal_release(wfi_journal *journal)
+{
+    if (journal->fd < 0)
+        return;
+    pthread_mutex_lock(&journals_lock);
+    wfi_file_unlock(journal->fd);
+    wfi_journal **at = &journals;
+    while (*at != journal)
+        at = &(*at)->next;
+    *at = journal->next;
+    free(journal->path);
+    *journal = (wfi_journal){.fd = -1};
+    pthread_mutex_unlock(&journals_lock);
+}
+
 void wfi_journal_close(wfi_journal *journal)
 {
     wfi_journal_note(journal, NULL, NULL);
-    if (journal->fd >= 0)
-        close(journal->fd);
-    journal->fd = -1;
+    wfi_journal_release(journal);
 }

@@ -45,10 +45,13 @@ bool wfi_tuning_drop(wf_device *device, wf_family family, char error[512]);
 typedef struct wfi_journal {
     int fd;       /* -1: nowhere */
     bool several; /* the search before did not outlive compiling several kernels at once */
+    char *path;
+    struct wfi_journal *next; /* of this process */
 } wfi_journal;
 
 /* Finds the point of a search that did not come back (entry->bad, then merged by the caller) and
- * begins a journal. WF_ERROR_UNSUPPORTED when another process searches on this device. */
+ * begins a journal, which stays where it is until it is closed. WF_ERROR_UNSUPPORTED when another
+ * process searches on this device; a second search of this process goes on without a journal. */
 wf_result wfi_journal_open(wf_device *device, wfi_journal *journal, wfi_tuning_data *left);
 /* Notes the point before it is tried; NULL: none is. */
 void wfi_journal_note(wfi_journal *journal, const wfi_tuning_entry *entry,
@@ -56,6 +59,8 @@ void wfi_journal_note(wfi_journal *journal, const wfi_tuning_entry *entry,
 /* Notes that any of several may be to blame. */
 void wfi_journal_note_several(wfi_journal *journal);
 void wfi_journal_close(wfi_journal *journal);
+/* Leaves what is in it, as the end of the process does. */
+void wfi_journal_release(wfi_journal *journal);
 
 /* Generated from src/tune/devices/. */
 typedef struct wfi_rows_file {

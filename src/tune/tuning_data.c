@@ -113,6 +113,63 @@ bool wfi_entry_add_bad(wfi_tuning_entry *entry, const wfi_named_point *point)
     return true;
 }
 
+static bool is_best(const wfi_tuning_entry *entry, const wfi_named_point *point)
+{
+    for (uint32_t i = 0; i < entry->best_count; i++)
+        if (wfi_named_point_same(&entry->best[i], point))
+            return true;
+    return false;
+}
+
+/* Whether what is suspected now would be to blame if the next point ran. */
+static bool suspicion_holds(const wfi_tuning_entry *entry)
+{
+    const wfi_named_point *suspect = NULL;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < entry->bad_count; i++)
+        if (entry->bad[i].suspected) {
+            suspect = &entry->bad[i];
+            count++;
+        }
+    return count == 1 && !is_best(entry, suspect);
+}
+
+bool wfi_entry_is_blamed(const wfi_tuning_entry *entry, const wfi_named_point *point)
+{
+    for (uint32_t i = 0; i < entry->bad_count; i++)
+        if (wfi_named_point_same(&entry->bad[i], point))
+            return !entry->bad[i].suspected || suspicion_holds(entry);
+    return false;
+}
+
+static void forget_tried(wfi_tuning_entry *entry, uint64_t hash)
+{
+    for (uint32_t i = 0; i < entry->tried_count; i++)
+        if (entry->tried[i] == hash)
+            entry->tried[i] = entry->tried[--entry->tried_count];
+}
+
+bool wfi_entry_judge(wfi_tuning_entry *entry, bool *acquitted)
+{
+    const bool guilty = suspicion_holds(entry);
+    uint32_t left = 0;
+    bool changed = false;
+    *acquitted = false;
+    for (uint32_t i = 0; i < entry->bad_count; i++) {
+        const bool suspected = entry->bad[i].suspected;
+        changed = changed || suspected;
+        *acquitted = *acquitted || (suspected && !guilty);
+        if (suspected && !guilty) { /* it may be tried again */
+            forget_tried(entry, wfi_named_point_hash(&entry->bad[i]));
+            continue;
+        }
+        entry->bad[left] = entry->bad[i];
+        entry->bad[left++].suspected = false;
+    }
+    entry->bad_count = left;
+    return changed;
+}
+
 bool wfi_entry_is_tried(const wfi_tuning_entry *entry, uint64_t hash)
 {
     for (uint32_t i = 0; i < entry->tried_count; i++)

@@ -28,6 +28,9 @@ typedef struct wfi_named_point {
     uint64_t time_ns;         /* median of one execution; 0: not measured */
     uint32_t spread_permille; /* (q3 - q1) / median */
     char reason[64];          /* of a bad point */
+    /* Of a bad point: device or process were lost at it, and nothing has run since that would tell
+     * whether the point is to blame or the device. */
+    bool suspected;
 } wfi_named_point;
 
 typedef struct wfi_tuning_entry {
@@ -68,6 +71,11 @@ bool wfi_tuning_parse(const char *text, size_t bytes, wfi_facts_filter filter, v
                       wfi_tuning_data *out, char error[192]);
 /* Writes text of the schema. `rows_alone`: as rows are checked in, without what a search keeps. */
 void wfi_tuning_print(const wfi_tuning_data *data, bool rows_alone, FILE *out);
+/* The whole text as files in the cache have it, with a line for its checksum, malloc'ed; NULL
+ * without memory. */
+char *wfi_tuning_text(const wfi_tuning_data *data, size_t *bytes);
+/* False: the text has a checksum, and its content another. */
+bool wfi_tuning_checksum_holds(const char *text, size_t bytes);
 void wfi_tuning_data_free(wfi_tuning_data *data);
 
 /* NULL: none. */
@@ -81,6 +89,13 @@ void wfi_tuning_entry_clear(wfi_tuning_entry *entry);
 
 bool wfi_entry_add_bad(wfi_tuning_entry *entry, const wfi_named_point *point);
 bool wfi_entry_is_bad(const wfi_tuning_entry *entry, const wfi_named_point *point);
+/* Whether the point must not be chosen: it is bad, and not one of several that were lost in a row, or
+ * lost though it was good before. */
+bool wfi_entry_is_blamed(const wfi_tuning_entry *entry, const wfi_named_point *point);
+/* Settles the suspicions, now that a point runs: one that was lost alone is to blame; several in a
+ * row, or one that was good before, tell of a device that loses anything, and are no longer bad.
+ * *acquitted: there were such. True: something changed. */
+bool wfi_entry_judge(wfi_tuning_entry *entry, bool *acquitted);
 bool wfi_entry_add_tried(wfi_tuning_entry *entry, uint64_t hash);
 bool wfi_entry_is_tried(const wfi_tuning_entry *entry, uint64_t hash);
 

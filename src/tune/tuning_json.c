@@ -79,6 +79,8 @@ static bool read_point(wfi_json *j, wfi_named_point *point)
             read_u32(j, &point->spread_permille);
         else if (strcmp(key, "reason") == 0)
             wfi_json_string(j, point->reason, sizeof point->reason);
+        else if (strcmp(key, "suspected") == 0)
+            wfi_json_bool(j, &point->suspected);
         else
             wfi_json_skip(j);
     }
@@ -248,6 +250,10 @@ bool wfi_tuning_parse(const char *text, size_t bytes, wfi_facts_filter filter, v
     char key[WFI_TUNING_NAME];
     bool known = false, wanted = true;
     *out = (wfi_tuning_data){0};
+    if (!wfi_tuning_checksum_holds(text, bytes)) {
+        snprintf(error, 192, "its checksum is not that of its content: it is damaged");
+        return false;
+    }
     wfi_json_begin(&j, text, bytes);
     for (bool first = wfi_json_enter(&j, '{'); wfi_json_key(&j, &first, key, sizeof key);) {
         if (strcmp(key, "schema") == 0)
@@ -305,6 +311,8 @@ static void print_point(const wfi_named_point *point, FILE *out)
         fputs(", \"reason\": ", out);
         print_string(point->reason, out);
     }
+    if (point->suspected)
+        fputs(", \"suspected\": true", out);
     putc('}', out);
 }
 

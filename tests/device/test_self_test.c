@@ -16,6 +16,8 @@
 #include "model/peaks.h"
 
 #define OFFSET_TESTED 48 /* in the file: tested, failed, wrong_shapes */
+#define OFFSET_HASH 64
+#define FILE_BYTES 72
 
 static char directory[64], path[160];
 
@@ -53,10 +55,17 @@ static void read_outcome(uint32_t outcome[4])
 
 static void write_outcome(const uint32_t outcome[4])
 {
+    unsigned char bytes[FILE_BYTES];
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
     FILE *file = fopen(path, "r+b");
     assert_non_null(file);
-    assert_int_equal(fseek(file, OFFSET_TESTED, SEEK_SET), 0);
-    assert_int_equal(fwrite(outcome, sizeof *outcome, 4, file), 4);
+    assert_int_equal(fread(bytes, 1, sizeof bytes, file), sizeof bytes);
+    memcpy(bytes + OFFSET_TESTED, outcome, 4 * sizeof *outcome);
+    for (int i = 0; i < OFFSET_HASH; i++)
+        hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+    memcpy(bytes + OFFSET_HASH, &hash, sizeof hash);
+    rewind(file);
+    assert_int_equal(fwrite(bytes, 1, sizeof bytes, file), sizeof bytes);
     assert_int_equal(fclose(file), 0);
 }
 
@@ -106,6 +115,30 @@ static void what_failed_is_not_used(void **state)
     wf_plan_destroy(&plan);
     wf_device_destroy(&device);
     write_outcome(original);
+}
+
+/* Any bit that flips in the file is noticed. */
+static void flipped_bits_are_noticed(void **state)
+{
+    (void)state;
+    unsigned char bytes[FILE_BYTES + 1];
+    wf_device *device = open_device();
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fread(bytes, 1, sizeof bytes, file), FILE_BYTES);
+    assert_true(wfi_self_test_recall(device));
+    for (int bit = 0; bit < 8 * FILE_BYTES; bit++) {
+        for (int turn = 0; turn < 2; turn++) {
+            bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
+            rewind(file);
+            assert_int_equal(fwrite(bytes, 1, FILE_BYTES, file), FILE_BYTES);
+            assert_int_equal(fflush(file), 0);
+            if (wfi_self_test_recall(device) != (turn == 1))
+                fail_msg("bit %d of byte %d", bit % 8, bit / 8);
+        }
+    }
+    fclose(file);
+    wf_device_destroy(&device);
 }
 
 static void damaged_outcomes_are_found_anew(void **state)
@@ -214,6 +247,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_offered_works),
         cmocka_unit_test(what_failed_is_not_used),
+        cmocka_unit_test(flipped_bits_are_noticed),
         cmocka_unit_test(damaged_outcomes_are_found_anew),
         cmocka_unit_test(matrices_are_used_where_they_are_faster),
     };

@@ -100,6 +100,41 @@ static void bad_points_are_not_chosen(void **state)
     wf_device_destroy(&device);
 }
 
+/* Where every point that the model proposes is bad its first is taken: a file must not make a call
+ * fail. */
+static void where_all_are_bad_the_model_chooses(void **state)
+{
+    (void)state;
+    const wf_tuning plain = {.size = sizeof plain, .no_tuning = true};
+    const wfi_family *family = wfi_family_get(WF_FAMILY_SPMV);
+    test_tuned m;
+    char error[512];
+    wf_tune_result result;
+    test_watch w = {.stop_after = 3};
+    test_make_tuned(&m);
+    wf_device *device = test_tuning_device();
+    assert_int_equal(test_tune(device, &m, 60, &w, &result), WF_ERROR_CANCELLED);
+    wfi_tuning_entry entry = {0};
+    assert_true(wfi_tuning_entry_copy(test_only_entry(device), &entry));
+    for (uint32_t n = 0; n <= family->variant_count; n++) {
+        const wf_plan_info chosen = test_chosen(device, &m.params, NULL);
+        wfi_named_point bad = {.count = chosen.constant_count};
+        snprintf(bad.variant, sizeof bad.variant, "%s", chosen.variant);
+        for (uint32_t i = 0; i < bad.count; i++) {
+            snprintf(bad.values[i].name, sizeof bad.values[i].name, "%s", chosen.constants[i].name);
+            bad.values[i].value = chosen.constants[i].value;
+        }
+        assert_true(wfi_entry_add_bad(&entry, &bad));
+        assert_true(wfi_tuning_keep(device, &entry, error));
+    }
+    const wf_plan_info last = test_chosen(device, &m.params, NULL);
+    assert_string_equal(last.chosen_by, "model");
+    assert_string_equal(last.variant, test_chosen(device, &m.params, &plain).variant);
+    wfi_tuning_entry_clear(&entry);
+    assert_int_equal(wf_tuning_forget(device, WF_FAMILY_SPMV), WF_SUCCESS);
+    wf_device_destroy(&device);
+}
+
 /* Of the chosen point for a product of m x 64 x 64. */
 static uint32_t sharing_chosen(wf_device *device, uint64_t m, const char **chosen_by)
 {
@@ -224,6 +259,7 @@ int main(void)
         cmocka_unit_test(what_is_found_is_used_and_kept),
         cmocka_unit_test(change_makes_rows_hints),
         cmocka_unit_test(bad_points_are_not_chosen),
+        cmocka_unit_test(where_all_are_bad_the_model_chooses),
         cmocka_unit_test(rows_of_like_problems_are_fitted),
         cmocka_unit_test(a_stopped_search_keeps_and_resumes),
         cmocka_unit_test(a_search_stops_between_submissions),

@@ -91,13 +91,38 @@ static void a_lost_process_leaves_its_point(void **state)
     assert_true(wfi_tuning_entry_copy(test_only_entry(device), &entry));
     assert_int_equal(wfi_journal_open(device, &journal, &left), WF_SUCCESS);
     assert_int_equal(left.entry_count, 0);
-    wfi_journal_note(&journal, &entry, &entry.best[0]);
-    close(journal.fd); /* as the end of the process does */
+    wfi_named_point fatal = entry.best[0];
+    fatal.values[0].value++;
+    wfi_journal_note(&journal, &entry, &fatal);
+    wfi_journal_release(&journal); /* as the end of the process does */
     assert_int_equal(test_tune(device, &m, 1, &w, &result), WF_SUCCESS);
     const wfi_tuning_entry *now = test_only_entry(device);
-    assert_true(wfi_entry_is_bad(now, &entry.best[0]));
+    assert_true(wfi_entry_is_bad(now, &fatal));
+    assert_true(wfi_entry_is_blamed(now, &fatal));
     for (uint32_t i = 0; i < now->best_count; i++)
-        assert_false(wfi_named_point_same(&now->best[i], &entry.best[0]));
+        assert_false(wfi_named_point_same(&now->best[i], &fatal));
+    wfi_tuning_entry_clear(&entry);
+    wf_device_destroy(&device);
+}
+
+/* One that was good before is not bad for being lost once. */
+static void a_good_point_that_is_lost_stays(void **state)
+{
+    (void)state;
+    test_tuned m;
+    test_watch w = {0};
+    wf_tune_result result;
+    wfi_journal journal;
+    wfi_tuning_data left;
+    wfi_tuning_entry entry = {0};
+    test_make_tuned(&m);
+    wf_device *device = test_tuning_device();
+    assert_true(wfi_tuning_entry_copy(test_only_entry(device), &entry));
+    assert_int_equal(wfi_journal_open(device, &journal, &left), WF_SUCCESS);
+    wfi_journal_note(&journal, &entry, &entry.best[0]);
+    wfi_journal_release(&journal); /* as the end of the process does */
+    assert_int_equal(test_tune(device, &m, 1, &w, &result), WF_SUCCESS);
+    assert_false(wfi_entry_is_bad(test_only_entry(device), &entry.best[0]));
     wfi_tuning_entry_clear(&entry);
     wf_device_destroy(&device);
 }
@@ -117,14 +142,14 @@ static void two_lost_processes_leave_both_points(void **state)
     other.values[0].value++;
     assert_int_equal(wfi_journal_open(device, &journal, &left), WF_SUCCESS);
     wfi_journal_note(&journal, &entry, &entry.best[0]);
-    close(journal.fd); /* as the end of the process does */
+    wfi_journal_release(&journal); /* as the end of the process does */
     assert_int_equal(wfi_journal_open(device, &journal, &left), WF_SUCCESS);
     assert_int_equal(left.entry_count, 1);
     for (uint32_t i = 0; i < left.entries[0].bad_count; i++)
         assert_true(wfi_entry_add_bad(&entry, &left.entries[0].bad[i]));
     wfi_tuning_data_free(&left);
     wfi_journal_note(&journal, &entry, &other);
-    close(journal.fd);
+    wfi_journal_release(&journal);
     assert_int_equal(wfi_journal_open(device, &journal, &left), WF_SUCCESS);
     assert_int_equal(left.entry_count, 1);
     assert_true(wfi_entry_is_bad(&left.entries[0], &entry.best[0]));
@@ -166,6 +191,162 @@ static void writers_at_once(void **state)
     const uint32_t count = wfi_tuning_of(device)->own.entry_count;
     pthread_mutex_unlock(&device->tuning_lock);
     assert_int_equal(count, 1 + PROCESSES * ENTRIES);
+    assert_int_equal(wf_tuning_forget(device, WF_FAMILY_COUNT), WF_SUCCESS);
+    wf_device_destroy(&device);
+}
+
+/* Threads that write at once, each with a device of its own, lose nothing of each other's. */
+enum { THREADS = 3, KEPT = 24 };
+
+static void *keep_some(void *of)
+{
+    const uint64_t number = *(const uint64_t *)of;
+    char error[512];
+    wf_device *device = test_tuning_device();
+    bool ok = true;
+    for (uint64_t i = 0; i < KEPT; i++) {
+        wfi_tuning_entry entry = {0};
+        const wfi_problem problem = {
+            .family = WF_FAMILY_MATMUL,
+            .matmul = {.m = UINT64_C(16) << 2 * number, .n = UINT64_C(16) << i, .k = 16}};
+        entry.key = wfi_key_of(&problem);
+        ok = wfi_tuning_keep(device, &entry, error) && ok;
+    }
+    wf_device_destroy(&device);
+    return ok ? of : NULL;
+}
+
+static void threads_at_once(void **state)
+{
+    (void)state;
+    pthread_t threads[THREADS];
+    uint64_t numbers[THREADS];
+    for (uint64_t i = 0; i < THREADS; i++) {
+        numbers[i] = i;
+        assert_int_equal(pthread_create(&threads[i], NULL, keep_some, &numbers[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        void *kept = NULL;
+        assert_int_equal(pthread_join(threads[i], &kept), 0);
+        assert_non_null(kept);
+    }
+    wf_device *device = test_tuning_device();
+    pthread_mutex_lock(&device->tuning_lock);
+    const uint32_t count = wfi_tuning_of(device)->own.entry_count;
+    pthread_mutex_unlock(&device->tuning_lock);
+    assert_int_equal(count, THREADS * KEPT);
+    assert_int_equal(wf_tuning_forget(device, WF_FAMILY_COUNT), WF_SUCCESS);
+    wf_device_destroy(&device);
+}
+
+/* Two devices of a process search at once; what each tells to be kept is in the file. */
+static void *search_one(void *of)
+{
+    const uint64_t size = *(const uint64_t *)of;
+    const wf_matmul_params product = {.size = sizeof product, .m = size, .n = 16, .k = 16};
+    const wf_tune_params params = {
+        .size = sizeof params, .matmul = &product, .budget_seconds = 1, .seed = test_seed()};
+    wf_tune_result result = {.size = sizeof result};
+    wf_device *device = test_tuning_device();
+    const bool ok = wf_tune(device, &params, &result) == WF_SUCCESS && result.kept;
+    wf_device_destroy(&device);
+    return ok ? of : NULL;
+}
+
+static void searches_at_once(void **state)
+{
+    (void)state;
+    uint64_t sizes[2] = {16, 64};
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, search_one, &sizes[i]), 0);
+    for (int i = 0; i < 2; i++) {
+        void *kept = NULL;
+        assert_int_equal(pthread_join(threads[i], &kept), 0);
+        assert_non_null(kept);
+    }
+    wf_device *device = test_tuning_device();
+    pthread_mutex_lock(&device->tuning_lock);
+    const uint32_t count = wfi_tuning_of(device)->own.entry_count;
+    pthread_mutex_unlock(&device->tuning_lock);
+    assert_int_equal(count, 2);
+    assert_int_equal(wf_tuning_forget(device, WF_FAMILY_COUNT), WF_SUCCESS);
+    wf_device_destroy(&device);
+}
+
+static wfi_tuning_entry an_entry(void)
+{
+    const wfi_problem problem = {.family = WF_FAMILY_MATMUL, .matmul = {.m = 16, .n = 16, .k = 16}};
+    return (wfi_tuning_entry){.key = wfi_key_of(&problem)};
+}
+
+/* Where another could lead wavefit to a file, or put one, nothing is read and nothing written. */
+static void what_others_can_change_is_not_used(void **state)
+{
+    (void)state;
+    char target[320], name[320], error[512], content[8] = "";
+    wfi_journal journal;
+    wfi_tuning_data left;
+    const wfi_tuning_entry entry = an_entry();
+    wf_device *device = test_tuning_device();
+    const char *path = wf_tuning_path(device);
+    snprintf(target, sizeof target, "%s/precious", test_tuning_directory());
+    FILE *file = fopen(target, "w");
+    assert_non_null(file);
+    fputs("whole", file);
+    assert_int_equal(fclose(file), 0);
+
+    /* The journal is emptied by each search. */
+    snprintf(name, sizeof name, "%s.search", path);
+    unlink(name);
+    for (int hard = 0; hard < 2; hard++) {
+        assert_int_equal(hard ? link(target, name) : symlink(target, name), 0);
+        assert_int_equal(wfi_journal_open(device, &journal, &left), WF_SUCCESS);
+        assert_int_equal(journal.fd, -1);
+        assert_non_null(strstr(test_tuning_warning(), "remove it"));
+        wfi_journal_close(&journal);
+        assert_int_equal(unlink(name), 0);
+    }
+    snprintf(name, sizeof name, "%s.lock", path);
+    unlink(name);
+    assert_int_equal(symlink(target, name), 0);
+    assert_false(wfi_tuning_keep(device, &entry, error));
+    assert_non_null(strstr(error, "symbolic link"));
+    assert_int_equal(unlink(name), 0);
+    file = fopen(target, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(content, sizeof content, file));
+    fclose(file);
+    assert_string_equal(content, "whole");
+    assert_int_equal(unlink(target), 0);
+
+    assert_true(wfi_tuning_keep(device, &entry, error));
+    snprintf(name, sizeof name, "%s", path);
+    wf_device_destroy(&device);
+    for (int kind = 0; kind < 4; kind++) {
+        const bool folder = kind >= 2, other = kind % 2;
+        const char *of = folder ? test_tuning_directory() : name;
+        if (other && geteuid() != 0)
+            continue;
+        if (other)
+            assert_int_equal(chown(of, 12345, 12345), 0);
+        else
+            assert_int_equal(chmod(of, folder ? 0777 : 0666), 0);
+        device = test_tuning_device();
+        pthread_mutex_lock(&device->tuning_lock);
+        assert_int_equal(wfi_tuning_of(device)->own.entry_count, 0);
+        pthread_mutex_unlock(&device->tuning_lock);
+        assert_non_null(strstr(test_tuning_warning(), of));
+        assert_non_null(
+            strstr(test_tuning_warning(), other ? "another user" : "anybody may write"));
+        assert_true(!folder || !wf_tuning_path(device));
+        assert_false(wfi_tuning_keep(device, &entry, error));
+        wf_device_destroy(&device);
+        if (other)
+            assert_int_equal(chown(of, geteuid(), getegid()), 0);
+        assert_int_equal(chmod(of, folder ? 0700 : 0600), 0);
+    }
+    device = test_tuning_device();
     assert_int_equal(wf_tuning_forget(device, WF_FAMILY_COUNT), WF_SUCCESS);
     wf_device_destroy(&device);
 }
@@ -231,8 +412,12 @@ int main(void)
         cmocka_unit_test(write_protected_files_are_left),
         cmocka_unit_test(shipped_rows_are_listed),
         cmocka_unit_test(a_lost_process_leaves_its_point),
+        cmocka_unit_test(a_good_point_that_is_lost_stays),
         cmocka_unit_test(two_lost_processes_leave_both_points),
         cmocka_unit_test(writers_at_once),
+        cmocka_unit_test(threads_at_once),
+        cmocka_unit_test(searches_at_once),
+        cmocka_unit_test(what_others_can_change_is_not_used),
         cmocka_unit_test(blobs_are_taken_or_refused),
         cmocka_unit_test(damaged_files_are_named_and_left),
     };

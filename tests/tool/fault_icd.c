@@ -1,6 +1,7 @@
 /* A Vulkan driver for tests: lavapipe (REAL_ICD), but making a compute pipeline whose
  * specialization constant ID has VALUE, as WAVEFIT_FAULT="crash|hang|lost ID VALUE" asks, ends the
- * process, never returns (and then makes the file WAVEFIT_FAULT_MARK), or loses the device; its
+ * process, never returns (and then makes the file WAVEFIT_FAULT_MARK), or loses the device; with
+ * "dead N" every submission after more than N dispatches were recorded loses it; its
  * memory budget is WAVEFIT_BUDGET bytes; and with WAVEFIT_FAIL="FUNCTION N CODE" the N-th call of
  * vkQueueSubmit, vkWaitForFences or vkQueueWaitIdle fails with that VkResult, with "N+" each from the
  * N-th on; a part of the name, "Wait", stands for all that have it. A wait that fails has not waited;
@@ -30,6 +31,8 @@ static PFN_vkGetInstanceProcAddr real_instance_proc;
 static PFN_vkGetDeviceProcAddr real_device_proc;
 static PFN_vkCreateComputePipelines real_create;
 static PFN_vkGetPhysicalDeviceMemoryProperties2 real_memory;
+static PFN_vkCmdDispatch real_dispatch;
+static unsigned dispatched;
 static PFN_vkAllocateMemory real_allocate;
 static PFN_vkMapMemory real_map;
 static PFN_vkGetQueryPoolResults real_times;
@@ -156,11 +159,22 @@ __attribute__((destructor)) static void write_counts(void)
         fclose(file);
 }
 
+static VKAPI_ATTR void VKAPI_CALL dispatch(VkCommandBuffer commands, uint32_t x, uint32_t y,
+                                           uint32_t z)
+{
+    dispatched++;
+    real_dispatch(commands, x, y, z);
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL submit(VkQueue queue, uint32_t count,
                                              const VkSubmitInfo *submits, VkFence fence)
 {
     const PFN_vkQueueSubmit real = (PFN_vkQueueSubmit)real_functions[SUBMIT];
     const VkResult fault = fault_of(SUBMIT);
+    const char *dead = getenv("WAVEFIT_FAULT");
+    unsigned most = 0;
+    if (dead && sscanf(dead, "dead %u", &most) == 1 && dispatched > most)
+        return VK_ERROR_DEVICE_LOST;
     if (fault == VK_SUCCESS || fault == VK_ERROR_DEVICE_LOST) {
         const VkResult result = real(queue, count, submits, fence);
         return fault == VK_SUCCESS ? result : fault;
@@ -209,6 +223,7 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_proc(VkDevice device, con
         }
     REPLACE("vkAllocateMemory", real_allocate, allocate)
     REPLACE("vkMapMemory", real_map, map)
+    REPLACE("vkCmdDispatch", real_dispatch, dispatch)
     REPLACE("vkGetQueryPoolResults", real_times, times)
     if (strcmp(name, "vkCreateComputePipelines") == 0) {
         real_create = (PFN_vkCreateComputePipelines)real_device_proc(device, name);

@@ -1,4 +1,5 @@
 /* .npy files, 16-bit floats, files that appear whole, and the results file. */
+#include <glob.h>
 #include <math.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -273,6 +275,82 @@ static void results_are_written_and_checked(void **state)
     free(text);
 }
 
+/* What stands at the path hands on its rights, and a link stays one. */
+static void replaced_files_keep_rights_and_links(void **state)
+{
+    (void)state;
+    wfi_atomic_file out;
+    struct stat before, after;
+    char target[512], link[512], dangling[512];
+    snprintf(target, sizeof target, "%s", test_file("target", "old", 3));
+    snprintf(link, sizeof link, "%s", test_path("link"));
+    snprintf(dangling, sizeof dangling, "%s", test_path("dangling"));
+    assert_int_equal(chmod(target, 0640), 0);
+    if (geteuid() == 0)
+        assert_int_equal(chown(target, 12345, 23456), 0);
+    assert_int_equal(stat(target, &before), 0);
+    assert_int_equal(symlink("target", link), 0);
+    assert_int_equal(symlink("made", dangling), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_true(wfi_atomic_open(&out, i ? dangling : link, &error));
+        wfi_atomic_write(&out, "new!", 4);
+        assert_true(wfi_atomic_commit(&out, &error));
+    }
+    assert_int_equal(lstat(link, &after), 0);
+    assert_true(S_ISLNK(after.st_mode));
+    assert_int_equal(lstat(dangling, &after), 0);
+    assert_true(S_ISLNK(after.st_mode));
+    assert_int_equal(stat(test_path("made"), &after), 0);
+    assert_int_equal(after.st_size, 4);
+    assert_int_equal(stat(target, &after), 0);
+    assert_int_equal(after.st_size, 4);
+    assert_int_equal(after.st_mode, before.st_mode);
+    assert_int_equal(after.st_uid, before.st_uid);
+    assert_int_equal(after.st_gid, before.st_gid);
+    /* A circle. */
+    snprintf(dangling, sizeof dangling, "%s", test_path("circle"));
+    assert_int_equal(symlink("circle", dangling), 0);
+    assert_false(wfi_atomic_open(&out, dangling, &error));
+}
+
+/* A signal that ends the program in the midst of a file leaves none but what was there. */
+static void signals_leave_no_temporaries(void **state)
+{
+    (void)state;
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    for (int i = 0; i < 3; i++) {
+        char path[512], pattern[600], byte;
+        glob_t found;
+        int ready[2], status = 0;
+        snprintf(path, sizeof path, "%s", test_path("signalled"));
+        snprintf(pattern, sizeof pattern, "%s.*", path);
+        assert_int_equal(pipe(ready), 0);
+        const pid_t child = fork();
+        if (child == 0) {
+            wfi_atomic_file out;
+            signal(signals[i], SIG_DFL);
+            if (!wfi_atomic_open(&out, path, &error))
+                _exit(1);
+            write(ready[1], "", 1);
+            for (;;)
+                pause();
+        }
+        assert_int_equal(read(ready[0], &byte, 1), 1);
+        assert_int_equal(glob(pattern, 0, NULL, &found), 0); /* it is there meanwhile */
+        globfree(&found);
+        assert_int_equal(kill(child, signals[i]), 0);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == signals[i]);
+        assert_int_equal(glob(pattern, 0, NULL, &found), GLOB_NOMATCH);
+        close(ready[0]);
+        close(ready[1]);
+    }
+    /* Afterwards signals are as they were. */
+    struct sigaction now;
+    assert_int_equal(sigaction(SIGTERM, NULL, &now), 0);
+    assert_true(now.sa_handler == SIG_DFL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -284,6 +362,8 @@ int main(void)
         cmocka_unit_test(old_file_stays_on_full_disk),
         cmocka_unit_test(unwritable_places_are_refused),
         cmocka_unit_test(results_are_written_and_checked),
+        cmocka_unit_test(replaced_files_keep_rights_and_links),
+        cmocka_unit_test(signals_leave_no_temporaries),
     };
     return cmocka_run_group_tests(tests, NULL, test_files_remove);
 }

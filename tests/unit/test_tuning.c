@@ -66,6 +66,49 @@ static char *print(const wfi_tuning_data *data, bool rows_alone, size_t *bytes)
     return text;
 }
 
+/* A loss says nothing of a point until another one runs; then one lost alone is to blame, several are
+ * not, and neither is one that was good before. */
+static void losses_are_judged(void **state)
+{
+    (void)state;
+    wfi_tuning_data data;
+    bool acquitted = true;
+    make_data(&data);
+    wfi_tuning_entry *entry = &data.entries[0];
+    wfi_named_point lost[] = {named("vector", 2), named("vector", 3), entry->best[1]};
+    for (int i = 0; i < 3; i++)
+        lost[i].suspected = true;
+    assert_false(wfi_entry_judge(entry, &acquitted));
+    assert_false(acquitted);
+    assert_true(wfi_entry_is_blamed(entry, &entry->bad[0]));
+
+    assert_true(wfi_entry_add_bad(entry, &lost[0]));
+    assert_true(wfi_entry_is_blamed(entry, &lost[0]));
+    assert_true(wfi_entry_add_bad(entry, &lost[1]));
+    assert_false(wfi_entry_is_blamed(entry, &lost[0]));
+    assert_true(wfi_entry_is_bad(entry, &lost[0]));
+    assert_true(wfi_entry_add_tried(entry, wfi_named_point_hash(&lost[0])));
+    assert_true(wfi_entry_judge(entry, &acquitted));
+    assert_true(acquitted);
+    assert_int_equal(entry->bad_count, 1);
+    assert_false(wfi_entry_is_tried(entry, wfi_named_point_hash(&lost[0])));
+
+    assert_true(wfi_entry_add_bad(entry, &lost[0]));
+    assert_true(wfi_entry_judge(entry, &acquitted));
+    assert_false(acquitted);
+    assert_true(wfi_entry_add_bad(entry, &lost[1]));
+    assert_true(wfi_entry_is_blamed(entry, &lost[0]));
+    assert_true(wfi_entry_judge(entry, &acquitted));
+    assert_int_equal(entry->bad_count, 3);
+
+    assert_true(wfi_entry_add_bad(entry, &lost[2]));
+    assert_false(wfi_entry_is_blamed(entry, &lost[2]));
+    assert_true(wfi_entry_judge(entry, &acquitted));
+    assert_true(acquitted);
+    assert_int_equal(entry->bad_count, 3);
+    wfi_tuning_data_free(&data);
+}
+
 static void round_trips(void **state)
 {
     (void)state;
@@ -93,6 +136,43 @@ static void round_trips(void **state)
 }
 
 /* Every file cut short is refused, and nothing is left behind. */
+/* Any bit that flips in a file is noticed, or changes nothing that is read. */
+static void flipped_bits_are_noticed(void **state)
+{
+    (void)state;
+    wfi_tuning_data data, again;
+    size_t bytes = 0, plain = 0, harmless = 0;
+    char error[192];
+    make_data(&data);
+    wfi_tuning_remove(&data, 1);
+    char *text = wfi_tuning_text(&data, &bytes);
+    assert_non_null(text);
+    assert_true(wfi_tuning_parse(text, bytes, NULL, NULL, &again, error));
+    char *expected = print(&again, false, &plain);
+    wfi_tuning_data_free(&again);
+    for (size_t bit = 0; bit < 8 * bytes; bit++) {
+        text[bit / 8] = (char)(text[bit / 8] ^ 1 << bit % 8);
+        if (wfi_tuning_parse(text, bytes, NULL, NULL, &again, error)) {
+            size_t other = 0;
+            char *read = print(&again, false, &other);
+            if (other != plain || memcmp(read, expected, plain) != 0)
+                fail_msg("bit %zu of byte %zu changes what is read", bit % 8, bit / 8);
+            free(read);
+            wfi_tuning_data_free(&again);
+            harmless++;
+        }
+        text[bit / 8] = (char)(text[bit / 8] ^ 1 << bit % 8);
+    }
+    /* Those in the name of the line. */
+    assert_true(harmless < 8 * sizeof "\n  \"checksum\": \"");
+    /* Files of before have no such line. */
+    assert_true(wfi_tuning_parse(expected, plain, NULL, NULL, &again, error));
+    wfi_tuning_data_free(&again);
+    free(expected);
+    free(text);
+    wfi_tuning_data_free(&data);
+}
+
 static void truncated_files_are_refused(void **state)
 {
     (void)state;
@@ -329,6 +409,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(round_trips),
+        cmocka_unit_test(losses_are_judged),
+        cmocka_unit_test(flipped_bits_are_noticed),
         cmocka_unit_test(truncated_files_are_refused),
         cmocka_unit_test(damaged_files_do_no_harm),
         cmocka_unit_test(hostile_files_are_refused),

@@ -221,7 +221,9 @@ typedef struct wf_device_params {
     PFN_vkGetInstanceProcAddr get_instance_proc_addr;
     const VkAllocationCallbacks *allocator; /* copied; NULL: the driver's own */
     /* Where compiled pipelines are kept between runs. NULL: $XDG_CACHE_HOME/wavefit or
-     * $HOME/.cache/wavefit; "": nowhere. A stale or damaged file is rebuilt silently. */
+     * $HOME/.cache/wavefit; "": nowhere. A stale or damaged file is rebuilt silently. A folder or
+     * file that another user owns (root may) or anybody may write, and a file that is a symbolic
+     * link, are named in a warning and not used. */
     const char *cache_directory;
     /* Asks the driver what it made of each pipeline (caps.pipeline_statistics), for
      * wf_plan_info.kernel. Compiling takes longer. */
