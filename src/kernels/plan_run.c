@@ -36,6 +36,7 @@ wf_result wf_plan_describe(const wf_plan *plan, wf_plan_info *info)
         return WF_ERROR_INVALID_ARGUMENT;
     wf_plan_info local = wfi_describe_choice(&plan->choice);
     local.dispatches = plan->step_count;
+    local.writes_own_memory = plan->writes_own;
     describe_kernel(plan, &local.kernel);
     return wfi_params_write(info, &local, sizeof local) ? WF_SUCCESS : WF_ERROR_INVALID_ARGUMENT;
 }
@@ -51,8 +52,8 @@ static wf_result record_run(void *user, VkCommandBuffer command_buffer)
 {
     const plan_run *run = user;
     wf_result result = wf_plan_record_upload(run->plan, command_buffer);
-    return result == WF_SUCCESS ? wfi_plan_record_steps(run->plan, command_buffer, run->bindings, 0,
-                                                        run->first, run->end)
+    return result == WF_SUCCESS ? wfi_plan_record_steps(run->plan, command_buffer, NULL,
+                                                        run->bindings, 0, run->first, run->end)
                                 : result;
 }
 
@@ -96,6 +97,7 @@ wf_result wf_plan_run(wf_plan *plan, const wf_bindings *bindings)
     double seconds;
     if (!plan)
         return WF_ERROR_INVALID_ARGUMENT;
+    wfi_plan_forget_sets(plan);
     const wf_result result = run_parts(&run, &seconds);
     if (result == WF_SUCCESS) {
         plan->seconds = seconds;
@@ -123,6 +125,7 @@ wf_result wf_plan_run_times(wf_plan *plan, const wf_bindings *bindings, uint32_t
     if (!plan || !count || !seconds || !gpu_clock)
         return wfi_fail(plan ? &plan->device->log : NULL, WF_ERROR_INVALID_ARGUMENT,
                         "wf_plan_run_times: bad parameters");
+    wfi_plan_forget_sets(plan);
     return wfi_run_timed(plan->device, NULL, record_times, &run, seconds, gpu_clock);
 }
 
@@ -143,6 +146,7 @@ wf_result wf_plan_measure(wf_plan *plan, const wf_bindings *bindings,
         result = wf_plan_run(plan, bindings);
     if (result != WF_SUCCESS)
         return result;
+    wfi_plan_forget_sets(plan);
     run.end = wfi_plan_steps_at_once(plan, 0);
     result = wfi_measure(plan->device, record_run, run.end < plan->step_count ? next_part : NULL,
                          &run, &read, timing);

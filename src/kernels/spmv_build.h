@@ -134,7 +134,6 @@ enum { WFI_SPMV_QUADS_ROWS, WFI_SPMV_QUADS_COLUMNS, WFI_SPMV_QUADS_VALUES = 4 };
 wf_result wfi_spmv_add_update(wf_plan *plan, const wfi_spmv_job *job, const wfi_slot *values,
                               const uint32_t *places, uint64_t count, uint32_t begin, uint32_t end);
 void wfi_spmv_kept_destroy(void *kept);
-void wfi_spmv_kept_forget(void *kept);
 
 /* spmv_points.c: parameters by place. */
 enum { WFI_SPMV_LOCAL_X, WFI_SPMV_LANES, WFI_SPMV_BLOCK };
