@@ -1,5 +1,6 @@
-/* What recording a plan costs the host: one wf_plan_record of a product into a command buffer, with
- * push descriptors and with sets of an arena, its reset included. No validation layer should be on. */
+/* What recording a plan costs the host: one wf_plan_record of a product into a command buffer,
+ * with push descriptors and with sets of an arena, its reset included. No validation layer should
+ * be on. */
 #include <stdio.h>
 #include <stdlib.h>
 

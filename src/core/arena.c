@@ -11,9 +11,9 @@ typedef struct pool {
     uint32_t sets, storage_buffers, texel_buffers; /* left */
 } pool;
 
-/* The sets of one layout. They outlive resets and are written anew, since making a set costs some drivers
- * tens of microseconds. The layout is the arena's, defined as the pipelines' are: Vulkan then takes the sets
- * for theirs, and plans may end. */
+/* The sets of one layout. They outlive resets and are written anew, since making a set costs some
+ * drivers tens of microseconds. The layout is the arena's, defined as the pipelines' are: Vulkan
+ * then takes the sets for theirs, and plans may end. */
 typedef struct shape {
     uint32_t storage_buffers, texel_buffers; /* as in wfi_pipeline */
     VkDescriptorSetLayout layout;

@@ -10,7 +10,8 @@ wf_result wfi_caps_query(const wfi_instance *instance, const wfi_log *log, VkPhy
 /* Lowers caps to what Vulkan 1.1 guarantees; see WF_LIMITS_MINIMUM. */
 void wfi_caps_clamp_minimum(wf_caps *caps);
 
-/* Sets caps->withheld: what `physical`, the same device with all enabled that it has, can do beyond. */
+/* Sets caps->withheld: what `physical`, the same device with all enabled that it has, can do
+ * beyond. */
 void wfi_caps_withhold(const wf_caps *physical, wf_caps *caps);
 /* Why there is nothing of `feature` (WF_WITHHELD_…): "the device has no 64-bit floats", or what the
  * application did not enable. */

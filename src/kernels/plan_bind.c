@@ -164,7 +164,8 @@ static wf_result make_set(const wf_plan *plan, wf_arena *arena, const wfi_log *l
     return WF_SUCCESS;
 }
 
-/* ---------------------------------------------------------------------------------- the plan's own */
+/* ---------------------------------------------------------------------------------- the plan's
+ * own */
 
 static bool same_buffers(const VkDescriptorBufferInfo *a, const VkDescriptorBufferInfo *b,
                          uint32_t count)

@@ -42,8 +42,8 @@ struct wf_plan {
     /* Without push descriptors, or with bind_sets: the sets of the recording under way, a step. */
     bool bind_sets;
     VkDescriptorSet *sets; /* NULL: they are pushed */
-    /* What wavefit records and submits itself: sets are found again by what they bind, until the next
-     * blocking call of the application, before which it may have ended buffers. */
+    /* What wavefit records and submits itself: sets are found again by what they bind, until the
+     * next blocking call of the application, before which it may have ended buffers. */
     wf_arena *arena; /* made when it is first needed */
     wfi_kept_set *kept_sets;
     uint32_t kept_count, kept_room;
@@ -65,9 +65,9 @@ wf_result wfi_plan_collect(wf_plan *plan);
 /* plan_bind.c: resolves all bindings; the workspace comes last, at index binding_count. */
 wf_result wfi_plan_resolve(const wf_plan *plan, const wfi_log *log, const wf_bindings *bindings,
                            wfi_bound all[WF_MAX_BINDINGS + 1]);
-/* Puts into plan->sets the sets of steps first … end - 1 before anything is recorded: new ones of the
- * arena, or (NULL) kept ones of the plan's. WF_ERROR_BINDING: the device cannot view a buffer as texels
- * from where it is bound. */
+/* Puts into plan->sets the sets of steps first … end - 1 before anything is recorded: new ones of
+ * the arena, or (NULL) kept ones of the plan's. WF_ERROR_BINDING: the device cannot view a buffer
+ * as texels from where it is bound. */
 wf_result wfi_plan_prepare_sets(wf_plan *plan, wf_arena *arena, const wfi_log *log,
                                 const wfi_bound *all, uint32_t first, uint32_t end);
 /* The buffers of a step's slots. */

@@ -1,5 +1,5 @@
-/* Recording as a frame loop does: several frames in flight, bindings at another place each frame, buffers
- * that end and are made again; and executions that nothing of the application orders. */
+/* Recording as a frame loop does: several frames in flight, bindings at another place each frame,
+ * buffers that end and are made again; and executions that nothing of the application orders. */
 #include <stdlib.h>
 #include <string.h>
 

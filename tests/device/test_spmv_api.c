@@ -125,7 +125,8 @@ static void takes_new_values(sparse_system *s, const char *variant, test_random 
     s->params.tuning = NULL;
 }
 
-/* Each update takes its values from a buffer of its own, which may have the handle of the one before. */
+/* Each update takes its values from a buffer of its own, which may have the handle of the one
+ * before. */
 static void updates_values_many_times(void **state)
 {
     test_random random = {test_seed()};

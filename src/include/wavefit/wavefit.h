@@ -16,8 +16,8 @@
  *  - Output handles are written only on success. A destroy function takes the address of a handle,
  *    accepts NULL or a NULL handle, and sets the handle to NULL.
  *  - Host arrays are row-major and tightly packed unless a leading dimension is given.
- *  - "Blocks" means: submits to the device's own queue and waits for that. A function that does not say
- *    so does neither.
+ *  - "Blocks" means: submits to the device's own queue and waits for that. A function that does not
+ *    say so does neither.
  *  - Threads: calls on different devices are independent. Calls on one wf_device may come from
  *    several threads unless a function says otherwise; calls on one wf_plan, wf_buffer or solver
  *    object must be serialised by the caller.
@@ -290,10 +290,11 @@ typedef struct wf_vulkan {
     /* Of the loader that made `instance`; NULL: the loader library of the system is opened. */
     PFN_vkGetInstanceProcAddr get_instance_proc_addr;
     VkInstance instance;
-    /* VkApplicationInfo.apiVersion of `instance` (not what the device offers); at least Vulkan 1.1. The
-     * lower of it and the device's version decides what counts as core: below the true one, features of
-     * later versions are used only if their extensions are listed; above it, wavefit uses what the instance
-     * was not made for, which Vulkan leaves undefined and validation layers report. 0 is refused. */
+    /* VkApplicationInfo.apiVersion of `instance` (not what the device offers); at least Vulkan
+     * 1.1. The lower of it and the device's version decides what counts as core: below the true
+     * one, features of later versions are used only if their extensions are listed; above it,
+     * wavefit uses what the instance was not made for, which Vulkan leaves undefined and
+     * validation layers report. 0 is refused. */
     uint32_t api_version;
     VkPhysicalDevice physical_device;
     VkDevice device;
@@ -303,9 +304,9 @@ typedef struct wf_vulkan {
     const VkPhysicalDeviceFeatures *enabled_core_features;
     const char *const *enabled_extensions; /* of the device */
     uint32_t enabled_extension_count;
-    /* The family of the command buffers that plans are recorded into; it must have compute. Buffers that
-     * wavefit makes belong to it: for queues of another family adopt the VkDevice once more. One wf_device
-     * serves all queues of the family. */
+    /* The family of the command buffers that plans are recorded into; it must have compute.
+     * Buffers that wavefit makes belong to it: for queues of another family adopt the VkDevice
+     * once more. One wf_device serves all queues of the family. */
     uint32_t queue_family;
     /* A queue of that family for the functions that say they block (wf_plan_run, wf_buffer_read and
      * wf_buffer_write of memory that cannot be mapped, measuring, solvers). VK_NULL_HANDLE: those
@@ -315,10 +316,10 @@ typedef struct wf_vulkan {
     void (*lock_queue)(void *user);
     void (*unlock_queue)(void *user);
     void *queue_user;
-    /* Where compiled pipelines go, from any thread that compiles: that of the call, or those of wf_jobs.
-     * Vulkan locks it: it must not have been created with EXTERNALLY_SYNCHRONIZED, nor be destroyed or
-     * merged into meanwhile. VK_NULL_HANDLE: a cache of wavefit's own, in memory, and on disk only if
-     * wf_device_params.cache_directory is given. */
+    /* Where compiled pipelines go, from any thread that compiles: that of the call, or those of
+     * wf_jobs. Vulkan locks it: it must not have been created with EXTERNALLY_SYNCHRONIZED, nor be
+     * destroyed or merged into meanwhile. VK_NULL_HANDLE: a cache of wavefit's own, in memory, and
+     * on disk only if wf_device_params.cache_directory is given. */
     VkPipelineCache pipeline_cache;
 } wf_vulkan;
 
@@ -342,9 +343,10 @@ typedef struct wf_feature {
     const char *without;   /* what happens where it is not enabled */
 } wf_feature;
 
-/* families: bits (1 << wf_family), 0 for all; STENCIL has what wf_stencil_plan uses (GRID) too. Of vulkan, get_instance_proc_addr, instance,
- * api_version and physical_device are used; of params, the log. WF_ERROR_INVALID_ARGUMENT,
- * WF_ERROR_UNSUPPORTED, WF_ERROR_NO_LOADER, WF_ERROR_OUT_OF_HOST_MEMORY. */
+/* families: bits (1 << wf_family), 0 for all; STENCIL has what wf_stencil_plan uses (GRID) too. Of
+ * vulkan, get_instance_proc_addr, instance, api_version and physical_device are used; of params,
+ * the log. WF_ERROR_INVALID_ARGUMENT, WF_ERROR_UNSUPPORTED, WF_ERROR_NO_LOADER,
+ * WF_ERROR_OUT_OF_HOST_MEMORY. */
 WF_API wf_result wf_required_features(const wf_vulkan *vulkan, uint32_t families,
                                       const wf_device_params *params, wf_features **out);
 /* A chain for VkDeviceCreateInfo.pNext with all of it that the device offers; valid as long as the
@@ -557,48 +559,50 @@ typedef struct wf_occupancy {
 WF_API wf_result wf_kernel_occupancy(const wf_caps *caps, const wf_kernel_info *kernel,
                                      wf_occupancy *out);
 
-/* What recordings need of Vulkan besides the command buffer: descriptor sets and, for the sparse variant
- * "texel", buffer views. The application makes one for each frame in flight (and each thread that
- * records at the same time), records the frame's plans with it, and resets it once the fence of that
- * frame has passed, as it does with its command pool. Each recording takes sets of its own and writes
- * them, so there is no limit to the bindings and nothing of an ended buffer is ever used again. On
- * devices with push descriptors most plans take nothing of it; it must be given all the same, so that
- * what runs on one device runs on all. An arena is used by one thread at a time and may be used with any
- * plan of its device; different arenas are independent. */
+/* What recordings need of Vulkan besides the command buffer: descriptor sets and, for the sparse
+ * variant "texel", buffer views. The application makes one for each frame in flight (and each
+ * thread that records at the same time), records the frame's plans with it, and resets it once the
+ * fence of that frame has passed, as it does with its command pool. Each recording takes sets of
+ * its own and writes them, so there is no limit to the bindings and nothing of an ended buffer is
+ * ever used again. On devices with push descriptors most plans take nothing of it; it must be
+ * given all the same, so that what runs on one device runs on all. An arena is used by one thread
+ * at a time and may be used with any plan of its device; different arenas are independent. */
 typedef struct wf_arena wf_arena;
 
-/* Recordings make what they need and find nothing free of; that stays, so an arena stops growing, and
- * recording stops allocating, once it has seen its largest frame. */
+/* Recordings make what they need and find nothing free of; that stays, so an arena stops growing,
+ * and recording stops allocating, once it has seen its largest frame. */
 WF_API wf_result wf_arena_create(wf_device *device, wf_arena **out);
-/* Gives back all that recordings took: the command buffers must have finished, and those recorded with the
- * arena must not be executed again. Does not wait; destroys views, and keeps sets to be written anew. */
+/* Gives back all that recordings took: the command buffers must have finished, and those recorded
+ * with the arena must not be executed again. Does not wait; destroys views, and keeps sets to be
+ * written anew. */
 WF_API wf_result wf_arena_reset(wf_arena *arena);
 /* The same, for good. Plans and buffers that were used with it may have ended before. */
 WF_API void wf_arena_destroy(wf_arena **arena);
 
 /* Records the plan's dispatches into a command buffer in the recording state, outside a render
- * pass, on a queue family with compute. Never submits, waits or compiles, and allocates only where the
- * arena has no room left, and for views of the sparse variant "texel". The arena must not be reset before
- * the command buffer has been executed for the last time; the bindings are read during the call, their
- * buffers during the execution.
+ * pass, on a queue family with compute. Never submits, waits or compiles, and allocates only where
+ * the arena has no room left, and for views of the sparse variant "texel". The arena must not be
+ * reset before the command buffer has been executed for the last time; the bindings are read
+ * during the call, their buffers during the execution.
  *
- * wavefit places the barriers between its own dispatches; the caller orders its own accesses before and
- * after with stage COMPUTE_SHADER, access SHADER_READ for inputs and SHADER_WRITE (and READ, where a
- * binding says so) for outputs; the workspace counts as SHADER_READ | SHADER_WRITE. Inputs and outputs
- * must not overlap. A plan may be recorded many times, into command buffers that overlap, with different
- * outputs and workspaces. Where it writes memory of its own (wf_plan_info.writes_own_memory: sparse
- * plans that sum long rows over work-groups, products that share sums or copy A or B) each recording
- * begins with a barrier of its own, COMPUTE_SHADER / SHADER_WRITE to COMPUTE_SHADER / SHADER_READ |
- * SHADER_WRITE, which orders it behind all that the queue was given before. Between two queues nothing
- * but a semaphore orders: there such a plan needs one, or a second plan.
+ * wavefit places the barriers between its own dispatches; the caller orders its own accesses
+ * before and after with stage COMPUTE_SHADER, access SHADER_READ for inputs and SHADER_WRITE (and
+ * READ, where a binding says so) for outputs; the workspace counts as SHADER_READ | SHADER_WRITE.
+ * Inputs and outputs must not overlap. A plan may be recorded many times, into command buffers
+ * that overlap, with different outputs and workspaces. Where it writes memory of its own
+ * (wf_plan_info.writes_own_memory: sparse plans that sum long rows over work-groups, products that
+ * share sums or copy A or B) each recording begins with a barrier of its own, COMPUTE_SHADER /
+ * SHADER_WRITE to COMPUTE_SHADER / SHADER_READ | SHADER_WRITE, which orders it behind all that the
+ * queue was given before. Between two queues nothing but a semaphore orders: there such a plan
+ * needs one, or a second plan.
  *
- * Disturbs the compute bind point's pipeline and its descriptor sets of all numbers, since wavefit's
- * layouts have their own set 0, and push constants, which all bind points share: bind and push yours
- * again. The pipeline and sets of other bind points stay.
+ * Disturbs the compute bind point's pipeline and its descriptor sets of all numbers, since
+ * wavefit's layouts have their own set 0, and push constants, which all bind points share: bind
+ * and push yours again. The pipeline and sets of other bind points stay.
  *
- * WF_ERROR_BINDING, WF_NOT_READY, WF_ERROR_INVALID_ARGUMENT (no arena, or one of another device), and
- * want of memory: nothing was recorded. The text of a failure goes to the log once a plan, however many
- * frames repeat it. */
+ * WF_ERROR_BINDING, WF_NOT_READY, WF_ERROR_INVALID_ARGUMENT (no arena, or one of another device),
+ * and want of memory: nothing was recorded. The text of a failure goes to the log once a plan,
+ * however many frames repeat it. */
 WF_API wf_result wf_plan_record(wf_plan *plan, VkCommandBuffer command_buffer, wf_arena *arena,
                                 const wf_bindings *bindings);
 
@@ -778,11 +782,11 @@ typedef struct wf_matmul_params {
 WF_API wf_result wf_matmul_bytes(const wf_matmul_params *params,
                                  uint64_t bytes[WF_MATMUL_BINDINGS]);
 
-/* Blocks where the variant makes copies of A or B, whose padding is then cleared; on an adopted device
- * never (wf_plan_needs_upload). WF_ERROR_INVALID_ARGUMENT,
- * WF_ERROR_TOO_LARGE, WF_ERROR_UNSUPPORTED (type), WF_ERROR_UNKNOWN_VARIANT, WF_ERROR_CONSTRAINT.
- * Every run gives the same bits, although every other execution of the variants for few rows or
- * columns of C begins at the large matrix's other end, which a cache may still hold. */
+/* Blocks where the variant makes copies of A or B, whose padding is then cleared; on an adopted
+ * device never (wf_plan_needs_upload). WF_ERROR_INVALID_ARGUMENT, WF_ERROR_TOO_LARGE,
+ * WF_ERROR_UNSUPPORTED (type), WF_ERROR_UNKNOWN_VARIANT, WF_ERROR_CONSTRAINT. Every run gives the
+ * same bits, although every other execution of the variants for few rows or columns of C begins at
+ * the large matrix's other end, which a cache may still hold. */
 WF_API wf_result wf_matmul_plan(wf_device *device, const wf_matmul_params *params, wf_plan **out);
 
 /* The host's copies of what a product read, each of wf_matmul_bytes; NULL where it is not used. */
@@ -837,9 +841,9 @@ typedef struct wf_spmv_params {
 
 /* Checks the arrays, picks variant and constants from the row lengths, converts and uploads the
  * matrix. Blocks where device memory cannot be mapped; on an adopted device never
- * (wf_plan_needs_upload). WF_ERROR_INVALID_ARGUMENT (arrays, vectors, strides, alpha or beta not finite),
- * WF_ERROR_TOO_LARGE (x or a row is over a binding), WF_ERROR_UNSUPPORTED (type, forced variant),
- * WF_ERROR_CANCELLED. */
+ * (wf_plan_needs_upload). WF_ERROR_INVALID_ARGUMENT (arrays, vectors, strides, alpha or beta not
+ * finite), WF_ERROR_TOO_LARGE (x or a row is over a binding), WF_ERROR_UNSUPPORTED (type, forced
+ * variant), WF_ERROR_CANCELLED. */
 WF_API wf_result wf_spmv_plan(wf_device *device, const wf_spmv_params *params, wf_plan **out);
 
 /* Sets alpha and beta for what is recorded from now on. WF_ERROR_INVALID_ARGUMENT: not a plan of
@@ -847,11 +851,10 @@ WF_API wf_result wf_spmv_plan(wf_device *device, const wf_spmv_params *params, w
 WF_API wf_result wf_spmv_scale(wf_plan *plan, double alpha, double beta);
 
 /* New values under the same pattern, in the order of column_indices, for a plan made with
- * `updatable`; nothing is analysed again. wf_spmv_update takes a host array and blocks; work that was
- * recorded from the plan must not be running. wf_spmv_record_update records the change from a
- * device buffer, as wf_plan_record does, with a barrier before it and one behind; F16 values there are
- * packed, the last word filled up.
- * WF_ERROR_INVALID_ARGUMENT, WF_ERROR_BINDING. */
+ * `updatable`; nothing is analysed again. wf_spmv_update takes a host array and blocks; work that
+ * was recorded from the plan must not be running. wf_spmv_record_update records the change from a
+ * device buffer, as wf_plan_record does, with a barrier before it and one behind; F16 values there
+ * are packed, the last word filled up. WF_ERROR_INVALID_ARGUMENT, WF_ERROR_BINDING. */
 WF_API wf_result wf_spmv_update(wf_plan *plan, const void *values);
 WF_API wf_result wf_spmv_record_update(wf_plan *plan, VkCommandBuffer command_buffer,
                                        wf_arena *arena, const wf_binding *values);
