@@ -358,6 +358,7 @@ void wfi_caps_clamp_minimum(wf_caps *caps)
     caps->push_descriptors = caps->pipeline_statistics = false;
     caps->timestamp_valid_bits = 0;
     caps->compute_units = caps->unit_subgroups = 0;
+    caps->withheld = 0; /* enabling would not help */
     /* Device-local memory that the host can map is not guaranteed. */
     caps->unified_memory = false;
     caps->limits = WF_LIMITS_MINIMUM;
@@ -382,4 +383,66 @@ const wf_cooperative_shape *wfi_caps_shape(const wf_caps *caps, uint32_t factor,
             best = s;
     }
     return best;
+}
+
+/* ------------------------------------------------------------------------------------- withheld */
+
+typedef struct withheld_row {
+    uint32_t feature;
+    const char *what;
+    const char *enable;
+} withheld_row;
+
+static const withheld_row withheld_rows[] = {
+    {WF_WITHHELD_F64, "64-bit floats", "shaderFloat64"},
+    {WF_WITHHELD_F16_ARITHMETIC, "16-bit float arithmetic", "shaderFloat16"},
+    {WF_WITHHELD_F16_STORAGE, "16-bit storage buffers", "storageBuffer16BitAccess"},
+    {WF_WITHHELD_INT8, "8-bit integers", "shaderInt8 and storageBuffer8BitAccess"},
+    {WF_WITHHELD_INT64, "64-bit integers", "shaderInt64"},
+    {WF_WITHHELD_BF16, "bfloat16", "shaderBFloat16Type"},
+    {WF_WITHHELD_INTEGER_DOT, "integer dot products", "shaderIntegerDotProduct"},
+    {WF_WITHHELD_COOPERATIVE_MATRIX, "cooperative matrices", "cooperativeMatrix"},
+    {WF_WITHHELD_COOPERATIVE_MATRIX2, "work-group cooperative matrices",
+     "VkPhysicalDeviceCooperativeMatrix2FeaturesNV"},
+    {WF_WITHHELD_SUBGROUP_SIZE_CONTROL, "subgroup size control", "subgroupSizeControl"},
+    {WF_WITHHELD_FULL_SUBGROUPS, "full subgroups", "computeFullSubgroups"},
+};
+
+static uint32_t features_of(const wf_caps *caps)
+{
+    uint32_t features = 0;
+    features |= caps->f64 ? WF_WITHHELD_F64 : 0;
+    features |= caps->f16_arithmetic ? WF_WITHHELD_F16_ARITHMETIC : 0;
+    features |= caps->f16_storage ? WF_WITHHELD_F16_STORAGE : 0;
+    features |= caps->int8_arithmetic && caps->int8_storage ? WF_WITHHELD_INT8 : 0;
+    features |= caps->int64 ? WF_WITHHELD_INT64 : 0;
+    features |= caps->bf16 ? WF_WITHHELD_BF16 : 0;
+    features |= caps->integer_dot ? WF_WITHHELD_INTEGER_DOT : 0;
+    features |= caps->cooperative_matrix ? WF_WITHHELD_COOPERATIVE_MATRIX : 0;
+    features |= caps->cooperative_matrix2 ? WF_WITHHELD_COOPERATIVE_MATRIX2 : 0;
+    features |= caps->subgroup_size_control ? WF_WITHHELD_SUBGROUP_SIZE_CONTROL : 0;
+    features |= caps->full_subgroups ? WF_WITHHELD_FULL_SUBGROUPS : 0;
+    return features;
+}
+
+void wfi_caps_withhold(const wf_caps *physical, wf_caps *caps)
+{
+    caps->withheld = features_of(physical) & ~features_of(caps);
+}
+
+void wfi_caps_say_missing(const wf_caps *caps, uint32_t feature, char text[256])
+{
+    for (size_t i = 0; i < sizeof withheld_rows / sizeof *withheld_rows; i++) {
+        const withheld_row *row = &withheld_rows[i];
+        if (row->feature != feature)
+            continue;
+        if (caps->withheld & feature)
+            snprintf(text, 256,
+                     "the device has %s, but the application's VkDevice does not enable %s "
+                     "(wf_required_features tells what to enable)",
+                     row->what, row->enable);
+        else
+            snprintf(text, 256, "the device has no %s", row->what);
+        return;
+    }
 }

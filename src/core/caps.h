@@ -10,6 +10,13 @@ wf_result wfi_caps_query(const wfi_instance *instance, const wfi_log *log, VkPhy
 /* Lowers caps to what Vulkan 1.1 guarantees; see WF_LIMITS_MINIMUM. */
 void wfi_caps_clamp_minimum(wf_caps *caps);
 
+/* Sets caps->withheld: what `physical`, the same device with all enabled that it has, can do
+ * beyond. */
+void wfi_caps_withhold(const wf_caps *physical, wf_caps *caps);
+/* Why there is nothing of `feature` (WF_WITHHELD_…): "the device has no 64-bit floats", or what the
+ * application did not enable. */
+void wfi_caps_say_missing(const wf_caps *caps, uint32_t feature, char text[256]);
+
 static inline bool wfi_is_cpu(const wf_caps *caps)
 {
     return caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;

@@ -220,6 +220,24 @@ wf_result wf_device_create(const wf_device_params *params, wf_device **out)
     return WF_SUCCESS;
 }
 
+/* What the application's device can do with what is enabled, and what it withholds. */
+static wf_result query_enabled(wf_device *device, const wf_vulkan *vulkan, wfi_features *features)
+{
+    wf_caps *physical = malloc(sizeof *physical);
+    if (!physical)
+        return wfi_no_memory(&device->log);
+    wf_result result =
+        wfi_caps_query(&device->instance, &device->log, device->physical, features, physical);
+    wfi_features_restrict(features, vulkan);
+    if (result == WF_SUCCESS)
+        result = wfi_caps_query(&device->instance, &device->log, device->physical, features,
+                                &device->offered);
+    if (result == WF_SUCCESS)
+        wfi_caps_withhold(physical, &device->offered);
+    free(physical);
+    return result;
+}
+
 /* The application's device: what it can do, of that what is enabled, and its queue family. */
 static wf_result take_over(wf_device *device, const wf_vulkan *vulkan, wf_limits limits)
 {
@@ -230,9 +248,7 @@ static wf_result take_over(wf_device *device, const wf_vulkan *vulkan, wf_limits
         wfi_features_query(&device->instance, &device->log, device->physical, &features);
     if (result != WF_SUCCESS)
         return result;
-    wfi_features_restrict(&features, vulkan);
-    result = wfi_caps_query(&device->instance, &device->log, device->physical, &features,
-                            &device->offered);
+    result = query_enabled(device, vulkan, &features);
     if (result != WF_SUCCESS)
         return result;
     if (!wfi_caps_compute_family(&device->instance, device->physical, vulkan->queue_family,

@@ -3,30 +3,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static wf_result create_set_layout(wf_device *device, const wfi_pipeline_desc *desc,
-                                   wfi_pipeline *pipeline)
+wf_result wfi_set_layout_create(const wf_device *device, const wfi_log *log,
+                                uint32_t storage_buffers, uint32_t texel_buffers,
+                                VkDescriptorSetLayoutCreateFlags flags, VkDescriptorSetLayout *out)
 {
     VkDescriptorSetLayoutBinding bindings[WF_MAX_BINDINGS] = {0};
-    for (uint32_t i = 0; i < desc->storage_buffers; i++)
+    for (uint32_t i = 0; i < storage_buffers; i++)
         bindings[i] = (VkDescriptorSetLayoutBinding){
             .binding = i,
-            .descriptorType = desc->texel_buffers >> i & 1 ? VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER
-                                                           : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+            .descriptorType = texel_buffers >> i & 1 ? VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER
+                                                     : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
             .descriptorCount = 1,
             .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
         };
     const VkDescriptorSetLayoutCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-        .flags = device->caps.push_descriptors && !desc->kept_sets
-                     ? VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR
-                     : 0,
-        .bindingCount = desc->storage_buffers,
+        .flags = flags,
+        .bindingCount = storage_buffers,
         .pBindings = bindings,
     };
-    return wfi_check_vk(&device->log,
-                        device->fn.vkCreateDescriptorSetLayout(device->vk, &info, device->allocator,
-                                                               &pipeline->set_layout),
-                        "vkCreateDescriptorSetLayout");
+    return wfi_check_vk(
+        log, device->fn.vkCreateDescriptorSetLayout(device->vk, &info, device->allocator, out),
+        "vkCreateDescriptorSetLayout");
 }
 
 static wf_result create_layout(wf_device *device, const wfi_pipeline_desc *desc,
@@ -183,7 +181,9 @@ void wfi_pipeline_constant(wfi_pipeline_desc *desc, uint32_t id, uint32_t value)
 
 wf_result wfi_pipeline_prepare(wf_device *device, const wfi_pipeline_desc *desc, wfi_pipeline *out)
 {
+    const bool pushed = device->caps.push_descriptors && !desc->bound_sets;
     wfi_pipeline pipeline = {.storage_buffers = desc->storage_buffers,
+                             .texel_buffers = desc->texel_buffers,
                              .push_bytes = desc->push_bytes,
                              .subgroup_size = desc->subgroup_size,
                              .spirv = desc->spirv};
@@ -197,7 +197,9 @@ wf_result wfi_pipeline_prepare(wf_device *device, const wfi_pipeline_desc *desc,
     for (uint32_t i = 0; i < desc->constant_count; i++)
         if (desc->constants[i].id < 3)
             pipeline.group_size[desc->constants[i].id] = desc->constants[i].value;
-    wf_result result = create_set_layout(device, desc, &pipeline);
+    wf_result result = wfi_set_layout_create(
+        device, &device->log, desc->storage_buffers, desc->texel_buffers,
+        pushed ? VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR : 0, &pipeline.set_layout);
     if (result == WF_SUCCESS)
         result = create_layout(device, desc, &pipeline);
     if (result != WF_SUCCESS) {

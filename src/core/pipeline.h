@@ -25,14 +25,14 @@ typedef struct wfi_pipeline_desc {
      * VK_EXT_subgroup_size_control; needs caps.subgroup_size_control. */
     uint32_t subgroup_size;
     bool full_subgroups;
-    bool kept_sets; /* descriptor sets are bound, even where they could be pushed */
+    bool bound_sets; /* descriptor sets are bound, even where they could be pushed */
 } wfi_pipeline_desc;
 
 typedef struct wfi_pipeline {
     VkPipeline vk;
     VkPipelineLayout layout;
     VkDescriptorSetLayout set_layout;
-    uint32_t storage_buffers;
+    uint32_t storage_buffers, texel_buffers; /* as in wfi_pipeline_desc */
     uint32_t push_bytes;
     uint32_t group_size[3];
     uint32_t subgroup_size; /* pinned or told by the driver; 0: neither */
@@ -44,6 +44,10 @@ typedef struct wfi_pipeline {
 /* Appends a constant. One too many is counted and not kept, and wfi_pipeline_prepare then fails. */
 void wfi_pipeline_constant(wfi_pipeline_desc *desc, uint32_t id, uint32_t value);
 
+/* The layout of set 0 with these buffers, as in wfi_pipeline_desc. */
+wf_result wfi_set_layout_create(const wf_device *device, const wfi_log *log,
+                                uint32_t storage_buffers, uint32_t texel_buffers,
+                                VkDescriptorSetLayoutCreateFlags flags, VkDescriptorSetLayout *out);
 /* The two halves of wfi_pipeline_create: everything but the VkPipeline, which is quick, and that. */
 wf_result wfi_pipeline_prepare(wf_device *device, const wfi_pipeline_desc *desc, wfi_pipeline *out);
 wf_result wfi_pipeline_compile(wf_device *device, const wfi_pipeline_desc *desc,

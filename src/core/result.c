@@ -30,8 +30,6 @@ const char *wf_result_string(wf_result result)
         return "a constant breaks a constraint";
     case WF_ERROR_BINDING:
         return "unusable binding";
-    case WF_ERROR_TOO_MANY_BINDINGS:
-        return "too many distinct bindings";
     case WF_ERROR_CANCELLED:
         return "cancelled";
     case WF_ERROR_DRIVER:

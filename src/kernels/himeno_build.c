@@ -154,7 +154,7 @@ static wf_result begin(wf_plan *plan, const wfi_point *point, const wfi_himeno_s
 {
     const wfi_himeno_layout layout = wfi_himeno_layout_of(point);
     /* Thousands of recordings with the same two sets of buffers. */
-    wfi_plan_keep_sets(plan);
+    wfi_plan_bind_sets(plan);
     make_step(point, &layout, slab, step);
     wfi_point_pipeline(point, desc);
     wfi_pipeline_constant(desc, STENCIL_ID_BLOCK,

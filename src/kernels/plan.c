@@ -27,9 +27,9 @@ static wf_result add_compile(wf_plan *plan, const wfi_pipeline_desc *desc, uint3
     return result;
 }
 
-void wfi_plan_keep_sets(wf_plan *plan)
+void wfi_plan_bind_sets(wf_plan *plan)
 {
-    plan->keep_sets = true;
+    plan->bind_sets = true;
 }
 
 wf_result wfi_plan_add_pipeline(wf_plan *plan, const wfi_pipeline_desc *desc, uint32_t *index)
@@ -38,7 +38,7 @@ wf_result wfi_plan_add_pipeline(wf_plan *plan, const wfi_pipeline_desc *desc, ui
     if (!pipelines)
         return wfi_no_memory(&plan->device->log);
     wfi_pipeline_desc own = *desc;
-    own.kept_sets = plan->keep_sets;
+    own.bound_sets = plan->bind_sets;
     plan->pipelines = pipelines;
     wf_result result = add_compile(plan, &own, plan->pipeline_count);
     if (result == WF_SUCCESS)
@@ -71,13 +71,18 @@ wf_result wf_plan_status(wf_plan *plan)
 /* Views of the step's texel buffers that are the plan's own. */
 static wf_result view_own(wf_plan *plan, wfi_step *step)
 {
+    const wf_device *device = plan->device;
     wf_result result = WF_SUCCESS;
     for (uint32_t i = 0; i < step->slot_count && result == WF_SUCCESS; i++) {
         const wfi_slot *slot = &step->slots[i];
         if (step->texels[i] == VK_FORMAT_UNDEFINED || slot->kind != WFI_SLOT_OWN)
             continue;
         const VkDescriptorBufferInfo info = {plan->own[slot->index]->vk, slot->offset, slot->bytes};
-        result = wfi_plan_make_view(plan, step, i, &info, &step->views[i]);
+        const VkBufferViewCreateInfo create = wfi_plan_view_info(step, i, &info);
+        result = wfi_check_vk(
+            &device->log,
+            device->fn.vkCreateBufferView(device->vk, &create, device->allocator, &step->views[i]),
+            "vkCreateBufferView");
     }
     return result;
 }
@@ -156,12 +161,14 @@ static wf_result add_own(wf_plan *plan, uint64_t bytes, wf_memory memory, uint32
 
 wf_result wfi_plan_add_scratch(wf_plan *plan, uint64_t bytes, uint32_t *index)
 {
+    plan->writes_own = true;
     return add_own(plan, bytes, WF_MEMORY_DEVICE, index);
 }
 
 wf_result wfi_plan_add_own(wf_plan *plan, const void *data, uint64_t bytes, uint32_t *index)
 {
-    wf_result result = wfi_plan_add_scratch(plan, bytes, index);
+    plan->writes_own |= !data;
+    wf_result result = add_own(plan, bytes, WF_MEMORY_DEVICE, index);
     return result == WF_SUCCESS ? fill_own(plan, *index, bytes ? data : NULL, bytes) : result;
 }
 
@@ -181,17 +188,20 @@ void wfi_plan_set_workspace(wf_plan *plan, uint64_t bytes)
     plan->workspace = bytes;
 }
 
+void wfi_plan_set_writes_own(wf_plan *plan)
+{
+    plan->writes_own = true;
+}
+
 wf_device *wfi_plan_device(const wf_plan *plan)
 {
     return plan->device;
 }
 
-void wfi_plan_keep(wf_plan *plan, void *data, void (*destroy)(void *data),
-                   void (*forget)(void *data))
+void wfi_plan_keep(wf_plan *plan, void *data, void (*destroy)(void *data))
 {
     plan->kept = data;
     plan->destroy_kept = destroy;
-    plan->forget_kept = forget;
 }
 
 void *wfi_plan_kept(const wf_plan *plan)
@@ -220,70 +230,20 @@ const wfi_binding_spec *wfi_plan_bindings(const wf_plan *plan, uint32_t *count)
     return plan->bindings;
 }
 
-/* Sets need the layouts alone, which are there before the pipelines are compiled. */
-static VkDescriptorSetLayout set_layout_of(const wf_plan *plan, uint32_t pipeline)
-{
-    return plan->compiles[pipeline] ? wfi_compile_pipeline(plan->compiles[pipeline])->set_layout
-                                    : plan->pipelines[pipeline].set_layout;
-}
-
-static wf_result create_pool(wf_plan *plan)
-{
-    wf_device *device = plan->device;
-    uint32_t descriptors = 0, texels = 0;
-    for (uint32_t i = 0; i < plan->step_count; i++) {
-        descriptors += plan->steps[i].slot_count * WFI_SET_RING;
-        for (uint32_t n = 0; n < plan->steps[i].slot_count; n++)
-            texels += plan->steps[i].texels[n] != VK_FORMAT_UNDEFINED ? WFI_SET_RING : 0;
-    }
-    if (descriptors == 0)
-        return WF_SUCCESS;
-    const VkDescriptorPoolSize sizes[] = {
-        {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, descriptors},
-        {VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, texels},
-    };
-    const VkDescriptorPoolCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-        .maxSets = plan->step_count * WFI_SET_RING,
-        .poolSizeCount = texels ? 2 : 1,
-        .pPoolSizes = sizes,
-    };
-    VkResult vk =
-        device->fn.vkCreateDescriptorPool(device->vk, &info, device->allocator, &plan->pool);
-    for (uint32_t i = 0; vk >= VK_SUCCESS && i < plan->step_count * WFI_SET_RING; i++) {
-        const VkDescriptorSetLayout layout =
-            set_layout_of(plan, plan->steps[i / WFI_SET_RING].pipeline);
-        const VkDescriptorSetAllocateInfo allocate = {
-            .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
-            .descriptorPool = plan->pool,
-            .descriptorSetCount = 1,
-            .pSetLayouts = &layout,
-        };
-        vk = device->fn.vkAllocateDescriptorSets(device->vk, &allocate, &plan->sets[i].set);
-    }
-    return wfi_check_vk(&device->log, vk, "allocating descriptor sets");
-}
-
 static wf_result create_sets(wf_plan *plan)
 {
-    const bool pushed = plan->device->caps.push_descriptors && !plan->keep_sets;
+    const bool pushed = plan->device->caps.push_descriptors && !plan->bind_sets;
     if (pushed || plan->step_count == 0)
         return WF_SUCCESS;
-    plan->sets = calloc((size_t)plan->step_count * WFI_SET_RING, sizeof *plan->sets);
-    plan->sets_used = calloc(plan->step_count, sizeof *plan->sets_used);
-    if (!plan->sets || !plan->sets_used)
-        return wfi_no_memory(&plan->device->log);
-    return create_pool(plan);
+    plan->sets = calloc(plan->step_count, sizeof(VkDescriptorSet));
+    plan->kept_first = calloc(plan->step_count, sizeof *plan->kept_first);
+    return plan->sets && plan->kept_first ? WF_SUCCESS : wfi_no_memory(&plan->device->log);
 }
 
 static void close_plan(void *owner)
 {
     wf_plan *plan = owner;
     wf_device *device = plan->device;
-    if (plan->pool && !device->keeps)
-        device->fn.vkDestroyDescriptorPool(device->vk, plan->pool, device->allocator);
-    plan->pool = VK_NULL_HANDLE;
-    wfi_plan_drop_views(plan);
     for (uint32_t i = 0; i < plan->step_count; i++)
         for (uint32_t n = 0; n < WF_MAX_BINDINGS; n++) {
             if (plan->steps[i].views[n] && !device->keeps)
@@ -341,6 +301,7 @@ void wf_plan_destroy(wf_plan **handle)
     if (plan->kept)
         plan->destroy_kept(plan->kept);
     close_plan(plan);
+    wf_arena_destroy(&plan->arena);
     for (uint32_t i = 0; i < plan->pipeline_count; i++)
         wfi_compile_drop(&plan->compiles[i]);
     for (uint32_t i = 0; i < plan->own_count; i++) {
@@ -354,7 +315,8 @@ void wf_plan_destroy(wf_plan **handle)
     free(plan->own);
     free(plan->staging);
     free(plan->sets);
-    free(plan->sets_used);
+    free(plan->kept_sets);
+    free(plan->kept_first);
     free(plan);
     *handle = NULL;
 }

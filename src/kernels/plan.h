@@ -8,7 +8,6 @@
 #include "kernels/family.h"
 
 #define WFI_MAX_PUSH 128
-#define WFI_SET_RING 16 /* distinct sets of bindings kept without push descriptors */
 
 /* Where a step's storage buffer comes from. */
 typedef enum wfi_slot_kind { WFI_SLOT_BINDING, WFI_SLOT_OWN, WFI_SLOT_WORKSPACE } wfi_slot_kind;
@@ -49,9 +48,9 @@ typedef struct wfi_binding_spec {
     uint64_t bytes; /* at least; 0: the plan does not use it */
 } wfi_binding_spec;
 
-/* Before the first pipeline: this plan's bindings change so little, or need views to be made, that
- * descriptor sets are written once and kept (WFI_SET_RING a step), even where they could be pushed. */
-void wfi_plan_keep_sets(wf_plan *plan);
+/* Before the first pipeline: descriptor sets are bound even where they could be pushed, since that
+ * takes the device less or since views must be made. */
+void wfi_plan_bind_sets(wf_plan *plan);
 /* The slot over elements [first, first + elements) of `size` bytes of a binding, its start rounded
  * down to the storage alignment; *base is the first's place from there, in elements. */
 wfi_slot wfi_slot_at(const wf_caps *caps, uint32_t binding, uint64_t first, uint64_t elements,
@@ -61,8 +60,9 @@ wfi_slot wfi_slot_at(const wf_caps *caps, uint32_t binding, uint64_t first, uint
 wf_result wfi_plan_add_pipeline(wf_plan *plan, const wfi_pipeline_desc *desc, uint32_t *index);
 wf_result wfi_plan_add_step(wf_plan *plan, const wfi_step *step);
 wf_result wfi_plan_add_binding(wf_plan *plan, const wfi_binding_spec *spec);
-/* A buffer the plan owns, filled from `data` (NULL: with zeros): where the host cannot write it, through the device's
- * own queue, which blocks, or on an adopted device by wf_plan_record_upload. */
+/* A buffer the plan owns, filled from `data` (NULL: with zeros, for what the plan writes): where
+ * the host cannot write it, through the device's own queue, which blocks, or on an adopted device
+ * by wf_plan_record_upload. */
 wf_result wfi_plan_add_own(wf_plan *plan, const void *data, uint64_t bytes, uint32_t *index);
 /* A buffer the plan owns and writes before it reads. */
 wf_result wfi_plan_add_scratch(wf_plan *plan, uint64_t bytes, uint32_t *index);
@@ -70,15 +70,17 @@ wf_result wfi_plan_add_scratch(wf_plan *plan, uint64_t bytes, uint32_t *index);
 wf_result wfi_plan_add_own_mapped(wf_plan *plan, const void *data, uint64_t bytes, uint32_t *index);
 wf_buffer *wfi_plan_own(wf_plan *plan, uint32_t index);
 void wfi_plan_set_workspace(wf_plan *plan, uint64_t bytes);
+/* The plan writes what another plan owns: recordings begin with a barrier, as they do in plans
+ * that write buffers of their own. */
+void wfi_plan_set_writes_own(wf_plan *plan);
 wf_device *wfi_plan_device(const wf_plan *plan);
-/* What a family keeps with its plan until the plan is destroyed; NULL where none is kept. forget: for
- * wf_plan_forget_bindings of plans within it. */
-void wfi_plan_keep(wf_plan *plan, void *data, void (*destroy)(void *data),
-                   void (*forget)(void *data));
+/* What a family keeps with its plan until the plan is destroyed; NULL where none is kept. */
+void wfi_plan_keep(wf_plan *plan, void *data, void (*destroy)(void *data));
 void *wfi_plan_kept(const wf_plan *plan);
-/* Before the end of a buffer that no pending or recorded execution of the plan uses: its kept sets
- * are forgotten, since another buffer may get its handle. */
-void wfi_plan_forget_buffer(wf_plan *plan, const wf_buffer *buffer);
+/* Forgets the sets that wfi_plan_record keeps; nothing that it recorded may be pending or run
+ * again. For the beginning of a blocking call: buffers may have ended since the last, and others
+ * got their handles. */
+void wfi_plan_forget_sets(wf_plan *plan);
 /* The steps, whose push constants may be changed between recordings. */
 uint32_t wfi_plan_step_count(const wf_plan *plan);
 wfi_step *wfi_plan_step(wf_plan *plan, uint32_t index);
@@ -93,7 +95,11 @@ const wfi_binding_spec *wfi_plan_bindings(const wf_plan *plan, uint32_t *count);
 /* Makes the next recording an even or odd one. */
 void wfi_plan_set_parity(wf_plan *plan, uint32_t parity);
 
-/* As wf_plan_record, for a plan recorded many times whose steps must tell one from another. */
+/* wf_plan_record for what wavefit submits itself: descriptor sets are the plan's own, found again
+ * by what they bind. The buffers must live until wfi_plan_forget_sets or the plan's end. */
+wf_result wfi_plan_record(wf_plan *plan, VkCommandBuffer command_buffer,
+                          const wf_bindings *bindings);
+/* The same for a plan recorded many times whose steps must tell one from another. */
 wf_result wfi_plan_record_turn(wf_plan *plan, VkCommandBuffer command_buffer,
                                const wf_bindings *bindings, uint32_t turn);
 

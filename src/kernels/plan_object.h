@@ -2,14 +2,17 @@
 #ifndef WFI_KERNELS_PLAN_OBJECT_H
 #define WFI_KERNELS_PLAN_OBJECT_H
 
+#include "core/arena.h"
 #include "core/compile.h"
 #include "kernels/plan.h"
 
-/* A descriptor set of one step, and what it was written with. */
+#define WFI_TOLD 32
+
+/* A descriptor set of one step in the plan's own arena, and what it was written with. */
 typedef struct wfi_kept_set {
     VkDescriptorSet set;
     VkDescriptorBufferInfo buffers[WF_MAX_BINDINGS];
-    VkBufferView views[WF_MAX_BINDINGS]; /* of texel buffers */
+    uint32_t next; /* of the same step, counted from 1; 0: there are no more */
 } wfi_kept_set;
 
 struct wf_plan {
@@ -34,14 +37,20 @@ struct wf_plan {
     double submit_seconds; /* of one submission, where it can be cut: so long may a stop wait */
     void *kept;            /* the family's own; NULL: none */
     void (*destroy_kept)(void *kept);
-    void (*forget_kept)(void *kept);
+    bool writes_own; /* steps write memory that is not the caller's to order */
 
-    /* Without push descriptors, or with keep_sets: WFI_SET_RING sets a step, kept for the plan's life.
-     * Views live until their set is written anew. */
-    bool keep_sets;
-    VkDescriptorPool pool;
-    wfi_kept_set *sets;  /* step_count x WFI_SET_RING */
-    uint32_t *sets_used; /* a step */
+    /* Without push descriptors, or with bind_sets: the sets of the recording under way, a step. */
+    bool bind_sets;
+    VkDescriptorSet *sets; /* NULL: they are pushed */
+    /* What wavefit records and submits itself: sets are found again by what they bind, until the
+     * next blocking call of the application, before which it may have ended buffers. */
+    wf_arena *arena; /* made when it is first needed */
+    wfi_kept_set *kept_sets;
+    uint32_t kept_count, kept_room;
+    uint32_t *kept_first; /* a step: as wfi_kept_set.next */
+
+    /* What frames meet again and again is told once: hashes of the failures told so far. */
+    uint32_t told[WFI_TOLD], told_count;
 };
 
 /* A caller's binding made concrete. */
@@ -54,31 +63,28 @@ typedef struct wfi_bound {
 wf_result wfi_plan_collect(wf_plan *plan);
 
 /* plan_bind.c: resolves all bindings; the workspace comes last, at index binding_count. */
-wf_result wfi_plan_resolve(const wf_plan *plan, const wf_bindings *bindings,
+wf_result wfi_plan_resolve(const wf_plan *plan, const wfi_log *log, const wf_bindings *bindings,
                            wfi_bound all[WF_MAX_BINDINGS + 1]);
-/* Finds (and writes) every step's set before anything is recorded. */
-wf_result wfi_plan_prepare_sets(wf_plan *plan, const wfi_bound *all);
+/* Puts into plan->sets the sets of steps first … end - 1 before anything is recorded: new ones of
+ * the arena, or (NULL) kept ones of the plan's. WF_ERROR_BINDING: the device cannot view a buffer
+ * as texels from where it is bound. */
+wf_result wfi_plan_prepare_sets(wf_plan *plan, wf_arena *arena, const wfi_log *log,
+                                const wfi_bound *all, uint32_t first, uint32_t end);
 /* The buffers of a step's slots. */
 void wfi_plan_step_buffers(const wf_plan *plan, const wfi_step *step, const wfi_bound *all,
                            VkDescriptorBufferInfo infos[WF_MAX_BINDINGS]);
 void wfi_plan_fill_writes(const wfi_step *step, const VkDescriptorBufferInfo *infos,
                           const VkBufferView *views, VkDescriptorSet set,
                           VkWriteDescriptorSet *writes);
-/* The kept set of a step with these buffers, written now if it is new. WF_ERROR_TOO_MANY_BINDINGS: the
- * ring is full. WF_ERROR_BINDING: the device cannot view the buffer as texels from there. */
-wf_result wfi_plan_find_set(wf_plan *plan, uint32_t step_index, const VkDescriptorBufferInfo *infos,
-                            const wfi_kept_set **out);
-/* The view of slot `index` of the step, which is a texel buffer. */
-wf_result wfi_plan_make_view(const wf_plan *plan, const wfi_step *step, uint32_t index,
-                             const VkDescriptorBufferInfo *info, VkBufferView *view);
-/* Destroys the views of all kept sets. */
-void wfi_plan_drop_views(wf_plan *plan);
+/* How to view slot `index` of the step, which is a texel buffer. */
+VkBufferViewCreateInfo wfi_plan_view_info(const wfi_step *step, uint32_t index,
+                                          const VkDescriptorBufferInfo *info);
 
 /* plan_kernels.c: the variant's own kernel of the step with the most work-items. */
 void wfi_plan_main_kernel(const wf_plan *plan, wf_kernel_info *kernel);
 
-/* plan_record.c: records steps first … end - 1 alone. */
-wf_result wfi_plan_record_steps(wf_plan *plan, VkCommandBuffer command_buffer,
+/* plan_record.c: records steps first … end - 1 alone; arena NULL: as wfi_plan_record. */
+wf_result wfi_plan_record_steps(wf_plan *plan, VkCommandBuffer command_buffer, wf_arena *arena,
                                 const wf_bindings *bindings, uint32_t turn, uint32_t first,
                                 uint32_t end);
 /* Whether a first execution may well take long. */

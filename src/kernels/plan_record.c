@@ -119,18 +119,16 @@ static void record_step(wf_plan *plan, VkCommandBuffer command_buffer, uint32_t 
     wf_device *device = plan->device;
     const wfi_step *step = &plan->steps[index];
     const wfi_pipeline *pipeline = &plan->pipelines[step->pipeline];
-    VkDescriptorBufferInfo infos[WF_MAX_BINDINGS];
-    VkWriteDescriptorSet writes[WF_MAX_BINDINGS];
-    wfi_plan_step_buffers(plan, step, all, infos);
     if (step->barrier)
         wfi_barrier_compute(device, command_buffer);
     device->fn.vkCmdBindPipeline(command_buffer, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->vk);
     if (plan->sets) {
-        const wfi_kept_set *kept = NULL;
-        wfi_plan_find_set(plan, index, infos, &kept); /* prepared: it is there */
         device->fn.vkCmdBindDescriptorSets(command_buffer, VK_PIPELINE_BIND_POINT_COMPUTE,
-                                           pipeline->layout, 0, 1, &kept->set, 0, NULL);
+                                           pipeline->layout, 0, 1, &plan->sets[index], 0, NULL);
     } else {
+        VkDescriptorBufferInfo infos[WF_MAX_BINDINGS];
+        VkWriteDescriptorSet writes[WF_MAX_BINDINGS];
+        wfi_plan_step_buffers(plan, step, all, infos);
         wfi_plan_fill_writes(step, infos, NULL, VK_NULL_HANDLE, writes);
         device->fn.vkCmdPushDescriptorSetKHR(command_buffer, VK_PIPELINE_BIND_POINT_COMPUTE,
                                              pipeline->layout, 0, step->slot_count, writes);
@@ -150,36 +148,68 @@ static void record_step(wf_plan *plan, VkCommandBuffer command_buffer, uint32_t 
     dispatch(plan, command_buffer, step);
 }
 
-static wf_result recordable(wf_plan *plan)
+static wf_result recordable(wf_plan *plan, const wfi_log *log)
 {
-    wf_result result = wfi_device_usable(plan->device, "wf_plan_record");
-    if (result != WF_SUCCESS)
-        return result;
-    result = wfi_plan_collect(plan);
+    if (!plan->device->vk)
+        return wfi_fail(log, WF_ERROR_DEVICE_CLOSED,
+                        "wf_plan_record: the device of the plan was destroyed");
+    wf_result result = wfi_plan_collect(plan);
     if (result == WF_SUCCESS && plan->wants_upload)
-        return wfi_fail(&plan->device->log, WF_NOT_READY,
+        return wfi_fail(log, WF_NOT_READY,
                         "wf_plan_record: wf_plan_record_upload must be recorded first");
     return result;
 }
 
-wf_result wfi_plan_record_steps(wf_plan *plan, VkCommandBuffer command_buffer,
+/* Adds to a hash what a text says but for its numbers, which change from frame to frame. */
+static uint32_t hash_of(const char *text)
+{
+    uint32_t hash = 2166136261u;
+    for (; *text; text++)
+        if (*text < '0' || *text > '9')
+            hash = (hash ^ (unsigned char)*text) * 16777619u;
+    return hash;
+}
+
+static void tell_once(void *user, wf_log_level level, const char *text)
+{
+    wf_plan *plan = user;
+    const uint32_t hash = hash_of(text);
+    for (uint32_t i = 0; i < plan->told_count; i++)
+        if (plan->told[i] == hash)
+            return;
+    if (plan->told_count == WFI_TOLD)
+        return;
+    plan->told[plan->told_count++] = hash;
+    wfi_log_write(&plan->device->log, level, "%s", text);
+}
+
+/* Where the plan says why an application's recording failed: each cause once. */
+static wfi_log log_of(wf_plan *plan)
+{
+    return (wfi_log){tell_once, plan};
+}
+
+wf_result wfi_plan_record_steps(wf_plan *plan, VkCommandBuffer command_buffer, wf_arena *arena,
                                 const wf_bindings *bindings, uint32_t turn, uint32_t first,
                                 uint32_t end)
 {
     wfi_bound all[WF_MAX_BINDINGS + 1] = {{0}};
     wf_bindings read;
-    if (!plan || !command_buffer || !bindings)
-        return wfi_fail(plan ? &plan->device->log : NULL, WF_ERROR_INVALID_ARGUMENT,
-                        "wf_plan_record: bad parameters");
-    wf_result result = recordable(plan);
+    const wfi_log log = arena ? log_of(plan) : plan->device->log;
+    const uint32_t last = end < plan->step_count ? end : plan->step_count;
+    if (!command_buffer || !bindings)
+        return wfi_fail(&log, WF_ERROR_INVALID_ARGUMENT, "wf_plan_record: bad parameters");
+    wf_result result = recordable(plan, &log);
     if (result == WF_SUCCESS)
-        result =
-            wfi_params_read(&plan->device->log, "wf_plan_record", bindings, &read, sizeof read);
+        result = wfi_params_read(&log, "wf_plan_record", bindings, &read, sizeof read);
     if (result == WF_SUCCESS)
-        result = wfi_plan_resolve(plan, &read, all);
+        result = wfi_plan_resolve(plan, &log, &read, all);
     if (result == WF_SUCCESS)
-        result = wfi_plan_prepare_sets(plan, all);
-    for (uint32_t i = first; result == WF_SUCCESS && i < end && i < plan->step_count; i++)
+        result = wfi_plan_prepare_sets(plan, arena, &log, all, first, last);
+    /* Among its own recordings wavefit places the barriers where it submits them. */
+    if (result == WF_SUCCESS && arena && plan->writes_own)
+        wfi_barrier_compute(plan->device, command_buffer);
+    for (uint32_t i = first; result == WF_SUCCESS && i < last; i++)
         record_step(plan, command_buffer, i, all, turn);
     if (end >= plan->step_count) /* submissions of an execution in parts agree */
         plan->recordings++;
@@ -194,12 +224,28 @@ void wfi_plan_set_parity(wf_plan *plan, uint32_t parity)
 wf_result wfi_plan_record_turn(wf_plan *plan, VkCommandBuffer command_buffer,
                                const wf_bindings *bindings, uint32_t turn)
 {
-    return wfi_plan_record_steps(plan, command_buffer, bindings, turn, 0, UINT32_MAX);
+    return wfi_plan_record_steps(plan, command_buffer, NULL, bindings, turn, 0, UINT32_MAX);
 }
 
-wf_result wf_plan_record(wf_plan *plan, VkCommandBuffer command_buffer, const wf_bindings *bindings)
+wf_result wfi_plan_record(wf_plan *plan, VkCommandBuffer command_buffer,
+                          const wf_bindings *bindings)
 {
     return wfi_plan_record_turn(plan, command_buffer, bindings, 0);
+}
+
+wf_result wf_plan_record(wf_plan *plan, VkCommandBuffer command_buffer, wf_arena *arena,
+                         const wf_bindings *bindings)
+{
+    if (!plan)
+        return WF_ERROR_INVALID_ARGUMENT;
+    const wfi_log log = log_of(plan);
+    if (!arena)
+        return wfi_fail(&log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_plan_record: an arena must be given (wf_arena_create)");
+    if (wfi_arena_device(arena) != plan->device)
+        return wfi_fail(&log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_plan_record: the arena is of another device");
+    return wfi_plan_record_steps(plan, command_buffer, arena, bindings, 0, 0, UINT32_MAX);
 }
 
 bool wf_plan_needs_upload(const wf_plan *plan)
@@ -233,14 +279,4 @@ void wf_plan_trim(wf_plan *plan)
         return;
     for (uint32_t i = 0; i < plan->own_count; i++)
         wf_buffer_destroy(&plan->staging[i]);
-}
-
-void wf_plan_forget_bindings(wf_plan *plan)
-{
-    if (plan->kept)
-        plan->forget_kept(plan->kept);
-    if (!plan->sets)
-        return;
-    memset(plan->sets_used, 0, plan->step_count * sizeof *plan->sets_used);
-    wfi_plan_drop_views(plan);
 }

@@ -17,6 +17,7 @@ wf_result wf_plan_describe(const wf_plan *plan, wf_plan_info *info)
         return WF_ERROR_INVALID_ARGUMENT;
     wf_plan_info local = wfi_describe_choice(&plan->choice);
     local.dispatches = plan->step_count;
+    local.writes_own_memory = plan->writes_own;
     wfi_plan_main_kernel(plan, &local.kernel);
     return wfi_params_write(info, &local, sizeof local) ? WF_SUCCESS : WF_ERROR_INVALID_ARGUMENT;
 }
@@ -32,8 +33,8 @@ static wf_result record_run(void *user, VkCommandBuffer command_buffer)
 {
     const plan_run *run = user;
     wf_result result = wf_plan_record_upload(run->plan, command_buffer);
-    return result == WF_SUCCESS ? wfi_plan_record_steps(run->plan, command_buffer, run->bindings, 0,
-                                                        run->first, run->end)
+    return result == WF_SUCCESS ? wfi_plan_record_steps(run->plan, command_buffer, NULL,
+                                                        run->bindings, 0, run->first, run->end)
                                 : result;
 }
 
@@ -85,6 +86,7 @@ wf_result wf_plan_run(wf_plan *plan, const wf_bindings *bindings)
     double seconds;
     if (!plan)
         return WF_ERROR_INVALID_ARGUMENT;
+    wfi_plan_forget_sets(plan);
     const bool upload = plan->wants_upload;
     const wf_result result = keep_upload(plan, upload, run_parts(&run, &seconds));
     if (result == WF_SUCCESS) {
@@ -113,6 +115,7 @@ wf_result wf_plan_run_times(wf_plan *plan, const wf_bindings *bindings, uint32_t
     if (!plan || !count || !seconds || !gpu_clock)
         return wfi_fail(plan ? &plan->device->log : NULL, WF_ERROR_INVALID_ARGUMENT,
                         "wf_plan_run_times: bad parameters");
+    wfi_plan_forget_sets(plan);
     const bool upload = plan->wants_upload;
     return keep_upload(plan, upload,
                        wfi_run_timed(plan->device, NULL, record_times, &run, seconds, gpu_clock));
@@ -135,6 +138,7 @@ wf_result wf_plan_measure(wf_plan *plan, const wf_bindings *bindings,
         result = wf_plan_run(plan, bindings);
     if (result != WF_SUCCESS)
         return result;
+    wfi_plan_forget_sets(plan);
     run.end = wfi_plan_steps_at_once(plan, 0);
     const bool upload = plan->wants_upload;
     result = wfi_measure(plan->device, record_run, run.end < plan->step_count ? next_part : NULL,

@@ -18,10 +18,17 @@ static bool refuse(char reason[256], const char *format, ...)
     return false;
 }
 
+static bool refuse_missing(const wf_caps *caps, uint32_t feature, char reason[256])
+{
+    if (reason)
+        wfi_caps_say_missing(caps, feature, reason);
+    return false;
+}
+
 typedef struct need {
     uint32_t bit;
     bool offered;
-    const char *name;
+    uint32_t feature; /* WF_WITHHELD_… */
 } need;
 
 /* The first of VkSubgroupFeatureFlags, in words. */
@@ -40,22 +47,22 @@ static bool needs_hold(const wfi_point *point, char reason[256])
 {
     const wf_caps *caps = point->caps;
     const need needs[] = {
-        {WFI_NEEDS_F16_ARITHMETIC, caps->f16_arithmetic, "16-bit float arithmetic"},
-        {WFI_NEEDS_F16_STORAGE, caps->f16_storage, "16-bit storage buffers"},
-        {WFI_NEEDS_F64, caps->f64, "64-bit floats"},
-        {WFI_NEEDS_SUBGROUP_SIZE_CONTROL, caps->subgroup_size_control, "subgroup size control"},
-        {WFI_NEEDS_FULL_SUBGROUPS, caps->full_subgroups, "full subgroups"},
-        {WFI_NEEDS_COOPERATIVE_MATRIX, caps->cooperative_matrix, "cooperative matrices"},
-        {WFI_NEEDS_COOPERATIVE_MATRIX2, caps->cooperative_matrix2,
-         "work-group cooperative matrices"},
-        {WFI_NEEDS_BF16, caps->bf16, "bfloat16"},
-        {WFI_NEEDS_INT8, caps->int8_arithmetic && caps->int8_storage, "8-bit integers"},
-        {WFI_NEEDS_INTEGER_DOT, caps->integer_dot, "integer dot products"},
-        {WFI_NEEDS_INT64, caps->int64, "64-bit integers"},
+        {WFI_NEEDS_F16_ARITHMETIC, caps->f16_arithmetic, WF_WITHHELD_F16_ARITHMETIC},
+        {WFI_NEEDS_F16_STORAGE, caps->f16_storage, WF_WITHHELD_F16_STORAGE},
+        {WFI_NEEDS_F64, caps->f64, WF_WITHHELD_F64},
+        {WFI_NEEDS_SUBGROUP_SIZE_CONTROL, caps->subgroup_size_control,
+         WF_WITHHELD_SUBGROUP_SIZE_CONTROL},
+        {WFI_NEEDS_FULL_SUBGROUPS, caps->full_subgroups, WF_WITHHELD_FULL_SUBGROUPS},
+        {WFI_NEEDS_COOPERATIVE_MATRIX, caps->cooperative_matrix, WF_WITHHELD_COOPERATIVE_MATRIX},
+        {WFI_NEEDS_COOPERATIVE_MATRIX2, caps->cooperative_matrix2, WF_WITHHELD_COOPERATIVE_MATRIX2},
+        {WFI_NEEDS_BF16, caps->bf16, WF_WITHHELD_BF16},
+        {WFI_NEEDS_INT8, caps->int8_arithmetic && caps->int8_storage, WF_WITHHELD_INT8},
+        {WFI_NEEDS_INTEGER_DOT, caps->integer_dot, WF_WITHHELD_INTEGER_DOT},
+        {WFI_NEEDS_INT64, caps->int64, WF_WITHHELD_INT64},
     };
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
         if ((point->variant->needs & needs[i].bit) && !needs[i].offered)
-            return refuse(reason, "the device has no %s", needs[i].name);
+            return refuse_missing(caps, needs[i].feature, reason);
     const uint32_t missing = point->variant->subgroup_operations & ~caps->subgroup_operations;
     return !missing || refuse(reason, "the device has no subgroup %s", first_operation(missing));
 }
@@ -70,12 +77,12 @@ static bool module_holds(const wfi_point *point, char reason[256])
     if (!module->words)
         return refuse(reason, "its shader was not built (GLSL compiler too old)");
     if (type == WF_TYPE_F64 && !point->caps->f64)
-        return refuse(reason, "the device has no 64-bit floats");
+        return refuse_missing(point->caps, WF_WITHHELD_F64, reason);
     const bool packed = (point->variant->needs & WFI_PACKED_16BIT) != 0;
     if ((type == WF_TYPE_F16 || type == WF_TYPE_BF16) && !packed && !point->caps->f16_storage)
-        return refuse(reason, "the device has no 16-bit storage buffers");
+        return refuse_missing(point->caps, WF_WITHHELD_F16_STORAGE, reason);
     if (type == WF_TYPE_I8 && !point->caps->int8_storage)
-        return refuse(reason, "the device has no 8-bit storage buffers");
+        return refuse_missing(point->caps, WF_WITHHELD_INT8, reason);
     return true;
 }
 

@@ -74,7 +74,7 @@ static wf_result plan_with(wf_device *device, const wf_spmv_params *given, uint3
         wfi_spmv_kept_destroy(kept);
         return result;
     }
-    wfi_plan_keep(plan, kept, wfi_spmv_kept_destroy, wfi_spmv_kept_forget);
+    wfi_plan_keep(plan, kept, wfi_spmv_kept_destroy);
     if (partials)
         *partials = kept->partials;
     *out = plan;

@@ -346,7 +346,7 @@ wf_result wfi_spmv_lanes_build(wf_plan *plan, const wfi_point *point, const void
 
 wf_result wfi_spmv_texel_build(wf_plan *plan, const wfi_point *point, const void *params)
 {
-    wfi_plan_keep_sets(plan);
+    wfi_plan_bind_sets(plan);
     return wfi_spmv_each_block(plan, point, params, 0, add_lanes);
 }
 

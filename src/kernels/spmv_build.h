@@ -135,7 +135,6 @@ enum { WFI_SPMV_QUADS_ROWS, WFI_SPMV_QUADS_COLUMNS, WFI_SPMV_QUADS_VALUES = 4 };
 wf_result wfi_spmv_add_update(wf_plan *plan, const wfi_spmv_job *job, const wfi_slot *values,
                               const uint32_t *places, uint64_t count, uint32_t begin, uint32_t end);
 void wfi_spmv_kept_destroy(void *kept);
-void wfi_spmv_kept_forget(void *kept);
 
 /* Subgroup size to pin, 0 where the device has only one. */
 uint32_t wfi_spmv_pinned_subgroup(const wfi_point *point);

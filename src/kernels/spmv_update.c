@@ -34,6 +34,7 @@ static wf_result build(wf_plan *plan, const wfi_point *point, const void *params
     wfi_step step = {.slots = {{WFI_SLOT_BINDING, FROM, start, from_bytes - start}},
                      .push_bytes = sizeof push};
     memcpy(step.push, push, sizeof push);
+    wfi_plan_set_writes_own(plan); /* what products recorded before may still read */
     wf_result result = wfi_grid(plan, (items + WFI_FIXED_GROUP - 1) / WFI_FIXED_GROUP, step.groups);
     return result == WF_SUCCESS ? wfi_fixed_build(plan, point, bindings, 3, &step) : result;
 }
@@ -104,13 +105,6 @@ void wfi_spmv_kept_destroy(void *data)
     free(kept);
 }
 
-void wfi_spmv_kept_forget(void *data)
-{
-    const wfi_spmv_kept *kept = data;
-    for (uint32_t i = 0; i < kept->update_count; i++)
-        wf_plan_forget_bindings(kept->updates[i].plan);
-}
-
 /* ------------------------------------------------------------------------------------ public API */
 
 static wf_result check(wf_plan *plan, const void *values, wfi_spmv_kept **kept)
@@ -127,7 +121,26 @@ static wf_result check(wf_plan *plan, const void *values, wfi_spmv_kept **kept)
     return WF_SUCCESS;
 }
 
-wf_result wf_spmv_record_update(wf_plan *plan, VkCommandBuffer command_buffer,
+/* arena NULL: as wfi_plan_record. */
+static wf_result record_update(wf_device *device, const wfi_spmv_kept *kept,
+                               VkCommandBuffer command_buffer, wf_arena *arena,
+                               const wf_binding *values)
+{
+    wf_result result = WF_SUCCESS;
+    for (uint32_t i = 0; i < kept->update_count && result == WF_SUCCESS; i++) {
+        const wfi_spmv_update *u = &kept->updates[i];
+        const wf_bindings bindings = {
+            .size = sizeof bindings,
+            .items = {[FROM] = *values, [TO] = {.buffer = u->values}, [MAP] = {.buffer = u->map}}};
+        result = arena ? wf_plan_record(u->plan, command_buffer, arena, &bindings)
+                       : wfi_plan_record(u->plan, command_buffer, &bindings);
+    }
+    if (result == WF_SUCCESS)
+        wfi_barrier_compute(device, command_buffer);
+    return result;
+}
+
+wf_result wf_spmv_record_update(wf_plan *plan, VkCommandBuffer command_buffer, wf_arena *arena,
                                 const wf_binding *values)
 {
     wfi_spmv_kept *kept = NULL;
@@ -135,27 +148,24 @@ wf_result wf_spmv_record_update(wf_plan *plan, VkCommandBuffer command_buffer,
     if (result != WF_SUCCESS)
         return result;
     wf_device *device = wfi_plan_device(plan);
-    for (uint32_t i = 0; i < kept->update_count && result == WF_SUCCESS; i++) {
-        const wfi_spmv_update *u = &kept->updates[i];
-        const wf_bindings bindings = {
-            .size = sizeof bindings,
-            .items = {[FROM] = *values, [TO] = {.buffer = u->values}, [MAP] = {.buffer = u->map}}};
-        result = wf_plan_record(u->plan, command_buffer, &bindings);
-    }
-    if (result == WF_SUCCESS)
-        wfi_barrier_compute(device, command_buffer);
-    return result;
+    if (!command_buffer || !arena)
+        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_spmv_record_update: a command buffer and an arena must be given");
+    result = wfi_device_usable(device, "wf_spmv_record_update");
+    return result == WF_SUCCESS ? record_update(device, kept, command_buffer, arena, values)
+                                : result;
 }
 
 typedef struct host_update {
-    wf_plan *plan;
+    wf_device *device;
+    const wfi_spmv_kept *kept;
     wf_binding values;
 } host_update;
 
 static wf_result record(void *user, VkCommandBuffer command_buffer)
 {
     const host_update *u = user;
-    return wf_spmv_record_update(u->plan, command_buffer, &u->values);
+    return record_update(u->device, u->kept, command_buffer, NULL, &u->values);
 }
 
 wf_result wf_spmv_update(wf_plan *plan, const void *values)
@@ -170,11 +180,11 @@ wf_result wf_spmv_update(wf_plan *plan, const void *values)
     result = wf_buffer_create(device, (bytes + 3) / 4 * 4, WF_MEMORY_DEVICE, &buffer);
     if (result == WF_SUCCESS)
         result = wf_buffer_write(buffer, 0, values, bytes);
-    host_update update = {plan, {.buffer = buffer}};
+    host_update update = {device, kept, {.buffer = buffer}};
+    for (uint32_t i = 0; i < kept->update_count; i++)
+        wfi_plan_forget_sets(kept->updates[i].plan);
     if (result == WF_SUCCESS)
         result = wfi_run(device, record, &update);
-    for (uint32_t i = 0; buffer && i < kept->update_count; i++)
-        wfi_plan_forget_buffer(kept->updates[i].plan, buffer);
     wf_buffer_destroy(&buffer);
     return result;
 }

@@ -68,7 +68,7 @@ static wf_result build_kernel(wf_plan *plan, const wfi_point *point, const void 
                      .takes_turn = true,
                      .divisible = true};
     memcpy(step.push, &push, sizeof push);
-    wfi_plan_keep_sets(plan); /* as products do */
+    wfi_plan_bind_sets(plan); /* as products do */
     return wfi_fixed_build(plan, point, specs, 4, &step);
 }
 

@@ -96,7 +96,7 @@ static wf_result record_iteration(wfi_cg *c, VkCommandBuffer command_buffer, uin
     const wf_bindings u_to_w = product_bindings(c);
     /* By the iteration: how often the host recorded before must not decide about bits. */
     wfi_plan_set_parity(c->product, iteration);
-    wf_result result = wf_plan_record(c->product, command_buffer, &u_to_w);
+    wf_result result = wfi_plan_record(c->product, command_buffer, &u_to_w);
     wfi_barrier_compute(c->device, command_buffer);
     if (result == WF_SUCCESS && !c->fused)
         result = record_kernel(c, command_buffer, WFI_CG_DOT, iteration);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/caps.h"
 #include "core/params.h"
 #include "kernels/bound.h"
 #include "solve/laplace.h"
@@ -13,6 +14,13 @@
 #define PI 3.14159265358979323846
 
 /* --------------------------------------------------------------------------------------- params */
+
+static wf_result no_doubles(const wf_device *device)
+{
+    char text[256];
+    wfi_caps_say_missing(&device->caps, WF_WITHHELD_F64, text);
+    return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED, "wf_laplace_solve: %s", text);
+}
 
 static wf_result check_params(const wf_device *device, const wf_laplace_params *p, const void *u,
                               const wf_laplace_result *result)
@@ -34,7 +42,7 @@ static wf_result check_params(const wf_device *device, const wf_laplace_params *
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
                         "wf_laplace_solve: %s is not f32 or f64", wf_type_name(p->type));
     if (p->type == WF_TYPE_F64 && !device->caps.f64)
-        return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED, "the device has no 64-bit floats");
+        return no_doubles(device);
     return WF_SUCCESS;
 }
 

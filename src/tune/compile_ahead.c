@@ -11,12 +11,12 @@
 #define LOOK_NANOSECONDS 500000
 
 /* As the candidate's plan will ask for it: drivers may tell pipelines apart by their layouts too, which
- * those of kept sets differ in (Himeno's, and those that read texels). */
+ * those of bound sets differ in (Himeno's, and those that read texels). */
 static wfi_pipeline_desc desc_of(const wfi_candidate *candidate)
 {
     wfi_pipeline_desc desc;
     wfi_point_pipeline(&candidate->point, &desc);
-    desc.kept_sets =
+    desc.bound_sets =
         candidate->point.problem->family == WF_FAMILY_STENCIL || desc.texel_buffers != 0;
     return desc;
 }

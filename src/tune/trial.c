@@ -204,7 +204,7 @@ static wf_result record_repeated(void *user, VkCommandBuffer command_buffer)
     for (uint32_t i = 0; i < r->count && result == WF_SUCCESS; i++) {
         if (i > 0)
             wfi_barrier_compute(r->runner->trial->device, command_buffer);
-        result = wf_plan_record(r->runner->plan, command_buffer, &r->bindings);
+        result = wfi_plan_record(r->runner->plan, command_buffer, &r->bindings);
     }
     return result;
 }

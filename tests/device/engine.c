@@ -16,14 +16,18 @@
 
 /* ------------------------------------------------------------------------------ counted functions */
 
-static atomic_uint failing_submits, submits, pipelines, memories, buffers, sets, command_pools;
+static atomic_uint failing_submits, submits, pipelines, memories, buffers, descriptor_pools,
+    command_pools;
+static atomic_int views;
 static PFN_vkGetDeviceProcAddr real_get_device_proc;
 static PFN_vkGetInstanceProcAddr real_get_proc;
 static PFN_vkQueueSubmit real_queue_submit;
 static PFN_vkCreateComputePipelines real_create_pipelines;
 static PFN_vkAllocateMemory real_allocate_memory;
 static PFN_vkCreateBuffer real_create_buffer;
-static PFN_vkAllocateDescriptorSets real_allocate_sets;
+static PFN_vkCreateDescriptorPool real_create_descriptors;
+static PFN_vkCreateBufferView real_create_view;
+static PFN_vkDestroyBufferView real_destroy_view;
 static PFN_vkCreateCommandPool real_create_pool;
 
 static VKAPI_ATTR VkResult VKAPI_CALL counted_queue_submit(VkQueue queue, uint32_t count,
@@ -63,12 +67,28 @@ static VKAPI_ATTR VkResult VKAPI_CALL counted_create_buffer(VkDevice device,
     return real_create_buffer(device, info, allocator, out);
 }
 
-static VKAPI_ATTR VkResult VKAPI_CALL counted_allocate_sets(VkDevice device,
-                                                            const VkDescriptorSetAllocateInfo *info,
-                                                            VkDescriptorSet *out)
+static VKAPI_ATTR VkResult VKAPI_CALL
+counted_create_descriptors(VkDevice device, const VkDescriptorPoolCreateInfo *info,
+                           const VkAllocationCallbacks *allocator, VkDescriptorPool *out)
 {
-    atomic_fetch_add(&sets, info->descriptorSetCount);
-    return real_allocate_sets(device, info, out);
+    atomic_fetch_add(&descriptor_pools, 1);
+    return real_create_descriptors(device, info, allocator, out);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL counted_create_view(VkDevice device,
+                                                          const VkBufferViewCreateInfo *info,
+                                                          const VkAllocationCallbacks *allocator,
+                                                          VkBufferView *out)
+{
+    atomic_fetch_add(&views, 1);
+    return real_create_view(device, info, allocator, out);
+}
+
+static VKAPI_ATTR void VKAPI_CALL counted_destroy_view(VkDevice device, VkBufferView view,
+                                                       const VkAllocationCallbacks *allocator)
+{
+    atomic_fetch_sub(&views, 1);
+    real_destroy_view(device, view, allocator);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL counted_create_pool(VkDevice device,
@@ -93,7 +113,9 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL counting_device_proc(VkDevice de
     COUNTED(vkCreateComputePipelines, real_create_pipelines, counted_create_pipelines)
     COUNTED(vkAllocateMemory, real_allocate_memory, counted_allocate_memory)
     COUNTED(vkCreateBuffer, real_create_buffer, counted_create_buffer)
-    COUNTED(vkAllocateDescriptorSets, real_allocate_sets, counted_allocate_sets)
+    COUNTED(vkCreateDescriptorPool, real_create_descriptors, counted_create_descriptors)
+    COUNTED(vkCreateBufferView, real_create_view, counted_create_view)
+    COUNTED(vkDestroyBufferView, real_destroy_view, counted_destroy_view)
     COUNTED(vkCreateCommandPool, real_create_pool, counted_create_pool)
 #undef COUNTED
     return function;
@@ -115,9 +137,10 @@ void engine_fail_submits(unsigned count)
 
 engine_calls engine_counted(void)
 {
-    return (engine_calls){atomic_load(&submits),  atomic_load(&pipelines),
-                          atomic_load(&memories), atomic_load(&buffers),
-                          atomic_load(&sets),     atomic_load(&command_pools)};
+    return (engine_calls){
+        atomic_load(&submits), atomic_load(&pipelines),        atomic_load(&memories),
+        atomic_load(&buffers), atomic_load(&descriptor_pools), atomic_load(&command_pools),
+        atomic_load(&views)};
 }
 
 /* ----------------------------------------------------------------------------------- the engine */

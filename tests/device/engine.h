@@ -7,7 +7,8 @@
 
 /* Calls that went through the device functions handed to wavefit, of all engines. */
 typedef struct engine_calls {
-    unsigned submits, pipelines, memories, buffers, sets, command_pools;
+    unsigned submits, pipelines, memories, buffers, descriptor_pools, command_pools;
+    int views; /* of buffers, that there are */
 } engine_calls;
 
 typedef struct engine {

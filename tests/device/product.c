@@ -28,6 +28,7 @@ void product_open(product *p, wf_device *device, const wf_jobs *jobs)
     for (size_t i = 0; i < PRODUCT_K * PRODUCT_N; i++)
         p->b[i] = (float)test_random_uniform(&random);
     assert_int_equal(wf_matmul_plan(device, &p->params, &p->plan), WF_SUCCESS);
+    assert_int_equal(wf_arena_create(device, &p->arena), WF_SUCCESS);
     for (int i = 0; i < 3; i++) {
         /* Upload memory can be written and read without a queue. */
         assert_int_equal(
@@ -58,6 +59,7 @@ void product_check(product *p)
 
 void product_close(product *p)
 {
+    wf_arena_destroy(&p->arena);
     wf_plan_destroy(&p->plan);
     for (int i = 0; i < 3; i++)
         wf_buffer_destroy(&p->buffers[i]);

@@ -11,11 +11,12 @@ typedef struct product {
     wf_matmul_params params;
     wf_plan *plan;
     wf_buffer *buffers[3];
+    wf_arena *arena;
     wf_bindings bindings;
     float a[PRODUCT_M * PRODUCT_K], b[PRODUCT_K * PRODUCT_N];
 } product;
 
-/* Plan, buffers and random inputs; jobs may be NULL. */
+/* Plan, arena, buffers and random inputs; jobs may be NULL. */
 void product_open(product *p, wf_device *device, const wf_jobs *jobs);
 /* Fills C with NaN. */
 void product_poison(product *p);

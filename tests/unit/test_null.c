@@ -41,7 +41,7 @@ static void plans(void **state)
     refused(wf_spmv_plan(NULL, NULL, NULL));
     refused(wf_vector_plan(NULL, NULL, NULL));
     refused(wf_stencil_plan(NULL, NULL, NULL));
-    refused(wf_plan_record(NULL, VK_NULL_HANDLE, NULL));
+    refused(wf_plan_record(NULL, VK_NULL_HANDLE, NULL, NULL));
     refused(wf_plan_record_upload(NULL, VK_NULL_HANDLE));
     refused(wf_plan_status(NULL));
     refused(wf_plan_describe(NULL, &info));
@@ -53,7 +53,7 @@ static void plans(void **state)
     refused(wf_plan_measure(NULL, NULL, NULL, NULL));
     refused(wf_spmv_scale(NULL, 1, 0));
     refused(wf_spmv_update(NULL, NULL));
-    refused(wf_spmv_record_update(NULL, VK_NULL_HANDLE, NULL));
+    refused(wf_spmv_record_update(NULL, VK_NULL_HANDLE, NULL, NULL));
     refused(wf_spmv_analysis_of(NULL, NULL));
 }
 

@@ -16,7 +16,8 @@
  *  - Output handles are written only on success. A destroy function takes the address of a handle,
  *    accepts NULL or a NULL handle, and sets the handle to NULL.
  *  - Host arrays are row-major and tightly packed unless a leading dimension is given.
- *  - "Blocks" means: waits for the device. A function that does not say so never waits for it.
+ *  - "Blocks" means: submits to the device's own queue and waits for that. A function that does not
+ *    say so does neither.
  *  - Threads: calls on different devices are independent. Calls on one wf_device may come from
  *    several threads unless a function says otherwise; calls on one wf_plan, wf_buffer or solver
  *    object must be serialised by the caller.
@@ -56,14 +57,13 @@ typedef enum wf_result {
     WF_ERROR_NO_DEVICE = -5,            /* no Vulkan device, or none that matches the selector */
     WF_ERROR_DEVICE_LOST = -6,          /* the driver reported VK_ERROR_DEVICE_LOST */
     WF_ERROR_UNSUPPORTED = -7,          /* the device lacks what was asked for; the log says what */
-    WF_ERROR_TOO_LARGE = -8,          /* the problem exceeds a limit of the device or of wavefit */
-    WF_ERROR_UNKNOWN_VARIANT = -9,    /* a forced variant or constant has no such name */
-    WF_ERROR_CONSTRAINT = -10,        /* a forced constant breaks a constraint; the log has why */
-    WF_ERROR_BINDING = -11,           /* a binding is missing, too small, misaligned or aliased */
-    WF_ERROR_TOO_MANY_BINDINGS = -12, /* more distinct bindings recorded than the plan keeps */
-    WF_ERROR_CANCELLED = -13,         /* a callback asked to stop */
-    WF_ERROR_DRIVER = -14,            /* any other VkResult; the log has its name */
-    WF_ERROR_DEVICE_CLOSED = -15      /* the object's wf_device was destroyed before it */
+    WF_ERROR_TOO_LARGE = -8,       /* the problem exceeds a limit of the device or of wavefit */
+    WF_ERROR_UNKNOWN_VARIANT = -9, /* a forced variant or constant has no such name */
+    WF_ERROR_CONSTRAINT = -10,     /* a forced constant breaks a constraint; the log has why */
+    WF_ERROR_BINDING = -11,        /* a binding is missing, too small, misaligned or aliased */
+    WF_ERROR_CANCELLED = -12,      /* a callback asked to stop */
+    WF_ERROR_DRIVER = -13,         /* any other VkResult; the log has its name */
+    WF_ERROR_DEVICE_CLOSED = -14   /* the object's wf_device was destroyed before it */
 } wf_result;
 
 /* A short constant English text for a result code; never NULL. */
@@ -179,7 +179,23 @@ typedef struct wf_caps {
     uint64_t texel_alignment;    /* minTexelBufferOffsetAlignment */
     bool display_attached; /* a monitor is connected, as the system tells (Linux: sysfs, for drivers
                               with VK_EXT_physical_device_drm); false also where it does not */
+    uint32_t withheld; /* WF_WITHHELD_… of an adopted device: the physical device has them, but the
+                              application did not enable what they need */
 } wf_caps;
+
+enum {
+    WF_WITHHELD_F64 = 1 << 0,
+    WF_WITHHELD_F16_ARITHMETIC = 1 << 1,
+    WF_WITHHELD_F16_STORAGE = 1 << 2,
+    WF_WITHHELD_INT8 = 1 << 3, /* arithmetic or storage */
+    WF_WITHHELD_INT64 = 1 << 4,
+    WF_WITHHELD_BF16 = 1 << 5,
+    WF_WITHHELD_INTEGER_DOT = 1 << 6,
+    WF_WITHHELD_COOPERATIVE_MATRIX = 1 << 7,
+    WF_WITHHELD_COOPERATIVE_MATRIX2 = 1 << 8,
+    WF_WITHHELD_SUBGROUP_SIZE_CONTROL = 1 << 9,
+    WF_WITHHELD_FULL_SUBGROUPS = 1 << 10
+};
 
 /* What a driver offers and wavefit leaves unused, since it is known or was seen not to work. */
 enum {
@@ -276,7 +292,12 @@ typedef struct wf_vulkan {
     /* Of the loader that made `instance`; NULL: the loader library of the system is opened. */
     PFN_vkGetInstanceProcAddr get_instance_proc_addr;
     VkInstance instance;
-    uint32_t api_version; /* VkApplicationInfo.apiVersion of `instance`; at least Vulkan 1.1 */
+    /* VkApplicationInfo.apiVersion of `instance` (not what the device offers); at least Vulkan
+     * 1.1. The lower of it and the device's version decides what counts as core: below the true
+     * one, features of later versions are used only if their extensions are listed; above it,
+     * wavefit uses what the instance was not made for, which Vulkan leaves undefined and
+     * validation layers report. 0 is refused. */
+    uint32_t api_version;
     VkPhysicalDevice physical_device;
     VkDevice device;
     /* As given to vkCreateDevice; read during the call only. enabled_features is
@@ -285,7 +306,9 @@ typedef struct wf_vulkan {
     const VkPhysicalDeviceFeatures *enabled_core_features;
     const char *const *enabled_extensions; /* of the device */
     uint32_t enabled_extension_count;
-    /* The family of the command buffers that plans are recorded into; it must have compute. */
+    /* The family of the command buffers that plans are recorded into; it must have compute.
+     * Buffers that wavefit makes belong to it: for queues of another family adopt the VkDevice
+     * once more. One wf_device serves all queues of the family. */
     uint32_t queue_family;
     /* A queue of that family for the functions that say they block (wf_plan_run, wf_buffer_read and
      * wf_buffer_write of memory that cannot be mapped, measuring, solvers). VK_NULL_HANDLE: those
@@ -296,8 +319,10 @@ typedef struct wf_vulkan {
     void (*lock_queue)(void *user);
     void (*unlock_queue)(void *user);
     void *queue_user;
-    /* Where compiled pipelines go. VK_NULL_HANDLE: a cache of wavefit's own, in memory, and on disk
-     * only if wf_device_params.cache_directory is given. */
+    /* Where compiled pipelines go, from any thread that compiles: that of the call, or those of
+     * wf_jobs. Vulkan locks it: it must not have been created with EXTERNALLY_SYNCHRONIZED, nor be
+     * destroyed or merged into meanwhile. VK_NULL_HANDLE: a cache of wavefit's own, in memory, and
+     * on disk only if wf_device_params.cache_directory is given. */
     VkPipelineCache pipeline_cache;
 } wf_vulkan;
 
@@ -321,9 +346,10 @@ typedef struct wf_feature {
     const char *without;   /* what happens where it is not enabled */
 } wf_feature;
 
-/* families: bits (1 << wf_family), 0 for all. Of vulkan, get_instance_proc_addr, instance,
- * api_version and physical_device are used; of params, the log. WF_ERROR_INVALID_ARGUMENT,
- * WF_ERROR_UNSUPPORTED, WF_ERROR_NO_LOADER, WF_ERROR_OUT_OF_HOST_MEMORY. */
+/* families: bits (1 << wf_family), 0 for all; STENCIL has what wf_stencil_plan uses (GRID) too. Of
+ * vulkan, get_instance_proc_addr, instance, api_version and physical_device are used; of params,
+ * the log. WF_ERROR_INVALID_ARGUMENT, WF_ERROR_UNSUPPORTED, WF_ERROR_NO_LOADER,
+ * WF_ERROR_OUT_OF_HOST_MEMORY. */
 WF_API wf_result wf_required_features(const wf_vulkan *vulkan, uint32_t families,
                                       const wf_device_params *params, wf_features **out);
 /* A chain for VkDeviceCreateInfo.pNext with all of it that the device offers; valid as long as the
@@ -502,6 +528,8 @@ typedef struct wf_plan_info {
     double stored_bytes;           /* of those, stores */
     double shared_requested_bytes; /* of shared memory, likewise */
     double group_bytes;            /* of memory, each byte once a work-group */
+    /* Recordings write memory that the plan keeps, which wf_plan_record says how to order. */
+    bool writes_own_memory;
 } wf_plan_info;
 
 /* A problem by its sizes, without data. */
@@ -540,19 +568,51 @@ typedef struct wf_occupancy {
 WF_API wf_result wf_kernel_occupancy(const wf_caps *caps, const wf_kernel_info *kernel,
                                      wf_occupancy *out);
 
+/* What recordings need of Vulkan besides the command buffer: descriptor sets and, for the sparse
+ * variant "texel", buffer views. The application makes one for each frame in flight (and each
+ * thread that records at the same time), records the frame's plans with it, and resets it once the
+ * fence of that frame has passed, as it does with its command pool. Each recording takes sets of
+ * its own and writes them, so there is no limit to the bindings and nothing of an ended buffer is
+ * ever used again. On devices with push descriptors most plans take nothing of it; it must be
+ * given all the same, so that what runs on one device runs on all. An arena is used by one thread
+ * at a time and may be used with any plan of its device; different arenas are independent. */
+typedef struct wf_arena wf_arena;
+
+/* Recordings make what they need and find nothing free of; that stays, so an arena stops growing,
+ * and recording stops allocating, once it has seen its largest frame. */
+WF_API wf_result wf_arena_create(wf_device *device, wf_arena **out);
+/* Gives back all that recordings took: the command buffers must have finished, and those recorded
+ * with the arena must not be executed again. Does not wait; destroys views, and keeps sets to be
+ * written anew. */
+WF_API wf_result wf_arena_reset(wf_arena *arena);
+/* The same, for good. Plans and buffers that were used with it may have ended before. */
+WF_API void wf_arena_destroy(wf_arena **arena);
+
 /* Records the plan's dispatches into a command buffer in the recording state, outside a render
- * pass, on a queue family with compute. Never submits, waits, allocates or compiles. wavefit places
- * the barriers between its own dispatches; the caller orders its own accesses before and after with
- * stage COMPUTE_SHADER, access SHADER_READ for inputs and SHADER_WRITE (and READ, where a binding
- * says so) for outputs; the workspace counts as SHADER_READ | SHADER_WRITE. Inputs and outputs must
- * not overlap. It changes the bound compute pipeline, descriptor set 0 or push descriptors, and push
- * constants. WF_ERROR_BINDING, WF_NOT_READY: nothing was recorded. WF_ERROR_TOO_MANY_BINDINGS: on a
- * device without push descriptors a plan keeps 16 distinct sets of bindings; see
- * wf_plan_forget_bindings. Sparse plans of the variants "sliced", "equal" and "texel" keep them
- * everywhere; "texel", which is never chosen unless forced, makes a view of x for each where it is
- * first recorded. Executions of one plan must not overlap on the device: they share the plan's own
- * buffers. */
-WF_API wf_result wf_plan_record(wf_plan *plan, VkCommandBuffer command_buffer,
+ * pass, on a queue family with compute. Never submits, waits or compiles, and allocates only where
+ * the arena has no room left, and for views of the sparse variant "texel". The arena must not be
+ * reset before the command buffer has been executed for the last time; the bindings are read
+ * during the call, their buffers during the execution.
+ *
+ * wavefit places the barriers between its own dispatches; the caller orders its own accesses
+ * before and after with stage COMPUTE_SHADER, access SHADER_READ for inputs and SHADER_WRITE (and
+ * READ, where a binding says so) for outputs; the workspace counts as SHADER_READ | SHADER_WRITE.
+ * Inputs and outputs must not overlap. A plan may be recorded many times, into command buffers
+ * that overlap, with different outputs and workspaces. Where it writes memory of its own
+ * (wf_plan_info.writes_own_memory: sparse plans that sum long rows over work-groups, products that
+ * share sums or copy A or B) each recording begins with a barrier of its own, COMPUTE_SHADER /
+ * SHADER_WRITE to COMPUTE_SHADER / SHADER_READ | SHADER_WRITE, which orders it behind all that the
+ * queue was given before. Between two queues nothing but a semaphore orders: there such a plan
+ * needs one, or a second plan.
+ *
+ * Disturbs the compute bind point's pipeline and its descriptor sets of all numbers, since
+ * wavefit's layouts have their own set 0, and push constants, which all bind points share: bind
+ * and push yours again. The pipeline and sets of other bind points stay.
+ *
+ * WF_ERROR_BINDING, WF_NOT_READY, WF_ERROR_INVALID_ARGUMENT (no arena, or one of another device),
+ * and want of memory: nothing was recorded. The text of a failure goes to the log once a plan,
+ * however many frames repeat it. */
+WF_API wf_result wf_plan_record(wf_plan *plan, VkCommandBuffer command_buffer, wf_arena *arena,
                                 const wf_bindings *bindings);
 
 /* WF_SUCCESS: compiled. WF_NOT_READY: jobs (wf_jobs) have still to run. Otherwise why compiling
@@ -568,10 +628,6 @@ WF_API bool wf_plan_needs_upload(const wf_plan *plan);
 WF_API wf_result wf_plan_record_upload(wf_plan *plan, VkCommandBuffer command_buffer);
 /* Frees the host's copy of the data once the upload was executed. */
 WF_API void wf_plan_trim(wf_plan *plan);
-/* Lets the 16 kept sets of bindings be written anew, those of wf_spmv_record_update too, and drops
- * their views: no command buffer recorded from the plan may be executed afterwards. To be called too
- * before a buffer made after the end of another is bound, since it may have that one's handle. */
-WF_API void wf_plan_forget_bindings(wf_plan *plan);
 
 /* Bytes of scratch memory a recording needs bound as workspace. */
 WF_API uint64_t wf_plan_workspace(const wf_plan *plan);
@@ -755,10 +811,11 @@ typedef struct wf_matmul_params {
 WF_API wf_result wf_matmul_bytes(const wf_matmul_params *params,
                                  uint64_t bytes[WF_MATMUL_BINDINGS]);
 
-/* Blocks where the variant makes copies of A or B, whose padding is then cleared. WF_ERROR_INVALID_ARGUMENT,
- * WF_ERROR_TOO_LARGE, WF_ERROR_UNSUPPORTED (type), WF_ERROR_UNKNOWN_VARIANT, WF_ERROR_CONSTRAINT.
- * Every run gives the same bits, although every other execution of the variants for few rows or
- * columns of C begins at the large matrix's other end, which a cache may still hold. */
+/* Blocks where the variant makes copies of A or B, whose padding is then cleared; on an adopted
+ * device never (wf_plan_needs_upload). WF_ERROR_INVALID_ARGUMENT, WF_ERROR_TOO_LARGE,
+ * WF_ERROR_UNSUPPORTED (type), WF_ERROR_UNKNOWN_VARIANT, WF_ERROR_CONSTRAINT. Every run gives the
+ * same bits, although every other execution of the variants for few rows or columns of C begins at
+ * the large matrix's other end, which a cache may still hold. */
 WF_API wf_result wf_matmul_plan(wf_device *device, const wf_matmul_params *params, wf_plan **out);
 
 /* The host's copies of what a product read, each of wf_matmul_bytes; NULL where it is not used. */
@@ -812,9 +869,10 @@ typedef struct wf_spmv_params {
 } wf_spmv_params;
 
 /* Checks the arrays, picks variant and constants from the row lengths, converts and uploads the
- * matrix. Blocks. WF_ERROR_INVALID_ARGUMENT (arrays, vectors, strides, alpha or beta not finite),
- * WF_ERROR_TOO_LARGE (x or a row is over a binding), WF_ERROR_UNSUPPORTED (type, forced variant),
- * WF_ERROR_CANCELLED. */
+ * matrix. Blocks where device memory cannot be mapped; on an adopted device never
+ * (wf_plan_needs_upload). WF_ERROR_INVALID_ARGUMENT (arrays, vectors, strides, alpha or beta not
+ * finite), WF_ERROR_TOO_LARGE (x or a row is over a binding), WF_ERROR_UNSUPPORTED (type, forced
+ * variant), WF_ERROR_CANCELLED. */
 WF_API wf_result wf_spmv_plan(wf_device *device, const wf_spmv_params *params, wf_plan **out);
 
 /* Sets alpha and beta for what is recorded from now on. WF_ERROR_INVALID_ARGUMENT: not a plan of
@@ -822,13 +880,13 @@ WF_API wf_result wf_spmv_plan(wf_device *device, const wf_spmv_params *params, w
 WF_API wf_result wf_spmv_scale(wf_plan *plan, double alpha, double beta);
 
 /* New values under the same pattern, in the order of column_indices, for a plan made with
- * `updatable`; nothing is analysed again. Work that was recorded from the plan must not be running.
- * wf_spmv_update takes a host array and blocks; wf_spmv_record_update records the change from a
- * device buffer, with a barrier behind it; F16 values there are packed, the last word filled up.
- * WF_ERROR_INVALID_ARGUMENT, WF_ERROR_BINDING. */
+ * `updatable`; nothing is analysed again. wf_spmv_update takes a host array and blocks; work that
+ * was recorded from the plan must not be running. wf_spmv_record_update records the change from a
+ * device buffer, as wf_plan_record does, with a barrier before it and one behind; F16 values there
+ * are packed, the last word filled up. WF_ERROR_INVALID_ARGUMENT, WF_ERROR_BINDING. */
 WF_API wf_result wf_spmv_update(wf_plan *plan, const void *values);
 WF_API wf_result wf_spmv_record_update(wf_plan *plan, VkCommandBuffer command_buffer,
-                                       const wf_binding *values);
+                                       wf_arena *arena, const wf_binding *values);
 
 #define WF_SPMV_MOST_CANDIDATES 16
 

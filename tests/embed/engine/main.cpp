@@ -107,6 +107,8 @@ double run(const char *path)
     Buffer plate[2] = {gpu.make_buffer(bytes, usage, true), gpu.make_buffer(bytes, usage, true)};
     Buffer pixels = gpu.make_buffer(size * size * 4, VK_BUFFER_USAGE_TRANSFER_DST_BIT, true);
     wf_plan *plan = make_plan(gpu.wavefit);
+    wf_arena *arena = nullptr;
+    CHECK(wf_arena_create(gpu.wavefit, &arena));
     const VkDeviceSize scratch = wf_plan_workspace(plan);
     Buffer workspace = gpu.make_buffer(scratch ? scratch : 4, usage, false);
     const std::vector<float> first = start();
@@ -121,18 +123,20 @@ double run(const char *path)
         bindings.workspace.handle = workspace.vk;
         bindings.workspace.bytes = workspace.bytes;
         VkCommandBuffer commands = gpu.begin();
-        CHECK(wf_plan_record(plan, commands, &bindings));
+        CHECK(wf_plan_record(plan, commands, arena, &bindings));
         after_stencil(commands);
         screen.draw(commands, plate[1 - frame % 2]);
         if (frame + 1 == frames)
             screen.read(commands, pixels);
         gpu.submit_and_wait(commands);
+        CHECK(wf_arena_reset(arena));
     }
     const void *picture = gpu.read(pixels);
     if (path)
         write_png(path, picture);
     const double worst = compare(static_cast<const unsigned char *>(picture));
     wf_plan_destroy(&plan);
+    wf_arena_destroy(&arena);
     for (Buffer *buffer : {&plate[0], &plate[1], &pixels, &workspace})
         gpu.destroy(*buffer);
     return worst;

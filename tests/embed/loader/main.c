@@ -277,6 +277,7 @@ int main(void)
     program p;
     wf_device *wavefit = NULL;
     wf_plan *product = NULL;
+    wf_arena *arena = NULL;
     memset(&p, 0, sizeof p);
     open_device(&p, &wavefit);
     make_objects(&p);
@@ -284,6 +285,7 @@ int main(void)
     VkPipeline sum = make_pass(&p, sum_spirv, sizeof sum_spirv);
     const wf_matmul_params params = {.size = sizeof params, .m = N, .n = N, .k = N};
     CHECK(wf_matmul_plan(wavefit, &params, &product));
+    CHECK(wf_arena_create(wavefit, &arena));
 
     VkCommandBuffer first = begin(&p), second = begin(&p);
     dispatch(&p, first, fill, 0, 1, N * N, N * N);
@@ -292,7 +294,7 @@ int main(void)
                                   .items = {{.handle = p.buffers[0], .bytes = bytes},
                                             {.handle = p.buffers[1], .bytes = bytes},
                                             {.handle = p.buffers[2], .bytes = bytes}}};
-    CHECK(wf_plan_record(product, second, &bindings));
+    CHECK(wf_plan_record(product, second, arena, &bindings));
     barrier(second, VK_ACCESS_SHADER_READ_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT);
     dispatch(&p, second, sum, 2, 3, N, N);
     barrier(second, VK_ACCESS_HOST_READ_BIT, VK_PIPELINE_STAGE_HOST_BIT);
@@ -308,6 +310,7 @@ int main(void)
     puts(wrong ? "wrong" : "ok");
 
     wf_plan_destroy(&product);
+    wf_arena_destroy(&arena);
     wf_device_destroy(&wavefit);
     vkDestroyPipeline(p.device, fill, NULL);
     vkDestroyPipeline(p.device, sum, NULL);

@@ -1,0 +1,240 @@
+#include "core/arena.h"
+
+#include <stdlib.h>
+
+#define FIRST_SETS 16u
+#define MOST_SETS 4096u
+#define TEXELS_PER_SET 2
+
+typedef struct pool {
+    VkDescriptorPool vk;
+    uint32_t sets, storage_buffers, texel_buffers; /* left */
+} pool;
+
+/* The sets of one layout. They outlive resets and are written anew, since making a set costs some
+ * drivers tens of microseconds. The layout is the arena's, defined as the pipelines' are: Vulkan
+ * then takes the sets for theirs, and plans may end. */
+typedef struct shape {
+    uint32_t storage_buffers, texel_buffers; /* as in wfi_pipeline */
+    VkDescriptorSetLayout layout;
+    VkDescriptorSet *sets;
+    uint32_t count, room, used;
+} shape;
+
+struct wf_arena {
+    wfi_object object;
+    wf_device *device;
+    pool *pools; /* the last has room */
+    uint32_t pool_count, next_sets;
+    shape *shapes;
+    uint32_t shape_count;
+    VkBufferView *views;
+    uint32_t view_count, view_room;
+};
+
+wf_device *wfi_arena_device(const wf_arena *arena)
+{
+    return arena->device;
+}
+
+static wf_result add_pool(wf_arena *arena, const wfi_log *log)
+{
+    wf_device *device = arena->device;
+    pool *pools = realloc(arena->pools, (arena->pool_count + (size_t)1) * sizeof *pools);
+    if (!pools)
+        return wfi_no_memory(log);
+    arena->pools = pools;
+    pool *added = &pools[arena->pool_count];
+    *added = (pool){.sets = arena->next_sets,
+                    .storage_buffers = arena->next_sets * WF_MAX_BINDINGS,
+                    .texel_buffers = arena->next_sets * TEXELS_PER_SET + WF_MAX_BINDINGS};
+    const VkDescriptorPoolSize sizes[] = {
+        {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, added->storage_buffers},
+        {VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, added->texel_buffers},
+    };
+    const VkDescriptorPoolCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+        .maxSets = added->sets,
+        .poolSizeCount = 2,
+        .pPoolSizes = sizes,
+    };
+    const VkResult vk =
+        device->fn.vkCreateDescriptorPool(device->vk, &info, device->allocator, &added->vk);
+    if (vk >= VK_SUCCESS) {
+        arena->pool_count++;
+        arena->next_sets = arena->next_sets < MOST_SETS ? 2 * arena->next_sets : MOST_SETS;
+    }
+    return wfi_check_vk(log, vk, "vkCreateDescriptorPool");
+}
+
+static uint32_t bits_of(uint32_t mask)
+{
+    uint32_t count = 0;
+    for (; mask; mask &= mask - 1)
+        count++;
+    return count;
+}
+
+/* Takes a set from the last pool, if it has room. */
+static VkResult allocate(wf_arena *arena, const shape *s, VkDescriptorSet *set)
+{
+    wf_device *device = arena->device;
+    pool *p = arena->pool_count ? &arena->pools[arena->pool_count - 1] : NULL;
+    const uint32_t texels = bits_of(s->texel_buffers), buffers = s->storage_buffers - texels;
+    if (!p || p->sets == 0 || p->storage_buffers < buffers || p->texel_buffers < texels)
+        return VK_ERROR_OUT_OF_POOL_MEMORY;
+    const VkDescriptorSetAllocateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+        .descriptorPool = p->vk,
+        .descriptorSetCount = 1,
+        .pSetLayouts = &s->layout,
+    };
+    const VkResult vk = device->fn.vkAllocateDescriptorSets(device->vk, &info, set);
+    if (vk >= VK_SUCCESS) {
+        p->sets--;
+        p->storage_buffers -= buffers;
+        p->texel_buffers -= texels;
+    }
+    return vk;
+}
+
+static wf_result add_set(wf_arena *arena, const wfi_log *log, shape *s)
+{
+    if (s->count == s->room) {
+        const uint32_t room = s->room ? 2 * s->room : FIRST_SETS;
+        VkDescriptorSet *sets = realloc(s->sets, room * sizeof(VkDescriptorSet));
+        if (!sets)
+            return wfi_no_memory(log);
+        s->sets = sets;
+        s->room = room;
+    }
+    VkResult vk = allocate(arena, s, &s->sets[s->count]);
+    if (vk == VK_ERROR_OUT_OF_POOL_MEMORY || vk == VK_ERROR_FRAGMENTED_POOL) {
+        wf_result result = add_pool(arena, log);
+        if (result != WF_SUCCESS)
+            return result;
+        vk = allocate(arena, s, &s->sets[s->count]);
+    }
+    s->count += vk >= VK_SUCCESS;
+    return wfi_check_vk(log, vk, "vkAllocateDescriptorSets");
+}
+
+static wf_result find_shape(wf_arena *arena, const wfi_log *log, const wfi_pipeline *pipeline,
+                            shape **out)
+{
+    for (uint32_t i = 0; i < arena->shape_count; i++)
+        if (arena->shapes[i].storage_buffers == pipeline->storage_buffers &&
+            arena->shapes[i].texel_buffers == pipeline->texel_buffers) {
+            *out = &arena->shapes[i];
+            return WF_SUCCESS;
+        }
+    shape *shapes = realloc(arena->shapes, (arena->shape_count + (size_t)1) * sizeof *shapes);
+    if (!shapes)
+        return wfi_no_memory(log);
+    arena->shapes = shapes;
+    *out = &shapes[arena->shape_count];
+    **out = (shape){.storage_buffers = pipeline->storage_buffers,
+                    .texel_buffers = pipeline->texel_buffers};
+    wf_result result = wfi_set_layout_create(arena->device, log, pipeline->storage_buffers,
+                                             pipeline->texel_buffers, 0, &(*out)->layout);
+    arena->shape_count += result == WF_SUCCESS;
+    return result;
+}
+
+wf_result wfi_arena_set(wf_arena *arena, const wfi_log *log, const wfi_pipeline *pipeline,
+                        VkDescriptorSet *set)
+{
+    shape *s = NULL;
+    wf_result result = find_shape(arena, log, pipeline, &s);
+    if (result == WF_SUCCESS && s->used == s->count)
+        result = add_set(arena, log, s);
+    if (result == WF_SUCCESS)
+        *set = s->sets[s->used++];
+    return result;
+}
+
+wf_result wfi_arena_view(wf_arena *arena, const wfi_log *log, const VkBufferViewCreateInfo *info,
+                         VkBufferView *view)
+{
+    wf_device *device = arena->device;
+    if (arena->view_count == arena->view_room) {
+        const uint32_t room = arena->view_room ? arena->view_room * 2 : 16;
+        VkBufferView *views = realloc(arena->views, room * sizeof(VkBufferView));
+        if (!views)
+            return wfi_no_memory(log);
+        arena->views = views;
+        arena->view_room = room;
+    }
+    const VkResult vk = device->fn.vkCreateBufferView(device->vk, info, device->allocator, view);
+    if (vk >= VK_SUCCESS)
+        arena->views[arena->view_count++] = *view;
+    return wfi_check_vk(log, vk, "vkCreateBufferView");
+}
+
+static void drop_views(wf_arena *arena)
+{
+    for (uint32_t i = 0; i < arena->view_count && !arena->device->keeps; i++)
+        arena->device->fn.vkDestroyBufferView(arena->device->vk, arena->views[i],
+                                              arena->device->allocator);
+    arena->view_count = 0;
+}
+
+static void close_arena(void *owner)
+{
+    wf_arena *arena = owner;
+    wf_device *device = arena->device;
+    drop_views(arena);
+    for (uint32_t i = 0; i < arena->pool_count && !device->keeps; i++)
+        device->fn.vkDestroyDescriptorPool(device->vk, arena->pools[i].vk, device->allocator);
+    for (uint32_t i = 0; i < arena->shape_count; i++) {
+        device->fn.vkDestroyDescriptorSetLayout(device->vk, arena->shapes[i].layout,
+                                                device->allocator);
+        free(arena->shapes[i].sets);
+    }
+    arena->pool_count = arena->shape_count = 0; /* the device may close before the arena ends */
+}
+
+wf_result wf_arena_create(wf_device *device, wf_arena **out)
+{
+    if (!device || !out)
+        return wfi_fail(device ? &device->log : NULL, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_arena_create: bad parameters");
+    wf_result result = wfi_device_usable(device, "wf_arena_create");
+    if (result != WF_SUCCESS)
+        return result;
+    wf_arena *arena = calloc(1, sizeof *arena);
+    if (!arena)
+        return wfi_no_memory(&device->log);
+    arena->device = device;
+    arena->next_sets = FIRST_SETS;
+    wfi_object_enlist(device, &arena->object, close_arena, arena);
+    *out = arena;
+    return WF_SUCCESS;
+}
+
+wf_result wf_arena_reset(wf_arena *arena)
+{
+    if (!arena)
+        return WF_ERROR_INVALID_ARGUMENT;
+    wf_result result = wfi_device_usable(arena->device, "wf_arena_reset");
+    if (result != WF_SUCCESS)
+        return result;
+    drop_views(arena);
+    for (uint32_t i = 0; i < arena->shape_count; i++)
+        arena->shapes[i].used = 0;
+    return WF_SUCCESS;
+}
+
+void wf_arena_destroy(wf_arena **handle)
+{
+    wf_arena *arena = handle ? *handle : NULL;
+    if (!arena)
+        return;
+    close_arena(arena);
+    wfi_object_leave(&arena->object);
+    free(arena->pools);
+    free(arena->shapes);
+    free(arena->views);
+    free(arena);
+    *handle = NULL;
+}
