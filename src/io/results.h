@@ -77,6 +77,7 @@ typedef struct wfi_result_case {
     const char *percent_of;
     bool has_check;
     wf_check check;
+    const char *checked_how; /* what else was compared; NULL: nothing */
     double floor_us;      /* least time by the measured ceilings */
     const char *floor_by; /* "memory" or "arithmetic" */
     double occupancy;     /* fraction of the subgroups that a compute unit can keep; an estimate */

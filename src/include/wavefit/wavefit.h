@@ -653,9 +653,14 @@ WF_API wf_result wf_peak_measure(wf_device *device, uint32_t index, const wf_pea
  * divided by its derived rounding bound; the result is right when it is <= 1 and not NaN. */
 typedef struct wf_check {
     double error_over_bound;
-    uint64_t checked; /* elements compared */
+    uint64_t checked; /* elements compared, one by one */
     uint64_t total;   /* elements there are */
     uint64_t worst;   /* index of the worst element */
+    /* Where not all were compared: elements that random sums cover, with what probability an error of a
+     * row's root mean square in one of them is missed, and elements whose range alone was looked at. */
+    uint64_t summed;
+    double missed;
+    uint64_t ranged;
 } wf_check;
 
 /* -------------------------------------------------------------------------------------- matmul */
@@ -737,14 +742,20 @@ typedef struct wf_matmul_inputs {
     size_t size;
     const void *a, *b, *bias;
     const void *c; /* before the product; NULL where beta is 0 */
+    /* C of the same product without its activation, on the device again; NULL: there is none. */
+    const void *linear;
 } wf_matmul_inputs;
 
 /* Compares c with the f64 product (long double where the type is F64, whole numbers where it is I8)
  * in at most max_checked elements (0: all) drawn with `seed`; check->worst counts elements along
  * rows of C, then rows, then products of the batch. Bound: gamma_{k+4} of the type of the sums times
  * |alpha| |A||B| + |beta C| + |bias| (Higham, Accuracy and Stability of Numerical Algorithms, 2nd
- * ed., section 3.5), the activation's error, and one rounding to the type of C.
- * WF_ERROR_INVALID_ARGUMENT, WF_ERROR_CANCELLED. */
+ * ed., section 3.5), the activation's error, and one rounding to the type of C; 0 before the activation
+ * where no sum can round, as with small whole numbers. Where not all are compared, Freivalds' test finds
+ * the rows of C that are farthest off, which are compared whole; with an activation `linear` is what it
+ * sums, and every element of c is compared with the activation of linear's. Without `linear` the
+ * elements that are not compared are only seen to be in range.
+ * WF_ERROR_INVALID_ARGUMENT, WF_ERROR_CANCELLED, WF_ERROR_OUT_OF_HOST_MEMORY. */
 WF_API wf_result wf_matmul_check(const wf_matmul_params *params, const wf_matmul_inputs *inputs,
                                  const void *c, uint64_t max_checked, uint64_t seed,
                                  wf_check *check);
