@@ -216,7 +216,7 @@ static wf_result verify(const wfi_session *session, work *w, wfi_result_case *ou
         out->check.error_over_bound = exact.error_over_bound;
         out->check.worst = exact.worst;
     }
-    out->checked_how = "products of 1 and -1 exactly";
+    out->checked_how = "the same product of operands of 1 and -1";
     wfi_case_checked(out, "element", out->check.worst);
     return WF_SUCCESS;
 }

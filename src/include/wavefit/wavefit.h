@@ -988,10 +988,13 @@ WF_API wf_result wf_himeno_describe(const wf_himeno *himeno, wf_plan_info *info,
 WF_API void wf_himeno_destroy(wf_himeno **himeno);
 
 /* Compares p (ni*nj*nk floats) after `iterations` (> 0) from the start values (NULL: the
- * benchmark's own) with the f64 relaxation, in all cells or, where max_checked is not 0 and smaller,
- * in cubes of cells drawn with `seed`. The bound follows the rounding errors of each update through
- * the iterations. *gosa_error_over_bound is that of the last iteration's gosa, or -1 where cells
- * were drawn, since gosa is a sum over all of them. WF_ERROR_INVALID_ARGUMENT, WF_ERROR_CANCELLED. */
+ * benchmark's own) with the f64 relaxation. The bound follows the rounding errors of each update through
+ * the iterations; *gosa_error_over_bound is that of the last iteration's gosa. Start values of the caller's
+ * are compared in all cells or, where max_checked is not 0 and smaller, in cubes drawn with `seed`, gosa
+ * then being -1. From the benchmark's own all cells and gosa are compared always; past some iterations,
+ * where max_checked is not 0, by what is known of them then: each cell's range (check->ranged), sums of
+ * all cells with sine waves drawn with `seed`, and gosa. WF_ERROR_INVALID_ARGUMENT, WF_ERROR_CANCELLED,
+ * WF_ERROR_OUT_OF_HOST_MEMORY. */
 WF_API wf_result wf_himeno_check(const wf_himeno_params *params, const wf_himeno_arrays *start,
                                  uint32_t iterations, const float *p, float gosa,
                                  uint64_t max_checked, uint64_t seed, wf_check *check,
@@ -1045,7 +1048,9 @@ typedef struct wf_stencil_params {
 WF_API wf_result wf_stencil_plan(wf_device *device, const wf_stencil_params *params, wf_plan **out);
 
 /* Compares `out` with the f64 (f64: long double) stencil of `in`, both of the type and laid out as
- * above, in all cells or, where max_checked is not 0 and smaller, in blocks of cells drawn with `seed`.
+ * above, in all cells, each by a bound of its own, or, where max_checked is not 0 and smaller, in blocks
+ * drawn with `seed` and the one that is farthest off; all others by one bound for all or, where that takes
+ * more than about a second, by their range (check->ranged).
  * The bound of a step over n coefficients is gamma_2n |C||x|, and for F16 the rounding of the result,
  * carried through the steps. WF_ERROR_INVALID_ARGUMENT, WF_ERROR_UNSUPPORTED (type), WF_ERROR_CANCELLED. */
 WF_API wf_result wf_stencil_check(const wf_stencil_params *params, const void *in, const void *out,
