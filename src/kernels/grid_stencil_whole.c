@@ -1,7 +1,7 @@
 /* All cells in plain f64: rows are added up coefficient by coefficient, so that the compiler makes
- * vectors of them. With S the sum of |coefficients|, M the largest magnitude of a step's cells and e
- * the bound of their error, a step of n coefficients has |error| <= gamma_2n S (M + e) + S e, twice the
- * first where the reference is no wider than the result, and M grows to S M at most. */
+ * vectors of them. With S the sum of |coefficients|, M the largest magnitude of a step's cells and
+ * e the bound of their error, a step of n coefficients has |error| <= gamma_2n S (M + e) + S e,
+ * twice the first where the reference is no wider than the result, and M grows to S M at most. */
 #include "kernels/grid_stencil_whole.h"
 
 #include <float.h>

@@ -22,9 +22,10 @@ typedef struct wfi_grid_reference {
     wfi_watch *watch;
 } wfi_grid_reference;
 
-/* Compares all cells, slab by slab along k, and says which is farthest off; worst[0] is negative where
- * that would take too long: the cells' range alone is looked at then (check->ranged), or where inputs are not
- * finite or may overflow nothing. WF_ERROR_CANCELLED, WF_ERROR_OUT_OF_HOST_MEMORY. */
+/* Compares all cells, slab by slab along k, and says which is farthest off; worst[0] is negative
+ * where that would take too long: the cells' range alone is looked at then (check->ranged), or
+ * where inputs are not finite or may overflow nothing. WF_ERROR_CANCELLED,
+ * WF_ERROR_OUT_OF_HOST_MEMORY. */
 wf_result wfi_grid_check_whole(const wfi_grid_reference *grid, wf_check *check, int64_t worst[3]);
 
 #endif

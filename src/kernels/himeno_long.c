@@ -1,17 +1,20 @@
-/* With the benchmark's own coefficients an iteration is p' = p + omega s, s = mean of six neighbours
- * - p in the inner cells, so s' = M s with M = (1 - omega) I + omega mean, whose eigenvectors are products
- * of sines. At the start p = (k / K)^2, K = nk - 1, and s = c = 1 / (3 K^2) in all inner cells. So, exactly:
+/* With the benchmark's own coefficients an iteration is p' = p + omega s, s = mean of six
+ * neighbours
+ * - p in the inner cells, so s' = M s with M = (1 - omega) I + omega mean, whose eigenvectors are
+ * products of sines. At the start p = (k / K)^2, K = nk - 1, and s = c = 1 / (3 K^2) in all inner
+ * cells. So, exactly:
  *   - s is between 0 and c for ever: (k / K)^2 <= p <= (k / K)^2 + n omega c; and p <= k / K, which
  *     is harmonic and at no border less than p;
  *   - the sum of w (p - p_start) over a sine wave w of eigenvalue mu is omega c sum(w) (1 - mu^n) /
  *     (1 - mu);
  *   - gosa of iteration n is c^2 times the sum of W mu^(2n-2) over all waves, W the square of the
  *     wave's part in 1.
- * Rounding: an iteration in f32 is off by d <= u P (3 + 17 omega) at most, P = k / K: five additions,
- * two products and two differences of terms that add up to 2 P, coefficients and borders that are
- * rounded themselves. M is symmetric and no eigenvalue is above 1 or below 1 - 2 omega, so p is off by n d
- * at most, a wave's sum by |w| |d| sum |mu|^j, and s by |d| / omega times the sum over j of the largest
- * |1 - mu| |mu|^j, which is 1 / (e j) where mu > 0 and 2 omega |1 - 2 omega|^j where it is not. */
+ * Rounding: an iteration in f32 is off by d <= u P (3 + 17 omega) at most, P = k / K: five
+ * additions, two products and two differences of terms that add up to 2 P, coefficients and borders
+ * that are rounded themselves. M is symmetric and no eigenvalue is above 1 or below 1 - 2 omega, so
+ * p is off by n d at most, a wave's sum by |w| |d| sum |mu|^j, and s by |d| / omega times the sum
+ * over j of the largest |1 - mu| |mu|^j, which is 1 / (e j) where mu > 0 and 2 omega |1 - 2
+ * omega|^j where it is not. */
 #include "kernels/himeno_long.h"
 
 #include <float.h>

@@ -20,15 +20,16 @@ double wfi_matmul_sum_bound(const wfi_matmul_reference *w, double magnitude, dou
     if (w->type == WF_TYPE_F64) /* the reference's own sum */
         bound += terms * (double)LDBL_EPSILON * magnitude;
     /* Split: 2^-22 of a product is lost with the rest of each factor and with the product of both
-     * second numbers, 12 units in all; matrix units may cut off where others round, twice the error of
-     * each of k additions; and what f16 has no bits for is 2^-50 of a row's largest number. */
+     * second numbers, 12 units in all; matrix units may cut off where others round, twice the error
+     * of each of k additions; and what f16 has no bits for is 2^-50 of a row's largest number. */
     if (w->fast && w->type == WF_TYPE_F32)
         bound += wfi_gamma((double)w->k + 16, w->type) * magnitude +
                  0x1p-48 * (double)w->k * largest * fabs(w->alpha);
     return bound;
 }
 
-/* The product alone is in value (wide), magnitude and largest; alpha, C before and bias come here. */
+/* The product alone is in value (wide), magnitude and largest; alpha, C before and bias come here.
+ */
 static wfi_expected sum_of(const wfi_matmul_reference *w, uint64_t z, uint64_t row, uint64_t column,
                            long double product, double magnitude, double largest)
 {
@@ -50,8 +51,8 @@ static wfi_expected sum_of(const wfi_matmul_reference *w, uint64_t z, uint64_t r
     return e;
 }
 
-/* GELU by tanh, as it is defined: x (1 + tanh(u)) / 2, u = sqrt(2 / pi) (x + 0.044715 x^3). Where tanh
- * is near -1 the sum would lose its digits, and e^2u / (1 + e^2u) is the same. */
+/* GELU by tanh, as it is defined: x (1 + tanh(u)) / 2, u = sqrt(2 / pi) (x + 0.044715 x^3). Where
+ * tanh is near -1 the sum would lose its digits, and e^2u / (1 + e^2u) is the same. */
 static long double gelu_of(long double x)
 {
     const long double pi = acosl(-1.0L), u = sqrtl(2 / pi) * (x + 0.044715L * x * x * x);

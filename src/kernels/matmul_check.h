@@ -22,8 +22,8 @@ typedef struct wfi_matmul_reference {
     bool fast, narrow;       /* narrow: C is rounded to the type */
     wf_activation activation;
     wfi_operand a, b, before, bias, c;
-    wfi_operand linear; /* C of a run without the activation */
-    double grain;       /* of wfi_matmul_grain */
+    wfi_operand linear;                  /* C of a run without the activation */
+    double grain;                        /* of wfi_matmul_grain */
     double *row;                         /* k elements of a row of A */
     double *line;                        /* max(k, n): a line of an operand */
     double *value, *magnitude, *largest; /* n, of a row of C */
@@ -35,14 +35,16 @@ typedef struct wfi_matmul_reference {
 void wfi_operand_read(const wfi_operand *operand, uint64_t first, uint64_t step, uint64_t count,
                       double *out);
 
-/* The power of two that all sums are multiples of, where they are so small that none rounds, as those
- * of small whole numbers are; else 0. */
+/* The power of two that all sums are multiples of, where they are so small that none rounds, as
+ * those of small whole numbers are; else 0. */
 double wfi_matmul_grain(const wfi_matmul_reference *w);
 
-/* Compares a row of C, all of its elements, with `c` and the activation as given. False: cancelled. */
+/* Compares a row of C, all of its elements, with `c` and the activation as given. False: cancelled.
+ */
 bool wfi_matmul_check_row(const wfi_matmul_reference *w, uint64_t z, uint64_t row, wf_check *check);
 
-/* The error bound of a sum of C whose terms' magnitudes add up to `magnitude`, before the activation. */
+/* The error bound of a sum of C whose terms' magnitudes add up to `magnitude`, before the
+ * activation. */
 double wfi_matmul_sum_bound(const wfi_matmul_reference *w, double magnitude, double largest);
 /* What C holds after the activation where the sum is `value`, at most `bound` off. */
 typedef struct wfi_expected {
@@ -53,8 +55,8 @@ wfi_expected wfi_matmul_activated(const wfi_matmul_reference *w, wfi_expected su
 
 /* Covers every element: Freivalds' test (1979) finds the rows of C that differ most from what the
  * operands' sums say, and these are compared whole; of a product with an activation, `linear` is
- * what is summed, and each element of C is compared with its activation. Where that is not there, each
- * element's range is looked at alone. WF_ERROR_CANCELLED, WF_ERROR_OUT_OF_HOST_MEMORY. */
+ * what is summed, and each element of C is compared with its activation. Where that is not there,
+ * each element's range is looked at alone. WF_ERROR_CANCELLED, WF_ERROR_OUT_OF_HOST_MEMORY. */
 wf_result wfi_matmul_check_sums(const wfi_matmul_reference *w, uint64_t seed, wf_check *check);
 
 #endif

@@ -129,7 +129,8 @@ double wfi_matmul_grain(const wfi_matmul_reference *w)
         (w->k && !take_all(w, &w->b, w->k, w->n, &b)) ||
         !take_all(w, &w->before, w->m, w->n, &before) || !take_all(w, &w->bias, 1, w->n, &bias))
         return 0;
-    /* f32 split in two has 11 bits in the first part, and what the second parts' product holds is lost. */
+    /* f32 split in two has 11 bits in the first part, and what the second parts' product holds is
+     * lost. */
     if (w->fast && (ldexp(a.most, -a.low) > 2048 || ldexp(b.most, -b.low) > 2048))
         return 0;
     grain product = times(a, b);

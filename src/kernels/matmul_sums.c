@@ -1,12 +1,12 @@
 /* Every element of a matrix product, in time proportional to the matrices' elements.
  *
  * Freivalds (1979): with D = C - (alpha A B + beta C0 + bias) and random r, D r needs no product of
- * matrices. r_j is s (1 + u), s = +-1 and u in [0, 1) drawn evenly: whatever a row's other errors are,
- * an element that is off by E leaves |(D r)_i| <= t with probability t / E at most (the density of r_j
- * is 1/2). Two independent r square that. What rounding leaves in D r is far smaller than any bound of it
- * that holds for sure; so no threshold is applied to it. Instead the rows whose D r is largest beside
- * the noise that the operands' norms lead to expect are compared element by element, and of the others
- * the largest D r says how probable a miss is. */
+ * matrices. r_j is s (1 + u), s = +-1 and u in [0, 1) drawn evenly: whatever a row's other errors
+ * are, an element that is off by E leaves |(D r)_i| <= t with probability t / E at most (the
+ * density of r_j is 1/2). Two independent r square that. What rounding leaves in D r is far smaller
+ * than any bound of it that holds for sure; so no threshold is applied to it. Instead the rows
+ * whose D r is largest beside the noise that the operands' norms lead to expect are compared
+ * element by element, and of the others the largest D r says how probable a miss is. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -177,8 +177,8 @@ static row_sum sum_row(sums *s, uint64_t z, uint64_t row)
     return sum;
 }
 
-/* Keeps the rows of largest rank, and of each the probability that an error as large as its root mean
- * square is missed. */
+/* Keeps the rows of largest rank, and of each the probability that an error as large as its root
+ * mean square is missed. */
 static void rank_row(sums *s, uint64_t number, double rank, double missed)
 {
     int place = WORST;
@@ -224,7 +224,8 @@ static void look_at_row(sums *s, uint64_t z, uint64_t row, const row_sum *sum)
     const double noise = unit * scale + (w->narrow ? stored * sum->c_norm : 0) + DBL_MIN;
     const double size = sum->c_norm / sqrt((double)w->n);
     double rank = 0, missed = 1;
-    /* Rows of inputs that are not finite, and rows that may wrap around or overflow, have no sum. */
+    /* Rows of inputs that are not finite, and rows that may wrap around or overflow, have no sum.
+     */
     if (!isfinite(scale) || !(most_of(s, sum) < limit_of(w)))
         return;
     for (int round = 0; round < ROUNDS; round++) {
@@ -237,7 +238,8 @@ static void look_at_row(sums *s, uint64_t z, uint64_t row, const row_sum *sum)
 }
 
 /* Every element of a row: the activation of `linear`, whose error and that of C's own sum are both
- * within the bound, by Cauchy and Schwarz; or, where that is not there, what no activation exceeds. */
+ * within the bound, by Cauchy and Schwarz; or, where that is not there, what no activation exceeds.
+ */
 static void compare_row(sums *s, uint64_t z, uint64_t row, const row_sum *sum)
 {
     const wfi_matmul_reference *w = s->w;

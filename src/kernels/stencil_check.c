@@ -9,9 +9,9 @@
  * additions: its error is at most sum(2 |ss| d + d^2) + gamma_97 sum((|ss| + d)^2).
  *
  * The benchmark's own start values are those of k alone, and so are its coefficients. After T
- * iterations all cells that are at least T away from the ends of i are then alike, and of j: a grid with
- * 2 T + 2 cells along each says what every cell of a larger one must hold, and gosa counts each as often
- * as it stands there. */
+ * iterations all cells that are at least T away from the ends of i are then alike, and of j: a grid
+ * with 2 T + 2 cells along each says what every cell of a larger one must hold, and gosa counts
+ * each as often as it stands there. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -35,8 +35,8 @@ static double inner_cells(const wfi_himeno_request *r)
     return (r->ni - 2.0) * (r->nj - 2.0) * (r->nk - 2.0);
 }
 
-/* How many iterations of the rehearsal make the kernels run that the measurement has: two whole passes,
- * one in each direction, and an iteration that is left over. */
+/* How many iterations of the rehearsal make the kernels run that the measurement has: two whole
+ * passes, one in each direction, and an iteration that is left over. */
 static uint32_t rehearsal_count(const wf_plan_info *plan)
 {
     for (uint32_t i = 0; i < plan->constant_count; i++)
@@ -59,8 +59,8 @@ static wf_result compare(const wf_himeno_params *params, work *w, uint32_t itera
     return result;
 }
 
-/* A few iterations from the start values, compared with f64; the official program's gosa is that of the
- * third. */
+/* A few iterations from the start values, compared with f64; the official program's gosa is that of
+ * the third. */
 static wf_result rehearse(const wf_himeno_params *params, const wfi_himeno_request *r, work *w,
                           uint64_t seed, wfi_result_case *out)
 {

@@ -177,8 +177,8 @@ static void fill_signs(const wf_matmul_params *p, int binding, uint64_t bytes, u
     }
 }
 
-/* The same plan once more, on operands of 1 and -1: their sums do not round, so that a single term too
- * few in any element shows, which the bound of long sums would let through. */
+/* The same plan once more, on operands of 1 and -1: their sums do not round, so that a single term
+ * too few in any element shows, which the bound of long sums would let through. */
 static wf_result verify_signs(const wfi_session *session, work *w, wf_check *check)
 {
     void *signs[WF_MATMUL_BINDINGS] = {NULL};

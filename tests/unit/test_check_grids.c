@@ -1,5 +1,5 @@
-/* The checks of stencils and of Himeno find what is wrong in any part of a grid: right results are made here,
- * by plain loops, and then spoilt in one way at a time. */
+/* The checks of stencils and of Himeno find what is wrong in any part of a grid: right results are
+ * made here, by plain loops, and then spoilt in one way at a time. */
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
-/* The checks of products find what is wrong: right results are made here, by plain loops of the device's
- * arithmetic, and then spoilt in one way at a time. */
+/* The checks of products find what is wrong: right results are made here, by plain loops of the
+ * device's arithmetic, and then spoilt in one way at a time. */
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>
