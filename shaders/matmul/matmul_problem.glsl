@@ -126,6 +126,15 @@ bool is_negative_infinity(ACC x)
 }
 #endif
 
+#ifndef WF_TYPE_I8
+// 2 sqrt(2 / pi), and 0.044715 times that; a literal without a suffix has the digits of f32 alone.
+#ifdef WF_TYPE_F64
+const ACC GELU_LINEAR = 1.5957691216057307LF, GELU_CUBIC = 0.07135481627260025LF;
+#else
+const ACC GELU_LINEAR = 1.5957691216057307, GELU_CUBIC = 0.07135481627260025;
+#endif
+#endif
+
 ACC activate(ACC x)
 {
     if (ACTIVATION == 1)
@@ -134,7 +143,7 @@ ACC activate(ACC x)
     if (ACTIVATION == 2) {
         // x (1 + tanh(u)) / 2 with u = sqrt(2 / pi) (x + 0.044715 x^3), as x / (1 + exp(-2 u)).
         // Beyond 80 either way the quotient is x or next to nothing, and for infinity it is the limit.
-        ACC u2 = x * (ACC(1.5957691216057308) + ACC(0.07135481627159536) * x * x);
+        ACC u2 = x * (GELU_LINEAR + GELU_CUBIC * x * x);
         return is_negative_infinity(x) ? ACC(0)
                                        : x / (ACC(1) + exponential(clamp(-u2, ACC(-80), ACC(80))));
     }

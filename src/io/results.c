@@ -229,13 +229,22 @@ static void put_timing(yyjson_mut_doc *doc, yyjson_mut_val *object, const wf_tim
                            yyjson_mut_arr_with_double(doc, timing->samples_us, timing->count));
 }
 
-static void put_check(yyjson_mut_doc *doc, yyjson_mut_val *object, const wf_check *check)
+static void put_check(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_result_case *c)
 {
+    const wf_check *check = &c->check;
     yyjson_mut_val *verified = yyjson_mut_obj_add_obj(doc, object, "verified");
     yyjson_mut_obj_add_bool(doc, verified, "holds", check->error_over_bound <= 1);
     put_number(doc, verified, "error_over_bound", check->error_over_bound);
     yyjson_mut_obj_add_uint(doc, verified, "checked", check->checked);
     yyjson_mut_obj_add_uint(doc, verified, "total", check->total);
+    if (check->summed) {
+        yyjson_mut_obj_add_uint(doc, verified, "summed", check->summed);
+        put_number(doc, verified, "missed", check->missed);
+    }
+    if (check->ranged)
+        yyjson_mut_obj_add_uint(doc, verified, "ranged", check->ranged);
+    if (c->checked_how)
+        yyjson_mut_obj_add_str(doc, verified, "also", c->checked_how);
 }
 
 bool wfi_statistic_means(const wf_statistic *statistic)
@@ -440,7 +449,7 @@ static yyjson_mut_val *case_of(yyjson_mut_doc *doc, const wfi_result_case *c)
         wfi_json_put_text(doc, percent, "of", c->percent_of);
     }
     if (c->has_check)
-        put_check(doc, object, &c->check);
+        put_check(doc, object, c);
     put_kernel(doc, object, c);
     put_kernels(doc, object, c);
     put_floor(doc, object, c);

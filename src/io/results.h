@@ -98,9 +98,10 @@ typedef struct wfi_result_case {
     const char *percent_of;
     bool has_check;
     wf_check check;
-    double floor_us;      /* least time by the measured ceilings */
-    const char *floor_by; /* "memory" or "arithmetic" */
-    double occupancy;     /* fraction of the subgroups that a compute unit can keep; an estimate */
+    const char *checked_how; /* what else was compared; NULL: nothing */
+    double floor_us;         /* least time by the measured ceilings */
+    const char *floor_by;    /* "memory" or "arithmetic" */
+    double occupancy; /* fraction of the subgroups that a compute unit can keep; an estimate */
     const char *occupancy_limit, *occupancy_source;
     uint32_t history_count; /* cg: |r| / |b| of each iteration */
     const double *history;

@@ -73,7 +73,7 @@ typedef struct one_step {
 static wf_result record_one(void *user, VkCommandBuffer command_buffer)
 {
     const one_step *one = user;
-    return wfi_plan_record_steps(one->plan, command_buffer, one->bindings, 0, one->step,
+    return wfi_plan_record_steps(one->plan, command_buffer, NULL, one->bindings, 0, one->step,
                                  one->step + 1);
 }
 
@@ -107,6 +107,7 @@ wf_result wf_plan_time_kernels(wf_plan *plan, const wf_bindings *bindings, uint3
     if (!plan || !bindings || !us || !gpu_clock || count != plan->pipeline_count)
         return wfi_fail(plan ? &plan->device->log : NULL, WF_ERROR_INVALID_ARGUMENT,
                         "wf_plan_time_kernels: bad parameters");
+    wfi_plan_forget_sets(plan);
     double *round = calloc(count ? count : 1, sizeof *round);
     wf_result result = round ? WF_SUCCESS : wfi_no_memory(&plan->device->log);
     const double start = wfi_host_seconds();

@@ -5,6 +5,7 @@
 #include "kernels/grid_stencil.h"
 #include "kernels/himeno.h"
 #include "kernels/matmul_rows.h"
+#include "kernels/spmv_build.h"
 
 #define HIMENO_P_READS 19.0
 #define HIMENO_COEFFICIENT_READS 12.0
@@ -68,18 +69,19 @@ static void tiled(const wfi_point *point, double tile_m, double tile_n, double r
 
 void wfi_matmul_square_traffic(const wfi_point *point, wfi_traffic *out)
 {
-    tiled(point, point->values[WFI_SQUARE], point->values[WFI_SQUARE], 2, out);
+    tiled(point, point->values[MATMUL_ID_TILE_M], point->values[MATMUL_ID_TILE_M], 2, out);
 }
 
 void wfi_matmul_block_traffic(const wfi_point *point, wfi_traffic *out)
 {
     const uint32_t *v = point->values;
-    tiled(point, v[WFI_TILE_M], v[WFI_TILE_N], 1.0 / v[WFI_THREAD_M] + 1.0 / v[WFI_THREAD_N], out);
+    tiled(point, v[MATMUL_ID_TILE_M], v[MATMUL_ID_TILE_N],
+          1.0 / v[MATMUL_ID_THREAD_M] + 1.0 / v[MATMUL_ID_THREAD_N], out);
 }
 
 void wfi_matmul_reread_traffic(const wfi_point *point, wfi_traffic *out)
 {
-    tiled(point, point->values[WFI_TILE_M], point->values[WFI_TILE_N], 2, out);
+    tiled(point, point->values[MATMUL_ID_TILE_M], point->values[MATMUL_ID_TILE_N], 2, out);
 }
 
 /* Split sums are written as they are, once a part. Tiles that work-groups share (stream-K) and
@@ -87,8 +89,8 @@ void wfi_matmul_reread_traffic(const wfi_point *point, wfi_traffic *out)
 void wfi_matmul_vector_traffic(const wfi_point *point, wfi_traffic *out)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
-    const uint32_t splits = wfi_point_value(point, "splits", 1);
-    if (wfi_point_value(point, "sharing", 0) || wfi_point_value(point, "pack", 0))
+    const uint32_t splits = wfi_point_value(point, MATMUL_ID_SPLITS, 1);
+    if (wfi_point_value(point, MATMUL_ID_SHARING, 0) || wfi_point_value(point, MATMUL_ID_PACK, 0))
         return;
     wfi_matmul_block_traffic(point, out);
     if (splits < 2)
@@ -174,5 +176,5 @@ void wfi_spmv_row_traffic(const wfi_point *point, wfi_traffic *out)
 
 void wfi_spmv_lanes_traffic(const wfi_point *point, wfi_traffic *out)
 {
-    csr(point, wfi_point_value(point, "lanes", 1), out);
+    csr(point, wfi_point_value(point, SPMV_ID_LANES, 1), out);
 }

@@ -272,6 +272,24 @@ static void print_rate(const wfi_result_case *c)
     putchar('\n');
 }
 
+/* What was compared, and how what was not is covered. */
+static void print_check(const wfi_result_case *c)
+{
+    const wf_check *k = &c->check;
+    printf("verified  %llu of %llu elements against f64: largest error %.3g of its bound%s\n",
+           (unsigned long long)k->checked, (unsigned long long)k->total, k->error_over_bound,
+           k->error_over_bound <= 1 ? "" : ", WRONG");
+    if (k->summed)
+        printf(
+            "          %llu by Freivalds' test: an error like a row's own numbers is missed with "
+            "probability %.1e\n",
+            (unsigned long long)k->summed, k->missed);
+    if (k->ranged)
+        printf("          %llu by their range alone\n", (unsigned long long)k->ranged);
+    if (c->checked_how)
+        printf("          also %s\n", c->checked_how);
+}
+
 void wfi_case_print(const wfi_session *session, const wfi_result_case *c)
 {
     if (wfi_json_on_stdout(session->common))
@@ -285,7 +303,5 @@ void wfi_case_print(const wfi_session *session, const wfi_result_case *c)
     if (isfinite(c->rate))
         print_rate(c);
     if (c->has_check)
-        printf("verified  %llu of %llu elements against f64: largest error %.3g of its bound%s\n",
-               (unsigned long long)c->check.checked, (unsigned long long)c->check.total,
-               c->check.error_over_bound, c->check.error_over_bound <= 1 ? "" : ", WRONG");
+        print_check(c);
 }

@@ -331,7 +331,8 @@ static void signals_leave_no_temporaries(void **state)
             signal(signals[i], SIG_DFL);
             if (!wfi_atomic_open(&out, path, &error))
                 _exit(1);
-            write(ready[1], "", 1);
+            if (write(ready[1], "", 1) != 1)
+                _exit(1);
             for (;;)
                 pause();
         }

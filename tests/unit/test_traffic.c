@@ -42,7 +42,7 @@ static wfi_traffic traffic_of(const wfi_problem *problem, const char *variant,
     wfi_traffic out = {0};
     wfi_point_defaults(&point);
     for (; constants->name; constants++)
-        wfi_point_set(&point, constants->name, constants->value);
+        wfi_point_put(&point, wfi_parameter_find(point.variant, constants->name), constants->value);
     assert_non_null(point.variant->traffic);
     point.variant->traffic(&point, &out);
     memset(&counted, 0, sizeof counted);

@@ -738,9 +738,14 @@ WF_API wf_result wf_peak_measure(wf_device *device, uint32_t index, const wf_pea
  * divided by its derived rounding bound; the result is right when it is <= 1 and not NaN. */
 typedef struct wf_check {
     double error_over_bound;
-    uint64_t checked; /* elements compared */
+    uint64_t checked; /* elements compared, one by one */
     uint64_t total;   /* elements there are */
     uint64_t worst;   /* index of the worst element */
+    /* Where not all were compared: elements that random sums cover, with what probability an error of a
+     * row's root mean square in one of them is missed, and elements whose range alone was looked at. */
+    uint64_t summed;
+    double missed;
+    uint64_t ranged;
 } wf_check;
 
 /* -------------------------------------------------------------------------------------- matmul */
@@ -823,14 +828,20 @@ typedef struct wf_matmul_inputs {
     size_t size;
     const void *a, *b, *bias;
     const void *c; /* before the product; NULL where beta is 0 */
+    /* C of the same product without its activation, on the device again; NULL: there is none. */
+    const void *linear;
 } wf_matmul_inputs;
 
 /* Compares c with the f64 product (long double where the type is F64, whole numbers where it is I8)
  * in at most max_checked elements (0: all) drawn with `seed`; check->worst counts elements along
  * rows of C, then rows, then products of the batch. Bound: gamma_{k+4} of the type of the sums times
  * |alpha| |A||B| + |beta C| + |bias| (Higham, Accuracy and Stability of Numerical Algorithms, 2nd
- * ed., section 3.5), the activation's error, and one rounding to the type of C.
- * WF_ERROR_INVALID_ARGUMENT, WF_ERROR_CANCELLED. */
+ * ed., section 3.5), the activation's error, and one rounding to the type of C; 0 before the activation
+ * where no sum can round, as with small whole numbers. Where not all are compared, Freivalds' test finds
+ * the rows of C that are farthest off, which are compared whole; with an activation `linear` is what it
+ * sums, and every element of c is compared with the activation of linear's. Without `linear` the
+ * elements that are not compared are only seen to be in range.
+ * WF_ERROR_INVALID_ARGUMENT, WF_ERROR_CANCELLED, WF_ERROR_OUT_OF_HOST_MEMORY. */
 WF_API wf_result wf_matmul_check(const wf_matmul_params *params, const wf_matmul_inputs *inputs,
                                  const void *c, uint64_t max_checked, uint64_t seed,
                                  wf_check *check);
@@ -1072,10 +1083,13 @@ WF_API wf_result wf_himeno_describe(const wf_himeno *himeno, wf_plan_info *info,
 WF_API void wf_himeno_destroy(wf_himeno **himeno);
 
 /* Compares p (ni*nj*nk floats) after `iterations` (> 0) from the start values (NULL: the
- * benchmark's own) with the f64 relaxation, in all cells or, where max_checked is not 0 and smaller,
- * in cubes of cells drawn with `seed`. The bound follows the rounding errors of each update through
- * the iterations. *gosa_error_over_bound is that of the last iteration's gosa, or -1 where cells
- * were drawn, since gosa is a sum over all of them. WF_ERROR_INVALID_ARGUMENT, WF_ERROR_CANCELLED. */
+ * benchmark's own) with the f64 relaxation. The bound follows the rounding errors of each update through
+ * the iterations; *gosa_error_over_bound is that of the last iteration's gosa. Start values of the caller's
+ * are compared in all cells or, where max_checked is not 0 and smaller, in cubes drawn with `seed`, gosa
+ * then being -1. From the benchmark's own all cells and gosa are compared always; past some iterations,
+ * where max_checked is not 0, by what is known of them then: each cell's range (check->ranged), sums of
+ * all cells with sine waves drawn with `seed`, and gosa. WF_ERROR_INVALID_ARGUMENT, WF_ERROR_CANCELLED,
+ * WF_ERROR_OUT_OF_HOST_MEMORY. */
 WF_API wf_result wf_himeno_check(const wf_himeno_params *params, const wf_himeno_arrays *start,
                                  uint32_t iterations, const float *p, float gosa,
                                  uint64_t max_checked, uint64_t seed, wf_check *check,
@@ -1129,7 +1143,9 @@ typedef struct wf_stencil_params {
 WF_API wf_result wf_stencil_plan(wf_device *device, const wf_stencil_params *params, wf_plan **out);
 
 /* Compares `out` with the f64 (f64: long double) stencil of `in`, both of the type and laid out as
- * above, in all cells or, where max_checked is not 0 and smaller, in blocks of cells drawn with `seed`.
+ * above, in all cells, each by a bound of its own, or, where max_checked is not 0 and smaller, in blocks
+ * drawn with `seed` and the one that is farthest off; all others by one bound for all or, where that takes
+ * more than about a second, by their range (check->ranged).
  * The bound of a step over n coefficients is gamma_2n |C||x|, and for F16 the rounding of the result,
  * carried through the steps. WF_ERROR_INVALID_ARGUMENT, WF_ERROR_UNSUPPORTED (type), WF_ERROR_CANCELLED. */
 WF_API wf_result wf_stencil_check(const wf_stencil_params *params, const void *in, const void *out,

@@ -1,0 +1,358 @@
+/* The checks of stencils and of Himeno find what is wrong in any part of a grid: right results are
+ * made here, by plain loops, and then spoilt in one way at a time. */
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "wavefit/wavefit.h"
+
+#define SEEDS 20
+#define DRAWN 64 /* cells: nothing is found by chance */
+
+static uint64_t random_state;
+
+static double uniform(void)
+{
+    random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (double)(random_state >> 11) * 0x1p-52 - 1;
+}
+
+static int below(int n)
+{
+    return (int)((uniform() + 1) / 2 * n) % n;
+}
+
+typedef enum fault {
+    BLOCK_OF_LARGEST,
+    LARGE_CELL,
+    NAN_CELL,
+    ZERO_TILE,
+    ZERO_ROW,
+    LANE, /* of 32, as it was before */
+    STALE,
+    FAULTS
+} fault;
+
+static void spoil_block(float *p, const int n[3], int low, int side, float value)
+{
+    for (int k = low; k < low + side / 2; k++)
+        for (int j = low; j < low + side; j++)
+            for (int i = low; i < low + side; i++)
+                p[(k * n[1] + j) * n[0] + i] = value;
+}
+
+static void spoil(float *p, const float *before, const int n[3], fault f)
+{
+    const int cells = n[0] * n[1] * n[2];
+    const int inner =
+        ((1 + below(n[2] - 2)) * n[1] + 1 + below(n[1] - 2)) * n[0] + 1 + below(n[0] - 2);
+    if (f == BLOCK_OF_LARGEST)
+        spoil_block(p, n, 9 + below(3), 8, FLT_MAX);
+    else if (f == LARGE_CELL)
+        p[inner] = 100;
+    else if (f == NAN_CELL)
+        p[inner] = NAN;
+    else if (f == ZERO_TILE)
+        spoil_block(p, n, 9 + below(3), 16, 0);
+    else if (f == ZERO_ROW)
+        memset(p + inner / n[0] * n[0], 0, (size_t)n[0] * sizeof *p);
+    else if (f == LANE)
+        for (int at = below(32); at < cells; at += 32)
+            p[at] = before[at] - 0.01f;
+    else
+        memcpy(p, before, (size_t)cells * sizeof *p);
+}
+
+/* ------------------------------------------------------------------------------------ himeno */
+
+static float relax(const int n[3], int iterations, float *p, float *start)
+{
+    const int plane = n[0] * n[1], cells = plane * n[2];
+    float *next = malloc((size_t)cells * sizeof *next);
+    double gosa = 0;
+    assert_non_null(next);
+    for (int at = 0; at < cells; at++) {
+        const float k = (float)(at / plane), last = (float)(n[2] - 1);
+        start[at] = p[at] = next[at] = k * k / (last * last);
+    }
+    for (int iteration = 0; iteration < iterations; iteration++) {
+        gosa = 0;
+        for (int k = 1; k < n[2] - 1; k++)
+            for (int j = 1; j < n[1] - 1; j++)
+                for (int i = 1; i < n[0] - 1; i++) {
+                    const int at = k * plane + j * n[0] + i;
+                    const float s = p[at + 1] + p[at + n[0]] + p[at + plane] + p[at - 1] +
+                                    p[at - n[0]] + p[at - plane];
+                    const float ss = s * (1.0f / 6.0f) - p[at];
+                    gosa += (double)(ss * ss);
+                    next[at] = p[at] + 0.8f * ss;
+                }
+        memcpy(p, next, (size_t)cells * sizeof *p);
+    }
+    free(next);
+    return (float)gosa;
+}
+
+static bool himeno_holds(const int n[3], int iterations, const float *p, float gosa, uint64_t seed,
+                         bool all_compared)
+{
+    const wf_himeno_params params = {
+        .size = sizeof params, .ni = (uint32_t)n[0], .nj = (uint32_t)n[1], .nk = (uint32_t)n[2]};
+    wf_check check;
+    double gosa_error;
+    assert_int_equal(wf_himeno_check(&params, NULL, (uint32_t)iterations, p, gosa, DRAWN, seed,
+                                     &check, &gosa_error),
+                     WF_SUCCESS);
+    assert_int_equal(all_compared ? check.checked : check.ranged, check.total);
+    assert_false(gosa_error < 0);
+    return check.error_over_bound <= 1 && gosa_error <= 1;
+}
+
+static void himeno_faults(const int n[3], int iterations, bool all_compared)
+{
+    const size_t bytes = (size_t)(n[0] * n[1] * n[2]) * sizeof(float);
+    float *p = malloc(bytes), *kept = malloc(bytes), *start = malloc(bytes);
+    assert_true(p && kept && start);
+    const float gosa = relax(n, iterations, kept, start);
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        random_state = seed;
+        assert_true(himeno_holds(n, iterations, kept, gosa, seed, all_compared));
+        for (int f = 0; f < FAULTS; f++) {
+            memcpy(p, kept, bytes);
+            spoil(p, start, n, (fault)f);
+            if (himeno_holds(n, iterations, p, gosa, seed, all_compared))
+                fail_msg("%d iterations, seed %d: fault %d was not found", iterations, (int)seed,
+                         f);
+        }
+        assert_false(himeno_holds(n, iterations, kept, gosa * 1.3f, seed, all_compared));
+        assert_false(himeno_holds(n, iterations, kept, NAN, seed, all_compared));
+    }
+    free(p);
+    free(kept);
+    free(start);
+}
+
+static void wrong_relaxations_are_found(void **state)
+{
+    (void)state;
+    const int few[3] = {48, 40, 36};
+    himeno_faults(few, 3, true);
+    himeno_faults(few, 9, true);
+    himeno_faults((const int[3]){40, 33, 36}, 20, true); /* no cell is far from the ends */
+}
+
+/* More iterations than the reference follows. */
+static void wrong_long_relaxations_are_found(void **state)
+{
+    (void)state;
+    const int n[3] = {64, 64, 64};
+    himeno_faults(n, 60, false);
+}
+
+/* ---------------------------------------------------------------------------------- stencils */
+
+typedef struct grid {
+    int n[3];
+    wf_stencil_params params;
+    double coefficients[27];
+    void *in, *out;
+} grid;
+
+static int cell_of(const grid *g, int i, int j, int k, int d[3])
+{
+    int at[3] = {i + d[0], j + d[1], k + d[2]};
+    for (int axis = 0; axis < 3; axis++) {
+        const int n = g->n[axis];
+        if (g->params.border == WF_BORDER_PERIODIC)
+            at[axis] = (at[axis] + n) % n;
+        else if (g->params.border == WF_BORDER_NEUMANN)
+            at[axis] = at[axis] < 0    ? -1 - at[axis]
+                       : at[axis] >= n ? 2 * n - 1 - at[axis]
+                                       : at[axis];
+    }
+    return (at[2] * g->n[1] + at[1]) * g->n[0] + at[0];
+}
+
+static double step_at(const grid *g, const double *now, int i, int j, int k)
+{
+    const int flat = g->params.nz == 0;
+    double sum = 0;
+    int n = 0;
+    if (g->params.shape == WF_STENCIL_BOX) {
+        for (int dk = -1; dk <= 1; dk++)
+            for (int dj = flat ? 0 : -1; dj <= (flat ? 0 : 1); dj++)
+                for (int di = -1; di <= 1; di++)
+                    sum += g->coefficients[n++] * now[cell_of(g, i, j, k, (int[3]){di, dj, dk})];
+        return sum;
+    }
+    sum = g->coefficients[n++] * now[cell_of(g, i, j, k, (int[3]){0})];
+    for (int axis = 0; axis < 3; axis++)
+        for (int side = -1; side <= 1 && !(flat && axis == 1); side += 2) {
+            int d[3] = {0};
+            d[axis] = side;
+            sum += g->coefficients[n++] * now[cell_of(g, i, j, k, d)];
+        }
+    return sum;
+}
+
+/* Two dimensions have their rows along k here. */
+static void apply(grid *g)
+{
+    const size_t cells = (size_t)(g->n[0] * g->n[1] * g->n[2]);
+    double *now = malloc(cells * sizeof *now), *next = malloc(cells * sizeof *next);
+    assert_true(now && next);
+    for (size_t at = 0; at < cells; at++)
+        next[at] = now[at] = wf_element_get(g->params.type, g->in, at);
+    for (uint32_t step = 0; step < g->params.steps; step++) {
+        for (int k = 0; k < g->n[2]; k++)
+            for (int j = 0; j < g->n[1]; j++)
+                for (int i = 0; i < g->n[0]; i++) {
+                    const bool edge = i == 0 || i == g->n[0] - 1 || k == 0 || k == g->n[2] - 1 ||
+                                      (g->params.nz && (j == 0 || j == g->n[1] - 1));
+                    if (!edge || g->params.border != WF_BORDER_DIRICHLET)
+                        next[(k * g->n[1] + j) * g->n[0] + i] = step_at(g, now, i, j, k);
+                }
+        memcpy(now, next, cells * sizeof *now);
+    }
+    for (size_t at = 0; at < cells; at++)
+        wf_element_set(g->params.type, g->out, at, now[at]);
+    free(now);
+    free(next);
+}
+
+static void open_grid(grid *g, const wf_stencil_params *params)
+{
+    *g = (grid){.params = *params};
+    g->params.size = sizeof g->params;
+    g->params.coefficients = g->coefficients;
+    g->n[0] = (int)params->nx;
+    g->n[1] = params->nz ? (int)params->ny : 1;
+    g->n[2] = params->nz ? (int)params->nz : (int)params->ny;
+    const size_t cells = (size_t)(g->n[0] * g->n[1] * g->n[2]);
+    for (int n = 0; n < 27; n++)
+        g->coefficients[n] = (double)(float)(uniform() / 5);
+    g->in = malloc(cells * 8);
+    g->out = malloc(cells * 8);
+    assert_true(g->in && g->out);
+    for (size_t at = 0; at < cells; at++)
+        wf_element_set(params->type, g->in, at, uniform());
+    apply(g);
+}
+
+static void close_grid(grid *g)
+{
+    free(g->in);
+    free(g->out);
+}
+
+static bool grid_holds(const grid *g, uint64_t seed)
+{
+    wf_check check;
+    assert_int_equal(wf_stencil_check(&g->params, g->in, g->out, DRAWN, seed, &check), WF_SUCCESS);
+    assert_int_equal(check.checked, check.total);
+    return check.error_over_bound <= 1;
+}
+
+static const wf_stencil_params grids[] = {
+    {.nx = 34, .ny = 33, .nz = 32, .steps = 1},
+    {.nx = 34, .ny = 33, .nz = 32, .steps = 3, .border = WF_BORDER_NEUMANN},
+    {.nx = 35, .ny = 32, .nz = 33, .steps = 4, .border = WF_BORDER_PERIODIC},
+    {.nx = 34, .ny = 33, .nz = 32, .steps = 2, .shape = WF_STENCIL_BOX},
+};
+
+static void wrong_stencils_are_found(void **state)
+{
+    (void)state;
+    for (size_t kind = 0; kind < sizeof grids / sizeof *grids; kind++)
+        for (uint64_t seed = 0; seed < SEEDS; seed++) {
+            grid g;
+            random_state = seed + 100 * kind;
+            open_grid(&g, &grids[kind]);
+            const size_t bytes = (size_t)(g.n[0] * g.n[1] * g.n[2]) * sizeof(float);
+            float *kept = malloc(bytes);
+            assert_non_null(kept);
+            memcpy(kept, g.out, bytes);
+            assert_true(grid_holds(&g, seed));
+            for (int f = 0; f < FAULTS; f++) {
+                spoil(g.out, g.in, g.n, (fault)f);
+                if (grid_holds(&g, seed))
+                    fail_msg("grid %d, seed %d: fault %d was not found", (int)kind, (int)seed, f);
+                memcpy(g.out, kept, bytes);
+            }
+            free(kept);
+            close_grid(&g);
+        }
+}
+
+/* A coefficient of f64 that is off by 1e-11; two dimensions, and slabs of a large plane. */
+static void coefficients_are_checked(void **state)
+{
+    (void)state;
+    static const wf_stencil_params kinds[] = {
+        {.nx = 90, .ny = 80, .steps = 2, .type = WF_TYPE_F64},
+        {.nx = 90, .ny = 80, .steps = 3, .type = WF_TYPE_F64, .border = WF_BORDER_PERIODIC},
+        {.nx = 30, .ny = 20, .nz = 20, .type = WF_TYPE_F64, .shape = WF_STENCIL_BOX, .steps = 1},
+        {.nx = 700,
+         .ny = 600,
+         .nz = 18,
+         .type = WF_TYPE_F64,
+         .border = WF_BORDER_NEUMANN,
+         .steps = 1},
+    };
+    for (size_t kind = 0; kind < 4; kind++) {
+        grid g;
+        random_state = 3;
+        open_grid(&g, &kinds[kind]);
+        assert_true(grid_holds(&g, 1));
+        const double right = g.coefficients[3];
+        g.coefficients[3] *= 1 + 1e-11;
+        apply(&g);
+        g.coefficients[3] = right;
+        assert_false(grid_holds(&g, 1));
+        close_grid(&g);
+    }
+}
+
+/* f16 is rounded each step, and where steps would take too long every cell's range is looked at. */
+static void halves_and_long_runs(void **state)
+{
+    (void)state;
+    const wf_stencil_params half = {.nx = 60, .ny = 50, .steps = 1, .type = WF_TYPE_F16};
+    grid g;
+    wf_check check;
+    random_state = 9;
+    open_grid(&g, &half);
+    assert_true(grid_holds(&g, 1));
+    ((uint16_t *)g.out)[1234] ^= 0x4000;
+    assert_false(grid_holds(&g, 1));
+    close_grid(&g);
+    const wf_stencil_params few = {
+        .nx = 200, .ny = 200, .nz = 200, .shape = WF_STENCIL_BOX, .steps = 0};
+    open_grid(&g, &few);
+    g.params.steps = 12;
+    memset(g.coefficients, 0, sizeof g.coefficients);
+    g.coefficients[13] = 1; /* the cell's own: nothing changes */
+    assert_int_equal(wf_stencil_check(&g.params, g.in, g.out, 1, 1, &check), WF_SUCCESS);
+    assert_true(check.error_over_bound <= 1 && check.ranged == check.total);
+    ((float *)g.out)[4000000] = 3;
+    assert_int_equal(wf_stencil_check(&g.params, g.in, g.out, 1, 1, &check), WF_SUCCESS);
+    assert_true(check.error_over_bound > 1);
+    close_grid(&g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wrong_relaxations_are_found),
+        cmocka_unit_test(wrong_long_relaxations_are_found),
+        cmocka_unit_test(wrong_stencils_are_found),
+        cmocka_unit_test(coefficients_are_checked),
+        cmocka_unit_test(halves_and_long_runs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
