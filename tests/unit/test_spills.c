@@ -82,7 +82,8 @@ static void spills_are_read(void **state)
     (void)state;
     const wf_caps caps = {.subgroup_size = 32};
     const wfi_variant variant = {.name = "any"};
-    const wfi_point point = {.caps = &caps, .variant = &variant};
+    const wfi_problem problem = {.type = WF_TYPE_F32};
+    const wfi_point point = {.caps = &caps, .problem = &problem, .variant = &variant};
     for (size_t i = 0; i < sizeof reports / sizeof *reports; i++) {
         const report *r = &reports[i];
         wf_statistic list[6];
