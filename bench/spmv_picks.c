@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "io/matrix_market.h"
-#include "tool/generate.h"
+#include "tool/cases/generate.h"
 #include "wavefit/wavefit.h"
 
 static const char *const variants[] = {NULL,       "row",    "lanes", "add",

@@ -21,14 +21,14 @@ parts() {
         "$tool" tune "$family" --suite full --only "$only" --type "$type" --variant "$variant" "${set[@]}" \
             --compare --budget "$seconds" --all 60 --json "$file"
     }
-    part spmv 'uniform 64Ki' f32 equal slices=1 window=1 long_x=0 long_turns=1
+    part spmv 'uniform 64Ki' f32 equal slices=1 window=1 long_x=0 long_loads=1
     part spmv 'rmat 2^14' f32 sliced window=2048
-    part grid 'star 128^3' f32 vector
-    part stencil 'himeno S' f32 march4_sum pad=32 interleave=65536 reverse=0
-    part matmul '1024^3' f32 vector thread_m=8 thread_n=8 wide=7 lanes_m=4 lanes_n=8 strip=1 splits=1 \
+    part stencil 'star 128^3' f32 vector
+    part himeno 'himeno S' f32 march4_sum pad=32 interleave=65536 reverse=0
+    part matmul '1024^3' f32 vector thread_m=8 thread_n=8 vec4=7 lanes_m=4 lanes_n=8 swizzle=1 split_k=1 \
         unroll=8 pack=0 pairs=1
     part matmul '1024^3' f16 cooperative sub_m=32 sub_n=32 frag_m=16 frag_n=16 frag_k=16 subgroup=32 \
-        strip=8 splits=1 pack=0
+        swizzle=8 split_k=1 pack=0
 }
 
 # Products of three types for drivers on CPUs, where a point takes up to a second to compile: every variant by the model
@@ -40,8 +40,8 @@ products() {
     for type in "${types[@]}"; do
         "$tool" ladder matmul --shape 256x256x256 --type $type --repeat 3
         "$tool" tune matmul --compare --shape 256x256x256 --type $type --budget "$seconds" --all $((10 * seconds)) \
-            --json "$file" --variant vector --set tile_k=8 --set unroll=8 --set wide=7 --set lanes_m=4 --set lanes_n=8 \
-            --set strip=1 --set splits=1 --set ahead=0 --set pairs=0 --set pack=0 --set snake=0 --set sharing=0
+            --json "$file" --variant vector --set tile_k=8 --set unroll=8 --set vec4=7 --set lanes_m=4 --set lanes_n=8 \
+            --set swizzle=1 --set split_k=1 --set double_buffer=0 --set pairs=0 --set pack=0 --set serpentine=0 --set stream_k=0
     done
 }
 

@@ -12,7 +12,7 @@ foreach(file IN LISTS FILES)
     string(APPEND rows "    {\"${name}\", text_${index}, sizeof text_${index} - 1},\n")
     math(EXPR index "${index} + 1")
 endforeach()
-file(WRITE ${OUTPUT} "#include \"tune/store.h\"
+file(WRITE ${OUTPUT} "#include \"choose/store.h\"
 ${arrays}
 const wfi_rows_file wfi_rows_files[] = {
 ${rows}    {\"\", \"\", 0}};

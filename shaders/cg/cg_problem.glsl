@@ -50,9 +50,9 @@ layout(push_constant) uniform Push {
 #define BREAKDOWN 4
 
 // Sums of 8 items where a work-group has 512, of 8 such sums, of 8 of these: short chains of additions.
-const uint PARTS = 64, LAST = 8;
+const uint FIRST_SUMS = 64, LAST = 8;
 shared REAL sums[3 * gl_WorkGroupSize.x];
-shared REAL parts[3 * PARTS];
+shared REAL first_sums[3 * FIRST_SUMS];
 shared REAL last[3 * LAST];
 
 // The sums of three values over the work-group; every work-item gets them.
@@ -65,19 +65,19 @@ REAL[3] group_sums(REAL first, REAL second, REAL third)
     sums[size + item] = second;
     sums[2 * size + item] = third;
     barrier();
-    for (uint at = item; at < 3 * PARTS; at += size) {
-        uint from = at / PARTS * size + at % PARTS;
+    for (uint at = item; at < 3 * FIRST_SUMS; at += size) {
+        uint from = at / FIRST_SUMS * size + at % FIRST_SUMS;
         REAL sum = REAL(0);
-        for (uint i = 0; i < size; i += PARTS)
+        for (uint i = 0; i < size; i += FIRST_SUMS)
             sum += sums[from + i];
-        parts[at] = sum;
+        first_sums[at] = sum;
     }
     barrier();
     if (item < 3 * LAST) {
-        uint from = item / LAST * PARTS + item % LAST;
+        uint from = item / LAST * FIRST_SUMS + item % LAST;
         REAL sum = REAL(0);
-        for (uint i = 0; i < PARTS; i += LAST)
-            sum += parts[from + i];
+        for (uint i = 0; i < FIRST_SUMS; i += LAST)
+            sum += first_sums[from + i];
         last[item] = sum;
     }
     barrier();
@@ -154,7 +154,7 @@ REAL preconditioned(uint i, REAL r)
     return sum;
 }
 
-// Every work-item takes whole blocks, whose r it can then read again. Of a dispatch in parts,
+// Every work-item takes whole blocks, whose r it can then read again. Of a dispatch in first_sums,
 // gl_NumWorkGroups would be a part's.
 #define FOR_EACH_BLOCK(first, side) \
     for (uint first = gl_GlobalInvocationID.x * (side); first < push.count; \

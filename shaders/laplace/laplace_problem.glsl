@@ -9,7 +9,7 @@ layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = LAPLACE_ID_COLOURED) const uint COLOURED = 1;
 
 layout(push_constant) uniform Push {
-    uint turn;       // the colour; of the verdict, the check
+    uint sequence;       // the colour; of the verdict, the check
     uint nx;         // cells of a row, borders included
     uint stride;     // elements from a row of an array to the next
     uint cells;      // elements of a row that are cells
@@ -25,7 +25,7 @@ layout(push_constant) uniform Push {
 
 uint shift(uint y)
 {
-    return COLOURED != 0 ? (y + push.turn) & 1u : 0u;
+    return COLOURED != 0 ? (y + push.sequence) & 1u : 0u;
 }
 
 uint row(uint y)

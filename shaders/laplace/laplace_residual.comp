@@ -24,9 +24,9 @@ void add_cell(uint y, uint i, uint last)
     uint s = shift(y), at = row(y) + min(i, last);
     REAL u = own[at], west = other[at + s - 1], east = other[at + (COLOURED != 0 ? s : 1)],
          north = other[at - push.stride], south = other[at + push.stride];
-    REAL rest = (west - u) + (east - u) + (north - u) + (south - u);
+    REAL residual = (west - u) + (east - u) + (north - u) + (south - u);
     REAL scale = abs(west) + abs(east) + abs(north) + abs(south) + REAL(4) * abs(u);
-    squares += i > last ? REAL(0) : rest * rest;
+    squares += i > last ? REAL(0) : residual * residual;
     scales += i > last ? REAL(0) : scale * scale;
 }
 
@@ -55,7 +55,7 @@ void main()
         barrier();
     }
     if (item == 0) {
-        uint at = 2 * (push.turn * push.partials + push.from + gl_WorkGroupID.x);
+        uint at = 2 * (push.sequence * push.partials + push.from + gl_WorkGroupID.x);
         partials[at] = sums[0];
         partials[at + 1] = sums[size];
     }

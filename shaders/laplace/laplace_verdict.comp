@@ -23,11 +23,11 @@ REAL verdict(REAL squares, REAL scales)
     if (squares <= rounding * rounding * scales)
         return REAL(LAPLACE_STAGNATED);
     // Rounding errors that alternate in sign add up to more. A tenth off the norm is progress.
-    if (push.turn == 0 || squares <= REAL(0.81) * state[LAPLACE_MARK]) {
+    if (push.sequence == 0 || squares <= REAL(0.81) * state[LAPLACE_MARK]) {
         state[LAPLACE_MARK] = squares;
-        state[LAPLACE_MARK_CHECK] = REAL(push.turn);
+        state[LAPLACE_MARK_CHECK] = REAL(push.sequence);
     }
-    if (REAL(push.turn) >= state[LAPLACE_MARK_CHECK] + REAL(push.patience))
+    if (REAL(push.sequence) >= state[LAPLACE_MARK_CHECK] + REAL(push.patience))
         return REAL(LAPLACE_STAGNATED);
     return REAL(LAPLACE_RUNNING);
 }
@@ -58,7 +58,7 @@ void main()
         return;
     squares = sums[0];
     scales = sums[size];
-    state[LAPLACE_HISTORY + push.turn % LAPLACE_CHECKS] = squares;
-    state[LAPLACE_ITERATIONS] = REAL(min((push.turn + 1) * push.every, push.most));
+    state[LAPLACE_HISTORY + push.sequence % LAPLACE_CHECKS] = squares;
+    state[LAPLACE_ITERATIONS] = REAL(min((push.sequence + 1) * push.every, push.most));
     state[LAPLACE_STATUS] = verdict(squares, scales);
 }

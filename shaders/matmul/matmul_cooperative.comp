@@ -3,9 +3,9 @@
 #extension GL_GOOGLE_include_directive : require
 // Matrix units through cooperative matrices of a subgroup: tiles of A and B in shared memory, each
 // subgroup multiplies its block of fragments; the next tiles are on their way in registers meanwhile.
-// SPLIT: A and B are f32 numbers, each scaled and split into two of f16 (matmul_split.comp); three of
+// F16X2: A and B are f32 numbers, each scaled and split into two of f16 (matmul_split.comp); three of
 // their four products are made, the smaller ones first.
-// PARTS: groups share tiles (matmul_shares.glsl), and C holds their parts. A module of its own: with
+// STREAM_K: groups share tiles (matmul_stream_k.glsl), and C holds their parts. A module of its own: with
 // products and stores called from two places an H100's driver kept the sums in memory, ten times as
 // slow (bench/notes/matmul-matrix-units.md#stream-k).
 #include "matmul_types.glsl"
@@ -46,10 +46,10 @@ layout(constant_id = MATMUL_ID_FRAG_M) const uint FRAG_M = 16;
 layout(constant_id = MATMUL_ID_FRAG_N) const uint FRAG_N = 16;
 layout(constant_id = MATMUL_ID_FRAG_K) const uint FRAG_K = 16;
 layout(constant_id = MATMUL_ID_SUBGROUP) const uint LANES = 32;
-layout(constant_id = MATMUL_ID_STRIP) const uint STRIP = 8;
+layout(constant_id = MATMUL_ID_SWIZZLE) const uint SWIZZLE = 8;
 layout(constant_id = MATMUL_ID_SUBS_K) const uint SUBS_K = 1;
 // 16-byte moves: 1 A, 2 B, 4 C (four elements), added
-layout(constant_id = MATMUL_ID_WIDE) const uint WIDE = 0;
+layout(constant_id = MATMUL_ID_VEC4) const uint VEC4 = 0;
 
 const uint SUBS_M = TILE_M / SUB_M, SUBS_N = TILE_N / SUB_N, BLOCKS = SUBS_M * SUBS_N;
 const uint THREADS = BLOCKS * SUBS_K * LANES;
@@ -60,11 +60,11 @@ const uint OUT_COLUMNS = SUB_N / 4, OUT_PITCH = OUT_COLUMNS + 2, OUT = FRAG_M * 
 #include "matmul_shared.glsl"
 #include "matmul_operands.glsl"
 #include "matmul_fragments.glsl"
-#ifdef PARTS
-#include "matmul_shares.glsl"
+#ifdef STREAM_K
+#include "matmul_stream_k.glsl"
 #endif
 
-#ifdef SPLIT
+#ifdef F16X2
 #include "matmul_rescaled.glsl"
 #else
 #define rescaled(sum, row, column) sum
@@ -91,8 +91,8 @@ void add_products(uint row0, uint column0, uint begin, uint end)
         multiply(row, column);
     }
     if (begin + full * TILE_K < end) {
-        fetch_rest_A(begin + full * TILE_K, end, row0, push.m);
-        fetch_rest_B(begin + full * TILE_K, end, column0, push.n);
+        fetch_tail_A(begin + full * TILE_K, end, row0, push.m);
+        fetch_tail_B(begin + full * TILE_K, end, column0, push.n);
         barrier();
         keep_A();
         keep_B();
@@ -105,7 +105,7 @@ void accumulate(uint row0, uint column0, uint begin, uint end)
 {
     begin_A(row0, push.m);
     begin_B(column0, push.n);
-#ifdef SPLIT
+#ifdef F16X2
     [[dont_unroll]] for (uint product = 0; product < 3; product++) {
         part_A = product == 0 ? push.lda / 2 : 0;
         part_B = product == 1 ? push.ldb / 2 : 0;
@@ -131,7 +131,7 @@ ACC finished(uint base, uint row, uint column, ACC sum)
 // Four sums of a row of C that are inside, where C moves four at a time; of a part, as they are.
 void store4_inside(uint base, uint row, uint column, ACC4 value)
 {
-#ifdef PARTS
+#ifdef STREAM_K
     write_c4((base + row * TILE_N + column) / 4, value);
 #else
     UNROLLED for (uint j = 0; j < 4; j++)
@@ -145,7 +145,7 @@ void store4(uint base, uint row, uint column, ACC4 value)
 {
     if (row >= push.m)
         return;
-    if ((WIDE & 4) != 0 && column + 4 <= push.n) {
+    if ((VEC4 & 4) != 0 && column + 4 <= push.n) {
         store4_inside(base, row, column, value);
         return;
     }
@@ -176,7 +176,7 @@ ACC4 total(uint row, uint chunk)
 // which moves four at a time.
 void store_row(uint base, uint row0, uint column0, bool inside)
 {
-    uint first = gl_LocalInvocationIndex % LANES + part() * LANES;
+    uint first = gl_LocalInvocationIndex % LANES + slice_k() * LANES;
     sums_barrier();
     if (inside)
         UNROLLED for (uint n = 0; n < FRAG_M * OUT_COLUMNS; n += LANES * SUBS_K) {
@@ -215,7 +215,7 @@ void store_block(uint base, uint row0, uint column0, bool inside)
         STORE_ROW(i)
 }
 
-#ifdef PARTS
+#ifdef STREAM_K
 // What a group has of shared tiles: the end of one, most often, and the beginning of the next.
 void main()
 {
@@ -237,7 +237,7 @@ struct Place {
     uint split, row, column;
 };
 
-// Down STRIP tile rows, then a column on: neighbours share what the caches hold. Nothing is divided where the
+// Down SWIZZLE tile rows, then a column on: neighbours share what the caches hold. Nothing is divided where the
 // result is known: the first load waits for it.
 Place place()
 {
@@ -247,12 +247,12 @@ Place place()
         number -= split * count;
     } else if (number >= count)
         split = 1; // of one: past the sum's end
-    if (push.tiles_m > STRIP) {
-        strip = number / (STRIP * push.tiles_n);
-        number -= strip * STRIP * push.tiles_n;
+    if (push.tiles_m > SWIZZLE) {
+        strip = number / (SWIZZLE * push.tiles_n);
+        number -= strip * SWIZZLE * push.tiles_n;
     }
-    uint rows = min(push.tiles_m - strip * STRIP, STRIP), column = number / rows;
-    return Place(split, (strip * STRIP + number - column * rows) * TILE_M, column * TILE_N);
+    uint rows = min(push.tiles_m - strip * SWIZZLE, SWIZZLE), column = number / rows;
+    return Place(split, (strip * SWIZZLE + number - column * rows) * TILE_M, column * TILE_N);
 }
 
 void main()
@@ -264,7 +264,7 @@ void main()
     clear();
     accumulate(at.row, at.column, begin, min(begin + push.chunk, push.k));
     barrier();
-    bool whole = (WIDE & 4) != 0 && at.row + TILE_M <= push.m && at.column + TILE_N <= push.n;
+    bool whole = (VEC4 & 4) != 0 && at.row + TILE_M <= push.m && at.column + TILE_N <= push.n;
     store_block(batch_c() + at.split * push.stride_split, at.row + block() / SUBS_N * SUB_M,
                 at.column + block() % SUBS_N * SUB_N, whole);
 }

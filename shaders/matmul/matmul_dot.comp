@@ -2,8 +2,8 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_integer_dot_product : require
 // As matmul_register for 8-bit integers, four steps of the sum in a word: one instruction multiplies and adds
-// them. Words come from memory whole where WIDE allows: along the sum as they lie, across it in
-// blocks of 4 x 4 that are turned on the way; else they are put together from single elements.
+// them. Words come from memory whole where VEC4 allows: along the sum as they lie, across it in
+// blocks of 4 x 4 that are transposed on the way; else they are put together from single elements.
 #include "matmul_types.glsl"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #define MATMUL_ALIASED
@@ -14,23 +14,23 @@ layout(constant_id = MATMUL_ID_TILE_K) const uint TILE_K = 32;
 layout(constant_id = MATMUL_ID_THREAD_M) const uint THREAD_M = 4;
 layout(constant_id = MATMUL_ID_THREAD_N) const uint THREAD_N = 4;
 // Bits: 1 A, 2 B; every row of that matrix begins at, and is as long as, a multiple of four.
-layout(constant_id = MATMUL_ID_WIDE) const uint WIDE = 0;
+layout(constant_id = MATMUL_ID_VEC4) const uint VEC4 = 0;
 layout(std430, set = 0, binding = 0) readonly buffer A4 { uint a4[]; };
 layout(std430, set = 0, binding = 1) readonly buffer B4 { uint b4[]; };
 
-const bool WIDE_A = (WIDE & 1) != 0, WIDE_B = (WIDE & 2) != 0;
+const bool VEC4_A = (VEC4 & 1) != 0, VEC4_B = (VEC4 & 2) != 0;
 const uint THREADS_N = TILE_N / THREAD_N;
 const uint THREADS_M = TILE_M / THREAD_M;
 const uint THREADS = THREADS_N * THREADS_M;
 const uint WORDS = TILE_K / 4; // of a tile's row or column
-// The column added staggers the banks of turned stores.
+// The column added staggers the banks of transposed stores.
 const uint A_ROW = TILE_M + 1, B_ROW = TILE_N + 1;
 
 shared uint tile_a[WORDS * A_ROW]; // [k / 4][row]
 shared uint tile_b[WORDS * B_ROW]; // [k / 4][column]
 
 // Byte j of each of four words.
-uint turned(uvec4 words, uint j)
+uint transposed(uvec4 words, uint j)
 {
     uvec4 bytes = words >> (8 * j) & 0xffu;
     return bytes[0] | bytes[1] << 8 | bytes[2] << 16 | bytes[3] << 24;
@@ -56,7 +56,7 @@ uint gather_b(uint k, uint column)
 
 // Four rows of A at four steps, where A lies along its rows' numbers. A row that begins inside ends inside:
 // lengths are multiples of four; steps need not be.
-void turn_a(uint row0, uint k0, uint i)
+void transpose_a(uint row0, uint k0, uint i)
 {
     uint row = i % (TILE_M / 4) * 4, word = i / (TILE_M / 4), k = k0 + word * 4;
     uvec4 words = uvec4(0);
@@ -64,10 +64,10 @@ void turn_a(uint row0, uint k0, uint i)
         if (row0 + row < push.m && k + j < push.k)
             words[j] = a4[at_a(row0 + row, k + j) / 4];
     for (uint j = 0; j < 4; j++)
-        tile_a[word * A_ROW + row + j] = turned(words, j);
+        tile_a[word * A_ROW + row + j] = transposed(words, j);
 }
 
-void turn_b(uint column0, uint k0, uint i)
+void transpose_b(uint column0, uint k0, uint i)
 {
     uint column = i % (TILE_N / 4) * 4, word = i / (TILE_N / 4), k = k0 + word * 4;
     uvec4 words = uvec4(0);
@@ -75,22 +75,22 @@ void turn_b(uint column0, uint k0, uint i)
         if (column0 + column < push.n && k + j < push.k)
             words[j] = b4[at_b(k + j, column0 + column) / 4];
     for (uint j = 0; j < 4; j++)
-        tile_b[word * B_ROW + column + j] = turned(words, j);
+        tile_b[word * B_ROW + column + j] = transposed(words, j);
 }
 
 void load_a(uint row0, uint k0)
 {
     uint item = gl_LocalInvocationIndex;
-    if (WIDE_A && TRANSPOSE_A != 0) {
+    if (VEC4_A && TRANSPOSE_A != 0) {
         for (uint i = item; i < TILE_M / 4 * WORDS; i += THREADS)
-            turn_a(row0, k0, i);
+            transpose_a(row0, k0, i);
         return;
     }
     for (uint i = item; i < TILE_M * WORDS; i += THREADS) {
         uint row = TRANSPOSE_A != 0 ? i % TILE_M : i / WORDS;
         uint word = TRANSPOSE_A != 0 ? i / TILE_M : i % WORDS;
         uint k = k0 + word * 4, value = 0;
-        if (!WIDE_A)
+        if (!VEC4_A)
             value = gather_a(row0 + row, k);
         else if (row0 + row < push.m && k < push.k)
             value = a4[at_a(row0 + row, k) / 4];
@@ -101,16 +101,16 @@ void load_a(uint row0, uint k0)
 void load_b(uint column0, uint k0)
 {
     uint item = gl_LocalInvocationIndex;
-    if (WIDE_B && TRANSPOSE_B == 0) {
+    if (VEC4_B && TRANSPOSE_B == 0) {
         for (uint i = item; i < TILE_N / 4 * WORDS; i += THREADS)
-            turn_b(column0, k0, i);
+            transpose_b(column0, k0, i);
         return;
     }
     for (uint i = item; i < TILE_N * WORDS; i += THREADS) {
         uint column = TRANSPOSE_B != 0 ? i / WORDS : i % TILE_N;
         uint word = TRANSPOSE_B != 0 ? i % WORDS : i / TILE_N;
         uint k = k0 + word * 4, value = 0;
-        if (!WIDE_B)
+        if (!VEC4_B)
             value = gather_b(k, column0 + column);
         else if (column0 + column < push.n && k < push.k)
             value = b4[at_b(k, column0 + column) / 4];

@@ -1,5 +1,5 @@
 // Tiles of A and B for matmul_vector.comp: where the next element comes from and goes to is carried from tile to tile.
-#define SLICES 2
+#define TILE_SETS 2
 #define ITEM gl_LocalInvocationIndex
 #include "matmul_tiles.glsl"
 

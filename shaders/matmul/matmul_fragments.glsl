@@ -18,7 +18,7 @@ uint block()
     return SUBS_K > 1 ? subgroup() % BLOCKS : subgroup();
 }
 
-uint part()
+uint slice_k()
 {
     return SUBS_K > 1 ? subgroup() / BLOCKS : 0;
 }
@@ -60,7 +60,7 @@ ACC element_b(uint k, uint column)
 
 void multiply(uint row0, uint column0)
 {
-    uint lane = gl_LocalInvocationIndex % LANES, first = part() * DEPTH;
+    uint lane = gl_LocalInvocationIndex % LANES, first = slice_k() * DEPTH;
     for (uint f = 0; f < FRAGS_M * FRAGS_N; f++)
         for (uint e = lane, at = f * PER_LANE; e < FRAG_M * FRAG_N; e += LANES, at++) {
             uint row = row0 + f / FRAGS_N * FRAG_M + e / FRAG_N;
@@ -100,7 +100,7 @@ uint block()
     return SUBS_K > 1 ? subgroup() % BLOCKS : subgroup();
 }
 
-uint part()
+uint slice_k()
 {
     return SUBS_K > 1 ? subgroup() / BLOCKS : 0;
 }
@@ -118,7 +118,7 @@ void clear()
 
 void multiply(uint row0, uint column0)
 {
-    uint first = part() * DEPTH;
+    uint first = slice_k() * DEPTH;
     [[unroll]] for (uint step = 0; step < DEPTH; step += FRAG_K) {
         uint k = first + step;
         coopmat<FACTOR, gl_ScopeSubgroup, FRAG_M, FRAG_K, gl_MatrixUseA> left[FRAGS_M];

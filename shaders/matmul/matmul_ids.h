@@ -7,7 +7,7 @@
 #define MATMUL_ID_TILE_K 5
 #define MATMUL_ID_THREAD_M 6
 #define MATMUL_ID_THREAD_N 7
-#define MATMUL_ID_WIDE 8
+#define MATMUL_ID_VEC4 8
 /* What the product is; set from the problem, in every module. */
 #define MATMUL_ID_TRANSPOSE_A 9
 #define MATMUL_ID_TRANSPOSE_B 10
@@ -18,7 +18,7 @@
 /* Of some modules. */
 #define MATMUL_ID_LANES_M 15
 #define MATMUL_ID_LANES_N 16
-#define MATMUL_ID_STRIP 17
+#define MATMUL_ID_SWIZZLE 17
 /* Of the cooperative matrices. */
 #define MATMUL_ID_SUB_M 18
 #define MATMUL_ID_SUB_N 19
@@ -32,9 +32,9 @@
 #define MATMUL_ID_KEEP 26
 #define MATMUL_ID_ACROSS 27
 #define MATMUL_ID_UNROLL 28
-#define MATMUL_ID_AHEAD 29
+#define MATMUL_ID_DOUBLE_BUFFER 29
 #define MATMUL_ID_PAIRS 30
-#define MATMUL_ID_SNAKE 31
+#define MATMUL_ID_SERPENTINE 31
 #define MATMUL_ID_PADDED 32
 /* Of the kernels for thin and small products. */
 #define MATMUL_ID_CHUNKS 40
@@ -42,19 +42,19 @@
 #define MATMUL_ID_LANES_K 42
 #define MATMUL_ID_LANES_O 43
 #define MATMUL_ID_FOURS 44
-#define MATMUL_ID_TEAMS 45
-#define MATMUL_ID_HALVES 46
+#define MATMUL_ID_SLICES_K 45
+#define MATMUL_ID_TILE_BUFFERS 46
 #define MATMUL_ID_KEPT 47
 #define MATMUL_ID_ROWS 48
 #define MATMUL_ID_BLOCKS 49
-#define MATMUL_ID_APART 51
-#define MATMUL_ID_REST 52
-#define MATMUL_ID_TURNS 53
+#define MATMUL_ID_PER_SUBGROUP 51
+#define MATMUL_ID_TAIL 52
+#define MATMUL_ID_REVERSE 53
 /* Of tiles whose sums work-groups share. */
-#define MATMUL_ID_SHARES 60
+#define MATMUL_ID_PARTIAL_TILES 60
 /* Of the cooperative matrices again. */
 #define MATMUL_ID_SUBS_K 50
 /* Of the host alone: no shader has them. */
-#define MATMUL_ID_SPLITS 64
+#define MATMUL_ID_SPLIT_K 64
 #define MATMUL_ID_PACK 65
-#define MATMUL_ID_SHARING 66
+#define MATMUL_ID_STREAM_K 66

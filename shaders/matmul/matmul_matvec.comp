@@ -8,7 +8,7 @@
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #define MATMUL_ALIASED
 #include "matmul_problem.glsl"
-layout(constant_id = MATMUL_ID_WIDE) const uint WIDE = 0;               // as in matmul_vector.comp
+layout(constant_id = MATMUL_ID_VEC4) const uint VEC4 = 0;               // as in matmul_vector.comp
 layout(constant_id = MATMUL_ID_MATRIX_IS_B) const uint MATRIX_IS_B = 1; // 0: A is the large one
 layout(constant_id = MATMUL_ID_VECTORS) const uint VECTORS = 1;         // rows or columns of C
 layout(constant_id = MATMUL_ID_LOADS) const uint LOADS = 4;   // of the large matrix, under way an item
@@ -19,10 +19,10 @@ layout(std430, set = 0, binding = 1) readonly buffer B4 { ELEMENT4 b4[]; };
 
 const bool IS_B = MATRIX_IS_B != 0;
 const bool BY_SUM = IS_B ? TRANSPOSE_B != 0 : TRANSPOSE_A == 0;
-const bool FOURS = (WIDE & (IS_B ? 2 : 1)) != 0;
+const bool FOURS = (VEC4 & (IS_B ? 2 : 1)) != 0;
 const uint X = gl_WorkGroupSize.x, Y = gl_WorkGroupSize.y;
 
-shared ACC4 part[X * Y];
+shared ACC4 partials[X * Y];
 
 ACC one(uint output_, uint k)
 {
@@ -124,14 +124,14 @@ ACC4 gather(ACC4 value)
     uint item = gl_LocalInvocationIndex;
     uint lane = BY_SUM ? gl_LocalInvocationID.x : gl_LocalInvocationID.y, step_ = BY_SUM ? 1 : X;
     barrier();
-    part[item] = value;
+    partials[item] = value;
     for (uint count = BY_SUM ? X : Y; count > 1; count = (count + 1) / 2) {
         uint upper = (count + 1) / 2;
         barrier();
         if (lane + upper < count)
-            part[item] += part[item + upper * step_];
+            partials[item] += partials[item + upper * step_];
     }
-    return part[item];
+    return partials[item];
 }
 
 void store_output(uint base, uint v, uint output_, ACC value)
@@ -164,7 +164,7 @@ void accumulate(uint first, uint k_begin, uint k_end)
 {
     uint length = ((k_end - k_begin - 1) / CHUNKS / 4 + 1) * 4;
     [[dont_unroll]] for (uint i = 0; i < CHUNKS; i++) {
-        uint chunk = push.backwards != 0 ? CHUNKS - 1 - i : i;
+        uint chunk = push.reversed != 0 ? CHUNKS - 1 - i : i;
         uint begin = min(k_begin + chunk * length, k_end);
         add_chunk(chunk, first, begin, min(begin + length, k_end));
     }
@@ -177,7 +177,7 @@ void accumulate(uint first, uint k_begin, uint k_end)
 
 void main()
 {
-    uint tiles = push.tiles_m * push.tiles_n, index = turned_index();
+    uint tiles = push.tiles_m * push.tiles_n, index = reversed_index();
     uint split = index / tiles, tile = index % tiles, k_begin = split * push.chunk;
     if (k_begin >= push.k) // the same for the whole work-group
         return;

@@ -13,7 +13,7 @@ layout(std430, set = 0, binding = 1) readonly buffer ChunksB { uvec4 chunks_B[];
 const uint ELEMENTS = CHUNK / 4; // of 32 bits
 const bool SUM_ROWS_A = TRANSPOSE_A != 0, SUM_ROWS_B = TRANSPOSE_B == 0;
 // 16-byte chunks of memory: every stored row begins at a multiple of 16 bytes
-const bool WIDE_A = (WIDE & 1) != 0, WIDE_B = (WIDE & 2) != 0;
+const bool VEC4_A = (VEC4 & 1) != 0, VEC4_B = (VEC4 & 2) != 0;
 const uint COLUMNS_A = (SUM_ROWS_A ? TILE_M : TILE_K) / CHUNK;
 const uint COLUMNS_B = (SUM_ROWS_B ? TILE_N : TILE_K) / CHUNK;
 const uint ROWS_A = SUM_ROWS_A ? TILE_K : TILE_M, ROWS_B = SUM_ROWS_B ? TILE_K : TILE_N;
@@ -68,10 +68,10 @@ uint from_A[FETCH_A], from_B[FETCH_B]; // chunk each comes from at k = 0, where 
         uint step = (part_##X + k0 * (SUM_ROWS_##X ? push.ld##x : 1)) / CHUNK;                     \
         UNROLLED for (uint n = 0; n < FETCH_##X; n++)                                              \
             if (has_##X(n))                                                                        \
-                fetched_##X[n] = WIDE_##X ? chunks_##X[from_##X[n] + step]                         \
+                fetched_##X[n] = VEC4_##X ? chunks_##X[from_##X[n] + step]                         \
                                           : gather_##X(n, k0, end, first, extent);                 \
     }                                                                                              \
-    void fetch_rest_##X(uint k0, uint end, uint first, uint extent)                                \
+    void fetch_tail_##X(uint k0, uint end, uint first, uint extent)                                \
     {                                                                                              \
         UNROLLED for (uint n = 0; n < FETCH_##X; n++) {                                            \
             uint row = item_##X(n) / COLUMNS_##X, column = item_##X(n) % COLUMNS_##X * CHUNK;      \
@@ -80,7 +80,7 @@ uint from_A[FETCH_A], from_B[FETCH_B]; // chunk each comes from at k = 0, where 
             if (!has_##X(n) || !inside)                                                            \
                 continue;                                                                          \
             fetched_##X[n] =                                                                       \
-                WIDE_##X ? chunks_##X[from_##X[n] +                                                \
+                VEC4_##X ? chunks_##X[from_##X[n] +                                                \
                                     (part_##X + k0 * (SUM_ROWS_##X ? push.ld##x : 1)) / CHUNK]     \
                          : gather_##X(n, k0, end, first, extent);                                  \
         }                                                                                          \

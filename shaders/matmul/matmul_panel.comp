@@ -8,7 +8,7 @@
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #define MATMUL_ALIASED
 #include "matmul_problem.glsl"
-layout(constant_id = MATMUL_ID_WIDE) const uint WIDE = 0;               // as in matmul_vector.comp
+layout(constant_id = MATMUL_ID_VEC4) const uint VEC4 = 0;               // as in matmul_vector.comp
 layout(constant_id = MATMUL_ID_MATRIX_IS_B) const uint MATRIX_IS_B = 1; // 0: A is the large one
 layout(constant_id = MATMUL_ID_LANES_K) const uint LANES_K = 8;
 layout(constant_id = MATMUL_ID_LANES_O) const uint LANES_O = 8;
@@ -22,7 +22,7 @@ layout(std430, set = 0, binding = 1) readonly buffer B4 { ELEMENT4 b4[]; };
 const bool IS_B = MATRIX_IS_B != 0;
 const bool BY_SUM = IS_B ? TRANSPOSE_B != 0 : TRANSPOSE_A == 0; // the matrix lies along the sum
 const bool PANEL_BY_SUM = IS_B ? TRANSPOSE_A == 0 : TRANSPOSE_B != 0;
-const bool WIDE_MATRIX = (WIDE & (IS_B ? 2 : 1)) != 0, WIDE_PANEL = (WIDE & (IS_B ? 1 : 2)) != 0;
+const bool VEC4_MATRIX = (VEC4 & (IS_B ? 2 : 1)) != 0, VEC4_PANEL = (VEC4 & (IS_B ? 1 : 2)) != 0;
 const uint THREADS = LANES_K * LANES_O;
 const uint OUTPUTS = BY_SUM ? ROWS : 4; // of an item
 const uint LINES = BY_SUM ? ROWS : 4;   // fours in a block: steps of an output, or outputs at a step
@@ -97,14 +97,14 @@ uint line_from(uint first, uint i, uint k)
     uint last = outputs() - 1, output_ = first + OUTPUTS * lane_o(), step_ = k + 4 * lane_k();
     if (BY_SUM)
         return matrix_at(min(output_ + i, last), step_);
-    return matrix_at(min(output_, WIDE_MATRIX ? last - 3 : last), step_ + i);
+    return matrix_at(min(output_, VEC4_MATRIX ? last - 3 : last), step_ + i);
 }
 
 // after: blocks behind the first.
 ACC4 matrix_line(uint first, uint from, uint after)
 {
     uint at = from + after * STEPS * (BY_SUM ? 1 : (IS_B ? push.ldb : push.lda));
-    if (WIDE_MATRIX)
+    if (VEC4_MATRIX)
         return matrix_four(at);
     uint past = BY_SUM ? 3 : outputs() - 1 - min(first + OUTPUTS * lane_o(), outputs() - 1);
     ACC4 line;
@@ -141,7 +141,7 @@ uvec2 panel_place(uint i, uint count)
 
 ACC4 panel_line(uvec2 place, uint k0, uint steps)
 {
-    if (WIDE_PANEL)
+    if (VEC4_PANEL)
         return place.y < steps ? panel_four(panel_at(min(place.x, vectors() - (PANEL_BY_SUM ? 1 : 4)),
                                                      k0 + place.y))
                                : ACC4(0);
@@ -187,20 +187,20 @@ ACC4 sum[OUTPUTS * FOURS];
 // Adds steps [k0, k0 + steps) of the sum, at most KEPT.
 void add(uint first, uint k0, uint steps)
 {
-    uint blocks = steps / STEPS, turns = blocks / BLOCKS, from[LINES];
+    uint blocks = steps / STEPS, passes = blocks / BLOCKS, from[LINES];
     ACC4 ahead[BLOCKS * LINES];
     [[unroll]] for (uint i = 0; i < LINES; i++)
         from[i] = line_from(first, i, k0);
-    if (turns > 0)
+    if (passes > 0)
         [[unroll]] for (uint b = 0; b < BLOCKS; b++)
             [[unroll]] for (uint i = 0; i < LINES; i++)
                 ahead[b * LINES + i] = matrix_line(first, from[i], b);
     barrier(); // the panel's last steps are no longer read
     keep_panel(k0, steps);
     barrier();
-    [[dont_unroll]] for (uint t = 0; t < turns; t++) {
+    [[dont_unroll]] for (uint t = 0; t < passes; t++) {
         // The last time round what was fetched before is fetched again: a condition would cost more.
-        uint next = min(t + 1, turns - 1) * BLOCKS;
+        uint next = min(t + 1, passes - 1) * BLOCKS;
         [[unroll]] for (uint b = 0; b < BLOCKS; b++) {
             ACC4 block[LINES];
             [[unroll]] for (uint i = 0; i < LINES; i++)
@@ -210,7 +210,7 @@ void add(uint first, uint k0, uint steps)
             MULTIPLY(block, t * BLOCKS + b)
         }
     }
-    [[dont_unroll]] for (uint after = turns * BLOCKS; after * STEPS < steps; after++) {
+    [[dont_unroll]] for (uint after = passes * BLOCKS; after * STEPS < steps; after++) {
         ACC4 block[LINES];
         [[unroll]] for (uint i = 0; i < LINES; i++)
             block[i] = matrix_line_within(first, from[i], i, after, steps);
@@ -246,7 +246,7 @@ void finish(uint base, uint first, uint o)
 
 void main()
 {
-    uint tiles = push.tiles_m * push.tiles_n, index = turned_index();
+    uint tiles = push.tiles_m * push.tiles_n, index = reversed_index();
     uint split = index / tiles, first = index % tiles * OUTPUTS * LANES_O, k_begin = split * push.chunk;
     if (k_begin >= push.k) // the same for the whole work-group
         return;

@@ -39,8 +39,8 @@ layout(push_constant) uniform Push {
     layout(offset = 64) ACC alpha;
     layout(offset = 72) ACC beta;
     layout(offset = 80) uint stride_split; // elements of C from one split's sums to the next
-    uint backwards; // 1: kernels that turn around begin at the other end
-    // Of tiles whose sums work-groups share (matmul_shares.glsl).
+    uint reversed; // 1: kernels that turn around begin at the other end
+    // Of tiles whose sums work-groups share (matmul_stream_k.glsl).
     uint shared_from, tile_steps, group_steps, longer_groups;
 } push;
 
@@ -51,10 +51,10 @@ uint tile_index()
 }
 
 // The same with the last tile and split first where the work begins at the other end.
-uint turned_index()
+uint reversed_index()
 {
     uint count = push.tiles_m * push.tiles_n * ((push.k - 1) / push.chunk + 1), index = tile_index();
-    return push.backwards != 0 && index < count ? count - 1 - index : index;
+    return push.reversed != 0 && index < count ? count - 1 - index : index;
 }
 
 uint batch_a()

@@ -10,7 +10,7 @@ layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 
 const uint AT_ONCE = 8; // loads under way an item
 
-shared ACC part[gl_WorkGroupSize.x * gl_WorkGroupSize.y];
+shared ACC partials[gl_WorkGroupSize.x * gl_WorkGroupSize.y];
 
 void main()
 {
@@ -32,11 +32,11 @@ void main()
                 sum += values[i];
         }
     }
-    part[gl_LocalInvocationIndex] = sum;
+    partials[gl_LocalInvocationIndex] = sum;
     barrier();
     if (gl_LocalInvocationID.y != 0 || !inside)
         return;
     for (uint y = 1; y < gl_WorkGroupSize.y; y++)
-        sum += part[y * gl_WorkGroupSize.x + gl_LocalInvocationID.x];
+        sum += partials[y * gl_WorkGroupSize.x + gl_LocalInvocationID.x];
     store(batch_c(), row, column, sum);
 }

@@ -1,11 +1,11 @@
-// Four elements of a row of C at once where WIDE_C, else one by one. base: batch_c(), more where sums are split.
+// Four elements of a row of C at once where VEC4_C, else one by one. base: batch_c(), more where sums are split.
 #include "matmul_c4.glsl"
 
 void store4(uint base, uint row, uint column, ACC4 value)
 {
     if (row >= push.m)
         return;
-    if (!WIDE_C) {
+    if (!VEC4_C) {
         [[unroll]] for (uint j = 0; j < 4; j++)
             if (column + j < push.n)
                 store(base, row, column + j, value[j]);

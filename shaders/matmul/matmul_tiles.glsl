@@ -1,15 +1,15 @@
-// What matmul_fours.glsl and matmul_team_tiles.glsl have in common: tiles of A and B on their way from memory to
-// shared memory, along the sum there; X is A or B. Elements move four at a time where WIDE_X, else singly; a
+// What matmul_fours.glsl and matmul_slice_tiles.glsl have in common: tiles of A and B on their way from memory to
+// shared memory, along the sum there; X is A or B. Elements move four at a time where VEC4_X, else singly; a
 // tile's are numbered as memory has them: along the sum first (BY_K_X), or along m or n. Rows and
 // columns outside the matrices are read from inside instead, since their results are not stored; steps past the
 // end of the sum are zero.
 //
-// Needs TILE_M, TILE_N, TILE_K, WIDE_A, WIDE_B, the buffers as a, a4, b, b4, and: THREADS, the items that move a
-// tile, ITEM, the number of one of them, SLICES, the tiles of an operand in shared memory, PADDED, fours that a row of
+// Needs TILE_M, TILE_N, TILE_K, VEC4_A, VEC4_B, the buffers as a, a4, b, b4, and: THREADS, the items that move a
+// tile, ITEM, the number of one of them, TILE_SETS, the tiles of an operand in shared memory, PADDED, fours that a row of
 // A's tile may be longer, and place_X, which the includer defines between DEFINE_HAS and DEFINE_READS. With JOINED tiles of B lie behind those of A in one
 // array, `tiles`, where the includer keeps other things when it needs them no more.
 const bool BY_K_A = TRANSPOSE_A == 0, BY_K_B = TRANSPOSE_B != 0;
-const uint STEP_A = WIDE_A ? 4 : 1, STEP_B = WIDE_B ? 4 : 1;
+const uint STEP_A = VEC4_A ? 4 : 1, STEP_B = VEC4_B ? 4 : 1;
 // Of these along m or n; the last are whole in copies, which end in zeros.
 const uint LINE_A = BY_K_A ? 1 : STEP_A, LINE_B = BY_K_B ? 1 : STEP_B;
 // Rows of the tiles in shared memory, in fours; one more where elements along k come in and are
@@ -20,7 +20,7 @@ const uint PITCH_B = TILE_N / 4 + (BY_K_B ? 1 : 0);
 const uint COUNT_A = TILE_M * TILE_K / STEP_A, COUNT_B = TILE_N * TILE_K / STEP_B;
 const uint FETCH_A = (COUNT_A + THREADS - 1) / THREADS, FETCH_B = (COUNT_B + THREADS - 1) / THREADS;
 
-const uint FOURS_A = SLICES * TILE_K * PITCH_A, FOURS_B = SLICES * TILE_K * PITCH_B;
+const uint FOURS_A = TILE_SETS * TILE_K * PITCH_A, FOURS_B = TILE_SETS * TILE_K * PITCH_B;
 #ifdef JOINED
 shared ACC4 tiles[FOURS_A + FOURS_B];
 #define TILE_A_AT(at) tiles[at]
@@ -49,7 +49,7 @@ uint from_A[FETCH_A], from_B[FETCH_B]; // where each comes from behind the first
     }                                                                                              \
     void read_##X(uint n, uint at)                                                                 \
     {                                                                                              \
-        if (WIDE_##X)                                                                              \
+        if (VEC4_##X)                                                                              \
             fours_##X[n] = TO_ACC4(low##4[at]);                                                    \
         else                                                                                       \
             ones_##X[n] = TO_ACC(low[at]);                                                         \
@@ -75,7 +75,7 @@ uint from_A[FETCH_A], from_B[FETCH_B]; // where each comes from behind the first
 #define KEEP(X, n, p, at)                                                                          \
     if (!has_##X(n))                                                                               \
         continue;                                                                                  \
-    if (!WIDE_##X)                                                                                 \
+    if (!VEC4_##X)                                                                                 \
         TILE_##X##_AT(at)[p.x % 4] = ones_##X[n];                                                  \
     else if (!BY_K_##X)                                                                            \
         TILE_##X##_AT(at) = fours_##X[n];                                                          \

@@ -1,7 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // As matmul_register, four elements at a time, with two tiles of each operand in shared memory: the
-// next tile is on its way while this one is used, and there is one barrier a tile; with AHEAD in front
+// next tile is on its way while this one is used, and there is one barrier a tile; with DOUBLE_BUFFER in front
 // of the last step of a tile, whose operands are in registers already. What is no whole tile comes first,
 // so that the loop has no branch: compilers do not move loads across one.
 // Work-items form blocks of LANES_M x LANES_N, so that a subgroup reads little shared memory.
@@ -17,40 +17,40 @@ layout(constant_id = MATMUL_ID_THREAD_N) const uint THREAD_N = 8;
 layout(constant_id = MATMUL_ID_LANES_M) const uint LANES_M = 4;
 layout(constant_id = MATMUL_ID_LANES_N) const uint LANES_N = 8;
 // Tile rows that neighbouring groups share columns in; 1: groups go along rows.
-layout(constant_id = MATMUL_ID_STRIP) const uint STRIP = 1;
-layout(constant_id = MATMUL_ID_UNROLL) const uint UNROLL = 8; // steps of the sum without a branch, without AHEAD
-layout(constant_id = MATMUL_ID_AHEAD) const uint AHEAD = 1;   // 1: registers are loaded a step ahead
+layout(constant_id = MATMUL_ID_SWIZZLE) const uint SWIZZLE = 1;
+layout(constant_id = MATMUL_ID_UNROLL) const uint UNROLL = 8; // steps of the sum without a branch, without DOUBLE_BUFFER
+layout(constant_id = MATMUL_ID_DOUBLE_BUFFER) const uint DOUBLE_BUFFER = 1;   // 1: registers are loaded a step ahead
 // Order of a step's products, each of which shares an operand with the one before: 1 along rows, to and fro;
 // 2 down columns, up and down; 3 in blocks of 4 x 4. 0: along rows, four at a time.
-layout(constant_id = MATMUL_ID_SNAKE) const uint SNAKE = 0;
+layout(constant_id = MATMUL_ID_SERPENTINE) const uint SERPENTINE = 0;
 // 1: work-items side by side in a block go down two rows, then along: halves of a subgroup then read half
 // as much of either tile, and pairs of items the same.
 layout(constant_id = MATMUL_ID_PAIRS) const uint PAIRS = 0;
 // Bits: 1 A, 2 B, 4 C move four elements at a time; then every row of that matrix must begin at, and
 // be as long as, a multiple of four elements.
-layout(constant_id = MATMUL_ID_WIDE) const uint WIDE = 0;
+layout(constant_id = MATMUL_ID_VEC4) const uint VEC4 = 0;
 // 1: rows of A's tile are an element of four longer where elements along k are stored across them.
 layout(constant_id = MATMUL_ID_PADDED) const uint PADDED = 1;
 // 1: groups share tiles, and C holds their parts.
-layout(constant_id = MATMUL_ID_SHARES) const uint SHARES = 0;
+layout(constant_id = MATMUL_ID_PARTIAL_TILES) const uint STREAM_K = 0;
 // The same buffers four elements at a time.
 layout(std430, set = 0, binding = 0) readonly buffer A4 { ELEMENT4 a4[]; };
 layout(std430, set = 0, binding = 1) readonly buffer B4 { ELEMENT4 b4[]; };
 
-const bool WIDE_A = (WIDE & 1) != 0, WIDE_B = (WIDE & 2) != 0, WIDE_C = (WIDE & 4) != 0;
+const bool VEC4_A = (VEC4 & 1) != 0, VEC4_B = (VEC4 & 2) != 0, VEC4_C = (VEC4 & 4) != 0;
 const uint BLOCKS_M = THREAD_M / 4, BLOCKS_N = THREAD_N / 4;
 const uint THREADS_M = TILE_M / THREAD_M, THREADS_N = TILE_N / THREAD_N;
 const uint THREADS = THREADS_M * THREADS_N;
 // Whether where items read and keep is carried from tile to tile. Else it is constants: two tiles a
-// turn of the loop where sums go down columns, and where shared tiles leave fewer registers. As an
+// swap_halves of the loop where sums go down columns, and where shared tiles leave fewer registers. As an
 // H100 measured it (bench/notes/matmul.md#stream-k). (glslang 15.2 makes no constant of && with ||
 // in it here.)
-const uint BY_NUMBER = SHARES != 0 ? 1 : AHEAD != 0 ? 0 : SNAKE >= 2 ? 1 : 0;
+const uint BY_NUMBER = STREAM_K != 0 ? 1 : DOUBLE_BUFFER != 0 ? 0 : SERPENTINE >= 2 ? 1 : 0;
 const bool CARRIED = BY_NUMBER == 0;
 #include "matmul_fours.glsl"
 
 ACC4 sum[THREAD_M * BLOCKS_N]; // by rows of the block
-ACC4 column[2 * BLOCKS_M], row[2 * BLOCKS_N]; // operands of a step; two sets, which take turns with AHEAD
+ACC4 column[2 * BLOCKS_M], row[2 * BLOCKS_N]; // operands of a step; two sets, which take turns with DOUBLE_BUFFER
 
 // From shared memory, step k of a half; of half 0 where the halves are carried.
 void load(uint set_, uint half_, uint k, uint my_m, uint my_n)
@@ -63,7 +63,7 @@ void load(uint set_, uint half_, uint k, uint my_m, uint my_n)
 
 void add_products(uint set_)
 {
-    if (SNAKE == 0) {
+    if (SERPENTINE == 0) {
         [[unroll]] for (uint i = 0; i < THREAD_M; i++)
             [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
                 sum[i * BLOCKS_N + j] +=
@@ -72,11 +72,11 @@ void add_products(uint set_)
     }
     [[unroll]] for (uint at = 0; at < THREAD_M * THREAD_N; at++) {
         uint m = at / THREAD_N, n = at % THREAD_N;
-        if (SNAKE == 2) {
+        if (SERPENTINE == 2) {
             m = at % THREAD_M;
             n = at / THREAD_M;
             m = n % 2 == 0 ? m : THREAD_M - 1 - m;
-        } else if (SNAKE == 3) {
+        } else if (SERPENTINE == 3) {
             uint block = at / 16, in_block = at % 16;
             uint block_m = block % BLOCKS_M, block_n = block / BLOCKS_M;
             block_m = block_n % 2 == 0 ? block_m : BLOCKS_M - 1 - block_m;
@@ -113,7 +113,7 @@ void multiply(uint half_, uint my_m, uint my_n)
 }
 
 // The tile after next goes to the half where this one is.
-void turn(inout int next_A, inout int next_B, inout uint my_m, inout uint my_n)
+void swap_halves(inout int next_A, inout int next_B, inout uint my_m, inout uint my_n)
 {
     my_m += next_A;
     my_n += next_B;
@@ -140,7 +140,7 @@ void add(uint tiles, uint my_m, uint my_n)
     if (CARRIED) {
         for (uint n = 0; n < tiles; n++) {
             add_tile(0, n + 2 < tiles, my_m, my_n);
-            turn(next_A, next_B, my_m, my_n);
+            swap_halves(next_A, next_B, my_m, my_n);
         }
         return;
     }
@@ -153,7 +153,7 @@ void add(uint tiles, uint my_m, uint my_n)
 }
 
 // The same with two sets of registers that take turns.
-void add_ahead(uint tiles, uint my_m, uint my_n)
+void add_double_buffered(uint tiles, uint my_m, uint my_n)
 {
     int next_A = HALF_A, next_B = HALF_B; // from this half to the other
     uint half_ = 0;
@@ -166,7 +166,7 @@ void add_ahead(uint tiles, uint my_m, uint my_n)
                 half_ = CARRIED ? 0 : 1 - half_;
                 keep(half_);
                 if (CARRIED)
-                    turn(next_A, next_B, my_m, my_n);
+                    swap_halves(next_A, next_B, my_m, my_n);
                 barrier(); // that half is filled, and the other is no longer read
             }
             load((k + 1) % 2, half_, (k + 1) % TILE_K, my_m, my_n);
@@ -187,19 +187,19 @@ void accumulate(uint row0, uint column0, uint k_begin, uint k_end, uint my_m, ui
         move_A(HALF_A);
         move_B(HALF_B);
     }
-    if (AHEAD != 0)
-        add_ahead(tiles, my_m, my_n);
+    if (DOUBLE_BUFFER != 0)
+        add_double_buffered(tiles, my_m, my_n);
     else
         add(tiles, my_m, my_n);
 }
 
 #include "matmul_store4.glsl"
-#include "matmul_shares.glsl"
+#include "matmul_stream_k.glsl"
 
-// Four elements of this group's part of a shared tile, as they are.
-void store_part(uint part, uint row, uint column, ACC4 value)
+// Four elements of this group's partial of a shared tile, as they are.
+void store_partial(uint partial, uint row, uint column, ACC4 value)
 {
-    uint at = ((part * TILE_M + row) * TILE_N + column) / 4;
+    uint at = ((partial * TILE_M + row) * TILE_N + column) / 4;
 #ifdef NARROW
     c_sums4[at] = value;
 #else
@@ -210,7 +210,7 @@ void store_part(uint part, uint row, uint column, ACC4 value)
 // What this group adds up next.
 struct Work {
     uint tile, k_begin, k_end;
-    uint to; // of a whole sum: where the batch's and split's C begins; of a part: its number
+    uint to; // of a whole sum: where the batch's and split's C begins; of a partial: its number
 };
 
 // A split of a tile's sum; one behind the end of it has no steps.
@@ -247,7 +247,7 @@ void main()
     uint at = first_step(tile_index()), end = first_step(tile_index() + 1);
     do { // the same for the whole work-group
         Work work;
-        if (SHARES != 0)
+        if (STREAM_K != 0)
             work = shared_work(at, end);
         else
             work = whole_work();
@@ -260,12 +260,12 @@ void main()
         [[unroll]] for (uint i = 0; i < THREAD_M; i++)
             [[unroll]] for (uint j = 0; j < BLOCKS_N; j++) {
                 uint row = (my_m + i / 4 * LANES_M) * 4 + i % 4, column = (my_n + j * LANES_N) * 4;
-                if (SHARES != 0)
-                    store_part(work.to, row, column, sum[i * BLOCKS_N + j]);
+                if (STREAM_K != 0)
+                    store_partial(work.to, row, column, sum[i * BLOCKS_N + j]);
                 else
                     store4(work.to, place.x + row, place.y + column, sum[i * BLOCKS_N + j]);
             }
-        if (SHARES != 0)
+        if (STREAM_K != 0)
             barrier(); // shared memory is read no longer
-    } while (SHARES != 0 && at < end);
+    } while (STREAM_K != 0 && at < end);
 }

@@ -2,7 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "../common/matrix.glsl"
 // Products of cooperative matrices that stay in registers: each subgroup has two of A, two of B and
-// four sums. A's sign turns, so that the sums stay bounded: memory has A, -A and B, since matrices of
+// four sums. A's sign iterations, so that the sums stay bounded: memory has A, -A and B, since matrices of
 // bf16 can be multiplied but not negated (SPV_KHR_bfloat16). ELEMENT is the type of A and B, SUM of
 // C. bf16: the build renames float16_t in the module (cmake/embed_spirv.cmake).
 #include "peaks_ids.h"

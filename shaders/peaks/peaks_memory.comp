@@ -1,6 +1,6 @@
 #version 450
 // Reads, writes or copies a working set again and again. It is cut in chunks of four vec4 a
-// work-item; a work-group takes one chunk a turn. The step between its chunks is odd and their
+// work-item; a work-group takes one chunk a iteration. The step between its chunks is odd and their
 // number a power of two, so that every work-group comes by every chunk.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 
@@ -13,14 +13,14 @@ layout(std430, set = 0, binding = 0) writeonly restrict buffer To { vec4 to[]; }
 layout(std430, set = 0, binding = 0) readonly restrict buffer From { vec4 from[]; };
 layout(std430, set = 0, binding = 1) writeonly restrict buffer To { vec4 to[]; };
 #endif
-layout(push_constant) uniform Push { uint turns; uint mask; uint step; float value; } push;
+layout(push_constant) uniform Push { uint iterations; uint mask; uint step; float value; } push;
 
 void main()
 {
     uint n = gl_WorkGroupSize.x;
     uint chunk = gl_WorkGroupID.x;
     vec4 sum = vec4(0.0);
-    for (uint turn = 0; turn < push.turns; turn++) {
+    for (uint iteration = 0; iteration < push.iterations; iteration++) {
         uint at = (chunk & push.mask) * 4 * n + gl_LocalInvocationIndex;
 #if defined(COPY)
         vec4 v0 = from[at], v1 = from[at + n], v2 = from[at + 2 * n], v3 = from[at + 3 * n];

@@ -88,14 +88,14 @@ bool right()
 {
     uint me = gl_LocalInvocationIndex, size = gl_WorkGroupSize.x;
     uint base = gl_WorkGroupID.x * size, value = data[base + me], from = me;
-    for (uint turn = 0; turn < 16; turn++) {
+    for (uint step_ = 0; step_ < 16; step_++) {
         passed[me] = value;
         barrier();
-        value = passed[(me * 7 + turn) % size];
+        value = passed[(me * 7 + step_) % size];
         barrier();
     }
-    for (uint turn = 16; turn-- > 0;)
-        from = (from * 7 + turn) % size;
+    for (uint step_ = 16; step_-- > 0;)
+        from = (from * 7 + step_) % size;
     return value == data[base + from];
 }
 #endif

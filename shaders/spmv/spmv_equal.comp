@@ -4,10 +4,10 @@
 #extension GL_KHR_memory_scope_semantics : require
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
-// A block of rows a subgroup, all blocks of one size; src/kernels/equal.h has the format. All loads but
-// those of x have addresses that wait for nothing. A longer row is shared by a team of neighbouring
+// A block of rows a subgroup, all blocks of one size; src/kernels/spmv/formats/equal.h has the format. All loads but
+// those of x have addresses that wait for nothing. A longer row is shared by a row_subgroups of neighbouring
 // subgroups, which add up in shared memory. The segments of a row too long for that add up in the
-// team that comes last, in the order of the segments: the sum does not depend on who is last.
+// row_subgroups that comes last, in the order of the segments: the sum does not depend on who is last.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #include "spmv_ids.h"
 #include "common/real.glsl"
@@ -21,15 +21,15 @@ layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #define REAL4 vec4
 #define PIECE vec4
 #endif
-layout(constant_id = SPMV_ID_TURNS) const uint TURNS = 2;   // of four entries a lane
+layout(constant_id = SPMV_ID_LOADS) const uint LOADS = 2;   // of four entries a lane
 layout(constant_id = SPMV_ID_SLICES) const uint SLICES = 1; // that share a lane's entries
 layout(constant_id = SPMV_ID_WIDTH) const uint WIDTH = 2;   // of columns: 8 << WIDTH bits
 layout(constant_id = SPMV_ID_BASED) const uint BASED = 0;   // 1: columns are distances
-layout(constant_id = SPMV_ID_TEAMS) const uint TEAMS = 1;   // 0: there are none
+layout(constant_id = SPMV_ID_GROUP_ROWS) const uint GROUP_ROWS = 1;   // 0: there are none
 // The push constants are another wait, which most products do without.
 layout(constant_id = SPMV_ID_FOLDED) const uint FOLDED = 1; // 0: the grid is a line of work-groups
 layout(constant_id = SPMV_ID_SCALED) const uint SCALED = 1; // 0: y = A x, from y's first element
-const uint MOST_TURNS = 8, MOST_SLICES = 8;
+const uint MOST_LOADS = 8, MOST_SLICES = 8;
 // Views of one buffer.
 layout(std430, set = 0, binding = 0) readonly buffer Pattern { uint pattern[]; };
 layout(std430, set = 0, binding = 0) readonly buffer Pattern2 { uvec2 pattern2[]; };
@@ -46,17 +46,17 @@ layout(push_constant) uniform Push {
     uint base_y;
 } push;
 
-REAL4 load_values(uint turn)
+REAL4 load_values(uint load)
 {
     uint lane = gl_SubgroupInvocationID;
 #if defined(WF_TYPE_F64)
-    return dvec4(values[turn * 2 * gl_SubgroupSize + lane],
-                 values[(turn * 2 + 1) * gl_SubgroupSize + lane]);
+    return dvec4(values[load * 2 * gl_SubgroupSize + lane],
+                 values[(load * 2 + 1) * gl_SubgroupSize + lane]);
 #elif defined(WF_TYPE_F16)
-    uvec2 halves = values[turn * gl_SubgroupSize + lane];
+    uvec2 halves = values[load * gl_SubgroupSize + lane];
     return vec4(unpackHalf2x16(halves.x), unpackHalf2x16(halves.y));
 #else
-    return values[turn * gl_SubgroupSize + lane];
+    return values[load * gl_SubgroupSize + lane];
 #endif
 }
 
@@ -64,13 +64,13 @@ REAL4 load_values(uint turn)
 uint bases_of(uint block)
 {
     uint words = SLICES * gl_SubgroupSize;
-    return block * (words + BASED * 4 * TURNS + (TURNS * gl_SubgroupSize << WIDTH)) + words;
+    return block * (words + BASED * 4 * LOADS + (LOADS * gl_SubgroupSize << WIDTH)) + words;
 }
 
-uvec4 load_columns(uint block, uint turn)
+uvec4 load_columns(uint block, uint load)
 {
-    uint bases = bases_of(block), lane = turn * gl_SubgroupSize + gl_SubgroupInvocationID;
-    uint at = bases + BASED * 4 * TURNS;
+    uint bases = bases_of(block), lane = load * gl_SubgroupSize + gl_SubgroupInvocationID;
+    uint at = bases + BASED * 4 * LOADS;
     uvec4 columns = uvec4(0);
     if (WIDTH == 0) {
         uint packed = pattern[at + lane];
@@ -81,7 +81,7 @@ uvec4 load_columns(uint block, uint turn)
     } else {
         columns = pattern4[at / 4 + lane];
     }
-    return BASED != 0 ? columns + pattern4[bases / 4 + turn] : columns;
+    return BASED != 0 ? columns + pattern4[bases / 4 + load] : columns;
 }
 
 REAL4 gather(uvec4 columns)
@@ -150,49 +150,49 @@ void put_slice(uint word, REAL sum)
 
 #include "spmv_segments.glsl"
 
-// part: row, first segment of the row, this segment, segments << 4.
-void finish_segment(uvec4 part, REAL sum)
+// descriptor: row, first segment of the row, this segment, segments << 4.
+void finish_segment(uvec4 descriptor, REAL sum)
 {
-    uint lane = gl_SubgroupInvocationID, before = 0, count = part.w >> 4;
+    uint lane = gl_SubgroupInvocationID, before = 0, count = descriptor.w >> 4;
     if (lane == 0) {
-        put_partial(part.z, sum);
-        before = count_segment(4 * part.y);
+        put_partial(descriptor.z, sum);
+        before = count_segment(4 * descriptor.y);
     }
     if (subgroupShuffle(before, 0) != count - 1)
         return;
     see_segments();
     sum = REAL(0);
     for (uint i = lane; i < count; i += gl_SubgroupSize)
-        sum += get_partial(part.y + i);
+        sum += get_partial(descriptor.y + i);
     sum = add_lanes(sum, 1);
     if (lane == 0) {
-        put_y(part.x, sum);
-        scratch[4 * part.y] = 0; // for the next product
+        put_y(descriptor.x, sum);
+        scratch[4 * descriptor.y] = 0; // for the next product
     }
 }
 
-// A block of a team; a work-group has only such blocks, or none. The first four lanes' words: row (all
-// ones: none), first segment, this segment, log2 of the team's blocks and segments << 4.
+// A block of a row_subgroups; a work-group has only such blocks, or none. The first four lanes' words: row (all
+// ones: none), first segment, this segment, log2 of the row_subgroups's blocks and segments << 4.
 const uint MOST_SUBGROUPS = gl_WorkGroupSize.x / 4;
 shared REAL sums[MOST_SUBGROUPS];
-void finish_team(uint word, REAL sum)
+void finish_group_row(uint word, REAL sum)
 {
     word &= 0x3ffffffu;
-    uvec4 part = uvec4(subgroupShuffle(word, 0), subgroupShuffle(word, 1),
+    uvec4 descriptor = uvec4(subgroupShuffle(word, 0), subgroupShuffle(word, 1),
                        subgroupShuffle(word, 2), subgroupShuffle(word, 3));
     sum = add_lanes(sum, 1);
     if (gl_SubgroupInvocationID == 0)
         sums[gl_SubgroupID] = sum;
     barrier();
-    uint team = 1u << (part.w & 15u);
-    if ((gl_SubgroupID & (team - 1)) != 0 || part.x == 0x3ffffffu)
+    uint row_subgroups = 1u << (descriptor.w & 15u);
+    if ((gl_SubgroupID & (row_subgroups - 1)) != 0 || descriptor.x == 0x3ffffffu)
         return;
-    for (uint i = 1; i < team; i++)
+    for (uint i = 1; i < row_subgroups; i++)
         sum += sums[gl_SubgroupID + i];
-    if (part.w >> 4 != 0)
-        finish_segment(part, sum);
+    if (descriptor.w >> 4 != 0)
+        finish_segment(descriptor, sum);
     else if (gl_SubgroupInvocationID == 0)
-        put_y(part.x, sum);
+        put_y(descriptor.x, sum);
 }
 
 void main()
@@ -204,31 +204,31 @@ void main()
     if (FOLDED != 0 && block >= push.blocks)
         return;
     uint words[MOST_SLICES];
-    uvec4 columns[MOST_TURNS];
-    REAL4 a[MOST_TURNS], b[MOST_TURNS];
+    uvec4 columns[MOST_LOADS];
+    REAL4 a[MOST_LOADS], b[MOST_LOADS];
     [[unroll]] for (uint i = 0; i < SLICES; i++)
         words[i] = pattern[bases_of(block) - (SLICES - i) * gl_SubgroupSize +
                            gl_SubgroupInvocationID];
-    [[unroll]] for (uint i = 0; i < TURNS; i++) {
+    [[unroll]] for (uint i = 0; i < LOADS; i++) {
         columns[i] = load_columns(block, i);
-        a[i] = load_values(block * TURNS + i);
+        a[i] = load_values(block * LOADS + i);
     }
-    [[unroll]] for (uint i = 0; i < TURNS; i++)
+    [[unroll]] for (uint i = 0; i < LOADS; i++)
         b[i] = gather(columns[i]);
-    if (TEAMS != 0 && (words[0] & (1u << 26)) != 0) {
+    if (GROUP_ROWS != 0 && (words[0] & (1u << 26)) != 0) {
         REAL sum = REAL(0);
-        [[unroll]] for (uint i = 0; i < TURNS; i++)
+        [[unroll]] for (uint i = 0; i < LOADS; i++)
             sum = add(sum, a[i], b[i]);
         if (isnan(sum)) {
             sum = REAL(0);
-            [[unroll]] for (uint i = 0; i < TURNS; i++)
+            [[unroll]] for (uint i = 0; i < LOADS; i++)
                 sum += products_of(a[i], b[i]);
         }
-        finish_team(words[0], sum);
+        finish_group_row(words[0], sum);
         return;
     }
-    if (SLICES <= TURNS) {
-        const uint each = max(TURNS / SLICES, 1u);
+    if (SLICES <= LOADS) {
+        const uint each = max(LOADS / SLICES, 1u);
         [[unroll]] for (uint k = 0; k < SLICES; k++) {
             REAL sum = REAL(0);
             [[unroll]] for (uint i = 0; i < each; i++)
@@ -240,8 +240,8 @@ void main()
             }
             put_slice(words[k], sum);
         }
-    } else if (SLICES == 2 * TURNS) {
-        [[unroll]] for (uint i = 0; i < TURNS; i++) {
+    } else if (SLICES == 2 * LOADS) {
+        [[unroll]] for (uint i = 0; i < LOADS; i++) {
             REAL low = fma(a[i].y, b[i].y, a[i].x * b[i].x);
             REAL high = fma(a[i].w, b[i].w, a[i].z * b[i].z);
             if (isnan(low))
@@ -252,7 +252,7 @@ void main()
             put_slice(words[2 * i + 1], high);
         }
     } else {
-        [[unroll]] for (uint i = 0; i < TURNS; i++) {
+        [[unroll]] for (uint i = 0; i < LOADS; i++) {
             put_slice(words[4 * i], product_of(a[i].x, b[i].x));
             put_slice(words[4 * i + 1], product_of(a[i].y, b[i].y));
             put_slice(words[4 * i + 2], product_of(a[i].z, b[i].z));

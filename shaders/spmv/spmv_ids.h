@@ -6,12 +6,12 @@
 #define SPMV_ID_ITEMS 5
 #define SPMV_ID_BLOCK 6
 #define SPMV_ID_VECTORS 7
-#define SPMV_ID_IN_TURNS 8
-#define SPMV_ID_TURNS 9
+#define SPMV_ID_GRID_STRIDE 8
+#define SPMV_ID_LOADS 9
 #define SPMV_ID_SLICES 10
 #define SPMV_ID_WIDTH 11
 #define SPMV_ID_BASED 12
-#define SPMV_ID_TEAMS 13
+#define SPMV_ID_GROUP_ROWS 13
 #define SPMV_ID_FOLDED 14
 #define SPMV_ID_SCALED 15
 #define SPMV_ID_ROWS 16
@@ -19,7 +19,7 @@
 #define SPMV_ID_FENCES 18
 /* Of the host alone: no shader has them. */
 #define SPMV_ID_WINDOW 64
-#define SPMV_ID_TEAM 65
+#define SPMV_ID_ROW_SUBGROUPS 65
 #define SPMV_ID_LONG_X 66
-#define SPMV_ID_LONG_TURNS 67
-#define SPMV_ID_SLICE_TURNS 68 /* of slices, whose lengths lie with them and not in the shader */
+#define SPMV_ID_LONG_LOADS 67
+#define SPMV_ID_SLICE_LOADS 68 /* of slices, whose lengths lie with them and not in the shader */

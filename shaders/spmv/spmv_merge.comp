@@ -18,7 +18,7 @@ shared uint ended[SIZE];
 shared uint low[2], high[2], passed[2];
 
 // Rows whose end lies before the diagonal; both ends of the work-group's piece of the path are
-// looked for at once, by half of the work-items each, which probe as many places a turn.
+// looked for at once, by half of the work-items each, which probe as many places a load.
 void search(uint half_number, uint diagonal, uint entries)
 {
     uint probes = SIZE / 2, probe = gl_LocalInvocationIndex % probes;

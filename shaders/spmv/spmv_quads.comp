@@ -1,8 +1,8 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// One work-item a row, four entries a turn, the matrix through texel buffers: drivers that run shaders on
+// One work-item a row, four entries a load, the matrix through texel buffers: drivers that run shaders on
 // the host's processor fetch texels without asking of each lane whether it is there, and four words at
-// the cost of one. src/kernels/spmv_quads.c makes the format.
+// the cost of one. src/kernels/spmv/variants/quads.c makes the format.
 #include "common/real.glsl"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 // A row each, in the order of their lengths: its first quad, the one behind its last, its number.

@@ -3,9 +3,9 @@
 #extension GL_KHR_memory_scope_semantics : require
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
-// A slice of rows a subgroup, four entries a lane and turn; src/kernels/sliced.h has the format.
-// A longer row is shared by a team of neighbouring subgroups, which add up in shared memory. The
-// segments of a row too long for that add up in the team that comes last, in the order of the
+// A slice of rows a subgroup, four entries a lane and load; src/kernels/spmv/formats/sliced.h has the format.
+// A longer row is shared by a row_subgroups of neighbouring subgroups, which add up in shared memory. The
+// segments of a row too long for that add up in the row_subgroups that comes last, in the order of the
 // segments: the sum does not depend on who is last.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #include "spmv_ids.h"
@@ -31,37 +31,37 @@ layout(std430, set = 0, binding = 4) coherent buffer Scratch { uint scratch[]; }
 layout(std430, set = 0, binding = 4) coherent buffer Scratch2 { uvec2 scratch2[]; };
 #ifdef FUSED
 // Whether there are fewer work-groups than work-groups of slices; without, no loop holds loads back.
-layout(constant_id = SPMV_ID_IN_TURNS) const uint IN_TURNS = 0;
+layout(constant_id = SPMV_ID_GRID_STRIDE) const uint GRID_STRIDE = 0;
 // The dot product of x and y: a sum a work-group, then one a long row.
 layout(std430, set = 0, binding = 5) writeonly restrict buffer Partials { REAL partials[]; };
 #endif
 layout(push_constant) uniform Push {
     REAL alpha, beta;
     uint slices;
-    uint team_groups; // work-groups that have teams, the first ones
+    uint group_row_groups; // work-groups that have teams, the first ones
     uint segments_at; // in units of 16 bytes
     uint list_at;
     uint partials_at;
     uint base_y;
-    uint groups;    // FUSED: work-groups of slices, which fewer work-groups take in turns
-    uint backwards; // 1: the last slices first, those of teams still before all others
+    uint groups;    // FUSED: work-groups of slices, which fewer work-groups take in loads
+    uint reversed; // 1: the last slices first, those of teams still before all others
 } push;
 
-REAL4 load_values(uint turn)
+REAL4 load_values(uint load)
 {
     uint lane = gl_SubgroupInvocationID;
 #if defined(WF_TYPE_F64)
-    return dvec4(values[turn * 2 * gl_SubgroupSize + lane],
-                 values[(turn * 2 + 1) * gl_SubgroupSize + lane]);
+    return dvec4(values[load * 2 * gl_SubgroupSize + lane],
+                 values[(load * 2 + 1) * gl_SubgroupSize + lane]);
 #elif defined(WF_TYPE_F16)
-    uvec2 halves = values[turn * gl_SubgroupSize + lane];
+    uvec2 halves = values[load * gl_SubgroupSize + lane];
     return vec4(unpackHalf2x16(halves.x), unpackHalf2x16(halves.y));
 #else
-    return values[turn * gl_SubgroupSize + lane];
+    return values[load * gl_SubgroupSize + lane];
 #endif
 }
 
-// The four columns of this lane; `at` is where the turn's indices begin, in units of 16 bytes.
+// The four columns of this lane; `at` is where the load's indices begin, in units of 16 bytes.
 uvec4 columns8(uint at)
 {
     uint packed = pattern[(at + 1) * 4 + gl_SubgroupInvocationID];
@@ -108,27 +108,27 @@ uvec4 columns_by_offset(uint at, uint row, uint bits, uint padding)
                        (bits & 4u) != 0 ? offsets.z : padding, (bits & 8u) != 0 ? offsets.w : padding);
 }
 
-// The turn that comes as number n. Where all slices are under way at once, it is the turns' order that decides
+// The load that comes as number n. Where all slices are under way at once, it is the loads' order that decides
 // what a cache still holds; but it decides about bits too, so that only products that are told which way
 // to go (cg's) change it.
-uint in_turn(uint n, uint turns)
+uint load_in_order(uint n, uint loads)
 {
 #ifdef FUSED
-    if (push.backwards != 0)
-        return turns - 1 - n;
+    if (push.reversed != 0)
+        return loads - 1 - n;
 #endif
     return n;
 }
 
-// COUNT turns together, so that their gathers are under way at once.
+// COUNT loads together, so that their gathers are under way at once.
 #define STEP(COLUMNS, COUNT) \
-    for (; n + COUNT <= turns; n += COUNT) { \
+    for (; n + COUNT <= loads; n += COUNT) { \
         uvec4 c[COUNT]; \
         REAL4 a[COUNT], b[COUNT]; \
         for (uint i = 0; i < COUNT; i++) { \
-            uint number = in_turn(n + i, turns); \
+            uint number = load_in_order(n + i, loads); \
             c[i] = COLUMNS(number); \
-            a[i] = load_values(turn + number); \
+            a[i] = load_values(load + number); \
         } \
         for (uint i = 0; i < COUNT; i++) \
             b[i] = gather(c[i]); \
@@ -147,12 +147,12 @@ uint in_turn(uint n, uint turns)
 #define BY_OFFSET(n) columns_by_offset(offsets + ((n) << log_step), row, bits >> 4 * (n), padding)
 
 #define WITHOUT_PADDING(COLUMNS) \
-    for (uint n = 0; n < turns; n++) \
-        sum += products_of(load_values(turn + n), gather(COLUMNS(n)));
+    for (uint n = 0; n < loads; n++) \
+        sum += products_of(load_values(load + n), gather(COLUMNS(n)));
 
 REAL sum_without_padding(uvec4 slice)
 {
-    uint at = slice.x, turn = slice.y, turns = slice.z & 4095u;
+    uint at = slice.x, load = slice.y, loads = slice.z & 4095u;
     uint width = (slice.z >> 16) & 3u;
     REAL sum = REAL(0);
     if (width == 0) {
@@ -174,7 +174,7 @@ REAL sum_without_padding(uvec4 slice)
 
 REAL partial_sum(uvec4 slice)
 {
-    uint at = slice.x, turn = slice.y, turns = slice.z & 4095u;
+    uint at = slice.x, load = slice.y, loads = slice.z & 4095u;
     uint width = (slice.z >> 16) & 3u;
     uint n = 0;
     REAL sum = REAL(0);
@@ -238,46 +238,46 @@ REAL put_y(uint row, REAL sum)
 
 #include "spmv_segments.glsl"
 
-// part: row, first segment, segments, number of the long row.
-void finish_segment(uint segment, uvec4 part, REAL sum)
+// descriptor: row, first segment, segments, number of the long row.
+void finish_segment(uint segment, uvec4 descriptor, REAL sum)
 {
     uint lane = gl_SubgroupInvocationID, before = 0;
     if (lane == 0) {
         put_partial(segment, sum);
-        before = count_segment(part.w);
+        before = count_segment(descriptor.w);
     }
-    if (subgroupShuffle(before, 0) != part.z - 1)
+    if (subgroupShuffle(before, 0) != descriptor.z - 1)
         return;
     see_segments();
     sum = REAL(0);
-    for (uint i = lane; i < part.z; i += gl_SubgroupSize)
-        sum += get_partial(part.y + i);
+    for (uint i = lane; i < descriptor.z; i += gl_SubgroupSize)
+        sum += get_partial(descriptor.y + i);
     sum = add_lanes(sum, 1);
     if (lane == 0) {
-        REAL product = put_y(part.x, sum);
-        scratch[part.w] = 0; // for the next product
+        REAL product = put_y(descriptor.x, sum);
+        scratch[descriptor.w] = 0; // for the next product
 #ifdef FUSED // whichever work-group comes last, the sum stands in the same place
-        partials[gl_NumWorkGroups.x * gl_NumWorkGroups.y + part.w] = product;
+        partials[gl_NumWorkGroups.x * gl_NumWorkGroups.y + descriptor.w] = product;
 #endif
     }
 }
 
-// The sums of a work-group's subgroups; those of a team of 1 << log are one sum. False: another
-// subgroup of the team goes on.
+// The sums of a work-group's subgroups; those of a row_subgroups of 1 << log are one sum. False: another
+// subgroup of the row_subgroups goes on.
 const uint MOST_SUBGROUPS = gl_WorkGroupSize.x / 4;
 shared REAL sums[MOST_SUBGROUPS];
-bool add_team(uint log, inout REAL sum)
+bool add_group_row(uint log, inout REAL sum)
 {
 #ifdef FUSED
-    barrier(); // the sums of the turn before are read
+    barrier(); // the sums of the load before are read
 #endif
     if (gl_SubgroupInvocationID == 0)
         sums[gl_SubgroupID] = sum;
     barrier();
-    uint team = 1u << log;
-    if ((gl_SubgroupID & (team - 1)) != 0)
+    uint row_subgroups = 1u << log;
+    if ((gl_SubgroupID & (row_subgroups - 1)) != 0)
         return false;
-    for (uint i = 1; i < team; i++)
+    for (uint i = 1; i < row_subgroups; i++)
         sum += sums[gl_SubgroupID + i];
     return true;
 }
@@ -303,21 +303,21 @@ REAL finish_rows(uvec4 slice, uint height, REAL sum)
 REAL multiply(uint group)
 {
     uint number = group * gl_NumSubgroups + gl_SubgroupID;
-    bool has_teams = group < push.team_groups, there = number < push.slices;
-    if (!there && !has_teams)
+    bool has_group_rows = group < push.group_row_groups, there = number < push.slices;
+    if (!there && !has_group_rows)
         return REAL(0);
     uvec4 slice = there ? pattern4[number] : uvec4(0);
-    uvec4 part = uvec4(0);
+    uvec4 descriptor = uvec4(0);
     bool segment = (slice.z & (1u << 23)) != 0;
     if (segment) // early: the sum does not have to wait for it
-        part = pattern4[push.segments_at + slice.w];
+        descriptor = pattern4[push.segments_at + slice.w];
     uint height = 1u << ((slice.z >> 18) & 15u);
     REAL sum = add_lanes(partial_sum(slice), height);
-    if (has_teams)
-        there = add_team((slice.z >> 12) & 15u, sum) && there;
+    if (has_group_rows)
+        there = add_group_row((slice.z >> 12) & 15u, sum) && there;
     REAL product = REAL(0);
     if (there && segment)
-        finish_segment(slice.w, part, sum);
+        finish_segment(slice.w, descriptor, sum);
     else if (there)
         product = finish_rows(slice, height, sum);
     return product;
@@ -326,8 +326,8 @@ REAL multiply(uint group)
 // What the product before read last is what a cache may still hold.
 uint in_order(uint group)
 {
-    bool turned = push.backwards != 0 && group >= push.team_groups && group < push.groups;
-    return turned ? push.groups - 1 - (group - push.team_groups) : group;
+    bool reversed = push.reversed != 0 && group >= push.group_row_groups && group < push.groups;
+    return reversed ? push.groups - 1 - (group - push.group_row_groups) : group;
 }
 
 void main()
@@ -335,7 +335,7 @@ void main()
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
 #ifdef FUSED
     REAL dot_product = REAL(0);
-    if (IN_TURNS != 0) {
+    if (GRID_STRIDE != 0) {
         for (uint i = group; i < push.groups; i += gl_NumWorkGroups.x * gl_NumWorkGroups.y)
             dot_product += multiply(in_order(i));
     } else {

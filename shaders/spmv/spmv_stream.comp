@@ -2,7 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 // A work-group loads its block's entries side by side, leaves the products in shared memory, and each
-// work-item adds up rows from there; src/kernels/spmv_stream.c has the format. All loads but those of x
+// work-item adds up rows from there; src/kernels/spmv/variants/stream.c has the format. All loads but those of x
 // have addresses that wait for nothing.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #include "spmv_ids.h"
@@ -42,7 +42,7 @@ layout(push_constant) uniform Push {
     REAL alpha, beta;
     uint blocks;
     uint base_y;
-    uint backwards; // 1: the last block first, which the product before read last
+    uint reversed; // 1: the last block first, which the product before read last
 } push;
 shared PRODUCTS products[gl_WorkGroupSize.x * PIECES];
 
@@ -124,7 +124,7 @@ void main()
         block += gl_WorkGroupID.y * gl_NumWorkGroups.x;
     if (FOLDED != 0 && block >= push.blocks)
         return;
-    if (ALTERNATES != 0 && push.backwards != 0)
+    if (ALTERNATES != 0 && push.reversed != 0)
         block = push.blocks - 1 - block;
     uint at = block * STRIDE;
     uvec4 head = pattern4[at / 4];

@@ -1,19 +1,21 @@
-/* Parameters of the stencil family, by which a point keeps its values. Below WFI_HOST_IDS (64) an id
- * is that of a specialization constant too; 0 to 2 are the work-group size. An id is never reused. */
+/* Parameters of the grid family, by which a point keeps its values; each id is that of a
+ * specialization constant too; 0 to 2 are the work-group size. An id is never reused. */
 #define STENCIL_ID_LOCAL_X 0
 #define STENCIL_ID_LOCAL_Y 1
 #define STENCIL_ID_LOCAL_Z 2
-#define STENCIL_ID_MARCH 3
-#define STENCIL_ID_STEPS 4
-#define STENCIL_ID_OWN_SUMS 5
-#define STENCIL_ID_REVERSE 6
-#define STENCIL_ID_PARTS 7
-#define STENCIL_ID_DEPTH 8
-#define STENCIL_ID_BLOCK 9
-#define STENCIL_ID_SUBGROUPS 10
-/* Of the host alone: no shader has them. */
-#define STENCIL_ID_PAD 64
-#define STENCIL_ID_INTERLEAVE 65
-#define STENCIL_ID_MOVED 66
-#define STENCIL_ID_COPY_BACK 67
-#define STENCIL_ID_SUBMIT 68
+#define STENCIL_ID_RADIUS 3
+#define STENCIL_ID_SHAPE 4
+#define STENCIL_ID_BORDER 5
+#define STENCIL_ID_FLAT 6
+#define STENCIL_ID_MARCH 7
+#define STENCIL_ID_STEPS 8
+#define STENCIL_ID_ROWS 9
+#define STENCIL_ID_STOP_AT 10
+#define STENCIL_ID_EVEN 11
+#define STENCIL_ID_BUFFERS 12
+
+#define STENCIL_STAR 0
+#define STENCIL_BOX 1
+#define STENCIL_DIRICHLET 0
+#define STENCIL_NEUMANN 1
+#define STENCIL_PERIODIC 2

@@ -1,32 +1,56 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
-#ifdef SUBGROUP
-#extension GL_KHR_shader_subgroup_basic : require
-#extension GL_KHR_shader_subgroup_arithmetic : require
-#endif
-// Himeno's relaxation, one work-item a cell, everything read from memory.
+// A star or box stencil, one work-item a cell, everything read from memory.
 #include "stencil_ids.h"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
-// 1: p is updated; 2: gosa is summed; 3: both.
-layout(constant_id = STENCIL_ID_PARTS) const uint PARTS = 3;
-#include "himeno_problem.glsl"
-#include "himeno_partial.glsl"
+#include "stencil_problem.glsl"
+
+ACC star(ivec3 at)
+{
+    precise ACC sum = coefficients[0] * load(at.x, at.y, at.z);
+    for (int d = 1; d <= RADIUS; d++) {
+        uint tap = star_tap(0, d);
+        sum = fma(coefficients[tap], load(mapped(at.x - d, push.ni), at.y, at.z), sum);
+        sum = fma(coefficients[tap + 1], load(mapped(at.x + d, push.ni), at.y, at.z), sum);
+    }
+    for (int d = 1; d <= RADIUS_J; d++) {
+        uint tap = star_tap(1, d);
+        sum = fma(coefficients[tap], load(at.x, mapped(at.y - d, push.nj), at.z), sum);
+        sum = fma(coefficients[tap + 1], load(at.x, mapped(at.y + d, push.nj), at.z), sum);
+    }
+    for (int d = 1; d <= RADIUS; d++) {
+        uint tap = star_tap(AXIS_K, d);
+        sum = fma(coefficients[tap], load(at.x, at.y, mapped(at.z - d, push.nk)), sum);
+        sum = fma(coefficients[tap + 1], load(at.x, at.y, mapped(at.z + d, push.nk)), sum);
+    }
+    return sum;
+}
+
+ACC box(ivec3 at)
+{
+    precise ACC sum = ACC(0);
+    uint tap = 0;
+    for (int dk = -RADIUS; dk <= RADIUS; dk++)
+        for (int dj = -RADIUS_J; dj <= RADIUS_J; dj++)
+            for (int di = -RADIUS; di <= RADIUS; di++) {
+                ACC value = load(mapped(at.x + di, push.ni), mapped(at.y + dj, push.nj),
+                                 mapped(at.z + dk, push.nk));
+                sum = fma(coefficients[tap++], value, sum);
+            }
+    return sum;
+}
 
 void main()
 {
-    uvec3 cell = item_id();
-    float square = 0.0;
-    if (cell.x < push.ni && cell.y < push.nj && cell.z < push.nk) {
-        uint at = push.p_base + cell.z * push.p_plane + cell.y * push.p_row + cell.x;
-        uint from = cell_row(cell.x) + cell.y * push.c_row + cell.z * push.c_plane;
-        Plane mid = load_plane(at, cell.x);
-        float ss = residual(load_plane(at - push.p_plane, cell.x), mid,
-                            load_plane(at + push.p_plane, cell.x), load_cell(from));
-        square = ss * ss;
-        if ((PARTS & 1) != 0)
-            p_out[at] = relaxed(mid.here.centre, ss);
-    }
-    if ((PARTS & 2) != 0)
-        store_partial(0, square);
+    ivec3 at = ivec3(gl_GlobalInvocationID) + ivec3(0, 0, push.first);
+    if (at.x >= push.ni || at.y >= push.nj || at.z >= push.end || stopped())
+        return;
+    ACC value;
+    if (fixed_cell(at.x, at.y, at.z))
+        value = load(at.x, at.y, at.z);
+    else if (SHAPE == STENCIL_STAR)
+        value = rounded(star(at));
+    else
+        value = rounded(box(at));
+    values_out[push.base_out + element(at.x, at.y, at.z)] = REAL(value);
 }

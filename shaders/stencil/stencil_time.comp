@@ -1,126 +1,149 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-// Himeno's relaxation, STEPS iterations a pass (temporal blocking): each plane of coefficients is
-// loaded once and kept in registers until the last of its iterations.
-//
-// A work-group marches along k. In turn k it loads plane k + 1 of p (level 0) and computes plane
-// k - s + 1 of iteration s from level s - 1, for s = 1 … STEPS. Shared memory holds three planes a
-// level. Iteration s is right one cell less deep into the tile than s - 1, so neighbouring tiles
-// overlap by STEPS - 1 cells on each side, which both compute.
+// A star stencil, STEPS steps a pass over memory (temporal blocking). A work-group marches along k
+// with a tile of cells, ROWS along j an item. In front t an item loads plane t of its cells (level 0)
+// and computes plane t - s RADIUS of step s (level s) from level s - 1, for s = 1 … STEPS. Each item
+// keeps 2 RADIUS + 1 planes a level of its own cells in registers; the neighbours along i and j are in
+// shared memory since an earlier front, so that a front needs one barrier. What a level gets from beyond
+// the tile is wrong, RADIUS cells more of it each level: tiles overlap by STEPS x RADIUS cells on each
+// side, and what they keep is right.
 #include "stencil_ids.h"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
-layout(constant_id = STENCIL_ID_MARCH) const uint MARCH = 32;
-layout(constant_id = STENCIL_ID_STEPS) const uint STEPS = 2;
-#define STEPS_A_PASS STEPS
-#include "himeno_problem.glsl"
-#include "himeno_partial.glsl"
+layout(constant_id = STENCIL_ID_MARCH) const int MARCH = 16;
+layout(constant_id = STENCIL_ID_STEPS) const int STEPS = 2;
+layout(constant_id = STENCIL_ID_ROWS) const int ROWS = 1;
+#include "stencil_problem.glsl"
 
-const uint ITEMS = gl_WorkGroupSize.x * gl_WorkGroupSize.y;
-const uint ROW = gl_WorkGroupSize.x + 2; // of a tile of level 0, which has a rim of one cell
-const uint PLANE = ROW * (gl_WorkGroupSize.y + 2);
-const uint LOADS = (PLANE + ITEMS - 1) / ITEMS;
-const int OVERLAP = int(STEPS) - 1;
+const int COLUMN = 2 * RADIUS + 1;
+const int OVERLAP = STEPS * RADIUS;
+const int OVERLAP_J = FLAT != 0 ? 0 : OVERLAP;
+const int TILE_I = int(gl_WorkGroupSize.x), TILE_J = int(gl_WorkGroupSize.y) * ROWS;
+const int ROW = TILE_I + 2 * RADIUS; // with a rim that is read but never right
+const int PLANE = ROW * (TILE_J + 2 * RADIUS_J);
+const int SLOTS = RADIUS + 1; // planes a level: written in front t, read until front t + RADIUS
+shared ACC levels[STEPS * SLOTS * PLANE];
 
-shared float levels[STEPS * 3 * PLANE];
+ACC columns[STEPS][ROWS][COLUMN];
 
-Row shared_row(uint at)
+// Shared-memory distance to the cell that stands for the one d away along an axis of stride `step`.
+int reach(int at, int d, int n, int step)
 {
-    return Row(levels[at], levels[at - 1], levels[at + 1]);
+    int to = at + d;
+    // Only there do cells beyond the border differ from what was loaded in their place.
+    if (BORDER == STENCIL_NEUMANN && (to < 0 || to >= n) && at >= 0 && at < n)
+        to = mapped(to, n);
+    return (to - at) * step;
 }
 
-Plane shared_plane(uint at)
+// The value d planes away in the column, for plane k.
+ACC along_k(int s, int r, int k, int d)
 {
-    return Plane(shared_row(at - ROW), shared_row(at), shared_row(at + ROW));
+    ACC value = columns[s][r][RADIUS + d];
+    if (BORDER == STENCIL_NEUMANN && (k + d < 0 || k + d >= push.nk)) {
+        int from = mapped(k + d, push.nk) - k;
+        [[unroll]] for (int n = -RADIUS; n <= RADIUS; n++)
+            if (n == from)
+                value = columns[s][r][RADIUS + n];
+    }
+    return value;
 }
 
-// Planes that are not there stand for nothing that is used; the nearest one is read instead.
-int present(int plane, int rim)
+ACC star(int s, int r, ivec2 cell, int k, int mine)
 {
-    return clamp(plane, -int(push.lower) - rim, int(push.nk + push.upper) - 1 + rim);
+    precise ACC sum = coefficients[0] * columns[s][r][RADIUS];
+    [[unroll]] for (int d = 1; d <= RADIUS; d++) {
+        uint tap = star_tap(0, d);
+        sum = fma(coefficients[tap], levels[mine + reach(cell.x, -d, push.ni, 1)], sum);
+        sum = fma(coefficients[tap + 1], levels[mine + reach(cell.x, d, push.ni, 1)], sum);
+    }
+    [[unroll]] for (int d = 1; d <= RADIUS_J; d++) {
+        uint tap = star_tap(1, d);
+        ACC before, after;
+        if (BORDER != STENCIL_NEUMANN && r - d >= 0)
+            before = columns[s][r - d][RADIUS];
+        else
+            before = levels[mine + reach(cell.y, -d, push.nj, ROW)];
+        if (BORDER != STENCIL_NEUMANN && r + d < ROWS)
+            after = columns[s][r + d][RADIUS];
+        else
+            after = levels[mine + reach(cell.y, d, push.nj, ROW)];
+        sum = fma(coefficients[tap], before, sum);
+        sum = fma(coefficients[tap + 1], after, sum);
+    }
+    [[unroll]] for (int d = 1; d <= RADIUS; d++) {
+        uint tap = star_tap(AXIS_K, d);
+        sum = fma(coefficients[tap], along_k(s, r, k, -d), sum);
+        sum = fma(coefficients[tap + 1], along_k(s, r, k, d), sum);
+    }
+    return sum;
+}
+
+void push_column(int level, int r, ACC value)
+{
+    [[unroll]] for (int n = 0; n < COLUMN - 1; n++)
+        columns[level][r][n] = columns[level][r][n + 1];
+    columns[level][r][COLUMN - 1] = value;
 }
 
 void main()
 {
-    ivec2 local = ivec2(gl_LocalInvocationID.xy), size = ivec2(gl_WorkGroupSize.xy);
-    ivec2 inner = ivec2(push.ni, push.nj);
-    uvec3 group = group_id();
-    ivec2 corner = ivec2(group.xy) * (size - 2 * OVERLAP) - OVERLAP;
-    ivec2 cell = corner + local;
-    bool updated = all(greaterThanEqual(cell, ivec2(0))) && all(lessThan(cell, inner));
-    bool kept = updated && all(greaterThanEqual(local, ivec2(OVERLAP))) &&
-                all(lessThan(local, size - OVERLAP));
-    uint item = gl_LocalInvocationIndex;
-    uint mine = uint(local.y + 1) * ROW + uint(local.x + 1);
+    if (stopped()) // all work-items see the same
+        return;
+    // By components: the validation layer loses vectors of specialization constants.
+    ivec2 local = ivec2(gl_LocalInvocationID.xy);
+    local.y *= ROWS;
+    ivec2 cell = ivec2(gl_WorkGroupID.xy);
+    cell.x = cell.x * (TILE_I - 2 * OVERLAP) - OVERLAP + local.x;
+    cell.y = cell.y * (TILE_J - 2 * OVERLAP_J) - OVERLAP_J + local.y;
+    int first = push.first + int(gl_WorkGroupID.z) * MARCH, end = min(first + MARCH, push.end);
+    int mine = (local.y + RADIUS_J) * ROW + local.x + RADIUS;
+    bool kept_i = local.x >= OVERLAP && local.x < TILE_I - OVERLAP && cell.x < push.ni;
+    bool fixed_i = fixed_at(cell.x, push.ni);
 
-    uint rim_from[LOADS];
-    [[unroll]] for (uint n = 0; n < LOADS; n++) {
-        ivec2 at = ivec2((item + n * ITEMS) % ROW, (item + n * ITEMS) / ROW) - 1 + corner;
-        at = clamp(at, ivec2(-1), inner);
-        rim_from[n] = uint(int(push.p_base) + at.y * int(push.p_row) + at.x);
+    uint from[ROWS];
+    ACC coming[ROWS];
+    int front = first - OVERLAP, slot = 0;
+    uint plane = uint(mapped(front, push.nk)) * push.plane;
+    [[unroll]] for (int r = 0; r < ROWS; r++) {
+        from[r] = push.base_in +
+                  element(mapped(cell.x, push.ni), mapped(cell.y + r, push.nj), 0);
+        coming[r] = ACC(values_in[from[r] + plane]);
+        [[unroll]] for (int s = 0; s < STEPS; s++)
+            [[unroll]] for (int n = 0; n < COLUMN; n++)
+                columns[s][r][n] = ACC(0);
     }
-    ivec2 nearest = clamp(cell, ivec2(0), inner - 1);
-    int cell_from = int(cell_row(uint(nearest.x))) + nearest.y * int(push.c_row);
-    int p_from = int(push.p_base) + cell.y * int(push.p_row) + cell.x;
-
-    int first = int(group.z * MARCH), end = min(first + int(MARCH), int(push.nk));
-    int k = first - OVERLAP;
-    uint ring[3] = {0, PLANE, 2 * PLANE}; // where planes k + 1, k, k - 1 of a level are
-    float next[LOADS];
-    [[unroll]] for (uint n = 0; n < LOADS; n++) {
-        uint to = item + n * ITEMS;
-        if (to < PLANE) {
-            levels[ring[2] + to] = p_in[int(rim_from[n]) + present(k - 1, 1) * int(push.p_plane)];
-            levels[ring[1] + to] = p_in[int(rim_from[n]) + present(k, 1) * int(push.p_plane)];
+    for (; front < end + OVERLAP; front++) {
+        // Level s was written to this slot RADIUS turns ago, and is read from it now.
+        int old = slot == SLOTS - 1 ? 0 : slot + 1;
+        plane = uint(mapped(front + 1, push.nk)) * push.plane;
+        [[unroll]] for (int r = 0; r < ROWS; r++) {
+            push_column(0, r, coming[r]);
+            levels[slot * PLANE + mine + r * ROW] = coming[r];
+            coming[r] = ACC(values_in[from[r] + plane]);
         }
-        next[n] = p_in[int(rim_from[n]) + present(k + 1, 1) * int(push.p_plane)];
-    }
-    Cell cells[STEPS];
-    float squares[STEPS];
-    [[unroll]] for (uint s = 0; s < STEPS; s++) {
-        cells[s] = load_cell(uint(cell_from + present(k, 0) * int(push.c_plane)));
-        squares[s] = 0.0;
-    }
-
-    for (; k < end + OVERLAP; k++) {
-        [[unroll]] for (uint n = 0; n < LOADS; n++)
-            if (item + n * ITEMS < PLANE)
-                levels[ring[0] + item + n * ITEMS] = next[n];
-        barrier();
-        // The next turn's loads are under way while this one computes.
-        [[unroll]] for (uint n = 0; n < LOADS; n++)
-            next[n] = p_in[int(rim_from[n]) + present(k + 2, 1) * int(push.p_plane)];
-        Cell following = load_cell(uint(cell_from + present(k + 1, 0) * int(push.c_plane)));
-        [[unroll]] for (uint s = 0; s < STEPS; s++) {
-            int plane = k - int(s);
-            uint level = s * 3 * PLANE + mine;
-            float value = levels[level + ring[(s + 1) % 3]];
-            if (updated && plane == present(plane, 0)) {
-                float ss = residual(shared_plane(level + ring[(s + 2) % 3]),
-                                    shared_plane(level + ring[(s + 1) % 3]),
-                                    shared_plane(level + ring[s % 3]), cells[s]);
-                value = relaxed(value, ss);
-                if (kept && plane >= first && plane < end) {
-                    squares[s] += ss * ss;
-                    if (s + 1 == STEPS)
-                        p_out[p_from + plane * int(push.p_plane)] = value;
+        [[unroll]] for (int s = 1; s <= STEPS; s++) {
+            int k = front - s * RADIUS;
+            bool fixed_k = fixed_at(k, push.nk);
+            ACC next[ROWS];
+            [[unroll]] for (int r = 0; r < ROWS; r++) {
+                next[r] = rounded(star(s - 1, r, cell + ivec2(0, r), k,
+                                       ((s - 1) * SLOTS + old) * PLANE + mine + r * ROW));
+                if (fixed_i || fixed_k || (FLAT == 0 && fixed_at(cell.y + r, push.nj)))
+                    next[r] = columns[s - 1][r][RADIUS];
+            }
+            [[unroll]] for (int r = 0; r < ROWS; r++) {
+                int y = local.y + r;
+                if (s < STEPS) {
+                    push_column(s, r, next[r]);
+                    levels[(s * SLOTS + slot) * PLANE + mine + r * ROW] = next[r];
+                } else if (kept_i && k >= first && k < end && y >= OVERLAP_J &&
+                           y < TILE_J - OVERLAP_J && cell.y + r < push.nj) {
+                    values_out[push.base_out + element(cell.x, cell.y + r, k)] = REAL(next[r]);
                 }
             }
-            if (s + 1 < STEPS) {
-                levels[level + 3 * PLANE + ring[(s + 1) % 3]] = value;
-                barrier();
-            }
         }
-        if (STEPS == 1) // nothing else keeps the next turn off a plane that is still read
-            barrier();
-        [[unroll]] for (uint s = STEPS - 1; s > 0; s--)
-            cells[s] = cells[s - 1];
-        cells[0] = following;
-        uint oldest = ring[2];
-        ring[2] = ring[1];
-        ring[1] = ring[0];
-        ring[0] = oldest;
+        slot = old;
+        barrier();
     }
-    [[unroll]] for (uint s = 0; s < STEPS; s++)
-        store_partial(s, squares[s]);
 }

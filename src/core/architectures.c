@@ -21,7 +21,7 @@
  * row whose name part is found in the device's name is the device's: longer parts come first. */
 #define NVIDIA_ROW(id, label, parts, waves, groups, shared, reserved, fma)                         \
     {                                                                                              \
-        .name = "nvidia:" id, .generation = label, .vendor_id = WFI_NVIDIA, .name_parts = parts,   \
+        .name = "nvidia:" id, .generation = label, .vendor_id = WFI_NVIDIA, .name_pieces = parts,  \
         .wave = 32, .simds = 4, .simd_waves = (waves) / 4, .unit_groups = groups,                  \
         .simd_registers = 16384, .register_step = 8, .lane_registers = 255,                        \
         .unit_shared = (shared)*1024, .shared_step = (reserved) ? 128 : 256,                       \
@@ -31,7 +31,7 @@
  * 16 barriers of a compute unit, so that their number does not limit such groups. */
 #define GCN_ROW(id, label, parts, waves, registers, most, step)                                    \
     {                                                                                              \
-        .name = "amd:" id, .generation = label, .vendor_id = WFI_AMD, .name_parts = parts,         \
+        .name = "amd:" id, .generation = label, .vendor_id = WFI_AMD, .name_pieces = parts,        \
         .wave = 64, .simds = 4, .simd_waves = waves, .unit_groups = 16,                            \
         .simd_registers = (registers)*64, .register_step = step, .lane_registers = most,           \
         .unit_shared = 65536, .shared_step = 512, .unit_fma = 64, .groups_by_barriers = true,      \
@@ -41,7 +41,7 @@
  * waves of 32 here. */
 #define RDNA_ROW(id, label, parts, waves, registers, step, fma)                                    \
     {                                                                                              \
-        .name = "amd:" id, .generation = label, .vendor_id = WFI_AMD, .name_parts = parts,         \
+        .name = "amd:" id, .generation = label, .vendor_id = WFI_AMD, .name_pieces = parts,        \
         .wave = 32, .simds = 4, .simd_waves = waves, .unit_groups = 32,                            \
         .simd_registers = (registers)*32, .register_step = step, .lane_registers = 256,            \
         .unit_shared = 131072, .shared_step = 512, .unit_fma = fma, .counted_units = 2,            \
@@ -50,7 +50,7 @@
 /* Intel: a hardware thread has 128 registers, whatever a kernel uses of them. */
 #define INTEL_ROW(id, label, parts, lanes, engines, threads, words, shared, fma, text)             \
     {                                                                                              \
-        .name = "intel:" id, .generation = label, .vendor_id = WFI_INTEL, .name_parts = parts,     \
+        .name = "intel:" id, .generation = label, .vendor_id = WFI_INTEL, .name_pieces = parts,    \
         .wave = lanes, .simds = engines, .simd_waves = threads, .unit_groups = 16,                 \
         .simd_registers = (threads) * (words), .wave_words = words,                                \
         .lane_registers = (words) / (lanes), .unit_shared = (shared)*1024, .shared_step = 1024,    \
@@ -60,7 +60,7 @@
 #define ADRENO_ROW(id, label, parts, vec4, granularity, shared)                                    \
     {                                                                                              \
         .name = "qualcomm:" id, .generation = label, .vendor_id = WFI_QUALCOMM,                    \
-        .name_parts = parts, .wave = 64, .simds = 1, .simd_waves = 16,                             \
+        .name_pieces = parts, .wave = 64, .simds = 1, .simd_waves = 16,                            \
         .simd_registers = (vec4)*4 * 64 * (granularity), .register_step = 4,                       \
         .lane_registers = 192, .wave_step = granularity, .unit_shared = (shared)*1024,             \
         .source = MESA_IR3                                                                         \
@@ -68,7 +68,7 @@
 /* Mali: full occupancy up to 32 registers a lane, half up to 64. */
 #define MALI_ROW(id, label, parts, lanes, waves, fma)                                              \
     {                                                                                              \
-        .name = "arm:" id, .generation = label, .vendor_id = WFI_ARM, .name_parts = parts,         \
+        .name = "arm:" id, .generation = label, .vendor_id = WFI_ARM, .name_pieces = parts,        \
         .wave = lanes, .simds = 1, .simd_waves = waves, .register_step = 32,                       \
         .simd_registers = (waves) * (lanes)*32, .lane_registers = 64, .unit_fma = fma,             \
         .shared_is_memory = true, .source = ARM_GUIDE                                              \
@@ -129,7 +129,7 @@ static const wfi_architecture table[] = {
     {.name = "apple:m1",
      .generation = "Apple family 7 and 8 (A14, A15, M1, M2)",
      .vendor_id = WFI_APPLE,
-     .name_parts = "Apple M1|Apple M2|Apple A14|Apple A15|Apple A16|G13|G14",
+     .name_pieces = "Apple M1|Apple M2|Apple A14|Apple A15|Apple A16|G13|G14",
      .wave = 32,
      .simds = 1,
      .simd_waves = 96,
@@ -145,7 +145,7 @@ static const wfi_architecture table[] = {
     {.name = "apple:m3",
      .generation = "Apple family 9 (A17, M3, M4): registers and shared memory are cached",
      .vendor_id = WFI_APPLE,
-     .name_parts = "Apple M3|Apple M4|Apple A17|Apple A18",
+     .name_pieces = "Apple M3|Apple M4|Apple A17|Apple A18",
      .wave = 32,
      .simds = 1,
      .lane_registers = 128,
@@ -155,7 +155,7 @@ static const wfi_architecture table[] = {
     {.name = "imagination:rogue",
      .generation = "PowerVR Rogue",
      .vendor_id = WFI_IMAGINATION,
-     .name_parts = "Rogue|PowerVR",
+     .name_pieces = "Rogue|PowerVR",
      .wave = 32,
      .simds = 1,
      .simd_waves = 16,
@@ -165,7 +165,7 @@ static const wfi_architecture table[] = {
     {.name = "broadcom:v3d",
      .generation = "VideoCore VI and VII",
      .vendor_id = WFI_BROADCOM,
-     .name_parts = "V3D",
+     .name_pieces = "V3D",
      .wave = 16,
      .simds = 1,
      .simd_waves = 4,
@@ -208,7 +208,7 @@ static bool stands_in(const char *in, const char *text, size_t length)
 }
 
 /* Whether one of the parts, separated by '|', stands in `name`; `whole`: is `name`. */
-static bool any_part(const char *parts, const char *name, bool whole)
+static bool any_name_piece(const char *parts, const char *name, bool whole)
 {
     while (*parts) {
         const size_t length = strcspn(parts, "|");
@@ -223,7 +223,7 @@ const wfi_architecture *wfi_architecture_of(const wf_caps *caps)
 {
     for (uint32_t i = 0; i < wfi_architecture_count(); i++)
         if (table[i].vendor_id == caps->vendor_id &&
-            any_part(table[i].name_parts, caps->name, false))
+            any_name_piece(table[i].name_pieces, caps->name, false))
             return &table[i];
     return NULL;
 }
@@ -231,7 +231,8 @@ const wfi_architecture *wfi_architecture_of(const wf_caps *caps)
 const wfi_architecture *wfi_architecture_named(const char *name)
 {
     for (uint32_t i = 0; i < wfi_architecture_count(); i++)
-        if (any_part(table[i].name, name, true) || any_part(table[i].name_parts, name, true))
+        if (any_name_piece(table[i].name, name, true) ||
+            any_name_piece(table[i].name_pieces, name, true))
             return &table[i];
     return NULL;
 }

@@ -13,7 +13,7 @@ typedef struct wfi_architecture {
     const char *name;       /* "amd:rdna3" */
     const char *generation; /* for people: "RDNA 3" */
     uint32_t vendor_id;
-    const char *name_parts;  /* of device names, separated by '|'; any one will do */
+    const char *name_pieces; /* of device names, separated by '|'; any one will do */
     uint32_t wave;           /* lanes; the usual size where there are several */
     uint32_t simds;          /* a unit: each holds its share of waves and registers */
     uint32_t counted_units;  /* of wf_caps.compute_units that make a unit; 0: 1 */

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-#define STENCIL (UINT32_C(1) << WF_FAMILY_STENCIL)
+#define STENCIL (UINT32_C(1) << WF_FAMILY_HIMENO)
 #define SPMV (UINT32_C(1) << WF_FAMILY_SPMV)
 #define MATMUL (UINT32_C(1) << WF_FAMILY_MATMUL)
 #define ALL ((UINT32_C(1) << WF_FAMILY_COUNT) - 1)

@@ -22,7 +22,7 @@ static const wfi_quirk table[] = {
     {
         .driver_id = VK_DRIVER_ID_MESA_TURNIP,
         .vendor_id = WFI_QUALCOMM,
-        .name_part = "702",
+        .name_piece = "702",
         .faults = WF_FAULT_SHUFFLE | WF_FAULT_SUBGROUP_ARITHMETIC,
         .what = "products with few columns, which reduce over subgroups, are wrong in f32 and f16; "
                 "the cause is not established",
@@ -67,7 +67,7 @@ bool wfi_quirk_matches(const wfi_quirk *quirk, const wf_caps *caps)
 {
     return (!quirk->driver_id || quirk->driver_id == caps->driver_id) &&
            (!quirk->vendor_id || quirk->vendor_id == caps->vendor_id) &&
-           (!quirk->name_part || strstr(caps->name, quirk->name_part)) &&
+           (!quirk->name_piece || strstr(caps->name, quirk->name_piece)) &&
            (!quirk->subgroup_size || quirk->subgroup_size == caps->subgroup_size) &&
            (!quirk->most_subgroup_min || caps->subgroup_min <= quirk->most_subgroup_min) &&
            caps->driver_version >= quirk->version_first &&

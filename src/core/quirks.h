@@ -12,7 +12,7 @@ typedef struct wfi_quirk {
     /* The devices: each member that is not 0 or NULL must match. */
     uint32_t driver_id; /* VkDriverId */
     uint32_t vendor_id;
-    const char *name_part;                 /* in the device's name */
+    const char *name_piece;                /* in the device's name */
     uint32_t subgroup_size;                /* the default one that the device reports */
     uint32_t most_subgroup_min;            /* the smallest size it reports is at most this */
     uint32_t version_first, version_fixed; /* driverVersion; fixed 0: in no version known */

@@ -2,12 +2,12 @@
 #ifndef WFI_KERNELS_FAMILIES_H
 #define WFI_KERNELS_FAMILIES_H
 
-#include "kernels/family.h"
+#include "plan/family.h"
 
-extern const wfi_family wfi_family_stencil;
+extern const wfi_family wfi_family_himeno;
 extern const wfi_family wfi_family_spmv;
 extern const wfi_family wfi_family_matmul;
 extern const wfi_family wfi_family_vector;
-extern const wfi_family wfi_family_grid;
+extern const wfi_family wfi_family_stencil;
 
 #endif

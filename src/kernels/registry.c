@@ -4,9 +4,9 @@
 #include "kernels/families.h"
 
 static const wfi_family *const families[WF_FAMILY_COUNT] = {
-    [WF_FAMILY_STENCIL] = &wfi_family_stencil, [WF_FAMILY_SPMV] = &wfi_family_spmv,
+    [WF_FAMILY_HIMENO] = &wfi_family_himeno,   [WF_FAMILY_SPMV] = &wfi_family_spmv,
     [WF_FAMILY_MATMUL] = &wfi_family_matmul,   [WF_FAMILY_VECTOR] = &wfi_family_vector,
-    [WF_FAMILY_GRID] = &wfi_family_grid,
+    [WF_FAMILY_STENCIL] = &wfi_family_stencil,
 };
 
 const wfi_family *wfi_family_get(wf_family family)

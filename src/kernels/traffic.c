@@ -2,10 +2,10 @@
 
 #include <math.h>
 
-#include "kernels/grid_stencil.h"
-#include "kernels/himeno.h"
-#include "kernels/matmul_rows.h"
-#include "kernels/spmv_build.h"
+#include "kernels/stencil/stencil.h"
+#include "kernels/himeno/himeno.h"
+#include "kernels/matmul/matmul.h"
+#include "kernels/spmv/build.h"
 
 #define HIMENO_P_READS 19.0
 #define HIMENO_COEFFICIENT_READS 12.0
@@ -89,8 +89,8 @@ void wfi_matmul_reread_traffic(const wfi_point *point, wfi_traffic *out)
 void wfi_matmul_vector_traffic(const wfi_point *point, wfi_traffic *out)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
-    const uint32_t splits = wfi_point_value(point, MATMUL_ID_SPLITS, 1);
-    if (wfi_point_value(point, MATMUL_ID_SHARING, 0) || wfi_point_value(point, MATMUL_ID_PACK, 0))
+    const uint32_t splits = wfi_point_value(point, MATMUL_ID_SPLIT_K, 1);
+    if (wfi_point_value(point, MATMUL_ID_STREAM_K, 0) || wfi_point_value(point, MATMUL_ID_PACK, 0))
         return;
     wfi_matmul_block_traffic(point, out);
     if (splits < 2)
@@ -106,13 +106,13 @@ void wfi_matmul_vector_traffic(const wfi_point *point, wfi_traffic *out)
 
 static double himeno_cells(const wfi_point *point)
 {
-    const wfi_stencil_problem *p = &point->problem->stencil;
+    const wfi_himeno_problem *p = &point->problem->himeno;
     return ((double)p->ni - 2) * ((double)p->nj - 2) * ((double)p->nk - 2);
 }
 
 void wfi_himeno_naive_traffic(const wfi_point *point, wfi_traffic *out)
 {
-    const wfi_stencil_problem *p = &point->problem->stencil;
+    const wfi_himeno_problem *p = &point->problem->himeno;
     uint32_t g[3];
     point->variant->group_size(point, g);
     const double groups = ceil(((double)p->ni - 2) / g[0]) * ceil(((double)p->nj - 2) / g[1]) *
@@ -139,9 +139,9 @@ static double inside(double extent, double radius)
 }
 
 /* Fixed cells are copied; the coefficients, the same for all, are not counted. */
-void wfi_grid_naive_traffic(const wfi_point *point, wfi_traffic *out)
+void wfi_stencil_naive_traffic(const wfi_point *point, wfi_traffic *out)
 {
-    const wfi_grid_problem *p = &point->problem->grid;
+    const wfi_stencil_problem *p = &point->problem->stencil;
     const double size = (double)wf_type_size(point->problem->type);
     const double nx = (double)p->nx, ny = (double)p->ny;
     const double nz = p->dimensions == 3 ? (double)p->nz : 1, r = p->radius;
@@ -151,7 +151,7 @@ void wfi_grid_naive_traffic(const wfi_point *point, wfi_traffic *out)
             ? inside(nx, r) * inside(ny, r) * (p->dimensions == 3 ? inside(nz, r) : 1)
             : cells;
     out->requested =
-        size * p->steps * (computed * (wfi_grid_taps(p) + 1.0) + (cells - computed) * 2);
+        size * p->steps * (computed * (wfi_stencil_taps(p) + 1.0) + (cells - computed) * 2);
     out->stored = size * p->steps * cells;
 }
 

@@ -3,7 +3,7 @@
 #ifndef WFI_KERNELS_TRAFFIC_H
 #define WFI_KERNELS_TRAFFIC_H
 
-#include "kernels/family.h"
+#include "plan/family.h"
 
 /* wfi_variant.traffic of the variants that are counted. */
 void wfi_matmul_naive_traffic(const wfi_point *point, wfi_traffic *out);  /* an output an item */
@@ -16,7 +16,7 @@ void wfi_matmul_reread_traffic(const wfi_point *point, wfi_traffic *out);
 void wfi_matmul_vector_traffic(const wfi_point *point, wfi_traffic *out); /* sums may be split */
 void wfi_himeno_naive_traffic(const wfi_point *point, wfi_traffic *out);
 void wfi_himeno_twice_traffic(const wfi_point *point, wfi_traffic *out); /* gosa in its own pass */
-void wfi_grid_naive_traffic(const wfi_point *point, wfi_traffic *out);
+void wfi_stencil_naive_traffic(const wfi_point *point, wfi_traffic *out);
 void wfi_spmv_row_traffic(const wfi_point *point, wfi_traffic *out); /* an item a row */
 void wfi_spmv_lanes_traffic(const wfi_point *point, wfi_traffic *out);
 

@@ -8,12 +8,12 @@
 
 #include "model/duration.h"
 
-#define TRANSFER_SHARE 0.5   /* of a call that moving data takes before it is worth a word */
-#define DISPATCH_SHARE 0.15  /* of the time that barriers between dispatches take */
-#define LOW_OCCUPANCY 0.35   /* below it, latency is hard to hide */
-#define GROUP_OCCUPANCY 0.75 /* that the shape of work-groups should reach */
-#define HEADROOM 1.25        /* over the floor, from which a faster kernel is worth looking for */
-#define FULL_WAVES 0.85      /* efficiency from which the tail is small */
+#define TRANSFER_FRACTION 0.5  /* of a call that moving data takes before it is worth a word */
+#define DISPATCH_FRACTION 0.15 /* of the time that barriers between dispatches take */
+#define LOW_OCCUPANCY 0.35     /* below it, latency is hard to hide */
+#define GROUP_OCCUPANCY 0.75   /* that the shape of work-groups should reach */
+#define HEADROOM 1.25          /* over the floor, from which a faster kernel is worth looking for */
+#define FULL_WAVES 0.85        /* efficiency from which the tail is small */
 #define NEAR_FLOOR 1.15
 #define SLOWER_CHOICE 1.05
 #define SLOW_F64 4.0 /* f32 rate over f64 rate */
@@ -84,7 +84,7 @@ static bool transfers(const wfi_observation *o, wfi_advice *out)
 {
     const double moving = o->upload_us + o->download_us;
     const double all = moving + o->submit_us + o->time_us;
-    if (!(moving > TRANSFER_SHARE * all))
+    if (!(moving > TRANSFER_FRACTION * all))
         return false;
     out->gain = all / (all - moving);
     say(out,
@@ -114,7 +114,7 @@ static bool submissions(const wfi_observation *o, wfi_advice *out)
 static bool dispatches(const wfi_observation *o, wfi_advice *out)
 {
     const double lost = o->dispatches > 1 ? (o->dispatches - 1) * o->barrier_us : 0;
-    if (!(lost > DISPATCH_SHARE * o->time_us) || lost >= o->time_us)
+    if (!(lost > DISPATCH_FRACTION * o->time_us) || lost >= o->time_us)
         return false;
     out->gain = o->time_us / (o->time_us - lost);
     say(out, "%u dispatches wait for one another; the waits alone take %.0f %% of the time.",
@@ -176,7 +176,7 @@ static bool held_down_by(const wfi_observation *o, const char *limit, double bel
 
 static bool registers(const wfi_observation *o, wfi_advice *out)
 {
-    static const char *const words[] = {"thread_", "steps", "turns", "tile_", NULL};
+    static const char *const words[] = {"thread_", "steps", "loads", "tile_", NULL};
     if (!held_down_by(o, "registers", LOW_OCCUPANCY))
         return false;
     out->gain = fmin(headroom(o), sqrt(1 / o->occupancy.fraction));
@@ -220,7 +220,7 @@ static bool group_size(const wfi_observation *o, wfi_advice *out)
 
 static bool spills(const wfi_observation *o, wfi_advice *out)
 {
-    static const char *const words[] = {"thread_", "steps", "turns", "tile_", NULL};
+    static const char *const words[] = {"thread_", "steps", "loads", "tile_", NULL};
     if (o->kernel.spilled == 0)
         return false;
     out->gain = fmax(1, fmin(headroom(o), 2));
@@ -262,7 +262,7 @@ static const char *fewer_grid_bytes(const wfi_observation *o, wfi_advice *out)
 {
     out->gain = 2;
     if (!o->box && strcmp(o->variant->name, "time") != 0) {
-        snprintf(out->command, sizeof out->command, "wavefit explain grid %s%s --variant time",
+        snprintf(out->command, sizeof out->command, "wavefit explain stencil %s%s --variant time",
                  o->arguments, o->steps > 1 ? "" : " --steps 4");
         return "several steps a pass";
     }
@@ -279,16 +279,16 @@ static bool memory_floor(const wfi_observation *o, wfi_advice *out)
     const char *how = NULL;
     if (!o->memory_bound || !(o->floor_us > 0) || o->time_us > o->floor_us * NEAR_FLOOR)
         return false;
-    if (strcmp(o->family, "stencil") == 0 && o->variant && strcmp(o->variant->name, "time") != 0) {
+    if (strcmp(o->family, "himeno") == 0 && o->variant && strcmp(o->variant->name, "time") != 0) {
         how = "several iterations a pass";
         out->gain = 2;
-        snprintf(out->command, sizeof out->command, "wavefit explain stencil %s --variant time",
+        snprintf(out->command, sizeof out->command, "wavefit explain himeno %s --variant time",
                  o->arguments);
     } else if (strcmp(o->family, "spmv") == 0 && o->type == WF_TYPE_F64) {
         how = "f32 where it is precise enough";
         out->gain = 12.0 / 8.0; /* bytes an entry with its index */
         try_type(o, out, "f32");
-    } else if (strcmp(o->family, "grid") == 0 && o->variant) {
+    } else if (strcmp(o->family, "stencil") == 0 && o->variant) {
         how = fewer_grid_bytes(o, out);
     }
     if (how)
@@ -332,7 +332,8 @@ static bool can_tune(const wfi_observation *o)
     const char *a = o->arguments;
     if (strcmp(o->family, "spmv") == 0)
         return strchr(a, '/') || (strchr(a, '.') && !strchr(a, ':'));
-    return strcmp(o->family, "grid") != 0 || (!strstr(a, " --shape ") && !strstr(a, " --border "));
+    return strcmp(o->family, "stencil") != 0 ||
+           (!strstr(a, " --shape ") && !strstr(a, " --border "));
 }
 
 static bool untuned(const wfi_observation *o, wfi_advice *out)

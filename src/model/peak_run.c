@@ -3,7 +3,7 @@
 
 #include "core/architectures.h"
 #include "core/caps.h"
-#include "kernels/fixed.h"
+#include "plan/fixed.h"
 #include "model/peaks.h"
 
 #define SAMPLE_SECONDS 0.004 /* the start and the end of a dispatch do not show in it */

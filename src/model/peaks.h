@@ -3,7 +3,7 @@
 #define WFI_MODEL_PEAKS_H
 
 #include "core/buffer.h"
-#include "kernels/family.h"
+#include "plan/family.h"
 
 #define WFI_PEAK_BUFFERS 2
 #define WFI_PEAK_PUSH_WORDS 4

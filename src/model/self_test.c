@@ -9,7 +9,7 @@
 #include "core/caps.h"
 #include "core/file.h"
 #include "core/quirks.h"
-#include "kernels/fixed.h"
+#include "plan/fixed.h"
 #include "model/peaks.h"
 #include "wfi_shaders.h"
 

@@ -45,14 +45,14 @@ static finding look_at(const wf_spmv_params *m, const void *b, const void *x, do
     for (uint32_t row = 0; row < m->rows; row++) {
         const uint32_t begin = m->row_offsets[row], end = m->row_offsets[row + 1];
         const long double own = wfi_cg_get(x, m->type, row);
-        long double rest = wfi_cg_get(b, m->type, row);
+        long double residual = wfi_cg_get(b, m->type, row);
         double sum = 0;
         for (uint32_t i = begin; i < end; i++) {
             const long double value = wfi_cg_get(m->values, m->type, i);
-            rest -= value * wfi_cg_get(x, m->type, m->column_indices[i]);
+            residual -= value * wfi_cg_get(x, m->type, m->column_indices[i]);
             sum += fabs((double)value);
         }
-        squares += rest * rest;
+        squares += residual * residual;
         of_x += own * own;
         found.largest_row = fmax(found.largest_row, sum);
         found.longest_row = end - begin > found.longest_row ? end - begin : found.longest_row;

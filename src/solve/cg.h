@@ -3,7 +3,7 @@
 #define WFI_SOLVE_CG_H
 
 #include "core/stream.h"
-#include "kernels/plan.h"
+#include "plan/plan.h"
 
 enum { WFI_CG_START, WFI_CG_DOT, WFI_CG_UPDATE, WFI_CG_FINISH, WFI_CG_STATE, WFI_CG_KERNELS };
 

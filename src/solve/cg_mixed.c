@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "core/command.h"
-#include "kernels/fixed.h"
-#include "kernels/grid.h"
+#include "plan/fixed.h"
+#include "plan/dispatch_size.h"
 #include "solve/cg.h"
 #include "wfi_shaders.h"
 
@@ -42,8 +42,8 @@ static wf_result add_kernel(wf_plan *plan, const wfi_point *point, const uint64_
     memcpy(step.push, &rows, sizeof rows);
     for (uint32_t i = 0; i < count; i++)
         specs[i] = (wfi_binding_spec){"a part of the system", WFI_READS_WRITES, bytes[i]};
-    wf_result result =
-        wfi_grid(plan, (rows + (uint64_t)WFI_FIXED_GROUP - 1) / WFI_FIXED_GROUP, step.groups);
+    wf_result result = wfi_dispatch_size(
+        plan, (rows + (uint64_t)WFI_FIXED_GROUP - 1) / WFI_FIXED_GROUP, step.groups);
     return result == WF_SUCCESS ? wfi_fixed_build(plan, point, specs, count, &step) : result;
 }
 

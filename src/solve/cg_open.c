@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "core/arithmetic.h"
-#include "kernels/fixed.h"
-#include "kernels/spmv_build.h"
+#include "plan/fixed.h"
+#include "kernels/spmv/build.h"
 #include "solve/cg.h"
 #include "wfi_shaders.h"
 
@@ -65,7 +65,7 @@ static wf_result build_kernel(wf_plan *plan, const wfi_point *point, const void 
     const bool one = strcmp(point->variant->name, "cg_state") == 0;
     wfi_step step = {.groups = {one ? 1 : c->groups, 1, 1},
                      .push_bytes = sizeof push,
-                     .takes_turn = true,
+                     .takes_sequence = true,
                      .divisible = true};
     memcpy(step.push, &push, sizeof push);
     wfi_plan_bind_sets(plan); /* as products do */

@@ -6,7 +6,7 @@
 
 #include "core/caps.h"
 #include "core/command.h"
-#include "kernels/spmv_build.h"
+#include "kernels/spmv/build.h"
 #include "solve/cg.h"
 
 #define BATCH_SECONDS 0.2 /* within a second two of them are over and the host has looked */
@@ -54,7 +54,7 @@ static wf_result record_kernel(wfi_cg *c, VkCommandBuffer command_buffer, int ke
         .size = sizeof bindings,
         .items = {{.buffer = c->a}, {.buffer = c->b}, {.buffer = c->c}, {.buffer = c->scalars}}};
     wf_result result =
-        wfi_plan_record_turn(c->kernels[kernel], command_buffer, &bindings, iteration);
+        wfi_plan_record_sequence(c->kernels[kernel], command_buffer, &bindings, iteration);
     wfi_barrier_compute(c->device, command_buffer);
     return result;
 }

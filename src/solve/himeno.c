@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/himeno_rows.h"
-#include "kernels/plan.h"
+#include "kernels/himeno/rows.h"
+#include "plan/plan.h"
 
 #define PARTIALS_BYTES (UINT64_C(16) << 20) /* about so much for their partial sums */
 
@@ -58,33 +58,33 @@ static wf_result make_blocks(wf_himeno *h, uint64_t most)
     return WF_SUCCESS;
 }
 
-static uint32_t parts_of(const wfi_himeno_block *block, uint64_t most)
+static uint32_t slabs_of(const wfi_himeno_block *block, uint64_t most)
 {
     return (uint32_t)((block->planes + most - 1) / most);
 }
 
-static wf_result make_parts(wf_himeno *h, uint64_t most)
+static wf_result make_slabs(wf_himeno *h, uint64_t most)
 {
     const uint32_t inner = h->params.nk - 2, halo = wfi_himeno_steps(&h->choice.point) - 1;
     for (uint32_t b = 0; b < h->block_count; b++)
-        h->part_count += parts_of(&h->blocks[b], most);
-    h->parts = calloc(h->part_count, sizeof *h->parts);
-    if (!h->parts)
+        h->slab_count += slabs_of(&h->blocks[b], most);
+    h->slabs = calloc(h->slab_count, sizeof *h->slabs);
+    if (!h->slabs)
         return wfi_no_memory(&h->device->log);
-    wfi_himeno_part *part = h->parts;
+    wfi_himeno_slab_data *slab_data = h->slabs;
     for (uint32_t b = 0; b < h->block_count; b++) {
         const wfi_himeno_block *block = &h->blocks[b];
-        const uint32_t count = parts_of(block, most);
-        for (uint32_t n = 0; n < count; n++, part++) {
+        const uint32_t count = slabs_of(block, most);
+        for (uint32_t n = 0; n < count; n++, slab_data++) {
             const uint32_t from = (uint32_t)((uint64_t)block->planes * n / count),
                            to = (uint32_t)((uint64_t)block->planes * (n + 1) / count);
-            part->block = b;
-            part->first = block->first + from;
-            part->slab = (wfi_himeno_slab){
+            slab_data->block = b;
+            slab_data->first = block->first + from;
+            slab_data->slab = (wfi_himeno_slab){
                 .planes = to - from,
-                .lower = (uint32_t)wfi_least(halo, part->first),
-                .upper = (uint32_t)wfi_least(halo, inner - (part->first + to - from)),
-                .p_first = part->first + 1 - block->origin,
+                .lower = (uint32_t)wfi_least(halo, slab_data->first),
+                .upper = (uint32_t)wfi_least(halo, inner - (slab_data->first + to - from)),
+                .p_first = slab_data->first + 1 - block->origin,
                 .p_planes = block->held,
                 .omega = h->params.omega,
             };
@@ -99,14 +99,14 @@ static wf_result split(wf_himeno *h)
     const uint64_t allocation = wfi_least(caps->max_allocation, caps->max_buffer);
     const uint64_t range = wfi_himeno_range(&h->choice.point);
     const uint64_t block_planes = p_planes_in(h, allocation);
-    const uint64_t part_planes =
+    const uint64_t slab_planes =
         wfi_least(p_planes_in(h, range), cell_planes_in(h, wfi_least(range, allocation)));
     if (block_planes == 0)
         return too_large(h, "allocation limit", allocation);
-    if (part_planes == 0)
+    if (slab_planes == 0)
         return too_large(h, "binding limit", range);
     wf_result result = make_blocks(h, block_planes);
-    return result == WF_SUCCESS ? make_parts(h, part_planes) : result;
+    return result == WF_SUCCESS ? make_slabs(h, slab_planes) : result;
 }
 
 /* --------------------------------------------------------------------------------------- passes */
@@ -115,8 +115,8 @@ static wf_result count_partials(wf_himeno *h, wfi_himeno_pass *pass)
 {
     const uint32_t steps = wfi_himeno_steps(&pass->point);
     uint64_t partials = 0;
-    for (uint32_t i = 0; i < h->part_count; i++)
-        partials += wfi_himeno_partials(&pass->point, h->parts[i].slab.planes);
+    for (uint32_t i = 0; i < h->slab_count; i++)
+        partials += wfi_himeno_partials(&pass->point, h->slabs[i].slab.planes);
     if (partials * steps * sizeof(float) > h->device->caps.max_storage_range)
         return wfi_fail(&h->device->log, WF_ERROR_TOO_LARGE,
                         "%llu partial sums of gosa are over this device's binding limit of %llu "
@@ -147,12 +147,12 @@ static wf_result make_plans(wf_himeno *h, wfi_himeno_pass *pass)
 {
     const wfi_choice choice = {pass->point, h->choice.chosen_by};
     uint32_t first = 0;
-    pass->plans = calloc(h->part_count, sizeof(wf_plan *));
+    pass->plans = calloc(h->slab_count, sizeof(wf_plan *));
     if (!pass->plans)
         return wfi_no_memory(&h->device->log);
     wf_result result = WF_SUCCESS;
-    for (uint32_t i = 0; i < h->part_count && result == WF_SUCCESS; i++) {
-        wfi_himeno_slab slab = h->parts[i].slab;
+    for (uint32_t i = 0; i < h->slab_count && result == WF_SUCCESS; i++) {
+        wfi_himeno_slab slab = h->slabs[i].slab;
         slab.groups = pass->groups;
         slab.rows = pass->rows;
         slab.first_group = first;
@@ -190,8 +190,8 @@ static uint64_t total_bytes(const wf_himeno *h)
     uint64_t bytes = partials_bytes(h);
     for (uint32_t b = 0; b < h->block_count; b++)
         bytes += 2 * block_bytes(h, &h->blocks[b]);
-    for (uint32_t i = 0; i < h->part_count; i++)
-        bytes += wfi_himeno_cells(&h->layout, &h->parts[i].slab) * sizeof(float);
+    for (uint32_t i = 0; i < h->slab_count; i++)
+        bytes += wfi_himeno_cells(&h->layout, &h->slabs[i].slab) * sizeof(float);
     return bytes;
 }
 
@@ -202,9 +202,9 @@ static wf_result allocate_mirrors(wf_himeno *h)
     for (uint32_t b = 0; h->moved && b < h->block_count && result == WF_SUCCESS; b++)
         result = wf_buffer_create(h->device, block_bytes(h, &h->blocks[b]), WF_MEMORY_READBACK,
                                   &h->blocks[b].mirror);
-    for (uint32_t i = 0; h->moved && i < h->part_count && result == WF_SUCCESS; i++)
-        result = wf_buffer_create(h->device, wf_buffer_size(h->parts[i].cells), WF_MEMORY_READBACK,
-                                  &h->parts[i].mirror);
+    for (uint32_t i = 0; h->moved && i < h->slab_count && result == WF_SUCCESS; i++)
+        result = wf_buffer_create(h->device, wf_buffer_size(h->slabs[i].cells), WF_MEMORY_READBACK,
+                                  &h->slabs[i].mirror);
     return result;
 }
 
@@ -224,10 +224,10 @@ static wf_result allocate(wf_himeno *h)
     for (uint32_t n = 0; n < 2 * h->block_count && result == WF_SUCCESS; n++)
         result = wf_buffer_create(h->device, block_bytes(h, &h->blocks[n / 2]), WF_MEMORY_DEVICE,
                                   &h->blocks[n / 2].p[n % 2]);
-    for (uint32_t i = 0; i < h->part_count && result == WF_SUCCESS; i++)
+    for (uint32_t i = 0; i < h->slab_count && result == WF_SUCCESS; i++)
         result = wf_buffer_create(h->device,
-                                  wfi_himeno_cells(&h->layout, &h->parts[i].slab) * sizeof(float),
-                                  WF_MEMORY_DEVICE, &h->parts[i].cells);
+                                  wfi_himeno_cells(&h->layout, &h->slabs[i].slab) * sizeof(float),
+                                  WF_MEMORY_DEVICE, &h->slabs[i].cells);
     return result == WF_SUCCESS ? allocate_mirrors(h) : result;
 }
 
@@ -256,15 +256,15 @@ static wf_result choose(wf_himeno *h)
 {
     const wf_himeno_params *p = &h->params;
     h->problem = (wfi_problem){
-        .family = WF_FAMILY_STENCIL, .type = WF_TYPE_F32, .stencil = {p->ni, p->nj, p->nk}};
+        .family = WF_FAMILY_HIMENO, .type = WF_TYPE_F32, .himeno = {p->ni, p->nj, p->nk}};
     wf_result result = wfi_choose(h->device, &h->problem, p->tuning, &h->choice);
     h->params.tuning = NULL; /* the caller's, and only valid now */
     if (result == WF_SUCCESS) {
         h->choice.point.problem = &h->problem;
         h->layout = wfi_himeno_layout_of(&h->choice.point);
-        h->moved = wfi_point_value(&h->choice.point, STENCIL_ID_MOVED, 0) != 0;
-        h->copy_back = wfi_point_value(&h->choice.point, STENCIL_ID_COPY_BACK, 0) != 0;
-        h->submit = h->moved ? 1 : wfi_point_value(&h->choice.point, STENCIL_ID_SUBMIT, 0);
+        h->moved = wfi_point_value(&h->choice.point, HIMENO_ID_MOVED, 0) != 0;
+        h->copy_back = wfi_point_value(&h->choice.point, HIMENO_ID_COPY_BACK, 0) != 0;
+        h->submit = h->moved ? 1 : wfi_point_value(&h->choice.point, HIMENO_ID_SUBMIT, 0);
     }
     return result;
 }
@@ -310,14 +310,14 @@ void wf_himeno_destroy(wf_himeno **handle)
     if (!h)
         return;
     for (uint32_t i = 0; i < h->pass_count; i++) {
-        for (uint32_t n = 0; h->passes[i].plans && n < h->part_count; n++)
+        for (uint32_t n = 0; h->passes[i].plans && n < h->slab_count; n++)
             wf_plan_destroy(&h->passes[i].plans[n]);
         free(h->passes[i].plans);
         wf_plan_destroy(&h->passes[i].sum);
     }
-    for (uint32_t n = 0; h->parts && n < h->part_count; n++) {
-        wf_buffer_destroy(&h->parts[n].cells);
-        wf_buffer_destroy(&h->parts[n].mirror);
+    for (uint32_t n = 0; h->slabs && n < h->slab_count; n++) {
+        wf_buffer_destroy(&h->slabs[n].cells);
+        wf_buffer_destroy(&h->slabs[n].mirror);
     }
     for (uint32_t b = 0; h->blocks && b < h->block_count; b++) {
         wf_buffer_destroy(&h->blocks[b].p[0]);
@@ -326,7 +326,7 @@ void wf_himeno_destroy(wf_himeno **handle)
     }
     wf_buffer_destroy(&h->partials);
     wf_buffer_destroy(&h->gosa);
-    free(h->parts);
+    free(h->slabs);
     free(h->blocks);
     free(h);
     *handle = NULL;
@@ -339,8 +339,8 @@ wf_result wf_himeno_describe(const wf_himeno *himeno, wf_plan_info *info, uint32
     wf_result result = wf_plan_describe(himeno->passes[0].plans[0], info);
     if (result != WF_SUCCESS)
         return result;
-    info->dispatches = himeno->part_count;
+    info->dispatches = himeno->slab_count;
     if (slabs)
-        *slabs = himeno->part_count;
+        *slabs = himeno->slab_count;
     return WF_SUCCESS;
 }

@@ -4,7 +4,7 @@
 
 #include "core/buffer.h"
 #include "core/command.h"
-#include "kernels/himeno.h"
+#include "kernels/himeno/himeno.h"
 
 #define WFI_HIMENO_MAX_ROWS 512 /* iterations a submission */
 
@@ -17,12 +17,12 @@ typedef struct wfi_himeno_block {
     wf_buffer *mirror; /* the host's p, where it is moved every iteration; else NULL */
 } wfi_himeno_block;
 
-typedef struct wfi_himeno_part {
+typedef struct wfi_himeno_slab_data {
     uint32_t block;
     uint32_t first; /* inner plane of the grid */
     wfi_himeno_slab slab;
     wf_buffer *cells, *mirror;
-} wfi_himeno_part;
+} wfi_himeno_slab_data;
 
 /* One way to advance: a point, and what it needs for each slab. */
 typedef struct wfi_himeno_pass {
@@ -41,9 +41,9 @@ struct wf_himeno {
     wfi_problem problem;
     wfi_choice choice;
     wfi_himeno_layout layout;
-    uint32_t block_count, part_count;
+    uint32_t block_count, slab_count;
     wfi_himeno_block *blocks;
-    wfi_himeno_part *parts;
+    wfi_himeno_slab_data *slabs;
     /* [0]: the chosen point; [1]: one iteration a pass, for the rest of a count. */
     wfi_himeno_pass passes[2];
     uint32_t pass_count;

@@ -118,16 +118,17 @@ static void pack_cells(const wf_himeno *h, const float *const *from, uint32_t ar
 }
 
 /* Writes the coefficients from[0 … arrays - 1], kept together from element `base` on. */
-static wf_result write_arrays(wf_himeno *h, const wfi_himeno_part *part, const float *const *from,
-                              uint32_t arrays, uint64_t base, float *chunk, uint32_t step)
+static wf_result write_arrays(wf_himeno *h, const wfi_himeno_slab_data *slab_data,
+                              const float *const *from, uint32_t arrays, uint64_t base,
+                              float *chunk, uint32_t step)
 {
-    const uint32_t start = part->first - part->slab.lower;
-    const uint32_t planes = part->slab.lower + part->slab.planes + part->slab.upper;
+    const uint32_t start = slab_data->first - slab_data->slab.lower;
+    const uint32_t planes = slab_data->slab.lower + slab_data->slab.planes + slab_data->slab.upper;
     wf_result result = WF_SUCCESS;
     for (uint32_t at = 0; at < planes && result == WF_SUCCESS; at += step) {
         const uint32_t n = (uint32_t)wfi_least(step, planes - at);
         pack_cells(h, from, arrays, start + at, n, chunk);
-        result = wf_buffer_write(part->cells, (base + at * h->layout.c_plane) * sizeof(float),
+        result = wf_buffer_write(slab_data->cells, (base + at * h->layout.c_plane) * sizeof(float),
                                  chunk, n * h->layout.c_plane * sizeof(float));
     }
     return result;
@@ -143,14 +144,14 @@ static wf_result write_cells(wf_himeno *h, const wf_himeno_arrays *arrays)
     if (!chunk)
         return wfi_no_memory(&h->device->log);
     wf_result result = WF_SUCCESS;
-    for (uint32_t i = 0; i < h->part_count && result == WF_SUCCESS; i++) {
-        const wfi_himeno_part *part = &h->parts[i];
-        const uint64_t array = wfi_himeno_array(&h->layout, &part->slab);
+    for (uint32_t i = 0; i < h->slab_count && result == WF_SUCCESS; i++) {
+        const wfi_himeno_slab_data *slab_data = &h->slabs[i];
+        const uint64_t array = wfi_himeno_array(&h->layout, &slab_data->slab);
         if (h->layout.interleaved)
-            result = write_arrays(h, part, from, WFI_HIMENO_COEFFICIENTS, 0, chunk, step);
+            result = write_arrays(h, slab_data, from, WFI_HIMENO_COEFFICIENTS, 0, chunk, step);
         for (uint32_t m = 0; !h->layout.interleaved && m < WFI_HIMENO_COEFFICIENTS; m++) {
             if (result == WF_SUCCESS)
-                result = write_arrays(h, part, &from[m], 1, m * array, chunk, step);
+                result = write_arrays(h, slab_data, &from[m], 1, m * array, chunk, step);
         }
     }
     free(chunk);
@@ -188,12 +189,13 @@ static wf_result record_start_p(void *user, VkCommandBuffer command_buffer)
     return WF_SUCCESS;
 }
 
-static wf_result start_cells(wf_himeno *h, const wfi_himeno_part *part)
+static wf_result start_cells(wf_himeno *h, const wfi_himeno_slab_data *slab_data)
 {
-    const wf_bindings bindings = {.size = sizeof bindings, .items = {{.buffer = part->cells}}};
+    const wf_bindings bindings = {.size = sizeof bindings, .items = {{.buffer = slab_data->cells}}};
     wf_plan *plan = NULL;
-    wf_result result = wfi_himeno_start_plan(h->device, wfi_himeno_cells(&h->layout, &part->slab),
-                                             wfi_himeno_array(&h->layout, &part->slab), &plan);
+    wf_result result =
+        wfi_himeno_start_plan(h->device, wfi_himeno_cells(&h->layout, &slab_data->slab),
+                              wfi_himeno_array(&h->layout, &slab_data->slab), &plan);
     if (result == WF_SUCCESS)
         result = wf_plan_run(plan, &bindings);
     wf_plan_destroy(&plan);
@@ -205,7 +207,7 @@ wf_result wf_himeno_start(wf_himeno *himeno)
     if (!himeno)
         return WF_ERROR_INVALID_ARGUMENT;
     wf_result result = wfi_run(himeno->device, record_start_p, himeno);
-    for (uint32_t i = 0; i < himeno->part_count && result == WF_SUCCESS; i++)
-        result = start_cells(himeno, &himeno->parts[i]);
+    for (uint32_t i = 0; i < himeno->slab_count && result == WF_SUCCESS; i++)
+        result = start_cells(himeno, &himeno->slabs[i]);
     return result;
 }

@@ -3,7 +3,7 @@
 
 #include "core/arithmetic.h"
 #include "core/timing.h"
-#include "kernels/plan.h"
+#include "plan/plan.h"
 #include "solve/himeno.h"
 
 #define SUBMIT_SECONDS 0.2 /* far below any watchdog */
@@ -43,14 +43,14 @@ static wf_result record_pass(wf_himeno *h, const wfi_himeno_pass *pass,
                              VkCommandBuffer command_buffer, uint32_t row, uint32_t p)
 {
     wf_result result = WF_SUCCESS;
-    for (uint32_t i = 0; i < h->part_count && result == WF_SUCCESS; i++) {
-        const wfi_himeno_block *block = &h->blocks[h->parts[i].block];
+    for (uint32_t i = 0; i < h->slab_count && result == WF_SUCCESS; i++) {
+        const wfi_himeno_block *block = &h->blocks[h->slabs[i].block];
         const wf_bindings bindings = {.size = sizeof bindings,
                                       .items = {{.buffer = block->p[p]},
                                                 {.buffer = block->p[1 - p]},
-                                                {.buffer = h->parts[i].cells},
+                                                {.buffer = h->slabs[i].cells},
                                                 {.buffer = h->partials}}};
-        result = wfi_plan_record_turn(pass->plans[i], command_buffer, &bindings, row);
+        result = wfi_plan_record_sequence(pass->plans[i], command_buffer, &bindings, row);
     }
     return result;
 }
@@ -80,10 +80,10 @@ static void record_move(const wf_himeno *h, VkCommandBuffer command_buffer, uint
                         bool to_device, bool cells)
 {
     wfi_barrier(h->device, command_buffer);
-    for (uint32_t n = 0; n < h->block_count + (cells ? h->part_count : 0); n++) {
+    for (uint32_t n = 0; n < h->block_count + (cells ? h->slab_count : 0); n++) {
         const bool is_p = n < h->block_count;
-        const wf_buffer *device = is_p ? h->blocks[n].p[p] : h->parts[n - h->block_count].cells;
-        const wf_buffer *host = is_p ? h->blocks[n].mirror : h->parts[n - h->block_count].mirror;
+        const wf_buffer *device = is_p ? h->blocks[n].p[p] : h->slabs[n - h->block_count].cells;
+        const wf_buffer *host = is_p ? h->blocks[n].mirror : h->slabs[n - h->block_count].mirror;
         wfi_record_copy(h->device, command_buffer, to_device ? host : device, 0,
                         to_device ? device : host, 0, wf_buffer_size(device));
     }
@@ -119,8 +119,8 @@ static wf_result record_submission(void *user, VkCommandBuffer command_buffer)
             record_move(h, command_buffer, next, false, false);
     }
     if (result == WF_SUCCESS)
-        result =
-            wfi_plan_record_turn(s->pass->sum, command_buffer, &sums, s->passes * s->pass->steps);
+        result = wfi_plan_record_sequence(s->pass->sum, command_buffer, &sums,
+                                          s->passes * s->pass->steps);
     return result;
 }
 
@@ -173,13 +173,14 @@ wf_result wf_himeno_run_each(wf_himeno *himeno, uint32_t iterations, float *gosa
                         "wf_himeno_run: iterations must be positive and gosa not NULL");
     double elapsed = 0;
     bool gpu = false;
-    wfi_himeno_pass *main = &himeno->passes[0], *rest = &himeno->passes[himeno->pass_count - 1];
+    wfi_himeno_pass *main = &himeno->passes[0],
+                    *remainder = &himeno->passes[himeno->pass_count - 1];
     wf_result result =
         himeno->moved ? wfi_run(himeno->device, record_to_mirrors, himeno) : WF_SUCCESS;
     if (result == WF_SUCCESS)
         result = run_passes(himeno, main, iterations / main->steps, &gosa, &elapsed, &gpu);
     if (result == WF_SUCCESS)
-        result = run_passes(himeno, rest, iterations % main->steps, &gosa, &elapsed, &gpu);
+        result = run_passes(himeno, remainder, iterations % main->steps, &gosa, &elapsed, &gpu);
     if (result == WF_SUCCESS && seconds)
         *seconds = elapsed;
     if (result == WF_SUCCESS && gpu_clock)

@@ -5,7 +5,7 @@
 
 #include "core/caps.h"
 #include "core/params.h"
-#include "kernels/bound.h"
+#include "kernels/check/bound.h"
 #include "solve/laplace.h"
 
 #define MOST_EXTENT (UINT32_C(1) << 20)
@@ -144,10 +144,10 @@ static double true_residual(const wf_laplace_params *p, const void *u, long doub
                               north = wfi_laplace_get(u, type, i - p->nx),
                               south = wfi_laplace_get(u, type, i + p->nx),
                               own = 4 * (long double)wfi_laplace_get(u, type, i);
-            const long double rest = (west + east + north + south - own) / largest_u;
+            const long double residual = (west + east + north + south - own) / largest_u;
             const long double all =
                 (fabsl(west) + fabsl(east) + fabsl(north) + fabsl(south) + fabsl(own)) / largest_u;
-            squares += rest * rest;
+            squares += residual * residual;
             scales += all * all;
         }
     *scale = (double)(sqrtl(scales) * largest_u / norm);

@@ -3,7 +3,7 @@
 #define WFI_SOLVE_LAPLACE_H
 
 #include "core/stream.h"
-#include "kernels/plan.h"
+#include "plan/plan.h"
 
 enum { WFI_LAPLACE_SWEEP, WFI_LAPLACE_RESIDUAL, WFI_LAPLACE_VERDICT, WFI_LAPLACE_KERNELS };
 
@@ -22,7 +22,8 @@ typedef struct wfi_laplace {
     double wanted; /* |r| on the device at which it has converged */
     int exponent;  /* values are on the device divided by two to the power of it */
     wf_buffer *arrays[2], *workspace, *state, *partials, *slots; /* slots: copies of the state */
-    wf_plan *advance, *rest; /* Jacobi: of a check's iterations, and of the last, shorter one's */
+    wf_plan *advance,
+        *remainder; /* Jacobi: of a check's iterations, and of the last, shorter one's */
     wf_plan *kernels[WFI_LAPLACE_KERNELS];
     wfi_stream stream;
     uint32_t first, end; /* the checks of the submission being recorded */

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/fixed.h"
-#include "kernels/grid_stencil.h"
+#include "plan/fixed.h"
+#include "kernels/stencil/stencil.h"
 #include "laplace/laplace_ids.h"
 #include "solve/laplace.h"
 #include "wfi_shaders.h"
@@ -13,7 +13,7 @@
 
 /* As in laplace_problem.glsl. */
 typedef struct laplace_push {
-    uint32_t turn, nx, stride, cells, first, end, base, groups, partials, from, every, most,
+    uint32_t sequence, nx, stride, cells, first, end, base, groups, partials, from, every, most,
         patience;
 } laplace_push;
 
@@ -136,8 +136,10 @@ static wf_result add_arrays(wf_plan *plan, const wfi_laplace *l, wfi_access own)
 static wf_result build_sweep(wf_plan *plan, const wfi_point *point, const void *params)
 {
     const wfi_laplace *l = params;
-    wfi_step step = {
-        .slot_count = 3, .push_bytes = sizeof(laplace_push), .takes_turn = true, .divisible = true};
+    wfi_step step = {.slot_count = 3,
+                     .push_bytes = sizeof(laplace_push),
+                     .takes_sequence = true,
+                     .divisible = true};
     step.slots[2] = (wfi_slot){WFI_SLOT_BINDING, 2, 0, LAPLACE_STATE_END * real_bytes(l)};
     wf_result result = add_pipeline(plan, point, l, &step);
     if (result == WF_SUCCESS)
@@ -150,8 +152,10 @@ static wf_result build_sweep(wf_plan *plan, const wfi_point *point, const void *
 static wf_result build_residual(wf_plan *plan, const wfi_point *point, const void *params)
 {
     const wfi_laplace *l = params;
-    wfi_step step = {
-        .slot_count = 4, .push_bytes = sizeof(laplace_push), .takes_turn = true, .divisible = true};
+    wfi_step step = {.slot_count = 4,
+                     .push_bytes = sizeof(laplace_push),
+                     .takes_sequence = true,
+                     .divisible = true};
     step.slots[2] = (wfi_slot){WFI_SLOT_BINDING, 2, 0, LAPLACE_STATE_END * real_bytes(l)};
     step.slots[3] = (wfi_slot){WFI_SLOT_BINDING, 3, 0, partials_bytes(l)};
     wf_result result = add_pipeline(plan, point, l, &step);
@@ -176,7 +180,7 @@ static wf_result build_verdict(wf_plan *plan, const wfi_point *point, const void
         .groups = {1, 1, 1},
         .slot_count = 2,
         .push_bytes = sizeof push,
-        .takes_turn = true,
+        .takes_sequence = true,
         .slots = {{WFI_SLOT_BINDING, 0, 0, state}, {WFI_SLOT_BINDING, 1, 0, partials_bytes(l)}}};
     memcpy(step.push, &push, sizeof push);
     wf_result result = add_pipeline(plan, point, l, &step);
@@ -204,14 +208,14 @@ static const wfi_variant kernel_rows[WFI_LAPLACE_KERNELS] = {
 
 static wf_result make_kernels(wfi_laplace *l)
 {
-    const wfi_problem problem = {.family = WF_FAMILY_GRID,
+    const wfi_problem problem = {.family = WF_FAMILY_STENCIL,
                                  .type = l->type,
-                                 .grid = {.nx = l->nx,
-                                          .ny = l->ny,
-                                          .row_stride = l->nx,
-                                          .dimensions = 2,
-                                          .radius = 1,
-                                          .steps = 1}};
+                                 .stencil = {.nx = l->nx,
+                                             .ny = l->ny,
+                                             .row_stride = l->nx,
+                                             .dimensions = 2,
+                                             .radius = 1,
+                                             .steps = 1}};
     wf_result result = WF_SUCCESS;
     for (int i = l->coloured ? 0 : WFI_LAPLACE_RESIDUAL;
          i < WFI_LAPLACE_KERNELS && result == WF_SUCCESS; i++)
@@ -238,10 +242,10 @@ static wf_result make_stencil(wfi_laplace *l, uint32_t steps, wf_plan **out)
 
 static wf_result make_stencils(wfi_laplace *l)
 {
-    const uint32_t rest = l->most % l->every;
+    const uint32_t remainder = l->most % l->every;
     wf_result result = make_stencil(l, l->every, &l->advance);
-    if (result == WF_SUCCESS && rest)
-        result = make_stencil(l, rest, &l->rest);
+    if (result == WF_SUCCESS && remainder)
+        result = make_stencil(l, remainder, &l->remainder);
     return result;
 }
 
@@ -250,7 +254,7 @@ static wf_result make_stencils(wfi_laplace *l)
 static wf_result make_buffers(wfi_laplace *l)
 {
     const uint64_t whole = l->advance ? wf_plan_workspace(l->advance) : 0,
-                   rest = l->rest ? wf_plan_workspace(l->rest) : 0;
+                   remainder = l->remainder ? wf_plan_workspace(l->remainder) : 0;
     const struct {
         wf_buffer **buffer;
         uint64_t bytes;
@@ -258,7 +262,7 @@ static wf_result make_buffers(wfi_laplace *l)
     } buffers[] = {
         {&l->arrays[0], array_bytes(l), WF_MEMORY_DEVICE},
         {&l->arrays[1], array_bytes(l), WF_MEMORY_DEVICE},
-        {&l->workspace, whole > rest ? whole : rest, WF_MEMORY_DEVICE},
+        {&l->workspace, whole > remainder ? whole : remainder, WF_MEMORY_DEVICE},
         {&l->state, LAPLACE_STATE_END * real_bytes(l), WF_MEMORY_DEVICE},
         {&l->partials, partials_bytes(l), WF_MEMORY_DEVICE},
         {&l->slots, WFI_STREAM_SLOTS * LAPLACE_STATE_END * real_bytes(l), WF_MEMORY_READBACK}};
@@ -316,7 +320,7 @@ void wfi_laplace_close(wfi_laplace *l)
     for (int i = 0; i < WFI_LAPLACE_KERNELS; i++)
         wf_plan_destroy(&l->kernels[i]);
     wf_plan_destroy(&l->advance);
-    wf_plan_destroy(&l->rest);
+    wf_plan_destroy(&l->remainder);
     wf_buffer_destroy(&l->arrays[0]);
     wf_buffer_destroy(&l->arrays[1]);
     wf_buffer_destroy(&l->workspace);

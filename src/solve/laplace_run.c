@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "core/command.h"
-#include "kernels/grid_stencil.h"
+#include "kernels/stencil/stencil.h"
 #include "laplace/laplace_ids.h"
 #include "solve/laplace.h"
 
@@ -25,9 +25,9 @@ static wf_result write_wanted(wfi_laplace *l)
 /* ------------------------------------------------------------------------------------ recording */
 
 static wf_result record(wfi_laplace *l, VkCommandBuffer command_buffer, wf_plan *plan,
-                        const wf_bindings *bindings, uint32_t turn)
+                        const wf_bindings *bindings, uint32_t sequence)
 {
-    wf_result result = wfi_plan_record_turn(plan, command_buffer, bindings, turn);
+    wf_result result = wfi_plan_record_sequence(plan, command_buffer, bindings, sequence);
     wfi_barrier_compute(l->device, command_buffer);
     return result;
 }
@@ -53,8 +53,8 @@ static wf_result record_jacobi(wfi_laplace *l, VkCommandBuffer command_buffer, u
                   [WF_STENCIL_OUT] = {.buffer = l->arrays[1 - (check & 1)]},
                   [WFI_STENCIL_COEFFICIENTS] = {.buffer = l->state}},
         .workspace = {.buffer = l->workspace}};
-    return record(l, command_buffer, check + 1 == l->checks && l->rest ? l->rest : l->advance,
-                  &bindings, 0);
+    return record(l, command_buffer,
+                  check + 1 == l->checks && l->remainder ? l->remainder : l->advance, &bindings, 0);
 }
 
 static wf_result record_sor(wfi_laplace *l, VkCommandBuffer command_buffer, uint32_t check)

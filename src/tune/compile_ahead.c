@@ -5,19 +5,19 @@
 #include "core/timing.h"
 #include "tune/search.h"
 
-#define FIRST_AHEAD 2
-#define MOST_AHEAD 16
-#define MOST_SHARE 0.1 /* of the budget, for what is compiled at once */
+#define FIRST_COMPILED 2
+#define MOST_COMPILED 16
+#define MOST_FRACTION 0.1 /* of the budget, for what is compiled at once */
 #define LOOK_NANOSECONDS 500000
 
-/* As the candidate's plan will ask for it: drivers may tell pipelines apart by their layouts too, which
+/* As the candidate's plan will ask for it: drivers may tell pipelines distance by their layouts too, which
  * those of bound sets differ in (Himeno's, and those that read texels). */
 static wfi_pipeline_desc desc_of(const wfi_candidate *candidate)
 {
     wfi_pipeline_desc desc;
     wfi_point_pipeline(&candidate->point, &desc);
     desc.bound_sets =
-        candidate->point.problem->family == WF_FAMILY_STENCIL || desc.texel_buffers != 0;
+        candidate->point.problem->family == WF_FAMILY_HIMENO || desc.texel_buffers != 0;
     return desc;
 }
 
@@ -29,7 +29,7 @@ static void wait_for(const wfi_compile *compile)
 
 static void compile(wfi_search *s, const wfi_candidate *candidates, uint32_t count)
 {
-    wfi_compile *compiles[MOST_AHEAD];
+    wfi_compile *compiles[MOST_COMPILED];
     uint32_t started = 0;
     for (uint32_t i = 0; i < count; i++) {
         const wfi_pipeline_desc desc = desc_of(&candidates[i]);
@@ -47,19 +47,19 @@ static void compile(wfi_search *s, const wfi_candidate *candidates, uint32_t cou
 uint32_t wfi_search_compile(wfi_search *s, const wfi_candidate *candidates, uint32_t count)
 {
     const double begun = wfi_host_seconds();
-    if (s->ahead == 0)
-        s->ahead = FIRST_AHEAD;
-    count = count < s->ahead ? count : s->ahead;
+    if (s->compiled_at_once == 0)
+        s->compiled_at_once = FIRST_COMPILED;
+    count = count < s->compiled_at_once ? count : s->compiled_at_once;
     if (!s->params->jobs || s->one_by_one || count < 2 || !s->device->cache.vk ||
         !wfi_search_report(s, "compiling", NULL))
         return 1;
     wfi_journal_note_several(&s->journal);
     compile(s, candidates, count);
     wfi_journal_note(&s->journal, NULL, NULL);
-    const double share = (wfi_host_seconds() - begun) / (s->decide_until - s->begun);
-    if (share > MOST_SHARE)
-        s->ahead /= 2;
-    else if (share < MOST_SHARE / 2 && s->ahead < MOST_AHEAD)
-        s->ahead *= 2;
+    const double fraction = (wfi_host_seconds() - begun) / (s->decide_until - s->begun);
+    if (fraction > MOST_FRACTION)
+        s->compiled_at_once /= 2;
+    else if (fraction < MOST_FRACTION / 2 && s->compiled_at_once < MOST_COMPILED)
+        s->compiled_at_once *= 2;
     return count;
 }

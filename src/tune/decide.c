@@ -1,4 +1,4 @@
-/* The decision: the finalists run in turn, round after round, so that whatever else the machine does
+/* The decision: the finalists run in attempt, round after round, so that whatever else the machine does
  * meets all of them alike. */
 #include <math.h>
 #include <stdlib.h>
@@ -153,8 +153,8 @@ static wf_result decide_between(wfi_search *s, final_round *final, double second
 {
     const bool cpu = wfi_is_cpu(&s->device->caps);
     wf_result result = WF_SUCCESS;
-    for (int turn = 0; turn < 2 && result == WF_SUCCESS && !s->cancelled; turn++) {
-        if (turn > 0 && (cpu || !drifted(final)))
+    for (int attempt = 0; attempt < 2 && result == WF_SUCCESS && !s->cancelled; attempt++) {
+        if (attempt > 0 && (cpu || !drifted(final)))
             break;
         for (uint32_t i = 0; i < final->count; i++)
             final->items[i].timing.count = 0;

@@ -293,15 +293,15 @@ static const wfi_candidate *leader(const wfi_search *s, uint32_t n)
     return NULL;
 }
 
-/* An eighth around the best of another variant, each in turn: the model may have begun it badly. */
+/* An eighth around the best of another variant, each in next_variant: the model may have begun it badly. */
 static void add_around_leaders(wfi_search *s, uint32_t most, wfi_pool *pool)
 {
     uint32_t count = 0;
     while (leader(s, count))
         count++;
-    const uint32_t turn = s->turn++;
+    const uint32_t next_variant = s->next_variant++;
     for (uint32_t i = 0; i < count && pool->count < most; i++)
-        add_around(s, &leader(s, (turn + i) % count)->point, most, pool);
+        add_around(s, &leader(s, (next_variant + i) % count)->point, most, pool);
 }
 
 void wfi_points_around(wfi_search *s, uint32_t most, wfi_pool *later, wfi_pool *pool)

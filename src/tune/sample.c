@@ -10,17 +10,17 @@
 #define WARM_SECONDS 0.06       /* a GPU's clocks fall while the host compiles */
 #define FIRST_SAMPLES 3
 #define MOST_SAMPLES 24
-#define POINT_SHARE 0.004 /* of the search's time, for the first samples of a slow point */
-#define HOPELESS 3.0      /* times the best: the first run alone says enough */
-#define BEHIND 2.0        /* times the best: one look says enough */
+#define POINT_FRACTION 0.004 /* of the search's time, for the first samples of a slow point */
+#define HOPELESS 3.0         /* times the best: the first run alone says enough */
+#define BEHIND 2.0           /* times the best: one look says enough */
 #define PROMISING 1.3
 #define NEAR 1.15 /* the same where every point has its turn */
 /* Of the warming, before the look that an exhaustive search has at a point. */
-#define LOOK_SHARE 0.4
+#define LOOK_FRACTION 0.4
 #define MOST_UNITS 4096
-#define SETTLE_SECONDS 2.0 /* between two looks at the clock; of a short search: */
-#define SETTLE_PART 0.05   /* of its time */
-#define SETTLE_SHARE 20    /* times what such a look takes must lie between two */
+#define SETTLE_SECONDS 2.0          /* between two looks at the clock; of a short search: */
+#define SETTLE_SAMPLE_FRACTION 0.05 /* of its time */
+#define SETTLE_FRACTION 20          /* times what such a look takes must lie between two */
 #define DRIFT 0.03
 #define RECOVER_SECONDS 0.5 /* of work that a clock which fell is given to rise again */
 
@@ -54,12 +54,12 @@ static bool is_hopeless(const wfi_search *s, double first, double best)
     return s->late < best && first > best * HOPELESS + s->late && first > SAMPLE_SECONDS;
 }
 
-/* Adds samples until there are as many as the rung has, or the point took its share of the time. */
+/* Adds samples until there are as many as the rung has, or the point took its fraction of the time. */
 static wf_result take(const wfi_search *s, wfi_runner *runner, uint32_t rung, uint32_t units,
                       wf_timing *timing)
 {
-    const double share = (s->measure_until - s->begun) * POINT_SHARE * (1u << rung);
-    const double until = wfi_host_seconds() + share;
+    const double fraction = (s->measure_until - s->begun) * POINT_FRACTION * (1u << rung);
+    const double until = wfi_host_seconds() + fraction;
     const uint32_t wanted = FIRST_SAMPLES << rung;
     wf_result result = WF_SUCCESS;
     while (result == WF_SUCCESS &&
@@ -85,7 +85,7 @@ wf_result wfi_search_sample(wfi_search *s, wfi_runner *runner, uint32_t rung,
     uint32_t units = units_for(s, first * runner->unit);
     /* Where every point has its turn, most are far behind: one look at each must do. */
     const bool look = s->params->exhaustive && rung == 0;
-    result = warm(s, runner, units, WARM_SECONDS * (look ? LOOK_SHARE : 1));
+    result = warm(s, runner, units, WARM_SECONDS * (look ? LOOK_FRACTION : 1));
     if (result == WF_SUCCESS)
         result = wfi_runner_time(runner, units, &seconds);
     candidate->seconds = seconds;
@@ -121,11 +121,12 @@ static double drift_of(wfi_search *s, wfi_runner *runner)
 void wfi_search_settle(wfi_search *s)
 {
     const double begun = wfi_host_seconds(), since = begun - s->settled_at;
-    const double every = fmin(SETTLE_SECONDS, (s->decide_until - s->begun) * SETTLE_PART);
+    const double every =
+        fmin(SETTLE_SECONDS, (s->decide_until - s->begun) * SETTLE_SAMPLE_FRACTION);
     if (s->elite_count == 0)
         return;
     const double least = fmax(s->settling, 2 * s->elite[0].seconds);
-    if (since < every || since < least * SETTLE_SHARE)
+    if (since < every || since < least * SETTLE_FRACTION)
         return;
     wf_constant constants[WF_MAX_PARAMETERS];
     const wf_tuning tuning = wfi_point_tuning(&s->elite[0].point, constants);

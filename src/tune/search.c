@@ -8,11 +8,11 @@
 #include "core/timing.h"
 
 #define DEFAULT_BUDGET 60.0
-#define DECIDE_SHARE 0.15
+#define DECIDE_FRACTION 0.15
 #define DECIDE_MOST 6.0
 #define GENERATION 16
 #define LEAST_GENERATION 4
-#define GENERATION_SHARE                                                                           \
+#define GENERATION_FRACTION                                                                        \
     0.1                  /* of the budget: where points are slow, what is learned is used sooner */
 #define MOST_POINTS 4096 /* of an exhaustive search */
 #define PATIENCE 4       /* generations without a better point */
@@ -173,7 +173,7 @@ static uint32_t generation(const wfi_search *s)
 {
     const uint32_t tried = s->result->measured + s->result->wrong + s->result->spilling;
     const double now = wfi_host_seconds(), budget = s->decide_until - s->begun;
-    const double wanted = budget * GENERATION_SHARE * (tried + 1) / (now - s->begun + 1e-9);
+    const double wanted = budget * GENERATION_FRACTION * (tried + 1) / (now - s->begun + 1e-9);
     return wanted > GENERATION         ? GENERATION
            : wanted < LEAST_GENERATION ? LEAST_GENERATION
                                        : (uint32_t)wanted;
@@ -291,7 +291,7 @@ static bool one_problem(const wf_tune_params *params)
 }
 
 /* One search a device object; the journal sees to other processes. */
-static bool take_turn(wf_device *device, bool on)
+static bool next_kind(wf_device *device, bool on)
 {
     pthread_mutex_lock(&device->tuning_lock);
     struct wfi_tuning *tuning = wfi_tuning_of(device);
@@ -306,7 +306,8 @@ static void set_times(wfi_search *s)
 {
     const double budget =
         s->params->budget_seconds > 0 ? s->params->budget_seconds : DEFAULT_BUDGET;
-    const double decide = budget * DECIDE_SHARE < DECIDE_MOST ? budget * DECIDE_SHARE : DECIDE_MOST;
+    const double decide =
+        budget * DECIDE_FRACTION < DECIDE_MOST ? budget * DECIDE_FRACTION : DECIDE_MOST;
     s->begun = s->kept_at = s->settled_at = wfi_host_seconds();
     s->decide_until = s->begun + budget;
     s->measure_until = s->decide_until - decide;
@@ -374,13 +375,13 @@ wf_result wf_tune(wf_device *device, const wf_tune_params *params, wf_tune_resul
     if (!one_problem(&read))
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_tune: exactly one problem must be given");
-    if (!take_turn(device, true))
+    if (!next_kind(device, true))
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
                         "wf_tune: a search on this device is under way");
     read.discard = read.discard || read.within;
     wf_tune_result local = {.size = sizeof local};
     code = search(device, &read, &local);
-    take_turn(device, false);
+    next_kind(device, false);
     return wfi_params_write(result, &local, sizeof local) ? code : WF_ERROR_INVALID_ARGUMENT;
 }
 

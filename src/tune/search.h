@@ -2,7 +2,7 @@
 #ifndef WFI_TUNE_SEARCH_H
 #define WFI_TUNE_SEARCH_H
 
-#include "tune/store.h"
+#include "choose/store.h"
 #include "tune/trial.h"
 
 #define WFI_ELITE WFI_TUNING_BEST
@@ -35,16 +35,16 @@ typedef struct wfi_search {
     wfi_candidate elite[WFI_ELITE]; /* all verified */
     uint32_t elite_count;
     wfi_candidate *leaders; /* the fastest looked at of each variant; seconds 0: none yet */
-    uint32_t waited;        /* how many of those for later had their turn */
-    uint32_t turn;          /* of the other variants' best */
+    uint32_t waited;        /* how many of those for later had their next_variant */
+    uint32_t next_variant;  /* of the other variants' best */
     uint64_t random;
     double begun, measure_until, decide_until, kept_at;
     double late; /* what first runs took of late beyond the second: drivers compile there too */
     double settled_at; /* when the elite's times were last taken anew, and how long that took */
     double settling;
-    double fraction; /* of an exhaustive search's points */
-    uint32_t ahead;  /* kernels compiled at once; 0: none were yet */
-    bool one_by_one; /* a search did not outlive compiling several kernels at once */
+    double fraction;           /* of an exhaustive search's points */
+    uint32_t compiled_at_once; /* kernels compiled at once; 0: none were yet */
+    bool one_by_one;           /* a search did not outlive compiling several kernels at once */
     bool cancelled;
     bool tries_suspects; /* it has nothing else left to try */
     bool

@@ -254,8 +254,8 @@ static wf_result describe(wfi_trial *trial)
 {
     const wf_family family = trial->params.matmul    ? WF_FAMILY_MATMUL
                              : trial->params.spmv    ? WF_FAMILY_SPMV
-                             : trial->params.stencil ? WF_FAMILY_GRID
-                                                     : WF_FAMILY_STENCIL;
+                             : trial->params.stencil ? WF_FAMILY_STENCIL
+                                                     : WF_FAMILY_HIMENO;
     const wf_tuning reference = {.size = sizeof reference,
                                  .variant = wfi_family_get(family)->variants[0].name,
                                  .no_tuning = true};

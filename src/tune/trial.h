@@ -4,7 +4,7 @@
 #define WFI_TUNE_TRIAL_H
 
 #include "core/device.h"
-#include "kernels/plan.h"
+#include "plan/plan.h"
 
 typedef struct wfi_trial {
     wf_device *device;

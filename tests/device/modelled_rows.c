@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/device.h"
-#include "tune/store.h"
+#include "choose/store.h"
 
 #define LEAST_OCCUPANCY 0.2 /* below it latency shows */
 
@@ -93,7 +93,7 @@ static bool add(wf_device *device, wfi_tuning_data *data, const wfi_problem *pro
 static bool add_all(wf_device *device, wfi_tuning_data *data)
 {
     static const uint64_t sides[] = {256, 512, 1024, 2048, 4096};
-    static const wfi_stencil_problem grids[] = {
+    static const wfi_himeno_problem grids[] = {
         {64, 32, 32}, {128, 64, 64}, {256, 128, 128}, {512, 256, 256}};
     static const wfi_spmv_problem matrices[] = {{.rows = 32768,
                                                  .columns = 32768,
@@ -113,7 +113,7 @@ static bool add_all(wf_device *device, wfi_tuning_data *data)
                                                  .longest_row = 1500,
                                                  .mean_row = 13.9,
                                                  .row_deviation = 45}};
-    static const wfi_grid_problem stencils[] = {
+    static const wfi_stencil_problem stencils[] = {
         {.nx = 128, .ny = 128, .nz = 128, .dimensions = 3, .steps = 1},
         {.nx = 512, .ny = 512, .nz = 512, .dimensions = 3, .steps = 1},
         {.nx = 512, .ny = 512, .nz = 512, .dimensions = 3, .steps = 2},
@@ -123,10 +123,10 @@ static bool add_all(wf_device *device, wfi_tuning_data *data)
         {.nx = 512, .ny = 512, .nz = 512, .dimensions = 3, .shape = WF_STENCIL_BOX, .steps = 2}};
     bool ok = true;
     for (size_t i = 0; i < sizeof stencils / sizeof *stencils; i++) {
-        wfi_problem problem = {.family = WF_FAMILY_GRID, .type = WF_TYPE_F32};
-        problem.grid = stencils[i];
-        problem.grid.radius = 1;
-        problem.grid.row_stride = stencils[i].nx;
+        wfi_problem problem = {.family = WF_FAMILY_STENCIL, .type = WF_TYPE_F32};
+        problem.stencil = stencils[i];
+        problem.stencil.radius = 1;
+        problem.stencil.row_stride = stencils[i].nx;
         ok = add(device, data, &problem) && ok;
     }
     for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
@@ -135,8 +135,8 @@ static bool add_all(wf_device *device, wfi_tuning_data *data)
         ok = add(device, data, &problem) && ok;
     }
     for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
-        wfi_problem problem = {.family = WF_FAMILY_STENCIL, .type = WF_TYPE_F32};
-        problem.stencil = grids[i];
+        wfi_problem problem = {.family = WF_FAMILY_HIMENO, .type = WF_TYPE_F32};
+        problem.himeno = grids[i];
         ok = add(device, data, &problem) && ok;
     }
     for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++) {

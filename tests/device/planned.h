@@ -4,7 +4,7 @@
 #define WFI_TESTS_PLANNED_H
 
 #include "harness.h"
-#include "kernels/plan.h"
+#include "plan/plan.h"
 
 #define TEST_MOST_PLANNED 16
 

@@ -7,7 +7,7 @@
 #define WFI_TESTS_POINTS_H
 
 #include "harness.h"
-#include "kernels/family.h"
+#include "plan/family.h"
 
 typedef void (*test_point_fn)(void *user, const wfi_point *point);
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "harness.h"
-#include "kernels/plan_object.h"
+#include "plan/object.h"
 
 #define SIDE 12
 #define ROWS (SIDE * SIDE)

@@ -8,7 +8,7 @@
 
 #include "core/device.h"
 #include "harness.h"
-#include "kernels/plan.h"
+#include "plan/plan.h"
 #include "tune/trial.h"
 
 #define SHORT 1e-9 /* everything goes in as many parts as it has */

@@ -14,7 +14,7 @@
 
 #include "core/device.h"
 #include "harness.h"
-#include "kernels/family.h"
+#include "plan/family.h"
 
 static uint32_t used_subgroups; /* variants that ran */
 
@@ -154,7 +154,7 @@ static bool run_stencil(wf_device *device, const wf_tuning *tuning)
     assert_int_equal(wf_himeno_read(himeno, p), WF_SUCCESS);
     assert_int_equal(wf_himeno_check(&params, NULL, ITERATIONS, p, gosa, 0, 1, &check, &gosa_error),
                      WF_SUCCESS);
-    check_holds("stencil", tuning->variant, WF_TYPE_F32, &check);
+    check_holds("himeno", tuning->variant, WF_TYPE_F32, &check);
     assert_true(gosa_error <= 1);
     wf_himeno_destroy(&himeno);
     return true;
@@ -221,7 +221,7 @@ static bool run_grid(wf_device *device, const wf_tuning *tuning)
     assert_int_equal(wf_plan_run(plan, &bindings), WF_SUCCESS);
     assert_int_equal(wf_buffer_read(to, 0, out, sizeof out), WF_SUCCESS);
     assert_int_equal(wf_stencil_check(&params, in, out, 0, 1, &check), WF_SUCCESS);
-    check_holds("grid", tuning->variant, WF_TYPE_F32, &check);
+    check_holds("stencil", tuning->variant, WF_TYPE_F32, &check);
     wf_plan_destroy(&plan);
     wf_buffer *workspace = (void *)bindings.workspace.buffer;
     wf_buffer_destroy(&workspace);
@@ -237,9 +237,9 @@ static bool run_variant(wf_device *device, wf_family family, const wf_tuning *tu
         return run_spmv(device, tuning, type);
     case WF_FAMILY_MATMUL:
         return run_matmul(device, tuning);
-    case WF_FAMILY_STENCIL:
+    case WF_FAMILY_HIMENO:
         return run_stencil(device, tuning);
-    case WF_FAMILY_GRID:
+    case WF_FAMILY_STENCIL:
         return run_grid(device, tuning);
     default:
         return run_vector(device, tuning);
@@ -274,7 +274,7 @@ static void every_variant(wf_device *device, wf_family family)
 
 static void stencil(void **state)
 {
-    every_variant(*state, WF_FAMILY_STENCIL);
+    every_variant(*state, WF_FAMILY_HIMENO);
 }
 
 static void spmv(void **state)
@@ -289,7 +289,7 @@ static void matmul(void **state)
 
 static void grid(void **state)
 {
-    every_variant(*state, WF_FAMILY_GRID);
+    every_variant(*state, WF_FAMILY_STENCIL);
 }
 
 static void vector(void **state)

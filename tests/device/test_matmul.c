@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "core/device.h"
-#include "kernels/matmul_rows.h"
+#include "kernels/matmul/matmul.h"
 #include "points.h"
 
 typedef struct shape {
@@ -148,11 +148,11 @@ static uint32_t run_model(product *p, const wfi_variant *variant, const wfi_prob
 static bool compiles_fast(const wfi_point *point)
 {
     const uint32_t *v = point->values;
-    if (strcmp(point->variant->name, "teams") == 0)
+    if (strcmp(point->variant->name, "subgroup_k") == 0)
         return v[MATMUL_ID_THREAD_M] * v[MATMUL_ID_THREAD_N] * v[MATMUL_ID_TILE_K] <= 256;
     if (strcmp(point->variant->name, "vector") != 0)
         return true;
-    const uint32_t steps = v[MATMUL_ID_AHEAD] ? v[MATMUL_ID_TILE_K] : v[MATMUL_ID_UNROLL];
+    const uint32_t steps = v[MATMUL_ID_DOUBLE_BUFFER] ? v[MATMUL_ID_TILE_K] : v[MATMUL_ID_UNROLL];
     const uint32_t threads = wfi_matmul_tile_threads(v);
     return v[MATMUL_ID_THREAD_M] * v[MATMUL_ID_THREAD_N] * steps <= 128 &&
            v[MATMUL_ID_TILE_K] * (v[MATMUL_ID_TILE_M] + v[MATMUL_ID_TILE_N]) <= 8 * threads;
@@ -172,7 +172,7 @@ static uint32_t most_points(const wfi_variant *variant, size_t edge)
         return edge == 3 ? UINT32_MAX : 1; /* the first that it takes with more than one output */
     if (strcmp(variant->name, "panel") == 0)
         return edge >= FOR_PANELS ? 3 : 1;
-    if (strcmp(variant->name, "teams") == 0)
+    if (strcmp(variant->name, "subgroup_k") == 0)
         return edge <= 1 ? 3 : 1;
     return edge == 0 || (edge == 1 && strcmp(variant->name, "vector") == 0) ? UINT32_MAX : 1;
 }
@@ -223,7 +223,7 @@ static void teams_can_be_subgroups(void **state)
                                      .matmul = wfi_matmul_plain(p.size.m, p.size.n, p.size.k)};
         wfi_point point = {.caps = caps,
                            .problem = &problem,
-                           .variant = &family->variants[wfi_variant_find(family, "teams")]};
+                           .variant = &family->variants[wfi_variant_find(family, "subgroup_k")]};
         const uint32_t values[] = {8,     2 * size,  8, 4,     4, n ? 7 : 0, 2,     size / 2,
                                    1 + n, n ? 2 : 4, n, 1 + n, 1, 1 + n,     1 - n, 0};
         assert_int_equal(sizeof values / sizeof *values, point.variant->parameter_count);
@@ -258,10 +258,10 @@ static void model_choice_is_right(void **state)
 static void turned_executions_agree(void **state)
 {
     static const wf_constant four = {"chunks", 4}, two = {"lanes_o", 2},
-                             turning[] = {{"turns", 1}, {"splits", 3}};
+                             turning[] = {{"reverse", 1}, {"split_k", 3}};
     static const wf_tuning tunings[] = {{sizeof *tunings, "matvec", &four, 1, false, 0},
                                         {sizeof *tunings, "panel", &two, 1, false, 0},
-                                        {sizeof *tunings, "teams", turning, 2, false, 0}};
+                                        {sizeof *tunings, "subgroup_k", turning, 2, false, 0}};
     static const shape shapes[] = {{1, 150, 203}, {150, 3, 204}};
     test_random random = {test_seed()};
     for (int n = 0; n < 6; n++) {
@@ -323,7 +323,7 @@ static void shared_tiles_are_right(void **state)
 {
     static const struct {
         shape size;
-        uint32_t strip, dispatches;
+        uint32_t swizzle, dispatches;
     } cases[] = {{{13, 90, 75}, 1, 2}, {{16, 160, 40}, 1, 3}, {{37, 129, 71}, 2, 3},
                  {{37, 129, 7}, 2, 3}, {{32, 64, 30}, 1, 1},  {{48, 132, 64}, 1, 3}};
     wf_device *device = *state;
@@ -339,12 +339,12 @@ static void shared_tiles_are_right(void **state)
                                          {"lanes_m", 2},
                                          {"lanes_n", 4},
                                          {"unroll", 2},
-                                         {"ahead", n % 2},
-                                         {"splits", 1},
-                                         {"wide", n == 5 ? 7 : 0},
+                                         {"double_buffer", n % 2},
+                                         {"split_k", 1},
+                                         {"vec4", n == 5 ? 7 : 0},
                                          {"pack", 0},
-                                         {"strip", cases[n].strip},
-                                         {"sharing", 2}};
+                                         {"swizzle", cases[n].swizzle},
+                                         {"stream_k", 2}};
         const wf_tuning tuning = {.size = sizeof tuning,
                                   .variant = "vector",
                                   .constants = constants,

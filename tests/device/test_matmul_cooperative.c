@@ -12,13 +12,13 @@
 
 #include "core/bfloat16.h"
 #include "core/device.h"
-#include "kernels/matmul_rows.h"
+#include "kernels/matmul/matmul.h"
 #include "points.h"
 
 extern const wfi_spirv wfi_spv_matmul_emulated_f16, wfi_spv_matmul_emulated_bf16,
-    wfi_spv_matmul_emulated_i8, wfi_spv_matmul_emulated_split, wfi_spv_matmul_parts_emulated_f16,
-    wfi_spv_matmul_parts_emulated_bf16, wfi_spv_matmul_parts_emulated_i8,
-    wfi_spv_matmul_parts_emulated_split;
+    wfi_spv_matmul_emulated_i8, wfi_spv_matmul_emulated_f16x2, wfi_spv_matmul_stream_k_emulated_f16,
+    wfi_spv_matmul_stream_k_emulated_bf16, wfi_spv_matmul_stream_k_emulated_i8,
+    wfi_spv_matmul_stream_k_emulated_f16x2;
 
 static const wf_type types[] = {WF_TYPE_F16, WF_TYPE_BF16, WF_TYPE_I8};
 
@@ -129,7 +129,7 @@ static uint32_t run_point(product *p, const wfi_point *point)
 
 /* ------------------------------------------------------------------------------------- emulation */
 
-static wfi_variant emulated, emulated_split;
+static wfi_variant emulated, emulated_f16x2;
 
 /* The row without its needs, and a device that claims matrix units of the shapes tested. */
 static int pretend(void **state)
@@ -143,14 +143,14 @@ static int pretend(void **state)
     emulated.modules[WF_TYPE_F16] = &wfi_spv_matmul_emulated_f16;
     emulated.modules[WF_TYPE_BF16] = &wfi_spv_matmul_emulated_bf16;
     emulated.modules[WF_TYPE_I8] = &wfi_spv_matmul_emulated_i8;
-    emulated.second[WF_TYPE_F16] = &wfi_spv_matmul_parts_emulated_f16;
-    emulated.second[WF_TYPE_BF16] = &wfi_spv_matmul_parts_emulated_bf16;
-    emulated.second[WF_TYPE_I8] = &wfi_spv_matmul_parts_emulated_i8;
-    emulated_split = family->variants[wfi_variant_find(family, "split")];
-    emulated_split.modules[WF_TYPE_F32] = &wfi_spv_matmul_emulated_split;
-    emulated_split.second[WF_TYPE_F32] = &wfi_spv_matmul_parts_emulated_split;
-    emulated.needs = emulated_split.needs = 0;
-    emulated.subgroup_size = emulated_split.subgroup_size = NULL;
+    emulated.second[WF_TYPE_F16] = &wfi_spv_matmul_stream_k_emulated_f16;
+    emulated.second[WF_TYPE_BF16] = &wfi_spv_matmul_stream_k_emulated_bf16;
+    emulated.second[WF_TYPE_I8] = &wfi_spv_matmul_stream_k_emulated_i8;
+    emulated_f16x2 = family->variants[wfi_variant_find(family, "f16x2")];
+    emulated_f16x2.modules[WF_TYPE_F32] = &wfi_spv_matmul_emulated_f16x2;
+    emulated_f16x2.second[WF_TYPE_F32] = &wfi_spv_matmul_stream_k_emulated_f16x2;
+    emulated.needs = emulated_f16x2.needs = 0;
+    emulated.subgroup_size = emulated_f16x2.subgroup_size = NULL;
     caps->cooperative_shape_count = 0;
     for (size_t t = 0; t < sizeof types / sizeof *types; t++)
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
@@ -175,13 +175,13 @@ static wfi_point emulated_point(const product *p, const wfi_problem *problem,
                                 const uint32_t *values)
 {
     wfi_point point = {
-        &p->device->caps, problem, problem->type == WF_TYPE_F32 ? &emulated_split : &emulated, {0}};
+        &p->device->caps, problem, problem->type == WF_TYPE_F32 ? &emulated_f16x2 : &emulated, {0}};
     for (uint32_t i = 0; i < WFI_COOPERATIVE_PARAMETERS; i++)
         wfi_point_put(&point, i, values[i]);
     return point;
 }
 
-/* Tile, depth, block, fragment, subgroup, strip, splits, copies, subgroups a block, sharing groups. */
+/* Tile, depth, block, fragment, subgroup, swizzle, splits, copies, subgroups a block, stream_k groups. */
 static const uint32_t points[][WFI_COOPERATIVE_PARAMETERS] = {
     {32, 32, 32, 16, 16, 16, 16, 16, 32, 8, 1, 0, 1, 0},
     {64, 32, 32, 32, 32, 16, 16, 32, 64, 1, 3, 0, 1, 0},
@@ -268,7 +268,7 @@ static uint32_t share_tiles(product *p, const uint32_t *values)
     const uint32_t units = caps->compute_units;
     const wfi_problem problem = problem_of(p);
     wfi_point point = emulated_point(p, &problem, values);
-    wfi_point_set(&point, MATMUL_ID_SHARING, 1);
+    wfi_point_set(&point, MATMUL_ID_STREAM_K, 1);
     caps->compute_units = 3;
     const bool legal = wfi_point_legal(&point, NULL);
     if (legal) /* two dispatches for each operand, the parts, the join */
@@ -279,7 +279,7 @@ static uint32_t share_tiles(product *p, const uint32_t *values)
 
 /* f32 in pairs of f16, rows and columns of all magnitudes; what is small beside its row's largest is lost
  * only as far as the bound says. */
-static void split_products_are_right(void **state)
+static void f16x2_products_are_right(void **state)
 {
     static const wf_matmul_params cases[] = {
         {.m = 37, .n = 45, .k = 71},
@@ -414,7 +414,7 @@ static void nan_and_infinity_propagate(void **state)
     const wfi_problem problem = problem_of(&p);
     for (size_t n = 0; n < 3; n++) {
         wfi_point point = emulated_point(&p, &problem, points[n < 2 ? 2 : 6]);
-        wfi_point_set(&point, MATMUL_ID_SHARING, n % 2);
+        wfi_point_set(&point, MATMUL_ID_STREAM_K, n % 2);
         if (!wfi_point_legal(&point, NULL))
             continue;
         run_point(&p, &point);
@@ -441,8 +441,8 @@ static uint32_t real_points(product *p, const wfi_variant *variant, test_random 
     variant->fit(&point);
     for (uint32_t drawn = 0; count < 5 && drawn < 2000; drawn++) {
         if (drawn == 1) {
-            wfi_point_set(&point, MATMUL_ID_SPLITS, 1);
-            wfi_point_set(&point, MATMUL_ID_SHARING, 1);
+            wfi_point_set(&point, MATMUL_ID_SPLIT_K, 1);
+            wfi_point_set(&point, MATMUL_ID_STREAM_K, 1);
         }
         for (uint32_t i = 0; drawn > 1 && i < variant->parameter_count; i++)
             wfi_point_put(
@@ -482,7 +482,7 @@ static void real_variant_is_right(void **state)
     const wf_matmul_params fast = {
         .m = 100, .n = 75, .k = 300, .transpose_b = true, .math = WF_MATH_FAST};
     make_product(&p, *state, &fast, &random);
-    count += real_points(&p, &family->variants[wfi_variant_find(family, "split")], &random);
+    count += real_points(&p, &family->variants[wfi_variant_find(family, "f16x2")], &random);
     free_product(&p);
     printf("%u products on matrix units\n", count);
 }
@@ -491,7 +491,7 @@ int main(void)
 {
     const struct CMUnitTest pretended[] = {
         cmocka_unit_test(tiles_edges_and_copies_are_right),
-        cmocka_unit_test(split_products_are_right),
+        cmocka_unit_test(f16x2_products_are_right),
         cmocka_unit_test(shared_tiles_are_right),
         cmocka_unit_test(small_integers_are_exact),
         cmocka_unit_test(nan_and_infinity_propagate),

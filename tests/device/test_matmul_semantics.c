@@ -12,7 +12,7 @@
 
 #include "core/device.h"
 #include "core/vendors.h"
-#include "kernels/matmul_rows.h"
+#include "kernels/matmul/matmul.h"
 #include "points.h"
 
 /* One product: parameters, and host and device copies of its operands. */
@@ -274,21 +274,21 @@ static bool small_point(wfi_point *point, test_random *random)
 {
     static const wf_constant small[] = {{"tile_m", 16},  {"tile_n", 32},  {"tile_k", 8},
                                         {"thread_m", 4}, {"thread_n", 4}, {"lanes_m", 2},
-                                        {"lanes_n", 4},  {"wide", 0},     {"strip", 2}};
+                                        {"lanes_n", 4},  {"vec4", 0},     {"swizzle", 2}};
     wfi_point_defaults(point);
     for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
         const uint32_t at = wfi_parameter_find(point->variant, small[i].name);
         if (at != UINT32_MAX)
             wfi_point_put(point, at, small[i].value);
     }
-    wfi_point_set(point, MATMUL_ID_SPLITS, 1 + 2 * test_random_below(random, 2));
-    wfi_point_set(point, MATMUL_ID_SHARING, test_random_below(random, 2));
+    wfi_point_set(point, MATMUL_ID_SPLIT_K, 1 + 2 * test_random_below(random, 2));
+    wfi_point_set(point, MATMUL_ID_STREAM_K, test_random_below(random, 2));
     if (!wfi_point_legal(point, NULL))
-        wfi_point_set(point, MATMUL_ID_SHARING, 0);
-    if (wfi_variant_has(point->variant, MATMUL_ID_WIDE))
-        for (point->values[MATMUL_ID_WIDE] = 7;
-             !wfi_point_legal(point, NULL) && point->values[MATMUL_ID_WIDE] > 0;)
-            point->values[MATMUL_ID_WIDE]--;
+        wfi_point_set(point, MATMUL_ID_STREAM_K, 0);
+    if (wfi_variant_has(point->variant, MATMUL_ID_VEC4))
+        for (point->values[MATMUL_ID_VEC4] = 7;
+             !wfi_point_legal(point, NULL) && point->values[MATMUL_ID_VEC4] > 0;)
+            point->values[MATMUL_ID_VEC4]--;
     return wfi_point_legal(point, NULL);
 }
 
@@ -446,8 +446,8 @@ static void parts_keep_the_epilogue(void **state)
 static void tiles_go_without_padding(void **state)
 {
     static const wf_constant constants[] = {
-        {"tile_m", 64}, {"tile_n", 128}, {"tile_k", 8}, {"thread_m", 8}, {"thread_n", 8},
-        {"lanes_m", 4}, {"lanes_n", 8},  {"ahead", 0},  {"pairs", 1},    {"snake", 3}};
+        {"tile_m", 64}, {"tile_n", 128}, {"tile_k", 8},        {"thread_m", 8}, {"thread_n", 8},
+        {"lanes_m", 4}, {"lanes_n", 8},  {"double_buffer", 0}, {"pairs", 1},    {"serpentine", 3}};
     static const wf_type types[] = {WF_TYPE_F32, WF_TYPE_F16, WF_TYPE_F64};
     const wf_tuning tuning = {sizeof tuning, "vector", constants, 10, false, 0};
     wf_device *device = *state;

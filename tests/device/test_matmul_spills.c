@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "core/device.h"
-#include "kernels/matmul_rows.h"
+#include "kernels/matmul/matmul.h"
 #include "planned.h"
 #include "points.h"
 

@@ -73,16 +73,16 @@ static wfi_problem problem_of(wf_family family, wf_type type)
                                           .block_fill = 0.8};
     else if (family == WF_FAMILY_VECTOR)
         problem.vector = (wfi_vector_problem){65536, WF_VECTOR_DOT};
-    else if (family == WF_FAMILY_GRID)
-        problem.grid = (wfi_grid_problem){.nx = 256,
-                                          .ny = 256,
-                                          .nz = 256,
-                                          .row_stride = 256,
-                                          .dimensions = 3,
-                                          .radius = 1,
-                                          .steps = 16};
+    else if (family == WF_FAMILY_STENCIL)
+        problem.stencil = (wfi_stencil_problem){.nx = 256,
+                                                .ny = 256,
+                                                .nz = 256,
+                                                .row_stride = 256,
+                                                .dimensions = 3,
+                                                .radius = 1,
+                                                .steps = 16};
     else
-        problem.stencil = (wfi_stencil_problem){257, 129, 129};
+        problem.himeno = (wfi_himeno_problem){257, 129, 129};
     return problem;
 }
 
@@ -93,7 +93,7 @@ static void build_variant(tally *t, const wfi_variant *variant, wf_family family
     t->seen_count = 0;
     /* The grid's candidates are compiled for what they do to registers around the defaults alone: there
      * are three types of each. */
-    const uint32_t count = family == WF_FAMILY_GRID
+    const uint32_t count = family == WF_FAMILY_STENCIL
                                ? test_each_small_point(wf_device_caps(t->device), &problem, variant,
                                                        0, random, build_point, t)
                                : test_each_point(wf_device_caps(t->device), &problem, variant,
@@ -140,12 +140,12 @@ static void spills_are_told(void **state)
         wf_device_destroy(&device);
         skip();
     }
-    for (int turn = 0; turn < 2; turn++) {
-        tuning.constants = turn ? block : small;
+    for (int sequence = 0; sequence < 2; sequence++) {
+        tuning.constants = sequence ? block : small;
         tuning.constant_count = 4;
         assert_int_equal(wf_kernel_compile(device, &problem, &tuning, &info), WF_SUCCESS);
         assert_true(info.kernel.statistic_count > 0);
-        assert_int_equal(wfi_kernel_spills(&info.kernel), turn == 1);
+        assert_int_equal(wfi_kernel_spills(&info.kernel), sequence == 1);
     }
     wf_device_destroy(&device);
 }

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "core/volk.h"
-#include "grid/grid_ids.h"
+#include "stencil/stencil_ids.h"
 #include "harness.h"
 #include "tune/search.h"
 
@@ -191,8 +191,8 @@ static wfi_candidate candidate_of(opened *o, uint32_t local_x, uint32_t local_y)
     wfi_candidate c = {.point = {.caps = &o->device->caps, .problem = &o->search.trial.problem}};
     c.point.variant = &family->variants[wfi_variant_find(family, "naive")];
     wfi_point_defaults(&c.point);
-    wfi_point_set(&c.point, GRID_ID_LOCAL_X, local_x);
-    wfi_point_set(&c.point, GRID_ID_LOCAL_Y, local_y);
+    wfi_point_set(&c.point, STENCIL_ID_LOCAL_X, local_x);
+    wfi_point_set(&c.point, STENCIL_ID_LOCAL_Y, local_y);
     assert_true(wfi_point_legal(&c.point, NULL));
     c.named = wfi_point_named(&c.point);
     c.hash = wfi_named_point_hash(&c.named);

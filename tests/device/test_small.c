@@ -110,7 +110,7 @@ static bool multiply(wf_device *device)
 static void kernels_are_told_apart(void **state)
 {
     (void)state;
-    static const char *const names[] = {"tile_m", "tile_n", "thread_m", "thread_n", "splits"};
+    static const char *const names[] = {"tile_m", "tile_n", "thread_m", "thread_n", "split_k"};
     static const uint32_t values[] = {64, 64, 8, 8, 4};
     enum { N = 128, K = 512, CONSTANTS = 5 };
     wf_device *device = open_device();

@@ -82,12 +82,12 @@ static void one_entry_rows_are_exact(void **state)
     free(lengths);
 }
 
-/* Long rows in a dispatch of their own, in teams and in segments of larger work-groups. */
+/* Long rows in a dispatch of their own, in group_rows and in segments of larger work-groups. */
 static void long_rows_apart(sparse_system *s)
 {
-    static const uint32_t turns[] = {1, 8};
+    static const uint32_t loads[] = {1, 8};
     for (size_t i = 0; i < 2; i++) {
-        const wf_constant constants[] = {{"long_x", 128}, {"long_turns", turns[i]}, {"turns", 1}};
+        const wf_constant constants[] = {{"long_x", 128}, {"long_loads", loads[i]}, {"loads", 1}};
         const wf_tuning tuning = {
             .size = sizeof tuning, .variant = "equal", .constants = constants, .constant_count = 3};
         assert_int_equal(test_sparse_multiply(s, &tuning), 2);
@@ -95,7 +95,7 @@ static void long_rows_apart(sparse_system *s)
     }
 }
 
-/* Rows for teams and for segments, in every type, twice with the same bits. */
+/* Rows for group_rows and for segments, in every type, twice with the same bits. */
 static void huge_rows_give_the_same_bits(void **state)
 {
     static const uint32_t lengths[] = {3, 100000, 0, 7, 600, 5000, 1100, 4097, 0, 33, 2049, 513};
@@ -239,7 +239,7 @@ static void rows_on_the_same_diagonals(void **state)
 {
     static const struct {
         sparse_options options;
-        uint32_t turns, range;
+        uint32_t loads, range;
     } cases[] = {
         {{.type = WF_TYPE_F32, .updatable = true}, 1, 16384},
         {{.type = WF_TYPE_F32, .updatable = true, .transpose = true}, 4, 0},
@@ -252,7 +252,7 @@ static void rows_on_the_same_diagonals(void **state)
     if (device->caps.max_storage_buffers < 5)
         return;
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
-        const wf_constant constants[] = {{"turns", cases[n].turns}, {"window", 1}};
+        const wf_constant constants[] = {{"loads", cases[n].loads}, {"window", 1}};
         const wf_tuning tuning = {.size = sizeof tuning,
                                   .variant = "sliced",
                                   .constants = constants,

@@ -1,5 +1,5 @@
-/* Himeno's relaxation against f64: every variant and many points on random coefficients, equal bits
- * from every variant, slab, block and number of iterations a pass. */
+/* Star and box stencils: every variant, shape, border and type against f64, and all variants, windows
+ * and numbers of steps a pass with the same bits. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,413 +11,491 @@
 
 #include "core/device.h"
 #include "points.h"
-#include "solve/himeno.h"
 
-#define ITERATIONS 7 /* a remainder for every number of iterations a pass */
-#define ARRAYS 13
+#define DRAWN 13 /* random problems */
+#define MOST_TAPS 729
 
-/* A grid, its random start values, and what the reference variant makes of them. */
-typedef struct grid {
+/* A problem with random values; the reference variant's result is what others must give. */
+typedef struct problem {
     wf_device *device;
-    wf_himeno_params params;
-    size_t cells;
-    float *values[ARRAYS]; /* p, a, b, c, bnd, wrk1 */
-    wf_himeno_arrays arrays;
-    float *p, *expected;
-    float gosa[ITERATIONS], expected_gosa;
-    uint32_t slabs, blocks;
-} grid;
+    wf_stencil_params params;
+    double coefficients[MOST_TAPS];
+    uint32_t taps;
+    size_t elements, bytes;
+    void *in, *out, *expected;
+    uint32_t seen, phase;
+} problem;
 
-static void make_grid(grid *g, wf_device *device, uint32_t ni, uint32_t nj, uint32_t nk,
-                      test_random *random)
+static const char *const borders[] = {"dirichlet", "neumann", "periodic"};
+
+static uint32_t taps_of(const wf_stencil_params *p)
 {
-    *g = (grid){.device = device,
-                .params = {.size = sizeof g->params, .ni = ni, .nj = nj, .nk = nk},
-                .cells = (size_t)ni * nj * nk};
-    for (int n = 0; n < ARRAYS; n++) {
-        g->values[n] = malloc(g->cells * sizeof(float));
-        assert_non_null(g->values[n]);
-        for (size_t i = 0; i < g->cells; i++)
-            g->values[n][i] = (float)(n == 0 ? 1 : 0.4) * (float)test_random_uniform(random);
-    }
-    for (int n = 0; n < 4; n++)
-        g->arrays.a[n] = g->values[1 + n];
-    for (int n = 0; n < 3; n++) {
-        g->arrays.b[n] = g->values[5 + n];
-        g->arrays.c[n] = g->values[8 + n];
-    }
-    g->arrays.p = g->values[0];
-    g->arrays.bnd = g->values[11];
-    g->arrays.wrk1 = g->values[12];
-    g->p = malloc(g->cells * sizeof(float));
-    g->expected = malloc(g->cells * sizeof(float));
-    assert_true(g->p && g->expected);
+    const uint32_t side = 2 * p->radius + 1, dimensions = p->nz ? 3 : 2;
+    return p->shape == WF_STENCIL_STAR ? 1 + 2 * p->radius * dimensions
+                                       : side * side * (p->nz ? side : 1);
 }
 
-static void free_grid(grid *g)
+/* A binary16 of random bits whose magnitude is between 2^-14 and 2. */
+static uint16_t random_half(test_random *random)
 {
-    for (int n = 0; n < ARRAYS; n++)
-        free(g->values[n]);
-    free(g->p);
-    free(g->expected);
+    return (uint16_t)((test_random_bits(random) & 0x83ff) |
+                      ((1 + test_random_below(random, 15)) << 10));
 }
 
-/* Everything that the object allocated holds NaN, padding and partial sums included. */
-static void poison_all(wf_himeno *h)
+static void make_problem(problem *p, wf_device *device, const wf_stencil_params *params,
+                         test_random *random)
 {
-    for (uint32_t b = 0; b < h->block_count; b++)
-        for (int n = 0; n < 2; n++)
-            test_poison(h->blocks[b].p[n]);
-    for (uint32_t i = 0; i < h->part_count; i++)
-        test_poison(h->parts[i].cells);
-    test_poison(h->partials);
-    test_poison(h->gosa);
+    *p = (problem){.device = device, .params = *params, .taps = taps_of(params)};
+    p->params.size = sizeof p->params;
+    p->params.coefficients = p->coefficients;
+    for (uint32_t i = 0; i < p->taps; i++)
+        p->coefficients[i] = test_random_uniform(random) * 2 / p->taps;
+    const size_t stride = params->row_stride ? params->row_stride : params->nx;
+    p->elements = stride * params->ny * (params->nz ? params->nz : 1);
+    p->bytes = p->elements * wf_type_size(params->type);
+    p->in = malloc(p->bytes);
+    p->out = malloc(p->bytes);
+    p->expected = malloc(p->bytes);
+    assert_true(p->in && p->out && p->expected);
+    memset(p->in, 0xff, p->bytes); /* NaN between the rows */
+    for (size_t i = 0; i < p->elements; i++)
+        if (i % stride >= params->nx)
+            continue;
+        else if (params->type == WF_TYPE_F64)
+            ((double *)p->in)[i] = test_random_uniform(random);
+        else if (params->type == WF_TYPE_F16)
+            ((uint16_t *)p->in)[i] = random_half(random);
+        else
+            ((float *)p->in)[i] = (float)test_random_uniform(random);
 }
 
-static void relax(grid *g, const wf_tuning *tuning, uint32_t iterations)
+static void free_problem(problem *p)
 {
-    wf_himeno *h = NULL;
-    wf_himeno_params params = g->params;
+    free(p->in);
+    free(p->out);
+    free(p->expected);
+}
+
+static const char *text_of(const problem *p, const char *what)
+{
+    static char text[512];
+    const wf_stencil_params *s = &p->params;
+    snprintf(text, sizeof text, "%s: %s %s radius %u %s %ux%ux%u stride %u steps %u, seed %llu",
+             what, wf_type_name(s->type), s->shape == WF_STENCIL_STAR ? "star" : "box", s->radius,
+             borders[s->border], s->nx, s->ny, s->nz, s->row_stride, s->steps,
+             (unsigned long long)test_seed());
+    return text;
+}
+
+static void apply(problem *p, const wf_tuning *tuning, const char *what)
+{
+    wf_plan *plan = NULL;
+    wf_buffer *buffers[3] = {NULL};
+    wf_stencil_params params = p->params;
     params.tuning = tuning;
-    assert_int_equal(wf_himeno_create(g->device, &params, &h), WF_SUCCESS);
-    poison_all(h);
-    assert_int_equal(wf_himeno_write(h, &g->arrays), WF_SUCCESS);
-    assert_int_equal(wf_himeno_run_each(h, iterations, g->gosa, NULL, NULL), WF_SUCCESS);
-    memset(g->p, 0xff, g->cells * sizeof(float));
-    assert_int_equal(wf_himeno_read(h, g->p), WF_SUCCESS);
-    g->slabs = h->part_count;
-    g->blocks = h->block_count;
-    wf_himeno_destroy(&h);
+    if (wf_stencil_plan(p->device, &params, &plan) != WF_SUCCESS)
+        fail_msg("%s: %s", text_of(p, what), test_last_error());
+    const uint64_t workspace = wf_plan_workspace(plan);
+    for (int n = 0; n < 3; n++) {
+        const uint64_t bytes = n < 2 ? p->bytes : workspace ? workspace : 4;
+        assert_int_equal(wf_buffer_create(p->device, bytes, WF_MEMORY_DEVICE, &buffers[n]),
+                         WF_SUCCESS);
+        test_poison(buffers[n]);
+    }
+    const wf_bindings bindings = {.size = sizeof bindings,
+                                  .items = {{.buffer = buffers[0]}, {.buffer = buffers[1]}},
+                                  .workspace = {.buffer = buffers[2]}};
+    assert_int_equal(wf_buffer_write(buffers[0], 0, p->in, p->bytes), WF_SUCCESS);
+    assert_int_equal(wf_plan_run(plan, &bindings), WF_SUCCESS);
+    assert_int_equal(wf_buffer_read(buffers[1], 0, p->out, p->bytes), WF_SUCCESS);
+    wf_plan_destroy(&plan);
+    for (int n = 0; n < 3; n++)
+        wf_buffer_destroy(&buffers[n]);
 }
 
-static void assert_right(const grid *g, uint32_t iterations, const char *what)
+static void assert_right(const problem *p, const char *what)
 {
     wf_check check;
-    double gosa = 0;
-    assert_int_equal(wf_himeno_check(&g->params, &g->arrays, iterations, g->p,
-                                     g->gosa[iterations - 1], 0, 0, &check, &gosa),
-                     WF_SUCCESS);
-    if (!(check.error_over_bound <= 1 && gosa <= 1 && gosa >= 0))
-        fail_msg("%s at %ux%ux%u: cell %llu is %g bounds off, gosa %g; seed %llu", what,
-                 g->params.ni, g->params.nj, g->params.nk, (unsigned long long)check.worst,
-                 check.error_over_bound, gosa, (unsigned long long)test_seed());
+    assert_int_equal(wf_stencil_check(&p->params, p->in, p->out, 0, 0, &check), WF_SUCCESS);
+    if (!(check.error_over_bound <= 1))
+        fail_msg("%s: cell %llu is %g bounds off", text_of(p, what),
+                 (unsigned long long)check.worst, check.error_over_bound);
 }
 
-/* The reference variant's result, checked against f64 after 1 and after all iterations. */
-static void make_expected(grid *g)
+static void assert_same(const problem *p, const char *what)
 {
-    const wf_tuning reference = {.size = sizeof reference, .variant = "naive"};
-    relax(g, &reference, 1);
-    assert_right(g, 1, "naive");
-    relax(g, &reference, ITERATIONS);
-    assert_right(g, ITERATIONS, "naive");
-    memcpy(g->expected, g->p, g->cells * sizeof(float));
-    g->expected_gosa = g->gosa[ITERATIONS - 1];
+    const size_t size = wf_type_size(p->params.type);
+    for (size_t i = 0; i < p->elements; i++)
+        if (memcmp((char *)p->out + i * size, (char *)p->expected + i * size, size) != 0)
+            fail_msg("%s: element %zu differs", text_of(p, what), i);
 }
 
-static uint32_t bits_of(float value)
+static void make_expected(problem *p)
 {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
+    const wf_tuning naive = {.size = sizeof naive, .variant = "naive"};
+    apply(p, &naive, "naive");
+    assert_right(p, "naive");
+    memcpy(p->expected, p->out, p->bytes);
 }
 
-static void assert_same(const grid *g, const char *what)
+static bool has_type(const problem *p)
 {
-    for (size_t i = 0; i < g->cells; i++)
-        if (bits_of(g->p[i]) != bits_of(g->expected[i]))
-            fail_msg("%s at %ux%ux%u: cell %zu is %.9g, not %.9g; seed %llu", what, g->params.ni,
-                     g->params.nj, g->params.nk, i, (double)g->p[i], (double)g->expected[i],
-                     (unsigned long long)test_seed());
+    const wf_caps *caps = wf_device_caps(p->device);
+    return p->params.type == WF_TYPE_F64   ? caps->f64
+           : p->params.type == WF_TYPE_F16 ? caps->f16_storage
+                                           : true;
+}
+
+static wfi_problem planned(const problem *p)
+{
+    const wf_stencil_params *s = &p->params;
+    return (wfi_problem){.family = WF_FAMILY_STENCIL,
+                         .type = s->type,
+                         .stencil = {.nx = s->nx,
+                                     .ny = s->ny,
+                                     .nz = s->nz,
+                                     .row_stride = s->row_stride ? s->row_stride : s->nx,
+                                     .dimensions = s->nz ? 3 : 2,
+                                     .shape = s->shape,
+                                     .radius = s->radius,
+                                     .border = s->border,
+                                     .steps = s->steps}};
+}
+
+/* Runs each variant at its defaults where that is legal. */
+static void run_defaults(problem *p)
+{
+    const wfi_family *family = wfi_family_get(WF_FAMILY_STENCIL);
+    const wfi_problem whole = planned(p);
+    make_expected(p);
+    for (uint32_t v = 1; v < family->variant_count; v++) {
+        wfi_point point = {
+            .caps = wf_device_caps(p->device), .problem = &whole, .variant = &family->variants[v]};
+        const wf_tuning tuning = {.size = sizeof tuning, .variant = family->variants[v].name};
+        wfi_point_defaults(&point);
+        point.variant->fit(&point);
+        if (!wfi_point_legal(&point, NULL))
+            continue;
+        apply(p, &tuning, tuning.variant);
+        assert_same(p, tuning.variant);
+    }
+}
+
+/* Each shape and border in two and three dimensions, the types in turn, on small odd grids. */
+static void every_variant_is_right(void **state)
+{
+    static const wf_type types[] = {WF_TYPE_F32, WF_TYPE_F64, WF_TYPE_F16};
+    test_random random = {test_seed()};
+    for (uint32_t n = 0; n < 12; n++) {
+        problem p;
+        const wf_stencil_params params = {.nx = n % 2 ? 37 : 3,
+                                          .ny = n % 2 ? 11 : 3,
+                                          .nz = n % 4 < 2 ? (n % 2 ? 9 : 3) : 0,
+                                          .shape = (wf_stencil_shape)(n / 2 % 2),
+                                          .radius = 1,
+                                          .border = (wf_border)(n / 4),
+                                          .steps = 1 + n % 3,
+                                          .type = types[(n + n / 4) % 3],
+                                          .row_stride = n % 2 ? 40 : 0};
+        make_problem(&p, *state, &params, &random);
+        if (has_type(&p))
+            run_defaults(&p);
+        free_problem(&p);
+    }
+}
+
+/* Problems drawn at random: extents from the smallest, radius to 4, padding, several steps. */
+static void drawn_problems_are_right(void **state)
+{
+    static const wf_type types[] = {WF_TYPE_F32, WF_TYPE_F32, WF_TYPE_F64, WF_TYPE_F16};
+    test_random random = {test_seed()};
+    /* Nearly each has kernels of its own, as have those of the next tests. */
+    for (uint32_t n = 0; n < (test_emulated() ? DRAWN / 4 : DRAWN); n++) {
+        problem p;
+        const uint32_t radius = 1 + test_random_below(&random, 4), least = 2 * radius + 1;
+        const bool flat = test_random_below(&random, 2);
+        wf_stencil_params params = {
+            .nx = least + test_random_below(&random, 60),
+            .ny = least + test_random_below(&random, 20),
+            .nz = flat ? 0 : least + test_random_below(&random, 12),
+            .shape = (wf_stencil_shape)test_random_below(&random, radius > 2 && !flat ? 1 : 2),
+            .radius = radius,
+            .border = (wf_border)test_random_below(&random, 3),
+            .steps = 1 + test_random_below(&random, 4),
+            .type = types[test_random_below(&random, 4)]};
+        params.row_stride = params.nx + test_random_below(&random, 5);
+        make_problem(&p, *state, &params, &random);
+        if (has_type(&p))
+            run_defaults(&p);
+        free_problem(&p);
+    }
 }
 
 static void run_point(void *user, const wfi_point *point)
 {
-    grid *g = user;
+    problem *p = user;
     wf_constant constants[WF_MAX_PARAMETERS];
     char text[256];
+    if (p->seen++ % 4 != p->phase)
+        return;
     const wf_tuning tuning = test_point_tuning(point, constants);
     test_point_text(point, text, sizeof text);
-    relax(g, &tuning, ITERATIONS);
-    assert_same(g, text);
-    assert_right(g, ITERATIONS, text);
+    apply(p, &tuning, text);
+    assert_same(p, text);
 }
 
-/* Each row as it stands on grids down to a single inner cell. */
-static void every_default_is_right(void **state)
+static void every_candidate_is_right(void **state)
 {
-    static const uint32_t sizes[][3] = {{3, 3, 3}, {37, 10, 19}};
     const wfi_family *family = wfi_family_get(WF_FAMILY_STENCIL);
     test_random random = {test_seed()};
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-        grid g;
-        make_grid(&g, *state, sizes[s][0], sizes[s][1], sizes[s][2], &random);
-        make_expected(&g);
-        const wfi_problem problem = {.family = WF_FAMILY_STENCIL,
-                                     .stencil = {g.params.ni, g.params.nj, g.params.nk}};
-        for (uint32_t v = 0; v < family->variant_count; v++) {
-            const wf_tuning tuning = {.size = sizeof tuning, .variant = family->variants[v].name};
-            wfi_point point = {.caps = wf_device_caps(*state),
-                               .problem = &problem,
-                               .variant = &family->variants[v]};
-            wfi_point_defaults(&point);
-            if (!wfi_point_legal(&point, NULL))
-                continue;
-            relax(&g, &tuning, ITERATIONS);
-            assert_same(&g, tuning.variant);
-            assert_right(&g, ITERATIONS, tuning.variant);
-        }
-        free_grid(&g);
-    }
-}
-
-/* Whether SwiftShader at minimum limits runs the points of the variant: of every other one, where lavapipe
- * runs those alone that such limits forbid. */
-static bool is_of_minimum(const wfi_variant *variant)
-{
-    return (variant - wfi_family_get(WF_FAMILY_STENCIL)->variants) % 2 != 0;
-}
-
-static bool is_walked(const wfi_point *point)
-{
-    uint32_t size[3];
-    point->variant->group_size(point, size);
-    return point->caps->limits == WF_LIMITS_MINIMUM || !is_of_minimum(point->variant) ||
-           size[0] * size[1] * size[2] > 128;
-}
-
-/* Points on the first grid until every candidate of every parameter was in one; few of what the other
- * driver walks, and of the smallest grids. */
-static uint32_t most_points(const wf_caps *caps, const wfi_variant *variant, size_t size)
-{
-    const bool own = is_of_minimum(variant) == (caps->limits == WF_LIMITS_MINIMUM);
-    return size > 0 ? 1 : own ? UINT32_MAX : 3;
-}
-
-static void every_point_is_right(void **state)
-{
-    static const uint32_t sizes[][3] = {{41, 15, 11}, {3, 3, 3}, {7, 4, 8}};
-    const wfi_family *family = wfi_family_get(WF_FAMILY_STENCIL);
-    test_random random = {test_seed()};
-    uint32_t points = 0;
-    if (test_quick()) /* the defaults had their turn */
-        skip();
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-        grid g;
-        make_grid(&g, *state, sizes[s][0], sizes[s][1], sizes[s][2], &random);
-        make_expected(&g);
-        const wfi_problem problem = {.family = WF_FAMILY_STENCIL,
-                                     .stencil = {g.params.ni, g.params.nj, g.params.nk}};
-        for (uint32_t v = 0; v < family->variant_count; v++)
-            points +=
-                test_each_value(wf_device_caps(*state), &problem, &family->variants[v], is_walked,
-                                most_points(wf_device_caps(*state), &family->variants[v], s),
-                                &random, run_point, &g);
-        free_grid(&g);
+    uint32_t points = 0, least = 0;
+    for (uint32_t n = 0; n < 3; n++) {
+        problem p;
+        const wf_stencil_params params = {.nx = 68,
+                                          .ny = 21,
+                                          .nz = n == 1 ? 0 : 18,
+                                          .shape = n == 2 ? WF_STENCIL_BOX : WF_STENCIL_STAR,
+                                          .radius = 1,
+                                          .border =
+                                              n == 1 ? WF_BORDER_NEUMANN : WF_BORDER_DIRICHLET,
+                                          .steps = 9};
+        make_problem(&p, *state, &params, &random);
+        make_expected(&p);
+        p.phase = n;
+        const wfi_problem whole = planned(&p);
+        /* Of boxes, the variant that stars have not. */
+        const uint32_t first = n == 2 ? wfi_variant_find(family, "time_box") : 0;
+        for (uint32_t v = first; v < family->variant_count; v++)
+            points += test_each_small_point(wf_device_caps(*state), &whole, &family->variants[v], 2,
+                                            &random, run_point, &p);
+        if (n < 2)
+            least += test_legal_defaults(wf_device_caps(*state), &whole);
+        free_problem(&p);
     }
     printf("%u points\n", points);
-    assert_true(points >= 3 * family->variant_count);
+    assert_true(points >= (test_quick() ? least : 30) && least > 0);
 }
 
-static void model_choice_is_right(void **state)
+static void run_steps(problem *p, const char *variant, uint32_t steps, uint32_t rows)
+{
+    const bool flat = p->params.nz == 0, blocks = strcmp(variant, "time_vector") == 0;
+    const wfi_problem whole = planned(p);
+    const wfi_family *family = wfi_family_get(WF_FAMILY_STENCIL);
+    /* Tiles of 32 cells where items have several: there are some in the middle of the grid. */
+    const wf_constant constants[] = {{"steps", steps},
+                                     {"local_x", blocks ? 8 : 64},
+                                     {"local_y", flat     ? 1
+                                                 : blocks ? 4
+                                                          : 2},
+                                     {"rows", flat ? 1 : rows},
+                                     {"march", 8},
+                                     {"buffers", 1 + steps % 2}};
+    const uint32_t count = blocks ? 6 : 5;
+    const wf_tuning tuning = {
+        .size = sizeof tuning, .variant = variant, .constants = constants, .constant_count = count};
+    wfi_point point = {.caps = wf_device_caps(p->device), .problem = &whole};
+    point.variant = &family->variants[wfi_variant_find(family, variant)];
+    for (uint32_t c = 0; c < count; c++)
+        wfi_point_put(&point, wfi_parameter_find(point.variant, constants[c].name),
+                      constants[c].value);
+    if (!wfi_point_legal(&point, NULL))
+        return;
+    apply(p, &tuning, variant);
+    assert_same(p, variant);
+}
+
+/* Every number of steps a pass, with a remainder, gives the bits of single steps. */
+static void steps_a_pass_change_nothing(void **state)
 {
     test_random random = {test_seed()};
-    for (int n = 0; n < (test_emulated() ? 1 : 3); n++) {
-        grid g;
-        make_grid(&g, *state, 3 + test_random_below(&random, 90),
-                  3 + test_random_below(&random, 50), 3 + test_random_below(&random, 40), &random);
-        make_expected(&g);
-        relax(&g, NULL, ITERATIONS);
-        assert_same(&g, "the model's choice");
-        assert_right(&g, ITERATIONS, "the model's choice");
-        free_grid(&g);
+    for (uint32_t n = 0; n < 6; n += test_quick() ? 3 : 1) {
+        problem p;
+        const bool box = n >= 3;
+        const wf_stencil_params params = {.nx = n % 2 ? 72 : 70,
+                                          .ny = 27,
+                                          .nz = n == 2 || n == 5 ? 0 : 17,
+                                          .shape = box ? WF_STENCIL_BOX : WF_STENCIL_STAR,
+                                          .row_stride = 72,
+                                          .radius = n == 4 || n == 5 ? 2 : 1,
+                                          .border = (wf_border)(box ? 5 - n : n),
+                                          .steps = 7};
+        make_problem(&p, *state, &params, &random);
+        make_expected(&p);
+        for (uint32_t steps = 1; steps <= (box ? 3 : 4); steps++) {
+            if (params.nz > 0 && (steps + n) % 2) /* the other grid in space of this shape has it */
+                continue;
+            run_steps(&p, box ? "time_box" : "time", steps, 16);
+            if (!box)
+                run_steps(&p, "time_vector", steps, 4);
+        }
+        free_problem(&p);
     }
 }
 
-typedef struct split_case {
-    uint64_t range, allocation; /* in generously padded planes of p; 0: as it is */
-    uint32_t least_slabs;
-} split_case;
+/* Under what limits a grid is gone through in windows, and by which variant. */
+typedef struct windows_case {
+    const char *variant;
+    uint32_t planes; /* that a binding holds */
+    uint32_t constants;
+} windows_case;
 
-/* Runs the variants that differ in this and the model's choice under small limits; returns the most blocks. */
-static uint32_t relax_split(grid *g, const split_case *c)
+#define MANY_PLANES 12
+
+static void run_windows(problem *p, const windows_case *c)
 {
-    uint32_t most = 0;
-    wf_device *device = g->device;
+    wf_device *device = p->device;
     const wf_caps caps = device->caps;
-    const uint64_t plane = (uint64_t)(64 + g->params.ni) * g->params.nj * sizeof(float);
-    static const char *const names[] = {"naive",  "moved", "copy_back", "march4",
-                                        "texels", "time",  "box",       NULL};
-    for (size_t v = 0; v < sizeof names / sizeof *names; v++) {
-        const wf_tuning tuning = {.size = sizeof tuning, .variant = names[v]};
-        device->caps.max_storage_range = c->range * plane;
-        if (c->allocation)
-            device->caps.max_allocation = c->allocation * plane;
-        relax(g, &tuning, ITERATIONS);
-        device->caps = caps;
-        assert_same(g, names[v] ? names[v] : "the model's choice, split");
-        assert_right(g, ITERATIONS, "split");
-        assert_true(g->slabs >= c->least_slabs);
-        most = g->blocks > most ? g->blocks : most;
-    }
-    return most;
+    const wf_stencil_params *s = &p->params;
+    const bool flat = s->nz == 0;
+    /* Edges of a block an item: at minimum limits half as many items as others have fit. */
+    const uint32_t deep = strcmp(c->variant, "time_vector") == 0 ? 4 : 8;
+    const wf_constant constants[] = {{"steps", 2}, {"local_x", 16}, {"local_y", flat ? 1 : deep}};
+    const wf_tuning tuning = {.size = sizeof tuning,
+                              .variant = c->variant,
+                              .constants = constants,
+                              .constant_count = c->constants};
+    const uint64_t stride = s->row_stride ? s->row_stride : s->nx;
+    const uint64_t plane = (flat ? 1 : s->ny) * stride * wf_type_size(s->type);
+    const uint32_t unit = caps.storage_alignment > 16 ? (uint32_t)caps.storage_alignment : 16;
+    device->caps.max_storage_range = c->planes * plane + unit;
+    apply(p, &tuning, c->variant);
+    device->caps = caps;
+    assert_same(p, c->variant);
+    if (c->planes < MANY_PLANES)
+        return;
+    device->caps.max_groups[2] = 3;
+    apply(p, &tuning, "few work-groups");
+    device->caps = caps;
+    assert_same(p, "few work-groups");
 }
 
-/* Slabs for small bindings and blocks for small allocations give the bits of one piece. */
-static void splits_over_small_limits(void **state)
+/* Windows for small bindings, with one and several steps a pass and down to the least that they can
+ * hold, give the bits of one piece, also where the grid wraps around. */
+static void goes_through_windows(void **state)
 {
-    static const split_case cases[] = {{20, 0, 4}, {40, 10, 4}};
+    static const windows_case stars[] = {{"naive", 3, 0}, {"march", 7, 0},        {"vector", 12, 0},
+                                         {"time", 6, 3},  {"time_vector", 12, 3}, {"naive", 40, 0}},
+                              boxes[] = {{"naive", 5, 0},
+                                         {"vector", 11, 0},
+                                         {"time_box", 9, 3},
+                                         {"time_box", 20, 3}};
     test_random random = {test_seed()};
-    grid g;
-    make_grid(&g, *state, 21, 18, 40, &random);
-    make_expected(&g);
-    uint32_t blocks = 0;
-    /* The last has slabs and blocks. */
-    const bool last = test_quick() || wf_device_caps(*state)->limits == WF_LIMITS_MINIMUM;
-    for (size_t i = last ? 1 : 0; i < sizeof cases / sizeof *cases; i++)
-        blocks = relax_split(&g, &cases[i]);
-    assert_true(blocks > 1);
-    free_grid(&g);
-}
-
-/* With hardly any coefficients a plane, p itself is what an allocation cannot hold. */
-static void splits_p_into_blocks(void **state)
-{
-    test_random random = {test_seed()};
-    const wf_caps caps = ((wf_device *)*state)->caps;
-    wf_device *device = *state;
-    const wf_tuning naive = {.size = sizeof naive, .variant = "naive"};
-    grid g;
-    make_grid(&g, device, 30, 3, 57, &random);
-    make_expected(&g);
-    for (uint64_t planes = 15; planes < 60; planes += 8) {
-        device->caps.max_allocation = planes * 30 * 3 * sizeof(float);
-        relax(&g, &naive, ITERATIONS);
-        device->caps = caps;
-        assert_same(&g, "blocks");
-        assert_true(g.blocks > 1 || planes >= 57);
+    for (uint32_t n = 0; n < 5; n += test_quick() ? 2 : 1) {
+        problem p;
+        const bool box = n >= 3;
+        const wf_stencil_params params = {.nx = n == 1 ? 61 : 64,
+                                          .ny = n == 2 || n == 4 ? 41 : 12,
+                                          .nz = n == 2 || n == 4 ? 0
+                                                : box            ? 25
+                                                                 : 40,
+                                          .row_stride = n == 1 ? 63 : 0,
+                                          .shape = box ? WF_STENCIL_BOX : WF_STENCIL_STAR,
+                                          .radius = n == 4 ? 2 : 1,
+                                          .border = n == 0 ? WF_BORDER_NEUMANN : WF_BORDER_PERIODIC,
+                                          .type = n == 2 ? WF_TYPE_F16 : WF_TYPE_F32,
+                                          .steps = n == 4 ? 3 : 5};
+        const windows_case *cases = box ? boxes : stars;
+        const size_t count = box ? sizeof boxes / sizeof *boxes : sizeof stars / sizeof *stars;
+        make_problem(&p, *state, &params, &random);
+        const bool runs = has_type(&p);
+        if (runs)
+            make_expected(&p);
+        for (size_t c = 0; runs && c < count; c++)
+            if (!strstr(cases[c].variant, "vector") || n != 1) /* rows of 63 hold no vectors */
+                run_windows(&p, &cases[c]);
+        free_problem(&p);
     }
-    free_grid(&g);
 }
 
-static void iterations_add_up(void **state)
+/* Making a plan is something that a thread without a queue can do. */
+static void planning_touches_no_queue(void **state)
 {
-    test_random random = {test_seed()};
-    wf_himeno *h = NULL;
-    float each[ITERATIONS], gosa = 0;
-    double seconds = -1;
-    bool gpu_clock;
-    grid g;
-    make_grid(&g, *state, 33, 20, 17, &random);
-    relax(&g, NULL, ITERATIONS);
-    memcpy(each, g.gosa, sizeof each);
-    memcpy(g.expected, g.p, g.cells * sizeof(float));
-    assert_int_equal(wf_himeno_create(*state, &g.params, &h), WF_SUCCESS);
-    assert_int_equal(wf_himeno_write(h, &g.arrays), WF_SUCCESS);
-    for (int n = 0; n < ITERATIONS; n++) {
-        assert_int_equal(wf_himeno_run(h, 1, &gosa, &seconds, &gpu_clock), WF_SUCCESS);
-        /* Sums of different shapes; both are within their bound, which the f64 check looks at. */
-        assert_true(fabsf(gosa - each[n]) <= 1e-5f * each[n]);
-        assert_true(seconds >= 0);
-    }
-    assert_int_equal(wf_himeno_read(h, g.p), WF_SUCCESS);
-    assert_same(&g, "one iteration at a time");
-    wf_himeno_destroy(&h);
-    free_grid(&g);
+    const wf_device_params device_params = {.size = sizeof device_params};
+    const double coefficients[] = {0, 0.25, 0.25, 0.25, 0.25};
+    const wf_stencil_params params = {
+        .size = sizeof params, .nx = 20, .ny = 20, .coefficients = coefficients, .steps = 3};
+    wf_device *device = NULL;
+    wf_plan *plan = NULL;
+    (void)state;
+    /* The first device of all may have to test itself. */
+    assert_int_equal(wf_device_create(&device_params, &device), WF_SUCCESS);
+    wf_device_destroy(&device);
+    assert_int_equal(wf_device_create(&device_params, &device), WF_SUCCESS);
+    assert_int_equal(wf_stencil_plan(device, &params, &plan), WF_SUCCESS);
+    assert_false(device->submission_made);
+    wf_plan_destroy(&plan);
+    wf_device_destroy(&device);
 }
 
-/* The benchmark's own start values on size M (256 x 128 x 128 cells, the ramp along the slowest
- * axis) give the published gosa to what f32 allows, and f64 agrees within the derived bound. */
-static void published_gosa_on_m(void **state)
-{
-    const double published = 1.6939555e-3;
-    const wf_himeno_params params = {.size = sizeof params, .ni = 256, .nj = 128, .nk = 128};
-    const size_t cells = (size_t)256 * 128 * 128;
-    wf_himeno *h = NULL;
-    wf_check check;
-    float gosa = 0;
-    double gosa_error = 0;
-    float *p = malloc(cells * sizeof *p);
-    assert_non_null(p);
-    assert_int_equal(wf_himeno_create(*state, &params, &h), WF_SUCCESS);
-    assert_int_equal(wf_himeno_start(h), WF_SUCCESS);
-    assert_int_equal(wf_himeno_run(h, 3, &gosa, NULL, NULL), WF_SUCCESS);
-    assert_int_equal(wf_himeno_read(h, p), WF_SUCCESS);
-    wf_himeno_destroy(&h);
-    assert_int_equal(wf_himeno_check(&params, NULL, 3, p, gosa, 0, 0, &check, &gosa_error),
-                     WF_SUCCESS);
-    free(p);
-    printf("gosa %.8e, published %.8e\n", (double)gosa, published);
-    assert_true(check.error_over_bound <= 1 && check.checked == cells);
-    assert_true(gosa_error >= 0 && gosa_error <= 1);
-    assert_true(fabs((double)gosa - published) <= 2e-4 * published);
-}
-
-/* A wrong cell or sum is found: the check itself can fail. */
+/* A wrong element is found: the check itself can fail. */
 static void check_finds_errors(void **state)
 {
     test_random random = {test_seed()};
     wf_check check;
-    double gosa = 0;
-    grid g;
-    make_grid(&g, *state, 12, 9, 8, &random);
-    relax(&g, NULL, 2);
-    const size_t at = ((size_t)4 * 9 + 5) * 12 + 6;
-    const float kept = g.p[at];
-    g.p[at] += 1e-3f;
-    assert_int_equal(wf_himeno_check(&g.params, &g.arrays, 2, g.p, g.gosa[1], 0, 0, &check, &gosa),
-                     WF_SUCCESS);
-    assert_true(check.error_over_bound > 1 && check.worst == at && gosa <= 1);
-    g.p[at] = kept;
-    assert_int_equal(
-        wf_himeno_check(&g.params, &g.arrays, 2, g.p, g.gosa[1] * 1.01f, 0, 0, &check, &gosa),
-        WF_SUCCESS);
-    assert_true(check.error_over_bound <= 1 && gosa > 1);
-    assert_int_equal(wf_himeno_check(&g.params, &g.arrays, 2, g.p, 0, 100, 7, &check, &gosa),
-                     WF_SUCCESS);
-    assert_true(check.error_over_bound <= 1 && check.checked >= 100 && gosa < 0);
-    free_grid(&g);
+    problem p;
+    const wf_stencil_params params = {
+        .nx = 90, .ny = 80, .radius = 2, .steps = 3, .border = WF_BORDER_PERIODIC};
+    make_problem(&p, *state, &params, &random);
+    make_expected(&p);
+    for (uint64_t most = 0; most <= 4096; most += 4096) {
+        assert_int_equal(wf_stencil_check(&p.params, p.in, p.out, most, 3, &check), WF_SUCCESS);
+        assert_true(check.error_over_bound <= 1 && check.checked >= (most ? most : 7200));
+    }
+    ((float *)p.out)[0] += 1e-3f;
+    for (uint64_t most = 0; most <= 4096; most += 4096) {
+        assert_int_equal(wf_stencil_check(&p.params, p.in, p.out, most, 3, &check), WF_SUCCESS);
+        assert_true(check.error_over_bound > 1 && check.worst == 0);
+    }
+    free_problem(&p);
 }
 
 static void refuses_bad_requests(void **state)
 {
     wf_device *device = *state;
     const wf_caps caps = device->caps;
-    wf_himeno *h = NULL;
-    wf_himeno_params params = {.size = sizeof params, .ni = 2, .nj = 3, .nk = 3};
-    const wf_constant odd = {"pad", 6}, march = {"march", 65};
-    wf_tuning tuning = {.size = sizeof tuning, .variant = "nothing"};
+    double coefficients[] = {0, 0.25, 0.25, 0.25, 0.25};
+    const wf_stencil_params good = {
+        .size = sizeof good, .nx = 9, .ny = 9, .coefficients = coefficients, .steps = 2};
+    wf_stencil_params bad = good;
+    wf_plan *plan = NULL;
     test_expect_errors(true);
-    assert_int_equal(wf_himeno_create(device, &params, &h), WF_ERROR_INVALID_ARGUMENT);
-    params = (wf_himeno_params){.size = sizeof params, .ni = 30, .nj = 30, .nk = 30};
-    params.tuning = &tuning;
-    assert_int_equal(wf_himeno_create(device, &params, &h), WF_ERROR_UNKNOWN_VARIANT);
-    tuning = (wf_tuning){sizeof tuning, "march4", &odd, 1, false, 0};
-    assert_int_equal(wf_himeno_create(device, &params, &h), WF_ERROR_CONSTRAINT);
-    assert_non_null(strstr(test_last_error(), "multiple of 4"));
-    tuning = (wf_tuning){sizeof tuning, "march", &march, 1, false, 0};
-    assert_int_equal(wf_himeno_create(device, &params, &h), WF_ERROR_CONSTRAINT);
-    params.tuning = NULL;
-    device->caps.available_bytes = 100000;
-    assert_int_equal(wf_himeno_create(device, &params, &h), WF_ERROR_TOO_LARGE);
-    assert_non_null(strstr(test_last_error(), "MiB"));
+    bad.nx = 2;
+    assert_int_equal(wf_stencil_plan(device, &bad, &plan), WF_ERROR_INVALID_ARGUMENT);
+    bad = good;
+    bad.radius = 5;
+    assert_int_equal(wf_stencil_plan(device, &bad, &plan), WF_ERROR_INVALID_ARGUMENT);
+    bad = good;
+    bad.row_stride = 8;
+    assert_int_equal(wf_stencil_plan(device, &bad, &plan), WF_ERROR_INVALID_ARGUMENT);
+    bad = good;
+    bad.type = WF_TYPE_I8;
+    assert_int_equal(wf_stencil_plan(device, &bad, &plan), WF_ERROR_UNSUPPORTED);
+    bad = good;
+    const wf_constant rows = {"rows", 2};
+    const wf_tuning tuning = {
+        .size = sizeof tuning, .variant = "time", .constants = &rows, .constant_count = 1};
+    bad.tuning = &tuning;
+    assert_int_equal(wf_stencil_plan(device, &bad, &plan), WF_ERROR_CONSTRAINT);
+    bad = good;
+    bad.border = WF_BORDER_PERIODIC;
+    device->caps.max_storage_range = 64; /* not three rows */
+    assert_int_equal(wf_stencil_plan(device, &bad, &plan), WF_ERROR_TOO_LARGE);
     device->caps = caps;
-    device->caps.max_storage_range = 4096;
-    assert_int_equal(wf_himeno_create(device, &params, &h), WF_ERROR_TOO_LARGE);
-    assert_non_null(strstr(test_last_error(), "binding limit"));
-    device->caps = caps;
+    coefficients[1] = (double)NAN;
+    assert_int_equal(wf_stencil_plan(device, &good, &plan), WF_ERROR_INVALID_ARGUMENT);
+    coefficients[1] = 1e39; /* infinite in f32 */
+    assert_int_equal(wf_stencil_plan(device, &good, &plan), WF_ERROR_INVALID_ARGUMENT);
     test_expect_errors(false);
-    assert_null(h);
+    assert_null(plan);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_default_is_right), cmocka_unit_test(every_point_is_right),
-        cmocka_unit_test(model_choice_is_right),  cmocka_unit_test(splits_over_small_limits),
-        cmocka_unit_test(splits_p_into_blocks),   cmocka_unit_test(iterations_add_up),
-        cmocka_unit_test(published_gosa_on_m),    cmocka_unit_test(check_finds_errors),
-        cmocka_unit_test(refuses_bad_requests),
+        cmocka_unit_test(every_variant_is_right),   cmocka_unit_test(drawn_problems_are_right),
+        cmocka_unit_test(every_candidate_is_right), cmocka_unit_test(steps_a_pass_change_nothing),
+        cmocka_unit_test(goes_through_windows),     cmocka_unit_test(planning_touches_no_queue),
+        cmocka_unit_test(check_finds_errors),       cmocka_unit_test(refuses_bad_requests),
     };
     return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);
 }

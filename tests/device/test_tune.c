@@ -136,13 +136,13 @@ static void where_all_are_bad_the_model_chooses(void **state)
 }
 
 /* Of the chosen point for a product of m x 64 x 64. */
-static uint32_t sharing_chosen(wf_device *device, uint64_t m, const char **chosen_by)
+static uint32_t stream_k_chosen(wf_device *device, uint64_t m, const char **chosen_by)
 {
     const wfi_problem problem = {.family = WF_FAMILY_MATMUL, .matmul = wfi_matmul_plain(m, 64, 64)};
     wfi_choice choice;
     assert_int_equal(wfi_choose(device, &problem, NULL, &choice), WF_SUCCESS);
     *chosen_by = choice.chosen_by;
-    return wfi_point_value(&choice.point, MATMUL_ID_SHARING, 99);
+    return wfi_point_value(&choice.point, MATMUL_ID_STREAM_K, 99);
 }
 
 /* What decides by a problem's exact size is the row's for that size alone. */
@@ -159,9 +159,9 @@ static void rows_of_like_problems_are_fitted(void **state)
                        .problem = &problem,
                        .variant = &family->variants[wfi_variant_find(family, "vector")]};
     wfi_point_defaults(&point);
-    wfi_point_set(&point, MATMUL_ID_SHARING, 1);
+    wfi_point_set(&point, MATMUL_ID_STREAM_K, 1);
     assert_true(wfi_point_legal(&point, NULL));
-    assert_int_not_equal(sharing_chosen(device, 64, &chosen_by), 1); /* reads the rows */
+    assert_int_not_equal(stream_k_chosen(device, 64, &chosen_by), 1); /* reads the rows */
     wfi_tuning_entry entry = {.key = wfi_key_of(&problem),
                               .problem = "64x64x64",
                               .driver_id = device->caps.driver_id,
@@ -171,9 +171,9 @@ static void rows_of_like_problems_are_fitted(void **state)
                               .best_count = 1,
                               .best = {wfi_point_named(&point)}};
     assert_true(wfi_tuning_keep(device, &entry, error));
-    assert_int_equal(sharing_chosen(device, 64, &chosen_by), 1);
+    assert_int_equal(stream_k_chosen(device, 64, &chosen_by), 1);
     assert_string_equal(chosen_by, "tuned");
-    assert_int_equal(sharing_chosen(device, 66, &chosen_by), 0);
+    assert_int_equal(stream_k_chosen(device, 66, &chosen_by), 0);
     assert_string_equal(chosen_by, "tuned");
     assert_int_equal(wf_tuning_forget(device, WF_FAMILY_MATMUL), WF_SUCCESS);
     wf_device_destroy(&device);

@@ -114,12 +114,12 @@ static void grids_are_tuned(void **state)
     assert_int_equal(wf_tune(device, &params, &result), WF_SUCCESS);
     assert_true(result.measured > 0 && result.best_us > 0);
     assert_int_equal(result.wrong, 0);
-    assert_string_equal(result.best.family, "grid");
+    assert_string_equal(result.best.family, "stencil");
     wf_device_destroy(&device);
 }
 
 /* Whether all points tried are naive with local_y 2. */
-static bool note_part(void *user, const wf_tune_progress *progress)
+static bool note_subspace(void *user, const wf_tune_progress *progress)
 {
     bool *all = user;
     if (*progress->trying && strcmp(progress->stage, "measuring") == 0)
@@ -152,7 +152,7 @@ static void begins_where_the_model_does_not_fit(wf_device *device, const wf_matm
 
 /* A search within a part of the points looks at all of it and no more, and is not kept; and a comparison
  * of its outcome with itself has no noise. */
-static void a_part_is_searched_alone(void **state)
+static void a_subspace_is_searched_alone(void **state)
 {
     (void)state;
     static const wf_constant constants[] = {{"local_y", 2}};
@@ -166,7 +166,7 @@ static void a_part_is_searched_alone(void **state)
                                        .matmul = &product,
                                        .budget_seconds = exhaustive ? 60 : 0.5,
                                        .exhaustive = exhaustive,
-                                       .progress = note_part,
+                                       .progress = note_subspace,
                                        .user = &all,
                                        .within = &within};
         wf_tune_result result = {.size = sizeof result};
@@ -305,7 +305,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spilling_points_are_not_timed),
         cmocka_unit_test(grids_are_tuned),
-        cmocka_unit_test(a_part_is_searched_alone),
+        cmocka_unit_test(a_subspace_is_searched_alone),
         cmocka_unit_test(kernels_are_compiled_side_by_side),
         cmocka_unit_test(bad_parameters_are_refused),
     };

@@ -4,7 +4,7 @@
 #define WFI_TESTS_TUNING_H
 
 #include "harness.h"
-#include "tune/store.h"
+#include "choose/store.h"
 
 #define TEST_TUNED_ROWS 96
 

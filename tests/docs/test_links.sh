@@ -52,7 +52,7 @@ copy=$(mktemp -d) || exit 1
 trap 'rm -rf "$copy"' EXIT
 (cd "$root" && tar cf - README.md bench docs src/kernels shaders tests/docs) | (cd "$copy" && tar xf -)
 printf '\n[a](nowhere.md) [b](docs/glossary.md#nowhere)\n' >> "$copy/README.md"
-printf '\n/* bench/notes/matmul.md#%s */\n' nowhere >> "$copy/src/kernels/plan.c"
+printf '\n/* bench/notes/matmul.md#%s */\n' nowhere >> "$copy/src/plan/plan.c"
 found=$(check "$copy" | grep -c nowhere)
 if [ "$found" -ne 3 ]; then
     echo "3 faults were planted, $found were found"

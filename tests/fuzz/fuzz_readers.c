@@ -11,7 +11,7 @@
 #include "io/matrix_market.h"
 #include "io/npy.h"
 #include "io/results_read.h"
-#include "tune/tuning_data.h"
+#include "choose/tuning_data.h"
 
 #define MOST_BYTES (1u << 17)
 #define MOST_SEEDS 64

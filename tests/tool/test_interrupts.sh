@@ -35,7 +35,7 @@ patiently() { # COMMAND…: until it is so, or two minutes are over
 }
 
 cuts=
-cut explain explain stencil --size M --variant naive
+cut explain explain himeno --size M --variant naive
 cut ladder ladder spmv --matrix poisson27:64
 cut sweep sweep matmul --shape 512x512x512 --variant naive --over work-group
 cut peaks peaks --budget 300

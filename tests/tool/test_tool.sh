@@ -74,7 +74,7 @@ expect 2 "'2' is not between 0 and 2" laplace --grid 9x9 --omega 2
 expect 2 'goes with --method sor' laplace --grid 9x9 --method jacobi --omega 1
 expect 2 "not jacobi or sor" laplace --grid 9x9 --method gauss
 expect 2 "-o writes u.npy or u.png, not 'u.gif'" laplace --grid 9x9 -o u.gif
-whole expect 0 '^ +2 +moved .* host ' ladder stencil --repeat 2 --size 20x10x8 --quiet
+whole expect 0 '^ +2 +moved .* host ' ladder himeno --repeat 2 --size 20x10x8 --quiet
 # A row's time and rate are of the same (34 operations of each of 18 x 8 x 6 cells), and a time of
 # the host's clock among the device's has no gain.
 cat >ladder.awk <<'END'
@@ -88,12 +88,12 @@ $5 == "device" || $5 == "host" {
 END { exit !(rows >= 10 && !wrong && !(gain && clocks["device"])) }
 END
 ladder_agrees() {
-    "$tool" ladder stencil --repeat 2 --size 20x10x8 --quiet >ladder.txt 2>&1
+    "$tool" ladder himeno --repeat 2 --size 20x10x8 --quiet >ladder.txt 2>&1
     check 'a row of the ladder agrees with itself' awk -f ladder.awk ladder.txt
 }
 whole ladder_agrees
 whole expect 0 'one work-item a row' ladder spmv --repeat 2 --matrix poisson27:4
-expect 0 '^ +4 +time +[0-9]' ladder grid --repeat 2 --grid 40x30x20 --steps 3 --json grid.json
+expect 0 '^ +4 +time +[0-9]' ladder stencil --repeat 2 --grid 40x30x20 --steps 3 --json grid.json
 check 'grid.json is of a ladder' grep -q '"kind": "ladder"' grid.json
 check 'grid.json has the name of the case' grep -q '"40x30x20 star 1 dirichlet, 3 steps"' grid.json
 expect 0 'best' sweep matmul --shape 64x64x64 --variant naive --over local_x --json sweep.json
@@ -123,19 +123,19 @@ expect 0 '^\{$' spmv --generate arrow:9 --explain --repeat 1 --json -
 check 'no explanation amid the JSON' sh -c '! grep -q break-even out'
 expect 0 '^ +64 KiB +[0-9.e+]+ +#' peaks --only copy --budget 0.1
 expect 0 'best' sweep spmv --repeat 2 --matrix arrow:200 --variant row --over local_x
-expect 0 'best' sweep grid --repeat 2 --grid 60x50 --border periodic --variant march --over march
+expect 0 'best' sweep stencil --repeat 2 --grid 60x50 --border periodic --variant march --over march
 
 # explain
 expect 0 '^advice' explain matmul --shape 100x90x80 --json explain.json
 expect 0 'matmul_reduce_f32 +1 ' explain matmul --repeat 2 --shape 64x64x512 --variant vector \
-    --set splits=4 --json parts.json
+    --set split_k=4 --json parts.json
 check 'parts.json has every kernel' grep -q '"name": *"matmul_vector_f32"' parts.json
 check 'explain.json has the timeline' grep -q '"execute_us"' explain.json
 expect 0 'counted: 128 MiB loaded, 256 KiB stored' explain matmul --repeat 1 --shape 256x256x256 \
     --variant naive
 expect 0 'least of memory' explain spmv --repeat 2 --matrix "$data/small.mtx" --limits minimum
-expect 0 '^advice' explain grid --repeat 2 --grid 40x30 --shape box --radius 2 --border neumann --limits minimum
-expect 0 'occupancy unknown' explain stencil --repeat 2 --size 20x10x8 --variant naive
+expect 0 '^advice' explain stencil --repeat 2 --grid 40x30 --shape box --radius 2 --border neumann --limits minimum
+expect 0 'occupancy unknown' explain himeno --repeat 2 --size 20x10x8 --variant naive
 expect 2 'is not amd:CHIP' explain matmul --target nvidia:h100
 expect 2 'is not amd:CHIP' explain matmul --target 'amd:../x'
 for radv in /usr/share/vulkan/icd.d/radeon_icd*.json; do
@@ -143,8 +143,8 @@ for radv in /usr/share/vulkan/icd.d/radeon_icd*.json; do
     expect 0 'VGPRs +[1-9]' explain matmul --shape 1024x1024x1024 --target amd:navi31 --json amd.json
     check 'amd.json has the occupancy' grep -q '"occupancy": [01]' amd.json
     expect 0 'LDS size' explain spmv --matrix poisson27:8 --target amd:polaris10
-    expect 0 'compiled only' explain stencil --size M --target amd:gfx1201
-    expect 0 'star 1 dirichlet, 2 steps f32' explain grid --grid 512x512x512 --steps 2 --target amd:navi31
+    expect 0 'compiled only' explain himeno --size M --target amd:gfx1201
+    expect 0 'star 1 dirichlet, 2 steps f32' explain stencil --grid 512x512x512 --steps 2 --target amd:navi31
     # The driver counts a SIMD's subgroups too (of 4 SIMDs), on RDNA one of 64 lanes as two.
     for chip in vega10:4 polaris10:4 navi21:2 navi31:2; do
         "$tool" explain matmul --variant register --target "amd:${chip%:*}" >chip.txt 2>/dev/null

@@ -96,12 +96,12 @@ expect 2 "'poisson9:4' is none of" tune --generate poisson9:4
 expect 2 'is not dirichlet' tune --grid 24x20 --border none
 expect 2 'border and --box are for --grid' tune --size XS --border neumann
 expect 0 'spmv +f64 +poisson5:20 .* points' tune --generate poisson5:20 --type f64 --budget 0.5
-expect 0 'grid +f32 +24x20 .* points' tune --grid 24x20 --border periodic --budget 0.5 --json tuned.json
+expect 0 'stencil +f32 +24x20 .* points' tune --grid 24x20 --border periodic --budget 0.5 --json tuned.json
 check 'the border of a grid is in the results' grep -q '"border": 2' tuned.json
 # A comparison is kept, gone on with, and not mixed with another device's.
 expect 0 'two searches differ by' tune --grid 24x20 --steps 2 --compare --budget 0.3 --json c.json
 cp c.json before.json
-expect 0 'grid +f32 +24x20 ' tune --grid 24x20 --steps 2 --compare --budget 60 --json c.json
+expect 0 'stencil +f32 +24x20 ' tune --grid 24x20 --steps 2 --compare --budget 60 --json c.json
 check 'nothing was measured again' cmp c.json before.json
 cp before.json more.json
 expect 0 '1 of 1 points' tune --grid 16x16 --variant naive --set local_x=32 --set local_y=1 \
@@ -110,7 +110,7 @@ grep -E 'us"|_percent|point"' before.json >before.lines
 check 'what was there stays when more comes' sh -c \
     'grep -E "us\"|_percent|point\"" more.json | head -n $(wc -l <before.lines) | cmp - before.lines'
 check 'the noise is in the file' grep -q noise_percent before.lines
-VK_DRIVER_FILES=/nonexistent expect 0 '^grid +1 .*[0-9] / [0-9]' tune grid --reprint c.json
+VK_DRIVER_FILES=/nonexistent expect 0 '^stencil +1 .*[0-9] / [0-9]' tune stencil --reprint c.json
 expect 1 'c.json: it has no such problem' tune matmul --reprint c.json
 expect 1 'none.json: No such file' tune --reprint none.json
 # Hand-edited: no time of one rival, an endless one of another, none of a problem's.

@@ -115,10 +115,10 @@ expect 2 'not a number of seconds' peaks --budget -1
 expect 2 "'fft' is not a family" ladder fft
 expect 2 'usage: wavefit ladder' ladder
 expect 2 'does not go with' ladder matmul --size M
-expect 2 'radius does not go with stencil' sweep stencil --radius 2 --over local_x
-expect 2 'size does not go with grid' explain grid --size M
-expect 2 "'3x4x5' is not star or box" ladder grid --shape 3x4x5
-expect 2 "'vector' is not a family \(stencil, spmv, matmul, grid\)" ladder vector
+expect 2 'radius does not go with himeno' sweep himeno --radius 2 --over local_x
+expect 2 'size does not go with stencil' explain stencil --size M
+expect 2 "'3x4x5' is not star or box" ladder stencil --shape 3x4x5
+expect 2 "'vector' is not a family \(himeno, spmv, matmul, stencil\)" ladder vector
 expect 2 'over says' sweep matmul
 expect 2 "has no parameter 'nothing'" sweep matmul --variant naive --over nothing
 expect 2 'follows from its other parameters' sweep matmul --variant register --over work-group
@@ -126,7 +126,7 @@ expect 2 "has no variant 'nothing'" sweep matmul --variant nothing --over local_
 expect 2 "'poisson9:4' is none of" ladder spmv --matrix poisson9:4
 expect 1 'No such file' ladder spmv --matrix none.mtx
 
-expect 2 "'vector' is not a family \(stencil, spmv, matmul, grid\)" tune vector
+expect 2 "'vector' is not a family \(himeno, spmv, matmul, stencil\)" tune vector
 expect 2 "type.*'f9'" tune matmul --type f9
 expect 2 "'quick' is not exact or fast" tune --shape 8x8x8 --math quick
 expect 2 'math is for --shape' tune --size XS --math fast

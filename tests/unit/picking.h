@@ -2,7 +2,7 @@
 #ifndef WFI_TESTS_PICKING_H
 #define WFI_TESTS_PICKING_H
 
-#include "kernels/matmul_rows.h"
+#include "kernels/matmul/matmul.h"
 
 /* As an H100 without matrix units, but for the vendor. */
 wf_caps test_card_of(uint32_t vendor);

@@ -142,12 +142,12 @@ static void who_chose_it(void **state)
     TRIGGERS("untuned", "ladder spmv --matrix rmat:9",
              (o.family = "spmv", o.arguments = "--matrix rmat:9", o.chosen_by = "model",
               o.floor_us = 400));
-    TRIGGERS("untuned", "ladder grid --grid 9x9 --shape box",
-             (o.family = "grid", o.arguments = "--grid 9x9 --shape box", o.chosen_by = "model",
+    TRIGGERS("untuned", "ladder stencil --grid 9x9 --shape box",
+             (o.family = "stencil", o.arguments = "--grid 9x9 --shape box", o.chosen_by = "model",
               o.floor_us = 400));
-    TRIGGERS(
-        "untuned", "tune grid --grid 9x9",
-        (o.family = "grid", o.arguments = "--grid 9x9", o.chosen_by = "model", o.floor_us = 400));
+    TRIGGERS("untuned", "tune stencil --grid 9x9",
+             (o.family = "stencil", o.arguments = "--grid 9x9", o.chosen_by = "model",
+              o.floor_us = 400));
     SILENT("untuned", (o.chosen_by = "model", o.floor_us = 600));
     SILENT("untuned", (o.chosen_by = "tuned", o.floor_us = 400));
     SILENT("untuned", (o.chosen_by = "forced", o.forced = true, o.floor_us = 400));
@@ -160,24 +160,25 @@ static void what_limits_it(void **state)
              (o.family = "spmv", o.type = WF_TYPE_F64, o.arguments = "--matrix a.mtx --type f64",
               o.memory_bound = true, o.floor_us = 950));
     TRIGGERS("memory-floor", "--variant time",
-             (o.family = "stencil", o.memory_bound = true, o.floor_us = 950));
-    SILENT("memory-floor", (o.family = "stencil", o.memory_bound = true, o.floor_us = 700));
-    SILENT("memory-floor", (o.family = "stencil", o.memory_bound = false, o.floor_us = 950));
-    TRIGGERS("memory-floor", "explain grid --grid 9x9 --steps 4 --variant time",
-             (o.family = "grid", o.arguments = "--grid 9x9", o.steps = 1, o.memory_bound = true,
+             (o.family = "himeno", o.memory_bound = true, o.floor_us = 950));
+    SILENT("memory-floor", (o.family = "himeno", o.memory_bound = true, o.floor_us = 700));
+    SILENT("memory-floor", (o.family = "himeno", o.memory_bound = false, o.floor_us = 950));
+    TRIGGERS("memory-floor", "explain stencil --grid 9x9 --steps 4 --variant time",
+             (o.family = "stencil", o.arguments = "--grid 9x9", o.steps = 1, o.memory_bound = true,
               o.floor_us = 950));
-    TRIGGERS("memory-floor", "explain grid --grid 9x9 --steps 2 --variant time",
-             (o.family = "grid", o.arguments = "--grid 9x9 --steps 2", o.steps = 2,
+    TRIGGERS("memory-floor", "explain stencil --grid 9x9 --steps 2 --variant time",
+             (o.family = "stencil", o.arguments = "--grid 9x9 --steps 2", o.steps = 2,
               o.memory_bound = true, o.floor_us = 950));
-    TRIGGERS("memory-floor", "explain grid --grid 9x9 --shape box --type f16",
-             (o.family = "grid", o.arguments = "--grid 9x9 --shape box", o.box = true,
+    TRIGGERS("memory-floor", "explain stencil --grid 9x9 --shape box --type f16",
+             (o.family = "stencil", o.arguments = "--grid 9x9 --shape box", o.box = true,
               o.memory_bound = true, o.floor_us = 950));
-    TRIGGERS("memory-floor", "explain grid --grid 9x9",
-             (o.family = "grid", o.arguments = "--grid 9x9 --type f64", o.variant = &many_steps,
+    TRIGGERS("memory-floor", "explain stencil --grid 9x9",
+             (o.family = "stencil", o.arguments = "--grid 9x9 --type f64", o.variant = &many_steps,
               o.type = WF_TYPE_F64, o.memory_bound = true, o.floor_us = 950));
-    SILENT("memory-floor", (o.family = "grid", o.arguments = "--grid 9x9 --type f16", o.box = true,
-                            o.type = WF_TYPE_F16, o.memory_bound = true, o.floor_us = 950));
-    SILENT("memory-floor", (o.family = "grid", o.arguments = "--grid 9x9", o.steps = 1,
+    SILENT("memory-floor",
+           (o.family = "stencil", o.arguments = "--grid 9x9 --type f16", o.box = true,
+            o.type = WF_TYPE_F16, o.memory_bound = true, o.floor_us = 950));
+    SILENT("memory-floor", (o.family = "stencil", o.arguments = "--grid 9x9", o.steps = 1,
                             o.memory_bound = true, o.floor_us = 700));
     TRIGGERS("slow-f64", "fma_f64", (o.type = WF_TYPE_F64, o.fma = 1000));
     SILENT("slow-f64", (o.type = WF_TYPE_F64, o.fma = 30000));

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "kernels/family.h"
+#include "plan/family.h"
 #include "model/occupancy.h"
 #include "model/peaks.h"
 
@@ -350,15 +350,15 @@ static void tiles_fit_registers(void **state)
 static void shared_memory_must_be_some(void **state)
 {
     (void)state;
-    const wfi_problem himeno = {.family = WF_FAMILY_STENCIL, .stencil = {257, 129, 129}};
-    const wfi_problem grid = {.family = WF_FAMILY_GRID,
-                              .grid = {.nx = 4096,
-                                       .ny = 4096,
-                                       .nz = 1,
-                                       .row_stride = 4096,
-                                       .dimensions = 2,
-                                       .radius = 1,
-                                       .steps = 8}};
+    const wfi_problem himeno = {.family = WF_FAMILY_HIMENO, .himeno = {257, 129, 129}};
+    const wfi_problem grid = {.family = WF_FAMILY_STENCIL,
+                              .stencil = {.nx = 4096,
+                                          .ny = 4096,
+                                          .nz = 1,
+                                          .row_stride = 4096,
+                                          .dimensions = 2,
+                                          .radius = 1,
+                                          .steps = 8}};
     const struct {
         uint32_t vendor;
         const char *device;

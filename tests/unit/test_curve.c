@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "tool/curve.h"
+#include "tool/cli/curve.h"
 
 static wfi_sustained summary(wfi_curve *curve)
 {

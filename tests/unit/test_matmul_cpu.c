@@ -42,7 +42,7 @@ static void assert_block(const wfi_point *point, uint32_t tile_m, uint32_t tile_
         fail_msg("%ux%u by %ux%u in place of %ux%u by %ux%u", v[MATMUL_ID_TILE_M],
                  v[MATMUL_ID_TILE_N], v[MATMUL_ID_THREAD_M], v[MATMUL_ID_THREAD_N], tile_m, tile_n,
                  thread_m, thread_n);
-    assert_int_equal(v[MATMUL_ID_AHEAD], 0);
+    assert_int_equal(v[MATMUL_ID_DOUBLE_BUFFER], 0);
 }
 
 static void lavapipe_takes_large_blocks(void **state)

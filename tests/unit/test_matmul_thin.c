@@ -15,7 +15,7 @@ typedef struct pick {
     wf_type type;
     uint64_t m, n, k;
     const char *variant;
-    uint32_t splits, kept; /* of panel; 0: any */
+    uint32_t split_k, kept; /* of panel; 0: any */
 } pick;
 
 static void check_pick(const pick *p)
@@ -27,8 +27,8 @@ static void check_pick(const pick *p)
         fail_msg("%s in place of %s for %llux%llux%llu %s", variant, p->variant,
                  (unsigned long long)p->m, (unsigned long long)p->n, (unsigned long long)p->k,
                  wf_type_name(p->type));
-    if (p->splits)
-        assert_int_equal(point.values[MATMUL_ID_SPLITS], p->splits);
+    if (p->split_k)
+        assert_int_equal(point.values[MATMUL_ID_SPLIT_K], p->split_k);
     if (p->kept)
         assert_int_equal(point.values[MATMUL_ID_KEPT], p->kept);
 }
@@ -86,10 +86,10 @@ static void sixteen_go_past_teams(void **state)
     static const struct {
         uint64_t m, n, k;
         const char *variant;
-        uint32_t splits, turns;
-    } picks[] = {{16, 4096, 4096, "teams", 8, 1}, {9, 4096, 4096, "teams", 8, 1},
-                 {16, 2048, 2048, "teams", 8, 0}, {4096, 16, 4096, "teams", 8, 1},
-                 {8, 4096, 4096, "panel", 0, 0},  {4096, 12, 4096, "panel", 0, 0}};
+        uint32_t split_k, reverse;
+    } picks[] = {{16, 4096, 4096, "subgroup_k", 8, 1}, {9, 4096, 4096, "subgroup_k", 8, 1},
+                 {16, 2048, 2048, "subgroup_k", 8, 0}, {4096, 16, 4096, "subgroup_k", 8, 1},
+                 {8, 4096, 4096, "panel", 0, 0},       {4096, 12, 4096, "panel", 0, 0}};
     wf_caps caps = test_card_of(WFI_NVIDIA);
     caps.full_subgroups = caps.subgroup_size_control = true;
     caps.max_group_subgroups = 32;
@@ -97,9 +97,9 @@ static void sixteen_go_past_teams(void **state)
         const wfi_point point =
             test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(picks[i].m, picks[i].n, picks[i].k));
         assert_string_equal(point.variant->name, picks[i].variant);
-        if (picks[i].splits) {
-            assert_int_equal(point.values[MATMUL_ID_SPLITS], picks[i].splits);
-            assert_int_equal(point.values[MATMUL_ID_TURNS], picks[i].turns);
+        if (picks[i].split_k) {
+            assert_int_equal(point.values[MATMUL_ID_SPLIT_K], picks[i].split_k);
+            assert_int_equal(point.values[MATMUL_ID_REVERSE], picks[i].reverse);
         }
     }
 }

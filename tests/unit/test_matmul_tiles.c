@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "kernels/matmul_rows.h"
+#include "kernels/matmul/matmul.h"
 
 #define DRAWN 6
 
@@ -78,7 +78,7 @@ static void fail_at(const wfi_point *point, const char *what)
     fail_msg("%s: %s", text, what);
 }
 
-/* As matmul_vector.comp places its work-items, and matmul_teams.comp those of each team: four rows or columns at a
+/* As matmul_vector.comp places its work-items, and matmul_subgroup_k.comp those of each team: four rows or columns at a
  * time. */
 static void vector_covers(const wfi_point *point, bool pairs)
 {
@@ -112,14 +112,14 @@ static void teams_cover(const wfi_point *point, uint32_t items)
 {
     const uint32_t *v = point->values;
     vector_covers(point, v[MATMUL_ID_PAIRS]);
-    if (items != v[MATMUL_ID_TEAMS] * wfi_matmul_tile_threads(v))
+    if (items != v[MATMUL_ID_SLICES_K] * wfi_matmul_tile_threads(v))
         fail_at(point, "not a tile's work-items a team");
-    if (v[MATMUL_ID_TEAMS] == 0 || (v[MATMUL_ID_TEAMS] & (v[MATMUL_ID_TEAMS] - 1)))
+    if (v[MATMUL_ID_SLICES_K] == 0 || (v[MATMUL_ID_SLICES_K] & (v[MATMUL_ID_SLICES_K] - 1)))
         fail_at(point, "teams that do not meet in halves");
-    const uint32_t pinned = wfi_matmul_teams_subgroup(point);
+    const uint32_t pinned = wfi_matmul_subgroup_k_subgroup(point);
     const uint32_t team = wfi_matmul_tile_threads(v), least = point->caps->subgroup_min,
                    most = point->caps->subgroup_max;
-    if (v[MATMUL_ID_APART] &&
+    if (v[MATMUL_ID_PER_SUBGROUP] &&
         (pinned ? pinned != team || team < least || team > most || (team & (team - 1))
                 : point->caps->subgroup_size != team))
         fail_at(point, "teams that do not wait are no subgroups");
@@ -156,7 +156,7 @@ static void cooperative_covers(const wfi_point *point, uint32_t items)
         fail_at(point, "blocks do not fill the tile");
 }
 
-/* Shared memory as matmul_team_tiles.glsl declares it: tiles of both operands, a four longer each row
+/* Shared memory as matmul_slice_tiles.glsl declares it: tiles of both operands, a four longer each row
  * of an operand that is stored along the sum, and behind them room for sums where tiles have none. */
 static void teams_hold_their_tiles(const wfi_point *point)
 {
@@ -166,11 +166,11 @@ static void teams_hold_their_tiles(const wfi_point *point)
     const uint64_t size = type == WF_TYPE_F64 ? 8 : 4;
     const uint64_t fours_a = v[MATMUL_ID_TILE_M] / 4 + !p->transpose_a,
                    fours_b = v[MATMUL_ID_TILE_N] / 4 + p->transpose_b;
-    const uint64_t tiles = (uint64_t)v[MATMUL_ID_HALVES] * v[MATMUL_ID_TEAMS] *
+    const uint64_t tiles = (uint64_t)v[MATMUL_ID_TILE_BUFFERS] * v[MATMUL_ID_SLICES_K] *
                            v[MATMUL_ID_TILE_K] * (fours_a + fours_b);
     const uint64_t items = (uint64_t)v[MATMUL_ID_TILE_M] / v[MATMUL_ID_THREAD_M] *
                            (v[MATMUL_ID_TILE_N] / v[MATMUL_ID_THREAD_N]);
-    const uint64_t sums = items * (v[MATMUL_ID_TEAMS] > 1 ? v[MATMUL_ID_TEAMS] - 1 : 1);
+    const uint64_t sums = items * (v[MATMUL_ID_SLICES_K] > 1 ? v[MATMUL_ID_SLICES_K] - 1 : 1);
     if (point->variant->shared_bytes(point) != (tiles + (tiles < sums ? sums : 1)) * 4 * size)
         fail_at(point, "shared memory is not what the shader declares");
 }
@@ -187,7 +187,7 @@ static void check_geometry(const wfi_point *point)
         fail_at(point, "too much shared memory");
     if (strcmp(point->variant->name, "vector") == 0)
         vector_covers(point, point->values[MATMUL_ID_PAIRS]);
-    else if (strcmp(point->variant->name, "teams") == 0) {
+    else if (strcmp(point->variant->name, "subgroup_k") == 0) {
         teams_cover(point, items);
         teams_hold_their_tiles(point);
     } else if (strcmp(point->variant->name, "panel") == 0)

@@ -30,7 +30,7 @@ static wf_caps device_of(uint32_t vendor)
 static wfi_point point_of(const wf_caps *caps, const wfi_problem *problem)
 {
     const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
-    const char *variant = problem->type == WF_TYPE_F32 ? "split" : "cooperative";
+    const char *variant = problem->type == WF_TYPE_F32 ? "f16x2" : "cooperative";
     wfi_point point = {caps, problem, &family->variants[wfi_variant_find(family, variant)], {0}};
     wfi_point_defaults(&point);
     assert_true(point.variant->fit(&point) > 0);
@@ -54,7 +54,7 @@ static void shares_what_rounds_leave(void **state)
         const wfi_problem problem = cube(WF_TYPE_F16, sizes[i]);
         const wfi_point point = point_of(&caps, &problem);
         assert_int_equal(wfi_point_value(&point, MATMUL_ID_TILE_M, 0), 160);
-        assert_int_equal(wfi_point_value(&point, MATMUL_ID_SHARING, 9), 1);
+        assert_int_equal(wfi_point_value(&point, MATMUL_ID_STREAM_K, 9), 1);
     }
 }
 
@@ -67,7 +67,7 @@ static void full_rounds_are_not_shared(void **state)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const wfi_problem problem = cube(WF_TYPE_F16, sizes[i]);
         const wfi_point point = point_of(&caps, &problem);
-        assert_int_equal(wfi_point_value(&point, MATMUL_ID_SHARING, 9), 0);
+        assert_int_equal(wfi_point_value(&point, MATMUL_ID_STREAM_K, 9), 0);
     }
 }
 
@@ -79,10 +79,10 @@ static void what_was_not_measured_is_not_shared(void **state)
     pairs.matmul.fast = true;
     const wfi_point points[] = {point_of(&nvidia, &pairs), point_of(&other, &halves)};
     for (size_t i = 0; i < 2; i++)
-        assert_int_equal(wfi_point_value(&points[i], MATMUL_ID_SHARING, 9), 0);
+        assert_int_equal(wfi_point_value(&points[i], MATMUL_ID_STREAM_K, 9), 0);
     halves.matmul.batch = 2;
     const wfi_point batch = point_of(&nvidia, &halves);
-    assert_int_equal(wfi_point_value(&batch, MATMUL_ID_SHARING, 9), 0);
+    assert_int_equal(wfi_point_value(&batch, MATMUL_ID_STREAM_K, 9), 0);
 }
 
 /* A row's point on another size, by how full its last round is there. */
@@ -94,13 +94,13 @@ static void refits_by_the_size(void **state)
     wfi_point point = point_of(&caps, &idle);
     point.problem = &full;
     point.variant->refit(&point);
-    assert_int_equal(wfi_point_value(&point, MATMUL_ID_SHARING, 9), 0);
+    assert_int_equal(wfi_point_value(&point, MATMUL_ID_STREAM_K, 9), 0);
     point.problem = &idle;
     point.variant->refit(&point);
-    assert_int_equal(wfi_point_value(&point, MATMUL_ID_SHARING, 9), 1);
+    assert_int_equal(wfi_point_value(&point, MATMUL_ID_STREAM_K, 9), 1);
     wfi_point_set(&point, MATMUL_ID_TILE_K, 32); /* of which the model knows nothing */
     point.variant->refit(&point);
-    assert_int_equal(wfi_point_value(&point, MATMUL_ID_SHARING, 9), 0);
+    assert_int_equal(wfi_point_value(&point, MATMUL_ID_STREAM_K, 9), 0);
 }
 
 int main(void)

@@ -11,9 +11,9 @@
 
 #include "core/device.h"
 #include "core/volk.h"
-#include "kernels/family.h"
-#include "kernels/grid_stencil.h"
-#include "tune/store.h"
+#include "plan/family.h"
+#include "kernels/stencil/stencil.h"
+#include "choose/store.h"
 
 #define KIB 1024u
 #define BASIC VK_SUBGROUP_FEATURE_BASIC_BIT
@@ -137,17 +137,17 @@ static uint32_t make_problems(wfi_problem *out)
         out[n++] = sparse(262144, 27, 2, 27, (wf_type)type);
         out[n++] = sparse(16384, 16, 40, 3000, (wf_type)type);
         out[n++] = sparse(5, 1, 1, 3, (wf_type)type);
-        out[n++] = (wfi_problem){.family = WF_FAMILY_GRID,
+        out[n++] = (wfi_problem){.family = WF_FAMILY_STENCIL,
                                  .type = (wf_type)type,
-                                 .grid = {.nx = 1024,
-                                          .ny = 1024,
-                                          .row_stride = 1024,
-                                          .dimensions = 2,
-                                          .radius = 1,
-                                          .steps = 16}};
+                                 .stencil = {.nx = 1024,
+                                             .ny = 1024,
+                                             .row_stride = 1024,
+                                             .dimensions = 2,
+                                             .radius = 1,
+                                             .steps = 16}};
     }
-    out[n++] = (wfi_problem){.family = WF_FAMILY_STENCIL, .stencil = {257, 129, 129}};
-    out[n++] = (wfi_problem){.family = WF_FAMILY_STENCIL, .stencil = {19, 12, 9}};
+    out[n++] = (wfi_problem){.family = WF_FAMILY_HIMENO, .himeno = {257, 129, 129}};
+    out[n++] = (wfi_problem){.family = WF_FAMILY_HIMENO, .himeno = {19, 12, 9}};
     for (int type = WF_TYPE_F32; type <= WF_TYPE_F64; type++)
         out[n++] = (wfi_problem){
             .family = WF_FAMILY_VECTOR, .type = (wf_type)type, .vector = {1000003, WF_VECTOR_DOT}};
@@ -268,7 +268,7 @@ static wfi_point pick_grid(wf_device *device, const wfi_problem *problem)
 static void small_grids_fill_large_devices(void **state)
 {
     (void)state;
-    static const wfi_grid_problem grids[] = {
+    static const wfi_stencil_problem grids[] = {
         {.nx = 512, .ny = 512, .dimensions = 2, .steps = 4},
         {.nx = 1024, .ny = 1024, .dimensions = 2, .steps = 4},
         {.nx = 2048, .ny = 2048, .dimensions = 2, .steps = 4},
@@ -295,30 +295,30 @@ static void small_grids_fill_large_devices(void **state)
     device->caps.max_storage_range = UINT32_MAX;
     uint32_t longest = 0;
     for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
-        wfi_problem problem = {.family = WF_FAMILY_GRID, .type = WF_TYPE_F32};
+        wfi_problem problem = {.family = WF_FAMILY_STENCIL, .type = WF_TYPE_F32};
         uint32_t size[3];
-        problem.grid = grids[i];
-        problem.grid.radius = 1;
-        problem.grid.row_stride = grids[i].nx;
+        problem.stencil = grids[i];
+        problem.stencil.radius = 1;
+        problem.stencil.row_stride = grids[i].nx;
         device->caps.compute_units = 132;
         const wfi_point point = pick_grid(device, &problem);
-        const wfi_grid_axes a = wfi_grid_axes_of(&problem.grid);
-        const wfi_grid_tile t = wfi_grid_tile_of(&point);
+        const wfi_stencil_axes a = wfi_stencil_axes_of(&problem.stencil);
+        const wfi_stencil_tile t = wfi_stencil_tile_of(&point);
         point.variant->group_size(&point, size);
         const double groups = (double)((a.ni + (uint64_t)t.i - 1) / (uint64_t)t.i) *
                               (double)((a.nj + (uint64_t)t.j - 1) / (uint64_t)t.j) *
                               (double)((a.nk + (uint64_t)t.k - 1) / (uint64_t)t.k);
         const double items = groups * size[0] * size[1] * size[2];
-        const uint32_t march = wfi_point_value(&point, GRID_ID_MARCH, 1);
+        const uint32_t march = wfi_point_value(&point, STENCIL_ID_MARCH, 1);
         /* Tiles of several steps cannot be shorter than what they overlap. */
-        if (items < 132 * 512 && march > (wfi_point_value(&point, GRID_ID_STEPS, 1) > 1 ? 8 : 1))
+        if (items < 132 * 512 && march > (wfi_point_value(&point, STENCIL_ID_STEPS, 1) > 1 ? 8 : 1))
             fail_msg("%s, grid %zu: %.0f work-items with columns of %u", point.variant->name, i,
                      items, march);
         longest = march > longest ? march : longest;
         /* A device of two units is full with longer ones. */
         device->caps.compute_units = 2;
         const wfi_point small = pick_grid(device, &problem);
-        assert_true(wfi_point_value(&small, GRID_ID_MARCH, 1) >= march);
+        assert_true(wfi_point_value(&small, STENCIL_ID_MARCH, 1) >= march);
     }
     assert_true(longest >= 16);
     pthread_mutex_destroy(&device->tuning_lock);

@@ -28,7 +28,7 @@ static wf_caps device(uint32_t driver, uint32_t vendor, const char *name, uint32
 /* A device made to match a row in every member, and no more. */
 static wf_caps device_of(const wfi_quirk *q)
 {
-    wf_caps caps = device(q->driver_id, q->vendor_id, q->name_part ? q->name_part : "any",
+    wf_caps caps = device(q->driver_id, q->vendor_id, q->name_piece ? q->name_piece : "any",
                           q->subgroup_size ? q->subgroup_size : 8);
     caps.driver_version = q->version_first;
     return caps;
@@ -55,7 +55,7 @@ static void rows_match_their_devices_only(void **state)
         assert_int_equal(wfi_quirk_matches(q, &wrong), !q->subgroup_size && !q->most_subgroup_min);
         wrong = right;
         strcpy(wrong.name, "?");
-        assert_int_equal(wfi_quirk_matches(q, &wrong), !q->name_part);
+        assert_int_equal(wfi_quirk_matches(q, &wrong), !q->name_piece);
     }
     assert_null(wfi_quirk_get(wfi_quirk_count()));
 }

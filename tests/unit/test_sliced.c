@@ -5,8 +5,8 @@
 
 #include <cmocka.h>
 
-#include "kernels/equal.h"
-#include "kernels/sliced.h"
+#include "kernels/spmv/formats/equal.h"
+#include "kernels/spmv/formats/sliced.h"
 
 enum { SIDE = 40, CELLS = SIDE * SIDE * SIDE, SUBGROUP = 32 };
 
@@ -59,15 +59,15 @@ static void check_offsets(const stencil_matrix *m, const wfi_sliced *s, uint32_t
 {
     const uint32_t *words = s->pattern + (size_t)4 * slice, *at = s->pattern + (size_t)4 * words[0];
     const uint32_t log_height = words[2] >> WFI_SLICED_HEIGHT_SHIFT & 15;
-    const uint32_t turns = words[2] & 4095, step = SUBGROUP >> log_height;
-    for (uint32_t slot = 0; slot < 4 * turns; slot++)
+    const uint32_t loads = words[2] & 4095, step = SUBGROUP >> log_height;
+    for (uint32_t slot = 0; slot < 4 * loads; slot++)
         for (uint32_t lane = 0; lane < SUBGROUP; lane++) {
             const uint32_t row = words[3] + (lane & ((UINT32_C(1) << log_height) - 1));
-            const uint32_t part = lane >> log_height, turn = slot / 4;
-            const uint32_t *offsets = at + 4 + SUBGROUP + (size_t)4 * (turn * step + part);
+            const uint32_t part = lane >> log_height, load = slot / 4;
+            const uint32_t *offsets = at + 4 + SUBGROUP + (size_t)4 * (load * step + part);
             const bool there = at[4 + lane] >> slot & 1;
             const uint32_t entry =
-                s->places[((words[1] + turn) * (uint64_t)SUBGROUP + lane) * 4 + slot % 4];
+                s->places[((words[1] + load) * (uint64_t)SUBGROUP + lane) * 4 + slot % 4];
             const uint32_t column = row + (there ? offsets[slot % 4] : at[0]);
             bool of_row = false;
             for (uint32_t i = m->row_offsets[row]; i < m->row_offsets[row + 1]; i++)
@@ -85,9 +85,9 @@ static void a_stencil_takes_a_few_offsets(void **state)
 {
     (void)state;
     stencil_matrix *m = make_stencil();
-    static const uint32_t turns[] = {8, 2};
+    static const uint32_t loads[] = {8, 2};
     for (int t = 0; t < 2; t++) {
-        const wfi_sliced_params params = {&m->params, 0, CELLS, SUBGROUP, turns[t], 1, 8};
+        const wfi_sliced_params params = {&m->params, 0, CELLS, SUBGROUP, loads[t], 1, 8};
         wfi_sliced s;
         uint32_t with_offsets = 0;
         assert_int_equal(wfi_sliced_make(&params, &s), WF_SUCCESS);
@@ -111,12 +111,12 @@ static void values_are_kept(void **state)
 {
     (void)state;
     stencil_matrix *m = make_stencil();
-    static const uint32_t turns[] = {1, 2, 8}, windows[] = {1, 256, UINT32_MAX};
+    static const uint32_t loads[] = {1, 2, 8}, windows[] = {1, 256, UINT32_MAX};
     const uint32_t entries = m->row_offsets[CELLS];
     for (int t = 0; t < 3; t++)
         for (int w = 0; w < 3; w++) {
             const wfi_sliced_params params = {&m->params, 0,          CELLS, SUBGROUP,
-                                              turns[t],   windows[w], 1};
+                                              loads[t],   windows[w], 1};
             wfi_sliced s;
             double sum = 0;
             uint32_t there = 0;
@@ -136,13 +136,13 @@ static void values_are_kept(void **state)
 /* Counts the rows that the blocks' words name. */
 static void count_rows(const wfi_equal *e, uint32_t slices, uint32_t *seen)
 {
-    for (uint32_t block = e->team_blocks; block < e->blocks; block++)
+    for (uint32_t block = e->group_row_blocks; block < e->blocks; block++)
         for (uint32_t i = 0; i < slices * SUBGROUP; i++) {
             const uint32_t word = e->pattern[block * e->stride + i];
             if (!(word & WFI_EQUAL_NONE))
                 seen[word & WFI_EQUAL_ROW_MASK]++;
         }
-    for (uint32_t block = 0; block < e->team_blocks;) {
+    for (uint32_t block = 0; block < e->group_row_blocks;) {
         const uint32_t *words = e->pattern + block * e->stride;
         const uint32_t row = words[0] & WFI_EQUAL_ROW_MASK;
         if (row != WFI_EQUAL_ROW_MASK)
@@ -151,16 +151,16 @@ static void count_rows(const wfi_equal *e, uint32_t slices, uint32_t *seen)
     }
 }
 
-/* Equal blocks hold every value once and name every row once, also rows of teams and segments. */
+/* Equal blocks hold every value once and name every row once, also rows of group_rows and segments. */
 static void equal_blocks_keep_the_matrix(void **state)
 {
     (void)state;
     static const struct {
-        uint32_t turns, slices, window, team;
+        uint32_t loads, slices, window, row_subgroups;
     } shapes[] = {
         {1, 1, 1, 1}, {1, 4, 256, 2}, {2, 1, 1, 4}, {2, 8, UINT32_MAX, 1}, {8, 2, 256, 8}};
     stencil_matrix *m = make_stencil();
-    /* Rows without entries, and two that took theirs: one for a team, one for segments. */
+    /* Rows without entries, and two that took theirs: one for a row_subgroups, one for segments. */
     m->row_offsets[1] = m->row_offsets[2] = m->row_offsets[3] = m->row_offsets[4] =
         m->row_offsets[5] = 0;
     for (uint32_t row = 200; row < 1500; row++)
@@ -171,18 +171,18 @@ static void equal_blocks_keep_the_matrix(void **state)
                                          0,
                                          CELLS,
                                          SUBGROUP,
-                                         shapes[i].turns,
+                                         shapes[i].loads,
                                          shapes[i].slices,
                                          shapes[i].window,
-                                         shapes[i].team,
+                                         shapes[i].row_subgroups,
                                          8,
                                          .upto = UINT32_MAX};
         uint32_t *seen = calloc(CELLS, sizeof *seen), *taken = calloc(entries, sizeof *taken);
         wfi_equal e;
         assert_true(seen && taken);
         assert_int_equal(wfi_equal_make(&params, &e), WF_SUCCESS);
-        assert_true(e.team_blocks > 0);
-        assert_int_equal(e.team_blocks % 8 + e.blocks % 8, 0);
+        assert_true(e.group_row_blocks > 0);
+        assert_int_equal(e.group_row_blocks % 8 + e.blocks % 8, 0);
         for (uint64_t k = 0; k < e.place_count; k++)
             if (e.places[k] != UINT32_MAX)
                 taken[e.places[k]]++;

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "kernels/family.h"
+#include "plan/family.h"
 
 /* What a driver says, as far as it matters here. */
 typedef struct report {

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "kernels/family.h"
+#include "plan/family.h"
 
 /* What each id of a family is called. */
 typedef struct names {

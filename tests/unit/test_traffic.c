@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "kernels/family.h"
+#include "plan/family.h"
 
 enum { MOST = 1 << 16 }; /* elements of all arrays */
 
@@ -123,7 +123,7 @@ static void relaxation(void **state)
 {
     (void)state;
     enum { NI = 18, NJ = 10, NK = 6, CELLS = NI * NJ * NK };
-    const wfi_problem problem = {.family = WF_FAMILY_STENCIL, .stencil = {NI, NJ, NK}};
+    const wfi_problem problem = {.family = WF_FAMILY_HIMENO, .stencil = {NI, NJ, NK}};
     const wf_constant constants[] = {{"local_x", 8}, {"local_y", 4}, {"local_z", 2}, {NULL, 0}};
     const wfi_traffic t = traffic_of(&problem, "naive", constants);
     for (uint32_t group = 0; group < 2 * 2 * 2; group++) {
@@ -152,9 +152,9 @@ static void stencils(void **state)
     (void)state;
     const wf_constant none[] = {{NULL, 0}};
     for (uint32_t box = 0; box < 2; box++) {
-        const wfi_problem problem = {.family = WF_FAMILY_GRID,
+        const wfi_problem problem = {.family = WF_FAMILY_STENCIL,
                                      .type = WF_TYPE_F64,
-                                     .grid = {.nx = 11,
+                                     .stencil = {.nx = 11,
                                               .ny = 9,
                                               .nz = 1,
                                               .row_stride = 11,

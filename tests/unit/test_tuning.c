@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "core/pipeline_cache.h"
-#include "tune/json.h"
-#include "tune/store.h"
+#include "choose/json.h"
+#include "choose/store.h"
 
 static wfi_problem product(uint64_t m, uint64_t n, uint64_t k)
 {
@@ -336,16 +336,16 @@ static wfi_problem problem_of(wf_family family)
                                           .block_fill = 0.8};
     else if (family == WF_FAMILY_VECTOR)
         problem.vector = (wfi_vector_problem){1000, WF_VECTOR_DOT};
-    else if (family == WF_FAMILY_GRID)
-        problem.grid = (wfi_grid_problem){.nx = 64,
-                                          .ny = 64,
-                                          .nz = 64,
-                                          .row_stride = 64,
-                                          .dimensions = 3,
-                                          .radius = 1,
-                                          .steps = 4};
     else if (family == WF_FAMILY_STENCIL)
-        problem.stencil = (wfi_stencil_problem){64, 32, 32};
+        problem.stencil = (wfi_stencil_problem){.nx = 64,
+                                                .ny = 64,
+                                                .nz = 64,
+                                                .row_stride = 64,
+                                                .dimensions = 3,
+                                                .radius = 1,
+                                                .steps = 4};
+    else if (family == WF_FAMILY_HIMENO)
+        problem.himeno = (wfi_himeno_problem){64, 32, 32};
     return problem;
 }
 

@@ -446,11 +446,11 @@ typedef struct wf_variant_info {
 } wf_variant_info;
 
 typedef enum wf_family {
-    WF_FAMILY_STENCIL = 0,
+    WF_FAMILY_HIMENO = 0,
     WF_FAMILY_SPMV = 1,
     WF_FAMILY_MATMUL = 2,
     WF_FAMILY_VECTOR = 3,
-    WF_FAMILY_GRID = 4, /* star and box stencils; WF_FAMILY_STENCIL is Himeno's */
+    WF_FAMILY_STENCIL = 4, /* star and box stencils; WF_FAMILY_HIMENO is Himeno's */
     WF_FAMILY_COUNT = 5
 } wf_family;
 

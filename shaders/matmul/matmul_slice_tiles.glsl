@@ -1,0 +1,36 @@
+// Tiles of A and B for matmul_subgroup_k.comp: fetched by their place in the sum, since each slice_k skips those of the
+// others. ITEM numbers a slice_k's items, of which there are THREADS.
+#define JOINED
+#define PADDED 1
+#include "matmul_tiles.glsl"
+
+#define BEGUN(X, n, p)
+
+#define DEFINE_OPERAND(X, low, TILE)                                                               \
+    DEFINE_HAS(X)                                                                                  \
+    /* .x along m or n, .y along k */                                                              \
+    uvec2 place_##X(uint n)                                                                        \
+    {                                                                                              \
+        uint item = ITEM + n * THREADS;                                                            \
+        uint first = (BY_K_##X ? TILE_K : TILE) / STEP_##X;                                        \
+        uint fast = item % first * STEP_##X, slow = item / first;                                  \
+        return BY_K_##X ? uvec2(slow, fast) : uvec2(fast, slow);                                   \
+    }                                                                                              \
+    DEFINE_READS(X, low)                                                                           \
+    void fetch_##X(uint k)                                                                         \
+    {                                                                                              \
+        [[unroll]] for (uint n = 0; n < FETCH_##X; n++)                                            \
+            if (has_##X(n))                                                                        \
+                read_##X(n, from_##X[n] + step_##X(k));                                            \
+    }                                                                                              \
+    void keep_##X(uint half_)                                                                      \
+    {                                                                                              \
+        [[unroll]] for (uint n = 0; n < FETCH_##X; n++) {                                          \
+            uvec2 p = place_##X(n);                                                                \
+            uint at = (half_ * TILE_K + p.y) * PITCH_##X + p.x / 4;                                \
+            KEEP(X, n, p, at)                                                                      \
+        }                                                                                          \
+    }
+
+DEFINE_OPERAND(A, a, TILE_M)
+DEFINE_OPERAND(B, b, TILE_N)

@@ -1,0 +1,30 @@
+// Tiles that whole rounds of work-groups leave: groups share the steps of their sums evenly. The tiles from number
+// push.shared_from on have push.tile_steps steps each, of TILE_K of the sum; in order of tiles and steps the
+// first push.longer_groups groups take push.group_steps + 1 of them, the others push.group_steps. What a
+// group adds up of a tile is a part: a whole tile in rows of TILE_N, number group + tile. With either of them a
+// part's number grows, so the parts of a tile follow one another.
+// Also the place of a tile in C. Needs matmul_problem.glsl, SWIZZLE.
+
+// The first step of a group's, counted over all shared tiles.
+uint first_step(uint group)
+{
+    return group * push.group_steps + min(group, push.longer_groups);
+}
+
+// The group that takes a step.
+uint group_of(uint step_)
+{
+    uint longer = push.longer_groups * (push.group_steps + 1);
+    return step_ < longer ? step_ / (push.group_steps + 1)
+                          : push.longer_groups + (step_ - longer) / push.group_steps;
+}
+
+// The tile's row and column: along rows within strips of SWIZZLE tile rows.
+uvec2 tile_place(uint tile)
+{
+    if (SWIZZLE == 1)
+        return uvec2(tile / push.tiles_n, tile % push.tiles_n);
+    uint strip = tile / (SWIZZLE * push.tiles_n), rest = tile % (SWIZZLE * push.tiles_n);
+    uint height = min(SWIZZLE, push.tiles_m - strip * SWIZZLE);
+    return uvec2(strip * SWIZZLE + rest % height, rest / height);
+}

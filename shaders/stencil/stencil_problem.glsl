@@ -1,0 +1,139 @@
+// Bindings, push constants and addresses of the star and box stencils. Axis i is contiguous, k the
+// slowest. A flat grid (two dimensions) has no j: its rows lie along k, so that what marches along
+// planes marches along its rows.
+#if defined(WF_TYPE_F64)
+#define REAL double   // as stored
+#define ACC double    // as computed with
+#define LOADED dvec2
+#define LOADED_ACC dvec2
+#elif defined(WF_TYPE_F16)
+#extension GL_EXT_shader_16bit_storage : require
+#define REAL float16_t
+#define ACC float
+#define LOADED uvec2
+#define LOADED_ACC vec4
+#else
+#define REAL float
+#define ACC float
+#define LOADED vec4
+#define LOADED_ACC vec4
+#endif
+
+layout(constant_id = STENCIL_ID_RADIUS) const int RADIUS = 1;
+layout(constant_id = STENCIL_ID_SHAPE) const int SHAPE = STENCIL_STAR;
+layout(constant_id = STENCIL_ID_BORDER) const int BORDER = STENCIL_DIRICHLET;
+layout(constant_id = STENCIL_ID_FLAT) const int FLAT = 0;
+// Where a solver's flag is behind the coefficients; 0: there is none.
+layout(constant_id = STENCIL_ID_STOP_AT) const int STOP_AT = 0;
+// Rows are whole vectors.
+layout(constant_id = STENCIL_ID_EVEN) const int EVEN = 0;
+const int RADIUS_J = FLAT != 0 ? 0 : RADIUS;
+
+layout(std430, set = 0, binding = 0) readonly restrict buffer In { REAL values_in[]; };
+layout(std430, set = 0, binding = 1) restrict buffer Out { REAL values_out[]; };
+layout(std430, set = 0, binding = 2) readonly restrict buffer Coefficients { ACC coefficients[]; };
+#ifdef WIDTH
+layout(std430, set = 0, binding = 0) readonly restrict buffer InLoaded { LOADED loaded_in[]; };
+layout(std430, set = 0, binding = 1) restrict buffer OutLoaded { LOADED loaded_out[]; };
+#endif
+
+#ifdef WIDTH
+#ifdef WF_TYPE_F16
+// Kept as loaded until they are used: a conversion waits for the load.
+LOADED_ACC widened(LOADED v)
+{
+    return LOADED_ACC(unpackHalf2x16(v.x), unpackHalf2x16(v.y));
+}
+
+LOADED narrowed(LOADED_ACC v)
+{
+    return LOADED(packHalf2x16(v.xy), packHalf2x16(v.zw));
+}
+#else
+LOADED_ACC widened(LOADED v)
+{
+    return v;
+}
+
+LOADED narrowed(LOADED_ACC v)
+{
+    return v;
+}
+#endif
+#endif
+
+layout(push_constant) uniform Push {
+    int ni, nj, nk;   // cells of the whole grid
+    uint row, plane;  // strides of j and k, in elements
+    uint base_in;     // element of cell (0, 0, 0), modulo 2^32: it may lie before the window bound
+    uint base_out;
+    int first, end;   // planes that this dispatch updates
+} push;
+
+// The cell that stands for cell `at` of an axis of n cells, which may lie beyond its ends.
+int mapped(int at, int n)
+{
+    if (at >= 0 && at < n)
+        return at;
+    if (BORDER == STENCIL_PERIODIC)
+        return ((at % n) + n) % n;
+    if (BORDER == STENCIL_NEUMANN)
+        at = at < 0 ? -1 - at : 2 * n - 1 - at;
+    return clamp(at, 0, n - 1);
+}
+
+// Whether a cell of an axis keeps its value.
+bool fixed_at(int at, int n)
+{
+    return BORDER == STENCIL_DIRICHLET && (at < RADIUS || at >= n - RADIUS);
+}
+
+bool fixed_cell(int i, int j, int k)
+{
+    return fixed_at(i, push.ni) || (FLAT == 0 && fixed_at(j, push.nj)) || fixed_at(k, push.nk);
+}
+
+// The solver has what it wants: what would be computed here is not looked at.
+bool stopped()
+{
+    return STOP_AT != 0 && coefficients[STOP_AT] != ACC(0);
+}
+
+// Relative to the base.
+uint element(int i, int j, int k)
+{
+    return uint(k) * push.plane + uint(j) * push.row + uint(i);
+}
+
+ACC load(int i, int j, int k)
+{
+    return ACC(values_in[push.base_in + element(i, j, k)]);
+}
+
+#ifdef WF_TYPE_F16
+// To nearest, ties to even. Vulkan leaves it open how a device rounds f16, and compilers drop a
+// conversion there and back: values are rounded by hand before they are stored or used again. Beside a
+// number 2^13 times as large the last bit of a sum is that of an f16; subnormal ones lie as far apart as
+// those from 2^-14 on. What is over 2^16 stays so.
+ACC rounded(ACC value)
+{
+    uint exponent = clamp(floatBitsToUint(value) & 0x7f800000u, 0x38800000u, 0x47800000u);
+    float large = uintBitsToFloat(exponent + 0x06c00000u); // 1.5 x 2^13 times its power of two
+    precise float sum = value + large;
+    precise float nearest = sum - large;
+    return abs(nearest) > 65504.0 ? nearest * uintBitsToFloat(0x7f800000u) : nearest;
+}
+#else
+ACC rounded(ACC value)
+{
+    return value;
+}
+#endif
+
+// The coefficients of a star: the centre, then for each axis (i, j, k) and distance the one before
+// and the one after. `axis` counts the grid's own axes.
+uint star_tap(int axis, int distance)
+{
+    return uint(1 + 2 * (axis * RADIUS + distance - 1));
+}
+const int AXIS_K = FLAT != 0 ? 1 : 2;

@@ -1,0 +1,248 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+// A star of radius 1, STEPS steps a pass over memory (temporal blocking), as grid_time.comp but with a
+// block of WIDTH x ROWS cells an item: a block's cells are each other's neighbours in registers, and
+// only its edges go through shared memory. In front t plane t of the block arrives at level 0. A plane
+// that arrives at a level is the last neighbour that the sums of the plane before it wait for: these
+// are then the next level's plane, which arrives there in the same front. After a barrier the edges are
+// there, and the sums of the planes that arrived are made but for their last term. With one of BUFFERS
+// the next front's edges wait for another barrier; with two they lie elsewhere.
+// What a level gets from beyond the tile is wrong, a cell more of it each level: tiles overlap by STEPS
+// cells on each side, along i by whole vectors, but where the grid ends at the tile's side.
+#include "stencil_ids.h"
+layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
+layout(constant_id = STENCIL_ID_MARCH) const int MARCH = 16;
+layout(constant_id = STENCIL_ID_STEPS) const int STEPS = 2;
+layout(constant_id = STENCIL_ID_ROWS) const int ROWS = 1;
+layout(constant_id = STENCIL_ID_BUFFERS) const int BUFFERS = 2;
+#include "stencil_problem.glsl"
+// Vectors are taken apart by name: compilers keep in memory what is indexed.
+#define VEC LOADED_ACC
+#if WIDTH == 4
+#define BVEC bvec4
+#define EACH(f) VEC(f(0), f(1), f(2), f(3))
+#define EACH_BOOL(f) BVEC(f(0), f(1), f(2), f(3))
+#define FIRST(v) (v).x
+#define LAST(v) (v).w
+#define TO_WEST(edge, v) VEC(edge, (v).xyz)
+#define TO_EAST(v, edge) VEC((v).yzw, edge)
+#define MIDDLE vec2
+#define MIDDLE_OF(v) (v).yz
+#else
+#define BVEC bvec2
+#define EACH(f) VEC(f(0), f(1))
+#define EACH_BOOL(f) BVEC(f(0), f(1))
+#define FIRST(v) (v).x
+#define LAST(v) (v).y
+#define TO_WEST(edge, v) VEC(edge, (v).x)
+#define TO_EAST(v, edge) VEC((v).y, edge)
+#endif
+
+const int OVERLAP_I = (STEPS + WIDTH - 1) / WIDTH * WIDTH;
+const int OVERLAP_J = FLAT != 0 ? 0 : STEPS;
+const int ITEMS_I = int(gl_WorkGroupSize.x), ITEMS = ITEMS_I * int(gl_WorkGroupSize.y);
+const int TILE_I = ITEMS_I * WIDTH, TILE_J = int(gl_WorkGroupSize.y) * ROWS;
+const int KEPT_I = TILE_I - 2 * OVERLAP_I, KEPT_J = TILE_J - 2 * OVERLAP_J;
+const int TAP_K = FLAT != 0 ? 3 : 5;
+// Whether there are registers for what would else be computed anew each front. In three dimensions a few
+// more than 128 an item cost a fifth of the speed of f32, and three quarters of f64's.
+#ifdef WF_TYPE_F16
+const bool SPARE = true;
+#else
+const bool SPARE = FLAT != 0;
+#endif
+
+// Of each level, and of two turns with two buffers: every item's first and last column, and what lies
+// between them of its first and last row. So each word is there once, and no two of a subgroup's are in
+// the same bank.
+const int COLUMN = ROWS * ITEMS, EDGE_ROWS = ROWS > 1 ? 2 : 1;
+shared ACC columns[STEPS * BUFFERS * 2 * COLUMN];
+#ifdef MIDDLE
+shared MIDDLE middles[FLAT != 0 ? 1 : STEPS * BUFFERS * EDGE_ROWS * ITEMS];
+#endif
+
+// The first (edge 0) or last (EDGE_ROWS - 1) row of an item's block, of the level and front that lie from
+// `at` on.
+VEC edge_row(int at, int edge, int item)
+{
+    int column = at * 2 * ROWS + (edge == 0 ? 0 : COLUMN - ITEMS) + item;
+#ifdef MIDDLE
+    return VEC(columns[column], middles[(at * EDGE_ROWS) + edge * ITEMS + item],
+               columns[column + COLUMN]);
+#else
+    return VEC(columns[column], columns[column + COLUMN]);
+#endif
+}
+
+VEC add(ACC tap, VEC cells, VEC sum)
+{
+    precise VEC next = fma(VEC(tap), cells, sum);
+    return next;
+}
+
+VEC first_term(ACC tap, VEC cells)
+{
+    precise VEC next = VEC(tap) * cells;
+    return next;
+}
+
+VEC rounded_each(VEC v)
+{
+#ifdef WF_TYPE_F16
+    return VEC(rounded(v.x), rounded(v.y), rounded(v.z), rounded(v.w));
+#else
+    return v;
+#endif
+}
+
+// Cells i0 … of the row that starts at `row`. `column`: the cell that stands for i0.
+VEC load_row(uint row, int i0, uint column)
+{
+    if (EVEN != 0)
+        return widened(loaded_in[(row + column) / WIDTH]);
+#define LOAD(n) ACC(values_in[row + uint(mapped(i0 + n, push.ni))])
+    return EACH(LOAD);
+}
+
+void store_row(VEC cells, int i0, uint at)
+{
+    if (EVEN != 0 || i0 + WIDTH <= push.ni) {
+        loaded_out[at / WIDTH] = narrowed(cells);
+        return;
+    }
+    [[unroll]] for (int n = 0; n < WIDTH; n++)
+        if (i0 + n < push.ni)
+            values_out[at + uint(n)] = REAL(cells[n]);
+}
+
+void main()
+{
+    if (stopped()) // all work-items see the same
+        return;
+    int x = int(gl_LocalInvocationID.x), y = int(gl_LocalInvocationID.y), item = y * ITEMS_I + x;
+    int tile_i = int(gl_WorkGroupID.x) * KEPT_I, tile_j = int(gl_WorkGroupID.y) * KEPT_J;
+    if (BORDER == STENCIL_PERIODIC) { // a grid without ends
+        tile_i -= OVERLAP_I;
+        tile_j -= OVERLAP_J;
+    }
+    int i0 = tile_i + x * WIDTH, j0 = tile_j + y * ROWS;
+    int first = push.first + int(gl_WorkGroupID.z) * MARCH, end = min(first + MARCH, push.end);
+    int most = end + STEPS - 1; // the last plane that is loaded
+    // Items at the sides; itself at the tile's rim, where nothing right is left.
+    int west = x > 0 ? item - 1 : item, east = x < ITEMS_I - 1 ? item + 1 : item;
+    int north = y > 0 ? item - ITEMS_I : item,
+        south = y < int(gl_WorkGroupSize.y) - 1 ? item + ITEMS_I : item;
+    bool open = BORDER != STENCIL_PERIODIC; // the grid's ends are to be seen to
+    bool starts_i = open && tile_i == 0, ends_i = open && tile_i + TILE_I >= push.ni,
+         starts_j = open && tile_j == 0, ends_j = open && tile_j + TILE_J >= push.nj;
+    bool rim = starts_i || ends_i || (FLAT == 0 && (starts_j || ends_j)); // of the grid
+    bool kept_i = (x * WIDTH >= OVERLAP_I || starts_i) &&
+                  (x * WIDTH < TILE_I - OVERLAP_I || ends_i) && i0 < push.ni;
+#define EASTMOST(n) (i0 + n == push.ni - 1)
+    BVEC eastmost = EACH_BOOL(EASTMOST);
+
+    ACC taps[7];
+    [[unroll]] for (int n = 0; n < TAP_K + 2; n++)
+        taps[n] = coefficients[n];
+    // Of each level the sums of its last plane, and the last two planes, the one that arrives in a front
+    // in the place of the one before the last: turns come in pairs, so that none is moved.
+    VEC sum[STEPS][ROWS], planes[2][STEPS + 1][ROWS], coming[ROWS];
+    uint from[ROWS], to[ROWS], column = uint(mapped(i0, push.ni)), fixed_cells = 0, kept_rows = 0;
+    [[unroll]] for (int r = 0; r < ROWS; r++) {
+        int row = y * ROWS + r;
+        from[r] = push.base_in + element(0, mapped(j0 + r, push.nj), 0);
+        to[r] = push.base_out + element(i0, j0 + r, first);
+        coming[r] = load_row(from[r] + uint(mapped(first - STEPS, push.nk)) * push.plane, i0, column);
+        [[unroll]] for (int n = 0; n < WIDTH; n++)
+            if (fixed_at(i0 + n, push.ni) || (FLAT == 0 && fixed_at(j0 + r, push.nj)))
+                fixed_cells |= 1u << (r * WIDTH + n);
+        if (kept_i && (row >= OVERLAP_J || starts_j) && (row < TILE_J - OVERLAP_J || ends_j) &&
+            j0 + r < push.nj)
+            kept_rows |= 1u << r;
+        [[unroll]] for (int s = 0; s < STEPS; s++)
+            planes[0][s][r] = planes[1][s][r] = sum[s][r] = VEC(0);
+    }
+    for (int pair = first - STEPS; pair <= most; pair += 2) {
+        // Whether some cell that the pair of turns makes keeps its value.
+        bool some_fixed = rim || fixed_at(pair - STEPS, push.nk) || fixed_at(pair, push.nk);
+        [[unroll]] for (int now = 0; now < 2; now++) {
+            int front = pair + now, was = 1 - now, slot = BUFFERS == 2 ? now : 0;
+            uint plane = uint(mapped(min(front + 1, most), push.nk)) * push.plane;
+            [[unroll]] for (int r = 0; r < ROWS; r++) {
+                planes[now][0][r] = coming[r];
+                coming[r] = load_row(from[r] + plane, i0, column);
+            }
+            [[unroll]] for (int s = 0; s < STEPS; s++) {
+                int k = front - s - 1; // the plane whose sums are complete now
+                bool mirrored = BORDER == STENCIL_NEUMANN && k == push.nk - 1;
+                int at = (BUFFERS * s + slot) * ITEMS;
+                [[unroll]] for (int r = 0; r < ROWS; r++) {
+                    VEC arrived = planes[now][s][r];
+                    columns[at * 2 * ROWS + r * ITEMS + item] = FIRST(arrived);
+                    columns[at * 2 * ROWS + COLUMN + r * ITEMS + item] = LAST(arrived);
+#ifdef MIDDLE
+                    if (FLAT == 0 && (r == 0 || r == ROWS - 1))
+                        middles[at * EDGE_ROWS + (r == 0 ? 0 : ITEMS) + item] = MIDDLE_OF(arrived);
+#endif
+                    planes[now][s + 1][r] = rounded_each(
+                        add(taps[TAP_K + 1], mirrored ? planes[was][s][r] : arrived, sum[s][r]));
+                }
+                bool fixed_k = fixed_at(k, push.nk);
+                if (BORDER == STENCIL_DIRICHLET && (SPARE ? some_fixed : rim || fixed_k)) {
+                    uint kept = fixed_k ? 0xffffffffu : fixed_cells;
+#define FIXED(n) ((kept & 1u << (r * WIDTH + n)) != 0u)
+                    [[unroll]] for (int r = 0; r < ROWS; r++)
+                        planes[now][s + 1][r] =
+                            mix(planes[now][s + 1][r], planes[was][s][r], EACH_BOOL(FIXED));
+                }
+            }
+            int made = front - STEPS;
+            if (made >= first && made < end)
+                [[unroll]] for (int r = 0; r < ROWS; r++)
+                    if ((kept_rows & 1u << r) != 0u)
+                        store_row(planes[now][STEPS][r], i0,
+                                  SPARE ? to[r] + uint(made - first) * push.plane
+                                        : push.base_out + element(i0, j0 + r, made));
+            barrier();
+            [[unroll]] for (int s = 0; s < STEPS; s++) {
+                bool mirrored = BORDER == STENCIL_NEUMANN && front - s == 0;
+                int at = (BUFFERS * s + slot) * ITEMS;
+                [[unroll]] for (int r = 0; r < ROWS; r++) {
+                    VEC own = planes[now][s][r];
+                    VEC to_west =
+                        TO_WEST(columns[at * 2 * ROWS + COLUMN + r * ITEMS + west], own);
+                    VEC to_east = TO_EAST(own, columns[at * 2 * ROWS + r * ITEMS + east]);
+                    // Mirrored, a cell at the border is its own neighbour.
+                    if (BORDER == STENCIL_NEUMANN && rim) {
+                        FIRST(to_west) = i0 == 0 ? FIRST(own) : FIRST(to_west);
+                        to_east = mix(to_east, own, eastmost);
+                    }
+                    VEC next = first_term(taps[0], own);
+                    next = add(taps[1], to_west, next);
+                    next = add(taps[2], to_east, next);
+                    if (FLAT == 0) {
+                        VEC above, below;
+                        if (r > 0)
+                            above = planes[now][s][max(r - 1, 0)];
+                        else
+                            above = edge_row(at, EDGE_ROWS - 1, north);
+                        if (r + 1 < ROWS)
+                            below = planes[now][s][min(r + 1, ROWS - 1)];
+                        else
+                            below = edge_row(at, 0, south);
+                        if (BORDER == STENCIL_NEUMANN && rim) {
+                            above = j0 + r == 0 ? own : above;
+                            below = j0 + r == push.nj - 1 ? own : below;
+                        }
+                        next = add(taps[3], above, next);
+                        next = add(taps[4], below, next);
+                    }
+                    sum[s][r] = add(taps[TAP_K], mirrored ? own : planes[was][s][r], next);
+                }
+            }
+            if (BUFFERS == 1)
+                barrier();
+        }
+    }
+}

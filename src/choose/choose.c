@@ -1,0 +1,208 @@
+/* Picks the variant and its constants: what the user forces, then tuning data, then the model. */
+#include <string.h>
+
+#include "core/params.h"
+#include "choose/store.h"
+
+static wf_result apply_constants(const wfi_log *log, const wf_tuning *tuning, wfi_point *point)
+{
+    for (uint32_t i = 0; i < tuning->constant_count; i++) {
+        const wf_constant *constant = &tuning->constants[i];
+        const uint32_t at = wfi_parameter_find(point->variant, constant->name);
+        if (at == UINT32_MAX)
+            return wfi_fail(log, WF_ERROR_UNKNOWN_VARIANT, "variant %s has no constant '%s'",
+                            point->variant->name, constant->name);
+        wfi_point_put(point, at, constant->value);
+    }
+    return WF_SUCCESS;
+}
+
+static bool has_all_constants(const wfi_variant *variant, const wf_tuning *tuning)
+{
+    for (uint32_t i = 0; i < tuning->constant_count; i++)
+        if (wfi_parameter_find(variant, tuning->constants[i].name) == UINT32_MAX)
+            return false;
+    return true;
+}
+
+/* --------------------------------------------------------------------------------- tuning data */
+
+/* A question to the data: a problem, and what the user forces. */
+typedef struct query {
+    wf_device *device;
+    const wfi_log *log; /* NULL: nobody is told */
+    const wfi_problem *problem;
+    const wf_tuning *tuning;
+    wfi_key key;
+    const wfi_tuning_entry *known; /* current entry of this very key: its bad points; NULL: none */
+} query;
+
+static bool is_bad(const query *q, const wfi_point *point)
+{
+    const wfi_named_point named = wfi_point_named(point);
+    return q->known && wfi_entry_is_blamed(q->known, &named);
+}
+
+/* The row as a legal point with what the user forces. */
+static bool usable(const query *q, const wfi_tuning_entry *entry, wfi_point *point)
+{
+    const wfi_named_point *row = &entry->best[0];
+    const char *variant = q->tuning->variant;
+    char text[sizeof entry->problem];
+    if (variant && strcmp(variant, row->variant) != 0)
+        return false;
+    wfi_point trial = *point;
+    if (!wfi_point_from_names(row, &trial) || !has_all_constants(trial.variant, q->tuning))
+        return false;
+    wfi_problem_text(q->problem, text, sizeof text);
+    if (trial.variant->refit && strcmp(text, entry->problem) != 0)
+        trial.variant->refit(&trial);
+    apply_constants(NULL, q->tuning, &trial);
+    if (!wfi_point_legal(&trial, NULL) || is_bad(q, &trial))
+        return false;
+    *point = trial;
+    return true;
+}
+
+/* The nearest entry whose best point can be used here. */
+static bool nearest(const query *q, const wfi_tuning_data *data, bool current, wfi_point *point)
+{
+    int least = -1;
+    for (uint32_t i = 0; i < data->entry_count; i++) {
+        const wfi_tuning_entry *entry = &data->entries[i];
+        const int distance = wfi_key_distance(&q->key, &entry->key);
+        if (distance < 0 || distance > WFI_KEY_CHOSEN || (least >= 0 && distance >= least) ||
+            entry->best_count == 0 ||
+            !(current ? wfi_entry_is_current(q->device, entry)
+                      : wfi_entry_is_of_these_sources(entry)))
+            continue;
+        if (usable(q, entry, point))
+            least = distance;
+    }
+    return least >= 0;
+}
+
+/* Looks through the levels; *chosen_by says which one had a point. */
+static bool choose_from_data(query *q, wfi_point *point, const char **chosen_by)
+{
+    const uint32_t skip = q->tuning->skip_levels;
+    struct wfi_tuning *data = wfi_tuning_of(q->device);
+    if (!data)
+        return false;
+    q->known = wfi_tuning_find(&data->own, &q->key);
+    if (q->known && !wfi_entry_is_current(q->device, q->known))
+        q->known = NULL;
+    const struct {
+        uint32_t level;
+        const wfi_tuning_data *data;
+        bool current;
+        const char *name;
+    } levels[] = {
+        {WF_TUNING_MEASURED, &data->own, true, "tuned"},
+        {WF_TUNING_DEVICE_ROWS, &data->shipped[0], false, "device row"},
+        {WF_TUNING_ARCHITECTURE_ROWS, &data->shipped[1], false, "architecture row"},
+    };
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+        if (!(skip & levels[i].level) && nearest(q, levels[i].data, levels[i].current, point)) {
+            *chosen_by = levels[i].name;
+            return true;
+        }
+    return false;
+}
+
+/* --------------------------------------------------------------------------------------- model */
+
+/* The variant that the user names, with the model's values where they are legal. */
+static wf_result choose_forced(const query *q, const wfi_family *family, wfi_point *point)
+{
+    const wfi_log *log = q->log;
+    char reason[256];
+    const uint32_t index = wfi_variant_find(family, q->tuning->variant);
+    if (index == UINT32_MAX)
+        return wfi_fail(log, WF_ERROR_UNKNOWN_VARIANT, "family %s has no variant '%s'",
+                        family->name, q->tuning->variant);
+    point->variant = &family->variants[index];
+    wfi_point_defaults(point);
+    point->variant->fit(point);
+    wf_result result = apply_constants(log, q->tuning, point);
+    if (result == WF_SUCCESS && !wfi_point_legal(point, reason))
+        result =
+            wfi_fail(log, q->tuning->constant_count ? WF_ERROR_CONSTRAINT : WF_ERROR_UNSUPPORTED,
+                     "%s %s: %s", family->name, point->variant->name, reason);
+    return result;
+}
+
+/* The legal point with the lowest expected time, over the variants that have every forced
+ * constant. Where all are bad, the fastest is taken all the same: what a search came to must not
+ * make a call fail. */
+static wf_result choose_by_model(const query *q, const wfi_family *family, wfi_point *out)
+{
+    const wf_tuning *tuning = q->tuning;
+    const wfi_log *log = q->log;
+    char reason[256] = "no variant suits the problem";
+    bool found = false, found_good = false, named = false;
+    double best = 0;
+    for (uint32_t i = 0; i < family->variant_count; i++) {
+        wfi_point point = *out;
+        point.variant = &family->variants[i];
+        if (!has_all_constants(point.variant, tuning))
+            continue;
+        named = true;
+        wfi_point_defaults(&point);
+        const double time = point.variant->fit(&point);
+        if (time < 0 || apply_constants(log, tuning, &point) != WF_SUCCESS ||
+            !wfi_point_legal(&point, reason))
+            continue;
+        const bool good = !is_bad(q, &point);
+        if (found && (good == found_good ? time >= best : found_good))
+            continue;
+        best = time;
+        found = true;
+        found_good = good;
+        *out = point;
+    }
+    if (found)
+        return WF_SUCCESS;
+    if (!named)
+        return wfi_fail(log, WF_ERROR_UNKNOWN_VARIANT, "no variant of %s has a constant '%s'",
+                        family->name, tuning->constants[0].name);
+    return wfi_fail(log, tuning->constant_count ? WF_ERROR_CONSTRAINT : WF_ERROR_UNSUPPORTED,
+                    "%s %s: %s", family->name, wf_type_name(q->problem->type), reason);
+}
+
+static wf_result choose(wf_device *device, const wfi_log *log, const wfi_problem *problem,
+                        const wf_tuning *tuning, wfi_choice *out)
+{
+    const wfi_family *family = wfi_family_get(problem->family);
+    wfi_choice choice = {.point = {.caps = &device->caps, .problem = problem},
+                         .chosen_by = "model"};
+    wf_tuning read;
+    wf_result result = wfi_params_read(log, "wf_tuning", tuning, &read, sizeof read);
+    if (result != WF_SUCCESS)
+        return result;
+    query q = {device, log, problem, &read, wfi_key_of(problem), NULL};
+    pthread_mutex_lock(&device->tuning_lock);
+    const bool found = !read.no_tuning && choose_from_data(&q, &choice.point, &choice.chosen_by);
+    if (!found && read.variant)
+        result = choose_forced(&q, family, &choice.point);
+    else if (!found)
+        result = choose_by_model(&q, family, &choice.point);
+    pthread_mutex_unlock(&device->tuning_lock);
+    if (read.variant || read.constant_count)
+        choice.chosen_by = "forced";
+    if (result == WF_SUCCESS)
+        *out = choice;
+    return result;
+}
+
+wf_result wfi_choose(wf_device *device, const wfi_problem *problem, const wf_tuning *tuning,
+                     wfi_choice *out)
+{
+    return choose(device, &device->log, problem, tuning, out);
+}
+
+wf_result wfi_choose_silently(wf_device *device, const wfi_problem *problem,
+                              const wf_tuning *tuning, wfi_choice *out)
+{
+    return choose(device, NULL, problem, tuning, out);
+}

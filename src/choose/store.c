@@ -1,0 +1,502 @@
+#include "choose/store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/file.h"
+#include "wfi_sources.h"
+
+#define UNLIKE_UNITS 4.0 /* times as many compute units: another class of device */
+
+/* ------------------------------------------------------------------------------------- reading */
+
+static char *file_path(const wf_device *device)
+{
+    const wf_caps *caps = &device->caps;
+    char name[96];
+    /* What was tuned with all of a device's limits does not suit it with less. */
+    snprintf(name, sizeof name, "tuning-%04x-%04x%s.json", caps->vendor_id, caps->device_id,
+             caps->limits == WF_LIMITS_MINIMUM ? "-minimum" : "");
+    return device->cache_directory ? wfi_path_join(device->cache_directory, name) : NULL;
+}
+
+/* Reads the file into *data. False: it is there but is no use; `why` says why. */
+static bool read_data(const char *path, wfi_tuning_data *data, char why[192])
+{
+    size_t bytes = 0;
+    const char *cause = NULL;
+    *data = (wfi_tuning_data){0};
+    char *text = wfi_cache_read(path, WFI_TUNING_MOST_BYTES, &bytes, &cause);
+    if (!text) {
+        const bool absent = errno == ENOENT || errno == ENOTDIR;
+        snprintf(why, 192, "%s", cause);
+        return absent;
+    }
+    const bool ok = wfi_tuning_parse(text, bytes, NULL, NULL, data, why);
+    free(text);
+    return ok;
+}
+
+static bool same_limits(const wfi_device_facts *a, const wfi_device_facts *b)
+{
+    return a->vendor_id == b->vendor_id && a->device_type == b->device_type &&
+           a->subgroup_min == b->subgroup_min && a->subgroup_max == b->subgroup_max &&
+           a->max_shared_bytes == b->max_shared_bytes && a->max_invocations == b->max_invocations &&
+           a->cooperative_matrix == b->cooperative_matrix;
+}
+
+/* How unlike two devices of one architecture are; < 1: not of one. */
+static double unlikeness(const wfi_device_facts *a, const wfi_device_facts *b)
+{
+    if (!same_limits(a, b))
+        return 0;
+    if (!a->compute_units || !b->compute_units)
+        return UNLIKE_UNITS;
+    const double ratio = (double)a->compute_units / b->compute_units;
+    const double distance = ratio < 1 ? 1 / ratio : ratio;
+    return distance <= UNLIKE_UNITS ? distance : 0;
+}
+
+static bool is_this_device(void *user, const wfi_device_facts *facts)
+{
+    const wfi_device_facts *device = user;
+    return same_limits(facts, device) && facts->device_id == device->device_id && !facts->modelled;
+}
+
+typedef struct relative {
+    const wfi_device_facts *device;
+    double best;
+} relative;
+
+static bool is_closer_relative(void *user, const wfi_device_facts *facts)
+{
+    relative *r = user;
+    const bool itself = facts->device_id == r->device->device_id && !facts->modelled;
+    const double distance = itself ? 0 : unlikeness(facts, r->device);
+    if (distance < 1 || (r->best >= 1 && distance >= r->best))
+        return false;
+    r->best = distance;
+    return true;
+}
+
+/* Fills `out` from the shipped files that the filter accepts; the last accepted one counts. */
+static void read_shipped(wf_device *device, wfi_facts_filter filter, void *user,
+                         wfi_tuning_data *out)
+{
+    for (size_t i = 0; i < wfi_rows_file_count; i++) {
+        const wfi_rows_file *file = &wfi_rows_files[i];
+        wfi_tuning_data data;
+        char why[192];
+        if (!wfi_tuning_parse(file->text, file->bytes, filter, user, &data, why))
+            wfi_log_write(&device->log, WF_LOG_WARNING, "shipped rows %s: %s", file->name, why);
+        else if (data.entry_count) {
+            wfi_tuning_data_free(out);
+            *out = data;
+        } else
+            wfi_tuning_data_free(&data);
+    }
+}
+
+static void end(struct wfi_tuning *tuning)
+{
+    wfi_tuning_data_free(&tuning->own);
+    wfi_tuning_data_free(&tuning->shipped[0]);
+    wfi_tuning_data_free(&tuning->shipped[1]);
+    free(tuning->path);
+    free(tuning);
+}
+
+struct wfi_tuning *wfi_tuning_of(wf_device *device)
+{
+    if (device->tuning)
+        return device->tuning;
+    struct wfi_tuning *tuning = calloc(1, sizeof *tuning);
+    if (!tuning)
+        return NULL;
+    wfi_device_facts facts = wfi_device_facts_of(&device->caps);
+    tuning->path = file_path(device);
+    if (tuning->path && !read_data(tuning->path, &tuning->own, tuning->damage)) {
+        tuning->damaged = true;
+        wfi_log_write(&device->log, WF_LOG_WARNING,
+                      "%s: %s; tuning data are not used (wf_tuning_forget, or wavefit tune "
+                      "--forget, removes the file)",
+                      tuning->path, tuning->damage);
+    }
+    tuning->own.device = facts;
+    read_shipped(device, is_this_device, &facts, &tuning->shipped[0]);
+    relative r = {&facts, 0};
+    read_shipped(device, is_closer_relative, &r, &tuning->shipped[1]);
+    device->tuning = tuning;
+    device->tuning_end = end;
+    return tuning;
+}
+
+static uint64_t variant_hash(const wfi_variant *variant, const wfi_spirv *module)
+{
+    uint64_t hash = wfi_hash(variant->name, strlen(variant->name));
+    hash = hash * 31 + wfi_spirv_hash(module);
+    for (uint32_t i = 0; i < variant->parameter_count; i++)
+        hash =
+            hash * 31 + wfi_hash(variant->parameters[i].name, strlen(variant->parameters[i].name));
+    return hash;
+}
+
+uint64_t wfi_shaders_hash(struct wfi_tuning *tuning, wf_family family, wf_type type)
+{
+    const wfi_family *f = wfi_family_get(family);
+    uint64_t sum = tuning->shaders[family][type];
+    if (sum)
+        return sum;
+    /* A sum: the order of the rows does not matter. */
+    for (uint32_t i = 0; i < f->variant_count; i++) {
+        const wfi_spirv *module = f->variants[i].modules[type],
+                        *second = f->variants[i].second[type];
+        if (module && module->words)
+            sum += variant_hash(&f->variants[i], module);
+        if (second && second->words)
+            sum += wfi_spirv_hash(second);
+    }
+    return tuning->shaders[family][type] = sum;
+}
+
+uint64_t wfi_sources_hash(wf_family family)
+{
+    static const uint64_t hashes[WF_FAMILY_COUNT] = {[WF_FAMILY_HIMENO] = WFI_SOURCES_HIMENO,
+                                                     [WF_FAMILY_SPMV] = WFI_SOURCES_SPMV,
+                                                     [WF_FAMILY_MATMUL] = WFI_SOURCES_MATMUL,
+                                                     [WF_FAMILY_VECTOR] = WFI_SOURCES_VECTOR,
+                                                     [WF_FAMILY_STENCIL] = WFI_SOURCES_STENCIL};
+    return hashes[family];
+}
+
+bool wfi_entry_is_of_these_sources(const wfi_tuning_entry *entry)
+{
+    return entry->sources == 0 || entry->sources == wfi_sources_hash(entry->key.family);
+}
+
+bool wfi_entry_is_current(wf_device *device, const wfi_tuning_entry *entry)
+{
+    return entry->driver_id == device->caps.driver_id &&
+           entry->driver_version == device->caps.driver_version &&
+           entry->shaders == wfi_shaders_hash(device->tuning, entry->key.family, entry->key.type);
+}
+
+/* ------------------------------------------------------------------------------------- writing */
+
+static bool write_data(const char *path, const wfi_tuning_data *data)
+{
+    size_t bytes = 0;
+    char *text = wfi_tuning_text(data, &bytes);
+    const wfi_piece piece = {text, bytes};
+    const bool ok = text && wfi_file_write(path, &piece, 1);
+    const int cause = errno;
+    free(text);
+    errno = cause;
+    return ok;
+}
+
+static bool set_entry(wfi_tuning_data *data, const wfi_tuning_entry *entry)
+{
+    wfi_tuning_entry *to = wfi_tuning_add(data, &entry->key);
+    return to && wfi_tuning_entry_copy(entry, to);
+}
+
+/* A change to the data: an entry put in, or those of a family taken out. */
+typedef struct change {
+    const wfi_tuning_entry *put; /* NULL: take out */
+    wf_family family;            /* to take out; COUNT: the whole file */
+} change;
+
+static void take_out(wfi_tuning_data *data, wf_family family)
+{
+    for (uint32_t i = data->entry_count; i-- > 0;)
+        if (family == WF_FAMILY_COUNT || data->entries[i].key.family == family)
+            wfi_tuning_remove(data, i);
+}
+
+static bool apply(wfi_tuning_data *data, const change *c)
+{
+    if (c->put)
+        return set_entry(data, c->put);
+    take_out(data, c->family);
+    return true;
+}
+
+/* Whether its owner wants the file to stay as it is: a rename would replace it all the same. */
+static bool is_write_protected(const char *path)
+{
+    struct stat there;
+    return lstat(path, &there) == 0 && S_ISREG(there.st_mode) &&
+           !(there.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH));
+}
+
+/* Reads the file again, since other processes may have written it, and makes the change. */
+static bool change_file(struct wfi_tuning *tuning, const change *c, char error[512])
+{
+    wfi_tuning_data data;
+    char why[192];
+    if (is_write_protected(tuning->path)) {
+        snprintf(error, 512, "%s: it is write-protected; it is left as it is", tuning->path);
+        return false;
+    }
+    if (!c->put && c->family == WF_FAMILY_COUNT) {
+        if (unlink(tuning->path) == 0 || errno == ENOENT)
+            return true;
+        snprintf(error, 512, "%s: cannot be removed: %s", tuning->path, strerror(errno));
+        return false;
+    }
+    if (!read_data(tuning->path, &data, why)) {
+        snprintf(error, 512, "%s: %s; it is left as it is", tuning->path, why);
+        return false;
+    }
+    data.device = tuning->own.device;
+    const bool ok = apply(&data, c) && write_data(tuning->path, &data);
+    if (!ok)
+        snprintf(error, 512, "%s: cannot be written: %s", tuning->path, strerror(errno));
+    wfi_tuning_data_free(&data);
+    return ok;
+}
+
+/* One thread of this process at a time, and one process: not all systems have locks that tell
+ * threads distance. */
+static bool change_locked(struct wfi_tuning *tuning, const change *c, char error[512])
+{
+    static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
+    const char *why = NULL;
+    const size_t length = strlen(tuning->path) + sizeof ".lock";
+    char *lock = malloc(length);
+    if (!lock)
+        return false;
+    snprintf(lock, length, "%s.lock", tuning->path);
+    pthread_mutex_lock(&writing);
+    int fd = wfi_make_directories(tuning->path) ? wfi_file_lock(lock, true, &why) : -1;
+    if (fd < 0 && why)
+        snprintf(error, 512, "%s: cannot be locked: %s", lock, why);
+    else if (fd < 0)
+        snprintf(error, 512, "%s: cannot be written: %s", tuning->path, strerror(errno));
+    const bool ok = fd >= 0 && change_file(tuning, c, error);
+    if (fd >= 0)
+        wfi_file_unlock(fd);
+    pthread_mutex_unlock(&writing);
+    free(lock);
+    return ok;
+}
+
+/* Changes the device's data, and the file where there is one. */
+static bool change_all(wf_device *device, const change *c, char error[512])
+{
+    bool ok = false;
+    const bool whole = !c->put && c->family == WF_FAMILY_COUNT;
+    snprintf(error, 512, "out of host memory");
+    pthread_mutex_lock(&device->tuning_lock);
+    struct wfi_tuning *tuning = wfi_tuning_of(device);
+    if (tuning && apply(&tuning->own, c)) {
+        if (!tuning->path)
+            snprintf(error, 512, "there is no folder to keep tuning data in");
+        else if (tuning->damaged && !whole)
+            snprintf(error, 512, "%s: %s; it is left as it is", tuning->path, tuning->damage);
+        else
+            ok = change_locked(tuning, c, error);
+        if (ok && whole)
+            tuning->damaged = false;
+    }
+    pthread_mutex_unlock(&device->tuning_lock);
+    return ok;
+}
+
+bool wfi_tuning_keep(wf_device *device, const wfi_tuning_entry *entry, char error[512])
+{
+    const change c = {.put = entry};
+    return change_all(device, &c, error);
+}
+
+bool wfi_tuning_drop(wf_device *device, wf_family family, char error[512])
+{
+    const change c = {.family = family};
+    return change_all(device, &c, error);
+}
+
+/* -------------------------------------------------------------------------------------- loading */
+
+wf_result wf_tuning_load(wf_device *device, const void *data, size_t bytes)
+{
+    wfi_tuning_data given;
+    char why[192];
+    if (!device || !data)
+        return WF_ERROR_INVALID_ARGUMENT;
+    if (bytes > WFI_TUNING_MOST_BYTES || !wfi_tuning_parse(data, bytes, NULL, NULL, &given, why))
+        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT, "tuning data: %s",
+                        bytes > WFI_TUNING_MOST_BYTES ? "over 16 MiB" : why);
+    wf_result result = WF_SUCCESS;
+    pthread_mutex_lock(&device->tuning_lock);
+    struct wfi_tuning *tuning = wfi_tuning_of(device);
+    const wfi_device_facts facts = wfi_device_facts_of(&device->caps);
+    if (!tuning)
+        result = WF_ERROR_OUT_OF_HOST_MEMORY;
+    else if (!same_limits(&given.device, &facts) || given.device.device_id != facts.device_id)
+        result = wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
+                          "tuning data: they are of %s, not of %s", given.device.name, facts.name);
+    for (uint32_t i = 0; i < given.entry_count && result == WF_SUCCESS; i++)
+        if (!set_entry(&tuning->own, &given.entries[i]))
+            result = WF_ERROR_OUT_OF_HOST_MEMORY;
+    pthread_mutex_unlock(&device->tuning_lock);
+    wfi_tuning_data_free(&given);
+    return result;
+}
+
+wf_result wf_tuning_load_file(wf_device *device, const char *path)
+{
+    size_t bytes = 0;
+    if (!device || !path)
+        return WF_ERROR_INVALID_ARGUMENT;
+    void *text = wfi_file_read(path, WFI_TUNING_MOST_BYTES, &bytes);
+    if (!text)
+        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT, "%s: %s", path, strerror(errno));
+    const wf_result result = wf_tuning_load(device, text, bytes);
+    free(text);
+    return result;
+}
+
+const char *wf_tuning_path(wf_device *device)
+{
+    if (!device)
+        return NULL;
+    pthread_mutex_lock(&device->tuning_lock);
+    const struct wfi_tuning *tuning = wfi_tuning_of(device);
+    pthread_mutex_unlock(&device->tuning_lock);
+    return tuning ? tuning->path : NULL;
+}
+
+/* ------------------------------------------------------------------------------------- journal */
+
+#define JOURNAL_BYTES 16384
+#define MOST_NOTED 16 /* points in a journal, of at most 1 KB each */
+
+/* Of this process: two searches on devices of one kind fraction a file, and the first has it. */
+static pthread_mutex_t journals_lock = PTHREAD_MUTEX_INITIALIZER;
+static wfi_journal *journals;
+
+static bool is_open_here(const char *path)
+{
+    for (const wfi_journal *j = journals; j; j = j->next)
+        if (strcmp(j->path, path) == 0)
+            return true;
+    return false;
+}
+
+/* Locks the file and reads what is left in it. */
+static wf_result open_journal(wf_device *device, char *path, wfi_journal *journal,
+                              wfi_tuning_data *left)
+{
+    char text[JOURNAL_BYTES], unread[192];
+    const char *why = NULL;
+    journal->fd = wfi_make_directories(path) ? wfi_file_lock(path, false, &why) : -1;
+    if (journal->fd < 0 && (errno == EAGAIN || errno == EACCES) && access(path, W_OK) == 0)
+        return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
+                        "%s: another process is searching on this device", path);
+    if (journal->fd < 0 && why && (errno == EPERM || errno == ELOOP))
+        wfi_log_write(&device->log, WF_LOG_WARNING, "%s: %s; the point being tried is not noted",
+                      path, why);
+    const ssize_t bytes = journal->fd >= 0 ? pread(journal->fd, text, sizeof text, 0) : 0;
+    if (bytes > 0 && wfi_tuning_parse(text, (size_t)bytes, NULL, NULL, left, unread))
+        journal->several = left->entry_count == 0;
+    return WF_SUCCESS;
+}
+
+wf_result wfi_journal_open(wf_device *device, wfi_journal *journal, wfi_tuning_data *left)
+{
+    *journal = (wfi_journal){.fd = -1};
+    *left = (wfi_tuning_data){0};
+    pthread_mutex_lock(&device->tuning_lock);
+    const struct wfi_tuning *tuning = wfi_tuning_of(device);
+    char *path = tuning && tuning->path ? malloc(strlen(tuning->path) + sizeof ".search") : NULL;
+    if (path)
+        sprintf(path, "%s.search", tuning->path);
+    pthread_mutex_unlock(&device->tuning_lock);
+    pthread_mutex_lock(&journals_lock);
+    wf_result result = WF_SUCCESS;
+    if (path && !is_open_here(path))
+        result = open_journal(device, path, journal, left);
+    if (journal->fd >= 0) {
+        journal->path = path;
+        journal->next = journals;
+        journals = journal;
+    } else {
+        free(path);
+    }
+    pthread_mutex_unlock(&journals_lock);
+    return result;
+}
+
+/* A file that cannot be cut begins with a byte that no entry begins with; where that fails too,
+ * nothing is left to try. */
+static void clear_journal(const wfi_journal *journal)
+{
+    const bool cleared = ftruncate(journal->fd, 0) == 0 || pwrite(journal->fd, "", 1, 0) == 1;
+    (void)cleared;
+}
+
+static void write_journal(wfi_journal *journal, const wfi_tuning_data *data)
+{
+    size_t bytes = 0;
+    char *text = wfi_tuning_text(data, &bytes);
+    if (text && bytes <= JOURNAL_BYTES && ftruncate(journal->fd, 0) == 0 &&
+        pwrite(journal->fd, text, bytes, 0) != (ssize_t)bytes)
+        clear_journal(journal);
+    free(text);
+}
+
+void wfi_journal_note(wfi_journal *journal, const wfi_tuning_entry *entry,
+                      const wfi_named_point *point)
+{
+    if (journal->fd < 0)
+        return;
+    if (!point) {
+        clear_journal(journal);
+        return;
+    }
+    /* With those before it, of which tuning data may not have been told yet: else two such points would take
+     * turns. */
+    wfi_named_point bad[MOST_NOTED];
+    const uint32_t before = entry->bad_count < MOST_NOTED - 1 ? entry->bad_count : MOST_NOTED - 1;
+    if (before)
+        memcpy(bad, entry->bad + (entry->bad_count - before), before * sizeof *bad);
+    bad[before] = *point;
+    snprintf(bad[before].reason, sizeof bad[before].reason, "the process did not outlive it");
+    bad[before].suspected = true;
+    wfi_tuning_entry alone = *entry;
+    alone.best_count = alone.tried_count = 0;
+    alone.bad = bad;
+    alone.bad_count = before + 1;
+    write_journal(journal, &(wfi_tuning_data){.entry_count = 1, .entries = &alone});
+}
+
+void wfi_journal_note_several(wfi_journal *journal)
+{
+    if (journal->fd >= 0)
+        write_journal(journal, &(wfi_tuning_data){.entry_count = 0});
+}
+
+void wfi_journal_release(wfi_journal *journal)
+{
+    if (journal->fd < 0)
+        return;
+    pthread_mutex_lock(&journals_lock);
+    wfi_file_unlock(journal->fd);
+    wfi_journal **at = &journals;
+    while (*at != journal)
+        at = &(*at)->next;
+    *at = journal->next;
+    free(journal->path);
+    *journal = (wfi_journal){.fd = -1};
+    pthread_mutex_unlock(&journals_lock);
+}
+
+void wfi_journal_close(wfi_journal *journal)
+{
+    wfi_journal_note(journal, NULL, NULL);
+    wfi_journal_release(journal);
+}

@@ -1,0 +1,57 @@
+/* The checksum of tuning data as text: on a line behind the first, over all the others. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/pipeline_cache.h"
+#include "choose/tuning_data.h"
+
+#define BEFORE "\n  \"checksum\": \""
+#define AFTER "\","
+#define DIGITS 16
+#define LINE (sizeof BEFORE - 1 + DIGITS + sizeof AFTER - 1)
+
+/* FNV-1a of what is before the line and of what is after it: any byte that changes changes it. */
+static uint64_t checksum(const char *head, size_t head_bytes, const char *tail, size_t tail_bytes)
+{
+    return wfi_hash(head, head_bytes) * 31 + wfi_hash(tail, tail_bytes);
+}
+
+static void print_line(uint64_t sum, char line[LINE + 1])
+{
+    snprintf(line, LINE + 1, BEFORE "%016llx" AFTER, (unsigned long long)sum);
+}
+
+char *wfi_tuning_text(const wfi_tuning_data *data, size_t *bytes)
+{
+    char *text = NULL, line[LINE + 1];
+    size_t plain = 0;
+    FILE *memory = open_memstream(&text, &plain);
+    if (!memory)
+        return NULL;
+    wfi_tuning_print(data, false, memory);
+    const bool printed = fclose(memory) == 0;
+    char *whole = printed ? realloc(text, plain + LINE + 1) : NULL;
+    if (!whole) {
+        free(text);
+        return NULL;
+    }
+    char *rest = memchr(whole, '\n', plain);
+    const size_t head = rest ? (size_t)(rest - whole) : plain;
+    print_line(checksum(whole, head, whole + head, plain - head), line);
+    memmove(whole + head + LINE, whole + head, plain - head + 1);
+    memcpy(whole + head, line, LINE);
+    *bytes = plain + LINE;
+    return whole;
+}
+
+bool wfi_tuning_checksum_holds(const char *text, size_t bytes)
+{
+    char line[LINE + 1];
+    const char *at = memchr(text, '\n', bytes);
+    const size_t head = at ? (size_t)(at - text) : bytes;
+    /* Rows that ship, and files of before, have none. */
+    if (bytes - head < LINE || memcmp(at, BEFORE, sizeof BEFORE - 1) != 0)
+        return true;
+    print_line(checksum(text, head, at + LINE, bytes - head - LINE), line);
+    return memcmp(at, line, LINE) == 0;
+}

@@ -1,0 +1,386 @@
+/* Tuning data as JSON. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "choose/json.h"
+#include "choose/tuning_data.h"
+
+/* ------------------------------------------------------------------------------------- reading */
+
+static bool read_u32(wfi_json *j, uint32_t *value)
+{
+    int64_t number = 0;
+    const bool ok = wfi_json_integer(j, 0, UINT32_MAX, &number);
+    *value = (uint32_t)number;
+    return ok;
+}
+
+static bool read_device(wfi_json *j, wfi_device_facts *facts)
+{
+    const struct {
+        const char *name;
+        uint32_t *value;
+    } numbers[] = {{"vendor_id", &facts->vendor_id},
+                   {"device_id", &facts->device_id},
+                   {"device_type", &facts->device_type},
+                   {"subgroup_min", &facts->subgroup_min},
+                   {"subgroup_max", &facts->subgroup_max},
+                   {"max_shared_bytes", &facts->max_shared_bytes},
+                   {"max_invocations", &facts->max_invocations},
+                   {"compute_units", &facts->compute_units}};
+    char key[WFI_TUNING_NAME];
+    for (bool first = wfi_json_enter(j, '{'); wfi_json_key(j, &first, key, sizeof key);) {
+        uint32_t *number = NULL;
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+            if (strcmp(key, numbers[i].name) == 0)
+                number = numbers[i].value;
+        if (number)
+            read_u32(j, number);
+        else if (strcmp(key, "name") == 0)
+            wfi_json_string(j, facts->name, sizeof facts->name);
+        else if (strcmp(key, "cooperative_matrix") == 0)
+            wfi_json_bool(j, &facts->cooperative_matrix);
+        else if (strcmp(key, "modelled") == 0)
+            wfi_json_bool(j, &facts->modelled);
+        else
+            wfi_json_skip(j);
+    }
+    return !j->failed;
+}
+
+static void read_values(wfi_json *j, wfi_named_point *point)
+{
+    char key[WFI_TUNING_NAME];
+    for (bool first = wfi_json_enter(j, '{'); wfi_json_key(j, &first, key, sizeof key);) {
+        if (point->count == WF_MAX_PARAMETERS) {
+            wfi_json_fail(j, "more values than a variant can have");
+            return;
+        }
+        wfi_named_value *value = &point->values[point->count++];
+        memcpy(value->name, key, sizeof key);
+        read_u32(j, &value->value);
+    }
+}
+
+static bool read_point(wfi_json *j, wfi_named_point *point)
+{
+    char key[WFI_TUNING_NAME];
+    int64_t number = 0;
+    *point = (wfi_named_point){0};
+    for (bool first = wfi_json_enter(j, '{'); wfi_json_key(j, &first, key, sizeof key);) {
+        if (strcmp(key, "variant") == 0)
+            wfi_json_string(j, point->variant, sizeof point->variant);
+        else if (strcmp(key, "values") == 0)
+            read_values(j, point);
+        else if (strcmp(key, "time_ns") == 0) {
+            wfi_json_integer(j, 0, INT64_MAX / 32, &number);
+            point->time_ns = (uint64_t)number;
+        } else if (strcmp(key, "spread_permille") == 0)
+            read_u32(j, &point->spread_permille);
+        else if (strcmp(key, "reason") == 0)
+            wfi_json_string(j, point->reason, sizeof point->reason);
+        else if (strcmp(key, "suspected") == 0)
+            wfi_json_bool(j, &point->suspected);
+        else
+            wfi_json_skip(j);
+    }
+    return !j->failed && (*point->variant || wfi_json_fail(j, "a point without a variant"));
+}
+
+static void read_classes(wfi_json *j, wfi_key *key)
+{
+    char name[WFI_CLASS_NAME];
+    int64_t value = 0;
+    for (bool first = wfi_json_enter(j, '{'); wfi_json_key(j, &first, name, sizeof name);) {
+        if (key->count == WFI_MAX_CLASSES) {
+            wfi_json_fail(j, "too many classes");
+            return;
+        }
+        wfi_class *class = &key->classes[key->count++];
+        memcpy(class->name, name, sizeof name);
+        wfi_json_integer(j, -1024, 1024, &value);
+        class->value = (int32_t)value;
+    }
+}
+
+/* Sixteen hexadecimal digits. */
+static bool hex64(const char *digits, uint64_t *value)
+{
+    *value = 0;
+    for (int i = 0; i < 16; i++) {
+        const char c = digits[i];
+        const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+        if (digit < 0)
+            return false;
+        *value = *value << 4 | (uint64_t)digit;
+    }
+    return true;
+}
+
+static void read_tried(wfi_json *j, wfi_tuning_entry *entry)
+{
+    const char *text = NULL;
+    size_t bytes = 0;
+    uint64_t hash;
+    if (!wfi_json_raw_string(j, &text, &bytes))
+        return;
+    for (size_t at = 0; at < bytes; at += 16)
+        if (bytes - at < 16 || !hex64(text + at, &hash) || !wfi_entry_add_tried(entry, hash)) {
+            wfi_json_fail(j, "not a list of hashes");
+            return;
+        }
+}
+
+static void read_hash(wfi_json *j, uint64_t *hash)
+{
+    const char *text = NULL;
+    size_t bytes = 0;
+    if (wfi_json_raw_string(j, &text, &bytes) && (bytes != 16 || !hex64(text, hash)))
+        wfi_json_fail(j, "not a hash of 16 digits");
+}
+
+static void read_best(wfi_json *j, wfi_tuning_entry *entry)
+{
+    for (bool first = wfi_json_enter(j, '['); wfi_json_item(j, &first);) {
+        if (entry->best_count == WFI_TUNING_BEST) {
+            wfi_json_fail(j, "too many best points");
+            return;
+        }
+        if (read_point(j, &entry->best[entry->best_count]))
+            entry->best_count++;
+    }
+}
+
+static void read_bad(wfi_json *j, wfi_tuning_entry *entry)
+{
+    wfi_named_point point;
+    for (bool first = wfi_json_enter(j, '['); wfi_json_item(j, &first);)
+        if (read_point(j, &point) && !wfi_entry_add_bad(entry, &point))
+            wfi_json_fail(j, "too many bad points");
+}
+
+/* Names that this wavefit does not know leave the value at COUNT: the entry is then passed over. */
+static void read_family(wfi_json *j, wf_family *family)
+{
+    char name[WFI_TUNING_NAME] = "";
+    wfi_json_string(j, name, sizeof name);
+    *family = WF_FAMILY_COUNT;
+    for (int i = 0; i < WF_FAMILY_COUNT; i++)
+        if (strcmp(name, wf_family_name((wf_family)i)) == 0)
+            *family = (wf_family)i;
+}
+
+static void read_type(wfi_json *j, wf_type *type)
+{
+    char name[WFI_TUNING_NAME] = "";
+    wfi_json_string(j, name, sizeof name);
+    *type = WF_TYPE_COUNT;
+    for (int i = 0; i < WF_TYPE_COUNT; i++)
+        if (strcmp(name, wf_type_name((wf_type)i)) == 0)
+            *type = (wf_type)i;
+}
+
+static bool read_entry(wfi_json *j, wfi_tuning_entry *entry)
+{
+    char key[WFI_TUNING_NAME];
+    entry->key.family = WF_FAMILY_COUNT;
+    entry->key.type = WF_TYPE_COUNT;
+    for (bool first = wfi_json_enter(j, '{'); wfi_json_key(j, &first, key, sizeof key);) {
+        if (strcmp(key, "family") == 0)
+            read_family(j, &entry->key.family);
+        else if (strcmp(key, "type") == 0)
+            read_type(j, &entry->key.type);
+        else if (strcmp(key, "problem") == 0)
+            wfi_json_string(j, entry->problem, sizeof entry->problem);
+        else if (strcmp(key, "classes") == 0)
+            read_classes(j, &entry->key);
+        else if (strcmp(key, "driver_id") == 0)
+            read_u32(j, &entry->driver_id);
+        else if (strcmp(key, "driver_version") == 0)
+            read_u32(j, &entry->driver_version);
+        else if (strcmp(key, "shaders") == 0)
+            read_hash(j, &entry->shaders);
+        else if (strcmp(key, "sources") == 0)
+            read_hash(j, &entry->sources);
+        else if (strcmp(key, "finished") == 0)
+            wfi_json_bool(j, &entry->finished);
+        else if (strcmp(key, "best") == 0)
+            read_best(j, entry);
+        else if (strcmp(key, "bad") == 0)
+            read_bad(j, entry);
+        else if (strcmp(key, "tried") == 0)
+            read_tried(j, entry);
+        else
+            wfi_json_skip(j);
+    }
+    return !j->failed;
+}
+
+static void read_entries(wfi_json *j, wfi_tuning_data *data)
+{
+    for (bool first = wfi_json_enter(j, '['); wfi_json_item(j, &first);) {
+        wfi_tuning_entry entry = {0};
+        wfi_tuning_entry *to = NULL;
+        if (read_entry(j, &entry) && entry.key.family != WF_FAMILY_COUNT &&
+            entry.key.type != WF_TYPE_COUNT) {
+            to = wfi_tuning_add(data, &entry.key);
+            if (!to || !wfi_tuning_entry_copy(&entry, to))
+                wfi_json_fail(j, "too many entries");
+        }
+        wfi_tuning_entry_clear(&entry);
+    }
+}
+
+/* The schema comes first, so that a newer file is told from a damaged one. */
+static bool read_schema(wfi_json *j)
+{
+    char schema[WFI_TUNING_NAME] = "";
+    if (!wfi_json_string(j, schema, sizeof schema))
+        return false;
+    if (strncmp(schema, WFI_TUNING_SCHEMA, sizeof WFI_TUNING_SCHEMA - 2) != 0)
+        return wfi_json_fail(j, "not a wavefit tuning file");
+    return strcmp(schema, WFI_TUNING_SCHEMA) == 0 ||
+           wfi_json_fail(j, "a schema of another wavefit; this one knows " WFI_TUNING_SCHEMA);
+}
+
+bool wfi_tuning_parse(const char *text, size_t bytes, wfi_facts_filter filter, void *user,
+                      wfi_tuning_data *out, char error[192])
+{
+    wfi_json j;
+    char key[WFI_TUNING_NAME];
+    bool known = false, wanted = true;
+    *out = (wfi_tuning_data){0};
+    if (!wfi_tuning_checksum_holds(text, bytes)) {
+        snprintf(error, 192, "its checksum is not that of its content: it is damaged");
+        return false;
+    }
+    wfi_json_begin(&j, text, bytes);
+    for (bool first = wfi_json_enter(&j, '{'); wfi_json_key(&j, &first, key, sizeof key);) {
+        if (strcmp(key, "schema") == 0)
+            known = read_schema(&j);
+        else if (!known)
+            wfi_json_fail(&j, "not a wavefit tuning file (no schema first)");
+        else if (strcmp(key, "device") == 0) {
+            wanted = read_device(&j, &out->device) && (!filter || filter(user, &out->device));
+            if (!wanted && !j.failed)
+                return true;
+        } else if (strcmp(key, "entries") == 0)
+            read_entries(&j, out);
+        else
+            wfi_json_skip(&j);
+    }
+    if (!known)
+        wfi_json_fail(&j, "not a wavefit tuning file");
+    wfi_json_end(&j);
+    if (!j.failed)
+        return true;
+    wfi_tuning_data_free(out);
+    snprintf(error, 192, "%s", j.error);
+    return false;
+}
+
+/* ------------------------------------------------------------------------------------- writing */
+
+static void print_string(const char *text, FILE *out)
+{
+    putc('"', out);
+    for (; *text; text++) {
+        const unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\')
+            putc('\\', out);
+        putc(c < ' ' || c >= 0x7f ? '?' : c, out);
+    }
+    putc('"', out);
+}
+
+static void print_point(const wfi_named_point *point, FILE *out)
+{
+    fputs("{\"variant\": ", out);
+    print_string(point->variant, out);
+    fputs(", \"values\": {", out);
+    for (uint32_t i = 0; i < point->count; i++) {
+        fputs(i ? ", " : "", out);
+        print_string(point->values[i].name, out);
+        fprintf(out, ": %u", point->values[i].value);
+    }
+    putc('}', out);
+    if (point->time_ns)
+        fprintf(out, ", \"time_ns\": %llu, \"spread_permille\": %u",
+                (unsigned long long)point->time_ns, point->spread_permille);
+    if (*point->reason) {
+        fputs(", \"reason\": ", out);
+        print_string(point->reason, out);
+    }
+    if (point->suspected)
+        fputs(", \"suspected\": true", out);
+    putc('}', out);
+}
+
+static void print_points(const char *name, const wfi_named_point *points, uint32_t count, FILE *out)
+{
+    fprintf(out, ",\n      \"%s\": [", name);
+    for (uint32_t i = 0; i < count; i++) {
+        fputs(i ? ",\n        " : "\n        ", out);
+        print_point(&points[i], out);
+    }
+    putc(']', out);
+}
+
+static void print_entry(const wfi_tuning_entry *entry, bool rows_alone, FILE *out)
+{
+    fprintf(out, "\n    {\"family\": \"%s\", \"type\": \"%s\", \"problem\": ",
+            wf_family_name(entry->key.family), wf_type_name(entry->key.type));
+    print_string(entry->problem, out);
+    fputs(",\n      \"classes\": {", out);
+    for (uint32_t i = 0; i < entry->key.count; i++) {
+        fputs(i ? ", " : "", out);
+        print_string(entry->key.classes[i].name, out);
+        fprintf(out, ": %d", entry->key.classes[i].value);
+    }
+    putc('}', out);
+    if (entry->sources)
+        fprintf(out, ",\n      \"sources\": \"%016llx\"", (unsigned long long)entry->sources);
+    if (!rows_alone)
+        fprintf(out,
+                ",\n      \"driver_id\": %u, \"driver_version\": %u, \"shaders\": \"%016llx\", "
+                "\"finished\": %s",
+                entry->driver_id, entry->driver_version, (unsigned long long)entry->shaders,
+                entry->finished ? "true" : "false");
+    print_points("best", entry->best, rows_alone && entry->best_count > 1 ? 1 : entry->best_count,
+                 out);
+    if (!rows_alone && entry->bad_count)
+        print_points("bad", entry->bad, entry->bad_count, out);
+    if (!rows_alone && entry->tried_count) {
+        fputs(",\n      \"tried\": \"", out);
+        for (uint32_t i = 0; i < entry->tried_count; i++)
+            fprintf(out, "%016llx", (unsigned long long)entry->tried[i]);
+        putc('"', out);
+    }
+    putc('}', out);
+}
+
+void wfi_tuning_print(const wfi_tuning_data *data, bool rows_alone, FILE *out)
+{
+    const wfi_device_facts *d = &data->device;
+    fprintf(out, "{\"schema\": \"%s\", \"wavefit\": \"%s\",\n  \"device\": {\"name\": ",
+            WFI_TUNING_SCHEMA, wf_version());
+    print_string(d->name, out);
+    fprintf(out,
+            ",\n    \"vendor_id\": %u, \"device_id\": %u, \"device_type\": %u, \"subgroup_min\": "
+            "%u, \"subgroup_max\": %u,\n    \"max_shared_bytes\": %u, \"max_invocations\": %u, "
+            "\"compute_units\": %u,\n    \"cooperative_matrix\": %s, \"modelled\": %s},\n",
+            d->vendor_id, d->device_id, d->device_type, d->subgroup_min, d->subgroup_max,
+            d->max_shared_bytes, d->max_invocations, d->compute_units,
+            d->cooperative_matrix ? "true" : "false", d->modelled ? "true" : "false");
+    fputs("  \"entries\": [", out);
+    bool first = true;
+    for (uint32_t i = 0; i < data->entry_count; i++) {
+        const wfi_tuning_entry *entry = &data->entries[i];
+        if (rows_alone && entry->best_count == 0)
+            continue;
+        fputs(first ? "" : ",", out);
+        print_entry(entry, rows_alone, out);
+        first = false;
+    }
+    fputs("]}\n", out);
+}

@@ -1,0 +1,52 @@
+#include "kernels/check/bound.h"
+
+#include <float.h>
+#include <math.h>
+
+#define ASK_EVERY 100000 /* operations of a watch */
+
+double wfi_unit_roundoff(wf_type type)
+{
+    return type == WF_TYPE_F64 ? DBL_EPSILON / 2 : (double)FLT_EPSILON / 2;
+}
+
+double wfi_gamma(double n, wf_type type)
+{
+    const double nu = n * wfi_unit_roundoff(type);
+    return nu < 1 ? nu / (1 - nu) : INFINITY;
+}
+
+double wfi_underflow(double n, wf_type type)
+{
+    return n * (type == WF_TYPE_F64 ? DBL_MIN : (double)FLT_MIN);
+}
+
+void wfi_check_element(wf_check *check, uint64_t index, double result, long double reference,
+                       double bound)
+{
+    const double error = (double)fabsl(result - reference);
+    double ratio = error <= 0 ? 0 : error / bound;
+    /* Infinite and NaN references are matched exactly; NaN anywhere else is an error. */
+    if (isnan(reference))
+        ratio = isnan(result) ? 0 : INFINITY;
+    else if (isinf(reference))
+        ratio = result == reference ? 0 : INFINITY;
+    else if (isnan(ratio))
+        ratio = INFINITY;
+    if (ratio > check->error_over_bound || check->checked == 0) {
+        check->error_over_bound = ratio;
+        check->worst = index;
+    }
+    check->checked++;
+}
+
+bool wfi_watch_goes_on(wfi_watch *watch, uint64_t operations)
+{
+    watch->operations += operations;
+    if (watch->stopped || !watch->cancel || !watch->cancel->cancelled ||
+        watch->operations < ASK_EVERY)
+        return !watch->stopped;
+    watch->operations = 0;
+    watch->stopped = watch->cancel->cancelled(watch->cancel->user);
+    return !watch->stopped;
+}

@@ -1,0 +1,145 @@
+/* Tiles of C whose sums work-groups share evenly, where whole waves of groups would leave the last round
+ * half empty, and the dispatch that joins their parts. After Osama, Merrill, Cecka, Garland, Owens, Stream-K, 2023. */
+#include <math.h>
+#include <string.h>
+
+#include "core/arithmetic.h"
+#include "core/vendors.h"
+#include "plan/dispatch_size.h"
+#include "kernels/matmul/matmul.h"
+#include "wfi_shaders.h"
+
+#define FIXUP_X 256 /* items of a group that joins parts */
+#define MOST_STREAM_K 64
+#define MOST_PARTIALS 16 /* groups for a tile: their parts are added one after another */
+
+wfi_matmul_stream_k wfi_matmul_stream_k_of(const wfi_point *point, const wfi_matmul_tile *tile)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const uint64_t tiles_m = (p->m + tile->m - 1) / tile->m,
+                   tiles_n = (p->n + tile->n - 1) / tile->n,
+                   groups = (uint64_t)tile->stream_k * (uint64_t)wfi_matmul_units(point->caps);
+    wfi_matmul_stream_k s = {.tiles = tiles_m * tiles_n,
+                             .tile_steps = (p->k + tile->k - 1) / tile->k};
+    if (groups && p->k) {
+        s.shared = s.tiles % groups;
+        s.groups = wfi_least(groups, wfi_least(s.shared * s.tile_steps, s.shared * MOST_PARTIALS));
+    }
+    return s;
+}
+
+uint64_t wfi_matmul_partials_bytes(const wfi_matmul_stream_k *s, const wfi_matmul_tile *tile,
+                                   wf_type type)
+{
+    return (s->groups + s->shared) * tile->m * tile->n * wfi_matmul_sum_size(type);
+}
+
+bool wfi_matmul_may_stream_k(const wfi_point *point, const wfi_matmul_tile *tile)
+{
+    const wf_caps *caps = point->caps;
+    if (tile->stream_k == 0)
+        return true;
+    if (tile->stream_k > MOST_STREAM_K || tile->split_k != 1 || point->problem->matmul.batch != 1)
+        return false;
+    const wfi_matmul_stream_k s = wfi_matmul_stream_k_of(point, tile);
+    return s.tiles <= caps->max_groups[0] && s.groups <= caps->max_groups[0] &&
+           s.shared <= caps->max_groups[2] &&
+           (double)s.shared * (double)s.tile_steps < (double)(UINT32_C(1) << 31) &&
+           wfi_matmul_partials_bytes(&s, tile, point->problem->type) <= caps->max_storage_range;
+}
+
+void wfi_matmul_push_stream_k(const wfi_matmul_stream_k *s, wfi_matmul_push *push)
+{
+    const uint64_t steps = s->shared * s->tile_steps;
+    push->shared_from = (uint32_t)(s->tiles - s->shared);
+    push->tile_steps = (uint32_t)s->tile_steps;
+    push->group_steps = (uint32_t)(steps / s->groups);
+    push->longer_groups = (uint32_t)(steps % s->groups);
+}
+
+/* Items of a group of the join. */
+static uint32_t join_items(const wf_caps *caps)
+{
+    return caps->max_invocations < FIXUP_X ? caps->max_invocations : FIXUP_X;
+}
+
+wf_result wfi_matmul_fixup_pipeline(wf_plan *plan, const wfi_point *point,
+                                    const wfi_matmul_tile *tile, uint32_t *index)
+{
+    static const wfi_spirv *const modules[WF_TYPE_COUNT] = {
+        &wfi_spv_matmul_fixup_f32, &wfi_spv_matmul_fixup_f64, &wfi_spv_matmul_fixup_f16,
+        &wfi_spv_matmul_fixup_bf16, &wfi_spv_matmul_fixup_i8};
+    const bool split = tile->packed && tile->packed[0].exponent_bytes;
+    const uint32_t wide = wfi_matmul_vec4_bits(&point->problem->matmul) & 4;
+    const wfi_constant constants[] = {{0, join_items(point->caps)},
+                                      {1, 1},
+                                      {2, 1},
+                                      {MATMUL_ID_TILE_M, tile->m},
+                                      {MATMUL_ID_TILE_N, tile->n},
+                                      {MATMUL_ID_SWIZZLE, tile->swizzle ? tile->swizzle : 1},
+                                      {MATMUL_ID_VEC4, wide}};
+    wfi_pipeline_desc desc = {.name = "matmul join",
+                              .spirv = split ? &wfi_spv_matmul_fixup_f16x2
+                                             : modules[point->problem->type],
+                              .storage_buffers = split ? 5 : 4,
+                              .push_bytes = sizeof(wfi_matmul_push),
+                              .constant_count = sizeof constants / sizeof *constants};
+    memcpy(desc.constants, constants, sizeof constants);
+    wfi_matmul_constants(point, &desc);
+    return wfi_plan_add_pipeline(plan, &desc, index);
+}
+
+wf_result wfi_matmul_fixup_groups(wf_plan *plan, const wfi_point *point,
+                                  const wfi_matmul_stream_k *s, const wfi_matmul_tile *tile,
+                                  uint32_t groups[3])
+{
+    const uint32_t items = join_items(point->caps);
+    const wf_result result =
+        wfi_dispatch_size(plan, ((uint64_t)tile->m * tile->n / 4 + items - 1) / items, groups);
+    groups[2] = (uint32_t)s->shared;
+    return result;
+}
+
+/* --------------------------------------------------------------------------------------- model */
+
+#define UNIT_OUTPUTS 32768.0 /* that the work-groups of a compute unit hold at a time */
+#define FEW_IDLE 0.25        /* of a round: then one more group a unit fills it */
+#define LEAST_IDLE 0.4       /* of a round behind many, whose groups no longer end together */
+
+/* How many groups a unit shall share what waves of `groups` leave, `idle` of the last. */
+static double sharers(double groups, double idle, double tiles_a_unit)
+{
+    if (groups == 2)
+        return 2;
+    if (groups != 4)
+        return 0;
+    if (tiles_a_unit >= WFI_MANY_TILES)
+        return idle >= LEAST_IDLE ? 4 : 0;
+    return idle < FEW_IDLE ? 1 : 2;
+}
+
+uint32_t wfi_matmul_stream_k_for(const wfi_point *point, double tile_m, double tile_n)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const double outputs = tile_m * tile_n, groups = UNIT_OUTPUTS / outputs,
+                 units = wfi_matmul_units(point->caps),
+                 tiles = ceil((double)p->m / tile_m) * ceil((double)p->n / tile_n),
+                 waves = tiles / (groups * units), idle = ceil(waves) - waves;
+    const double stream_k = sharers(groups, idle, tiles / units);
+    if (point->caps->vendor_id != WFI_NVIDIA || point->problem->type != WF_TYPE_F32 ||
+        p->batch != 1 || stream_k == 0)
+        return 0;
+    const double left = fmod(tiles, stream_k * units) / units,
+                 cost = (110 * stream_k + 92 * left) * outputs / UNIT_OUTPUTS;
+    return idle * (double)p->k < cost ? 0 : (uint32_t)stream_k;
+}
+
+/* Of two sizes of one class one may fill its last round. */
+void wfi_matmul_vector_refit(wfi_point *point)
+{
+    uint32_t *v = point->values;
+    v[MATMUL_ID_STREAM_K] =
+        v[MATMUL_ID_SPLIT_K] == 1
+            ? wfi_matmul_stream_k_for(point, v[MATMUL_ID_TILE_M], v[MATMUL_ID_TILE_N])
+            : 0;
+}

@@ -1,0 +1,64 @@
+/* A matrix on its way into slices: sliced.c cuts its rows, sliced_fill.c writes them. */
+#ifndef WFI_KERNELS_SPMV_FORMATS_SLICED_MAKER_H
+#define WFI_KERNELS_SPMV_FORMATS_SLICED_MAKER_H
+
+#include "kernels/spmv/formats/sliced.h"
+
+/* One slice as planned: where its rows are, before anything is written. */
+typedef struct wfi_sliced_slice {
+    uint32_t at; /* place in `order`, or row for a part of one */
+    uint32_t rows, height;
+    uint32_t loads;
+    bool of_one_row; /* of one row: entries begin … end */
+    uint32_t begin, end;
+    uint32_t segment;       /* UINT32_MAX: not a segment */
+    uint32_t row_subgroups; /* slices that share the row; 1: none */
+} wfi_sliced_slice;
+
+#define WFI_SLICED_CACHED 1024
+
+typedef struct wfi_sliced_maker {
+    const wfi_sliced_params *params;
+    uint64_t *order; /* (~length << 32) | row, of the rows that are not shared */
+    uint32_t ordered;
+    wfi_sliced_slice *slices;
+    uint32_t slice_count, slice_room;
+    uint32_t *segments; /* four words each */
+    uint32_t segment_count, long_rows;
+    uint32_t *columns; /* of one slice: slot * subgroup + lane */
+    wfi_sliced *out;
+    uint64_t pattern_room, loads;
+    uint32_t cached[WFI_SLICED_CACHED]; /* where some lists of offsets begin, by their hash */
+} wfi_sliced_maker;
+
+static inline uint32_t wfi_sliced_row_begin(const wfi_sliced_maker *m, uint32_t row)
+{
+    return m->params->matrix->row_offsets[m->params->first + row];
+}
+
+static inline uint32_t wfi_sliced_row_length(const wfi_sliced_maker *m, uint32_t row)
+{
+    return wfi_sliced_row_begin(m, row + 1) - wfi_sliced_row_begin(m, row);
+}
+
+static inline uint32_t wfi_sliced_order_row(const wfi_sliced_maker *m, uint32_t at)
+{
+    return (uint32_t)m->order[at];
+}
+
+/* Writes what out holds, of all slices. False: out of memory. */
+bool wfi_sliced_fill(wfi_sliced_maker *m);
+/* Room for words behind the pattern. False: out of memory. */
+bool wfi_sliced_reserve(wfi_sliced_maker *m, uint64_t more);
+
+/* sliced_offsets.c: the indices of a slice of rows in order, and its entries' places from `load` on, where
+ * offsets do: `at`, in 16-byte units of the pattern. */
+typedef enum wfi_sliced_tried {
+    WFI_SLICED_NOT,
+    WFI_SLICED_DONE,
+    WFI_SLICED_NO_MEMORY
+} wfi_sliced_tried;
+wfi_sliced_tried wfi_sliced_put_offsets(wfi_sliced_maker *m, const wfi_sliced_slice *s,
+                                        uint64_t load, uint32_t *at);
+
+#endif

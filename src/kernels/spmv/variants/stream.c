@@ -1,0 +1,198 @@
+/* Plans of the variant stream: blocks of neighbouring rows, each with room for one number of entries and
+ * of rows, so that a work-group computes where its data lies; entries stand in the order of the matrix,
+ * without padding between rows. Its words: first row, rows, lowest column, none; 16 bits a row where it
+ * begins in the block, and where the last one ends; columns of 16 bits from the lowest, or whole. */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/arithmetic.h"
+#include "plan/dispatch_size.h"
+#include "kernels/spmv/build.h"
+
+#define HEAD_WORDS 4
+#define ALTERNATE_BYTES (UINT64_C(4) << 20) /* of a matrix: below, every cache holds it */
+
+/* As in spmv_stream.comp, behind alpha and beta. */
+typedef struct stream_push {
+    uint32_t blocks, base_y, reversed;
+} stream_push;
+
+_Static_assert(2 * sizeof(double) + sizeof(stream_push) <= WFI_SPMV_PUSH, "push constants");
+
+typedef struct stream {
+    uint32_t block_entries, block_rows; /* at most; the entries are a multiple of 4, below 65536 */
+    uint32_t width, stride;             /* 8 << width bits a column; words a block */
+    uint32_t blocks;
+    uint32_t *pattern, *places;
+} stream;
+
+static void free_stream(stream *s)
+{
+    free(s->pattern);
+    free(s->places);
+    s->pattern = s->places = NULL;
+}
+
+/* Rows of the block that begins at row `at`; no row is longer than a block. */
+static uint32_t rows_of(const wf_spmv_params *p, const stream *s, uint32_t at, uint32_t end)
+{
+    uint32_t rows = 0;
+    while (at + rows < end && rows < s->block_rows &&
+           p->row_offsets[at + rows + 1] - p->row_offsets[at] <= s->block_entries)
+        rows++;
+    return rows;
+}
+
+static uint32_t lowest_column(const wf_spmv_params *p, uint32_t at, uint32_t rows, uint32_t *span)
+{
+    uint32_t low = UINT32_MAX, high = 0;
+    for (uint32_t i = p->row_offsets[at]; i < p->row_offsets[at + rows]; i++) {
+        low = p->column_indices[i] < low ? p->column_indices[i] : low;
+        high = p->column_indices[i] > high ? p->column_indices[i] : high;
+    }
+    *span = low <= high ? high - low : 0;
+    return low <= high ? low : 0;
+}
+
+/* Counts blocks, and how wide their columns are. */
+static void measure(const wf_spmv_params *p, uint32_t first, uint32_t rows, stream *s)
+{
+    s->blocks = 0;
+    s->width = 1;
+    for (uint32_t at = first; at < first + rows; s->blocks++) {
+        const uint32_t taken = rows_of(p, s, at, first + rows);
+        uint32_t span;
+        lowest_column(p, at, taken, &span);
+        if (span > UINT16_MAX)
+            s->width = 2;
+        at += taken;
+    }
+    s->stride = HEAD_WORDS + s->block_rows / 2 + 4 + (s->block_entries << s->width) / 4;
+}
+
+static void put_half(uint32_t *words, uint32_t at, uint32_t value)
+{
+    words[at / 2] |= value << at % 2 * 16;
+}
+
+/* A block; row `first` is y's first. */
+static void fill_block(const wf_spmv_params *p, stream *s, uint32_t number, uint32_t first,
+                       uint32_t at, uint32_t rows)
+{
+    uint32_t *head = s->pattern + (size_t)number * s->stride, *begins = head + HEAD_WORDS;
+    uint32_t *columns = begins + s->block_rows / 2 + 4, span;
+    uint32_t *places = s->places + (size_t)number * s->block_entries;
+    const uint32_t begin = p->row_offsets[at], entries = p->row_offsets[at + rows] - begin;
+    const uint32_t low = lowest_column(p, at, rows, &span), base = s->width == 1 ? low : 0;
+    const uint32_t words[HEAD_WORDS] = {at - first, rows, base, 0};
+    memcpy(head, words, sizeof words);
+    for (uint32_t row = 0; row <= s->block_rows; row++)
+        put_half(begins, row, row < rows ? p->row_offsets[at + row] - begin : entries);
+    for (uint32_t i = 0; i < s->block_entries; i++) {
+        const uint32_t column = i < entries ? p->column_indices[begin + i] : low;
+        if (s->width == 1)
+            put_half(columns, i, column - base);
+        else
+            columns[i] = column;
+        places[i] = i < entries ? begin + i : UINT32_MAX;
+    }
+}
+
+static bool make(const wf_spmv_params *p, uint32_t first, uint32_t rows, stream *s)
+{
+    s->pattern = calloc((size_t)s->blocks * s->stride + 1, sizeof *s->pattern);
+    s->places = malloc(((size_t)s->blocks * s->block_entries + 1) * sizeof *s->places);
+    uint32_t number = 0;
+    for (uint32_t at = first; s->pattern && s->places && at < first + rows; number++) {
+        const uint32_t taken = rows_of(p, s, at, first + rows);
+        fill_block(p, s, number, first, at, taken);
+        at += taken;
+    }
+    return s->pattern && s->places;
+}
+
+/* Makes the blocks of the rows, or fewer rows until they fit. */
+static wf_result fit_rows(wf_plan *plan, const wfi_spmv_job *job, uint32_t first, uint32_t *rows,
+                          stream *s)
+{
+    wf_device *device = wfi_plan_device(plan);
+    for (;; *rows /= 2) {
+        measure(&job->matrix, first, *rows, s);
+        if (wfi_spmv_rearranged_fits(&device->caps, job, *rows, (uint64_t)s->blocks * s->stride,
+                                     (uint64_t)s->blocks * s->block_entries, 0))
+            return make(&job->matrix, first, *rows, s) ? WF_SUCCESS : wfi_no_memory(&device->log);
+        if (*rows == 1)
+            return wfi_spmv_row_too_long(plan, job, first);
+    }
+}
+
+/* What the kernel of a block of rows is compiled for, besides the point. */
+typedef struct stream_kind {
+    uint32_t width, folded, scaled, alternates;
+} stream_kind;
+
+static wf_result add_pipeline(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
+                              const stream_kind *kind, bool first, uint32_t *pipeline)
+{
+    const wfi_constant constants[] = {{SPMV_ID_WIDTH, kind->width},
+                                      {SPMV_ID_FOLDED, kind->folded},
+                                      {SPMV_ID_SCALED, kind->scaled},
+                                      {SPMV_ID_ALTERNATES, kind->alternates}};
+    return wfi_spmv_add_kernel(plan, point, job, constants, sizeof constants / sizeof *constants,
+                               first, pipeline);
+}
+
+/* The step of the rows, all but its pipeline. */
+static wf_result make_step(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
+                           uint32_t first, uint32_t rows, const stream *s, wfi_step *step,
+                           stream_kind *kind)
+{
+    const wf_spmv_params *p = &job->matrix;
+    const uint64_t places = (uint64_t)s->blocks * s->block_entries;
+    const uint64_t bytes = (uint64_t)s->blocks * s->stride * 4 + places * wf_type_size(p->type);
+    stream_push push = {.blocks = s->blocks};
+    *step = (wfi_step){.slot_count = 4, .divisible = true};
+    wf_result result = wfi_dispatch_size(plan, s->blocks, step->groups);
+    if (result == WF_SUCCESS)
+        result = wfi_spmv_own(plan, job, s->pattern, (uint64_t)s->blocks * s->stride * 4,
+                              &step->slots[0]);
+    if (result == WF_SUCCESS)
+        result = wfi_spmv_values(plan, job, s->places, places, p->row_offsets[first],
+                                 p->row_offsets[first + rows], &step->slots[1]);
+    step->slots[WFI_SPMV_X_SLOT] = wfi_spmv_x_slot(job);
+    step->slots[3] = wfi_spmv_y_slot(point->caps, job, first, rows, &push.base_y);
+    step->parity_at =
+        wfi_spmv_put_push(p, &push, sizeof push, step) + (uint32_t)offsetof(stream_push, reversed);
+    *kind = (stream_kind){s->width, step->groups[1] > 1, wfi_spmv_is_scaled(p) || push.base_y != 0,
+                          bytes > ALTERNATE_BYTES};
+    return result;
+}
+
+wf_result wfi_spmv_stream_build(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    const wfi_spmv_job *job = params;
+    const uint32_t local = point->values[SPMV_ID_LOCAL_X];
+    uint32_t pipeline = 0, rows;
+    stream_kind made = {0};
+    wf_result result = WF_SUCCESS;
+    wfi_plan_bind_sets(plan); /* pushing them takes the device 0.27 us a product on an H100 */
+    for (uint32_t first = 0; result == WF_SUCCESS && first < job->matrix.rows; first += rows) {
+        stream s = {.block_entries = local * point->values[SPMV_ID_ITEMS],
+                    .block_rows = local * point->values[SPMV_ID_ROWS]};
+        wfi_step step = {0};
+        stream_kind kind = made;
+        rows = job->matrix.rows - first;
+        result = fit_rows(plan, job, first, &rows, &s);
+        if (result == WF_SUCCESS)
+            result = make_step(plan, point, job, first, rows, &s, &step, &kind);
+        if (result == WF_SUCCESS && (first == 0 || memcmp(&kind, &made, sizeof kind) != 0))
+            result = add_pipeline(plan, point, job, &kind, first == 0, &pipeline);
+        step.pipeline = pipeline;
+        if (result == WF_SUCCESS)
+            result = wfi_plan_add_step(plan, &step);
+        made = kind;
+        free_stream(&s);
+    }
+    return result;
+}

@@ -1,0 +1,203 @@
+/* wf_stencil_plan: passes over the grid, to and fro between the caller's array and the workspace. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/params.h"
+#include "core/arithmetic.h"
+#include "kernels/stencil/stencil.h"
+#include "plan/plan.h"
+
+#define MOST_EXTENT (UINT32_C(1) << 30)
+#define MOST_STEPS 4096u
+
+/* The coefficients in the type that is computed with, in memory that the host writes by itself, or as
+ * a binding. */
+static wf_result add_coefficients(wf_plan *plan, const wfi_point *point, const double *values)
+{
+    const uint32_t taps = wfi_stencil_taps(&point->problem->stencil);
+    const uint64_t real = point->problem->type == WF_TYPE_F64 ? 8 : 4;
+    const wfi_binding_spec given = {"coefficients", WFI_READS, (taps + 1) * real};
+    uint32_t index = 0;
+    if (point->problem->stencil.stoppable)
+        return wfi_plan_add_binding(plan, &given);
+    if (point->problem->type == WF_TYPE_F64)
+        return wfi_plan_add_own_mapped(plan, values, taps * sizeof(double), &index);
+    float *narrow = malloc(taps * sizeof *narrow);
+    if (!narrow)
+        return wfi_no_memory(&wfi_plan_device(plan)->log);
+    for (uint32_t i = 0; i < taps; i++)
+        narrow[i] = (float)values[i];
+    wf_result result = wfi_plan_add_own_mapped(plan, narrow, taps * sizeof *narrow, &index);
+    free(narrow);
+    return result;
+}
+
+static wf_result add_pipeline(wf_plan *plan, const wfi_point *point, wfi_stencil_pass *s)
+{
+    wfi_pipeline_desc desc;
+    wfi_point_pipeline(point, &desc);
+    s->point = point;
+    s->steps = wfi_point_value(point, STENCIL_ID_STEPS, 1);
+    return wfi_plan_add_pipeline(plan, &desc, &s->pipeline);
+}
+
+/* Pass n of `count` goes to the caller's OUT or the workspace, so that the last one goes to OUT. */
+static wfi_stencil_place destination(uint32_t n, uint32_t count)
+{
+    const bool out = (count - 1 - n) % 2 == 0;
+    return out ? (wfi_stencil_place){WFI_SLOT_BINDING, WF_STENCIL_OUT, 0, 0}
+               : (wfi_stencil_place){WFI_SLOT_WORKSPACE, 0, 0, 0};
+}
+
+/* Of a pass that copies: in a grid whose border is fixed every cell keeps its value, where that is as
+ * deep as the grid (grid_stencil_windows.c sees to that). */
+typedef struct copier {
+    wfi_problem problem;
+    wfi_point point;
+} copier;
+
+static wf_result add_copies(wf_plan *plan, const wfi_point *point, uint64_t seam, copier *c,
+                            wfi_stencil_pass *s)
+{
+    wfi_pipeline_desc desc;
+    c->problem = *point->problem;
+    c->problem.stencil.border = WF_BORDER_DIRICHLET;
+    c->point = (wfi_point){.caps = point->caps,
+                           .problem = &c->problem,
+                           .variant = &wfi_family_get(WF_FAMILY_STENCIL)->variants[0]};
+    wfi_point_defaults(&c->point);
+    c->point.variant->fit(&c->point);
+    wfi_point_pipeline(&c->point, &desc);
+    s->copy = &c->point;
+    s->seam = seam;
+    return wfi_plan_add_pipeline(plan, &desc, &s->copy_pipeline);
+}
+
+/* Where the seam lies in a workspace that starts with `bytes` of cells. */
+static uint64_t after_cells(const wfi_point *point, uint64_t bytes)
+{
+    return wfi_round_up(bytes, wfi_window_alignment(point->caps));
+}
+
+wf_result wfi_stencil_build(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    const wfi_stencil_problem *p = &point->problem->stencil;
+    const uint64_t bytes = wfi_stencil_elements(p) * wf_type_size(point->problem->type);
+    const uint32_t each = wfi_point_value(point, STENCIL_ID_STEPS, 1), remainder = p->steps % each;
+    const uint32_t count = p->steps / each + (remainder != 0);
+    const uint64_t cells = count > 1 ? bytes : 0, seam = wfi_stencil_seam_bytes(point, each);
+    const wfi_binding_spec in = {"in", WFI_READS, bytes},
+                           out = {"out", count > 2 ? WFI_READS_WRITES : WFI_WRITES, bytes};
+    wfi_point remainder_point = *point;
+    wfi_stencil_pass whole = {0}, last = {0};
+    copier copies;
+    wf_result result = wfi_plan_add_binding(plan, &in);
+    if (result == WF_SUCCESS)
+        result = wfi_plan_add_binding(plan, &out);
+    if (result == WF_SUCCESS)
+        result = add_coefficients(plan, point, params);
+    if (result == WF_SUCCESS)
+        result = add_pipeline(plan, point, &whole);
+    if (result == WF_SUCCESS && remainder) {
+        remainder_point.values[STENCIL_ID_STEPS] = remainder;
+        result = add_pipeline(plan, &remainder_point, &last);
+    }
+    if (result == WF_SUCCESS && seam)
+        result = add_copies(plan, point, after_cells(point, cells), &copies, &whole);
+    wfi_plan_set_workspace(plan, seam ? after_cells(point, cells) + seam : cells);
+    for (uint32_t n = 0; n < count && result == WF_SUCCESS; n++) {
+        wfi_stencil_pass s = whole;
+        if (remainder && n + 1 == count) {
+            s.point = last.point;
+            s.pipeline = last.pipeline;
+            s.steps = last.steps;
+        }
+        s.from = n == 0 ? (wfi_stencil_place){WFI_SLOT_BINDING, WF_STENCIL_IN, 0, 0}
+                        : destination(n - 1, count);
+        s.to = destination(n, count);
+        s.waits = n > 0;
+        result = wfi_stencil_add_pass(plan, &s);
+    }
+    return result;
+}
+
+static bool valid_extents(const wf_stencil_params *p)
+{
+    const uint32_t radius = p->radius ? p->radius : 1, least = 2 * radius + 1;
+    return p->nx >= least && p->ny >= least && (p->nz == 0 || p->nz >= least) &&
+           p->nx <= MOST_EXTENT && p->ny <= MOST_EXTENT && p->nz <= MOST_EXTENT &&
+           (p->row_stride == 0 || p->row_stride >= p->nx) && p->row_stride <= MOST_EXTENT;
+}
+
+/* As they are computed with. */
+static bool finite_coefficients(const wf_stencil_params *p, const wfi_stencil_problem *problem)
+{
+    for (uint32_t i = 0; i < wfi_stencil_taps(problem); i++)
+        if (!isfinite(p->coefficients[i]) ||
+            (p->type != WF_TYPE_F64 && !isfinite((float)p->coefficients[i])))
+            return false;
+    return true;
+}
+
+bool wfi_stencil_sizes_of(const wf_stencil_params *p, wfi_stencil_problem *out)
+{
+    if (!p || p->radius > 4 || (unsigned)p->shape > WF_STENCIL_BOX ||
+        (unsigned)p->border > WF_BORDER_PERIODIC || p->steps > MOST_STEPS || !valid_extents(p))
+        return false;
+    *out = (wfi_stencil_problem){.nx = p->nx,
+                                 .ny = p->ny,
+                                 .nz = p->nz,
+                                 .row_stride = p->row_stride ? p->row_stride : p->nx,
+                                 .dimensions = p->nz ? 3 : 2,
+                                 .shape = p->shape,
+                                 .radius = p->radius ? p->radius : 1,
+                                 .border = p->border,
+                                 .steps = p->steps ? p->steps : 1};
+    return true;
+}
+
+bool wfi_stencil_problem_of(const wf_stencil_params *p, wfi_stencil_problem *out)
+{
+    return p && p->coefficients && wfi_stencil_sizes_of(p, out) && finite_coefficients(p, out);
+}
+
+static wf_result make_plan(wf_device *device, const wf_stencil_params *given, bool stoppable,
+                           wf_plan **out)
+{
+    wfi_problem problem = {.family = WF_FAMILY_STENCIL};
+    wfi_choice choice;
+    wf_stencil_params params;
+    if (!device || !out)
+        return WF_ERROR_INVALID_ARGUMENT;
+    wf_result result =
+        wfi_params_read(&device->log, "wf_stencil_plan", given, &params, sizeof params);
+    if (result != WF_SUCCESS)
+        return result;
+    if (!wfi_stencil_problem_of(&params, &problem.stencil))
+        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_stencil_plan: extents must be between 2 radius + 1 and 2^30, radius at "
+                        "most 4, steps at most %u, coefficients finite in the type computed with",
+                        MOST_STEPS);
+    problem.type = params.type;
+    problem.stencil.stoppable = stoppable;
+    if (params.type != WF_TYPE_F32 && params.type != WF_TYPE_F64 && params.type != WF_TYPE_F16)
+        return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED, "wf_stencil_plan: type %s",
+                        wf_type_name(params.type));
+    result = wfi_choose(device, &problem, params.tuning, &choice);
+    if (result != WF_SUCCESS)
+        return result;
+    choice.point.problem = &problem;
+    return wfi_plan_create_with(device, &choice, params.jobs, params.coefficients, out);
+}
+
+wf_result wf_stencil_plan(wf_device *device, const wf_stencil_params *params, wf_plan **out)
+{
+    return make_plan(device, params, false, out);
+}
+
+wf_result wfi_stencil_plan_stoppable(wf_device *device, const wf_stencil_params *params,
+                                     wf_plan **out)
+{
+    return make_plan(device, params, true, out);
+}

@@ -1,0 +1,225 @@
+/* A pass over a grid, as dispatches that each bind a window of planes no larger than the device allows.
+ *
+ * Windows do not wrap around. Of a periodic grid that cannot be bound whole, the planes on either side
+ * of its ends are copied side by side first, last ones before first ones (the seam), and the planes
+ * whose neighbours lie on the other side are updated from there. */
+#include <string.h>
+
+#include "core/arithmetic.h"
+#include "kernels/stencil/stencil.h"
+
+/* What the dispatches of a pass_piece of a pass have in common. */
+typedef struct pass_piece {
+    const wfi_point *point;
+    uint32_t pipeline;
+    wfi_stencil_place from, to;
+    uint64_t below, above; /* planes read before the first and after the last one updated */
+    uint64_t planes;       /* of the axis that is seen */
+    bool whole;            /* all of them are bound */
+    int32_t nk;            /* what the shader is told of them */
+} pass_piece;
+
+/* Planes that any window can hold, wherever it starts. */
+static uint64_t bound_planes(const wfi_point *point)
+{
+    const uint64_t plane =
+        wfi_stencil_axes_of(&point->problem->stencil).plane * wf_type_size(point->problem->type);
+    const uint64_t range = point->caps->max_storage_range, unit = wfi_window_alignment(point->caps);
+    return range > unit ? (range - unit) / plane : 0;
+}
+
+static uint64_t below(const wfi_point *point, uint32_t steps)
+{
+    return (uint64_t)point->problem->stencil.radius * steps;
+}
+
+static uint64_t above(const wfi_point *point, uint32_t steps)
+{
+    return below(point, steps) + (point->variant->traits & WFI_STENCIL_READS_ON ? 1 : 0);
+}
+
+static bool has_seam(const wfi_point *point)
+{
+    const wfi_stencil_problem *p = &point->problem->stencil;
+    return p->border == WF_BORDER_PERIODIC && bound_planes(point) < wfi_stencil_axes_of(p).nk;
+}
+
+uint64_t wfi_stencil_seam_bytes(const wfi_point *point, uint32_t steps)
+{
+    const uint64_t plane =
+        wfi_stencil_axes_of(&point->problem->stencil).plane * wf_type_size(point->problem->type);
+    return has_seam(point) ? 2 * (below(point, steps) + above(point, steps)) * plane : 0;
+}
+
+static uint64_t groups_for(uint64_t cells, int64_t tile)
+{
+    return (cells + (uint64_t)tile - 1) / (uint64_t)tile;
+}
+
+/* Work-groups along i or j: a tile at an end of the grid updates more. */
+static uint64_t tiles_for(uint64_t cells, int64_t tile, int64_t more)
+{
+    const uint64_t ends = 2 * (uint64_t)more;
+    return cells > ends ? groups_for(cells - ends, tile) : 1;
+}
+
+uint64_t wfi_stencil_columns(const wfi_point *point)
+{
+    const wfi_stencil_axes a = wfi_stencil_axes_of(&point->problem->stencil);
+    const wfi_stencil_tile tile = wfi_stencil_tile_of(point);
+    return tiles_for(a.ni, tile.i, tile.more_i) * tiles_for(a.nj, tile.j, tile.more_j);
+}
+
+bool wfi_stencil_fits_binding(const wfi_point *point)
+{
+    const uint32_t steps = wfi_point_value(point, STENCIL_ID_STEPS, 1);
+    const uint64_t bound = bound_planes(point);
+    return bound >= wfi_stencil_axes_of(&point->problem->stencil).nk ||
+           bound > below(point, steps) + above(point, steps);
+}
+
+bool wfi_stencil_fits_dispatch(const wfi_point *point)
+{
+    const wfi_stencil_axes a = wfi_stencil_axes_of(&point->problem->stencil);
+    const wfi_stencil_tile tile = wfi_stencil_tile_of(point);
+    return tile.i > 0 && tile.j > 0 &&
+           tiles_for(a.ni, tile.i, tile.more_i) <= point->caps->max_groups[0] &&
+           tiles_for(a.nj, tile.j, tile.more_j) <= point->caps->max_groups[1];
+}
+
+/* Planes [low, high) of a place as something that can be bound; *base is the element of cell
+ * (0, 0, 0) seen from there, which may lie before it. */
+static wfi_slot window(const wfi_point *point, const wfi_stencil_place *where, uint64_t low,
+                       uint64_t high, uint32_t *base)
+{
+    const wfi_stencil_axes a = wfi_stencil_axes_of(&point->problem->stencil);
+    const uint64_t size = wf_type_size(point->problem->type);
+    const uint64_t start = where->offset + (uint64_t)((int64_t)low - where->first) * a.plane * size;
+    const uint64_t offset = start - start % wfi_window_alignment(point->caps);
+    /* Modulo 2^32: added to an element's place, which the shader reckons so too, it comes right. */
+    *base = (uint32_t)((start - offset) / size) - (uint32_t)(low * a.plane);
+    return (wfi_slot){where->kind, where->index, offset,
+                      start - offset + (high - low) * a.plane * size};
+}
+
+static wf_result add_dispatch(wf_plan *plan, const pass_piece *d, uint64_t first, uint64_t end,
+                              bool barrier)
+{
+    const wfi_stencil_problem *p = &d->point->problem->stencil;
+    const wfi_stencil_axes a = wfi_stencil_axes_of(p);
+    const wfi_stencil_tile tile = wfi_stencil_tile_of(d->point);
+    const uint64_t low = d->whole || first < d->below ? 0 : first - d->below;
+    const uint64_t high = d->whole ? d->planes : wfi_least(end + d->above, d->planes);
+    wfi_stencil_push push = {.ni = (int32_t)a.ni,
+                             .nj = (int32_t)a.nj,
+                             .nk = d->nk,
+                             .row = (uint32_t)a.row,
+                             .plane = (uint32_t)a.plane,
+                             .first = (int32_t)first,
+                             .end = (int32_t)end};
+    const uint64_t groups[3] = {tiles_for(a.ni, tile.i, tile.more_i),
+                                tiles_for(a.nj, tile.j, tile.more_j),
+                                groups_for(end - first, tile.k)};
+    const uint64_t taps = wfi_stencil_taps(p) + (p->stoppable ? UINT64_C(1) : 0);
+    wfi_step step = {.pipeline = d->pipeline,
+                     .slot_count = 3,
+                     .push_bytes = sizeof push,
+                     .barrier = barrier,
+                     .divisible = true};
+    step.slots[0] = window(d->point, &d->from, low, high, &push.base_in);
+    step.slots[1] = window(d->point, &d->to, first, end, &push.base_out);
+    step.slots[2] = (wfi_slot){p->stoppable ? WFI_SLOT_BINDING : WFI_SLOT_OWN,
+                               p->stoppable ? WFI_STENCIL_COEFFICIENTS : 0, 0,
+                               taps * (d->point->problem->type == WF_TYPE_F64 ? 8 : 4)};
+    for (int i = 0; i < 3; i++)
+        step.groups[i] = groups[i] > UINT32_MAX ? UINT32_MAX : (uint32_t)groups[i];
+    memcpy(step.push, &push, sizeof push);
+    return wfi_plan_add_step(plan, &step);
+}
+
+static wf_result too_large(wf_plan *plan)
+{
+    const wf_device *device = wfi_plan_device(plan);
+    return wfi_fail(&device->log, WF_ERROR_TOO_LARGE,
+                    "the planes that one plane needs are over this device's binding limit of %llu "
+                    "bytes",
+                    (unsigned long long)device->caps.max_storage_range);
+}
+
+/* Updates planes [first, end), as many at once as windows and work-groups allow. */
+static wf_result add_slabs(wf_plan *plan, const pass_piece *d, uint64_t first, uint64_t end,
+                           bool barrier)
+{
+    const uint64_t bound = bound_planes(d->point), count = end - first;
+    const uint64_t groups =
+        (uint64_t)wfi_stencil_tile_of(d->point).k * d->point->caps->max_groups[2];
+    const uint64_t neighbours = d->below + d->above;
+    const uint64_t fit = d->whole ? count : bound > neighbours ? bound - neighbours : 0;
+    const uint64_t most = wfi_least(fit, groups);
+    if (most == 0)
+        return too_large(plan);
+    const uint64_t slabs = (count + most - 1) / most;
+    wf_result result = WF_SUCCESS;
+    for (uint64_t n = 0; n < slabs && result == WF_SUCCESS; n++)
+        result = add_dispatch(plan, d, first + count * n / slabs, first + count * (n + 1) / slabs,
+                              barrier && n == 0);
+    return result;
+}
+
+/* Where plane `first` of the axis that a pass_piece sees lies at plane `at` of the place. */
+static wfi_stencil_place shifted(wfi_stencil_place place, uint64_t first, uint64_t at)
+{
+    place.first += (int64_t)first - (int64_t)at;
+    return place;
+}
+
+/* Copies the last and first planes of the grid side by side. */
+static wf_result add_copies(wf_plan *plan, const wfi_stencil_pass *s, const wfi_stencil_place *seam,
+                            uint64_t nk, uint64_t side)
+{
+    /* An axis of no planes is all border, and keeps its values. */
+    pass_piece copy = {.point = s->copy, .pipeline = s->copy_pipeline, .planes = 2 * side, .nk = 0};
+    copy.from = shifted(s->from, 0, nk - side);
+    copy.to = *seam;
+    wf_result result = add_slabs(plan, &copy, 0, side, s->waits);
+    copy.from = shifted(s->from, side, 0);
+    return result == WF_SUCCESS ? add_slabs(plan, &copy, side, 2 * side, false) : result;
+}
+
+/* Updates the last and first planes of the grid from the seam. */
+static wf_result add_ends(wf_plan *plan, pass_piece d, const wfi_stencil_place *seam, uint64_t nk)
+{
+    const uint64_t side = d.below + d.above;
+    const wfi_stencil_place to = d.to;
+    d.from = *seam;
+    d.planes = 2 * side;
+    d.nk = (int32_t)d.planes;
+    d.to = shifted(to, d.below, nk - d.above);
+    wf_result result = add_slabs(plan, &d, d.below, side, true);
+    d.to = shifted(to, side, 0);
+    return result == WF_SUCCESS ? add_slabs(plan, &d, side, side + d.below, false) : result;
+}
+
+wf_result wfi_stencil_add_pass(wf_plan *plan, const wfi_stencil_pass *s)
+{
+    const uint64_t nk = wfi_stencil_axes_of(&s->point->problem->stencil).nk;
+    pass_piece d = {.point = s->point,
+                    .pipeline = s->pipeline,
+                    .from = s->from,
+                    .to = s->to,
+                    .below = below(s->point, s->steps),
+                    .above = above(s->point, s->steps),
+                    .planes = nk,
+                    .whole = bound_planes(s->point) >= nk,
+                    .nk = (int32_t)nk};
+    const uint64_t side = d.below + d.above;
+    if (!d.whole && bound_planes(s->point) <= side)
+        return too_large(plan);
+    if (!has_seam(s->point))
+        return add_slabs(plan, &d, 0, nk, s->waits);
+    const wfi_stencil_place seam = {WFI_SLOT_WORKSPACE, 0, s->seam, 0};
+    wf_result result = add_copies(plan, s, &seam, nk, side);
+    if (result == WF_SUCCESS)
+        result = add_slabs(plan, &d, d.below, nk - d.above, false);
+    return result == WF_SUCCESS ? add_ends(plan, d, &seam, nk) : result;
+}

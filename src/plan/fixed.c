@@ -1,0 +1,30 @@
+#include "plan/fixed.h"
+
+void wfi_fixed_group(const wfi_point *point, uint32_t size[3])
+{
+    (void)point;
+    size[0] = WFI_FIXED_GROUP;
+    size[1] = size[2] = 1;
+}
+
+wf_result wfi_fixed_plan(wf_device *device, const wfi_problem *problem, const wfi_variant *row,
+                         uint32_t value, const void *params, wf_plan **out)
+{
+    const wfi_choice choice = {{&device->caps, problem, row, {value}}, "fixed"};
+    return wfi_plan_create(device, &choice, params, out);
+}
+
+wf_result wfi_fixed_build(wf_plan *plan, const wfi_point *point, const wfi_binding_spec *bindings,
+                          uint32_t count, wfi_step *step)
+{
+    wfi_pipeline_desc desc;
+    wfi_point_pipeline(point, &desc);
+    step->slot_count = count;
+    wf_result result = wfi_plan_add_pipeline(plan, &desc, &step->pipeline);
+    for (uint32_t i = 0; i < count && result == WF_SUCCESS; i++) {
+        if (step->slots[i].bytes == 0)
+            step->slots[i] = (wfi_slot){WFI_SLOT_BINDING, i, 0, bindings[i].bytes};
+        result = wfi_plan_add_binding(plan, &bindings[i]);
+    }
+    return result == WF_SUCCESS ? wfi_plan_add_step(plan, step) : result;
+}

@@ -1,0 +1,100 @@
+/* What a plan is made of; for the plan_*.c files alone. */
+#ifndef WFI_PLAN_OBJECT_H
+#define WFI_PLAN_OBJECT_H
+
+#include "core/arena.h"
+#include "core/compile.h"
+#include "plan/plan.h"
+
+#define WFI_TOLD 32
+
+/* A descriptor set of one step in the plan's own arena, and what it was written with. */
+typedef struct wfi_kept_set {
+    VkDescriptorSet set;
+    VkDescriptorBufferInfo buffers[WF_MAX_BINDINGS];
+    uint32_t next; /* of the same step, counted from 1; 0: there are no more */
+} wfi_kept_set;
+
+struct wf_plan {
+    wfi_object object;
+    wf_device *device;
+    wf_jobs jobs; /* submit NULL: pipelines are compiled in the call */
+    wfi_problem problem;
+    wfi_choice choice;
+
+    uint32_t pipeline_count, step_count, binding_count, own_count;
+    wfi_pipeline *pipelines;
+    wfi_compile **compiles; /* a pipeline; NULL: it is compiled and the plan's own */
+    bool compiling;
+    wfi_step *steps;
+    wfi_binding_spec bindings[WF_MAX_BINDINGS];
+    wf_buffer **own;
+    wf_buffer **staging; /* an own buffer; NULL: it has its data, or starts at zero */
+    bool wants_upload;   /* wf_plan_record_upload was not recorded yet */
+    uint64_t workspace;
+    uint32_t recordings;   /* of executions, or what wfi_plan_set_parity said */
+    double seconds;        /* of an execution, as it ran last; 0: it did not */
+    double submit_seconds; /* of one submission, where it can be cut: so long may a stop wait */
+    void *kept;            /* the family's own; NULL: none */
+    void (*destroy_kept)(void *kept);
+    bool writes_own; /* steps write memory that is not the caller's to order */
+
+    /* Without push descriptors, or with bind_sets: the sets of the recording under way, a step. */
+    bool bind_sets;
+    VkDescriptorSet *sets; /* NULL: they are pushed */
+    /* What wavefit records and submits itself: sets are found again by what they bind, until the
+     * next blocking call of the application, before which it may have ended buffers. */
+    wf_arena *arena; /* made when it is first needed */
+    wfi_kept_set *kept_sets;
+    uint32_t kept_count, kept_room;
+    uint32_t *kept_first; /* a step: as wfi_kept_set.next */
+
+    /* What frames meet again and again is told once: hashes of the failures told so far. */
+    uint32_t told[WFI_TOLD], told_count;
+};
+
+/* A caller's binding made concrete. */
+typedef struct wfi_bound {
+    VkBuffer buffer;
+    uint64_t offset, bytes;
+} wfi_bound;
+
+/* plan.c: takes over what compile jobs have made; as wf_plan_status. */
+wf_result wfi_plan_collect(wf_plan *plan);
+
+/* plan_bind.c: resolves all bindings; the workspace comes last, at index binding_count. */
+wf_result wfi_plan_resolve(const wf_plan *plan, const wfi_log *log, const wf_bindings *bindings,
+                           wfi_bound all[WF_MAX_BINDINGS + 1]);
+/* Puts into plan->sets the sets of steps first … end - 1 before anything is recorded: new ones of
+ * the arena, or (NULL) kept ones of the plan's. WF_ERROR_BINDING: the device cannot view a buffer
+ * as texels from where it is bound. */
+wf_result wfi_plan_prepare_sets(wf_plan *plan, wf_arena *arena, const wfi_log *log,
+                                const wfi_bound *all, uint32_t first, uint32_t end);
+/* The buffers of a step's slots. */
+void wfi_plan_step_buffers(const wf_plan *plan, const wfi_step *step, const wfi_bound *all,
+                           VkDescriptorBufferInfo infos[WF_MAX_BINDINGS]);
+void wfi_plan_fill_writes(const wfi_step *step, const VkDescriptorBufferInfo *infos,
+                          const VkBufferView *views, VkDescriptorSet set,
+                          VkWriteDescriptorSet *writes);
+/* How to view slot `index` of the step, which is a texel buffer. */
+VkBufferViewCreateInfo wfi_plan_view_info(const wfi_step *step, uint32_t index,
+                                          const VkDescriptorBufferInfo *info);
+
+/* plan_kernels.c: the variant's own kernel of the step with the most work-items. */
+void wfi_plan_main_kernel(const wf_plan *plan, wf_kernel_info *kernel);
+
+/* plan_record.c: records steps first … end - 1 alone; arena NULL: as wfi_plan_record. */
+wf_result wfi_plan_record_steps(wf_plan *plan, VkCommandBuffer command_buffer, wf_arena *arena,
+                                const wf_bindings *bindings, uint32_t sequence, uint32_t first,
+                                uint32_t end);
+/* Whether a first execution may well take long. */
+bool wfi_plan_may_be_long(const wf_plan *plan);
+/* The step behind those from `first` on that go in one submission, at least one; a step's time is its
+ * work-groups' fraction of plan->seconds. */
+uint32_t wfi_plan_steps_at_once(const wf_plan *plan, uint32_t first);
+/* The fraction of an execution's work-groups that steps first … end - 1 have. */
+double wfi_plan_fraction(const wf_plan *plan, uint32_t first, uint32_t end);
+/* Takes a measured time of an execution into account. */
+void wfi_plan_learn(wf_plan *plan, double seconds);
+
+#endif

@@ -1,0 +1,322 @@
+/* Plans under construction, and their end. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/params.h"
+#include "plan/object.h"
+
+#define SUBMIT_SECONDS 0.5
+
+/* Grows an array of `count` items by one; NULL (array untouched) without memory. */
+static void *grow(void *array, uint32_t count, size_t item_bytes)
+{
+    return realloc(array, (count + (size_t)1) * item_bytes);
+}
+
+static wf_result add_compile(wf_plan *plan, const wfi_pipeline_desc *desc, uint32_t index)
+{
+    wfi_compile **compiles = grow(plan->compiles, index, sizeof(wfi_compile *));
+    if (!compiles)
+        return wfi_no_memory(&plan->device->log);
+    plan->compiles = compiles;
+    compiles[index] = NULL;
+    if (!plan->jobs.submit)
+        return wfi_pipeline_create(plan->device, desc, &plan->pipelines[index]);
+    wf_result result = wfi_compile_start(plan->device, &plan->jobs, desc, &compiles[index]);
+    plan->compiling = true;
+    return result;
+}
+
+void wfi_plan_bind_sets(wf_plan *plan)
+{
+    plan->bind_sets = true;
+}
+
+wf_result wfi_plan_add_pipeline(wf_plan *plan, const wfi_pipeline_desc *desc, uint32_t *index)
+{
+    wfi_pipeline *pipelines = grow(plan->pipelines, plan->pipeline_count, sizeof *pipelines);
+    if (!pipelines)
+        return wfi_no_memory(&plan->device->log);
+    wfi_pipeline_desc own = *desc;
+    own.bound_sets = plan->bind_sets;
+    plan->pipelines = pipelines;
+    wf_result result = add_compile(plan, &own, plan->pipeline_count);
+    if (result == WF_SUCCESS)
+        *index = plan->pipeline_count++;
+    return result;
+}
+
+/* Takes over what the jobs have made. */
+wf_result wfi_plan_collect(wf_plan *plan)
+{
+    for (uint32_t i = 0; plan->compiling && i < plan->pipeline_count; i++) {
+        const wf_result status =
+            plan->compiles[i] ? wfi_compile_status(plan->compiles[i]) : WF_SUCCESS;
+        if (status != WF_SUCCESS)
+            return status;
+        if (plan->compiles[i])
+            plan->pipelines[i] = *wfi_compile_pipeline(plan->compiles[i]);
+    }
+    plan->compiling = false;
+    return WF_SUCCESS;
+}
+
+wf_result wf_plan_status(wf_plan *plan)
+{
+    if (!plan)
+        return WF_ERROR_INVALID_ARGUMENT;
+    return plan->device->vk ? wfi_plan_collect(plan) : WF_ERROR_DEVICE_CLOSED;
+}
+
+/* Views of the step's texel buffers that are the plan's own. */
+static wf_result view_own(wf_plan *plan, wfi_step *step)
+{
+    const wf_device *device = plan->device;
+    wf_result result = WF_SUCCESS;
+    for (uint32_t i = 0; i < step->slot_count && result == WF_SUCCESS; i++) {
+        const wfi_slot *slot = &step->slots[i];
+        if (step->texels[i] == VK_FORMAT_UNDEFINED || slot->kind != WFI_SLOT_OWN)
+            continue;
+        const VkDescriptorBufferInfo info = {plan->own[slot->index]->vk, slot->offset, slot->bytes};
+        const VkBufferViewCreateInfo create = wfi_plan_view_info(step, i, &info);
+        result = wfi_check_vk(
+            &device->log,
+            device->fn.vkCreateBufferView(device->vk, &create, device->allocator, &step->views[i]),
+            "vkCreateBufferView");
+    }
+    return result;
+}
+
+wfi_slot wfi_slot_at(const wf_caps *caps, uint32_t binding, uint64_t first, uint64_t elements,
+                     uint64_t size, uint32_t *base)
+{
+    const uint64_t bytes = first * size, start = bytes - bytes % caps->storage_alignment;
+    *base = (uint32_t)((bytes - start) / size);
+    return (wfi_slot){WFI_SLOT_BINDING, binding, start, bytes - start + elements * size};
+}
+
+wf_result wfi_plan_add_step(wf_plan *plan, const wfi_step *step)
+{
+    const wf_caps *caps = &plan->device->caps;
+    for (int i = 0; i < 3; i++)
+        if (step->groups[i] == 0 || step->groups[i] > caps->max_groups[i])
+            return wfi_fail(&plan->device->log, WF_ERROR_TOO_LARGE,
+                            "%u work-groups along %c are over this device's limit of %u",
+                            step->groups[i], "xyz"[i], caps -> max_groups[i]);
+    for (uint32_t i = 0; i < step->slot_count; i++)
+        if (step->slots[i].bytes > caps->max_storage_range)
+            return wfi_fail(&plan->device->log, WF_ERROR_TOO_LARGE,
+                            "a binding of %llu bytes is over this device's limit of %llu",
+                            (unsigned long long)step->slots[i].bytes,
+                            (unsigned long long)caps->max_storage_range);
+    wfi_step *steps = grow(plan->steps, plan->step_count, sizeof *steps);
+    if (!steps)
+        return wfi_no_memory(&plan->device->log);
+    plan->steps = steps;
+    steps[plan->step_count++] = *step;
+    return view_own(plan, &steps[plan->step_count - 1]);
+}
+
+wf_result wfi_plan_add_binding(wf_plan *plan, const wfi_binding_spec *spec)
+{
+    if (plan->binding_count == WF_MAX_BINDINGS)
+        return wfi_fail(&plan->device->log, WF_ERROR_UNSUPPORTED, "too many bindings");
+    plan->bindings[plan->binding_count++] = *spec;
+    return WF_SUCCESS;
+}
+
+/* Fills buffer `index` of the plan's own (data NULL: with zeros), or leaves it to
+ * wf_plan_record_upload: an adopted device's queue is not ours to use behind the application's
+ * back. */
+static wf_result fill_own(wf_plan *plan, uint32_t index, const void *data, uint64_t bytes)
+{
+    wf_buffer *own = plan->own[index];
+    if (own->mapped || !plan->device->adopted)
+        return data ? wf_buffer_write(own, 0, data, bytes) : wf_buffer_fill(own, 0, own->bytes, 0);
+    plan->wants_upload = true;
+    if (!data)
+        return WF_SUCCESS;
+    wf_result result =
+        wf_buffer_create(plan->device, bytes, WF_MEMORY_UPLOAD, &plan->staging[index]);
+    return result == WF_SUCCESS ? wf_buffer_write(plan->staging[index], 0, data, bytes) : result;
+}
+
+static wf_result add_own(wf_plan *plan, uint64_t bytes, wf_memory memory, uint32_t *index)
+{
+    wf_buffer **own = grow(plan->own, plan->own_count, sizeof(wf_buffer *));
+    if (own)
+        plan->own = own;
+    wf_buffer **staging = grow(plan->staging, plan->own_count, sizeof(wf_buffer *));
+    if (staging)
+        plan->staging = staging;
+    if (!own || !staging)
+        return wfi_no_memory(&plan->device->log);
+    own[plan->own_count] = staging[plan->own_count] = NULL;
+    wf_result result =
+        wf_buffer_create(plan->device, bytes ? bytes : 4, memory, &own[plan->own_count]);
+    if (result == WF_SUCCESS)
+        *index = plan->own_count++;
+    return result;
+}
+
+wf_result wfi_plan_add_scratch(wf_plan *plan, uint64_t bytes, uint32_t *index)
+{
+    plan->writes_own = true;
+    return add_own(plan, bytes, WF_MEMORY_DEVICE, index);
+}
+
+wf_result wfi_plan_add_own(wf_plan *plan, const void *data, uint64_t bytes, uint32_t *index)
+{
+    plan->writes_own |= !data;
+    wf_result result = add_own(plan, bytes, WF_MEMORY_DEVICE, index);
+    return result == WF_SUCCESS ? fill_own(plan, *index, bytes ? data : NULL, bytes) : result;
+}
+
+wf_result wfi_plan_add_own_mapped(wf_plan *plan, const void *data, uint64_t bytes, uint32_t *index)
+{
+    wf_result result = add_own(plan, bytes, WFI_MEMORY_MAPPED, index);
+    return result == WF_SUCCESS ? wf_buffer_write(plan->own[*index], 0, data, bytes) : result;
+}
+
+wf_buffer *wfi_plan_own(wf_plan *plan, uint32_t index)
+{
+    return plan->own[index];
+}
+
+void wfi_plan_set_workspace(wf_plan *plan, uint64_t bytes)
+{
+    plan->workspace = bytes;
+}
+
+void wfi_plan_set_writes_own(wf_plan *plan)
+{
+    plan->writes_own = true;
+}
+
+wf_device *wfi_plan_device(const wf_plan *plan)
+{
+    return plan->device;
+}
+
+void wfi_plan_keep(wf_plan *plan, void *data, void (*destroy)(void *data))
+{
+    plan->kept = data;
+    plan->destroy_kept = destroy;
+}
+
+void *wfi_plan_kept(const wf_plan *plan)
+{
+    return plan->kept;
+}
+
+uint32_t wfi_plan_step_count(const wf_plan *plan)
+{
+    return plan->step_count;
+}
+
+wfi_step *wfi_plan_step(wf_plan *plan, uint32_t index)
+{
+    return &plan->steps[index];
+}
+
+const wfi_problem *wfi_plan_problem(const wf_plan *plan)
+{
+    return &plan->problem;
+}
+
+const wfi_binding_spec *wfi_plan_bindings(const wf_plan *plan, uint32_t *count)
+{
+    *count = plan->binding_count;
+    return plan->bindings;
+}
+
+static wf_result create_sets(wf_plan *plan)
+{
+    const bool pushed = plan->device->caps.push_descriptors && !plan->bind_sets;
+    if (pushed || plan->step_count == 0)
+        return WF_SUCCESS;
+    plan->sets = calloc(plan->step_count, sizeof(VkDescriptorSet));
+    plan->kept_first = calloc(plan->step_count, sizeof *plan->kept_first);
+    return plan->sets && plan->kept_first ? WF_SUCCESS : wfi_no_memory(&plan->device->log);
+}
+
+static void close_plan(void *owner)
+{
+    wf_plan *plan = owner;
+    wf_device *device = plan->device;
+    for (uint32_t i = 0; i < plan->step_count; i++)
+        for (uint32_t n = 0; n < WF_MAX_BINDINGS; n++) {
+            if (plan->steps[i].views[n] && !device->keeps)
+                device->fn.vkDestroyBufferView(device->vk, plan->steps[i].views[n],
+                                               device->allocator);
+            plan->steps[i].views[n] = VK_NULL_HANDLE;
+        }
+    for (uint32_t i = 0; i < plan->pipeline_count; i++)
+        if (!plan->compiles[i])
+            wfi_pipeline_destroy(device, &plan->pipelines[i]);
+}
+
+wf_result wfi_plan_create_with(wf_device *device, const wfi_choice *choice, const wf_jobs *jobs,
+                               const void *params, wf_plan **out)
+{
+    wf_jobs read;
+    wf_result result = wfi_params_read(&device->log, "wf_jobs", jobs, &read, sizeof read);
+    if (result == WF_SUCCESS)
+        result = wfi_device_usable(device, "creating a plan");
+    if (result != WF_SUCCESS)
+        return result;
+    wf_plan *plan = calloc(1, sizeof *plan);
+    if (!plan)
+        return wfi_no_memory(&device->log);
+    plan->device = device;
+    plan->jobs = read;
+    plan->submit_seconds = SUBMIT_SECONDS;
+    plan->problem = *choice->point.problem;
+    plan->choice = *choice;
+    plan->choice.point.problem = &plan->problem;
+    plan->choice.point.caps = &device->caps;
+    wfi_object_enlist(device, &plan->object, close_plan, plan);
+    result = choice->point.variant->build(plan, &plan->choice.point, params);
+    if (result == WF_SUCCESS)
+        result = create_sets(plan);
+    if (result != WF_SUCCESS) {
+        wf_plan_destroy(&plan);
+        return result;
+    }
+    *out = plan;
+    return WF_SUCCESS;
+}
+
+wf_result wfi_plan_create(wf_device *device, const wfi_choice *choice, const void *params,
+                          wf_plan **out)
+{
+    return wfi_plan_create_with(device, choice, NULL, params, out);
+}
+
+void wf_plan_destroy(wf_plan **handle)
+{
+    wf_plan *plan = handle ? *handle : NULL;
+    if (!plan)
+        return;
+    if (plan->kept)
+        plan->destroy_kept(plan->kept);
+    close_plan(plan);
+    wf_arena_destroy(&plan->arena);
+    for (uint32_t i = 0; i < plan->pipeline_count; i++)
+        wfi_compile_drop(&plan->compiles[i]);
+    for (uint32_t i = 0; i < plan->own_count; i++) {
+        wf_buffer_destroy(&plan->own[i]);
+        wf_buffer_destroy(&plan->staging[i]);
+    }
+    wfi_object_leave(&plan->object);
+    free(plan->pipelines);
+    free(plan->compiles);
+    free(plan->steps);
+    free(plan->own);
+    free(plan->staging);
+    free(plan->sets);
+    free(plan->kept_sets);
+    free(plan->kept_first);
+    free(plan);
+    *handle = NULL;
+}

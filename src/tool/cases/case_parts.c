@@ -1,0 +1,73 @@
+#include "tool/cases/case_parts.h"
+
+#include <math.h>
+
+void wfi_case_checked(wfi_result_case *c, const char *part, uint64_t worst)
+{
+    c->has_check = true;
+    if (!(c->check.error_over_bound <= 1))
+        wfi_case_fail_text(c, WFI_STATUS_FAILED, "%s %s: %s %llu is %.3g times its error bound off",
+                           c->family, c->name, part, (unsigned long long)worst,
+                           c->check.error_over_bound);
+}
+
+/* Times every kernel of the plan; the one that takes the most time becomes the case's. Failing to
+ * is no failure of the case. */
+static void time_kernels(wfi_session *session, wf_plan *plan, const wf_bindings *bindings,
+                         wfi_result_case *c)
+{
+    const uint32_t count = wf_plan_kernel_count(plan);
+    double us[WFI_MAX_KERNELS];
+    uint32_t most = 0;
+    if (count == 0 || count > WFI_MAX_KERNELS ||
+        wf_plan_time_kernels(plan, bindings, count, us, &c->kernels_gpu_clock) != WF_SUCCESS)
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        wfi_result_kernel *kernel = &session->kernels[c->kernel_count];
+        wf_occupancy occupancy = {.limited_by = NULL};
+        *kernel = (wfi_result_kernel){
+            .kernel = {.size = sizeof kernel->kernel}, .us = us[i], .occupancy = (double)NAN};
+        wf_plan_describe_kernel(plan, i, &kernel->kernel);
+        if (wf_kernel_occupancy(session->caps, &kernel->kernel.info, &occupancy) == WF_SUCCESS)
+            kernel->occupancy = occupancy.fraction;
+        kernel->occupancy_limit = occupancy.limited_by;
+        if (kernel->us > session->kernels[most].us)
+            most = c->kernel_count;
+        c->kernel_count += kernel->kernel.dispatches > 0;
+    }
+    c->kernels = session->kernels;
+    c->plan.kernel = session->kernels[most].kernel.info;
+}
+
+wf_result wfi_case_time(wfi_session *session, wf_plan *plan, const wf_bindings *bindings,
+                        double budget_seconds, wfi_result_case *c)
+{
+    const wf_measure_params params = {
+        .size = sizeof params, .repeat = session->common->repeat, .budget_seconds = budget_seconds};
+    wfi_case_stage(session, c, 3, 3, "timing");
+    wf_result result = wf_plan_measure(plan, bindings, &params, &c->timing);
+    if (result != WF_SUCCESS)
+        return result;
+    c->has_timing = true;
+    if (session->kernels)
+        time_kernels(session, plan, bindings, c);
+    c->rate = c->plan.flops / c->timing.median_us * 1e-3;
+    c->rate_unit = "GFLOPS";
+    return WF_SUCCESS;
+}
+
+void wfi_case_bandwidth(wfi_session *session, wfi_result_case *c, double gbs)
+{
+    c->gbs = gbs;
+    c->percent = gbs * 1e9 / wfi_session_copy_bandwidth(session) * 100;
+    c->percent_of = "measured copy bandwidth";
+}
+
+wf_result wfi_case_time_memory(wfi_session *session, wf_plan *plan, const wf_bindings *bindings,
+                               double budget_seconds, wfi_result_case *c)
+{
+    wf_result result = wfi_case_time(session, plan, bindings, budget_seconds, c);
+    if (result == WF_SUCCESS)
+        wfi_case_bandwidth(session, c, c->plan.least_bytes / c->timing.median_us * 1e-3);
+    return result;
+}

@@ -1,0 +1,169 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tool/cases/case_parts.h"
+#include "tool/cases/cases.h"
+#include "tool/cases/random.h"
+
+#define MOST_TAPS 729
+#define CHECKED_CELLS 20000
+
+typedef struct work {
+    double coefficients[MOST_TAPS];
+    void *in, *out;
+    uint64_t elements, bytes;
+    wf_buffer *buffers[3]; /* in, out, workspace */
+    wf_plan *plan;
+} work;
+
+static void free_work(work *w)
+{
+    wf_plan_destroy(&w->plan);
+    for (int i = 0; i < 3; i++)
+        wf_buffer_destroy(&w->buffers[i]);
+    free(w->in);
+    free(w->out);
+    free(w);
+}
+
+uint32_t wfi_stencil_request_taps(const wfi_stencil_request *r)
+{
+    const uint32_t side = 2 * r->radius + 1, dimensions = r->nz ? 3 : 2;
+    return r->shape == WF_STENCIL_STAR ? 1 + 2 * r->radius * dimensions
+                                       : side * side * (r->nz ? side : 1);
+}
+
+static wf_result make_input(wfi_session *session, const wfi_stencil_request *r, work *w)
+{
+    const uint32_t taps = wfi_stencil_request_taps(r);
+    const wf_type filled = r->type == WF_TYPE_F64 ? WF_TYPE_F64 : WF_TYPE_F32;
+    wfi_random_fill(w->coefficients, WF_TYPE_F64, taps, session->common->seed + 1);
+    for (uint32_t i = 0; i < taps; i++)
+        w->coefficients[i] /= taps;
+    w->in = malloc((size_t)(w->elements * wf_type_size(filled)));
+    w->out = malloc((size_t)w->bytes);
+    if (!w->in || !w->out)
+        return WF_ERROR_OUT_OF_HOST_MEMORY;
+    wfi_random_fill(w->in, filled, (size_t)w->elements, session->common->seed);
+    /* In place, from the front: a half is never behind the float that it is made of. */
+    for (uint64_t i = 0; r->type == WF_TYPE_F16 && i < w->elements; i++)
+        wf_element_set(WF_TYPE_F16, w->in, i, wf_element_get(WF_TYPE_F32, w->in, i));
+    return WF_SUCCESS;
+}
+
+static wf_result make_buffers(wfi_session *session, work *w)
+{
+    const uint64_t workspace = wf_plan_workspace(w->plan);
+    wf_result result = WF_SUCCESS;
+    for (int i = 0; i < (workspace ? 3 : 2) && result == WF_SUCCESS; i++) {
+        result = wf_buffer_create(session->device, i < 2 ? w->bytes : workspace, WF_MEMORY_DEVICE,
+                                  &w->buffers[i]);
+        if (result == WF_SUCCESS && i > 0)
+            result = wf_buffer_fill(w->buffers[i], 0, wf_buffer_size(w->buffers[i]), UINT32_MAX);
+    }
+    return result == WF_SUCCESS ? wf_buffer_write(w->buffers[0], 0, w->in, w->bytes) : result;
+}
+
+static wf_result verify(wfi_session *session, const wf_stencil_params *params, work *w,
+                        const wf_bindings *bindings, wfi_result_case *out)
+{
+    wf_result result = wf_plan_run(w->plan, bindings);
+    if (result == WF_SUCCESS)
+        result = wf_buffer_read(w->buffers[1], 0, w->out, w->bytes);
+    if (result == WF_SUCCESS)
+        result = wf_stencil_check(params, w->in, w->out, CHECKED_CELLS, session->common->seed,
+                                  &out->check);
+    if (result == WF_SUCCESS)
+        wfi_case_checked(out, "cell", out->check.worst);
+    return result;
+}
+
+static wf_result run(wfi_session *session, const wfi_stencil_request *r,
+                     const wf_stencil_params *params, work *w, wfi_result_case *out)
+{
+    wfi_case_stage(session, out, 1, 3, "planning");
+    wf_result result = wf_stencil_plan(session->device, params, &w->plan);
+    if (result == WF_SUCCESS)
+        result = wf_plan_describe(w->plan, &out->plan);
+    out->has_plan = result == WF_SUCCESS;
+    if (result == WF_SUCCESS)
+        result = make_buffers(session, w);
+    const wf_bindings bindings = {.size = sizeof bindings,
+                                  .items = {[WF_STENCIL_IN] = {.buffer = w->buffers[0]},
+                                            [WF_STENCIL_OUT] = {.buffer = w->buffers[1]}},
+                                  .workspace = {.buffer = w->buffers[2]}};
+    wfi_case_stage(session, out, 2, 3, "verifying");
+    if (result == WF_SUCCESS)
+        result = verify(session, params, w, &bindings, out);
+    if (result == WF_SUCCESS && out->status == WFI_STATUS_OK)
+        result = wfi_case_time_memory(session, w->plan, &bindings, r->budget_seconds, out);
+    return result;
+}
+
+wf_stencil_params wfi_stencil_params(const wfi_stencil_request *r)
+{
+    return (wf_stencil_params){.size = sizeof(wf_stencil_params),
+                               .nx = r->nx,
+                               .ny = r->ny,
+                               .nz = r->nz,
+                               .shape = r->shape,
+                               .radius = r->radius,
+                               .border = r->border,
+                               .steps = r->steps,
+                               .type = r->type};
+}
+
+void wfi_stencil_name(const wfi_stencil_request *r, char *text, size_t bytes)
+{
+    static const char *const borders[] = {"dirichlet", "neumann", "periodic"};
+    char extents[48];
+    if (r->nz)
+        snprintf(extents, sizeof extents, "%ux%ux%u", r->nx, r->ny, r->nz);
+    else
+        snprintf(extents, sizeof extents, "%ux%u", r->nx, r->ny);
+    snprintf(text, bytes, "%s %s %u %s, %u step%s", extents,
+             r->shape == WF_STENCIL_STAR ? "star" : "box", r->radius, borders[r->border], r->steps,
+             r->steps > 1 ? "s" : "");
+}
+
+static void name_case(const wfi_stencil_request *r, wfi_result_case *out)
+{
+    wfi_result_case_init(out, "stencil");
+    wfi_stencil_name(r, out->name, sizeof out->name);
+    wfi_result_case_fact(out, "nx", r->nx);
+    wfi_result_case_fact(out, "ny", r->ny);
+    wfi_result_case_fact(out, "nz", r->nz);
+    wfi_result_case_fact(out, "radius", r->radius);
+    wfi_result_case_fact(out, "box", r->shape == WF_STENCIL_BOX);
+    wfi_result_case_fact(out, "border", r->border);
+    wfi_result_case_fact(out, "steps", r->steps);
+    out->type = wf_type_name(r->type);
+    out->plan.size = sizeof out->plan;
+}
+
+wf_result wfi_case_stencil(wfi_session *session, const wfi_stencil_request *request,
+                           wfi_result_case *out)
+{
+    const wfi_stencil_request *r = request;
+    name_case(r, out);
+    const double bytes =
+        (double)r->nx * r->ny * (r->nz ? r->nz : 1) * (double)wf_type_size(r->type);
+    if (!wfi_session_fits(session, out, bytes * (r->steps > 1 ? 3 : 2), bytes * 3))
+        return WF_ERROR_TOO_LARGE;
+    work *w = calloc(1, sizeof *w);
+    if (!w)
+        return WF_ERROR_OUT_OF_HOST_MEMORY;
+    w->elements = (uint64_t)r->nx * r->ny * (r->nz ? r->nz : 1);
+    w->bytes = w->elements * wf_type_size(r->type);
+    wf_stencil_params params = wfi_stencil_params(r);
+    params.coefficients = w->coefficients;
+    params.tuning = &session->tuning;
+    params.cancel = &session->cancel;
+    wf_result result = make_input(session, r, w);
+    if (result == WF_SUCCESS)
+        result = run(session, r, &params, w, out);
+    if (result != WF_SUCCESS)
+        wfi_case_fail(session, out, result);
+    free_work(w);
+    return result;
+}

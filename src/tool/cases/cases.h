@@ -1,0 +1,70 @@
+/* One verified measurement of each family: what the subcommands and bench share. Each fills the
+ * case (status, reason, plan, timing, rate, check) and returns the library's result. */
+#ifndef WFI_TOOL_CASES_CASES_H
+#define WFI_TOOL_CASES_CASES_H
+
+#include "io/csr.h"
+#include "tool/cli/session.h"
+
+typedef struct wfi_matmul_request {
+    uint64_t m, n, k;
+    wf_type type;
+    wf_matmul_params more; /* all else of the product; sizes, type and tuning are not looked at */
+    const void *a, *b;     /* as the parameters lay them out; NULL: random */
+    const void *c, *bias;  /* likewise, where the parameters use them */
+    double budget_seconds;
+} wfi_matmul_request;
+
+/* *product (may be NULL) gets C as the parameters lay it out, malloc'ed, when the case is ok. */
+wf_result wfi_case_matmul(wfi_session *session, const wfi_matmul_request *request,
+                          wfi_result_case *out, void **product);
+
+typedef struct wfi_spmv_request {
+    const wfi_csr *matrix;
+    const char *name;
+    wf_type type;
+    const void *x; /* of the vectors' type (f32 for f16); NULL: random */
+    double budget_seconds;
+    bool transpose;
+    uint32_t vectors;                 /* 0: 1 */
+    const double *alpha;              /* NULL: 1 */
+    double beta;                      /* of a random y */
+    struct wfi_spmv_explain *explain; /* NULL: not asked for */
+} wfi_spmv_request;
+
+/* *y (may be NULL) gets the result, malloc'ed, when the case is ok. */
+wf_result wfi_case_spmv(wfi_session *session, const wfi_spmv_request *request, wfi_result_case *out,
+                        void **y);
+
+typedef struct wfi_himeno_request {
+    const char *name;
+    uint32_t ni, nj, nk; /* cells, borders included; i contiguous */
+    uint32_t iterations; /* after the rehearsal; 0: as many as fill `seconds` */
+    double seconds;
+} wfi_himeno_request;
+
+wf_result wfi_case_himeno(wfi_session *session, const wfi_himeno_request *request,
+                          wfi_result_case *out);
+
+typedef struct wfi_stencil_request {
+    uint32_t nx, ny, nz; /* nz 0: two dimensions */
+    wf_stencil_shape shape;
+    uint32_t radius;
+    wf_border border;
+    uint32_t steps;
+    wf_type type;
+    double budget_seconds;
+} wfi_stencil_request;
+
+/* How many coefficients the shape has. */
+uint32_t wfi_stencil_request_taps(const wfi_stencil_request *request);
+/* What the request asks for; coefficients, tuning and cancel are still to be set. */
+wf_stencil_params wfi_stencil_params(const wfi_stencil_request *request);
+/* "64x64x64 star 1 dirichlet, 2 steps". */
+void wfi_stencil_name(const wfi_stencil_request *request, char *text, size_t bytes);
+
+/* Random values and random coefficients that sum to at most 1 in magnitude. */
+wf_result wfi_case_stencil(wfi_session *session, const wfi_stencil_request *request,
+                           wfi_result_case *out);
+
+#endif

@@ -1,0 +1,15 @@
+/* Random inputs, the same for the same seed everywhere. */
+#ifndef WFI_TOOL_CASES_RANDOM_H
+#define WFI_TOOL_CASES_RANDOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wavefit/wavefit.h"
+
+/* splitmix64 (Steele, Lea, Flood 2014). */
+uint64_t wfi_random_bits(uint64_t *state);
+/* Fills with values in [-1, 1), or of I8 in [-127, 127). */
+void wfi_random_fill(void *data, wf_type type, size_t count, uint64_t seed);
+
+#endif

@@ -1,0 +1,92 @@
+/* wavefit: the command-line tool. */
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tool/commands/commands.h"
+#include "tool/cli/options.h"
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *summary;
+} commands[] = {
+    {"devices", wfi_tool_devices, "list the Vulkan devices and what they can do"},
+    {"bench", wfi_tool_bench, "measure all families, verified, on one device"},
+    {"peaks", wfi_tool_peaks,
+     "measure the device's ceilings: memory, caches, arithmetic, latencies"},
+    {"ladder", wfi_tool_ladder, "every algorithm of a family, from the first to the best"},
+    {"sweep", wfi_tool_sweep, "time against one parameter, with occupancy"},
+    {"tune", wfi_tool_tune, "find the best variants and constants on this device"},
+    {"explain", wfi_tool_explain, "where the time goes, what limits it, and what to try"},
+    {"report", wfi_tool_report, "one page of results files, to look at; or a comparison"},
+    {"himeno", wfi_tool_himeno, "the Himeno benchmark"},
+    {"stencil", wfi_tool_stencil, "star and box stencils, timed"},
+    {"laplace", wfi_tool_laplace, "solve Laplace's equation on a grid, with a picture"},
+    {"spmv", wfi_tool_spmv, "sparse matrix times vector"},
+    {"cg", wfi_tool_cg, "solve a sparse system by conjugate gradients"},
+    {"matmul", wfi_tool_matmul, "dense matrix product"},
+};
+
+static void print_help(FILE *out)
+{
+    fputs("usage: wavefit COMMAND [OPTIONS]\n\n", out);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
+    fputs("\nwavefit COMMAND --help tells the options; exit codes: 0 done, 1 the run failed or a\n"
+          "check did not hold, 2 wrong usage, 3 no usable device.\n",
+          out);
+}
+
+/* Where a standard stream is closed, the next file opened would take its number and be written to.
+ * What is put there instead fails as a closed one does. */
+static void fill_standard_streams(void)
+{
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) < 0)
+            _exit(WFI_EXIT_FAILED);
+}
+
+/* What was printed must have arrived, unless its reader had enough. */
+static int finish(int code)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    const bool lost = fflush(stdout) != 0 || ferror(stdout);
+    const bool reader_gone = poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+    if (!lost || reader_gone || code != WFI_EXIT_DONE)
+        return code;
+    return wfi_run_error("standard output cannot be written");
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help(stderr);
+        return WFI_EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        print_help(stdout);
+        return WFI_EXIT_DONE;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("wavefit %s\n", wf_version());
+        return WFI_EXIT_DONE;
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run(argc, argv);
+    return wfi_usage_error("'%s' is not a command (see wavefit --help)", argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+    fill_standard_streams();
+    /* A full disk, a file-size limit or a reader that is gone must come back as a failed write, not
+     * as a signal: results are still written to their file. */
+    signal(SIGXFSZ, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
+    return finish(run(argc, argv));
+}

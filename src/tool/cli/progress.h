@@ -1,0 +1,30 @@
+/* What runs and how much is left, on standard error, where that is a terminal. */
+#ifndef WFI_TOOL_CLI_PROGRESS_H
+#define WFI_TOOL_CLI_PROGRESS_H
+
+#include <stdbool.h>
+
+/* Shows "[=====     ] what"; does nothing when quiet or not on a terminal. A fraction that is NaN is
+ * not known, and no bar is drawn. */
+void wfi_progress_show(bool quiet, double fraction, const char *what);
+/* What the case that is shown is at; where none is, the same as wfi_progress_show. */
+void wfi_progress_phase(bool quiet, double fraction, const char *what);
+/* Clears the line. */
+void wfi_progress_clear(bool quiet);
+
+/* From the first call on Ctrl-C, SIGTERM and SIGHUP no longer end the program; they are reported
+ * here. */
+bool wfi_interrupted(void);
+
+/* As if one had come; for any thread. */
+void wfi_interrupt(void);
+
+/* The same, but leaves these signals as they are: before anything is measured they end the
+ * program. */
+bool wfi_interrupt_noted(void);
+
+/* From now on the signal `number` is reported there, however often it comes, and the other two are
+ * ignored: for a child whose parent decides what they mean. */
+void wfi_interrupted_by(int number);
+
+#endif

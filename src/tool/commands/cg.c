@@ -1,0 +1,366 @@
+/* wavefit cg: solves A x = b for a symmetric positive definite matrix. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/matrix_market.h"
+#include "io/npy.h"
+#include "tool/cases/bench_matrices.h"
+#include "tool/cases/cases.h"
+#include "tool/commands/commands.h"
+#include "tool/cli/matrix_file.h"
+#include "tool/cli/path.h"
+#include "tool/cli/progress.h"
+#include "tool/cases/random.h"
+#include "tool/cli/table.h"
+#include "tool/cases/vectors.h"
+
+#define MOST_SIDE27 400 /* whose entries still count in 32 bits: 27 * 400^3 < 2^31 */
+#define MOST_SIDE5 20000
+
+typedef struct arguments {
+    const char *type, *poisson27, *poisson5, *tolerance, *iterations, *precondition, *block, *b,
+        *output;
+    bool mixed;
+} arguments;
+
+typedef struct solve {
+    const arguments *args;
+    const wfi_common *common;
+    const char *name; /* of the matrix, as given */
+    char title[96];   /* as results know it */
+    wf_cg_params params;
+    wf_spmv_params matrix;
+    wfi_csr csr;
+    void *narrow; /* values in f32 */
+    double *history;
+    void *b, *x;
+} solve;
+
+static void free_solve(solve *s)
+{
+    wfi_csr_free(&s->csr);
+    free(s->narrow);
+    free(s->history);
+    free(s->b);
+    free(s->x);
+}
+
+/* ---------------------------------------------------------------------------------------- input */
+
+static int generate(solve *s, const char *option, const char *text, uint64_t most, int dimensions,
+                    bool (*make)(uint32_t, wfi_csr *))
+{
+    uint64_t side = 0;
+    if (!wfi_parse_u64(option, text, 1, most, &side))
+        return WFI_EXIT_USAGE;
+    s->name = option + 2;
+    snprintf(s->title, sizeof s->title, "%s %llu^%d", s->name, (unsigned long long)side,
+             dimensions);
+    wfi_progress_phase(s->common->quiet, (double)NAN, "making the matrix");
+    const bool made = make((uint32_t)side, &s->csr);
+    wfi_progress_clear(s->common->quiet);
+    if (!made)
+        return wfi_run_error("%s %s: out of memory", option, text);
+    return WFI_EXIT_DONE;
+}
+
+static int read_matrix(solve *s, wf_type type)
+{
+    const arguments *a = s->args;
+    const int given = s->common->positional_count + (a->poisson27 != NULL) + (a->poisson5 != NULL);
+    if (given != 1)
+        return wfi_usage_error("cg: give one of MATRIX.mtx, --poisson27 N, --poisson5 N");
+    if (a->poisson27)
+        return generate(s, "--poisson27", a->poisson27, MOST_SIDE27, 3, wfi_make_poisson27);
+    if (a->poisson5)
+        return generate(s, "--poisson5", a->poisson5, MOST_SIDE5, 2, wfi_make_poisson5);
+    s->name = s->common->positional[0];
+    snprintf(s->title, sizeof s->title, "%s", wfi_path_name(s->name));
+    const wfi_matrix_use use = {type, 1, false};
+    const int code = wfi_matrix_file_read(s->common, s->name, &use, &s->csr);
+    if (code != WFI_EXIT_DONE)
+        return code;
+    if (s->csr.rows == 0 || s->csr.rows != s->csr.columns)
+        return wfi_run_error("%s: the matrix is %u x %u; a square one is needed", s->name,
+                             s->csr.rows, s->csr.columns);
+    return WFI_EXIT_DONE;
+}
+
+static int convert_values(solve *s, wf_type type)
+{
+    const wfi_csr *m = &s->csr;
+    s->matrix = (wf_spmv_params){.size = sizeof s->matrix,
+                                 .rows = m->rows,
+                                 .columns = m->columns,
+                                 .row_offsets = m->row_offsets,
+                                 .column_indices = m->column_indices,
+                                 .type = type};
+    wfi_io_error error;
+    s->matrix.values = wfi_matrix_values(m, s->name, type, &s->narrow, &error);
+    return s->matrix.values ? WFI_EXIT_DONE : wfi_run_error("%s", error.text);
+}
+
+static int make_vectors(solve *s)
+{
+    const wf_type type = s->matrix.type;
+    const size_t bytes = s->matrix.rows * wf_type_size(type);
+    s->x = malloc(bytes ? bytes : 1);
+    if (s->x && s->args->b)
+        return wfi_read_vectors(s->args->b, type, s->matrix.rows, 1, &s->b);
+    s->b = s->x ? malloc(bytes ? bytes : 1) : NULL;
+    if (!s->b)
+        return wfi_run_error("%s: out of memory", s->name);
+    wfi_random_fill(s->b, type, s->matrix.rows, s->common->seed);
+    return WFI_EXIT_DONE;
+}
+
+static int parse_precondition(const arguments *a, wf_precondition *precondition)
+{
+    static const char *const names[] = {"none", "jacobi", "block-jacobi"};
+    size_t n = 0;
+    while (n < 3 && strcmp(a->precondition ? a->precondition : "none", names[n]) != 0)
+        n++;
+    if (n == 3)
+        return wfi_usage_error("--precondition '%s' is not none or jacobi or block-jacobi",
+                               a->precondition);
+    *precondition = (wf_precondition)n;
+    if (a->block && *precondition != WF_PRECONDITION_BLOCK_JACOBI)
+        return wfi_usage_error("--block goes with --precondition block-jacobi");
+    return WFI_EXIT_DONE;
+}
+
+static int parse_tolerance(const char *text, wf_type type, double *tolerance)
+{
+    *tolerance = type == WF_TYPE_F32 ? 1e-6 : 1e-10;
+    if (!text)
+        return WFI_EXIT_DONE;
+    if (!wfi_parse_number("--tolerance", text, tolerance))
+        return WFI_EXIT_USAGE;
+    if (!(*tolerance > 0) || *tolerance >= 1)
+        return wfi_usage_error("--tolerance '%s' is not between 0 and 1", text);
+    return WFI_EXIT_DONE;
+}
+
+static int parse(solve *s, wf_type *type)
+{
+    const arguments *a = s->args;
+    uint64_t iterations = 1000, block = 0;
+    double tolerance;
+    wf_precondition precondition = WF_PRECONDITION_NONE;
+    *type = a->mixed ? WF_TYPE_F64 : WF_TYPE_F32;
+    if (a->type && !wfi_parse_type("--type", a->type, type))
+        return WFI_EXIT_USAGE;
+    if (*type != WF_TYPE_F32 && *type != WF_TYPE_F64)
+        return wfi_usage_error("cg: --type must be f32 or f64");
+    if (a->output && !wfi_path_takes_npy(a->output))
+        return wfi_usage_error("cg: -o writes x.npy, not '%s'", a->output);
+    if (a->iterations &&
+        !wfi_parse_u64("--max-iterations", a->iterations, 1, 10000000, &iterations))
+        return WFI_EXIT_USAGE;
+    int code = parse_tolerance(a->tolerance, *type, &tolerance);
+    if (code == WFI_EXIT_DONE)
+        code = parse_precondition(a, &precondition);
+    if (code != WFI_EXIT_DONE)
+        return code;
+    if (a->mixed && *type != WF_TYPE_F64)
+        return wfi_usage_error("cg: --mixed takes a matrix and gives an answer in f64");
+    if (a->block && !wfi_parse_u64("--block", a->block, 1, WF_CG_MOST_BLOCK, &block))
+        return WFI_EXIT_USAGE;
+    s->history = calloc(iterations, sizeof *s->history);
+    if (!s->history)
+        return wfi_run_error("cg: out of memory");
+    s->params = (wf_cg_params){
+        .size = sizeof s->params,
+        .precondition = precondition,
+        .tolerance = tolerance,
+        .max_iterations = (uint32_t)iterations,
+        .repeat = s->common->repeat,
+        .history = s->history,
+        .block = (uint32_t)block,
+        .mixed = a->mixed,
+    };
+    return WFI_EXIT_DONE;
+}
+
+/* ------------------------------------------------------------------------------------- progress */
+
+/* How much of the way to the tolerance: residuals fall by about as much each iteration. */
+static bool show_progress(void *user, uint32_t iterations, double residual)
+{
+    const solve *s = user;
+    char text[128];
+    const double of_iterations = (double)iterations / s->params.max_iterations;
+    const double of_residual =
+        residual > 0 && residual < 1 ? log(residual) / log(s->params.tolerance) : 0;
+    snprintf(text, sizeof text, "cg %.60s: iteration %u, residual %.1e", s->name, iterations,
+             residual);
+    wfi_progress_show(s->common->quiet, fmin(fmax(of_iterations, of_residual), 1), text);
+    return !wfi_interrupted();
+}
+
+/* --------------------------------------------------------------------------------------- output */
+
+static const char *status_text(wf_cg_status status)
+{
+    switch (status) {
+    case WF_CG_CONVERGED:
+        return "converged";
+    case WF_CG_MAX_ITERATIONS:
+        return "the tolerance was not met within the iterations";
+    case WF_CG_INDEFINITE:
+        return "the matrix is not positive definite (a direction with p A p < 0)";
+    case WF_CG_NOT_FINITE:
+        return "the iteration overflowed";
+    case WF_CG_BREAKDOWN:
+        return "the matrix is singular (a direction whose p A p is 0 within rounding)";
+    case WF_CG_INACCURATE:
+        return "wrong: b - A x is over the tolerance by more than rounding explains (the device "
+               "erred, or the matrix is too ill-conditioned for the type)";
+    }
+    return "?";
+}
+
+static uint32_t dispatches(const wf_cg_result *r)
+{
+    return r->product.dispatches + (r->fused ? 1 : 2);
+}
+
+static void fill_case(const solve *s, const wf_cg_result *r, wf_result solved, wfi_result_case *c)
+{
+    wfi_result_case_init(c, "cg");
+    snprintf(c->name, sizeof c->name, "%s", s->title);
+    wfi_result_case_fact(c, "rows", s->csr.rows);
+    wfi_result_case_fact(c, "entries", s->csr.entries);
+    wfi_result_case_fact(c, "tolerance", s->params.tolerance);
+    c->type = wf_type_name(s->matrix.type);
+    c->has_plan = r->product.variant != NULL;
+    c->plan = r->product;
+    wfi_result_case_extra(c, "iterations", r->iterations);
+    wfi_result_case_extra(c, "us_an_iteration", r->iteration_us);
+    if (r->product_us > 0)
+        wfi_result_case_extra(c, "product_us", r->product_us);
+    if (s->params.mixed)
+        wfi_result_case_extra(c, "refinements", r->refinements);
+    wfi_result_case_extra(c, "dispatches_an_iteration", dispatches(r));
+    c->history = s->history;
+    c->history_count = r->iterations;
+    wfi_result_case_extra(c, "residual", r->residual);
+    wfi_result_case_extra(c, "true_residual", r->true_residual);
+    if (solved == WF_ERROR_CANCELLED)
+        wfi_case_fail_text(c, WFI_STATUS_CANCELLED, "interrupted after %u iterations",
+                           r->iterations);
+    else if (r->status != WF_CG_CONVERGED)
+        wfi_case_fail_text(c, WFI_STATUS_FAILED, "cg %s: %s", c->name, status_text(r->status));
+}
+
+static void print(const wfi_session *session, const solve *s, const wf_cg_result *r,
+                  wf_result solved)
+{
+    char text[32];
+    wfi_device_print(session);
+    printf("problem   %s, %u rows, %u entries, %s\n", s->title, s->csr.rows, s->csr.entries,
+           wf_type_name(s->matrix.type));
+    printf("product   %s (%s)\n", r->product.variant, r->product.chosen_by);
+    printf("result    %s after %u iteration%s\n",
+           solved == WF_ERROR_CANCELLED ? "interrupted" : status_text(r->status), r->iterations,
+           r->iterations == 1 ? "" : "s");
+    printf("residual  %.3e; b - A x in f64: %.3e\n", r->residual, r->true_residual);
+    if (r->status == WF_CG_CONVERGED && r->true_residual > s->params.tolerance)
+        printf("note      b - A x is over the tolerance of %g: more than rounding in %s lets the "
+               "iteration see%s\n",
+               s->params.tolerance, s->matrix.type == WF_TYPE_F32 ? "f32" : "f64",
+               s->matrix.type == WF_TYPE_F32 ? " (--mixed or --type f64 gets there)" : "");
+    if (s->params.mixed)
+        printf("refined   %u times\n", r->refinements);
+    wfi_format_time(r->iteration_us, text, sizeof text);
+    printf("time      %s an iteration of %u dispatches (%s clock)\n", text, dispatches(r),
+           r->gpu_clock ? "device" : "host");
+    wfi_format_time(r->product_us, text, sizeof text);
+    if (r->product_us > 0)
+        printf("product   %s alone\n", text);
+}
+
+static int run(solve *s, int argc, char **argv)
+{
+    static wfi_result_case c;
+    wfi_session session;
+    wf_cg_result result = {0};
+    wfi_io_error error;
+    int code = wfi_session_open(&session, s->common);
+    if (code != WFI_EXIT_DONE)
+        return code;
+    s->matrix.tuning = &session.tuning;
+    s->params.matrix = &s->matrix;
+    s->params.progress = show_progress;
+    s->params.user = s;
+    const wf_result solved = wf_cg_solve(session.device, &s->params, s->b, s->x, &result);
+    const bool ran = solved == WF_SUCCESS || solved == WF_ERROR_CANCELLED;
+    wfi_progress_clear(s->common->quiet);
+    if (ran) {
+        if (!wfi_json_on_stdout(s->common))
+            print(&session, s, &result, solved);
+        fill_case(s, &result, solved, &c);
+        code = wfi_case_exit(&c, solved);
+    } else {
+        code = wfi_session_error(&session, solved);
+        /* The options were looked at before: what is wrong now is in the matrix or in b. */
+        if (solved == WF_ERROR_INVALID_ARGUMENT)
+            code = WFI_EXIT_FAILED;
+    }
+    const uint64_t shape[2] = {s->matrix.rows, 1};
+    if (code == WFI_EXIT_DONE && s->args->output &&
+        !wfi_npy_write(s->args->output, s->matrix.type, 1, shape, s->x, &error))
+        code = wfi_run_error("%s", error.text);
+    if (ran) {
+        const int written = wfi_session_write(&session, argc, argv, &c, 1);
+        code = code != WFI_EXIT_DONE ? code : written;
+    }
+    s->matrix.tuning = NULL;
+    s->params.user = NULL;
+    wfi_session_close(&session);
+    return code;
+}
+
+int wfi_tool_cg(int argc, char **argv)
+{
+    arguments args = {0};
+    const wfi_option options[] = {
+        {"--poisson27", "N", &args.poisson27, NULL, "the 27-point Poisson matrix of N^3 cells"},
+        {"--poisson5", "N", &args.poisson5, NULL, "the 5-point Poisson matrix of N^2 cells"},
+        {"--type", "f32|f64", &args.type, NULL, "element type (default f32)"},
+        {"--tolerance", "T", &args.tolerance, NULL, "of |r| / |b| (default 1e-6; f64: 1e-10)"},
+        {"--max-iterations", "N", &args.iterations, NULL, "give up after N (default 1000)"},
+        {"--precondition", "none|jacobi|block-jacobi", &args.precondition, NULL, "default none"},
+        {"--block", "N", &args.block, NULL, "side of block-jacobi's blocks (default 4)"},
+        {"--mixed", NULL, NULL, &args.mixed, "iterate in f32, refine the answer to f64's accuracy"},
+        {"--b", "v.npy", &args.b, NULL, "the right-hand side (default: random)"},
+        {"-o", "x.npy", &args.output, NULL, "write the solution"},
+    };
+    const wfi_command command = {
+        "cg",
+        "MATRIX.mtx[.gz] | --poisson27 N | --poisson5 N",
+        "Solves A x = b, A symmetric positive definite, by conjugate gradients.",
+        0,
+        1,
+        options,
+        10};
+    wfi_common common;
+    wf_type type;
+    int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
+    if (code != WFI_EXIT_DONE || common.help)
+        return code;
+    solve s = {.args = &args, .common = &common};
+    code = parse(&s, &type);
+    if (code == WFI_EXIT_DONE)
+        code = read_matrix(&s, type);
+    if (code == WFI_EXIT_DONE)
+        code = convert_values(&s, type);
+    if (code == WFI_EXIT_DONE)
+        code = make_vectors(&s);
+    if (code == WFI_EXIT_DONE)
+        code = run(&s, argc, argv);
+    free_solve(&s);
+    return code;
+}

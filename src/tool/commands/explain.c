@@ -1,0 +1,237 @@
+/* wavefit explain: where the time of a problem goes, what limits it, and what to try. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/cli/clock.h"
+#include "tool/commands/commands.h"
+#include "tool/commands/explain_print.h"
+#include "tool/cli/progress.h"
+#include "tool/cli/target.h"
+
+#define CASE_SECONDS 1.0
+#define MOST_MOVED (256.0 * 1024 * 1024) /* bytes of a transfer that is timed; more is scaled */
+#define CACHE_BYTES (UINT64_C(4) << 20)  /* a set that every GPU's last-level cache holds */
+#define STEPS 9
+
+/* Measured ceilings in GB/s; NaN: not measured. */
+typedef struct wfi_explain_levels {
+    double memory, cache, shared;
+} wfi_explain_levels;
+
+/* Microseconds that the host takes to move `bytes` to the device, or from it; 0 where it cannot. */
+static double transfer_us(wfi_session *session, double bytes, bool up)
+{
+    const double moved = fmin(bytes, MOST_MOVED);
+    const uint64_t size = ((uint64_t)moved + 3) & ~UINT64_C(3);
+    wf_buffer *buffer = NULL;
+    void *host = calloc(1, size);
+    double best = 0;
+    wf_result result = host ? wf_buffer_create(session->device, size, WF_MEMORY_DEVICE, &buffer)
+                            : WF_ERROR_OUT_OF_HOST_MEMORY;
+    /* The first also makes the staging memory; the faster of the next two counts. */
+    for (int i = 0; i < 3 && result == WF_SUCCESS; i++) {
+        const double start = wfi_clock_seconds();
+        result =
+            up ? wf_buffer_write(buffer, 0, host, size) : wf_buffer_read(buffer, 0, host, size);
+        const double us = (wfi_clock_seconds() - start) * 1e6;
+        if (i > 0 && (best == 0 || us < best))
+            best = us;
+    }
+    wf_buffer_destroy(&buffer);
+    free(host);
+    return result == WF_SUCCESS ? best * bytes / moved : 0;
+}
+
+static void step(const wfi_session *session, int done, const char *what)
+{
+    wfi_progress_show(session->common->quiet, (double)done / STEPS, what);
+}
+
+/* Bytes of each level: counted, at least, and at most by ceilings in GB/s. */
+static void count_bytes(const wfi_study *study, const wfi_explain_levels *levels,
+                        wfi_result_case *c)
+{
+    const double us = c->timing.median_us;
+    c->bytes = (wfi_result_bytes){.requested = c->plan.requested_bytes,
+                                  .stored = c->plan.stored_bytes,
+                                  .shared_requested = c->plan.shared_requested_bytes,
+                                  .groups = c->plan.group_bytes,
+                                  .least = wfi_study_bytes(study),
+                                  .memory_most = levels->memory * 1e3 * us,
+                                  .cache_most = levels->cache * 1e3 * us,
+                                  .shared_most = levels->shared * 1e3 * us};
+}
+
+/* Everything that the rules look at, measured beside the case. */
+static void observe(wfi_session *session, const wfi_study *study, wfi_result_case *c,
+                    wfi_observation *o)
+{
+    wfi_explain_levels levels;
+    double up, down;
+    wfi_study_moved(study, &up, &down);
+    step(session, 2, "transfers");
+    c->timeline.execute_us = c->timing.median_us;
+    c->timeline.upload_us = o->upload_us = transfer_us(session, up, true);
+    c->timeline.download_us = o->download_us = transfer_us(session, down, false);
+    step(session, 3, "latencies");
+    c->timeline.submit_us = o->submit_us = wfi_session_ceiling(session, "submit", 0);
+    o->dispatch_us = wfi_session_ceiling(session, "dispatch", 0);
+    o->barrier_us = wfi_session_ceiling(session, "barrier", 0);
+    step(session, 5, "memory");
+    levels.memory = wfi_session_copy_bandwidth(session) * 1e-9;
+    levels.cache = wfi_session_ceiling(session, "read", CACHE_BYTES);
+    levels.shared = wfi_session_ceiling(session, "shared", 0);
+    count_bytes(study, &levels, c);
+    step(session, 7, "arithmetic");
+    o->fma = wfi_study_rate(session, study) * 1e-9;
+    o->fma_f32 = wfi_session_fma_rate(session, WF_TYPE_F32) * 1e-9;
+    o->matrix_f16 = study->family == WF_FAMILY_MATMUL
+                        ? wfi_session_ceiling(session, "matrix_f16_f32", 0)
+                        : (double)NAN;
+    o->time_us = c->timing.median_us;
+    o->floor_us = c->floor_us;
+    o->memory_bound = strcmp(c->floor_by, "memory") == 0;
+    o->dispatches = c->plan.dispatches;
+    o->chosen_by = c->plan.chosen_by;
+    o->kernel = c->plan.kernel;
+    o->compute_units = session->caps->compute_units;
+    o->has_occupancy =
+        wf_kernel_occupancy(session->caps, &c->plan.kernel, &o->occupancy) == WF_SUCCESS;
+}
+
+/* Where something is forced: what wavefit would have done, in microseconds; 0: not known. */
+static double own_choice_us(wfi_session *session, const wfi_study *study)
+{
+    static wfi_result_case own;
+    step(session, 1, "wavefit's own choice");
+    wfi_study_run(session, study, NULL, NULL, 0, &own);
+    return own.status == WFI_STATUS_OK ? own.timing.median_us : 0;
+}
+
+static void keep_advice(const wfi_observation *o, wfi_result_case *c,
+                        wfi_result_advice kept[WFI_MAX_ADVICE])
+{
+    wfi_advice advice[WFI_MAX_ADVICE];
+    c->advice_count = wfi_advise(o, advice);
+    for (uint32_t i = 0; i < c->advice_count; i++) {
+        kept[i] = (wfi_result_advice){.rule = advice[i].rule, .gain = advice[i].gain};
+        snprintf(kept[i].text, sizeof kept[i].text, "%s", advice[i].text);
+        snprintf(kept[i].command, sizeof kept[i].command, "%s", advice[i].command);
+    }
+    c->advice = kept;
+}
+
+static int run(wfi_session *session, const wfi_study *study, int argc, char **argv)
+{
+    static wfi_result_case c;
+    static wfi_result_advice advice[WFI_MAX_ADVICE];
+    static wfi_result_kernel kernels[WFI_MAX_KERNELS];
+    const wfi_common *common = session->common;
+    char arguments[160];
+    step(session, 0, study->name);
+    session->kernels = kernels;
+    const wf_result result = wfi_study_run(session, study, common->variant, common->constants,
+                                           common->constant_count, &c);
+    session->kernels = NULL;
+    c.study.kind = "explain";
+    if (c.status != WFI_STATUS_OK || !c.has_timing) {
+        wfi_progress_clear(common->quiet);
+        const int failed = wfi_case_exit(&c, result);
+        const int written = wfi_session_write(session, argc, argv, &c, 1);
+        return failed != WFI_EXIT_DONE ? failed : written;
+    }
+    const uint32_t index = wfi_study_variant(study->family, c.plan.variant);
+    const wf_variant_info variant = wfi_study_variant_info(study->family, index);
+    wfi_study_arguments(study, arguments, sizeof arguments);
+    wfi_observation o = {.family = wf_family_name(study->family),
+                         .type = study->type,
+                         .arguments = arguments,
+                         .variant = &variant,
+                         .forced = common->variant || common->constant_count,
+                         .box = study->family == WF_FAMILY_STENCIL &&
+                                study->grid.shape == WF_STENCIL_BOX,
+                         .steps = study->grid.steps};
+    if (o.forced && !wfi_interrupted())
+        o.chosen_us = own_choice_us(session, study);
+    observe(session, study, &c, &o);
+    wfi_progress_clear(common->quiet);
+    keep_advice(&o, &c, advice);
+    int code = WFI_EXIT_DONE;
+    if (wfi_interrupted()) {
+        wfi_case_fail_text(&c, WFI_STATUS_CANCELLED, "interrupted");
+        code = wfi_run_error("explain: interrupted");
+    } else if (!wfi_json_on_stdout(common)) {
+        wfi_explain_print(session, study, &c, &o);
+    }
+    const int written = wfi_session_write(session, argc, argv, &c, 1);
+    return code != WFI_EXIT_DONE ? code : written;
+}
+
+/* What another vendor's compiler makes of the kernel: nothing runs. */
+static int compile(wfi_session *session, const wfi_study *study, int argc, char **argv)
+{
+    static wfi_result_case c;
+    const wf_problem problem = wfi_study_problem(study);
+    wfi_result_case_init(&c, wf_family_name(study->family));
+    snprintf(c.name, sizeof c.name, "%s", study->name);
+    c.type = wf_type_name(study->type);
+    c.plan.size = sizeof c.plan;
+    const wf_result result =
+        wf_kernel_compile(session->device, &problem, &session->tuning, &c.plan);
+    if (result != WF_SUCCESS)
+        return wfi_session_error(session, result);
+    wf_occupancy occupancy;
+    if (wf_kernel_occupancy(session->caps, &c.plan.kernel, &occupancy) == WF_SUCCESS) {
+        c.occupancy = occupancy.fraction;
+        c.occupancy_limit = occupancy.limited_by;
+        c.occupancy_source = occupancy.source;
+    }
+    wfi_case_fail_text(&c, WFI_STATUS_SKIPPED, "compiled for a device that is not there");
+    if (!wfi_json_on_stdout(session->common)) {
+        printf("device    %s: compiled only, nothing ran\nproblem   %s %s\nvariant   %s",
+               session->caps->name, c.name, c.type, c.plan.variant);
+        for (uint32_t i = 0; i < c.plan.constant_count; i++)
+            printf(" %s=%u", c.plan.constants[i].name, c.plan.constants[i].value);
+        printf(" (%s)\n", c.plan.chosen_by);
+        wfi_explain_print_kernel(session->caps, &c.plan.kernel);
+    }
+    return wfi_session_write(session, argc, argv, &c, 1);
+}
+
+int wfi_tool_explain(int argc, char **argv)
+{
+    wfi_study study = {.budget_seconds = CASE_SECONDS};
+    const char *target = NULL;
+    wfi_option options[WFI_STUDY_OPTIONS + 1];
+    const wfi_command command = {
+        "explain",
+        "himeno|spmv|matmul|stencil [--size S] [--matrix M] [--shape MxNxK] [--grid G]",
+        "Tells where the time goes, what limits it, and what to try.",
+        1,
+        1,
+        options,
+        WFI_STUDY_OPTIONS + 1};
+    wfi_common common;
+    wfi_session session;
+    wfi_study_options(&study, options);
+    options[WFI_STUDY_OPTIONS] =
+        (wfi_option){"--target", "amd:CHIP", &target, NULL,
+                     "compile for a device that is not there (Mesa's RADV)"};
+    int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
+    if (code != WFI_EXIT_DONE || common.help)
+        return code;
+    code = wfi_study_parse(&study, &common);
+    if (code == WFI_EXIT_DONE && target) {
+        common.device = NULL;
+        code = wfi_target_select(target);
+    }
+    if (code == WFI_EXIT_DONE &&
+        (code = wfi_session_open_captured(&session, &common)) == WFI_EXIT_DONE) {
+        code = target ? compile(&session, &study, argc, argv) : run(&session, &study, argc, argv);
+        wfi_session_close(&session);
+    }
+    wfi_study_free(&study);
+    return code;
+}

@@ -1,0 +1,204 @@
+/* wavefit spmv: multiplies a Matrix Market matrix with a vector. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/matrix_market.h"
+#include "io/npy.h"
+#include "tool/cases/cases.h"
+#include "tool/commands/commands.h"
+#include "tool/commands/explain_spmv.h"
+#include "tool/cases/generate.h"
+#include "tool/cli/matrix_file.h"
+#include "tool/cli/path.h"
+#include "tool/cli/progress.h"
+#include "tool/cases/vectors.h"
+
+typedef struct arguments {
+    const char *type, *x, *output, *generate, *vectors, *alpha, *beta;
+    bool transpose, explain;
+    double alpha_value;
+} arguments;
+
+/* The name of a matrix: its file's, without folders and .mtx[.gz]. */
+static void name_of(const char *path, char *name, size_t bytes)
+{
+    snprintf(name, bytes, "%s", wfi_path_name(path));
+    char *end = strstr(name, ".mtx");
+    if (end && end != name)
+        *end = '\0';
+}
+
+static wf_type vector_type(wf_type type)
+{
+    return type == WF_TYPE_F64 ? WF_TYPE_F64 : WF_TYPE_F32;
+}
+
+static int run(const arguments *args, const wfi_common *common, const wfi_spmv_request *request,
+               int argc, char **argv)
+{
+    static wfi_result_case result_case;
+    const wfi_csr *m = request->matrix;
+    wfi_session session;
+    wfi_io_error error;
+    void *y = NULL;
+    int code = wfi_session_open(&session, common);
+    if (code != WFI_EXIT_DONE)
+        return code;
+    const wf_result result = wfi_case_spmv(&session, request, &result_case, &y);
+    if (result_case.has_plan) {
+        wfi_case_print(&session, &result_case);
+        const bool prints = !wfi_json_on_stdout(common);
+        if (prints)
+            printf("matrix    %u rows, %u columns, %u entries (%.1f a row)\n", m->rows, m->columns,
+                   m->entries, (double)m->entries / m->rows);
+        if (prints && request->explain && result == WF_SUCCESS &&
+            result_case.status == WFI_STATUS_OK)
+            wfi_explain_spmv(&result_case, request->explain);
+    }
+    code = wfi_case_exit(&result_case, result);
+    const uint64_t vectors = request->vectors ? request->vectors : 1;
+    const uint64_t shape[2] = {request->transpose ? m->columns : m->rows, vectors};
+    if (code == WFI_EXIT_DONE && args->output &&
+        !wfi_npy_write(args->output, vector_type(request->type), vectors > 1 ? 2 : 1, shape, y,
+                       &error))
+        code = wfi_run_error("%s", error.text);
+    const int written = wfi_session_write(&session, argc, argv, &result_case, 1);
+    free(y);
+    wfi_session_close(&session);
+    return code != WFI_EXIT_DONE ? code : written;
+}
+
+/* Whether the matrix itself is to be written, and no device is needed. */
+static bool writes_matrix(const arguments *args)
+{
+    return args->output && wfi_path_ends_in(args->output, ".mtx");
+}
+
+/* The matrix of the file or the generator; its name. */
+static int get_matrix(const arguments *args, const wfi_common *common,
+                      const wfi_spmv_request *request, wfi_csr *matrix, char *name, size_t bytes)
+{
+    char message[256];
+    if (args->generate) {
+        snprintf(name, bytes, "%s", args->generate);
+        wfi_progress_phase(common->quiet, (double)NAN, "making the matrix");
+        const bool made = wfi_generate(args->generate, common->seed, matrix, message);
+        wfi_progress_clear(common->quiet);
+        if (made)
+            return WFI_EXIT_DONE;
+        return wfi_generate_check(args->generate, message)
+                   ? wfi_run_error("--generate %s", message)
+                   : wfi_usage_error("--generate: %s", message);
+    }
+    const char *path = common->positional[0];
+    name_of(path, name, bytes);
+    const wfi_matrix_use use = {vector_type(request->type), request->vectors ? request->vectors : 1,
+                                request->transpose};
+    const int code = wfi_matrix_file_read(common, path, writes_matrix(args) ? NULL : &use, matrix);
+    if (code != WFI_EXIT_DONE)
+        return code;
+    if (matrix->rows == 0 || matrix->columns == 0)
+        return wfi_run_error("%s: the matrix is %u x %u: there is nothing to multiply", path,
+                             matrix->rows, matrix->columns);
+    return WFI_EXIT_DONE;
+}
+
+static int multiply(const arguments *args, const wfi_common *common, wfi_spmv_request *request,
+                    int argc, char **argv)
+{
+    static wfi_spmv_explain explain;
+    char name[96];
+    wfi_csr matrix = {0};
+    wfi_io_error error;
+    void *x = NULL;
+    int code = get_matrix(args, common, request, &matrix, name, sizeof name);
+    if (code == WFI_EXIT_DONE && writes_matrix(args)) {
+        if (!wfi_matrix_market_write(args->output, &matrix, &error))
+            code = wfi_run_error("%s", error.text);
+        else
+            printf("%s: %u rows, %u columns, %u entries\n", args->output, matrix.rows,
+                   matrix.columns, matrix.row_offsets[matrix.rows]);
+        wfi_csr_free(&matrix);
+        return code;
+    }
+    if (code == WFI_EXIT_DONE && args->x)
+        code = wfi_read_vectors(args->x, vector_type(request->type),
+                                request->transpose ? matrix.rows : matrix.columns,
+                                request->vectors ? request->vectors : 1, &x);
+    request->matrix = &matrix;
+    request->name = name;
+    request->x = x;
+    request->explain = args->explain ? &explain : NULL;
+    if (code == WFI_EXIT_DONE)
+        code = run(args, common, request, argc, argv);
+    request->matrix = NULL;
+    request->name = NULL;
+    request->x = NULL;
+    wfi_csr_free(&matrix);
+    free(x);
+    return code;
+}
+
+static int parse(arguments *args, const wfi_common *common, wfi_spmv_request *request)
+{
+    uint64_t vectors = 0;
+    if ((args->generate != NULL) + common->positional_count != 1)
+        return wfi_usage_error("spmv: give one of MATRIX.mtx, --generate KIND:SIZE");
+    if (args->output && !wfi_path_ends_in(args->output, ".mtx") &&
+        !wfi_path_takes_npy(args->output))
+        return wfi_usage_error("spmv: -o writes y.npy or m.mtx, not '%s'", args->output);
+    if (args->type && !wfi_parse_type("--type", args->type, &request->type))
+        return WFI_EXIT_USAGE;
+    if (request->type != WF_TYPE_F32 && request->type != WF_TYPE_F64 &&
+        request->type != WF_TYPE_F16)
+        return wfi_usage_error("spmv: --type must be f32, f64 or f16");
+    if (args->vectors &&
+        !wfi_parse_u64("--vectors", args->vectors, 1, WF_SPMV_MOST_VECTORS, &vectors))
+        return WFI_EXIT_USAGE;
+    if (args->alpha && !wfi_parse_number("--alpha", args->alpha, &args->alpha_value))
+        return WFI_EXIT_USAGE;
+    if (args->beta && !wfi_parse_number("--beta", args->beta, &request->beta))
+        return WFI_EXIT_USAGE;
+    request->vectors = (uint32_t)vectors;
+    request->transpose = args->transpose;
+    request->alpha = args->alpha ? &args->alpha_value : NULL;
+    return WFI_EXIT_DONE;
+}
+
+int wfi_tool_spmv(int argc, char **argv)
+{
+    arguments args = {0};
+    const wfi_option options[] = {
+        {"--type", "f32|f64|f16", &args.type, NULL,
+         "element type (default f32; f16: of the matrix alone)"},
+        {"--generate", "KIND:SIZE", &args.generate, NULL, "make the matrix; see below"},
+        {"--x", "v.npy", &args.x, NULL, "the vector or vectors (default: random)"},
+        {"--transpose", NULL, NULL, &args.transpose, "multiply with the transpose"},
+        {"--vectors", "N", &args.vectors, NULL, "right-hand sides at once (at most 32)"},
+        {"--alpha", "A", &args.alpha, NULL, "y = A times the product (default 1)"},
+        {"--beta", "B", &args.beta, NULL, "add B times a random y (default 0)"},
+        {"--explain", NULL, NULL, &args.explain, "say what was chosen, why, and what it costs"},
+        {"-o", "y.npy|m.mtx", &args.output, NULL, "write the result, or just the matrix"},
+    };
+    const wfi_command command = {
+        "spmv",
+        "MATRIX.mtx[.gz] | --generate KIND:SIZE [--explain] [-o y.npy|m.mtx]",
+        "Multiplies a sparse matrix with a vector, verifies and times the product.",
+        0,
+        1,
+        options,
+        9};
+    wfi_common common;
+    wfi_spmv_request request = {.type = WF_TYPE_F32};
+    int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
+    if (code == WFI_EXIT_DONE && common.help) {
+        printf("\nKinds of --generate:\n");
+        wfi_generate_list(stdout);
+    }
+    if (code != WFI_EXIT_DONE || common.help)
+        return code;
+    code = parse(&args, &common, &request);
+    return code == WFI_EXIT_DONE ? multiply(&args, &common, &request, argc, argv) : code;
+}

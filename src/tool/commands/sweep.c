@@ -1,0 +1,263 @@
+/* wavefit sweep: time against one parameter of a variant, with the occupancy beside it. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/commands/commands.h"
+#include "tool/cli/progress.h"
+#include "tool/cases/study.h"
+#include "tool/cli/table.h"
+
+#define POINT_SECONDS 0.2
+#define MAX_POINTS 120
+#define BAR 32
+
+/* The parameters that are swept together: one, or the work-group's. */
+typedef struct axes {
+    uint32_t count;
+    wf_parameter_info parameters[3];
+} axes;
+
+static int choose_axes(const wf_variant_info *variant, const char *over, axes *out)
+{
+    *out = (axes){0};
+    for (uint32_t i = 0; i < variant->parameter_count; i++) {
+        const wf_parameter_info *p = &variant->parameters[i];
+        const bool local = strncmp(p->name, "local_", 6) == 0;
+        if ((strcmp(over, "work-group") == 0 ? local : strcmp(over, p->name) == 0) &&
+            out->count < 3)
+            out->parameters[out->count++] = *p;
+    }
+    if (out->count)
+        return WFI_EXIT_DONE;
+    char names[256] = "";
+    for (uint32_t i = 0; i < variant->parameter_count; i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "",
+                 variant->parameters[i].name);
+    if (strcmp(over, "work-group") == 0)
+        return wfi_usage_error("sweep: the work-group of %s follows from its other parameters (%s)",
+                               variant->name, names);
+    return wfi_usage_error("sweep: variant %s has no parameter '%s' (%s)", variant->name, over,
+                           names);
+}
+
+static uint32_t point_count(const axes *a)
+{
+    uint32_t count = 1;
+    for (uint32_t i = 0; i < a->count; i++)
+        count *= a->parameters[i].candidate_count;
+    return count < MAX_POINTS ? count : MAX_POINTS;
+}
+
+/* The values of point `index`, and the forced constants of the command line behind them. */
+static uint32_t point_constants(const axes *a, const wfi_common *common, uint32_t index,
+                                wf_constant out[2 * WF_MAX_PARAMETERS])
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < a->count; i++) {
+        const wf_parameter_info *p = &a->parameters[i];
+        out[count++] = (wf_constant){p->name, p->candidates[index % p->candidate_count]};
+        index /= p->candidate_count;
+    }
+    for (uint32_t i = 0; i < common->constant_count; i++)
+        out[count++] = common->constants[i];
+    return count;
+}
+
+static void run_point(wfi_session *session, const wfi_study *study, const char *variant,
+                      const axes *a, const char *over, uint32_t index, wfi_result_case *out)
+{
+    wf_constant constants[2 * WF_MAX_PARAMETERS];
+    const uint32_t count = point_constants(a, session->common, index, constants);
+    double product = 1;
+    for (uint32_t i = 0; i < a->count; i++)
+        product *= constants[i].value;
+    if (wfi_interrupted()) {
+        wfi_result_case_init(out, wf_family_name(study->family));
+        snprintf(out->name, sizeof out->name, "%s", study->name);
+        out->type = wf_type_name(study->type);
+        wfi_case_fail_text(out, WFI_STATUS_CANCELLED, "interrupted");
+    } else if (wfi_study_run(session, study, variant, constants, count, out) ==
+               WF_ERROR_CONSTRAINT) {
+        out->status = WFI_STATUS_SKIPPED;
+    }
+    if (!out->has_plan) {
+        out->plan.variant = variant;
+        for (uint32_t i = 0; i < count && i < WF_MAX_PARAMETERS; i++)
+            out->plan.constants[out->plan.constant_count++] = constants[i];
+    }
+    out->study = (wfi_result_study){
+        .kind = "sweep", .step = index + 1, .gain = (double)NAN, .over = over, .value = product};
+}
+
+/* ---------------------------------------------------------------------------------------- output */
+
+typedef struct point {
+    const wfi_result_case *result;
+} point;
+
+static int by_value(const void *a, const void *b)
+{
+    const wfi_result_case *x = ((const point *)a)->result, *y = ((const point *)b)->result;
+    if (x->study.value != y->study.value)
+        return x->study.value < y->study.value ? -1 : 1;
+    return x->study.step < y->study.step ? -1 : 1;
+}
+
+static const wfi_result_case *fastest(const wfi_result_case *cases, uint32_t count)
+{
+    const wfi_result_case *best = NULL;
+    for (uint32_t i = 0; i < count; i++)
+        if (cases[i].status == WFI_STATUS_OK && cases[i].has_timing &&
+            (!best || cases[i].timing.median_us < best->timing.median_us))
+            best = &cases[i];
+    return best;
+}
+
+static void value_text(const wfi_result_case *c, const axes *a, char *text, size_t bytes)
+{
+    size_t used = 0;
+    for (uint32_t i = 0; i < a->count; i++)
+        for (uint32_t k = 0; k < c->plan.constant_count; k++)
+            if (strcmp(c->plan.constants[k].name, a->parameters[i].name) == 0 && used < bytes) {
+                used += (size_t)snprintf(text + used, bytes - used, "%s%u", i ? "x" : "",
+                                         c->plan.constants[k].value);
+                break;
+            }
+}
+
+static void add_row(wfi_table *table, const wfi_result_case *c, const axes *a,
+                    const wfi_result_case *best)
+{
+    char text[WFI_CELL_BYTES] = "", bar[BAR + 1];
+    const int row = wfi_table_row(table);
+    value_text(c, a, text, sizeof text);
+    wfi_table_set(table, row, 0, "%s", text);
+    wfi_table_set(table, row, 1, "%u",
+                  c->plan.kernel.group_size[0] * c->plan.kernel.group_size[1] *
+                      c->plan.kernel.group_size[2]);
+    wfi_format_time(c->timing.median_us, text, sizeof text);
+    wfi_table_set(table, row, 2, "%s", text);
+    if (isfinite(c->occupancy))
+        wfi_table_set(table, row, 3, "%.0f %%", c->occupancy * 100);
+    if (c->occupancy_limit)
+        wfi_table_set(table, row, 4, "%s", c->occupancy_limit);
+    const int length = (int)(best->timing.median_us / c->timing.median_us * BAR + 0.5);
+    memset(bar, '#', sizeof bar);
+    bar[length < BAR ? length : BAR] = '\0';
+    wfi_table_set(table, row, 5, "%s%s", bar, c == best ? "  best" : "");
+}
+
+/* One line a point that ran, by value; the bar is as long as the point is fast. */
+static void print_sweep(const wfi_session *session, const wfi_study *study, const axes *a,
+                        const char *over, const wfi_result_case *cases, uint32_t count)
+{
+    static wfi_table table = {.columns = 6, .right = 0x0f};
+    const char *const heading[] = {over, "work-items", "time", "occupancy", "limited by", "speed"};
+    const wfi_result_case *best = fastest(cases, count);
+    point order[MAX_POINTS];
+    uint32_t ran = 0, illegal = 0;
+    if (wfi_json_on_stdout(session->common))
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        if (cases[i].status == WFI_STATUS_OK && cases[i].has_timing)
+            order[ran++] = (point){&cases[i]};
+        illegal += cases[i].status == WFI_STATUS_SKIPPED;
+    }
+    printf("%s %s: %s %s on %s\n\n", wf_family_name(study->family), cases[0].plan.variant,
+           study->name, wf_type_name(study->type), session->caps->name);
+    wfi_table_headings(&table, heading, 6);
+    qsort(order, ran, sizeof *order, by_value);
+    for (uint32_t i = 0; i < ran && best; i++)
+        add_row(&table, order[i].result, a, best);
+    wfi_table_print(&table);
+    if (illegal)
+        printf("\n%u of %u values do not fit the other constants or the device\n", illegal, count);
+    if (best && best->occupancy_source)
+        printf("\noccupancy is an estimate: %s\n", best->occupancy_source);
+}
+
+static int run_points(wfi_session *session, const wfi_study *study, const char *variant,
+                      const axes *a, const char *over, int argc, char **argv)
+{
+    const uint32_t count = point_count(a);
+    wfi_result_case *cases = calloc(count, sizeof *cases);
+    if (!cases)
+        return wfi_run_error("sweep: out of memory");
+    for (uint32_t i = 0; i < count; i++) {
+        wfi_progress_show(session->common->quiet, (double)i / count, over);
+        run_point(session, study, variant, a, over, i, &cases[i]);
+    }
+    wfi_progress_clear(session->common->quiet);
+    print_sweep(session, study, a, over, cases, count);
+    int code = wfi_cases_exit("sweep", "points", cases, count);
+    if (code == WFI_EXIT_DONE && !fastest(cases, count))
+        code = wfi_run_error("sweep: no value could run: %.300s", cases[0].reason);
+    const int written = wfi_session_write(session, argc, argv, cases, count);
+    free(cases);
+    return code != WFI_EXIT_DONE ? code : written;
+}
+
+/* The variant to sweep: the one forced, or the one that wavefit chooses for the problem. */
+static int run(wfi_session *session, const wfi_study *study, const char *over, int argc,
+               char **argv)
+{
+    static wfi_result_case chosen;
+    const wfi_common *common = session->common;
+    const char *variant = common->variant;
+    axes a;
+    if (!variant) {
+        wfi_progress_show(common->quiet, 0, "wavefit's own choice");
+        const wf_result result =
+            wfi_study_run(session, study, NULL, common->constants, common->constant_count, &chosen);
+        if (!chosen.has_plan || result == WF_ERROR_CANCELLED) {
+            const int failed = wfi_case_exit(&chosen, result);
+            wfi_session_write(session, argc, argv, &chosen, 1);
+            return failed;
+        }
+        variant = chosen.plan.variant;
+    }
+    const uint32_t index = wfi_study_variant(study->family, variant);
+    if (index == UINT32_MAX)
+        return wfi_usage_error("family %s has no variant '%s'", wf_family_name(study->family),
+                               variant);
+    const wf_variant_info info = wfi_study_variant_info(study->family, index);
+    const int code = choose_axes(&info, over, &a);
+    return code != WFI_EXIT_DONE ? code
+                                 : run_points(session, study, info.name, &a, over, argc, argv);
+}
+
+int wfi_tool_sweep(int argc, char **argv)
+{
+    wfi_study study = {.budget_seconds = POINT_SECONDS};
+    const char *over = NULL;
+    wfi_option options[WFI_STUDY_OPTIONS + 1];
+    const wfi_command command = {
+        "sweep",
+        "himeno|spmv|matmul|stencil --over work-group|PARAMETER [--variant NAME]",
+        "Measures every candidate value of a parameter, the others as wavefit "
+        "chooses them.",
+        1,
+        1,
+        options,
+        WFI_STUDY_OPTIONS + 1};
+    wfi_common common;
+    wfi_session session;
+    wfi_study_options(&study, options);
+    options[WFI_STUDY_OPTIONS] =
+        (wfi_option){"--over", "PARAMETER", &over, NULL, "work-group, or a parameter's name"};
+    int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
+    if (code != WFI_EXIT_DONE || common.help)
+        return code;
+    if (!over)
+        return wfi_usage_error("sweep: --over says what is swept: work-group or a parameter");
+    code = wfi_study_parse(&study, &common);
+    if (code == WFI_EXIT_DONE &&
+        (code = wfi_session_open_captured(&session, &common)) == WFI_EXIT_DONE) {
+        code = run(&session, &study, over, argc, argv);
+        wfi_session_close(&session);
+    }
+    wfi_study_free(&study);
+    return code;
+}

@@ -1,0 +1,30 @@
+/* What a command line of `wavefit tune` says. */
+#ifndef WFI_TOOL_TUNE_OPTIONS_H
+#define WFI_TOOL_TUNE_OPTIONS_H
+
+#include "tool/cli/options.h"
+#include "tool/tune/suite.h"
+
+typedef struct wfi_tune_arguments {
+    const char *suite, *only, *reprint; /* NULL: not given */
+    /* What names one problem, as given. */
+    const char *shape, *math, *size, *grid, *steps, *radius, *border, *matrix, *generate, *type;
+    bool box;
+    bool compare, exhaustive, again, discard, export, show, forget;
+    wf_family family; /* COUNT: all */
+    double seconds, patience_seconds;
+    double slice_seconds; /* 0: no end */
+    double all_seconds;   /* of a comparison's exhaustive search; 0: thrice the budget */
+    int argc;
+    char **argv;
+} wfi_tune_arguments;
+
+/* Parses all but the problem. On wrong usage prints one line and returns WFI_EXIT_USAGE. */
+int wfi_tune_options(int argc, char **argv, wfi_tune_arguments *args, wfi_common *common);
+
+/* Whether the command line names one problem; without, there is the suite. */
+bool wfi_tune_names_one(const wfi_tune_arguments *args);
+/* That problem. On wrong usage prints one line and returns WFI_EXIT_USAGE. */
+int wfi_tune_parse_one(const wfi_tune_arguments *args, wfi_tune_problem *problem);
+
+#endif
