@@ -1,7 +1,9 @@
 /* Picks the variant and its constants: what the user forces, then tuning data, then the model. */
 #include <string.h>
 
+#include "choose/choose.h"
 #include "core/params.h"
+#include "kernels/families.h"
 #include "choose/store.h"
 
 static wf_result apply_constants(const wfi_log *log, const wf_tuning *tuning, wfi_point *point)
@@ -175,7 +177,8 @@ static wf_result choose(wf_device *device, const wfi_log *log, const wfi_problem
 {
     const wfi_family *family = wfi_family_get(problem->family);
     wfi_choice choice = {.point = {.caps = &device->caps, .problem = problem},
-                         .chosen_by = "model"};
+                         .chosen_by = "model",
+                         .family = family};
     wf_tuning read;
     wf_result result = wfi_params_read(log, "wf_tuning", tuning, &read, sizeof read);
     if (result != WF_SUCCESS)

@@ -1,3 +1,4 @@
+#include "kernels/families.h"
 #include "choose/store.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+#include "kernels/families.h"
 #include "choose/tuning_data.h"
 
 #include <stdlib.h>

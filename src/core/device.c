@@ -184,7 +184,7 @@ static wf_result make_object(const wf_device_params *params, wf_device **out)
     return WF_SUCCESS;
 }
 
-wf_result wf_device_create(const wf_device_params *params, wf_device **out)
+wf_result wfi_device_open(const wf_device_params *params, wf_device **out)
 {
     wf_device_params read;
     wf_device *device = NULL;
@@ -207,11 +207,6 @@ wf_result wf_device_create(const wf_device_params *params, wf_device **out)
     if (result == WF_SUCCESS)
         result = wfi_pipeline_cache_create(&device->log, device->vk, &device->fn, device->allocator,
                                            &device->caps, device->cache_directory, &device->cache);
-    if (result == WF_SUCCESS && !wfi_self_test_recall(device))
-        wfi_self_test_run(device);
-    /* Not before: what the self-test finds is kept, and must not be half of it. */
-    device->cancelled = read.cancelled;
-    device->cancelled_user = read.cancelled_user;
     if (result != WF_SUCCESS) {
         wf_device_destroy(&device);
         return result;
@@ -285,7 +280,8 @@ static wf_result check_handles(const wfi_log *log, const wf_vulkan *vulkan)
     return WF_SUCCESS;
 }
 
-wf_result wf_device_adopt(const wf_vulkan *vulkan, const wf_device_params *params, wf_device **out)
+wf_result wfi_device_open_adopted(const wf_vulkan *vulkan, const wf_device_params *params,
+                                  wf_device **out)
 {
     wf_device_params read;
     wf_vulkan handles;
@@ -303,8 +299,6 @@ wf_result wf_device_adopt(const wf_vulkan *vulkan, const wf_device_params *param
     if (result != WF_SUCCESS)
         return result;
     device->adopted = true;
-    device->cancelled = read.cancelled;
-    device->cancelled_user = read.cancelled_user;
     /* Files are read and written only where the application says so. */
     const char *directory = read.cache_directory ? read.cache_directory : "";
     device->cache_directory = wfi_cache_directory(&log, directory);
@@ -317,8 +311,6 @@ wf_result wf_device_adopt(const wf_vulkan *vulkan, const wf_device_params *param
         result = wfi_pipeline_cache_create(&log, device->vk, &device->fn, device->allocator,
                                            &device->caps, device->cache_directory, &device->cache);
     device->dispatch_seconds = wfi_longest_dispatch(&device->caps, read.dispatch_seconds);
-    if (result == WF_SUCCESS)
-        wfi_self_test_recall(device); /* nothing is ever submitted here to find out */
     if (result != WF_SUCCESS) {
         wf_device_destroy(&device);
         return result;

@@ -58,6 +58,11 @@ struct wf_device {
     double fma_rate[WF_TYPE_COUNT]; /* flops a second; 0: not measured yet */
 };
 
+/* wf_device_create and wf_device_adopt without what the self-test finds, and never cancelled. */
+wf_result wfi_device_open(const wf_device_params *params, wf_device **out);
+wf_result wfi_device_open_adopted(const wf_vulkan *vulkan, const wf_device_params *params,
+                                  wf_device **out);
+
 /* Seconds that a dispatch may take by prediction, 0: any; `asked` as wf_device_params has it. */
 double wfi_longest_dispatch(const wf_caps *caps, double asked);
 

@@ -42,10 +42,4 @@ uint32_t wfi_quirks_resolve(uint32_t known, const wfi_self_test *test);
  * what was taken comes back only from an untouched `offered` (wf_device.offered). */
 void wfi_quirks_apply(const wf_caps *offered, uint32_t faults, wf_caps *caps);
 
-/* model/self_test.c: tries what the device offers on its own queue, applies what it finds to
- * device->caps and keeps it for the next run. wfi_self_test_recall applies what an earlier run kept;
- * false: there is nothing for this driver. */
-void wfi_self_test_run(wf_device *device);
-bool wfi_self_test_recall(wf_device *device);
-
 #endif

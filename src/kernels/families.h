@@ -10,4 +10,7 @@ extern const wfi_family wfi_family_matmul;
 extern const wfi_family wfi_family_vector;
 extern const wfi_family wfi_family_stencil;
 
+/* NULL for an unknown family. */
+const wfi_family *wfi_family_get(wf_family family);
+
 #endif

@@ -1,6 +1,4 @@
 /* The families, and their table as the public header shows it. */
-#include <string.h>
-
 #include "kernels/families.h"
 
 static const wfi_family *const families[WF_FAMILY_COUNT] = {
@@ -12,22 +10,6 @@ static const wfi_family *const families[WF_FAMILY_COUNT] = {
 const wfi_family *wfi_family_get(wf_family family)
 {
     return (unsigned)family < WF_FAMILY_COUNT ? families[family] : NULL;
-}
-
-uint32_t wfi_variant_find(const wfi_family *family, const char *name)
-{
-    for (uint32_t i = 0; i < family->variant_count; i++)
-        if (strcmp(family->variants[i].name, name) == 0)
-            return i;
-    return UINT32_MAX;
-}
-
-uint32_t wfi_parameter_find(const wfi_variant *variant, const char *name)
-{
-    for (uint32_t i = 0; i < variant->parameter_count; i++)
-        if (strcmp(variant->parameters[i].name, name) == 0)
-            return i;
-    return UINT32_MAX;
 }
 
 const char *wf_family_name(wf_family family)

@@ -135,7 +135,7 @@ wf_result wfi_straight_copy(wf_device *device, const wf_buffer *from, const wf_b
     const wf_bindings bindings = {.size = sizeof bindings,
                                   .items = {{.buffer = from}, {.buffer = to}}};
     wf_plan *plan = NULL;
-    wf_result result = wfi_fixed_plan(device, &problem, &row, 0, &bytes, &plan);
+    wf_result result = wfi_fixed_plan(device, &wfi_family_none, &problem, &row, 0, &bytes, &plan);
     if (result == WF_SUCCESS)
         result = wf_plan_measure(plan, &bindings, measure, timing);
     wf_plan_destroy(&plan);

@@ -85,7 +85,8 @@ static wf_result time_loops(wf_device *device, const wfi_peak_kernel *kernel,
     wf_plan *plan = NULL;
     for (uint32_t i = 0; i < kernel->buffer_count; i++)
         bindings.items[i].buffer = kernel->buffers[i];
-    wf_result result = wfi_fixed_plan(device, &problem, &row, kernel->value, kernel, &plan);
+    wf_result result =
+        wfi_fixed_plan(device, &wfi_family_none, &problem, &row, kernel->value, kernel, &plan);
     if (result == WF_SUCCESS)
         result = wf_plan_measure(plan, &bindings, measure, timing);
     wf_plan_destroy(&plan);

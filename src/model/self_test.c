@@ -8,6 +8,7 @@
 
 #include "core/caps.h"
 #include "core/file.h"
+#include "model/self_test.h"
 #include "core/quirks.h"
 #include "plan/fixed.h"
 #include "model/peaks.h"
@@ -98,7 +99,7 @@ static wf_result run(wf_device *device, const wfi_variant *row, uint32_t value, 
     if (result == WF_SUCCESS)
         result = wf_buffer_fill(buffers[1], 0, wf_buffer_size(buffers[1]), UINT32_MAX);
     if (result == WF_SUCCESS)
-        result = wfi_fixed_plan(device, &problem, row, value, p, &plan);
+        result = wfi_fixed_plan(device, &wfi_family_none, &problem, row, value, p, &plan);
     const wf_bindings bindings = {.size = sizeof bindings,
                                   .items = {{.buffer = buffers[0]}, {.buffer = buffers[1]}}};
     if (result == WF_SUCCESS)

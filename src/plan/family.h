@@ -168,9 +168,6 @@ typedef struct wfi_family {
     double (*least_bytes)(const wfi_problem *problem);
 } wfi_family;
 
-/* registry.c; NULL for an unknown family. */
-const wfi_family *wfi_family_get(wf_family family);
-
 /* point.c: whether the point may run on point->caps. *reason (if not NULL) gets one clause. */
 bool wfi_point_legal(const wfi_point *point, char reason[256]);
 /* Whether the parameter of that id is one of the variant's. */
@@ -189,19 +186,14 @@ void wfi_point_pipeline(const wfi_point *point, wfi_pipeline_desc *desc);
 uint32_t wfi_variant_find(const wfi_family *family, const char *name);     /* UINT32_MAX: none */
 uint32_t wfi_parameter_find(const wfi_variant *variant, const char *name); /* UINT32_MAX: none */
 
-/* choose/choose.c: picks variant and values for a problem: what the user forces, then what was measured
- * on this device, rows that ship with wavefit, and the model. */
+/* A point, who picked it, and the family it is of. */
 typedef struct wfi_choice {
     wfi_point point;
     const char *chosen_by;
+    const wfi_family *family;
 } wfi_choice;
-wf_result wfi_choose(wf_device *device, const wfi_problem *problem, const wf_tuning *tuning,
-                     wfi_choice *out);
-/* The same where a refusal is no failure: nothing is logged. */
-wf_result wfi_choose_silently(wf_device *device, const wfi_problem *problem,
-                              const wf_tuning *tuning, wfi_choice *out);
 
-/* inspect.c: what a choice is, but for its dispatches and its kernel. */
+/* describe.c: what a choice is, but for its dispatches and its kernel. */
 wf_plan_info wfi_describe_choice(const wfi_choice *choice);
 void wfi_describe_pipeline(const wfi_point *point, const wfi_pipeline *pipeline, uint64_t groups,
                            wf_kernel_info *kernel);

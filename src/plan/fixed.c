@@ -1,5 +1,18 @@
 #include "plan/fixed.h"
 
+static double no_work(const wfi_problem *problem)
+{
+    (void)problem;
+    return 0;
+}
+
+const wfi_family wfi_family_none = {
+    .name = "none",
+    .summary = "kernels of no family",
+    .flops = no_work,
+    .least_bytes = no_work,
+};
+
 void wfi_fixed_group(const wfi_point *point, uint32_t size[3])
 {
     (void)point;
@@ -7,10 +20,10 @@ void wfi_fixed_group(const wfi_point *point, uint32_t size[3])
     size[1] = size[2] = 1;
 }
 
-wf_result wfi_fixed_plan(wf_device *device, const wfi_problem *problem, const wfi_variant *row,
-                         uint32_t value, const void *params, wf_plan **out)
+wf_result wfi_fixed_plan(wf_device *device, const wfi_family *family, const wfi_problem *problem,
+                         const wfi_variant *row, uint32_t value, const void *params, wf_plan **out)
 {
-    const wfi_choice choice = {{&device->caps, problem, row, {value}}, "fixed"};
+    const wfi_choice choice = {{&device->caps, problem, row, {value}}, "fixed", family};
     return wfi_plan_create(device, &choice, params, out);
 }
 

@@ -219,6 +219,11 @@ wfi_step *wfi_plan_step(wf_plan *plan, uint32_t index)
     return &plan->steps[index];
 }
 
+const wfi_family *wfi_plan_family(const wf_plan *plan)
+{
+    return plan->choice.family;
+}
+
 const wfi_problem *wfi_plan_problem(const wf_plan *plan)
 {
     return &plan->problem;

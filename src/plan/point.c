@@ -133,6 +133,22 @@ bool wfi_point_legal(const wfi_point *point, char reason[256])
     return limits_hold(point, reason);
 }
 
+uint32_t wfi_variant_find(const wfi_family *family, const char *name)
+{
+    for (uint32_t i = 0; i < family->variant_count; i++)
+        if (strcmp(family->variants[i].name, name) == 0)
+            return i;
+    return UINT32_MAX;
+}
+
+uint32_t wfi_parameter_find(const wfi_variant *variant, const char *name)
+{
+    for (uint32_t i = 0; i < variant->parameter_count; i++)
+        if (strcmp(variant->parameters[i].name, name) == 0)
+            return i;
+    return UINT32_MAX;
+}
+
 bool wfi_variant_has(const wfi_variant *variant, uint32_t id)
 {
     for (uint32_t i = 0; i < variant->parameter_count; i++)

@@ -19,7 +19,7 @@
 double wfi_plan_guessed_seconds(const wf_plan *plan)
 {
     const wf_caps *caps = &plan->device->caps;
-    const wfi_family *family = wfi_family_get(plan->problem.family);
+    const wfi_family *family = plan->choice.family;
     const double units = wfi_units_of(caps);
     const double slow = plan->problem.type == WF_TYPE_F64 ? 16 : 1;
     return family->flops(&plan->problem) * slow / (units * UNIT_FLOPS) +

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/command.h"
+#include "kernels/families.h"
 #include "plan/fixed.h"
 #include "plan/dispatch_size.h"
 #include "solve/cg.h"
@@ -91,9 +92,11 @@ static wf_result make_plans(wf_device *device, mixed *m)
         return wfi_fail(&device->log, WF_ERROR_TOO_LARGE,
                         "the matrix in pairs of floats is over this device's binding of %llu bytes",
                         (unsigned long long)range);
-    wf_result result = wfi_fixed_plan(device, &problem, &refine_row, 0, m, &m->refine);
-    return result == WF_SUCCESS ? wfi_fixed_plan(device, &problem, &correct_row, 0, m, &m->correct)
-                                : result;
+    wf_result result =
+        wfi_fixed_plan(device, &wfi_family_spmv, &problem, &refine_row, 0, m, &m->refine);
+    return result == WF_SUCCESS
+               ? wfi_fixed_plan(device, &wfi_family_spmv, &problem, &correct_row, 0, m, &m->correct)
+               : result;
 }
 
 /* The values as floats for the iteration; too large ones are refused. */

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/plans.h"
 #include "core/arithmetic.h"
+#include "kernels/families.h"
 #include "plan/fixed.h"
 #include "kernels/spmv/build.h"
 #include "solve/cg.h"
@@ -98,7 +100,8 @@ static wf_result make_kernels(wfi_cg *c)
                                           .mean_row = 4}};
     wf_result result = WF_SUCCESS;
     for (int i = 0; i < WFI_CG_KERNELS && result == WF_SUCCESS; i++)
-        result = wfi_fixed_plan(c->device, &problem, &kernel_rows[i], 0, c, &c->kernels[i]);
+        result = wfi_fixed_plan(c->device, &wfi_family_spmv, &problem, &kernel_rows[i], 0, c,
+                                &c->kernels[i]);
     return result;
 }
 

@@ -1,4 +1,5 @@
 /* The Himeno relaxation on a device: slabs, passes and their memory. */
+#include "choose/choose.h"
 #include "core/arithmetic.h"
 #include "core/params.h"
 #include "solve/himeno.h"
@@ -145,7 +146,7 @@ static uint64_t partials_bytes(const wf_himeno *h)
 
 static wf_result make_plans(wf_himeno *h, wfi_himeno_pass *pass)
 {
-    const wfi_choice choice = {pass->point, h->choice.chosen_by};
+    const wfi_choice choice = {pass->point, h->choice.chosen_by, h->choice.family};
     uint32_t first = 0;
     pass->plans = calloc(h->slab_count, sizeof(wf_plan *));
     if (!pass->plans)

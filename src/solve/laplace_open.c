@@ -2,6 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "api/plans.h"
+#include "kernels/families.h"
 #include "plan/fixed.h"
 #include "kernels/stencil/stencil.h"
 #include "laplace/laplace_ids.h"
@@ -219,7 +221,8 @@ static wf_result make_kernels(wfi_laplace *l)
     wf_result result = WF_SUCCESS;
     for (int i = l->coloured ? 0 : WFI_LAPLACE_RESIDUAL;
          i < WFI_LAPLACE_KERNELS && result == WF_SUCCESS; i++)
-        result = wfi_fixed_plan(l->device, &problem, &kernel_rows[i], 0, l, &l->kernels[i]);
+        result = wfi_fixed_plan(l->device, &wfi_family_stencil, &problem, &kernel_rows[i], 0, l,
+                                &l->kernels[i]);
     return result;
 }
 

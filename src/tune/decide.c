@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "choose/choose.h"
 #include "core/caps.h"
 #include "core/timing.h"
 #include "tune/search.h"

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/families.h"
 #include "core/caps.h"
 #include "core/timing.h"
 #include "tune/search.h"

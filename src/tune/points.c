@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/families.h"
 #include "tune/search.h"
 
 #define DRAWS 64          /* attempts to find a point two values away */

@@ -1,3 +1,5 @@
+#include "choose/choose.h"
+#include "kernels/families.h"
 #include "tune/search.h"
 
 #include <math.h>
@@ -248,7 +250,8 @@ static void tell_best_so_far(wfi_search *s)
     const wfi_candidate *best = &s->elite[0];
     if (s->elite_count == 0 || s->result->best_us > 0)
         return;
-    s->result->best = wfi_describe_choice(&(wfi_choice){best->point, "tuned"});
+    s->result->best = wfi_describe_choice(
+        &(wfi_choice){best->point, "tuned", wfi_family_get(s->trial.problem.family)});
     s->result->best_us = best->seconds * 1e6;
     s->result->spread = best->spread;
     for (uint32_t i = 0; i < s->elite_count; i++)

@@ -1,4 +1,5 @@
 /* Works through the public functions of each family, as a caller would. */
+#include "kernels/families.h"
 #include "core/random.h"
 #include "tune/trial.h"
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "choose/choose.h"
 #include "core/device.h"
 #include "choose/store.h"
 

@@ -1,3 +1,4 @@
+#include "kernels/families.h"
 #include "points.h"
 
 #include <stdio.h>

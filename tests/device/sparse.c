@@ -1,3 +1,4 @@
+#include "kernels/families.h"
 #include "sparse.h"
 
 #include <math.h>

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "kernels/families.h"
 #include "core/device.h"
 #include "harness.h"
 #include "plan/plan.h"

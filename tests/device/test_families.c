@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "kernels/families.h"
 #include "core/device.h"
 #include "harness.h"
 #include "plan/family.h"

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "kernels/families.h"
 #include "core/device.h"
 #include "points.h"
 #include "solve/himeno.h"

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "kernels/families.h"
 #include "core/bfloat16.h"
 #include "core/device.h"
 #include "kernels/matmul/matmul.h"
@@ -90,7 +91,7 @@ static wfi_problem problem_of(const product *p)
  * dispatches. */
 static uint32_t run_point(product *p, const wfi_point *point)
 {
-    const wfi_choice choice = {*point, "forced"};
+    const wfi_choice choice = {*point, "forced", &wfi_family_matmul};
     wf_bindings bindings = {.size = sizeof bindings};
     wf_plan *plan = NULL;
     wf_plan_info info = {.size = sizeof info};

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "kernels/families.h"
 #include "core/device.h"
 #include "covering.h"
 #include "kernels/matmul/matmul.h"

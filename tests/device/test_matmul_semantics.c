@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "choose/choose.h"
+#include "kernels/families.h"
 #include "core/device.h"
 #include "core/vendors.h"
 #include "kernels/matmul/matmul.h"

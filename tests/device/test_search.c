@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "kernels/families.h"
 #include "core/volk.h"
 #include "stencil/stencil_ids.h"
 #include "harness.h"

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "core/device.h"
+#include "model/self_test.h"
 #include "core/quirks.h"
 #include "core/volk.h"
 #include "harness.h"

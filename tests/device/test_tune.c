@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include "choose/choose.h"
+#include "kernels/families.h"
 #include "matmul/matmul_ids.h"
 #include "tuning.h"
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/families.h"
 #include "core/device.h"
 #include "harness.h"
 #include "points.h"

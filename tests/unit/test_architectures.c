@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "kernels/families.h"
 #include "plan/family.h"
 #include "model/occupancy.h"
 #include "model/peaks.h"

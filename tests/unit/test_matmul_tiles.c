@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "kernels/families.h"
 #include "kernels/matmul/matmul.h"
 
 #define DRAWN 6

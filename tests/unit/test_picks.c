@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "choose/choose.h"
+#include "kernels/families.h"
 #include "core/device.h"
 #include "core/volk.h"
 #include "plan/family.h"

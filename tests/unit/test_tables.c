@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "kernels/families.h"
 #include "plan/family.h"
 
 /* What each id of a family is called. */

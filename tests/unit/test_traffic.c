@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "kernels/families.h"
 #include "plan/family.h"
 
 enum { MOST = 1 << 16 }; /* elements of all arrays */
@@ -155,13 +156,13 @@ static void stencils(void **state)
         const wfi_problem problem = {.family = WF_FAMILY_STENCIL,
                                      .type = WF_TYPE_F64,
                                      .stencil = {.nx = 11,
-                                              .ny = 9,
-                                              .nz = 1,
-                                              .row_stride = 11,
-                                              .dimensions = 2,
-                                              .shape = box ? WF_STENCIL_BOX : WF_STENCIL_STAR,
-                                              .radius = 2,
-                                              .steps = 3}};
+                                                 .ny = 9,
+                                                 .nz = 1,
+                                                 .row_stride = 11,
+                                                 .dimensions = 2,
+                                                 .shape = box ? WF_STENCIL_BOX : WF_STENCIL_STAR,
+                                                 .radius = 2,
+                                                 .steps = 3}};
         const wfi_traffic t = traffic_of(&problem, "naive", none);
         for (int cell = 0; cell < 11 * 9 * 3; cell++) {
             const int x = cell % 11, y = cell / 11 % 9;

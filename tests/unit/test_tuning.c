@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "kernels/families.h"
 #include "core/pipeline_cache.h"
 #include "choose/json.h"
 #include "choose/store.h"

@@ -184,19 +184,3 @@ wf_result wfi_himeno_build_twice(wf_plan *plan, const wfi_point *point, const vo
     }
     return result;
 }
-
-void wfi_himeno_single(const wfi_point *point, wfi_point *single)
-{
-    const wfi_family *family = wfi_family_get(WF_FAMILY_HIMENO);
-    const wfi_himeno_layout layout = wfi_himeno_layout_of(point);
-    *single = *point;
-    single->variant = &family->variants[wfi_variant_find(family, "march4")];
-    wfi_point_defaults(single);
-    single->variant->fit(single);
-    if (layout.p_left % 4 != 0 || !wfi_point_legal(single, NULL)) {
-        single->variant = &family->variants[0];
-        wfi_point_defaults(single);
-    }
-    single->values[HIMENO_ID_PAD] = (uint32_t)layout.p_left;
-    single->values[HIMENO_ID_INTERLEAVE] = layout.interleaved ? (uint32_t)layout.c_block : 0;
-}

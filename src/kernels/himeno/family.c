@@ -379,3 +379,19 @@ const wfi_family wfi_family_himeno = {
     .flops = flops,
     .least_bytes = wfi_himeno_least_bytes,
 };
+
+void wfi_himeno_single(const wfi_point *point, wfi_point *single)
+{
+    const wfi_family *family = &wfi_family_himeno;
+    const wfi_himeno_layout layout = wfi_himeno_layout_of(point);
+    *single = *point;
+    single->variant = &family->variants[wfi_variant_find(family, "march4")];
+    wfi_point_defaults(single);
+    single->variant->fit(single);
+    if (layout.p_left % 4 != 0 || !wfi_point_legal(single, NULL)) {
+        single->variant = &family->variants[0];
+        wfi_point_defaults(single);
+    }
+    single->values[HIMENO_ID_PAD] = (uint32_t)layout.p_left;
+    single->values[HIMENO_ID_INTERLEAVE] = layout.interleaved ? (uint32_t)layout.c_block : 0;
+}

@@ -119,11 +119,11 @@ static const wfi_problem no_problem = {.family = WF_FAMILY_HIMENO, .himeno = {3,
 wf_result wfi_himeno_sum_plan(wf_device *device, uint32_t rows, uint32_t groups, wf_plan **out)
 {
     const sum_push push = {rows, groups};
-    return wfi_fixed_plan(device, &no_problem, &sum_row, 0, &push, out);
+    return wfi_fixed_plan(device, &wfi_family_none, &no_problem, &sum_row, 0, &push, out);
 }
 
 wf_result wfi_himeno_start_plan(wf_device *device, uint64_t count, uint64_t array, wf_plan **out)
 {
     const start_push push = {(uint32_t)count, (uint32_t)array, 1.0f / 6.0f};
-    return wfi_fixed_plan(device, &no_problem, &start_row, 0, &push, out);
+    return wfi_fixed_plan(device, &wfi_family_none, &no_problem, &start_row, 0, &push, out);
 }

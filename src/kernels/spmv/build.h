@@ -34,8 +34,6 @@ typedef struct wfi_spmv_job {
  * and y in a third binding, *partials elements (0: it does not) that begin at a multiple of the
  * storage alignment. For square matrices. */
 #define WFI_SPMV_PARTIALS 2
-wf_result wfi_spmv_plan_fused(wf_device *device, const wf_spmv_params *params, uint32_t *partials,
-                              wf_plan **out);
 
 /* spmv_pattern.c */
 /* The caller's arrays decide what the device reads: every offset and index is checked. */

@@ -91,7 +91,8 @@ wf_result wfi_spmv_add_update(wf_plan *plan, const wfi_spmv_job *job, const wfi_
     *added = (wfi_spmv_update){.values = wfi_plan_own(plan, values->index)};
     if (result == WF_SUCCESS) {
         added->map = wfi_plan_own(plan, map_index);
-        result = wfi_fixed_plan(device, &problem, &row, 0, &update, &added->plan);
+        result =
+            wfi_fixed_plan(device, wfi_plan_family(plan), &problem, &row, 0, &update, &added->plan);
     }
     kept->update_count += result == WF_SUCCESS;
     return result;

@@ -9,7 +9,6 @@
 #include "plan/plan.h"
 
 #define MOST_EXTENT (UINT32_C(1) << 30)
-#define MOST_STEPS 4096u
 
 /* The coefficients in the type that is computed with, in memory that the host writes by itself, or as
  * a binding. */
@@ -65,7 +64,7 @@ static wf_result add_copies(wf_plan *plan, const wfi_point *point, uint64_t seam
     c->problem.stencil.border = WF_BORDER_DIRICHLET;
     c->point = (wfi_point){.caps = point->caps,
                            .problem = &c->problem,
-                           .variant = &wfi_family_get(WF_FAMILY_STENCIL)->variants[0]};
+                           .variant = &wfi_plan_family(plan)->variants[0]};
     wfi_point_defaults(&c->point);
     c->point.variant->fit(&c->point);
     wfi_point_pipeline(&c->point, &desc);
@@ -143,7 +142,8 @@ static bool finite_coefficients(const wf_stencil_params *p, const wfi_stencil_pr
 bool wfi_stencil_sizes_of(const wf_stencil_params *p, wfi_stencil_problem *out)
 {
     if (!p || p->radius > 4 || (unsigned)p->shape > WF_STENCIL_BOX ||
-        (unsigned)p->border > WF_BORDER_PERIODIC || p->steps > MOST_STEPS || !valid_extents(p))
+        (unsigned)p->border > WF_BORDER_PERIODIC || p->steps > WFI_STENCIL_MOST_STEPS ||
+        !valid_extents(p))
         return false;
     *out = (wfi_stencil_problem){.nx = p->nx,
                                  .ny = p->ny,
@@ -160,44 +160,4 @@ bool wfi_stencil_sizes_of(const wf_stencil_params *p, wfi_stencil_problem *out)
 bool wfi_stencil_problem_of(const wf_stencil_params *p, wfi_stencil_problem *out)
 {
     return p && p->coefficients && wfi_stencil_sizes_of(p, out) && finite_coefficients(p, out);
-}
-
-static wf_result make_plan(wf_device *device, const wf_stencil_params *given, bool stoppable,
-                           wf_plan **out)
-{
-    wfi_problem problem = {.family = WF_FAMILY_STENCIL};
-    wfi_choice choice;
-    wf_stencil_params params;
-    if (!device || !out)
-        return WF_ERROR_INVALID_ARGUMENT;
-    wf_result result =
-        wfi_params_read(&device->log, "wf_stencil_plan", given, &params, sizeof params);
-    if (result != WF_SUCCESS)
-        return result;
-    if (!wfi_stencil_problem_of(&params, &problem.stencil))
-        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
-                        "wf_stencil_plan: extents must be between 2 radius + 1 and 2^30, radius at "
-                        "most 4, steps at most %u, coefficients finite in the type computed with",
-                        MOST_STEPS);
-    problem.type = params.type;
-    problem.stencil.stoppable = stoppable;
-    if (params.type != WF_TYPE_F32 && params.type != WF_TYPE_F64 && params.type != WF_TYPE_F16)
-        return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED, "wf_stencil_plan: type %s",
-                        wf_type_name(params.type));
-    result = wfi_choose(device, &problem, params.tuning, &choice);
-    if (result != WF_SUCCESS)
-        return result;
-    choice.point.problem = &problem;
-    return wfi_plan_create_with(device, &choice, params.jobs, params.coefficients, out);
-}
-
-wf_result wf_stencil_plan(wf_device *device, const wf_stencil_params *params, wf_plan **out)
-{
-    return make_plan(device, params, false, out);
-}
-
-wf_result wfi_stencil_plan_stoppable(wf_device *device, const wf_stencil_params *params,
-                                     wf_plan **out)
-{
-    return make_plan(device, params, true, out);
 }

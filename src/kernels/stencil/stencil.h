@@ -74,6 +74,7 @@ bool wfi_stencil_fits_dispatch(const wfi_point *point);
 /* Work-groups side by side along i and j; the tile must be legal. */
 uint64_t wfi_stencil_columns(const wfi_point *point);
 
+#define WFI_STENCIL_MOST_STEPS 4096u
 /* False: params are not those of a stencil; the first does not look at the coefficients. */
 bool wfi_stencil_sizes_of(const wf_stencil_params *params, wfi_stencil_problem *out);
 bool wfi_stencil_problem_of(const wf_stencil_params *params, wfi_stencil_problem *out);
@@ -81,8 +82,6 @@ bool wfi_stencil_problem_of(const wf_stencil_params *params, wfi_stencil_problem
 /* wf_stencil_plan for a solver: binding WFI_STENCIL_COEFFICIENTS has the coefficients and a number behind
  * them, both of the type that is computed with. Unless that is 0 the plan does nothing. */
 #define WFI_STENCIL_COEFFICIENTS 2
-wf_result wfi_stencil_plan_stoppable(wf_device *device, const wf_stencil_params *params,
-                                     wf_plan **out);
 
 /* params: the coefficients (f64), wfi_stencil_taps of them. */
 wf_result wfi_stencil_build(wf_plan *plan, const wfi_point *point, const void *params);

@@ -1,6 +1,7 @@
 /* The vector operations of a solver: rows of the family, and its plans. */
 #include <string.h>
 
+#include "kernels/vector/vector.h"
 #include "core/params.h"
 #include "kernels/families.h"
 #include "plan/plan.h"
@@ -301,9 +302,7 @@ const wfi_family wfi_family_vector = {
     .least_bytes = least_bytes,
 };
 
-/* ------------------------------------------------------------------------------------ public API */
-
-static wf_result check_params(const wf_device *device, const wf_vector_params *p)
+wf_result wfi_vector_check(const wf_device *device, const wf_vector_params *p)
 {
     if (p->count == 0 || (unsigned)p->operation > WF_VECTOR_DOT)
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
@@ -318,26 +317,4 @@ static wf_result check_params(const wf_device *device, const wf_vector_params *p
         return wfi_fail(&device->log, WF_ERROR_TOO_LARGE, "wf_vector_plan: %llu elements",
                         (unsigned long long)p->count);
     return WF_SUCCESS;
-}
-
-wf_result wf_vector_plan(wf_device *device, const wf_vector_params *given, wf_plan **out)
-{
-    if (!device || !out)
-        return WF_ERROR_INVALID_ARGUMENT;
-    wfi_choice choice;
-    wf_vector_params params;
-    wf_result result =
-        wfi_params_read(&device->log, "wf_vector_plan", given, &params, sizeof params);
-    if (result == WF_SUCCESS)
-        result = check_params(device, &params);
-    if (result != WF_SUCCESS)
-        return result;
-    if (params.alpha == 0)
-        params.alpha = 1;
-    const wfi_problem problem = {.family = WF_FAMILY_VECTOR,
-                                 .type = params.type,
-                                 .vector = {params.count, params.operation}};
-    result = wfi_choose(device, &problem, params.tuning, &choice);
-    return result == WF_SUCCESS ? wfi_plan_create_with(device, &choice, params.jobs, &params, out)
-                                : result;
 }

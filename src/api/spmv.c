@@ -1,6 +1,8 @@
-/* Sparse matrix times vector: the family, and plans by the public API. */
+/* wf_spmv_plan, and the same for a solver. */
 #include <stdlib.h>
 
+#include "api/plans.h"
+#include "choose/choose.h"
 #include "core/params.h"
 #include "core/timing.h"
 #include "kernels/families.h"

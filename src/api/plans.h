@@ -1,0 +1,15 @@
+/* Plans as solvers make them, beside those of the public header. */
+#ifndef WFI_API_PLANS_H
+#define WFI_API_PLANS_H
+
+#include "wavefit/wavefit.h"
+
+wf_result wfi_spmv_plan_fused(wf_device *device, const wf_spmv_params *params, uint32_t *partials,
+                              wf_plan **out);
+
+/* wf_stencil_plan whose binding WFI_STENCIL_COEFFICIENTS (kernels/stencil/stencil.h) has the
+ * coefficients and a number behind them: unless that is 0 the plan does nothing. */
+wf_result wfi_stencil_plan_stoppable(wf_device *device, const wf_stencil_params *params,
+                                     wf_plan **out);
+
+#endif

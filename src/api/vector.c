@@ -1,0 +1,28 @@
+/* wf_vector_plan. */
+#include "choose/choose.h"
+#include "core/device.h"
+#include "core/params.h"
+#include "kernels/vector/vector.h"
+#include "plan/plan.h"
+
+wf_result wf_vector_plan(wf_device *device, const wf_vector_params *given, wf_plan **out)
+{
+    if (!device || !out)
+        return WF_ERROR_INVALID_ARGUMENT;
+    wfi_choice choice;
+    wf_vector_params params;
+    wf_result result =
+        wfi_params_read(&device->log, "wf_vector_plan", given, &params, sizeof params);
+    if (result == WF_SUCCESS)
+        result = wfi_vector_check(device, &params);
+    if (result != WF_SUCCESS)
+        return result;
+    if (params.alpha == 0)
+        params.alpha = 1;
+    const wfi_problem problem = {.family = WF_FAMILY_VECTOR,
+                                 .type = params.type,
+                                 .vector = {params.count, params.operation}};
+    result = wfi_choose(device, &problem, params.tuning, &choice);
+    return result == WF_SUCCESS ? wfi_plan_create_with(device, &choice, params.jobs, &params, out)
+                                : result;
+}

@@ -1,0 +1,14 @@
+/* Picks variant and values for a problem: what the user forces, then what was measured on this device,
+ * rows that ship with wavefit, and the model. */
+#ifndef WFI_CHOOSE_CHOOSE_H
+#define WFI_CHOOSE_CHOOSE_H
+
+#include "plan/family.h"
+
+wf_result wfi_choose(wf_device *device, const wfi_problem *problem, const wf_tuning *tuning,
+                     wfi_choice *out);
+/* The same where a refusal is no failure: nothing is logged. */
+wf_result wfi_choose_silently(wf_device *device, const wfi_problem *problem,
+                              const wf_tuning *tuning, wfi_choice *out);
+
+#endif

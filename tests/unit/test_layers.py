@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Folders of src depend on those below them alone, and no files include or call in a circle.
+
+usage: test_layers.py SOURCE_DIR OBJECT_FILES...
+
+Reads #include lines and the symbols that object files define and ask for. A folder may use itself
+and the folders of the lines below it.
+"""
+import collections
+import os
+import re
+import subprocess
+import sys
+
+# From the lowest to the highest; folders of one line do not know each other.
+LAYERS = [
+    ["core"],
+    ["plan", "io"],
+    ["kernels"],
+    ["choose", "model"],
+    ["api"],
+    ["solve"],
+    ["tune"],
+    ["tool"],
+]
+LEVEL = {folder: level for level, row in enumerate(LAYERS) for folder in row}
+
+
+def folder_of(path):
+    return path.split("/")[0]
+
+
+def includes(source):
+    for root, _, names in os.walk(source):
+        for name in names:
+            if not re.search(r"\.[ch]$", name):
+                continue
+            path = os.path.join(root, name)
+            here = os.path.relpath(path, source)
+            with open(path, encoding="utf-8") as file:
+                for line in file:
+                    found = re.match(r'\s*#\s*include\s+"([\w/]+\.h)"', line)
+                    if found and os.path.exists(os.path.join(source, found.group(1))):
+                        yield here, found.group(1)
+
+
+def source_of(object_file):
+    """src/CMakeFiles/wavefit.dir/core/device.c.o -> core/device.c"""
+    found = re.search(r"\.dir/((?:\w+/)*\w+\.c)\.o$", object_file)
+    if not found:
+        return None
+    folder = re.search(r"src/(?:(\w+)/)?CMakeFiles", object_file)
+    inside = folder.group(1) + "/" if folder and folder.group(1) else ""
+    return inside + found.group(1)
+
+
+def symbols(source, objects):
+    """Arrows from who asks for a symbol to who defines it."""
+    defined, asked = {}, []
+    for path in objects:
+        name = source_of(path)
+        if not name or not os.path.exists(os.path.join(source, name)):
+            continue
+        listing = subprocess.run(["nm", "-P", path], check=True, capture_output=True, text=True)
+        for line in listing.stdout.splitlines():
+            symbol, kind = line.split()[:2]
+            if kind == "U":
+                asked.append((name, symbol))
+            elif kind.isupper():
+                defined[symbol] = name
+    for name, symbol in asked:
+        if symbol in defined and defined[symbol] != name:
+            yield name, defined[symbol], symbol
+
+
+def upward(arrows):
+    for origin, target, why in arrows:
+        a, b = folder_of(origin), folder_of(target)
+        if a == b or "include" in (a, b):
+            continue
+        if a not in LEVEL or b not in LEVEL:
+            yield f"{origin} -> {target}: a folder that has no layer"
+        elif LEVEL[b] >= LEVEL[a]:
+            yield f"{origin} -> {target} ({why})"
+
+
+def circles(arrows):
+    """Strongly connected sets of more than one file (Tarjan)."""
+    graph = collections.defaultdict(set)
+    for origin, target, _ in arrows:
+        graph[origin].add(target)
+    index, low, stack, on, found = {}, {}, [], set(), []
+
+    def visit(node):
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        on.add(node)
+        for other in graph.get(node, ()):
+            if other not in index:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in on:
+                low[node] = min(low[node], index[other])
+        if low[node] == index[node]:
+            component = []
+            while True:
+                other = stack.pop()
+                on.discard(other)
+                component.append(other)
+                if other == node:
+                    break
+            if len(component) > 1:
+                found.append(sorted(component))
+
+    sys.setrecursionlimit(10000)
+    for node in list(graph):
+        if node not in index:
+            visit(node)
+    return found
+
+
+def self_check():
+    """Planted arrows are found, so that silence means something."""
+    planted = [("core/a.c", "tool/b.h", "planted"), ("plan/a.c", "core/b.h", "allowed")]
+    assert len(list(upward(planted))) == 1
+    circle = [("plan/a.c", "plan/b.c", ""), ("plan/b.c", "plan/a.c", "")]
+    assert circles(circle) == [["plan/a.c", "plan/b.c"]]
+
+
+def main():
+    source, objects = sys.argv[1], sys.argv[2:]
+    self_check()
+    arrows = [(a, b, "include") for a, b in includes(source)]
+    by_symbol = list(symbols(source, objects))
+    if not arrows or not by_symbol:
+        sys.exit("nothing was read")
+    wrong = sorted(set(upward(arrows + by_symbol)))
+    for line in wrong:
+        print("upward:", line)
+    rings = circles(arrows + by_symbol)
+    for ring in rings:
+        print("circle:", ", ".join(ring))
+    print(f"{len(arrows)} includes and {len(by_symbol)} symbols read")
+    sys.exit(1 if wrong or rings else 0)
+
+
+if __name__ == "__main__":
+    main()
