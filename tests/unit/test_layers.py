@@ -15,7 +15,7 @@ import sys
 # From the lowest to the highest; folders of one line do not know each other.
 LAYERS = [
     ["core"],
-    ["plan", "io"],
+    ["plan", "profiles", "io"],
     ["kernels"],
     ["choose", "model"],
     ["api"],

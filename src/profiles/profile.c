@@ -1,0 +1,17 @@
+#include "profiles/profile.h"
+
+#include "core/vendors.h"
+
+wfi_profile_kind wfi_profile_kind_of(const wf_caps *caps)
+{
+    static const struct {
+        uint32_t vendor_id;
+        wfi_profile_kind kind;
+    } vendors[] = {{WFI_NVIDIA, WFI_PROFILE_NVIDIA}, {WFI_AMD, WFI_PROFILE_AMD}};
+    if (wfi_is_cpu(caps))
+        return WFI_PROFILE_CPU;
+    for (size_t i = 0; i < sizeof vendors / sizeof *vendors; i++)
+        if (caps->vendor_id == vendors[i].vendor_id)
+            return vendors[i].kind;
+    return WFI_PROFILE_OTHER;
+}
