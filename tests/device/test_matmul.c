@@ -11,7 +11,7 @@
 
 #include "kernels/families.h"
 #include "core/device.h"
-#include "kernels/matmul/matmul.h"
+#include "kernels/matmul/tile.h"
 #include "points.h"
 
 typedef struct shape {

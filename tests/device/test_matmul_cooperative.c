@@ -21,6 +21,8 @@ extern const wfi_spirv wfi_spv_matmul_emulated_f16, wfi_spv_matmul_emulated_bf16
     wfi_spv_matmul_stream_k_emulated_bf16, wfi_spv_matmul_stream_k_emulated_i8,
     wfi_spv_matmul_stream_k_emulated_f16x2;
 
+#define PARAMETERS 14 /* of both variants; `pretend` looks whether it is so */
+
 static const wf_type types[] = {WF_TYPE_F16, WF_TYPE_BF16, WF_TYPE_I8};
 
 /* One product; the sums of C's elements are as wide as f32 at most. */
@@ -141,6 +143,8 @@ static int pretend(void **state)
     wf_caps *caps = &((wf_device *)*state)->caps;
     const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
     emulated = *family->variants[wfi_variant_find(family, "cooperative")];
+    if (emulated.parameter_count != PARAMETERS)
+        return -1;
     emulated.modules[WF_TYPE_F16] = &wfi_spv_matmul_emulated_f16;
     emulated.modules[WF_TYPE_BF16] = &wfi_spv_matmul_emulated_bf16;
     emulated.modules[WF_TYPE_I8] = &wfi_spv_matmul_emulated_i8;
@@ -177,13 +181,13 @@ static wfi_point emulated_point(const product *p, const wfi_problem *problem,
 {
     wfi_point point = {
         &p->device->caps, problem, problem->type == WF_TYPE_F32 ? &emulated_f16x2 : &emulated, {0}};
-    for (uint32_t i = 0; i < WFI_COOPERATIVE_PARAMETERS; i++)
+    for (uint32_t i = 0; i < PARAMETERS; i++)
         wfi_point_put(&point, i, values[i]);
     return point;
 }
 
 /* Tile, depth, block, fragment, subgroup, swizzle, splits, copies, subgroups a block, stream_k groups. */
-static const uint32_t points[][WFI_COOPERATIVE_PARAMETERS] = {
+static const uint32_t points[][PARAMETERS] = {
     {32, 32, 32, 16, 16, 16, 16, 16, 32, 8, 1, 0, 1, 0},
     {64, 32, 32, 32, 32, 16, 16, 32, 64, 1, 3, 0, 1, 0},
     {32, 64, 32, 16, 32, 8, 8, 16, 8, 2, 1, 3, 2, 0},
@@ -322,7 +326,7 @@ static void shared_tiles_are_right(void **state)
     static const double two = 2;
     static const struct {
         wf_matmul_params params;
-        uint32_t values[WFI_COOPERATIVE_PARAMETERS], dispatches;
+        uint32_t values[PARAMETERS], dispatches;
     } cases[] = {
         {{.m = 13, .n = 90, .k = 75, .type = WF_TYPE_F16},
          {32, 32, 32, 16, 16, 16, 16, 16, 32, 8, 1, 0, 1, 2},

@@ -15,6 +15,7 @@
 #include "core/device.h"
 #include "core/vendors.h"
 #include "kernels/matmul/matmul.h"
+#include "kernels/matmul/thin.h"
 #include "points.h"
 
 /* One product: parameters, and host and device copies of its operands. */
@@ -474,7 +475,7 @@ static void tiles_go_without_padding(void **state)
         if (offered == WF_SUCCESS) {
             /* Two slices of 8 x 64 and 8 x 128 sums; B's padding, where it is transposed, stays. */
             if (!p.params.transpose_b)
-                assert_int_equal(wfi_matmul_vector_shared(&choice.point),
+                assert_int_equal(choice.point.variant->shared_bytes(&choice.point),
                                  2 * 8 * (64 + 128) * wfi_matmul_sum_size(p.params.type));
             make(&p, device, &random);
             run(&p, "without padding");
