@@ -17,15 +17,6 @@ wf_result wfi_run(wf_device *device, wfi_record_fn record, void *user);
 wf_result wfi_run_timed(wf_device *device, wfi_record_fn prepare, wfi_record_fn record, void *user,
                         double *seconds, bool *gpu_clock);
 
-/* Submits with the application's lock held around it; the caller holds the device's own. */
-VkResult wfi_submit(wf_device *device, const VkSubmitInfo *submit, VkFence fence);
-
-/* After a wait or a submission that failed: returns once the device does nothing with what was
- * submitted, so that it can be freed. The fence (VK_NULL_HANDLE: none) is that of a submission that
- * was made. Where the driver does not answer, what it may still use is kept for good
- * (wf_device.keeps). The caller holds the device's queue lock. */
-void wfi_settle(wf_device *device, VkFence fence);
-
 /* Orders earlier compute and transfer writes before later compute and transfer accesses. */
 void wfi_barrier(wf_device *device, VkCommandBuffer command_buffer);
 /* The same among compute dispatches alone, which is cheaper. */

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "core/caps.h"
-#include "core/command.h"
 #include "core/file.h"
 #include "core/params.h"
+#include "core/queue.h"
 #include "core/quirks.h"
 #include "core/select.h"
 

@@ -17,25 +17,6 @@ char *wfi_path_join(const char *a, const char *b)
     return path;
 }
 
-static char *default_directory(void)
-{
-    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    if (xdg && xdg[0] == '/')
-        return wfi_path_join(xdg, "wavefit");
-    return home && home[0] == '/' ? wfi_path_join(home, ".cache/wavefit") : NULL;
-}
-
-char *wfi_cache_directory(const wfi_log *log, const char *directory)
-{
-    const char *why = NULL;
-    char *path = !directory ? default_directory() : *directory ? strdup(directory) : NULL;
-    if (!path || wfi_folder_trusted(path, &why))
-        return path;
-    wfi_log_write(log, WF_LOG_WARNING, "%s: %s; nothing is read or kept there", path, why);
-    free(path);
-    return NULL;
-}
-
 bool wfi_make_directories(char *path)
 {
     for (char *at = path + 1; (at = strchr(at, '/')); at++) {

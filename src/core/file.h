@@ -12,9 +12,6 @@
  * another user's or anybody's to write, of which a warning tells). */
 char *wfi_cache_directory(const wfi_log *log, const char *directory);
 
-/* False: the folder is there but is another user's or anybody's to write; *why says so. */
-bool wfi_folder_trusted(const char *path, const char **why);
-
 /* "a/b", malloc'ed; NULL without memory. */
 char *wfi_path_join(const char *a, const char *b);
 

@@ -24,11 +24,30 @@ static const char *distrust(const struct stat *there)
     return NULL;
 }
 
-bool wfi_folder_trusted(const char *path, const char **why)
+static bool folder_trusted(const char *path, const char **why)
 {
     struct stat there;
     *why = stat(path, &there) == 0 ? distrust(&there) : NULL;
     return !*why;
+}
+
+static char *default_directory(void)
+{
+    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (xdg && xdg[0] == '/')
+        return wfi_path_join(xdg, "wavefit");
+    return home && home[0] == '/' ? wfi_path_join(home, ".cache/wavefit") : NULL;
+}
+
+char *wfi_cache_directory(const wfi_log *log, const char *directory)
+{
+    const char *why = NULL;
+    char *path = !directory ? default_directory() : *directory ? strdup(directory) : NULL;
+    if (!path || folder_trusted(path, &why))
+        return path;
+    wfi_log_write(log, WF_LOG_WARNING, "%s: %s; nothing is read or kept there", path, why);
+    free(path);
+    return NULL;
 }
 
 /* Opens a plain file that is trusted; -1: errno, and *why says it in words. */

@@ -1,6 +1,7 @@
 #include "core/stream.h"
 
-#include "core/timing.h"
+#include "core/clock.h"
+#include "core/queue.h"
 
 static wf_result make_slots(wfi_stream *s)
 {

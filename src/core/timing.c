@@ -1,7 +1,6 @@
 #include "core/timing.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "core/buffer.h"
 #include "core/caps.h"
@@ -16,19 +15,6 @@
 #define WARM_UP_MOST_SECONDS 2.0
 #define WARM_UP_GAIN 0.01 /* still warming when such a while made it this much faster */
 #define EVICT_BYTES (UINT64_C(256) << 20) /* over any device's last-level cache */
-
-uint64_t wfi_ticks_between(uint64_t begin, uint64_t end, uint32_t valid_bits)
-{
-    const uint64_t mask = valid_bits >= 64 ? UINT64_MAX : (UINT64_C(1) << valid_bits) - 1;
-    return (end - begin) & mask;
-}
-
-double wfi_host_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 static int compare_doubles(const void *a, const void *b)
 {
