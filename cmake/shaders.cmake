@@ -3,15 +3,15 @@
 #                      [DEFINES A B=1] [TARGET_ENV vulkan1.1] [REQUIRES PROBE] [BFLOAT16]
 #                      [FILES VARIABLE])
 # gives C `extern const wfi_spirv wfi_spv_<NAME>` in "wfi_shaders.h". A module whose probe shader
-# (cmake/probes/<PROBE>.comp) the GLSL compiler cannot build is off: its words are NULL. BFLOAT16: the
-# module's 16-bit float type is bfloat16 (cmake/embed_spirv.cmake). FILES: the C file is added to that list
-# in place of the library; who compiles it declares the module.
+# (cmake/probes/<PROBE>.comp) the GLSL compiler cannot build is off: its words are NULL. BFLOAT16:
+# the module's 16-bit float type is bfloat16 (cmake/embed_spirv.cmake). FILES: the C file is added
+# to that list in place of the library; who compiles it declares the module.
 
 set(WAVEFIT_SHADER_DIR ${PROJECT_BINARY_DIR}/shaders)
 # Modules are the same for every host and build type: a second build of the same sources can do with
 # the first one's; a module that is not there is compiled.
 set(WAVEFIT_SHADERS "" CACHE PATH
-    "Folder 'shaders' of another build of these sources, whose modules are taken instead of compiling")
+    "Folder 'shaders' of another build of these sources, to take modules from")
 
 # Whether glslang compiles cmake/probes/<probe>.comp; asked once a configure and compiler.
 function(wavefit_probe_shader probe target_env result)
@@ -54,7 +54,10 @@ function(wavefit_add_shader)
             message(STATUS "wavefit: shader ${S_NAME} off: "
                            "glslang ${WAVEFIT_GLSLANG_VERSION} lacks ${S_REQUIRES}")
             file(CONFIGURE OUTPUT ${c_file} CONTENT
-                 "#include \"core/spirv.h\"\nextern const wfi_spirv wfi_spv_@S_NAME@;\nconst wfi_spirv wfi_spv_@S_NAME@ = {0, 0, \"@S_NAME@\"};\n"
+"#include \"core/spirv.h\"
+extern const wfi_spirv wfi_spv_@S_NAME@;
+const wfi_spirv wfi_spv_@S_NAME@ = {0, 0, \"@S_NAME@\"};
+"
                  @ONLY)
             return()
         endif()

@@ -1,4 +1,4 @@
-/* Clocks: the host's, and the ticks of timestamps. */
+/* Time: the host's clock, and ticks of GPU timestamps. */
 #ifndef WFI_CORE_CLOCK_H
 #define WFI_CORE_CLOCK_H
 

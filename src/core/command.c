@@ -72,7 +72,7 @@ static wf_result submit_and_wait(wf_device *device, VkCommandBuffer command_buff
         .commandBufferCount = 1,
         .pCommandBuffers = &command_buffer,
     };
-    /* Here, since a run that failed may have left it signalled. */
+    /* Reset before the submission, since a run that failed may have left the fence signalled. */
     VkResult vk = device->fn.vkResetFences(device->vk, 1, &device->fence);
     if (vk >= VK_SUCCESS)
         vk = wfi_submit(device, &submit, device->fence);
@@ -106,7 +106,7 @@ static wf_result read_timestamps(wf_device *device, double *seconds)
     return WF_SUCCESS;
 }
 
-/* seconds NULL: untimed. Called with the queue lock held. */
+/* The caller holds the queue lock. Where `seconds` is NULL, nothing is timed. */
 static wf_result run_locked(wf_device *device, wfi_record_fn prepare, wfi_record_fn record,
                             void *user, double *seconds)
 {

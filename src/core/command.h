@@ -11,9 +11,9 @@ typedef wf_result (*wfi_record_fn)(void *user, VkCommandBuffer command_buffer);
  * callback must not submit. */
 wf_result wfi_run(wf_device *device, wfi_record_fn record, void *user);
 
-/* Same, and gives the time that what `record` recorded took: by timestamps (*gpu_clock true) or,
- * where the queue has none, by the host clock around submit and wait. `prepare` (NULL: nothing)
- * records what comes before, outside the timestamps. */
+/* The same, and measures what `record` recorded: by timestamps (*gpu_clock true) or, where the
+ * queue has none, by the host clock around submit and wait. `prepare` (NULL: nothing) records what
+ * comes before, outside the measured time. */
 wf_result wfi_run_timed(wf_device *device, wfi_record_fn prepare, wfi_record_fn record, void *user,
                         double *seconds, bool *gpu_clock);
 

@@ -42,7 +42,8 @@ static double bfloat_to_double(uint16_t bfloat)
     return (double)value;
 }
 
-/* Rounded once: by way of f32 rounded to odd, which keeps what the second rounding must know. */
+/* The f64 is rounded to odd in f32 first, so that the second rounding, to bfloat16, gives what a
+ * single one would. */
 static uint16_t double_to_bfloat(double value)
 {
     float single = (float)value;
@@ -64,8 +65,8 @@ static int8_t double_to_int8(double value)
     return rounded < -128 ? -128 : rounded > 127 ? 127 : (int8_t)rounded;
 }
 
-/* By copies: callers keep elements of several types in one array, which need not be declared as any
- * of them. */
+/* Elements are copied, since callers keep elements of several types in one array, whose declared
+ * type need not be any of them. */
 double wf_element_get(wf_type type, const void *data, uint64_t index)
 {
     const char *at = (const char *)data + index * wf_type_size(type);

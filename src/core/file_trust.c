@@ -1,5 +1,6 @@
-/* Files of a cache folder: only the user's own are read, written and locked, since what is in them
- * goes to drivers, and a name that others can make must not lead to a file elsewhere. */
+/* Files of a cache folder, and which folder that is. Only the user's own files are read, written
+ * and locked: their content goes to drivers, and a name that others can make must not lead to a
+ * file elsewhere. */
 #define _GNU_SOURCE /* for locks of an open file */
 #include <errno.h>
 #include <fcntl.h>
@@ -126,7 +127,8 @@ int wfi_file_lock(const char *path, bool wait, const char **why)
 
 void wfi_file_unlock(int fd)
 {
-    /* A child process that was forked meanwhile has the same open file. */
+    /* Unlocking first matters where a child process was forked meanwhile and has the same open
+     * file. */
     set_lock(fd, false, F_UNLCK);
     close(fd);
 }

@@ -17,9 +17,9 @@ static VkResult wait_idle(wf_device *device)
     return vk;
 }
 
-/* The fence alone tells of our own work, and needs no lock of the application's. Where it tells
- * nothing the queue is asked. A device that both call lost has ended its work by Vulkan's rules, but
- * a CPU driver's threads may not know of them. */
+/* The fence covers our own work alone and needs no lock of the application's; where waiting for it
+ * fails, the queue is waited for. By Vulkan's rules a device that both report lost has ended its
+ * work, but threads of a CPU driver may still run. */
 void wfi_settle(wf_device *device, VkFence fence)
 {
     for (int i = 0; i < SETTLE_TRIES && !device->keeps; i++) {
@@ -45,7 +45,7 @@ VkResult wfi_submit(wf_device *device, const VkSubmitInfo *submit, VkFence fence
     const VkResult vk = device->fn.vkQueueSubmit(device->queue, 1, submit, fence);
     if (device->unlock_queue)
         device->unlock_queue(device->queue_user);
-    if (vk == VK_ERROR_DEVICE_LOST) /* the one failure after which some of it may have begun */
+    if (vk == VK_ERROR_DEVICE_LOST) /* of all failures, after this one some of it may have begun */
         wfi_settle(device, VK_NULL_HANDLE);
     return vk;
 }

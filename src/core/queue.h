@@ -7,10 +7,10 @@
 /* Submits with the application's lock held around it; the caller holds the device's own. */
 VkResult wfi_submit(wf_device *device, const VkSubmitInfo *submit, VkFence fence);
 
-/* After a wait or a submission that failed: returns once the device does nothing with what was
- * submitted, so that it can be freed. The fence (VK_NULL_HANDLE: none) is that of a submission that
- * was made. Where the driver does not answer, what it may still use is kept for good
- * (wf_device.keeps). The caller holds the device's queue lock. */
+/* Call it after a wait or a submission that failed: it returns once the device no longer uses what
+ * was submitted, so that this can be freed. `fence` (VK_NULL_HANDLE: none) is that of a submission
+ * that was made. Where the driver does not answer, nothing is freed any more (wf_device.keeps). The
+ * caller holds the device's queue lock. */
 void wfi_settle(wf_device *device, VkFence fence);
 
 #endif

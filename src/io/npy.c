@@ -219,7 +219,7 @@ static bool read_data(FILE *file, const char *path, wfi_npy *npy, wfi_io_error *
                            "data in the file",
                            path, (unsigned long long)rows, (unsigned long long)columns,
                            (unsigned long long)size, (unsigned long long)left);
-    /* A file with holes says more than it takes on the disk. */
+    /* A sparse file is larger than what it takes on the disk. */
     npy->data = (double)left <= wfi_physical_memory() ? malloc(left ? (size_t)left : 1) : NULL;
     if (!npy->data)
         return wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: %llu x %llu elements: out of memory", path,

@@ -126,7 +126,8 @@ bool wfi_point_legal(const wfi_point *point, char reason[256])
     const wfi_variant *variant = point->variant;
     if (!module_holds(point, reason) || !needs_hold(point, reason))
         return false;
-    /* Constraints first: a group size is only meaningful for values that fit each other. */
+    /* Constraints are tested first: a group size has a meaning only for values that fit each
+     * other. */
     for (uint32_t i = 0; i < variant->constraint_count; i++)
         if (!variant->constraints[i].holds(point))
             return refuse(reason, "%s", variant->constraints[i].reason);
@@ -203,7 +204,7 @@ void wfi_point_pipeline(const wfi_point *point, wfi_pipeline_desc *desc)
         wfi_pipeline_constant(desc, i, size[i]);
     for (uint32_t i = 0; i < variant->parameter_count; i++) {
         const uint32_t id = variant->parameters[i].id;
-        /* Ids 0-2 are the group size, which group_size has said already. */
+        /* Ids 0-2 are the group size, which is set already. */
         if (id > 2 && id < WFI_HOST_IDS)
             wfi_pipeline_constant(desc, id, point->values[id]);
     }
