@@ -41,6 +41,10 @@ function(wavefit_add_shader)
     if(S_FILES)
         set(${S_FILES} ${${S_FILES}} ${c_file} PARENT_SCOPE)
     else()
+        get_property(names GLOBAL PROPERTY WAVEFIT_SHADER_NAMES)
+        if(S_NAME IN_LIST names)
+            message(FATAL_ERROR "shaders/${S_SOURCE}: another shader makes a module ${S_NAME}")
+        endif()
         set_property(GLOBAL APPEND PROPERTY WAVEFIT_SHADER_NAMES ${S_NAME})
         set_property(GLOBAL APPEND PROPERTY WAVEFIT_SHADER_FILES ${c_file})
     endif()
@@ -82,6 +86,47 @@ const wfi_spirv wfi_spv_@S_NAME@ = {0, 0, \"@S_NAME@\"};
                 -DBFLOAT16=${S_BFLOAT16} -P ${PROJECT_SOURCE_DIR}/cmake/embed_spirv.cmake
         DEPENDS ${spv} ${PROJECT_SOURCE_DIR}/cmake/embed_spirv.cmake
         VERBATIM)
+endfunction()
+
+# The modules that the first lines of a .comp name, one a line:
+#   // MODULE spmv_row_*
+#   // MODULE matmul_stream_k_* TYPES f16 i8 DEFINES STREAM_K REQUIRES cooperative_matrix
+# A '*' stands for each of TYPES, or of the TYPES given here, the folder's; the module of type f16 is
+# compiled with WF_TYPE_F16. Other words are as wavefit_add_shader has them.
+function(wavefit_add_modules)
+    cmake_parse_arguments(S "" "SOURCE" "TYPES" ${ARGN})
+    set(source ${PROJECT_SOURCE_DIR}/shaders/${S_SOURCE})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+    file(STRINGS ${source} lines REGEX "^// *MODULE")
+    if(NOT lines)
+        message(FATAL_ERROR "shaders/${S_SOURCE}: no line '// MODULE name' says what it makes")
+    endif()
+    foreach(line IN LISTS lines)
+        string(REGEX REPLACE "^// *MODULE +" "" words "${line}")
+        separate_arguments(words UNIX_COMMAND "${words}")
+        list(POP_FRONT words name)
+        cmake_parse_arguments(M "BFLOAT16" "REQUIRES;TARGET_ENV" "TYPES;DEFINES" ${words})
+        if(NOT name OR M_UNPARSED_ARGUMENTS OR M_KEYWORDS_MISSING_VALUES OR
+           (M_TYPES AND NOT name MATCHES "\\*"))
+            message(FATAL_ERROR "shaders/${S_SOURCE}: '${line}' is not understood; "
+                                "cmake/shaders.cmake says what may stand there")
+        endif()
+        set(options SOURCE ${S_SOURCE} TARGET_ENV ${M_TARGET_ENV} REQUIRES ${M_REQUIRES})
+        if(M_BFLOAT16)
+            list(APPEND options BFLOAT16)
+        endif()
+        if(NOT name MATCHES "\\*")
+            wavefit_add_shader(NAME ${name} ${options} DEFINES ${M_DEFINES})
+            continue()
+        elseif(NOT M_TYPES)
+            set(M_TYPES ${S_TYPES})
+        endif()
+        foreach(type IN LISTS M_TYPES)
+            string(REPLACE "*" ${type} module ${name})
+            string(TOUPPER ${type} upper)
+            wavefit_add_shader(NAME ${module} ${options} DEFINES WF_TYPE_${upper} ${M_DEFINES})
+        endforeach()
+    endforeach()
 endfunction()
 
 # Writes wfi_shaders.h and makes wavefit_shaders, an object library of every module. Called once,
