@@ -1,6 +1,7 @@
 # Turns a SPIR-V file into a C source with its 32-bit words. INPUT, OUTPUT, NAME. BFLOAT16: the
-# module's 16-bit float type becomes bfloat16 (SPV_KHR_bfloat16), which GLSL compilers and validators
-# did not know before 2025; the module must have no 16-bit arithmetic outside cooperative matrices.
+# module's 16-bit float type becomes bfloat16 (SPV_KHR_bfloat16), which GLSL compilers and
+# validators did not know before 2025; the module must have no 16-bit arithmetic outside cooperative
+# matrices.
 file(READ ${INPUT} hex HEX)
 string(REGEX REPLACE "(..)(..)(..)(..)" "0x\\4\\3\\2\\1," words "${hex}")
 if(BFLOAT16)

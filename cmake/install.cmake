@@ -60,7 +60,8 @@ install(CODE "
     set(CMAKE_INSTALL_LIBDIR ${CMAKE_INSTALL_LIBDIR})
     set(CMAKE_INSTALL_INCLUDEDIR ${CMAKE_INSTALL_INCLUDEDIR})
     set(WAVEFIT_DL_FLAG ${WAVEFIT_DL_FLAG})
+    set(file \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig/wavefit.pc\")
     configure_file(${PROJECT_SOURCE_DIR}/cmake/package/wavefit.pc.in
-        \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig/wavefit.pc\" @ONLY)
-    message(STATUS \"Installing: \${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig/wavefit.pc\")
+        \"\$ENV{DESTDIR}\${file}\" @ONLY)
+    message(STATUS \"Installing: \${file}\")
 ")

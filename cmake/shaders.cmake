@@ -3,15 +3,15 @@
 #                      [DEFINES A B=1] [TARGET_ENV vulkan1.1] [REQUIRES PROBE] [BFLOAT16]
 #                      [FILES VARIABLE])
 # gives C `extern const wfi_spirv wfi_spv_<NAME>` in "wfi_shaders.h". A module whose probe shader
-# (cmake/probes/<PROBE>.comp) the GLSL compiler cannot build is off: its words are NULL. BFLOAT16: the
-# module's 16-bit float type is bfloat16 (cmake/embed_spirv.cmake). FILES: the C file is added to that list
-# in place of the library; who compiles it declares the module.
+# (cmake/probes/<PROBE>.comp) the GLSL compiler cannot build is off: its words are NULL. BFLOAT16:
+# the module's 16-bit float type is bfloat16 (cmake/embed_spirv.cmake). FILES: the C file is added
+# to that list in place of the library; who compiles it declares the module.
 
 set(WAVEFIT_SHADER_DIR ${PROJECT_BINARY_DIR}/shaders)
 # Modules are the same for every host and build type: a second build of the same sources can do with
 # the first one's; a module that is not there is compiled.
 set(WAVEFIT_SHADERS "" CACHE PATH
-    "Folder 'shaders' of another build of these sources, whose modules are taken instead of compiling")
+    "Folder 'shaders' of another build of these sources, to take modules from")
 
 # Whether glslang compiles cmake/probes/<probe>.comp; asked once a configure and compiler.
 function(wavefit_probe_shader probe target_env result)
@@ -41,6 +41,10 @@ function(wavefit_add_shader)
     if(S_FILES)
         set(${S_FILES} ${${S_FILES}} ${c_file} PARENT_SCOPE)
     else()
+        get_property(names GLOBAL PROPERTY WAVEFIT_SHADER_NAMES)
+        if(S_NAME IN_LIST names)
+            message(FATAL_ERROR "shaders/${S_SOURCE}: another shader makes a module ${S_NAME}")
+        endif()
         set_property(GLOBAL APPEND PROPERTY WAVEFIT_SHADER_NAMES ${S_NAME})
         set_property(GLOBAL APPEND PROPERTY WAVEFIT_SHADER_FILES ${c_file})
     endif()
@@ -54,7 +58,10 @@ function(wavefit_add_shader)
             message(STATUS "wavefit: shader ${S_NAME} off: "
                            "glslang ${WAVEFIT_GLSLANG_VERSION} lacks ${S_REQUIRES}")
             file(CONFIGURE OUTPUT ${c_file} CONTENT
-                 "#include \"core/spirv.h\"\nextern const wfi_spirv wfi_spv_@S_NAME@;\nconst wfi_spirv wfi_spv_@S_NAME@ = {0, 0, \"@S_NAME@\"};\n"
+"#include \"core/spirv.h\"
+extern const wfi_spirv wfi_spv_@S_NAME@;
+const wfi_spirv wfi_spv_@S_NAME@ = {0, 0, \"@S_NAME@\"};
+"
                  @ONLY)
             return()
         endif()
@@ -79,6 +86,47 @@ function(wavefit_add_shader)
                 -DBFLOAT16=${S_BFLOAT16} -P ${PROJECT_SOURCE_DIR}/cmake/embed_spirv.cmake
         DEPENDS ${spv} ${PROJECT_SOURCE_DIR}/cmake/embed_spirv.cmake
         VERBATIM)
+endfunction()
+
+# The modules that the first lines of a .comp name, one a line:
+#   // MODULE spmv_row_*
+#   // MODULE matmul_stream_k_* TYPES f16 i8 DEFINES STREAM_K REQUIRES cooperative_matrix
+# A '*' stands for each of TYPES, or of the TYPES given here, the folder's; the module of type f16 is
+# compiled with WF_TYPE_F16. Other words are as wavefit_add_shader has them.
+function(wavefit_add_modules)
+    cmake_parse_arguments(S "" "SOURCE" "TYPES" ${ARGN})
+    set(source ${PROJECT_SOURCE_DIR}/shaders/${S_SOURCE})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+    file(STRINGS ${source} lines REGEX "^// *MODULE")
+    if(NOT lines)
+        message(FATAL_ERROR "shaders/${S_SOURCE}: no line '// MODULE name' says what it makes")
+    endif()
+    foreach(line IN LISTS lines)
+        string(REGEX REPLACE "^// *MODULE +" "" words "${line}")
+        separate_arguments(words UNIX_COMMAND "${words}")
+        list(POP_FRONT words name)
+        cmake_parse_arguments(M "BFLOAT16" "REQUIRES;TARGET_ENV" "TYPES;DEFINES" ${words})
+        if(NOT name OR M_UNPARSED_ARGUMENTS OR M_KEYWORDS_MISSING_VALUES OR
+           (M_TYPES AND NOT name MATCHES "\\*"))
+            message(FATAL_ERROR "shaders/${S_SOURCE}: '${line}' is not understood; "
+                                "cmake/shaders.cmake says what may stand there")
+        endif()
+        set(options SOURCE ${S_SOURCE} TARGET_ENV ${M_TARGET_ENV} REQUIRES ${M_REQUIRES})
+        if(M_BFLOAT16)
+            list(APPEND options BFLOAT16)
+        endif()
+        if(NOT name MATCHES "\\*")
+            wavefit_add_shader(NAME ${name} ${options} DEFINES ${M_DEFINES})
+            continue()
+        elseif(NOT M_TYPES)
+            set(M_TYPES ${S_TYPES})
+        endif()
+        foreach(type IN LISTS M_TYPES)
+            string(REPLACE "*" ${type} module ${name})
+            string(TOUPPER ${type} upper)
+            wavefit_add_shader(NAME ${module} ${options} DEFINES WF_TYPE_${upper} ${M_DEFINES})
+        endforeach()
+    endforeach()
 endfunction()
 
 # Writes wfi_shaders.h and makes wavefit_shaders, an object library of every module. Called once,

@@ -6,15 +6,14 @@
 #                           [DRIVERS lavapipe swiftshader radv] [LIMITS full minimum] [TIMEOUT s]
 #                           [HEAVY] [SANITIZED] [CHAINS] [QUICK full|minimum])
 #
-# HEAVY: begins before others, so that no long test runs alone at the end. Each driver walks the points
-# once: lavapipe at full limits, SwiftShader at minimum ones, since it has nearly nothing else; at
-# full limits it runs each variant's defaults and the model's choice.
-# SANITIZED: lavapipe at full limits also runs in the sanitized build, as all host tests do, HEAVY ones
-# without the walk; the target wavefit_sanitized builds them. CHAINS: an optimiser could get its pNext
-# chains wrong; such tests and the host tests, which the target wavefit_short builds, run as compiled
-# by Clang, too. The label "quick", with the target
-# wavefit_quick, is for emulated machines: host tests that are not SLOW, and device tests that are QUICK, at
-# these limits.
+# HEAVY: begins before others, so that no long test runs alone at the end. Each driver walks the
+# points once: lavapipe at full limits, SwiftShader at minimum ones, since it has nearly nothing
+# else; at full limits it runs each variant's defaults and the model's choice. SANITIZED: lavapipe
+# at full limits also runs in the sanitized build, as all host tests do, HEAVY ones without the
+# walk; the target wavefit_sanitized builds them. CHAINS: an optimiser could get its pNext chains
+# wrong; such tests and the host tests, which the target wavefit_short builds, run as compiled by
+# Clang, too. The label "quick", with the target wavefit_quick, is for emulated machines: host tests
+# that are not SLOW, and device tests that are QUICK, at these limits.
 
 add_custom_target(wavefit_quick)
 add_custom_target(wavefit_sanitized)
@@ -23,7 +22,8 @@ add_custom_target(wavefit_short)
 set(WAVEFIT_RADV_FAMILIES polaris10 vega10 navi21 navi31 gfx1201)
 
 # The file of a driver: DRIVER's cache variable, or the first of the usual places. Cross-compiled
-# tests run under an emulator, on the driver that the preset names and with no layer of this machine.
+# tests run under an emulator, on the driver that the preset names and with no layer of this
+# machine.
 function(wavefit_find_driver variable name)
     if(CMAKE_CROSSCOMPILING)
         return()
@@ -65,16 +65,17 @@ else()
     message(STATUS "wavefit: no validation layer; tests run without it")
 endif()
 
+set(tsan_options ignore_noninstrumented_modules=1:print_suppressions=0)
 set(WAVEFIT_TEST_ENVIRONMENT
     "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/lsan.supp:print_suppressions=0"
-    "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp:ignore_noninstrumented_modules=1:print_suppressions=0"
+    "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp:${tsan_options}"
     "UBSAN_OPTIONS=print_stacktrace=1"
     # Drivers stay mapped for the leak check: what their globals still point at is no leak, and
     # tests/lsan.supp finds the names of their frames.
     "VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING=1" "XDG_CACHE_HOME=${PROJECT_BINARY_DIR}/cache")
 
-# Half of the tests' time is lavapipe's compiling: what one build's tests have compiled serves those of
-# the builds that take their shaders from it, and those with a cache folder of their own.
+# Half of the tests' time is lavapipe's compiling: what one build's tests have compiled serves those
+# of the builds that take their shaders from it, and those with a cache folder of their own.
 set(kernels ${PROJECT_BINARY_DIR})
 if(WAVEFIT_SHADERS AND NOT CMAKE_CROSSCOMPILING)
     get_filename_component(kernels ${WAVEFIT_SHADERS} DIRECTORY)
@@ -116,9 +117,11 @@ function(wavefit_add_device_entry entry icd limits timeout)
     if(CMAKE_CROSSCOMPILING) # emulation is slow
         math(EXPR timeout "${timeout} * 10")
     endif()
+    set(environment ${WAVEFIT_TEST_ENVIRONMENT} ${WAVEFIT_VALIDATION}
+        "VK_DRIVER_FILES=${icd}" "WAVEFIT_TEST_LIMITS=${limits}")
     add_test(NAME ${entry} COMMAND ${ARGN})
     set_tests_properties(${entry} PROPERTIES LABELS device TIMEOUT ${timeout}
-        ENVIRONMENT "${WAVEFIT_TEST_ENVIRONMENT};${WAVEFIT_VALIDATION};VK_DRIVER_FILES=${icd};WAVEFIT_TEST_LIMITS=${limits}"
+        ENVIRONMENT "${environment}"
         FAIL_REGULAR_EXPRESSION "Validation Error;VUID-;SYNC-HAZARD")
 endfunction()
 
@@ -148,7 +151,8 @@ function(wavefit_add_device_test)
                                          ${T_TIMEOUT} test_${T_NAME})
                 set_property(TEST ${T_NAME}.radv.${family} APPEND PROPERTY ENVIRONMENT
                              "RADV_FORCE_FAMILY=${family}")
-                # Neighbours of generations that are walked in full: defaults and the model's choice.
+                # Neighbours of generations that are walked in full: defaults and the model's
+                # choice.
                 if(family MATCHES "vega10|navi21|gfx1201")
                     set_property(TEST ${T_NAME}.radv.${family} APPEND PROPERTY ENVIRONMENT
                                  "WAVEFIT_TEST_QUICK=1")

@@ -1,5 +1,5 @@
-# 64-bit Arm Linux by Debian's cross compiler, against the arm64 tree that `./dev test-arm64` makes in
-# .cache/arm64; what is built runs under qemu's user mode there.
+# 64-bit Arm Linux by Debian's cross compiler, against the arm64 tree that `./dev test-arm64` makes
+# in .cache/arm64; what is built runs under qemu's user mode there.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

@@ -22,7 +22,9 @@ set(CMAKE_DISABLE_FIND_PACKAGE_PNG ON CACHE BOOL "")
 find_library(WAVEFIT_MUSL_YYJSON yyjson
              PATHS /usr/lib /usr/lib/${CMAKE_HOST_SYSTEM_PROCESSOR}-linux-gnu NO_DEFAULT_PATH)
 file(WRITE ${CMAKE_BINARY_DIR}/yyjson/yyjson-config.cmake
-     "add_library(yyjson::yyjson SHARED IMPORTED)\nset_target_properties(yyjson::yyjson PROPERTIES IMPORTED_LOCATION ${WAVEFIT_MUSL_YYJSON})\n")
+     "add_library(yyjson::yyjson SHARED IMPORTED)
+set_target_properties(yyjson::yyjson PROPERTIES IMPORTED_LOCATION ${WAVEFIT_MUSL_YYJSON})
+")
 set(yyjson_DIR ${CMAKE_BINARY_DIR}/yyjson CACHE PATH "")
 set(ZLIB_INCLUDE_DIR ${WAVEFIT_MUSL_HEADERS} CACHE PATH "")
 set(WAVEFIT_VULKAN_INCLUDE ${WAVEFIT_MUSL_HEADERS} CACHE PATH "")

@@ -1,3 +1,4 @@
+// MODULE cg_correct
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // x += scale d in double-single.

@@ -1,3 +1,4 @@
+// MODULE cg_dot_*
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require

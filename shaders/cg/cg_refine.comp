@@ -1,3 +1,4 @@
+// MODULE cg_refine
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // r = b - A x, all but r in double-single; one work-item a row.

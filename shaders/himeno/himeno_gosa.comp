@@ -1,3 +1,4 @@
+// MODULE himeno_gosa
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // Sums each row of partial sums to one gosa: a work-group a row. A work-item may add up thousands

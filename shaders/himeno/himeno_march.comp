@@ -1,3 +1,7 @@
+// MODULE himeno_march_f32
+// MODULE himeno_march4_f32 DEFINES WIDTH=4
+// MODULE himeno_march4_subgroup_f32 DEFINES WIDTH=4 SUBGROUP
+// MODULE himeno_pairs_f32 DEFINES WIDTH=4 PAIRS
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require

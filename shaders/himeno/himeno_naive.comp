@@ -1,3 +1,5 @@
+// MODULE himeno_naive_f32
+// MODULE himeno_subgroup_f32 DEFINES SUBGROUP
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require

@@ -1,3 +1,4 @@
+// MODULE himeno_start
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // The benchmark's start values of the twelve coefficients, in either layout.

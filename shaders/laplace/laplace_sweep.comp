@@ -1,3 +1,4 @@
+// MODULE laplace_sweep_*
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // Over-relaxes the cells of one colour: u += omega (mean of the four neighbours - u). A work-item goes

@@ -1,3 +1,4 @@
+// MODULE laplace_verdict_*
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // Ends a check: the residual's norm, and whether to go on. One work-group.

@@ -1,3 +1,9 @@
+// MODULE matmul_cooperative_* TYPES f16 i8 REQUIRES cooperative_matrix
+// MODULE matmul_cooperative_* TYPES bf16 REQUIRES cooperative_matrix BFLOAT16
+// MODULE matmul_cooperative_f16x2 DEFINES F16X2 REQUIRES cooperative_matrix
+// MODULE matmul_stream_k_* TYPES f16 i8 DEFINES STREAM_K REQUIRES cooperative_matrix
+// MODULE matmul_stream_k_* TYPES bf16 DEFINES STREAM_K REQUIRES cooperative_matrix BFLOAT16
+// MODULE matmul_stream_k_f16x2 DEFINES F16X2 STREAM_K REQUIRES cooperative_matrix
 #version 450
 #pragma use_vulkan_memory_model
 #extension GL_GOOGLE_include_directive : require

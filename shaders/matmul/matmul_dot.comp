@@ -1,3 +1,4 @@
+// MODULE matmul_dot_* TYPES i8 REQUIRES integer_dot
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_integer_dot_product : require

@@ -1,3 +1,4 @@
+// MODULE matmul_exponents
 #version 450
 // The binary exponent that every row (or, BY_COLUMN, column) of a stored f32 matrix is scaled by before it is
 // split: its largest finite magnitude comes to lie in [2^14, 2^15). A group has 32 x 8 items.

@@ -1,3 +1,4 @@
+// MODULE matmul_f16x2
 #version 450
 #extension GL_EXT_control_flow_attributes : require
 // Splits a stored f32 matrix, scaled by its rows' or columns' exponents, into two f16 numbers an element: the

@@ -1,3 +1,5 @@
+// MODULE matmul_fixup_*
+// MODULE matmul_fixup_f16x2 DEFINES F16X2
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // Adds the parts of shared tiles (matmul_stream_k.glsl) in order of groups, and finishes the product there. An

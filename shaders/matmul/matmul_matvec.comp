@@ -1,3 +1,4 @@
+// MODULE matmul_matvec_*
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // Few rows or few columns of C: each element of the large matrix is read once, by neighbouring

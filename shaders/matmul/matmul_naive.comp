@@ -1,3 +1,4 @@
+// MODULE matmul_naive_*
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // One work-item an output element, everything read from memory.

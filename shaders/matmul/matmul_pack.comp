@@ -1,3 +1,6 @@
+// MODULE matmul_pack_32 DEFINES WF_TYPE_F32
+// MODULE matmul_pack_16
+// MODULE matmul_pack_8 DEFINES WF_TYPE_I8
 #version 450
 #extension GL_EXT_shader_16bit_storage : require
 #extension GL_EXT_shader_8bit_storage : require

@@ -1,3 +1,4 @@
+// MODULE matmul_panel_*
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // Few rows or columns of C: the large matrix goes from memory into registers, each element of it once, in

@@ -1,3 +1,4 @@
+// MODULE matmul_reduce_*
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // Adds the sums that splits left (k of them, stride_split apart, m x n in rows of lda) and finishes

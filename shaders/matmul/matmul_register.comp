@@ -1,3 +1,4 @@
+// MODULE matmul_register_*
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // Tiles of A and B in shared memory; each work-item computes THREAD_M x THREAD_N outputs, 1 x 1 too,

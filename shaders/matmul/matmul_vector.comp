@@ -1,3 +1,4 @@
+// MODULE matmul_vector_*
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // As matmul_register, four elements at a time, with two tiles of each operand in shared memory: the

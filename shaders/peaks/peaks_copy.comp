@@ -1,3 +1,4 @@
+// MODULE peaks_copy
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // The least a device can do per byte: each work-item moves one vec4. Work-groups along y carry on

@@ -1,3 +1,4 @@
+// MODULE peaks_dot REQUIRES integer_dot
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_integer_dot_product : require

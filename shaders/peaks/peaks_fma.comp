@@ -1,3 +1,5 @@
+// MODULE peaks_fma_* TYPES f32 f64
+// MODULE peaks_fma_* TYPES f16 REQUIRES float16
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // Independent chains of multiply-adds in registers. REAL is the arithmetic type, CHAIN what one

@@ -1,3 +1,6 @@
+// MODULE peaks_memory_read DEFINES READ
+// MODULE peaks_memory_write DEFINES WRITE
+// MODULE peaks_memory_copy DEFINES COPY
 #version 450
 // Reads, writes or copies a working set again and again. It is cut in chunks of four vec4 a
 // work-item; a work-group takes one chunk a iteration. The step between its chunks is odd and their

@@ -1,3 +1,4 @@
+// MODULE peaks_shared
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // Loads of one vec4 each from shared memory, neighbours by neighbours: no bank conflicts.

@@ -1,3 +1,4 @@
+// MODULE peaks_shuffle
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_KHR_shader_subgroup_shuffle : require

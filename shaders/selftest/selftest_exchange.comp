@@ -1,3 +1,6 @@
+// MODULE selftest_shuffle DEFINES SHUFFLE
+// MODULE selftest_arithmetic DEFINES ARITHMETIC
+// MODULE selftest_barrier
 #version 450
 // Whether values that work-items exchange arrive: by subgroup shuffles (SHUFFLE), reductions and scans
 // (ARITHMETIC), a small product summed by either, or through shared memory between barriers. Every work-item writes 1 (right) or 0.

@@ -1,3 +1,4 @@
+// MODULE spmv_add_*
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_KHR_shader_subgroup_basic : require

@@ -1,3 +1,4 @@
+// MODULE spmv_atomic_* TYPES f32 f16
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // LANES work-items a row, each adding its sum to y atomically, in whatever order they come: the

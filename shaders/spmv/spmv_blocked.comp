@@ -1,3 +1,4 @@
+// MODULE spmv_blocked_*
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // Blocks of BLOCK x BLOCK values, one column index a block, LANES work-items a row of blocks. What

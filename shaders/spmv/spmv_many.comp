@@ -1,3 +1,4 @@
+// MODULE spmv_many_*
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // Several right-hand sides at once: neighbouring work-items take the columns of X, so that a row of

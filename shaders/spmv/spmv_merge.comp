@@ -1,3 +1,4 @@
+// MODULE spmv_merge_*
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // Merge-path (Merrill and Garland 2016): the ends of rows and the entries are merged into one path,

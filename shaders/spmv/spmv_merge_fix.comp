@@ -1,3 +1,4 @@
+// MODULE spmv_merge_fix_*
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // Adds the carries of a row to what its end has stored, in the order of the work-groups: the first

@@ -1,3 +1,4 @@
+// MODULE spmv_quads_*
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // One work-item a row, four entries a load, the matrix through texel buffers: drivers that run shaders on

@@ -1,3 +1,4 @@
+// MODULE spmv_row_*
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // One work-item a row.

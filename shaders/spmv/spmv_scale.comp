@@ -1,3 +1,4 @@
+// MODULE spmv_scale_*
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // y = beta y, or 0 where beta is 0: what the atomic variant adds to.

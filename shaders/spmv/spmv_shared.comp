@@ -1,3 +1,7 @@
+// MODULE spmv_shared_*
+// MODULE spmv_plain_* DEFINES PLAIN
+// MODULE spmv_texel_* DEFINES TEXEL
+// MODULE spmv_listed_* DEFINES LISTED
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // The lanes of a row, any number up to the work-group, add up by a tree in shared memory. LISTED:

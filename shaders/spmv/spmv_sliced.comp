@@ -1,3 +1,5 @@
+// MODULE spmv_sliced_*
+// MODULE spmv_fused_* TYPES f32 f64 DEFINES FUSED
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_KHR_memory_scope_semantics : require

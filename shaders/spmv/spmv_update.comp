@@ -1,3 +1,4 @@
+// MODULE spmv_update_*
 #version 450
 // New values under the same pattern: each place of a plan's value buffer takes the caller's entry
 // that its map names; padding stays a negative zero, which

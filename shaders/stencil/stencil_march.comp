@@ -1,3 +1,6 @@
+// MODULE stencil_march_*
+// MODULE stencil_vector_* TYPES f32 f16 DEFINES WIDTH=4
+// MODULE stencil_vector_* TYPES f64 DEFINES WIDTH=2
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require

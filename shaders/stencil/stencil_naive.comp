@@ -1,3 +1,4 @@
+// MODULE stencil_naive_*
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // A star or box stencil, one work-item a cell, everything read from memory.

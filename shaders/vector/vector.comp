@@ -1,3 +1,5 @@
+// MODULE vector_tree_*
+// MODULE vector_subgroup_* DEFINES WF_SUBGROUP
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #ifdef WF_SUBGROUP

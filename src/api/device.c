@@ -3,7 +3,7 @@
 #include "core/params.h"
 #include "model/self_test.h"
 
-/* The device asks the application from now on whether to go on. */
+/* From now on blocking calls on the device ask the application whether to go on. */
 static void set_cancelled(wf_device *device, const wf_device_params *params)
 {
     wf_device_params read;
@@ -20,7 +20,7 @@ wf_result wf_device_create(const wf_device_params *params, wf_device **out)
         return result;
     if (!wfi_self_test_recall(*out))
         wfi_self_test_run(*out);
-    /* Not before: what the self-test finds is kept, and must not be half of it. */
+    /* Cancelling is set up after the self-test, whose outcome is kept and must not be partial. */
     set_cancelled(*out, params);
     return WF_SUCCESS;
 }

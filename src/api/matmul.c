@@ -23,7 +23,7 @@ wf_result wf_matmul_plan(wf_device *device, const wf_matmul_params *given, wf_pl
     if (result != WF_SUCCESS)
         return result;
     problem.type = params.type;
-    /* The model sees no empty extents; the plan does. */
+    /* Models are asked about extents of at least 1; the plan itself handles empty ones. */
     wfi_problem filled = problem;
     filled.matmul.m = at_least_one(problem.matmul.m);
     filled.matmul.n = at_least_one(problem.matmul.n);

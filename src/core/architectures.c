@@ -248,8 +248,8 @@ wfi_unit wfi_unit_of(const wf_caps *caps)
                       .shared_is_memory = a->shared_is_memory};
 }
 
-/* Devices that do not tell are GPUs in phones and processors, most of 4 to 16 units, and of cards Intel's,
- * of 8 to 32. */
+/* Drivers that do not report their compute units are those of phones and processors, which mostly
+ * have 4 to 16, and those of Intel's cards, which have 8 to 32. */
 uint32_t wfi_units_of(const wf_caps *caps)
 {
     const bool discrete = caps->device_type == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;

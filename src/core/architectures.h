@@ -19,7 +19,7 @@ typedef struct wfi_architecture {
     uint32_t counted_units;  /* of wf_caps.compute_units that make a unit; 0: 1 */
     uint32_t simd_waves;     /* most waves resident */
     uint32_t unit_groups;    /* most work-groups resident */
-    bool groups_by_barriers; /* unit_groups counts barriers, which one wave needs none of */
+    bool groups_by_barriers; /* unit_groups counts barriers; a group of one wave needs none */
     uint32_t simd_registers; /* words, over all lanes */
     uint32_t register_step;  /* a lane's registers are rounded up to a multiple (at `wave` lanes) */
     uint32_t lane_registers; /* most a lane can have */
@@ -41,7 +41,8 @@ const wfi_architecture *wfi_architecture_of(const wf_caps *caps);
 /* By "amd:rdna3", or by a name part of it ("navi31"), whatever the case; NULL: none. */
 const wfi_architecture *wfi_architecture_named(const char *name);
 
-/* What the kernels' models ask of a compute unit; 0: neither told by the device nor published. */
+/* What models need to know of a compute unit; 0: the device does not report it and nobody has
+ * published it. */
 typedef struct wfi_unit {
     uint32_t items;          /* work-items resident at most */
     uint32_t lane_registers; /* a work-item has at most */
@@ -50,8 +51,8 @@ typedef struct wfi_unit {
 
 wfi_unit wfi_unit_of(const wf_caps *caps);
 
-/* Compute units that models and estimates count on: a guess by the kind of device where no extension
- * tells. */
+/* The number of compute units that models and estimates use: what the device reports, else a guess
+ * by the type of device. */
 uint32_t wfi_units_of(const wf_caps *caps);
 
 #endif

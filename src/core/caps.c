@@ -119,7 +119,7 @@ static void fill_limits(const properties *p, wf_caps *caps)
     caps->timestamp_period_ns = (double)limits->timestampPeriod;
 }
 
-/* Vulkan guarantees the formats; where a driver lacks them all the same, there are no texel buffers. */
+/* Vulkan guarantees these formats; a driver that lacks one all the same gets no texel buffers. */
 static void fill_texels(const wfi_instance *instance, VkPhysicalDevice device, const properties *p,
                         wf_caps *caps)
 {
@@ -358,7 +358,7 @@ void wfi_caps_clamp_minimum(wf_caps *caps)
     caps->push_descriptors = caps->pipeline_statistics = false;
     caps->timestamp_valid_bits = 0;
     caps->compute_units = caps->unit_subgroups = 0;
-    caps->withheld = 0; /* enabling would not help */
+    caps->withheld = 0; /* no enabled feature would change it */
     /* Device-local memory that the host can map is not guaranteed. */
     caps->unified_memory = false;
     caps->limits = WF_LIMITS_MINIMUM;

@@ -10,11 +10,11 @@ wf_result wfi_caps_query(const wfi_instance *instance, const wfi_log *log, VkPhy
 /* Lowers caps to what Vulkan 1.1 guarantees; see WF_LIMITS_MINIMUM. */
 void wfi_caps_clamp_minimum(wf_caps *caps);
 
-/* Sets caps->withheld: what `physical`, the same device with all enabled that it has, can do
- * beyond. */
+/* Sets caps->withheld to what `physical`, the same device with all its features enabled, can do and
+ * caps cannot. */
 void wfi_caps_withhold(const wf_caps *physical, wf_caps *caps);
-/* Why there is nothing of `feature` (WF_WITHHELD_…): "the device has no 64-bit floats", or what the
- * application did not enable. */
+/* Why the device does not do `feature` (WF_WITHHELD_…): it has no such feature ("the device has no
+ * 64-bit floats"), or the application did not enable it. */
 void wfi_caps_say_missing(const wf_caps *caps, uint32_t feature, char text[256]);
 
 static inline bool wfi_is_cpu(const wf_caps *caps)
@@ -22,8 +22,8 @@ static inline bool wfi_is_cpu(const wf_caps *caps)
     return caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
 }
 
-/* What the offsets of a window into a buffer are multiples of: bindings and texel buffers may start there,
- * and vectors of 16 bytes stay aligned. All are powers of two. */
+/* The alignment of windows into a buffer: at its multiples bindings and texel buffers may start and
+ * vectors of 16 bytes stay aligned. All alignments are powers of two. */
 static inline uint64_t wfi_window_alignment(const wf_caps *caps)
 {
     const uint64_t alignment = caps->storage_alignment > caps->texel_alignment
@@ -32,10 +32,11 @@ static inline uint64_t wfi_window_alignment(const wf_caps *caps)
     return alignment > 16 ? alignment : 16;
 }
 
-/* Whether a shape multiplies `factor` to `sum` (VkComponentTypeKHR) within a subgroup. */
+/* Whether the shape is of subgroup scope, with operands of type `factor` and sums of type `sum`
+ * (VkComponentTypeKHR). */
 bool wfi_shape_multiplies(const wf_cooperative_shape *shape, uint32_t factor, uint32_t sum);
-/* Of the device's shapes that do, with this m, n and k (0: any), the one of most products a call;
- * NULL: there is none. */
+/* Among the device's shapes of those types with this m, n and k (0: any), the one with the most
+ * multiply-adds a call; NULL where there is none. */
 const wf_cooperative_shape *wfi_caps_shape(const wf_caps *caps, uint32_t factor, uint32_t sum,
                                            uint32_t m, uint32_t n, uint32_t k);
 

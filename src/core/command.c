@@ -1,10 +1,9 @@
 #include "core/command.h"
 
-#include <time.h>
-
 #include "core/buffer.h"
 #include "core/caps.h"
-#include "core/timing.h"
+#include "core/clock.h"
+#include "core/queue.h"
 
 /* Made at the first submission: a device that only compiles (a driver without its card, an engine
  * that submits itself) never needs them. */
@@ -66,52 +65,6 @@ void wfi_barrier_host(wf_device *device, VkCommandBuffer command_buffer)
         VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
 }
 
-#define SETTLE_TRIES 100
-#define SETTLE_PAUSE_NS 10000000L /* a second in all */
-
-static VkResult wait_idle(wf_device *device)
-{
-    if (device->lock_queue)
-        device->lock_queue(device->queue_user);
-    const VkResult vk = device->fn.vkQueueWaitIdle(device->queue);
-    if (device->unlock_queue)
-        device->unlock_queue(device->queue_user);
-    return vk;
-}
-
-/* The fence alone tells of our own work, and needs no lock of the application's. Where it tells
- * nothing the queue is asked. A device that both call lost has ended its work by Vulkan's rules, but
- * a CPU driver's threads may not know of them. */
-void wfi_settle(wf_device *device, VkFence fence)
-{
-    for (int i = 0; i < SETTLE_TRIES && !device->keeps; i++) {
-        if (fence &&
-            device->fn.vkWaitForFences(device->vk, 1, &fence, VK_TRUE, UINT64_MAX) == VK_SUCCESS)
-            return;
-        const VkResult vk = wait_idle(device);
-        if (vk == VK_SUCCESS || (vk == VK_ERROR_DEVICE_LOST && !wfi_is_cpu(&device->caps)))
-            return;
-        nanosleep(&(struct timespec){.tv_nsec = SETTLE_PAUSE_NS}, NULL);
-    }
-    if (!device->keeps)
-        wfi_log_write(
-            &device->log, WF_LOG_WARNING,
-            "the driver does not say whether its work has ended: what it may use is kept");
-    device->keeps = true;
-}
-
-VkResult wfi_submit(wf_device *device, const VkSubmitInfo *submit, VkFence fence)
-{
-    if (device->lock_queue)
-        device->lock_queue(device->queue_user);
-    const VkResult vk = device->fn.vkQueueSubmit(device->queue, 1, submit, fence);
-    if (device->unlock_queue)
-        device->unlock_queue(device->queue_user);
-    if (vk == VK_ERROR_DEVICE_LOST) /* the one failure after which some of it may have begun */
-        wfi_settle(device, VK_NULL_HANDLE);
-    return vk;
-}
-
 static wf_result submit_and_wait(wf_device *device, VkCommandBuffer command_buffer)
 {
     const VkSubmitInfo submit = {
@@ -119,7 +72,7 @@ static wf_result submit_and_wait(wf_device *device, VkCommandBuffer command_buff
         .commandBufferCount = 1,
         .pCommandBuffers = &command_buffer,
     };
-    /* Here, since a run that failed may have left it signalled. */
+    /* Reset before the submission, since a run that failed may have left the fence signalled. */
     VkResult vk = device->fn.vkResetFences(device->vk, 1, &device->fence);
     if (vk >= VK_SUCCESS)
         vk = wfi_submit(device, &submit, device->fence);
@@ -153,7 +106,7 @@ static wf_result read_timestamps(wf_device *device, double *seconds)
     return WF_SUCCESS;
 }
 
-/* seconds NULL: untimed. Called with the queue lock held. */
+/* The caller holds the queue lock. Where `seconds` is NULL, nothing is timed. */
 static wf_result run_locked(wf_device *device, wfi_record_fn prepare, wfi_record_fn record,
                             void *user, double *seconds)
 {

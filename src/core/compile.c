@@ -3,7 +3,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* Two own it: whoever started it, and the job until it has run; the last one frees it. */
+/* The state has two owners, whoever started the job and the job until it has run; the last of them
+ * frees it. */
 struct wfi_compile {
     wfi_object object;
     wf_device *device;

@@ -9,11 +9,11 @@ typedef struct wfi_compile wfi_compile;
 /* Makes the layouts now and hands the compilation to jobs->submit, which may run it right away. */
 wf_result wfi_compile_start(wf_device *device, const wf_jobs *jobs, const wfi_pipeline_desc *desc,
                             wfi_compile **out);
-/* WF_NOT_READY until the job has run, then its result. Waits for nothing. */
+/* WF_NOT_READY until the job has run, then its result; never blocks. */
 wf_result wfi_compile_status(const wfi_compile *compile);
 /* The pipeline, without its VkPipeline before the status is WF_SUCCESS. Owned by the job. */
 const wfi_pipeline *wfi_compile_pipeline(const wfi_compile *compile);
-/* Lets go; what is not compiled yet then never is. Accepts NULL. */
+/* Gives up the job: what is not compiled yet never will be. Accepts NULL. */
 void wfi_compile_drop(wfi_compile **compile);
 
 #endif

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "core/caps.h"
-#include "core/command.h"
 #include "core/file.h"
 #include "core/params.h"
+#include "core/queue.h"
 #include "core/quirks.h"
 #include "core/select.h"
 
@@ -102,7 +102,8 @@ static void load_memory(wf_device *device)
     device->memory = memory.memoryProperties;
 }
 
-/* Drivers watch over GPUs that are busy with a display, as integrated ones are. */
+/* A driver resets a GPU whose dispatch takes seconds where the GPU also drives a display, as
+ * integrated ones do, so dispatches are kept short there. */
 double wfi_longest_dispatch(const wf_caps *caps, double asked)
 {
     const bool watched =
@@ -164,7 +165,7 @@ static bool make_locks(wf_device *device)
     return false;
 }
 
-/* The object with its locks, log and allocator. */
+/* Makes the object with its locks, log and allocator. */
 static wf_result make_object(const wf_device_params *params, wf_device **out)
 {
     const wfi_log log = {params->log, params->log_user};
@@ -215,7 +216,7 @@ wf_result wfi_device_open(const wf_device_params *params, wf_device **out)
     return WF_SUCCESS;
 }
 
-/* What the application's device can do with what is enabled, and what it withholds. */
+/* Fills device->offered with what the enabled features allow, and notes what they withhold. */
 static wf_result query_enabled(wf_device *device, const wf_vulkan *vulkan, wfi_features *features)
 {
     wf_caps *physical = malloc(sizeof *physical);
@@ -233,7 +234,8 @@ static wf_result query_enabled(wf_device *device, const wf_vulkan *vulkan, wfi_f
     return result;
 }
 
-/* The application's device: what it can do, of that what is enabled, and its queue family. */
+/* Fills the object from the application's handles: caps by the enabled features, queue and
+ * locks. */
 static wf_result take_over(wf_device *device, const wf_vulkan *vulkan, wf_limits limits)
 {
     wfi_features features;

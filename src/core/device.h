@@ -1,5 +1,5 @@
-/* The device object: one loader, instance, VkDevice and queue, made here or lent by the application;
- * no process-wide state. */
+/* The device object: one loader, instance, VkDevice and queue, made here or lent by the
+ * application; no process-wide state. */
 #ifndef WFI_CORE_DEVICE_H
 #define WFI_CORE_DEVICE_H
 
@@ -21,7 +21,7 @@ struct wf_device {
     struct VolkDeviceTable fn;              /* device functions */
     const VkAllocationCallbacks *allocator; /* NULL or &allocator_storage */
     VkAllocationCallbacks allocator_storage;
-    wf_caps offered; /* clamped */
+    wf_caps offered; /* with the limits that were asked for */
     wf_caps caps;    /* what is offered, less what driver faults take away (quirks.h) */
     VkPhysicalDeviceMemoryProperties memory;
 
@@ -37,10 +37,10 @@ struct wf_device {
     void *queue_user;
     pthread_mutex_t queue_lock; /* queue, command pool, fence and queries */
     atomic_bool keeps;          /* nothing is freed: the device may still be at work (wfi_settle) */
-    bool submission_made;       /* the three below, at the first submission */
+    bool submission_made;       /* makes the three below */
     VkCommandPool command_pool;
     VkFence fence;
-    VkQueryPool queries; /* 2 timestamps; none where the queue has no timestamps */
+    VkQueryPool queries; /* 2 timestamps; VK_NULL_HANDLE where the queue has none */
 
     double dispatch_seconds;       /* longest dispatch by prediction; 0: no bound */
     _Atomic double slowness;       /* measured over predicted time, of what ran so far */
@@ -49,7 +49,7 @@ struct wf_device {
     void *cancelled_user;
     wfi_pipeline_cache cache;
     char *cache_directory; /* NULL: nothing is kept on disk */
-    /* What src/tune keeps of this device; made at its first use. core only ends it. */
+    /* What src/choose keeps of this device, made at its first use. core only calls tuning_end. */
     pthread_mutex_t tuning_lock;
     struct wfi_tuning *tuning;
     void (*tuning_end)(struct wfi_tuning *tuning);

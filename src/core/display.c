@@ -21,7 +21,7 @@ static bool is_connected(const char *connector)
     return read && strcmp(status, "connected") == 0;
 }
 
-/* Calls look with every entry of the folder that begins so, until one is what is looked for. */
+/* Calls `look` with entries of the folder that begin with the prefix, until one returns true. */
 static bool any_entry(const char *folder, const char *prefix, bool (*look)(const char *path))
 {
     char path[PATH_BYTES];

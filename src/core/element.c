@@ -1,8 +1,8 @@
-/* Elements of every type as f64 and back. */
+/* The element types: names, sizes, the features that they need, and conversion to f64 and back. */
+#include "core/element.h"
+
 #include <math.h>
 #include <string.h>
-
-#include "wavefit/wavefit.h"
 
 /* IEEE 754 binary16. */
 static double half_to_double(uint16_t half)
@@ -42,7 +42,8 @@ static double bfloat_to_double(uint16_t bfloat)
     return (double)value;
 }
 
-/* Rounded once: by way of f32 rounded to odd, which keeps what the second rounding must know. */
+/* The f64 is rounded to odd in f32 first, so that the second rounding, to bfloat16, gives what a
+ * single one would. */
 static uint16_t double_to_bfloat(double value)
 {
     float single = (float)value;
@@ -64,63 +65,76 @@ static int8_t double_to_int8(double value)
     return rounded < -128 ? -128 : rounded > 127 ? 127 : (int8_t)rounded;
 }
 
-/* By copies: callers keep elements of several types in one array, which need not be declared as any
- * of them. */
+/* Elements are copied, since callers keep elements of several types in one array, whose declared
+ * type need not be any of them. */
+#define CONVERSION(name, stored_type, to_double, from_double)                                      \
+    static double get_##name(const void *at)                                                       \
+    {                                                                                              \
+        stored_type element;                                                                       \
+        memcpy(&element, at, sizeof element);                                                      \
+        return to_double(element);                                                                 \
+    }                                                                                              \
+    static void set_##name(void *at, double value)                                                 \
+    {                                                                                              \
+        const stored_type element = from_double(value);                                            \
+        memcpy(at, &element, sizeof element);                                                      \
+    }
+
+CONVERSION(f32, float, (double), (float))
+CONVERSION(f64, double, , )
+CONVERSION(f16, uint16_t, half_to_double, double_to_half)
+CONVERSION(bf16, uint16_t, bfloat_to_double, double_to_bfloat)
+CONVERSION(i8, int8_t, (double), double_to_int8)
+
+static bool f64_stored(const wf_caps *caps)
+{
+    return caps->f64;
+}
+
+static bool f16_stored(const wf_caps *caps)
+{
+    return caps->f16_storage;
+}
+
+static bool i8_stored(const wf_caps *caps)
+{
+    return caps->int8_storage;
+}
+
+static const wfi_element elements[WF_TYPE_COUNT] = {
+    [WF_TYPE_F32] = {"f32", 4, NULL, 0, get_f32, set_f32},
+    [WF_TYPE_F64] = {"f64", 8, f64_stored, WF_WITHHELD_F64, get_f64, set_f64},
+    [WF_TYPE_F16] = {"f16", 2, f16_stored, WF_WITHHELD_F16_STORAGE, get_f16, set_f16},
+    [WF_TYPE_BF16] = {"bf16", 2, f16_stored, WF_WITHHELD_F16_STORAGE, get_bf16, set_bf16},
+    [WF_TYPE_I8] = {"i8", 1, i8_stored, WF_WITHHELD_INT8, get_i8, set_i8},
+};
+
+const wfi_element *wfi_element_of(wf_type type)
+{
+    return (unsigned)type < WF_TYPE_COUNT ? &elements[type] : NULL;
+}
+
+size_t wf_type_size(wf_type type)
+{
+    const wfi_element *element = wfi_element_of(type);
+    return element ? element->size : 0;
+}
+
+const char *wf_type_name(wf_type type)
+{
+    const wfi_element *element = wfi_element_of(type);
+    return element ? element->name : "?";
+}
+
 double wf_element_get(wf_type type, const void *data, uint64_t index)
 {
-    const char *at = (const char *)data + index * wf_type_size(type);
-    float f32;
-    double f64;
-    uint16_t bits;
-    int8_t i8;
-    switch (type) {
-    case WF_TYPE_F32:
-        memcpy(&f32, at, sizeof f32);
-        return (double)f32;
-    case WF_TYPE_F64:
-        memcpy(&f64, at, sizeof f64);
-        return f64;
-    case WF_TYPE_F16:
-        memcpy(&bits, at, sizeof bits);
-        return half_to_double(bits);
-    case WF_TYPE_BF16:
-        memcpy(&bits, at, sizeof bits);
-        return bfloat_to_double(bits);
-    case WF_TYPE_I8:
-        memcpy(&i8, at, sizeof i8);
-        return i8;
-    default:
-        return (double)NAN;
-    }
+    const wfi_element *element = wfi_element_of(type);
+    return element ? element->get((const char *)data + index * element->size) : (double)NAN;
 }
 
 void wf_element_set(wf_type type, void *data, uint64_t index, double value)
 {
-    char *at = (char *)data + index * wf_type_size(type);
-    float f32;
-    uint16_t bits;
-    int8_t i8;
-    switch (type) {
-    case WF_TYPE_F32:
-        f32 = (float)value;
-        memcpy(at, &f32, sizeof f32);
-        break;
-    case WF_TYPE_F64:
-        memcpy(at, &value, sizeof value);
-        break;
-    case WF_TYPE_F16:
-        bits = double_to_half(value);
-        memcpy(at, &bits, sizeof bits);
-        break;
-    case WF_TYPE_BF16:
-        bits = double_to_bfloat(value);
-        memcpy(at, &bits, sizeof bits);
-        break;
-    case WF_TYPE_I8:
-        i8 = double_to_int8(value);
-        memcpy(at, &i8, sizeof i8);
-        break;
-    default:
-        break;
-    }
+    const wfi_element *element = wfi_element_of(type);
+    if (element)
+        element->set((char *)data + index * element->size, value);
 }

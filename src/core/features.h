@@ -31,7 +31,7 @@ typedef struct wfi_features {
     const char *extensions[WFI_MAX_EXTENSIONS]; /* to enable */
 } wfi_features;
 
-/* Fills *out with what the device offers of the above and wavefit uses. */
+/* Fills *out with those of the above features that the device has. */
 wf_result wfi_features_query(const wfi_instance *instance, const wfi_log *log,
                              VkPhysicalDevice device, wfi_features *out);
 

@@ -17,25 +17,6 @@ char *wfi_path_join(const char *a, const char *b)
     return path;
 }
 
-static char *default_directory(void)
-{
-    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    if (xdg && xdg[0] == '/')
-        return wfi_path_join(xdg, "wavefit");
-    return home && home[0] == '/' ? wfi_path_join(home, ".cache/wavefit") : NULL;
-}
-
-char *wfi_cache_directory(const wfi_log *log, const char *directory)
-{
-    const char *why = NULL;
-    char *path = !directory ? default_directory() : *directory ? strdup(directory) : NULL;
-    if (!path || wfi_folder_trusted(path, &why))
-        return path;
-    wfi_log_write(log, WF_LOG_WARNING, "%s: %s; nothing is read or kept there", path, why);
-    free(path);
-    return NULL;
-}
-
 bool wfi_make_directories(char *path)
 {
     for (char *at = path + 1; (at = strchr(at, '/')); at++) {
@@ -86,7 +67,7 @@ void *wfi_fd_read(int fd, size_t most, size_t *bytes)
         return NULL;
     }
     void *data = NULL;
-    /* A folder opens like a file and only fails to be read; a device would never end. */
+    /* Opening a folder succeeds and only reading fails; reading a device might never end. */
     if (fstat(fd, &there) == 0 && !S_ISREG(there.st_mode))
         errno = S_ISDIR(there.st_mode) ? EISDIR : EINVAL;
     else
@@ -112,7 +93,7 @@ static bool write_pieces(FILE *file, const wfi_piece *pieces, size_t count)
     return true;
 }
 
-/* A file that others were let read stays so. */
+/* A file that replaces another keeps its permissions, so that others may still read it. */
 static void keep_mode(int fd, const char *path)
 {
     struct stat there;
@@ -129,7 +110,8 @@ bool wfi_file_write(const char *path, const wfi_piece *pieces, size_t count)
     snprintf(temporary, length, "%s.XXXXXX", path);
     const int fd = mkstemp(temporary);
     FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
-    /* On the disk before the name is: else a crash of the machine may leave an empty file. */
+    /* The content is on the disk before the file gets its name: else a crash of the machine may
+     * leave an empty file. */
     if (fd >= 0)
         keep_mode(fd, path);
     bool ok = file && write_pieces(file, pieces, count) && fflush(file) == 0 && fsync(fd) == 0;

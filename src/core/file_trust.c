@@ -1,5 +1,6 @@
-/* Files of a cache folder: only the user's own are read, written and locked, since what is in them
- * goes to drivers, and a name that others can make must not lead to a file elsewhere. */
+/* Files of a cache folder, and which folder that is. Only the user's own files are read, written
+ * and locked: their content goes to drivers, and a name that others can make must not lead to a
+ * file elsewhere. */
 #define _GNU_SOURCE /* for locks of an open file */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,11 +25,30 @@ static const char *distrust(const struct stat *there)
     return NULL;
 }
 
-bool wfi_folder_trusted(const char *path, const char **why)
+static bool folder_trusted(const char *path, const char **why)
 {
     struct stat there;
     *why = stat(path, &there) == 0 ? distrust(&there) : NULL;
     return !*why;
+}
+
+static char *default_directory(void)
+{
+    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (xdg && xdg[0] == '/')
+        return wfi_path_join(xdg, "wavefit");
+    return home && home[0] == '/' ? wfi_path_join(home, ".cache/wavefit") : NULL;
+}
+
+char *wfi_cache_directory(const wfi_log *log, const char *directory)
+{
+    const char *why = NULL;
+    char *path = !directory ? default_directory() : *directory ? strdup(directory) : NULL;
+    if (!path || folder_trusted(path, &why))
+        return path;
+    wfi_log_write(log, WF_LOG_WARNING, "%s: %s; nothing is read or kept there", path, why);
+    free(path);
+    return NULL;
 }
 
 /* Opens a plain file that is trusted; -1: errno, and *why says it in words. */
@@ -107,7 +127,8 @@ int wfi_file_lock(const char *path, bool wait, const char **why)
 
 void wfi_file_unlock(int fd)
 {
-    /* A child process that was forked meanwhile has the same open file. */
+    /* Unlocking first matters where a child process was forked meanwhile and has the same open
+     * file. */
     set_lock(fd, false, F_UNLCK);
     close(fd);
 }

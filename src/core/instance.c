@@ -105,7 +105,8 @@ static wf_result load_functions(wfi_instance *instance, const wfi_log *log)
     return WF_SUCCESS;
 }
 
-/* What there is to do from the loader's function on; a half-built instance is destroyed. */
+/* What both kinds of instance need once the loader's function is known; a half-built instance is
+ * destroyed. */
 static wf_result open_instance(wfi_instance *instance, const wfi_log *log, wfi_instance *out)
 {
     wf_result result = WF_SUCCESS;

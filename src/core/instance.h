@@ -37,8 +37,9 @@ typedef struct wfi_instance {
  * WF_ERROR_NO_LOADER; WF_ERROR_NO_DEVICE when no driver offers Vulkan 1.1. */
 wf_result wfi_instance_create(const wf_device_params *params, const wfi_log *log,
                               const VkAllocationCallbacks *allocator, wfi_instance *out);
-/* The application's own instance; its loader is opened where vulkan brings no vkGetInstanceProcAddr.
- * WF_ERROR_INVALID_ARGUMENT, WF_ERROR_UNSUPPORTED (Vulkan 1.0), WF_ERROR_NO_LOADER. */
+/* The application's own instance; its loader is opened where vulkan brings no
+ * vkGetInstanceProcAddr. WF_ERROR_INVALID_ARGUMENT, WF_ERROR_UNSUPPORTED (Vulkan 1.0),
+ * WF_ERROR_NO_LOADER. */
 wf_result wfi_instance_adopt(const wf_vulkan *vulkan, const wfi_log *log,
                              const VkAllocationCallbacks *allocator, wfi_instance *out);
 /* Accepts a half-built instance. */

@@ -18,8 +18,8 @@ typedef struct wfi_log {
 void wfi_log_write(const wfi_log *log, wf_log_level level, const char *format, ...)
     WFI_PRINTF(3, 4);
 
-/* Logs an error and gives `result`, so that a failure is one statement. A macro, so that an analyser
- * of one file sees which result it is. */
+/* Logs an error and gives `result`, so that a failure is one statement. A macro, so that an
+ * analyser of one file sees which result it is. */
 #define wfi_fail(log, result, ...) (wfi_log_write((log), WF_LOG_ERROR, __VA_ARGS__), (result))
 
 #define wfi_no_memory(log) wfi_fail((log), WF_ERROR_OUT_OF_HOST_MEMORY, "out of host memory")

@@ -18,8 +18,8 @@ typedef struct wfi_object {
  * neither enlist nor leave. */
 void wfi_object_enlist(wf_device *device, wfi_object *object, void (*close)(void *owner),
                        void *owner);
-/* Takes the object off the list; the last one off a destroyed device frees its memory. Nothing for a
- * zeroed object. */
+/* Takes the object off the list; the last one off a destroyed device frees its memory. Nothing for
+ * a zeroed object. */
 void wfi_object_leave(wfi_object *object);
 
 /* Closes everything enlisted; the number of objects there were. */

@@ -2,8 +2,7 @@
 
 #include <string.h>
 
-#define LARGEST_BYTES                                                                              \
-    65536 /* of any parameter structure there will be: a size over it is garbage */
+#define LARGEST_BYTES 65536 /* no parameter structure will be larger: a size over it is garbage */
 
 static size_t size_of(const void *structure)
 {

@@ -1,6 +1,6 @@
 /* Parameter structures of other versions of the header: a caller built against an older one gives
- * fewer members, which mean their defaults; one built against a newer one gives more, of which those
- * that this library does not know must be zero. */
+ * fewer members, which mean their defaults; one built against a newer one gives more, of which
+ * those that this library does not know must be zero. */
 #ifndef WFI_CORE_PARAMS_H
 #define WFI_CORE_PARAMS_H
 

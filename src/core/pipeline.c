@@ -54,15 +54,16 @@ static VkPipelineShaderStageCreateFlags stage_flags(const wf_device *device,
     const wf_caps *caps = &device->caps;
     if (desc->full_subgroups && caps->full_subgroups)
         flags |= VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT;
-    /* Where the size is the driver's to choose, shaders are told the size that there is. */
+    /* Where the driver chooses the subgroup size, shaders get the size that it reports. */
     else if (caps->subgroup_min != caps->subgroup_max && !caps->subgroup_size_control)
         flags |= VK_PIPELINE_SHADER_STAGE_CREATE_ALLOW_VARYING_SUBGROUP_SIZE_BIT_EXT;
     return flags;
 }
 
-/* Any order would do for drivers. But VK_LAYER_KHRONOS_validation (1.4.309) takes the id of a constant that sizes a
- * cooperative matrix for its place here and then finds another's value: so ids that can be
- * places are at theirs, and the others fill what is left. */
+/* Drivers take constants in any order. But VK_LAYER_KHRONOS_validation (1.4.309) reads the id of a
+ * constant that sizes a cooperative matrix as an index into this array, and finds another
+ * constant's value. So an id that can be an index stands at its own, and the others fill what is
+ * left. */
 static void map_constants(const wfi_pipeline_desc *desc, VkSpecializationMapEntry *entries,
                           uint32_t *data)
 {
@@ -140,8 +141,8 @@ static double statistic_value(const VkPipelineExecutableStatisticKHR *statistic)
     }
 }
 
-/* A compute pipeline has one executable on every driver known; of more, the first is taken. What the
- * driver does not tell is left out: statistics are a courtesy, and no reason to fail. */
+/* Every known driver gives a compute pipeline one executable; of several, the first is read.
+ * Statistics that the driver does not give are left out and are no failure. */
 static void read_statistics(wf_device *device, wfi_pipeline *pipeline)
 {
     const VkPipelineInfoKHR info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_INFO_KHR,

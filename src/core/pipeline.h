@@ -48,7 +48,8 @@ void wfi_pipeline_constant(wfi_pipeline_desc *desc, uint32_t id, uint32_t value)
 wf_result wfi_set_layout_create(const wf_device *device, const wfi_log *log,
                                 uint32_t storage_buffers, uint32_t texel_buffers,
                                 VkDescriptorSetLayoutCreateFlags flags, VkDescriptorSetLayout *out);
-/* The two halves of wfi_pipeline_create: everything but the VkPipeline, which is quick, and that. */
+/* wfi_pipeline_create in two steps: everything but the VkPipeline, which is quick, and then
+ * that. */
 wf_result wfi_pipeline_prepare(wf_device *device, const wfi_pipeline_desc *desc, wfi_pipeline *out);
 wf_result wfi_pipeline_compile(wf_device *device, const wfi_pipeline_desc *desc,
                                wfi_pipeline *pipeline);

@@ -1,8 +1,7 @@
-/* Publicly documented driver faults: which devices have them, and what wavefit leaves unused there.
- *
- * The table is what is known before anything has run. A self-test on the device itself knows better
- * and overrides it both ways: what it saw work is used although the table names it, and what it saw
- * fail is not although the table has no such row. */
+/* Publicly documented driver faults: which devices have them, and what wavefit does not use there.
+ * The table is what is known before anything has run. What a self-test finds on the device itself
+ * overrides it both ways: a feature that worked is used although the table names it, and one that
+ * failed is not used although no row names it. */
 #ifndef WFI_CORE_QUIRKS_H
 #define WFI_CORE_QUIRKS_H
 

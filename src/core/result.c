@@ -1,4 +1,4 @@
-/* Names of results and types, and the version: constant texts of the public header. */
+/* Names of results, and the version: constant texts of the public header. */
 #include "wavefit/wavefit.h"
 
 const char *wf_result_string(wf_result result)
@@ -38,18 +38,6 @@ const char *wf_result_string(wf_result result)
         return "device was destroyed";
     }
     return "unknown result";
-}
-
-size_t wf_type_size(wf_type type)
-{
-    static const size_t sizes[WF_TYPE_COUNT] = {4, 8, 2, 2, 1};
-    return (unsigned)type < WF_TYPE_COUNT ? sizes[type] : 0;
-}
-
-const char *wf_type_name(wf_type type)
-{
-    static const char *const names[WF_TYPE_COUNT] = {"f32", "f64", "f16", "bf16", "i8"};
-    return (unsigned)type < WF_TYPE_COUNT ? names[type] : "?";
 }
 
 #define TEXT_(x) #x

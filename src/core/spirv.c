@@ -6,7 +6,7 @@
 
 #define HEADER_WORDS 5 /* magic, version, generator, bound, schema (SPIR-V specification, 2.3) */
 
-/* Instructions that say something of the source alone (SPIR-V specification, 3.52.2). */
+/* Instructions that describe the source and not what runs (SPIR-V specification, 3.52.2). */
 static bool is_debug(uint32_t opcode)
 {
     enum {

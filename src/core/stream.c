@@ -1,6 +1,7 @@
 #include "core/stream.h"
 
-#include "core/timing.h"
+#include "core/clock.h"
+#include "core/queue.h"
 
 static wf_result make_slots(wfi_stream *s)
 {
@@ -129,7 +130,7 @@ wf_result wfi_stream_submit(wfi_stream *s, wfi_record_fn record, void *user)
     if (result != WF_SUCCESS)
         return result;
     pthread_mutex_lock(&device->queue_lock);
-    /* Here, since a wait that failed may have left it signalled. */
+    /* Reset before the submission, since a wait that failed may have left the fence signalled. */
     VkResult vk = device->fn.vkResetFences(device->vk, 1, &s->slots[slot].fence);
     s->slots[slot].submitted = wfi_host_seconds();
     if (vk >= VK_SUCCESS)

@@ -19,7 +19,7 @@ typedef struct wfi_stream {
     VkQueryPool queries; /* two a slot; none where the queue has no timestamps */
     wfi_stream_slot slots[WFI_STREAM_SLOTS];
     uint32_t submitted, waited; /* submissions so far; slot n % WFI_STREAM_SLOTS */
-    double idle_since;          /* host clock: when the last one waited for was over */
+    double idle_since;          /* host clock at the end of the last wait */
 } wfi_stream;
 
 /* WF_ERROR_UNSUPPORTED: an adopted device without a queue. */
@@ -32,9 +32,9 @@ bool wfi_stream_idle(const wfi_stream *stream);
 /* Records and submits without waiting; the stream must not be full. What the commands write is
  * visible to the host after wfi_stream_wait and to later submissions. */
 wf_result wfi_stream_submit(wfi_stream *stream, wfi_record_fn record, void *user);
-/* Waits for the oldest submission and gives its time on the device (where there are no timestamps
- * the host's clock, from when it was submitted and the one before it was over). The stream must not
- * be idle. */
+/* Waits for the oldest submission and gives its time on the device. Without timestamps it is the
+ * host's time since it was submitted or the one before it ended, whichever is later. The stream
+ * must not be idle. */
 wf_result wfi_stream_wait(wfi_stream *stream, double *seconds);
 
 #endif

@@ -1,7 +1,6 @@
 #include "core/timing.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "core/buffer.h"
 #include "core/caps.h"
@@ -11,24 +10,11 @@
 #define LEAST_SAMPLES 5
 #define SAMPLE_SECONDS 2e-3 /* long against the clock's tick and a submit's jitter */
 #define MAX_BATCH 1024
-/* A GPU that was idle takes its time to raise its clocks (an H100: from 345 MHz, over a second). */
+/* An idle GPU takes time to raise its clocks (an H100 over a second, from 345 MHz). */
 #define WARM_UP_SECONDS 0.3
 #define WARM_UP_MOST_SECONDS 2.0
-#define WARM_UP_GAIN 0.01 /* still warming when such a while made it this much faster */
+#define WARM_UP_GAIN 0.01                 /* warm: runs gained less in WARM_UP_SECONDS */
 #define EVICT_BYTES (UINT64_C(256) << 20) /* over any device's last-level cache */
-
-uint64_t wfi_ticks_between(uint64_t begin, uint64_t end, uint32_t valid_bits)
-{
-    const uint64_t mask = valid_bits >= 64 ? UINT64_MAX : (UINT64_C(1) << valid_bits) - 1;
-    return (end - begin) & mask;
-}
-
-double wfi_host_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 static int compare_doubles(const void *a, const void *b)
 {
@@ -118,7 +104,7 @@ static wf_result size_batch(measurement *m, wf_timing *timing)
         if (result != WF_SUCCESS)
             return result;
     }
-    /* On a cold cache only the first execution would be cold. */
+    /* With a cold cache only the first execution of a batch would be cold, so a batch is one. */
     if (!m->evict && !m->next && seconds < SAMPLE_SECONDS) {
         const double wanted = SAMPLE_SECONDS / (seconds > 1e-6 ? seconds : 1e-6);
         m->batch = wanted > MAX_BATCH ? MAX_BATCH : (uint32_t)wanted + 1;
@@ -126,7 +112,7 @@ static wf_result size_batch(measurement *m, wf_timing *timing)
     return WF_SUCCESS;
 }
 
-/* Runs batches until they get no faster. CPU devices have no clocks of their own to wait for. */
+/* Runs batches until they get no faster. A CPU device raises no clocks of its own. */
 static wf_result warm_up(measurement *m, wf_timing *timing)
 {
     const double start = wfi_host_seconds();

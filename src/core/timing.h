@@ -2,10 +2,8 @@
 #ifndef WFI_CORE_TIMING_H
 #define WFI_CORE_TIMING_H
 
+#include "core/clock.h"
 #include "core/command.h"
-
-/* Ticks from `begin` to `end` on a counter of `valid_bits` bits that may have wrapped once. */
-uint64_t wfi_ticks_between(uint64_t begin, uint64_t end, uint32_t valid_bits);
 
 /* Fills median, quartiles, minimum and spread from timing->samples_us[0 … count-1]. */
 void wfi_timing_summarise(wf_timing *timing);
@@ -13,13 +11,10 @@ void wfi_timing_summarise(wf_timing *timing);
 /* Goes on to the next part of an execution; false: that was the last one, and the first is next. */
 typedef bool (*wfi_next_fn)(void *user);
 
-/* Repeats `record` (one execution a call; executions are separated by compute barriers) until
- * params are satisfied. Sizes the batch so that a sample is long enough for the clock.
- * With `next` (NULL: none) an execution is long, and goes in several submissions. */
+/* Measures `record` (a call records one execution; compute barriers separate executions) until
+ * params are satisfied, in batches that are long enough for the clock. With `next` (NULL: none) an
+ * execution is long and goes in several submissions. */
 wf_result wfi_measure(wf_device *device, wfi_record_fn record, wfi_next_fn next, void *user,
                       const wf_measure_params *params, wf_timing *timing);
-
-/* Seconds on a monotonic host clock. */
-double wfi_host_seconds(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* VkPhysicalDeviceProperties.vendorID of those whose devices are told apart. */
+/* VkPhysicalDeviceProperties.vendorID of the vendors that tables name. */
 #ifndef WFI_CORE_VENDORS_H
 #define WFI_CORE_VENDORS_H
 

@@ -49,8 +49,8 @@ static void remove_and_end(int number)
     raise(number);
 }
 
-/* As long as a temporary is there, signals that would end the program remove it before. Those that
- * it handles or ignores are left as they are. */
+/* While there is a temporary, a signal that would end the program removes it first. Signals that
+ * the program handles or ignores stay as they are. */
 static void watch_signals(bool on)
 {
     for (size_t i = 0; i < ENDING; i++) {
@@ -84,7 +84,7 @@ static void forget_unfinished(const char *path)
         watch_signals(false);
 }
 
-/* mkstemp, with no moment in which a signal would leave the file. */
+/* mkstemp without a moment in which a signal would leave the file behind. */
 static int make_temporary(char *path)
 {
     sigset_t all, before;
@@ -125,7 +125,7 @@ static void set_rights(int fd, const struct stat *old)
     fchmod(fd, 0666 & ~mask);
 }
 
-/* Where the link at *path leads to, in place of it: false: it leads nowhere (errno). */
+/* Replaces *path by what the link there leads to; false where it leads nowhere (errno). */
 static bool follow(char **path)
 {
     char to[PATH_MAX];

@@ -14,7 +14,7 @@ typedef struct wfi_atomic_file {
     int cause; /* errno of the first failed write, 0 if none */
 } wfi_atomic_file;
 
-/* Whether a file could be made there, before what it is to hold is worked out. */
+/* Whether a file could be made there: asked before the work whose result it will hold. */
 bool wfi_atomic_check(const char *path, wfi_io_error *error);
 bool wfi_atomic_open(wfi_atomic_file *out, const char *path, wfi_io_error *error);
 /* A failure is kept for the commit. */

@@ -50,7 +50,7 @@ bool wfi_comparison_add(wfi_comparison_file *file, const wfi_compared *item)
 
 /* ------------------------------------------------------------------------------------- reading */
 
-/* Text that fits; what is no text leaves it empty, which no problem's name is. */
+/* Copies a text that fits; anything else leaves it empty, which no problem's name is. */
 static void read_text(yyjson_val *object, const char *name, char *text, size_t bytes)
 {
     const char *value = yyjson_get_str(yyjson_obj_get(object, name));

@@ -6,7 +6,7 @@
 
 #define FIRST_ROOM 1024
 #define TRIPLET_BYTES (2 * sizeof(uint32_t) + sizeof(double))
-#define STRETCH (1u << 18) /* entries worked on before it is asked whether to stop */
+#define STRETCH (1u << 18) /* entries between two questions whether to stop */
 
 static bool stopped(const wfi_triplets *t, size_t done)
 {
@@ -63,7 +63,7 @@ static bool sort_counted(const wfi_triplets *t, const uint32_t *key, uint32_t ke
     return true;
 }
 
-/* The same, without counts to give; false without memory too. */
+/* The same with counts of its own; false without memory too. */
 static bool sort_by(const wfi_triplets *t, const uint32_t *key, uint32_t keys, const uint32_t *from,
                     uint32_t *order)
 {

@@ -27,7 +27,7 @@ typedef struct wfi_triplets {
 bool wfi_triplets_add(wfi_triplets *triplets, uint32_t row, uint32_t column, double value);
 void wfi_triplets_free(wfi_triplets *triplets);
 
-/* What a matrix of these sizes takes while it is made, entries or none. */
+/* Bytes that making a matrix of these sizes takes, without its entries. */
 double wfi_csr_fixed_bytes(uint32_t rows, uint32_t columns);
 
 /* Sorts, sums duplicates in the order they were added. False without memory or when stopped. */

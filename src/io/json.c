@@ -9,7 +9,7 @@
 
 /* -------------------------------------------------------------------------------------- reading */
 
-/* All that the file has, malloc'ed; NULL and the error. */
+/* The whole file, malloc'ed; NULL and the error. */
 static char *read_all(FILE *file, const char *path, size_t *bytes, wfi_io_error *error)
 {
     size_t room = 65536, used = 0;

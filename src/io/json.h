@@ -8,15 +8,15 @@
 
 #define WFI_JSON_MOST_BYTES ((size_t)64 << 20) /* of a file; in memory it takes 20 times as much */
 
-/* The file's document, NULL and the error where it is no JSON, or over WFI_JSON_MOST_BYTES: what is no
- * regular file need not end. */
+/* The file's document; NULL and the error where the file is no JSON or over WFI_JSON_MOST_BYTES (a
+ * pipe need not end). */
 yyjson_doc *wfi_json_read(const char *path, wfi_io_error *error);
 
-/* A document to be written, NULL without memory. A member for which there is no memory is noted, so
- * that no call that adds one needs its result looked at: wfi_json_write fails. */
+/* A document to be written, NULL without memory. The document notes when there was no memory for a
+ * member, so that callers need not look at each result: wfi_json_write then fails. */
 yyjson_mut_doc *wfi_json_create(void);
 void wfi_json_free(yyjson_mut_doc *doc);
-/* Whether there was no memory for a part of it. */
+/* Whether there was no memory for a part of the document. */
 bool wfi_json_incomplete(const yyjson_mut_doc *doc);
 
 /* Adds a copy of the text; nothing where it is NULL or empty. Drivers' names need not be valid

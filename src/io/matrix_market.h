@@ -20,11 +20,12 @@ bool wfi_matrix_market_sizes(const char *path, wfi_matrix_sizes *out, wfi_io_err
  * for both of its places all the same. Duplicates are summed, also those that a file with both
  * triangles makes. A diagonal entry given in skew-symmetric storage is taken as written. Zeros
  * stored in coordinate form are kept; those of array form are not entries. Complex fields are
- * refused as unsupported. Anything else that the format does not allow (wrong counts, indices out of
- * range, NaN or infinite values, text after an entry) is refused with file and line. */
+ * refused as unsupported. Anything else that the format does not allow (wrong counts, indices out
+ * of range, NaN or infinite values, text after an entry) is refused with file and line. */
 bool wfi_matrix_market_read(const char *path, wfi_csr *out, wfi_io_error *error);
 
-/* Writes coordinate form, real and general, every value with all its digits; whole or not at all. */
+/* Writes coordinate form, real and general, every value with all its digits; whole or not at
+ * all. */
 bool wfi_matrix_market_write(const char *path, const wfi_csr *csr, wfi_io_error *error);
 
 #endif

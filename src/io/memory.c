@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* The number in a file of the system's, infinite where there is none ("max", no such file). */
+/* The number in a file of the system; infinite where there is none ("max", no such file). */
 static double limit_in(const char *path)
 {
     char text[64] = "", *end = text;

@@ -59,18 +59,18 @@ static bool parse_string(cursor *c, char *text, size_t bytes)
     return true;
 }
 
+/* NumPy's names of the types; NULL: NumPy has none. */
+static const char *const descriptions[WF_TYPE_COUNT] = {
+    [WF_TYPE_F16] = "<f2", [WF_TYPE_F32] = "<f4", [WF_TYPE_F64] = "<f8"};
+
 static bool parse_descr(cursor *c, wfi_npy *npy)
 {
-    static const struct {
-        const char *descr;
-        wf_type type;
-    } known[] = {{"<f2", WF_TYPE_F16}, {"<f4", WF_TYPE_F32}, {"<f8", WF_TYPE_F64}};
     char descr[32];
     if (!parse_string(c, descr, sizeof descr))
         return false;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(descr, known[i].descr) == 0) {
-            npy->type = known[i].type;
+    for (int type = 0; type < WF_TYPE_COUNT; type++)
+        if (descriptions[type] && strcmp(descr, descriptions[type]) == 0) {
+            npy->type = (wf_type)type;
             return true;
         }
     return wfi_io_fail(c->error, WFI_IO_UNSUPPORTED,
@@ -219,7 +219,7 @@ static bool read_data(FILE *file, const char *path, wfi_npy *npy, wfi_io_error *
                            "data in the file",
                            path, (unsigned long long)rows, (unsigned long long)columns,
                            (unsigned long long)size, (unsigned long long)left);
-    /* A file with holes says more than it takes on the disk. */
+    /* A sparse file is larger than what it takes on the disk. */
     npy->data = (double)left <= wfi_physical_memory() ? malloc(left ? (size_t)left : 1) : NULL;
     if (!npy->data)
         return wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: %llu x %llu elements: out of memory", path,
@@ -281,11 +281,10 @@ void *wfi_npy_convert(const wfi_npy *npy, wf_type type, uint64_t *overflowed)
 static size_t format_header(char *out, size_t bytes, wf_type type, uint32_t dimensions,
                             const uint64_t shape[2])
 {
-    const char *descr = type == WF_TYPE_F64 ? "<f8" : type == WF_TYPE_F32 ? "<f4" : "<f2";
     char text[160];
     int length =
         snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (%llu,",
-                 descr, (unsigned long long)shape[0]);
+                 descriptions[type], (unsigned long long)shape[0]);
     if (dimensions == 2)
         length += snprintf(text + length, sizeof text - (size_t)length, " %llu",
                            (unsigned long long)shape[1]);
@@ -310,6 +309,9 @@ bool wfi_npy_write(const char *path, wf_type type, uint32_t dimensions, const ui
     char header[256];
     wfi_atomic_file out;
     const uint64_t count = dimensions == 2 ? shape[0] * shape[1] : shape[0];
+    if ((unsigned)type >= WF_TYPE_COUNT || !descriptions[type])
+        return wfi_io_fail(error, WFI_IO_UNSUPPORTED, "%s: NumPy has no elements of type %s", path,
+                           wf_type_name(type));
     const size_t header_bytes = format_header(header, sizeof header, type, dimensions, shape);
     if (!wfi_atomic_open(&out, path, error))
         return false;

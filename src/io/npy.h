@@ -21,8 +21,8 @@ typedef struct wfi_npy {
 bool wfi_npy_read(const char *path, wfi_npy *out, wfi_io_error *error);
 void wfi_npy_free(wfi_npy *npy);
 
-/* The elements in C order and of the type, malloc'ed; NULL without memory. *overflowed gets how many
- * finite values became infinite (may be NULL). */
+/* The elements in C order and of the type, malloc'ed; NULL without memory. *overflowed gets how
+ * many finite values became infinite (may be NULL). */
 void *wfi_npy_convert(const wfi_npy *npy, wf_type type, uint64_t *overflowed);
 
 /* Writes C-ordered elements of the type; dimensions 1 (shape[0]) or 2. The file appears whole or

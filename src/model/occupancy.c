@@ -11,13 +11,14 @@ static uint32_t waves_by_registers(const wfi_architecture *a, uint32_t lanes, ui
 {
     if (a->wave_words || !a->simd_registers || !registers)
         return UINT32_MAX;
-    /* Allocation is by words of a whole wave: wider waves have a finer step a lane. */
+    /* Registers are allocated in words for a whole wave, so wider waves have a finer step a
+     * lane. */
     const uint32_t words = round_up(registers * lanes, a->register_step * a->wave);
     const uint32_t waves = a->simd_registers / words;
     return a->wave_step ? waves / a->wave_step * a->wave_step : waves;
 }
 
-/* What the device tells is of one of its compute units, and a unit here may be several of them. */
+/* The device reports limits of one of its compute units; a unit here may consist of several. */
 static uint32_t most_simd_waves(const wfi_architecture *a, const wf_caps *caps)
 {
     if (caps && caps->unit_subgroups && a->simds)

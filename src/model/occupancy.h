@@ -4,7 +4,7 @@
 
 #include "core/architectures.h"
 
-/* What a kernel takes; what is 0 is not known or none. */
+/* What a kernel uses; 0: unknown, or none. */
 typedef struct wfi_kernel_use {
     uint32_t group_size;    /* work-items a work-group */
     uint32_t subgroup_size; /* 0: the architecture's usual one */

@@ -23,8 +23,8 @@ static void unroll(const wfi_point *point, wfi_pipeline_desc *desc)
     wfi_pipeline_constant(desc, PEAKS_ID_UNROLL, UNROLL);
 }
 
-/* A kernel of chains: one buffer that is never stored to, push constants, `per_item` operations a
- * work-item and repetition. */
+/* A kernel of dependent operations: one buffer that is never stored to, push constants, and
+ * `per_item` operations a work-item and repetition. */
 static wf_result measure_chains(wf_device *device, const wfi_variant *row, wf_type type,
                                 const uint32_t push[2], double per_item,
                                 const wf_peak_params *params, wf_peak *out)
@@ -76,7 +76,7 @@ wf_result wfi_peak_fma(wf_device *device, wf_type type, const wf_peak_params *pa
         .group_size = wfi_peak_group_size,
         .constants = unroll,
     };
-    /* Values swing about a bounded orbit: they neither grow, vanish nor settle. */
+    /* Values stay on a bounded orbit: they neither grow, vanish nor settle. */
     const uint32_t push[2] = {float_bits(-0.9999f), float_bits(0.7f)};
     const double lanes = type == WF_TYPE_F16 ? 2 : 1;
     if (!has_type(&device->caps, type))
@@ -140,7 +140,7 @@ wf_result wfi_peak_shuffle(wf_device *device, const wf_peak_params *params, wf_p
                           out);
 }
 
-/* -------------------------------------------------------------------------- cooperative matrices */
+/* ------------------------------------------------------------------------- cooperative matrices */
 
 typedef struct matrix_types {
     const char *text;

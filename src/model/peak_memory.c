@@ -37,8 +37,8 @@ static uint64_t power_below(uint64_t value)
     return value;
 }
 
-/* The working set of one buffer: a power of two, at least `least` (roughly) and two chunks, at most what
- * the device binds. */
+/* The working set of one buffer: a power of two, at least `least` (roughly) and two chunks, at most
+ * what the device binds. */
 static uint64_t set_bytes(const wf_caps *caps, uint64_t wanted, uint64_t least)
 {
     const bool cpu = wfi_is_cpu(caps);
@@ -59,7 +59,8 @@ wf_result wfi_peak_buffer(wf_device *device, uint64_t bytes, wf_buffer **out)
     return result == WF_SUCCESS ? wf_buffer_fill(*out, 0, bytes, 0x3f9e0651u) : result;
 }
 
-/* buffers: 2 for a copy (the working set is both), else the second only takes what is never stored. */
+/* `buffers` is 2 for a copy, whose working set is both; else the second buffer is never stored
+ * to. */
 static wf_result measure_set(wf_device *device, const wfi_variant *row, bool copies,
                              const wf_peak_params *params, wf_peak *out)
 {
@@ -103,7 +104,8 @@ wf_result wfi_peak_write(wf_device *device, const wf_peak_params *params, wf_pea
     return measure_set(device, &write_row, false, params, out);
 }
 
-/* One vec4 a work-item, as many work-groups as that takes: params is the bytes of a buffer. */
+/* One vec4 a work-item, and as many work-groups as that takes; `params` has the bytes of a
+ * buffer. */
 static wf_result build_straight(wf_plan *plan, const wfi_point *point, const void *params)
 {
     const uint64_t bytes = *(const uint64_t *)params;
@@ -142,7 +144,7 @@ wf_result wfi_straight_copy(wf_device *device, const wf_buffer *from, const wf_b
     return result;
 }
 
-/* The straight copy of the same set, which is the faster one where nothing stays in a cache. */
+/* A straight copy of the same set, which is the faster one where no cache holds it. */
 static wf_result improve_copy(wf_device *device, const wf_peak_params *params, wf_peak *out)
 {
     const uint64_t bytes = out->bytes / 2;

@@ -6,12 +6,12 @@
 #include "plan/fixed.h"
 #include "model/peaks.h"
 
-#define SAMPLE_SECONDS 0.004 /* the start and the end of a dispatch do not show in it */
+#define SAMPLE_SECONDS 0.004 /* long enough to hide how a dispatch starts and ends */
 #define SAMPLE_SECONDS_CPU 0.02
 #define DEFAULT_BUDGET_SECONDS 0.3
 #define MOST_LOOPS (1u << 22)
 #define WAVES 4         /* of work-groups that the device runs at once */
-#define UNIT_ITEMS 2048 /* work-items that a unit runs at once, where that is not known */
+#define UNIT_ITEMS 2048 /* resident work-items of a compute unit where nobody has published them */
 #define GROUPS 2112     /* where the device does not tell its units */
 #define GROUPS_CPU 64   /* starting a work-group costs a CPU device tens of microseconds */
 
@@ -93,8 +93,8 @@ static wf_result time_loops(wf_device *device, const wfi_peak_kernel *kernel,
     return result;
 }
 
-/* Doubles and more the repetitions until a run takes half a sample's time; steps are small enough
- * that no run comes near a watchdog. */
+/* At least doubles the repetitions until a run takes half a sample's time; steps are so small that
+ * no run comes near a watchdog. */
 static wf_result find_loops(wf_device *device, wfi_peak_kernel *kernel, wf_timing *timing)
 {
     const wf_measure_params once = {.size = sizeof once, .repeat = 1};

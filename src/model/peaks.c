@@ -1,5 +1,5 @@
-/* The table of ceilings, and the two that the library itself compares with: copy bandwidth and
- * multiply-add rate, kept a device object. */
+/* The table of peaks, and the two that the library itself compares with, copy bandwidth and
+ * multiply-add rate, which a device object keeps. */
 #include "model/peaks.h"
 
 #include "core/caps.h"
@@ -73,7 +73,7 @@ wf_result wf_peak_measure(wf_device *device, uint32_t index, const wf_peak_param
     return result;
 }
 
-/* ------------------------------------------------------------------ what is kept with the device */
+/* ----------------------------------------------------------------- what is kept with the device */
 
 static uint64_t copy_bytes(const wf_caps *caps)
 {

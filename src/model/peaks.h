@@ -8,7 +8,7 @@
 #define WFI_PEAK_BUFFERS 2
 #define WFI_PEAK_PUSH_WORDS 4
 
-/* A kernel that repeats its work as often as its first push constant says. */
+/* A kernel that repeats its work; its first push constant is the number of repetitions. */
 typedef struct wfi_peak_kernel {
     const wfi_variant *row;
     wf_type type;
@@ -22,14 +22,15 @@ typedef struct wfi_peak_kernel {
     uint32_t value;                     /* the point's first value, for rows that read it */
 } wfi_peak_kernel;
 
-/* Finds how many repetitions make a good sample, measures them, and sets *rate to the amount a
+/* Finds the repetitions that make a good sample, measures them, and sets *rate to the amount a
  * second of the median sample, and spread, count and clock of *out. */
 wf_result wfi_peak_rate(wf_device *device, wfi_peak_kernel *kernel, const wf_peak_params *params,
                         double *rate, wf_peak *out);
 
 /* The budget and warmth that params ask for. */
 wf_measure_params wfi_peak_measure(const wf_peak_params *params);
-/* A buffer in the device's memory, written: what was not can be shared zero pages. */
+/* A buffer in the device's memory that was written once: unwritten pages may all be one page of
+ * zeros. */
 wf_result wfi_peak_buffer(wf_device *device, uint64_t bytes, wf_buffer **out);
 
 /* The device's own copy of a buffer, to be timed by wfi_measure. */
@@ -40,8 +41,8 @@ typedef struct wfi_transfer {
 } wfi_transfer;
 wf_result wfi_record_transfer(void *transfer, VkCommandBuffer command_buffer);
 
-/* `constants` of a row whose point's first value, which is no parameter of it, is the index of a
- * shape: M, N and K. */
+/* The hook `constants` of a row whose point's first value, which is no parameter, is the index of a
+ * cooperative-matrix shape: appends M, N and K. */
 void wfi_matrix_constants(const wfi_point *point, wfi_pipeline_desc *desc);
 
 /* The work-group size of these kernels: 256 or 128 work-items along x. */
@@ -49,16 +50,16 @@ void wfi_peak_group_size(const wfi_point *point, uint32_t size[3]);
 uint32_t wfi_peak_group_items(const wf_caps *caps);
 /* Work-groups that fill the device evenly, several times over. */
 uint32_t wfi_peak_groups(const wf_caps *caps);
-/* Twice the bytes that a GPU's resident work-items write at a time, a vec4 each. In a smaller set several
- * write the same line at once and wait for each other, which says nothing of the cache; in one just as
- * large, work-groups that are a turn ahead still meet those behind. */
+/* Twice the bytes that a GPU's resident work-items write at a time, a vec4 each. In a smaller set
+ * several work-items write a line at once and wait for each other, which says nothing of the cache;
+ * in a set of just that size, work-groups that are ahead still meet those behind. */
 uint64_t wfi_peak_least_written(const wf_caps *caps);
 
 /* Times a copy of `bytes` that starts a work-item for every 16 of them. */
 wf_result wfi_straight_copy(wf_device *device, const wf_buffer *from, const wf_buffer *to,
                             uint64_t bytes, const wf_measure_params *measure, wf_timing *timing);
 
-/* Each measures one ceiling; out->value in the ceiling's unit. */
+/* Each measures one peak; out->value is in the peak's unit. */
 wf_result wfi_peak_copy(wf_device *device, const wf_peak_params *params, wf_peak *out);
 wf_result wfi_peak_read(wf_device *device, const wf_peak_params *params, wf_peak *out);
 wf_result wfi_peak_write(wf_device *device, const wf_peak_params *params, wf_peak *out);

@@ -1,5 +1,5 @@
-/* Whether what a driver offers works: exchanges between work-items and cooperative matrices, each
- * tried once a device and driver, in milliseconds; the outcome is kept on disk. */
+/* Tests whether what a driver offers works: exchanges between work-items and cooperative matrices.
+ * Each is tried once for a device and driver, in milliseconds, and the outcome is kept on disk. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -35,8 +35,8 @@ static uint64_t hash_of(const outcome *o)
     return wfi_hash(o, offsetof(outcome, hash));
 }
 
-/* Subgroups are part of it, since settings in the environment change those of some drivers, whose
- * build stays the same. */
+/* The name has the subgroups too, since settings in the environment change those of some drivers,
+ * whose build stays the same. */
 static uint64_t tests_hash(const wf_caps *caps)
 {
     const wfi_spirv all[] = {wfi_spv_selftest_shuffle,        wfi_spv_selftest_arithmetic,
@@ -67,7 +67,7 @@ static outcome outcome_for(const wf_device *device)
     return o;
 }
 
-/* ------------------------------------------------------------------------------------- one kernel */
+/* ----------------------------------------------------------------------------------- one kernel */
 
 /* Reads binding 0, writes binding 1. */
 typedef struct probe {
@@ -112,7 +112,7 @@ static wf_result run(wf_device *device, const wfi_variant *row, uint32_t value, 
     return result;
 }
 
-/* ------------------------------------------------------------------------------------- exchanges */
+/* ------------------------------------------------------------------------------------ exchanges */
 
 /* Four subgroups, or as many as fit. */
 static void exchange_group(const wfi_point *point, uint32_t size[3])
@@ -159,7 +159,7 @@ static bool test_exchange(wf_device *device, const wfi_spirv *module, bool subgr
     *right = true;
     for (uint32_t i = 0; i < count; i++) {
         if (to[i] == UINT32_MAX)
-            return false; /* nothing ran there: a driver without its device */
+            return false; /* the driver runs without its device */
         *right = *right && to[i] == 1;
     }
     return true;
@@ -193,7 +193,7 @@ static void test_exchanges(wf_device *device, outcome *o)
     }
 }
 
-/* -------------------------------------------------------------------------- cooperative matrices */
+/* ------------------------------------------------------------------------- cooperative matrices */
 
 typedef struct matrix_kind {
     uint32_t element, sum; /* VkComponentTypeKHR */
@@ -281,8 +281,8 @@ static bool test_shape(wf_device *device, uint32_t index, const matrix_kind *kin
     return ran;
 }
 
-/* Emulated matrices are slower than the multiply-adds they replace. Both rates are taken with the
- * clocks that there are: their ratio counts. */
+/* Emulated matrices are slower than the multiply-adds that they replace. Clocks may be low for both
+ * rates: their ratio counts. */
 static bool are_faster(wf_device *device)
 {
     const wf_peak_params params = {
@@ -314,7 +314,7 @@ static void test_matrices(wf_device *device, outcome *o)
         o->failed |= WF_FAULT_COOPERATIVE_MATRIX;
 }
 
-/* --------------------------------------------------------------------------------------- outcome */
+/* -------------------------------------------------------------------------------------- outcome */
 
 static void apply(wf_device *device, const outcome *o)
 {
@@ -355,7 +355,7 @@ static bool recall(const wfi_log *log, const char *path, outcome *o)
     }
     memcpy(&there, data, sizeof there);
     free(data);
-    /* All but the findings must be what they would be today. */
+    /* All but the findings must be as they would be written today. */
     outcome expected = *o;
     expected.tested = there.tested;
     expected.failed = there.failed & there.tested;
@@ -383,8 +383,8 @@ void wfi_self_test_run(wf_device *device)
     const wfi_log log = device->log;
     outcome o = outcome_for(device);
     char *path = outcome_path(device);
-    /* Without memory of its own a device only compiles. What the table of faults leaves out is
-     * tried too, and what does not run is no error. */
+    /* A device without memory of its own only compiles. What the table of faults leaves out is
+     * tried too, and a kernel that does not run is no error. */
     if (device->offered.device_local_bytes > 0) {
         device->log = (wfi_log){0};
         device->caps = device->offered;

@@ -1,4 +1,4 @@
-/* What a choice and its pipelines are: for people, and without running them. */
+/* Describes a choice and its pipelines for people, without running them. */
 #include <string.h>
 #include <strings.h>
 
@@ -20,10 +20,10 @@ static uint32_t statistic(const wf_kernel_info *kernel, const char *const *names
     return 0;
 }
 
-/* Registers of RADV's that spill into lanes of others ("Spilled SGPRs") cost no memory. */
+/* RADV's "Spilled SGPRs" go to lanes of other registers and cost no memory. */
 bool wfi_kernel_spills(const wf_kernel_info *kernel)
 {
-    /* Bytes of a work-item's (RADV, PowerVR, ANV, NVIDIA, V3DV). */
+    /* The bytes of a work-item's scratch memory by the names that drivers use. */
     static const char *const memory[] = {"Scratch size", "Scratch Memory Size", "Local Memory Size",
                                          "Spill Size"};
     return kernel->spilled > 0 || statistic(kernel, memory, COUNT(memory)) > 0;

@@ -1,6 +1,7 @@
-/* The one table that library, tuner, tests, bench and analysis read: a family has variants, a
- * variant has parameters, constraints, modules, geometry and a model of good values. To add an
- * algorithm, add its .comp and one row; to add a candidate value, touch one line. */
+/* What families, variants and points are: the table that library, tuner, tests, bench and analysis
+ * read. A family has variants; a variant has parameters, constraints, modules, geometry and a model
+ * of good values. docs/structure.md says which files a new one touches: a variant its .comp, its
+ * file in variants/ and a line in its family's list; a parameter value one line. */
 #ifndef WFI_PLAN_FAMILY_H
 #define WFI_PLAN_FAMILY_H
 
@@ -71,7 +72,7 @@ typedef struct wfi_problem {
 
 typedef struct wfi_variant wfi_variant;
 
-/* Ids of a family's parameters are below this; from WFI_HOST_IDS on no shader has them. */
+/* Ids of a family's parameters are below this; shaders do not have those from WFI_HOST_IDS on. */
 #define WFI_PARAMETER_IDS 80
 #define WFI_HOST_IDS 64
 
@@ -123,10 +124,11 @@ enum {
 
 struct wfi_variant {
     const char *name;
-    const char *summary;                     /* what this step changes */
+    const char *summary;                     /* what it does, in one line */
     const char *source;                      /* where it comes from, "" if our own */
     const wfi_spirv *modules[WF_TYPE_COUNT]; /* NULL: the variant does not do the type */
-    /* Modules of a second kernel on the same parameters, where it is no constant of the first; NULL: none. */
+    /* Modules of a second kernel that the same parameters specialize, where one module with a
+     * constant would not do; NULL: none. */
     const wfi_spirv *second[WF_TYPE_COUNT];
     uint32_t parameter_count;
     const wfi_parameter *parameters;
@@ -135,11 +137,11 @@ struct wfi_variant {
     uint32_t needs;               /* WFI_NEEDS_… */
     uint32_t subgroup_operations; /* VkSubgroupFeatureFlags */
     uint32_t storage_buffers;     /* bindings there are */
-    uint32_t texel_buffers; /* bit i: binding i is a uniform texel buffer instead; its steps say of
-                             * which format; a plan that binds the caller's so must
-                             * keep its sets */
+    /* Bit i: binding i is a uniform texel buffer instead, of the format that the step names; a plan
+     * that binds a caller's buffer so must keep its sets. */
+    uint32_t texel_buffers;
     uint32_t push_bytes;
-    uint32_t traits; /* how its kernel goes about cells, in bits of the family's own */
+    uint32_t traits; /* properties of the kernel, in bits of the family's own */
     uint64_t (*shared_bytes)(const wfi_point *point); /* NULL: none */
     /* The work-group size, which goes to constants 0, 1, 2. */
     void (*group_size)(const wfi_point *point, uint32_t size[3]);
@@ -151,9 +153,10 @@ struct wfi_variant {
      * returns the expected time in arbitrary but comparable units of the family (lower is
      * better; < 0: not for this problem). */
     double (*fit)(wfi_point *point);
-    /* Sets what decides by a problem's exact size in a point that was measured for a like one. NULL: nothing. */
+    /* Sets the values that depend on the exact size of the problem in a point that was measured for
+     * a similar one. NULL: there are none. */
     void (*refit)(wfi_point *point);
-    /* What its work-items request; NULL: nobody has counted. */
+    /* Counts what its work-items request; NULL: nobody has counted. */
     void (*traffic)(const wfi_point *point, wfi_traffic *out);
     /* Adds pipelines and steps to the plan. */
     wf_result (*build)(wf_plan *plan, const wfi_point *point, const void *params);
@@ -197,7 +200,7 @@ typedef struct wfi_choice {
 wf_plan_info wfi_describe_choice(const wfi_choice *choice);
 void wfi_describe_pipeline(const wfi_point *point, const wfi_pipeline *pipeline, uint64_t groups,
                            wf_kernel_info *kernel);
-/* Whether a module is the variant's own and no helper's, which copies, clears or adds up parts. */
+/* Whether a module is the variant's own, and none that copies, clears or adds partial sums. */
 bool wfi_is_main_kernel(const wfi_point *point, const wfi_spirv *spirv);
 /* Whether the driver says that the kernel keeps registers in memory. */
 bool wfi_kernel_spills(const wf_kernel_info *kernel);

@@ -1,14 +1,14 @@
-/* Plans of one kernel that is the same for every device and problem, such as those of the solvers. */
+/* Plans of a single kernel that is the same for every device and problem, as solvers use. */
 #ifndef WFI_PLAN_FIXED_H
 #define WFI_PLAN_FIXED_H
 
 #include "plan/plan.h"
 
-/* Work-items along x of such a kernel that wants no other number; within every device's limits. */
+/* Work-items along x of such a kernel unless it needs another number; every device allows it. */
 #define WFI_FIXED_GROUP 128
 void wfi_fixed_group(const wfi_point *point, uint32_t size[3]);
 
-/* Of kernels that are no family's: no variants, no work. */
+/* The family of such kernels: it has no variants and counts no work. */
 extern const wfi_family wfi_family_none;
 
 /* A plan of the row, whose point has `value` first (0 where the row reads none). */

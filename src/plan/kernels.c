@@ -115,7 +115,8 @@ wf_result wf_plan_time_kernels(wf_plan *plan, const wf_bindings *bindings, uint3
         if (n > 1 && wfi_host_seconds() - start > TIME_SECONDS)
             break;
         result = time_round(plan, bindings, round, gpu_clock);
-        /* The first round may pay for what is done once; of the others the least counts. */
+        /* The first round may include work that is done once; of the others the shortest time
+         * counts. */
         for (uint32_t i = 0; i < count; i++)
             if (n < 2 || round[i] < us[i])
                 us[i] = round[i];

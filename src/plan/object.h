@@ -1,4 +1,4 @@
-/* What a plan is made of; for the plan_*.c files alone. */
+/* What a plan is made of; for the files of src/plan alone. */
 #ifndef WFI_PLAN_OBJECT_H
 #define WFI_PLAN_OBJECT_H
 
@@ -34,7 +34,7 @@ struct wf_plan {
     uint64_t workspace;
     uint32_t recordings;   /* of executions, or what wfi_plan_set_parity said */
     double seconds;        /* of an execution, as it ran last; 0: it did not */
-    double submit_seconds; /* of one submission, where it can be cut: so long may a stop wait */
+    double submit_seconds; /* seconds of one submission, if it can be cut: a stop waits no longer */
     void *kept;            /* the family's own; NULL: none */
     void (*destroy_kept)(void *kept);
     bool writes_own; /* steps write memory that is not the caller's to order */
@@ -42,14 +42,14 @@ struct wf_plan {
     /* Without push descriptors, or with bind_sets: the sets of the recording under way, a step. */
     bool bind_sets;
     VkDescriptorSet *sets; /* NULL: they are pushed */
-    /* What wavefit records and submits itself: sets are found again by what they bind, until the
-     * next blocking call of the application, before which it may have ended buffers. */
+    /* Sets of what wavefit records and submits itself are found again by what they bind, until the
+     * application's next blocking call, before which it may have destroyed buffers. */
     wf_arena *arena; /* made when it is first needed */
     wfi_kept_set *kept_sets;
     uint32_t kept_count, kept_room;
     uint32_t *kept_first; /* a step: as wfi_kept_set.next */
 
-    /* What frames meet again and again is told once: hashes of the failures told so far. */
+    /* An application that records every frame is told of a failure once: hashes of those told. */
     uint32_t told[WFI_TOLD], told_count;
 };
 
@@ -59,10 +59,10 @@ typedef struct wfi_bound {
     uint64_t offset, bytes;
 } wfi_bound;
 
-/* plan.c: takes over what compile jobs have made; as wf_plan_status. */
+/* plan.c: takes over what compile jobs have made, and returns what wf_plan_status does. */
 wf_result wfi_plan_collect(wf_plan *plan);
 
-/* plan_bind.c: resolves all bindings; the workspace comes last, at index binding_count. */
+/* bind.c: resolves all bindings; the workspace comes last, at index binding_count. */
 wf_result wfi_plan_resolve(const wf_plan *plan, const wfi_log *log, const wf_bindings *bindings,
                            wfi_bound all[WF_MAX_BINDINGS + 1]);
 /* Puts into plan->sets the sets of steps first … end - 1 before anything is recorded: new ones of
@@ -80,17 +80,17 @@ void wfi_plan_fill_writes(const wfi_step *step, const VkDescriptorBufferInfo *in
 VkBufferViewCreateInfo wfi_plan_view_info(const wfi_step *step, uint32_t index,
                                           const VkDescriptorBufferInfo *info);
 
-/* plan_kernels.c: the variant's own kernel of the step with the most work-items. */
+/* kernels.c: the variant's own kernel of the step with the most work-items. */
 void wfi_plan_main_kernel(const wf_plan *plan, wf_kernel_info *kernel);
 
-/* plan_record.c: records steps first … end - 1 alone; arena NULL: as wfi_plan_record. */
+/* record.c: records steps first … end - 1 alone; arena NULL: as wfi_plan_record. */
 wf_result wfi_plan_record_steps(wf_plan *plan, VkCommandBuffer command_buffer, wf_arena *arena,
                                 const wf_bindings *bindings, uint32_t sequence, uint32_t first,
                                 uint32_t end);
-/* Whether a first execution may well take long. */
+/* Whether the first execution is expected to take long, so that it is better cut. */
 bool wfi_plan_may_be_long(const wf_plan *plan);
-/* The step behind those from `first` on that go in one submission, at least one; a step's time is its
- * work-groups' fraction of plan->seconds. */
+/* The step behind those from `first` on that go in one submission, at least one; a step's time is
+ * its work-groups' fraction of plan->seconds. */
 uint32_t wfi_plan_steps_at_once(const wf_plan *plan, uint32_t first);
 /* The fraction of an execution's work-groups that steps first … end - 1 have. */
 double wfi_plan_fraction(const wf_plan *plan, uint32_t first, uint32_t end);

@@ -46,7 +46,7 @@ wf_result wfi_plan_add_pipeline(wf_plan *plan, const wfi_pipeline_desc *desc, ui
     return result;
 }
 
-/* Takes over what the jobs have made. */
+/* Takes over the pipelines that jobs have compiled. */
 wf_result wfi_plan_collect(wf_plan *plan)
 {
     for (uint32_t i = 0; plan->compiling && i < plan->pipeline_count; i++) {
@@ -125,9 +125,8 @@ wf_result wfi_plan_add_binding(wf_plan *plan, const wfi_binding_spec *spec)
     return WF_SUCCESS;
 }
 
-/* Fills buffer `index` of the plan's own (data NULL: with zeros), or leaves it to
- * wf_plan_record_upload: an adopted device's queue is not ours to use behind the application's
- * back. */
+/* Fills the plan's own buffer `index` (data NULL: with zeros), or leaves that to
+ * wf_plan_record_upload, since wavefit does not submit to an adopted device's queue unasked. */
 static wf_result fill_own(wf_plan *plan, uint32_t index, const void *data, uint64_t bytes)
 {
     wf_buffer *own = plan->own[index];

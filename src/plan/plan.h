@@ -30,13 +30,13 @@ typedef struct wfi_step {
     uint32_t push_bytes;
     unsigned char push[WFI_MAX_PUSH];
     bool barrier; /* an earlier step of this plan writes what this one touches */
-    /* Its work-groups do not depend on how many there are along the last axis that has several: a
-     * dispatch that would take too long may be recorded as several. */
+    /* Its work-groups do not depend on how many there are along the last axis that has several, so
+     * that a dispatch that would take too long may be recorded as several. */
     bool divisible;
-    bool
-        takes_sequence; /* the push constants start with the number given to wfi_plan_record_sequence */
-    /* Not 0: so many bytes into the push constants every other recording finds a 1, the others a 0. Who
-     * reads a matrix from its other end then finds in the cache what was read last. */
+    bool takes_sequence; /* push constants start with the number of wfi_plan_record_sequence */
+    /* Not 0: at this offset of the push constants every other recording finds a 1, the others a 0.
+     * A kernel that then reads its matrix from the other end finds in the cache what the recording
+     * before read last. */
     uint32_t parity_at;
 } wfi_step;
 
@@ -71,8 +71,8 @@ wf_result wfi_plan_add_scratch(wf_plan *plan, uint64_t bytes, uint32_t *index);
 wf_result wfi_plan_add_own_mapped(wf_plan *plan, const void *data, uint64_t bytes, uint32_t *index);
 wf_buffer *wfi_plan_own(wf_plan *plan, uint32_t index);
 void wfi_plan_set_workspace(wf_plan *plan, uint64_t bytes);
-/* The plan writes what another plan owns: recordings begin with a barrier, as they do in plans
- * that write buffers of their own. */
+/* Says that the plan writes what another plan owns: recordings then begin with a barrier, as in
+ * plans that write buffers of their own. */
 void wfi_plan_set_writes_own(wf_plan *plan);
 wf_device *wfi_plan_device(const wf_plan *plan);
 /* What a family keeps with its plan until the plan is destroyed; NULL where none is kept. */
@@ -85,23 +85,24 @@ void wfi_plan_forget_sets(wf_plan *plan);
 /* The steps, whose push constants may be changed between recordings. */
 uint32_t wfi_plan_step_count(const wf_plan *plan);
 wfi_step *wfi_plan_step(wf_plan *plan, uint32_t index);
-/* How long one execution takes, by a rough prediction that learns from what ran. */
+/* How long one execution takes: a rough prediction, corrected by what ran. */
 double wfi_plan_expected_seconds(const wf_plan *plan);
-/* The same without what was learned, for what decides about bits. */
+/* The same without what was learned: for decisions that results depend on, which must not change
+ * from run to run. */
 double wfi_plan_guessed_seconds(const wf_plan *plan);
 /* What the plan was made for, and the bindings that it wants. */
 const wfi_family *wfi_plan_family(const wf_plan *plan);
 const wfi_problem *wfi_plan_problem(const wf_plan *plan);
 const wfi_binding_spec *wfi_plan_bindings(const wf_plan *plan, uint32_t *count);
 
-/* Makes the next recording an even or odd one. */
+/* Makes the next recording an even or an odd one, as wfi_step.parity_at counts. */
 void wfi_plan_set_parity(wf_plan *plan, uint32_t parity);
 
 /* wf_plan_record for what wavefit submits itself: descriptor sets are the plan's own, found again
  * by what they bind. The buffers must live until wfi_plan_forget_sets or the plan's end. */
 wf_result wfi_plan_record(wf_plan *plan, VkCommandBuffer command_buffer,
                           const wf_bindings *bindings);
-/* The same for a plan recorded many times whose steps must tell one from another. */
+/* The same for a plan that is recorded many times with steps that depend on the number. */
 wf_result wfi_plan_record_sequence(wf_plan *plan, VkCommandBuffer command_buffer,
                                    const wf_bindings *bindings, uint32_t sequence);
 

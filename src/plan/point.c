@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/element.h"
 #include "plan/family.h"
 
 static bool refuse(char reason[256], const char *format, ...) WFI_PRINTF(2, 3);
@@ -76,13 +77,10 @@ static bool module_holds(const wfi_point *point, char reason[256])
                       wf_type_name(type));
     if (!module->words)
         return refuse(reason, "its shader was not built (GLSL compiler too old)");
-    if (type == WF_TYPE_F64 && !point->caps->f64)
-        return refuse_missing(point->caps, WF_WITHHELD_F64, reason);
-    const bool packed = (point->variant->needs & WFI_PACKED_16BIT) != 0;
-    if ((type == WF_TYPE_F16 || type == WF_TYPE_BF16) && !packed && !point->caps->f16_storage)
-        return refuse_missing(point->caps, WF_WITHHELD_F16_STORAGE, reason);
-    if (type == WF_TYPE_I8 && !point->caps->int8_storage)
-        return refuse_missing(point->caps, WF_WITHHELD_INT8, reason);
+    const wfi_element *element = wfi_element_of(type);
+    const bool packed = element->size == 2 && (point->variant->needs & WFI_PACKED_16BIT);
+    if (element->stored && !packed && !element->stored(point->caps))
+        return refuse_missing(point->caps, element->feature, reason);
     return true;
 }
 
@@ -126,7 +124,8 @@ bool wfi_point_legal(const wfi_point *point, char reason[256])
     const wfi_variant *variant = point->variant;
     if (!module_holds(point, reason) || !needs_hold(point, reason))
         return false;
-    /* Constraints first: a group size is only meaningful for values that fit each other. */
+    /* Constraints are tested first: a group size has a meaning only for values that fit each
+     * other. */
     for (uint32_t i = 0; i < variant->constraint_count; i++)
         if (!variant->constraints[i].holds(point))
             return refuse(reason, "%s", variant->constraints[i].reason);
@@ -203,7 +202,7 @@ void wfi_point_pipeline(const wfi_point *point, wfi_pipeline_desc *desc)
         wfi_pipeline_constant(desc, i, size[i]);
     for (uint32_t i = 0; i < variant->parameter_count; i++) {
         const uint32_t id = variant->parameters[i].id;
-        /* Ids 0-2 are the group size, which group_size has said already. */
+        /* Ids 0-2 are the group size, which is set already. */
         if (id > 2 && id < WFI_HOST_IDS)
             wfi_pipeline_constant(desc, id, point->values[id]);
     }

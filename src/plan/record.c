@@ -8,14 +8,15 @@
 
 /* ------------------------------------------------------------------------------------ duration */
 
-#define UNIT_FLOPS 25e9 /* what a compute unit reaches with middling code */
+#define UNIT_FLOPS 25e9 /* a rate that a compute unit reaches with ordinary code */
 #define UNIT_BYTES 4e9
 #define SCALE_MOST 1e3
 
 /* Dispatches of a submission: lavapipe (Mesa 25.0) crashes at 65536. */
 #define MOST_STEPS 8192u
 
-/* By the problem's least work and what devices of its kind reach, without what was learned. */
+/* The time by the problem's least work and the rates that devices of this type reach, without what
+ * was learned. */
 double wfi_plan_guessed_seconds(const wf_plan *plan)
 {
     const wf_caps *caps = &plan->device->caps;
@@ -32,7 +33,7 @@ double wfi_plan_expected_seconds(const wf_plan *plan)
     return wfi_plan_guessed_seconds(plan) * (slowness > 0 ? slowness : 1);
 }
 
-/* Takes a measured time into account, half and half with what was known. */
+/* Takes a measured time into account: the mean of it and what was known. */
 void wfi_plan_learn(wf_plan *plan, double seconds)
 {
     const double guess = wfi_plan_guessed_seconds(plan);
@@ -44,7 +45,8 @@ void wfi_plan_learn(wf_plan *plan, double seconds)
     device->slowness = device->slowness > 0 ? (device->slowness + ratio) / 2 : ratio;
 }
 
-/* What devices of its kind reach is at times a hundredth of what they are guessed to reach. */
+/* A device may reach a hundredth of what its type is guessed to reach, so the first execution is
+ * taken for long from a hundredth of the bound on. */
 bool wfi_plan_may_be_long(const wf_plan *plan)
 {
     return wfi_plan_guessed_seconds(plan) > plan->submit_seconds / 100;
@@ -82,7 +84,8 @@ uint32_t wfi_plan_steps_at_once(const wf_plan *plan, uint32_t first)
     return end;
 }
 
-/* Into how many dispatches the step goes; its fraction of the time is that of its work-groups. */
+/* The number of dispatches that the step is cut into: it takes its work-groups' fraction of the
+ * time. */
 static uint32_t pieces_of(const wf_plan *plan, const wfi_step *step, int *axis)
 {
     *axis = step->groups[2] > 1 ? 2 : step->groups[1] > 1 ? 1 : 0;
@@ -161,7 +164,7 @@ static wf_result recordable(wf_plan *plan, const wfi_log *log)
     return result;
 }
 
-/* Adds to a hash what a text says but for its numbers, which change from frame to frame. */
+/* Adds a text without its numbers, which change from frame to frame, to a hash. */
 static uint32_t hash_of(const char *text)
 {
     uint32_t hash = 2166136261u;
@@ -184,7 +187,7 @@ static void tell_once(void *user, wf_log_level level, const char *text)
     wfi_log_write(&plan->device->log, level, "%s", text);
 }
 
-/* Where the plan says why an application's recording failed: each cause once. */
+/* Logs why an application's recording failed, each cause once. */
 static wfi_log log_of(wf_plan *plan)
 {
     return (wfi_log){tell_once, plan};
@@ -207,7 +210,7 @@ wf_result wfi_plan_record_steps(wf_plan *plan, VkCommandBuffer command_buffer, w
         result = wfi_plan_resolve(plan, &log, &read, all);
     if (result == WF_SUCCESS)
         result = wfi_plan_prepare_sets(plan, arena, &log, all, first, last);
-    /* Among its own recordings wavefit places the barriers where it submits them. */
+    /* What wavefit submits itself has barriers where it is submitted. */
     if (result == WF_SUCCESS && arena && plan->writes_own)
         wfi_barrier_compute(plan->device, command_buffer);
     for (uint32_t i = first; result == WF_SUCCESS && i < last; i++)

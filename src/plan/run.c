@@ -1,4 +1,4 @@
-/* What a plan tells of itself, and running it on the device's own queue. */
+/* What a plan reports of itself, and running it on the device's own queue. */
 #include <string.h>
 
 #include "core/command.h"
@@ -38,7 +38,8 @@ static wf_result record_run(void *user, VkCommandBuffer command_buffer)
                                 : result;
 }
 
-/* The next steps that one submission can make; false: there are none, and the first ones are next. */
+/* The next steps that one submission can make; false: there are none, and the first ones are
+ * next. */
 static bool next_piece(void *user)
 {
     plan_run *run = user;
@@ -48,7 +49,7 @@ static bool next_piece(void *user)
     return more;
 }
 
-/* What a submission that failed was to upload may not have arrived: the next one uploads it again. */
+/* A submission that failed may not have uploaded its data: the next one uploads it again. */
 static wf_result keep_upload(wf_plan *plan, bool wanted, wf_result result)
 {
     if (result != WF_SUCCESS && wanted)
@@ -56,8 +57,8 @@ static wf_result keep_upload(wf_plan *plan, bool wanted, wf_result result)
     return result;
 }
 
-/* One execution in as many submissions as it takes. How long a plan's steps take is told by the first
- * of them, where no execution has told it. */
+/* One execution in as many submissions as it takes. Where none has run yet, the first submission
+ * tells how long the others' steps take. */
 static wf_result run_pieces(plan_run *run, double *seconds)
 {
     wf_plan *plan = run->plan;
@@ -131,7 +132,7 @@ wf_result wf_plan_measure(wf_plan *plan, const wf_bindings *bindings,
                         "wf_plan_measure: bad parameters");
     wf_result result =
         wfi_params_read(&plan->device->log, "wf_plan_measure", params, &read, sizeof read);
-    /* What ran first may have taken long for being the first. */
+    /* The first execution may have taken long because it was the first. */
     const bool long_so_far =
         plan->seconds > 0 ? plan->seconds > plan->submit_seconds : wfi_plan_may_be_long(plan);
     if (result == WF_SUCCESS && plan->step_count > 1 && long_so_far)

@@ -62,6 +62,9 @@ static void npy_round_trips(void **state)
                         59);
     assert_int_equal(bytes, 10 + header + sizeof data);
     free(raw);
+    /* NumPy has no bfloat16 */
+    assert_false(wfi_npy_write(path, WF_TYPE_BF16, 1, shape, data, &error));
+    assert_int_equal(error.kind, WFI_IO_UNSUPPORTED);
 }
 
 static void npy_reads_other_layouts(void **state)

@@ -3,8 +3,9 @@
 
 usage: test_layers.py SOURCE_DIR OBJECT_FILES...
 
-Reads #include lines and the symbols that object files define and ask for. A folder may use itself
-and the folders of the lines below it.
+Reads #include lines and the symbols that object files define and ask for; every C file of
+SOURCE_DIR must have its object file among OBJECT_FILES. A folder may use itself and the folders of
+the rows above its own in LAYERS. docs/structure.md says what each folder is for.
 """
 import collections
 import os
@@ -12,7 +13,7 @@ import re
 import subprocess
 import sys
 
-# From the lowest to the highest; folders of one line do not know each other.
+# From the lowest to the highest; folders of one row do not use each other.
 LAYERS = [
     ["core"],
     ["plan", "profiles", "io"],
@@ -45,13 +46,23 @@ def includes(source):
 
 
 def source_of(object_file):
-    """src/CMakeFiles/wavefit.dir/core/device.c.o -> core/device.c"""
-    found = re.search(r"\.dir/((?:\w+/)*\w+\.c)\.o$", object_file)
+    """src/CMakeFiles/wavefit.dir/core/device.c.o is made from core/device.c."""
+    found = re.search(r"\.dir/((?:\w+/)*\w+\.c)\.o$", os.path.normpath(object_file))
     if not found:
         return None
     folder = re.search(r"src/(?:(\w+)/)?CMakeFiles", object_file)
     inside = folder.group(1) + "/" if folder and folder.group(1) else ""
     return inside + found.group(1)
+
+
+def unread(source, objects):
+    """C files that no object file was made from: their symbols would be missed."""
+    read = {source_of(path) for path in objects}
+    for root, _, names in os.walk(source):
+        for name in names:
+            here = os.path.relpath(os.path.join(root, name), source)
+            if name.endswith(".c") and here not in read:
+                yield here
 
 
 def symbols(source, objects):
@@ -125,6 +136,9 @@ def self_check():
     assert len(list(upward(planted))) == 1
     circle = [("plan/a.c", "plan/b.c", ""), ("plan/b.c", "plan/a.c", "")]
     assert circles(circle) == [["plan/a.c", "plan/b.c"]]
+    assert not circles(planted)
+    assert source_of("src/CMakeFiles/wavefit.dir/./core/device.c.o") == "core/device.c"
+    assert source_of("src/io/CMakeFiles/wavefit_io.dir/npy.c.o") == "io/npy.c"
 
 
 def main():
@@ -132,8 +146,9 @@ def main():
     self_check()
     arrows = [(a, b, "include") for a, b in includes(source)]
     by_symbol = list(symbols(source, objects))
-    if not arrows or not by_symbol:
-        sys.exit("nothing was read")
+    missed = sorted(unread(source, objects))
+    if not arrows or not by_symbol or missed:
+        sys.exit(f"no object file was given of: {', '.join(missed)}")
     wrong = sorted(set(upward(arrows + by_symbol)))
     for line in wrong:
         print("upward:", line)

@@ -1,0 +1,13 @@
+/* Time: the host's clock, and ticks of GPU timestamps. */
+#ifndef WFI_CORE_CLOCK_H
+#define WFI_CORE_CLOCK_H
+
+#include <stdint.h>
+
+/* Seconds on a monotonic host clock. */
+double wfi_host_seconds(void);
+
+/* Ticks from `begin` to `end` on a counter of `valid_bits` bits that may have wrapped once. */
+uint64_t wfi_ticks_between(uint64_t begin, uint64_t end, uint32_t valid_bits);
+
+#endif

@@ -1,0 +1,51 @@
+#include "core/queue.h"
+
+#include <time.h>
+
+#include "core/caps.h"
+
+#define SETTLE_TRIES 100
+#define SETTLE_PAUSE_NS 10000000L /* a second in all */
+
+static VkResult wait_idle(wf_device *device)
+{
+    if (device->lock_queue)
+        device->lock_queue(device->queue_user);
+    const VkResult vk = device->fn.vkQueueWaitIdle(device->queue);
+    if (device->unlock_queue)
+        device->unlock_queue(device->queue_user);
+    return vk;
+}
+
+/* The fence covers our own work alone and needs no lock of the application's; where waiting for it
+ * fails, the queue is waited for. By Vulkan's rules a device that both report lost has ended its
+ * work, but threads of a CPU driver may still run. */
+void wfi_settle(wf_device *device, VkFence fence)
+{
+    for (int i = 0; i < SETTLE_TRIES && !device->keeps; i++) {
+        if (fence &&
+            device->fn.vkWaitForFences(device->vk, 1, &fence, VK_TRUE, UINT64_MAX) == VK_SUCCESS)
+            return;
+        const VkResult vk = wait_idle(device);
+        if (vk == VK_SUCCESS || (vk == VK_ERROR_DEVICE_LOST && !wfi_is_cpu(&device->caps)))
+            return;
+        nanosleep(&(struct timespec){.tv_nsec = SETTLE_PAUSE_NS}, NULL);
+    }
+    if (!device->keeps)
+        wfi_log_write(
+            &device->log, WF_LOG_WARNING,
+            "the driver does not say whether its work has ended: what it may use is kept");
+    device->keeps = true;
+}
+
+VkResult wfi_submit(wf_device *device, const VkSubmitInfo *submit, VkFence fence)
+{
+    if (device->lock_queue)
+        device->lock_queue(device->queue_user);
+    const VkResult vk = device->fn.vkQueueSubmit(device->queue, 1, submit, fence);
+    if (device->unlock_queue)
+        device->unlock_queue(device->queue_user);
+    if (vk == VK_ERROR_DEVICE_LOST) /* of all failures, after this one some of it may have begun */
+        wfi_settle(device, VK_NULL_HANDLE);
+    return vk;
+}

@@ -1,0 +1,16 @@
+/* The device's queue: submissions under the application's lock, and waiting for them to end. */
+#ifndef WFI_CORE_QUEUE_H
+#define WFI_CORE_QUEUE_H
+
+#include "core/device.h"
+
+/* Submits with the application's lock held around it; the caller holds the device's own. */
+VkResult wfi_submit(wf_device *device, const VkSubmitInfo *submit, VkFence fence);
+
+/* Call it after a wait or a submission that failed: it returns once the device no longer uses what
+ * was submitted, so that this can be freed. `fence` (VK_NULL_HANDLE: none) is that of a submission
+ * that was made. Where the driver does not answer, nothing is freed any more (wf_device.keeps). The
+ * caller holds the device's queue lock. */
+void wfi_settle(wf_device *device, VkFence fence);
+
+#endif
