@@ -140,6 +140,7 @@ static wf_result choose(const wfi_search *s, wfi_choice *choice)
         wfi_choose_silently(s->device, &s->trial.problem, within, choice) != WF_ERROR_CONSTRAINT)
         return wfi_choose(s->device, &s->trial.problem, within, choice);
     choice->chosen_by = "forced";
+    choice->family = wfi_family_get(s->trial.problem.family);
     return wfi_points_first(s, &choice->point)
                ? WF_SUCCESS
                : wfi_choose(s->device, &s->trial.problem, within, choice);
