@@ -4,6 +4,7 @@
 
 #include "choose/json.h"
 #include "choose/tuning_data.h"
+#include "core/old_names.h"
 
 /* ------------------------------------------------------------------------------------- reading */
 
@@ -160,10 +161,11 @@ static void read_bad(wfi_json *j, wfi_tuning_entry *entry)
 }
 
 /* Names that this wavefit does not know leave the value at COUNT: the entry is then passed over. */
-static void read_family(wfi_json *j, wf_family *family)
+static void read_family(wfi_json *j, bool old, wf_family *family)
 {
-    char name[WFI_TUNING_NAME] = "";
-    wfi_json_string(j, name, sizeof name);
+    char text[WFI_TUNING_NAME] = "";
+    wfi_json_string(j, text, sizeof text);
+    const char *name = old ? wfi_old_family(text) : text;
     *family = WF_FAMILY_COUNT;
     for (int i = 0; i < WF_FAMILY_COUNT; i++)
         if (strcmp(name, wf_family_name((wf_family)i)) == 0)
@@ -180,14 +182,40 @@ static void read_type(wfi_json *j, wf_type *type)
             *type = (wf_type)i;
 }
 
-static bool read_entry(wfi_json *j, wfi_tuning_entry *entry)
+static void rename_point(const char *family, wfi_named_point *point)
+{
+    char name[WFI_TUNING_NAME];
+    memcpy(name, point->variant, sizeof name);
+    snprintf(point->variant, sizeof point->variant, "%s", wfi_old_variant(family, name));
+    for (uint32_t i = 0; i < point->count; i++) {
+        wfi_named_value *value = &point->values[i];
+        memcpy(name, value->name, sizeof name);
+        snprintf(value->name, sizeof value->name, "%s", wfi_old_parameter(family, name));
+    }
+}
+
+/* Gives an entry of schema 1 the present names. Hashes of the points that were tried are of the old
+ * names, so that they are dropped. */
+static void rename_entry(wfi_tuning_entry *entry)
+{
+    const char *family = wf_family_name(entry->key.family);
+    for (uint32_t i = 0; i < entry->best_count; i++)
+        rename_point(family, &entry->best[i]);
+    for (uint32_t i = 0; i < entry->bad_count; i++)
+        rename_point(family, &entry->bad[i]);
+    free(entry->tried);
+    entry->tried = NULL;
+    entry->tried_count = 0;
+}
+
+static bool read_entry(wfi_json *j, bool old, wfi_tuning_entry *entry)
 {
     char key[WFI_TUNING_NAME];
     entry->key.family = WF_FAMILY_COUNT;
     entry->key.type = WF_TYPE_COUNT;
     for (bool first = wfi_json_enter(j, '{'); wfi_json_key(j, &first, key, sizeof key);) {
         if (strcmp(key, "family") == 0)
-            read_family(j, &entry->key.family);
+            read_family(j, old, &entry->key.family);
         else if (strcmp(key, "type") == 0)
             read_type(j, &entry->key.type);
         else if (strcmp(key, "problem") == 0)
@@ -213,15 +241,17 @@ static bool read_entry(wfi_json *j, wfi_tuning_entry *entry)
         else
             wfi_json_skip(j);
     }
+    if (old)
+        rename_entry(entry);
     return !j->failed;
 }
 
-static void read_entries(wfi_json *j, wfi_tuning_data *data)
+static void read_entries(wfi_json *j, bool old, wfi_tuning_data *data)
 {
     for (bool first = wfi_json_enter(j, '['); wfi_json_item(j, &first);) {
         wfi_tuning_entry entry = {0};
         wfi_tuning_entry *to = NULL;
-        if (read_entry(j, &entry) && entry.key.family != WF_FAMILY_COUNT &&
+        if (read_entry(j, old, &entry) && entry.key.family != WF_FAMILY_COUNT &&
             entry.key.type != WF_TYPE_COUNT) {
             to = wfi_tuning_add(data, &entry.key);
             if (!to || !wfi_tuning_entry_copy(&entry, to))
@@ -232,15 +262,17 @@ static void read_entries(wfi_json *j, wfi_tuning_data *data)
 }
 
 /* The schema comes first, so that a newer file is told from a damaged one. */
-static bool read_schema(wfi_json *j)
+static bool read_schema(wfi_json *j, bool *old)
 {
     char schema[WFI_TUNING_NAME] = "";
     if (!wfi_json_string(j, schema, sizeof schema))
         return false;
     if (strncmp(schema, WFI_TUNING_SCHEMA, sizeof WFI_TUNING_SCHEMA - 2) != 0)
         return wfi_json_fail(j, "not a wavefit tuning file");
-    return strcmp(schema, WFI_TUNING_SCHEMA) == 0 ||
-           wfi_json_fail(j, "a schema of another wavefit; this one knows " WFI_TUNING_SCHEMA);
+    *old = strcmp(schema, WFI_TUNING_OLD_SCHEMA) == 0;
+    return *old || strcmp(schema, WFI_TUNING_SCHEMA) == 0 ||
+           wfi_json_fail(j, "a schema of another wavefit; this one knows " WFI_TUNING_OLD_SCHEMA
+                            " and " WFI_TUNING_SCHEMA);
 }
 
 bool wfi_tuning_parse(const char *text, size_t bytes, wfi_facts_filter filter, void *user,
@@ -248,7 +280,7 @@ bool wfi_tuning_parse(const char *text, size_t bytes, wfi_facts_filter filter, v
 {
     wfi_json j;
     char key[WFI_TUNING_NAME];
-    bool known = false, wanted = true;
+    bool known = false, wanted = true, old = false;
     *out = (wfi_tuning_data){0};
     if (!wfi_tuning_checksum_holds(text, bytes)) {
         snprintf(error, 192, "its checksum is not that of its content: it is damaged");
@@ -257,7 +289,7 @@ bool wfi_tuning_parse(const char *text, size_t bytes, wfi_facts_filter filter, v
     wfi_json_begin(&j, text, bytes);
     for (bool first = wfi_json_enter(&j, '{'); wfi_json_key(&j, &first, key, sizeof key);) {
         if (strcmp(key, "schema") == 0)
-            known = read_schema(&j);
+            known = read_schema(&j, &old);
         else if (!known)
             wfi_json_fail(&j, "not a wavefit tuning file (no schema first)");
         else if (strcmp(key, "device") == 0) {
@@ -265,7 +297,7 @@ bool wfi_tuning_parse(const char *text, size_t bytes, wfi_facts_filter filter, v
             if (!wanted && !j.failed)
                 return true;
         } else if (strcmp(key, "entries") == 0)
-            read_entries(&j, out);
+            read_entries(&j, old, out);
         else
             wfi_json_skip(&j);
     }

@@ -17,7 +17,7 @@ const wfi_parameter wfi_matmul_subgroup_k_parameters[WFI_SUBGROUP_K_PARAMETERS] 
     {"lanes_n", MATMUL_ID_LANES_N, 8, 4, lanes, "work-items of a block of them along columns"},
     {"split_k", MATMUL_ID_SPLIT_K, 1, 6, splits,
      "parts of the sum that different work-groups make"},
-    {"subgroup_k", MATMUL_ID_SLICES_K, 2, 5, slices_k,
+    {"slices_k", MATMUL_ID_SLICES_K, 2, 5, slices_k,
      "parts of the sum that a work-group's items make"},
     {"pairs", MATMUL_ID_PAIRS, 0, 2, off_on,
      "1: work-items side by side share columns of C, and every second one rows"},
