@@ -76,8 +76,6 @@ void wfi_tuning_print(const wfi_tuning_data *data, bool rows_alone, FILE *out);
 /* The whole text as files in the cache have it, with a line for its checksum, malloc'ed; NULL
  * without memory. */
 char *wfi_tuning_text(const wfi_tuning_data *data, size_t *bytes);
-/* False: the text has a checksum, and its content another. */
-bool wfi_tuning_checksum_holds(const char *text, size_t bytes);
 void wfi_tuning_data_free(wfi_tuning_data *data);
 
 /* NULL: none. */
