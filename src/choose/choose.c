@@ -149,7 +149,7 @@ static wf_result choose_forced(const query *q, const wfi_family *family, wfi_poi
     const uint32_t index = wfi_variant_find(family, q->tuning->variant);
     if (index == UINT32_MAX)
         return no_variant(log, family, q->tuning->variant);
-    point->variant = &family->variants[index];
+    point->variant = family->variants[index];
     wfi_point_defaults(point);
     point->variant->fit(point);
     wf_result result = apply_constants(log, q->tuning, point);
@@ -172,7 +172,7 @@ static wf_result choose_by_model(const query *q, const wfi_family *family, wfi_p
     double best = 0;
     for (uint32_t i = 0; i < family->variant_count; i++) {
         wfi_point point = *out;
-        point.variant = &family->variants[i];
+        point.variant = family->variants[i];
         if (!has_all_constants(point.variant, tuning))
             continue;
         named = true;
