@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "core/file.h"
-#include "wfi_sources.h"
 
 #define UNLIKE_UNITS 4.0 /* times as many compute units: another class of device */
 
@@ -165,12 +164,7 @@ uint64_t wfi_shaders_hash(struct wfi_tuning *tuning, wf_family family, wf_type t
 
 uint64_t wfi_sources_hash(wf_family family)
 {
-    static const uint64_t hashes[WF_FAMILY_COUNT] = {[WF_FAMILY_HIMENO] = WFI_SOURCES_HIMENO,
-                                                     [WF_FAMILY_SPMV] = WFI_SOURCES_SPMV,
-                                                     [WF_FAMILY_MATMUL] = WFI_SOURCES_MATMUL,
-                                                     [WF_FAMILY_VECTOR] = WFI_SOURCES_VECTOR,
-                                                     [WF_FAMILY_STENCIL] = WFI_SOURCES_STENCIL};
-    return hashes[family];
+    return wfi_family_get(family)->hooks->sources;
 }
 
 bool wfi_entry_is_of_these_sources(const wfi_tuning_entry *entry)
