@@ -2,9 +2,36 @@
 #include <string.h>
 
 #include "choose/choose.h"
+#include "core/old_names.h"
 #include "core/params.h"
 #include "kernels/families.h"
 #include "choose/store.h"
+
+/* For errors: ", which is called 'x' now" where the name is one of before. */
+static const char *hint_of(const char *name, const char *now, char text[80])
+{
+    *text = '\0';
+    if (strcmp(name, now) != 0)
+        snprintf(text, 80, ", which is called '%s' now", now);
+    return text;
+}
+
+static wf_result no_variant(const wfi_log *log, const wfi_family *family, const char *name)
+{
+    char text[80];
+    return wfi_fail(log, WF_ERROR_UNKNOWN_VARIANT, "family %s has no variant '%s'%s", family->name,
+                    name, hint_of(name, wfi_old_variant(family->name, name), text));
+}
+
+/* `variant`: NULL where no variant of the family has it. */
+static wf_result no_constant(const wfi_log *log, const wfi_family *family,
+                             const wfi_variant *variant, const char *name)
+{
+    char text[80];
+    return wfi_fail(log, WF_ERROR_UNKNOWN_VARIANT, "%s %s has no constant '%s'%s",
+                    variant ? "variant" : "family", variant ? variant->name : family->name, name,
+                    hint_of(name, wfi_old_parameter(family->name, name), text));
+}
 
 static wf_result apply_constants(const wfi_log *log, const wf_tuning *tuning, wfi_point *point)
 {
@@ -12,8 +39,8 @@ static wf_result apply_constants(const wfi_log *log, const wf_tuning *tuning, wf
         const wf_constant *constant = &tuning->constants[i];
         const uint32_t at = wfi_parameter_find(point->variant, constant->name);
         if (at == UINT32_MAX)
-            return wfi_fail(log, WF_ERROR_UNKNOWN_VARIANT, "variant %s has no constant '%s'",
-                            point->variant->name, constant->name);
+            return no_constant(log, wfi_family_get(point->problem->family), point->variant,
+                               constant->name);
         wfi_point_put(point, at, constant->value);
     }
     return WF_SUCCESS;
@@ -121,8 +148,7 @@ static wf_result choose_forced(const query *q, const wfi_family *family, wfi_poi
     char reason[256];
     const uint32_t index = wfi_variant_find(family, q->tuning->variant);
     if (index == UINT32_MAX)
-        return wfi_fail(log, WF_ERROR_UNKNOWN_VARIANT, "family %s has no variant '%s'",
-                        family->name, q->tuning->variant);
+        return no_variant(log, family, q->tuning->variant);
     point->variant = family->variants[index];
     wfi_point_defaults(point);
     point->variant->fit(point);
@@ -166,8 +192,7 @@ static wf_result choose_by_model(const query *q, const wfi_family *family, wfi_p
     if (found)
         return WF_SUCCESS;
     if (!named)
-        return wfi_fail(log, WF_ERROR_UNKNOWN_VARIANT, "no variant of %s has a constant '%s'",
-                        family->name, tuning->constants[0].name);
+        return no_constant(log, family, NULL, tuning->constants[0].name);
     return wfi_fail(log, tuning->constant_count ? WF_ERROR_CONSTRAINT : WF_ERROR_UNSUPPORTED,
                     "%s %s: %s", family->name, wf_type_name(q->problem->type), reason);
 }

@@ -1,24 +1,8 @@
-/* What makes two problems alike enough that one's best values suit the other: family, type and
- * classes of size and shape. The one file that knows what is in a wfi_problem. */
+/* How alike two problems are, by their keys. */
 #ifndef WFI_CHOOSE_KEY_H
 #define WFI_CHOOSE_KEY_H
 
-#include "plan/family.h"
-
-#define WFI_MAX_CLASSES 16
-#define WFI_CLASS_NAME 16
-
-typedef struct wfi_class {
-    char name[WFI_CLASS_NAME];
-    int32_t value; /* sizes: half octaves, so 2 log2(size) rounded */
-} wfi_class;
-
-typedef struct wfi_key {
-    wf_family family;
-    wf_type type;
-    uint32_t count;
-    wfi_class classes[WFI_MAX_CLASSES];
-} wfi_key;
+#include "plan/hooks.h"
 
 #define WFI_KEY_FARTHEST 4 /* half octaves over all classes that may lie between like problems */
 /* As many may lie between a problem and the row that is chosen for it untried: the row of 1000 x 2000 x 3000, 3 away,

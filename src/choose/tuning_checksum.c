@@ -1,9 +1,11 @@
 /* The checksum of tuning data as text: on a line behind the first, over all the others. */
+#include "choose/tuning_checksum.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/pipeline_cache.h"
-#include "choose/tuning_data.h"
 
 #define BEFORE "\n  \"checksum\": \""
 #define AFTER "\","
@@ -21,21 +23,16 @@ static void print_line(uint64_t sum, char line[LINE + 1])
     snprintf(line, LINE + 1, BEFORE "%016llx" AFTER, (unsigned long long)sum);
 }
 
-char *wfi_tuning_text(const wfi_tuning_data *data, size_t *bytes)
+char *wfi_tuning_add_checksum(char *text, size_t *bytes)
 {
-    char *text = NULL, line[LINE + 1];
-    size_t plain = 0;
-    FILE *memory = open_memstream(&text, &plain);
-    if (!memory)
-        return NULL;
-    wfi_tuning_print(data, false, memory);
-    const bool printed = fclose(memory) == 0;
-    char *whole = printed ? realloc(text, plain + LINE + 1) : NULL;
+    char line[LINE + 1];
+    const size_t plain = *bytes;
+    char *whole = realloc(text, plain + LINE + 1);
     if (!whole) {
         free(text);
         return NULL;
     }
-    char *rest = memchr(whole, '\n', plain);
+    const char *rest = memchr(whole, '\n', plain);
     const size_t head = rest ? (size_t)(rest - whole) : plain;
     print_line(checksum(whole, head, whole + head, plain - head), line);
     memmove(whole + head + LINE, whole + head, plain - head + 1);

@@ -1,5 +1,6 @@
 /* Tuning data: what was found best, and found bad, for classes of problems on one device; and its
- * form as a JSON file, schema "wavefit-tuning/1" (bench/tuning.md). */
+ * form as a JSON file, schema "wavefit-tuning/2" (bench/tuning.md). Files of schema 1 are read too:
+ * they differ in names alone (core/old_names.h). */
 #ifndef WFI_CHOOSE_TUNING_DATA_H
 #define WFI_CHOOSE_TUNING_DATA_H
 
@@ -7,7 +8,8 @@
 
 #include "choose/key.h"
 
-#define WFI_TUNING_SCHEMA "wavefit-tuning/1"
+#define WFI_TUNING_SCHEMA "wavefit-tuning/2"
+#define WFI_TUNING_OLD_SCHEMA "wavefit-tuning/1"
 #define WFI_TUNING_NAME 32
 #define WFI_TUNING_BEST 4
 #define WFI_TUNING_MOST_BAD 512
@@ -74,8 +76,6 @@ void wfi_tuning_print(const wfi_tuning_data *data, bool rows_alone, FILE *out);
 /* The whole text as files in the cache have it, with a line for its checksum, malloc'ed; NULL
  * without memory. */
 char *wfi_tuning_text(const wfi_tuning_data *data, size_t *bytes);
-/* False: the text has a checksum, and its content another. */
-bool wfi_tuning_checksum_holds(const char *text, size_t bytes);
 void wfi_tuning_data_free(wfi_tuning_data *data);
 
 /* NULL: none. */

@@ -1,11 +1,11 @@
-/* Tuning data as JSON. */
+/* Reads tuning data from JSON. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "choose/json.h"
+#include "choose/tuning_checksum.h"
 #include "choose/tuning_data.h"
-
-/* ------------------------------------------------------------------------------------- reading */
+#include "core/old_names.h"
 
 static bool read_u32(wfi_json *j, uint32_t *value)
 {
@@ -160,10 +160,11 @@ static void read_bad(wfi_json *j, wfi_tuning_entry *entry)
 }
 
 /* Names that this wavefit does not know leave the value at COUNT: the entry is then passed over. */
-static void read_family(wfi_json *j, wf_family *family)
+static void read_family(wfi_json *j, bool old, wf_family *family)
 {
-    char name[WFI_TUNING_NAME] = "";
-    wfi_json_string(j, name, sizeof name);
+    char text[WFI_TUNING_NAME] = "";
+    wfi_json_string(j, text, sizeof text);
+    const char *name = old ? wfi_old_family(text) : text;
     *family = WF_FAMILY_COUNT;
     for (int i = 0; i < WF_FAMILY_COUNT; i++)
         if (strcmp(name, wf_family_name((wf_family)i)) == 0)
@@ -180,14 +181,40 @@ static void read_type(wfi_json *j, wf_type *type)
             *type = (wf_type)i;
 }
 
-static bool read_entry(wfi_json *j, wfi_tuning_entry *entry)
+static void rename_point(const char *family, wfi_named_point *point)
+{
+    char name[WFI_TUNING_NAME];
+    memcpy(name, point->variant, sizeof name);
+    snprintf(point->variant, sizeof point->variant, "%s", wfi_old_variant(family, name));
+    for (uint32_t i = 0; i < point->count; i++) {
+        wfi_named_value *value = &point->values[i];
+        memcpy(name, value->name, sizeof name);
+        snprintf(value->name, sizeof value->name, "%s", wfi_old_parameter(family, name));
+    }
+}
+
+/* Gives an entry of schema 1 the present names. Hashes of the points that were tried are of the old
+ * names, so that they are dropped. */
+static void rename_entry(wfi_tuning_entry *entry)
+{
+    const char *family = wf_family_name(entry->key.family);
+    for (uint32_t i = 0; i < entry->best_count; i++)
+        rename_point(family, &entry->best[i]);
+    for (uint32_t i = 0; i < entry->bad_count; i++)
+        rename_point(family, &entry->bad[i]);
+    free(entry->tried);
+    entry->tried = NULL;
+    entry->tried_count = 0;
+}
+
+static bool read_entry(wfi_json *j, bool old, wfi_tuning_entry *entry)
 {
     char key[WFI_TUNING_NAME];
     entry->key.family = WF_FAMILY_COUNT;
     entry->key.type = WF_TYPE_COUNT;
     for (bool first = wfi_json_enter(j, '{'); wfi_json_key(j, &first, key, sizeof key);) {
         if (strcmp(key, "family") == 0)
-            read_family(j, &entry->key.family);
+            read_family(j, old, &entry->key.family);
         else if (strcmp(key, "type") == 0)
             read_type(j, &entry->key.type);
         else if (strcmp(key, "problem") == 0)
@@ -213,15 +240,17 @@ static bool read_entry(wfi_json *j, wfi_tuning_entry *entry)
         else
             wfi_json_skip(j);
     }
+    if (old)
+        rename_entry(entry);
     return !j->failed;
 }
 
-static void read_entries(wfi_json *j, wfi_tuning_data *data)
+static void read_entries(wfi_json *j, bool old, wfi_tuning_data *data)
 {
     for (bool first = wfi_json_enter(j, '['); wfi_json_item(j, &first);) {
         wfi_tuning_entry entry = {0};
         wfi_tuning_entry *to = NULL;
-        if (read_entry(j, &entry) && entry.key.family != WF_FAMILY_COUNT &&
+        if (read_entry(j, old, &entry) && entry.key.family != WF_FAMILY_COUNT &&
             entry.key.type != WF_TYPE_COUNT) {
             to = wfi_tuning_add(data, &entry.key);
             if (!to || !wfi_tuning_entry_copy(&entry, to))
@@ -232,15 +261,17 @@ static void read_entries(wfi_json *j, wfi_tuning_data *data)
 }
 
 /* The schema comes first, so that a newer file is told from a damaged one. */
-static bool read_schema(wfi_json *j)
+static bool read_schema(wfi_json *j, bool *old)
 {
     char schema[WFI_TUNING_NAME] = "";
     if (!wfi_json_string(j, schema, sizeof schema))
         return false;
     if (strncmp(schema, WFI_TUNING_SCHEMA, sizeof WFI_TUNING_SCHEMA - 2) != 0)
         return wfi_json_fail(j, "not a wavefit tuning file");
-    return strcmp(schema, WFI_TUNING_SCHEMA) == 0 ||
-           wfi_json_fail(j, "a schema of another wavefit; this one knows " WFI_TUNING_SCHEMA);
+    *old = strcmp(schema, WFI_TUNING_OLD_SCHEMA) == 0;
+    return *old || strcmp(schema, WFI_TUNING_SCHEMA) == 0 ||
+           wfi_json_fail(j, "a schema of another wavefit; this one knows " WFI_TUNING_OLD_SCHEMA
+                            " and " WFI_TUNING_SCHEMA);
 }
 
 bool wfi_tuning_parse(const char *text, size_t bytes, wfi_facts_filter filter, void *user,
@@ -248,7 +279,7 @@ bool wfi_tuning_parse(const char *text, size_t bytes, wfi_facts_filter filter, v
 {
     wfi_json j;
     char key[WFI_TUNING_NAME];
-    bool known = false, wanted = true;
+    bool known = false, wanted = true, old = false;
     *out = (wfi_tuning_data){0};
     if (!wfi_tuning_checksum_holds(text, bytes)) {
         snprintf(error, 192, "its checksum is not that of its content: it is damaged");
@@ -257,7 +288,7 @@ bool wfi_tuning_parse(const char *text, size_t bytes, wfi_facts_filter filter, v
     wfi_json_begin(&j, text, bytes);
     for (bool first = wfi_json_enter(&j, '{'); wfi_json_key(&j, &first, key, sizeof key);) {
         if (strcmp(key, "schema") == 0)
-            known = read_schema(&j);
+            known = read_schema(&j, &old);
         else if (!known)
             wfi_json_fail(&j, "not a wavefit tuning file (no schema first)");
         else if (strcmp(key, "device") == 0) {
@@ -265,7 +296,7 @@ bool wfi_tuning_parse(const char *text, size_t bytes, wfi_facts_filter filter, v
             if (!wanted && !j.failed)
                 return true;
         } else if (strcmp(key, "entries") == 0)
-            read_entries(&j, out);
+            read_entries(&j, old, out);
         else
             wfi_json_skip(&j);
     }
@@ -277,110 +308,4 @@ bool wfi_tuning_parse(const char *text, size_t bytes, wfi_facts_filter filter, v
     wfi_tuning_data_free(out);
     snprintf(error, 192, "%s", j.error);
     return false;
-}
-
-/* ------------------------------------------------------------------------------------- writing */
-
-static void print_string(const char *text, FILE *out)
-{
-    putc('"', out);
-    for (; *text; text++) {
-        const unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\')
-            putc('\\', out);
-        putc(c < ' ' || c >= 0x7f ? '?' : c, out);
-    }
-    putc('"', out);
-}
-
-static void print_point(const wfi_named_point *point, FILE *out)
-{
-    fputs("{\"variant\": ", out);
-    print_string(point->variant, out);
-    fputs(", \"values\": {", out);
-    for (uint32_t i = 0; i < point->count; i++) {
-        fputs(i ? ", " : "", out);
-        print_string(point->values[i].name, out);
-        fprintf(out, ": %u", point->values[i].value);
-    }
-    putc('}', out);
-    if (point->time_ns)
-        fprintf(out, ", \"time_ns\": %llu, \"spread_permille\": %u",
-                (unsigned long long)point->time_ns, point->spread_permille);
-    if (*point->reason) {
-        fputs(", \"reason\": ", out);
-        print_string(point->reason, out);
-    }
-    if (point->suspected)
-        fputs(", \"suspected\": true", out);
-    putc('}', out);
-}
-
-static void print_points(const char *name, const wfi_named_point *points, uint32_t count, FILE *out)
-{
-    fprintf(out, ",\n      \"%s\": [", name);
-    for (uint32_t i = 0; i < count; i++) {
-        fputs(i ? ",\n        " : "\n        ", out);
-        print_point(&points[i], out);
-    }
-    putc(']', out);
-}
-
-static void print_entry(const wfi_tuning_entry *entry, bool rows_alone, FILE *out)
-{
-    fprintf(out, "\n    {\"family\": \"%s\", \"type\": \"%s\", \"problem\": ",
-            wf_family_name(entry->key.family), wf_type_name(entry->key.type));
-    print_string(entry->problem, out);
-    fputs(",\n      \"classes\": {", out);
-    for (uint32_t i = 0; i < entry->key.count; i++) {
-        fputs(i ? ", " : "", out);
-        print_string(entry->key.classes[i].name, out);
-        fprintf(out, ": %d", entry->key.classes[i].value);
-    }
-    putc('}', out);
-    if (entry->sources)
-        fprintf(out, ",\n      \"sources\": \"%016llx\"", (unsigned long long)entry->sources);
-    if (!rows_alone)
-        fprintf(out,
-                ",\n      \"driver_id\": %u, \"driver_version\": %u, \"shaders\": \"%016llx\", "
-                "\"finished\": %s",
-                entry->driver_id, entry->driver_version, (unsigned long long)entry->shaders,
-                entry->finished ? "true" : "false");
-    print_points("best", entry->best, rows_alone && entry->best_count > 1 ? 1 : entry->best_count,
-                 out);
-    if (!rows_alone && entry->bad_count)
-        print_points("bad", entry->bad, entry->bad_count, out);
-    if (!rows_alone && entry->tried_count) {
-        fputs(",\n      \"tried\": \"", out);
-        for (uint32_t i = 0; i < entry->tried_count; i++)
-            fprintf(out, "%016llx", (unsigned long long)entry->tried[i]);
-        putc('"', out);
-    }
-    putc('}', out);
-}
-
-void wfi_tuning_print(const wfi_tuning_data *data, bool rows_alone, FILE *out)
-{
-    const wfi_device_facts *d = &data->device;
-    fprintf(out, "{\"schema\": \"%s\", \"wavefit\": \"%s\",\n  \"device\": {\"name\": ",
-            WFI_TUNING_SCHEMA, wf_version());
-    print_string(d->name, out);
-    fprintf(out,
-            ",\n    \"vendor_id\": %u, \"device_id\": %u, \"device_type\": %u, \"subgroup_min\": "
-            "%u, \"subgroup_max\": %u,\n    \"max_shared_bytes\": %u, \"max_invocations\": %u, "
-            "\"compute_units\": %u,\n    \"cooperative_matrix\": %s, \"modelled\": %s},\n",
-            d->vendor_id, d->device_id, d->device_type, d->subgroup_min, d->subgroup_max,
-            d->max_shared_bytes, d->max_invocations, d->compute_units,
-            d->cooperative_matrix ? "true" : "false", d->modelled ? "true" : "false");
-    fputs("  \"entries\": [", out);
-    bool first = true;
-    for (uint32_t i = 0; i < data->entry_count; i++) {
-        const wfi_tuning_entry *entry = &data->entries[i];
-        if (rows_alone && entry->best_count == 0)
-            continue;
-        fputs(first ? "" : ",", out);
-        print_entry(entry, rows_alone, out);
-        first = false;
-    }
-    fputs("]}\n", out);
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "io/json.h"
+#include "io/old_results.h"
 #include "wavefit/wavefit.h"
 
 #define MOST_ITEMS 4096
@@ -112,7 +113,7 @@ bool wfi_comparison_read(const char *path, wfi_comparison_file *out, wfi_io_erro
     memset(out, 0, sizeof *out);
     if (access(path, F_OK) != 0 && errno == ENOENT)
         return true;
-    yyjson_doc *doc = wfi_json_read(path, error);
+    yyjson_doc *doc = wfi_results_document(path, error);
     if (!doc)
         return false;
     const bool ok = read_root(path, yyjson_doc_get_root(doc), out, error);

@@ -1,5 +1,5 @@
 /* Files of `wavefit tune --compare`: how fast the choice of each way of choosing is, problem by
- * problem (schema "wavefit-comparison/1", bench/tuning.md). */
+ * problem (schema "wavefit-comparison/2", bench/tuning.md). */
 #ifndef WFI_IO_COMPARISON_H
 #define WFI_IO_COMPARISON_H
 
@@ -7,7 +7,8 @@
 
 #include "io/io_error.h"
 
-#define WFI_COMPARISON_SCHEMA "wavefit-comparison/1"
+#define WFI_COMPARISON_SCHEMA "wavefit-comparison/2"
+#define WFI_COMPARISON_OLD_SCHEMA "wavefit-comparison/2" /* is read too (io/old_results.h) */
 #define WFI_COMPARED_RIVALS 6
 
 /* One way of choosing, on one problem. */

@@ -1,4 +1,4 @@
-/* The results file: JSON, schema "wavefit-results/1", documented in bench/results.md. What is not
+/* The results file: JSON, schema "wavefit-results/2", documented in bench/results.md. What is not
  * there is left out; a number is always finite. */
 #ifndef WFI_IO_RESULTS_H
 #define WFI_IO_RESULTS_H
@@ -6,7 +6,8 @@
 #include "io/io_error.h"
 #include "wavefit/wavefit.h"
 
-#define WFI_RESULTS_SCHEMA "wavefit-results/1"
+#define WFI_RESULTS_SCHEMA "wavefit-results/2"
+#define WFI_RESULTS_OLD_SCHEMA "wavefit-results/1" /* is read too (io/old_results.h) */
 #define WFI_MAX_PROBLEM 8
 
 typedef enum wfi_status {

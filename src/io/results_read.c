@@ -8,6 +8,7 @@
 
 #include "io/comparison.h"
 #include "io/json.h"
+#include "io/old_results.h"
 
 #define LEAST_NOISE 0.03 /* two runs of one build differ by so much on a quiet machine */
 
@@ -36,8 +37,8 @@ static bool validate_root(const char *path, yyjson_val *root, uint32_t *cases, w
         return wfi_io_fail(error, WFI_IO_BAD_INPUT, "%s: not a wavefit results file", path);
     if (strcmp(schema, WFI_RESULTS_SCHEMA) != 0)
         return wfi_io_fail(error, WFI_IO_UNSUPPORTED,
-                           "%s: schema %s is not known to this wavefit (it knows %s)", path, schema,
-                           WFI_RESULTS_SCHEMA);
+                           "%s: schema %s is not known to this wavefit (it knows %s and %s)", path,
+                           schema, WFI_RESULTS_OLD_SCHEMA, WFI_RESULTS_SCHEMA);
     if (!yyjson_is_obj(yyjson_obj_get(root, "device")) || !yyjson_is_arr(list))
         return wfi_io_fail(error, WFI_IO_BAD_INPUT, "%s: device or cases are missing", path);
     yyjson_arr_foreach(list, index, count, item)
@@ -54,7 +55,7 @@ static bool validate_root(const char *path, yyjson_val *root, uint32_t *cases, w
 /* A document of results, or NULL and the error. */
 static yyjson_doc *read_document(const char *path, uint32_t *cases, wfi_io_error *error)
 {
-    yyjson_doc *doc = wfi_json_read(path, error);
+    yyjson_doc *doc = wfi_results_document(path, error);
     if (!doc || validate_root(path, yyjson_doc_get_root(doc), cases, error))
         return doc;
     yyjson_doc_free(doc);
@@ -106,7 +107,7 @@ bool wfi_report_add(wfi_report *report, const char *path, wfi_io_error *error)
 {
     uint32_t cases;
     const char *slash = strrchr(path, '/');
-    yyjson_doc *doc = wfi_json_read(path, error);
+    yyjson_doc *doc = wfi_results_document(path, error);
     yyjson_val *root = yyjson_doc_get_root(doc);
     if (!doc || (!is_comparison(root) && !validate_root(path, root, &cases, error))) {
         yyjson_doc_free(doc);

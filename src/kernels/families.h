@@ -10,6 +10,12 @@ extern const wfi_family wfi_family_matmul;
 extern const wfi_family wfi_family_vector;
 extern const wfi_family wfi_family_stencil;
 
+extern const struct wfi_family_hooks wfi_himeno_hooks;
+extern const struct wfi_family_hooks wfi_spmv_hooks;
+extern const struct wfi_family_hooks wfi_matmul_hooks;
+extern const struct wfi_family_hooks wfi_vector_hooks;
+extern const struct wfi_family_hooks wfi_stencil_hooks;
+
 /* NULL for an unknown family. */
 const wfi_family *wfi_family_get(wf_family family);
 

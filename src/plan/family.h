@@ -169,6 +169,7 @@ typedef struct wfi_family {
     const wfi_variant *const *variants; /* [0]: the reference, legal everywhere */
     double (*flops)(const wfi_problem *problem);
     double (*least_bytes)(const wfi_problem *problem);
+    const struct wfi_family_hooks *hooks; /* plan/hooks.h */
 } wfi_family;
 
 /* point.c: whether the point may run on point->caps. *reason (if not NULL) gets one clause. */

@@ -3,6 +3,7 @@
 
 #include "core/compile.h"
 #include "core/timing.h"
+#include "kernels/families.h"
 #include "tune/search.h"
 
 #define FIRST_COMPILED 2
@@ -16,8 +17,8 @@ static wfi_pipeline_desc desc_of(const wfi_candidate *candidate)
 {
     wfi_pipeline_desc desc;
     wfi_point_pipeline(&candidate->point, &desc);
-    desc.bound_sets =
-        candidate->point.problem->family == WF_FAMILY_HIMENO || desc.texel_buffers != 0;
+    desc.bound_sets = wfi_family_get(candidate->point.problem->family)->hooks->binds_sets ||
+                      desc.texel_buffers != 0;
     return desc;
 }
 

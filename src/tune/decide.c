@@ -5,14 +5,12 @@
 #include <string.h>
 
 #include "choose/choose.h"
-#include "core/caps.h"
 #include "core/timing.h"
+#include "profiles/tune.h"
 #include "tune/search.h"
 
 #define LEAST_ROUNDS 7
 #define MOST_ROUNDS 201
-#define ROUND_SECONDS 5e-3     /* of one finalist */
-#define ROUND_SECONDS_CPU 2e-2 /* a CPU has more else to do */
 #define WARM_SECONDS 0.3
 #define CLEAR 0.01   /* uncertainty of a ratio that is good enough */
 #define BEHIND 1.1   /* ratio from which on it matters little */
@@ -47,7 +45,7 @@ static wf_result enter(wfi_search *s, wfi_candidate *candidate, final_round *fin
     result = wfi_runner_time(&f->runner, 1, &seconds);
     if (result == WF_SUCCESS)
         result = wfi_runner_time(&f->runner, 1, &seconds);
-    const double round = wfi_is_cpu(&s->device->caps) ? ROUND_SECONDS_CPU : ROUND_SECONDS;
+    const double round = wfi_tune_profile_of(&s->device->caps)->round_seconds;
     const double wanted = round / (seconds * f->runner.unit + 1e-9);
     f->units = wanted < 1 ? 1 : wanted > 8192 ? 8192 : (uint32_t)wanted;
     return result;
@@ -152,14 +150,14 @@ static wf_result run_rounds(wfi_search *s, final_round *final, double until, dou
  * more. */
 static wf_result decide_between(wfi_search *s, final_round *final, double seconds, double most)
 {
-    const bool cpu = wfi_is_cpu(&s->device->caps);
+    const bool clock_moves = wfi_tune_profile_of(&s->device->caps)->clock_moves;
     wf_result result = WF_SUCCESS;
     for (int attempt = 0; attempt < 2 && result == WF_SUCCESS && !s->cancelled; attempt++) {
-        if (attempt > 0 && (cpu || !drifted(final)))
+        if (attempt > 0 && !(clock_moves && drifted(final)))
             break;
         for (uint32_t i = 0; i < final->count; i++)
             final->items[i].timing.count = 0;
-        const double warm_until = wfi_host_seconds() + (cpu ? 0 : WARM_SECONDS);
+        const double warm_until = wfi_host_seconds() + (clock_moves ? WARM_SECONDS : 0);
         while (result == WF_SUCCESS && wfi_host_seconds() < warm_until)
             result = run_round(final, 0, false);
         const double now = wfi_host_seconds();
@@ -224,7 +222,7 @@ static void conclude(wfi_search *s, final_round *final)
  * the choice before the search, fit into `seconds`; two at least. */
 static uint32_t finalists(const wfi_search *s, double seconds)
 {
-    const double round = wfi_is_cpu(&s->device->caps) ? ROUND_SECONDS_CPU : ROUND_SECONDS;
+    const double round = wfi_tune_profile_of(&s->device->caps)->round_seconds;
     double all = fmax(s->incumbent.seconds, round);
     uint32_t count = 0;
     for (; count < s->elite_count; count++) {

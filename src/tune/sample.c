@@ -1,18 +1,17 @@
 /* The time of a point, from no more runs than tell it from the best, and the clock that it is taken by. */
 #include <math.h>
 
-#include "core/caps.h"
 #include "core/timing.h"
+#include "profiles/tune.h"
 #include "tune/search.h"
 
-#define SAMPLE_SECONDS 3e-3     /* a sample lasts at least so long */
-#define SAMPLE_SECONDS_CPU 1e-2 /* a CPU has more else to do */
-#define WARM_SECONDS 0.06       /* a GPU's clocks fall while the host compiles */
+#define WARM_SECONDS 0.06 /* where clocks fall while the host compiles */
 #define FIRST_SAMPLES 3
 #define MOST_SAMPLES 24
-#define POINT_FRACTION 0.004 /* of the search's time, for the first samples of a slow point */
-#define HOPELESS 3.0         /* times the best: the first run alone says enough */
-#define BEHIND 2.0           /* times the best: one look says enough */
+#define POINT_FRACTION 0.004  /* of the search's time, for the first samples of a slow point */
+#define HOPELESS 3.0          /* times the best: the first run alone says enough, */
+#define HOPELESS_SECONDS 3e-3 /* where it took so long */
+#define BEHIND 2.0            /* times the best: one look says enough */
 #define PROMISING 1.3
 #define NEAR 1.15 /* the same where every point has its turn */
 /* Of the warming, before the look that an exhaustive search has at a point. */
@@ -29,17 +28,21 @@ double wfi_search_margin(const wfi_search *s)
     return s->params->exhaustive ? NEAR : PROMISING;
 }
 
+static bool clock_moves(const wfi_search *s)
+{
+    return wfi_tune_profile_of(&s->device->caps)->clock_moves;
+}
+
 /* Units a sample, from the time of one unit. */
 static uint32_t units_for(const wfi_search *s, double seconds)
 {
-    const double wanted =
-        (wfi_is_cpu(&s->device->caps) ? SAMPLE_SECONDS_CPU : SAMPLE_SECONDS) / (seconds + 1e-9);
+    const double wanted = wfi_tune_profile_of(&s->device->caps)->sample_seconds / (seconds + 1e-9);
     return wanted < 1 ? 1 : wanted > MOST_UNITS ? MOST_UNITS : (uint32_t)wanted;
 }
 
 static wf_result warm(const wfi_search *s, wfi_runner *runner, uint32_t units, double warm_seconds)
 {
-    const double until = wfi_host_seconds() + (wfi_is_cpu(&s->device->caps) ? 0 : warm_seconds);
+    const double until = wfi_host_seconds() + (clock_moves(s) ? warm_seconds : 0);
     wf_result result = WF_SUCCESS;
     double seconds;
     while (result == WF_SUCCESS && wfi_host_seconds() < until)
@@ -51,7 +54,7 @@ static wf_result warm(const wfi_search *s, wfi_runner *runner, uint32_t units, d
  * others, since the driver compiles then, or the clock is low. */
 static bool is_hopeless(const wfi_search *s, double first, double best)
 {
-    return s->late < best && first > best * HOPELESS + s->late && first > SAMPLE_SECONDS;
+    return s->late < best && first > best * HOPELESS + s->late && first > HOPELESS_SECONDS;
 }
 
 /* Adds samples until there are as many as the rung has, or the point took its fraction of the time. */
@@ -92,8 +95,8 @@ wf_result wfi_search_sample(wfi_search *s, wfi_runner *runner, uint32_t rung,
     s->late = fmax(s->late / 2, first - seconds);
     if (result != WF_SUCCESS || (rung == 0 && seconds > best * (look ? NEAR : BEHIND)))
         return result;
-    /* A CPU has no clock of its own that rises meanwhile, and its runs may take a second. */
-    if (wfi_is_cpu(&s->device->caps) && units * 2 > units_for(s, seconds * runner->unit))
+    /* Where no clock rises meanwhile, this run is a sample too: it may have taken a second. */
+    if (!clock_moves(s) && units * 2 > units_for(s, seconds * runner->unit))
         timing.samples_us[timing.count++] = seconds * 1e6;
     result = take(s, runner, rung, units_for(s, seconds * runner->unit), &timing);
     wfi_timing_summarise(&timing);
@@ -110,7 +113,7 @@ static double drift_of(wfi_search *s, wfi_runner *runner)
     wfi_candidate now = s->elite[0];
     const double until = wfi_host_seconds() + RECOVER_SECONDS;
     wf_result result = wfi_search_sample(s, runner, 0, &now);
-    while (result == WF_SUCCESS && !wfi_is_cpu(&s->device->caps) &&
+    while (result == WF_SUCCESS && clock_moves(s) &&
            now.seconds > s->elite[0].seconds * (1 + DRIFT) && wfi_host_seconds() < until)
         result = wfi_search_sample(s, runner, 0, &now);
     if (result == WF_ERROR_CANCELLED)

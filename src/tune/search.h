@@ -53,7 +53,7 @@ typedef struct wfi_search {
     wf_result broken; /* a failure that ends the search: the device was lost */
 } wfi_search;
 
-/* search.c */
+/* progress.c */
 bool wfi_search_goes_on(const wfi_search *s);
 /* Tells the callback; false: it cancels. */
 bool wfi_search_report(wfi_search *s, const char *stage, const wfi_named_point *trying);

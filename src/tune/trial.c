@@ -1,19 +1,74 @@
 /* Works through the public functions of each family, as a caller would. */
-#include "kernels/families.h"
 #include "core/random.h"
 #include "tune/trial.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/command.h"
 #include "core/params.h"
+#include "kernels/families.h"
+#include "plan/hooks.h"
 #include "solve/himeno.h"
 
-#define CHECK_OPERATIONS 2e6 /* multiply-adds that elements drawn may cost on the host */
-#define CHECK_LEAST 64       /* elements */
-#define CHECK_CELLS 4000     /* of a grid */
-#define CHECK_ITERATIONS 9   /* two passes of 4, the longest, and one more */
+#define CHECK_CELLS 4000   /* of Himeno's grid */
+#define CHECK_ITERATIONS 9 /* two passes of 4, the longest, and one more */
+
+/* ----------------------------------------------------------------------------------- operations */
+
+/* A family that can be searched: where its parameters stand in wf_tune_params, where the trial keeps
+ * its copy, and the public function that plans it; NULL: its work is more than one plan. */
+struct wfi_operation {
+    const wfi_family *family;
+    size_t given, own, bytes;
+    wf_result (*plan)(const wfi_trial *trial, const wf_tuning *tuning, wf_plan **out);
+};
+
+static wf_result plan_matmul(const wfi_trial *trial, const wf_tuning *tuning, wf_plan **out)
+{
+    wf_matmul_params params = trial->matmul;
+    params.tuning = tuning;
+    return wf_matmul_plan(trial->device, &params, out);
+}
+
+static wf_result plan_spmv(const wfi_trial *trial, const wf_tuning *tuning, wf_plan **out)
+{
+    wf_spmv_params params = trial->spmv;
+    params.tuning = tuning;
+    return wf_spmv_plan(trial->device, &params, out);
+}
+
+static wf_result plan_stencil(const wfi_trial *trial, const wf_tuning *tuning, wf_plan **out)
+{
+    wf_stencil_params params = trial->stencil;
+    params.tuning = tuning;
+    return wf_stencil_plan(trial->device, &params, out);
+}
+
+#define OPERATION(name)                                                                            \
+    &wfi_family_##name, offsetof(wf_tune_params, name), offsetof(wfi_trial, name),                 \
+        sizeof(wf_##name##_params)
+
+static const struct wfi_operation operations[] = {
+    {OPERATION(matmul), plan_matmul},
+    {OPERATION(spmv), plan_spmv},
+    {OPERATION(stencil), plan_stencil},
+    {OPERATION(himeno), NULL},
+};
+
+/* The public structure of the trial's family. */
+static void *own_params(wfi_trial *trial)
+{
+    return (char *)trial + trial->operation->own;
+}
+
+static const wfi_family_hooks *hooks_of(const wfi_trial *trial)
+{
+    return trial->operation->family->hooks;
+}
+
+/* --------------------------------------------------------------------------------------- inputs */
 
 /* Random elements between -1 and 1; of I8, any. */
 static void fill_random(void *data, wf_type type, uint64_t bytes, uint64_t seed)
@@ -24,15 +79,6 @@ static void fill_random(void *data, wf_type type, uint64_t bytes, uint64_t seed)
     else
         for (uint64_t i = 0; i < bytes / wf_type_size(type); i++)
             wf_element_set(type, data, i, (double)(wfi_random_bits(&seed) >> 11) * 0x1p-52 - 1.0);
-}
-
-/* The type of a binding's elements: sparse products keep their vectors, and matrix products their
- * bias, in the type of the sums. */
-static wf_type type_of(const wfi_trial *trial, uint32_t binding)
-{
-    const wf_type type = trial->problem.type;
-    const bool sums = trial->params.spmv || binding == WF_MATMUL_BIAS;
-    return sums && (type == WF_TYPE_F16 || type == WF_TYPE_BF16) ? WF_TYPE_F32 : type;
 }
 
 wf_tuning wfi_point_tuning(const wfi_point *point, wf_constant *constants)
@@ -51,20 +97,7 @@ wf_tuning wfi_point_tuning(const wfi_point *point, wf_constant *constants)
 
 static wf_result open_plan(const wfi_trial *trial, const wf_tuning *tuning, wfi_runner *runner)
 {
-    wf_result result = WF_ERROR_INVALID_ARGUMENT;
-    if (trial->params.matmul) {
-        wf_matmul_params params = *trial->params.matmul;
-        params.tuning = tuning;
-        result = wf_matmul_plan(trial->device, &params, &runner->plan);
-    } else if (trial->params.spmv) {
-        wf_spmv_params params = *trial->params.spmv;
-        params.tuning = tuning;
-        result = wf_spmv_plan(trial->device, &params, &runner->plan);
-    } else if (trial->params.stencil) {
-        wf_stencil_params params = *trial->params.stencil;
-        params.tuning = tuning;
-        result = wf_stencil_plan(trial->device, &params, &runner->plan);
-    }
+    wf_result result = trial->operation->plan(trial, tuning, &runner->plan);
     const uint64_t workspace = result == WF_SUCCESS ? wf_plan_workspace(runner->plan) : 0;
     if (workspace)
         result = wf_buffer_create(trial->device, workspace, WF_MEMORY_DEVICE, &runner->workspace);
@@ -74,7 +107,7 @@ static wf_result open_plan(const wfi_trial *trial, const wf_tuning *tuning, wfi_
 
 static wf_result open_himeno(const wfi_trial *trial, const wf_tuning *tuning, wfi_runner *runner)
 {
-    wf_himeno_params params = *trial->params.himeno;
+    wf_himeno_params params = trial->himeno;
     uint32_t slabs;
     params.tuning = tuning;
     wf_result result = wf_himeno_create(trial->device, &params, &runner->himeno);
@@ -90,7 +123,7 @@ wf_result wfi_runner_open(const wfi_trial *trial, const wf_tuning *tuning, wfi_r
 {
     *out = (wfi_runner){.trial = trial, .info = {.size = sizeof out->info}};
     const wf_result result =
-        trial->params.himeno ? open_himeno(trial, tuning, out) : open_plan(trial, tuning, out);
+        trial->operation->plan ? open_plan(trial, tuning, out) : open_himeno(trial, tuning, out);
     if (result != WF_SUCCESS)
         wfi_runner_close(out);
     return result;
@@ -126,21 +159,8 @@ static wf_result reset_outputs(const wfi_trial *trial)
 
 static wf_result check_outputs(const wfi_trial *trial, wf_check *check)
 {
-    void *const *host = trial->host;
-    const wf_tune_params *p = &trial->params;
-    if (p->spmv)
-        return wf_spmv_check(p->spmv, host[WF_SPMV_X], host[WF_SPMV_Y], check);
-    if (p->stencil)
-        return wf_stencil_check(p->stencil, host[WF_STENCIL_IN], host[WF_STENCIL_OUT], CHECK_CELLS,
-                                p->seed, check);
-    const wf_matmul_inputs inputs = {.size = sizeof inputs,
-                                     .a = host[WF_MATMUL_A],
-                                     .b = host[WF_MATMUL_B],
-                                     .bias = host[WF_MATMUL_BIAS]};
-    const double affordable = CHECK_OPERATIONS / ((double)p->matmul->k + 1);
-    return wf_matmul_check(p->matmul, &inputs, host[WF_MATMUL_C],
-                           affordable < CHECK_LEAST ? CHECK_LEAST : (uint64_t)affordable, p->seed,
-                           check);
+    const void *params = (const char *)trial + trial->operation->own;
+    return hooks_of(trial)->check(params, trial->host, trial->params.seed, check);
 }
 
 static wf_result verify_plan(wfi_runner *runner, wf_check *check)
@@ -173,7 +193,7 @@ static wf_result verify_himeno(wfi_runner *runner, wf_check *check)
     if (result == WF_SUCCESS)
         result = wfi_device_goes_on(trial->device);
     if (result == WF_SUCCESS)
-        result = wf_himeno_check(trial->params.himeno, NULL, CHECK_ITERATIONS, trial->p, gosa,
+        result = wf_himeno_check(&trial->himeno, NULL, CHECK_ITERATIONS, trial->p, gosa,
                                  CHECK_CELLS, trial->params.seed, check, &gosa_error);
     if (result == WF_SUCCESS && !(gosa_error <= check->error_over_bound))
         check->error_over_bound = gosa_error;
@@ -245,20 +265,16 @@ static wf_result make_buffer(wfi_trial *trial, uint32_t index)
         wf_buffer_create(trial->device, spec->bytes, WF_MEMORY_DEVICE, &trial->buffers[index]);
     if (result != WF_SUCCESS || !(spec->access & WFI_READS))
         return result;
-    fill_random(trial->host[index], type_of(trial, index), spec->bytes,
-                trial->params.seed + 1 + index);
+    fill_random(trial->host[index], hooks_of(trial)->element(trial->problem.type, index),
+                spec->bytes, trial->params.seed + 1 + index);
     return wf_buffer_write(trial->buffers[index], 0, trial->host[index], spec->bytes);
 }
 
 /* The reference variant, simple and legal everywhere, tells what the problem looks like. */
 static wf_result describe(wfi_trial *trial)
 {
-    const wf_family family = trial->params.matmul    ? WF_FAMILY_MATMUL
-                             : trial->params.spmv    ? WF_FAMILY_SPMV
-                             : trial->params.stencil ? WF_FAMILY_STENCIL
-                                                     : WF_FAMILY_HIMENO;
     const wf_tuning reference = {.size = sizeof reference,
-                                 .variant = wfi_family_get(family)->variants[0]->name,
+                                 .variant = trial->operation->family->variants[0]->name,
                                  .no_tuning = true};
     wfi_runner runner;
     wf_result result = wfi_runner_open(trial, &reference, &runner);
@@ -282,36 +298,22 @@ static wf_result describe(wfi_trial *trial)
  * and without it outputs are written alone. */
 static wf_result read_problem(const wf_tune_params *params, wfi_trial *out)
 {
-    const wfi_log *log = &out->device->log;
-    wf_tune_params *own = &out->params;
-    *own = *params;
-    if (params->matmul) {
-        own->matmul = &out->matmul;
-        const wf_result result =
-            wfi_params_read(log, "wf_tune", params->matmul, &out->matmul, sizeof out->matmul);
-        out->matmul.alpha = NULL;
-        out->matmul.beta = 0;
-        return result;
+    const void *given = NULL;
+    /* The caller has seen to it that there is one. */
+    for (size_t i = 0; !given && i < sizeof operations / sizeof *operations; i++) {
+        memcpy(&given, (const char *)params + operations[i].given, sizeof given);
+        out->operation = &operations[i];
     }
-    if (params->spmv) {
-        own->spmv = &out->spmv;
-        const wf_result result =
-            wfi_params_read(log, "wf_tune", params->spmv, &out->spmv, sizeof out->spmv);
-        out->spmv.alpha = NULL;
-        out->spmv.beta = 0;
-        return result;
-    }
-    if (params->stencil) {
-        own->stencil = &out->stencil;
-        return wfi_params_read(log, "wf_tune", params->stencil, &out->stencil, sizeof out->stencil);
-    }
-    own->himeno = &out->himeno;
-    return wfi_params_read(log, "wf_tune", params->himeno, &out->himeno, sizeof out->himeno);
+    const wf_result result = wfi_params_read(&out->device->log, "wf_tune", given, own_params(out),
+                                             out->operation->bytes);
+    if (hooks_of(out)->simplify)
+        hooks_of(out)->simplify(own_params(out));
+    return result;
 }
 
 wf_result wfi_trial_open(wf_device *device, const wf_tune_params *params, wfi_trial *out)
 {
-    *out = (wfi_trial){.device = device};
+    *out = (wfi_trial){.device = device, .params = *params};
     wf_result result = read_problem(params, out);
     if (result == WF_SUCCESS)
         result = describe(out);
@@ -320,7 +322,7 @@ wf_result wfi_trial_open(wf_device *device, const wf_tune_params *params, wfi_tr
         if (result == WF_SUCCESS)
             result = make_buffer(out, i);
     }
-    if (result == WF_SUCCESS && params->himeno) {
+    if (result == WF_SUCCESS && !out->operation->plan) {
         const wf_himeno_params *h = &out->himeno;
         out->p = malloc((size_t)h->ni * h->nj * h->nk * sizeof(float));
         if (!out->p)

@@ -8,7 +8,8 @@
 
 typedef struct wfi_trial {
     wf_device *device;
-    wf_tune_params params; /* its problem points below */
+    wf_tune_params params; /* the problem is one of those below */
+    const struct wfi_operation *operation;
     wf_matmul_params matmul;
     wf_spmv_params spmv;
     wf_himeno_params himeno;

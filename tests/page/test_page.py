@@ -70,16 +70,16 @@ def curves_are_whole(browser):
     with open(os.path.join(data, "grid.json"), encoding="utf-8") as file:
         grid = json.load(file)["cases"]
     ladder = [c for c in grid if c["study"]["kind"] == "ladder"]
-    sets = browser.evaluate(f"({points})('Ladder, grid: {ladder[0]['name']} f32')")
+    sets = browser.evaluate(f"({points})('Ladder, stencil: {ladder[0]['name']} f32')")
     check("the ladder's bars are its steps' rates", len(sets) == 1 and len(sets[0][1]) == 4 and all(
         abs(bar - c["rate"]["value"]) < 1e-6 for bar, c in zip(sets[0][1], ladder)), sets)
     sweep = [c for c in grid if c["study"]["kind"] == "sweep"]
-    sets = browser.evaluate(f"({points})('Sweep, grid march: {sweep[0]['name']} f32, over march')")
+    sets = browser.evaluate(f"({points})('Sweep, stencil march: {sweep[0]['name']} f32, over march')")
     check("the sweep's curve is its points", sets and
           [point["y"] for point in sets[0][1]] == [c["time_us"]["median"] for c in sweep], sets)
     sets = browser.evaluate(f"({points})('Roofline')")
-    found = [values for label, values in sets if label.startswith("grid")]
-    check("every run of the grid is on the roofline", found and len(found[0]) == len(
+    found = [values for label, values in sets if label.startswith("stencil")]
+    check("every run of the stencil is on the roofline", found and len(found[0]) == len(
         [c for c in grid if c["status"] == "ok"]), found and len(found[0]))
     with open(os.path.join(data, "laplace.json"), encoding="utf-8") as file:
         laplace = json.load(file)["cases"][0]
@@ -193,32 +193,38 @@ def page_agrees_with_itself(browser):
           and any("4096x4096x4096" in name for name in names), names)
 
 
-def ladders_are_side_by_side(browser, folder):
-    """A row a step, with both devices' times and their ratio; what explain says is on the page."""
-    page = os.path.join(folder, "studies.html")
-    report(page, *(os.path.join(data, name) for name in
-                   ("grid.json", "grid_swiftshader.json", "explain.json")))
+def ladder_is_side_by_side(browser, page, names):
+    """A row a step, with both devices' times and their ratio."""
+    report(page, *(os.path.join(data, name) for name in (*names, "explain.json")))
     browser.size(1280, 900)
     browser.open(page)
     first, second = ({c["variant"]: c["time_us"]["median"] for c in load(name)["cases"]
                       if c["status"] == "ok" and c["study"]["kind"] == "ladder"}
-                     for name in ("grid.json", "grid_swiftshader.json"))
+                     for name in names)
     rows = browser.evaluate("""(() => {
         const at = [...document.querySelectorAll('#ladder th')].findIndex((th) =>
             th.textContent.startsWith('times as fast as'));
         return [...document.querySelectorAll('#ladder tbody tr')].map((row) =>
             [row.children[1].textContent, row.children[at].textContent]); })()""")
-    steps = {c["variant"] for name in ("grid.json", "grid_swiftshader.json")
+    steps = {c["variant"] for name in names
              for c in load(name)["cases"] if c.get("study", {}).get("kind") == "ladder"}
-    check("a row a step", sorted(name for name, _ in rows) == sorted(steps), rows)
-    check("with the ratio", all(abs(float(ratio) * second[name] / first[name] - 1) < 1e-3
-                                for name, ratio in rows if name in first and name in second), rows)
+    check(f"a row a step of {names}", sorted(name for name, _ in rows) == sorted(steps), rows)
+    check(f"with the ratio of {names}", all(
+        abs(float(ratio) * second[name] / first[name] - 1) < 1e-3
+        for name, ratio in rows if name in first and name in second), rows)
+
+
+def ladders_are_side_by_side(browser, folder):
+    """Of devices, and of files of schema 1 and 2; what explain says is on the page."""
+    page = os.path.join(folder, "studies.html")
+    ladder_is_side_by_side(browser, page, ("stencil.json", "grid_swiftshader.json"))
+    ladder_is_side_by_side(browser, page, ("grid.json", "grid_swiftshader.json"))
     # Bars of SwiftShader alone, whose least is a twentieth of the most.
     alone = os.path.join(folder, "alone.html")
     report(alone, os.path.join(data, "grid_swiftshader.json"))
     browser.open(alone)
     rates = [c["rate"]["value"] for c in load("grid_swiftshader.json")["cases"] if "rate" in c]
-    kind = chart(browser, "Ladder, grid: 64x64x64 star 1 dirichlet, 4 steps f32",
+    kind = chart(browser, "Ladder, stencil: 64x64x64 star 1 dirichlet, 4 steps f32",
                  "chart.scales.x.type")
     check("bars that lie far apart are logarithmic on one device", kind == "logarithmic"
           and max(rates) > 20 * min(rates), (min(rates), max(rates), kind))

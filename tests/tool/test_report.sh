@@ -17,7 +17,7 @@ check 'the page carries the licences of Chart.js and of what is in it' sh -c \
     'grep -q "Copyright (c) 2014-2022 Chart.js Contributors" report.html &&
         grep -q "Copyright (c) 2018-2021 Jukka Kurkela" report.html &&
         [ "$(grep -c "^Permission is hereby granted" report.html)" = 2 ]'
-expect 0 '^slower +x2\.000  stencil' report "$pages/lavapipe.json" --compare "$pages/base.json"
+expect 0 '^slower +x2\.000  himeno' report "$pages/lavapipe.json" --compare "$pages/base.json"
 expect 0 '1 slower, 1 faster, 0 broken' report "$pages/lavapipe.json" --compare "$pages/base.json"
 expect 1 '1 of [0-9]+ cases are slower' report "$pages/lavapipe.json" --compare "$pages/base.json" \
     --fail-on-regression
@@ -36,7 +36,7 @@ expect 1 'not a wavefit results file' report bare.json
 head -c 300 ladder.json >short.json
 expect 1 'short.json: .* at byte' report short.json -o short.html
 check 'nothing half-written' sh -c '! ls | grep -q "^short.html"'
-sed 's|wavefit-results/1|wavefit-results/9|' ladder.json >newer.json
+sed 's|wavefit-results/2|wavefit-results/9|' ladder.json >newer.json
 expect 1 'newer.json: schema wavefit-results/9 is not known' report newer.json
 expect 1 'not a wavefit results file' report devices.json
 printf '{"schema": "wavefit-results/1", "device": {}, "cases": [{"family": 3}]}' >odd.json

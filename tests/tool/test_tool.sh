@@ -30,7 +30,7 @@ expect 0 'verified' spmv "$data/small.mtx" --x y.npy --repeat 1 --limits minimum
 gzip -c "$data/small.mtx" >small.mtx.gz
 expect 0 '8 entries' spmv small.mtx.gz --repeat 1 --json spmv.json
 check 'spmv.json has a case' grep -q '"status": "ok"' spmv.json
-expect 0 '"schema": "wavefit-results/1"' spmv small.mtx.gz --repeat 1 --json -
+expect 0 '"schema": "wavefit-results/2"' spmv small.mtx.gz --repeat 1 --json -
 cp out json.out
 check 'JSON alone on standard output' sh -c 'head -c 1 json.out | grep -q "{"'
 "$tool" spmv "$data/small.mtx" --repeat 1 --seed 7 -o a.npy >/dev/null 2>&1

@@ -12,15 +12,15 @@ check 'what the search came to' sh -c 'grep -q "\"tuned\": {" tuned.json &&
 expect 0 '^tuned.html: ' report tuned.json -o tuned.html
 kept=$(ls cache/wavefit/tuning-*.json)
 expect 0 'tuned' tune --show
-expect 0 '"schema": "wavefit-tuning/1"' tune --export
+expect 0 '"schema": "wavefit-tuning/2"' tune --export
 expect 0 'tuned' spmv "$data/small.mtx" --repeat 1
 expect 0 '\(model\)' spmv "$data/small.mtx" --repeat 1 --no-tuning
 expect 0 '\(model\)' spmv "$data/small.mtx" --repeat 1 --limits minimum
 cp "$kept" whole.json
 # Cut short, of a newer schema, of an older one, hostile: the model's choice, and the file stays.
-for damage in 'head -c 300 whole.json' 'sed s,tuning/1,tuning/9, whole.json' \
-    'sed s,tuning/1,tuning/0, whole.json' 'printf nonsense' \
-    'sed s/family/\\x01/ whole.json' 'sed s/time_ns.../&1/ whole.json' \
+for damage in 'head -c 300 whole.json' 'sed s,tuning/2,tuning/9, whole.json' \
+    'sed s,tuning/2,tuning/0, whole.json' 'printf nonsense' \
+    'sed s/family/\\x01/ whole.json' 'sed "s/time_ns.../&1/" whole.json' \
     'sed s/[1-9]/7/3 whole.json' 'head -c 20000 /dev/zero' 'yes [ | head -n 100000'; do
     sh -c "$damage" >"$kept"
     cp "$kept" damaged.json
@@ -40,6 +40,11 @@ expect 0 'verified' spmv "$data/small.mtx" --repeat 1
 check 'a pipe is named, not waited for' grep -q "warning: .*/${kept##*/}: " err.tool
 expect 0 'forgotten' tune --forget
 check 'the file is gone' test ! -e "$kept"
+# Schema 1, without a checksum and with the names of before.
+sed '2d; s,tuning/2,tuning/1,; s/"\(long_\)\{0,1\}loads"/"\1turns"/g; s/"row_subgroups"/"team"/g' \
+    whole.json >"$kept"
+expect 0 'tuned' spmv "$data/small.mtx" --repeat 1
+check 'a file of schema 1 needs no warning' sh -c '! grep warning err.tool'
 cp whole.json "$kept"
 expect 0 'forgotten' tune --forget matmul
 expect 0 'tuned' tune --show

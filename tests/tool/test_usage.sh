@@ -51,7 +51,13 @@ expect 2 "'foo' is none of its values" matmul --shape 4x4x4 --activation foo
 expect 2 "'nan' is not a finite number" matmul --shape 4x4x4 --alpha nan
 expect 2 'go with --shape' matmul A.npy B.npy --lda 9
 expect 2 'goes with --beta' matmul A.npy B.npy -c A.npy
-expect 2 "has no variant 'nothing'" matmul --shape 4x4x4 --variant nothing
+expect 2 "has no variant 'nothing'$" matmul --shape 4x4x4 --variant nothing
+expect 2 "has no variant 'teams', which is called 'subgroup_k' now$" \
+    matmul --shape 4x4x4 --variant teams
+expect 2 "has no constant 'splits', which is called 'split_k' now$" \
+    matmul --shape 4x4x4 --set splits=2
+expect 2 "has no variant 'split', which is called 'f16x2' now$" \
+    sweep matmul --variant split --over split_k
 expect 2 "no constant 'nothing'" matmul --shape 4x4x4 --variant naive --set nothing=3
 expect 2 'multiple of thread_m' matmul --shape 4x4x4 --variant register --set tile_m=9 \
     --set thread_m=2

@@ -16,8 +16,10 @@
 
 #include "files.h"
 #include "io/atomic_file.h"
+#include "io/comparison.h"
 #include "io/npy.h"
 #include "io/results.h"
+#include "io/results_read.h"
 
 static wfi_io_error error;
 
@@ -270,12 +272,92 @@ static void results_are_written_and_checked(void **state)
     assert_null(strstr(text, "percent"));
     assert_false(wfi_results_validate(test_file("cut.json", text, bytes / 2), &count, &error));
     assert_int_equal(error.kind, WFI_IO_BAD_INPUT);
-    char *schema = strstr(text, "results/1");
+    char *schema = strstr(text, "results/2");
     schema[8] = '9';
     assert_false(wfi_results_validate(test_file("new.json", text, bytes), &count, &error));
     assert_int_equal(error.kind, WFI_IO_UNSUPPORTED);
     assert_false(wfi_results_validate(test_file("other.json", "{\"a\":1}", 7), &count, &error));
     free(text);
+}
+
+static void count_differences(void *user, const char *name, const char *verdict, double base_us,
+                              double us)
+{
+    (void)base_us, (void)us;
+    assert_string_equal(verdict, "slower");
+    snprintf(user, 512, "%s", name);
+}
+
+#define OLD_CASES                                                                                  \
+    "{\"schema\": \"wavefit-results/1\", \"device\": {\"name\": \"x\"}, \"cases\": ["              \
+    "{\"family\": \"stencil\", \"name\": \"himeno S\", \"type\": \"f32\", \"status\": \"ok\","     \
+    " \"time_us\": {\"median\": 1, \"q1\": 1, \"q3\": 1, \"spread\": 0}},"                         \
+    "{\"family\": \"grid\", \"name\": \"64x64\", \"type\": \"f32\", \"status\": \"ok\","           \
+    " \"time_us\": {\"median\": 1, \"q1\": 1, \"q3\": 1, \"spread\": 0}},"                         \
+    "{\"family\": \"matmul\", \"name\": \"8^3\", \"type\": \"f32\", \"status\": \"ok\","           \
+    " \"variant\": \"teams\", \"constants\": {\"splits\": 4, \"tile_m\": 8},"                      \
+    " \"study\": {\"kind\": \"sweep\", \"over\": \"splits\", \"step\": 1},"                        \
+    " \"tuned\": {\"before\": {\"variant\": \"split\", \"constants\": {\"strip\": 2}}},"           \
+    " \"time_us\": {\"median\": 1, \"q1\": 1, \"q3\": 1, \"spread\": 0}}]}"
+
+#define NEW_CASES                                                                                  \
+    "{\"schema\": \"wavefit-results/2\", \"device\": {\"name\": \"x\"}, \"cases\": ["              \
+    "{\"family\": \"himeno\", \"name\": \"himeno S\", \"type\": \"f32\", \"status\": \"ok\","      \
+    " \"time_us\": {\"median\": 1, \"q1\": 1, \"q3\": 1, \"spread\": 0}},"                         \
+    "{\"family\": \"stencil\", \"name\": \"64x64\", \"type\": \"f32\", \"status\": \"ok\","        \
+    " \"time_us\": {\"median\": 1, \"q1\": 1, \"q3\": 1, \"spread\": 0}},"                         \
+    "{\"family\": \"matmul\", \"name\": \"8^3\", \"type\": \"f32\", \"status\": \"ok\","           \
+    " \"variant\": \"subgroup_k\","                                                                \
+    " \"study\": {\"kind\": \"sweep\", \"over\": \"split_k\", \"step\": 1},"                       \
+    " \"time_us\": {\"median\": 3, \"q1\": 3, \"q3\": 3, \"spread\": 0}}]}"
+
+/* Results of schema 1 match those of schema 2 case by case, and come with the present names. */
+static void old_results_match_new_ones(void **state)
+{
+    (void)state;
+    wfi_comparison compared;
+    size_t length = 0;
+    char old[512], now[512], slower[512] = "";
+    snprintf(old, sizeof old, "%s", test_file("old.json", OLD_CASES, sizeof OLD_CASES - 1));
+    snprintf(now, sizeof now, "%s", test_file("now.json", NEW_CASES, sizeof NEW_CASES - 1));
+    wfi_report *report = wfi_report_create();
+    assert_true(wfi_report_add(report, now, &error));
+    assert_true(wfi_report_compare(report, old, count_differences, slower, &compared, &error));
+    assert_int_equal(compared.compared, 3);
+    assert_int_equal(compared.missing, 0);
+    assert_int_equal(compared.slower, 1);
+    assert_string_equal(slower, "matmul 8^3 f32 sweep subgroup_k split_k 1");
+    wfi_report_destroy(&report);
+    report = wfi_report_create();
+    assert_true(wfi_report_add(report, old, &error));
+    char *json = wfi_report_json(report, &length);
+    assert_non_null(json);
+    assert_null(strstr(json, "\"grid\""));
+    assert_null(strstr(json, "results/1"));
+    assert_non_null(strstr(json, "\"family\":\"himeno\""));
+    assert_non_null(
+        strstr(json, "\"variant\":\"subgroup_k\",\"constants\":{\"split_k\":4,\"tile_m\":8}"));
+    assert_non_null(strstr(json, "\"variant\":\"f16x2\",\"constants\":{\"swizzle\":2}"));
+    free(json);
+    wfi_report_destroy(&report);
+}
+
+#define OLD_COMPARISON                                                                             \
+    "{\"schema\": \"wavefit-comparison/1\", \"device\": {\"name\": \"x\", \"driver\": \"y\"},"     \
+    " \"comparisons\": [{\"family\": \"spmv\", \"type\": \"f32\", \"problem\": \"p\", \"rivals\":" \
+    " {\"model\": {\"us\": 2, \"point\": \"equal local_x=256 turns=2 team=8 long_turns=1\"}}}]}"
+
+static void old_comparisons_give_present_names(void **state)
+{
+    (void)state;
+    wfi_comparison_file file;
+    const char *path = test_file("compared.json", OLD_COMPARISON, sizeof OLD_COMPARISON - 1);
+    if (!wfi_comparison_read(path, &file, &error))
+        fail_msg("%s", error.text);
+    assert_int_equal(file.count, 1);
+    assert_string_equal(file.items[0].rivals[0].point,
+                        "equal local_x=256 loads=2 row_subgroups=8 long_loads=1");
+    wfi_comparison_free(&file);
 }
 
 /* What stands at the path hands on its rights, and a link stays one. */
@@ -366,6 +448,8 @@ int main(void)
         cmocka_unit_test(old_file_stays_on_full_disk),
         cmocka_unit_test(unwritable_places_are_refused),
         cmocka_unit_test(results_are_written_and_checked),
+        cmocka_unit_test(old_results_match_new_ones),
+        cmocka_unit_test(old_comparisons_give_present_names),
         cmocka_unit_test(replaced_files_keep_rights_and_links),
         cmocka_unit_test(signals_leave_no_temporaries),
     };

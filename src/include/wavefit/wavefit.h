@@ -1217,7 +1217,7 @@ WF_API wf_result wf_laplace_solve(wf_device *device, const wf_laplace_params *pa
 /* -------------------------------------------------------------------------------------- tuning */
 
 /* A device finds what was measured on it before in a file of its own in cache_directory (schema
- * "wavefit-tuning/1", bench/tuning.md), read at the first plan. A file that is damaged, of another
+ * "wavefit-tuning/2", bench/tuning.md), read at the first plan. A file that is damaged, of another
  * wavefit's schema or not readable is named in a warning and left alone. Rows of another driver or
  * of other shaders are where a search begins, and nothing more. */
 
@@ -1255,7 +1255,7 @@ WF_API wf_result wf_tuning_row_get(wf_device *device, uint32_t index, wf_tuning_
  * They are current when they were made with these shaders, whatever the driver. */
 WF_API wf_result wf_tuning_shipped_get(wf_device *device, uint32_t index, wf_tuning_row *row);
 
-/* The current rows as text to check in under src/tune/devices/ or to give to wf_tuning_load. On
+/* The current rows as text to check in under src/choose/devices/ or to give to wf_tuning_load. On
  * entry *bytes is the room in text (NULL: none), on return the text's length; written only if it
  * fits. */
 WF_API wf_result wf_tuning_export(wf_device *device, char *text, size_t *bytes);

@@ -394,6 +394,7 @@ const wfi_family wfi_family_himeno = {
     .variant_count = COUNT(variants),
     .variants = variants,
     .flops = flops,
+    .hooks = &wfi_himeno_hooks,
     .least_bytes = wfi_himeno_least_bytes,
 };
 

@@ -16,5 +16,6 @@ const wfi_family wfi_family_matmul = {
     .variant_count = sizeof variants / sizeof *variants,
     .variants = variants,
     .flops = wfi_matmul_flops,
+    .hooks = &wfi_matmul_hooks,
     .least_bytes = wfi_matmul_least_bytes,
 };

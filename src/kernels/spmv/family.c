@@ -288,5 +288,6 @@ const wfi_family wfi_family_spmv = {
     .variant_count = sizeof variants / sizeof *variants,
     .variants = variants,
     .flops = flops,
+    .hooks = &wfi_spmv_hooks,
     .least_bytes = least_bytes,
 };

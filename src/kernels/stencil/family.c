@@ -333,5 +333,6 @@ const wfi_family wfi_family_stencil = {
     .variant_count = COUNT(variants),
     .variants = variants,
     .flops = flops,
+    .hooks = &wfi_stencil_hooks,
     .least_bytes = least_bytes,
 };

@@ -299,6 +299,7 @@ const wfi_family wfi_family_vector = {
     .variant_count = sizeof variants / sizeof *variants,
     .variants = variants,
     .flops = flops,
+    .hooks = &wfi_vector_hooks,
     .least_bytes = least_bytes,
 };
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/old_names.h"
 #include "tool/commands/commands.h"
 #include "tool/cli/progress.h"
 #include "tool/cases/study.h"
@@ -219,9 +220,13 @@ static int run(wfi_session *session, const wfi_study *study, const char *over, i
         variant = chosen.plan.variant;
     }
     const uint32_t index = wfi_study_variant(study->family, variant);
-    if (index == UINT32_MAX)
-        return wfi_usage_error("family %s has no variant '%s'", wf_family_name(study->family),
-                               variant);
+    if (index == UINT32_MAX) {
+        const char *family = wf_family_name(study->family), *now = wfi_old_variant(family, variant);
+        const bool renamed = strcmp(now, variant) != 0;
+        return wfi_usage_error("family %s has no variant '%s'%s%s%s", family, variant,
+                               renamed ? ", which is called '" : "", renamed ? now : "",
+                               renamed ? "' now" : "");
+    }
     const wf_variant_info info = wfi_study_variant_info(study->family, index);
     const int code = choose_axes(&info, over, &a);
     return code != WFI_EXIT_DONE ? code

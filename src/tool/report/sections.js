@@ -132,7 +132,7 @@ function rooflineSection() {
     + "arithmetic for each byte it must move. Dots over the slope read fewer bytes than the plain "
     + "algorithm would, or work from a cache; dots over the level use other instructions than f32 "
     + "multiply-adds.");
-  const style = { stencil: "triangle", spmv: "circle", matmul: "rect", grid: "rectRot" };
+  const style = { himeno: "triangle", spmv: "circle", matmul: "rect", stencil: "rectRot" };
   const short = (c) => `${c.label}${c.type === "f32" || !c.type ? "" : ` ${c.type}`}`
     + (text(c.study.kind) ? ` ${text(c.variant)}` : "");
   plot(card, "Roofline", () => {

@@ -31,7 +31,7 @@ static const wfi_parameter parameters[] = {
      "work-items along the columns of a block of consecutive ones"},
     {"split_k", MATMUL_ID_SPLIT_K, 1, COUNT(split_ks), split_ks,
      "parts of the sum that different work-groups make"},
-    {"subgroup_k", MATMUL_ID_SLICES_K, 2, COUNT(slices_k), slices_k,
+    {"slices_k", MATMUL_ID_SLICES_K, 2, COUNT(slices_k), slices_k,
      "slices of k: parts of the sum that work-items of one work-group make"},
     {"pairs", MATMUL_ID_PAIRS, 0, COUNT(off_on), off_on,
      "1: work-items side by side share columns of C, and every second one rows"},

@@ -1,0 +1,12 @@
+/* Names that families, variants and parameters had in files of schema 1 of tuning data, results
+ * and comparisons, which are still read. */
+#ifndef WFI_CORE_OLD_NAMES_H
+#define WFI_CORE_OLD_NAMES_H
+
+/* The present name of what schema 1 calls `name`; `name` itself where it did not change. */
+const char *wfi_old_family(const char *name);
+/* Of a variant or a parameter; `family` is the present name of its family. */
+const char *wfi_old_variant(const char *family, const char *name);
+const char *wfi_old_parameter(const char *family, const char *name);
+
+#endif

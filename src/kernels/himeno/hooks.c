@@ -1,0 +1,38 @@
+/* What Himeno's family tells those who know no family by name. */
+#include "plan/hooks.h"
+
+#include <stdio.h>
+
+#include "kernels/families.h"
+#include "wfi_sources.h"
+
+static void classes(const wfi_problem *problem, wfi_key *key)
+{
+    wfi_key_add_size(key, "ni", (double)problem->himeno.ni);
+    wfi_key_add_size(key, "nj", (double)problem->himeno.nj);
+    wfi_key_add_size(key, "nk", (double)problem->himeno.nk);
+}
+
+static void text(const wfi_problem *problem, char *out, size_t bytes)
+{
+    const wfi_himeno_problem *p = &problem->himeno;
+    snprintf(out, bytes, "%llux%llux%llu", (unsigned long long)p->ni, (unsigned long long)p->nj,
+             (unsigned long long)p->nk);
+}
+
+static wf_result describe(const wfi_log *log, const wf_problem *given, wfi_problem *out)
+{
+    const uint64_t *e = given->extent;
+    const wf_result result = wfi_describe_extents(log, given);
+    if (result == WF_SUCCESS)
+        out->himeno = (wfi_himeno_problem){e[0], e[1], e[2]};
+    return result;
+}
+
+const struct wfi_family_hooks wfi_himeno_hooks = {
+    .sources = WFI_SOURCES_HIMENO,
+    .binds_sets = true,
+    .classes = classes,
+    .text = text,
+    .describe = describe,
+};

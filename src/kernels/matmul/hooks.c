@@ -1,0 +1,76 @@
+/* What the family of matrix products tells those who know no family by name. */
+#include "plan/hooks.h"
+
+#include <stdio.h>
+
+#include "kernels/families.h"
+#include "wfi_sources.h"
+
+#define CHECK_OPERATIONS 2e6 /* multiply-adds that elements drawn may cost on the host */
+#define CHECK_LEAST 64       /* elements */
+
+static void classes(const wfi_problem *problem, wfi_key *key)
+{
+    const wfi_matmul_problem *p = &problem->matmul;
+    wfi_key_add_size(key, "m", (double)p->m);
+    wfi_key_add_size(key, "n", (double)p->n);
+    wfi_key_add_size(key, "k", (double)p->k);
+    wfi_key_add_size(key, "batch", (double)p->batch);
+    wfi_key_add(key, "=transpose_a", p->transpose_a);
+    wfi_key_add(key, "=transpose_b", p->transpose_b);
+    wfi_key_add(key, "=fast", p->fast);
+    wfi_key_add(key, "=output", (int32_t)p->output);
+}
+
+static void text(const wfi_problem *problem, char *out, size_t bytes)
+{
+    const wfi_matmul_problem *p = &problem->matmul;
+    snprintf(out, bytes, "%llux%llux%llu", (unsigned long long)p->m, (unsigned long long)p->n,
+             (unsigned long long)p->k);
+}
+
+static wf_result describe(const wfi_log *log, const wf_problem *given, wfi_problem *out)
+{
+    const uint64_t *e = given->extent;
+    const wf_result result = wfi_describe_extents(log, given);
+    if (result == WF_SUCCESS)
+        out->matmul = wfi_matmul_plain(e[0], e[1], e[2]);
+    return result;
+}
+
+static void simplify(void *params)
+{
+    wf_matmul_params *p = params;
+    p->alpha = NULL;
+    p->beta = 0;
+}
+
+/* The bias has the type of the sums. */
+static wf_type element(wf_type type, uint32_t binding)
+{
+    const bool narrow = type == WF_TYPE_F16 || type == WF_TYPE_BF16;
+    return binding == WF_MATMUL_BIAS && narrow ? WF_TYPE_F32 : type;
+}
+
+static wf_result check(const void *params, void *const *host, uint64_t seed, wf_check *out)
+{
+    const wf_matmul_params *p = params;
+    const wf_matmul_inputs inputs = {.size = sizeof inputs,
+                                     .a = host[WF_MATMUL_A],
+                                     .b = host[WF_MATMUL_B],
+                                     .bias = host[WF_MATMUL_BIAS]};
+    const double affordable = CHECK_OPERATIONS / ((double)p->k + 1);
+    return wf_matmul_check(p, &inputs, host[WF_MATMUL_C],
+                           affordable < CHECK_LEAST ? CHECK_LEAST : (uint64_t)affordable, seed,
+                           out);
+}
+
+const struct wfi_family_hooks wfi_matmul_hooks = {
+    .sources = WFI_SOURCES_MATMUL,
+    .classes = classes,
+    .text = text,
+    .describe = describe,
+    .simplify = simplify,
+    .element = element,
+    .check = check,
+};

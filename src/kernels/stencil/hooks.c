@@ -1,0 +1,74 @@
+/* What the family of star and box stencils tells those who know no family by name. */
+#include "plan/hooks.h"
+
+#include <stdio.h>
+
+#include "core/params.h"
+#include "kernels/families.h"
+#include "kernels/stencil/stencil.h"
+#include "wfi_sources.h"
+
+#define CHECK_CELLS 4000
+
+static void classes(const wfi_problem *problem, wfi_key *key)
+{
+    const wfi_stencil_problem *p = &problem->stencil;
+    wfi_key_add_size(key, "nx", (double)p->nx);
+    wfi_key_add_size(key, "ny", (double)p->ny);
+    wfi_key_add_size(key, "nz", p->dimensions == 3 ? (double)p->nz : 0);
+    wfi_key_add_size(key, "steps", p->steps);
+    wfi_key_add(key, "=shape", (int32_t)(p->shape * 4 + p->dimensions));
+    wfi_key_add(key, "=radius", (int32_t)p->radius);
+    wfi_key_add(key, "=border", (int32_t)p->border);
+    wfi_key_add(key, "=aligned", p->row_stride % 4 == 0);
+}
+
+static void text(const wfi_problem *problem, char *out, size_t bytes)
+{
+    const wfi_stencil_problem *p = &problem->stencil;
+    snprintf(out, bytes, "%llux%llux%llu", (unsigned long long)p->nx, (unsigned long long)p->ny,
+             (unsigned long long)p->nz);
+}
+
+/* By its parameters in place of type and extents. */
+static wf_result describe(const wfi_log *log, const wf_problem *given, wfi_problem *out)
+{
+    wf_stencil_params params;
+    wf_result result =
+        wfi_params_read(log, "wf_kernel_compile", given->stencil, &params, sizeof params);
+    if (result != WF_SUCCESS)
+        return result;
+    out->type = params.type;
+    if (!given->stencil || (unsigned)params.type >= WF_TYPE_COUNT ||
+        !wfi_stencil_sizes_of(&params, &out->stencil))
+        return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_kernel_compile: the stencil's parameters are out of range");
+    return WF_SUCCESS;
+}
+
+static void simplify(void *params)
+{
+    (void)params;
+}
+
+static wf_type element(wf_type type, uint32_t binding)
+{
+    (void)binding;
+    return type;
+}
+
+static wf_result check(const void *params, void *const *host, uint64_t seed, wf_check *out)
+{
+    return wf_stencil_check(params, host[WF_STENCIL_IN], host[WF_STENCIL_OUT], CHECK_CELLS, seed,
+                            out);
+}
+
+const struct wfi_family_hooks wfi_stencil_hooks = {
+    .sources = WFI_SOURCES_STENCIL,
+    .classes = classes,
+    .text = text,
+    .describe = describe,
+    .simplify = simplify,
+    .element = element,
+    .check = check,
+};

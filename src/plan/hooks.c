@@ -1,0 +1,24 @@
+#include "plan/hooks.h"
+
+#include <math.h>
+#include <stdio.h>
+
+void wfi_key_add(wfi_key *key, const char *name, int32_t value)
+{
+    wfi_class *class = &key->classes[key->count++];
+    snprintf(class->name, sizeof class->name, "%s", name);
+    class->value = value;
+}
+
+void wfi_key_add_size(wfi_key *key, const char *name, double size)
+{
+    wfi_key_add(key, name, size >= 1 ? (int32_t)lround(2 * log2(size)) : -1);
+}
+
+wf_result wfi_describe_extents(const wfi_log *log, const wf_problem *given)
+{
+    const uint64_t *e = given->extent;
+    if (e[0] == 0 || e[1] == 0 || e[2] == 0 || (unsigned)given->type >= WF_TYPE_COUNT)
+        return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT, "wf_kernel_compile: an empty problem");
+    return WF_SUCCESS;
+}

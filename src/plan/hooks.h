@@ -1,0 +1,54 @@
+/* What a family tells those who know no family by name: the keys of tuning data, searches, and
+ * compiling for a problem that is described. */
+#ifndef WFI_PLAN_HOOKS_H
+#define WFI_PLAN_HOOKS_H
+
+#include "core/log.h"
+#include "plan/family.h"
+
+#define WFI_MAX_CLASSES 16
+#define WFI_CLASS_NAME 16
+
+typedef struct wfi_class {
+    char name[WFI_CLASS_NAME]; /* one that begins with '=' is a kind, which must agree */
+    int32_t value;             /* sizes: half octaves, so 2 log2(size) rounded */
+} wfi_class;
+
+/* What makes two problems alike enough that one's best values suit the other: family, type and
+ * classes of size and shape. */
+typedef struct wfi_key {
+    wf_family family;
+    wf_type type;
+    uint32_t count;
+    wfi_class classes[WFI_MAX_CLASSES];
+} wfi_key;
+
+/* Adds a class to the key; a size below 1 has the value -1. */
+void wfi_key_add(wfi_key *key, const char *name, int32_t value);
+void wfi_key_add_size(wfi_key *key, const char *name, double size);
+
+typedef struct wfi_family_hooks {
+    uint64_t sources; /* hash of the family's GLSL without comments and white space */
+    /* Its plans bind descriptor sets of their own where others push them. */
+    bool binds_sets;
+    /* Adds the problem's classes to the key. */
+    void (*classes)(const wfi_problem *problem, wfi_key *key);
+    /* The problem in a few characters, "1000x2000x3000". */
+    void (*text)(const wfi_problem *problem, char *text, size_t bytes);
+    /* Fills the family's part of the problem, whose family and type are there; NULL: a problem of
+     * the family cannot be described by sizes. */
+    wf_result (*describe)(const wfi_log *log, const wf_problem *given, wfi_problem *out);
+    /* The following are of families whose search runs a plan on random inputs; NULL otherwise.
+     * `params` is the public structure of the family. */
+    /* Takes out of the parameters what takes no time to speak of, but makes outputs be read. */
+    void (*simplify)(void *params);
+    /* The element type of a binding. */
+    wf_type (*element)(wf_type type, uint32_t binding);
+    /* Compares outputs with the f64 reference, as much of them as costs little; host: by binding. */
+    wf_result (*check)(const void *params, void *const *host, uint64_t seed, wf_check *check);
+} wfi_family_hooks;
+
+/* For `describe`: WF_SUCCESS where no extent is 0 and the type is known. */
+wf_result wfi_describe_extents(const wfi_log *log, const wf_problem *given);
+
+#endif
