@@ -140,14 +140,14 @@ static int pretend(void **state)
         return -1;
     wf_caps *caps = &((wf_device *)*state)->caps;
     const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
-    emulated = family->variants[wfi_variant_find(family, "cooperative")];
+    emulated = *family->variants[wfi_variant_find(family, "cooperative")];
     emulated.modules[WF_TYPE_F16] = &wfi_spv_matmul_emulated_f16;
     emulated.modules[WF_TYPE_BF16] = &wfi_spv_matmul_emulated_bf16;
     emulated.modules[WF_TYPE_I8] = &wfi_spv_matmul_emulated_i8;
     emulated.second[WF_TYPE_F16] = &wfi_spv_matmul_stream_k_emulated_f16;
     emulated.second[WF_TYPE_BF16] = &wfi_spv_matmul_stream_k_emulated_bf16;
     emulated.second[WF_TYPE_I8] = &wfi_spv_matmul_stream_k_emulated_i8;
-    emulated_f16x2 = family->variants[wfi_variant_find(family, "f16x2")];
+    emulated_f16x2 = *family->variants[wfi_variant_find(family, "f16x2")];
     emulated_f16x2.modules[WF_TYPE_F32] = &wfi_spv_matmul_emulated_f16x2;
     emulated_f16x2.second[WF_TYPE_F32] = &wfi_spv_matmul_stream_k_emulated_f16x2;
     emulated.needs = emulated_f16x2.needs = 0;
@@ -475,15 +475,15 @@ static void real_variant_is_right(void **state)
             if (types[t] == WF_TYPE_I8 && params.beta != 0)
                 params.beta = -3;
             make_product(&p, *state, &params, &random);
-            count += real_points(&p, &family->variants[wfi_variant_find(family, "cooperative")],
-                                 &random);
+            count +=
+                real_points(&p, family->variants[wfi_variant_find(family, "cooperative")], &random);
             free_product(&p);
         }
     product p;
     const wf_matmul_params fast = {
         .m = 100, .n = 75, .k = 300, .transpose_b = true, .math = WF_MATH_FAST};
     make_product(&p, *state, &fast, &random);
-    count += real_points(&p, &family->variants[wfi_variant_find(family, "f16x2")], &random);
+    count += real_points(&p, family->variants[wfi_variant_find(family, "f16x2")], &random);
     free_product(&p);
     printf("%u products on matrix units\n", count);
 }

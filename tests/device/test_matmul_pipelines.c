@@ -283,7 +283,7 @@ static void all_pipelines_of_plans_build(void **state)
         s.type = (wf_type)type;
         const uint32_t shares = s.shares, joins = s.joins, reductions = s.reductions;
         for (uint32_t v = 0; v < family->variant_count; v++) {
-            s.variant = &family->variants[v];
+            s.variant = family->variants[v];
             /* The same rows on all generations, also where others have variants between. */
             s.random.state = test_seed() + v * WF_TYPE_COUNT + (uint32_t)type;
             if (s.variant->modules[type] &&

@@ -244,7 +244,7 @@ static uint32_t check_device(const wf_caps *caps, uint64_t *random)
             problem.matmul.fast = true;
             for (uint32_t v = 0; v < family->variant_count; v++) {
                 wfi_point point = {
-                    .caps = caps, .problem = &problem, .variant = &family->variants[v]};
+                    .caps = caps, .problem = &problem, .variant = family->variants[v]};
                 if (point.variant->modules[type])
                     count += check_variant(&point, random);
             }
@@ -269,7 +269,7 @@ static void tiles_are_whole_for_every_subgroup_size(void **state)
 static void matrix_units_are_offered_for_every_subgroup_size(void **state)
 {
     const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
-    const wfi_variant *variant = &family->variants[wfi_variant_find(family, "cooperative")];
+    const wfi_variant *variant = family->variants[wfi_variant_find(family, "cooperative")];
     wfi_problem problem = {.family = WF_FAMILY_MATMUL, .type = WF_TYPE_F16};
     problem.matmul = wfi_matmul_plain(1024, 1024, 1024);
     (void)state;

@@ -136,8 +136,8 @@ static wf_result matvec_build(wf_plan *plan, const wfi_point *point, const void 
     .constants = wfi_matmul_cooperative_constants, .fit = wfi_matmul_cooperative_fit,              \
     .refit = wfi_matmul_cooperative_refit, .build = wfi_matmul_cooperative_build
 
-static const wfi_variant variants[] = {
-    {
+static const wfi_variant *const variants[] = {
+    &(const wfi_variant){
         .name = "naive",
         .summary = "one work-item an output element, everything read from memory",
         .source = "Intel VTune cookbook, matrix multiply, step 2",
@@ -152,7 +152,7 @@ static const wfi_variant variants[] = {
         .build = naive_build,
         .traffic = wfi_matmul_naive_traffic,
     },
-    {
+    &(const wfi_variant){
         .name = "dispatch",
         .summary = "a dispatch an output element: what launching costs",
         .source = "Intel VTune cookbook, matrix multiply, step 1",
@@ -167,7 +167,7 @@ static const wfi_variant variants[] = {
         .build = dispatch_build,
         .traffic = wfi_matmul_single_traffic,
     },
-    {
+    &(const wfi_variant){
         .name = "tiled",
         .summary = "square tiles of both operands in shared memory, an output a work-item",
         .source = "Intel VTune cookbook, matrix multiply, step 3",
@@ -183,7 +183,7 @@ static const wfi_variant variants[] = {
         .build = square_build,
         .traffic = wfi_matmul_square_traffic,
     },
-    {
+    &(const wfi_variant){
         .name = "kstep",
         .summary = "as tiled, as deep along the sum as wanted",
         .source = "OpenCL SGEMM with private memory (D language series, part 4, 2018)",
@@ -199,7 +199,7 @@ static const wfi_variant variants[] = {
         .build = square_build,
         .traffic = wfi_matmul_square_traffic,
     },
-    {
+    &(const wfi_variant){
         .name = "blocked",
         .summary = "a block of outputs a work-item",
         .source = "OpenCL SGEMM with private memory (D language series, part 4, 2018)",
@@ -209,7 +209,7 @@ static const wfi_variant variants[] = {
         .fit = never_fit,
         .traffic = wfi_matmul_reread_traffic,
     },
-    {
+    &(const wfi_variant){
         .name = "kept",
         .summary = "as blocked, a row and a column read into registers first",
         .source = "OpenCL SGEMM with private memory (D language series, part 4, 2018)",
@@ -219,7 +219,7 @@ static const wfi_variant variants[] = {
         .fit = never_fit,
         .traffic = wfi_matmul_block_traffic,
     },
-    {
+    &(const wfi_variant){
         .name = "register",
         .summary = "as kept, the left tile transposed and padded",
         .source = "OpenCL SGEMM with private memory (D language series, part 4, 2018)",
@@ -229,7 +229,7 @@ static const wfi_variant variants[] = {
         .fit = wfi_matmul_register_fit,
         .traffic = wfi_matmul_block_traffic,
     },
-    {
+    &(const wfi_variant){
         .name = "vector",
         .summary = "loads of four values, tiles fetched ahead into a second half of shared memory, "
                    "sums split over work-groups",
@@ -249,7 +249,7 @@ static const wfi_variant variants[] = {
         .build = vector_build,
         .traffic = wfi_matmul_vector_traffic,
     },
-    {
+    &(const wfi_variant){
         .name = "subgroup_k",
         .summary = "as vector, for few tiles: teams of a work-group share the sum of one tile",
         .source = "",
@@ -267,7 +267,7 @@ static const wfi_variant variants[] = {
         .fit = wfi_matmul_subgroup_k_fit,
         .build = wfi_matmul_subgroup_k_build,
     },
-    {
+    &(const wfi_variant){
         .name = "panel",
         .summary =
             "up to 16 rows or columns of C: the large matrix goes through registers past the "
@@ -286,7 +286,7 @@ static const wfi_variant variants[] = {
         .fit = wfi_matmul_panel_fit,
         .build = wfi_matmul_panel_build,
     },
-    {
+    &(const wfi_variant){
         .name = "dot",
         .summary =
             "as register, four 8-bit integers a word: dot products of four in one instruction",
@@ -305,7 +305,7 @@ static const wfi_variant variants[] = {
         .fit = wfi_matmul_dot_fit,
         .build = register_build,
     },
-    {
+    &(const wfi_variant){
         .name = "matvec",
         .summary =
             "few rows or columns of C: the large matrix is read once, at the speed of memory",
@@ -323,7 +323,7 @@ static const wfi_variant variants[] = {
         .fit = wfi_matmul_matvec_fit,
         .build = matvec_build,
     },
-    {
+    &(const wfi_variant){
         .name = "cooperative",
         .summary = "matrix units: each subgroup multiplies fragments of tiles in shared memory",
         .source = "",
@@ -332,7 +332,7 @@ static const wfi_variant variants[] = {
         COOPERATIVE_ROW,
         .storage_buffers = WF_MATMUL_BINDINGS,
     },
-    {
+    &(const wfi_variant){
         .name = "f16x2",
         .summary =
             "f32 in two f16 numbers an element, three products on matrix units; math fast only",
