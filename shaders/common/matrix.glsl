@@ -1,4 +1,4 @@
-// What products of cooperative matrices of any element type ask of the compiler.
+// Extensions for products of cooperative matrices of any element type.
 #extension GL_KHR_memory_scope_semantics : require
 #extension GL_KHR_cooperative_matrix : require
 #extension GL_EXT_shader_explicit_arithmetic_types : require

@@ -1,13 +1,14 @@
 // MODULE himeno_gosa
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// Sums each row of partial sums to one gosa: a work-group a row. A work-item may add up thousands
-// of them, so it carries the rounding error along (Kahan, Communications of the ACM 8, 1965).
+// Sums each row of partial sums to one gosa: a work-group sums a row. A work-item may add up
+// thousands of them, so it carries the rounding error along (Kahan, Communications of the ACM 8,
+// 1965).
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(std430, set = 0, binding = 0) readonly restrict buffer Partials { float partials[]; };
 layout(std430, set = 0, binding = 1) writeonly restrict buffer Gosa { float gosa[]; };
 layout(push_constant) uniform Push {
-    uint rows; // of this turn; the grid may have more groups
+    uint rows; // of partial sums; the dispatch may have more work-groups
     uint groups;
 } push;
 

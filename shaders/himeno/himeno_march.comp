@@ -7,7 +7,7 @@
 #extension GL_EXT_control_flow_attributes : require
 // Himeno's relaxation in columns: a work-item keeps three planes of its cells' neighbours in
 // registers and marches along k, so that each value of p is loaded for one plane of updates, not
-// for three. WIDTH cells along i an item.
+// for three. A work-item updates WIDTH cells along i.
 #ifdef PAIRS
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 #endif

@@ -7,10 +7,10 @@
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_arithmetic : require
 #endif
-// Himeno's relaxation, one work-item a cell, everything read from memory.
+// Himeno's relaxation with one work-item a cell, which reads everything from memory.
 #include "himeno_ids.h"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
-// 1: p is updated; 2: gosa is summed; 3: both.
+// 1: updates p; 2: sums gosa; 3: does both.
 layout(constant_id = HIMENO_ID_PASSES) const uint PASSES = 3;
 #include "himeno_problem.glsl"
 #include "himeno_partial.glsl"

@@ -1,8 +1,8 @@
-// Partial sums of gosa: one a work-group, by a tree in shared memory (with SUBGROUP: of the sums of its
-// subgroups), or each work-item's own, which needs no barrier.
+// Partial sums of gosa: each work-group sums one by a tree in shared memory (with SUBGROUP, of the
+// sums of its subgroups), or each work-item stores its own, which needs no barrier.
 layout(constant_id = HIMENO_ID_OWN_SUMS) const uint OWN_SUMS = 0;
 #ifdef SUBGROUP
-// Of a work-group, each of which then stores its own sum; 0: one sum a work-group.
+// How many subgroups of a work-group store their own sum; 0: the work-group stores one sum.
 layout(constant_id = HIMENO_ID_SUBGROUPS) const uint SUBGROUPS = 0;
 #else
 const uint SUBGROUPS = 0;
@@ -42,7 +42,7 @@ void store_partial(uint step, float value)
             sums[item] += sums[item + (count + 1) / 2];
         barrier();
     }
-    // One work-item is done with the last few sooner than with a barrier for each halving.
+    // One work-item adds the last few sooner than a tree with a barrier for each halving.
     if (item == 0) {
         value = sums[0];
         [[unroll]] for (uint n = 1; n < FEW; n++)

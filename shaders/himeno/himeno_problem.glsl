@@ -3,8 +3,8 @@
 //
 // The twelve coefficients of a cell share one buffer, since four storage buffers are all that
 // Vulkan guarantees a stage. They lie as twelve arrays, or in blocks: BLOCK cells of a row, twelve
-// times. WIDTH neighbouring cells along i are handled at once; with PAIRS, memory is gone through in
-// words of 64 bits; with TEXELS, what is read comes by texels of four cells.
+// times. A work-item handles WIDTH neighbouring cells along i at once; with PAIRS it loads and
+// stores words of 64 bits; with TEXELS it reads through texels of four cells.
 #ifndef WIDTH
 #define WIDTH 1
 #endif
@@ -12,8 +12,8 @@
 #define STEPS_A_PASS 1
 #endif
 layout(constant_id = HIMENO_ID_REVERSE) const uint REVERSE = 0;
-// Cells of a block, over those of a row where each row is one: dividing by what is only known at run
-// time would take as long as a load.
+// Cells of a block, and more than a row has where each row is a block. It is a constant since a
+// division by a number that is known at run time alone would take as long as a load.
 layout(constant_id = HIMENO_ID_BLOCK) const uint BLOCK = 32;
 
 #ifdef TEXELS
@@ -21,7 +21,9 @@ layout(set = 0, binding = 0) uniform samplerBuffer p_in4;
 layout(set = 0, binding = 2) uniform samplerBuffer coefficients4;
 #else
 layout(std430, set = 0, binding = 0) readonly restrict buffer PIn { float p_in[]; };
-layout(std430, set = 0, binding = 2) readonly restrict buffer Coefficients { float coefficients[]; };
+layout(std430, set = 0, binding = 2) readonly restrict buffer Coefficients {
+    float coefficients[];
+};
 #endif
 layout(std430, set = 0, binding = 1) restrict buffer POut { float p_out[]; };
 layout(std430, set = 0, binding = 3) writeonly restrict buffer Partials { float partials[]; };
@@ -38,30 +40,32 @@ layout(std430, set = 0, binding = 2) readonly restrict buffer Coefficients2 {
 #else
 layout(std430, set = 0, binding = 0) readonly restrict buffer PIn4 { vec4 p_in4[]; };
 layout(std430, set = 0, binding = 1) restrict buffer POut4 { vec4 p_out4[]; };
-layout(std430, set = 0, binding = 2) readonly restrict buffer Coefficients4 { vec4 coefficients4[]; };
+layout(std430, set = 0, binding = 2) readonly restrict buffer Coefficients4 {
+    vec4 coefficients4[];
+};
 #endif
 #else
 #define VEC float
 #endif
 
 layout(push_constant) uniform Push {
-    uint sequence;                  // row of partial sums that the pass's first step fills
+    uint sequence;              // row of partial sums that the pass's first iteration fills
     uint ni, nj, nk;            // inner cells of the slab
     uint lower, upper;          // planes of coefficients before and after the slab
     uint p_row, p_plane;        // strides of p, in elements
-    uint p_base;                // of cell (0, 0, 0)
+    uint p_base;                // element of cell (0, 0, 0)
     uint c_row, c_plane;        // strides of the coefficients along j and k
-    uint c_array;               // from one of a cell's coefficients to the next
+    uint c_array;               // elements from one of a cell's coefficients to the next
     uint c_blocks;              // elements from one block to the next
     uint c_base;
-    uint groups;                // partial sums a step
+    uint groups;                // partial sums of an iteration
     uint first;                 // the slab's first partial sum
     uint layers;                // work-groups along k of the whole slab
     float omega;
 } push;
 
-// The work-group's place in the grid. With REVERSE every other pass starts at the planes that the pass
-// before it touched last, some of which a cache still has.
+// The work-group's place in the slab. With REVERSE every other pass starts at the planes that the
+// pass before it touched last, some of which a cache still holds.
 uvec3 group_id()
 {
     uvec3 id = gl_WorkGroupID;
@@ -76,7 +80,7 @@ uvec3 item_id()
     return group_id() * gl_WorkGroupSize + gl_LocalInvocationID;
 }
 
-// p at the cells (i - 1, i, i + 1) of one row; for WIDTH cells, the outer ones are single.
+// p at the cells (i - 1, i, i + 1) of one row, where i stands for WIDTH cells.
 struct Row {
     VEC centre;
     float west, east;
@@ -119,7 +123,7 @@ float load_west(uint at) { return p_in[at - 1]; }
 float load_east(uint at) { return p_in[at]; }
 #endif
 
-// The row whose cell i lies at element `at`; nothing past the border cell is read.
+// The row whose cell i lies at element `at`. It reads nothing past the border cell.
 Row load_row(uint at, uint i)
 {
     return Row(load_p(at), load_west(at), load_east(at + min(uint(WIDTH), push.ni - i)));
@@ -152,8 +156,8 @@ Cell load_cell(uint at)
                 load_coefficient(at + 11 * n));
 }
 
-// The change that the relaxation makes, before omega. Every variant computes it by these operations
-// in this order, so that all give the same bits.
+// The change that the relaxation makes, before it is multiplied by omega. Every variant computes it
+// by these operations in this order, so that all give the same bits.
 VEC residual(Plane down, Plane mid, Plane up, Cell cell)
 {
     precise VEC s0 = cell.a0 * east(mid.here);
@@ -178,12 +182,13 @@ VEC relaxed(VEC p, VEC ss)
     return result;
 }
 
-// Stores WIDTH new values of p at element `at`, and gives the squares of the changes, zero past the
-// last inner cell.
+// Stores WIDTH new values of p at element `at`, and returns the squares of the changes, which are
+// zero past the last inner cell.
 VEC store_cells(uint at, uint i, VEC old, VEC p, VEC ss)
 {
 #ifdef TEXELS
-    // Without a branch, of which a CPU driver would go both ways: what is no inner cell keeps its value.
+    // A CPU driver would execute both ways of a branch, so cells that are no inner cells are stored
+    // with their old values.
     bvec4 inside = lessThan(uvec4(0, 1, 2, 3), uvec4(push.ni - i));
     p_out4[at >> 2] = mix(old, p, inside);
     return mix(VEC(0), ss * ss, inside);

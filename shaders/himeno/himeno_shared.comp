@@ -2,8 +2,8 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-// Himeno's relaxation, one work-item a cell, p read through a tile in shared memory that has a rim of
-// one cell on every side.
+// Himeno's relaxation with one work-item a cell, which reads p through a tile in shared memory. The
+// tile has a halo of one cell on every side.
 #include "himeno_ids.h"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #include "himeno_problem.glsl"

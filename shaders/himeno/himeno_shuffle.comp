@@ -4,9 +4,9 @@
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
-// Himeno's relaxation, one work-item a cell; the neighbours along i come from the neighbouring
-// work-items of the subgroup. How a driver lays work-items over subgroups is its own business, so each
-// item asks who its neighbours are, and reads memory where they are not the ones it needs.
+// Himeno's relaxation with one work-item a cell; the neighbours along i come from the neighbouring
+// work-items of the subgroup. Vulkan leaves it open how a driver lays work-items over subgroups, so
+// each work-item asks which cells its neighbours have, and reads memory where it needs others.
 #include "himeno_ids.h"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #include "himeno_problem.glsl"
@@ -46,7 +46,7 @@ void main()
 {
     uvec3 cell = item_id(), last = uvec3(push.ni, push.nj, push.nk) - 1;
     bool inside = all(lessThanEqual(cell, last));
-    // Items outside help their neighbours: all of a subgroup must take part in a shuffle.
+    // Work-items outside the grid take part too, since a shuffle needs all of a subgroup.
     cell = min(cell, last);
     uint at = push.p_base + cell.z * push.p_plane + cell.y * push.p_row + cell.x;
     uint from = cell_row(cell.x) + cell.y * push.c_row + cell.z * push.c_plane;

@@ -3,11 +3,13 @@
 #extension GL_GOOGLE_include_directive : require
 // The benchmark's start values of the twelve coefficients, in either layout.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
-layout(std430, set = 0, binding = 0) writeonly restrict buffer Coefficients { float coefficients[]; };
+layout(std430, set = 0, binding = 0) writeonly restrict buffer Coefficients {
+    float coefficients[];
+};
 layout(push_constant) uniform Push {
     uint count;   // elements of the buffer
     uint c_array; // elements from one coefficient of a cell to the next
-    float sixth;  // 1/6 as the host rounds it
+    float sixth;  // 1/6, as the host rounds it
 } push;
 
 void main()

@@ -2,9 +2,9 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-// Himeno's relaxation in columns, as stencil_march.comp, for devices that fetch texels of four words for less
-// than they load one word from a buffer: an item updates four cells of each of two neighbouring rows, so
-// that a row of p is fetched for both.
+// Himeno's relaxation in columns, as himeno_march.comp, for devices that fetch texels of four words
+// in less time than they load one word from a buffer: a work-item updates four cells of each of two
+// neighbouring rows, so that a row of p is fetched once for both.
 #include "himeno_ids.h"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = HIMENO_ID_MARCH) const uint MARCH = 8;
@@ -17,7 +17,8 @@ struct Rows {
     Row before, first, second, after;
 };
 
-// Around the rows at elements `at` and the one behind; `after` elements on is the last that is read.
+// The neighbourhood of the row at element `at` and of the one behind it. The last row that is read
+// lies `after` elements on.
 Rows load_rows(uint at, uint i, uint after)
 {
     return Rows(load_row(at - push.p_row, i), load_row(at, i), load_row(at + push.p_row, i),
@@ -34,7 +35,7 @@ void main()
     VEC squares = VEC(0);
     if (i < push.ni && j < push.nj && k < push.nk) {
         bool two = j + 1 < push.nj;
-        uint after = two ? 2 * push.p_row : push.p_row; // else nothing is behind the border's row
+        uint after = two ? 2 * push.p_row : push.p_row; // else it is the border, the last
         uint at = push.p_base + k * push.p_plane + j * push.p_row + i;
         uint from = cell_row(i) + j * push.c_row + k * push.c_plane;
         uint end = min(k + MARCH, push.nk);

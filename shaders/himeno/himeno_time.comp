@@ -2,13 +2,13 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-// Himeno's relaxation, STEPS iterations a pass (temporal blocking): each plane of coefficients is
-// loaded once and kept in registers until the last of its iterations.
+// Himeno's relaxation with STEPS iterations a pass (temporal blocking): each plane of coefficients
+// is loaded once and kept in registers until the last of its iterations.
 //
-// A work-group marches along k. In turn k it loads plane k + 1 of p (level 0) and computes plane
-// k - s + 1 of iteration s from level s - 1, for s = 1 … STEPS. Shared memory holds three planes a
-// level. Iteration s is right one cell less deep into the tile than s - 1, so neighbouring tiles
-// overlap by STEPS - 1 cells on each side, which both compute.
+// A work-group marches along k. At front k it loads plane k + 1 of p (level 0) and computes plane k
+// - s + 1 of iteration s from level s - 1, for s = 1 … STEPS. Shared memory holds three planes of
+// each level. Each iteration loses a cell on every side of the tile, whose neighbours are not
+// there, so neighbouring tiles overlap by STEPS - 1 cells on each side, which both compute.
 #include "himeno_ids.h"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = HIMENO_ID_MARCH) const uint MARCH = 32;
@@ -18,7 +18,7 @@ layout(constant_id = HIMENO_ID_STEPS) const uint STEPS = 2;
 #include "himeno_partial.glsl"
 
 const uint ITEMS = gl_WorkGroupSize.x * gl_WorkGroupSize.y;
-const uint ROW = gl_WorkGroupSize.x + 2; // of a tile of level 0, which has a rim of one cell
+const uint ROW = gl_WorkGroupSize.x + 2; // of a tile of level 0, which has a halo of one cell
 const uint PLANE = ROW * (gl_WorkGroupSize.y + 2);
 const uint LOADS = (PLANE + ITEMS - 1) / ITEMS;
 const int OVERLAP = int(STEPS) - 1;
@@ -35,7 +35,7 @@ Plane shared_plane(uint at)
     return Plane(shared_row(at - ROW), shared_row(at), shared_row(at + ROW));
 }
 
-// Planes that are not there stand for nothing that is used; the nearest one is read instead.
+// Beyond the grid's ends the nearest plane is read, since no result depends on those.
 int present(int plane, int rim)
 {
     return clamp(plane, -int(push.lower) - rim, int(push.nk + push.upper) - 1 + rim);
@@ -88,7 +88,7 @@ void main()
             if (item + n * ITEMS < PLANE)
                 levels[ring[0] + item + n * ITEMS] = next[n];
         barrier();
-        // The next turn's loads are under way while this one computes.
+        // The loads of the next front are under way while this one is computed.
         [[unroll]] for (uint n = 0; n < LOADS; n++)
             next[n] = p_in[int(rim_from[n]) + present(k + 2, 1) * int(push.p_plane)];
         Cell following = load_cell(uint(cell_from + present(k + 1, 0) * int(push.c_plane)));
@@ -112,7 +112,7 @@ void main()
                 barrier();
             }
         }
-        if (STEPS == 1) // nothing else keeps the next turn off a plane that is still read
+        if (STEPS == 1) // no other barrier keeps the next front from a plane that is still read
             barrier();
         [[unroll]] for (uint s = STEPS - 1; s > 0; s--)
             cells[s] = cells[s - 1];

@@ -2,11 +2,12 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-// A partial sum a work-group of the squares of the residual, (A u) of a cell = sum of its neighbours -
-// 4 u, and of the squares of what it is a difference of, which tell how much of it is rounding.
+// Each work-group leaves a partial sum of the squares of the residual, which of a cell is the sum
+// of its neighbours less 4 u, and one of the squares of the terms of that difference, which tell
+// how much of it is rounding.
 #include "laplace_problem.glsl"
 
-// Of one array, both are the same memory.
+// For Jacobi both bindings are the same array.
 layout(std430, set = 0, binding = 0) readonly buffer Own { REAL own[]; };
 layout(std430, set = 0, binding = 1) readonly buffer Other { REAL other[]; };
 layout(std430, set = 0, binding = 2) readonly restrict buffer State { REAL state[]; };
@@ -14,12 +15,12 @@ layout(std430, set = 0, binding = 3) restrict buffer Partials { REAL partials[];
 
 shared REAL sums[2 * gl_WorkGroupSize.x];
 
-const uint CELLS = 4; // whose loads are under way together
+const uint CELLS = 4; // a work-item, whose loads are under way together
 
 REAL squares = REAL(0), scales = REAL(0);
 
-// Adds cell i of row y to the sums if it counts. It does not if it is beyond `last`, which is read in its
-// place: loads behind a branch would wait for one another.
+// Adds cell i of row y to the sums unless it is beyond `last`, which is read in its place then:
+// loads within a branch would wait for one another.
 void add_cell(uint y, uint i, uint last)
 {
     uint s = shift(y), at = row(y) + min(i, last);
@@ -38,7 +39,7 @@ void main()
     const uint size = gl_WorkGroupSize.x;
     uint item = gl_LocalInvocationIndex;
     for (uint y = push.first + gl_WorkGroupID.x; y < push.end; y += push.groups) {
-        // Inner cells of the row: x = 2 i + s, or i, from 1 to nx - 2.
+        // The row's inner cells: x = 2 i + s, or i, from 1 to nx - 2.
         uint s = shift(y), first = COLOURED != 0 ? 1 - s : 1;
         uint last = COLOURED != 0 ? (push.nx - 2 - s) / 2 : push.nx - 2;
         for (uint i = first + item; i <= last; i += CELLS * size)

@@ -1,8 +1,8 @@
 // MODULE laplace_sweep_*
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// Over-relaxes the cells of one colour: u += omega (mean of the four neighbours - u). A work-item goes
-// down a column of MARCH rows with its three neighbours of the other colour in registers.
+// Over-relaxes the cells of one colour: u += omega (mean of the four neighbours - u). A work-item
+// goes down a column of MARCH rows with its three neighbours of the other colour in registers.
 #include "laplace_problem.glsl"
 layout(constant_id = LAPLACE_ID_MARCH) const uint MARCH = 8;
 

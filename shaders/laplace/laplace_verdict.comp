@@ -1,7 +1,7 @@
 // MODULE laplace_verdict_*
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// Ends a check: the residual's norm, and whether to go on. One work-group.
+// Ends a check: one work-group sums the residual's norm and decides whether to go on.
 #include "laplace_problem.glsl"
 
 layout(std430, set = 0, binding = 0) restrict buffer State { REAL state[]; };
@@ -20,10 +20,11 @@ REAL verdict(REAL squares, REAL scales)
         return REAL(LAPLACE_NOT_FINITE);
     if (squares <= state[LAPLACE_WANTED])
         return REAL(LAPLACE_CONVERGED);
-    // Half an ulp of u in a cell makes as much.
+    // Rounding half an ulp of u in a cell makes a residual of this size.
     if (squares <= rounding * rounding * scales)
         return REAL(LAPLACE_STAGNATED);
-    // Rounding errors that alternate in sign add up to more. A tenth off the norm is progress.
+    // Rounding errors that alternate in sign add up to more, so it is the lack of progress that
+    // ends the run then: progress is a norm smaller by a tenth.
     if (push.sequence == 0 || squares <= REAL(0.81) * state[LAPLACE_MARK]) {
         state[LAPLACE_MARK] = squares;
         state[LAPLACE_MARK_CHECK] = REAL(push.sequence);

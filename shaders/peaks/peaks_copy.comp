@@ -1,8 +1,8 @@
 // MODULE peaks_copy
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// The least a device can do per byte: each work-item moves one vec4. Work-groups along y carry on
-// where those along x end, since a dispatch has at most 65535 of them an axis.
+// The least work that a copy needs: each work-item moves one vec4. Work-groups along y continue
+// where those along x end, since a dispatch has at most 65535 work-groups along an axis.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 
 layout(std430, set = 0, binding = 0) readonly restrict buffer From { vec4 from[]; };

@@ -16,7 +16,7 @@ void main()
     int c1 = c0 + 1, c2 = c0 + 2, c3 = c0 + 3, c4 = c0 + 4, c5 = c0 + 5, c6 = c0 + 6, c7 = c0 + 7;
     for (uint i = 0; i < push.loops; i++)
         for (uint j = 0; j < UNROLL; j++) {
-            // Each sum is the next one's factor: nothing can be computed ahead.
+            // Each sum is the next one's factor, so that nothing can be computed in advance.
             c0 += dotPacked4x8EXT(c0, push.factor); c1 += dotPacked4x8EXT(c1, push.factor);
             c2 += dotPacked4x8EXT(c2, push.factor); c3 += dotPacked4x8EXT(c3, push.factor);
             c4 += dotPacked4x8EXT(c4, push.factor); c5 += dotPacked4x8EXT(c5, push.factor);

@@ -2,12 +2,12 @@
 // MODULE peaks_fma_* TYPES f16 REQUIRES float16
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// Independent chains of multiply-adds in registers. REAL is the arithmetic type, CHAIN what one
-// chain holds (two packed values for 16-bit floats, which is how hardware doubles their rate).
+// Independent chains of multiply-adds in registers. REAL is the arithmetic type, CHAIN the type of
+// a chain's value (two packed values for 16-bit floats, with which hardware doubles their rate).
 #ifdef WF_TYPE_F16
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
 #define CHAIN f16vec2
-// Compilers fuse 32- and 64-bit operations by themselves; asked for, 16-bit ones too.
+// Compilers fuse 32- and 64-bit operations by themselves, and 16-bit ones where fma asks for it.
 #define STEP(c) c = fma(c, m, a)
 #elif defined(WF_TYPE_F64)
 #define CHAIN double
@@ -41,7 +41,7 @@ void main()
 #else
     float result = float(sum);
 #endif
-    // The chains must be computed for this store; it never happens, so it costs no bandwidth.
+    // The compiler must keep the chains for this store, which never happens and costs no bandwidth.
     if (result == -12345.0)
         to[gl_LocalInvocationIndex] = result;
 }

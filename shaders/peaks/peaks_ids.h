@@ -1,4 +1,4 @@
-/* Specialization constants of the ceilings' shaders; ids 0-2 are the work-group size. */
+/* Specialization constants of the peaks' shaders; ids 0-2 are the work-group size. */
 #define PEAKS_ID_UNROLL 3
 #define PEAKS_ID_M 4 /* shape of a cooperative matrix */
 #define PEAKS_ID_N 5

@@ -5,10 +5,11 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "../common/matrix.glsl"
-// Products of cooperative matrices that stay in registers: each subgroup has two of A, two of B and
-// four sums. A's sign iterations, so that the sums stay bounded: memory has A, -A and B, since matrices of
-// bf16 can be multiplied but not negated (SPV_KHR_bfloat16). ELEMENT is the type of A and B, SUM of
-// C. bf16: the build renames float16_t in the module (cmake/embed_spirv.cmake).
+// Products of cooperative matrices that stay in registers: each subgroup has two fragments of A,
+// two of B and four sums. A's sign alternates, so that the sums stay bounded: memory has A, -A and
+// B, since matrices of bf16 can be multiplied but not negated (SPV_KHR_bfloat16). ELEMENT is the
+// type of A and B, SUM that of C. For bf16 the build renames float16_t in the module
+// (cmake/embed_spirv.cmake).
 #include "peaks_ids.h"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = PEAKS_ID_UNROLL) const uint UNROLL = 16;
@@ -46,7 +47,7 @@ void main()
             c10 = coopMatMulAdd(n1, b0, c10);
             c11 = coopMatMulAdd(n1, b1, c11);
         }
-    // The products must be made for these stores, which never happen.
+    // The compiler must keep the products for these stores, which never happen.
     if (push.never != 0) {
         coopMatStore(c00, to, 0, N, gl_CooperativeMatrixLayoutRowMajor);
         coopMatStore(c01, to, M * N, N, gl_CooperativeMatrixLayoutRowMajor);

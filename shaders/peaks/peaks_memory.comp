@@ -2,9 +2,9 @@
 // MODULE peaks_memory_write DEFINES WRITE
 // MODULE peaks_memory_copy DEFINES COPY
 #version 450
-// Reads, writes or copies a working set again and again. It is cut in chunks of four vec4 a
-// work-item; a work-group takes one chunk a iteration. The step between its chunks is odd and their
-// number a power of two, so that every work-group comes by every chunk.
+// Reads, writes or copies a working set again and again. The set is cut into chunks of four vec4
+// for each work-item; a work-group takes one chunk an iteration. The step between its chunks is odd
+// and the number of chunks a power of two, so that every work-group visits every chunk.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 
 #if defined(COPY)
@@ -42,7 +42,7 @@ void main()
         chunk += push.step;
     }
 #if !defined(COPY) && !defined(WRITE)
-    // The sum must be computed for this store, which never happens.
+    // The compiler must keep the sum for this store, which never happens.
     if (sum.x + sum.y + sum.z + sum.w == -12345.0)
         to[gl_LocalInvocationIndex] = sum;
 #endif

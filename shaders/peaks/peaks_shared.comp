@@ -1,7 +1,8 @@
 // MODULE peaks_shared
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// Loads of one vec4 each from shared memory, neighbours by neighbours: no bank conflicts.
+// Loads of one vec4 from shared memory; neighbouring work-items read neighbouring words, so that no
+// banks conflict.
 #include "peaks_ids.h"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = PEAKS_ID_UNROLL) const uint UNROLL = 16;
@@ -28,7 +29,7 @@ void main()
         at += 8;
     }
     vec4 sum = (s0 + s1) + (s2 + s3);
-    // The loads must happen for this store, which never does.
+    // The compiler must keep the loads for this store, which never happens.
     if (sum.x + sum.y + sum.z + sum.w == -12345.0)
         to[gl_LocalInvocationIndex] = sum.x;
 }

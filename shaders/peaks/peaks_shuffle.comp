@@ -2,8 +2,8 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_KHR_shader_subgroup_shuffle : require
-// Independent chains of exchanges of one 32-bit word within the subgroup. The partner is not known
-// to the compiler.
+// Independent chains of exchanges of one 32-bit word within the subgroup. The compiler does not
+// know the partner.
 #include "peaks_ids.h"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = PEAKS_ID_UNROLL) const uint UNROLL = 16;

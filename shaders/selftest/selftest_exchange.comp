@@ -2,8 +2,9 @@
 // MODULE selftest_arithmetic DEFINES ARITHMETIC
 // MODULE selftest_barrier
 #version 450
-// Whether values that work-items exchange arrive: by subgroup shuffles (SHUFFLE), reductions and scans
-// (ARITHMETIC), a small product summed by either, or through shared memory between barriers. Every work-item writes 1 (right) or 0.
+// Whether values that work-items exchange arrive: by subgroup shuffles (SHUFFLE), reductions and
+// scans (ARITHMETIC), a small product summed by either, or through shared memory between barriers.
+// Every work-item writes 1 (right) or 0.
 #extension GL_KHR_shader_subgroup_basic : require
 #ifdef SHUFFLE
 #extension GL_KHR_shader_subgroup_shuffle : require
@@ -16,7 +17,7 @@ layout(std430, set = 0, binding = 0) readonly restrict buffer Data { uint data[]
 layout(std430, set = 0, binding = 1) writeonly restrict buffer Verdict { uint verdict[]; };
 
 #if defined(SHUFFLE) || defined(ARITHMETIC)
-uint first() // of this subgroup's data
+uint first() // index of this subgroup's data
 {
     return gl_WorkGroupID.x * gl_WorkGroupSize.x + gl_SubgroupID * gl_SubgroupSize;
 }
@@ -41,7 +42,8 @@ float term(uint i)
     return float(data[begin + i] & 15u) * (float(data[begin + j] & 15u) - 7.5);
 }
 
-// A row times a column as the products' kernels sum it, terms of a lane first; exact in f32.
+// A row times a column, in the order of the products' kernels: each lane sums its terms first. All
+// sums are exact in f32.
 bool product_right()
 {
     float mine = 0, all = 0;
@@ -86,7 +88,7 @@ bool right()
 #else
 shared uint passed[gl_WorkGroupSize.x];
 
-// Values change places sixteen times; then each is looked up where it came from.
+// Values change places sixteen times; then each is compared with what its origin must hold.
 bool right()
 {
     uint me = gl_LocalInvocationIndex, size = gl_WorkGroupSize.x;

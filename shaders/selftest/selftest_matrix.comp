@@ -9,7 +9,7 @@
 #else
 #include "../common/matrix.glsl"
 #endif
-// One product of cooperative matrices, A B + C with C = B's first element everywhere.
+// One product of cooperative matrices, A B + C, where every element of C is B's first.
 #include "../peaks/peaks_ids.h"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = PEAKS_ID_M) const uint M = 16;
@@ -20,7 +20,7 @@ layout(std430, set = 0, binding = 0) readonly restrict buffer From { ELEMENT fro
 layout(std430, set = 0, binding = 1) writeonly restrict buffer To { SUM to[]; };
 
 #ifdef EMULATED
-// Of the tests, for drivers that have no such matrices.
+// Stands in on drivers that have no such matrices, for the tests.
 void main()
 {
     for (uint at = gl_LocalInvocationIndex; at < M * N;

@@ -1,4 +1,4 @@
-/* Parameters of the grid family, by which a point keeps its values; each id is that of a
+/* Parameters of star and box stencils, by which a point keeps its values. Each id is that of a
  * specialization constant too; 0 to 2 are the work-group size. An id is never reused. */
 #define STENCIL_ID_LOCAL_X 0
 #define STENCIL_ID_LOCAL_Y 1

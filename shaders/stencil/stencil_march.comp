@@ -5,9 +5,10 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 // A star or box stencil in columns: a work-item updates CELLS neighbouring cells along i of MARCH
-// planes. For a star it keeps the planes of its column in registers; for a box of radius 1 the sums of
-// three planes. With WIDTH, vector loads. A load within a branch is waited for before the next one:
-// where rows are whole vectors (EVEN) there are none, and a plane's loads are under way together.
+// planes. For a star it keeps the planes of its column in registers; for a box of radius 1 it keeps
+// the sums of three planes. With WIDTH it loads vectors. Compilers wait for a load within a branch
+// before the next one begins: where rows are whole vectors (EVEN) no load is in a branch, so that
+// all loads of a plane are under way together.
 #include "stencil_ids.h"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = STENCIL_ID_MARCH) const int MARCH = 4;
@@ -23,12 +24,13 @@ layout(constant_id = STENCIL_ID_MARCH) const int MARCH = 4;
 const int COLUMN = 2 * RADIUS + 1, SIDE_J = 2 * RADIUS_J + 1;
 const int SIDE = (RADIUS + CELLS - 1) / CELLS; // vectors that hold the cells to one side
 const int WINDOW = (2 * SIDE + 1) * CELLS;
-// A few more cells by vectors cost less than each by itself; of a single one that is not so.
+// Loading more than one cell at each side by vectors takes less time than loading them one by one,
+// although a few are not needed; a single cell is loaded by itself.
 const bool SIDES_BY_VECTORS = RADIUS > 1 && CELLS > 1;
 
-int i0;             // the item's first cell
+int i0;             // the work-item's first cell
 bool whole;         // its cells are all cells of the grid
-bool inside;        // those of its window too
+bool inside;        // those of its window are too
 uint fixed_cells;   // bit n: cell n keeps its value in every plane
 int before[RADIUS]; // the cells that stand for those 1, 2 … before the first one and after the last
 int after[RADIUS];
@@ -37,7 +39,7 @@ struct Cells {
     ACC v[CELLS];
 };
 
-// The item's cells of the row that starts at `row`.
+// The work-item's cells of the row that starts at `row`.
 AS_LOADED load_own(uint row)
 {
 #ifdef WIDTH
@@ -70,13 +72,14 @@ Cells load_cells(uint row)
     return cells_of(load_own(row));
 }
 
-// The item's cells, which are `own`, and those on either side, of which RADIUS are right.
+// The work-item's cells, which are `own`, and those on either side. The nearest RADIUS of these are
+// right, the others are there since loads are whole vectors.
 void load_window(uint row, Cells own, out ACC window[WINDOW])
 {
     [[unroll]] for (int n = 0; n < CELLS; n++)
         window[SIDE * CELLS + n] = own.v[n];
 #ifdef WIDTH
-    // Where the border is fixed, no cell that is updated lacks neighbours.
+    // With a fixed border every cell that is updated has all its neighbours within the grid.
     bool always = EVEN != 0 && BORDER == STENCIL_DIRICHLET;
     if (SIDES_BY_VECTORS && (always || inside)) {
         [[unroll]] for (int q = 0; q < 2 * SIDE + 1; q++) {
@@ -96,7 +99,7 @@ void load_window(uint row, Cells own, out ACC window[WINDOW])
         window[SIDE * CELLS - d] = ACC(values_in[row + uint(before[d - 1])]);
         window[SIDE * CELLS + CELLS - 1 + d] = ACC(values_in[row + uint(after[d - 1])]);
     }
-    // Cells past the row's end stand for what lies beyond its border.
+    // Cells past the row's end must hold the cells that the border puts there.
     if (EVEN == 0 && !whole)
         [[unroll]] for (int n = 1; n < CELLS; n++)
             if (i0 + n >= push.ni)
@@ -160,7 +163,7 @@ void store_updated(Cells next, Cells centre, int j, int k)
     store_cells(next, j, k);
 }
 
-// A plane of a box, all of whose rows are read.
+// Updates a plane of a box, and reads all rows of its neighbourhood.
 void update_box(uint rows[SIDE_J], int j, int k)
 {
     Cells sum, centre;
@@ -182,8 +185,9 @@ void update_box(uint rows[SIDE_J], int j, int k)
     store_updated(sum, centre, j, k);
 }
 
-// A plane is taken once, into the sums of the three planes that it is a neighbour of, the oldest
-// first. Planes come in the order of the coefficients, so that a sum is made in that order.
+// Each plane is loaded once and added to the sums of the three planes that it is a neighbour of,
+// the oldest first. Planes come in the order of the coefficients, so that sums are made in that
+// order.
 void march_narrow_box(uint rows[SIDE_J], int j, int first, int end)
 {
     ACC taps[27];
@@ -214,8 +218,8 @@ void march_narrow_box(uint rows[SIDE_J], int j, int first, int end)
     }
 }
 
-// Of radius 1, in three dimensions: the loads of a plane are begun while the one before is computed.
-// Compilers that save registers would load row by row.
+// For radius 1 in three dimensions: the loads of a plane begin while the plane before is computed.
+// Compilers that save registers would load row by row instead.
 void march_narrow_star(uint rows[SIDE_J], int j, int first, int end)
 {
     ACC taps[7];
@@ -223,7 +227,8 @@ void march_narrow_star(uint rows[SIDE_J], int j, int first, int end)
         taps[n] = coefficients[n];
     uint row = rows[RADIUS_J], plane = uint(first) * push.plane;
     Cells below = load_cells(row + plane_at(first - 1)), here = load_cells(row + plane);
-    AS_LOADED coming = load_own(row + plane_at(first + 1)), coming_north = load_own(rows[0] + plane),
+    AS_LOADED coming = load_own(row + plane_at(first + 1)),
+              coming_north = load_own(rows[0] + plane),
               coming_south = load_own(rows[2 * RADIUS_J] + plane);
     ACC west = ACC(values_in[row + plane + uint(before[0])]),
         east = ACC(values_in[row + plane + uint(after[0])]);
@@ -274,7 +279,7 @@ void march_star(uint rows[SIDE_J], int j, int first, int end)
         [[unroll]] for (int n = 0; n < COLUMN - 1; n++)
             column[n] = column[n + 1];
         column[COLUMN - 1] = cells_of(coming);
-        // Under way while this plane is computed.
+        // This load is under way while the plane is computed.
         coming = load_own(rows[RADIUS_J] + plane_at(min(k + 1, end - 1) + RADIUS));
         load_window(rows[RADIUS_J] + plane, column[RADIUS], window);
         [[unroll]] for (int n = 0; n < CELLS; n++) {

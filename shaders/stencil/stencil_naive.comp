@@ -1,7 +1,7 @@
 // MODULE stencil_naive_*
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// A star or box stencil, one work-item a cell, everything read from memory.
+// A star or box stencil with one work-item a cell, which reads everything from memory.
 #include "stencil_ids.h"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #include "stencil_problem.glsl"

@@ -1,6 +1,6 @@
 // Bindings, push constants and addresses of the star and box stencils. Axis i is contiguous, k the
-// slowest. A flat grid (two dimensions) has no j: its rows lie along k, so that what marches along
-// planes marches along its rows.
+// slowest. A flat grid (two dimensions) has no j: its rows lie along k, so that kernels that march
+// along planes march along its rows.
 #if defined(WF_TYPE_F64)
 #define REAL double   // as stored
 #define ACC double    // as computed with
@@ -23,9 +23,9 @@ layout(constant_id = STENCIL_ID_RADIUS) const int RADIUS = 1;
 layout(constant_id = STENCIL_ID_SHAPE) const int SHAPE = STENCIL_STAR;
 layout(constant_id = STENCIL_ID_BORDER) const int BORDER = STENCIL_DIRICHLET;
 layout(constant_id = STENCIL_ID_FLAT) const int FLAT = 0;
-// Where a solver's flag is behind the coefficients; 0: there is none.
+// Index of a solver's flag behind the coefficients; 0: there is no flag.
 layout(constant_id = STENCIL_ID_STOP_AT) const int STOP_AT = 0;
-// Rows are whole vectors.
+// 1: each row is a whole number of vectors.
 layout(constant_id = STENCIL_ID_EVEN) const int EVEN = 0;
 const int RADIUS_J = FLAT != 0 ? 0 : RADIUS;
 
@@ -39,7 +39,7 @@ layout(std430, set = 0, binding = 1) restrict buffer OutLoaded { LOADED loaded_o
 
 #ifdef WIDTH
 #ifdef WF_TYPE_F16
-// Kept as loaded until they are used: a conversion waits for the load.
+// Values stay as they were loaded until they are used, since a conversion would wait for the load.
 LOADED_ACC widened(LOADED v)
 {
     return LOADED_ACC(unpackHalf2x16(v.x), unpackHalf2x16(v.y));
@@ -70,7 +70,7 @@ layout(push_constant) uniform Push {
     int first, end;   // planes that this dispatch updates
 } push;
 
-// The cell that stands for cell `at` of an axis of n cells, which may lie beyond its ends.
+// The cell that the border puts at place `at` of an axis of n cells, which may lie beyond its ends.
 int mapped(int at, int n)
 {
     if (at >= 0 && at < n)
@@ -93,13 +93,13 @@ bool fixed_cell(int i, int j, int k)
     return fixed_at(i, push.ni) || (FLAT == 0 && fixed_at(j, push.nj)) || fixed_at(k, push.nk);
 }
 
-// The solver has what it wants: what would be computed here is not looked at.
+// Whether the solver has converged, so that nobody will read what would be computed here.
 bool stopped()
 {
     return STOP_AT != 0 && coefficients[STOP_AT] != ACC(0);
 }
 
-// Relative to the base.
+// The element of a cell, counted from that of cell (0, 0, 0).
 uint element(int i, int j, int k)
 {
     return uint(k) * push.plane + uint(j) * push.row + uint(i);
@@ -111,10 +111,11 @@ ACC load(int i, int j, int k)
 }
 
 #ifdef WF_TYPE_F16
-// To nearest, ties to even. Vulkan leaves it open how a device rounds f16, and compilers drop a
-// conversion there and back: values are rounded by hand before they are stored or used again. Beside a
-// number 2^13 times as large the last bit of a sum is that of an f16; subnormal ones lie as far apart as
-// those from 2^-14 on. What is over 2^16 stays so.
+// Rounds to nearest, ties to even. Vulkan leaves it open how a device rounds f16, and compilers
+// drop a conversion there and back, so values are rounded by arithmetic before they are stored or
+// used again. Added to a number 2^13 times as large, a value keeps the bits that an f16 has;
+// subnormal f16 lie as far apart as those from 2^-14 on. Values over the largest f16 become
+// infinite.
 ACC rounded(ACC value)
 {
     uint exponent = clamp(floatBitsToUint(value) & 0x7f800000u, 0x38800000u, 0x47800000u);

@@ -2,13 +2,14 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-// A star stencil, STEPS steps a pass over memory (temporal blocking). A work-group marches along k
-// with a tile of cells, ROWS along j an item. In front t an item loads plane t of its cells (level 0)
-// and computes plane t - s RADIUS of step s (level s) from level s - 1, for s = 1 … STEPS. Each item
-// keeps 2 RADIUS + 1 planes a level of its own cells in registers; the neighbours along i and j are in
-// shared memory since an earlier front, so that a front needs one barrier. What a level gets from beyond
-// the tile is wrong, RADIUS cells more of it each level: tiles overlap by STEPS x RADIUS cells on each
-// side, and what they keep is right.
+// A star stencil with STEPS steps a pass over memory (temporal blocking). A work-group marches
+// along k with a tile of cells; each work-item has ROWS of them along j. At front t a work-item
+// loads plane t of its cells (level 0) and computes plane t - s RADIUS of step s (level s) from
+// level s - 1, for s = 1 … STEPS. It keeps 2 RADIUS + 1 planes of each level of its own cells in
+// registers; an earlier front has put the neighbours along i and j in shared memory, so that a
+// front needs one barrier. What a level reads beyond the tile is wrong, so that each level loses
+// RADIUS cells on every side: tiles overlap by STEPS x RADIUS cells on each side and store those
+// that are right.
 #include "stencil_ids.h"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = STENCIL_ID_MARCH) const int MARCH = 16;
@@ -20,24 +21,25 @@ const int COLUMN = 2 * RADIUS + 1;
 const int OVERLAP = STEPS * RADIUS;
 const int OVERLAP_J = FLAT != 0 ? 0 : OVERLAP;
 const int TILE_I = int(gl_WorkGroupSize.x), TILE_J = int(gl_WorkGroupSize.y) * ROWS;
-const int ROW = TILE_I + 2 * RADIUS; // with a rim that is read but never right
+const int ROW = TILE_I + 2 * RADIUS; // with a halo that is read but never right
 const int PLANE = ROW * (TILE_J + 2 * RADIUS_J);
 const int SLOTS = RADIUS + 1; // planes a level: written in front t, read until front t + RADIUS
 shared ACC levels[STEPS * SLOTS * PLANE];
 
 ACC columns[STEPS][ROWS][COLUMN];
 
-// Shared-memory distance to the cell that stands for the one d away along an axis of stride `step`.
+// Distance in shared memory to the cell that the border puts d cells away, along an axis of stride
+// `step`.
 int reach(int at, int d, int n, int step)
 {
     int to = at + d;
-    // Only there do cells beyond the border differ from what was loaded in their place.
+    // Only mirrored cells differ from what was loaded in their place.
     if (BORDER == STENCIL_NEUMANN && (to < 0 || to >= n) && at >= 0 && at < n)
         to = mapped(to, n);
     return (to - at) * step;
 }
 
-// The value d planes away in the column, for plane k.
+// The value d planes away from plane k in the column.
 ACC along_k(int s, int r, int k, int d)
 {
     ACC value = columns[s][r][RADIUS + d];
@@ -89,9 +91,9 @@ void push_column(int level, int r, ACC value)
 
 void main()
 {
-    if (stopped()) // all work-items see the same
+    if (stopped()) // it is the same for all work-items
         return;
-    // By components: the validation layer loses vectors of specialization constants.
+    // Components one by one, since the validation layer loses vectors of specialization constants.
     ivec2 local = ivec2(gl_LocalInvocationID.xy);
     local.y *= ROWS;
     ivec2 cell = ivec2(gl_WorkGroupID.xy);
@@ -115,7 +117,7 @@ void main()
                 columns[s][r][n] = ACC(0);
     }
     for (; front < end + OVERLAP; front++) {
-        // Level s was written to this slot RADIUS turns ago, and is read from it now.
+        // Level s was written to this slot RADIUS fronts ago, and is read from it now.
         int old = slot == SLOTS - 1 ? 0 : slot + 1;
         plane = uint(mapped(front + 1, push.nk)) * push.plane;
         [[unroll]] for (int r = 0; r < ROWS; r++) {

@@ -3,15 +3,16 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-// A star of radius 1, STEPS steps a pass over memory (temporal blocking), as grid_time.comp but with a
-// block of WIDTH x ROWS cells an item: a block's cells are each other's neighbours in registers, and
-// only its edges go through shared memory. In front t plane t of the block arrives at level 0. A plane
-// that arrives at a level is the last neighbour that the sums of the plane before it wait for: these
-// are then the next level's plane, which arrives there in the same front. After a barrier the edges are
-// there, and the sums of the planes that arrived are made but for their last term. With one of BUFFERS
-// the next front's edges wait for another barrier; with two they lie elsewhere.
-// What a level gets from beyond the tile is wrong, a cell more of it each level: tiles overlap by STEPS
-// cells on each side, along i by whole vectors, but where the grid ends at the tile's side.
+// A star of radius 1 with STEPS steps a pass over memory (temporal blocking), as stencil_time.comp,
+// but each work-item has a block of WIDTH x ROWS cells: the cells of a block find each other in
+// registers, and only its edges go through shared memory. At front t plane t of the block arrives
+// at level 0. A plane that arrives at a level is the last neighbour that the sums of the plane
+// before it wait for: these are then complete, and arrive as a plane of the next level at the same
+// front. After a barrier the edges can be read, and all terms but the last are added to the sums of
+// the planes that arrived. With one of BUFFERS the next front's edges wait for another barrier;
+// with two they lie elsewhere. What a level reads beyond the tile is wrong, so that each level
+// loses a cell on every side: tiles overlap by STEPS cells on each side, along i by whole vectors,
+// but not where the grid ends.
 #include "stencil_ids.h"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = STENCIL_ID_MARCH) const int MARCH = 16;
@@ -19,7 +20,7 @@ layout(constant_id = STENCIL_ID_STEPS) const int STEPS = 2;
 layout(constant_id = STENCIL_ID_ROWS) const int ROWS = 1;
 layout(constant_id = STENCIL_ID_BUFFERS) const int BUFFERS = 2;
 #include "stencil_problem.glsl"
-// Vectors are taken apart by name: compilers keep in memory what is indexed.
+// Components of vectors have names here, since compilers keep indexed vectors in memory.
 #define VEC LOADED_ACC
 #if WIDTH == 4
 #define BVEC bvec4
@@ -47,25 +48,26 @@ const int ITEMS_I = int(gl_WorkGroupSize.x), ITEMS = ITEMS_I * int(gl_WorkGroupS
 const int TILE_I = ITEMS_I * WIDTH, TILE_J = int(gl_WorkGroupSize.y) * ROWS;
 const int KEPT_I = TILE_I - 2 * OVERLAP_I, KEPT_J = TILE_J - 2 * OVERLAP_J;
 const int TAP_K = FLAT != 0 ? 3 : 5;
-// Whether there are registers for what would else be computed anew each front. In three dimensions a few
-// more than 128 an item cost a fifth of the speed of f32, and three quarters of f64's.
+// Whether there are registers to spare for values that are otherwise computed anew at each front.
+// In three dimensions a few more than 128 registers a work-item cost a fifth of the speed of f32,
+// and three quarters of f64's.
 #ifdef WF_TYPE_F16
 const bool SPARE = true;
 #else
 const bool SPARE = FLAT != 0;
 #endif
 
-// Of each level, and of two turns with two buffers: every item's first and last column, and what lies
-// between them of its first and last row. So each word is there once, and no two of a subgroup's are in
-// the same bank.
+// Shared memory holds, for each level and buffer, every work-item's first and last column, and what
+// lies between them of its first and last row. So it holds each word once, and the words that a
+// subgroup reads together lie in different banks.
 const int COLUMN = ROWS * ITEMS, EDGE_ROWS = ROWS > 1 ? 2 : 1;
 shared ACC columns[STEPS * BUFFERS * 2 * COLUMN];
 #ifdef MIDDLE
 shared MIDDLE middles[FLAT != 0 ? 1 : STEPS * BUFFERS * EDGE_ROWS * ITEMS];
 #endif
 
-// The first (edge 0) or last (EDGE_ROWS - 1) row of an item's block, of the level and front that lie from
-// `at` on.
+// The first (edge 0) or last (EDGE_ROWS - 1) row of a work-item's block, from the level and buffer
+// that begin at `at`.
 VEC edge_row(int at, int edge, int item)
 {
     int column = at * 2 * ROWS + (edge == 0 ? 0 : COLUMN - ITEMS) + item;
@@ -98,7 +100,8 @@ VEC rounded_each(VEC v)
 #endif
 }
 
-// Cells i0 … of the row that starts at `row`. `column`: the cell that stands for i0.
+// WIDTH cells from i0 on of the row that starts at `row`; `column` is the cell that the border puts
+// at i0.
 VEC load_row(uint row, int i0, uint column)
 {
     if (EVEN != 0)
@@ -120,25 +123,26 @@ void store_row(VEC cells, int i0, uint at)
 
 void main()
 {
-    if (stopped()) // all work-items see the same
+    if (stopped()) // it is the same for all work-items
         return;
     int x = int(gl_LocalInvocationID.x), y = int(gl_LocalInvocationID.y), item = y * ITEMS_I + x;
     int tile_i = int(gl_WorkGroupID.x) * KEPT_I, tile_j = int(gl_WorkGroupID.y) * KEPT_J;
-    if (BORDER == STENCIL_PERIODIC) { // a grid without ends
+    if (BORDER == STENCIL_PERIODIC) { // the grid has no ends
         tile_i -= OVERLAP_I;
         tile_j -= OVERLAP_J;
     }
     int i0 = tile_i + x * WIDTH, j0 = tile_j + y * ROWS;
     int first = push.first + int(gl_WorkGroupID.z) * MARCH, end = min(first + MARCH, push.end);
     int most = end + STEPS - 1; // the last plane that is loaded
-    // Items at the sides; itself at the tile's rim, where nothing right is left.
+    // Neighbouring work-items. At the tile's sides a work-item is its own neighbour: cells there
+    // are wrong anyway.
     int west = x > 0 ? item - 1 : item, east = x < ITEMS_I - 1 ? item + 1 : item;
     int north = y > 0 ? item - ITEMS_I : item,
         south = y < int(gl_WorkGroupSize.y) - 1 ? item + ITEMS_I : item;
-    bool open = BORDER != STENCIL_PERIODIC; // the grid's ends are to be seen to
+    bool open = BORDER != STENCIL_PERIODIC; // the grid has ends
     bool starts_i = open && tile_i == 0, ends_i = open && tile_i + TILE_I >= push.ni,
          starts_j = open && tile_j == 0, ends_j = open && tile_j + TILE_J >= push.nj;
-    bool rim = starts_i || ends_i || (FLAT == 0 && (starts_j || ends_j)); // of the grid
+    bool rim = starts_i || ends_i || (FLAT == 0 && (starts_j || ends_j)); // the grid's
     bool kept_i = (x * WIDTH >= OVERLAP_I || starts_i) &&
                   (x * WIDTH < TILE_I - OVERLAP_I || ends_i) && i0 < push.ni;
 #define EASTMOST(n) (i0 + n == push.ni - 1)
@@ -147,15 +151,17 @@ void main()
     ACC taps[7];
     [[unroll]] for (int n = 0; n < TAP_K + 2; n++)
         taps[n] = coefficients[n];
-    // Of each level the sums of its last plane, and the last two planes, the one that arrives in a front
-    // in the place of the one before the last: turns come in pairs, so that none is moved.
+    // Registers hold the sums of each level's last plane, and its last two planes. The plane that
+    // arrives takes the place of the one before the last: fronts come in pairs, so that no plane is
+    // moved.
     VEC sum[STEPS][ROWS], planes[2][STEPS + 1][ROWS], coming[ROWS];
     uint from[ROWS], to[ROWS], column = uint(mapped(i0, push.ni)), fixed_cells = 0, kept_rows = 0;
     [[unroll]] for (int r = 0; r < ROWS; r++) {
         int row = y * ROWS + r;
         from[r] = push.base_in + element(0, mapped(j0 + r, push.nj), 0);
         to[r] = push.base_out + element(i0, j0 + r, first);
-        coming[r] = load_row(from[r] + uint(mapped(first - STEPS, push.nk)) * push.plane, i0, column);
+        coming[r] =
+            load_row(from[r] + uint(mapped(first - STEPS, push.nk)) * push.plane, i0, column);
         [[unroll]] for (int n = 0; n < WIDTH; n++)
             if (fixed_at(i0 + n, push.ni) || (FLAT == 0 && fixed_at(j0 + r, push.nj)))
                 fixed_cells |= 1u << (r * WIDTH + n);
@@ -166,7 +172,7 @@ void main()
             planes[0][s][r] = planes[1][s][r] = sum[s][r] = VEC(0);
     }
     for (int pair = first - STEPS; pair <= most; pair += 2) {
-        // Whether some cell that the pair of turns makes keeps its value.
+        // Whether some cell that the pair of fronts updates keeps its value.
         bool some_fixed = rim || fixed_at(pair - STEPS, push.nk) || fixed_at(pair, push.nk);
         [[unroll]] for (int now = 0; now < 2; now++) {
             int front = pair + now, was = 1 - now, slot = BUFFERS == 2 ? now : 0;
@@ -215,7 +221,7 @@ void main()
                     VEC to_west =
                         TO_WEST(columns[at * 2 * ROWS + COLUMN + r * ITEMS + west], own);
                     VEC to_east = TO_EAST(own, columns[at * 2 * ROWS + r * ITEMS + east]);
-                    // Mirrored, a cell at the border is its own neighbour.
+                    // With a mirrored border, a cell at the border is its own neighbour.
                     if (BORDER == STENCIL_NEUMANN && rim) {
                         FIRST(to_west) = i0 == 0 ? FIRST(own) : FIRST(to_west);
                         to_east = mix(to_east, own, eastmost);

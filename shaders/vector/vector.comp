@@ -5,8 +5,9 @@
 #ifdef WF_SUBGROUP
 #extension GL_KHR_shader_subgroup_arithmetic : require
 #endif
-// The vector operations of a solver. A dot product takes two dispatches: partial sums a work-group,
-// then one work-group that adds them in a fixed order, so that every run gives the same bits.
+// The vector operations of a solver. A dot product takes two dispatches: each work-group leaves a
+// partial sum, then one work-group adds them in a fixed order, so that every run gives the same
+// bits.
 #include "vector/vector_ids.h"
 #include "common/real.glsl"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
@@ -18,17 +19,17 @@ layout(std430, set = 0, binding = 2) buffer Scalars { REAL scalars[]; };
 layout(std430, set = 0, binding = 3) buffer Partials { REAL partials[]; };
 layout(push_constant) uniform Push {
     REAL alpha;
-    uint count;       // elements; of SUM: partial sums
+    uint count;       // elements; for SUM: partial sums
     uint base_x, base_y;
-    uint numerator;   // 1 + index in scalars; 0: 1
-    uint denominator; // the same
+    uint numerator;   // 1 + index in scalars; 0: the factor is 1
+    uint denominator; // likewise; 0: the divisor is 1
     uint result;      // index in scalars
-    uint partial;     // of DOT: where the first partial sum goes
+    uint partial;     // for DOT: index of the first partial sum
 } push;
 
 shared REAL sums[gl_WorkGroupSize.x];
 
-// The work-group's sum, in item 0.
+// Returns the work-group's sum to work-item 0.
 REAL group_sum(REAL value)
 {
     uint item = gl_LocalInvocationIndex;

@@ -1,7 +1,7 @@
 /* Parameters of the vector family, by which a point keeps its values. Below WFI_HOST_IDS (64) an id
  * is that of a specialization constant too; 0 to 2 are the work-group size. */
 #define WF_VECTOR_ID_LOCAL_X 0
-#define WF_VECTOR_ID_ITEMS 64 /* of the host alone */
+#define WF_VECTOR_ID_ITEMS 64 /* the host's alone */
 #define WF_VECTOR_ID_OPERATION 3
 #define WF_VECTOR_ID_DEVICE_SCALAR 4
 

@@ -6,9 +6,6 @@
 #include "plan/family.h"
 
 /* wfi_variant.traffic of the variants that are counted. */
-void wfi_himeno_naive_traffic(const wfi_point *point, wfi_traffic *out);
-void wfi_himeno_twice_traffic(const wfi_point *point, wfi_traffic *out); /* gosa in its own pass */
-void wfi_stencil_naive_traffic(const wfi_point *point, wfi_traffic *out);
 void wfi_spmv_row_traffic(const wfi_point *point, wfi_traffic *out); /* an item a row */
 void wfi_spmv_lanes_traffic(const wfi_point *point, wfi_traffic *out);
 

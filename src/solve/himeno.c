@@ -263,8 +263,8 @@ static wf_result choose(wf_himeno *h)
     if (result == WF_SUCCESS) {
         h->choice.point.problem = &h->problem;
         h->layout = wfi_himeno_layout_of(&h->choice.point);
-        h->moved = wfi_point_value(&h->choice.point, HIMENO_ID_MOVED, 0) != 0;
-        h->copy_back = wfi_point_value(&h->choice.point, HIMENO_ID_COPY_BACK, 0) != 0;
+        h->moved = h->choice.point.variant->traits & WFI_HIMENO_MOVED;
+        h->copy_back = h->choice.point.variant->traits & WFI_HIMENO_COPIES_BACK;
         h->submit = h->moved ? 1 : wfi_point_value(&h->choice.point, HIMENO_ID_SUBMIT, 0);
     }
     return result;

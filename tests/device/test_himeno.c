@@ -248,7 +248,7 @@ static uint32_t relax_split(grid *g, const split_case *c)
     const wf_caps caps = device->caps;
     const uint64_t plane = (uint64_t)(64 + g->params.ni) * g->params.nj * sizeof(float);
     static const char *const names[] = {"naive",  "moved", "copy_back", "march4",
-                                        "texels", "time",  "box",       NULL};
+                                        "texels", "time",  NULL};
     for (size_t v = 0; v < sizeof names / sizeof *names; v++) {
         const wf_tuning tuning = {.size = sizeof tuning, .variant = names[v]};
         device->caps.max_storage_range = c->range * plane;

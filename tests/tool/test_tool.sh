@@ -38,7 +38,7 @@ check 'JSON alone on standard output' sh -c 'head -c 1 json.out | grep -q "{"'
 check 'the same seed gives the same result' cmp a.npy b.npy
 expect 0 'Score based on Pentium III' himeno --size XS --iterations 5
 expect 0 'verified' himeno --size 5x4x3 --iterations 2 --limits minimum
-expect 0 'moved=1' himeno --size 9x8x7 --iterations 3 --variant moved
+expect 0 '^variant +moved ' himeno --size 9x8x7 --iterations 3 --variant moved
 expect 0 'verified' stencil --grid 40x30x20 --steps 3 --repeat 1
 expect 0 'variant +time' stencil --grid 90x70 --border periodic --variant time --steps 5 --repeat 1
 expect 0 'verified' stencil --grid 9x9 --shape box --radius 4 --border neumann --limits minimum --repeat 1

@@ -1,75 +1,7 @@
 /* The plan of one slab of the Himeno relaxation. */
 #include <string.h>
 
-#include "kernels/himeno/himeno.h"
 #include "kernels/himeno/rows.h"
-#include "wfi_shaders.h"
-
-enum { PASS_UPDATE = 1, PASS_GOSA = 2 }; /* as in stencil_naive.comp */
-
-void wfi_himeno_group_size(const wfi_point *point, uint32_t size[3])
-{
-    size[0] = wfi_point_value(point, HIMENO_ID_LOCAL_X, 1);
-    size[1] = wfi_point_value(point, HIMENO_ID_LOCAL_Y, 1);
-    size[2] = wfi_point_value(point, HIMENO_ID_LOCAL_Z, 1);
-}
-
-/* Cells that a work-group updates along i, j and k. */
-typedef struct tile {
-    uint32_t i, j, k;
-} tile;
-
-static tile tile_of(const wfi_point *point)
-{
-    const uint32_t traits = point->variant->traits;
-    const uint32_t overlap = 2 * (wfi_himeno_steps(point) - 1);
-    uint32_t size[3];
-    wfi_himeno_group_size(point, size);
-    tile t = {size[0] * (traits & WFI_HIMENO_VECTORS ? 4 : 1) - overlap,
-              size[1] * (traits & WFI_HIMENO_TWO_ROWS ? 2 : 1) - overlap,
-              size[2] * wfi_point_value(point, HIMENO_ID_MARCH, 1)};
-    if (traits & WFI_HIMENO_BOX)
-        t.k = size[2] * wfi_point_value(point, HIMENO_ID_DEPTH, 1) - overlap;
-    return t;
-}
-
-/* Work-groups of a slab along x, y, z. */
-static void groups_of(const wfi_point *point, uint32_t planes, uint32_t groups[3])
-{
-    const wfi_himeno_problem *p = &point->problem->himeno;
-    const tile t = tile_of(point);
-    groups[0] = (uint32_t)((p->ni - 2 + t.i - 1) / t.i);
-    groups[1] = (uint32_t)((p->nj - 2 + t.j - 1) / t.j);
-    groups[2] = (planes + t.k - 1) / t.k;
-}
-
-/* How many sums the single work-group that adds them up is done with at once. */
-#define FEW_PARTIALS 4096
-
-uint32_t wfi_himeno_subgroups(const wfi_point *point)
-{
-    const wf_caps *caps = point->caps;
-    uint32_t groups[3], size[3];
-    groups_of(point, (uint32_t)point->problem->himeno.nk - 2, groups);
-    wfi_himeno_group_size(point, size);
-    const uint32_t items = size[0] * size[1] * size[2], count = items / caps->subgroup_size;
-    const bool sure = point->variant->traits & WFI_HIMENO_SUBGROUP_SUMS &&
-                      caps->subgroup_min == caps->subgroup_max && items % caps->subgroup_size == 0;
-    return sure && (uint64_t)groups[0] * groups[1] * groups[2] * count <= FEW_PARTIALS ? count : 0;
-}
-
-uint64_t wfi_himeno_partials(const wfi_point *point, uint32_t planes)
-{
-    const uint32_t subgroups = wfi_himeno_subgroups(point);
-    uint32_t groups[3], size[3];
-    groups_of(point, planes, groups);
-    wfi_himeno_group_size(point, size);
-    const uint64_t items = (uint64_t)size[0] * size[1] * size[2];
-    return (uint64_t)groups[0] * groups[1] * groups[2] *
-           (wfi_point_value(point, HIMENO_ID_OWN_SUMS, 0) ? items
-            : subgroups                                   ? subgroups
-                                                          : 1);
-}
 
 /* The window of the p buffers that the slab reads, its start rounded down so that it can be bound
  * and vectors stay aligned; *base is then the element of its first inner cell. */
@@ -137,7 +69,7 @@ static void make_step(const wfi_point *point, const wfi_himeno_layout *layout,
     for (uint32_t i = 0; i < step->slot_count; i++)
         if (point->variant->texel_buffers >> i & 1)
             step->texels[i] = VK_FORMAT_R32G32B32A32_SFLOAT;
-    groups_of(point, slab->planes, step->groups);
+    wfi_himeno_groups(point, slab->planes, step->groups);
     push.layers = step->groups[2];
     memcpy(step->push, &push, sizeof push);
 }
@@ -153,7 +85,7 @@ static wf_result begin(wf_plan *plan, const wfi_point *point, const wfi_himeno_s
                        wfi_pipeline_desc *desc, wfi_step *step)
 {
     const wfi_himeno_layout layout = wfi_himeno_layout_of(point);
-    /* Thousands of recordings with the same two sets of buffers. */
+    /* A run makes thousands of recordings with the same two sets of buffers. */
     wfi_plan_bind_sets(plan);
     make_step(point, &layout, slab, step);
     wfi_point_pipeline(point, desc);
@@ -171,16 +103,17 @@ wf_result wfi_himeno_build(wf_plan *plan, const wfi_point *point, const void *pa
     return result == WF_SUCCESS ? add_step(plan, &desc, &step) : result;
 }
 
-wf_result wfi_himeno_build_twice(wf_plan *plan, const wfi_point *point, const void *params)
+wf_result wfi_himeno_build_passes(wf_plan *plan, const wfi_point *point,
+                                  const wfi_himeno_slab *slab, const uint32_t *passes,
+                                  uint32_t count)
 {
-    static const uint32_t passes[] = {PASS_UPDATE, PASS_GOSA};
     wfi_pipeline_desc desc;
     wfi_step step;
-    wf_result result = begin(plan, point, params, &desc, &step);
-    for (size_t i = 0; i < sizeof passes / sizeof *passes && result == WF_SUCCESS; i++) {
-        wfi_pipeline_desc half = desc;
-        wfi_pipeline_constant(&half, HIMENO_ID_PASSES, passes[i]);
-        result = add_step(plan, &half, &step);
+    wf_result result = begin(plan, point, slab, &desc, &step);
+    for (uint32_t i = 0; i < count && result == WF_SUCCESS; i++) {
+        wfi_pipeline_desc pass = desc;
+        wfi_pipeline_constant(&pass, HIMENO_ID_PASSES, passes[i]);
+        result = add_step(plan, &pass, &step);
     }
     return result;
 }

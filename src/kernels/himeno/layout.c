@@ -5,7 +5,6 @@
 #include "plan/fixed.h"
 #include "plan/dispatch_size.h"
 #include "kernels/himeno/himeno.h"
-#include "kernels/himeno/rows.h"
 #include "wfi_shaders.h"
 
 uint32_t wfi_himeno_steps(const wfi_point *point)

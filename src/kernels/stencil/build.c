@@ -1,14 +1,10 @@
 /* wf_stencil_plan: passes over the grid, to and fro between the caller's array and the workspace. */
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "core/params.h"
 #include "core/arithmetic.h"
-#include "kernels/stencil/stencil.h"
-#include "plan/plan.h"
-
-#define MOST_EXTENT (UINT32_C(1) << 30)
+#include "core/params.h"
+#include "kernels/stencil/rows.h"
+#include "kernels/stencil/windows.h"
 
 /* The coefficients in the type that is computed with, in memory that the host writes by itself, or as
  * a binding. */
@@ -118,45 +114,4 @@ wf_result wfi_stencil_build(wf_plan *plan, const wfi_point *point, const void *p
         result = wfi_stencil_add_pass(plan, &s);
     }
     return result;
-}
-
-static bool valid_extents(const wf_stencil_params *p)
-{
-    const uint32_t radius = p->radius ? p->radius : 1, least = 2 * radius + 1;
-    return p->nx >= least && p->ny >= least && (p->nz == 0 || p->nz >= least) &&
-           p->nx <= MOST_EXTENT && p->ny <= MOST_EXTENT && p->nz <= MOST_EXTENT &&
-           (p->row_stride == 0 || p->row_stride >= p->nx) && p->row_stride <= MOST_EXTENT;
-}
-
-/* As they are computed with. */
-static bool finite_coefficients(const wf_stencil_params *p, const wfi_stencil_problem *problem)
-{
-    for (uint32_t i = 0; i < wfi_stencil_taps(problem); i++)
-        if (!isfinite(p->coefficients[i]) ||
-            (p->type != WF_TYPE_F64 && !isfinite((float)p->coefficients[i])))
-            return false;
-    return true;
-}
-
-bool wfi_stencil_sizes_of(const wf_stencil_params *p, wfi_stencil_problem *out)
-{
-    if (!p || p->radius > 4 || (unsigned)p->shape > WF_STENCIL_BOX ||
-        (unsigned)p->border > WF_BORDER_PERIODIC || p->steps > WFI_STENCIL_MOST_STEPS ||
-        !valid_extents(p))
-        return false;
-    *out = (wfi_stencil_problem){.nx = p->nx,
-                                 .ny = p->ny,
-                                 .nz = p->nz,
-                                 .row_stride = p->row_stride ? p->row_stride : p->nx,
-                                 .dimensions = p->nz ? 3 : 2,
-                                 .shape = p->shape,
-                                 .radius = p->radius ? p->radius : 1,
-                                 .border = p->border,
-                                 .steps = p->steps ? p->steps : 1};
-    return true;
-}
-
-bool wfi_stencil_problem_of(const wf_stencil_params *p, wfi_stencil_problem *out)
-{
-    return p && p->coefficients && wfi_stencil_sizes_of(p, out) && finite_coefficients(p, out);
 }

@@ -1,22 +1,22 @@
-/* A pass over a grid, as dispatches that each bind a window of planes no larger than the device allows.
- *
- * Windows do not wrap around. Of a periodic grid that cannot be bound whole, the planes on either side
- * of its ends are copied side by side first, last ones before first ones (the seam), and the planes
- * whose neighbours lie on the other side are updated from there. */
+/* Windows do not wrap around. Of a periodic grid that cannot be bound whole, the planes on either
+ * side of its ends are copied side by side first, last ones before first ones (the seam), and the
+ * planes whose neighbours lie on the other side are updated from there. */
+#include "kernels/stencil/windows.h"
+
 #include <string.h>
 
 #include "core/arithmetic.h"
-#include "kernels/stencil/stencil.h"
+#include "kernels/stencil/rows.h"
 
-/* What the dispatches of a pass_piece of a pass have in common. */
+/* A piece of a pass: dispatches that read one place and write another. */
 typedef struct pass_piece {
     const wfi_point *point;
     uint32_t pipeline;
     wfi_stencil_place from, to;
     uint64_t below, above; /* planes read before the first and after the last one updated */
-    uint64_t planes;       /* of the axis that is seen */
-    bool whole;            /* all of them are bound */
-    int32_t nk;            /* what the shader is told of them */
+    uint64_t planes;       /* of `from` */
+    bool whole;            /* one window binds all of them */
+    int32_t nk;            /* extent along k that the shader is told */
 } pass_piece;
 
 /* Planes that any window can hold, wherever it starts. */
@@ -51,40 +51,12 @@ uint64_t wfi_stencil_seam_bytes(const wfi_point *point, uint32_t steps)
     return has_seam(point) ? 2 * (below(point, steps) + above(point, steps)) * plane : 0;
 }
 
-static uint64_t groups_for(uint64_t cells, int64_t tile)
-{
-    return (cells + (uint64_t)tile - 1) / (uint64_t)tile;
-}
-
-/* Work-groups along i or j: a tile at an end of the grid updates more. */
-static uint64_t tiles_for(uint64_t cells, int64_t tile, int64_t more)
-{
-    const uint64_t ends = 2 * (uint64_t)more;
-    return cells > ends ? groups_for(cells - ends, tile) : 1;
-}
-
-uint64_t wfi_stencil_columns(const wfi_point *point)
-{
-    const wfi_stencil_axes a = wfi_stencil_axes_of(&point->problem->stencil);
-    const wfi_stencil_tile tile = wfi_stencil_tile_of(point);
-    return tiles_for(a.ni, tile.i, tile.more_i) * tiles_for(a.nj, tile.j, tile.more_j);
-}
-
 bool wfi_stencil_fits_binding(const wfi_point *point)
 {
     const uint32_t steps = wfi_point_value(point, STENCIL_ID_STEPS, 1);
     const uint64_t bound = bound_planes(point);
     return bound >= wfi_stencil_axes_of(&point->problem->stencil).nk ||
            bound > below(point, steps) + above(point, steps);
-}
-
-bool wfi_stencil_fits_dispatch(const wfi_point *point)
-{
-    const wfi_stencil_axes a = wfi_stencil_axes_of(&point->problem->stencil);
-    const wfi_stencil_tile tile = wfi_stencil_tile_of(point);
-    return tile.i > 0 && tile.j > 0 &&
-           tiles_for(a.ni, tile.i, tile.more_i) <= point->caps->max_groups[0] &&
-           tiles_for(a.nj, tile.j, tile.more_j) <= point->caps->max_groups[1];
 }
 
 /* Planes [low, high) of a place as something that can be bound; *base is the element of cell
@@ -96,7 +68,7 @@ static wfi_slot window(const wfi_point *point, const wfi_stencil_place *where, u
     const uint64_t size = wf_type_size(point->problem->type);
     const uint64_t start = where->offset + (uint64_t)((int64_t)low - where->first) * a.plane * size;
     const uint64_t offset = start - start % wfi_window_alignment(point->caps);
-    /* Modulo 2^32: added to an element's place, which the shader reckons so too, it comes right. */
+    /* Modulo 2^32, in which the shader computes addresses too: their sums are right. */
     *base = (uint32_t)((start - offset) / size) - (uint32_t)(low * a.plane);
     return (wfi_slot){where->kind, where->index, offset,
                       start - offset + (high - low) * a.plane * size};
@@ -107,7 +79,6 @@ static wf_result add_dispatch(wf_plan *plan, const pass_piece *d, uint64_t first
 {
     const wfi_stencil_problem *p = &d->point->problem->stencil;
     const wfi_stencil_axes a = wfi_stencil_axes_of(p);
-    const wfi_stencil_tile tile = wfi_stencil_tile_of(d->point);
     const uint64_t low = d->whole || first < d->below ? 0 : first - d->below;
     const uint64_t high = d->whole ? d->planes : wfi_least(end + d->above, d->planes);
     wfi_stencil_push push = {.ni = (int32_t)a.ni,
@@ -117,9 +88,8 @@ static wf_result add_dispatch(wf_plan *plan, const pass_piece *d, uint64_t first
                              .plane = (uint32_t)a.plane,
                              .first = (int32_t)first,
                              .end = (int32_t)end};
-    const uint64_t groups[3] = {tiles_for(a.ni, tile.i, tile.more_i),
-                                tiles_for(a.nj, tile.j, tile.more_j),
-                                groups_for(end - first, tile.k)};
+    const uint64_t tile_k = (uint64_t)wfi_stencil_tile_of(d->point).k;
+    uint64_t groups[3] = {0, 0, (end - first + tile_k - 1) / tile_k};
     const uint64_t taps = wfi_stencil_taps(p) + (p->stoppable ? UINT64_C(1) : 0);
     wfi_step step = {.pipeline = d->pipeline,
                      .slot_count = 3,
@@ -131,6 +101,7 @@ static wf_result add_dispatch(wf_plan *plan, const pass_piece *d, uint64_t first
     step.slots[2] = (wfi_slot){p->stoppable ? WFI_SLOT_BINDING : WFI_SLOT_OWN,
                                p->stoppable ? WFI_STENCIL_COEFFICIENTS : 0, 0,
                                taps * (d->point->problem->type == WF_TYPE_F64 ? 8 : 4)};
+    wfi_stencil_groups(d->point, groups);
     for (int i = 0; i < 3; i++)
         step.groups[i] = groups[i] > UINT32_MAX ? UINT32_MAX : (uint32_t)groups[i];
     memcpy(step.push, &push, sizeof push);
@@ -141,8 +112,8 @@ static wf_result too_large(wf_plan *plan)
 {
     const wf_device *device = wfi_plan_device(plan);
     return wfi_fail(&device->log, WF_ERROR_TOO_LARGE,
-                    "the planes that one plane needs are over this device's binding limit of %llu "
-                    "bytes",
+                    "the planes that the update of one plane reads are over this device's binding "
+                    "limit of %llu bytes",
                     (unsigned long long)device->caps.max_storage_range);
 }
 
@@ -166,7 +137,7 @@ static wf_result add_slabs(wf_plan *plan, const pass_piece *d, uint64_t first, u
     return result;
 }
 
-/* Where plane `first` of the axis that a pass_piece sees lies at plane `at` of the place. */
+/* The place, seen so that plane `first` of a piece is the place's plane `at`. */
 static wfi_stencil_place shifted(wfi_stencil_place place, uint64_t first, uint64_t at)
 {
     place.first += (int64_t)first - (int64_t)at;
@@ -177,7 +148,7 @@ static wfi_stencil_place shifted(wfi_stencil_place place, uint64_t first, uint64
 static wf_result add_copies(wf_plan *plan, const wfi_stencil_pass *s, const wfi_stencil_place *seam,
                             uint64_t nk, uint64_t side)
 {
-    /* An axis of no planes is all border, and keeps its values. */
+    /* A grid of no planes is all border, whose cells keep their values. */
     pass_piece copy = {.point = s->copy, .pipeline = s->copy_pipeline, .planes = 2 * side, .nk = 0};
     copy.from = shifted(s->from, 0, nk - side);
     copy.to = *seam;

@@ -5,6 +5,7 @@
 #include "core/params.h"
 #include "kernels/families.h"
 #include "plan/plan.h"
+#include "profiles/vector.h"
 #include "vector/vector_ids.h"
 #include "wfi_shaders.h"
 
@@ -229,19 +230,19 @@ static uint64_t shared_bytes(const wfi_point *point)
     return point->values[WF_VECTOR_ID_LOCAL_X] * (uint64_t)wf_type_size(point->problem->type);
 }
 
-/* Memory decides; a few elements an item keep the partial sums few, and a large group fills the
- * device at any size. */
+#define LARGE (UINT64_C(1) << 22)
+
+/* Memory bandwidth decides, which large work-groups reach at any size. */
 static double fit(wfi_point *point, double reduction)
 {
     const wf_caps *caps = point->caps;
     uint32_t size = 256;
     while (size > caps->max_invocations || size > caps->max_group_size[0])
         size /= 2;
-    const bool cpu = wfi_is_cpu(caps);
+    const wfi_vector_profile *profile = wfi_vector_profile_of(caps);
     point->values[WF_VECTOR_ID_LOCAL_X] = size;
-    point->values[WF_VECTOR_ID_ITEMS] = cpu                                                  ? 64
-                                        : point->problem->vector.count > (UINT64_C(1) << 22) ? 8
-                                                                                             : 2;
+    point->values[WF_VECTOR_ID_ITEMS] =
+        point->problem->vector.count > LARGE ? profile->items_large : profile->items;
     return (double)point->problem->vector.count + reduction * size;
 }
 

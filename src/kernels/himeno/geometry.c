@@ -1,0 +1,83 @@
+/* Work-groups of a slab, the partial sums of gosa that they leave, and their shared memory. */
+#include "kernels/himeno/rows.h"
+
+void wfi_himeno_group_size(const wfi_point *point, uint32_t size[3])
+{
+    size[0] = wfi_point_value(point, HIMENO_ID_LOCAL_X, 1);
+    size[1] = wfi_point_value(point, HIMENO_ID_LOCAL_Y, 1);
+    size[2] = wfi_point_value(point, HIMENO_ID_LOCAL_Z, 1);
+}
+
+/* Cells that a work-group updates along i, j and k. */
+typedef struct tile {
+    uint32_t i, j, k;
+} tile;
+
+static tile tile_of(const wfi_point *point)
+{
+    const uint32_t traits = point->variant->traits;
+    const uint32_t overlap = 2 * (wfi_himeno_steps(point) - 1);
+    uint32_t size[3];
+    wfi_himeno_group_size(point, size);
+    return (tile){size[0] * (traits & WFI_HIMENO_VECTORS ? 4 : 1) - overlap,
+                  size[1] * (traits & WFI_HIMENO_TWO_ROWS ? 2 : 1) - overlap,
+                  size[2] * wfi_point_value(point, HIMENO_ID_MARCH, 1)};
+}
+
+void wfi_himeno_groups(const wfi_point *point, uint32_t planes, uint32_t groups[3])
+{
+    const wfi_himeno_problem *p = &point->problem->himeno;
+    const tile t = tile_of(point);
+    groups[0] = (uint32_t)((p->ni - 2 + t.i - 1) / t.i);
+    groups[1] = (uint32_t)((p->nj - 2 + t.j - 1) / t.j);
+    groups[2] = (planes + t.k - 1) / t.k;
+}
+
+/* The single work-group that adds up the partial sums takes this many of them in little time. */
+#define FEW_PARTIALS 4096
+
+uint32_t wfi_himeno_subgroups(const wfi_point *point)
+{
+    const wf_caps *caps = point->caps;
+    uint32_t groups[3], size[3];
+    wfi_himeno_groups(point, (uint32_t)point->problem->himeno.nk - 2, groups);
+    wfi_himeno_group_size(point, size);
+    const uint32_t items = size[0] * size[1] * size[2], count = items / caps->subgroup_size;
+    const bool sure = point->variant->traits & WFI_HIMENO_SUBGROUP_SUMS &&
+                      caps->subgroup_min == caps->subgroup_max && items % caps->subgroup_size == 0;
+    return sure && (uint64_t)groups[0] * groups[1] * groups[2] * count <= FEW_PARTIALS ? count : 0;
+}
+
+uint64_t wfi_himeno_partials(const wfi_point *point, uint32_t planes)
+{
+    const uint32_t subgroups = wfi_himeno_subgroups(point);
+    uint32_t groups[3], size[3];
+    wfi_himeno_groups(point, planes, groups);
+    wfi_himeno_group_size(point, size);
+    const uint64_t items = (uint64_t)size[0] * size[1] * size[2];
+    return (uint64_t)groups[0] * groups[1] * groups[2] *
+           (wfi_point_value(point, HIMENO_ID_OWN_SUMS, 0) ? items
+            : subgroups                                   ? subgroups
+                                                          : 1);
+}
+
+void wfi_himeno_subgroup_constants(const wfi_point *point, wfi_pipeline_desc *desc)
+{
+    wfi_pipeline_constant(desc, HIMENO_ID_SUBGROUPS, wfi_himeno_subgroups(point));
+}
+
+uint64_t wfi_himeno_shared_sums(const wfi_point *point)
+{
+    uint32_t size[3];
+    wfi_himeno_group_size(point, size);
+    return (uint64_t)size[0] * size[1] * size[2] * sizeof(float);
+}
+
+uint64_t wfi_himeno_shared_planes(const wfi_point *point)
+{
+    uint32_t size[3];
+    wfi_himeno_group_size(point, size);
+    return wfi_himeno_steps(point) * 3 * (size[0] + UINT64_C(2)) * (size[1] + UINT64_C(2)) *
+               sizeof(float) +
+           wfi_himeno_shared_sums(point);
+}

@@ -1,0 +1,144 @@
+/* What the files of the variants share: pieces of their rows, geometry and models. */
+#ifndef WFI_KERNELS_STENCIL_ROWS_H
+#define WFI_KERNELS_STENCIL_ROWS_H
+
+#include "kernels/stencil/stencil.h"
+#include "profiles/stencil.h"
+#include "wfi_shaders.h"
+
+/* As in stencil_problem.glsl. */
+typedef struct wfi_stencil_push {
+    int32_t ni, nj, nk;
+    uint32_t row, plane, base_in, base_out;
+    int32_t first, end;
+} wfi_stencil_push;
+
+extern const wfi_variant wfi_stencil_naive, wfi_stencil_march, wfi_stencil_vector, wfi_stencil_time,
+    wfi_stencil_time_vector;
+
+double wfi_stencil_flops(const wfi_problem *problem);
+double wfi_stencil_least_bytes(const wfi_problem *problem);
+
+/* wfi_variant.traits */
+enum {
+    WFI_STENCIL_VECTORS = 1 << 0,  /* a work-item updates a vector along i */
+    WFI_STENCIL_ENDS = 1 << 1,     /* tiles end where a grid does that is not periodic */
+    WFI_STENCIL_READS_ON = 1 << 2, /* the plane after the last one that is needed is loaded too */
+};
+
+/* ----------------------------------------------------------------------------------- parameters */
+
+#define WFI_STENCIL_COUNT(array) (sizeof(array) / sizeof *(array))
+
+extern const uint32_t wfi_stencil_sizes_x[6], wfi_stencil_sizes_y[5], wfi_stencil_marches[9],
+    wfi_stencil_step_counts[6], wfi_stencil_row_counts[4];
+
+#define WFI_STENCIL_PARAMETER(name, id, value, candidates, meaning)                                \
+    {                                                                                              \
+        name, id, value, WFI_STENCIL_COUNT(candidates), candidates, meaning                        \
+    }
+#define WFI_STENCIL_LOCAL_X(value)                                                                 \
+    WFI_STENCIL_PARAMETER("local_x", STENCIL_ID_LOCAL_X, value, wfi_stencil_sizes_x,               \
+                          "work-items of a work-group along x, the contiguous axis")
+#define WFI_STENCIL_LOCAL_Y(value)                                                                 \
+    WFI_STENCIL_PARAMETER("local_y", STENCIL_ID_LOCAL_Y, value, wfi_stencil_sizes_y,               \
+                          "work-items of a work-group along y (1 in two dimensions)")
+#define WFI_STENCIL_MARCH(value)                                                                   \
+    WFI_STENCIL_PARAMETER("march", STENCIL_ID_MARCH, value, wfi_stencil_marches,                   \
+                          "planes (rows in two dimensions) that each work-item updates")
+#define WFI_STENCIL_STEPS                                                                          \
+    WFI_STENCIL_PARAMETER("steps", STENCIL_ID_STEPS, 2, wfi_stencil_step_counts,                   \
+                          "steps that one pass over memory makes")
+#define WFI_STENCIL_ROWS                                                                           \
+    WFI_STENCIL_PARAMETER("rows", STENCIL_ID_ROWS, 1, wfi_stencil_row_counts,                      \
+                          "cells along y that each work-item updates")
+
+/* ---------------------------------------------------------------------------------- constraints */
+
+bool wfi_stencil_march_fits(const wfi_point *point);
+bool wfi_stencil_flat_is_flat(const wfi_point *point);
+bool wfi_stencil_fits_dispatch(const wfi_point *point);
+bool wfi_stencil_rows_hold_vectors(const wfi_point *point);
+bool wfi_stencil_is_star(const wfi_point *point);
+bool wfi_stencil_steps_fit(const wfi_point *point);
+bool wfi_stencil_rows_fit(const wfi_point *point);
+bool wfi_stencil_tile_outlasts_steps(const wfi_point *point);
+
+#define WFI_STENCIL_FITS                                                                           \
+    {"march must be between 1 and 4096", wfi_stencil_march_fits},                                  \
+    {                                                                                              \
+        "local_y and rows must be 1 in two dimensions, whose rows are marched along",              \
+            wfi_stencil_flat_is_flat                                                               \
+    }
+#define WFI_STENCIL_FITS_DISPATCH                                                                  \
+    {                                                                                              \
+        "the grid must need no more work-groups along x and y than a dispatch can have",           \
+            wfi_stencil_fits_dispatch                                                              \
+    }
+#define WFI_STENCIL_ROWS_HOLD_VECTORS                                                              \
+    {                                                                                              \
+        "the row stride must be a multiple of a vector (4 elements, 2 of f64), since rows are "    \
+        "read as vectors",                                                                         \
+            wfi_stencil_rows_hold_vectors                                                          \
+    }
+#define WFI_STENCIL_FITS_STEPS                                                                     \
+    {"steps must be between 1 and 16, and at most those of the plan", wfi_stencil_steps_fit},      \
+        {"rows must be between 1 and 16, since a work-item keeps them in registers",               \
+         wfi_stencil_rows_fit},                                                                    \
+        {"local_x, and local_y times rows, must be over 2 x radius x steps, since each step "      \
+         "loses radius cells on every side of the tile",                                           \
+         wfi_stencil_tile_outlasts_steps},                                                         \
+        WFI_STENCIL_FITS_DISPATCH,                                                                 \
+    {                                                                                              \
+        "a binding must hold 2 x radius x steps planes (rows in two dimensions) and those that "   \
+        "are updated",                                                                             \
+            wfi_stencil_fits_binding                                                               \
+    }
+
+/* ------------------------------------------------------------------------------------- geometry */
+
+void wfi_stencil_group_size(const wfi_point *point, uint32_t size[3]);
+/* wfi_variant.constants */
+void wfi_stencil_constants(const wfi_point *point, wfi_pipeline_desc *desc);
+
+/* --------------------------------------------------------------------------------------- models */
+
+/* Expected times of plans are over the bytes of one read or write of the grid a step. */
+double wfi_stencil_bytes(const wfi_point *point);
+/* Work-groups as wide as the rows, up to `items` work-items, of them `most_x` along i. */
+void wfi_stencil_fit_group(wfi_point *point, uint32_t items, uint32_t most_x);
+/* Makes columns as long as leave a processor's threads enough of them. */
+void wfi_stencil_fit_long_columns(wfi_point *point);
+/* Halves the columns while the device is not full. */
+void wfi_stencil_shorten_columns(wfi_point *point);
+/* Whether several steps a pass can pay: shared memory is faster than caches. */
+bool wfi_stencil_has_fast_shared(const wfi_point *point);
+
+/* Values of variants that make several steps a pass. */
+typedef struct wfi_stencil_values {
+    uint32_t x, y, rows, march, steps;
+} wfi_stencil_values;
+
+void wfi_stencil_set_values(wfi_point *point, const wfi_stencil_values *values);
+/* Sets the first legal of `count` values that fills the device; where none does the legal one with
+ * the shortest columns, and where none is legal the last. */
+const wfi_stencil_values *wfi_stencil_set_filling(wfi_point *point,
+                                                  const wfi_stencil_values *values, size_t count);
+
+/* ----------------------------------------------------------------------------------------- plans */
+
+/* wfi_variant.build; params: the coefficients (f64), wfi_stencil_taps of them. */
+wf_result wfi_stencil_build(wf_plan *plan, const wfi_point *point, const void *params);
+
+#define WFI_STENCIL_ROW(text, parameters_, constraints_)                                           \
+    .name = #text,                                                                                 \
+    .modules = {[WF_TYPE_F32] = &wfi_spv_stencil_##text##_f32,                                     \
+                [WF_TYPE_F64] = &wfi_spv_stencil_##text##_f64,                                     \
+                [WF_TYPE_F16] = &wfi_spv_stencil_##text##_f16},                                    \
+    .parameter_count = WFI_STENCIL_COUNT(parameters_), .parameters = parameters_,                  \
+    .constraint_count = WFI_STENCIL_COUNT(constraints_), .constraints = constraints_,              \
+    .storage_buffers = 3, .push_bytes = sizeof(wfi_stencil_push),                                  \
+    .group_size = wfi_stencil_group_size, .constants = wfi_stencil_constants,                      \
+    .build = wfi_stencil_build
+
+#endif

@@ -1,0 +1,33 @@
+#include "profiles/stencil.h"
+
+/* Measured on an H100, and assumed of every GPU: long columns leave units idle on small grids
+ * (bench/notes/stencil.md#small-grids: twice the time), and in two dimensions short ones are faster
+ * (bench/notes/stencil.md#machine-code). */
+static const wfi_stencil_profile gpu = {
+    .unit_items = 512, .march_width = 64, .flat_f64_items = 128, .fast_shared = true};
+
+/* Processors gain by long columns, of which planes stay in registers or caches
+ * (bench/notes/tune.md#time-first). */
+#define PROCESSOR .least_groups = 16, .star_march = 256, .box_march = 32, .flat_f64_items = 256
+
+/* Measured on SwiftShader, and assumed of all drivers for processors but llvmpipe: narrow
+ * work-groups are faster (bench/notes/tune.md#time-first). */
+static const wfi_stencil_profile cpu = {PROCESSOR, .march_width = 8};
+
+/* Measured on lavapipe, which is faster with the work-groups of GPUs. */
+static const wfi_stencil_profile llvmpipe = {PROCESSOR, .march_width = 64};
+
+static const wfi_stencil_profile *const profiles[WFI_PROFILE_KINDS] = {
+    [WFI_PROFILE_OTHER] = &gpu,
+    [WFI_PROFILE_CPU] = &cpu,
+    [WFI_PROFILE_NVIDIA] = &gpu,
+    [WFI_PROFILE_AMD] = &gpu,
+};
+
+const wfi_stencil_profile *wfi_stencil_profile_of(const wf_caps *caps)
+{
+    const wfi_profile_kind kind = wfi_profile_kind_of(caps);
+    return kind == WFI_PROFILE_CPU && caps->driver_id == VK_DRIVER_ID_MESA_LLVMPIPE
+               ? &llvmpipe
+               : profiles[kind];
+}
