@@ -1,6 +1,5 @@
 /* The one table that library, tuner, tests, bench and analysis read: a family has variants, a
- * variant has parameters, constraints, modules, geometry and a model of good values. To add an
- * algorithm, add its .comp and one row; to add a candidate value, touch one line. */
+ * variant has parameters, constraints, modules, geometry and a model of good values. */
 #ifndef WFI_PLAN_FAMILY_H
 #define WFI_PLAN_FAMILY_H
 
@@ -14,7 +13,7 @@ typedef struct wfi_matmul_problem {
     uint64_t m, n, k;
     uint64_t lda, ldb, ldc;                /* never 0 but where a row is */
     uint64_t batch;                        /* at least 1 */
-    uint64_t stride_a, stride_b, stride_c; /* 0: shared */
+    uint64_t stride_a, stride_b, stride_c; /* 0: all products use one */
     bool transpose_a, transpose_b;
     bool beta, bias; /* C is read; a bias is added */
     bool fast;       /* wf_math */
@@ -29,12 +28,12 @@ typedef struct wfi_spmv_problem {
     uint64_t rows, columns, entries;
     uint32_t longest_row;
     double mean_row, row_deviation; /* of entries a row */
-    double padding;                 /* turns of 32 rows in order over those of each; 0: not known */
+    double padding;                 /* loads of 32 rows as a slice over the rows' own; 0: unknown */
     uint32_t vectors;               /* right-hand sides; 0: 1 */
     bool strided;                   /* x or y has a stride */
     bool fused;                     /* the dot product of x and y is asked for too */
     uint32_t block;                 /* side of the blocks that entries fill best; 0: not known */
-    double block_fill;              /* share of such blocks' places that they fill */
+    double block_fill;              /* fraction of such blocks' places that they fill */
 } wfi_spmv_problem;
 
 typedef struct wfi_himeno_problem {
@@ -126,7 +125,8 @@ struct wfi_variant {
     const char *summary;                     /* what this step changes */
     const char *source;                      /* where it comes from, "" if our own */
     const wfi_spirv *modules[WF_TYPE_COUNT]; /* NULL: the variant does not do the type */
-    /* Modules of a second kernel on the same parameters, where it is no constant of the first; NULL: none. */
+    /* Modules of a second kernel with the same parameters, where a constant cannot make it of
+     * the first; NULL: none. */
     const wfi_spirv *second[WF_TYPE_COUNT];
     uint32_t parameter_count;
     const wfi_parameter *parameters;
@@ -151,7 +151,8 @@ struct wfi_variant {
      * returns the expected time in arbitrary but comparable units of the family (lower is
      * better; < 0: not for this problem). */
     double (*fit)(wfi_point *point);
-    /* Sets what decides by a problem's exact size in a point that was measured for a like one. NULL: nothing. */
+    /* Recomputes the values that depend on the problem's exact size, in a point that was
+     * measured for another size of the same class. NULL: no value does. */
     void (*refit)(wfi_point *point);
     /* What its work-items request; NULL: nobody has counted. */
     void (*traffic)(const wfi_point *point, wfi_traffic *out);
@@ -198,7 +199,8 @@ typedef struct wfi_choice {
 wf_plan_info wfi_describe_choice(const wfi_choice *choice);
 void wfi_describe_pipeline(const wfi_point *point, const wfi_pipeline *pipeline, uint64_t groups,
                            wf_kernel_info *kernel);
-/* Whether a module is the variant's own and no helper's, which copies, clears or adds up parts. */
+/* Whether a module is the variant's own, and not one that copies, clears or adds up partial sums
+ * for it. */
 bool wfi_is_main_kernel(const wfi_point *point, const wfi_spirv *spirv);
 /* Whether the driver says that the kernel keeps registers in memory. */
 bool wfi_kernel_spills(const wf_kernel_info *kernel);
