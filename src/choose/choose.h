@@ -1,5 +1,5 @@
-/* Picks variant and values for a problem: what the user forces, then what was measured on this device,
- * rows that ship with wavefit, and the model. */
+/* Picks the variant and its values for a problem: what the user forces comes first, then what
+ * was measured on this device, then rows that ship with wavefit, then the model. */
 #ifndef WFI_CHOOSE_CHOOSE_H
 #define WFI_CHOOSE_CHOOSE_H
 

@@ -11,7 +11,8 @@
 #define JOURNAL_BYTES 16384
 #define MOST_NOTED 16 /* points in a journal, of at most 1 KB each */
 
-/* Of this process: two searches on devices of one kind fraction a file, and the first has it. */
+/* The journals of this process. Two searches on devices of one kind would write one file: the
+ * first search has it. */
 static pthread_mutex_t journals_lock = PTHREAD_MUTEX_INITIALIZER;
 static wfi_journal *journals;
 
@@ -94,8 +95,8 @@ void wfi_journal_note(wfi_journal *journal, const wfi_tuning_entry *entry,
         clear_journal(journal);
         return;
     }
-    /* With those before it, of which tuning data may not have been told yet: else two such points would take
-     * turns. */
+    /* The points lost before it are noted too, since tuning data may not tell of them yet:
+     * otherwise two such points would be tried alternately for ever. */
     wfi_named_point bad[MOST_NOTED];
     const uint32_t before = entry->bad_count < MOST_NOTED - 1 ? entry->bad_count : MOST_NOTED - 1;
     if (before)

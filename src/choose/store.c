@@ -255,8 +255,8 @@ static bool change_file(struct wfi_tuning *tuning, const change *c, char error[5
     return ok;
 }
 
-/* One thread of this process at a time, and one process: not all systems have locks that tell
- * threads distance. */
+/* One thread of this process changes the file at a time, and one process: locks on files do not
+ * keep the threads of one process apart on all systems. */
 static bool change_locked(struct wfi_tuning *tuning, const change *c, char error[512])
 {
     static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;

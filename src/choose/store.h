@@ -62,7 +62,7 @@ void wfi_journal_close(wfi_journal *journal);
 /* Leaves what is in it, as the end of the process does. */
 void wfi_journal_release(wfi_journal *journal);
 
-/* Generated from src/choose/devices/. */
+/* The rows that ship, generated from src/choose/devices/. */
 typedef struct wfi_rows_file {
     const char *name;
     const char *text;

@@ -12,7 +12,7 @@
 #define DIGITS 16
 #define LINE (sizeof BEFORE - 1 + DIGITS + sizeof AFTER - 1)
 
-/* FNV-1a of what is before the line and of what is after it: any byte that changes changes it. */
+/* FNV-1a of the text before the line and of the text after it, so that any changed byte shows. */
 static uint64_t checksum(const char *head, size_t head_bytes, const char *tail, size_t tail_bytes)
 {
     return wfi_hash(head, head_bytes) * 31 + wfi_hash(tail, tail_bytes);

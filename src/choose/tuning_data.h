@@ -89,8 +89,8 @@ void wfi_tuning_entry_clear(wfi_tuning_entry *entry);
 
 bool wfi_entry_add_bad(wfi_tuning_entry *entry, const wfi_named_point *point);
 bool wfi_entry_is_bad(const wfi_tuning_entry *entry, const wfi_named_point *point);
-/* Whether the point must not be chosen: it is bad, and not one of several that were lost in a row, or
- * lost though it was good before. */
+/* Whether the point must not be chosen: it is bad, unless it is one of several at which the
+ * device was lost in a row, or was good before the device was lost at it. */
 bool wfi_entry_is_blamed(const wfi_tuning_entry *entry, const wfi_named_point *point);
 /* Settles the suspicions, now that a point runs: one that was lost alone is to blame; several in a
  * row, or one that was good before, tell of a device that loses anything, and are no longer bad.

@@ -55,7 +55,8 @@ static void rename_case(yyjson_mut_val *item)
         rename_member(study, "over", wfi_old_parameter(family, over));
 }
 
-/* Writes "variant a=1 b=2" with the present names; false: it has no room, or is nothing of the kind. */
+/* Writes "variant a=1 b=2" with the present names; false: there is no room, or it is no such
+ * text. */
 static bool rename_words(const char *family, const char *before, char now[MOST_POINT])
 {
     char word[64];

@@ -257,8 +257,8 @@ static void try_type(const wfi_observation *o, wfi_advice *out, const char *type
              strcmp(type, "f32") == 0 ? "" : " --type ", strcmp(type, "f32") == 0 ? "" : type);
 }
 
-/* How fewer bytes would do for a star or box stencil; NULL: no way is known. */
-static const char *fewer_grid_bytes(const wfi_observation *o, wfi_advice *out)
+/* How a star or box stencil could move fewer bytes; NULL: no way is known. */
+static const char *fewer_stencil_bytes(const wfi_observation *o, wfi_advice *out)
 {
     out->gain = 2;
     if (!o->box && strcmp(o->variant->name, "time") != 0) {
@@ -289,7 +289,7 @@ static bool memory_floor(const wfi_observation *o, wfi_advice *out)
         out->gain = 12.0 / 8.0; /* bytes an entry with its index */
         try_type(o, out, "f32");
     } else if (strcmp(o->family, "stencil") == 0 && o->variant) {
-        how = fewer_grid_bytes(o, out);
+        how = fewer_stencil_bytes(o, out);
     }
     if (how)
         say(out,
@@ -326,7 +326,8 @@ static bool matrix_units(const wfi_observation *o, wfi_advice *out)
     return true;
 }
 
-/* Whether `wavefit tune` knows the problem: matrices that are made, other shapes and borders it does not. */
+/* Whether `wavefit tune` can search the problem: it has no option for matrices that are made,
+ * nor for other shapes and borders. */
 static bool can_tune(const wfi_observation *o)
 {
     const char *a = o->arguments;

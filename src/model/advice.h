@@ -17,8 +17,8 @@ typedef struct wfi_observation {
     bool forced;           /* variant or constants were not wavefit's choice */
     double time_us, floor_us;
     bool memory_bound;
-    bool box;         /* grid: the shape */
-    uint32_t steps;   /* grid: of one execution */
+    bool box;         /* stencil: the shape is a box */
+    uint32_t steps;   /* stencil: of one execution */
     double chosen_us; /* of wavefit's own choice, where another was forced */
     uint32_t dispatches;
     double dispatch_us, barrier_us, submit_us, upload_us, download_us;

@@ -15,7 +15,7 @@ typedef struct wfi_matmul_problem {
     uint64_t m, n, k;
     uint64_t lda, ldb, ldc;                /* never 0 but where a row is */
     uint64_t batch;                        /* at least 1 */
-    uint64_t stride_a, stride_b, stride_c; /* 0: shared */
+    uint64_t stride_a, stride_b, stride_c; /* 0: all products use one */
     bool transpose_a, transpose_b;
     bool beta, bias; /* C is read; a bias is added */
     bool fast;       /* wf_math */
@@ -30,12 +30,12 @@ typedef struct wfi_spmv_problem {
     uint64_t rows, columns, entries;
     uint32_t longest_row;
     double mean_row, row_deviation; /* of entries a row */
-    double padding;                 /* turns of 32 rows in order over those of each; 0: not known */
+    double padding;                 /* loads of 32 rows as a slice over the rows' own; 0: unknown */
     uint32_t vectors;               /* right-hand sides; 0: 1 */
     bool strided;                   /* x or y has a stride */
     bool fused;                     /* the dot product of x and y is asked for too */
     uint32_t block;                 /* side of the blocks that entries fill best; 0: not known */
-    double block_fill;              /* share of such blocks' places that they fill */
+    double block_fill;              /* fraction of such blocks' places that they fill */
 } wfi_spmv_problem;
 
 typedef struct wfi_himeno_problem {

@@ -44,7 +44,7 @@ typedef struct wfi_family_hooks {
     void (*simplify)(void *params);
     /* The element type of a binding. */
     wf_type (*element)(wf_type type, uint32_t binding);
-    /* Compares outputs with the f64 reference, as much of them as costs little; host: by binding. */
+    /* Compares as much of the outputs as costs little with the f64 reference. */
     wf_result (*check)(const void *params, void *const *host, uint64_t seed, wf_check *check);
 } wfi_family_hooks;
 

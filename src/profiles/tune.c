@@ -1,8 +1,9 @@
 #include "profiles/tune.h"
 
-/* A processor's runs are disturbed by whatever else it does, so that its samples are longer, and they
- * may take a second each, so that none is spent on warming up: values that searches on lavapipe and
- * SwiftShader have used (bench/notes/tune.md), those of GPUs on an H100 and an H200. */
+/* A processor's runs are disturbed by whatever else it does, so that its samples are longer, and
+ * they may take a second each, so that none is spent on warming up: values that searches on
+ * lavapipe and SwiftShader have used (bench/notes/tune.md); those of GPUs are of an H100 and an
+ * H200. */
 static const wfi_tune_profile profiles[WFI_PROFILE_KINDS] = {
     [WFI_PROFILE_OTHER] = {.sample_seconds = 3e-3, .round_seconds = 5e-3, .clock_moves = true},
     [WFI_PROFILE_CPU] = {.sample_seconds = 1e-2, .round_seconds = 2e-2, .clock_moves = false},

@@ -11,8 +11,9 @@
 #define MOST_FRACTION 0.1 /* of the budget, for what is compiled at once */
 #define LOOK_NANOSECONDS 500000
 
-/* As the candidate's plan will ask for it: drivers may tell pipelines distance by their layouts too, which
- * those of bound sets differ in (Himeno's, and those that read texels). */
+/* Describes the pipeline as the candidate's plan will ask for it. Drivers may keep pipelines of
+ * other layouts as other pipelines, and plans that bind descriptor sets or read texels have other
+ * layouts. */
 static wfi_pipeline_desc desc_of(const wfi_candidate *candidate)
 {
     wfi_pipeline_desc desc;
@@ -43,8 +44,9 @@ static void compile(wfi_search *s, const wfi_candidate *candidates, uint32_t cou
     }
 }
 
-/* What fails here fails again when its plan is opened, and is told of then. How many go at once follows
- * from how long it took: a short search must not end before it has timed what it compiled. */
+/* What fails to compile here fails again, with a message, when its plan is opened. The number
+ * that is compiled at once follows from the time it took: a short search must not end before it has
+ * timed what it compiled. */
 uint32_t wfi_search_compile(wfi_search *s, const wfi_candidate *candidates, uint32_t count)
 {
     const double begun = wfi_host_seconds();

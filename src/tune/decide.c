@@ -1,5 +1,5 @@
-/* The decision: the finalists run in attempt, round after round, so that whatever else the machine does
- * meets all of them alike. */
+/* The decision: the finalists run in turn, round after round, so that other work on the machine
+ * slows all of them alike. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +102,7 @@ static uint32_t fastest_of(const final_round *final)
     return best;
 }
 
-/* Whether more rounds would tell little more of how the better ones stand to each other. */
+/* Whether more rounds would say little more about the ratios of the better ones. */
 static bool is_clear(const final_round *final)
 {
     const finalist *best = &final->items[fastest_of(final)];
@@ -115,8 +115,8 @@ static bool is_clear(const final_round *final)
     return true;
 }
 
-/* Whether the fastest took other times in the later rounds than in the earlier: a GPU that changed its
- * clock. The finalists stand to each other as they would have, but their times say little. */
+/* Whether the fastest took other times in the later rounds than in the earlier, as on a GPU that
+ * changed its clock. The ratios of the finalists still hold then, but their times do not. */
 static bool drifted(const final_round *final)
 {
     const wf_timing *all = &final->items[fastest_of(final)].timing;
@@ -131,7 +131,7 @@ static bool drifted(const final_round *final)
            fabs(halves[0].median_us - halves[1].median_us) > DRIFT * halves[1].median_us;
 }
 
-/* Rounds until `until`, and while they leave it unclear until `latest`. */
+/* Runs rounds until `until`, and on until `latest` while they leave the result unclear. */
 static wf_result run_rounds(wfi_search *s, final_round *final, double until, double latest)
 {
     wf_result result = WF_SUCCESS;
@@ -146,8 +146,8 @@ static wf_result run_rounds(wfi_search *s, final_round *final, double until, dou
     return result;
 }
 
-/* Warms up, then rounds for `seconds`, up to `most` of them; where the clock changed meanwhile, once
- * more. */
+/* Warms the device up, then runs rounds for `seconds`, or for up to `most` where the result is
+ * unclear. Where the clock changed meanwhile, it does so once more. */
 static wf_result decide_between(wfi_search *s, final_round *final, double seconds, double most)
 {
     const bool clock_moves = wfi_tune_profile_of(&s->device->caps)->clock_moves;
@@ -218,8 +218,8 @@ static void conclude(wfi_search *s, final_round *final)
     s->elite[0] = winner;
 }
 
-/* How many of the elite decide: those near enough to the best, as long as rounds enough of them, and of
- * the choice before the search, fit into `seconds`; two at least. */
+/* The number of the elite that decide: those near enough to the best, as long as enough rounds
+ * of them and of the choice before the search fit into `seconds`; at least two. */
 static uint32_t finalists(const wfi_search *s, double seconds)
 {
     const double round = wfi_tune_profile_of(&s->device->caps)->round_seconds;
@@ -249,7 +249,7 @@ wf_result wfi_search_decide(wfi_search *s)
     }
     if (result == WF_SUCCESS && !incumbent_in && s->incumbent.verified)
         result = enter(s, &s->incumbent, final);
-    /* Not all fit the memory at once: those that do decide. */
+    /* Where not all finalists fit into memory at once, those that do decide. */
     if (result == WF_ERROR_OUT_OF_DEVICE_MEMORY || result == WF_ERROR_TOO_LARGE)
         result = WF_SUCCESS;
     const double left = fmax(s->decide_until - wfi_host_seconds(), 0);

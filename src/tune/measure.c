@@ -1,4 +1,5 @@
-/* Trying candidates: each is timed, what is among the best verified, and the better half goes on. */
+/* Candidates are tried: each is timed, those among the best are verified, and the faster half is
+ * timed longer. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,8 +21,9 @@ static void note_bad(wfi_search *s, const wfi_candidate *candidate, bool suspect
     s->result->wrong++;
 }
 
-/* A kernel that keeps registers in memory is slower than its neighbours that do not: what the search
- * begins with is timed all the same, and so is everything as long as nothing else works. */
+/* A kernel that spills registers is slower than its neighbours that do not, and is not timed.
+ * The points that the search begins with are timed all the same, and so is every point as long as
+ * none works. */
 static bool is_passed_over(const wfi_search *s, const wfi_candidate *candidate,
                            const wfi_runner *runner)
 {
@@ -59,7 +61,8 @@ static wf_result try_candidate(wfi_search *s, wfi_candidate *candidate, uint32_t
     return result;
 }
 
-/* A point ran: those that were lost before it are told from a device that is lost at any. */
+/* A point ran, so that the points lost before it can be judged: they are to blame, or the device
+ * is lost at any point. */
 static void judge_suspects(wfi_search *s)
 {
     bool acquitted = false;

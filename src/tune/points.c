@@ -51,7 +51,8 @@ static wfi_point empty_point(const wfi_search *s)
     return (wfi_point){.caps = &s->device->caps, .problem = &s->trial.problem};
 }
 
-/* Gives the point what all points of this search must have; false: its variant cannot have it. */
+/* Gives the point the variant and values that all points of this search must have; false: its
+ * variant cannot have them. */
 static bool hold(const wfi_search *s, wfi_point *point)
 {
     const wf_tuning *within = &s->within;
@@ -90,8 +91,8 @@ static void add_legal(wfi_search *s, wfi_pool *pool, const wfi_point *wanted)
         pool_add(pool, &point);
 }
 
-/* Rows for like problems, the most alike first, whatever driver or shaders they were measured with. Of
- * the very same problem all that is known, of others the best. */
+/* Adds rows of like problems, whatever driver or shaders they were measured with: of the very
+ * same problem all points that are known, of others the best. */
 static void add_rows(wfi_search *s, const wfi_tuning_data *data, int distance, wfi_pool *pool)
 {
     for (uint32_t i = 0; i < data->entry_count; i++) {
@@ -131,8 +132,8 @@ static int compare_expected(const void *a, const void *b)
     return (x->time > y->time) - (x->time < y->time);
 }
 
-/* The legal variants, fastest first by the model; returns how many. One that the model has nothing to
- * say for is there to be forced: it is not searched. */
+/* Lists the legal variants at the model's values, the fastest by the model first; returns how
+ * many. A variant that the model has no time for can be forced, but is not searched. */
 static uint32_t expect_all(const wfi_search *s, const wfi_family *family, expected *out)
 {
     uint32_t count = 0;
@@ -148,8 +149,9 @@ static uint32_t expect_all(const wfi_search *s, const wfi_family *family, expect
     return count;
 }
 
-/* What the model thinks much slower than its choice waits, and so do the variants' defaults: beside the
- * first generation they would take a short search's whole time. */
+/* Variants that the model expects to be much slower than its choice wait, and so do the
+ * variants' default values: measured with the first generation, they would take all the time of a
+ * short search. */
 void wfi_points_start(wfi_search *s, wfi_pool *pool, wfi_pool *later)
 {
     const wfi_family *family = wfi_family_get(s->trial.problem.family);
@@ -166,8 +168,8 @@ void wfi_points_start(wfi_search *s, wfi_pool *pool, wfi_pool *later)
     free(all);
 }
 
-/* Changes `changes` values of the point, from the parameter `from` on and none that is held, so that it is
- * legal; false: as it was. */
+/* Changes `changes` values of the point, from parameter `from` on and none that is held, so that
+ * it becomes legal; false: it is as it was. */
 static bool mend(const wfi_search *s, wfi_point *point, uint32_t from, uint32_t changes)
 {
     if (changes == 0)
@@ -259,14 +261,14 @@ static void shuffle(wfi_search *s, wfi_pool *pool, uint32_t from)
     }
 }
 
-/* The next of those that wait, unless neighbours led there already. */
+/* Adds the next points that wait, unless a neighbour was the same. */
 static void add_waiting(wfi_search *s, wfi_pool *later, uint32_t most, wfi_pool *pool)
 {
     while (pool->count < most && s->waited < later->count)
         add_new(s, &later->items[s->waited++].point, pool);
 }
 
-/* The next values up and down before those farther off, each in random order. */
+/* Adds the next values up and down before those farther off, each in random order. */
 static void add_around(wfi_search *s, const wfi_point *centre, uint32_t most, wfi_pool *pool)
 {
     for (int next = 1; next >= 0 && pool->count < most; next--) {
@@ -278,8 +280,8 @@ static void add_around(wfi_search *s, const wfi_point *centre, uint32_t most, wf
         pool->count = most;
 }
 
-/* The variant, by its place in the family, whose fastest point is the n-th of those that are not the
- * best one's; NULL: no more within reach. */
+/* The fastest point of the n-th variant, in the family's order, that is not the best point's
+ * variant and not far slower than it; NULL: there are no more. */
 static const wfi_candidate *leader(const wfi_search *s, uint32_t n)
 {
     const wfi_family *family = wfi_family_get(s->trial.problem.family);
@@ -294,7 +296,8 @@ static const wfi_candidate *leader(const wfi_search *s, uint32_t n)
     return NULL;
 }
 
-/* An eighth around the best of another variant, each in next_variant: the model may have begun it badly. */
+/* Adds points around the best of another variant, a different one each generation, since the
+ * model may have begun it with bad values. */
 static void add_around_leaders(wfi_search *s, uint32_t most, wfi_pool *pool)
 {
     uint32_t count = 0;
@@ -307,7 +310,7 @@ static void add_around_leaders(wfi_search *s, uint32_t most, wfi_pool *pool)
 
 void wfi_points_around(wfi_search *s, uint32_t most, wfi_pool *later, wfi_pool *pool)
 {
-    /* As long as nothing works, around where the search began. */
+    /* As long as no point works, it looks around the point where the search began. */
     const wfi_candidate *centres = s->elite_count ? s->elite : &s->incumbent;
     const uint32_t count = s->elite_count ? s->elite_count : 1, eighth = most / 8 ? most / 8 : 1;
     add_waiting(s, later, most / 4, pool);

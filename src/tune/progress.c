@@ -45,7 +45,7 @@ void wfi_search_keep(wfi_search *s)
     s->kept_at = wfi_host_seconds();
     if (s->params->discard)
         return;
-    /* As long as nothing has run, what was known before stays. */
+    /* As long as no point has run, what was known before stays. */
     if (s->elite_count)
         s->entry.best_count = s->elite_count;
     for (uint32_t i = 0; i < s->elite_count; i++) {

@@ -1,4 +1,5 @@
-/* The time of a point, from no more runs than tell it from the best, and the clock that it is taken by. */
+/* Times points with no more runs than it takes to tell them from the best, and corrects the
+ * times for a clock that changes. */
 #include <math.h>
 
 #include "core/timing.h"
@@ -57,7 +58,8 @@ static bool is_hopeless(const wfi_search *s, double first, double best)
     return s->late < best && first > best * HOPELESS + s->late && first > HOPELESS_SECONDS;
 }
 
-/* Adds samples until there are as many as the rung has, or the point took its fraction of the time. */
+/* Adds samples until there are as many as the rung asks for, or the point has taken its share of
+ * the search's time. */
 static wf_result take(const wfi_search *s, wfi_runner *runner, uint32_t rung, uint32_t units,
                       wf_timing *timing)
 {
@@ -86,7 +88,7 @@ wf_result wfi_search_sample(wfi_search *s, wfi_runner *runner, uint32_t rung,
     if (result != WF_SUCCESS || is_hopeless(s, first, best))
         return result;
     uint32_t units = units_for(s, first * runner->unit);
-    /* Where every point has its turn, most are far behind: one look at each must do. */
+    /* An exhaustive search times every point, and most are far behind: each is looked at once. */
     const bool look = s->params->exhaustive && rung == 0;
     result = warm(s, runner, units, WARM_SECONDS * (look ? LOOK_FRACTION : 1));
     if (result == WF_SUCCESS)
@@ -105,9 +107,10 @@ wf_result wfi_search_sample(wfi_search *s, wfi_runner *runner, uint32_t rung,
     return result;
 }
 
-/* -------------------------------------------------------------------------------------- the clock */
+/* ------------------------------------------------------------------------------------ the clock */
 
-/* What the best takes now over what it took; a clock that fell is given time to rise. 0: not known. */
+/* The time that the best point takes now over the time that it took before; 0: not known. A
+ * clock that fell is given time to rise. */
 static double drift_of(wfi_search *s, wfi_runner *runner)
 {
     wfi_candidate now = s->elite[0];

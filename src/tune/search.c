@@ -20,8 +20,8 @@
 #define PATIENCE 4       /* generations without a better point */
 #define BETTER 0.99
 
-/* What is already known of this very key; of another driver or other shaders only the bad points
- * are taken along: what crashed once may again. */
+/* Begins with what is known of this very key. Nothing is taken from an entry of another driver
+ * or of other shaders but the points at which a search was lost just now. */
 static wf_result recall(wfi_search *s, const wfi_tuning_data *left)
 {
     wf_result result = WF_SUCCESS;
@@ -74,7 +74,8 @@ static void keep_others(wfi_search *s, const wfi_tuning_data *left)
     }
 }
 
-/* Where the model's values do not go with what is held, the nearest that do. */
+/* The point that the search begins with. Where the model's values are illegal with what is held,
+ * it is the legal point nearest to them. */
 static wf_result choose(const wfi_search *s, wfi_choice *choice)
 {
     const bool all = !s->within.variant && !s->within.constant_count;
@@ -114,7 +115,7 @@ static void note_incumbent(wfi_search *s, const wfi_pool *pool)
         }
 }
 
-/* Points of the next generation, from what those so far took. */
+/* The number of points in the next generation, from the time that those so far took. */
 static uint32_t generation(const wfi_search *s)
 {
     const uint32_t tried = s->result->measured + s->result->wrong + s->result->spilling;
@@ -237,8 +238,8 @@ static bool one_problem(const wf_tune_params *params)
            1;
 }
 
-/* One search a device object; the journal sees to other processes. */
-static bool next_kind(wf_device *device, bool on)
+/* One search runs on a device object at a time; the journal keeps other processes out. */
+static bool claim_search(wf_device *device, bool on)
 {
     pthread_mutex_lock(&device->tuning_lock);
     struct wfi_tuning *tuning = wfi_tuning_of(device);
@@ -322,13 +323,13 @@ wf_result wf_tune(wf_device *device, const wf_tune_params *params, wf_tune_resul
     if (!one_problem(&read))
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_tune: exactly one problem must be given");
-    if (!next_kind(device, true))
+    if (!claim_search(device, true))
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
                         "wf_tune: a search on this device is under way");
     read.discard = read.discard || read.within;
     wf_tune_result local = {.size = sizeof local};
     code = search(device, &read, &local);
-    next_kind(device, false);
+    claim_search(device, false);
     return wfi_params_write(result, &local, sizeof local) ? code : WF_ERROR_INVALID_ARGUMENT;
 }
 

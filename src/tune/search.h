@@ -17,7 +17,7 @@ typedef struct wfi_candidate {
     double spread;
 } wfi_candidate;
 
-/* A list without doubles. */
+/* A list in which no point stands twice. */
 typedef struct wfi_pool {
     uint32_t count, room;
     wfi_candidate *items;
@@ -35,8 +35,8 @@ typedef struct wfi_search {
     wfi_candidate elite[WFI_ELITE]; /* all verified */
     uint32_t elite_count;
     wfi_candidate *leaders; /* the fastest looked at of each variant; seconds 0: none yet */
-    uint32_t waited;        /* how many of those for later had their next_variant */
-    uint32_t next_variant;  /* of the other variants' best */
+    uint32_t waited;        /* how many of those for later have been tried */
+    uint32_t next_variant;  /* whose best the next generation looks around first */
     uint64_t random;
     double begun, measure_until, decide_until, kept_at;
     double late; /* what first runs took of late beyond the second: drivers compile there too */
@@ -59,18 +59,20 @@ bool wfi_search_goes_on(const wfi_search *s);
 bool wfi_search_report(wfi_search *s, const char *stage, const wfi_named_point *trying);
 void wfi_search_keep(wfi_search *s);
 
-/* compile_ahead.c: compiles the kernels of the first of `count` candidates as the caller's jobs: what the
- * driver's cache has, opening a plan then finds. Returns how many it saw to, at least 1. */
+/* compile_ahead.c: compiles the kernels of the first of `count` candidates as the caller's jobs,
+ * so that opening their plans finds them in the driver's cache. Returns how many it compiled, at
+ * least 1. */
 uint32_t wfi_search_compile(wfi_search *s, const wfi_candidate *candidates, uint32_t count);
 
-/* sample.c: the time of one execution, by samples that double with each rung; what is far behind the best
- * is looked at once. */
+/* sample.c: the time of one execution, from samples whose number doubles with each rung; a point
+ * far behind the best is looked at once. */
 wf_result wfi_search_sample(wfi_search *s, wfi_runner *runner, uint32_t rung,
                             wfi_candidate *candidate);
-/* Takes the best one's time anew where that is due: a clock that fell, or work beside this, must not make
- * what is measured from now on look slower than what was before. The elite's times move with it. */
+/* Times the best point anew where that is due, and scales the times of the elite by the change:
+ * a clock that fell, or other work on the machine, must not make points timed from now on look
+ * slower than those before. */
 void wfi_search_settle(wfi_search *s);
-/* How often over the best's time a candidate may take to stay in the race. */
+/* A candidate stays in the race as long as it takes at most so many times the best one's time. */
 double wfi_search_margin(const wfi_search *s);
 
 /* measure.c: tries the candidate for a time that doubles with each rung, and verifies it where that
@@ -88,12 +90,13 @@ wf_result wfi_search_compare(wfi_search *s, const wf_tuning *tunings, uint32_t c
 
 /* points.c */
 void wfi_pool_free(wfi_pool *pool);
-/* The legal point with what is held that differs from the model's in the fewest values, at most four; false: there
- * is none. */
+/* The legal point with what is held that differs from the model's in the fewest values, at most
+ * four; false: there is none. */
 bool wfi_points_first(const wfi_search *s, wfi_point *out);
-/* Where the search begins, and what is tried a few a generation. */
+/* Lists the points where the search begins, and those of which a few are tried a generation. */
 void wfi_points_start(wfi_search *s, wfi_pool *pool, wfi_pool *later);
-/* Up to `most` points not tried yet: some of `later`, those one value away from the elite, then two. */
+/* Lists up to `most` points not tried yet: some of `later`, then points that differ from the
+ * elite in one value, then in two or three. */
 void wfi_points_around(wfi_search *s, uint32_t most, wfi_pool *later, wfi_pool *pool);
 /* All legal points in random order, or `most` drawn from them; returns how many there are. */
 uint64_t wfi_points_all(wfi_search *s, uint32_t most, wfi_pool *pool);

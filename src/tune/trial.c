@@ -17,8 +17,8 @@
 
 /* ----------------------------------------------------------------------------------- operations */
 
-/* A family that can be searched: where its parameters stand in wf_tune_params, where the trial keeps
- * its copy, and the public function that plans it; NULL: its work is more than one plan. */
+/* A family that can be searched: where wf_tune_params has its parameters, where the trial keeps
+ * its copy of them, and how it is planned; NULL: its work is more than one plan. */
 struct wfi_operation {
     const wfi_family *family;
     size_t given, own, bytes;

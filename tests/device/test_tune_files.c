@@ -1,5 +1,5 @@
-/* The file of what searches found: shared with other processes, left alone where it is write-protected or
- * damaged, exported and loaded; and the journal of a search that did not end. */
+/* The file of what searches found: it is shared with other processes, left alone where it is
+ * write-protected or damaged, exported and loaded. The journal of a search that did not end. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

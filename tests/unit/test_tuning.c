@@ -67,8 +67,8 @@ static char *print(const wfi_tuning_data *data, bool rows_alone, size_t *bytes)
     return text;
 }
 
-/* A loss says nothing of a point until another one runs; then one lost alone is to blame, several are
- * not, and neither is one that was good before. */
+/* A lost device says nothing of the point until another point runs. Then a point that was lost
+ * alone is to blame; several are not, and neither is one that was good before. */
 static void losses_are_judged(void **state)
 {
     (void)state;
@@ -136,7 +136,6 @@ static void round_trips(void **state)
     wfi_tuning_data_free(&again);
 }
 
-/* Every file cut short is refused, and nothing is left behind. */
 /* Any bit that flips in a file is noticed, or changes nothing that is read. */
 static void flipped_bits_are_noticed(void **state)
 {
@@ -174,6 +173,7 @@ static void flipped_bits_are_noticed(void **state)
     wfi_tuning_data_free(&data);
 }
 
+/* Every file cut short is refused, and nothing is left behind. */
 static void truncated_files_are_refused(void **state)
 {
     (void)state;
@@ -399,7 +399,8 @@ static wfi_problem problem_of(wf_family family)
     return problem;
 }
 
-/* A point of these values is refused for a reason, or its work-group is one that the device allows. */
+/* A point of these values is refused for a reason, or its work-group is one that the device
+ * allows. */
 static void judge(const wfi_point *point)
 {
     char reason[256] = "";
