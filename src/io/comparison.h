@@ -1,5 +1,5 @@
-/* Files of `wavefit tune --compare`: how fast the choice of each way of choosing is, problem by
- * problem (schema "wavefit-comparison/1", bench/tuning.md). */
+/* Files of `wavefit tune --compare`: what each way of choosing is worth, problem by problem (schema
+ * "wavefit-comparison/1", bench/tuning.md). */
 #ifndef WFI_IO_COMPARISON_H
 #define WFI_IO_COMPARISON_H
 

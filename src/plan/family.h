@@ -30,12 +30,12 @@ typedef struct wfi_spmv_problem {
     uint64_t rows, columns, entries;
     uint32_t longest_row;
     double mean_row, row_deviation; /* of entries a row */
-    double padding;                 /* turns of 32 rows in order over those of each; 0: not known */
-    uint32_t vectors;               /* right-hand sides; 0: 1 */
-    bool strided;                   /* x or y has a stride */
-    bool fused;                     /* the dot product of x and y is asked for too */
-    uint32_t block;                 /* side of the blocks that entries fill best; 0: not known */
-    double block_fill;              /* share of such blocks' places that they fill */
+    double padding;    /* loads that 32 rows in order take, over those they need; 0: not known */
+    uint32_t vectors;  /* right-hand sides; 0: 1 */
+    bool strided;      /* x or y has a stride */
+    bool fused;        /* the dot product of x and y is asked for too */
+    uint32_t block;    /* side of the blocks that entries fill best; 0: not known */
+    double block_fill; /* share of such blocks' places that they fill */
 } wfi_spmv_problem;
 
 typedef struct wfi_himeno_problem {
