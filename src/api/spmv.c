@@ -14,7 +14,7 @@ static void list_candidates(const wf_device *device, const wfi_problem *problem,
 {
     for (uint32_t i = 0; i < wfi_family_spmv.variant_count; i++) {
         wfi_point point = {
-            .caps = &device->caps, .problem = problem, .variant = &wfi_family_spmv.variants[i]};
+            .caps = &device->caps, .problem = problem, .variant = wfi_family_spmv.variants[i]};
         if (analysis->candidate_count == WF_SPMV_MOST_CANDIDATES)
             return;
         wf_spmv_candidate *c = &analysis->candidates[analysis->candidate_count++];

@@ -123,7 +123,7 @@ static wf_result choose_forced(const query *q, const wfi_family *family, wfi_poi
     if (index == UINT32_MAX)
         return wfi_fail(log, WF_ERROR_UNKNOWN_VARIANT, "family %s has no variant '%s'",
                         family->name, q->tuning->variant);
-    point->variant = &family->variants[index];
+    point->variant = family->variants[index];
     wfi_point_defaults(point);
     point->variant->fit(point);
     wf_result result = apply_constants(log, q->tuning, point);
@@ -146,7 +146,7 @@ static wf_result choose_by_model(const query *q, const wfi_family *family, wfi_p
     double best = 0;
     for (uint32_t i = 0; i < family->variant_count; i++) {
         wfi_point point = *out;
-        point.variant = &family->variants[i];
+        point.variant = family->variants[i];
         if (!has_all_constants(point.variant, tuning))
             continue;
         named = true;

@@ -153,10 +153,10 @@ uint64_t wfi_shaders_hash(struct wfi_tuning *tuning, wf_family family, wf_type t
         return sum;
     /* A sum: the order of the rows does not matter. */
     for (uint32_t i = 0; i < f->variant_count; i++) {
-        const wfi_spirv *module = f->variants[i].modules[type],
-                        *second = f->variants[i].second[type];
+        const wfi_spirv *module = f->variants[i]->modules[type],
+                        *second = f->variants[i]->second[type];
         if (module && module->words)
-            sum += variant_hash(&f->variants[i], module);
+            sum += variant_hash(f->variants[i], module);
         if (second && second->words)
             sum += wfi_spirv_hash(second);
     }

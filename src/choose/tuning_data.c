@@ -211,7 +211,7 @@ bool wfi_point_from_names(const wfi_named_point *named, wfi_point *point)
     const uint32_t index = wfi_variant_find(family, named->variant);
     if (index == UINT32_MAX)
         return false;
-    point->variant = &family->variants[index];
+    point->variant = family->variants[index];
     wfi_point_defaults(point);
     if (point->variant->fit(point) < 0)
         wfi_point_defaults(point);

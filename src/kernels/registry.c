@@ -29,7 +29,7 @@ wf_result wf_family_variant(wf_family family, uint32_t index, wf_variant_info *o
     const wfi_family *f = wfi_family_get(family);
     if (!f || !out || index >= f->variant_count)
         return WF_ERROR_INVALID_ARGUMENT;
-    const wfi_variant *variant = &f->variants[index];
+    const wfi_variant *variant = f->variants[index];
     *out = (wf_variant_info){
         .name = variant->name,
         .summary = variant->summary,

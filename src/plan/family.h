@@ -166,7 +166,7 @@ typedef struct wfi_family {
     const char *name;
     const char *summary;
     uint32_t variant_count;
-    const wfi_variant *variants; /* [0]: the reference, legal everywhere */
+    const wfi_variant *const *variants; /* [0]: the reference, legal everywhere */
     double (*flops)(const wfi_problem *problem);
     double (*least_bytes)(const wfi_problem *problem);
 } wfi_family;

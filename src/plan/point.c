@@ -135,7 +135,7 @@ bool wfi_point_legal(const wfi_point *point, char reason[256])
 uint32_t wfi_variant_find(const wfi_family *family, const char *name)
 {
     for (uint32_t i = 0; i < family->variant_count; i++)
-        if (strcmp(family->variants[i].name, name) == 0)
+        if (strcmp(family->variants[i]->name, name) == 0)
             return i;
     return UINT32_MAX;
 }

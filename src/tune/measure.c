@@ -128,7 +128,7 @@ static void join_elite(wfi_search *s, const wfi_candidate *candidate)
 static void note_leader(wfi_search *s, const wfi_candidate *candidate)
 {
     const wfi_family *family = wfi_family_get(s->trial.problem.family);
-    wfi_candidate *leader = &s->leaders[candidate->point.variant - family->variants];
+    wfi_candidate *leader = &s->leaders[wfi_variant_find(family, candidate->point.variant->name)];
     if (leader->seconds == 0 || candidate->seconds < leader->seconds)
         *leader = *candidate;
 }

@@ -138,7 +138,7 @@ static uint32_t expect_all(const wfi_search *s, const wfi_family *family, expect
     uint32_t count = 0;
     for (uint32_t i = 0; i < family->variant_count; i++) {
         expected e = {.point = empty_point(s)};
-        e.point.variant = &family->variants[i];
+        e.point.variant = family->variants[i];
         wfi_point_defaults(&e.point);
         e.time = e.point.variant->fit(&e.point);
         if (e.time >= 0 && hold(s, &e.point) && wfi_point_legal(&e.point, NULL))
@@ -192,7 +192,7 @@ bool wfi_points_first(const wfi_search *s, wfi_point *out)
     for (uint32_t changes = 1; changes <= MOST_CHANGES; changes++)
         for (uint32_t v = 0; v < family->variant_count; v++) {
             wfi_point point = empty_point(s);
-            point.variant = &family->variants[v];
+            point.variant = family->variants[v];
             wfi_point_defaults(&point);
             if (point.variant->fit(&point) >= 0 && hold(s, &point) && mend(s, &point, 0, changes)) {
                 *out = point;
@@ -366,7 +366,7 @@ uint64_t wfi_points_all(wfi_search *s, uint32_t most, wfi_pool *pool)
     for (uint32_t v = 0; v < family->variant_count && !s->cancelled; v++) {
         uint32_t at[WF_MAX_PARAMETERS] = {0};
         wfi_point point = empty_point(s);
-        point.variant = &family->variants[v];
+        point.variant = family->variants[v];
         wfi_point_defaults(&point);
         if (!hold(s, &point) || point.variant->fit(&point) < 0)
             continue;

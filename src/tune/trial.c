@@ -258,7 +258,7 @@ static wf_result describe(wfi_trial *trial)
                              : trial->params.stencil ? WF_FAMILY_STENCIL
                                                      : WF_FAMILY_HIMENO;
     const wf_tuning reference = {.size = sizeof reference,
-                                 .variant = wfi_family_get(family)->variants[0].name,
+                                 .variant = wfi_family_get(family)->variants[0]->name,
                                  .no_tuning = true};
     wfi_runner runner;
     wf_result result = wfi_runner_open(trial, &reference, &runner);

@@ -21,7 +21,7 @@ uint32_t test_legal_defaults(const wf_caps *caps, const wfi_problem *problem)
     const wfi_family *family = wfi_family_get(problem->family);
     uint32_t count = 0;
     for (uint32_t v = 0; v < family->variant_count; v++) {
-        wfi_point point = {.caps = caps, .problem = problem, .variant = &family->variants[v]};
+        wfi_point point = {.caps = caps, .problem = problem, .variant = family->variants[v]};
         wfi_point_defaults(&point);
         count += wfi_point_legal(&point, NULL);
     }

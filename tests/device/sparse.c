@@ -204,14 +204,14 @@ uint32_t test_sparse_each_point(sparse_system *s, uint32_t random_points, bool a
         .strided = p->vectors > 1 || p->x_stride > 1 || p->y_stride > 1,
     };
     for (uint32_t v = 0; v < family->variant_count; v++) {
-        if (!family->variants[v].modules[p->type] || !is_walked(s, v))
+        if (!family->variants[v]->modules[p->type] || !is_walked(s, v))
             continue;
         if (around)
             points +=
-                test_each_small_point(wf_device_caps(s->device), &problem, &family->variants[v],
+                test_each_small_point(wf_device_caps(s->device), &problem, family->variants[v],
                                       random_points, random, run_point, s);
         else
-            run_defaults(s, &problem, &family->variants[v], &points);
+            run_defaults(s, &problem, family->variants[v], &points);
     }
     return points;
 }

@@ -34,7 +34,7 @@ static void verify_all(wf_device *device, const wf_tune_params *params)
     for (uint32_t i = 0; i < family->variant_count; i++) {
         wf_constant constants[WF_MAX_PARAMETERS];
         wfi_point point = {
-            .caps = &device->caps, .problem = &trial.problem, .variant = &family->variants[i]};
+            .caps = &device->caps, .problem = &trial.problem, .variant = family->variants[i]};
         wfi_runner runner;
         bool right = false;
         wfi_point_defaults(&point);
@@ -50,7 +50,7 @@ static void verify_all(wf_device *device, const wf_tune_params *params)
             assert_true(wfi_plan_expected_seconds(runner.plan) > SHORT);
         assert_int_equal(wfi_runner_verify(&runner, &right), WF_SUCCESS);
         if (!right)
-            fail_msg("%s %s is wrong in parts", family->name, family->variants[i].name);
+            fail_msg("%s %s is wrong in parts", family->name, family->variants[i]->name);
         wfi_runner_close(&runner);
         verified++;
     }

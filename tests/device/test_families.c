@@ -257,7 +257,7 @@ static void every_variant(wf_device *device, wf_family family)
     for (uint32_t v = 0; v < count; v++) {
         assert_int_equal(wf_family_variant(family, v, &info), WF_SUCCESS);
         if (getenv("WAVEFIT_TEST_SUBGROUPS") &&
-            !wfi_family_get(family)->variants[v].subgroup_operations)
+            !wfi_family_get(family)->variants[v]->subgroup_operations)
             continue;
         const wf_tuning tuning = {.size = sizeof tuning, .variant = info.name};
         const int last = family == WF_FAMILY_SPMV ? WF_TYPE_F64 : WF_TYPE_F32;
@@ -267,7 +267,7 @@ static void every_variant(wf_device *device, wf_family family)
                 printf("%s %s %s%s\n", wf_family_name(family), info.name,
                        wf_type_name((wf_type)type), ok ? "" : ": not on this device");
                 ran += ok;
-                used_subgroups += ok && wfi_family_get(family)->variants[v].subgroup_operations;
+                used_subgroups += ok && wfi_family_get(family)->variants[v]->subgroup_operations;
             }
     }
     assert_true(ran > 0 || getenv("WAVEFIT_TEST_SUBGROUPS"));

@@ -157,10 +157,10 @@ static void every_default_is_right(void **state)
         const wfi_problem problem = {.family = WF_FAMILY_HIMENO,
                                      .himeno = {g.params.ni, g.params.nj, g.params.nk}};
         for (uint32_t v = 0; v < family->variant_count; v++) {
-            const wf_tuning tuning = {.size = sizeof tuning, .variant = family->variants[v].name};
+            const wf_tuning tuning = {.size = sizeof tuning, .variant = family->variants[v]->name};
             wfi_point point = {.caps = wf_device_caps(*state),
                                .problem = &problem,
-                               .variant = &family->variants[v]};
+                               .variant = family->variants[v]};
             wfi_point_defaults(&point);
             if (!wfi_point_legal(&point, NULL))
                 continue;
@@ -176,7 +176,7 @@ static void every_default_is_right(void **state)
  * runs those alone that such limits forbid. */
 static bool is_of_minimum(const wfi_variant *variant)
 {
-    return (variant - wfi_family_get(WF_FAMILY_HIMENO)->variants) % 2 != 0;
+    return wfi_variant_find(wfi_family_get(WF_FAMILY_HIMENO), variant->name) % 2 != 0;
 }
 
 static bool is_walked(const wfi_point *point)
@@ -211,8 +211,8 @@ static void every_point_is_right(void **state)
                                      .himeno = {g.params.ni, g.params.nj, g.params.nk}};
         for (uint32_t v = 0; v < family->variant_count; v++)
             points +=
-                test_each_value(wf_device_caps(*state), &problem, &family->variants[v], is_walked,
-                                most_points(wf_device_caps(*state), &family->variants[v], s),
+                test_each_value(wf_device_caps(*state), &problem, family->variants[v], is_walked,
+                                most_points(wf_device_caps(*state), family->variants[v], s),
                                 &random, run_point, &g);
         free_grid(&g);
     }

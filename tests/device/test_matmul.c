@@ -11,7 +11,7 @@
 
 #include "kernels/families.h"
 #include "core/device.h"
-#include "kernels/matmul/matmul.h"
+#include "kernels/matmul/tile.h"
 #include "points.h"
 
 typedef struct shape {
@@ -191,7 +191,7 @@ static void every_point_is_right(void **state)
         const wfi_problem problem = {.family = WF_FAMILY_MATMUL,
                                      .matmul = wfi_matmul_plain(p.size.m, p.size.n, p.size.k)};
         for (uint32_t v = 0; v < family->variant_count; v++) {
-            const wfi_variant *variant = &family->variants[v];
+            const wfi_variant *variant = family->variants[v];
             const bool thin =
                 strcmp(variant->name, "matvec") == 0 || strcmp(variant->name, "panel") == 0;
             if (!variant->modules[WF_TYPE_F32] || (s >= FOR_PANELS && !thin))
@@ -224,7 +224,7 @@ static void teams_can_be_subgroups(void **state)
                                      .matmul = wfi_matmul_plain(p.size.m, p.size.n, p.size.k)};
         wfi_point point = {.caps = caps,
                            .problem = &problem,
-                           .variant = &family->variants[wfi_variant_find(family, "subgroup_k")]};
+                           .variant = family->variants[wfi_variant_find(family, "subgroup_k")]};
         const uint32_t values[] = {8,     2 * size,  8, 4,     4, n ? 7 : 0, 2,     size / 2,
                                    1 + n, n ? 2 : 4, n, 1 + n, 1, 1 + n,     1 - n, 0};
         assert_int_equal(sizeof values / sizeof *values, point.variant->parameter_count);

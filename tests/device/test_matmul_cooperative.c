@@ -21,6 +21,8 @@ extern const wfi_spirv wfi_spv_matmul_emulated_f16, wfi_spv_matmul_emulated_bf16
     wfi_spv_matmul_stream_k_emulated_bf16, wfi_spv_matmul_stream_k_emulated_i8,
     wfi_spv_matmul_stream_k_emulated_f16x2;
 
+#define PARAMETERS 14 /* of both variants; `pretend` looks whether it is so */
+
 static const wf_type types[] = {WF_TYPE_F16, WF_TYPE_BF16, WF_TYPE_I8};
 
 /* One product; the sums of C's elements are as wide as f32 at most. */
@@ -140,14 +142,16 @@ static int pretend(void **state)
         return -1;
     wf_caps *caps = &((wf_device *)*state)->caps;
     const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
-    emulated = family->variants[wfi_variant_find(family, "cooperative")];
+    emulated = *family->variants[wfi_variant_find(family, "cooperative")];
+    if (emulated.parameter_count != PARAMETERS)
+        return -1;
     emulated.modules[WF_TYPE_F16] = &wfi_spv_matmul_emulated_f16;
     emulated.modules[WF_TYPE_BF16] = &wfi_spv_matmul_emulated_bf16;
     emulated.modules[WF_TYPE_I8] = &wfi_spv_matmul_emulated_i8;
     emulated.second[WF_TYPE_F16] = &wfi_spv_matmul_stream_k_emulated_f16;
     emulated.second[WF_TYPE_BF16] = &wfi_spv_matmul_stream_k_emulated_bf16;
     emulated.second[WF_TYPE_I8] = &wfi_spv_matmul_stream_k_emulated_i8;
-    emulated_f16x2 = family->variants[wfi_variant_find(family, "f16x2")];
+    emulated_f16x2 = *family->variants[wfi_variant_find(family, "f16x2")];
     emulated_f16x2.modules[WF_TYPE_F32] = &wfi_spv_matmul_emulated_f16x2;
     emulated_f16x2.second[WF_TYPE_F32] = &wfi_spv_matmul_stream_k_emulated_f16x2;
     emulated.needs = emulated_f16x2.needs = 0;
@@ -177,13 +181,13 @@ static wfi_point emulated_point(const product *p, const wfi_problem *problem,
 {
     wfi_point point = {
         &p->device->caps, problem, problem->type == WF_TYPE_F32 ? &emulated_f16x2 : &emulated, {0}};
-    for (uint32_t i = 0; i < WFI_COOPERATIVE_PARAMETERS; i++)
+    for (uint32_t i = 0; i < PARAMETERS; i++)
         wfi_point_put(&point, i, values[i]);
     return point;
 }
 
 /* Tile, depth, block, fragment, subgroup, swizzle, splits, copies, subgroups a block, stream_k groups. */
-static const uint32_t points[][WFI_COOPERATIVE_PARAMETERS] = {
+static const uint32_t points[][PARAMETERS] = {
     {32, 32, 32, 16, 16, 16, 16, 16, 32, 8, 1, 0, 1, 0},
     {64, 32, 32, 32, 32, 16, 16, 32, 64, 1, 3, 0, 1, 0},
     {32, 64, 32, 16, 32, 8, 8, 16, 8, 2, 1, 3, 2, 0},
@@ -322,7 +326,7 @@ static void shared_tiles_are_right(void **state)
     static const double two = 2;
     static const struct {
         wf_matmul_params params;
-        uint32_t values[WFI_COOPERATIVE_PARAMETERS], dispatches;
+        uint32_t values[PARAMETERS], dispatches;
     } cases[] = {
         {{.m = 13, .n = 90, .k = 75, .type = WF_TYPE_F16},
          {32, 32, 32, 16, 16, 16, 16, 16, 32, 8, 1, 0, 1, 2},
@@ -475,15 +479,15 @@ static void real_variant_is_right(void **state)
             if (types[t] == WF_TYPE_I8 && params.beta != 0)
                 params.beta = -3;
             make_product(&p, *state, &params, &random);
-            count += real_points(&p, &family->variants[wfi_variant_find(family, "cooperative")],
-                                 &random);
+            count +=
+                real_points(&p, family->variants[wfi_variant_find(family, "cooperative")], &random);
             free_product(&p);
         }
     product p;
     const wf_matmul_params fast = {
         .m = 100, .n = 75, .k = 300, .transpose_b = true, .math = WF_MATH_FAST};
     make_product(&p, *state, &fast, &random);
-    count += real_points(&p, &family->variants[wfi_variant_find(family, "f16x2")], &random);
+    count += real_points(&p, family->variants[wfi_variant_find(family, "f16x2")], &random);
     free_product(&p);
     printf("%u products on matrix units\n", count);
 }

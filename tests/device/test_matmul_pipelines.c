@@ -2,7 +2,7 @@
  * variant and type a covering set of legal points and forms of the product (transposes, beta, bias,
  * activation, output, how thin it is). Every value of every parameter is in it, and every pair of values that is
  * legal. Every pipeline of a row's plan is built: whole tiles, parts of shared ones and their join,
- * reductions, copies, split_k into f16. The generations share the rows, each takes those that fall to it. Rows on
+ * reductions, copies, f32 taken apart into f16. The generations share the rows, each takes those that fall to it. Rows on
  * matrix units, which few have, are built wherever these are, and are fewer: every value, some of the
  * pairs. test_matmul_spills.c has the chosen points, on every generation. */
 #include <setjmp.h>
@@ -17,6 +17,8 @@
 #include "core/device.h"
 #include "covering.h"
 #include "kernels/matmul/matmul.h"
+#include "kernels/matmul/shape.h"
+#include "kernels/matmul/thin.h"
 #include "matmul/matmul_ids.h"
 #include "planned.h"
 #include "points.h"
@@ -52,7 +54,7 @@ typedef struct sample {
     uint32_t taken[GENERATIONS]; /* rows */
     test_random random;
     test_built built;
-    uint32_t rows, spilling, shares, joins, reductions, copies, split_k; /* of this generation */
+    uint32_t rows, spilling, shares, fixups, reductions, copies, f16x2; /* of this generation */
 } sample;
 
 /* A row as a point; `problem` and `params` are what it points at. */
@@ -162,10 +164,10 @@ static bool has_constant(const wfi_pipeline_desc *desc, uint32_t id)
 static void count_kind(sample *s, const wfi_pipeline_desc *desc)
 {
     s->shares += has_constant(desc, MATMUL_ID_PARTIAL_TILES);
-    s->joins += strcmp(desc->name, "matmul join") == 0;
+    s->fixups += strcmp(desc->name, "matmul fixup") == 0;
     s->reductions += strcmp(desc->name, "matmul reduction") == 0;
     s->copies += strcmp(desc->name, "matmul copy") == 0;
-    s->split_k += strcmp(desc->name, "matmul split") == 0;
+    s->f16x2 += strcmp(desc->name, "matmul f16x2") == 0;
 }
 
 static void build(sample *s, const example *e, const wfi_pipeline_desc *desc)
@@ -206,21 +208,33 @@ static void build_row(void *user, const uint32_t *row)
     s->rows++;
 }
 
+static const wfi_parameter *parameter_of(const wfi_variant *variant, uint32_t id)
+{
+    const wfi_parameter *p = variant->parameters;
+    while (p->id != id)
+        p++;
+    return p;
+}
+
 /* Sizes of fragments and subgroups that the matrix units do not have, and copies but of both operands, where
  * f32 is split. */
 static uint32_t never_on_matrix_units(const sample *s)
 {
-    const wfi_parameter *p = s->variant->parameters;
-    uint32_t count = s->type == WF_TYPE_F32 ? p[MATMUL_ID_PACK].candidate_count - 1 : 0;
-    for (uint32_t axis = 0; axis < 3; axis++)
-        for (uint32_t c = 0; c < p[MATMUL_ID_FRAG_M + axis].candidate_count; c++) {
+    static const uint32_t fragment_ids[] = {MATMUL_ID_FRAG_M, MATMUL_ID_FRAG_N, MATMUL_ID_FRAG_K};
+    const wfi_parameter *subgroup = parameter_of(s->variant, MATMUL_ID_SUBGROUP);
+    uint32_t count =
+        s->type == WF_TYPE_F32 ? parameter_of(s->variant, MATMUL_ID_PACK)->candidate_count - 1 : 0;
+    for (uint32_t axis = 0; axis < 3; axis++) {
+        const wfi_parameter *fragment = parameter_of(s->variant, fragment_ids[axis]);
+        for (uint32_t c = 0; c < fragment->candidate_count; c++) {
             uint32_t size[3] = {0};
-            size[axis] = p[MATMUL_ID_FRAG_M + axis].candidates[c];
+            size[axis] = fragment->candidates[c];
             count += !wfi_matmul_shape(&s->caps, s->type, size[0], size[1], size[2]);
         }
-    for (uint32_t c = 0; c < p[MATMUL_ID_SUBGROUP].candidate_count; c++)
-        count += p[MATMUL_ID_SUBGROUP].candidates[c] < s->caps.subgroup_min ||
-                 p[MATMUL_ID_SUBGROUP].candidates[c] > s->caps.subgroup_max;
+    }
+    for (uint32_t c = 0; c < subgroup->candidate_count; c++)
+        count += subgroup->candidates[c] < s->caps.subgroup_min ||
+                 subgroup->candidates[c] > s->caps.subgroup_max;
     return count;
 }
 
@@ -281,19 +295,19 @@ static void all_pipelines_of_plans_build(void **state)
     s.caps.subgroup_size_control = true;
     for (int type = 0; type < WF_TYPE_COUNT; type++) {
         s.type = (wf_type)type;
-        const uint32_t shares = s.shares, joins = s.joins, reductions = s.reductions;
+        const uint32_t shares = s.shares, fixups = s.fixups, reductions = s.reductions;
         for (uint32_t v = 0; v < family->variant_count; v++) {
-            s.variant = &family->variants[v];
+            s.variant = family->variants[v];
             /* The same rows on all generations, also where others have variants between. */
             s.random.state = test_seed() + v * WF_TYPE_COUNT + (uint32_t)type;
             if (s.variant->modules[type] &&
                 (!on_matrix_units(s.variant) || has_matrix_units(&s.caps, s.type)))
                 build_variant(&s);
         }
-        assert_true(s.shares > shares && s.joins > joins && s.reductions > reductions);
+        assert_true(s.shares > shares && s.fixups > fixups && s.reductions > reductions);
     }
     assert_true(s.copies > 0);
-    assert_int_equal(s.split_k > 0, has_matrix_units(&s.caps, WF_TYPE_F32));
+    assert_int_equal(s.f16x2 > 0, has_matrix_units(&s.caps, WF_TYPE_F32));
     printf("%u pipelines of %u plans, %u spill; %u plans share tiles; seed %llu\n", s.built.count,
            s.rows, s.spilling, s.shares, (unsigned long long)test_seed());
     test_built_free(&s.built);

@@ -15,6 +15,7 @@
 #include "core/device.h"
 #include "core/vendors.h"
 #include "kernels/matmul/matmul.h"
+#include "kernels/matmul/thin.h"
 #include "points.h"
 
 /* One product: parameters, and host and device copies of its operands. */
@@ -307,7 +308,7 @@ static wfi_problem problem_of(const wf_matmul_params *q)
 static bool has_earlier_module(const wfi_family *family, uint32_t variant, int type)
 {
     for (uint32_t v = 0; v < variant; v++)
-        if (family->variants[v].modules[type] == family->variants[variant].modules[type])
+        if (family->variants[v]->modules[type] == family->variants[variant]->modules[type])
             return true;
     return false;
 }
@@ -334,22 +335,22 @@ static void every_variant_does_everything(void **state)
                 const bool repeated = has_earlier_module(family, v, type);
                 /* Of `dot` each transpose is other code. */
                 const bool narrow = type != WF_TYPE_F32 &&
-                                    strcmp(family->variants[v].name, "dot") != 0 &&
-                                    strcmp(family->variants[v].name, "panel") != 0;
-                if (!family->variants[v].modules[type] ||
+                                    strcmp(family->variants[v]->name, "dot") != 0 &&
+                                    strcmp(family->variants[v]->name, "panel") != 0;
+                if (!family->variants[v]->modules[type] ||
                     ((repeated || test_quick()) && transposes != (int)((v + (uint32_t)type) % 4)) ||
                     (narrow && transposes % 2 != (type + (int)v) % 2))
                     continue;
                 draw_params(&p, (wf_type)type, transposes, &random);
                 p.params.size = sizeof p.params;
-                if (strcmp(family->variants[v].name, "matvec") == 0)
+                if (strcmp(family->variants[v]->name, "matvec") == 0)
                     make_thin(&p.params, WFI_MOST_VECTORS, &random);
-                if (strcmp(family->variants[v].name, "panel") == 0)
+                if (strcmp(family->variants[v]->name, "panel") == 0)
                     make_thin(&p.params, WFI_MOST_PANEL, &random);
                 const wfi_problem problem = problem_of(&p.params);
                 wfi_point point = {.caps = wf_device_caps(*state),
                                    .problem = &problem,
-                                   .variant = &family->variants[v]};
+                                   .variant = family->variants[v]};
                 if (!small_point(&point, &random) &&
                     (point.variant->fit(&point) < 0 || !wfi_point_legal(&point, NULL)))
                     continue;
@@ -474,7 +475,7 @@ static void tiles_go_without_padding(void **state)
         if (offered == WF_SUCCESS) {
             /* Two slices of 8 x 64 and 8 x 128 sums; B's padding, where it is transposed, stays. */
             if (!p.params.transpose_b)
-                assert_int_equal(wfi_matmul_vector_shared(&choice.point),
+                assert_int_equal(choice.point.variant->shared_bytes(&choice.point),
                                  2 * 8 * (64 + 128) * wfi_matmul_sum_size(p.params.type));
             make(&p, device, &random);
             run(&p, "without padding");

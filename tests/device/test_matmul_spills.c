@@ -171,8 +171,8 @@ static void chosen_points_do_not_spill(void **state)
     assert_true(t.plans > 200);
     for (uint32_t v = 0; v < family->variant_count; v++)
         for (int type = 0; type < WF_TYPE_COUNT; type++)
-            if (family->variants[v].modules[type])
-                check_variant(&t, &family->variants[v], (wf_type)type);
+            if (family->variants[v]->modules[type])
+                check_variant(&t, family->variants[v], (wf_type)type);
     printf("%u pipelines of %u plans with those of forced variants\n", t.built.count, t.plans);
     test_built_free(&t.built);
     assert_int_equal(t.spilling, 0);

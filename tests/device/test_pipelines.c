@@ -113,8 +113,8 @@ static void every_point_builds(void **state)
             continue;
         for (uint32_t v = 0; family && v < family->variant_count; v++)
             for (int type = 0; type < WF_TYPE_COUNT; type++)
-                if (family->variants[v].modules[type])
-                    build_variant(&t, &family->variants[v], (wf_family)f, (wf_type)type, &random);
+                if (family->variants[v]->modules[type])
+                    build_variant(&t, family->variants[v], (wf_family)f, (wf_type)type, &random);
     }
     printf("%u pipelines built\n", t.built);
     assert_true(t.built > 0);

@@ -190,7 +190,7 @@ static wfi_candidate candidate_of(opened *o, uint32_t local_x, uint32_t local_y)
 {
     const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
     wfi_candidate c = {.point = {.caps = &o->device->caps, .problem = &o->search.trial.problem}};
-    c.point.variant = &family->variants[wfi_variant_find(family, "naive")];
+    c.point.variant = family->variants[wfi_variant_find(family, "naive")];
     wfi_point_defaults(&c.point);
     wfi_point_set(&c.point, STENCIL_ID_LOCAL_X, local_x);
     wfi_point_set(&c.point, STENCIL_ID_LOCAL_Y, local_y);

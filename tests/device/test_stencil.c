@@ -171,8 +171,8 @@ static void run_defaults(problem *p)
     make_expected(p);
     for (uint32_t v = 1; v < family->variant_count; v++) {
         wfi_point point = {
-            .caps = wf_device_caps(p->device), .problem = &whole, .variant = &family->variants[v]};
-        const wf_tuning tuning = {.size = sizeof tuning, .variant = family->variants[v].name};
+            .caps = wf_device_caps(p->device), .problem = &whole, .variant = family->variants[v]};
+        const wf_tuning tuning = {.size = sizeof tuning, .variant = family->variants[v]->name};
         wfi_point_defaults(&point);
         point.variant->fit(&point);
         if (!wfi_point_legal(&point, NULL))
@@ -267,7 +267,7 @@ static void every_candidate_is_right(void **state)
         /* Of boxes, the variant that stars have not. */
         const uint32_t first = n == 2 ? wfi_variant_find(family, "time_box") : 0;
         for (uint32_t v = first; v < family->variant_count; v++)
-            points += test_each_small_point(wf_device_caps(*state), &whole, &family->variants[v], 2,
+            points += test_each_small_point(wf_device_caps(*state), &whole, family->variants[v], 2,
                                             &random, run_point, &p);
         if (n < 2)
             least += test_legal_defaults(wf_device_caps(*state), &whole);
@@ -295,7 +295,7 @@ static void run_steps(problem *p, const char *variant, uint32_t steps, uint32_t 
     const wf_tuning tuning = {
         .size = sizeof tuning, .variant = variant, .constants = constants, .constant_count = count};
     wfi_point point = {.caps = wf_device_caps(p->device), .problem = &whole};
-    point.variant = &family->variants[wfi_variant_find(family, variant)];
+    point.variant = family->variants[wfi_variant_find(family, variant)];
     for (uint32_t c = 0; c < count; c++)
         wfi_point_put(&point, wfi_parameter_find(point.variant, constants[c].name),
                       constants[c].value);

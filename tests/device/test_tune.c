@@ -159,7 +159,7 @@ static void rows_of_like_problems_are_fitted(void **state)
     wf_device *device = test_tuning_device();
     wfi_point point = {.caps = wf_device_caps(device),
                        .problem = &problem,
-                       .variant = &family->variants[wfi_variant_find(family, "vector")]};
+                       .variant = family->variants[wfi_variant_find(family, "vector")]};
     wfi_point_defaults(&point);
     wfi_point_set(&point, MATMUL_ID_STREAM_K, 1);
     assert_true(wfi_point_legal(&point, NULL));

@@ -177,7 +177,7 @@ static void sweep(wf_device *device, uint64_t count, uint32_t random_points)
                                              .type = (wf_type)type,
                                              .vector = {count, (wf_vector_operation)operation}};
                 trial t = {device, &random, count, (wf_vector_operation)operation};
-                test_each_point(wf_device_caps(device), &problem, &family->variants[v],
+                test_each_point(wf_device_caps(device), &problem, family->variants[v],
                                 random_points, &random, try_point, &t);
             }
 }

@@ -33,11 +33,11 @@ wfi_point test_pick(const wf_caps *caps, wf_type type, wfi_matmul_problem produc
 {
     static wfi_problem problem;
     const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
-    wfi_point best = {.caps = caps, .variant = &family->variants[0]};
+    wfi_point best = {.caps = caps, .variant = family->variants[0]};
     double least = -1;
     problem = (wfi_problem){.family = WF_FAMILY_MATMUL, .type = type, .matmul = product};
     for (uint32_t v = 0; v < family->variant_count; v++) {
-        wfi_point point = {.caps = caps, .problem = &problem, .variant = &family->variants[v]};
+        wfi_point point = {.caps = caps, .problem = &problem, .variant = family->variants[v]};
         wfi_point_defaults(&point);
         const double time = point.variant->modules[type] ? point.variant->fit(&point) : -1;
         if (time < 0 || !wfi_point_legal(&point, NULL) || (least >= 0 && time >= least))

@@ -304,7 +304,7 @@ static wfi_point fit(const wf_caps *caps, const wfi_problem *problem, const char
     const wfi_family *family = wfi_family_get(problem->family);
     wfi_point point = {.caps = caps,
                        .problem = problem,
-                       .variant = &family->variants[wfi_variant_find(family, variant)]};
+                       .variant = family->variants[wfi_variant_find(family, variant)]};
     wfi_point_defaults(&point);
     *time = point.variant->fit(&point);
     return point;

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "core/vendors.h"
+#include "kernels/families.h"
 #include "picking.h"
 
 typedef struct pick {
@@ -79,8 +80,8 @@ static void short_sums_are_split(void **state)
     check_picks(picks, sizeof picks / sizeof *picks);
 }
 
-/* Where teams can be subgroups. Caches keep some of the large ones. */
-static void sixteen_go_past_teams(void **state)
+/* Where slices of k can be subgroups. Caches keep some of the large ones. */
+static void sixteen_go_past_slices(void **state)
 {
     (void)state;
     static const struct {
@@ -104,13 +105,41 @@ static void sixteen_go_past_teams(void **state)
     }
 }
 
+/* A work-item of no outputs, or of more than its registers hold, is refused before a plan divides by
+ * it. */
+static void panel_refuses_rows_and_blocks(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t rows, blocks;
+        bool legal;
+    } cases[] = {{1, 1, true},  {4, 8, true},  {0, 1, false},
+                 {5, 1, false}, {1, 0, false}, {1, 9, false}};
+    const wf_caps caps = test_card_of(WFI_NVIDIA);
+    const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
+    const wfi_problem problem = {
+        .family = WF_FAMILY_MATMUL, .type = WF_TYPE_F32, .matmul = wfi_matmul_plain(4, 4096, 4096)};
+    wfi_point point = {.caps = &caps,
+                       .problem = &problem,
+                       .variant = family->variants[wfi_variant_find(family, "panel")]};
+    wfi_point_defaults(&point);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char reason[256] = "";
+        point.values[MATMUL_ID_ROWS] = cases[i].rows;
+        point.values[MATMUL_ID_BLOCKS] = cases[i].blocks;
+        assert_int_equal(wfi_point_legal(&point, reason), cases[i].legal);
+        assert_true(cases[i].legal || strstr(reason, "rows between 1 and 4"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(thin_products_go_past_a_panel),
         cmocka_unit_test(matvec_keeps_single_vectors),
         cmocka_unit_test(short_sums_are_split),
-        cmocka_unit_test(sixteen_go_past_teams),
+        cmocka_unit_test(sixteen_go_past_slices),
+        cmocka_unit_test(panel_refuses_rows_and_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

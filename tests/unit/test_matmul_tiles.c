@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "kernels/families.h"
-#include "kernels/matmul/matmul.h"
+#include "kernels/matmul/tile.h"
 
 #define DRAWN 6
 
@@ -109,21 +109,21 @@ static void vector_covers(const wfi_point *point, bool pairs)
                 fail_at(point, "an output belongs to no work-item or to several");
 }
 
-static void teams_cover(const wfi_point *point, uint32_t items)
+static void slices_cover(const wfi_point *point, uint32_t items)
 {
     const uint32_t *v = point->values;
     vector_covers(point, v[MATMUL_ID_PAIRS]);
     if (items != v[MATMUL_ID_SLICES_K] * wfi_matmul_tile_threads(v))
-        fail_at(point, "not a tile's work-items a team");
+        fail_at(point, "not a tile's work-items a slice of k");
     if (v[MATMUL_ID_SLICES_K] == 0 || (v[MATMUL_ID_SLICES_K] & (v[MATMUL_ID_SLICES_K] - 1)))
-        fail_at(point, "teams that do not meet in halves");
-    const uint32_t pinned = wfi_matmul_subgroup_k_subgroup(point);
-    const uint32_t team = wfi_matmul_tile_threads(v), least = point->caps->subgroup_min,
+        fail_at(point, "slices of k whose sums do not meet in halves");
+    const uint32_t pinned = point->variant->subgroup_size(point);
+    const uint32_t slice = wfi_matmul_tile_threads(v), least = point->caps->subgroup_min,
                    most = point->caps->subgroup_max;
     if (v[MATMUL_ID_PER_SUBGROUP] &&
-        (pinned ? pinned != team || team < least || team > most || (team & (team - 1))
-                : point->caps->subgroup_size != team))
-        fail_at(point, "teams that do not wait are no subgroups");
+        (pinned ? pinned != slice || slice < least || slice > most || (slice & (slice - 1))
+                : point->caps->subgroup_size != slice))
+        fail_at(point, "slices of k that do not wait are no subgroups");
 }
 
 /* As matmul_panel.comp: lanes along the sum and along outputs, in blocks of 8 where there are 8. */
@@ -136,13 +136,13 @@ static void panel_covers(const wfi_point *point, uint32_t items)
     if ((lanes_k >= 8 && lanes_k % 8) || (lanes_o >= 8 && lanes_o % 8))
         fail_at(point, "blocks of 8 are cut");
     if (v[MATMUL_ID_KEPT] == 0 || v[MATMUL_ID_KEPT] % (4 * lanes_k))
-        fail_at(point, "what is kept is no whole turn of the work-items along the sum");
+        fail_at(point, "what is kept is no whole pass of the work-items along the sum");
 }
 
 static void cooperative_covers(const wfi_point *point, uint32_t items)
 {
     const uint32_t *v = point->values;
-    const uint32_t size = v[MATMUL_ID_SUBGROUP], pinned = wfi_matmul_cooperative_subgroup(point);
+    const uint32_t size = v[MATMUL_ID_SUBGROUP], pinned = point->variant->subgroup_size(point);
     const uint32_t blocks =
         v[MATMUL_ID_TILE_M] / v[MATMUL_ID_SUB_M] * (v[MATMUL_ID_TILE_N] / v[MATMUL_ID_SUB_N]);
     if (items != blocks * v[MATMUL_ID_SUBS_K] * size)
@@ -189,7 +189,7 @@ static void check_geometry(const wfi_point *point)
     if (strcmp(point->variant->name, "vector") == 0)
         vector_covers(point, point->values[MATMUL_ID_PAIRS]);
     else if (strcmp(point->variant->name, "subgroup_k") == 0) {
-        teams_cover(point, items);
+        slices_cover(point, items);
         teams_hold_their_tiles(point);
     } else if (strcmp(point->variant->name, "panel") == 0)
         panel_covers(point, items);
@@ -244,7 +244,7 @@ static uint32_t check_device(const wf_caps *caps, uint64_t *random)
             problem.matmul.fast = true;
             for (uint32_t v = 0; v < family->variant_count; v++) {
                 wfi_point point = {
-                    .caps = caps, .problem = &problem, .variant = &family->variants[v]};
+                    .caps = caps, .problem = &problem, .variant = family->variants[v]};
                 if (point.variant->modules[type])
                     count += check_variant(&point, random);
             }
@@ -269,7 +269,7 @@ static void tiles_are_whole_for_every_subgroup_size(void **state)
 static void matrix_units_are_offered_for_every_subgroup_size(void **state)
 {
     const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
-    const wfi_variant *variant = &family->variants[wfi_variant_find(family, "cooperative")];
+    const wfi_variant *variant = family->variants[wfi_variant_find(family, "cooperative")];
     wfi_problem problem = {.family = WF_FAMILY_MATMUL, .type = WF_TYPE_F16};
     problem.matmul = wfi_matmul_plain(1024, 1024, 1024);
     (void)state;

@@ -31,7 +31,7 @@ static wfi_point point_of(const wf_caps *caps, const wfi_problem *problem)
 {
     const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
     const char *variant = problem->type == WF_TYPE_F32 ? "f16x2" : "cooperative";
-    wfi_point point = {caps, problem, &family->variants[wfi_variant_find(family, variant)], {0}};
+    wfi_point point = {caps, problem, family->variants[wfi_variant_find(family, variant)], {0}};
     wfi_point_defaults(&point);
     assert_true(point.variant->fit(&point) > 0);
     assert_true(wfi_point_legal(&point, NULL));

@@ -339,7 +339,7 @@ static void defaults_are_legal_everywhere(void **state)
         for (uint32_t i = 0; i < count; i++) {
             const wfi_family *family = wfi_family_get(problems[i].family);
             wfi_point point = {
-                .caps = &all[d], .problem = &problems[i], .variant = &family->variants[0]};
+                .caps = &all[d], .problem = &problems[i], .variant = family->variants[0]};
             char reason[256] = "";
             wfi_point_defaults(&point);
             if (problems[i].type == WF_TYPE_F32 && !wfi_point_legal(&point, reason))

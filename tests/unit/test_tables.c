@@ -33,7 +33,7 @@ static void ids_have_one_name_each(void **state)
         const wfi_family *family = wfi_family_get((wf_family)f);
         names known = {{NULL}};
         for (uint32_t v = 0; v < family->variant_count; v++) {
-            const wfi_variant *variant = &family->variants[v];
+            const wfi_variant *variant = family->variants[v];
             bool taken[WFI_PARAMETER_IDS] = {false};
             assert_true(variant->parameter_count <= WF_MAX_PARAMETERS);
             for (uint32_t p = 0; p < variant->parameter_count; p++) {
@@ -53,7 +53,7 @@ static void values_belong_to_ids(void **state)
     for (int f = 0; f < WF_FAMILY_COUNT; f++) {
         const wfi_family *family = wfi_family_get((wf_family)f);
         for (uint32_t v = 0; v < family->variant_count; v++) {
-            wfi_point point = {.variant = &family->variants[v]};
+            wfi_point point = {.variant = family->variants[v]};
             memset(point.values, 0xff, sizeof point.values);
             wfi_point_defaults(&point);
             for (uint32_t id = 0; id < WFI_PARAMETER_IDS; id++) {

@@ -39,7 +39,7 @@ static wfi_traffic traffic_of(const wfi_problem *problem, const char *variant,
     const wfi_family *family = wfi_family_get(problem->family);
     wfi_point point = {.caps = &caps,
                        .problem = problem,
-                       .variant = &family->variants[wfi_variant_find(family, variant)]};
+                       .variant = family->variants[wfi_variant_find(family, variant)]};
     wfi_traffic out = {0};
     wfi_point_defaults(&point);
     for (; constants->name; constants++)

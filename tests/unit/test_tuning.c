@@ -310,7 +310,7 @@ static void shipped_rows_are_sound(void **state)
                 fail_msg("%s: %s has no variant %s", file->name, family->name,
                          entry->best[0].variant);
             for (uint32_t v = 0; v < entry->best[0].count; v++)
-                if (wfi_parameter_find(&family->variants[at], entry->best[0].values[v].name) ==
+                if (wfi_parameter_find(family->variants[at], entry->best[0].values[v].name) ==
                     UINT32_MAX)
                     fail_msg("%s: %s %s has no parameter %s", file->name, family->name,
                              entry->best[0].variant, entry->best[0].values[v].name);
@@ -389,7 +389,7 @@ static void hostile_values_are_judged(void **state)
         const wfi_family *family = wfi_family_get((wf_family)f);
         const wfi_problem problem = problem_of((wf_family)f);
         for (uint32_t v = 0; v < family->variant_count; v++) {
-            wfi_point point = {.caps = &caps, .problem = &problem, .variant = &family->variants[v]};
+            wfi_point point = {.caps = &caps, .problem = &problem, .variant = family->variants[v]};
             const uint32_t count = point.variant->parameter_count;
             for (uint32_t turn = 0; turn < count * VALUES + 500; turn++) {
                 wfi_point_defaults(&point);

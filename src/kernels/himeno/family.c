@@ -313,62 +313,79 @@ static void subgroup_constants(const wfi_point *point, wfi_pipeline_desc *desc)
     .group_size = wfi_himeno_group_size, .fit = wfi_himeno_fit_##fit_,                             \
     .build = wfi_himeno_##build_
 
-static const wfi_variant variants[] = {
-    {ROW("naive", "one work-item a cell, everything read from memory", SOFTECH "2", naive,
-         naive_parameters, plain_constraints, shared_sums, naive, build),
-     .traffic = wfi_himeno_naive_traffic},
-    {ROW("moved", "as naive, all arrays and p moved between host and device every iteration",
-         SOFTECH "1", naive, moved_parameters, plain_constraints, shared_sums, step, build),
-     .traffic = wfi_himeno_naive_traffic},
-    {ROW("submits", "as naive, one submission an iteration, which the host waits for", "", naive,
-         submits_parameters, plain_constraints, shared_sums, step, build),
-     .traffic = wfi_himeno_naive_traffic},
-    {ROW("copy_back", "as naive, the new p copied back over the old one, not exchanged with it",
-         "RIKEN, the Himeno benchmark's C program", naive, copy_back_parameters, plain_constraints,
-         shared_sums, step, build),
-     .traffic = wfi_himeno_naive_traffic},
-    {ROW("gosa_pass", "as naive, gosa in a dispatch of its own that reads everything again", "",
-         naive, naive_parameters, plain_constraints, shared_sums, step, build_twice),
-     .traffic = wfi_himeno_twice_traffic},
-    {ROW("shared", "p through a tile in shared memory with a rim of one cell", SOFTECH "6", shared,
-         shared_parameters, plain_constraints, shared_tile, step, build)},
-    {ROW("padded", "as shared, rows padded to a multiple of 32 elements", SOFTECH "7", shared,
-         padded_parameters, plain_constraints, shared_tile, step, build)},
-    {ROW("interleaved", "as padded, the twelve coefficients of 32 cells kept side by side", "",
-         shared, interleaved_parameters, plain_constraints, shared_tile, step, build)},
-    {ROW("subgroup_sum", "as naive, gosa summed by subgroup reductions", "", subgroup,
-         naive_parameters, subgroup_constraints, shared_sums, subgroup, build),
-     .subgroup_operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT,
-     .traits = WFI_HIMENO_SUBGROUP_SUMS, .constants = subgroup_constants,
-     .traffic = wfi_himeno_naive_traffic},
-    {ROW("shuffle", "as naive, neighbours along i from the subgroup's neighbouring work-items", "",
-         shuffle, naive_parameters, plain_constraints, shared_sums, step, build),
-     .subgroup_operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT},
-    {ROW("planes", "work-items march along k with three planes of p in shared memory (2.5-D)",
-         MICIKEVICIUS, time, march_parameters, march_constraints, shared_levels, planes, build),
-     .constants = planes_constants},
-    {ROW("march", "work-items march along k with three planes of p in registers", MICIKEVICIUS,
-         march, march_parameters, march_constraints, shared_sums, march, build)},
-    {ROW("march4", "as march, four cells a work-item by vector loads", "", march4, march_parameters,
-         march4_constraints, shared_sums, march4, build),
-     .traits = WFI_HIMENO_VECTORS},
-    {ROW("march4_sum", "as march4, gosa summed by subgroup reductions", "", march4_subgroup,
-         sum_parameters, march4_sum_constraints, shared_sums, march4_sum, build),
-     .subgroup_operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT,
-     .traits = WFI_HIMENO_VECTORS | WFI_HIMENO_SUBGROUP_SUMS, .constants = subgroup_constants},
-    {ROW("pairs", "as march4, memory in words of 64 bits, which CPU drivers fetch one by one", "",
-         pairs, march_parameters, march4_constraints, shared_sums, pairs, build),
-     .needs = WFI_NEEDS_INT64, .traits = WFI_HIMENO_VECTORS},
-    {ROW("texels", "as march4, two rows an item, all that is read by texels of four cells", "",
-         texels, march_parameters, texels_constraints, shared_sums, texels, build),
-     .texel_buffers = 1 << WFI_HIMENO_P_IN | 1 << WFI_HIMENO_CELLS,
-     .traits = WFI_HIMENO_VECTORS | WFI_HIMENO_TWO_ROWS},
-    {ROW("time", "several iterations a pass: coefficients are read once for all of them",
-         "Holewinski, Pouchet and Sadayappan, overlapped tiling (ICS 2012)", time, time_parameters,
-         time_constraints, shared_levels, time, build)},
-    {ROW("box", "as time, without marching: a work-group holds a box of cells", "", box,
-         box_parameters, box_constraints, shared_box, box, build),
-     .traits = WFI_HIMENO_BOX},
+static const wfi_variant *const variants[] = {
+    &(const wfi_variant){ROW("naive", "one work-item a cell, everything read from memory",
+                             SOFTECH "2", naive, naive_parameters, plain_constraints, shared_sums,
+                             naive, build),
+                         .traffic = wfi_himeno_naive_traffic},
+    &(const wfi_variant){
+        ROW("moved", "as naive, all arrays and p moved between host and device every iteration",
+            SOFTECH "1", naive, moved_parameters, plain_constraints, shared_sums, step, build),
+        .traffic = wfi_himeno_naive_traffic},
+    &(const wfi_variant){
+        ROW("submits", "as naive, one submission an iteration, which the host waits for", "", naive,
+            submits_parameters, plain_constraints, shared_sums, step, build),
+        .traffic = wfi_himeno_naive_traffic},
+    &(const wfi_variant){
+        ROW("copy_back", "as naive, the new p copied back over the old one, not exchanged with it",
+            "RIKEN, the Himeno benchmark's C program", naive, copy_back_parameters,
+            plain_constraints, shared_sums, step, build),
+        .traffic = wfi_himeno_naive_traffic},
+    &(const wfi_variant){
+        ROW("gosa_pass", "as naive, gosa in a dispatch of its own that reads everything again", "",
+            naive, naive_parameters, plain_constraints, shared_sums, step, build_twice),
+        .traffic = wfi_himeno_twice_traffic},
+    &(const wfi_variant){ROW("shared", "p through a tile in shared memory with a rim of one cell",
+                             SOFTECH "6", shared, shared_parameters, plain_constraints, shared_tile,
+                             step, build)},
+    &(const wfi_variant){ROW("padded", "as shared, rows padded to a multiple of 32 elements",
+                             SOFTECH "7", shared, padded_parameters, plain_constraints, shared_tile,
+                             step, build)},
+    &(const wfi_variant){
+        ROW("interleaved", "as padded, the twelve coefficients of 32 cells kept side by side", "",
+            shared, interleaved_parameters, plain_constraints, shared_tile, step, build)},
+    &(const wfi_variant){
+        ROW("subgroup_sum", "as naive, gosa summed by subgroup reductions", "", subgroup,
+            naive_parameters, subgroup_constraints, shared_sums, subgroup, build),
+        .subgroup_operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT,
+        .traits = WFI_HIMENO_SUBGROUP_SUMS, .constants = subgroup_constants,
+        .traffic = wfi_himeno_naive_traffic},
+    &(const wfi_variant){
+        ROW("shuffle", "as naive, neighbours along i from the subgroup's neighbouring work-items",
+            "", shuffle, naive_parameters, plain_constraints, shared_sums, step, build),
+        .subgroup_operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT},
+    &(const wfi_variant){
+        ROW("planes", "work-items march along k with three planes of p in shared memory (2.5-D)",
+            MICIKEVICIUS, time, march_parameters, march_constraints, shared_levels, planes, build),
+        .constants = planes_constants},
+    &(const wfi_variant){
+        ROW("march", "work-items march along k with three planes of p in registers", MICIKEVICIUS,
+            march, march_parameters, march_constraints, shared_sums, march, build)},
+    &(const wfi_variant){ROW("march4", "as march, four cells a work-item by vector loads", "",
+                             march4, march_parameters, march4_constraints, shared_sums, march4,
+                             build),
+                         .traits = WFI_HIMENO_VECTORS},
+    &(const wfi_variant){
+        ROW("march4_sum", "as march4, gosa summed by subgroup reductions", "", march4_subgroup,
+            sum_parameters, march4_sum_constraints, shared_sums, march4_sum, build),
+        .subgroup_operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT,
+        .traits = WFI_HIMENO_VECTORS | WFI_HIMENO_SUBGROUP_SUMS, .constants = subgroup_constants},
+    &(const wfi_variant){
+        ROW("pairs", "as march4, memory in words of 64 bits, which CPU drivers fetch one by one",
+            "", pairs, march_parameters, march4_constraints, shared_sums, pairs, build),
+        .needs = WFI_NEEDS_INT64, .traits = WFI_HIMENO_VECTORS},
+    &(const wfi_variant){
+        ROW("texels", "as march4, two rows an item, all that is read by texels of four cells", "",
+            texels, march_parameters, texels_constraints, shared_sums, texels, build),
+        .texel_buffers = 1 << WFI_HIMENO_P_IN | 1 << WFI_HIMENO_CELLS,
+        .traits = WFI_HIMENO_VECTORS | WFI_HIMENO_TWO_ROWS},
+    &(const wfi_variant){
+        ROW("time", "several iterations a pass: coefficients are read once for all of them",
+            "Holewinski, Pouchet and Sadayappan, overlapped tiling (ICS 2012)", time,
+            time_parameters, time_constraints, shared_levels, time, build)},
+    &(const wfi_variant){ROW("box", "as time, without marching: a work-group holds a box of cells",
+                             "", box, box_parameters, box_constraints, shared_box, box, build),
+                         .traits = WFI_HIMENO_BOX},
 };
 
 const wfi_family wfi_family_himeno = {
@@ -385,11 +402,11 @@ void wfi_himeno_single(const wfi_point *point, wfi_point *single)
     const wfi_family *family = &wfi_family_himeno;
     const wfi_himeno_layout layout = wfi_himeno_layout_of(point);
     *single = *point;
-    single->variant = &family->variants[wfi_variant_find(family, "march4")];
+    single->variant = family->variants[wfi_variant_find(family, "march4")];
     wfi_point_defaults(single);
     single->variant->fit(single);
     if (layout.p_left % 4 != 0 || !wfi_point_legal(single, NULL)) {
-        single->variant = &family->variants[0];
+        single->variant = family->variants[0];
         wfi_point_defaults(single);
     }
     single->values[HIMENO_ID_PAD] = (uint32_t)layout.p_left;

@@ -1,4 +1,4 @@
-/* Plans of matrix products: the parts of A, B and C that one dispatch takes, and what becomes of
+/* Plans of matrix products: the slabs of A, B and C that one dispatch takes, and what becomes of
  * sums that are not finished there. */
 #include <stddef.h>
 #include <string.h>
@@ -6,10 +6,11 @@
 #include "core/arithmetic.h"
 #include "plan/dispatch_size.h"
 #include "kernels/matmul/builder.h"
+#include "kernels/matmul/matmul.h"
 #include "wfi_shaders.h"
 
 #define MOST_STEPS 65536  /* of a plan; more means a device whose bindings are far too small */
-#define REDUCED_AT_ONCE 8 /* loads under way an item of matmul_reduce.comp */
+#define REDUCED_AT_ONCE 8 /* AT_ONCE of matmul_reduce.comp: loads under way a work-item */
 
 /* -------------------------------------------------------------------------------- constants */
 
@@ -18,21 +19,6 @@ static void set_constant(wfi_pipeline_desc *desc, uint32_t id, uint32_t value)
     for (uint32_t i = 0; i < desc->constant_count; i++)
         if (desc->constants[i].id == id)
             desc->constants[i].value = value;
-}
-
-void wfi_matmul_constants(const wfi_point *point, wfi_pipeline_desc *desc)
-{
-    const wfi_matmul_problem *p = &point->problem->matmul;
-    const wfi_constant constants[] = {
-        {MATMUL_ID_TRANSPOSE_A, p->transpose_a},
-        {MATMUL_ID_TRANSPOSE_B, p->transpose_b},
-        {MATMUL_ID_BETA, p->beta},
-        {MATMUL_ID_BIAS, p->bias},
-        {MATMUL_ID_ACTIVATION, (uint32_t)p->activation},
-        {MATMUL_ID_OUTPUT, p->output == WF_MATMUL_OUTPUT_SUMS},
-    };
-    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
-        wfi_pipeline_constant(desc, constants[i].id, constants[i].value);
 }
 
 static void set_stage(const wfi_matmul_builder *b, uint32_t stage, wfi_pipeline_desc *desc)
@@ -50,7 +36,7 @@ static void set_stage(const wfi_matmul_builder *b, uint32_t stage, wfi_pipeline_
     else if (stage & STREAM_K)
         wfi_pipeline_constant(desc, MATMUL_ID_PARTIAL_TILES, 1);
     if (b->whole.m % WFI_SLAB_UNIT || b->whole.n % WFI_SLAB_UNIT || b->whole.k % WFI_SLAB_UNIT)
-        /* Where panels are this thin, only whole extents are known to begin at vectors. */
+        /* Slabs this thin may begin between the vectors of a row. */
         if (b->whole.m < p->m || b->whole.n < p->n || b->whole.k < p->k)
             set_constant(desc, MATMUL_ID_VEC4, 0);
 }
@@ -78,8 +64,8 @@ static wf_result add_reduction(wfi_matmul_builder *b, uint64_t slices, uint64_t 
                               .spirv = modules[b->point->problem->type],
                               .storage_buffers = 4,
                               .push_bytes = sizeof(wfi_matmul_push)};
-    /* Few elements with many splits each: work-items share an element's, a whole round of loads
-     * each. */
+    /* Where few elements have many partial sums each, several work-items add an element's, each
+     * with all of its loads under way. */
     const uint32_t most = b->caps->max_invocations < 256 ? b->caps->max_invocations : 256;
     uint32_t share = 1;
     while (share * 2 * REDUCED_AT_ONCE <= slices && share < 16 &&
@@ -112,7 +98,7 @@ static bool is_packed(const wfi_matmul_builder *b, uint32_t binding)
     return b->tile.packed && binding < 2 && b->tile.packed[binding].bytes;
 }
 
-/* What a packed operand changes; it is read whole. */
+/* Sets what differs where an operand is read from its packed copy, which is one slab. */
 static void push_packed(const wfi_matmul_builder *b, wfi_matmul_push *push)
 {
     if (is_packed(b, WF_MATMUL_A)) {
@@ -130,7 +116,7 @@ static void push_packed(const wfi_matmul_builder *b, wfi_matmul_push *push)
     }
 }
 
-/* The slot of a matrix's share: `rows` rows from row0 on, `columns` columns from column0 on. */
+/* The slot of a slab of a matrix: `rows` rows from row0 on, `columns` columns from column0 on. */
 static wfi_slot matrix_slot(const wfi_matmul_builder *b, uint32_t binding, const wfi_matmul_slab *s,
                             uint64_t row0, uint64_t rows, uint64_t column0, uint64_t columns,
                             uint32_t *base)
@@ -162,7 +148,6 @@ static wfi_slot sums_slot(const wfi_matmul_builder *b, const wfi_matmul_slab *s,
                           wfi_matmul_sum_size(b->point->problem->type)};
 }
 
-/* Of what groups leave of shared tiles. */
 static wfi_slot partials_slot(const wfi_matmul_builder *b)
 {
     return (wfi_slot){WFI_SLOT_OWN, b->partials, 0,
@@ -171,7 +156,7 @@ static wfi_slot partials_slot(const wfi_matmul_builder *b)
 
 /* ------------------------------------------------------------------------------------ steps */
 
-/* The steps of a sum that each split takes. */
+/* The steps of the sum that each of split_k work-groups takes. */
 static uint64_t chunk_of(const wfi_matmul_builder *b, const wfi_matmul_slab *s)
 {
     const uint64_t unit = b->tile.k, units = (s->k + unit - 1) / unit;
@@ -205,7 +190,7 @@ static wfi_matmul_push push_of(const wfi_matmul_builder *b, const wfi_matmul_sla
     return push;
 }
 
-/* Of f32 that was split. */
+/* f16x2 reads its rows' and columns' exponents from a buffer of their own. */
 static void add_exponents(const wfi_matmul_builder *b, wfi_step *step)
 {
     if (is_packed(b, WF_MATMUL_A) && b->tile.packed[0].exponent_bytes)
@@ -213,7 +198,7 @@ static void add_exponents(const wfi_matmul_builder *b, wfi_step *step)
                                                      b->tile.packed[0].exponent_bytes};
 }
 
-/* Fills the slots of all but C. */
+/* Fills the slots of A, B and bias. */
 static void set_operands(const wfi_matmul_builder *b, const wfi_matmul_slab *s, wfi_step *step,
                          wfi_matmul_push *push)
 {
@@ -264,7 +249,8 @@ static wf_result add_product(wfi_matmul_builder *b, const wfi_matmul_slab *s)
     return result == WF_SUCCESS ? push_step(b, &step, &push) : result;
 }
 
-/* The parts of shared tiles, with no barrier behind the whole ones: they are other tiles. */
+/* The dispatch that leaves partial tiles. No barrier comes before it, since it does not touch the
+ * tiles that the dispatch before it computes. */
 static wf_result add_stream_k(wfi_matmul_builder *b, const wfi_matmul_slab *s)
 {
     wfi_matmul_push push = push_of(b, s);
@@ -277,7 +263,7 @@ static wf_result add_stream_k(wfi_matmul_builder *b, const wfi_matmul_slab *s)
     return result == WF_SUCCESS ? push_step(b, &step, &push) : result;
 }
 
-static wf_result add_join(wfi_matmul_builder *b, const wfi_matmul_slab *s)
+static wf_result add_fixup(wfi_matmul_builder *b, const wfi_matmul_slab *s)
 {
     wfi_matmul_push push = push_of(b, s);
     wfi_step step = {.pipeline = b->fixup, .slot_count = 4, .barrier = true, .divisible = true};
@@ -290,7 +276,7 @@ static wf_result add_join(wfi_matmul_builder *b, const wfi_matmul_slab *s)
     return result == WF_SUCCESS ? push_step(b, &step, &push) : result;
 }
 
-/* Whole tiles and shared ones. */
+/* Tiles with a work-group each, and tiles that work-groups share. */
 static wf_result add_tiles(wfi_matmul_builder *b, const wfi_matmul_slab *s)
 {
     if (!b->stream_k.groups)
@@ -298,10 +284,10 @@ static wf_result add_tiles(wfi_matmul_builder *b, const wfi_matmul_slab *s)
     wf_result result = b->stream_k.shared < b->stream_k.tiles ? add_product(b, s) : WF_SUCCESS;
     if (result == WF_SUCCESS)
         result = add_stream_k(b, s);
-    return result == WF_SUCCESS ? add_join(b, s) : result;
+    return result == WF_SUCCESS ? add_fixup(b, s) : result;
 }
 
-/* Finishes a part of C from `slices` kept sums an element (0: there is no product). */
+/* Finishes a slab of C from `slices` partial sums an element (0: there is no product). */
 static wf_result add_finish(wfi_matmul_builder *b, const wfi_matmul_slab *s, uint64_t slices)
 {
     const wfi_matmul_problem *p = b->p;
@@ -333,7 +319,7 @@ static wf_result add_finish(wfi_matmul_builder *b, const wfi_matmul_slab *s, uin
     return result == WF_SUCCESS ? wfi_plan_add_step(b->plan, &step) : result;
 }
 
-/* All parts of the sum of one part of C. */
+/* All slabs along the sum of one slab of C. */
 static wf_result add_slab(wfi_matmul_builder *b, wfi_matmul_slab s)
 {
     const wfi_matmul_problem *p = b->p;
@@ -391,7 +377,8 @@ static wf_result add_bindings(wf_plan *plan, const wf_matmul_params *params)
     return result;
 }
 
-/* Kept sums, where the variant splits them or parts of them would be rounded to a narrow C. */
+/* Prepares the buffer of partial sums, which split-K needs, and a sum of several slabs that would
+ * otherwise be rounded to a narrow C between them. */
 static wf_result prepare_sums(wfi_matmul_builder *b)
 {
     const wfi_matmul_problem *p = b->p;
@@ -399,8 +386,8 @@ static wf_result prepare_sums(wfi_matmul_builder *b)
     const uint64_t sum = wfi_matmul_sum_size(type);
     b->raw = p->k > 0 && b->tile.split_k > 1;
     wfi_matmul_size_slabs(b);
-    const bool parted = b->whole.k < p->k;
-    if (parted) {
+    const bool several = b->whole.k < p->k;
+    if (several) {
         b->tile.split_k = 1;
         b->raw = wfi_matmul_c_size(type, p->output) < sum;
         wfi_matmul_size_slabs(b);
@@ -414,7 +401,7 @@ static wf_result prepare_sums(wfi_matmul_builder *b)
                                 : result;
 }
 
-/* Where one dispatch takes the whole product: tiles that groups share, the buffer for their parts. */
+/* Stream-K, where the whole product is one slab. */
 static wf_result prepare_stream_k(wfi_matmul_builder *b)
 {
     const wfi_matmul_slab *w = &b->whole;

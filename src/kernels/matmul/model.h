@@ -1,38 +1,44 @@
-/* What the models of tiled matmul variants share. */
+/* What the models of tiled variants share. Time is counted in multiply-adds of the plain variants,
+ * an addition and a product each. */
 #ifndef WFI_KERNELS_MATMUL_MODEL_H
 #define WFI_KERNELS_MATMUL_MODEL_H
 
-#include <math.h>
-
-#include "kernels/matmul/matmul.h"
+#include "plan/family.h"
 
 #define WFI_LEAST_REVERSED 4e7 /* bytes of a matrix of which caches keep some, not all */
-/* Steps: shorter sums were no faster by columns (bench/notes/matmul.md#machine-code). */
+/* Steps of the sum: shorter sums gained nothing by the order of products or by larger blocks
+ * (bench/notes/matmul.md#machine-code). */
 #define WFI_LONG_SUM 512
 
-/* The tile of a work-group and of a work-item. */
+/* Compute units; where no extension tells, those of a middling GPU. */
+double wfi_matmul_units(const wf_caps *caps);
+/* Time where reading each operand once and writing C decide. */
+double wfi_matmul_memory_time(const wfi_point *point);
+/* The fraction of the device that so many work-items keep busy, where each compute unit wants
+ * `wanted` to hide latency. */
+double wfi_matmul_busy(const wf_caps *caps, double work_items, double wanted);
+/* Tiles of that size, of all products of the batch. */
+double wfi_matmul_tile_count(const wfi_matmul_problem *p, double tile_m, double tile_n);
+
+/* The tile of a work-group and the block of a work-item. */
 typedef struct wfi_matmul_block {
     uint32_t tile_m, tile_n, tile_k, thread_m, thread_n;
 } wfi_matmul_block;
 
-static inline void wfi_matmul_set_block(wfi_point *point, const wfi_matmul_block *block)
-{
-    uint32_t *v = point->values;
-    v[MATMUL_ID_TILE_M] = block->tile_m;
-    v[MATMUL_ID_TILE_N] = block->tile_n;
-    v[MATMUL_ID_TILE_K] = block->tile_k;
-    v[MATMUL_ID_THREAD_M] = block->thread_m;
-    v[MATMUL_ID_THREAD_N] = block->thread_n;
-}
-
-static inline double wfi_matmul_tile_count(const wfi_matmul_problem *p, double tile_m,
-                                           double tile_n)
-{
-    return ceil((double)p->m / tile_m) * ceil((double)p->n / tile_n) * (double)p->batch;
-}
-
-/* Time units of a point: padded multiply-adds, the cost of the reads that feed them, and the share
- * of the device that is busy. */
+void wfi_matmul_set_block(wfi_point *point, const wfi_matmul_block *block);
+/* Time of a point: multiply-adds of whole tiles and the reads that feed them, over the fraction of
+ * the device that is busy. */
 double wfi_matmul_block_time(const wfi_point *point, double wanted);
+/* Whether a work-item's sums and the operands of a step fit its registers, where their number is
+ * published: sums in memory are slower than any smaller tile. */
+bool wfi_matmul_fits_registers(const wfi_point *point);
+/* Sets the legal block of a list that takes the least time, which it returns; < 0: no block is
+ * legal. `complete` sets what follows from a block, and returns false where the device is no good
+ * for it; NULL: nothing follows. */
+double wfi_matmul_best_block(wfi_point *point, const wfi_matmul_block *list, size_t count,
+                             double wanted, bool (*complete)(wfi_point *trial));
+
+/* `fit` of the ladder's steps that nothing chooses by itself: the defaults stay. */
+double wfi_matmul_never_fit(wfi_point *point);
 
 #endif

@@ -1,5 +1,7 @@
-/* Copies of matmul operands whose rows begin at multiples of 16 bytes: what no vector load can read
- * costs far more than the copy where products are large. */
+/* Packing: where products are large, reading rows that no vector load can read costs far more than
+ * copying them to aligned rows first. */
+#include "kernels/matmul/pack.h"
+
 #include <string.h>
 
 #include "core/arithmetic.h"
@@ -8,9 +10,9 @@
 #include "wfi_shaders.h"
 
 #define PACK_X 64
-#define LINES_X 32 /* items of a group that finds exponents */
+#define LINES_X 32 /* work-items of a work-group of matmul_exponents.comp */
 #define LINES_Y 8
-#define ROW_UNIT 64 /* copied rows are multiples of it long; so is their number along the sum */
+#define ROW_UNIT 64 /* packed rows are multiples of it long; so is their number along the sum */
 
 typedef struct pack_push {
     uint32_t rows, columns, ld, base, stride;
@@ -43,8 +45,8 @@ static uint64_t packed_rows(const stored *s)
     return s->sum_rows ? wfi_round_up(s->rows, ROW_UNIT) : s->rows;
 }
 
-/* Whether the variant takes f32 as two of f16, with exponents in a binding of their own. */
-static bool splits(const wfi_point *point)
+/* Whether the variant is f16x2, which has exponents in a binding of their own. */
+static bool is_f16x2(const wfi_point *point)
 {
     return point->problem->type == WF_TYPE_F32 &&
            point->variant->storage_buffers > WF_MATMUL_BINDINGS;
@@ -55,7 +57,7 @@ static uint64_t packed_ld(const stored *s)
     return wfi_round_up(s->columns, ROW_UNIT);
 }
 
-/* The two of f16 are as long as the one of f32. */
+/* Two f16 are as long as one f32. */
 static uint64_t packed_bytes(const stored *s, wf_type type)
 {
     return s->batch * packed_rows(s) * packed_ld(s) * wf_type_size(type);
@@ -84,7 +86,7 @@ uint32_t wfi_matmul_chunk_bits(const wfi_problem *problem)
     return bits;
 }
 
-/* Whether C and the sums that are kept for it are one part of the product. */
+/* Whether C, and the partial sums of split-K, are one slab. */
 static bool whole_results(const wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
@@ -169,7 +171,7 @@ static wf_result pack_operand(wf_plan *plan, const wfi_problem *problem, uint32_
     return result == WF_SUCCESS ? wfi_plan_add_step(plan, &step) : result;
 }
 
-/* As in matmul_exponents.comp and matmul_split.comp. */
+/* As in matmul_exponents.comp and matmul_f16x2.comp. */
 typedef struct f16x2_push {
     uint32_t rows, columns, ld;
     uint32_t to_rows, to_chunks, first;
@@ -178,7 +180,7 @@ typedef struct f16x2_push {
 static wf_result f16x2_step(wf_plan *plan, const wfi_spirv *module, const uint32_t size[2],
                             bool by_column, wfi_step *step, uint64_t groups)
 {
-    wfi_pipeline_desc desc = {.name = "matmul split",
+    wfi_pipeline_desc desc = {.name = "matmul f16x2",
                               .spirv = module,
                               .storage_buffers = step->slot_count,
                               .push_bytes = step->push_bytes,
@@ -247,13 +249,14 @@ static wf_result copy_operands(wf_plan *plan, const wfi_problem *problem, uint32
     return result;
 }
 
-wf_result wfi_matmul_pack(wf_plan *plan, const wfi_point *point, uint32_t bits, uint32_t tile_k,
-                          wfi_matmul_packed_copy packed[2])
+/* Adds the steps that copy the operands in `bits`, or take both apart for f16x2. */
+static wf_result pack(wf_plan *plan, const wfi_point *point, uint32_t bits, uint32_t tile_k,
+                      wfi_matmul_packed_copy packed[2])
 {
     const wfi_problem *problem = point->problem;
     packed[0] = packed[1] = (wfi_matmul_packed_copy){0};
-    wf_result result = splits(point) ? f16x2_both(plan, &problem->matmul, packed)
-                                     : copy_operands(plan, problem, bits, packed);
+    wf_result result = is_f16x2(point) ? f16x2_both(plan, &problem->matmul, packed)
+                                       : copy_operands(plan, problem, bits, packed);
     if (bits == 3 && ROW_UNIT % tile_k == 0)
         packed[0].k = packed[1].k = wfi_round_up(problem->matmul.k, tile_k);
     return result;
@@ -267,7 +270,7 @@ wf_result wfi_matmul_build_packed(wf_plan *plan, const wfi_point *point,
     wfi_matmul_packed_copy packed[2];
     wf_result result = WF_SUCCESS;
     if (bits && p->m && p->n && wfi_matmul_multiplies(params)) {
-        result = wfi_matmul_pack(plan, point, bits, tile.k, packed);
+        result = pack(plan, point, bits, tile.k, packed);
         tile.packed = packed;
     }
     return result == WF_SUCCESS ? wfi_matmul_build(plan, point, params, tile) : result;

@@ -1,6 +1,7 @@
-/* The parts of a matrix product that one dispatch takes, where bindings are too small for the whole. */
+/* The slabs of a matrix product, where bindings are too small for the whole. */
 #include "core/arithmetic.h"
 #include "kernels/matmul/builder.h"
+#include "kernels/matmul/matmul.h"
 
 static uint64_t limit_of(const wfi_matmul_builder *b, uint64_t size)
 {
@@ -47,7 +48,7 @@ void wfi_matmul_size_slabs(wfi_matmul_builder *b)
         fit_rows(&w->k, w->m, p->lda, inputs);
     else
         fit_rows(&w->m, w->k, p->lda, inputs);
-    /* The widest element that C or kept sums can have. */
+    /* C or the partial sums may have elements as wide as a sum. */
     fit_rows(&w->m, w->n, p->ldc, sums);
     if (b->raw && w->n)
         w->m = wfi_least(w->m, sums / (w->n * b->tile.split_k));

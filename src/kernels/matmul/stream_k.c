@@ -1,17 +1,21 @@
-/* Tiles of C whose sums work-groups share evenly, where whole waves of groups would leave the last round
- * half empty, and the dispatch that joins their parts. After Osama, Merrill, Cecka, Garland, Owens, Stream-K, 2023. */
+/* Stream-K (Osama, Merrill, Cecka, Garland, Owens, 2023): where whole waves of work-groups would
+ * leave the last wave half empty, work-groups share the sums of its tiles evenly, and the fixup adds
+ * up the partial tiles. */
+#include "kernels/matmul/stream_k.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "core/arithmetic.h"
-#include "core/vendors.h"
 #include "plan/dispatch_size.h"
+#include "profiles/matmul.h"
 #include "kernels/matmul/matmul.h"
+#include "kernels/matmul/model.h"
 #include "wfi_shaders.h"
 
-#define FIXUP_X 256 /* items of a group that joins parts */
+#define FIXUP_X 256 /* work-items of a work-group of the fixup */
 #define MOST_STREAM_K 64
-#define MOST_PARTIALS 16 /* groups for a tile: their parts are added one after another */
+#define MOST_PARTIALS 16 /* partial tiles of a tile: they are added one after another */
 
 wfi_matmul_stream_k wfi_matmul_stream_k_of(const wfi_point *point, const wfi_matmul_tile *tile)
 {
@@ -57,8 +61,7 @@ void wfi_matmul_push_stream_k(const wfi_matmul_stream_k *s, wfi_matmul_push *pus
     push->longer_groups = (uint32_t)(steps % s->groups);
 }
 
-/* Items of a group of the join. */
-static uint32_t join_items(const wf_caps *caps)
+static uint32_t fixup_items(const wf_caps *caps)
 {
     return caps->max_invocations < FIXUP_X ? caps->max_invocations : FIXUP_X;
 }
@@ -69,19 +72,19 @@ wf_result wfi_matmul_fixup_pipeline(wf_plan *plan, const wfi_point *point,
     static const wfi_spirv *const modules[WF_TYPE_COUNT] = {
         &wfi_spv_matmul_fixup_f32, &wfi_spv_matmul_fixup_f64, &wfi_spv_matmul_fixup_f16,
         &wfi_spv_matmul_fixup_bf16, &wfi_spv_matmul_fixup_i8};
-    const bool split = tile->packed && tile->packed[0].exponent_bytes;
+    const bool f16x2 = tile->packed && tile->packed[0].exponent_bytes;
     const uint32_t wide = wfi_matmul_vec4_bits(&point->problem->matmul) & 4;
-    const wfi_constant constants[] = {{0, join_items(point->caps)},
+    const wfi_constant constants[] = {{0, fixup_items(point->caps)},
                                       {1, 1},
                                       {2, 1},
                                       {MATMUL_ID_TILE_M, tile->m},
                                       {MATMUL_ID_TILE_N, tile->n},
                                       {MATMUL_ID_SWIZZLE, tile->swizzle ? tile->swizzle : 1},
                                       {MATMUL_ID_VEC4, wide}};
-    wfi_pipeline_desc desc = {.name = "matmul join",
-                              .spirv = split ? &wfi_spv_matmul_fixup_f16x2
+    wfi_pipeline_desc desc = {.name = "matmul fixup",
+                              .spirv = f16x2 ? &wfi_spv_matmul_fixup_f16x2
                                              : modules[point->problem->type],
-                              .storage_buffers = split ? 5 : 4,
+                              .storage_buffers = f16x2 ? 5 : 4,
                               .push_bytes = sizeof(wfi_matmul_push),
                               .constant_count = sizeof constants / sizeof *constants};
     memcpy(desc.constants, constants, sizeof constants);
@@ -93,7 +96,7 @@ wf_result wfi_matmul_fixup_groups(wf_plan *plan, const wfi_point *point,
                                   const wfi_matmul_stream_k *s, const wfi_matmul_tile *tile,
                                   uint32_t groups[3])
 {
-    const uint32_t items = join_items(point->caps);
+    const uint32_t items = fixup_items(point->caps);
     const wf_result result =
         wfi_dispatch_size(plan, ((uint64_t)tile->m * tile->n / 4 + items - 1) / items, groups);
     groups[2] = (uint32_t)s->shared;
@@ -102,11 +105,11 @@ wf_result wfi_matmul_fixup_groups(wf_plan *plan, const wfi_point *point,
 
 /* --------------------------------------------------------------------------------------- model */
 
-#define UNIT_OUTPUTS 32768.0 /* that the work-groups of a compute unit hold at a time */
-#define FEW_IDLE 0.25        /* of a round: then one more group a unit fills it */
-#define LEAST_IDLE 0.4       /* of a round behind many, whose groups no longer end together */
+#define FEW_IDLE 0.25  /* of the last wave: one more work-group a unit fills it */
+#define LEAST_IDLE 0.4 /* of the last of many waves, whose work-groups no longer end together */
 
-/* How many groups a unit shall share what waves of `groups` leave, `idle` of the last. */
+/* How many work-groups a unit should share what waves of `groups` a unit leave, where `idle` is the
+ * empty fraction of the last wave. */
 static double sharers(double groups, double idle, double tiles_a_unit)
 {
     if (groups == 2)
@@ -121,25 +124,18 @@ static double sharers(double groups, double idle, double tiles_a_unit)
 uint32_t wfi_matmul_stream_k_for(const wfi_point *point, double tile_m, double tile_n)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
-    const double outputs = tile_m * tile_n, groups = UNIT_OUTPUTS / outputs,
+    const wfi_matmul_profile *profile = wfi_matmul_profile_of(point->caps);
+    if (profile->stream_k_outputs <= 0 || point->problem->type != WF_TYPE_F32 || p->batch != 1)
+        return 0;
+    const double outputs = tile_m * tile_n, groups = profile->stream_k_outputs / outputs,
                  units = wfi_matmul_units(point->caps),
                  tiles = ceil((double)p->m / tile_m) * ceil((double)p->n / tile_n),
                  waves = tiles / (groups * units), idle = ceil(waves) - waves;
     const double stream_k = sharers(groups, idle, tiles / units);
-    if (point->caps->vendor_id != WFI_NVIDIA || point->problem->type != WF_TYPE_F32 ||
-        p->batch != 1 || stream_k == 0)
+    if (stream_k <= 0)
         return 0;
     const double left = fmod(tiles, stream_k * units) / units,
-                 cost = (110 * stream_k + 92 * left) * outputs / UNIT_OUTPUTS;
+                 cost = (profile->partial_steps * stream_k + profile->ended_steps * left) *
+                        outputs / profile->stream_k_outputs;
     return idle * (double)p->k < cost ? 0 : (uint32_t)stream_k;
-}
-
-/* Of two sizes of one class one may fill its last round. */
-void wfi_matmul_vector_refit(wfi_point *point)
-{
-    uint32_t *v = point->values;
-    v[MATMUL_ID_STREAM_K] =
-        v[MATMUL_ID_SPLIT_K] == 1
-            ? wfi_matmul_stream_k_for(point, v[MATMUL_ID_TILE_M], v[MATMUL_ID_TILE_N])
-            : 0;
 }

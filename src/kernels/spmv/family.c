@@ -32,8 +32,8 @@ static double least_bytes(const wfi_problem *problem)
 #define EVERY_ROW(text)                                                                            \
     .modules = MODULES(text), .needs = WFI_PACKED_16BIT, .group_size = wfi_spmv_group
 
-static const wfi_variant variants[] = {
-    {
+static const wfi_variant *const variants[] = {
+    &(const wfi_variant){
         .name = "row",
         .summary = "one work-item a row",
         .source = "OpenACC loop optimisation (Alliance), step 1",
@@ -47,7 +47,7 @@ static const wfi_variant variants[] = {
         .build = wfi_spmv_row_build,
         .traffic = wfi_spmv_row_traffic,
     },
-    {
+    &(const wfi_variant){
         .name = "plain",
         .summary = "lanes of a work-group a row, a tree in shared memory, buffers not restrict",
         .source = "CSR SpMV on a new GPU generation (G-DEP, 2013), baseline",
@@ -64,7 +64,7 @@ static const wfi_variant variants[] = {
         .build = wfi_spmv_lanes_build,
         .traffic = wfi_spmv_lanes_traffic,
     },
-    {
+    &(const wfi_variant){
         .name = "texel",
         .summary = "the same with x read through a uniform texel buffer, others read-only",
         .source = "CSR SpMV on a new GPU generation (G-DEP, 2013), texture unit",
@@ -82,7 +82,7 @@ static const wfi_variant variants[] = {
         .build = wfi_spmv_texel_build,
         .traffic = wfi_spmv_lanes_traffic,
     },
-    {
+    &(const wfi_variant){
         .name = "shared",
         .summary = "the same with all buffers declared read-only and restrict",
         .source = "CSR SpMV on a new GPU generation (G-DEP, 2013), read-only cache",
@@ -99,7 +99,7 @@ static const wfi_variant variants[] = {
         .build = wfi_spmv_lanes_build,
         .traffic = wfi_spmv_lanes_traffic,
     },
-    {
+    &(const wfi_variant){
         .name = "atomic",
         .summary = "lanes a row, each adding to y atomically; bits differ from run to run",
         .source = "CSR SpMV on a new GPU generation (G-DEP, 2013), atomic accumulation",
@@ -117,7 +117,7 @@ static const wfi_variant variants[] = {
         .fit = wfi_spmv_step_fit,
         .build = wfi_spmv_atomic_build,
     },
-    {
+    &(const wfi_variant){
         .name = "add",
         .summary = "a subgroup a row, reduced by the subgroup's addition",
         .source = "CSR SpMV on a new GPU generation (G-DEP, 2013), subgroup reduction",
@@ -134,7 +134,7 @@ static const wfi_variant variants[] = {
         .fit = wfi_spmv_add_fit,
         .build = wfi_spmv_add_build,
     },
-    {
+    &(const wfi_variant){
         .name = "lanes",
         .summary = "part of a subgroup a row, reduced by shuffles (xor)",
         .source = "CSR SpMV on a new GPU generation (G-DEP, 2013), last step",
@@ -151,7 +151,7 @@ static const wfi_variant variants[] = {
         .fit = wfi_spmv_lanes_fit,
         .build = wfi_spmv_lanes_build,
     },
-    {
+    &(const wfi_variant){
         .name = "many",
         .summary = "several right-hand sides at once, a work-item each",
         .source = "Yang, Buluç, Owens 2018 (row splitting)",
@@ -167,7 +167,7 @@ static const wfi_variant variants[] = {
         .fit = wfi_spmv_many_fit,
         .build = wfi_spmv_many_build,
     },
-    {
+    &(const wfi_variant){
         .name = "adaptive",
         .summary = "rows binned by length, a dispatch with fitting lanes a bin",
         .source = "CSR-Adaptive (Greathouse and Daga 2014), here with whole rows only",
@@ -183,7 +183,7 @@ static const wfi_variant variants[] = {
         .fit = wfi_spmv_adaptive_fit,
         .build = wfi_spmv_adaptive_build,
     },
-    {
+    &(const wfi_variant){
         .name = "merge",
         .summary = "equal pieces of the merged path of rows and entries, nothing prepared",
         .source = "Merge-path SpMV (Merrill and Garland 2016)",
@@ -199,7 +199,7 @@ static const wfi_variant variants[] = {
         .fit = wfi_spmv_merge_fit,
         .build = wfi_spmv_merge_build,
     },
-    {
+    &(const wfi_variant){
         .name = "blocked",
         .summary = "dense blocks with one column index each",
         .source = "Blocked CSR (Im and Yelick 2001)",
@@ -215,7 +215,7 @@ static const wfi_variant variants[] = {
         .fit = wfi_spmv_blocked_fit,
         .build = wfi_spmv_blocked_build,
     },
-    {
+    &(const wfi_variant){
         .name = "sliced",
         .summary = "slices of sorted rows a subgroup, columns as 8- or 16-bit distances",
         .source = "SELL-C-sigma (Kreutzer et al. 2014), here with lanes and column distances",
@@ -232,7 +232,7 @@ static const wfi_variant variants[] = {
         .fit = wfi_spmv_sliced_fit,
         .build = wfi_spmv_sliced_build,
     },
-    {
+    &(const wfi_variant){
         .name = "equal",
         .summary = "blocks of one size a subgroup, all loads but x's at once; for small matrices",
         .source = "",
@@ -249,7 +249,7 @@ static const wfi_variant variants[] = {
         .fit = wfi_spmv_equal_fit,
         .build = wfi_spmv_equal_build,
     },
-    {
+    &(const wfi_variant){
         .name = "stream",
         .summary = "a work-group's entries in a stream, products summed by row in shared memory",
         .source = "CSR-Stream (Greathouse and Daga 2014), here in blocks of one size",
@@ -264,7 +264,7 @@ static const wfi_variant variants[] = {
         .fit = wfi_spmv_stream_fit,
         .build = wfi_spmv_stream_build,
     },
-    {
+    &(const wfi_variant){
         .name = "quads",
         .summary = "one work-item a row, four entries a texel; for devices that are processors",
         .source = "",

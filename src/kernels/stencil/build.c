@@ -62,9 +62,8 @@ static wf_result add_copies(wf_plan *plan, const wfi_point *point, uint64_t seam
     wfi_pipeline_desc desc;
     c->problem = *point->problem;
     c->problem.stencil.border = WF_BORDER_DIRICHLET;
-    c->point = (wfi_point){.caps = point->caps,
-                           .problem = &c->problem,
-                           .variant = &wfi_plan_family(plan)->variants[0]};
+    c->point = (wfi_point){
+        .caps = point->caps, .problem = &c->problem, .variant = wfi_plan_family(plan)->variants[0]};
     wfi_point_defaults(&c->point);
     c->point.variant->fit(&c->point);
     wfi_point_pipeline(&c->point, &desc);

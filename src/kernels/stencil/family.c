@@ -303,25 +303,28 @@ static void constants(const wfi_point *point, wfi_pipeline_desc *desc)
     .push_bytes = sizeof(wfi_stencil_push), .shared_bytes = shared_, .group_size = group_size,     \
     .constants = constants, .fit = wfi_stencil_fit_##text, .build = wfi_stencil_build
 
-static const wfi_variant variants[] = {
-    {ROW(naive, "one work-item a cell, everything read from memory", "", naive_parameters,
-         plain_constraints, NULL),
-     .traffic = wfi_stencil_naive_traffic},
-    {ROW(march, "work-items march along the slowest axis with a star's planes in registers",
-         "Micikevicius, 3D finite difference computation on GPUs (GPGPU-2, 2009)", march_parameters,
-         march_constraints, NULL)},
-    {ROW(vector, "as march, several cells a work-item by vector loads", "", march_parameters,
-         vector_constraints, NULL),
-     .traits = WFI_STENCIL_VECTORS},
-    {ROW(time, "several steps a pass over memory, tiles overlapping",
-         "Holewinski, Pouchet and Sadayappan, overlapped tiling (ICS 2012)", time_parameters,
-         time_constraints, time_shared),
-     .traits = WFI_STENCIL_READS_ON},
-    {ROW(time_vector, "as time, a block of cells a work-item: only its edges in shared memory", "",
-         time_vector_parameters, time_vector_constraints, time_vector_shared),
-     .traits = WFI_STENCIL_VECTORS | WFI_STENCIL_ENDS},
-    {ROW(time_box, "as time for boxes: sums of the planes under way in registers", "",
-         time_parameters, time_box_constraints, time_box_shared)},
+static const wfi_variant *const variants[] = {
+    &(const wfi_variant){ROW(naive, "one work-item a cell, everything read from memory", "",
+                             naive_parameters, plain_constraints, NULL),
+                         .traffic = wfi_stencil_naive_traffic},
+    &(const wfi_variant){
+        ROW(march, "work-items march along the slowest axis with a star's planes in registers",
+            "Micikevicius, 3D finite difference computation on GPUs (GPGPU-2, 2009)",
+            march_parameters, march_constraints, NULL)},
+    &(const wfi_variant){ROW(vector, "as march, several cells a work-item by vector loads", "",
+                             march_parameters, vector_constraints, NULL),
+                         .traits = WFI_STENCIL_VECTORS},
+    &(const wfi_variant){ROW(time, "several steps a pass over memory, tiles overlapping",
+                             "Holewinski, Pouchet and Sadayappan, overlapped tiling (ICS 2012)",
+                             time_parameters, time_constraints, time_shared),
+                         .traits = WFI_STENCIL_READS_ON},
+    &(const wfi_variant){
+        ROW(time_vector, "as time, a block of cells a work-item: only its edges in shared memory",
+            "", time_vector_parameters, time_vector_constraints, time_vector_shared),
+        .traits = WFI_STENCIL_VECTORS | WFI_STENCIL_ENDS},
+    &(const wfi_variant){ROW(time_box,
+                             "as time for boxes: sums of the planes under way in registers", "",
+                             time_parameters, time_box_constraints, time_box_shared)},
 };
 
 const wfi_family wfi_family_stencil = {

@@ -255,8 +255,8 @@ static double subgroup_fit(wfi_point *point)
     return fit(point, 1);
 }
 
-static const wfi_variant variants[] = {
-    {
+static const wfi_variant *const variants[] = {
+    &(const wfi_variant){
         .name = "tree",
         .summary = "sums by halving in shared memory",
         .source = "",
@@ -273,7 +273,7 @@ static const wfi_variant variants[] = {
         .fit = tree_fit,
         .build = build,
     },
-    {
+    &(const wfi_variant){
         .name = "subgroup",
         .summary = "sums by subgroup addition first",
         .source = "",

@@ -1,53 +1,49 @@
-/* Matrix products on matrix units: search space, geometry and plans. */
-#include "core/bfloat16.h"
+/* Matrix units: cooperative, and f16x2, which multiplies f32 as two f16 an element. */
+#include <math.h>
+#include <string.h>
+
+#include "profiles/matmul.h"
 #include "kernels/matmul/matmul.h"
+#include "kernels/matmul/model.h"
+#include "kernels/matmul/pack.h"
+#include "kernels/matmul/shape.h"
+#include "kernels/matmul/variants/list.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static const uint32_t tiles[] = {16, 32, 64, 128, 160, 192, 256}, depths[] = {16, 32, 48, 64, 128},
-                      blocks[] = {16, 32, 48, 64, 80}, fragments[] = {8, 16, 32},
+                      extents[] = {16, 32, 48, 64, 80}, fragments[] = {8, 16, 32},
                       subgroups[] = {8, 16, 32, 64}, swizzles[] = {1, 4, 8, 32},
-                      splits[] = {1, 2, 4, 8, 16, 32, 64, 128}, packs[] = {0, 1, 2, 3},
-                      subs_k_counts[] = {1, 2, 4}, stream_k_counts[] = {0, 1, 2};
+                      split_ks[] = {1, 2, 4, 8, 16, 32, 64, 128}, packs[] = {0, 1, 2, 3},
+                      subs_k_counts[] = {1, 2, 4}, stream_ks[] = {0, 1, 2};
 
-const wfi_parameter wfi_matmul_cooperative_parameters[WFI_COOPERATIVE_PARAMETERS] = {
-    {"tile_m", MATMUL_ID_TILE_M, 32, 7, tiles, "rows of C a work-group computes"},
-    {"tile_n", MATMUL_ID_TILE_N, 32, 7, tiles, "columns of C a work-group computes"},
-    {"tile_k", MATMUL_ID_TILE_K, 32, 5, depths, "steps of the sum held in shared memory"},
-    {"sub_m", MATMUL_ID_SUB_M, 16, 5, blocks, "rows of C a subgroup computes"},
-    {"sub_n", MATMUL_ID_SUB_N, 16, 5, blocks, "columns of C a subgroup computes"},
-    {"frag_m", MATMUL_ID_FRAG_M, 16, 3, fragments, "rows of C of one matrix instruction"},
-    {"frag_n", MATMUL_ID_FRAG_N, 16, 3, fragments, "columns of C of one matrix instruction"},
-    {"frag_k", MATMUL_ID_FRAG_K, 16, 3, fragments, "steps of the sum of one matrix instruction"},
-    {"subgroup", MATMUL_ID_SUBGROUP, 32, 4, subgroups, "work-items a subgroup"},
-    {"swizzle", MATMUL_ID_SWIZZLE, 8, 4, swizzles,
-     "tile rows that neighbouring work-groups go down"},
-    {"split_k", MATMUL_ID_SPLIT_K, 1, 8, splits,
+static const wfi_parameter parameters[] = {
+    {"tile_m", MATMUL_ID_TILE_M, 32, COUNT(tiles), tiles, "rows of C a work-group computes"},
+    {"tile_n", MATMUL_ID_TILE_N, 32, COUNT(tiles), tiles, "columns of C a work-group computes"},
+    {"tile_k", MATMUL_ID_TILE_K, 32, COUNT(depths), depths,
+     "steps of the sum held in shared memory"},
+    {"sub_m", MATMUL_ID_SUB_M, 16, COUNT(extents), extents, "rows of C a subgroup computes"},
+    {"sub_n", MATMUL_ID_SUB_N, 16, COUNT(extents), extents, "columns of C a subgroup computes"},
+    {"frag_m", MATMUL_ID_FRAG_M, 16, COUNT(fragments), fragments,
+     "rows of C of one matrix instruction"},
+    {"frag_n", MATMUL_ID_FRAG_N, 16, COUNT(fragments), fragments,
+     "columns of C of one matrix instruction"},
+    {"frag_k", MATMUL_ID_FRAG_K, 16, COUNT(fragments), fragments,
+     "steps of the sum of one matrix instruction"},
+    {"subgroup", MATMUL_ID_SUBGROUP, 32, COUNT(subgroups), subgroups, "work-items a subgroup"},
+    {"swizzle", MATMUL_ID_SWIZZLE, 8, COUNT(swizzles), swizzles,
+     "tile rows that neighbouring work-groups go down before the next column of tiles"},
+    {"split_k", MATMUL_ID_SPLIT_K, 1, COUNT(split_ks), split_ks,
      "parts of the sum that different work-groups make"},
-    {"pack", MATMUL_ID_PACK, 0, 4, packs, "operands copied to aligned rows first: 1 A, 2 B, added"},
-    {"subs_k", MATMUL_ID_SUBS_K, 1, 3, subs_k_counts,
+    {"pack", MATMUL_ID_PACK, 0, COUNT(packs), packs,
+     "operands that are copied to aligned rows first: the sum of 1 for A and 2 for B"},
+    {"subs_k", MATMUL_ID_SUBS_K, 1, COUNT(subs_k_counts), subs_k_counts,
      "subgroups that share a block's steps of the sum"},
-    {"stream_k", MATMUL_ID_STREAM_K, 0, 3, stream_k_counts,
-     "work-groups a compute unit that share the sums of the tiles that whole rounds of them leave"},
+    {"stream_k", MATMUL_ID_STREAM_K, 0, COUNT(stream_ks), stream_ks,
+     "work-groups a compute unit that share the sums of the tiles that whole waves leave"},
 };
 
-/* ----------------------------------------------------------------------------- what devices offer */
-
-/* VkComponentTypeKHR of the factors and of the sums. */
-static void components(wf_type type, uint32_t *factor, uint32_t *sum)
-{
-    *factor = type == WF_TYPE_I8     ? (uint32_t)VK_COMPONENT_TYPE_SINT8_KHR
-              : type == WF_TYPE_BF16 ? WFI_COMPONENT_BFLOAT16
-                                     : (uint32_t)VK_COMPONENT_TYPE_FLOAT16_KHR;
-    *sum = type == WF_TYPE_I8 ? (uint32_t)VK_COMPONENT_TYPE_SINT32_KHR
-                              : (uint32_t)VK_COMPONENT_TYPE_FLOAT32_KHR;
-}
-
-const wf_cooperative_shape *wfi_matmul_shape(const wf_caps *caps, wf_type type, uint32_t m,
-                                             uint32_t n, uint32_t k)
-{
-    uint32_t factor, sum;
-    components(type, &factor, &sum);
-    return wfi_caps_shape(caps, factor, sum, m, n, k);
-}
+/* ------------------------------------------------------------------------------------ constraints */
 
 static bool arithmetic(const wfi_point *point)
 {
@@ -58,16 +54,14 @@ static bool arithmetic(const wfi_point *point)
                                                   : caps->int8_arithmetic;
 }
 
-/* ------------------------------------------------------------------------------------ constraints */
-
-static bool extents_positive(const wfi_point *point)
+static bool sizes_in_range(const wfi_point *point)
 {
     const uint32_t *v = point->values;
-    static const uint32_t extents[] = {MATMUL_ID_TILE_M, MATMUL_ID_TILE_N, MATMUL_ID_TILE_K,
-                                       MATMUL_ID_SUB_M,  MATMUL_ID_SUB_N,  MATMUL_ID_FRAG_M,
-                                       MATMUL_ID_FRAG_N, MATMUL_ID_FRAG_K, MATMUL_ID_SUBGROUP};
-    for (size_t i = 0; i < sizeof extents / sizeof *extents; i++)
-        if (v[extents[i]] == 0 || v[extents[i]] > 1024)
+    static const uint32_t sizes[] = {MATMUL_ID_TILE_M, MATMUL_ID_TILE_N, MATMUL_ID_TILE_K,
+                                     MATMUL_ID_SUB_M,  MATMUL_ID_SUB_N,  MATMUL_ID_FRAG_M,
+                                     MATMUL_ID_FRAG_N, MATMUL_ID_FRAG_K, MATMUL_ID_SUBGROUP};
+    for (size_t i = 0; i < COUNT(sizes); i++)
+        if (v[sizes[i]] == 0 || v[sizes[i]] > 1024)
             return false;
     return v[MATMUL_ID_SWIZZLE] >= 1 && v[MATMUL_ID_SWIZZLE] <= 65536 &&
            v[MATMUL_ID_SPLIT_K] >= 1 && v[MATMUL_ID_SPLIT_K] <= 4096 && v[MATMUL_ID_SUBS_K] >= 1 &&
@@ -106,7 +100,7 @@ static bool whole_chunks(const wfi_point *point)
            v[MATMUL_ID_FRAG_M] * v[MATMUL_ID_FRAG_N] % 4 == 0 && v[MATMUL_ID_FRAG_N] % 4 == 0;
 }
 
-/* Sums beyond these spill. */
+/* More sums spill. */
 static bool few_sums(const wfi_point *point)
 {
     const uint32_t *v = point->values;
@@ -135,7 +129,7 @@ static bool f16x2_allowed(const wfi_point *point)
            (p->fast && p->batch == 1 && point->values[MATMUL_ID_PACK] == 3);
 }
 
-wfi_matmul_tile wfi_matmul_cooperative_tile(const wfi_point *point)
+static wfi_matmul_tile tile_of(const wfi_point *point)
 {
     const uint32_t *v = point->values;
     return (wfi_matmul_tile){.m = v[MATMUL_ID_TILE_M],
@@ -148,31 +142,33 @@ wfi_matmul_tile wfi_matmul_cooperative_tile(const wfi_point *point)
 
 static bool may_stream_k(const wfi_point *point)
 {
-    const wfi_matmul_tile tile = wfi_matmul_cooperative_tile(point);
+    const wfi_matmul_tile tile = tile_of(point);
     return wfi_matmul_may_stream_k(point, &tile);
 }
 
-const wfi_constraint wfi_matmul_cooperative_constraints[WFI_COOPERATIVE_CONSTRAINTS] = {
+static const wfi_constraint constraints[] = {
     {"the device must have arithmetic of the type", arithmetic},
-    {"sizes must be between 1 and 1024, swizzle up to 65536, splits up to 4096 and subs_k up to 64",
-     extents_positive},
+    {"sizes must be between 1 and 1024, swizzle up to 65536, split_k up to 4096 and subs_k up to "
+     "64",
+     sizes_in_range},
     {"frag_m x frag_n x frag_k must be a shape that the device offers for the type", shape_offered},
     {"sub_m and sub_n must divide the tile, since subgroups compute whole blocks", subs_divide},
     {"the fragment must divide sub_m, sub_n and each of subs_k parts of tile_k, since instructions "
      "are whole",
      fragments_divide},
-    {"a fragment's stored rows must be multiples of 16 bytes, since tiles move in such chunks",
+    {"a fragment's stored rows must be multiples of 16 bytes, since tiles move 16 bytes at a time",
      whole_chunks},
-    {"sub_m x sub_n must be at most 192 a work-item, since the sums live in registers", few_sums},
+    {"sub_m x sub_n must be at most 192 a work-item, since subgroups keep their sums in registers",
+     few_sums},
     {"subgroup must be a size that the device can be held to", subgroup_offered},
-    {"pack must be at most 3, and the copies must fit one storage-buffer binding each", packs_fit},
-    {"f32 is split only where math is fast, pack is 3 and the batch is one product", f16x2_allowed},
+    {"pack must be at most 3, and each copy must fit one storage-buffer binding", packs_fit},
+    {"f16x2 is for fast math alone, with pack 3 and a batch of one product", f16x2_allowed},
     {WFI_STREAM_K_REASON, may_stream_k},
 };
 
 /* --------------------------------------------------------------------------------------- geometry */
 
-void wfi_matmul_cooperative_group(const wfi_point *point, uint32_t size[3])
+static void group_size(const wfi_point *point, uint32_t size[3])
 {
     const uint32_t *v = point->values;
     size[0] = v[MATMUL_ID_TILE_M] / v[MATMUL_ID_SUB_M] *
@@ -181,13 +177,13 @@ void wfi_matmul_cooperative_group(const wfi_point *point, uint32_t size[3])
     size[1] = size[2] = 1;
 }
 
-uint32_t wfi_matmul_cooperative_subgroup(const wfi_point *point)
+static uint32_t subgroup_size(const wfi_point *point)
 {
     return point->caps->subgroup_size_control ? point->values[MATMUL_ID_SUBGROUP] : 0;
 }
 
-/* As in matmul_shared.glsl. */
-uint64_t wfi_matmul_cooperative_shared(const wfi_point *point)
+/* As in matmul_shared.glsl: the tiles of A and B, in whose place the sums lie later. */
+static uint64_t shared_bytes(const wfi_point *point)
 {
     const uint32_t *v = point->values;
     const wfi_matmul_problem *p = &point->problem->matmul;
@@ -200,17 +196,270 @@ uint64_t wfi_matmul_cooperative_shared(const wfi_point *point)
     return 16 * (a + b > sums ? a + b : sums);
 }
 
-void wfi_matmul_cooperative_constants(const wfi_point *point, wfi_pipeline_desc *desc)
+static void constants(const wfi_point *point, wfi_pipeline_desc *desc)
 {
-    const uint32_t wide = wfi_matmul_chunk_bits(point->problem) | point->values[MATMUL_ID_PACK];
+    const uint32_t vec4 = wfi_matmul_chunk_bits(point->problem) | point->values[MATMUL_ID_PACK];
     wfi_matmul_constants(point, desc);
-    wfi_pipeline_constant(desc, MATMUL_ID_VEC4, wide);
+    wfi_pipeline_constant(desc, MATMUL_ID_VEC4, vec4);
+}
+
+/* ------------------------------------------------------------------------------------------- model
+ * in the unit of model.h: a flop of the plain variants, which is 1 / (40e12 s) on the H100 that both
+ * are fitted to (bench/notes/matmul-matrix-units.md). */
+
+/* A step is tile_k steps of the sum in one work-group. It takes STEP_TIME (0.15 us), or THIN_TIME
+ * where few work-groups read the same bytes, so that these come from memory; LOAD_TIME for each byte
+ * that it loads (8.3 ns a KB); and ALONE_TIME for each flop, of all units together, where no other
+ * work-group overlaps it. */
+#define STEP_TIME 6e6
+#define THIN_TIME 2.4e7
+#define LOAD_TIME 330.0
+#define ALONE_TIME 0.08
+#define WAVE_TIME 1.2e8     /* of a wave that follows another, besides its steps: 3 us */
+#define BYTE_TIME 13.3      /* of a byte of memory: 3 TB/s */
+#define SEEN_BYTES 0.3      /* fraction of the memory's time that steps do not hide */
+#define DISPATCH_TIME 1.2e8 /* of another dispatch that waits for the one before: 3 us */
+/* Stream-K besides its steps, and each byte of partial tiles, stored and read: 10 us and 2.2 TB/s.
+ * Both are a tenth longer, since the times of steps above are a tenth too long where there are
+ * several waves. */
+#define STREAM_K_TIME 4.4e8
+#define PARTIAL_TIME 41.0
+#define NARROW_FACTOR 3.0 /* where single elements are loaded in place of vectors */
+#define LONG_SUM 1024     /* steps of the sum from which on short steps of i8 cost */
+#define I8_STEPS 1.5      /* factor of i8's time in steps of 32 in place of 64 */
+#define LEAST_F16X2 2048  /* extents from which on f16x2 was faster than f32 */
+#define THIN 16           /* rows or columns of C, at most */
+#define MANY_ROWS 4096 /* rows of C from which on a swizzle of 32 tile rows is better than of 8 */
+
+typedef struct block {
+    uint32_t tile_m, tile_n, tile_k, sub_m, sub_n, subs_k;
+    uint32_t resident; /* work-groups of it that a compute unit holds */
+    double time;       /* of a flop where all of them are there and overlap */
+    double saved;      /* fraction of LOAD_TIME that an H100 did not take, from 4096^3 on */
+} block;
+
+static const block blocks[] = {
+    {128, 256, 48, 64, 64, 1, 1, 0.12, 0},    {128, 256, 32, 64, 64, 1, 1, 0.12, 0},
+    {160, 192, 64, 80, 48, 1, 1, 0.111, 0.3}, {128, 192, 64, 64, 48, 1, 1, 0.12, 0},
+    {128, 128, 32, 64, 64, 1, 2, 0.138, 0},   {128, 128, 64, 64, 64, 1, 1, 0.14, 0},
+    {64, 128, 32, 32, 64, 1, 3, 0.2, 0},      {128, 64, 64, 64, 64, 4, 2, 0.19, 0},
+    {64, 128, 64, 32, 32, 1, 2, 0.19, 0},     {64, 64, 128, 32, 32, 1, 2, 0.25, 0},
+    {64, 64, 64, 32, 32, 1, 3, 0.25, 0},      {32, 64, 128, 16, 16, 1, 4, 0.4, 0},
+    {32, 64, 64, 16, 16, 1, 4, 0.4, 0},       {32, 32, 64, 16, 16, 1, 8, 0.5, 0},
+    {64, 16, 128, 32, 16, 4, 4, 0.6, 0},      {128, 16, 64, 32, 16, 1, 4, 0.7, 0},
+    {64, 16, 64, 16, 16, 1, 6, 0.7, 0},       {16, 128, 64, 16, 32, 1, 6, 0.7, 0},
+    {16, 64, 64, 16, 16, 1, 6, 0.7, 0},
+};
+
+static double largest(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* Time of one step of the sum in each of `count` groups that a unit holds. */
+static double step_time(const wfi_problem *problem, const block *b, double count, double units)
+{
+    const wfi_matmul_problem *p = &problem->matmul;
+    const double flops = 2.0 * b->tile_m * b->tile_n * b->tile_k * units;
+    const double element = problem->type == WF_TYPE_I8 ? 1 : 2;
+    const double bytes = element * (b->tile_m + b->tile_n) * b->tile_k;
+    const double begin = p->m <= THIN || p->n <= THIN ? THIN_TIME : STEP_TIME;
+    const double short_steps =
+        problem->type == WF_TYPE_I8 && b->tile_k < 64 && p->k >= LONG_SUM ? I8_STEPS : 1;
+    return largest(begin + bytes * LOAD_TIME * (1 - b->saved) + flops * ALONE_TIME,
+                   count * flops * b->time * short_steps);
+}
+
+/* Time of full waves, and of a last wave in which units hold fewer work-groups. */
+static double groups_time(const wfi_point *point, double groups, const block *b, double k)
+{
+    const wf_caps *caps = point->caps;
+    const double units = wfi_matmul_units(caps);
+    const double slots = units * b->resident, full = floor(groups / slots);
+    const double last = ceil((groups - full * slots) / units);
+    const double waves = full + (last > 0 ? 1 : 0);
+    return ceil(k / b->tile_k) * (full * step_time(point->problem, b, b->resident, units) +
+                                  (last > 0 ? step_time(point->problem, b, last, units) : 0)) +
+           (waves - 1) * WAVE_TIME;
+}
+
+/* Time of full waves of one work-group a unit, which then share what is left. */
+static double stream_k_time(const wfi_point *point, const block *b)
+{
+    const wfi_matmul_tile tile = tile_of(point);
+    const wfi_matmul_stream_k s = wfi_matmul_stream_k_of(point, &tile);
+    const double units = wfi_matmul_units(point->caps), full = floor((double)s.tiles / units),
+                 left = ceil((double)(s.shared * s.tile_steps) / (double)s.groups);
+    return (full * (double)s.tile_steps + left) * step_time(point->problem, b, 1, units) +
+           full * WAVE_TIME + STREAM_K_TIME +
+           (double)wfi_matmul_partials_bytes(&s, &tile, point->problem->type) * PARTIAL_TIME;
+}
+
+/* Time of a block with the point's split_k, pack and stream_k. */
+static double block_time(const wfi_point *point, const block *b)
+{
+    const uint32_t split_k = point->values[MATMUL_ID_SPLIT_K], pack = point->values[MATMUL_ID_PACK];
+    const bool shared = point->values[MATMUL_ID_STREAM_K] > 0;
+    const wfi_problem *problem = point->problem;
+    const wfi_matmul_problem *p = &problem->matmul;
+    const double c = (double)p->m * (double)p->n * (double)p->batch;
+    const double count =
+        ceil((double)p->m / b->tile_m) * ceil((double)p->n / b->tile_n) * (double)p->batch;
+    const uint32_t narrow = ~(wfi_matmul_chunk_bits(problem) | pack) & 3;
+    const double products = problem->type == WF_TYPE_F32 ? 3 : 1;
+    double time =
+        products * (shared ? stream_k_time(point, b)
+                           : groups_time(point, count * split_k, b, (double)p->k / split_k));
+    time = (narrow ? time * NARROW_FACTOR : time) +
+           SEEN_BYTES * wfi_matmul_least_bytes(problem) * BYTE_TIME;
+    if (split_k > 1)
+        time += DISPATCH_TIME + 8.0 * split_k * c * BYTE_TIME;
+    if (pack)
+        time += DISPATCH_TIME + wfi_matmul_pack_bytes(point, pack) * BYTE_TIME;
+    return time;
+}
+
+static void set_block(wfi_point *point, const block *b, uint32_t split_k, uint32_t pack)
+{
+    uint32_t *v = point->values;
+    const wf_cooperative_shape *s = wfi_matmul_shape(point->caps, point->problem->type, 0, 0, 0);
+    v[MATMUL_ID_TILE_M] = b->tile_m;
+    v[MATMUL_ID_TILE_N] = b->tile_n;
+    v[MATMUL_ID_TILE_K] = b->tile_k;
+    v[MATMUL_ID_SUB_M] = b->sub_m;
+    v[MATMUL_ID_SUB_N] = b->sub_n;
+    v[MATMUL_ID_FRAG_M] = s ? s->m : 16;
+    v[MATMUL_ID_FRAG_N] = s ? s->n : 16;
+    v[MATMUL_ID_FRAG_K] = s ? s->k : 16;
+    v[MATMUL_ID_SUBGROUP] = point->caps->subgroup_size;
+    v[MATMUL_ID_SWIZZLE] = point->problem->matmul.m >= MANY_ROWS ? 32 : 8;
+    v[MATMUL_ID_SPLIT_K] = split_k;
+    v[MATMUL_ID_PACK] = pack;
+    v[MATMUL_ID_SUBS_K] = b->subs_k;
+    v[MATMUL_ID_STREAM_K] = 0;
+}
+
+/* Whether a block was measured to be faster in the problem's type
+ * (bench/notes/matmul-matrix-units.md#f16-large). */
+static bool worth(const block *b, const wfi_problem *problem)
+{
+    const bool half = problem->type == WF_TYPE_F16 || problem->type == WF_TYPE_F32; /* f16x2 */
+    if (b->tile_m == 160)
+        return half;
+    return b->tile_n != 192 || problem->type != WF_TYPE_I8;
+}
+
+/* Whether stream-K is possible for the block, as far as it was measured. */
+static bool may_share(const wfi_point *point, const block *b)
+{
+    wfi_point trial = *point;
+    trial.values[MATMUL_ID_STREAM_K] = 1;
+    const wfi_matmul_tile tile = tile_of(&trial);
+    return wfi_matmul_profile_of(point->caps)->matrix_units_stream_k && b->resident == 1 &&
+           point->problem->type != WF_TYPE_F32 && wfi_point_legal(&trial, NULL) &&
+           wfi_matmul_stream_k_of(&trial, &tile).groups > 0;
+}
+
+/* Sets the faster value of stream_k, and returns the time. */
+static double set_stream_k(wfi_point *point, const block *b)
+{
+    point->values[MATMUL_ID_STREAM_K] = 0;
+    const double whole = block_time(point, b);
+    if (!may_share(point, b))
+        return whole;
+    point->values[MATMUL_ID_STREAM_K] = 1;
+    const double shared = block_time(point, b);
+    point->values[MATMUL_ID_STREAM_K] = shared < whole;
+    return shared < whole ? shared : whole;
+}
+
+static bool is_block(const wfi_point *point, const block *b)
+{
+    const uint32_t *v = point->values;
+    return v[MATMUL_ID_TILE_M] == b->tile_m && v[MATMUL_ID_TILE_N] == b->tile_n &&
+           v[MATMUL_ID_TILE_K] == b->tile_k && v[MATMUL_ID_SUB_M] == b->sub_m &&
+           v[MATMUL_ID_SUB_N] == b->sub_n;
+}
+
+/* Tuning rows serve a size class; whether the last wave is full depends on the exact size, so
+ * stream_k is computed again. */
+static void refit(wfi_point *point)
+{
+    point->values[MATMUL_ID_STREAM_K] = 0;
+    for (size_t i = 0; i < COUNT(blocks); i++)
+        if (is_block(point, &blocks[i]))
+            set_stream_k(point, &blocks[i]);
+}
+
+static double fit(wfi_point *point)
+{
+    const uint32_t unaligned =
+        point->problem->type == WF_TYPE_F32 ? 3 : ~wfi_matmul_chunk_bits(point->problem) & 3;
+    double best = -1;
+    wfi_point trial = *point;
+    for (size_t i = 0; i < COUNT(blocks); i++)
+        for (uint32_t split_k = 1; split_k <= 128; split_k *= 2)
+            for (uint32_t copies = 0; copies <= (unaligned ? 1u : 0u); copies++) {
+                set_block(&trial, &blocks[i], split_k, copies ? unaligned : 0);
+                if (!worth(&blocks[i], point->problem) || !wfi_point_legal(&trial, NULL))
+                    continue;
+                const double time = set_stream_k(&trial, &blocks[i]);
+                if (best < 0 || time < best) {
+                    best = time;
+                    memcpy(point->values, trial.values, sizeof trial.values);
+                }
+            }
+    /* f16x2 was faster from 2048^3 on, on the one device where it was timed
+     * (bench/notes/matmul.md#loops). */
+    const wfi_matmul_profile *profile = wfi_matmul_profile_of(point->caps);
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const bool large = p->m >= LEAST_F16X2 && p->n >= LEAST_F16X2 && p->k >= LEAST_F16X2;
+    const bool unmeasured = !profile->matrix_units || (point->problem->type == WF_TYPE_F32 &&
+                                                       !(large && p->fast && profile->f16x2));
+    return unmeasured ? -1 : best;
 }
 
 /* ------------------------------------------------------------------------------------------ plans */
 
-wf_result wfi_matmul_cooperative_build(wf_plan *plan, const wfi_point *point, const void *params)
+static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
 {
-    return wfi_matmul_build_packed(plan, point, params, wfi_matmul_cooperative_tile(point),
+    return wfi_matmul_build_packed(plan, point, params, tile_of(point),
                                    point->values[MATMUL_ID_PACK]);
 }
+
+/* The modules of the types that matrix units take. */
+#define MATRIX_TYPES(algorithm)                                                                    \
+    {                                                                                              \
+        [WF_TYPE_F16] = &wfi_spv_matmul_##algorithm##_f16,                                         \
+        [WF_TYPE_BF16] = &wfi_spv_matmul_##algorithm##_bf16,                                       \
+        [WF_TYPE_I8] = &wfi_spv_matmul_##algorithm##_i8,                                           \
+    }
+
+/* What both have in common. */
+#define MATRIX_ROW                                                                                 \
+    .parameter_count = COUNT(parameters), .parameters = parameters,                                \
+    .constraint_count = COUNT(constraints), .constraints = constraints,                            \
+    .needs = WFI_NEEDS_COOPERATIVE_MATRIX | WFI_NEEDS_FULL_SUBGROUPS,                              \
+    .push_bytes = sizeof(wfi_matmul_push), .shared_bytes = shared_bytes, .group_size = group_size, \
+    .subgroup_size = subgroup_size, .constants = constants, .fit = fit, .refit = refit,            \
+    .build = build
+
+const wfi_variant wfi_matmul_cooperative = {
+    .name = "cooperative",
+    .summary = "matrix units: each subgroup multiplies fragments of tiles in shared memory",
+    .source = "",
+    .modules = MATRIX_TYPES(cooperative),
+    .second = MATRIX_TYPES(stream_k),
+    MATRIX_ROW,
+    .storage_buffers = WF_MATMUL_BINDINGS,
+};
+
+const wfi_variant wfi_matmul_f16x2 = {
+    .name = "f16x2",
+    .summary = "f32 in two f16 numbers an element, three products on matrix units; math fast only",
+    .source = "Ootomo, Yokota, Recovering single precision accuracy from Tensor Cores, 2022",
+    .modules = {[WF_TYPE_F32] = &wfi_spv_matmul_cooperative_f16x2},
+    .second = {[WF_TYPE_F32] = &wfi_spv_matmul_stream_k_f16x2},
+    MATRIX_ROW,
+    .storage_buffers = WF_MATMUL_BINDINGS + 1, /* the last has the exponents */
+};

@@ -1,29 +1,42 @@
-/* Products with few rows or columns of C: the row `panel`. */
+/* Up to 16 rows or columns of C: the large matrix goes through registers, past the other operand (the
+ * panel) in shared memory. */
+#include <math.h>
+
+#include "profiles/matmul.h"
+#include "kernels/matmul/build.h"
 #include "kernels/matmul/matmul.h"
+#include "kernels/matmul/model.h"
+#include "kernels/matmul/thin.h"
+#include "kernels/matmul/variants/list.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static const uint32_t lanes_k[] = {4, 8, 16, 32, 64, 128}, lanes_o[] = {2, 4, 8, 16, 32},
-                      vec4s[] = {0, 1, 2, 3}, splits[] = {1, 2, 4, 8, 16}, rows[] = {2, 4},
+                      vec4s[] = {0, 1, 2, 3}, split_ks[] = {1, 2, 4, 8, 16}, rows[] = {2, 4},
                       blocks[] = {1, 2, 4}, kept[] = {64, 128, 256, 512};
 
-const wfi_parameter wfi_matmul_panel_parameters[WFI_PANEL_PARAMETERS] = {
-    {"lanes_k", MATMUL_ID_LANES_K, 8, 6, lanes_k, "work-items that share a sum"},
-    {"lanes_o", MATMUL_ID_LANES_O, 8, 5, lanes_o,
-     "work-items along the large matrix's rows or columns of C, four each"},
-    {"vec4", MATMUL_ID_VEC4, 0, 4, vec4s, "memory moves four at a time: 1 A, 2 B, added"},
-    {"split_k", MATMUL_ID_SPLIT_K, 1, 5, splits,
+static const wfi_parameter parameters[] = {
+    {"lanes_k", MATMUL_ID_LANES_K, 8, COUNT(lanes_k), lanes_k, "work-items that share a sum"},
+    {"lanes_o", MATMUL_ID_LANES_O, 8, COUNT(lanes_o), lanes_o,
+     "work-items along the large matrix's rows or columns of C, four of them each"},
+    {"vec4", MATMUL_ID_VEC4, 0, COUNT(vec4s), vec4s,
+     "matrices that memory moves four elements at a time: the sum of 1 for A and 2 for B"},
+    {"split_k", MATMUL_ID_SPLIT_K, 1, COUNT(split_ks), split_ks,
      "parts of the sum that different work-groups make"},
-    {"rows", MATMUL_ID_ROWS, 2, 2, rows,
-     "outputs a work-item, where the matrix lies along the sum"},
-    {"blocks", MATMUL_ID_BLOCKS, 1, 3, blocks, "blocks of the large matrix under way a work-item"},
-    {"kept", MATMUL_ID_KEPT, 64, 4, kept, "steps of the sum whose panel is in shared memory"},
+    {"rows", MATMUL_ID_ROWS, 2, COUNT(rows), rows,
+     "outputs a work-item, where the large matrix lies along the sum"},
+    {"blocks", MATMUL_ID_BLOCKS, 1, COUNT(blocks), blocks,
+     "blocks of the large matrix that a work-item has under way"},
+    {"kept", MATMUL_ID_KEPT, 64, COUNT(kept), kept,
+     "steps of the sum whose panel is in shared memory"},
 };
 
 static uint64_t vectors(const wfi_point *point)
 {
-    const wfi_matmul_problem *p = &point->problem->matmul;
-    return p->m < p->n ? p->m : p->n;
+    return wfi_matmul_vectors(&point->problem->matmul);
 }
 
+/* Groups of four vectors. */
 static uint32_t fours(const wfi_point *point)
 {
     return (uint32_t)((vectors(point) + 3) / 4);
@@ -39,10 +52,11 @@ static bool sizes_positive(const wfi_point *point)
     const uint32_t *v = point->values;
     return v[MATMUL_ID_LANES_K] >= 1 && v[MATMUL_ID_LANES_K] <= 1024 && v[MATMUL_ID_LANES_O] >= 1 &&
            v[MATMUL_ID_LANES_O] <= 1024 && v[MATMUL_ID_SPLIT_K] >= 1 &&
-           v[MATMUL_ID_SPLIT_K] <= 4096;
+           v[MATMUL_ID_SPLIT_K] <= 4096 && v[MATMUL_ID_ROWS] >= 1 && v[MATMUL_ID_ROWS] <= 4 &&
+           v[MATMUL_ID_BLOCKS] >= 1 && v[MATMUL_ID_BLOCKS] <= 8;
 }
 
-/* Items are numbered in blocks: pairs, or eights, along the outputs, eights along the sum. */
+/* Work-items are numbered in blocks of two or eight along the outputs and eight along the sum. */
 static bool blocks_whole(const wfi_point *point)
 {
     const uint32_t k = point->values[MATMUL_ID_LANES_K], o = point->values[MATMUL_ID_LANES_O];
@@ -61,27 +75,29 @@ static bool vec4_allowed(const wfi_point *point)
     return bits <= 3 && wfi_matmul_vec4_allowed(point, bits);
 }
 
-const wfi_constraint wfi_matmul_panel_constraints[WFI_PANEL_CONSTRAINTS] = {
-    {"m or n must be at most 16, since a work-item has the sums of four whole rows or columns",
+static const wfi_constraint constraints[] = {
+    {"m or n must be at most 16, since a work-item keeps the sums of four whole rows or columns in "
+     "registers",
      few_vectors},
-    {"lanes_k and lanes_o must be between 1 and 1024, splits between 1 and 4096, rows between "
+    {"lanes_k and lanes_o must be between 1 and 1024, split_k between 1 and 4096, rows between "
      "1 and 4, blocks between 1 and 8",
      sizes_positive},
-    {"kept must be a multiple of 4 x lanes_k up to 65536, since it is whole blocks of every "
-     "work-item",
+    {"kept must be a multiple of 4 x lanes_k up to 65536, since every work-item takes whole blocks "
+     "of it",
      kept_whole},
-    {"lanes_k and lanes_o must be less than 8 or multiples of 8, since items form blocks of 8",
+    {"lanes_k and lanes_o must be less than 8 or multiples of 8, since work-items form "
+     "blocks of 8",
      blocks_whole},
     {WFI_VEC4_REASON, vec4_allowed},
 };
 
-void wfi_matmul_panel_group(const wfi_point *point, uint32_t size[3])
+static void group_size(const wfi_point *point, uint32_t size[3])
 {
     size[0] = point->values[MATMUL_ID_LANES_K] * point->values[MATMUL_ID_LANES_O];
     size[1] = size[2] = 1;
 }
 
-uint64_t wfi_matmul_panel_shared(const wfi_point *point)
+static uint64_t shared_bytes(const wfi_point *point)
 {
     const uint32_t *v = point->values;
     const uint64_t panel = UINT64_C(4) * fours(point) * (v[MATMUL_ID_KEPT] / 4 + 1),
@@ -90,13 +106,13 @@ uint64_t wfi_matmul_panel_shared(const wfi_point *point)
     return (panel > sums ? panel : sums) * 4 * wfi_matmul_sum_size(point->problem->type);
 }
 
-/* Of a work-item. */
+/* Outputs of a work-item. */
 static uint32_t outputs(const wfi_point *point)
 {
     return wfi_matmul_by_sum(&point->problem->matmul) ? point->values[MATMUL_ID_ROWS] : 4;
 }
 
-void wfi_matmul_panel_constants(const wfi_point *point, wfi_pipeline_desc *desc)
+static void constants(const wfi_point *point, wfi_pipeline_desc *desc)
 {
     wfi_matmul_constants(point, desc);
     wfi_pipeline_constant(desc, MATMUL_ID_MATRIX_IS_B,
@@ -104,7 +120,73 @@ void wfi_matmul_panel_constants(const wfi_point *point, wfi_pipeline_desc *desc)
     wfi_pipeline_constant(desc, MATMUL_ID_FOURS, fours(point));
 }
 
-wf_result wfi_matmul_panel_build(wf_plan *plan, const wfi_point *point, const void *params)
+/* ------------------------------------------------------------------------------------------- model */
+
+#define LEAST_EXTENT 1024       /* outputs, and steps of the sum, of a large matrix */
+#define LEAST_ELEMENTS 4.19e6   /* of it; smaller ones are faster in tiles */
+#define LEAST_SPLIT_K_STEPS 128 /* of the sum, in each part */
+#define PANEL_TILE 128          /* outputs of a work-group */
+
+/* Whether every other variant took an H100 longer, for the types that were measured. Matrix units are
+ * faster for 16-bit types where all rows begin at vectors of them. */
+static bool pays(const wfi_problem *problem)
+{
+    const wfi_matmul_problem *p = &problem->matmul;
+    const bool by_sum = wfi_matmul_by_sum(p);
+    const uint64_t count = wfi_matmul_vectors(p),
+                   most = problem->type == WF_TYPE_F32   ? WFI_MOST_PANEL
+                          : problem->type == WF_TYPE_F64 ? WFI_MOST_VECTORS
+                                                         : 4;
+    if (problem->type == WF_TYPE_I8 || (wf_type_size(problem->type) == 2 && !by_sum))
+        return false;
+    const uint64_t outputs = p->m > p->n ? p->m : p->n;
+    return count >= (by_sum ? 2 : 4) && count <= most && p->k >= LEAST_EXTENT &&
+           outputs >= LEAST_EXTENT && (double)outputs * (double)p->k >= LEAST_ELEMENTS;
+}
+
+/* Parts of the sum for two work-groups a compute unit, or for one where parts are short. */
+static void set_split_k(wfi_point *point, uint32_t most_kept)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const double units = wfi_matmul_units(point->caps);
+    const double tiles = ceil((double)(p->m > p->n ? p->m : p->n) / PANEL_TILE) * (double)p->batch;
+    uint32_t split_k = 1, steps = most_kept;
+    while (split_k * 2 * tiles <= 2 * units && p->k / (split_k * 2) >= 512)
+        split_k *= 2;
+    while (split_k * 2 * tiles <= units && p->k / (split_k * 2) >= LEAST_SPLIT_K_STEPS)
+        split_k *= 2;
+    while (steps > LEAST_SPLIT_K_STEPS && steps > p->k / split_k)
+        steps /= 2;
+    point->values[MATMUL_ID_SPLIT_K] = split_k;
+    point->values[MATMUL_ID_KEPT] = steps;
+}
+
+/* As an H100 measured it (bench/notes/matmul.md#few-rows). */
+static double fit(wfi_point *point)
+{
+    const wfi_problem *problem = point->problem;
+    const wfi_matmul_problem *p = &problem->matmul;
+    const bool by_sum = wfi_matmul_by_sum(p), f64 = problem->type == WF_TYPE_F64;
+    const uint64_t count = wfi_matmul_vectors(p);
+    uint32_t *v = point->values;
+    v[MATMUL_ID_VEC4] = wfi_matmul_vec4_bits(p) & 3;
+    if (!wfi_matmul_profile_of(point->caps)->panel || !pays(problem) ||
+        !(v[MATMUL_ID_VEC4] & (wfi_matmul_matrix_is_b(p) ? 2 : 1)))
+        return -1;
+    v[MATMUL_ID_LANES_K] = 8;
+    v[MATMUL_ID_LANES_O] = by_sum ? 64 : 32;
+    v[MATMUL_ID_ROWS] = by_sum ? 2 : 4;
+    v[MATMUL_ID_BLOCKS] =
+        by_sum ? (count <= 4 && !f64 ? 4 : 2) : (count <= WFI_MOST_VECTORS ? 1 : 2);
+    set_split_k(point, f64 && count > 4 ? 256 : 512);
+    /* Of the memory time: matvec expects 1 at least, tiles 1.25. */
+    const double time = count <= WFI_MOST_VECTORS ? 0.95 : 1.2;
+    return wfi_point_legal(point, NULL) ? time * wfi_matmul_memory_time(point) : -1;
+}
+
+/* ------------------------------------------------------------------------------------------- plans */
+
+static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
 {
     const bool is_b = wfi_matmul_matrix_is_b(&point->problem->matmul);
     const uint32_t all = outputs(point) * point->values[MATMUL_ID_LANES_O];
@@ -115,3 +197,22 @@ wf_result wfi_matmul_panel_build(wf_plan *plan, const wfi_point *point, const vo
                                               .split_k = point->values[MATMUL_ID_SPLIT_K],
                                               .reverse = true});
 }
+
+const wfi_variant wfi_matmul_panel = {
+    .name = "panel",
+    .summary = "up to 16 rows or columns of C: the large matrix goes through registers past the "
+               "other operand in shared memory",
+    .source = "",
+    .modules = WFI_MATMUL_ALL_TYPES(panel),
+    .parameter_count = COUNT(parameters),
+    .parameters = parameters,
+    .constraint_count = COUNT(constraints),
+    .constraints = constraints,
+    .storage_buffers = WF_MATMUL_BINDINGS,
+    .push_bytes = sizeof(wfi_matmul_push),
+    .shared_bytes = shared_bytes,
+    .group_size = group_size,
+    .constants = constants,
+    .fit = fit,
+    .build = build,
+};

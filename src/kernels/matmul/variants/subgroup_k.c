@@ -1,41 +1,55 @@
-/* Products of few tiles: the row `slices_k`, whose work-groups split sums within. */
+/* Products of few tiles: slices of a work-group sum different parts of k for one tile (sliced-K). */
+#include <math.h>
+
+#include "profiles/matmul.h"
+#include "kernels/matmul/build.h"
 #include "kernels/matmul/matmul.h"
+#include "kernels/matmul/model.h"
+#include "kernels/matmul/tile.h"
+#include "kernels/matmul/variants/list.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static const uint32_t tiles[] = {16, 32, 64, 128}, depths[] = {4, 8, 16, 32}, outputs[] = {4, 8},
                       vec4s[] = {0, 1, 2, 3, 4, 5, 6, 7}, lanes[] = {1, 2, 4, 8},
-                      splits[] = {1, 2, 4, 16, 64, 128}, slices_k[] = {1, 2, 4, 8, 16},
+                      split_ks[] = {1, 2, 4, 16, 64, 128}, slices_k[] = {1, 2, 4, 8, 16},
                       off_on[] = {0, 1}, tile_buffers[] = {1, 2}, double_buffers[] = {0, 1, 2};
 
-const wfi_parameter wfi_matmul_subgroup_k_parameters[WFI_SUBGROUP_K_PARAMETERS] = {
-    {"tile_m", MATMUL_ID_TILE_M, 32, 4, tiles, "rows of C a work-group computes"},
-    {"tile_n", MATMUL_ID_TILE_N, 32, 4, tiles, "columns of C a work-group computes"},
-    {"tile_k", MATMUL_ID_TILE_K, 8, 4, depths, "steps of the sum a team holds in shared memory"},
-    {"thread_m", MATMUL_ID_THREAD_M, 4, 2, outputs, "rows of C a work-item computes"},
-    {"thread_n", MATMUL_ID_THREAD_N, 4, 2, outputs, "columns of C a work-item computes"},
-    {"vec4", MATMUL_ID_VEC4, 0, 8, vec4s, "memory moves four at a time: 1 A, 2 B, 4 C, added"},
-    {"lanes_m", MATMUL_ID_LANES_M, 4, 4, lanes, "work-items of a block of them along rows"},
-    {"lanes_n", MATMUL_ID_LANES_N, 8, 4, lanes, "work-items of a block of them along columns"},
-    {"split_k", MATMUL_ID_SPLIT_K, 1, 6, splits,
+static const wfi_parameter parameters[] = {
+    {"tile_m", MATMUL_ID_TILE_M, 32, COUNT(tiles), tiles, "rows of C a work-group computes"},
+    {"tile_n", MATMUL_ID_TILE_N, 32, COUNT(tiles), tiles, "columns of C a work-group computes"},
+    {"tile_k", MATMUL_ID_TILE_K, 8, COUNT(depths), depths,
+     "steps of the sum that a slice of k holds in shared memory"},
+    {"thread_m", MATMUL_ID_THREAD_M, 4, COUNT(outputs), outputs, "rows of C a work-item computes"},
+    {"thread_n", MATMUL_ID_THREAD_N, 4, COUNT(outputs), outputs,
+     "columns of C a work-item computes"},
+    {"vec4", MATMUL_ID_VEC4, 0, COUNT(vec4s), vec4s,
+     "matrices that memory moves four elements at a time: the sum of 1 for A, 2 for B, 4 for C"},
+    {"lanes_m", MATMUL_ID_LANES_M, 4, COUNT(lanes), lanes,
+     "work-items along the rows of a block of consecutive ones"},
+    {"lanes_n", MATMUL_ID_LANES_N, 8, COUNT(lanes), lanes,
+     "work-items along the columns of a block of consecutive ones"},
+    {"split_k", MATMUL_ID_SPLIT_K, 1, COUNT(split_ks), split_ks,
      "parts of the sum that different work-groups make"},
-    {"subgroup_k", MATMUL_ID_SLICES_K, 2, 5, slices_k,
-     "parts of the sum that a work-group's items make"},
-    {"pairs", MATMUL_ID_PAIRS, 0, 2, off_on,
+    {"subgroup_k", MATMUL_ID_SLICES_K, 2, COUNT(slices_k), slices_k,
+     "slices of k: parts of the sum that work-items of one work-group make"},
+    {"pairs", MATMUL_ID_PAIRS, 0, COUNT(off_on), off_on,
      "1: work-items side by side share columns of C, and every second one rows"},
-    {"tile_buffers", MATMUL_ID_TILE_BUFFERS, 1, 2, tile_buffers,
-     "tiles of each operand that a team has"},
-    {"per_subgroup", MATMUL_ID_PER_SUBGROUP, 0, 2, off_on,
-     "1: a team is a subgroup and waits for no other"},
-    {"double_buffer", MATMUL_ID_DOUBLE_BUFFER, 0, 3, double_buffers,
-     "1, 2: registers are loaded a step ahead; products along rows, down columns"},
-    {"tail", MATMUL_ID_TAIL, 0, 2, off_on, "1: steps that are no whole round by themselves"},
-    {"reverse", MATMUL_ID_REVERSE, 0, 2, off_on, "1: every second execution begins at the end"},
+    {"tile_buffers", MATMUL_ID_TILE_BUFFERS, 1, COUNT(tile_buffers), tile_buffers,
+     "tiles of each operand that a slice of k has"},
+    {"per_subgroup", MATMUL_ID_PER_SUBGROUP, 0, COUNT(off_on), off_on,
+     "1: a slice of k is a subgroup and waits for no other"},
+    {"double_buffer", MATMUL_ID_DOUBLE_BUFFER, 0, COUNT(double_buffers), double_buffers,
+     "1, 2: registers are loaded a step of the sum before they are multiplied; products follow "
+     "along "
+     "rows (1) or down columns (2)"},
+    {"tail", MATMUL_ID_TAIL, 0, COUNT(off_on), off_on,
+     "1: the steps that are no whole pass of all slices are a pass of their own"},
+    {"reverse", MATMUL_ID_REVERSE, 0, COUNT(off_on), off_on,
+     "1: every second execution begins at the end of the sum"},
 };
 
-_Static_assert((int)MATMUL_ID_LANES_M == (int)MATMUL_ID_LANES_M &&
-                   (int)MATMUL_ID_LANES_N == (int)MATMUL_ID_LANES_N,
-               "vector's constraints read lanes there");
-
-static bool positive(const wfi_point *point)
+static bool in_range(const wfi_point *point)
 {
     return wfi_matmul_sizes_positive(point) && point->values[MATMUL_ID_SPLIT_K] >= 1 &&
            point->values[MATMUL_ID_SPLIT_K] <= 4096 && point->values[MATMUL_ID_PAIRS] <= 1 &&
@@ -46,7 +60,7 @@ static bool positive(const wfi_point *point)
            point->values[MATMUL_ID_REVERSE] <= 1;
 }
 
-/* Whether pipelines have subgroups of a team's work-items, all of them full. */
+/* Whether the device has full subgroups of as many work-items as a slice. */
 static bool slice_is_subgroup(const wfi_point *point)
 {
     const wf_caps *caps = point->caps;
@@ -57,13 +71,6 @@ static bool slice_is_subgroup(const wfi_point *point)
         return false;
     return caps->subgroup_size_control ? size >= caps->subgroup_min && size <= caps->subgroup_max
                                        : size == caps->subgroup_min && size == caps->subgroup_max;
-}
-
-static bool divides(const wfi_point *point)
-{
-    const uint32_t *v = point->values;
-    return v[MATMUL_ID_TILE_M] % v[MATMUL_ID_THREAD_M] == 0 &&
-           v[MATMUL_ID_TILE_N] % v[MATMUL_ID_THREAD_N] == 0;
 }
 
 static bool slices_k_power(const wfi_point *point)
@@ -78,49 +85,45 @@ static bool vec4_allowed(const wfi_point *point)
     return bits <= 7 && wfi_matmul_vec4_allowed(point, bits);
 }
 
-const wfi_constraint wfi_matmul_subgroup_k_constraints[WFI_SUBGROUP_K_CONSTRAINTS] = {
+static const wfi_constraint constraints[] = {
     {WFI_VEC4_REASON, vec4_allowed},
-    {"tile and thread sizes must be between 1 and 1024, splits between 1 and 4096, pairs, "
+    {"tile and thread sizes must be between 1 and 1024, split_k between 1 and 4096, pairs, "
      "per_subgroup, tail and reverse 0 or 1, double_buffer at most 2, tile_buffers 1 or 2",
-     positive},
-    {"tile_k, thread_m and thread_n must be multiples of 4, since values move four at a time",
-     wfi_matmul_fours},
-    {"tile_m and tile_n must be multiples of thread_m and thread_n, since each work-item computes "
-     "a whole block",
-     divides},
-    {"thread_m x thread_n must be at most 256, since the sums live in registers",
-     wfi_matmul_few_registers},
-    {"lanes_m and lanes_n must divide a team's work-items along rows and columns, since blocks of "
-     "them are whole",
-     wfi_matmul_lanes_divide},
-    {"slices_k must be a power of two up to 16, since their sums meet in equal shares",
+     in_range},
+    WFI_MULTIPLES_OF_FOUR,
+    WFI_THREAD_M_DIVIDES,
+    WFI_THREAD_N_DIVIDES,
+    WFI_FEW_SUMS,
+    WFI_LANES_DIVIDE,
+    {"subgroup_k must be a power of two up to 16, since all slices add up equal shares of the sums",
      slices_k_power},
-    {"tile_k x (tile_m + tile_n) must be at most 64 a work-item, since they wait in registers",
-     wfi_matmul_few_moved},
-    {"with per_subgroup a team must have as many work-items as a full subgroup", slice_is_subgroup},
+    WFI_FEW_MOVED,
+    {"with per_subgroup a slice of k must have as many work-items as a full subgroup",
+     slice_is_subgroup},
 };
 
-void wfi_matmul_subgroup_k_group(const wfi_point *point, uint32_t size[3])
+static void group_size(const wfi_point *point, uint32_t size[3])
 {
     size[0] = wfi_matmul_tile_threads(point->values) * point->values[MATMUL_ID_SLICES_K];
     size[1] = size[2] = 1;
 }
 
-uint32_t wfi_matmul_subgroup_k_subgroup(const wfi_point *point)
+static uint32_t subgroup_size(const wfi_point *point)
 {
     return point->values[MATMUL_ID_PER_SUBGROUP] && point->caps->subgroup_size_control
                ? wfi_matmul_tile_threads(point->values)
                : 0;
 }
 
-void wfi_matmul_subgroup_k_constants(const wfi_point *point, wfi_pipeline_desc *desc)
+static void constants(const wfi_point *point, wfi_pipeline_desc *desc)
 {
     wfi_matmul_constants(point, desc);
     desc->full_subgroups = point->values[MATMUL_ID_PER_SUBGROUP] != 0;
 }
 
-/* As in matmul_subgroup_k.comp: a four an item of every team but one where the tiles have no room for it. */
-uint64_t wfi_matmul_subgroup_k_shared(const wfi_point *point)
+/* As in matmul_subgroup_k.comp: the tiles' place later holds four sums of each work-item of all slices
+ * but one, or is made as large as those. */
+static uint64_t shared_bytes(const wfi_point *point)
 {
     const uint32_t *v = point->values;
     const uint64_t four = 4 * wfi_matmul_sum_size(point->problem->type),
@@ -131,7 +134,137 @@ uint64_t wfi_matmul_subgroup_k_shared(const wfi_point *point)
     return kept + (kept < sums ? sums : four);
 }
 
-wf_result wfi_matmul_subgroup_k_build(wf_plan *plan, const wfi_point *point, const void *params)
+/* ------------------------------------------------------------------------------------------- model */
+
+/* What an H100 measured best where work-groups of one slice would leave most of a compute unit
+ * empty, or the last of few waves (bench/notes/matmul.md#subgroup-k-overhead). */
+typedef struct k_block {
+    wfi_matmul_block sizes;
+    uint32_t slices_k;
+    bool per_subgroup;
+    uint32_t double_buffer;
+    bool tail; /* a short tail by itself is faster than one more pass */
+} k_block;
+
+#define UNIT_SUBGROUPS 8 /* of 32 work-items with 255 registers each, in a compute unit */
+
+/* Tiles of 64 x 64 with two slices, a subgroup each, where one wave of work-groups is nearly full. */
+static const k_block *one_wave_for(const wfi_matmul_problem *p, double units)
+{
+    static const k_block two = {{64, 64, 8, 8, 16}, 2, true, 2, false};
+    const double waves = 2 * wfi_matmul_tile_count(p, 64, 64) / (units * UNIT_SUBGROUPS);
+    return waves <= 1 && waves >= 0.94 ? &two : NULL;
+}
+
+static const k_block *k_block_for(const wfi_matmul_problem *p, double units)
+{
+    static const k_block fewest = {{16, 32, 16, 4, 4}, 4, true, 0, true},
+                         fewest_long = {{16, 32, 16, 4, 4}, 8, true, 0, false},
+                         few = {{32, 64, 16, 8, 8}, 4, true, 0, false},
+                         more = {{32, 64, 8, 8, 8}, 4, true, 1, false},
+                         some = {{64, 128, 16, 8, 8}, 2, false, 0, true},
+                         deep = {{64, 64, 16, 8, 8}, 4, false, 0, false};
+    const uint32_t vec4 = wfi_matmul_vec4_bits(p);
+    if (p->k < 64 || p->m < 16 || p->n < 32)
+        return NULL;
+    if ((double)p->k >= 16 * fmax((double)p->m, (double)p->n))
+        return p->m >= 64 && p->n >= 64 ? &deep : NULL;
+    if (wfi_matmul_tile_count(p, 16, 32) * 4 <= 9 * units)
+        return p->k >= 2048 ? &fewest_long : &fewest;
+    if (wfi_matmul_tile_count(p, 32, 64) <= units)
+        return &few;
+    if (wfi_matmul_tile_count(p, 32, 64) <= 3 * units && vec4 == 7)
+        return &more;
+    const double large = wfi_matmul_tile_count(p, 64, 128);
+    if (large <= units && large * 4 >= units * 3 && (vec4 & 6) == 6)
+        return &some;
+    return vec4 == 7 ? one_wave_for(p, units) : NULL;
+}
+
+/* Parts of the sum that give every compute unit a work-group, each as long as in the product of
+ * 64 x 64 x 65536 that was measured. */
+#define LEAST_SLICE_STEPS 512.0
+
+static uint32_t split_k_for(const wfi_matmul_problem *p, const k_block *b, double units)
+{
+    const double count = wfi_matmul_tile_count(p, b->sizes.tile_m, b->sizes.tile_n);
+    uint32_t split_k = 1;
+    while (split_k * 2 * count <= units && (double)p->k / (split_k * 2) >= LEAST_SLICE_STEPS)
+        split_k *= 2;
+    return split_k;
+}
+
+/* Tiles along a large matrix, for 9 to 16 rows of C and for 16 columns. split_k fills the device. */
+static const k_block *thin_block_for(const wfi_matmul_problem *p)
+{
+    static const k_block rows = {{16, 64, 16, 4, 8}, 4, true, 0, false},
+                         columns = {{64, 16, 16, 8, 4}, 4, true, 0, false};
+    const double large = fmax((double)p->m, (double)p->n);
+    if (wfi_matmul_vec4_bits(p) != 7 || p->transpose_a || p->transpose_b || p->batch != 1 ||
+        p->k < 2048 || large < 2048)
+        return NULL;
+    if (p->m >= 9 && p->m <= 16)
+        return &rows;
+    return p->n == 16 && p->k >= 4096 && large >= 4096 ? &columns : NULL;
+}
+
+#define MOST_THIN_SPLIT_K 8
+#define LEAST_THIN_STEPS 256 /* of the sum */
+
+static void set_thin(wfi_point *point, double units)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    uint32_t *v = point->values, split_k = 1;
+    const double count = wfi_matmul_tile_count(p, v[MATMUL_ID_TILE_M], v[MATMUL_ID_TILE_N]);
+    while (split_k < MOST_THIN_SPLIT_K && split_k * 2 * count <= 4 * units &&
+           p->k / (split_k * 2) >= LEAST_THIN_STEPS)
+        split_k *= 2;
+    v[MATMUL_ID_SPLIT_K] = split_k;
+    v[MATMUL_ID_REVERSE] = wfi_matmul_least_bytes(point->problem) >= WFI_LEAST_REVERSED;
+}
+
+#define GAIN 0.6 /* of time, against `register`, where these blocks were measured */
+
+static double fit(wfi_point *point)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const wfi_matmul_profile *profile = wfi_matmul_profile_of(point->caps);
+    const double units = wfi_matmul_units(point->caps);
+    uint32_t *v = point->values;
+    v[MATMUL_ID_VEC4] = wfi_matmul_vec4_bits(p);
+    v[MATMUL_ID_PAIRS] = profile->pairs;
+    if (!profile->subgroup_k || point->problem->type != WF_TYPE_F32)
+        return -1;
+    const k_block *thin = thin_block_for(p), *chosen = thin ? thin : k_block_for(p, units);
+    if (!chosen)
+        return -1;
+    wfi_matmul_set_block(point, &chosen->sizes);
+    v[MATMUL_ID_SLICES_K] = chosen->slices_k;
+    v[MATMUL_ID_PER_SUBGROUP] = chosen->per_subgroup;
+    v[MATMUL_ID_DOUBLE_BUFFER] = chosen->double_buffer;
+    v[MATMUL_ID_LANES_M] = chosen->sizes.thread_n > 8 || chosen->sizes.tile_n == 16 ? 8 : 4;
+    v[MATMUL_ID_LANES_N] = 32 / v[MATMUL_ID_LANES_M];
+    if (!chosen->per_subgroup && chosen->sizes.tile_m == chosen->sizes.tile_n) {
+        v[MATMUL_ID_SPLIT_K] = split_k_for(p, chosen, units);
+        if (v[MATMUL_ID_SPLIT_K] * 2 * wfi_matmul_tile_count(p, 64, 64) <= units)
+            return -1;
+    }
+    const uint64_t pass = (uint64_t)chosen->slices_k * chosen->sizes.tile_k, tail = p->k % pass;
+    v[MATMUL_ID_TAIL] = chosen->tail && tail > 0 && tail * 4 <= pass;
+    if (thin)
+        set_thin(point, units);
+    if (!wfi_point_legal(point, NULL))
+        return -1;
+    if (thin) /* less than what panel expects */
+        return 1.1 * wfi_matmul_memory_time(point);
+    const double groups = chosen->slices_k * (double)v[MATMUL_ID_SPLIT_K];
+    return fmax(wfi_matmul_block_time(point, 256.0 / groups) * GAIN,
+                1.25 * wfi_matmul_memory_time(point));
+}
+
+/* ------------------------------------------------------------------------------------------- plans */
+
+static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
 {
     const uint32_t *v = point->values;
     return wfi_matmul_build(plan, point, params,
@@ -141,3 +274,22 @@ wf_result wfi_matmul_subgroup_k_build(wf_plan *plan, const wfi_point *point, con
                                               .split_k = v[MATMUL_ID_SPLIT_K],
                                               .reverse = v[MATMUL_ID_REVERSE] != 0});
 }
+
+const wfi_variant wfi_matmul_subgroup_k = {
+    .name = "subgroup_k",
+    .summary = "as vector, for few tiles: slices of a work-group sum parts of k for one tile",
+    .source = "",
+    .modules = WFI_MATMUL_ALL_TYPES(subgroup_k),
+    .parameter_count = COUNT(parameters),
+    .parameters = parameters,
+    .constraint_count = COUNT(constraints),
+    .constraints = constraints,
+    .storage_buffers = WF_MATMUL_BINDINGS,
+    .push_bytes = sizeof(wfi_matmul_push),
+    .shared_bytes = shared_bytes,
+    .group_size = group_size,
+    .subgroup_size = subgroup_size,
+    .constants = constants,
+    .fit = fit,
+    .build = build,
+};

@@ -1,0 +1,16 @@
+#include "kernels/matmul/module.h"
+
+void wfi_matmul_constants(const wfi_point *point, wfi_pipeline_desc *desc)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const wfi_constant constants[] = {
+        {MATMUL_ID_TRANSPOSE_A, p->transpose_a},
+        {MATMUL_ID_TRANSPOSE_B, p->transpose_b},
+        {MATMUL_ID_BETA, p->beta},
+        {MATMUL_ID_BIAS, p->bias},
+        {MATMUL_ID_ACTIVATION, (uint32_t)p->activation},
+        {MATMUL_ID_OUTPUT, p->output == WF_MATMUL_OUTPUT_SUMS},
+    };
+    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
+        wfi_pipeline_constant(desc, constants[i].id, constants[i].value);
+}

@@ -1,0 +1,96 @@
+#include "kernels/matmul/tile.h"
+
+#include "kernels/matmul/matmul.h"
+
+static bool row_of_fours(uint64_t extent, uint64_t ld, uint64_t stride)
+{
+    return extent % 4 == 0 && ld % 4 == 0 && stride % 4 == 0;
+}
+
+uint32_t wfi_matmul_vec4_bits(const wfi_matmul_problem *p)
+{
+    const bool a = row_of_fours(p->transpose_a ? p->m : p->k, p->lda, p->stride_a);
+    const bool b = row_of_fours(p->transpose_b ? p->k : p->n, p->ldb, p->stride_b);
+    const bool c = row_of_fours(p->n, p->ldc, p->stride_c);
+    return (a ? 1u : 0u) | (b ? 2u : 0u) | (c ? 4u : 0u);
+}
+
+bool wfi_matmul_vec4_allowed(const wfi_point *point, uint32_t bits)
+{
+    return (bits & ~wfi_matmul_vec4_bits(&point->problem->matmul)) == 0;
+}
+
+/* ------------------------------------------------------------------------------------ constraints */
+
+bool wfi_matmul_sizes_positive(const wfi_point *point)
+{
+    static const uint32_t sizes[] = {MATMUL_ID_TILE_M, MATMUL_ID_TILE_N, MATMUL_ID_TILE_K,
+                                     MATMUL_ID_THREAD_M, MATMUL_ID_THREAD_N};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (point->values[sizes[i]] == 0 || point->values[sizes[i]] > 1024)
+            return false;
+    return true;
+}
+
+bool wfi_matmul_thread_m_divides(const wfi_point *point)
+{
+    return point->values[MATMUL_ID_TILE_M] % point->values[MATMUL_ID_THREAD_M] == 0;
+}
+
+bool wfi_matmul_thread_n_divides(const wfi_point *point)
+{
+    return point->values[MATMUL_ID_TILE_N] % point->values[MATMUL_ID_THREAD_N] == 0;
+}
+
+bool wfi_matmul_few_sums(const wfi_point *point)
+{
+    return point->values[MATMUL_ID_THREAD_M] * point->values[MATMUL_ID_THREAD_N] <= 256;
+}
+
+bool wfi_matmul_multiples_of_four(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    return v[MATMUL_ID_TILE_K] % 4 == 0 && v[MATMUL_ID_THREAD_M] % 4 == 0 &&
+           v[MATMUL_ID_THREAD_N] % 4 == 0;
+}
+
+bool wfi_matmul_lanes_divide(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    return v[MATMUL_ID_LANES_M] && v[MATMUL_ID_LANES_N] &&
+           v[MATMUL_ID_TILE_M] / v[MATMUL_ID_THREAD_M] % v[MATMUL_ID_LANES_M] == 0 &&
+           v[MATMUL_ID_TILE_N] / v[MATMUL_ID_THREAD_N] % v[MATMUL_ID_LANES_N] == 0;
+}
+
+/* Beyond this, compilers take minutes. */
+bool wfi_matmul_few_moved(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    const uint64_t elements =
+        (uint64_t)v[MATMUL_ID_TILE_K] * ((uint64_t)v[MATMUL_ID_TILE_M] + v[MATMUL_ID_TILE_N]);
+    return elements <= UINT64_C(64) * wfi_matmul_tile_threads(v);
+}
+
+/* --------------------------------------------------------------------------------------- geometry */
+
+uint32_t wfi_matmul_tile_threads(const uint32_t *values)
+{
+    return values[MATMUL_ID_TILE_M] / values[MATMUL_ID_THREAD_M] *
+           (values[MATMUL_ID_TILE_N] / values[MATMUL_ID_THREAD_N]);
+}
+
+void wfi_matmul_tile_group(const wfi_point *point, uint32_t size[3])
+{
+    size[0] = wfi_matmul_tile_threads(point->values);
+    size[1] = size[2] = 1;
+}
+
+uint64_t wfi_matmul_tiles_shared(const wfi_point *point, uint32_t padding)
+{
+    const uint32_t *v = point->values;
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const uint64_t pads = (p->transpose_a ? 0u : padding) + (p->transpose_b ? 1u : 0u);
+    return UINT64_C(2) * v[MATMUL_ID_TILE_K] *
+           (v[MATMUL_ID_TILE_M] / 4 + v[MATMUL_ID_TILE_N] / 4 + pads) * 4 *
+           wfi_matmul_sum_size(point->problem->type);
+}

@@ -1,0 +1,98 @@
+/* Tiles of C that work-groups compute: how a variant describes its own to what builds plans, the
+ * constraints and the geometry that several variants share, and which matrices move four elements
+ * at a time. */
+#ifndef WFI_KERNELS_MATMUL_TILE_H
+#define WFI_KERNELS_MATMUL_TILE_H
+
+#include "plan/family.h"
+#include "matmul/matmul_ids.h"
+
+#define WFI_OTHER_REGISTERS 16 /* a work-item's addresses and counters, about */
+
+/* A packed copy of A or B in a buffer of the plan. The whole product must be one slab. */
+typedef struct wfi_matmul_packed_copy {
+    uint64_t bytes;      /* 0: there is none */
+    uint32_t own;        /* buffer of the plan */
+    uint64_t ld, stride; /* elements */
+    uint64_t k;          /* extent of the sum with the zeros behind it; 0: the product's */
+    uint32_t exponents;  /* buffer of f16x2's exponents */
+    uint64_t exponent_bytes;
+} wfi_matmul_packed_copy;
+
+/* The output tile of a work-group, and how work-groups share its sum. */
+typedef struct wfi_matmul_tile {
+    uint32_t m, n;
+    uint32_t k;        /* the steps of each of split_k parts are a multiple of it; 0: 1 */
+    uint32_t split_k;  /* 0: 1 */
+    uint32_t stream_k; /* work-groups a compute unit that share what whole waves leave; 0: none */
+    uint32_t swizzle;  /* tile swizzle, which stream-K's fixup must know; 0: 1 */
+    bool one_each;     /* a dispatch for every output element */
+    bool reverse;      /* every second execution begins at the other end */
+    const wfi_matmul_packed_copy *packed; /* of A and B; NULL: both are read in place */
+} wfi_matmul_tile;
+
+/* Which matrices can move four elements at a time: those whose stored rows begin at multiples of
+ * four elements and are multiples of four long. Bits 1 A, 2 B, 4 C. */
+uint32_t wfi_matmul_vec4_bits(const wfi_matmul_problem *p);
+/* Whether the product allows all of these bits. */
+bool wfi_matmul_vec4_allowed(const wfi_point *point, uint32_t bits);
+#define WFI_VEC4_REASON                                                                            \
+    "vec4 may move four elements at a time only in matrices whose rows begin at, and are as long " \
+    "as, multiples of 4"
+
+/* Constraints, of tile_m, tile_n, tile_k, thread_m and thread_n. */
+bool wfi_matmul_sizes_positive(const wfi_point *point);
+bool wfi_matmul_thread_m_divides(const wfi_point *point);
+bool wfi_matmul_thread_n_divides(const wfi_point *point);
+bool wfi_matmul_few_sums(const wfi_point *point);
+bool wfi_matmul_multiples_of_four(const wfi_point *point);
+bool wfi_matmul_lanes_divide(const wfi_point *point);
+bool wfi_matmul_few_moved(const wfi_point *point);
+
+#define WFI_SIZES_POSITIVE                                                                         \
+    {                                                                                              \
+        "tile and thread sizes must be between 1 and 1024", wfi_matmul_sizes_positive              \
+    }
+#define WFI_THREAD_M_DIVIDES                                                                       \
+    {                                                                                              \
+        "tile_m must be a multiple of thread_m, since each work-item computes a whole block",      \
+            wfi_matmul_thread_m_divides                                                            \
+    }
+#define WFI_THREAD_N_DIVIDES                                                                       \
+    {                                                                                              \
+        "tile_n must be a multiple of thread_n, since each work-item computes a whole block",      \
+            wfi_matmul_thread_n_divides                                                            \
+    }
+#define WFI_FEW_SUMS                                                                               \
+    {                                                                                              \
+        "thread_m x thread_n must be at most 256, since a work-item keeps its sums in registers",  \
+            wfi_matmul_few_sums                                                                    \
+    }
+#define WFI_MULTIPLES_OF_FOUR                                                                      \
+    {                                                                                              \
+        "tile_k, thread_m and thread_n must be multiples of 4, since values move four at a time",  \
+            wfi_matmul_multiples_of_four                                                           \
+    }
+#define WFI_LANES_DIVIDE                                                                           \
+    {                                                                                              \
+        "lanes_m and lanes_n must divide the work-items along rows and along columns of the "      \
+        "tile, "                                                                                   \
+        "since blocks of lanes_m x lanes_n work-items are whole",                                  \
+            wfi_matmul_lanes_divide                                                                \
+    }
+#define WFI_FEW_MOVED                                                                              \
+    {                                                                                              \
+        "tile_k x (tile_m + tile_n) must be at most 64 elements a work-item, since each keeps "    \
+        "what "                                                                                    \
+        "it moves in registers",                                                                   \
+            wfi_matmul_few_moved                                                                   \
+    }
+
+/* Work-items that compute a tile. */
+uint32_t wfi_matmul_tile_threads(const uint32_t *values);
+void wfi_matmul_tile_group(const wfi_point *point, uint32_t size[3]);
+/* Bytes of two tiles of each operand, with `padding` times four elements beside each row of A's
+ * where A is stored along the sum. */
+uint64_t wfi_matmul_tiles_shared(const wfi_point *point, uint32_t padding);
+
+#endif

@@ -1,0 +1,22 @@
+/* What the work-items of matrix products request of memory, counted from the algorithm: parts of
+ * the variants' `traffic`. */
+#ifndef WFI_KERNELS_MATMUL_TRAFFIC_H
+#define WFI_KERNELS_MATMUL_TRAFFIC_H
+
+#include "plan/family.h"
+
+/* Bytes of C as it is written, once. */
+double wfi_matmul_c_stored(const wfi_point *point);
+/* Bytes of C as it is written, and read where beta is not 0. */
+double wfi_matmul_c_bytes(const wfi_point *point);
+/* Bytes of A, read once for every column of tiles, and of B, once for every row of tiles. */
+double wfi_matmul_tiles_bytes(const wfi_point *point, double tile_m, double tile_n);
+/* Of a variant that writes tiles to shared memory once, and reads `reads` values from there for
+ * each multiply-add. */
+void wfi_matmul_tiled_traffic(const wfi_point *point, double tile_m, double tile_n, double reads,
+                              wfi_traffic *out);
+/* The same of a variant whose work-items read a column of thread_m and a row of thread_n values
+ * into registers in each step of the sum. */
+void wfi_matmul_block_traffic(const wfi_point *point, wfi_traffic *out);
+
+#endif

@@ -1,0 +1,145 @@
+/* Few rows or columns of C: the large matrix is read once, at the speed of memory. */
+#include "profiles/matmul.h"
+#include "kernels/matmul/build.h"
+#include "kernels/matmul/matmul.h"
+#include "kernels/matmul/model.h"
+#include "kernels/matmul/thin.h"
+#include "kernels/matmul/variants/list.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const uint32_t local_x[] = {4, 8, 16, 32, 64, 128}, local_y[] = {1, 2, 4, 8, 16, 32, 64},
+                      vec4s[] = {0, 1, 2, 3, 4, 7}, split_ks[] = {1, 2, 4, 8, 16, 32},
+                      loads[] = {2, 4, 8}, chunks[] = {1, 2, 4, 8};
+
+static const wfi_parameter parameters[] = {
+    {"local_x", MATMUL_ID_LOCAL_X, 32, COUNT(local_x), local_x,
+     "work-items along the stored rows of the large matrix"},
+    {"local_y", MATMUL_ID_LOCAL_Y, 4, COUNT(local_y), local_y,
+     "work-items down the stored rows of the large matrix"},
+    {"vec4", MATMUL_ID_VEC4, 0, COUNT(vec4s), vec4s,
+     "matrices that memory moves four elements at a time: the sum of 1 for A, 2 for B, 4 for C"},
+    {"split_k", MATMUL_ID_SPLIT_K, 1, COUNT(split_ks), split_ks,
+     "parts of the sum that different work-groups make"},
+    {"loads", MATMUL_ID_LOADS, 4, COUNT(loads), loads,
+     "loads of the large matrix that a work-item has under way"},
+    {"chunks", MATMUL_ID_CHUNKS, 1, COUNT(chunks), chunks,
+     "parts of the sum that a work-group makes one after another, every second execution from the "
+     "last one, which caches still hold"},
+};
+
+static bool few_vectors(const wfi_point *point)
+{
+    return wfi_matmul_vectors(&point->problem->matmul) <= WFI_MOST_VECTORS;
+}
+
+static bool vec4_allowed(const wfi_point *point)
+{
+    return wfi_matmul_vec4_allowed(point, point->values[MATMUL_ID_VEC4]);
+}
+
+static bool split_k_positive(const wfi_point *point)
+{
+    return point->values[MATMUL_ID_SPLIT_K] >= 1 && point->values[MATMUL_ID_SPLIT_K] <= 4096;
+}
+
+static bool few_registers(const wfi_point *point)
+{
+    const uint32_t count = point->values[MATMUL_ID_LOADS], parts = point->values[MATMUL_ID_CHUNKS];
+    return count >= 1 && count <= 16 && parts >= 1 && parts <= 16;
+}
+
+static const wfi_constraint constraints[] = {
+    {"m or n must be at most 8, since a work-item keeps every vector's sums in registers",
+     few_vectors},
+    {WFI_VEC4_REASON, vec4_allowed},
+    {"split_k must be between 1 and 4096", split_k_positive},
+    {"loads and chunks must be between 1 and 16, since a work-item keeps as many values of each in "
+     "registers",
+     few_registers},
+};
+
+static void group_size(const wfi_point *point, uint32_t size[3])
+{
+    size[0] = point->values[MATMUL_ID_LOCAL_X];
+    size[1] = point->values[MATMUL_ID_LOCAL_Y];
+    size[2] = 1;
+}
+
+static uint64_t shared_bytes(const wfi_point *point)
+{
+    return UINT64_C(4) * point->values[MATMUL_ID_LOCAL_X] * point->values[MATMUL_ID_LOCAL_Y] *
+           wfi_matmul_sum_size(point->problem->type);
+}
+
+static void constants(const wfi_point *point, wfi_pipeline_desc *desc)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    wfi_matmul_constants(point, desc);
+    wfi_pipeline_constant(desc, MATMUL_ID_MATRIX_IS_B, wfi_matmul_matrix_is_b(p));
+    wfi_pipeline_constant(desc, MATMUL_ID_VECTORS, (uint32_t)wfi_matmul_vectors(p));
+}
+
+static double fit(wfi_point *point)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const wfi_matmul_profile *profile = wfi_matmul_profile_of(point->caps);
+    const uint64_t count = wfi_matmul_vectors(p);
+    const double bytes = wfi_matmul_least_bytes(point->problem);
+    uint32_t *v = point->values;
+    const bool by_sum = wfi_matmul_by_sum(p);
+    const uint32_t wanted = by_sum ? 256 : profile->matvec_group;
+    const uint32_t most =
+        point->caps->max_invocations < wanted ? point->caps->max_invocations : wanted;
+    v[MATMUL_ID_LOCAL_X] = by_sum ? 32 : 8;
+    v[MATMUL_ID_LOCAL_Y] = by_sum ? most / 32 : most / 8;
+    v[MATMUL_ID_VEC4] = wfi_matmul_vec4_bits(p) & (wfi_matmul_matrix_is_b(p) ? 2u : 1u);
+    v[MATMUL_ID_SPLIT_K] = 1;
+    if (profile->matvec_loads && point->problem->type == WF_TYPE_F32 && (p->m == 1 || p->n == 1) &&
+        bytes >= WFI_LEAST_REVERSED) {
+        v[MATMUL_ID_LOADS] = profile->matvec_loads;
+        v[MATMUL_ID_CHUNKS] = profile->matvec_chunks;
+    }
+    if (!wfi_point_legal(point, NULL) || count > profile->most_vectors)
+        return -1;
+    if (profile->matrix_byte_flops > 0 && count == 1)
+        return bytes * profile->matrix_byte_flops;
+    const bool adds = profile->vectors_add && count > (by_sum ? 3 : 4);
+    return wfi_matmul_memory_time(point) * (adds ? (double)count : 1);
+}
+
+/* Outputs of a work-group, along n where B is the large matrix, else along m. */
+static uint32_t outputs(const wfi_point *point)
+{
+    return wfi_matmul_by_sum(&point->problem->matmul) ? point->values[MATMUL_ID_LOCAL_Y]
+                                                      : 4 * point->values[MATMUL_ID_LOCAL_X];
+}
+
+static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    const bool is_b = wfi_matmul_matrix_is_b(&point->problem->matmul);
+    return wfi_matmul_build(plan, point, params,
+                            (wfi_matmul_tile){.m = is_b ? WFI_MOST_VECTORS : outputs(point),
+                                              .n = is_b ? outputs(point) : WFI_MOST_VECTORS,
+                                              .k = 4,
+                                              .split_k = point->values[MATMUL_ID_SPLIT_K],
+                                              .reverse = true});
+}
+
+const wfi_variant wfi_matmul_matvec = {
+    .name = "matvec",
+    .summary = "few rows or columns of C: the large matrix is read once, at the speed of memory",
+    .source = "",
+    .modules = WFI_MATMUL_ALL_TYPES(matvec),
+    .parameter_count = COUNT(parameters),
+    .parameters = parameters,
+    .constraint_count = COUNT(constraints),
+    .constraints = constraints,
+    .storage_buffers = WF_MATMUL_BINDINGS,
+    .push_bytes = sizeof(wfi_matmul_push),
+    .shared_bytes = shared_bytes,
+    .group_size = group_size,
+    .constants = constants,
+    .fit = fit,
+    .build = build,
+};

@@ -1,0 +1,90 @@
+/* The reference of the family: a work-item an output element, no shared memory. */
+#include <math.h>
+
+#include "profiles/matmul.h"
+#include "kernels/matmul/build.h"
+#include "kernels/matmul/matmul.h"
+#include "kernels/matmul/model.h"
+#include "kernels/matmul/thin.h"
+#include "kernels/matmul/traffic.h"
+#include "kernels/matmul/variants/list.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const uint32_t local_x[] = {8, 16, 32, 64, 128}, local_y[] = {1, 2, 4, 8, 16};
+
+static const wfi_parameter parameters[] = {
+    {"local_x", MATMUL_ID_LOCAL_X, 16, COUNT(local_x), local_x,
+     "work-items along the columns of C"},
+    {"local_y", MATMUL_ID_LOCAL_Y, 8, COUNT(local_y), local_y, "work-items along the rows of C"},
+};
+
+static void group_size(const wfi_point *point, uint32_t size[3])
+{
+    size[0] = point->values[MATMUL_ID_LOCAL_X];
+    size[1] = point->values[MATMUL_ID_LOCAL_Y];
+    size[2] = 1;
+}
+
+/* Work-items of whole work-groups over those that have an output: along a vector most have none. */
+static double idle_factor(const wfi_point *point)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    uint32_t size[3];
+    group_size(point, size);
+    return ceil((double)p->n / size[0]) * size[0] * ceil((double)p->m / size[1]) * size[1] /
+           fmax((double)p->m * (double)p->n, 1);
+}
+
+/* Every multiply-add reads two values from memory, about 16 times what tiles of 32 need. Idle
+ * work-items count where the number of compute units is a guess, as it is on most integrated GPUs;
+ * the fit to an H100 has no such term. */
+static double fit(wfi_point *point)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const wfi_matmul_profile *profile = wfi_matmul_profile_of(point->caps);
+    if (!profile->gains_by_tiles) {
+        const bool narrow = p->n <= WFI_MOST_VECTORS;
+        point->values[MATMUL_ID_LOCAL_X] = narrow ? 8 : 64;
+        point->values[MATMUL_ID_LOCAL_Y] = narrow ? 16 : 2;
+        return wfi_matmul_flops(point->problem) * 0.5;
+    }
+    const bool guessed = !point->caps->compute_units && profile->hides_latency;
+    const double outputs = (double)p->m * (double)p->n * (double)p->batch;
+    const double time = wfi_matmul_flops(point->problem) * 16.0 *
+                        (guessed ? idle_factor(point) : 1) /
+                        wfi_matmul_busy(point->caps, outputs, 512);
+    return fmax(time, profile->naive_memory * wfi_matmul_memory_time(point));
+}
+
+static void traffic(const wfi_point *point, wfi_traffic *out)
+{
+    uint32_t group[3];
+    group_size(point, group);
+    out->requested = wfi_matmul_tiles_bytes(point, 1, 1) + wfi_matmul_c_bytes(point);
+    out->stored = wfi_matmul_c_stored(point);
+    out->groups = wfi_matmul_tiles_bytes(point, group[1], group[0]) + wfi_matmul_c_bytes(point);
+}
+
+static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    return wfi_matmul_build(plan, point, params,
+                            (wfi_matmul_tile){.m = point->values[MATMUL_ID_LOCAL_Y],
+                                              .n = point->values[MATMUL_ID_LOCAL_X]});
+}
+
+const wfi_variant wfi_matmul_naive = {
+    .name = "naive",
+    .summary = "one work-item an output element, everything read from memory",
+    .source = "Intel VTune cookbook, matrix multiply, step 2",
+    .modules = WFI_MATMUL_ALL_TYPES(naive),
+    .parameter_count = COUNT(parameters),
+    .parameters = parameters,
+    .storage_buffers = WF_MATMUL_BINDINGS,
+    .push_bytes = sizeof(wfi_matmul_push),
+    .group_size = group_size,
+    .constants = wfi_matmul_constants,
+    .fit = fit,
+    .build = build,
+    .traffic = traffic,
+};

@@ -1,0 +1,220 @@
+/* The steps of the ladder that share the module of `register`: tiled, kstep, blocked, kept and
+ * register itself. Tiles lie in shared memory; each step changes one thing. */
+#include <math.h>
+
+#include "profiles/matmul.h"
+#include "kernels/matmul/build.h"
+#include "kernels/matmul/matmul.h"
+#include "kernels/matmul/model.h"
+#include "kernels/matmul/tile.h"
+#include "kernels/matmul/traffic.h"
+#include "kernels/matmul/variants/list.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+#define VTUNE_3 "Intel VTune cookbook, matrix multiply, step 3"
+#define D_SERIES "OpenCL SGEMM with private memory (D language series, part 4, 2018)"
+
+/* What all of them have in common. */
+#define TILED_ROW .storage_buffers = WF_MATMUL_BINDINGS, .push_bytes = sizeof(wfi_matmul_push)
+
+/* ----------------------------------------------------------------- square tiles: tiled and kstep */
+
+static const uint32_t squares[] = {4, 8, 16, 32}, square_depths[] = {4, 8, 16, 32, 64};
+
+/* tiled has the first of them alone. */
+static const wfi_parameter square_parameters[] = {
+    {"tile", MATMUL_ID_TILE_M, 8, COUNT(squares), squares,
+     "rows and columns of C a work-group computes"},
+    {"tile_k", MATMUL_ID_TILE_K, 16, COUNT(square_depths), square_depths,
+     "steps of the sum held in shared memory"},
+};
+
+static void square_group(const wfi_point *point, uint32_t size[3])
+{
+    const uint32_t tile = point->values[MATMUL_ID_TILE_M];
+    size[0] = tile <= 1024 ? tile * tile : 0;
+    size[1] = size[2] = 1;
+}
+
+static uint64_t square_shared(const wfi_point *point, uint64_t depth)
+{
+    return depth * 2 * (point->values[MATMUL_ID_TILE_M] + UINT64_C(1)) *
+           wfi_matmul_sum_size(point->problem->type);
+}
+
+static uint64_t tiled_shared(const wfi_point *point)
+{
+    return square_shared(point, point->values[MATMUL_ID_TILE_M]);
+}
+
+static uint64_t kstep_shared(const wfi_point *point)
+{
+    return square_shared(point, point->values[MATMUL_ID_TILE_K]);
+}
+
+/* `keep`: a row and a column are read into registers first. */
+static void ladder_constants(const wfi_point *point, bool keep, wfi_pipeline_desc *desc)
+{
+    wfi_matmul_constants(point, desc);
+    wfi_pipeline_constant(desc, MATMUL_ID_KEEP, keep);
+    wfi_pipeline_constant(desc, MATMUL_ID_ACROSS, 0);
+}
+
+static void kstep_constants(const wfi_point *point, wfi_pipeline_desc *desc)
+{
+    ladder_constants(point, false, desc);
+    wfi_pipeline_constant(desc, MATMUL_ID_TILE_N, point->values[MATMUL_ID_TILE_M]);
+    wfi_pipeline_constant(desc, MATMUL_ID_THREAD_M, 1);
+    wfi_pipeline_constant(desc, MATMUL_ID_THREAD_N, 1);
+}
+
+static void tiled_constants(const wfi_point *point, wfi_pipeline_desc *desc)
+{
+    kstep_constants(point, desc);
+    wfi_pipeline_constant(desc, MATMUL_ID_TILE_K, point->values[MATMUL_ID_TILE_M]);
+}
+
+static void square_traffic(const wfi_point *point, wfi_traffic *out)
+{
+    wfi_matmul_tiled_traffic(point, point->values[MATMUL_ID_TILE_M],
+                             point->values[MATMUL_ID_TILE_M], 2, out);
+}
+
+static wf_result square_build(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    const uint32_t tile = point->values[MATMUL_ID_TILE_M];
+    return wfi_matmul_build(plan, point, params, (wfi_matmul_tile){.m = tile, .n = tile});
+}
+
+const wfi_variant wfi_matmul_tiled = {
+    .name = "tiled",
+    .summary = "square tiles of both operands in shared memory, an output a work-item",
+    .source = VTUNE_3,
+    .modules = {[WF_TYPE_F32] = &wfi_spv_matmul_register_f32},
+    TILED_ROW,
+    .parameter_count = 1,
+    .parameters = square_parameters,
+    .shared_bytes = tiled_shared,
+    .group_size = square_group,
+    .constants = tiled_constants,
+    .fit = wfi_matmul_never_fit,
+    .build = square_build,
+    .traffic = square_traffic,
+};
+
+const wfi_variant wfi_matmul_kstep = {
+    .name = "kstep",
+    .summary = "as tiled, with as many steps of the sum in shared memory as wanted",
+    .source = D_SERIES,
+    .modules = {[WF_TYPE_F32] = &wfi_spv_matmul_register_f32},
+    TILED_ROW,
+    .parameter_count = COUNT(square_parameters),
+    .parameters = square_parameters,
+    .shared_bytes = kstep_shared,
+    .group_size = square_group,
+    .constants = kstep_constants,
+    .fit = wfi_matmul_never_fit,
+    .build = square_build,
+    .traffic = square_traffic,
+};
+
+/* --------------------------------- a block of outputs a work-item: blocked, kept and register */
+
+static const uint32_t tiles[] = {8, 16, 32, 64, 128}, depths[] = {4, 8, 16, 32},
+                      outputs[] = {1, 2, 4, 8};
+
+static const wfi_parameter parameters[] = {
+    {"tile_m", MATMUL_ID_TILE_M, 32, COUNT(tiles), tiles, "rows of C a work-group computes"},
+    {"tile_n", MATMUL_ID_TILE_N, 32, COUNT(tiles), tiles, "columns of C a work-group computes"},
+    {"tile_k", MATMUL_ID_TILE_K, 8, COUNT(depths), depths,
+     "steps of the sum held in shared memory"},
+    {"thread_m", MATMUL_ID_THREAD_M, 4, COUNT(outputs), outputs, "rows of C a work-item computes"},
+    {"thread_n", MATMUL_ID_THREAD_N, 4, COUNT(outputs), outputs,
+     "columns of C a work-item computes"},
+};
+
+static const wfi_constraint constraints[] = {WFI_SIZES_POSITIVE, WFI_THREAD_M_DIVIDES,
+                                             WFI_THREAD_N_DIVIDES, WFI_FEW_SUMS};
+
+static uint64_t shared_bytes(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    return (uint64_t)v[MATMUL_ID_TILE_K] * (v[MATMUL_ID_TILE_M] + 1 + v[MATMUL_ID_TILE_N] + 1) *
+           wfi_matmul_sum_size(point->problem->type);
+}
+
+static void blocked_constants(const wfi_point *point, wfi_pipeline_desc *desc)
+{
+    ladder_constants(point, false, desc);
+}
+
+static void kept_constants(const wfi_point *point, wfi_pipeline_desc *desc)
+{
+    ladder_constants(point, true, desc);
+}
+
+static double register_fit(wfi_point *point)
+{
+    static const wfi_matmul_block blocks[] = {
+        {128, 128, 16, 8, 8}, {64, 128, 16, 4, 8}, {64, 64, 16, 8, 8}, {64, 64, 16, 4, 4},
+        {64, 32, 16, 4, 4},   {32, 32, 16, 4, 4},  {32, 32, 8, 4, 4},  {16, 16, 16, 2, 2},
+        {8, 128, 16, 2, 4},   {128, 8, 16, 4, 2},
+    };
+    const double time = wfi_matmul_best_block(point, blocks, COUNT(blocks), 512, NULL);
+    return time < 0 ? time
+                    : fmax(time, wfi_matmul_profile_of(point->caps)->register_memory *
+                                     wfi_matmul_memory_time(point));
+}
+
+/* blocked reads both factors of every product from shared memory anew. */
+static void blocked_traffic(const wfi_point *point, wfi_traffic *out)
+{
+    wfi_matmul_tiled_traffic(point, point->values[MATMUL_ID_TILE_M],
+                             point->values[MATMUL_ID_TILE_N], 2, out);
+}
+
+static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    const uint32_t *v = point->values;
+    return wfi_matmul_build(plan, point, params,
+                            (wfi_matmul_tile){.m = v[MATMUL_ID_TILE_M], .n = v[MATMUL_ID_TILE_N]});
+}
+
+#define BLOCK_ROW                                                                                  \
+    TILED_ROW, .parameter_count = COUNT(parameters), .parameters = parameters,                     \
+               .constraint_count = COUNT(constraints), .constraints = constraints,                 \
+               .shared_bytes = shared_bytes, .group_size = wfi_matmul_tile_group, .build = build
+
+const wfi_variant wfi_matmul_blocked = {
+    .name = "blocked",
+    .summary = "a block of outputs a work-item",
+    .source = D_SERIES,
+    .modules = {[WF_TYPE_F32] = &wfi_spv_matmul_register_f32},
+    BLOCK_ROW,
+    .constants = blocked_constants,
+    .fit = wfi_matmul_never_fit,
+    .traffic = blocked_traffic,
+};
+
+const wfi_variant wfi_matmul_kept = {
+    .name = "kept",
+    .summary = "as blocked, a row and a column read into registers first",
+    .source = D_SERIES,
+    .modules = {[WF_TYPE_F32] = &wfi_spv_matmul_register_f32},
+    BLOCK_ROW,
+    .constants = kept_constants,
+    .fit = wfi_matmul_never_fit,
+    .traffic = wfi_matmul_block_traffic,
+};
+
+const wfi_variant wfi_matmul_register = {
+    .name = "register",
+    .summary = "as kept, the left tile transposed and padded",
+    .source = D_SERIES,
+    .modules = WFI_MATMUL_ALL_TYPES(register),
+    BLOCK_ROW,
+    .constants = wfi_matmul_constants,
+    .fit = register_fit,
+    .traffic = wfi_matmul_block_traffic,
+};

@@ -1,0 +1,446 @@
+/* Large products: vec4 loads, double buffering of tiles and of registers, split-K, stream-K. */
+#include <math.h>
+#include <string.h>
+
+#include "core/arithmetic.h"
+#include "profiles/matmul.h"
+#include "kernels/matmul/matmul.h"
+#include "kernels/matmul/model.h"
+#include "kernels/matmul/pack.h"
+#include "kernels/matmul/traffic.h"
+#include "kernels/matmul/variants/list.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const uint32_t tiles[] = {16, 32, 64, 128, 256}, depths[] = {4, 8, 16, 32},
+                      outputs[] = {4, 8, 16}, vec4s[] = {0, 1, 2, 3, 4, 7},
+                      lanes[] = {1, 2, 4, 8, 16}, swizzles[] = {1, 2, 4, 8, 16},
+                      split_ks[] = {1, 2, 4, 8, 16, 64}, unrolls[] = {2, 4, 8, 16},
+                      off_on[] = {0, 1}, serpentines[] = {0, 1, 2, 3}, packs[] = {0, 3},
+                      stream_ks[] = {0, 1, 2, 4};
+
+static const wfi_parameter parameters[] = {
+    {"tile_m", MATMUL_ID_TILE_M, 64, COUNT(tiles), tiles, "rows of C a work-group computes"},
+    {"tile_n", MATMUL_ID_TILE_N, 64, COUNT(tiles), tiles, "columns of C a work-group computes"},
+    {"tile_k", MATMUL_ID_TILE_K, 8, COUNT(depths), depths,
+     "steps of the sum held in shared memory"},
+    {"thread_m", MATMUL_ID_THREAD_M, 8, COUNT(outputs), outputs, "rows of C a work-item computes"},
+    {"thread_n", MATMUL_ID_THREAD_N, 8, COUNT(outputs), outputs,
+     "columns of C a work-item computes"},
+    {"vec4", MATMUL_ID_VEC4, 0, COUNT(vec4s), vec4s,
+     "matrices that memory moves four elements at a time: the sum of 1 for A, 2 for B, 4 for C"},
+    {"lanes_m", MATMUL_ID_LANES_M, 4, COUNT(lanes), lanes,
+     "work-items along the rows of a block of consecutive ones"},
+    {"lanes_n", MATMUL_ID_LANES_N, 8, COUNT(lanes), lanes,
+     "work-items along the columns of a block of consecutive ones"},
+    {"swizzle", MATMUL_ID_SWIZZLE, 1, COUNT(swizzles), swizzles,
+     "tile rows that neighbouring work-groups go down before the next column of tiles"},
+    {"split_k", MATMUL_ID_SPLIT_K, 1, COUNT(split_ks), split_ks,
+     "parts of the sum that different work-groups make"},
+    {"unroll", MATMUL_ID_UNROLL, 8, COUNT(unrolls), unrolls,
+     "steps of the sum without a branch between; all of tile_k with double_buffer"},
+    {"double_buffer", MATMUL_ID_DOUBLE_BUFFER, 1, COUNT(off_on), off_on,
+     "1: registers are loaded a step of the sum before they are multiplied"},
+    {"pairs", MATMUL_ID_PAIRS, 0, COUNT(off_on), off_on,
+     "1: work-items side by side share columns of C, and every second one rows"},
+    {"pack", MATMUL_ID_PACK, 0, COUNT(packs), packs, "3: A and B are copied to aligned rows first"},
+    {"serpentine", MATMUL_ID_SERPENTINE, 0, COUNT(serpentines), serpentines,
+     "1 to 3: each product shares an operand with the one before it, along rows, along columns, or "
+     "in blocks of 4 x 4"},
+    {"stream_k", MATMUL_ID_STREAM_K, 0, COUNT(stream_ks), stream_ks,
+     "work-groups a compute unit that share the sums of the tiles that whole waves leave"},
+};
+
+/* ------------------------------------------------------------------------------------ constraints */
+
+/* Packed copies have rows of vectors, whatever the operands have. */
+static bool vec4_or_packed(const wfi_point *point)
+{
+    return wfi_matmul_vec4_allowed(point,
+                                   point->values[MATMUL_ID_VEC4] & ~point->values[MATMUL_ID_PACK]);
+}
+
+static bool swizzle_positive(const wfi_point *point)
+{
+    return point->values[MATMUL_ID_SWIZZLE] >= 1 && point->values[MATMUL_ID_SWIZZLE] <= 65536;
+}
+
+static bool split_k_positive(const wfi_point *point)
+{
+    return point->values[MATMUL_ID_SPLIT_K] >= 1 && point->values[MATMUL_ID_SPLIT_K] <= 4096;
+}
+
+static bool unroll_divides(const wfi_point *point)
+{
+    const uint32_t unroll = point->values[MATMUL_ID_UNROLL];
+    return unroll > 0 && point->values[MATMUL_ID_TILE_K] % unroll == 0;
+}
+
+static bool switches_in_range(const wfi_point *point)
+{
+    return point->values[MATMUL_ID_DOUBLE_BUFFER] <= 1 && point->values[MATMUL_ID_PAIRS] <= 1 &&
+           point->values[MATMUL_ID_SERPENTINE] <= 3;
+}
+
+static bool both_packed(const wfi_point *point)
+{
+    const uint32_t pack = point->values[MATMUL_ID_PACK];
+    return pack == 0 ||
+           (pack == 3 && point->problem->type == WF_TYPE_F32 &&
+            64 % point->values[MATMUL_ID_TILE_K] == 0 && wfi_matmul_can_pack(point, pack));
+}
+
+static wfi_matmul_tile tile_of(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    return (wfi_matmul_tile){.m = v[MATMUL_ID_TILE_M],
+                             .n = v[MATMUL_ID_TILE_N],
+                             .k = v[MATMUL_ID_TILE_K],
+                             .split_k = v[MATMUL_ID_SPLIT_K],
+                             .stream_k = v[MATMUL_ID_STREAM_K],
+                             .swizzle = v[MATMUL_ID_SWIZZLE]};
+}
+
+static bool may_stream_k(const wfi_point *point)
+{
+    const wfi_matmul_tile tile = tile_of(point);
+    return wfi_matmul_may_stream_k(point, &tile);
+}
+
+static const wfi_constraint constraints[] = {
+    {WFI_VEC4_REASON ", or that are packed", vec4_or_packed},
+    WFI_SIZES_POSITIVE,
+    WFI_MULTIPLES_OF_FOUR,
+    WFI_THREAD_M_DIVIDES,
+    WFI_THREAD_N_DIVIDES,
+    WFI_FEW_SUMS,
+    WFI_LANES_DIVIDE,
+    {"swizzle must be between 1 and 65536", swizzle_positive},
+    {"split_k must be between 1 and 4096", split_k_positive},
+    {"unroll must divide tile_k, since it is steps of one tile", unroll_divides},
+    {"double_buffer and pairs must be 0 or 1, serpentine at most 3", switches_in_range},
+    WFI_FEW_MOVED,
+    {"pack must be 0, or 3 for f32 where each copy fits one storage-buffer binding and tile_k "
+     "divides 64, since copies are whole tiles long",
+     both_packed},
+    {WFI_STREAM_K_REASON, may_stream_k},
+};
+
+/* --------------------------------------------------------------------------------------- geometry */
+
+/* Registers of 32 bits that a work-item needs by count: sums, the values that feed them, what is on
+ * its way to shared memory, and the places where that goes if it moves singly. */
+static uint32_t registers(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    const wf_type type = point->problem->type;
+    const uint32_t words = type == WF_TYPE_F64 ? 2 : 1, place = type == WF_TYPE_I8 ? 8 : 1;
+    const uint32_t threads = wfi_matmul_tile_threads(v);
+    const uint32_t a = (v[MATMUL_ID_TILE_K] * v[MATMUL_ID_TILE_M] + threads - 1) / threads,
+                   b = (v[MATMUL_ID_TILE_K] * v[MATMUL_ID_TILE_N] + threads - 1) / threads;
+    const uint32_t vec4 = wfi_matmul_vec4_bits(&point->problem->matmul);
+    return words * (v[MATMUL_ID_THREAD_M] * v[MATMUL_ID_THREAD_N] + a + b +
+                    (v[MATMUL_ID_THREAD_M] + v[MATMUL_ID_THREAD_N]) *
+                        (v[MATMUL_ID_DOUBLE_BUFFER] ? 2 : 1)) +
+           place * ((vec4 & 1 ? 0 : a) + (vec4 & 2 ? 0 : b));
+}
+
+/* Padding spares bank conflicts of stores. It is left out where it would cost a compute unit a
+ * work-group. */
+static uint32_t padding(const wfi_point *point)
+{
+    const uint32_t unit_registers = wfi_matmul_profile_of(point->caps)->unit_registers;
+    const uint32_t items =
+        wfi_matmul_tile_threads(point->values) * (registers(point) + WFI_OTHER_REGISTERS);
+    const uint64_t most = point->caps->max_shared_bytes, held = unit_registers / items,
+                   padded = wfi_least(held, most / wfi_matmul_tiles_shared(point, 1)),
+                   bare = wfi_least(held, most / wfi_matmul_tiles_shared(point, 0));
+    return unit_registers == 0 || bare == padded;
+}
+
+static uint64_t shared_bytes(const wfi_point *point)
+{
+    return wfi_matmul_tiles_shared(point, padding(point));
+}
+
+static void constants(const wfi_point *point, wfi_pipeline_desc *desc)
+{
+    wfi_pipeline_constant(desc, MATMUL_ID_PADDED, padding(point));
+    wfi_matmul_constants(point, desc);
+}
+
+/* ---------------------------------------------------------------------------- model: CPU and others */
+
+/* Of time, against `register` (bench/notes/matmul.md#first-variants). */
+#define GAIN 0.7
+
+static const wfi_matmul_block any_blocks[] = {
+    {128, 256, 8, 8, 16}, {128, 128, 16, 8, 8}, {128, 128, 8, 8, 8},
+    {64, 128, 16, 4, 8},  {64, 64, 16, 4, 4},   {64, 64, 8, 8, 8},
+    {32, 64, 16, 4, 4},   {32, 32, 16, 4, 4},   {16, 128, 16, 4, 8},
+};
+
+/* What lavapipe measured best (bench/notes/tune.md#plans-differ), and SwiftShader by `vector` too:
+ * sums lie in memory there, and large blocks read operands least often. */
+static const wfi_matmul_block memory_blocks[] = {
+    {128, 256, 8, 16, 16}, {256, 128, 8, 16, 16}, {128, 128, 8, 16, 16}, {64, 128, 8, 16, 16},
+    {64, 64, 8, 16, 16},   {128, 256, 8, 8, 16},  {64, 128, 8, 16, 8},   {64, 128, 8, 8, 16},
+    {128, 128, 8, 8, 8},   {64, 64, 8, 8, 8},     {128, 32, 8, 16, 8},   {32, 128, 8, 8, 16},
+    {32, 32, 8, 8, 8},     {128, 16, 8, 8, 8},    {16, 128, 16, 4, 8},
+};
+
+/* Words of a block's sums. Larger blocks take lavapipe a second or two longer to compile, which
+ * products of fewer operations do not earn back. */
+#define MOST_SUMS 256
+#define MOST_SUMS_SMALL 128
+#define SMALL_FLOPS 1e7
+
+/* The largest power of two that divides value, up to `most`. */
+static uint32_t power_within(uint32_t value, uint32_t most)
+{
+    uint32_t power = 1;
+    while (power * 2 <= most && value % (power * 2) == 0)
+        power *= 2;
+    return power;
+}
+
+static void set_lanes(wfi_point *point)
+{
+    uint32_t *v = point->values;
+    v[MATMUL_ID_LANES_N] = power_within(v[MATMUL_ID_TILE_N] / v[MATMUL_ID_THREAD_N], 8);
+    v[MATMUL_ID_LANES_M] = power_within(v[MATMUL_ID_TILE_M] / v[MATMUL_ID_THREAD_M], 4);
+    v[MATMUL_ID_UNROLL] = power_within(v[MATMUL_ID_TILE_K], 8);
+}
+
+/* Whether a work-item's registers suffice, if need be without double buffering of registers. */
+static bool holds_registers(wfi_point *point)
+{
+    const uint32_t most = wfi_matmul_profile_of(point->caps)->most_registers;
+    if (most == 0)
+        return true;
+    if (registers(point) > most)
+        point->values[MATMUL_ID_DOUBLE_BUFFER] = 0;
+    return registers(point) <= most;
+}
+
+static bool complete(wfi_point *trial)
+{
+    set_lanes(trial);
+    return holds_registers(trial);
+}
+
+static double fit_any_block(wfi_point *point)
+{
+    /* A work-item has twice the loads under way that one of `register` has, so that half as many
+     * work-items hide latency. */
+    return wfi_matmul_best_block(point, any_blocks, COUNT(any_blocks), 256, complete);
+}
+
+static double fit_memory_block(wfi_point *point)
+{
+    const uint32_t words = point->problem->type == WF_TYPE_F64 ? 2 : 1;
+    const uint32_t most =
+        wfi_matmul_flops(point->problem) < SMALL_FLOPS ? MOST_SUMS_SMALL : MOST_SUMS;
+    wfi_matmul_block list[COUNT(memory_blocks)];
+    size_t count = 0;
+    /* Nothing is under way while the device computes: double buffering more than doubles lavapipe's
+     * time (bench/notes/tune.md#another-host). */
+    point->values[MATMUL_ID_DOUBLE_BUFFER] = 0;
+    for (size_t i = 0; i < COUNT(memory_blocks); i++)
+        if (memory_blocks[i].thread_m * memory_blocks[i].thread_n * words <= most)
+            list[count++] = memory_blocks[i];
+    return wfi_matmul_best_block(point, list, count, 256, complete);
+}
+
+/* ------------------------------------------------------------------------------------- model: GPUs */
+
+#define SWIZZLED 6       /* tiles of 64 x 128 for a compute unit, where stream-K shares them */
+#define LEAST_REUSE 1000 /* times that an element is used, at least: bench/notes/matmul.md#loops */
+
+/* Parts of the sum that give two work-groups a compute unit, each at least LEAST_STEPS long. Where
+ * every second unit has a tile, adding the partial sums costs more than they save. */
+#define LEAST_STEPS 128.0
+
+static uint32_t split_k_for(const wfi_point *point, double count, double units)
+{
+    const double k = (double)point->problem->matmul.k;
+    uint32_t split_k = 1;
+    if (count * 2 > units)
+        return 1;
+    while (split_k * 2 * count <= 2 * units && k / (split_k * 2) >= LEAST_STEPS && split_k < 512)
+        split_k *= 2;
+    return split_k;
+}
+
+typedef struct gpu_block {
+    wfi_matmul_block sizes;
+    bool double_buffer;
+} gpu_block;
+
+/* What an H100 measured best (bench/notes/matmul.md#loops) by how many tiles of 64 x 128 there are
+ * for a compute unit. Double buffering of registers hides latency where few work-groups do. */
+static const gpu_block *gpu_block_for(const wfi_point *point, double count, double units)
+{
+    static const gpu_block thin = {{64, 16, 32, 4, 4}, false}, many = {{64, 128, 8, 8, 8}, false},
+                           large = {{128, 128, 8, 8, 16}, true},
+                           unaligned = {{128, 128, 8, 8, 16}, false},
+                           shallow = {{128, 128, 8, 8, 8}, false},
+                           some = {{64, 128, 16, 8, 8}, true},
+                           some_unaligned = {{32, 128, 16, 4, 8}, true},
+                           deep = {{64, 64, 16, 4, 8}, true}, few = {{32, 64, 32, 4, 4}, true},
+                           few_f64 = {{32, 64, 16, 4, 4}, true},
+                           fewest_f64 = {{32, 32, 16, 4, 4}, true};
+    const wfi_problem *problem = point->problem;
+    const wfi_matmul_problem *p = &problem->matmul;
+    const bool vec4 = point->values[MATMUL_ID_PACK] || (wfi_matmul_vec4_bits(p) & 3) == 3;
+    /* Blocks of 8 x 16 were measured for sums in f32; i8 spills them on vega10, f64 anywhere. */
+    const bool small = problem->type == WF_TYPE_F64 || problem->type == WF_TYPE_I8;
+    if (p->n <= 16)
+        return &thin;
+    if (count >= 3 * units && !vec4)
+        return small ? &shallow : &unaligned;
+    if (count >= 12 * units && problem->type == WF_TYPE_F64 && p->k >= 1024)
+        return &shallow;
+    if (count >= WFI_MANY_TILES * units || (small && count >= 3 * units) ||
+        (count >= SWIZZLED * units && p->k >= WFI_LONG_SUM &&
+         wfi_matmul_stream_k_for(point, 64, 128)))
+        return &many;
+    if (count >= 3 * units)
+        return p->k >= WFI_LONG_SUM ? &large : &many;
+    if (count * 2 >= 3 * units)
+        return wfi_matmul_stream_k_for(point, 128, 128) ? &large : &many;
+    if (count * 2 >= units)
+        return vec4 ? &some : &some_unaligned;
+    if ((double)p->k >= 16 * fmax((double)p->m, (double)p->n))
+        return &deep;
+    /* The tile of f32 takes more shared memory than there is for f64. */
+    if (problem->type == WF_TYPE_F64)
+        return count * 8 < units ? &fewest_f64 : &few_f64;
+    return &few;
+}
+
+/* Whether rows that begin at no multiple of 16 bytes are worth copying. */
+static bool copies_pay(const wfi_point *point, double count, double units)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    return (wfi_matmul_vec4_bits(p) & 3) != 3 && point->problem->type == WF_TYPE_F32 &&
+           count * 2 >= 3 * units && p->m >= LEAST_REUSE && p->n >= LEAST_REUSE &&
+           wfi_matmul_can_pack(point, 3);
+}
+
+static void set_gpu_block(wfi_point *point)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const double units = wfi_matmul_units(point->caps);
+    const double count = wfi_matmul_tile_count(p, 64, 128);
+    uint32_t *v = point->values;
+    v[MATMUL_ID_PACK] = copies_pay(point, count, units) ? 3 : 0;
+    const gpu_block *chosen = gpu_block_for(point, count, units);
+    const wfi_matmul_block *b = &chosen->sizes;
+    wfi_matmul_set_block(point, b);
+    set_lanes(point);
+    v[MATMUL_ID_LANES_M] = power_within(b->tile_m / b->thread_m, 32 / v[MATMUL_ID_LANES_N]);
+    v[MATMUL_ID_DOUBLE_BUFFER] = chosen->double_buffer;
+    v[MATMUL_ID_SPLIT_K] =
+        split_k_for(point, wfi_matmul_tile_count(p, b->tile_m, b->tile_n), units);
+    v[MATMUL_ID_STREAM_K] =
+        count * 2 >= 3 * units ? wfi_matmul_stream_k_for(point, b->tile_m, b->tile_n) : 0;
+    const bool swizzled = v[MATMUL_ID_STREAM_K] && b->tile_m == 64 && count >= SWIZZLED * units;
+    v[MATMUL_ID_SWIZZLE] = count >= WFI_MANY_TILES * units || swizzled ? 8 : 1;
+}
+
+/* With deeper tiles the order gained nothing (bench/notes/matmul.md#machine-code). */
+static uint32_t serpentine_for(const wfi_point *point)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const uint32_t *v = point->values;
+    if (!wfi_matmul_profile_of(point->caps)->keeps_operands ||
+        point->problem->type != WF_TYPE_F32 || v[MATMUL_ID_TILE_K] > 8)
+        return 0;
+    if (v[MATMUL_ID_THREAD_M] * v[MATMUL_ID_THREAD_N] == 64 && !v[MATMUL_ID_DOUBLE_BUFFER])
+        return 3;
+    const bool many = wfi_matmul_tile_count(p, 64, 128) >= 3 * wfi_matmul_units(point->caps);
+    return (many || v[MATMUL_ID_STREAM_K]) && p->k >= WFI_LONG_SUM ? 2 : 1;
+}
+
+static double fit_gpu_block(wfi_point *point)
+{
+    wfi_point trial = *point;
+    trial.values[MATMUL_ID_VEC4] = 0;
+    set_gpu_block(&trial);
+    if (!wfi_matmul_fits_registers(&trial) || !wfi_point_legal(&trial, NULL) ||
+        !holds_registers(&trial))
+        return fit_any_block(point);
+    memcpy(point->values, trial.values, sizeof trial.values);
+    return wfi_matmul_block_time(&trial, 256);
+}
+
+static double fit(wfi_point *point)
+{
+    const wfi_matmul_profile *profile = wfi_matmul_profile_of(point->caps);
+    uint32_t *v = point->values;
+    double time = profile->registers_are_memory ? fit_memory_block(point) : fit_gpu_block(point);
+    if (time < 0 && profile->registers_are_memory)
+        time = fit_any_block(point);
+    v[MATMUL_ID_PAIRS] = profile->pairs;
+    v[MATMUL_ID_SERPENTINE] = serpentine_for(point);
+    v[MATMUL_ID_VEC4] = wfi_matmul_vec4_bits(&point->problem->matmul) | v[MATMUL_ID_PACK];
+    return time < 0 ? time : fmax(time * GAIN, 1.3 * wfi_matmul_memory_time(point));
+}
+
+/* Tuning rows serve a size class; whether the last wave is full depends on the exact size, so
+ * stream_k is computed again. */
+static void refit(wfi_point *point)
+{
+    uint32_t *v = point->values;
+    v[MATMUL_ID_STREAM_K] =
+        v[MATMUL_ID_SPLIT_K] == 1
+            ? wfi_matmul_stream_k_for(point, v[MATMUL_ID_TILE_M], v[MATMUL_ID_TILE_N])
+            : 0;
+}
+
+/* ------------------------------------------------------------------------------- traffic and plans */
+
+/* split_k partial sums an output are written in place of C. Nobody has counted stream-K and packed
+ * copies. */
+static void traffic(const wfi_point *point, wfi_traffic *out)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const uint32_t *v = point->values;
+    if (v[MATMUL_ID_STREAM_K] || v[MATMUL_ID_PACK])
+        return;
+    wfi_matmul_block_traffic(point, out);
+    if (v[MATMUL_ID_SPLIT_K] < 2)
+        return;
+    const double partials = (double)v[MATMUL_ID_SPLIT_K] * (double)p->m * (double)p->n *
+                            (double)p->batch * (double)wfi_matmul_sum_size(point->problem->type);
+    out->requested += partials - wfi_matmul_c_bytes(point);
+    out->stored = partials;
+    out->groups = out->requested;
+}
+
+static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    return wfi_matmul_build_packed(plan, point, params, tile_of(point),
+                                   point->values[MATMUL_ID_PACK]);
+}
+
+const wfi_variant wfi_matmul_vector = {
+    .name = "vector",
+    .summary = "vec4 loads, double buffering of tiles, sums split over work-groups",
+    .source = "",
+    .modules = WFI_MATMUL_ALL_TYPES(vector),
+    .parameter_count = COUNT(parameters),
+    .parameters = parameters,
+    .constraint_count = COUNT(constraints),
+    .constraints = constraints,
+    .storage_buffers = WF_MATMUL_BINDINGS,
+    .push_bytes = sizeof(wfi_matmul_push),
+    .shared_bytes = shared_bytes,
+    .group_size = wfi_matmul_tile_group,
+    .constants = constants,
+    .fit = fit,
+    .refit = refit,
+    .build = build,
+    .traffic = traffic,
+};
