@@ -8,13 +8,10 @@
 #include "plan/fixed.h"
 #include "plan/plan.h"
 #include "model/peaks.h"
+#include "profiles/peaks.h"
 #include "peaks/peaks_ids.h"
 #include "wfi_shaders.h"
 
-#define MOST_BYTES (UINT64_C(1) << 30) /* far over any last-level cache */
-#define MOST_BYTES_CPU (UINT64_C(128) << 20)
-#define TRANSFER_BYTES (UINT64_C(64) << 20)
-#define TRANSFER_BYTES_CPU (UINT64_C(16) << 20)
 #define CHUNK_ITEM_BYTES 64 /* four vec4 a work-item and turn */
 #define SHARED_UNROLL 16
 #define VEC4_BYTES 16
@@ -41,11 +38,11 @@ static uint64_t power_below(uint64_t value)
  * what the device binds. */
 static uint64_t set_bytes(const wf_caps *caps, uint64_t wanted, uint64_t least)
 {
-    const bool cpu = wfi_is_cpu(caps);
-    const uint64_t bounds[] = {cpu ? MOST_BYTES_CPU : MOST_BYTES, caps->max_storage_range,
-                               caps->max_buffer, caps->available_bytes / 8};
+    const uint64_t most = wfi_peaks_profile_of(caps)->most_set_bytes;
+    const uint64_t bounds[] = {most, caps->max_storage_range, caps->max_buffer,
+                               caps->available_bytes / 8};
     const uint64_t chunks = UINT64_C(2) * wfi_peak_group_items(caps) * CHUNK_ITEM_BYTES;
-    uint64_t bytes = wanted ? wanted : MOST_BYTES;
+    uint64_t bytes = wanted ? wanted : most;
     bytes = bytes > least ? bytes : least;
     for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
         bytes = bytes < bounds[i] ? bytes : bounds[i];
@@ -226,8 +223,8 @@ wf_result wfi_record_transfer(void *user, VkCommandBuffer command_buffer)
 static wf_result measure_transfer(wf_device *device, wf_memory host, const wf_peak_params *params,
                                   wf_peak *out)
 {
-    const bool cpu = wfi_is_cpu(&device->caps);
-    const uint64_t bytes = set_bytes(&device->caps, cpu ? TRANSFER_BYTES_CPU : TRANSFER_BYTES, 0);
+    const uint64_t bytes =
+        set_bytes(&device->caps, wfi_peaks_profile_of(&device->caps)->transfer_bytes, 0);
     const wf_measure_params measure = wfi_peak_measure(params);
     wf_buffer *inside = NULL, *outside = NULL;
     wf_timing timing = {0};

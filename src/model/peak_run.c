@@ -5,15 +5,13 @@
 #include "core/caps.h"
 #include "plan/fixed.h"
 #include "model/peaks.h"
+#include "profiles/peaks.h"
 
-#define SAMPLE_SECONDS 0.004 /* long enough to hide how a dispatch starts and ends */
-#define SAMPLE_SECONDS_CPU 0.02
 #define DEFAULT_BUDGET_SECONDS 0.3
 #define MOST_LOOPS (1u << 22)
 #define WAVES 4         /* of work-groups that the device runs at once */
 #define UNIT_ITEMS 2048 /* resident work-items of a compute unit where nobody has published them */
 #define GROUPS 2112     /* where the device does not tell its units */
-#define GROUPS_CPU 64   /* starting a work-group costs a CPU device tens of microseconds */
 
 uint32_t wfi_peak_group_items(const wf_caps *caps)
 {
@@ -36,8 +34,9 @@ static uint32_t resident_groups(const wf_caps *caps)
 
 uint32_t wfi_peak_groups(const wf_caps *caps)
 {
-    if (wfi_is_cpu(caps))
-        return GROUPS_CPU;
+    const uint32_t fixed = wfi_peaks_profile_of(caps)->groups;
+    if (fixed)
+        return fixed;
     const uint32_t resident = resident_groups(caps);
     const uint32_t groups = resident ? resident * WAVES : GROUPS;
     return groups < caps->max_groups[0] ? groups : caps->max_groups[0];
@@ -45,7 +44,7 @@ uint32_t wfi_peak_groups(const wf_caps *caps)
 
 uint64_t wfi_peak_least_written(const wf_caps *caps)
 {
-    if (wfi_is_cpu(caps))
+    if (!wfi_peaks_profile_of(caps)->lines_wait)
         return 0;
     const uint32_t resident = resident_groups(caps);
     return UINT64_C(2) * (resident ? resident : GROUPS / WAVES) * wfi_peak_group_items(caps) * 16;
@@ -98,7 +97,7 @@ static wf_result time_loops(wf_device *device, const wfi_peak_kernel *kernel,
 static wf_result find_loops(wf_device *device, wfi_peak_kernel *kernel, wf_timing *timing)
 {
     const wf_measure_params once = {.size = sizeof once, .repeat = 1};
-    const double target = wfi_is_cpu(&device->caps) ? SAMPLE_SECONDS_CPU : SAMPLE_SECONDS;
+    const double target = wfi_peaks_profile_of(&device->caps)->sample_seconds;
     for (kernel->push[0] = 1;;) {
         wf_result result = time_loops(device, kernel, &once, timing);
         const double seconds = timing->median_us * 1e-6;

@@ -6,9 +6,8 @@
 #include "core/command.h"
 #include "core/params.h"
 #include "core/timing.h"
+#include "profiles/peaks.h"
 
-#define COPY_BYTES (UINT64_C(1) << 30) /* a buffer: far over any last-level cache */
-#define COPY_BYTES_CPU (UINT64_C(64) << 20)
 #define MEASURE_SECONDS 0.3
 
 typedef struct peak {
@@ -77,7 +76,7 @@ wf_result wf_peak_measure(wf_device *device, uint32_t index, const wf_peak_param
 
 static uint64_t copy_bytes(const wf_caps *caps)
 {
-    uint64_t bytes = wfi_is_cpu(caps) ? COPY_BYTES_CPU : COPY_BYTES;
+    uint64_t bytes = wfi_peaks_profile_of(caps)->copy_bytes;
     const uint64_t bounds[] = {caps->max_storage_range, caps->max_buffer,
                                caps->available_bytes / 8};
     for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
