@@ -41,11 +41,21 @@ expect 0 'verified' himeno --size 5x4x3 --iterations 2 --limits minimum
 expect 0 'moved=1' himeno --size 9x8x7 --iterations 3 --variant moved
 expect 0 'verified' stencil --grid 40x30x20 --steps 3 --repeat 1
 expect 0 'variant +time' stencil --grid 90x70 --border periodic --variant time --steps 5 --repeat 1
-expect 0 'verified' stencil --grid 9x9 --shape box --radius 4 --border neumann --limits minimum --repeat 1
+expect 0 'verified' stencil --grid 9x9 --shape box --radius 4 --border neumann --limits minimum \
+    --repeat 1
 expect 2 'too small' stencil --grid 4x9 --radius 2
 expect 2 'dirichlet, neumann or periodic' stencil --border open
 expect 2 'two sizes' stencil --grid 9y9
 
+expect 0 'all cells and gosa of the measured run' himeno --size 9x8x7 --iterations 4
+# Of several iterations a pass, whole passes in each direction and one more are rehearsed.
+expect 0 '^rehearsal 5 iterations: .* Gosa of the third' himeno --size 20x10x8 --iterations 4 \
+    --variant time --set steps=2
+# bench prints the variant's name, and its constants only when asked.
+expect 0 '^matmul +256.3 .* fma +[a-z_0-9]+$' bench --json bench.json --quiet
+check 'bench.json has the constants' grep -q '"constants": {' bench.json
+check 'no constants in the lines of bench' sh -c '! grep -q = out'
+whole expect 0 '^ +[a-z_]+=[0-9]' bench --verbose --quiet
 expect 0 'submit +[0-9.]+ [um]?s ' peaks --only submit,fma_f32 --budget 0.2 --json peaks.json
 check 'peaks.json has the ceiling' grep -q '"name": "fma_f32"' peaks.json
 whole expect 0 '^ +64 KiB +[0-9.e+]+ +[0-9.e+]+ +[0-9.e+]+ +#' peaks --only copy,read,write --budget 0.2 \

@@ -11,8 +11,6 @@
 
 #define REHEARSAL 3 /* iterations, as the official program does */
 #define MOST_REHEARSAL 33
-#define FLOPS_A_CELL 34.0
-#define BYTES_A_CELL 56.0   /* 13 reads and 1 write of 4 bytes */
 #define PENTIUM_III 82.84   /* MFLOPS of the 600 MHz Pentium III that scores 1 */
 #define CHECKED_CELLS 20000 /* where all cells would take too long */
 #define SAMPLES 5
@@ -30,11 +28,6 @@ typedef struct work {
     double begun; /* host clock */
     float gosa;
 } work;
-
-static double inner_cells(const wfi_himeno_request *r)
-{
-    return (r->ni - 2.0) * (r->nj - 2.0) * (r->nk - 2.0);
-}
 
 /* How many iterations of the rehearsal make the kernels run that the measurement has: two whole
  * passes, one in each direction, and an iteration that is left over. */
@@ -62,8 +55,8 @@ static wf_result compare(const wf_himeno_params *params, work *w, uint32_t itera
 
 /* A few iterations from the start values, compared with f64; the official program's gosa is that of
  * the third. */
-static wf_result rehearse(const wf_himeno_params *params, const wfi_himeno_request *r, work *w,
-                          uint64_t seed, wfi_result_case *out)
+static wf_result rehearse(const wf_himeno_params *params, work *w, uint64_t seed,
+                          wfi_result_case *out)
 {
     float gosa[MOST_REHEARSAL];
     double seconds = 0;
@@ -78,8 +71,9 @@ static wf_result rehearse(const wf_himeno_params *params, const wfi_himeno_reque
     if (result != WF_SUCCESS)
         return result;
     w->pace = seconds / count;
+    wfi_result_case_extra(out, "rehearsal_iterations", count);
     wfi_result_case_extra(out, "rehearsal_gosa", (double)gosa[REHEARSAL - 1]);
-    wfi_result_case_extra(out, "rehearsal_mflops", FLOPS_A_CELL * inner_cells(r) / w->pace * 1e-6);
+    wfi_result_case_extra(out, "rehearsal_mflops", out->plan.flops / w->pace * 1e-6);
     wfi_case_checked(out, "gosa or cell", out->check.worst);
     return WF_SUCCESS;
 }
@@ -225,9 +219,9 @@ static wf_result measure(wfi_session *session, const wfi_himeno_request *r, work
         return result;
     summarise(&out->timing);
     out->has_timing = true;
-    out->rate = FLOPS_A_CELL * inner_cells(r) * w->done / total * 1e-6;
+    out->rate = out->plan.flops * w->done / total * 1e-6;
     out->rate_unit = "MFLOPS";
-    wfi_case_bandwidth(session, out, BYTES_A_CELL * inner_cells(r) * w->done / total * 1e-9);
+    wfi_case_bandwidth(session, out, out->plan.least_bytes * w->done / total * 1e-9);
     wfi_result_case_extra(out, "iterations", w->done);
     wfi_result_case_extra(out, "gosa", (double)w->gosa);
     wfi_result_case_extra(out, "seconds", total);
@@ -250,7 +244,7 @@ static wf_result run(wfi_session *session, const wf_himeno_params *params,
     if (!w->p)
         return WF_ERROR_OUT_OF_HOST_MEMORY;
     wfi_case_stage(session, out, 1, 2, "rehearsing and verifying");
-    result = rehearse(params, r, w, session->common->seed, out);
+    result = rehearse(params, w, session->common->seed, out);
     if (result == WF_SUCCESS && out->status == WFI_STATUS_OK)
         result = measure(session, r, w, out);
     if (result == WF_SUCCESS && out->status == WFI_STATUS_OK)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/cases/families.h"
 #include "tool/cases/generate.h"
 #include "tool/cases/himeno_size.h"
 #include "tool/cli/matrix_file.h"
@@ -14,16 +15,17 @@
 void wfi_study_options(wfi_study *study, wfi_option *options)
 {
     const wfi_option all[WFI_STUDY_OPTIONS] = {
-        {"--size", "XS…XL|IxJxK", &study->size, NULL, "stencil: the grid (default M)"},
+        {"--size", "XS…XL|IxJxK", &study->size, NULL, "himeno: the grid (default M)"},
         {"--matrix", "FILE|KIND:N", &study->matrix_text, NULL,
-         "spmv: .mtx[.gz], or a kind of spmv --generate"},
+         "spmv: a .mtx[.gz] file, or a kind of spmv --generate (default poisson27:64)"},
         {"--shape", "MxNxK|star|box", &study->text.shape, NULL,
-         "matmul: the sizes (default 1024x1024x1024); grid: the stencil (default star)"},
-        {"--grid", "NXxNY[xNZ]", &study->text.grid, NULL, "grid: the cells (default 256x256x256)"},
-        {"--radius", "R", &study->text.radius, NULL, "grid: 1 to 4 (default 1)"},
+         "matmul: the sizes (default 1024x1024x1024); stencil: its shape (default star)"},
+        {"--grid", "NXxNY[xNZ]", &study->text.grid, NULL,
+         "stencil: the grid's cells (default 256x256x256)"},
+        {"--radius", "R", &study->text.radius, NULL, "stencil: 1 to 4 (default 1)"},
         {"--border", "dirichlet|…", &study->text.border, NULL,
-         "grid: dirichlet, neumann or periodic (default dirichlet)"},
-        {"--steps", "N", &study->text.steps, NULL, "grid: applications a run (default 1)"},
+         "stencil: dirichlet, neumann or periodic (default dirichlet)"},
+        {"--steps", "N", &study->text.steps, NULL, "stencil: steps a run (default 1)"},
         {"--type", "f32|f64|…", &study->text.type, NULL, "element type (default f32)"}};
     memcpy(options, all, sizeof all);
 }
@@ -33,7 +35,7 @@ static int parse_stencil(wfi_study *study)
     const char *text = study->size ? study->size : "M";
     snprintf(study->name, sizeof study->name, "himeno %.60s", text);
     if (study->type != WF_TYPE_F32)
-        return wfi_usage_error("--type: the stencil is f32");
+        return wfi_usage_error("--type: Himeno is f32");
     return wfi_parse_himeno_size("--size", text, study->extent) ? WFI_EXIT_DONE : WFI_EXIT_USAGE;
 }
 
@@ -111,18 +113,11 @@ static int check_options(const wfi_study *study)
     return WFI_EXIT_DONE;
 }
 
-int wfi_study_parse(wfi_study *study, const wfi_common *common)
+int wfi_study_parse(wfi_study *study, const char *command, const wfi_common *common)
 {
-    static const wf_family families[] = {WF_FAMILY_HIMENO, WF_FAMILY_SPMV, WF_FAMILY_MATMUL,
-                                         WF_FAMILY_STENCIL};
-    const char *name = common->positional[0];
-    const size_t count = sizeof families / sizeof *families;
-    size_t family = 0;
-    while (family < count && strcmp(name, wf_family_name(families[family])) != 0)
-        family++;
-    if (family == count)
-        return wfi_usage_error("'%s' is not a family (himeno, spmv, matmul, stencil)", name);
-    study->family = families[family];
+    const int code = wfi_parse_family(command, common->positional[0], &study->family);
+    if (code != WFI_EXIT_DONE)
+        return code;
     study->type = WF_TYPE_F32;
     if (check_options(study) != WFI_EXIT_DONE ||
         (study->text.type && !wfi_parse_type("--type", study->text.type, &study->type)))
@@ -138,27 +133,9 @@ void wfi_study_free(wfi_study *study)
     wfi_csr_free(&study->matrix);
 }
 
-static double inner_cells(const wfi_study *study)
-{
-    return ((double)study->extent[0] - 2) * ((double)study->extent[1] - 2) *
-           ((double)study->extent[2] - 2);
-}
-
 static double all_cells(const wfi_study *study)
 {
     return (double)study->extent[0] * (double)study->extent[1] * (double)study->extent[2];
-}
-
-double wfi_study_flops(const wfi_study *study)
-{
-    if (study->family == WF_FAMILY_HIMENO)
-        return 34 * inner_cells(study);
-    if (study->family == WF_FAMILY_SPMV)
-        return 2.0 * study->matrix.entries;
-    if (study->family == WF_FAMILY_STENCIL)
-        return (2.0 * wfi_stencil_request_taps(&study->grid) - 1) * all_cells(study) *
-               study->grid.steps;
-    return 2.0 * (double)study->extent[0] * (double)study->extent[1] * (double)study->extent[2];
 }
 
 /* Bytes of an element of C: products of 8-bit integers are 32-bit ones. */
@@ -167,22 +144,7 @@ static double product_size(const wfi_study *study)
     return study->type == WF_TYPE_I8 ? 4 : (double)wf_type_size(study->type);
 }
 
-double wfi_study_bytes(const wfi_study *study)
-{
-    const double size = (double)wf_type_size(study->type);
-    const double a = (double)study->extent[0], b = (double)study->extent[1],
-                 c = (double)study->extent[2];
-    if (study->family == WF_FAMILY_HIMENO)
-        return 56 * inner_cells(study); /* 13 reads and 1 write of f32 */
-    if (study->family == WF_FAMILY_SPMV)
-        return study->matrix.entries * (4 + size) + 4.0 * (study->matrix.rows + 1.0) +
-               size * ((double)study->matrix.rows + study->matrix.columns);
-    if (study->family == WF_FAMILY_STENCIL)
-        return 2 * size * all_cells(study) * study->grid.steps;
-    return (a * c + c * b) * size + a * b * product_size(study);
-}
-
-void wfi_study_moved(const wfi_study *study, double *up, double *down)
+void wfi_study_moved(const wfi_study *study, const wf_plan_info *plan, double *up, double *down)
 {
     const double size = (double)wf_type_size(study->type);
     const double a = (double)study->extent[0], b = (double)study->extent[1],
@@ -192,7 +154,7 @@ void wfi_study_moved(const wfi_study *study, double *up, double *down)
         *up = study->family == WF_FAMILY_STENCIL ? *down : *down * 13;
     } else if (study->family == WF_FAMILY_SPMV) {
         *down = study->matrix.rows * size;
-        *up = wfi_study_bytes(study) - *down;
+        *up = plan->least_bytes - *down;
     } else {
         *up = (a * c + c * b) * size;
         *down = a * b * product_size(study);
@@ -226,8 +188,8 @@ double wfi_study_rate(wfi_session *session, const wfi_study *study)
 static void add_floor(wfi_session *session, const wfi_study *study, wfi_result_case *out)
 {
     const double rate = wfi_study_rate(session, study);
-    const double memory_us = wfi_study_bytes(study) / wfi_session_copy_bandwidth(session) * 1e6;
-    const double arithmetic_us = isfinite(rate) ? wfi_study_flops(study) / rate * 1e6 : 0;
+    const double memory_us = out->plan.least_bytes / wfi_session_copy_bandwidth(session) * 1e6;
+    const double arithmetic_us = isfinite(rate) ? out->plan.flops / rate * 1e6 : 0;
     out->floor_us = fmax(memory_us, arithmetic_us);
     out->floor_by = arithmetic_us > memory_us ? "arithmetic" : "memory";
 }
@@ -239,8 +201,8 @@ static void rate_median(wfi_session *session, const wfi_study *study, wfi_result
     if (study->family != WF_FAMILY_HIMENO || !out->has_timing)
         return;
     const double us = out->timing.median_us;
-    out->rate = wfi_study_flops(study) / us; /* MFLOPS */
-    out->gbs = wfi_study_bytes(study) / us * 1e-3;
+    out->rate = out->plan.flops / us; /* MFLOPS */
+    out->gbs = out->plan.least_bytes / us * 1e-3;
     out->percent = out->gbs * 1e9 / wfi_session_copy_bandwidth(session) * 100;
 }
 

@@ -25,7 +25,7 @@ typedef struct wfi_study {
 void wfi_study_options(wfi_study *study, wfi_option *options);
 /* Takes the family from the first positional argument and the problem from the options; reads or
  * makes the matrix. Prints one line and returns the exit code on failure. */
-int wfi_study_parse(wfi_study *study, const wfi_common *common);
+int wfi_study_parse(wfi_study *study, const char *command, const wfi_common *common);
 void wfi_study_free(wfi_study *study);
 
 /* Measures once with the variant (NULL: wavefit's choice) and constants. */
@@ -39,12 +39,8 @@ void wfi_study_arguments(const wfi_study *study, char *text, size_t bytes);
 wf_problem wfi_study_problem(const wfi_study *study);
 /* Operations a second that the device's arithmetic reaches at best, measured; NaN: not known. */
 double wfi_study_rate(wfi_session *session, const wfi_study *study);
-/* Bytes that a call brings and fetches. */
-void wfi_study_moved(const wfi_study *study, double *up, double *down);
-
-/* Operations and least bytes of what the case's time is of. */
-double wfi_study_flops(const wfi_study *study);
-double wfi_study_bytes(const wfi_study *study);
+/* Bytes that a call of the plan brings and fetches. */
+void wfi_study_moved(const wfi_study *study, const wf_plan_info *plan, double *up, double *down);
 
 /* The index of a variant by name; UINT32_MAX: none. */
 uint32_t wfi_study_variant(wf_family family, const char *name);

@@ -9,6 +9,7 @@
 
 #include "io/atomic_file.h"
 #include "tool/cli/progress.h"
+#include "tool/cli/wrap.h"
 
 static void print_line(const char *format, va_list args)
 {
@@ -257,31 +258,25 @@ static bool set_common(wfi_common *common, const char *name, const char *value)
     return true;
 }
 
-/* Columns that UTF-8 text takes up. */
-static int columns(const char *text)
-{
-    int count = 0;
-    for (; *text; text++)
-        count += ((unsigned char)*text & 0xc0) != 0x80;
-    return count;
-}
-
 #define OPTION_COLUMNS 24
+#define HELP_COLUMN (OPTION_COLUMNS + 3)
 
 static void print_option(const char *name, const char *argument, const char *help)
 {
-    const int used = columns(name) + (argument ? 1 + columns(argument) : 0);
+    const int used = wfi_columns(name) + (argument ? 1 + wfi_columns(argument) : 0);
     printf("  %s%s%s", name, argument ? " " : "", argument ? argument : "");
     if (used > OPTION_COLUMNS) /* what it means goes below */
-        printf("\n%*s", OPTION_COLUMNS + 3, "");
+        printf("\n%*s", HELP_COLUMN, "");
     else
         printf("%*s", OPTION_COLUMNS + 1 - used, "");
-    printf("%s\n", help);
+    wfi_wrap(HELP_COLUMN, HELP_COLUMN, help);
 }
 
 static void print_help(const wfi_command *command)
 {
-    printf("wavefit %s %s\n%s\n\n", command->name, command->usage, command->summary);
+    wfi_line(8, "wavefit %s %s", command->name, command->usage);
+    wfi_line(0, "%s", command->summary);
+    putchar('\n');
     for (int i = 0; i < command->option_count; i++)
         print_option(command->options[i].name, command->options[i].argument,
                      command->options[i].help);

@@ -63,6 +63,8 @@ int wfi_session_write(wfi_session *session, int argc, char **argv, const wfi_res
 
 /* The line that names the device and its limits. */
 void wfi_device_print(const wfi_session *session);
+/* The line that names the variant, its constants and who chose them. */
+void wfi_plan_print(const wf_plan_info *plan);
 
 /* Shows what a case is at, "verifying": step `step` of `steps`. */
 void wfi_case_stage(const wfi_session *session, const wfi_result_case *c, int step, int steps,

@@ -11,6 +11,7 @@
 #include "tool/report/page.h"
 #include "tool/commands/sustained.h"
 #include "tool/cli/table.h"
+#include "tool/cli/wrap.h"
 
 #define MAX_CASES 48
 #define QUICK_SECONDS 40.0  /* what is not begun by then is skipped */
@@ -149,7 +150,7 @@ static uint32_t run_suite(wfi_session *session, bool quick, wfi_result_case *cas
     return count;
 }
 
-static void add_row(wfi_table *table, const wfi_result_case *c)
+static void add_row(wfi_table *table, const wfi_result_case *c, bool verbose)
 {
     char text[WFI_CELL_BYTES];
     const int row = wfi_table_row(table);
@@ -157,7 +158,7 @@ static void add_row(wfi_table *table, const wfi_result_case *c)
     wfi_table_set(table, row, 1, "%.60s", c->name);
     wfi_table_set(table, row, 2, "%s", c->type ? c->type : "");
     if (c->status != WFI_STATUS_OK) {
-        wfi_table_set(table, row, 7, "%s: %.200s", wfi_status_name(c->status), c->reason);
+        wfi_table_note(table, row, 3, "%s: %s", wfi_status_name(c->status), c->reason);
         return;
     }
     if (c->has_timing) {
@@ -172,24 +173,29 @@ static void add_row(wfi_table *table, const wfi_result_case *c)
         wfi_format_percent(c->percent, text, sizeof text);
         wfi_table_set(table, row, 6, "%s %s", text, strstr(c->percent_of, "copy") ? "copy" : "fma");
     }
-    wfi_format_plan(&c->plan, text, sizeof text);
-    wfi_table_set(table, row, 7, "%s", text);
+    wfi_table_set(table, row, 7, "%s", c->plan.variant);
+    wfi_format_constants(&c->plan, text, sizeof text);
+    if (verbose)
+        wfi_table_note(table, row, 1, "%s", text);
 }
 
-static void print_results(wfi_session *session, const wfi_result_case *cases, uint32_t count)
+static void print_results(wfi_session *session, const wfi_result_case *cases, uint32_t count,
+                          bool verbose)
 {
     static const char *const heading[] = {"family", "case", "type",    "time",
                                           "spread", "rate", "of peak", "variant"};
     static wfi_table table = {.columns = 8, .right = 1u << 3 | 1u << 4 | 1u << 5 | 1u << 6};
     if (wfi_json_on_stdout(session->common))
         return;
-    printf("%s%s: copy %.1f GB/s, f32 multiply-add %.1f GFLOPS (measured)\n\n", session->caps->name,
-           session->caps->limits == WF_LIMITS_MINIMUM ? " (minimum limits)" : "",
-           wfi_session_copy_bandwidth(session) * 1e-9,
-           wfi_session_fma_rate(session, WF_TYPE_F32) * 1e-9);
+    wfi_line(4, "%s%s: copy %.1f GB/s, f32 multiply-add %.1f GFLOPS (measured)",
+             session->caps->name,
+             session->caps->limits == WF_LIMITS_MINIMUM ? " (minimum limits)" : "",
+             wfi_session_copy_bandwidth(session) * 1e-9,
+             wfi_session_fma_rate(session, WF_TYPE_F32) * 1e-9);
+    putchar('\n');
     wfi_table_headings(&table, heading, 8);
     for (uint32_t i = 0; i < count; i++)
-        add_row(&table, &cases[i]);
+        add_row(&table, &cases[i], verbose);
     wfi_table_print(&table);
 }
 
@@ -205,21 +211,27 @@ int wfi_tool_bench(int argc, char **argv)
 {
     static wfi_result_case cases[MAX_CASES];
     const char *suite_name = "quick", *minutes = NULL;
+    bool verbose = false;
     wfi_sustained_request sustained = {0};
     const wfi_option options[] = {
         {"--suite", "quick|full", &suite_name, NULL, "how many sizes (default quick)"},
-        {"--sustained", "MINUTES", &minutes, NULL, "one load without end: how heat slows it"},
+        {"--sustained", "MINUTES", &minutes, NULL,
+         "run one load for so long, to see how heat slows the device"},
         {"--family", "NAME", &sustained.family, NULL,
-         "that load: matmul, spmv, himeno (default matmul)"},
-        {"--pause", "SECONDS", &sustained.pause, NULL, "rests of it (default: none) …"},
-        {"--work", "SECONDS", &sustained.work, NULL, "… after so much work (default 60)"}};
-    const wfi_command command = {"bench",
-                                 "[--suite quick|full | --sustained MINUTES] [--json FILE]",
-                                 "Measures every family on one device, verified against f64.",
-                                 0,
-                                 0,
-                                 options,
-                                 sizeof options / sizeof *options};
+         "of --sustained: the load, matmul, spmv or himeno (default matmul)"},
+        {"--pause", "SECONDS", &sustained.pause, NULL,
+         "of --sustained: pauses of this length (default: none)"},
+        {"--work", "SECONDS", &sustained.work, NULL,
+         "of --sustained: the work between two pauses (default 60)"},
+        {"--verbose", NULL, NULL, &verbose, "print the constants of each variant too"}};
+    const wfi_command command = {
+        "bench",
+        "[--suite quick|full | --sustained MINUTES] [--json FILE]",
+        "Measures every family on one device and verifies each result against f64.",
+        0,
+        0,
+        options,
+        sizeof options / sizeof *options};
     wfi_common common;
     wfi_session session;
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
@@ -230,6 +242,8 @@ int wfi_tool_bench(int argc, char **argv)
         return wfi_usage_error("--suite: '%s' is not a suite (quick, full)", suite_name);
     if (!minutes && (sustained.family || sustained.pause || sustained.work))
         return wfi_usage_error("bench: --family, --pause and --work go with --sustained");
+    if (minutes && verbose)
+        return wfi_usage_error("bench: --verbose is for suites");
     if (sustained.work && !sustained.pause)
         return wfi_usage_error("bench: --work goes with --pause");
     if (minutes)
@@ -240,7 +254,7 @@ int wfi_tool_bench(int argc, char **argv)
     if (code != WFI_EXIT_DONE)
         return code;
     const uint32_t count = run_suite(&session, quick, cases);
-    print_results(&session, cases, count);
+    print_results(&session, cases, count, verbose);
     code = wfi_cases_exit("bench", "cases", cases, count);
     if (code == WFI_EXIT_DONE && !any_ran(cases, count))
         code = wfi_run_error("bench: no case could run on this device");

@@ -12,6 +12,7 @@
 #include "tool/cli/progress.h"
 #include "tool/cli/session.h"
 #include "tool/cli/table.h"
+#include "tool/cli/wrap.h"
 #include "tool/cases/vectors.h"
 
 #define LEAST_EXTENT 3
@@ -243,13 +244,6 @@ static void fill_case(const solve *s, wfi_result_case *c)
         wfi_case_fail_text(c, WFI_STATUS_FAILED, "laplace %s: %s", c->name, status_text(r->status));
 }
 
-static void print_variant(const wf_plan_info *plan)
-{
-    char text[WFI_CELL_BYTES];
-    wfi_format_plan(plan, text, sizeof text);
-    printf("variant   %s (%s)\n", text, plan->chosen_by);
-}
-
 /* Some of the checks, evenly spread, the last one among them. */
 static void print_history(const solve *s)
 {
@@ -274,16 +268,18 @@ static void print(const wfi_session *session, const solve *s, const wfi_result_c
         printf(", omega %.6g", r->omega);
     printf(", residual every %u iterations\n", r->check_every);
     if (c->has_plan)
-        print_variant(&c->plan);
+        wfi_plan_print(&c->plan);
     print_history(s);
-    printf("result    %s after %u iterations\n", status_text(r->status), r->iterations);
+    wfi_line(WFI_LABEL_COLUMNS, "result    %s after %u iterations", status_text(r->status),
+             r->iterations);
     printf("residual  %.3e; b - A u in long double: %.3e\n", r->residual, r->true_residual);
     if (!(r->iteration_us > 0))
         return;
     wfi_format_time(r->iteration_us, time, sizeof time);
     wfi_format_rate(c->gbs, "GB/s", rate, sizeof rate);
-    printf("time      %s an iteration (%s clock): %.4g million cells a second, %s\n", time,
-           r->gpu_clock ? "device" : "host", cells(s) / r->iteration_us, rate);
+    wfi_line(WFI_LABEL_COLUMNS,
+             "time      %s an iteration (%s clock): %.4g million cells a second, %s", time,
+             r->gpu_clock ? "device" : "host", cells(s) / r->iteration_us, rate);
 }
 
 static int write_field(const solve *s)

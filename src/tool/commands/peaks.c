@@ -7,6 +7,7 @@
 #include "tool/cli/progress.h"
 #include "tool/cli/session.h"
 #include "tool/cli/table.h"
+#include "tool/cli/wrap.h"
 
 #define DEFAULT_SECONDS 20.0
 #define LEAST_BYTES (UINT64_C(1) << 15)
@@ -189,7 +190,7 @@ static void print_sets(const wfi_result_peak *peaks, uint32_t count)
 
 static void print_rates(const wfi_result_peak *peaks, uint32_t count, const plan_line *lines)
 {
-    static wfi_table table = {.columns = 4, .right = 1u << 1};
+    static wfi_table table = {.columns = 2, .right = 1u << 1};
     for (uint32_t i = 0; i < count; i++) {
         wf_peak_info info;
         char text[48];
@@ -199,14 +200,14 @@ static void print_rates(const wfi_result_peak *peaks, uint32_t count, const plan
             continue;
         const int row = wfi_table_row(&table);
         wfi_table_set(&table, row, 0, "%s", p->name);
-        wfi_table_set(&table, row, 2, "%s", info.meaning);
         if (p->status == WFI_STATUS_OK) {
             wfi_format_rate(p->peak.value, p->unit, text, sizeof text);
             wfi_table_set(&table, row, 1, "%s", text);
-            wfi_table_set(&table, row, 3, "%s", p->peak.how);
+            wfi_table_note(&table, row, 2, "%s%s%s", info.meaning, *p->peak.how ? "; " : "",
+                           p->peak.how);
         } else {
             wfi_table_set(&table, row, 1, "%s", wfi_status_name(p->status));
-            wfi_table_set(&table, row, 2, "%s", p->reason);
+            wfi_table_note(&table, row, 2, "%s", p->reason);
         }
     }
     wfi_table_print(&table);
@@ -239,7 +240,7 @@ static void print_names(void)
     for (uint32_t i = 0; i < wf_peak_count(); i++) {
         wf_peak_info info;
         wf_peak_describe(i, &info);
-        printf("  %-16s %s\n", info.name, info.meaning);
+        wfi_line(19, "  %-16s %s", info.name, info.meaning);
     }
 }
 

@@ -8,6 +8,7 @@
 #include "tool/cli/options.h"
 #include "tool/report/page.h"
 #include "tool/cli/table.h"
+#include "tool/cli/wrap.h"
 
 static void tell_difference(void *user, const char *name, const char *verdict, double base_us,
                             double us)
@@ -17,9 +18,9 @@ static void tell_difference(void *user, const char *name, const char *verdict, d
         char now[32], base[32];
         wfi_format_time(us, now, sizeof now);
         wfi_format_time(base_us, base, sizeof base);
-        printf("%-7s  x%.3f  %s (%s, base %s)\n", verdict, us / base_us, name, now, base);
+        wfi_line(17, "%-7s  x%.3f  %s (%s, base %s)", verdict, us / base_us, name, now, base);
     } else
-        printf("%-7s          %s\n", verdict, name);
+        wfi_line(17, "%-7s          %s", verdict, name);
 }
 
 /* Prints what differs; regressions fail the run where that was asked for. */

@@ -12,7 +12,6 @@
 #define MEMORY_FRACTION 0.25        /* of what the device has left */
 #define CHECKED 20000               /* elements or cells */
 #define HIMENO_CHECKED_ITERATIONS 9 /* two passes of 4, the longest, and one more */
-#define HIMENO_FLOPS 34.0           /* a cell */
 
 typedef enum device_kind { KIND_CPU, KIND_INTEGRATED, KIND_DISCRETE } device_kind;
 
@@ -136,7 +135,6 @@ static wf_result make_himeno(wfi_session *session, wfi_load *load, wfi_result_ca
     wfi_result_case_fact(out, "ni", 2.0 * n);
     wfi_result_case_fact(out, "nj", n);
     wfi_result_case_fact(out, "nk", n);
-    load->flops = HIMENO_FLOPS * (2.0 * n - 2) * (n - 2.0) * (n - 2.0);
     wf_result result = wf_himeno_create(session->device, &load->himeno_params, &load->himeno);
     if (result == WF_SUCCESS)
         result = wf_himeno_describe(load->himeno, &out->plan, &slabs);
@@ -157,10 +155,9 @@ wf_result wfi_load_make(wfi_session *session, wf_family family, wfi_load *load,
     else
         result = family == WF_FAMILY_SPMV ? make_spmv(session, load, out)
                                           : make_matmul(session, load, out);
-    if (result == WF_SUCCESS && load->plan) {
+    if (result == WF_SUCCESS && load->plan)
         result = wf_plan_describe(load->plan, &out->plan);
-        load->flops = out->plan.flops;
-    }
+    load->flops = out->plan.flops;
     out->has_plan = result == WF_SUCCESS;
     if (result != WF_SUCCESS)
         wfi_case_fail(session, out, result);

@@ -19,8 +19,4 @@ typedef struct wfi_compare_request {
  * the tool's exit code. */
 int wfi_tune_compare(const wfi_compare_request *request);
 
-/* Prints what the file at `path` has of the family (WF_FAMILY_COUNT: of all) and of problems with
- * `only` (NULL: any) in their names; no device is needed. Returns the tool's exit code. */
-int wfi_tune_reprint(const char *path, wf_family family, const char *only);
-
 #endif

@@ -6,15 +6,13 @@
 #include "tool/tune/suite.h"
 
 typedef struct wfi_tune_arguments {
-    const char *suite, *only, *reprint; /* NULL: not given */
+    const char *suite, *only; /* NULL: not given */
     /* What names one problem, as given. */
     const char *shape, *math, *size, *grid, *steps, *radius, *border, *matrix, *generate, *type;
     bool box;
-    bool compare, exhaustive, again, discard, export, show, forget;
+    bool compare, exhaustive, again, export, show, forget;
     wf_family family; /* COUNT: all */
     double seconds, patience_seconds;
-    double slice_seconds; /* 0: no end */
-    double all_seconds;   /* of a comparison's exhaustive search; 0: thrice the budget */
     int argc;
     char **argv;
 } wfi_tune_arguments;
