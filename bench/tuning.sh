@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# What the tuner is worth on a device: the model's choice, rows that ship (and what is chosen without
-# this device's own), two searches and an exhaustive one, side by side. What FILE of --json FILE has
+# What the tuner is worth on a device: the model's choice, rows that ship (and what is chosen
+# without this device's own), two searches and an exhaustive one, side by side. What FILE of --json FILE has
 # already is not measured again.
 # bench_tuning (bench/tuning.c) does it; it is built beside WAVEFIT, by
 # `cmake --build build/release --target bench_tuning`.
-# usage: bench/tuning.sh WAVEFIT [SECONDS] [OPTIONS]   SECONDS a search (60), bench_tuning's options,
-#                                                      as --suite full --json FILE --slice 500
+# usage: bench/tuning.sh WAVEFIT [SECONDS] [OPTIONS]
+#                     SECONDS a search (60); bench_tuning's options, as --suite full --json FILE
 #        bench/tuning.sh WAVEFIT --parts FILE [SECONDS]
 #                     subspaces that are searched whole; SECONDS a search (3)
 #        bench/tuning.sh WAVEFIT --products FILE [SECONDS [TYPE…]]
@@ -44,9 +44,9 @@ parts() {
 }
 
 # Products of three types for drivers on CPUs, where a point takes up to a second to compile: every
-# variant by the model beside the others, then the one that it chooses there against all of its tiles
-# and blocks with 8 steps. What is for GPUs alone is left out (all points of all variants are 80
-# million).
+# variant by the model beside the others, then the one that it chooses there against all of its
+# tiles and blocks with 8 steps. What is for GPUs alone is left out (all points of all variants are
+# 80 million).
 products() {
     local file=${1:?$usage} seconds=${2:-4} type types=("${@:3}")
     [ ${#types[@]} -gt 0 ] || types=(f32 f64 f16)

@@ -62,8 +62,9 @@ expect 0 'model|row\)' spmv "$data/small.mtx" --repeat 1
 XDG_CACHE_HOME=/dev/null/nowhere expect 0 'not kept' tune --matrix "$data/small.mtx" --budget 1
 check 'why nothing is kept' grep -q 'warning: what is found is not kept: /dev/null/nowhere' err.tool
 expect 2 "'fft' is not a family" tune fft
-# What the self-test found is told: here shuffles and shared memory are said to fail (bits 0 and 3 of what was
-# tested and of what failed, from byte 48 of its file on; from byte 64 on FNV-1a of all before it).
+# What the self-test found is told: here shuffles and shared memory are said to fail (bits 0 and 3
+# of what was tested and of what failed, from byte 48 of its file on; from byte 64 on FNV-1a of all
+# before it).
 outcome=$(ls cache/wavefit/selftest-*.bin | grep -v minimum)
 printf '\011\0\0\0\011\0\0\0' | dd of="$outcome" bs=1 seek=48 conv=notrunc 2>dd.log
 hash=$((0xcbf29ce484222325))
@@ -85,8 +86,8 @@ cp out out.run
 [ -z "$more" ] || check 'it is told from one that was cut short' \
     grep -q 'all points were measured, 3 %: . of 1' out.run
 # What is held need not go with the model's values; what goes with nothing ends with the reason.
-expect 0 'march local_y=128, .* of [0-9]+ points' tune --grid 24x20x20 --variant march --set local_y=128 \
-    --compare --budget 0.3
+expect 0 'march local_y=128, .* of [0-9]+ points' tune --grid 24x20x20 --variant march \
+    --set local_y=128 --compare --budget 0.3
 expect 1 'multiple of thread_m' tune --shape 24x20x16 --variant vector --set tile_m=17 --budget 0.3
 expect 1 "no variant 'nothing'" tune --grid 24x20 --variant nothing --budget 0.5
 expect 0 'matmul +f32 +16x16x16 fast .* points' tune --shape 16x16x16 --math fast --budget 0.3
@@ -106,7 +107,8 @@ expect 2 "'poisson9:4' is none of" tune --generate poisson9:4
 expect 2 'is not dirichlet' tune --grid 24x20 --border none
 expect 2 'border and --box are for --grid' tune --size XS --border neumann
 expect 0 'spmv +f64 +poisson5:20 .* points' tune --generate poisson5:20 --type f64 --budget 0.5
-expect 0 'stencil +f32 +24x20 .* points' tune --grid 24x20 --border periodic --budget 0.5 --json tuned.json
+expect 0 'stencil +f32 +24x20 .* points' tune --grid 24x20 --border periodic \
+    --budget 0.5 --json tuned.json
 check 'the border of a grid is in the results' grep -q '"border": 2' tuned.json
 # A comparison is kept, gone on with, and not mixed with another device's.
 expect 0 'two searches differ by' tune --grid 24x20 --steps 2 --compare --budget 0.3 --json c.json
@@ -118,7 +120,8 @@ expect 0 '1 of 1 points' tune --grid 16x16 --variant naive --set local_x=32 --se
     --set local_z=1 --compare --budget 0.3 --json more.json
 grep -E 'us"|_percent|point"' before.json >before.lines
 check 'what was there stays when more comes' sh -c \
-    'grep -E "us\"|_percent|point\"" more.json | head -n $(wc -l <before.lines) | cmp - before.lines'
+    'grep -E "us\"|_percent|point\"" more.json |
+        head -n $(wc -l <before.lines) | cmp - before.lines'
 check 'the noise is in the file' grep -q noise_percent before.lines
 VK_DRIVER_FILES=/nonexistent expect_more 0 '^model +[0-9.]+ / [0-9.]+' stencil --reprint c.json
 expect_more 1 'c.json: it has no such problem' matmul --reprint c.json
@@ -130,7 +133,8 @@ expect_more 2 'seconds over 0' --compare --slice 0
 expect_more 2 'slice and --all are for --compare' --size XS --all 3
 expect 2 "unknown option '--reprint'" tune --reprint c.json
 # Hand-edited: no time of one rival, an endless one of another, none of a problem's.
-sed -E '0,/"us": [0-9.e+-]+/s//"us": 0/;0,/"us": [1-9][0-9.e+-]*/s//"us": 1e308/' before.json >odd.json
+sed -E -e '0,/"us": [0-9.e+-]+/s//"us": 0/' \
+    -e '0,/"us": [1-9][0-9.e+-]*/s//"us": 1e308/' before.json >odd.json
 expect_more 0 'tuned' --reprint odd.json
 sed -E 's/"us": [0-9.e+-]+/"us": 0/' before.json >odd.json
 expect_more 1 'odd.json: it has no such problem' --reprint odd.json

@@ -11,7 +11,8 @@ gzip -c "$data/small.mtx" >small.mtx.gz
 # --- an exit code for output that does not arrive; a reader that had enough is no failure
 "$tool" matmul --help >/dev/full 2>full.txt
 check 'a full standard output: exit 1' test $? = 1
-check 'a full standard output: says so' grep -q '^wavefit: standard output cannot be written$' full.txt
+check 'a full standard output: says so' \
+    grep -q '^wavefit: standard output cannot be written$' full.txt
 "$tool" matmul --help >&- 2>err
 check 'a closed standard output: exit 1' test $? = 1
 "$tool" ladder matmul --shape 9x9x9 --json piped.json 2>err | true

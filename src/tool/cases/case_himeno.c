@@ -112,8 +112,9 @@ static void summarise(wf_timing *timing)
     timing->spread = (timing->q3_us - timing->q1_us) / timing->median_us;
 }
 
-/* Runs for a while, since a GPU that was idle raises its clocks over some tenths of a second, and
- * then to where the rehearsal had come: the measured run goes on from there, as the official one. */
+/* Runs for a while, since a GPU that was idle raises its clocks over some tenths of a second,
+ * and then to where the rehearsal had come: the measured run goes on from there, as the
+ * official one. */
 static wf_result warm_up(wfi_session *session, work *w)
 {
     double count = floor(fmin(1 + WARM_UP_SECONDS / (w->pace + 1e-9), 1e6)), total = 0;
@@ -162,8 +163,8 @@ static uint32_t next_counted(const wfi_himeno_request *r, const work *w, uint32_
     return left < stretch ? left : stretch;
 }
 
-/* The same where the time is given: it is looked up before each stretch, since the pace changes with
- * all else that the machine does. */
+/* The same where the time is given: it is looked up before each stretch, since the pace changes
+ * with all else that the machine does. */
 static uint32_t next_timed(const wfi_himeno_request *r, const work *w, uint32_t part)
 {
     const double end = w->begun + r->seconds * (part + 1) / SAMPLES;
@@ -205,8 +206,8 @@ static wf_result run_phase(wfi_session *session, const wfi_himeno_request *r, wo
     return result;
 }
 
-/* The measured run, on from the rehearsal, in a few parts that give the spread. What is cut short has
- * the figures of what it came to. */
+/* The measured run, on from the rehearsal, in a few parts that give the spread. What is cut short
+ * has the figures of what it came to. */
 static wf_result measure(wfi_session *session, const wfi_himeno_request *r, work *w,
                          wfi_result_case *out)
 {

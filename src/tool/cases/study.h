@@ -3,6 +3,7 @@
 #ifndef WFI_TOOL_CASES_STUDY_H
 #define WFI_TOOL_CASES_STUDY_H
 
+#include "tool/cases/cases.h"
 #include "tool/cases/stencil_options.h"
 
 #define WFI_STUDY_OPTIONS 8
@@ -11,7 +12,7 @@ typedef struct wfi_study {
     wf_family family;
     wf_type type;
     char name[96];
-    uint64_t extent[3]; /* stencil, grid: cells; matmul: m, n, k */
+    uint64_t extent[3]; /* himeno, stencil: cells; matmul: m, n, k */
     wfi_stencil_request grid;
     wf_stencil_params stencil; /* of grid, for wfi_study_problem */
     wfi_csr matrix;            /* spmv */

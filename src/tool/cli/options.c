@@ -133,7 +133,7 @@ bool wfi_parse_pair(const char *option, const char *text, uint64_t most, uint64_
     return ok;
 }
 
-/* --------------------------------------------------------------------------------- common options */
+/* ------------------------------------------------------------------------------- common options */
 
 static bool set_constant(wfi_common *common, const char *text)
 {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/cases/families.h"
 #include "tool/cli/clock.h"
 #include "tool/commands/commands.h"
 #include "tool/commands/explain_print.h"
@@ -87,7 +88,7 @@ static void observe(wfi_session *session, const wfi_study *study, wfi_result_cas
     step(session, 7, "arithmetic");
     o->fma = wfi_study_rate(session, study) * 1e-9;
     o->fma_f32 = wfi_session_fma_rate(session, WF_TYPE_F32) * 1e-9;
-    o->matrix_f16 = study->family == WF_FAMILY_MATMUL
+    o->matrix_f16 = wfi_tool_family_of(study->family)->narrow_rates
                         ? wfi_session_ceiling(session, "matrix_f16_f32", 0)
                         : (double)NAN;
     o->time_us = c->timing.median_us;
@@ -150,8 +151,7 @@ static int run(wfi_session *session, const wfi_study *study, int argc, char **ar
                          .arguments = arguments,
                          .variant = &variant,
                          .forced = common->variant || common->constant_count,
-                         .box = study->family == WF_FAMILY_STENCIL &&
-                                study->grid.shape == WF_STENCIL_BOX,
+                         .box = study->grid.shape == WF_STENCIL_BOX,
                          .steps = study->grid.steps};
     if (o.forced && !wfi_interrupted())
         o.chosen_us = own_choice_us(session, study);

@@ -1,4 +1,5 @@
-/* wavefit laplace: solves Laplace's equation in two dimensions, shows how it converges, writes the field. */
+/* wavefit laplace: solves Laplace's equation in two dimensions, shows how it converges, writes the
+ * field. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -312,7 +313,8 @@ static bool show(void *user, uint32_t iterations, double residual)
     return !wfi_interrupted();
 }
 
-/* Three arrays on the device for Jacobi, one in two colours for SOR; two and the picture on the host. */
+/* Three arrays on the device for Jacobi, one in two colours for SOR; two and the picture on the
+ * host. */
 static bool fits(wfi_session *session, const solve *s, wfi_result_case *c)
 {
     const double array = (double)s->params.nx * s->params.ny * (double)wf_type_size(s->params.type);

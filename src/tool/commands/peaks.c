@@ -109,7 +109,7 @@ static uint32_t measure_lines(wfi_session *session, plan_line *lines, uint32_t c
     return done;
 }
 
-/* ---------------------------------------------------------------------------------------- output */
+/* --------------------------------------------------------------------------------------- output */
 
 static const wfi_result_peak *find(const wfi_result_peak *peaks, uint32_t count, const char *name,
                                    uint64_t bytes)

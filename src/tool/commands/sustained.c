@@ -6,11 +6,11 @@
 #include <time.h>
 
 #include "tool/cases/families.h"
+#include "tool/cases/load.h"
 #include "tool/cli/clock.h"
 #include "tool/cli/curve.h"
 #include "tool/cli/progress.h"
 #include "tool/report/page.h"
-#include "tool/commands/sustained_load.h"
 #include "tool/cli/table.h"
 
 #define WINDOW_SECONDS 1.0
@@ -168,15 +168,17 @@ static bool parse(const char *minutes, const wfi_sustained_request *request, wf_
         return false;
     if (request->family && wfi_parse_family("--family", request->family, family) != WFI_EXIT_DONE)
         return false;
-    if (*family != WF_FAMILY_STENCIL)
+    if (wfi_tool_family_of(*family)->load)
         return true;
-    wfi_usage_error("--family: --sustained has no load of stencil (matmul, spmv, himeno)");
+    wfi_usage_error("--family: --sustained has no load of %s (matmul, spmv, himeno)",
+                    request->family);
     return false;
 }
 
 static int run_case(run *r, wf_family family, wfi_result_case *c)
 {
-    wf_result result = wfi_load_make(r->session, family, &r->load, c);
+    wf_result result =
+        wfi_load_make(r->session, family, wfi_tool_family_of(family)->load, &r->load, c);
     if (result == WF_SUCCESS)
         result = run_all(r, c->name);
     const bool cancelled = wfi_interrupted();

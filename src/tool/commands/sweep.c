@@ -92,7 +92,7 @@ static void run_point(wfi_session *session, const wfi_study *study, const char *
         .kind = "sweep", .step = index + 1, .gain = (double)NAN, .over = over, .value = product};
 }
 
-/* ---------------------------------------------------------------------------------------- output */
+/* --------------------------------------------------------------------------------------- output */
 
 typedef struct point {
     const wfi_result_case *result;

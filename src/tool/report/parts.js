@@ -103,8 +103,8 @@ const lineLegend = { position: "bottom", labels: { usePointStyle: true, pointSty
 
 // --------------------------------------------------------------------------------------- tables
 
-// columns: { title, number, wide, pin (stays where the table is scrolled), cell(row) → text or node,
-// value(row) → what it is sorted by }
+// columns: { title, number, wide, pin (stays where the table is scrolled), cell(row) → text or
+// node, value(row) → what it is sorted by }
 function table(columns, rows, name) {
   const body = element("tbody");
   const heads = columns.map((column, index) => {

@@ -204,8 +204,8 @@ const dotNames = { id: "dotNames", afterDatasetsDraw: (chart) => {
   ctx.restore();
 } };
 
-// A legend of devices by colour and of families by shape, in place of every pair of them; a click hides
-// all that it stands for.
+// A legend of devices by colour and of families by shape, in place of every pair of them; a click
+// hides all that it stands for.
 const coloursAndShapes = {
   position: "bottom",
   labels: { usePointStyle: true, boxHeight: 7, generateLabels: (chart) => {
@@ -287,7 +287,8 @@ function resultsSection() {
   });
 }
 
-// ------------------------------------------------------------------------------ devices, side by side
+// ------------------------------------------------------------------------------ devices, side by
+// side
 
 function versusSection() {
   const ran = plain.filter((c) => c.median > 0);

@@ -146,7 +146,7 @@ static wf_result compare(child *c, wfi_session *session, const wf_tune_params *p
 static bool search(child *c, wfi_session *session, double seconds)
 {
     const wfi_tune_work *work = c->work;
-    wfi_tune_data data;
+    wfi_problem_data data;
     char error[1024];
     wfi_child_message m;
     memset(&m, 0, sizeof m);

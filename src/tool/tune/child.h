@@ -22,8 +22,9 @@ typedef struct wfi_child_message {
     };
 } wfi_child_message;
 
-/* Searches from problem `first` on, in `left` seconds, which the problems share, and writes messages
- * to `to`. one_by_one: several kernels are not compiled at once. Returns the process's exit code. */
+/* Searches from problem `first` on, in `left` seconds, which the problems share, and writes
+ * messages to `to`. one_by_one: several kernels are not compiled at once. Returns the process's
+ * exit code. */
 int wfi_child_main(const wfi_tune_work *work, uint32_t first, double left, bool one_by_one, int to);
 
 #endif

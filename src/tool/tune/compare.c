@@ -13,7 +13,7 @@ _Static_assert((int)WFI_TUNE_RIVALS == WFI_COMPARED_RIVALS, "the file has every 
 
 /* ----------------------------------------------------------------------------------- measuring */
 
-static wfi_compared item_of(const wfi_tune_problem *problem, double budget,
+static wfi_compared item_of(const wfi_case_problem *problem, double budget,
                             const wfi_tune_outcome *o)
 {
     wfi_compared item;
@@ -37,13 +37,14 @@ static wfi_compared item_of(const wfi_tune_problem *problem, double budget,
     return item;
 }
 
-static const wfi_compared *find(const wfi_comparison_file *file, const wfi_tune_problem *problem)
+static const wfi_compared *find(const wfi_comparison_file *file, const wfi_case_problem *problem)
 {
     return wfi_comparison_find(file, wf_family_name(problem->family), wf_type_name(problem->type),
                                problem->name);
 }
 
-/* Measures one problem and puts it into the file, or counts it as one that the device cannot have. */
+/* Measures one problem and puts it into the file, or counts it as one that the device cannot
+ * have. */
 static int measure(const wfi_compare_request *r, uint32_t index, wfi_comparison_file *file,
                    uint32_t *skipped)
 {

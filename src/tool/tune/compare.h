@@ -12,7 +12,7 @@ typedef struct wfi_compare_request {
     double all_seconds;   /* of the exhaustive search; 0: thrice the budget */
     double slice_seconds; /* no problem begins after so long; 0: no end */
     uint32_t count;
-    const wfi_tune_problem *problems;
+    const wfi_case_problem *problems;
 } wfi_compare_request;
 
 /* Measures what is not in the file yet, one problem after the other, and prints all of it. Returns

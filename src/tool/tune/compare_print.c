@@ -34,8 +34,8 @@ static bool is_exhaustive(const wfi_compared *item)
     return item->measured > 0 && item->measured >= item->legal;
 }
 
-/* How much longer the rival takes than the best of all, or the slower of two searches than the other,
- * in percent; NaN: it did not run. */
+/* How much longer the rival takes than the best of all, or the slower of two searches than the
+ * other, in percent; NaN: it did not run. */
 static double loss_of(const wfi_compared *item, int measure)
 {
     const double a = item->rivals[WFI_RIVAL_TUNED].us, b = item->rivals[WFI_RIVAL_TUNED_AGAIN].us;
@@ -120,7 +120,8 @@ static void print_problems(const wfi_compared *const *items, uint32_t count)
     wfi_table_print(&table);
 }
 
-/* What rows chose, if not the model did; nothing where what was held goes with none of their values. */
+/* What rows chose, if not the model did; nothing where what was held goes with none of their
+ * values. */
 static void print_row(const char *name, const wfi_compared_rival *rival)
 {
     if (*rival->by && strcmp(rival->by, "model") != 0)

@@ -28,7 +28,7 @@ bool wfi_tune_names_one(const wfi_tune_arguments *args)
     return name_of_one(args) != NULL;
 }
 
-static int parse_grid(const wfi_tune_arguments *args, wfi_tune_problem *problem)
+static int parse_grid(const wfi_tune_arguments *args, wfi_case_problem *problem)
 {
     const wfi_stencil_arguments stencil = {.grid = args->grid,
                                            .shape = args->box ? "box" : NULL,
@@ -51,7 +51,7 @@ static int parse_grid(const wfi_tune_arguments *args, wfi_tune_problem *problem)
     return WFI_EXIT_DONE;
 }
 
-static bool parse_sizes(const wfi_tune_arguments *args, wfi_tune_problem *problem)
+static bool parse_sizes(const wfi_tune_arguments *args, wfi_case_problem *problem)
 {
     uint64_t sizes[3];
     if (args->shape ? !wfi_parse_triple("--shape", args->shape, MOST_EXTENT, sizes)
@@ -69,7 +69,7 @@ static bool parse_sizes(const wfi_tune_arguments *args, wfi_tune_problem *proble
     return true;
 }
 
-static int parse_matrix(const wfi_tune_arguments *args, wfi_tune_problem *problem)
+static int parse_matrix(const wfi_tune_arguments *args, wfi_case_problem *problem)
 {
     char message[256];
     problem->family = WF_FAMILY_SPMV;
@@ -80,7 +80,7 @@ static int parse_matrix(const wfi_tune_arguments *args, wfi_tune_problem *proble
     return WFI_EXIT_DONE;
 }
 
-int wfi_tune_parse_one(const wfi_tune_arguments *args, wfi_tune_problem *problem)
+int wfi_tune_parse_one(const wfi_tune_arguments *args, wfi_case_problem *problem)
 {
     int code = WFI_EXIT_DONE;
     memset(problem, 0, sizeof *problem);

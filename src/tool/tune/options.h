@@ -23,6 +23,6 @@ int wfi_tune_options(int argc, char **argv, wfi_tune_arguments *args, wfi_common
 /* Whether the command line names one problem; without, there is the suite. */
 bool wfi_tune_names_one(const wfi_tune_arguments *args);
 /* That problem. On wrong usage prints one line and returns WFI_EXIT_USAGE. */
-int wfi_tune_parse_one(const wfi_tune_arguments *args, wfi_tune_problem *problem);
+int wfi_tune_parse_one(const wfi_tune_arguments *args, wfi_case_problem *problem);
 
 #endif

@@ -1,4 +1,5 @@
-/* Opens the device once in a child, since a driver may crash there, and takes over what it tells. */
+/* Opens the device once in a child, since a driver may crash there, and takes over what it
+ * tells. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -131,7 +131,7 @@ static void print_point(const char *what, const wfi_tuned_point *point, const ch
     wfi_line(POINT_COLUMN, "  %-11s %s%s", what, text, more);
 }
 
-static void print_outcome(const wfi_tune_problem *problem, const wfi_tune_outcome *o)
+static void print_outcome(const wfi_case_problem *problem, const wfi_tune_outcome *o)
 {
     char before[48], best[48], before_point[WFI_NOTE_BYTES], point[WFI_NOTE_BYTES], more[96];
     char head[192];
@@ -162,7 +162,7 @@ static void print_outcome(const wfi_tune_problem *problem, const wfi_tune_outcom
         printf("  %u points spill registers and were not timed\n", o->spilling);
 }
 
-static int print_outcomes(const wfi_tune_problem *problems, const wfi_tune_outcome *outcomes,
+static int print_outcomes(const wfi_case_problem *problems, const wfi_tune_outcome *outcomes,
                           uint32_t count)
 {
     int code = WFI_EXIT_DONE;
@@ -180,9 +180,9 @@ static int print_outcomes(const wfi_tune_problem *problems, const wfi_tune_outco
 /* The problem that the options name, or those of the suite that have ONLY in their names and are of
  * the type. */
 static int find_problems(const wfi_tune_arguments *args, const wfi_tune_device *device,
-                         wfi_tune_problem *problems, uint32_t *count)
+                         wfi_case_problem *problems, uint32_t *count)
 {
-    wfi_tune_problem all[WFI_MAX_TUNE_PROBLEMS];
+    wfi_case_problem all[WFI_MAX_TUNE_PROBLEMS];
     const bool quick = !args->suite || strcmp(args->suite, "quick") == 0;
     if (wfi_tune_names_one(args)) {
         *count = 1;
@@ -201,8 +201,9 @@ static int find_problems(const wfi_tune_arguments *args, const wfi_tune_device *
     return WFI_EXIT_DONE;
 }
 
-/* What --variant and --set leave of a problem's points is a problem of its own: its name says so. */
-static void name_piece(const wfi_common *common, wfi_tune_problem *problem)
+/* What --variant and --set leave of a problem's points is a problem of its own: its name says
+ * so. */
+static void name_piece(const wfi_common *common, wfi_case_problem *problem)
 {
     char *name = problem->name;
     const size_t bytes = sizeof problem->name;
@@ -225,7 +226,7 @@ static int tell_interruption(const wfi_tune_work *work)
 
 static int search_all(const wfi_tune_arguments *args, const wfi_common *common,
                       const wfi_tune_extras *extras, const wfi_tune_device *device,
-                      const wfi_tune_problem *problems, uint32_t count)
+                      const wfi_case_problem *problems, uint32_t count)
 {
     static wfi_tune_outcome outcomes[WFI_MAX_TUNE_PROBLEMS];
     const wfi_tune_work work = {.common = common,
@@ -252,10 +253,10 @@ static int search_all(const wfi_tune_arguments *args, const wfi_common *common,
 }
 
 /* Refuses a file whose matrix the device could not multiply with, before a worker reads it. */
-static int matrix_fits(const wfi_common *common, const wfi_tune_problem *problem)
+static int matrix_fits(const wfi_common *common, const wfi_case_problem *problem)
 {
     const wfi_matrix_use use = {problem->type == WF_TYPE_F64 ? WF_TYPE_F64 : WF_TYPE_F32, 1, false};
-    if (problem->family != WF_FAMILY_SPMV || problem->kind != WFI_MATRIX_FILE)
+    if (problem->kind != WFI_MATRIX_FILE)
         return WFI_EXIT_DONE;
     return wfi_matrix_file_fits(common, problem->path, &use);
 }
@@ -263,7 +264,7 @@ static int matrix_fits(const wfi_common *common, const wfi_tune_problem *problem
 static int search(const wfi_tune_arguments *args, const wfi_common *common,
                   const wfi_tune_extras *extras)
 {
-    static wfi_tune_problem problems[WFI_MAX_TUNE_PROBLEMS];
+    static wfi_case_problem problems[WFI_MAX_TUNE_PROBLEMS];
     static wfi_tune_device device;
     uint32_t count = 0;
     /* What is wrong with the problem is told before any driver is touched. */

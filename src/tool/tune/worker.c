@@ -13,8 +13,8 @@
 #include "tool/tune/child.h"
 #include "tool/tune/process.h"
 
-/* Milliseconds between looks for Ctrl-C, which may come between the look for it and the wait for the
- * child. */
+/* Milliseconds between looks for Ctrl-C, which may come between the look for it and the wait for
+ * the child. */
 #define LOOK_MILLISECONDS 100
 #define MOST_RESTARTS 64
 #define MOST_IN_A_ROW 16 /* lost without a point that ran: the device is to blame */
@@ -41,8 +41,8 @@ static void pass_on_interrupt(parent *p)
     kill(p->child, WFI_TELL_TO_END);
 }
 
-/* True when a whole message came; false at the end, or after too long a silence, or when it does not
- * end although it was told (*hangs). */
+/* True when a whole message came; false at the end, or after too long a silence, or when it does
+ * not end although it was told (*hangs). */
 static bool hear(parent *p, wfi_child_message *m, bool *hangs)
 {
     char *at = (char *)m;

@@ -64,7 +64,7 @@ typedef struct wfi_tune_work {
     bool exhaustive, again, discard;
     bool compare; /* budget_seconds is of each search; nothing is kept */
     uint32_t count;
-    const wfi_tune_problem *problems;
+    const wfi_case_problem *problems;
     wfi_tune_outcome *outcomes; /* filled */
 } wfi_tune_work;
 
