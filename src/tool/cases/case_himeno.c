@@ -155,19 +155,19 @@ static uint32_t stretch_of(const work *w)
     return fit < 1 ? STRETCH_STEP : (uint32_t)fmin(fit, 1e6) * STRETCH_STEP;
 }
 
-/* How many iterations are next in a part where their number is given; 0: it is over. */
-static uint32_t next_counted(const wfi_himeno_request *r, const work *w, uint32_t part)
+/* How many iterations are next in a sample where their number is given; 0: it is over. */
+static uint32_t next_counted(const wfi_himeno_request *r, const work *w, uint32_t sample)
 {
-    const uint32_t end = (uint32_t)((uint64_t)r->iterations * (part + 1) / SAMPLES);
+    const uint32_t end = (uint32_t)((uint64_t)r->iterations * (sample + 1) / SAMPLES);
     const uint32_t stretch = stretch_of(w), left = end - w->done;
     return left < stretch ? left : stretch;
 }
 
 /* The same where the time is given: it is looked up before each stretch, since the pace changes
  * with all else that the machine does. */
-static uint32_t next_timed(const wfi_himeno_request *r, const work *w, uint32_t part)
+static uint32_t next_timed(const wfi_himeno_request *r, const work *w, uint32_t sample)
 {
-    const double end = w->begun + r->seconds * (part + 1) / SAMPLES;
+    const double end = w->begun + r->seconds * (sample + 1) / SAMPLES;
     const double room = (end - wfi_clock_seconds()) / (w->pace + 1e-9);
     const uint32_t stretch = stretch_of(w), left = MOST_ITERATIONS - w->done;
     uint32_t count = room < stretch ? (uint32_t)fmax(room, 1) : stretch;
@@ -179,13 +179,14 @@ static uint32_t next_timed(const wfi_himeno_request *r, const work *w, uint32_t 
 /* One sample: iterations in stretches. Where one is cut short, those before it count. *total gets
  * the seconds added. */
 static wf_result run_phase(wfi_session *session, const wfi_himeno_request *r, work *w,
-                           uint32_t part, wfi_result_case *out, double *total)
+                           uint32_t sample, wfi_result_case *out, double *total)
 {
     const uint32_t begin = w->done;
     double sum = 0;
     wf_result result = WF_SUCCESS;
     for (;;) {
-        const uint32_t count = r->iterations ? next_counted(r, w, part) : next_timed(r, w, part);
+        const uint32_t count =
+            r->iterations ? next_counted(r, w, sample) : next_timed(r, w, sample);
         const double start = wfi_clock_seconds();
         double seconds = 0;
         if (count == 0)
@@ -206,7 +207,7 @@ static wf_result run_phase(wfi_session *session, const wfi_himeno_request *r, wo
     return result;
 }
 
-/* The measured run, on from the rehearsal, in a few parts that give the spread. What is cut short
+/* The measured run, on from the rehearsal, in a few samples that give the spread. What is cut short
  * has the figures of what it came to. */
 static wf_result measure(wfi_session *session, const wfi_himeno_request *r, work *w,
                          wfi_result_case *out)
@@ -214,8 +215,8 @@ static wf_result measure(wfi_session *session, const wfi_himeno_request *r, work
     double total = 0;
     wf_result result = warm_up(session, w);
     w->begun = wfi_clock_seconds();
-    for (uint32_t part = 0; part < SAMPLES && result == WF_SUCCESS; part++)
-        result = run_phase(session, r, w, part, out, &total);
+    for (uint32_t sample = 0; sample < SAMPLES && result == WF_SUCCESS; sample++)
+        result = run_phase(session, r, w, sample, out, &total);
     if (w->done == 0 || (result != WF_SUCCESS && result != WF_ERROR_CANCELLED))
         return result;
     summarise(&out->timing);

@@ -147,7 +147,8 @@ int wfi_tool_bench(int argc, char **argv)
     bool verbose = false;
     wfi_sustained_request sustained = {0};
     const wfi_option options[] = {
-        {"--suite", "quick|full", &suite_name, NULL, "how many sizes (default quick)"},
+        {"--suite", "quick|full", &suite_name, NULL,
+         "a few sizes, or more and larger ones (default quick)"},
         {"--sustained", "MINUTES", &minutes, NULL,
          "run one load for so long, to see how heat slows the device"},
         {"--family", "NAME", &sustained.family, NULL,

@@ -116,7 +116,7 @@ static void print_table(const wf_caps *caps, uint32_t count)
         print_faults(&caps[i]);
     for (uint32_t i = 0; i < count; i++)
         if (caps[i].display_attached)
-            printf("%u: a display is attached: long dispatches go in parts (--dispatch)\n",
+            printf("%u: a display is attached: long dispatches go in pieces (--dispatch)\n",
                    caps[i].index);
 }
 

@@ -62,8 +62,8 @@ int wfi_tool_himeno(int argc, char **argv)
     const char *size = "M", *iterations = NULL, *seconds = NULL;
     const wfi_option options[] = {
         {"--size", "XS|S|M|L|XL|IxJxK", &size, NULL, "cells, borders included (default M)"},
-        {"--iterations", "N", &iterations, NULL, "iterations of the measured run"},
-        {"--seconds", "T", &seconds, NULL, "or its length (default 60)"},
+        {"--iterations", "N", &iterations, NULL, "how many iterations the measured run makes"},
+        {"--seconds", "T", &seconds, NULL, "how long the measured run takes (default 60)"},
     };
     const wfi_command command = {
         "himeno",

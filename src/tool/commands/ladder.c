@@ -1,5 +1,5 @@
-/* wavefit ladder: every algorithm of a family on one problem, in the order of the stories they come
- * from. */
+/* wavefit ladder: every algorithm of a family on one problem, from the plainest to the most
+ * elaborate, with the works that they come from. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,8 +160,8 @@ int wfi_tool_ladder(int argc, char **argv)
     const wfi_command command = {
         "ladder",
         "himeno|spmv|matmul|stencil [--size S] [--matrix M] [--shape MxNxK] [--grid G]",
-        "Measures every algorithm of a family on one problem, in the order of "
-        "the stories they come from.",
+        "Measures every algorithm of a family on one problem, from the plainest to the most "
+        "elaborate.",
         1,
         1,
         options,

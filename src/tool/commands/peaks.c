@@ -289,15 +289,16 @@ int wfi_tool_peaks(int argc, char **argv)
 {
     const char *budget = NULL, *only = NULL;
     const wfi_option options[] = {
-        {"--budget", "SECONDS", &budget, NULL, "to spend, roughly (default 20)"},
-        {"--only", "NAME,…", &only, NULL, "these ceilings alone; see below"}};
-    const wfi_command command = {"peaks",
-                                 "[--budget SECONDS] [--only NAME,…] [--json FILE]",
-                                 "Measures what the device can do at best.",
-                                 0,
-                                 0,
-                                 options,
-                                 2};
+        {"--budget", "SECONDS", &budget, NULL, "about how long measuring takes (default 20)"},
+        {"--only", "NAME,…", &only, NULL, "measure these ceilings alone (see below)"}};
+    const wfi_command command = {
+        "peaks",
+        "[--budget SECONDS] [--only NAME,…] [--json FILE]",
+        "Measures the device's ceilings: bandwidths, arithmetic rates and latencies.",
+        0,
+        0,
+        options,
+        2};
     wfi_common common;
     wfi_session session;
     double seconds = DEFAULT_SECONDS;

@@ -86,9 +86,10 @@ int wfi_tool_report(int argc, char **argv)
     const char *output = NULL, *base = NULL;
     bool fail = false;
     const wfi_option options[] = {
-        {"-o", "report.html", &output, NULL, "the page (default report.html)"},
-        {"--compare", "base.json", &base, NULL, "mark what is slower than there"},
-        {"--fail-on-regression", NULL, NULL, &fail, "exit 1 if anything is"},
+        {"-o", "report.html", &output, NULL, "where the page is written (default report.html)"},
+        {"--compare", "base.json", &base, NULL, "mark what is slower or faster than in this file"},
+        {"--fail-on-regression", NULL, NULL, &fail,
+         "exit 1 if a case is slower than in the base, or broken"},
     };
     const wfi_command command = {"report",
                                  "FILE.json… [-o report.html] [--compare base.json]",

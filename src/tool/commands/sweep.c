@@ -240,8 +240,7 @@ int wfi_tool_sweep(int argc, char **argv)
     const wfi_command command = {
         "sweep",
         "himeno|spmv|matmul|stencil --over work-group|PARAMETER [--variant NAME]",
-        "Measures every candidate value of a parameter, the others as wavefit "
-        "chooses them.",
+        "Measures every value that a parameter can have; wavefit chooses the others.",
         1,
         1,
         options,
@@ -249,8 +248,8 @@ int wfi_tool_sweep(int argc, char **argv)
     wfi_common common;
     wfi_session session;
     wfi_study_options(&study, options);
-    options[WFI_STUDY_OPTIONS] =
-        (wfi_option){"--over", "PARAMETER", &over, NULL, "work-group, or a parameter's name"};
+    options[WFI_STUDY_OPTIONS] = (wfi_option){"--over", "PARAMETER", &over, NULL,
+                                              "what is swept: a parameter's name, or work-group"};
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
     if (code != WFI_EXIT_DONE || common.help)
         return code;
