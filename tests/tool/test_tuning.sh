@@ -30,7 +30,7 @@ cp "$kept" whole.json
 # Cut short, of a newer schema, of an older one, hostile: the model's choice, and the file stays.
 for damage in 'head -c 300 whole.json' 'sed s,tuning/1,tuning/9, whole.json' \
     'sed s,tuning/1,tuning/0, whole.json' 'printf nonsense' \
-    'sed s/family/\\x01/ whole.json' 'sed "s/time_ns.../&1/" whole.json' \
+    'sed s/family/\\x01/ whole.json' 'sed s/time_ns.../&1/ whole.json' \
     'sed s/[1-9]/7/3 whole.json' 'head -c 20000 /dev/zero' 'yes [ | head -n 100000'; do
     sh -c "$damage" >"$kept"
     cp "$kept" damaged.json
