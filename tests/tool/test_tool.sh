@@ -124,8 +124,10 @@ expect 0 '^banded.mtx: 50 rows, 50 columns, 778 entries$' spmv --generate banded
     -o banded.mtx
 expect 0 '50 rows, 50 columns, 778 entries' spmv banded.mtx --type f16 --transpose \
     --vectors 3 --alpha 2 --beta -1 --repeat 1
-# 0 is a factor like any other.
-for type in f32 f64 f16; do
+# 0 is a factor like any other, in every type that the device has.
+types='f32 f16'
+! grep -q '"f64": true' devices.json || types="$types f64"
+for type in $types; do
     expect 0 'verified' spmv "$data/small.mtx" --type $type --alpha 0 --repeat 1 -o zero.npy
     check "--alpha 0 makes zeros in $type" sh -c \
         "tail -c +129 zero.npy | tr -d '\\000\\200' | wc -c | grep -qx 0"
