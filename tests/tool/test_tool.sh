@@ -53,7 +53,7 @@ expect 0 'all cells and gosa of the measured run' himeno --size 9x8x7 --iteratio
 expect 0 '^rehearsal 5 iterations: .* Gosa of the third' himeno --size 20x10x8 --iterations 4 \
     --variant time --set steps=2
 # bench prints the variant's name, and its constants only when asked.
-expect 0 '^matmul +256.3 .* fma +[a-z_0-9]+$' bench --json bench.json --quiet
+expect 0 '^himeno +himeno XS .* copy +[a-z_0-9]+$' bench --json bench.json --quiet
 check 'bench.json has the constants' grep -q '"constants": {' bench.json
 check 'no constants in the lines of bench' sh -c '! grep -q = out'
 whole expect 0 '^ +[a-z_]+=[0-9]' bench --verbose --quiet
