@@ -97,6 +97,6 @@ fi
 # A load without end: long enough to settle, and with pauses.
 expect 0 'settled +[0-9]' bench --sustained 0.17 --family spmv --json sustained.json
 check 'the curve is in the results' grep -q '"curve": \[' sustained.json
-expect 0 'a pause of' bench --sustained 0.06 --family stencil --work 1 --pause 1
+expect 0 'a pause of' bench --sustained 0.06 --family himeno --work 1 --pause 1
 
 finish
