@@ -1,8 +1,8 @@
-/* Whether the model picks well: for every matrix the time of what it picks and of every variant at the
- * model's values for it, in turn, round after round.
+/* Whether the model picks well: for every matrix the time of what it picks and of every variant at
+ * the model's values for it, in turn, round after round.
  *   bench_spmv_picks [--type f32|f64|f16] [--seconds S] MATRIX...
- * A MATRIX is a Matrix Market file or KIND:SIZE as for wavefit spmv --generate; S is the time for all
- * rivals of a matrix (default 0.6). */
+ * A MATRIX is a Matrix Market file or KIND:SIZE as for wavefit spmv --generate; S is the time for
+ * all rivals of a matrix (default 0.6). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

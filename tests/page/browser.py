@@ -11,7 +11,8 @@ import time
 
 class Browser:
     def __init__(self, program):
-        self.profile = tempfile.TemporaryDirectory(prefix="wavefit-page-", ignore_cleanup_errors=True)
+        self.profile = tempfile.TemporaryDirectory(prefix="wavefit-page-",
+                                                   ignore_cleanup_errors=True)
         to_read, self.to_write = os.pipe()
         self.from_read, from_write = os.pipe()
         flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
@@ -35,7 +36,8 @@ class Browser:
         self.events = []
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = None
-        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
+        self.session = attached["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(domain + ".enable")
 
@@ -91,7 +93,8 @@ class Browser:
         codes = {"Tab": 9, "Enter": 13, " ": 32}
         text = {"Enter": "\r", " ": " "}.get(key)
         common = {"key": key, "code": code or key, "windowsVirtualKeyCode": codes[key]}
-        self.call("Input.dispatchKeyEvent", type="keyDown", **common, **({"text": text} if text else {}))
+        typed = {"text": text} if text else {}
+        self.call("Input.dispatchKeyEvent", type="keyDown", **common, **typed)
         self.call("Input.dispatchKeyEvent", type="keyUp", **common)
 
     def problems(self):
@@ -100,7 +103,8 @@ class Browser:
         for event in self.events:
             params = event["params"]
             if event["method"] == "Runtime.exceptionThrown":
-                found.append(params["exceptionDetails"].get("exception", {}).get("description", "?"))
+                thrown = params["exceptionDetails"].get("exception", {})
+                found.append(thrown.get("description", "?"))
             elif event["method"] == "Log.entryAdded" and params["entry"]["level"] == "error":
                 found.append(params["entry"]["text"])
             elif event["method"] == "Runtime.consoleAPICalled" and params["type"] == "error":

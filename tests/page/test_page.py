@@ -14,7 +14,8 @@ failed = []
 
 
 def check(name, holds, more=""):
-    print(("ok      " if holds else "FAILED  ") + name + (f": {more}" if more and not holds else ""))
+    reason = f": {more}" if more and not holds else ""
+    print(("ok      " if holds else "FAILED  ") + name + reason)
     if not holds:
         failed.append(name)
 
@@ -38,8 +39,8 @@ def everything_is_drawn(browser, page):
     browser.size(1280, 900)
     browser.open(page)
     sections = browser.evaluate("[...document.querySelectorAll('section')].map((s) => s.id)")
-    for name in ("devices", "compare", "versus", "results", "roofline", "ceilings", "ladder", "sweeps",
-                 "sparse", "solver", "tuned", "choosing", "sustained"):
+    for name in ("devices", "compare", "versus", "results", "roofline", "ceilings", "ladder",
+                 "sweeps", "sparse", "solver", "tuned", "choosing", "sustained"):
         check(f"section {name}", name in sections, sections)
     count = browser.evaluate("document.querySelectorAll('canvas').length")
     check("plots", count >= 8, count)
@@ -106,7 +107,8 @@ def searches_are_shown(browser):
     tuned = load("tuned.json")["cases"]
     gains = [c["tuned"]["faster"] for c in tuned if c["tuned"].get("faster", 0) > 1]
     bars = chart(browser, "Gain of tuning", """chart.data.datasets.filter((set) =>
-        set.label.startsWith('SwiftShader')).flatMap((set) => set.data.filter((x) => x !== null))""")
+        set.label.startsWith('SwiftShader'))
+        .flatMap((set) => set.data.filter((x) => x !== null))""")
     check("a bar for each search that found something", gains and bars == gains, (bars, gains))
     check("a row for each search", browser.evaluate(
         "[...document.querySelectorAll('#tuned tbody tr')].filter((row) =>"
@@ -161,7 +163,8 @@ def colours_are_the_devices(browser):
     chart(browser, "Roofline", """chart.options.plugins.legend.onClick({},
         chart.legend.legendItems.find((item) => item.text === 'spmv'), chart.legend)""")
     check("a click hides a family on every device", chart(browser, "Roofline",
-          "chart.data.datasets.every((set, i) => chart.isDatasetVisible(i) === (set.family !== 'spmv'))"))
+          "chart.data.datasets.every((set, i) => "
+          "chart.isDatasetVisible(i) === (set.family !== 'spmv'))"))
 
 
 def page_agrees_with_itself(browser):

@@ -22,6 +22,12 @@ run() {
     grep '^wavefit:' err >err.tool || true
 }
 
+# Whether a line of the output takes over 100 columns, however many bytes: JSON and paths alone may.
+is_wide() {
+    head -c 1 out | grep -q '{' && return 1
+    LC_ALL=C awk '{ gsub(/[\200-\277]/, "") } length($0) > 100 { wide = 1 } END { exit !wide }' out
+}
+
 # expect CODE PATTERN ARGS…: the exit code, and a pattern in the output (of 0) or in the one line of
 # the error.
 expect() {
@@ -32,6 +38,8 @@ expect() {
         bad "the validation layer objects: wavefit $*"
     elif [ "$code" != "$want" ]; then
         bad "exit $code instead of $want: wavefit $*"
+    elif is_wide; then
+        bad "a line of over 100 columns: wavefit $*"
     elif [ "$want" = 0 ] && ! grep -qE -- "$pattern" out; then
         bad "no '$pattern' in the output: wavefit $*"
     elif [ "$want" != 0 ] && [ "$(wc -l <err.tool)" != 1 ]; then

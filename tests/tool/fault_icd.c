@@ -1,11 +1,11 @@
 /* A Vulkan driver for tests: lavapipe (REAL_ICD), but making a compute pipeline whose
  * specialization constant ID has VALUE, as WAVEFIT_FAULT="crash|hang|lost ID VALUE" asks, ends the
  * process, never returns (and then makes the file WAVEFIT_FAULT_MARK), or loses the device; with
- * "dead N" every submission after more than N dispatches were recorded loses it; its
- * memory budget is WAVEFIT_BUDGET bytes; and with WAVEFIT_FAIL="FUNCTION N CODE" the N-th call of
- * vkQueueSubmit, vkWaitForFences or vkQueueWaitIdle fails with that VkResult, with "N+" each from the
- * N-th on; a part of the name, "Wait", stands for all that have it. A wait that fails has not waited;
- * a submission that fails with VK_ERROR_DEVICE_LOST was made all the same, as Vulkan allows. The
+ * "dead N" every submission after more than N dispatches were recorded loses it; its memory budget
+ * is WAVEFIT_BUDGET bytes; and with WAVEFIT_FAIL="FUNCTION N CODE" the N-th call of vkQueueSubmit,
+ * vkWaitForFences or vkQueueWaitIdle fails with that VkResult, with "N+" each from the N-th on; a
+ * part of the name, "Wait", stands for all that have it. A wait that fails has not waited; a
+ * submission that fails with VK_ERROR_DEVICE_LOST was made all the same, as Vulkan allows. The
  * calls are counted in the file WAVEFIT_FAIL_COUNT. WAVEFIT_SLOW="COUNT FACTOR": the first COUNT
  * times that are asked of it are FACTOR times as long, as beside busy neighbours.
  * WAVEFIT_OVERWRITE="BYTES NUMBER WORD": whenever the device is done, this word of the allocation

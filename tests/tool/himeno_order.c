@@ -1,12 +1,13 @@
-/* The Himeno benchmark on the host, as its description has it: some iterations as a rehearsal, then the
- * loop that counts, which goes on from there. Prints Gosa of the last one of each, by sums in f64.
+/* The Himeno benchmark on the host, as its description has it: some iterations as a rehearsal, then
+ * the loop that counts, which goes on from there. Prints Gosa of the last one of each, by sums in
+ * f64.
  * usage: himeno_order IMAX JMAX KMAX REHEARSAL ITERATIONS */
 #include <stdio.h>
 #include <stdlib.h>
 
 typedef struct grid {
     long n
-        [3]; /* the ramp of the start values is along the first axis of the program, the last here */
+        [3]; /* the ramp of the start values is along the program's first axis, here the last */
     float *p, *next;
 } grid;
 
@@ -15,7 +16,8 @@ static float at(const grid *g, long i, long j, long k)
     return g->p[(k * g->n[1] + j) * g->n[0] + i];
 }
 
-/* The coefficients are those of the benchmark's start: a0 to a2 and c are 1, a3 a sixth, b and wrk1 0. */
+/* The coefficients are those of the benchmark's start: a0 to a2 and c are 1, a3 a sixth, b and wrk1
+ * 0. */
 static double iterate(grid *g)
 {
     const float sixth = 1.0f / 6.0f, omega = 0.8f;

@@ -54,7 +54,8 @@ for one in $cuts; do
     himeno:* | peaks:*) kill -HUP "${one#*:}" ;;
     *) kill -INT "${one#*:}" ;;
     esac
-    case $one in # as timeout(1) does: two signals that mean one; a busy machine may take long to start `sleep`
+    # As timeout(1) does: two signals that mean one. A busy machine may take long to start `sleep`.
+    case $one in
     ladder:*) for _ in {1..5000}; do :; done && kill -INT "${one#*:}" ;;
     esac
 done
@@ -88,13 +89,14 @@ check 'a signal leaves no temporary file' sh -c '! ls written | grep -q "m.mtx\.
 # Progress goes to terminals alone.
 check 'no progress in files' sh -c '! grep -q "iteration [0-9]" cut-himeno.err'
 if command -v script >/dev/null; then
-    script -qec "\"$tool\" himeno --size 33x33x33 --seconds 2" /dev/null >progress.txt 2>err </dev/null
+    script -qec "\"$tool\" himeno --size 33x33x33 --seconds 2" /dev/null \
+        >progress.txt 2>err </dev/null
     check 'progress tells how much is left' grep -q 'iteration [0-9]*, [0-9]* of 2 s' progress.txt
 fi
 
 # A load without end: long enough to settle, and with pauses.
 expect 0 'settled +[0-9]' bench --sustained 0.17 --family spmv --json sustained.json
 check 'the curve is in the results' grep -q '"curve": \[' sustained.json
-expect 0 'a pause of' bench --sustained 0.06 --family stencil --work 1 --pause 1
+expect 0 'a pause of' bench --sustained 0.06 --family himeno --work 1 --pause 1
 
 finish

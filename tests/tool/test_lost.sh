@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Waits and submissions that fail, one at a time: each run ends with one line of error and exit 1, or
-# does without what failed (a measured ceiling) and is verified all the same. Nothing is freed that the
-# device still works on, which would end the process with SIGSEGV.
+# Waits and submissions that fail, one at a time: each run ends with one line of error and exit 1,
+# or does without what failed (a measured ceiling) and is verified all the same. Nothing is freed
+# that the device still works on, which would end the process with SIGSEGV.
 # Runs on the driver of fault_icd.c.
 # usage: test_lost.sh WAVEFIT DATA
 set -u

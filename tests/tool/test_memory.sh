@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Memory that a file or an option asks for is refused where the machine or the device has too little,
-# before it is taken.
+# Memory that a file or an option asks for is refused where the machine or the device has too
+# little, before it is taken.
 set -u
 . "$(dirname "$0")/expect.sh"
 
@@ -25,7 +25,8 @@ header square.mtx 'coordinate real symmetric' '1500000000 1500000000 1' '1 1 1'
 header thin.mtx 'array real general' '1500000000 0'
 gzip -c tall.mtx >tall.mtx.gz
 for file in tall.mtx tall.mtx.gz; do
-    in_time 20 1 "$file:2: 1500000000 rows and 10 columns: [xy] of .* this device takes" spmv "$file"
+    in_time 20 1 "$file:2: 1500000000 rows and 10 columns: [xy] of .* this device takes" \
+        spmv "$file"
 done
 in_time 20 1 'tall.mtx:2: .* x of 6000000000 bytes' spmv tall.mtx --transpose
 in_time 20 1 'wide.mtx:2: .* x of 6000000000 bytes' spmv wide.mtx

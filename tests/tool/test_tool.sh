@@ -3,7 +3,8 @@
 set -u
 . "$(dirname "$0")/expect.sh"
 
-# Ladders, which run every variant there is, ceilings, and kernels for AMD's chips: once, on lavapipe.
+# Ladders, which run every variant there is, ceilings, and kernels for AMD's chips: once, on
+# lavapipe.
 whole() { [ -n "${WAVEFIT_TEST_BRIEF:-}" ] || "$@"; }
 
 expect 0 'usage: wavefit' --help
@@ -41,22 +42,34 @@ expect 0 'verified' himeno --size 5x4x3 --iterations 2 --limits minimum
 expect 0 '^variant +moved ' himeno --size 9x8x7 --iterations 3 --variant moved
 expect 0 'verified' stencil --grid 40x30x20 --steps 3 --repeat 1
 expect 0 'variant +time' stencil --grid 90x70 --border periodic --variant time --steps 5 --repeat 1
-expect 0 'verified' stencil --grid 9x9 --shape box --radius 4 --border neumann --limits minimum --repeat 1
+expect 0 'verified' stencil --grid 9x9 --shape box --radius 4 --border neumann --limits minimum \
+    --repeat 1
 expect 2 'too small' stencil --grid 4x9 --radius 2
 expect 2 'dirichlet, neumann or periodic' stencil --border open
 expect 2 'two sizes' stencil --grid 9y9
 
+expect 0 'all cells and gosa of the measured run' himeno --size 9x8x7 --iterations 4
+# Of several iterations a pass, whole passes in each direction and one more are rehearsed.
+expect 0 '^rehearsal 5 iterations: .* Gosa of the third' himeno --size 20x10x8 --iterations 4 \
+    --variant time --set steps=2
+# bench prints the variant's name, and its constants only when asked.
+expect 0 '^himeno +himeno XS .* copy +[a-z_0-9]+$' bench --json bench.json --quiet
+check 'bench.json has the constants' grep -q '"constants": {' bench.json
+check 'no constants in the lines of bench' sh -c '! grep -q = out'
+whole expect 0 '^ +[a-z_]+=[0-9]' bench --verbose --quiet
 expect 0 'submit +[0-9.]+ [um]?s ' peaks --only submit,fma_f32 --budget 0.2 --json peaks.json
 check 'peaks.json has the ceiling' grep -q '"name": "fma_f32"' peaks.json
-whole expect 0 '^ +64 KiB +[0-9.e+]+ +[0-9.e+]+ +[0-9.e+]+ +#' peaks --only copy,read,write --budget 0.2 \
-    --limits minimum
+whole expect 0 '^ +64 KiB +[0-9.e+]+ +[0-9.e+]+ +[0-9.e+]+ +#' peaks \
+    --only copy,read,write --budget 0.2 --limits minimum
 whole expect 0 '^ +1 +naive' ladder matmul --shape 40x50x60 --json ladder.json
 whole check 'ladder.json has its steps' grep -q '"kind": "ladder"' ladder.json
-expect 0 'the device has no 64-bit floats' ladder spmv --repeat 2 --matrix poisson27:4 --type f64 --limits minimum
+expect 0 'the device has no 64-bit floats' ladder spmv --repeat 2 \
+    --matrix poisson27:4 --type f64 --limits minimum
 expect 0 'converged after' laplace --grid 33x20 -o u.npy --json laplace.json
 check 'laplace.json has residuals' grep -q '"history"' laplace.json
 # a border of zeros is its own solution, and a grid beyond any memory a case that did not run
-{ printf '\223NUMPY\001\000v\000%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (5, 7), }"
+{ printf '\223NUMPY\001\000v\000%-117s\n' \
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (5, 7), }"
     head -c 140 /dev/zero; } >zeros.npy
 expect 0 'converged after 0 iterations' laplace --border zeros.npy --json zeros.json
 check 'zeros.json tells of no iterations' grep -q '"iterations": 0' zeros.json
@@ -109,7 +122,8 @@ expect 0 '^note .*over the tolerance of 1e-30' cg --poisson5 6 --tolerance 1e-30
 expect 0 'break-even' spmv --generate arrow:300 --explain --repeat 1
 expect 0 '^banded.mtx: 50 rows, 50 columns, 778 entries$' spmv --generate banded:50 --quiet \
     -o banded.mtx
-expect 0 '50 rows, 50 columns, 778 entries' spmv banded.mtx --type f16 --transpose --vectors 3 --alpha 2 --beta -1 --repeat 1
+expect 0 '50 rows, 50 columns, 778 entries' spmv banded.mtx --type f16 --transpose \
+    --vectors 3 --alpha 2 --beta -1 --repeat 1
 # 0 is a factor like any other, in every type that the device has.
 types='f32 f16'
 ! grep -q '"f64": true' devices.json || types="$types f64"
@@ -136,17 +150,20 @@ check 'explain.json has the timeline' grep -q '"execute_us"' explain.json
 expect 0 'counted: 128 MiB loaded, 256 KiB stored' explain matmul --repeat 1 --shape 256x256x256 \
     --variant naive
 expect 0 'least of memory' explain spmv --repeat 2 --matrix "$data/small.mtx" --limits minimum
-expect 0 '^advice' explain stencil --repeat 2 --grid 40x30 --shape box --radius 2 --border neumann --limits minimum
+expect 0 '^advice' explain stencil --repeat 2 --grid 40x30 --shape box --radius 2 \
+    --border neumann --limits minimum
 expect 0 'occupancy unknown' explain himeno --repeat 2 --size 20x10x8 --variant naive
 expect 2 'is not amd:CHIP' explain matmul --target nvidia:h100
 expect 2 'is not amd:CHIP' explain matmul --target 'amd:../x'
 for radv in /usr/share/vulkan/icd.d/radeon_icd*.json; do
     [ -f "$radv" ] && [ -z "${WAVEFIT_TEST_BRIEF:-}" ] || continue
-    expect 0 'VGPRs +[1-9]' explain matmul --shape 1024x1024x1024 --target amd:navi31 --json amd.json
+    expect 0 'VGPRs +[1-9]' explain matmul --shape 1024x1024x1024 --target amd:navi31 \
+        --json amd.json
     check 'amd.json has the occupancy' grep -q '"occupancy": [01]' amd.json
     expect 0 'LDS size' explain spmv --matrix poisson27:8 --target amd:polaris10
     expect 0 'compiled only' explain himeno --size M --target amd:gfx1201
-    expect 0 'star 1 dirichlet, 2 steps f32' explain stencil --grid 512x512x512 --steps 2 --target amd:navi31
+    expect 0 'star 1 dirichlet, 2 steps f32' explain stencil --grid 512x512x512 \
+        --steps 2 --target amd:navi31
     # The driver counts a SIMD's subgroups too (of 4 SIMDs), on RDNA one of 64 lanes as two.
     for chip in vega10:4 polaris10:4 navi21:2 navi31:2; do
         "$tool" explain matmul --variant register --target "amd:${chip%:*}" >chip.txt 2>/dev/null

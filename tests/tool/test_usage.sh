@@ -11,7 +11,8 @@ gzip -c "$data/small.mtx" >small.mtx.gz
 # --- an exit code for output that does not arrive; a reader that had enough is no failure
 "$tool" matmul --help >/dev/full 2>full.txt
 check 'a full standard output: exit 1' test $? = 1
-check 'a full standard output: says so' grep -q '^wavefit: standard output cannot be written$' full.txt
+check 'a full standard output: says so' \
+    grep -q '^wavefit: standard output cannot be written$' full.txt
 "$tool" matmul --help >&- 2>err
 check 'a closed standard output: exit 1' test $? = 1
 "$tool" ladder matmul --shape 9x9x9 --json piped.json 2>err | true
@@ -92,7 +93,6 @@ expect 2 'seconds over 0' himeno --size XS --seconds 0
 expect 2 'seconds over 0' bench --sustained 0
 expect 2 'seconds over 0' bench --sustained 1 --pause 0
 expect 2 'seconds over 0' tune --budget 0
-expect 2 'seconds over 0' tune --compare --slice 0
 expect 2 'seconds over 0' peaks --budget 0
 expect 2 'seconds over 0' spmv "$data/small.mtx" --dispatch 0
 expect 2 'whole number from 1' spmv "$data/small.mtx" --repeat 0
@@ -113,6 +113,13 @@ expect 2 "'0' is not a number" bench --sustained 0
 expect 2 'more than 1440 minutes' bench --sustained 5000
 expect 2 "'fft' is not a family" bench --sustained 1 --family fft
 expect 2 "'vector' is not a family" bench --sustained 1 --family vector
+expect 2 'no load of stencil' bench --sustained 1 --family stencil
+expect 2 'verbose is for suites' bench --sustained 1 --verbose
+# Names of before say what they are now.
+for command in 'ladder grid' 'sweep grid --over local_x' 'explain grid' 'tune grid' \
+    'bench --sustained 1 --family grid'; do
+    expect 2 "'grid' is now 'stencil'" $command
+done
 expect 2 'go with --sustained' bench --pause 3
 
 expect 2 "'nothing' is not a ceiling" peaks --only nothing
@@ -137,8 +144,7 @@ expect 2 "type.*'f9'" tune matmul --type f9
 expect 2 "'quick' is not exact or fast" tune --shape 8x8x8 --math quick
 expect 2 'math is for --shape' tune --size XS --math fast
 expect 2 'variant and --set are for searches' tune --show --variant naive
-expect 2 'all is for --compare' tune --size XS --all 3
-expect 2 'the stencil is f32' tune --size XS --type f64
+expect 2 'Himeno is f32' tune --size XS --type f64
 
 # --- more than the device has, said before anything is allocated
 expect 1 'GiB' matmul --shape 2000000x2000000x2000000

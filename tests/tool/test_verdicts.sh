@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What is said of a result is what holds for it: solvers whose answer the device overwrites, runs of a
-# given time on a machine whose pace changes, Gosa against a host program that runs as the official one.
+# What is said of a result is what holds for it: solvers whose answer the device overwrites, runs of
+# a given time on a machine whose pace changes, Gosa against a host program that runs as the official
+# one.
 # usage: test_verdicts.sh WAVEFIT DATA HIMENO_ORDER
 set -u
 order=$3
@@ -12,15 +13,16 @@ for options in '' '--precondition jacobi' '--max-iterations 10000 --tolerance 1e
     # Three vectors of 448 floats, of which x is the first; nothing else takes 5,376 bytes.
     expect 0 'converged after' cg --poisson5 20 $options
     export WAVEFIT_OVERWRITE='5376 0 37'
-    expect 1 'wrong: b - A x is over the tolerance' cg --poisson5 20 $options -o x.npy --json cg.json
+    expect 1 'wrong: b - A x is over the tolerance' cg --poisson5 20 $options -o x.npy \
+        --json cg.json
     check "cg $options: the fault was there" sh -c \
         "sed -n 's/.*\"true_residual\": //p' cg.json | awk '{exit !(\$1 > 10)}'"
     check "cg $options: no x is written" test ! -e x.npy
     check "cg $options: failed in the results" grep -q '"status": "failed"' cg.json
     unset WAVEFIT_OVERWRITE
 done
-# The first colour of 20 x 20 cells; or all 40 x 20 cells, of which an odd number of checks leaves the
-# second array. One check is all that there is, so that no iteration mends the word.
+# The first colour of 20 x 20 cells; or all 40 x 20 cells, of which an odd number of checks leaves
+# the second array. One check is all that there is, so that no iteration mends the word.
 for options in '--method sor' '--method jacobi'; do
     victim='3200 1'
     [ "$options" = '--method sor' ] && victim='1600 0'

@@ -11,8 +11,6 @@
 
 #define REHEARSAL 3 /* iterations, as the official program does */
 #define MOST_REHEARSAL 33
-#define FLOPS_A_CELL 34.0
-#define BYTES_A_CELL 56.0   /* 13 reads and 1 write of 4 bytes */
 #define PENTIUM_III 82.84   /* MFLOPS of the 600 MHz Pentium III that scores 1 */
 #define CHECKED_CELLS 20000 /* where all cells would take too long */
 #define SAMPLES 5
@@ -30,11 +28,6 @@ typedef struct work {
     double begun; /* host clock */
     float gosa;
 } work;
-
-static double inner_cells(const wfi_himeno_request *r)
-{
-    return (r->ni - 2.0) * (r->nj - 2.0) * (r->nk - 2.0);
-}
 
 /* How many iterations of the rehearsal make the kernels run that the measurement has: two whole
  * passes, one in each direction, and an iteration that is left over. */
@@ -62,8 +55,8 @@ static wf_result compare(const wf_himeno_params *params, work *w, uint32_t itera
 
 /* A few iterations from the start values, compared with f64; the official program's gosa is that of
  * the third. */
-static wf_result rehearse(const wf_himeno_params *params, const wfi_himeno_request *r, work *w,
-                          uint64_t seed, wfi_result_case *out)
+static wf_result rehearse(const wf_himeno_params *params, work *w, uint64_t seed,
+                          wfi_result_case *out)
 {
     float gosa[MOST_REHEARSAL];
     double seconds = 0;
@@ -78,8 +71,9 @@ static wf_result rehearse(const wf_himeno_params *params, const wfi_himeno_reque
     if (result != WF_SUCCESS)
         return result;
     w->pace = seconds / count;
+    wfi_result_case_extra(out, "rehearsal_iterations", count);
     wfi_result_case_extra(out, "rehearsal_gosa", (double)gosa[REHEARSAL - 1]);
-    wfi_result_case_extra(out, "rehearsal_mflops", FLOPS_A_CELL * inner_cells(r) / w->pace * 1e-6);
+    wfi_result_case_extra(out, "rehearsal_mflops", out->plan.flops / w->pace * 1e-6);
     wfi_case_checked(out, "gosa or cell", out->check.worst);
     return WF_SUCCESS;
 }
@@ -118,8 +112,9 @@ static void summarise(wf_timing *timing)
     timing->spread = (timing->q3_us - timing->q1_us) / timing->median_us;
 }
 
-/* Runs for a while, since a GPU that was idle raises its clocks over some tenths of a second, and
- * then to where the rehearsal had come: the measured run goes on from there, as the official one. */
+/* Runs for a while, since a GPU that was idle raises its clocks over some tenths of a second,
+ * and then to where the rehearsal had come: the measured run goes on from there, as the
+ * official one. */
 static wf_result warm_up(wfi_session *session, work *w)
 {
     double count = floor(fmin(1 + WARM_UP_SECONDS / (w->pace + 1e-9), 1e6)), total = 0;
@@ -160,19 +155,19 @@ static uint32_t stretch_of(const work *w)
     return fit < 1 ? STRETCH_STEP : (uint32_t)fmin(fit, 1e6) * STRETCH_STEP;
 }
 
-/* How many iterations are next in a part where their number is given; 0: it is over. */
-static uint32_t next_counted(const wfi_himeno_request *r, const work *w, uint32_t part)
+/* How many iterations are next in a sample where their number is given; 0: it is over. */
+static uint32_t next_counted(const wfi_himeno_request *r, const work *w, uint32_t sample)
 {
-    const uint32_t end = (uint32_t)((uint64_t)r->iterations * (part + 1) / SAMPLES);
+    const uint32_t end = (uint32_t)((uint64_t)r->iterations * (sample + 1) / SAMPLES);
     const uint32_t stretch = stretch_of(w), left = end - w->done;
     return left < stretch ? left : stretch;
 }
 
-/* The same where the time is given: it is looked up before each stretch, since the pace changes with
- * all else that the machine does. */
-static uint32_t next_timed(const wfi_himeno_request *r, const work *w, uint32_t part)
+/* The same where the time is given: it is looked up before each stretch, since the pace changes
+ * with all else that the machine does. */
+static uint32_t next_timed(const wfi_himeno_request *r, const work *w, uint32_t sample)
 {
-    const double end = w->begun + r->seconds * (part + 1) / SAMPLES;
+    const double end = w->begun + r->seconds * (sample + 1) / SAMPLES;
     const double room = (end - wfi_clock_seconds()) / (w->pace + 1e-9);
     const uint32_t stretch = stretch_of(w), left = MOST_ITERATIONS - w->done;
     uint32_t count = room < stretch ? (uint32_t)fmax(room, 1) : stretch;
@@ -184,13 +179,14 @@ static uint32_t next_timed(const wfi_himeno_request *r, const work *w, uint32_t 
 /* One sample: iterations in stretches. Where one is cut short, those before it count. *total gets
  * the seconds added. */
 static wf_result run_phase(wfi_session *session, const wfi_himeno_request *r, work *w,
-                           uint32_t part, wfi_result_case *out, double *total)
+                           uint32_t sample, wfi_result_case *out, double *total)
 {
     const uint32_t begin = w->done;
     double sum = 0;
     wf_result result = WF_SUCCESS;
     for (;;) {
-        const uint32_t count = r->iterations ? next_counted(r, w, part) : next_timed(r, w, part);
+        const uint32_t count =
+            r->iterations ? next_counted(r, w, sample) : next_timed(r, w, sample);
         const double start = wfi_clock_seconds();
         double seconds = 0;
         if (count == 0)
@@ -211,23 +207,23 @@ static wf_result run_phase(wfi_session *session, const wfi_himeno_request *r, wo
     return result;
 }
 
-/* The measured run, on from the rehearsal, in a few parts that give the spread. What is cut short has
- * the figures of what it came to. */
+/* The measured run, on from the rehearsal, in a few samples that give the spread. What is cut short
+ * has the figures of what it came to. */
 static wf_result measure(wfi_session *session, const wfi_himeno_request *r, work *w,
                          wfi_result_case *out)
 {
     double total = 0;
     wf_result result = warm_up(session, w);
     w->begun = wfi_clock_seconds();
-    for (uint32_t part = 0; part < SAMPLES && result == WF_SUCCESS; part++)
-        result = run_phase(session, r, w, part, out, &total);
+    for (uint32_t sample = 0; sample < SAMPLES && result == WF_SUCCESS; sample++)
+        result = run_phase(session, r, w, sample, out, &total);
     if (w->done == 0 || (result != WF_SUCCESS && result != WF_ERROR_CANCELLED))
         return result;
     summarise(&out->timing);
     out->has_timing = true;
-    out->rate = FLOPS_A_CELL * inner_cells(r) * w->done / total * 1e-6;
+    out->rate = out->plan.flops * w->done / total * 1e-6;
     out->rate_unit = "MFLOPS";
-    wfi_case_bandwidth(session, out, BYTES_A_CELL * inner_cells(r) * w->done / total * 1e-9);
+    wfi_case_bandwidth(session, out, out->plan.least_bytes * w->done / total * 1e-9);
     wfi_result_case_extra(out, "iterations", w->done);
     wfi_result_case_extra(out, "gosa", (double)w->gosa);
     wfi_result_case_extra(out, "seconds", total);
@@ -250,7 +246,7 @@ static wf_result run(wfi_session *session, const wf_himeno_params *params,
     if (!w->p)
         return WF_ERROR_OUT_OF_HOST_MEMORY;
     wfi_case_stage(session, out, 1, 2, "rehearsing and verifying");
-    result = rehearse(params, r, w, session->common->seed, out);
+    result = rehearse(params, w, session->common->seed, out);
     if (result == WF_SUCCESS && out->status == WFI_STATUS_OK)
         result = measure(session, r, w, out);
     if (result == WF_SUCCESS && out->status == WFI_STATUS_OK)

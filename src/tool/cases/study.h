@@ -3,6 +3,7 @@
 #ifndef WFI_TOOL_CASES_STUDY_H
 #define WFI_TOOL_CASES_STUDY_H
 
+#include "tool/cases/cases.h"
 #include "tool/cases/stencil_options.h"
 
 #define WFI_STUDY_OPTIONS 8
@@ -11,7 +12,7 @@ typedef struct wfi_study {
     wf_family family;
     wf_type type;
     char name[96];
-    uint64_t extent[3]; /* stencil, grid: cells; matmul: m, n, k */
+    uint64_t extent[3]; /* himeno, stencil: cells; matmul: m, n, k */
     wfi_stencil_request grid;
     wf_stencil_params stencil; /* of grid, for wfi_study_problem */
     wfi_csr matrix;            /* spmv */
@@ -25,7 +26,7 @@ typedef struct wfi_study {
 void wfi_study_options(wfi_study *study, wfi_option *options);
 /* Takes the family from the first positional argument and the problem from the options; reads or
  * makes the matrix. Prints one line and returns the exit code on failure. */
-int wfi_study_parse(wfi_study *study, const wfi_common *common);
+int wfi_study_parse(wfi_study *study, const char *command, const wfi_common *common);
 void wfi_study_free(wfi_study *study);
 
 /* Measures once with the variant (NULL: wavefit's choice) and constants. */
@@ -39,12 +40,8 @@ void wfi_study_arguments(const wfi_study *study, char *text, size_t bytes);
 wf_problem wfi_study_problem(const wfi_study *study);
 /* Operations a second that the device's arithmetic reaches at best, measured; NaN: not known. */
 double wfi_study_rate(wfi_session *session, const wfi_study *study);
-/* Bytes that a call brings and fetches. */
-void wfi_study_moved(const wfi_study *study, double *up, double *down);
-
-/* Operations and least bytes of what the case's time is of. */
-double wfi_study_flops(const wfi_study *study);
-double wfi_study_bytes(const wfi_study *study);
+/* Bytes that a call of the plan brings and fetches. */
+void wfi_study_moved(const wfi_study *study, const wf_plan_info *plan, double *up, double *down);
 
 /* The index of a variant by name; UINT32_MAX: none. */
 uint32_t wfi_study_variant(wf_family family, const char *name);

@@ -12,8 +12,8 @@ typedef struct wfi_matrix_use {
     bool transpose;
 } wfi_matrix_use;
 
-/* Whether x, y and the row offsets of a file's matrix could be on the device, by its sizes alone; what
- * is no regular file, which could not be read again, passes. */
+/* Whether x, y and the row offsets of a file's matrix could be on the device, by its sizes alone;
+ * what is no regular file, which could not be read again, passes. */
 int wfi_matrix_file_fits(const wfi_common *common, const char *path, const wfi_matrix_use *use);
 
 /* Reads the file with progress shown. A matrix of many rows or columns that the device could not

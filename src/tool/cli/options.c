@@ -9,6 +9,7 @@
 
 #include "io/atomic_file.h"
 #include "tool/cli/progress.h"
+#include "tool/cli/wrap.h"
 
 static void print_line(const char *format, va_list args)
 {
@@ -132,7 +133,7 @@ bool wfi_parse_pair(const char *option, const char *text, uint64_t most, uint64_
     return ok;
 }
 
-/* --------------------------------------------------------------------------------- common options */
+/* ------------------------------------------------------------------------------- common options */
 
 static bool set_constant(wfi_common *common, const char *text)
 {
@@ -198,13 +199,14 @@ static const struct {
     {"--device", "SEL", "index, part of a name, or UUID (also WAVEFIT_DEVICE)", DEVICE},
     {"--limits", "minimum", "use no more than Vulkan 1.1 guarantees", LIMITS},
     {"--variant", "NAME", "force the algorithm", POINT},
-    {"--set", "NAME=VALUE", "force a constant of it (repeatable)", POINT},
+    {"--set", "NAME=VALUE", "force a constant of the algorithm (repeatable)", POINT},
     {"--json", "FILE", "write results as JSON (-: standard output)", JSON},
     {"--repeat", "N", "timed samples (default: until stable)", REPEAT},
-    {"--seed", "N", "of random inputs (default 1)", SEED},
-    {"--dispatch", "SECONDS", "longest dispatch; what would take longer goes in parts", DISPATCH},
+    {"--seed", "N", "seed of random inputs (default 1)", SEED},
+    {"--dispatch", "SECONDS", "the longest that a dispatch may take; a longer one goes in pieces",
+     DISPATCH},
     {"--no-tuning", NULL, "ignore tuning data, use the model alone", TUNING},
-    {"--quiet", NULL, "no progress; results are printed all the same", 0},
+    {"--quiet", NULL, "show no progress; results are printed all the same", 0},
     {"--help", NULL, NULL, 0},
     {"-h", NULL, NULL, 0},
 };
@@ -257,31 +259,25 @@ static bool set_common(wfi_common *common, const char *name, const char *value)
     return true;
 }
 
-/* Columns that UTF-8 text takes up. */
-static int columns(const char *text)
-{
-    int count = 0;
-    for (; *text; text++)
-        count += ((unsigned char)*text & 0xc0) != 0x80;
-    return count;
-}
-
 #define OPTION_COLUMNS 24
+#define HELP_COLUMN (OPTION_COLUMNS + 3)
 
 static void print_option(const char *name, const char *argument, const char *help)
 {
-    const int used = columns(name) + (argument ? 1 + columns(argument) : 0);
+    const int used = wfi_columns(name) + (argument ? 1 + wfi_columns(argument) : 0);
     printf("  %s%s%s", name, argument ? " " : "", argument ? argument : "");
     if (used > OPTION_COLUMNS) /* what it means goes below */
-        printf("\n%*s", OPTION_COLUMNS + 3, "");
+        printf("\n%*s", HELP_COLUMN, "");
     else
         printf("%*s", OPTION_COLUMNS + 1 - used, "");
-    printf("%s\n", help);
+    wfi_wrap(HELP_COLUMN, HELP_COLUMN, help);
 }
 
 static void print_help(const wfi_command *command)
 {
-    printf("wavefit %s %s\n%s\n\n", command->name, command->usage, command->summary);
+    wfi_line(8, "wavefit %s %s", command->name, command->usage);
+    wfi_line(0, "%s", command->summary);
+    putchar('\n');
     for (int i = 0; i < command->option_count; i++)
         print_option(command->options[i].name, command->options[i].argument,
                      command->options[i].help);

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-/* Shows "[=====     ] what"; does nothing when quiet or not on a terminal. A fraction that is NaN is
- * not known, and no bar is drawn. */
+/* Shows "[=====     ] what"; does nothing when quiet or not on a terminal. A fraction that is NaN
+ * is not known, and no bar is drawn. */
 void wfi_progress_show(bool quiet, double fraction, const char *what);
 /* What the case that is shown is at; where none is, the same as wfi_progress_show. */
 void wfi_progress_phase(bool quiet, double fraction, const char *what);

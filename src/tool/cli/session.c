@@ -9,6 +9,7 @@
 #include "io/memory.h"
 #include "tool/cli/progress.h"
 #include "tool/cli/table.h"
+#include "tool/cli/wrap.h"
 
 #define PEAK_SECONDS 0.15
 
@@ -231,21 +232,20 @@ void wfi_case_stage(const wfi_session *session, const wfi_result_case *c, int st
     wfi_progress_phase(session->common->quiet, (double)NAN, text);
 }
 
-static void print_variant(const wfi_result_case *c)
+void wfi_plan_print(const wf_plan_info *plan)
 {
-    char text[WFI_CELL_BYTES];
-    wfi_format_plan(&c->plan, text, sizeof text);
-    printf("variant   %s (%s)", text, c->plan.chosen_by);
-    if (c->plan.dispatches > 1)
-        printf(", %u dispatches", c->plan.dispatches);
-    putchar('\n');
+    char text[WFI_NOTE_BYTES], dispatches[32] = "";
+    wfi_format_plan(plan, text, sizeof text);
+    if (plan->dispatches > 1)
+        snprintf(dispatches, sizeof dispatches, ", %u dispatches", plan->dispatches);
+    wfi_line(WFI_LABEL_COLUMNS, "variant   %s (%s)%s", text, plan->chosen_by, dispatches);
 }
 
 void wfi_device_print(const wfi_session *session)
 {
     wfi_progress_clear(session->common->quiet);
-    printf("device    %s%s\n", session->caps->name,
-           session->caps->limits == WF_LIMITS_MINIMUM ? ", minimum limits" : "");
+    wfi_line(WFI_LABEL_COLUMNS, "device    %s%s", session->caps->name,
+             session->caps->limits == WF_LIMITS_MINIMUM ? ", minimum limits" : "");
 }
 
 static void print_time(const wf_timing *timing)
@@ -258,36 +258,37 @@ static void print_time(const wf_timing *timing)
 
 static void print_rate(const wfi_result_case *c)
 {
-    char text[64];
-    wfi_format_rate(c->rate, c->rate_unit, text, sizeof text);
-    printf("rate      %s", text);
-    if (isfinite(c->gbs)) {
-        wfi_format_rate(c->gbs, "GB/s", text, sizeof text);
-        printf(", %s", text);
-    }
+    char rate[64], gbs[64] = "", percent[32];
+    wfi_format_rate(c->rate, c->rate_unit, rate, sizeof rate);
+    if (isfinite(c->gbs))
+        wfi_format_rate(c->gbs, "GB/s", gbs, sizeof gbs);
     if (isfinite(c->percent)) {
-        wfi_format_percent(c->percent, text, sizeof text);
-        printf(", %s of %s", text, c->percent_of);
+        wfi_format_percent(c->percent, percent, sizeof percent);
+        wfi_line(WFI_LABEL_COLUMNS, "rate      %s%s%s, %s of %s", rate, *gbs ? ", " : "", gbs,
+                 percent, c->percent_of);
+    } else {
+        wfi_line(WFI_LABEL_COLUMNS, "rate      %s%s%s", rate, *gbs ? ", " : "", gbs);
     }
-    putchar('\n');
 }
 
 /* What was compared, and how what was not is covered. */
 static void print_check(const wfi_result_case *c)
 {
     const wf_check *k = &c->check;
-    printf("verified  %llu of %llu elements against f64: largest error %.3g of its bound%s\n",
-           (unsigned long long)k->checked, (unsigned long long)k->total, k->error_over_bound,
-           k->error_over_bound <= 1 ? "" : ", WRONG");
+    wfi_line(WFI_LABEL_COLUMNS,
+             "verified  %llu of %llu elements against f64: largest error %.3g of its bound%s",
+             (unsigned long long)k->checked, (unsigned long long)k->total, k->error_over_bound,
+             k->error_over_bound <= 1 ? "" : ", WRONG");
     if (k->summed)
-        printf(
-            "          %llu by Freivalds' test: an error like a row's own numbers is missed with "
-            "probability %.1e\n",
-            (unsigned long long)k->summed, k->missed);
+        wfi_line(WFI_LABEL_COLUMNS,
+                 "          %llu by Freivalds' test: an error like a row's own numbers is missed "
+                 "with probability %.1e",
+                 (unsigned long long)k->summed, k->missed);
     if (k->ranged)
-        printf("          %llu by their range alone\n", (unsigned long long)k->ranged);
+        wfi_line(WFI_LABEL_COLUMNS, "          %llu by their range alone",
+                 (unsigned long long)k->ranged);
     if (c->checked_how)
-        printf("          also %s\n", c->checked_how);
+        wfi_line(WFI_LABEL_COLUMNS, "          also %s", c->checked_how);
 }
 
 void wfi_case_print(const wfi_session *session, const wfi_result_case *c)
@@ -295,9 +296,9 @@ void wfi_case_print(const wfi_session *session, const wfi_result_case *c)
     if (wfi_json_on_stdout(session->common))
         return;
     wfi_device_print(session);
-    printf("problem   %s %s\n", c->name, c->type);
+    wfi_line(WFI_LABEL_COLUMNS, "problem   %s %s", c->name, c->type);
     if (c->has_plan)
-        print_variant(c);
+        wfi_plan_print(&c->plan);
     if (c->has_timing)
         print_time(&c->timing);
     if (isfinite(c->rate))

@@ -32,8 +32,8 @@ void wfi_session_close(wfi_session *session);
 int wfi_session_error(wfi_session *session, wf_result result);
 /* The same for what a case says of itself: WFI_EXIT_DONE when it is ok. Prints its reason. */
 int wfi_case_exit(const wfi_result_case *c, wf_result result);
-/* The same for the `things` ("cases", "steps") that a command has run: failed checks and errors fail
- * the run, and so does an interruption; what is unsupported or skipped does not. */
+/* The same for the `things` ("cases", "steps") that a command has run: failed checks and errors
+ * fail the run, and so does an interruption; what is unsupported or skipped does not. */
 int wfi_cases_exit(const char *command, const char *things, const wfi_result_case *cases,
                    uint32_t count);
 /* The same where they are counted already. */
@@ -47,8 +47,8 @@ void wfi_case_fail_text(wfi_result_case *c, wfi_status status, const char *forma
 /* Measured once a session; NaN (and the case goes on without) where measuring fails. */
 double wfi_session_copy_bandwidth(wfi_session *session);
 double wfi_session_fma_rate(wfi_session *session, wf_type type);
-/* The ceiling of that name, in its unit, for a working set of `bytes` where it has one (0: past any cache);
- * NaN where it is unsupported or interrupted. */
+/* The ceiling of that name, in its unit, for a working set of `bytes` where it has one (0: past any
+ * cache); NaN where it is unsupported or interrupted. */
 double wfi_session_ceiling(wfi_session *session, const char *name, uint64_t bytes);
 
 /* Bytes of device memory that can be had now. */
@@ -63,6 +63,8 @@ int wfi_session_write(wfi_session *session, int argc, char **argv, const wfi_res
 
 /* The line that names the device and its limits. */
 void wfi_device_print(const wfi_session *session);
+/* The line that names the variant, its constants and who chose them. */
+void wfi_plan_print(const wf_plan_info *plan);
 
 /* Shows what a case is at, "verifying": step `step` of `steps`. */
 void wfi_case_stage(const wfi_session *session, const wfi_result_case *c, int step, int steps,

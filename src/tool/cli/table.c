@@ -4,12 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tool/cli/wrap.h"
+
 int wfi_table_row(wfi_table *table)
 {
     if (table->rows < WFI_MAX_ROWS)
         table->rows++;
     for (int column = 0; column < table->columns; column++)
         table->cells[table->rows - 1][column][0] = '\0';
+    table->notes[table->rows - 1][0] = '\0';
     return table->rows - 1;
 }
 
@@ -19,6 +22,15 @@ void wfi_table_set(wfi_table *table, int row, int column, const char *format, ..
     va_start(args, format);
     vsnprintf(table->cells[row][column], WFI_CELL_BYTES, format, args);
     va_end(args);
+}
+
+void wfi_table_note(wfi_table *table, int row, int column, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(table->notes[row], WFI_NOTE_BYTES, format, args);
+    va_end(args);
+    table->note_columns[row] = column;
 }
 
 void wfi_table_headings(wfi_table *table, const char *const *headings, int count)
@@ -36,26 +48,52 @@ static int row_columns(const wfi_table *table, int row)
     return columns;
 }
 
+/* Columns of text before a column of the table. */
+static int begin_of(const int *width, int column)
+{
+    int begin = 0;
+    for (int before = 0; before < column; before++)
+        begin += width[before] + 2;
+    return begin;
+}
+
+/* Prints the cell, and where it is the last of the row ends the line. */
+static void print_cell(const wfi_table *table, const int *width, int row, int column, bool last)
+{
+    const char *cell = table->cells[row][column];
+    const int pad = width[column] - wfi_columns(cell);
+    const bool right = table->right & 1u << column;
+    printf("%s%*s", column ? "  " : "", right ? pad : 0, "");
+    if (last) /* nothing trails it */
+        wfi_wrap(begin_of(width, column) + (right ? pad : 0), begin_of(width, column), cell);
+    else
+        printf("%s%*s", cell, right ? 0 : pad, "");
+}
+
+static void print_row(const wfi_table *table, const int *width, int row)
+{
+    const int columns = row_columns(table, row), at = table->note_columns[row];
+    const bool noted = *table->notes[row], beside = noted && at >= columns;
+    const int begin = begin_of(width, at);
+    for (int column = 0; column < columns; column++)
+        print_cell(table, width, row, column, column + 1 == columns && !beside);
+    if (!noted)
+        return;
+    printf("%*s", beside ? begin - begin_of(width, columns) + (columns ? 2 : 0) : begin, "");
+    wfi_wrap(begin, begin, table->notes[row]);
+}
+
 void wfi_table_print(const wfi_table *table)
 {
     int width[WFI_MAX_COLUMNS] = {0};
     for (int row = 0; row < table->rows; row++)
         for (int column = 0; column < table->columns; column++) {
-            const int length = (int)strlen(table->cells[row][column]);
+            const int length = wfi_columns(table->cells[row][column]);
             if (length > width[column])
                 width[column] = length;
         }
-    for (int row = 0; row < table->rows; row++) {
-        const int columns = row_columns(table, row);
-        for (int column = 0; column < columns; column++) {
-            const char *cell = table->cells[row][column], *gap = column ? "  " : "";
-            if (table->right & 1u << column)
-                printf("%s%*s", gap, width[column], cell);
-            else /* nothing trails the last */
-                printf("%s%-*s", gap, column + 1 < columns ? width[column] : 0, cell);
-        }
-        putchar('\n');
-    }
+    for (int row = 0; row < table->rows; row++)
+        print_row(table, width, row);
 }
 
 void wfi_format_bytes(double value, char *text, size_t bytes)
@@ -89,12 +127,22 @@ void wfi_format_rate(double value, const char *unit, char *text, size_t bytes)
     snprintf(text, bytes, "%.4g %s", value, unit);
 }
 
+void wfi_format_constants(const wf_plan_info *plan, char *text, size_t bytes)
+{
+    size_t used = 0;
+    if (bytes > 0)
+        *text = '\0';
+    for (uint32_t i = 0; i < plan->constant_count && used < bytes; i++)
+        used += (size_t)snprintf(text + used, bytes - used, "%s%s=%u", i ? " " : "",
+                                 plan->constants[i].name, plan->constants[i].value);
+}
+
 void wfi_format_plan(const wf_plan_info *plan, char *text, size_t bytes)
 {
-    size_t used = (size_t)snprintf(text, bytes, "%s", plan->variant ? plan->variant : "");
-    for (uint32_t i = 0; i < plan->constant_count && used < bytes; i++)
-        used += (size_t)snprintf(text + used, bytes - used, " %s=%u", plan->constants[i].name,
-                                 plan->constants[i].value);
+    const size_t used = (size_t)snprintf(text, bytes, "%s%s", plan->variant ? plan->variant : "",
+                                         plan->constant_count ? " " : "");
+    if (used < bytes)
+        wfi_format_constants(plan, text + used, bytes - used);
 }
 
 void wfi_format_percent(double percent, char *text, size_t bytes)

@@ -8,13 +8,16 @@
 #include "wavefit/wavefit.h"
 
 #define WFI_MAX_COLUMNS 12
-#define WFI_MAX_ROWS 128
+#define WFI_MAX_ROWS 160
 #define WFI_CELL_BYTES 256
+#define WFI_NOTE_BYTES 512
 
 typedef struct wfi_table {
     int columns, rows; /* the first row is the heading */
     char cells[WFI_MAX_ROWS][WFI_MAX_COLUMNS][WFI_CELL_BYTES];
     unsigned right; /* bit a column: aligned to the right */
+    char notes[WFI_MAX_ROWS][WFI_NOTE_BYTES];
+    int note_columns[WFI_MAX_ROWS];
 } wfi_table;
 
 /* Sets the first `count` cells of the first row, which it begins. */
@@ -22,6 +25,10 @@ void wfi_table_headings(wfi_table *table, const char *const *headings, int count
 /* Begins a row; cells are then set with wfi_table_set. Returns its index. */
 int wfi_table_row(wfi_table *table);
 void wfi_table_set(wfi_table *table, int row, int column, const char *format, ...);
+/* A text that begins where the column does and widens no column: it stands in the row where the
+ * cells from there on are empty, else in lines of its own below. */
+void wfi_table_note(wfi_table *table, int row, int column, const char *format, ...);
+/* Prints the table; last cells and notes are wrapped (tool/cli/wrap.h). */
 void wfi_table_print(const wfi_table *table);
 
 /* Four significant digits of a rate in MFLOPS, GFLOPS, TFLOPS, GOPS or GB/s, or of a time in us;
@@ -29,6 +36,8 @@ void wfi_table_print(const wfi_table *table);
 void wfi_format_rate(double value, const char *unit, char *text, size_t bytes);
 /* A variant and its constants: "tiled tile_m=16 tile_k=8"; "" where there is none. */
 void wfi_format_plan(const wf_plan_info *plan, char *text, size_t bytes);
+/* Its constants alone: "tile_m=16 tile_k=8"; "" where there are none. */
+void wfi_format_constants(const wf_plan_info *plan, char *text, size_t bytes);
 /* "12.3 %", small ones with two digits that count: "0.0042 %". */
 void wfi_format_percent(double percent, char *text, size_t bytes);
 /* "1.5 GiB". */

@@ -3,116 +3,49 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tool/cases/bench_matrices.h"
-#include "tool/cases/cases.h"
+#include "tool/cases/families.h"
 #include "tool/cli/clock.h"
 #include "tool/commands/commands.h"
 #include "tool/cli/progress.h"
 #include "tool/report/page.h"
 #include "tool/commands/sustained.h"
 #include "tool/cli/table.h"
+#include "tool/cli/wrap.h"
 
 #define MAX_CASES 48
 #define QUICK_SECONDS 40.0  /* what is not begun by then is skipped */
 #define MEMORY_FRACTION 0.5 /* of the available device memory that a case may take */
 
-typedef enum matrix_kind { POISSON27, UNIFORM, RMAT } matrix_kind;
-
-/* One line of the suite. quick: in the quick suite too; cpu: for CPU devices too. */
-typedef struct bench_line {
-    wf_family family;
-    const char *name;
-    uint64_t a, b, c; /* himeno ni nj nk; matmul m n k; spmv kind, size, entries a row */
-    wf_type type;
-    bool quick, cpu;
-} bench_line;
-
-static const bench_line suite[] = {
-    {WF_FAMILY_HIMENO, "himeno XS", 64, 32, 32, WF_TYPE_F32, true, true},
-    {WF_FAMILY_HIMENO, "himeno S", 128, 64, 64, WF_TYPE_F32, true, true},
-    {WF_FAMILY_HIMENO, "himeno M", 256, 128, 128, WF_TYPE_F32, true, true},
-    {WF_FAMILY_HIMENO, "himeno L", 512, 256, 256, WF_TYPE_F32, false, true},
-    {WF_FAMILY_HIMENO, "himeno XL", 1024, 512, 512, WF_TYPE_F32, false, false},
-    {WF_FAMILY_SPMV, "poisson27 32^3", POISSON27, 32, 0, WF_TYPE_F32, true, true},
-    {WF_FAMILY_SPMV, "poisson27 32^3", POISSON27, 32, 0, WF_TYPE_F64, true, true},
-    {WF_FAMILY_SPMV, "uniform 64Ki x 8", UNIFORM, 65536, 8, WF_TYPE_F32, true, true},
-    {WF_FAMILY_SPMV, "rmat 2^14 x 16", RMAT, 14, 0, WF_TYPE_F32, true, true},
-    {WF_FAMILY_SPMV, "poisson27 128^3", POISSON27, 128, 0, WF_TYPE_F32, false, true},
-    {WF_FAMILY_SPMV, "poisson27 128^3", POISSON27, 128, 0, WF_TYPE_F64, false, true},
-    {WF_FAMILY_SPMV, "rmat 2^18 x 16", RMAT, 18, 0, WF_TYPE_F32, false, true},
-    {WF_FAMILY_MATMUL, "256^3", 256, 256, 256, WF_TYPE_F32, true, true},
-    {WF_FAMILY_MATMUL, "512^3", 512, 512, 512, WF_TYPE_F32, true, true},
-    {WF_FAMILY_MATMUL, "1024^3", 1024, 1024, 1024, WF_TYPE_F32, true, false},
-    {WF_FAMILY_MATMUL, "1000x2000x3000", 1000, 2000, 3000, WF_TYPE_F32, false, true},
-    {WF_FAMILY_MATMUL, "127x8192x513", 127, 8192, 513, WF_TYPE_F32, false, true},
-    {WF_FAMILY_MATMUL, "4096^3", 4096, 4096, 4096, WF_TYPE_F32, true, false},
-    {WF_FAMILY_MATMUL, "8192^3", 8192, 8192, 8192, WF_TYPE_F32, false, false},
+static const wfi_case_problem suite[] = {
+    WFI_HIMENO_PROBLEM("himeno XS", 64, 32, 32, true, true),
+    WFI_HIMENO_PROBLEM("himeno S", 128, 64, 64, true, true),
+    WFI_HIMENO_PROBLEM("himeno M", 256, 128, 128, true, true),
+    WFI_HIMENO_PROBLEM("himeno L", 512, 256, 256, false, true),
+    WFI_HIMENO_PROBLEM("himeno XL", 1024, 512, 512, false, false),
+    WFI_SPMV_PROBLEM("poisson27 32^3", WF_TYPE_F32, WFI_MATRIX_POISSON27, 32, 0, true, true),
+    WFI_SPMV_PROBLEM("poisson27 32^3", WF_TYPE_F64, WFI_MATRIX_POISSON27, 32, 0, true, true),
+    WFI_SPMV_PROBLEM("uniform 64Ki x 8", WF_TYPE_F32, WFI_MATRIX_UNIFORM, 65536, 8, true, true),
+    WFI_SPMV_PROBLEM("rmat 2^14 x 16", WF_TYPE_F32, WFI_MATRIX_RMAT, 14, 0, true, true),
+    WFI_SPMV_PROBLEM("poisson27 128^3", WF_TYPE_F32, WFI_MATRIX_POISSON27, 128, 0, false, true),
+    WFI_SPMV_PROBLEM("poisson27 128^3", WF_TYPE_F64, WFI_MATRIX_POISSON27, 128, 0, false, true),
+    WFI_SPMV_PROBLEM("rmat 2^18 x 16", WF_TYPE_F32, WFI_MATRIX_RMAT, 18, 0, false, true),
+    WFI_MATMUL_PROBLEM("256^3", WF_TYPE_F32, 256, 256, 256, true, true),
+    WFI_MATMUL_PROBLEM("512^3", WF_TYPE_F32, 512, 512, 512, true, true),
+    WFI_MATMUL_PROBLEM("1024^3", WF_TYPE_F32, 1024, 1024, 1024, true, false),
+    WFI_MATMUL_PROBLEM("1000x2000x3000", WF_TYPE_F32, 1000, 2000, 3000, false, true),
+    WFI_MATMUL_PROBLEM("127x8192x513", WF_TYPE_F32, 127, 8192, 513, false, true),
+    WFI_MATMUL_PROBLEM("4096^3", WF_TYPE_F32, 4096, 4096, 4096, true, false),
+    WFI_MATMUL_PROBLEM("8192^3", WF_TYPE_F32, 8192, 8192, 8192, false, false),
 };
 
-static bool make_matrix(const bench_line *line, uint64_t seed, wfi_csr *out)
-{
-    if (line->a == POISSON27)
-        return wfi_make_poisson27((uint32_t)line->b, out);
-    if (line->a == UNIFORM)
-        return wfi_make_uniform((uint32_t)line->b, (uint32_t)line->c, seed, out);
-    return wfi_make_rmat((uint32_t)line->b, seed, out);
-}
-
-static void run_spmv(wfi_session *session, const bench_line *line, double budget,
+static void run_line(wfi_session *session, const wfi_case_problem *line, double budget,
                      wfi_result_case *out)
 {
-    wfi_csr matrix = {0};
-    if (!make_matrix(line, session->common->seed, &matrix)) {
-        wfi_result_case_init(out, "spmv");
-        out->type = wf_type_name(line->type);
-        wfi_case_fail(session, out,
-                      wfi_interrupted() ? WF_ERROR_CANCELLED : WF_ERROR_OUT_OF_HOST_MEMORY);
-        return;
-    }
-    const wfi_spmv_request request = {
-        .matrix = &matrix, .name = line->name, .type = line->type, .budget_seconds = budget};
-    wfi_case_spmv(session, &request, out, NULL);
-    wfi_csr_free(&matrix);
-}
-
-static void run_line(wfi_session *session, const bench_line *line, double budget,
-                     wfi_result_case *out)
-{
-    if (line->family == WF_FAMILY_HIMENO) {
-        const wfi_himeno_request request = {.name = line->name,
-                                            .ni = (uint32_t)line->a,
-                                            .nj = (uint32_t)line->b,
-                                            .nk = (uint32_t)line->c,
-                                            .seconds = budget};
-        wfi_case_himeno(session, &request, out);
-    } else if (line->family == WF_FAMILY_SPMV) {
-        run_spmv(session, line, budget, out);
-    } else {
-        const wfi_matmul_request request = {
-            .m = line->a, .n = line->b, .k = line->c, .type = line->type, .budget_seconds = budget};
-        wfi_case_matmul(session, &request, out, NULL);
-    }
+    wfi_tool_family_of(line->family)->run_problem(session, line, budget, out);
     snprintf(out->name, sizeof out->name, "%s", line->name);
 }
 
-/* Bytes a line takes on the device, roughly from above. */
-static double line_bytes(const bench_line *line)
-{
-    const double a = (double)line->a, b = (double)line->b, c = (double)line->c;
-    if (line->family == WF_FAMILY_HIMENO)
-        return (double)wf_himeno_memory(&(wf_himeno_params){.size = sizeof(wf_himeno_params),
-                                                            .ni = (uint32_t)line->a,
-                                                            .nj = (uint32_t)line->b,
-                                                            .nk = (uint32_t)line->c});
-    if (line->family == WF_FAMILY_MATMUL)
-        return (a * c + c * b + a * b) * 4;
-    const double entries = line->a == POISSON27 ? b * b * b * 27
-                           : line->a == UNIFORM ? b * c
-                                                : ldexp(16, (int)line->b);
-    return entries * (4.0 + (double)wf_type_size(line->type));
-}
-
-static void leave_out(const bench_line *line, wfi_status status, const char *reason,
+static void leave_out(const wfi_case_problem *line, wfi_status status, const char *reason,
                       wfi_result_case *out)
 {
     wfi_result_case_init(out, wf_family_name(line->family));
@@ -130,7 +63,7 @@ static uint32_t run_suite(wfi_session *session, bool quick, wfi_result_case *cas
     const size_t lines = sizeof suite / sizeof *suite;
     uint32_t count = 0;
     for (size_t i = 0; i < lines; i++) {
-        const bench_line *line = &suite[i];
+        const wfi_case_problem *line = &suite[i];
         if ((quick && !line->quick) || (cpu && !line->cpu))
             continue;
         wfi_result_case *out = &cases[count++];
@@ -139,7 +72,8 @@ static uint32_t run_suite(wfi_session *session, bool quick, wfi_result_case *cas
             leave_out(line, WFI_STATUS_CANCELLED, "interrupted", out);
         else if (quick && wfi_clock_seconds() - start > QUICK_SECONDS)
             leave_out(line, WFI_STATUS_SKIPPED, "the quick suite's time was spent", out);
-        else if (line_bytes(line) > MEMORY_FRACTION * wfi_session_available(session))
+        else if (wfi_tool_family_of(line->family)->bytes(line) >
+                 MEMORY_FRACTION * wfi_session_available(session))
             leave_out(line, WFI_STATUS_SKIPPED, "over half of the memory that the device has left",
                       out);
         else
@@ -149,7 +83,7 @@ static uint32_t run_suite(wfi_session *session, bool quick, wfi_result_case *cas
     return count;
 }
 
-static void add_row(wfi_table *table, const wfi_result_case *c)
+static void add_row(wfi_table *table, const wfi_result_case *c, bool verbose)
 {
     char text[WFI_CELL_BYTES];
     const int row = wfi_table_row(table);
@@ -157,7 +91,7 @@ static void add_row(wfi_table *table, const wfi_result_case *c)
     wfi_table_set(table, row, 1, "%.60s", c->name);
     wfi_table_set(table, row, 2, "%s", c->type ? c->type : "");
     if (c->status != WFI_STATUS_OK) {
-        wfi_table_set(table, row, 7, "%s: %.200s", wfi_status_name(c->status), c->reason);
+        wfi_table_note(table, row, 3, "%s: %s", wfi_status_name(c->status), c->reason);
         return;
     }
     if (c->has_timing) {
@@ -172,24 +106,29 @@ static void add_row(wfi_table *table, const wfi_result_case *c)
         wfi_format_percent(c->percent, text, sizeof text);
         wfi_table_set(table, row, 6, "%s %s", text, strstr(c->percent_of, "copy") ? "copy" : "fma");
     }
-    wfi_format_plan(&c->plan, text, sizeof text);
-    wfi_table_set(table, row, 7, "%s", text);
+    wfi_table_set(table, row, 7, "%s", c->plan.variant);
+    wfi_format_constants(&c->plan, text, sizeof text);
+    if (verbose)
+        wfi_table_note(table, row, 1, "%s", text);
 }
 
-static void print_results(wfi_session *session, const wfi_result_case *cases, uint32_t count)
+static void print_results(wfi_session *session, const wfi_result_case *cases, uint32_t count,
+                          bool verbose)
 {
     static const char *const heading[] = {"family", "case", "type",    "time",
                                           "spread", "rate", "of peak", "variant"};
     static wfi_table table = {.columns = 8, .right = 1u << 3 | 1u << 4 | 1u << 5 | 1u << 6};
     if (wfi_json_on_stdout(session->common))
         return;
-    printf("%s%s: copy %.1f GB/s, f32 multiply-add %.1f GFLOPS (measured)\n\n", session->caps->name,
-           session->caps->limits == WF_LIMITS_MINIMUM ? " (minimum limits)" : "",
-           wfi_session_copy_bandwidth(session) * 1e-9,
-           wfi_session_fma_rate(session, WF_TYPE_F32) * 1e-9);
+    wfi_line(4, "%s%s: copy %.1f GB/s, f32 multiply-add %.1f GFLOPS (measured)",
+             session->caps->name,
+             session->caps->limits == WF_LIMITS_MINIMUM ? " (minimum limits)" : "",
+             wfi_session_copy_bandwidth(session) * 1e-9,
+             wfi_session_fma_rate(session, WF_TYPE_F32) * 1e-9);
+    putchar('\n');
     wfi_table_headings(&table, heading, 8);
     for (uint32_t i = 0; i < count; i++)
-        add_row(&table, &cases[i]);
+        add_row(&table, &cases[i], verbose);
     wfi_table_print(&table);
 }
 
@@ -205,21 +144,28 @@ int wfi_tool_bench(int argc, char **argv)
 {
     static wfi_result_case cases[MAX_CASES];
     const char *suite_name = "quick", *minutes = NULL;
+    bool verbose = false;
     wfi_sustained_request sustained = {0};
     const wfi_option options[] = {
-        {"--suite", "quick|full", &suite_name, NULL, "how many sizes (default quick)"},
-        {"--sustained", "MINUTES", &minutes, NULL, "one load without end: how heat slows it"},
+        {"--suite", "quick|full", &suite_name, NULL,
+         "a few sizes, or more and larger ones (default quick)"},
+        {"--sustained", "MINUTES", &minutes, NULL,
+         "run one load for so long, to see how heat slows the device"},
         {"--family", "NAME", &sustained.family, NULL,
-         "that load: matmul, spmv, himeno (default matmul)"},
-        {"--pause", "SECONDS", &sustained.pause, NULL, "rests of it (default: none) …"},
-        {"--work", "SECONDS", &sustained.work, NULL, "… after so much work (default 60)"}};
-    const wfi_command command = {"bench",
-                                 "[--suite quick|full | --sustained MINUTES] [--json FILE]",
-                                 "Measures every family on one device, verified against f64.",
-                                 0,
-                                 0,
-                                 options,
-                                 sizeof options / sizeof *options};
+         "of --sustained: the load, matmul, spmv or himeno (default matmul)"},
+        {"--pause", "SECONDS", &sustained.pause, NULL,
+         "of --sustained: pauses of this length (default: none)"},
+        {"--work", "SECONDS", &sustained.work, NULL,
+         "of --sustained: the work between two pauses (default 60)"},
+        {"--verbose", NULL, NULL, &verbose, "print the constants of each variant too"}};
+    const wfi_command command = {
+        "bench",
+        "[--suite quick|full | --sustained MINUTES] [--json FILE]",
+        "Measures every family on one device and verifies each result against f64.",
+        0,
+        0,
+        options,
+        sizeof options / sizeof *options};
     wfi_common common;
     wfi_session session;
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
@@ -230,6 +176,8 @@ int wfi_tool_bench(int argc, char **argv)
         return wfi_usage_error("--suite: '%s' is not a suite (quick, full)", suite_name);
     if (!minutes && (sustained.family || sustained.pause || sustained.work))
         return wfi_usage_error("bench: --family, --pause and --work go with --sustained");
+    if (minutes && verbose)
+        return wfi_usage_error("bench: --verbose is for suites");
     if (sustained.work && !sustained.pause)
         return wfi_usage_error("bench: --work goes with --pause");
     if (minutes)
@@ -240,7 +188,7 @@ int wfi_tool_bench(int argc, char **argv)
     if (code != WFI_EXIT_DONE)
         return code;
     const uint32_t count = run_suite(&session, quick, cases);
-    print_results(&session, cases, count);
+    print_results(&session, cases, count, verbose);
     code = wfi_cases_exit("bench", "cases", cases, count);
     if (code == WFI_EXIT_DONE && !any_ran(cases, count))
         code = wfi_run_error("bench: no case could run on this device");

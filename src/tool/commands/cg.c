@@ -14,6 +14,7 @@
 #include "tool/cli/progress.h"
 #include "tool/cases/random.h"
 #include "tool/cli/table.h"
+#include "tool/cli/wrap.h"
 #include "tool/cases/vectors.h"
 
 #define MOST_SIDE27 400 /* whose entries still count in 32 bits: 27 * 400^3 < 2^31 */
@@ -260,18 +261,19 @@ static void print(const wfi_session *session, const solve *s, const wf_cg_result
 {
     char text[32];
     wfi_device_print(session);
-    printf("problem   %s, %u rows, %u entries, %s\n", s->title, s->csr.rows, s->csr.entries,
-           wf_type_name(s->matrix.type));
+    wfi_line(WFI_LABEL_COLUMNS, "problem   %s, %u rows, %u entries, %s", s->title, s->csr.rows,
+             s->csr.entries, wf_type_name(s->matrix.type));
     printf("product   %s (%s)\n", r->product.variant, r->product.chosen_by);
-    printf("result    %s after %u iteration%s\n",
-           solved == WF_ERROR_CANCELLED ? "interrupted" : status_text(r->status), r->iterations,
-           r->iterations == 1 ? "" : "s");
+    wfi_line(WFI_LABEL_COLUMNS, "result    %s after %u iteration%s",
+             solved == WF_ERROR_CANCELLED ? "interrupted" : status_text(r->status), r->iterations,
+             r->iterations == 1 ? "" : "s");
     printf("residual  %.3e; b - A x in f64: %.3e\n", r->residual, r->true_residual);
     if (r->status == WF_CG_CONVERGED && r->true_residual > s->params.tolerance)
-        printf("note      b - A x is over the tolerance of %g: more than rounding in %s lets the "
-               "iteration see%s\n",
-               s->params.tolerance, s->matrix.type == WF_TYPE_F32 ? "f32" : "f64",
-               s->matrix.type == WF_TYPE_F32 ? " (--mixed or --type f64 gets there)" : "");
+        wfi_line(WFI_LABEL_COLUMNS,
+                 "note      b - A x is over the tolerance of %g: more than rounding in %s lets the "
+                 "iteration see%s",
+                 s->params.tolerance, s->matrix.type == WF_TYPE_F32 ? "f32" : "f64",
+                 s->matrix.type == WF_TYPE_F32 ? " (--mixed or --type f64 gets there)" : "");
     if (s->params.mixed)
         printf("refined   %u times\n", r->refinements);
     wfi_format_time(r->iteration_us, text, sizeof text);
@@ -330,7 +332,8 @@ int wfi_tool_cg(int argc, char **argv)
         {"--poisson27", "N", &args.poisson27, NULL, "the 27-point Poisson matrix of N^3 cells"},
         {"--poisson5", "N", &args.poisson5, NULL, "the 5-point Poisson matrix of N^2 cells"},
         {"--type", "f32|f64", &args.type, NULL, "element type (default f32)"},
-        {"--tolerance", "T", &args.tolerance, NULL, "of |r| / |b| (default 1e-6; f64: 1e-10)"},
+        {"--tolerance", "T", &args.tolerance, NULL,
+         "the |r| / |b| to reach (default 1e-6; f64: 1e-10)"},
         {"--max-iterations", "N", &args.iterations, NULL, "give up after N (default 1000)"},
         {"--precondition", "none|jacobi|block-jacobi", &args.precondition, NULL, "default none"},
         {"--block", "N", &args.block, NULL, "side of block-jacobi's blocks (default 4)"},

@@ -6,6 +6,7 @@
 #include "tool/commands/commands.h"
 #include "tool/cli/options.h"
 #include "tool/cli/table.h"
+#include "tool/cli/wrap.h"
 
 #define MAX_DEVICES 64
 
@@ -47,24 +48,23 @@ static void add_device(wfi_table *table, const wf_caps *caps)
     char text[WFI_CELL_BYTES];
     const int row = wfi_table_row(table);
     wfi_table_set(table, row, 0, "%u", caps->index);
-    wfi_table_set(table, row, 1, "%.60s", caps->name);
+    wfi_table_set(table, row, 1, "%.48s", caps->name);
     wfi_table_set(table, row, 2, "%s", type_name(caps->device_type));
-    wfi_table_set(table, row, 3, "%.40s",
-                  caps->driver_info[0] ? caps->driver_info : caps->driver_name);
-    wfi_table_set(table, row, 4, "%u.%u", VK_API_VERSION_MAJOR(caps->api_version),
-                  VK_API_VERSION_MINOR(caps->api_version));
     wfi_format_bytes((double)caps->device_local_bytes, text, sizeof text);
-    wfi_table_set(table, row, 5, "%s", text);
+    wfi_table_set(table, row, 3, "%s", text);
     if (caps->subgroup_min == caps->subgroup_max)
-        wfi_table_set(table, row, 6, "%u", caps->subgroup_size);
+        wfi_table_set(table, row, 4, "%u", caps->subgroup_size);
     else
-        wfi_table_set(table, row, 6, "%u (%u-%u)", caps->subgroup_size, caps->subgroup_min,
+        wfi_table_set(table, row, 4, "%u (%u-%u)", caps->subgroup_size, caps->subgroup_min,
                       caps->subgroup_max);
-    wfi_table_set(table, row, 7, "%u", caps->max_invocations);
+    wfi_table_set(table, row, 5, "%u", caps->max_invocations);
     wfi_format_bytes((double)caps->max_shared_bytes, text, sizeof text);
-    wfi_table_set(table, row, 8, "%s", text);
+    wfi_table_set(table, row, 6, "%s", text);
     list_features(caps, text, sizeof text);
-    wfi_table_set(table, row, 9, "%s", text);
+    wfi_table_note(table, row, 1, "Vulkan %u.%u, %.100s%s%s",
+                   VK_API_VERSION_MAJOR(caps->api_version), VK_API_VERSION_MINOR(caps->api_version),
+                   caps->driver_info[0] ? caps->driver_info : caps->driver_name,
+                   *text ? "; features: " : "", text);
 }
 
 /* Opens the device, which tries what it offers, and takes over what was found. */
@@ -100,23 +100,23 @@ static void print_faults(const wf_caps *caps)
 
 static void print_table(const wf_caps *caps, uint32_t count)
 {
-    static const char *const heading[] = {"#",      "device",   "type",  "driver", "Vulkan",
-                                          "memory", "subgroup", "group", "shared", "features"};
-    static wfi_table table = {.columns = 10};
+    static const char *const heading[] = {"#",        "device", "type",  "memory",
+                                          "subgroup", "group",  "shared"};
+    static wfi_table table = {.columns = 7};
     wf_quirk quirk;
-    wfi_table_headings(&table, heading, 10);
+    wfi_table_headings(&table, heading, 7);
     for (uint32_t i = 0; i < count; i++)
         add_device(&table, &caps[i]);
     wfi_table_print(&table);
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t n = 0; wf_caps_quirk(&caps[i], n, &quirk); n++)
-            printf("%u: known fault: %s; %s (%s)\n", caps[i].index, quirk.what, quirk.instead,
-                   quirk.reference);
+            wfi_line(3, "%u: known fault: %s; %s (%s)", caps[i].index, quirk.what, quirk.instead,
+                     quirk.reference);
     for (uint32_t i = 0; i < count; i++)
         print_faults(&caps[i]);
     for (uint32_t i = 0; i < count; i++)
         if (caps[i].display_attached)
-            printf("%u: a display is attached: long dispatches go in parts (--dispatch)\n",
+            printf("%u: a display is attached: long dispatches go in pieces (--dispatch)\n",
                    caps[i].index);
 }
 

@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/cases/families.h"
 #include "tool/cli/clock.h"
 #include "tool/commands/commands.h"
 #include "tool/commands/explain_print.h"
 #include "tool/cli/progress.h"
 #include "tool/cli/target.h"
+#include "tool/cli/wrap.h"
 
 #define CASE_SECONDS 1.0
 #define MOST_MOVED (256.0 * 1024 * 1024) /* bytes of a transfer that is timed; more is scaled */
@@ -50,15 +52,14 @@ static void step(const wfi_session *session, int done, const char *what)
 }
 
 /* Bytes of each level: counted, at least, and at most by ceilings in GB/s. */
-static void count_bytes(const wfi_study *study, const wfi_explain_levels *levels,
-                        wfi_result_case *c)
+static void count_bytes(const wfi_explain_levels *levels, wfi_result_case *c)
 {
     const double us = c->timing.median_us;
     c->bytes = (wfi_result_bytes){.requested = c->plan.requested_bytes,
                                   .stored = c->plan.stored_bytes,
                                   .shared_requested = c->plan.shared_requested_bytes,
                                   .groups = c->plan.group_bytes,
-                                  .least = wfi_study_bytes(study),
+                                  .least = c->plan.least_bytes,
                                   .memory_most = levels->memory * 1e3 * us,
                                   .cache_most = levels->cache * 1e3 * us,
                                   .shared_most = levels->shared * 1e3 * us};
@@ -70,7 +71,7 @@ static void observe(wfi_session *session, const wfi_study *study, wfi_result_cas
 {
     wfi_explain_levels levels;
     double up, down;
-    wfi_study_moved(study, &up, &down);
+    wfi_study_moved(study, &c->plan, &up, &down);
     step(session, 2, "transfers");
     c->timeline.execute_us = c->timing.median_us;
     c->timeline.upload_us = o->upload_us = transfer_us(session, up, true);
@@ -83,11 +84,11 @@ static void observe(wfi_session *session, const wfi_study *study, wfi_result_cas
     levels.memory = wfi_session_copy_bandwidth(session) * 1e-9;
     levels.cache = wfi_session_ceiling(session, "read", CACHE_BYTES);
     levels.shared = wfi_session_ceiling(session, "shared", 0);
-    count_bytes(study, &levels, c);
+    count_bytes(&levels, c);
     step(session, 7, "arithmetic");
     o->fma = wfi_study_rate(session, study) * 1e-9;
     o->fma_f32 = wfi_session_fma_rate(session, WF_TYPE_F32) * 1e-9;
-    o->matrix_f16 = study->family == WF_FAMILY_MATMUL
+    o->matrix_f16 = wfi_tool_family_of(study->family)->narrow_rates
                         ? wfi_session_ceiling(session, "matrix_f16_f32", 0)
                         : (double)NAN;
     o->time_us = c->timing.median_us;
@@ -150,8 +151,7 @@ static int run(wfi_session *session, const wfi_study *study, int argc, char **ar
                          .arguments = arguments,
                          .variant = &variant,
                          .forced = common->variant || common->constant_count,
-                         .box = study->family == WF_FAMILY_STENCIL &&
-                                study->grid.shape == WF_STENCIL_BOX,
+                         .box = study->grid.shape == WF_STENCIL_BOX,
                          .steps = study->grid.steps};
     if (o.forced && !wfi_interrupted())
         o.chosen_us = own_choice_us(session, study);
@@ -190,11 +190,10 @@ static int compile(wfi_session *session, const wfi_study *study, int argc, char 
     }
     wfi_case_fail_text(&c, WFI_STATUS_SKIPPED, "compiled for a device that is not there");
     if (!wfi_json_on_stdout(session->common)) {
-        printf("device    %s: compiled only, nothing ran\nproblem   %s %s\nvariant   %s",
-               session->caps->name, c.name, c.type, c.plan.variant);
-        for (uint32_t i = 0; i < c.plan.constant_count; i++)
-            printf(" %s=%u", c.plan.constants[i].name, c.plan.constants[i].value);
-        printf(" (%s)\n", c.plan.chosen_by);
+        wfi_line(WFI_LABEL_COLUMNS, "device    %s: compiled only, nothing ran",
+                 session->caps->name);
+        wfi_line(WFI_LABEL_COLUMNS, "problem   %s %s", c.name, c.type);
+        wfi_plan_print(&c.plan);
         wfi_explain_print_kernel(session->caps, &c.plan.kernel);
     }
     return wfi_session_write(session, argc, argv, &c, 1);
@@ -222,7 +221,7 @@ int wfi_tool_explain(int argc, char **argv)
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
     if (code != WFI_EXIT_DONE || common.help)
         return code;
-    code = wfi_study_parse(&study, &common);
+    code = wfi_study_parse(&study, "explain", &common);
     if (code == WFI_EXIT_DONE && target) {
         common.device = NULL;
         code = wfi_target_select(target);

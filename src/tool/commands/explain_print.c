@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tool/cli/table.h"
+#include "tool/cli/wrap.h"
 
 #define BAR 28
 
@@ -34,7 +35,7 @@ static void print_level(const char *name, double bytes, double least, const char
     if (!isfinite(bytes) || !(bytes > 0))
         return;
     wfi_format_bytes(bytes, text, sizeof text);
-    printf("  %-22s %11s  %7.4gx  %s\n", name, text, bytes / least, what);
+    wfi_line(47, "  %-22s %11s  %7.4gx  %s", name, text, bytes / least, what);
 }
 
 /* Vulkan has no counters of bytes: what is asked for is counted from the algorithm, and what a
@@ -66,22 +67,25 @@ static void print_bytes(const wfi_result_case *c)
 void wfi_explain_print_kernel(const wf_caps *caps, const wf_kernel_info *kernel)
 {
     wf_occupancy occupancy;
-    printf("\nkernel: work-groups of %u x %u x %u", kernel->group_size[0], kernel->group_size[1],
-           kernel->group_size[2]);
+    char groups[48] = "";
     if (kernel->groups)
-        printf(", %llu of them", (unsigned long long)kernel->groups);
-    printf("; %llu bytes of shared memory each; subgroups of %u\n",
-           (unsigned long long)kernel->shared_bytes, kernel->subgroup_size);
-    if (wf_kernel_occupancy(caps, kernel, &occupancy) == WF_SUCCESS)
-        printf("  occupancy %.0f %%: %u of %u subgroups a %s (%u work-groups), limited by "
-               "%s\n  an estimate for %s%s: %s\n",
-               occupancy.fraction * 100, occupancy.subgroups, occupancy.most_subgroups,
-               occupancy.counted_units > 1 ? "work-group processor" : "compute unit",
-               occupancy.groups, occupancy.limited_by, occupancy.architecture,
-               kernel->registers ? ""
-                                 : " that leaves out registers, which the driver does not tell",
-               occupancy.source);
-    else
+        snprintf(groups, sizeof groups, ", %llu of them", (unsigned long long)kernel->groups);
+    putchar('\n');
+    wfi_line(2,
+             "kernel: work-groups of %u x %u x %u%s; %llu bytes of shared memory each; subgroups "
+             "of %u",
+             kernel->group_size[0], kernel->group_size[1], kernel->group_size[2], groups,
+             (unsigned long long)kernel->shared_bytes, kernel->subgroup_size);
+    if (wf_kernel_occupancy(caps, kernel, &occupancy) == WF_SUCCESS) {
+        wfi_line(4, "  occupancy %.0f %%: %u of %u subgroups a %s (%u work-groups), limited by %s",
+                 occupancy.fraction * 100, occupancy.subgroups, occupancy.most_subgroups,
+                 occupancy.counted_units > 1 ? "work-group processor" : "compute unit",
+                 occupancy.groups, occupancy.limited_by);
+        wfi_line(4, "  an estimate for %s%s: %s", occupancy.architecture,
+                 kernel->registers ? ""
+                                   : " that leaves out registers, which the driver does not tell",
+                 occupancy.source);
+    } else
         puts("  occupancy unknown: nothing is published about this device");
     uint32_t told = 0;
     for (uint32_t i = 0; i < kernel->statistic_count; i++) {
@@ -106,9 +110,11 @@ static void print_kernels(const wfi_result_case *c)
         return;
     for (uint32_t i = 0; i < c->kernel_count; i++)
         all += c->kernels[i].us;
-    printf("\nkernels of the plan, each timed by itself (%s clock); what follows is of the "
-           "one that takes the most\n",
-           c->kernels_gpu_clock ? "device" : "host");
+    putchar('\n');
+    wfi_line(2,
+             "kernels of the plan, each timed by itself (%s clock); what follows is of the one "
+             "that takes the most",
+             c->kernels_gpu_clock ? "device" : "host");
     wfi_table_headings(&table, heading, 7);
     for (uint32_t i = 0; i < c->kernel_count; i++) {
         const wfi_result_kernel *k = &c->kernels[i];
@@ -134,10 +140,10 @@ static void print_waves(const wfi_observation *o)
 {
     double waves, efficiency;
     if (wfi_waves(o, &waves, &efficiency))
-        printf(
-            "  tail      %.2f waves of work-groups over %u compute units: %.0f %% of their places "
-            "used\n",
-            waves, o->compute_units, efficiency * 100);
+        wfi_line(12,
+                 "  tail      %.2f waves of work-groups over %u compute units: %.0f %% of their "
+                 "places used",
+                 waves, o->compute_units, efficiency * 100);
 }
 
 static void print_advice(const wfi_result_case *c)
@@ -145,23 +151,25 @@ static void print_advice(const wfi_result_case *c)
     puts("\nadvice");
     if (c->advice_count == 0)
         puts("  nothing: no rule found anything to gain");
-    for (uint32_t i = 0; i < c->advice_count; i++)
-        printf("  %u. %s At most x%.2f.\n       %s\n", i + 1, c->advice[i].text, c->advice[i].gain,
-               c->advice[i].command);
+    for (uint32_t i = 0; i < c->advice_count; i++) {
+        wfi_line(5, "  %u. %s At most x%.2f.", i + 1, c->advice[i].text, c->advice[i].gain);
+        wfi_line(11, "       %s", c->advice[i].command);
+    }
 }
 
 void wfi_explain_print(wfi_session *session, const wfi_study *study, const wfi_result_case *c,
                        const wfi_observation *o)
 {
     char floor_text[32];
-    const double flops = wfi_study_flops(study), bytes = wfi_study_bytes(study);
+    const double flops = c->plan.flops, bytes = c->plan.least_bytes;
     wfi_case_print(session, c);
     wfi_format_time(c->floor_us, floor_text, sizeof floor_text);
-    printf("floor     %s, set by %s: %.1f %% of it reached\n", floor_text, c->floor_by,
-           c->floor_us / c->timing.median_us * 100);
-    printf(
-        "intensity %.4g operations a byte; this device turns from memory to arithmetic at %.4g\n",
-        flops / bytes, wfi_study_rate(session, study) / wfi_session_copy_bandwidth(session));
+    wfi_line(WFI_LABEL_COLUMNS, "floor     %s, set by %s: %.1f %% of it reached", floor_text,
+             c->floor_by, c->floor_us / c->timing.median_us * 100);
+    wfi_line(WFI_LABEL_COLUMNS,
+             "intensity %.4g operations a byte; this device turns from memory to arithmetic at "
+             "%.4g",
+             flops / bytes, wfi_study_rate(session, study) / wfi_session_copy_bandwidth(session));
     print_timeline(&c->timeline);
     print_bytes(c);
     print_kernels(c);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tool/cli/table.h"
+#include "tool/cli/wrap.h"
 
 static void print_rows(const wf_spmv_analysis *a)
 {
@@ -46,10 +47,12 @@ static void print_choice(const wf_spmv_analysis *a, const wf_plan_info *plan)
     printf("variant         expected time by the model\n");
     for (uint32_t i = 0; i < a->candidate_count; i++) {
         const wf_spmv_candidate *c = &a->candidates[i];
+        if (c->reason[0]) {
+            wfi_line(16, "  %-12s  cannot run here: %s", c->variant, c->reason);
+            continue;
+        }
         printf("  %-12s  ", c->variant);
-        if (c->reason[0])
-            printf("cannot run here: %s\n", c->reason);
-        else if (c->expected < 0)
+        if (c->expected < 0)
             printf("not weighed: for other matrices, or a step of the ladder\n");
         else if (chosen > 0)
             printf("%.2f of the chosen one's\n", c->expected / chosen);
@@ -65,11 +68,14 @@ static void print_bytes(const wf_spmv_analysis *a, const wfi_result_case *c)
                                                                   : 4;
     const double csr = (double)a->entries * (4 + value) + ((double)a->rows + 1) * 4;
     const double vectors = c->plan.least_bytes - csr;
-    printf("\nmoved     %.3f MB of matrix (%.2f bytes an entry), %.3f MB of x and y at least\n",
-           (double)a->matrix_bytes * 1e-6, (double)a->matrix_bytes / fmax((double)a->entries, 1),
-           vectors * 1e-6);
-    printf("least     %.3f MB as compressed sparse rows, each byte once: %.2f of it are moved\n",
-           c->plan.least_bytes * 1e-6, ((double)a->matrix_bytes + vectors) / c->plan.least_bytes);
+    putchar('\n');
+    wfi_line(WFI_LABEL_COLUMNS,
+             "moved     %.3f MB of matrix (%.2f bytes an entry), %.3f MB of x and y at least",
+             (double)a->matrix_bytes * 1e-6, (double)a->matrix_bytes / fmax((double)a->entries, 1),
+             vectors * 1e-6);
+    wfi_line(WFI_LABEL_COLUMNS,
+             "least     %.3f MB as compressed sparse rows, each byte once: %.2f of it are moved",
+             c->plan.least_bytes * 1e-6, ((double)a->matrix_bytes + vectors) / c->plan.least_bytes);
 }
 
 static void print_cost(const wfi_spmv_explain *e, const wfi_result_case *c)
@@ -78,8 +84,10 @@ static void print_cost(const wfi_spmv_explain *e, const wfi_result_case *c)
     char first[32], second[32];
     wfi_format_time(a->seconds * 1e6, first, sizeof first);
     wfi_format_time(a->statistics_seconds * 1e6, second, sizeof second);
-    printf("\nanalysis  %s: %s to look and choose, the rest to convert, compile and upload\n",
-           first, second);
+    putchar('\n');
+    wfi_line(WFI_LABEL_COLUMNS,
+             "analysis  %s: %s to look and choose, the rest to convert, compile and upload", first,
+             second);
     if (!e->baseline || !c->has_timing)
         return;
     const double cost = a->seconds - e->baseline_seconds;

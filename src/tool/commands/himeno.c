@@ -5,6 +5,7 @@
 #include "tool/cases/cases.h"
 #include "tool/commands/commands.h"
 #include "tool/cases/himeno_size.h"
+#include "tool/cli/wrap.h"
 
 #define DEFAULT_SECONDS 60.0 /* the official program's aim */
 
@@ -22,10 +23,12 @@ static void print_official(const wfi_session *session, const wfi_himeno_request 
 {
     if (wfi_json_on_stdout(session->common))
         return;
-    printf("grid      imax = %u jmax = %u kmax = %u, %.0f slab%s\n", r->ni, r->nj, r->nk,
-           extra(c, "slabs"), extra(c, "slabs") > 1 ? "s" : "");
-    printf("rehearsal 3 iterations: MFLOPS: %.2f  Gosa: %.7E\n", extra(c, "rehearsal_mflops"),
-           extra(c, "rehearsal_gosa"));
+    wfi_line(WFI_LABEL_COLUMNS, "grid      imax = %u jmax = %u kmax = %u, %.0f slab%s", r->ni,
+             r->nj, r->nk, extra(c, "slabs"), extra(c, "slabs") > 1 ? "s" : "");
+    /* The official program makes three; a variant of several steps a pass needs more to be seen. */
+    wfi_line(WFI_LABEL_COLUMNS, "rehearsal %.0f iterations: MFLOPS: %.2f  Gosa of the third: %.7E",
+             extra(c, "rehearsal_iterations"), extra(c, "rehearsal_mflops"),
+             extra(c, "rehearsal_gosa"));
     if (!c->has_timing)
         return;
     printf("measured  Loop executed for %.0f times in %.3f s\n", extra(c, "iterations"),
@@ -59,8 +62,8 @@ int wfi_tool_himeno(int argc, char **argv)
     const char *size = "M", *iterations = NULL, *seconds = NULL;
     const wfi_option options[] = {
         {"--size", "XS|S|M|L|XL|IxJxK", &size, NULL, "cells, borders included (default M)"},
-        {"--iterations", "N", &iterations, NULL, "iterations of the measured run"},
-        {"--seconds", "T", &seconds, NULL, "or its length (default 60)"},
+        {"--iterations", "N", &iterations, NULL, "how many iterations the measured run makes"},
+        {"--seconds", "T", &seconds, NULL, "how long the measured run takes (default 60)"},
     };
     const wfi_command command = {
         "himeno",

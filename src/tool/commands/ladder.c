@@ -1,5 +1,5 @@
-/* wavefit ladder: every algorithm of a family on one problem, in the order of the stories they come
- * from. */
+/* wavefit ladder: every algorithm of a family on one problem, from the plainest to the most
+ * elaborate, with the works that they come from. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include "tool/cli/progress.h"
 #include "tool/cases/study.h"
 #include "tool/cli/table.h"
+#include "tool/cli/wrap.h"
 
 #define STEP_SECONDS 0.5
 
@@ -76,7 +77,7 @@ static void add_row(wfi_table *table, const wfi_result_case *c)
     wfi_table_set(table, row, 0, "%u", c->study.step);
     wfi_table_set(table, row, 1, "%s", c->plan.variant);
     if (c->status != WFI_STATUS_OK) {
-        wfi_table_set(table, row, 8, "%s: %.200s", wfi_status_name(c->status), c->reason);
+        wfi_table_note(table, row, 2, "%s: %s", wfi_status_name(c->status), c->reason);
         return;
     }
     wfi_format_time(c->timing.median_us, text, sizeof text);
@@ -93,21 +94,32 @@ static void add_row(wfi_table *table, const wfi_result_case *c)
         wfi_format_percent(c->floor_us / c->timing.median_us * 100, text, sizeof text);
         wfi_table_set(table, row, 7, "%s", text);
     }
-    wfi_table_set(table, row, 8, "%s", c->study.summary);
+}
+
+/* What each step changes, and the story that it comes from. */
+static void print_steps(const wfi_result_case *cases, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const wfi_result_study *s = &cases[i].study;
+        wfi_line(6, "%4u  %s", s->step, s->summary);
+        if (s->source && *s->source)
+            wfi_line(10, "%8s%s", "", s->source);
+    }
 }
 
 static void print_ladder(const wfi_session *session, const wfi_study *study,
                          const wfi_result_case *cases, uint32_t count)
 {
-    static const char *const heading[] = {"step", "variant", "time",        "clock",       "spread",
-                                          "rate", "gain",    "of roofline", "what changes"};
-    static wfi_table table = {.columns = 9,
+    static const char *const heading[] = {"step",   "variant", "time", "clock",
+                                          "spread", "rate",    "gain", "of roofline"};
+    static wfi_table table = {.columns = 8,
                               .right = 1u << 0 | 1u << 2 | 1u << 4 | 1u << 5 | 1u << 6 | 1u << 7};
     if (wfi_json_on_stdout(session->common))
         return;
-    printf("%s: %s %s on %s\n\n", wf_family_name(study->family), study->name,
-           wf_type_name(study->type), session->caps->name);
-    wfi_table_headings(&table, heading, 9);
+    wfi_line(4, "%s: %s %s on %s", wf_family_name(study->family), study->name,
+             wf_type_name(study->type), session->caps->name);
+    putchar('\n');
+    wfi_table_headings(&table, heading, 8);
     for (uint32_t i = 0; i < count; i++)
         add_row(&table, &cases[i]);
     wfi_table_print(&table);
@@ -115,13 +127,10 @@ static void print_ladder(const wfi_session *session, const wfi_study *study,
         if ((told = cases[i].study.unsure))
             puts("\nA gain with ? may be noise: the quartiles of the two times overlap.");
     if (clocks_differ(cases, count))
-        puts("\nTimes of the host's clock include submitting and waiting: gains are between times "
-             "of "
-             "the\ndevice's clock alone.");
+        puts("\nTimes of the host's clock include submitting and waiting: gains are between times\n"
+             "of the device's clock alone.");
     putchar('\n');
-    for (uint32_t i = 0; i < count; i++)
-        if (cases[i].study.source && *cases[i].study.source)
-            printf("%4u  %s\n", cases[i].study.step, cases[i].study.source);
+    print_steps(cases, count);
 }
 
 static int run(wfi_session *session, const wfi_study *study, int argc, char **argv)
@@ -151,8 +160,8 @@ int wfi_tool_ladder(int argc, char **argv)
     const wfi_command command = {
         "ladder",
         "himeno|spmv|matmul|stencil [--size S] [--matrix M] [--shape MxNxK] [--grid G]",
-        "Measures every algorithm of a family on one problem, in the order of "
-        "the stories they come from.",
+        "Measures every algorithm of a family on one problem, from the plainest to the most "
+        "elaborate.",
         1,
         1,
         options,
@@ -163,7 +172,7 @@ int wfi_tool_ladder(int argc, char **argv)
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
     if (code != WFI_EXIT_DONE || common.help)
         return code;
-    code = wfi_study_parse(&study, &common);
+    code = wfi_study_parse(&study, "ladder", &common);
     if (code == WFI_EXIT_DONE &&
         (code = wfi_session_open_captured(&session, &common)) == WFI_EXIT_DONE) {
         code = run(&session, &study, argc, argv);

@@ -1,4 +1,5 @@
-/* wavefit laplace: solves Laplace's equation in two dimensions, shows how it converges, writes the field. */
+/* wavefit laplace: solves Laplace's equation in two dimensions, shows how it converges, writes the
+ * field. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "tool/cli/progress.h"
 #include "tool/cli/session.h"
 #include "tool/cli/table.h"
+#include "tool/cli/wrap.h"
 #include "tool/cases/vectors.h"
 
 #define LEAST_EXTENT 3
@@ -243,13 +245,6 @@ static void fill_case(const solve *s, wfi_result_case *c)
         wfi_case_fail_text(c, WFI_STATUS_FAILED, "laplace %s: %s", c->name, status_text(r->status));
 }
 
-static void print_variant(const wf_plan_info *plan)
-{
-    char text[WFI_CELL_BYTES];
-    wfi_format_plan(plan, text, sizeof text);
-    printf("variant   %s (%s)\n", text, plan->chosen_by);
-}
-
 /* Some of the checks, evenly spread, the last one among them. */
 static void print_history(const solve *s)
 {
@@ -274,16 +269,18 @@ static void print(const wfi_session *session, const solve *s, const wfi_result_c
         printf(", omega %.6g", r->omega);
     printf(", residual every %u iterations\n", r->check_every);
     if (c->has_plan)
-        print_variant(&c->plan);
+        wfi_plan_print(&c->plan);
     print_history(s);
-    printf("result    %s after %u iterations\n", status_text(r->status), r->iterations);
+    wfi_line(WFI_LABEL_COLUMNS, "result    %s after %u iterations", status_text(r->status),
+             r->iterations);
     printf("residual  %.3e; b - A u in long double: %.3e\n", r->residual, r->true_residual);
     if (!(r->iteration_us > 0))
         return;
     wfi_format_time(r->iteration_us, time, sizeof time);
     wfi_format_rate(c->gbs, "GB/s", rate, sizeof rate);
-    printf("time      %s an iteration (%s clock): %.4g million cells a second, %s\n", time,
-           r->gpu_clock ? "device" : "host", cells(s) / r->iteration_us, rate);
+    wfi_line(WFI_LABEL_COLUMNS,
+             "time      %s an iteration (%s clock): %.4g million cells a second, %s", time,
+             r->gpu_clock ? "device" : "host", cells(s) / r->iteration_us, rate);
 }
 
 static int write_field(const solve *s)
@@ -316,7 +313,8 @@ static bool show(void *user, uint32_t iterations, double residual)
     return !wfi_interrupted();
 }
 
-/* Three arrays on the device for Jacobi, one in two colours for SOR; two and the picture on the host. */
+/* Three arrays on the device for Jacobi, one in two colours for SOR; two and the picture on the
+ * host. */
 static bool fits(wfi_session *session, const solve *s, wfi_result_case *c)
 {
     const double array = (double)s->params.nx * s->params.ny * (double)wf_type_size(s->params.type);
@@ -379,11 +377,13 @@ int wfi_tool_laplace(int argc, char **argv)
         {"--grid", "WxH", &args.grid, NULL, "cells a row, rows; borders included"},
         {"--border", "FILE.npy", &args.border, NULL,
          "values of the border, and where inner cells start (default: the top row 1, all else 0)"},
-        {"--tolerance", "T", &args.tolerance, NULL, "of |r| / |b| (default 1e-4; f64: 1e-10)"},
+        {"--tolerance", "T", &args.tolerance, NULL,
+         "the |r| / |b| to reach (default 1e-4; f64: 1e-10)"},
         {"--method", "jacobi|sor", &args.method, NULL, "default sor, in red-black order"},
-        {"--omega", "W", &args.omega, NULL, "of sor, between 0 and 2 (default: the grid's best)"},
+        {"--omega", "W", &args.omega, NULL,
+         "relaxation of sor, between 0 and 2 (default: the grid's best)"},
         {"--type", "f32|f64", &args.type, NULL, "element type (default f32)"},
-        {"--check-every", "K", &args.every, NULL, "iterations between residuals"},
+        {"--check-every", "K", &args.every, NULL, "iterations between two looks at the residual"},
         {"--max-iterations", "N", &args.iterations, NULL, "give up after N (default 10 million)"},
         {"-o", "u.npy|u.png", &args.output, NULL, "write the field, or a picture of it"},
     };

@@ -7,6 +7,7 @@
 #include "tool/cli/progress.h"
 #include "tool/cli/session.h"
 #include "tool/cli/table.h"
+#include "tool/cli/wrap.h"
 
 #define DEFAULT_SECONDS 20.0
 #define LEAST_BYTES (UINT64_C(1) << 15)
@@ -108,7 +109,7 @@ static uint32_t measure_lines(wfi_session *session, plan_line *lines, uint32_t c
     return done;
 }
 
-/* ---------------------------------------------------------------------------------------- output */
+/* --------------------------------------------------------------------------------------- output */
 
 static const wfi_result_peak *find(const wfi_result_peak *peaks, uint32_t count, const char *name,
                                    uint64_t bytes)
@@ -189,7 +190,7 @@ static void print_sets(const wfi_result_peak *peaks, uint32_t count)
 
 static void print_rates(const wfi_result_peak *peaks, uint32_t count, const plan_line *lines)
 {
-    static wfi_table table = {.columns = 4, .right = 1u << 1};
+    static wfi_table table = {.columns = 2, .right = 1u << 1};
     for (uint32_t i = 0; i < count; i++) {
         wf_peak_info info;
         char text[48];
@@ -199,14 +200,14 @@ static void print_rates(const wfi_result_peak *peaks, uint32_t count, const plan
             continue;
         const int row = wfi_table_row(&table);
         wfi_table_set(&table, row, 0, "%s", p->name);
-        wfi_table_set(&table, row, 2, "%s", info.meaning);
         if (p->status == WFI_STATUS_OK) {
             wfi_format_rate(p->peak.value, p->unit, text, sizeof text);
             wfi_table_set(&table, row, 1, "%s", text);
-            wfi_table_set(&table, row, 3, "%s", p->peak.how);
+            wfi_table_note(&table, row, 2, "%s%s%s", info.meaning, *p->peak.how ? "; " : "",
+                           p->peak.how);
         } else {
             wfi_table_set(&table, row, 1, "%s", wfi_status_name(p->status));
-            wfi_table_set(&table, row, 2, "%s", p->reason);
+            wfi_table_note(&table, row, 2, "%s", p->reason);
         }
     }
     wfi_table_print(&table);
@@ -239,7 +240,7 @@ static void print_names(void)
     for (uint32_t i = 0; i < wf_peak_count(); i++) {
         wf_peak_info info;
         wf_peak_describe(i, &info);
-        printf("  %-16s %s\n", info.name, info.meaning);
+        wfi_line(19, "  %-16s %s", info.name, info.meaning);
     }
 }
 
@@ -288,15 +289,16 @@ int wfi_tool_peaks(int argc, char **argv)
 {
     const char *budget = NULL, *only = NULL;
     const wfi_option options[] = {
-        {"--budget", "SECONDS", &budget, NULL, "to spend, roughly (default 20)"},
-        {"--only", "NAME,…", &only, NULL, "these ceilings alone; see below"}};
-    const wfi_command command = {"peaks",
-                                 "[--budget SECONDS] [--only NAME,…] [--json FILE]",
-                                 "Measures what the device can do at best.",
-                                 0,
-                                 0,
-                                 options,
-                                 2};
+        {"--budget", "SECONDS", &budget, NULL, "about how long measuring takes (default 20)"},
+        {"--only", "NAME,…", &only, NULL, "measure these ceilings alone (see below)"}};
+    const wfi_command command = {
+        "peaks",
+        "[--budget SECONDS] [--only NAME,…] [--json FILE]",
+        "Measures the device's ceilings: bandwidths, arithmetic rates and latencies.",
+        0,
+        0,
+        options,
+        2};
     wfi_common common;
     wfi_session session;
     double seconds = DEFAULT_SECONDS;

@@ -8,6 +8,7 @@
 #include "tool/cli/options.h"
 #include "tool/report/page.h"
 #include "tool/cli/table.h"
+#include "tool/cli/wrap.h"
 
 static void tell_difference(void *user, const char *name, const char *verdict, double base_us,
                             double us)
@@ -17,9 +18,9 @@ static void tell_difference(void *user, const char *name, const char *verdict, d
         char now[32], base[32];
         wfi_format_time(us, now, sizeof now);
         wfi_format_time(base_us, base, sizeof base);
-        printf("%-7s  x%.3f  %s (%s, base %s)\n", verdict, us / base_us, name, now, base);
+        wfi_line(17, "%-7s  x%.3f  %s (%s, base %s)", verdict, us / base_us, name, now, base);
     } else
-        printf("%-7s          %s\n", verdict, name);
+        wfi_line(17, "%-7s          %s", verdict, name);
 }
 
 /* Prints what differs; regressions fail the run where that was asked for. */
@@ -85,9 +86,10 @@ int wfi_tool_report(int argc, char **argv)
     const char *output = NULL, *base = NULL;
     bool fail = false;
     const wfi_option options[] = {
-        {"-o", "report.html", &output, NULL, "the page (default report.html)"},
-        {"--compare", "base.json", &base, NULL, "mark what is slower than there"},
-        {"--fail-on-regression", NULL, NULL, &fail, "exit 1 if anything is"},
+        {"-o", "report.html", &output, NULL, "where the page is written (default report.html)"},
+        {"--compare", "base.json", &base, NULL, "mark what is slower or faster than in this file"},
+        {"--fail-on-regression", NULL, NULL, &fail,
+         "exit 1 if a case is slower than in the base, or broken"},
     };
     const wfi_command command = {"report",
                                  "FILE.json… [-o report.html] [--compare base.json]",

@@ -1,4 +1,5 @@
-/* wavefit stencil: a star or box stencil with random coefficients on a random grid, verified and timed. */
+/* wavefit stencil: a star or box stencil with random coefficients on a random grid, verified and
+ * timed. */
 #include "tool/commands/commands.h"
 #include "tool/cases/stencil_options.h"
 
@@ -11,7 +12,7 @@ int wfi_tool_stencil(int argc, char **argv)
         {"--shape", "star|box", &args.shape, NULL, "default star"},
         {"--radius", "R", &args.radius, NULL, "1 to 4 (default 1)"},
         {"--border", "dirichlet|neumann|periodic", &args.border, NULL, "default dirichlet"},
-        {"--steps", "N", &args.steps, NULL, "applications a run (default 1)"},
+        {"--steps", "N", &args.steps, NULL, "steps a run (default 1)"},
         {"--type", "f32|f64|f16", &args.type, NULL, "element type (default f32)"},
     };
     const wfi_command command = {

@@ -5,11 +5,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "tool/cases/families.h"
+#include "tool/cases/load.h"
 #include "tool/cli/clock.h"
 #include "tool/cli/curve.h"
 #include "tool/cli/progress.h"
 #include "tool/report/page.h"
-#include "tool/commands/sustained_load.h"
 #include "tool/cli/table.h"
 
 #define WINDOW_SECONDS 1.0
@@ -153,7 +154,6 @@ static void print_results(const run *r, const wfi_result_case *c)
 static bool parse(const char *minutes, const wfi_sustained_request *request, wf_family *family,
                   wfi_sustained *out)
 {
-    static const wf_family families[] = {WF_FAMILY_MATMUL, WF_FAMILY_SPMV, WF_FAMILY_HIMENO};
     double value;
     *out = (wfi_sustained){.work_seconds = DEFAULT_WORK_SECONDS};
     if (!wfi_parse_seconds("--sustained", minutes, &value))
@@ -166,18 +166,19 @@ static bool parse(const char *minutes, const wfi_sustained_request *request, wf_
     if ((request->work && !wfi_parse_seconds("--work", request->work, &out->work_seconds)) ||
         (request->pause && !wfi_parse_seconds("--pause", request->pause, &out->pause_seconds)))
         return false;
-    for (size_t f = 0; f < sizeof families / sizeof *families; f++)
-        if (!request->family || strcmp(request->family, wf_family_name(families[f])) == 0) {
-            *family = families[f];
-            return true;
-        }
-    wfi_usage_error("--family: '%s' is not a family (matmul, spmv, himeno)", request->family);
+    if (request->family && wfi_parse_family("--family", request->family, family) != WFI_EXIT_DONE)
+        return false;
+    if (wfi_tool_family_of(*family)->load)
+        return true;
+    wfi_usage_error("--family: --sustained has no load of %s (matmul, spmv, himeno)",
+                    request->family);
     return false;
 }
 
 static int run_case(run *r, wf_family family, wfi_result_case *c)
 {
-    wf_result result = wfi_load_make(r->session, family, &r->load, c);
+    wf_result result =
+        wfi_load_make(r->session, family, wfi_tool_family_of(family)->load, &r->load, c);
     if (result == WF_SUCCESS)
         result = run_all(r, c->name);
     const bool cancelled = wfi_interrupted();

@@ -9,6 +9,7 @@
 #include "tool/cli/progress.h"
 #include "tool/cases/study.h"
 #include "tool/cli/table.h"
+#include "tool/cli/wrap.h"
 
 #define POINT_SECONDS 0.2
 #define MAX_POINTS 120
@@ -92,7 +93,7 @@ static void run_point(wfi_session *session, const wfi_study *study, const char *
         .kind = "sweep", .step = index + 1, .gain = (double)NAN, .over = over, .value = product};
 }
 
-/* ---------------------------------------------------------------------------------------- output */
+/* --------------------------------------------------------------------------------------- output */
 
 typedef struct point {
     const wfi_result_case *result;
@@ -166,8 +167,9 @@ static void print_sweep(const wfi_session *session, const wfi_study *study, cons
             order[ran++] = (point){&cases[i]};
         illegal += cases[i].status == WFI_STATUS_SKIPPED;
     }
-    printf("%s %s: %s %s on %s\n\n", wf_family_name(study->family), cases[0].plan.variant,
-           study->name, wf_type_name(study->type), session->caps->name);
+    wfi_line(4, "%s %s: %s %s on %s", wf_family_name(study->family), cases[0].plan.variant,
+             study->name, wf_type_name(study->type), session->caps->name);
+    putchar('\n');
     wfi_table_headings(&table, heading, 6);
     qsort(order, ran, sizeof *order, by_value);
     for (uint32_t i = 0; i < ran && best; i++)
@@ -175,8 +177,10 @@ static void print_sweep(const wfi_session *session, const wfi_study *study, cons
     wfi_table_print(&table);
     if (illegal)
         printf("\n%u of %u values do not fit the other constants or the device\n", illegal, count);
-    if (best && best->occupancy_source)
-        printf("\noccupancy is an estimate: %s\n", best->occupancy_source);
+    if (best && best->occupancy_source) {
+        putchar('\n');
+        wfi_line(0, "occupancy is an estimate: %s", best->occupancy_source);
+    }
 }
 
 static int run_points(wfi_session *session, const wfi_study *study, const char *variant,
@@ -241,8 +245,7 @@ int wfi_tool_sweep(int argc, char **argv)
     const wfi_command command = {
         "sweep",
         "himeno|spmv|matmul|stencil --over work-group|PARAMETER [--variant NAME]",
-        "Measures every candidate value of a parameter, the others as wavefit "
-        "chooses them.",
+        "Measures every value that a parameter can have; wavefit chooses the others.",
         1,
         1,
         options,
@@ -250,14 +253,14 @@ int wfi_tool_sweep(int argc, char **argv)
     wfi_common common;
     wfi_session session;
     wfi_study_options(&study, options);
-    options[WFI_STUDY_OPTIONS] =
-        (wfi_option){"--over", "PARAMETER", &over, NULL, "work-group, or a parameter's name"};
+    options[WFI_STUDY_OPTIONS] = (wfi_option){"--over", "PARAMETER", &over, NULL,
+                                              "what is swept: a parameter's name, or work-group"};
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
     if (code != WFI_EXIT_DONE || common.help)
         return code;
     if (!over)
         return wfi_usage_error("sweep: --over says what is swept: work-group or a parameter");
-    code = wfi_study_parse(&study, &common);
+    code = wfi_study_parse(&study, "sweep", &common);
     if (code == WFI_EXIT_DONE &&
         (code = wfi_session_open_captured(&session, &common)) == WFI_EXIT_DONE) {
         code = run(&session, &study, over, argc, argv);

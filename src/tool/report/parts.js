@@ -63,7 +63,8 @@ function doubling(title, values, label) {
 // Names stand beside bars; where there is no room they take two lines.
 const narrow = () => window.innerWidth < 700;
 const lines = (first, second) => (narrow() ? [first, second] : `${first} ${second}`);
-const barHeight = (rows, bars) => 90 + rows * Math.max(12 + Math.max(1, bars) * 10, narrow() ? 32 : 0);
+const barHeight = (rows, bars) =>
+  90 + rows * Math.max(12 + Math.max(1, bars) * 10, narrow() ? 32 : 0);
 
 // Bars of rates or ratios that lie far apart can only be told apart on a logarithmic axis.
 function spanning(title, values) {
@@ -103,8 +104,8 @@ const lineLegend = { position: "bottom", labels: { usePointStyle: true, pointSty
 
 // --------------------------------------------------------------------------------------- tables
 
-// columns: { title, number, wide, pin (stays where the table is scrolled), cell(row) → text or node,
-// value(row) → what it is sorted by }
+// columns: { title, number, wide, pin (stays where the table is scrolled), cell(row) → text or
+// node, value(row) → what it is sorted by }
 function table(columns, rows, name) {
   const body = element("tbody");
   const heads = columns.map((column, index) => {
@@ -137,7 +138,8 @@ function table(columns, rows, name) {
     fill();
   }
   fill();
-  const node = element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": name },
+  const node = element("div",
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": name },
     element("table", {}, element("thead", {}, element("tr", {}, heads)), body));
   return { node, show(filtered) { shown = filtered; fill(); } };
 }
@@ -150,7 +152,8 @@ function deviceCell(owner) {
 
 // The column of devices, where there is more than one to tell apart.
 const deviceColumn = (rows, ownerOf) => (new Set(rows.map(ownerOf)).size > 1
-  ? [{ title: "device", cell: (row) => deviceCell(ownerOf(row)), value: (row) => ownerOf(row).label }]
+  ? [{ title: "device", cell: (row) => deviceCell(ownerOf(row)),
+      value: (row) => ownerOf(row).label }]
   : []);
 
 const content = document.getElementById("content"), contents = document.getElementById("contents");

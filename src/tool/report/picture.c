@@ -12,8 +12,9 @@ static uint8_t byte_of(double value)
     return (uint8_t)lround(fmin(fmax(value, 0), 1) * 255);
 }
 
-/* D. A. Green, A colour scheme for the display of astronomical intensity images (2011): a helix around
- * the greys from black to white, here started at blue (0.5), 1.5 turns back, hue 1, gamma 1. */
+/* D. A. Green, A colour scheme for the display of astronomical intensity images (2011): a
+ * helix around the greys from black to white, here started at blue (0.5), 1.5 turns back, hue
+ * 1, gamma 1. */
 static void fill_palette(uint8_t palette[256][3])
 {
     for (int i = 0; i < 256; i++) {

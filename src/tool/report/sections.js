@@ -40,8 +40,8 @@ function compareSection() {
   const compared = cases.filter((c) => text(object(c.compare).verdict));
   if (!compared.length) return;
   const card = section("compare", "Against the base",
-    `${text(object(data.compare).path)}: a case is slower or faster when its quartiles part and the `
-    + "medians differ by more than the noise of both.");
+    `${text(object(data.compare).path)}: a case is slower or faster when its quartiles part and `
+    + "the medians differ by more than the noise of both.");
   const shown = [...compared].sort((a, b) => (number(b.compare.ratio) ?? 9e9)
     - (number(a.compare.ratio) ?? 9e9));
   const style = { slower: "bad", broken: "bad", faster: "good" };
@@ -74,7 +74,8 @@ const peakOf = (device, name) => peaksOf(device, name).pop() ?? null;
 function ceilingsSection() {
   const measured = devices.filter((device) => device.peaks.size);
   if (!measured.length) return;
-  const card = section("ceilings", "Ceilings", "What each device does at best, by micro-benchmarks: "
+  const card = section("ceilings", "Ceilings",
+    "What each device does at best, by micro-benchmarks: "
     + "the steps of the bandwidth curve are its caches.");
   const controls = element("div", { class: "controls" });
   const choice = element("select", { id: "direction", "aria-label": "direction" },
@@ -148,7 +149,8 @@ function rooflineSection() {
     const families = [...new Set(dots.map((dot) => dot.c.family))];
     const groups = roofs.flatMap((device) => families.map((family) => ({ type: "scatter",
       label: `${family}, ${device.label}`, device, family,
-      pointStyle: style[family] || "rectRounded", radius: 5, hoverRadius: 7, borderColor: css("--card"),
+      pointStyle: style[family] || "rectRounded", radius: 5, hoverRadius: 7,
+      borderColor: css("--card"),
       borderWidth: 1, backgroundColor: device.color,
       data: dots.filter((dot) => dot.c.owner === device && dot.c.family === family)
         .map((dot) => ({ x: dot.x, y: dot.y, c: dot.c, name: short(dot.c) })) }))
@@ -204,8 +206,8 @@ const dotNames = { id: "dotNames", afterDatasetsDraw: (chart) => {
   ctx.restore();
 } };
 
-// A legend of devices by colour and of families by shape, in place of every pair of them; a click hides
-// all that it stands for.
+// A legend of devices by colour and of families by shape, in place of every pair of them; a click
+// hides all that it stands for.
 const coloursAndShapes = {
   position: "bottom",
   labels: { usePointStyle: true, boxHeight: 7, generateLabels: (chart) => {
@@ -215,8 +217,9 @@ const coloursAndShapes = {
       hidden: sets.every((other, i) => !of(other) || !chart.isDatasetVisible(i)) });
     return [...sets.filter((set) => !set.family).map((set) => entry(set.label, set,
       (other) => other.device === set.device, set.borderColor)),
-    ...families.filter(Boolean).map((family) => entry(family, sets.find((set) => set.family === family),
-      (other) => other.family === family, css("--muted")))];
+    ...families.filter(Boolean).map((family) => entry(family,
+      sets.find((set) => set.family === family), (other) => other.family === family,
+      css("--muted")))];
   } },
   onClick: (event, item, at) => {
     at.chart.data.datasets.forEach((set, i) => { if (item.of(set))
@@ -287,7 +290,8 @@ function resultsSection() {
   });
 }
 
-// ------------------------------------------------------------------------------ devices, side by side
+// ------------------------------------------------------------------------------ devices, side by
+// side
 
 function versusSection() {
   const ran = plain.filter((c) => c.median > 0);
@@ -332,6 +336,7 @@ function versusSection() {
 
 // Microseconds; null where the device has no such case.
 function timeOf(device, name) {
-  const c = plain.find((item) => item.owner === device && problem(item) === name && item.median > 0);
+  const c = plain.find((item) =>
+    item.owner === device && problem(item) === name && item.median > 0);
   return c ? c.median : null;
 }

@@ -20,7 +20,8 @@ function ladderSection() {
     + "quartiles of the two times overlap.");
   for (const [name, steps] of groups) {
     card.append(element("h3", {}, name));
-    const labels = [...new Set(steps.filter((c) => gflops(c) !== null).map((c) => text(c.variant)))];
+    const timed = steps.filter((c) => gflops(c) !== null);
+    const labels = [...new Set(timed.map((c) => text(c.variant)))];
     const owners = devices.filter((device) => steps.some((c) => c.owner === device));
     plot(card, `Ladder, ${name}`, () => ({ type: "bar",
       data: { labels, datasets: owners
@@ -148,7 +149,8 @@ function sweepSection() {
     for (const [device, c] of best)
       box.append(element("p", { class: "muted" }, `Best on ${device.label}: ${constants(c)}, ${
         time(c.median)}.`));
-    for (const source of new Set(ran.map((c) => text(object(c.kernel).occupancy_source)).filter(Boolean)))
+    const sources = ran.map((c) => text(object(c.kernel).occupancy_source));
+    for (const source of new Set(sources.filter(Boolean)))
       box.append(element("p", { class: "muted files" }, `Occupancy is an estimate by: ${source}.`));
   }
 }
@@ -190,7 +192,8 @@ function solverSection() {
     data: { datasets: solves.map((c, i) => ({ label: `${c.label} ${c.type}, ${c.owner.label}`,
       ...styles[i],
       pointRadius: 0, borderWidth: 2, data: list(c.history).map((r, n) => ({
-        x: (n + 1) * (number(c.check_every) || 1), y: number(r) })).filter((point) => point.y > 0) })) },
+        x: (n + 1) * (number(c.check_every) || 1), y: number(r) }))
+        .filter((point) => point.y > 0) })) },
     options: { parsing: false, plugins: { legend: lineLegend }, scales: {
       x: axis("iteration", { type: "linear", min: 1 }),
       y: logarithmic("|r| / |b|", { ticks: { autoSkip: false, callback: (value) => (
@@ -224,8 +227,9 @@ function sustainedSection() {
     data: { datasets: runs.map((run, i) => ({ label: name(run), ...styles[i],
       pointRadius: 0, borderWidth: 2, spanGaps: false,
       data: sustainedPoints(run.s, run.s.best) })) },
-    options: { parsing: false, plugins: { legend: lineLegend, tooltip: { callbacks: { label: (item) =>
-      `${item.dataset.label}: ${rate(item.raw.value, "GFLOPS")} at ${digits(item.parsed.x)} s` } } },
+    options: { parsing: false, plugins: { legend: lineLegend, tooltip: { callbacks: {
+      label: (item) => `${item.dataset.label}: ${rate(item.raw.value, "GFLOPS")} at ${
+        digits(item.parsed.x)} s` } } },
     scales: { x: axis("seconds", { type: "linear", min: 0 }),
       y: axis("% of its best", { min: 0, max: 105,
         ticks: { includeBounds: false } }) } } }));
@@ -239,7 +243,8 @@ function sustainedSection() {
     { title: "first second", ...value("first_second", "GFLOPS") },
     { title: "best", ...value("best", "GFLOPS") },
     { title: "settled", ...value("settled", "GFLOPS") },
-    { title: "of the first second", number: true, cell: (run) => percent(share(run)), value: share },
+    { title: "of the first second", number: true,
+      cell: (run) => percent(share(run)), value: share },
     { title: "slower from", number: true, cell: ({ s }) => (number(s.slower_at_seconds) === null
       ? "never" : `${digits(s.slower_at_seconds)} s`), value: ({ s }) =>
       number(s.slower_at_seconds) },
@@ -255,7 +260,8 @@ function timelinePlot(card, c) {
   const [unit, scale] = all < 5e3 ? ["µs", 1] : all < 5e6 ? ["ms", 1e3] : ["s", 1e6];
   if (!parts.length) return;
   plot(card, `Timeline, ${c.label}`, () => ({ type: "bar", data: { labels: ["one call"],
-    datasets: parts.map(([name, value], i) => ({ label: name.replace("_us", ""), data: [value / scale],
+    datasets: parts.map(([name, value], i) => ({
+      label: name.replace("_us", ""), data: [value / scale],
       backgroundColor: colors[i % colors.length] })) },
   options: { indexAxis: "y", plugins: { legend, tooltip: { callbacks: { label: (item) =>
     `${item.dataset.label}: ${time(item.parsed.x * scale)}, ${percent(item.parsed.x * scale / all

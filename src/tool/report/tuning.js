@@ -6,7 +6,8 @@ function tunedSection() {
   const found = tuned.map((c) => ({ c, t: c.tuned, before: object(c.tuned.before),
     gain: number(c.tuned.faster) }));
   if (!found.length) return;
-  const card = section("tuned", "Tuned", "What the search found against what wavefit chose before it: "
+  const card = section("tuned", "Tuned",
+    "What the search found against what wavefit chose before it: "
     + "how many times as fast. Where there is no bar nothing faster was found.");
   const bars = found.filter((row) => row.gain > 1);
   const owners = devices.filter((device) => bars.some(({ c }) => c.owner === device));
@@ -18,11 +19,13 @@ function tunedSection() {
     plot(card, "Gain of tuning", () => ({ type: "bar", data: {
       labels: names.map((name) => { const c = first(name);
         return lines(`${c.family} ${c.type}`, c.label); }),
-      datasets: owners.map((device) => ({ label: device.label, backgroundColor: device.color, base: 1,
+      datasets: owners.map((device) => ({
+        label: device.label, backgroundColor: device.color, base: 1,
         data: names.map((name) => gain(device, name)) })) },
     options: { indexAxis: "y", plugins: { legend, tooltip: { callbacks: { label: (item) =>
       `${item.dataset.label}: ${digits(item.parsed.x)} times as fast` } } },
-    scales: { x: axis("times as fast", { min: 1, suggestedMax: 1.1 }), y: { ticks: { autoSkip: false } } } } }), false,
+    scales: { x: axis("times as fast", { min: 1, suggestedMax: 1.1 }),
+      y: { ticks: { autoSkip: false } } } } }), false,
     barHeight(names.length, owners.length));
   card.append(table([
     ...deviceColumn(found, ({ c }) => c.owner),
@@ -32,7 +35,8 @@ function tunedSection() {
     { title: "tuned", number: true, cell: ({ c }) => time(c.median), value: ({ c }) => c.median },
     { title: "gain", number: true, cell: (row) => (row.gain === null ? "" : `×${digits(row.gain)}`),
       value: (row) => row.gain },
-    { title: "points", number: true, cell: ({ t }) => text(t.tried), value: ({ t }) => number(t.tried) },
+    { title: "points", number: true, cell: ({ t }) => text(t.tried),
+      value: ({ t }) => number(t.tried) },
     { title: "wrong", number: true, cell: ({ t }) => text(t.bad), value: ({ t }) => number(t.bad) },
     { title: "status", cell: ({ c }) => text(c.status) },
     { title: "found", cell: ({ c }) => point(c) },
@@ -49,7 +53,8 @@ function comparisonRows(file) {
     const rivals = object(item.rivals); // none where the problem could not run
     return { family: text(item.family), type: text(item.type), label: text(item.problem),
       error: text(item.error), rivals, loss: (way) => number(object(rivals[way]).loss_percent),
-      best: Math.min(...Object.values(rivals).map((rival) => number(object(rival).us) ?? Infinity)) };
+      best: Math.min(...Object.values(rivals).map((rival) =>
+        number(object(rival).us) ?? Infinity)) };
   });
 }
 
@@ -63,15 +68,16 @@ function comparisonPlot(card, name, rows) {
       minBarLength: 2 })) },
   options: { indexAxis: "y", plugins: { legend, tooltip: { callbacks: { label: (item) => {
     const rival = object(rows[item.dataIndex].rivals[item.dataset.label]);
-    return `${item.dataset.label}: ${digits(item.parsed.x)} % over the best, ${time(number(rival.us))}, ${
-      text(rival.point)}`; } } } },
+    return `${item.dataset.label}: ${digits(item.parsed.x)} % over the best, ${
+      time(number(rival.us))}, ${text(rival.point)}`; } } } },
   scales: { x: axis("% over the best", { beginAtZero: true, suggestedMax: 5 }),
     y: { ticks: { autoSkip: false } } } } }), false, barHeight(rows.length, 3));
 }
 
 function comparisonSection() {
   if (!comparisons.length) return;
-  const card = section("choosing", "Ways of choosing", "How much longer each way's choice takes than "
+  const card = section("choosing", "Ways of choosing",
+    "How much longer each way's choice takes than "
     + "the best of all, in percent: the shorter the bar, the better. More ways are in the legend.");
   const title = (file) => [file.name, text(file.device.driver).trim()].filter(Boolean).join(", ");
   for (const device of new Set(comparisons.map(title))) {
@@ -86,7 +92,8 @@ function comparisonSection() {
     card.append(table([
       { title: "family", cell: (row) => row.family },
       { title: "problem", cell: (row) => `${row.label} ${row.type}` },
-      { title: "best", number: true, cell: (row) => (row.best < Infinity ? time(row.best) : row.error),
+      { title: "best", number: true,
+        cell: (row) => (row.best < Infinity ? time(row.best) : row.error),
         value: (row) => (row.best < Infinity ? row.best : null) },
       ...ways.map((way) => ({ title: way, number: true, cell: (row) => (row.loss(way) === null ? ""
         : `${row.loss(way).toFixed(1)} %`), value: (row) => row.loss(way) })),

@@ -1,10 +1,8 @@
 #include "tool/tune/compare.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "io/comparison.h"
 #include "tool/cli/clock.h"
@@ -15,7 +13,7 @@ _Static_assert((int)WFI_TUNE_RIVALS == WFI_COMPARED_RIVALS, "the file has every 
 
 /* ----------------------------------------------------------------------------------- measuring */
 
-static wfi_compared item_of(const wfi_tune_problem *problem, double budget,
+static wfi_compared item_of(const wfi_case_problem *problem, double budget,
                             const wfi_tune_outcome *o)
 {
     wfi_compared item;
@@ -39,13 +37,14 @@ static wfi_compared item_of(const wfi_tune_problem *problem, double budget,
     return item;
 }
 
-static const wfi_compared *find(const wfi_comparison_file *file, const wfi_tune_problem *problem)
+static const wfi_compared *find(const wfi_comparison_file *file, const wfi_case_problem *problem)
 {
     return wfi_comparison_find(file, wf_family_name(problem->family), wf_type_name(problem->type),
                                problem->name);
 }
 
-/* Measures one problem and puts it into the file, or counts it as one that the device cannot have. */
+/* Measures one problem and puts it into the file, or counts it as one that the device cannot
+ * have. */
 static int measure(const wfi_compare_request *r, uint32_t index, wfi_comparison_file *file,
                    uint32_t *skipped)
 {
@@ -157,28 +156,4 @@ int wfi_tune_compare(const wfi_compare_request *request)
         code = print(request, &file, skipped);
     wfi_comparison_free(&file);
     return code;
-}
-
-int wfi_tune_reprint(const char *path, wf_family family, const char *only)
-{
-    const wfi_compared *items[WFI_MAX_TUNE_PROBLEMS];
-    wfi_comparison_file file;
-    wfi_io_error error;
-    uint32_t count = 0;
-    if (access(path, F_OK) != 0)
-        return wfi_run_error("%s: %s", path, strerror(errno));
-    if (!wfi_comparison_read(path, &file, &error))
-        return wfi_run_error("%s", error.text);
-    for (uint32_t i = 0; i < file.count && count < WFI_MAX_TUNE_PROBLEMS; i++) {
-        const wfi_compared *item = &file.items[i];
-        const bool wanted =
-            (family == WF_FAMILY_COUNT || strcmp(item->family, wf_family_name(family)) == 0) &&
-            (!only || strstr(item->problem, only));
-        if (wanted && !*item->error && wfi_compared_best(item) > 0)
-            items[count++] = item;
-    }
-    if (count)
-        wfi_compare_print(&file, items, count);
-    wfi_comparison_free(&file);
-    return count ? WFI_EXIT_DONE : wfi_run_error("%s: it has no such problem", path);
 }

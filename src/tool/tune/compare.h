@@ -12,15 +12,11 @@ typedef struct wfi_compare_request {
     double all_seconds;   /* of the exhaustive search; 0: thrice the budget */
     double slice_seconds; /* no problem begins after so long; 0: no end */
     uint32_t count;
-    const wfi_tune_problem *problems;
+    const wfi_case_problem *problems;
 } wfi_compare_request;
 
 /* Measures what is not in the file yet, one problem after the other, and prints all of it. Returns
  * the tool's exit code. */
 int wfi_tune_compare(const wfi_compare_request *request);
-
-/* Prints what the file at `path` has of the family (WF_FAMILY_COUNT: of all) and of problems with
- * `only` (NULL: any) in their names; no device is needed. Returns the tool's exit code. */
-int wfi_tune_reprint(const char *path, wf_family family, const char *only);
 
 #endif

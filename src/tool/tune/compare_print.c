@@ -6,9 +6,11 @@
 
 #include "tool/cli/sort.h"
 #include "tool/cli/table.h"
+#include "tool/cli/wrap.h"
 #include "tool/tune/worker.h"
 
-#define FIRST_COLUMN 4 /* of the rivals */
+#define FIRST_COLUMN 1  /* of the rivals */
+#define POINT_COLUMN 13 /* of what was chosen for a problem */
 /* What is expected, in percent of the best. */
 #define TUNED_LOSS 3.0
 #define MODEL_MEDIAN 15.0
@@ -32,8 +34,8 @@ static bool is_exhaustive(const wfi_compared *item)
     return item->measured > 0 && item->measured >= item->legal;
 }
 
-/* How much longer the rival takes than the best of all, or the slower of two searches than the other,
- * in percent; NaN: it did not run. */
+/* How much longer the rival takes than the best of all, or the slower of two searches than the
+ * other, in percent; NaN: it did not run. */
 static double loss_of(const wfi_compared *item, int measure)
 {
     const double a = item->rivals[WFI_RIVAL_TUNED].us, b = item->rivals[WFI_RIVAL_TUNED_AGAIN].us;
@@ -76,32 +78,41 @@ static losses losses_of(const wfi_compared *const *items, uint32_t count, const 
     return l;
 }
 
-/* "3.4 ±1.2": noise that would be printed as 0 is left out. */
-static void set_loss(wfi_table *table, int row, int column, double loss, double noise)
+/* "3.4"; what only a file edited by hand can have is short too: "1.5e+300". */
+static void loss_text(double loss, char text[32])
 {
-    if (isnan(loss))
-        return;
-    if (noise >= 0.05)
-        wfi_table_set(table, row, column, "%.1f +-%.1f", loss, noise);
-    else
-        wfi_table_set(table, row, column, "%.1f", loss);
+    snprintf(text, 32, fabs(loss) < 1e5 ? "%.1f" : "%.2g", loss);
 }
 
+/* "3.4 +-1.2": noise that would be printed as 0 is left out. */
+static void set_loss(wfi_table *table, int row, int column, double loss, double noise)
+{
+    char text[32], noise_text[32];
+    if (isnan(loss))
+        return;
+    loss_text(loss, text);
+    loss_text(noise, noise_text);
+    if (noise >= 0.05)
+        wfi_table_set(table, row, column, "%s +-%s", text, noise_text);
+    else
+        wfi_table_set(table, row, column, "%s", text);
+}
+
+/* Each problem has two lines: its name, and below it the best time and what each choice loses. */
 static void print_problems(const wfi_compared *const *items, uint32_t count)
 {
-    static const char *const heading[FIRST_COLUMN] = {"family", "type", "problem", "best"};
-    static wfi_table table = {.columns = FIRST_COLUMN + WFI_COMPARED_RIVALS, .right = 0x3f8};
+    static wfi_table table = {.columns = FIRST_COLUMN + WFI_COMPARED_RIVALS, .right = 0xff};
     char text[48];
-    wfi_table_headings(&table, heading, FIRST_COLUMN);
+    wfi_table_row(&table);
+    wfi_table_set(&table, 0, 0, "best");
     for (int r = 0; r < WFI_COMPARED_RIVALS; r++)
         wfi_table_set(&table, 0, FIRST_COLUMN + r, "%s", wfi_compared_names[r]);
     for (uint32_t i = 0; i < count; i++) {
+        wfi_table_note(&table, wfi_table_row(&table), 0, "%s %s %s", items[i]->family,
+                       items[i]->type, items[i]->problem);
         const int row = wfi_table_row(&table);
         wfi_format_time(wfi_compared_best(items[i]), text, sizeof text);
-        wfi_table_set(&table, row, 0, "%s", items[i]->family);
-        wfi_table_set(&table, row, 1, "%s", items[i]->type);
-        wfi_table_set(&table, row, 2, "%s", items[i]->problem);
-        wfi_table_set(&table, row, 3, "%s", text);
+        wfi_table_set(&table, row, 0, "%s", text);
         for (int r = 0; r < WFI_COMPARED_RIVALS; r++)
             set_loss(&table, row, FIRST_COLUMN + r, loss_of(items[i], r),
                      items[i]->rivals[r].noise * 100);
@@ -109,11 +120,12 @@ static void print_problems(const wfi_compared *const *items, uint32_t count)
     wfi_table_print(&table);
 }
 
-/* What rows chose, if not the model did; nothing where what was held goes with none of their values. */
+/* What rows chose, if not the model did; nothing where what was held goes with none of their
+ * values. */
 static void print_row(const char *name, const wfi_compared_rival *rival)
 {
     if (*rival->by && strcmp(rival->by, "model") != 0)
-        printf("  %s   %s (%s)\n", name, rival->point, rival->by);
+        wfi_line(POINT_COLUMN, "  %s   %s (%s)", name, rival->point, rival->by);
 }
 
 static void print_choices(const wfi_compared *const *items, uint32_t count)
@@ -125,62 +137,79 @@ static void print_choices(const wfi_compared *const *items, uint32_t count)
             if (item->rivals[r].us > 0 &&
                 (!(item->rivals[best].us > 0) || item->rivals[r].us < item->rivals[best].us))
                 best = r;
-        printf("\n%s %s %s, %g s a search; %s: %llu of %llu points\n", item->family, item->type,
-               item->problem, item->budget_seconds,
-               is_exhaustive(item) ? "exhaustive" : "exhaustive, cut short",
-               (unsigned long long)item->measured, (unsigned long long)item->legal);
-        printf("  best       %s (%s)\n", item->rivals[best].point, wfi_compared_names[best]);
+        putchar('\n');
+        wfi_line(2, "%s %s %s, %g s a search; %s: %llu of %llu points", item->family, item->type,
+                 item->problem, item->budget_seconds,
+                 is_exhaustive(item) ? "exhaustive" : "exhaustive, cut short",
+                 (unsigned long long)item->measured, (unsigned long long)item->legal);
+        wfi_line(POINT_COLUMN, "  best       %s (%s)", item->rivals[best].point,
+                 wfi_compared_names[best]);
         if (*item->rivals[WFI_RIVAL_MODEL].point)
-            printf("  model      %s\n", item->rivals[WFI_RIVAL_MODEL].point);
+            wfi_line(POINT_COLUMN, "  model      %s", item->rivals[WFI_RIVAL_MODEL].point);
         print_row("shipped ", &item->rivals[WFI_RIVAL_SHIPPED]);
         print_row("left out", &item->rivals[WFI_RIVAL_LEFT_OUT]);
     }
 }
 
+/* The column of one family, or of all (NULL): how many problems, and median and worst losses. */
 static void add_family(wfi_table *table, const wfi_compared *const *items, uint32_t count,
-                       const char *family)
+                       const char *family, int column)
 {
-    const int row = wfi_table_row(table);
     uint32_t problems = 0;
     for (uint32_t i = 0; i < count; i++)
         problems += !family || strcmp(items[i]->family, family) == 0;
-    wfi_table_set(table, row, 0, "%s", family ? family : "all");
-    wfi_table_set(table, row, 1, "%u", problems);
+    wfi_table_set(table, 0, column, "%s", family ? family : "all");
+    wfi_table_set(table, 1, column, "%u", problems);
     for (int m = 0; m < MEASURES; m++) {
         const losses l = losses_of(items, count, family, m);
+        char median[32], worst[32];
+        loss_text(l.median, median);
+        loss_text(l.worst, worst);
         if (l.count)
-            wfi_table_set(table, row, 2 + m, "%.1f / %.1f", l.median, l.worst);
+            wfi_table_set(table, 2 + m, column, "%s / %s", median, worst);
     }
 }
 
+static bool is_first_of_family(const wfi_compared *const *items, uint32_t index)
+{
+    for (uint32_t before = 0; before < index; before++)
+        if (strcmp(items[before]->family, items[index]->family) == 0)
+            return false;
+    return true;
+}
+
+/* A column a family, and a row a measure. */
 static void print_families(const wfi_compared *const *items, uint32_t count)
 {
-    static wfi_table table = {.columns = 2 + MEASURES, .right = 0x1fe};
-    wfi_table_row(&table);
+    static wfi_table table = {.right = ~1u};
+    table.columns = WFI_MAX_COLUMNS;
+    for (int row = 0; row < 2 + MEASURES; row++)
+        wfi_table_row(&table);
     wfi_table_set(&table, 0, 0, "family");
-    wfi_table_set(&table, 0, 1, "problems");
+    wfi_table_set(&table, 1, 0, "problems");
     for (int m = 0; m < MEASURES; m++)
-        wfi_table_set(&table, 0, 2 + m, "%s", m == APART ? "apart" : wfi_compared_names[m]);
-    for (uint32_t i = 0; i < count; i++) {
-        bool there = false;
-        for (uint32_t before = 0; before < i; before++)
-            there = there || strcmp(items[before]->family, items[i]->family) == 0;
-        if (!there)
-            add_family(&table, items, count, items[i]->family);
-    }
-    add_family(&table, items, count, NULL);
-    puts("\nmedian / worst, in percent (apart: tuned and tuned again of each other):\n");
+        wfi_table_set(&table, 2 + m, 0, "%s", m == APART ? "apart" : wfi_compared_names[m]);
+    int columns = 1;
+    for (uint32_t i = 0; i < count && columns < WFI_MAX_COLUMNS - 1; i++)
+        if (is_first_of_family(items, i))
+            add_family(&table, items, count, items[i]->family, columns++);
+    add_family(&table, items, count, NULL, columns++);
+    table.columns = columns;
+    puts("\nmedian / worst, in percent (apart: the two searches of each other):\n");
     wfi_table_print(&table);
 }
 
 static void print_loss(const char *expected, const losses *l, bool median)
 {
+    char typical[48] = "", worst[32];
     if (!l->at)
         return;
-    printf("%-52s", expected);
+    loss_text(l->median, worst);
     if (median)
-        printf("median %.1f %%, ", l->median);
-    printf("worst %.1f %% (%s %s %s)\n", l->worst, l->at->family, l->at->type, l->at->problem);
+        snprintf(typical, sizeof typical, "median %s %%, ", worst);
+    loss_text(l->worst, worst);
+    wfi_line(4, "%-44s %sworst %s %% (%s %s %s)", expected, typical, worst, l->at->family,
+             l->at->type, l->at->problem);
 }
 
 static void tuned_text(const char *of, const losses *l, char *text, size_t bytes)
@@ -220,8 +249,8 @@ static void print_verdict(const wfi_compared *const *items, uint32_t count)
 void wfi_compare_print(const wfi_comparison_file *file, const wfi_compared *const *items,
                        uint32_t count)
 {
-    printf("%s, %s\nhow much longer than the best of all, in percent:\n\n", file->device,
-           file->driver);
+    wfi_line(4, "%s, %s", file->device, file->driver);
+    puts("how much longer than the best of all, in percent:\n");
     print_problems(items, count);
     print_choices(items, count);
     print_families(items, count);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tool/cases/families.h"
 #include "tool/cases/generate.h"
 #include "tool/cases/himeno_size.h"
 #include "tool/cases/stencil_options.h"
@@ -27,7 +28,7 @@ bool wfi_tune_names_one(const wfi_tune_arguments *args)
     return name_of_one(args) != NULL;
 }
 
-static int parse_grid(const wfi_tune_arguments *args, wfi_tune_problem *problem)
+static int parse_grid(const wfi_tune_arguments *args, wfi_case_problem *problem)
 {
     const wfi_stencil_arguments stencil = {.grid = args->grid,
                                            .shape = args->box ? "box" : NULL,
@@ -50,7 +51,7 @@ static int parse_grid(const wfi_tune_arguments *args, wfi_tune_problem *problem)
     return WFI_EXIT_DONE;
 }
 
-static bool parse_sizes(const wfi_tune_arguments *args, wfi_tune_problem *problem)
+static bool parse_sizes(const wfi_tune_arguments *args, wfi_case_problem *problem)
 {
     uint64_t sizes[3];
     if (args->shape ? !wfi_parse_triple("--shape", args->shape, MOST_EXTENT, sizes)
@@ -68,7 +69,7 @@ static bool parse_sizes(const wfi_tune_arguments *args, wfi_tune_problem *proble
     return true;
 }
 
-static int parse_matrix(const wfi_tune_arguments *args, wfi_tune_problem *problem)
+static int parse_matrix(const wfi_tune_arguments *args, wfi_case_problem *problem)
 {
     char message[256];
     problem->family = WF_FAMILY_SPMV;
@@ -79,7 +80,7 @@ static int parse_matrix(const wfi_tune_arguments *args, wfi_tune_problem *proble
     return WFI_EXIT_DONE;
 }
 
-int wfi_tune_parse_one(const wfi_tune_arguments *args, wfi_tune_problem *problem)
+int wfi_tune_parse_one(const wfi_tune_arguments *args, wfi_case_problem *problem)
 {
     int code = WFI_EXIT_DONE;
     memset(problem, 0, sizeof *problem);
@@ -94,7 +95,7 @@ int wfi_tune_parse_one(const wfi_tune_arguments *args, wfi_tune_problem *problem
     if (code != WFI_EXIT_DONE)
         return code;
     if (args->size && problem->type != WF_TYPE_F32)
-        return wfi_usage_error("tune: --type: the stencil is f32");
+        return wfi_usage_error("tune: --type: Himeno is f32");
     snprintf(problem->name, sizeof problem->name, "%s%s", name_of_one(args),
              problem->math == WF_MATH_FAST ? " fast" : "");
     if (args->family != WF_FAMILY_COUNT && args->family != problem->family)
@@ -107,18 +108,9 @@ int wfi_tune_parse_one(const wfi_tune_arguments *args, wfi_tune_problem *problem
 
 static int parse_family(const wfi_common *common, wf_family *family)
 {
-    static wfi_tune_problem problems[WFI_MAX_TUNE_PROBLEMS];
     *family = WF_FAMILY_COUNT;
-    if (common->positional_count == 0)
-        return WFI_EXIT_DONE;
-    for (int i = 0; i < WF_FAMILY_COUNT; i++)
-        if (strcmp(common->positional[0], wf_family_name((wf_family)i)) == 0 &&
-            wfi_tune_suite(false, false, (wf_family)i, problems) > 0) {
-            *family = (wf_family)i;
-            return WFI_EXIT_DONE;
-        }
-    return wfi_usage_error("tune: '%s' is not a family (himeno, spmv, matmul, stencil)",
-                           common->positional[0]);
+    return common->positional_count ? wfi_parse_family("tune", common->positional[0], family)
+                                    : WFI_EXIT_DONE;
 }
 
 /* What would be ignored is refused. */
@@ -143,27 +135,22 @@ static int check_problem(const wfi_tune_arguments *a)
 
 static int check_work(const wfi_tune_arguments *a, const wfi_common *common)
 {
-    const int works = a->show + a->export + a->forget + (a->reprint != NULL);
-    const char *work = a->show ? "--show" : a->export ? "--export" : a->forget ? "--forget" : NULL;
+    const int works = a->show + a->export + a->forget;
+    const char *work = a->show ? "--show" : a->export ? "--export" : "--forget";
     if (works > 1)
-        return wfi_usage_error("tune: --show, --export, --forget and --reprint exclude each other");
+        return wfi_usage_error("tune: --show, --export and --forget exclude each other");
     if (works && common->json)
         return wfi_usage_error("tune: --json is for searches (--export prints rows)");
     if (works && (common->variant || common->constant_count))
         return wfi_usage_error("tune: --variant and --set are for searches");
-    if (works && (wfi_tune_names_one(a) || a->suite || (work && a->only)))
-        return wfi_usage_error("tune: %s is of all problems, or those of a family",
-                               work ? work : "--reprint");
-    if (a->slice_seconds > 0 && !a->compare)
-        return wfi_usage_error("tune: --slice is for --compare");
-    if (a->all_seconds > 0 && !a->compare)
-        return wfi_usage_error("tune: --all is for --compare");
+    if (works && (wfi_tune_names_one(a) || a->suite || a->only))
+        return wfi_usage_error("tune: %s is of all problems, or those of a family", work);
     return WFI_EXIT_DONE;
 }
 
 /* Times as texts. */
 typedef struct times {
-    const char *budget, *patience, *slice, *all;
+    const char *budget, *patience;
 } times;
 
 static int read_options(int argc, char **argv, wfi_tune_arguments *a, times *t, wfi_common *common)
@@ -171,37 +158,32 @@ static int read_options(int argc, char **argv, wfi_tune_arguments *a, times *t, 
     const wfi_option options[] = {
         {"--budget", "SECONDS", &t->budget, NULL, "time for all problems together (default 60)"},
         {"--suite", "quick|full", &a->suite, NULL, "which problems (default quick)"},
-        {"--only", "TEXT", &a->only, NULL, "problems of it with TEXT in their names"},
-        {"--shape", "MxNxK", &a->shape, NULL, "this matrix product alone"},
+        {"--only", "TEXT", &a->only, NULL, "those of the suite with TEXT in their names"},
+        {"--shape", "MxNxK", &a->shape, NULL, "matmul: this product alone"},
         {"--math", "exact|fast", &a->math, NULL, "of --shape, as of `wavefit matmul`"},
-        {"--size", "XS…XL|IxJxK", &a->size, NULL, "this Himeno grid alone"},
-        {"--grid", "NXxNY[xNZ]", &a->grid, NULL, "this grid alone, with a star or box stencil"},
-        {"--steps", "N", &a->steps, NULL, "of --grid: applications a run (default 1)"},
+        {"--size", "XS…XL|IxJxK", &a->size, NULL, "himeno: this grid alone"},
+        {"--grid", "NXxNY[xNZ]", &a->grid, NULL, "stencil: a star or box on this grid alone"},
+        {"--steps", "N", &a->steps, NULL, "of --grid: steps a run (default 1)"},
         {"--radius", "R", &a->radius, NULL, "of --grid: 1 to 4 (default 1)"},
         {"--border", "dirichlet|neumann|periodic", &a->border, NULL,
          "of --grid (default dirichlet)"},
         {"--box", NULL, NULL, &a->box, "of --grid: a box in place of a star"},
-        {"--matrix", "FILE.mtx[.gz]", &a->matrix, NULL, "this sparse matrix alone"},
-        {"--generate", "KIND:SIZE", &a->generate, NULL, "one that `wavefit spmv` can make"},
+        {"--matrix", "FILE.mtx[.gz]", &a->matrix, NULL, "spmv: this matrix alone"},
+        {"--generate", "KIND:SIZE", &a->generate, NULL, "spmv: one that `wavefit spmv` can make"},
         {"--type", "f32|f64|…", &a->type, NULL,
          "element type of the problem given (default f32), or of the suite's"},
         {"--patience", "SECONDS", &t->patience, NULL,
          "a driver that is silent for so long hangs (default 60)"},
-        {"--again", NULL, NULL, &a->again, "measure what earlier runs have measured"},
-        {"--exhaustive", NULL, NULL, &a->exhaustive, "every legal point; the budget is each's"},
+        {"--again", NULL, NULL, &a->again, "measure what earlier runs have measured too"},
+        {"--exhaustive", NULL, NULL, &a->exhaustive,
+         "time every legal point; each problem has the whole budget"},
         {"--compare", NULL, NULL, &a->compare,
-         "model, rows, two searches of the budget and an exhaustive one, each problem; with --json "
-         "FILE what is in the file is not measured again"},
-        {"--all", "SECONDS", &t->all, NULL,
-         "of --compare: for the exhaustive search (default thrice the budget)"},
-        {"--slice", "SECONDS", &t->slice, NULL,
-         "--compare begins no problem after so long; run again to go on"},
-        {"--reprint", "FILE", &a->reprint, NULL,
-         "the tables of such a FILE (of FAMILY, --only TEXT), without a device"},
-        {"--discard", NULL, NULL, &a->discard, "keep nothing of what is found"},
-        {"--show", NULL, NULL, &a->show, "what is kept of this device"},
-        {"--export", NULL, NULL, &a->export, "print it as rows to check in"},
-        {"--forget", NULL, NULL, &a->forget, "remove what is kept (of FAMILY)"},
+         "for each problem, time what the model, the rows that ship, two searches of the budget "
+         "and "
+         "an exhaustive one choose; what FILE of --json has already is not measured again"},
+        {"--show", NULL, NULL, &a->show, "print what is kept of this device"},
+        {"--export", NULL, NULL, &a->export, "print it as rows that can ship with wavefit"},
+        {"--forget", NULL, NULL, &a->forget, "remove what is kept (of the family)"},
     };
     const wfi_command command = {
         "tune",
@@ -225,9 +207,7 @@ int wfi_tune_options(int argc, char **argv, wfi_tune_arguments *args, wfi_common
     if (code != WFI_EXIT_DONE || common->help)
         return code;
     if ((t.budget && !wfi_parse_seconds("--budget", t.budget, &args->seconds)) ||
-        (t.patience && !wfi_parse_seconds("--patience", t.patience, &args->patience_seconds)) ||
-        (t.slice && !wfi_parse_seconds("--slice", t.slice, &args->slice_seconds)) ||
-        (t.all && !wfi_parse_seconds("--all", t.all, &args->all_seconds)))
+        (t.patience && !wfi_parse_seconds("--patience", t.patience, &args->patience_seconds)))
         return WFI_EXIT_USAGE;
     code = parse_family(common, &args->family);
     if (code == WFI_EXIT_DONE)

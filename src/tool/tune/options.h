@@ -6,15 +6,13 @@
 #include "tool/tune/suite.h"
 
 typedef struct wfi_tune_arguments {
-    const char *suite, *only, *reprint; /* NULL: not given */
+    const char *suite, *only; /* NULL: not given */
     /* What names one problem, as given. */
     const char *shape, *math, *size, *grid, *steps, *radius, *border, *matrix, *generate, *type;
     bool box;
-    bool compare, exhaustive, again, discard, export, show, forget;
+    bool compare, exhaustive, again, export, show, forget;
     wf_family family; /* COUNT: all */
     double seconds, patience_seconds;
-    double slice_seconds; /* 0: no end */
-    double all_seconds;   /* of a comparison's exhaustive search; 0: thrice the budget */
     int argc;
     char **argv;
 } wfi_tune_arguments;
@@ -25,6 +23,6 @@ int wfi_tune_options(int argc, char **argv, wfi_tune_arguments *args, wfi_common
 /* Whether the command line names one problem; without, there is the suite. */
 bool wfi_tune_names_one(const wfi_tune_arguments *args);
 /* That problem. On wrong usage prints one line and returns WFI_EXIT_USAGE. */
-int wfi_tune_parse_one(const wfi_tune_arguments *args, wfi_tune_problem *problem);
+int wfi_tune_parse_one(const wfi_tune_arguments *args, wfi_case_problem *problem);
 
 #endif

@@ -5,16 +5,12 @@
 #include <stdlib.h>
 
 #include "io/results.h"
+#include "tool/cases/families.h"
 
-static void name_problem(const wfi_tune_problem *p, const wfi_tune_outcome *o, wfi_result_case *c)
+static void name_problem(const wfi_case_problem *p, const wfi_tune_outcome *o, wfi_result_case *c)
 {
-    static const char *const names[WF_FAMILY_COUNT][3] = {
-        [WF_FAMILY_HIMENO] = {"ni", "nj", "nk"},
-        [WF_FAMILY_MATMUL] = {"m", "n", "k"},
-        [WF_FAMILY_STENCIL] = {"nx", "ny", "nz"},
-        [WF_FAMILY_SPMV] = {"rows", "columns", "entries"},
-    };
-    const bool sparse = p->family == WF_FAMILY_SPMV;
+    const wfi_tool_family *family = wfi_tool_family_of(p->family);
+    const bool sparse = family->sizes_of_matrix;
     const uint64_t sizes[] = {sparse ? o->rows : p->a, sparse ? o->columns : p->b,
                               sparse ? o->entries : p->c};
     wfi_result_case_init(c, wf_family_name(p->family));
@@ -22,13 +18,9 @@ static void name_problem(const wfi_tune_problem *p, const wfi_tune_outcome *o, w
     c->type = wf_type_name(p->type);
     for (int i = 0; i < 3; i++)
         if (sizes[0]) /* a matrix that was not made has none */
-            wfi_result_case_fact(c, names[p->family][i], (double)sizes[i]);
-    if (p->family != WF_FAMILY_STENCIL)
-        return;
-    wfi_result_case_fact(c, "radius", p->radius);
-    wfi_result_case_fact(c, "box", p->shape == WF_STENCIL_BOX);
-    wfi_result_case_fact(c, "border", p->border);
-    wfi_result_case_fact(c, "steps", p->steps);
+            wfi_result_case_fact(c, family->sizes[i], (double)sizes[i]);
+    if (family->facts)
+        family->facts(p, c);
 }
 
 static wf_plan_info plan_of(const wfi_tuned_point *point)

@@ -7,9 +7,11 @@
 #include "tool/commands/commands.h"
 #include "tool/cli/matrix_file.h"
 #include "tool/cli/table.h"
+#include "tool/cli/wrap.h"
 #include "tool/tune/compare.h"
 #include "tool/tune/options.h"
 #include "tool/tune/results.h"
+#include "tool/tune/tune.h"
 
 /* ------------------------------------------------------------------------------- what is kept */
 
@@ -46,7 +48,7 @@ static void add_row(wfi_table *table, const wf_tuning_row *row)
     }
     wfi_table_set(table, at, 6, "%s", standing(row));
     row_text(row, text, sizeof text);
-    wfi_table_set(table, at, 7, "%.95s", text);
+    wfi_table_note(table, at, 1, "%s", text);
 }
 
 typedef wf_result (*get_row)(wf_device *device, uint32_t index, wf_tuning_row *row);
@@ -63,11 +65,11 @@ static void add_rows(wfi_session *session, wf_family family, get_row get, wfi_ta
 static int show(wfi_session *session, wf_family family)
 {
     static const char *const heading[] = {"family", "type", "problem", "time",
-                                          "tried",  "bad",  "is",      "best"};
-    static wfi_table table = {.columns = 8, .right = 1u << 3 | 1u << 5};
+                                          "tried",  "bad",  "is"};
+    static wfi_table table = {.columns = 7, .right = 1u << 3 | 1u << 5};
     const char *path = wf_tuning_path(session->device);
-    printf("%s: %s\n", session->caps->name, path ? path : "no folder to keep tuning data in");
-    wfi_table_headings(&table, heading, 8);
+    wfi_line(4, "%s: %s", session->caps->name, path ? path : "no folder to keep tuning data in");
+    wfi_table_headings(&table, heading, 7);
     add_rows(session, family, wf_tuning_row_get, &table);
     if (table.rows == 1)
         puts("nothing was tuned on this device yet");
@@ -119,42 +121,52 @@ static int with_device(const wfi_tune_arguments *args, const wfi_common *common)
 
 /* ------------------------------------------------------------------------------------ searching */
 
-static void print_outcome(const wfi_tune_problem *problem, const wfi_tune_outcome *o)
+#define POINT_COLUMN 14 /* of what stands below a problem's line */
+
+/* "  before      vector tile_m=… (model)". */
+static void print_point(const char *what, const wfi_tuned_point *point, const char *more)
 {
-    char before[48], best[48], before_point[224], point[224];
-    printf("%-8s %-4s %-18s ", wf_family_name(problem->family), wf_type_name(problem->type),
-           problem->name);
+    char text[WFI_NOTE_BYTES];
+    wfi_tuned_point_text(point, text, sizeof text);
+    wfi_line(POINT_COLUMN, "  %-11s %s%s", what, text, more);
+}
+
+static void print_outcome(const wfi_case_problem *problem, const wfi_tune_outcome *o)
+{
+    char before[48], best[48], before_point[WFI_NOTE_BYTES], point[WFI_NOTE_BYTES], more[96];
+    char head[192];
+    snprintf(head, sizeof head, "%-7s %-4s %-14s", wf_family_name(problem->family),
+             wf_type_name(problem->type), problem->name);
+    wfi_format_time(o->best.us, best, sizeof best);
     if (!o->done) {
-        printf("%s\n", o->error);
-        if (o->best.us > 0) {
-            wfi_format_time(o->best.us, best, sizeof best);
-            wfi_tuned_point_text(&o->best, point, sizeof point);
-            printf("%33s%s, %s (best of %u points so far%s)\n", "", best, point, o->measured,
-                   o->kept ? "" : ", not kept");
-        }
+        wfi_line(POINT_COLUMN, "%s  %s", head, o->error);
+        snprintf(more, sizeof more, ", %s (best of %u points so far%s)", best, o->measured,
+                 o->kept ? "" : ", not kept");
+        if (o->best.us > 0)
+            print_point("best", &o->best, more);
         return;
     }
     wfi_format_time(o->before.us, before, sizeof before);
-    wfi_format_time(o->best.us, best, sizeof best);
-    printf("%10s %10s %6.2fx %5.1f %%  %u points%s%s\n", before, best,
-           o->before.us > 0 ? o->before.us / o->best.us : (double)NAN, o->spread * 100, o->measured,
-           o->finished ? ", all in reach" : "", o->kept ? "" : ", not kept");
+    wfi_line(POINT_COLUMN, "%s %10s %10s %6.2fx %5.1f %%  %u points%s%s", head, before, best,
+             o->before.us > 0 ? o->before.us / o->best.us : (double)NAN, o->spread * 100,
+             o->measured, o->finished ? ", all in reach" : "", o->kept ? "" : ", not kept");
     wfi_tuned_point_text(&o->before, before_point, sizeof before_point);
     wfi_tuned_point_text(&o->best, point, sizeof point);
-    printf("%33s%s (%s)\n", "", before_point, o->before.by);
+    snprintf(more, sizeof more, " (%s)", o->before.by);
+    print_point("before", &o->before, more);
     if (strcmp(before_point, point) != 0)
-        printf("%33s%s (tuned)\n", "", point);
+        print_point("tuned", &o->best, " (tuned)");
     if (o->wrong)
-        printf("%33s%u points failed or were wrong\n", "", o->wrong);
+        printf("  %u points failed or were wrong\n", o->wrong);
     if (o->spilling)
-        printf("%33s%u points spill registers and were not timed\n", "", o->spilling);
+        printf("  %u points spill registers and were not timed\n", o->spilling);
 }
 
-static int print_outcomes(const wfi_tune_problem *problems, const wfi_tune_outcome *outcomes,
+static int print_outcomes(const wfi_case_problem *problems, const wfi_tune_outcome *outcomes,
                           uint32_t count)
 {
     int code = WFI_EXIT_DONE;
-    printf("%-8s %-4s %-18s %10s %10s %7s %7s\n", "family", "type", "problem", "before", "tuned",
+    printf("%-7s %-4s %-14s %10s %10s %7s %7s\n", "family", "type", "problem", "before", "tuned",
            "faster", "spread");
     for (uint32_t i = 0; i < count; i++) {
         print_outcome(&problems[i], &outcomes[i]);
@@ -168,9 +180,9 @@ static int print_outcomes(const wfi_tune_problem *problems, const wfi_tune_outco
 /* The problem that the options name, or those of the suite that have ONLY in their names and are of
  * the type. */
 static int find_problems(const wfi_tune_arguments *args, const wfi_tune_device *device,
-                         wfi_tune_problem *problems, uint32_t *count)
+                         wfi_case_problem *problems, uint32_t *count)
 {
-    wfi_tune_problem all[WFI_MAX_TUNE_PROBLEMS];
+    wfi_case_problem all[WFI_MAX_TUNE_PROBLEMS];
     const bool quick = !args->suite || strcmp(args->suite, "quick") == 0;
     if (wfi_tune_names_one(args)) {
         *count = 1;
@@ -189,8 +201,9 @@ static int find_problems(const wfi_tune_arguments *args, const wfi_tune_device *
     return WFI_EXIT_DONE;
 }
 
-/* What --variant and --set leave of a problem's points is a problem of its own: its name says so. */
-static void name_piece(const wfi_common *common, wfi_tune_problem *problem)
+/* What --variant and --set leave of a problem's points is a problem of its own: its name says
+ * so. */
+static void name_piece(const wfi_common *common, wfi_case_problem *problem)
 {
     char *name = problem->name;
     const size_t bytes = sizeof problem->name;
@@ -212,8 +225,8 @@ static int tell_interruption(const wfi_tune_work *work)
 }
 
 static int search_all(const wfi_tune_arguments *args, const wfi_common *common,
-                      const wfi_tune_device *device, const wfi_tune_problem *problems,
-                      uint32_t count)
+                      const wfi_tune_extras *extras, const wfi_tune_device *device,
+                      const wfi_case_problem *problems, uint32_t count)
 {
     static wfi_tune_outcome outcomes[WFI_MAX_TUNE_PROBLEMS];
     const wfi_tune_work work = {.common = common,
@@ -222,7 +235,7 @@ static int search_all(const wfi_tune_arguments *args, const wfi_common *common,
                                 .patience_seconds = args->patience_seconds,
                                 .exhaustive = args->exhaustive,
                                 .again = args->again,
-                                .discard = args->discard,
+                                .discard = extras->discard,
                                 .count = count,
                                 .problems = problems,
                                 .outcomes = outcomes};
@@ -240,17 +253,18 @@ static int search_all(const wfi_tune_arguments *args, const wfi_common *common,
 }
 
 /* Refuses a file whose matrix the device could not multiply with, before a worker reads it. */
-static int matrix_fits(const wfi_common *common, const wfi_tune_problem *problem)
+static int matrix_fits(const wfi_common *common, const wfi_case_problem *problem)
 {
     const wfi_matrix_use use = {problem->type == WF_TYPE_F64 ? WF_TYPE_F64 : WF_TYPE_F32, 1, false};
-    if (problem->family != WF_FAMILY_SPMV || problem->kind != WFI_MATRIX_FILE)
+    if (problem->kind != WFI_MATRIX_FILE)
         return WFI_EXIT_DONE;
     return wfi_matrix_file_fits(common, problem->path, &use);
 }
 
-static int search(const wfi_tune_arguments *args, const wfi_common *common)
+static int search(const wfi_tune_arguments *args, const wfi_common *common,
+                  const wfi_tune_extras *extras)
 {
-    static wfi_tune_problem problems[WFI_MAX_TUNE_PROBLEMS];
+    static wfi_case_problem problems[WFI_MAX_TUNE_PROBLEMS];
     static wfi_tune_device device;
     uint32_t count = 0;
     /* What is wrong with the problem is told before any driver is touched. */
@@ -266,27 +280,34 @@ static int search(const wfi_tune_arguments *args, const wfi_common *common)
     for (uint32_t i = 0; i < count; i++)
         name_piece(common, &problems[i]);
     if (!args->compare)
-        return search_all(args, common, &device, problems, count);
+        return search_all(args, common, extras, &device, problems, count);
     const wfi_compare_request request = {.common = common,
                                          .device = &device,
                                          .budget_seconds = args->seconds,
                                          .patience_seconds = args->patience_seconds,
-                                         .slice_seconds = args->slice_seconds,
-                                         .all_seconds = args->all_seconds,
+                                         .slice_seconds = extras->slice_seconds,
+                                         .all_seconds = extras->all_seconds,
                                          .count = count,
                                          .problems = problems};
     return wfi_tune_compare(&request);
 }
 
-int wfi_tool_tune(int argc, char **argv)
+int wfi_tune_command(int argc, char **argv, const wfi_tune_extras *extras)
 {
     wfi_tune_arguments args;
     wfi_common common;
     const int code = wfi_tune_options(argc, argv, &args, &common);
     if (code != WFI_EXIT_DONE || common.help)
         return code;
-    if (args.reprint)
-        return wfi_tune_reprint(args.reprint, args.family, args.only);
+    if ((extras->slice_seconds > 0 || extras->all_seconds > 0) && !args.compare)
+        return wfi_usage_error("tune: --slice and --all are for --compare");
+    if (extras->discard && args.compare)
+        return wfi_usage_error("tune: --compare keeps nothing without --discard too");
     return args.show || args.export || args.forget ? with_device(&args, &common)
-                                                   : search(&args, &common);
+                                                   : search(&args, &common, extras);
+}
+
+int wfi_tool_tune(int argc, char **argv)
+{
+    return wfi_tune_command(argc, argv, &(wfi_tune_extras){0});
 }

@@ -37,6 +37,8 @@ typedef struct wfi_tuned_point {
 /* "variant a=1 b=2" */
 void wfi_tuned_point_text(const wfi_tuned_point *point, char *text, size_t bytes);
 
+wfi_tuned_point wfi_tuned_point_of(const wf_plan_info *plan, double us);
+
 /* What happened to one problem. */
 typedef struct wfi_tune_outcome {
     wf_result result; /* WF_ERROR_CANCELLED also of what an interrupted run did not begin */
@@ -62,7 +64,7 @@ typedef struct wfi_tune_work {
     bool exhaustive, again, discard;
     bool compare; /* budget_seconds is of each search; nothing is kept */
     uint32_t count;
-    const wfi_tune_problem *problems;
+    const wfi_case_problem *problems;
     wfi_tune_outcome *outcomes; /* filled */
 } wfi_tune_work;
 

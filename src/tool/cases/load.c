@@ -1,4 +1,4 @@
-#include "tool/commands/sustained_load.h"
+#include "tool/cases/load.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +12,6 @@
 #define MEMORY_FRACTION 0.25        /* of what the device has left */
 #define CHECKED 20000               /* elements or cells */
 #define HIMENO_CHECKED_ITERATIONS 9 /* two passes of 4, the longest, and one more */
-#define HIMENO_FLOPS 34.0           /* a cell */
 
 typedef enum device_kind { KIND_CPU, KIND_INTEGRATED, KIND_DISCRETE } device_kind;
 
@@ -24,26 +23,12 @@ static device_kind kind_of(const wf_caps *caps)
                                                                      : KIND_INTEGRATED;
 }
 
-static double load_bytes(wf_family family, uint64_t size)
+/* The size for the kind of device, halved until it takes a fair part of memory. */
+static uint64_t choose_size(const wfi_session *session, const wfi_load_kind *kind)
 {
-    const double n = (double)size;
-    if (family == WF_FAMILY_MATMUL)
-        return 3 * n * n * 4;
-    if (family == WF_FAMILY_SPMV)
-        return n * n * n * 27 * 8;
-    return 2 * n * n * n * 4 * 15;
-}
-
-/* The size for the kind of device, halved until it takes a fair share of memory. */
-static uint64_t choose_size(const wfi_session *session, wf_family family)
-{
-    static const uint64_t sizes[WF_FAMILY_COUNT][3] = {
-        [WF_FAMILY_MATMUL] = {256, 1024, 4096},
-        [WF_FAMILY_SPMV] = {32, 64, 128},
-        [WF_FAMILY_HIMENO] = {32, 128, 256},
-    };
-    uint64_t size = sizes[family][kind_of(session->caps)];
-    while (size > 16 && load_bytes(family, size) > MEMORY_FRACTION * wfi_session_available(session))
+    uint64_t size = kind->sizes[kind_of(session->caps)];
+    while (size > 16 &&
+           kind->bytes((double)size) > MEMORY_FRACTION * wfi_session_available(session))
         size /= 2;
     return size;
 }
@@ -136,31 +121,24 @@ static wf_result make_himeno(wfi_session *session, wfi_load *load, wfi_result_ca
     wfi_result_case_fact(out, "ni", 2.0 * n);
     wfi_result_case_fact(out, "nj", n);
     wfi_result_case_fact(out, "nk", n);
-    load->flops = HIMENO_FLOPS * (2.0 * n - 2) * (n - 2.0) * (n - 2.0);
     wf_result result = wf_himeno_create(session->device, &load->himeno_params, &load->himeno);
     if (result == WF_SUCCESS)
         result = wf_himeno_describe(load->himeno, &out->plan, &slabs);
     return result == WF_SUCCESS ? wf_himeno_start(load->himeno) : result;
 }
 
-wf_result wfi_load_make(wfi_session *session, wf_family family, wfi_load *load,
-                        wfi_result_case *out)
+wf_result wfi_load_make(wfi_session *session, wf_family family, const wfi_load_kind *kind,
+                        wfi_load *load, wfi_result_case *out)
 {
-    wf_result result;
-    *load = (wfi_load){.family = family, .bindings = {.size = sizeof(wf_bindings)}};
+    *load = (wfi_load){.kind = kind, .bindings = {.size = sizeof(wf_bindings)}};
     wfi_result_case_init(out, wf_family_name(family));
     out->type = wf_type_name(WF_TYPE_F32);
     out->plan.size = sizeof out->plan;
-    load->size = choose_size(session, family);
-    if (family == WF_FAMILY_HIMENO)
-        result = make_himeno(session, load, out);
-    else
-        result = family == WF_FAMILY_SPMV ? make_spmv(session, load, out)
-                                          : make_matmul(session, load, out);
-    if (result == WF_SUCCESS && load->plan) {
+    load->size = choose_size(session, kind);
+    wf_result result = kind->make(session, load, out);
+    if (result == WF_SUCCESS && load->plan)
         result = wf_plan_describe(load->plan, &out->plan);
-        load->flops = out->plan.flops;
-    }
+    load->flops = out->plan.flops;
     out->has_plan = result == WF_SUCCESS;
     if (result != WF_SUCCESS)
         wfi_case_fail(session, out, result);
@@ -199,28 +177,59 @@ static wf_result check_himeno(wfi_session *session, wfi_load *load, wfi_result_c
     return result;
 }
 
+/* What the last execution left in the result's buffer. */
+static wf_result read_result(wfi_load *load)
+{
+    return wf_buffer_read(load->buffers[2], 0, load->host[2], load->elements[2] * sizeof(float));
+}
+
+static wf_result check_matmul(wfi_session *session, wfi_load *load, wfi_result_case *out)
+{
+    const wf_matmul_inputs inputs = {.size = sizeof inputs, .a = load->host[0], .b = load->host[1]};
+    const wf_result result = read_result(load);
+    return result == WF_SUCCESS ? wf_matmul_check(&load->matmul, &inputs, load->host[2], CHECKED,
+                                                  session->common->seed, &out->check)
+                                : result;
+}
+
+static wf_result check_spmv(wfi_session *session, wfi_load *load, wfi_result_case *out)
+{
+    const wf_result result = read_result(load);
+    (void)session;
+    return result == WF_SUCCESS
+               ? wf_spmv_check(&load->spmv, load->host[1], load->host[2], &out->check)
+               : result;
+}
+
 wf_result wfi_load_check(wfi_session *session, wfi_load *load, wfi_result_case *out)
 {
-    wf_result result = WF_SUCCESS;
-    if (load->himeno)
-        result = check_himeno(session, load, out);
-    else
-        result =
-            wf_buffer_read(load->buffers[2], 0, load->host[2], load->elements[2] * sizeof(float));
-    if (result == WF_SUCCESS && load->family == WF_FAMILY_MATMUL)
-        result = wf_matmul_check(&load->matmul,
-                                 &(wf_matmul_inputs){.size = sizeof(wf_matmul_inputs),
-                                                     .a = load->host[0],
-                                                     .b = load->host[1]},
-                                 load->host[2], CHECKED, session->common->seed, &out->check);
-    if (result == WF_SUCCESS && load->family == WF_FAMILY_SPMV)
-        result = wf_spmv_check(&load->spmv, load->host[1], load->host[2], &out->check);
+    const wf_result result = load->kind->check(session, load, out);
     if (result == WF_SUCCESS)
         wfi_case_checked(out, "element", out->check.worst);
     else
         wfi_case_fail(session, out, result);
     return result;
 }
+
+static double bytes_matmul(double n)
+{
+    return 3 * n * n * 4;
+}
+
+static double bytes_spmv(double n)
+{
+    return n * n * n * 27 * 8;
+}
+
+static double bytes_himeno(double n)
+{
+    return 2 * n * n * n * 4 * 15;
+}
+
+const wfi_load_kind wfi_load_of_matmul = {
+    {256, 1024, 4096}, bytes_matmul, make_matmul, check_matmul};
+const wfi_load_kind wfi_load_of_spmv = {{32, 64, 128}, bytes_spmv, make_spmv, check_spmv};
+const wfi_load_kind wfi_load_of_himeno = {{32, 128, 256}, bytes_himeno, make_himeno, check_himeno};
 
 void wfi_load_free(wfi_load *load)
 {

@@ -1,0 +1,99 @@
+/* Himeno, for the commands. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tool/cases/families.h"
+#include "tool/cases/himeno_size.h"
+#include "tool/cases/load.h"
+
+#define DEFAULT_SIZE "M"
+
+static int parse(wfi_study *study, const wfi_common *common)
+{
+    const char *text = study->size ? study->size : DEFAULT_SIZE;
+    (void)common;
+    snprintf(study->name, sizeof study->name, "himeno %.60s", text);
+    if (study->type != WF_TYPE_F32)
+        return wfi_usage_error("--type: Himeno is f32");
+    return wfi_parse_himeno_size("--size", text, study->extent) ? WFI_EXIT_DONE : WFI_EXIT_USAGE;
+}
+
+static wf_result run(wfi_session *session, const wfi_study *study, wfi_result_case *out)
+{
+    const wfi_himeno_request request = {.name = study->name,
+                                        .ni = (uint32_t)study->extent[0],
+                                        .nj = (uint32_t)study->extent[1],
+                                        .nk = (uint32_t)study->extent[2],
+                                        .seconds = study->budget_seconds};
+    return wfi_case_himeno(session, &request, out);
+}
+
+/* 13 arrays are brought, and the pressure is fetched. */
+static void moved(const wfi_study *study, const wf_plan_info *plan, double *up, double *down)
+{
+    (void)plan;
+    *down = (double)study->extent[0] * (double)study->extent[1] * (double)study->extent[2] *
+            (double)wf_type_size(study->type);
+    *up = *down * 13;
+}
+
+static void arguments(const wfi_study *study, char *text, size_t bytes)
+{
+    snprintf(text, bytes, "--size %s", study->size ? study->size : DEFAULT_SIZE);
+}
+
+static void describe(const wfi_study *study, wf_problem *problem)
+{
+    memcpy(problem->extent, study->extent, sizeof problem->extent);
+}
+
+static wf_himeno_params params_of(const wfi_case_problem *p)
+{
+    return (wf_himeno_params){.size = sizeof(wf_himeno_params),
+                              .ni = (uint32_t)p->a,
+                              .nj = (uint32_t)p->b,
+                              .nk = (uint32_t)p->c};
+}
+
+static void run_problem(wfi_session *session, const wfi_case_problem *p, double seconds,
+                        wfi_result_case *out)
+{
+    const wfi_himeno_request request = {.name = p->name,
+                                        .ni = (uint32_t)p->a,
+                                        .nj = (uint32_t)p->b,
+                                        .nk = (uint32_t)p->c,
+                                        .seconds = seconds};
+    wfi_case_himeno(session, &request, out);
+}
+
+static double bytes(const wfi_case_problem *p)
+{
+    const wf_himeno_params params = params_of(p);
+    return (double)wf_himeno_memory(&params);
+}
+
+static bool data(const wfi_case_problem *p, uint64_t seed, wfi_problem_data *out,
+                 wf_tune_params *params, char error[1024])
+{
+    (void)seed;
+    (void)error;
+    out->himeno = params_of(p);
+    params->himeno = &out->himeno;
+    return true;
+}
+
+static const char *const options[] = {"--size", NULL};
+
+const wfi_tool_family wfi_tool_himeno_family = {.family = WF_FAMILY_HIMENO,
+                                                .options = options,
+                                                .sizes = {"ni", "nj", "nk"},
+                                                .rate_of_run = true,
+                                                .parse = parse,
+                                                .run = run,
+                                                .moved = moved,
+                                                .arguments = arguments,
+                                                .describe = describe,
+                                                .run_problem = run_problem,
+                                                .bytes = bytes,
+                                                .data = data,
+                                                .load = &wfi_load_of_himeno};

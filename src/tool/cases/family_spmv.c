@@ -1,0 +1,184 @@
+/* Sparse products, for the commands. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "io/matrix_market.h"
+#include "tool/cases/bench_matrices.h"
+#include "tool/cases/families.h"
+#include "tool/cases/generate.h"
+#include "tool/cases/load.h"
+#include "tool/cases/vectors.h"
+#include "tool/cli/matrix_file.h"
+#include "tool/cli/path.h"
+#include "tool/cli/progress.h"
+
+#define DEFAULT_MATRIX "poisson27:64"
+
+/* -------------------------------------------------------------------------------------- studies */
+
+/* A file, or the name of a matrix that can be made: "KIND:N", or that of a stand-in. */
+static int get_matrix(wfi_study *study, const char *text, const wfi_common *common)
+{
+    char message[256];
+    const wfi_matrix_use use = {study->type == WF_TYPE_F64 ? WF_TYPE_F64 : WF_TYPE_F32, 1, false};
+    wfi_progress_phase(common->quiet, (double)NAN, "getting the matrix");
+    if (strchr(text, '/') || (strchr(text, '.') && !strchr(text, ':')))
+        return wfi_matrix_file_read(common, text, &use, &study->matrix);
+    if (wfi_generate(text, common->seed, &study->matrix, message))
+        return WFI_EXIT_DONE;
+    return wfi_generate_check(text, message) ? wfi_run_error("--matrix %s", message)
+                                             : wfi_usage_error("--matrix: %s", message);
+}
+
+static int parse(wfi_study *study, const wfi_common *common)
+{
+    const char *text = study->matrix_text ? study->matrix_text : DEFAULT_MATRIX;
+    if (study->type != WF_TYPE_F32 && study->type != WF_TYPE_F64)
+        return wfi_usage_error("--type: sparse products are f32 or f64");
+    snprintf(study->name, sizeof study->name, "%.90s", wfi_path_name(text));
+    const int code = get_matrix(study, text, common);
+    wfi_progress_clear(common->quiet);
+    if (code == WFI_EXIT_DONE && (study->matrix.rows == 0 || study->matrix.columns == 0))
+        return wfi_run_error("%s: there is nothing to multiply", text);
+    return code;
+}
+
+static wf_result run(wfi_session *session, const wfi_study *study, wfi_result_case *out)
+{
+    const wfi_spmv_request request = {.matrix = &study->matrix,
+                                      .name = study->name,
+                                      .type = study->type,
+                                      .budget_seconds = study->budget_seconds};
+    return wfi_case_spmv(session, &request, out, NULL);
+}
+
+/* The matrix and x are brought, and y is fetched. */
+static void moved(const wfi_study *study, const wf_plan_info *plan, double *up, double *down)
+{
+    *down = study->matrix.rows * (double)wf_type_size(study->type);
+    *up = plan->least_bytes - *down;
+}
+
+static void arguments(const wfi_study *study, char *text, size_t bytes)
+{
+    const bool typed = study->type != WF_TYPE_F32;
+    snprintf(text, bytes, "--matrix %s%s%s",
+             study->matrix_text ? study->matrix_text : DEFAULT_MATRIX, typed ? " --type " : "",
+             typed ? wf_type_name(study->type) : "");
+}
+
+static void describe(const wfi_study *study, wf_problem *problem)
+{
+    const wfi_csr *m = &study->matrix;
+    const double mean = (double)m->entries / m->rows;
+    double squares = 0;
+    problem->extent[0] = m->rows;
+    problem->extent[1] = m->columns;
+    problem->extent[2] = m->entries;
+    for (uint32_t row = 0; row < m->rows; row++) {
+        const uint32_t length = m->row_offsets[row + 1] - m->row_offsets[row];
+        squares += (length - mean) * (length - mean);
+        if (length > problem->longest_row)
+            problem->longest_row = length;
+    }
+    problem->row_deviation = sqrt(squares / m->rows);
+}
+
+/* --------------------------------------------------------------------------- problems of suites */
+
+static bool make_matrix(const wfi_case_problem *p, uint64_t seed, wfi_csr *out, char error[1024])
+{
+    wfi_io_error cause;
+    char message[256];
+    bool ok = false;
+    snprintf(error, 1024, "out of memory");
+    switch (p->kind) {
+    case WFI_MATRIX_NONE:
+        break;
+    case WFI_MATRIX_POISSON27:
+        ok = wfi_make_poisson27((uint32_t)p->a, out);
+        break;
+    case WFI_MATRIX_UNIFORM:
+        ok = wfi_make_uniform((uint32_t)p->a, (uint32_t)p->b, seed, out);
+        break;
+    case WFI_MATRIX_RMAT:
+        ok = wfi_make_rmat((uint32_t)p->a, seed, out);
+        break;
+    case WFI_MATRIX_FILE:
+        ok = wfi_matrix_market_read(p->path, out, &cause);
+        if (!ok)
+            snprintf(error, 1024, "%s", cause.text);
+        break;
+    case WFI_MATRIX_GENERATED:
+        ok = wfi_generate(p->path, seed, out, message);
+        if (!ok)
+            snprintf(error, 1024, "%s", message);
+        break;
+    }
+    return ok;
+}
+
+static void run_problem(wfi_session *session, const wfi_case_problem *p, double seconds,
+                        wfi_result_case *out)
+{
+    wfi_csr matrix = {0};
+    char error[1024];
+    if (!make_matrix(p, session->common->seed, &matrix, error)) {
+        wfi_result_case_init(out, wf_family_name(p->family));
+        out->type = wf_type_name(p->type);
+        wfi_case_fail(session, out,
+                      wfi_interrupted() ? WF_ERROR_CANCELLED : WF_ERROR_OUT_OF_HOST_MEMORY);
+        return;
+    }
+    const wfi_spmv_request request = {
+        .matrix = &matrix, .name = p->name, .type = p->type, .budget_seconds = seconds};
+    wfi_case_spmv(session, &request, out, NULL);
+    wfi_csr_free(&matrix);
+}
+
+static double bytes(const wfi_case_problem *p)
+{
+    const double a = (double)p->a, b = (double)p->b;
+    const double entries = p->kind == WFI_MATRIX_POISSON27 ? a * a * a * 27
+                           : p->kind == WFI_MATRIX_UNIFORM ? a * b
+                                                           : ldexp(16, (int)p->a);
+    return entries * (4.0 + (double)wf_type_size(p->type));
+}
+
+static bool data(const wfi_case_problem *p, uint64_t seed, wfi_problem_data *out,
+                 wf_tune_params *params, char error[1024])
+{
+    wfi_csr *m = &out->matrix;
+    wfi_io_error cause;
+    if (!make_matrix(p, seed, m, error))
+        return false;
+    out->spmv = (wf_spmv_params){.size = sizeof out->spmv,
+                                 .rows = m->rows,
+                                 .columns = m->columns,
+                                 .row_offsets = m->row_offsets,
+                                 .column_indices = m->column_indices,
+                                 .type = p->type};
+    out->spmv.values =
+        wfi_matrix_values(m, p->path ? p->path : p->name, p->type, &out->narrow, &cause);
+    if (!out->spmv.values)
+        snprintf(error, 1024, "%s", cause.text);
+    params->spmv = &out->spmv;
+    return out->spmv.values != NULL;
+}
+
+static const char *const options[] = {"--matrix", NULL};
+
+const wfi_tool_family wfi_tool_spmv_family = {.family = WF_FAMILY_SPMV,
+                                              .options = options,
+                                              .sizes = {"rows", "columns", "entries"},
+                                              .sizes_of_matrix = true,
+                                              .parse = parse,
+                                              .run = run,
+                                              .moved = moved,
+                                              .arguments = arguments,
+                                              .describe = describe,
+                                              .run_problem = run_problem,
+                                              .bytes = bytes,
+                                              .data = data,
+                                              .load = &wfi_load_of_spmv};

@@ -1,0 +1,215 @@
+#include "tool/tune/child.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tool/cli/clock.h"
+#include "tool/cli/progress.h"
+#include "tool/cli/thread_jobs.h"
+#include "tool/tune/process.h"
+
+#define COMPARE_SECONDS 3.0 /* of the interleaved run at the end of a comparison */
+
+typedef struct child {
+    const wfi_tune_work *work;
+    uint32_t problem;
+    int to;              /* pipe */
+    const wf_jobs *jobs; /* NULL: kernels are compiled one by one */
+} child;
+
+static void tell(const child *c, const wfi_child_message *m)
+{
+    const char *at = (const char *)m;
+    size_t left = sizeof *m;
+    while (left > 0) {
+        const ssize_t written = write(c->to, at, left);
+        if (written <= 0 && errno != EINTR)
+            return;
+        if (written > 0) {
+            at += written;
+            left -= (size_t)written;
+        }
+    }
+}
+
+static bool note_progress(void *user, const wf_tune_progress *progress)
+{
+    const child *c = user;
+    wfi_child_message m;
+    memset(&m, 0, sizeof m);
+    m.problem = c->problem;
+    m.compiles = strcmp(progress->stage, "compiling") == 0;
+    m.progress = *progress;
+    /* The names are of this process; the parent only shows them. */
+    m.progress.stage = NULL;
+    tell(c, &m);
+    return !wfi_interrupted();
+}
+
+static void tell_why(const wfi_session *session, wf_result result, wfi_tune_outcome *o)
+{
+    snprintf(o->error, sizeof o->error, "%.500s",
+             result == WF_ERROR_CANCELLED ? WFI_INTERRUPTED
+             : *session->error            ? session->error
+                                          : wf_result_string(result));
+}
+
+/* What --variant and --set leave of the points; NULL: all. */
+static const wf_tuning *within_of(const wfi_common *common, wf_tuning *within)
+{
+    *within = (wf_tuning){.size = sizeof *within,
+                          .variant = common->variant,
+                          .constants = common->constants,
+                          .constant_count = common->constant_count};
+    return common->variant || common->constant_count ? within : NULL;
+}
+
+static void fill_outcome(wfi_session *session, const wf_tune_result *r, wf_result result,
+                         wfi_tune_outcome *o)
+{
+    o->result = result;
+    o->done = result == WF_SUCCESS;
+    if (!o->done)
+        tell_why(session, result, o);
+    o->before = wfi_tuned_point_of(&r->before, r->before_us);
+    o->best = wfi_tuned_point_of(&r->best, r->best_us);
+    o->spread = r->spread;
+    o->measured = r->measured;
+    o->wrong = r->wrong;
+    o->spilling = r->spilling;
+    o->legal = r->legal;
+    o->finished = r->finished;
+    o->kept = r->kept;
+}
+
+/* The point that a search of `seconds` finds, kept nowhere. */
+static wf_result find(child *c, wfi_session *session, const wf_tune_params *base, double seconds,
+                      bool exhaustive, uint64_t seed, wf_tune_result *r)
+{
+    wf_tune_params params = *base;
+    params.budget_seconds = seconds;
+    params.exhaustive = exhaustive;
+    params.discard = params.again = true;
+    params.seed = seed;
+    params.user = c;
+    *r = (wf_tune_result){.size = sizeof *r};
+    return wf_tune(session->device, &params, r);
+}
+
+/* All there is to choose from, one beside the other. */
+static wf_result compare(child *c, wfi_session *session, const wf_tune_params *params,
+                         wfi_tune_outcome *o)
+{
+    static const bool exhaustive[] = {false, false, true};
+    wf_tune_result found[3];
+    wf_plan_info infos[WFI_TUNE_RIVALS];
+    wf_tuning tunings[WFI_TUNE_RIVALS];
+    wf_result result = WF_SUCCESS;
+    for (int i = 0; i < WFI_TUNE_RIVALS; i++) {
+        within_of(c->work->common, &tunings[i]);
+        tunings[i].skip_levels = WF_TUNING_MEASURED;
+        infos[i] = (wf_plan_info){.size = sizeof infos[i]};
+    }
+    tunings[WFI_RIVAL_MODEL].no_tuning = true;
+    tunings[WFI_RIVAL_LEFT_OUT].skip_levels |= WF_TUNING_DEVICE_ROWS;
+    const double budget = c->work->budget_seconds;
+    const double all = c->work->all_seconds > 0 ? c->work->all_seconds : 3 * budget;
+    for (int i = 0; i < 3 && result == WF_SUCCESS; i++) {
+        wf_tuning *tuning = &tunings[WFI_RIVAL_TUNED + i];
+        result = find(c, session, params, exhaustive[i] ? all : budget, exhaustive[i],
+                      c->work->common->seed + (uint64_t)i, &found[i]);
+        tuning->variant = found[i].best.variant;
+        tuning->constants = found[i].best.constants;
+        tuning->constant_count = found[i].best.constant_count;
+        tuning->no_tuning = true;
+    }
+    if (result == WF_SUCCESS)
+        result = wf_tune_compare(session->device, params, tunings, WFI_TUNE_RIVALS, infos,
+                                 o->rival_us, o->rival_noise);
+    o->done = result == WF_SUCCESS;
+    for (int i = 0; i < WFI_TUNE_RIVALS && o->done; i++) {
+        const wfi_tuned_point point = wfi_tuned_point_of(&infos[i], 0);
+        memcpy(o->rival_by[i], point.by, sizeof o->rival_by[i]);
+        wfi_tuned_point_text(&point, o->rival_point[i], sizeof o->rival_point[i]);
+    }
+    if (o->done) {
+        o->measured = found[2].measured;
+        o->legal = found[2].legal;
+    }
+    return result;
+}
+
+/* False: the device was lost, and with it what this process can do. */
+static bool search(child *c, wfi_session *session, double seconds)
+{
+    const wfi_tune_work *work = c->work;
+    wfi_problem_data data;
+    char error[1024];
+    wfi_child_message m;
+    memset(&m, 0, sizeof m);
+    m.problem = c->problem;
+    m.is_outcome = true;
+    wf_tune_params params = {.size = sizeof params,
+                             .budget_seconds = seconds,
+                             .exhaustive = work->exhaustive,
+                             .again = work->again,
+                             .discard = work->discard,
+                             .seed = work->common->seed,
+                             .progress = note_progress,
+                             .user = c,
+                             .jobs = c->jobs};
+    wf_tuning within;
+    params.within = within_of(work->common, &within);
+    session->error[0] = '\0';
+    if (wfi_tune_data_make(&work->problems[c->problem], work->common->seed, &data, &params,
+                           error)) {
+        wf_tune_result r = {.size = sizeof r};
+        wf_result result;
+        if (work->compare) {
+            result = compare(c, session, &params, &m.outcome);
+            m.outcome.result = result;
+            if (result != WF_SUCCESS)
+                tell_why(session, result, &m.outcome);
+        } else {
+            result = wf_tune(session->device, &params, &r);
+            fill_outcome(session, &r, result, &m.outcome);
+        }
+        m.outcome.rows = data.matrix.rows;
+        m.outcome.columns = data.matrix.columns;
+        m.outcome.entries = data.matrix.entries;
+        wfi_tune_data_free(&data);
+        if (result == WF_ERROR_DEVICE_LOST)
+            return false;
+    } else {
+        m.outcome.result = WF_ERROR_INVALID_ARGUMENT;
+        snprintf(m.outcome.error, sizeof m.outcome.error, "%.500s", error);
+    }
+    tell(c, &m);
+    return true;
+}
+
+int wfi_child_main(const wfi_tune_work *work, uint32_t first, double left, bool one_by_one, int to)
+{
+    wfi_session session;
+    child c = {work, first, to, one_by_one ? NULL : &wfi_thread_jobs};
+    const double until = wfi_clock_seconds() + left;
+    wfi_parent_watch of_parent = {to, work->device->journal};
+    wfi_interrupted_by(WFI_TELL_TO_END);
+    wfi_parent_watch_start(&of_parent);
+    int code = wfi_session_open_captured(&session, work->common);
+    if (code != WFI_EXIT_DONE)
+        return code;
+    for (; code == WFI_EXIT_DONE && c.problem < work->count && !wfi_interrupted(); c.problem++) {
+        const double remaining = until - wfi_clock_seconds();
+        const double share = work->compare      ? fmin(work->budget_seconds, COMPARE_SECONDS)
+                             : work->exhaustive ? work->budget_seconds
+                                                : remaining / (work->count - c.problem);
+        if (!search(&c, &session, share > 0.2 ? share : 0.2))
+            code = WFI_EXIT_LOST;
+    }
+    wfi_session_close(&session);
+    return code;
+}

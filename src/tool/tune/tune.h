@@ -1,0 +1,17 @@
+/* wavefit tune, for the tool and for bench/tuning.c, which has more options. */
+#ifndef WFI_TOOL_TUNE_TUNE_H
+#define WFI_TOOL_TUNE_TUNE_H
+
+#include <stdbool.h>
+
+/* What only bench/tuning.c can ask for; all zero for users. */
+typedef struct wfi_tune_extras {
+    double slice_seconds; /* a comparison begins no problem after so long; 0: no end */
+    double all_seconds;   /* a comparison's exhaustive search; 0: thrice the budget */
+    bool discard;         /* a search keeps nothing of what it finds */
+} wfi_tune_extras;
+
+/* Runs `wavefit tune` with the whole argv. Returns the tool's exit code. */
+int wfi_tune_command(int argc, char **argv, const wfi_tune_extras *extras);
+
+#endif
