@@ -62,7 +62,7 @@ typedef struct wfi_bound {
 /* plan.c: takes over what compile jobs have made; as wf_plan_status. */
 wf_result wfi_plan_collect(wf_plan *plan);
 
-/* plan_bind.c: resolves all bindings; the workspace comes last, at index binding_count. */
+/* bind.c: resolves all bindings; the workspace comes last, at index binding_count. */
 wf_result wfi_plan_resolve(const wf_plan *plan, const wfi_log *log, const wf_bindings *bindings,
                            wfi_bound all[WF_MAX_BINDINGS + 1]);
 /* Puts into plan->sets the sets of steps first … end - 1 before anything is recorded: new ones of
@@ -80,10 +80,10 @@ void wfi_plan_fill_writes(const wfi_step *step, const VkDescriptorBufferInfo *in
 VkBufferViewCreateInfo wfi_plan_view_info(const wfi_step *step, uint32_t index,
                                           const VkDescriptorBufferInfo *info);
 
-/* plan_kernels.c: the variant's own kernel of the step with the most work-items. */
+/* kernels.c: the variant's own kernel of the step with the most work-items. */
 void wfi_plan_main_kernel(const wf_plan *plan, wf_kernel_info *kernel);
 
-/* plan_record.c: records steps first … end - 1 alone; arena NULL: as wfi_plan_record. */
+/* record.c: records steps first … end - 1 alone; arena NULL: as wfi_plan_record. */
 wf_result wfi_plan_record_steps(wf_plan *plan, VkCommandBuffer command_buffer, wf_arena *arena,
                                 const wf_bindings *bindings, uint32_t sequence, uint32_t first,
                                 uint32_t end);

@@ -169,7 +169,7 @@ static wf_result pack_operand(wf_plan *plan, const wfi_problem *problem, uint32_
     return result == WF_SUCCESS ? wfi_plan_add_step(plan, &step) : result;
 }
 
-/* As in matmul_exponents.comp and matmul_split.comp. */
+/* As in matmul_exponents.comp and matmul_f16x2.comp. */
 typedef struct f16x2_push {
     uint32_t rows, columns, ld;
     uint32_t to_rows, to_chunks, first;
