@@ -15,7 +15,8 @@ anchors() {
 links() {
     find . -name '*.md' ! -path './build/*' ! -path './.*/*' ! -path './third_party/*' |
         while read -r file; do
-            grep -oE '\]\([^) ]+\)' "$file" | sed 's/^](//; s/)$//' | grep -vE '^[a-z]+:' |
+            grep -oE '\]\([^) ]+\)|^\[[^]]+\]: .+' "$file" |
+                sed 's/^](//; s/)$//; s/^\[.*\]: //' | grep -vE '^[a-z]+:' |
                 sed "s|^|$file |"
         done
     grep -roE 'bench/notes/[a-z-]+\.md(#[a-z0-9-]+)?' src shaders tests bench docs README.md |
@@ -72,15 +73,15 @@ if [ -n "$broken" ]; then
 fi
 
 (cd "$root" && tar cf - README.md bench docs src shaders tests/docs) | (cd "$copy" && tar xf -)
-printf '\n[a](nowhere.md) [b](docs/glossary.md#nowhere)\n' >> "$copy/README.md"
+printf '\n[a](nowhere.md) [b](docs/glossary.md#nowhere)\n[c]: nowhere.png\n' >> "$copy/README.md"
 {
     printf '\n/* bench/notes/matmul.md#%s */\n' nowhere
     printf '/* matmul_nowhere.comp and src/plan/%s.c */\n' nowhere
 } >> "$copy/src/plan/plan.c"
 found=$(check "$copy" | grep -c nowhere)
-if [ "$found" -ne 5 ]; then
-    echo "5 faults were planted, $found were found"
+if [ "$found" -ne 6 ]; then
+    echo "6 faults were planted, $found were found"
     check "$copy" | grep nowhere
     exit 1
 fi
-echo "all links lead somewhere; 5 planted faults were found"
+echo "all links lead somewhere; 6 planted faults were found"
