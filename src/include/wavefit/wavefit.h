@@ -1295,7 +1295,7 @@ WF_API wf_result wf_laplace_solve(wf_device *device, const wf_laplace_params *pa
 /* -------------------------------------------------------------------------------------- tuning */
 
 /* What was measured on a device is kept in a file of its own in cache_directory (schema
- * "wavefit-tuning/1", bench/tuning.md), which is read at the first plan. A file that is damaged, of
+ * "wavefit-tuning/2", bench/tuning.md), which is read at the first plan. A file that is damaged, of
  * another wavefit's schema or not readable is named in a warning and left as it is. Rows of another
  * driver or of other shaders choose nothing; a search begins with them. */
 
