@@ -1,8 +1,9 @@
 /* A plain CSR product with OpenMP, to hold beside wavefit spmv on a CPU:
  *   cc -O3 -march=native -fopenmp -o spmv_openmp bench/peers/spmv_openmp.c
  *   ./spmv_openmp [--type f64] MATRIX...
- * A MATRIX is a number N, the 27-point Poisson matrix of N^3 cells, or a file that wavefit has written
- * (wavefit spmv MATRIX -o m.mtx). Prints the median of at least 31 products a matrix, 0.2 s of them. */
+ * A MATRIX is a number N, the 27-point Poisson matrix of N^3 cells, or a file that wavefit has
+ * written (wavefit spmv MATRIX -o m.mtx). Prints the median of at least 31 products a matrix, 0.2 s
+ * of them. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

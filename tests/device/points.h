@@ -1,5 +1,5 @@
-/* With WAVEFIT_TEST_QUICK only the defaults and the model's choice are visited, under an emulator the
- * defaults alone.
+/* With WAVEFIT_TEST_QUICK, walks visit only the defaults and the model's choice; under an emulator
+ * they visit only the defaults.
  *
  * Walks the legal points of a variant: the defaults, the model's choice, every candidate of every
  * parameter around both, and random combinations. */
@@ -13,7 +13,8 @@ typedef void (*test_point_fn)(void *user, const wfi_point *point);
 
 bool test_quick(void);
 
-/* How many of the family's variants have legal defaults for the problem: of a quick walk, the least. */
+/* How many of the family's variants have legal defaults for the problem: a quick walk visits at
+ * least so many points. */
 uint32_t test_legal_defaults(const wf_caps *caps, const wfi_problem *problem);
 
 /* The same without the model's choice: on CPU drivers large blocks take seconds to compile. */
@@ -26,9 +27,10 @@ uint32_t test_each_point(const wf_caps *caps, const wfi_problem *problem,
                          const wfi_variant *variant, uint32_t random_points, test_random *random,
                          test_point_fn fn, void *user);
 
-/* Draws legal points for which wanted() holds, at most `most`, until every candidate of every parameter
- * was in one, or could not be: fewer than one candidate at a time, each in varying company. Returns how
- * many there were. A variant without parameters has one. */
+/* Draws at most `most` legal points for which wanted() holds, until every candidate of every
+ * parameter was in one or no such point was found. These are fewer points than one for each
+ * candidate, and candidates meet in varying combinations. Returns the number of points. A variant
+ * without parameters has one point. */
 uint32_t test_each_value(const wf_caps *caps, const wfi_problem *problem,
                          const wfi_variant *variant, bool (*wanted)(const wfi_point *point),
                          uint32_t most, test_random *random, test_point_fn fn, void *user);

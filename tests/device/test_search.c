@@ -16,7 +16,9 @@
 
 enum { MOST_PIPELINES = 256 };
 
-/* What is bound when a time is read, how often it ran between the stamps, and what the clock does. */
+/* Which pipeline is bound when a time is read, how often it ran in between, and what the clock
+ * does.
+ */
 static struct {
     PFN_vkCreateComputePipelines create;
     PFN_vkCmdBindPipeline bind;
@@ -153,8 +155,8 @@ static wf_tune_params params_of(double seconds)
                             .within = &naive};
 }
 
-/* What does nothing would be the fastest, and is found out; the best of the others wins, in a search
- * and where all have their turn. */
+/* A kernel that does nothing would be the fastest. The check finds it out, and the best of the
+ * others wins, in a search and in an exhaustive one. */
 static void what_is_wrong_never_wins(void **state)
 {
     (void)state;
@@ -177,7 +179,7 @@ static void what_is_wrong_never_wins(void **state)
     }
 }
 
-/* -------------------------------------------------------------------------------------- the clock */
+/* ----------------------------------------------------------------------------------- the clock */
 
 typedef struct opened {
     wf_device *device;
