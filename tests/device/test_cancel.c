@@ -80,8 +80,7 @@ static void measuring_stops(void **state)
         wf_buffer_destroy(&buffer[i]);
 }
 
-/* A long plan takes one submission for each step and can stop between steps; its result is right.
- */
+/* A long plan takes a submission for each step and can stop between them; its result is right. */
 static void long_plans_stop(void **state)
 {
     enum { STEPS = 5, SIDE_X = 33, SIDE_Y = 21, CELLS = SIDE_X * SIDE_Y };

@@ -1,5 +1,5 @@
-/* What tests of the search and its memory share: a cache folder of their own, and a small matrix that is
- * tuned for. */
+/* What tests of the search and its memory share: a cache folder of their own, and a small matrix
+ * that is tuned for. */
 #ifndef WFI_TESTS_TUNING_H
 #define WFI_TESTS_TUNING_H
 
