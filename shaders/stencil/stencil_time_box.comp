@@ -8,7 +8,7 @@
 // oldest of them, t - s (RADIUS + 1), is then finished. Planes come in the order that the coefficients
 // have, so that a sum has the bits of a single step's. Mirrored planes would come out of order: with
 // such a border a level's last planes stay in shared memory, and a plane's sums are made in one front.
-// What a level gets from beyond the tile is wrong, as in stencil_time.comp.
+// What a level gets from beyond the tile is wrong, as in grid_time.comp.
 #include "stencil_ids.h"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = STENCIL_ID_MARCH) const int MARCH = 16;

@@ -26,13 +26,13 @@ enum {
 double wfi_himeno_inner_cells(const wfi_problem *problem);
 double wfi_himeno_least_bytes(const wfi_problem *problem);
 
-/* build.c */
+/* himeno_build.c */
 void wfi_himeno_group_size(const wfi_point *point, uint32_t size[3]);
 wf_result wfi_himeno_build(wf_plan *plan, const wfi_point *point, const void *params);
 /* The update and gosa as two dispatches, each of which reads everything. */
 wf_result wfi_himeno_build_twice(wf_plan *plan, const wfi_point *point, const void *params);
 
-/* model.c: `fit` of each row. Those of steps that are there to be compared with say what a
+/* himeno_model.c: `fit` of each row. Those of steps that are there to be compared with say what a
  * compute device makes of them, so that they are never the choice. */
 double wfi_himeno_fit_naive(wfi_point *point);
 double wfi_himeno_fit_step(wfi_point *point);

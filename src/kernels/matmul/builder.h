@@ -1,4 +1,4 @@
-/* A matmul plan under construction, within build.c and slabs.c. */
+/* A matmul plan under construction, within matmul_build.c and matmul_slabs.c. */
 #ifndef WFI_KERNELS_MATMUL_BUILDER_H
 #define WFI_KERNELS_MATMUL_BUILDER_H
 
@@ -32,7 +32,7 @@ typedef struct wfi_matmul_builder {
     uint32_t partials, fixup; /* own buffer of what groups leave of shared tiles, pipeline */
 } wfi_matmul_builder;
 
-/* slabs.c: sets `whole` to the largest parts whose stream_k of A, B, C and kept sums each fit one
+/* matmul_slabs.c: sets `whole` to the largest parts whose stream_k of A, B, C and kept sums each fit one
  * storage-buffer binding. */
 void wfi_matmul_size_slabs(wfi_matmul_builder *b);
 

@@ -6,7 +6,7 @@
 #include "plan/plan.h"
 #include "matmul/matmul_ids.h"
 
-/* ------------------------------------------------------------------- problem.c: problems */
+/* ------------------------------------------------------------------- matmul_params.c: problems */
 
 /* The problem that params ask for: defaults made explicit, limits checked. */
 wf_result wfi_matmul_problem_of(const wfi_log *log, const wf_matmul_params *params,
@@ -22,7 +22,7 @@ uint64_t wfi_matmul_c_size(wf_type type, wf_matmul_output output);
 double wfi_matmul_flops(const wfi_problem *problem);
 double wfi_matmul_least_bytes(const wfi_problem *problem);
 
-/* --------------------------------------------------------------------- build.c: building */
+/* --------------------------------------------------------------------- matmul_build.c: building */
 
 /* As in matmul_problem.glsl. Modules may add members behind; 24 bytes are left. */
 typedef union wfi_matmul_scalar {
@@ -86,7 +86,7 @@ bool wfi_matmul_vec4_allowed(const wfi_point *point, uint32_t bits);
     "vec4 may move four elements at a time only in matrices whose rows begin at, and are as long " \
     "as, multiples of 4"
 
-/* ------------------------------------------------------------------- pack.c: aligned copies */
+/* ------------------------------------------------------------------- matmul_pack.c: aligned copies */
 
 /* Whether A (bit 1) and B (bit 2) have rows that begin at multiples of 16 bytes and are whole vectors
  * of them, and C (bit 4) of four elements. */
@@ -105,7 +105,7 @@ wf_result wfi_matmul_build_packed(wf_plan *plan, const wfi_point *point,
                                   const wf_matmul_params *params, wfi_matmul_tile tile,
                                   uint32_t bits);
 
-/* ------------------------------------------------------------------ stream_k.c: shared tiles */
+/* ------------------------------------------------------------------ matmul_shares.c: shared tiles */
 
 /* The last tiles of C that groups share; the others have a group each. */
 typedef struct wfi_matmul_stream_k {
@@ -139,7 +139,7 @@ uint32_t wfi_matmul_stream_k_for(const wfi_point *point, double tile_m, double t
 void wfi_matmul_vector_refit(wfi_point *point);
 #define WFI_MANY_TILES 24 /* of 64 x 128, for a compute unit */
 
-/* ------------------------------------------------------------------------ model.c: model */
+/* ------------------------------------------------------------------------ matmul_model.c: model */
 
 double wfi_matmul_naive_fit(wfi_point *point);
 double wfi_matmul_register_fit(wfi_point *point);
@@ -151,18 +151,18 @@ double wfi_matmul_units(const wf_caps *caps);
 /* Expected time where the least bytes decide. */
 double wfi_matmul_memory_time(const wfi_point *point);
 
-/* variants/subgroup_k_model.c */
+/* matmul_subgroup_k_model.c */
 double wfi_matmul_subgroup_k_fit(wfi_point *point);
 
-/* thin_model.c */
+/* matmul_thin_model.c */
 double wfi_matmul_panel_fit(wfi_point *point);
 double wfi_matmul_matvec_fit(wfi_point *point);
 
-/* variants/cooperative_model.c */
+/* matmul_cooperative_model.c */
 double wfi_matmul_cooperative_fit(wfi_point *point);
 void wfi_matmul_cooperative_refit(wfi_point *point); /* as wfi_matmul_vector_refit */
 
-/* ------------------------------------------------------------- points.c: search spaces */
+/* ------------------------------------------------------------- matmul_points.c: search spaces */
 
 /* How many parameters each row has. */
 enum {
@@ -228,7 +228,7 @@ void wfi_matmul_vector_constants(const wfi_point *point, wfi_pipeline_desc *desc
 wfi_matmul_tile wfi_matmul_vector_tile(const wfi_point *point);
 uint64_t wfi_matmul_dot_shared(const wfi_point *point);
 
-/* ------------------------------------------- variants/panel.c, variants/subgroup_k.c: the same */
+/* ------------------------------------------- matmul_panel.c, matmul_subgroup_k.c: the same */
 
 #define WFI_MOST_PANEL 16 /* rows or columns of C that panel takes */
 #define WFI_PANEL_CONSTRAINTS 5
@@ -252,7 +252,7 @@ uint32_t wfi_matmul_subgroup_k_subgroup(const wfi_point *point);
 void wfi_matmul_subgroup_k_constants(const wfi_point *point, wfi_pipeline_desc *desc);
 wf_result wfi_matmul_subgroup_k_build(wf_plan *plan, const wfi_point *point, const void *params);
 
-/* ------------------------------------------------------------- variants/cooperative.c: the same */
+/* ------------------------------------------------------------- matmul_cooperative.c: the same */
 
 #define WFI_COOPERATIVE_CONSTRAINTS 11
 

@@ -35,7 +35,7 @@ typedef struct wfi_spmv_job {
  * storage alignment. For square matrices. */
 #define WFI_SPMV_PARTIALS 2
 
-/* pattern.c */
+/* spmv_pattern.c */
 /* The caller's arrays decide what the device reads: every offset and index is checked. */
 wf_result wfi_spmv_check_params(const wf_device *device, const wf_spmv_params *params);
 /* Fills the job: defaults, transposition. wfi_spmv_job_free releases the copy. */
@@ -45,7 +45,7 @@ void wfi_spmv_job_free(wfi_spmv_job *job);
 /* Row statistics for the planner and for the caller. */
 wfi_problem wfi_spmv_describe(const wf_spmv_params *matrix, wf_spmv_analysis *analysis);
 
-/* build.c */
+/* spmv_build.c */
 /* The type of x, y and all arithmetic. */
 wf_type wfi_spmv_real(wf_type type);
 /* Whether alpha and beta are finite in the type of x and y. */
@@ -113,23 +113,23 @@ wf_result wfi_spmv_lanes_build(wf_plan *plan, const wfi_point *point, const void
 wf_result wfi_spmv_texel_build(wf_plan *plan, const wfi_point *point, const void *params);
 wf_result wfi_spmv_add_build(wf_plan *plan, const wfi_point *point, const void *params);
 wf_result wfi_spmv_many_build(wf_plan *plan, const wfi_point *point, const void *params);
-/* variants/special.c */
+/* spmv_special.c */
 wf_result wfi_spmv_atomic_build(wf_plan *plan, const wfi_point *point, const void *params);
 wf_result wfi_spmv_adaptive_build(wf_plan *plan, const wfi_point *point, const void *params);
 wf_result wfi_spmv_merge_build(wf_plan *plan, const wfi_point *point, const void *params);
 wf_result wfi_spmv_blocked_build(wf_plan *plan, const wfi_point *point, const void *params);
-/* variants/sliced.c */
+/* spmv_sliced.c */
 wf_result wfi_spmv_sliced_build(wf_plan *plan, const wfi_point *point, const void *params);
 #define WFI_SPMV_SLICED_PUSH 48
-/* variants/equal.c */
+/* spmv_equal.c */
 wf_result wfi_spmv_equal_build(wf_plan *plan, const wfi_point *point, const void *params);
-/* variants/stream.c */
+/* spmv_stream.c */
 wf_result wfi_spmv_stream_build(wf_plan *plan, const wfi_point *point, const void *params);
-/* variants/quads.c */
+/* spmv_quads.c */
 wf_result wfi_spmv_quads_build(wf_plan *plan, const wfi_point *point, const void *params);
 enum { WFI_SPMV_QUADS_ROWS, WFI_SPMV_QUADS_COLUMNS, WFI_SPMV_QUADS_VALUES = 4 }; /* bindings */
 
-/* update.c */
+/* spmv_update.c */
 wf_result wfi_spmv_add_update(wf_plan *plan, const wfi_spmv_job *job, const wfi_slot *values,
                               const uint32_t *places, uint64_t count, uint32_t begin, uint32_t end);
 void wfi_spmv_kept_destroy(void *kept);
@@ -137,7 +137,7 @@ void wfi_spmv_kept_destroy(void *kept);
 /* Subgroup size to pin, 0 where the device has only one. */
 uint32_t wfi_spmv_pinned_subgroup(const wfi_point *point);
 
-/* model.c: the variants' fit. */
+/* spmv_model.c: the variants' fit. */
 double wfi_spmv_row_fit(wfi_point *point);
 double wfi_spmv_lanes_fit(wfi_point *point);
 double wfi_spmv_add_fit(wfi_point *point);

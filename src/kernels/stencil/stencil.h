@@ -8,7 +8,7 @@
 #include "plan/plan.h"
 #include "stencil/stencil_ids.h"
 
-/* As in stencil_problem.glsl. */
+/* As in grid_problem.glsl. */
 typedef struct wfi_stencil_push {
     int32_t ni, nj, nk;
     uint32_t row, plane, base_in, base_out;
@@ -42,7 +42,7 @@ typedef struct wfi_stencil_tile {
 } wfi_stencil_tile;
 wfi_stencil_tile wfi_stencil_tile_of(const wfi_point *point);
 
-/* windows.c: a pass over the grid as dispatches whose windows the device can bind. */
+/* grid_stencil_windows.c: a pass over the grid as dispatches whose windows the device can bind. */
 
 /* Where planes lie: plane k of the axis that a dispatch sees is k - first planes from byte `offset`. */
 typedef struct wfi_stencil_place {

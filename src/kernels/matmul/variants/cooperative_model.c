@@ -1,4 +1,4 @@
-/* The model of the matrix-unit variant, in the unit of model.c, which is a flop of the plain
+/* The model of the matrix-unit variant, in the unit of matmul_model.c, which is a flop of the plain
  * variants: 1 / (40e12 s) on the H100 that both are fitted to
  * (bench/notes/matmul-matrix-units.md). */
 #include <math.h>
