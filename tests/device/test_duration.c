@@ -111,7 +111,7 @@ static void stencils_in_parts(void **state)
     verify_all(*state, &params);
 }
 
-/* Dispatches of the vector family are cut when the plan is made. The sum of the numbers is exact. */
+/* Dispatches of the vector family are cut when the plan is made. The sum of these is exact. */
 static void vectors_in_parts(void **state)
 {
     enum { COUNT = 100003 };

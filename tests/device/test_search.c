@@ -17,8 +17,7 @@
 enum { MOST_PIPELINES = 256 };
 
 /* Which pipeline is bound when a time is read, how often it ran in between, and what the clock
- * does.
- */
+ * does. */
 static struct {
     PFN_vkCreateComputePipelines create;
     PFN_vkCmdBindPipeline bind;

@@ -1,5 +1,5 @@
-/* What a search finds is used and kept, and doubted when driver or shaders change; one that is stopped goes on
- * where it was. */
+/* What a search finds is used and kept. It is no longer chosen when driver or shaders change. A
+ * search that was stopped goes on where it was. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
-/* The file of what searches found: shared with other processes, left alone where it is write-protected or
- * damaged, exported and loaded; and the journal of a search that did not end. */
+/* The file of what searches found is shared with other processes, left alone where it is
+ * write-protected or damaged, exported and loaded. Tests the journal of a search that did not end,
+ * too. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* What a search tries: points that spill are not timed, a part of the points is searched alone, kernels are
- * compiled side by side. */
+/* What a search tries: points that spill are not timed, a subspace is searched alone, and kernels
+ * are compiled side by side. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -128,8 +128,9 @@ static bool note_subspace(void *user, const wf_tune_progress *progress)
     return true;
 }
 
-/* One row of work-items as wide as the device allows: the model's has several, and its choice is refused, but not
- * the search. A value that goes with nothing ends it with the reason. */
+/* Holds one row of work-items as wide as the device allows. The model has several rows, so its
+ * choice is refused, but the search is not. A value that goes with no other ends the search with
+ * the reason. */
 static void begins_where_the_model_does_not_fit(wf_device *device, const wf_matmul_params *product)
 {
     wf_constant wide = {"local_x", wf_device_caps(device)->max_invocations};
@@ -150,7 +151,7 @@ static void begins_where_the_model_does_not_fit(wf_device *device, const wf_matm
     assert_int_equal(wf_tune(device, &params, &result), WF_ERROR_CONSTRAINT);
 }
 
-/* A search within a part of the points looks at all of it and no more, and is not kept; and a comparison
+/* A search within a subspace tries all of its points and no others, and keeps nothing. A comparison
  * of its outcome with itself has no noise. */
 static void a_subspace_is_searched_alone(void **state)
 {
@@ -258,7 +259,7 @@ static wf_tune_result tune_product(wf_device *device, compiles *c)
     return result;
 }
 
-/* A search that did not outlive it is followed by one that compiles singly, and that by one as ever. */
+/* After a search that ended while it compiled comes one that compiles singly, then one as usual. */
 static void kernels_are_compiled_side_by_side(void **state)
 {
     (void)state;

@@ -266,7 +266,7 @@ static wfi_point pick_grid(wf_device *device, const wfi_problem *problem)
     return choice.point;
 }
 
-/* Long columns are for grids that have enough of them to fill every compute unit with work-items. */
+/* Columns are long only on grids that have enough of them to fill every compute unit. */
 static void small_grids_fill_large_devices(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The families' tables: a family gives each id to one parameter name, by which parameters are found,
- * and all parameters of a variant fit what holds them. */
+/* The families' tables: a family gives each id to one parameter name, by which parameters are
+ * found, and all parameters of a variant fit what holds them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -71,7 +71,7 @@ static void values_belong_to_ids(void **state)
     }
 }
 
-/* Constants beyond what fits are counted, so that making the pipeline fails; none is overwritten. */
+/* Constants beyond the room are counted, so that making the pipeline fails; none is overwritten. */
 static void constants_past_the_last_are_counted(void **state)
 {
     (void)state;

@@ -67,8 +67,8 @@ static char *print(const wfi_tuning_data *data, bool rows_alone, size_t *bytes)
     return text;
 }
 
-/* A loss says nothing of a point until another one runs; then one lost alone is to blame, several are
- * not, and neither is one that was good before. */
+/* A point at which the device was lost is judged only once another point runs. Then it is to blame
+ * if it was lost alone; several are not, and neither is a point that was good before. */
 static void losses_are_judged(void **state)
 {
     (void)state;
@@ -350,7 +350,7 @@ static wfi_problem problem_of(wf_family family)
     return problem;
 }
 
-/* A point of these values is refused for a reason, or its work-group is one that the device allows. */
+/* A point of these values is refused for a reason, or the device allows its work-group. */
 static void judge(const wfi_point *point)
 {
     char reason[256] = "";
