@@ -1,7 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-// A star of radius 1, STEPS steps a pass over memory (temporal blocking), as stencil_time.comp but with a
+// A star of radius 1, STEPS steps a pass over memory (temporal blocking), as grid_time.comp but with a
 // block of WIDTH x ROWS cells an item: a block's cells are each other's neighbours in registers, and
 // only its edges go through shared memory. In front t plane t of the block arrives at level 0. A plane
 // that arrives at a level is the last neighbour that the sums of the plane before it wait for: these

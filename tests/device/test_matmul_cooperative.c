@@ -182,7 +182,7 @@ static wfi_point emulated_point(const product *p, const wfi_problem *problem,
     return point;
 }
 
-/* Tile, tile_k, block, fragment, subgroup, swizzle, split_k, pack, subs_k, stream_k. */
+/* Tile, depth, block, fragment, subgroup, swizzle, splits, copies, subgroups a block, stream_k groups. */
 static const uint32_t points[][WFI_COOPERATIVE_PARAMETERS] = {
     {32, 32, 32, 16, 16, 16, 16, 16, 32, 8, 1, 0, 1, 0},
     {64, 32, 32, 32, 32, 16, 16, 32, 64, 1, 3, 0, 1, 0},

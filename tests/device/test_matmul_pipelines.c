@@ -1,11 +1,10 @@
-/* Builds the pipelines of plans for matrix products with AMD's compiler, for cards that are not
- * there. For every variant and type there is a covering set of legal points and forms of the
- * product (transposes, beta, bias, activation, output, how thin it is). It has every value of every
- * parameter and every legal pair of values. Every pipeline of a row's plan is built: whole tiles,
- * partial tiles and their fixup, reductions, packing, f16x2. The rows are divided among the
- * generations. Rows on matrix units, which few generations have, are built wherever there are
- * matrix units, and are fewer: they have every value and some of the pairs. test_matmul_spills.c
- * builds the chosen points on every generation. */
+/* Pipelines of plans for matrix products build with AMD's compiler, for cards that are not there: of every
+ * variant and type a covering set of legal points and forms of the product (transposes, beta, bias,
+ * activation, output, how thin it is). Every value of every parameter is in it, and every pair of values that is
+ * legal. Every pipeline of a row's plan is built: whole tiles, parts of shared ones and their join,
+ * reductions, copies, split_k into f16. The generations share the rows, each takes those that fall to it. Rows on
+ * matrix units, which few have, are built wherever these are, and are fewer: every value, some of the
+ * pairs. test_matmul_spills.c has the chosen points, on every generation. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -208,8 +207,8 @@ static void build_row(void *user, const uint32_t *row)
     s->rows++;
 }
 
-/* Sizes of fragments and subgroups that the matrix units do not have, and packed copies of one
- * operand alone with f16x2. */
+/* Sizes of fragments and subgroups that the matrix units do not have, and copies but of both operands, where
+ * f32 is split. */
 static uint32_t never_on_matrix_units(const sample *s)
 {
     const wfi_parameter *p = s->variant->parameters;
