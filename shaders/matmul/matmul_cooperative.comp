@@ -3,7 +3,7 @@
 #extension GL_GOOGLE_include_directive : require
 // Matrix units through cooperative matrices of a subgroup: tiles of A and B in shared memory, each
 // subgroup multiplies its block of fragments; the next tiles are on their way in registers meanwhile.
-// F16X2: A and B are f32 numbers, each scaled and split into two of f16 (matmul_f16x2.comp); three of
+// F16X2: A and B are f32 numbers, each scaled and split into two of f16 (matmul_split.comp); three of
 // their four products are made, the smaller ones first.
 // STREAM_K: groups share tiles (matmul_stream_k.glsl), and C holds their parts. A module of its own: with
 // products and stores called from two places an H100's driver kept the sums in memory, ten times as

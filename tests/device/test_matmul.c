@@ -18,8 +18,7 @@ typedef struct shape {
     uint32_t m, n, k;
 } shape;
 
-/* The first shape is odd: there every variant takes every legal value. The second has whole
- * vectors. */
+/* The first is odd: there every variant takes every value that is legal; the second is of whole vectors. */
 static const shape edge_shapes[] = {{37, 129, 71}, {64, 68, 60}, {1, 1, 1},   {1, 67, 33},
                                     {67, 1, 33},   {13, 67, 71}, {68, 16, 60}};
 
@@ -132,8 +131,8 @@ static void run_point(void *user, const wfi_point *point)
     assert_right(p, text);
 }
 
-/* The model's values, or the defaults of a step of the ladder, which no model picks; an emulator
- * takes minutes to compile large tiles. */
+/* The model's values, or the defaults of a step of the ladder, which no model picks; an emulator takes
+ * minutes to compile large tiles. */
 static uint32_t run_model(product *p, const wfi_variant *variant, const wfi_problem *problem)
 {
     wfi_point point = {.caps = wf_device_caps(p->device), .problem = problem, .variant = variant};
@@ -166,8 +165,8 @@ static bool has_own_values(const wfi_variant *variant)
     return strcmp(variant->name, "blocked") != 0 && strcmp(variant->name, "kept") != 0;
 }
 
-/* At most so many points of a shape that is another case for the variant; of other shapes one is
- * enough. */
+/* At most so many points of a shape, where that is another case for the variant; one is enough of the
+ * others. */
 static uint32_t most_points(const wfi_variant *variant, size_t edge)
 {
     if (strcmp(variant->name, "matvec") == 0)
@@ -209,8 +208,7 @@ static void every_point_is_right(void **state)
     assert_true(models >= 6 && (points > 30 || test_quick())); /* at minimum limits too */
 }
 
-/* Slices of k that are subgroups of any size: with single elements and vec4 loads, one tile buffer
- * and two, split-K of 1 and 2. */
+/* Teams that are subgroups, whatever those are: elements singly and in fours, one tile and two, one split and two. */
 static void teams_can_be_subgroups(void **state)
 {
     const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
@@ -294,8 +292,8 @@ static void turned_executions_agree(void **state)
     }
 }
 
-/* For tests to which the variant does not matter: NULL, the model's choice. Under an emulator,
- * which takes a minute to compile that, a variant with small tiles. */
+/* Where it does not matter which variant runs: NULL, the model's choice; under an emulator, which takes
+ * a minute to compile that, one with small tiles. */
 static const wf_tuning *any_variant(void)
 {
     static const wf_tuning small = {.size = sizeof small, .variant = "register"};
@@ -320,8 +318,8 @@ static void splits_over_small_bindings(void **state)
     free_product(&p);
 }
 
-/* Four work-groups use stream-K for all tiles, the last one, some behind whole waves, or none; and
- * for fewer steps than there are work-groups. */
+/* Of four groups that share: all tiles, the last alone, some behind whole rounds, none; fewer steps than
+ * groups. */
 static void shared_tiles_are_right(void **state)
 {
     static const struct {

@@ -24,8 +24,8 @@
 #define MOST_ROWS 256       /* of a variant and type: more than they take */
 #define MOST_MATRIX_ROWS 32 /* on matrix units, if the values take no more */
 
-/* All generations that the tests know, with the subgroup sizes that pipelines can have there (and
- * ask for, where there are two). Nothing else that decides about these points differs. */
+/* All that the tests know of, and the subgroup sizes that pipelines can have there, and ask for where there
+ * are two: of what decides about these points nothing else differs. */
 static const struct generation {
     const char *name;
     uint32_t least_subgroup, most_subgroup;
@@ -77,8 +77,8 @@ static bool has_matrix_units(const wf_caps *caps, wf_type type)
     return caps->cooperative_matrix && wfi_matmul_shape(caps, type, 0, 0, 0);
 }
 
-/* Extents are multiples of four, so that all operands may use vec4 loads. There is an odd number of
- * tiles of any size, which is no whole number of waves for stream-K. */
+/* Extents are multiples of four, so that all may move in fours; of any tile there is an odd number, which is no
+ * whole number of rounds for groups that share them. */
 static wf_matmul_params params_of(const sample *s, const uint32_t *form)
 {
     wf_matmul_params params = {.size = sizeof params,
@@ -111,9 +111,8 @@ static bool example_of(const sample *s, const uint32_t *row, example *e)
     return wfi_matmul_problem_of(NULL, &e->params, &e->problem.matmul) == WF_SUCCESS;
 }
 
-/* Whether the validation layer accepts the point: until Vulkan 1.4.312, work-groups on matrix units
- * had to be multiples of the device's default subgroup, even where the pipeline asks for smaller
- * ones. */
+/* Whether the validation layer takes it: until Vulkan 1.4.312 groups on matrix units were to be multiples of the
+ * device's usual subgroup, even where the pipeline asks for smaller ones. */
 static bool layer_takes(const wfi_point *point)
 {
     uint32_t size[3];
@@ -225,8 +224,8 @@ static uint32_t never_on_matrix_units(const sample *s)
     return count;
 }
 
-/* Values that no legal point has: these, GELU of i8, packed copies of types other than f32, and
- * more vectors than matvec takes. */
+/* Values that no legal point has: besides these GELU of i8, copies but for f32, more vectors than matvec
+ * takes. */
 static uint32_t never_legal(const sample *s)
 {
     const bool matvec = strcmp(s->variant->name, "matvec") == 0,
