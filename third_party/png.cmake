@@ -1,5 +1,5 @@
-# libpng writes the fields that `wavefit laplace` solves for as pictures (tool only). Without it they
-# are written as .npy.
+# libpng writes the fields that `wavefit laplace` solves for as pictures. Only the tool uses it;
+# without it fields are written as .npy alone.
 find_package(PNG 1.6 QUIET)
 if(PNG_FOUND)
     message(STATUS "wavefit: libpng ${PNG_VERSION_STRING}: ${PNG_LIBRARIES}")

@@ -14,7 +14,7 @@
 
 #define FUNCTION(engine, name) ((PFN_##name)engine_function((engine), #name))
 
-/* ------------------------------------------------------------------------------ counted functions */
+/* --------------------------------------------------------------------------- counted functions */
 
 static atomic_uint failing_submits, submits, pipelines, memories, buffers, descriptor_pools,
     command_pools;

@@ -40,7 +40,7 @@ VkCommandBuffer engine_begin(engine *engine);
 void engine_finish(engine *engine, VkCommandBuffer command_buffer);
 
 engine_calls engine_counted(void);
-/* The next `count` submissions that go through the functions handed to wavefit fail, out of memory. */
+/* Makes the next `count` submissions fail, out of memory, that go through wavefit's functions. */
 void engine_fail_submits(unsigned count);
 
 /* The device parameters of the environment's limits with the harness' log. */

@@ -31,9 +31,9 @@ double test_random_uniform(test_random *random); /* in [-1, 1) */
 /* Whether the device computes in the type: of F32 and F64, and those kept packed. */
 bool test_has_type(const wf_device *device, wf_type type);
 
-/* Whether an emulator runs the test (WAVEFIT_TEST_EMULATED is set, as cross-compiled builds have it):
- * drivers take seconds there to compile a small kernel and minutes for a large one. Every family, type
- * and variant still runs; what is left out is the second kernel that shows the same. */
+/* Whether an emulator runs the test (cross-compiled builds set WAVEFIT_TEST_EMULATED). Drivers then
+ * take seconds to compile a small kernel and minutes for a large one. Every family, type and
+ * variant still runs; only further kernels that show the same are left out. */
 bool test_emulated(void);
 
 /* Fills a buffer with NaN bit patterns (all bits set). */

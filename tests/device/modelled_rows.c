@@ -1,8 +1,8 @@
-/* Rows for AMD generations whose devices nobody here has: for each problem the model's points, looked at
- * through RADV's compiler (which needs no card): a point that spills registers, or leaves a compute
- * unit emptier than its neighbours of one changed value do, gives way. Prints a file for
- * src/choose/devices/, marked as modelled. Run with VK_DRIVER_FILES pointing at RADV and
- * RADV_FORCE_FAMILY=navi31 or the like. */
+/* Makes tuning rows for AMD generations whose devices nobody here has. For each problem, RADV's
+ * compiler (which needs no card) compiles the model's points; where a point spills registers, or
+ * leaves a compute unit emptier than a neighbour with one other value does, that neighbour takes
+ * its place. Prints a file for src/choose/devices/, marked as modelled. Run with VK_DRIVER_FILES
+ * pointing at RADV and RADV_FORCE_FAMILY=navi31 or the like. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
-/* The pipelines of a plan, found without building it: what drivers compile for cards that are not there
- * needs no memory, which they have not. A test that includes this is linked with wavefit_wrap_plans(). */
+/* Finds the pipelines of a plan without building it. Drivers that compile for cards that are not
+ * there have no memory to build a plan in. A test that includes this is linked with
+ * wavefit_wrap_plans(). */
 #ifndef WFI_TESTS_PLANNED_H
 #define WFI_TESTS_PLANNED_H
 
@@ -27,8 +28,9 @@ typedef struct test_built {
 bool test_first_of_its_kind(test_built *built, const wfi_pipeline_desc *desc);
 void test_built_free(test_built *built);
 
-/* What the compiler says of registers kept in memory, by RADV's names; fails where it says nothing. Of scalar
- * registers a few may wait in a vector register's lanes, which touches no memory. */
+/* What the compiler says of registers kept in memory, by RADV's names. The test fails where the
+ * compiler says nothing. A few scalar registers may be kept in a vector register's lanes, which
+ * touches no memory. */
 typedef struct test_spills {
     uint64_t registers, scratch; /* bytes */
 } test_spills;

@@ -1,5 +1,5 @@
-/* A driver whose answers are lowered, on their way through vkGetInstanceProcAddr, to what a phone might
- * say; the rest of it is as it is. */
+/* A driver that says it offers less, as a phone's might: its answers are lowered on their way
+ * through vkGetInstanceProcAddr. Otherwise it is the real driver. */
 #ifndef WFI_TESTS_PRETEND_H
 #define WFI_TESTS_PRETEND_H
 

@@ -1,5 +1,5 @@
-/* What tests of adopted devices work with: a product of odd sizes on the application's device, and a
- * list that keeps the jobs of plans until the test runs them. */
+/* What tests of adopted devices work with: a product of odd sizes on the application's device, and
+ * a list that keeps the jobs of plans until the test runs them. */
 #ifndef WFI_TESTS_PRODUCT_H
 #define WFI_TESTS_PRODUCT_H
 

@@ -74,7 +74,7 @@ static void test_record_with_features(void **state)
     run_recorded(ENGINE_MERGED);
 }
 
-/* An application that enables what wavefit asks for gets what wavefit has on a device of its own. */
+/* An application that enables what wavefit asks for has the same caps as wavefit's own device. */
 static void test_caps(void **state)
 {
     (void)state;

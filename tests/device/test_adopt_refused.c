@@ -1,4 +1,4 @@
-/* What an application's own device must be refused, and objects that outlive it or their bindings. */
+/* What must be refused of an application's device, and objects that outlive it or its buffers. */
 #include <string.h>
 
 #include "harness.h"

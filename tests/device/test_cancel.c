@@ -80,7 +80,7 @@ static void measuring_stops(void **state)
         wf_buffer_destroy(&buffer[i]);
 }
 
-/* A long plan goes in a submission a step, and can stop between them; what it computes stays right. */
+/* A long plan takes a submission for each step and can stop between them; its result is right. */
 static void long_plans_stop(void **state)
 {
     enum { STEPS = 5, SIDE_X = 33, SIDE_Y = 21, CELLS = SIDE_X * SIDE_Y };
@@ -194,8 +194,8 @@ static wf_spmv_params poisson(void)
                             .values = values};
 }
 
-/* Looking at a matrix and converting it takes long for large ones; nothing is left of a plan that was
- * stopped, and the next one is whole. */
+/* Analysing and converting a large matrix takes long. Nothing is left of a plan that was stopped
+ * meanwhile, and the next plan is right. */
 static void sparse_plans_stop(void **state)
 {
     static const char *const variants[] = {"lanes", "sliced", "quads"};

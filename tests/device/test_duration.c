@@ -24,7 +24,8 @@ static int setup(void **state)
     return 0;
 }
 
-/* Every variant that the model would take, at its choice of values; under an emulator at the defaults. */
+/* Verifies every variant that the model would take, at the model's values; under an emulator at the
+ * defaults. */
 static void verify_all(wf_device *device, const wf_tune_params *params)
 {
     wfi_trial trial;
@@ -110,7 +111,7 @@ static void stencils_in_parts(void **state)
     verify_all(*state, &params);
 }
 
-/* A dispatch of the vector family is cut when the plan is made: small numbers, whose sum is exact. */
+/* Dispatches of the vector family are cut when the plan is made. The sum of these is exact. */
 static void vectors_in_parts(void **state)
 {
     enum { COUNT = 100003 };

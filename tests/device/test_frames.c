@@ -163,7 +163,7 @@ static void expect_y(const host *h, uint32_t place, const wf_buffer *y, uint64_t
     assert_memory_equal((const char *)wf_buffer_mapped(y) + offset, expected, sizeof expected);
 }
 
-/* ------------------------------------------------------------------------------------ frame loop */
+/* ---------------------------------------------------------------------------------- frame loop */
 
 typedef struct frame {
     VkCommandBuffer commands;

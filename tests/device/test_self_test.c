@@ -1,5 +1,5 @@
-/* The self-test: what drivers here offer works; what an outcome says fails is not used; outcomes are
- * kept, and doubted when damaged or of another driver. */
+/* The self-test: what the drivers here offer works. What an outcome says to fail is not used.
+ * Outcomes are kept, and are found anew when they are damaged or of another driver. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -165,7 +165,7 @@ static void damaged_outcomes_are_found_anew(void **state)
     wf_device_destroy(&device);
 }
 
-/* ----------------------------------------------------------------------- whether matrices are faster */
+/* ----------------------------------------------------------------- whether matrices are faster */
 
 wf_result __wrap_wfi_peak_fma_f32(wf_device *device, const wf_peak_params *params, wf_peak *out);
 wf_result __wrap_wfi_peak_matrix_f16_f32(wf_device *device, const wf_peak_params *params,
@@ -194,8 +194,8 @@ wf_result __wrap_wfi_peak_matrix_f16_f32(wf_device *device, const wf_peak_params
     return say(matrix_rate, params, out);
 }
 
-/* Matrices that give right results are used if they are faster than plain multiply-adds, or where that
- * cannot be told; the outcome is kept. */
+/* Cooperative matrices that give right results are used if they are faster than plain
+ * multiply-adds, or where that cannot be told. The outcome is kept. */
 static void matrices_are_used_where_they_are_faster(void **state)
 {
     (void)state;

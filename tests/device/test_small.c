@@ -1,5 +1,5 @@
-/* Small devices: a driver's answers are lowered on their way through vkGetInstanceProcAddr to what a
- * phone might say, and the rest of the driver is as it is. */
+/* Small devices: a driver says that it offers less, as a phone's might, since its answers are
+ * lowered on their way through vkGetInstanceProcAddr. Otherwise it is the real driver. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -319,8 +319,9 @@ static void no_matrix_is_copied(void **state)
     wf_device_destroy(&device);
 }
 
-/* Where subgroups vary and cannot be pinned, shaders are compiled to see the size that there is, and
- * what is laid out for one size is refused (tests/device/test_families.c runs the rest). */
+/* Where subgroup sizes vary and cannot be pinned, shaders are compiled to see the size that there
+ * is. Data that are laid out for one size are refused (tests/device/test_families.c runs the
+ * others). */
 static void varying_subgroups_are_told(void **state)
 {
     (void)state;
@@ -353,8 +354,8 @@ static void varying_subgroups_are_told(void **state)
     wf_device_destroy(&device);
 }
 
-/* A driver with a documented fault is listed with it; once opened, the device's own test has the last
- * word, and here finds nothing wrong. */
+/* A driver with a documented fault is listed with it. Once the device is opened, its self-test
+ * decides, and here it finds nothing wrong. */
 static void documented_faults_are_judged(void **state)
 {
     (void)state;

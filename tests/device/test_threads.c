@@ -140,7 +140,7 @@ static void test_devices_opened_together(void **state)
     assert_int_equal(workers[0].failures + workers[1].failures, 0);
 }
 
-/* ------------------------------------------------------------------------------------------- jobs */
+/* ---------------------------------------------------------------------------------------- jobs */
 
 typedef struct job {
     void (*run)(void *job);

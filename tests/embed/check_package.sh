@@ -16,7 +16,8 @@ fi
 nm -D --defined-only "$library" | grep -q 'wf_plan_record@@WAVEFIT_0.1'
 objdump -p "$library" 2>/dev/null | grep -q 'SONAME *libwavefit.so.0'
 export PKG_CONFIG_PATH="$(dirname "$library")/pkgconfig"
-printf '#include <wavefit/wavefit.h>\nint main(void) { return wf_version()[0] != 48; }\n' >"$work/a.c"
+printf '#include <wavefit/wavefit.h>\nint main(void) { return wf_version()[0] != 48; }\n' \
+    >"$work/a.c"
 # shellcheck disable=SC2046
 "$compiler" "$work/a.c" -o "$work/shared" $(pkg-config --cflags --libs wavefit)
 LD_LIBRARY_PATH=$(dirname "$library") "$work/shared"

@@ -1,7 +1,8 @@
 /* Mutates valid files and gives them to a reader: whatever comes of it, no memory is misused, a
  * refusal is one line that names the file, and what is accepted holds together.
  * usage: fuzz_readers mtx|npy|results|tuning INPUTS SEED FILE…
- * What ends the process is left in FOLDER/fuzz-KIND, the last input tried; FOLDER is TMPDIR or /tmp. */
+ * What ends the process is left in FOLDER/fuzz-KIND, the last input tried; FOLDER is TMPDIR or
+ * /tmp. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +33,7 @@ static uint64_t draw(uint64_t bound)
     return bound ? (z ^ (z >> 31)) % bound : 0;
 }
 
-/* ------------------------------------------------------------------------------------- mutations */
+/* ----------------------------------------------------------------------------------- mutations */
 
 /* Pieces that readers look at twice. */
 static const char *const pieces[] = {
@@ -160,7 +161,7 @@ static void mutate(text *t)
     }
 }
 
-/* --------------------------------------------------------------------------------------- readers */
+/* ------------------------------------------------------------------------------------- readers */
 
 static void wrong(const char *what)
 {
@@ -274,7 +275,7 @@ static bool read_input(const char *kind, const text *input, const char *path)
                                           : read_tuning(input);
 }
 
-/* ------------------------------------------------------------------------------------------ main */
+/* ---------------------------------------------------------------------------------------- main */
 
 static text load(const char *path)
 {

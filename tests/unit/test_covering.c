@@ -17,8 +17,8 @@ typedef struct seen {
     bool pairs[FACTORS][FACTORS][4][4];
 } seen;
 
-/* Limited: neighbouring factors do not both have their second value, and the last has its third only beside
- * the first's third. */
+/* A limited space: neighbouring factors never both have their second value, and the last factor has
+ * its third value only together with the first one's third. */
 static bool legal(void *user, const uint32_t *row)
 {
     const seen *s = user;

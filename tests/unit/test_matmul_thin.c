@@ -1,5 +1,5 @@
-/* What the model picks for few rows or columns of C on an NVIDIA device, where it was measured, and on
- * another, where it was not. */
+/* What the model picks for few rows or columns of C on an NVIDIA device, where it was measured, and
+ * on another, where it was not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Every public function that returns a result refuses a NULL where an object or an output must be. */
+/* Public functions that return a result refuse a NULL where an object or an output must be. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
-/* Each allocation of the readers and writers of JSON fails in turn: what they give is whole, or they
- * say that there was no memory. Linked with --wrap, so that malloc and its like are this file's. */
+/* Each allocation of the readers and writers of JSON fails in turn: what they return is whole, or
+ * they say that there was no memory. The linker's --wrap replaces malloc and its like by functions
+ * of this file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

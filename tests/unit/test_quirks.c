@@ -1,4 +1,4 @@
-/* The table of driver faults: what matches, what is taken away, and that a self-test overrides it. */
+/* The table of driver faults: what matches, what is taken away, and what a self-test overrides. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

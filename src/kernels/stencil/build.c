@@ -46,7 +46,7 @@ static wfi_stencil_place destination(uint32_t n, uint32_t count)
 }
 
 /* Of a pass that copies: in a grid whose border is fixed every cell keeps its value, where that is as
- * deep as the grid (grid_stencil_windows.c sees to that). */
+ * deep as the grid (windows.c sees to that). */
 typedef struct copier {
     wfi_problem problem;
     wfi_point point;

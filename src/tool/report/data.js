@@ -1,6 +1,6 @@
 // What the files say: small helpers, devices, cases. Everything that comes out of a file is put in as
 // text, never as markup, and every number is looked at before it is used. These scripts are one, in the
-// order of src/tool/report_page.c.
+// order of src/tool/report/page.c.
 const errors = [];
 window.addEventListener("error", (event) => {
   errors.push(String(event.message));

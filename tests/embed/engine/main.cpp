@@ -1,6 +1,6 @@
 // Heat flows over a plate: each frame wavefit's stencil makes the next temperatures in the engine's
-// own command buffer, the engine copies them into the texture it samples and draws it. The last frame
-// becomes a PNG and is compared with the same steps on the CPU. Prints "ok".
+// own command buffer, the engine copies them into the texture it samples and draws it. The last
+// frame becomes a PNG and is compared with the same steps on the CPU. Prints "ok".
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -86,7 +86,7 @@ wf_plan *make_plan(wf_device *device)
     return plan;
 }
 
-// What was written by compute is read by the copy into the texture, and by the next frame's stencil.
+// The copy into the texture and the next frame's stencil read what compute has written.
 void after_stencil(VkCommandBuffer commands)
 {
     VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER};

@@ -11,8 +11,8 @@ class Screen
     Screen(const Screen &) = delete;
     Screen &operator=(const Screen &) = delete;
 
-    // Copies a buffer of floats, whose compute writes were made available to TRANSFER reads, into the
-    // texture and draws it.
+    // Copies a buffer of floats, whose compute writes were made available to TRANSFER reads, into
+    // the texture and draws it.
     void draw(VkCommandBuffer commands, const Buffer &temperature);
     // Copies what was drawn to a host buffer, 4 bytes a pixel.
     void read(VkCommandBuffer commands, const Buffer &pixels);
