@@ -1,8 +1,9 @@
-/* Every variant of every family once, on a small problem with its defaults, against f64; under an
- * emulator the first ones alone: compiling the large ones, and those with many barriers as conjugate
- * gradients have, takes an emulated lavapipe minutes. The families' own tests are thorough. With WAVEFIT_TEST_SUBGROUPS those alone that use subgroups; "varying": on a device that
- * says its subgroups may have 4 to 128 work-items, 32 by default, and that they cannot be pinned. What
- * they have is less, as drivers may choose. */
+/* Runs every variant of every family once, on a small problem with its defaults, against f64. Under
+ * an emulator it runs the first ones alone: to compile the large ones, and those with many barriers
+ * as conjugate gradients have, takes an emulated lavapipe minutes. The families' own tests are
+ * thorough. With WAVEFIT_TEST_SUBGROUPS it runs those alone that use subgroups; "varying" makes the
+ * device say that its subgroups may have 4 to 128 work-items, 32 by default, and that they cannot
+ * be pinned. They have fewer in fact, as drivers may choose. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
