@@ -1,9 +1,9 @@
-/* Runs every variant of every family once, on a small problem with its defaults, and compares the
- * result with f64; the families' own tests are thorough. Under an emulator only the first variants
- * run: there lavapipe takes minutes to compile large ones, and those with many barriers, as
- * conjugate gradients have. With WAVEFIT_TEST_SUBGROUPS only variants run that use subgroups.
- * "varying" is a device that says its subgroups may have 4 to 128 work-items, 32 by default, and
- * cannot be pinned; they have fewer, as drivers may choose. */
+/* Runs every variant of every family once, on a small problem with its defaults, against f64. Under
+ * an emulator it runs the first ones alone: to compile the large ones, and those with many barriers
+ * as conjugate gradients have, takes an emulated lavapipe minutes. The families' own tests are
+ * thorough. With WAVEFIT_TEST_SUBGROUPS it runs those alone that use subgroups; "varying" makes the
+ * device say that its subgroups may have 4 to 128 work-items, 32 by default, and that they cannot
+ * be pinned. They have fewer in fact, as drivers may choose. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -172,8 +172,8 @@ static void every_default_is_right(void **state)
     }
 }
 
-/* Whether SwiftShader at minimum limits runs the points of the variant. It runs every second
- * variant; lavapipe then runs only the points of them that such limits forbid. */
+/* Whether SwiftShader at minimum limits runs the variant's points: it runs those of every other
+ * variant, of which lavapipe runs only the points that such limits forbid. */
 static bool is_of_minimum(const wfi_variant *variant)
 {
     return wfi_variant_find(wfi_family_get(WF_FAMILY_HIMENO), variant->name) % 2 != 0;
@@ -187,8 +187,8 @@ static bool is_walked(const wfi_point *point)
            size[0] * size[1] * size[2] > 128;
 }
 
-/* On the first grid, points until every candidate of every parameter was in one. A few points
- * suffice of what the other driver walks, and on the smallest grids. */
+/* How many points to run: on the first grid as many as put every candidate of every parameter in
+ * one, few of variants that the other driver walks, and one on smaller grids. */
 static uint32_t most_points(const wf_caps *caps, const wfi_variant *variant, size_t size)
 {
     const bool own = is_of_minimum(variant) == (caps->limits == WF_LIMITS_MINIMUM);
@@ -240,8 +240,8 @@ typedef struct split_case {
     uint32_t least_slabs;
 } split_case;
 
-/* Runs the variants that differ in this and the model's choice under small limits; returns the most
- * blocks. */
+/* Runs the variants whose slabs differ, and the model's choice, under small limits; returns the
+ * most blocks. */
 static uint32_t relax_split(grid *g, const split_case *c)
 {
     uint32_t most = 0;

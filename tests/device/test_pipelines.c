@@ -1,6 +1,6 @@
-/* Legal points of every variant and type, around the defaults and the model's choice, build their
- * pipelines on this driver. A driver without its card (RADV) compiles too; for matrix products
- * test_matmul_pipelines.c builds a covering set of points there. */
+/* Legal points of every variant and type, near the defaults and near the model's choice, build
+ * their pipelines on this driver. A driver without its card (RADV) compiles too; there
+ * test_matmul_pipelines.c builds a covering set of matrix products. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -92,8 +92,8 @@ static void build_variant(tally *t, const wfi_variant *variant, wf_family family
 {
     const wfi_problem problem = problem_of(family, type);
     t->seen_count = 0;
-    /* Candidates of the stencil family are compiled around the defaults alone, since there are
-     * three types of each. */
+    /* Of stencils, each candidate is compiled near the defaults alone, since there are three types
+     * of each. */
     const uint32_t count = family == WF_FAMILY_STENCIL
                                ? test_each_small_point(wf_device_caps(t->device), &problem, variant,
                                                        0, random, build_point, t)

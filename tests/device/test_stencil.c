@@ -1,5 +1,5 @@
-/* Star and box stencils: every variant, shape, border and type against f64, and all variants, windows
- * and numbers of steps a pass with the same bits. */
+/* Star and box stencils: every variant, shape, border and type is compared with f64, and all
+ * variants, windows and numbers of steps a pass must give the same bits. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

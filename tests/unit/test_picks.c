@@ -106,7 +106,7 @@ static uint32_t make_devices(wf_caps *out)
     return count;
 }
 
-/* ------------------------------------------------------------------------------------ problems */
+/* ------------------------------------------------------------------------------------- problems */
 
 static wfi_problem product(uint64_t m, uint64_t n, uint64_t k, wf_type type)
 {
@@ -156,7 +156,7 @@ static uint32_t make_problems(wfi_problem *out)
     return n;
 }
 
-/* -------------------------------------------------------------------------------------- checks */
+/* --------------------------------------------------------------------------------------- checks */
 
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
@@ -266,7 +266,8 @@ static wfi_point pick_grid(wf_device *device, const wfi_problem *problem)
     return choice.point;
 }
 
-/* Columns are long only on grids that have enough of them to fill every compute unit. */
+/* The model picks long columns only for grids that have enough of them to give every compute unit
+ * its work-items. */
 static void small_grids_fill_large_devices(void **state)
 {
     (void)state;

@@ -8,7 +8,7 @@
 /* The unit roundoff of the type's arithmetic; f16, bf16 and i8 inputs are accumulated in f32. */
 double wfi_unit_roundoff(wf_type type);
 
-/* INFINITY when n u >= 1: nothing can be said. */
+/* INFINITY where n u >= 1, since there is no bound then. */
 double wfi_gamma(double n, wf_type type);
 
 /* What n operations can lose to flushed subnormals. */
@@ -22,12 +22,13 @@ void wfi_check_element(wf_check *check, uint64_t index, double result, long doub
 
 /* Work on the host that the application can cut short. */
 typedef struct wfi_watch {
-    const wf_cancel *cancel; /* NULL: it never does */
-    uint64_t operations;     /* since it was asked last */
+    const wf_cancel *cancel; /* NULL: the application never does */
+    uint64_t operations;     /* since the application was asked last */
     bool stopped;
 } wfi_watch;
 
-/* Counts operations that were done, a few nanoseconds each, and asks when they make milliseconds. */
+/* Counts operations that were done, each of which takes a few nanoseconds, and asks the application
+ * whenever they add up to milliseconds. */
 bool wfi_watch_goes_on(wfi_watch *watch, uint64_t operations);
 
 #endif

@@ -21,7 +21,7 @@
 #include "kernels/check/field.h"
 #include "kernels/himeno/long.h"
 
-#define BOX_SIDE 16
+#define RANGE_SIDE 16 /* cells along each axis of the ranges drawn */
 #define COEFFICIENTS 12
 #define UPDATE_OPERATIONS 64
 #define MOST_UPDATES 1e7 /* of the smaller grid */
@@ -122,12 +122,13 @@ static term sum_of(const wfi_field *f, const double c[COEFFICIENTS], size_t at)
     return s;
 }
 
-/* How many cells along an axis the one at `at` stands for; and the one that stands for a cell. */
+/* How many cells of the whole grid along an axis the smaller grid's cell at `at` stands for. */
 static double copies(const reference *r, int axis, int64_t at)
 {
     return at == r->size[axis] / 2 - 1 ? (double)(1 + r->whole[axis] - r->size[axis]) : 1;
 }
 
+/* The smaller grid's cell that stands for cell `at` of the whole one. */
 static int64_t stand_in(const reference *r, int axis, int64_t at)
 {
     const int64_t more = r->whole[axis] - r->size[axis], low = r->size[axis] / 2 - 1;
@@ -156,7 +157,7 @@ static void update(reference *r, const int64_t cell[3])
                               wfi_gamma(97, WF_TYPE_F32) * (fabs(ss) + d) * (fabs(ss) + d));
 }
 
-/* One iteration over the inner cells whose neighbours are all held and right: `margin` cells are
+/* Makes an iteration on the inner cells whose neighbours are all held and right: `margin` cells are
  * lost at each side that is not a border of the grid. */
 static void iterate(reference *r, int64_t margin)
 {
@@ -226,7 +227,8 @@ static wf_result check_own(reference *r, const wfi_himeno_long *problem, wf_chec
     const wfi_field *f = &r->field;
     const wfi_cell_range small = {{0, 0, 0}, {r->size[0], r->size[1], r->size[2]}};
     const wfi_cell_range whole = {{0, 0, 0}, {r->whole[0], r->whole[1], r->whole[2]}};
-    const bool mixes = r->omega > 0 && r->omega <= 1; /* p' is a mean of p: errors only add up */
+    const bool mixes =
+        r->omega > 0 && r->omega <= 1; /* p' is a mean of values of p, so that errors only add up */
     int64_t at[3] = {0, 0, 0};
     size_t index = 0;
     *check = (wf_check){.total = wfi_cell_range_cells(&whole)};
@@ -270,7 +272,7 @@ static wf_result check_started(reference *r, uint64_t max_checked, uint64_t seed
                                wf_check *check, double *gosa_error_over_bound)
 {
     wf_result result =
-        wfi_check_cell_ranges(r->size, BOX_SIDE, max_checked, seed, check_range, r, check);
+        wfi_check_cell_ranges(r->size, RANGE_SIDE, max_checked, seed, check_range, r, check);
     if (result == WF_SUCCESS && wfi_checks_whole(check->total, max_checked))
         *gosa_error_over_bound = sum_error((double)gosa, r->gosa, r->gosa_bound);
     return result;

@@ -1,5 +1,5 @@
-/* How the Himeno problem lies in device memory, and its plans; shared by the stencil family and the
- * solver object.
+/* How the Himeno problem lies in device memory, and its plans; the family and the solver object
+ * share them.
  *
  * Inner cells (updated) are numbered from 0; cell -1 is the border. p keeps its borders: a row is
  * `p_left` elements, of which the last is the border, then the inner cells, the border and padding.
@@ -35,13 +35,13 @@ typedef struct wfi_himeno_slab {
     uint32_t lower, upper; /* planes of coefficients kept before and after these */
     uint64_t p_first;      /* its first inner plane's index in the p buffers it is bound to */
     uint64_t p_planes;     /* planes in those buffers */
-    uint32_t groups;       /* partial sums of gosa a step, all slabs */
-    uint32_t first_group;  /* this slab's first */
+    uint32_t groups;       /* partial sums of gosa that an iteration leaves for all slabs */
+    uint32_t first_group;  /* index of this slab's first among them */
     uint32_t rows;         /* rows of partial sums in the buffer */
     float omega;
 } wfi_himeno_slab;
 
-/* Elements of the slab's coefficient buffer, and from one coefficient to the next. */
+/* Elements of the slab's coefficient buffer, and elements from one coefficient to the next. */
 uint64_t wfi_himeno_cells(const wfi_himeno_layout *layout, const wfi_himeno_slab *slab);
 uint64_t wfi_himeno_array(const wfi_himeno_layout *layout, const wfi_himeno_slab *slab);
 
@@ -51,14 +51,15 @@ uint64_t wfi_himeno_range(const wfi_point *point);
 uint32_t wfi_himeno_steps(const wfi_point *point);
 /* Subgroups of a work-group that each store a partial sum of gosa; 0: the work-group stores one. */
 uint32_t wfi_himeno_subgroups(const wfi_point *point);
-/* Partial sums of gosa that a step leaves for a slab. */
+/* Partial sums of gosa that an iteration leaves for a slab. */
 uint64_t wfi_himeno_partials(const wfi_point *point, uint32_t planes);
-/* A point of one iteration a pass on the same layout, for what is left of a count. */
+/* A point of one iteration a pass on the same layout, for the remainder of a count. */
 void wfi_himeno_single(const wfi_point *point, wfi_point *single);
 
 /* Sums `rows` rows (the sequence of a recording) of `groups` partial sums to one value each. */
 wf_result wfi_himeno_sum_plan(wf_device *device, uint32_t rows, uint32_t groups, wf_plan **out);
-/* Fills `count` coefficients with the benchmark's start values; one binding, written. */
+/* Fills `count` coefficients with the benchmark's start values; the plan has one binding, which it
+ * writes. */
 wf_result wfi_himeno_start_plan(wf_device *device, uint64_t count, uint64_t array, wf_plan **out);
 
 #endif

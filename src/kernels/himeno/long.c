@@ -1,8 +1,7 @@
-/* With the benchmark's own coefficients an iteration is p' = p + omega s, s = mean of six
- * neighbours
- * - p in the inner cells, so s' = M s with M = (1 - omega) I + omega mean, whose eigenvectors are
- * products of sines. At the start p = (k / K)^2, K = nk - 1, and s = c = 1 / (3 K^2) in all inner
- * cells. So, exactly:
+/* With the benchmark's own coefficients an iteration is p' = p + omega s, where s is the mean of
+ * six neighbours less p in the inner cells, so s' = M s with M = (1 - omega) I + omega mean, whose
+ * eigenvectors are products of sines. At the start p = (k / K)^2, K = nk - 1, and s = c = 1 / (3
+ * K^2) in all inner cells. So, exactly:
  *   - s is between 0 and c for ever: (k / K)^2 <= p <= (k / K)^2 + n omega c; and p <= k / K, which
  *     is harmonic and at no border less than p;
  *   - the sum of w (p - p_start) over a sine wave w of eigenvalue mu is omega c sum(w) (1 - mu^n) /
@@ -133,8 +132,8 @@ static void compare_wave(const state *s, const wave *w, wf_check *check)
         cells *= inner(s, axis);
     }
     const double expected = s->h->omega * s->c * one * (1 - pow(mu, n)) / (1 - mu);
-    const double turns = far < 1 ? (1 - pow(far, n + 1)) / (1 - far) : n + 1;
-    wfi_check_element(&sum, 0, w->sum, expected, norm * s->spread * turns + 1e-13 * cells);
+    const double growth = far < 1 ? (1 - pow(far, n + 1)) / (1 - far) : n + 1;
+    wfi_check_element(&sum, 0, w->sum, expected, norm * s->spread * growth + 1e-13 * cells);
     if (!(sum.error_over_bound <= check->error_over_bound))
         check->error_over_bound = sum.error_over_bound;
 }
@@ -168,11 +167,11 @@ static double gosa_error_of(const state *s, double gosa)
 {
     double lost = 0;
     const double omega = s->h->omega, n = s->h->iterations, below = fabs(1 - 2 * omega);
-    const double turns = 1 + (1 + log(n)) / exp(1) + 2 * omega * fmin(n, 1 / (1 - below));
+    const double growth = 1 + (1 + log(n)) / exp(1) + 2 * omega * fmin(n, 1 / (1 - below));
     const double left = waves_left(s, &lost), size = s->c * sqrt(left + lost / 2);
     wf_check sum = {0};
     wfi_check_element(&sum, 0, sqrt(gosa), size,
-                      s->spread * (turns / omega + 1) + 97 * (double)FLT_EPSILON * size +
+                      s->spread * (growth / omega + 1) + 97 * (double)FLT_EPSILON * size +
                           s->c * (sqrt(left + lost) - sqrt(left)));
     return gosa < 0 || isnan(gosa) ? INFINITY : sum.error_over_bound;
 }

@@ -136,12 +136,12 @@ double wfi_himeno_fit_step(wfi_point *point);
 /* Sets work-groups and columns of a variant that marches with `width` cells along i a work-item. */
 void wfi_himeno_fit_columns(wfi_point *point, uint32_t width);
 
-/* --------------------------------------------------------------------------------------- traffic */
+/* -------------------------------------------------------------------------------------- traffic */
 
 /* wfi_variant.traffic of variants that read everything from memory. */
 void wfi_himeno_memory_traffic(const wfi_point *point, wfi_traffic *out);
 
-/* ----------------------------------------------------------------------------------------- plans */
+/* ---------------------------------------------------------------------------------------- plans */
 
 /* wfi_variant.build; params is a wfi_himeno_slab. */
 wf_result wfi_himeno_build(wf_plan *plan, const wfi_point *point, const void *params);

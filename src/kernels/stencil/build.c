@@ -1,4 +1,5 @@
-/* wf_stencil_plan: passes over the grid, to and fro between the caller's array and the workspace. */
+/* wf_stencil_plan: passes over the grid, which alternate between the caller's array and the
+ * workspace. */
 #include <stdlib.h>
 
 #include "core/arithmetic.h"
@@ -6,8 +7,8 @@
 #include "kernels/stencil/rows.h"
 #include "kernels/stencil/windows.h"
 
-/* The coefficients in the type that is computed with, in memory that the host writes by itself, or as
- * a binding. */
+/* Coefficients have the type that is computed with. They lie in memory that the host writes, or a
+ * solver binds them. */
 static wf_result add_coefficients(wf_plan *plan, const wfi_point *point, const double *values)
 {
     const uint32_t taps = wfi_stencil_taps(&point->problem->stencil);
@@ -45,8 +46,8 @@ static wfi_stencil_place destination(uint32_t n, uint32_t count)
                : (wfi_stencil_place){WFI_SLOT_WORKSPACE, 0, 0, 0};
 }
 
-/* Of a pass that copies: in a grid whose border is fixed every cell keeps its value, where that is as
- * deep as the grid (windows.c sees to that). */
+/* The point of a pass that copies: with a fixed border as deep as the grid every cell keeps its
+ * value (windows.c tells the shader such an extent). */
 typedef struct copier {
     wfi_problem problem;
     wfi_point point;

@@ -13,8 +13,8 @@
 #include "kernels/stencil/stencil.h"
 #include "kernels/stencil/whole.h"
 
-#define BOX_SIDE 16      /* of the blocks drawn, in three dimensions */
-#define FLAT_BOX_SIDE 64 /* in two */
+#define RANGE_SIDE 16      /* cells along each axis of the ranges drawn, in three dimensions */
+#define FLAT_RANGE_SIDE 64 /* in two */
 #define MOST_TAPS 729
 #define HALF_ROUNDING 0x1p-11 /* of a normal f16 */
 #define HALF_LEAST 0x1p-25    /* of a subnormal one */
@@ -24,7 +24,7 @@ typedef wfi_stencil_tap tap;
 typedef struct reference {
     wfi_stencil_reference grid;
     tap taps[MOST_TAPS];
-    wfi_field field; /* of a periodic grid also cells beyond its ends */
+    wfi_field field; /* holds cells beyond the ends of a periodic grid too */
     wfi_watch watch;
 } reference;
 
@@ -33,7 +33,8 @@ static uint64_t place(const reference *r, const int64_t at[3])
     return (uint64_t)at[2] * r->grid.plane + (uint64_t)at[1] * r->grid.row + (uint64_t)at[0];
 }
 
-/* The cell that stands for `at`; a periodic grid's own cells keep beyond its ends. */
+/* The cell that the border puts at `at`. Of a periodic grid the field holds cells beyond the
+ * ends. */
 static int64_t mapped(const reference *r, int axis, int64_t at)
 {
     const int64_t n = r->grid.size[axis];
@@ -116,8 +117,8 @@ static void update(reference *r, const int64_t at[3])
     f->next_error[here] = error;
 }
 
-/* One step over the cells whose neighbours are all held and right: `margin` cells are lost on each
- * side that is not the grid's own edge. */
+/* Makes a step on the cells whose neighbours are all held and right: `margin` cells are lost on
+ * each side that is not the grid's own edge. */
 static void step(reference *r, int64_t margin)
 {
     const bool open = r->grid.border == WF_BORDER_PERIODIC;
@@ -186,7 +187,8 @@ static wf_result check_range(void *user, const wfi_cell_range *wanted, wf_check 
     return r->watch.stopped ? WF_ERROR_CANCELLED : WF_SUCCESS;
 }
 
-/* As the public header describes the parameters; a grid of two dimensions has its rows along k. */
+/* Reads the parameters as the public header describes them. A grid of two dimensions has its rows
+ * along k. */
 static void read_params(reference *r, const wf_stencil_params *p, const void *in, const void *out)
 {
     const uint64_t row = p->row_stride ? p->row_stride : p->nx;
@@ -208,22 +210,24 @@ static void read_params(reference *r, const wf_stencil_params *p, const void *in
         make_range(r, p->coefficients);
 }
 
-/* The cell that is farthest off by the loose bound, with those around it, by the tight one. */
+/* Checks the cell that the loose bound finds farthest off, and those around it, by the tight
+ * bound. */
 static wf_result check_around(reference *r, const int64_t at[3], wf_check *check)
 {
-    wfi_cell_range box;
+    wfi_cell_range range;
     for (int axis = 0; axis < 3; axis++) {
-        box.low[axis] = at[axis] > 2 ? at[axis] - 2 : 0;
-        box.high[axis] = at[axis] + 3 < r->grid.size[axis] ? at[axis] + 3 : r->grid.size[axis];
+        range.low[axis] = at[axis] > 2 ? at[axis] - 2 : 0;
+        range.high[axis] = at[axis] + 3 < r->grid.size[axis] ? at[axis] + 3 : r->grid.size[axis];
     }
-    return check_range(r, &box, check);
+    return check_range(r, &range, check);
 }
 
 static wf_result check_drawn(reference *r, uint64_t max_checked, uint64_t seed, wf_check *check)
 {
     int64_t worst[3];
-    wf_result result = wfi_check_cell_ranges(r->grid.size, r->grid.flat ? FLAT_BOX_SIDE : BOX_SIDE,
-                                             max_checked, seed, check_range, r, check);
+    wf_result result =
+        wfi_check_cell_ranges(r->grid.size, r->grid.flat ? FLAT_RANGE_SIDE : RANGE_SIDE,
+                              max_checked, seed, check_range, r, check);
     if (result != WF_SUCCESS || wfi_checks_whole(check->total, max_checked))
         return result;
     result = wfi_stencil_check_whole(&r->grid, check, worst);

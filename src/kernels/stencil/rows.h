@@ -125,7 +125,7 @@ void wfi_stencil_set_values(wfi_point *point, const wfi_stencil_values *values);
 const wfi_stencil_values *wfi_stencil_set_filling(wfi_point *point,
                                                   const wfi_stencil_values *values, size_t count);
 
-/* ----------------------------------------------------------------------------------------- plans */
+/* ---------------------------------------------------------------------------------------- plans */
 
 /* wfi_variant.build; params: the coefficients (f64), wfi_stencil_taps of them. */
 wf_result wfi_stencil_build(wf_plan *plan, const wfi_point *point, const void *params);

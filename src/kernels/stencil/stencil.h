@@ -1,4 +1,5 @@
-/* Star and box stencils with constant coefficients: their problems, and how work-groups cover a grid.
+/* Star and box stencils with constant coefficients: their problems, and how work-groups cover a
+ * grid.
  *
  * Shaders know three axes: i is contiguous, k is the slowest. A flat grid (two dimensions) has its
  * rows along k and no j. */
@@ -25,8 +26,8 @@ uint64_t wfi_stencil_elements(const wfi_stencil_problem *problem);
 bool wfi_stencil_sizes_of(const wf_stencil_params *params, wfi_stencil_problem *out);
 bool wfi_stencil_problem_of(const wf_stencil_params *params, wfi_stencil_problem *out);
 
-/* The binding of a solver's plan that holds the coefficients and, behind them, a number: unless that
- * is 0 the plan does nothing. All are of the type that is computed with. */
+/* The binding of a solver's plan that holds the coefficients and, behind them, a number: unless
+ * that is 0 the plan does nothing. All are of the type that is computed with. */
 #define WFI_STENCIL_COEFFICIENTS 2
 
 /* Cells along i that a work-item updates. */

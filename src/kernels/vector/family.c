@@ -27,7 +27,7 @@ static double least_bytes(const wfi_problem *problem)
 
 /* ------------------------------------------------------------------------------------- building */
 
-/* Elements [first, first + count) of the vectors, whose parts fit a binding. */
+/* Elements [first, first + count) of the vectors, which fit a binding. */
 typedef struct slab {
     uint64_t first, count;
 } slab;
@@ -78,11 +78,12 @@ static uint32_t groups_for(const builder *b, uint64_t count)
     const uint64_t a_group = (uint64_t)b->point->values[WF_VECTOR_ID_LOCAL_X] *
                              (uint64_t)b->point->values[WF_VECTOR_ID_ITEMS];
     const uint64_t groups = (count + a_group - 1) / a_group;
-    /* One binding of partial sums and one dimension of the grid; the shader loops over the rest. */
+    /* Partial sums fit one binding and work-groups one axis of a dispatch; the shader loops over
+     * what remains. */
     return (uint32_t)(groups < 32768 ? groups : 32768);
 }
 
-/* Where a variant does not use a binding, something must be bound there: y is. */
+/* Vulkan wants a buffer at bindings that an operation does not use, so they get y. */
 static wf_result add_slab(builder *b, slab piece)
 {
     const wf_vector_params *p = b->params;
@@ -115,18 +116,19 @@ static wf_result add_sum(builder *b)
     return wfi_plan_add_step(b->plan, &step);
 }
 
-/* Elements of a slab: what a binding holds, and what is done within a dispatch's time; a work-group
- * has something to do. What was learned of the device is left out: sums go by parts. */
+/* Elements of a slab: as many as a binding holds and as take no longer than a dispatch may, but at
+ * least one work-group's. Measured times of the device are left out, since the order of a sum
+ * depends on its slabs, and every run must give the same bits. */
 static uint64_t slab_size(const builder *b)
 {
     const wf_caps *caps = b->point->caps;
     const double longest = wfi_plan_device(b->plan)->dispatch_seconds;
-    const double parts = longest > 0 ? wfi_plan_guessed_seconds(b->plan) / longest : 0;
+    const double dispatches = longest > 0 ? wfi_plan_guessed_seconds(b->plan) / longest : 0;
     const uint64_t least =
         (uint64_t)b->point->values[WF_VECTOR_ID_LOCAL_X] * b->point->values[WF_VECTOR_ID_ITEMS];
     const uint64_t held = (caps->max_storage_range - caps->storage_alignment) / b->real;
     const uint64_t in_time =
-        parts > 1 ? (uint64_t)((double)b->params->count / parts) + least : UINT64_MAX;
+        dispatches > 1 ? (uint64_t)((double)b->params->count / dispatches) + least : UINT64_MAX;
     const uint64_t most = held < in_time ? held : in_time;
     return most < UINT32_MAX / 2 ? most : UINT32_MAX / 2;
 }
@@ -158,7 +160,7 @@ static wf_result add_bindings(builder *b)
     return result;
 }
 
-/* The partial sums of all parts. */
+/* The partial sums of all slabs. */
 static uint64_t count_partials(const builder *b, uint64_t most)
 {
     uint64_t count = 0;
@@ -191,7 +193,7 @@ static wf_result build(wf_plan *plan, const wfi_point *point, const void *params
     return result == WF_SUCCESS && p->operation == WF_VECTOR_DOT ? add_sum(&b) : result;
 }
 
-/* ----------------------------------------------------------------------------------- rows, model */
+/* ---------------------------------------------------------------------------------- rows, model */
 
 static const uint32_t local_sizes[] = {64, 128, 256, 512, 1024};
 static const uint32_t item_counts[] = {1, 2, 4, 8, 16, 64};

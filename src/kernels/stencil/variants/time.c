@@ -1,4 +1,5 @@
-/* time: temporal blocking of stars, planes in registers and a tile of each step in shared memory. */
+/* time: temporal blocking of stars, with planes in registers and a tile of each step in shared
+ * memory. */
 #include "kernels/stencil/rows.h"
 #include "kernels/stencil/windows.h"
 

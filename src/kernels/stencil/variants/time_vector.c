@@ -1,4 +1,5 @@
-/* time_vector: as time, a block of cells a work-item, of which only the edges are in shared memory. */
+/* time_vector: as time, with a block of cells a work-item, whose edges alone are in shared
+ * memory. */
 #include "core/architectures.h"
 #include "core/arithmetic.h"
 #include "kernels/stencil/rows.h"
@@ -146,8 +147,8 @@ static double fit_flat(wfi_point *point)
     return wfi_stencil_bytes(point) * NEVER;
 }
 
-/* Of the copy bandwidth of an H100 it has 2 times in three dimensions and 3.4 times in two with f32,
- * 1.9 and 2.4 times with f64, 0.9 to 0.94 times with f16; single steps have 0.87 to 0.89. */
+/* On an H100 it reaches 2 times the copy bandwidth in three dimensions and 3.4 times in two with
+ * f32, 1.9 and 2.4 times with f64, 0.9 to 0.94 times with f16; single steps reach 0.87 to 0.89. */
 static double fit(wfi_point *point)
 {
     return point->problem->stencil.dimensions == 3 ? fit_solid(point) : fit_flat(point);
