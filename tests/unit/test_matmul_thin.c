@@ -1,5 +1,5 @@
-/* What the model picks for few rows or columns of C on an NVIDIA device, where it was measured, and on
- * another, where it was not. */
+/* What the model picks for few rows or columns of C on an NVIDIA device, where it was measured, and
+ * on another, where it was not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -105,8 +105,8 @@ static void sixteen_go_past_slices(void **state)
     }
 }
 
-/* A work-item of no outputs, or of more than its registers hold, is refused before a plan divides by
- * it. */
+/* A work-item of no outputs, or of more than its registers hold, is refused before a plan divides
+ * by it. */
 static void panel_refuses_rows_and_blocks(void **state)
 {
     (void)state;
