@@ -8,12 +8,12 @@
 #pragma use_vulkan_memory_model
 #extension GL_GOOGLE_include_directive : require
 // Matrix units through cooperative matrices of a subgroup: tiles of A and B in shared memory, each
-// subgroup multiplies its block of fragments; the next tiles are on their way in registers meanwhile.
-// F16X2: A and B are f32 numbers, each scaled and split into two of f16 (matmul_split.comp); three of
-// their four products are made, the smaller ones first.
-// STREAM_K: groups share tiles (matmul_stream_k.glsl), and C holds their parts. A module of its own: with
-// products and stores called from two places an H100's driver kept the sums in memory, ten times as
-// slow (bench/notes/matmul-matrix-units.md#stream-k).
+// subgroup multiplies its block of fragments; the next tiles are on their way in registers
+// meanwhile. F16X2: A and B are f32 numbers, each scaled and taken apart into two f16
+// (matmul_f16x2.comp); three of their four products are made, the smaller ones first. STREAM_K:
+// work-groups share tiles (matmul_stream_k.glsl), and the buffer of C holds partial tiles. It is a
+// module of its own: with products and stores called from two places an H100's driver kept the sums
+// in memory, ten times as slow (bench/notes/matmul-matrix-units.md#stream-k).
 #include "matmul_types.glsl"
 #extension GL_EXT_shader_16bit_storage : require
 #extension GL_KHR_memory_scope_semantics : require
@@ -60,8 +60,8 @@ layout(constant_id = MATMUL_ID_VEC4) const uint VEC4 = 0;
 const uint SUBS_M = TILE_M / SUB_M, SUBS_N = TILE_N / SUB_N, BLOCKS = SUBS_M * SUBS_N;
 const uint THREADS = BLOCKS * SUBS_K * LANES;
 const uint FRAGS_M = SUB_M / FRAG_M, FRAGS_N = SUB_N / FRAG_N;
-// Sums on their way to C: of a row of fragments, in chunks of four. Two more a row keep the rows that one
-// store of a matrix writes on different banks.
+// Sums on their way to C: of a row of fragments, in chunks of four. Two more a row keep the rows
+// that one store of a matrix writes on different banks.
 const uint OUT_COLUMNS = SUB_N / 4, OUT_PITCH = OUT_COLUMNS + 2, OUT = FRAG_M * OUT_PITCH;
 #include "matmul_shared.glsl"
 #include "matmul_operands.glsl"
@@ -178,8 +178,8 @@ ACC4 total(uint row, uint chunk)
     return sum;
 }
 
-// What a subgroup put of a row of fragments goes to C, from row0, column0 on; inside: all of the tile is in C,
-// which moves four at a time.
+// What a subgroup put of a row of fragments goes to C, from row0, column0 on; inside: all of the
+// tile is in C, which moves four at a time.
 void store_row(uint base, uint row0, uint column0, bool inside)
 {
     uint first = gl_LocalInvocationIndex % LANES + slice_k() * LANES;
@@ -226,7 +226,8 @@ void store_block(uint base, uint row0, uint column0, bool inside)
 void main()
 {
     uint group = tile_index(), first = first_step(group), end = first_step(group + 1);
-    [[dont_unroll]] for (uint tile = first / push.tile_steps; tile * push.tile_steps < end; tile++) {
+    [[dont_unroll]]
+    for (uint tile = first / push.tile_steps; tile * push.tile_steps < end; tile++) {
         uint before = tile * push.tile_steps; // steps
         uvec2 at = tile_place(push.shared_from + tile) * uvec2(TILE_M, TILE_N);
         clear();
@@ -243,8 +244,9 @@ struct Place {
     uint split, row, column;
 };
 
-// Down SWIZZLE tile rows, then a column on: neighbours share what the caches hold. Nothing is divided where the
-// result is known: the first load waits for it.
+// The tile swizzle: neighbouring work-groups go down SWIZZLE tile rows before the next column, and
+// share what the caches hold. Nothing is divided where the result is known, since the first load
+// waits for it.
 Place place()
 {
     uint number = tile_index(), count = push.tiles_m * push.tiles_n, split = 0, strip = 0;

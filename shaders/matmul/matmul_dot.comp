@@ -2,9 +2,10 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_integer_dot_product : require
-// As matmul_register for 8-bit integers, four steps of the sum in a word: one instruction multiplies and adds
-// them. Words come from memory whole where VEC4 allows: along the sum as they lie, across it in
-// blocks of 4 x 4 that are transposed on the way; else they are put together from single elements.
+// As matmul_register for 8-bit integers, four steps of the sum in a word: one instruction
+// multiplies and adds them. Words come from memory whole where VEC4 allows: along the sum as they
+// lie, across it in blocks of 4 x 4 that are transposed on the way; else they are put together from
+// single elements.
 #include "matmul_types.glsl"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #define MATMUL_ALIASED
@@ -55,8 +56,8 @@ uint gather_b(uint k, uint column)
     return word;
 }
 
-// Four rows of A at four steps, where A lies along its rows' numbers. A row that begins inside ends inside:
-// lengths are multiples of four; steps need not be.
+// Four rows of A at four steps, where A lies along its rows' numbers. A row that begins inside ends
+// inside: lengths are multiples of four; steps need not be.
 void transpose_a(uint row0, uint k0, uint i)
 {
     uint row = i % (TILE_M / 4) * 4, word = i / (TILE_M / 4), k = k0 + word * 4;

@@ -1,7 +1,8 @@
 // MODULE matmul_exponents
 #version 450
-// The binary exponent that every row (or, BY_COLUMN, column) of a stored f32 matrix is scaled by before it is
-// split: its largest finite magnitude comes to lie in [2^14, 2^15). A group has 32 x 8 items.
+// The binary exponent that every row (or, BY_COLUMN, column) of a stored f32 matrix is scaled by
+// before it is split: its largest finite magnitude comes to lie in [2^14, 2^15). A group has 32 x 8
+// items.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = 3) const uint BY_COLUMN = 0;
 layout(std430, set = 0, binding = 0) readonly buffer From { uint from[]; };

@@ -1,9 +1,10 @@
 // MODULE matmul_f16x2
 #version 450
 #extension GL_EXT_control_flow_attributes : require
-// Splits a stored f32 matrix, scaled by its rows' or columns' exponents, into two f16 numbers an element: the
-// nearest of 11 bits, and 2^11 times the nearest of the rest (Ootomo and Yokota 2022). A row of the copy
-// is all the first, then all the second, zeros behind each. One item writes eight of both.
+// Splits a stored f32 matrix, scaled by its rows' or columns' exponents, into two f16 numbers an
+// element: the nearest of 11 bits, and 2^11 times the nearest of the rest (Ootomo and Yokota 2022).
+// A row of the copy is all the first, then all the second, zeros behind each. One item writes eight
+// of both.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = 3) const uint BY_COLUMN = 0;
 layout(std430, set = 0, binding = 0) readonly buffer From { float from[]; };

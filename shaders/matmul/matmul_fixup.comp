@@ -2,8 +2,9 @@
 // MODULE matmul_fixup_f16x2 DEFINES F16X2
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// Adds the parts of shared tiles (matmul_stream_k.glsl) in order of groups, and finishes the product there. An
-// item has four elements of a row; the z axis of the dispatch is the tile. F16X2: of f32 in pairs of f16.
+// The fixup of stream-K: adds partial tiles (matmul_stream_k.glsl) in order of their work-groups
+// and applies the epilogue. A work-item has four elements of a row; the z axis of the dispatch is
+// the tile. F16X2: the sums are of f32 numbers as two f16.
 #include "matmul_types.glsl"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #define A_ELEMENT ACC
@@ -34,7 +35,8 @@ void main()
     uint row = item * 4 / TILE_N, column = item * 4 % TILE_N;
 #ifdef F16X2
     [[unroll]] for (uint j = 0; j < 4; j++) // what is not in C is not stored
-        sum[j] = rescaled(sum[j], min(place.x + row, push.m - 1), min(place.y + column + j, push.n - 1));
+        sum[j] = rescaled(sum[j], min(place.x + row, push.m - 1),
+                          min(place.y + column + j, push.n - 1));
 #endif
     store4(push.base_c, place.x + row, place.y + column, sum);
 }

@@ -1,5 +1,6 @@
 /* Parameters of the matmul family, by which a point keeps its values. Below WFI_HOST_IDS (64) an id
- * is that of a specialization constant too; 0 to 2 are the work-group size. An id is never reused. */
+ * is that of a specialization constant too; 0 to 2 are the work-group size. An id is never reused.
+ * */
 #define MATMUL_ID_LOCAL_X 0
 #define MATMUL_ID_LOCAL_Y 1
 #define MATMUL_ID_TILE_M 3

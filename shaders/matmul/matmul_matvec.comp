@@ -2,9 +2,10 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // Few rows or few columns of C: each element of the large matrix is read once, by neighbouring
-// work-items from neighbouring places, and used for every vector. Where the matrix lies along the outputs, items
-// along x take four outputs each and items along y share the sum; where it lies along the sum, items along x share it
-// and items along y take an output each. The shares are added up in shared memory.
+// work-items from neighbouring places, and used for every vector. Where the matrix lies along the
+// outputs, items along x take four outputs each and items along y share the sum; where it lies
+// along the sum, items along x share it and items along y take an output each. The shares are added
+// up in shared memory.
 #include "matmul_types.glsl"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #define MATMUL_ALIASED
@@ -12,8 +13,9 @@ layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = MATMUL_ID_VEC4) const uint VEC4 = 0;               // as in matmul_vector.comp
 layout(constant_id = MATMUL_ID_MATRIX_IS_B) const uint MATRIX_IS_B = 1; // 0: A is the large one
 layout(constant_id = MATMUL_ID_VECTORS) const uint VECTORS = 1;         // rows or columns of C
-layout(constant_id = MATMUL_ID_LOADS) const uint LOADS = 4;   // of the large matrix, under way an item
-// Parts of the sum that a group makes one after the other, from either end of it, and adds up in their order.
+layout(constant_id = MATMUL_ID_LOADS) const uint LOADS = 4; // of a work-item, under way at a time
+// Parts of the sum that a work-group makes one after another, from either end, and adds up in
+// order.
 layout(constant_id = MATMUL_ID_CHUNKS) const uint CHUNKS = 1;
 layout(std430, set = 0, binding = 0) readonly buffer A4 { ELEMENT4 a4[]; };
 layout(std430, set = 0, binding = 1) readonly buffer B4 { ELEMENT4 b4[]; };
@@ -64,8 +66,8 @@ ACC4 outputs_at(uint first, uint k)
     return values;
 }
 
-// The sum's steps k_begin, k_begin + Y, … for four outputs; LOADS of them without a branch, since compilers
-// move no load across one.
+// The sum's steps k_begin, k_begin + Y, … for four outputs; LOADS of them without a branch, since
+// compilers move no load across one.
 void add_outputs(uint first, uint k_begin, uint k_end)
 {
     uint k = k_begin + gl_LocalInvocationID.y;

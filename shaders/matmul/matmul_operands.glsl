@@ -26,9 +26,11 @@ const uint FETCH_A = (COUNT_A + THREADS - 1) / THREADS, FETCH_B = (COUNT_B + THR
 
 uvec4 fetched_A[FETCH_A], fetched_B[FETCH_B];
 uint part_A = 0, part_B = 0; // elements from a row's beginning to the numbers that are read of it
-uint from_A[FETCH_A], from_B[FETCH_B]; // chunk each comes from at k = 0, where memory moves in chunks
+// The chunk that each comes from at k = 0, where memory moves in chunks.
+uint from_A[FETCH_A], from_B[FETCH_B];
 
-// at: index of an element. extent: m or n; first: the first row or column of the product in this tile.
+// at: index of an element. extent: m or n; first: the first row or column of the product in this
+// tile.
 #define DEFINE_OPERAND(X, x)                                                                       \
     uint item_##X(uint n)                                                                          \
     {                                                                                              \

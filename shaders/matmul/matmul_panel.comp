@@ -1,10 +1,11 @@
 // MODULE matmul_panel_*
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// Few rows or columns of C: the large matrix goes from memory into registers, each element of it once, in
-// blocks of several outputs by several steps of the sum an item, past the other operand, the panel, of which
-// KEPT steps lie in shared memory. Nothing but its own loads makes a subgroup wait between: BLOCKS of them are under way.
-// Items share the sum: LANES_K of them, of LANES_O others; their shares are added up in shared memory at the end.
+// Few rows or columns of C. Each element of the large matrix is read once, from memory into
+// registers, in blocks of several outputs by several steps of the sum a work-item. It is multiplied
+// by the other operand, the panel, of which KEPT steps lie in shared memory. A subgroup waits for
+// its own loads alone, of which BLOCKS are under way. LANES_K work-items share a sum, which shared
+// memory adds up at the end; there are LANES_O such groups of work-items.
 #include "matmul_types.glsl"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #define MATMUL_ALIASED
@@ -14,7 +15,8 @@ layout(constant_id = MATMUL_ID_MATRIX_IS_B) const uint MATRIX_IS_B = 1; // 0: A 
 layout(constant_id = MATMUL_ID_LANES_K) const uint LANES_K = 8;
 layout(constant_id = MATMUL_ID_LANES_O) const uint LANES_O = 8;
 layout(constant_id = MATMUL_ID_FOURS) const uint FOURS = 4; // of the panel's rows or columns
-layout(constant_id = MATMUL_ID_ROWS) const uint ROWS = 4; // outputs an item where the matrix lies along the sum
+// Outputs a work-item where the large matrix lies along the sum.
+layout(constant_id = MATMUL_ID_ROWS) const uint ROWS = 4;
 layout(constant_id = MATMUL_ID_BLOCKS) const uint BLOCKS = 2;
 layout(constant_id = MATMUL_ID_KEPT) const uint KEPT = 64;
 layout(std430, set = 0, binding = 0) readonly buffer A4 { ELEMENT4 a4[]; };
@@ -26,14 +28,15 @@ const bool PANEL_BY_SUM = IS_B ? TRANSPOSE_A == 0 : TRANSPOSE_B != 0;
 const bool VEC4_MATRIX = (VEC4 & (IS_B ? 2 : 1)) != 0, VEC4_PANEL = (VEC4 & (IS_B ? 1 : 2)) != 0;
 const uint THREADS = LANES_K * LANES_O;
 const uint OUTPUTS = BY_SUM ? ROWS : 4; // of an item
-const uint LINES = BY_SUM ? ROWS : 4;   // fours in a block: steps of an output, or outputs at a step
+const uint LINES = BY_SUM ? ROWS : 4; // fours in a block: steps of an output, or outputs of a step
 const uint STEPS = 4 * LANES_K;         // that all items make with a block each
 const uint PITCH = KEPT / 4 + 1;        // fours; the one more staggers banks
 const uint SUM_PITCH = LANES_K + 1;
 const uint PANEL = 4 * FOURS * PITCH, SUMS = LANES_O * FOURS * SUM_PITCH;
 const uint SHARED = PANEL > SUMS ? PANEL : SUMS;
 const uint MOVED = 4; // fours of the panel that an item moves at once
-// Eight items side by side read 128 bytes of f32 of one line; pairs of neighbours the same of the panel.
+// Eight items side by side read 128 bytes of f32 of one line; pairs of neighbours the same of the
+// panel.
 const uint BESIDE = BY_SUM ? (LANES_O % 2 == 0 ? 2 : 1) : (LANES_O % 8 == 0 ? 8 : LANES_O);
 const uint ALONG = BY_SUM ? (LANES_K % 8 == 0 ? 8 : LANES_K) : LANES_K;
 
@@ -128,22 +131,25 @@ ACC4 matrix_line_within(uint first, uint from, uint i, uint after, uint steps)
     return line;
 }
 
-// Element v, k of the panel; what the product does not have is read from inside or, of the sum, zero.
+// Element v, k of the panel. A row or column outside is read from inside; a step outside is zero.
 ACC panel_within(uint v, uint k0, uint k, uint steps)
 {
     return k < steps ? panel_one(panel_at(min(v, vectors() - 1), k0 + k)) : ACC(0);
 }
 
-// .x: the first row or column, .y: the first step of four i of the panel's, of which there are `count` steps.
+// The first row or column (.x) and the first step (.y) of four number i of the panel, which has
+// `count` steps.
 uvec2 panel_place(uint i, uint count)
 {
-    return PANEL_BY_SUM ? uvec2(i / (count / 4), i % (count / 4) * 4) : uvec2(i % FOURS * 4, i / FOURS);
+    return PANEL_BY_SUM ? uvec2(i / (count / 4), i % (count / 4) * 4)
+                        : uvec2(i % FOURS * 4, i / FOURS);
 }
 
 ACC4 panel_line(uvec2 place, uint k0, uint steps)
 {
     if (VEC4_PANEL)
-        return place.y < steps ? panel_four(panel_at(min(place.x, vectors() - (PANEL_BY_SUM ? 1 : 4)),
+        return place.y < steps
+                   ? panel_four(panel_at(min(place.x, vectors() - (PANEL_BY_SUM ? 1 : 4)),
                                                      k0 + place.y))
                                : ACC4(0);
     ACC4 line;
@@ -153,8 +159,8 @@ ACC4 panel_line(uvec2 place, uint k0, uint steps)
     return line;
 }
 
-// Puts steps [k0, k0 + steps) of the panel, and zeros up to a whole block, into shared memory; several loads an item
-// are under way.
+// Puts steps [k0, k0 + steps) of the panel, and zeros up to a whole block, into shared memory;
+// several loads a work-item are under way.
 void keep_panel(uint k0, uint steps)
 {
     uint count = (steps + STEPS - 1) / STEPS * STEPS, fours = count * FOURS;
@@ -168,7 +174,8 @@ void keep_panel(uint k0, uint steps)
                 continue;
             if (PANEL_BY_SUM)
                 [[unroll]] for (uint j = 0; j < 4; j++)
-                    panel[(j * FOURS + place.x / 4) * PITCH + place.y / 4][place.x % 4] = lines[n][j];
+                    panel[(j * FOURS + place.x / 4) * PITCH + place.y / 4][place.x % 4] =
+                        lines[n][j];
             else
                 panel[(place.y % 4 * FOURS + place.x / 4) * PITCH + place.y / 4] = lines[n];
         }
@@ -200,7 +207,7 @@ void add(uint first, uint k0, uint steps)
     keep_panel(k0, steps);
     barrier();
     [[dont_unroll]] for (uint t = 0; t < passes; t++) {
-        // The last time round what was fetched before is fetched again: a condition would cost more.
+        // The last pass fetches again what the one before fetched: a condition would cost more.
         uint next = min(t + 1, passes - 1) * BLOCKS;
         [[unroll]] for (uint b = 0; b < BLOCKS; b++) {
             ACC4 block[LINES];
@@ -241,14 +248,16 @@ void finish(uint base, uint first, uint o)
         ACC total = ACC(0);
         for (uint k = 0; k < LANES_K; k++)
             total += panel[line * SUM_PITCH + k][e % 4];
-        store_output(base, first + OUTPUTS * (line % LANES_O) + o, line / LANES_O * 4 + e % 4, total);
+        store_output(base, first + OUTPUTS * (line % LANES_O) + o, line / LANES_O * 4 + e % 4,
+                     total);
     }
 }
 
 void main()
 {
     uint tiles = push.tiles_m * push.tiles_n, index = reversed_index();
-    uint split = index / tiles, first = index % tiles * OUTPUTS * LANES_O, k_begin = split * push.chunk;
+    uint split = index / tiles, first = index % tiles * OUTPUTS * LANES_O,
+         k_begin = split * push.chunk;
     if (k_begin >= push.k) // the same for the whole work-group
         return;
     uint k_end = min(push.k, k_begin + push.chunk);

@@ -1,8 +1,9 @@
 // Bindings, push constants and epilogue of every matmul variant:
 //   C = activation(alpha op(A) op(B) + beta C + bias), op(A) m x k, op(B) k x n, C m x n,
-// all row-major with leading dimensions; the z axis of the dispatch is the batch. The bases are what is left of an
-// offset after the binding's own, which must be aligned. Needs matmul_types.glsl.
-// MATMUL_ALIASED: the including shader declares the buffers once more, as another type.
+// all row-major with leading dimensions; the z axis of the dispatch is the batch. The bases are
+// what is left of an offset after the binding's own, which must be aligned. Needs
+// matmul_types.glsl. MATMUL_ALIASED: the including shader declares the buffers once more, as
+// another type.
 #include "matmul_ids.h"
 #if defined(MATMUL_ALIASED) || defined(NARROW)
 #define RESTRICT
@@ -53,7 +54,8 @@ uint tile_index()
 // The same with the last tile and split first where the work begins at the other end.
 uint reversed_index()
 {
-    uint count = push.tiles_m * push.tiles_n * ((push.k - 1) / push.chunk + 1), index = tile_index();
+    uint count = push.tiles_m * push.tiles_n * ((push.k - 1) / push.chunk + 1),
+         index = tile_index();
     return push.reversed != 0 && index < count ? count - 1 - index : index;
 }
 
@@ -100,8 +102,8 @@ float exponential(float x)
 }
 #endif
 
-// By its bits: a driver may make a comparison of x with 0 and the choice that follows a maximum, whose
-// result is 0 where x is NaN.
+// By its bits: a driver may make a comparison of x with 0 and the choice that follows a maximum,
+// whose result is 0 where x is NaN.
 bool is_negative(ACC x)
 {
 #if defined WF_TYPE_I8
@@ -142,7 +144,8 @@ ACC activate(ACC x)
 #ifndef WF_TYPE_I8
     if (ACTIVATION == 2) {
         // x (1 + tanh(u)) / 2 with u = sqrt(2 / pi) (x + 0.044715 x^3), as x / (1 + exp(-2 u)).
-        // Beyond 80 either way the quotient is x or next to nothing, and for infinity it is the limit.
+        // Beyond 80 either way the quotient is x or next to nothing, and for infinity it is the
+        // limit.
         ACC u2 = x * (GELU_LINEAR + GELU_CUBIC * x * x);
         return is_negative_infinity(x) ? ACC(0)
                                        : x / (ACC(1) + exponential(clamp(-u2, ACC(-80), ACC(80))));

@@ -1,9 +1,9 @@
 // MODULE matmul_reduce_*
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// Adds the sums that splits left (k of them, stride_split apart, m x n in rows of lda) and finishes
-// the product; with no splits at all, C = activation(beta C + bias). A group has elements along x; items along
-// y share an element's splits.
+// The reduction of split-K: adds k partial sums an element, which are stride_split apart in m x n
+// with rows of lda, and applies the epilogue. Without any, C = activation(beta C + bias). A
+// work-group has elements along x; work-items along y share the partial sums of an element.
 #include "matmul_types.glsl"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #define A_ELEMENT ACC

@@ -1,10 +1,10 @@
 // MODULE matmul_register_*
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// Tiles of A and B in shared memory; each work-item computes THREAD_M x THREAD_N outputs, 1 x 1 too,
-// so that each value read from shared memory serves several multiply-adds. Steps that can be taken
-// one by one: a row of B and a column of A are read into registers first (KEEP), and A's tile is kept
-// transposed, so that the inner loop reads along its rows (ACROSS).
+// Tiles of A and B in shared memory; each work-item computes THREAD_M x THREAD_N outputs, 1 x 1
+// too, so that each value read from shared memory serves several multiply-adds. Steps that can be
+// taken one by one: a row of B and a column of A are read into registers first (KEEP), and A's tile
+// is kept transposed, so that the inner loop reads along its rows (ACROSS).
 #include "matmul_types.glsl"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #include "matmul_problem.glsl"

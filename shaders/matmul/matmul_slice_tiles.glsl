@@ -1,5 +1,5 @@
-// Tiles of A and B for matmul_subgroup_k.comp: fetched by their place in the sum, since each slice_k skips those of the
-// others. ITEM numbers a slice_k's items, of which there are THREADS.
+// Tiles of A and B for matmul_subgroup_k.comp: fetched by their place in the sum, since each
+// slice_k skips those of the others. ITEM numbers a slice_k's items, of which there are THREADS.
 #define JOINED
 #define PADDED 1
 #include "matmul_tiles.glsl"

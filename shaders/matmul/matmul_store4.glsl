@@ -1,4 +1,5 @@
-// Four elements of a row of C at once where VEC4_C, else one by one. base: batch_c(), more where sums are split.
+// Four elements of a row of C at once where VEC4_C, else one by one. base: batch_c(), more where
+// sums are split.
 #include "matmul_c4.glsl"
 
 void store4(uint base, uint row, uint column, ACC4 value)

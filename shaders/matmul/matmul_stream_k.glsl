@@ -1,11 +1,11 @@
-// Tiles that whole rounds of work-groups leave: groups share the steps of their sums evenly. The tiles from number
-// push.shared_from on have push.tile_steps steps each, of TILE_K of the sum; in order of tiles and steps the
-// first push.longer_groups groups take push.group_steps + 1 of them, the others push.group_steps. What a
-// group adds up of a tile is a part: a whole tile in rows of TILE_N, number group + tile. With either of them a
-// part's number grows, so the parts of a tile follow one another.
-// Also the place of a tile in C. Needs matmul_problem.glsl, SWIZZLE.
+// Stream-K: work-groups share the steps of the tiles that whole waves leave. The tiles from number
+// push.shared_from on have push.tile_steps steps each, of TILE_K steps of the sum. In order of
+// tiles and steps, the first push.longer_groups groups take push.group_steps + 1 of them and the
+// others take push.group_steps. What a group adds up of a tile is a partial tile, in rows of
+// TILE_N; its number is that of the group plus that of the tile, so the partial tiles of a tile
+// follow one another. Also the place of a tile in C. Needs matmul_problem.glsl, SWIZZLE.
 
-// The first step of a group's, counted over all shared tiles.
+// The first step that a group takes, counted over all shared tiles.
 uint first_step(uint group)
 {
     return group * push.group_steps + min(group, push.longer_groups);
@@ -19,7 +19,7 @@ uint group_of(uint step_)
                           : push.longer_groups + (step_ - longer) / push.group_steps;
 }
 
-// The tile's row and column: along rows within strips of SWIZZLE tile rows.
+// The tile's row and column: tiles are numbered down SWIZZLE tile rows, then column by column.
 uvec2 tile_place(uint tile)
 {
     if (SWIZZLE == 1)

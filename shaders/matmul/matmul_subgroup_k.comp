@@ -2,8 +2,9 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_KHR_shader_subgroup_basic : require
-// As matmul_vector, for few tiles: a work-group is SLICES_K slices of items, each of which makes every SLICES_K-th
-// piece of the sum of the same tile of C from tiles of its own in shared memory. Their sums meet there at the end.
+// As matmul_vector, for few tiles (sliced-K): a work-group has SLICES_K slices of work-items. All
+// work on the same tile of C, each on every SLICES_K-th piece of the sum, with tiles of A and B of
+// its own in shared memory. At the end the slices add up their sums there.
 #include "matmul_types.glsl"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #define MATMUL_ALIASED
@@ -16,37 +17,40 @@ layout(constant_id = MATMUL_ID_THREAD_N) const uint THREAD_N = 4;
 layout(constant_id = MATMUL_ID_LANES_M) const uint LANES_M = 4;
 layout(constant_id = MATMUL_ID_LANES_N) const uint LANES_N = 8;
 layout(constant_id = MATMUL_ID_SLICES_K) const uint SLICES_K = 2;
-// Tiles of each operand a slice_k has: with 2 the next is written while one is read, with 1 there is room for tiles
-// twice as deep, whose loads have twice the time.
+// Tiles of each operand that a slice has: with 2 the next tile is written while one is read, with 1
+// there is room for tiles twice as deep, whose loads have twice the time.
 layout(constant_id = MATMUL_ID_TILE_BUFFERS) const uint TILE_BUFFERS = 1;
 layout(constant_id = MATMUL_ID_PAIRS) const uint PAIRS = 0; // as in matmul_vector.comp
 layout(constant_id = MATMUL_ID_VEC4) const uint VEC4 = 0;   // the same
 layout(std430, set = 0, binding = 0) readonly buffer A4 { ELEMENT4 a4[]; };
 layout(std430, set = 0, binding = 1) readonly buffer B4 { ELEMENT4 b4[]; };
 
-// 1: a slice_k is a subgroup, so that it waits for nobody else until sums meet.
+// 1: a slice is a subgroup, so that it waits for no other until the sums are added up.
 layout(constant_id = MATMUL_ID_PER_SUBGROUP) const uint PER_SUBGROUP = 0;
-// 1, 2: registers are loaded a step ahead, a tile's last products come behind the next one's first loads, and products
-// go along rows, or down the columns of a block, up and down.
+// 1, 2: registers are loaded a step of the sum before they are multiplied, and a tile's last
+// products follow the next tile's first loads. The products go along the rows of a block (1), or
+// down and up its columns (2).
 layout(constant_id = MATMUL_ID_DOUBLE_BUFFER) const uint DOUBLE_BUFFER = 0;
-// 1: what is no whole round of the slices is multiplied by itself; 0: it is a round with zeros.
+// 1: the steps that are no whole pass of all slices are shared among them first; 0: they are a pass
+// that is filled with zeros.
 layout(constant_id = MATMUL_ID_TAIL) const uint TAIL = 0;
-// 1: where the work begins at the other end, the last work-group is the first.
+// 1: an execution that begins at the other end takes the last work-group's tile first.
 layout(constant_id = MATMUL_ID_REVERSE) const uint REVERSE = 0;
 const bool VEC4_A = (VEC4 & 1) != 0, VEC4_B = (VEC4 & 2) != 0, VEC4_C = (VEC4 & 4) != 0;
 #include "matmul_store4.glsl"
 
 const uint BLOCKS_M = THREAD_M / 4, BLOCKS_N = THREAD_N / 4;
 const uint THREADS_M = TILE_M / THREAD_M, THREADS_N = TILE_N / THREAD_N;
-const uint THREADS = THREADS_M * THREADS_N; // of a slice_k
+const uint THREADS = THREADS_M * THREADS_N; // of a slice
 const uint SUMS = THREAD_M * BLOCKS_N;      // fours an item
-const uint GROUP_K = SLICES_K * TILE_K;          // steps of the sum that all slices make with a tile each
+const uint GROUP_K = SLICES_K * TILE_K;     // steps of the sum that all slices make in a pass
 #define TILE_SETS (TILE_BUFFERS * SLICES_K)
 #define ITEM (PER_SUBGROUP != 0 ? gl_SubgroupInvocationID : gl_LocalInvocationIndex % THREADS)
 #include "matmul_slice_tiles.glsl"
 
-// Sums meet where the tiles were, [sum][other slice_k][item], as many at a time as there is room for; in memory of
-// their own where there is none. Each is added up by one slice_k, which keeps its own share in registers.
+// Sums are added up where the tiles were, [sum][other slice][item], as many at a time as there is
+// room for; where there is no room, in shared memory of their own. One slice adds up each sum, and
+// keeps its own addend in registers.
 const uint OTHERS = SLICES_K > 1 ? SLICES_K - 1 : 1;
 const uint ROOM = (FOURS_A + FOURS_B) / (OTHERS * THREADS), MOST = ROOM > 0 ? ROOM : 1;
 const uint MEETINGS = (SUMS + MOST - 1) / MOST, MERGED = (SUMS + MEETINGS - 1) / MEETINGS;
@@ -73,7 +77,7 @@ uvec2 place_of(uint item)
                  block % (THREADS_N / LANES_N) * LANES_N * BLOCKS_N + lane_n);
 }
 
-ACC4 column[2 * BLOCKS_M], row[2 * BLOCKS_N]; // operands of a step; two sets, which take turns with DOUBLE_BUFFER
+ACC4 column[2 * BLOCKS_M], row[2 * BLOCKS_N]; // operands of a step; two sets
 
 void load(uint set_, uint slice, uint k, uvec2 my)
 {
@@ -149,9 +153,10 @@ void add_whole(uint slice, uint k, uint passes, uvec2 my)
     }
 }
 
-// The same with two sets of registers that take turns. Compilers move a tile's last products in front of a barrier,
-// where they hide nothing; so they are added in the next turn of the loop. Nor do loads move down across the memory
-// barrier, to where there are too few products left to hide them.
+// The same with two sets of registers, of which one is loaded while the other is multiplied.
+// Compilers move a tile's last products in front of a barrier, where they hide no load; so they are
+// added in the next pass of the loop. Compilers do not move loads down across the memory barrier,
+// to where too few products are left to hide them.
 void add_whole_double_buffered(uint slice, uint k, uint passes, uvec2 my)
 {
     uint half_ = 0;
@@ -198,8 +203,8 @@ void swap_tail()
     SWAP_TAIL(B)
 }
 
-// Adds this slice_k's `steps` of what is no whole round, which were fetched, while the first tile behind them is, from
-// step k on.
+// Adds this slice's `steps` of the tail, which were fetched before, while the first tile behind
+// them is fetched from step k on.
 void add_tail(uint slice, uint k, uint steps, uvec2 my)
 {
     swap_tail();
@@ -216,8 +221,8 @@ void add_tail(uint slice, uint k, uint steps, uvec2 my)
     wait();
 }
 
-// Adds steps [k_begin, k_end) of the sum; what is no whole tile for every slice_k comes first, and slices
-// behind its end have zeros then. With TAIL it is shared evenly, in fours.
+// Adds steps [k_begin, k_end) of the sum. The steps that are no whole pass of all slices come
+// first: slices behind their end then multiply zeros; with TAIL they are shared evenly, in fours.
 void accumulate(uint row0, uint column0, uint k_begin, uint k_end)
 {
     uint steps = k_end - k_begin, passes = TAIL != 0 ? steps / GROUP_K : (steps - 1) / GROUP_K + 1;
@@ -229,7 +234,8 @@ void accumulate(uint row0, uint column0, uint k_begin, uint k_end)
     begin_A(row0, push.m, k_begin + behind, mine, more);
     begin_B(column0, push.n, k_begin + behind, mine, more);
     // From there on, where there is something.
-    uint slice = slice_k() * TILE_BUFFERS, k = more ? slice_k() * TILE_K + first - behind - mine : 0;
+    uint slice = slice_k() * TILE_BUFFERS,
+         k = more ? slice_k() * TILE_K + first - behind - mine : 0;
     if (TAIL != 0) {
         add_tail(slice, k, mine, my);
         k += GROUP_K;
@@ -266,7 +272,8 @@ void store_sum(uint base, uint row0, uint column0, uint s, ACC4 value)
            column0 + (my.y + j * LANES_N) * 4, value);
 }
 
-// Adds up the slices' sums first to first + MERGED - 1 of each item, and stores them; the slices take turns.
+// Adds up the slices' sums number first to first + MERGED - 1 of each work-item, and stores them.
+// Each slice adds up and stores every SLICES_K-th of them.
 void merge(uint base, uint row0, uint column0, uint first)
 {
     uint mine = slice_k(), count = min(MERGED, SUMS - first);

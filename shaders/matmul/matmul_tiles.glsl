@@ -1,13 +1,14 @@
-// What matmul_fours.glsl and matmul_slice_tiles.glsl have in common: tiles of A and B on their way from memory to
-// shared memory, along the sum there; X is A or B. Elements move four at a time where VEC4_X, else singly; a
-// tile's are numbered as memory has them: along the sum first (BY_K_X), or along m or n. Rows and
-// columns outside the matrices are read from inside instead, since their results are not stored; steps past the
-// end of the sum are zero.
-//
-// Needs TILE_M, TILE_N, TILE_K, VEC4_A, VEC4_B, the buffers as a, a4, b, b4, and: THREADS, the items that move a
-// tile, ITEM, the number of one of them, TILE_SETS, the tiles of an operand in shared memory, PADDED, fours that a row of
-// A's tile may be longer, and place_X, which the includer defines between DEFINE_HAS and DEFINE_READS. With JOINED tiles of B lie behind those of A in one
-// array, `tiles`, where the includer keeps other things when it needs them no more.
+// What matmul_fours.glsl and matmul_slice_tiles.glsl have in common: tiles of A and B on their way
+// from memory to shared memory, along the sum there; X is A or B. Elements move four at a time
+// where VEC4_X, else singly; a tile's are numbered as memory has them: along the sum first
+// (BY_K_X), or along m or n. Rows and columns outside the matrices are read from inside instead,
+// since their results are not stored; steps past the end of the sum are zero.  Needs TILE_M,
+// TILE_N, TILE_K, VEC4_A, VEC4_B, the buffers as a, a4, b, b4, and: THREADS, the work-items that
+// move a tile; ITEM, the number of one of them; TILE_SETS, the tiles of an operand in shared
+// memory; PADDED, by how many fours a row of A's tile may be longer; and place_X, which the
+// includer defines between DEFINE_HAS and DEFINE_READS. With JOINED the tiles of B lie behind those
+// of A in one array, `tiles`, in which the includer keeps other things when the tiles are no longer
+// needed.
 const bool BY_K_A = TRANSPOSE_A == 0, BY_K_B = TRANSPOSE_B != 0;
 const uint STEP_A = VEC4_A ? 4 : 1, STEP_B = VEC4_B ? 4 : 1;
 // Of these along m or n; the last are whole in copies, which end in zeros.

@@ -2,10 +2,11 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // As matmul_register, four elements at a time, with two tiles of each operand in shared memory: the
-// next tile is on its way while this one is used, and there is one barrier a tile; with DOUBLE_BUFFER in front
-// of the last step of a tile, whose operands are in registers already. What is no whole tile comes first,
-// so that the loop has no branch: compilers do not move loads across one.
-// Work-items form blocks of LANES_M x LANES_N, so that a subgroup reads little shared memory.
+// next tile is on its way while this one is used, and there is one barrier a tile. With
+// DOUBLE_BUFFER the barrier stands before the last step of a tile, whose operands are in registers
+// already. The steps that are no whole tile come first, so that the loop has no branch: compilers
+// do not move loads across one. Work-items form blocks of LANES_M x LANES_N, so that a subgroup
+// reads little shared memory.
 #include "matmul_types.glsl"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #define MATMUL_ALIASED
@@ -17,22 +18,24 @@ layout(constant_id = MATMUL_ID_THREAD_M) const uint THREAD_M = 8;
 layout(constant_id = MATMUL_ID_THREAD_N) const uint THREAD_N = 8;
 layout(constant_id = MATMUL_ID_LANES_M) const uint LANES_M = 4;
 layout(constant_id = MATMUL_ID_LANES_N) const uint LANES_N = 8;
-// Tile rows that neighbouring groups share columns in; 1: groups go along rows.
+// Tile rows that neighbouring work-groups go down before the next column; 1: they go along rows.
 layout(constant_id = MATMUL_ID_SWIZZLE) const uint SWIZZLE = 1;
-layout(constant_id = MATMUL_ID_UNROLL) const uint UNROLL = 8; // steps of the sum without a branch, without DOUBLE_BUFFER
-layout(constant_id = MATMUL_ID_DOUBLE_BUFFER) const uint DOUBLE_BUFFER = 1;   // 1: registers are loaded a step ahead
-// Order of a step's products, each of which shares an operand with the one before: 1 along rows, to and fro;
-// 2 down columns, up and down; 3 in blocks of 4 x 4. 0: along rows, four at a time.
+// Steps of the sum without a branch between, where DOUBLE_BUFFER is 0.
+layout(constant_id = MATMUL_ID_UNROLL) const uint UNROLL = 8;
+// 1: registers are loaded a step of the sum before they are multiplied.
+layout(constant_id = MATMUL_ID_DOUBLE_BUFFER) const uint DOUBLE_BUFFER = 1;
+// Order of a step's products. 1 to 3: serpentine, so that each product shares an operand with the
+// one before: 1 along rows, 2 down columns, 3 in blocks of 4 x 4. 0: along rows, four at a time.
 layout(constant_id = MATMUL_ID_SERPENTINE) const uint SERPENTINE = 0;
-// 1: work-items side by side in a block go down two rows, then along: halves of a subgroup then read half
-// as much of either tile, and pairs of items the same.
+// 1: work-items side by side in a block go down two rows, then along: each half of a subgroup then
+// reads half as much of either tile, and pairs of work-items read the same.
 layout(constant_id = MATMUL_ID_PAIRS) const uint PAIRS = 0;
-// Bits: 1 A, 2 B, 4 C move four elements at a time; then every row of that matrix must begin at, and
-// be as long as, a multiple of four elements.
+// Bits: 1 A, 2 B, 4 C move four elements at a time; then every row of that matrix must begin at,
+// and be as long as, a multiple of four elements.
 layout(constant_id = MATMUL_ID_VEC4) const uint VEC4 = 0;
-// 1: rows of A's tile are an element of four longer where elements along k are stored across them.
+// 1: rows of A's tile are four elements longer where elements along k are stored across the rows.
 layout(constant_id = MATMUL_ID_PADDED) const uint PADDED = 1;
-// 1: groups share tiles, and C holds their parts.
+// 1: stream-K; the buffer of C holds partial tiles.
 layout(constant_id = MATMUL_ID_PARTIAL_TILES) const uint STREAM_K = 0;
 // The same buffers four elements at a time.
 layout(std430, set = 0, binding = 0) readonly buffer A4 { ELEMENT4 a4[]; };
@@ -42,22 +45,23 @@ const bool VEC4_A = (VEC4 & 1) != 0, VEC4_B = (VEC4 & 2) != 0, VEC4_C = (VEC4 & 
 const uint BLOCKS_M = THREAD_M / 4, BLOCKS_N = THREAD_N / 4;
 const uint THREADS_M = TILE_M / THREAD_M, THREADS_N = TILE_N / THREAD_N;
 const uint THREADS = THREADS_M * THREADS_N;
-// Whether where items read and keep is carried from tile to tile. Else it is constants: two tiles a
-// swap_halves of the loop where sums go down columns, and where shared tiles leave fewer registers. As an
-// H100 measured it (bench/notes/matmul.md#stream-k). (glslang 15.2 makes no constant of && with ||
-// in it here.)
+// Whether the places where work-items read and write tiles are carried in registers from tile to
+// tile. Where they are not, they are constants, and a pass of the loop takes two tiles: an H100 was
+// faster so where products go down columns, and with stream-K, which leaves fewer registers
+// (bench/notes/matmul.md#stream-k). glslang 15.2 makes no constant of && with || in it here.
 const uint BY_NUMBER = STREAM_K != 0 ? 1 : DOUBLE_BUFFER != 0 ? 0 : SERPENTINE >= 2 ? 1 : 0;
 const bool CARRIED = BY_NUMBER == 0;
 #include "matmul_fours.glsl"
 
 ACC4 sum[THREAD_M * BLOCKS_N]; // by rows of the block
-ACC4 column[2 * BLOCKS_M], row[2 * BLOCKS_N]; // operands of a step; two sets, which take turns with DOUBLE_BUFFER
+ACC4 column[2 * BLOCKS_M], row[2 * BLOCKS_N]; // operands of a step; with DOUBLE_BUFFER two sets
 
 // From shared memory, step k of a half; of half 0 where the halves are carried.
 void load(uint set_, uint half_, uint k, uint my_m, uint my_n)
 {
     [[unroll]] for (uint i = 0; i < BLOCKS_M; i++)
-        column[set_ * BLOCKS_M + i] = tile_A[half_ * uint(HALF_A) + k * PITCH_A + my_m + i * LANES_M];
+        column[set_ * BLOCKS_M + i] =
+            tile_A[half_ * uint(HALF_A) + k * PITCH_A + my_m + i * LANES_M];
     [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
         row[set_ * BLOCKS_N + j] = tile_B[half_ * uint(HALF_B) + k * PITCH_B + my_n + j * LANES_N];
 }
@@ -124,8 +128,9 @@ void swap_halves(inout int next_A, inout int next_B, inout uint my_m, inout uint
     move_B(next_B);
 }
 
-// One tile, in half_ of shared memory, while the next goes to the other; more: another follows that. The last
-// time what was fetched before is fetched again: a condition would cost more.
+// Multiplies one tile, in half_ of shared memory, while the next goes to the other half; more:
+// another tile follows that. The last pass fetches again what the one before fetched: a condition
+// would cost more.
 void add_tile(uint half_, bool more, uint my_m, uint my_n)
 {
     barrier(); // this half is filled, and the other is no longer read

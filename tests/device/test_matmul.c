@@ -18,7 +18,8 @@ typedef struct shape {
     uint32_t m, n, k;
 } shape;
 
-/* The first is odd: there every variant takes every value that is legal; the second is of whole vectors. */
+/* The first is odd: there every variant takes every value that is legal; the second is of whole
+ * vectors. */
 static const shape edge_shapes[] = {{37, 129, 71}, {64, 68, 60}, {1, 1, 1},   {1, 67, 33},
                                     {67, 1, 33},   {13, 67, 71}, {68, 16, 60}};
 
@@ -131,8 +132,8 @@ static void run_point(void *user, const wfi_point *point)
     assert_right(p, text);
 }
 
-/* The model's values, or the defaults of a step of the ladder, which no model picks; an emulator takes
- * minutes to compile large tiles. */
+/* The model's values, or the defaults of a step of the ladder, which no model picks; an emulator
+ * takes minutes to compile large tiles. */
 static uint32_t run_model(product *p, const wfi_variant *variant, const wfi_problem *problem)
 {
     wfi_point point = {.caps = wf_device_caps(p->device), .problem = problem, .variant = variant};
@@ -165,8 +166,8 @@ static bool has_own_values(const wfi_variant *variant)
     return strcmp(variant->name, "blocked") != 0 && strcmp(variant->name, "kept") != 0;
 }
 
-/* At most so many points of a shape, where that is another case for the variant; one is enough of the
- * others. */
+/* At most so many points of a shape, where that is another case for the variant; one is enough of
+ * the others. */
 static uint32_t most_points(const wfi_variant *variant, size_t edge)
 {
     if (strcmp(variant->name, "matvec") == 0)
@@ -208,7 +209,8 @@ static void every_point_is_right(void **state)
     assert_true(models >= 6 && (points > 30 || test_quick())); /* at minimum limits too */
 }
 
-/* Teams that are subgroups, whatever those are: elements singly and in fours, one tile and two, one split and two. */
+/* Teams that are subgroups, whatever those are: elements singly and in fours, one tile and two, one
+ * split and two. */
 static void teams_can_be_subgroups(void **state)
 {
     const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
@@ -292,8 +294,8 @@ static void turned_executions_agree(void **state)
     }
 }
 
-/* Where it does not matter which variant runs: NULL, the model's choice; under an emulator, which takes
- * a minute to compile that, one with small tiles. */
+/* Where it does not matter which variant runs: NULL, the model's choice; under an emulator, which
+ * takes a minute to compile that, one with small tiles. */
 static const wf_tuning *any_variant(void)
 {
     static const wf_tuning small = {.size = sizeof small, .variant = "register"};
@@ -318,8 +320,8 @@ static void splits_over_small_bindings(void **state)
     free_product(&p);
 }
 
-/* Of four groups that share: all tiles, the last alone, some behind whole rounds, none; fewer steps than
- * groups. */
+/* Of four groups that share: all tiles, the last alone, some behind whole rounds, none; fewer steps
+ * than groups. */
 static void shared_tiles_are_right(void **state)
 {
     static const struct {

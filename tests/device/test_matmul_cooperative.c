@@ -1,6 +1,6 @@
-/* The cooperative variant with plain code in place of matrix units, so that its tiles, edges, copies
- * and splits are tested on devices without them, for subgroups of 4 to 128; and, on a device that has
- * them, the real variant at the same problems. */
+/* The cooperative variant with plain code in place of matrix units, so that its tiles, edges,
+ * copies and splits are tested on devices without them, for subgroups of 4 to 128; and, on a device
+ * that has them, the real variant at the same problems. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -89,8 +89,8 @@ static wfi_problem problem_of(const product *p)
     return problem;
 }
 
-/* Runs the point on a C that is poisoned, or holds what beta takes, and compares; returns the number of
- * dispatches. */
+/* Runs the point on a C that is poisoned, or holds what beta takes, and compares; returns the
+ * number of dispatches. */
 static uint32_t run_point(product *p, const wfi_point *point)
 {
     const wfi_choice choice = {*point, "forced", &wfi_family_matmul};
@@ -130,7 +130,7 @@ static uint32_t run_point(product *p, const wfi_point *point)
     return info.dispatches;
 }
 
-/* ------------------------------------------------------------------------------------- emulation */
+/* ------------------------------------------------------------------------------------ emulation */
 
 static wfi_variant emulated, emulated_f16x2;
 
@@ -186,7 +186,8 @@ static wfi_point emulated_point(const product *p, const wfi_problem *problem,
     return point;
 }
 
-/* Tile, depth, block, fragment, subgroup, swizzle, splits, copies, subgroups a block, stream_k groups. */
+/* Tile, depth, block, fragment, subgroup, swizzle, splits, copies, subgroups a block, stream_k
+ * groups. */
 static const uint32_t points[][PARAMETERS] = {
     {32, 32, 32, 16, 16, 16, 16, 16, 32, 8, 1, 0, 1, 0},
     {64, 32, 32, 32, 32, 16, 16, 32, 64, 1, 3, 0, 1, 0},
@@ -282,8 +283,8 @@ static uint32_t share_tiles(product *p, const uint32_t *values)
     return legal;
 }
 
-/* f32 in pairs of f16, rows and columns of all magnitudes; what is small beside its row's largest is lost
- * only as far as the bound says. */
+/* f32 in pairs of f16, rows and columns of all magnitudes; what is small beside its row's largest
+ * is lost only as far as the bound says. */
 static void f16x2_products_are_right(void **state)
 {
     static const wf_matmul_params cases[] = {
@@ -319,8 +320,8 @@ static void f16x2_products_are_right(void **state)
         assert_int_equal(count, 4);
 }
 
-/* Of two or four groups that share: all tiles, the last alone, some behind whole rounds, none; fewer steps
- * than groups; copies; subgroups that share a block's steps. */
+/* Of two or four groups that share: all tiles, the last alone, some behind whole rounds, none;
+ * fewer steps than groups; copies; subgroups that share a block's steps. */
 static void shared_tiles_are_right(void **state)
 {
     static const double two = 2;
@@ -403,8 +404,8 @@ static void small_integers_are_exact(void **state)
     free_product(&p);
 }
 
-/* NaN in a row and infinity in a column reach all of it and nothing else: neither the tile's edge nor
- * the copies' zeros may spread them. */
+/* NaN in a row and infinity in a column reach all of it and nothing else: neither the tile's edge
+ * nor the copies' zeros may spread them. */
 static void nan_and_infinity_propagate(void **state)
 {
     test_random random = {test_seed()};
@@ -433,10 +434,10 @@ static void nan_and_infinity_propagate(void **state)
     free_product(&p);
 }
 
-/* ---------------------------------------------------------------------------------- real devices */
+/* --------------------------------------------------------------------------------- real devices */
 
-/* The model's values, without and with tiles that groups share, and drawn ones of a variant, where the device has
- * matrix units. */
+/* The model's values, without and with tiles that groups share, and drawn ones of a variant, where
+ * the device has matrix units. */
 static uint32_t real_points(product *p, const wfi_variant *variant, test_random *random)
 {
     const wfi_problem problem = problem_of(p);

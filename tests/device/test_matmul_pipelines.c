@@ -1,10 +1,11 @@
-/* Pipelines of plans for matrix products build with AMD's compiler, for cards that are not there: of every
- * variant and type a covering set of legal points and forms of the product (transposes, beta, bias,
- * activation, output, how thin it is). Every value of every parameter is in it, and every pair of values that is
- * legal. Every pipeline of a row's plan is built: whole tiles, parts of shared ones and their join,
- * reductions, copies, f32 taken apart into f16. The generations share the rows, each takes those that fall to it. Rows on
- * matrix units, which few have, are built wherever these are, and are fewer: every value, some of the
- * pairs. test_matmul_spills.c has the chosen points, on every generation. */
+/* Pipelines of plans for matrix products build with AMD's compiler, for cards that are not there:
+ * of every variant and type a covering set of legal points and forms of the product (transposes,
+ * beta, bias, activation, output, how thin it is). Every value of every parameter is in it, and
+ * every pair of values that is legal. Every pipeline of a row's plan is built: whole tiles, parts
+ * of shared ones and their join, reductions, copies, f32 taken apart into f16. The generations
+ * share the rows, each takes those that fall to it. Rows on matrix units, which few have, are built
+ * wherever these are, and are fewer: every value, some of the pairs. test_matmul_spills.c has the
+ * chosen points, on every generation. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,8 +27,8 @@
 #define MOST_ROWS 256       /* of a variant and type: more than they take */
 #define MOST_MATRIX_ROWS 32 /* on matrix units, if the values take no more */
 
-/* All that the tests know of, and the subgroup sizes that pipelines can have there, and ask for where there
- * are two: of what decides about these points nothing else differs. */
+/* All that the tests know of, and the subgroup sizes that pipelines can have there, and ask for
+ * where there are two: of what decides about these points nothing else differs. */
 static const struct generation {
     const char *name;
     uint32_t least_subgroup, most_subgroup;
@@ -79,8 +80,8 @@ static bool has_matrix_units(const wf_caps *caps, wf_type type)
     return caps->cooperative_matrix && wfi_matmul_shape(caps, type, 0, 0, 0);
 }
 
-/* Extents are multiples of four, so that all may move in fours; of any tile there is an odd number, which is no
- * whole number of rounds for groups that share them. */
+/* Extents are multiples of four, so that all may move in fours; of any tile there is an odd number,
+ * which is no whole number of rounds for groups that share them. */
 static wf_matmul_params params_of(const sample *s, const uint32_t *form)
 {
     wf_matmul_params params = {.size = sizeof params,
@@ -113,8 +114,8 @@ static bool example_of(const sample *s, const uint32_t *row, example *e)
     return wfi_matmul_problem_of(NULL, &e->params, &e->problem.matmul) == WF_SUCCESS;
 }
 
-/* Whether the validation layer takes it: until Vulkan 1.4.312 groups on matrix units were to be multiples of the
- * device's usual subgroup, even where the pipeline asks for smaller ones. */
+/* Whether the validation layer takes it: until Vulkan 1.4.312 groups on matrix units were to be
+ * multiples of the device's usual subgroup, even where the pipeline asks for smaller ones. */
 static bool layer_takes(const wfi_point *point)
 {
     uint32_t size[3];
@@ -208,38 +209,26 @@ static void build_row(void *user, const uint32_t *row)
     s->rows++;
 }
 
-static const wfi_parameter *parameter_of(const wfi_variant *variant, uint32_t id)
-{
-    const wfi_parameter *p = variant->parameters;
-    while (p->id != id)
-        p++;
-    return p;
-}
-
-/* Sizes of fragments and subgroups that the matrix units do not have, and copies but of both operands, where
- * f32 is split. */
+/* Sizes of fragments and subgroups that the matrix units do not have, and copies but of both
+ * operands, where f32 is split. */
 static uint32_t never_on_matrix_units(const sample *s)
 {
-    static const uint32_t fragment_ids[] = {MATMUL_ID_FRAG_M, MATMUL_ID_FRAG_N, MATMUL_ID_FRAG_K};
-    const wfi_parameter *subgroup = parameter_of(s->variant, MATMUL_ID_SUBGROUP);
-    uint32_t count =
-        s->type == WF_TYPE_F32 ? parameter_of(s->variant, MATMUL_ID_PACK)->candidate_count - 1 : 0;
-    for (uint32_t axis = 0; axis < 3; axis++) {
-        const wfi_parameter *fragment = parameter_of(s->variant, fragment_ids[axis]);
-        for (uint32_t c = 0; c < fragment->candidate_count; c++) {
+    const wfi_parameter *p = s->variant->parameters;
+    uint32_t count = s->type == WF_TYPE_F32 ? p[MATMUL_ID_PACK].candidate_count - 1 : 0;
+    for (uint32_t axis = 0; axis < 3; axis++)
+        for (uint32_t c = 0; c < p[MATMUL_ID_FRAG_M + axis].candidate_count; c++) {
             uint32_t size[3] = {0};
-            size[axis] = fragment->candidates[c];
+            size[axis] = p[MATMUL_ID_FRAG_M + axis].candidates[c];
             count += !wfi_matmul_shape(&s->caps, s->type, size[0], size[1], size[2]);
         }
-    }
-    for (uint32_t c = 0; c < subgroup->candidate_count; c++)
-        count += subgroup->candidates[c] < s->caps.subgroup_min ||
-                 subgroup->candidates[c] > s->caps.subgroup_max;
+    for (uint32_t c = 0; c < p[MATMUL_ID_SUBGROUP].candidate_count; c++)
+        count += p[MATMUL_ID_SUBGROUP].candidates[c] < s->caps.subgroup_min ||
+                 p[MATMUL_ID_SUBGROUP].candidates[c] > s->caps.subgroup_max;
     return count;
 }
 
-/* Values that no legal point has: besides these GELU of i8, copies but for f32, more vectors than matvec
- * takes. */
+/* Values that no legal point has: besides these GELU of i8, copies but for f32, more vectors than
+ * matvec takes. */
 static uint32_t never_legal(const sample *s)
 {
     const bool matvec = strcmp(s->variant->name, "matvec") == 0,

@@ -303,8 +303,8 @@ static wfi_problem problem_of(const wf_matmul_params *q)
     return problem;
 }
 
-/* A step of the ladder that shares its module is run once a type; other types than f32, whose indexing
- * they share, with two of the four pairs of transposes. */
+/* A step of the ladder that shares its module is run once a type; other types than f32, whose
+ * indexing they share, with two of the four pairs of transposes. */
 static bool has_earlier_module(const wfi_family *family, uint32_t variant, int type)
 {
     for (uint32_t v = 0; v < variant; v++)
@@ -366,8 +366,8 @@ static void every_variant_does_everything(void **state)
                 count++;
             }
     printf("%u products\n", count);
-    /* With minimum limits too. A device may have f32 alone, and half of the variants are for matrix units
-     * or other types: a quick walk has few of them. */
+    /* With minimum limits too. A device may have f32 alone, and half of the variants are for matrix
+     * units or other types: a quick walk has few of them. */
     assert_true(count >= family->variant_count / (test_quick() ? 3 : 1));
 }
 
@@ -445,7 +445,8 @@ static void parts_keep_the_epilogue(void **state)
     discard(&p);
 }
 
-/* As on NVIDIA's cards, where padding of A's tile would cost a work-group its place on a compute unit. */
+/* As on NVIDIA's cards, where padding of A's tile would cost a work-group its place on a compute
+ * unit. */
 static void tiles_go_without_padding(void **state)
 {
     static const wf_constant constants[] = {

@@ -1,7 +1,7 @@
-/* What wavefit chooses for matrix products on this device builds into pipelines that keep their sums in
- * registers: by the compiler's own statistics nothing is spilled and nothing lies in scratch
- * memory, in no pipeline of the plan; nor where a variant is forced. RADV tells, and compiles for cards that are
- * not there. */
+/* What wavefit chooses for matrix products on this device builds into pipelines that keep their
+ * sums in registers: by the compiler's own statistics nothing is spilled and nothing lies in
+ * scratch memory, in no pipeline of the plan; nor where a variant is forced. RADV tells, and
+ * compiles for cards that are not there. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -125,8 +125,8 @@ static void check_type(tally *t, wf_type type, wf_math math)
     }
 }
 
-/* What is chosen by default, shipped rows included, and by the model alone, for a card that does not say how many
- * compute units it has and for one that does. */
+/* What is chosen by default, shipped rows included, and by the model alone, for a card that does
+ * not say how many compute units it has and for one that does. */
 static void check_choices(tally *t)
 {
     static const uint32_t units[] = {0, 64};
@@ -142,7 +142,8 @@ static void check_choices(tally *t)
     test_expect_errors(false);
 }
 
-/* What a variant has where it is forced: the model's values, and the defaults where they are legal first. */
+/* What a variant has where it is forced: the model's values, and the defaults where they are legal
+ * first. */
 static void check_variant(tally *t, const wfi_variant *variant, wf_type type)
 {
     bool seen = false;

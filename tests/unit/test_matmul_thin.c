@@ -105,8 +105,8 @@ static void sixteen_go_past_slices(void **state)
     }
 }
 
-/* A work-item of no outputs, or of more than its registers hold, is refused before a plan divides by
- * it. */
+/* A work-item of no outputs, or of more than its registers hold, is refused before a plan divides
+ * by it. */
 static void panel_refuses_rows_and_blocks(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* The geometry of matrix products on devices of every subgroup size from 4 to 128, with and without a choice of
- * it: what the model picks and what can be drawn is legal, whole, and covers every element of a tile
- * once. (What comes of it is run in tests/device/test_matmul_cooperative.c.) */
+/* The geometry of matrix products on devices of every subgroup size from 4 to 128, with and without
+ * a choice of it: what the model picks and what can be drawn is legal, whole, and covers every
+ * element of a tile once. (What comes of it is run in tests/device/test_matmul_cooperative.c.) */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -79,8 +79,8 @@ static void fail_at(const wfi_point *point, const char *what)
     fail_msg("%s: %s", text, what);
 }
 
-/* As matmul_vector.comp places its work-items, and matmul_subgroup_k.comp those of each team: four rows or columns at a
- * time. */
+/* As matmul_vector.comp places its work-items, and matmul_subgroup_k.comp those of each team: four
+ * rows or columns at a time. */
 static void vector_covers(const wfi_point *point, bool pairs)
 {
     static uint8_t seen[64][64];
@@ -157,8 +157,9 @@ static void cooperative_covers(const wfi_point *point, uint32_t items)
         fail_at(point, "blocks do not fill the tile");
 }
 
-/* Shared memory as matmul_slice_tiles.glsl declares it: tiles of both operands, a four longer each row
- * of an operand that is stored along the sum, and behind them room for sums where tiles have none. */
+/* Shared memory as matmul_slice_tiles.glsl declares it: tiles of both operands, a four longer each
+ * row of an operand that is stored along the sum, and behind them room for sums where tiles have
+ * none. */
 static void teams_hold_their_tiles(const wfi_point *point)
 {
     const uint32_t *v = point->values;

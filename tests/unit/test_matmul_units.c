@@ -1,4 +1,5 @@
-/* When the model lets work-groups of matrix units share tiles: where an H100 was measured to gain. */
+/* When the model lets work-groups of matrix units share tiles: where an H100 was measured to gain.
+ * */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>

@@ -11,8 +11,8 @@ typedef struct wfi_matmul_slab {
     uint64_t z0, batch, m0, m, n0, n, k0, k;
 } wfi_matmul_slab;
 
-/* What a dispatch does with its sums, in bits: it adds C before, applies the epilogue, writes them as
- * they are, leaves partial tiles. STAGES counts all combinations. */
+/* What a dispatch does with its sums, in bits: it adds C before, applies the epilogue, writes them
+ * as they are, leaves partial tiles. STAGES counts all combinations. */
 enum { ADDS = 1, FINISHES = 2, KEEPS_SUMS = 4, STREAM_K = 8, STAGES = 16 };
 
 typedef struct wfi_matmul_builder {
@@ -33,8 +33,8 @@ typedef struct wfi_matmul_builder {
     uint32_t partials, fixup; /* own buffer of the partial tiles; pipeline */
 } wfi_matmul_builder;
 
-/* slabs.c: sets `whole` to the largest slab whose pieces of A, B, C and of the partial sums each fit
- * one storage-buffer binding. */
+/* slabs.c: sets `whole` to the largest slab whose pieces of A, B, C and of the partial sums each
+ * fit one storage-buffer binding. */
 void wfi_matmul_size_slabs(wfi_matmul_builder *b);
 
 #endif

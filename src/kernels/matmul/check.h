@@ -39,9 +39,10 @@ void wfi_operand_read(const wfi_operand *operand, uint64_t first, uint64_t step,
  * those of small whole numbers are; else 0. */
 double wfi_matmul_grain(const wfi_matmul_reference *w);
 
-/* Compares a row of C, all of its elements, with `c` and the activation as given. False: cancelled.
- */
+/* reference.c: compares all elements of a row of C with the reference. False: cancelled. */
 bool wfi_matmul_check_row(const wfi_matmul_reference *w, uint64_t z, uint64_t row, wf_check *check);
+/* The same of one element, by its number in the batch. */
+bool wfi_matmul_check_one(const wfi_matmul_reference *w, uint64_t index, wf_check *check);
 
 /* The error bound of a sum of C whose terms' magnitudes add up to `magnitude`, before the
  * activation. */
@@ -53,10 +54,11 @@ typedef struct wfi_expected {
 } wfi_expected;
 wfi_expected wfi_matmul_activated(const wfi_matmul_reference *w, wfi_expected sum);
 
-/* Covers every element: Freivalds' test (1979) finds the rows of C that differ most from what the
- * operands' sums say, and these are compared whole; of a product with an activation, `linear` is
- * what is summed, and each element of C is compared with its activation. Where that is not there,
- * each element's range is looked at alone. WF_ERROR_CANCELLED, WF_ERROR_OUT_OF_HOST_MEMORY. */
+/* sums.c: covers every element: Freivalds' test (1979) finds the rows of C that differ most from
+ * what the operands' sums say, and these are compared whole; of a product with an activation,
+ * `linear` is what is summed, and each element of C is compared with its activation. Where that is
+ * not there, each element's range is looked at alone. WF_ERROR_CANCELLED,
+ * WF_ERROR_OUT_OF_HOST_MEMORY. */
 wf_result wfi_matmul_check_sums(const wfi_matmul_reference *w, uint64_t seed, wf_check *check);
 
 #endif

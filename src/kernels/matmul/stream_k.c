@@ -1,6 +1,6 @@
 /* Stream-K (Osama, Merrill, Cecka, Garland, Owens, 2023): where whole waves of work-groups would
- * leave the last wave half empty, work-groups share the sums of its tiles evenly, and the fixup adds
- * up the partial tiles. */
+ * leave the last wave half empty, work-groups share the sums of its tiles evenly, and the fixup
+ * adds up the partial tiles. */
 #include "kernels/matmul/stream_k.h"
 
 #include <math.h>

@@ -20,7 +20,7 @@ bool wfi_matmul_vec4_allowed(const wfi_point *point, uint32_t bits)
     return (bits & ~wfi_matmul_vec4_bits(&point->problem->matmul)) == 0;
 }
 
-/* ------------------------------------------------------------------------------------ constraints */
+/* ---------------------------------------------------------------------------------- constraints */
 
 bool wfi_matmul_sizes_positive(const wfi_point *point)
 {
@@ -71,7 +71,7 @@ bool wfi_matmul_few_moved(const wfi_point *point)
     return elements <= UINT64_C(64) * wfi_matmul_tile_threads(v);
 }
 
-/* --------------------------------------------------------------------------------------- geometry */
+/* ------------------------------------------------------------------------------------- geometry */
 
 uint32_t wfi_matmul_tile_threads(const uint32_t *values)
 {

@@ -43,7 +43,7 @@ static const wfi_parameter parameters[] = {
      "work-groups a compute unit that share the sums of the tiles that whole waves leave"},
 };
 
-/* ------------------------------------------------------------------------------------ constraints */
+/* ---------------------------------------------------------------------------------- constraints */
 
 static bool arithmetic(const wfi_point *point)
 {
@@ -166,7 +166,7 @@ static const wfi_constraint constraints[] = {
     {WFI_STREAM_K_REASON, may_stream_k},
 };
 
-/* --------------------------------------------------------------------------------------- geometry */
+/* ------------------------------------------------------------------------------------- geometry */
 
 static void group_size(const wfi_point *point, uint32_t size[3])
 {
@@ -204,13 +204,13 @@ static void constants(const wfi_point *point, wfi_pipeline_desc *desc)
 }
 
 /* ------------------------------------------------------------------------------------------- model
- * in the unit of model.h: a flop of the plain variants, which is 1 / (40e12 s) on the H100 that both
- * are fitted to (bench/notes/matmul-matrix-units.md). */
+ * in the unit of model.h: a flop of the plain variants, which is 1 / (40e12 s) on the H100 that
+ * both are fitted to (bench/notes/matmul-matrix-units.md). */
 
 /* A step is tile_k steps of the sum in one work-group. It takes STEP_TIME (0.15 us), or THIN_TIME
- * where few work-groups read the same bytes, so that these come from memory; LOAD_TIME for each byte
- * that it loads (8.3 ns a KB); and ALONE_TIME for each flop, of all units together, where no other
- * work-group overlaps it. */
+ * where few work-groups read the same bytes, so that these come from memory; LOAD_TIME for each
+ * byte that it loads (8.3 ns a KB); and ALONE_TIME for each flop, of all units together, where no
+ * other work-group overlaps it. */
 #define STEP_TIME 6e6
 #define THIN_TIME 2.4e7
 #define LOAD_TIME 330.0
@@ -419,7 +419,7 @@ static double fit(wfi_point *point)
     return unmeasured ? -1 : best;
 }
 
-/* ------------------------------------------------------------------------------------------ plans */
+/* ---------------------------------------------------------------------------------------- plans */
 
 static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
 {

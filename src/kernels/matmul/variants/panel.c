@@ -1,5 +1,5 @@
-/* Up to 16 rows or columns of C: the large matrix goes through registers, past the other operand (the
- * panel) in shared memory. */
+/* Up to 16 rows or columns of C: the large matrix goes through registers, past the other operand
+ * (the panel) in shared memory. */
 #include <math.h>
 
 #include "profiles/matmul.h"
@@ -120,15 +120,15 @@ static void constants(const wfi_point *point, wfi_pipeline_desc *desc)
     wfi_pipeline_constant(desc, MATMUL_ID_FOURS, fours(point));
 }
 
-/* ------------------------------------------------------------------------------------------- model */
+/* ---------------------------------------------------------------------------------------- model */
 
 #define LEAST_EXTENT 1024       /* outputs, and steps of the sum, of a large matrix */
 #define LEAST_ELEMENTS 4.19e6   /* of it; smaller ones are faster in tiles */
 #define LEAST_SPLIT_K_STEPS 128 /* of the sum, in each part */
 #define PANEL_TILE 128          /* outputs of a work-group */
 
-/* Whether every other variant took an H100 longer, for the types that were measured. Matrix units are
- * faster for 16-bit types where all rows begin at vectors of them. */
+/* Whether every other variant took an H100 longer, for the types that were measured. Matrix units
+ * are faster for 16-bit types where all rows begin at vectors of them. */
 static bool pays(const wfi_problem *problem)
 {
     const wfi_matmul_problem *p = &problem->matmul;
@@ -184,7 +184,7 @@ static double fit(wfi_point *point)
     return wfi_point_legal(point, NULL) ? time * wfi_matmul_memory_time(point) : -1;
 }
 
-/* ------------------------------------------------------------------------------------------- plans */
+/* ---------------------------------------------------------------------------------------- plans */
 
 static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
 {

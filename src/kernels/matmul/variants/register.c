@@ -18,7 +18,7 @@
 /* What all of them have in common. */
 #define TILED_ROW .storage_buffers = WF_MATMUL_BINDINGS, .push_bytes = sizeof(wfi_matmul_push)
 
-/* ----------------------------------------------------------------- square tiles: tiled and kstep */
+/* ---------------------------------------------------------------- square tiles: tiled and kstep */
 
 static const uint32_t squares[] = {4, 8, 16, 32}, square_depths[] = {4, 8, 16, 32, 64};
 

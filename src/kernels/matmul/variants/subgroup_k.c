@@ -1,4 +1,5 @@
-/* Products of few tiles: slices of a work-group sum different parts of k for one tile (sliced-K). */
+/* Products of few tiles: slices of a work-group sum different parts of k for one tile (sliced-K).
+ * */
 #include <math.h>
 
 #include "profiles/matmul.h"
@@ -121,8 +122,8 @@ static void constants(const wfi_point *point, wfi_pipeline_desc *desc)
     desc->full_subgroups = point->values[MATMUL_ID_PER_SUBGROUP] != 0;
 }
 
-/* As in matmul_subgroup_k.comp: the tiles' place later holds four sums of each work-item of all slices
- * but one, or is made as large as those. */
+/* As in matmul_subgroup_k.comp: the tiles' place later holds four sums of each work-item of all
+ * slices but one, or is made as large as those. */
 static uint64_t shared_bytes(const wfi_point *point)
 {
     const uint32_t *v = point->values;
@@ -134,7 +135,7 @@ static uint64_t shared_bytes(const wfi_point *point)
     return kept + (kept < sums ? sums : four);
 }
 
-/* ------------------------------------------------------------------------------------------- model */
+/* ---------------------------------------------------------------------------------------- model */
 
 /* What an H100 measured best where work-groups of one slice would leave most of a compute unit
  * empty, or the last of few waves (bench/notes/matmul.md#subgroup-k-overhead). */
@@ -148,7 +149,8 @@ typedef struct k_block {
 
 #define UNIT_SUBGROUPS 8 /* of 32 work-items with 255 registers each, in a compute unit */
 
-/* Tiles of 64 x 64 with two slices, a subgroup each, where one wave of work-groups is nearly full. */
+/* Tiles of 64 x 64 with two slices, a subgroup each, where one wave of work-groups is nearly full.
+ * */
 static const k_block *one_wave_for(const wfi_matmul_problem *p, double units)
 {
     static const k_block two = {{64, 64, 8, 8, 16}, 2, true, 2, false};
@@ -194,7 +196,8 @@ static uint32_t split_k_for(const wfi_matmul_problem *p, const k_block *b, doubl
     return split_k;
 }
 
-/* Tiles along a large matrix, for 9 to 16 rows of C and for 16 columns. split_k fills the device. */
+/* Tiles along a large matrix, for 9 to 16 rows of C and for 16 columns. split_k fills the device.
+ * */
 static const k_block *thin_block_for(const wfi_matmul_problem *p)
 {
     static const k_block rows = {{16, 64, 16, 4, 8}, 4, true, 0, false},
@@ -262,7 +265,7 @@ static double fit(wfi_point *point)
                 1.25 * wfi_matmul_memory_time(point));
 }
 
-/* ------------------------------------------------------------------------------------------- plans */
+/* ---------------------------------------------------------------------------------------- plans */
 
 static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
 {

@@ -51,7 +51,7 @@ static const wfi_parameter parameters[] = {
      "work-groups a compute unit that share the sums of the tiles that whole waves leave"},
 };
 
-/* ------------------------------------------------------------------------------------ constraints */
+/* ---------------------------------------------------------------------------------- constraints */
 
 /* Packed copies have rows of vectors, whatever the operands have. */
 static bool vec4_or_packed(const wfi_point *point)
@@ -126,7 +126,7 @@ static const wfi_constraint constraints[] = {
     {WFI_STREAM_K_REASON, may_stream_k},
 };
 
-/* --------------------------------------------------------------------------------------- geometry */
+/* ------------------------------------------------------------------------------------- geometry */
 
 /* Registers of 32 bits that a work-item needs by count: sums, the values that feed them, what is on
  * its way to shared memory, and the places where that goes if it moves singly. */
@@ -169,7 +169,7 @@ static void constants(const wfi_point *point, wfi_pipeline_desc *desc)
     wfi_matmul_constants(point, desc);
 }
 
-/* ---------------------------------------------------------------------------- model: CPU and others */
+/* ------------------------------------------------------------------------ model: CPU and others */
 
 /* Of time, against `register` (bench/notes/matmul.md#first-variants). */
 #define GAIN 0.7
@@ -252,7 +252,7 @@ static double fit_memory_block(wfi_point *point)
     return wfi_matmul_best_block(point, list, count, 256, complete);
 }
 
-/* ------------------------------------------------------------------------------------- model: GPUs */
+/* ---------------------------------------------------------------------------------- model: GPUs */
 
 #define SWIZZLED 6       /* tiles of 64 x 128 for a compute unit, where stream-K shares them */
 #define LEAST_REUSE 1000 /* times that an element is used, at least: bench/notes/matmul.md#loops */
@@ -399,7 +399,7 @@ static void refit(wfi_point *point)
             : 0;
 }
 
-/* ------------------------------------------------------------------------------- traffic and plans */
+/* ---------------------------------------------------------------------------- traffic and plans */
 
 /* split_k partial sums an output are written in place of C. Nobody has counted stream-K and packed
  * copies. */
