@@ -17,7 +17,5 @@ void wfi_matmul_vector_traffic(const wfi_point *point, wfi_traffic *out); /* sum
 void wfi_himeno_naive_traffic(const wfi_point *point, wfi_traffic *out);
 void wfi_himeno_twice_traffic(const wfi_point *point, wfi_traffic *out); /* gosa in its own pass */
 void wfi_stencil_naive_traffic(const wfi_point *point, wfi_traffic *out);
-void wfi_spmv_row_traffic(const wfi_point *point, wfi_traffic *out); /* an item a row */
-void wfi_spmv_lanes_traffic(const wfi_point *point, wfi_traffic *out);
 
 #endif

@@ -7,7 +7,6 @@
 #include "core/arithmetic.h"
 #include "kernels/families.h"
 #include "plan/fixed.h"
-#include "kernels/spmv/build.h"
 #include "solve/cg.h"
 #include "wfi_shaders.h"
 

@@ -4,14 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/caps.h"
 #include "core/command.h"
-#include "kernels/spmv/build.h"
+#include "kernels/spmv/spmv.h"
+#include "profiles/spmv.h"
 #include "solve/cg.h"
 
 #define BATCH_SECONDS 0.2 /* within a second two of them are over and the host has looked */
 #define MOST_BATCH 32
-#define FIRST_BATCH_CPU 2 /* predictions of CPU devices are rough, and their iterations long */
 
 enum {
     STATE_STATUS,
@@ -184,13 +183,14 @@ static wf_result read_history(wfi_cg *c, double *history, wf_cg_result *out)
 /* Iterations of the next submission: few enough for the host to look in time. */
 static uint32_t batch_size(const wfi_cg *c)
 {
+    const uint32_t first = wfi_spmv_profile_of(&c->device->caps)->first_batch;
     const double known = c->ran ? c->seconds / c->ran : 0;
     const double iteration = known > 0 ? known : 2 * wfi_plan_expected_seconds(c->product);
     const double fit = iteration > 0 ? BATCH_SECONDS / iteration : MOST_BATCH;
     if (c->params->check_every)
         return c->params->check_every;
-    if (!(known > 0) && wfi_is_cpu(&c->device->caps))
-        return FIRST_BATCH_CPU;
+    if (!(known > 0) && first > 0)
+        return first;
     return fit < 1 ? 1 : fit > MOST_BATCH ? MOST_BATCH : (uint32_t)fit;
 }
 

@@ -6,7 +6,7 @@
 
 #include "core/params.h"
 #include "kernels/check/bound.h"
-#include "kernels/spmv/build.h"
+#include "kernels/spmv/push.h"
 
 /* One element of the reference; long double, so that an f64 result has a better one than itself. */
 typedef struct sum {

@@ -63,20 +63,6 @@ static uint32_t *put_load(const wfi_sliced_maker *m, uint32_t width, const uint3
     return to;
 }
 
-bool wfi_sliced_reserve(wfi_sliced_maker *m, uint64_t more)
-{
-    wfi_sliced *out = m->out;
-    if (out->pattern_words + more <= m->pattern_room)
-        return true;
-    const uint64_t room = (out->pattern_words + more) + (out->pattern_words + more) / 2;
-    uint32_t *pattern = realloc(out->pattern, (size_t)room * sizeof *pattern);
-    if (!pattern)
-        return false;
-    out->pattern = pattern;
-    m->pattern_room = room;
-    return true;
-}
-
 /* Writes the values and indices of a slice by its columns: how wide these are, and where they begin. */
 static bool put_columns(wfi_sliced_maker *m, const wfi_sliced_slice *s, uint64_t load,
                         uint32_t *width, uint32_t *at)
