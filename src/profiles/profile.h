@@ -1,6 +1,6 @@
-/* What models know of kinds of devices: tables of data, a row a kind, in a file a family. A model reads
- * its family's row and never asks for a vendor, a driver or a processor itself, so that a new kind of
- * GPU needs rows and no code. */
+/* What models know of kinds of devices: tables of data, a row a kind, in a file a family. A model
+ * reads its family's row and never asks for a vendor, a driver or a processor itself, so that a new
+ * kind of GPU needs rows and no code. */
 #ifndef WFI_PROFILES_PROFILE_H
 #define WFI_PROFILES_PROFILE_H
 

@@ -34,8 +34,8 @@ void test_sparse_run(sparse_system *s, wf_plan *plan);
 /* Plans with the tuning (NULL: the model's choice), multiplies; returns the dispatches. */
 uint32_t test_sparse_multiply(sparse_system *s, const wf_tuning *tuning);
 void test_sparse_right(const sparse_system *s, const char *what);
-/* Every variant of the family for the system's type at its defaults or, with `around`, also at every
- * candidate around them and at random points: multiplies and checks. Returns the points. */
+/* Every variant of the family for the system's type at its defaults or, with `around`, also at
+ * every candidate around them and at random points: multiplies and checks. Returns the points. */
 uint32_t test_sparse_each_point(sparse_system *s, uint32_t random_points, bool around,
                                 test_random *random);
 

@@ -94,9 +94,9 @@ static double border_norm(const grid *g)
     return sqrt(squares);
 }
 
-/* |u - exact| <= |r| / (least eigenvalue), and by the maximum principle what the border's rounding to
- * the type makes is nowhere more than there: u max|border|, twice that for f64, whose exact solution is
- * in f64 itself and of `12 MODES` terms. */
+/* |u - exact| <= |r| / (least eigenvalue), and by the maximum principle what the border's rounding
+ * to the type makes is nowhere more than there: u max|border|, twice that for f64, whose exact
+ * solution is in f64 itself and of `12 MODES` terms. */
 static void assert_solved(const grid *g, const wf_laplace_result *result)
 {
     const double least = 4 - 2 * cos(PI / (g->nx - 1)) - 2 * cos(PI / (g->ny - 1));
@@ -113,8 +113,8 @@ static void assert_solved(const grid *g, const wf_laplace_result *result)
                  sqrt(squares), bound, (unsigned long long)test_seed());
 }
 
-/* What the device's own residual may be off: gamma_8 of the type of |neighbours| + 4 |u| a cell, and
- * of u at most 12 MODES; twice, since u is not exact either. */
+/* What the device's own residual may be off: gamma_8 of the type of |neighbours| + 4 |u| a cell,
+ * and of u at most 12 MODES; twice, since u is not exact either. */
 static double residual_rounding(const grid *g)
 {
     const double u = g->type == WF_TYPE_F64 ? 0x1p-53 : 0x1p-24;
@@ -174,7 +174,8 @@ static void iterate(grid *g, wf_laplace_method method, double omega)
 }
 
 /* A number of iterations that checks do not divide gives the iterates that the method says, all
- * variants and windows of the stencil alike; errors of one iteration are at most 8 u and do not grow. */
+ * variants and windows of the stencil alike; errors of one iteration are at most 8 u and do not
+ * grow. */
 static void iterates_as_the_method_says(void **state)
 {
     static const char *const variants[] = {NULL, "naive", "march", "time"};

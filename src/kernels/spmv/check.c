@@ -1,5 +1,5 @@
-/* The f64 reference of y = alpha A x + beta y and the comparison with it. An element of n entries is
- * a sum of n products: its bound is gamma_n times the sum of their magnitudes. */
+/* The reference of y = alpha A x + beta y and the comparison with it. An element of n entries is a
+ * sum of n products, so it may be off by gamma_n times the sum of their magnitudes. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

@@ -140,8 +140,8 @@ static uint32_t histogram_bin(uint32_t length)
     return bin;
 }
 
-/* The fraction of the places that entries fill, of all aligned blocks of side `block` that have any;
- * every `step`-th row of blocks is looked at. */
+/* The fraction of places that entries fill in those aligned blocks of side `block` that have any
+ * entries; every `step`-th row of blocks is looked at. */
 static double block_fill(const wf_spmv_params *p, uint32_t block, uint32_t step)
 {
     const uint32_t block_rows = p->rows / block;

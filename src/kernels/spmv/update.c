@@ -116,7 +116,7 @@ void wfi_spmv_kept_destroy(void *data)
     free(kept);
 }
 
-/* ------------------------------------------------------------------------------------ public API */
+/* ----------------------------------------------------------------------------------- public API */
 
 static wf_result check(wf_plan *plan, const void *values, wfi_spmv_kept **kept)
 {

@@ -105,7 +105,7 @@ static void constants(const wfi_point *point, wfi_pipeline_desc *desc)
     wfi_pipeline_constant(desc, SPMV_ID_LANES, 1);
 }
 
-/* Short rows take what they take with one lane, and long ones have as many lanes as they can use. */
+/* Short rows take as long as with one lane, and long ones have as many lanes as they can use. */
 static double fit(wfi_point *point)
 {
     const wfi_spmv_problem *p = &point->problem->spmv;

@@ -1,8 +1,8 @@
-/* Variant stream: blocks of neighbouring rows, each with room for one number of entries and of rows,
- * so that a work-group computes where its data lies; entries stand in the order of the matrix,
- * without padding between rows. The words of a block: its first row, its rows, the lowest column and
- * a zero; 16 bits a row that say where it begins in the block, and where the last one ends; columns
- * as 16-bit distances from the lowest, or whole. */
+/* Variant stream: blocks of neighbouring rows, all with room for as many entries and rows, so that
+ * a work-group knows where its data lies without loading it; entries stand in the order of the
+ * matrix, without padding between rows. The words of a block: its first row, its rows, the lowest
+ * column and a zero; 16 bits a row that say where it begins in the block, and where the last one
+ * ends; columns as 16-bit distances from the lowest, or whole. */
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
