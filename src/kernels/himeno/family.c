@@ -5,7 +5,7 @@
 #include "kernels/traffic.h"
 #include "wfi_shaders.h"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define SOFTECH "SofTech, Himeno benchmark on GPUs (2010), step "
 #define MICIKEVICIUS "Micikevicius, 3D finite difference computation on GPUs (GPGPU-2, 2009)"
 

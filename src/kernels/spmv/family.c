@@ -20,17 +20,19 @@ static double least_bytes(const wfi_problem *problem)
 }
 
 #define ADDRESS(name) &wfi_spmv_##name,
+#define ONE(name) +1
 
 static const wfi_variant *const variants[] = {WFI_SPMV_VARIANTS(ADDRESS)};
+enum { VARIANTS = WFI_SPMV_VARIANTS(ONE) };
 
 /* wf_spmv_analysis lists them all. */
-_Static_assert(sizeof variants / sizeof *variants <= WF_SPMV_MOST_CANDIDATES,
+_Static_assert(VARIANTS <= WF_SPMV_MOST_CANDIDATES,
                "raise WF_SPMV_MOST_CANDIDATES: wf_spmv_analysis has no room for all variants");
 
 const wfi_family wfi_family_spmv = {
     .name = "spmv",
     .summary = "sparse matrix times vector, y = alpha A x + beta y",
-    .variant_count = sizeof variants / sizeof *variants,
+    .variant_count = VARIANTS,
     .variants = variants,
     .flops = flops,
     .least_bytes = least_bytes,

@@ -6,7 +6,7 @@
 #include "kernels/traffic.h"
 #include "wfi_shaders.h"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 wfi_stencil_axes wfi_stencil_axes_of(const wfi_stencil_problem *p)
 {
