@@ -2,7 +2,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-// Partial sums of u w, where the product does not leave them.
+// Partial sums of u w, for products that do not leave them.
 #include "cg_problem.glsl"
 
 void main()

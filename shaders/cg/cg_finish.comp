@@ -2,7 +2,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-// After an odd number of iterations: the step of x that the last one left to the next.
+// After an odd number of iterations: adds the step that the last one left to the next one to x.
 #include "cg_problem.glsl"
 
 void main()

@@ -1,15 +1,15 @@
 // Bindings, push constants and sums of the conjugate-gradient kernels, after Chronopoulos and Gear
-// (1989): one pass of dot products an iteration. r the residual, u = M r the preconditioned one, w =
-// A u, p the direction, s = A p.
+// (1989): one pass of dot products an iteration. r is the residual, u = M r the preconditioned one,
+// w = A u, p the direction, s = A p.
 //
-// Dot products are left as one partial sum a work-group; whoever needs one adds up all partial
-// sums, every work-group for itself and in the same order. So every run gives the same bits, and no
-// scalar goes through the host.
+// A kernel leaves one partial sum of a dot product a work-group. In a kernel that needs the dot
+// product, every work-group adds up all partial sums for itself, in the same order. So every run
+// gives the same bits, and no scalar goes through the host.
 #include "common/real.glsl"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(std430, set = 0, binding = 0) restrict buffer A { REAL a[]; }; // x, r, p
 layout(std430, set = 0, binding = 1) restrict buffer B { REAL b[]; }; // s, w
-layout(std430, set = 0, binding = 2) restrict buffer C { REAL c[]; }; // u, and what M is made of
+layout(std430, set = 0, binding = 2) restrict buffer C { REAL c[]; }; // u, then M's inverted blocks
 layout(std430, set = 0, binding = 3) restrict buffer Scalars { REAL scalars[]; };
 layout(push_constant) uniform Push {
     uint iteration;
@@ -17,8 +17,8 @@ layout(push_constant) uniform Push {
     uint stride;       // from one vector to the next
     uint block;        // side of the blocks that M inverts; 0: none
     uint groups;       // work-groups of the vector kernels
-    uint partials_at;  // partial sums of u w in scalars
-    uint partials;     // and how many
+    uint partials_at;  // where the partial sums of u w begin in scalars
+    uint partials;     // how many these are
     uint history_at;
 } push;
 
@@ -30,7 +30,7 @@ layout(push_constant) uniform Push {
 #define U(i) c[i]
 #define M(i) c[push.stride + (i)] // `block` elements a row of the inverted blocks
 
-// Places in scalars: a state for even and one for odd iterations, then the partial sums.
+// Places in scalars: a state for even iterations, one for odd ones, then the partial sums.
 #define STATE(parity, which) scalars[4 * (parity) + (which)]
 #define STATUS 0
 #define ITERATIONS 1
@@ -49,13 +49,13 @@ layout(push_constant) uniform Push {
 #define NOT_FINITE 3
 #define BREAKDOWN 4
 
-// Sums of 8 items where a work-group has 512, of 8 such sums, of 8 of these: short chains of additions.
+// Of 512 work-items, sums of 8, then of 8 such sums, then of 8 of these: short chains of additions.
 const uint FIRST_SUMS = 64, LAST = 8;
 shared REAL sums[3 * gl_WorkGroupSize.x];
 shared REAL first_sums[3 * FIRST_SUMS];
 shared REAL last[3 * LAST];
 
-// The sums of three values over the work-group; every work-item gets them.
+// Adds up three values over the work-group; every work-item gets the sums.
 REAL[3] group_sums(REAL first, REAL second, REAL third)
 {
     const uint size = gl_WorkGroupSize.x;
@@ -90,7 +90,8 @@ REAL[3] group_sums(REAL first, REAL second, REAL third)
     return all;
 }
 
-// Those of `count` partial sums from `from` on that are this work-item's, the first `skipped` left out.
+// Adds up this work-item's of the `count` partial sums that begin at `from`, without the first
+// `skipped` of them.
 REAL others(uint from, uint count, uint skipped)
 {
     REAL sum = REAL(0);
@@ -100,7 +101,8 @@ REAL others(uint from, uint count, uint skipped)
     return sum;
 }
 
-// r u, r r and u w of this iteration. What a work-item reads of them, all but rarely, leaves at once.
+// r u, r r and u w of this iteration. Nearly always a work-item issues all its loads of partial
+// sums at once.
 REAL[3] dots(uint parity)
 {
     REAL ru[2], rr[2], uw[4];
@@ -140,7 +142,7 @@ bool finite(REAL value)
     return !isnan(value) && !isinf(value);
 }
 
-// Element i of M r; with blocks, of r as it stands in the buffer.
+// Element i of M r; with blocks it reads r from the buffer.
 REAL preconditioned(uint i, REAL r)
 {
     if (push.block == 0)
@@ -154,8 +156,8 @@ REAL preconditioned(uint i, REAL r)
     return sum;
 }
 
-// Every work-item takes whole blocks, whose r it can then read again. Of a dispatch in first_sums,
-// gl_NumWorkGroups would be a part's.
+// Every work-item takes whole blocks, whose r it can then read again. push.groups counts
+// work-groups, since gl_NumWorkGroups is that of a piece where the dispatch is cut into pieces.
 #define FOR_EACH_BLOCK(first, side) \
     for (uint first = gl_GlobalInvocationID.x * (side); first < push.count; \
          first += push.groups * gl_WorkGroupSize.x * (side))

@@ -1,7 +1,7 @@
 // MODULE cg_refine
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// r = b - A x, all but r in double-single; one work-item a row.
+// r = b - A x, with b, A and x in double-single and r in f32; one work-item a row.
 #include "double_single.glsl"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(std430, set = 0, binding = 0) readonly restrict buffer Pattern { uint pattern[]; };

@@ -2,7 +2,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-// x = 0, r = b (already there), u = M r, p = s = 0; partial sums of r u and r r.
+// x = 0, u = M r, p = s = 0, where the host has written r = b; partial sums of r u and r r.
 #include "cg_problem.glsl"
 
 void main()

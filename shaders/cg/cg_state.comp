@@ -2,7 +2,8 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-// Ends a batch: what the last iteration has come to, for the host to see. One work-group.
+// Ends a batch of iterations: puts the state and the residual where the host reads them. One
+// work-group.
 #include "cg_problem.glsl"
 
 void main()

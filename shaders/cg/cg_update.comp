@@ -2,14 +2,16 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-// An iteration's scalars and vectors: p = u + beta p, s = w + beta s, x += alpha p, r -= alpha s, u =
-// M r; partial sums of the new r u and r r. x takes two steps at once, in odd iterations, of which the first's
-// p is still there: so it is read and written half as often. All work-groups come to the same scalars and the same
-// verdict; the first writes them where the next iteration reads them.
+// An iteration's scalars and vectors: p = u + beta p, s = w + beta s, x += alpha p, r -= alpha s, u
+// = M r; partial sums of the new r u and r r. Odd iterations add two steps to x at once, that of
+// the iteration before too, whose p they still have, so that x is read and written half as often.
+// All work-groups compute the same scalars and the same verdict; the first one writes them where
+// the next iteration reads them.
 #include "cg_problem.glsl"
 
-// p A p = u w - beta ru / alpha, all but the first time. What is lost in that difference says
-// nothing of its sign: the matrix is then singular as far as these numbers can tell.
+// p A p = u w - beta ru / alpha, but for the first iteration. Where rounding takes all digits of
+// the difference, its sign means nothing, and the matrix is singular as far as these numbers can
+// tell.
 REAL verdict(REAL rr, REAL curvature, REAL scale)
 {
 #ifdef WF_TYPE_F64
@@ -44,8 +46,8 @@ const REAL NEARLY_ZERO = 1e-300LF, LIFT = 1.2676506002282294e30LF;
 const REAL NEARLY_ZERO = 1e-30, LIFT = 1.2676506002282294e30; // 2^100
 #endif
 
-// Elements that a work-item loads before it needs the first scalar: their way from memory and that of
-// the partial sums are one wait.
+// Elements that a work-item loads before it needs the first scalar, so that it waits once for them
+// and for the partial sums.
 const uint AT_ONCE = 2;
 REAL xs[AT_ONCE], rs[AT_ONCE], ps[AT_ONCE], ss[AT_ONCE], us[AT_ONCE], ws[AT_ONCE], ms[AT_ONCE];
 
@@ -76,7 +78,7 @@ void store(uint start, REAL alpha, REAL beta, REAL old_alpha, inout REAL ru, ino
         uint i = place(start, k);
         REAL p = us[k] + beta * ps[k], s = ws[k] + beta * ss[k], r = rs[k] - alpha * s;
         REAL u = ms[k] * r;
-        if (i < push.count) { // leaving the loop would keep it from being unrolled
+        if (i < push.count) { // a break would keep the loop from being unrolled
             P(i) = p;
             S(i) = s;
             if (second)
@@ -90,14 +92,15 @@ void store(uint start, REAL alpha, REAL beta, REAL old_alpha, inout REAL ru, ino
     }
 }
 
-// With blocks: every work-item takes whole ones, whose new r it can then read again.
+// With blocks every work-item takes whole ones, whose new r it can then read again.
 void update_blocks(REAL alpha, REAL beta, REAL old_alpha, inout REAL ru, inout REAL rr)
 {
     bool second = (push.iteration & 1) != 0;
     FOR_EACH_BLOCK(first, push.block) {
         uint end = min(first + push.block, push.count);
         for (uint i = first; i < end; i++) {
-            REAL old_p = P(i), p = U(i) + beta * old_p, s = W(i) + beta * S(i), r = R(i) - alpha * s;
+            REAL old_p = P(i), p = U(i) + beta * old_p;
+            REAL s = W(i) + beta * S(i), r = R(i) - alpha * s;
             P(i) = p;
             S(i) = s;
             if (second)
@@ -119,7 +122,7 @@ void main()
     bool blocks = push.block > 1;
     REAL before = STATE(now, STATUS), iterations = STATE(now, ITERATIONS);
     REAL old_gamma = STATE(now, GAMMA), old_alpha = STATE(now, ALPHA);
-    // Before the sums are there: divisions take long. The inverse of what is nearly 0 would overflow.
+    // Divisions take long and come before the sums. The inverse of what is nearly 0 would overflow.
     REAL lift = old_gamma < NEARLY_ZERO ? LIFT : REAL(1);
     REAL by_gamma = REAL(1) / (old_gamma * lift), by_alpha = REAL(1) / old_alpha;
     if (!blocks)
@@ -140,7 +143,8 @@ void main()
     }
     REAL alpha = gamma / curvature;
     if (gl_GlobalInvocationID.x == 0)
-        keep_state(next, status, gamma, status == REAL(RUNNING) ? alpha : old_alpha, rr, iterations);
+        keep_state(next, status, gamma, status == REAL(RUNNING) ? alpha : old_alpha, rr,
+                   iterations);
     if (status != REAL(RUNNING))
         return;
 

@@ -1,8 +1,8 @@
 // MODULE spmv_blocked_*
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// Blocks of BLOCK x BLOCK values, one column index a block, LANES work-items a row of blocks. What
-// a block lacks is padding; columns beyond the last read the last.
+// Blocks of BLOCK x BLOCK values with one column index each, LANES work-items a row of blocks. A
+// block has padding where there is no entry; beyond the matrix's last column it reads that one.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #include "spmv_problem.glsl"
 layout(constant_id = SPMV_ID_LANES) const uint LANES = 4;

@@ -5,10 +5,11 @@
 #extension GL_KHR_memory_scope_semantics : require
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
-// A block of rows a subgroup, all blocks of one size; src/kernels/spmv/formats/equal.h has the format. All loads but
-// those of x have addresses that wait for nothing. A longer row is shared by a row_subgroups of neighbouring
-// subgroups, which add up in shared memory. The segments of a row too long for that add up in the
-// row_subgroups that comes last, in the order of the segments: the sum does not depend on who is last.
+// A subgroup multiplies a block of rows, all blocks of one size; the format is described in
+// src/kernels/spmv/formats/equal.h. All loads but those of x have addresses that wait for no other
+// load. Several subgroups multiply a group row and add up in shared memory. A row that is too long
+// for that has segments, whose partial sums the last one to finish adds up, in the order of the
+// segments: the sum does not depend on which one is last.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #include "spmv_ids.h"
 #include "common/real.glsl"
@@ -22,23 +23,24 @@ layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #define REAL4 vec4
 #define PIECE vec4
 #endif
-layout(constant_id = SPMV_ID_LOADS) const uint LOADS = 2;   // of four entries a lane
-layout(constant_id = SPMV_ID_SLICES) const uint SLICES = 1; // that share a lane's entries
-layout(constant_id = SPMV_ID_WIDTH) const uint WIDTH = 2;   // of columns: 8 << WIDTH bits
-layout(constant_id = SPMV_ID_BASED) const uint BASED = 0;   // 1: columns are distances
-layout(constant_id = SPMV_ID_GROUP_ROWS) const uint GROUP_ROWS = 1;   // 0: there are none
-// The push constants are another wait, which most products do without.
-layout(constant_id = SPMV_ID_FOLDED) const uint FOLDED = 1; // 0: the grid is a line of work-groups
+layout(constant_id = SPMV_ID_LOADS) const uint LOADS = 2;   // a block
+layout(constant_id = SPMV_ID_SLICES) const uint SLICES = 1; // a block
+layout(constant_id = SPMV_ID_WIDTH) const uint WIDTH = 2;   // 8 << WIDTH bits a column
+layout(constant_id = SPMV_ID_BASED) const uint BASED = 0;   // 1: columns are distances from bases
+layout(constant_id = SPMV_ID_GROUP_ROWS) const uint GROUP_ROWS = 1; // 0: there are no group rows
+// Push constants must be waited for too; most products do without them.
+layout(constant_id = SPMV_ID_FOLDED) const uint FOLDED = 1; // 0: work-groups are all along x
 layout(constant_id = SPMV_ID_SCALED) const uint SCALED = 1; // 0: y = A x, from y's first element
 const uint MOST_LOADS = 8, MOST_SLICES = 8;
-// Views of one buffer.
+// Three views of one buffer: words are read one, two or four at a time.
 layout(std430, set = 0, binding = 0) readonly buffer Pattern { uint pattern[]; };
 layout(std430, set = 0, binding = 0) readonly buffer Pattern2 { uvec2 pattern2[]; };
 layout(std430, set = 0, binding = 0) readonly buffer Pattern4 { uvec4 pattern4[]; };
 layout(std430, set = 0, binding = 1) readonly restrict buffer Values { PIECE values[]; };
 layout(std430, set = 0, binding = 2) readonly restrict buffer X { REAL x[]; };
 layout(std430, set = 0, binding = 3) restrict buffer Y { REAL y[]; };
-// 16 bytes a segment: a counter, of which each row uses its first, and from byte 8 on the sum.
+// 16 bytes a segment: a counter, of which a row uses that of its first segment, and from byte 8 on
+// the sum.
 layout(std430, set = 0, binding = 4) coherent buffer Scratch { uint scratch[]; };
 layout(std430, set = 0, binding = 4) coherent buffer Scratch2 { uvec2 scratch2[]; };
 layout(push_constant) uniform Push {
@@ -141,11 +143,11 @@ void put_y(uint row, REAL sum)
     y[at] = result;
 }
 
-// A lane's word and its sum over the lanes that share the row.
+// Adds up the sums of the lanes of each row, and writes the rows; word: the lane's.
 void put_slice(uint word, REAL sum)
 {
     sum = add_lanes(sum, 1u << ((word >> 27) & 7u));
-    if (word >> 31 == 0) // an empty row's padding read what is not its own
+    if (word >> 31 == 0) // an empty row has no column of its own for padding to repeat
         put_y(word & 0x3ffffffu, (word >> 30) != 0 ? REAL(0) : sum);
 }
 
@@ -172,8 +174,9 @@ void finish_segment(uvec4 descriptor, REAL sum)
     }
 }
 
-// A block of a row_subgroups; a work-group has only such blocks, or none. The first four lanes' words: row (all
-// ones: none), first segment, this segment, log2 of the row_subgroups's blocks and segments << 4.
+// Finishes a block of a group row; a work-group has only such blocks, or none. The words of the
+// first four lanes are the row (all ones: none), its first segment, this segment, and log2 of the
+// blocks that add up with the row's segments << 4.
 const uint MOST_SUBGROUPS = gl_WorkGroupSize.x / 4;
 shared REAL sums[MOST_SUBGROUPS];
 void finish_group_row(uint word, REAL sum)

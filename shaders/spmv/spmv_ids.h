@@ -1,5 +1,6 @@
-/* Parameters of the spmv family, by which a point keeps its values. Below WFI_HOST_IDS (64) an id is
- * that of a specialization constant too; 0 to 2 are the work-group size. An id is never reused. */
+/* Ids of the spmv family's parameters, by which a point keeps its values. Below WFI_HOST_IDS (64)
+ * an id is that of a specialization constant too; 0 to 2 are the work-group size. An id is never
+ * reused. */
 #define SPMV_ID_LOCAL_X 0
 #define SPMV_ID_LANES 3
 #define SPMV_ID_STRIDED 4
@@ -17,9 +18,9 @@
 #define SPMV_ID_ROWS 16
 #define SPMV_ID_ALTERNATES 17
 #define SPMV_ID_FENCES 18
-/* Of the host alone: no shader has them. */
+/* Parameters of the host, which no shader has. */
 #define SPMV_ID_WINDOW 64
 #define SPMV_ID_ROW_SUBGROUPS 65
 #define SPMV_ID_LONG_X 66
 #define SPMV_ID_LONG_LOADS 67
-#define SPMV_ID_SLICE_LOADS 68 /* of slices, whose lengths lie with them and not in the shader */
+#define SPMV_ID_SLICE_LOADS 68 /* `loads` of variant sliced, whose slices store their own */

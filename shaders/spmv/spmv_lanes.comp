@@ -3,8 +3,8 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
-// LANES neighbouring invocations of a subgroup share a row and add up by shuffles. Rows are counted
-// by subgroup and by place in it, since nothing ties those to the invocation's index.
+// LANES neighbouring lanes of a subgroup multiply a row and add up by shuffles. Rows are counted by
+// subgroup and lane, since Vulkan does not tie these to the work-item's index.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #include "spmv_problem.glsl"
 layout(constant_id = SPMV_ID_LANES) const uint LANES = 4;

@@ -2,7 +2,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // Several right-hand sides at once: neighbouring work-items take the columns of X, so that a row of
-// X is read together and an entry of A once; LANES parts of a row add up in shared memory.
+// X is read together and an entry of A once; the LANES work-items of a row add up in shared memory.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #include "spmv_problem.glsl"
 layout(constant_id = SPMV_ID_LANES) const uint LANES = 1;

@@ -2,24 +2,25 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // Merge-path (Merrill and Garland 2016): the ends of rows and the entries are merged into one path,
-// of which every work-group takes the same number of steps, however long rows are. Nothing is
-// prepared on the host. What a work-group has summed of a row that it does not end is left as a
-// carry, which spmv_merge_fix adds.
+// of which every work-group takes the same number of items, however long rows are. Nothing is
+// prepared on the host. A work-group leaves its sum of a row that it does not end as a carry, which
+// spmv_merge_fix adds.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #include "spmv_problem.glsl"
-layout(constant_id = SPMV_ID_ITEMS) const uint ITEMS = 7; // steps a work-item
-// Four words a work-group: row, none, and the bits of the sum.
+layout(constant_id = SPMV_ID_ITEMS) const uint ITEMS = 7; // rows and entries a work-item
+// Four words a work-group: the row, a word without meaning, and the bits of the sum.
 layout(std430, set = 0, binding = 4) writeonly restrict buffer Carries { uvec4 carries[]; };
 
 const uint SIZE = gl_WorkGroupSize.x;
 shared REAL products[SIZE * ITEMS];
 shared uint ends[SIZE * ITEMS];
-shared REAL open_sums[SIZE]; // what each work-item has of the row that it leaves open
+shared REAL open_sums[SIZE]; // each work-item's sum of the row that it does not end
 shared uint ended[SIZE];
 shared uint low[2], high[2], passed[2];
 
-// Rows whose end lies before the diagonal; both ends of the work-group's piece of the path are
-// looked for at once, by half of the work-items each, which probe as many places a load.
+// The number of rows whose end lies before the diagonal. Half of the work-items look for one end of
+// the work-group's piece of the path and half for the other, each probing a place of its own a
+// pass.
 void search(uint half_number, uint diagonal, uint entries)
 {
     uint probes = SIZE / 2, probe = gl_LocalInvocationIndex % probes;
@@ -59,7 +60,7 @@ uint local_search(uint diagonal, uint rows, uint entries)
     return from;
 }
 
-// open_sums[i] becomes the sum since the last work-item up to i that has ended a row.
+// Scans: open_sums[i] becomes the sum since the last work-item up to i that has ended a row.
 void scan()
 {
     uint item = gl_LocalInvocationIndex;

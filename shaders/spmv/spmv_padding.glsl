@@ -1,6 +1,7 @@
-// Padding is a negative zero, which no entry of a matrix is kept as (spmv_build.c, spmv_update.comp). Its
-// product with an x that is not finite is NaN, so that a sum that is NaN is made again without it:
-// finite sums cost a comparison, and infinities come out as they would without padding.
+// Padding is a negative zero, which no entry of a matrix is kept as (src/kernels/spmv/arrays.c,
+// spmv_update.comp). Its product with an x that is not finite is NaN, so a sum that is NaN is
+// computed again without padding: finite sums cost one comparison, and infinities come out as they
+// would without padding.
 bool is_padding(REAL value)
 {
 #ifdef WF_TYPE_F64

@@ -1,6 +1,6 @@
 // Bindings and push constants of the variants on compressed sparse rows: y = alpha A x + beta y.
 // Row offsets and column indices share one buffer, so that four storage buffers, all that Vulkan
-// guarantees a stage, are enough. Several right-hand sides are the grid's third dimension.
+// guarantees a stage, are enough. The third dimension of the dispatch is the right-hand side.
 #include "spmv_ids.h"
 // f16 is a type of the matrix alone: its values are read as packed halves, which needs no feature,
 // and everything else is f32.
@@ -12,7 +12,7 @@
 #define READ readonly restrict
 #define WRITE restrict
 #endif
-// Whether x and y have strides; without them no multiplication stands before a load.
+// 1: x or y has a stride. Without one no multiplication delays the loads of x.
 layout(constant_id = SPMV_ID_STRIDED) const uint STRIDED = 0;
 layout(std430, set = 0, binding = 0) READ buffer Pattern { uint pattern[]; };
 #ifdef WF_TYPE_F16
@@ -38,7 +38,7 @@ layout(push_constant) uniform Push {
     REAL alpha, beta;
     uint rows;
     uint columns_at; // where the column indices begin in pattern
-    uint base_y;     // what is left of y's offset after the binding's own
+    uint base_y;     // elements between the binding of y and the first row's
     uint x_stride, y_stride;
     uint more; // the variant's own
 } push;
@@ -78,7 +78,7 @@ uint place_of_y(uint row)
 }
 
 #ifndef Y_AS_BITS
-// y is not read where beta is 0: it may hold anything then.
+// Where beta is 0, y is not read, since it may hold anything.
 void put_y(uint row, REAL sum)
 {
     uint at = place_of_y(row);

@@ -1,12 +1,13 @@
 // MODULE spmv_quads_*
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// One work-item a row, four entries a load, the matrix through texel buffers: drivers that run shaders on
-// the host's processor fetch texels without asking of each lane whether it is there, and four words at
-// the cost of one. src/kernels/spmv/variants/quads.c makes the format.
+// One work-item a row, four entries a load, the matrix through texel buffers: drivers that run
+// shaders on the host's processor do not test for each lane whether a texel is inside the buffer,
+// and fetch four words at the cost of one. src/kernels/spmv/variants/quads.c makes the format.
 #include "common/real.glsl"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
-// A row each, in the order of their lengths: its first quad, the one behind its last, its number.
+// A texel for each row, in the order of their lengths: its first quad, the one behind its last, and
+// its number.
 layout(set = 0, binding = 0) uniform usamplerBuffer rows;
 layout(set = 0, binding = 1) uniform usamplerBuffer columns;
 layout(std430, set = 0, binding = 2) readonly restrict buffer X { REAL x[]; };

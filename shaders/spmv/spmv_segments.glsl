@@ -1,9 +1,11 @@
-// The counter that tells the last of a row's segments that it is the last. Needs the buffer `scratch`.
+// The counter by which the last segment of a row learns that it is the last. It lies in the buffer
+// `scratch`.
 
-// 1: memory barriers stand beside the counter's atomic; 0: that acquires and releases by itself, which is less.
+// 1: memory barriers stand beside the atomic operation on the counter; 0: the operation itself
+// acquires and releases, which costs less.
 layout(constant_id = SPMV_ID_FENCES) const uint FENCES = 1;
 
-// Called by one lane, its segment's sum in scratch; returns how many came before.
+// Called by one lane, once its segment's sum is in scratch; returns how many segments came before.
 uint count_segment(uint counter)
 {
     if (FENCES == 0)
@@ -13,11 +15,11 @@ uint count_segment(uint counter)
     return atomicAdd(scratch[counter], 1);
 }
 
-// Called by all lanes behind that: the others' sums are there.
+// Called by all lanes of the subgroup that came last; afterwards they see the other segments' sums.
 void see_segments()
 {
     if (FENCES == 0)
-        subgroupBarrier(); // what the one lane has acquired is there for all
+        subgroupBarrier(); // all lanes see what the one lane has acquired
     else
         memoryBarrierBuffer();
 }

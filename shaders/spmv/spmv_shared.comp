@@ -4,7 +4,7 @@
 // MODULE spmv_listed_* DEFINES LISTED
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// The lanes of a row, any number up to the work-group, add up by a tree in shared memory. LISTED:
+// The work-items of a row, as many as LANES, add up by a tree in shared memory. LISTED:
 // rows come from a list (variant adaptive). TEXEL: x is read through a uniform texel buffer. PLAIN:
 // the buffers are not declared read-only or restrict.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;

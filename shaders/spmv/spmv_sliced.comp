@@ -5,10 +5,10 @@
 #extension GL_KHR_memory_scope_semantics : require
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
-// A slice of rows a subgroup, four entries a lane and load; src/kernels/spmv/formats/sliced.h has the format.
-// A longer row is shared by a row_subgroups of neighbouring subgroups, which add up in shared memory. The
-// segments of a row too long for that add up in the row_subgroups that comes last, in the order of the
-// segments: the sum does not depend on who is last.
+// A subgroup multiplies a slice of rows, four entries a lane and load; the format is described in
+// src/kernels/spmv/formats/sliced.h. Several subgroups multiply a group row and add up in shared
+// memory. A row that is too long for that has segments, whose partial sums the last one to finish
+// adds up, in the order of the segments: the sum does not depend on which one is last.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #include "spmv_ids.h"
 #include "common/real.glsl"
@@ -32,21 +32,22 @@ layout(std430, set = 0, binding = 3) restrict buffer Y { REAL y[]; };
 layout(std430, set = 0, binding = 4) coherent buffer Scratch { uint scratch[]; };
 layout(std430, set = 0, binding = 4) coherent buffer Scratch2 { uvec2 scratch2[]; };
 #ifdef FUSED
-// Whether there are fewer work-groups than work-groups of slices; without, no loop holds loads back.
+// 1: there are fewer work-groups than the slices need, and each takes several in a loop; without
+// that loop loads leave earlier.
 layout(constant_id = SPMV_ID_GRID_STRIDE) const uint GRID_STRIDE = 0;
-// The dot product of x and y: a sum a work-group, then one a long row.
+// Partial sums of the dot product of x and y: one a work-group, then one a row of segments.
 layout(std430, set = 0, binding = 5) writeonly restrict buffer Partials { REAL partials[]; };
 #endif
 layout(push_constant) uniform Push {
     REAL alpha, beta;
     uint slices;
-    uint group_row_groups; // work-groups that have teams, the first ones
+    uint group_row_groups; // work-groups with group rows, which come first
     uint segments_at; // in units of 16 bytes
     uint list_at;
     uint partials_at;
     uint base_y;
-    uint groups;    // FUSED: work-groups of slices, which fewer work-groups take in loads
-    uint reversed; // 1: the last slices first, those of teams still before all others
+    uint groups;   // FUSED: work-groups that the slices need, if each took its slices alone
+    uint reversed; // 1: the last slices first, behind those of group rows
 } push;
 
 REAL4 load_values(uint load)
@@ -102,17 +103,19 @@ REAL products_of(REAL4 a, REAL4 b)
            product_of(a.w, b.w);
 }
 
-// By offsets: the lane's row, and the slot's offset or that of padding.
+// Columns from offsets: the lane's row plus the offset of the slot, or of padding.
 uvec4 columns_by_offset(uint at, uint row, uint bits, uint padding)
 {
     uvec4 offsets = pattern4[at];
-    return row + uvec4((bits & 1u) != 0 ? offsets.x : padding, (bits & 2u) != 0 ? offsets.y : padding,
-                       (bits & 4u) != 0 ? offsets.z : padding, (bits & 8u) != 0 ? offsets.w : padding);
+    return row + uvec4((bits & 1u) != 0 ? offsets.x : padding,
+                       (bits & 2u) != 0 ? offsets.y : padding,
+                       (bits & 4u) != 0 ? offsets.z : padding,
+                       (bits & 8u) != 0 ? offsets.w : padding);
 }
 
-// The load that comes as number n. Where all slices are under way at once, it is the loads' order that decides
-// what a cache still holds; but it decides about bits too, so that only products that are told which way
-// to go (cg's) change it.
+// The number of the load that is n-th in order. Where all slices are under way at once, the order
+// of their loads decides what a cache still holds. It decides about the sum's bits too, so only
+// fused products reverse it: the solver tells them the direction.
 uint load_in_order(uint n, uint loads)
 {
 #ifdef FUSED
@@ -122,7 +125,7 @@ uint load_in_order(uint n, uint loads)
     return n;
 }
 
-// COUNT loads together, so that their gathers are under way at once.
+// Does COUNT loads together, so that their gathers are under way at once.
 #define STEP(COLUMNS, COUNT) \
     for (; n + COUNT <= loads; n += COUNT) { \
         uvec4 c[COUNT]; \
@@ -264,14 +267,14 @@ void finish_segment(uint segment, uvec4 descriptor, REAL sum)
     }
 }
 
-// The sums of a work-group's subgroups; those of a row_subgroups of 1 << log are one sum. False: another
-// subgroup of the row_subgroups goes on.
+// Adds up the sums of the 1 << log subgroups that multiply a group row. False: another one of these
+// subgroups goes on with the sum.
 const uint MOST_SUBGROUPS = gl_WorkGroupSize.x / 4;
 shared REAL sums[MOST_SUBGROUPS];
 bool add_group_row(uint log, inout REAL sum)
 {
 #ifdef FUSED
-    barrier(); // the sums of the load before are read
+    barrier(); // all have read the sums of the slices before
 #endif
     if (gl_SubgroupInvocationID == 0)
         sums[gl_SubgroupID] = sum;
@@ -293,7 +296,7 @@ REAL finish_rows(uvec4 slice, uint height, REAL sum)
         if ((slice.z & (1u << 22)) != 0) {
             row = pattern[push.list_at + row];
             if (row >> 31 != 0)
-                sum = REAL(0); // an empty row among others: its padding read what is not its own
+                sum = REAL(0); // an empty row has no column of its own for padding to repeat
             row &= 0x7fffffffu;
         }
         product = put_y(row, sum);
@@ -311,7 +314,7 @@ REAL multiply(uint group)
     uvec4 slice = there ? pattern4[number] : uvec4(0);
     uvec4 descriptor = uvec4(0);
     bool segment = (slice.z & (1u << 23)) != 0;
-    if (segment) // early: the sum does not have to wait for it
+    if (segment) // early, so that the sum does not have to wait for it
         descriptor = pattern4[push.segments_at + slice.w];
     uint height = 1u << ((slice.z >> 18) & 15u);
     REAL sum = add_lanes(partial_sum(slice), height);
@@ -325,7 +328,7 @@ REAL multiply(uint group)
     return product;
 }
 
-// What the product before read last is what a cache may still hold.
+// The work-group's place in the order: what the product before read last, a cache may still hold.
 uint in_order(uint group)
 {
     bool reversed = push.reversed != 0 && group >= push.group_row_groups && group < push.groups;

@@ -2,13 +2,14 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-// A work-group loads its block's entries side by side, leaves the products in shared memory, and each
-// work-item adds up rows from there; src/kernels/spmv/variants/stream.c has the format. All loads but those of x
-// have addresses that wait for nothing.
+// A work-group loads its block's entries side by side, leaves the products in shared memory, and
+// each work-item adds up rows from there; the format is described in
+// src/kernels/spmv/variants/stream.c. All loads but those of x have addresses that wait for no
+// other load.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #include "spmv_ids.h"
 #include "common/real.glsl"
-// A piece of neighbouring entries: its values, products and columns of 16 and 32 bits.
+// Four neighbouring entries: types of their values, products, and columns of 16 and 32 bits.
 #if defined(WF_TYPE_F64)
 #define PIECE dvec2
 #define PRODUCTS dvec2
@@ -25,14 +26,14 @@ const uint COUNT = 2;
 const uint COUNT = 4;
 #endif
 layout(constant_id = SPMV_ID_ITEMS) const uint ITEMS = 4; // entries a work-item
-layout(constant_id = SPMV_ID_ROWS) const uint ROWS = 2;   // rows a work-item
-layout(constant_id = SPMV_ID_WIDTH) const uint WIDTH = 2; // of columns: 8 << WIDTH bits
-layout(constant_id = SPMV_ID_FOLDED) const uint FOLDED = 1; // 0: the grid is a line of work-groups
+layout(constant_id = SPMV_ID_ROWS) const uint ROWS = 2;   // the most rows a work-item
+layout(constant_id = SPMV_ID_WIDTH) const uint WIDTH = 2; // 8 << WIDTH bits a column
+layout(constant_id = SPMV_ID_FOLDED) const uint FOLDED = 1; // 0: work-groups are all along x
 layout(constant_id = SPMV_ID_SCALED) const uint SCALED = 1; // 0: y = A x, from y's first element
-layout(constant_id = SPMV_ID_ALTERNATES) const uint ALTERNATES = 1; // 0: the first block is first
+layout(constant_id = SPMV_ID_ALTERNATES) const uint ALTERNATES = 1; // 0: never reversed
 const uint PIECES = ITEMS / COUNT, MOST_PIECES = 8, MOST_ROWS = 8;
 const uint BLOCK_ENTRIES = gl_WorkGroupSize.x * ITEMS, BLOCK_ROWS = gl_WorkGroupSize.x * ROWS;
-// Views of one buffer.
+// Views of one buffer of words.
 layout(std430, set = 0, binding = 0) readonly buffer Pattern { uint pattern[]; };
 layout(std430, set = 0, binding = 0) readonly buffer Pattern2 { uvec2 pattern2[]; };
 layout(std430, set = 0, binding = 0) readonly buffer Pattern4 { uvec4 pattern4[]; };
@@ -47,8 +48,8 @@ layout(push_constant) uniform Push {
 } push;
 shared PRODUCTS products[gl_WorkGroupSize.x * PIECES];
 
-// Words of a block: first row, rows, lowest column, none; where rows begin, two a word, and where the
-// last one ends; columns.
+// Words of a block: its first row, its rows, the lowest column and a zero; where rows begin, two a
+// word, and where the last one ends; columns.
 const uint BEGINS = BLOCK_ROWS / 2 + 4;
 const uint STRIDE = 4 + BEGINS + (BLOCK_ENTRIES << WIDTH) / 4;
 

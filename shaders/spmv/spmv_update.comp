@@ -1,8 +1,8 @@
 // MODULE spmv_update_*
 #version 450
 // New values under the same pattern: each place of a plan's value buffer takes the caller's entry
-// that its map names; padding stays a negative zero, which
-// no entry becomes. Values are moved as bits.
+// that its map names; padding stays a negative zero, which no entry becomes. Values are moved as
+// bits.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #if defined(WF_TYPE_F64)
 #define WORD uvec2
@@ -19,7 +19,7 @@ layout(std430, set = 0, binding = 1) writeonly restrict buffer To { WORD to[]; }
 layout(std430, set = 0, binding = 2) readonly restrict buffer Map { uint map[]; };
 layout(push_constant) uniform Push {
     uint count; // places
-    uint base;  // what is left of from's offset after the binding's own
+    uint base;  // entries between the binding's begin and the first one
 } push;
 
 #ifdef WF_TYPE_F16

@@ -6,17 +6,16 @@
 #include "core/params.h"
 #include "core/timing.h"
 #include "kernels/families.h"
-#include "kernels/spmv/build.h"
+#include "kernels/spmv/arrays.h"
 
-/* How every variant that the model weighs came out. */
+/* Lists what the model expects of each variant; the family has no more variants than there is room
+ * for (family.c). */
 static void list_candidates(const wf_device *device, const wfi_problem *problem,
                             wf_spmv_analysis *analysis)
 {
     for (uint32_t i = 0; i < wfi_family_spmv.variant_count; i++) {
         wfi_point point = {
             .caps = &device->caps, .problem = problem, .variant = wfi_family_spmv.variants[i]};
-        if (analysis->candidate_count == WF_SPMV_MOST_CANDIDATES)
-            return;
         wf_spmv_candidate *c = &analysis->candidates[analysis->candidate_count++];
         c->variant = point.variant->name;
         wfi_point_defaults(&point);

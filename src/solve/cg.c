@@ -1,4 +1,4 @@
-/* wf_cg_solve: checks, scaling, and what is said of the result. */
+/* wf_cg_solve: checks of its parameters, scaling, and the verdict on the result. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,22 +6,12 @@
 #include "core/params.h"
 #include "solve/cg.h"
 
-double wfi_cg_get(const void *data, wf_type type, size_t i)
-{
-    return wf_element_get(type, data, i);
-}
-
-void wfi_cg_put(void *data, wf_type type, size_t i, double value)
-{
-    wf_element_set(type, data, i, value);
-}
-
 static wf_result norm_of(const wf_device *device, const wf_spmv_params *m, const void *b,
                          double *norm)
 {
     long double squares = 0;
     for (uint32_t i = 0; i < m->rows; i++) {
-        const long double value = wfi_cg_get(b, m->type, i);
+        const long double value = wf_element_get(m->type, b, i);
         squares += value * value;
     }
     *norm = (double)sqrtl(squares);
@@ -30,7 +20,7 @@ static wf_result norm_of(const wf_device *device, const wf_spmv_params *m, const
     return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT, "wf_cg_solve: b is not finite");
 }
 
-/* What the host finds of an x, over |b|. */
+/* What the host computes of an x; lengths are divided by |b|. */
 typedef struct finding {
     double residual;      /* |b - A x| */
     double x;             /* |x| */
@@ -44,12 +34,12 @@ static finding look_at(const wf_spmv_params *m, const void *b, const void *x, do
     finding found = {0};
     for (uint32_t row = 0; row < m->rows; row++) {
         const uint32_t begin = m->row_offsets[row], end = m->row_offsets[row + 1];
-        const long double own = wfi_cg_get(x, m->type, row);
-        long double residual = wfi_cg_get(b, m->type, row);
+        const long double own = wf_element_get(m->type, x, row);
+        long double residual = wf_element_get(m->type, b, row);
         double sum = 0;
         for (uint32_t i = begin; i < end; i++) {
-            const long double value = wfi_cg_get(m->values, m->type, i);
-            residual -= value * wfi_cg_get(x, m->type, m->column_indices[i]);
+            const long double value = wf_element_get(m->type, m->values, i);
+            residual -= value * wf_element_get(m->type, x, m->column_indices[i]);
             sum += fabs((double)value);
         }
         squares += residual * residual;
@@ -69,7 +59,7 @@ static wf_result write_scaled(wfi_cg *c, const void *b, double norm)
     if (!data)
         return wfi_no_memory(&c->device->log);
     for (uint32_t i = 0; i < c->count; i++)
-        wfi_cg_put(data, c->type, i, wfi_cg_get(b, c->type, i) / norm);
+        wf_element_set(c->type, data, i, wf_element_get(c->type, b, i) / norm);
     wf_result result = wfi_cg_write_residual(c, data);
     free(data);
     return result;
@@ -82,10 +72,11 @@ static double tolerance_of(const wf_cg_params *p)
     return p->matrix->type == WF_TYPE_F64 ? 1e-10 : 1e-6;
 }
 
-/* What the iteration takes for the residual drifts away from b - A x, as both are rounded on their own
- * (Greenbaum 1997, Estimating the attainable accuracy of recursively computed residual methods): by a
- * few u |A||x| an iteration, since the x of conjugate gradients grow towards the last one, and by the
- * products' own errors, m u |A| times the way that x goes, which is about twice |x|. */
+/* Whether the residual is as small as the iteration says. What the iteration takes for the residual
+ * drifts away from b - A x, since both are rounded on their own (Greenbaum 1997, Estimating the
+ * attainable accuracy of recursively computed residual methods): by a few u |A||x| an iteration,
+ * since the x of conjugate gradients grow towards the last one, and by the errors of products, m u
+ * |A| times the length of the path of x, which is about twice |x|. */
 static bool is_accurate(const wf_cg_params *p, const wf_cg_result *r, const finding *found)
 {
     const double u = p->mixed ? 0x1p-44 : p->matrix->type == WF_TYPE_F64 ? 0x1p-53 : 0x1p-24;
@@ -117,7 +108,7 @@ static wf_result solve_plainly(wf_device *device, const wf_cg_params *params, co
         result = read == WF_SUCCESS ? result : read;
     }
     for (uint32_t i = 0; ran && i < c.count; i++)
-        wfi_cg_put(x, c.type, i, wfi_cg_get(x, c.type, i) * norm);
+        wf_element_set(c.type, x, i, wf_element_get(c.type, x, i) * norm);
     if (ran && c.ran)
         out->iteration_us = c.seconds / c.ran * 1e6;
     out->fused = c.fused;

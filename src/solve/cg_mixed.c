@@ -1,5 +1,6 @@
 /* Mixed precision: conjugate gradients in f32 inside iterative refinement, whose residuals and
- * corrections are double-single in the shader. Answers are as those of f64 on devices without it. */
+ * corrections are double-single in the shader, so that devices without f64 come to answers of its
+ * accuracy. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +12,8 @@
 #include "solve/cg.h"
 #include "wfi_shaders.h"
 
-#define INNER_TOLERANCE                                                                            \
-    1e-4 /* of a correction: f32 reaches it for sure where it converges at all */
+/* Of the residual of a correction. Where f32 converges at all, it reaches this. */
+#define INNER_TOLERANCE 1e-4
 #define MOST_REFINEMENTS 60
 
 typedef struct pair {
@@ -99,7 +100,7 @@ static wf_result make_plans(wf_device *device, mixed *m)
                : result;
 }
 
-/* The values as floats for the iteration; too large ones are refused. */
+/* Rounds the values to f32 for the iteration; refuses values that are too large. */
 static wf_result narrow(wf_device *device, const wf_spmv_params *matrix, mixed *m)
 {
     const uint32_t entries = matrix->row_offsets[matrix->rows];
@@ -284,7 +285,7 @@ wf_result wfi_cg_solve_mixed(wf_device *device, const wf_cg_params *params, cons
     const double norm = length_of(b, matrix->rows);
     mixed m = {.rows = matrix->rows};
     float *r = NULL;
-    /* The f32 plan checks the pattern; until then the count of entries alone is believed. */
+    /* The f32 plan checks the pattern; until then only the number of entries is used. */
     if (!matrix->row_offsets || matrix->rows == 0 || !matrix->values)
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT, "wf_cg_solve: bad parameters");
     wf_result result = narrow(device, matrix, &m);

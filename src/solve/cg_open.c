@@ -7,13 +7,12 @@
 #include "core/arithmetic.h"
 #include "kernels/families.h"
 #include "plan/fixed.h"
-#include "kernels/spmv/build.h"
 #include "solve/cg.h"
 #include "wfi_shaders.h"
 
-#define MOST_GROUPS 512           /* of the vector kernels, each adds up all their partial sums */
+#define MOST_GROUPS 512           /* each adds up the partial sums of all */
 #define PARTIALS_AT 12            /* as in cg_problem.glsl */
-#define SUMS_OF_SUMS UINT64_C(72) /* the same */
+#define SUMS_OF_SUMS UINT64_C(72) /* as in cg_problem.glsl */
 
 /* As in cg_problem.glsl. */
 typedef struct cg_push {
@@ -22,7 +21,7 @@ typedef struct cg_push {
 
 /* -------------------------------------------------------------------------------------- kernels */
 
-/* Large ones: fewer partial sums to be added up by fewer. */
+/* Work-items a work-group: many, so that fewer work-groups add up fewer partial sums. */
 static uint32_t group_items(const wf_caps *caps)
 {
     uint32_t items = 512;
@@ -70,7 +69,7 @@ static wf_result build_kernel(wf_plan *plan, const wfi_point *point, const void 
                      .takes_sequence = true,
                      .divisible = true};
     memcpy(step.push, &push, sizeof push);
-    wfi_plan_bind_sets(plan); /* as products do */
+    wfi_plan_bind_sets(plan); /* products keep theirs too */
     return wfi_fixed_build(plan, point, specs, 4, &step);
 }
 
@@ -105,7 +104,7 @@ static wf_result make_kernels(wfi_cg *c)
     return result;
 }
 
-/* ------------------------------------------------------------------------------------------ sizes */
+/* ---------------------------------------------------------------------------------------- sizes */
 
 static uint64_t alignment_elements(const wfi_cg *c)
 {
@@ -130,7 +129,7 @@ static wf_result set_sizes(wfi_cg *c, uint32_t fused_partials)
     const uint64_t real = wf_type_size(c->type), range = c->device->caps.max_storage_range;
     const uint32_t side = c->block ? c->block : 1;
     c->stride = (uint32_t)aligned(c, c->count);
-    /* Two elements a work-item, where there are few: as many as it loads at once. */
+    /* A work-item gets at least the two elements that it loads at once, or a block. */
     const uint32_t a_group = group_items(&c->device->caps) * (side < 2 ? 2 : side);
     c->groups = (c->count - 1) / a_group + 1;
     c->groups = c->groups > MOST_GROUPS ? MOST_GROUPS : c->groups;
@@ -168,7 +167,7 @@ static wf_result make_buffers(wfi_cg *c)
 
 /* ------------------------------------------------------------------------------- preconditioner */
 
-/* The block of the diagonal that begins at row `first`; duplicates add up. */
+/* Gets the block of the diagonal that begins at row `first`; duplicate entries add up. */
 static void get_block(const wf_spmv_params *m, uint32_t first, uint32_t side,
                       double block[WF_CG_MOST_BLOCK][WF_CG_MOST_BLOCK])
 {
@@ -178,11 +177,11 @@ static void get_block(const wf_spmv_params *m, uint32_t first, uint32_t side,
     for (uint32_t r = 0; r < side; r++)
         for (uint32_t i = m->row_offsets[first + r]; i < m->row_offsets[first + r + 1]; i++)
             if (m->column_indices[i] >= first && m->column_indices[i] - first < side)
-                block[r][m->column_indices[i] - first] += wfi_cg_get(m->values, m->type, i);
+                block[r][m->column_indices[i] - first] += wf_element_get(m->type, m->values, i);
 }
 
-/* Gauss and Jordan without exchanges, which a positive definite block does not need; false at a
- * pivot that is not positive, *pivot and its row. */
+/* Inverts by Gauss-Jordan elimination without pivoting, which a positive definite block does not
+ * need. False: *pivot, of *row, is not positive. */
 static bool invert(double a[WF_CG_MOST_BLOCK][WF_CG_MOST_BLOCK], uint32_t side, uint32_t *row,
                    double *pivot)
 {
@@ -220,7 +219,7 @@ static wf_result fill_inverse(const wfi_cg *c, void *inverse)
                             c->block > 1 ? "pivot" : "diagonal", first + row, pivot);
         for (uint32_t r = 0; r < side; r++)
             for (uint32_t k = 0; k < side; k++)
-                wfi_cg_put(inverse, c->type, (first + r) * (size_t)c->block + k, block[r][k]);
+                wf_element_set(c->type, inverse, (first + r) * (size_t)c->block + k, block[r][k]);
     }
     return WF_SUCCESS;
 }
@@ -240,7 +239,7 @@ static wf_result write_preconditioner(wfi_cg *c)
     return result;
 }
 
-/* ------------------------------------------------------------------------------------------------ */
+/* ----------------------------------------------------------------------------- opening, closing */
 
 uint64_t wfi_cg_vector_bytes(const wfi_cg *c)
 {

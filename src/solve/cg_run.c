@@ -1,17 +1,16 @@
-/* Runs the iterations: batches of two dispatches an iteration, one batch under way while the host
+/* Runs the iterations in batches, two dispatches an iteration. One batch runs while the host
  * records the next, so that the device never waits for the host. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/caps.h"
 #include "core/command.h"
-#include "kernels/spmv/build.h"
+#include "kernels/spmv/spmv.h"
+#include "profiles/spmv.h"
 #include "solve/cg.h"
 
-#define BATCH_SECONDS 0.2 /* within a second two of them are over and the host has looked */
+#define BATCH_SECONDS 0.2 /* two of them and the host's look at them take less than a second */
 #define MOST_BATCH 32
-#define FIRST_BATCH_CPU 2 /* predictions of CPU devices are rough, and their iterations long */
 
 enum {
     STATE_STATUS,
@@ -42,8 +41,8 @@ static wf_result write_state(wfi_cg *c, double tolerance)
 {
     double state[STATE_END] = {0};
     for (uint32_t i = 0; i < STATE_END; i++)
-        wfi_cg_put(state, c->type, i, 0);
-    wfi_cg_put(state, c->type, STATE_WANTED, tolerance * tolerance);
+        wf_element_set(c->type, state, i, 0);
+    wf_element_set(c->type, state, STATE_WANTED, tolerance * tolerance);
     return wf_buffer_write(c->scalars, 0, state, STATE_END * real_bytes(c));
 }
 
@@ -87,14 +86,15 @@ wf_result wfi_cg_measure_product(wfi_cg *c, uint32_t repeat, wf_cg_result *out)
     if (result == WF_SUCCESS)
         out->product_us = timing->median_us;
     free(timing);
-    /* Where that was stopped, the run finds out by itself. */
+    /* Where the application stopped it, the run finds out by itself. */
     return result == WF_ERROR_CANCELLED ? WF_SUCCESS : result;
 }
 
 static wf_result record_iteration(wfi_cg *c, VkCommandBuffer command_buffer, uint32_t iteration)
 {
     const wf_bindings u_to_w = product_bindings(c);
-    /* By the iteration: how often the host recorded before must not decide about bits. */
+    /* The iteration decides the direction: how often the host recorded before must not change
+     * bits. */
     wfi_plan_set_parity(c->product, iteration);
     wf_result result = wfi_plan_record(c->product, command_buffer, &u_to_w);
     wfi_barrier_compute(c->device, command_buffer);
@@ -125,7 +125,8 @@ static wf_result record_batch(void *user, VkCommandBuffer command_buffer)
     wfi_barrier(c->device, command_buffer);
     wfi_record_copy(c->device, command_buffer, c->scalars, (c->end & 1) * bytes, c->state,
                     state_slot(c), bytes);
-    if (c->params->progress && c->end > 0) { /* |r|^2, in place of what only the device needs */
+    if (c->params->progress && c->end > 0) {
+        /* |r|^2 takes the place of a number that only the device needs. */
         wfi_barrier(c->device, command_buffer);
         wfi_record_copy(c->device, command_buffer, c->scalars,
                         (c->history_at + c->end - UINT64_C(1)) * real_bytes(c), c->state,
@@ -145,12 +146,12 @@ static wf_result finish_batch(wfi_cg *c, int *status, uint32_t *iterations, doub
     if (result == WF_SUCCESS)
         result = wf_buffer_read(c->state, slot * bytes, state, bytes);
     if (result == WF_SUCCESS) {
-        *status = (int)wfi_cg_get(state, c->type, STATE_STATUS);
-        *iterations = (uint32_t)wfi_cg_get(state, c->type, STATE_ITERATIONS);
-        *residual = sqrt(wfi_cg_get(state, c->type, STATE_RESIDUAL)) * c->norm;
+        *status = (int)wf_element_get(c->type, state, STATE_STATUS);
+        *iterations = (uint32_t)wf_element_get(c->type, state, STATE_ITERATIONS);
+        *residual = sqrt(wf_element_get(c->type, state, STATE_RESIDUAL)) * c->norm;
     }
-    /* A batch that ended the run did less than its iterations' work; in the first of all, drivers may
-     * still compile. */
+    /* A batch that ended the run did not do all of its iterations, and during the first one the
+     * driver may still compile. */
     if (result == WF_SUCCESS && (*status == DEVICE_RUNNING || c->ran == 0)) {
         if (c->timed++ == 1) {
             c->seconds = 0;
@@ -174,27 +175,28 @@ static wf_result read_history(wfi_cg *c, double *history, wf_cg_result *out)
     wf_result result =
         wf_buffer_read(c->scalars, c->history_at * real, data, out->iterations * real);
     if (result == WF_SUCCESS)
-        out->residual = sqrt(wfi_cg_get(data, c->type, out->iterations - 1));
+        out->residual = sqrt(wf_element_get(c->type, data, out->iterations - 1));
     for (uint32_t i = 0; result == WF_SUCCESS && history && i < out->iterations; i++)
-        history[i] = sqrt(wfi_cg_get(data, c->type, i));
+        history[i] = sqrt(wf_element_get(c->type, data, i));
     free(data);
     return result;
 }
 
-/* Iterations of the next submission: few enough for the host to look in time. */
+/* Iterations of the next batch, few enough for the host to look in time. */
 static uint32_t batch_size(const wfi_cg *c)
 {
+    const uint32_t first = wfi_spmv_profile_of(&c->device->caps)->first_batch;
     const double known = c->ran ? c->seconds / c->ran : 0;
     const double iteration = known > 0 ? known : 2 * wfi_plan_expected_seconds(c->product);
     const double fit = iteration > 0 ? BATCH_SECONDS / iteration : MOST_BATCH;
     if (c->params->check_every)
         return c->params->check_every;
-    if (!(known > 0) && wfi_is_cpu(&c->device->caps))
-        return FIRST_BATCH_CPU;
+    if (!(known > 0) && first > 0)
+        return first;
     return fit < 1 ? 1 : fit > MOST_BATCH ? MOST_BATCH : (uint32_t)fit;
 }
 
-/* Says how far the run is, and whether it is to go on. */
+/* Tells the application how far the run is, and returns whether it goes on. */
 static wf_result report(const wfi_cg *c, uint32_t iterations, double residual)
 {
     const wf_cg_params *p = c->params;
@@ -203,8 +205,8 @@ static wf_result report(const wfi_cg *c, uint32_t iterations, double residual)
     return wfi_device_goes_on(c->device);
 }
 
-/* Batches until one has ended the run; the one behind it finds nothing to do. Where the run is
- * stopped, what is under way still counts. */
+/* Submits batches until one has ended the run; the batch behind it finds nothing to do. Where the
+ * application stops the run, batches under way still count. */
 static wf_result run_batches(wfi_cg *c, uint32_t most, int *status, uint32_t *iterations)
 {
     wf_result result = WF_SUCCESS, stop = WF_SUCCESS;
@@ -237,7 +239,7 @@ static wf_result record_finish(void *user, VkCommandBuffer command_buffer)
     return record_kernel(user, command_buffer, WFI_CG_FINISH, 0);
 }
 
-/* What is missing in x after `iterations` of them. */
+/* Adds the step that x still lacks after an odd number of iterations. */
 static wf_result finish_x(wfi_cg *c, uint32_t iterations)
 {
     double unused = 0;

@@ -1,4 +1,4 @@
-/* The Himeno relaxation on a device: slabs, passes and their memory. */
+/* The Himeno relaxation on a device: its blocks, slabs and passes, and their memory. */
 #include "choose/choose.h"
 #include "core/arithmetic.h"
 #include "core/params.h"
@@ -10,9 +10,9 @@
 #include "kernels/himeno/rows.h"
 #include "plan/plan.h"
 
-#define PARTIALS_BYTES (UINT64_C(16) << 20) /* about so much for their partial sums */
+#define PARTIALS_BYTES (UINT64_C(16) << 20) /* about as many for partial sums */
 
-/* ------------------------------------------------------------------------------------ splitting */
+/* ----------------------------------------------------------------------------- blocks and slabs */
 
 /* The largest number of inner planes whose p, with `steps` planes on either side, fits `bytes`. */
 static uint64_t p_planes_in(const wf_himeno *h, uint64_t bytes)
@@ -196,7 +196,7 @@ static uint64_t total_bytes(const wf_himeno *h)
     return bytes;
 }
 
-/* The host's side of what `moved` moves. */
+/* Makes the host's buffers that variant `moved` copies from and to. */
 static wf_result allocate_mirrors(wf_himeno *h)
 {
     wf_result result = WF_SUCCESS;
@@ -259,7 +259,7 @@ static wf_result choose(wf_himeno *h)
     h->problem = (wfi_problem){
         .family = WF_FAMILY_HIMENO, .type = WF_TYPE_F32, .himeno = {p->ni, p->nj, p->nk}};
     wf_result result = wfi_choose(h->device, &h->problem, p->tuning, &h->choice);
-    h->params.tuning = NULL; /* the caller's, and only valid now */
+    h->params.tuning = NULL; /* it is the caller's, and may be gone after this call */
     if (result == WF_SUCCESS) {
         h->choice.point.problem = &h->problem;
         h->layout = wfi_himeno_layout_of(&h->choice.point);

@@ -1,4 +1,5 @@
-/* The Himeno object: p in blocks, each an allocation; coefficients in slabs, each a binding. */
+/* The Himeno object. p is cut into blocks, each of which fits an allocation; coefficients are cut
+ * into slabs, each of which fits a binding. */
 #ifndef WFI_SOLVE_HIMENO_H
 #define WFI_SOLVE_HIMENO_H
 
@@ -8,7 +9,8 @@
 
 #define WFI_HIMENO_MAX_ROWS 512 /* iterations a submission */
 
-/* Consecutive planes of p in one pair of buffers, with copies of the neighbouring blocks' planes. */
+/* Consecutive planes of p in one pair of buffers, with copies of the neighbouring blocks'
+ * planes. */
 typedef struct wfi_himeno_block {
     uint32_t first, planes; /* inner planes that are updated here */
     uint32_t origin;        /* the grid's plane (borders counted) that is the buffers' first */
@@ -24,7 +26,7 @@ typedef struct wfi_himeno_slab_data {
     wf_buffer *cells, *mirror;
 } wfi_himeno_slab_data;
 
-/* One way to advance: a point, and what it needs for each slab. */
+/* A way to advance: a point, and its plan for each slab. */
 typedef struct wfi_himeno_pass {
     wfi_point point;
     uint32_t steps;  /* iterations a pass */
@@ -44,7 +46,7 @@ struct wf_himeno {
     uint32_t block_count, slab_count;
     wfi_himeno_block *blocks;
     wfi_himeno_slab_data *slabs;
-    /* [0]: the chosen point; [1]: one iteration a pass, for the rest of a count. */
+    /* [0]: the chosen point; [1]: one iteration a pass, for the remainder of a count. */
     wfi_himeno_pass passes[2];
     uint32_t pass_count;
     wf_buffer *partials, *gosa;

@@ -1,4 +1,4 @@
-/* Moving a Himeno problem's arrays between the host and the device's layout. */
+/* Moves a Himeno problem's arrays between the host's layout and the device's. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,7 +61,7 @@ static wf_result write_p(wf_himeno *h, const float *p)
     return result;
 }
 
-/* The planes that the block updates, and the grid's borders next to them. */
+/* Moves the planes that the block updates, and the grid's borders next to them. */
 static wf_result read_block(const wf_himeno *h, uint32_t index, float *p, float *chunk,
                             uint32_t step)
 {

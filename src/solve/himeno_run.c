@@ -1,4 +1,4 @@
-/* Running the Himeno relaxation: passes, halo exchange, gosa. */
+/* Runs the Himeno relaxation: passes, exchange of halos, gosa. */
 #include <stdlib.h>
 
 #include "core/arithmetic.h"
@@ -6,7 +6,7 @@
 #include "plan/plan.h"
 #include "solve/himeno.h"
 
-#define SUBMIT_SECONDS 0.2 /* far below any watchdog */
+#define SUBMIT_SECONDS 0.2 /* far below the limit of any driver's watchdog */
 
 typedef struct submission {
     wf_himeno *himeno;
@@ -14,7 +14,7 @@ typedef struct submission {
     uint32_t passes;
 } submission;
 
-/* Planes that block `to` keeps copies of come from block `from`, its neighbour. */
+/* Copies the planes of block `from` that block `to` has copies of. */
 static void record_halo(const wf_himeno *h, VkCommandBuffer command_buffer, uint32_t from,
                         uint32_t to, uint32_t p)
 {
@@ -31,7 +31,8 @@ static void record_halo(const wf_himeno *h, VkCommandBuffer command_buffer, uint
 static void exchange_halos(const wf_himeno *h, VkCommandBuffer command_buffer, uint32_t p)
 {
     wfi_barrier(h->device, command_buffer);
-    /* A block can be thinner than a halo, so that copies come from beyond the neighbours. */
+    /* A block can be thinner than a halo, which then takes planes from beyond the neighbours
+     * too. */
     for (uint32_t from = 0; from < h->block_count; from++)
         for (uint32_t to = 0; to < h->block_count; to++)
             if (from != to)
@@ -55,7 +56,7 @@ static wf_result record_pass(wf_himeno *h, const wfi_himeno_pass *pass,
     return result;
 }
 
-/* The inner planes of the new p over those of the old one. */
+/* Copies the inner planes of the new p over those of the old one. */
 static void record_copy_back(const wf_himeno *h, VkCommandBuffer command_buffer)
 {
     const uint64_t plane = h->layout.p_plane * sizeof(float);
@@ -75,7 +76,7 @@ static uint32_t p_after(const wf_himeno *h, uint32_t passes)
     return h->copy_back ? h->now : (h->now + passes) % 2;
 }
 
-/* Everything between the host's mirrors and the device: p alone, or the coefficients too. */
+/* Copies between the host's buffers and the device: p alone, or the coefficients too. */
 static void record_move(const wf_himeno *h, VkCommandBuffer command_buffer, uint32_t p,
                         bool to_device, bool cells)
 {
@@ -135,7 +136,8 @@ static uint32_t passes_at_once(const wf_himeno *h, const wfi_himeno_pass *pass, 
     return (uint32_t)wfi_least(left, wfi_least(room, h->submit ? h->submit : wanted));
 }
 
-/* Makes `passes` passes; the gosa of each iteration goes to *gosa, which moves on (NULL: none). */
+/* Makes `passes` passes and writes the gosa of each iteration to *gosa, which it advances (NULL: to
+ * none). */
 static wf_result run_passes(wf_himeno *h, wfi_himeno_pass *pass, uint32_t passes, float **gosa,
                             double *seconds, bool *gpu_clock)
 {
@@ -150,7 +152,7 @@ static wf_result run_passes(wf_himeno *h, wfi_himeno_pass *pass, uint32_t passes
         if (result != WF_SUCCESS)
             break;
         if (h->submit) {
-            /* What the host adds to each submission is what such a run is there to show. */
+            /* Such a run is there to show what the host adds to each submission. */
             elapsed = wfi_host_seconds() - start;
             *gpu_clock = false;
         }

@@ -1,4 +1,4 @@
-/* wf_laplace_solve: checks, defaults, norms, and what is said of the result. */
+/* wf_laplace_solve: checks of its parameters, defaults, norms, and the verdict on the result. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,6 @@
 #define MOST_EXTENT (UINT32_C(1) << 20)
 #define MOST_ITERATIONS (UINT32_C(1) << 24) /* that an f32 state counts */
 #define MOST_EVERY 4096
-#define PI 3.14159265358979323846
 
 /* --------------------------------------------------------------------------------------- params */
 
@@ -46,20 +45,15 @@ static wf_result check_params(const wf_device *device, const wf_laplace_params *
     return WF_SUCCESS;
 }
 
-double wfi_laplace_jacobi_radius(const wf_laplace_params *p)
-{
-    return (cos(PI / (p->nx - 1)) + cos(PI / (p->ny - 1))) / 2;
-}
-
-/* Young 1954. */
+/* The best omega by Young 1954. */
 static double best_omega(const wf_laplace_params *p)
 {
     const double radius = wfi_laplace_jacobi_radius(p);
     return 2 / (1 + sqrt(1 - radius * radius));
 }
 
-/* A check reads the grid once more: seldom enough not to count, often enough that a submission does
- * not keep the device for long. */
+/* Iterations between checks. A check reads the grid once more, so checks are seldom enough not to
+ * count, and often enough that a submission does not keep the device for long. */
 static uint32_t default_every(const wf_laplace_params *p)
 {
     const bool jacobi = p->method == WF_LAPLACE_JACOBI;
@@ -101,7 +95,7 @@ static double largest(const wf_laplace_params *p, const void *u)
     return most;
 }
 
-/* What of the border is among the neighbours of an inner cell. */
+/* The sum of those neighbours of an inner cell that are on the border. */
 static long double border_sum(const wf_laplace_params *p, const void *u, uint32_t x, uint32_t y)
 {
     long double sum = 0;
@@ -116,7 +110,7 @@ static long double border_sum(const wf_laplace_params *p, const void *u, uint32_
     return sum;
 }
 
-/* |b|; divided by `scale` first, whose square may be too large a number. */
+/* |b|. Values are divided by `scale` first, since its square may overflow. */
 static long double border_norm(const wf_laplace_params *p, const void *u, long double scale)
 {
     long double squares = 0;
@@ -131,7 +125,7 @@ static long double border_norm(const wf_laplace_params *p, const void *u, long d
     return sqrtl(squares) * scale;
 }
 
-/* |r| / |b|; *scale of the same, the sums of magnitudes that r is a difference of. */
+/* |r| / |b|; *scale gets the same of the sums of the magnitudes that r is computed from. */
 static double true_residual(const wf_laplace_params *p, const void *u, long double norm,
                             long double largest_u, double *scale)
 {
@@ -154,8 +148,8 @@ static double true_residual(const wf_laplace_params *p, const void *u, long doub
     return (double)(sqrtl(squares) * largest_u / norm);
 }
 
-/* The device's residual is of the u that it has: four differences and three sums of them a cell, and a
- * sum of n squares, whose root is off by half of what the sum is. */
+/* Whether the residual is as small as the device says. The device rounds four differences and their
+ * three sums a cell, and a sum of n squares, whose root has half of the sum's relative error. */
 static bool is_accurate(const wf_laplace_params *p, double residual, double scale)
 {
     const double n = (p->nx - 2.0) * (p->ny - 2.0);
@@ -164,9 +158,9 @@ static bool is_accurate(const wf_laplace_params *p, double residual, double scal
            residual <= p->tolerance * (1 + fmin(wfi_gamma(n, p->type), 1)) + rounding;
 }
 
-/* ----------------------------------------------------------------------------------------- solve */
+/* ---------------------------------------------------------------------------------------- solve */
 
-/* Without a border to come from, all is zero. */
+/* Sets the inner cells to zero, the solution where the border is zero. */
 static void clear_inner(const wf_laplace_params *p, void *u)
 {
     const size_t real = wf_type_size(p->type);

@@ -1,4 +1,5 @@
-/* The grid on its way to the device and back: rows padded for Jacobi, a colour an array else. */
+/* Copies the grid to the device and back: for Jacobi rows are padded, for red-black order each
+ * colour goes to an array of its own. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -30,7 +31,7 @@ static wf_result write_array(wfi_laplace *l, uint32_t n, const void *u, void *da
 
 wf_result wfi_laplace_write(wfi_laplace *l, const void *u)
 {
-    void *data = calloc(1, (size_t)array_bytes(l)); /* what pads the rows is 0 */
+    void *data = calloc(1, (size_t)array_bytes(l)); /* padding of rows is 0 */
     if (!data)
         return wfi_no_memory(&l->device->log);
     wf_result result = write_array(l, 0, u, data);

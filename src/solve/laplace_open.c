@@ -10,8 +10,9 @@
 #include "solve/laplace.h"
 #include "wfi_shaders.h"
 
+#define PI 3.14159265358979323846
 #define MARCH 8          /* rows that a work-item of a sweep goes down */
-#define MOST_GROUPS 2048 /* of a residual: a partial sum each */
+#define MOST_GROUPS 2048 /* of a residual; each leaves a partial sum */
 
 /* As in laplace_problem.glsl. */
 typedef struct laplace_push {
@@ -42,7 +43,8 @@ static uint64_t alignment(const wfi_laplace *l)
     return least > 16 ? least : 16;
 }
 
-/* Rows are gone through in slabs, each with a row of neighbours on either side in one binding. */
+/* Cuts the rows into slabs, each of which fits a binding with a row of neighbours on either
+ * side. */
 static wf_result set_slabs(wfi_laplace *l)
 {
     const wf_caps *caps = &l->device->caps;
@@ -59,8 +61,14 @@ static wf_result set_slabs(wfi_laplace *l)
     return WF_SUCCESS;
 }
 
-/* Checks in which exact arithmetic would take nine tenths off the residual, by the iteration's largest
- * eigenvalue (Young 1954): when rounding lets none of it happen, it never will. */
+double wfi_laplace_jacobi_radius(const wf_laplace_params *p)
+{
+    return (cos(PI / (p->nx - 1)) + cos(PI / (p->ny - 1))) / 2;
+}
+
+/* The number of checks in which exact arithmetic would reduce the residual to a tenth, by the
+ * largest eigenvalue of the iteration (Young 1954). Where it has not fallen at all in as many
+ * checks, rounding keeps it from ever falling. */
 static uint32_t patience_of(const wfi_laplace *l)
 {
     const double radius = wfi_laplace_jacobi_radius(l->params), omega = l->params->omega;
@@ -96,7 +104,7 @@ static wf_result add_binding(wf_plan *plan, const char *name, wfi_access access,
     return wfi_plan_add_binding(plan, &spec);
 }
 
-/* Slab n of a sweep or a residual: its rows and those around them, of both arrays. */
+/* Adds slab n of a sweep or a residual: its rows and those around them, of both arrays. */
 static wf_result add_slab(wf_plan *plan, const wfi_laplace *l, uint32_t n, bool sweep,
                           wfi_step *step)
 {
@@ -288,7 +296,7 @@ static wf_result write_state(wfi_laplace *l)
     return wf_buffer_write(l->state, 0, state, LAPLACE_STATE_END * real_bytes(l));
 }
 
-/* ------------------------------------------------------------------------------------------------ */
+/* ----------------------------------------------------------------------------- opening, closing */
 
 wf_result wfi_laplace_open(wf_device *device, const wf_laplace_params *p, wfi_laplace *out)
 {

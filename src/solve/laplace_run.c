@@ -1,5 +1,5 @@
-/* Runs the iterations: submissions of several checks, one under way while the host records the next,
- * so that the device never waits for the host. */
+/* Runs the iterations in submissions of several checks. One submission runs while the host records
+ * the next, so that the device never waits for the host. */
 #include <math.h>
 
 #include "core/command.h"
@@ -7,7 +7,7 @@
 #include "laplace/laplace_ids.h"
 #include "solve/laplace.h"
 
-#define SUBMISSION_SECONDS 0.02 /* long against the host's part, short against a user's patience */
+#define SUBMISSION_SECONDS 0.02 /* long beside what the host does for it, short for who waits */
 
 static uint64_t state_bytes(const wfi_laplace *l)
 {
@@ -32,7 +32,7 @@ static wf_result record(wfi_laplace *l, VkCommandBuffer command_buffer, wf_plan 
     return result;
 }
 
-/* The arrays as a colour's kernels, or a residual of array `own`, see them. */
+/* Bindings of the arrays for a sweep or a residual of array `own`. */
 static wf_bindings kernel_bindings(const wfi_laplace *l, uint32_t own)
 {
     wf_bindings bindings = {.size = sizeof bindings,
@@ -67,7 +67,7 @@ static wf_result record_sor(wfi_laplace *l, VkCommandBuffer command_buffer, uint
     return result;
 }
 
-/* The residual of what the check's iterations have come to, and what follows from it. */
+/* Records a check: the residual after its iterations, and the verdict on it. */
 static wf_result record_verdict(wfi_laplace *l, VkCommandBuffer command_buffer, uint32_t check)
 {
     const wf_bindings verdict = {.size = sizeof verdict,
@@ -116,7 +116,7 @@ static wf_result submit(wfi_laplace *l)
     return wfi_stream_submit(&l->stream, record_checks, l);
 }
 
-/* What the checks of a submission that did run have found. */
+/* Takes over the verdict of the last check of a submission that was not skipped. */
 static void keep_history(const wfi_laplace *l, const void *state, uint32_t slot, double norm,
                          wf_laplace_result *out)
 {
@@ -143,8 +143,8 @@ static wf_result finish(wfi_laplace *l, double norm, int *status, wf_laplace_res
     out->iterations = (uint32_t)wfi_laplace_get(state, l->type, LAPLACE_ITERATIONS);
     out->checks = (out->iterations + l->every - 1) / l->every;
     keep_history(l, state, slot, norm, out);
-    /* A submission that ended the run did less than its checks' work; in the first, drivers may still
-     * compile. */
+    /* A submission that ended the run did not do all of its iterations, and during the first one
+     * the driver may still compile. */
     if (*status == LAPLACE_RUNNING || l->timed == 0) {
         if (l->submissions++ == 1) {
             l->seconds = 0;
@@ -157,7 +157,7 @@ static wf_result finish(wfi_laplace *l, double norm, int *status, wf_laplace_res
     return WF_SUCCESS;
 }
 
-/* Says how far the run is, and whether it is to stop. */
+/* Tells the application how far the run is, and returns whether it stops. */
 static bool is_stopped(const wfi_laplace *l, const wf_laplace_result *out)
 {
     const wf_laplace_params *p = l->params;
@@ -167,7 +167,7 @@ static bool is_stopped(const wfi_laplace *l, const wf_laplace_result *out)
            WF_SUCCESS;
 }
 
-/* Submissions until one has ended the run; the one behind it finds nothing to do. */
+/* Submits until a submission has ended the run; the one behind it finds nothing to do. */
 static wf_result run(wfi_laplace *l, double norm, int *status, bool *cancelled,
                      wf_laplace_result *out)
 {

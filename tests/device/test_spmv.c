@@ -126,8 +126,8 @@ static void huge_rows_give_the_same_bits(void **state)
         }
 }
 
-/* Blocks full of rows, of entries, of neither; columns near and far; plain and scaled; with a second and
- * a third product, which take the blocks from the other end. */
+/* Blocks full of rows, of entries, of neither; columns near and far; plain and scaled; with a
+ * second and a third product, which take the blocks from the other end. */
 static void streams_short_rows(void **state)
 {
     static const struct {
@@ -210,8 +210,8 @@ static void both_ways_give_the_same_bits(void **state)
 enum { BAND_ROWS = 1003, BAND_COLUMNS = 1100, BAND_DIAGONALS = 11, BAND_COMMON = 2 };
 static const int32_t band[BAND_DIAGONALS] = {-301, -40, -1, 0, 1, BAND_COMMON, 17, 39, 40, 41, 300};
 
-/* Rows with entries on some of the same diagonals, all of them on one; but for a few others: without
- * entries, and with random ones, neither in order nor different. */
+/* Rows with entries on some of the same diagonals, all of them on one; but for a few others:
+ * without entries, and with random ones, neither in order nor different. */
 static void make_band(sparse_system *s, wf_device *device, const sparse_options *options,
                       test_random *random)
 {
@@ -294,8 +294,8 @@ static void plant(sparse_system *s, bool in_matrix, test_random *random)
                      WF_SUCCESS);
 }
 
-/* They reach the rows that have them, as infinities where these are infinite, and no other row, through
- * the padding of no variant; after an update too. */
+/* They reach the rows that have them, as infinities where these are infinite, and no other row,
+ * through the padding of no variant; after an update too. */
 static void what_is_not_finite_stays_in_its_rows(void **state)
 {
     static const char *const padded[] = {"quads", "sliced", "equal", "blocked"};

@@ -1,4 +1,5 @@
-/* The sliced format on the host: what it holds is the matrix, and it is as small as it should be. */
+/* The sliced format on the host: what it holds is the matrix, and it is as small as it should
+ * be. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -79,8 +80,9 @@ static void check_offsets(const stencil_matrix *m, const wfi_sliced *s, uint32_t
         }
 }
 
-/* Rows at the grid's faces lack entries, but those that they have are on their neighbours' diagonals: a few
- * lists of offsets do for nearly all slices, of rows whole or in parts, a byte a column for the others. */
+/* Rows at the grid's faces lack entries, but those that they have are on their neighbours'
+ * diagonals: a few lists of offsets do for nearly all slices, of rows whole or in parts, a byte a
+ * column for the others. */
 static void a_stencil_takes_a_few_offsets(void **state)
 {
     (void)state;
@@ -151,7 +153,8 @@ static void count_rows(const wfi_equal *e, uint32_t slices, uint32_t *seen)
     }
 }
 
-/* Equal blocks hold every value once and name every row once, also rows of group_rows and segments. */
+/* Equal blocks hold every value once and name every row once, also rows of group_rows and
+ * segments. */
 static void equal_blocks_keep_the_matrix(void **state)
 {
     (void)state;

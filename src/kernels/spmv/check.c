@@ -1,12 +1,12 @@
-/* The f64 reference of y = alpha A x + beta y and the comparison with it. An element of n entries is
- * a sum of n products: its bound is gamma_n times the sum of their magnitudes. */
+/* The reference of y = alpha A x + beta y and the comparison with it. An element of n entries is a
+ * sum of n products, so it may be off by gamma_n times the sum of their magnitudes. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "core/params.h"
 #include "kernels/check/bound.h"
-#include "kernels/spmv/build.h"
+#include "kernels/spmv/push.h"
 
 /* One element of the reference; long double, so that an f64 result has a better one than itself. */
 typedef struct sum {

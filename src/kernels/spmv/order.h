@@ -1,10 +1,11 @@
-/* The order of a matrix's rows in formats where rows side by side wait for each other. */
+/* The order of rows in formats where rows side by side wait for each other. */
 #ifndef WFI_KERNELS_SPMV_ORDER_H
 #define WFI_KERNELS_SPMV_ORDER_H
 
 #include <stdint.h>
 
-/* Of keys the smaller ones are of longer rows, then of earlier ones; the low half is the row. */
+/* A sorting key: longer rows have smaller keys, and of equally long rows the earlier one. The low
+ * half is the row. */
 static inline uint64_t wfi_row_key(uint32_t length, uint32_t row)
 {
     return (uint64_t)~length << 32 | row;

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/spmv/build.h"
+#include "kernels/spmv/push.h"
+#include "kernels/spmv/spmv.h"
 
 static wf_result check_pattern(const wf_device *device, const wf_spmv_params *p)
 {
@@ -139,8 +140,8 @@ static uint32_t histogram_bin(uint32_t length)
     return bin;
 }
 
-/* Of the entries of `matrix` in blocks of side `block`, aligned, every `step`-th row of blocks: the
- * share of the blocks' places that they fill. */
+/* The fraction of places that entries fill in those aligned blocks of side `block` that have any
+ * entries; every `step`-th row of blocks is looked at. */
 static double block_fill(const wf_spmv_params *p, uint32_t block, uint32_t step)
 {
     const uint32_t block_rows = p->rows / block;
@@ -159,7 +160,7 @@ static double block_fill(const wf_spmv_params *p, uint32_t block, uint32_t step)
     return blocks ? (double)entries / ((double)blocks * block * block) : 0;
 }
 
-/* The side of the blocks that the entries fill best, if they fill some well; a sample of rows. */
+/* Finds the side of the blocks that the entries fill best, from a sample of rows. */
 static void find_blocks(const wf_spmv_params *p, wfi_spmv_problem *s)
 {
     for (uint32_t side = 2; side <= 4; side++) {
@@ -171,8 +172,8 @@ static void find_blocks(const wf_spmv_params *p, wfi_spmv_problem *s)
     }
 }
 
-/* How many more loads of four entries 32 rows side by side take than each needs; long rows, which
- * are shared out, do not count. */
+/* Loads of four entries that 32 rows side by side take, over those that each needs alone. Long
+ * rows, which several subgroups share, do not count. */
 static double padding_of(const wf_spmv_params *p)
 {
     const uint32_t side = 32, longest = 512;

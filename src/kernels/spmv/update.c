@@ -1,5 +1,5 @@
-/* New values under the same pattern: a plan a buffer of values moves the caller's array into it,
- * without the pattern being looked at again. */
+/* New values under the same pattern: for each buffer of values a plan of its own moves the caller's
+ * array into it, and the pattern is not looked at again. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,8 @@
 #include "core/params.h"
 #include "plan/fixed.h"
 #include "plan/dispatch_size.h"
-#include "kernels/spmv/build.h"
+#include "kernels/spmv/push.h"
+#include "kernels/spmv/spmv.h"
 #include "wfi_shaders.h"
 
 enum { FROM, TO, MAP };
@@ -18,13 +19,21 @@ typedef struct update_job {
     uint32_t begin, end; /* the caller's entries that are needed */
 } update_job;
 
+/* As in spmv_update.comp. */
+typedef struct update_push {
+    uint32_t count; /* places of the buffer */
+    uint32_t base;  /* entries between the binding's begin and the first one */
+} update_push;
+
+_Static_assert(sizeof(update_push) == 8, "members lie as in spmv_update.comp");
+
 static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
 {
     const update_job *job = params;
     const uint64_t size = wf_type_size(job->type), align = point->caps->storage_alignment;
     const uint64_t begin = job->begin * size, start = begin - begin % align;
     const uint64_t from_bytes = (job->end * size + 3) / 4 * 4, map_bytes = job->count * 4;
-    const uint32_t push[2] = {(uint32_t)job->count, (uint32_t)((begin - start) / size)};
+    const update_push push = {(uint32_t)job->count, (uint32_t)((begin - start) / size)};
     const wfi_binding_spec bindings[] = {
         [FROM] = {"values", WFI_READS, from_bytes},
         [TO] = {"the plan's values", WFI_WRITES, job->values_bytes},
@@ -33,7 +42,7 @@ static wf_result build(wf_plan *plan, const wfi_point *point, const void *params
     const uint64_t items = job->type == WF_TYPE_F16 ? (job->count + 1) / 2 : job->count;
     wfi_step step = {.slots = {{WFI_SLOT_BINDING, FROM, start, from_bytes - start}},
                      .push_bytes = sizeof push};
-    memcpy(step.push, push, sizeof push);
+    memcpy(step.push, &push, sizeof push);
     wfi_plan_set_writes_own(plan); /* what products recorded before may still read */
     wf_result result =
         wfi_dispatch_size(plan, (items + WFI_FIXED_GROUP - 1) / WFI_FIXED_GROUP, step.groups);
@@ -46,13 +55,13 @@ static const wfi_variant row = {
                 [WF_TYPE_F64] = &wfi_spv_spmv_update_f64,
                 [WF_TYPE_F16] = &wfi_spv_spmv_update_f16},
     .storage_buffers = 3,
-    .push_bytes = 8,
+    .push_bytes = sizeof(update_push),
     .group_size = wfi_fixed_group,
     .build = build,
 };
 
-/* What the shader adds to its base: entries counted from begin. Transposed matrices take theirs
- * from anywhere. */
+/* The entry of each place, counted from `begin`; a transposed matrix takes entries from anywhere in
+ * the caller's array. */
 static uint32_t *make_map(const wfi_spmv_job *job, const uint32_t *places, uint64_t count,
                           uint32_t begin)
 {
@@ -107,7 +116,7 @@ void wfi_spmv_kept_destroy(void *data)
     free(kept);
 }
 
-/* ------------------------------------------------------------------------------------ public API */
+/* ----------------------------------------------------------------------------------- public API */
 
 static wf_result check(wf_plan *plan, const void *values, wfi_spmv_kept **kept)
 {
@@ -123,7 +132,7 @@ static wf_result check(wf_plan *plan, const void *values, wfi_spmv_kept **kept)
     return WF_SUCCESS;
 }
 
-/* arena NULL: as wfi_plan_record. */
+/* arena NULL: the plans use descriptor sets of their own, as in wfi_plan_record. */
 static wf_result record_update(wf_device *device, const wfi_spmv_kept *kept,
                                VkCommandBuffer command_buffer, wf_arena *arena,
                                const wf_binding *values)

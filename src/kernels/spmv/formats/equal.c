@@ -12,7 +12,7 @@ typedef struct slice {
     uint32_t height;
 } slice;
 
-/* A block of a row_subgroups: entries begin … end of a row, and its words. */
+/* A block of a group row or segment: entries begin … end of a row, and its words. */
 typedef struct row_block {
     uint32_t begin, end;
     uint32_t words[4];
@@ -20,7 +20,7 @@ typedef struct row_block {
 
 typedef struct maker {
     const wfi_equal_params *params;
-    uint64_t *order; /* keys of the rows that are not shared */
+    uint64_t *order; /* keys (order.h) of the rows that slices hold */
     uint32_t ordered;
     slice *slices;
     uint32_t slice_count, slice_room;
@@ -57,7 +57,7 @@ static uint32_t block_entries(const wfi_equal_params *p)
     return slots_of(p) * p->subgroup;
 }
 
-/* Rows of more entries are shared. */
+/* Rows of more entries become group rows. */
 static uint32_t slice_entries(const wfi_equal_params *p)
 {
     return block_entries(p) / p->slices;
@@ -74,9 +74,9 @@ static void *grown(void *items, uint32_t count, uint32_t *room, size_t size)
     return larger;
 }
 
-/* ---------------------------------------------------------------------------------- shared rows */
+/* ----------------------------------------------------------------------------------- group rows */
 
-/* Entries begin … end of a row, shared evenly by a row_subgroups. */
+/* Adds row_subgroups blocks for entries begin … end of a row, of equal length. */
 static bool add_group_row(maker *m, uint32_t begin, uint32_t end, uint32_t row_subgroups,
                           const uint32_t words[4])
 {
@@ -111,7 +111,7 @@ static bool add_segments(maker *m, uint32_t row)
     return true;
 }
 
-/* Blocks that share a row; 0: more than a row_subgroups has. */
+/* Blocks of a group row; 0: more than row_subgroups, so that it becomes segments. */
 static uint32_t row_subgroups_of(const wfi_equal_params *p, uint32_t length)
 {
     uint32_t row_subgroups = 1;
@@ -125,7 +125,8 @@ static bool is_taken(const wfi_equal_params *p, uint32_t length)
     return (length > p->above || p->above == 0) && length <= p->upto;
 }
 
-/* Segments and larger group_rows first: they take longest, and none reaches over a work-group's end. */
+/* Adds segments and group rows, those of the most blocks first: they take longest, and so none lies
+ * across a work-group's end. */
 static bool add_shared_rows(maker *m)
 {
     const wfi_equal_params *p = m->params;
@@ -161,7 +162,7 @@ static uint32_t longest(const maker *m, uint32_t at, uint32_t rows)
     return most;
 }
 
-/* Cuts the other rows, in order, into slices: the fewest lanes a row that have the room. */
+/* Cuts the other rows, in order, into slices with the fewest lanes a row that have room for it. */
 static bool cut_slices(maker *m)
 {
     const wfi_equal_params *p = m->params;
@@ -198,14 +199,14 @@ static void start_row_block(const maker *m, const row_block *p, wfi_lane *lanes,
     const uint32_t size = m->params->subgroup, none = p->begin == p->end && p->begin > 0;
     for (uint32_t i = 0; i < size; i++) {
         lanes[i].step = size;
-        /* Padding of a row_block without entries is of the row's entry before it. */
+        /* A block without entries is padding with the column of the entry before it. */
         wfi_lane_start(&lanes[i], p->words[0], p->begin - none, p->end, i + none,
                        slots_of(m->params));
         words[i] = (uint32_t)WFI_EQUAL_GROUP_ROW | (i < 4 ? p->words[i] : 0);
     }
 }
 
-/* Lanes and words of a slice; NULL: one of padding, which makes the number of slices even. */
+/* Sets up lanes and words of a slice; NULL: one of padding, which fills up the last block. */
 static void start_slice(const maker *m, const slice *s, wfi_lane *lanes, uint32_t *words)
 {
     const wfi_equal_params *p = m->params;
@@ -228,7 +229,7 @@ static void start_slice(const maker *m, const slice *s, wfi_lane *lanes, uint32_
     }
 }
 
-/* Slots first … end - 1 of a block; returns the largest span of columns. */
+/* Fills slots first … end - 1 of a block; returns the largest span of columns. */
 static uint32_t fill_slots(maker *m, uint32_t block, uint32_t first, uint32_t end, wfi_lane *lanes)
 {
     const wfi_equal_params *p = m->params;
@@ -268,7 +269,7 @@ static uint32_t fill_blocks(maker *m)
     return span;
 }
 
-/* The columns of a load as distances, lane by lane. */
+/* Writes the columns of a load as distances, lane by lane. */
 static uint32_t *encode_load(const maker *m, const uint32_t *columns, uint32_t bases[4],
                              uint32_t *to)
 {
@@ -281,7 +282,7 @@ static uint32_t *encode_load(const maker *m, const uint32_t *columns, uint32_t b
     return to;
 }
 
-/* Words, bases and columns, block by block. */
+/* Writes words, bases and columns, block by block. */
 static bool encode(maker *m, uint32_t span)
 {
     const wfi_equal_params *p = m->params;

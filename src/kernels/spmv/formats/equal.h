@@ -1,12 +1,14 @@
 /* Equal blocks: rows rearranged for subgroups as in sliced.h, but in blocks of one size, so that a
- * subgroup computes where its data lies: values, columns and rows leave together, and only x waits
- * for something. Made for matrices that a cache holds, where the length of that chain is the time.
+ * subgroup knows where its data lies without loading it: values, columns and rows are loaded at
+ * once, and only the loads of x wait for others. Made for matrices that a cache holds, whose time
+ * is the length of that chain.
  *
  * A block is what one subgroup multiplies: `loads` times four entries a lane, which `slices` slices
- * share evenly. A slice is height rows, subgroup / height lanes a row, lane part * height + row.
+ * share evenly. A slice is `height` rows with subgroup / height lanes each, as in sliced.h.
  *
- * A row too long for a slice has blocks of its own, neighbours of one work-group (a row_subgroups) whose sums
- * are added up there. A row too long for that is cut into segments of a row_subgroups each. */
+ * A group row, which is too long for a slice, has neighbouring blocks of one work-group, whose
+ * subgroups add up in shared memory. A row that is too long for a work-group is cut into segments,
+ * each of which is like a group row. */
 #ifndef WFI_KERNELS_SPMV_FORMATS_EQUAL_H
 #define WFI_KERNELS_SPMV_FORMATS_EQUAL_H
 
@@ -17,18 +19,18 @@ typedef struct wfi_equal_params {
     uint32_t first, rows;   /* the rows to take; at most WFI_EQUAL_ROW_MASK */
     uint32_t subgroup;      /* lanes of a block; a power of two, 4 to 128 */
     uint32_t loads;         /* of four entries a lane and block */
-    uint32_t slices;        /* that share a lane's entries; divides 4 * loads */
-    uint32_t window;        /* rows are sorted by length inside windows of so many; 1: not */
-    uint32_t row_subgroups; /* the most blocks that share a row; a power of two */
+    uint32_t slices;        /* slices of a block; divides 4 * loads */
+    uint32_t window;        /* rows that are sorted by length together; 1: none are */
+    uint32_t row_subgroups; /* the most blocks of a group row; a power of two */
     uint32_t group;         /* blocks a work-group, a multiple of row_subgroups */
     uint32_t above, upto;   /* only rows of more than `above` (0: empty ones too) and at most `upto`
                              entries are taken */
 } wfi_equal_params;
 
-/* The word of a lane and slice: its row, and */
+/* The word of a lane and slice is its row and these bits. */
 enum {
     WFI_EQUAL_ROW_BITS = 26,
-    WFI_EQUAL_GROUP_ROW = 1 << 26, /* all blocks of the work-group are of group_rows */
+    WFI_EQUAL_GROUP_ROW = 1 << 26, /* all blocks of the work-group are of group rows */
     WFI_EQUAL_HEIGHT_SHIFT = 27,   /* three bits: log2 of height */
     WFI_EQUAL_EMPTY = 1 << 30 /* the row has no entries: its padding read what is not its own */
 };
@@ -36,12 +38,12 @@ enum {
 #define WFI_EQUAL_ROW_MASK ((UINT32_C(1) << WFI_EQUAL_ROW_BITS) - 1)
 #define WFI_EQUAL_MOST_SEGMENTS (UINT32_C(1) << 22)
 
-/* Blocks of group_rows come first, larger group_rows before smaller ones; the words of their first four lanes,
- * each with WFI_EQUAL_GROUP_ROW:
+/* Blocks of group rows come first, those of the most blocks before others. The words of their first
+ * four lanes, each with WFI_EQUAL_GROUP_ROW:
  *  0  row; WFI_EQUAL_ROW_MASK: none, the block fills up a work-group
  *  1  the row's first segment
  *  2  this segment
- *  3  log2 of the row_subgroups's blocks; from bit 4 on the segments of the row, 0: none */
+ *  3  log2 of the row's or segment's blocks; from bit 4 on the segments of the row, 0: none */
 typedef struct wfi_equal {
     uint32_t *pattern; /* a block: the lanes' words, slice by slice; bases; columns, lane by lane */
     uint32_t *places;  /* the matrix's entry of each value, UINT32_MAX: padding; as in sliced.h */

@@ -6,9 +6,10 @@
 #include "kernels/spmv/formats/sliced_maker.h"
 #include "kernels/spmv/order.h"
 
-/* A row is left to one subgroup up to this many loads, where there are no group_rows: adding up segments
- * takes the time of about so many. Segments and the parts of group_rows are shorter, since they all run
- * at once; a row_subgroups takes up to GROUP_ROW_LOADS rather than become segments. */
+/* Where subgroups cannot share a row, one multiplies up to DIRECT_LOADS of a row alone, since
+ * adding up segments takes the time of about so many. Slices of segments and of group rows have
+ * about SEGMENT_LOADS, since they all run at once; those of a group row have up to GROUP_ROW_LOADS
+ * before the row is cut into segments. */
 #define DIRECT_LOADS 16
 #define SEGMENT_LOADS 4
 #define GROUP_ROW_LOADS 8
@@ -18,13 +19,13 @@ static uint32_t larger(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-/* Entries that a subgroup takes a load. */
+/* Entries that a subgroup multiplies in one load. */
 static uint32_t load_entries(const wfi_sliced_params *p)
 {
     return 4 * p->subgroup;
 }
 
-/* Rows of more entries are shared by subgroups. */
+/* Rows of more entries get several subgroups. */
 static uint32_t direct_entries(const wfi_sliced_params *p)
 {
     return larger(p->loads, p->row_subgroups > 1 ? SEGMENT_LOADS : DIRECT_LOADS) * load_entries(p);
@@ -37,7 +38,7 @@ static bool is_segmented(const wfi_sliced_params *p, uint32_t length)
     return length > direct_entries(p) && length > most;
 }
 
-/* Slices that share a row of `length` entries. */
+/* Slices of a row, or of each of its segments. */
 static uint32_t row_subgroups_of(const wfi_sliced_params *p, uint32_t length)
 {
     uint32_t row_subgroups = 1;
@@ -64,7 +65,7 @@ static bool add_slice(wfi_sliced_maker *m, wfi_sliced_slice s)
     return true;
 }
 
-/* Entries begin … end of a row, shared evenly by the slices of a row_subgroups. */
+/* Adds row_subgroups slices for entries begin … end of a row, of equal length. */
 static bool add_group_row(wfi_sliced_maker *m, uint32_t row, uint32_t begin, uint32_t end,
                           uint32_t row_subgroups, uint32_t segment)
 {
@@ -111,7 +112,8 @@ static bool add_long_row(wfi_sliced_maker *m, uint32_t row)
     return true;
 }
 
-/* Rows that group_rows share, larger group_rows first, so that none reaches over a work-group's end. */
+/* Adds segments and group rows. Those of the most slices come first, so that none lies across a
+ * work-group's end. */
 static bool add_shared_rows(wfi_sliced_maker *m)
 {
     const wfi_sliced_params *p = m->params;
@@ -130,7 +132,7 @@ static bool add_shared_rows(wfi_sliced_maker *m)
     return true;
 }
 
-/* Rows shared become slices; the others are put in order. */
+/* Adds the slices of long rows and puts the other rows in order. */
 static bool order_rows(wfi_sliced_maker *m)
 {
     const wfi_sliced_params *p = m->params;

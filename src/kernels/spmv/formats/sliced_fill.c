@@ -6,7 +6,8 @@
 #include "kernels/spmv/formats/sliced_lanes.h"
 #include "kernels/spmv/formats/sliced_maker.h"
 
-/* Rows in order and none of them empty among others: the list of rows is not needed. */
+/* Whether the slice does without the list of rows: its rows are neighbours in order, and none of
+ * them is empty beside others. */
 static bool is_plain(const wfi_sliced_maker *m, const wfi_sliced_slice *s)
 {
     const uint32_t first = wfi_sliced_order_row(m, s->at);
@@ -18,7 +19,7 @@ static bool is_plain(const wfi_sliced_maker *m, const wfi_sliced_slice *s)
     return true;
 }
 
-/* ------------------------------------------------------------------------------ filling a wfi_sliced_slice */
+/* ------------------------------------------------------------------------------- filling slices */
 
 static void start_lanes(const wfi_sliced_maker *m, const wfi_sliced_slice *s, wfi_lane *lanes)
 {
@@ -46,7 +47,8 @@ static void put_places(const wfi_sliced_maker *m, uint64_t load, uint32_t slot,
                 entries[i];
 }
 
-/* The indices of a load: four bases and the lanes' packed distances, or the columns. */
+/* Writes the columns of a load: four bases and the lanes' distances, or whole columns. Returns
+ * where the next one's go. */
 static uint32_t *put_load(const wfi_sliced_maker *m, uint32_t width, const uint32_t *columns,
                           uint32_t *to)
 {
@@ -63,21 +65,8 @@ static uint32_t *put_load(const wfi_sliced_maker *m, uint32_t width, const uint3
     return to;
 }
 
-bool wfi_sliced_reserve(wfi_sliced_maker *m, uint64_t more)
-{
-    wfi_sliced *out = m->out;
-    if (out->pattern_words + more <= m->pattern_room)
-        return true;
-    const uint64_t room = (out->pattern_words + more) + (out->pattern_words + more) / 2;
-    uint32_t *pattern = realloc(out->pattern, (size_t)room * sizeof *pattern);
-    if (!pattern)
-        return false;
-    out->pattern = pattern;
-    m->pattern_room = room;
-    return true;
-}
-
-/* Writes the values and indices of a slice by its columns: how wide these are, and where they begin. */
+/* Writes the places and columns of a slice; *width says how wide these are and *at where they
+ * begin. */
 static bool put_columns(wfi_sliced_maker *m, const wfi_sliced_slice *s, uint64_t load,
                         uint32_t *width, uint32_t *at)
 {
@@ -102,7 +91,7 @@ static bool put_columns(wfi_sliced_maker *m, const wfi_sliced_slice *s, uint64_t
     return true;
 }
 
-/* Writes a slice; `load` is its first. */
+/* Writes a slice whose first load is number `load`. */
 static bool fill_slice(wfi_sliced_maker *m, uint32_t number, uint64_t load)
 {
     const wfi_sliced_slice *s = &m->slices[number];
@@ -127,7 +116,7 @@ static bool fill_slice(wfi_sliced_maker *m, uint32_t number, uint64_t load)
     return true;
 }
 
-/* Lays out slices, segments and the list of rows; indices follow. */
+/* Lays out slices, segments and the list of rows; the columns follow behind them. */
 static bool start_pattern(wfi_sliced_maker *m)
 {
     wfi_sliced *out = m->out;

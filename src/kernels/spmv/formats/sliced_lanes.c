@@ -1,6 +1,6 @@
 #include "kernels/spmv/formats/sliced_lanes.h"
 
-#define ALIGN_DISTANCE 64 /* diagonals nearer than this share a slot */
+#define ALIGN_DISTANCE 64 /* diagonals that are nearer may stand in one slot */
 
 void wfi_lane_start(wfi_lane *l, uint32_t row, uint32_t begin, uint32_t end, uint32_t lane_in_row,
                     uint32_t slots)

@@ -1,4 +1,4 @@
-/* A matrix on its way into slices: sliced.c cuts its rows, sliced_fill.c writes them. */
+/* The state of a conversion: sliced.c cuts rows into slices, sliced_fill.c writes these. */
 #ifndef WFI_KERNELS_SPMV_FORMATS_SLICED_MAKER_H
 #define WFI_KERNELS_SPMV_FORMATS_SLICED_MAKER_H
 
@@ -6,20 +6,20 @@
 
 /* One slice as planned: where its rows are, before anything is written. */
 typedef struct wfi_sliced_slice {
-    uint32_t at; /* place in `order`, or row for a part of one */
+    uint32_t at; /* place in `order`; of_one_row: the row */
     uint32_t rows, height;
     uint32_t loads;
-    bool of_one_row; /* of one row: entries begin … end */
+    bool of_one_row; /* the slice is entries begin … end of one row */
     uint32_t begin, end;
     uint32_t segment;       /* UINT32_MAX: not a segment */
-    uint32_t row_subgroups; /* slices that share the row; 1: none */
+    uint32_t row_subgroups; /* slices that multiply the row together */
 } wfi_sliced_slice;
 
 #define WFI_SLICED_CACHED 1024
 
 typedef struct wfi_sliced_maker {
     const wfi_sliced_params *params;
-    uint64_t *order; /* (~length << 32) | row, of the rows that are not shared */
+    uint64_t *order; /* keys (order.h) of the rows that one slice holds */
     uint32_t ordered;
     wfi_sliced_slice *slices;
     uint32_t slice_count, slice_room;
@@ -28,7 +28,7 @@ typedef struct wfi_sliced_maker {
     uint32_t *columns; /* of one slice: slot * subgroup + lane */
     wfi_sliced *out;
     uint64_t pattern_room, loads;
-    uint32_t cached[WFI_SLICED_CACHED]; /* where some lists of offsets begin, by their hash */
+    uint32_t cached[WFI_SLICED_CACHED]; /* where the last list of offsets of each hash begins */
 } wfi_sliced_maker;
 
 static inline uint32_t wfi_sliced_row_begin(const wfi_sliced_maker *m, uint32_t row)
@@ -46,13 +46,14 @@ static inline uint32_t wfi_sliced_order_row(const wfi_sliced_maker *m, uint32_t 
     return (uint32_t)m->order[at];
 }
 
-/* Writes what out holds, of all slices. False: out of memory. */
+/* sliced_fill.c: writes pattern and places of all slices. False: out of memory. */
 bool wfi_sliced_fill(wfi_sliced_maker *m);
-/* Room for words behind the pattern. False: out of memory. */
+/* sliced_maker.c: makes room for more words of the pattern. False: out of memory. */
 bool wfi_sliced_reserve(wfi_sliced_maker *m, uint64_t more);
 
-/* sliced_offsets.c: the indices of a slice of rows in order, and its entries' places from `load` on, where
- * offsets do: `at`, in 16-byte units of the pattern. */
+/* sliced_offsets.c: writes a slice of neighbouring rows by the offsets of its diagonals, if it has
+ * few enough of them: its places from `load` on, and its offsets, which begin at *at in 16-byte
+ * units of the pattern. */
 typedef enum wfi_sliced_tried {
     WFI_SLICED_NOT,
     WFI_SLICED_DONE,

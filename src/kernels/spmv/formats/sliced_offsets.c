@@ -1,6 +1,6 @@
-/* Slices whose rows have their entries on the same diagonals: offsets a slice in place of columns an
- * entry. Grids and bands are made of such slices, and most of these are alike, so that one copy of
- * the offsets serves them all. */
+/* Slices whose rows have their entries on the same diagonals keep one offset a diagonal in place of
+ * a column an entry. The matrices of grids and bands consist of such slices, most of which are
+ * alike, so that one copy of the offsets serves them all. */
 #include <string.h>
 
 #include "core/arithmetic.h"
@@ -8,7 +8,7 @@
 #include "kernels/spmv/formats/sliced_maker.h"
 
 #define MOST_DIAGONALS 128 /* of a slice */
-#define MOST_LOADS 8       /* a lane's word has a bit for each of its slots */
+#define MOST_LOADS 8       /* a lane has one word, with a bit for each of its slots */
 
 /* The diagonals that a slice's rows have entries on, ascending. */
 typedef struct diagonals {
@@ -56,7 +56,7 @@ static bool has_diagonal(const wfi_sliced_maker *m, uint32_t row, int64_t at)
     return false;
 }
 
-/* A diagonal that all rows have: what padding reads; false: there is none. */
+/* Finds a diagonal that all rows have, from which padding reads; false: there is none. */
 static bool common_diagonal(const wfi_sliced_maker *m, const wfi_sliced_slice *s, uint32_t first,
                             int64_t *common)
 {
@@ -82,7 +82,7 @@ static bool find_diagonals(const wfi_sliced_maker *m, const wfi_sliced_slice *s,
     return d->count > 0;
 }
 
-/* Places of a row's entries, and the bits of those that its lanes have. */
+/* Writes the places of a row's entries, and sets the bits of the slots that hold them. */
 static void place_row(const wfi_sliced_maker *m, const wfi_sliced_slice *s, uint32_t first,
                       uint32_t r, uint64_t load, const diagonals *d, uint32_t *bits)
 {
@@ -98,8 +98,8 @@ static void place_row(const wfi_sliced_maker *m, const wfi_sliced_slice *s, uint
     }
 }
 
-/* Where the words stand already, or where they now are; 0: out of memory. */
-static uint32_t shared_words(wfi_sliced_maker *m, const uint32_t *words, uint32_t count)
+/* Where a copy of the words stands in the pattern, which gets one if need be; 0: out of memory. */
+static uint32_t cached_words(wfi_sliced_maker *m, const uint32_t *words, uint32_t count)
 {
     uint32_t hash = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -138,6 +138,6 @@ wfi_sliced_tried wfi_sliced_put_offsets(wfi_sliced_maker *m, const wfi_sliced_sl
         const uint32_t slot = i / step, lane_in_row = i % step;
         offsets[(slot / 4 * step + lane_in_row) * 4 + slot % 4] = (uint32_t)d.at[i];
     }
-    *at = shared_words(m, words, count);
+    *at = cached_words(m, words, count);
     return *at ? WFI_SLICED_DONE : WFI_SLICED_NO_MEMORY;
 }

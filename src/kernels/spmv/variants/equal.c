@@ -1,14 +1,131 @@
-/* Plans of the variant of equal blocks: converts blocks of rows, as few as bindings allow. */
+/* Variant equal: blocks of one size a subgroup (formats/equal.h), in as few dispatches as bindings
+ * allow. */
 #include <string.h>
 
-#include "kernels/spmv/formats/equal.h"
-#include "plan/dispatch_size.h"
 #include "kernels/spmv/build.h"
+#include "kernels/spmv/cost.h"
+#include "kernels/spmv/formats/equal.h"
+#include "kernels/spmv/variant.h"
+#include "plan/dispatch_size.h"
+
+static const uint32_t slice_values[] = {1, 2, 4, 8}, long_values[] = {0, 128, 256, 512, 1024};
+
+static const wfi_parameter parameters[] = {
+    WFI_SPMV_LOCAL_X,
+    {"loads", SPMV_ID_LOADS, 2, 4, wfi_spmv_load_values, "loads a block, of four entries a lane"},
+    {"slices", SPMV_ID_SLICES, 1, WFI_SPMV_COUNT(slice_values), slice_values,
+     "rows that a lane's entries are of"},
+    WFI_SPMV_WINDOW,
+    WFI_SPMV_ROW_SUBGROUPS,
+    {"long_x", SPMV_ID_LONG_X, 0, WFI_SPMV_COUNT(long_values), long_values,
+     "work-items a work-group of a dispatch of its own for rows that row_subgroups cannot hold; "
+     "0: there is none"},
+    {"long_loads", SPMV_ID_LONG_LOADS, 2, 4, wfi_spmv_load_values,
+     "loads a block of that dispatch"},
+};
+
+static bool loads_fit(const wfi_point *point)
+{
+    const uint32_t loads = point->values[SPMV_ID_LOADS];
+    return loads > 0 && loads <= 8;
+}
+
+static bool long_loads_fit(const wfi_point *point)
+{
+    const uint32_t loads = point->values[SPMV_ID_LONG_LOADS];
+    return loads > 0 && loads <= 8;
+}
+
+static bool slices_divide_loads(const wfi_point *point)
+{
+    const uint32_t slices = point->values[SPMV_ID_SLICES];
+    return slices > 0 && slices <= 8 && 4 * point->values[SPMV_ID_LOADS] % slices == 0;
+}
+
+static bool long_group_of_subgroups(const wfi_point *point)
+{
+    const wf_caps *caps = point->caps;
+    const uint32_t size = point->values[SPMV_ID_LONG_X];
+    return size <= caps->max_invocations && size <= caps->max_group_size[0] &&
+           size % caps->subgroup_size == 0 &&
+           (size == 0 || wfi_spmv_power_of_two(size / caps->subgroup_size));
+}
+
+static const wfi_constraint constraints[] = {
+    WFI_SPMV_SUBGROUP_KNOWN("blocks"),
+    WFI_SPMV_WHOLE_SUBGROUPS("blocks"),
+    {"loads must be 1 to 8, since a lane keeps them in registers", loads_fit},
+    {"slices must be 1 to 8 and divide four times loads, since they share a lane's entries",
+     slices_divide_loads},
+    WFI_SPMV_WINDOW_POSITIVE,
+    WFI_SPMV_SUBGROUPS_IN_GROUP,
+    {"long_x must be 0 or a power of two of subgroups and fit a work-group, since all of its "
+     "subgroups share a row",
+     long_group_of_subgroups},
+    {"long_loads must be 1 to 8, since a lane keeps them in registers", long_loads_fit},
+    WFI_SPMV_ONE_VECTOR,
+};
+
+/* Of the larger of its two kernels. */
+static uint64_t shared_bytes(const wfi_point *point)
+{
+    const uint32_t local = point->values[SPMV_ID_LOCAL_X], longs = point->values[SPMV_ID_LONG_X];
+    return (local > longs ? local : longs) / 4 * wfi_spmv_real_bytes(point);
+}
+
+/* ---------------------------------------------------------------------------------------- model */
+
+/* Work-groups are larger where rows have more entries than the subgroups of a usual one hold:
+ * segments cost more than what large work-groups wait for (H100: email-Enron in f64 8 %, arrow and
+ * dense-row 2 %). */
+static uint32_t fit_equal_local(const wf_caps *caps, uint32_t longest, uint32_t loads)
+{
+    const uint32_t local = wfi_spmv_fit_local(caps);
+    const bool fits = caps->max_invocations >= 2 * local && caps->max_group_size[0] >= 2 * local;
+    const bool shares = wfi_spmv_profile_of(caps)->shares_rows;
+    return shares && fits && longest > 4 * loads * local ? 2 * local : local;
+}
+
+/* A shorter chain of loads than in sliced, and more padding: for matrices all of whose loads are
+ * under way at once. Few loads a block where rows are short, whose padding takes longer than they
+ * do, and in f64, where the H100's driver keeps more of them in memory. */
+static double fit(wfi_point *point)
+{
+    const wf_caps *caps = point->caps;
+    const wfi_spmv_profile *profile = wfi_spmv_profile_of(caps);
+    const wfi_spmv_problem *p = &point->problem->spmv;
+    const bool f64 = point->problem->type == WF_TYPE_F64;
+    const bool full = p->mean_row >= 16 && p->entries >= 500000;
+    const uint32_t loads = f64 || p->mean_row < 6.5 ? 1 : full ? 4 : 2;
+    const uint32_t local = fit_equal_local(caps, p->longest_row, loads);
+    point->values[SPMV_ID_LOCAL_X] = local;
+    point->values[SPMV_ID_LOADS] = loads;
+    point->values[SPMV_ID_SLICES] = 1;
+    point->values[SPMV_ID_WINDOW] = p->padding < 1.5 ? 1 : 256;
+    point->values[SPMV_ID_ROW_SUBGROUPS] = wfi_spmv_fit_row_subgroups(caps, local);
+    /* Small segments are faster, since the gathers of each go through the narrow path between one
+     * compute unit and the cache, until there are too many sums to add up (H100: rows of 11,900
+     * entries gain 7 %, rows of 46,500 lose as much). */
+    const bool small_segments = p->longest_row >= 8192 && p->longest_row < 32768;
+    point->values[SPMV_ID_LONG_X] =
+        profile->shares_rows && small_segments ? wfi_spmv_fit_local(caps) : 0;
+    point->values[SPMV_ID_LONG_LOADS] = 1;
+    if (profile->costs)
+        return wfi_spmv_instruction_time(point, profile->costs->shuffled);
+    if (p->fused)
+        return -1;
+    const uint64_t most = f64 ? profile->equal_entries_f64 : profile->equal_entries_f32;
+    return (p->entries < most ? 0.9 : 1.1) * (double)(p->entries + p->rows);
+}
+
+/* ---------------------------------------------------------------------------------------- build */
 
 /* As in spmv_equal.comp, behind alpha and beta. */
 typedef struct equal_push {
     uint32_t blocks, base_y;
 } equal_push;
+
+_Static_assert(sizeof(equal_push) == 8, "members lie as in spmv_equal.comp");
 
 #define SEGMENT_BYTES UINT64_C(16) /* of the scratch: a counter and a sum */
 
@@ -46,10 +163,12 @@ typedef struct equal_kind {
 static wf_result add_pipeline(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
                               const equal_kind *kind, bool first, uint32_t *pipeline)
 {
-    const wfi_constant constants[] = {
-        {SPMV_ID_WIDTH, kind->width},           {SPMV_ID_BASED, kind->based},
-        {SPMV_ID_GROUP_ROWS, kind->group_rows}, {SPMV_ID_FOLDED, kind->folded},
-        {SPMV_ID_SCALED, kind->scaled},         {SPMV_ID_FENCES, wfi_spmv_fences(point->caps)}};
+    const wfi_constant constants[] = {{SPMV_ID_WIDTH, kind->width},
+                                      {SPMV_ID_BASED, kind->based},
+                                      {SPMV_ID_GROUP_ROWS, kind->group_rows},
+                                      {SPMV_ID_FOLDED, kind->folded},
+                                      {SPMV_ID_SCALED, kind->scaled},
+                                      {SPMV_ID_FENCES, wfi_spmv_profile_of(point->caps)->fences}};
     return wfi_spmv_add_kernel(plan, point, job, constants, sizeof constants / sizeof *constants,
                                first, pipeline);
 }
@@ -72,7 +191,8 @@ static wf_result make_step(wf_plan *plan, const wfi_point *point, const wfi_spmv
     if (result == WF_SUCCESS)
         result = wfi_spmv_own(plan, job, NULL, equal->segments * SEGMENT_BYTES, &step->slots[4]);
     step->slots[WFI_SPMV_X_SLOT] = wfi_spmv_x_slot(job);
-    step->slots[3] = wfi_spmv_y_slot(point->caps, job, block->first, block->rows, &push.base_y);
+    step->slots[WFI_SPMV_Y_SLOT] =
+        wfi_spmv_y_slot(point->caps, job, block->first, block->rows, &push.base_y);
     wfi_spmv_put_push(p, &push, sizeof push, step);
     *kind = (equal_kind){equal->width, equal->based, equal->group_row_blocks > 0,
                          step->groups[1] > 1, wfi_spmv_is_scaled(p) || push.base_y != 0};
@@ -84,13 +204,14 @@ typedef struct builder {
     wf_plan *plan;
     const wfi_spmv_job *job;
     equal_kind kind;
-    bool started; /* there is a kernel, */
-    bool longs;   /* which is that of long rows */
+    bool started; /* there is a kernel */
+    bool longs;   /* it is that of long rows */
     uint32_t pipeline;
 } builder;
 
-/* Rows of the block that are long or those that are not: their format, kernel and step. `longs`: the
- * point is that of long rows. May take fewer rows; without any of them it adds nothing. */
+/* Adds the step of the block's rows, and their kernel where the last one is another. `longs`: the
+ * point is that of long rows. May take fewer rows and says so in the block; without any rows of the
+ * wanted lengths it adds nothing. */
 static wf_result add_rows(builder *b, const wfi_point *point, wfi_equal_params *block, bool longs)
 {
     wfi_equal equal = {0};
@@ -116,7 +237,7 @@ static wf_result add_rows(builder *b, const wfi_point *point, wfi_equal_params *
     return result;
 }
 
-/* What long rows are multiplied with: larger work-groups, each one row_subgroups. */
+/* The point of the long rows' dispatch: all subgroups of a work-group share a row. */
 static wfi_point long_point(const wfi_point *point)
 {
     wfi_point longs = *point;
@@ -154,7 +275,7 @@ static wf_result add_all(builder *b, const wfi_point *point, uint32_t above, uin
     return result;
 }
 
-wf_result wfi_spmv_equal_build(wf_plan *plan, const wfi_point *point, const void *params)
+static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
 {
     const wfi_spmv_job *job = params;
     const uint64_t most = UINT64_C(4) * point->values[SPMV_ID_LOADS] *
@@ -170,3 +291,21 @@ wf_result wfi_spmv_equal_build(wf_plan *plan, const wfi_point *point, const void
     return result == WF_SUCCESS ? add_all(&b, point, 0, has_long ? (uint32_t)most : UINT32_MAX)
                                 : result;
 }
+
+const wfi_variant wfi_spmv_equal = {
+    WFI_SPMV_ROW(equal),
+    .modules = WFI_SPMV_MODULES(equal),
+    .summary = "blocks of one size a subgroup, all loads but x's at once; for small matrices",
+    .source = "",
+    .parameter_count = WFI_SPMV_COUNT(parameters),
+    .parameters = parameters,
+    .constraint_count = WFI_SPMV_COUNT(constraints),
+    .constraints = constraints,
+    .subgroup_operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT,
+    .storage_buffers = 5,
+    .push_bytes = WFI_SPMV_PUSH_OF(equal_push),
+    .shared_bytes = shared_bytes,
+    .subgroup_size = wfi_spmv_pinned_subgroup,
+    .fit = fit,
+    .build = build,
+};

@@ -1,18 +1,47 @@
-/* Plans of the variant quads: rows in the order of their lengths, each filled up to whole quads of
- * entries, so that a texel holds the columns of four entries and another their values. */
+/* Variant quads: rows in the order of their lengths, each filled up to whole quads of entries, so
+ * that a texel holds the columns of four entries and another their values. Made for processors,
+ * whose drivers ask of each load whether it is inside the buffer: a texel asks once for four. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/dispatch_size.h"
 #include "kernels/spmv/build.h"
+#include "kernels/spmv/cost.h"
 #include "kernels/spmv/order.h"
+#include "kernels/spmv/variant.h"
+#include "plan/dispatch_size.h"
+
+enum { ROWS, COLUMNS, VALUES = 4 }; /* bindings */
+
+static const wfi_parameter parameters[] = {WFI_SPMV_LOCAL_X, WFI_SPMV_WINDOW};
+
+static bool row_fits_texels(const wfi_point *point)
+{
+    const uint64_t texels = point->problem->type == WF_TYPE_F64 ? 2 : 1;
+    return (point->problem->spmv.longest_row + UINT64_C(3)) / 4 * texels <=
+           point->caps->max_texel_elements;
+}
+
+static const wfi_constraint constraints[] = {
+    {"the longest row must fit a texel buffer of the device", row_fits_texels},
+    WFI_SPMV_WINDOW_POSITIVE,
+    WFI_SPMV_ONE_VECTOR,
+};
+
+/* Rows side by side wait for the longest, so they are sorted where they differ. */
+static double fit(wfi_point *point)
+{
+    const wfi_spmv_profile *profile = wfi_spmv_profile_of(point->caps);
+    point->values[SPMV_ID_LOCAL_X] = wfi_spmv_fit_local(point->caps);
+    point->values[SPMV_ID_WINDOW] = point->problem->spmv.padding < 1.2 ? 1 : UINT32_MAX;
+    return profile->costs ? wfi_spmv_instruction_time(point, profile->costs->quads) : -1;
+}
 
 /* As in spmv_quads.comp, behind alpha and beta. */
 typedef struct quads_push {
     uint32_t count, base_y;
 } quads_push;
 
-_Static_assert(2 * sizeof(double) + sizeof(quads_push) <= WFI_SPMV_PUSH, "push constants");
+_Static_assert(sizeof(quads_push) == 8, "members lie as in spmv_quads.comp");
 
 /* A block of rows in the format. */
 typedef struct quads {
@@ -119,10 +148,10 @@ static void fit_block(const wfi_point *point, const wfi_spmv_job *job, wfi_spmv_
 static void put_formats(wf_type type, wfi_step *step)
 {
     const VkFormat four = VK_FORMAT_R32G32B32A32_UINT;
-    step->texels[WFI_SPMV_QUADS_ROWS] = step->texels[WFI_SPMV_QUADS_COLUMNS] = four;
-    step->texels[WFI_SPMV_QUADS_VALUES] = type == WF_TYPE_F64   ? four
-                                          : type == WF_TYPE_F16 ? VK_FORMAT_R32G32_UINT
-                                                                : VK_FORMAT_R32G32B32A32_SFLOAT;
+    step->texels[ROWS] = step->texels[COLUMNS] = four;
+    step->texels[VALUES] = type == WF_TYPE_F64   ? four
+                           : type == WF_TYPE_F16 ? VK_FORMAT_R32G32_UINT
+                                                 : VK_FORMAT_R32G32B32A32_SFLOAT;
 }
 
 static wf_result add_quads(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
@@ -142,27 +171,43 @@ static wf_result add_quads(wf_plan *plan, const wfi_point *point, const wfi_spmv
     if (!make_quads(p, block, point->values[SPMV_ID_WINDOW], &q))
         result = wfi_no_memory(&wfi_plan_device(plan)->log);
     if (result == WF_SUCCESS)
-        result = wfi_spmv_own(plan, job, q.rows, block->rows * UINT64_C(16),
-                              &step.slots[WFI_SPMV_QUADS_ROWS]);
+        result = wfi_spmv_own(plan, job, q.rows, block->rows * UINT64_C(16), &step.slots[ROWS]);
     if (result == WF_SUCCESS) /* a texel more where there are none: a view is never empty */
         result = wfi_spmv_own(plan, job, q.count ? q.columns : NULL, (q.count ? q.count : 1) * 16,
-                              &step.slots[WFI_SPMV_QUADS_COLUMNS]);
+                              &step.slots[COLUMNS]);
     if (result == WF_SUCCESS && q.count)
         result = wfi_spmv_values(plan, job, q.places, q.count * 4, begin, begin + block->entries,
-                                 &step.slots[WFI_SPMV_QUADS_VALUES]);
+                                 &step.slots[VALUES]);
     else if (result == WF_SUCCESS)
-        result = wfi_spmv_own(plan, job, NULL, 32, &step.slots[WFI_SPMV_QUADS_VALUES]);
+        result = wfi_spmv_own(plan, job, NULL, 32, &step.slots[VALUES]);
     free_quads(&q);
     if (result == WF_SUCCESS)
         result = wfi_dispatch_size(plan, (block->rows + local - 1) / local, step.groups);
     step.slots[WFI_SPMV_X_SLOT] = wfi_spmv_x_slot(job);
-    step.slots[3] = wfi_spmv_y_slot(point->caps, job, block->first, block->rows, &push.base_y);
+    step.slots[WFI_SPMV_Y_SLOT] =
+        wfi_spmv_y_slot(point->caps, job, block->first, block->rows, &push.base_y);
     put_formats(p->type, &step);
     wfi_spmv_put_push(p, &push, sizeof push, &step);
     return result == WF_SUCCESS ? wfi_plan_add_step(plan, &step) : result;
 }
 
-wf_result wfi_spmv_quads_build(wf_plan *plan, const wfi_point *point, const void *params)
+static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
 {
     return wfi_spmv_each_block(plan, point, params, 0, add_quads);
 }
+
+const wfi_variant wfi_spmv_quads = {
+    WFI_SPMV_ROW(quads),
+    .modules = WFI_SPMV_MODULES(quads),
+    .summary = "one work-item a row, four entries a texel; for devices that are processors",
+    .source = "",
+    .parameter_count = WFI_SPMV_COUNT(parameters),
+    .parameters = parameters,
+    .constraint_count = WFI_SPMV_COUNT(constraints),
+    .constraints = constraints,
+    .storage_buffers = 5,
+    .texel_buffers = 1 << ROWS | 1 << COLUMNS | 1 << VALUES,
+    .push_bytes = WFI_SPMV_PUSH_OF(quads_push),
+    .fit = fit,
+    .build = build,
+};

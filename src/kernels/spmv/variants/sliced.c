@@ -1,24 +1,99 @@
-/* Plans of the sliced variant: converts blocks of rows, as few as bindings allow. */
+/* Variant sliced: slices of sorted rows a subgroup (formats/sliced.h), in as few dispatches as
+ * bindings allow. */
 #include <stddef.h>
 #include <string.h>
 
-#include "plan/dispatch_size.h"
-#include "kernels/spmv/formats/sliced.h"
 #include "kernels/spmv/build.h"
-#include "wfi_shaders.h"
+#include "kernels/spmv/cost.h"
+#include "kernels/spmv/formats/sliced.h"
+#include "kernels/spmv/variant.h"
+#include "plan/dispatch_size.h"
+
+static const wfi_parameter parameters[] = {
+    WFI_SPMV_LOCAL_X,
+    {"loads", SPMV_ID_SLICE_LOADS, 16, 6, wfi_spmv_load_values,
+     "the most loads a slice, of four entries a lane; longer rows get more lanes"},
+    WFI_SPMV_WINDOW,
+    WFI_SPMV_ROW_SUBGROUPS,
+};
+
+static bool loads_fit_their_field(const wfi_point *point)
+{
+    const uint32_t loads = point->values[SPMV_ID_SLICE_LOADS];
+    return loads > 0 && loads <= 2048;
+}
+
+static const wfi_constraint constraints[] = {
+    WFI_SPMV_SUBGROUP_KNOWN("slices"),
+    WFI_SPMV_WHOLE_SUBGROUPS("slices"),
+    {"loads must be 1 to 2048, since a slice counts them in 12 bits", loads_fit_their_field},
+    WFI_SPMV_WINDOW_POSITIVE,
+    WFI_SPMV_SUBGROUPS_IN_GROUP,
+    WFI_SPMV_ONE_VECTOR,
+};
+
+static uint64_t shared_bytes(const wfi_point *point)
+{
+    return point->values[SPMV_ID_LOCAL_X] / 4 * wfi_spmv_real_bytes(point);
+}
+
+/* ---------------------------------------------------------------------------------------- model */
+
+/* As many loads as leave enough subgroups to fill the device. Where rows are of all lengths, slices
+ * of few loads leave lanes idle, and fewer subgroups are enough until the loads of the last one
+ * take long (R-MAT graphs of 2^16 to 2^20 rows, H100). */
+static uint32_t fit_loads(const wfi_point *point, double spread)
+{
+    const uint32_t fixed = wfi_spmv_profile_of(point->caps)->slice_loads;
+    const double units = point->caps->compute_units ? point->caps->compute_units : 32;
+    const double all =
+        (double)point->problem->spmv.entries / (4.0 * point->caps->subgroup_size) / units;
+    if (fixed)
+        return fixed;
+    if (spread >= 3 && all / 32 >= 24)
+        return 32;
+    uint32_t loads = spread >= 3 ? 16 : 8;
+    while (loads > 2 && all / loads < (spread >= 3 ? 12 : 30))
+        loads /= 2;
+    return loads;
+}
+
+/* Sorting pays where rows side by side wait for each other; the wider the window, the further apart
+ * the x and y of a slice may lie. */
+static double fit(wfi_point *point)
+{
+    const wf_caps *caps = point->caps;
+    const wfi_spmv_costs *costs = wfi_spmv_profile_of(caps)->costs;
+    const wfi_spmv_problem *p = &point->problem->spmv;
+    const double spread = p->mean_row > 0 ? p->row_deviation / p->mean_row : 0;
+    const uint32_t local = wfi_spmv_fit_local(caps);
+    point->values[SPMV_ID_LOCAL_X] = local;
+    point->values[SPMV_ID_SLICE_LOADS] = fit_loads(point, spread);
+    point->values[SPMV_ID_WINDOW] = p->padding < 1.5   ? 1
+                                    : p->rows < 200000 ? 256
+                                    : spread < 3       ? 2048
+                                                       : UINT32_MAX;
+    point->values[SPMV_ID_ROW_SUBGROUPS] = wfi_spmv_fit_row_subgroups(caps, local);
+    return costs ? wfi_spmv_instruction_time(point, costs->shuffled)
+                 : (double)p->entries + (double)p->rows;
+}
+
+/* ---------------------------------------------------------------------------------------- build */
 
 /* As in spmv_sliced.comp, behind alpha and beta. */
 typedef struct sliced_push {
     uint32_t slices, group_row_groups, segments_at, list_at, partials_at, base_y, groups, reversed;
 } sliced_push;
 
-_Static_assert(2 * sizeof(double) + sizeof(sliced_push) <= WFI_SPMV_SLICED_PUSH, "push constants");
+_Static_assert(sizeof(sliced_push) == 32 && offsetof(sliced_push, reversed) == 28,
+               "members lie as in spmv_sliced.comp");
 
-/* Work-groups of a fused product, which those who need the dot product all add up. */
+/* Work-groups of a fused product, each of which leaves a partial sum to be added up. */
 #define MOST_FUSED_GROUPS 2048
 #define MOST_ROWS (UINT32_C(1) << 31) /* the list of rows has a flag in the top bit */
 
-/* Counters of long rows come first, then the partial sums: this is where, in partial sums. */
+/* Where the partial sums of segments begin in the scratch, in partial sums: behind a counter for
+ * each long row. */
 static uint64_t partials_at(const wfi_sliced *sliced, uint64_t real)
 {
     return (sliced->long_rows * UINT64_C(4) + real - 1) / real;
@@ -67,10 +142,11 @@ static wf_result add_block(wf_plan *plan, const wfi_point *point, const wfi_spmv
                                  p->row_offsets[block->first + block->rows], &step.slots[1]);
     if (result == WF_SUCCESS)
         result = wfi_spmv_own(plan, job, NULL, scratch_bytes(sliced, real), &step.slots[4]);
-    step.slots[2] = wfi_spmv_x_slot(job);
-    step.slots[3] = wfi_spmv_y_slot(point->caps, job, block->first, block->rows, &push.base_y);
+    step.slots[WFI_SPMV_X_SLOT] = wfi_spmv_x_slot(job);
+    step.slots[WFI_SPMV_Y_SLOT] =
+        wfi_spmv_y_slot(point->caps, job, block->first, block->rows, &push.base_y);
     const uint32_t at = wfi_spmv_put_push(p, &push, sizeof push, &step);
-    if (block->window < block->rows) /* else the shortest rows are last, as they should be */
+    if (block->window < block->rows) /* rows all sorted end with the shortest, in every execution */
         step.parity_at = at + (uint32_t)offsetof(sliced_push, reversed);
     return result == WF_SUCCESS ? wfi_plan_add_step(plan, &step) : result;
 }
@@ -100,8 +176,8 @@ static bool is_short(const wf_plan *plan)
     return !(longest > 0) || wfi_plan_guessed_seconds(plan) <= longest;
 }
 
-/* The pipeline, once the first block is there: one that leaves the dot product where it is asked
- * for, the matrix is one block and its product one dispatch. */
+/* Adds the pipeline, once the first block is made: a fused one where the dot product is asked for,
+ * the matrix is one block and its product is one dispatch. */
 static wf_result begin(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
                        const wfi_sliced_params *block, const wfi_sliced *sliced, uint32_t *pipeline)
 {
@@ -111,7 +187,7 @@ static wf_result begin(wf_plan *plan, const wfi_point *point, const wfi_spmv_job
     const uint64_t real = wf_type_size(p->type);
     wfi_pipeline_desc desc;
     wfi_point_pipeline(point, &desc);
-    wfi_pipeline_constant(&desc, SPMV_ID_FENCES, wfi_spmv_fences(point->caps));
+    wfi_pipeline_constant(&desc, SPMV_ID_FENCES, wfi_spmv_profile_of(point->caps)->fences);
     if (!job->kept->fuse || block->rows != p->rows || p->type == WF_TYPE_F16 ||
         point->caps->max_storage_buffers < 6 || !is_short(plan))
         return wfi_spmv_begin_with(plan, &desc, job, pipeline);
@@ -125,7 +201,7 @@ static wf_result begin(wf_plan *plan, const wfi_point *point, const wfi_spmv_job
     return result == WF_SUCCESS ? wfi_plan_add_binding(plan, &partials) : result;
 }
 
-wf_result wfi_spmv_sliced_build(wf_plan *plan, const wfi_point *point, const void *params)
+static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
 {
     const wfi_spmv_job *job = params;
     const wf_spmv_params *p = &job->matrix;
@@ -154,3 +230,21 @@ wf_result wfi_spmv_sliced_build(wf_plan *plan, const wfi_point *point, const voi
     }
     return result;
 }
+
+const wfi_variant wfi_spmv_sliced = {
+    WFI_SPMV_ROW(sliced),
+    .modules = WFI_SPMV_MODULES(sliced),
+    .summary = "slices of sorted rows a subgroup, columns as 8- or 16-bit distances",
+    .source = "SELL-C-sigma (Kreutzer et al. 2014), here with lanes and column distances",
+    .parameter_count = WFI_SPMV_COUNT(parameters),
+    .parameters = parameters,
+    .constraint_count = WFI_SPMV_COUNT(constraints),
+    .constraints = constraints,
+    .subgroup_operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT,
+    .storage_buffers = 5,
+    .push_bytes = WFI_SPMV_PUSH_OF(sliced_push),
+    .shared_bytes = shared_bytes,
+    .subgroup_size = wfi_spmv_pinned_subgroup,
+    .fit = fit,
+    .build = build,
+};

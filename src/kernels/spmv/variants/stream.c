@@ -1,24 +1,101 @@
-/* Plans of the variant stream: blocks of neighbouring rows, each with room for one number of entries and
- * of rows, so that a work-group computes where its data lies; entries stand in the order of the matrix,
- * without padding between rows. Its words: first row, rows, lowest column, none; 16 bits a row where it
- * begins in the block, and where the last one ends; columns of 16 bits from the lowest, or whole. */
+/* Variant stream: blocks of neighbouring rows, all with room for as many entries and rows, so that
+ * a work-group knows where its data lies without loading it; entries stand in the order of the
+ * matrix, without padding between rows. The words of a block: its first row, its rows, the lowest
+ * column and a zero; 16 bits a row that say where it begins in the block, and where the last one
+ * ends; columns as 16-bit distances from the lowest, or whole. */
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/arithmetic.h"
-#include "plan/dispatch_size.h"
 #include "kernels/spmv/build.h"
+#include "kernels/spmv/cost.h"
+#include "kernels/spmv/variant.h"
+#include "plan/dispatch_size.h"
+
+static const uint32_t item_values[] = {4, 8, 16}, row_values[] = {1, 2, 3, 4, 6, 8};
+
+static const wfi_parameter parameters[] = {
+    WFI_SPMV_LOCAL_X,
+    {"items", SPMV_ID_ITEMS, 4, WFI_SPMV_COUNT(item_values), item_values, "entries a work-item"},
+    {"rows", SPMV_ID_ROWS, 2, WFI_SPMV_COUNT(row_values), row_values, "the most rows a work-item"},
+};
+
+static bool items_in_fours(const wfi_point *point)
+{
+    const uint32_t items = point->values[SPMV_ID_ITEMS];
+    return items > 0 && items <= 16 && items % 4 == 0;
+}
+
+static bool words_aligned(const wfi_point *point)
+{
+    const uint32_t local = point->values[SPMV_ID_LOCAL_X];
+    return local > 0 && local % 8 == 0;
+}
+
+static bool few_rows(const wfi_point *point)
+{
+    return point->values[SPMV_ID_ROWS] > 0 && point->values[SPMV_ID_ROWS] <= 8;
+}
+
+static bool longest_row_in_group(const wfi_point *point)
+{
+    return point->problem->spmv.longest_row <=
+           (uint64_t)point->values[SPMV_ID_LOCAL_X] * point->values[SPMV_ID_ITEMS];
+}
+
+static const wfi_constraint constraints[] = {
+    {"local_x must be a multiple of 8, since a block's words are read four at once", words_aligned},
+    {"items must be 4 to 16 and a multiple of 4, since four are loaded at once", items_in_fours},
+    {"rows must be 1 to 8, since a work-item keeps them in registers", few_rows},
+    {"the longest row must fit items times local_x, since a row stays in a work-group",
+     longest_row_in_group},
+    WFI_SPMV_ONE_VECTOR,
+};
+
+static uint64_t shared_bytes(const wfi_point *point)
+{
+    return (uint64_t)point->values[SPMV_ID_LOCAL_X] * point->values[SPMV_ID_ITEMS] *
+           wfi_spmv_real_bytes(point);
+}
+
+#define ITEMS 8        /* entries a work-item: with half as many, too few loads are under way */
+#define LONGEST_ROW 64 /* since one work-item adds up a row */
+#define MEAN_ROW 6     /* above, the vector loads of sliced and equal are nearly full */
+
+/* For rows of a few entries, which sliced and equal pad to twice as many (H100, 2.2 entries a row:
+ * 16.1 us where sliced takes 28.4). A work-item has room for the rows that its entries are of on
+ * average, and 5 % more. */
+static double fit(wfi_point *point)
+{
+    const wfi_spmv_profile *profile = wfi_spmv_profile_of(point->caps);
+    const wfi_spmv_problem *p = &point->problem->spmv;
+    const uint64_t cached = point->problem->type == WF_TYPE_F64 ? profile->equal_entries_f64
+                                                                : profile->equal_entries_f32;
+    const double rows = p->mean_row > 0 ? 1.05 * ITEMS / p->mean_row : 8;
+    const uint32_t local = wfi_spmv_fit_local(point->caps);
+    point->values[SPMV_ID_LOCAL_X] = local < 128 ? local : 128;
+    point->values[SPMV_ID_ITEMS] = ITEMS;
+    point->values[SPMV_ID_ROWS] = (uint32_t)fmin(fmax(ceil(rows), 1), 8);
+    if (profile->costs || p->fused || p->longest_row > LONGEST_ROW || p->mean_row > MEAN_ROW ||
+        p->entries < cached)
+        return -1;
+    return 0.6 * (double)(p->entries + p->rows);
+}
+
+/* --------------------------------------------------------------------------------------- format */
 
 #define HEAD_WORDS 4
-#define ALTERNATE_BYTES (UINT64_C(4) << 20) /* of a matrix: below, every cache holds it */
+/* Matrices of fewer bytes are in every cache whole, and need no reversed executions. */
+#define ALTERNATE_BYTES (UINT64_C(4) << 20)
 
 /* As in spmv_stream.comp, behind alpha and beta. */
 typedef struct stream_push {
     uint32_t blocks, base_y, reversed;
 } stream_push;
 
-_Static_assert(2 * sizeof(double) + sizeof(stream_push) <= WFI_SPMV_PUSH, "push constants");
+_Static_assert(sizeof(stream_push) == 12, "members lie as in spmv_stream.comp");
 
 typedef struct stream {
     uint32_t block_entries, block_rows; /* at most; the entries are a multiple of 4, below 65536 */
@@ -127,6 +204,8 @@ static wf_result fit_rows(wf_plan *plan, const wfi_spmv_job *job, uint32_t first
     }
 }
 
+/* --------------------------------------------------------------------------------------- build */
+
 /* What the kernel of a block of rows is compiled for, besides the point. */
 typedef struct stream_kind {
     uint32_t width, folded, scaled, alternates;
@@ -161,7 +240,7 @@ static wf_result make_step(wf_plan *plan, const wfi_point *point, const wfi_spmv
         result = wfi_spmv_values(plan, job, s->places, places, p->row_offsets[first],
                                  p->row_offsets[first + rows], &step->slots[1]);
     step->slots[WFI_SPMV_X_SLOT] = wfi_spmv_x_slot(job);
-    step->slots[3] = wfi_spmv_y_slot(point->caps, job, first, rows, &push.base_y);
+    step->slots[WFI_SPMV_Y_SLOT] = wfi_spmv_y_slot(point->caps, job, first, rows, &push.base_y);
     step->parity_at =
         wfi_spmv_put_push(p, &push, sizeof push, step) + (uint32_t)offsetof(stream_push, reversed);
     *kind = (stream_kind){s->width, step->groups[1] > 1, wfi_spmv_is_scaled(p) || push.base_y != 0,
@@ -169,7 +248,7 @@ static wf_result make_step(wf_plan *plan, const wfi_point *point, const wfi_spmv
     return result;
 }
 
-wf_result wfi_spmv_stream_build(wf_plan *plan, const wfi_point *point, const void *params)
+static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
 {
     const wfi_spmv_job *job = params;
     const uint32_t local = point->values[SPMV_ID_LOCAL_X];
@@ -196,3 +275,19 @@ wf_result wfi_spmv_stream_build(wf_plan *plan, const wfi_point *point, const voi
     }
     return result;
 }
+
+const wfi_variant wfi_spmv_stream = {
+    WFI_SPMV_ROW(stream),
+    .modules = WFI_SPMV_MODULES(stream),
+    .summary = "a work-group's entries in a stream, products summed by row in shared memory",
+    .source = "CSR-Stream (Greathouse and Daga 2014), here in blocks of one size",
+    .parameter_count = WFI_SPMV_COUNT(parameters),
+    .parameters = parameters,
+    .constraint_count = WFI_SPMV_COUNT(constraints),
+    .constraints = constraints,
+    .storage_buffers = 4,
+    .push_bytes = WFI_SPMV_PUSH_OF(stream_push),
+    .shared_bytes = shared_bytes,
+    .fit = fit,
+    .build = build,
+};

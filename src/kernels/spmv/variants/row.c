@@ -1,0 +1,39 @@
+/* Variant row: one work-item a row of compressed sparse rows. The reference. */
+#include "kernels/spmv/build.h"
+#include "kernels/spmv/cost.h"
+#include "kernels/spmv/variant.h"
+
+static double fit(wfi_point *point)
+{
+    const wfi_spmv_profile *profile = wfi_spmv_profile_of(point->caps);
+    point->values[SPMV_ID_LOCAL_X] = wfi_spmv_fit_local(point->caps);
+    return profile->costs ? wfi_spmv_instruction_time(point, profile->costs->row)
+                          : wfi_spmv_row_time(point, 1, 0);
+}
+
+static wf_result add_rows(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
+                          wfi_spmv_block *block)
+{
+    return wfi_spmv_add_block(plan, point, job, block, point->values[SPMV_ID_LOCAL_X],
+                              job->matrix.vectors);
+}
+
+static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    return wfi_spmv_each_block(plan, point, params, 0, add_rows);
+}
+
+const wfi_variant wfi_spmv_row = {
+    WFI_SPMV_ROW(row),
+    .modules = WFI_SPMV_MODULES(row),
+    .summary = "one work-item a row",
+    .source = "OpenACC loop optimisation (Alliance), step 1",
+    .parameter_count = WFI_SPMV_COUNT(wfi_spmv_row_parameters),
+    .parameters = wfi_spmv_row_parameters,
+    .storage_buffers = 4,
+    .push_bytes = WFI_SPMV_PUSH,
+    .constants = wfi_spmv_strided_constants,
+    .fit = fit,
+    .traffic = wfi_spmv_row_traffic,
+    .build = build,
+};

@@ -1,0 +1,44 @@
+/* What the models of sparse products know of kinds of devices. */
+#ifndef WFI_PROFILES_SPMV_H
+#define WFI_PROFILES_SPMV_H
+
+#include "profiles/profile.h"
+
+/* What a variant takes where instructions are what costs, in loads of a work-item's loop. */
+typedef struct wfi_spmv_cost {
+    double row;    /* of a row besides its entries */
+    double entry;  /* of an entry */
+    double spread; /* of the wait of rows for longer neighbours, by the rows' deviation */
+    double empty;  /* that an empty row saves of `row` */
+} wfi_spmv_cost;
+
+typedef struct wfi_spmv_costs {
+    wfi_spmv_cost row, lanes, shared, add, quads;
+    wfi_spmv_cost shuffled; /* of variants that add up by shuffles: sliced and equal */
+} wfi_spmv_costs;
+
+typedef struct wfi_spmv_profile {
+    /* NULL: memory is what costs, and models count loads; else these are the times of variants,
+     * and those that are made to hide latency are not weighed. */
+    const wfi_spmv_costs *costs;
+    double scatter_most;    /* the most transactions more that lanes apart in memory cost a load */
+    double blocked_scatter; /* transactions a load of variant blocked */
+    double adaptive_entry;  /* loads an entry of variant adaptive takes */
+    double merge_step;      /* loads a row or entry of variant merge takes */
+    bool shares_rows;       /* subgroups of a work-group gain by sharing a long row */
+    uint32_t slice_loads;   /* loads of a slice; 0: as the matrix fills the device */
+    /* Entries of a matrix up to which variant equal is faster than sliced: about those that are
+     * under way at once. */
+    uint64_t equal_entries_f32, equal_entries_f64;
+    /* Kernels that count segments need memory barriers beside the atomic operation; else that
+     * operation acquires and releases itself. */
+    bool fences;
+    /* Iterations of a solver's first submission, where expected times are too rough to tell how
+     * many fit; 0: as many as the expected time allows. */
+    uint32_t first_batch;
+} wfi_spmv_profile;
+
+/* The row for the device; never NULL. */
+const wfi_spmv_profile *wfi_spmv_profile_of(const wf_caps *caps);
+
+#endif
