@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What the tuner is worth on a device: the model's choice, rows that ship (and what is chosen
-# without this device's own), two searches and an exhaustive one, side by side. What FILE of --json FILE has
-# already is not measured again.
+# without this device's own), two searches and an exhaustive one, side by side. What FILE of
+# --json FILE has already is not measured again.
 # bench_tuning (bench/tuning.c) does it; it is built beside WAVEFIT, by
 # `cmake --build build/release --target bench_tuning`.
 # usage: bench/tuning.sh WAVEFIT [SECONDS] [OPTIONS]

@@ -91,8 +91,8 @@ endfunction()
 # The modules that the first lines of a .comp name, one a line:
 #   // MODULE spmv_row_*
 #   // MODULE matmul_stream_k_* TYPES f16 i8 DEFINES STREAM_K REQUIRES cooperative_matrix
-# A '*' stands for each of TYPES, or of the TYPES given here, the folder's; the module of type f16 is
-# compiled with WF_TYPE_F16. Other words are as wavefit_add_shader has them.
+# A '*' stands for each of TYPES, or of the TYPES given here, the folder's; the module of type f16
+# is compiled with WF_TYPE_F16. Other words are as wavefit_add_shader has them.
 function(wavefit_add_modules)
     cmake_parse_arguments(S "" "SOURCE" "TYPES" ${ARGN})
     set(source ${PROJECT_SOURCE_DIR}/shaders/${S_SOURCE})

@@ -120,8 +120,6 @@ wf_result wf_required_features(const wf_vulkan *vulkan, uint32_t families,
         return result;
     const uint32_t all = (UINT32_C(1) << WF_FAMILY_COUNT) - 1;
     families = families ? families & all : all;
-    if (families >> WF_FAMILY_HIMENO & 1) /* its callers may use stencils too */
-        families |= UINT32_C(1) << WF_FAMILY_STENCIL;
     wf_features *set = calloc(1, sizeof *set);
     if (!set)
         result = wfi_no_memory(&log);

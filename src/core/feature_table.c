@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-#define STENCIL (UINT32_C(1) << WF_FAMILY_HIMENO)
+#define HIMENO (UINT32_C(1) << WF_FAMILY_HIMENO)
 #define SPMV (UINT32_C(1) << WF_FAMILY_SPMV)
 #define MATMUL (UINT32_C(1) << WF_FAMILY_MATMUL)
 #define ALL ((UINT32_C(1) << WF_FAMILY_COUNT) - 1)
@@ -30,7 +30,7 @@ static const char no_cooperative[] = "f16 and i8 products run on the ordinary un
 
 const wfi_feature_row wfi_feature_rows[] = {
     {BASIC(shaderFloat64), .families = ALL, .gives = "f64", .without = "f64 plans are refused"},
-    {BASIC(shaderInt64), .families = STENCIL | SPMV | MATMUL,
+    {BASIC(shaderInt64), .families = HIMENO | SPMV | MATMUL,
      .gives = "64-bit integers in some variants", .without = "those variants are left out"},
     {BASIC(shaderInt16), .families = SPMV | MATMUL, .gives = "16-bit integers in some variants",
      .without = "those variants are left out"},

@@ -8,7 +8,7 @@
 #include "io/io_error.h"
 
 #define WFI_COMPARISON_SCHEMA "wavefit-comparison/2"
-#define WFI_COMPARISON_OLD_SCHEMA "wavefit-comparison/2" /* is read too (io/old_results.h) */
+#define WFI_COMPARISON_OLD_SCHEMA "wavefit-comparison/1" /* is read too (io/old_results.h) */
 #define WFI_COMPARED_RIVALS 6
 
 /* One way of choosing, on one problem. */

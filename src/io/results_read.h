@@ -22,16 +22,18 @@ typedef void (*wfi_difference_fn)(void *user, const char *name, const char *verd
 wfi_report *wfi_report_create(void);
 void wfi_report_destroy(wfi_report **report);
 
-/* Adds a whole results file of a schema that this wavefit knows, or one of `wavefit tune --compare`. */
+/* Adds a whole results file of a schema that this wavefit knows, or one of
+ * `wavefit tune --compare`. */
 bool wfi_report_add(wfi_report *report, const char *path, wfi_io_error *error);
 
-/* Compares every case added with the base's of the same family, name, type and place in a study, and
- * notes the verdict in it. Slower or faster: the medians differ by more than 3 % and by more than
- * both quartile spreads together, and the quartiles do not overlap. */
+/* Compares every case added with the base's of the same family, name, type and place in a study,
+ * and notes the verdict in it. Slower or faster: the medians differ by more than 3 % and by more
+ * than both quartile spreads together, and the quartiles do not overlap. */
 bool wfi_report_compare(wfi_report *report, const char *base, wfi_difference_fn tell, void *user,
                         wfi_comparison *out, wfi_io_error *error);
 
-/* The merged data as JSON that can stand inside a <script> element, malloc'ed; NULL without memory. */
+/* The merged data as JSON that can stand inside a <script> element, malloc'ed; NULL without
+ * memory. */
 char *wfi_report_json(const wfi_report *report, size_t *length);
 
 #endif

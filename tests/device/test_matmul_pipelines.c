@@ -209,21 +209,33 @@ static void build_row(void *user, const uint32_t *row)
     s->rows++;
 }
 
+static const wfi_parameter *parameter_of(const wfi_variant *variant, uint32_t id)
+{
+    for (uint32_t i = 0; i < variant->parameter_count; i++)
+        if (variant->parameters[i].id == id)
+            return &variant->parameters[i];
+    fail_msg("%s has no parameter %u", variant->name, id);
+    return NULL;
+}
+
 /* Sizes of fragments and subgroups that the matrix units do not have, and copies but of both
  * operands, where f32 is split. */
 static uint32_t never_on_matrix_units(const sample *s)
 {
-    const wfi_parameter *p = s->variant->parameters;
-    uint32_t count = s->type == WF_TYPE_F32 ? p[MATMUL_ID_PACK].candidate_count - 1 : 0;
-    for (uint32_t axis = 0; axis < 3; axis++)
-        for (uint32_t c = 0; c < p[MATMUL_ID_FRAG_M + axis].candidate_count; c++) {
+    const wfi_parameter *pack = parameter_of(s->variant, MATMUL_ID_PACK),
+                        *subgroup = parameter_of(s->variant, MATMUL_ID_SUBGROUP);
+    uint32_t count = s->type == WF_TYPE_F32 ? pack->candidate_count - 1 : 0;
+    for (uint32_t axis = 0; axis < 3; axis++) {
+        const wfi_parameter *extent = parameter_of(s->variant, MATMUL_ID_FRAG_M + axis);
+        for (uint32_t c = 0; c < extent->candidate_count; c++) {
             uint32_t size[3] = {0};
-            size[axis] = p[MATMUL_ID_FRAG_M + axis].candidates[c];
+            size[axis] = extent->candidates[c];
             count += !wfi_matmul_shape(&s->caps, s->type, size[0], size[1], size[2]);
         }
-    for (uint32_t c = 0; c < p[MATMUL_ID_SUBGROUP].candidate_count; c++)
-        count += p[MATMUL_ID_SUBGROUP].candidates[c] < s->caps.subgroup_min ||
-                 p[MATMUL_ID_SUBGROUP].candidates[c] > s->caps.subgroup_max;
+    }
+    for (uint32_t c = 0; c < subgroup->candidate_count; c++)
+        count += subgroup->candidates[c] < s->caps.subgroup_min ||
+                 subgroup->candidates[c] > s->caps.subgroup_max;
     return count;
 }
 

@@ -75,7 +75,8 @@ def curves_are_whole(browser):
     check("the ladder's bars are its steps' rates", len(sets) == 1 and len(sets[0][1]) == 4 and all(
         abs(bar - c["rate"]["value"]) < 1e-6 for bar, c in zip(sets[0][1], ladder)), sets)
     sweep = [c for c in grid if c["study"]["kind"] == "sweep"]
-    sets = browser.evaluate(f"({points})('Sweep, stencil march: {sweep[0]['name']} f32, over march')")
+    title = f"Sweep, stencil march: {sweep[0]['name']} f32, over march"
+    sets = browser.evaluate(f"({points})('{title}')")
     check("the sweep's curve is its points", sets and
           [point["y"] for point in sets[0][1]] == [c["time_us"]["median"] for c in sweep], sets)
     sets = browser.evaluate(f"({points})('Roofline')")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Each of the tool's readers (matrices, compressed ones, vectors, results), and what it writes, once:
-# for slow machines.
+# Each of the tool's readers (matrices, compressed ones, vectors, results), and what it writes,
+# once: for slow machines.
 # usage: test_readers.sh DATA COMMAND… (the tool, behind an emulator perhaps)
 set -eu
 data=$1

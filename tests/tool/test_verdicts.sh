@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What is said of a result is what holds for it: solvers whose answer the device overwrites, runs of
-# a given time on a machine whose pace changes, Gosa against a host program that runs as the official
-# one.
+# a given time on a machine whose pace changes, Gosa against a host program that runs as the
+# official one.
 # usage: test_verdicts.sh WAVEFIT DATA HIMENO_ORDER
 set -u
 order=$3

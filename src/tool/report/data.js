@@ -1,6 +1,6 @@
-// What the files say: small helpers, devices, cases. Everything that comes out of a file is put in as
-// text, never as markup, and every number is looked at before it is used. These scripts are one, in the
-// order of src/tool/report/page.c.
+// What the files say: small helpers, devices, cases. Everything that comes out of a file is put in
+// as text, never as markup, and every number is looked at before it is used. These scripts are one,
+// in the order of src/tool/report/page.c.
 const errors = [];
 window.addEventListener("error", (event) => {
   errors.push(String(event.message));
@@ -25,7 +25,8 @@ const number = (value) => (typeof value === "number" && Number.isFinite(value) ?
 const text = (value) => (typeof value === "string" ? value : value === undefined || value === null
   ? "" : String(value));
 const list = (value) => (Array.isArray(value) ? value : []);
-const object = (value) => (value && typeof value === "object" && !Array.isArray(value) ? value : {});
+const object = (value) =>
+  (value && typeof value === "object" && !Array.isArray(value) ? value : {});
 
 function element(tag, attributes, ...children) {
   const node = document.createElement(tag);
@@ -53,7 +54,8 @@ function time(us) {
 }
 
 function percent(value) {
-  return value === null ? "" : value !== 0 && value < 0.1 ? "< 0.1 %" : `${Number(value.toPrecision(3))} %`;
+  if (value === null) return "";
+  return value !== 0 && value < 0.1 ? "< 0.1 %" : `${Number(value.toPrecision(3))} %`;
 }
 
 function bytes(value) {
