@@ -142,8 +142,9 @@ static void test_feature_list(void **state)
              stencil_grids = 0;
     engine_open(&e, ENGINE_NOTHING, &vulkan);
     assert_int_equal(wf_required_features(&vulkan, 0, NULL, &all), WF_SUCCESS);
-    assert_int_equal(wf_required_features(&vulkan, UINT32_C(1) << WF_FAMILY_STENCIL, NULL, &stencil),
-                     WF_SUCCESS);
+    assert_int_equal(
+        wf_required_features(&vulkan, UINT32_C(1) << WF_FAMILY_STENCIL, NULL, &stencil),
+        WF_SUCCESS);
     const wf_feature *list = wf_features_list(all, &count);
     for (uint32_t i = 0; i < count; i++) {
         assert_true(list[i].families != 0 && *list[i].gives && *list[i].without);

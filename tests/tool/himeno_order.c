@@ -6,8 +6,7 @@
 #include <stdlib.h>
 
 typedef struct grid {
-    long n
-        [3]; /* the ramp of the start values is along the program's first axis, here the last */
+    long n[3]; /* the ramp of the start values is along the program's first axis, here the last */
     float *p, *next;
 } grid;
 
