@@ -75,8 +75,10 @@ int mapped(int at, int n)
 {
     if (at >= 0 && at < n)
         return at;
+    // The remainder of negative integers is undefined in GLSL (and is another one on NVIDIA than on
+    // CPU drivers), so both ends count from zero upwards.
     if (BORDER == STENCIL_PERIODIC)
-        return ((at % n) + n) % n;
+        return at < 0 ? n - 1 - int(uint(-1 - at) % uint(n)) : int(uint(at) % uint(n));
     if (BORDER == STENCIL_NEUMANN)
         at = at < 0 ? -1 - at : 2 * n - 1 - at;
     return clamp(at, 0, n - 1);

@@ -468,6 +468,7 @@ static void tiles_go_without_padding(void **state)
         const wfi_problem problem = problem_of(&p.params);
         wfi_choice choice;
         device->caps.vendor_id = WFI_NVIDIA;
+        device->caps.driver_id = VK_DRIVER_ID_NVIDIA_PROPRIETARY;
         device->caps.device_type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
         device->caps.max_shared_bytes = 48 * 1024;
         test_expect_errors(true);

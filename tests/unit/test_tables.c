@@ -87,12 +87,50 @@ static void constants_past_the_last_are_counted(void **state)
     assert_int_equal(kept.guard, 42);
 }
 
+/* Whether a module takes the remainder of signed integers (OpSRem, OpSMod): GLSL leaves that of
+ * negative ones undefined, and NVIDIA's driver makes another number of it than CPU drivers. */
+static bool takes_signed_remainders(const uint32_t *words, size_t count)
+{
+    enum { HEADER = 5, OP_SREM = 138, OP_SMOD = 139 };
+    for (size_t at = HEADER; at < count && words[at] >> 16; at += words[at] >> 16)
+        if ((words[at] & 0xffff) == OP_SREM || (words[at] & 0xffff) == OP_SMOD)
+            return true;
+    return false;
+}
+
+static uint32_t check_module(const wfi_spirv *module)
+{
+    if (!module || !module->words)
+        return 0;
+    if (takes_signed_remainders(module->words, module->size_bytes / sizeof *module->words))
+        fail_msg("%s takes the remainder of signed integers", module->name);
+    return 1;
+}
+
+static void no_remainder_is_undefined(void **state)
+{
+    (void)state;
+    const uint32_t planted[] = {0, 0, 0, 0, 0, 1u << 16 | 253, 5u << 16 | 139, 1, 2, 3, 4};
+    uint32_t modules = 0;
+    assert_true(takes_signed_remainders(planted, sizeof planted / sizeof *planted));
+    assert_false(takes_signed_remainders(planted, 6));
+    for (int f = 0; f < WF_FAMILY_COUNT; f++) {
+        const wfi_family *family = wfi_family_get((wf_family)f);
+        for (uint32_t v = 0; v < family->variant_count; v++)
+            for (int type = 0; type < WF_TYPE_COUNT; type++)
+                modules += check_module(family->variants[v]->modules[type]) +
+                           check_module(family->variants[v]->second[type]);
+    }
+    assert_true(modules > 50);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ids_have_one_name_each),
         cmocka_unit_test(values_belong_to_ids),
         cmocka_unit_test(constants_past_the_last_are_counted),
+        cmocka_unit_test(no_remainder_is_undefined),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
