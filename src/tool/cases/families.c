@@ -6,7 +6,7 @@
 static const wfi_tool_family *const families[] = {&wfi_tool_himeno_family, &wfi_tool_spmv_family,
                                                   &wfi_tool_matmul_family,
                                                   &wfi_tool_stencil_family};
-enum { FAMILIES = sizeof families / sizeof *families };
+enum { FAMILIES = sizeof families / sizeof families[0] };
 
 const wfi_tool_family *wfi_tool_family_of(wf_family family)
 {
