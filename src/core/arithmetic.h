@@ -33,4 +33,7 @@ static inline uint32_t wfi_log2(uint32_t power)
     return log;
 }
 
+/* How many elements an array has. */
+#define WFI_COUNT(array) (sizeof(array) / sizeof *(array))
+
 #endif

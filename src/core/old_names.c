@@ -1,8 +1,7 @@
 #include "core/old_names.h"
 
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+#include "core/arithmetic.h"
 
 typedef struct renamed {
     const char *family; /* its present name; "": the row is of a family itself */
@@ -39,15 +38,15 @@ static const char *present(const renamed *rows, size_t count, const char *family
 
 const char *wfi_old_family(const char *name)
 {
-    return present(families, COUNT(families), "", name);
+    return present(families, WFI_COUNT(families), "", name);
 }
 
 const char *wfi_old_variant(const char *family, const char *name)
 {
-    return present(variants, COUNT(variants), family, name);
+    return present(variants, WFI_COUNT(variants), family, name);
 }
 
 const char *wfi_old_parameter(const char *family, const char *name)
 {
-    return present(parameters, COUNT(parameters), family, name);
+    return present(parameters, WFI_COUNT(parameters), family, name);
 }

@@ -3,8 +3,7 @@
 #include <strings.h>
 
 #include "plan/family.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+#include "core/arithmetic.h"
 
 /* The value of the first statistic that a driver gives under one of the names, in any case (they
  * change from version to version), else 0. Its lower 32 bits alone: NVIDIA's driver leaves the
@@ -26,7 +25,7 @@ bool wfi_kernel_spills(const wf_kernel_info *kernel)
     /* The bytes of a work-item's scratch memory by the names that drivers use. */
     static const char *const memory[] = {"Scratch size", "Scratch Memory Size", "Local Memory Size",
                                          "Spill Size"};
-    return kernel->spilled > 0 || statistic(kernel, memory, COUNT(memory)) > 0;
+    return kernel->spilled > 0 || statistic(kernel, memory, WFI_COUNT(memory)) > 0;
 }
 
 bool wfi_is_main_kernel(const wfi_point *point, const wfi_spirv *spirv)
@@ -46,10 +45,10 @@ void wfi_describe_pipeline(const wfi_point *point, const wfi_pipeline *pipeline,
     memcpy(kernel->group_size, pipeline->group_size, sizeof kernel->group_size);
     for (uint32_t i = 0; i < pipeline->statistic_count; i++)
         kernel->statistics[kernel->statistic_count++] = pipeline->statistics[i];
-    kernel->registers = statistic(kernel, registers, COUNT(registers));
-    kernel->spilled = statistic(kernel, spilled, COUNT(spilled));
+    kernel->registers = statistic(kernel, registers, WFI_COUNT(registers));
+    kernel->spilled = statistic(kernel, spilled, WFI_COUNT(spilled));
     if (!wfi_is_main_kernel(point, pipeline->spirv))
-        kernel->shared_bytes = statistic(kernel, shared, COUNT(shared));
+        kernel->shared_bytes = statistic(kernel, shared, WFI_COUNT(shared));
     else if (point->variant->shared_bytes)
         kernel->shared_bytes = point->variant->shared_bytes(point);
     if (kernel->subgroup_size == 0)

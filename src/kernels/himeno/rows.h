@@ -4,6 +4,7 @@
 
 #include "kernels/himeno/himeno.h"
 #include "profiles/himeno.h"
+#include "core/arithmetic.h"
 #include "wfi_shaders.h"
 
 /* As in himeno_problem.glsl. */
@@ -33,14 +34,12 @@ double wfi_himeno_least_bytes(const wfi_problem *problem);
 
 /* ----------------------------------------------------------------------------------- parameters */
 
-#define WFI_HIMENO_COUNT(array) (sizeof(array) / sizeof *(array))
-
 extern const uint32_t wfi_himeno_sizes_x[7], wfi_himeno_sizes_y[5], wfi_himeno_sizes_z[3],
     wfi_himeno_marches[7], wfi_himeno_pads[4], wfi_himeno_blocks[5], wfi_himeno_flags[2];
 
 #define WFI_HIMENO_PARAMETER(name, id, value, candidates, meaning)                                 \
     {                                                                                              \
-        name, id, value, WFI_HIMENO_COUNT(candidates), candidates, meaning                         \
+        name, id, value, WFI_COUNT(candidates), candidates, meaning                                \
     }
 #define WFI_HIMENO_LOCAL_X(value)                                                                  \
     WFI_HIMENO_PARAMETER("local_x", HIMENO_ID_LOCAL_X, value, wfi_himeno_sizes_x,                  \
@@ -152,8 +151,8 @@ wf_result wfi_himeno_build_passes(wf_plan *plan, const wfi_point *point,
 
 #define WFI_HIMENO_ROW(module, parameters_, constraints_)                                          \
     .modules = {[WF_TYPE_F32] = &wfi_spv_himeno_##module##_f32},                                   \
-    .parameter_count = WFI_HIMENO_COUNT(parameters_), .parameters = parameters_,                   \
-    .constraint_count = WFI_HIMENO_COUNT(constraints_), .constraints = constraints_,               \
+    .parameter_count = WFI_COUNT(parameters_), .parameters = parameters_,                          \
+    .constraint_count = WFI_COUNT(constraints_), .constraints = constraints_,                      \
     .storage_buffers = 4, .push_bytes = sizeof(wfi_himeno_push),                                   \
     .group_size = wfi_himeno_group_size
 

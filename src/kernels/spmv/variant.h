@@ -2,6 +2,7 @@
 #ifndef WFI_KERNELS_SPMV_VARIANT_H
 #define WFI_KERNELS_SPMV_VARIANT_H
 
+#include "core/arithmetic.h"
 #include "kernels/spmv/variants.h"
 #include "spmv/spmv_ids.h"
 #include "wfi_shaders.h"
@@ -15,30 +16,27 @@
 /* What all rows say alike; f16 is read as packed words. */
 #define WFI_SPMV_ROW(text) .name = #text, .needs = WFI_PACKED_16BIT, .group_size = wfi_spmv_group
 
-#define WFI_SPMV_COUNT(table) (uint32_t)(sizeof(table) / sizeof *(table))
-
 /* Initializers of parameters. Their meaning is the same in all variants that have them. */
 extern const uint32_t wfi_spmv_local_values[6], wfi_spmv_lane_values[8], wfi_spmv_load_values[6],
     wfi_spmv_window_values[5], wfi_spmv_row_subgroup_values[6];
 #define WFI_SPMV_LOCAL_X                                                                           \
     {                                                                                              \
-        "local_x", SPMV_ID_LOCAL_X, 128, WFI_SPMV_COUNT(wfi_spmv_local_values),                    \
-            wfi_spmv_local_values, "work-items a work-group"                                       \
+        "local_x", SPMV_ID_LOCAL_X, 128, WFI_COUNT(wfi_spmv_local_values), wfi_spmv_local_values,  \
+            "work-items a work-group"                                                              \
     }
 #define WFI_SPMV_LANES                                                                             \
     {                                                                                              \
-        "lanes", SPMV_ID_LANES, 4, WFI_SPMV_COUNT(wfi_spmv_lane_values), wfi_spmv_lane_values,     \
+        "lanes", SPMV_ID_LANES, 4, WFI_COUNT(wfi_spmv_lane_values), wfi_spmv_lane_values,          \
             "work-items that multiply a row together"                                              \
     }
 #define WFI_SPMV_WINDOW                                                                            \
     {                                                                                              \
-        "window", SPMV_ID_WINDOW, 256, WFI_SPMV_COUNT(wfi_spmv_window_values),                     \
-            wfi_spmv_window_values,                                                                \
+        "window", SPMV_ID_WINDOW, 256, WFI_COUNT(wfi_spmv_window_values), wfi_spmv_window_values,  \
             "rows that are sorted by length together (sigma of SELL-C-sigma)"                      \
     }
 #define WFI_SPMV_ROW_SUBGROUPS                                                                     \
     {                                                                                              \
-        "row_subgroups", SPMV_ID_ROW_SUBGROUPS, 1, WFI_SPMV_COUNT(wfi_spmv_row_subgroup_values),   \
+        "row_subgroups", SPMV_ID_ROW_SUBGROUPS, 1, WFI_COUNT(wfi_spmv_row_subgroup_values),        \
             wfi_spmv_row_subgroup_values, "the most subgroups that multiply a long row together"   \
     }
 

@@ -4,6 +4,7 @@
 
 #include "kernels/stencil/stencil.h"
 #include "profiles/stencil.h"
+#include "core/arithmetic.h"
 #include "wfi_shaders.h"
 
 /* As in stencil_problem.glsl. */
@@ -28,14 +29,12 @@ enum {
 
 /* ----------------------------------------------------------------------------------- parameters */
 
-#define WFI_STENCIL_COUNT(array) (sizeof(array) / sizeof *(array))
-
 extern const uint32_t wfi_stencil_sizes_x[6], wfi_stencil_sizes_y[5], wfi_stencil_marches[9],
     wfi_stencil_step_counts[6], wfi_stencil_row_counts[4];
 
 #define WFI_STENCIL_PARAMETER(name, id, value, candidates, meaning)                                \
     {                                                                                              \
-        name, id, value, WFI_STENCIL_COUNT(candidates), candidates, meaning                        \
+        name, id, value, WFI_COUNT(candidates), candidates, meaning                                \
     }
 #define WFI_STENCIL_LOCAL_X(value)                                                                 \
     WFI_STENCIL_PARAMETER("local_x", STENCIL_ID_LOCAL_X, value, wfi_stencil_sizes_x,               \
@@ -135,8 +134,8 @@ wf_result wfi_stencil_build(wf_plan *plan, const wfi_point *point, const void *p
     .modules = {[WF_TYPE_F32] = &wfi_spv_stencil_##text##_f32,                                     \
                 [WF_TYPE_F64] = &wfi_spv_stencil_##text##_f64,                                     \
                 [WF_TYPE_F16] = &wfi_spv_stencil_##text##_f16},                                    \
-    .parameter_count = WFI_STENCIL_COUNT(parameters_), .parameters = parameters_,                  \
-    .constraint_count = WFI_STENCIL_COUNT(constraints_), .constraints = constraints_,              \
+    .parameter_count = WFI_COUNT(parameters_), .parameters = parameters_,                          \
+    .constraint_count = WFI_COUNT(constraints_), .constraints = constraints_,                      \
     .storage_buffers = 3, .push_bytes = sizeof(wfi_stencil_push),                                  \
     .group_size = wfi_stencil_group_size, .constants = wfi_stencil_constants,                      \
     .build = wfi_stencil_build

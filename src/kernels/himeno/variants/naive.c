@@ -57,7 +57,7 @@ static void gosa_pass_traffic(const wfi_point *point, wfi_traffic *out)
 static wf_result build_gosa_pass(wf_plan *plan, const wfi_point *point, const void *params)
 {
     static const uint32_t passes[] = {1, 2}; /* as in himeno_naive.comp: p, then gosa */
-    return wfi_himeno_build_passes(plan, point, params, passes, WFI_HIMENO_COUNT(passes));
+    return wfi_himeno_build_passes(plan, point, params, passes, WFI_COUNT(passes));
 }
 
 const wfi_variant wfi_himeno_naive = {

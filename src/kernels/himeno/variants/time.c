@@ -61,7 +61,7 @@ static double fit(wfi_point *point)
     const wf_caps *caps = point->caps;
     const wfi_himeno_profile *profile = wfi_himeno_profile_of(caps);
     const double units = wfi_units_of(caps);
-    for (size_t i = 0; i < WFI_HIMENO_COUNT(tiles); i++) {
+    for (size_t i = 0; i < WFI_COUNT(tiles); i++) {
         const tile *t = &tiles[i];
         wfi_point_set(point, HIMENO_ID_LOCAL_X, t->x);
         wfi_point_set(point, HIMENO_ID_LOCAL_Y, t->y);

@@ -8,8 +8,7 @@
 #include "kernels/matmul/pack.h"
 #include "kernels/matmul/shape.h"
 #include "kernels/matmul/variants/list.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+#include "core/arithmetic.h"
 
 static const uint32_t tiles[] = {16, 32, 64, 128, 160, 192, 256}, depths[] = {16, 32, 48, 64, 128},
                       extents[] = {16, 32, 48, 64, 80}, fragments[] = {8, 16, 32},
@@ -18,28 +17,28 @@ static const uint32_t tiles[] = {16, 32, 64, 128, 160, 192, 256}, depths[] = {16
                       subs_k_counts[] = {1, 2, 4}, stream_ks[] = {0, 1, 2};
 
 static const wfi_parameter parameters[] = {
-    {"tile_m", MATMUL_ID_TILE_M, 32, COUNT(tiles), tiles, "rows of C a work-group computes"},
-    {"tile_n", MATMUL_ID_TILE_N, 32, COUNT(tiles), tiles, "columns of C a work-group computes"},
-    {"tile_k", MATMUL_ID_TILE_K, 32, COUNT(depths), depths,
+    {"tile_m", MATMUL_ID_TILE_M, 32, WFI_COUNT(tiles), tiles, "rows of C a work-group computes"},
+    {"tile_n", MATMUL_ID_TILE_N, 32, WFI_COUNT(tiles), tiles, "columns of C a work-group computes"},
+    {"tile_k", MATMUL_ID_TILE_K, 32, WFI_COUNT(depths), depths,
      "steps of the sum held in shared memory"},
-    {"sub_m", MATMUL_ID_SUB_M, 16, COUNT(extents), extents, "rows of C a subgroup computes"},
-    {"sub_n", MATMUL_ID_SUB_N, 16, COUNT(extents), extents, "columns of C a subgroup computes"},
-    {"frag_m", MATMUL_ID_FRAG_M, 16, COUNT(fragments), fragments,
+    {"sub_m", MATMUL_ID_SUB_M, 16, WFI_COUNT(extents), extents, "rows of C a subgroup computes"},
+    {"sub_n", MATMUL_ID_SUB_N, 16, WFI_COUNT(extents), extents, "columns of C a subgroup computes"},
+    {"frag_m", MATMUL_ID_FRAG_M, 16, WFI_COUNT(fragments), fragments,
      "rows of C of one matrix instruction"},
-    {"frag_n", MATMUL_ID_FRAG_N, 16, COUNT(fragments), fragments,
+    {"frag_n", MATMUL_ID_FRAG_N, 16, WFI_COUNT(fragments), fragments,
      "columns of C of one matrix instruction"},
-    {"frag_k", MATMUL_ID_FRAG_K, 16, COUNT(fragments), fragments,
+    {"frag_k", MATMUL_ID_FRAG_K, 16, WFI_COUNT(fragments), fragments,
      "steps of the sum of one matrix instruction"},
-    {"subgroup", MATMUL_ID_SUBGROUP, 32, COUNT(subgroups), subgroups, "work-items a subgroup"},
-    {"swizzle", MATMUL_ID_SWIZZLE, 8, COUNT(swizzles), swizzles,
+    {"subgroup", MATMUL_ID_SUBGROUP, 32, WFI_COUNT(subgroups), subgroups, "work-items a subgroup"},
+    {"swizzle", MATMUL_ID_SWIZZLE, 8, WFI_COUNT(swizzles), swizzles,
      "tile rows that neighbouring work-groups go down before the next column of tiles"},
-    {"split_k", MATMUL_ID_SPLIT_K, 1, COUNT(split_ks), split_ks,
+    {"split_k", MATMUL_ID_SPLIT_K, 1, WFI_COUNT(split_ks), split_ks,
      "parts of the sum that different work-groups make"},
-    {"pack", MATMUL_ID_PACK, 0, COUNT(packs), packs,
+    {"pack", MATMUL_ID_PACK, 0, WFI_COUNT(packs), packs,
      "operands that are copied to aligned rows first: the sum of 1 for A and 2 for B"},
-    {"subs_k", MATMUL_ID_SUBS_K, 1, COUNT(subs_k_counts), subs_k_counts,
+    {"subs_k", MATMUL_ID_SUBS_K, 1, WFI_COUNT(subs_k_counts), subs_k_counts,
      "subgroups that share a block's steps of the sum"},
-    {"stream_k", MATMUL_ID_STREAM_K, 0, COUNT(stream_ks), stream_ks,
+    {"stream_k", MATMUL_ID_STREAM_K, 0, WFI_COUNT(stream_ks), stream_ks,
      "work-groups a compute unit that share the sums of the tiles that whole waves leave"},
 };
 
@@ -60,7 +59,7 @@ static bool sizes_in_range(const wfi_point *point)
     static const uint32_t sizes[] = {MATMUL_ID_TILE_M, MATMUL_ID_TILE_N, MATMUL_ID_TILE_K,
                                      MATMUL_ID_SUB_M,  MATMUL_ID_SUB_N,  MATMUL_ID_FRAG_M,
                                      MATMUL_ID_FRAG_N, MATMUL_ID_FRAG_K, MATMUL_ID_SUBGROUP};
-    for (size_t i = 0; i < COUNT(sizes); i++)
+    for (size_t i = 0; i < WFI_COUNT(sizes); i++)
         if (v[sizes[i]] == 0 || v[sizes[i]] > 1024)
             return false;
     return v[MATMUL_ID_SWIZZLE] >= 1 && v[MATMUL_ID_SWIZZLE] <= 65536 &&
@@ -386,7 +385,7 @@ static bool is_block(const wfi_point *point, const block *b)
 static void refit(wfi_point *point)
 {
     point->values[MATMUL_ID_STREAM_K] = 0;
-    for (size_t i = 0; i < COUNT(blocks); i++)
+    for (size_t i = 0; i < WFI_COUNT(blocks); i++)
         if (is_block(point, &blocks[i]))
             set_stream_k(point, &blocks[i]);
 }
@@ -397,7 +396,7 @@ static double fit(wfi_point *point)
         point->problem->type == WF_TYPE_F32 ? 3 : ~wfi_matmul_chunk_bits(point->problem) & 3;
     double best = -1;
     wfi_point trial = *point;
-    for (size_t i = 0; i < COUNT(blocks); i++)
+    for (size_t i = 0; i < WFI_COUNT(blocks); i++)
         for (uint32_t split_k = 1; split_k <= 128; split_k *= 2)
             for (uint32_t copies = 0; copies <= (unaligned ? 1u : 0u); copies++) {
                 set_block(&trial, &blocks[i], split_k, copies ? unaligned : 0);
@@ -437,8 +436,8 @@ static wf_result build(wf_plan *plan, const wfi_point *point, const void *params
 
 /* What both have in common. */
 #define MATRIX_ROW                                                                                 \
-    .parameter_count = COUNT(parameters), .parameters = parameters,                                \
-    .constraint_count = COUNT(constraints), .constraints = constraints,                            \
+    .parameter_count = WFI_COUNT(parameters), .parameters = parameters,                            \
+    .constraint_count = WFI_COUNT(constraints), .constraints = constraints,                        \
     .needs = WFI_NEEDS_COOPERATIVE_MATRIX | WFI_NEEDS_FULL_SUBGROUPS,                              \
     .push_bytes = sizeof(wfi_matmul_push), .shared_bytes = shared_bytes, .group_size = group_size, \
     .subgroup_size = subgroup_size, .constants = constants, .fit = fit, .refit = refit,            \

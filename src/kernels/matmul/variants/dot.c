@@ -7,21 +7,21 @@
 #include "kernels/matmul/shape.h"
 #include "kernels/matmul/tile.h"
 #include "kernels/matmul/variants/list.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+#include "core/arithmetic.h"
 
 static const uint32_t tiles[] = {8, 16, 32, 64, 128}, depths[] = {8, 16, 32, 64, 128},
                       outputs[] = {1, 2, 4, 8}, vec4s[] = {0, 1, 2, 3};
 
 static const wfi_parameter parameters[] = {
-    {"tile_m", MATMUL_ID_TILE_M, 32, COUNT(tiles), tiles, "rows of C a work-group computes"},
-    {"tile_n", MATMUL_ID_TILE_N, 32, COUNT(tiles), tiles, "columns of C a work-group computes"},
-    {"tile_k", MATMUL_ID_TILE_K, 32, COUNT(depths), depths,
+    {"tile_m", MATMUL_ID_TILE_M, 32, WFI_COUNT(tiles), tiles, "rows of C a work-group computes"},
+    {"tile_n", MATMUL_ID_TILE_N, 32, WFI_COUNT(tiles), tiles, "columns of C a work-group computes"},
+    {"tile_k", MATMUL_ID_TILE_K, 32, WFI_COUNT(depths), depths,
      "steps of the sum held in shared memory"},
-    {"thread_m", MATMUL_ID_THREAD_M, 4, COUNT(outputs), outputs, "rows of C a work-item computes"},
-    {"thread_n", MATMUL_ID_THREAD_N, 4, COUNT(outputs), outputs,
+    {"thread_m", MATMUL_ID_THREAD_M, 4, WFI_COUNT(outputs), outputs,
+     "rows of C a work-item computes"},
+    {"thread_n", MATMUL_ID_THREAD_N, 4, WFI_COUNT(outputs), outputs,
      "columns of C a work-item computes"},
-    {"vec4", MATMUL_ID_VEC4, 0, COUNT(vec4s), vec4s,
+    {"vec4", MATMUL_ID_VEC4, 0, WFI_COUNT(vec4s), vec4s,
      "matrices that memory moves four elements at a time: the sum of 1 for A and 2 for B"},
 };
 
@@ -61,7 +61,7 @@ static double fit(wfi_point *point)
         {128, 128, 32, 8, 8}, {64, 64, 32, 4, 4}, {32, 32, 32, 4, 4}, {32, 32, 16, 4, 4}};
     const wf_caps *caps = point->caps;
     point->values[MATMUL_ID_VEC4] = wfi_matmul_vec4_bits(&point->problem->matmul) & 3;
-    const double time = wfi_matmul_best_block(point, blocks, COUNT(blocks), 512, NULL) * GAIN;
+    const double time = wfi_matmul_best_block(point, blocks, WFI_COUNT(blocks), 512, NULL) * GAIN;
     /* A driver without the instructions adds the bytes one by one. Nobody has timed this variant
      * beside matrix units. */
     if (time < 0 || !caps->integer_dot_accelerated || wfi_matmul_shape(caps, WF_TYPE_I8, 0, 0, 0))
@@ -81,9 +81,9 @@ const wfi_variant wfi_matmul_dot = {
     .summary = "as register, four 8-bit integers a word: dot products of four in one instruction",
     .source = "",
     .modules = {[WF_TYPE_I8] = &wfi_spv_matmul_dot_i8},
-    .parameter_count = COUNT(parameters),
+    .parameter_count = WFI_COUNT(parameters),
     .parameters = parameters,
-    .constraint_count = COUNT(constraints),
+    .constraint_count = WFI_COUNT(constraints),
     .constraints = constraints,
     .needs = WFI_NEEDS_INTEGER_DOT,
     .storage_buffers = WF_MATMUL_BINDINGS,

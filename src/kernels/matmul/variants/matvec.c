@@ -5,25 +5,24 @@
 #include "kernels/matmul/model.h"
 #include "kernels/matmul/thin.h"
 #include "kernels/matmul/variants/list.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+#include "core/arithmetic.h"
 
 static const uint32_t local_x[] = {4, 8, 16, 32, 64, 128}, local_y[] = {1, 2, 4, 8, 16, 32, 64},
                       vec4s[] = {0, 1, 2, 3, 4, 7}, split_ks[] = {1, 2, 4, 8, 16, 32},
                       loads[] = {2, 4, 8}, chunks[] = {1, 2, 4, 8};
 
 static const wfi_parameter parameters[] = {
-    {"local_x", MATMUL_ID_LOCAL_X, 32, COUNT(local_x), local_x,
+    {"local_x", MATMUL_ID_LOCAL_X, 32, WFI_COUNT(local_x), local_x,
      "work-items along the stored rows of the large matrix"},
-    {"local_y", MATMUL_ID_LOCAL_Y, 4, COUNT(local_y), local_y,
+    {"local_y", MATMUL_ID_LOCAL_Y, 4, WFI_COUNT(local_y), local_y,
      "work-items down the stored rows of the large matrix"},
-    {"vec4", MATMUL_ID_VEC4, 0, COUNT(vec4s), vec4s,
+    {"vec4", MATMUL_ID_VEC4, 0, WFI_COUNT(vec4s), vec4s,
      "matrices that memory moves four elements at a time: the sum of 1 for A, 2 for B, 4 for C"},
-    {"split_k", MATMUL_ID_SPLIT_K, 1, COUNT(split_ks), split_ks,
+    {"split_k", MATMUL_ID_SPLIT_K, 1, WFI_COUNT(split_ks), split_ks,
      "parts of the sum that different work-groups make"},
-    {"loads", MATMUL_ID_LOADS, 4, COUNT(loads), loads,
+    {"loads", MATMUL_ID_LOADS, 4, WFI_COUNT(loads), loads,
      "loads of the large matrix that a work-item has under way"},
-    {"chunks", MATMUL_ID_CHUNKS, 1, COUNT(chunks), chunks,
+    {"chunks", MATMUL_ID_CHUNKS, 1, WFI_COUNT(chunks), chunks,
      "parts of the sum that a work-group makes one after another, every second execution from the "
      "last one, which caches still hold"},
 };
@@ -131,9 +130,9 @@ const wfi_variant wfi_matmul_matvec = {
     .summary = "few rows or columns of C: the large matrix is read once, at the speed of memory",
     .source = "",
     .modules = WFI_MATMUL_ALL_TYPES(matvec),
-    .parameter_count = COUNT(parameters),
+    .parameter_count = WFI_COUNT(parameters),
     .parameters = parameters,
-    .constraint_count = COUNT(constraints),
+    .constraint_count = WFI_COUNT(constraints),
     .constraints = constraints,
     .storage_buffers = WF_MATMUL_BINDINGS,
     .push_bytes = sizeof(wfi_matmul_push),

@@ -8,15 +8,15 @@
 #include "kernels/matmul/thin.h"
 #include "kernels/matmul/traffic.h"
 #include "kernels/matmul/variants/list.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+#include "core/arithmetic.h"
 
 static const uint32_t local_x[] = {8, 16, 32, 64, 128}, local_y[] = {1, 2, 4, 8, 16};
 
 static const wfi_parameter parameters[] = {
-    {"local_x", MATMUL_ID_LOCAL_X, 16, COUNT(local_x), local_x,
+    {"local_x", MATMUL_ID_LOCAL_X, 16, WFI_COUNT(local_x), local_x,
      "work-items along the columns of C"},
-    {"local_y", MATMUL_ID_LOCAL_Y, 8, COUNT(local_y), local_y, "work-items along the rows of C"},
+    {"local_y", MATMUL_ID_LOCAL_Y, 8, WFI_COUNT(local_y), local_y,
+     "work-items along the rows of C"},
 };
 
 static void group_size(const wfi_point *point, uint32_t size[3])
@@ -78,7 +78,7 @@ const wfi_variant wfi_matmul_naive = {
     .summary = "one work-item an output element, everything read from memory",
     .source = "Intel VTune cookbook, matrix multiply, step 2",
     .modules = WFI_MATMUL_ALL_TYPES(naive),
-    .parameter_count = COUNT(parameters),
+    .parameter_count = WFI_COUNT(parameters),
     .parameters = parameters,
     .storage_buffers = WF_MATMUL_BINDINGS,
     .push_bytes = sizeof(wfi_matmul_push),

@@ -8,26 +8,25 @@
 #include "kernels/matmul/model.h"
 #include "kernels/matmul/thin.h"
 #include "kernels/matmul/variants/list.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+#include "core/arithmetic.h"
 
 static const uint32_t lanes_k[] = {4, 8, 16, 32, 64, 128}, lanes_o[] = {2, 4, 8, 16, 32},
                       vec4s[] = {0, 1, 2, 3}, split_ks[] = {1, 2, 4, 8, 16}, rows[] = {2, 4},
                       blocks[] = {1, 2, 4}, kept[] = {64, 128, 256, 512};
 
 static const wfi_parameter parameters[] = {
-    {"lanes_k", MATMUL_ID_LANES_K, 8, COUNT(lanes_k), lanes_k, "work-items that share a sum"},
-    {"lanes_o", MATMUL_ID_LANES_O, 8, COUNT(lanes_o), lanes_o,
+    {"lanes_k", MATMUL_ID_LANES_K, 8, WFI_COUNT(lanes_k), lanes_k, "work-items that share a sum"},
+    {"lanes_o", MATMUL_ID_LANES_O, 8, WFI_COUNT(lanes_o), lanes_o,
      "work-items along the large matrix's rows or columns of C, four of them each"},
-    {"vec4", MATMUL_ID_VEC4, 0, COUNT(vec4s), vec4s,
+    {"vec4", MATMUL_ID_VEC4, 0, WFI_COUNT(vec4s), vec4s,
      "matrices that memory moves four elements at a time: the sum of 1 for A and 2 for B"},
-    {"split_k", MATMUL_ID_SPLIT_K, 1, COUNT(split_ks), split_ks,
+    {"split_k", MATMUL_ID_SPLIT_K, 1, WFI_COUNT(split_ks), split_ks,
      "parts of the sum that different work-groups make"},
-    {"rows", MATMUL_ID_ROWS, 2, COUNT(rows), rows,
+    {"rows", MATMUL_ID_ROWS, 2, WFI_COUNT(rows), rows,
      "outputs a work-item, where the large matrix lies along the sum"},
-    {"blocks", MATMUL_ID_BLOCKS, 1, COUNT(blocks), blocks,
+    {"blocks", MATMUL_ID_BLOCKS, 1, WFI_COUNT(blocks), blocks,
      "blocks of the large matrix that a work-item has under way"},
-    {"kept", MATMUL_ID_KEPT, 64, COUNT(kept), kept,
+    {"kept", MATMUL_ID_KEPT, 64, WFI_COUNT(kept), kept,
      "steps of the sum whose panel is in shared memory"},
 };
 
@@ -204,9 +203,9 @@ const wfi_variant wfi_matmul_panel = {
                "other operand in shared memory",
     .source = "",
     .modules = WFI_MATMUL_ALL_TYPES(panel),
-    .parameter_count = COUNT(parameters),
+    .parameter_count = WFI_COUNT(parameters),
     .parameters = parameters,
-    .constraint_count = COUNT(constraints),
+    .constraint_count = WFI_COUNT(constraints),
     .constraints = constraints,
     .storage_buffers = WF_MATMUL_BINDINGS,
     .push_bytes = sizeof(wfi_matmul_push),

@@ -9,8 +9,7 @@
 #include "kernels/matmul/tile.h"
 #include "kernels/matmul/traffic.h"
 #include "kernels/matmul/variants/list.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+#include "core/arithmetic.h"
 
 #define VTUNE_3 "Intel VTune cookbook, matrix multiply, step 3"
 #define D_SERIES "OpenCL SGEMM with private memory (D language series, part 4, 2018)"
@@ -24,9 +23,9 @@ static const uint32_t squares[] = {4, 8, 16, 32}, square_depths[] = {4, 8, 16, 3
 
 /* tiled has the first of them alone. */
 static const wfi_parameter square_parameters[] = {
-    {"tile", MATMUL_ID_TILE_M, 8, COUNT(squares), squares,
+    {"tile", MATMUL_ID_TILE_M, 8, WFI_COUNT(squares), squares,
      "rows and columns of C a work-group computes"},
-    {"tile_k", MATMUL_ID_TILE_K, 16, COUNT(square_depths), square_depths,
+    {"tile_k", MATMUL_ID_TILE_K, 16, WFI_COUNT(square_depths), square_depths,
      "steps of the sum held in shared memory"},
 };
 
@@ -109,7 +108,7 @@ const wfi_variant wfi_matmul_kstep = {
     .source = D_SERIES,
     .modules = {[WF_TYPE_F32] = &wfi_spv_matmul_register_f32},
     TILED_ROW,
-    .parameter_count = COUNT(square_parameters),
+    .parameter_count = WFI_COUNT(square_parameters),
     .parameters = square_parameters,
     .shared_bytes = kstep_shared,
     .group_size = square_group,
@@ -125,12 +124,13 @@ static const uint32_t tiles[] = {8, 16, 32, 64, 128}, depths[] = {4, 8, 16, 32},
                       outputs[] = {1, 2, 4, 8};
 
 static const wfi_parameter parameters[] = {
-    {"tile_m", MATMUL_ID_TILE_M, 32, COUNT(tiles), tiles, "rows of C a work-group computes"},
-    {"tile_n", MATMUL_ID_TILE_N, 32, COUNT(tiles), tiles, "columns of C a work-group computes"},
-    {"tile_k", MATMUL_ID_TILE_K, 8, COUNT(depths), depths,
+    {"tile_m", MATMUL_ID_TILE_M, 32, WFI_COUNT(tiles), tiles, "rows of C a work-group computes"},
+    {"tile_n", MATMUL_ID_TILE_N, 32, WFI_COUNT(tiles), tiles, "columns of C a work-group computes"},
+    {"tile_k", MATMUL_ID_TILE_K, 8, WFI_COUNT(depths), depths,
      "steps of the sum held in shared memory"},
-    {"thread_m", MATMUL_ID_THREAD_M, 4, COUNT(outputs), outputs, "rows of C a work-item computes"},
-    {"thread_n", MATMUL_ID_THREAD_N, 4, COUNT(outputs), outputs,
+    {"thread_m", MATMUL_ID_THREAD_M, 4, WFI_COUNT(outputs), outputs,
+     "rows of C a work-item computes"},
+    {"thread_n", MATMUL_ID_THREAD_N, 4, WFI_COUNT(outputs), outputs,
      "columns of C a work-item computes"},
 };
 
@@ -161,7 +161,7 @@ static double register_fit(wfi_point *point)
         {64, 32, 16, 4, 4},   {32, 32, 16, 4, 4},  {32, 32, 8, 4, 4},  {16, 16, 16, 2, 2},
         {8, 128, 16, 2, 4},   {128, 8, 16, 4, 2},
     };
-    const double time = wfi_matmul_best_block(point, blocks, COUNT(blocks), 512, NULL);
+    const double time = wfi_matmul_best_block(point, blocks, WFI_COUNT(blocks), 512, NULL);
     return time < 0 ? time
                     : fmax(time, wfi_matmul_profile_of(point->caps)->register_memory *
                                      wfi_matmul_memory_time(point));
@@ -182,8 +182,8 @@ static wf_result build(wf_plan *plan, const wfi_point *point, const void *params
 }
 
 #define BLOCK_ROW                                                                                  \
-    TILED_ROW, .parameter_count = COUNT(parameters), .parameters = parameters,                     \
-               .constraint_count = COUNT(constraints), .constraints = constraints,                 \
+    TILED_ROW, .parameter_count = WFI_COUNT(parameters), .parameters = parameters,                 \
+               .constraint_count = WFI_COUNT(constraints), .constraints = constraints,             \
                .shared_bytes = shared_bytes, .group_size = wfi_matmul_tile_group, .build = build
 
 const wfi_variant wfi_matmul_blocked = {

@@ -8,8 +8,7 @@
 #include "kernels/matmul/model.h"
 #include "kernels/matmul/tile.h"
 #include "kernels/matmul/variants/list.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+#include "core/arithmetic.h"
 
 static const uint32_t tiles[] = {16, 32, 64, 128}, depths[] = {4, 8, 16, 32}, outputs[] = {4, 8},
                       vec4s[] = {0, 1, 2, 3, 4, 5, 6, 7}, lanes[] = {1, 2, 4, 8},
@@ -17,36 +16,37 @@ static const uint32_t tiles[] = {16, 32, 64, 128}, depths[] = {4, 8, 16, 32}, ou
                       off_on[] = {0, 1}, tile_buffers[] = {1, 2}, double_buffers[] = {0, 1, 2};
 
 static const wfi_parameter parameters[] = {
-    {"tile_m", MATMUL_ID_TILE_M, 32, COUNT(tiles), tiles, "rows of C a work-group computes"},
-    {"tile_n", MATMUL_ID_TILE_N, 32, COUNT(tiles), tiles, "columns of C a work-group computes"},
-    {"tile_k", MATMUL_ID_TILE_K, 8, COUNT(depths), depths,
+    {"tile_m", MATMUL_ID_TILE_M, 32, WFI_COUNT(tiles), tiles, "rows of C a work-group computes"},
+    {"tile_n", MATMUL_ID_TILE_N, 32, WFI_COUNT(tiles), tiles, "columns of C a work-group computes"},
+    {"tile_k", MATMUL_ID_TILE_K, 8, WFI_COUNT(depths), depths,
      "steps of the sum that a slice of k holds in shared memory"},
-    {"thread_m", MATMUL_ID_THREAD_M, 4, COUNT(outputs), outputs, "rows of C a work-item computes"},
-    {"thread_n", MATMUL_ID_THREAD_N, 4, COUNT(outputs), outputs,
+    {"thread_m", MATMUL_ID_THREAD_M, 4, WFI_COUNT(outputs), outputs,
+     "rows of C a work-item computes"},
+    {"thread_n", MATMUL_ID_THREAD_N, 4, WFI_COUNT(outputs), outputs,
      "columns of C a work-item computes"},
-    {"vec4", MATMUL_ID_VEC4, 0, COUNT(vec4s), vec4s,
+    {"vec4", MATMUL_ID_VEC4, 0, WFI_COUNT(vec4s), vec4s,
      "matrices that memory moves four elements at a time: the sum of 1 for A, 2 for B, 4 for C"},
-    {"lanes_m", MATMUL_ID_LANES_M, 4, COUNT(lanes), lanes,
+    {"lanes_m", MATMUL_ID_LANES_M, 4, WFI_COUNT(lanes), lanes,
      "work-items along the rows of a block of consecutive ones"},
-    {"lanes_n", MATMUL_ID_LANES_N, 8, COUNT(lanes), lanes,
+    {"lanes_n", MATMUL_ID_LANES_N, 8, WFI_COUNT(lanes), lanes,
      "work-items along the columns of a block of consecutive ones"},
-    {"split_k", MATMUL_ID_SPLIT_K, 1, COUNT(split_ks), split_ks,
+    {"split_k", MATMUL_ID_SPLIT_K, 1, WFI_COUNT(split_ks), split_ks,
      "parts of the sum that different work-groups make"},
-    {"slices_k", MATMUL_ID_SLICES_K, 2, COUNT(slices_k), slices_k,
+    {"slices_k", MATMUL_ID_SLICES_K, 2, WFI_COUNT(slices_k), slices_k,
      "slices of k: parts of the sum that work-items of one work-group make"},
-    {"pairs", MATMUL_ID_PAIRS, 0, COUNT(off_on), off_on,
+    {"pairs", MATMUL_ID_PAIRS, 0, WFI_COUNT(off_on), off_on,
      "1: work-items side by side share columns of C, and every second one rows"},
-    {"tile_buffers", MATMUL_ID_TILE_BUFFERS, 1, COUNT(tile_buffers), tile_buffers,
+    {"tile_buffers", MATMUL_ID_TILE_BUFFERS, 1, WFI_COUNT(tile_buffers), tile_buffers,
      "tiles of each operand that a slice of k has"},
-    {"per_subgroup", MATMUL_ID_PER_SUBGROUP, 0, COUNT(off_on), off_on,
+    {"per_subgroup", MATMUL_ID_PER_SUBGROUP, 0, WFI_COUNT(off_on), off_on,
      "1: a slice of k is a subgroup and waits for no other"},
-    {"double_buffer", MATMUL_ID_DOUBLE_BUFFER, 0, COUNT(double_buffers), double_buffers,
+    {"double_buffer", MATMUL_ID_DOUBLE_BUFFER, 0, WFI_COUNT(double_buffers), double_buffers,
      "1, 2: registers are loaded a step of the sum before they are multiplied; products follow "
      "along "
      "rows (1) or down columns (2)"},
-    {"tail", MATMUL_ID_TAIL, 0, COUNT(off_on), off_on,
+    {"tail", MATMUL_ID_TAIL, 0, WFI_COUNT(off_on), off_on,
      "1: the steps that are no whole pass of all slices are a pass of their own"},
-    {"reverse", MATMUL_ID_REVERSE, 0, COUNT(off_on), off_on,
+    {"reverse", MATMUL_ID_REVERSE, 0, WFI_COUNT(off_on), off_on,
      "1: every second execution begins at the end of the sum"},
 };
 
@@ -283,9 +283,9 @@ const wfi_variant wfi_matmul_subgroup_k = {
     .summary = "as vector, for few tiles: slices of a work-group sum parts of k for one tile",
     .source = "",
     .modules = WFI_MATMUL_ALL_TYPES(subgroup_k),
-    .parameter_count = COUNT(parameters),
+    .parameter_count = WFI_COUNT(parameters),
     .parameters = parameters,
-    .constraint_count = COUNT(constraints),
+    .constraint_count = WFI_COUNT(constraints),
     .constraints = constraints,
     .storage_buffers = WF_MATMUL_BINDINGS,
     .push_bytes = sizeof(wfi_matmul_push),

@@ -10,8 +10,6 @@
 #include "kernels/matmul/traffic.h"
 #include "kernels/matmul/variants/list.h"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 static const uint32_t tiles[] = {16, 32, 64, 128, 256}, depths[] = {4, 8, 16, 32},
                       outputs[] = {4, 8, 16}, vec4s[] = {0, 1, 2, 3, 4, 7},
                       lanes[] = {1, 2, 4, 8, 16}, swizzles[] = {1, 2, 4, 8, 16},
@@ -20,34 +18,36 @@ static const uint32_t tiles[] = {16, 32, 64, 128, 256}, depths[] = {4, 8, 16, 32
                       stream_ks[] = {0, 1, 2, 4};
 
 static const wfi_parameter parameters[] = {
-    {"tile_m", MATMUL_ID_TILE_M, 64, COUNT(tiles), tiles, "rows of C a work-group computes"},
-    {"tile_n", MATMUL_ID_TILE_N, 64, COUNT(tiles), tiles, "columns of C a work-group computes"},
-    {"tile_k", MATMUL_ID_TILE_K, 8, COUNT(depths), depths,
+    {"tile_m", MATMUL_ID_TILE_M, 64, WFI_COUNT(tiles), tiles, "rows of C a work-group computes"},
+    {"tile_n", MATMUL_ID_TILE_N, 64, WFI_COUNT(tiles), tiles, "columns of C a work-group computes"},
+    {"tile_k", MATMUL_ID_TILE_K, 8, WFI_COUNT(depths), depths,
      "steps of the sum held in shared memory"},
-    {"thread_m", MATMUL_ID_THREAD_M, 8, COUNT(outputs), outputs, "rows of C a work-item computes"},
-    {"thread_n", MATMUL_ID_THREAD_N, 8, COUNT(outputs), outputs,
+    {"thread_m", MATMUL_ID_THREAD_M, 8, WFI_COUNT(outputs), outputs,
+     "rows of C a work-item computes"},
+    {"thread_n", MATMUL_ID_THREAD_N, 8, WFI_COUNT(outputs), outputs,
      "columns of C a work-item computes"},
-    {"vec4", MATMUL_ID_VEC4, 0, COUNT(vec4s), vec4s,
+    {"vec4", MATMUL_ID_VEC4, 0, WFI_COUNT(vec4s), vec4s,
      "matrices that memory moves four elements at a time: the sum of 1 for A, 2 for B, 4 for C"},
-    {"lanes_m", MATMUL_ID_LANES_M, 4, COUNT(lanes), lanes,
+    {"lanes_m", MATMUL_ID_LANES_M, 4, WFI_COUNT(lanes), lanes,
      "work-items along the rows of a block of consecutive ones"},
-    {"lanes_n", MATMUL_ID_LANES_N, 8, COUNT(lanes), lanes,
+    {"lanes_n", MATMUL_ID_LANES_N, 8, WFI_COUNT(lanes), lanes,
      "work-items along the columns of a block of consecutive ones"},
-    {"swizzle", MATMUL_ID_SWIZZLE, 1, COUNT(swizzles), swizzles,
+    {"swizzle", MATMUL_ID_SWIZZLE, 1, WFI_COUNT(swizzles), swizzles,
      "tile rows that neighbouring work-groups go down before the next column of tiles"},
-    {"split_k", MATMUL_ID_SPLIT_K, 1, COUNT(split_ks), split_ks,
+    {"split_k", MATMUL_ID_SPLIT_K, 1, WFI_COUNT(split_ks), split_ks,
      "parts of the sum that different work-groups make"},
-    {"unroll", MATMUL_ID_UNROLL, 8, COUNT(unrolls), unrolls,
+    {"unroll", MATMUL_ID_UNROLL, 8, WFI_COUNT(unrolls), unrolls,
      "steps of the sum without a branch between; all of tile_k with double_buffer"},
-    {"double_buffer", MATMUL_ID_DOUBLE_BUFFER, 1, COUNT(off_on), off_on,
+    {"double_buffer", MATMUL_ID_DOUBLE_BUFFER, 1, WFI_COUNT(off_on), off_on,
      "1: registers are loaded a step of the sum before they are multiplied"},
-    {"pairs", MATMUL_ID_PAIRS, 0, COUNT(off_on), off_on,
+    {"pairs", MATMUL_ID_PAIRS, 0, WFI_COUNT(off_on), off_on,
      "1: work-items side by side share columns of C, and every second one rows"},
-    {"pack", MATMUL_ID_PACK, 0, COUNT(packs), packs, "3: A and B are copied to aligned rows first"},
-    {"serpentine", MATMUL_ID_SERPENTINE, 0, COUNT(serpentines), serpentines,
+    {"pack", MATMUL_ID_PACK, 0, WFI_COUNT(packs), packs,
+     "3: A and B are copied to aligned rows first"},
+    {"serpentine", MATMUL_ID_SERPENTINE, 0, WFI_COUNT(serpentines), serpentines,
      "1 to 3: each product shares an operand with the one before it, along rows, along columns, or "
      "in blocks of 4 x 4"},
-    {"stream_k", MATMUL_ID_STREAM_K, 0, COUNT(stream_ks), stream_ks,
+    {"stream_k", MATMUL_ID_STREAM_K, 0, WFI_COUNT(stream_ks), stream_ks,
      "work-groups a compute unit that share the sums of the tiles that whole waves leave"},
 };
 
@@ -233,7 +233,7 @@ static double fit_any_block(wfi_point *point)
 {
     /* A work-item has twice the loads under way that one of `register` has, so that half as many
      * work-items hide latency. */
-    return wfi_matmul_best_block(point, any_blocks, COUNT(any_blocks), 256, complete);
+    return wfi_matmul_best_block(point, any_blocks, WFI_COUNT(any_blocks), 256, complete);
 }
 
 static double fit_memory_block(wfi_point *point)
@@ -241,12 +241,12 @@ static double fit_memory_block(wfi_point *point)
     const uint32_t words = point->problem->type == WF_TYPE_F64 ? 2 : 1;
     const uint32_t most =
         wfi_matmul_flops(point->problem) < SMALL_FLOPS ? MOST_SUMS_SMALL : MOST_SUMS;
-    wfi_matmul_block list[COUNT(memory_blocks)];
+    wfi_matmul_block list[WFI_COUNT(memory_blocks)];
     size_t count = 0;
     /* Nothing is under way while the device computes: double buffering more than doubles lavapipe's
      * time (bench/notes/tune.md#another-host). */
     point->values[MATMUL_ID_DOUBLE_BUFFER] = 0;
-    for (size_t i = 0; i < COUNT(memory_blocks); i++)
+    for (size_t i = 0; i < WFI_COUNT(memory_blocks); i++)
         if (memory_blocks[i].thread_m * memory_blocks[i].thread_n * words <= most)
             list[count++] = memory_blocks[i];
     return wfi_matmul_best_block(point, list, count, 256, complete);
@@ -430,9 +430,9 @@ const wfi_variant wfi_matmul_vector = {
     .summary = "vec4 loads, double buffering of tiles, sums split over work-groups",
     .source = "",
     .modules = WFI_MATMUL_ALL_TYPES(vector),
-    .parameter_count = COUNT(parameters),
+    .parameter_count = WFI_COUNT(parameters),
     .parameters = parameters,
-    .constraint_count = COUNT(constraints),
+    .constraint_count = WFI_COUNT(constraints),
     .constraints = constraints,
     .storage_buffers = WF_MATMUL_BINDINGS,
     .push_bytes = sizeof(wfi_matmul_push),

@@ -13,8 +13,7 @@ static const uint32_t side_values[] = {2, 3, 4};
 static const wfi_parameter parameters[] = {
     WFI_SPMV_LOCAL_X,
     WFI_SPMV_LANES,
-    {"block", SPMV_ID_BLOCK, 2, WFI_SPMV_COUNT(side_values), side_values,
-     "rows and columns of a block"},
+    {"block", SPMV_ID_BLOCK, 2, WFI_COUNT(side_values), side_values, "rows and columns of a block"},
 };
 
 static bool block_side_known(const wfi_point *point)
@@ -210,9 +209,9 @@ const wfi_variant wfi_spmv_blocked = {
     .modules = WFI_SPMV_MODULES(blocked),
     .summary = "dense blocks with one column index each",
     .source = "Blocked CSR (Im and Yelick 2001)",
-    .parameter_count = WFI_SPMV_COUNT(parameters),
+    .parameter_count = WFI_COUNT(parameters),
     .parameters = parameters,
-    .constraint_count = WFI_SPMV_COUNT(constraints),
+    .constraint_count = WFI_COUNT(constraints),
     .constraints = constraints,
     .storage_buffers = 4,
     .push_bytes = WFI_SPMV_PUSH,

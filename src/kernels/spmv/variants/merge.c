@@ -9,7 +9,7 @@ static const uint32_t item_values[] = {3, 5, 7, 8, 9, 11};
 
 static const wfi_parameter parameters[] = {
     WFI_SPMV_LOCAL_X,
-    {"items", SPMV_ID_ITEMS, 7, WFI_SPMV_COUNT(item_values), item_values,
+    {"items", SPMV_ID_ITEMS, 7, WFI_COUNT(item_values), item_values,
      "rows and entries that a work-item takes; odd numbers cause no bank conflicts"},
 };
 
@@ -106,9 +106,9 @@ const wfi_variant wfi_spmv_merge = {
     .modules = WFI_SPMV_MODULES(merge),
     .summary = "equal pieces of the merged path of rows and entries, nothing prepared",
     .source = "Merge-path SpMV (Merrill and Garland 2016)",
-    .parameter_count = WFI_SPMV_COUNT(parameters),
+    .parameter_count = WFI_COUNT(parameters),
     .parameters = parameters,
-    .constraint_count = WFI_SPMV_COUNT(constraints),
+    .constraint_count = WFI_COUNT(constraints),
     .constraints = constraints,
     .storage_buffers = 5,
     .push_bytes = WFI_SPMV_PUSH,

@@ -18,8 +18,8 @@ static const uint32_t item_values[] = {4, 8, 16}, row_values[] = {1, 2, 3, 4, 6,
 
 static const wfi_parameter parameters[] = {
     WFI_SPMV_LOCAL_X,
-    {"items", SPMV_ID_ITEMS, 4, WFI_SPMV_COUNT(item_values), item_values, "entries a work-item"},
-    {"rows", SPMV_ID_ROWS, 2, WFI_SPMV_COUNT(row_values), row_values, "the most rows a work-item"},
+    {"items", SPMV_ID_ITEMS, 4, WFI_COUNT(item_values), item_values, "entries a work-item"},
+    {"rows", SPMV_ID_ROWS, 2, WFI_COUNT(row_values), row_values, "the most rows a work-item"},
 };
 
 static bool items_in_fours(const wfi_point *point)
@@ -281,9 +281,9 @@ const wfi_variant wfi_spmv_stream = {
     .modules = WFI_SPMV_MODULES(stream),
     .summary = "a work-group's entries in a stream, products summed by row in shared memory",
     .source = "CSR-Stream (Greathouse and Daga 2014), here in blocks of one size",
-    .parameter_count = WFI_SPMV_COUNT(parameters),
+    .parameter_count = WFI_COUNT(parameters),
     .parameters = parameters,
-    .constraint_count = WFI_SPMV_COUNT(constraints),
+    .constraint_count = WFI_COUNT(constraints),
     .constraints = constraints,
     .storage_buffers = 4,
     .push_bytes = WFI_SPMV_PUSH_OF(stream_push),

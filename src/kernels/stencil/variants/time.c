@@ -43,8 +43,8 @@ static double fit(wfi_point *point)
     const wfi_stencil_problem *p = &point->problem->stencil;
     const bool flat = p->dimensions == 2;
     const wfi_stencil_values *v =
-        flat ? wfi_stencil_set_filling(point, flat_values, WFI_STENCIL_COUNT(flat_values))
-             : wfi_stencil_set_filling(point, solid_values, WFI_STENCIL_COUNT(solid_values));
+        flat ? wfi_stencil_set_filling(point, flat_values, WFI_COUNT(flat_values))
+             : wfi_stencil_set_filling(point, solid_values, WFI_COUNT(solid_values));
     const bool pays = wfi_stencil_has_fast_shared(point) && v->steps > 1 &&
                       (flat ? p->radius <= 2
                             : p->radius == 1 && point->problem->type == WF_TYPE_F32 &&

@@ -103,7 +103,7 @@ static size_t set_largest(wfi_point *point)
 {
     size_t i = 0;
     wfi_stencil_set_values(point, &solid_values[i]);
-    while (!wfi_point_legal(point, NULL) && i + 1 < WFI_STENCIL_COUNT(solid_values))
+    while (!wfi_point_legal(point, NULL) && i + 1 < WFI_COUNT(solid_values))
         wfi_stencil_set_values(point, &solid_values[++i]);
     return i;
 }
@@ -136,14 +136,14 @@ static double fit_flat(wfi_point *point)
     const wf_type type = point->problem->type;
     const bool pays = wfi_stencil_has_fast_shared(point) && type != WF_TYPE_F16;
     wfi_point_set(point, STENCIL_ID_BUFFERS, 2);
-    for (size_t i = 0; i < WFI_STENCIL_COUNT(flat_values); i++) {
+    for (size_t i = 0; i < WFI_COUNT(flat_values); i++) {
         wfi_stencil_set_values(point, &flat_values[i].values);
         if (p->nx * p->ny < flat_values[i].cells || !wfi_point_legal(point, NULL) ||
             (type == WF_TYPE_F64 && flat_values[i].values.steps > MOST_F64_STEPS))
             continue;
         return wfi_stencil_bytes(point) * (pays ? 1.5 : NEVER);
     }
-    wfi_stencil_set_filling(point, flat_tail, WFI_STENCIL_COUNT(flat_tail));
+    wfi_stencil_set_filling(point, flat_tail, WFI_COUNT(flat_tail));
     return wfi_stencil_bytes(point) * NEVER;
 }
 
