@@ -95,7 +95,7 @@ double exponential(double x)
         sum = 1.0LF + sum * r / double(i);
     return ldexp(sum, int(n));
 }
-#elif !defined(WF_TYPE_I8)
+#elif !defined(WHOLE)
 float exponential(float x)
 {
     return exp(x);
@@ -106,7 +106,7 @@ float exponential(float x)
 // whose result is 0 where x is NaN.
 bool is_negative(ACC x)
 {
-#if defined WF_TYPE_I8
+#if defined WHOLE
     return x < 0;
 #elif defined WF_TYPE_F64
     uvec2 bits = unpackDouble2x32(x);
@@ -117,7 +117,7 @@ bool is_negative(ACC x)
 #endif
 }
 
-#ifndef WF_TYPE_I8
+#ifndef WHOLE
 bool is_negative_infinity(ACC x)
 {
 #ifdef WF_TYPE_F64
@@ -128,7 +128,7 @@ bool is_negative_infinity(ACC x)
 }
 #endif
 
-#ifndef WF_TYPE_I8
+#ifndef WHOLE
 // 2 sqrt(2 / pi), and 0.044715 times that; a literal without a suffix has the digits of f32 alone.
 #ifdef WF_TYPE_F64
 const ACC GELU_LINEAR = 1.5957691216057307LF, GELU_CUBIC = 0.07135481627260025LF;
@@ -141,7 +141,7 @@ ACC activate(ACC x)
 {
     if (ACTIVATION == 1)
         return is_negative(x) ? ACC(0) : x; // NaN stays NaN
-#ifndef WF_TYPE_I8
+#ifndef WHOLE
     if (ACTIVATION == 2) {
         // x (1 + tanh(u)) / 2 with u = sqrt(2 / pi) (x + 0.044715 x^3), as x / (1 + exp(-2 u)).
         // Beyond 80 either way the quotient is x or next to nothing, and for infinity it is the

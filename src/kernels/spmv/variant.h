@@ -7,12 +7,6 @@
 #include "spmv/spmv_ids.h"
 #include "wfi_shaders.h"
 
-#define WFI_SPMV_MODULES(text)                                                                     \
-    {                                                                                              \
-        [WF_TYPE_F32] = &wfi_spv_spmv_##text##_f32, [WF_TYPE_F64] = &wfi_spv_spmv_##text##_f64,    \
-        [WF_TYPE_F16] = &wfi_spv_spmv_##text##_f16                                                 \
-    }
-
 /* What all rows say alike; f16 is read as packed words. */
 #define WFI_SPMV_ROW(text) .name = #text, .needs = WFI_PACKED_16BIT, .group_size = wfi_spmv_group
 

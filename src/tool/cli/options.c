@@ -99,7 +99,11 @@ bool wfi_parse_type(const char *option, const char *text, wf_type *type)
             *type = (wf_type)t;
             return true;
         }
-    wfi_usage_error("%s: '%s' is not a type (f32, f64, f16, bf16, i8)", option, text);
+    char list[8 * WF_TYPE_COUNT] = "";
+    for (int t = 0; t < WF_TYPE_COUNT; t++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", t ? ", " : "",
+                 wf_type_name((wf_type)t));
+    wfi_usage_error("%s: '%s' is not a type (%s)", option, text, list);
     return false;
 }
 
