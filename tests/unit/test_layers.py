@@ -68,17 +68,17 @@ def unread(source, objects):
 def symbols(source, objects):
     """Arrows from who asks for a symbol to who defines it."""
     defined, asked = {}, []
-    for path in objects:
-        name = source_of(path)
-        if not name or not os.path.exists(os.path.join(source, name)):
-            continue
-        listing = subprocess.run(["nm", "-P", path], check=True, capture_output=True, text=True)
-        for line in listing.stdout.splitlines():
-            symbol, kind = line.split()[:2]
-            if kind == "U":
-                asked.append((name, symbol))
-            elif kind.isupper():
-                defined[symbol] = name
+    names = {path: source_of(path) for path in objects}
+    known = [path for path, name in names.items()
+             if name and os.path.exists(os.path.join(source, name))]
+    listing = subprocess.run(["nm", "-P", "-A", *known], check=True, capture_output=True, text=True)
+    for line in listing.stdout.splitlines():
+        path, _, rest = line.rpartition(": ")
+        symbol, kind = rest.split()[:2]
+        if kind == "U":
+            asked.append((names[path], symbol))
+        elif kind.isupper():
+            defined[symbol] = names[path]
     for name, symbol in asked:
         if symbol in defined and defined[symbol] != name:
             yield name, defined[symbol], symbol
