@@ -4,8 +4,8 @@
  *
  * src/core/spirv_code.h says how. Names, lines and source text are left out. SIBLING is a module of
  * the same source that was packed without a sibling. bfloat16: the module's 16-bit float type
- * becomes bfloat16 (SPV_KHR_bfloat16), which GLSL compilers and validators did not know before 2025;
- * the module must have no 16-bit arithmetic outside cooperative matrices. */
+ * becomes bfloat16 (SPV_KHR_bfloat16), which GLSL compilers and validators did not know before
+ * 2025; the module must have no 16-bit arithmetic outside cooperative matrices. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

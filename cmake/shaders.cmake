@@ -4,9 +4,9 @@
 #                      [FILES VARIABLE] [SIBLING NAME])
 # gives C `extern const wfi_spirv wfi_spv_<NAME>` in "wfi_shaders.h". A module whose probe shader
 # (cmake/probes/<PROBE>.comp) the GLSL compiler cannot build is off: its data are NULL. BFLOAT16:
-# the module's 16-bit float type is bfloat16 (cmake/pack_spirv.c). FILES: the C file is added to that
-# list in place of the library; who compiles it declares the module. SIBLING: another module of the
-# same source, which this one is packed with.
+# the module's 16-bit float type is bfloat16 (cmake/pack_spirv.c). FILES: the C file is added to
+# that list in place of the library; who compiles it declares the module. SIBLING: another module of
+# the same source, which this one is packed with.
 
 set(WAVEFIT_SHADER_DIR ${PROJECT_BINARY_DIR}/shaders)
 # Modules are the same for every host and build type: a second build of the same sources can do with
