@@ -1,11 +1,9 @@
 /* The families, and their table as the public header shows it. */
 #include "kernels/families.h"
 
-static const wfi_family *const families[WF_FAMILY_COUNT] = {
-    [WF_FAMILY_HIMENO] = &wfi_family_himeno,   [WF_FAMILY_SPMV] = &wfi_family_spmv,
-    [WF_FAMILY_MATMUL] = &wfi_family_matmul,   [WF_FAMILY_VECTOR] = &wfi_family_vector,
-    [WF_FAMILY_STENCIL] = &wfi_family_stencil,
-};
+#define ROW(id, name) [WF_FAMILY_##id] = &wfi_family_##name,
+static const wfi_family *const families[WF_FAMILY_COUNT] = {WFI_FAMILIES(ROW)};
+#undef ROW
 
 const wfi_family *wfi_family_get(wf_family family)
 {

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const wfi_tool_family *const families[] = {&wfi_tool_himeno_family, &wfi_tool_spmv_family,
-                                                  &wfi_tool_matmul_family,
-                                                  &wfi_tool_stencil_family};
+#define ROW(name) &wfi_tool_##name##_family,
+static const wfi_tool_family *const families[] = {WFI_TOOL_FAMILIES(ROW)};
+#undef ROW
 enum { FAMILIES = sizeof families / sizeof families[0] };
 
 const wfi_tool_family *wfi_tool_family_of(wf_family family)
@@ -14,6 +14,26 @@ const wfi_tool_family *wfi_tool_family_of(wf_family family)
         if (families[i]->family == family)
             return families[i];
     return NULL;
+}
+
+bool wfi_takes_type(const char *what, wf_family family, wf_type type)
+{
+    char names[8 * WF_TYPE_COUNT] = "";
+    wf_variant_info info = {0};
+    if (wf_family_variant(family, 0, &info) == WF_SUCCESS && info.types >> type & 1)
+        return true;
+    for (uint32_t t = 0, left = info.types; left; t++) {
+        if (!(left >> t & 1))
+            continue;
+        left &= left - 1;
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s",
+                 wf_type_name((wf_type)t),
+                 left == 0           ? ""
+                 : left & (left - 1) ? ", "
+                                     : " or ");
+    }
+    wfi_usage_error("%s must be %s", what, names);
+    return false;
 }
 
 int wfi_parse_family(const char *what, const char *name, wf_family *family)
