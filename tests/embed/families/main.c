@@ -1,10 +1,10 @@
-/* A library with the stencil family alone: the family works, and the others are refused by name. The
- * program's own size, which is stripped and has the library in it, is below a bound. */
+/* A library with the stencil family alone: the family works, and the others are refused by name.
+ * The program, which is stripped and has the library in it, is smaller than a bound. */
 #include <stdio.h>
 #include <string.h>
 #include <wavefit/wavefit.h>
 
-#define MOST_BYTES 450000L /* 343 thousand on x86-64, as of 0.1.0 */
+#define MOST_BYTES 500000L /* 449 thousand on x86-64 in 0.1.0, with the tuner */
 
 static char last_error[512];
 
@@ -67,7 +67,7 @@ static int refuses_others(wf_device *device)
 {
     wf_plan *plan = NULL;
     wf_himeno *himeno = NULL;
-    wf_cg_result cg = {.size = sizeof cg};
+    wf_cg_result cg;
     wf_plan_info info = {.size = sizeof info};
     wf_tune_result tuned = {.size = sizeof tuned};
     const wf_matmul_params product = {.size = sizeof product, .m = 2, .n = 2, .k = 2};
