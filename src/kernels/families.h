@@ -17,7 +17,7 @@
 WFI_FAMILIES(WFI_DECLARE_FAMILY)
 #undef WFI_DECLARE_FAMILY
 
-/* NULL for an unknown family. */
+/* NULL for an unknown family, and for one that this build leaves out. */
 const wfi_family *wfi_family_get(wf_family family);
 
 #endif

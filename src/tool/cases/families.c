@@ -16,26 +16,6 @@ const wfi_tool_family *wfi_tool_family_of(wf_family family)
     return NULL;
 }
 
-bool wfi_takes_type(const char *what, wf_family family, wf_type type)
-{
-    char names[8 * WF_TYPE_COUNT] = "";
-    wf_variant_info info = {0};
-    if (wf_family_variant(family, 0, &info) == WF_SUCCESS && info.types >> type & 1)
-        return true;
-    for (uint32_t t = 0, left = info.types; left; t++) {
-        if (!(left >> t & 1))
-            continue;
-        left &= left - 1;
-        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s",
-                 wf_type_name((wf_type)t),
-                 left == 0           ? ""
-                 : left & (left - 1) ? ", "
-                                     : " or ");
-    }
-    wfi_usage_error("%s must be %s", what, names);
-    return false;
-}
-
 int wfi_parse_family(const char *what, const char *name, wf_family *family)
 {
     char names[128] = "";

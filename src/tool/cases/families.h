@@ -46,9 +46,6 @@ WFI_TOOL_FAMILIES(WFI_DECLARE_FAMILY)
 /* The row of a family; NULL: no command works on it. */
 const wfi_tool_family *wfi_tool_family_of(wf_family family);
 
-/* Whether kernels of the family have the type. If not, prints one line, which begins with `what`. */
-bool wfi_takes_type(const char *what, wf_family family, wf_type type);
-
 /* The family of that name. On another name prints one line, which begins with `what`, and returns
  * WFI_EXIT_USAGE. */
 int wfi_parse_family(const char *what, const char *name, wf_family *family);

@@ -1,5 +1,4 @@
 #include "tool/cases/stencil_options.h"
-#include "tool/cases/families.h"
 
 #include <stdio.h>
 #include <string.h>

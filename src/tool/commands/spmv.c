@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "io/matrix_market.h"
-#include "tool/cases/families.h"
 #include "io/npy.h"
 #include "tool/cases/cases.h"
 #include "tool/commands/commands.h"
