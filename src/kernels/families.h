@@ -4,7 +4,7 @@
 
 #include "plan/family.h"
 
-#define WFI_FAMILIES(X)                                                                            \
+#define WFI_EACH_FAMILY(X)                                                                         \
     X(HIMENO, himeno)                                                                              \
     X(SPMV, spmv)                                                                                  \
     X(MATMUL, matmul)                                                                              \
@@ -14,7 +14,7 @@
 #define WFI_DECLARE_FAMILY(id, name)                                                               \
     extern const wfi_family wfi_family_##name;                                                     \
     extern const struct wfi_family_hooks wfi_##name##_hooks;
-WFI_FAMILIES(WFI_DECLARE_FAMILY)
+WFI_EACH_FAMILY(WFI_DECLARE_FAMILY)
 #undef WFI_DECLARE_FAMILY
 
 /* NULL for an unknown family, and for one that this build leaves out. */

@@ -8,7 +8,7 @@
 #define ROW_IF(has, id, name) ROW_##has(id, name)
 #define ROW_OF(has, id, name) ROW_IF(has, id, name)
 #define ROW(id, name) ROW_OF(WFI_HAS_##id, id, name)
-static const wfi_family *const families[WF_FAMILY_COUNT] = {WFI_FAMILIES(ROW)};
+static const wfi_family *const families[WF_FAMILY_COUNT] = {WFI_EACH_FAMILY(ROW)};
 
 const wfi_family *wfi_family_get(wf_family family)
 {
@@ -18,7 +18,7 @@ const wfi_family *wfi_family_get(wf_family family)
 const char *wf_family_name(wf_family family)
 {
 #define NAME(id, name) [WF_FAMILY_##id] = #name,
-    static const char *const names[WF_FAMILY_COUNT] = {WFI_FAMILIES(NAME)};
+    static const char *const names[WF_FAMILY_COUNT] = {WFI_EACH_FAMILY(NAME)};
     return (unsigned)family < WF_FAMILY_COUNT ? names[family] : "?";
 }
 
