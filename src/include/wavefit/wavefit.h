@@ -508,7 +508,7 @@ typedef struct wf_bindings {
     wf_binding workspace; /* of wf_plan_workspace bytes; needed only where that is not 0 */
 } wf_bindings;
 
-#define WF_MAX_STATISTICS 24
+#define WF_MAX_STATISTICS 32
 
 /* What the driver says of a pipeline (VK_KHR_pipeline_executable_properties), in its own words. */
 typedef struct wf_statistic {
