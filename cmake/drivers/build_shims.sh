@@ -8,6 +8,7 @@
 # MAKO: folder of the Python package by which Mesa makes two of the files for Intel. Nothing of Mesa
 # is kept but the libraries, OUT/lib*_noop_drm_shim.so.
 set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 mesa=$1 drm=$2 mako=$3 out=$4
 mkdir -p "$out"
 generated=$(mktemp -d)
@@ -37,6 +38,7 @@ shim() { # name, sources and flags of its own…
 shim nouveau src/nouveau/drm-shim/nouveau_noop.c
 shim freedreno src/freedreno/drm-shim/freedreno_noop.c
 shim panfrost -Isrc/panfrost/lib src/panfrost/drm-shim/panfrost_noop.c
+shim v3d -include stdbool.h -include stdlib.h -include string.h -Isrc/broadcom "$here/v3d.c"
 
 # Intel's knows the generations by Mesa's own tables.
 to=$generated/intel/dev
