@@ -85,12 +85,12 @@ static void walk_pass(converter *c, const wfi_spirv *spirv, uint64_t groups)
     wfi_passes_dispatch(c->passes, &kernel, groups, &work, &c->lengths);
 }
 
-/* A kernel on slices, a work-group a subgroup. */
-static void slices_pass(converter *c, const wfi_spirv *spirv, uint64_t groups, const wf_buffer *out)
+/* A kernel on slices, `groups` work-groups of `size`, with the buffer that it writes, if any. */
+static void slices_pass(converter *c, const wfi_spirv *spirv, uint32_t size, uint64_t groups,
+                        const wf_buffer *out)
 {
-    const bool pairs = c->csr->type == WF_TYPE_F64;
-    const wfi_pass_kernel kernel = {
-        spirv, c->params->subgroup, out ? 4 : 3, sizeof(slices_push), {pairs}};
+    const bool pairs = spirv == &wfi_spv_sliced_places && c->csr->type == WF_TYPE_F64;
+    const wfi_pass_kernel kernel = {spirv, size, out ? 4 : 3, sizeof(slices_push), {pairs}};
     const VkDescriptorBufferInfo buffers[] = {c->csr->row_offsets, c->csr->column_indices,
                                               wfi_pass_whole(c->slices),
                                               wfi_pass_whole(out ? out : c->slices)};
@@ -246,15 +246,16 @@ static void read_word(converter *c, uint32_t at, uint32_t *word)
 static wf_result measure(converter *c)
 {
     const VkDescriptorBufferInfo slices = wfi_pass_whole(c->slices);
-    const uint32_t count = c->push.count, scratch = c->scratch_at;
+    const uint32_t count = c->push.count, scratch = c->scratch_at, size = c->params->subgroup;
+    const uint64_t items = groups_of(count, WFI_PASS_GROUP);
     const wfi_sort sort = {
         count, c->push.keys_at, BUCKET_BITS, {c->push.sorted_at, c->other_at}, scratch};
-    slices_pass(c, &wfi_spv_sliced_measure, count, NULL);
+    slices_pass(c, &wfi_spv_sliced_measure, size, count, NULL);
     c->push.sorted_at = wfi_passes_sort(c->passes, slices, &sort);
-    slices_pass(c, &wfi_spv_sliced_alike, count, NULL);
+    slices_pass(c, &wfi_spv_sliced_alike, size, count, NULL);
     wfi_passes_scan(c->passes, slices, c->push.runs_at, count + 1, scratch);
-    slices_pass(c, &wfi_spv_sliced_leaders, groups_of(count, c->params->subgroup), NULL);
-    slices_pass(c, &wfi_spv_sliced_followers, groups_of(count, c->params->subgroup), NULL);
+    slices_pass(c, &wfi_spv_sliced_leaders, WFI_PASS_GROUP, items, NULL);
+    slices_pass(c, &wfi_spv_sliced_followers, WFI_PASS_GROUP, items, NULL);
     wfi_passes_scan(c->passes, slices, c->push.words_at, count + 1, scratch);
     read_word(c, c->push.loads_at + count, &c->loads);
     read_word(c, c->push.words_at + count, &c->words);
@@ -282,8 +283,8 @@ static wf_result fill(converter *c, wfi_sliced *out, wf_buffer **pattern, wf_buf
     wfi_passes_fill(c->passes, *pattern, 0, (*pattern)->bytes, 0);
     wfi_passes_fill(c->passes, *places, 0, (*places)->bytes, UINT32_MAX);
     wfi_passes_copy(c->passes, list, to);
-    slices_pass(c, &wfi_spv_sliced_pattern, c->push.count, *pattern);
-    slices_pass(c, &wfi_spv_sliced_places, c->push.count, *places);
+    slices_pass(c, &wfi_spv_sliced_pattern, c->params->subgroup, c->push.count, *pattern);
+    slices_pass(c, &wfi_spv_sliced_places, c->params->subgroup, c->push.count, *places);
     return wfi_passes_run(c->passes);
 }
 
