@@ -95,6 +95,23 @@ const wfi_family *wfi_plan_family(const wf_plan *plan);
 const wfi_problem *wfi_plan_problem(const wf_plan *plan);
 const wfi_binding_spec *wfi_plan_bindings(const wf_plan *plan, uint32_t *count);
 
+/* A size that recordings may give. */
+typedef struct wfi_range {
+    const char *name;
+    uint64_t most, least, unit; /* unit 0: it is fixed; else sizes are multiples of it */
+} wfi_range;
+
+typedef struct wfi_ranges {
+    uint32_t count;
+    wfi_range of[WF_MAX_EXTENTS];
+    void (*resize)(wfi_problem *problem, const uint64_t *extent); /* puts the sizes in */
+} wfi_ranges;
+
+/* Lets a plan that was just made be recorded with smaller sizes. Its variant's build is then called
+ * again with these params (malloc'ed, the plan's from now on): it must add the same pipelines and
+ * own buffers in the same order, and no more steps. */
+wf_result wfi_plan_allow_sizes(wf_plan *plan, const wfi_ranges *ranges, void *params);
+
 /* Makes the next recording an even or an odd one, as wfi_step.parity_at counts. */
 void wfi_plan_set_parity(wf_plan *plan, uint32_t parity);
 

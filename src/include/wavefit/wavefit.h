@@ -477,8 +477,9 @@ WF_API wf_result wf_family_variant(wf_family family, uint32_t index, wf_variant_
 
 /* --------------------------------------------------------------------------------------- plans */
 
-/* A plan is a compiled sequence of dispatches for one problem of fixed size on one device. On an
- * adopted device creating a plan never touches a queue. */
+/* A plan is a compiled sequence of dispatches for one problem on one device: of fixed size, or of
+ * any size up to a largest (wf_matmul_params.vary_m, wf_stencil_params.vary_x). On an adopted
+ * device creating a plan never touches a queue. */
 typedef struct wf_plan wf_plan;
 
 /* The application's job system, for plans whose pipelines must not be compiled in the call that
@@ -493,6 +494,7 @@ typedef struct wf_jobs {
 } wf_jobs;
 
 #define WF_MAX_BINDINGS 8
+#define WF_MAX_EXTENTS 4
 
 typedef struct wf_binding {
     const wf_buffer *buffer; /* a buffer of wavefit's; or NULL, and */
@@ -506,6 +508,9 @@ typedef struct wf_bindings {
     size_t size;
     wf_binding items[WF_MAX_BINDINGS];
     wf_binding workspace; /* of wf_plan_workspace bytes; needed only where that is not 0 */
+    /* The sizes of this execution, for plans that were made with vary_...: m, n, k, batch of a
+     * product, nx, ny, nz of a grid; 0: that of the plan. */
+    uint64_t extent[WF_MAX_EXTENTS];
 } wf_bindings;
 
 #define WF_MAX_STATISTICS 24
@@ -633,7 +638,7 @@ WF_API void wf_arena_destroy(wf_arena **arena);
  * share: bind and push yours again. Pipelines and sets of other bind points stay.
  *
  * Errors: WF_ERROR_BINDING, WF_NOT_READY, WF_ERROR_INVALID_ARGUMENT (no arena, or one of another
- * device), and those of want of memory; nothing was recorded then. The text of a failure goes to
+ * device; an extent that the plan was not made for), and those of want of memory; nothing was recorded then. The text of a failure goes to
  * the log once for each plan, however many frames repeat it. */
 WF_API wf_result wf_plan_record(wf_plan *plan, VkCommandBuffer command_buffer, wf_arena *arena,
                                 const wf_bindings *bindings);
@@ -843,6 +848,12 @@ typedef struct wf_matmul_params {
     wf_matmul_output output;
     wf_math math;
     const wf_cancel *cancel; /* asked by wf_matmul_check; NULL: nothing is asked */
+    /* Sizes that recordings may lower (wf_bindings.extent) without another plan: m, n, k and batch
+     * are then the largest ones. 0: the size is fixed. Else recordings give any multiple of it: 1
+     * allows every size, 4 (for 16-bit types 8, for I8 16) keeps the loads of vectors. Leading
+     * dimensions and strides stay those of the plan. A product that varies is one dispatch, without
+     * packed copies and stream-K. wf_tune ignores these. */
+    uint32_t vary_m, vary_n, vary_k, vary_batch;
 } wf_matmul_params;
 
 /* Tells how many bytes each binding must have at least; 0: it is not used. Errors:
@@ -1195,6 +1206,11 @@ typedef struct wf_stencil_params {
     const wf_tuning *tuning;
     const wf_jobs *jobs;     /* NULL: wf_stencil_plan compiles the pipelines itself */
     const wf_cancel *cancel; /* asked by wf_stencil_check; NULL: nothing is asked */
+    /* Extents that recordings may lower (wf_bindings.extent) without another plan, down to 2 radius
+     * + 1: nx, ny and nz are then the largest ones. 0: the extent is fixed. Else recordings give any
+     * multiple of it: 1 allows every size; vary_x 4 keeps the faster kernels for whole vectors. A
+     * cell's element stays at (z * ny + y) * row_stride + x with the plan's ny. */
+    uint32_t vary_x, vary_y, vary_z;
 } wf_stencil_params;
 
 /* Makes a plan of OUT = the stencil applied `steps` times to IN. The plan needs a workspace where
