@@ -274,7 +274,7 @@ static void test_every_variant_of_products(void **state)
                                              .vary_batch = unit == 1};
             if (is_refused(device, &params))
                 continue;
-            run_product(device, &params, 6, &random);
+            run_product(device, &params, 4, &random);
             ran++;
         }
     }
@@ -298,7 +298,7 @@ static void test_types_of_products(void **state)
                                              .vary_n = rows ? 0 : 1,
                                              .vary_k = rows ? 0 : 1};
             if (!is_refused(device, &params))
-                run_product(device, &params, 6, &random);
+                run_product(device, &params, 4, &random);
         }
 }
 
@@ -480,7 +480,7 @@ static void test_every_variant_of_stencils(void **state)
                 .vary_x = n % 2 ? 4 : 1,
                 .vary_y = 1,
                 .vary_z = n < 3};
-            run_grid(device, &params, 4, &random);
+            run_grid(device, &params, 3, &random);
             ran++;
         }
     assert_true(ran >= 25);
