@@ -53,7 +53,9 @@ struct wf_plan {
     void *kept;            /* the family's own; NULL: none */
     void (*destroy_kept)(void *kept);
     wfi_sized *sized; /* NULL: sizes are fixed */
-    bool writes_own;  /* steps write memory that is not the caller's to order */
+    VkBuffer sizes;   /* of dispatches, the first's at sizes_offset; VK_NULL_HANDLE: the steps' */
+    uint64_t sizes_offset;
+    bool writes_own; /* steps write memory that is not the caller's to order */
 
     /* Without push descriptors, or with bind_sets: the sets of the recording under way, a step. */
     bool bind_sets;

@@ -112,6 +112,11 @@ typedef struct wfi_ranges {
  * own buffers in the same order, and no more steps. */
 wf_result wfi_plan_allow_sizes(wf_plan *plan, const wfi_ranges *ranges, void *params);
 
+/* The sizes of the dispatches that are recorded from now on: step i's is the i-th
+ * VkDispatchIndirectCommand from `offset` on in the buffer; NULL: the plan's own. Such dispatches
+ * are not cut into pieces. */
+void wfi_plan_set_indirect(wf_plan *plan, const wf_buffer *sizes, uint64_t offset);
+
 /* Makes the next recording an even or an odd one, as wfi_step.parity_at counts. */
 void wfi_plan_set_parity(wf_plan *plan, uint32_t parity);
 

@@ -102,6 +102,12 @@ static void dispatch(wf_plan *plan, VkCommandBuffer command_buffer, const wfi_st
 {
     const struct VolkDeviceTable *fn = &plan->device->fn;
     int axis;
+    if (plan->sizes) {
+        fn->vkCmdDispatchIndirect(command_buffer, plan->sizes,
+                                  plan->sizes_offset + (uint64_t)(step - plan->steps) *
+                                                           sizeof(VkDispatchIndirectCommand));
+        return;
+    }
     const uint32_t pieces = pieces_of(plan, step, &axis);
     if (pieces <= 1) {
         fn->vkCmdDispatch(command_buffer, step->groups[0], step->groups[1], step->groups[2]);
@@ -222,6 +228,12 @@ wf_result wfi_plan_record_steps(wf_plan *plan, VkCommandBuffer command_buffer, w
         plan->recordings++;
     wfi_plan_leave_sizes(plan, entered);
     return result;
+}
+
+void wfi_plan_set_indirect(wf_plan *plan, const wf_buffer *sizes, uint64_t offset)
+{
+    plan->sizes = sizes ? sizes->vk : VK_NULL_HANDLE;
+    plan->sizes_offset = offset;
 }
 
 void wfi_plan_set_parity(wf_plan *plan, uint32_t parity)

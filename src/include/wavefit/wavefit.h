@@ -1109,6 +1109,51 @@ typedef struct wf_cg_result {
 WF_API wf_result wf_cg_solve(wf_device *device, const wf_cg_params *params, const void *b, void *x,
                              wf_cg_result *result);
 
+/* -------------------------------------------------------------------------- solves in a frame */
+
+/* A solve that is recorded into the application's command buffers, as plans are: the host submits
+ * nothing and waits for nothing. A number of iterations is recorded; the device ends the solve, and
+ * dispatches behind its end have no work-groups. */
+
+/* What a recorded solve leaves in its binding STATE, for shaders and the host. */
+typedef struct wf_solve_state {
+    uint32_t status;     /* wf_cg_status: of 0 to 4; wf_laplace_status: of 0 to 3 */
+    uint32_t iterations; /* done */
+    float residual;      /* |r| / |b| */
+    uint32_t reserved;
+} wf_solve_state;
+
+enum {
+    WF_SOLVE_WARM = 1, /* begins from what binding X holds, as an earlier frame left it; else 0 */
+    WF_SOLVE_FIXED = 2 /* makes all iterations, whatever the residual */
+};
+
+/* Bindings of a recorded solve of A x = b: b (read), x (written, and read where it begins from it)
+ * and a wf_solve_state (written). b and x are of the matrix's type. */
+enum { WF_CG_B = 0, WF_CG_X = 1, WF_CG_STATE = 2, WF_CG_BINDINGS = 3 };
+
+typedef struct wf_cg wf_cg;
+
+/* Makes a solve to be recorded. Of params it uses matrix (whose arrays are read during the call;
+ * its `jobs` compile the product), precondition, block, tolerance and max_iterations, the most that
+ * a recording makes. b is not scaled: the squares of its elements, and their sums, must be within
+ * the type's range. On an adopted device the call touches no queue. Errors: those of wf_cg_solve,
+ * WF_ERROR_UNSUPPORTED (mixed). */
+WF_API wf_result wf_cg_create(wf_device *device, const wf_cg_params *params, wf_cg **out);
+/* As the functions of the same names do for plans. */
+WF_API wf_result wf_cg_status_of(wf_cg *cg);
+WF_API bool wf_cg_needs_upload(const wf_cg *cg);
+WF_API wf_result wf_cg_record_upload(wf_cg *cg, VkCommandBuffer command_buffer);
+WF_API void wf_cg_trim(wf_cg *cg);
+/* Records a solve of 1 to max_iterations iterations. flags: WF_SOLVE_... All that wf_plan_record
+ * says of command buffers, arenas, disturbed state, barriers and errors holds here, too. The solve
+ * writes memory of its own: recordings on one queue follow one another, each begins with a barrier,
+ * and another queue needs a semaphore between, or a second solve. */
+WF_API wf_result wf_cg_record(wf_cg *cg, VkCommandBuffer command_buffer, wf_arena *arena,
+                              const wf_bindings *bindings, uint32_t iterations, uint32_t flags);
+/* Destroys it without waiting. The work recorded from it must have finished. */
+WF_API void wf_cg_destroy(wf_cg **cg);
+
 /* ------------------------------------------------------------------------------------- vectors */
 
 /* Bindings of a vector plan. */
