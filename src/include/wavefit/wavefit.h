@@ -1391,6 +1391,29 @@ typedef struct wf_laplace_result {
 WF_API wf_result wf_laplace_solve(wf_device *device, const wf_laplace_params *params, void *u,
                                   wf_laplace_result *result);
 
+/* Bindings of a recorded solve of Laplace's equation: u, ny rows of nx elements of the type (its
+ * border is read, its inner cells are written, and read where the solve begins from them), and a
+ * wf_solve_state (written). */
+enum { WF_LAPLACE_U = 0, WF_LAPLACE_STATE = 1, WF_LAPLACE_BINDINGS = 2 };
+
+typedef struct wf_laplace wf_laplace;
+
+/* Makes a solve to be recorded, as wf_cg_create does. progress and history are not used.
+ * Iterations come in whole checks of check_every. u is not scaled: the square of |b| must be within
+ * the type's range. Errors: those of wf_laplace_solve, WF_ERROR_TOO_LARGE (the grid is larger than a
+ * binding may be). */
+WF_API wf_result wf_laplace_create(wf_device *device, const wf_laplace_params *params,
+                                   wf_laplace **out);
+WF_API bool wf_laplace_needs_upload(const wf_laplace *laplace);
+WF_API wf_result wf_laplace_record_upload(wf_laplace *laplace, VkCommandBuffer command_buffer);
+WF_API void wf_laplace_trim(wf_laplace *laplace);
+/* Records a solve of 1 to max_iterations iterations, rounded up to whole checks, as wf_cg_record
+ * does. With WF_SOLVE_FIXED nothing but a value that is not finite ends it. */
+WF_API wf_result wf_laplace_record(wf_laplace *laplace, VkCommandBuffer command_buffer,
+                                   wf_arena *arena, const wf_bindings *bindings,
+                                   uint32_t iterations, uint32_t flags);
+WF_API void wf_laplace_destroy(wf_laplace **laplace);
+
 /* -------------------------------------------------------------------------------------- tuning */
 
 /* What was measured on a device is kept in a file of its own in cache_directory (schema
