@@ -1,7 +1,8 @@
 /* What a plan of varying sizes costs the device: plans of one fixed size and plans that may be
  * recorded with smaller ones (any; multiples of 8), timed in turns at the same size; and plans of
  * twice that size recorded with it. No validation layer should be on. On a device that only
- * compiles (RADV_FORCE_FAMILY), --compile prints what the driver says of the kernels. */
+ * compiles (RADV_FORCE_FAMILY), --compile prints what the driver says of the kernels. A number as
+ * the argument: the first problem of the list to be timed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,6 +217,7 @@ static void print_log(void *user, wf_log_level level, const char *text)
 int main(int argc, char **argv)
 {
     const bool compile_only = argc > 1 && strcmp(argv[1], "--compile") == 0;
+    const size_t first = argc > 1 && !compile_only ? (size_t)atoi(argv[1]) : 0;
     const wf_device_params params = {.size = sizeof params,
                                      .log = print_log,
                                      .capture_statistics = compile_only,
@@ -224,7 +226,7 @@ int main(int argc, char **argv)
     wf_result result = wf_device_create(&params, &device);
     if (result == WF_SUCCESS)
         printf("%s\n", wf_device_caps(device)->name);
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes && result == WF_SUCCESS; i++)
+    for (size_t i = first; i < sizeof shapes / sizeof *shapes && result == WF_SUCCESS; i++)
         result = compile_only ? compile(device, &shapes[i]) : run(device, &shapes[i]);
     if (result != WF_SUCCESS)
         fprintf(stderr, "%s\n", wf_result_string(result));

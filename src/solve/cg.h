@@ -60,7 +60,7 @@ wf_result wfi_cg_open_recorded(wf_device *device, const wf_cg_params *params,
                                const wf_spmv_params *matrix, wfi_cg *out);
 void wfi_cg_close(wfi_cg *c);
 
-/* cg.c: whether the parameters are those of a solve. */
+/* cg_params.c: whether the parameters are those of a solve, and what residual is wanted. */
 wf_result wfi_cg_check_params(const wf_device *device, const char *function, const wf_cg_params *p);
 double wfi_cg_tolerance(const wf_cg_params *p);
 
