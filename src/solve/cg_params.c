@@ -18,9 +18,10 @@ wf_result wfi_cg_check_params(const wf_device *device, const char *function, con
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
                         "%s: the matrix is %u x %u, not square", function, m->rows, m->columns);
     if (m->vectors > 1 || m->transpose || m->alpha || m->beta > 0 || m->beta < 0 ||
-        m->x_stride > 1 || m->y_stride > 1)
+        m->x_stride > 1 || m->y_stride > 1 || m->buffers)
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
-                        "%s: one vector, no scaling, no transpose", function);
+                        "%s: one vector, no scaling, no transpose, and the matrix in host memory",
+                        function);
     if (m->type != WF_TYPE_F32 && m->type != WF_TYPE_F64)
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED, "%s: %s is not f32 or f64", function,
                         wf_type_name(m->type));
