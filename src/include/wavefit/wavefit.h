@@ -550,7 +550,7 @@ typedef struct wf_bindings {
     uint64_t extent[WF_MAX_EXTENTS];
 } wf_bindings;
 
-#define WF_MAX_STATISTICS 24
+#define WF_MAX_STATISTICS 32
 
 /* What the driver says of a pipeline (VK_KHR_pipeline_executable_properties), in its own words. */
 typedef struct wf_statistic {
