@@ -27,10 +27,16 @@ static wf_result no_variant(const wfi_log *log, const wfi_family *family, const 
 static wf_result no_constant(const wfi_log *log, const wfi_family *family,
                              const wfi_variant *variant, const char *name)
 {
+    const char *now = wfi_old_parameter(family->name, name);
     char text[80];
+    if (wfi_removed_parameter(family->name, now))
+        return wfi_fail(log, WF_ERROR_UNKNOWN_VARIANT,
+                        "family %s has no constant '%s' any more: kernels have the value that was "
+                        "best everywhere; leave it out",
+                        family->name, name);
     return wfi_fail(log, WF_ERROR_UNKNOWN_VARIANT, "%s %s has no constant '%s'%s",
                     variant ? "variant" : "family", variant ? variant->name : family->name, name,
-                    hint_of(name, wfi_old_parameter(family->name, name), text));
+                    hint_of(name, now, text));
 }
 
 static wf_result apply_constants(const wfi_log *log, const wf_tuning *tuning, wfi_point *point)

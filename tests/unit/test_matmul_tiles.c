@@ -168,8 +168,8 @@ static void teams_hold_their_tiles(const wfi_point *point)
     const uint64_t size = type == WF_TYPE_F64 ? 8 : 4;
     const uint64_t fours_a = v[MATMUL_ID_TILE_M] / 4 + !p->transpose_a,
                    fours_b = v[MATMUL_ID_TILE_N] / 4 + p->transpose_b;
-    const uint64_t tiles = (uint64_t)v[MATMUL_ID_TILE_BUFFERS] * v[MATMUL_ID_SLICES_K] *
-                           v[MATMUL_ID_TILE_K] * (fours_a + fours_b);
+    const uint64_t tiles =
+        (uint64_t)v[MATMUL_ID_SLICES_K] * v[MATMUL_ID_TILE_K] * (fours_a + fours_b);
     const uint64_t items = (uint64_t)v[MATMUL_ID_TILE_M] / v[MATMUL_ID_THREAD_M] *
                            (v[MATMUL_ID_TILE_N] / v[MATMUL_ID_THREAD_N]);
     const uint64_t sums = items * (v[MATMUL_ID_SLICES_K] > 1 ? v[MATMUL_ID_SLICES_K] - 1 : 1);
