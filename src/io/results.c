@@ -21,7 +21,8 @@ void wfi_result_case_init(wfi_result_case *c, const char *family)
     memset(c, 0, sizeof *c);
     c->family = family;
     c->rate = c->gbs = c->percent = (double)NAN;
-    c->floor_us = c->occupancy = c->study.gain = c->study.value = (double)NAN;
+    c->floor_us = c->occupancy = c->study.value = (double)NAN;
+    c->study.gain = c->study.gain_low = c->study.gain_high = (double)NAN;
 }
 
 void wfi_result_case_fact(wfi_result_case *c, const char *name, double number)
@@ -327,9 +328,18 @@ static void put_study(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_res
         yyjson_mut_obj_add_uint(doc, out, "step", study->step);
     wfi_json_put_text(doc, out, "summary", study->summary);
     wfi_json_put_text(doc, out, "source", study->source);
+    wfi_json_put_text(doc, out, "rung", study->rung);
+    wfi_json_put_text(doc, out, "figure", study->figure);
+    wfi_json_put_text(doc, out, "compared_with", study->compared_with);
     put_number(doc, out, "gain", study->gain);
+    put_number(doc, out, "gain_low", study->gain_low);
+    put_number(doc, out, "gain_high", study->gain_high);
     if (study->unsure)
         yyjson_mut_obj_add_bool(doc, out, "unsure", true);
+    if (study->other_clock)
+        yyjson_mut_obj_add_bool(doc, out, "other_clock", true);
+    if (study->smaller)
+        yyjson_mut_obj_add_bool(doc, out, "smaller", true);
     wfi_json_put_text(doc, out, "over", study->over);
     put_number(doc, out, "value", study->value);
 }

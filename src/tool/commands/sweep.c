@@ -89,8 +89,10 @@ static void run_point(wfi_session *session, const wfi_study *study, const char *
         for (uint32_t i = 0; i < count && i < WF_MAX_PARAMETERS; i++)
             out->plan.constants[out->plan.constant_count++] = constants[i];
     }
-    out->study = (wfi_result_study){
-        .kind = "sweep", .step = index + 1, .gain = (double)NAN, .over = over, .value = product};
+    out->study.kind = "sweep";
+    out->study.step = index + 1;
+    out->study.over = over;
+    out->study.value = product;
 }
 
 /* --------------------------------------------------------------------------------------- output */
