@@ -1,5 +1,5 @@
-// The tile's row and column: tiles are numbered down SWIZZLE tile rows, then column by column. Needs
-// matmul_problem.glsl, SWIZZLE.
+// The tile's row and column: tiles are numbered down SWIZZLE tile rows, then column by column.
+// Needs matmul_problem.glsl, SWIZZLE.
 uvec2 tile_place(uint tile)
 {
     if (SWIZZLE == 1)

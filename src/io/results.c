@@ -22,7 +22,7 @@ void wfi_result_case_init(wfi_result_case *c, const char *family)
     c->family = family;
     c->rate = c->gbs = c->percent = (double)NAN;
     c->floor_us = c->occupancy = c->study.value = (double)NAN;
-    c->study.gain = c->study.gain_low = c->study.gain_high = (double)NAN;
+    c->study.gain = c->study.gain_low = c->study.gain_high = c->study.lanes_idle = (double)NAN;
 }
 
 void wfi_result_case_fact(wfi_result_case *c, const char *name, double number)
@@ -340,6 +340,11 @@ static void put_study(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_res
         yyjson_mut_obj_add_bool(doc, out, "other_clock", true);
     if (study->smaller)
         yyjson_mut_obj_add_bool(doc, out, "smaller", true);
+    put_number(doc, out, "lanes_idle", study->lanes_idle);
+    if (*study->lanes)
+        wfi_json_put_text(doc, out, "lanes", study->lanes);
+    if (*study->parts)
+        wfi_json_put_text(doc, out, "parts", study->parts);
     wfi_json_put_text(doc, out, "over", study->over);
     put_number(doc, out, "value", study->value);
 }

@@ -33,16 +33,18 @@ typedef struct wfi_result_study {
     const char *kind; /* NULL: the case stands alone; "ladder", "sweep" */
     uint32_t step;    /* from 1 */
     const char *summary, *source;
-    const char *rung;          /* ladder: the step's name */
-    const char *figure;        /* what its text measured */
-    const char *compared_with; /* the rung that it gains over; NULL: none */
-    double gain;               /* NaN: none */
-    double gain_low, gain_high; /* the least and the most by the quartiles of the two times */
-    bool unsure;                /* these overlap */
-    bool other_clock;           /* one is of the device's clock, the other of the host's */
-    bool smaller;               /* the text's constants do not fit the device */
-    const char *over; /* the parameter swept */
-    double value;     /* its value; for "work-group" the work-items of one */
+    const char *rung;            /* ladder: the step's name */
+    const char *figure;          /* what its text measured */
+    const char *compared_with;   /* the rung that it gains over; NULL: none */
+    double gain;                 /* NaN: none */
+    double gain_low, gain_high;  /* the least and the most by the quartiles of the two times */
+    bool unsure;                 /* these overlap */
+    bool other_clock;            /* one is of the device's clock, the other of the host's */
+    bool smaller;                /* the text's constants do not fit the device */
+    char lanes[112], parts[224]; /* ladder: lanes without work; times of the parts; "": not told */
+    double lanes_idle;           /* fraction; NaN: not told */
+    const char *over;            /* the parameter swept */
+    double value;                /* its value; for "work-group" the work-items of one */
 } wfi_result_study;
 
 /* One piece of advice of `wavefit explain`. */

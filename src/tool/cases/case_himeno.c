@@ -7,7 +7,6 @@
 #include "tool/cases/cases.h"
 #include "tool/cli/clock.h"
 #include "tool/cli/progress.h"
-#include "tool/cli/sort.h"
 
 #define REHEARSAL 3 /* iterations, as the official program does */
 #define MOST_REHEARSAL 33
@@ -95,21 +94,6 @@ static wf_result verify_measured(const wf_himeno_params *params, work *w, uint64
         wfi_case_checked(out, "gosa, sum or cell of the measured run", check.worst);
     }
     return WF_SUCCESS;
-}
-
-/* The statistics of at most SAMPLES samples: nearest order statistics. */
-static void summarise(wf_timing *timing)
-{
-    double sorted[SAMPLES];
-    const uint32_t n = timing->count;
-    for (uint32_t i = 0; i < n; i++)
-        sorted[i] = timing->samples_us[i];
-    wfi_sort(sorted, n);
-    timing->min_us = sorted[0];
-    timing->q1_us = sorted[n / 4];
-    timing->median_us = sorted[n / 2];
-    timing->q3_us = sorted[n - 1 - n / 4];
-    timing->spread = (timing->q3_us - timing->q1_us) / timing->median_us;
 }
 
 /* Runs for a while, since a GPU that was idle raises its clocks over some tenths of a second,
@@ -219,7 +203,7 @@ static wf_result measure(wfi_session *session, const wfi_himeno_request *r, work
         result = run_phase(session, r, w, sample, out, &total);
     if (w->done == 0 || (result != WF_SUCCESS && result != WF_ERROR_CANCELLED))
         return result;
-    summarise(&out->timing);
+    wfi_case_summarise(&out->timing);
     out->has_timing = true;
     out->rate = out->plan.flops * w->done / total * 1e-6;
     out->rate_unit = "MFLOPS";

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "tool/cli/sort.h"
+
 void wfi_case_checked(wfi_result_case *c, const char *part, uint64_t worst)
 {
     c->has_check = true;
@@ -54,6 +56,20 @@ wf_result wfi_case_time(wfi_session *session, wf_plan *plan, const wf_bindings *
     c->rate = c->plan.flops / c->timing.median_us * 1e-3;
     c->rate_unit = "GFLOPS";
     return WF_SUCCESS;
+}
+
+void wfi_case_summarise(wf_timing *timing)
+{
+    double sorted[WF_MAX_SAMPLES];
+    const uint32_t n = timing->count;
+    for (uint32_t i = 0; i < n; i++)
+        sorted[i] = timing->samples_us[i];
+    wfi_sort(sorted, n);
+    timing->min_us = sorted[0];
+    timing->q1_us = sorted[n / 4];
+    timing->median_us = sorted[n / 2];
+    timing->q3_us = sorted[n - 1 - n / 4];
+    timing->spread = (timing->q3_us - timing->q1_us) / timing->median_us;
 }
 
 void wfi_case_bandwidth(wfi_session *session, wfi_result_case *c, double gbs)

@@ -16,6 +16,9 @@ wf_result wfi_case_time(wfi_session *session, wf_plan *plan, const wf_bindings *
 wf_result wfi_case_time_memory(wfi_session *session, wf_plan *plan, const wf_bindings *bindings,
                                double budget_seconds, wfi_result_case *c);
 
+/* The statistics of a few samples: nearest order statistics. */
+void wfi_case_summarise(wf_timing *timing);
+
 /* The effective bandwidth in GB/s, and what share of the measured copy bandwidth it is. */
 void wfi_case_bandwidth(wfi_session *session, wfi_result_case *c, double gbs);
 

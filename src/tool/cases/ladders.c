@@ -1,10 +1,12 @@
 #include "tool/cases/ladders.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 static const wfi_ladder *const ladders[] = {&wfi_himeno_ladder, &wfi_spmv_ladder,
-                                            &wfi_matmul_ladder, &wfi_stencil_ladder};
+                                            &wfi_matmul_ladder, &wfi_stencil_ladder,
+                                            &wfi_cg_ladder,     &wfi_laplace_ladder};
 
 const wfi_ladder *wfi_ladder_of(const char *subject)
 {
@@ -84,11 +86,37 @@ static wf_result run_with(wfi_session *session, const wfi_ladder *ladder, const 
     return result;
 }
 
+/* How many lanes of a row have no entry to multiply, where lanes of a constant share one. */
+static void note_lanes(const wfi_study *study, wfi_result_case *out)
+{
+    const wfi_csr *m = &study->matrix;
+    uint32_t lanes = 1, longest = 0;
+    double places = 0;
+    if (study->family != WF_FAMILY_SPMV || !out->has_plan || out->status != WFI_STATUS_OK)
+        return;
+    for (uint32_t i = 0; i < out->plan.constant_count; i++)
+        if (strcmp(out->plan.constants[i].name, "lanes") == 0)
+            lanes = out->plan.constants[i].value;
+    if (lanes <= 1)
+        return;
+    for (uint32_t row = 0; row < m->rows; row++) {
+        const uint32_t length = m->row_offsets[row + 1] - m->row_offsets[row];
+        places += (double)((length + lanes - 1) / lanes) * lanes;
+        longest = length > longest ? length : longest;
+    }
+    const uint32_t idle = (lanes - longest % lanes) % lanes;
+    out->study.lanes_idle = places > 0 ? 1 - m->entries / places : (double)NAN;
+    snprintf(out->study.lanes, sizeof out->study.lanes,
+             "%u of %u lanes idle at the end of a row of %u entries; %.0f %% of all places", idle,
+             lanes, longest, out->study.lanes_idle * 100);
+}
+
 void wfi_rung_run(wfi_session *session, const wfi_ladder *ladder, const wfi_study *study,
                   const wfi_rung *rung, wfi_result_case *out)
 {
     wfi_study own = *study;
-    if (rung->extent[0]) {
+    if (rung->extent[0] && (double)rung->extent[0] * (double)rung->extent[1] <
+                               (double)own.extent[0] * (double)own.extent[1]) {
         memcpy(own.extent, rung->extent, sizeof own.extent);
         snprintf(own.name, sizeof own.name, "%llux%llux%llu", (unsigned long long)own.extent[0],
                  (unsigned long long)own.extent[1], (unsigned long long)own.extent[2]);
@@ -109,4 +137,5 @@ void wfi_rung_run(wfi_session *session, const wfi_ladder *ladder, const wfi_stud
     out->study.figure = rung->figure;
     out->study.compared_with = rung->over;
     out->study.smaller = !fits;
+    note_lanes(&own, out);
 }

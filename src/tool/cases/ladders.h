@@ -18,7 +18,7 @@ typedef struct wfi_rung {
     /* The text's, and what comes in their place where those do not fit the device; a NULL name
      * ends them. */
     wf_constant constants[WFI_RUNG_CONSTANTS], smaller[WFI_RUNG_CONSTANTS];
-    uint64_t extent[3]; /* a problem of its own, where the text's step needs it; 0: the ladder's */
+    uint64_t extent[3]; /* the text's own problem, in place of a larger one; 0: the ladder's */
     uint32_t form;      /* how a ladder's own run takes it */
 } wfi_rung;
 
@@ -31,10 +31,12 @@ typedef struct wfi_ladder {
     /* Measures one rung with `constants`; NULL: wfi_study_run. */
     wf_result (*run)(wfi_session *session, const wfi_study *study, const wfi_rung *rung,
                      const wf_constant *constants, uint32_t count, wfi_result_case *out);
-    const char *default_matrix, *default_grid; /* where they are not the family's */
+    const char *default_grid; /* where it is not the family's */
+    bool plane;               /* a grid of two dimensions alone */
 } wfi_ladder;
 
-extern const wfi_ladder wfi_himeno_ladder, wfi_spmv_ladder, wfi_matmul_ladder, wfi_stencil_ladder;
+extern const wfi_ladder wfi_himeno_ladder, wfi_spmv_ladder, wfi_matmul_ladder, wfi_stencil_ladder,
+    wfi_cg_ladder, wfi_laplace_ladder;
 
 /* The ladder of that subject; NULL: there is none. */
 const wfi_ladder *wfi_ladder_of(const char *subject);

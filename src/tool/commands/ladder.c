@@ -92,6 +92,30 @@ static int run(wfi_session *session, const wfi_ladder *ladder, const wfi_study *
     return code != WFI_EXIT_DONE ? code : written;
 }
 
+static bool rung_takes(const wfi_ladder *ladder, const wfi_rung *rung, const char *constant)
+{
+    const uint32_t index =
+        rung->variant ? wfi_study_variant(ladder->family, rung->variant) : UINT32_MAX;
+    const wf_variant_info info =
+        index == UINT32_MAX ? (wf_variant_info){0} : wfi_study_variant_info(ladder->family, index);
+    for (uint32_t i = 0; i < info.parameter_count; i++)
+        if (strcmp(info.parameters[i].name, constant) == 0)
+            return true;
+    return false;
+}
+
+/* Has the product of a solver's rungs that share rows among lanes made by another such variant. */
+static bool swap_variant(const wfi_ladder *ladder, const char *wanted, wfi_rung *rungs,
+                         uint32_t count)
+{
+    const wfi_rung other = {.variant = wanted};
+    const bool swaps = ladder->run && rung_takes(ladder, &other, "lanes");
+    for (uint32_t i = 0; swaps && i < count; i++)
+        if (rungs[i].variant && rung_takes(ladder, &rungs[i], "lanes"))
+            rungs[i].variant = wanted;
+    return swaps;
+}
+
 /* Leaves the rungs of that name or variant, and those that they are compared with. */
 static int select_rungs(const wfi_ladder *ladder, const char *wanted, wfi_rung *rungs,
                         uint32_t *count)
@@ -110,23 +134,13 @@ static int select_rungs(const wfi_ladder *ladder, const char *wanted, wfi_rung *
     for (uint32_t i = 0; i < *count; i++)
         if (keep[i])
             rungs[kept++] = rungs[i];
+    if (kept == 0 && swap_variant(ladder, wanted, rungs, *count))
+        return WFI_EXIT_DONE;
     if (kept == 0)
         return wfi_usage_error("ladder %s has no step or variant '%s' (%s)", ladder->subject,
                                wanted, names);
     *count = kept;
     return WFI_EXIT_DONE;
-}
-
-static bool rung_takes(const wfi_ladder *ladder, const wfi_rung *rung, const char *constant)
-{
-    const uint32_t index =
-        rung->variant ? wfi_study_variant(ladder->family, rung->variant) : UINT32_MAX;
-    const wf_variant_info info =
-        index == UINT32_MAX ? (wf_variant_info){0} : wfi_study_variant_info(ladder->family, index);
-    for (uint32_t i = 0; i < info.parameter_count; i++)
-        if (strcmp(info.parameters[i].name, constant) == 0)
-            return true;
-    return false;
 }
 
 /* A constant of the command line must be some rung's. */
@@ -150,7 +164,7 @@ int wfi_tool_ladder(int argc, char **argv)
     wfi_option options[WFI_STUDY_OPTIONS];
     const wfi_command command = {
         "ladder",
-        "himeno|spmv|matmul|stencil [--size S] [--matrix M] [--shape MxNxK] [--grid G]",
+        "himeno|spmv|cg|laplace|matmul|stencil [--size S] [--matrix M] [--shape MxNxK] [--grid G]",
         "Measures the steps of the texts that wavefit retells, in their order and with their "
         "constants, on one problem, and then every other variant.",
         1,
@@ -166,7 +180,18 @@ int wfi_tool_ladder(int argc, char **argv)
         return code;
     const wfi_ladder *ladder = wfi_ladder_of(common.positional[0]);
     uint32_t count = ladder ? wfi_ladder_rungs(ladder, rungs) : 0;
+    if (ladder) { /* the problem is one of its family */
+        common.positional[0] = wf_family_name(ladder->family);
+        if (!study.text.grid)
+            study.text.grid = ladder->default_grid;
+    }
     code = wfi_study_parse(&study, "ladder", &common);
+    if (code == WFI_EXIT_DONE && ladder && ladder->plane) {
+        if (study.grid.nz)
+            code = wfi_usage_error("ladder %s: --grid WxH, not '%s'", ladder->subject,
+                                   study.text.grid);
+        snprintf(study.name, sizeof study.name, "%ux%u", study.grid.nx, study.grid.ny);
+    }
     if (code == WFI_EXIT_DONE && common.variant)
         code = select_rungs(ladder, common.variant, rungs, &count);
     if (code == WFI_EXIT_DONE)

@@ -91,6 +91,10 @@ static void print_rung(const wfi_study *study, const wfi_result_case *c)
     print_kernel(c);
     if (s->smaller)
         wfi_line(INDENT, "%8ssmaller than in the text, whose constants do not fit this device", "");
+    if (*s->lanes)
+        wfi_line(INDENT, "%8s%s", "", s->lanes);
+    if (*s->parts)
+        wfi_line(INDENT, "%8s%s", "", s->parts);
     print_bytes(c);
 }
 
