@@ -127,6 +127,11 @@ expect 0 '^ +4 +time +[0-9]' ladder stencil --repeat 2 --grid 40x30x20 --steps 3
 check 'grid.json is of a ladder' grep -q '"kind": "ladder"' grid.json
 check 'grid.json has the name of the case' grep -q '"40x30x20 star 1 dirichlet, 3 steps"' grid.json
 expect 0 'best' sweep matmul --shape 64x64x64 --variant naive --over local_x --json sweep.json
+# Every count of subgroups that the device's work-groups hold, whole powers of two or not.
+expect 0 '^ +7 +[0-9]+ .*#' sweep spmv --repeat 1 --matrix poisson27:4 --variant row \
+    --over subgroups
+expect 2 'has not one side alone' sweep matmul --repeat 1 --shape 9x9x9 --variant naive \
+    --over subgroups
 check 'sweep.json has its points' grep -q '"over": "local_x"' sweep.json
 expect 0 'best' sweep spmv --repeat 2 --matrix "$data/small.mtx" --variant row --over work-group \
     --limits minimum

@@ -145,8 +145,9 @@ function sweepSection() {
             borderColor: css("--muted"), backgroundColor: css("--muted"), pointRadius: 0,
             data: known.map((c) => ({ x: c.study.value, y: c.kernel.occupancy * 100, c })) });
       }
-      const scales = { x: doubling(text(all[0].study.over) === "work-group"
-        ? "work-items a work-group" : text(all[0].study.over), ran.map((c) => c.study.value),
+      const over = text(all[0].study.over);
+      const scales = { x: doubling(over === "work-group" ? "work-items a work-group"
+        : over === "subgroups" ? "subgroups a work-group" : over, ran.map((c) => c.study.value),
       (value) => text(value)), y: logarithmic("µs", { ticks: { callback: whole },
         min: Math.min(...ran.map((c) => c.median)) * 0.8,
         max: Math.max(...ran.map((c) => c.median)) * 1.25 }) };
