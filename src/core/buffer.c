@@ -3,48 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/budget.h"
 #include "core/command.h"
 
 #define STAGING_BYTES (UINT64_C(64) << 20)
-
-/* The memory type among `allowed` with all of `wanted` and as much of `preferred` as can be had;
- * UINT32_MAX when none has `wanted`. */
-static uint32_t find_type(const VkPhysicalDeviceMemoryProperties *memory, uint32_t allowed,
-                          VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags preferred)
-{
-    uint32_t best = UINT32_MAX;
-    for (uint32_t i = 0; i < memory->memoryTypeCount; i++) {
-        const VkMemoryPropertyFlags flags = memory->memoryTypes[i].propertyFlags;
-        if (!(allowed & (UINT32_C(1) << i)) || (flags & wanted) != wanted)
-            continue;
-        if (best == UINT32_MAX || (flags & preferred) == preferred) {
-            best = i;
-            if ((flags & preferred) == preferred)
-                break;
-        }
-    }
-    return best;
-}
-
-static uint32_t choose_type(const wf_device *device, uint32_t allowed, wf_memory kind)
-{
-    const VkMemoryPropertyFlags local = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
-                                visible = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT,
-                                coherent = VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
-                                cached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
-    const VkPhysicalDeviceMemoryProperties *memory = &device->memory;
-    if (kind == WF_MEMORY_UPLOAD)
-        return find_type(memory, allowed, visible | coherent, 0);
-    if (kind == WFI_MEMORY_MAPPED)
-        return find_type(memory, allowed, visible | coherent, local);
-    if (kind == WF_MEMORY_READBACK)
-        return find_type(memory, allowed, visible | coherent, cached);
-    const VkMemoryPropertyFlags preferred =
-        device->caps.unified_memory ? visible | coherent | cached : 0;
-    uint32_t type = find_type(memory, allowed, local, preferred);
-    return type != UINT32_MAX ? type : find_type(memory, allowed, 0, 0);
-}
 
 static wf_result create_vk_buffer(wf_buffer *buffer)
 {
@@ -62,54 +23,14 @@ static wf_result create_vk_buffer(wf_buffer *buffer)
         "vkCreateBuffer");
 }
 
-static wf_result allocate(wf_buffer *buffer, wf_memory kind)
-{
-    wf_device *device = buffer->device;
-    VkMemoryRequirements needs;
-    device->fn.vkGetBufferMemoryRequirements(device->vk, buffer->vk, &needs);
-    const uint32_t type = choose_type(device, needs.memoryTypeBits, kind);
-    if (type == UINT32_MAX)
-        return wfi_fail(&device->log, WF_ERROR_OUT_OF_DEVICE_MEMORY,
-                        "the device has no memory of the kind needed");
-    /* Past its budget a driver may page, or the system may end the program: neither is wanted. */
-    const uint64_t left = wfi_budget_left(device, device->memory.memoryTypes[type].heapIndex);
-    if (needs.size > left)
-        return wfi_fail(&device->log, WF_ERROR_OUT_OF_DEVICE_MEMORY,
-                        "a buffer of %llu bytes is over the %llu that the memory budget leaves",
-                        (unsigned long long)needs.size, (unsigned long long)left);
-    const VkMemoryAllocateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-        .allocationSize = needs.size,
-        .memoryTypeIndex = type,
-    };
-    VkResult vk =
-        device->fn.vkAllocateMemory(device->vk, &info, device->allocator, &buffer->memory);
-    if (vk >= VK_SUCCESS)
-        vk = device->fn.vkBindBufferMemory(device->vk, buffer->vk, buffer->memory, 0);
-    const VkMemoryPropertyFlags flags = device->memory.memoryTypes[type].propertyFlags;
-    /* Device memory is mapped only where it is also coherent: no flush to forget. */
-    const bool map = (flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) &&
-                     (flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) &&
-                     (kind != WF_MEMORY_DEVICE || device->caps.unified_memory);
-    if (vk >= VK_SUCCESS && map)
-        vk = device->fn.vkMapMemory(device->vk, buffer->memory, 0, VK_WHOLE_SIZE, 0,
-                                    &buffer->mapped);
-    if (vk < VK_SUCCESS)
-        wfi_log_write(&device->log, WF_LOG_INFO, "a buffer of %llu bytes was wanted",
-                      (unsigned long long)buffer->bytes);
-    return wfi_check_vk(&device->log, vk, "allocating device memory");
-}
-
 static void close_buffer(void *owner)
 {
     wf_buffer *buffer = owner;
     wf_device *device = buffer->device;
     if (buffer->vk && !device->keeps)
         device->fn.vkDestroyBuffer(device->vk, buffer->vk, device->allocator);
-    if (buffer->memory && !device->keeps)
-        device->fn.vkFreeMemory(device->vk, buffer->memory, device->allocator);
+    wfi_memory_free(device, &buffer->memory);
     buffer->vk = VK_NULL_HANDLE;
-    buffer->memory = VK_NULL_HANDLE;
     buffer->mapped = NULL;
 }
 
@@ -132,7 +53,8 @@ wf_result wf_buffer_create(wf_device *device, uint64_t bytes, wf_memory memory, 
     buffer->bytes = (bytes + 3) & ~UINT64_C(3); /* fills work in words */
     wf_result result = create_vk_buffer(buffer);
     if (result == WF_SUCCESS)
-        result = allocate(buffer, memory);
+        result = wfi_memory_allocate(device, buffer->vk, memory, &buffer->memory);
+    buffer->mapped = buffer->memory.block.mapped;
     if (result != WF_SUCCESS) {
         wf_buffer_destroy(&buffer);
         return result;

@@ -24,6 +24,7 @@ struct wf_device {
     wf_caps offered; /* with the limits that were asked for */
     wf_caps caps;    /* what is offered, less what driver faults take away (quirks.h) */
     VkPhysicalDeviceMemoryProperties memory;
+    wf_memory_source memory_source; /* allocate NULL: the driver */
 
     bool adopted;  /* instance, VkDevice and queue are the application's */
     bool released; /* destroyed; kept for objects that are still enlisted */

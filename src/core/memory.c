@@ -1,0 +1,151 @@
+#include "core/memory.h"
+
+#include "core/budget.h"
+
+#define LOCAL VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
+#define COHERENT (VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
+
+/* The memory type among `allowed` with all of `wanted` and as much of `preferred` as can be had;
+ * UINT32_MAX when none has `wanted`. */
+static uint32_t find_type(const VkPhysicalDeviceMemoryProperties *memory, uint32_t allowed,
+                          VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags preferred)
+{
+    uint32_t best = UINT32_MAX;
+    for (uint32_t i = 0; i < memory->memoryTypeCount; i++) {
+        const VkMemoryPropertyFlags flags = memory->memoryTypes[i].propertyFlags;
+        if (!(allowed & (UINT32_C(1) << i)) || (flags & wanted) != wanted)
+            continue;
+        if (best == UINT32_MAX || (flags & preferred) == preferred) {
+            best = i;
+            if ((flags & preferred) == preferred)
+                break;
+        }
+    }
+    return best;
+}
+
+/* What a kind of memory asks of its type. Device memory is mapped only where it is also coherent:
+ * no flush to forget. */
+static wf_memory_request request_of(const wf_device *device, VkBuffer buffer, wf_memory kind)
+{
+    const bool unified = device->caps.unified_memory;
+    wf_memory_request request = {
+        .size = sizeof request, .buffer = buffer, .required = COHERENT, .mapped = true};
+    device->fn.vkGetBufferMemoryRequirements(device->vk, buffer, &request.requirements);
+    if (kind == WFI_MEMORY_MAPPED)
+        request.preferred = LOCAL;
+    if (kind == WF_MEMORY_READBACK)
+        request.preferred = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+    if (kind == WF_MEMORY_DEVICE) {
+        request.required = 0;
+        request.preferred = unified ? LOCAL | COHERENT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT : LOCAL;
+        request.mapped = unified;
+    }
+    return request;
+}
+
+static uint32_t choose_type(const wf_device *device, const wf_memory_request *request)
+{
+    const uint32_t allowed = request->requirements.memoryTypeBits;
+    const VkMemoryPropertyFlags wanted = request->required | (request->preferred & LOCAL);
+    uint32_t type = find_type(&device->memory, allowed, wanted, request->preferred);
+    return type != UINT32_MAX
+               ? type
+               : find_type(&device->memory, allowed, request->required, request->preferred);
+}
+
+static wf_result from_driver(wf_device *device, const wf_memory_request *request,
+                             wf_memory_block *block)
+{
+    const uint64_t bytes = request->requirements.size;
+    block->type = choose_type(device, request);
+    if (block->type == UINT32_MAX)
+        return wfi_fail(&device->log, WF_ERROR_OUT_OF_DEVICE_MEMORY,
+                        "the device has no memory of the kind needed");
+    /* Past its budget a driver may page, or the system may end the program: neither is wanted. */
+    const uint64_t left =
+        wfi_budget_left(device, device->memory.memoryTypes[block->type].heapIndex);
+    if (bytes > left)
+        return wfi_fail(&device->log, WF_ERROR_OUT_OF_DEVICE_MEMORY,
+                        "a buffer of %llu bytes is over the %llu that the memory budget leaves",
+                        (unsigned long long)bytes, (unsigned long long)left);
+    const VkMemoryAllocateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+        .allocationSize = bytes,
+        .memoryTypeIndex = block->type,
+    };
+    const VkMemoryPropertyFlags flags = device->memory.memoryTypes[block->type].propertyFlags;
+    VkResult vk = device->fn.vkAllocateMemory(device->vk, &info, device->allocator, &block->memory);
+    if (vk >= VK_SUCCESS && request->mapped && (flags & COHERENT) == COHERENT)
+        vk = device->fn.vkMapMemory(device->vk, block->memory, 0, VK_WHOLE_SIZE, 0, &block->mapped);
+    return wfi_check_vk(&device->log, vk, "allocating device memory");
+}
+
+/* Why the application's block will not do; NULL: it will. */
+static const char *refusal(const wf_device *device, const wf_memory_request *request,
+                           const wf_memory_block *block)
+{
+    if (!block->memory)
+        return "no VkDeviceMemory";
+    if (block->type >= device->memory.memoryTypeCount ||
+        !(request->requirements.memoryTypeBits >> block->type & 1))
+        return "a memory type that the buffer cannot have";
+    if (request->required & ~device->memory.memoryTypes[block->type].propertyFlags)
+        return "a memory type without the properties required";
+    if (block->offset % request->requirements.alignment)
+        return "an offset that is not a multiple of the alignment required";
+    if (request->required && !block->mapped)
+        return "memory that is not mapped";
+    return NULL;
+}
+
+static wf_result from_application(wf_device *device, const wf_memory_request *request,
+                                  wfi_memory *out)
+{
+    wf_memory_source *source = &device->memory_source;
+    wf_memory_block block = {.size = sizeof block};
+    const VkResult vk = source->allocate(source->user, request, &block);
+    if (vk != VK_SUCCESS)
+        return wfi_check_vk(&device->log, vk < VK_SUCCESS ? vk : VK_ERROR_UNKNOWN,
+                            "wf_memory_source.allocate");
+    *out = (wfi_memory){.block = block, .lent = true};
+    const char *why = refusal(device, request, &block);
+    if (why)
+        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_memory_source.allocate gave %s", why);
+    const VkMemoryPropertyFlags flags = device->memory.memoryTypes[block.type].propertyFlags;
+    if (!request->mapped || (flags & COHERENT) != COHERENT)
+        out->block.mapped = NULL;
+    return WF_SUCCESS;
+}
+
+wf_result wfi_memory_allocate(wf_device *device, VkBuffer buffer, wf_memory kind, wfi_memory *out)
+{
+    const wf_memory_request request = request_of(device, buffer, kind);
+    wfi_memory memory = {.block = {.size = sizeof memory.block}};
+    wf_result result = device->memory_source.allocate
+                           ? from_application(device, &request, &memory)
+                           : from_driver(device, &request, &memory.block);
+    if (result == WF_SUCCESS)
+        result = wfi_check_vk(&device->log,
+                              device->fn.vkBindBufferMemory(device->vk, buffer, memory.block.memory,
+                                                            memory.block.offset),
+                              "vkBindBufferMemory");
+    if (result != WF_SUCCESS) {
+        wfi_log_write(&device->log, WF_LOG_INFO, "a buffer of %llu bytes was wanted",
+                      (unsigned long long)request.requirements.size);
+        wfi_memory_free(device, &memory);
+        return result;
+    }
+    *out = memory;
+    return WF_SUCCESS;
+}
+
+void wfi_memory_free(wf_device *device, wfi_memory *memory)
+{
+    if (memory->lent && !device->keeps)
+        device->memory_source.free(device->memory_source.user, &memory->block);
+    else if (memory->block.memory && !device->keeps)
+        device->fn.vkFreeMemory(device->vk, memory->block.memory, device->allocator);
+    *memory = (wfi_memory){0};
+}

@@ -1,0 +1,24 @@
+/* Device memory of buffers: the driver's, or what the application's allocator gives. */
+#ifndef WFI_CORE_MEMORY_H
+#define WFI_CORE_MEMORY_H
+
+#include "core/device.h"
+
+/* A further wf_memory: mapped, and on the device's side where that can be had. */
+#define WFI_MEMORY_MAPPED ((wf_memory)3)
+
+typedef struct wfi_memory {
+    wf_memory_block block; /* mapped: NULL unless it is coherent too */
+    bool lent;             /* by the application's allocator */
+} wfi_memory;
+
+/* Allocates memory of the kind for the buffer, binds it and maps it where it can be mapped: device
+ * memory only where the device's memory is the host's. Errors: WF_ERROR_OUT_OF_DEVICE_MEMORY
+ * (beyond the budget, too), WF_ERROR_INVALID_ARGUMENT (the application gave what was not asked
+ * for). */
+wf_result wfi_memory_allocate(wf_device *device, VkBuffer buffer, wf_memory kind, wfi_memory *out);
+/* Accepts zeroed memory. Where the device may still be at work (wf_device.keeps), it frees
+ * nothing. */
+void wfi_memory_free(wf_device *device, wfi_memory *memory);
+
+#endif
