@@ -11,7 +11,7 @@ static bool adds(const wfi_point *point)
 {
     const wf_type type = point->problem->type;
     const wfi_spirv *module = point->variant->second[type];
-    return module && module->words &&
+    return module && module->packed &&
            (type == WF_TYPE_F64 ? point->caps->f64_atomic_add : point->caps->f32_atomic_add);
 }
 
