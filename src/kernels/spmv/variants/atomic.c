@@ -1,5 +1,7 @@
 /* Variant atomic: one dispatch scales y, the next adds to it atomically: by the device's own
  * addition, or by comparing and exchanging the bits. */
+#include <math.h>
+
 #include "kernels/spmv/build.h"
 #include "kernels/spmv/variant.h"
 #include "plan/dispatch_size.h"
@@ -62,6 +64,13 @@ static wf_result build(wf_plan *plan, const wfi_point *point, const void *params
     return wfi_spmv_each_block(plan, point, params, 0, add_atomic);
 }
 
+/* All lanes of a row that have an entry add to one element of y. */
+static void access(const wfi_point *point, wf_access *out)
+{
+    wfi_spmv_lanes_access(point, out);
+    out->meeting = fmin(point->values[SPMV_ID_LANES], point->problem->spmv.mean_row);
+}
+
 const wfi_variant wfi_spmv_atomic = {
     WFI_SPMV_ROW(atomic),
     .modules = WFI_SPMV_MODULES(atomic),
@@ -76,5 +85,6 @@ const wfi_variant wfi_spmv_atomic = {
     .push_bytes = WFI_SPMV_PUSH,
     .constants = constants_and_module,
     .fit = wfi_spmv_step_fit,
+    .access = access,
     .build = build,
 };

@@ -65,5 +65,7 @@ const wfi_variant wfi_spmv_lanes = {
     .shared_bytes = shared_bytes,
     .constants = constants_and_module,
     .fit = fit,
+    .traffic = wfi_spmv_lanes_traffic,
+    .access = wfi_spmv_lanes_access,
     .build = wfi_spmv_lanes_build,
 };
