@@ -349,6 +349,23 @@ static void put_study(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_res
     put_number(doc, out, "value", study->value);
 }
 
+static void put_host(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_result_host *host)
+{
+    if (!host->asked)
+        return;
+    yyjson_mut_val *out = yyjson_mut_obj_add_obj(doc, object, "host");
+    yyjson_mut_obj_add_uint(doc, out, "threads", host->threads);
+    yyjson_mut_obj_add_bool(doc, out, "openmp", host->openmp);
+    yyjson_mut_obj_add_bool(doc, out, "verified", host->verified);
+    if (host->samples) {
+        put_number(doc, out, "median_us", host->median_us);
+        put_number(doc, out, "spread", host->spread);
+        yyjson_mut_obj_add_uint(doc, out, "samples", host->samples);
+    }
+    if (*host->reason)
+        wfi_json_put_text(doc, out, "reason", host->reason);
+}
+
 static void put_bytes(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_result_bytes *b)
 {
     if (!(b->least > 0))
@@ -472,6 +489,7 @@ static yyjson_mut_val *case_of(yyjson_mut_doc *doc, const wfi_result_case *c)
     put_floor(doc, object, c);
     put_study(doc, object, &c->study);
     put_bytes(doc, object, &c->bytes);
+    put_host(doc, object, &c->host);
     put_explained(doc, object, c);
     if (c->history_count)
         yyjson_mut_obj_add_val(doc, object, "history",

@@ -67,6 +67,15 @@ typedef struct wfi_result_bytes {
     double memory_most, cache_most, shared_most;
 } wfi_result_bytes;
 
+/* The same problem on the machine's own cores, by plain C (`wavefit bench --host`). */
+typedef struct wfi_result_host {
+    bool asked, verified, openmp;
+    uint32_t threads, samples; /* samples 0: not timed; reason */
+    double median_us, spread;
+    wf_check check;
+    char reason[96];
+} wfi_result_host;
+
 /* One kernel of the plan that `wavefit explain` looked at. */
 typedef struct wfi_result_kernel {
     wf_plan_kernel kernel;
@@ -117,6 +126,7 @@ typedef struct wfi_result_case {
     wfi_result_study study;
     wfi_result_timeline timeline;
     wfi_result_bytes bytes;
+    wfi_result_host host;
     uint32_t advice_count;
     const wfi_result_advice *advice;
     uint32_t kernel_count; /* explain: of the plan; plan.kernel is the one that takes the time */

@@ -70,14 +70,42 @@ static uint32_t merge(const wfi_rung *rung, const wf_constant *own, const wfi_st
     return count;
 }
 
+static wf_result compile_rung(wfi_session *session, const wfi_study *study, const wfi_rung *rung,
+                              const wf_constant *constants, uint32_t count, wfi_result_case *out)
+{
+    const wf_problem problem = wfi_study_problem(study);
+    const wf_tuning before = session->tuning;
+    wfi_result_case_init(out, wf_family_name(study->family));
+    snprintf(out->name, sizeof out->name, "%s", study->name);
+    out->type = wf_type_name(study->type);
+    out->plan.size = sizeof out->plan;
+    session->tuning.variant = rung->variant;
+    session->tuning.constants = constants;
+    session->tuning.constant_count = count;
+    *session->error = '\0';
+    const wf_result result =
+        wf_kernel_compile(session->device, &problem, &session->tuning, &out->plan);
+    session->tuning = before;
+    out->has_plan = result == WF_SUCCESS;
+    if (result != WF_SUCCESS)
+        wfi_case_fail(session, out, result);
+    else
+        wfi_case_fail_text(out, WFI_STATUS_SKIPPED, "compiled for a device that is not there");
+    if (result == WF_SUCCESS)
+        wfi_study_occupancy(session->caps, out);
+    return result;
+}
+
 static wf_result run_with(wfi_session *session, const wfi_ladder *ladder, const wfi_study *study,
-                          const wfi_rung *rung, const wf_constant *own, wfi_result_case *out)
+                          const wfi_rung *rung, const wf_constant *own, bool compile,
+                          wfi_result_case *out)
 {
     wf_constant constants[WF_MAX_PARAMETERS];
     const uint32_t count = merge(rung, own, study, session->common, constants);
     const wf_result result =
-        ladder->run ? ladder->run(session, study, rung, constants, count, out)
-                    : wfi_study_run(session, study, rung->variant, constants, count, out);
+        compile       ? compile_rung(session, study, rung, constants, count, out)
+        : ladder->run ? ladder->run(session, study, rung, constants, count, out)
+                      : wfi_study_run(session, study, rung->variant, constants, count, out);
     if (!out->has_plan) {
         out->plan.variant = rung->variant;
         out->plan.constant_count = count;
@@ -111,8 +139,8 @@ static void note_lanes(const wfi_study *study, wfi_result_case *out)
              lanes, longest, out->study.lanes_idle * 100);
 }
 
-void wfi_rung_run(wfi_session *session, const wfi_ladder *ladder, const wfi_study *study,
-                  const wfi_rung *rung, wfi_result_case *out)
+static void do_rung(wfi_session *session, const wfi_ladder *ladder, const wfi_study *study,
+                    const wfi_rung *rung, bool compile, wfi_result_case *out)
 {
     wfi_study own = *study;
     if (rung->extent[0] && (double)rung->extent[0] * (double)rung->extent[1] <
@@ -121,10 +149,10 @@ void wfi_rung_run(wfi_session *session, const wfi_ladder *ladder, const wfi_stud
         snprintf(own.name, sizeof own.name, "%llux%llux%llu", (unsigned long long)own.extent[0],
                  (unsigned long long)own.extent[1], (unsigned long long)own.extent[2]);
     }
-    wf_result result = run_with(session, ladder, &own, rung, rung->constants, out);
+    wf_result result = run_with(session, ladder, &own, rung, rung->constants, compile, out);
     const bool fits = result != WF_ERROR_CONSTRAINT || !rung->smaller[0].name;
     if (!fits)
-        result = run_with(session, ladder, &own, rung, rung->smaller, out);
+        result = run_with(session, ladder, &own, rung, rung->smaller, compile, out);
     /* What the device or the type rules out is no failure of the run. */
     if (result == WF_ERROR_CONSTRAINT || result == WF_ERROR_UNKNOWN_VARIANT)
         out->status = WFI_STATUS_UNSUPPORTED;
@@ -138,4 +166,16 @@ void wfi_rung_run(wfi_session *session, const wfi_ladder *ladder, const wfi_stud
     out->study.compared_with = rung->over;
     out->study.smaller = !fits;
     note_lanes(&own, out);
+}
+
+void wfi_rung_run(wfi_session *session, const wfi_ladder *ladder, const wfi_study *study,
+                  const wfi_rung *rung, wfi_result_case *out)
+{
+    do_rung(session, ladder, study, rung, false, out);
+}
+
+void wfi_rung_compile(wfi_session *session, const wfi_ladder *ladder, const wfi_study *study,
+                      const wfi_rung *rung, wfi_result_case *out)
+{
+    do_rung(session, ladder, study, rung, true, out);
 }

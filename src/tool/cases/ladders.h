@@ -42,6 +42,10 @@ extern const wfi_ladder wfi_himeno_ladder, wfi_spmv_ladder, wfi_matmul_ladder, w
 const wfi_ladder *wfi_ladder_of(const char *subject);
 /* Its rungs and, where they follow, those of the family's other variants; returns how many. */
 uint32_t wfi_ladder_rungs(const wfi_ladder *ladder, wfi_rung rungs[WFI_MAX_RUNGS]);
+/* What another device's compiler makes of the rung's kernel: nothing runs, and the case is
+ * skipped. */
+void wfi_rung_compile(wfi_session *session, const wfi_ladder *ladder, const wfi_study *study,
+                      const wfi_rung *rung, wfi_result_case *out);
 /* Runs a rung: with the text's constants, or, where these do not fit, with the smaller ones; those
  * of the command line go over both. Fills in all of out->study but the gain. */
 void wfi_rung_run(wfi_session *session, const wfi_ladder *ladder, const wfi_study *study,

@@ -6,13 +6,14 @@
 
 #include "tool/cases/ladders.h"
 #include "tool/cli/progress.h"
+#include "tool/cli/target.h"
 #include "tool/commands/commands.h"
 #include "tool/commands/ladder_print.h"
 
 #define STEP_SECONDS 0.5
 
 static void run_step(wfi_session *session, const wfi_ladder *ladder, const wfi_study *study,
-                     const wfi_rung *rung, uint32_t step, wfi_result_case *out)
+                     const wfi_rung *rung, uint32_t step, bool compile, wfi_result_case *out)
 {
     if (wfi_interrupted()) {
         wfi_result_case_init(out, ladder->subject);
@@ -21,6 +22,8 @@ static void run_step(wfi_session *session, const wfi_ladder *ladder, const wfi_s
         out->plan.variant = rung->variant;
         wfi_case_fail_text(out, WFI_STATUS_CANCELLED, "interrupted");
         out->study.rung = rung->name;
+    } else if (compile) {
+        wfi_rung_compile(session, ladder, study, rung, out);
     } else {
         wfi_rung_run(session, ladder, study, rung, out);
     }
@@ -73,19 +76,20 @@ static void add_gains(wfi_result_case *cases, const wfi_rung *rungs, uint32_t co
 /* ------------------------------------------------------------------------------------------ run */
 
 static int run(wfi_session *session, const wfi_ladder *ladder, const wfi_study *study,
-               const wfi_rung *rungs, uint32_t count, int argc, char **argv)
+               const wfi_rung *rungs, uint32_t count, bool compile, int argc, char **argv)
 {
     wfi_result_case *cases = calloc(count, sizeof *cases);
     if (!cases)
         return wfi_run_error("ladder: out of memory");
     for (uint32_t i = 0; i < count; i++) {
         wfi_progress_show(session->common->quiet, (double)i / count, rungs[i].name);
-        run_step(session, ladder, study, &rungs[i], i + 1, &cases[i]);
+        run_step(session, ladder, study, &rungs[i], i + 1, compile, &cases[i]);
     }
     wfi_progress_clear(session->common->quiet);
     add_gains(cases, rungs, count);
     if (!wfi_json_on_stdout(session->common))
-        wfi_ladder_print(session, ladder, study, cases, count);
+        (compile ? wfi_ladder_print_compiled : wfi_ladder_print)(session, ladder, study, cases,
+                                                                 count);
     const int code = wfi_cases_exit("ladder", "steps", cases, count);
     const int written = wfi_session_write(session, argc, argv, cases, count);
     free(cases);
@@ -161,7 +165,8 @@ static int check_constants(const wfi_ladder *ladder, const wfi_common *common,
 int wfi_tool_ladder(int argc, char **argv)
 {
     wfi_study study = {.budget_seconds = STEP_SECONDS};
-    wfi_option options[WFI_STUDY_OPTIONS];
+    const char *target = NULL;
+    wfi_option options[WFI_STUDY_OPTIONS + 1];
     const wfi_command command = {
         "ladder",
         "himeno|spmv|cg|laplace|matmul|stencil [--size S] [--matrix M] [--shape MxNxK] [--grid G]",
@@ -170,11 +175,14 @@ int wfi_tool_ladder(int argc, char **argv)
         1,
         1,
         options,
-        WFI_STUDY_OPTIONS};
+        WFI_STUDY_OPTIONS + 1};
     wfi_common common;
     wfi_session session;
     wfi_rung rungs[WFI_MAX_RUNGS];
     wfi_study_options(&study, options);
+    options[WFI_STUDY_OPTIONS] =
+        (wfi_option){"--target", "amd:CHIP", &target, NULL,
+                     "compile for a device that is not there (Mesa's RADV)"};
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
     if (code != WFI_EXIT_DONE || common.help)
         return code;
@@ -196,9 +204,13 @@ int wfi_tool_ladder(int argc, char **argv)
         code = select_rungs(ladder, common.variant, rungs, &count);
     if (code == WFI_EXIT_DONE)
         code = check_constants(ladder, &common, rungs, count);
+    if (code == WFI_EXIT_DONE && target) {
+        common.device = NULL;
+        code = wfi_target_select(target);
+    }
     if (code == WFI_EXIT_DONE &&
         (code = wfi_session_open_captured(&session, &common)) == WFI_EXIT_DONE) {
-        code = run(&session, ladder, &study, rungs, count, argc, argv);
+        code = run(&session, ladder, &study, rungs, count, target, argc, argv);
         wfi_session_close(&session);
     }
     wfi_study_free(&study);

@@ -132,3 +132,38 @@ void wfi_ladder_print(const wfi_session *session, const wfi_ladder *ladder, cons
     for (uint32_t i = 0; i < count; i++)
         print_rung(study, &cases[i]);
 }
+
+void wfi_ladder_print_compiled(const wfi_session *session, const wfi_ladder *ladder,
+                               const wfi_study *study, const wfi_result_case *cases, uint32_t count)
+{
+    static const char *const heading[] = {"step",   "name",      "registers",  "spilled",
+                                          "shared", "occupancy", "limited by", "constants"};
+    static wfi_table table = {.columns = 8,
+                              .right = 1u << 0 | 1u << 2 | 1u << 3 | 1u << 4 | 1u << 5};
+    wfi_line(4, "%s: %s %s on %s: compiled only, nothing ran", ladder->subject, study->name,
+             wf_type_name(study->type), session->caps->name);
+    putchar('\n');
+    wfi_table_headings(&table, heading, 8);
+    for (uint32_t i = 0; i < count; i++) {
+        const wfi_result_case *c = &cases[i];
+        const wf_kernel_info *k = &c->plan.kernel;
+        char text[WFI_CELL_BYTES];
+        const int row = wfi_table_row(&table);
+        wfi_table_set(&table, row, 0, "%u", c->study.step);
+        wfi_table_set(&table, row, 1, "%s", c->study.rung);
+        if (!c->has_plan) {
+            wfi_table_note(&table, row, 2, "%s: %s", wfi_status_name(c->status), c->reason);
+            continue;
+        }
+        wfi_table_set(&table, row, 2, "%u", k->registers);
+        wfi_table_set(&table, row, 3, "%u", k->spilled);
+        wfi_table_set(&table, row, 4, "%llu", (unsigned long long)k->shared_bytes);
+        if (isfinite(c->occupancy)) {
+            wfi_table_set(&table, row, 5, "%.0f %%", c->occupancy * 100);
+            wfi_table_set(&table, row, 6, "%s", c->occupancy_limit ? c->occupancy_limit : "");
+        }
+        wfi_format_constants(&c->plan, text, sizeof text);
+        wfi_table_set(&table, row, 7, "%s", text);
+    }
+    wfi_table_print(&table);
+}

@@ -7,4 +7,9 @@
 void wfi_ladder_print(const wfi_session *session, const wfi_ladder *ladder, const wfi_study *study,
                       const wfi_result_case *cases, uint32_t count);
 
+/* The same of kernels that were compiled for a device that is not there. */
+void wfi_ladder_print_compiled(const wfi_session *session, const wfi_ladder *ladder,
+                               const wfi_study *study, const wfi_result_case *cases,
+                               uint32_t count);
+
 #endif
