@@ -56,7 +56,11 @@ expect 0 '^rehearsal 5 iterations: .* Gosa of the third' himeno --size 20x10x8 -
 expect 0 '^himeno +himeno XS .* copy +[a-z_0-9]+$' bench --json bench.json --quiet
 check 'bench.json has the constants' grep -q '"constants": {' bench.json
 check 'no constants in the lines of bench' sh -c '! grep -q = out'
-whole expect 0 '^ +[a-z_]+=[0-9]' bench --verbose --quiet
+whole expect 0 '^himeno +himeno XS +f32 .* +[0-9.e+]+$' bench --verbose --host --quiet \
+    --json host.json
+whole check 'what the cores computed was verified' sh -c \
+    "grep -q '\"verified\": true' host.json && ! grep -q '\"verified\": false' host.json"
+expect 2 'verbose and --host are for suites' bench --host --sustained 1
 expect 0 'submit +[0-9.]+ [um]?s ' peaks --only submit,fma_f32 --budget 0.2 --json peaks.json
 check 'peaks.json has the ceiling' grep -q '"name": "fma_f32"' peaks.json
 whole expect 0 '^ +64 KiB +[0-9.e+]+ +[0-9.e+]+ +[0-9.e+]+ +#' peaks \
@@ -68,6 +72,9 @@ check 'a step has the constants of its text' sh -c "grep -A3 '\"variant\": \"tra
 check 'a step names the one it is compared with' grep -q '"compared_with": "registers"' ladder.json
 expect 0 'the device has no 64-bit floats' ladder spmv --repeat 2 \
     --matrix poisson27:4 --type f64 --limits minimum
+if [ -e /usr/share/vulkan/icd.d/radeon_icd.json ]; then
+    expect 0 '^ +5 +addition +[1-9]' ladder spmv --matrix poisson27:4 --target amd:navi31
+fi
 # The command line's constants go over the text's, and --variant leaves a step and its rival.
 expect 0 '^ +2 +shuffle|^ +2 +shuffle +unsupported' ladder spmv --repeat 2 --matrix poisson27:4 \
     --variant shuffle
