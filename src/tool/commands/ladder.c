@@ -181,8 +181,8 @@ int wfi_tool_ladder(int argc, char **argv)
     wfi_rung rungs[WFI_MAX_RUNGS];
     wfi_study_options(&study, options);
     options[WFI_STUDY_OPTIONS] =
-        (wfi_option){"--target", "amd:CHIP", &target, NULL,
-                     "compile for a device that is not there (Mesa's RADV)"};
+        (wfi_option){"--target", "VENDOR:CHIP", &target, NULL,
+                     "compile every step for a device that is not there, as explain does"};
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
     if (code != WFI_EXIT_DONE || common.help)
         return code;
@@ -206,7 +206,7 @@ int wfi_tool_ladder(int argc, char **argv)
         code = check_constants(ladder, &common, rungs, count);
     if (code == WFI_EXIT_DONE && target) {
         common.device = NULL;
-        code = wfi_target_select(target);
+        code = wfi_target_select(target, argv);
     }
     if (code == WFI_EXIT_DONE &&
         (code = wfi_session_open_captured(&session, &common)) == WFI_EXIT_DONE) {
