@@ -6,7 +6,7 @@
 #include "kernels/spmv/variant.h"
 #include "plan/dispatch_size.h"
 
-static const wfi_spirv *const scale_modules[WF_TYPE_COUNT] = WFI_SPMV_MODULES(scale);
+static const wfi_spirv *const scale_modules[WF_TYPE_COUNT] = WFI_MODULES_spmv_scale;
 
 /* Whether the device adds to y itself. */
 static bool adds(const wfi_point *point)
@@ -73,8 +73,8 @@ static void access(const wfi_point *point, wf_access *out)
 
 const wfi_variant wfi_spmv_atomic = {
     WFI_SPMV_ROW(atomic),
-    .modules = WFI_SPMV_MODULES(atomic),
-    .second = WFI_SPMV_MODULES(atomic_add),
+    .modules = WFI_MODULES_spmv_atomic,
+    .second = WFI_MODULES_spmv_atomic_add,
     .summary = "lanes a row, each adding to y atomically; bits differ from run to run",
     .source = "CSR SpMV on a new GPU generation (G-DEP, 2013), atomic accumulation",
     .parameter_count = WFI_COUNT(wfi_spmv_lanes_parameters),

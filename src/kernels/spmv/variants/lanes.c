@@ -50,8 +50,8 @@ static double fit(wfi_point *point)
 
 const wfi_variant wfi_spmv_lanes = {
     WFI_SPMV_ROW(lanes),
-    .modules = WFI_SPMV_MODULES(lanes),
-    .second = WFI_SPMV_MODULES(lanes_tree),
+    .modules = WFI_MODULES_spmv_lanes,
+    .second = WFI_MODULES_spmv_lanes_tree,
     .summary = "lanes of a subgroup a row, reduced by shuffles; of several, by a tree across them",
     .source = "CSR SpMV on a new GPU generation (G-DEP, 2013), last step",
     .parameter_count = WFI_COUNT(wfi_spmv_lanes_parameters),
