@@ -17,7 +17,7 @@
 #define MOST_ITERATIONS 1000
 #define SOLVES 5        /* that the spread comes from */
 #define LEAST_SOLVES 3  /* however long they take */
-#define SOLVE_SECONDS 3 /* after which no other solve is begun */
+#define SOLVE_SECONDS 1 /* after which no other solve is begun */
 #define VECTOR_SECONDS 0.1
 
 #define SHAPE(lanes_, items)                                                                       \

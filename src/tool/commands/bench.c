@@ -228,7 +228,7 @@ int wfi_tool_bench(int argc, char **argv)
     if (!minutes && (sustained.family || sustained.pause || sustained.work))
         return wfi_usage_error("bench: --family, --pause and --work go with --sustained");
     if (minutes && (verbose || host))
-        return wfi_usage_error("bench: --verbose and --host are for suites");
+        return wfi_usage_error("bench: --%s is for suites", verbose ? "verbose" : "host");
     if (sustained.work && !sustained.pause)
         return wfi_usage_error("bench: --work goes with --pause");
     if (minutes)

@@ -22,6 +22,7 @@ static void run_step(wfi_session *session, const wfi_ladder *ladder, const wfi_s
         out->plan.variant = rung->variant;
         wfi_case_fail_text(out, WFI_STATUS_CANCELLED, "interrupted");
         out->study.rung = rung->name;
+        out->study.summary = "not run";
     } else if (compile) {
         wfi_rung_compile(session, ladder, study, rung, out);
     } else {

@@ -9,16 +9,16 @@
 
 #define INDENT 10
 
-/* "x1.23 (1.20-1.26) over naive", and what is to be known of it. */
+/* "x1.23 (1.2-1.26)" over "naive", and what is to be known of it. */
 static void add_gain(wfi_table *table, int row, const wfi_result_study *s)
 {
     char spread[48] = "";
     if (!isfinite(s->gain))
         return;
     if (isfinite(s->gain_high) && s->gain_high > s->gain_low)
-        snprintf(spread, sizeof spread, s->gain < 0.1 ? " (%.2g-%.2g)" : " (%.2f-%.2f)",
+        snprintf(spread, sizeof spread, s->gain < 100 ? " (%.3g-%.3g)" : " (%.0f-%.0f)",
                  s->gain_low, s->gain_high);
-    wfi_table_set(table, row, 5, s->gain < 0.1 ? "x%.2g%s%s%s" : "x%.2f%s%s%s", s->gain, spread,
+    wfi_table_set(table, row, 5, s->gain < 100 ? "x%.3g%s%s%s" : "x%.0f%s%s%s", s->gain, spread,
                   s->unsure ? " ?" : "", s->other_clock ? " *" : "");
     wfi_table_set(table, row, 6, "%s", s->compared_with);
 }
@@ -155,7 +155,8 @@ void wfi_ladder_print_compiled(const wfi_session *session, const wfi_ladder *lad
             wfi_table_note(&table, row, 2, "%s: %s", wfi_status_name(c->status), c->reason);
             continue;
         }
-        wfi_table_set(&table, row, 2, "%u", k->registers);
+        if (k->registers)
+            wfi_table_set(&table, row, 2, "%u", k->registers);
         wfi_table_set(&table, row, 3, "%u", k->spilled);
         wfi_table_set(&table, row, 4, "%llu", (unsigned long long)k->shared_bytes);
         if (isfinite(c->occupancy)) {
