@@ -228,6 +228,13 @@ static void add_entries(wfi_passes *passes, const wfi_device_csr *csr,
     wfi_passes_dispatch(passes, &kernel, ((uint64_t)room + TILE - 1) / TILE, buffers, &push);
 }
 
+/* A long row is one work-group's, so that groups are large. */
+static uint32_t block_group(const wf_caps *caps)
+{
+    const bool large = caps->max_invocations >= 512 && caps->max_group_size[0] >= 512;
+    return large ? 512 : WFI_PASS_GROUP;
+}
+
 static void add_blocks(wfi_passes *passes, const wfi_device_csr *csr, VkDescriptorBufferInfo counts,
                        uint32_t room)
 {
