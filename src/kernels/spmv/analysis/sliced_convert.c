@@ -73,7 +73,7 @@ static uint64_t groups_of(uint64_t items, uint64_t group)
 static void lengths_pass(converter *c, const wfi_spirv *spirv, uint64_t groups)
 {
     const wfi_pass_kernel kernel = {
-        spirv, WFI_PASS_GROUP, c->slices ? 3 : 2, sizeof(lengths_push), {0}};
+        spirv, WFI_PASS_GROUP, c->slices ? 3 : 2, sizeof(lengths_push), {0}, 0};
     const VkDescriptorBufferInfo buffers[] = {c->csr->row_offsets, wfi_pass_whole(c->work),
                                               wfi_pass_whole(c->slices ? c->slices : c->work)};
     wfi_passes_dispatch(c->passes, &kernel, groups, buffers, &c->lengths);
@@ -81,7 +81,7 @@ static void lengths_pass(converter *c, const wfi_spirv *spirv, uint64_t groups)
 
 static void walk_pass(converter *c, const wfi_spirv *spirv, uint64_t groups)
 {
-    const wfi_pass_kernel kernel = {spirv, WFI_PASS_GROUP, 1, sizeof(lengths_push), {0}};
+    const wfi_pass_kernel kernel = {spirv, WFI_PASS_GROUP, 1, sizeof(lengths_push), {0}, 0};
     const VkDescriptorBufferInfo work = wfi_pass_whole(c->work);
     wfi_passes_dispatch(c->passes, &kernel, groups, &work, &c->lengths);
 }
