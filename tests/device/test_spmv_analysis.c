@@ -12,6 +12,21 @@
 #include "kernels/spmv/analysis/order.h"
 #include "kernels/spmv/analysis/sliced_convert.h"
 #include "kernels/spmv/analysis/values.h"
+#include "profiles/spmv.h"
+
+/* Entries from which the device is said to be faster than the host; 0: never. */
+static uint64_t device_entries;
+
+const wfi_spmv_profile *__real_wfi_spmv_profile_of(const wf_caps *caps);
+const wfi_spmv_profile *__wrap_wfi_spmv_profile_of(const wf_caps *caps);
+
+const wfi_spmv_profile *__wrap_wfi_spmv_profile_of(const wf_caps *caps)
+{
+    static wfi_spmv_profile changed;
+    changed = *__real_wfi_spmv_profile_of(caps);
+    changed.device_entries = device_entries;
+    return &changed;
+}
 
 enum { MOST_ROWS = 2200 };
 
@@ -412,7 +427,31 @@ static void make_system(sparse_system *s, wf_device *device, const sparse_option
     test_sparse_make(s, device, options, 300, 211, lengths, random);
 }
 
-/* By a variant that the device converts for where it can, and by one that it does not. */
+static void multiplies_and_updates(sparse_system *s, const wf_spmv_params *params,
+                                   test_random *random)
+{
+    wf_plan *plan = NULL;
+    test_expect_errors(true);
+    const wf_result result = wf_spmv_plan(s->device, params, &plan);
+    test_expect_errors(false);
+    if (result != WF_SUCCESS) { /* the device cannot run the variant */
+        assert_non_null(params->tuning->variant);
+        assert_true(result == WF_ERROR_UNSUPPORTED || result == WF_ERROR_CONSTRAINT);
+        return;
+    }
+    test_sparse_run(s, plan);
+    test_sparse_right(s, "planned on the device");
+    if (params->updatable) {
+        test_sparse_new_values(s, random);
+        assert_int_equal(wf_spmv_update(plan, s->values), WF_SUCCESS);
+        test_sparse_run(s, plan);
+        test_sparse_right(s, "with new values");
+    }
+    wf_plan_destroy(&plan);
+}
+
+/* By a variant that the device converts for where it can, and by one that it does not; where
+ * shaders do it, and where the host is faster. */
 static void multiplies_from_buffers(void **state)
 {
     static const char *const variants[] = {NULL, "sliced", "row"};
@@ -427,31 +466,17 @@ static void multiplies_from_buffers(void **state)
         const wf_tuning tuning = {.size = sizeof tuning, .variant = variants[n % 3]};
         sparse_system s;
         lent_matrix lent;
-        wf_plan *plan = NULL;
         if (!test_has_type(*state, options.type))
             continue;
         make_system(&s, *state, &options, &random);
         s.params.alpha = n == 4 ? &s.alpha : NULL;
+        s.params.tuning = &tuning;
         lend_matrix(&lent, *state, &s.params);
-        lent.params.tuning = &tuning;
-        test_expect_errors(true);
-        const wf_result result = wf_spmv_plan(*state, &lent.params, &plan);
-        test_expect_errors(false);
-        take_back(&lent);           /* the arrays are read during the call only */
-        if (result != WF_SUCCESS) { /* the device cannot run the variant */
-            assert_int_equal(n % 3, 1);
-            assert_true(result == WF_ERROR_UNSUPPORTED || result == WF_ERROR_CONSTRAINT);
-        } else {
-            test_sparse_run(&s, plan);
-            test_sparse_right(&s, "from buffers");
-            if (options.updatable) {
-                test_sparse_new_values(&s, &random);
-                assert_int_equal(wf_spmv_update(plan, s.values), WF_SUCCESS);
-                test_sparse_run(&s, plan);
-                test_sparse_right(&s, "from buffers, with new values");
-            }
-        }
-        wf_plan_destroy(&plan);
+        device_entries = n != 0;
+        multiplies_and_updates(&s, &lent.params, &random);
+        take_back(&lent);
+        multiplies_and_updates(&s, &s.params, &random); /* host arrays, brought to the device */
+        device_entries = 0;
         test_sparse_free(&s);
     }
 }
@@ -464,12 +489,19 @@ static void tells_the_same_analysis(void **state)
     sparse_system s;
     lent_matrix lent;
     wf_spmv_analysis told[2];
+    const wf_caps *caps = wf_device_caps(*state);
+    const wf_tuning tuning = {
+        .size = sizeof tuning,
+        .variant = wfi_sliced_has_shuffles(caps, caps->subgroup_size) ? "sliced" : "row"};
     make_system(&s, *state, &options, &random);
+    s.params.tuning = &tuning;
     lend_matrix(&lent, *state, &s.params);
     const wf_spmv_params *params[] = {&s.params, &lent.params};
     for (int i = 0; i < 2; i++) {
         wf_plan *plan = NULL;
+        device_entries = i;
         assert_int_equal(wf_spmv_plan(*state, params[i], &plan), WF_SUCCESS);
+        device_entries = 0;
         memset(&told[i], 0, sizeof told[i]);
         told[i].size = sizeof told[i];
         assert_int_equal(wf_spmv_analysis_of(plan, &told[i]), WF_SUCCESS);
@@ -500,8 +532,11 @@ static void refuses_what_the_host_refuses(void **state)
         lend_matrix(&lent, *state, &s.params);
         assert_int_equal(wf_spmv_plan(*state, &s.params, &plan), WF_ERROR_INVALID_ARGUMENT);
         snprintf(said, sizeof said, "%s", test_last_error());
-        assert_int_equal(wf_spmv_plan(*state, &lent.params, &plan), WF_ERROR_INVALID_ARGUMENT);
-        assert_string_equal(said, test_last_error());
+        for (device_entries = 0; device_entries < 2; device_entries++) {
+            assert_int_equal(wf_spmv_plan(*state, &lent.params, &plan), WF_ERROR_INVALID_ARGUMENT);
+            assert_string_equal(said, test_last_error());
+        }
+        device_entries = 0;
         *words[n] = right;
         take_back(&lent);
     }
@@ -509,7 +544,9 @@ static void refuses_what_the_host_refuses(void **state)
     wf_plan *plan = NULL;
     lend_matrix(&lent, *state, &s.params);
     lent.given.column_indices.bytes = 4 * (s.row_offsets[300] - UINT64_C(1));
-    assert_int_equal(wf_spmv_plan(*state, &lent.params, &plan), WF_ERROR_BINDING);
+    for (device_entries = 0; device_entries < 2; device_entries++)
+        assert_int_equal(wf_spmv_plan(*state, &lent.params, &plan), WF_ERROR_BINDING);
+    device_entries = 0;
     lent.params.row_offsets = s.row_offsets;
     assert_int_equal(wf_spmv_plan(*state, &lent.params, &plan), WF_ERROR_INVALID_ARGUMENT);
     test_expect_errors(false);
