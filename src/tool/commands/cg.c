@@ -9,8 +9,7 @@
 #include "tool/cases/bench_matrices.h"
 #include "tool/cases/cases.h"
 #include "tool/commands/commands.h"
-#include "tool/cli/matrix_file.h"
-#include "tool/cli/path.h"
+#include "tool/cases/matrix_name.h"
 #include "tool/cli/progress.h"
 #include "tool/cases/random.h"
 #include "tool/cli/table.h"
@@ -23,6 +22,7 @@
 typedef struct arguments {
     const char *type, *poisson27, *poisson5, *tolerance, *iterations, *precondition, *block, *b,
         *output;
+    wfi_matrix_name matrix;
     bool mixed;
 } arguments;
 
@@ -70,17 +70,22 @@ static int generate(solve *s, const char *option, const char *text, uint64_t mos
 static int read_matrix(solve *s, wf_type type)
 {
     const arguments *a = s->args;
-    const int given = s->common->positional_count + (a->poisson27 != NULL) + (a->poisson5 != NULL);
-    if (given != 1)
-        return wfi_usage_error("cg: give one of MATRIX.mtx, --poisson27 N, --poisson5 N");
+    const char *text = NULL;
+    wfi_matrix_name name = a->matrix;
+    name.positional = s->common->positional_count ? s->common->positional[0] : NULL;
+    if (wfi_matrix_name_one("cg", &name, &text) != WFI_EXIT_DONE)
+        return WFI_EXIT_USAGE;
+    if ((text != NULL) + (a->poisson27 != NULL) + (a->poisson5 != NULL) != 1)
+        return wfi_usage_error("cg: give one of MATRIX.mtx, --generate KIND:N, --poisson27 N, "
+                               "--poisson5 N");
     if (a->poisson27)
         return generate(s, "--poisson27", a->poisson27, MOST_SIDE27, 3, wfi_make_poisson27);
     if (a->poisson5)
         return generate(s, "--poisson5", a->poisson5, MOST_SIDE5, 2, wfi_make_poisson5);
-    s->name = s->common->positional[0];
-    snprintf(s->title, sizeof s->title, "%s", wfi_path_name(s->name));
+    s->name = text;
+    wfi_matrix_label(text, s->title, sizeof s->title);
     const wfi_matrix_use use = {type, 1, false};
-    const int code = wfi_matrix_file_read(s->common, s->name, &use, &s->csr);
+    const int code = wfi_matrix_get(s->common, text, &use, &s->csr);
     if (code != WFI_EXIT_DONE)
         return code;
     if (s->csr.rows == 0 || s->csr.rows != s->csr.columns)
@@ -331,6 +336,9 @@ int wfi_tool_cg(int argc, char **argv)
     const wfi_option options[] = {
         {"--poisson27", "N", &args.poisson27, NULL, "the 27-point Poisson matrix of N^3 cells"},
         {"--poisson5", "N", &args.poisson5, NULL, "the 5-point Poisson matrix of N^2 cells"},
+        {"--generate", "KIND:N", &args.matrix.generate, NULL,
+         "a matrix that `wavefit spmv` can make; it must be positive definite"},
+        {"--matrix", "FILE|KIND:N", &args.matrix.matrix, NULL, "a file, or one that can be made"},
         {"--type", "f32|f64", &args.type, NULL, "element type (default f32)"},
         {"--tolerance", "T", &args.tolerance, NULL,
          "the |r| / |b| to reach (default 1e-6; f64: 1e-10)"},
@@ -343,12 +351,12 @@ int wfi_tool_cg(int argc, char **argv)
     };
     const wfi_command command = {
         "cg",
-        "MATRIX.mtx[.gz] | --poisson27 N | --poisson5 N",
+        "MATRIX.mtx[.gz] | --generate KIND:N | --poisson27 N | --poisson5 N",
         "Solves A x = b, A symmetric positive definite, by conjugate gradients.",
         0,
         1,
         options,
-        10};
+        sizeof options / sizeof *options};
     wfi_common common;
     wf_type type;
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);

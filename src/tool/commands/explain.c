@@ -242,26 +242,15 @@ static int compile(wfi_session *session, const wfi_study *study, const char *tar
     static wfi_result_case c;
     static wfi_result_advice advice[WFI_MAX_ADVICE];
     char arguments[ARGUMENT_BYTES];
-    const wf_problem problem = wfi_study_problem(study);
-    wfi_result_case_init(&c, wf_family_name(study->family));
-    snprintf(c.name, sizeof c.name, "%s", study->name);
-    c.type = wf_type_name(study->type);
-    c.plan.size = sizeof c.plan;
-    const wf_result result =
-        wf_kernel_compile(session->device, &problem, &session->tuning, &c.plan);
+    const wfi_common *common = session->common;
+    const wf_result result = wfi_study_compile(session, study, common->variant, common->constants,
+                                               common->constant_count, &c);
     if (result != WF_SUCCESS)
         return wfi_session_error(session, result);
-    wf_occupancy occupancy;
-    if (wf_kernel_occupancy(session->caps, &c.plan.kernel, &occupancy) == WF_SUCCESS) {
-        c.occupancy = occupancy.fraction;
-        c.occupancy_limit = occupancy.limited_by;
-        c.occupancy_source = occupancy.source;
-    }
     wfi_observation o = observation_of(session, study, &c.plan, arguments);
     o.target = target;
     keep_advice(&o, &c, advice);
-    wfi_case_fail_text(&c, WFI_STATUS_SKIPPED, "compiled for a device that is not there");
-    if (!wfi_json_on_stdout(session->common)) {
+    if (!wfi_json_on_stdout(common)) {
         wfi_line(WFI_LABEL_COLUMNS, "device    %s: compiled only, nothing ran",
                  session->caps->name);
         wfi_line(WFI_LABEL_COLUMNS, "problem   %s %s", c.name, c.type);
@@ -279,10 +268,11 @@ int wfi_tool_explain(int argc, char **argv)
     wfi_option options[WFI_STUDY_OPTIONS + 1];
     const wfi_command command = {
         "explain",
-        "himeno|spmv|matmul|stencil [--size S] [--matrix M] [--shape MxNxK] [--grid G]",
+        "himeno|spmv|matmul|stencil [MATRIX.mtx] [--generate KIND:N] [--size S] [--shape MxNxK] "
+        "[--grid G]",
         "Tells where the time goes, what limits it, and what to try.",
         1,
-        1,
+        2,
         options,
         WFI_STUDY_OPTIONS + 1};
     wfi_common common;
