@@ -24,8 +24,8 @@ static uint32_t find_type(const VkPhysicalDeviceMemoryProperties *memory, uint32
     return best;
 }
 
-/* What a kind of memory asks of its type. Device memory is mapped only where it is also coherent: no
- * flush to forget. */
+/* What a kind of memory asks of its type. Device memory is mapped only where it is also coherent:
+ * no flush to forget. */
 static wf_memory_request request_of(const wf_device *device, VkBuffer buffer, wf_memory kind)
 {
     const bool unified = device->caps.unified_memory;

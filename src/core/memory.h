@@ -13,10 +13,12 @@ typedef struct wfi_memory {
 } wfi_memory;
 
 /* Allocates memory of the kind for the buffer, binds it and maps it where it can be mapped: device
- * memory only where the device's memory is the host's. Errors: WF_ERROR_OUT_OF_DEVICE_MEMORY (beyond
- * the budget, too), WF_ERROR_INVALID_ARGUMENT (the application gave what was not asked for). */
+ * memory only where the device's memory is the host's. Errors: WF_ERROR_OUT_OF_DEVICE_MEMORY
+ * (beyond the budget, too), WF_ERROR_INVALID_ARGUMENT (the application gave what was not asked
+ * for). */
 wf_result wfi_memory_allocate(wf_device *device, VkBuffer buffer, wf_memory kind, wfi_memory *out);
-/* Accepts zeroed memory. Where the device may still be at work (wf_device.keeps), nothing is freed. */
+/* Accepts zeroed memory. Where the device may still be at work (wf_device.keeps), it frees
+ * nothing. */
 void wfi_memory_free(wf_device *device, wfi_memory *memory);
 
 #endif

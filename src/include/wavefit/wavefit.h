@@ -253,10 +253,10 @@ typedef struct wf_memory_block {
 } wf_memory_block;
 
 /* The application's allocator of device memory, for every buffer that wavefit makes. The functions
- * are called on the threads that call wavefit, on several of them at once, and must not call wavefit
- * themselves. Blocks stay mapped as long as they live. All are given back before wf_device_destroy
- * returns, except after a failure that leaves open whether the device still uses them (the log then
- * has a warning). wavefit asks no memory budget before a call. */
+ * are called on the threads that call wavefit, on several of them at once, and must not call
+ * wavefit themselves. Blocks stay mapped as long as they live. All are given back before
+ * wf_device_destroy returns, except after a failure that leaves open whether the device still uses
+ * them (the log then has a warning). wavefit asks no memory budget before a call. */
 typedef struct wf_memory_source {
     size_t size;
     /* Returns VK_SUCCESS with *block filled (its size is set before the call), or an error, which
