@@ -1129,6 +1129,7 @@ typedef struct wf_cg_result {
     bool fused;           /* the product also leaves the dot product: two dispatches an iteration */
     uint32_t refinements; /* mixed: corrections that were added to x */
     wf_plan_info product; /* the plan of A p */
+    double dot_us; /* median of its dot product's own dispatch; 0: not measured, or fused */
 } wf_cg_result;
 
 /* Solves A x = b. b and x have `rows` elements of the type on the host and must not overlap. x is

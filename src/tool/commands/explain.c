@@ -261,15 +261,36 @@ static int compile(wfi_session *session, const wfi_study *study, const char *tar
     return wfi_session_write(session, argc, argv, &c, 1);
 }
 
+/* `explain cg …` is `cg … --explain`. */
+static int explain_solver(int argc, char **argv, int (*solver)(int argc, char **argv))
+{
+    static char flag[] = "--explain";
+    char **given = calloc((size_t)argc + 1, sizeof *given);
+    int count = 0;
+    if (!given)
+        return wfi_run_error("explain: out of memory");
+    for (int i = 0; i < argc; i++)
+        if (i != 1)
+            given[count++] = argv[i];
+    given[count++] = flag;
+    const int code = solver(count, given);
+    free(given);
+    return code;
+}
+
 int wfi_tool_explain(int argc, char **argv)
 {
+    if (argc > 2 && strcmp(argv[2], "cg") == 0)
+        return explain_solver(argc, argv, wfi_tool_cg);
+    if (argc > 2 && strcmp(argv[2], "laplace") == 0)
+        return explain_solver(argc, argv, wfi_tool_laplace);
     wfi_study study = {.budget_seconds = CASE_SECONDS};
     const char *target = NULL;
     wfi_option options[WFI_STUDY_OPTIONS + 1];
     const wfi_command command = {
         "explain",
-        "himeno|spmv|matmul|stencil [MATRIX.mtx] [--generate KIND:N] [--size S] [--shape MxNxK] "
-        "[--grid G]",
+        "himeno|spmv|matmul|stencil|cg|laplace [MATRIX.mtx] [--generate KIND:N] [--size S] "
+        "[--shape MxNxK] [--grid G]",
         "Tells where the time goes, what limits it, and what to try.",
         1,
         2,
