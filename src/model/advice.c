@@ -150,8 +150,6 @@ static bool dispatches(const wfi_observation *o, wfi_advice *out)
 static bool can_tune(const wfi_observation *o)
 {
     const char *a = o->arguments;
-    if (strcmp(o->family, "spmv") == 0)
-        return strchr(a, '/') || (strchr(a, '.') && !strchr(a, ':'));
     return strcmp(o->family, "stencil") != 0 ||
            (!strstr(a, " --shape ") && !strstr(a, " --border "));
 }

@@ -153,6 +153,12 @@ expect 0 'least of memory' explain spmv --repeat 2 --matrix "$data/small.mtx" --
 expect 0 '^advice' explain stencil --repeat 2 --grid 40x30 --shape box --radius 2 \
     --border neumann --limits minimum
 expect 0 'occupancy unknown' explain himeno --repeat 2 --size 20x10x8 --variant naive
+# Solvers: the parts of an iteration.
+expect 0 '^matvec +[0-9.]+ [um]s .* w = A u' explain cg --generate poisson5:30 --json cg.json
+check 'cg.json has the dot product' grep -q '"dot_us"' cg.json
+expect 0 '^waxpby .* p, s, r, x' cg --poisson5 30 --explain --type f64 --limits minimum
+expect 0 '^step +[0-9.]+ [um]s .* u and its' explain laplace --grid 40x40 --method jacobi
+expect 2 'not at --mixed' cg --poisson5 4 --mixed --explain
 expect 2 'is not amd:CHIP' explain matmul --target nvidia:h100
 expect 2 'is not amd:CHIP' explain matmul --target 'amd:../x'
 for radv in /usr/share/vulkan/icd.d/radeon_icd*.json; do

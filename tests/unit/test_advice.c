@@ -279,7 +279,7 @@ static void who_chose_it(void **state)
     TRIGGERS("untuned", "tune spmv --matrix a.mtx",
              (o.family = "spmv", o.arguments = "--matrix a.mtx", o.chosen_by = "device row",
               o.floor_us = 400));
-    TRIGGERS("untuned", "ladder spmv --matrix rmat:9",
+    TRIGGERS("untuned", "tune spmv --matrix rmat:9",
              (o.family = "spmv", o.arguments = "--matrix rmat:9", o.chosen_by = "model",
               o.floor_us = 400));
     TRIGGERS("untuned", "ladder stencil --grid 9x9 --shape box",

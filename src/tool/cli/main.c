@@ -22,6 +22,8 @@ static const struct {
     {"sweep", wfi_tool_sweep, "time against one parameter, with occupancy"},
     {"tune", wfi_tool_tune, "find the best variants and constants on this device"},
     {"explain", wfi_tool_explain, "where the time goes, what limits it, and what to try"},
+    {"occupancy", wfi_tool_occupancy,
+     "work-groups that a compute unit of any chip holds, and what limits them"},
     {"report", wfi_tool_report, "one page of results files, to look at; or a comparison"},
     {"himeno", wfi_tool_himeno, "the Himeno benchmark"},
     {"stencil", wfi_tool_stencil, "star and box stencils, timed"},
@@ -36,8 +38,9 @@ static void print_help(FILE *out)
     fputs("usage: wavefit COMMAND [OPTIONS]\n\n", out);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
-    fputs("\nwavefit COMMAND --help tells the options; exit codes: 0 done, 1 the run failed or a\n"
-          "check did not hold, 2 wrong usage, 3 no usable device.\n",
+    fputs("\nwavefit help COMMAND tells the options; exit codes: 0 done, 1 the run failed or a "
+          "check\n"
+          "did not hold, 2 wrong usage, 3 no usable device.\n",
           out);
 }
 
@@ -74,6 +77,19 @@ static int run(int argc, char **argv)
     if (strcmp(argv[1], "--version") == 0) {
         printf("wavefit %s\n", wf_version());
         return WFI_EXIT_DONE;
+    }
+    static char help[] = "--help";
+    char *asked[] = {argv[0], argv[1], help, NULL};
+    if (strcmp(argv[1], "help") == 0) { /* help COMMAND is COMMAND --help */
+        if (argc > 3)
+            return wfi_usage_error("help: unexpected argument '%s'", argv[3]);
+        if (argc == 2) {
+            print_help(stdout);
+            return WFI_EXIT_DONE;
+        }
+        asked[1] = argv[2];
+        argv = asked;
+        argc = 3;
     }
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(argv[1], commands[i].name) == 0)

@@ -187,6 +187,7 @@ static const struct {
     {"himeno", REPEAT},
     {"ladder", POINT},
     {"laplace", REPEAT | SEED},
+    {"occupancy", DEVICE | LIMITS | POINT | REPEAT | SEED | TUNING | DISPATCH},
     {"peaks", POINT | REPEAT | SEED | TUNING},
     {"report", DEVICE | LIMITS | POINT | JSON | REPEAT | SEED | TUNING | DISPATCH},
     {"tune", REPEAT | TUNING},

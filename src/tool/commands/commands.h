@@ -11,6 +11,7 @@ int wfi_tool_ladder(int argc, char **argv);
 int wfi_tool_laplace(int argc, char **argv);
 int wfi_tool_stencil(int argc, char **argv);
 int wfi_tool_matmul(int argc, char **argv);
+int wfi_tool_occupancy(int argc, char **argv);
 int wfi_tool_peaks(int argc, char **argv);
 int wfi_tool_report(int argc, char **argv);
 int wfi_tool_spmv(int argc, char **argv);

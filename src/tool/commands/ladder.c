@@ -159,11 +159,12 @@ int wfi_tool_ladder(int argc, char **argv)
     wfi_option options[WFI_STUDY_OPTIONS];
     const wfi_command command = {
         "ladder",
-        "himeno|spmv|matmul|stencil [--size S] [--matrix M] [--shape MxNxK] [--grid G]",
+        "himeno|spmv|matmul|stencil [MATRIX.mtx] [--generate KIND:N] [--size S] [--shape MxNxK] "
+        "[--grid G]",
         "Measures every algorithm of a family on one problem, from the plainest to the most "
         "elaborate.",
         1,
-        1,
+        2,
         options,
         WFI_STUDY_OPTIONS};
     wfi_common common;
