@@ -1,13 +1,12 @@
 #include "tool/cases/matrix_name.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "tool/cases/generate.h"
 #include "tool/cli/path.h"
-#include "tool/cli/progress.h"
+#include "tool/cli/stages.h"
 
 int wfi_matrix_name_one(const char *command, const wfi_matrix_name *name, const char **text)
 {
@@ -39,9 +38,9 @@ int wfi_matrix_get(const wfi_common *common, const char *text, const wfi_matrix_
     char message[256];
     if (wfi_matrix_is_file(text))
         return wfi_matrix_file_read(common, text, use, out);
-    wfi_progress_phase(common->quiet, (double)NAN, "making the matrix");
+    wfi_stage_begin(common->quiet, WFI_STAGE_READ, "making the matrix");
     const bool made = wfi_generate(text, common->seed, out, message);
-    wfi_progress_clear(common->quiet);
+    wfi_stage_end(common->quiet);
     if (made)
         return WFI_EXIT_DONE;
     return wfi_generate_check(text, message) ? wfi_run_error("%s", message)
