@@ -7,6 +7,7 @@
 #include "core/timing.h"
 #include "kernels/families.h"
 #include "kernels/spmv/arrays.h"
+#include "kernels/spmv/variants.h"
 
 /* Lists what the model expects of each variant; the family has no more variants than there is room
  * for (family.c). */
@@ -23,6 +24,19 @@ static void list_candidates(const wf_device *device, const wfi_problem *problem,
         if (!wfi_point_legal(&point, c->reason))
             c->expected = -1;
     }
+}
+
+/* What is stored of the matrix, x for each place of a value, and y. */
+static void count_traffic(const wfi_spmv_job *job, const wfi_choice *choice, wf_plan *plan)
+{
+    const wf_spmv_params *p = &job->matrix;
+    const double real = p->type == WF_TYPE_F64 ? 8 : 4;
+    const double y = (double)p->rows * real;
+    const wfi_traffic traffic = {.requested = (double)job->kept->analysis.matrix_bytes +
+                                              (double)job->kept->places * real + y,
+                                 .stored = y};
+    if (choice->point.variant->traits & WFI_SPMV_READS_ONCE && p->vectors == 1)
+        wfi_plan_count_traffic(plan, &traffic);
 }
 
 static wf_result make_plan(wf_device *device, const wf_spmv_params *params, wfi_spmv_job *job,
@@ -46,6 +60,8 @@ static wf_result make_plan(wf_device *device, const wf_spmv_params *params, wfi_
     analysis->statistics_seconds = wfi_host_seconds() - start;
     if (result == WF_SUCCESS)
         result = wfi_plan_create_with(device, &choice, params->jobs, job, out);
+    if (result == WF_SUCCESS)
+        count_traffic(job, &choice, *out);
     analysis->seconds = wfi_host_seconds() - start;
     return result;
 }

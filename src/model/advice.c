@@ -59,7 +59,7 @@ static uint32_t find_differences(const wfi_observation *o, difference list[DIFFE
     add_difference(list, &count, shared, "asks shared memory for %.3g times the bytes", shared);
     add_difference(list, &count, (double)o->dispatches / own->dispatches,
                    "takes %u dispatches in place of %u", o->dispatches, own->dispatches);
-    add_difference(list, &count, apart(&o->access) / apart(&own->access),
+    add_difference(list, &count, o->processor ? 0 : apart(&o->access) / apart(&own->access),
                    "touches %.3g times the sectors a load",
                    apart(&o->access) / apart(&own->access));
     add_difference(list, &count, own->access.busy / o->access.busy,

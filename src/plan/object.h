@@ -37,7 +37,8 @@ struct wf_plan {
     double submit_seconds; /* seconds of one submission, if it can be cut: a stop waits no longer */
     void *kept;            /* the family's own; NULL: none */
     void (*destroy_kept)(void *kept);
-    bool writes_own; /* steps write memory that is not the caller's to order */
+    wfi_traffic traffic; /* where it depends on data that the plan is made of; 0: by the variant */
+    bool writes_own;     /* steps write memory that is not the caller's to order */
 
     /* Without push descriptors, or with bind_sets: the sets of the recording under way, a step. */
     bool bind_sets;

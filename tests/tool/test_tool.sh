@@ -153,6 +153,9 @@ expect 0 'least of memory' explain spmv --repeat 2 --matrix "$data/small.mtx" --
 expect 0 '^advice' explain stencil --repeat 2 --grid 40x30 --shape box --radius 2 \
     --border neumann --limits minimum
 expect 0 'occupancy unknown' explain himeno --repeat 2 --size 20x10x8 --variant naive
+expect 0 '^himeno_gosa_f32 +1 ' explain himeno --repeat 2 --size 20x10x8
+expect 0 'requested by items +[0-9.]+ .* counted' explain spmv --repeat 2 --matrix banded:500 \
+    --variant sliced
 # Solvers: the parts of an iteration.
 expect 0 '^matvec +[0-9.]+ [um]s .* w = A u' explain cg --generate poisson5:30 --json cg.json
 check 'cg.json has the dot product' grep -q '"dot_us"' cg.json

@@ -1141,7 +1141,7 @@ typedef struct wf_cg_result {
     bool fused;           /* the product also leaves the dot product: two dispatches an iteration */
     uint32_t refinements; /* mixed: corrections that were added to x */
     wf_plan_info product; /* the plan of A p */
-    double dot_us; /* median of its dot product's own dispatch; 0: not measured, or fused */
+    double dot_us;        /* median of its dot product's own dispatch; 0: not measured, or fused */
 } wf_cg_result;
 
 /* Solves A x = b. b and x have `rows` elements of the type on the host and must not overlap. x is
@@ -1230,6 +1230,14 @@ WF_API wf_result wf_himeno_run_each(wf_himeno *himeno, uint32_t iterations, floa
 WF_API wf_result wf_himeno_read(wf_himeno *himeno, float *p);
 /* Tells what was chosen; info->dispatches are those of a pass. slabs may be NULL. */
 WF_API wf_result wf_himeno_describe(const wf_himeno *himeno, wf_plan_info *info, uint32_t *slabs);
+/* Times what an iteration consists of by itself, a few times over: [0] the relaxation of all slabs,
+ * with the copies between them, and [1] the sum of the partial sums of gosa, which one dispatch makes
+ * for many iterations. us gets the microseconds that each takes of one iteration. p and gosa are of
+ * no use afterwards. Blocks. Errors: those of wf_himeno_run. */
+#define WF_HIMENO_KERNELS 2
+WF_API wf_result wf_himeno_time_kernels(wf_himeno *himeno,
+                                        wf_plan_kernel kernels[WF_HIMENO_KERNELS],
+                                        double us[WF_HIMENO_KERNELS], bool *gpu_clock);
 WF_API void wf_himeno_destroy(wf_himeno **himeno);
 
 /* Compares p (ni*nj*nk floats) after `iterations` (> 0) with the f64 relaxation from the same start

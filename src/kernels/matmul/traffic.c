@@ -45,6 +45,29 @@ void wfi_matmul_block_traffic(const wfi_point *point, wfi_traffic *out)
                              1.0 / v[MATMUL_ID_THREAD_M] + 1.0 / v[MATMUL_ID_THREAD_N], out);
 }
 
+void wfi_matmul_count_split(const wfi_point *point, wfi_traffic *out)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const uint32_t split_k = wfi_point_value(point, MATMUL_ID_SPLIT_K, 1);
+    if (split_k < 2)
+        return;
+    const double partials = (double)split_k * (double)p->m * (double)p->n * (double)p->batch *
+                            (double)wfi_matmul_sum_size(point->problem->type);
+    out->requested += partials - wfi_matmul_c_bytes(point);
+    out->stored = partials;
+    out->groups = out->requested;
+}
+
+void wfi_matmul_memory_traffic(const wfi_point *point, wfi_traffic *out)
+{
+    if (wfi_point_value(point, MATMUL_ID_STREAM_K, 0) || wfi_point_value(point, MATMUL_ID_PACK, 0))
+        return;
+    wfi_matmul_tiled_traffic(point, point->values[MATMUL_ID_TILE_M],
+                             point->values[MATMUL_ID_TILE_N], 0, out);
+    out->shared = 0;
+    wfi_matmul_count_split(point, out);
+}
+
 void wfi_matmul_tile_access(const wfi_point *point, wf_access *out)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;

@@ -111,6 +111,7 @@ wf_result wfi_spmv_values(wf_plan *plan, const wfi_spmv_job *job, const uint32_t
     if (!values)
         return wfi_no_memory(&wfi_plan_device(plan)->log);
     wf_result result = wfi_spmv_own(plan, job, values, bytes, slot);
+    job->kept->places += count;
     free(values);
     if (result == WF_SUCCESS && job->kept->updatable && count)
         result = wfi_spmv_add_update(plan, job, slot, places, count, begin, end);

@@ -145,6 +145,7 @@ static void describe(const wfi_session *session, const wfi_study *study, const w
     o->shared_requested_bytes = plan->shared_requested_bytes;
     o->group_bytes = plan->group_bytes;
     o->compute_units = session->caps->compute_units;
+    o->processor = session->caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
     o->no_hardware = no_hardware(session->caps, study);
     o->has_occupancy =
         wf_kernel_occupancy(session->caps, &plan->kernel, &o->occupancy) == WF_SUCCESS;
