@@ -4,6 +4,7 @@
 
 #include "core/arena.h"
 #include "core/compile.h"
+#include "plan/bind.h"
 #include "plan/plan.h"
 
 #define WFI_TOLD 32
@@ -53,12 +54,6 @@ struct wf_plan {
     /* An application that records every frame is told of a failure once: hashes of those told. */
     uint32_t told[WFI_TOLD], told_count;
 };
-
-/* A caller's binding made concrete. */
-typedef struct wfi_bound {
-    VkBuffer buffer;
-    uint64_t offset, bytes;
-} wfi_bound;
 
 /* plan.c: takes over what compile jobs have made, and returns what wf_plan_status does. */
 wf_result wfi_plan_collect(wf_plan *plan);

@@ -22,10 +22,6 @@
     X(stream)                                                                                      \
     X(quads)
 
-/* wfi_variant.traits: each element of the plan's arrays is loaded once (by all lanes of a subgroup at
- * once where it is one for all of them), and x once for each place of a value. */
-#define WFI_SPMV_READS_ONCE 1u
-
 #define WFI_SPMV_DECLARE(name) extern const wfi_variant wfi_spmv_##name;
 WFI_SPMV_VARIANTS(WFI_SPMV_DECLARE)
 #undef WFI_SPMV_DECLARE

@@ -312,7 +312,7 @@ int wfi_tool_sweep(int argc, char **argv)
     options[WFI_STUDY_OPTIONS + 1] =
         (wfi_option){"--by-time", NULL, NULL, &s.by_time, "print the fastest first, not by value"};
     options[WFI_STUDY_OPTIONS + 2] =
-        (wfi_option){"--target", "amd:CHIP", &target, NULL,
+        (wfi_option){"--target", "VENDOR:CHIP", &target, NULL,
                      "compile for a device that is not there: registers and occupancy alone"};
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
     if (code != WFI_EXIT_DONE || common.help)
@@ -323,7 +323,7 @@ int wfi_tool_sweep(int argc, char **argv)
     s.compiles = target != NULL;
     if (code == WFI_EXIT_DONE && target) {
         common.device = NULL;
-        code = wfi_target_select(target);
+        code = wfi_target_select(target, argv);
     }
     if (code == WFI_EXIT_DONE &&
         (code = wfi_session_open_captured(&session, &common)) == WFI_EXIT_DONE) {
