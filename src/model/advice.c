@@ -184,10 +184,11 @@ static int by_gain(const void *a, const void *b)
 
 uint32_t wfi_advise(const wfi_observation *o, wfi_advice advice[WFI_MAX_ADVICE])
 {
-    const wfi_rule *const sets[] = {call_rules, wfi_lane_rules, wfi_unit_rules, wfi_memory_rules};
+    const wfi_rule *const sets[] = {call_rules, wfi_lane_rules, wfi_unit_rules, wfi_memory_rules,
+                                    NULL};
     uint32_t count = 0;
-    for (size_t set = 0; set < sizeof sets / sizeof *sets; set++)
-        for (const wfi_rule *rule = sets[set]; rule->name && count < WFI_MAX_ADVICE; rule++) {
+    for (const wfi_rule *const *set = sets; *set; set++)
+        for (const wfi_rule *rule = *set; rule->name && count < WFI_MAX_ADVICE; rule++) {
             wfi_advice *out = &advice[count];
             *out = (wfi_advice){.rule = rule->name};
             count += rule->look(o, out);

@@ -18,6 +18,8 @@ static uint32_t waves_by_registers(const wfi_architecture *a, uint32_t lanes, ui
     /* Registers are allocated in words for a whole wave, so wider waves have a finer step a
      * lane. */
     const uint32_t words = round_up(registers * lanes, a->register_step * a->wave);
+    if (words == 0)
+        return UINT32_MAX;
     const uint32_t waves = a->simd_registers / words;
     return a->wave_step ? waves / a->wave_step * a->wave_step : waves;
 }
