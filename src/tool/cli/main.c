@@ -22,8 +22,8 @@ static void print_help(FILE *out)
     fputs("usage: wavefit COMMAND [OPTIONS]\n\n", out);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
-    fputs("\nwavefit help COMMAND tells the options; exit codes: 0 done, 1 the run failed or a check\n"
-          "did not hold, 2 wrong usage, 3 no usable device.\n",
+    fputs("\nwavefit help COMMAND tells the options; exit codes: 0 done, 1 the run failed or\n"
+          "a check did not hold, 2 wrong usage, 3 no usable device.\n",
           out);
 }
 
