@@ -35,7 +35,7 @@ static void touch(uint64_t element)
 static wfi_traffic traffic_of(const wfi_problem *problem, const char *variant,
                               const wf_constant *constants)
 {
-    static wf_caps caps = {.size = sizeof caps, .subgroup_size = 32};
+    static wf_caps caps = {.size = sizeof caps, .subgroup_size = 32, .compute_units = 4};
     const wfi_family *family = wfi_family_get(problem->family);
     wfi_point point = {.caps = &caps,
                        .problem = problem,
@@ -208,6 +208,17 @@ static void products_of_other_variants(void **state)
                 (2 * M * K + 2 * K * N + 4 * M * N) * 4);
     assert_true(traffic_of(product(), "subgroup_k", split).stored == 4 * M * N * 4);
     assert_true(traffic_of(&half, "cooperative", stream).requested == 0);
+    /* 2 x 3 tiles of 8 x 8, 3 passes each. 4 work-groups share the last 2 tiles: of their 6 passes
+     * they take 2, 2, 1 and 1, and so make 1, 2, 1 and 1 partial tiles. */
+    const wfi_problem even = {
+        .family = WF_FAMILY_MATMUL, .type = WF_TYPE_F32, .matmul = wfi_matmul_plain(16, 24, 12)};
+    const wf_constant shared[] = {{"tile_m", 8},  {"tile_n", 8},   {"tile_k", 4}, {"thread_m", 4},
+                                  {"split_k", 1}, {"stream_k", 1}, {"pack", 0},   {NULL, 0}};
+    const wfi_traffic t = traffic_of(&even, "vector", shared);
+    assert_true(t.requested == (3 * 16 * 12 + 2 * 24 * 12 + 4 * 64 + 5 * 64) * 4);
+    assert_true(t.stored == (4 * 64 + 5 * 64) * 4);
+    /* Tiles that reach over the edges are not counted. */
+    assert_true(traffic_of(product(), "vector", shared).requested == 0);
 }
 
 static void stencils(void **state)

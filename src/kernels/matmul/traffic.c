@@ -4,6 +4,7 @@
 
 #include "matmul/matmul_ids.h"
 #include "kernels/matmul/matmul.h"
+#include "kernels/matmul/stream_k.h"
 
 double wfi_matmul_c_stored(const wfi_point *point)
 {
@@ -56,6 +57,39 @@ void wfi_matmul_count_split(const wfi_point *point, wfi_traffic *out)
     out->requested += partials - wfi_matmul_c_bytes(point);
     out->stored = partials;
     out->groups = out->requested;
+}
+
+/* Pieces of tiles that work-groups make: each takes its share of all steps, of which a tile has
+ * tile_steps, and a piece ends where a tile or the share does. */
+static uint64_t pieces_of(const wfi_matmul_stream_k *s)
+{
+    const uint64_t steps = s->shared * s->tile_steps;
+    uint64_t pieces = 0, first = 0;
+    for (uint64_t group = 0; group < s->groups; group++) {
+        const uint64_t end = first + steps / s->groups + (group < steps % s->groups);
+        pieces += (end - 1) / s->tile_steps - first / s->tile_steps + 1;
+        first = end;
+    }
+    return pieces;
+}
+
+bool wfi_matmul_count_stream_k(const wfi_point *point, const wfi_matmul_tile *tile,
+                               wfi_traffic *out)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const wfi_matmul_stream_k s = wfi_matmul_stream_k_of(point, tile);
+    const double outputs = (double)tile->m * tile->n;
+    if (s.shared == 0 || s.groups == 0)
+        return true;
+    if (p->m % tile->m || p->n % tile->n)
+        return false;
+    const double partials =
+        (double)pieces_of(&s) * outputs * (double)wfi_matmul_sum_size(point->problem->type);
+    const double fraction = (double)s.shared / (double)s.tiles;
+    out->requested += partials - wfi_matmul_c_bytes(point) * fraction;
+    out->stored += partials - wfi_matmul_c_stored(point) * fraction;
+    out->groups = out->requested;
+    return true;
 }
 
 void wfi_matmul_memory_traffic(const wfi_point *point, wfi_traffic *out)

@@ -3,6 +3,7 @@
 #ifndef WFI_KERNELS_MATMUL_TRAFFIC_H
 #define WFI_KERNELS_MATMUL_TRAFFIC_H
 
+#include "kernels/matmul/tile.h"
 #include "plan/family.h"
 
 /* Bytes of C as it is written, once. */
@@ -24,6 +25,10 @@ void wfi_matmul_block_traffic(const wfi_point *point, wfi_traffic *out);
 void wfi_matmul_memory_traffic(const wfi_point *point, wfi_traffic *out);
 /* Puts split_k partial sums an output in the place of C. */
 void wfi_matmul_count_split(const wfi_point *point, wfi_traffic *out);
+/* Puts the partial tiles of stream-K in the place of the tiles of C that they make up. False, and
+ * nothing is counted, where tiles reach over the edges of C. */
+bool wfi_matmul_count_stream_k(const wfi_point *point, const wfi_matmul_tile *tile,
+                               wfi_traffic *out);
 /* wfi_variant.access of tiles of tile_m x tile_n (tile_m x tile_m without the second). */
 void wfi_matmul_tile_access(const wfi_point *point, wf_access *out);
 
