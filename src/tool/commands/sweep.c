@@ -16,15 +16,37 @@
 #define MAX_POINTS 120
 #define BAR 32
 
+#define MOST_SUBGROUPS 32
+
 /* The parameters that are swept together: one, or the work-group's. */
 typedef struct axes {
     uint32_t count;
     wf_parameter_info parameters[3];
+    uint32_t unit; /* values are counted in so many: work-items of a subgroup; else 1 */
+    uint32_t sizes[MOST_SUBGROUPS];
 } axes;
+
+/* Every count of subgroups a work-group, for variants whose work-groups have one side. */
+static int choose_subgroups(const wf_variant_info *variant, const wf_caps *caps, axes *out)
+{
+    *out = (axes){.unit = caps->subgroup_size};
+    for (uint32_t i = 0; i < variant->parameter_count; i++)
+        if (strncmp(variant->parameters[i].name, "local_", 6) == 0)
+            out->parameters[out->count++ ? 1 : 0] = variant->parameters[i];
+    if (out->count != 1)
+        return wfi_usage_error("sweep: the work-group of %s has not one side alone: --over "
+                               "work-group, or one of its parameters",
+                               variant->name);
+    for (uint32_t n = 0; n < MOST_SUBGROUPS; n++)
+        out->sizes[n] = (n + 1) * out->unit;
+    out->parameters[0].candidates = out->sizes;
+    out->parameters[0].candidate_count = MOST_SUBGROUPS;
+    return WFI_EXIT_DONE;
+}
 
 static int choose_axes(const wf_variant_info *variant, const char *over, axes *out)
 {
-    *out = (axes){0};
+    *out = (axes){.unit = 1};
     for (uint32_t i = 0; i < variant->parameter_count; i++) {
         const wf_parameter_info *p = &variant->parameters[i];
         const bool local = strncmp(p->name, "local_", 6) == 0;
@@ -105,8 +127,10 @@ static void run_point(wfi_session *session, const sweep *s, uint32_t index, wfi_
         for (uint32_t i = 0; i < count && i < WF_MAX_PARAMETERS; i++)
             out->plan.constants[out->plan.constant_count++] = constants[i];
     }
-    out->study = (wfi_result_study){
-        .kind = "sweep", .step = index + 1, .gain = (double)NAN, .over = s->over, .value = product};
+    out->study.kind = "sweep";
+    out->study.step = index + 1;
+    out->study.over = s->over;
+    out->study.value = product / a->unit;
 }
 
 /* --------------------------------------------------------------------------------------- output */
@@ -132,7 +156,8 @@ static const wfi_result_case *best_of(const wfi_result_case *cases, uint32_t cou
             (!best || cases[i].timing.median_us < best->timing.median_us))
             best = &cases[i];
     for (uint32_t i = 0; i < count && (!best || !best->has_timing); i++)
-        if (cases[i].has_plan && (!best || cases[i].occupancy > best->occupancy))
+        if (cases[i].has_plan && cases[i].status == WFI_STATUS_SKIPPED &&
+            (!best || cases[i].occupancy > best->occupancy))
             best = &cases[i];
     return best;
 }
@@ -151,7 +176,7 @@ static void value_text(const wfi_result_case *c, const axes *a, char *text, size
         for (uint32_t k = 0; k < c->plan.constant_count; k++)
             if (strcmp(c->plan.constants[k].name, a->parameters[i].name) == 0 && used < bytes) {
                 used += (size_t)snprintf(text + used, bytes - used, "%s%u", i ? "x" : "",
-                                         c->plan.constants[k].value);
+                                         c->plan.constants[k].value / a->unit);
                 break;
             }
 }
@@ -286,7 +311,9 @@ static int run(wfi_session *session, sweep *s, int argc, char **argv)
         return unknown_variant(s->study->family, s->variant);
     const wf_variant_info info = wfi_study_variant_info(s->study->family, index);
     s->variant = info.name;
-    const int code = choose_axes(&info, s->over, &s->axes);
+    const int code = strcmp(s->over, "subgroups") == 0
+                         ? choose_subgroups(&info, session->caps, &s->axes)
+                         : choose_axes(&info, s->over, &s->axes);
     return code != WFI_EXIT_DONE ? code : run_points(session, s, argc, argv);
 }
 
@@ -298,7 +325,8 @@ int wfi_tool_sweep(int argc, char **argv)
     wfi_option options[WFI_STUDY_OPTIONS + 3];
     const wfi_command command = {
         "sweep",
-        "himeno|spmv|matmul|stencil [MATRIX.mtx] --over work-group|PARAMETER [--variant NAME]",
+        "himeno|spmv|matmul|stencil [MATRIX.mtx] --over work-group|subgroups|PARAMETER "
+        "[--variant NAME]",
         "Measures every value that a parameter can have; wavefit chooses the others.",
         1,
         2,
@@ -308,7 +336,8 @@ int wfi_tool_sweep(int argc, char **argv)
     wfi_session session;
     wfi_study_options(&study, options);
     options[WFI_STUDY_OPTIONS] = (wfi_option){"--over", "PARAMETER", &s.over, NULL,
-                                              "what is swept: a parameter's name, or work-group"};
+                                              "what is swept: a parameter's name, work-group, or "
+                                              "subgroups (1 to 32 a work-group)"};
     options[WFI_STUDY_OPTIONS + 1] =
         (wfi_option){"--by-time", NULL, NULL, &s.by_time, "print the fastest first, not by value"};
     options[WFI_STUDY_OPTIONS + 2] =
