@@ -267,7 +267,7 @@ wf_result wf_himeno_time_kernels(wf_himeno *himeno, wf_plan_kernel kernels[WF_HI
     submission s = {himeno, pass, passes_at_once(himeno, pass, pass->rows)};
     wf_plan_kernel sum = {.name = "himeno_gosa_f32", .dispatches = 1};
     wf_result result = wf_plan_describe_kernel(pass->plans[0], 0, &kernels[0]);
-    if (result == WF_SUCCESS && himeno->moved)
+    if (result == WF_SUCCESS && himeno->region)
         result = wfi_run(himeno->device, record_to_mirrors, himeno);
     if (result == WF_SUCCESS)
         result = time_record(himeno, record_passes, &s, &us[0], gpu_clock);

@@ -182,7 +182,7 @@ wf_result wfi_study_compile(wfi_session *session, const wfi_study *study, const 
         return result;
     }
     out->has_plan = true;
-    add_occupancy(session->caps, out);
+    wfi_study_occupancy(session->caps, out);
     wfi_case_fail_text(out, WFI_STATUS_SKIPPED, "compiled for a device that is not there");
     return WF_SUCCESS;
 }
