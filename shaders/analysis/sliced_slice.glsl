@@ -1,7 +1,7 @@
 // A slice as it is made: src/kernels/spmv/formats/sliced.h has the format, sliced_fill.c,
 // sliced_lanes.c and sliced_offsets.c beside it say what each slot holds, and these kernels do the
-// same. A work-group is a slice's subgroup. Its work-items meet in shared memory, so that any size of
-// subgroup can be converted for on any device, or by shuffles (SHUFFLES) where the device has
+// same. A work-group is a slice's subgroup. Its work-items meet in shared memory, so that any size
+// of subgroup can be converted for on any device, or by shuffles (SHUFFLES) where the device has
 // subgroups of that size: atomics of 32 lanes on one word take most of the time on an H100.
 layout(std430, set = 0, binding = 0) readonly restrict buffer Offsets { uint row_offsets[]; };
 layout(std430, set = 0, binding = 1) readonly restrict buffer Columns { uint column_indices[]; };

@@ -7,6 +7,7 @@
 #include "core/params.h"
 #include "kernels/families.h"
 #include "choose/store.h"
+#include "plan/hooks.h"
 
 /* Adds a name to a list of them. */
 static void add_name(char *list, size_t bytes, const char *name)
@@ -17,8 +18,8 @@ static void add_name(char *list, size_t bytes, const char *name)
 
 enum { HINT_BYTES = 500 };
 
-/* For errors: ", which is called 'x' now" where the name is one of before, else " (there are …)" with
- * the names that stand in `text`, which becomes the hint. */
+/* For errors: ", which is called 'x' now" where the name is one of before, else " (there are …)"
+ * with the names that stand in `text`, which becomes the hint. */
 static const char *hint_of(const char *name, const char *now, char text[HINT_BYTES])
 {
     char names[HINT_BYTES];
@@ -92,8 +93,12 @@ typedef struct query {
     const wfi_tuning_entry *known; /* current entry of this very key: its bad points; NULL: none */
 } query;
 
+/* A plan of the point would fail, or a search found that it does. */
 static bool is_bad(const query *q, const wfi_point *point)
 {
+    const wfi_family_hooks *hooks = wfi_family_get(point->problem->family)->hooks;
+    if (hooks->fits && !hooks->fits(point))
+        return true;
     const wfi_named_point named = wfi_point_named(point);
     return q->known && wfi_entry_is_blamed(q->known, &named);
 }
@@ -188,7 +193,7 @@ static wf_result choose_forced(const query *q, const wfi_family *family, wfi_poi
 
 /* The legal point with the lowest expected time, over the variants that have every forced
  * constant. Where all are bad, the fastest is taken all the same: what a search came to must not
- * make a call fail. */
+ * make a call fail, and where none fits the device, making the plan says what is too large. */
 static wf_result choose_by_model(const query *q, const wfi_family *family, wfi_point *out)
 {
     const wf_tuning *tuning = q->tuning;

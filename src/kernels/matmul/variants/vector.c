@@ -6,6 +6,7 @@
 #include "profiles/matmul.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/model.h"
+#include "kernels/matmul/tile.h"
 #include "kernels/matmul/pack.h"
 #include "kernels/matmul/traffic.h"
 #include "kernels/matmul/variants/list.h"
@@ -17,24 +18,17 @@ static const uint32_t tiles[] = {16, 32, 64, 128, 256}, depths[] = {4, 8, 16, 32
                       serpentines[] = {0, 1, 2, 3}, packs[] = {0, 3}, stream_ks[] = {0, 1, 2, 4};
 
 static const wfi_parameter parameters[] = {
-    {"tile_m", MATMUL_ID_TILE_M, 64, WFI_COUNT(tiles), tiles, "rows of C a work-group computes"},
-    {"tile_n", MATMUL_ID_TILE_N, 64, WFI_COUNT(tiles), tiles, "columns of C a work-group computes"},
-    {"tile_k", MATMUL_ID_TILE_K, 8, WFI_COUNT(depths), depths,
-     "steps of the sum held in shared memory"},
-    {"thread_m", MATMUL_ID_THREAD_M, 8, WFI_COUNT(outputs), outputs,
-     "rows of C a work-item computes"},
-    {"thread_n", MATMUL_ID_THREAD_N, 8, WFI_COUNT(outputs), outputs,
-     "columns of C a work-item computes"},
+    WFI_TILE_ROWS(64, tiles),
+    WFI_TILE_K_ROW(8, depths),
+    WFI_THREAD_ROWS(8, outputs),
     {"vec4", MATMUL_ID_VEC4, 0, WFI_COUNT(vec4s), vec4s,
      "matrices that memory moves four elements at a time: the sum of 1 for A, 2 for B, 4 for C"},
     {"lanes_m", MATMUL_ID_LANES_M, 4, WFI_COUNT(lanes), lanes,
      "work-items along the rows of a block of consecutive ones"},
     {"lanes_n", MATMUL_ID_LANES_N, 8, WFI_COUNT(lanes), lanes,
      "work-items along the columns of a block of consecutive ones"},
-    {"swizzle", MATMUL_ID_SWIZZLE, 1, WFI_COUNT(swizzles), swizzles,
-     "tile rows that neighbouring work-groups go down before the next column of tiles"},
-    {"split_k", MATMUL_ID_SPLIT_K, 1, WFI_COUNT(split_ks), split_ks,
-     "parts of the sum that different work-groups make"},
+    WFI_SWIZZLE_ROW(1, swizzles),
+    WFI_SPLIT_K_ROW(split_ks),
     {"double_buffer", MATMUL_ID_DOUBLE_BUFFER, 1, WFI_COUNT(off_on), off_on,
      "1: registers are loaded a step of the sum before they are multiplied"},
     {"pairs", MATMUL_ID_PAIRS, 0, WFI_COUNT(off_on), off_on,

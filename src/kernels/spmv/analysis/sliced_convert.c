@@ -137,7 +137,7 @@ bool wfi_sliced_has_shuffles(const wf_caps *caps, uint32_t subgroup)
            (!varies || caps->subgroup_size_control);
 }
 
-/* ------------------------------------------------------------------------------ order and slices */
+/* ----------------------------------------------------------------------------- order and slices */
 
 /* The largest key that a row can have. */
 static uint64_t largest_key(const converter *c, bool has_shared)
