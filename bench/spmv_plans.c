@@ -101,7 +101,7 @@ static wf_result convert(wf_device *device, const wf_spmv_params *p, const on_ho
 {
     const wfi_sliced_how how = {
         way == WAYS - 1,
-        way != 1 && wfi_sliced_has_shuffles(wf_device_caps(device), host->params.subgroup)};
+        way != 1 && wfi_has_shuffles(wf_device_caps(device), host->params.subgroup)};
     wfi_device_csr csr;
     wfi_passes passes = {0};
     wfi_spmv_counts counts;

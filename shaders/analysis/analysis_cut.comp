@@ -19,7 +19,7 @@ shared uint begins[TILE]; // of slices, in the tile
 
 uint row_at(uint place)
 {
-    return push.in_order != 0 ? place : work[push.order_at + push.shared_rows + place];
+    return push.in_order != 0 ? place : work[push.order_at + push.rows - push.ordered + place];
 }
 
 // Slices that begin at each row of the tile, by the longest of 1, 2, 4 … rows from it on.
@@ -65,13 +65,14 @@ void write_slice(uint number, uint tile, uint at, uint ordered)
     slices[word] = place;
     slices[word + 1] = (rows - 1) | log_heights[at] << 8;
     slices[word + 2] = slices[word + 3] = 0;
-    slices[push.loads_at + number] = divide_up(most, 4 * lanes);
+    if (EQUAL == 0)
+        slices[push.loads_at + number] = divide_up(most, 4 * lanes);
 }
 
 void main()
 {
     uint local = gl_LocalInvocationIndex, tile = group_number();
-    uint ordered = push.rows - push.shared_rows;
+    uint ordered = push.ordered;
     if (tile * TILE >= ordered)
         return;
     uint here = min(TILE, ordered - tile * TILE);
