@@ -645,9 +645,13 @@ static void refuses_what_the_host_refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_and_sorts_as_the_host),    cmocka_unit_test(counts_as_the_host),
-        cmocka_unit_test(makes_the_slices_of_the_host),  cmocka_unit_test(finds_a_planted_fault),
-        cmocka_unit_test(multiplies_from_buffers),       cmocka_unit_test(tells_the_same_analysis),
+        cmocka_unit_test(sums_and_sorts_as_the_host),
+        cmocka_unit_test(counts_as_the_host),
+        cmocka_unit_test(makes_the_slices_of_the_host),
+        cmocka_unit_test(makes_the_blocks_of_the_host),
+        cmocka_unit_test(finds_a_planted_fault),
+        cmocka_unit_test(multiplies_from_buffers),
+        cmocka_unit_test(tells_the_same_analysis),
         cmocka_unit_test(refuses_what_the_host_refuses),
     };
     return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);
