@@ -4,8 +4,8 @@
 #extension GL_GOOGLE_include_directive : require
 // Cuts rows in order into slices: each takes the most rows, up to a subgroup's, whose longest has
 // room for its entries in the lanes that are left for it. Where a slice begins depends on all
-// before it, so TILES finds for a tile of rows, and each row of the tile that a slice from before it
-// may end at, how many slices there are and how far they reach beyond it. Then analysis_walk finds
+// before it. So TILES finds, for a tile of rows and each row of it that a slice from before may end
+// at, how many slices there are and how far they reach beyond the tile. Then analysis_walk finds
 // where slices enter each tile, and the other module writes them.
 #include "analysis.glsl"
 layout(std430, set = 0, binding = 0) readonly restrict buffer Offsets { uint row_offsets[]; };

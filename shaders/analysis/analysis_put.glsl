@@ -11,8 +11,8 @@ uint value_place(uint load, uint slot, uint lane)
                          : (load * SIZE + lane) * 4 + slot;
 }
 
-// Writes what stands in a slot of this lane; slots are written in order. Padding is a negative zero,
-// which no entry is kept as (spmv_padding.glsl).
+// Writes what stands in a slot of this lane; slots are written in order. Padding is a negative
+// zero, which no entry is kept as (spmv_padding.glsl).
 uint half_before; // the value of the even slot before
 void put(uint load, uint slot, uint entry)
 {

@@ -16,8 +16,8 @@
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
 #endif
-// Blocks as src/kernels/spmv/formats/equal.c makes them, a work-group a block: MEASURE finds how far
-// the columns of a slot are apart at most, PATTERN writes words, bases and columns, VALUES the
+// Blocks as src/kernels/spmv/formats/equal.c makes them, a work-group a block: MEASURE finds how
+// far the columns of a slot are apart at most, PATTERN writes words, bases and columns, VALUES the
 // values, and the other module the entry of each value.
 #include "analysis.glsl"
 layout(push_constant) uniform Push {

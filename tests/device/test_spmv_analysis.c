@@ -180,7 +180,7 @@ static uint32_t cases(uint32_t of_all)
     return test_emulated() ? 2 : of_all;
 }
 
-/* -------------------------------------------------------------------------------- sums and order */
+/* ------------------------------------------------------------------------------ sums and order */
 
 static void sums_and_sorts_as_the_host(void **state)
 {

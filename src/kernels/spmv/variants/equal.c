@@ -220,8 +220,8 @@ typedef struct builder {
     uint32_t pipeline;
 } builder;
 
-/* Adds the step of a block, whose pattern and values are bound, and its kernel where the last one is
- * another. */
+/* Adds the step of a block, whose pattern and values are bound, and its kernel where the last one
+ * is another. */
 static wf_result add_step(builder *b, const wfi_point *point, const wfi_equal_params *block,
                           const wfi_equal *equal, bool longs, wfi_step *step)
 {
