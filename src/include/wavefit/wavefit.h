@@ -189,6 +189,8 @@ typedef struct wf_caps {
     /* WF_WITHHELD_… of an adopted device: the physical device has them, but the application did not
      * enable what they need. */
     uint32_t withheld;
+    /* Atomics on storage buffers: 64-bit integers; additions of f32 and f64. */
+    bool int64_atomics, f32_atomic_add, f64_atomic_add;
     bool extended_images; /* storage images can be of r16f */
 } wf_caps;
 
