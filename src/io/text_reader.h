@@ -19,7 +19,7 @@ typedef struct wfi_text_reader {
 } wfi_text_reader;
 
 bool wfi_text_open(wfi_text_reader *reader, const char *path, wfi_io_error *error);
-/* The bytes from `first` to `last` of a plain file whose descriptor is fd; it stays the caller's. */
+/* The bytes from `first` to `last` of a plain file; its descriptor stays the caller's. */
 bool wfi_text_open_range(wfi_text_reader *reader, const char *path, int fd, uint64_t first,
                          uint64_t last, wfi_io_error *error);
 /* Where the next line begins in a file that is not compressed; UINT64_MAX for one that is. */
