@@ -155,8 +155,11 @@ static bool make_locks(wf_device *device)
         return false;
     if (pthread_mutex_init(&device->queue_lock, NULL) == 0) {
         if (pthread_mutex_init(&device->peaks_lock, NULL) == 0) {
-            if (pthread_mutex_init(&device->tuning_lock, NULL) == 0)
-                return true;
+            if (pthread_mutex_init(&device->tuning_lock, NULL) == 0) {
+                if (pthread_mutex_init(&device->analysis_lock, NULL) == 0)
+                    return true;
+                pthread_mutex_destroy(&device->tuning_lock);
+            }
             pthread_mutex_destroy(&device->peaks_lock);
         }
         pthread_mutex_destroy(&device->queue_lock);
@@ -186,6 +189,8 @@ static wf_result make_object(const wf_device_params *params, wf_device **out)
     }
     device->log = log;
     device->memory_source = source;
+    device->cancelled = params->cancelled;
+    device->cancelled_user = params->cancelled_user;
     if (params->allocator) {
         device->allocator_storage = *params->allocator;
         device->allocator = &device->allocator_storage;
@@ -365,6 +370,8 @@ void wf_device_destroy(wf_device **handle)
         return;
     if (device->tuning)
         device->tuning_end(device->tuning);
+    if (device->analysis)
+        device->analysis_end(device, device->analysis);
     if (device->vk)
         close_device(device);
     if (!device->keeps)
@@ -383,7 +390,7 @@ wf_result wfi_device_usable(const wf_device *device, const char *function)
 
 wf_result wfi_device_goes_on(const wf_device *device)
 {
-    if (!device->cancelled || !device->cancelled(device->cancelled_user))
+    if (!device->asks || !device->cancelled || !device->cancelled(device->cancelled_user))
         return WF_SUCCESS;
     return wfi_fail(&device->log, WF_ERROR_CANCELLED, "the application asked to stop");
 }

@@ -16,11 +16,12 @@ typedef struct wfi_npy {
     uint64_t shape[2]; /* rows, columns; 1 where there are fewer dimensions */
     bool fortran_order;
     void *data; /* in the file's type and order; may be written to */
-    wfi_mapping
-        mapping; /* of the file, where that is whole elements apart; else data is malloc'ed */
+    /* Of the file, where its elements stand at multiples of their size; else data is malloc'ed. */
+    wfi_mapping mapping;
 } wfi_npy;
 
-/* The file is mapped where it can be. The shape is checked against the file's size before anything is allocated for it. */
+/* The file is mapped where it can be. The shape is checked against the file's size before anything
+ * is allocated for it. */
 bool wfi_npy_read(const char *path, wfi_npy *out, wfi_io_error *error);
 void wfi_npy_free(wfi_npy *npy);
 
