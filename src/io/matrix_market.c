@@ -14,15 +14,6 @@
 #define LEAST_PIECE_BYTES ((uint64_t)1 << 20) /* that is worth a thread */
 #define MOST_THREADS 64u
 
-/* "path:line: " and the message. */
-bool wfi_mm_bad_input(wfi_mm_parser *p, const char *format, const char *value)
-{
-    char message[512];
-    snprintf(message, sizeof message, format, value);
-    return wfi_io_fail(p->error, WFI_IO_BAD_INPUT, "%s:%llu: %s", p->text.path,
-                       (unsigned long long)p->text.line, message);
-}
-
 /* -------------------------------------------------------------------------------------- banner */
 
 /* The index of `word` (any case) in names, or -1. */

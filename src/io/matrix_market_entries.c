@@ -11,6 +11,15 @@
 
 #include "io/matrix_market_parser.h"
 
+/* "path:line: " and the message. */
+bool wfi_mm_bad_input(wfi_mm_parser *p, const char *format, const char *value)
+{
+    char message[512];
+    snprintf(message, sizeof message, format, value);
+    return wfi_io_fail(p->error, WFI_IO_BAD_INPUT, "%s:%llu: %s", p->text.path,
+                       (unsigned long long)p->text.line, message);
+}
+
 /* ------------------------------------------------------------------------------------- numbers */
 
 char *wfi_mm_skip_blanks(char *at)
@@ -323,10 +332,13 @@ static bool parse_range(wfi_mm_parser *p, int fd, uint64_t first, uint64_t last,
 bool wfi_mm_parse_in_pieces(wfi_mm_parser *p, unsigned threads, uint64_t least_bytes)
 {
     struct stat there;
+    const char *const path = p->text.path;
     const uint64_t first = wfi_text_offset(&p->text);
-    const int fd = p->coordinate && first != UINT64_MAX ? open(p->text.path, O_RDONLY) : -1;
-    bool ok = fd >= 0 && fstat(fd, &there) == 0 && S_ISREG(there.st_mode) &&
-              (uint64_t)there.st_size > first;
+    /* A pipe must not even be opened again. */
+    const bool regular =
+        p->coordinate && first != UINT64_MAX && stat(path, &there) == 0 && S_ISREG(there.st_mode);
+    const int fd = regular ? open(path, O_RDONLY) : -1;
+    bool ok = fd >= 0 && fstat(fd, &there) == 0 && (uint64_t)there.st_size > first;
     if (ok) {
         const uint64_t last = (uint64_t)there.st_size, most = (last - first) / least_bytes;
         const unsigned count = most < threads ? (unsigned)most : threads;
