@@ -210,9 +210,9 @@ static void every_point_is_right(void **state)
     assert_true(models >= 6 && (points > 30 || test_quick())); /* at minimum limits too */
 }
 
-/* Teams that are subgroups, whatever those are: elements singly and in fours, one tile and two, one
- * split and two. */
-static void teams_can_be_subgroups(void **state)
+/* Slices of k that are subgroups, of whatever size the device has them: with single elements and
+ * vec4 loads, with split-K and without. */
+static void slices_can_be_subgroups(void **state)
 {
     const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
     const wf_caps *caps = wf_device_caps(*state);
@@ -497,7 +497,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_point_is_right),
-        cmocka_unit_test(teams_can_be_subgroups),
+        cmocka_unit_test(slices_can_be_subgroups),
         cmocka_unit_test(turned_executions_agree),
         cmocka_unit_test(model_choice_is_right),
         cmocka_unit_test(splits_over_small_bindings),
