@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "core/names.h"
+
 #define FIRST_SETS 16u
 #define MOST_SETS 4096u
 #define TEXELS_PER_SET 2
@@ -61,6 +63,8 @@ static wf_result add_pool(wf_arena *arena, const wfi_log *log)
     const VkResult vk =
         device->fn.vkCreateDescriptorPool(device->vk, &info, device->allocator, &added->vk);
     if (vk >= VK_SUCCESS) {
+        wfi_name(device, VK_OBJECT_TYPE_DESCRIPTOR_POOL, WFI_HANDLE(added->vk),
+                 "arena: pool of %u sets", added->sets);
         arena->pool_count++;
         arena->next_sets = arena->next_sets < MOST_SETS ? 2 * arena->next_sets : MOST_SETS;
     }
@@ -91,6 +95,8 @@ static VkResult allocate(wf_arena *arena, const shape *s, VkDescriptorSet *set)
     };
     const VkResult vk = device->fn.vkAllocateDescriptorSets(device->vk, &info, set);
     if (vk >= VK_SUCCESS) {
+        wfi_name(device, VK_OBJECT_TYPE_DESCRIPTOR_SET, WFI_HANDLE(*set),
+                 "arena: set %u of %u buffers", s->count, s->storage_buffers);
         p->sets--;
         p->storage_buffers -= buffers;
         p->texel_buffers -= texels;
@@ -166,8 +172,10 @@ wf_result wfi_arena_view(wf_arena *arena, const wfi_log *log, const VkBufferView
         arena->view_room = room;
     }
     const VkResult vk = device->fn.vkCreateBufferView(device->vk, info, device->allocator, view);
-    if (vk >= VK_SUCCESS)
+    if (vk >= VK_SUCCESS) {
+        wfi_name(device, VK_OBJECT_TYPE_BUFFER_VIEW, WFI_HANDLE(*view), "arena: texels");
         arena->views[arena->view_count++] = *view;
+    }
     return wfi_check_vk(log, vk, "vkCreateBufferView");
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/command.h"
+#include "core/names.h"
 
 #define STAGING_BYTES (UINT64_C(64) << 20)
 
@@ -18,9 +19,11 @@ static wf_result create_vk_buffer(wf_buffer *buffer)
                  (device->caps.max_texel_elements ? VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT : 0),
         .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
     };
-    return wfi_check_vk(
-        &device->log, device->fn.vkCreateBuffer(device->vk, &info, device->allocator, &buffer->vk),
-        "vkCreateBuffer");
+    const VkResult vk =
+        device->fn.vkCreateBuffer(device->vk, &info, device->allocator, &buffer->vk);
+    wfi_name(device, VK_OBJECT_TYPE_BUFFER, WFI_HANDLE(buffer->vk), "buffer of %llu bytes",
+             (unsigned long long)buffer->bytes);
+    return wfi_check_vk(&device->log, vk, "vkCreateBuffer");
 }
 
 static void close_buffer(void *owner)

@@ -8,11 +8,15 @@
 #define TIME_SECONDS 0.3 /* after which no further round of all dispatches begins */
 #define MOST_ROUNDS 5
 
-static const wfi_pipeline *pipeline_of(const wf_plan *plan, uint32_t step)
+const wfi_pipeline *wfi_plan_pipeline(const wf_plan *plan, uint32_t index)
 {
-    const uint32_t index = plan->steps[step].pipeline;
     return plan->compiles[index] ? wfi_compile_pipeline(plan->compiles[index])
                                  : &plan->pipelines[index];
+}
+
+static const wfi_pipeline *pipeline_of(const wf_plan *plan, uint32_t step)
+{
+    return wfi_plan_pipeline(plan, plan->steps[step].pipeline);
 }
 
 static uint64_t groups_of(const wfi_step *step)

@@ -4,6 +4,7 @@
 
 #include "core/arena.h"
 #include "core/compile.h"
+#include "core/names.h"
 #include "plan/plan.h"
 
 #define WFI_TOLD 32
@@ -21,6 +22,9 @@ struct wf_plan {
     wf_jobs jobs; /* submit NULL: pipelines are compiled in the call */
     wfi_problem problem;
     wfi_choice choice;
+
+    char label[WFI_NAME_BYTES];          /* "wavefit matmul f32 vector 64x64x64" */
+    char (*step_labels)[WFI_NAME_BYTES]; /* a pipeline; NULL: the device names nothing */
 
     uint32_t pipeline_count, step_count, binding_count, own_count;
     wfi_pipeline *pipelines;
@@ -80,6 +84,12 @@ void wfi_plan_fill_writes(const wfi_step *step, const VkDescriptorBufferInfo *in
 VkBufferViewCreateInfo wfi_plan_view_info(const wfi_step *step, uint32_t index,
                                           const VkDescriptorBufferInfo *info);
 
+/* labels.c: what the plan is called, and what its dispatches are. */
+void wfi_plan_name(wf_plan *plan);
+wf_result wfi_plan_name_steps(wf_plan *plan);
+
+/* kernels.c: a pipeline of the plan, compiled or not. */
+const wfi_pipeline *wfi_plan_pipeline(const wf_plan *plan, uint32_t index);
 /* kernels.c: the variant's own kernel of the step with the most work-items. */
 void wfi_plan_main_kernel(const wf_plan *plan, wf_kernel_info *kernel);
 

@@ -6,6 +6,7 @@
 #include "plan/object.h"
 
 #define SUBMIT_SECONDS 0.5
+#define NAME_BEGIN (sizeof "wavefit " - 1) /* of a plan's label; wfi_name adds the rest */
 
 /* Grows an array of `count` items by one; NULL (array untouched) without memory. */
 static void *grow(void *array, uint32_t count, size_t item_bytes)
@@ -83,6 +84,8 @@ static wf_result view_own(wf_plan *plan, wfi_step *step)
             &device->log,
             device->fn.vkCreateBufferView(device->vk, &create, device->allocator, &step->views[i]),
             "vkCreateBufferView");
+        wfi_name(device, VK_OBJECT_TYPE_BUFFER_VIEW, WFI_HANDLE(step->views[i]),
+                 "%s: texels of buffer %u", plan->label + NAME_BEGIN, slot->index);
     }
     return result;
 }
@@ -153,8 +156,11 @@ static wf_result add_own(wf_plan *plan, uint64_t bytes, wf_memory memory, uint32
     own[plan->own_count] = staging[plan->own_count] = NULL;
     wf_result result =
         wf_buffer_create(plan->device, bytes ? bytes : 4, memory, &own[plan->own_count]);
-    if (result == WF_SUCCESS)
+    if (result == WF_SUCCESS) {
+        wfi_name(plan->device, VK_OBJECT_TYPE_BUFFER, WFI_HANDLE(own[plan->own_count]->vk),
+                 "%s: own buffer %u", plan->label + NAME_BEGIN, plan->own_count);
         *index = plan->own_count++;
+    }
     return result;
 }
 
@@ -280,9 +286,12 @@ wf_result wfi_plan_create_with(wf_device *device, const wfi_choice *choice, cons
     plan->choice.point.problem = &plan->problem;
     plan->choice.point.caps = &device->caps;
     wfi_object_enlist(device, &plan->object, close_plan, plan);
+    wfi_plan_name(plan);
     result = choice->point.variant->build(plan, &plan->choice.point, params);
     if (result == WF_SUCCESS)
         result = create_sets(plan);
+    if (result == WF_SUCCESS)
+        result = wfi_plan_name_steps(plan);
     if (result != WF_SUCCESS) {
         wf_plan_destroy(&plan);
         return result;
@@ -316,6 +325,7 @@ void wf_plan_destroy(wf_plan **handle)
     free(plan->pipelines);
     free(plan->compiles);
     free(plan->steps);
+    free(plan->step_labels);
     free(plan->own);
     free(plan->staging);
     free(plan->sets);

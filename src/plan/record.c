@@ -149,7 +149,11 @@ static void record_step(wf_plan *plan, VkCommandBuffer command_buffer, uint32_t 
         device->fn.vkCmdPushConstants(command_buffer, pipeline->layout, VK_SHADER_STAGE_COMPUTE_BIT,
                                       0, step->push_bytes, push);
     }
+    if (plan->step_labels)
+        wfi_label_begin(device, command_buffer, plan->step_labels[step->pipeline]);
     dispatch(plan, command_buffer, step);
+    if (plan->step_labels)
+        wfi_label_end(device, command_buffer);
 }
 
 static wf_result recordable(wf_plan *plan, const wfi_log *log)
@@ -210,11 +214,15 @@ wf_result wfi_plan_record_steps(wf_plan *plan, VkCommandBuffer command_buffer, w
         result = wfi_plan_resolve(plan, &log, &read, all);
     if (result == WF_SUCCESS)
         result = wfi_plan_prepare_sets(plan, arena, &log, all, first, last);
+    if (result == WF_SUCCESS)
+        wfi_label_begin(plan->device, command_buffer, plan->label);
     /* What wavefit submits itself has barriers where it is submitted. */
     if (result == WF_SUCCESS && arena && plan->writes_own)
         wfi_barrier_compute(plan->device, command_buffer);
     for (uint32_t i = first; result == WF_SUCCESS && i < last; i++)
         record_step(plan, command_buffer, i, all, sequence);
+    if (result == WF_SUCCESS)
+        wfi_label_end(plan->device, command_buffer);
     if (end >= plan->step_count) /* submissions of an execution in pieces agree */
         plan->recordings++;
     return result;

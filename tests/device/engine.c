@@ -159,11 +159,14 @@ static void open_instance(engine *e)
     assert_non_null(e->loader);
     void *symbol = dlsym(e->loader, "vkGetInstanceProcAddr");
     memcpy(&e->get_proc, &symbol, sizeof symbol);
+    const char *debug_utils = VK_EXT_DEBUG_UTILS_EXTENSION_NAME; /* the loader has it */
     const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
                                            .pApplicationName = "engine",
                                            .apiVersion = VK_API_VERSION_1_3};
     const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-                                       .pApplicationInfo = &application};
+                                       .pApplicationInfo = &application,
+                                       .enabledExtensionCount = 1,
+                                       .ppEnabledExtensionNames = &debug_utils};
     PFN_vkCreateInstance create = (PFN_vkCreateInstance)e->get_proc(NULL, "vkCreateInstance");
     assert_int_equal(create(&info, NULL, &e->instance), VK_SUCCESS);
     uint32_t count = 1;

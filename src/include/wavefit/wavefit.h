@@ -301,6 +301,9 @@ typedef struct wf_device_params {
     void *cancelled_user;
     /* Where device memory comes from. Copied; NULL: vkAllocateMemory, once for each buffer. */
     const wf_memory_source *memory_source;
+    /* Gives each Vulkan object a name and each dispatch a label, for debuggers and captures, where
+     * the loader offers VK_EXT_debug_utils. For adopted devices wf_vulkan.debug_utils says so. */
+    bool debug_names;
 } wf_device_params;
 
 /* Lists the Vulkan devices of this machine. On entry *count is the room in caps (which may be
@@ -374,6 +377,9 @@ typedef struct wf_vulkan {
      * or merged into meanwhile. VK_NULL_HANDLE: wavefit uses a cache of its own, in memory, and on
      * disk only if wf_device_params.cache_directory is given. */
     VkPipelineCache pipeline_cache;
+    /* VK_EXT_debug_utils is enabled on `instance`: wavefit names its objects and puts labels around
+     * its dispatches. */
+    bool debug_utils;
 } wf_vulkan;
 
 /* Makes a wf_device of the application's VkDevice. Of params it uses limits, log, allocator,
