@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "core/doom.h"
 #include "core/names.h"
 
 #define FIRST_SETS 16u
@@ -25,6 +26,7 @@ typedef struct shape {
 
 struct wf_arena {
     wfi_object object;
+    wfi_doom doom;
     wf_device *device;
     pool *pools; /* the last has room */
     uint32_t pool_count, next_sets;
@@ -245,4 +247,22 @@ void wf_arena_destroy(wf_arena **handle)
     free(arena->views);
     free(arena);
     *handle = NULL;
+}
+
+static void destroy_later(void *owner)
+{
+    wf_arena *arena = owner;
+    wf_arena_destroy(&arena);
+}
+
+wf_result wf_arena_destroy_after(wf_arena **handle, VkSemaphore timeline, uint64_t value)
+{
+    wf_arena *arena = handle ? *handle : NULL;
+    if (!arena)
+        return WF_SUCCESS;
+    wf_result result = wfi_doom_after(arena->device, "wf_arena_destroy_after", &arena->doom,
+                                      timeline, value, destroy_later, arena);
+    if (result == WF_SUCCESS)
+        *handle = NULL;
+    return result;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/caps.h"
+#include "core/doom.h"
 #include "core/file.h"
 #include "core/names.h"
 #include "core/params.h"
@@ -359,6 +360,7 @@ static void close_device(wf_device *device)
     if (device->command_pool && !device->adopted &&
         device->fn.vkDeviceWaitIdle(device->vk) < VK_SUCCESS)
         wfi_settle(device, VK_NULL_HANDLE);
+    wfi_doom_all(device);
     const unsigned left = wfi_objects_close(device);
     if (left)
         wfi_log_write(

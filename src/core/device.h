@@ -31,6 +31,7 @@ struct wf_device {
     bool released;    /* destroyed; kept for objects that are still enlisted */
     pthread_mutex_t objects_lock;
     wfi_object *objects; /* what lives on the device */
+    struct wfi_doom *doomed; /* what waits for a semaphore to be destroyed; of objects_lock too */
 
     VkQueue queue; /* VK_NULL_HANDLE: an application that lends none */
     uint32_t queue_family;

@@ -4,6 +4,7 @@
 
 #include "core/arena.h"
 #include "core/compile.h"
+#include "core/doom.h"
 #include "core/names.h"
 #include "plan/plan.h"
 
@@ -18,6 +19,11 @@ typedef struct wfi_kept_set {
 
 struct wf_plan {
     wfi_object object;
+    wfi_doom doom;
+    /* Of a copy: the plan that it was made of, in the end, which has what they share. That one counts
+     * itself and its copies, and ends with the last of them. */
+    wf_plan *first;
+    atomic_uint users;
     wf_device *device;
     wf_jobs jobs; /* submit NULL: pipelines are compiled in the call */
     wfi_problem problem;
@@ -33,6 +39,7 @@ struct wf_plan {
     wfi_step *steps;
     wfi_binding_spec bindings[WF_MAX_BINDINGS];
     wf_buffer **own;
+    bool *written;       /* an own buffer: executions write it, so that a copy has another */
     wf_buffer **staging; /* an own buffer; NULL: it has its data, or starts at zero */
     bool wants_upload;   /* wf_plan_record_upload was not recorded yet */
     uint64_t workspace;
@@ -83,6 +90,12 @@ void wfi_plan_fill_writes(const wfi_step *step, const VkDescriptorBufferInfo *in
 /* How to view slot `index` of the step, which is a texel buffer. */
 VkBufferViewCreateInfo wfi_plan_view_info(const wfi_step *step, uint32_t index,
                                           const VkDescriptorBufferInfo *info);
+
+/* plan.c: makes the own buffer `index` of a copy like the first plan's. */
+wf_result wfi_plan_copy_own(wf_plan *plan, const wf_plan *first, uint32_t index);
+wf_result wfi_plan_view_own(wf_plan *plan, wfi_step *step);
+wf_result wfi_plan_create_sets(wf_plan *plan);
+void wfi_plan_close(void *owner);
 
 /* labels.c: what the plan is called, and what its dispatches are. */
 void wfi_plan_name(wf_plan *plan);

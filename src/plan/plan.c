@@ -70,7 +70,7 @@ wf_result wf_plan_status(wf_plan *plan)
 }
 
 /* Views of the step's texel buffers that are the plan's own. */
-static wf_result view_own(wf_plan *plan, wfi_step *step)
+wf_result wfi_plan_view_own(wf_plan *plan, wfi_step *step)
 {
     const wf_device *device = plan->device;
     wf_result result = WF_SUCCESS;
@@ -117,7 +117,7 @@ wf_result wfi_plan_add_step(wf_plan *plan, const wfi_step *step)
         return wfi_no_memory(&plan->device->log);
     plan->steps = steps;
     steps[plan->step_count++] = *step;
-    return view_own(plan, &steps[plan->step_count - 1]);
+    return wfi_plan_view_own(plan, &steps[plan->step_count - 1]);
 }
 
 wf_result wfi_plan_add_binding(wf_plan *plan, const wfi_binding_spec *spec)
@@ -240,7 +240,7 @@ const wfi_binding_spec *wfi_plan_bindings(const wf_plan *plan, uint32_t *count)
     return plan->bindings;
 }
 
-static wf_result create_sets(wf_plan *plan)
+wf_result wfi_plan_create_sets(wf_plan *plan)
 {
     const bool pushed = plan->device->caps.push_descriptors && !plan->bind_sets;
     if (pushed || plan->step_count == 0)
@@ -250,7 +250,7 @@ static wf_result create_sets(wf_plan *plan)
     return plan->sets && plan->kept_first ? WF_SUCCESS : wfi_no_memory(&plan->device->log);
 }
 
-static void close_plan(void *owner)
+void wfi_plan_close(void *owner)
 {
     wf_plan *plan = owner;
     wf_device *device = plan->device;
@@ -285,11 +285,11 @@ wf_result wfi_plan_create_with(wf_device *device, const wfi_choice *choice, cons
     plan->choice = *choice;
     plan->choice.point.problem = &plan->problem;
     plan->choice.point.caps = &device->caps;
-    wfi_object_enlist(device, &plan->object, close_plan, plan);
+    wfi_object_enlist(device, &plan->object, wfi_plan_close, plan);
     wfi_plan_name(plan);
     result = choice->point.variant->build(plan, &plan->choice.point, params);
     if (result == WF_SUCCESS)
-        result = create_sets(plan);
+        result = wfi_plan_create_sets(plan);
     if (result == WF_SUCCESS)
         result = wfi_plan_name_steps(plan);
     if (result != WF_SUCCESS) {
@@ -313,7 +313,7 @@ void wf_plan_destroy(wf_plan **handle)
         return;
     if (plan->kept)
         plan->destroy_kept(plan->kept);
-    close_plan(plan);
+    wfi_plan_close(plan);
     wf_arena_destroy(&plan->arena);
     for (uint32_t i = 0; i < plan->pipeline_count; i++)
         wfi_compile_drop(&plan->compiles[i]);
