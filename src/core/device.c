@@ -164,8 +164,11 @@ static bool make_locks(wf_device *device)
         return false;
     if (pthread_mutex_init(&device->queue_lock, NULL) == 0) {
         if (pthread_mutex_init(&device->peaks_lock, NULL) == 0) {
-            if (pthread_mutex_init(&device->tuning_lock, NULL) == 0)
-                return true;
+            if (pthread_mutex_init(&device->tuning_lock, NULL) == 0) {
+                if (pthread_mutex_init(&device->analysis_lock, NULL) == 0)
+                    return true;
+                pthread_mutex_destroy(&device->tuning_lock);
+            }
             pthread_mutex_destroy(&device->peaks_lock);
         }
         pthread_mutex_destroy(&device->queue_lock);
@@ -391,6 +394,8 @@ void wf_device_destroy(wf_device **handle)
         return;
     if (device->tuning)
         device->tuning_end(device->tuning);
+    if (device->analysis)
+        device->analysis_end(device, device->analysis);
     if (device->vk)
         close_device(device);
     if (!device->keeps)

@@ -30,7 +30,7 @@ struct wf_device {
     bool adopted;     /* instance, VkDevice and queue are the application's */
     bool released;    /* destroyed; kept for objects that are still enlisted */
     pthread_mutex_t objects_lock;
-    wfi_object *objects; /* what lives on the device */
+    wfi_object *objects;     /* what lives on the device */
     struct wfi_doom *doomed; /* what waits for a semaphore to be destroyed; of objects_lock too */
 
     VkQueue queue; /* VK_NULL_HANDLE: an application that lends none */
@@ -56,6 +56,11 @@ struct wf_device {
     pthread_mutex_t tuning_lock;
     struct wfi_tuning *tuning;
     void (*tuning_end)(struct wfi_tuning *tuning);
+    /* Pipelines that analyse sparse matrices (src/kernels/spmv/analysis), made at their first use.
+     * core only calls analysis_end. */
+    pthread_mutex_t analysis_lock;
+    struct wfi_analysis *analysis;
+    void (*analysis_end)(wf_device *device, struct wfi_analysis *analysis);
     pthread_mutex_t peaks_lock;
     double copy_bandwidth;          /* bytes a second; 0: not measured yet */
     double fma_rate[WF_TYPE_COUNT]; /* flops a second; 0: not measured yet */

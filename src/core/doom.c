@@ -19,8 +19,8 @@ static uint32_t collect(wf_device *device, bool all)
     for (wfi_doom **at = &device->doomed; *at;) {
         wfi_doom *doom = *at;
         uint64_t value = 0;
-        if (!all && (value_of(device, doom->timeline, &value) != VK_SUCCESS ||
-                     value < doom->value)) {
+        if (!all &&
+            (value_of(device, doom->timeline, &value) != VK_SUCCESS || value < doom->value)) {
             at = &doom->next;
             left++;
             continue;
@@ -52,8 +52,7 @@ wf_result wfi_doom_after(wf_device *device, const char *function, wfi_doom *doom
                         "%s: the device has no timeline semaphores (Vulkan 1.2 or "
                         "VK_KHR_timeline_semaphore)",
                         function);
-    *doom = (wfi_doom){
-        .timeline = timeline, .value = value, .destroy = destroy, .owner = owner};
+    *doom = (wfi_doom){.timeline = timeline, .value = value, .destroy = destroy, .owner = owner};
     pthread_mutex_lock(&device->objects_lock);
     doom->next = device->doomed;
     device->doomed = doom;

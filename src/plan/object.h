@@ -6,6 +6,7 @@
 #include "core/compile.h"
 #include "core/doom.h"
 #include "core/names.h"
+#include "plan/bind.h"
 #include "plan/plan.h"
 
 #define WFI_TOLD 32
@@ -17,11 +18,18 @@ typedef struct wfi_kept_set {
     uint32_t next; /* of the same step, counted from 1; 0: there are no more */
 } wfi_kept_set;
 
+/* What executions do with an own buffer. */
+typedef enum wfi_own_use {
+    WFI_OWN_READ,    /* a copy of the plan uses the same */
+    WFI_OWN_SCRATCH, /* a copy has another */
+    WFI_OWN_ZEROED   /* likewise, which begins with zeros */
+} wfi_own_use;
+
 struct wf_plan {
     wfi_object object;
     wfi_doom doom;
-    /* Of a copy: the plan that it was made of, in the end, which has what they share. That one counts
-     * itself and its copies, and ends with the last of them. */
+    /* Of a copy: the plan that was there first, which has what they share. It counts itself and its
+     * copies in `users`, and ends with the last of them. */
     wf_plan *first;
     atomic_uint users;
     wf_device *device;
@@ -39,7 +47,7 @@ struct wf_plan {
     wfi_step *steps;
     wfi_binding_spec bindings[WF_MAX_BINDINGS];
     wf_buffer **own;
-    bool *written;       /* an own buffer: executions write it, so that a copy has another */
+    wfi_own_use *own_uses;
     wf_buffer **staging; /* an own buffer; NULL: it has its data, or starts at zero */
     bool wants_upload;   /* wf_plan_record_upload was not recorded yet */
     uint64_t workspace;
@@ -64,12 +72,6 @@ struct wf_plan {
     uint32_t told[WFI_TOLD], told_count;
 };
 
-/* A caller's binding made concrete. */
-typedef struct wfi_bound {
-    VkBuffer buffer;
-    uint64_t offset, bytes;
-} wfi_bound;
-
 /* plan.c: takes over what compile jobs have made, and returns what wf_plan_status does. */
 wf_result wfi_plan_collect(wf_plan *plan);
 
@@ -91,8 +93,9 @@ void wfi_plan_fill_writes(const wfi_step *step, const VkDescriptorBufferInfo *in
 VkBufferViewCreateInfo wfi_plan_view_info(const wfi_step *step, uint32_t index,
                                           const VkDescriptorBufferInfo *info);
 
-/* plan.c: makes the own buffer `index` of a copy like the first plan's. */
-wf_result wfi_plan_copy_own(wf_plan *plan, const wf_plan *first, uint32_t index);
+/* plan.c, for copies: adds an own buffer like the i-th of `from`; views of a step's own buffers; what
+ * recordings without push descriptors need; and what a device does at its end. */
+wf_result wfi_plan_copy_own(wf_plan *plan, const wf_plan *from, uint32_t i);
 wf_result wfi_plan_view_own(wf_plan *plan, wfi_step *step);
 wf_result wfi_plan_create_sets(wf_plan *plan);
 void wfi_plan_close(void *owner);

@@ -143,7 +143,8 @@ static wf_result fill_own(wf_plan *plan, uint32_t index, const void *data, uint6
     return result == WF_SUCCESS ? wf_buffer_write(plan->staging[index], 0, data, bytes) : result;
 }
 
-static wf_result add_own(wf_plan *plan, uint64_t bytes, wf_memory memory, uint32_t *index)
+/* Makes room for one more buffer of the plan's. */
+static wf_result reserve_own(wf_plan *plan)
 {
     wf_buffer **own = grow(plan->own, plan->own_count, sizeof(wf_buffer *));
     if (own)
@@ -151,29 +152,62 @@ static wf_result add_own(wf_plan *plan, uint64_t bytes, wf_memory memory, uint32
     wf_buffer **staging = grow(plan->staging, plan->own_count, sizeof(wf_buffer *));
     if (staging)
         plan->staging = staging;
-    if (!own || !staging)
+    wfi_own_use *uses = grow(plan->own_uses, plan->own_count, sizeof *uses);
+    if (uses)
+        plan->own_uses = uses;
+    if (!own || !staging || !uses)
         return wfi_no_memory(&plan->device->log);
     own[plan->own_count] = staging[plan->own_count] = NULL;
-    wf_result result =
-        wf_buffer_create(plan->device, bytes ? bytes : 4, memory, &own[plan->own_count]);
-    if (result == WF_SUCCESS) {
-        wfi_name(plan->device, VK_OBJECT_TYPE_BUFFER, WFI_HANDLE(own[plan->own_count]->vk),
-                 "%s: own buffer %u", plan->label + NAME_BEGIN, plan->own_count);
-        *index = plan->own_count++;
-    }
+    uses[plan->own_count] = WFI_OWN_READ;
+    return WF_SUCCESS;
+}
+
+/* Names the last of the own buffers and counts it. */
+static uint32_t count_own(wf_plan *plan)
+{
+    const uint32_t index = plan->own_count++;
+    wfi_name(plan->device, VK_OBJECT_TYPE_BUFFER, WFI_HANDLE(plan->own[index]->vk),
+             "%s: own buffer %u", plan->label + NAME_BEGIN, index);
+    return index;
+}
+
+static wf_result add_own(wf_plan *plan, uint64_t bytes, wf_memory memory, uint32_t *index)
+{
+    wf_result result = reserve_own(plan);
+    if (result == WF_SUCCESS)
+        result =
+            wf_buffer_create(plan->device, bytes ? bytes : 4, memory, &plan->own[plan->own_count]);
+    if (result == WF_SUCCESS)
+        *index = count_own(plan);
     return result;
+}
+
+wf_result wfi_plan_adopt_own(wf_plan *plan, wf_buffer **buffer, uint32_t *index)
+{
+    wf_result result = reserve_own(plan);
+    if (result != WF_SUCCESS)
+        return result;
+    plan->own[plan->own_count] = *buffer;
+    *index = count_own(plan);
+    *buffer = NULL;
+    return WF_SUCCESS;
 }
 
 wf_result wfi_plan_add_scratch(wf_plan *plan, uint64_t bytes, uint32_t *index)
 {
     plan->writes_own = true;
-    return add_own(plan, bytes, WF_MEMORY_DEVICE, index);
+    wf_result result = add_own(plan, bytes, WF_MEMORY_DEVICE, index);
+    if (result == WF_SUCCESS)
+        plan->own_uses[*index] = WFI_OWN_SCRATCH;
+    return result;
 }
 
 wf_result wfi_plan_add_own(wf_plan *plan, const void *data, uint64_t bytes, uint32_t *index)
 {
     plan->writes_own |= !data;
     wf_result result = add_own(plan, bytes, WF_MEMORY_DEVICE, index);
+    if (result == WF_SUCCESS && !data)
+        plan->own_uses[*index] = WFI_OWN_ZEROED;
     return result == WF_SUCCESS ? fill_own(plan, *index, bytes ? data : NULL, bytes) : result;
 }
 
@@ -181,6 +215,21 @@ wf_result wfi_plan_add_own_mapped(wf_plan *plan, const void *data, uint64_t byte
 {
     wf_result result = add_own(plan, bytes, WFI_MEMORY_MAPPED, index);
     return result == WF_SUCCESS ? wf_buffer_write(plan->own[*index], 0, data, bytes) : result;
+}
+
+/* What executions only read is the first plan's. */
+wf_result wfi_plan_copy_own(wf_plan *plan, const wf_plan *from, uint32_t i)
+{
+    uint32_t index = 0;
+    const uint64_t bytes = from->own[i]->bytes;
+    if (from->own_uses[i] == WFI_OWN_SCRATCH)
+        return wfi_plan_add_scratch(plan, bytes, &index);
+    if (from->own_uses[i] == WFI_OWN_ZEROED)
+        return wfi_plan_add_own(plan, NULL, bytes, &index);
+    wf_result result = reserve_own(plan);
+    if (result == WF_SUCCESS)
+        plan->own[plan->own_count++] = from->own[i];
+    return result;
 }
 
 wf_buffer *wfi_plan_own(wf_plan *plan, uint32_t index)
@@ -261,7 +310,7 @@ void wfi_plan_close(void *owner)
                                                device->allocator);
             plan->steps[i].views[n] = VK_NULL_HANDLE;
         }
-    for (uint32_t i = 0; i < plan->pipeline_count; i++)
+    for (uint32_t i = 0; i < plan->pipeline_count && !plan->first; i++)
         if (!plan->compiles[i])
             wfi_pipeline_destroy(device, &plan->pipelines[i]);
 }
@@ -279,6 +328,7 @@ wf_result wfi_plan_create_with(wf_device *device, const wfi_choice *choice, cons
     if (!plan)
         return wfi_no_memory(&device->log);
     plan->device = device;
+    atomic_init(&plan->users, 1);
     plan->jobs = read;
     plan->submit_seconds = SUBMIT_SECONDS;
     plan->problem = *choice->point.problem;
@@ -306,19 +356,17 @@ wf_result wfi_plan_create(wf_device *device, const wfi_choice *choice, const voi
     return wfi_plan_create_with(device, choice, NULL, params, out);
 }
 
-void wf_plan_destroy(wf_plan **handle)
+static void free_plan(wf_plan *plan)
 {
-    wf_plan *plan = handle ? *handle : NULL;
-    if (!plan)
-        return;
-    if (plan->kept)
+    if (plan->kept && !plan->first)
         plan->destroy_kept(plan->kept);
     wfi_plan_close(plan);
     wf_arena_destroy(&plan->arena);
     for (uint32_t i = 0; i < plan->pipeline_count; i++)
         wfi_compile_drop(&plan->compiles[i]);
     for (uint32_t i = 0; i < plan->own_count; i++) {
-        wf_buffer_destroy(&plan->own[i]);
+        if (!plan->first || plan->own_uses[i] != WFI_OWN_READ)
+            wf_buffer_destroy(&plan->own[i]);
         wf_buffer_destroy(&plan->staging[i]);
     }
     wfi_object_leave(&plan->object);
@@ -327,10 +375,25 @@ void wf_plan_destroy(wf_plan **handle)
     free(plan->steps);
     free(plan->step_labels);
     free(plan->own);
+    free(plan->own_uses);
     free(plan->staging);
     free(plan->sets);
     free(plan->kept_sets);
     free(plan->kept_first);
     free(plan);
+}
+
+void wf_plan_destroy(wf_plan **handle)
+{
+    wf_plan *plan = handle ? *handle : NULL;
+    if (!plan)
+        return;
     *handle = NULL;
+    wf_plan *first = plan->first;
+    if (first)
+        free_plan(plan);
+    else
+        first = plan;
+    if (atomic_fetch_sub(&first->users, 1) == 1)
+        free_plan(first);
 }

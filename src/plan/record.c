@@ -278,7 +278,7 @@ wf_result wf_plan_record_upload(wf_plan *plan, VkCommandBuffer command_buffer)
         if (plan->staging[i])
             wfi_record_copy(device, command_buffer, plan->staging[i], 0, plan->own[i], 0,
                             plan->staging[i]->bytes);
-        else if (!plan->own[i]->mapped)
+        else if (!plan->own[i]->mapped && !(plan->first && plan->own_uses[i] == WFI_OWN_READ))
             device->fn.vkCmdFillBuffer(command_buffer, plan->own[i]->vk, 0, plan->own[i]->bytes, 0);
     wfi_barrier(device, command_buffer);
     plan->wants_upload = false;
