@@ -93,8 +93,8 @@ void wfi_plan_fill_writes(const wfi_step *step, const VkDescriptorBufferInfo *in
 VkBufferViewCreateInfo wfi_plan_view_info(const wfi_step *step, uint32_t index,
                                           const VkDescriptorBufferInfo *info);
 
-/* plan.c, for copies: adds an own buffer like the i-th of `from`; views of a step's own buffers; what
- * recordings without push descriptors need; and what a device does at its end. */
+/* plan.c, for copies: adds an own buffer like the i-th of `from`; views of a step's own buffers;
+ * what recordings without push descriptors need; and what a device does at its end. */
 wf_result wfi_plan_copy_own(wf_plan *plan, const wf_plan *from, uint32_t i);
 wf_result wfi_plan_view_own(wf_plan *plan, wfi_step *step);
 wf_result wfi_plan_create_sets(wf_plan *plan);

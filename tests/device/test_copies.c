@@ -79,6 +79,7 @@ static void run(wf_plan *plan, vectors *v, const float *with, float alpha)
 /* A plan and copies of it and of a copy, which end in this order: the first, the copies. */
 static void copy_variant(engine *e, wf_device *device, const char *variant)
 {
+    const double two = 2; /* some variants leave scaling out where it is 1 */
     const wf_tuning tuning = {.size = sizeof tuning, .variant = variant};
     const wf_spmv_params params = {.size = sizeof params,
                                    .rows = ROWS,
@@ -86,6 +87,7 @@ static void copy_variant(engine *e, wf_device *device, const char *variant)
                                    .row_offsets = offsets,
                                    .column_indices = columns,
                                    .values = values,
+                                   .alpha = &two,
                                    .updatable = true,
                                    .tuning = &tuning};
     wf_plan *first = NULL, *copy = NULL, *second = NULL;
@@ -103,7 +105,7 @@ static void copy_variant(engine *e, wf_device *device, const char *variant)
         assert_int_equal(wf_plan_copy(first, &copy), WF_NOT_READY);
         test_expect_errors(false);
     }
-    run(first, &v, values, 1);
+    run(first, &v, values, 2);
     const engine_calls before = engine_counted();
     assert_int_equal(wf_plan_copy(first, &copy), WF_SUCCESS);
     assert_int_equal(wf_plan_describe(first, &info), WF_SUCCESS);
@@ -112,7 +114,7 @@ static void copy_variant(engine *e, wf_device *device, const char *variant)
         assert_int_equal(engine_counted().buffers, before.buffers);
     assert_int_equal(wf_spmv_scale(copy, 3, 0), WF_SUCCESS);
     run(copy, &v, values, 3);
-    run(first, &v, values, 1);
+    run(first, &v, values, 2);
     assert_int_equal(wf_plan_copy(copy, &second), WF_SUCCESS);
     wf_plan_destroy(&first);
     assert_null(first);
@@ -187,8 +189,6 @@ static void test_side_by_side(void **state)
             .workspace = {.buffer = workspace[i]}};
         assert_int_equal(wf_plan_record(plans[i], commands, arena, &bindings), WF_SUCCESS);
     }
-    wf_plan_destroy(&plans[1]); /* a copy's end leaves what it shares; its buffers are unused now */
-    assert_int_equal(wf_plan_copy(plans[0], &plans[1]), WF_SUCCESS);
     engine_finish(&e, commands);
     for (int i = 0; i < 2; i++) {
         float got[SIDE * SIDE];

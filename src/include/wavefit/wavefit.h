@@ -326,9 +326,9 @@ WF_API wf_result wf_device_create(const wf_device_params *params, wf_device **ou
  * wf_jobs.submit may be running. */
 WF_API void wf_device_destroy(wf_device **device);
 
-/* Destroys what wf_plan_destroy_after, wf_buffer_destroy_after and wf_arena_destroy_after were given
- * and whose time has come. Those functions do so too; call this now and then where they are not
- * called. It does not wait. *left (which may be NULL) is the number of objects that still wait.
+/* Destroys what wf_plan_destroy_after, wf_buffer_destroy_after and wf_arena_destroy_after were
+ * given and whose time has come. Those functions do so too; call this now and then where they are
+ * not called. It does not wait. *left (which may be NULL) is the number of objects that still wait.
  * Error: WF_ERROR_INVALID_ARGUMENT. */
 WF_API wf_result wf_device_collect(wf_device *device, uint32_t *left);
 
@@ -726,28 +726,28 @@ WF_API uint64_t wf_plan_workspace(const wf_plan *plan);
 WF_API wf_result wf_plan_describe(const wf_plan *plan, wf_plan_info *info);
 /* Destroys the plan without waiting. The work recorded from it must have finished. */
 WF_API void wf_plan_destroy(wf_plan **plan);
-/* Destroys the plan once the timeline semaphore has the value: now, if it has it, or at a later call
- * of such a function or of wf_device_collect, at the latest when the device is destroyed. So an
- * application gives up a plan that frames in flight still use. The handle becomes NULL; the
- * semaphore must live until then. Any thread that may use the device may then destroy the plan.
- * Errors, after which the plan is the caller's still: WF_ERROR_INVALID_ARGUMENT (no semaphore),
+/* Destroys the plan once the timeline semaphore has the value: now, if it has it, or at a later
+ * call of such a function or of wf_device_collect, at the latest when the device is destroyed. So
+ * an application gives up a plan that frames in flight still use. The handle becomes NULL; the
+ * semaphore must live until then. The plan may end on any thread that makes such a call. Errors,
+ * after which the plan is still the caller's: WF_ERROR_INVALID_ARGUMENT (no semaphore),
  * WF_ERROR_UNSUPPORTED (the device has no timeline semaphores). */
 WF_API wf_result wf_plan_destroy_after(wf_plan **plan, VkSemaphore timeline, uint64_t value);
 
 /* Makes a plan of the same problem that shares with `plan` its pipelines and all memory that
  * executions only read: a sparse matrix is analysed, converted and uploaded once. What executions
- * write (wf_plan_info.writes_own_memory) the copy has for itself. So each queue or thread may record
- * a copy of its own, at the same time as others, without locks and semaphores between them. The
- * caller serialises calls on one copy, as on any plan; wf_plan_copy itself must not run beside
- * another call on `plan`. Plans may be destroyed in any order; what they share goes with the last.
+ * write (wf_plan_info.writes_own_memory) the copy has for itself. So each queue or thread may
+ * record a copy of its own, beside others, without locks and semaphores between them. The caller
+ * serialises calls on one copy, as on any plan; wf_plan_copy itself must not run beside another
+ * call on `plan`. Plans may be destroyed in any order; what they share goes with the last.
  *
- * wf_spmv_scale changes the copy alone. New values (wf_spmv_update, wf_spmv_record_update) are seen
- * by all: executions of other copies must not run then. A copy that writes memory of its own may
- * need an upload (wf_plan_needs_upload). Buffers belong to the device's queue family: queues of
- * another family need a wf_device of their own, and a plan made there.
+ * wf_spmv_scale changes one copy alone. New values (wf_spmv_update, wf_spmv_record_update) are seen
+ * by all: executions of other copies must not run then. A copy that has memory of its own may need
+ * an upload (wf_plan_needs_upload), or blocks where the device is wavefit's own. Buffers belong to
+ * the device's queue family: queues of another family need a wf_device, and a plan, of their own.
  *
- * Errors: WF_NOT_READY (`plan` is still being compiled, or its upload is not recorded), and those of
- * want of memory. */
+ * Errors: WF_NOT_READY (`plan` is still being compiled, or its upload is not recorded), and those
+ * of want of memory. */
 WF_API wf_result wf_plan_copy(wf_plan *plan, wf_plan **out);
 
 /* Submits one execution on the device's own queue. Blocks until it is done. An execution of several
