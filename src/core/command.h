@@ -21,6 +21,8 @@ wf_result wfi_run_timed(wf_device *device, wfi_record_fn prepare, wfi_record_fn 
 void wfi_barrier(wf_device *device, VkCommandBuffer command_buffer);
 /* The same among compute dispatches alone, which is cheaper. */
 void wfi_barrier_compute(wf_device *device, VkCommandBuffer command_buffer);
+/* The same, and indirect dispatches behind it may be sized by what was written. */
+void wfi_barrier_indirect(wf_device *device, VkCommandBuffer command_buffer);
 
 /* Makes what was written available to the host's reads of mapped memory after the fence. */
 void wfi_barrier_host(wf_device *device, VkCommandBuffer command_buffer);

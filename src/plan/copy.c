@@ -54,6 +54,9 @@ static wf_result ready(wf_plan *plan)
     wf_result result = wfi_device_usable(plan->device, "wf_plan_copy");
     if (result == WF_SUCCESS)
         result = wfi_plan_collect(plan);
+    if (result == WF_SUCCESS && plan->sized)
+        return wfi_fail(log, WF_ERROR_UNSUPPORTED,
+                        "wf_plan_copy: a plan whose sizes vary cannot be copied");
     if (result == WF_SUCCESS && plan->wants_upload)
         return wfi_fail(log, WF_NOT_READY,
                         "wf_plan_copy: wf_plan_record_upload must be recorded first");

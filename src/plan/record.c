@@ -102,6 +102,12 @@ static void dispatch(wf_plan *plan, VkCommandBuffer command_buffer, const wfi_st
 {
     const struct VolkDeviceTable *fn = &plan->device->fn;
     int axis;
+    if (plan->sizes) {
+        fn->vkCmdDispatchIndirect(command_buffer, plan->sizes,
+                                  plan->sizes_offset + (uint64_t)(step - plan->steps) *
+                                                           sizeof(VkDispatchIndirectCommand));
+        return;
+    }
     const uint32_t pieces = pieces_of(plan, step, &axis);
     if (pieces <= 1) {
         fn->vkCmdDispatch(command_buffer, step->groups[0], step->groups[1], step->groups[2]);
@@ -204,12 +210,15 @@ wf_result wfi_plan_record_steps(wf_plan *plan, VkCommandBuffer command_buffer, w
     wfi_bound all[WF_MAX_BINDINGS + 1] = {{0}};
     wf_bindings read;
     const wfi_log log = arena ? log_of(plan) : plan->device->log;
-    const uint32_t last = end < plan->step_count ? end : plan->step_count;
+    bool entered = false;
     if (!command_buffer || !bindings)
         return wfi_fail(&log, WF_ERROR_INVALID_ARGUMENT, "wf_plan_record: bad parameters");
     wf_result result = recordable(plan, &log);
     if (result == WF_SUCCESS)
         result = wfi_params_read(&log, "wf_plan_record", bindings, &read, sizeof read);
+    if (result == WF_SUCCESS)
+        result = wfi_plan_enter_sizes(plan, &log, read.extent, &entered);
+    const uint32_t last = end < plan->step_count ? end : plan->step_count;
     if (result == WF_SUCCESS)
         result = wfi_plan_resolve(plan, &log, &read, all);
     if (result == WF_SUCCESS)
@@ -225,7 +234,14 @@ wf_result wfi_plan_record_steps(wf_plan *plan, VkCommandBuffer command_buffer, w
         wfi_label_end(plan->device, command_buffer);
     if (end >= plan->step_count) /* submissions of an execution in pieces agree */
         plan->recordings++;
+    wfi_plan_leave_sizes(plan, entered);
     return result;
+}
+
+void wfi_plan_set_indirect(wf_plan *plan, const wf_buffer *sizes, uint64_t offset)
+{
+    plan->sizes = sizes ? sizes->vk : VK_NULL_HANDLE;
+    plan->sizes_offset = offset;
 }
 
 void wfi_plan_set_parity(wf_plan *plan, uint32_t parity)

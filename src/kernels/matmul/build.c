@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "core/element.h"
 #include "core/arithmetic.h"
 #include "plan/dispatch_size.h"
 #include "kernels/matmul/builder.h"
@@ -57,15 +58,16 @@ static wf_result stage_pipeline(wfi_matmul_builder *b, uint32_t stage, uint32_t 
 
 static wf_result add_reduction(wfi_matmul_builder *b, uint64_t slices, uint64_t elements)
 {
-    static const wfi_spirv *const modules[WF_TYPE_COUNT] = {
-        &wfi_spv_matmul_reduce_f32, &wfi_spv_matmul_reduce_f64, &wfi_spv_matmul_reduce_f16,
-        &wfi_spv_matmul_reduce_bf16, &wfi_spv_matmul_reduce_i8};
+    static const wfi_spirv *const modules[WF_TYPE_COUNT] = WFI_MODULES_matmul_reduce;
     wfi_pipeline_desc desc = {.name = "matmul reduction",
                               .spirv = modules[b->point->problem->type],
                               .storage_buffers = 4,
                               .push_bytes = sizeof(wfi_matmul_push)};
     /* Where few elements have many partial sums each, several work-items add an element's, each
      * with all of its loads under way. */
+    const wfi_matmul_sizes *largest = &b->p->most;
+    if (b->p->varies)
+        elements = largest->m * largest->n * largest->batch;
     const uint32_t most = b->caps->max_invocations < 256 ? b->caps->max_invocations : 256;
     uint32_t share = 1;
     while (share * 2 * REDUCED_AT_ONCE <= slices && share < 16 &&
@@ -84,7 +86,7 @@ static wfi_matmul_scalar scalar(wf_type type, double value)
     wfi_matmul_scalar out = {.f64 = 0};
     if (type == WF_TYPE_F64)
         out.f64 = value;
-    else if (type == WF_TYPE_I8)
+    else if (wfi_element_of(type)->whole)
         out.i32 = (int32_t)value;
     else
         out.f32 = (float)value;
@@ -364,11 +366,13 @@ static wf_result add_slabs(wfi_matmul_builder *b)
 
 /* --------------------------------------------------------------------------------------- plans */
 
-static wf_result add_bindings(wf_plan *plan, const wf_matmul_params *params)
+static wf_result add_bindings(wf_plan *plan, const wfi_matmul_problem *p,
+                              const wf_matmul_params *params)
 {
     static const char *const names[] = {"A", "B", "C", "bias"};
     uint64_t bytes[WF_MATMUL_BINDINGS];
-    wf_result result = wf_matmul_bytes(params, bytes);
+    wf_result result = WF_SUCCESS;
+    wfi_matmul_binding_bytes(p, params->type, wfi_matmul_multiplies(params), bytes);
     for (int i = 0; i < WF_MATMUL_BINDINGS && result == WF_SUCCESS; i++) {
         const wfi_binding_spec spec = {names[i], i == WF_MATMUL_C ? WFI_READS_WRITES : WFI_READS,
                                        bytes[i]};
@@ -415,6 +419,20 @@ static wf_result prepare_stream_k(wfi_matmul_builder *b)
                                 : result;
 }
 
+/* Slabs of different sizes need different kernels, all of which are made with the plan. */
+static wf_result expect_one_slab(const wfi_matmul_builder *b)
+{
+    const wfi_matmul_slab *w = &b->whole;
+    if (w->m == b->p->m && w->n == b->p->n && w->k == b->p->k)
+        return WF_SUCCESS;
+    return wfi_fail(
+        &wfi_plan_device(b->plan)->log, WF_ERROR_TOO_LARGE,
+        "wf_matmul_plan: a product whose sizes vary must be one dispatch, and a binding "
+        "has at most %llu bytes here: fix the sizes (vary_m, vary_n, vary_k 0), or cut "
+        "the largest product by offsets",
+        (unsigned long long)b->caps->max_storage_range);
+}
+
 wf_result wfi_matmul_build(wf_plan *plan, const wfi_point *point, const wf_matmul_params *params,
                            wfi_matmul_tile tile)
 {
@@ -428,10 +446,12 @@ wf_result wfi_matmul_build(wf_plan *plan, const wfi_point *point, const wf_matmu
     b.beta = scalar(point->problem->type, params->beta);
     if (!wfi_matmul_multiplies(params))
         problem.k = 0;
-    wf_result result = add_bindings(plan, params);
+    wf_result result = add_bindings(plan, &point->problem->matmul, params);
     if (result != WF_SUCCESS || problem.m == 0 || problem.n == 0)
         return result;
     result = prepare_sums(&b);
+    if (result == WF_SUCCESS && problem.varies)
+        result = expect_one_slab(&b);
     if (result == WF_SUCCESS)
         result = prepare_stream_k(&b);
     return result == WF_SUCCESS ? add_slabs(&b) : result;

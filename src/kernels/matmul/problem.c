@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <math.h>
 
+#include "core/element.h"
 #include "core/params.h"
 #include "kernels/matmul/matmul.h"
 
@@ -10,13 +11,14 @@
 
 uint64_t wfi_matmul_sum_size(wf_type type)
 {
-    return type == WF_TYPE_F64 ? 8 : 4;
+    return wfi_element_of(type)->sum_size;
 }
 
 uint64_t wfi_matmul_c_size(wf_type type, wf_matmul_output output)
 {
-    return output == WF_MATMUL_OUTPUT_SUMS || type == WF_TYPE_I8 ? wfi_matmul_sum_size(type)
-                                                                 : wf_type_size(type);
+    return output == WF_MATMUL_OUTPUT_SUMS || wfi_element_of(type)->whole
+               ? wfi_matmul_sum_size(type)
+               : wf_type_size(type);
 }
 
 bool wfi_matmul_multiplies(const wf_matmul_params *params)
@@ -38,6 +40,13 @@ double wfi_matmul_least_bytes(const wfi_problem *problem)
     const double a = (p->stride_a ? batch : 1) * m * k, b = (p->stride_b ? batch : 1) * k * n;
     return size * (a + b) +
            (double)wfi_matmul_c_size(problem->type, p->output) * batch * m * n * (p->beta ? 2 : 1);
+}
+
+wfi_matmul_sizes wfi_matmul_units_of(const wfi_matmul_problem *p)
+{
+    const wfi_matmul_sizes *u = &p->unit;
+    return (wfi_matmul_sizes){u->m ? u->m : p->m, u->n ? u->n : p->n, u->k ? u->k : p->k,
+                              u->batch ? u->batch : p->batch};
 }
 
 /* Rows and columns of a matrix as it is stored. */
@@ -115,16 +124,42 @@ static wf_result check_values(const wfi_log *log, const wf_matmul_params *p)
         (unsigned)p->output > WF_MATMUL_OUTPUT_SUMS || (unsigned)p->math > WF_MATH_FAST)
         return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_matmul: unknown activation, output or math");
-    if (p->type == WF_TYPE_I8 && p->activation == WF_ACTIVATION_GELU)
-        return wfi_fail(log, WF_ERROR_UNSUPPORTED, "wf_matmul: GELU is not for i8");
-    if (p->type == WF_TYPE_I8 && !(whole32(alpha) && whole32(p->beta)))
+    const wfi_element *element = wfi_element_of(p->type);
+    if (element->whole && p->activation == WF_ACTIVATION_GELU)
+        return wfi_fail(log, WF_ERROR_UNSUPPORTED, "wf_matmul: GELU is not for %s", element->name);
+    if (element->whole && !(whole32(alpha) && whole32(p->beta)))
         return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT,
-                        "wf_matmul: alpha and beta of i8 must be whole numbers of 32 bits");
-    if ((p->type == WF_TYPE_F64 || p->type == WF_TYPE_I8)
-            ? !isfinite(alpha) || !isfinite(p->beta)
-            : !isfinite((float)alpha) || !isfinite((float)p->beta))
+                        "wf_matmul: alpha and beta of %s must be whole numbers of 32 bits",
+                        element->name);
+    if (element->real == WF_TYPE_F64 ? !isfinite(alpha) || !isfinite(p->beta)
+                                     : !isfinite((float)alpha) || !isfinite((float)p->beta))
         return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_matmul: alpha and beta must be finite in the type of the sums");
+    return WF_SUCCESS;
+}
+
+/* Takes over which sizes vary. */
+static wf_result set_ranges(const wfi_log *log, const wf_matmul_params *params,
+                            wfi_matmul_problem *p)
+{
+    const struct {
+        const char *name;
+        uint64_t size, unit;
+    } all[] = {{"m", p->m, params->vary_m},
+               {"n", p->n, params->vary_n},
+               {"k", p->k, params->vary_k},
+               {"batch", p->batch, params->vary_batch}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (all[i].unit && (all[i].size == 0 || all[i].size % all[i].unit))
+            return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT,
+                            "wf_matmul: %s is %llu, which must be a multiple of vary_%s, %llu",
+                            all[i].name, (unsigned long long)all[i].size, all[i].name,
+                            (unsigned long long)all[i].unit);
+        p->varies |= all[i].unit != 0;
+    }
+    p->most = (wfi_matmul_sizes){p->m, p->n, p->k, p->batch};
+    p->unit =
+        (wfi_matmul_sizes){params->vary_m, params->vary_n, params->vary_k, params->vary_batch};
     return WF_SUCCESS;
 }
 
@@ -158,6 +193,8 @@ wf_result wfi_matmul_problem_of(const wfi_log *log, const wf_matmul_params *para
     for (int i = 0; i < 3 && result == WF_SUCCESS; i++)
         result = lay_out(log, &matrices[i], p.batch);
     if (result == WF_SUCCESS)
+        result = set_ranges(log, params, &p);
+    if (result == WF_SUCCESS)
         *out = p;
     return result;
 }
@@ -167,23 +204,28 @@ wfi_matmul_problem wfi_matmul_plain(uint64_t m, uint64_t n, uint64_t k)
     return (wfi_matmul_problem){.m = m, .n = n, .k = k, .lda = k, .ldb = n, .ldc = n, .batch = 1};
 }
 
+void wfi_matmul_binding_bytes(const wfi_matmul_problem *p, wf_type type, bool multiplies,
+                              uint64_t bytes[WF_MATMUL_BINDINGS])
+{
+    uint64_t extents[3];
+    const bool any = p->m && p->n;
+    wfi_matmul_extents(p, extents);
+    bytes[WF_MATMUL_A] = any && multiplies ? extents[0] * wf_type_size(type) : 0;
+    bytes[WF_MATMUL_B] = any && multiplies ? extents[1] * wf_type_size(type) : 0;
+    bytes[WF_MATMUL_C] = extents[2] * wfi_matmul_c_size(type, p->output);
+    bytes[WF_MATMUL_BIAS] = any && p->bias ? p->n * wfi_matmul_sum_size(type) : 0;
+}
+
 wf_result wf_matmul_bytes(const wf_matmul_params *given, uint64_t bytes[WF_MATMUL_BINDINGS])
 {
     wf_matmul_params params;
     wfi_matmul_problem p;
-    uint64_t extents[3];
     if (!bytes)
         return WF_ERROR_INVALID_ARGUMENT;
     wf_result result = wfi_params_read(NULL, "wf_matmul_bytes", given, &params, sizeof params);
     if (result == WF_SUCCESS)
         result = wfi_matmul_problem_of(NULL, &params, &p);
-    if (result != WF_SUCCESS)
-        return result;
-    wfi_matmul_extents(&p, extents);
-    const bool any = p.m && p.n, multiplies = any && wfi_matmul_multiplies(&params);
-    bytes[WF_MATMUL_A] = multiplies ? extents[0] * wf_type_size(params.type) : 0;
-    bytes[WF_MATMUL_B] = multiplies ? extents[1] * wf_type_size(params.type) : 0;
-    bytes[WF_MATMUL_C] = extents[2] * wfi_matmul_c_size(params.type, p.output);
-    bytes[WF_MATMUL_BIAS] = any && p.bias ? p.n * wfi_matmul_sum_size(params.type) : 0;
-    return WF_SUCCESS;
+    if (result == WF_SUCCESS)
+        wfi_matmul_binding_bytes(&p, params.type, wfi_matmul_multiplies(&params), bytes);
+    return result;
 }

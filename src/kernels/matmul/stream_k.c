@@ -43,7 +43,8 @@ bool wfi_matmul_may_stream_k(const wfi_point *point, const wfi_matmul_tile *tile
     const wf_caps *caps = point->caps;
     if (tile->stream_k == 0)
         return true;
-    if (tile->stream_k > MOST_STREAM_K || tile->split_k != 1 || point->problem->matmul.batch != 1)
+    if (tile->stream_k > MOST_STREAM_K || tile->split_k != 1 || point->problem->matmul.batch != 1 ||
+        point->problem->matmul.varies)
         return false;
     const wfi_matmul_stream_k s = wfi_matmul_stream_k_of(point, tile);
     return s.tiles <= caps->max_groups[0] && s.groups <= caps->max_groups[0] &&
@@ -69,9 +70,7 @@ static uint32_t fixup_items(const wf_caps *caps)
 wf_result wfi_matmul_fixup_pipeline(wf_plan *plan, const wfi_point *point,
                                     const wfi_matmul_tile *tile, uint32_t *index)
 {
-    static const wfi_spirv *const modules[WF_TYPE_COUNT] = {
-        &wfi_spv_matmul_fixup_f32, &wfi_spv_matmul_fixup_f64, &wfi_spv_matmul_fixup_f16,
-        &wfi_spv_matmul_fixup_bf16, &wfi_spv_matmul_fixup_i8};
+    static const wfi_spirv *const modules[WF_TYPE_COUNT] = WFI_MODULES_matmul_fixup;
     const bool f16x2 = tile->packed && tile->packed[0].exponent_bytes;
     const uint32_t wide = wfi_matmul_vec4_bits(&point->problem->matmul) & 4;
     const wfi_constant constants[] = {{0, fixup_items(point->caps)},
@@ -125,7 +124,8 @@ uint32_t wfi_matmul_stream_k_for(const wfi_point *point, double tile_m, double t
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
     const wfi_matmul_profile *profile = wfi_matmul_profile_of(point->caps);
-    if (profile->stream_k_outputs <= 0 || point->problem->type != WF_TYPE_F32 || p->batch != 1)
+    if (profile->stream_k_outputs <= 0 || point->problem->type != WF_TYPE_F32 || p->batch != 1 ||
+        p->varies)
         return 0;
     const double outputs = tile_m * tile_n, groups = profile->stream_k_outputs / outputs,
                  units = wfi_matmul_units(point->caps),

@@ -33,11 +33,19 @@ typedef struct wfi_tool_family {
                  wf_tune_params *params, char error[1024]);
     void (*facts)(const wfi_case_problem *problem, wfi_result_case *out);
 
+    /* The problem on the machine's own cores (tool/host/host.h); NULL: no version of the family. */
+    void (*host)(const wfi_case_problem *problem, double seconds, uint64_t seed,
+                 wfi_result_host *out);
+
     const struct wfi_load_kind *load; /* of `bench --sustained`; NULL: none */
 } wfi_tool_family;
 
-extern const wfi_tool_family wfi_tool_himeno_family, wfi_tool_spmv_family, wfi_tool_matmul_family,
-    wfi_tool_stencil_family;
+/* The families that commands work on, in the order in which they are listed. */
+#define WFI_TOOL_FAMILIES(X) X(himeno) X(spmv) X(matmul) X(stencil)
+
+#define WFI_DECLARE_FAMILY(name) extern const wfi_tool_family wfi_tool_##name##_family;
+WFI_TOOL_FAMILIES(WFI_DECLARE_FAMILY)
+#undef WFI_DECLARE_FAMILY
 
 /* The row of a family; NULL: no command works on it. */
 const wfi_tool_family *wfi_tool_family_of(wf_family family);
