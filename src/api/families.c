@@ -27,12 +27,6 @@ wf_result wfi_family_require(const wfi_log *log, wf_family family, const char *f
         return wfi_family_require(of ? &of->log : NULL, WF_FAMILY_##family, #function);            \
     }
 
-/* One that returns nothing: there is no object that it could be given. */
-#define NOTHING(function, parameters)                                                              \
-    void function parameters                                                                       \
-    {                                                                                              \
-    }
-
 #if !WFI_HAS_MATMUL
 MISSING(MATMUL, device, wf_matmul_plan,
         (wf_device * device, const wf_matmul_params *params, wf_plan **out))
@@ -81,19 +75,6 @@ void wf_cg_destroy(wf_cg **cg)
 {
     (void)cg;
 }
-MISSING(SPMV, device, wf_cg_create, (wf_device * device, const wf_cg_params *params, wf_cg **out))
-MISSING(SPMV, NULL, wf_cg_status_of, (wf_cg * cg))
-MISSING(SPMV, NULL, wf_cg_record_upload, (wf_cg * cg, VkCommandBuffer command_buffer))
-MISSING(SPMV, NULL, wf_cg_record,
-        (wf_cg * cg, VkCommandBuffer command_buffer, wf_arena *arena, const wf_bindings *bindings,
-         uint32_t iterations, uint32_t flags))
-NOTHING(wf_cg_trim, (wf_cg * cg))
-NOTHING(wf_cg_destroy, (wf_cg * *cg))
-
-bool wf_cg_needs_upload(const wf_cg *cg)
-{
-    return false;
-}
 #endif
 
 #if !WFI_HAS_VECTOR
@@ -104,10 +85,15 @@ MISSING(VECTOR, device, wf_vector_plan,
 #if !WFI_HAS_HIMENO
 uint64_t wf_himeno_memory(const wf_himeno_params *params)
 {
+    (void)params;
     return 0;
 }
 
-NOTHING(wf_himeno_destroy, (wf_himeno * *himeno))
+void wf_himeno_destroy(wf_himeno **himeno)
+{
+    (void)himeno; /* there is none */
+}
+
 MISSING(HIMENO, device, wf_himeno_create,
         (wf_device * device, const wf_himeno_params *params, wf_himeno **out))
 MISSING(HIMENO, NULL, wf_himeno_start, (wf_himeno * himeno))
@@ -155,19 +141,5 @@ void wf_laplace_trim(wf_laplace *laplace)
 void wf_laplace_destroy(wf_laplace **laplace)
 {
     (void)laplace;
-}
-MISSING(STENCIL, device, wf_laplace_create,
-        (wf_device * device, const wf_laplace_params *params, wf_laplace **out))
-MISSING(STENCIL, NULL, wf_laplace_record_upload,
-        (wf_laplace * laplace, VkCommandBuffer command_buffer))
-MISSING(STENCIL, NULL, wf_laplace_record,
-        (wf_laplace * laplace, VkCommandBuffer command_buffer, wf_arena *arena,
-         const wf_bindings *bindings, uint32_t iterations, uint32_t flags))
-NOTHING(wf_laplace_trim, (wf_laplace * laplace))
-NOTHING(wf_laplace_destroy, (wf_laplace * *laplace))
-
-bool wf_laplace_needs_upload(const wf_laplace *laplace)
-{
-    return false;
 }
 #endif
