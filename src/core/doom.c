@@ -38,13 +38,18 @@ static uint32_t collect(wf_device *device, bool all)
     return left;
 }
 
+static wf_result closed(const wf_device *device, const char *function)
+{
+    return wfi_fail(&device->log, WF_ERROR_DEVICE_CLOSED,
+                    "%s: the device of this object was destroyed", function);
+}
+
 wf_result wfi_doom_after(wf_device *device, const char *function, wfi_doom *doom,
                          VkSemaphore timeline, uint64_t value, void (*destroy)(void *owner),
                          void *owner)
 {
-    wf_result result = wfi_device_usable(device, function);
-    if (result != WF_SUCCESS)
-        return result;
+    if (!device->vk)
+        return closed(device, function);
     if (!timeline)
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT, "%s: no semaphore", function);
     if (!device->fn.vkGetSemaphoreCounterValue && !device->fn.vkGetSemaphoreCounterValueKHR)
@@ -70,9 +75,8 @@ wf_result wf_device_collect(wf_device *device, uint32_t *left)
 {
     if (!device)
         return WF_ERROR_INVALID_ARGUMENT;
-    wf_result result = wfi_device_usable(device, "wf_device_collect");
-    if (result != WF_SUCCESS)
-        return result;
+    if (!device->vk)
+        return closed(device, "wf_device_collect");
     const uint32_t waiting = collect(device, false);
     if (left)
         *left = waiting;

@@ -8,12 +8,6 @@
 #define TIME_SECONDS 0.3 /* after which no further round of all dispatches begins */
 #define MOST_ROUNDS 5
 
-const wfi_pipeline *wfi_plan_pipeline(const wf_plan *plan, uint32_t index)
-{
-    return plan->compiles[index] ? wfi_compile_pipeline(plan->compiles[index])
-                                 : &plan->pipelines[index];
-}
-
 static const wfi_pipeline *pipeline_of(const wf_plan *plan, uint32_t step)
 {
     return wfi_plan_pipeline(plan, plan->steps[step].pipeline);

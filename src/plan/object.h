@@ -128,8 +128,13 @@ void wfi_plan_close(void *owner);
 void wfi_plan_name(wf_plan *plan);
 wf_result wfi_plan_name_steps(wf_plan *plan);
 
-/* kernels.c: a pipeline of the plan, compiled or not. */
-const wfi_pipeline *wfi_plan_pipeline(const wf_plan *plan, uint32_t index);
+/* A pipeline of the plan, compiled or not. */
+static inline const wfi_pipeline *wfi_plan_pipeline(const wf_plan *plan, uint32_t index)
+{
+    return plan->compiles[index] ? wfi_compile_pipeline(plan->compiles[index])
+                                 : &plan->pipelines[index];
+}
+
 /* kernels.c: the variant's own kernel of the step with the most work-items. */
 void wfi_plan_main_kernel(const wf_plan *plan, wf_kernel_info *kernel);
 
