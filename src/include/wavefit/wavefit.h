@@ -1348,8 +1348,8 @@ WF_API wf_result wf_himeno_read(wf_himeno *himeno, float *p);
 /* Tells what was chosen; info->dispatches are those of a pass. slabs may be NULL. */
 WF_API wf_result wf_himeno_describe(const wf_himeno *himeno, wf_plan_info *info, uint32_t *slabs);
 /* Times what an iteration consists of by itself, a few times over: [0] the relaxation of all slabs,
- * with the copies between them, and [1] the sum of the partial sums of gosa, which one dispatch makes
- * for many iterations. us gets the microseconds that each takes of one iteration. p and gosa are of
+ * with the copies between them, and [1] the sum of the partial sums of gosa, which one dispatch
+ * makes for many iterations. us gets the microseconds that each takes of one iteration. p and gosa are of
  * no use afterwards. Blocks. Errors: those of wf_himeno_run. */
 #define WF_HIMENO_KERNELS 2
 WF_API wf_result wf_himeno_time_kernels(wf_himeno *himeno,
