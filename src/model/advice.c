@@ -146,12 +146,13 @@ static bool dispatches(const wfi_observation *o, wfi_advice *out)
     return true;
 }
 
-/* Whether `wavefit tune` can search the problem: it has no option for other shapes. */
+/* Whether `wavefit tune` can search the problem. */
 static bool can_tune(const wfi_observation *o)
 {
-    const char *a = o->arguments;
-    return strcmp(o->family, "stencil") != 0 ||
-           (!strstr(a, " --shape ") && !strstr(a, " --border "));
+    const char *const *option = wfi_advice_family_of(o)->not_tuned;
+    while (*option && !strstr(o->arguments, *option))
+        option++;
+    return !*option;
 }
 
 static bool untuned(const wfi_observation *o, wfi_advice *out)

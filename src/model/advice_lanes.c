@@ -1,6 +1,5 @@
 /* Lanes without work, and lanes that reach memory one by one. */
 #include <math.h>
-#include <string.h>
 
 #include "model/advice_rules.h"
 
@@ -109,8 +108,9 @@ static bool banks(const wfi_observation *o, wfi_advice *out)
             "different words of one of the 32 banks, which gives one at a time. A tile that is "
             "transposed or padded, or an odd distance, spreads them.",
             o->access.bank_passes);
-    if (strcmp(o->family, "matmul") == 0)
-        wfi_try_variant(o, out, "register");
+    const char *variant = wfi_advice_family_of(o)->no_conflicts;
+    if (variant)
+        wfi_try_variant(o, out, variant);
     else
         wfi_try_sweep(o, out, words);
     return true;

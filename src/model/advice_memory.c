@@ -14,6 +14,7 @@
 #define MOST_TIME 0.6     /* fraction of the time that fetching them takes at the measured rate */
 #define SLOW_F64 4.0      /* f32 rate over f64 rate */
 #define MATRIX_GAIN 2.0
+#define PASS_GAIN 2.0 /* of several steps a pass, that it seldom passes */
 
 static const char *const reuse_words[] = {"tile_m", "tile", "march", "local_", NULL};
 
@@ -79,46 +80,39 @@ static void try_type(const wfi_observation *o, wfi_advice *out, const char *type
              strcmp(type, "f32") == 0 ? "" : " --type ", strcmp(type, "f32") == 0 ? "" : type);
 }
 
-/* How a star or box stencil could move fewer bytes; NULL: no way is known. */
-static const char *fewer_stencil_bytes(const wfi_observation *o, wfi_advice *out)
+/* Whether another variant would take several steps in one pass over memory. */
+static bool takes_one_step(const wfi_observation *o, const wfi_advice_family *family)
 {
-    out->gain = 2;
-    if (!o->box && strcmp(o->variant->name, "time") != 0) {
-        snprintf(out->command, sizeof out->command, "wavefit explain stencil %s%s --variant time",
-                 o->arguments, o->steps > 1 ? "" : " --steps 4");
-        return "several steps a pass";
-    }
-    if (o->type == WF_TYPE_F16)
-        return NULL;
-    try_type(o, out, o->type == WF_TYPE_F64 ? "f32" : "f16");
-    return o->type == WF_TYPE_F64 ? "f32 where it is precise enough"
-                                  : "f16 where it is precise enough";
+    return family->pass_variant && o->variant && !o->box &&
+           strcmp(o->variant->name, family->pass_variant) != 0;
 }
 
-/* At the floor of memory only fewer bytes help; each family has a way to read fewer. */
+/* At the floor of memory only fewer bytes help: fewer passes, or a narrower type. */
 static bool memory_floor(const wfi_observation *o, wfi_advice *out)
 {
-    const char *how = NULL;
+    const wfi_advice_family *family = wfi_advice_family_of(o);
+    const char *type = family->narrower[o->type];
+    const char *how = "where it is precise enough";
     if (!o->memory_bound || !(o->floor_us > 0) || o->time_us > o->floor_us * NEAR_FLOOR)
         return false;
-    if (strcmp(o->family, "himeno") == 0 && o->variant && strcmp(o->variant->name, "time") != 0) {
-        how = "several iterations a pass";
-        out->gain = 2;
-        snprintf(out->command, sizeof out->command, "wavefit explain himeno %s --variant time",
-                 o->arguments);
-    } else if (strcmp(o->family, "spmv") == 0 && o->type == WF_TYPE_F64) {
-        how = "f32 where it is precise enough";
-        out->gain = 12.0 / 8.0; /* bytes an entry with its index */
-        try_type(o, out, "f32");
-    } else if (strcmp(o->family, "stencil") == 0 && o->variant) {
-        how = fewer_stencil_bytes(o, out);
+    if (takes_one_step(o, family)) {
+        how = family->pass;
+        type = NULL;
+        out->gain = PASS_GAIN;
+        snprintf(out->command, sizeof out->command, "wavefit explain %s %s%s --variant %s",
+                 o->family, o->arguments, o->steps > 1 ? "" : family->pass_options,
+                 family->pass_variant);
+    } else if (type) {
+        out->gain = family->narrower_gain;
+        try_type(o, out, type);
+    } else {
+        return false;
     }
-    if (how)
-        wfi_say(out,
-                "The kernel moves its bytes as fast as memory can: only fewer bytes make it faster "
-                "(%s).",
-                how);
-    return how != NULL;
+    wfi_say(out,
+            "The kernel moves its bytes as fast as memory can: only fewer bytes make it faster "
+            "(%s%s%s).",
+            type ? type : "", type ? " " : "", how);
+    return true;
 }
 
 static bool slow_f64(const wfi_observation *o, wfi_advice *out)
@@ -153,7 +147,7 @@ static bool no_hardware(const wfi_observation *o, wfi_advice *out)
 
 static bool matrix_units(const wfi_observation *o, wfi_advice *out)
 {
-    if (strcmp(o->family, "matmul") != 0 || o->type != WF_TYPE_F32 || o->memory_bound ||
+    if (!wfi_advice_family_of(o)->matrix_units || o->type != WF_TYPE_F32 || o->memory_bound ||
         !(o->matrix_f16 > MATRIX_GAIN * o->fma_f32))
         return false;
     out->gain = o->matrix_f16 / o->fma_f32;
@@ -161,7 +155,8 @@ static bool matrix_units(const wfi_observation *o, wfi_advice *out)
             "Its matrix units multiply f16 %.0f times as fast as f32 is: use f16 inputs where they "
             "are precise enough.",
             out->gain);
-    snprintf(out->command, sizeof out->command, "wavefit matmul %s --type f16", o->arguments);
+    snprintf(out->command, sizeof out->command, "wavefit %s %s --type f16", o->family,
+             o->arguments);
     return true;
 }
 

@@ -20,6 +20,22 @@ extern const wfi_rule wfi_lane_rules[];   /* advice_lanes.c: how lanes reach mem
 extern const wfi_rule wfi_unit_rules[];   /* advice_units.c: how full compute units are */
 extern const wfi_rule wfi_memory_rules[]; /* advice_memory.c: bytes, and arithmetic of the type */
 
+/* What rules know of a family: a row in advice_families.c. */
+typedef struct wfi_advice_family {
+    const char *name;
+    const char *const *not_tuned; /* options of problems that `wavefit tune` cannot search */
+    const char *no_conflicts;     /* the variant without conflicts of banks; NULL: values decide */
+    const char *pass_variant;     /* several steps in one pass over memory; NULL: there is none */
+    const char *pass;             /* what it does, in words */
+    const char *pass_options;     /* that it needs where the problem has one step */
+    const char *narrower[WF_TYPE_COUNT]; /* the type of fewer bytes, of each; NULL: none */
+    double narrower_gain;                /* bytes over those of the narrower type */
+    bool matrix_units;                   /* a variant multiplies f16 on them */
+} wfi_advice_family;
+
+/* A family that has no row has a row of nothing. */
+const wfi_advice_family *wfi_advice_family_of(const wfi_observation *o);
+
 void wfi_say(wfi_advice *out, const char *format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 2, 3)))
