@@ -1306,6 +1306,8 @@ WF_API wf_result wf_vector_plan(wf_device *device, const wf_vector_params *param
 /* The Himeno benchmark (RIKEN): a 19-point Jacobi relaxation in f32. Arrays are indexed [k][j][i]
  * with i contiguous. Of ni x nj x nk cells the inner ones are updated. */
 typedef struct wf_himeno wf_himeno;
+/* Operations of an inner cell in one iteration, by the benchmark's own count. */
+#define WF_HIMENO_FLOPS 34
 
 typedef struct wf_himeno_params {
     size_t size;

@@ -9,7 +9,7 @@ double wfi_himeno_inner_cells(const wfi_problem *problem)
 
 double wfi_himeno_flops(const wfi_problem *problem)
 {
-    return 34.0 * wfi_himeno_inner_cells(problem);
+    return WF_HIMENO_FLOPS * wfi_himeno_inner_cells(problem);
 }
 
 double wfi_himeno_least_bytes(const wfi_problem *problem)

@@ -96,7 +96,7 @@ void wfi_host_himeno(uint32_t ni, uint32_t nj, uint32_t nk, double seconds, uint
                      wfi_result_host *out)
 {
     grid g = {.ni = ni, .nj = nj, .nk = nk};
-    if (!wfi_host_begin(34.0 * ni * nj * nk, out))
+    if (!wfi_host_begin((double)WF_HIMENO_FLOPS * ni * nj * nk, out))
         return;
     const wf_result result = make(&g) ? verify(&g, seed, out) : WF_ERROR_OUT_OF_HOST_MEMORY;
     if (wfi_host_verified(result, out))
