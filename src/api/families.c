@@ -1,5 +1,9 @@
-/* Families that a build leaves out (WAVEFIT_FAMILIES): their public functions say so and fail. */
+/* Families that a build leaves out (WAVEFIT_FAMILIES): their public functions say so and fail. And
+ * the families that are searched. */
 #include "api/families.h"
+
+#include <stddef.h>
+#include <string.h>
 
 #include "core/device.h"
 #include "wfi_families.h"
@@ -18,6 +22,51 @@ wf_result wfi_family_require(const wfi_log *log, wf_family family, const char *f
                         function, wf_family_name(family));
     return WF_SUCCESS;
 }
+
+/* ------------------------------------------------------------------------ families searched */
+
+#define PLAN(name)                                                                                 \
+    static wf_result plan_##name(wf_device *device, const void *given, const wf_tuning *tuning,    \
+                                 wf_plan **out)                                                    \
+    {                                                                                              \
+        wf_##name##_params params = *(const wf_##name##_params *)given;                            \
+        params.tuning = tuning;                                                                    \
+        return wf_##name##_plan(device, &params, out);                                             \
+    }
+PLAN(matmul)
+PLAN(spmv)
+PLAN(stencil)
+
+#define SEARCHED(id, name)                                                                         \
+    WF_FAMILY_##id, offsetof(wf_tune_params, name), sizeof(wf_##name##_params)
+
+static const wfi_searched searched[] = {
+    {SEARCHED(MATMUL, matmul), plan_matmul},
+    {SEARCHED(SPMV, spmv), plan_spmv},
+    {SEARCHED(STENCIL, stencil), plan_stencil},
+    {SEARCHED(HIMENO, himeno), NULL},
+};
+
+const void *wfi_searched_given(const wfi_searched *of, const wf_tune_params *params)
+{
+    const void *given;
+    memcpy(&given, (const char *)params + of->given, sizeof given);
+    return given;
+}
+
+const wfi_searched *wfi_searched_of(const wf_tune_params *params)
+{
+    const wfi_searched *found = NULL;
+    uint32_t count = 0;
+    for (size_t i = 0; i < sizeof searched / sizeof *searched; i++)
+        if (wfi_searched_given(&searched[i], params)) {
+            found = &searched[i];
+            count++;
+        }
+    return count == 1 ? found : NULL;
+}
+
+/* --------------------------------------------------------------------------- families left out */
 
 /* A function of a missing family. `device` is the argument that brings a log, or NULL. */
 #define MISSING(family, device, function, parameters)                                              \

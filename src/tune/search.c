@@ -232,11 +232,14 @@ static wf_result run(wfi_search *s)
     return result;
 }
 
-static bool one_problem(const wf_tune_params *params)
+/* The one problem that there must be, of a family that this build has. */
+static wf_result require_problem(const wf_device *device, const wf_tune_params *params,
+                                 const char *function)
 {
-    return (params->matmul != NULL) + (params->spmv != NULL) + (params->himeno != NULL) +
-               (params->stencil != NULL) ==
-           1;
+    const wfi_searched *searched = wfi_searched_of(params);
+    return searched ? wfi_family_require(&device->log, searched->family, function)
+                    : wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
+                               "%s: exactly one problem must be given", function);
 }
 
 /* One search runs on a device object at a time; the journal keeps other processes out. */
@@ -313,14 +316,6 @@ static wf_result search(wf_device *device, const wf_tune_params *params, wf_tune
     return code;
 }
 
-static wf_family family_of(const wf_tune_params *params)
-{
-    return params->matmul    ? WF_FAMILY_MATMUL
-           : params->spmv    ? WF_FAMILY_SPMV
-           : params->stencil ? WF_FAMILY_STENCIL
-                             : WF_FAMILY_HIMENO;
-}
-
 wf_result wf_tune(wf_device *device, const wf_tune_params *params, wf_tune_result *result)
 {
     wf_tune_params read;
@@ -329,10 +324,7 @@ wf_result wf_tune(wf_device *device, const wf_tune_params *params, wf_tune_resul
     wf_result code = wfi_params_read(&device->log, "wf_tune", params, &read, sizeof read);
     if (code != WF_SUCCESS)
         return code;
-    if (!one_problem(&read))
-        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
-                        "wf_tune: exactly one problem must be given");
-    code = wfi_family_require(&device->log, family_of(&read), "wf_tune");
+    code = require_problem(device, &read, "wf_tune");
     if (code != WF_SUCCESS)
         return code;
     if (!claim_search(device, true))
@@ -355,10 +347,7 @@ wf_result wf_tune_compare(wf_device *device, const wf_tune_params *params, const
     wf_result code = wfi_params_read(&device->log, "wf_tune_compare", params, &read, sizeof read);
     if (code != WF_SUCCESS)
         return code;
-    if (!one_problem(&read))
-        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
-                        "wf_tune_compare: exactly one problem must be given");
-    code = wfi_family_require(&device->log, family_of(&read), "wf_tune_compare");
+    code = require_problem(device, &read, "wf_tune_compare");
     if (code != WF_SUCCESS)
         return code;
     wfi_search *s = calloc(1, sizeof *s);

@@ -3,7 +3,6 @@
 #include "core/random.h"
 #include "tune/trial.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,57 +15,9 @@
 #define CHECK_CELLS 4000   /* of Himeno's grid */
 #define CHECK_ITERATIONS 9 /* two passes of 4, the longest, and one more */
 
-/* ----------------------------------------------------------------------------------- operations */
-
-/* A family that can be searched: where wf_tune_params has its parameters, where the trial keeps
- * its copy of them, and how it is planned; NULL: its work is more than one plan. */
-struct wfi_operation {
-    wf_family family;
-    size_t given, own, bytes;
-    wf_result (*plan)(const wfi_trial *trial, const wf_tuning *tuning, wf_plan **out);
-};
-
-static wf_result plan_matmul(const wfi_trial *trial, const wf_tuning *tuning, wf_plan **out)
-{
-    wf_matmul_params params = trial->matmul;
-    params.tuning = tuning;
-    return wf_matmul_plan(trial->device, &params, out);
-}
-
-static wf_result plan_spmv(const wfi_trial *trial, const wf_tuning *tuning, wf_plan **out)
-{
-    wf_spmv_params params = trial->spmv;
-    params.tuning = tuning;
-    return wf_spmv_plan(trial->device, &params, out);
-}
-
-static wf_result plan_stencil(const wfi_trial *trial, const wf_tuning *tuning, wf_plan **out)
-{
-    wf_stencil_params params = trial->stencil;
-    params.tuning = tuning;
-    return wf_stencil_plan(trial->device, &params, out);
-}
-
-#define OPERATION(name, family)                                                                    \
-    WF_FAMILY_##family, offsetof(wf_tune_params, name), offsetof(wfi_trial, name),                 \
-        sizeof(wf_##name##_params)
-
-static const struct wfi_operation operations[] = {
-    {OPERATION(matmul, MATMUL), plan_matmul},
-    {OPERATION(spmv, SPMV), plan_spmv},
-    {OPERATION(stencil, STENCIL), plan_stencil},
-    {OPERATION(himeno, HIMENO), NULL},
-};
-
-/* The public structure of the trial's family. */
-static void *own_params(wfi_trial *trial)
-{
-    return (char *)trial + trial->operation->own;
-}
-
 static const wfi_family_hooks *hooks_of(const wfi_trial *trial)
 {
-    return wfi_family_get(trial->operation->family)->hooks;
+    return wfi_family_get(trial->searched->family)->hooks;
 }
 
 /* --------------------------------------------------------------------------------------- inputs */
@@ -98,7 +49,7 @@ wf_tuning wfi_point_tuning(const wfi_point *point, wf_constant *constants)
 
 static wf_result open_plan(const wfi_trial *trial, const wf_tuning *tuning, wfi_runner *runner)
 {
-    wf_result result = trial->operation->plan(trial, tuning, &runner->plan);
+    wf_result result = trial->searched->plan(trial->device, trial->own, tuning, &runner->plan);
     const uint64_t workspace = result == WF_SUCCESS ? wf_plan_workspace(runner->plan) : 0;
     if (workspace)
         result = wf_buffer_create(trial->device, workspace, WF_MEMORY_DEVICE, &runner->workspace);
@@ -108,7 +59,7 @@ static wf_result open_plan(const wfi_trial *trial, const wf_tuning *tuning, wfi_
 
 static wf_result open_himeno(const wfi_trial *trial, const wf_tuning *tuning, wfi_runner *runner)
 {
-    wf_himeno_params params = trial->himeno;
+    wf_himeno_params params = *(const wf_himeno_params *)trial->own;
     uint32_t slabs;
     params.tuning = tuning;
     wf_result result = wf_himeno_create(trial->device, &params, &runner->himeno);
@@ -124,7 +75,7 @@ wf_result wfi_runner_open(const wfi_trial *trial, const wf_tuning *tuning, wfi_r
 {
     *out = (wfi_runner){.trial = trial, .info = {.size = sizeof out->info}};
     const wf_result result =
-        trial->operation->plan ? open_plan(trial, tuning, out) : open_himeno(trial, tuning, out);
+        trial->searched->plan ? open_plan(trial, tuning, out) : open_himeno(trial, tuning, out);
     if (result != WF_SUCCESS)
         wfi_runner_close(out);
     return result;
@@ -160,8 +111,7 @@ static wf_result reset_outputs(const wfi_trial *trial)
 
 static wf_result check_outputs(const wfi_trial *trial, wf_check *check)
 {
-    const void *params = (const char *)trial + trial->operation->own;
-    return hooks_of(trial)->check(params, trial->host, trial->params.seed, check);
+    return hooks_of(trial)->check(trial->own, trial->host, trial->params.seed, check);
 }
 
 static wf_result verify_plan(wfi_runner *runner, wf_check *check)
@@ -194,8 +144,8 @@ static wf_result verify_himeno(wfi_runner *runner, wf_check *check)
     if (result == WF_SUCCESS)
         result = wfi_device_goes_on(trial->device);
     if (result == WF_SUCCESS)
-        result = wf_himeno_check(&trial->himeno, NULL, CHECK_ITERATIONS, trial->p, gosa,
-                                 CHECK_CELLS, trial->params.seed, check, &gosa_error);
+        result = wf_himeno_check(trial->own, NULL, CHECK_ITERATIONS, trial->p, gosa, CHECK_CELLS,
+                                 trial->params.seed, check, &gosa_error);
     if (result == WF_SUCCESS && !(gosa_error <= check->error_over_bound))
         check->error_over_bound = gosa_error;
     return result;
@@ -276,7 +226,7 @@ static wf_result describe(wfi_trial *trial)
 {
     const wf_tuning reference = {.size = sizeof reference,
                                  .variant =
-                                     wfi_family_get(trial->operation->family)->variants[0]->name,
+                                     wfi_family_get(trial->searched->family)->variants[0]->name,
                                  .no_tuning = true};
     wfi_runner runner;
     wf_result result = wfi_runner_open(trial, &reference, &runner);
@@ -298,25 +248,25 @@ static wf_result describe(wfi_trial *trial)
 
 /* Copies the problem, whose structure may be of an older header. Scaling takes no time to speak of,
  * and without it outputs are written alone. */
-static wf_result read_problem(const wf_tune_params *params, wfi_trial *out)
+static wf_result read_problem(wfi_trial *out)
 {
-    const void *given = NULL;
-    /* The caller has seen to it that there is one. */
-    for (size_t i = 0; !given && i < sizeof operations / sizeof *operations; i++) {
-        memcpy(&given, (const char *)params + operations[i].given, sizeof given);
-        out->operation = &operations[i];
-    }
-    const wf_result result = wfi_params_read(&out->device->log, "wf_tune", given, own_params(out),
-                                             out->operation->bytes);
-    if (hooks_of(out)->simplify)
-        hooks_of(out)->simplify(own_params(out));
+    const wfi_log *log = &out->device->log;
+    out->own = calloc(1, out->searched->bytes);
+    if (!out->own)
+        return wfi_no_memory(log);
+    const wf_result result =
+        wfi_params_read(log, "wf_tune", wfi_searched_given(out->searched, &out->params), out->own,
+                        out->searched->bytes);
+    if (result == WF_SUCCESS && hooks_of(out)->simplify)
+        hooks_of(out)->simplify(out->own);
     return result;
 }
 
 wf_result wfi_trial_open(wf_device *device, const wf_tune_params *params, wfi_trial *out)
 {
-    *out = (wfi_trial){.device = device, .params = *params};
-    wf_result result = read_problem(params, out);
+    /* The caller has seen to it that there is one problem. */
+    *out = (wfi_trial){.device = device, .params = *params, .searched = wfi_searched_of(params)};
+    wf_result result = read_problem(out);
     if (result == WF_SUCCESS)
         result = describe(out);
     for (uint32_t i = 0; i < out->binding_count && result == WF_SUCCESS; i++) {
@@ -324,8 +274,8 @@ wf_result wfi_trial_open(wf_device *device, const wf_tune_params *params, wfi_tr
         if (result == WF_SUCCESS)
             result = make_buffer(out, i);
     }
-    if (result == WF_SUCCESS && !out->operation->plan) {
-        const wf_himeno_params *h = &out->himeno;
+    if (result == WF_SUCCESS && !out->searched->plan) {
+        const wf_himeno_params *h = out->own;
         out->p = malloc((size_t)h->ni * h->nj * h->nk * sizeof(float));
         if (!out->p)
             result = wfi_no_memory(&device->log);
@@ -342,6 +292,8 @@ void wfi_trial_close(wfi_trial *trial)
         free(trial->host[i]);
         trial->host[i] = NULL;
     }
+    free(trial->own);
+    trial->own = NULL;
     free(trial->p);
     trial->p = NULL;
 }

@@ -3,17 +3,15 @@
 #ifndef WFI_TUNE_TRIAL_H
 #define WFI_TUNE_TRIAL_H
 
+#include "api/families.h"
 #include "core/device.h"
 #include "plan/plan.h"
 
 typedef struct wfi_trial {
     wf_device *device;
-    wf_tune_params params; /* the problem is one of those below */
-    const struct wfi_operation *operation;
-    wf_matmul_params matmul;
-    wf_spmv_params spmv;
-    wf_himeno_params himeno;
-    wf_stencil_params stencil;
+    wf_tune_params params;
+    const wfi_searched *searched; /* its family */
+    void *own;                    /* the family's public structure, filled from params */
     wfi_problem problem;
     /* Of families whose work is one plan. */
     uint32_t binding_count;

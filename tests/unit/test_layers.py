@@ -6,7 +6,8 @@ usage: test_layers.py SOURCE_DIR OBJECT_FILES...
 Reads #include lines and the symbols that object files define and ask for; every C file of
 SOURCE_DIR must have its object file among OBJECT_FILES. A folder may use itself and the folders of
 the rows above its own in LAYERS. docs/structure.md says what each folder is for. Kernels, models
-and what runs them test for no vendor, driver or processor: profiles tell them.
+and what runs them test for no vendor, driver or processor: profiles tell them. Advice and the search
+test for no family: tables and hooks tell them.
 """
 import collections
 import os
@@ -142,26 +143,33 @@ def self_check():
     assert source_of("src/io/CMakeFiles/wavefit_io.dir/npy.c.o") == "io/npy.c"
     assert len(questions("if (caps->vendor_id == WFI_NVIDIA)\nif (wfi_is_cpu(caps))\n")) == 2
     assert not questions("o.vendor_id = caps->vendor_id;\nprofile->fences\n")
+    planted = 'if (strcmp(o->family, "spmv") == 0)\nreturn p->spmv ? WF_FAMILY_SPMV : other;\n'
+    assert len(questions(planted, FAMILY)) == 2
+    assert not questions("family < WF_FAMILY_COUNT\nstrcmp(row->name, o->family)\n", FAMILY)
 
 
 # What a device is asked for must be a profile's: a new GPU needs rows, and no code.
 ASKED = re.compile(r"(vendor_id|driver_id|device_type)\s*[!=]=|[!=]=\s*(WFI_(NVIDIA|AMD|INTEL)|"
                    r"VK_(DRIVER_ID|PHYSICAL_DEVICE_TYPE)_\w+)|wfi_is_cpu\(|core/vendors\.h")
+# What a search or advice asks of a family must be its row's or its hooks': a new family needs no
+# code there.
+FAMILY = re.compile(r"strcmp\(\w+(\.|->)family,|WF_FAMILY_(?!COUNT)")
+NO_FAMILIES = ("model", "tune")
 NO_VENDORS = ("kernels", "model", "plan", "solve", "tune", "api")
 
 
-def questions(text):
-    """Lines that test for a vendor, a driver or a processor."""
-    return [line.strip() for line in text.splitlines() if ASKED.search(line)]
+def questions(text, pattern=ASKED):
+    """Lines that test for a vendor, a driver or a processor, or for what the pattern finds."""
+    return [line.strip() for line in text.splitlines() if pattern.search(line)]
 
 
-def vendor_tests(source):
-    for folder in NO_VENDORS:
+def tests_for(source, folders, pattern):
+    for folder in folders:
         for root, _, names in os.walk(os.path.join(source, folder)):
             for name in names:
                 path = os.path.join(root, name)
                 with open(path, encoding="utf-8") as file:
-                    for line in questions(file.read()):
+                    for line in questions(file.read(), pattern):
                         yield f"{os.path.relpath(path, source)}: {line}"
 
 
@@ -179,11 +187,14 @@ def main():
     rings = circles(arrows + by_symbol)
     for ring in rings:
         print("circle:", ", ".join(ring))
-    asked = sorted(vendor_tests(source))
+    asked = sorted(tests_for(source, NO_VENDORS, ASKED))
     for line in asked:
         print("test for a vendor, a driver or a processor:", line)
+    named = sorted(tests_for(source, NO_FAMILIES, FAMILY))
+    for line in named:
+        print("test for a family:", line)
     print(f"{len(arrows)} includes and {len(by_symbol)} symbols read")
-    sys.exit(1 if wrong or rings or asked else 0)
+    sys.exit(1 if wrong or rings or asked or named else 0)
 
 
 if __name__ == "__main__":

@@ -24,13 +24,14 @@ typedef struct wfi_tool_family {
     void (*describe)(const wfi_study *study, wf_problem *problem);
 
     /* Problems of suites (cases/problem.h): a measurement; bytes on the device, roughly from above;
-     * parameters for a search (false: `error` says why); what results tell beside the sizes. A
+     * parameters for a search, in data->own, data_bytes of zeros (false: `error` says why); what results tell beside the sizes. A
      * family without run_problem is not in the suite of bench; facts may be NULL. */
     void (*run_problem)(wfi_session *session, const wfi_case_problem *problem, double seconds,
                         wfi_result_case *out);
     double (*bytes)(const wfi_case_problem *problem);
     bool (*data)(const wfi_case_problem *problem, uint64_t seed, wfi_problem_data *data,
                  wf_tune_params *params, char error[1024]);
+    size_t data_bytes;
     void (*facts)(const wfi_case_problem *problem, wfi_result_case *out);
 
     /* The problem on the machine's own cores (tool/host/host.h); NULL: no version of the family. */

@@ -83,8 +83,9 @@ static bool data(const wfi_case_problem *p, uint64_t seed, wfi_problem_data *out
 {
     (void)seed;
     (void)error;
-    out->himeno = params_of(p);
-    params->himeno = &out->himeno;
+    wf_himeno_params *own = out->own;
+    *own = params_of(p);
+    params->himeno = own;
     return true;
 }
 
@@ -102,5 +103,6 @@ const wfi_tool_family wfi_tool_himeno_family = {.family = WF_FAMILY_HIMENO,
                                                 .run_problem = run_problem,
                                                 .bytes = bytes,
                                                 .data = data,
+                                                .data_bytes = sizeof(wf_himeno_params),
                                                 .host = host,
                                                 .load = &wfi_load_of_himeno};

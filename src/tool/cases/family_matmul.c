@@ -70,13 +70,10 @@ static bool data(const wfi_case_problem *p, uint64_t seed, wfi_problem_data *out
 {
     (void)seed;
     (void)error;
-    out->matmul = (wf_matmul_params){.size = sizeof out->matmul,
-                                     .m = p->a,
-                                     .n = p->b,
-                                     .k = p->c,
-                                     .type = p->type,
-                                     .math = p->math};
-    params->matmul = &out->matmul;
+    wf_matmul_params *own = out->own;
+    *own = (wf_matmul_params){
+        .size = sizeof *own, .m = p->a, .n = p->b, .k = p->c, .type = p->type, .math = p->math};
+    params->matmul = own;
     return true;
 }
 
@@ -94,5 +91,6 @@ const wfi_tool_family wfi_tool_matmul_family = {.family = WF_FAMILY_MATMUL,
                                                 .run_problem = run_problem,
                                                 .bytes = bytes,
                                                 .data = data,
+                                                .data_bytes = sizeof(wf_matmul_params),
                                                 .host = host,
                                                 .load = &wfi_load_of_matmul};

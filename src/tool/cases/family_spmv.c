@@ -149,18 +149,18 @@ static bool data(const wfi_case_problem *p, uint64_t seed, wfi_problem_data *out
     wfi_io_error cause;
     if (!make_matrix(p, seed, m, error))
         return false;
-    out->spmv = (wf_spmv_params){.size = sizeof out->spmv,
-                                 .rows = m->rows,
-                                 .columns = m->columns,
-                                 .row_offsets = m->row_offsets,
-                                 .column_indices = m->column_indices,
-                                 .type = p->type};
-    out->spmv.values =
-        wfi_matrix_values(m, p->path ? p->path : p->name, p->type, &out->narrow, &cause);
-    if (!out->spmv.values)
+    wf_spmv_params *own = out->own;
+    *own = (wf_spmv_params){.size = sizeof *own,
+                            .rows = m->rows,
+                            .columns = m->columns,
+                            .row_offsets = m->row_offsets,
+                            .column_indices = m->column_indices,
+                            .type = p->type};
+    own->values = wfi_matrix_values(m, p->path ? p->path : p->name, p->type, &out->narrow, &cause);
+    if (!own->values)
         snprintf(error, 1024, "%s", cause.text);
-    params->spmv = &out->spmv;
-    return out->spmv.values != NULL;
+    params->spmv = own;
+    return own->values != NULL;
 }
 
 static const char *const options[] = {"--matrix", "--generate", NULL};
@@ -177,5 +177,6 @@ const wfi_tool_family wfi_tool_spmv_family = {.family = WF_FAMILY_SPMV,
                                               .run_problem = run_problem,
                                               .bytes = bytes,
                                               .data = data,
+                                              .data_bytes = sizeof(wf_spmv_params),
                                               .host = host,
                                               .load = &wfi_load_of_spmv};

@@ -56,19 +56,25 @@ static wfi_stencil_request request_of(const wfi_case_problem *p)
                                  .type = p->type};
 }
 
+typedef struct stencil_data {
+    wf_stencil_params params;
+    double coefficients[WFI_MOST_TAPS];
+} stencil_data;
+
 /* Random coefficients whose magnitudes sum to at most 1, so that steps do not blow up. */
 static bool data(const wfi_case_problem *p, uint64_t seed, wfi_problem_data *out,
                  wf_tune_params *params, char error[1024])
 {
     const wfi_stencil_request request = request_of(p);
     const uint32_t taps = wfi_stencil_request_taps(&request);
+    stencil_data *own = out->own;
     (void)error;
-    wfi_random_fill(out->coefficients, WF_TYPE_F64, taps, seed);
+    wfi_random_fill(own->coefficients, WF_TYPE_F64, taps, seed);
     for (uint32_t i = 0; i < taps; i++)
-        out->coefficients[i] /= taps;
-    out->stencil = wfi_stencil_params(&request);
-    out->stencil.coefficients = out->coefficients;
-    params->stencil = &out->stencil;
+        own->coefficients[i] /= taps;
+    own->params = wfi_stencil_params(&request);
+    own->params.coefficients = own->coefficients;
+    params->stencil = &own->params;
     return true;
 }
 
@@ -91,4 +97,5 @@ const wfi_tool_family wfi_tool_stencil_family = {.family = WF_FAMILY_STENCIL,
                                                  .arguments = arguments,
                                                  .describe = describe,
                                                  .data = data,
+                                                 .data_bytes = sizeof(stencil_data),
                                                  .facts = facts};

@@ -47,15 +47,13 @@ typedef struct wfi_case_problem {
         .family = WF_FAMILY_MATMUL, .name = text, .type = type_, .a = m, .b = n, .c = k,           \
         .quick = quick_, .cpu = cpu_                                                               \
     }
-/* A problem's parameters, and the matrix that they may point into. */
+
+/* A problem's parameters, in a structure of the family's own, and the matrix that they may point
+ * into. */
 typedef struct wfi_problem_data {
     wfi_csr matrix;
     void *narrow; /* the matrix's values, where they are not f64 */
-    wf_matmul_params matmul;
-    wf_spmv_params spmv;
-    wf_himeno_params himeno;
-    wf_stencil_params stencil;
-    double coefficients[WFI_MOST_TAPS];
+    void *own;    /* zeros at first, of the size that the family's row says (data_bytes) */
 } wfi_problem_data;
 
 #endif

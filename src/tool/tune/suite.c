@@ -1,5 +1,6 @@
 #include "tool/tune/suite.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,7 +68,11 @@ bool wfi_tune_data_make(const wfi_case_problem *problem, uint64_t seed, wfi_prob
                         wf_tune_params *params, char error[1024])
 {
     memset(data, 0, sizeof *data);
-    const bool ok = wfi_tool_family_of(problem->family)->data(problem, seed, data, params, error);
+    const wfi_tool_family *family = wfi_tool_family_of(problem->family);
+    data->own = calloc(1, family->data_bytes);
+    if (!data->own)
+        snprintf(error, 1024, "there is no memory for the problem");
+    const bool ok = data->own && family->data(problem, seed, data, params, error);
     if (!ok)
         wfi_tune_data_free(data);
     return ok;
@@ -77,5 +82,6 @@ void wfi_tune_data_free(wfi_problem_data *data)
 {
     wfi_csr_free(&data->matrix);
     free(data->narrow);
-    data->narrow = NULL;
+    free(data->own);
+    data->narrow = data->own = NULL;
 }
