@@ -9,6 +9,7 @@
 #include "kernels/spmv/arrays.h"
 #include "kernels/spmv/checks.h"
 #include "kernels/spmv/variant.h"
+#include "profiles/spmv.h"
 
 /* Lists what the model expects of each variant; the family has no more variants than there is room
  * for (family.c). */
@@ -27,6 +28,19 @@ static void list_candidates(const wf_device *device, const wfi_problem *problem,
     }
 }
 
+/* What is stored of the matrix, x for each place of a value, and y. */
+static void count_traffic(const wfi_spmv_job *job, const wfi_choice *choice, wf_plan *plan)
+{
+    const wf_spmv_params *p = &job->matrix;
+    const double real = p->type == WF_TYPE_F64 ? 8 : 4;
+    const double y = (double)p->rows * real;
+    const wfi_traffic traffic = {.requested = (double)job->kept->analysis.matrix_bytes +
+                                              (double)job->kept->places * real + y,
+                                 .stored = y};
+    if (choice->point.variant->traits & WFI_SPMV_READS_ONCE && p->vectors == 1)
+        wfi_plan_count_traffic(plan, &traffic);
+}
+
 /* Checks and counts a matrix of the host's. */
 static wf_result count_host(wf_device *device, const wf_spmv_params *params,
                             wfi_spmv_counts *counts)
@@ -37,12 +51,14 @@ static wf_result count_host(wf_device *device, const wf_spmv_params *params,
     return result;
 }
 
-/* The same for one in device memory, or for the part of it that shaders do. */
+/* The same for one in device memory: by shaders, or on the host where that is faster or the matrix
+ * does not fit. */
 static wf_result count_device(wf_device *device, wfi_spmv_job *job, wfi_spmv_counts *counts)
 {
+    const bool by_shaders = wfi_spmv_profile_of(&device->caps)->device_entries > 0;
     wf_result result = wfi_device_csr_bind(device, &job->matrix, &job->csr);
     if (result == WF_SUCCESS)
-        result = wfi_device_csr_count(&job->csr, counts);
+        result = by_shaders ? wfi_device_csr_count(&job->csr, counts) : WF_NOT_READY;
     if (result != WF_NOT_READY)
         return result;
     result = wfi_spmv_job_download(job);
@@ -118,6 +134,8 @@ static wf_result make_plan(wf_device *device, const wf_spmv_params *params, wfi_
     analysis->statistics_seconds = wfi_host_seconds() - start;
     if (result == WF_SUCCESS)
         result = build_plan(device, &choice, job, out);
+    if (result == WF_SUCCESS)
+        count_traffic(job, &choice, *out);
     analysis->seconds = wfi_host_seconds() - start;
     return result;
 }

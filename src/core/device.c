@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "core/caps.h"
+#include "core/doom.h"
 #include "core/file.h"
+#include "core/names.h"
 #include "core/params.h"
 #include "core/queue.h"
 #include "core/quirks.h"
@@ -115,6 +117,12 @@ double wfi_longest_dispatch(const wf_caps *caps, double asked)
     return watched ? 0.05 : 0;
 }
 
+static void use_debug_names(wf_device *device)
+{
+    const wfi_instance *instance = &device->instance;
+    device->debug_names = instance->set_object_name && instance->begin_label && instance->end_label;
+}
+
 static wf_result open_device(wf_device *device)
 {
     wfi_features features;
@@ -146,6 +154,7 @@ static wf_result open_device(wf_device *device)
     wfi_volk_load_device_table(&device->fn, device->vk, device->instance.vkGetDeviceProcAddr);
     device->fn.vkGetDeviceQueue(device->vk, device->queue_family, 0, &device->queue);
     load_memory(device);
+    use_debug_names(device);
     return WF_SUCCESS;
 }
 
@@ -199,6 +208,17 @@ static wf_result make_object(const wf_device_params *params, wf_device **out)
     return WF_SUCCESS;
 }
 
+/* What is the application's keeps its names. */
+static void name_own(const wf_device *device)
+{
+    if (!device->cache.lent)
+        wfi_name(device, VK_OBJECT_TYPE_PIPELINE_CACHE, WFI_HANDLE(device->cache.vk), "pipelines");
+    if (device->adopted)
+        return;
+    wfi_name(device, VK_OBJECT_TYPE_DEVICE, (uint64_t)(uintptr_t)device->vk, "device");
+    wfi_name(device, VK_OBJECT_TYPE_QUEUE, (uint64_t)(uintptr_t)device->queue, "queue");
+}
+
 wf_result wfi_device_open(const wf_device_params *params, wf_device **out)
 {
     wf_device_params read;
@@ -222,6 +242,8 @@ wf_result wfi_device_open(const wf_device_params *params, wf_device **out)
     if (result == WF_SUCCESS)
         result = wfi_pipeline_cache_create(&device->log, device->vk, &device->fn, device->allocator,
                                            &device->caps, device->cache_directory, &device->cache);
+    if (result == WF_SUCCESS)
+        name_own(device);
     if (result != WF_SUCCESS) {
         wf_device_destroy(&device);
         return result;
@@ -279,6 +301,7 @@ static wf_result take_over(wf_device *device, const wf_vulkan *vulkan, wf_limits
     device->unlock_queue = vulkan->unlock_queue;
     device->queue_user = vulkan->queue_user;
     load_memory(device);
+    use_debug_names(device);
     return WF_SUCCESS;
 }
 
@@ -327,6 +350,8 @@ wf_result wfi_device_open_adopted(const wf_vulkan *vulkan, const wf_device_param
         result = wfi_pipeline_cache_create(&log, device->vk, &device->fn, device->allocator,
                                            &device->caps, device->cache_directory, &device->cache);
     device->dispatch_seconds = wfi_longest_dispatch(&device->caps, read.dispatch_seconds);
+    if (result == WF_SUCCESS)
+        name_own(device);
     if (result != WF_SUCCESS) {
         wf_device_destroy(&device);
         return result;
@@ -340,6 +365,7 @@ static void close_device(wf_device *device)
     if (device->command_pool && !device->adopted &&
         device->fn.vkDeviceWaitIdle(device->vk) < VK_SUCCESS)
         wfi_settle(device, VK_NULL_HANDLE);
+    wfi_doom_all(device);
     const unsigned left = wfi_objects_close(device);
     if (left)
         wfi_log_write(

@@ -1,6 +1,7 @@
 #include "core/memory.h"
 
 #include "core/budget.h"
+#include "core/names.h"
 
 #define LOCAL VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
 #define COHERENT (VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
@@ -76,6 +77,8 @@ static wf_result from_driver(wf_device *device, const wf_memory_request *request
     };
     const VkMemoryPropertyFlags flags = device->memory.memoryTypes[block->type].propertyFlags;
     VkResult vk = device->fn.vkAllocateMemory(device->vk, &info, device->allocator, &block->memory);
+    wfi_name(device, VK_OBJECT_TYPE_DEVICE_MEMORY, WFI_HANDLE(block->memory),
+             "memory of %llu bytes", (unsigned long long)info.allocationSize);
     if (vk >= VK_SUCCESS && request->mapped && (flags & COHERENT) == COHERENT)
         vk = device->fn.vkMapMemory(device->vk, block->memory, 0, VK_WHOLE_SIZE, 0, &block->mapped);
     return wfi_check_vk(&device->log, vk, "allocating device memory");

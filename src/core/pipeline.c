@@ -3,16 +3,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/names.h"
+
 wf_result wfi_set_layout_create(const wf_device *device, const wfi_log *log,
                                 uint32_t storage_buffers, uint32_t texel_buffers,
-                                VkDescriptorSetLayoutCreateFlags flags, VkDescriptorSetLayout *out)
+                                uint32_t storage_images, VkDescriptorSetLayoutCreateFlags flags,
+                                VkDescriptorSetLayout *out)
 {
     VkDescriptorSetLayoutBinding bindings[WF_MAX_BINDINGS] = {0};
     for (uint32_t i = 0; i < storage_buffers; i++)
         bindings[i] = (VkDescriptorSetLayoutBinding){
             .binding = i,
-            .descriptorType = texel_buffers >> i & 1 ? VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER
-                                                     : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+            .descriptorType = texel_buffers >> i & 1    ? VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER
+                              : storage_images >> i & 1 ? VK_DESCRIPTOR_TYPE_STORAGE_IMAGE
+                                                        : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
             .descriptorCount = 1,
             .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
         };
@@ -22,9 +26,12 @@ wf_result wfi_set_layout_create(const wf_device *device, const wfi_log *log,
         .bindingCount = storage_buffers,
         .pBindings = bindings,
     };
-    return wfi_check_vk(
-        log, device->fn.vkCreateDescriptorSetLayout(device->vk, &info, device->allocator, out),
-        "vkCreateDescriptorSetLayout");
+    const VkResult vk =
+        device->fn.vkCreateDescriptorSetLayout(device->vk, &info, device->allocator, out);
+    if (vk >= VK_SUCCESS)
+        wfi_name(device, VK_OBJECT_TYPE_DESCRIPTOR_SET_LAYOUT, WFI_HANDLE(*out),
+                 "layout of %u buffers", storage_buffers);
+    return wfi_check_vk(log, vk, "vkCreateDescriptorSetLayout");
 }
 
 static wf_result create_layout(wf_device *device, const wfi_pipeline_desc *desc,
@@ -41,10 +48,11 @@ static wf_result create_layout(wf_device *device, const wfi_pipeline_desc *desc,
         .pushConstantRangeCount = desc->push_bytes ? 1 : 0,
         .pPushConstantRanges = &range,
     };
-    return wfi_check_vk(
-        &device->log,
-        device->fn.vkCreatePipelineLayout(device->vk, &info, device->allocator, &pipeline->layout),
-        "vkCreatePipelineLayout");
+    const VkResult vk =
+        device->fn.vkCreatePipelineLayout(device->vk, &info, device->allocator, &pipeline->layout);
+    wfi_name(device, VK_OBJECT_TYPE_PIPELINE_LAYOUT, WFI_HANDLE(pipeline->layout), "%s: layout",
+             desc->spirv->name);
+    return wfi_check_vk(&device->log, vk, "vkCreatePipelineLayout");
 }
 
 static VkPipelineShaderStageCreateFlags stage_flags(const wf_device *device,
@@ -119,10 +127,10 @@ static wf_result create_pipeline(wf_device *device, const wfi_pipeline_desc *des
             },
         .layout = pipeline->layout,
     };
-    return wfi_check_vk(&device->log,
-                        device->fn.vkCreateComputePipelines(device->vk, device->cache.vk, 1, &info,
-                                                            device->allocator, &pipeline->vk),
-                        desc->name);
+    const VkResult vk = device->fn.vkCreateComputePipelines(device->vk, device->cache.vk, 1, &info,
+                                                            device->allocator, &pipeline->vk);
+    wfi_name(device, VK_OBJECT_TYPE_PIPELINE, WFI_HANDLE(pipeline->vk), "%s", desc->spirv->name);
+    return wfi_check_vk(&device->log, vk, desc->name);
 }
 
 static double statistic_value(const VkPipelineExecutableStatisticKHR *statistic)
@@ -183,6 +191,7 @@ wf_result wfi_pipeline_prepare(wf_device *device, const wfi_pipeline_desc *desc,
     const bool pushed = device->caps.push_descriptors && !desc->bound_sets;
     wfi_pipeline pipeline = {.storage_buffers = desc->storage_buffers,
                              .texel_buffers = desc->texel_buffers,
+                             .storage_images = desc->storage_images,
                              .push_bytes = desc->push_bytes,
                              .subgroup_size = desc->subgroup_size,
                              .spirv = desc->spirv};
@@ -201,7 +210,7 @@ wf_result wfi_pipeline_prepare(wf_device *device, const wfi_pipeline_desc *desc,
         if (desc->constants[i].id < 3)
             pipeline.group_size[desc->constants[i].id] = desc->constants[i].value;
     wf_result result = wfi_set_layout_create(
-        device, &device->log, desc->storage_buffers, desc->texel_buffers,
+        device, &device->log, desc->storage_buffers, desc->texel_buffers, desc->storage_images,
         pushed ? VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR : 0, &pipeline.set_layout);
     if (result == WF_SUCCESS)
         result = create_layout(device, desc, &pipeline);
@@ -227,6 +236,8 @@ static wf_result create_module(wf_device *device, const wfi_pipeline_desc *desc,
     const VkResult vk =
         device->fn.vkCreateShaderModule(device->vk, &info, device->allocator, module);
     free(words);
+    wfi_name(device, VK_OBJECT_TYPE_SHADER_MODULE, WFI_HANDLE(*module), "%s: module",
+             desc->spirv->name);
     return wfi_check_vk(&device->log, vk, desc->name);
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #define BUFFER_BYTES ((size_t)1 << 20)
@@ -25,6 +26,21 @@ bool wfi_text_open(wfi_text_reader *reader, const char *path, wfi_io_error *erro
     return true;
 }
 
+bool wfi_text_open_range(wfi_text_reader *reader, const char *path, int fd, uint64_t first,
+                         uint64_t last, wfi_io_error *error)
+{
+    *reader = (wfi_text_reader){.path = path, .fd = fd, .at = first, .last = last};
+    reader->buffer = malloc(BUFFER_BYTES + 1);
+    return reader->buffer || wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: out of memory", path);
+}
+
+uint64_t wfi_text_offset(const wfi_text_reader *reader)
+{
+    if (!gzdirect(reader->file))
+        return UINT64_MAX;
+    return (uint64_t)gztell(reader->file) - (reader->end - reader->begin);
+}
+
 void wfi_text_close(wfi_text_reader *reader)
 {
     if (reader->file)
@@ -34,6 +50,45 @@ void wfi_text_close(wfi_text_reader *reader)
     reader->buffer = NULL;
 }
 
+/* Reads more of a range behind what is kept. */
+static bool refill_range(wfi_text_reader *reader, size_t kept, wfi_io_error *error)
+{
+    const uint64_t left = reader->last - reader->at;
+    const size_t room = BUFFER_BYTES - kept, wanted = left < room ? (size_t)left : room;
+    const ssize_t got =
+        wanted ? pread(reader->fd, reader->buffer + kept, wanted, (off_t)reader->at) : 0;
+    if (got < 0 || (wanted && got == 0))
+        return wfi_io_fail(error, WFI_IO_SYSTEM, "%s: %s", reader->path,
+                           got < 0 ? strerror(errno) : "the file became shorter");
+    reader->at += (uint64_t)got;
+    reader->end += (size_t)got;
+    reader->at_end = wanted == 0;
+    return true;
+}
+
+/* Files that are packed in another way than gzip's are known by how they begin. */
+static bool is_text(const wfi_text_reader *reader, wfi_io_error *error)
+{
+    static const struct {
+        size_t at, length;
+        const char *bytes, *what, *unpack;
+    } kinds[] = {{0, 6,
+                  "\xFD"
+                  "7zXZ\0",
+                  "compressed with xz", "xz -dk"},
+                 {0, 4, "\x28\xB5\x2F\xFD", "compressed with zstd", "zstd -d"},
+                 {0, 3, "BZh", "compressed with bzip2", "bunzip2 -k"},
+                 {0, 4, "PK\3\4", "a zip archive", "unzip"},
+                 {257, 5, "ustar", "a tar archive", "tar -xf"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (reader->end >= kinds[i].at + kinds[i].length &&
+            memcmp(reader->buffer + kinds[i].at, kinds[i].bytes, kinds[i].length) == 0)
+            return wfi_io_fail(error, WFI_IO_BAD_INPUT,
+                               "%s: the file is %s; gzip alone is read, so unpack it first: %s %s",
+                               reader->path, kinds[i].what, kinds[i].unpack, reader->path);
+    return true;
+}
+
 /* Moves what is left to the front and reads more behind it. */
 static bool refill(wfi_text_reader *reader, wfi_io_error *error)
 {
@@ -41,6 +96,8 @@ static bool refill(wfi_text_reader *reader, wfi_io_error *error)
     memmove(reader->buffer, reader->buffer + reader->begin, kept);
     reader->begin = 0;
     reader->end = kept;
+    if (!reader->file)
+        return refill_range(reader, kept, error);
     errno = 0;
     const int got = gzread(reader->file, reader->buffer + kept, (unsigned)(BUFFER_BYTES - kept));
     int code = Z_OK;
@@ -53,7 +110,7 @@ static bool refill(wfi_text_reader *reader, wfi_io_error *error)
     }
     reader->end += (size_t)got;
     reader->at_end = got == 0;
-    return true;
+    return reader->line > 0 || kept > 0 || is_text(reader, error);
 }
 
 bool wfi_text_line(wfi_text_reader *reader, char **text, wfi_io_error *error)

@@ -8,6 +8,7 @@
 typedef struct wfi_bound {
     VkBuffer buffer;
     uint64_t offset, bytes;
+    VkImageView view; /* of a binding that is a storage image; the others mean nothing then */
 } wfi_bound;
 
 /* WF_ERROR_BINDING, with a line in the log that has the name, for what is missing, misaligned or of

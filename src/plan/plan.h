@@ -25,6 +25,7 @@ typedef struct wfi_step {
     uint32_t slot_count;
     wfi_slot slots[WF_MAX_BINDINGS];
     VkFormat texels[WF_MAX_BINDINGS]; /* of slots that are uniform texel buffers; else UNDEFINED */
+    uint32_t images;                  /* bit i: slot i is a storage image of the caller's */
     VkBufferView
         views[WF_MAX_BINDINGS]; /* of those that are the plan's own, made when it is added */
     uint32_t push_bytes;
@@ -42,11 +43,13 @@ typedef struct wfi_step {
 
 typedef enum wfi_access { WFI_READS = 1, WFI_WRITES = 2, WFI_READS_WRITES = 3 } wfi_access;
 
+#define WFI_IMAGE UINT64_MAX
+
 /* What a binding of the plan must be. */
 typedef struct wfi_binding_spec {
     const char *name;
     wfi_access access;
-    uint64_t bytes; /* at least; 0: the plan does not use it */
+    uint64_t bytes; /* at least; 0: the plan does not use it; WFI_IMAGE: it is a storage image */
 } wfi_binding_spec;
 
 /* Before the first pipeline: descriptor sets are bound even where they could be pushed, since that
@@ -80,6 +83,8 @@ wf_device *wfi_plan_device(const wf_plan *plan);
 /* What a family keeps with its plan until the plan is destroyed; NULL where none is kept. */
 void wfi_plan_keep(wf_plan *plan, void *data, void (*destroy)(void *data));
 void *wfi_plan_kept(const wf_plan *plan);
+/* Sets the bytes of an execution where its point alone does not tell them. */
+void wfi_plan_count_traffic(wf_plan *plan, const wfi_traffic *traffic);
 /* Forgets the sets that wfi_plan_record keeps; nothing that it recorded may be pending or run
  * again. For the beginning of a blocking call: buffers may have ended since the last, and others
  * got their handles. */

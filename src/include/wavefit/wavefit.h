@@ -189,6 +189,9 @@ typedef struct wf_caps {
     /* WF_WITHHELD_… of an adopted device: the physical device has them, but the application did not
      * enable what they need. */
     uint32_t withheld;
+    /* Atomics on storage buffers: 64-bit integers; additions of f32 and f64. */
+    bool int64_atomics, f32_atomic_add, f64_atomic_add;
+    bool extended_images; /* storage images can be of r16f */
 } wf_caps;
 
 enum {
@@ -202,7 +205,8 @@ enum {
     WF_WITHHELD_COOPERATIVE_MATRIX = 1 << 7,
     WF_WITHHELD_COOPERATIVE_MATRIX2 = 1 << 8,
     WF_WITHHELD_SUBGROUP_SIZE_CONTROL = 1 << 9,
-    WF_WITHHELD_FULL_SUBGROUPS = 1 << 10
+    WF_WITHHELD_FULL_SUBGROUPS = 1 << 10,
+    WF_WITHHELD_EXTENDED_IMAGES = 1 << 11 /* storage images of r16f */
 };
 
 /* What a driver offers and wavefit does not use, because it is known or was seen not to work. */
@@ -301,6 +305,9 @@ typedef struct wf_device_params {
     void *cancelled_user;
     /* Where device memory comes from. Copied; NULL: vkAllocateMemory, once for each buffer. */
     const wf_memory_source *memory_source;
+    /* Gives each Vulkan object a name and each dispatch a label, for debuggers and captures, where
+     * the loader offers VK_EXT_debug_utils. For adopted devices wf_vulkan.debug_utils says so. */
+    bool debug_names;
 } wf_device_params;
 
 /* Lists the Vulkan devices of this machine. On entry *count is the room in caps (which may be
@@ -322,6 +329,12 @@ WF_API wf_result wf_device_create(const wf_device_params *params, wf_device **ou
  * WF_ERROR_DEVICE_CLOSED when used, and must still be destroyed. No job that was given to
  * wf_jobs.submit may be running. */
 WF_API void wf_device_destroy(wf_device **device);
+
+/* Destroys what wf_plan_destroy_after, wf_buffer_destroy_after and wf_arena_destroy_after were
+ * given and whose time has come. Those functions do so too; call this now and then where they are
+ * not called. It does not wait. *left (which may be NULL) is the number of objects that still wait.
+ * Error: WF_ERROR_INVALID_ARGUMENT. */
+WF_API wf_result wf_device_collect(wf_device *device, uint32_t *left);
 
 /* Returns what the device can do. The device owns it; it is valid as long as the device. */
 WF_API const wf_caps *wf_device_caps(const wf_device *device);
@@ -374,6 +387,9 @@ typedef struct wf_vulkan {
      * or merged into meanwhile. VK_NULL_HANDLE: wavefit uses a cache of its own, in memory, and on
      * disk only if wf_device_params.cache_directory is given. */
     VkPipelineCache pipeline_cache;
+    /* VK_EXT_debug_utils is enabled on `instance`: wavefit names its objects and puts labels around
+     * its dispatches. */
+    bool debug_utils;
 } wf_vulkan;
 
 /* Makes a wf_device of the application's VkDevice. Of params it uses limits, log, allocator,
@@ -434,6 +450,8 @@ typedef enum wf_memory {
 WF_API wf_result wf_buffer_create(wf_device *device, uint64_t bytes, wf_memory memory,
                                   wf_buffer **out);
 WF_API void wf_buffer_destroy(wf_buffer **buffer);
+/* Destroys the buffer once the timeline semaphore has the value; see wf_plan_destroy_after. */
+WF_API wf_result wf_buffer_destroy_after(wf_buffer **buffer, VkSemaphore timeline, uint64_t value);
 WF_API VkBuffer wf_buffer_handle(const wf_buffer *buffer);
 WF_API uint64_t wf_buffer_size(const wf_buffer *buffer);
 /* Returns where the host sees the buffer's memory, coherently and as long as the buffer lives; NULL
@@ -548,6 +566,9 @@ typedef struct wf_bindings {
     /* The sizes of this execution, for plans that were made with vary_...: m, n, k, batch of a
      * product, nx, ny, nz of a grid; 0: that of the plan. */
     uint64_t extent[WF_MAX_EXTENTS];
+    /* Views of bindings that are storage images (wf_stencil_params.image), by binding number; the
+     * same elements of items are not read. They are in layout GENERAL. */
+    VkImageView images[WF_MAX_BINDINGS];
 } wf_bindings;
 
 #define WF_MAX_STATISTICS 32
@@ -635,11 +656,41 @@ typedef struct wf_occupancy {
     const char *source;       /* where the architecture's figures are from */
     uint32_t counted_units;   /* how many of caps.compute_units make a unit: 2 for AMD's work-group
                                  processors of two compute units, else 1 */
+    /* Work-groups that each limit alone leaves room for; UINT32_MAX: it is none. */
+    uint32_t by_subgroups, by_groups, by_registers, by_shared;
 } wf_occupancy;
 
 /* Error: WF_ERROR_UNSUPPORTED (too little is published about the device). */
 WF_API wf_result wf_kernel_occupancy(const wf_caps *caps, const wf_kernel_info *kernel,
                                      wf_occupancy *out);
+
+/* The limits of an architecture, as they are published; 0: they are not. No device is needed. */
+typedef struct wf_architecture {
+    size_t size;
+    const char *name;                     /* "nvidia:sm90" */
+    const char *generation;               /* "Hopper" */
+    const char *devices;                  /* pieces of its devices' names, separated by '|' */
+    const char *unit;                     /* what holds whole work-groups: "multiprocessor" */
+    const char *source;                   /* where the limits are from */
+    uint32_t subgroup_size;               /* the usual one */
+    uint32_t most_subgroups, most_groups; /* that a unit holds */
+    bool groups_by_barriers;              /* most_groups does not count groups of one subgroup */
+    uint32_t registers;                   /* of 32 bits in a unit */
+    uint32_t item_registers;              /* most of a work-item */
+    uint32_t shared_bytes;                /* of a unit */
+} wf_architecture;
+
+WF_API uint32_t wf_architecture_count(void);
+/* Finds one by its name or what stands behind the colon ("rdna3"), by a chip ("navi31"), a device
+ * ("GTX 480") or a generation ("Kepler": the first of several), whatever the case. Error:
+ * WF_ERROR_INVALID_ARGUMENT (there is none). */
+WF_API wf_result wf_architecture_find(const char *name, uint32_t *index);
+/* Error: WF_ERROR_INVALID_ARGUMENT (there is none of that index). */
+WF_API wf_result wf_architecture_describe(uint32_t index, wf_architecture *out);
+/* As wf_kernel_occupancy, of a kernel with that group_size, shared_bytes, registers and
+ * subgroup_size (0: the usual one). */
+WF_API wf_result wf_architecture_occupancy(uint32_t index, const wf_kernel_info *kernel,
+                                           wf_occupancy *out);
 
 /* What recordings need of Vulkan besides the command buffer: descriptor sets and, for the sparse
  * variant "texel", buffer views.
@@ -663,6 +714,8 @@ WF_API wf_result wf_arena_reset(wf_arena *arena);
 /* Takes back all that recordings took, as wf_arena_reset does, and frees it. Plans and buffers that
  * were used with the arena may be destroyed before it. */
 WF_API void wf_arena_destroy(wf_arena **arena);
+/* The same once the timeline semaphore has the value; see wf_plan_destroy_after. */
+WF_API wf_result wf_arena_destroy_after(wf_arena **arena, VkSemaphore timeline, uint64_t value);
 
 /* Records the plan's dispatches into a command buffer that is in the recording state, outside a
  * render pass, for a queue family with compute. It never submits, waits or compiles. It allocates
@@ -716,6 +769,29 @@ WF_API uint64_t wf_plan_workspace(const wf_plan *plan);
 WF_API wf_result wf_plan_describe(const wf_plan *plan, wf_plan_info *info);
 /* Destroys the plan without waiting. The work recorded from it must have finished. */
 WF_API void wf_plan_destroy(wf_plan **plan);
+/* Destroys the plan once the timeline semaphore has the value: now, if it has it, or at a later
+ * call of such a function or of wf_device_collect, at the latest when the device is destroyed. So
+ * an application gives up a plan that frames in flight still use. The handle becomes NULL; the
+ * semaphore must live until then. The plan may end on any thread that makes such a call. Errors,
+ * after which the plan is still the caller's: WF_ERROR_INVALID_ARGUMENT (no semaphore),
+ * WF_ERROR_UNSUPPORTED (the device has no timeline semaphores). */
+WF_API wf_result wf_plan_destroy_after(wf_plan **plan, VkSemaphore timeline, uint64_t value);
+
+/* Makes a plan of the same problem that shares with `plan` its pipelines and all memory that
+ * executions only read: a sparse matrix is analysed, converted and uploaded once. What executions
+ * write (wf_plan_info.writes_own_memory) the copy has for itself. So each queue or thread may
+ * record a copy of its own, beside others, without locks and semaphores between them. The caller
+ * serialises calls on one copy, as on any plan; wf_plan_copy itself must not run beside another
+ * call on `plan`. Plans may be destroyed in any order; what they share goes with the last.
+ *
+ * wf_spmv_scale changes one copy alone. New values (wf_spmv_update, wf_spmv_record_update) are seen
+ * by all: executions of other copies must not run then. A copy that has memory of its own may need
+ * an upload (wf_plan_needs_upload), or blocks where the device is wavefit's own. Buffers belong to
+ * the device's queue family: queues of another family need a wf_device, and a plan, of their own.
+ *
+ * Errors: WF_NOT_READY (`plan` is still being compiled, or its upload is not recorded),
+ * WF_ERROR_UNSUPPORTED (the plan's sizes vary), and those of want of memory. */
+WF_API wf_result wf_plan_copy(wf_plan *plan, wf_plan **out);
 
 /* Submits one execution on the device's own queue. Blocks until it is done. An execution of several
  * dispatches that takes over half a second goes in several submissions, between which
@@ -1137,6 +1213,7 @@ typedef struct wf_cg_result {
     bool fused;           /* the product also leaves the dot product: two dispatches an iteration */
     uint32_t refinements; /* mixed: corrections that were added to x */
     wf_plan_info product; /* the plan of A p */
+    double dot_us;        /* median of its dot product's own dispatch; 0: not measured, or fused */
 } wf_cg_result;
 
 /* Solves A x = b. b and x have `rows` elements of the type on the host and must not overlap. x is
@@ -1270,6 +1347,14 @@ WF_API wf_result wf_himeno_run_each(wf_himeno *himeno, uint32_t iterations, floa
 WF_API wf_result wf_himeno_read(wf_himeno *himeno, float *p);
 /* Tells what was chosen; info->dispatches are those of a pass. slabs may be NULL. */
 WF_API wf_result wf_himeno_describe(const wf_himeno *himeno, wf_plan_info *info, uint32_t *slabs);
+/* Times what an iteration consists of by itself, a few times over: [0] the relaxation of all slabs,
+ * with the copies between them, and [1] the sum of the partial sums of gosa, which one dispatch
+ * makes for many iterations. us gets the microseconds that each takes of one iteration. p and gosa are of
+ * no use afterwards. Blocks. Errors: those of wf_himeno_run. */
+#define WF_HIMENO_KERNELS 2
+WF_API wf_result wf_himeno_time_kernels(wf_himeno *himeno,
+                                        wf_plan_kernel kernels[WF_HIMENO_KERNELS],
+                                        double us[WF_HIMENO_KERNELS], bool *gpu_clock);
 WF_API void wf_himeno_destroy(wf_himeno **himeno);
 
 /* Compares p (ni*nj*nk floats) after `iterations` (> 0) with the f64 relaxation from the same start
@@ -1303,6 +1388,15 @@ typedef enum wf_border {
     WF_BORDER_PERIODIC = 2   /* the grid wraps around */
 } wf_border;
 
+/* Formats of storage images. R16F needs the feature shaderStorageImageExtendedFormats. */
+typedef enum wf_image {
+    WF_IMAGE_NONE = 0,    /* buffers */
+    WF_IMAGE_R32F = 1,    /* VK_FORMAT_R32_SFLOAT */
+    WF_IMAGE_R16F = 2,    /* VK_FORMAT_R16_SFLOAT */
+    WF_IMAGE_RGBA16F = 3, /* VK_FORMAT_R16G16B16A16_SFLOAT */
+    WF_IMAGE_RGBA8 = 4    /* VK_FORMAT_R8G8B8A8_UNORM */
+} wf_image;
+
 /* Bindings of a stencil plan. They must not overlap. IN is only read. */
 enum { WF_STENCIL_IN = 0, WF_STENCIL_OUT = 1, WF_STENCIL_BINDINGS = 2 };
 
@@ -1333,6 +1427,12 @@ typedef struct wf_stencil_params {
      * multiple of it: 1 allows every size; vary_x 4 keeps the faster kernels for whole vectors. A
      * cell's element stays at (z * ny + y) * row_stride + x with the plan's ny. */
     uint32_t vary_x, vary_y, vary_z;
+    /* Not WF_IMAGE_NONE: IN and OUT are storage images of this format (wf_bindings.images), two- or
+     * three-dimensional as the grid, whose texel (x, y, z) is the cell: of one mip level, and at
+     * least nx x ny (x nz) large. Each component is a grid of its own. Values are computed in f32
+     * and rounded by the device to the format; components of RGBA8 are from 0 to 1. The type must
+     * be F32, steps 1 (record the plan again with the images exchanged), and tuning is not used. */
+    wf_image image;
 } wf_stencil_params;
 
 /* Makes a plan of OUT = the stencil applied `steps` times to IN. The plan needs a workspace where

@@ -209,8 +209,8 @@ static const struct {
 } without[] = {
     {"devices", DEVICE | POINT | REPEAT | SEED | TUNING | DISPATCH},
     {"himeno", REPEAT},
-    {"ladder", POINT},
     {"laplace", REPEAT | SEED},
+    {"occupancy", DEVICE | LIMITS | POINT | REPEAT | SEED | TUNING | DISPATCH},
     {"peaks", POINT | REPEAT | SEED | TUNING},
     {"report", DEVICE | LIMITS | POINT | JSON | REPEAT | SEED | TUNING | DISPATCH},
     {"tune", REPEAT | TUNING},

@@ -5,6 +5,7 @@
 
 #include "core/arena.h"
 #include "core/command.h"
+#include "core/names.h"
 #include "plan/dispatch_size.h"
 
 /* ------------------------------------------------------------------------------------- pipelines */
@@ -32,7 +33,7 @@ static void end_analysis(wf_device *device, struct wfi_analysis *analysis)
 
 static bool same_kernel(const wfi_pass_kernel *a, const wfi_pass_kernel *b)
 {
-    return a->spirv == b->spirv && a->group == b->group &&
+    return a->spirv == b->spirv && a->group == b->group && a->subgroup == b->subgroup &&
            memcmp(a->constants, b->constants, sizeof a->constants) == 0;
 }
 
@@ -42,6 +43,7 @@ static wf_result add_kernel(wf_device *device, const wfi_pass_kernel *kernel, ke
                               .spirv = kernel->spirv,
                               .storage_buffers = kernel->storage_buffers,
                               .push_bytes = kernel->push_bytes,
+                              .subgroup_size = kernel->subgroup,
                               .bound_sets = true};
     kept_kernel *added = calloc(1, sizeof *added);
     if (!added)
@@ -213,7 +215,9 @@ static void record_pass(const wfi_passes *passes, const wfi_pass *pass,
         if (pass->push_bytes)
             fn->vkCmdPushConstants(command_buffer, pass->pipeline->layout,
                                    VK_SHADER_STAGE_COMPUTE_BIT, 0, pass->push_bytes, pass->push);
+        wfi_label_begin(passes->device, command_buffer, pass->pipeline->spirv->name);
         fn->vkCmdDispatch(command_buffer, pass->groups[0], pass->groups[1], pass->groups[2]);
+        wfi_label_end(passes->device, command_buffer);
     } else if (pass->copies) {
         const VkBufferCopy region = {first->offset, pass->buffers[1].offset, first->range};
         fn->vkCmdCopyBuffer(command_buffer, first->buffer, pass->buffers[1].buffer, 1, &region);
@@ -236,7 +240,9 @@ static wf_result record(void *user, VkCommandBuffer command_buffer)
             return result;
         if (i > 0)
             wfi_barrier(passes->device, command_buffer);
+        wfi_label_begin(passes->device, command_buffer, "wavefit spmv analysis");
         record_pass(passes, pass, command_buffer);
+        wfi_label_end(passes->device, command_buffer);
     }
     return WF_SUCCESS;
 }
