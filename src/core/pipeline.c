@@ -68,13 +68,14 @@ static VkPipelineShaderStageCreateFlags stage_flags(const wf_device *device,
     return flags;
 }
 
-/* Ids of constants are below this; unused places get ids from here on, which no shader has and which
- * therefore change nothing. */
+/* Ids of constants are below this; unused places get ids from here on, which no shader has and
+ * which therefore change nothing. */
 #define IDS 64
 
 /* Drivers take constants in any order. But VK_LAYER_KHRONOS_validation (1.4.309) reads the id of a
  * constant that sizes a cooperative matrix as an index into this array, and finds another
- * constant's value. So each constant stands at the place of its id. Returns the number of places. */
+ * constant's value. So each constant stands at the place of its id. Returns the number of
+ * places. */
 static uint32_t map_constants(const wfi_pipeline_desc *desc, VkSpecializationMapEntry entries[IDS],
                               uint32_t data[IDS])
 {

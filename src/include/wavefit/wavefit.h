@@ -1349,8 +1349,8 @@ WF_API wf_result wf_himeno_read(wf_himeno *himeno, float *p);
 WF_API wf_result wf_himeno_describe(const wf_himeno *himeno, wf_plan_info *info, uint32_t *slabs);
 /* Times what an iteration consists of by itself, a few times over: [0] the relaxation of all slabs,
  * with the copies between them, and [1] the sum of the partial sums of gosa, which one dispatch
- * makes for many iterations. us gets the microseconds that each takes of one iteration. p and gosa are of
- * no use afterwards. Blocks. Errors: those of wf_himeno_run. */
+ * makes for many iterations. us gets the microseconds that each takes of one iteration. p and gosa
+ * are of no use afterwards. Blocks. Errors: those of wf_himeno_run. */
 #define WF_HIMENO_KERNELS 2
 WF_API wf_result wf_himeno_time_kernels(wf_himeno *himeno,
                                         wf_plan_kernel kernels[WF_HIMENO_KERNELS],
@@ -1423,9 +1423,9 @@ typedef struct wf_stencil_params {
     const wf_jobs *jobs;     /* NULL: wf_stencil_plan compiles the pipelines itself */
     const wf_cancel *cancel; /* asked by wf_stencil_check; NULL: nothing is asked */
     /* Extents that recordings may lower (wf_bindings.extent) without another plan, down to 2 radius
-     * + 1: nx, ny and nz are then the largest ones. 0: the extent is fixed. Else recordings give any
-     * multiple of it: 1 allows every size; vary_x 4 keeps the faster kernels for whole vectors. A
-     * cell's element stays at (z * ny + y) * row_stride + x with the plan's ny. */
+     * + 1: nx, ny and nz are then the largest ones. 0: the extent is fixed. Else recordings give
+     * any multiple of it: 1 allows every size; vary_x 4 keeps the faster kernels for whole vectors.
+     * A cell's element stays at (z * ny + y) * row_stride + x with the plan's ny. */
     uint32_t vary_x, vary_y, vary_z;
     /* Not WF_IMAGE_NONE: IN and OUT are storage images of this format (wf_bindings.images), two- or
      * three-dimensional as the grid, whose texel (x, y, z) is the cell: of one mip level, and at
@@ -1540,8 +1540,8 @@ typedef struct wf_laplace wf_laplace;
 
 /* Makes a solve to be recorded, as wf_cg_create does. progress and history are not used.
  * Iterations come in whole checks of check_every. u is not scaled: the square of |b| must be within
- * the type's range. Errors: those of wf_laplace_solve, WF_ERROR_TOO_LARGE (the grid is larger than a
- * binding may be). */
+ * the type's range. Errors: those of wf_laplace_solve, WF_ERROR_TOO_LARGE (the grid is larger than
+ * a binding may be). */
 WF_API wf_result wf_laplace_create(wf_device *device, const wf_laplace_params *params,
                                    wf_laplace **out);
 WF_API bool wf_laplace_needs_upload(const wf_laplace *laplace);

@@ -8,7 +8,7 @@
 #include "core/names.h"
 #include "plan/dispatch_size.h"
 
-/* ------------------------------------------------------------------------------------- pipelines */
+/* ------------------------------------------------------------------------------------ pipelines */
 
 typedef struct kept_kernel {
     wfi_pass_kernel kernel;
@@ -92,7 +92,7 @@ static wf_result find_pipeline(wf_device *device, const wfi_pass_kernel *kernel,
     return result;
 }
 
-/* ------------------------------------------------------------------------------------------ list */
+/* ----------------------------------------------------------------------------------------- list */
 
 wf_result wfi_passes_open(wf_device *device, wfi_passes *out)
 {
