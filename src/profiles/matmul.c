@@ -21,7 +21,7 @@ static const wfi_matmul_profile profiles[WFI_PROFILE_KINDS] = {
     /* By the statistics of Mesa's compilers for a dozen chips (ANV, Turnip, panvk, v3dv 25.0), which
      * keep addresses and loads under way besides what the model counts, and have fewer registers a
      * work-item the more work-items a work-group has (bench/notes/other-devices.md#registers). */
-    [WFI_PROFILE_INTEL] = {GPU_BUT_GROUPS, .matvec_group = 256, .register_fill = 0.43,
+    [WFI_PROFILE_INTEL] = {GPU_BUT_GROUPS, .matvec_group = 256, .register_fill = 0.40,
                            .narrow_matrix_subgroups = true},
     [WFI_PROFILE_MOBILE] = {GPU_BUT_GROUPS, .matvec_group = 256, .register_fill = 0.43},
     /* An H100: shared memory bench/notes/matmul.md#clocks, operands #machine-code, stream-K

@@ -166,8 +166,7 @@ static const wfi_matmul_block any_blocks[] = {
 
 /* Where registers do not suffice for any of those. */
 static const wfi_matmul_block small_blocks[] = {
-    {64, 64, 8, 4, 4}, {32, 64, 8, 4, 4}, {32, 32, 8, 4, 4}, {32, 64, 8, 2, 4},
-    {32, 32, 8, 2, 4}, {32, 32, 8, 2, 2}, {16, 16, 8, 2, 2}, {16, 128, 8, 2, 4},
+    {64, 64, 8, 4, 4}, {32, 64, 8, 4, 4}, {32, 32, 8, 4, 4}, {64, 64, 4, 4, 4}, {32, 64, 4, 4, 4},
 };
 
 /* What lavapipe measured best (bench/notes/tune.md#plans-differ), and SwiftShader by `vector` too:
@@ -222,9 +221,9 @@ static double fit_any_block(wfi_point *point)
      * work-items hide latency. */
     const double time =
         wfi_matmul_best_block(point, any_blocks, WFI_COUNT(any_blocks), 256, complete);
-    return time >= 0 ? time
-                     : wfi_matmul_best_block(point, small_blocks, WFI_COUNT(small_blocks), 256,
-                                             complete);
+    return time >= 0
+               ? time
+               : wfi_matmul_best_block(point, small_blocks, WFI_COUNT(small_blocks), 256, complete);
 }
 
 static double fit_memory_block(wfi_point *point)
