@@ -18,9 +18,10 @@ static const wfi_matmul_profile profiles[WFI_PROFILE_KINDS] = {
     [WFI_PROFILE_CPU] = {CPU, .gains_by_tiles = true},
     /* By the statistics of RADV's compiler, which spills from 240 registers on. */
     [WFI_PROFILE_AMD] = {GPU, .most_registers = 236},
-    /* By the statistics of Mesa's compilers for a dozen chips (ANV, Turnip, panvk, v3dv 25.0), which
-     * keep addresses and loads under way besides what the model counts, and have fewer registers a
-     * work-item the more work-items a work-group has (bench/notes/other-devices.md#registers). */
+    /* By the statistics of Mesa's compilers (ANV and Turnip 25.0), which keep addresses and loads
+     * under way besides what the model counts; assumed of Mali and VideoCore. Intel's have fewer
+     * registers a work-item the more of them a work-group has
+     * (bench/notes/other-devices.md#registers). */
     [WFI_PROFILE_INTEL] = {GPU_BUT_GROUPS, .matvec_group = 256, .register_fill = 0.40,
                            .narrow_matrix_subgroups = true},
     [WFI_PROFILE_MOBILE] = {GPU_BUT_GROUPS, .matvec_group = 256, .register_fill = 0.43},

@@ -75,7 +75,7 @@ uint32_t wfi_matmul_most_registers(const wfi_point *point, uint32_t group_items)
         return profile->most_registers;
     if (profile->register_fill == 0 || most == 0)
         return UINT32_MAX;
-    /* Where subgroups have a fixed number of registers, a work-group has to fit a unit as a whole. */
+    /* Where subgroups have a fixed number of registers, a whole work-group has to fit a unit. */
     if (unit.wave_words && unit.registers / group_items < most)
         most = unit.registers / group_items;
     return (uint32_t)(profile->register_fill * counted * most);

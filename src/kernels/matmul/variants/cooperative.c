@@ -322,8 +322,8 @@ static uint32_t subgroup_for(const wf_caps *caps)
                : caps->subgroup_size;
 }
 
-/* Whether a subgroup's sums, the fragments that feed them and its loads of a tile fit its registers,
- * where the device is one whose subgroups have a fixed number of them. */
+/* Whether a subgroup's sums, the fragments that feed them and its loads of a tile fit its
+ * registers, where the device is one whose subgroups have a fixed number of them. */
 static bool holds_registers(const wfi_point *point)
 {
     const uint32_t *v = point->values, words = wfi_unit_of(point->caps).wave_words;

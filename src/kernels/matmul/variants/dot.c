@@ -64,7 +64,8 @@ static double fit(wfi_point *point)
         {128, 128, 32, 8, 8}, {64, 64, 32, 4, 4}, {32, 32, 32, 4, 4}, {32, 32, 16, 4, 4}};
     const wf_caps *caps = point->caps;
     point->values[MATMUL_ID_VEC4] = wfi_matmul_vec4_bits(&point->problem->matmul) & 3;
-    const double time = wfi_matmul_best_block(point, blocks, WFI_COUNT(blocks), 512, holds_registers) * GAIN;
+    const double time =
+        wfi_matmul_best_block(point, blocks, WFI_COUNT(blocks), 512, holds_registers) * GAIN;
     /* A driver without the instructions adds the bytes one by one. Nobody has timed this variant
      * beside matrix units. */
     if (time < 0 || !caps->integer_dot_accelerated || wfi_matmul_shape(caps, WF_TYPE_I8, 0, 0, 0))
