@@ -6,8 +6,8 @@ usage: test_layers.py SOURCE_DIR OBJECT_FILES...
 Reads #include lines and the symbols that object files define and ask for; every C file of
 SOURCE_DIR must have its object file among OBJECT_FILES. A folder may use itself and the folders of
 the rows above its own in LAYERS. docs/structure.md says what each folder is for. Kernels, models
-and what runs them test for no vendor, driver or processor: profiles tell them. Advice and the search
-test for no family: tables and hooks tell them.
+and what runs them test for no vendor, driver or processor: profiles tell them. Advice and the
+search test for no family: tables and hooks tell them.
 """
 import collections
 import os
