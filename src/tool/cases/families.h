@@ -24,8 +24,9 @@ typedef struct wfi_tool_family {
     void (*describe)(const wfi_study *study, wf_problem *problem);
 
     /* Problems of suites (cases/problem.h): a measurement; bytes on the device, roughly from above;
-     * parameters for a search, in data->own, data_bytes of zeros (false: `error` says why); what results tell beside the sizes. A
-     * family without run_problem is not in the suite of bench; facts may be NULL. */
+     * parameters for a search, in data->own, which is data_bytes of zeros (false: `error` says
+     * why); what results tell beside the sizes. A family without run_problem is not in the suite of
+     * bench; facts may be NULL. */
     void (*run_problem)(wfi_session *session, const wfi_case_problem *problem, double seconds,
                         wfi_result_case *out);
     double (*bytes)(const wfi_case_problem *problem);
