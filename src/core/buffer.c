@@ -1,50 +1,9 @@
 #include "core/buffer.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "core/budget.h"
 #include "core/command.h"
-
-#define STAGING_BYTES (UINT64_C(64) << 20)
-
-/* The memory type among `allowed` with all of `wanted` and as much of `preferred` as can be had;
- * UINT32_MAX when none has `wanted`. */
-static uint32_t find_type(const VkPhysicalDeviceMemoryProperties *memory, uint32_t allowed,
-                          VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags preferred)
-{
-    uint32_t best = UINT32_MAX;
-    for (uint32_t i = 0; i < memory->memoryTypeCount; i++) {
-        const VkMemoryPropertyFlags flags = memory->memoryTypes[i].propertyFlags;
-        if (!(allowed & (UINT32_C(1) << i)) || (flags & wanted) != wanted)
-            continue;
-        if (best == UINT32_MAX || (flags & preferred) == preferred) {
-            best = i;
-            if ((flags & preferred) == preferred)
-                break;
-        }
-    }
-    return best;
-}
-
-static uint32_t choose_type(const wf_device *device, uint32_t allowed, wf_memory kind)
-{
-    const VkMemoryPropertyFlags local = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
-                                visible = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT,
-                                coherent = VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
-                                cached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
-    const VkPhysicalDeviceMemoryProperties *memory = &device->memory;
-    if (kind == WF_MEMORY_UPLOAD)
-        return find_type(memory, allowed, visible | coherent, 0);
-    if (kind == WFI_MEMORY_MAPPED)
-        return find_type(memory, allowed, visible | coherent, local);
-    if (kind == WF_MEMORY_READBACK)
-        return find_type(memory, allowed, visible | coherent, cached);
-    const VkMemoryPropertyFlags preferred =
-        device->caps.unified_memory ? visible | coherent | cached : 0;
-    uint32_t type = find_type(memory, allowed, local, preferred);
-    return type != UINT32_MAX ? type : find_type(memory, allowed, 0, 0);
-}
+#include "core/transfer.h"
 
 static wf_result create_vk_buffer(wf_buffer *buffer)
 {
@@ -67,37 +26,23 @@ static wf_result allocate(wf_buffer *buffer, wf_memory kind)
     wf_device *device = buffer->device;
     VkMemoryRequirements needs;
     device->fn.vkGetBufferMemoryRequirements(device->vk, buffer->vk, &needs);
-    const uint32_t type = choose_type(device, needs.memoryTypeBits, kind);
+    const uint32_t type = wfi_memory_type(device, needs.memoryTypeBits, kind);
     if (type == UINT32_MAX)
         return wfi_fail(&device->log, WF_ERROR_OUT_OF_DEVICE_MEMORY,
                         "the device has no memory of the kind needed");
-    /* Past its budget a driver may page, or the system may end the program: neither is wanted. */
-    const uint64_t left = wfi_budget_left(device, device->memory.memoryTypes[type].heapIndex);
-    if (needs.size > left)
-        return wfi_fail(&device->log, WF_ERROR_OUT_OF_DEVICE_MEMORY,
-                        "a buffer of %llu bytes is over the %llu that the memory budget leaves",
-                        (unsigned long long)needs.size, (unsigned long long)left);
-    const VkMemoryAllocateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-        .allocationSize = needs.size,
-        .memoryTypeIndex = type,
-    };
-    VkResult vk =
-        device->fn.vkAllocateMemory(device->vk, &info, device->allocator, &buffer->memory);
-    if (vk >= VK_SUCCESS)
-        vk = device->fn.vkBindBufferMemory(device->vk, buffer->vk, buffer->memory, 0);
     const VkMemoryPropertyFlags flags = device->memory.memoryTypes[type].propertyFlags;
     /* Device memory is mapped only where it is also coherent: no flush to forget. */
     const bool map = (flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) &&
                      (flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) &&
                      (kind != WF_MEMORY_DEVICE || device->caps.unified_memory);
-    if (vk >= VK_SUCCESS && map)
-        vk = device->fn.vkMapMemory(device->vk, buffer->memory, 0, VK_WHOLE_SIZE, 0,
-                                    &buffer->mapped);
-    if (vk < VK_SUCCESS)
-        wfi_log_write(&device->log, WF_LOG_INFO, "a buffer of %llu bytes was wanted",
-                      (unsigned long long)buffer->bytes);
-    return wfi_check_vk(&device->log, vk, "allocating device memory");
+    wf_result result = wfi_memory_take(device, &needs, type, map, &buffer->memory);
+    if (result == WF_SUCCESS)
+        result = wfi_check_vk(&device->log,
+                              device->fn.vkBindBufferMemory(
+                                  device->vk, buffer->vk, buffer->memory.vk, buffer->memory.offset),
+                              "vkBindBufferMemory");
+    buffer->mapped = buffer->memory.mapped;
+    return result;
 }
 
 static void close_buffer(void *owner)
@@ -106,10 +51,8 @@ static void close_buffer(void *owner)
     wf_device *device = buffer->device;
     if (buffer->vk && !device->keeps)
         device->fn.vkDestroyBuffer(device->vk, buffer->vk, device->allocator);
-    if (buffer->memory && !device->keeps)
-        device->fn.vkFreeMemory(device->vk, buffer->memory, device->allocator);
+    wfi_memory_give_back(device, &buffer->memory);
     buffer->vk = VK_NULL_HANDLE;
-    buffer->memory = VK_NULL_HANDLE;
     buffer->mapped = NULL;
 }
 
@@ -128,6 +71,7 @@ wf_result wf_buffer_create(wf_device *device, uint64_t bytes, wf_memory memory, 
     if (!buffer)
         return wfi_no_memory(&device->log);
     buffer->device = device;
+    buffer->number = atomic_fetch_add(&device->buffer_count, 1) + 1;
     wfi_object_enlist(device, &buffer->object, close_buffer, buffer);
     buffer->bytes = (bytes + 3) & ~UINT64_C(3); /* fills work in words */
     wf_result result = create_vk_buffer(buffer);
@@ -186,43 +130,6 @@ static wf_result no_data(const wf_buffer *buffer)
     return wfi_fail(&buffer->device->log, WF_ERROR_INVALID_ARGUMENT, "a buffer: data is NULL");
 }
 
-typedef struct copy_job {
-    wf_device *device;
-    const wf_buffer *from, *to;
-    uint64_t from_offset, to_offset, bytes;
-} copy_job;
-
-static wf_result record_copy(void *user, VkCommandBuffer command_buffer)
-{
-    const copy_job *job = user;
-    wfi_record_copy(job->device, command_buffer, job->from, job->from_offset, job->to,
-                    job->to_offset, job->bytes);
-    return WF_SUCCESS;
-}
-
-/* Moves data through a staging buffer in pieces; exactly one of `in` and `out` is given. */
-static wf_result transfer(wf_buffer *buffer, uint64_t offset, const unsigned char *in,
-                          unsigned char *out, uint64_t bytes)
-{
-    const uint64_t piece = bytes < STAGING_BYTES ? bytes : STAGING_BYTES;
-    wf_buffer *staging = NULL;
-    wf_result result = wf_buffer_create(buffer->device, piece,
-                                        in ? WF_MEMORY_UPLOAD : WF_MEMORY_READBACK, &staging);
-    for (uint64_t done = 0; result == WF_SUCCESS && done < bytes;) {
-        const uint64_t n = bytes - done < piece ? bytes - done : piece;
-        copy_job job = {buffer->device,         in ? staging : buffer,  in ? buffer : staging,
-                        in ? 0 : offset + done, in ? offset + done : 0, n};
-        if (in)
-            memcpy(staging->mapped, in + done, (size_t)n);
-        result = wfi_run(buffer->device, record_copy, &job);
-        if (out && result == WF_SUCCESS)
-            memcpy(out + done, staging->mapped, (size_t)n);
-        done += n;
-    }
-    wf_buffer_destroy(&staging);
-    return result;
-}
-
 wf_result wf_buffer_write(wf_buffer *buffer, uint64_t offset, const void *data, uint64_t bytes)
 {
     wf_result result = check_range(buffer, offset, bytes);
@@ -231,8 +138,8 @@ wf_result wf_buffer_write(wf_buffer *buffer, uint64_t offset, const void *data, 
     if (!data)
         return no_data(buffer);
     if (!buffer->mapped)
-        return transfer(buffer, offset, data, NULL, bytes);
-    memcpy((unsigned char *)buffer->mapped + offset, data, (size_t)bytes);
+        return wfi_transfer_staged(buffer, offset, data, NULL, bytes);
+    wfi_copy(buffer->device, (unsigned char *)buffer->mapped + offset, data, bytes);
     return WF_SUCCESS;
 }
 
@@ -244,8 +151,8 @@ wf_result wf_buffer_read(wf_buffer *buffer, uint64_t offset, void *data, uint64_
     if (!data)
         return no_data(buffer);
     if (!buffer->mapped)
-        return transfer(buffer, offset, NULL, data, bytes);
-    memcpy(data, (unsigned char *)buffer->mapped + offset, (size_t)bytes);
+        return wfi_transfer_staged(buffer, offset, NULL, data, bytes);
+    wfi_copy(buffer->device, data, (unsigned char *)buffer->mapped + offset, bytes);
     return WF_SUCCESS;
 }
 

@@ -2,18 +2,16 @@
 #ifndef WFI_CORE_BUFFER_H
 #define WFI_CORE_BUFFER_H
 
-#include "core/device.h"
+#include "core/memory.h"
 
 struct wf_buffer {
     wfi_object object;
     wf_device *device;
     VkBuffer vk;
-    VkDeviceMemory memory;
+    wfi_memory memory;
     uint64_t bytes;
-    void *mapped; /* NULL when not host-visible; always coherent */
+    uint64_t number; /* from 1; no other buffer of the device ever has it, as handles may */
+    void *mapped;    /* NULL when not host-visible; always coherent */
 };
-
-/* For wf_buffer_create: mapped, and on the device's side where that can be had. */
-#define WFI_MEMORY_MAPPED ((wf_memory)3)
 
 #endif

@@ -77,7 +77,7 @@ static wf_result submit_and_wait(wf_device *device, VkCommandBuffer command_buff
     if (vk >= VK_SUCCESS)
         vk = wfi_submit(device, &submit, device->fence);
     if (vk >= VK_SUCCESS) {
-        vk = device->fn.vkWaitForFences(device->vk, 1, &device->fence, VK_TRUE, UINT64_MAX);
+        vk = wfi_wait(device, device->fence);
         if (vk < VK_SUCCESS)
             wfi_settle(device, device->fence);
     }

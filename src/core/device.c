@@ -9,6 +9,9 @@
 #include "core/queue.h"
 #include "core/quirks.h"
 #include "core/select.h"
+#include "core/staging.h"
+
+#define POLL_SECONDS 200e-6 /* most short kernels and small transfers end within it */
 
 /* The caps of every device, in the loader's order, clamped as asked. Devices that wavefit cannot
  * use at all (no compute queue, Vulkan 1.0) keep a place in `physical` out of the list. */
@@ -149,20 +152,25 @@ static wf_result open_device(wf_device *device)
     return WF_SUCCESS;
 }
 
+/* All of them or none. */
 static bool make_locks(wf_device *device)
 {
-    if (pthread_mutex_init(&device->objects_lock, NULL) != 0)
-        return false;
-    if (pthread_mutex_init(&device->queue_lock, NULL) == 0) {
-        if (pthread_mutex_init(&device->peaks_lock, NULL) == 0) {
-            if (pthread_mutex_init(&device->tuning_lock, NULL) == 0)
-                return true;
-            pthread_mutex_destroy(&device->peaks_lock);
+    pthread_mutex_t *const locks[] = {&device->objects_lock, &device->queue_lock,
+                                      &device->memory_lock, &device->peaks_lock,
+                                      &device->tuning_lock};
+    for (size_t i = 0; i < sizeof locks / sizeof *locks; i++)
+        if (pthread_mutex_init(locks[i], NULL) != 0) {
+            while (i-- > 0)
+                pthread_mutex_destroy(locks[i]);
+            return false;
         }
-        pthread_mutex_destroy(&device->queue_lock);
-    }
-    pthread_mutex_destroy(&device->objects_lock);
-    return false;
+    return true;
+}
+
+/* A CPU driver's own threads need the processor that would ask. */
+static double poll_seconds(const wf_caps *caps)
+{
+    return wfi_is_cpu(caps) ? 0 : POLL_SECONDS;
 }
 
 /* Makes the object with its locks, log and allocator. */
@@ -202,9 +210,12 @@ wf_result wfi_device_open(const wf_device_params *params, wf_device **out)
         result = choose(device, &read);
     if (result == WF_SUCCESS)
         result = open_device(device);
+    if (result == WF_SUCCESS)
+        result = wfi_staging_open(device);
     device->cache_directory = wfi_cache_directory(&device->log, read.cache_directory);
     device->capture_statistics = read.capture_statistics && device->caps.pipeline_statistics;
     device->dispatch_seconds = wfi_longest_dispatch(&device->caps, read.dispatch_seconds);
+    device->poll_seconds = poll_seconds(&device->caps);
     if (result == WF_SUCCESS)
         result = wfi_pipeline_cache_create(&device->log, device->vk, &device->fn, device->allocator,
                                            &device->caps, device->cache_directory, &device->cache);
@@ -307,12 +318,15 @@ wf_result wfi_device_open_adopted(const wf_vulkan *vulkan, const wf_device_param
     result = wfi_instance_adopt(&handles, &log, device->allocator, &device->instance);
     if (result == WF_SUCCESS)
         result = take_over(device, &handles, read.limits);
+    if (result == WF_SUCCESS)
+        result = wfi_staging_open(device);
     if (result == WF_SUCCESS && handles.pipeline_cache)
         device->cache = (wfi_pipeline_cache){.vk = handles.pipeline_cache, .lent = true};
     else if (result == WF_SUCCESS)
         result = wfi_pipeline_cache_create(&log, device->vk, &device->fn, device->allocator,
                                            &device->caps, device->cache_directory, &device->cache);
     device->dispatch_seconds = wfi_longest_dispatch(&device->caps, read.dispatch_seconds);
+    device->poll_seconds = poll_seconds(&device->caps);
     if (result != WF_SUCCESS) {
         wf_device_destroy(&device);
         return result;
@@ -326,6 +340,7 @@ static void close_device(wf_device *device)
     if (device->command_pool && !device->adopted &&
         device->fn.vkDeviceWaitIdle(device->vk) < VK_SUCCESS)
         wfi_settle(device, VK_NULL_HANDLE);
+    wfi_staging_close(device);
     const unsigned left = wfi_objects_close(device);
     if (left)
         wfi_log_write(

@@ -36,8 +36,13 @@ struct wf_device {
     void (*unlock_queue)(void *user);
     void *queue_user;
     pthread_mutex_t queue_lock; /* queue, command pool, fence and queries */
+    double poll_seconds;        /* how long wfi_wait asks before it sleeps; 0: not at all */
     atomic_bool keeps;          /* nothing is freed: the device may still be at work (wfi_settle) */
-    bool submission_made;       /* makes the three below */
+    pthread_mutex_t memory_lock;
+    struct wfi_block *blocks;          /* memory that small buffers share (memory.h) */
+    struct wfi_staging *staging;       /* what transfers go through (staging.h) */
+    atomic_uint_fast64_t buffer_count; /* ever made: each has a number of its own */
+    bool submission_made;              /* makes the three below */
     VkCommandPool command_pool;
     VkFence fence;
     VkQueryPool queries; /* 2 timestamps; VK_NULL_HANDLE where the queue has none */

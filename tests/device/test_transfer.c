@@ -1,0 +1,245 @@
+/* Transfers through staging, in pieces and by several threads, forced on devices that map all of
+ * their memory; memory that small buffers share. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/staging.h"
+#include "core/transfer.h"
+#include "harness.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#define KIB UINT64_C(1024)
+#define MOST (21 * 1024 * KIB + 4099) /* over the ring, which has 16 MiB */
+
+/* The device as if nothing could be mapped, with as many threads as a large machine has. */
+static int setup(void **state)
+{
+    if (test_device_setup(state) != 0)
+        return -1;
+    wf_device *device = *state;
+    device->caps.unified_memory = false;
+    device->staging->threads = 4;
+    device->staging->workers.most = 3;
+    return 0;
+}
+
+static unsigned char expected(uint64_t at)
+{
+    return (unsigned char)((at * UINT64_C(0x9e3779b97f4a7c15)) >> 56);
+}
+
+/* Writes `bytes` bytes at `offset` from memory at no alignment and reads them back; what lies
+ * beside them in the buffer stays. */
+static void round_trip(wf_device *device, uint64_t offset, uint64_t bytes)
+{
+    wf_buffer *buffer = NULL;
+    unsigned char *in = malloc(bytes + 1), *out = malloc(bytes + 3), edge[8];
+    assert_true(in && out);
+    for (uint64_t i = 0; i < bytes; i++)
+        in[i + 1] = expected(i);
+    memset(out, 0x55, bytes + 3);
+    assert_int_equal(wf_buffer_create(device, offset + bytes + 8, WF_MEMORY_DEVICE, &buffer),
+                     WF_SUCCESS);
+    assert_null(wf_buffer_mapped(buffer));
+    test_poison(buffer);
+    assert_int_equal(wf_buffer_write(buffer, offset, in + 1, bytes), WF_SUCCESS);
+    assert_int_equal(wf_buffer_read(buffer, offset, out + 3, bytes), WF_SUCCESS);
+    for (uint64_t i = 0; i < bytes; i++)
+        if (out[i + 3] != expected(i))
+            fail_msg("byte %llu of %llu is wrong", (unsigned long long)i,
+                     (unsigned long long)bytes);
+    assert_int_equal(out[2], 0x55);
+    assert_int_equal(wf_buffer_read(buffer, offset + bytes, edge, 8), WF_SUCCESS);
+    assert_int_equal(edge[0], 0xff);
+    if (offset > 0) {
+        assert_int_equal(wf_buffer_read(buffer, offset - 1, edge, 1), WF_SUCCESS);
+        assert_int_equal(edge[0], 0xff);
+    }
+    wf_buffer_destroy(&buffer);
+    free(in);
+    free(out);
+}
+
+static void test_sizes(void **state)
+{
+    static const uint64_t sizes[] = {
+        1, 4095, 64 * KIB, 256 * KIB + 1, 1024 * KIB - 1, 1024 * KIB, 4096 * KIB + 5, MOST};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        round_trip(*state, 0, sizes[i]);
+        round_trip(*state, 4 + i, sizes[i]);
+    }
+}
+
+/* The thread that waits asks for the fence where it is a GPU's. */
+static void test_asking(void **state)
+{
+    wf_device *device = *state;
+    device->poll_seconds = 10;
+    round_trip(device, 0, 4096);
+    round_trip(device, 5, 4096 * KIB + 5);
+    device->poll_seconds = 1e-6;
+    round_trip(device, 5, 4096 * KIB + 5);
+    device->poll_seconds = 0;
+}
+
+/* Copies within the host's memory, as into buffers that are mapped. */
+static void test_host_copies(void **state)
+{
+    unsigned char *in = malloc(MOST), *out = calloc(1, MOST + 1);
+    assert_true(in && out);
+    for (uint64_t i = 0; i < MOST; i++)
+        in[i] = expected(i);
+    wfi_copy(*state, out + 1, in, MOST);
+    assert_memory_equal(out + 1, in, MOST);
+    assert_int_equal(out[0], 0);
+    free(in);
+    free(out);
+}
+
+/* A ring that fits the budget badly is smaller, down to a slot or two. */
+static void test_small_ring(void **state)
+{
+    wf_device *device = *state;
+    wf_buffer_destroy(&device->staging->ring);
+    assert_int_equal(
+        wf_buffer_create(device, 192 * KIB, WF_MEMORY_READBACK, &device->staging->ring),
+        WF_SUCCESS);
+    const VkMemoryHeap heap = device->memory.memoryHeaps[0];
+    for (uint32_t i = 0; i < device->memory.memoryHeapCount; i++)
+        device->memory.memoryHeaps[i].size = 1;
+    round_trip(device, 3, 1024 * KIB + 7);
+    assert_int_equal(wf_buffer_size(device->staging->ring), 256 * KIB);
+    for (uint32_t i = 0; i < device->memory.memoryHeapCount; i++)
+        device->memory.memoryHeaps[i].size = heap.size;
+}
+
+typedef struct mover {
+    wf_device *device;
+    uint64_t bytes;
+    pthread_t thread;
+    unsigned failures;
+} mover;
+
+/* cmocka's assertions belong to its own thread. */
+static void *move(void *user)
+{
+    mover *m = user;
+    wf_buffer *buffer = NULL;
+    unsigned char *data = malloc(m->bytes);
+    bool ok =
+        data && wf_buffer_create(m->device, m->bytes, WF_MEMORY_DEVICE, &buffer) == WF_SUCCESS;
+    for (int round = 0; ok && round < 4; round++) {
+        for (uint64_t i = 0; i < m->bytes; i++)
+            data[i] = expected(i + m->bytes + (uint64_t)round);
+        ok = wf_buffer_write(buffer, 0, data, m->bytes) == WF_SUCCESS;
+        memset(data, 0, m->bytes);
+        ok = ok && wf_buffer_read(buffer, 0, data, m->bytes) == WF_SUCCESS;
+        for (uint64_t i = 0; ok && i < m->bytes; i++)
+            ok = data[i] == expected(i + m->bytes + (uint64_t)round);
+    }
+    m->failures += !ok;
+    wf_buffer_destroy(&buffer);
+    free(data);
+    return NULL;
+}
+
+static void test_threads(void **state)
+{
+    mover movers[4];
+    for (int i = 0; i < 4; i++) {
+        movers[i] = (mover){.device = *state, .bytes = 777 + (uint64_t)i * 600 * KIB};
+        assert_int_equal(pthread_create(&movers[i].thread, NULL, move, &movers[i]), 0);
+    }
+    for (int i = 0; i < 4; i++)
+        pthread_join(movers[i].thread, NULL);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(movers[i].failures, 0);
+}
+
+/* ------------------------------------------------------------------------------ shared memory */
+
+static bool overlap(const wf_buffer *a, const wf_buffer *b)
+{
+    return a->memory.vk == b->memory.vk && a->memory.offset < b->memory.offset + b->memory.bytes &&
+           b->memory.offset < a->memory.offset + a->memory.bytes;
+}
+
+static unsigned blocks_of(const wf_buffer *const *buffers, int count)
+{
+    unsigned blocks = 0;
+    for (int i = 0; i < count; i++) {
+        bool seen = false;
+        for (int j = 0; j < i; j++)
+            seen = seen ||
+                   (buffers[i] && buffers[j] && buffers[i]->memory.vk == buffers[j]->memory.vk);
+        blocks += buffers[i] && !seen;
+    }
+    return blocks;
+}
+
+enum { BUFFERS = 96 };
+
+static void assert_apart(wf_buffer *const *buffers)
+{
+    for (int i = 0; i < BUFFERS; i++)
+        for (int j = 0; j < i; j++)
+            if (buffers[i] && buffers[j])
+                assert_false(overlap(buffers[i], buffers[j]));
+}
+
+/* Buffers come and go in random order; none overlaps another, and each keeps its words. */
+static void test_shared_blocks(void **state)
+{
+    wf_device *device = *state;
+    wf_buffer *buffers[BUFFERS] = {NULL};
+    uint32_t words[2];
+    test_random random = {test_seed()};
+    wfi_block *const before = device->blocks;
+    for (int round = 0; round < 600; round++) {
+        const uint32_t i = test_random_below(&random, BUFFERS);
+        if (buffers[i]) {
+            assert_int_equal(wf_buffer_read(buffers[i], 0, words, sizeof words), WF_SUCCESS);
+            assert_int_equal(words[0], i);
+            wf_buffer_destroy(&buffers[i]);
+            continue;
+        }
+        const uint64_t bytes = 8 + test_random_below(&random, round % 9 ? 9000 : 200000);
+        assert_int_equal(wf_buffer_create(device, bytes, WF_MEMORY_READBACK, &buffers[i]),
+                         WF_SUCCESS);
+        assert_int_equal(wf_buffer_fill(buffers[i], 0, wf_buffer_size(buffers[i]), i), WF_SUCCESS);
+        assert_int_equal((uintptr_t)wf_buffer_mapped(buffers[i]) % 64, 0);
+        if (round % 50 == 0)
+            assert_apart(buffers);
+    }
+    for (int i = 0; i < BUFFERS; i++)
+        wf_buffer_destroy(&buffers[i]);
+    assert_ptr_equal(device->blocks, before); /* given back */
+}
+
+static void test_small_buffers_share(void **state)
+{
+    wf_buffer *buffers[5];
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(wf_buffer_create(*state, 20, WF_MEMORY_DEVICE, &buffers[i]), WF_SUCCESS);
+    assert_int_equal(blocks_of((const wf_buffer *const *)buffers, 5), 1);
+    for (int i = 0; i < 5; i++)
+        wf_buffer_destroy(&buffers[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_asking),
+        cmocka_unit_test(test_host_copies),
+        cmocka_unit_test(test_small_ring),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_shared_blocks),
+        cmocka_unit_test(test_small_buffers_share),
+    };
+    return cmocka_run_group_tests(tests, setup, test_device_teardown);
+}
