@@ -156,12 +156,15 @@ static wf_result open_device(wf_device *device)
 static bool make_locks(wf_device *device)
 {
     pthread_mutex_t *const locks[] = {&device->objects_lock, &device->queue_lock,
-                                      &device->memory_lock, &device->peaks_lock,
-                                      &device->tuning_lock};
+                                      &device->memory_lock,  &device->pool_lock,
+                                      &device->peaks_lock,   &device->tuning_lock};
+    if (pthread_cond_init(&device->pool_compiled, NULL) != 0)
+        return false;
     for (size_t i = 0; i < sizeof locks / sizeof *locks; i++)
         if (pthread_mutex_init(locks[i], NULL) != 0) {
             while (i-- > 0)
                 pthread_mutex_destroy(locks[i]);
+            pthread_cond_destroy(&device->pool_compiled);
             return false;
         }
     return true;

@@ -47,6 +47,10 @@ struct wf_device {
     VkFence fence;
     VkQueryPool queries; /* 2 timestamps; VK_NULL_HANDLE where the queue has none */
 
+    pthread_mutex_t pool_lock;
+    pthread_cond_t pool_compiled;
+    struct wfi_pooled *pipelines; /* of plans (pipeline_pool.h) */
+
     double dispatch_seconds;       /* longest dispatch by prediction; 0: no bound */
     _Atomic double slowness;       /* measured over predicted time, of what ran so far */
     bool capture_statistics;       /* asked for, and offered */

@@ -85,7 +85,7 @@ static VkResult allocate(wf_device *device, uint64_t bytes, uint32_t type, bool 
     return vk;
 }
 
-/* ------------------------------------------------------------------------------- shared blocks */
+/* -------------------------------------------------------------------------------------- blocks */
 
 static uint64_t round_up(uint64_t value, uint64_t multiple)
 {
@@ -160,8 +160,8 @@ static VkResult add_block(wf_device *device, uint32_t type, bool map)
 }
 
 /* The caller holds the lock. */
-static bool take_shared(wf_device *device, uint64_t bytes, uint64_t alignment, uint32_t type,
-                        bool map, wfi_memory *out)
+static bool take_from_block(wf_device *device, uint64_t bytes, uint64_t alignment, uint32_t type,
+                            bool map, wfi_memory *out)
 {
     for (wfi_block *block = device->blocks; block; block = block->next) {
         uint64_t offset;
@@ -210,16 +210,16 @@ wf_result wfi_memory_take(wf_device *device, const VkMemoryRequirements *needs, 
 {
     const uint64_t alignment = round_up(needs->alignment, GRAIN),
                    bytes = round_up(needs->size, GRAIN);
-    const bool shares = bytes <= WFI_SHARED_MOST && alignment <= WFI_SHARED_MOST;
+    const bool small = bytes <= WFI_BLOCK_MOST && alignment <= WFI_BLOCK_MOST;
     const uint32_t heap = device->memory.memoryTypes[type].heapIndex;
     bool found = false;
     *out = (wfi_memory){0};
     pthread_mutex_lock(&device->memory_lock);
-    if (shares)
-        found = take_shared(device, bytes, alignment, type, map, out);
+    if (small)
+        found = take_from_block(device, bytes, alignment, type, map, out);
     const uint64_t left = found ? UINT64_MAX : wfi_budget_left(device, heap);
-    if (shares && !found && WFI_BLOCK_BYTES <= left && add_block(device, type, map) >= VK_SUCCESS)
-        found = take_shared(device, bytes, alignment, type, map, out);
+    if (small && !found && WFI_BLOCK_BYTES <= left && add_block(device, type, map) >= VK_SUCCESS)
+        found = take_from_block(device, bytes, alignment, type, map, out);
     pthread_mutex_unlock(&device->memory_lock);
     if (found)
         return WF_SUCCESS;

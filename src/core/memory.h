@@ -8,7 +8,7 @@
 #define WFI_MEMORY_MAPPED ((wf_memory)3)
 
 /* What is at most this large shares blocks of WFI_BLOCK_BYTES with others of its memory type. */
-#define WFI_SHARED_MOST (UINT64_C(64) << 10)
+#define WFI_BLOCK_MOST (UINT64_C(64) << 10)
 #define WFI_BLOCK_BYTES (UINT64_C(1) << 20)
 
 typedef struct wfi_block wfi_block;

@@ -215,9 +215,9 @@ static wf_result rest(move *m, double since)
     if (m->arrived == m->submitted || wfi_host_seconds() - since < device->poll_seconds)
         return WF_SUCCESS;
     const VkFence fence = oldest_fence(m);
-    return wfi_check_vk(&device->log,
-                        device->fn.vkWaitForFences(device->vk, 1, &fence, VK_TRUE, UINT64_MAX),
-                        "waiting for a transfer");
+    const VkResult vk = device->fn.vkWaitForFences(device->vk, 1, &fence, VK_TRUE, UINT64_MAX);
+    m->arrived += vk >= VK_SUCCESS;
+    return wfi_check_vk(&device->log, vk, "waiting for a transfer");
 }
 
 static wf_result go(move *m)

@@ -9,11 +9,13 @@ static wf_result resolve(const wf_plan *plan, const wfi_log *log, const wf_bindi
                          const char *name, uint64_t needed, wfi_bound *out)
 {
     const wf_device *device = plan->device;
-    *out = (wfi_bound){binding->handle, binding->offset, binding->bytes};
+    *out =
+        (wfi_bound){.buffer = binding->handle, .offset = binding->offset, .bytes = binding->bytes};
     if (binding->buffer && binding->buffer->device != device)
         return wfi_fail(log, WF_ERROR_BINDING, "binding %s is a buffer of another device", name);
     if (binding->buffer) {
         out->buffer = binding->buffer->vk;
+        out->number = binding->buffer->number;
         const uint64_t size = binding->buffer->bytes;
         const uint64_t remaining = binding->offset <= size ? size - binding->offset : 0;
         if (out->bytes > remaining || binding->offset > size)
@@ -82,8 +84,8 @@ void wfi_plan_step_buffers(const wf_plan *plan, const wfi_step *step, const wfi_
 {
     for (uint32_t i = 0; i < step->slot_count; i++) {
         const wfi_slot *slot = &step->slots[i];
-        const wfi_bound own = {
-            slot->kind == WFI_SLOT_OWN ? plan->own[slot->index]->vk : VK_NULL_HANDLE, 0, 0};
+        const wfi_bound own = {.buffer = slot->kind == WFI_SLOT_OWN ? plan->own[slot->index]->vk
+                                                                    : VK_NULL_HANDLE};
         const wfi_bound *base = slot->kind == WFI_SLOT_OWN         ? &own
                                 : slot->kind == WFI_SLOT_WORKSPACE ? &all[plan->binding_count]
                                                                    : &all[slot->index];

@@ -15,6 +15,25 @@ typedef struct wfi_kept_set {
     uint32_t next; /* of the same step, counted from 1; 0: there are no more */
 } wfi_kept_set;
 
+/* A caller's binding made concrete. */
+typedef struct wfi_bound {
+    VkBuffer buffer;
+    uint64_t number; /* wf_buffer.number; 0: a handle of the caller's */
+    uint64_t offset, bytes;
+} wfi_bound;
+
+#define WFI_KEPT_RUNS 4
+
+/* A command buffer of one execution that wf_plan_run submits again for the same bindings. Buffers
+ * are known by their numbers: a handle may be another buffer's by now. */
+typedef struct wfi_kept_run {
+    VkCommandBuffer command_buffer; /* VK_NULL_HANDLE: none */
+    wf_arena *arena;                /* its sets; NULL: they are pushed */
+    wfi_bound bound[WF_MAX_BINDINGS + 1];
+    uint32_t parity;
+    uint64_t used; /* when it was last */
+} wfi_kept_run;
+
 struct wf_plan {
     wfi_object object;
     wf_device *device;
@@ -24,7 +43,8 @@ struct wf_plan {
 
     uint32_t pipeline_count, step_count, binding_count, own_count;
     wfi_pipeline *pipelines;
-    wfi_compile **compiles; /* a pipeline; NULL: it is compiled and the plan's own */
+    wfi_pooled **pooled;    /* a pipeline that is compiled, from the device's pool; or */
+    wfi_compile **compiles; /* the job that compiles it */
     bool compiling;
     wfi_step *steps;
     wfi_binding_spec bindings[WF_MAX_BINDINGS];
@@ -49,15 +69,12 @@ struct wf_plan {
     uint32_t kept_count, kept_room;
     uint32_t *kept_first; /* a step: as wfi_kept_set.next */
 
+    wfi_kept_run kept_runs[WFI_KEPT_RUNS];
+    uint64_t runs; /* of kept ones, so far */
+
     /* An application that records every frame is told of a failure once: hashes of those told. */
     uint32_t told[WFI_TOLD], told_count;
 };
-
-/* A caller's binding made concrete. */
-typedef struct wfi_bound {
-    VkBuffer buffer;
-    uint64_t offset, bytes;
-} wfi_bound;
 
 /* plan.c: takes over what compile jobs have made, and returns what wf_plan_status does. */
 wf_result wfi_plan_collect(wf_plan *plan);
@@ -87,6 +104,19 @@ void wfi_plan_main_kernel(const wf_plan *plan, wf_kernel_info *kernel);
 wf_result wfi_plan_record_steps(wf_plan *plan, VkCommandBuffer command_buffer, wf_arena *arena,
                                 const wf_bindings *bindings, uint32_t sequence, uint32_t first,
                                 uint32_t end);
+/* The checks of a recording, and what its bindings are; `all` starts as zeros. */
+wf_result wfi_plan_begin_recording(wf_plan *plan, const wfi_log *log, const wf_bindings *bindings,
+                                   wfi_bound all[WF_MAX_BINDINGS + 1]);
+/* Records all steps with sets of the arena's (NULL: they are pushed), for wf_plan_run to keep. */
+wf_result wfi_plan_record_kept(wf_plan *plan, VkCommandBuffer command_buffer, wf_arena *arena,
+                               const wfi_bound *all);
+
+/* kept_run.c: runs the execution as it was recorded before, or records it for that. *done false: it
+ * is none to be kept, and nothing was run. */
+wf_result wfi_plan_run_kept(wf_plan *plan, const wf_bindings *bindings, bool *done);
+/* Frees what wfi_plan_run_kept keeps. */
+void wfi_plan_drop_runs(wf_plan *plan);
+
 /* Whether the first execution is expected to take long, so that it is better cut. */
 bool wfi_plan_may_be_long(const wf_plan *plan);
 /* The step behind those from `first` on that go in one submission, at least one; a step's time is

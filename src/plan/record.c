@@ -193,21 +193,28 @@ static wfi_log log_of(wf_plan *plan)
     return (wfi_log){tell_once, plan};
 }
 
+wf_result wfi_plan_begin_recording(wf_plan *plan, const wfi_log *log, const wf_bindings *bindings,
+                                   wfi_bound all[WF_MAX_BINDINGS + 1])
+{
+    wf_bindings read;
+    if (!bindings)
+        return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT, "wf_plan_record: bad parameters");
+    wf_result result = recordable(plan, log);
+    if (result == WF_SUCCESS)
+        result = wfi_params_read(log, "wf_plan_record", bindings, &read, sizeof read);
+    return result == WF_SUCCESS ? wfi_plan_resolve(plan, log, &read, all) : result;
+}
+
 wf_result wfi_plan_record_steps(wf_plan *plan, VkCommandBuffer command_buffer, wf_arena *arena,
                                 const wf_bindings *bindings, uint32_t sequence, uint32_t first,
                                 uint32_t end)
 {
     wfi_bound all[WF_MAX_BINDINGS + 1] = {{0}};
-    wf_bindings read;
     const wfi_log log = arena ? log_of(plan) : plan->device->log;
     const uint32_t last = end < plan->step_count ? end : plan->step_count;
-    if (!command_buffer || !bindings)
+    if (!command_buffer)
         return wfi_fail(&log, WF_ERROR_INVALID_ARGUMENT, "wf_plan_record: bad parameters");
-    wf_result result = recordable(plan, &log);
-    if (result == WF_SUCCESS)
-        result = wfi_params_read(&log, "wf_plan_record", bindings, &read, sizeof read);
-    if (result == WF_SUCCESS)
-        result = wfi_plan_resolve(plan, &log, &read, all);
+    wf_result result = wfi_plan_begin_recording(plan, &log, bindings, all);
     if (result == WF_SUCCESS)
         result = wfi_plan_prepare_sets(plan, arena, &log, all, first, last);
     /* What wavefit submits itself has barriers where it is submitted. */
@@ -217,6 +224,16 @@ wf_result wfi_plan_record_steps(wf_plan *plan, VkCommandBuffer command_buffer, w
         record_step(plan, command_buffer, i, all, sequence);
     if (end >= plan->step_count) /* submissions of an execution in pieces agree */
         plan->recordings++;
+    return result;
+}
+
+wf_result wfi_plan_record_kept(wf_plan *plan, VkCommandBuffer command_buffer, wf_arena *arena,
+                               const wfi_bound *all)
+{
+    wf_result result =
+        wfi_plan_prepare_sets(plan, arena, &plan->device->log, all, 0, plan->step_count);
+    for (uint32_t i = 0; result == WF_SUCCESS && i < plan->step_count; i++)
+        record_step(plan, command_buffer, i, all, 0);
     return result;
 }
 

@@ -405,8 +405,10 @@ WF_API uint64_t wf_buffer_size(const wf_buffer *buffer);
 WF_API void *wf_buffer_mapped(const wf_buffer *buffer);
 
 /* These copy between host memory and a buffer. Both block; they copy directly where the buffer is
- * mapped and through a staging buffer elsewhere. Error: WF_ERROR_INVALID_ARGUMENT (the range is not
- * inside the buffer, or data is NULL). */
+ * mapped. Elsewhere the device keeps memory for them of up to 16 MiB, through which they move the
+ * data in pieces; transfers of one device take turns. Copies on the host of 1 MiB and more are made
+ * by several threads, which the device starts at the first of them and which sleep in between.
+ * Error: WF_ERROR_INVALID_ARGUMENT (the range is not inside the buffer, or data is NULL). */
 WF_API wf_result wf_buffer_write(wf_buffer *buffer, uint64_t offset, const void *data,
                                  uint64_t bytes);
 WF_API wf_result wf_buffer_read(wf_buffer *buffer, uint64_t offset, void *data, uint64_t bytes);
@@ -482,9 +484,10 @@ WF_API wf_result wf_family_variant(wf_family family, uint32_t index, wf_variant_
 typedef struct wf_plan wf_plan;
 
 /* The application's job system, for plans whose pipelines must not be compiled in the call that
- * creates them. That call calls submit once for each pipeline. submit must see to it that run(job)
- * is called once, on any thread, now or later, even if the plan is destroyed meanwhile (the job
- * then does nothing). Until all jobs have run, wf_plan_status and wf_plan_record return
+ * creates them. That call calls submit once for each pipeline that is not compiled yet: plans of
+ * one device that need the same pipeline have it in common. submit must see to it that run(job) is
+ * called once, on any thread, now or later, even if the plan is destroyed meanwhile (the job then
+ * does nothing). Until all jobs have run, wf_plan_status and wf_plan_record return
  * WF_NOT_READY. */
 typedef struct wf_jobs {
     size_t size;
@@ -663,8 +666,11 @@ WF_API void wf_plan_destroy(wf_plan **plan);
 
 /* Submits one execution on the device's own queue. Blocks until it is done. An execution of several
  * dispatches that takes over half a second goes in several submissions, between which
- * wf_device_params.cancelled is asked. Errors: WF_ERROR_CANCELLED (the outputs are of no use), and
- * those of wf_plan_record. */
+ * wf_device_params.cancelled is asked. The plan keeps the command buffers of the last few bindings,
+ * so that a call with the same wf_buffers again only submits; bindings by VkBuffer are recorded in
+ * each call. On a GPU the thread asks for the end for up to 200 us, which takes a processor, before
+ * it sleeps, from which the system wakes it some tens of microseconds late. Errors:
+ * WF_ERROR_CANCELLED (the outputs are of no use), and those of wf_plan_record. */
 WF_API wf_result wf_plan_run(wf_plan *plan, const wf_bindings *bindings);
 
 /* Runs `count` (> 0) executions one after the other in one submission, without warm-up. *seconds is
