@@ -1,17 +1,44 @@
 # GLSL to SPIR-V to C, at build time:
 #   wavefit_add_shader(NAME matmul_tiled_f32 SOURCE matmul/matmul_tiled.comp
 #                      [DEFINES A B=1] [TARGET_ENV vulkan1.1] [REQUIRES PROBE] [BFLOAT16]
-#                      [FILES VARIABLE])
+#                      [FILES VARIABLE] [SIBLING NAME])
 # gives C `extern const wfi_spirv wfi_spv_<NAME>` in "wfi_shaders.h". A module whose probe shader
-# (cmake/probes/<PROBE>.comp) the GLSL compiler cannot build is off: its words are NULL. BFLOAT16:
-# the module's 16-bit float type is bfloat16 (cmake/embed_spirv.cmake). FILES: the C file is added
-# to that list in place of the library; who compiles it declares the module.
+# (cmake/probes/<PROBE>.comp) the GLSL compiler cannot build is off: its data are NULL. BFLOAT16:
+# the module's 16-bit float type is bfloat16 (cmake/pack_spirv.c). FILES: the C file is added to
+# that list in place of the library; who compiles it declares the module. SIBLING: another module of
+# the same source, which this one is packed with.
 
 set(WAVEFIT_SHADER_DIR ${PROJECT_BINARY_DIR}/shaders)
 # Modules are the same for every host and build type: a second build of the same sources can do with
 # the first one's; a module that is not there is compiled.
 set(WAVEFIT_SHADERS "" CACHE PATH
     "Folder 'shaders' of another build of these sources, to take modules from")
+
+# cmake/pack_spirv.c runs on the machine that builds.
+if(CMAKE_CROSSCOMPILING)
+    find_program(WAVEFIT_HOST_CC NAMES cc gcc clang DOC "C compiler of the machine that builds")
+    if(NOT WAVEFIT_HOST_CC)
+        message(FATAL_ERROR "wavefit: no C compiler of this machine packs the shaders: name one in "
+                            "WAVEFIT_HOST_CC")
+    endif()
+    set(WAVEFIT_PACK ${PROJECT_BINARY_DIR}/pack_spirv)
+    add_custom_command(
+        OUTPUT ${WAVEFIT_PACK}
+        COMMAND ${WAVEFIT_HOST_CC} -std=c11 -O2 -I${PROJECT_SOURCE_DIR}/src -o ${WAVEFIT_PACK}
+                ${PROJECT_SOURCE_DIR}/cmake/pack_spirv.c
+        DEPENDS ${PROJECT_SOURCE_DIR}/cmake/pack_spirv.c
+                ${PROJECT_SOURCE_DIR}/src/core/spirv_code.h
+        VERBATIM)
+    add_custom_target(wavefit_pack DEPENDS ${WAVEFIT_PACK})
+else()
+    add_executable(wavefit_pack ${PROJECT_SOURCE_DIR}/cmake/pack_spirv.c)
+    set_target_properties(wavefit_pack PROPERTIES
+        OUTPUT_NAME pack_spirv C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
+    target_include_directories(wavefit_pack PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    target_compile_options(wavefit_pack PRIVATE
+        -Wall -Wextra $<$<BOOL:${WAVEFIT_WERROR}>:-Werror>)
+    set(WAVEFIT_PACK wavefit_pack)
+endif()
 
 # Whether glslang compiles cmake/probes/<probe>.comp; asked once a configure and compiler.
 function(wavefit_probe_shader probe target_env result)
@@ -32,7 +59,8 @@ function(wavefit_probe_shader probe target_env result)
 endfunction()
 
 function(wavefit_add_shader)
-    cmake_parse_arguments(S "BFLOAT16" "NAME;SOURCE;TARGET_ENV;REQUIRES;FILES" "DEFINES" ${ARGN})
+    cmake_parse_arguments(S "BFLOAT16" "NAME;SOURCE;TARGET_ENV;REQUIRES;FILES;SIBLING"
+                          "DEFINES" ${ARGN})
     if(NOT S_TARGET_ENV)
         set(S_TARGET_ENV vulkan1.1)
     endif()
@@ -60,7 +88,7 @@ function(wavefit_add_shader)
             file(CONFIGURE OUTPUT ${c_file} CONTENT
 "#include \"core/spirv.h\"
 extern const wfi_spirv wfi_spv_@S_NAME@;
-const wfi_spirv wfi_spv_@S_NAME@ = {0, 0, \"@S_NAME@\"};
+const wfi_spirv wfi_spv_@S_NAME@ = {0, 0, 0, 0, 0, \"@S_NAME@\", 0};
 "
                  @ONLY)
             return()
@@ -68,6 +96,15 @@ const wfi_spirv wfi_spv_@S_NAME@ = {0, 0, \"@S_NAME@\"};
     endif()
     list(TRANSFORM S_DEFINES PREPEND -D)
     set(spv ${WAVEFIT_SHADER_DIR}/${S_NAME}.spv)
+    set(pack ${WAVEFIT_PACK} ${S_NAME} ${spv} ${c_file})
+    set(packed ${spv})
+    if(S_BFLOAT16)
+        list(APPEND pack bfloat16)
+    endif()
+    if(S_SIBLING)
+        list(APPEND packed ${WAVEFIT_SHADER_DIR}/${S_SIBLING}.spv)
+        list(APPEND pack ${S_SIBLING} ${WAVEFIT_SHADER_DIR}/${S_SIBLING}.spv)
+    endif()
     if(WAVEFIT_SPIRV_VAL)
         set(validate COMMAND ${WAVEFIT_SPIRV_VAL} --target-env ${S_TARGET_ENV} ${spv})
     endif()
@@ -82,11 +119,20 @@ const wfi_spirv wfi_spv_@S_NAME@ = {0, 0, \"@S_NAME@\"};
         VERBATIM)
     add_custom_command(
         OUTPUT ${c_file}
-        COMMAND ${CMAKE_COMMAND} -DINPUT=${spv} -DOUTPUT=${c_file} -DNAME=${S_NAME}
-                -DBFLOAT16=${S_BFLOAT16} -P ${PROJECT_SOURCE_DIR}/cmake/embed_spirv.cmake
-        DEPENDS ${spv} ${PROJECT_SOURCE_DIR}/cmake/embed_spirv.cmake
+        COMMAND ${pack}
+        DEPENDS ${packed} wavefit_pack
         VERBATIM)
+    set_property(GLOBAL APPEND PROPERTY WAVEFIT_SHADERS_MADE ${S_NAME})
 endfunction()
+
+# In wavefit_add_modules: modules after the first that was made here are packed with it. One that is
+# packed with bfloat16 is not what its .spv has.
+macro(wavefit_first_sibling name)
+    get_property(made GLOBAL PROPERTY WAVEFIT_SHADERS_MADE)
+    if(NOT first AND NOT M_BFLOAT16 AND ${name} IN_LIST made)
+        set(first ${name})
+    endif()
+endmacro()
 
 # The modules that the first lines of a .comp name, one a line:
 #   // MODULE spmv_row_*
@@ -101,6 +147,7 @@ function(wavefit_add_modules)
     if(NOT lines)
         message(FATAL_ERROR "shaders/${S_SOURCE}: no line '// MODULE name' says what it makes")
     endif()
+    set(first "")
     foreach(line IN LISTS lines)
         string(REGEX REPLACE "^// *MODULE +" "" words "${line}")
         separate_arguments(words UNIX_COMMAND "${words}")
@@ -116,7 +163,8 @@ function(wavefit_add_modules)
             list(APPEND options BFLOAT16)
         endif()
         if(NOT name MATCHES "\\*")
-            wavefit_add_shader(NAME ${name} ${options} DEFINES ${M_DEFINES})
+            wavefit_add_shader(NAME ${name} ${options} SIBLING ${first} DEFINES ${M_DEFINES})
+            wavefit_first_sibling(${name})
             continue()
         elseif(NOT M_TYPES)
             set(M_TYPES ${S_TYPES})
@@ -124,7 +172,9 @@ function(wavefit_add_modules)
         foreach(type IN LISTS M_TYPES)
             string(REPLACE "*" ${type} module ${name})
             string(TOUPPER ${type} upper)
-            wavefit_add_shader(NAME ${module} ${options} DEFINES WF_TYPE_${upper} ${M_DEFINES})
+            wavefit_add_shader(NAME ${module} ${options} SIBLING ${first}
+                               DEFINES WF_TYPE_${upper} ${M_DEFINES})
+            wavefit_first_sibling(${module})
         endforeach()
     endforeach()
 endfunction()
@@ -135,9 +185,12 @@ function(wavefit_shader_library)
     get_property(names GLOBAL PROPERTY WAVEFIT_SHADER_NAMES)
     get_property(files GLOBAL PROPERTY WAVEFIT_SHADER_FILES)
     set(header "#include \"core/spirv.h\"\n")
+    set(all "#define WFI_MODULES(X)")
     foreach(name IN LISTS names)
         string(APPEND header "extern const wfi_spirv wfi_spv_${name};\n")
+        string(APPEND all " \\\n    X(${name})")
     endforeach()
+    string(APPEND header "${all}\n")
     file(CONFIGURE OUTPUT ${WAVEFIT_SHADER_DIR}/include/wfi_shaders.h CONTENT "${header}" @ONLY)
     add_library(wavefit_shaders OBJECT ${files})
     wavefit_compile_options(wavefit_shaders)

@@ -137,7 +137,7 @@ struct wfi_tuning *wfi_tuning_of(wf_device *device)
 static uint64_t variant_hash(const wfi_variant *variant, const wfi_spirv *module)
 {
     uint64_t hash = wfi_hash(variant->name, strlen(variant->name));
-    hash = hash * 31 + wfi_spirv_hash(module);
+    hash = hash * 31 + module->hash;
     for (uint32_t i = 0; i < variant->parameter_count; i++)
         hash =
             hash * 31 + wfi_hash(variant->parameters[i].name, strlen(variant->parameters[i].name));
@@ -154,10 +154,10 @@ uint64_t wfi_shaders_hash(struct wfi_tuning *tuning, wf_family family, wf_type t
     for (uint32_t i = 0; i < f->variant_count; i++) {
         const wfi_spirv *module = f->variants[i]->modules[type],
                         *second = f->variants[i]->second[type];
-        if (module && module->words)
+        if (module && module->packed)
             sum += variant_hash(f->variants[i], module);
-        if (second && second->words)
-            sum += wfi_spirv_hash(second);
+        if (second && second->packed)
+            sum += second->hash;
     }
     return tuning->shaders[family][type] = sum;
 }

@@ -21,37 +21,13 @@ static wf_result create_vk_buffer(wf_buffer *buffer)
         "vkCreateBuffer");
 }
 
-static wf_result allocate(wf_buffer *buffer, wf_memory kind)
-{
-    wf_device *device = buffer->device;
-    VkMemoryRequirements needs;
-    device->fn.vkGetBufferMemoryRequirements(device->vk, buffer->vk, &needs);
-    const uint32_t type = wfi_memory_type(device, needs.memoryTypeBits, kind);
-    if (type == UINT32_MAX)
-        return wfi_fail(&device->log, WF_ERROR_OUT_OF_DEVICE_MEMORY,
-                        "the device has no memory of the kind needed");
-    const VkMemoryPropertyFlags flags = device->memory.memoryTypes[type].propertyFlags;
-    /* Device memory is mapped only where it is also coherent: no flush to forget. */
-    const bool map = (flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) &&
-                     (flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) &&
-                     (kind != WF_MEMORY_DEVICE || device->caps.unified_memory);
-    wf_result result = wfi_memory_take(device, &needs, type, map, &buffer->memory);
-    if (result == WF_SUCCESS)
-        result = wfi_check_vk(&device->log,
-                              device->fn.vkBindBufferMemory(
-                                  device->vk, buffer->vk, buffer->memory.vk, buffer->memory.offset),
-                              "vkBindBufferMemory");
-    buffer->mapped = buffer->memory.mapped;
-    return result;
-}
-
 static void close_buffer(void *owner)
 {
     wf_buffer *buffer = owner;
     wf_device *device = buffer->device;
     if (buffer->vk && !device->keeps)
         device->fn.vkDestroyBuffer(device->vk, buffer->vk, device->allocator);
-    wfi_memory_give_back(device, &buffer->memory);
+    wfi_memory_free(device, &buffer->memory);
     buffer->vk = VK_NULL_HANDLE;
     buffer->mapped = NULL;
 }
@@ -76,7 +52,8 @@ wf_result wf_buffer_create(wf_device *device, uint64_t bytes, wf_memory memory, 
     buffer->bytes = (bytes + 3) & ~UINT64_C(3); /* fills work in words */
     wf_result result = create_vk_buffer(buffer);
     if (result == WF_SUCCESS)
-        result = allocate(buffer, memory);
+        result = wfi_memory_allocate(device, buffer->vk, memory, &buffer->memory);
+    buffer->mapped = buffer->memory.block.mapped;
     if (result != WF_SUCCESS) {
         wf_buffer_destroy(&buffer);
         return result;

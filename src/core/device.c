@@ -180,6 +180,14 @@ static double poll_seconds(const wf_caps *caps)
 static wf_result make_object(const wf_device_params *params, wf_device **out)
 {
     const wfi_log log = {params->log, params->log_user};
+    wf_memory_source source;
+    wf_result result =
+        wfi_params_read(&log, "wf_memory_source", params->memory_source, &source, sizeof source);
+    if (result == WF_SUCCESS && !source.allocate != !source.free)
+        result = wfi_fail(&log, WF_ERROR_INVALID_ARGUMENT,
+                          "wf_memory_source: allocate and free go together");
+    if (result != WF_SUCCESS)
+        return result;
     wf_device *device = calloc(1, sizeof *device);
     if (!device)
         return wfi_no_memory(&log);
@@ -188,6 +196,7 @@ static wf_result make_object(const wf_device_params *params, wf_device **out)
         return wfi_fail(&log, WF_ERROR_OUT_OF_HOST_MEMORY, "a mutex could not be made");
     }
     device->log = log;
+    device->memory_source = source;
     if (params->allocator) {
         device->allocator_storage = *params->allocator;
         device->allocator = &device->allocator_storage;

@@ -24,6 +24,7 @@ struct wf_device {
     wf_caps offered; /* with the limits that were asked for */
     wf_caps caps;    /* what is offered, less what driver faults take away (quirks.h) */
     VkPhysicalDeviceMemoryProperties memory;
+    wf_memory_source memory_source; /* allocate NULL: the driver */
 
     bool adopted;  /* instance, VkDevice and queue are the application's */
     bool released; /* destroyed; kept for objects that are still enlisted */
@@ -39,7 +40,7 @@ struct wf_device {
     double poll_seconds;        /* how long wfi_wait asks before it sleeps; 0: not at all */
     atomic_bool keeps;          /* nothing is freed: the device may still be at work (wfi_settle) */
     pthread_mutex_t memory_lock;
-    struct wfi_block *blocks;          /* memory that small buffers share (memory.h) */
+    struct wfi_chunk *chunks;          /* memory that small buffers share (chunk.h) */
     struct wfi_staging *staging;       /* what transfers go through (staging.h) */
     atomic_uint_fast64_t buffer_count; /* ever made: each has a number of its own */
     bool submission_made;              /* makes the three below */

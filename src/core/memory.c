@@ -1,28 +1,9 @@
 #include "core/memory.h"
 
-#include <stdlib.h>
-
 #include "core/budget.h"
 
-#define MOST_RANGES (WFI_BLOCK_BYTES / GRAIN / 2 + 1)
-#define GRAIN 256u /* of what shares a block: neighbours share no cache line */
-
-typedef struct range {
-    uint64_t offset, bytes;
-} range;
-
-/* An allocation that several share, mapped or not as they are. */
-struct wfi_block {
-    wfi_block *next;
-    uint32_t type;
-    bool map;
-    VkDeviceMemory vk;
-    unsigned char *mapped;
-    uint32_t users, free_count;
-    range free[MOST_RANGES]; /* in order of their offsets, none touches the next */
-};
-
-/* ---------------------------------------------------------------------------------------- types */
+#define LOCAL VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
+#define COHERENT (VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
 
 /* The memory type among `allowed` with all of `wanted` and as much of `preferred` as can be had;
  * UINT32_MAX when none has `wanted`. */
@@ -43,202 +24,141 @@ static uint32_t find_type(const VkPhysicalDeviceMemoryProperties *memory, uint32
     return best;
 }
 
-uint32_t wfi_memory_type(const wf_device *device, uint32_t allowed, wf_memory kind)
+/* What a kind of memory asks of its type. Device memory is mapped only where it is also coherent:
+ * no flush to forget. */
+static wf_memory_request request_of(const wf_device *device, wf_memory kind)
 {
-    const VkMemoryPropertyFlags local = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
-                                visible = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT,
-                                coherent = VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
-                                cached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
-    const VkPhysicalDeviceMemoryProperties *memory = &device->memory;
-    if (kind == WF_MEMORY_UPLOAD)
-        return find_type(memory, allowed, visible | coherent, 0);
+    const bool unified = device->caps.unified_memory;
+    wf_memory_request request = {.size = sizeof request, .required = COHERENT, .mapped = true};
     if (kind == WFI_MEMORY_MAPPED)
-        return find_type(memory, allowed, visible | coherent, local);
+        request.preferred = LOCAL;
     if (kind == WF_MEMORY_READBACK)
-        return find_type(memory, allowed, visible | coherent, cached);
-    const VkMemoryPropertyFlags preferred =
-        device->caps.unified_memory ? visible | coherent | cached : 0;
-    uint32_t type = find_type(memory, allowed, local, preferred);
-    return type != UINT32_MAX ? type : find_type(memory, allowed, 0, 0);
-}
-
-/* ---------------------------------------------------------------------------------- allocations */
-
-static VkResult allocate(wf_device *device, uint64_t bytes, uint32_t type, bool map,
-                         VkDeviceMemory *vk_memory, unsigned char **mapped)
-{
-    const VkMemoryAllocateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-        .allocationSize = bytes,
-        .memoryTypeIndex = type,
-    };
-    void *at = NULL;
-    VkResult vk = device->fn.vkAllocateMemory(device->vk, &info, device->allocator, vk_memory);
-    if (vk >= VK_SUCCESS && map) {
-        vk = device->fn.vkMapMemory(device->vk, *vk_memory, 0, VK_WHOLE_SIZE, 0, &at);
-        if (vk < VK_SUCCESS) {
-            device->fn.vkFreeMemory(device->vk, *vk_memory, device->allocator);
-            *vk_memory = VK_NULL_HANDLE;
-        }
+        request.preferred = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+    if (kind == WF_MEMORY_DEVICE) {
+        request.required = 0;
+        request.preferred = unified ? LOCAL | COHERENT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT : LOCAL;
+        request.mapped = unified;
     }
-    *mapped = at;
-    return vk;
+    return request;
 }
 
-/* -------------------------------------------------------------------------------------- blocks */
-
-static uint64_t round_up(uint64_t value, uint64_t multiple)
+static uint32_t choose_type(const wf_device *device, const wf_memory_request *request)
 {
-    return (value + multiple - 1) / multiple * multiple;
+    const uint32_t allowed = request->requirements.memoryTypeBits;
+    const VkMemoryPropertyFlags wanted = request->required | (request->preferred & LOCAL);
+    uint32_t type = find_type(&device->memory, allowed, wanted, request->preferred);
+    return type != UINT32_MAX
+               ? type
+               : find_type(&device->memory, allowed, request->required, request->preferred);
 }
 
-static void remove_range(wfi_block *block, uint32_t index)
+static wf_result from_driver(wf_device *device, const wf_memory_request *request, wfi_memory *out)
 {
-    for (uint32_t i = index + 1; i < block->free_count; i++)
-        block->free[i - 1] = block->free[i];
-    block->free_count--;
-}
-
-static void insert_range(wfi_block *block, uint32_t index, range r)
-{
-    for (uint32_t i = block->free_count; i > index; i--)
-        block->free[i] = block->free[i - 1];
-    block->free[index] = r;
-    block->free_count++;
-}
-
-/* Takes `bytes` from the first free range that has them; what alignment skips stays free. */
-static bool take_range(wfi_block *block, uint64_t bytes, uint64_t alignment, uint64_t *offset)
-{
-    for (uint32_t i = 0; i < block->free_count; i++) {
-        const range r = block->free[i];
-        const uint64_t start = round_up(r.offset, alignment), end = r.offset + r.bytes;
-        if (start > end || bytes > end - start)
-            continue;
-        remove_range(block, i);
-        if (start + bytes < end)
-            insert_range(block, i, (range){start + bytes, end - start - bytes});
-        if (start > r.offset)
-            insert_range(block, i, (range){r.offset, start - r.offset});
-        *offset = start;
-        return true;
-    }
-    return false;
-}
-
-static void free_range(wfi_block *block, range r)
-{
-    uint32_t i = 0;
-    while (i < block->free_count && block->free[i].offset < r.offset)
-        i++;
-    if (i < block->free_count && r.offset + r.bytes == block->free[i].offset) {
-        r.bytes += block->free[i].bytes;
-        remove_range(block, i);
-    }
-    if (i > 0 && block->free[i - 1].offset + block->free[i - 1].bytes == r.offset)
-        block->free[i - 1].bytes += r.bytes;
-    else
-        insert_range(block, i, r);
-}
-
-static VkResult add_block(wf_device *device, uint32_t type, bool map)
-{
-    wfi_block *block = calloc(1, sizeof *block);
-    if (!block)
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    const VkResult vk = allocate(device, WFI_BLOCK_BYTES, type, map, &block->vk, &block->mapped);
-    if (vk < VK_SUCCESS) {
-        free(block);
-        return vk;
-    }
-    block->type = type;
-    block->map = map;
-    block->free[block->free_count++] = (range){0, WFI_BLOCK_BYTES};
-    block->next = device->blocks;
-    device->blocks = block;
-    return vk;
-}
-
-/* The caller holds the lock. */
-static bool take_from_block(wf_device *device, uint64_t bytes, uint64_t alignment, uint32_t type,
-                            bool map, wfi_memory *out)
-{
-    for (wfi_block *block = device->blocks; block; block = block->next) {
-        uint64_t offset;
-        if (block->type != type || block->map != map ||
-            !take_range(block, bytes, alignment, &offset))
-            continue;
-        block->users++;
-        *out = (wfi_memory){.vk = block->vk,
-                            .offset = offset,
-                            .bytes = bytes,
-                            .mapped = block->mapped ? block->mapped + offset : NULL,
-                            .block = block};
-        return true;
-    }
-    return false;
-}
-
-static void leave_block(wf_device *device, const wfi_memory *memory)
-{
-    wfi_block *block = memory->block, **at = &device->blocks;
-    pthread_mutex_lock(&device->memory_lock);
-    free_range(block, (range){memory->offset, memory->bytes});
-    if (--block->users == 0) {
-        while (*at != block)
-            at = &(*at)->next;
-        *at = block->next;
-        if (!device->keeps)
-            device->fn.vkFreeMemory(device->vk, block->vk, device->allocator);
-        free(block);
-    }
-    pthread_mutex_unlock(&device->memory_lock);
-}
-
-/* Past its budget a driver may page, or the system may end the program: neither is wanted. */
-static wf_result check_budget(const wf_device *device, uint64_t bytes, uint64_t left)
-{
-    if (bytes <= left)
+    wf_memory_block *block = &out->block;
+    const uint64_t bytes = request->requirements.size;
+    block->type = choose_type(device, request);
+    if (block->type == UINT32_MAX)
+        return wfi_fail(&device->log, WF_ERROR_OUT_OF_DEVICE_MEMORY,
+                        "the device has no memory of the kind needed");
+    const VkMemoryType *type = &device->memory.memoryTypes[block->type];
+    const bool mapped = request->mapped && (type->propertyFlags & COHERENT) == COHERENT;
+    /* Past its budget a driver may page, or the system may end the program: neither is wanted. */
+    const uint64_t left = wfi_budget_left(device, type->heapIndex);
+    out->bytes = bytes;
+    out->chunk = wfi_chunk_take(device, &request->requirements, mapped, left, block);
+    if (out->chunk)
         return WF_SUCCESS;
-    return wfi_fail(&device->log, WF_ERROR_OUT_OF_DEVICE_MEMORY,
-                    "a buffer of %llu bytes is over the %llu that the memory budget leaves",
-                    (unsigned long long)bytes, (unsigned long long)left);
+    if (bytes > left)
+        return wfi_fail(&device->log, WF_ERROR_OUT_OF_DEVICE_MEMORY,
+                        "a buffer of %llu bytes is over the %llu that the memory budget leaves",
+                        (unsigned long long)bytes, (unsigned long long)left);
+    return wfi_check_vk(
+        &device->log,
+        wfi_allocate(device, bytes, block->type, mapped, &block->memory, &block->mapped),
+        "allocating device memory");
 }
 
-wf_result wfi_memory_take(wf_device *device, const VkMemoryRequirements *needs, uint32_t type,
-                          bool map, wfi_memory *out)
+uint64_t wfi_memory_left(const wf_device *device, wf_memory kind)
 {
-    const uint64_t alignment = round_up(needs->alignment, GRAIN),
-                   bytes = round_up(needs->size, GRAIN);
-    const bool small = bytes <= WFI_BLOCK_MOST && alignment <= WFI_BLOCK_MOST;
+    wf_memory_request request = request_of(device, kind);
+    request.requirements.memoryTypeBits = UINT32_MAX;
+    const uint32_t type = choose_type(device, &request);
+    if (type == UINT32_MAX)
+        return 0;
     const uint32_t heap = device->memory.memoryTypes[type].heapIndex;
-    bool found = false;
-    *out = (wfi_memory){0};
-    pthread_mutex_lock(&device->memory_lock);
-    if (small)
-        found = take_from_block(device, bytes, alignment, type, map, out);
-    const uint64_t left = found ? UINT64_MAX : wfi_budget_left(device, heap);
-    if (small && !found && WFI_BLOCK_BYTES <= left && add_block(device, type, map) >= VK_SUCCESS)
-        found = take_from_block(device, bytes, alignment, type, map, out);
-    pthread_mutex_unlock(&device->memory_lock);
-    if (found)
-        return WF_SUCCESS;
-    wf_result result = check_budget(device, needs->size, left);
-    if (result != WF_SUCCESS)
-        return result;
-    const VkResult vk = allocate(device, needs->size, type, map, &out->vk, &out->mapped);
-    out->bytes = needs->size;
-    if (vk < VK_SUCCESS)
-        wfi_log_write(&device->log, WF_LOG_INFO, "a buffer of %llu bytes was wanted",
-                      (unsigned long long)needs->size);
-    return wfi_check_vk(&device->log, vk, "allocating device memory");
+    const uint64_t left = wfi_budget_left(device, heap),
+                   all = device->memory.memoryHeaps[heap].size;
+    return left < all ? left : all;
 }
 
-void wfi_memory_give_back(wf_device *device, wfi_memory *memory)
+/* Why the application's block will not do; NULL: it will. */
+static const char *refusal(const wf_device *device, const wf_memory_request *request,
+                           const wf_memory_block *block)
 {
-    if (memory->block)
-        leave_block(device, memory);
-    else if (memory->vk && !device->keeps)
-        device->fn.vkFreeMemory(device->vk, memory->vk, device->allocator);
+    if (!block->memory)
+        return "no VkDeviceMemory";
+    if (block->type >= device->memory.memoryTypeCount ||
+        !(request->requirements.memoryTypeBits >> block->type & 1))
+        return "a memory type that the buffer cannot have";
+    if (request->required & ~device->memory.memoryTypes[block->type].propertyFlags)
+        return "a memory type without the properties required";
+    if (block->offset % request->requirements.alignment)
+        return "an offset that is not a multiple of the alignment required";
+    if (request->required && !block->mapped)
+        return "memory that is not mapped";
+    return NULL;
+}
+
+static wf_result from_application(wf_device *device, const wf_memory_request *request,
+                                  wfi_memory *out)
+{
+    wf_memory_source *source = &device->memory_source;
+    wf_memory_block block = {.size = sizeof block};
+    const VkResult vk = source->allocate(source->user, request, &block);
+    if (vk != VK_SUCCESS)
+        return wfi_check_vk(&device->log, vk < VK_SUCCESS ? vk : VK_ERROR_UNKNOWN,
+                            "wf_memory_source.allocate");
+    *out = (wfi_memory){.block = block, .lent = true};
+    const char *why = refusal(device, request, &block);
+    if (why)
+        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_memory_source.allocate gave %s", why);
+    const VkMemoryPropertyFlags flags = device->memory.memoryTypes[block.type].propertyFlags;
+    if (!request->mapped || (flags & COHERENT) != COHERENT)
+        out->block.mapped = NULL;
+    return WF_SUCCESS;
+}
+
+wf_result wfi_memory_allocate(wf_device *device, VkBuffer buffer, wf_memory kind, wfi_memory *out)
+{
+    wf_memory_request request = request_of(device, kind);
+    request.buffer = buffer;
+    device->fn.vkGetBufferMemoryRequirements(device->vk, buffer, &request.requirements);
+    wfi_memory memory = {.block = {.size = sizeof memory.block}};
+    wf_result result = device->memory_source.allocate ? from_application(device, &request, &memory)
+                                                      : from_driver(device, &request, &memory);
+    if (result == WF_SUCCESS)
+        result = wfi_check_vk(&device->log,
+                              device->fn.vkBindBufferMemory(device->vk, buffer, memory.block.memory,
+                                                            memory.block.offset),
+                              "vkBindBufferMemory");
+    if (result != WF_SUCCESS) {
+        wfi_log_write(&device->log, WF_LOG_INFO, "a buffer of %llu bytes was wanted",
+                      (unsigned long long)request.requirements.size);
+        wfi_memory_free(device, &memory);
+        return result;
+    }
+    *out = memory;
+    return WF_SUCCESS;
+}
+
+void wfi_memory_free(wf_device *device, wfi_memory *memory)
+{
+    if (memory->lent && !device->keeps)
+        device->memory_source.free(device->memory_source.user, &memory->block);
+    else if (memory->chunk)
+        wfi_chunk_leave(device, memory->chunk, memory->block.offset, memory->bytes);
+    else if (memory->block.memory && !device->keeps)
+        device->fn.vkFreeMemory(device->vk, memory->block.memory, device->allocator);
     *memory = (wfi_memory){0};
 }

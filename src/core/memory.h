@@ -1,33 +1,28 @@
-/* Device memory: the type for a purpose, and allocations, of which small ones share blocks. */
+/* Device memory of buffers: the driver's, or what the application's allocator gives. */
 #ifndef WFI_CORE_MEMORY_H
 #define WFI_CORE_MEMORY_H
 
-#include "core/device.h"
+#include "core/chunk.h"
 
-/* For wf_buffer_create: mapped, and on the device's side where that can be had. */
+/* A further wf_memory: mapped, and on the device's side where that can be had. */
 #define WFI_MEMORY_MAPPED ((wf_memory)3)
 
-/* What is at most this large shares blocks of WFI_BLOCK_BYTES with others of its memory type. */
-#define WFI_BLOCK_MOST (UINT64_C(64) << 10)
-#define WFI_BLOCK_BYTES (UINT64_C(1) << 20)
-
-typedef struct wfi_block wfi_block;
-
 typedef struct wfi_memory {
-    VkDeviceMemory vk; /* VK_NULL_HANDLE: there is none */
-    uint64_t offset, bytes;
-    unsigned char *mapped; /* the host's address of `offset`; NULL: not mapped, or not coherent */
-    wfi_block *block;      /* NULL: the allocation is its own */
+    wf_memory_block block; /* mapped: NULL unless it is coherent too */
+    bool lent;             /* by the application's allocator */
+    wfi_chunk *chunk;      /* that the block is part of; NULL: it is an allocation of its own */
+    uint64_t bytes;        /* that were required */
 } wfi_memory;
 
-/* The memory type among the bits `allowed` that suits the purpose; UINT32_MAX: there is none. */
-uint32_t wfi_memory_type(const wf_device *device, uint32_t allowed, wf_memory kind);
-
-/* Takes memory of a type as `needs` asks, mapped if `map`. WF_ERROR_OUT_OF_DEVICE_MEMORY also where
- * the driver's budget does not leave as much. */
-wf_result wfi_memory_take(wf_device *device, const VkMemoryRequirements *needs, uint32_t type,
-                          bool map, wfi_memory *out);
-/* Gives it back; the block that it was the last of goes too. Accepts what was never taken. */
-void wfi_memory_give_back(wf_device *device, wfi_memory *memory);
+/* Allocates memory of the kind for the buffer, binds it and maps it where it can be mapped: device
+ * memory only where the device's memory is the host's. Errors: WF_ERROR_OUT_OF_DEVICE_MEMORY
+ * (beyond the budget, too), WF_ERROR_INVALID_ARGUMENT (the application gave what was not asked
+ * for). */
+wf_result wfi_memory_allocate(wf_device *device, VkBuffer buffer, wf_memory kind, wfi_memory *out);
+/* How many bytes buffers of the kind can still have, as far as the driver tells. */
+uint64_t wfi_memory_left(const wf_device *device, wf_memory kind);
+/* Accepts zeroed memory. Where the device may still be at work (wf_device.keeps), it frees
+ * nothing. */
+void wfi_memory_free(wf_device *device, wfi_memory *memory);
 
 #endif

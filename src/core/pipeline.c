@@ -188,7 +188,7 @@ wf_result wfi_pipeline_outline(const wf_device *device, const wfi_pipeline_desc 
                           .push_bytes = desc->push_bytes,
                           .subgroup_size = desc->subgroup_size,
                           .spirv = desc->spirv};
-    if (!desc->spirv || !desc->spirv->words)
+    if (!desc->spirv || !desc->spirv->packed)
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
                         "%s: its shader was not built (GLSL compiler too old)", desc->name);
     if (desc->storage_buffers > WF_MAX_BINDINGS || desc->constant_count > WFI_MAX_CONSTANTS ||
@@ -212,17 +212,27 @@ static wf_result make_layouts(wf_device *device, const wfi_pipeline_desc *desc,
     return result == WF_SUCCESS ? create_layout(device, desc, pipeline) : result;
 }
 
+static wf_result create_module(wf_device *device, const wfi_pipeline_desc *desc,
+                               VkShaderModule *module)
+{
+    uint32_t *words = wfi_spirv_unpack(desc->spirv);
+    if (!words)
+        return wfi_no_memory(&device->log);
+    const VkShaderModuleCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+        .codeSize = desc->spirv->word_count * sizeof *words,
+        .pCode = words,
+    };
+    const VkResult vk =
+        device->fn.vkCreateShaderModule(device->vk, &info, device->allocator, module);
+    free(words);
+    return wfi_check_vk(&device->log, vk, desc->name);
+}
+
 static wf_result compile(wf_device *device, const wfi_pipeline_desc *desc, wfi_pipeline *pipeline)
 {
     VkShaderModule module = VK_NULL_HANDLE;
-    const VkShaderModuleCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-        .codeSize = desc->spirv->size_bytes,
-        .pCode = desc->spirv->words,
-    };
-    wf_result result = wfi_check_vk(
-        &device->log,
-        device->fn.vkCreateShaderModule(device->vk, &info, device->allocator, &module), desc->name);
+    wf_result result = create_module(device, desc, &module);
     if (result == WF_SUCCESS)
         result = create_pipeline(device, desc, module, pipeline);
     if (result == WF_SUCCESS && device->capture_statistics)

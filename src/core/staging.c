@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "core/budget.h"
-
 #define LEAST_RING (UINT64_C(256) << 10)
 
 wf_result wfi_staging_open(wf_device *device)
@@ -71,14 +69,8 @@ static wf_result make_slots(wf_device *device, wfi_staging *staging)
 /* The largest ring up to `bytes` that takes no more than a quarter of the memory that is left. */
 static uint64_t ring_bytes(const wf_device *device, uint64_t bytes)
 {
-    const uint32_t type = wfi_memory_type(device, UINT32_MAX, WF_MEMORY_READBACK);
+    const uint64_t most = wfi_memory_left(device, WF_MEMORY_READBACK) / 4;
     uint64_t size = LEAST_RING;
-    if (type == UINT32_MAX) /* making it will say so */
-        return size;
-    const uint32_t heap = device->memory.memoryTypes[type].heapIndex;
-    const uint64_t left = wfi_budget_left(device, heap),
-                   all = device->memory.memoryHeaps[heap].size,
-                   most = (left < all ? left : all) / 4;
     while (size < bytes && 2 * size <= most)
         size *= 2;
     return size;

@@ -37,7 +37,7 @@ wf_result wf_family_variant(wf_family family, uint32_t index, wf_variant_info *o
         .parameter_count = variant->parameter_count,
     };
     for (uint32_t t = 0; t < WF_TYPE_COUNT; t++)
-        if (variant->modules[t] && variant->modules[t]->words)
+        if (variant->modules[t] && variant->modules[t]->packed)
             out->types |= UINT32_C(1) << t;
     for (uint32_t i = 0; i < variant->parameter_count; i++)
         out->parameters[i] = (wf_parameter_info){

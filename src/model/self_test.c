@@ -46,8 +46,8 @@ static uint64_t tests_hash(const wf_caps *caps)
                                   caps->subgroup_operations};
     uint64_t hash = wfi_hash(subgroups, sizeof subgroups);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i].words)
-            hash = hash * 31 + wfi_hash(all[i].words, all[i].size_bytes);
+        if (all[i].packed)
+            hash = hash * 31 + all[i].hash;
     return hash;
 }
 
@@ -216,7 +216,7 @@ static const matrix_kind *kind_of(const wf_caps *caps, const wf_cooperative_shap
     const bool f16 = caps->f16_arithmetic && caps->f16_storage,
                i8 = caps->int8_arithmetic && caps->int8_storage;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (wfi_shape_multiplies(s, kinds[i].element, kinds[i].sum) && kinds[i].module->words &&
+        if (wfi_shape_multiplies(s, kinds[i].element, kinds[i].sum) && kinds[i].module->packed &&
             (kinds[i].type == WF_TYPE_F16 ? f16 : i8))
             return &kinds[i];
     return NULL;

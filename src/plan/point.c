@@ -75,7 +75,7 @@ static bool module_holds(const wfi_point *point, char reason[256])
     if (!module)
         return refuse(reason, "variant %s does not do %s", point->variant->name,
                       wf_type_name(type));
-    if (!module->words)
+    if (!module->packed)
         return refuse(reason, "its shader was not built (GLSL compiler too old)");
     const wfi_element *element = wfi_element_of(type);
     const bool packed = element->size == 2 && (point->variant->needs & WFI_PACKED_16BIT);

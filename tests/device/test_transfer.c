@@ -164,21 +164,22 @@ static void test_threads(void **state)
 
 static bool overlap(const wf_buffer *a, const wf_buffer *b)
 {
-    return a->memory.vk == b->memory.vk && a->memory.offset < b->memory.offset + b->memory.bytes &&
-           b->memory.offset < a->memory.offset + a->memory.bytes;
+    const wf_memory_block *in_a = &a->memory.block, *in_b = &b->memory.block;
+    return in_a->memory == in_b->memory && in_a->offset < in_b->offset + b->memory.bytes &&
+           in_b->offset < in_a->offset + a->memory.bytes;
 }
 
-static unsigned blocks_of(const wf_buffer *const *buffers, int count)
+static unsigned chunks_of(const wf_buffer *const *buffers, int count)
 {
-    unsigned blocks = 0;
+    unsigned chunks = 0;
     for (int i = 0; i < count; i++) {
         bool seen = false;
         for (int j = 0; j < i; j++)
-            seen = seen ||
-                   (buffers[i] && buffers[j] && buffers[i]->memory.vk == buffers[j]->memory.vk);
-        blocks += buffers[i] && !seen;
+            seen = seen || (buffers[i] && buffers[j] &&
+                            buffers[i]->memory.block.memory == buffers[j]->memory.block.memory);
+        chunks += buffers[i] && !seen;
     }
-    return blocks;
+    return chunks;
 }
 
 enum { BUFFERS = 96 };
@@ -192,13 +193,13 @@ static void assert_apart(wf_buffer *const *buffers)
 }
 
 /* Buffers come and go in random order; none overlaps another, and each keeps its words. */
-static void test_shared_blocks(void **state)
+static void test_chunks(void **state)
 {
     wf_device *device = *state;
     wf_buffer *buffers[BUFFERS] = {NULL};
     uint32_t words[2];
     test_random random = {test_seed()};
-    wfi_block *const before = device->blocks;
+    wfi_chunk *const before = device->chunks;
     for (int round = 0; round < 600; round++) {
         const uint32_t i = test_random_below(&random, BUFFERS);
         if (buffers[i]) {
@@ -217,7 +218,7 @@ static void test_shared_blocks(void **state)
     }
     for (int i = 0; i < BUFFERS; i++)
         wf_buffer_destroy(&buffers[i]);
-    assert_ptr_equal(device->blocks, before); /* given back */
+    assert_ptr_equal(device->chunks, before); /* given back */
 }
 
 static void test_small_buffers_share(void **state)
@@ -225,7 +226,7 @@ static void test_small_buffers_share(void **state)
     wf_buffer *buffers[5];
     for (int i = 0; i < 5; i++)
         assert_int_equal(wf_buffer_create(*state, 20, WF_MEMORY_DEVICE, &buffers[i]), WF_SUCCESS);
-    assert_int_equal(blocks_of((const wf_buffer *const *)buffers, 5), 1);
+    assert_int_equal(chunks_of((const wf_buffer *const *)buffers, 5), 1);
     for (int i = 0; i < 5; i++)
         wf_buffer_destroy(&buffers[i]);
 }
@@ -238,7 +239,7 @@ int main(void)
         cmocka_unit_test(test_host_copies),
         cmocka_unit_test(test_small_ring),
         cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_shared_blocks),
+        cmocka_unit_test(test_chunks),
         cmocka_unit_test(test_small_buffers_share),
     };
     return cmocka_run_group_tests(tests, setup, test_device_teardown);

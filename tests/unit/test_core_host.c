@@ -9,7 +9,6 @@
 
 #include "core/pipeline_cache.h"
 #include "core/select.h"
-#include "core/spirv.h"
 #include "core/timing.h"
 
 static void timestamps_wrap(void **state)
@@ -100,27 +99,6 @@ static void hash_is_fnv1a(void **state)
     assert_true(wfi_hash("foobar", 6) == UINT64_C(0x85944171f73967e8));
 }
 
-/* Names, lines and the compiler's own number change nothing; an operand does. */
-static void hash_of_modules_is_of_what_they_do(void **state)
-{
-    (void)state;
-    static const uint32_t plain[] = {0x07230203, 0x10300,    1, 4,  0, 0x00020011,
-                                     1,          0x00040015, 2, 32, 0};
-    static const uint32_t named[] = {0x07230203,       0x10300, 9,          4, 0,
-                                     0x00020011,       1,       0x00030003, 2, 450, /* OpSource */
-                                     0x00030005,       2,       0x00000061,         /* OpName "a" */
-                                     0x00010000 | 317,                              /* OpNoLine */
-                                     0x00040015,       2,       32,         0};
-    static const uint32_t other[] = {0x07230203, 0x10300,    1, 4,  0, 0x00020011,
-                                     1,          0x00040015, 2, 64, 0};
-    static const uint32_t torn[] = {0x07230203, 0x10300, 1, 4, 0, 0x00090011, 1};
-    const wfi_spirv a = {plain, sizeof plain, "a"}, b = {named, sizeof named, "b"},
-                    c = {other, sizeof other, "c"}, d = {torn, sizeof torn, "d"};
-    assert_true(wfi_spirv_hash(&a) == wfi_spirv_hash(&b));
-    assert_true(wfi_spirv_hash(&a) != wfi_spirv_hash(&c));
-    assert_true(wfi_spirv_hash(&d) == 0);
-}
-
 static void every_code_has_a_name(void **state)
 {
     (void)state;
@@ -141,7 +119,6 @@ int main(void)
         cmocka_unit_test(refuses_selector),
         cmocka_unit_test(hash_is_fnv1a),
         cmocka_unit_test(every_code_has_a_name),
-        cmocka_unit_test(hash_of_modules_is_of_what_they_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

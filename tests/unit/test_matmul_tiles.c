@@ -274,7 +274,7 @@ static void matrix_units_are_offered_for_every_subgroup_size(void **state)
     wfi_problem problem = {.family = WF_FAMILY_MATMUL, .type = WF_TYPE_F16};
     problem.matmul = wfi_matmul_plain(1024, 1024, 1024);
     (void)state;
-    if (!variant->modules[WF_TYPE_F16]->words)
+    if (!variant->modules[WF_TYPE_F16]->packed)
         skip(); /* the GLSL compiler is too old */
     for (uint32_t subgroup = 4; subgroup <= 128; subgroup *= 2) {
         const wf_caps caps = device_of(subgroup, false, 1024, 49152);

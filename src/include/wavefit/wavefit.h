@@ -232,6 +232,41 @@ typedef enum wf_limits {
     WF_LIMITS_MINIMUM = 1
 } wf_limits;
 
+/* Memory that wavefit asks an application's allocator for. */
+typedef struct wf_memory_request {
+    size_t size;
+    VkBuffer buffer;                   /* the memory is for this buffer alone; wavefit binds it */
+    VkMemoryRequirements requirements; /* of the buffer */
+    VkMemoryPropertyFlags required;    /* the memory's type must have these */
+    VkMemoryPropertyFlags preferred;   /* and should have these too */
+    bool mapped; /* the host writes or reads it, where its type is HOST_VISIBLE and HOST_COHERENT */
+} wf_memory_request;
+
+/* What the application's allocator gave. */
+typedef struct wf_memory_block {
+    size_t size;
+    VkDeviceMemory memory;
+    uint64_t offset; /* of the block in `memory`; a multiple of requirements.alignment */
+    uint32_t type;   /* index of the memory type, in VkPhysicalDeviceMemoryProperties */
+    void *mapped;    /* where the host sees the block's first byte; NULL: it is not mapped */
+    void *owner;     /* the application's own */
+} wf_memory_block;
+
+/* The application's allocator of device memory, for every buffer that wavefit makes. The functions
+ * are called on the threads that call wavefit, on several of them at once, and must not call
+ * wavefit themselves. Blocks stay mapped as long as they live. All are given back before
+ * wf_device_destroy returns, except after a failure that leaves open whether the device still uses
+ * them (the log then has a warning). wavefit asks no memory budget before a call. */
+typedef struct wf_memory_source {
+    size_t size;
+    /* Returns VK_SUCCESS with *block filled (its size is set before the call), or an error, which
+     * wavefit logs and returns as its own. A block without what is required, or one that is not
+     * mapped although HOST_VISIBLE is required, is given back: WF_ERROR_INVALID_ARGUMENT. */
+    VkResult (*allocate)(void *user, const wf_memory_request *request, wf_memory_block *block);
+    void (*free)(void *user, const wf_memory_block *block);
+    void *user;
+} wf_memory_source;
+
 typedef struct wf_device_params {
     size_t size;
     /* An index in wf_devices_list ("0"), part of a name (in any case), or a UUID (32 hexadecimal
@@ -264,6 +299,9 @@ typedef struct wf_device_params {
      * is asked. */
     bool (*cancelled)(void *user);
     void *cancelled_user;
+    /* Where device memory comes from. Copied; NULL: vkAllocateMemory, once for each buffer of over
+     * 64 KiB; smaller ones share allocations of 1 MiB. */
+    const wf_memory_source *memory_source;
 } wf_device_params;
 
 /* Lists the Vulkan devices of this machine. On entry *count is the room in caps (which may be
@@ -340,9 +378,9 @@ typedef struct wf_vulkan {
 } wf_vulkan;
 
 /* Makes a wf_device of the application's VkDevice. Of params it uses limits, log, allocator,
- * cancelled, cache_directory and dispatch_seconds. It never submits and does not block. Errors:
- * WF_ERROR_INVALID_ARGUMENT (a handle is missing, or the queue family does not exist or has no
- * compute), WF_ERROR_UNSUPPORTED (Vulkan 1.0), WF_ERROR_NO_LOADER. */
+ * cancelled, cache_directory, dispatch_seconds and memory_source. It never submits and does not
+ * block. Errors: WF_ERROR_INVALID_ARGUMENT (a handle is missing, or the queue family does not exist
+ * or has no compute), WF_ERROR_UNSUPPORTED (Vulkan 1.0), WF_ERROR_NO_LOADER. */
 WF_API wf_result wf_device_adopt(const wf_vulkan *vulkan, const wf_device_params *params,
                                  wf_device **out);
 

@@ -9,6 +9,30 @@ static void print_log(void *, wf_log_level, const char *text)
     std::fprintf(stderr, "wavefit: %s\n", text);
 }
 
+// wavefit's device memory comes out of VMA's blocks.
+static VkResult give_memory(void *user, const wf_memory_request *request, wf_memory_block *block)
+{
+    VmaAllocationCreateInfo wanted{};
+    wanted.flags = request->mapped ? VMA_ALLOCATION_CREATE_MAPPED_BIT : 0;
+    wanted.requiredFlags = request->required;
+    wanted.preferredFlags = request->preferred;
+    VmaAllocation allocation = VK_NULL_HANDLE;
+    VmaAllocationInfo info{};
+    const VkResult result = vmaAllocateMemoryForBuffer(
+        static_cast<VmaAllocator>(user), request->buffer, &wanted, &allocation, &info);
+    block->memory = info.deviceMemory;
+    block->offset = info.offset;
+    block->type = info.memoryType;
+    block->mapped = info.pMappedData;
+    block->owner = allocation;
+    return result;
+}
+
+static void take_memory(void *user, const wf_memory_block *block)
+{
+    vmaFreeMemory(static_cast<VmaAllocator>(user), static_cast<VmaAllocation>(block->owner));
+}
+
 static uint32_t graphics_family(VkPhysicalDevice physical)
 {
     uint32_t count = 0;
@@ -64,27 +88,38 @@ void Gpu::open()
     vulkan.enabled_features = &features;
     vulkan.enabled_extensions = device_info.ppEnabledExtensionNames;
     vulkan.enabled_extension_count = device_info.enabledExtensionCount;
+    open_allocator();
     adopt(vulkan);
     wf_features_destroy(&wanted);
 }
 
+void Gpu::open_allocator()
+{
+    VmaAllocatorCreateInfo info{};
+    info.instance = instance;
+    info.physicalDevice = physical;
+    info.device = device;
+    info.vulkanApiVersion = VK_API_VERSION_1_1;
+    CHECK(vmaCreateAllocator(&info, &allocator));
+}
+
 void Gpu::adopt(const wf_vulkan &vulkan)
 {
+    wf_memory_source source{};
+    source.size = sizeof source;
+    source.allocate = give_memory;
+    source.free = take_memory;
+    source.user = allocator;
     wf_device_params params{};
     params.size = sizeof params;
     params.log = print_log;
+    params.memory_source = &source;
     CHECK(wf_device_adopt(&vulkan, &params, &wavefit));
 }
 
 Gpu::Gpu()
 {
     open();
-    VmaAllocatorCreateInfo allocator_info{};
-    allocator_info.instance = instance;
-    allocator_info.physicalDevice = physical;
-    allocator_info.device = device;
-    allocator_info.vulkanApiVersion = VK_API_VERSION_1_1;
-    CHECK(vmaCreateAllocator(&allocator_info, &allocator));
     VkCommandPoolCreateInfo pool_info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
     pool_info.queueFamilyIndex = family;
     pool_info.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;

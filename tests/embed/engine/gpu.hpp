@@ -54,6 +54,7 @@ class Gpu
 
   private:
     void open();
+    void open_allocator();
     void adopt(const wf_vulkan &vulkan);
 
     VkInstance instance = VK_NULL_HANDLE;
