@@ -9,7 +9,6 @@
 #include "core/queue.h"
 #include "core/quirks.h"
 #include "core/select.h"
-#include "core/staging.h"
 
 #define POLL_SECONDS 200e-6 /* most short kernels and small transfers end within it */
 
@@ -222,8 +221,6 @@ wf_result wfi_device_open(const wf_device_params *params, wf_device **out)
         result = choose(device, &read);
     if (result == WF_SUCCESS)
         result = open_device(device);
-    if (result == WF_SUCCESS)
-        result = wfi_staging_open(device);
     device->cache_directory = wfi_cache_directory(&device->log, read.cache_directory);
     device->capture_statistics = read.capture_statistics && device->caps.pipeline_statistics;
     device->dispatch_seconds = wfi_longest_dispatch(&device->caps, read.dispatch_seconds);
@@ -330,8 +327,6 @@ wf_result wfi_device_open_adopted(const wf_vulkan *vulkan, const wf_device_param
     result = wfi_instance_adopt(&handles, &log, device->allocator, &device->instance);
     if (result == WF_SUCCESS)
         result = take_over(device, &handles, read.limits);
-    if (result == WF_SUCCESS)
-        result = wfi_staging_open(device);
     if (result == WF_SUCCESS && handles.pipeline_cache)
         device->cache = (wfi_pipeline_cache){.vk = handles.pipeline_cache, .lent = true};
     else if (result == WF_SUCCESS)
@@ -352,7 +347,8 @@ static void close_device(wf_device *device)
     if (device->command_pool && !device->adopted &&
         device->fn.vkDeviceWaitIdle(device->vk) < VK_SUCCESS)
         wfi_settle(device, VK_NULL_HANDLE);
-    wfi_staging_close(device);
+    if (device->staging)
+        device->staging_end(device);
     const unsigned left = wfi_objects_close(device);
     if (left)
         wfi_log_write(

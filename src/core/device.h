@@ -40,8 +40,11 @@ struct wf_device {
     double poll_seconds;        /* how long wfi_wait asks before it sleeps; 0: not at all */
     atomic_bool keeps;          /* nothing is freed: the device may still be at work (wfi_settle) */
     pthread_mutex_t memory_lock;
-    struct wfi_chunk *chunks;          /* memory that small buffers share (chunk.h) */
-    struct wfi_staging *staging;       /* what transfers go through (staging.h) */
+    struct wfi_chunk *chunks; /* memory that small buffers share (chunk.h) */
+    /* What transfers go through (staging.h), made at the first that needs it. */
+    pthread_mutex_t staging_lock;
+    struct wfi_staging *staging;
+    void (*staging_end)(wf_device *device);
     atomic_uint_fast64_t buffer_count; /* ever made: each has a number of its own */
     bool submission_made;              /* makes the three below */
     VkCommandPool command_pool;

@@ -4,28 +4,9 @@
 
 #define LEAST_RING (UINT64_C(256) << 10)
 
-wf_result wfi_staging_open(wf_device *device)
-{
-    wfi_staging *staging = calloc(1, sizeof *staging);
-    if (!staging)
-        return wfi_no_memory(&device->log);
-    staging->threads = wfi_copy_threads();
-    if (pthread_mutex_init(&staging->lock, NULL) == 0) {
-        if (wfi_workers_open(&staging->workers, staging->threads - 1)) {
-            device->staging = staging;
-            return WF_SUCCESS;
-        }
-        pthread_mutex_destroy(&staging->lock);
-    }
-    free(staging);
-    return wfi_fail(&device->log, WF_ERROR_OUT_OF_HOST_MEMORY, "a mutex could not be made");
-}
-
-void wfi_staging_close(wf_device *device)
+static void close_staging(wf_device *device)
 {
     wfi_staging *staging = device->staging;
-    if (!staging)
-        return;
     wfi_workers_close(&staging->workers);
     wf_buffer_destroy(&staging->ring);
     for (int i = 0; i < WFI_STAGING_SLOTS && !device->keeps; i++)
@@ -36,6 +17,33 @@ void wfi_staging_close(wf_device *device)
     pthread_mutex_destroy(&staging->lock);
     free(staging);
     device->staging = NULL;
+}
+
+static wfi_staging *make_staging(void)
+{
+    wfi_staging *staging = calloc(1, sizeof *staging);
+    if (!staging)
+        return NULL;
+    staging->threads = wfi_copy_threads();
+    if (pthread_mutex_init(&staging->lock, NULL) == 0) {
+        if (wfi_workers_open(&staging->workers, staging->threads - 1))
+            return staging;
+        pthread_mutex_destroy(&staging->lock);
+    }
+    free(staging);
+    return NULL;
+}
+
+wf_result wfi_staging_of(wf_device *device, wfi_staging **out)
+{
+    pthread_mutex_lock(&device->staging_lock);
+    if (!device->staging) {
+        device->staging = make_staging();
+        device->staging_end = close_staging;
+    }
+    *out = device->staging;
+    pthread_mutex_unlock(&device->staging_lock);
+    return *out ? WF_SUCCESS : wfi_no_memory(&device->log);
 }
 
 static wf_result make_slots(wf_device *device, wfi_staging *staging)

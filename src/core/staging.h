@@ -22,9 +22,9 @@ typedef struct wfi_staging {
     wf_buffer *ring; /* NULL: none is made yet */
 } wfi_staging;
 
-/* Makes locks; memory, command buffers and threads are made by the transfers that need them. */
-wf_result wfi_staging_open(wf_device *device);
-void wfi_staging_close(wf_device *device);
+/* The device's staging, made now if it is not there yet: locks alone, since memory, command buffers
+ * and threads are made by the transfers that need them. It ends with the device. */
+wf_result wfi_staging_of(wf_device *device, wfi_staging **out);
 
 /* Sees to it that there are command buffers, and a ring of `bytes` bytes or, where as much cannot
  * be had, of less. The caller holds the lock. WF_ERROR_UNSUPPORTED: a device without a queue. */

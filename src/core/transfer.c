@@ -280,7 +280,10 @@ wf_result wfi_transfer_staged(wf_buffer *buffer, uint64_t offset, const unsigned
                               unsigned char *out, uint64_t bytes)
 {
     wf_device *device = buffer->device;
-    wfi_staging *staging = device->staging;
+    wfi_staging *staging;
+    wf_result result = wfi_staging_of(device, &staging);
+    if (result != WF_SUCCESS)
+        return result;
     move m = {.device = device,
               .staging = staging,
               .buffer = buffer,
@@ -289,7 +292,11 @@ wf_result wfi_transfer_staged(wf_buffer *buffer, uint64_t offset, const unsigned
               .out = out,
               .bytes = bytes};
     pthread_mutex_lock(&staging->lock);
-    wf_result result = wfi_staging_prepare(device, least(bytes, WFI_STAGING_SLOTS * MOST_PIECE));
+    if (device->keeps) /* what is under way may still use the ring */
+        result = wfi_fail(&device->log, WF_ERROR_DEVICE_LOST,
+                          "a transfer: the driver does not say whether earlier work has ended");
+    else
+        result = wfi_staging_prepare(device, least(bytes, WFI_STAGING_SLOTS * MOST_PIECE));
     if (result == WF_SUCCESS) {
         const uint32_t count = helpers(staging, bytes);
         cut(&m, staging->ring->bytes);
@@ -307,8 +314,10 @@ wf_result wfi_transfer_staged(wf_buffer *buffer, uint64_t offset, const unsigned
 
 void wfi_copy(wf_device *device, unsigned char *to, const unsigned char *from, uint64_t bytes)
 {
-    wfi_staging *staging = device->staging;
-    const uint32_t count = helpers(staging, bytes);
+    wfi_staging *staging = NULL;
+    const bool large = bytes >= THREADED_BYTES;
+    const uint32_t count =
+        large && wfi_staging_of(device, &staging) == WF_SUCCESS ? helpers(staging, bytes) : 0;
     if (!count) {
         memcpy(to, from, (size_t)bytes);
         return;

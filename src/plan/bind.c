@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/buffer.h"
+#include "core/command.h"
 #include "plan/object.h"
 
 static wf_result resolve(const wf_plan *plan, const wfi_log *log, const wf_binding *binding,
@@ -225,6 +226,22 @@ void wfi_plan_forget_sets(wf_plan *plan)
     wf_arena_reset(plan->arena);
     memset(plan->kept_first, 0, plan->step_count * sizeof *plan->kept_first);
     plan->kept_count = 0;
+}
+
+void wfi_plan_drop_run(wf_plan *plan, wfi_kept_run *run)
+{
+    if (run->command_buffer && plan->device->vk)
+        wfi_commands_free(plan->device, run->command_buffer);
+    run->command_buffer = VK_NULL_HANDLE;
+}
+
+void wfi_plan_drop_runs(wf_plan *plan)
+{
+    for (int i = 0; i < WFI_KEPT_RUNS; i++) {
+        wfi_plan_drop_run(plan, &plan->kept_runs[i]);
+        wf_arena_destroy(&plan->kept_runs[i].arena);
+        plan->kept_runs[i] = (wfi_kept_run){0};
+    }
 }
 
 wf_result wfi_plan_prepare_sets(wf_plan *plan, wf_arena *arena, const wfi_log *log,

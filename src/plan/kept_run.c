@@ -42,23 +42,6 @@ static bool same_bound(const wf_plan *plan, const wfi_bound *a, const wfi_bound 
     return true;
 }
 
-static void drop(wf_plan *plan, wfi_kept_run *run)
-{
-    if (run->command_buffer)
-        wfi_commands_free(plan->device, run->command_buffer);
-    run->command_buffer = VK_NULL_HANDLE;
-}
-
-void wfi_plan_drop_runs(wf_plan *plan)
-{
-    for (int i = 0; i < WFI_KEPT_RUNS; i++) {
-        if (plan->device->vk)
-            drop(plan, &plan->kept_runs[i]);
-        wf_arena_destroy(&plan->kept_runs[i].arena);
-        plan->kept_runs[i] = (wfi_kept_run){0};
-    }
-}
-
 /* The run with these bindings, or the one to be recorded anew: the least recently used. */
 static wfi_kept_run *find(wf_plan *plan, const wfi_bound *all, uint32_t parity)
 {
@@ -70,7 +53,7 @@ static wfi_kept_run *find(wf_plan *plan, const wfi_bound *all, uint32_t parity)
         if (run->used < oldest->used)
             oldest = run;
     }
-    drop(plan, oldest);
+    wfi_plan_drop_run(plan, oldest);
     return oldest;
 }
 

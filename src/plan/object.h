@@ -87,6 +87,9 @@ wf_result wfi_plan_resolve(const wf_plan *plan, const wfi_log *log, const wf_bin
  * as texels from where it is bound. */
 wf_result wfi_plan_prepare_sets(wf_plan *plan, wf_arena *arena, const wfi_log *log,
                                 const wfi_bound *all, uint32_t first, uint32_t end);
+/* Free what kept_run.c keeps; a run keeps its arena for the next bindings. */
+void wfi_plan_drop_run(wf_plan *plan, wfi_kept_run *run);
+void wfi_plan_drop_runs(wf_plan *plan);
 /* The buffers of a step's slots. */
 void wfi_plan_step_buffers(const wf_plan *plan, const wfi_step *step, const wfi_bound *all,
                            VkDescriptorBufferInfo infos[WF_MAX_BINDINGS]);
@@ -114,8 +117,6 @@ wf_result wfi_plan_record_kept(wf_plan *plan, VkCommandBuffer command_buffer, wf
 /* kept_run.c: runs the execution as it was recorded before, or records it for that. *done false: it
  * is none to be kept, and nothing was run. */
 wf_result wfi_plan_run_kept(wf_plan *plan, const wf_bindings *bindings, bool *done);
-/* Frees what wfi_plan_run_kept keeps. */
-void wfi_plan_drop_runs(wf_plan *plan);
 
 /* Whether the first execution is expected to take long, so that it is better cut. */
 bool wfi_plan_may_be_long(const wf_plan *plan);

@@ -21,7 +21,10 @@ static int setup(void **state)
     if (test_device_setup(state) != 0)
         return -1;
     wf_device *device = *state;
+    wfi_staging *staging;
     device->caps.unified_memory = false;
+    if (wfi_staging_of(device, &staging) != WF_SUCCESS)
+        return -1;
     device->staging->threads = 4;
     device->staging->workers.most = 3;
     return 0;
