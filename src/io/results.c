@@ -353,13 +353,15 @@ static void put_bytes(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_res
 static void put_explained(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_result_case *c)
 {
     const wfi_result_timeline *t = &c->timeline;
-    if (!(t->execute_us > 0))
+    if (t->execute_us > 0) {
+        yyjson_mut_val *timeline = yyjson_mut_obj_add_obj(doc, object, "timeline");
+        put_number(doc, timeline, "upload_us", t->upload_us);
+        put_number(doc, timeline, "submit_us", t->submit_us);
+        put_number(doc, timeline, "execute_us", t->execute_us);
+        put_number(doc, timeline, "download_us", t->download_us);
+    } else if (c->advice_count == 0) {
         return;
-    yyjson_mut_val *timeline = yyjson_mut_obj_add_obj(doc, object, "timeline");
-    put_number(doc, timeline, "upload_us", t->upload_us);
-    put_number(doc, timeline, "submit_us", t->submit_us);
-    put_number(doc, timeline, "execute_us", t->execute_us);
-    put_number(doc, timeline, "download_us", t->download_us);
+    }
     yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, object, "advice");
     for (uint32_t i = 0; i < c->advice_count; i++) {
         yyjson_mut_val *item = yyjson_mut_arr_add_obj(doc, list);

@@ -42,7 +42,7 @@ typedef struct wfi_result_study {
 /* One piece of advice of `wavefit explain`. */
 typedef struct wfi_result_advice {
     const char *rule;
-    char text[320], command[200];
+    char text[420], command[240];
     double gain; /* at most so many times faster */
 } wfi_result_advice;
 

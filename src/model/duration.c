@@ -14,3 +14,12 @@ void wfi_format_time(double microseconds, char *text, size_t bytes)
     else
         snprintf(text, bytes, "%.0f s", microseconds * 1e-6);
 }
+
+void wfi_format_bytes(double value, char *text, size_t bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    int unit = 0;
+    for (; value >= 1024 && unit < 4; unit++)
+        value /= 1024;
+    snprintf(text, bytes, "%.4g %s", value, units[unit]);
+}

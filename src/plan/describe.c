@@ -70,6 +70,8 @@ wf_plan_info wfi_describe_choice(const wfi_choice *choice)
     wfi_traffic traffic = {0};
     if (variant->traffic)
         variant->traffic(&choice->point, &traffic);
+    if (variant->access)
+        variant->access(&choice->point, &info.access);
     info.requested_bytes = traffic.requested;
     info.stored_bytes = traffic.stored;
     info.shared_requested_bytes = traffic.shared;

@@ -158,6 +158,8 @@ struct wfi_variant {
     void (*refit)(wfi_point *point);
     /* Counts what its work-items request; NULL: nobody has counted. */
     void (*traffic)(const wfi_point *point, wfi_traffic *out);
+    /* Counts how its lanes reach memory; *out is zero. NULL: nobody has counted. */
+    void (*access)(const wfi_point *point, wf_access *out);
     /* Adds pipelines and steps to the plan. */
     wf_result (*build)(wf_plan *plan, const wfi_point *point, const void *params);
 };

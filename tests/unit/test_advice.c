@@ -14,6 +14,9 @@ static const wf_variant_info variant = {
     .parameters = {
         {.name = "tile_m"}, {.name = "tile_k"}, {.name = "thread_m"}, {.name = "local_x"}}};
 
+static const wf_variant_info many_lanes = {
+    .name = "plain", .parameter_count = 2, .parameters = {{.name = "local_x"}, {.name = "lanes"}}};
+
 static const wf_variant_info many_steps = {.name = "time"};
 
 /* A kernel that nothing can be said about. */
@@ -40,6 +43,13 @@ static wfi_observation calm(void)
                       .subgroups = 64,
                       .most_subgroups = 64,
                       .limited_by = "nothing"},
+        .flops = 2e9,
+        .least_bytes = 12e6,
+        .requested_bytes = 2e8,
+        .shared_requested_bytes = 1e9,
+        .group_bytes = 2e8,
+        .copy = 2500,
+        .cache = 8000,
         .fma = 60000,
         .fma_f32 = 60000,
     };
@@ -52,6 +62,7 @@ static bool says(const wfi_observation *o, const char *rule, const char *command
     for (uint32_t i = 0; i < count; i++) {
         assert_true(advice[i].gain >= 1);
         assert_true(strlen(advice[i].text) > 20);
+        assert_true(advice[i].text[strlen(advice[i].text) - 1] == '.'); /* not cut off */
         assert_true(i == 0 || advice[i - 1].gain >= advice[i].gain);
         if (strcmp(advice[i].rule, rule) == 0) {
             if (command && !strstr(advice[i].command, command))
@@ -105,6 +116,10 @@ static void how_it_fills_the_device(void **state)
     TRIGGERS("few-groups", "--over tile_m", o.kernel.groups = 64);
     SILENT("few-groups", o.kernel.groups = 132);
     SILENT("few-groups", (o.kernel.groups = 64, o.floor_us = 950));
+    /* 132 units of 64 subgroups of 32 hold 270336 work-items; 140 groups have 35840. */
+    TRIGGERS("few-items", "--over thread_m", o.kernel.groups = 140);
+    SILENT("few-items", o.kernel.groups = 370);
+    SILENT("few-items", (o.kernel.groups = 140, o.floor_us = 950));
     TRIGGERS("tail", "--over tile_m", o.kernel.groups = 1100);
     SILENT("tail", o.kernel.groups = 1056 * 9 + 100);
     SILENT("tail", (o.kernel.groups = 1100, o.has_occupancy = false));
@@ -129,6 +144,131 @@ static void how_it_fills_the_device(void **state)
     SILENT("idle-lanes", (o.kernel.group_size[0] = 48, o.kernel.subgroup_size = 1));
     TRIGGERS("spills", "--over thread_m", o.kernel.spilled = 3);
     SILENT("spills", o.kernel.spilled = 0);
+}
+
+/* 19 rows a work-group: 18 of 4 entries wait for one of 100. */
+static void how_lanes_use_rows(void **state)
+{
+    uint32_t offsets[39] = {0};
+    (void)state;
+    for (uint32_t row = 0; row < 38; row++)
+        offsets[row + 1] = offsets[row] + (row % 19 == 7 ? 100 : 4);
+    wfi_row_use use = wfi_row_use_of(offsets, 38, 1, 19);
+    assert_true(use.busy == 1);
+    assert_true(use.even == 172.0 / 1900);
+    assert_int_equal(use.longest, 100);
+    use = wfi_row_use_of(offsets, 38, 8, 19); /* passes: 1 of 4 entries, 13 of 100 */
+    assert_true(use.busy == 172.0 / (8 * (18 + 13)));
+    assert_true(use.even == 31.0 / (13 * 19));
+    /* The text's own figure: rows of 27 entries, 128 lanes each. */
+    for (uint32_t row = 0; row < 38; row++)
+        offsets[row + 1] = offsets[row] + 27;
+    use = wfi_row_use_of(offsets, 38, 128, 1);
+    assert_true(use.busy == 27.0 / 128 && use.even == 1);
+    use = wfi_row_use_of(offsets, 0, 4, 4);
+    assert_true(use.busy == 1 && use.even == 1);
+
+    TRIGGERS("row-lanes", "--variant plain --over lanes",
+             (o.rows = (wfi_row_use){128, 27, 27, 27.0 / 128, 1}, o.family = "spmv",
+              o.variant = &many_lanes));
+    wfi_observation wide = calm();
+    wfi_advice advice[WFI_MAX_ADVICE];
+    wide.rows = (wfi_row_use){128, 27, 27, 27.0 / 128, 1};
+    assert_int_equal(wfi_advise(&wide, advice), 1);
+    assert_non_null(strstr(advice[0].text, "101 of 128 lanes"));
+    SILENT("row-lanes", (o.rows = (wfi_row_use){4, 27, 27, 27.0 / 28, 1}));
+    SILENT("row-lanes", (o.rows = (wfi_row_use){128, 27, 27, 0.2, 1}, o.floor_us = 900));
+    TRIGGERS("uneven-rows", "--variant equal",
+             (o.rows = (wfi_row_use){1, 100, 9, 1, 0.1}, o.family = "spmv"));
+    SILENT("uneven-rows", o.rows = ((wfi_row_use){1, 30, 27, 1, 0.9}));
+    SILENT("uneven-rows", o.rows = ((wfi_row_use){0}));
+}
+
+static void how_lanes_reach_memory(void **state)
+{
+    (void)state;
+    TRIGGERS("edges", "--over tile_m", o.access.busy = 0.6);
+    SILENT("edges", o.access.busy = 0.9);
+    SILENT("edges", o.access.busy = 0);
+    SILENT("edges", (o.access.busy = 0.6, o.floor_us = 900));
+    TRIGGERS("coalescing", "--over work-group",
+             (o.access.sectors = 64, o.access.least_sectors = 8));
+    TRIGGERS("coalescing", "--variant lanes",
+             (o.access.sectors = 64, o.access.least_sectors = 8, o.rows.lanes = 1,
+              o.rows.busy = o.rows.even = 1));
+    SILENT("coalescing", (o.access.sectors = 10, o.access.least_sectors = 8));
+    SILENT("coalescing", (o.access.sectors = 64, o.access.least_sectors = 8, o.floor_us = 900));
+    TRIGGERS("banks", "--variant register", o.access.bank_passes = 4);
+    TRIGGERS("banks", "--over work-group", (o.access.bank_passes = 2, o.family = "himeno"));
+    SILENT("banks", o.access.bank_passes = 1);
+    SILENT("banks", (o.access.bank_passes = 4, o.floor_us = 900));
+    TRIGGERS("atomics", "--variant lanes", o.access.meeting = 8);
+    SILENT("atomics", o.access.meeting = 1);
+}
+
+static void how_bytes_move(void **state)
+{
+    (void)state;
+    /* 1e9 multiply-adds of 4 bytes a value. */
+    TRIGGERS("loads", "--over thread_m", o.requested_bytes = 8e9);
+    TRIGGERS("loads", "--over thread_m", o.shared_requested_bytes = 4e9);
+    SILENT("loads", o.shared_requested_bytes = 3e9);
+    SILENT("loads", (o.requested_bytes = 8e9, o.flops = 1e8)); /* memory should be the limit */
+    SILENT("loads", (o.requested_bytes = 8e9, o.floor_us = 900));
+    /* 2 GB at 2500 GB/s are 0.8 of the 1000 us. */
+    TRIGGERS("reuse", "--over tile_m", (o.group_bytes = 2e9, o.least_bytes = 1e9));
+    SILENT("reuse", (o.group_bytes = 1e9, o.least_bytes = 0.5e9)); /* 0.4 */
+    SILENT("reuse", (o.group_bytes = 2e9, o.least_bytes = 1.5e9));
+    /* 6 GB: memory would take 2400 us, so caches gave most, 750 us at 8000 GB/s. */
+    TRIGGERS("reuse", "--over tile_m", (o.group_bytes = 6e9, o.least_bytes = 1e9));
+    SILENT("reuse", (o.group_bytes = 4e9, o.least_bytes = 1e9)); /* 500 us */
+    SILENT("reuse", (o.group_bytes = 6e9, o.least_bytes = 1e9, o.floor_us = 900));
+}
+
+/* What was forced is told why it is slow. */
+static void why_forced_is_slow(void **state)
+{
+    const wf_plan_info own = {.variant = "vector",
+                              .dispatches = 1,
+                              .requested_bytes = 1e8,
+                              .shared_requested_bytes = 1e9,
+                              .kernel.groups = 6336};
+    wfi_advice advice[WFI_MAX_ADVICE];
+    wfi_observation o = calm();
+    (void)state;
+    o.forced = true;
+    o.chosen_us = 500;
+    o.chosen = &own;
+    o.chosen_occupancy = 1;
+    o.requested_bytes = 8e8;
+    assert_int_equal(wfi_advise(&o, advice), 1);
+    assert_non_null(strstr(advice[0].text, "(vector, 500 us): it asks memory for 8 times"));
+    o.dispatches = 16;
+    o.occupancy.fraction = 0.5;
+    assert_true(wfi_advise(&o, advice) > 0);
+    assert_non_null(strstr(advice[0].text, "it takes 16 dispatches in place of 1, asks memory"));
+    assert_non_null(strstr(advice[0].text, "and fills 50 % of a compute unit's places in place"));
+    assert_true(advice[0].gain == 2);
+}
+
+/* Nothing was measured: what follows from counts and occupancy is said all the same. */
+static void of_a_target(void **state)
+{
+    wfi_advice advice[WFI_MAX_ADVICE];
+    wfi_observation o = calm();
+    (void)state;
+    o.target = "amd:navi31";
+    o.time_us = o.floor_us = o.submit_us = o.upload_us = o.download_us = 0;
+    o.kernel.groups = 0;
+    o.chosen_by = "model";
+    o.copy = o.cache = o.fma = o.fma_f32 = o.dispatch_us = o.barrier_us = 0;
+    assert_int_equal(wfi_advise(&o, advice), 0);
+    o.access.bank_passes = 4;
+    o.occupancy.fraction = 0.25;
+    o.occupancy.limited_by = "registers";
+    assert_int_equal(wfi_advise(&o, advice), 2);
+    assert_true(advice[0].gain == 4 && advice[1].gain == 2);
+    assert_non_null(strstr(advice[1].command, "--over thread_m --target amd:navi31"));
 }
 
 static void who_chose_it(void **state)
@@ -183,6 +323,11 @@ static void what_limits_it(void **state)
     TRIGGERS("slow-f64", "fma_f64", (o.type = WF_TYPE_F64, o.fma = 1000));
     SILENT("slow-f64", (o.type = WF_TYPE_F64, o.fma = 30000));
     SILENT("slow-f64", (o.type = WF_TYPE_F64, o.fma = 1000, o.memory_bound = true));
+    TRIGGERS("no-hardware", "explain matmul --shape 1000x1000x1000",
+             (o.type = WF_TYPE_BF16, o.arguments = "--shape 1000x1000x1000 --type bf16",
+              o.no_hardware = true));
+    SILENT("no-hardware", (o.type = WF_TYPE_BF16, o.no_hardware = false));
+    SILENT("no-hardware", (o.type = WF_TYPE_BF16, o.no_hardware = o.memory_bound = true));
     TRIGGERS("matrix-units", "--type f16", o.matrix_f16 = 600000);
     SILENT("matrix-units", o.matrix_f16 = 100000);
     SILENT("matrix-units", (o.matrix_f16 = 600000, o.family = "spmv"));
@@ -193,7 +338,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_to_say),          cmocka_unit_test(around_the_kernel),
         cmocka_unit_test(how_it_fills_the_device), cmocka_unit_test(who_chose_it),
-        cmocka_unit_test(what_limits_it),
+        cmocka_unit_test(what_limits_it),          cmocka_unit_test(how_lanes_use_rows),
+        cmocka_unit_test(how_lanes_reach_memory),  cmocka_unit_test(how_bytes_move),
+        cmocka_unit_test(why_forced_is_slow),      cmocka_unit_test(of_a_target),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -569,6 +569,18 @@ typedef struct wf_kernel_info {
     wf_statistic statistics[WF_MAX_STATISTICS];
 } wf_kernel_info;
 
+/* How the lanes of a kernel reach memory, counted from its algorithm and constants for a problem of
+ * this size. 0: nothing of the kind occurs, or it is not counted. */
+typedef struct wf_access {
+    double busy;          /* fraction of the lanes that have a place in the problem */
+    double sectors;       /* sectors of 32 bytes that the loads of a subgroup touch … */
+    double least_sectors; /* … and those that their elements would fill side by side */
+    double bank_passes;   /* passes that a subgroup's access to shared memory takes, on average */
+    double meeting;       /* atomic additions that meet at one address */
+    uint32_t row_lanes;   /* sparse matrices: lanes that multiply a row together … */
+    uint32_t group_rows;  /* … and rows of a work-group */
+} wf_access;
+
 typedef struct wf_plan_info {
     size_t size;
     const char *family;
@@ -588,6 +600,7 @@ typedef struct wf_plan_info {
     double group_bytes;            /* memory, if a work-group moves each byte only once */
     /* Executions write memory that the plan keeps; wf_plan_record says how they are ordered. */
     bool writes_own_memory;
+    wf_access access; /* of the variant's kernel */
 } wf_plan_info;
 
 /* A problem by its sizes, without data. */

@@ -1,5 +1,6 @@
 /* Work-groups of a slab, the partial sums of gosa that they leave, and their shared memory. */
 #include "kernels/himeno/rows.h"
+#include "plan/access.h"
 
 void wfi_himeno_group_size(const wfi_point *point, uint32_t size[3])
 {
@@ -80,4 +81,40 @@ uint64_t wfi_himeno_shared_planes(const wfi_point *point)
     return wfi_himeno_steps(point) * 3 * (size[0] + UINT64_C(2)) * (size[1] + UINT64_C(2)) *
                sizeof(float) +
            wfi_himeno_shared_sums(point);
+}
+
+/* Of `extent` cells, over those of whole tiles of `size`. */
+static double covered(uint64_t extent, uint32_t groups, uint32_t size)
+{
+    return (double)extent / ((double)groups * size);
+}
+
+/* Planes that a march ends without are no lanes that idle. */
+void wfi_himeno_access(const wfi_point *point, wf_access *out)
+{
+    const wfi_himeno_problem *p = &point->problem->himeno;
+    const wfi_himeno_layout layout = wfi_himeno_layout_of(point);
+    const uint32_t traits = point->variant->traits, subgroup = point->caps->subgroup_size;
+    const uint32_t width = traits & WFI_HIMENO_VECTORS ? 4 : 1;
+    const tile t = tile_of(point);
+    uint32_t groups[3], size[3];
+    uint64_t addresses[WFI_MOST_LANES];
+    uint32_t words[WFI_MOST_LANES], lanes = 0;
+    wfi_himeno_groups(point, (uint32_t)p->nk - 2, groups);
+    wfi_himeno_group_size(point, size);
+    for (; lanes < subgroup && lanes < size[0] * size[1] * size[2] && lanes < WFI_MOST_LANES;
+         lanes++) {
+        const wfi_lane_place at = wfi_access_place(lanes, size);
+        const uint64_t y = at.y * (traits & WFI_HIMENO_TWO_ROWS ? UINT64_C(2) : UINT64_C(1));
+        addresses[lanes] =
+            (at.z * layout.p_plane + y * layout.p_row + layout.p_left + at.x * (uint64_t)width) *
+            sizeof(float);
+        /* The tile has a halo of one cell on every side. */
+        words[lanes] = (at.z * (size[1] + 2) + at.y) * (size[0] + 2) + at.x;
+    }
+    wfi_access_load(out, addresses, lanes, width * (uint32_t)sizeof(float));
+    if (traits & WFI_HIMENO_TILE)
+        out->bank_passes = wfi_access_passes(words, lanes);
+    out->busy = covered(p->ni - 2, groups[0], t.i) * covered(p->nj - 2, groups[1], t.j) *
+                (size[2] > 1 ? covered(p->nk - 2, groups[2], t.k) : 1);
 }

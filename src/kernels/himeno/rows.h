@@ -111,6 +111,7 @@ enum {
     WFI_HIMENO_SUBGROUP_SUMS = 1 << 2, /* subgroup reductions sum gosa */
     WFI_HIMENO_MOVED = 1 << 3,         /* the solver moves all arrays in every iteration */
     WFI_HIMENO_COPIES_BACK = 1 << 4,   /* the solver copies the new p over the old one */
+    WFI_HIMENO_TILE = 1 << 5,          /* p goes through a tile in shared memory */
 };
 
 void wfi_himeno_group_size(const wfi_point *point, uint32_t size[3]);
@@ -140,6 +141,8 @@ void wfi_himeno_fit_columns(wfi_point *point, uint32_t width);
 /* wfi_variant.traffic of variants that read everything from memory. */
 void wfi_himeno_memory_traffic(const wfi_point *point, wfi_traffic *out);
 
+void wfi_himeno_access(const wfi_point *point, wf_access *out); /* wfi_variant.access */
+
 /* ---------------------------------------------------------------------------------------- plans */
 
 /* wfi_variant.build; params is a wfi_himeno_slab. */
@@ -154,7 +157,7 @@ wf_result wfi_himeno_build_passes(wf_plan *plan, const wfi_point *point,
     .parameter_count = WFI_COUNT(parameters_), .parameters = parameters_,                          \
     .constraint_count = WFI_COUNT(constraints_), .constraints = constraints_,                      \
     .storage_buffers = 4, .push_bytes = sizeof(wfi_himeno_push),                                   \
-    .group_size = wfi_himeno_group_size
+    .group_size = wfi_himeno_group_size, .access = wfi_himeno_access
 
 #define WFI_HIMENO_SOFTECH "SofTech, Himeno benchmark on GPUs (2010), step "
 #define WFI_HIMENO_MICIKEVICIUS                                                                    \

@@ -44,3 +44,12 @@ void wfi_matmul_block_traffic(const wfi_point *point, wfi_traffic *out)
     wfi_matmul_tiled_traffic(point, v[MATMUL_ID_TILE_M], v[MATMUL_ID_TILE_N],
                              1.0 / v[MATMUL_ID_THREAD_M] + 1.0 / v[MATMUL_ID_THREAD_N], out);
 }
+
+void wfi_matmul_tile_access(const wfi_point *point, wf_access *out)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const double m = point->values[MATMUL_ID_TILE_M];
+    const double n = wfi_point_value(point, MATMUL_ID_TILE_N, point->values[MATMUL_ID_TILE_M]);
+    out->busy =
+        (double)p->m / (ceil((double)p->m / m) * m) * (double)p->n / (ceil((double)p->n / n) * n);
+}

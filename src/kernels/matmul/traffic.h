@@ -19,4 +19,7 @@ void wfi_matmul_tiled_traffic(const wfi_point *point, double tile_m, double tile
  * into registers in each step of the sum. */
 void wfi_matmul_block_traffic(const wfi_point *point, wfi_traffic *out);
 
+/* wfi_variant.access of tiles of tile_m x tile_n (tile_m x tile_m without the second). */
+void wfi_matmul_tile_access(const wfi_point *point, wf_access *out);
+
 #endif

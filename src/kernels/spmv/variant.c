@@ -2,6 +2,7 @@
 
 #include "kernels/spmv/cost.h"
 #include "kernels/spmv/push.h"
+#include "plan/access.h"
 
 const uint32_t wfi_spmv_local_values[6] = {32, 64, 128, 256, 512, 1024},
                wfi_spmv_lane_values[8] = {1, 2, 4, 8, 16, 32, 64, 128},
@@ -137,4 +138,37 @@ void wfi_spmv_row_traffic(const wfi_point *point, wfi_traffic *out)
 void wfi_spmv_lanes_traffic(const wfi_point *point, wfi_traffic *out)
 {
     count_traffic(point, wfi_point_value(point, SPMV_ID_LANES, 1), out);
+}
+
+/* --------------------------------------------------------------------------------------- access */
+
+/* The first columns and values that a subgroup loads, where all rows have the mean length. */
+void wfi_spmv_count_access(const wfi_point *point, uint32_t lanes, wf_access *out)
+{
+    const uint32_t subgroup = point->caps->subgroup_size, group = point->values[SPMV_ID_LOCAL_X];
+    const uint32_t size = (uint32_t)wf_type_size(point->problem->type);
+    const uint64_t length = (uint64_t)(point->problem->spmv.mean_row + 0.5);
+    uint64_t columns[WFI_MOST_LANES], values[WFI_MOST_LANES];
+    uint32_t count = 0;
+    for (uint32_t lane = 0; lane < subgroup && lane < group && count < WFI_MOST_LANES; lane++) {
+        const uint64_t entry = lane / lanes * length + lane % lanes;
+        if (lane % lanes >= length)
+            continue;
+        columns[count] = entry * 4;
+        values[count++] = entry * size;
+    }
+    wfi_access_load(out, columns, count, 4);
+    wfi_access_load(out, values, count, size);
+    out->row_lanes = lanes;
+    out->group_rows = group > lanes ? group / lanes : 1;
+}
+
+void wfi_spmv_row_access(const wfi_point *point, wf_access *out)
+{
+    wfi_spmv_count_access(point, 1, out);
+}
+
+void wfi_spmv_lanes_access(const wfi_point *point, wf_access *out)
+{
+    wfi_spmv_count_access(point, wfi_point_value(point, SPMV_ID_LANES, 1), out);
 }

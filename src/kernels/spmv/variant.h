@@ -113,5 +113,9 @@ double wfi_spmv_step_fit(wfi_point *point);
 double wfi_spmv_tree_fit(wfi_point *point);
 void wfi_spmv_row_traffic(const wfi_point *point, wfi_traffic *out); /* a work-item a row */
 void wfi_spmv_lanes_traffic(const wfi_point *point, wfi_traffic *out);
+/* wfi_variant.access: a work-item a row, and lanes that share a row. */
+void wfi_spmv_row_access(const wfi_point *point, wf_access *out);
+void wfi_spmv_lanes_access(const wfi_point *point, wf_access *out);
+void wfi_spmv_count_access(const wfi_point *point, uint32_t lanes, wf_access *out);
 
 #endif

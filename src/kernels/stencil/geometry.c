@@ -1,6 +1,9 @@
 /* How work-groups cover the grid, and the constants of all variants. */
+#include <math.h>
+
 #include "core/arithmetic.h"
 #include "kernels/stencil/rows.h"
+#include "plan/access.h"
 
 void wfi_stencil_group_size(const wfi_point *point, uint32_t size[3])
 {
@@ -70,4 +73,35 @@ void wfi_stencil_constants(const wfi_point *point, wfi_pipeline_desc *desc)
         {STENCIL_ID_STOP_AT, p->stoppable ? wfi_stencil_taps(p) : 0}};
     for (size_t i = 0; i < WFI_COUNT(all); i++)
         wfi_pipeline_constant(desc, all[i].id, all[i].value);
+}
+
+/* Of `cells` cells, over those of whole tiles. */
+static double covered(uint64_t cells, uint64_t groups, int64_t tile, int64_t more)
+{
+    return (double)cells / ((double)groups * (double)tile + 2.0 * (double)more);
+}
+
+/* Planes that a march ends without are no lanes that idle. */
+void wfi_stencil_access(const wfi_point *point, wf_access *out)
+{
+    const wfi_stencil_axes a = wfi_stencil_axes_of(&point->problem->stencil);
+    const wfi_stencil_tile tile = wfi_stencil_tile_of(point);
+    const uint32_t size = (uint32_t)wf_type_size(point->problem->type),
+                   width = wfi_stencil_width(point);
+    const uint64_t rows = wfi_point_value(point, STENCIL_ID_ROWS, 1);
+    uint64_t addresses[WFI_MOST_LANES], groups[2];
+    uint32_t group[3], lanes = 0;
+    if (tile.i <= 0 || tile.j <= 0)
+        return;
+    wfi_stencil_group_size(point, group);
+    wfi_stencil_groups(point, groups);
+    for (; lanes < point->caps->subgroup_size && lanes < group[0] * group[1] * group[2] &&
+           lanes < WFI_MOST_LANES;
+         lanes++) {
+        const wfi_lane_place at = wfi_access_place(lanes, group);
+        addresses[lanes] = (at.z * a.plane + at.y * rows * a.row + at.x * (uint64_t)width) * size;
+    }
+    wfi_access_load(out, addresses, lanes, width * size);
+    out->busy = fmin(1, covered(a.ni, groups[0], tile.i, tile.more_i) *
+                            covered(a.nj, groups[1], tile.j, tile.more_j));
 }

@@ -97,6 +97,8 @@ bool wfi_stencil_tile_outlasts_steps(const wfi_point *point);
 /* ------------------------------------------------------------------------------------- geometry */
 
 void wfi_stencil_group_size(const wfi_point *point, uint32_t size[3]);
+/* wfi_variant.access */
+void wfi_stencil_access(const wfi_point *point, wf_access *out);
 /* wfi_variant.constants */
 void wfi_stencil_constants(const wfi_point *point, wfi_pipeline_desc *desc);
 
@@ -138,6 +140,6 @@ wf_result wfi_stencil_build(wf_plan *plan, const wfi_point *point, const void *p
     .constraint_count = WFI_COUNT(constraints_), .constraints = constraints_,                      \
     .storage_buffers = 3, .push_bytes = sizeof(wfi_stencil_push),                                  \
     .group_size = wfi_stencil_group_size, .constants = wfi_stencil_constants,                      \
-    .build = wfi_stencil_build
+    .access = wfi_stencil_access, .build = wfi_stencil_build
 
 #endif

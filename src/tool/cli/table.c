@@ -96,15 +96,6 @@ void wfi_table_print(const wfi_table *table)
         print_row(table, width, row);
 }
 
-void wfi_format_bytes(double value, char *text, size_t bytes)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    int unit = 0;
-    for (; value >= 1024 && unit < 4; unit++)
-        value /= 1024;
-    snprintf(text, bytes, "%.4g %s", value, units[unit]);
-}
-
 void wfi_format_rate(double value, const char *unit, char *text, size_t bytes)
 {
     static const char *const units[][3] = {

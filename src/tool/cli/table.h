@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "model/duration.h" /* wfi_format_time */
+#include "model/duration.h" /* wfi_format_time, wfi_format_bytes */
 #include "wavefit/wavefit.h"
 
 #define WFI_MAX_COLUMNS 12
@@ -40,7 +40,5 @@ void wfi_format_plan(const wf_plan_info *plan, char *text, size_t bytes);
 void wfi_format_constants(const wf_plan_info *plan, char *text, size_t bytes);
 /* "12.3 %", small ones with two digits that count: "0.0042 %". */
 void wfi_format_percent(double percent, char *text, size_t bytes);
-/* "1.5 GiB". */
-void wfi_format_bytes(double bytes_value, char *text, size_t bytes);
 
 #endif

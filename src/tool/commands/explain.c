@@ -16,6 +16,7 @@
 #define MOST_MOVED (256.0 * 1024 * 1024) /* bytes of a transfer that is timed; more is scaled */
 #define CACHE_BYTES (UINT64_C(4) << 20)  /* a set that every GPU's last-level cache holds */
 #define STEPS 9
+#define ARGUMENT_BYTES 160
 
 /* Measured ceilings in GB/s; NaN: not measured. */
 typedef struct wfi_explain_levels {
@@ -65,6 +66,17 @@ static void count_bytes(const wfi_explain_levels *levels, wfi_result_case *c)
                                   .shared_most = levels->shared * 1e3 * us};
 }
 
+/* Whether the kernel that takes the most time is the variant's own: its accesses are counted, those
+ * of kernels that copy and add are not. */
+static bool own_kernel_takes_most(const wfi_result_case *c)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 1; i < c->kernel_count; i++)
+        if (c->kernels[i].us > c->kernels[most].us)
+            most = i;
+    return c->kernel_count == 0 || c->kernels[most].kernel.main;
+}
+
 /* Everything that the rules look at, measured beside the case. */
 static void observe(wfi_session *session, const wfi_study *study, wfi_result_case *c,
                     wfi_observation *o)
@@ -94,21 +106,64 @@ static void observe(wfi_session *session, const wfi_study *study, wfi_result_cas
     o->time_us = c->timing.median_us;
     o->floor_us = c->floor_us;
     o->memory_bound = strcmp(c->floor_by, "memory") == 0;
-    o->dispatches = c->plan.dispatches;
-    o->chosen_by = c->plan.chosen_by;
-    o->kernel = c->plan.kernel;
-    o->compute_units = session->caps->compute_units;
-    o->has_occupancy =
-        wf_kernel_occupancy(session->caps, &c->plan.kernel, &o->occupancy) == WF_SUCCESS;
+    o->copy = levels.memory;
+    if (!own_kernel_takes_most(c)) {
+        o->access = (wf_access){0};
+        o->rows = (wfi_row_use){0};
+    }
+    o->cache = levels.cache;
 }
 
-/* Where something is forced: what wavefit would have done, in microseconds; 0: not known. */
-static double own_choice_us(wfi_session *session, const wfi_study *study)
+/* Whether the device has no arithmetic of the type of a matrix product, which is then widened. */
+static bool no_hardware(const wf_caps *caps, const wfi_study *study)
+{
+    if (!wfi_tool_family_of(study->family)->narrow_rates)
+        return false;
+    switch (study->type) {
+    case WF_TYPE_F16:
+        return !caps->f16_arithmetic && !caps->cooperative_matrix;
+    case WF_TYPE_BF16:
+        return !caps->bf16_dot && !caps->bf16_cooperative;
+    case WF_TYPE_I8:
+        return !caps->integer_dot_accelerated && !caps->cooperative_matrix;
+    default:
+        return false;
+    }
+}
+
+/* What is known of a kernel and its plan without a measurement. */
+static void describe(const wfi_session *session, const wfi_study *study, const wf_plan_info *plan,
+                     wfi_observation *o)
+{
+    o->dispatches = plan->dispatches;
+    o->chosen_by = plan->chosen_by;
+    o->kernel = plan->kernel;
+    o->access = plan->access;
+    o->flops = plan->flops;
+    o->least_bytes = plan->least_bytes;
+    o->requested_bytes = plan->requested_bytes;
+    o->shared_requested_bytes = plan->shared_requested_bytes;
+    o->group_bytes = plan->group_bytes;
+    o->compute_units = session->caps->compute_units;
+    o->no_hardware = no_hardware(session->caps, study);
+    o->has_occupancy =
+        wf_kernel_occupancy(session->caps, &plan->kernel, &o->occupancy) == WF_SUCCESS;
+    if (plan->access.row_lanes && study->matrix.row_offsets)
+        o->rows = wfi_row_use_of(study->matrix.row_offsets, study->matrix.rows,
+                                 plan->access.row_lanes, plan->access.group_rows);
+}
+
+/* Where something is forced: what wavefit would have done. */
+static void observe_own_choice(wfi_session *session, const wfi_study *study, wfi_observation *o)
 {
     static wfi_result_case own;
     step(session, 1, "wavefit's own choice");
     wfi_study_run(session, study, NULL, NULL, 0, &own);
-    return own.status == WFI_STATUS_OK ? own.timing.median_us : 0;
+    if (own.status != WFI_STATUS_OK)
+        return;
+    o->chosen_us = own.timing.median_us;
+    o->chosen = &own.plan;
+    o->chosen_occupancy = own.occupancy;
 }
 
 static void keep_advice(const wfi_observation *o, wfi_result_case *c,
@@ -124,13 +179,33 @@ static void keep_advice(const wfi_observation *o, wfi_result_case *c,
     c->advice = kept;
 }
 
+/* `text` gets the options that name the problem, and is kept. */
+static wfi_observation observation_of(const wfi_session *session, const wfi_study *study,
+                                      const wf_plan_info *plan, char text[ARGUMENT_BYTES])
+{
+    static wf_variant_info variant;
+    const wfi_common *common = session->common;
+    variant =
+        wfi_study_variant_info(study->family, wfi_study_variant(study->family, plan->variant));
+    wfi_study_arguments(study, text, ARGUMENT_BYTES);
+    wfi_observation o = {.family = wf_family_name(study->family),
+                         .type = study->type,
+                         .arguments = text,
+                         .variant = &variant,
+                         .forced = common->variant || common->constant_count,
+                         .box = study->grid.shape == WF_STENCIL_BOX,
+                         .steps = study->grid.steps};
+    describe(session, study, plan, &o);
+    return o;
+}
+
 static int run(wfi_session *session, const wfi_study *study, int argc, char **argv)
 {
     static wfi_result_case c;
     static wfi_result_advice advice[WFI_MAX_ADVICE];
     static wfi_result_kernel kernels[WFI_MAX_KERNELS];
     const wfi_common *common = session->common;
-    char arguments[160];
+    char arguments[ARGUMENT_BYTES];
     step(session, 0, study->name);
     session->kernels = kernels;
     const wf_result result = wfi_study_run(session, study, common->variant, common->constants,
@@ -143,18 +218,9 @@ static int run(wfi_session *session, const wfi_study *study, int argc, char **ar
         const int written = wfi_session_write(session, argc, argv, &c, 1);
         return failed != WFI_EXIT_DONE ? failed : written;
     }
-    const uint32_t index = wfi_study_variant(study->family, c.plan.variant);
-    const wf_variant_info variant = wfi_study_variant_info(study->family, index);
-    wfi_study_arguments(study, arguments, sizeof arguments);
-    wfi_observation o = {.family = wf_family_name(study->family),
-                         .type = study->type,
-                         .arguments = arguments,
-                         .variant = &variant,
-                         .forced = common->variant || common->constant_count,
-                         .box = study->grid.shape == WF_STENCIL_BOX,
-                         .steps = study->grid.steps};
+    wfi_observation o = observation_of(session, study, &c.plan, arguments);
     if (o.forced && !wfi_interrupted())
-        o.chosen_us = own_choice_us(session, study);
+        observe_own_choice(session, study, &o);
     observe(session, study, &c, &o);
     wfi_progress_clear(common->quiet);
     keep_advice(&o, &c, advice);
@@ -170,9 +236,12 @@ static int run(wfi_session *session, const wfi_study *study, int argc, char **ar
 }
 
 /* What another vendor's compiler makes of the kernel: nothing runs. */
-static int compile(wfi_session *session, const wfi_study *study, int argc, char **argv)
+static int compile(wfi_session *session, const wfi_study *study, const char *target, int argc,
+                   char **argv)
 {
     static wfi_result_case c;
+    static wfi_result_advice advice[WFI_MAX_ADVICE];
+    char arguments[ARGUMENT_BYTES];
     const wf_problem problem = wfi_study_problem(study);
     wfi_result_case_init(&c, wf_family_name(study->family));
     snprintf(c.name, sizeof c.name, "%s", study->name);
@@ -188,6 +257,9 @@ static int compile(wfi_session *session, const wfi_study *study, int argc, char 
         c.occupancy_limit = occupancy.limited_by;
         c.occupancy_source = occupancy.source;
     }
+    wfi_observation o = observation_of(session, study, &c.plan, arguments);
+    o.target = target;
+    keep_advice(&o, &c, advice);
     wfi_case_fail_text(&c, WFI_STATUS_SKIPPED, "compiled for a device that is not there");
     if (!wfi_json_on_stdout(session->common)) {
         wfi_line(WFI_LABEL_COLUMNS, "device    %s: compiled only, nothing ran",
@@ -195,6 +267,7 @@ static int compile(wfi_session *session, const wfi_study *study, int argc, char 
         wfi_line(WFI_LABEL_COLUMNS, "problem   %s %s", c.name, c.type);
         wfi_plan_print(&c.plan);
         wfi_explain_print_kernel(session->caps, &c.plan.kernel);
+        wfi_explain_print_advice(&c);
     }
     return wfi_session_write(session, argc, argv, &c, 1);
 }
@@ -228,7 +301,8 @@ int wfi_tool_explain(int argc, char **argv)
     }
     if (code == WFI_EXIT_DONE &&
         (code = wfi_session_open_captured(&session, &common)) == WFI_EXIT_DONE) {
-        code = target ? compile(&session, &study, argc, argv) : run(&session, &study, argc, argv);
+        code = target ? compile(&session, &study, target, argc, argv)
+                      : run(&session, &study, argc, argv);
         wfi_session_close(&session);
     }
     wfi_study_free(&study);

@@ -146,7 +146,7 @@ static void print_waves(const wfi_observation *o)
                  waves, o->compute_units, efficiency * 100);
 }
 
-static void print_advice(const wfi_result_case *c)
+void wfi_explain_print_advice(const wfi_result_case *c)
 {
     puts("\nadvice");
     if (c->advice_count == 0)
@@ -175,5 +175,5 @@ void wfi_explain_print(wfi_session *session, const wfi_study *study, const wfi_r
     print_kernels(c);
     wfi_explain_print_kernel(session->caps, &c->plan.kernel);
     print_waves(o);
-    print_advice(c);
+    wfi_explain_print_advice(c);
 }

@@ -9,5 +9,7 @@ void wfi_explain_print(wfi_session *session, const wfi_study *study, const wfi_r
                        const wfi_observation *o);
 /* Work-group, occupancy and statistics alone. */
 void wfi_explain_print_kernel(const wf_caps *caps, const wf_kernel_info *kernel);
+/* The advice alone. */
+void wfi_explain_print_advice(const wfi_result_case *c);
 
 #endif

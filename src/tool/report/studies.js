@@ -272,6 +272,8 @@ function timelinePlot(card, c) {
 
 function floorLine(c) {
   const floor = object(c.floor), us = number(floor.us);
+  if (number(c.median) === null)
+    return element("p", {}, "Compiled for a device that is not there; nothing ran.");
   return element("p", {}, `Time ${time(c.median)}`, us === null ? "."
     : `; the floor is ${time(us)}, set by ${text(floor.by)}: ${
       percent(number(floor.percent))} of it reached.`);

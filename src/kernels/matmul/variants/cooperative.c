@@ -7,6 +7,7 @@
 #include "kernels/matmul/model.h"
 #include "kernels/matmul/pack.h"
 #include "kernels/matmul/shape.h"
+#include "kernels/matmul/traffic.h"
 #include "kernels/matmul/variants/list.h"
 #include "core/arithmetic.h"
 
@@ -441,7 +442,7 @@ static wf_result build(wf_plan *plan, const wfi_point *point, const void *params
     .needs = WFI_NEEDS_COOPERATIVE_MATRIX | WFI_NEEDS_FULL_SUBGROUPS,                              \
     .push_bytes = sizeof(wfi_matmul_push), .shared_bytes = shared_bytes, .group_size = group_size, \
     .subgroup_size = subgroup_size, .constants = constants, .fit = fit, .refit = refit,            \
-    .build = build
+    .access = wfi_matmul_tile_access, .build = build
 
 const wfi_variant wfi_matmul_cooperative = {
     .name = "cooperative",

@@ -8,6 +8,7 @@
 #include "kernels/matmul/thin.h"
 #include "kernels/matmul/traffic.h"
 #include "kernels/matmul/variants/list.h"
+#include "plan/access.h"
 #include "core/arithmetic.h"
 
 static const uint32_t local_x[] = {8, 16, 32, 64, 128}, local_y[] = {1, 2, 4, 8, 16};
@@ -66,6 +67,26 @@ static void traffic(const wfi_point *point, wfi_traffic *out)
     out->groups = wfi_matmul_tiles_bytes(point, group[1], group[0]) + wfi_matmul_c_bytes(point);
 }
 
+/* Neighbours along x read neighbours in a row of B, or a column of it where it is transposed. */
+static void access(const wfi_point *point, wf_access *out)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const uint32_t size = (uint32_t)wf_type_size(point->problem->type);
+    uint64_t a[WFI_MOST_LANES], b[WFI_MOST_LANES];
+    uint32_t group[3], lanes = 0;
+    group_size(point, group);
+    for (; lanes < point->caps->subgroup_size && lanes < group[0] * group[1] &&
+           lanes < WFI_MOST_LANES;
+         lanes++) {
+        const wfi_lane_place at = wfi_access_place(lanes, group);
+        a[lanes] = at.y * (p->transpose_a ? 1 : p->lda) * size;
+        b[lanes] = at.x * (p->transpose_b ? p->ldb : 1) * size;
+    }
+    wfi_access_load(out, a, lanes, size);
+    wfi_access_load(out, b, lanes, size);
+    out->busy = 1 / idle_factor(point);
+}
+
 static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
 {
     return wfi_matmul_build(plan, point, params,
@@ -87,4 +108,5 @@ const wfi_variant wfi_matmul_naive = {
     .fit = fit,
     .build = build,
     .traffic = traffic,
+    .access = access,
 };

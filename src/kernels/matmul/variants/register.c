@@ -9,6 +9,7 @@
 #include "kernels/matmul/tile.h"
 #include "kernels/matmul/traffic.h"
 #include "kernels/matmul/variants/list.h"
+#include "plan/access.h"
 #include "core/arithmetic.h"
 
 #define VTUNE_3 "Intel VTune cookbook, matrix multiply, step 3"
@@ -80,6 +81,35 @@ static void square_traffic(const wfi_point *point, wfi_traffic *out)
                              point->values[MATMUL_ID_TILE_M], 2, out);
 }
 
+/* As in matmul_register.comp: a step of the sum reads thread_m elements of A's tile, whose rows are
+ * tile_k long unless it is transposed, and thread_n of B's, which lie side by side. */
+static void count_banks(const wfi_point *point, uint32_t tile_n, uint32_t thread_m,
+                        uint32_t thread_n, uint32_t row, wf_access *out)
+{
+    uint32_t a[WFI_MOST_LANES], b[WFI_MOST_LANES], lanes = 0;
+    const uint32_t across = tile_n / thread_n;
+    const uint32_t items = point->values[MATMUL_ID_TILE_M] / thread_m * across;
+    wfi_matmul_tile_access(point, out);
+    for (; lanes < point->caps->subgroup_size && lanes < items && lanes < WFI_MOST_LANES; lanes++) {
+        a[lanes] = lanes / across * row;
+        b[lanes] = lanes % across;
+    }
+    out->bank_passes = ((double)thread_m * wfi_access_passes(a, lanes) +
+                        (double)thread_n * wfi_access_passes(b, lanes)) /
+                       (thread_m + thread_n);
+}
+
+static void tiled_access(const wfi_point *point, wf_access *out)
+{
+    const uint32_t tile = point->values[MATMUL_ID_TILE_M];
+    count_banks(point, tile, 1, 1, tile, out);
+}
+
+static void kstep_access(const wfi_point *point, wf_access *out)
+{
+    count_banks(point, point->values[MATMUL_ID_TILE_M], 1, 1, point->values[MATMUL_ID_TILE_K], out);
+}
+
 static wf_result square_build(wf_plan *plan, const wfi_point *point, const void *params)
 {
     const uint32_t tile = point->values[MATMUL_ID_TILE_M];
@@ -100,6 +130,7 @@ const wfi_variant wfi_matmul_tiled = {
     .fit = wfi_matmul_never_fit,
     .build = square_build,
     .traffic = square_traffic,
+    .access = tiled_access,
 };
 
 const wfi_variant wfi_matmul_kstep = {
@@ -116,6 +147,7 @@ const wfi_variant wfi_matmul_kstep = {
     .fit = wfi_matmul_never_fit,
     .build = square_build,
     .traffic = square_traffic,
+    .access = kstep_access,
 };
 
 /* --------------------------------- a block of outputs a work-item: blocked, kept and register */
@@ -174,6 +206,22 @@ static void blocked_traffic(const wfi_point *point, wfi_traffic *out)
                              point->values[MATMUL_ID_TILE_N], 2, out);
 }
 
+static void block_access(const wfi_point *point, uint32_t row, wf_access *out)
+{
+    const uint32_t *v = point->values;
+    count_banks(point, v[MATMUL_ID_TILE_N], v[MATMUL_ID_THREAD_M], v[MATMUL_ID_THREAD_N], row, out);
+}
+
+static void rows_access(const wfi_point *point, wf_access *out)
+{
+    block_access(point, point->values[MATMUL_ID_TILE_K], out);
+}
+
+static void transposed_access(const wfi_point *point, wf_access *out)
+{
+    block_access(point, 1, out);
+}
+
 static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
 {
     const uint32_t *v = point->values;
@@ -195,6 +243,7 @@ const wfi_variant wfi_matmul_blocked = {
     .constants = blocked_constants,
     .fit = wfi_matmul_never_fit,
     .traffic = blocked_traffic,
+    .access = rows_access,
 };
 
 const wfi_variant wfi_matmul_kept = {
@@ -206,6 +255,7 @@ const wfi_variant wfi_matmul_kept = {
     .constants = kept_constants,
     .fit = wfi_matmul_never_fit,
     .traffic = wfi_matmul_block_traffic,
+    .access = rows_access,
 };
 
 const wfi_variant wfi_matmul_register = {
@@ -217,4 +267,5 @@ const wfi_variant wfi_matmul_register = {
     .constants = wfi_matmul_constants,
     .fit = register_fit,
     .traffic = wfi_matmul_block_traffic,
+    .access = transposed_access,
 };

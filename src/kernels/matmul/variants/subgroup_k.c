@@ -7,6 +7,7 @@
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/model.h"
 #include "kernels/matmul/tile.h"
+#include "kernels/matmul/traffic.h"
 #include "kernels/matmul/variants/list.h"
 #include "core/arithmetic.h"
 
@@ -294,5 +295,6 @@ const wfi_variant wfi_matmul_subgroup_k = {
     .subgroup_size = subgroup_size,
     .constants = constants,
     .fit = fit,
+    .access = wfi_matmul_tile_access,
     .build = build,
 };

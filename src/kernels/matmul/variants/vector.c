@@ -443,4 +443,5 @@ const wfi_variant wfi_matmul_vector = {
     .refit = refit,
     .build = build,
     .traffic = traffic,
+    .access = wfi_matmul_tile_access,
 };

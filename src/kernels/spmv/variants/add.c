@@ -13,15 +13,25 @@ static double fit(wfi_point *point)
                           : wfi_spmv_row_time(point, point->caps->subgroup_size, 0.6);
 }
 
+static uint32_t row_lanes(const wfi_point *point)
+{
+    const uint32_t pinned = wfi_spmv_pinned_subgroup(point);
+    return pinned ? pinned : point->caps->subgroup_max;
+}
+
 /* Rows are counted by the fewest subgroups that a work-group may have; where it has more, the
  * work-groups at the end find nothing to do. */
 static wf_result add_subgroups(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
                                wfi_spmv_block *block)
 {
-    const uint32_t pinned = wfi_spmv_pinned_subgroup(point);
-    const uint32_t size = pinned ? pinned : point->caps->subgroup_max;
-    return wfi_spmv_add_block(plan, point, job, block, point->values[SPMV_ID_LOCAL_X] / size,
+    return wfi_spmv_add_block(plan, point, job, block,
+                              point->values[SPMV_ID_LOCAL_X] / row_lanes(point),
                               job->matrix.vectors);
+}
+
+static void access(const wfi_point *point, wf_access *out)
+{
+    wfi_spmv_count_access(point, row_lanes(point), out);
 }
 
 static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
@@ -44,5 +54,6 @@ const wfi_variant wfi_spmv_add = {
     .subgroup_size = wfi_spmv_pinned_subgroup,
     .constants = wfi_spmv_strided_constants,
     .fit = fit,
+    .access = access,
     .build = build,
 };

@@ -1,4 +1,6 @@
 /* Variant atomic: one dispatch scales y, the next adds to it atomically. */
+#include <math.h>
+
 #include "kernels/spmv/build.h"
 #include "kernels/spmv/variant.h"
 #include "plan/dispatch_size.h"
@@ -32,6 +34,13 @@ static wf_result build(wf_plan *plan, const wfi_point *point, const void *params
     return wfi_spmv_each_block(plan, point, params, 0, add_atomic);
 }
 
+/* All lanes of a row that have an entry add to one element of y. */
+static void access(const wfi_point *point, wf_access *out)
+{
+    wfi_spmv_lanes_access(point, out);
+    out->meeting = fmin(point->values[SPMV_ID_LANES], point->problem->spmv.mean_row);
+}
+
 const wfi_variant wfi_spmv_atomic = {
     WFI_SPMV_ROW(atomic),
     .modules = {[WF_TYPE_F32] = &wfi_spv_spmv_atomic_f32, [WF_TYPE_F16] = &wfi_spv_spmv_atomic_f16},
@@ -45,5 +54,6 @@ const wfi_variant wfi_spmv_atomic = {
     .push_bytes = WFI_SPMV_PUSH,
     .constants = wfi_spmv_strided_constants,
     .fit = wfi_spmv_step_fit,
+    .access = access,
     .build = build,
 };

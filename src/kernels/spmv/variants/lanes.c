@@ -42,5 +42,7 @@ const wfi_variant wfi_spmv_lanes = {
     .subgroup_size = wfi_spmv_pinned_subgroup,
     .constants = wfi_spmv_strided_constants,
     .fit = fit,
+    .traffic = wfi_spmv_lanes_traffic,
+    .access = wfi_spmv_lanes_access,
     .build = wfi_spmv_lanes_build,
 };

@@ -3,6 +3,7 @@
 #include "kernels/spmv/build.h"
 #include "kernels/spmv/cost.h"
 #include "kernels/spmv/variant.h"
+#include "plan/access.h"
 #include "plan/dispatch_size.h"
 
 static const uint32_t item_values[] = {3, 5, 7, 8, 9, 11};
@@ -101,6 +102,17 @@ static wf_result build(wf_plan *plan, const wfi_point *point, const void *params
     return wfi_spmv_each_block(plan, point, params, 0, add_merge);
 }
 
+/* A work-item's products lie side by side, so that those of neighbours are `items` apart. */
+static void access(const wfi_point *point, wf_access *out)
+{
+    const uint32_t words = (uint32_t)wfi_spmv_real_bytes(point) / 4;
+    const uint32_t lanes = point->caps->subgroup_size / words; /* two words a lane go in halves */
+    uint32_t at[WFI_MOST_LANES];
+    for (uint32_t lane = 0; lane < lanes && lane < WFI_MOST_LANES; lane++)
+        at[lane] = lane * point->values[SPMV_ID_ITEMS] * words;
+    out->bank_passes = wfi_access_passes(at, lanes);
+}
+
 const wfi_variant wfi_spmv_merge = {
     WFI_SPMV_ROW(merge),
     .modules = WFI_SPMV_MODULES(merge),
@@ -115,5 +127,6 @@ const wfi_variant wfi_spmv_merge = {
     .shared_bytes = shared_bytes,
     .constants = wfi_spmv_strided_constants,
     .fit = fit,
+    .access = access,
     .build = build,
 };

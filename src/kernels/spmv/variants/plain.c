@@ -18,5 +18,6 @@ const wfi_variant wfi_spmv_plain = {
     .constants = wfi_spmv_strided_constants,
     .fit = wfi_spmv_step_fit,
     .traffic = wfi_spmv_lanes_traffic,
+    .access = wfi_spmv_lanes_access,
     .build = wfi_spmv_lanes_build,
 };

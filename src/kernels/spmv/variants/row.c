@@ -35,5 +35,6 @@ const wfi_variant wfi_spmv_row = {
     .constants = wfi_spmv_strided_constants,
     .fit = fit,
     .traffic = wfi_spmv_row_traffic,
+    .access = wfi_spmv_row_access,
     .build = build,
 };

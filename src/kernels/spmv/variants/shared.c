@@ -17,5 +17,6 @@ const wfi_variant wfi_spmv_shared = {
     .constants = wfi_spmv_strided_constants,
     .fit = wfi_spmv_tree_fit,
     .traffic = wfi_spmv_lanes_traffic,
+    .access = wfi_spmv_lanes_access,
     .build = wfi_spmv_lanes_build,
 };

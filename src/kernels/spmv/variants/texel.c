@@ -36,5 +36,6 @@ const wfi_variant wfi_spmv_texel = {
     .constants = wfi_spmv_strided_constants,
     .fit = wfi_spmv_step_fit,
     .traffic = wfi_spmv_lanes_traffic,
+    .access = wfi_spmv_lanes_access,
     .build = build,
 };
