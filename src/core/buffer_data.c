@@ -21,28 +21,31 @@ static wf_result no_data(const wf_buffer *buffer)
     return wfi_fail(&buffer->device->log, WF_ERROR_INVALID_ARGUMENT, "a buffer: data is NULL");
 }
 
+wf_result wfi_buffer_check(const wf_buffer *buffer, uint64_t offset, const void *data,
+                           uint64_t bytes)
+{
+    const wf_result result = check_range(buffer, offset, bytes);
+    return result == WF_SUCCESS && bytes && !data ? no_data(buffer) : result;
+}
+
 wf_result wf_buffer_write(wf_buffer *buffer, uint64_t offset, const void *data, uint64_t bytes)
 {
-    wf_result result = check_range(buffer, offset, bytes);
+    const wf_result result = wfi_buffer_check(buffer, offset, data, bytes);
     if (result != WF_SUCCESS || bytes == 0)
         return result;
-    if (!data)
-        return no_data(buffer);
     if (!buffer->mapped)
-        return wfi_transfer_staged(buffer, offset, data, NULL, bytes);
+        return wfi_transfer_data(buffer, offset, data, NULL, bytes);
     wfi_copy(buffer->device, (unsigned char *)buffer->mapped + offset, data, bytes);
     return WF_SUCCESS;
 }
 
 wf_result wf_buffer_read(wf_buffer *buffer, uint64_t offset, void *data, uint64_t bytes)
 {
-    wf_result result = check_range(buffer, offset, bytes);
+    const wf_result result = wfi_buffer_check(buffer, offset, data, bytes);
     if (result != WF_SUCCESS || bytes == 0)
         return result;
-    if (!data)
-        return no_data(buffer);
     if (!buffer->mapped)
-        return wfi_transfer_staged(buffer, offset, NULL, data, bytes);
+        return wfi_transfer_data(buffer, offset, NULL, data, bytes);
     wfi_copy(buffer->device, data, (unsigned char *)buffer->mapped + offset, bytes);
     return WF_SUCCESS;
 }

@@ -7,6 +7,8 @@
 static void close_staging(wf_device *device)
 {
     wfi_staging *staging = device->staging;
+    if (staging->mover_end)
+        staging->mover_end(&staging->mover);
     wfi_workers_close(&staging->workers);
     wf_buffer_destroy(&staging->ring);
     for (int i = 0; i < WFI_STAGING_SLOTS && !device->keeps; i++)
@@ -14,9 +16,25 @@ static void close_staging(wf_device *device)
             device->fn.vkDestroyFence(device->vk, staging->slots[i].fence, device->allocator);
     if (staging->pool && !device->keeps)
         device->fn.vkDestroyCommandPool(device->vk, staging->pool, device->allocator);
+    pthread_cond_destroy(&staging->mover.done);
+    pthread_cond_destroy(&staging->mover.wake);
+    pthread_mutex_destroy(&staging->mover.lock);
     pthread_mutex_destroy(&staging->lock);
     free(staging);
     device->staging = NULL;
+}
+
+static bool make_mover_locks(wfi_mover *mover)
+{
+    if (pthread_mutex_init(&mover->lock, NULL) != 0)
+        return false;
+    if (pthread_cond_init(&mover->wake, NULL) == 0) {
+        if (pthread_cond_init(&mover->done, NULL) == 0)
+            return true;
+        pthread_cond_destroy(&mover->wake);
+    }
+    pthread_mutex_destroy(&mover->lock);
+    return false;
 }
 
 static wfi_staging *make_staging(void)
@@ -26,8 +44,11 @@ static wfi_staging *make_staging(void)
         return NULL;
     staging->threads = wfi_copy_threads();
     if (pthread_mutex_init(&staging->lock, NULL) == 0) {
-        if (wfi_workers_open(&staging->workers, staging->threads - 1))
-            return staging;
+        if (wfi_workers_open(&staging->workers, staging->threads - 1)) {
+            if (make_mover_locks(&staging->mover))
+                return staging;
+            wfi_workers_close(&staging->workers);
+        }
         pthread_mutex_destroy(&staging->lock);
     }
     free(staging);

@@ -13,6 +13,15 @@ typedef struct wfi_staging_slot {
     VkFence fence;
 } wfi_staging_slot;
 
+/* The thread that makes transfers which nobody waits for yet (mover.c). */
+typedef struct wfi_mover {
+    pthread_mutex_t lock;
+    pthread_cond_t wake, done;
+    pthread_t thread;
+    bool started, ends;
+    wf_transfer *first; /* under way; the others follow it */
+} wfi_mover;
+
 typedef struct wfi_staging {
     pthread_mutex_t lock; /* what follows: transfers of a device take turns */
     wfi_workers workers;
@@ -20,6 +29,9 @@ typedef struct wfi_staging {
     VkCommandPool pool;
     wfi_staging_slot slots[WFI_STAGING_SLOTS];
     wf_buffer *ring; /* NULL: none is made yet */
+    wf_host_memory *imported;
+    wfi_mover mover;
+    void (*mover_end)(wfi_mover *mover); /* NULL: it never began */
 } wfi_staging;
 
 /* The device's staging, made now if it is not there yet: locks alone, since memory, command buffers

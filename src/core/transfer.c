@@ -8,6 +8,7 @@
 
 #include "core/clock.h"
 #include "core/command.h"
+#include "core/host_memory.h"
 #include "core/queue.h"
 #include "core/staging.h"
 
@@ -113,41 +114,39 @@ static bool copy_one(move *m)
 
 /* ------------------------------------------------------------------------------- device's copies */
 
-static wf_result record(const move *m, uint64_t piece, VkCommandBuffer command_buffer)
+/* A copy by the device; `first`: nothing of this transfer was submitted before it. */
+typedef struct copy {
+    VkBuffer from, to;
+    VkBufferCopy region;
+    bool first, to_host;
+} copy;
+
+static wf_result record(wf_device *device, const copy *c, VkCommandBuffer command_buffer)
 {
-    wf_device *device = m->device;
     const VkCommandBufferBeginInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
         .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
     };
-    const wf_buffer *ring = m->staging->ring;
-    const uint64_t staged = piece % m->slots * m->piece, there = m->offset + piece * m->piece,
-                   n = piece_bytes(m, piece);
     VkResult vk = device->fn.vkBeginCommandBuffer(command_buffer, &info);
     if (vk >= VK_SUCCESS) {
-        if (piece == 0) /* what was submitted before; pieces do not touch each other */
+        if (c->first) /* what was submitted before; pieces do not touch each other */
             wfi_barrier(device, command_buffer);
-        if (m->in)
-            wfi_record_copy(device, command_buffer, ring, staged, m->buffer, there, n);
-        else
-            wfi_record_copy(device, command_buffer, m->buffer, there, ring, staged, n);
-        if (m->out)
+        device->fn.vkCmdCopyBuffer(command_buffer, c->from, c->to, 1, &c->region);
+        if (c->to_host)
             wfi_barrier_host(device, command_buffer);
         vk = device->fn.vkEndCommandBuffer(command_buffer);
     }
     return wfi_check_vk(&device->log, vk, "recording a transfer");
 }
 
-static wf_result submit(move *m)
+static wf_result submit_copy(wf_device *device, const copy *c, const wfi_staging_slot *slot)
 {
-    wf_device *device = m->device;
-    const wfi_staging_slot *slot = &m->staging->slots[m->submitted % m->slots];
     const VkSubmitInfo info = {
         .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
         .commandBufferCount = 1,
         .pCommandBuffers = &slot->command_buffer,
     };
-    wf_result result = record(m, m->submitted, slot->command_buffer);
+    wf_result result = record(device, c, slot->command_buffer);
     if (result != WF_SUCCESS)
         return result;
     pthread_mutex_lock(&device->queue_lock);
@@ -156,8 +155,22 @@ static wf_result submit(move *m)
     if (vk >= VK_SUCCESS)
         vk = wfi_submit(device, &info, slot->fence);
     pthread_mutex_unlock(&device->queue_lock);
-    m->submitted += vk >= VK_SUCCESS;
     return wfi_check_vk(&device->log, vk, "submitting a transfer");
+}
+
+static wf_result submit(move *m)
+{
+    const uint64_t piece = m->submitted, staged = piece % m->slots * m->piece,
+                   there = m->offset + piece * m->piece, n = piece_bytes(m, piece);
+    const VkBuffer ring = m->staging->ring->vk, buffer = m->buffer->vk;
+    const copy c = {.from = m->in ? ring : buffer,
+                    .to = m->in ? buffer : ring,
+                    .region = {m->in ? staged : there, m->in ? there : staged, n},
+                    .first = piece == 0,
+                    .to_host = m->out != NULL};
+    const wf_result result = submit_copy(m->device, &c, &m->staging->slots[piece % m->slots]);
+    m->submitted += result == WF_SUCCESS;
+    return result;
 }
 
 static VkFence oldest_fence(const move *m)
@@ -276,14 +289,11 @@ static uint32_t helpers(const wfi_staging *staging, uint64_t bytes)
     return bytes < THREADED_BYTES ? 0 : staging->threads - 1;
 }
 
-wf_result wfi_transfer_staged(wf_buffer *buffer, uint64_t offset, const unsigned char *in,
-                              unsigned char *out, uint64_t bytes)
+static wf_result move_staged(wf_buffer *buffer, uint64_t offset, const unsigned char *in,
+                             unsigned char *out, uint64_t bytes)
 {
     wf_device *device = buffer->device;
-    wfi_staging *staging;
-    wf_result result = wfi_staging_of(device, &staging);
-    if (result != WF_SUCCESS)
-        return result;
+    wfi_staging *staging = device->staging;
     move m = {.device = device,
               .staging = staging,
               .buffer = buffer,
@@ -291,23 +301,83 @@ wf_result wfi_transfer_staged(wf_buffer *buffer, uint64_t offset, const unsigned
               .in = in,
               .out = out,
               .bytes = bytes};
+    wf_result result = wfi_staging_prepare(device, least(bytes, WFI_STAGING_SLOTS * MOST_PIECE));
+    if (result != WF_SUCCESS || bytes == 0)
+        return result;
+    const uint32_t count = helpers(staging, bytes);
+    cut(&m, staging->ring->bytes);
+    if (count)
+        wfi_workers_begin(&staging->workers, count, help, &m);
+    result = go(&m);
+    if (result != WF_SUCCESS)
+        give_up(&m);
+    if (count)
+        wfi_workers_end(&staging->workers);
+    return result;
+}
+
+/* One copy between the buffer and imported memory at this address. */
+static wf_result move_directly(wf_buffer *buffer, uint64_t offset, const wf_host_memory *host,
+                               const unsigned char *at, uint64_t bytes, bool up)
+{
+    wf_device *device = buffer->device;
+    const uint64_t there = (uint64_t)(at - host->begin);
+    const copy c = {.from = up ? host->vk : buffer->vk,
+                    .to = up ? buffer->vk : host->vk,
+                    .region = {up ? there : offset, up ? offset : there, bytes},
+                    .first = true,
+                    .to_host = !up};
+    wf_result result = wfi_staging_prepare(device, 0);
+    const wfi_staging_slot *slot = &device->staging->slots[0];
+    if (result == WF_SUCCESS)
+        result = submit_copy(device, &c, slot);
+    if (result != WF_SUCCESS)
+        return result;
+    const VkResult vk = wfi_wait(device, slot->fence);
+    if (vk < VK_SUCCESS) {
+        pthread_mutex_lock(&device->queue_lock);
+        wfi_settle(device, slot->fence);
+        pthread_mutex_unlock(&device->queue_lock);
+    }
+    return wfi_check_vk(&device->log, vk, "waiting for a transfer");
+}
+
+/* What lies in imported memory goes directly, the ends through staging. */
+static wf_result move_parts(wf_buffer *buffer, uint64_t offset, const unsigned char *in,
+                            unsigned char *out, uint64_t bytes)
+{
+    uint64_t done = 0;
+    wf_result result = WF_SUCCESS;
+    while (done < bytes && result == WF_SUCCESS) {
+        const unsigned char *at = (in ? in : out) + done;
+        uint64_t first = bytes - done, end = first;
+        const wf_host_memory *host =
+            wfi_host_memory_find(buffer->device, at, bytes - done, &first, &end);
+        if (first > 0)
+            result = move_staged(buffer, offset + done, in ? in + done : NULL,
+                                 out ? out + done : NULL, first);
+        if (host && result == WF_SUCCESS)
+            result = move_directly(buffer, offset + done + first, host, at + first, end - first,
+                                   in != NULL);
+        done += end;
+    }
+    return result;
+}
+
+wf_result wfi_transfer_data(wf_buffer *buffer, uint64_t offset, const unsigned char *in,
+                            unsigned char *out, uint64_t bytes)
+{
+    wf_device *device = buffer->device;
+    wfi_staging *staging;
+    wf_result result = wfi_staging_of(device, &staging);
+    if (result != WF_SUCCESS)
+        return result;
     pthread_mutex_lock(&staging->lock);
     if (device->keeps) /* what is under way may still use the ring */
         result = wfi_fail(&device->log, WF_ERROR_DEVICE_LOST,
                           "a transfer: the driver does not say whether earlier work has ended");
     else
-        result = wfi_staging_prepare(device, least(bytes, WFI_STAGING_SLOTS * MOST_PIECE));
-    if (result == WF_SUCCESS) {
-        const uint32_t count = helpers(staging, bytes);
-        cut(&m, staging->ring->bytes);
-        if (count)
-            wfi_workers_begin(&staging->workers, count, help, &m);
-        result = go(&m);
-        if (result != WF_SUCCESS)
-            give_up(&m);
-        if (count)
-            wfi_workers_end(&staging->workers);
-    }
+        result = move_parts(buffer, offset, in, out, bytes);
     pthread_mutex_unlock(&staging->lock);
     return result;
 }

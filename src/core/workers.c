@@ -49,17 +49,22 @@ static void *run(void *user)
     return NULL;
 }
 
-/* Signals are the application's: they go to threads of its own. */
-static void start(wfi_workers *workers)
+bool wfi_thread_start(pthread_t *thread, void *(*work)(void *user), void *user)
 {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (pthread_create(&workers->threads[workers->count], NULL, run, workers) == 0)
+    const bool started = pthread_create(thread, NULL, work, user) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+static void start(wfi_workers *workers)
+{
+    if (wfi_thread_start(&workers->threads[workers->count], run, workers))
         workers->count++;
     else
         workers->most = workers->count;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 void wfi_workers_begin(wfi_workers *workers, uint32_t count, void (*work)(void *user), void *user)

@@ -24,6 +24,9 @@ typedef struct wfi_workers {
  * processors, at least two where there are two, and at most eight, which fill a bus. */
 uint32_t wfi_copy_threads(void);
 
+/* Starts a thread that takes no signals: they are the application's. */
+bool wfi_thread_start(pthread_t *thread, void *(*run)(void *user), void *user);
+
 /* Starts no thread yet. False: the system has no more locks. */
 bool wfi_workers_open(wfi_workers *workers, uint32_t most);
 void wfi_workers_close(wfi_workers *workers);

@@ -120,6 +120,170 @@ static void test_small_ring(void **state)
         device->memory.memoryHeaps[i].size = heap.size;
 }
 
+/* ------------------------------------------------------------------------- imported memory */
+
+static unsigned copies; /* by the device */
+static uint64_t largest;
+static PFN_vkCmdCopyBuffer real_copy;
+
+static void VKAPI_CALL count_copy(VkCommandBuffer commands, VkBuffer from, VkBuffer to,
+                                  uint32_t count, const VkBufferCopy *regions)
+{
+    copies += count;
+    largest = regions[0].size > largest ? regions[0].size : largest;
+    real_copy(commands, from, to, count, regions);
+}
+
+/* Data of which only a part is imported, at odd places: one copy of what is, and the ends. */
+static void test_imported(void **state)
+{
+    wf_device *device = *state;
+    const uint64_t unit = device->caps.host_import_alignment, whole = 40 * 1024 * KIB;
+    if (!unit) {
+        wf_host_memory *none = NULL;
+        unsigned char byte;
+        test_expect_errors(true);
+        assert_int_equal(wf_host_memory_create(device, &byte, 1, &none), WF_ERROR_UNSUPPORTED);
+        assert_non_null(strstr(test_last_error(), "VK_EXT_external_memory_host"));
+        test_expect_errors(false);
+        return;
+    }
+    unsigned char *data = malloc(whole);
+    wf_buffer *buffer = NULL;
+    wf_host_memory *host = NULL;
+    assert_non_null(data);
+    assert_int_equal(wf_buffer_create(device, whole, WF_MEMORY_DEVICE, &buffer), WF_SUCCESS);
+    const wf_result result = wf_host_memory_create(device, data + 1001, whole - 3003, &host);
+    assert_int_equal(result, WF_SUCCESS);
+    for (uint64_t i = 0; i < whole; i++)
+        data[i] = expected(i);
+    real_copy = device->fn.vkCmdCopyBuffer;
+    device->fn.vkCmdCopyBuffer = count_copy;
+    copies = 0;
+    largest = 0;
+    assert_int_equal(wf_buffer_write(buffer, 3, data + 2, whole - 5), WF_SUCCESS);
+    assert_int_equal(copies, 3); /* the ends are shorter than a piece */
+    assert_true(largest >= whole - 5000 - 2 * unit);
+    memset(data, 0, whole);
+    assert_int_equal(wf_buffer_read(buffer, 3, data + 2, whole - 5), WF_SUCCESS);
+    assert_int_equal(copies, 6);
+    for (uint64_t i = 2; i < whole - 3; i++)
+        if (data[i] != expected(i))
+            fail_msg("byte %llu is wrong", (unsigned long long)i);
+    assert_int_equal(data[1], 0);
+    assert_int_equal(data[whole - 1], 0);
+    /* Small parts of it, inside and across its beginning. */
+    memset(data, 0x33, 8192);
+    assert_int_equal(wf_buffer_write(buffer, 0, data, 8192), WF_SUCCESS);
+    memset(data, 0, 8192);
+    assert_int_equal(wf_buffer_read(buffer, 100, data + 4000, 4000), WF_SUCCESS);
+    assert_int_equal(data[4000], 0x33);
+    assert_int_equal(data[7999], 0x33);
+    assert_int_equal(data[8000], 0);
+    wf_host_memory_destroy(&host);
+    assert_null(host);
+    copies = 0;
+    assert_int_equal(wf_buffer_write(buffer, 0, data, whole), WF_SUCCESS);
+    assert_true(copies > 3); /* through staging again */
+    device->fn.vkCmdCopyBuffer = real_copy;
+    wf_buffer_destroy(&buffer);
+    free(data);
+}
+
+/* Less than a unit of the alignment is no failure: there is just nothing to import. */
+static void test_imported_little(void **state)
+{
+    wf_device *device = *state;
+    unsigned char data[100] = {7};
+    wf_host_memory *host = NULL;
+    if (!device->caps.host_import_alignment)
+        return;
+    assert_int_equal(wf_host_memory_create(device, data, sizeof data, &host), WF_SUCCESS);
+    round_trip(device, 0, 4096);
+    wf_host_memory_destroy(&host);
+    test_expect_errors(true);
+    assert_int_equal(wf_host_memory_create(device, NULL, 4096, &host), WF_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(wf_host_memory_create(device, data, 0, &host), WF_ERROR_INVALID_ARGUMENT);
+    test_expect_errors(false);
+}
+
+/* --------------------------------------------------------------------------- without waiting */
+
+static void test_begun(void **state)
+{
+    enum { COUNT = 5 };
+    const uint64_t bytes = 1500 * KIB + 1;
+    wf_buffer *buffers[COUNT];
+    wf_transfer *up[COUNT], *down[COUNT];
+    unsigned char *data[COUNT], *back[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        data[i] = malloc(bytes);
+        back[i] = calloc(1, bytes);
+        assert_true(data[i] && back[i]);
+        for (uint64_t n = 0; n < bytes; n++)
+            data[i][n] = expected(n + (uint64_t)i);
+        assert_int_equal(wf_buffer_create(*state, bytes, WF_MEMORY_DEVICE, &buffers[i]),
+                         WF_SUCCESS);
+        assert_int_equal(wf_buffer_write_begin(buffers[i], 0, data[i], bytes, &up[i]), WF_SUCCESS);
+        assert_int_equal(wf_buffer_read_begin(buffers[i], 0, back[i], bytes, &down[i]), WF_SUCCESS);
+    }
+    while (wf_transfer_status(down[COUNT - 1]) == WF_NOT_READY)
+        ;
+    for (int i = 0; i < COUNT; i++) { /* they end in their order */
+        assert_int_equal(wf_transfer_status(up[i]), WF_SUCCESS);
+        assert_int_equal(wf_transfer_end(&up[i]), WF_SUCCESS);
+        assert_int_equal(wf_transfer_end(&down[i]), WF_SUCCESS);
+        assert_null(down[i]);
+        assert_memory_equal(data[i], back[i], bytes);
+        wf_buffer_destroy(&buffers[i]);
+        free(data[i]);
+        free(back[i]);
+    }
+    assert_int_equal(wf_transfer_end(&up[0]), WF_SUCCESS);
+}
+
+static void test_begun_badly(void **state)
+{
+    unsigned char byte = 0;
+    wf_buffer *buffer = NULL;
+    wf_transfer *transfer = NULL;
+    assert_int_equal(wf_buffer_create(*state, 16, WF_MEMORY_DEVICE, &buffer), WF_SUCCESS);
+    test_expect_errors(true);
+    assert_int_equal(wf_buffer_write_begin(buffer, 16, &byte, 1, &transfer),
+                     WF_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(wf_buffer_read_begin(buffer, 0, NULL, 1, &transfer),
+                     WF_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(wf_buffer_read_begin(buffer, 0, &byte, 1, NULL), WF_ERROR_INVALID_ARGUMENT);
+    test_expect_errors(false);
+    assert_null(transfer);
+    assert_int_equal(wf_buffer_write_begin(buffer, 0, NULL, 0, &transfer), WF_SUCCESS);
+    assert_int_equal(wf_transfer_end(&transfer), WF_SUCCESS);
+    wf_buffer_destroy(&buffer);
+}
+
+/* A device that ends first makes all that was begun. */
+static void test_device_ends_first(void **state)
+{
+    (void)state;
+    const wf_device_params params = test_device_params();
+    wf_device *device = NULL;
+    wf_buffer *buffer = NULL;
+    wf_transfer *up = NULL, *down = NULL;
+    uint32_t in = 77, out = 0;
+    assert_int_equal(wf_device_create(&params, &device), WF_SUCCESS);
+    device->caps.unified_memory = false;
+    assert_int_equal(wf_buffer_create(device, 4, WF_MEMORY_DEVICE, &buffer), WF_SUCCESS);
+    assert_int_equal(wf_buffer_write_begin(buffer, 0, &in, 4, &up), WF_SUCCESS);
+    assert_int_equal(wf_buffer_read_begin(buffer, 0, &out, 4, &down), WF_SUCCESS);
+    test_expect_errors(true);
+    wf_device_destroy(&device);
+    test_expect_errors(false);
+    assert_int_equal(wf_transfer_end(&up), WF_SUCCESS);
+    assert_int_equal(wf_transfer_end(&down), WF_SUCCESS);
+    assert_int_equal(out, 77);
+    wf_buffer_destroy(&buffer);
+}
+
 typedef struct mover {
     wf_device *device;
     uint64_t bytes;
@@ -244,6 +408,11 @@ int main(void)
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_chunks),
         cmocka_unit_test(test_small_buffers_share),
+        cmocka_unit_test(test_imported),
+        cmocka_unit_test(test_imported_little),
+        cmocka_unit_test(test_begun),
+        cmocka_unit_test(test_begun_badly),
+        cmocka_unit_test(test_device_ends_first),
     };
     return cmocka_run_group_tests(tests, setup, test_device_teardown);
 }

@@ -76,7 +76,8 @@ WF_API const char *wf_result_string(wf_result result);
 
 typedef enum wf_log_level { WF_LOG_ERROR = 0, WF_LOG_WARNING = 1, WF_LOG_INFO = 2 } wf_log_level;
 
-/* Receives one line of text without a newline, on any thread that calls wavefit. */
+/* Receives one line of text without a newline, on any thread that calls wavefit, and of what fails in
+ * wf_buffer_write_begin and wf_buffer_read_begin on a thread of the device's. */
 typedef void (*wf_log_fn)(void *user, wf_log_level level, const char *text);
 
 /* Returns the version of the library that is linked at run time, "major.minor.patch". */
@@ -189,6 +190,8 @@ typedef struct wf_caps {
     /* WF_WITHHELD_… of an adopted device: the physical device has them, but the application did not
      * enable what they need. */
     uint32_t withheld;
+    /* minImportedHostPointerAlignment; 0: wf_host_memory_create is not offered. */
+    uint64_t host_import_alignment;
 } wf_caps;
 
 enum {
@@ -450,6 +453,33 @@ WF_API void *wf_buffer_mapped(const wf_buffer *buffer);
 WF_API wf_result wf_buffer_write(wf_buffer *buffer, uint64_t offset, const void *data,
                                  uint64_t bytes);
 WF_API wf_result wf_buffer_read(wf_buffer *buffer, uint64_t offset, void *data, uint64_t bytes);
+
+/* The same without waiting: a thread of the device's makes these transfers one after the other, in
+ * the order in which they were begun, and logs what fails. Until wf_transfer_end the data and the
+ * range belong to the transfer, and work that is submitted meanwhile may come before or after it.
+ * On an adopted device that thread submits to the queue, under its lock. Errors: as above, at once
+ * for bad parameters, else from the two functions below. */
+typedef struct wf_transfer wf_transfer;
+WF_API wf_result wf_buffer_write_begin(wf_buffer *buffer, uint64_t offset, const void *data,
+                                       uint64_t bytes, wf_transfer **out);
+WF_API wf_result wf_buffer_read_begin(wf_buffer *buffer, uint64_t offset, void *data,
+                                      uint64_t bytes, wf_transfer **out);
+/* Returns WF_NOT_READY, or how the transfer ended. Never blocks. */
+WF_API wf_result wf_transfer_status(const wf_transfer *transfer);
+/* Blocks until the transfer is done, frees it and returns how it ended. Accepts a NULL handle. */
+WF_API wf_result wf_transfer_end(wf_transfer **transfer);
+
+/* Memory of the application's that the device reads and writes itself
+ * (VK_EXT_external_memory_host). As long as it lives, wf_buffer_write from it and wf_buffer_read to
+ * it make no copy on the host, but for what lies before the first and behind the last multiple of
+ * caps.host_import_alignment. Importing pins the memory, which takes longer than one transfer of
+ * it: it is for memory that is used again and again. The memory must stay allocated until the
+ * object is destroyed, which is before the device. Errors: WF_ERROR_UNSUPPORTED (the device does not
+ * offer it, or the driver does not take this memory, as mapped files). */
+typedef struct wf_host_memory wf_host_memory;
+WF_API wf_result wf_host_memory_create(wf_device *device, void *data, uint64_t bytes,
+                                       wf_host_memory **out);
+WF_API void wf_host_memory_destroy(wf_host_memory **memory);
 
 /* Fills the range with a repeated 32-bit value. Blocks; writes directly where the buffer is mapped.
  * Error: WF_ERROR_INVALID_ARGUMENT (offset or bytes is no multiple of 4). */
