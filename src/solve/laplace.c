@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/caps.h"
+#include "core/clock.h"
 #include "core/params.h"
 #include "kernels/check/bound.h"
 #include "solve/laplace.h"
@@ -171,21 +172,26 @@ static void clear_inner(const wf_laplace_params *p, void *u)
 static wf_result solve(wf_device *device, const wf_laplace_params *p, void *u, double most,
                        wf_laplace_result *out)
 {
+    double at = wfi_host_seconds();
     const long double norm = border_norm(p, u, most);
     wfi_laplace l = {0};
     wf_result result = wfi_laplace_open(device, p, &l);
     if (result == WF_SUCCESS && l.advance)
         result = wf_plan_describe(l.advance, &out->stencil);
+    wfi_lap(&at, &p->stages->analysis);
     if (result == WF_SUCCESS) {
         frexp(most, &l.exponent);
         const double norm_there = (double)ldexpl(norm, -l.exponent);
         l.wanted = p->tolerance * norm_there;
         result = wfi_laplace_write(&l, u);
+        wfi_lap(&at, &p->stages->upload);
         if (result == WF_SUCCESS)
             result = wfi_laplace_run(&l, norm_there, out);
+        wfi_lap(&at, &p->stages->run);
     }
     if (result == WF_SUCCESS)
         result = wfi_laplace_read(&l, out->checks, u);
+    wfi_lap(&at, &p->stages->download);
     if (result == WF_SUCCESS && l.timed)
         out->iteration_us = l.seconds / l.timed * 1e6;
     wfi_laplace_close(&l);
@@ -195,6 +201,7 @@ static wf_result solve(wf_device *device, const wf_laplace_params *p, void *u, d
     if (result == WF_SUCCESS && out->status == WF_LAPLACE_CONVERGED &&
         !is_accurate(p, out->true_residual, scale))
         out->status = WF_LAPLACE_INACCURATE;
+    wfi_lap(&at, &p->stages->check);
     return result;
 }
 
@@ -211,6 +218,11 @@ wf_result wf_laplace_solve(wf_device *device, const wf_laplace_params *given, vo
         code = check_params(device, &params, u, result);
     if (code != WF_SUCCESS)
         return code;
+    wf_solve_stages stages = {.size = sizeof stages}, *const wanted = params.stages;
+    params.stages = &stages;
+    if (wanted && !wfi_params_write(wanted, &stages, sizeof stages))
+        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_laplace_solve: the size member of stages is not set");
     fill_defaults(&params);
     out.check_every = params.check_every;
     out.omega = params.method == WF_LAPLACE_SOR ? params.omega : 0;
@@ -227,5 +239,7 @@ wf_result wf_laplace_solve(wf_device *device, const wf_laplace_params *given, vo
     if (!wfi_params_write(result, &out, sizeof out))
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_laplace_solve: the size member of the result is not set");
+    if (wanted)
+        wfi_params_write(wanted, &stages, sizeof stages);
     return out.status == WF_LAPLACE_CANCELLED ? WF_ERROR_CANCELLED : WF_SUCCESS;
 }

@@ -1071,6 +1071,17 @@ typedef enum wf_cg_status {
  * them. If it returns false, the solve stops. It must not call wavefit. */
 typedef bool (*wf_cg_fn)(void *user, uint32_t iterations, double residual);
 
+/* Where the time of a solve goes, in seconds on the host's clock. From the data in host memory to
+ * the solution in host memory it is the sum of all but check. */
+typedef struct wf_solve_stages {
+    size_t size;
+    double analysis; /* choices, the matrix's conversion and its way to the device, pipelines */
+    double upload;   /* of the right-hand side or the grid, scaled */
+    double run;      /* the iterations, as the host waits for them */
+    double download; /* of the solution */
+    double check;    /* the true residual, on the host */
+} wf_solve_stages;
+
 typedef struct wf_cg_params {
     size_t size;
     const wf_spmv_params *matrix; /* square, F32 or F64, one vector, unscaled */
@@ -1086,6 +1097,7 @@ typedef struct wf_cg_params {
     bool mixed;
     wf_cg_fn progress; /* NULL: none */
     void *user;
+    wf_solve_stages *stages; /* gets where the time went, with *result; NULL: nobody asks */
 } wf_cg_params;
 
 typedef struct wf_cg_result {
@@ -1321,6 +1333,7 @@ typedef struct wf_laplace_params {
     const wf_tuning *tuning; /* of Jacobi's stencil */
     wf_laplace_fn progress;  /* NULL: none */
     void *user;
+    wf_solve_stages *stages; /* gets where the time went, with *result; NULL: nobody asks */
 } wf_laplace_params;
 
 typedef struct wf_laplace_result {
