@@ -4,7 +4,7 @@
 #version 450
 // Whether values that work-items exchange arrive: by subgroup shuffles (SHUFFLE), reductions and
 // scans (ARITHMETIC), a small product summed by either, or through shared memory between barriers.
-// Every work-item writes 1 (right) or 0.
+// Every work-item writes 1 (right) or 2 (wrong): what else is found there, nothing has written.
 #extension GL_KHR_shader_subgroup_basic : require
 #ifdef SHUFFLE
 #extension GL_KHR_shader_subgroup_shuffle : require
@@ -114,5 +114,5 @@ bool right()
 
 void main()
 {
-    verdict[gl_WorkGroupID.x * gl_WorkGroupSize.x + gl_LocalInvocationIndex] = right() ? 1 : 0;
+    verdict[gl_WorkGroupID.x * gl_WorkGroupSize.x + gl_LocalInvocationIndex] = right() ? 1 : 2;
 }

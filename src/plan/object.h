@@ -4,6 +4,7 @@
 
 #include "core/arena.h"
 #include "core/compile.h"
+#include "plan/bind.h"
 #include "plan/plan.h"
 
 #define WFI_TOLD 32
@@ -14,13 +15,6 @@ typedef struct wfi_kept_set {
     VkDescriptorBufferInfo buffers[WF_MAX_BINDINGS];
     uint32_t next; /* of the same step, counted from 1; 0: there are no more */
 } wfi_kept_set;
-
-/* A caller's binding made concrete. */
-typedef struct wfi_bound {
-    VkBuffer buffer;
-    uint64_t number; /* wf_buffer.number; 0: a handle of the caller's */
-    uint64_t offset, bytes;
-} wfi_bound;
 
 #define WFI_KEPT_RUNS 4
 

@@ -148,7 +148,8 @@ static wf_result fill_own(wf_plan *plan, uint32_t index, const void *data, uint6
     return result == WF_SUCCESS ? wf_buffer_write(plan->staging[index], 0, data, bytes) : result;
 }
 
-static wf_result add_own(wf_plan *plan, uint64_t bytes, wf_memory memory, uint32_t *index)
+/* Makes room for one more buffer of the plan's. */
+static wf_result reserve_own(wf_plan *plan)
 {
     wf_buffer **own = grow(plan->own, plan->own_count, sizeof(wf_buffer *));
     if (own)
@@ -159,11 +160,29 @@ static wf_result add_own(wf_plan *plan, uint64_t bytes, wf_memory memory, uint32
     if (!own || !staging)
         return wfi_no_memory(&plan->device->log);
     own[plan->own_count] = staging[plan->own_count] = NULL;
-    wf_result result =
-        wf_buffer_create(plan->device, bytes ? bytes : 4, memory, &own[plan->own_count]);
+    return WF_SUCCESS;
+}
+
+static wf_result add_own(wf_plan *plan, uint64_t bytes, wf_memory memory, uint32_t *index)
+{
+    wf_result result = reserve_own(plan);
+    if (result == WF_SUCCESS)
+        result =
+            wf_buffer_create(plan->device, bytes ? bytes : 4, memory, &plan->own[plan->own_count]);
     if (result == WF_SUCCESS)
         *index = plan->own_count++;
     return result;
+}
+
+wf_result wfi_plan_adopt_own(wf_plan *plan, wf_buffer **buffer, uint32_t *index)
+{
+    wf_result result = reserve_own(plan);
+    if (result != WF_SUCCESS)
+        return result;
+    *index = plan->own_count++;
+    plan->own[*index] = *buffer;
+    *buffer = NULL;
+    return WF_SUCCESS;
 }
 
 wf_result wfi_plan_add_scratch(wf_plan *plan, uint64_t bytes, uint32_t *index)

@@ -69,6 +69,8 @@ wf_result wfi_plan_add_own(wf_plan *plan, const void *data, uint64_t bytes, uint
 wf_result wfi_plan_add_scratch(wf_plan *plan, uint64_t bytes, uint32_t *index);
 /* The same in memory that the host writes by itself, for what is small: touches no queue. */
 wf_result wfi_plan_add_own_mapped(wf_plan *plan, const void *data, uint64_t bytes, uint32_t *index);
+/* Makes *buffer, which is filled already, the plan's own; *buffer is then NULL. */
+wf_result wfi_plan_adopt_own(wf_plan *plan, wf_buffer **buffer, uint32_t *index);
 wf_buffer *wfi_plan_own(wf_plan *plan, uint32_t index);
 void wfi_plan_set_workspace(wf_plan *plan, uint64_t bytes);
 /* Says that the plan writes what another plan owns: recordings then begin with a barrier, as in

@@ -149,9 +149,11 @@ static wf_result check_params(const wf_device *device, const wf_cg_params *p, co
                         "wf_cg_solve: the matrix is %u x %u, not square", p->matrix->rows,
                         p->matrix->columns);
     if (p->matrix->vectors > 1 || p->matrix->transpose || p->matrix->alpha || p->matrix->beta > 0 ||
-        p->matrix->beta < 0 || p->matrix->x_stride > 1 || p->matrix->y_stride > 1)
+        p->matrix->beta < 0 || p->matrix->x_stride > 1 || p->matrix->y_stride > 1 ||
+        p->matrix->buffers)
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
-                        "wf_cg_solve: one vector, no scaling, no transpose");
+                        "wf_cg_solve: one vector, no scaling, no transpose, and the matrix in host "
+                        "memory");
     if (p->matrix->type != WF_TYPE_F32 && p->matrix->type != WF_TYPE_F64)
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED, "wf_cg_solve: %s is not f32 or f64",
                         wf_type_name(p->matrix->type));

@@ -549,7 +549,7 @@ typedef struct wf_bindings {
     wf_binding workspace; /* of wf_plan_workspace bytes; needed only where that is not 0 */
 } wf_bindings;
 
-#define WF_MAX_STATISTICS 24
+#define WF_MAX_STATISTICS 32
 
 /* What the driver says of a pipeline (VK_KHR_pipeline_executable_properties), in its own words. */
 typedef struct wf_statistic {
@@ -953,6 +953,14 @@ enum { WF_SPMV_X = 0, WF_SPMV_Y = 1, WF_SPMV_BINDINGS = 2 };
 
 #define WF_SPMV_MOST_VECTORS 32
 
+/* A matrix in device memory, as an engine or a solver makes it there: the arrays of wf_spmv_params
+ * in buffers, F16 values packed two to a word. What writes them must have ended before the call. A
+ * VkBuffer of the application's needs usage TRANSFER_SRC too. */
+typedef struct wf_spmv_buffers {
+    size_t size;
+    wf_binding row_offsets, column_indices, values;
+} wf_spmv_buffers;
+
 /* y = alpha A x + beta y, or the same with A transposed, for A in compressed sparse rows. The
  * arrays are read during the call only. x and y are f64 for F64, and f32 for F32 and F16: F16 is
  * the type of the matrix's values alone, and sums are made in f32. Infinities and NaN in x or in
@@ -977,13 +985,19 @@ typedef struct wf_spmv_params {
     const double *alpha;     /* NULL: 1 */
     double beta;             /* 0: y is not read and may hold anything */
     const wf_cancel *cancel; /* asked by wf_spmv_check; NULL: nothing is asked */
+    /* The matrix in device memory, for wf_spmv_plan alone; the three arrays above are then NULL.
+     * The call blocks and submits to the device's queue, an adopted device's too. */
+    const wf_spmv_buffers *buffers;
 } wf_spmv_params;
 
 /* Checks the arrays, chooses variant and constants by the row lengths, and converts and uploads the
- * matrix. Blocks where device memory cannot be mapped; on an adopted device it never does
- * (wf_plan_needs_upload). Errors: WF_ERROR_INVALID_ARGUMENT (arrays, vectors, strides; alpha or
- * beta is not finite), WF_ERROR_TOO_LARGE (x or a row is larger than a binding may be),
- * WF_ERROR_UNSUPPORTED (type, forced variant), WF_ERROR_CANCELLED. */
+ * matrix. GPUs check, count and convert large matrices themselves; for that time device memory has
+ * to hold the arrays beside the plan, and 4 to 8 more bytes an entry; where it does not, the host
+ * does it. Blocks where device memory cannot be mapped; on an adopted device, unless the matrix is
+ * in buffers, it never does (wf_plan_needs_upload). Errors: WF_ERROR_INVALID_ARGUMENT (arrays,
+ * vectors, strides; alpha or beta is not finite), WF_ERROR_BINDING (buffers), WF_ERROR_TOO_LARGE (x
+ * or a row is larger than a binding may be), WF_ERROR_UNSUPPORTED (type, forced variant),
+ * WF_ERROR_CANCELLED. */
 WF_API wf_result wf_spmv_plan(wf_device *device, const wf_spmv_params *params, wf_plan **out);
 
 /* Sets alpha and beta for what is recorded from now on. Error: WF_ERROR_INVALID_ARGUMENT (the plan
