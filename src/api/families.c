@@ -53,6 +53,28 @@ MISSING(SPMV, NULL, wf_spmv_check,
 MISSING(SPMV, device, wf_cg_solve,
         (wf_device * device, const wf_cg_params *params, const void *b, void *x,
          wf_cg_result *result))
+MISSING(SPMV, device, wf_cg_create, (wf_device * device, const wf_cg_params *params, wf_cg **out))
+MISSING(SPMV, NULL, wf_cg_status_of, (wf_cg * cg))
+MISSING(SPMV, NULL, wf_cg_record_upload, (wf_cg * cg, VkCommandBuffer command_buffer))
+MISSING(SPMV, NULL, wf_cg_record,
+        (wf_cg * cg, VkCommandBuffer command_buffer, wf_arena *arena, const wf_bindings *bindings,
+         uint32_t iterations, uint32_t flags))
+
+bool wf_cg_needs_upload(const wf_cg *cg)
+{
+    (void)cg; /* there is none */
+    return false;
+}
+
+void wf_cg_trim(wf_cg *cg)
+{
+    (void)cg;
+}
+
+void wf_cg_destroy(wf_cg **cg)
+{
+    (void)cg;
+}
 #endif
 
 #if !WFI_HAS_VECTOR
@@ -97,4 +119,27 @@ MISSING(STENCIL, NULL, wf_stencil_check,
          uint64_t seed, wf_check *check))
 MISSING(STENCIL, device, wf_laplace_solve,
         (wf_device * device, const wf_laplace_params *params, void *u, wf_laplace_result *result))
+MISSING(STENCIL, device, wf_laplace_create,
+        (wf_device * device, const wf_laplace_params *params, wf_laplace **out))
+MISSING(STENCIL, NULL, wf_laplace_record_upload,
+        (wf_laplace * laplace, VkCommandBuffer command_buffer))
+MISSING(STENCIL, NULL, wf_laplace_record,
+        (wf_laplace * laplace, VkCommandBuffer command_buffer, wf_arena *arena,
+         const wf_bindings *bindings, uint32_t iterations, uint32_t flags))
+
+bool wf_laplace_needs_upload(const wf_laplace *laplace)
+{
+    (void)laplace; /* there is none */
+    return false;
+}
+
+void wf_laplace_trim(wf_laplace *laplace)
+{
+    (void)laplace;
+}
+
+void wf_laplace_destroy(wf_laplace **laplace)
+{
+    (void)laplace;
+}
 #endif

@@ -97,6 +97,28 @@ const wfi_family *wfi_plan_family(const wf_plan *plan);
 const wfi_problem *wfi_plan_problem(const wf_plan *plan);
 const wfi_binding_spec *wfi_plan_bindings(const wf_plan *plan, uint32_t *count);
 
+/* A size that recordings may give. */
+typedef struct wfi_range {
+    const char *name;
+    uint64_t most, least, unit; /* unit 0: it is fixed; else sizes are multiples of it */
+} wfi_range;
+
+typedef struct wfi_ranges {
+    uint32_t count;
+    wfi_range of[WF_MAX_EXTENTS];
+    void (*resize)(wfi_problem *problem, const uint64_t *extent); /* puts the sizes in */
+} wfi_ranges;
+
+/* Lets a plan that was just made be recorded with smaller sizes. Its variant's build is then called
+ * again with these params (malloc'ed, the plan's from now on): it must add the same pipelines and
+ * own buffers in the same order, and no more steps. */
+wf_result wfi_plan_allow_sizes(wf_plan *plan, const wfi_ranges *ranges, void *params);
+
+/* The sizes of the dispatches that are recorded from now on: step i's is the i-th
+ * VkDispatchIndirectCommand from `offset` on in the buffer; NULL: the plan's own. Such dispatches
+ * are not cut into pieces. */
+void wfi_plan_set_indirect(wf_plan *plan, const wf_buffer *sizes, uint64_t offset);
+
 /* Makes the next recording an even or an odd one, as wfi_step.parity_at counts. */
 void wfi_plan_set_parity(wf_plan *plan, uint32_t parity);
 

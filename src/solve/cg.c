@@ -80,13 +80,6 @@ static wf_result write_scaled(wfi_cg *c, const void *b, double norm)
     return result;
 }
 
-static double tolerance_of(const wf_cg_params *p)
-{
-    if (p->tolerance > 0)
-        return p->tolerance;
-    return p->matrix->type == WF_TYPE_F64 ? 1e-10 : 1e-6;
-}
-
 /* Whether the residual is as small as the iteration says. What the iteration takes for the residual
  * drifts away from b - A x, since both are rounded on their own (Greenbaum 1997, Estimating the
  * attainable accuracy of recursively computed residual methods): by a few u |A||x| an iteration,
@@ -98,7 +91,7 @@ static bool is_accurate(const wf_cg_params *p, const wf_cg_result *r, const find
     const double steps = p->mixed ? r->refinements : r->iterations;
     const double scale = 1 + found->largest_row * found->x;
     const double drift = (4 * steps + 2.0 * found->longest_row + 8) * u * scale;
-    return isfinite(found->residual) && found->residual <= tolerance_of(p) + drift;
+    return isfinite(found->residual) && found->residual <= wfi_cg_tolerance(p) + drift;
 }
 
 static wf_result solve_plainly(wf_device *device, const wf_cg_params *params, const void *b,
@@ -119,7 +112,7 @@ static wf_result solve_plainly(wf_device *device, const wf_cg_params *params, co
         result = wfi_cg_measure_product(&c, params->repeat, out);
     wfi_lap(&at, &timing);
     if (result == WF_SUCCESS) {
-        result = wfi_cg_run(&c, tolerance_of(params), c.most, params->history, out);
+        result = wfi_cg_run(&c, wfi_cg_tolerance(params), c.most, params->history, out);
         ran = result == WF_SUCCESS || result == WF_ERROR_CANCELLED;
     }
     wfi_lap(&at, &params->stages->run);
@@ -140,27 +133,9 @@ static wf_result solve_plainly(wf_device *device, const wf_cg_params *params, co
 static wf_result check_params(const wf_device *device, const wf_cg_params *p, const void *b,
                               const void *x, const wf_cg_result *result)
 {
-    if (!p->matrix || !b || !x || !result ||
-        (unsigned)p->precondition > WF_PRECONDITION_BLOCK_JACOBI || !(p->tolerance >= 0) ||
-        p->block > WF_CG_MOST_BLOCK)
+    if (!b || !x || !result)
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT, "wf_cg_solve: bad parameters");
-    if (p->matrix->rows != p->matrix->columns)
-        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
-                        "wf_cg_solve: the matrix is %u x %u, not square", p->matrix->rows,
-                        p->matrix->columns);
-    if (p->matrix->vectors > 1 || p->matrix->transpose || p->matrix->alpha || p->matrix->beta > 0 ||
-        p->matrix->beta < 0 || p->matrix->x_stride > 1 || p->matrix->y_stride > 1 ||
-        p->matrix->buffers)
-        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
-                        "wf_cg_solve: one vector, no scaling, no transpose, and the matrix in host "
-                        "memory");
-    if (p->matrix->type != WF_TYPE_F32 && p->matrix->type != WF_TYPE_F64)
-        return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED, "wf_cg_solve: %s is not f32 or f64",
-                        wf_type_name(p->matrix->type));
-    if (p->mixed && p->matrix->type != WF_TYPE_F64)
-        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
-                        "wf_cg_solve: mixed precision takes an f64 matrix");
-    return WF_SUCCESS;
+    return wfi_cg_check_params(device, "wf_cg_solve", p);
 }
 
 wf_result wf_cg_solve(wf_device *device, const wf_cg_params *given, const void *b, void *x,
