@@ -4,7 +4,7 @@
 #                      [FILES VARIABLE] [SIBLING NAME])
 # gives C `extern const wfi_spirv wfi_spv_<NAME>` in "wfi_shaders.h". A module whose probe shader
 # (cmake/probes/<PROBE>.comp) the GLSL compiler cannot build is off: its data are NULL. BFLOAT16:
-# the module's 16-bit float type is bfloat16 (cmake/pack_spirv.c). FILES: the C file is added to
+# the module's 16-bit float type is bfloat16 (cmake/pack/spirv.c). FILES: the C file is added to
 # that list in place of the library; who compiles it declares the module. SIBLING: another module of
 # the same source, which this one is packed with.
 
@@ -14,26 +14,28 @@ set(WAVEFIT_SHADER_DIR ${PROJECT_BINARY_DIR}/shaders)
 set(WAVEFIT_SHADERS "" CACHE PATH
     "Folder 'shaders' of another build of these sources, to take modules from")
 
-# cmake/pack_spirv.c runs on the machine that builds.
+# cmake/pack runs on the machine that builds.
+set(pack_sources main.c compress.c rows.c spirv.c)
+list(TRANSFORM pack_sources PREPEND ${PROJECT_SOURCE_DIR}/cmake/pack/)
 if(CMAKE_CROSSCOMPILING)
     find_program(WAVEFIT_HOST_CC NAMES cc gcc clang DOC "C compiler of the machine that builds")
     if(NOT WAVEFIT_HOST_CC)
         message(FATAL_ERROR "wavefit: no C compiler of this machine packs the shaders: name one in "
                             "WAVEFIT_HOST_CC")
     endif()
-    set(WAVEFIT_PACK ${PROJECT_BINARY_DIR}/pack_spirv)
+    set(WAVEFIT_PACK ${PROJECT_BINARY_DIR}/pack)
     add_custom_command(
         OUTPUT ${WAVEFIT_PACK}
         COMMAND ${WAVEFIT_HOST_CC} -std=c11 -O2 -I${PROJECT_SOURCE_DIR}/src -o ${WAVEFIT_PACK}
-                ${PROJECT_SOURCE_DIR}/cmake/pack_spirv.c
-        DEPENDS ${PROJECT_SOURCE_DIR}/cmake/pack_spirv.c
-                ${PROJECT_SOURCE_DIR}/src/core/spirv_code.h
+                ${pack_sources}
+        DEPENDS ${pack_sources} ${PROJECT_SOURCE_DIR}/cmake/pack/pack.h
+                ${PROJECT_SOURCE_DIR}/src/core/spirv_code.h ${PROJECT_SOURCE_DIR}/src/core/unpack.h
         VERBATIM)
     add_custom_target(wavefit_pack DEPENDS ${WAVEFIT_PACK})
 else()
-    add_executable(wavefit_pack ${PROJECT_SOURCE_DIR}/cmake/pack_spirv.c)
+    add_executable(wavefit_pack ${pack_sources})
     set_target_properties(wavefit_pack PROPERTIES
-        OUTPUT_NAME pack_spirv C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
+        OUTPUT_NAME pack C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
     target_include_directories(wavefit_pack PRIVATE ${PROJECT_SOURCE_DIR}/src)
     target_compile_options(wavefit_pack PRIVATE
         -Wall -Wextra $<$<BOOL:${WAVEFIT_WERROR}>:-Werror>)
@@ -96,7 +98,7 @@ const wfi_spirv wfi_spv_@S_NAME@ = {0, 0, 0, 0, 0, \"@S_NAME@\", 0};
     endif()
     list(TRANSFORM S_DEFINES PREPEND -D)
     set(spv ${WAVEFIT_SHADER_DIR}/${S_NAME}.spv)
-    set(pack ${WAVEFIT_PACK} ${S_NAME} ${spv} ${c_file})
+    set(pack ${WAVEFIT_PACK} spirv ${S_NAME} ${spv} ${c_file})
     set(packed ${spv})
     if(S_BFLOAT16)
         list(APPEND pack bfloat16)

@@ -21,6 +21,65 @@ add_custom_target(wavefit_short)
 
 set(WAVEFIT_RADV_FAMILIES polaris10 vega10 navi21 navi31 gfx1201)
 
+# GPUs of other vendors that can be compiled for without having them: those of
+# src/tool/cli/targets.def whose driver is installed and whose shim ./dev setup test has built.
+# Sets WAVEFIT_TARGETS to their names and, by name, WAVEFIT_TARGET_<name> to what a test's
+# environment needs.
+function(wavefit_find_targets)
+    set(found "")
+    set(folder ${PROJECT_SOURCE_DIR}/.cache/drivers)
+    file(STRINGS ${PROJECT_SOURCE_DIR}/src/tool/cli/targets.def lines REGEX "^TARGET")
+    foreach(line IN LISTS lines)
+        string(REGEX REPLACE "^TARGET.\"(.*)\".$" "\\1" line "${line}")
+        string(REPLACE "\", \"" ";" fields "${line}")
+        list(GET fields 0 name)
+        list(GET fields 1 file)
+        list(GET fields 2 shim)
+        list(GET fields 3 words)
+        string(REPLACE " " ";" words "${words}")
+        set(icd ${folder}/${file})
+        if(NOT EXISTS ${icd})
+            set(icd /usr/share/vulkan/icd.d/${file})
+        endif()
+        set(preload ${folder}/lib${shim}_noop_drm_shim.so)
+        if(shim STREQUAL "" OR NOT EXISTS ${preload} OR NOT EXISTS ${icd})
+            continue()
+        endif()
+        string(REPLACE ":" "." name ${name})
+        list(APPEND found ${name})
+        set(WAVEFIT_TARGET_${name} "VK_DRIVER_FILES=${icd}" "LD_PRELOAD=${preload}"
+            "MESA_SHADER_CACHE_DISABLE=true" ${words} PARENT_SCOPE)
+    endforeach()
+    message(STATUS "wavefit: compiled for, without having them: ${found}")
+    set(WAVEFIT_TARGETS "${found}" PARENT_SCOPE)
+endfunction()
+
+set(WAVEFIT_TARGETS "")
+if(NOT CMAKE_CROSSCOMPILING AND NOT WAVEFIT_SANITIZE)
+    wavefit_find_targets()
+endif()
+
+option(WAVEFIT_ALL_TARGETS "Test every target at length, as ./dev test-vendors does" OFF)
+
+# A test that only compiles, as NAME.TARGET: quickly, on the targets named, or at length on all that
+# are here.
+function(wavefit_add_target_test name)
+    foreach(target IN LISTS WAVEFIT_TARGETS)
+        if(NOT WAVEFIT_ALL_TARGETS AND NOT target IN_LIST ARGN)
+            continue()
+        endif()
+        set(environment ${WAVEFIT_TEST_ENVIRONMENT} ${WAVEFIT_VALIDATION}
+            ${WAVEFIT_TARGET_${target}} "WAVEFIT_TEST_LIMITS=full")
+        if(NOT WAVEFIT_ALL_TARGETS)
+            list(APPEND environment "WAVEFIT_TEST_QUICK=1")
+        endif()
+        add_test(NAME ${name}.${target} COMMAND test_${name})
+        set_tests_properties(${name}.${target} PROPERTIES LABELS vendors TIMEOUT 1800
+            ENVIRONMENT "${environment}"
+            FAIL_REGULAR_EXPRESSION "Validation Error;VUID-;SYNC-HAZARD")
+    endforeach()
+endfunction()
+
 # The file of a driver: DRIVER's cache variable, or the first of the usual places. Cross-compiled
 # tests run under an emulator, on the driver that the preset names and with no layer of this
 # machine.

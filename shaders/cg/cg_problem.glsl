@@ -5,12 +5,25 @@
 // A kernel leaves one partial sum of a dot product a work-group. In a kernel that needs the dot
 // product, every work-group adds up all partial sums for itself, in the same order. So every run
 // gives the same bits, and no scalar goes through the host.
+//
+// RECORDED: of a solve that is recorded into the application's command buffers. Its dispatches take
+// their sizes from `words`, an array of VkDispatchIndirectCommand behind the partial sums; whoever
+// ends the solve writes zeros there.
 #include "common/real.glsl"
+#ifdef RECORDED
+#define RESTRICT
+#else
+#define RESTRICT restrict
+#endif
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(std430, set = 0, binding = 0) restrict buffer A { REAL a[]; }; // x, r, p
 layout(std430, set = 0, binding = 1) restrict buffer B { REAL b[]; }; // s, w
-layout(std430, set = 0, binding = 2) restrict buffer C { REAL c[]; }; // u, then M's inverted blocks
-layout(std430, set = 0, binding = 3) restrict buffer Scalars { REAL scalars[]; };
+layout(std430, set = 0, binding = 2) RESTRICT buffer C { REAL c[]; }; // u, then M's inverted blocks
+layout(std430, set = 0, binding = 3) RESTRICT buffer Scalars { REAL scalars[]; };
+#ifdef RECORDED
+layout(std430, set = 0, binding = 2) readonly buffer CWords { uint c_words[]; };
+layout(std430, set = 0, binding = 3) buffer Words { uint words[]; };
+#endif
 layout(push_constant) uniform Push {
     uint iteration;
     uint count;        // elements of a vector
@@ -20,6 +33,12 @@ layout(push_constant) uniform Push {
     uint partials_at;  // where the partial sums of u w begin in scalars
     uint partials;     // how many these are
     uint history_at;
+#ifdef RECORDED
+    uint sizes_at;      // of the dispatches, in words
+    uint sizes;         // how many dispatches these are
+    uint full_sizes_at; // their sizes while the solve runs, in c_words
+    float tolerance;
+#endif
 } push;
 
 #define X(i) a[i]
@@ -37,11 +56,16 @@ layout(push_constant) uniform Push {
 #define GAMMA 2 // of the iteration before
 #define ALPHA 3
 #define WANTED scalars[8]
+#define BB scalars[9] // b b, and r r at first, of a recorded solve
+#define FIRST_RR scalars[10]
 #define PARTIALS_AT(dot) (12 + (dot) * push.groups)
 #define PARTIAL(dot, group) scalars[PARTIALS_AT(dot) + (group)]
 #define RU 0 // r u of even iterations; RU + 1: of odd ones
 #define RR 2 // r r, likewise
 #define HISTORY(i) scalars[push.history_at + (i)]
+
+#define WARM 1  // as WF_SOLVE_WARM and WF_SOLVE_FIXED: in place of the iteration where a recorded
+#define FIXED 2 // solve begins
 
 #define RUNNING 0
 #define CONVERGED 1

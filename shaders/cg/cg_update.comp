@@ -1,4 +1,5 @@
 // MODULE cg_update_*
+// MODULE cg_update_recorded_* DEFINES RECORDED
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -145,6 +146,10 @@ void main()
     if (gl_GlobalInvocationID.x == 0)
         keep_state(next, status, gamma, status == REAL(RUNNING) ? alpha : old_alpha, rr,
                    iterations);
+#ifdef RECORDED
+    if (status != REAL(RUNNING) && gl_GlobalInvocationID.x < push.sizes)
+        words[push.sizes_at + 3 * gl_GlobalInvocationID.x] = 0;
+#endif
     if (status != REAL(RUNNING))
         return;
 

@@ -21,6 +21,10 @@ layout(push_constant) uniform Push {
     uint every;      // iterations between checks
     uint most;       // iterations at most
     uint patience;   // checks without progress after which the solver gives up
+#ifdef RECORDED
+    uint sizes_at;   // of the dispatches, in words from the state on
+    uint sizes;      // how many dispatches these are
+#endif
 } push;
 
 uint shift(uint y)

@@ -1,10 +1,17 @@
 // MODULE laplace_verdict_*
+// MODULE laplace_verdict_recorded_* DEFINES RECORDED
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // Ends a check: one work-group sums the residual's norm and decides whether to go on.
 #include "laplace_problem.glsl"
 
+#ifdef RECORDED
+// The sizes of the dispatches, each a VkDispatchIndirectCommand, are behind the state.
+layout(std430, set = 0, binding = 0) buffer State { REAL state[]; };
+layout(std430, set = 0, binding = 0) buffer Words { uint words[]; };
+#else
 layout(std430, set = 0, binding = 0) restrict buffer State { REAL state[]; };
+#endif
 layout(std430, set = 0, binding = 1) readonly restrict buffer Partials { REAL partials[]; };
 
 shared REAL sums[2 * gl_WorkGroupSize.x];
@@ -18,6 +25,10 @@ REAL verdict(REAL squares, REAL scales)
 #endif
     if (isnan(squares) || isinf(squares))
         return REAL(LAPLACE_NOT_FINITE);
+#ifdef RECORDED
+    if (state[LAPLACE_FIXED] != REAL(0))
+        return REAL(LAPLACE_RUNNING);
+#endif
     if (squares <= state[LAPLACE_WANTED])
         return REAL(LAPLACE_CONVERGED);
     // Rounding half an ulp of u in a cell makes a residual of this size.
@@ -62,5 +73,11 @@ void main()
     scales = sums[size];
     state[LAPLACE_HISTORY + push.sequence % LAPLACE_CHECKS] = squares;
     state[LAPLACE_ITERATIONS] = REAL(min((push.sequence + 1) * push.every, push.most));
-    state[LAPLACE_STATUS] = verdict(squares, scales);
+    REAL status = verdict(squares, scales);
+    state[LAPLACE_STATUS] = status;
+#ifdef RECORDED
+    if (status != REAL(LAPLACE_RUNNING))
+        for (uint i = 0; i < push.sizes; i++)
+            words[push.sizes_at + 3 * i] = 0;
+#endif
 }

@@ -28,7 +28,7 @@
 #extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
 #define FACTOR int8_t
 #else
-// bf16: the build renames this type in the module (cmake/pack_spirv.c).
+// bf16: the build renames this type in the module (cmake/pack/spirv.c).
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
 #define FACTOR float16_t
 #endif

@@ -9,7 +9,7 @@
 // two of B and four sums. A's sign alternates, so that the sums stay bounded: memory has A, -A and
 // B, since matrices of bf16 can be multiplied but not negated (SPV_KHR_bfloat16). ELEMENT is the
 // type of A and B, SUM that of C. For bf16 the build renames float16_t in the module
-// (cmake/pack_spirv.c).
+// (cmake/pack/spirv.c).
 #include "peaks_ids.h"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = PEAKS_ID_UNROLL) const uint UNROLL = 16;

@@ -1,4 +1,5 @@
 /* wf_kernel_compile: the kernel for a problem that is described by its sizes. */
+#include "api/families.h"
 #include "choose/choose.h"
 #include "core/device.h"
 #include "core/params.h"
@@ -29,6 +30,8 @@ wf_result wf_kernel_compile(wf_device *device, const wf_problem *given, const wf
         return WF_ERROR_INVALID_ARGUMENT;
     wf_result result =
         wfi_params_read(&device->log, "wf_kernel_compile", given, &read, sizeof read);
+    if (result == WF_SUCCESS)
+        result = wfi_family_require(&device->log, read.family, "wf_kernel_compile");
     if (result == WF_SUCCESS)
         result = problem_of(&device->log, &read, &problem);
     if (result == WF_SUCCESS)

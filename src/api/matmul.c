@@ -1,4 +1,6 @@
 /* wf_matmul_plan. */
+#include <stdlib.h>
+
 #include "choose/choose.h"
 #include "core/device.h"
 #include "core/params.h"
@@ -7,6 +9,38 @@
 static uint64_t at_least_one(uint64_t value)
 {
     return value ? value : 1;
+}
+
+/* What a plan whose sizes vary keeps of its parameters. */
+typedef struct kept_params {
+    wf_matmul_params params;
+    double alpha;
+} kept_params;
+
+static void resize(wfi_problem *problem, const uint64_t *extent)
+{
+    problem->matmul.m = extent[0];
+    problem->matmul.n = extent[1];
+    problem->matmul.k = extent[2];
+    problem->matmul.batch = extent[3];
+}
+
+static wf_result allow_sizes(wf_plan *plan, const wfi_matmul_problem *p,
+                             const wf_matmul_params *params)
+{
+    const wfi_matmul_sizes *most = &p->most, *unit = &p->unit;
+    const wfi_ranges ranges = {4,
+                               {{"m", most->m, 1, unit->m},
+                                {"n", most->n, 1, unit->n},
+                                {"k", most->k, 1, unit->k},
+                                {"batch", most->batch, 1, unit->batch}},
+                               resize};
+    kept_params *kept = malloc(sizeof *kept);
+    if (!kept)
+        return wfi_no_memory(&wfi_plan_device(plan)->log);
+    *kept = (kept_params){*params, params->alpha ? *params->alpha : 1};
+    kept->params.alpha = &kept->alpha;
+    return wfi_plan_allow_sizes(plan, &ranges, kept);
 }
 
 wf_result wf_matmul_plan(wf_device *device, const wf_matmul_params *given, wf_plan **out)
@@ -30,6 +64,14 @@ wf_result wf_matmul_plan(wf_device *device, const wf_matmul_params *given, wf_pl
     filled.matmul.k = at_least_one(problem.matmul.k);
     result = wfi_choose(device, &filled, params.tuning, &choice);
     choice.point.problem = &problem;
-    return result == WF_SUCCESS ? wfi_plan_create_with(device, &choice, params.jobs, &params, out)
-                                : result;
+    wf_plan *plan = NULL;
+    if (result == WF_SUCCESS)
+        result = wfi_plan_create_with(device, &choice, params.jobs, &params, &plan);
+    if (result == WF_SUCCESS && problem.matmul.varies)
+        result = allow_sizes(plan, &problem.matmul, &params);
+    if (result == WF_SUCCESS)
+        *out = plan;
+    else
+        wf_plan_destroy(&plan);
+    return result;
 }

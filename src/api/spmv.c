@@ -7,6 +7,8 @@
 #include "core/timing.h"
 #include "kernels/families.h"
 #include "kernels/spmv/arrays.h"
+#include "kernels/spmv/checks.h"
+#include "kernels/spmv/variant.h"
 
 /* Lists what the model expects of each variant; the family has no more variants than there is room
  * for (family.c). */
@@ -25,18 +27,88 @@ static void list_candidates(const wf_device *device, const wfi_problem *problem,
     }
 }
 
+/* Checks and counts a matrix of the host's. */
+static wf_result count_host(wf_device *device, const wf_spmv_params *params,
+                            wfi_spmv_counts *counts)
+{
+    wf_result result = wfi_spmv_check_columns(device, params);
+    if (result == WF_SUCCESS)
+        wfi_spmv_count(params, counts);
+    return result;
+}
+
+/* The same for one in device memory, or for the part of it that shaders do. */
+static wf_result count_device(wf_device *device, wfi_spmv_job *job, wfi_spmv_counts *counts)
+{
+    wf_result result = wfi_device_csr_bind(device, &job->matrix, &job->csr);
+    if (result == WF_SUCCESS)
+        result = wfi_device_csr_count(&job->csr, counts);
+    if (result != WF_NOT_READY)
+        return result;
+    result = wfi_spmv_job_download(job);
+    if (result == WF_SUCCESS)
+        result = wfi_spmv_check_offsets(device, &job->matrix);
+    if (result == WF_SUCCESS)
+        result = count_host(device, &job->matrix, counts);
+    wfi_device_csr_close(&job->csr);
+    return result;
+}
+
+/* Brings the matrix where it is analysed, checks it, and counts. */
+static wf_result look_at(wf_device *device, wfi_spmv_job *job, wfi_spmv_counts *counts)
+{
+    const wf_spmv_params *params = &job->matrix;
+    if (params->buffers)
+        return count_device(device, job, counts);
+    wf_result result = wfi_spmv_check_offsets(device, params);
+    if (result == WF_SUCCESS && wfi_device_csr_pays(device, params)) {
+        result = wfi_device_csr_upload(device, params, &job->csr);
+        if (result == WF_SUCCESS)
+            return wfi_device_csr_count(&job->csr, counts);
+        if (result != WF_ERROR_OUT_OF_DEVICE_MEMORY)
+            return result;
+        result = WF_SUCCESS;
+    }
+    return result == WF_SUCCESS ? count_host(device, params, counts) : result;
+}
+
+/* Makes the plan from device memory where its variant can, else from host arrays. */
+static wf_result build_plan(wf_device *device, const wfi_choice *choice, wfi_spmv_job *job,
+                            wf_plan **out)
+{
+    const wf_jobs *jobs = job->matrix.jobs;
+    const bool on_host = job->matrix.row_offsets != NULL;
+    wf_result result = WF_NOT_READY;
+    if (job->csr.device && (choice->point.variant->traits & WFI_SPMV_CONVERTS))
+        result = wfi_plan_create_with(device, choice, jobs, job, out);
+    if (result != WF_NOT_READY && !(on_host && result == WF_ERROR_OUT_OF_DEVICE_MEMORY))
+        return result;
+    result = wfi_spmv_job_download(job);
+    wfi_device_csr_close(&job->csr);
+    wfi_spmv_kept_forget(job->kept);
+    return result == WF_SUCCESS ? wfi_plan_create_with(device, choice, jobs, job, out) : result;
+}
+
 static wf_result make_plan(wf_device *device, const wf_spmv_params *params, wfi_spmv_job *job,
                            wf_plan **out)
 {
     const double start = wfi_host_seconds();
     wf_spmv_analysis *analysis = &job->kept->analysis;
+    wfi_spmv_counts counts;
     wfi_choice choice;
-    wf_result result = wfi_spmv_job_make(device, params, job);
+    wfi_spmv_job_start(params, job);
+    wf_result result = look_at(device, job, &counts);
+    job->kept->entries = (uint32_t)counts.entries;
+    if (result == WF_SUCCESS && params->transpose) {
+        result = wfi_spmv_job_transpose(device, job);
+        if (result == WF_SUCCESS)
+            wfi_spmv_count(&job->matrix, &counts);
+    }
     if (result == WF_SUCCESS)
         result = wfi_spmv_check_x(device, job);
     if (result != WF_SUCCESS)
         return result;
-    wfi_problem problem = wfi_spmv_describe(&job->matrix, analysis);
+    wfi_problem problem = wfi_spmv_describe(&job->matrix, &counts, analysis);
     problem.spmv.fused = job->kept->fuse;
     list_candidates(device, &problem, analysis);
     /* Conversion is what takes long; it asks again before each array that it makes. */
@@ -45,7 +117,7 @@ static wf_result make_plan(wf_device *device, const wf_spmv_params *params, wfi_
         result = wfi_choose(device, &problem, params->tuning, &choice);
     analysis->statistics_seconds = wfi_host_seconds() - start;
     if (result == WF_SUCCESS)
-        result = wfi_plan_create_with(device, &choice, params->jobs, job, out);
+        result = build_plan(device, &choice, job, out);
     analysis->seconds = wfi_host_seconds() - start;
     return result;
 }
@@ -64,10 +136,8 @@ static wf_result plan_with(wf_device *device, const wf_spmv_params *given, uint3
     wfi_spmv_kept *kept = calloc(1, sizeof *kept);
     if (!kept)
         return wfi_no_memory(&device->log);
-    *kept = (wfi_spmv_kept){.type = params.type,
-                            .entries = params.row_offsets[params.rows],
-                            .updatable = params.updatable,
-                            .fuse = partials != NULL};
+    *kept = (wfi_spmv_kept){
+        .type = params.type, .updatable = params.updatable, .fuse = partials != NULL};
     job.kept = kept;
     result = make_plan(device, &params, &job, &plan);
     wfi_spmv_job_free(&job);

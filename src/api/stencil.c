@@ -5,6 +5,24 @@
 #include "core/params.h"
 #include "kernels/stencil/stencil.h"
 
+static void resize(wfi_problem *problem, const uint64_t *extent)
+{
+    problem->stencil.nx = extent[0];
+    problem->stencil.ny = extent[1];
+    problem->stencil.nz = extent[2];
+}
+
+static wf_result allow_sizes(wf_plan *plan, const wf_stencil_params *params)
+{
+    const uint64_t least = 2 * (params->radius ? params->radius : 1) + UINT64_C(1);
+    const wfi_ranges ranges = {params->nz ? 3 : 2,
+                               {{"x", params->nx, least, params->vary_x},
+                                {"y", params->ny, least, params->vary_y},
+                                {"z", params->nz, least, params->vary_z}},
+                               resize};
+    return wfi_plan_allow_sizes(plan, &ranges, NULL);
+}
+
 static wf_result make_plan(wf_device *device, const wf_stencil_params *given, bool stoppable,
                            wf_plan **out)
 {
@@ -20,7 +38,8 @@ static wf_result make_plan(wf_device *device, const wf_stencil_params *given, bo
     if (!wfi_stencil_problem_of(&params, &problem.stencil))
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_stencil_plan: extents must be between 2 radius + 1 and 2^30, radius at "
-                        "most 4, steps at most %u, coefficients finite in the type computed with",
+                        "most 4, steps at most %u, coefficients finite in the type computed with, "
+                        "extents multiples of vary_x, vary_y and vary_z",
                         WFI_STENCIL_MOST_STEPS);
     problem.type = params.type;
     problem.stencil.stoppable = stoppable;
@@ -31,7 +50,15 @@ static wf_result make_plan(wf_device *device, const wf_stencil_params *given, bo
     if (result != WF_SUCCESS)
         return result;
     choice.point.problem = &problem;
-    return wfi_plan_create_with(device, &choice, params.jobs, params.coefficients, out);
+    wf_plan *plan = NULL;
+    result = wfi_plan_create_with(device, &choice, params.jobs, params.coefficients, &plan);
+    if (result == WF_SUCCESS && (params.vary_x || params.vary_y || params.vary_z))
+        result = allow_sizes(plan, &params);
+    if (result == WF_SUCCESS)
+        *out = plan;
+    else
+        wf_plan_destroy(&plan);
+    return result;
 }
 
 wf_result wf_stencil_plan(wf_device *device, const wf_stencil_params *params, wf_plan **out)

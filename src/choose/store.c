@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/file.h"
+#include "core/unpack.h"
 
 #define UNLIKE_UNITS 4.0 /* times as many compute units: another class of device */
 
@@ -82,6 +83,16 @@ static bool is_closer_relative(void *user, const wfi_device_facts *facts)
     return true;
 }
 
+char *wfi_rows_text(const wfi_rows_file *file)
+{
+    char *text = calloc(file->bytes + 1, 1);
+    if (text && !wfi_unpack(file->packed, file->packed_bytes, (uint8_t *)text, 0, file->bytes)) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
 /* Fills `out` from the shipped files that the filter accepts; the last accepted one counts. */
 static void read_shipped(wf_device *device, wfi_facts_filter filter, void *user,
                          wfi_tuning_data *out)
@@ -89,14 +100,16 @@ static void read_shipped(wf_device *device, wfi_facts_filter filter, void *user,
     for (size_t i = 0; i < wfi_rows_file_count; i++) {
         const wfi_rows_file *file = &wfi_rows_files[i];
         wfi_tuning_data data;
-        char why[192];
-        if (!wfi_tuning_parse(file->text, file->bytes, filter, user, &data, why))
+        char why[192] = "no memory";
+        char *text = wfi_rows_text(file);
+        if (!text || !wfi_tuning_parse(text, file->bytes, filter, user, &data, why))
             wfi_log_write(&device->log, WF_LOG_WARNING, "shipped rows %s: %s", file->name, why);
         else if (data.entry_count) {
             wfi_tuning_data_free(out);
             *out = data;
         } else
             wfi_tuning_data_free(&data);
+        free(text);
     }
 }
 
@@ -148,7 +161,7 @@ uint64_t wfi_shaders_hash(struct wfi_tuning *tuning, wf_family family, wf_type t
 {
     const wfi_family *f = wfi_family_get(family);
     uint64_t sum = tuning->shaders[family][type];
-    if (sum)
+    if (sum || !f)
         return sum;
     /* A sum: the order of the rows does not matter. */
     for (uint32_t i = 0; i < f->variant_count; i++) {
@@ -164,7 +177,8 @@ uint64_t wfi_shaders_hash(struct wfi_tuning *tuning, wf_family family, wf_type t
 
 uint64_t wfi_sources_hash(wf_family family)
 {
-    return wfi_family_get(family)->hooks->sources;
+    const wfi_family *f = wfi_family_get(family);
+    return f ? f->hooks->sources : 0;
 }
 
 bool wfi_entry_is_of_these_sources(const wfi_tuning_entry *entry)

@@ -65,10 +65,12 @@ void wfi_journal_release(wfi_journal *journal);
 /* The rows that ship, generated from src/choose/devices/. */
 typedef struct wfi_rows_file {
     const char *name;
-    const char *text;
-    size_t bytes;
+    const uint8_t *packed; /* as core/unpack.h says */
+    size_t packed_bytes, bytes;
 } wfi_rows_file;
 extern const wfi_rows_file wfi_rows_files[];
 extern const size_t wfi_rows_file_count;
+/* The file's text with a 0 behind it, to be freed; NULL without memory. */
+char *wfi_rows_text(const wfi_rows_file *file);
 
 #endif

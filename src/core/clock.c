@@ -14,3 +14,10 @@ double wfi_host_seconds(void)
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
+
+void wfi_lap(double *at, double *to)
+{
+    const double now = wfi_host_seconds();
+    *to += now - *at;
+    *at = now;
+}

@@ -250,6 +250,15 @@ void wfi_barrier_compute(wf_device *device, VkCommandBuffer command_buffer)
             VK_ACCESS_SHADER_WRITE_BIT, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
 }
 
+void wfi_barrier_indirect(wf_device *device, VkCommandBuffer command_buffer)
+{
+    barrier(device, command_buffer,
+            VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT,
+            VK_ACCESS_SHADER_WRITE_BIT,
+            VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT |
+                VK_ACCESS_INDIRECT_COMMAND_READ_BIT);
+}
+
 void wfi_record_copy(wf_device *device, VkCommandBuffer command_buffer, const wf_buffer *from,
                      uint64_t from_offset, const wf_buffer *to, uint64_t to_offset, uint64_t bytes)
 {

@@ -29,6 +29,8 @@ void wfi_commands_free(wf_device *device, VkCommandBuffer command_buffer);
 void wfi_barrier(wf_device *device, VkCommandBuffer command_buffer);
 /* The same among compute dispatches alone, which is cheaper. */
 void wfi_barrier_compute(wf_device *device, VkCommandBuffer command_buffer);
+/* The same, and indirect dispatches behind it may be sized by what was written. */
+void wfi_barrier_indirect(wf_device *device, VkCommandBuffer command_buffer);
 
 /* Makes what was written available to the host's reads of mapped memory after the fence. */
 void wfi_barrier_host(wf_device *device, VkCommandBuffer command_buffer);

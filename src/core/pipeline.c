@@ -60,45 +60,43 @@ static VkPipelineShaderStageCreateFlags stage_flags(const wf_device *device,
     return flags;
 }
 
+/* Ids of constants are below this; unused places get ids from here on, which no shader has and which
+ * therefore change nothing. */
+#define IDS 64
+
 /* Drivers take constants in any order. But VK_LAYER_KHRONOS_validation (1.4.309) reads the id of a
  * constant that sizes a cooperative matrix as an index into this array, and finds another
- * constant's value. So an id that can be an index stands at its own, and the others fill what is
- * left. */
-static void map_constants(const wfi_pipeline_desc *desc, VkSpecializationMapEntry *entries,
-                          uint32_t *data)
+ * constant's value. So each constant stands at the place of its id. Returns the number of places. */
+static uint32_t map_constants(const wfi_pipeline_desc *desc, VkSpecializationMapEntry entries[IDS],
+                              uint32_t data[IDS])
 {
-    const uint32_t count = desc->constant_count;
-    bool taken[WFI_MAX_CONSTANTS] = {false};
-    for (uint32_t i = 0; i < count; i++)
-        if (desc->constants[i].id < count)
-            taken[desc->constants[i].id] = true;
-    for (uint32_t i = 0, free_place = 0; i < count; i++) {
-        const wfi_constant *constant = &desc->constants[i];
-        uint32_t place = constant->id;
-        if (place >= count) {
-            while (taken[free_place])
-                free_place++;
-            place = free_place++;
-        }
-        entries[place] = (VkSpecializationMapEntry){
-            .constantID = constant->id,
-            .offset = place * (uint32_t)sizeof *data,
-            .size = sizeof *data,
-        };
-        data[place] = constant->value;
+    uint32_t count = 0;
+    for (uint32_t place = 0; place < IDS; place++) {
+        entries[place] = (VkSpecializationMapEntry){.constantID = IDS + place,
+                                                    .offset = place * (uint32_t)sizeof *data,
+                                                    .size = sizeof *data};
+        data[place] = 0;
     }
+    for (uint32_t i = 0; i < desc->constant_count; i++) {
+        const wfi_constant *constant = &desc->constants[i];
+        entries[constant->id].constantID = constant->id;
+        data[constant->id] = constant->value;
+        if (count <= constant->id)
+            count = constant->id + 1;
+    }
+    return count;
 }
 
 static wf_result create_pipeline(wf_device *device, const wfi_pipeline_desc *desc,
                                  VkShaderModule module, wfi_pipeline *pipeline)
 {
-    VkSpecializationMapEntry entries[WFI_MAX_CONSTANTS];
-    uint32_t data[WFI_MAX_CONSTANTS];
-    map_constants(desc, entries, data);
+    VkSpecializationMapEntry entries[IDS];
+    uint32_t data[IDS];
+    const uint32_t places = map_constants(desc, entries, data);
     const VkSpecializationInfo specialization = {
-        .mapEntryCount = desc->constant_count,
+        .mapEntryCount = places,
         .pMapEntries = entries,
-        .dataSize = desc->constant_count * sizeof *data,
+        .dataSize = places * sizeof *data,
         .pData = data,
     };
     const VkPipelineShaderStageRequiredSubgroupSizeCreateInfo required = {
@@ -195,6 +193,10 @@ wf_result wfi_pipeline_outline(const wf_device *device, const wfi_pipeline_desc 
         desc->push_bytes > device->caps.max_push_bytes)
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
                         "%s: more bindings, constants or push constants than fit", desc->name);
+    for (uint32_t i = 0; i < desc->constant_count; i++)
+        if (desc->constants[i].id >= IDS)
+            return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED, "%s: a constant's id is over %d",
+                            desc->name, IDS - 1);
     for (uint32_t i = 0; i < desc->constant_count; i++)
         if (desc->constants[i].id < 3)
             out->group_size[desc->constants[i].id] = desc->constants[i].value;

@@ -1,5 +1,5 @@
 /* A compiled shader, embedded in the library: instructions coded by how far their ids lie from the
- * last result, then compressed (spirv_code.h). cmake/pack_spirv.c packs it, wfi_spirv_unpack
+ * last result, then compressed (spirv_code.h). cmake/pack packs it, wfi_spirv_unpack
  * unpacks it. */
 #ifndef WFI_CORE_SPIRV_H
 #define WFI_CORE_SPIRV_H

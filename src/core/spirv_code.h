@@ -1,16 +1,8 @@
-/* How modules are stored, for cmake/pack_spirv.c and spirv.c.
- *
- * Coded: the header's version, generator, bound and schema, then each instruction: opcode, number
- * of operands, operands. All are numbers of seven bits a byte, the lowest first, with the high bit
- * set in all bytes but the last. Operands that are not `plain` count from the last result's id, as
- * signed numbers folded to 0, -1, 1, -2, …: most ids lie close behind the instruction that made
- * them.
- *
- * Compressed: runs of bytes as they are and matches with earlier bytes (LZ77), by turns. A byte has
- * the number of the one in its upper four bits and the other's length less WFI_LEAST_MATCH in its
- * lower four; where that is 15, a number follows with what is above 15: for the run before its
- * bytes, for the match behind its distance, which is a number too. The last run has no match and 0
- * for its length. */
+/* How instructions of modules are coded before they are compressed (unpack.h), for cmake/pack and
+ * spirv.c: the header's version, generator, bound and schema, then each instruction's opcode,
+ * number of operands and operands. All are numbers as unpack.h has them. Operands that are not
+ * `plain` count from the last result's id, as signed numbers folded to 0, -1, 1, -2, …: most ids
+ * lie close behind the instruction that made them. */
 #ifndef WFI_CORE_SPIRV_CODE_H
 #define WFI_CORE_SPIRV_CODE_H
 
@@ -19,7 +11,6 @@
 
 #define WFI_SPIRV_MAGIC 0x07230203u
 #define WFI_SPIRV_HEADER_WORDS 5 /* magic, version, generator, bound, schema */
-#define WFI_LEAST_MATCH 4u
 
 /* What the coder knows of an instruction; a wrong answer costs bytes and nothing else. */
 typedef struct wfi_code_shape {

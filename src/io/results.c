@@ -16,6 +16,19 @@ const char *wfi_status_name(wfi_status status)
     return names[status];
 }
 
+const char *wfi_stage_name(wfi_stage stage)
+{
+    static const char *const names[] = {"read",     "device", "analysis", "upload", "run",
+                                        "download", "check",  "time",     "write"};
+    return names[stage];
+}
+
+double wfi_stages_whole(const double seconds[WFI_STAGE_COUNT])
+{
+    return seconds[WFI_STAGE_ANALYSIS] + seconds[WFI_STAGE_UPLOAD] + seconds[WFI_STAGE_RUN] +
+           seconds[WFI_STAGE_DOWNLOAD];
+}
+
 void wfi_result_case_init(wfi_result_case *c, const char *family)
 {
     memset(c, 0, sizeof *c);
@@ -372,6 +385,18 @@ static void put_explained(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi
     }
 }
 
+static void put_stages(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_result_case *c)
+{
+    const double whole = wfi_stages_whole(c->stages);
+    if (!(whole > 0))
+        return;
+    put_number(doc, object, "whole_us", whole * 1e6);
+    yyjson_mut_val *stages = yyjson_mut_obj_add_obj(doc, object, "stages_us");
+    for (int i = 0; i < WFI_STAGE_COUNT; i++)
+        if (c->stages[i] > 0)
+            put_number(doc, stages, wfi_stage_name((wfi_stage)i), c->stages[i] * 1e6);
+}
+
 static void put_floor(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_result_case *c)
 {
     if (!isfinite(c->floor_us))
@@ -458,6 +483,7 @@ static yyjson_mut_val *case_of(yyjson_mut_doc *doc, const wfi_result_case *c)
     put_study(doc, object, &c->study);
     put_bytes(doc, object, &c->bytes);
     put_explained(doc, object, c);
+    put_stages(doc, object, c);
     if (c->history_count)
         yyjson_mut_obj_add_val(doc, object, "history",
                                yyjson_mut_arr_with_double(doc, c->history, c->history_count));

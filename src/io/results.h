@@ -51,6 +51,25 @@ typedef struct wfi_result_timeline {
     double upload_us, submit_us, execute_us, download_us;
 } wfi_result_timeline;
 
+/* What a command is at. */
+typedef enum wfi_stage {
+    WFI_STAGE_READ,     /* files, and operands made or converted */
+    WFI_STAGE_DEVICE,   /* the driver opened, and tried out where it was not yet */
+    WFI_STAGE_ANALYSIS, /* choices, a matrix's conversion and its way to the device, pipelines */
+    WFI_STAGE_UPLOAD,
+    WFI_STAGE_RUN,
+    WFI_STAGE_DOWNLOAD,
+    WFI_STAGE_CHECK,
+    WFI_STAGE_TIME, /* the same again and again */
+    WFI_STAGE_WRITE,
+    WFI_STAGE_COUNT
+} wfi_stage;
+
+const char *wfi_stage_name(wfi_stage stage);
+
+/* Seconds from operands in host memory to the answer in host memory; 0: no stage was timed. */
+double wfi_stages_whole(const double seconds[WFI_STAGE_COUNT]);
+
 /* Bytes of one execution by `wavefit explain`; 0: not counted, NaN: not measured. */
 typedef struct wfi_result_bytes {
     double requested, stored, shared_requested, groups; /* as in wf_plan_info */
@@ -108,6 +127,7 @@ typedef struct wfi_result_case {
     const double *history;
     wfi_result_study study;
     wfi_result_timeline timeline;
+    double stages[WFI_STAGE_COUNT]; /* seconds of this process; 0: none */
     wfi_result_bytes bytes;
     uint32_t advice_count;
     const wfi_result_advice *advice;

@@ -11,6 +11,7 @@
 #include "io/old_results.h"
 
 #define LEAST_NOISE 0.03 /* two runs of one build differ by so much on a quiet machine */
+#define WHOLE_SPREAD 0.1 /* of the time of a whole run, of which there is one sample */
 
 /* ---------------------------------------------------------------------------------- validating */
 
@@ -162,6 +163,13 @@ static timing timing_of(yyjson_val *item)
                     number(time, "q3"), number(time, "spread")};
 }
 
+/* From operands to the answer in host memory. */
+static timing whole_of(yyjson_val *item)
+{
+    const double us = number(item, "whole_us");
+    return (timing){timing_of(item).ok, us, us, us, WHOLE_SPREAD};
+}
+
 /* The cases of a file, in the order of their keys' hashes. */
 typedef struct place {
     uint64_t hash;
@@ -255,32 +263,49 @@ static void count_verdict(const char *verdict, wfi_comparison *out)
     out->broken += strcmp(verdict, "broken") == 0;
 }
 
-/* Compares one file's case and notes it in its copy. */
+/* Compares two times, and notes and tells what it comes to; NULL: nothing is to be said. */
+static const char *compare_times(wfi_report *report, yyjson_mut_val *copy, const char *note_name,
+                                 const char *key, const timing *base, const timing *now,
+                                 wfi_difference_fn tell, void *user)
+{
+    double noise = (double)NAN;
+    const char *verdict = verdict_of(base, now, &noise);
+    if (!verdict)
+        return NULL;
+    yyjson_mut_val *note = yyjson_mut_obj_add_obj(report->doc, copy, note_name);
+    yyjson_mut_obj_add_str(report->doc, note, "verdict", verdict);
+    if (isfinite(base->median))
+        yyjson_mut_obj_add_real(report->doc, note, "base_us", base->median);
+    if (now->ok && isfinite(noise)) {
+        yyjson_mut_obj_add_real(report->doc, note, "ratio", now->median / base->median);
+        yyjson_mut_obj_add_real(report->doc, note, "noise", noise);
+    }
+    if (strcmp(verdict, "same") != 0)
+        tell(user, key, verdict, base->median, now->ok ? now->median : (double)NAN);
+    return verdict;
+}
+
+/* Compares one file's case and notes it in its copy. Where both were timed, the whole is told and
+ * counts for nothing: it has one sample. */
 static void compare_case(wfi_report *report, const case_index *base_cases, yyjson_val *item,
                          yyjson_mut_val *copy, wfi_difference_fn tell, void *user,
                          wfi_comparison *out)
 {
-    char key[512];
-    double noise = (double)NAN;
+    char key[512], whole_key[528];
     key_of(item, key, sizeof key);
     yyjson_val *other = find_case(base_cases, key);
     if (!other)
         return;
     const timing base = timing_of(other), now = timing_of(item);
-    const char *verdict = verdict_of(&base, &now, &noise);
-    if (!verdict)
-        return;
-    count_verdict(verdict, out);
-    yyjson_mut_val *note = yyjson_mut_obj_add_obj(report->doc, copy, "compare");
-    yyjson_mut_obj_add_str(report->doc, note, "verdict", verdict);
-    if (isfinite(base.median))
-        yyjson_mut_obj_add_real(report->doc, note, "base_us", base.median);
-    if (now.ok && isfinite(noise)) {
-        yyjson_mut_obj_add_real(report->doc, note, "ratio", now.median / base.median);
-        yyjson_mut_obj_add_real(report->doc, note, "noise", noise);
-    }
-    if (strcmp(verdict, "same") != 0)
-        tell(user, key, verdict, base.median, now.ok ? now.median : (double)NAN);
+    const timing base_whole = whole_of(other), now_whole = whole_of(item);
+    const bool whole = base_whole.median > 0 && now_whole.median > 0;
+    const char *verdict = compare_times(report, copy, "compare", key, &base, &now, tell, user);
+    snprintf(whole_key, sizeof whole_key, "%s, whole", key);
+    const char *of_whole = whole ? compare_times(report, copy, "compare_whole", whole_key,
+                                                 &base_whole, &now_whole, tell, user)
+                                 : NULL;
+    if (verdict || of_whole)
+        count_verdict(verdict ? verdict : of_whole, out);
 }
 
 static bool same_device(yyjson_val *a, yyjson_val *b)

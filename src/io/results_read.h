@@ -28,7 +28,8 @@ bool wfi_report_add(wfi_report *report, const char *path, wfi_io_error *error);
 
 /* Compares every case added with the base's of the same family, name, type and place in a study,
  * and notes the verdict in it. Slower or faster: the medians differ by more than 3 % and by more
- * than both quartile spreads together, and the quartiles do not overlap. */
+ * than both quartile spreads together, and the quartiles do not overlap. Of whole runs, which have
+ * one sample, the times must differ by more than 20 %; they decide where a median is missing. */
 bool wfi_report_compare(wfi_report *report, const char *base, wfi_difference_fn tell, void *user,
                         wfi_comparison *out, wfi_io_error *error);
 

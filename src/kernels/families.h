@@ -16,7 +16,7 @@ extern const struct wfi_family_hooks wfi_matmul_hooks;
 extern const struct wfi_family_hooks wfi_vector_hooks;
 extern const struct wfi_family_hooks wfi_stencil_hooks;
 
-/* NULL for an unknown family. */
+/* NULL for an unknown family, and for one that this build leaves out. */
 const wfi_family *wfi_family_get(wf_family family);
 
 #endif

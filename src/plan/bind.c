@@ -6,10 +6,9 @@
 #include "core/command.h"
 #include "plan/object.h"
 
-static wf_result resolve(const wf_plan *plan, const wfi_log *log, const wf_binding *binding,
-                         const char *name, uint64_t needed, wfi_bound *out)
+wf_result wfi_bind(const wf_device *device, const wfi_log *log, const wf_binding *binding,
+                   const char *name, uint64_t needed, wfi_bound *out)
 {
-    const wf_device *device = plan->device;
     *out =
         (wfi_bound){.buffer = binding->handle, .offset = binding->offset, .bytes = binding->bytes};
     if (binding->buffer && binding->buffer->device != device)
@@ -49,7 +48,7 @@ static wf_result resolve_workspace(const wf_plan *plan, const wfi_log *log,
 {
     wfi_bound *workspace = &all[plan->binding_count];
     wf_result result =
-        resolve(plan, log, &bindings->workspace, "workspace", plan->workspace, workspace);
+        wfi_bind(plan->device, log, &bindings->workspace, "workspace", plan->workspace, workspace);
     for (uint32_t i = 0; result == WF_SUCCESS && i < plan->binding_count; i++)
         if (overlap(workspace, plan->workspace, &all[i], plan->bindings[i].bytes))
             return wfi_fail(log, WF_ERROR_BINDING, "the workspace and binding %s overlap",
@@ -66,7 +65,7 @@ wf_result wfi_plan_resolve(const wf_plan *plan, const wfi_log *log, const wf_bin
         if (spec->bytes == 0) /* not used */
             continue;
         wf_result result =
-            resolve(plan, log, &bindings->items[i], spec->name, spec->bytes, &all[i]);
+            wfi_bind(plan->device, log, &bindings->items[i], spec->name, spec->bytes, &all[i]);
         if (result != WF_SUCCESS)
             return result;
         for (uint32_t j = 0; j < i; j++)

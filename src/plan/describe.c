@@ -24,7 +24,7 @@ bool wfi_kernel_spills(const wf_kernel_info *kernel)
 {
     /* The bytes of a work-item's scratch memory by the names that drivers use. */
     static const char *const memory[] = {"Scratch size", "Scratch Memory Size", "Local Memory Size",
-                                         "Spill Size"};
+                                         "Spill Size", "SLM Size"};
     return kernel->spilled > 0 || statistic(kernel, memory, WFI_COUNT(memory)) > 0;
 }
 
@@ -37,15 +37,20 @@ bool wfi_is_main_kernel(const wfi_point *point, const wfi_spirv *spirv)
 void wfi_describe_pipeline(const wfi_point *point, const wfi_pipeline *pipeline, uint64_t groups,
                            wf_kernel_info *kernel)
 {
-    static const char *const registers[] = {"Register Count", "VGPRs"}; /* NVIDIA, RADV */
-    /* RADV; ANV and PowerVR; ANV and PanVK; V3DV. */
-    static const char *const spilled[] = {"Spilled VGPRs", "Spill count", "Spills", "TMU Spills"};
+    /* NVIDIA, RADV, NVK; Turnip's are of four 32-bit components. */
+    static const char *const registers[] = {"Register Count", "VGPRs", "Number of GPRs"};
+    static const char *const quads[] = {"Registers used"};
+    /* RADV; ANV and PowerVR; ANV and PanVK; V3DV; Turnip, which counts stores to memory. */
+    static const char *const spilled[] = {"Spilled VGPRs", "Spill count", "Spills", "TMU Spills",
+                                          "STP Count"};
     static const char *const shared[] = {"LDS size", "Shared Memory Size", "Shared Memory"};
     *kernel = (wf_kernel_info){.groups = groups, .subgroup_size = pipeline->subgroup_size};
     memcpy(kernel->group_size, pipeline->group_size, sizeof kernel->group_size);
     for (uint32_t i = 0; i < pipeline->statistic_count; i++)
         kernel->statistics[kernel->statistic_count++] = pipeline->statistics[i];
     kernel->registers = statistic(kernel, registers, WFI_COUNT(registers));
+    if (kernel->registers == 0)
+        kernel->registers = 4 * statistic(kernel, quads, WFI_COUNT(quads));
     kernel->spilled = statistic(kernel, spilled, WFI_COUNT(spilled));
     if (!wfi_is_main_kernel(point, pipeline->spirv))
         kernel->shared_bytes = statistic(kernel, shared, WFI_COUNT(shared));

@@ -11,6 +11,10 @@
 #include "wavefit/wavefit.h"
 
 /* What a problem looks like to the planner; sizes and statistics only, no data. */
+typedef struct wfi_matmul_sizes {
+    uint64_t m, n, k, batch;
+} wfi_matmul_sizes;
+
 typedef struct wfi_matmul_problem {
     uint64_t m, n, k;
     uint64_t lda, ldb, ldc;                /* never 0 but where a row is */
@@ -21,6 +25,10 @@ typedef struct wfi_matmul_problem {
     bool fast;       /* wf_math */
     wf_activation activation;
     wf_matmul_output output;
+    /* Whether recordings give sizes of their own; then the largest ones, and what each is a
+     * multiple of (0: it is fixed). Kernels are made for these. */
+    bool varies;
+    wfi_matmul_sizes most, unit;
 } wfi_matmul_problem;
 
 /* C = A B, all packed. */
@@ -56,6 +64,8 @@ typedef struct wfi_stencil_problem {
     wf_border border;
     uint32_t steps; /* of one recording */
     bool stoppable; /* coefficients are the caller's, with a flag behind them that ends the work */
+    uint64_t plane_rows; /* rows from one plane to the next; 0: ny */
+    uint64_t unit_x;     /* nx of a recording is any multiple of it; 0: nx is fixed */
 } wfi_stencil_problem;
 
 typedef struct wfi_problem {

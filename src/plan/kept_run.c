@@ -20,7 +20,7 @@ static bool is_steady(const wf_plan *plan)
 {
     const double bound = plan->device->dispatch_seconds;
     const bool known = plan->seconds > 0 || !wfi_plan_may_be_long(plan);
-    return known && !plan->wants_upload && plan->step_count > 0 &&
+    return known && !plan->wants_upload && !plan->sizes && plan->step_count > 0 &&
            wfi_plan_steps_at_once(plan, 0) == plan->step_count &&
            !(bound > 0 && wfi_plan_expected_seconds(plan) > KEPT_FRACTION * bound);
 }
@@ -32,6 +32,14 @@ static bool are_ours(const wf_plan *plan, const wfi_bound *all)
         if (all[i].buffer && !all[i].number)
             return false;
     return true;
+}
+
+static bool has_sizes(const wf_bindings *bindings)
+{
+    for (uint32_t i = 0; i < WF_MAX_EXTENTS; i++)
+        if (bindings->extent[i])
+            return true;
+    return false;
 }
 
 static bool same_bound(const wf_plan *plan, const wfi_bound *a, const wfi_bound *b)
@@ -87,7 +95,13 @@ wf_result wfi_plan_run_kept(wf_plan *plan, const wf_bindings *bindings, bool *do
     *done = false;
     if (!is_steady(plan))
         return WF_SUCCESS;
-    wf_result result = wfi_plan_begin_recording(plan, &plan->device->log, bindings, all);
+    wf_bindings read;
+    const wfi_log *log = &plan->device->log;
+    wf_result result = wfi_plan_begin_recording(plan, log, bindings, &read);
+    if (result == WF_SUCCESS && has_sizes(&read))
+        return WF_SUCCESS;
+    if (result == WF_SUCCESS)
+        result = wfi_plan_resolve(plan, log, &read, all);
     if (result == WF_SUCCESS && !are_ours(plan, all))
         return WF_SUCCESS;
     *done = true;

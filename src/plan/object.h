@@ -4,6 +4,7 @@
 
 #include "core/arena.h"
 #include "core/compile.h"
+#include "plan/bind.h"
 #include "plan/plan.h"
 
 #define WFI_TOLD 32
@@ -14,13 +15,6 @@ typedef struct wfi_kept_set {
     VkDescriptorBufferInfo buffers[WF_MAX_BINDINGS];
     uint32_t next; /* of the same step, counted from 1; 0: there are no more */
 } wfi_kept_set;
-
-/* A caller's binding made concrete. */
-typedef struct wfi_bound {
-    VkBuffer buffer;
-    uint64_t number; /* wf_buffer.number; 0: a handle of the caller's */
-    uint64_t offset, bytes;
-} wfi_bound;
 
 #define WFI_KEPT_RUNS 4
 
@@ -33,6 +27,21 @@ typedef struct wfi_kept_run {
     uint32_t parity;
     uint64_t used; /* when it was last */
 } wfi_kept_run;
+
+/* What a plan whose sizes vary has more: what depends on sizes, for those of the last recording,
+ * or for the plan's own while those are in use. */
+typedef struct wfi_sized {
+    wfi_ranges ranges;
+    void *params;
+    uint64_t extent[WF_MAX_EXTENTS]; /* of the last recording; 0: there was none */
+    wfi_problem problem;
+    uint32_t step_count, binding_count, room; /* of steps */
+    wfi_step *steps;
+    wfi_binding_spec bindings[WF_MAX_BINDINGS];
+    uint64_t workspace;
+    bool rebuilding; /* then these count what the build has asked for */
+    uint32_t next_pipeline, next_own;
+} wfi_sized;
 
 struct wf_plan {
     wfi_object object;
@@ -57,6 +66,9 @@ struct wf_plan {
     double submit_seconds; /* seconds of one submission, if it can be cut: a stop waits no longer */
     void *kept;            /* the family's own; NULL: none */
     void (*destroy_kept)(void *kept);
+    wfi_sized *sized; /* NULL: sizes are fixed */
+    VkBuffer sizes;   /* of dispatches, the first's at sizes_offset; VK_NULL_HANDLE: the steps' */
+    uint64_t sizes_offset;
     bool writes_own; /* steps write memory that is not the caller's to order */
 
     /* Without push descriptors, or with bind_sets: the sets of the recording under way, a step. */
@@ -78,6 +90,12 @@ struct wf_plan {
 
 /* plan.c: takes over what compile jobs have made, and returns what wf_plan_status does. */
 wf_result wfi_plan_collect(wf_plan *plan);
+
+/* sizes.c: turns the plan to these sizes (0: its own) until wfi_plan_leave_sizes. */
+wf_result wfi_plan_enter_sizes(wf_plan *plan, const wfi_log *log,
+                               const uint64_t extent[WF_MAX_EXTENTS], bool *entered);
+void wfi_plan_leave_sizes(wf_plan *plan, bool entered);
+void wfi_sized_destroy(wfi_sized *sized);
 
 /* bind.c: resolves all bindings; the workspace comes last, at index binding_count. */
 wf_result wfi_plan_resolve(const wf_plan *plan, const wfi_log *log, const wf_bindings *bindings,
@@ -107,9 +125,9 @@ void wfi_plan_main_kernel(const wf_plan *plan, wf_kernel_info *kernel);
 wf_result wfi_plan_record_steps(wf_plan *plan, VkCommandBuffer command_buffer, wf_arena *arena,
                                 const wf_bindings *bindings, uint32_t sequence, uint32_t first,
                                 uint32_t end);
-/* The checks of a recording, and what its bindings are; `all` starts as zeros. */
+/* The checks of a recording before its bindings are looked at, which *read gets. */
 wf_result wfi_plan_begin_recording(wf_plan *plan, const wfi_log *log, const wf_bindings *bindings,
-                                   wfi_bound all[WF_MAX_BINDINGS + 1]);
+                                   wf_bindings *read);
 /* Records all steps with sets of the arena's (NULL: they are pushed), for wf_plan_run to keep. */
 wf_result wfi_plan_record_kept(wf_plan *plan, VkCommandBuffer command_buffer, wf_arena *arena,
                                const wfi_bound *all);

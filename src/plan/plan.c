@@ -40,8 +40,25 @@ void wfi_plan_bind_sets(wf_plan *plan)
     plan->bind_sets = true;
 }
 
+static bool is_rebuilding(const wf_plan *plan)
+{
+    return plan->sized && plan->sized->rebuilding;
+}
+
+/* Whether *index is one of `count` things that the plan has already. */
+static wf_result next_of(const wf_plan *plan, uint32_t count, uint32_t *next, uint32_t *index)
+{
+    if (*next >= count)
+        return wfi_fail(&plan->device->log, WF_ERROR_UNSUPPORTED,
+                        "these sizes need kernels that the plan was not made with");
+    *index = (*next)++;
+    return WF_SUCCESS;
+}
+
 wf_result wfi_plan_add_pipeline(wf_plan *plan, const wfi_pipeline_desc *desc, uint32_t *index)
 {
+    if (is_rebuilding(plan))
+        return next_of(plan, plan->pipeline_count, &plan->sized->next_pipeline, index);
     wfi_pipeline *pipelines = grow(plan->pipelines, plan->pipeline_count, sizeof *pipelines);
     if (!pipelines)
         return wfi_no_memory(&plan->device->log);
@@ -117,6 +134,13 @@ wf_result wfi_plan_add_step(wf_plan *plan, const wfi_step *step)
                             "a binding of %llu bytes is over this device's limit of %llu",
                             (unsigned long long)step->slots[i].bytes,
                             (unsigned long long)caps->max_storage_range);
+    if (is_rebuilding(plan)) {
+        uint32_t index;
+        wf_result result = next_of(plan, plan->sized->room, &plan->step_count, &index);
+        if (result == WF_SUCCESS)
+            plan->steps[index] = *step;
+        return result;
+    }
     wfi_step *steps = grow(plan->steps, plan->step_count, sizeof *steps);
     if (!steps)
         return wfi_no_memory(&plan->device->log);
@@ -148,7 +172,8 @@ static wf_result fill_own(wf_plan *plan, uint32_t index, const void *data, uint6
     return result == WF_SUCCESS ? wf_buffer_write(plan->staging[index], 0, data, bytes) : result;
 }
 
-static wf_result add_own(wf_plan *plan, uint64_t bytes, wf_memory memory, uint32_t *index)
+/* Makes room for one more buffer of the plan's. */
+static wf_result reserve_own(wf_plan *plan)
 {
     wf_buffer **own = grow(plan->own, plan->own_count, sizeof(wf_buffer *));
     if (own)
@@ -159,15 +184,35 @@ static wf_result add_own(wf_plan *plan, uint64_t bytes, wf_memory memory, uint32
     if (!own || !staging)
         return wfi_no_memory(&plan->device->log);
     own[plan->own_count] = staging[plan->own_count] = NULL;
-    wf_result result =
-        wf_buffer_create(plan->device, bytes ? bytes : 4, memory, &own[plan->own_count]);
+    return WF_SUCCESS;
+}
+
+static wf_result add_own(wf_plan *plan, uint64_t bytes, wf_memory memory, uint32_t *index)
+{
+    wf_result result = reserve_own(plan);
+    if (result == WF_SUCCESS)
+        result =
+            wf_buffer_create(plan->device, bytes ? bytes : 4, memory, &plan->own[plan->own_count]);
     if (result == WF_SUCCESS)
         *index = plan->own_count++;
     return result;
 }
 
+wf_result wfi_plan_adopt_own(wf_plan *plan, wf_buffer **buffer, uint32_t *index)
+{
+    wf_result result = reserve_own(plan);
+    if (result != WF_SUCCESS)
+        return result;
+    *index = plan->own_count++;
+    plan->own[*index] = *buffer;
+    *buffer = NULL;
+    return WF_SUCCESS;
+}
+
 wf_result wfi_plan_add_scratch(wf_plan *plan, uint64_t bytes, uint32_t *index)
 {
+    if (is_rebuilding(plan))
+        return next_of(plan, plan->own_count, &plan->sized->next_own, index);
     plan->writes_own = true;
     return add_own(plan, bytes, WF_MEMORY_DEVICE, index);
 }
@@ -317,6 +362,7 @@ void wf_plan_destroy(wf_plan **handle)
     wf_arena_destroy(&plan->arena);
     for (uint32_t i = 0; i < plan->pipeline_count; i++)
         wfi_compile_drop(&plan->compiles[i]);
+    wfi_sized_destroy(plan->sized);
     for (uint32_t i = 0; i < plan->own_count; i++) {
         wf_buffer_destroy(&plan->own[i]);
         wf_buffer_destroy(&plan->staging[i]);

@@ -69,6 +69,8 @@ wf_result wfi_plan_add_own(wf_plan *plan, const void *data, uint64_t bytes, uint
 wf_result wfi_plan_add_scratch(wf_plan *plan, uint64_t bytes, uint32_t *index);
 /* The same in memory that the host writes by itself, for what is small: touches no queue. */
 wf_result wfi_plan_add_own_mapped(wf_plan *plan, const void *data, uint64_t bytes, uint32_t *index);
+/* Makes *buffer, which is filled already, the plan's own; *buffer is then NULL. */
+wf_result wfi_plan_adopt_own(wf_plan *plan, wf_buffer **buffer, uint32_t *index);
 wf_buffer *wfi_plan_own(wf_plan *plan, uint32_t index);
 void wfi_plan_set_workspace(wf_plan *plan, uint64_t bytes);
 /* Says that the plan writes what another plan owns: recordings then begin with a barrier, as in
@@ -94,6 +96,28 @@ double wfi_plan_guessed_seconds(const wf_plan *plan);
 const wfi_family *wfi_plan_family(const wf_plan *plan);
 const wfi_problem *wfi_plan_problem(const wf_plan *plan);
 const wfi_binding_spec *wfi_plan_bindings(const wf_plan *plan, uint32_t *count);
+
+/* A size that recordings may give. */
+typedef struct wfi_range {
+    const char *name;
+    uint64_t most, least, unit; /* unit 0: it is fixed; else sizes are multiples of it */
+} wfi_range;
+
+typedef struct wfi_ranges {
+    uint32_t count;
+    wfi_range of[WF_MAX_EXTENTS];
+    void (*resize)(wfi_problem *problem, const uint64_t *extent); /* puts the sizes in */
+} wfi_ranges;
+
+/* Lets a plan that was just made be recorded with smaller sizes. Its variant's build is then called
+ * again with these params (malloc'ed, the plan's from now on): it must add the same pipelines and
+ * own buffers in the same order, and no more steps. */
+wf_result wfi_plan_allow_sizes(wf_plan *plan, const wfi_ranges *ranges, void *params);
+
+/* The sizes of the dispatches that are recorded from now on: step i's is the i-th
+ * VkDispatchIndirectCommand from `offset` on in the buffer; NULL: the plan's own. Such dispatches
+ * are not cut into pieces. */
+void wfi_plan_set_indirect(wf_plan *plan, const wf_buffer *sizes, uint64_t offset);
 
 /* Makes the next recording an even or an odd one, as wfi_step.parity_at counts. */
 void wfi_plan_set_parity(wf_plan *plan, uint32_t parity);

@@ -102,6 +102,12 @@ static void dispatch(wf_plan *plan, VkCommandBuffer command_buffer, const wfi_st
 {
     const struct VolkDeviceTable *fn = &plan->device->fn;
     int axis;
+    if (plan->sizes) {
+        fn->vkCmdDispatchIndirect(command_buffer, plan->sizes,
+                                  plan->sizes_offset + (uint64_t)(step - plan->steps) *
+                                                           sizeof(VkDispatchIndirectCommand));
+        return;
+    }
     const uint32_t pieces = pieces_of(plan, step, &axis);
     if (pieces <= 1) {
         fn->vkCmdDispatch(command_buffer, step->groups[0], step->groups[1], step->groups[2]);
@@ -194,15 +200,14 @@ static wfi_log log_of(wf_plan *plan)
 }
 
 wf_result wfi_plan_begin_recording(wf_plan *plan, const wfi_log *log, const wf_bindings *bindings,
-                                   wfi_bound all[WF_MAX_BINDINGS + 1])
+                                   wf_bindings *read)
 {
-    wf_bindings read;
     if (!bindings)
         return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT, "wf_plan_record: bad parameters");
-    wf_result result = recordable(plan, log);
-    if (result == WF_SUCCESS)
-        result = wfi_params_read(log, "wf_plan_record", bindings, &read, sizeof read);
-    return result == WF_SUCCESS ? wfi_plan_resolve(plan, log, &read, all) : result;
+    const wf_result result = recordable(plan, log);
+    return result == WF_SUCCESS
+               ? wfi_params_read(log, "wf_plan_record", bindings, read, sizeof *read)
+               : result;
 }
 
 wf_result wfi_plan_record_steps(wf_plan *plan, VkCommandBuffer command_buffer, wf_arena *arena,
@@ -210,11 +215,17 @@ wf_result wfi_plan_record_steps(wf_plan *plan, VkCommandBuffer command_buffer, w
                                 uint32_t end)
 {
     wfi_bound all[WF_MAX_BINDINGS + 1] = {{0}};
+    wf_bindings read;
     const wfi_log log = arena ? log_of(plan) : plan->device->log;
-    const uint32_t last = end < plan->step_count ? end : plan->step_count;
+    bool entered = false;
     if (!command_buffer)
         return wfi_fail(&log, WF_ERROR_INVALID_ARGUMENT, "wf_plan_record: bad parameters");
-    wf_result result = wfi_plan_begin_recording(plan, &log, bindings, all);
+    wf_result result = wfi_plan_begin_recording(plan, &log, bindings, &read);
+    if (result == WF_SUCCESS)
+        result = wfi_plan_enter_sizes(plan, &log, read.extent, &entered);
+    const uint32_t last = end < plan->step_count ? end : plan->step_count;
+    if (result == WF_SUCCESS)
+        result = wfi_plan_resolve(plan, &log, &read, all);
     if (result == WF_SUCCESS)
         result = wfi_plan_prepare_sets(plan, arena, &log, all, first, last);
     /* What wavefit submits itself has barriers where it is submitted. */
@@ -224,6 +235,7 @@ wf_result wfi_plan_record_steps(wf_plan *plan, VkCommandBuffer command_buffer, w
         record_step(plan, command_buffer, i, all, sequence);
     if (end >= plan->step_count) /* submissions of an execution in pieces agree */
         plan->recordings++;
+    wfi_plan_leave_sizes(plan, entered);
     return result;
 }
 
@@ -235,6 +247,12 @@ wf_result wfi_plan_record_kept(wf_plan *plan, VkCommandBuffer command_buffer, wf
     for (uint32_t i = 0; result == WF_SUCCESS && i < plan->step_count; i++)
         record_step(plan, command_buffer, i, all, 0);
     return result;
+}
+
+void wfi_plan_set_indirect(wf_plan *plan, const wf_buffer *sizes, uint64_t offset)
+{
+    plan->sizes = sizes ? sizes->vk : VK_NULL_HANDLE;
+    plan->sizes_offset = offset;
 }
 
 void wfi_plan_set_parity(wf_plan *plan, uint32_t parity)

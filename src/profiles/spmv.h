@@ -33,6 +33,9 @@ typedef struct wfi_spmv_profile {
     /* Kernels that count segments need memory barriers beside the atomic operation; else that
      * operation acquires and releases itself. */
     bool fences;
+    /* Entries from which shaders are faster than the host at analysing and converting a matrix of
+     * the host's, with bringing it to the device; 0: never. */
+    uint64_t device_entries;
     /* Iterations of a solver's first submission, where expected times are too rough to tell how
      * many fit; 0: as many as the expected time allows. */
     uint32_t first_batch;

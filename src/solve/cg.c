@@ -3,15 +3,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/clock.h"
 #include "core/params.h"
 #include "solve/cg.h"
+
+/* As wf_element_get and wf_element_set of f32 and f64, in loops over all entries. */
+static inline double get(wf_type type, const void *data, size_t i)
+{
+    return type == WF_TYPE_F64 ? ((const double *)data)[i] : (double)((const float *)data)[i];
+}
+
+static inline void put(wf_type type, void *data, size_t i, double value)
+{
+    if (type == WF_TYPE_F64)
+        ((double *)data)[i] = value;
+    else
+        ((float *)data)[i] = (float)value;
+}
 
 static wf_result norm_of(const wf_device *device, const wf_spmv_params *m, const void *b,
                          double *norm)
 {
     long double squares = 0;
     for (uint32_t i = 0; i < m->rows; i++) {
-        const long double value = wf_element_get(m->type, b, i);
+        const long double value = get(m->type, b, i);
         squares += value * value;
     }
     *norm = (double)sqrtl(squares);
@@ -34,12 +49,12 @@ static finding look_at(const wf_spmv_params *m, const void *b, const void *x, do
     finding found = {0};
     for (uint32_t row = 0; row < m->rows; row++) {
         const uint32_t begin = m->row_offsets[row], end = m->row_offsets[row + 1];
-        const long double own = wf_element_get(m->type, x, row);
-        long double residual = wf_element_get(m->type, b, row);
+        const long double own = get(m->type, x, row);
+        long double residual = get(m->type, b, row);
         double sum = 0;
         for (uint32_t i = begin; i < end; i++) {
-            const long double value = wf_element_get(m->type, m->values, i);
-            residual -= value * wf_element_get(m->type, x, m->column_indices[i]);
+            const long double value = get(m->type, m->values, i);
+            residual -= value * get(m->type, x, m->column_indices[i]);
             sum += fabs((double)value);
         }
         squares += residual * residual;
@@ -59,17 +74,10 @@ static wf_result write_scaled(wfi_cg *c, const void *b, double norm)
     if (!data)
         return wfi_no_memory(&c->device->log);
     for (uint32_t i = 0; i < c->count; i++)
-        wf_element_set(c->type, data, i, wf_element_get(c->type, b, i) / norm);
+        put(c->type, data, i, get(c->type, b, i) / norm);
     wf_result result = wfi_cg_write_residual(c, data);
     free(data);
     return result;
-}
-
-static double tolerance_of(const wf_cg_params *p)
-{
-    if (p->tolerance > 0)
-        return p->tolerance;
-    return p->matrix->type == WF_TYPE_F64 ? 1e-10 : 1e-6;
 }
 
 /* Whether the residual is as small as the iteration says. What the iteration takes for the residual
@@ -83,7 +91,7 @@ static bool is_accurate(const wf_cg_params *p, const wf_cg_result *r, const find
     const double steps = p->mixed ? r->refinements : r->iterations;
     const double scale = 1 + found->largest_row * found->x;
     const double drift = (4 * steps + 2.0 * found->longest_row + 8) * u * scale;
-    return isfinite(found->residual) && found->residual <= tolerance_of(p) + drift;
+    return isfinite(found->residual) && found->residual <= wfi_cg_tolerance(p) + drift;
 }
 
 static wf_result solve_plainly(wf_device *device, const wf_cg_params *params, const void *b,
@@ -91,24 +99,30 @@ static wf_result solve_plainly(wf_device *device, const wf_cg_params *params, co
 {
     wfi_cg c = {0};
     bool ran = false;
+    double at = wfi_host_seconds(), timing = 0;
     wf_result result = wfi_cg_open(device, params, params->matrix, &c);
     c.norm = 1;
     if (result == WF_SUCCESS)
         result = wf_plan_describe(c.product, &out->product);
+    wfi_lap(&at, &params->stages->analysis);
     if (result == WF_SUCCESS)
         result = write_scaled(&c, b, norm);
+    wfi_lap(&at, &params->stages->upload);
     if (result == WF_SUCCESS && params->repeat)
         result = wfi_cg_measure_product(&c, params->repeat, out);
+    wfi_lap(&at, &timing);
     if (result == WF_SUCCESS) {
-        result = wfi_cg_run(&c, tolerance_of(params), c.most, params->history, out);
+        result = wfi_cg_run(&c, wfi_cg_tolerance(params), c.most, params->history, out);
         ran = result == WF_SUCCESS || result == WF_ERROR_CANCELLED;
     }
+    wfi_lap(&at, &params->stages->run);
     if (ran) {
         const wf_result read = wfi_cg_read_solution(&c, x);
         result = read == WF_SUCCESS ? result : read;
     }
     for (uint32_t i = 0; ran && i < c.count; i++)
-        wf_element_set(c.type, x, i, wf_element_get(c.type, x, i) * norm);
+        put(c.type, x, i, get(c.type, x, i) * norm);
+    wfi_lap(&at, &params->stages->download);
     if (ran && c.ran)
         out->iteration_us = c.seconds / c.ran * 1e6;
     out->fused = c.fused;
@@ -119,25 +133,9 @@ static wf_result solve_plainly(wf_device *device, const wf_cg_params *params, co
 static wf_result check_params(const wf_device *device, const wf_cg_params *p, const void *b,
                               const void *x, const wf_cg_result *result)
 {
-    if (!p->matrix || !b || !x || !result ||
-        (unsigned)p->precondition > WF_PRECONDITION_BLOCK_JACOBI || !(p->tolerance >= 0) ||
-        p->block > WF_CG_MOST_BLOCK)
+    if (!b || !x || !result)
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT, "wf_cg_solve: bad parameters");
-    if (p->matrix->rows != p->matrix->columns)
-        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
-                        "wf_cg_solve: the matrix is %u x %u, not square", p->matrix->rows,
-                        p->matrix->columns);
-    if (p->matrix->vectors > 1 || p->matrix->transpose || p->matrix->alpha || p->matrix->beta > 0 ||
-        p->matrix->beta < 0 || p->matrix->x_stride > 1 || p->matrix->y_stride > 1)
-        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
-                        "wf_cg_solve: one vector, no scaling, no transpose");
-    if (p->matrix->type != WF_TYPE_F32 && p->matrix->type != WF_TYPE_F64)
-        return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED, "wf_cg_solve: %s is not f32 or f64",
-                        wf_type_name(p->matrix->type));
-    if (p->mixed && p->matrix->type != WF_TYPE_F64)
-        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
-                        "wf_cg_solve: mixed precision takes an f64 matrix");
-    return WF_SUCCESS;
+    return wfi_cg_check_params(device, "wf_cg_solve", p);
 }
 
 wf_result wf_cg_solve(wf_device *device, const wf_cg_params *given, const void *b, void *x,
@@ -147,7 +145,8 @@ wf_result wf_cg_solve(wf_device *device, const wf_cg_params *given, const void *
         return WF_ERROR_INVALID_ARGUMENT;
     wf_cg_params params;
     wf_spmv_params matrix;
-    double norm = 0;
+    double norm = 0, at = wfi_host_seconds();
+    wf_solve_stages stages = {.size = sizeof stages}, *wanted;
     wf_cg_result out = {.product = {.size = sizeof out.product}};
     wf_result code = wfi_params_read(&device->log, "wf_cg_solve", given, &params, sizeof params);
     if (code == WF_SUCCESS && params.matrix)
@@ -156,8 +155,14 @@ wf_result wf_cg_solve(wf_device *device, const wf_cg_params *given, const void *
         params.matrix = params.matrix ? &matrix : NULL;
         code = check_params(device, &params, b, x, result);
     }
+    wanted = params.stages;
+    params.stages = &stages;
+    if (code == WF_SUCCESS && wanted && !wfi_params_write(wanted, &stages, sizeof stages))
+        code = wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_cg_solve: the size member of stages is not set");
     if (code == WF_SUCCESS)
         code = norm_of(device, &matrix, b, &norm);
+    wfi_lap(&at, &stages.upload);
     if (code != WF_SUCCESS)
         return code;
     if (norm <= 0) {
@@ -168,12 +173,16 @@ wf_result wf_cg_solve(wf_device *device, const wf_cg_params *given, const void *
     code = params.mixed ? wfi_cg_solve_mixed(device, &params, b, x, &out)
                         : solve_plainly(device, &params, b, norm, x, &out);
     if (code == WF_SUCCESS || code == WF_ERROR_CANCELLED) {
+        at = wfi_host_seconds();
         const finding found = look_at(&matrix, b, x, norm);
+        wfi_lap(&at, &stages.check);
         out.true_residual = found.residual;
         if (code == WF_SUCCESS && out.status == WF_CG_CONVERGED &&
             !is_accurate(&params, &out, &found))
             out.status = WF_CG_INACCURATE;
         *result = out;
+        if (wanted)
+            wfi_params_write(wanted, &stages, sizeof stages);
     }
     return code;
 }

@@ -5,7 +5,20 @@
 #include "core/stream.h"
 #include "plan/plan.h"
 
-enum { WFI_CG_START, WFI_CG_DOT, WFI_CG_UPDATE, WFI_CG_FINISH, WFI_CG_STATE, WFI_CG_KERNELS };
+enum {
+    WFI_CG_START,
+    WFI_CG_DOT,
+    WFI_CG_UPDATE,
+    WFI_CG_FINISH,
+    WFI_CG_STATE,
+    /* Of recorded solves. */
+    WFI_CG_TAKE,
+    WFI_CG_BEGIN,
+    WFI_CG_UPDATE_RECORDED,
+    WFI_CG_LEAVE,
+    WFI_CG_GATE, /* the last: its plan keeps the sizes of the others' dispatches */
+    WFI_CG_KERNELS
+};
 
 /* A system being solved: the matrix, the kernels and the vectors on the device. */
 typedef struct wfi_cg {
@@ -27,12 +40,29 @@ typedef struct wfi_cg {
     uint32_t timed;      /* and the batches that were timed */
     uint32_t before;     /* iterations of earlier runs, which the application is told with these */
     double norm;         /* the length of the residual that this run began with */
+    /* Of a recorded solve: the dispatches whose sizes are on the device, and where these sizes
+     * begin, in words of scalars; c is then the plan's of WFI_CG_GATE, and there is no stream. */
+    bool recorded;
+    uint32_t sizes, sizes_at;
 } wfi_cg;
+
+struct wf_cg {
+    wf_cg_params params; /* the pointers in it and in matrix are not read after wf_cg_create */
+    wf_spmv_params matrix;
+    wfi_cg c;
+};
 
 /* cg_open.c: plans, buffers and the preconditioner. matrix and params outlive it. */
 wf_result wfi_cg_open(wf_device *device, const wf_cg_params *params, const wf_spmv_params *matrix,
                       wfi_cg *out);
+/* The same for a recorded solve; touches no queue of an adopted device. */
+wf_result wfi_cg_open_recorded(wf_device *device, const wf_cg_params *params,
+                               const wf_spmv_params *matrix, wfi_cg *out);
 void wfi_cg_close(wfi_cg *c);
+
+/* cg_params.c: whether the parameters are those of a solve, and what residual is wanted. */
+wf_result wfi_cg_check_params(const wf_device *device, const char *function, const wf_cg_params *p);
+double wfi_cg_tolerance(const wf_cg_params *p);
 
 /* cg_run.c: solves A x = r for the residual that stands in the vector r, of length one, to
  * |r| <= tolerance within `most` iterations. history (NULL: not kept) gets |r| of each.
@@ -40,6 +70,8 @@ void wfi_cg_close(wfi_cg *c);
 wf_result wfi_cg_run(wfi_cg *c, double tolerance, uint32_t most, double *history,
                      wf_cg_result *out);
 uint64_t wfi_cg_vector_bytes(const wfi_cg *c);
+/* What the product w = A u binds. */
+wf_bindings wfi_cg_product_bindings(const wfi_cg *c);
 /* Write r, or read x, and wait for it. */
 wf_result wfi_cg_write_residual(wfi_cg *c, const void *r);
 wf_result wfi_cg_read_solution(wfi_cg *c, void *x);

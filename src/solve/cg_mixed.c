@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/clock.h"
 #include "core/command.h"
 #include "kernels/families.h"
 #include "plan/fixed.h"
@@ -285,6 +286,7 @@ wf_result wfi_cg_solve_mixed(wf_device *device, const wf_cg_params *params, cons
     const double norm = length_of(b, matrix->rows);
     mixed m = {.rows = matrix->rows};
     float *r = NULL;
+    double at = wfi_host_seconds(), timing = 0;
     /* The f32 plan checks the pattern; until then only the number of entries is used. */
     if (!matrix->row_offsets || matrix->rows == 0 || !matrix->values)
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT, "wf_cg_solve: bad parameters");
@@ -298,19 +300,24 @@ wf_result wfi_cg_solve_mixed(wf_device *device, const wf_cg_params *params, cons
     m.pair_bytes = m.pair_bytes ? m.pair_bytes : 8;
     if (result == WF_SUCCESS)
         result = make_plans(device, &m);
+    wfi_lap(&at, &params->stages->analysis);
     if (result == WF_SUCCESS)
         result = upload(device, matrix, b, norm, &m);
     r = malloc(matrix->rows * sizeof *r);
     if (result == WF_SUCCESS && !r)
         result = wfi_no_memory(&device->log);
+    wfi_lap(&at, &params->stages->upload);
     if (result == WF_SUCCESS && params->repeat)
         result = wfi_cg_measure_product(&m.inner, params->repeat, out);
+    wfi_lap(&at, &timing);
     if (result == WF_SUCCESS)
         result = refine(&m, params, tolerance, r, out);
+    wfi_lap(&at, &params->stages->run);
     if (result == WF_SUCCESS || result == WF_ERROR_CANCELLED) {
         const wf_result read = read_x(&m, norm, x);
         result = read == WF_SUCCESS ? result : read;
     }
+    wfi_lap(&at, &params->stages->download);
     if (m.inner.ran)
         out->iteration_us = m.inner.seconds / m.inner.ran * 1e6;
     out->fused = m.inner.fused;

@@ -59,7 +59,7 @@ static wf_result record_kernel(wfi_cg *c, VkCommandBuffer command_buffer, int ke
 }
 
 /* w = A u; without a preconditioner u is r. */
-static wf_bindings product_bindings(const wfi_cg *c)
+wf_bindings wfi_cg_product_bindings(const wfi_cg *c)
 {
     const uint64_t vector = wfi_cg_vector_bytes(c), real = real_bytes(c);
     wf_bindings bindings = {
@@ -78,7 +78,7 @@ static wf_bindings product_bindings(const wfi_cg *c)
 wf_result wfi_cg_measure_product(wfi_cg *c, uint32_t repeat, wf_cg_result *out)
 {
     const wf_measure_params params = {.size = sizeof params, .repeat = repeat};
-    const wf_bindings bindings = product_bindings(c);
+    const wf_bindings bindings = wfi_cg_product_bindings(c);
     wf_timing *timing = malloc(sizeof *timing);
     if (!timing)
         return wfi_no_memory(&c->device->log);
@@ -92,7 +92,7 @@ wf_result wfi_cg_measure_product(wfi_cg *c, uint32_t repeat, wf_cg_result *out)
 
 static wf_result record_iteration(wfi_cg *c, VkCommandBuffer command_buffer, uint32_t iteration)
 {
-    const wf_bindings u_to_w = product_bindings(c);
+    const wf_bindings u_to_w = wfi_cg_product_bindings(c);
     /* The iteration decides the direction: how often the host recorded before must not change
      * bits. */
     wfi_plan_set_parity(c->product, iteration);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/caps.h"
+#include "core/clock.h"
 #include "core/params.h"
 #include "kernels/check/bound.h"
 #include "solve/laplace.h"
@@ -14,11 +15,32 @@
 
 /* --------------------------------------------------------------------------------------- params */
 
-static wf_result no_doubles(const wf_device *device)
+static wf_result no_doubles(const wf_device *device, const char *function)
 {
     char text[256];
     wfi_caps_say_missing(&device->caps, WF_WITHHELD_F64, text);
-    return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED, "wf_laplace_solve: %s", text);
+    return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED, "%s: %s", function, text);
+}
+
+wf_result wfi_laplace_check_params(const wf_device *device, const char *function,
+                                   const wf_laplace_params *p)
+{
+    if (p->nx < 3 || p->ny < 3 || p->nx > MOST_EXTENT || p->ny > MOST_EXTENT)
+        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "%s: a grid of %u x %u; each extent is 3 to 2^20", function, p->nx, p->ny);
+    if ((unsigned)p->method > WF_LAPLACE_JACOBI || !(p->tolerance >= 0) || isinf(p->tolerance) ||
+        !(p->omega >= 0) || p->omega >= 2 || p->max_iterations > MOST_ITERATIONS ||
+        p->check_every > MOST_EVERY)
+        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "%s: a method, tolerance, omega, max_iterations or check_every out of "
+                        "range",
+                        function);
+    if (p->type != WF_TYPE_F32 && p->type != WF_TYPE_F64)
+        return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED, "%s: %s is not f32 or f64", function,
+                        wf_type_name(p->type));
+    if (p->type == WF_TYPE_F64 && !device->caps.f64)
+        return no_doubles(device, function);
+    return WF_SUCCESS;
 }
 
 static wf_result check_params(const wf_device *device, const wf_laplace_params *p, const void *u,
@@ -27,22 +49,7 @@ static wf_result check_params(const wf_device *device, const wf_laplace_params *
     if (!u || !result)
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_laplace_solve: no u or result");
-    if (p->nx < 3 || p->ny < 3 || p->nx > MOST_EXTENT || p->ny > MOST_EXTENT)
-        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
-                        "wf_laplace_solve: a grid of %u x %u; each extent is 3 to 2^20", p->nx,
-                        p->ny);
-    if ((unsigned)p->method > WF_LAPLACE_JACOBI || !(p->tolerance >= 0) || isinf(p->tolerance) ||
-        !(p->omega >= 0) || p->omega >= 2 || p->max_iterations > MOST_ITERATIONS ||
-        p->check_every > MOST_EVERY)
-        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
-                        "wf_laplace_solve: a method, tolerance, omega, max_iterations or "
-                        "check_every out of range");
-    if (p->type != WF_TYPE_F32 && p->type != WF_TYPE_F64)
-        return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
-                        "wf_laplace_solve: %s is not f32 or f64", wf_type_name(p->type));
-    if (p->type == WF_TYPE_F64 && !device->caps.f64)
-        return no_doubles(device);
-    return WF_SUCCESS;
+    return wfi_laplace_check_params(device, "wf_laplace_solve", p);
 }
 
 /* The best omega by Young 1954. */
@@ -63,7 +70,7 @@ static uint32_t default_every(const wf_laplace_params *p)
     return (uint32_t)(fit > most ? most : fit < least ? least : fit / 8 * 8);
 }
 
-static void fill_defaults(wf_laplace_params *p)
+void wfi_laplace_fill_defaults(wf_laplace_params *p)
 {
     if (!(p->tolerance > 0))
         p->tolerance = p->type == WF_TYPE_F64 ? 1e-10 : 1e-4;
@@ -171,21 +178,26 @@ static void clear_inner(const wf_laplace_params *p, void *u)
 static wf_result solve(wf_device *device, const wf_laplace_params *p, void *u, double most,
                        wf_laplace_result *out)
 {
+    double at = wfi_host_seconds();
     const long double norm = border_norm(p, u, most);
     wfi_laplace l = {0};
     wf_result result = wfi_laplace_open(device, p, &l);
     if (result == WF_SUCCESS && l.advance)
         result = wf_plan_describe(l.advance, &out->stencil);
+    wfi_lap(&at, &p->stages->analysis);
     if (result == WF_SUCCESS) {
         frexp(most, &l.exponent);
         const double norm_there = (double)ldexpl(norm, -l.exponent);
         l.wanted = p->tolerance * norm_there;
         result = wfi_laplace_write(&l, u);
+        wfi_lap(&at, &p->stages->upload);
         if (result == WF_SUCCESS)
             result = wfi_laplace_run(&l, norm_there, out);
+        wfi_lap(&at, &p->stages->run);
     }
     if (result == WF_SUCCESS)
         result = wfi_laplace_read(&l, out->checks, u);
+    wfi_lap(&at, &p->stages->download);
     if (result == WF_SUCCESS && l.timed)
         out->iteration_us = l.seconds / l.timed * 1e6;
     wfi_laplace_close(&l);
@@ -195,6 +207,7 @@ static wf_result solve(wf_device *device, const wf_laplace_params *p, void *u, d
     if (result == WF_SUCCESS && out->status == WF_LAPLACE_CONVERGED &&
         !is_accurate(p, out->true_residual, scale))
         out->status = WF_LAPLACE_INACCURATE;
+    wfi_lap(&at, &p->stages->check);
     return result;
 }
 
@@ -211,7 +224,12 @@ wf_result wf_laplace_solve(wf_device *device, const wf_laplace_params *given, vo
         code = check_params(device, &params, u, result);
     if (code != WF_SUCCESS)
         return code;
-    fill_defaults(&params);
+    wf_solve_stages stages = {.size = sizeof stages}, *const wanted = params.stages;
+    params.stages = &stages;
+    if (wanted && !wfi_params_write(wanted, &stages, sizeof stages))
+        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_laplace_solve: the size member of stages is not set");
+    wfi_laplace_fill_defaults(&params);
     out.check_every = params.check_every;
     out.omega = params.method == WF_LAPLACE_SOR ? params.omega : 0;
     const double most = largest(&params, u);
@@ -227,5 +245,7 @@ wf_result wf_laplace_solve(wf_device *device, const wf_laplace_params *given, vo
     if (!wfi_params_write(result, &out, sizeof out))
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_laplace_solve: the size member of the result is not set");
+    if (wanted)
+        wfi_params_write(wanted, &stages, sizeof stages);
     return out.status == WF_LAPLACE_CANCELLED ? WF_ERROR_CANCELLED : WF_SUCCESS;
 }

@@ -5,7 +5,18 @@
 #include "core/stream.h"
 #include "plan/plan.h"
 
-enum { WFI_LAPLACE_SWEEP, WFI_LAPLACE_RESIDUAL, WFI_LAPLACE_VERDICT, WFI_LAPLACE_KERNELS };
+enum {
+    WFI_LAPLACE_SWEEP,
+    WFI_LAPLACE_RESIDUAL,
+    WFI_LAPLACE_VERDICT,
+    /* Of recorded solves. */
+    WFI_LAPLACE_VERDICT_RECORDED,
+    WFI_LAPLACE_TAKE,
+    WFI_LAPLACE_LEAVE,
+    WFI_LAPLACE_TELL,
+    WFI_LAPLACE_GATE, /* the last: its plan keeps the sizes of the others' dispatches */
+    WFI_LAPLACE_KERNELS
+};
 
 /* A grid under solution. Jacobi iterates from one array of cells to the other and back; red-black
  * order keeps one colour in each array. */
@@ -31,7 +42,16 @@ typedef struct wfi_laplace {
     uint32_t timed;       /* as soon as there is a second: how many these iterations are, */
     uint32_t submissions; /* and the submissions that were timed */
     double check_seconds; /* of a check with its iterations, as last timed */
+    /* Of a recorded solve: the dispatches whose sizes are on the device, behind the state. There is
+     * no stream then. */
+    bool recorded;
+    uint32_t sizes;
 } wfi_laplace;
+
+struct wf_laplace {
+    wf_laplace_params params;
+    wfi_laplace l;
+};
 
 static inline double wfi_laplace_get(const void *data, wf_type type, size_t i)
 {
@@ -45,9 +65,19 @@ static inline void wfi_laplace_put(void *data, wf_type type, size_t i, double va
 
 /* laplace_open.c: makes plans and buffers. params, with defaults filled in, must outlive them. */
 wf_result wfi_laplace_open(wf_device *device, const wf_laplace_params *params, wfi_laplace *out);
+/* The same for a recorded solve; touches no queue of an adopted device. */
+wf_result wfi_laplace_open_recorded(wf_device *device, const wf_laplace_params *params,
+                                    wfi_laplace *out);
 void wfi_laplace_close(wfi_laplace *l);
+/* Where the sizes of dispatches begin in the state, in bytes. */
+uint64_t wfi_laplace_sizes_at(const wfi_laplace *l);
 /* The largest eigenvalue of the Jacobi iteration on the grid. */
 double wfi_laplace_jacobi_radius(const wf_laplace_params *params);
+
+/* laplace.c: whether the parameters are those of a solve, and their defaults. */
+wf_result wfi_laplace_check_params(const wf_device *device, const char *function,
+                                   const wf_laplace_params *p);
+void wfi_laplace_fill_defaults(wf_laplace_params *p);
 
 /* laplace_data.c: writes the grid u to the device, divided by 2^exponent, or reads the inner cells
  * back after `checks` checks, and waits for it. */

@@ -1,5 +1,6 @@
 /* The plans and buffers of a Laplace solve. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/plans.h"
@@ -17,7 +18,7 @@
 /* As in laplace_problem.glsl. */
 typedef struct laplace_push {
     uint32_t sequence, nx, stride, cells, first, end, base, groups, partials, from, every, most,
-        patience;
+        patience, sizes_at, sizes;
 } laplace_push;
 
 /* ---------------------------------------------------------------------------------------- sizes */
@@ -30,6 +31,16 @@ static uint64_t real_bytes(const wfi_laplace *l)
 static uint64_t array_bytes(const wfi_laplace *l)
 {
     return l->stride * (uint64_t)l->ny * real_bytes(l);
+}
+
+uint64_t wfi_laplace_sizes_at(const wfi_laplace *l)
+{
+    return LAPLACE_STATE_END * real_bytes(l);
+}
+
+static uint64_t state_bytes(const wfi_laplace *l)
+{
+    return wfi_laplace_sizes_at(l) + l->sizes * (uint64_t)sizeof(VkDispatchIndirectCommand);
 }
 
 static uint64_t partials_bytes(const wfi_laplace *l)
@@ -138,9 +149,7 @@ static wf_result add_arrays(wf_plan *plan, const wfi_laplace *l, wfi_access own)
     wf_result result = add_binding(plan, "cells", own, array_bytes(l));
     if (result == WF_SUCCESS)
         result = add_binding(plan, "cells of the other colour", WFI_READS, other);
-    return result == WF_SUCCESS
-               ? add_binding(plan, "state", WFI_READS, LAPLACE_STATE_END * real_bytes(l))
-               : result;
+    return result == WF_SUCCESS ? add_binding(plan, "state", WFI_READS, state_bytes(l)) : result;
 }
 
 static wf_result build_sweep(wf_plan *plan, const wfi_point *point, const void *params)
@@ -181,11 +190,13 @@ static wf_result build_residual(wf_plan *plan, const wfi_point *point, const voi
 static wf_result build_verdict(wf_plan *plan, const wfi_point *point, const void *params)
 {
     const wfi_laplace *l = params;
-    const uint64_t state = LAPLACE_STATE_END * real_bytes(l);
+    const uint64_t state = state_bytes(l);
     const laplace_push push = {.partials = l->slabs * l->groups,
                                .every = l->every,
                                .most = l->most,
-                               .patience = patience_of(l)};
+                               .patience = patience_of(l),
+                               .sizes_at = (uint32_t)(wfi_laplace_sizes_at(l) / sizeof(uint32_t)),
+                               .sizes = l->sizes};
     wfi_step step = {
         .groups = {1, 1, 1},
         .slot_count = 2,
@@ -201,6 +212,122 @@ static wf_result build_verdict(wf_plan *plan, const wfi_point *point, const void
     return result == WF_SUCCESS ? wfi_plan_add_step(plan, &step) : result;
 }
 
+static const double mean_of_four[5] = {0, 0.25, 0.25, 0.25, 0.25};
+
+/* The state as a solve begins, but for what is wanted. */
+static void put_state(const wfi_laplace *l, void *state)
+{
+    for (uint32_t i = 0; i < LAPLACE_STATE_END; i++)
+        wfi_laplace_put(state, l->type, i, 0);
+    for (uint32_t i = 0; i < 5; i++)
+        wfi_laplace_put(state, l->type, LAPLACE_COEFFICIENTS + i, mean_of_four[i]);
+    wfi_laplace_put(state, l->type, LAPLACE_OMEGA, l->params->omega);
+}
+
+/* The state with which a recorded solve begins, and behind it the sizes of the dispatches that the
+ * device ends. */
+static wf_result add_begin(wf_plan *plan, const wfi_laplace *l)
+{
+    unsigned char *data = calloc(1, (size_t)state_bytes(l));
+    uint32_t index = 0, at = 0;
+    if (!data)
+        return wfi_no_memory(&l->device->log);
+    const double tolerance = l->params->tolerance;
+    put_state(l, data);
+    wfi_laplace_put(data, l->type, LAPLACE_WANTED, tolerance * tolerance);
+    wf_plan *const plans[] = {l->advance ? l->advance : l->kernels[WFI_LAPLACE_SWEEP],
+                              l->kernels[WFI_LAPLACE_RESIDUAL],
+                              l->kernels[WFI_LAPLACE_VERDICT_RECORDED]};
+    for (size_t n = 0; n < sizeof plans / sizeof *plans; n++)
+        for (uint32_t i = 0; i < wfi_plan_step_count(plans[n]); i++, at++)
+            memcpy(data + wfi_laplace_sizes_at(l) + at * sizeof(VkDispatchIndirectCommand),
+                   wfi_plan_step(plans[n], i)->groups, sizeof(VkDispatchIndirectCommand));
+    wf_result result = wfi_plan_add_own(plan, data, state_bytes(l), &index);
+    free(data);
+    return result;
+}
+
+/* A kernel that goes over the grid (columns) or has one work-group. */
+static wf_result add_recorded(wf_plan *plan, const wfi_point *point, const wfi_laplace *l,
+                              bool columns, wfi_step *step)
+{
+    const uint32_t most = l->device->caps.max_groups[1];
+    const laplace_push push = {.nx = l->nx,
+                               .stride = l->stride,
+                               .cells = l->cells,
+                               .end = l->ny,
+                               .every = l->every,
+                               .sizes_at = (uint32_t)(wfi_laplace_sizes_at(l) / sizeof(uint32_t)),
+                               .sizes = l->sizes};
+    step->groups[0] = columns ? (l->nx - 1) / WFI_FIXED_GROUP + 1 : 1;
+    step->groups[1] = columns ? (l->ny < most ? l->ny : most) : 1;
+    step->groups[2] = 1;
+    step->push_bytes = sizeof push;
+    step->takes_sequence = true;
+    memcpy(step->push, &push, sizeof push);
+    wf_result result = add_pipeline(plan, point, l, step);
+    return result == WF_SUCCESS ? wfi_plan_add_step(plan, step) : result;
+}
+
+static wf_result add_specs(wf_plan *plan, const wfi_binding_spec *specs, uint32_t count,
+                           wfi_step *step)
+{
+    wf_result result = WF_SUCCESS;
+    for (uint32_t i = 0; i < count && result == WF_SUCCESS; i++) {
+        step->slots[step->slot_count++] = (wfi_slot){WFI_SLOT_BINDING, i, 0, specs[i].bytes};
+        result = wfi_plan_add_binding(plan, &specs[i]);
+    }
+    return result;
+}
+
+static wf_result build_cells(wf_plan *plan, const wfi_point *point, const wfi_laplace *l,
+                             wfi_access arrays, wfi_access u)
+{
+    const wfi_binding_spec specs[] = {{"cells", arrays, array_bytes(l)},
+                                      {"cells of the other array", arrays, array_bytes(l)},
+                                      {"u", u, l->nx * (uint64_t)l->ny * real_bytes(l)},
+                                      {"state", WFI_READS, state_bytes(l)}};
+    wfi_step step = {.slot_count = 0};
+    wf_result result = add_specs(plan, specs, arrays == WFI_READS ? 4 : 3, &step);
+    return result == WF_SUCCESS ? add_recorded(plan, point, l, true, &step) : result;
+}
+
+static wf_result build_take(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    return build_cells(plan, point, params, WFI_WRITES, WFI_READS);
+}
+
+static wf_result build_leave(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    return build_cells(plan, point, params, WFI_READS, WFI_WRITES);
+}
+
+static wf_result build_tell(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    const wfi_laplace *l = params;
+    const wfi_binding_spec specs[] = {{"the solver's state", WFI_READS, state_bytes(l)},
+                                      {"state", WFI_WRITES, sizeof(wf_solve_state)}};
+    wfi_step step = {.slot_count = 0};
+    wf_result result = add_specs(plan, specs, 2, &step);
+    return result == WF_SUCCESS ? add_recorded(plan, point, l, false, &step) : result;
+}
+
+static wf_result build_gate(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    const wfi_laplace *l = params;
+    const wfi_binding_spec specs[] = {{"the solver's state", WFI_WRITES, state_bytes(l)},
+                                      {"u", WFI_READS, l->nx * (uint64_t)l->ny * real_bytes(l)}};
+    wfi_step step = {.slot_count = 3,
+                     .slots = {{WFI_SLOT_BINDING, 0, 0, state_bytes(l)},
+                               {WFI_SLOT_OWN, 0, 0, state_bytes(l)},
+                               {WFI_SLOT_BINDING, 1, 0, specs[1].bytes}}};
+    wf_result result = add_begin(plan, l);
+    for (uint32_t i = 0; i < 2 && result == WF_SUCCESS; i++)
+        result = wfi_plan_add_binding(plan, &specs[i]);
+    return result == WF_SUCCESS ? add_recorded(plan, point, l, false, &step) : result;
+}
+
+#define build_verdict_recorded build_verdict
 #define KERNEL(text, buffers, shared)                                                              \
     {                                                                                              \
         .name = "laplace_" #text,                                                                  \
@@ -214,6 +341,11 @@ static const wfi_variant kernel_rows[WFI_LAPLACE_KERNELS] = {
     [WFI_LAPLACE_SWEEP] = KERNEL(sweep, 3, NULL),
     [WFI_LAPLACE_RESIDUAL] = KERNEL(residual, 4, sums_bytes),
     [WFI_LAPLACE_VERDICT] = KERNEL(verdict, 2, sums_bytes),
+    [WFI_LAPLACE_VERDICT_RECORDED] = KERNEL(verdict_recorded, 2, sums_bytes),
+    [WFI_LAPLACE_TAKE] = KERNEL(take, 3, NULL),
+    [WFI_LAPLACE_LEAVE] = KERNEL(leave, 4, NULL),
+    [WFI_LAPLACE_TELL] = KERNEL(tell, 2, NULL),
+    [WFI_LAPLACE_GATE] = KERNEL(gate, 3, sums_bytes),
 };
 
 static wf_result make_kernels(wfi_laplace *l)
@@ -227,16 +359,15 @@ static wf_result make_kernels(wfi_laplace *l)
                                              .radius = 1,
                                              .steps = 1}};
     wf_result result = WF_SUCCESS;
-    for (int i = l->coloured ? 0 : WFI_LAPLACE_RESIDUAL;
-         i < WFI_LAPLACE_KERNELS && result == WF_SUCCESS; i++)
-        result = wfi_fixed_plan(l->device, &wfi_family_stencil, &problem, &kernel_rows[i], 0, l,
-                                &l->kernels[i]);
+    const int last = l->recorded ? WFI_LAPLACE_GATE : WFI_LAPLACE_VERDICT;
+    for (int i = l->coloured ? 0 : WFI_LAPLACE_RESIDUAL; i <= last && result == WF_SUCCESS; i++)
+        if (!(l->recorded && i == WFI_LAPLACE_VERDICT))
+            result = wfi_fixed_plan(l->device, &wfi_family_stencil, &problem, &kernel_rows[i], 0, l,
+                                    &l->kernels[i]);
     return result;
 }
 
 /* --------------------------------------------------------------------------------------- Jacobi */
-
-static const double mean_of_four[5] = {0, 0.25, 0.25, 0.25, 0.25};
 
 static wf_result make_stencil(wfi_laplace *l, uint32_t steps, wf_plan **out)
 {
@@ -270,13 +401,14 @@ static wf_result make_buffers(wfi_laplace *l)
         wf_buffer **buffer;
         uint64_t bytes;
         wf_memory memory;
-    } buffers[] = {
-        {&l->arrays[0], array_bytes(l), WF_MEMORY_DEVICE},
-        {&l->arrays[1], array_bytes(l), WF_MEMORY_DEVICE},
-        {&l->workspace, whole > remainder ? whole : remainder, WF_MEMORY_DEVICE},
-        {&l->state, LAPLACE_STATE_END * real_bytes(l), WF_MEMORY_DEVICE},
-        {&l->partials, partials_bytes(l), WF_MEMORY_DEVICE},
-        {&l->slots, WFI_STREAM_SLOTS * LAPLACE_STATE_END * real_bytes(l), WF_MEMORY_READBACK}};
+    } buffers[] = {{&l->arrays[0], array_bytes(l), WF_MEMORY_DEVICE},
+                   {&l->arrays[1], array_bytes(l), WF_MEMORY_DEVICE},
+                   {&l->workspace, whole > remainder ? whole : remainder, WF_MEMORY_DEVICE},
+                   {&l->state, state_bytes(l), WF_MEMORY_DEVICE},
+                   {&l->partials, partials_bytes(l), WF_MEMORY_DEVICE},
+                   {&l->slots,
+                    l->recorded ? 0 : WFI_STREAM_SLOTS * LAPLACE_STATE_END * real_bytes(l),
+                    WF_MEMORY_READBACK}};
     wf_result result = WF_SUCCESS;
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers && result == WF_SUCCESS; i++)
         if (buffers[i].bytes)
@@ -288,17 +420,14 @@ static wf_result make_buffers(wfi_laplace *l)
 static wf_result write_state(wfi_laplace *l)
 {
     double state[LAPLACE_STATE_END] = {0};
-    for (uint32_t i = 0; i < LAPLACE_STATE_END; i++)
-        wfi_laplace_put(state, l->type, i, 0);
-    for (uint32_t i = 0; i < 5; i++)
-        wfi_laplace_put(state, l->type, LAPLACE_COEFFICIENTS + i, mean_of_four[i]);
-    wfi_laplace_put(state, l->type, LAPLACE_OMEGA, l->params->omega);
+    put_state(l, state);
     return wf_buffer_write(l->state, 0, state, LAPLACE_STATE_END * real_bytes(l));
 }
 
 /* ----------------------------------------------------------------------------- opening, closing */
 
-wf_result wfi_laplace_open(wf_device *device, const wf_laplace_params *p, wfi_laplace *out)
+static wf_result open(wf_device *device, const wf_laplace_params *p, bool recorded,
+                      wfi_laplace *out)
 {
     const bool coloured = p->method == WF_LAPLACE_SOR;
     const uint32_t cells = coloured ? (p->nx + 1) / 2 : p->nx;
@@ -312,17 +441,38 @@ wf_result wfi_laplace_open(wf_device *device, const wf_laplace_params *p, wfi_la
                          .stride = (cells + 3) / 4 * 4, /* so that vectors of four fit */
                          .every = p->check_every,
                          .most = p->max_iterations,
-                         .checks = (p->max_iterations - 1) / p->check_every + 1};
+                         .checks = (p->max_iterations - 1) / p->check_every + 1,
+                         .recorded = recorded};
+    if (recorded) /* whole checks alone */
+        out->most = out->checks * out->every;
     wf_result result = set_slabs(out);
     if (result == WF_SUCCESS && !coloured)
         result = make_stencils(out);
+    if (result == WF_SUCCESS && recorded)
+        out->sizes = 2 + (coloured ? out->slabs : wfi_plan_step_count(out->advance));
     if (result == WF_SUCCESS)
         result = make_kernels(out);
-    if (result == WF_SUCCESS)
-        result = make_buffers(out);
+    return result == WF_SUCCESS ? make_buffers(out) : result;
+}
+
+wf_result wfi_laplace_open(wf_device *device, const wf_laplace_params *p, wfi_laplace *out)
+{
+    wf_result result = open(device, p, false, out);
     if (result == WF_SUCCESS)
         result = write_state(out);
     return result == WF_SUCCESS ? wfi_stream_open(device, &out->stream) : result;
+}
+
+wf_result wfi_laplace_open_recorded(wf_device *device, const wf_laplace_params *p, wfi_laplace *out)
+{
+    const uint64_t whole = p->nx * (uint64_t)p->ny * wf_type_size(p->type),
+                   range = device->caps.max_storage_range;
+    if (whole + 4 * p->ny * (uint64_t)wf_type_size(p->type) > range)
+        return wfi_fail(&device->log, WF_ERROR_TOO_LARGE,
+                        "wf_laplace_create: a recorded solve binds its grid whole: %llu bytes are "
+                        "over this device's binding limit of %llu; wf_laplace_solve cuts the grid",
+                        (unsigned long long)whole, (unsigned long long)range);
+    return open(device, p, true, out);
 }
 
 void wfi_laplace_close(wfi_laplace *l)

@@ -1,4 +1,5 @@
 #include "choose/choose.h"
+#include "api/families.h"
 #include "kernels/families.h"
 #include "tune/search.h"
 
@@ -312,6 +313,14 @@ static wf_result search(wf_device *device, const wf_tune_params *params, wf_tune
     return code;
 }
 
+static wf_family family_of(const wf_tune_params *params)
+{
+    return params->matmul    ? WF_FAMILY_MATMUL
+           : params->spmv    ? WF_FAMILY_SPMV
+           : params->stencil ? WF_FAMILY_STENCIL
+                             : WF_FAMILY_HIMENO;
+}
+
 wf_result wf_tune(wf_device *device, const wf_tune_params *params, wf_tune_result *result)
 {
     wf_tune_params read;
@@ -323,6 +332,9 @@ wf_result wf_tune(wf_device *device, const wf_tune_params *params, wf_tune_resul
     if (!one_problem(&read))
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_tune: exactly one problem must be given");
+    code = wfi_family_require(&device->log, family_of(&read), "wf_tune");
+    if (code != WF_SUCCESS)
+        return code;
     if (!claim_search(device, true))
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
                         "wf_tune: a search on this device is under way");
@@ -346,6 +358,9 @@ wf_result wf_tune_compare(wf_device *device, const wf_tune_params *params, const
     if (!one_problem(&read))
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_tune_compare: exactly one problem must be given");
+    code = wfi_family_require(&device->log, family_of(&read), "wf_tune_compare");
+    if (code != WF_SUCCESS)
+        return code;
     wfi_search *s = calloc(1, sizeof *s);
     if (!s)
         return wfi_no_memory(&device->log);

@@ -20,7 +20,7 @@
 /* A family that can be searched: where wf_tune_params has its parameters, where the trial keeps
  * its copy of them, and how it is planned; NULL: its work is more than one plan. */
 struct wfi_operation {
-    const wfi_family *family;
+    wf_family family;
     size_t given, own, bytes;
     wf_result (*plan)(const wfi_trial *trial, const wf_tuning *tuning, wf_plan **out);
 };
@@ -46,15 +46,15 @@ static wf_result plan_stencil(const wfi_trial *trial, const wf_tuning *tuning, w
     return wf_stencil_plan(trial->device, &params, out);
 }
 
-#define OPERATION(name)                                                                            \
-    &wfi_family_##name, offsetof(wf_tune_params, name), offsetof(wfi_trial, name),                 \
+#define OPERATION(name, family)                                                                    \
+    WF_FAMILY_##family, offsetof(wf_tune_params, name), offsetof(wfi_trial, name),                 \
         sizeof(wf_##name##_params)
 
 static const struct wfi_operation operations[] = {
-    {OPERATION(matmul), plan_matmul},
-    {OPERATION(spmv), plan_spmv},
-    {OPERATION(stencil), plan_stencil},
-    {OPERATION(himeno), NULL},
+    {OPERATION(matmul, MATMUL), plan_matmul},
+    {OPERATION(spmv, SPMV), plan_spmv},
+    {OPERATION(stencil, STENCIL), plan_stencil},
+    {OPERATION(himeno, HIMENO), NULL},
 };
 
 /* The public structure of the trial's family. */
@@ -65,7 +65,7 @@ static void *own_params(wfi_trial *trial)
 
 static const wfi_family_hooks *hooks_of(const wfi_trial *trial)
 {
-    return trial->operation->family->hooks;
+    return wfi_family_get(trial->operation->family)->hooks;
 }
 
 /* --------------------------------------------------------------------------------------- inputs */
@@ -274,7 +274,8 @@ static wf_result make_buffer(wfi_trial *trial, uint32_t index)
 static wf_result describe(wfi_trial *trial)
 {
     const wf_tuning reference = {.size = sizeof reference,
-                                 .variant = trial->operation->family->variants[0]->name,
+                                 .variant =
+                                     wfi_family_get(trial->operation->family)->variants[0]->name,
                                  .no_tuning = true};
     wfi_runner runner;
     wf_result result = wfi_runner_open(trial, &reference, &runner);

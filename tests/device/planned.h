@@ -28,12 +28,8 @@ typedef struct test_built {
 bool test_first_of_its_kind(test_built *built, const wfi_pipeline_desc *desc);
 void test_built_free(test_built *built);
 
-/* What the compiler says of registers kept in memory, by RADV's names. The test fails where the
- * compiler says nothing. A few scalar registers may be kept in a vector register's lanes, which
- * touches no memory. */
-typedef struct test_spills {
-    uint64_t registers, scratch; /* bytes */
-} test_spills;
-test_spills test_spills_of(const wfi_pipeline *pipeline);
+/* Whether the pipeline keeps registers in memory, by the statistics of its compiler, which are
+ * described in *out. The test fails where the compiler says nothing. */
+bool test_spills(const wfi_point *point, const wfi_pipeline *pipeline, wf_kernel_info *out);
 
 #endif

@@ -251,6 +251,34 @@ static void says_what_is_wrong_with_a_system(void **state)
     assert_true(s.x32[7] <= 0 && s.x32[7] >= 0);
 }
 
+/* The stages are parts of the call, and leave little of it out. */
+static void stages_fill_the_call(void **state)
+{
+    test_random random = {test_seed() + 5};
+    for (int mixed = 0; mixed < 2; mixed++) {
+        wf_solve_stages stages = {.size = sizeof stages, .run = -1, .check = -1};
+        wf_cg_params params = {.mixed = mixed, .repeat = 2, .stages = &stages};
+        wf_cg_result result;
+        struct timespec begin, end;
+        make_dense(40, 1, &random);
+        make_sparse(mixed ? WF_TYPE_F64 : WF_TYPE_F32);
+        clock_gettime(CLOCK_MONOTONIC, &begin);
+        assert_int_equal(solve(*state, &params, &result), WF_SUCCESS);
+        clock_gettime(CLOCK_MONOTONIC, &end);
+        const double seconds =
+            (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9;
+        assert_true(stages.analysis > 0 && stages.upload > 0 && stages.run > 0 &&
+                    stages.download > 0 && stages.check > 0);
+        assert_true(stages.run * 1e6 >= result.iteration_us * (result.iterations > 0) * 0.5);
+        assert_true(stages.analysis + stages.upload + stages.run + stages.download + stages.check <=
+                    seconds);
+        stages.size = 0;
+        test_expect_errors(true);
+        assert_int_equal(solve(*state, &params, &result), WF_ERROR_INVALID_ARGUMENT);
+        test_expect_errors(false);
+    }
+}
+
 /* Batches overlap, the host's clock knows only their ends: no moment may count for two of them. */
 static void no_time_counts_twice(void **state)
 {
@@ -309,6 +337,7 @@ int main(void)
         cmocka_unit_test(gives_the_same_bits_and_a_falling_history),
         cmocka_unit_test(x_is_whole_after_any_count),
         cmocka_unit_test(says_what_is_wrong_with_a_system),
+        cmocka_unit_test(stages_fill_the_call),
         cmocka_unit_test(no_time_counts_twice),
         cmocka_unit_test(refuses_bad_parameters),
     };

@@ -278,8 +278,12 @@ static void says_how_it_ends(void **state)
         for (size_t i = 0; i < cells_of(&g); i++) /* large numbers, whose squares f32 has not */
             wf_element_set(g.type, g.u, i, g.exact[i] * 1e30);
         params.tolerance = 1e-4;
+        wf_solve_stages stages = {.size = sizeof stages};
+        params.stages = &stages;
         assert_int_equal(wf_laplace_solve(*state, &params, g.u, &result), WF_SUCCESS);
         assert_int_equal(result.status, WF_LAPLACE_CONVERGED);
+        assert_true(stages.analysis > 0 && stages.upload > 0 && stages.run > 0 &&
+                    stages.download > 0 && stages.check > 0);
 
         params.progress = stop_at_once;
         params.user = &seen;

@@ -183,10 +183,11 @@ static void build(sample *s, const example *e, const wfi_pipeline_desc *desc)
         fail_msg("pipeline %s of %s %s does not build; seed %llu", desc->name, text,
                  wf_type_name(s->type), (unsigned long long)test_seed());
     /* Blocks that are too large are there to be found so; what comes before and after has none. */
-    const test_spills spills = test_spills_of(&pipeline);
+    wf_kernel_info kernel;
+    const bool spills = test_spills(&e->point, &pipeline, &kernel);
     const bool block = strcmp(desc->name, s->variant->name) == 0;
-    s->spilling += spills.registers || spills.scratch;
-    if (!block && (spills.registers || spills.scratch))
+    s->spilling += spills;
+    if (!block && spills)
         fail_msg("pipeline %s of %s %s spills", desc->name, text, wf_type_name(s->type));
     wfi_pipeline_destroy(s->device, &pipeline);
 }

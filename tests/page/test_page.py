@@ -39,8 +39,8 @@ def everything_is_drawn(browser, page):
     browser.size(1280, 900)
     browser.open(page)
     sections = browser.evaluate("[...document.querySelectorAll('section')].map((s) => s.id)")
-    for name in ("devices", "compare", "versus", "results", "roofline", "ceilings", "ladder",
-                 "sweeps", "sparse", "solver", "tuned", "choosing", "sustained"):
+    for name in ("devices", "compare", "versus", "results", "stages", "roofline", "ceilings",
+                 "ladder", "sweeps", "sparse", "solver", "tuned", "choosing", "sustained"):
         check(f"section {name}", name in sections, sections)
     count = browser.evaluate("document.querySelectorAll('canvas').length")
     check("plots", count >= 8, count)
@@ -87,6 +87,10 @@ def curves_are_whole(browser):
         laplace = json.load(file)["cases"][0]
     sets = browser.evaluate(f"({points})('Residuals')")
     found = [values for label, values in sets if laplace["name"] in label]
+    cells = browser.evaluate("""[...document.querySelectorAll('#stages tbody td')].map((cell) =>
+        cell.textContent)""")
+    whole = f"{laplace['whole_us'] / 1e6:.4g} s"
+    check("the whole of laplace's stages", whole in cells, (whole, cells))
     check("laplace's residuals stand at their iterations", found and found[0][-1]["x"]
           == len(laplace["history"]) * laplace["check_every"], found and found[0][-1])
 

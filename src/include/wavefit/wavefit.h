@@ -547,8 +547,9 @@ WF_API wf_result wf_family_variant(wf_family family, uint32_t index, wf_variant_
 
 /* --------------------------------------------------------------------------------------- plans */
 
-/* A plan is a compiled sequence of dispatches for one problem of fixed size on one device. On an
- * adopted device creating a plan never touches a queue. */
+/* A plan is a compiled sequence of dispatches for one problem on one device: of fixed size, or of
+ * any size up to a largest (wf_matmul_params.vary_m, wf_stencil_params.vary_x). On an adopted
+ * device creating a plan never touches a queue. */
 typedef struct wf_plan wf_plan;
 
 /* The application's job system, for plans whose pipelines must not be compiled in the call that
@@ -564,6 +565,7 @@ typedef struct wf_jobs {
 } wf_jobs;
 
 #define WF_MAX_BINDINGS 8
+#define WF_MAX_EXTENTS 4
 
 typedef struct wf_binding {
     const wf_buffer *buffer; /* a buffer of wavefit's; or NULL, and */
@@ -577,9 +579,12 @@ typedef struct wf_bindings {
     size_t size;
     wf_binding items[WF_MAX_BINDINGS];
     wf_binding workspace; /* of wf_plan_workspace bytes; needed only where that is not 0 */
+    /* The sizes of this execution, for plans that were made with vary_...: m, n, k, batch of a
+     * product, nx, ny, nz of a grid; 0: that of the plan. */
+    uint64_t extent[WF_MAX_EXTENTS];
 } wf_bindings;
 
-#define WF_MAX_STATISTICS 24
+#define WF_MAX_STATISTICS 32
 
 /* What the driver says of a pipeline (VK_KHR_pipeline_executable_properties), in its own words. */
 typedef struct wf_statistic {
@@ -717,8 +722,9 @@ WF_API void wf_arena_destroy(wf_arena **arena);
  * share: bind and push yours again. Pipelines and sets of other bind points stay.
  *
  * Errors: WF_ERROR_BINDING, WF_NOT_READY, WF_ERROR_INVALID_ARGUMENT (no arena, or one of another
- * device), and those of want of memory; nothing was recorded then. The text of a failure goes to
- * the log once for each plan, however many frames repeat it. */
+ * device; an extent that the plan was not made for), and those of want of memory; nothing was
+ * recorded then. The text of a failure goes to the log once for each plan, however many frames
+ * repeat it. */
 WF_API wf_result wf_plan_record(wf_plan *plan, VkCommandBuffer command_buffer, wf_arena *arena,
                                 const wf_bindings *bindings);
 
@@ -930,6 +936,12 @@ typedef struct wf_matmul_params {
     wf_matmul_output output;
     wf_math math;
     const wf_cancel *cancel; /* asked by wf_matmul_check; NULL: nothing is asked */
+    /* Sizes that recordings may lower (wf_bindings.extent) without another plan: m, n, k and batch
+     * are then the largest ones. 0: the size is fixed. Else recordings give any multiple of it: 1
+     * allows every size, 4 (for 16-bit types 8, for I8 16) keeps the loads of vectors. Leading
+     * dimensions and strides stay those of the plan. A product that varies is one dispatch, without
+     * packed copies and stream-K. wf_tune ignores these. */
+    uint32_t vary_m, vary_n, vary_k, vary_batch;
 } wf_matmul_params;
 
 /* Tells how many bytes each binding must have at least; 0: it is not used. Errors:
@@ -983,6 +995,14 @@ enum { WF_SPMV_X = 0, WF_SPMV_Y = 1, WF_SPMV_BINDINGS = 2 };
 
 #define WF_SPMV_MOST_VECTORS 32
 
+/* A matrix in device memory, as an engine or a solver makes it there: the arrays of wf_spmv_params
+ * in buffers, F16 values packed two to a word. What writes them must have ended before the call. A
+ * VkBuffer of the application's needs usage TRANSFER_SRC too. */
+typedef struct wf_spmv_buffers {
+    size_t size;
+    wf_binding row_offsets, column_indices, values;
+} wf_spmv_buffers;
+
 /* y = alpha A x + beta y, or the same with A transposed, for A in compressed sparse rows. The
  * arrays are read during the call only. x and y are f64 for F64, and f32 for F32 and F16: F16 is
  * the type of the matrix's values alone, and sums are made in f32. Infinities and NaN in x or in
@@ -1007,13 +1027,19 @@ typedef struct wf_spmv_params {
     const double *alpha;     /* NULL: 1 */
     double beta;             /* 0: y is not read and may hold anything */
     const wf_cancel *cancel; /* asked by wf_spmv_check; NULL: nothing is asked */
+    /* The matrix in device memory, for wf_spmv_plan alone; the three arrays above are then NULL.
+     * The call blocks and submits to the device's queue, an adopted device's too. */
+    const wf_spmv_buffers *buffers;
 } wf_spmv_params;
 
 /* Checks the arrays, chooses variant and constants by the row lengths, and converts and uploads the
- * matrix. Blocks where device memory cannot be mapped; on an adopted device it never does
- * (wf_plan_needs_upload). Errors: WF_ERROR_INVALID_ARGUMENT (arrays, vectors, strides; alpha or
- * beta is not finite), WF_ERROR_TOO_LARGE (x or a row is larger than a binding may be),
- * WF_ERROR_UNSUPPORTED (type, forced variant), WF_ERROR_CANCELLED. */
+ * matrix. GPUs check, count and convert large matrices themselves; for that time device memory has
+ * to hold the arrays beside the plan, and 4 to 8 more bytes an entry; where it does not, the host
+ * does it. Blocks where device memory cannot be mapped; on an adopted device, unless the matrix is
+ * in buffers, it never does (wf_plan_needs_upload). Errors: WF_ERROR_INVALID_ARGUMENT (arrays,
+ * vectors, strides; alpha or beta is not finite), WF_ERROR_BINDING (buffers), WF_ERROR_TOO_LARGE (x
+ * or a row is larger than a binding may be), WF_ERROR_UNSUPPORTED (type, forced variant),
+ * WF_ERROR_CANCELLED. */
 WF_API wf_result wf_spmv_plan(wf_device *device, const wf_spmv_params *params, wf_plan **out);
 
 /* Sets alpha and beta for what is recorded from now on. Error: WF_ERROR_INVALID_ARGUMENT (the plan
@@ -1101,6 +1127,17 @@ typedef enum wf_cg_status {
  * them. If it returns false, the solve stops. It must not call wavefit. */
 typedef bool (*wf_cg_fn)(void *user, uint32_t iterations, double residual);
 
+/* Where the time of a solve goes, in seconds on the host's clock. From the data in host memory to
+ * the solution in host memory it is the sum of all but check. */
+typedef struct wf_solve_stages {
+    size_t size;
+    double analysis; /* choices, the matrix's conversion and its way to the device, pipelines */
+    double upload;   /* of the right-hand side or the grid, scaled */
+    double run;      /* the iterations, as the host waits for them */
+    double download; /* of the solution */
+    double check;    /* the true residual, on the host */
+} wf_solve_stages;
+
 typedef struct wf_cg_params {
     size_t size;
     const wf_spmv_params *matrix; /* square, F32 or F64, one vector, unscaled */
@@ -1116,6 +1153,7 @@ typedef struct wf_cg_params {
     bool mixed;
     wf_cg_fn progress; /* NULL: none */
     void *user;
+    wf_solve_stages *stages; /* gets where the time went, with *result; NULL: nobody asks */
 } wf_cg_params;
 
 typedef struct wf_cg_result {
@@ -1146,6 +1184,51 @@ typedef struct wf_cg_result {
  * vectors are larger than one binding), and those of wf_spmv_plan. */
 WF_API wf_result wf_cg_solve(wf_device *device, const wf_cg_params *params, const void *b, void *x,
                              wf_cg_result *result);
+
+/* -------------------------------------------------------------------------- solves in a frame */
+
+/* A solve that is recorded into the application's command buffers, as plans are: the host submits
+ * nothing and waits for nothing. A number of iterations is recorded; the device ends the solve, and
+ * dispatches behind its end have no work-groups. */
+
+/* What a recorded solve leaves in its binding STATE, for shaders and the host. */
+typedef struct wf_solve_state {
+    uint32_t status;     /* wf_cg_status: of 0 to 4; wf_laplace_status: of 0 to 3 */
+    uint32_t iterations; /* done */
+    float residual;      /* |r| / |b| */
+    uint32_t reserved;
+} wf_solve_state;
+
+enum {
+    WF_SOLVE_WARM = 1, /* begins from what binding X holds, as an earlier frame left it; else 0 */
+    WF_SOLVE_FIXED = 2 /* makes all iterations, whatever the residual */
+};
+
+/* Bindings of a recorded solve of A x = b: b (read), x (written, and read where it begins from it)
+ * and a wf_solve_state (written). b and x are of the matrix's type. */
+enum { WF_CG_B = 0, WF_CG_X = 1, WF_CG_STATE = 2, WF_CG_BINDINGS = 3 };
+
+typedef struct wf_cg wf_cg;
+
+/* Makes a solve to be recorded. Of params it uses matrix (whose arrays are read during the call;
+ * its `jobs` compile the product), precondition, block, tolerance and max_iterations, the most that
+ * a recording makes. b is not scaled: the squares of its elements, and their sums, must be within
+ * the type's range. On an adopted device the call touches no queue. Errors: those of wf_cg_solve,
+ * WF_ERROR_UNSUPPORTED (mixed). */
+WF_API wf_result wf_cg_create(wf_device *device, const wf_cg_params *params, wf_cg **out);
+/* As the functions of the same names do for plans. */
+WF_API wf_result wf_cg_status_of(wf_cg *cg);
+WF_API bool wf_cg_needs_upload(const wf_cg *cg);
+WF_API wf_result wf_cg_record_upload(wf_cg *cg, VkCommandBuffer command_buffer);
+WF_API void wf_cg_trim(wf_cg *cg);
+/* Records a solve of 1 to max_iterations iterations. flags: WF_SOLVE_... All that wf_plan_record
+ * says of command buffers, arenas, disturbed state, barriers and errors holds here, too. The solve
+ * writes memory of its own: recordings on one queue follow one another, each begins with a barrier,
+ * and another queue needs a semaphore between, or a second solve. */
+WF_API wf_result wf_cg_record(wf_cg *cg, VkCommandBuffer command_buffer, wf_arena *arena,
+                              const wf_bindings *bindings, uint32_t iterations, uint32_t flags);
+/* Destroys it without waiting. The work recorded from it must have finished. */
+WF_API void wf_cg_destroy(wf_cg **cg);
 
 /* ------------------------------------------------------------------------------------- vectors */
 
@@ -1282,6 +1365,11 @@ typedef struct wf_stencil_params {
     const wf_tuning *tuning;
     const wf_jobs *jobs;     /* NULL: wf_stencil_plan compiles the pipelines itself */
     const wf_cancel *cancel; /* asked by wf_stencil_check; NULL: nothing is asked */
+    /* Extents that recordings may lower (wf_bindings.extent) without another plan, down to 2 radius
+     * + 1: nx, ny and nz are then the largest ones. 0: the extent is fixed. Else recordings give any
+     * multiple of it: 1 allows every size; vary_x 4 keeps the faster kernels for whole vectors. A
+     * cell's element stays at (z * ny + y) * row_stride + x with the plan's ny. */
+    uint32_t vary_x, vary_y, vary_z;
 } wf_stencil_params;
 
 /* Makes a plan of OUT = the stencil applied `steps` times to IN. The plan needs a workspace where
@@ -1351,6 +1439,7 @@ typedef struct wf_laplace_params {
     const wf_tuning *tuning; /* of Jacobi's stencil */
     wf_laplace_fn progress;  /* NULL: none */
     void *user;
+    wf_solve_stages *stages; /* gets where the time went, with *result; NULL: nobody asks */
 } wf_laplace_params;
 
 typedef struct wf_laplace_result {
@@ -1378,6 +1467,29 @@ typedef struct wf_laplace_result {
  * those of wf_stencil_plan. */
 WF_API wf_result wf_laplace_solve(wf_device *device, const wf_laplace_params *params, void *u,
                                   wf_laplace_result *result);
+
+/* Bindings of a recorded solve of Laplace's equation: u, ny rows of nx elements of the type (its
+ * border is read, its inner cells are written, and read where the solve begins from them), and a
+ * wf_solve_state (written). */
+enum { WF_LAPLACE_U = 0, WF_LAPLACE_STATE = 1, WF_LAPLACE_BINDINGS = 2 };
+
+typedef struct wf_laplace wf_laplace;
+
+/* Makes a solve to be recorded, as wf_cg_create does. progress and history are not used.
+ * Iterations come in whole checks of check_every. u is not scaled: the square of |b| must be within
+ * the type's range. Errors: those of wf_laplace_solve, WF_ERROR_TOO_LARGE (the grid is larger than a
+ * binding may be). */
+WF_API wf_result wf_laplace_create(wf_device *device, const wf_laplace_params *params,
+                                   wf_laplace **out);
+WF_API bool wf_laplace_needs_upload(const wf_laplace *laplace);
+WF_API wf_result wf_laplace_record_upload(wf_laplace *laplace, VkCommandBuffer command_buffer);
+WF_API void wf_laplace_trim(wf_laplace *laplace);
+/* Records a solve of 1 to max_iterations iterations, rounded up to whole checks, as wf_cg_record
+ * does. With WF_SOLVE_FIXED nothing but a value that is not finite ends it. */
+WF_API wf_result wf_laplace_record(wf_laplace *laplace, VkCommandBuffer command_buffer,
+                                   wf_arena *arena, const wf_bindings *bindings,
+                                   uint32_t iterations, uint32_t flags);
+WF_API void wf_laplace_destroy(wf_laplace **laplace);
 
 /* -------------------------------------------------------------------------------------- tuning */
 

@@ -66,6 +66,9 @@ static wf_result add_reduction(wfi_matmul_builder *b, uint64_t slices, uint64_t 
                               .push_bytes = sizeof(wfi_matmul_push)};
     /* Where few elements have many partial sums each, several work-items add an element's, each
      * with all of its loads under way. */
+    const wfi_matmul_sizes *largest = &b->p->most;
+    if (b->p->varies)
+        elements = largest->m * largest->n * largest->batch;
     const uint32_t most = b->caps->max_invocations < 256 ? b->caps->max_invocations : 256;
     uint32_t share = 1;
     while (share * 2 * REDUCED_AT_ONCE <= slices && share < 16 &&
@@ -364,11 +367,13 @@ static wf_result add_slabs(wfi_matmul_builder *b)
 
 /* --------------------------------------------------------------------------------------- plans */
 
-static wf_result add_bindings(wf_plan *plan, const wf_matmul_params *params)
+static wf_result add_bindings(wf_plan *plan, const wfi_matmul_problem *p,
+                              const wf_matmul_params *params)
 {
     static const char *const names[] = {"A", "B", "C", "bias"};
     uint64_t bytes[WF_MATMUL_BINDINGS];
-    wf_result result = wf_matmul_bytes(params, bytes);
+    wf_result result = WF_SUCCESS;
+    wfi_matmul_binding_bytes(p, params->type, wfi_matmul_multiplies(params), bytes);
     for (int i = 0; i < WF_MATMUL_BINDINGS && result == WF_SUCCESS; i++) {
         const wfi_binding_spec spec = {names[i], i == WF_MATMUL_C ? WFI_READS_WRITES : WFI_READS,
                                        bytes[i]};
@@ -415,6 +420,20 @@ static wf_result prepare_stream_k(wfi_matmul_builder *b)
                                 : result;
 }
 
+/* Slabs of different sizes need different kernels, all of which are made with the plan. */
+static wf_result expect_one_slab(const wfi_matmul_builder *b)
+{
+    const wfi_matmul_slab *w = &b->whole;
+    if (w->m == b->p->m && w->n == b->p->n && w->k == b->p->k)
+        return WF_SUCCESS;
+    return wfi_fail(
+        &wfi_plan_device(b->plan)->log, WF_ERROR_TOO_LARGE,
+        "wf_matmul_plan: a product whose sizes vary must be one dispatch, and a binding "
+        "has at most %llu bytes here: fix the sizes (vary_m, vary_n, vary_k 0), or cut "
+        "the largest product by offsets",
+        (unsigned long long)b->caps->max_storage_range);
+}
+
 wf_result wfi_matmul_build(wf_plan *plan, const wfi_point *point, const wf_matmul_params *params,
                            wfi_matmul_tile tile)
 {
@@ -428,10 +447,12 @@ wf_result wfi_matmul_build(wf_plan *plan, const wfi_point *point, const wf_matmu
     b.beta = scalar(point->problem->type, params->beta);
     if (!wfi_matmul_multiplies(params))
         problem.k = 0;
-    wf_result result = add_bindings(plan, params);
+    wf_result result = add_bindings(plan, &point->problem->matmul, params);
     if (result != WF_SUCCESS || problem.m == 0 || problem.n == 0)
         return result;
     result = prepare_sums(&b);
+    if (result == WF_SUCCESS && problem.varies)
+        result = expect_one_slab(&b);
     if (result == WF_SUCCESS)
         result = prepare_stream_k(&b);
     return result == WF_SUCCESS ? add_slabs(&b) : result;

@@ -43,6 +43,7 @@ static void simplify(void *params)
     wf_matmul_params *p = params;
     p->alpha = NULL;
     p->beta = 0;
+    p->vary_m = p->vary_n = p->vary_k = p->vary_batch = 0;
 }
 
 /* The bias has the type of the sums. */

@@ -75,11 +75,15 @@ static uint64_t source_elements(const stored *s)
 
 uint32_t wfi_matmul_chunk_bits(const wfi_problem *problem)
 {
-    const wfi_matmul_problem *p = &problem->matmul;
+    const wfi_matmul_sizes units = wfi_matmul_units_of(&problem->matmul);
     const uint64_t chunk = 16 / wf_type_size(problem->type);
-    uint32_t bits = p->n % 4 == 0 && p->ldc % 4 == 0 && p->stride_c % 4 == 0 ? 4 : 0;
+    wfi_matmul_problem p = problem->matmul;
+    p.m = units.m;
+    p.n = units.n;
+    p.k = units.k;
+    uint32_t bits = p.n % 4 == 0 && p.ldc % 4 == 0 && p.stride_c % 4 == 0 ? 4 : 0;
     for (uint32_t operand = 0; operand < 2; operand++) {
-        const stored s = stored_operand(p, operand);
+        const stored s = stored_operand(&p, operand);
         if (s.columns % chunk == 0 && s.ld % chunk == 0 && s.stride % chunk == 0)
             bits |= 1u << operand;
     }
@@ -104,7 +108,8 @@ bool wfi_matmul_can_pack(const wfi_point *point, uint32_t bits)
     const wf_caps *caps = point->caps;
     const wf_type type = point->problem->type;
     const uint64_t size = wf_type_size(type);
-    if (bits && !whole_results(point))
+    /* The copies' padding is cleared once, for the sizes of the plan. */
+    if (bits && (point->problem->matmul.varies || !whole_results(point)))
         return false;
     for (uint32_t operand = 0; operand < 2; operand++) {
         const stored s = stored_operand(&point->problem->matmul, operand);

@@ -40,6 +40,13 @@ double wfi_matmul_least_bytes(const wfi_problem *problem)
            (double)wfi_matmul_c_size(problem->type, p->output) * batch * m * n * (p->beta ? 2 : 1);
 }
 
+wfi_matmul_sizes wfi_matmul_units_of(const wfi_matmul_problem *p)
+{
+    const wfi_matmul_sizes *u = &p->unit;
+    return (wfi_matmul_sizes){u->m ? u->m : p->m, u->n ? u->n : p->n, u->k ? u->k : p->k,
+                              u->batch ? u->batch : p->batch};
+}
+
 /* Rows and columns of a matrix as it is stored. */
 typedef struct stored {
     const char *name;
@@ -128,6 +135,31 @@ static wf_result check_values(const wfi_log *log, const wf_matmul_params *p)
     return WF_SUCCESS;
 }
 
+/* Takes over which sizes vary. */
+static wf_result set_ranges(const wfi_log *log, const wf_matmul_params *params,
+                            wfi_matmul_problem *p)
+{
+    const struct {
+        const char *name;
+        uint64_t size, unit;
+    } all[] = {{"m", p->m, params->vary_m},
+               {"n", p->n, params->vary_n},
+               {"k", p->k, params->vary_k},
+               {"batch", p->batch, params->vary_batch}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (all[i].unit && (all[i].size == 0 || all[i].size % all[i].unit))
+            return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT,
+                            "wf_matmul: %s is %llu, which must be a multiple of vary_%s, %llu",
+                            all[i].name, (unsigned long long)all[i].size, all[i].name,
+                            (unsigned long long)all[i].unit);
+        p->varies |= all[i].unit != 0;
+    }
+    p->most = (wfi_matmul_sizes){p->m, p->n, p->k, p->batch};
+    p->unit =
+        (wfi_matmul_sizes){params->vary_m, params->vary_n, params->vary_k, params->vary_batch};
+    return WF_SUCCESS;
+}
+
 wf_result wfi_matmul_problem_of(const wfi_log *log, const wf_matmul_params *params,
                                 wfi_matmul_problem *out)
 {
@@ -158,6 +190,8 @@ wf_result wfi_matmul_problem_of(const wfi_log *log, const wf_matmul_params *para
     for (int i = 0; i < 3 && result == WF_SUCCESS; i++)
         result = lay_out(log, &matrices[i], p.batch);
     if (result == WF_SUCCESS)
+        result = set_ranges(log, params, &p);
+    if (result == WF_SUCCESS)
         *out = p;
     return result;
 }
@@ -167,23 +201,28 @@ wfi_matmul_problem wfi_matmul_plain(uint64_t m, uint64_t n, uint64_t k)
     return (wfi_matmul_problem){.m = m, .n = n, .k = k, .lda = k, .ldb = n, .ldc = n, .batch = 1};
 }
 
+void wfi_matmul_binding_bytes(const wfi_matmul_problem *p, wf_type type, bool multiplies,
+                              uint64_t bytes[WF_MATMUL_BINDINGS])
+{
+    uint64_t extents[3];
+    const bool any = p->m && p->n;
+    wfi_matmul_extents(p, extents);
+    bytes[WF_MATMUL_A] = any && multiplies ? extents[0] * wf_type_size(type) : 0;
+    bytes[WF_MATMUL_B] = any && multiplies ? extents[1] * wf_type_size(type) : 0;
+    bytes[WF_MATMUL_C] = extents[2] * wfi_matmul_c_size(type, p->output);
+    bytes[WF_MATMUL_BIAS] = any && p->bias ? p->n * wfi_matmul_sum_size(type) : 0;
+}
+
 wf_result wf_matmul_bytes(const wf_matmul_params *given, uint64_t bytes[WF_MATMUL_BINDINGS])
 {
     wf_matmul_params params;
     wfi_matmul_problem p;
-    uint64_t extents[3];
     if (!bytes)
         return WF_ERROR_INVALID_ARGUMENT;
     wf_result result = wfi_params_read(NULL, "wf_matmul_bytes", given, &params, sizeof params);
     if (result == WF_SUCCESS)
         result = wfi_matmul_problem_of(NULL, &params, &p);
-    if (result != WF_SUCCESS)
-        return result;
-    wfi_matmul_extents(&p, extents);
-    const bool any = p.m && p.n, multiplies = any && wfi_matmul_multiplies(&params);
-    bytes[WF_MATMUL_A] = multiplies ? extents[0] * wf_type_size(params.type) : 0;
-    bytes[WF_MATMUL_B] = multiplies ? extents[1] * wf_type_size(params.type) : 0;
-    bytes[WF_MATMUL_C] = extents[2] * wfi_matmul_c_size(params.type, p.output);
-    bytes[WF_MATMUL_BIAS] = any && p.bias ? p.n * wfi_matmul_sum_size(params.type) : 0;
-    return WF_SUCCESS;
+    if (result == WF_SUCCESS)
+        wfi_matmul_binding_bytes(&p, params.type, wfi_matmul_multiplies(&params), bytes);
+    return result;
 }

@@ -43,7 +43,8 @@ bool wfi_matmul_may_stream_k(const wfi_point *point, const wfi_matmul_tile *tile
     const wf_caps *caps = point->caps;
     if (tile->stream_k == 0)
         return true;
-    if (tile->stream_k > MOST_STREAM_K || tile->split_k != 1 || point->problem->matmul.batch != 1)
+    if (tile->stream_k > MOST_STREAM_K || tile->split_k != 1 || point->problem->matmul.batch != 1 ||
+        point->problem->matmul.varies)
         return false;
     const wfi_matmul_stream_k s = wfi_matmul_stream_k_of(point, tile);
     return s.tiles <= caps->max_groups[0] && s.groups <= caps->max_groups[0] &&
@@ -125,7 +126,8 @@ uint32_t wfi_matmul_stream_k_for(const wfi_point *point, double tile_m, double t
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
     const wfi_matmul_profile *profile = wfi_matmul_profile_of(point->caps);
-    if (profile->stream_k_outputs <= 0 || point->problem->type != WF_TYPE_F32 || p->batch != 1)
+    if (profile->stream_k_outputs <= 0 || point->problem->type != WF_TYPE_F32 || p->batch != 1 ||
+        p->varies)
         return 0;
     const double outputs = tile_m * tile_n, groups = profile->stream_k_outputs / outputs,
                  units = wfi_matmul_units(point->caps),

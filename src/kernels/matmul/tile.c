@@ -9,9 +9,10 @@ static bool row_of_fours(uint64_t extent, uint64_t ld, uint64_t stride)
 
 uint32_t wfi_matmul_vec4_bits(const wfi_matmul_problem *p)
 {
-    const bool a = row_of_fours(p->transpose_a ? p->m : p->k, p->lda, p->stride_a);
-    const bool b = row_of_fours(p->transpose_b ? p->k : p->n, p->ldb, p->stride_b);
-    const bool c = row_of_fours(p->n, p->ldc, p->stride_c);
+    const wfi_matmul_sizes s = wfi_matmul_units_of(p);
+    const bool a = row_of_fours(p->transpose_a ? s.m : s.k, p->lda, p->stride_a);
+    const bool b = row_of_fours(p->transpose_b ? s.k : s.n, p->ldb, p->stride_b);
+    const bool c = row_of_fours(s.n, p->ldc, p->stride_c);
     return (a ? 1u : 0u) | (b ? 2u : 0u) | (c ? 4u : 0u);
 }
 

@@ -113,6 +113,30 @@ wf_result wfi_spmv_values(wf_plan *plan, const wfi_spmv_job *job, const uint32_t
     wf_result result = wfi_spmv_own(plan, job, values, bytes, slot);
     free(values);
     if (result == WF_SUCCESS && job->kept->updatable && count)
-        result = wfi_spmv_add_update(plan, job, slot, places, count, begin, end);
+        result = wfi_spmv_map(plan, job, slot, places, count, begin, end);
     return result;
+}
+
+wf_result wfi_spmv_adopt(wf_plan *plan, const wfi_spmv_job *job, wf_buffer **buffer, uint64_t bytes,
+                         wfi_slot *slot)
+{
+    uint32_t index = 0;
+    wf_result result = wfi_plan_adopt_own(plan, buffer, &index);
+    *slot = (wfi_slot){WFI_SLOT_OWN, index, 0, bytes ? bytes : 4};
+    job->kept->analysis.matrix_bytes += slot->bytes;
+    return result;
+}
+
+wf_result wfi_spmv_adopt_values(wf_plan *plan, const wfi_spmv_job *job, wf_buffer **values,
+                                wf_buffer **places, uint64_t count, wfi_slot *slot)
+{
+    const uint64_t bytes = (count * wf_type_size(job->matrix.type) + 3) / 4 * 4;
+    uint32_t map = 0;
+    wf_result result = wfi_spmv_adopt(plan, job, values, bytes, slot);
+    if (result != WF_SUCCESS || !job->kept->updatable || count == 0)
+        return result;
+    result = wfi_plan_adopt_own(plan, places, &map);
+    return result == WF_SUCCESS
+               ? wfi_spmv_add_update(plan, job, slot, map, count, 0, job->kept->entries)
+               : result;
 }

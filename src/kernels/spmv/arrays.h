@@ -28,5 +28,12 @@ wf_result wfi_spmv_own(wf_plan *plan, const wfi_spmv_job *job, const void *data,
  * begin + i), all of them in [begin, end). The plan keeps it where wf_spmv_update finds it. */
 wf_result wfi_spmv_values(wf_plan *plan, const wfi_spmv_job *job, const uint32_t *places,
                           uint64_t count, uint32_t begin, uint32_t end, wfi_slot *slot);
+/* The same for a buffer that is filled already: the plan takes it, and *buffer is then NULL. */
+wf_result wfi_spmv_adopt(wf_plan *plan, const wfi_spmv_job *job, wf_buffer **buffer, uint64_t bytes,
+                         wfi_slot *slot);
+/* The values and places of a whole matrix that the device has converted: the plan takes both, the
+ * places where wf_spmv_update needs them. */
+wf_result wfi_spmv_adopt_values(wf_plan *plan, const wfi_spmv_job *job, wf_buffer **values,
+                                wf_buffer **places, uint64_t count, wfi_slot *slot);
 
 #endif

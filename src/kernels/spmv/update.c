@@ -77,7 +77,7 @@ static uint32_t *make_map(const wfi_spmv_job *job, const uint32_t *places, uint6
 }
 
 wf_result wfi_spmv_add_update(wf_plan *plan, const wfi_spmv_job *job, const wfi_slot *values,
-                              const uint32_t *places, uint64_t count, uint32_t begin, uint32_t end)
+                              uint32_t map, uint64_t count, uint32_t begin, uint32_t end)
 {
     wfi_spmv_kept *kept = job->kept;
     wf_device *device = wfi_plan_device(plan);
@@ -85,33 +85,46 @@ wf_result wfi_spmv_add_update(wf_plan *plan, const wfi_spmv_job *job, const wfi_
     const update_job update = {job->matrix.type, values->bytes, count, moved ? 0 : begin,
                                moved ? kept->entries : end};
     const wfi_problem problem = {.family = WF_FAMILY_SPMV, .type = job->matrix.type};
-    uint32_t map_index = 0;
     wfi_spmv_update *updates =
         realloc(kept->updates, (kept->update_count + (size_t)1) * sizeof *updates);
     if (!updates)
-        return wfi_no_memory(&wfi_plan_device(plan)->log);
+        return wfi_no_memory(&device->log);
     kept->updates = updates;
+    wfi_spmv_update *added = &updates[kept->update_count];
+    *added = (wfi_spmv_update){.values = wfi_plan_own(plan, values->index),
+                               .map = wfi_plan_own(plan, map)};
+    wf_result result =
+        wfi_fixed_plan(device, wfi_plan_family(plan), &problem, &row, 0, &update, &added->plan);
+    kept->update_count += result == WF_SUCCESS;
+    return result;
+}
+
+wf_result wfi_spmv_map(wf_plan *plan, const wfi_spmv_job *job, const wfi_slot *values,
+                       const uint32_t *places, uint64_t count, uint32_t begin, uint32_t end)
+{
+    uint32_t index = 0;
     uint32_t *map = make_map(job, places, count, begin);
     if (!map)
         return wfi_no_memory(&wfi_plan_device(plan)->log);
-    wf_result result = wfi_plan_add_own(plan, map, count * 4, &map_index);
+    wf_result result = wfi_plan_add_own(plan, map, count * 4, &index);
     free(map);
-    wfi_spmv_update *added = &updates[kept->update_count];
-    *added = (wfi_spmv_update){.values = wfi_plan_own(plan, values->index)};
-    if (result == WF_SUCCESS) {
-        added->map = wfi_plan_own(plan, map_index);
-        result =
-            wfi_fixed_plan(device, wfi_plan_family(plan), &problem, &row, 0, &update, &added->plan);
-    }
-    kept->update_count += result == WF_SUCCESS;
-    return result;
+    return result == WF_SUCCESS ? wfi_spmv_add_update(plan, job, values, index, count, begin, end)
+                                : result;
+}
+
+void wfi_spmv_kept_forget(wfi_spmv_kept *kept)
+{
+    for (uint32_t i = 0; i < kept->update_count; i++)
+        wf_plan_destroy(&kept->updates[i].plan);
+    kept->update_count = 0;
+    kept->partials = 0;
+    kept->analysis.matrix_bytes = 0;
 }
 
 void wfi_spmv_kept_destroy(void *data)
 {
     wfi_spmv_kept *kept = data;
-    for (uint32_t i = 0; i < kept->update_count; i++)
-        wf_plan_destroy(&kept->updates[i].plan);
+    wfi_spmv_kept_forget(kept);
     free(kept->updates);
     free(kept);
 }

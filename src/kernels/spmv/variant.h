@@ -13,6 +13,10 @@
         [WF_TYPE_F16] = &wfi_spv_spmv_##text##_f16                                                 \
     }
 
+/* A trait of variants: their plans are made from a matrix in device memory too (wfi_spmv_job.csr);
+ * building returns WF_NOT_READY where this one cannot be. */
+#define WFI_SPMV_CONVERTS 1
+
 /* What all rows say alike; f16 is read as packed words. */
 #define WFI_SPMV_ROW(text) .name = #text, .needs = WFI_PACKED_16BIT, .group_size = wfi_spmv_group
 

@@ -17,6 +17,8 @@ static wf_result add_coefficients(wf_plan *plan, const wfi_point *point, const d
     uint32_t index = 0;
     if (point->problem->stencil.stoppable)
         return wfi_plan_add_binding(plan, &given);
+    if (!values) /* sizes change; the coefficients stay */
+        return WF_SUCCESS;
     if (point->problem->type == WF_TYPE_F64)
         return wfi_plan_add_own_mapped(plan, values, taps * sizeof(double), &index);
     float *narrow = malloc(taps * sizeof *narrow);

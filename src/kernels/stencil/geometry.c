@@ -69,7 +69,7 @@ void wfi_stencil_constants(const wfi_point *point, wfi_pipeline_desc *desc)
                             : p->border == WF_BORDER_PERIODIC ? STENCIL_PERIODIC
                                                               : STENCIL_DIRICHLET},
         {STENCIL_ID_FLAT, p->dimensions == 2},
-        {STENCIL_ID_EVEN, p->nx % wfi_stencil_width(point) == 0},
+        {STENCIL_ID_EVEN, (p->unit_x ? p->unit_x : p->nx) % wfi_stencil_width(point) == 0},
         {STENCIL_ID_STOP_AT, p->stoppable ? wfi_stencil_taps(p) : 0}};
     for (size_t i = 0; i < WFI_COUNT(all); i++)
         wfi_pipeline_constant(desc, all[i].id, all[i].value);

@@ -9,7 +9,8 @@ wfi_stencil_axes wfi_stencil_axes_of(const wfi_stencil_problem *p)
 {
     if (p->dimensions == 2)
         return (wfi_stencil_axes){p->nx, 1, p->ny, 0, p->row_stride, true};
-    return (wfi_stencil_axes){p->nx, p->ny, p->nz, p->row_stride, p->row_stride * p->ny, false};
+    const uint64_t plane = p->row_stride * (p->plane_rows ? p->plane_rows : p->ny);
+    return (wfi_stencil_axes){p->nx, p->ny, p->nz, p->row_stride, plane, false};
 }
 
 uint32_t wfi_stencil_taps(const wfi_stencil_problem *p)
@@ -22,7 +23,8 @@ uint32_t wfi_stencil_taps(const wfi_stencil_problem *p)
 
 uint64_t wfi_stencil_elements(const wfi_stencil_problem *p)
 {
-    return p->row_stride * p->ny * (p->dimensions == 3 ? p->nz : 1);
+    const wfi_stencil_axes a = wfi_stencil_axes_of(p);
+    return a.plane * a.nk;
 }
 
 static double cells(const wfi_stencil_problem *p)
@@ -44,12 +46,19 @@ double wfi_stencil_least_bytes(const wfi_problem *problem)
     return 2.0 * (double)wf_type_size(problem->type) * cells(p) * p->steps;
 }
 
+static bool valid_range(uint32_t extent, uint32_t unit)
+{
+    return unit == 0 || (extent && extent % unit == 0);
+}
+
 static bool valid_extents(const wf_stencil_params *p)
 {
     const uint32_t radius = p->radius ? p->radius : 1, least = 2 * radius + 1;
-    return p->nx >= least && p->ny >= least && (p->nz == 0 || p->nz >= least) &&
-           p->nx <= MOST_EXTENT && p->ny <= MOST_EXTENT && p->nz <= MOST_EXTENT &&
-           (p->row_stride == 0 || p->row_stride >= p->nx) && p->row_stride <= MOST_EXTENT;
+    return valid_range(p->nx, p->vary_x) && valid_range(p->ny, p->vary_y) &&
+           valid_range(p->nz, p->vary_z) && p->nx >= least && p->ny >= least &&
+           (p->nz == 0 || p->nz >= least) && p->nx <= MOST_EXTENT && p->ny <= MOST_EXTENT &&
+           p->nz <= MOST_EXTENT && (p->row_stride == 0 || p->row_stride >= p->nx) &&
+           p->row_stride <= MOST_EXTENT;
 }
 
 /* Coefficients must be finite in the type that is computed with. */
@@ -76,7 +85,9 @@ bool wfi_stencil_sizes_of(const wf_stencil_params *p, wfi_stencil_problem *out)
                                  .shape = p->shape,
                                  .radius = p->radius ? p->radius : 1,
                                  .border = p->border,
-                                 .steps = p->steps ? p->steps : 1};
+                                 .steps = p->steps ? p->steps : 1,
+                                 .plane_rows = p->vary_y ? p->ny : 0,
+                                 .unit_x = p->vary_x};
     return true;
 }
 

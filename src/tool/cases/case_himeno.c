@@ -7,7 +7,6 @@
 #include "tool/cases/cases.h"
 #include "tool/cli/clock.h"
 #include "tool/cli/progress.h"
-#include "tool/cli/sort.h"
 
 #define REHEARSAL 3 /* iterations, as the official program does */
 #define MOST_REHEARSAL 33
@@ -39,15 +38,14 @@ static uint32_t rehearsal_count(const wf_plan_info *plan)
     return REHEARSAL;
 }
 
-/* Reads p and compares it and gosa with what they are after as many iterations from the start. */
+/* Compares p, which was read, and gosa with what they are after as many iterations from the
+ * start. */
 static wf_result compare(const wf_himeno_params *params, work *w, uint32_t iterations, float gosa,
                          uint64_t seed, wf_check *check)
 {
     double gosa_error = 0;
-    wf_result result = wf_himeno_read(w->himeno, w->p);
-    if (result == WF_SUCCESS)
-        result = wf_himeno_check(params, NULL, iterations, w->p, gosa, CHECKED_CELLS, seed, check,
-                                 &gosa_error);
+    const wf_result result = wf_himeno_check(params, NULL, iterations, w->p, gosa, CHECKED_CELLS,
+                                             seed, check, &gosa_error);
     if (result == WF_SUCCESS && (gosa_error > check->error_over_bound || isnan(gosa_error)))
         check->error_over_bound = gosa_error;
     return result;
@@ -67,6 +65,8 @@ static wf_result rehearse(const wf_himeno_params *params, work *w, uint64_t seed
     if (result == WF_SUCCESS)
         result = wf_himeno_run_each(w->himeno, count, gosa, &seconds, &gpu_clock);
     if (result == WF_SUCCESS)
+        result = wf_himeno_read(w->himeno, w->p);
+    if (result == WF_SUCCESS)
         result = compare(params, w, count, gosa[count - 1], seed, &out->check);
     if (result != WF_SUCCESS)
         return result;
@@ -79,11 +79,15 @@ static wf_result rehearse(const wf_himeno_params *params, work *w, uint64_t seed
 }
 
 /* What the measured run left, after any number of iterations. */
-static wf_result verify_measured(const wf_himeno_params *params, work *w, uint64_t seed,
-                                 wfi_result_case *out)
+static wf_result verify_measured(const wfi_session *session, const wf_himeno_params *params,
+                                 work *w, wfi_result_case *out)
 {
     wf_check check = {0};
-    const wf_result result = compare(params, w, REHEARSAL + w->done, w->gosa, seed, &check);
+    wfi_case_stage(session, out, WFI_STAGE_DOWNLOAD);
+    wf_result result = wf_himeno_read(w->himeno, w->p);
+    wfi_case_stage(session, out, WFI_STAGE_CHECK);
+    if (result == WF_SUCCESS)
+        result = compare(params, w, REHEARSAL + w->done, w->gosa, session->common->seed, &check);
     if (result != WF_SUCCESS)
         return result;
     out->checked_how = check.checked ? "all cells and gosa of the measured run against f64"
@@ -97,30 +101,16 @@ static wf_result verify_measured(const wf_himeno_params *params, work *w, uint64
     return WF_SUCCESS;
 }
 
-/* The statistics of at most SAMPLES samples: nearest order statistics. */
-static void summarise(wf_timing *timing)
-{
-    double sorted[SAMPLES];
-    const uint32_t n = timing->count;
-    for (uint32_t i = 0; i < n; i++)
-        sorted[i] = timing->samples_us[i];
-    wfi_sort(sorted, n);
-    timing->min_us = sorted[0];
-    timing->q1_us = sorted[n / 4];
-    timing->median_us = sorted[n / 2];
-    timing->q3_us = sorted[n - 1 - n / 4];
-    timing->spread = (timing->q3_us - timing->q1_us) / timing->median_us;
-}
-
 /* Runs for a while, since a GPU that was idle raises its clocks over some tenths of a second,
  * and then to where the rehearsal had come: the measured run goes on from there, as the
  * official one. */
-static wf_result warm_up(wfi_session *session, work *w)
+static wf_result warm_up(wfi_session *session, work *w, const wfi_result_case *out)
 {
     double count = floor(fmin(1 + WARM_UP_SECONDS / (w->pace + 1e-9), 1e6)), total = 0;
     wf_result result = WF_SUCCESS;
     const double wanted =
         session->caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU ? 0 : WARM_UP_SECONDS;
+    wfi_case_stage(session, out, WFI_STAGE_TIME);
     while (total < wanted && result == WF_SUCCESS) {
         double seconds = 0;
         result = wf_himeno_run(w->himeno, (uint32_t)count, NULL, &seconds, NULL);
@@ -128,8 +118,10 @@ static wf_result warm_up(wfi_session *session, work *w)
         w->pace = seconds / count;
         count = fmin(count * 2, 1e6);
     }
+    wfi_case_stage(session, out, WFI_STAGE_UPLOAD);
     if (result == WF_SUCCESS)
         result = wf_himeno_start(w->himeno);
+    wfi_case_stage(session, out, WFI_STAGE_RUN);
     return result == WF_SUCCESS ? wf_himeno_run(w->himeno, REHEARSAL, NULL, NULL, NULL) : result;
 }
 
@@ -213,13 +205,13 @@ static wf_result measure(wfi_session *session, const wfi_himeno_request *r, work
                          wfi_result_case *out)
 {
     double total = 0;
-    wf_result result = warm_up(session, w);
+    wf_result result = warm_up(session, w, out);
     w->begun = wfi_clock_seconds();
     for (uint32_t sample = 0; sample < SAMPLES && result == WF_SUCCESS; sample++)
         result = run_phase(session, r, w, sample, out, &total);
     if (w->done == 0 || (result != WF_SUCCESS && result != WF_ERROR_CANCELLED))
         return result;
-    summarise(&out->timing);
+    wfi_case_summarise(&out->timing);
     out->has_timing = true;
     out->rate = out->plan.flops * w->done / total * 1e-6;
     out->rate_unit = "MFLOPS";
@@ -235,6 +227,7 @@ static wf_result run(wfi_session *session, const wf_himeno_params *params,
                      const wfi_himeno_request *r, work *w, wfi_result_case *out)
 {
     uint32_t slabs = 0;
+    wfi_case_stage(session, out, WFI_STAGE_ANALYSIS);
     wf_result result = wf_himeno_create(session->device, params, &w->himeno);
     if (result == WF_SUCCESS)
         result = wf_himeno_describe(w->himeno, &out->plan, &slabs);
@@ -245,12 +238,12 @@ static wf_result run(wfi_session *session, const wf_himeno_params *params,
     w->p = malloc((size_t)r->ni * r->nj * r->nk * sizeof(float));
     if (!w->p)
         return WF_ERROR_OUT_OF_HOST_MEMORY;
-    wfi_case_stage(session, out, 1, 2, "rehearsing and verifying");
+    wfi_case_stage(session, out, WFI_STAGE_CHECK); /* of the rehearsal */
     result = rehearse(params, w, session->common->seed, out);
     if (result == WF_SUCCESS && out->status == WFI_STATUS_OK)
         result = measure(session, r, w, out);
     if (result == WF_SUCCESS && out->status == WFI_STATUS_OK)
-        result = verify_measured(params, w, session->common->seed, out);
+        result = verify_measured(session, params, w, out);
     return result;
 }
 

@@ -102,13 +102,16 @@ static wf_result reset(work *w, const void *before)
     return w->bytes[WF_MATMUL_C] ? wf_buffer_fill(c, 0, wf_buffer_size(c), UINT32_MAX) : WF_SUCCESS;
 }
 
+static wf_result read_product(const work *w, void *product)
+{
+    return wf_buffer_read(w->buffers[WF_MATMUL_C], 0, product, w->bytes[WF_MATMUL_C]);
+}
+
 static wf_result run_into(const work *w, wf_plan *plan, void *product)
 {
     const wf_bindings bindings = bindings_of(w);
     const wf_result result = wf_plan_run(plan, &bindings);
-    return result == WF_SUCCESS
-               ? wf_buffer_read(w->buffers[WF_MATMUL_C], 0, product, w->bytes[WF_MATMUL_C])
-               : result;
+    return result == WF_SUCCESS ? read_product(w, product) : result;
 }
 
 /* The same product without its activation, which the check can sum up. */
@@ -130,9 +133,9 @@ static wf_result run_linear(const wfi_session *session, work *w, const void *bef
     return result == WF_SUCCESS ? reset(w, before) : result;
 }
 
-/* Runs once with these operands, which the device has, and compares. */
-static wf_result verify_with(const wfi_session *session, work *w, const void *const *host,
-                             wf_check *check)
+/* Compares what these operands, which the device has, gave. */
+static wf_result compare(const wfi_session *session, work *w, const void *const *host,
+                         const void *product, wf_check *check)
 {
     wf_result result = WF_SUCCESS;
     if (w->params.activation != WF_ACTIVATION_NONE)
@@ -144,9 +147,7 @@ static wf_result verify_with(const wfi_session *session, work *w, const void *co
                                      .c = host[WF_MATMUL_C],
                                      .linear = w->linear};
     const double affordable = CHECK_OPERATIONS / ((double)w->params.k + 1);
-    if (result == WF_SUCCESS)
-        result = run_into(w, w->plan, w->product);
-    return result == WF_SUCCESS ? wf_matmul_check(&w->params, &inputs, w->product,
+    return result == WF_SUCCESS ? wf_matmul_check(&w->params, &inputs, product,
                                                   affordable < 64 ? 64 : (uint64_t)affordable,
                                                   session->common->seed, check)
                                 : result;
@@ -179,11 +180,12 @@ static void fill_signs(const wf_matmul_params *p, int binding, uint64_t bytes, u
 
 /* The same plan once more, on operands of 1 and -1: their sums do not round, so that a single term
  * too few in any element shows, which the bound of long sums would let through. */
-static wf_result verify_signs(const wfi_session *session, work *w, wf_check *check)
+static wf_result check_signs(const wfi_session *session, work *w, wf_check *check)
 {
     void *signs[WF_MATMUL_BINDINGS] = {NULL};
     const void *host[WF_MATMUL_BINDINGS] = {NULL};
-    wf_result result = WF_SUCCESS;
+    void *product = malloc((size_t)w->bytes[WF_MATMUL_C] + 1);
+    wf_result result = product ? WF_SUCCESS : WF_ERROR_OUT_OF_HOST_MEMORY;
     for (int i = 0; i < WF_MATMUL_BINDINGS && result == WF_SUCCESS; i++) {
         if (!w->host[i])
             continue;
@@ -197,19 +199,30 @@ static wf_result verify_signs(const wfi_session *session, work *w, wf_check *che
     if (result == WF_SUCCESS)
         result = load(w, host);
     if (result == WF_SUCCESS)
-        result = verify_with(session, w, host, check);
+        result = run_into(w, w->plan, product);
+    if (result == WF_SUCCESS)
+        result = compare(session, w, host, product, check);
     for (int i = 0; i < WF_MATMUL_BINDINGS; i++)
         free(signs[i]);
-    return result == WF_SUCCESS ? load(w, w->host) : result;
+    free(product);
+    return result;
 }
 
-/* A product that is wrong is not timed. C is that of the given operands in the end. */
-static wf_result verify(const wfi_session *session, work *w, wfi_result_case *out)
+/* The answer first, and then its check; a product that is wrong is not timed. */
+static wf_result answer(const wfi_session *session, work *w, wfi_result_case *out)
 {
+    const wf_bindings bindings = bindings_of(w);
     wf_check exact = {0};
-    wf_result result = verify_signs(session, w, &exact);
+    wfi_case_stage(session, out, WFI_STAGE_RUN);
+    wf_result result = wf_plan_run(w->plan, &bindings);
+    wfi_case_stage(session, out, WFI_STAGE_DOWNLOAD);
     if (result == WF_SUCCESS)
-        result = verify_with(session, w, w->host, &out->check);
+        result = read_product(w, w->product);
+    wfi_case_stage(session, out, WFI_STAGE_CHECK);
+    if (result == WF_SUCCESS)
+        result = compare(session, w, w->host, w->product, &out->check);
+    if (result == WF_SUCCESS)
+        result = check_signs(session, w, &exact);
     if (result != WF_SUCCESS)
         return result;
     if (!(exact.error_over_bound <= 1)) {
@@ -225,7 +238,9 @@ static wf_result measure(wfi_session *session, const wfi_matmul_request *r, work
                          wfi_result_case *out)
 {
     const wf_bindings bindings = bindings_of(w);
-    wf_result result = wfi_case_time(session, w->plan, &bindings, r->budget_seconds, out);
+    wf_result result = load(w, w->host); /* the check left others */
+    if (result == WF_SUCCESS)
+        result = wfi_case_time(session, w->plan, &bindings, r->budget_seconds, out);
     if (result != WF_SUCCESS)
         return result;
     const bool narrow = r->type != WF_TYPE_F32 && r->type != WF_TYPE_F64;
@@ -276,19 +291,20 @@ wf_result wfi_case_matmul(wfi_session *session, const wfi_matmul_request *reques
         bytes += result == WF_SUCCESS ? (double)w.bytes[i] : 0;
     if (!wfi_session_fits(session, out, bytes, bytes))
         return WF_ERROR_TOO_LARGE;
-    wfi_case_stage(session, out, 1, 3, "planning");
+    wfi_case_stage(session, out, WFI_STAGE_ANALYSIS);
     result = wf_matmul_plan(session->device, &w.params, &w.plan);
     if (result == WF_SUCCESS)
         result = wf_plan_describe(w.plan, &out->plan);
     out->has_plan = result == WF_SUCCESS;
+    wfi_case_stage(session, out, WFI_STAGE_READ);
     if (result == WF_SUCCESS)
         result = make_inputs(session, r, &w);
+    wfi_case_stage(session, out, WFI_STAGE_UPLOAD);
     if (result == WF_SUCCESS)
         result = upload(session->device, &w);
-    wfi_case_stage(session, out, 2, 3, "verifying");
     if (result == WF_SUCCESS)
-        result = verify(session, &w, out);
-    if (result == WF_SUCCESS && out->status == WFI_STATUS_OK)
+        result = answer(session, &w, out);
+    if (result == WF_SUCCESS && out->status == WFI_STATUS_OK && !r->untimed)
         result = measure(session, r, &w, out);
     if (result != WF_SUCCESS)
         wfi_case_fail(session, out, result);

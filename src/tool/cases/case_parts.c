@@ -1,6 +1,14 @@
 #include "tool/cases/case_parts.h"
 
 #include <math.h>
+#include <stdio.h>
+
+#include "tool/cli/progress.h"
+#include "tool/cli/sort.h"
+#include "tool/cli/table.h"
+
+#define SOLVES 5u        /* timed, or as many as are begun in */
+#define SOLVES_SECONDS 5 /* this time */
 
 void wfi_case_checked(wfi_result_case *c, const char *part, uint64_t worst)
 {
@@ -44,7 +52,7 @@ wf_result wfi_case_time(wfi_session *session, wf_plan *plan, const wf_bindings *
 {
     const wf_measure_params params = {
         .size = sizeof params, .repeat = session->common->repeat, .budget_seconds = budget_seconds};
-    wfi_case_stage(session, c, 3, 3, "timing");
+    wfi_case_stage(session, c, WFI_STAGE_TIME);
     wf_result result = wf_plan_measure(plan, bindings, &params, &c->timing);
     if (result != WF_SUCCESS)
         return result;
@@ -70,4 +78,47 @@ wf_result wfi_case_time_memory(wfi_session *session, wf_plan *plan, const wf_bin
     if (result == WF_SUCCESS)
         wfi_case_bandwidth(session, c, c->plan.least_bytes / c->timing.median_us * 1e-3);
     return result;
+}
+
+void wfi_case_summarise(wf_timing *timing)
+{
+    double sorted[WF_MAX_SAMPLES];
+    const uint32_t n = timing->count;
+    for (uint32_t i = 0; i < n; i++)
+        sorted[i] = timing->samples_us[i];
+    wfi_sort(sorted, n);
+    timing->min_us = sorted[0];
+    timing->q1_us = sorted[n / 4];
+    timing->median_us = sorted[n / 2];
+    timing->q3_us = sorted[n - 1 - n / 4];
+    timing->spread = (timing->q3_us - timing->q1_us) / timing->median_us;
+}
+
+bool wfi_case_next_solve(const wfi_session *session, const wfi_result_case *c)
+{
+    const uint32_t wanted = session->common->repeat ? session->common->repeat : SOLVES;
+    double sum = 0;
+    for (uint32_t i = 0; i < c->timing.count; i++)
+        sum += c->timing.samples_us[i];
+    return c->timing.count < wanted && (session->common->repeat || sum < SOLVES_SECONDS * 1e6) &&
+           !wfi_interrupted();
+}
+
+void wfi_case_add_solve(const wf_solve_stages *s, wfi_result_case *c)
+{
+    c->timing.samples_us[c->timing.count++] =
+        (s->analysis + s->upload + s->run + s->download) * 1e6;
+    c->timing.batch = 1;
+    wfi_case_summarise(&c->timing);
+    c->has_timing = true;
+}
+
+void wfi_case_print_solves(const wfi_result_case *c)
+{
+    char text[32];
+    if (!c->has_timing)
+        return;
+    wfi_format_time(c->timing.median_us, text, sizeof text);
+    printf("solves    %s each as a whole, median of %u (spread %.1f %%, host clock)\n", text,
+           c->timing.count, c->timing.spread * 100);
 }

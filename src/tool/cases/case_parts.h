@@ -16,6 +16,15 @@ wf_result wfi_case_time(wfi_session *session, wf_plan *plan, const wf_bindings *
 wf_result wfi_case_time_memory(wfi_session *session, wf_plan *plan, const wf_bindings *bindings,
                                double budget_seconds, wfi_result_case *c);
 
+/* Whether a solve is to be made once more, for the timing of whole solves; adds one that was. */
+bool wfi_case_next_solve(const wfi_session *session, const wfi_result_case *c);
+void wfi_case_add_solve(const wf_solve_stages *stages, wfi_result_case *c);
+/* "solves    12 ms, median of 5 (…)"; nothing where there were none. */
+void wfi_case_print_solves(const wfi_result_case *c);
+
+/* Median, quartiles and spread of a timing's few samples: nearest order statistics. */
+void wfi_case_summarise(wf_timing *timing);
+
 /* The effective bandwidth in GB/s, and what share of the measured copy bandwidth it is. */
 void wfi_case_bandwidth(wfi_session *session, wfi_result_case *c, double gbs);
 

@@ -64,12 +64,15 @@ static wf_result make_buffers(wfi_session *session, work *w)
     return result == WF_SUCCESS ? wf_buffer_write(w->buffers[0], 0, w->in, w->bytes) : result;
 }
 
-static wf_result verify(wfi_session *session, const wf_stencil_params *params, work *w,
+static wf_result answer(wfi_session *session, const wf_stencil_params *params, work *w,
                         const wf_bindings *bindings, wfi_result_case *out)
 {
+    wfi_case_stage(session, out, WFI_STAGE_RUN);
     wf_result result = wf_plan_run(w->plan, bindings);
+    wfi_case_stage(session, out, WFI_STAGE_DOWNLOAD);
     if (result == WF_SUCCESS)
         result = wf_buffer_read(w->buffers[1], 0, w->out, w->bytes);
+    wfi_case_stage(session, out, WFI_STAGE_CHECK);
     if (result == WF_SUCCESS)
         result = wf_stencil_check(params, w->in, w->out, CHECKED_CELLS, session->common->seed,
                                   &out->check);
@@ -81,20 +84,20 @@ static wf_result verify(wfi_session *session, const wf_stencil_params *params, w
 static wf_result run(wfi_session *session, const wfi_stencil_request *r,
                      const wf_stencil_params *params, work *w, wfi_result_case *out)
 {
-    wfi_case_stage(session, out, 1, 3, "planning");
+    wfi_case_stage(session, out, WFI_STAGE_ANALYSIS);
     wf_result result = wf_stencil_plan(session->device, params, &w->plan);
     if (result == WF_SUCCESS)
         result = wf_plan_describe(w->plan, &out->plan);
     out->has_plan = result == WF_SUCCESS;
+    wfi_case_stage(session, out, WFI_STAGE_UPLOAD);
     if (result == WF_SUCCESS)
         result = make_buffers(session, w);
     const wf_bindings bindings = {.size = sizeof bindings,
                                   .items = {[WF_STENCIL_IN] = {.buffer = w->buffers[0]},
                                             [WF_STENCIL_OUT] = {.buffer = w->buffers[1]}},
                                   .workspace = {.buffer = w->buffers[2]}};
-    wfi_case_stage(session, out, 2, 3, "verifying");
     if (result == WF_SUCCESS)
-        result = verify(session, params, w, &bindings, out);
+        result = answer(session, params, w, &bindings, out);
     if (result == WF_SUCCESS && out->status == WFI_STATUS_OK)
         result = wfi_case_time_memory(session, w->plan, &bindings, r->budget_seconds, out);
     return result;
@@ -159,6 +162,7 @@ wf_result wfi_case_stencil(wfi_session *session, const wfi_stencil_request *requ
     params.coefficients = w->coefficients;
     params.tuning = &session->tuning;
     params.cancel = &session->cancel;
+    wfi_case_stage(session, out, WFI_STAGE_READ);
     wf_result result = make_input(session, r, w);
     if (result == WF_SUCCESS)
         result = run(session, r, &params, w, out);

@@ -13,6 +13,7 @@ typedef struct wfi_matmul_request {
     const void *a, *b;     /* as the parameters lay them out; NULL: random */
     const void *c, *bias;  /* likewise, where the parameters use them */
     double budget_seconds;
+    bool untimed; /* the answer and its check are enough */
 } wfi_matmul_request;
 
 /* *product (may be NULL) gets C as the parameters lay it out, malloc'ed, when the case is ok. */
@@ -25,6 +26,7 @@ typedef struct wfi_spmv_request {
     wf_type type;
     const void *x; /* of the vectors' type (f32 for f16); NULL: random */
     double budget_seconds;
+    bool untimed; /* the answer and its check are enough */
     bool transpose;
     uint32_t vectors;                 /* 0: 1 */
     const double *alpha;              /* NULL: 1 */

@@ -1,11 +1,10 @@
 #include "tool/cli/matrix_file.h"
 
-#include <math.h>
 #include <sys/stat.h>
 
 #include "io/matrix_market.h"
 #include "tool/cases/cases.h"
-#include "tool/cli/progress.h"
+#include "tool/cli/stages.h"
 
 #define SMALL_BYTES 67108864.0 /* of vectors: not worth a look at the device */
 
@@ -53,8 +52,8 @@ int wfi_matrix_file_read(const wfi_common *common, const char *path, const wfi_m
     const int code = use ? wfi_matrix_file_fits(common, path, use) : WFI_EXIT_DONE;
     if (code != WFI_EXIT_DONE)
         return code;
-    wfi_progress_phase(common->quiet, (double)NAN, "reading the matrix");
+    wfi_stage_begin(common->quiet, WFI_STAGE_READ, "reading the matrix");
     const bool read = wfi_matrix_market_read(path, out, &error);
-    wfi_progress_clear(common->quiet);
+    wfi_stage_end(common->quiet);
     return read ? WFI_EXIT_DONE : wfi_run_error("%s", error.text);
 }

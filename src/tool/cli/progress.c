@@ -1,6 +1,7 @@
 #include "tool/cli/progress.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,13 +16,22 @@
 #define COLUMNS 80            /* where the terminal does not tell */
 #define TOGETHER_SECONDS 0.3  /* signals that mean one */
 #define TELLING_FRACTION 0.05 /* before that the rest cannot be told from what went before */
+#define PATIENCE_SECONDS 1.0  /* what is over before is not shown */
+#define TICK_NANOSECONDS 250000000L
 
-/* The line that is shown, and the case in it. */
+/* What is shown, and the case in it. A thread draws it again and again, since calls into drivers
+ * and readers block for long. */
 static struct {
-    bool up, has_case;
+    pthread_mutex_t lock;
+    bool ticks;    /* the thread is there */
+    bool has_line; /* there is something to show, */
+    bool drawn;    /* and it stands on the terminal */
+    bool has_case;
+    double begun;       /* of the line */
+    double phase_begun; /* of what it is at now */
     double fraction;
-    char name[256];
-} line;
+    char name[256], text[512];
+} line = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool shown(bool quiet)
 {
@@ -47,34 +57,108 @@ static int columns(void)
     return told ? size.ws_col : COLUMNS;
 }
 
-static void draw(double fraction, const char *what)
+/* With the lock held. */
+static void draw(void)
 {
-    char bar[WIDTH + 1], left[32] = "", text[512];
-    if (isfinite(fraction)) {
-        const double seconds = seconds_left(fraction);
-        const int full = (int)(fraction * WIDTH);
+    char bar[WIDTH + 1], left[32] = "", text[640];
+    const double now = wfi_clock_seconds();
+    if (now - line.begun < PATIENCE_SECONDS)
+        return;
+    if (isfinite(line.fraction)) {
+        const double seconds = seconds_left(line.fraction);
+        const int full = (int)(line.fraction * WIDTH);
         if (seconds >= 1)
             snprintf(left, sizeof left, ", %.0f s left", seconds);
         memset(bar, ' ', WIDTH);
         memset(bar, '=', (size_t)(full > WIDTH ? WIDTH : full));
         bar[WIDTH] = '\0';
-        snprintf(text, sizeof text, "[%s] %3.0f %%%s  %s", bar, fraction * 100, left, what);
+        snprintf(text, sizeof text, "[%s] %3.0f %%%s  %s", bar, line.fraction * 100, left,
+                 line.text);
     } else {
-        snprintf(text, sizeof text, "%s", what);
+        const double seconds = floor(now - line.phase_begun);
+        if (seconds >= 1)
+            snprintf(left, sizeof left, ", %.0f s", seconds);
+        snprintf(text, sizeof text, "%s%s", line.text, left);
     }
     fprintf(stderr, "\r\033[K%.*s", columns() - 1, text);
     fflush(stderr);
-    line.up = true;
+    line.drawn = true;
+}
+
+static void *tick(void *unused)
+{
+    const struct timespec pause = {.tv_nsec = TICK_NANOSECONDS};
+    for (;;) {
+        nanosleep(&pause, NULL);
+        pthread_mutex_lock(&line.lock);
+        if (line.has_line)
+            draw();
+        pthread_mutex_unlock(&line.lock);
+    }
+    return unused;
+}
+
+/* A child has the lock as it was, and no second thread. */
+static void lock_line(void)
+{
+    pthread_mutex_lock(&line.lock);
+}
+
+static void unlock_line(void)
+{
+    pthread_mutex_unlock(&line.lock);
+}
+
+static void unlock_child(void)
+{
+    line.ticks = false;
+    pthread_mutex_unlock(&line.lock);
+}
+
+/* Without a thread the line is as old as the last call. Signals are the main thread's. */
+static void start_ticking(void)
+{
+    static bool forks_are_watched;
+    sigset_t all, before;
+    pthread_t thread;
+    if (line.ticks)
+        return;
+    if (!forks_are_watched)
+        pthread_atfork(lock_line, unlock_line, unlock_child);
+    forks_are_watched = true;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (pthread_create(&thread, NULL, tick, NULL) == 0) {
+        pthread_detach(thread);
+        line.ticks = true;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* With the lock held. */
+static void set_line(double fraction, const char *text)
+{
+    const double now = wfi_clock_seconds();
+    if (!line.has_line)
+        line.begun = now;
+    if (!line.has_line || strcmp(line.text, text) != 0)
+        line.phase_begun = now;
+    line.has_line = true;
+    line.fraction = fraction;
+    snprintf(line.text, sizeof line.text, "%s", text);
+    start_ticking();
+    draw();
 }
 
 void wfi_progress_show(bool quiet, double fraction, const char *what)
 {
     if (!shown(quiet))
         return;
+    pthread_mutex_lock(&line.lock);
     line.has_case = true;
-    line.fraction = fraction;
     snprintf(line.name, sizeof line.name, "%s", what);
-    draw(fraction, what);
+    set_line(fraction, what);
+    pthread_mutex_unlock(&line.lock);
 }
 
 void wfi_progress_phase(bool quiet, double fraction, const char *what)
@@ -82,20 +166,26 @@ void wfi_progress_phase(bool quiet, double fraction, const char *what)
     char text[512];
     if (!shown(quiet))
         return;
-    if (!line.has_case) {
-        draw(fraction, what);
-        return;
+    pthread_mutex_lock(&line.lock);
+    if (line.has_case) {
+        snprintf(text, sizeof text, "%s: %s", line.name, what);
+        set_line(line.fraction, text);
+    } else {
+        set_line(fraction, what);
     }
-    snprintf(text, sizeof text, "%s: %s", line.name, what);
-    draw(line.fraction, text);
+    pthread_mutex_unlock(&line.lock);
 }
 
 void wfi_progress_clear(bool quiet)
 {
-    line.has_case = false;
-    if (line.up && shown(quiet))
+    if (!shown(quiet))
+        return;
+    pthread_mutex_lock(&line.lock);
+    line.has_case = line.has_line = false;
+    if (line.drawn)
         fputs("\r\033[K", stderr);
-    line.up = false;
+    line.drawn = false;
+    pthread_mutex_unlock(&line.lock);
 }
 
 static volatile sig_atomic_t interrupted;

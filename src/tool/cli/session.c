@@ -8,6 +8,7 @@
 
 #include "io/memory.h"
 #include "tool/cli/progress.h"
+#include "tool/cli/stages.h"
 #include "tool/cli/table.h"
 #include "tool/cli/wrap.h"
 
@@ -72,7 +73,9 @@ static int open_session(wfi_session *session, const wfi_common *common, bool cap
                                   .constants = common->constants,
                                   .constant_count = common->constant_count,
                                   .no_tuning = common->no_tuning};
+    wfi_stage_begin(common->quiet, WFI_STAGE_DEVICE, "opening the device");
     wf_result result = wf_device_create(&params, &session->device);
+    wfi_stage_end(common->quiet);
     if (result != WF_SUCCESS)
         return wfi_session_error(session, result);
     session->caps = wf_device_caps(session->device);
@@ -224,12 +227,14 @@ int wfi_session_write(wfi_session *session, int argc, char **argv, const wfi_res
     return wfi_run_error("%s", error.text);
 }
 
-void wfi_case_stage(const wfi_session *session, const wfi_result_case *c, int step, int steps,
-                    const char *what)
+void wfi_case_stage(const wfi_session *session, const wfi_result_case *c, wfi_stage stage)
 {
+    static const char *const doing[WFI_STAGE_COUNT] = {
+        "making operands", "opening the device", "planning", "uploading", "running",
+        "downloading",     "checking",           "timing",   "writing"};
     char text[160];
-    snprintf(text, sizeof text, "%s %s: %s (%d of %d)", c->family, c->name, what, step, steps);
-    wfi_progress_phase(session->common->quiet, (double)NAN, text);
+    snprintf(text, sizeof text, "%s %s: %s", c->family, c->name, doing[stage]);
+    wfi_stage_begin(session->common->quiet, stage, text);
 }
 
 void wfi_plan_print(const wf_plan_info *plan)

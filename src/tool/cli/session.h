@@ -66,9 +66,8 @@ void wfi_device_print(const wfi_session *session);
 /* The line that names the variant, its constants and who chose them. */
 void wfi_plan_print(const wf_plan_info *plan);
 
-/* Shows what a case is at, "verifying": step `step` of `steps`. */
-void wfi_case_stage(const wfi_session *session, const wfi_result_case *c, int step, int steps,
-                    const char *what);
+/* Begins the stage of a case: "matmul 64x64x64: checking" (tool/cli/stages.h). */
+void wfi_case_stage(const wfi_session *session, const wfi_result_case *c, wfi_stage stage);
 
 /* The lines that a single run prints: device, problem, variant, time, rate, check. */
 void wfi_case_print(const wfi_session *session, const wfi_result_case *c);

@@ -8,27 +8,83 @@
 #include <unistd.h>
 
 #include "tool/cli/options.h"
+#include "tool/cli/path.h"
 
-/* The file that tells the loader of RADV; NULL: not installed. */
-static const char *radv_file(void)
+typedef struct target_row {
+    const char *name, *driver, *shim, *environment;
+} target_row;
+
+#define TARGET(name, driver, shim, environment) {name, driver, shim, environment},
+static const target_row rows[] = {
+#include "tool/cli/targets.def"
+};
+#undef TARGET
+
+#define ROWS (sizeof rows / sizeof *rows)
+#define MOST_PATH 512
+
+static const target_row *row_of(const char *target)
 {
-    static const char *const files[] = {
-        "/usr/share/vulkan/icd.d/radeon_icd.json",
-        "/usr/share/vulkan/icd.d/radeon_icd.x86_64.json",
-        "/usr/share/vulkan/icd.d/radeon_icd.aarch64.json",
-        "/usr/local/share/vulkan/icd.d/radeon_icd.json",
-        "/etc/vulkan/icd.d/radeon_icd.json",
-    };
-    const char *given = getenv("VK_DRIVER_FILES");
-    if (given && strstr(given, "radeon_icd"))
-        return given;
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (access(files[i], R_OK) == 0)
-            return files[i];
+    for (size_t i = 0; i < ROWS; i++)
+        if (strcmp(rows[i].name, target) == 0)
+            return &rows[i];
     return NULL;
 }
 
-/* RADV ends the process for a chip that it does not know, so a child asks. */
+static int unknown_target(const char *target)
+{
+    char names[64 * ROWS] = "";
+    for (size_t i = 0; i < ROWS; i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? " " : "",
+                 rows[i].name);
+    return wfi_usage_error("--target: '%s' is none of %s", target, names);
+}
+
+/* The file that tells the loader of the driver; false: it is not installed. */
+static bool driver_file(const char *name, char path[MOST_PATH])
+{
+    const char *own = getenv("WAVEFIT_DRIVERS");
+    const char *const folders[] = {own ? own : "", "/usr/share/vulkan/icd.d",
+                                   "/usr/local/share/vulkan/icd.d", "/etc/vulkan/icd.d"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        const int length = snprintf(path, MOST_PATH, "%s/%s", folders[i], name);
+        if (*folders[i] && length > 0 && length < MOST_PATH && access(path, R_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Starts this program again with the shim in front. Returns only where that failed. */
+static int start_again(const target_row *row, char **argv)
+{
+    const char *own = getenv("WAVEFIT_DRIVERS");
+    char shim[MOST_PATH];
+    if (!own || snprintf(shim, sizeof shim, "%s/lib%s_noop_drm_shim.so", own, row->shim) >=
+                    (int)sizeof shim ||
+        access(shim, R_OK) != 0) {
+        wfi_run_error("--target %s needs a shim in front of its driver: './dev drivers' in "
+                      "wavefit's sources builds it and says what to put into WAVEFIT_DRIVERS",
+                      row->name);
+        return WFI_EXIT_NO_DEVICE;
+    }
+    setenv("LD_PRELOAD", shim, 1);
+    setenv("WAVEFIT_TARGET", row->name, 1);
+    execv("/proc/self/exe", argv);
+    wfi_run_error("--target %s: the program does not start again", row->name);
+    return WFI_EXIT_FAILED;
+}
+
+static void set_environment(const char *words)
+{
+    char name[64], value[64];
+    int used = 0;
+    while (sscanf(words, " %63[^=]=%63s%n", name, value, &used) == 2) {
+        setenv(name, value, 1);
+        words += used;
+    }
+}
+
+/* Drivers end the process for a chip that they do not know, so a child asks. */
 static bool chip_is_known(void)
 {
     int status = 0;
@@ -46,22 +102,26 @@ static bool chip_is_known(void)
            WEXITSTATUS(status) == 0;
 }
 
-int wfi_target_select(const char *target)
+int wfi_target_select(const char *target, char **argv)
 {
-    const char *chip = strncmp(target, "amd:", 4) == 0 ? target + 4 : NULL;
-    const char *file = radv_file();
-    if (!chip || !*chip || strspn(chip, "abcdefghijklmnopqrstuvwxyz0123456789_") != strlen(chip))
-        return wfi_usage_error("--target: '%s' is not amd:CHIP, like amd:navi31", target);
-    if (!file) {
-        wfi_run_error("--target %s: Mesa's RADV, whose compiler it takes, is not installed",
-                      target);
+    char path[MOST_PATH];
+    const target_row *row = row_of(target);
+    const char *started = getenv("WAVEFIT_TARGET");
+    if (!row)
+        return unknown_target(target);
+    if (!driver_file(row->driver, path)) {
+        wfi_run_error("--target %s: Mesa's driver, whose compiler it takes, is not installed (%s)",
+                      target, row->driver);
         return WFI_EXIT_NO_DEVICE;
     }
-    setenv("VK_DRIVER_FILES", file, 1);
-    setenv("RADV_FORCE_FAMILY", chip, 1);
+    setenv("VK_DRIVER_FILES", path, 1);
+    setenv("MESA_SHADER_CACHE_DISABLE", "true", 1);
+    set_environment(row->environment);
     unsetenv("WAVEFIT_DEVICE");
+    if (*row->shim && !(started && strcmp(started, row->name) == 0))
+        return start_again(row, argv);
     if (chip_is_known())
         return WFI_EXIT_DONE;
-    wfi_run_error("--target %s: this RADV does not know the chip %s", target, chip);
+    wfi_run_error("--target %s: this driver does not know the chip", target);
     return WFI_EXIT_NO_DEVICE;
 }

@@ -1,10 +1,11 @@
-/* Devices of another vendor that are not there: their compiler runs without them. */
+/* Devices of other vendors that are not there: their compilers run without them. */
 #ifndef WFI_TOOL_CLI_TARGET_H
 #define WFI_TOOL_CLI_TARGET_H
 
-/* Points the Vulkan loader at Mesa's RADV, pretending to the chip of "amd:navi31". Prints one line
- * and returns the exit code where that cannot be. Changes the environment: before any device is
- * opened. */
-int wfi_target_select(const char *target);
+/* Points the Vulkan loader at the driver of "amd:navi31" or "intel:dg2" (targets.def), with the
+ * shim in front that stands in for the card; for that the tool starts again, with argv. Prints one
+ * line and returns the exit code where that cannot be. Changes the environment: before any device
+ * is opened. */
+int wfi_target_select(const char *target, char **argv);
 
 #endif

@@ -7,11 +7,13 @@
 #include "io/matrix_market.h"
 #include "io/npy.h"
 #include "tool/cases/bench_matrices.h"
+#include "tool/cases/case_parts.h"
 #include "tool/cases/cases.h"
 #include "tool/commands/commands.h"
 #include "tool/cli/matrix_file.h"
 #include "tool/cli/path.h"
 #include "tool/cli/progress.h"
+#include "tool/cli/stages.h"
 #include "tool/cases/random.h"
 #include "tool/cli/table.h"
 #include "tool/cli/wrap.h"
@@ -23,7 +25,7 @@
 typedef struct arguments {
     const char *type, *poisson27, *poisson5, *tolerance, *iterations, *precondition, *block, *b,
         *output;
-    bool mixed;
+    bool mixed, time;
 } arguments;
 
 typedef struct solve {
@@ -35,6 +37,7 @@ typedef struct solve {
     wf_spmv_params matrix;
     wfi_csr csr;
     void *narrow; /* values in f32 */
+    wf_solve_stages stages;
     double *history;
     void *b, *x;
 } solve;
@@ -59,9 +62,9 @@ static int generate(solve *s, const char *option, const char *text, uint64_t mos
     s->name = option + 2;
     snprintf(s->title, sizeof s->title, "%s %llu^%d", s->name, (unsigned long long)side,
              dimensions);
-    wfi_progress_phase(s->common->quiet, (double)NAN, "making the matrix");
+    wfi_stage_begin(s->common->quiet, WFI_STAGE_READ, "making the matrix");
     const bool made = make((uint32_t)side, &s->csr);
-    wfi_progress_clear(s->common->quiet);
+    wfi_stage_end(s->common->quiet);
     if (!made)
         return wfi_run_error("%s %s: out of memory", option, text);
     return WFI_EXIT_DONE;
@@ -257,7 +260,7 @@ static void fill_case(const solve *s, const wf_cg_result *r, wf_result solved, w
 }
 
 static void print(const wfi_session *session, const solve *s, const wf_cg_result *r,
-                  wf_result solved)
+                  const wfi_result_case *c, wf_result solved)
 {
     char text[32];
     wfi_device_print(session);
@@ -282,6 +285,24 @@ static void print(const wfi_session *session, const solve *s, const wf_cg_result
     wfi_format_time(r->product_us, text, sizeof text);
     if (r->product_us > 0)
         printf("product   %s alone\n", text);
+    wfi_case_print_solves(c);
+}
+
+/* The same solve from host memory to host memory again and again. */
+static wf_result time_solves(wfi_session *session, solve *s, wfi_result_case *c)
+{
+    wf_result result = WF_SUCCESS;
+    wf_cg_result again;
+    wf_cg_params params = s->params;
+    params.history = NULL;
+    params.repeat = 0;
+    wfi_stage_begin(s->common->quiet, WFI_STAGE_TIME, "cg: solving again");
+    while (result == WF_SUCCESS && wfi_case_next_solve(session, c)) {
+        result = wf_cg_solve(session->device, &params, s->b, s->x, &again);
+        wfi_case_add_solve(&s->stages, c);
+    }
+    wfi_stage_end(s->common->quiet);
+    return result;
 }
 
 static int run(solve *s, int argc, char **argv)
@@ -297,13 +318,19 @@ static int run(solve *s, int argc, char **argv)
     s->params.matrix = &s->matrix;
     s->params.progress = show_progress;
     s->params.user = s;
-    const wf_result solved = wf_cg_solve(session.device, &s->params, s->b, s->x, &result);
+    s->params.stages = &s->stages;
+    wfi_stage_begin(s->common->quiet, WFI_STAGE_ANALYSIS, "cg: planning");
+    wf_result solved = wf_cg_solve(session.device, &s->params, s->b, s->x, &result);
+    wfi_stages_note(&s->stages);
     const bool ran = solved == WF_SUCCESS || solved == WF_ERROR_CANCELLED;
-    wfi_progress_clear(s->common->quiet);
+    wfi_stage_end(s->common->quiet);
     if (ran) {
-        if (!wfi_json_on_stdout(s->common))
-            print(&session, s, &result, solved);
         fill_case(s, &result, solved, &c);
+        if (s->args->time && solved == WF_SUCCESS && c.status == WFI_STATUS_OK)
+            solved = time_solves(&session, s, &c);
+        if (!wfi_json_on_stdout(s->common))
+            print(&session, s, &result, &c, solved);
+        wfi_stage_begin(s->common->quiet, WFI_STAGE_WRITE, "writing the solution");
         code = wfi_case_exit(&c, solved);
     } else {
         code = wfi_session_error(&session, solved);
@@ -316,11 +343,12 @@ static int run(solve *s, int argc, char **argv)
         !wfi_npy_write(s->args->output, s->matrix.type, 1, shape, s->x, &error))
         code = wfi_run_error("%s", error.text);
     if (ran) {
+        wfi_stages_finish(s->common, &c);
         const int written = wfi_session_write(&session, argc, argv, &c, 1);
         code = code != WFI_EXIT_DONE ? code : written;
     }
     s->matrix.tuning = NULL;
-    s->params.user = NULL;
+    s->params.user = s->params.stages = NULL;
     wfi_session_close(&session);
     return code;
 }
@@ -339,6 +367,7 @@ int wfi_tool_cg(int argc, char **argv)
         {"--block", "N", &args.block, NULL, "side of block-jacobi's blocks (default 4)"},
         {"--mixed", NULL, NULL, &args.mixed, "iterate in f32, refine the answer to f64's accuracy"},
         {"--b", "v.npy", &args.b, NULL, "the right-hand side (default: random)"},
+        {"--time", NULL, NULL, &args.time, "solve several times and time each as a whole"},
         {"-o", "x.npy", &args.output, NULL, "write the solution"},
     };
     const wfi_command command = {
@@ -348,20 +377,22 @@ int wfi_tool_cg(int argc, char **argv)
         0,
         1,
         options,
-        10};
+        11};
     wfi_common common;
     wf_type type;
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
     if (code != WFI_EXIT_DONE || common.help)
         return code;
-    solve s = {.args = &args, .common = &common};
+    solve s = {.args = &args, .common = &common, .stages = {.size = sizeof s.stages}};
     code = parse(&s, &type);
     if (code == WFI_EXIT_DONE)
         code = read_matrix(&s, type);
+    wfi_stage_begin(common.quiet, WFI_STAGE_READ, "making the vectors");
     if (code == WFI_EXIT_DONE)
         code = convert_values(&s, type);
     if (code == WFI_EXIT_DONE)
         code = make_vectors(&s);
+    wfi_stage_end(common.quiet);
     if (code == WFI_EXIT_DONE)
         code = run(&s, argc, argv);
     free_solve(&s);

@@ -289,15 +289,15 @@ int wfi_tool_explain(int argc, char **argv)
     wfi_session session;
     wfi_study_options(&study, options);
     options[WFI_STUDY_OPTIONS] =
-        (wfi_option){"--target", "amd:CHIP", &target, NULL,
-                     "compile for a device that is not there (Mesa's RADV)"};
+        (wfi_option){"--target", "VENDOR:CHIP", &target, NULL,
+                     "compile for a device that is not there: amd:navi31, intel:dg2, …"};
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
     if (code != WFI_EXIT_DONE || common.help)
         return code;
     code = wfi_study_parse(&study, "explain", &common);
     if (code == WFI_EXIT_DONE && target) {
         common.device = NULL;
-        code = wfi_target_select(target);
+        code = wfi_target_select(target, argv);
     }
     if (code == WFI_EXIT_DONE &&
         (code = wfi_session_open_captured(&session, &common)) == WFI_EXIT_DONE) {

@@ -5,6 +5,7 @@
 #include "tool/cases/cases.h"
 #include "tool/commands/commands.h"
 #include "tool/cases/himeno_size.h"
+#include "tool/cli/stages.h"
 #include "tool/cli/wrap.h"
 
 #define DEFAULT_SECONDS 60.0 /* the official program's aim */
@@ -52,6 +53,7 @@ static int run(const wfi_common *common, const wfi_himeno_request *request, int 
             print_official(&session, request, &result_case);
     }
     code = wfi_case_exit(&result_case, result);
+    wfi_stages_finish(common, &result_case);
     const int written = wfi_session_write(&session, argc, argv, &result_case, 1);
     wfi_session_close(&session);
     return code != WFI_EXIT_DONE ? code : written;

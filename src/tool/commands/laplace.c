@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "io/png_image.h"
-#include "tool/cli/clock.h"
 #include "tool/commands/commands.h"
 #include "tool/cli/path.h"
 #include "tool/report/picture.h"
 #include "tool/cli/progress.h"
+#include "tool/cli/stages.h"
 #include "tool/cli/session.h"
 #include "tool/cli/table.h"
 #include "tool/cli/wrap.h"
@@ -22,7 +22,6 @@
 #define MOST_ITERATIONS (1u << 24)
 #define LEAST_DEFAULT_EVERY 8 /* of the library's choices: how long a history can become */
 #define LINES 12              /* of the convergence shown */
-#define BAR_AFTER_SECONDS 2
 
 typedef struct arguments {
     const char *grid, *tolerance, *method, *omega, *type, *every, *iterations, *border, *output;
@@ -36,7 +35,7 @@ typedef struct solve {
     wfi_npy border;
     double *history;
     void *u;
-    double start; /* host clock */
+    wf_solve_stages stages;
 } solve;
 
 static void free_solve(solve *s)
@@ -306,10 +305,8 @@ static bool show(void *user, uint32_t iterations, double residual)
                              : s->params.type == WF_TYPE_F64 ? 1e-10
                                                              : 1e-4;
     char text[80];
-    if (wfi_clock_seconds() - s->start > BAR_AFTER_SECONDS) {
-        snprintf(text, sizeof text, "iteration %u, residual %.2e", iterations, residual);
-        wfi_progress_show(s->common->quiet, fmin(fmax(log(residual) / log(tolerance), 0), 1), text);
-    }
+    snprintf(text, sizeof text, "iteration %u, residual %.2e", iterations, residual);
+    wfi_progress_show(s->common->quiet, fmin(fmax(log(residual) / log(tolerance), 0), 1), text);
     return !wfi_interrupted();
 }
 
@@ -329,6 +326,7 @@ static int run_solve(wfi_session *session, solve *s, wfi_result_case *c, bool *r
     *ran = !fits(session, s, c);
     if (*ran)
         return wfi_case_exit(c, WF_SUCCESS);
+    wfi_stage_begin(s->common->quiet, WFI_STAGE_READ, "making the field");
     int code = make_field(s);
     if (code != WFI_EXIT_DONE)
         return code;
@@ -337,10 +335,12 @@ static int run_solve(wfi_session *session, solve *s, wfi_result_case *c, bool *r
     s->params.progress = show;
     s->params.user = s;
     s->result = (wf_laplace_result){.size = sizeof s->result};
+    s->params.stages = &s->stages;
     wfi_interrupted(); /* from here on Ctrl-C ends the iterations, not the program */
-    s->start = wfi_clock_seconds();
+    wfi_stage_begin(s->common->quiet, WFI_STAGE_ANALYSIS, "laplace: planning");
     const wf_result solved = wf_laplace_solve(session->device, &s->params, s->u, &s->result);
-    wfi_progress_clear(s->common->quiet);
+    wfi_stages_note(&s->stages);
+    wfi_stage_end(s->common->quiet);
     if (solved != WF_SUCCESS && solved != WF_ERROR_CANCELLED) {
         wfi_case_fail(session, c, solved);
         return wfi_case_exit(c, solved);
@@ -348,8 +348,10 @@ static int run_solve(wfi_session *session, solve *s, wfi_result_case *c, bool *r
     fill_case(s, c);
     if (!wfi_json_on_stdout(s->common))
         print(session, s, c);
+    wfi_stage_begin(s->common->quiet, WFI_STAGE_WRITE, "writing the field");
     const int written = write_field(s);
     code = wfi_case_exit(c, solved);
+    wfi_stages_finish(s->common, c);
     return code != WFI_EXIT_DONE ? code : written;
 }
 
@@ -398,8 +400,10 @@ int wfi_tool_laplace(int argc, char **argv)
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
     if (code != WFI_EXIT_DONE || common.help)
         return code;
-    solve s = {.args = &args, .common = &common};
+    solve s = {.args = &args, .common = &common, .stages = {.size = sizeof s.stages}};
+    wfi_stage_begin(common.quiet, WFI_STAGE_READ, "reading the border");
     code = parse(&s);
+    wfi_stage_end(common.quiet);
     if (code == WFI_EXIT_DONE)
         code = run(&s, argc, argv);
     free_solve(&s);

@@ -7,6 +7,7 @@
 #include "tool/cases/cases.h"
 #include "tool/commands/commands.h"
 #include "tool/cli/path.h"
+#include "tool/cli/stages.h"
 #include "tool/cases/vectors.h"
 
 #define MOST_EXTENT 2147483648u
@@ -15,7 +16,7 @@
 typedef struct arguments {
     const char *shape, *type, *output_file, *c, *bias;
     const char *alpha, *beta, *lda, *ldb, *ldc, *batch, *activation, *math, *output;
-    bool transpose_a, transpose_b, random_bias;
+    bool transpose_a, transpose_b, random_bias, time;
     const char *a, *b; /* .npy files, NULL with a shape */
     double alpha_value;
 } arguments;
@@ -221,9 +222,11 @@ static int run(const arguments *args, const wfi_common *common, wfi_matmul_reque
     const wf_result result = wfi_case_matmul(&session, request, &result_case, &product);
     if (result_case.has_plan)
         wfi_case_print(&session, &result_case);
+    wfi_stage_begin(common->quiet, WFI_STAGE_WRITE, "writing the product");
     code = wfi_case_exit(&result_case, result);
     if (code == WFI_EXIT_DONE && args->output_file)
         code = write_product(args->output_file, request, product);
+    wfi_stages_finish(common, &result_case);
     const int written = wfi_session_write(&session, argc, argv, &result_case, 1);
     free(product);
     wfi_session_close(&session);
@@ -254,6 +257,7 @@ int wfi_tool_matmul(int argc, char **argv)
          "make N products; files hold their matrices one below another"},
         {"--output", "type|sums", &args.output, NULL, "type of C: as A and B, or as the sums"},
         {"--math", "exact|fast", &args.math, NULL, "fast: f32 may be split into narrower numbers"},
+        {"--time", NULL, NULL, &args.time, "time the product too when -o writes it"},
         {"-o", "C.npy", &args.output_file, NULL,
          "write the product (bf16 as f32, i8's sums as f64)"},
     };
@@ -282,7 +286,10 @@ int wfi_tool_matmul(int argc, char **argv)
         return wfi_usage_error("matmul: -o writes C.npy, not '%s'", args.output_file);
     args.a = common.positional[0];
     args.b = common.positional[1];
+    request.untimed = args.output_file && !args.time && !common.repeat;
+    wfi_stage_begin(common.quiet, WFI_STAGE_READ, "reading the matrices");
     code = fill_request(&args, &request, &files);
+    wfi_stage_end(common.quiet);
     if (code == WFI_EXIT_DONE)
         code = run(&args, &common, &request, argc, argv);
     free(files.a);

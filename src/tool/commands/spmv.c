@@ -1,5 +1,4 @@
 /* wavefit spmv: multiplies a Matrix Market matrix with a vector. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +11,12 @@
 #include "tool/cases/generate.h"
 #include "tool/cli/matrix_file.h"
 #include "tool/cli/path.h"
-#include "tool/cli/progress.h"
+#include "tool/cli/stages.h"
 #include "tool/cases/vectors.h"
 
 typedef struct arguments {
     const char *type, *x, *output, *generate, *vectors, *alpha, *beta;
-    bool transpose, explain;
+    bool transpose, explain, time;
     double alpha_value;
 } arguments;
 
@@ -57,6 +56,7 @@ static int run(const arguments *args, const wfi_common *common, const wfi_spmv_r
             result_case.status == WFI_STATUS_OK)
             wfi_explain_spmv(&result_case, request->explain);
     }
+    wfi_stage_begin(common->quiet, WFI_STAGE_WRITE, "writing the result");
     code = wfi_case_exit(&result_case, result);
     const uint64_t vectors = request->vectors ? request->vectors : 1;
     const uint64_t shape[2] = {request->transpose ? m->columns : m->rows, vectors};
@@ -64,6 +64,7 @@ static int run(const arguments *args, const wfi_common *common, const wfi_spmv_r
         !wfi_npy_write(args->output, vector_type(request->type), vectors > 1 ? 2 : 1, shape, y,
                        &error))
         code = wfi_run_error("%s", error.text);
+    wfi_stages_finish(common, &result_case);
     const int written = wfi_session_write(&session, argc, argv, &result_case, 1);
     free(y);
     wfi_session_close(&session);
@@ -83,9 +84,9 @@ static int get_matrix(const arguments *args, const wfi_common *common,
     char message[256];
     if (args->generate) {
         snprintf(name, bytes, "%s", args->generate);
-        wfi_progress_phase(common->quiet, (double)NAN, "making the matrix");
+        wfi_stage_begin(common->quiet, WFI_STAGE_READ, "making the matrix");
         const bool made = wfi_generate(args->generate, common->seed, matrix, message);
-        wfi_progress_clear(common->quiet);
+        wfi_stage_end(common->quiet);
         if (made)
             return WFI_EXIT_DONE;
         return wfi_generate_check(args->generate, message)
@@ -123,10 +124,14 @@ static int multiply(const arguments *args, const wfi_common *common, wfi_spmv_re
         wfi_csr_free(&matrix);
         return code;
     }
-    if (code == WFI_EXIT_DONE && args->x)
+    if (code == WFI_EXIT_DONE && args->x) {
+        wfi_stage_begin(common->quiet, WFI_STAGE_READ, "reading x");
         code = wfi_read_vectors(args->x, vector_type(request->type),
                                 request->transpose ? matrix.rows : matrix.columns,
                                 request->vectors ? request->vectors : 1, &x);
+        wfi_stage_end(common->quiet);
+    }
+    request->untimed = args->output && !args->time && !args->explain && !common->repeat;
     request->matrix = &matrix;
     request->name = name;
     request->x = x;
@@ -180,6 +185,7 @@ int wfi_tool_spmv(int argc, char **argv)
         {"--alpha", "A", &args.alpha, NULL, "y = A times the product (default 1)"},
         {"--beta", "B", &args.beta, NULL, "add B times a random y (default 0)"},
         {"--explain", NULL, NULL, &args.explain, "say what was chosen, why, and what it costs"},
+        {"--time", NULL, NULL, &args.time, "time the product too when -o writes its result"},
         {"-o", "y.npy|m.mtx", &args.output, NULL, "write the result, or just the matrix"},
     };
     const wfi_command command = {
@@ -189,7 +195,7 @@ int wfi_tool_spmv(int argc, char **argv)
         0,
         1,
         options,
-        9};
+        10};
     wfi_common common;
     wfi_spmv_request request = {.type = WF_TYPE_F32};
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);

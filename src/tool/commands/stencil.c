@@ -2,6 +2,7 @@
  * timed. */
 #include "tool/commands/commands.h"
 #include "tool/cases/stencil_options.h"
+#include "tool/cli/stages.h"
 
 int wfi_tool_stencil(int argc, char **argv)
 {
@@ -38,6 +39,7 @@ int wfi_tool_stencil(int argc, char **argv)
     if (result_case.has_plan)
         wfi_case_print(&session, &result_case);
     code = wfi_case_exit(&result_case, result);
+    wfi_stages_finish(&common, &result_case);
     const int written = wfi_session_write(&session, argc, argv, &result_case, 1);
     wfi_session_close(&session);
     return code != WFI_EXIT_DONE ? code : written;

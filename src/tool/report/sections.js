@@ -37,7 +37,10 @@ function devicesSection() {
 }
 
 function compareSection() {
-  const compared = cases.filter((c) => text(object(c.compare).verdict));
+  const compared = cases.flatMap((c) => [
+    { c, compare: object(c.compare), now: c.median, of: "" },
+    { c, compare: object(c.compare_whole), now: number(c.whole_us), of: ", whole" },
+  ]).filter((row) => text(row.compare.verdict));
   if (!compared.length) return;
   const card = section("compare", "Against the base",
     `${text(object(data.compare).path)}: a case is slower or faster when its quartiles part and `
@@ -46,17 +49,17 @@ function compareSection() {
     - (number(a.compare.ratio) ?? 9e9));
   const style = { slower: "bad", broken: "bad", faster: "good" };
   card.append(table([
-    { title: "verdict", cell: (c) => element("span", { class: style[c.compare.verdict] || "" },
-      c.compare.verdict), value: (c) => text(c.compare.verdict) },
-    { title: "case", cell: problem },
-    { title: "variant", cell: (c) => text(c.variant) },
-    { title: "base", number: true, cell: (c) => time(number(c.compare.base_us)),
-      value: (c) => number(c.compare.base_us) },
-    { title: "now", number: true, cell: (c) => time(c.median), value: (c) => c.median },
-    { title: "ratio", number: true, cell: (c) => digits(number(c.compare.ratio)),
-      value: (c) => number(c.compare.ratio) },
-    { title: "noise", number: true, cell: (c) => { const n = number(c.compare.noise);
-      return n === null ? "" : percent(n * 100); }, value: (c) => number(c.compare.noise) },
+    { title: "verdict", cell: (row) => element("span", { class: style[row.compare.verdict] || "" },
+      row.compare.verdict), value: (row) => text(row.compare.verdict) },
+    { title: "case", cell: (row) => problem(row.c) + row.of },
+    { title: "variant", cell: (row) => text(row.c.variant) },
+    { title: "base", number: true, cell: (row) => time(number(row.compare.base_us)),
+      value: (row) => number(row.compare.base_us) },
+    { title: "now", number: true, cell: (row) => time(row.now), value: (row) => row.now },
+    { title: "ratio", number: true, cell: (row) => digits(number(row.compare.ratio)),
+      value: (row) => number(row.compare.ratio) },
+    { title: "noise", number: true, cell: (row) => { const n = number(row.compare.noise);
+      return n === null ? "" : percent(n * 100); }, value: (row) => number(row.compare.noise) },
   ], shown, "Comparison with the base").node);
 }
 
@@ -288,6 +291,26 @@ function resultsSection() {
       text(c.variant)} ${text(c.status)}`.toLowerCase(); return words.every((word) =>
       all.includes(word)); }));
   });
+}
+
+// Where the time of a run went, from files to files.
+const stages = ["read", "device", "analysis", "upload", "run", "download", "check", "time",
+  "write"];
+
+function stagesSection() {
+  const shown = plain.filter((c) => number(c.whole_us) > 0);
+  if (!shown.length) return;
+  const card = section("stages", "Stages", "One run, on the host's clock. The whole is analysis, "
+    + "upload, run and download: from operands in host memory to the answer in host memory.");
+  const stage = (c, name) => number(object(c.stages_us)[name]);
+  card.append(table([
+    ...deviceColumn(shown, (c) => c.owner),
+    { title: "case", pin: true, cell: problem },
+    { title: "whole", number: true, cell: (c) => time(number(c.whole_us)),
+      value: (c) => number(c.whole_us) },
+    ...stages.map((name) => ({ title: name, number: true, cell: (c) => time(stage(c, name)),
+      value: (c) => stage(c, name) })),
+  ], shown, "Stages").node);
 }
 
 // ------------------------------------------------------------------------------ devices, side by

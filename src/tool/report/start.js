@@ -29,8 +29,8 @@ function start() {
     URL.revokeObjectURL(link.href);
   });
   for (const make of [devicesSection, compareSection, versusSection, resultsSection,
-    adviceSection, rooflineSection, ceilingsSection, ladderSection, sweepSection, sparseSection,
-    solverSection, tunedSection, comparisonSection, sustainedSection])
+    stagesSection, adviceSection, rooflineSection, ceilingsSection, ladderSection, sweepSection,
+    sparseSection, solverSection, tunedSection, comparisonSection, sustainedSection])
     try {
       make();
     } catch (error) { // one section's trouble leaves the others readable

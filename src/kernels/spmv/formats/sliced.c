@@ -6,14 +6,6 @@
 #include "kernels/spmv/formats/sliced_maker.h"
 #include "kernels/spmv/order.h"
 
-/* Where subgroups cannot share a row, one multiplies up to DIRECT_LOADS of a row alone, since
- * adding up segments takes the time of about so many. Slices of segments and of group rows have
- * about SEGMENT_LOADS, since they all run at once; those of a group row have up to GROUP_ROW_LOADS
- * before the row is cut into segments. */
-#define DIRECT_LOADS 16
-#define SEGMENT_LOADS 4
-#define GROUP_ROW_LOADS 8
-
 static uint32_t larger(uint32_t a, uint32_t b)
 {
     return a > b ? a : b;
@@ -25,17 +17,18 @@ static uint32_t load_entries(const wfi_sliced_params *p)
     return 4 * p->subgroup;
 }
 
-/* Rows of more entries get several subgroups. */
-static uint32_t direct_entries(const wfi_sliced_params *p)
+uint32_t wfi_sliced_direct_entries(const wfi_sliced_params *p)
 {
-    return larger(p->loads, p->row_subgroups > 1 ? SEGMENT_LOADS : DIRECT_LOADS) * load_entries(p);
+    const uint32_t loads =
+        p->row_subgroups > 1 ? WFI_SLICED_SEGMENT_LOADS : WFI_SLICED_DIRECT_LOADS;
+    return larger(p->loads, loads) * load_entries(p);
 }
 
 static bool is_segmented(const wfi_sliced_params *p, uint32_t length)
 {
     const uint32_t most =
-        p->row_subgroups > 1 ? p->row_subgroups * GROUP_ROW_LOADS * load_entries(p) : 0;
-    return length > direct_entries(p) && length > most;
+        p->row_subgroups > 1 ? p->row_subgroups * WFI_SLICED_GROUP_ROW_LOADS * load_entries(p) : 0;
+    return length > wfi_sliced_direct_entries(p) && length > most;
 }
 
 /* Slices of a row, or of each of its segments. */
@@ -44,8 +37,8 @@ static uint32_t row_subgroups_of(const wfi_sliced_params *p, uint32_t length)
     uint32_t row_subgroups = 1;
     if (is_segmented(p, length))
         return p->row_subgroups;
-    while (length > direct_entries(p) && row_subgroups < p->row_subgroups &&
-           row_subgroups * SEGMENT_LOADS * load_entries(p) < length)
+    while (length > wfi_sliced_direct_entries(p) && row_subgroups < p->row_subgroups &&
+           row_subgroups * WFI_SLICED_SEGMENT_LOADS * load_entries(p) < length)
         row_subgroups *= 2;
     return row_subgroups;
 }
@@ -92,7 +85,7 @@ static bool add_group_row(wfi_sliced_maker *m, uint32_t row, uint32_t begin, uin
 static bool add_long_row(wfi_sliced_maker *m, uint32_t row)
 {
     const wfi_sliced_params *p = m->params;
-    const uint32_t most = p->row_subgroups * SEGMENT_LOADS * load_entries(p),
+    const uint32_t most = p->row_subgroups * WFI_SLICED_SEGMENT_LOADS * load_entries(p),
                    length = wfi_sliced_row_length(m, row);
     const uint32_t count = (length + most - 1) / most, first = m->segment_count;
     uint32_t *segments = realloc(m->segments, (first + count) * 4 * sizeof *segments);
@@ -140,7 +133,7 @@ static bool order_rows(wfi_sliced_maker *m)
     if (!m->order || !add_shared_rows(m))
         return false;
     for (uint32_t row = 0; row < p->rows; row++)
-        if (wfi_sliced_row_length(m, row) <= direct_entries(p))
+        if (wfi_sliced_row_length(m, row) <= wfi_sliced_direct_entries(p))
             m->order[m->ordered++] = wfi_row_key(wfi_sliced_row_length(m, row), row);
     wfi_order_rows(m->order, m->ordered, p->window);
     return true;

@@ -59,6 +59,17 @@ typedef struct wfi_sliced {
     uint32_t list_at;          /* in words */
 } wfi_sliced;
 
+/* Where subgroups cannot share a row, one multiplies up to DIRECT_LOADS of a row alone, since
+ * adding up segments takes the time of about so many. Slices of segments and of group rows have
+ * about SEGMENT_LOADS, since they all run at once; those of a group row have up to GROUP_ROW_LOADS
+ * before the row is cut into segments. */
+#define WFI_SLICED_DIRECT_LOADS 16
+#define WFI_SLICED_SEGMENT_LOADS 4
+#define WFI_SLICED_GROUP_ROW_LOADS 8
+
+/* Rows of more entries get several subgroups. */
+uint32_t wfi_sliced_direct_entries(const wfi_sliced_params *params);
+
 /* WF_ERROR_OUT_OF_HOST_MEMORY. */
 wf_result wfi_sliced_make(const wfi_sliced_params *params, wfi_sliced *out);
 void wfi_sliced_free(wfi_sliced *sliced);

@@ -15,6 +15,12 @@ typedef struct wfi_sliced_slice {
     uint32_t row_subgroups; /* slices that multiply the row together */
 } wfi_sliced_slice;
 
+/* A list of offsets in the pattern. */
+typedef struct wfi_sliced_cached {
+    uint32_t at; /* in 16-byte units; 0: none */
+    uint32_t count;
+} wfi_sliced_cached;
+
 #define WFI_SLICED_CACHED 1024
 
 typedef struct wfi_sliced_maker {
@@ -28,7 +34,7 @@ typedef struct wfi_sliced_maker {
     uint32_t *columns; /* of one slice: slot * subgroup + lane */
     wfi_sliced *out;
     uint64_t pattern_room, loads;
-    uint32_t cached[WFI_SLICED_CACHED]; /* where the last list of offsets of each hash begins */
+    wfi_sliced_cached cached[WFI_SLICED_CACHED]; /* the last list of offsets of each hash */
 } wfi_sliced_maker;
 
 static inline uint32_t wfi_sliced_row_begin(const wfi_sliced_maker *m, uint32_t row)

@@ -98,23 +98,30 @@ static void place_row(const wfi_sliced_maker *m, const wfi_sliced_slice *s, uint
     }
 }
 
-/* Where a copy of the words stands in the pattern, which gets one if need be; 0: out of memory. */
-static uint32_t cached_words(wfi_sliced_maker *m, const uint32_t *words, uint32_t count)
+/* A sum that a device's work-items can add up in any order. */
+static uint32_t hash_of(const uint32_t *words, uint32_t count)
 {
     uint32_t hash = 0;
     for (uint32_t i = 0; i < count; i++)
-        hash = (hash ^ words[i]) * UINT32_C(0x9e3779b1) + (hash >> 15);
-    uint32_t *at = &m->cached[hash % WFI_SLICED_CACHED];
-    const uint64_t known = *at * UINT64_C(4);
-    if (*at && known + count <= m->out->pattern_words &&
-        memcmp(m->out->pattern + known, words, count * sizeof *words) == 0)
-        return *at;
+        hash += words[i] * (i * UINT32_C(0x9e3779b1) | 1);
+    hash ^= hash >> 15;
+    hash *= UINT32_C(0x2c1b3c6d);
+    return hash ^ hash >> 12;
+}
+
+/* Where a copy of the words stands in the pattern, which gets one if need be; 0: out of memory. */
+static uint32_t cached_words(wfi_sliced_maker *m, const uint32_t *words, uint32_t count)
+{
+    wfi_sliced_cached *cached = &m->cached[hash_of(words, count) % WFI_SLICED_CACHED];
+    if (cached->at && cached->count == count &&
+        memcmp(m->out->pattern + cached->at * UINT64_C(4), words, count * sizeof *words) == 0)
+        return cached->at;
     if (!wfi_sliced_reserve(m, count))
         return 0;
-    *at = (uint32_t)(m->out->pattern_words / 4);
+    *cached = (wfi_sliced_cached){(uint32_t)(m->out->pattern_words / 4), count};
     memcpy(m->out->pattern + m->out->pattern_words, words, count * sizeof *words);
     m->out->pattern_words += count;
-    return *at;
+    return cached->at;
 }
 
 wfi_sliced_tried wfi_sliced_put_offsets(wfi_sliced_maker *m, const wfi_sliced_slice *s,

@@ -1,51 +1,14 @@
-/* A tool of the build, run on the machine that builds: packs a SPIR-V module into a C source.
- *
- *   pack_spirv NAME MODULE.spv OUTPUT.c [bfloat16] [SIBLING SIBLING.spv]
- *
- * src/core/spirv_code.h says how. Names, lines and source text are left out. SIBLING is a module of
- * the same source that was packed without a sibling. bfloat16: the module's 16-bit float type
- * becomes bfloat16 (SPV_KHR_bfloat16), which GLSL compilers and validators did not know before
- * 2025; the module must have no 16-bit arithmetic outside cooperative matrices. */
+/* Packs a SPIR-V module. Names, lines and source text are left out. SIBLING is a module of the same
+ * source that was packed without a sibling. bfloat16: the module's 16-bit float type becomes
+ * bfloat16 (SPV_KHR_bfloat16), which GLSL compilers and validators did not know before 2025; the
+ * module must have no 16-bit arithmetic outside cooperative matrices. */
 #include <inttypes.h>
-#include <stdio.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/spirv_code.h"
-
-static void stop(const char *file, const char *why)
-{
-    fprintf(stderr, "pack_spirv: %s: %s\n", file, why);
-    exit(1);
-}
-
-static void *or_stop(void *memory)
-{
-    if (!memory)
-        stop("memory", "there is none");
-    return memory;
-}
-
-typedef struct bytes {
-    uint8_t *at;
-    size_t count, room;
-} bytes;
-
-static void put(bytes *to, uint32_t byte)
-{
-    if (to->count == to->room) {
-        to->room = to->room ? 2 * to->room : 4096;
-        to->at = or_stop(realloc(to->at, to->room));
-    }
-    to->at[to->count++] = (uint8_t)byte;
-}
-
-static void put_number(bytes *to, uint32_t number)
-{
-    for (; number > 0x7f; number >>= 7)
-        put(to, (number & 0x7f) | 0x80);
-    put(to, number);
-}
+#include "pack.h"
 
 /* -------------------------------------------------------------------------------------- modules */
 
@@ -57,17 +20,10 @@ typedef struct module {
 
 static module read_module(const char *file)
 {
-    FILE *f = fopen(file, "rb");
-    module m = {.file = file};
-    if (!f || fseek(f, 0, SEEK_END) != 0)
-        stop(file, "it cannot be read");
-    const long size = ftell(f);
-    rewind(f);
-    m.count = size > 0 ? (size_t)size / sizeof *m.words : 0;
+    const bytes data = read_file(file);
+    module m = {.file = file, .count = data.count / sizeof *m.words};
     m.words = or_stop(malloc((m.count + 1) * sizeof *m.words));
-    if (fread(m.words, sizeof *m.words, m.count, f) != m.count)
-        stop(file, "it cannot be read");
-    fclose(f);
+    memcpy(m.words, data.at, m.count * sizeof *m.words);
     if (m.count < WFI_SPIRV_HEADER_WORDS || m.words[0] != WFI_SPIRV_MAGIC)
         stop(file, "it is no SPIR-V module of this machine's byte order");
     for (size_t i = WFI_SPIRV_HEADER_WORDS; i < m.count; i += m.words[i] >> 16)
@@ -182,112 +138,6 @@ static coded encode(const module *m)
     return out;
 }
 
-/* ------------------------------------------------------------------------------------- compress */
-
-#define HASH_BITS 16
-#define MOST_TRIES 1024
-
-typedef struct matcher {
-    const uint8_t *at;
-    size_t end;
-    uint32_t heads[1 << HASH_BITS]; /* 1 + the last place of a hash; 0: none */
-    uint32_t *before;               /* the place before, likewise */
-} matcher;
-
-static uint32_t key_of(const uint8_t *at)
-{
-    uint32_t value;
-    memcpy(&value, at, sizeof value);
-    return value * 2654435761u >> (32 - HASH_BITS);
-}
-
-static void enter(matcher *m, size_t place)
-{
-    if (place + WFI_LEAST_MATCH > m->end)
-        return;
-    uint32_t *head = &m->heads[key_of(m->at + place)];
-    m->before[place] = *head;
-    *head = (uint32_t)place + 1;
-}
-
-static uint32_t number_bytes(size_t number)
-{
-    uint32_t count = 1;
-    for (; number > 0x7f; number >>= 7)
-        count++;
-    return count;
-}
-
-/* The match at `place` that saves most: its length, 0 where none saves anything. */
-static size_t longest(const matcher *m, size_t place, size_t *distance)
-{
-    size_t best = 0;
-    long most = 0;
-    if (place + WFI_LEAST_MATCH > m->end)
-        return 0;
-    uint32_t next = m->heads[key_of(m->at + place)];
-    for (int tries = 0; next && tries < MOST_TRIES; tries++, next = m->before[next - 1]) {
-        const size_t from = next - 1;
-        size_t length = 0;
-        while (place + length < m->end && m->at[from + length] == m->at[place + length])
-            length++;
-        const long saved = (long)length - 1 - (long)number_bytes(place - from);
-        if (length >= WFI_LEAST_MATCH && saved > most) {
-            most = saved;
-            best = length;
-            *distance = place - from;
-        }
-    }
-    return best;
-}
-
-static void put_turn(bytes *to, const uint8_t *run, size_t run_bytes, size_t distance,
-                     size_t length)
-{
-    const size_t more = length ? length - WFI_LEAST_MATCH : 0;
-    put(to, (uint32_t)((run_bytes < 15 ? run_bytes : 15) << 4 | (more < 15 ? more : 15)));
-    if (run_bytes >= 15)
-        put_number(to, (uint32_t)(run_bytes - 15));
-    for (size_t i = 0; i < run_bytes; i++)
-        put(to, run[i]);
-    if (!length)
-        return;
-    put_number(to, (uint32_t)distance);
-    if (more >= 15)
-        put_number(to, (uint32_t)(more - 15));
-}
-
-/* A match waits where the next place has one that is longer by more than the byte between. */
-static bytes compress(const uint8_t *all, size_t begin, size_t end)
-{
-    matcher *m = or_stop(calloc(1, sizeof *m));
-    bytes to = {0};
-    size_t run = begin, place = begin;
-    m->at = all;
-    m->end = end;
-    m->before = or_stop(calloc(end + 1, sizeof *m->before));
-    for (size_t i = 0; i < begin; i++)
-        enter(m, i);
-    while (place < end) {
-        size_t distance = 0, next_distance = 0;
-        const size_t length = longest(m, place, &distance);
-        enter(m, place);
-        if (!length || longest(m, place + 1, &next_distance) > length + 1) {
-            place++;
-            continue;
-        }
-        put_turn(&to, all + run, place - run, distance, length);
-        for (size_t i = 1; i < length; i++)
-            enter(m, place + i);
-        run = place += length;
-    }
-    if (run < end)
-        put_turn(&to, all + run, end - run, 0, 0);
-    free(m->before);
-    free(m);
-    return to;
-}
-
 /* --------------------------------------------------------------------------------------- output */
 
 static void write_source(const char *output, const char *name, const char *sibling, const coded *c,
@@ -300,8 +150,7 @@ static void write_source(const char *output, const char *name, const char *sibli
     if (sibling)
         fprintf(f, "extern const wfi_spirv wfi_spv_%s;\n", sibling);
     fprintf(f, "static const uint8_t packed[] = {");
-    for (size_t i = 0; i < packed->count; i++)
-        fprintf(f, "%s%u,", i % 24 ? "" : "\n", packed->at[i]);
+    print_bytes(f, packed);
     fprintf(f, "\n};\nconst wfi_spirv wfi_spv_%s = {packed, sizeof packed, %zu, %" PRIu32 ", ",
             name, c->code.count, c->words);
     fprintf(f, sibling ? "&wfi_spv_%s" : "0", sibling);
@@ -310,28 +159,25 @@ static void write_source(const char *output, const char *name, const char *sibli
         stop(output, "it cannot be written");
 }
 
-int main(int argc, char **argv)
+int pack_spirv(int count, char **arguments)
 {
-    const bool brain = argc > 4 && strcmp(argv[4], "bfloat16") == 0;
-    const int more = 4 + brain;
-    if (argc != more && argc != more + 2) {
-        fprintf(stderr, "usage: pack_spirv NAME MODULE.spv OUTPUT.c [bfloat16] "
-                        "[SIBLING SIBLING.spv]\n");
+    const bool brain = count > 3 && strcmp(arguments[3], "bfloat16") == 0;
+    const int more = 3 + brain;
+    if (count != more && count != more + 2)
         return 2;
-    }
-    module own = read_module(argv[2]);
+    module own = read_module(arguments[1]);
     if (brain)
         make_bfloat16(&own);
     const coded c = encode(&own);
     bytes all = {0};
-    if (argc > more) {
-        const module sibling = read_module(argv[more + 1]);
+    if (count > more) {
+        const module sibling = read_module(arguments[more + 1]);
         all = encode(&sibling).code;
     }
     const size_t begin = all.count;
     for (size_t i = 0; i < c.code.count; i++)
         put(&all, c.code.at[i]);
     const bytes packed = compress(all.at, begin, all.count);
-    write_source(argv[3], argv[1], argc > more ? argv[more] : NULL, &c, &packed);
-    return 0; /* memory goes with the process */
+    write_source(arguments[2], arguments[0], count > more ? arguments[more] : NULL, &c, &packed);
+    return 0;
 }

@@ -1,0 +1,242 @@
+/* What sparse plans cost, stage by stage: on the host, on the device, and whole, from host arrays
+ * and from device buffers; and whether both make the same bytes of variant sliced.
+ *   bench_spmv_plans [--type f32|f64] [--device SEL] KIND:SIZE|FILE.mtx...
+ * Times are milliseconds, the first of three (with what is compiled then) and the least. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/timing.h"
+#include "io/matrix_market.h"
+#include "kernels/spmv/analysis/sliced_convert.h"
+#include "kernels/spmv/analysis/values.h"
+#include "kernels/spmv/variants.h"
+#include "spmv/spmv_ids.h"
+#include "tool/cases/generate.h"
+
+enum { REPEATS = 3, RUNS = 20 };
+
+typedef struct stage {
+    const char *name;
+    double first, least;
+} stage;
+
+static void print_log(void *user, wf_log_level level, const char *text)
+{
+    (void)user;
+    if (level != WF_LOG_INFO)
+        fprintf(stderr, "%s\n", text);
+}
+
+static void note(stage *s, const char *name, int repeat, double start)
+{
+    const double ms = (wfi_host_seconds() - start) * 1e3;
+    s->name = name;
+    s->first = repeat == 0 ? ms : s->first;
+    s->least = repeat == 0 || ms < s->least ? ms : s->least;
+}
+
+static void print_stages(const stage *stages, int count)
+{
+    for (int i = 0; i < count; i++)
+        printf("  %-28s %9.3f %9.3f\n", stages[i].name, stages[i].first, stages[i].least);
+}
+
+static bool read_matrix(const char *text, wfi_csr *out)
+{
+    char message[256];
+    wfi_io_error error;
+    const bool file = strstr(text, ".mtx") != NULL;
+    if (file ? wfi_matrix_market_read(text, out, &error) : wfi_generate(text, 1, out, message))
+        return true;
+    fprintf(stderr, "%s\n", file ? error.text : message);
+    return false;
+}
+
+static wfi_sliced_params sliced_params(const wf_caps *caps, const wfi_problem *problem,
+                                       const wf_spmv_params *p)
+{
+    wfi_point point = {.caps = caps, .problem = problem, .variant = &wfi_spmv_sliced};
+    wfi_point_defaults(&point);
+    wfi_spmv_sliced.fit(&point);
+    return (wfi_sliced_params){.matrix = p,
+                               .rows = p->rows,
+                               .subgroup = caps->subgroup_size,
+                               .loads = point.values[SPMV_ID_SLICE_LOADS],
+                               .window = point.values[SPMV_ID_WINDOW],
+                               .row_subgroups = point.values[SPMV_ID_ROW_SUBGROUPS]};
+}
+
+static bool same_words(wf_buffer *buffer, const uint32_t *words, uint64_t count)
+{
+    uint32_t *read = malloc((size_t)count * 4 + 4);
+    const bool same = read && wf_buffer_read(buffer, 0, read, count * 4) == WF_SUCCESS &&
+                      memcmp(read, words, (size_t)count * 4) == 0;
+    free(read);
+    return same;
+}
+
+/* The device's stages; the last repeat's format is compared with the host's. */
+static wf_result by_stages(wf_device *device, const wf_spmv_params *p)
+{
+    stage host[2] = {{0}}, stages[4] = {{0}};
+    wfi_spmv_counts counts, counted;
+    wf_spmv_analysis analysis;
+    wfi_sliced sliced = {0}, made;
+    double start = wfi_host_seconds();
+    wfi_spmv_count(p, &counts);
+    note(&host[0], "host: statistics", 0, start);
+    const wfi_problem problem = wfi_spmv_describe(p, &counts, &analysis);
+    const wfi_sliced_params params = sliced_params(wf_device_caps(device), &problem, p);
+    start = wfi_host_seconds();
+    wf_result result = wfi_sliced_make(&params, &sliced);
+    note(&host[1], "host: sliced", 0, start);
+    bool same = true;
+    for (int i = 0; i < REPEATS && result == WF_SUCCESS; i++) {
+        wfi_device_csr csr;
+        wfi_passes passes = {0};
+        wf_buffer *pattern = NULL, *places = NULL, *values = NULL;
+        start = wfi_host_seconds();
+        result = wfi_device_csr_upload(device, p, &csr);
+        note(&stages[0], "upload", i, start);
+        start = wfi_host_seconds();
+        if (result == WF_SUCCESS)
+            result = wfi_device_csr_count(&csr, &counted);
+        note(&stages[1], "device: checks, statistics", i, start);
+        start = wfi_host_seconds();
+        if (result == WF_SUCCESS)
+            result = wfi_passes_open(device, &passes);
+        if (result == WF_SUCCESS)
+            result = wfi_sliced_convert(&passes, &csr, &params, counts.longest, &made, &pattern,
+                                        &places);
+        note(&stages[2], "device: sliced", i, start);
+        start = wfi_host_seconds();
+        if (result == WF_SUCCESS)
+            result = wfi_device_values(&passes, &csr, places, made.place_count, &values);
+        note(&stages[3], "device: values", i, start);
+        if (result == WF_SUCCESS && i == REPEATS - 1)
+            same = memcmp(&counts, &counted, sizeof counts) == 0 &&
+                   made.pattern_words == sliced.pattern_words &&
+                   made.place_count == sliced.place_count &&
+                   same_words(pattern, sliced.pattern, sliced.pattern_words) &&
+                   same_words(places, sliced.places, sliced.place_count);
+        wf_buffer_destroy(&pattern);
+        wf_buffer_destroy(&places);
+        wf_buffer_destroy(&values);
+        wfi_passes_close(&passes);
+        wfi_device_csr_close(&csr);
+    }
+    print_stages(host, 2);
+    print_stages(stages, 4);
+    printf("  sliced: %s\n", result != WF_SUCCESS ? wf_result_string(result)
+                             : same               ? "same bytes as the host's"
+                                                  : "DIFFERS from the host's");
+    wfi_sliced_free(&sliced);
+    return result == WF_NOT_READY ? WF_SUCCESS : result;
+}
+
+/* The product's time, microseconds. */
+static double product_us(wf_device *device, wf_plan *plan, const wf_spmv_params *p)
+{
+    const uint64_t size = wf_type_size(p->type);
+    wf_buffer *x = NULL, *y = NULL;
+    double seconds = 0;
+    bool gpu_clock;
+    wf_result result = wf_buffer_create(device, p->columns * size, WF_MEMORY_DEVICE, &x);
+    if (result == WF_SUCCESS)
+        result = wf_buffer_create(device, p->rows * size, WF_MEMORY_DEVICE, &y);
+    if (result == WF_SUCCESS)
+        result = wf_buffer_fill(x, 0, p->columns * size, 0);
+    const wf_bindings bindings = {.size = sizeof bindings, .items = {{.buffer = x}, {.buffer = y}}};
+    double least = 1e9;
+    for (int i = 0; i < 5 && result == WF_SUCCESS; i++) {
+        result = wf_plan_run_times(plan, &bindings, RUNS, &seconds, &gpu_clock);
+        least = seconds / RUNS < least ? seconds / RUNS : least;
+    }
+    wf_buffer_destroy(&x);
+    wf_buffer_destroy(&y);
+    return least * 1e6;
+}
+
+static wf_result whole(wf_device *device, const wf_spmv_params *p)
+{
+    stage stages[2] = {{0}};
+    wfi_device_csr csr = {0};
+    double us = 0;
+    const char *variant = "";
+    wf_result result = wfi_device_csr_upload(device, p, &csr);
+    const wf_spmv_buffers buffers = {
+        sizeof buffers, {.buffer = csr.own[0]}, {.buffer = csr.own[1]}, {.buffer = csr.own[2]}};
+    wf_spmv_params lent = *p;
+    lent.row_offsets = lent.column_indices = NULL;
+    lent.values = NULL;
+    lent.buffers = &buffers;
+    for (int i = 0; i < 2 * REPEATS && result == WF_SUCCESS; i++) {
+        const bool from_device = i >= REPEATS;
+        wf_plan *plan = NULL;
+        wf_plan_info info = {.size = sizeof info};
+        const double start = wfi_host_seconds();
+        result = wf_spmv_plan(device, from_device ? &lent : p, &plan);
+        note(&stages[from_device], from_device ? "plan from device buffers" : "plan from host",
+             i % REPEATS, start);
+        if (result == WF_SUCCESS && i == 2 * REPEATS - 1) {
+            us = product_us(device, plan, p);
+            wf_plan_describe(plan, &info);
+            variant = info.variant;
+        }
+        wf_plan_destroy(&plan);
+    }
+    print_stages(stages, 2);
+    printf("  product %s %.2f us: a plan is %.0f products from host, %.0f from device\n", variant,
+           us, stages[0].least * 1e3 / us, stages[1].least * 1e3 / us);
+    wfi_device_csr_close(&csr);
+    return result;
+}
+
+static wf_result one(wf_device *device, const char *text, wf_type type)
+{
+    wfi_csr m = {0};
+    if (!read_matrix(text, &m))
+        return WF_ERROR_INVALID_ARGUMENT;
+    void *values = malloc((m.entries + (size_t)1) * wf_type_size(type));
+    for (uint32_t i = 0; values && i < m.entries; i++)
+        wf_element_set(type, values, i, m.values[i]);
+    const wf_spmv_params p = {.size = sizeof p,
+                              .rows = m.rows,
+                              .columns = m.columns,
+                              .row_offsets = m.row_offsets,
+                              .column_indices = m.column_indices,
+                              .values = values,
+                              .vectors = 1,
+                              .x_stride = 1,
+                              .y_stride = 1,
+                              .type = type};
+    printf("%s %s: %u rows, %u entries\n", text, wf_type_name(type), m.rows, m.entries);
+    wf_result result = whole(device, &p);
+    if (result == WF_SUCCESS)
+        result = by_stages(device, &p);
+    fflush(stdout);
+    free(values);
+    wfi_csr_free(&m);
+    return result;
+}
+
+int main(int argc, char **argv)
+{
+    wf_device *device = NULL;
+    wf_device_params params = {.size = sizeof params, .log = print_log};
+    wf_type type = WF_TYPE_F32;
+    int at = 1;
+    for (; at + 1 < argc && argv[at][0] == '-'; at += 2)
+        if (strcmp(argv[at], "--type") == 0)
+            type = strcmp(argv[at + 1], "f64") == 0 ? WF_TYPE_F64 : WF_TYPE_F32;
+        else
+            params.selector = argv[at + 1];
+    wf_result result = wf_device_create(&params, &device);
+    for (; at < argc && result == WF_SUCCESS; at++)
+        result = one(device, argv[at], type);
+    if (result != WF_SUCCESS)
+        fprintf(stderr, "%s\n", wf_result_string(result));
+    wf_device_destroy(&device);
+    return result != WF_SUCCESS;
+}

@@ -1,0 +1,44 @@
+// MODULE analysis_direct DEFINES DIRECT
+// MODULE analysis_keys
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// DIRECT: which rows one subgroup multiplies, to be summed to their places among themselves, and
+// how many slices and rows there are of others. The other module makes the keys by which rows are
+// sorted: segmented rows first, then those of the most subgroups, then the windows of the others,
+// each with its longest rows first. Equal keys keep the order of the rows.
+#include "analysis.glsl"
+layout(std430, set = 0, binding = 0) readonly restrict buffer Offsets { uint row_offsets[]; };
+layout(std430, set = 0, binding = 1) restrict buffer Work { uint work[]; };
+#include "analysis_lengths.glsl"
+
+void main()
+{
+    uint row = group_number() * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
+    if (row >= push.rows)
+        return;
+    uint length = row_offsets[row + 1] - row_offsets[row];
+    bool direct = length <= push.direct;
+#ifdef DIRECT
+    work[push.order_at + row] = direct ? 1 : 0;
+    if (!direct) {
+        uint slices = shared_slices_of(length);
+        atomicAdd(work[push.state_at + STATE_SHARED_ROWS], 1);
+        atomicAdd(work[push.state_at + STATE_SHARED_SLICES], slices);
+        if (is_segmented(length)) {
+            atomicAdd(work[push.state_at + STATE_SEGMENT_SLICES], slices);
+            atomicAdd(work[push.state_at + STATE_LONG_ROWS], 1);
+        }
+    }
+#else
+    // Where all rows are direct, order_at is not filled: each row is in its own place.
+    uint place = push.shared_rows == 0 ? row : work[push.order_at + row];
+    uint key = push.shared_rows == 0 ? 0 : FIRST_KEY;
+    if (!direct)
+        key = is_segmented(length)
+                  ? 0
+                  : 1 + findMSB(push.row_subgroups) - findMSB(row_subgroups_of(length));
+    else if (push.window > 1)
+        key += place / push.window * (push.direct + 1) + (push.direct - length);
+    work[push.keys_at + row] = key;
+#endif
+}

@@ -1,0 +1,58 @@
+// What becomes of a row by its length, as src/kernels/spmv/formats/sliced.c says.
+layout(push_constant) uniform Push {
+    uint rows;
+    uint subgroup;
+    uint direct; // rows of more entries are multiplied by several subgroups
+    uint row_subgroups;
+    uint window;
+    uint most;     // rows times their longest length that a slice has room for
+    uint shared_rows, shared_slices;
+    uint keys_at, order_at, state_at; // in the work of the rows
+    uint tiles_at, supers_at, entries_at;
+    uint list_at, info_at, loads_at, segments_at; // in the work of the slices
+    uint in_order; // 1: rows are not sorted, and order_at is not filled
+} push;
+
+const uint SEGMENT_LOADS = 4, GROUP_ROW_LOADS = 8; // as in sliced.c
+// Of rows that one subgroup multiplies, where there are others: their classes are below.
+const uint FIRST_KEY = 16;
+
+// Words of the state.
+const uint STATE_SHARED_ROWS = 0, STATE_SHARED_SLICES = 1, STATE_SEGMENT_SLICES = 2,
+           STATE_LONG_ROWS = 3, STATE_SLICES = 4;
+
+bool is_segmented(uint length)
+{
+    uint most =
+        push.row_subgroups > 1 ? push.row_subgroups * GROUP_ROW_LOADS * 4 * push.subgroup : 0;
+    return length > push.direct && length > most;
+}
+
+uint row_subgroups_of(uint length)
+{
+    uint count = 1;
+    if (is_segmented(length))
+        return push.row_subgroups;
+    while (length > push.direct && count < push.row_subgroups &&
+           count * SEGMENT_LOADS * 4 * push.subgroup < length)
+        count *= 2;
+    return count;
+}
+
+// Entries of a segment.
+uint segment_entries()
+{
+    return push.row_subgroups * SEGMENT_LOADS * 4 * push.subgroup;
+}
+
+uint divide_up(uint value, uint by)
+{
+    return value / by + (value % by != 0 ? 1 : 0);
+}
+
+// Slices of a row that several subgroups multiply.
+uint shared_slices_of(uint length)
+{
+    return row_subgroups_of(length) *
+           (is_segmented(length) ? divide_up(length, segment_entries()) : 1);
+}

@@ -1,0 +1,145 @@
+// A slice as it is made: src/kernels/spmv/formats/sliced.h has the format, sliced_fill.c,
+// sliced_lanes.c and sliced_offsets.c beside it say what each slot holds, and these kernels do the
+// same. A work-group is a slice's subgroup; its work-items meet in shared memory, so that any size
+// of subgroup can be converted for on any device.
+layout(std430, set = 0, binding = 0) readonly restrict buffer Offsets { uint row_offsets[]; };
+layout(std430, set = 0, binding = 1) readonly restrict buffer Columns { uint column_indices[]; };
+layout(std430, set = 0, binding = 2) restrict buffer Slices { uint slices[]; };
+layout(push_constant) uniform Push {
+    uint count;                       // slices
+    uint list_at, info_at, loads_at;  // in the work of the slices, as in analysis_lengths.glsl
+    uint kinds_at, keys_at, words_at; // one word a slice
+    uint sorted_at, runs_at, leaders_at;
+    uint segments_at, segment_slices, row_subgroups;
+    uint indices_at;   // where the pattern's indices begin, in units of 16 bytes
+} push;
+
+const uint SIZE = gl_WorkGroupSize.x; // of the subgroup
+const uint NONE = 0xffffffffu;
+const uint WITH_OFFSETS = 3; // the width that means offsets
+const uint KIND_LISTED = 4;  // beside the width
+const uint ALIGN_DISTANCE = 64;
+const uint MOST_DIAGONALS = 128, MOST_OFFSET_LOADS = 8;
+const uint BUCKETS = 1024; // of hashes of offsets
+
+struct Slice {
+    uint at, rows, log_height, loads, begin, end, first_load;
+    bool of_one_row;
+};
+
+Slice slice_of(uint number)
+{
+    uint at = push.info_at + 4 * number, word = slices[at + 1];
+    uint load = slices[push.loads_at + number];
+    return Slice(slices[at], (word & 255u) + 1, (word >> 8) & 15u,
+                 slices[push.loads_at + number + 1] - load, slices[at + 2], slices[at + 3], load,
+                 (word >> 12 & 1u) != 0);
+}
+
+uint row_at(uint place)
+{
+    return slices[push.list_at + place] & 0x7fffffffu;
+}
+
+// The entries of one lane, as in sliced_lanes.h.
+struct Lane {
+    uint row, begin, next, end, step, slack;
+};
+
+Lane lane_of(Slice s)
+{
+    uint local = gl_LocalInvocationIndex, height = 1u << s.log_height;
+    uint r = local & (height - 1), slots = 4 * s.loads;
+    Lane lane = Lane(0, 0, 0, 0, SIZE >> s.log_height, slots);
+    if (s.of_one_row) {
+        lane.row = s.at;
+        lane.begin = s.begin;
+        lane.end = s.end;
+    } else if (r < s.rows) {
+        lane.row = row_at(s.at + r);
+        lane.begin = row_offsets[lane.row];
+        lane.end = row_offsets[lane.row + 1];
+    } else {
+        return lane;
+    }
+    lane.next = lane.begin + (local >> s.log_height);
+    if (lane.next < lane.end)
+        lane.slack = slots - ((lane.end - lane.next - 1) / lane.step + 1);
+    return lane;
+}
+
+// Two sets of each in turn: one is made ready for the next slot while this slot's are read.
+shared int lowest_diagonal[2];
+shared uint lowest_taken[2], lowest_column[2], highest_column[2];
+
+void clear_set(uint set)
+{
+    if (gl_LocalInvocationIndex == 0) {
+        lowest_diagonal[set] = 0x7fffffff;
+        lowest_taken[set] = lowest_column[set] = NONE;
+        highest_column[set] = 0;
+    }
+}
+
+uint padding_column(Lane lane, uint base)
+{
+    if (lane.begin == lane.end)
+        return base;
+    uint after = column_indices[lane.next < lane.end ? lane.next : lane.end - 1];
+    uint before = column_indices[lane.next >= lane.begin + lane.step ? lane.next - lane.step
+                                                                     : lane.begin];
+    uint far_after = after > base ? after - base : base - after;
+    uint far_before = before > base ? before - base : base - before;
+    return far_after < far_before ? after : before;
+}
+
+// Fills one slot of all lanes: this lane's column, and its entry or NONE; `low` gets the lowest
+// column of the slot and `span` how far the highest is from it. Set 0 is clear before the first
+// slot, and all work-items call this alike.
+void fill_slot(uint slot, inout Lane lane, out uint column, out uint entry, out uint low,
+               out uint span)
+{
+    uint set = slot & 1;
+    bool there = lane.next < lane.end;
+    column = there ? column_indices[lane.next] : 0;
+    int diagonal = int(column) - int(lane.row);
+    entry = NONE;
+    if (there)
+        atomicMin(lowest_diagonal[set], diagonal);
+    barrier();
+    clear_set(1 - set);
+    if (there &&
+        (lane.slack == 0 || uint(diagonal) - uint(lowest_diagonal[set]) <= ALIGN_DISTANCE)) {
+        entry = lane.next;
+        lane.next += lane.step;
+        atomicMin(lowest_taken[set], column);
+    }
+    barrier();
+    if (entry == NONE) {
+        uint base = lowest_taken[set];
+        lane.slack -= lane.slack > 0 ? 1 : 0;
+        column = padding_column(lane, base == NONE ? 0 : base);
+    }
+    atomicMin(lowest_column[set], column);
+    atomicMax(highest_column[set], column);
+    barrier();
+    low = lowest_column[set];
+    span = highest_column[set] - low;
+}
+
+uint width_of(uint span)
+{
+    return span <= 255 ? 0 : span <= 65535 ? 1 : 2;
+}
+
+// Words of the columns of a slice.
+uint column_words(Slice s, uint width)
+{
+    return s.loads * ((width < 2 ? 4 : 0) + (SIZE << width));
+}
+
+// Words of a list of offsets.
+uint offset_words(Slice s)
+{
+    return 4 + SIZE + 4 * s.loads * (SIZE >> s.log_height);
+}

@@ -1,0 +1,145 @@
+/* Families that a build leaves out (WAVEFIT_FAMILIES): their public functions say so and fail. */
+#include "api/families.h"
+
+#include "core/device.h"
+#include "wfi_families.h"
+
+wf_result wfi_family_require(const wfi_log *log, wf_family family, const char *function)
+{
+    static const bool built[WF_FAMILY_COUNT] = {
+        [WF_FAMILY_HIMENO] = WFI_HAS_HIMENO,   [WF_FAMILY_SPMV] = WFI_HAS_SPMV,
+        [WF_FAMILY_MATMUL] = WFI_HAS_MATMUL,   [WF_FAMILY_VECTOR] = WFI_HAS_VECTOR,
+        [WF_FAMILY_STENCIL] = WFI_HAS_STENCIL,
+    };
+    if ((unsigned)family < WF_FAMILY_COUNT && !built[family])
+        return wfi_fail(log, WF_ERROR_UNSUPPORTED,
+                        "%s: this build of wavefit has no family %s (it was made with "
+                        "WAVEFIT_FAMILIES=" WFI_FAMILIES ")",
+                        function, wf_family_name(family));
+    return WF_SUCCESS;
+}
+
+/* A function of a missing family. `device` is the argument that brings a log, or NULL. */
+#define MISSING(family, device, function, parameters)                                              \
+    wf_result function parameters                                                                  \
+    {                                                                                              \
+        const wf_device *of = (device);                                                            \
+        return wfi_family_require(of ? &of->log : NULL, WF_FAMILY_##family, #function);            \
+    }
+
+#if !WFI_HAS_MATMUL
+MISSING(MATMUL, device, wf_matmul_plan,
+        (wf_device * device, const wf_matmul_params *params, wf_plan **out))
+MISSING(MATMUL, NULL, wf_matmul_bytes,
+        (const wf_matmul_params *params, uint64_t bytes[WF_MATMUL_BINDINGS]))
+MISSING(MATMUL, NULL, wf_matmul_check,
+        (const wf_matmul_params *params, const wf_matmul_inputs *inputs, const void *c,
+         uint64_t max_checked, uint64_t seed, wf_check *check))
+#endif
+
+#if !WFI_HAS_SPMV
+MISSING(SPMV, device, wf_spmv_plan,
+        (wf_device * device, const wf_spmv_params *params, wf_plan **out))
+MISSING(SPMV, NULL, wf_spmv_scale, (wf_plan * plan, double alpha, double beta))
+MISSING(SPMV, NULL, wf_spmv_update, (wf_plan * plan, const void *values))
+MISSING(SPMV, NULL, wf_spmv_record_update,
+        (wf_plan * plan, VkCommandBuffer command_buffer, wf_arena *arena, const wf_binding *values))
+MISSING(SPMV, NULL, wf_spmv_analysis_of, (const wf_plan *plan, wf_spmv_analysis *analysis))
+MISSING(SPMV, NULL, wf_spmv_check_scaled,
+        (const wf_spmv_params *params, const void *x, const void *y_before, const void *y,
+         wf_check *check))
+MISSING(SPMV, NULL, wf_spmv_check,
+        (const wf_spmv_params *params, const void *x, const void *y, wf_check *check))
+MISSING(SPMV, device, wf_cg_solve,
+        (wf_device * device, const wf_cg_params *params, const void *b, void *x,
+         wf_cg_result *result))
+MISSING(SPMV, device, wf_cg_create, (wf_device * device, const wf_cg_params *params, wf_cg **out))
+MISSING(SPMV, NULL, wf_cg_status_of, (wf_cg * cg))
+MISSING(SPMV, NULL, wf_cg_record_upload, (wf_cg * cg, VkCommandBuffer command_buffer))
+MISSING(SPMV, NULL, wf_cg_record,
+        (wf_cg * cg, VkCommandBuffer command_buffer, wf_arena *arena, const wf_bindings *bindings,
+         uint32_t iterations, uint32_t flags))
+
+bool wf_cg_needs_upload(const wf_cg *cg)
+{
+    (void)cg; /* there is none */
+    return false;
+}
+
+void wf_cg_trim(wf_cg *cg)
+{
+    (void)cg;
+}
+
+void wf_cg_destroy(wf_cg **cg)
+{
+    (void)cg;
+}
+#endif
+
+#if !WFI_HAS_VECTOR
+MISSING(VECTOR, device, wf_vector_plan,
+        (wf_device * device, const wf_vector_params *params, wf_plan **out))
+#endif
+
+#if !WFI_HAS_HIMENO
+uint64_t wf_himeno_memory(const wf_himeno_params *params)
+{
+    (void)params;
+    return 0;
+}
+
+void wf_himeno_destroy(wf_himeno **himeno)
+{
+    (void)himeno; /* there is none */
+}
+
+MISSING(HIMENO, device, wf_himeno_create,
+        (wf_device * device, const wf_himeno_params *params, wf_himeno **out))
+MISSING(HIMENO, NULL, wf_himeno_start, (wf_himeno * himeno))
+MISSING(HIMENO, NULL, wf_himeno_write, (wf_himeno * himeno, const wf_himeno_arrays *arrays))
+MISSING(HIMENO, NULL, wf_himeno_run,
+        (wf_himeno * himeno, uint32_t iterations, float *gosa, double *seconds, bool *gpu_clock))
+MISSING(HIMENO, NULL, wf_himeno_run_each,
+        (wf_himeno * himeno, uint32_t iterations, float *gosa, double *seconds, bool *gpu_clock))
+MISSING(HIMENO, NULL, wf_himeno_read, (wf_himeno * himeno, float *p))
+MISSING(HIMENO, NULL, wf_himeno_describe,
+        (const wf_himeno *himeno, wf_plan_info *info, uint32_t *slabs))
+MISSING(HIMENO, NULL, wf_himeno_check,
+        (const wf_himeno_params *params, const wf_himeno_arrays *start, uint32_t iterations,
+         const float *p, float gosa, uint64_t max_checked, uint64_t seed, wf_check *check,
+         double *gosa_error_over_bound))
+#endif
+
+#if !WFI_HAS_STENCIL
+MISSING(STENCIL, device, wf_stencil_plan,
+        (wf_device * device, const wf_stencil_params *params, wf_plan **out))
+MISSING(STENCIL, NULL, wf_stencil_check,
+        (const wf_stencil_params *params, const void *in, const void *out, uint64_t max_checked,
+         uint64_t seed, wf_check *check))
+MISSING(STENCIL, device, wf_laplace_solve,
+        (wf_device * device, const wf_laplace_params *params, void *u, wf_laplace_result *result))
+MISSING(STENCIL, device, wf_laplace_create,
+        (wf_device * device, const wf_laplace_params *params, wf_laplace **out))
+MISSING(STENCIL, NULL, wf_laplace_record_upload,
+        (wf_laplace * laplace, VkCommandBuffer command_buffer))
+MISSING(STENCIL, NULL, wf_laplace_record,
+        (wf_laplace * laplace, VkCommandBuffer command_buffer, wf_arena *arena,
+         const wf_bindings *bindings, uint32_t iterations, uint32_t flags))
+
+bool wf_laplace_needs_upload(const wf_laplace *laplace)
+{
+    (void)laplace; /* there is none */
+    return false;
+}
+
+void wf_laplace_trim(wf_laplace *laplace)
+{
+    (void)laplace;
+}
+
+void wf_laplace_destroy(wf_laplace **laplace)
+{
+    (void)laplace;
+}
+#endif

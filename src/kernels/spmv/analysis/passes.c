@@ -1,0 +1,262 @@
+#include "kernels/spmv/analysis/passes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/arena.h"
+#include "core/command.h"
+#include "plan/dispatch_size.h"
+
+/* ------------------------------------------------------------------------------------- pipelines */
+
+typedef struct kept_kernel {
+    wfi_pass_kernel kernel;
+    wfi_pipeline pipeline;
+    struct kept_kernel *next;
+} kept_kernel;
+
+struct wfi_analysis {
+    kept_kernel *kernels;
+};
+
+static void end_analysis(wf_device *device, struct wfi_analysis *analysis)
+{
+    while (analysis->kernels) {
+        kept_kernel *kept = analysis->kernels;
+        analysis->kernels = kept->next;
+        wfi_pipeline_destroy(device, &kept->pipeline);
+        free(kept);
+    }
+    free(analysis);
+}
+
+static bool same_kernel(const wfi_pass_kernel *a, const wfi_pass_kernel *b)
+{
+    return a->spirv == b->spirv && a->group == b->group &&
+           memcmp(a->constants, b->constants, sizeof a->constants) == 0;
+}
+
+static wf_result add_kernel(wf_device *device, const wfi_pass_kernel *kernel, kept_kernel **out)
+{
+    wfi_pipeline_desc desc = {.name = kernel->spirv->name,
+                              .spirv = kernel->spirv,
+                              .storage_buffers = kernel->storage_buffers,
+                              .push_bytes = kernel->push_bytes,
+                              .bound_sets = true};
+    kept_kernel *added = calloc(1, sizeof *added);
+    if (!added)
+        return wfi_no_memory(&device->log);
+    const uint32_t constants[] = {kernel->group, 1, 1, kernel->constants[0], kernel->constants[1]};
+    for (uint32_t id = 0; id < sizeof constants / sizeof *constants; id++)
+        wfi_pipeline_constant(&desc, id, constants[id]);
+    added->kernel = *kernel;
+    wf_result result = wfi_pipeline_create(device, &desc, &added->pipeline);
+    if (result != WF_SUCCESS) {
+        free(added);
+        return result;
+    }
+    added->next = device->analysis->kernels;
+    device->analysis->kernels = added;
+    *out = added;
+    return WF_SUCCESS;
+}
+
+static wf_result find_locked(wf_device *device, const wfi_pass_kernel *kernel, kept_kernel **out)
+{
+    if (!device->analysis) {
+        device->analysis = calloc(1, sizeof *device->analysis);
+        device->analysis_end = end_analysis;
+    }
+    if (!device->analysis)
+        return wfi_no_memory(&device->log);
+    for (kept_kernel *kept = device->analysis->kernels; kept; kept = kept->next)
+        if (same_kernel(&kept->kernel, kernel)) {
+            *out = kept;
+            return WF_SUCCESS;
+        }
+    return add_kernel(device, kernel, out);
+}
+
+/* The pipeline of a kernel, compiled at its first use. */
+static wf_result find_pipeline(wf_device *device, const wfi_pass_kernel *kernel,
+                               const wfi_pipeline **out)
+{
+    kept_kernel *kept = NULL;
+    pthread_mutex_lock(&device->analysis_lock);
+    wf_result result = find_locked(device, kernel, &kept);
+    pthread_mutex_unlock(&device->analysis_lock);
+    if (result == WF_SUCCESS)
+        *out = &kept->pipeline;
+    return result;
+}
+
+/* ------------------------------------------------------------------------------------------ list */
+
+wf_result wfi_passes_open(wf_device *device, wfi_passes *out)
+{
+    *out = (wfi_passes){.device = device};
+    wf_result result = wf_arena_create(device, &out->arena);
+    if (result == WF_SUCCESS)
+        result = wf_buffer_create(device, WFI_PASS_READ, WF_MEMORY_READBACK, &out->readback);
+    if (result != WF_SUCCESS)
+        wfi_passes_close(out);
+    return result;
+}
+
+void wfi_passes_close(wfi_passes *passes)
+{
+    wf_arena_destroy(&passes->arena);
+    wf_buffer_destroy(&passes->readback);
+    free(passes->items);
+    *passes = (wfi_passes){0};
+}
+
+VkDescriptorBufferInfo wfi_pass_whole(const wf_buffer *buffer)
+{
+    return (VkDescriptorBufferInfo){buffer->vk, 0, buffer->bytes};
+}
+
+/* The next pass; NULL after a failure. */
+static wfi_pass *add(wfi_passes *passes)
+{
+    if (passes->result != WF_SUCCESS)
+        return NULL;
+    if (passes->count == passes->room) {
+        const uint32_t room = passes->room ? 2 * passes->room : 64;
+        wfi_pass *items = realloc(passes->items, room * sizeof *items);
+        if (!items) {
+            passes->result = wfi_no_memory(&passes->device->log);
+            return NULL;
+        }
+        passes->items = items;
+        passes->room = room;
+    }
+    wfi_pass *pass = &passes->items[passes->count++];
+    *pass = (wfi_pass){0};
+    return pass;
+}
+
+static wf_result write_set(wfi_passes *passes, wfi_pass *pass)
+{
+    wf_device *device = passes->device;
+    VkWriteDescriptorSet writes[WFI_PASS_BUFFERS];
+    wf_result result = wfi_arena_set(passes->arena, &device->log, pass->pipeline, &pass->set);
+    if (result != WF_SUCCESS)
+        return result;
+    for (uint32_t i = 0; i < pass->buffer_count; i++)
+        writes[i] = (VkWriteDescriptorSet){.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                                           .dstSet = pass->set,
+                                           .dstBinding = i,
+                                           .descriptorCount = 1,
+                                           .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                           .pBufferInfo = &pass->buffers[i]};
+    device->fn.vkUpdateDescriptorSets(device->vk, pass->buffer_count, writes, 0, NULL);
+    return WF_SUCCESS;
+}
+
+void wfi_passes_dispatch(wfi_passes *passes, const wfi_pass_kernel *kernel, uint64_t groups,
+                         const VkDescriptorBufferInfo *buffers, const void *push)
+{
+    wfi_pass *pass = groups ? add(passes) : NULL;
+    if (!pass)
+        return;
+    pass->buffer_count = kernel->storage_buffers;
+    pass->push_bytes = kernel->push_bytes;
+    memcpy(pass->buffers, buffers, pass->buffer_count * sizeof *buffers);
+    if (pass->push_bytes)
+        memcpy(pass->push, push, pass->push_bytes);
+    passes->result = find_pipeline(passes->device, kernel, &pass->pipeline);
+    if (passes->result == WF_SUCCESS)
+        passes->result = wfi_dispatch_groups(passes->device, groups, pass->groups);
+}
+
+void wfi_passes_fill(wfi_passes *passes, const wf_buffer *buffer, uint64_t offset, uint64_t bytes,
+                     uint32_t value)
+{
+    wfi_pass *pass = bytes ? add(passes) : NULL;
+    if (!pass)
+        return;
+    pass->buffers[0] = (VkDescriptorBufferInfo){buffer->vk, offset, bytes};
+    pass->value = value;
+}
+
+void wfi_passes_copy(wfi_passes *passes, VkDescriptorBufferInfo from, VkDescriptorBufferInfo to)
+{
+    wfi_pass *pass = from.range ? add(passes) : NULL;
+    if (!pass)
+        return;
+    pass->buffers[0] = from;
+    pass->buffers[1] = to;
+    pass->copies = true;
+}
+
+void wfi_passes_read(wfi_passes *passes, VkDescriptorBufferInfo from, void *data)
+{
+    wfi_pass *pass = add(passes);
+    if (!pass)
+        return;
+    pass->buffers[0] = from;
+    pass->read = data;
+    pass->read_at = passes->read_bytes;
+    passes->read_bytes += from.range;
+}
+
+static void record_pass(const wfi_passes *passes, const wfi_pass *pass,
+                        VkCommandBuffer command_buffer)
+{
+    const struct VolkDeviceTable *fn = &passes->device->fn;
+    const VkDescriptorBufferInfo *first = &pass->buffers[0];
+    if (pass->pipeline) {
+        fn->vkCmdBindPipeline(command_buffer, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipeline->vk);
+        fn->vkCmdBindDescriptorSets(command_buffer, VK_PIPELINE_BIND_POINT_COMPUTE,
+                                    pass->pipeline->layout, 0, 1, &pass->set, 0, NULL);
+        if (pass->push_bytes)
+            fn->vkCmdPushConstants(command_buffer, pass->pipeline->layout,
+                                   VK_SHADER_STAGE_COMPUTE_BIT, 0, pass->push_bytes, pass->push);
+        fn->vkCmdDispatch(command_buffer, pass->groups[0], pass->groups[1], pass->groups[2]);
+    } else if (pass->copies) {
+        const VkBufferCopy region = {first->offset, pass->buffers[1].offset, first->range};
+        fn->vkCmdCopyBuffer(command_buffer, first->buffer, pass->buffers[1].buffer, 1, &region);
+    } else if (pass->read) {
+        const VkBufferCopy region = {first->offset, pass->read_at, first->range};
+        fn->vkCmdCopyBuffer(command_buffer, first->buffer, passes->readback->vk, 1, &region);
+    } else {
+        fn->vkCmdFillBuffer(command_buffer, first->buffer, first->offset, first->range,
+                            pass->value);
+    }
+}
+
+static wf_result record(void *user, VkCommandBuffer command_buffer)
+{
+    wfi_passes *passes = user;
+    for (uint32_t i = 0; i < passes->count; i++) {
+        wfi_pass *pass = &passes->items[i];
+        wf_result result = pass->pipeline ? write_set(passes, pass) : WF_SUCCESS;
+        if (result != WF_SUCCESS)
+            return result;
+        if (i > 0)
+            wfi_barrier(passes->device, command_buffer);
+        record_pass(passes, pass, command_buffer);
+    }
+    return WF_SUCCESS;
+}
+
+wf_result wfi_passes_run(wfi_passes *passes)
+{
+    wf_result result = passes->result;
+    if (result == WF_SUCCESS)
+        result = wfi_device_goes_on(passes->device);
+    if (result == WF_SUCCESS && passes->count)
+        result = wfi_run(passes->device, record, passes);
+    const unsigned char *data = passes->readback->mapped;
+    for (uint32_t i = 0; i < passes->count && result == WF_SUCCESS; i++) {
+        const wfi_pass *pass = &passes->items[i];
+        if (pass->read)
+            memcpy(pass->read, data + pass->read_at, (size_t)pass->buffers[0].range);
+    }
+    wf_arena_reset(passes->arena);
+    passes->count = 0;
+    passes->read_bytes = 0;
+    passes->result = WF_SUCCESS;
+    return result;
+}

@@ -1,0 +1,65 @@
+/* Lists of dispatches that analyse a matrix: each waits for those before it, all are submitted at
+ * once, and what the host asks for is read back with them. The kernels' pipelines are the device's
+ * and serve all analyses. */
+#ifndef WFI_KERNELS_SPMV_ANALYSIS_PASSES_H
+#define WFI_KERNELS_SPMV_ANALYSIS_PASSES_H
+
+#include "core/buffer.h"
+#include "core/pipeline.h"
+
+#define WFI_PASS_BUFFERS 6
+#define WFI_PASS_PUSH 96
+#define WFI_PASS_GROUP 128 /* work-items of kernels that need no other number */
+#define WFI_PASS_READ 1024 /* bytes that one list can read back */
+
+/* A kernel: a module, and what it is compiled for. */
+typedef struct wfi_pass_kernel {
+    const wfi_spirv *spirv;
+    uint32_t group; /* work-items a work-group */
+    uint32_t storage_buffers, push_bytes;
+    uint32_t constants[2]; /* specialization constants 3 and 4 */
+} wfi_pass_kernel;
+
+typedef struct wfi_pass {
+    const wfi_pipeline *pipeline; /* NULL: a fill, or a copy where `copies` or `read` is set */
+    bool copies;                  /* from the first buffer to the second */
+    uint32_t groups[3], push_bytes, buffer_count;
+    VkDescriptorBufferInfo buffers[WFI_PASS_BUFFERS];
+    VkDescriptorSet set;
+    unsigned char push[WFI_PASS_PUSH];
+    uint32_t value; /* of a fill */
+    void *read;     /* where the host wants the bytes */
+    uint64_t read_at;
+} wfi_pass;
+
+/* The first failure is kept and returned by wfi_passes_run; what is added behind it is dropped. */
+typedef struct wfi_passes {
+    wf_device *device;
+    wf_arena *arena;
+    wf_buffer *readback;
+    wfi_pass *items;
+    uint32_t count, room;
+    uint64_t read_bytes;
+    wf_result result;
+} wfi_passes;
+
+wf_result wfi_passes_open(wf_device *device, wfi_passes *out);
+/* Accepts half-open and zeroed lists. */
+void wfi_passes_close(wfi_passes *passes);
+
+/* A whole buffer as a binding. */
+VkDescriptorBufferInfo wfi_pass_whole(const wf_buffer *buffer);
+/* Adds a dispatch of `groups` work-groups, which the kernel numbers along x and then y; none where
+ * groups is 0. */
+void wfi_passes_dispatch(wfi_passes *passes, const wfi_pass_kernel *kernel, uint64_t groups,
+                         const VkDescriptorBufferInfo *buffers, const void *push);
+void wfi_passes_fill(wfi_passes *passes, const wf_buffer *buffer, uint64_t offset, uint64_t bytes,
+                     uint32_t value);
+/* Copies as many bytes as `from` has. */
+void wfi_passes_copy(wfi_passes *passes, VkDescriptorBufferInfo from, VkDescriptorBufferInfo to);
+/* *data has the bytes once wfi_passes_run succeeded. */
+void wfi_passes_read(wfi_passes *passes, VkDescriptorBufferInfo from, void *data);
+/* Runs and forgets what was added; blocks. */
+wf_result wfi_passes_run(wfi_passes *passes);
+
+#endif

@@ -1,0 +1,205 @@
+/* Conjugate gradients recorded into the application's command buffers. The dispatches of iterations
+ * take their sizes from the device, which makes them zero once it has found the end. */
+#include <stdlib.h>
+
+#include "core/arena.h"
+#include "core/command.h"
+#include "core/params.h"
+#include "kernels/spmv/spmv.h"
+#include "plan/object.h"
+#include "solve/cg.h"
+
+wf_result wf_cg_create(wf_device *device, const wf_cg_params *given, wf_cg **out)
+{
+    if (!device || !out)
+        return WF_ERROR_INVALID_ARGUMENT;
+    wf_cg *cg = calloc(1, sizeof *cg);
+    if (!cg)
+        return wfi_no_memory(&device->log);
+    wf_result result =
+        wfi_params_read(&device->log, "wf_cg_create", given, &cg->params, sizeof cg->params);
+    if (result == WF_SUCCESS && cg->params.matrix) {
+        result = wfi_params_read(&device->log, "wf_cg_create", cg->params.matrix, &cg->matrix,
+                                 sizeof cg->matrix);
+        cg->params.matrix = &cg->matrix;
+    }
+    if (result == WF_SUCCESS)
+        result = wfi_cg_check_params(device, "wf_cg_create", &cg->params);
+    if (result == WF_SUCCESS && cg->params.mixed)
+        result = wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
+                          "wf_cg_create: mixed precision is wf_cg_solve's alone");
+    if (result == WF_SUCCESS)
+        result = wfi_cg_open_recorded(device, &cg->params, &cg->matrix, &cg->c);
+    if (result == WF_SUCCESS)
+        *out = cg;
+    else
+        wf_cg_destroy(&cg);
+    return result;
+}
+
+void wf_cg_destroy(wf_cg **handle)
+{
+    wf_cg *cg = handle ? *handle : NULL;
+    if (!cg)
+        return;
+    wfi_cg_close(&cg->c);
+    free(cg);
+    *handle = NULL;
+}
+
+wf_result wf_cg_status_of(wf_cg *cg)
+{
+    return cg ? wf_plan_status(cg->c.product) : WF_ERROR_INVALID_ARGUMENT;
+}
+
+bool wf_cg_needs_upload(const wf_cg *cg)
+{
+    return wf_plan_needs_upload(cg->c.product) || wf_plan_needs_upload(cg->c.kernels[WFI_CG_GATE]);
+}
+
+wf_result wf_cg_record_upload(wf_cg *cg, VkCommandBuffer command_buffer)
+{
+    if (!cg)
+        return WF_ERROR_INVALID_ARGUMENT;
+    wf_result result = wf_plan_record_upload(cg->c.product, command_buffer);
+    return result == WF_SUCCESS ? wf_plan_record_upload(cg->c.kernels[WFI_CG_GATE], command_buffer)
+                                : result;
+}
+
+void wf_cg_trim(wf_cg *cg)
+{
+    wf_plan_trim(cg->c.product);
+    wf_plan_trim(cg->c.kernels[WFI_CG_GATE]);
+}
+
+/* ------------------------------------------------------------------------------------ recording */
+
+typedef struct recorder {
+    wfi_cg *c;
+    VkCommandBuffer command_buffer;
+    wf_arena *arena;
+    wf_result result; /* of all so far */
+} recorder;
+
+static void after(recorder *r)
+{
+    if (r->result == WF_SUCCESS)
+        wfi_barrier_indirect(r->c->device, r->command_buffer);
+}
+
+/* Records a kernel on buffers of the solve's own, whose sets the plan keeps. *size counts the
+ * dispatches that the device sizes; NULL: this one has the size of its plan. */
+static void record_plan(recorder *r, wf_plan *plan, const wf_bindings *bindings, uint32_t sequence,
+                        uint32_t *size)
+{
+    const wfi_cg *c = r->c;
+    if (r->result != WF_SUCCESS)
+        return;
+    if (size)
+        wfi_plan_set_indirect(plan, c->scalars,
+                              c->sizes_at * UINT64_C(4) +
+                                  *size * (uint64_t)sizeof(VkDispatchIndirectCommand));
+    r->result = wfi_plan_record_sequence(plan, r->command_buffer, bindings, sequence);
+    wfi_plan_set_indirect(plan, NULL, 0);
+    if (size)
+        *size += wfi_plan_step_count(plan);
+    after(r);
+}
+
+static void record_kernel(recorder *r, int kernel, uint32_t sequence, uint32_t *size)
+{
+    const wfi_cg *c = r->c;
+    const wf_bindings bindings = {
+        .size = sizeof bindings,
+        .items = {{.buffer = c->a}, {.buffer = c->b}, {.buffer = c->c}, {.buffer = c->scalars}}};
+    record_plan(r, c->kernels[kernel], &bindings, sequence, size);
+}
+
+/* w = A x, for the residual of the x that the solve begins with. */
+static void record_first_product(recorder *r)
+{
+    wf_bindings bindings = wfi_cg_product_bindings(r->c);
+    bindings.items[WF_SPMV_X] = (wf_binding){.buffer = r->c->a, .bytes = wfi_cg_vector_bytes(r->c)};
+    wfi_plan_set_parity(r->c->product, 0);
+    record_plan(r, r->c->product, &bindings, 0, NULL);
+}
+
+static void record_iteration(recorder *r, uint32_t iteration)
+{
+    const wf_bindings u_to_w = wfi_cg_product_bindings(r->c);
+    uint32_t size = 0;
+    wfi_plan_set_parity(r->c->product, iteration);
+    record_plan(r, r->c->product, &u_to_w, 0, &size);
+    if (!r->c->fused)
+        record_kernel(r, WFI_CG_DOT, iteration, &size);
+    record_kernel(r, WFI_CG_UPDATE_RECORDED, iteration, &size);
+}
+
+static void record_steps(recorder *r, wf_plan *plan, const wf_bindings *bindings, uint32_t sequence)
+{
+    if (r->result == WF_SUCCESS)
+        r->result = wfi_plan_record_steps(plan, r->command_buffer, r->arena, bindings, sequence, 0,
+                                          UINT32_MAX);
+}
+
+/* What the first and the last kernel bind of the application's. */
+static wf_bindings edge(const wfi_cg *c, const wf_binding *one, const wf_binding *other)
+{
+    return (wf_bindings){.size = sizeof(wf_bindings),
+                         .items = {{.buffer = c->a}, *one, *other, {.buffer = c->scalars}}};
+}
+
+static wf_result check(const wf_cg *cg, const wf_arena *arena, uint32_t iterations, uint32_t flags)
+{
+    const wf_device *device = cg->c.device;
+    if (!arena || wfi_arena_device(arena) != device)
+        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_cg_record: an arena of the solve's device must be given "
+                        "(wf_arena_create)");
+    if (iterations == 0 || iterations > cg->c.most ||
+        flags & ~(uint32_t)(WF_SOLVE_WARM | WF_SOLVE_FIXED))
+        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_cg_record: %u iterations with flags %#x; there may be 1 to %u "
+                        "(wf_cg_params.max_iterations)",
+                        iterations, flags, cg->c.most);
+    return WF_SUCCESS;
+}
+
+wf_result wf_cg_record(wf_cg *cg, VkCommandBuffer command_buffer, wf_arena *arena,
+                       const wf_bindings *given, uint32_t iterations, uint32_t flags)
+{
+    if (!cg || !command_buffer)
+        return WF_ERROR_INVALID_ARGUMENT;
+    wfi_cg *c = &cg->c;
+    wf_bindings read;
+    wfi_bound all[WF_MAX_BINDINGS + 1] = {{0}};
+    recorder r = {c, command_buffer, arena, wf_plan_status(c->product)};
+    if (r.result == WF_SUCCESS)
+        r.result = check(cg, arena, iterations, flags);
+    if (r.result == WF_SUCCESS)
+        r.result = wfi_params_read(&c->device->log, "wf_cg_record", given, &read, sizeof read);
+    if (r.result == WF_SUCCESS && wf_cg_needs_upload(cg))
+        r.result = wfi_fail(&c->device->log, WF_NOT_READY,
+                            "wf_cg_record: wf_cg_record_upload must be recorded first");
+    if (r.result != WF_SUCCESS)
+        return r.result;
+    const wf_bindings first = edge(c, &read.items[WF_CG_B], &read.items[WF_CG_X]),
+                      last = edge(c, &read.items[WF_CG_X], &read.items[WF_CG_STATE]);
+    /* What the end binds is looked at before anything is recorded. */
+    r.result = wfi_plan_resolve(c->kernels[WFI_CG_LEAVE], &c->device->log, &last, all);
+    if (r.result == WF_SUCCESS)
+        r.result = wfi_plan_resolve(c->kernels[WFI_CG_TAKE], &c->device->log, &first, all);
+    after(&r); /* the solve before may still use what this one writes */
+    record_steps(&r, c->kernels[WFI_CG_TAKE], &first, flags);
+    after(&r);
+    if (flags & WF_SOLVE_WARM)
+        record_first_product(&r);
+    record_kernel(&r, WFI_CG_BEGIN, flags, NULL);
+    record_kernel(&r, WFI_CG_GATE, flags, NULL);
+    for (uint32_t i = 0; i < iterations; i++)
+        record_iteration(&r, i);
+    uint32_t size = c->sizes - 1;
+    record_kernel(&r, WFI_CG_STATE, iterations, &size);
+    record_steps(&r, c->kernels[WFI_CG_LEAVE], &last, iterations);
+    return r.result;
+}

@@ -1,0 +1,484 @@
+/* What the device makes of a matrix in its memory: the same counts, errors and bytes as the host,
+ * whose code is the reference. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sparse.h"
+#include "kernels/spmv/analysis/order.h"
+#include "kernels/spmv/analysis/sliced_convert.h"
+#include "kernels/spmv/analysis/values.h"
+
+enum { MOST_ROWS = 2200 };
+
+typedef struct matrix {
+    char name[64];
+    wf_spmv_params params;
+    uint32_t *offsets, *columns;
+    double *values; /* as large as any type asks for */
+} matrix;
+
+static void add_entry(matrix *m, uint32_t column)
+{
+    m->columns[m->offsets[m->params.rows + 1]++] = column;
+}
+
+static void end_row(matrix *m)
+{
+    m->params.rows++;
+    m->offsets[m->params.rows + 1] = m->offsets[m->params.rows];
+}
+
+static void start(matrix *m, const char *name, uint32_t columns, uint32_t entries)
+{
+    *m = (matrix){.params = {.size = sizeof m->params, .columns = columns}};
+    snprintf(m->name, sizeof m->name, "%s", name);
+    m->offsets = calloc(MOST_ROWS + 2, sizeof *m->offsets);
+    m->columns = calloc(entries + 1, sizeof *m->columns);
+    m->values = calloc(entries + 1, sizeof *m->values);
+    assert_true(m->offsets && m->columns && m->values);
+}
+
+static void finish(matrix *m, test_random *random)
+{
+    m->params.row_offsets = m->offsets;
+    m->params.column_indices = m->columns;
+    m->params.values = m->values;
+    for (uint32_t i = 0; i < 2 * m->offsets[m->params.rows]; i++) {
+        const uint32_t word = i % 5 == 0   ? UINT32_C(0x80000000)
+                              : i % 7 == 0 ? UINT32_C(0x80008000)
+                                           : (uint32_t)test_random_bits(random);
+        memcpy((char *)m->values + 4 * (size_t)i, &word, 4);
+    }
+}
+
+static void free_matrix(matrix *m)
+{
+    free(m->offsets);
+    free(m->columns);
+    free(m->values);
+}
+
+/* A grid's star or box; some of its rows lack a neighbour more, now and then, so that diagonals
+ * are missing in the middle too. */
+static void make_grid(matrix *m, test_random *random)
+{
+    const int side = 6 + (int)test_random_below(random, 7);
+    const bool box = test_random_below(random, 2), holes = test_random_below(random, 2);
+    start(m, box ? "box" : "star", (uint32_t)(side * side * side), 27 * MOST_ROWS);
+    for (int cell = 0; cell < side * side * side; cell++) {
+        const int x = cell % side, y = cell / side % side, z = cell / side / side;
+        for (int n = 0; n < 27; n++) {
+            const int dx = n % 3 - 1, dy = n / 3 % 3 - 1, dz = n / 9 - 1;
+            const int i = x + dx, j = y + dy, k = z + dz;
+            const bool inside = i >= 0 && j >= 0 && k >= 0 && i < side && j < side && k < side;
+            if (inside && (box || abs(dx) + abs(dy) + abs(dz) < 2) &&
+                (!holes || n == 13 || test_random_below(random, 40)))
+                add_entry(m, (uint32_t)((k * side + j) * side + i));
+        }
+        end_row(m);
+    }
+}
+
+/* Rows of all lengths, in random or ascending columns, far from each other or near. */
+static void make_random(matrix *m, test_random *random)
+{
+    const uint32_t rows = 1 + test_random_below(random, MOST_ROWS);
+    const uint32_t columns = 1 + test_random_below(random, 200000);
+    const uint32_t most = 1 + test_random_below(random, 24);
+    const uint32_t band = test_random_below(random, 2) ? columns : 1 + columns / 50;
+    const bool sorted = test_random_below(random, 2), skewed = test_random_below(random, 2);
+    start(m, sorted ? "random, ascending" : "random", columns, MOST_ROWS * 24 + 30000);
+    for (uint32_t row = 0; row < rows; row++) {
+        uint32_t length = test_random_below(random, most + 1);
+        if (skewed && test_random_below(random, 400) == 0)
+            length = test_random_below(random, row == 0 ? 20000 : 2000);
+        if (m->offsets[row] + length > MOST_ROWS * 24 + 20000)
+            length = 0;
+        const uint32_t low = band < columns ? test_random_below(random, columns - band) : 0;
+        uint32_t column = 0;
+        for (uint32_t i = 0; i < length; i++) {
+            column = sorted ? column + test_random_below(random, band / length + 1)
+                            : test_random_below(random, band);
+            add_entry(m, low + column);
+        }
+        end_row(m);
+    }
+}
+
+/* Every row is too long for one subgroup. */
+static void make_long(matrix *m, test_random *random)
+{
+    start(m, "long rows", 5000, 20 * 5000);
+    for (uint32_t row = 0; row < 20; row++) {
+        const uint32_t length = 600 + test_random_below(random, 4000);
+        for (uint32_t i = 0; i < length; i++)
+            add_entry(m, test_random_below(random, 5000));
+        end_row(m);
+    }
+}
+
+static void make_empty(matrix *m, test_random *random)
+{
+    start(m, "no entries", 17, 1);
+    for (uint32_t row = 0; row <= test_random_below(random, 600); row++)
+        end_row(m);
+}
+
+/* Diagonals as far apart as 31 bits allow. */
+static void make_far(matrix *m, test_random *random)
+{
+    const uint32_t columns = INT32_MAX;
+    start(m, "far apart", columns, MOST_ROWS);
+    for (uint32_t row = 0; row < 500; row++) {
+        if (row % 9)
+            add_entry(m, test_random_below(random, 3) ? row : 0);
+        if (row % 5)
+            add_entry(m, columns - 1 - (row % 3 ? 0 : row));
+        end_row(m);
+    }
+}
+
+static void make(matrix *m, uint32_t number, test_random *random)
+{
+    void (*const kinds[])(matrix *, test_random *) = {make_grid,   make_random, make_long,
+                                                      make_random, make_grid,   make_far,
+                                                      make_random, make_empty};
+    kinds[number % 8](m, random);
+    finish(m, random);
+}
+
+static wfi_device_csr upload(wf_device *device, const matrix *m)
+{
+    wfi_device_csr csr;
+    assert_int_equal(wfi_device_csr_upload(device, &m->params, &csr), WF_SUCCESS);
+    return csr;
+}
+
+static uint32_t cases(uint32_t of_all)
+{
+    return test_emulated() ? 2 : of_all;
+}
+
+/* -------------------------------------------------------------------------------- sums and order */
+
+static void sums_and_sorts_as_the_host(void **state)
+{
+    static const uint32_t counts[] = {1, 1024, 1025, 20000, 1050000}; /* of one to three levels */
+    test_random random = {test_seed()};
+    wfi_passes passes;
+    assert_int_equal(wfi_passes_open(*state, &passes), WF_SUCCESS);
+    for (uint32_t n = 0; n < cases(5); n++) {
+        const uint32_t count = counts[n];
+        const uint64_t words = 3 * (uint64_t)count + wfi_sort_words(count);
+        uint32_t *data = calloc(words, 4), *out = calloc(words, 4);
+        wf_buffer *buffer = NULL;
+        assert_true(data && out);
+        for (uint32_t i = 0; i < count; i++)
+            data[i] = test_random_below(&random, 1 << 10);
+        assert_int_equal(wf_buffer_create(*state, words * 4, WF_MEMORY_DEVICE, &buffer), 0);
+        assert_int_equal(wf_buffer_write(buffer, 0, data, words * 4), WF_SUCCESS);
+        const bool sorts = count < 100000;
+        const wfi_sort sort = {count, 0, 10, {count, 2 * count}, 3 * count};
+        const uint32_t at = sorts ? wfi_passes_sort(&passes, wfi_pass_whole(buffer), &sort) : 0;
+        wfi_passes_scan(&passes, wfi_pass_whole(buffer), 0, count, 3 * count);
+        assert_int_equal(wfi_passes_run(&passes), WF_SUCCESS);
+        assert_int_equal(wf_buffer_read(buffer, 0, out, words * 4), WF_SUCCESS);
+        uint32_t sum = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            assert_int_equal(out[i], sum);
+            sum += data[i];
+            const uint32_t here = out[at + i], before = i ? out[at + i - 1] : here;
+            assert_true(!sorts || here < count);
+            assert_true(!sorts || (i == 0 || data[before] < data[here] ||
+                                   (data[before] == data[here] && before < here)));
+        }
+        wf_buffer_destroy(&buffer);
+        free(data);
+        free(out);
+    }
+    wfi_passes_close(&passes);
+}
+
+/* --------------------------------------------------------------------------------------- counts */
+
+static void counts_as_the_host(void **state)
+{
+    test_random random = {test_seed()};
+    for (uint32_t n = 0; n < cases(8); n++) {
+        matrix m;
+        wfi_spmv_counts host, counted;
+        make(&m, n, &random);
+        wfi_device_csr csr = upload(*state, &m);
+        wfi_spmv_count(&m.params, &host);
+        wfi_device_csr lent = csr; /* its entries are not known yet */
+        memset(lent.own, 0, sizeof lent.own);
+        lent.entries = 0;
+        assert_int_equal(wfi_device_csr_count(&lent, &counted), WF_SUCCESS);
+        assert_int_equal(lent.entries, host.entries);
+        assert_memory_equal(&host, &counted, sizeof host);
+        wfi_device_csr_close(&csr);
+        free_matrix(&m);
+    }
+}
+
+/* --------------------------------------------------------------------------------------- sliced */
+
+static uint32_t *read_words(wf_buffer *buffer, uint64_t words)
+{
+    uint32_t *data = calloc(words + 1, 4);
+    assert_non_null(data);
+    assert_int_equal(wf_buffer_read(buffer, 0, data, words * 4), WF_SUCCESS);
+    return data;
+}
+
+/* Whether the device's conversion is the host's; says where not. */
+static bool converts_alike(wf_device *device, const matrix *m, const wfi_device_csr *csr,
+                           const wfi_sliced_params *params, uint32_t longest)
+{
+    wfi_passes passes;
+    wfi_sliced host, made;
+    wf_buffer *pattern = NULL, *places = NULL;
+    assert_int_equal(wfi_sliced_make(params, &host), WF_SUCCESS);
+    assert_int_equal(wfi_passes_open(device, &passes), WF_SUCCESS);
+    assert_int_equal(wfi_sliced_convert(&passes, csr, params, longest, &made, &pattern, &places),
+                     WF_SUCCESS);
+    bool alike = host.pattern_words == made.pattern_words && host.place_count == made.place_count &&
+                 host.slices == made.slices && host.segments == made.segments &&
+                 host.long_rows == made.long_rows &&
+                 host.group_row_slices == made.group_row_slices &&
+                 host.segments_at == made.segments_at && host.list_at == made.list_at;
+    if (alike) {
+        uint32_t *words = read_words(pattern, made.pattern_words);
+        uint32_t *entries = read_words(places, made.place_count);
+        alike = memcmp(words, host.pattern, made.pattern_words * 4) == 0 &&
+                memcmp(entries, host.places, made.place_count * 4) == 0;
+        free(words);
+        free(entries);
+    }
+    if (!alike)
+        print_message("%s, %u x %u: subgroup %u, loads %u, window %u, row_subgroups %u\n", m->name,
+                      m->params.rows, m->params.columns, params->subgroup, params->loads,
+                      params->window, params->row_subgroups);
+    wf_buffer_destroy(&pattern);
+    wf_buffer_destroy(&places);
+    wfi_passes_close(&passes);
+    wfi_sliced_free(&host);
+    return alike;
+}
+
+static wfi_sliced_params draw_params(const matrix *m, test_random *random)
+{
+    static const uint32_t subgroups[] = {4, 32, 128}, loads[] = {1, 2, 4, 8, 16, 3},
+                          windows[] = {1, 1, 256, 2048, UINT32_MAX, 37},
+                          row_subgroups[] = {1, 2, 8, 32};
+    return (wfi_sliced_params){.matrix = &m->params,
+                               .rows = m->params.rows,
+                               .subgroup = subgroups[test_random_below(random, 3)],
+                               .loads = loads[test_random_below(random, 6)],
+                               .window = windows[test_random_below(random, 6)],
+                               .row_subgroups = row_subgroups[test_random_below(random, 4)]};
+}
+
+static void makes_the_slices_of_the_host(void **state)
+{
+    test_random random = {test_seed()};
+    for (uint32_t n = 0; n < cases(20); n++) {
+        matrix m;
+        wfi_spmv_counts counts;
+        make(&m, n, &random);
+        m.params.type = n % 3 ? WF_TYPE_F32 : WF_TYPE_F64;
+        wfi_device_csr csr = upload(*state, &m);
+        wfi_spmv_count(&m.params, &counts);
+        const wfi_sliced_params params = draw_params(&m, &random);
+        assert_true(converts_alike(*state, &m, &csr, &params, counts.longest));
+        wfi_device_csr_close(&csr);
+        free_matrix(&m);
+    }
+}
+
+/* The comparison finds one wrong column. */
+static void finds_a_planted_fault(void **state)
+{
+    test_random random = {test_seed()};
+    matrix m;
+    wfi_spmv_counts counts;
+    make(&m, 0, &random);
+    wfi_spmv_count(&m.params, &counts);
+    const uint32_t entry = m.offsets[m.params.rows] / 2, right = m.columns[entry];
+    m.columns[entry] = right ? right - 1 : 1;
+    wfi_device_csr csr = upload(*state, &m);
+    m.columns[entry] = right;
+    const wfi_sliced_params params = {&m.params, 0, m.params.rows, 32, 8, 1, 8};
+    assert_false(converts_alike(*state, &m, &csr, &params, counts.longest));
+    wfi_device_csr_close(&csr);
+    free_matrix(&m);
+}
+
+/* ------------------------------------------------------------------------ plans from buffers */
+
+typedef struct lent_matrix {
+    wf_buffer *buffers[3];
+    wf_spmv_buffers given;
+    wf_spmv_params params;
+} lent_matrix;
+
+static wf_buffer *lend(wf_device *device, const void *data, uint64_t bytes)
+{
+    wf_buffer *buffer = NULL;
+    assert_int_equal(wf_buffer_create(device, bytes + 8, WF_MEMORY_DEVICE, &buffer), WF_SUCCESS);
+    assert_int_equal(wf_buffer_write(buffer, 0, data, bytes), WF_SUCCESS);
+    return buffer;
+}
+
+/* The same matrix in device memory alone, in buffers that are larger than it. */
+static void lend_matrix(lent_matrix *l, wf_device *device, const wf_spmv_params *p)
+{
+    const uint64_t entries = p->row_offsets[p->rows];
+    *l = (lent_matrix){.params = *p};
+    l->buffers[0] = lend(device, p->row_offsets, (p->rows + UINT64_C(1)) * 4);
+    l->buffers[1] = lend(device, p->column_indices, entries * 4);
+    l->buffers[2] = lend(device, p->values, entries * wf_type_size(p->type));
+    l->given = (wf_spmv_buffers){sizeof l->given,
+                                 {.buffer = l->buffers[0]},
+                                 {.buffer = l->buffers[1]},
+                                 {.buffer = l->buffers[2]}};
+    l->params.row_offsets = l->params.column_indices = NULL;
+    l->params.values = NULL;
+    l->params.buffers = &l->given;
+}
+
+static void take_back(lent_matrix *l)
+{
+    for (int i = 0; i < 3; i++)
+        wf_buffer_destroy(&l->buffers[i]);
+}
+
+static void make_system(sparse_system *s, wf_device *device, const sparse_options *options,
+                        test_random *random)
+{
+    uint32_t lengths[300];
+    for (uint32_t i = 0; i < 300; i++)
+        lengths[i] = i == 77 ? 3000 : test_random_below(random, 12);
+    test_sparse_make(s, device, options, 300, 211, lengths, random);
+}
+
+/* By a variant that the device converts for where it can, and by one that it does not. */
+static void multiplies_from_buffers(void **state)
+{
+    static const char *const variants[] = {NULL, "sliced", "row"};
+    static const wf_type types[] = {WF_TYPE_F32, WF_TYPE_F64, WF_TYPE_F16};
+    test_random random = {test_seed()};
+    for (uint32_t n = 0; n < 9; n++) {
+        const sparse_options options = {.type = types[n / 3],
+                                        .updatable = n != 2,
+                                        .transpose = n == 3 || n == 7,
+                                        .alpha = n == 4 ? -2 : 0,
+                                        .beta = n == 4 ? 0.5 : 0};
+        const wf_tuning tuning = {.size = sizeof tuning, .variant = variants[n % 3]};
+        sparse_system s;
+        lent_matrix lent;
+        wf_plan *plan = NULL;
+        if (!test_has_type(*state, options.type))
+            continue;
+        make_system(&s, *state, &options, &random);
+        s.params.alpha = n == 4 ? &s.alpha : NULL;
+        lend_matrix(&lent, *state, &s.params);
+        lent.params.tuning = &tuning;
+        test_expect_errors(true);
+        const wf_result result = wf_spmv_plan(*state, &lent.params, &plan);
+        test_expect_errors(false);
+        take_back(&lent);           /* the arrays are read during the call only */
+        if (result != WF_SUCCESS) { /* the device cannot run the variant */
+            assert_int_equal(n % 3, 1);
+            assert_true(result == WF_ERROR_UNSUPPORTED || result == WF_ERROR_CONSTRAINT);
+        } else {
+            test_sparse_run(&s, plan);
+            test_sparse_right(&s, "from buffers");
+            if (options.updatable) {
+                test_sparse_new_values(&s, &random);
+                assert_int_equal(wf_spmv_update(plan, s.values), WF_SUCCESS);
+                test_sparse_run(&s, plan);
+                test_sparse_right(&s, "from buffers, with new values");
+            }
+        }
+        wf_plan_destroy(&plan);
+        test_sparse_free(&s);
+    }
+}
+
+/* A plan that the device has converted has the statistics and the bytes of the host's. */
+static void tells_the_same_analysis(void **state)
+{
+    test_random random = {test_seed()};
+    const sparse_options options = {.type = WF_TYPE_F32};
+    sparse_system s;
+    lent_matrix lent;
+    wf_spmv_analysis told[2];
+    make_system(&s, *state, &options, &random);
+    lend_matrix(&lent, *state, &s.params);
+    const wf_spmv_params *params[] = {&s.params, &lent.params};
+    for (int i = 0; i < 2; i++) {
+        wf_plan *plan = NULL;
+        assert_int_equal(wf_spmv_plan(*state, params[i], &plan), WF_SUCCESS);
+        memset(&told[i], 0, sizeof told[i]);
+        told[i].size = sizeof told[i];
+        assert_int_equal(wf_spmv_analysis_of(plan, &told[i]), WF_SUCCESS);
+        told[i].seconds = told[i].statistics_seconds = 0;
+        wf_plan_destroy(&plan);
+    }
+    assert_memory_equal(&told[0], &told[1], sizeof told[0]);
+    take_back(&lent);
+    test_sparse_free(&s);
+}
+
+/* The device finds what the host finds, and says it in the same words. */
+static void refuses_what_the_host_refuses(void **state)
+{
+    test_random random = {test_seed()};
+    const sparse_options options = {.type = WF_TYPE_F32};
+    sparse_system s;
+    make_system(&s, *state, &options, &random);
+    test_expect_errors(true);
+    for (uint32_t n = 0; n < 4; n++) {
+        uint32_t *const words[] = {&s.row_offsets[0], &s.row_offsets[150], &s.column_indices[99],
+                                   &s.column_indices[500]};
+        const uint32_t bad[] = {1, s.row_offsets[149] - 1, 211, UINT32_MAX}, right = *words[n];
+        lent_matrix lent;
+        wf_plan *plan = NULL;
+        char said[256];
+        *words[n] = bad[n];
+        lend_matrix(&lent, *state, &s.params);
+        assert_int_equal(wf_spmv_plan(*state, &s.params, &plan), WF_ERROR_INVALID_ARGUMENT);
+        snprintf(said, sizeof said, "%s", test_last_error());
+        assert_int_equal(wf_spmv_plan(*state, &lent.params, &plan), WF_ERROR_INVALID_ARGUMENT);
+        assert_string_equal(said, test_last_error());
+        *words[n] = right;
+        take_back(&lent);
+    }
+    lent_matrix lent;
+    wf_plan *plan = NULL;
+    lend_matrix(&lent, *state, &s.params);
+    lent.given.column_indices.bytes = 4 * (s.row_offsets[300] - UINT64_C(1));
+    assert_int_equal(wf_spmv_plan(*state, &lent.params, &plan), WF_ERROR_BINDING);
+    lent.params.row_offsets = s.row_offsets;
+    assert_int_equal(wf_spmv_plan(*state, &lent.params, &plan), WF_ERROR_INVALID_ARGUMENT);
+    test_expect_errors(false);
+    take_back(&lent);
+    test_sparse_free(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_and_sorts_as_the_host),    cmocka_unit_test(counts_as_the_host),
+        cmocka_unit_test(makes_the_slices_of_the_host),  cmocka_unit_test(finds_a_planted_fault),
+        cmocka_unit_test(multiplies_from_buffers),       cmocka_unit_test(tells_the_same_analysis),
+        cmocka_unit_test(refuses_what_the_host_refuses),
+    };
+    return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);
+}
