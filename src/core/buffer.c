@@ -27,6 +27,7 @@ static void close_buffer(void *owner)
     wfi_memory_free(device, &buffer->memory);
     buffer->vk = VK_NULL_HANDLE;
     buffer->mapped = NULL;
+    buffer->window = NULL;
 }
 
 wf_result wf_buffer_create(wf_device *device, uint64_t bytes, wf_memory memory, wf_buffer **out)
@@ -50,7 +51,9 @@ wf_result wf_buffer_create(wf_device *device, uint64_t bytes, wf_memory memory, 
     wf_result result = create_vk_buffer(buffer);
     if (result == WF_SUCCESS)
         result = wfi_memory_allocate(device, buffer->vk, memory, &buffer->memory);
-    buffer->mapped = buffer->memory.block.mapped;
+    buffer->window = buffer->memory.block.mapped;
+    if (memory != WF_MEMORY_DEVICE || device->caps.unified_memory)
+        buffer->mapped = buffer->window;
     if (result != WF_SUCCESS) {
         wf_buffer_destroy(&buffer);
         return result;

@@ -1,6 +1,12 @@
 /* What goes into buffers and comes out of them. */
+#include <stdatomic.h>
+
 #include "core/command.h"
 #include "core/transfer.h"
+
+/* An H100's host writes its memory as fast as the bus until then, by one thread up to 1 MiB; beyond,
+ * copies by the device are faster. */
+#define WINDOW_MOST (UINT64_C(16) << 20)
 
 static wf_result check_range(const wf_buffer *buffer, uint64_t offset, uint64_t bytes)
 {
@@ -33,9 +39,10 @@ wf_result wf_buffer_write(wf_buffer *buffer, uint64_t offset, const void *data, 
     const wf_result result = wfi_buffer_check(buffer, offset, data, bytes);
     if (result != WF_SUCCESS || bytes == 0)
         return result;
-    if (!buffer->mapped)
+    if (!buffer->mapped && !(buffer->window && bytes <= WINDOW_MOST))
         return wfi_transfer_data(buffer, offset, data, NULL, bytes);
-    wfi_copy(buffer->device, (unsigned char *)buffer->mapped + offset, data, bytes);
+    wfi_copy(buffer->device, buffer->window + offset, data, bytes);
+    atomic_thread_fence(memory_order_seq_cst); /* what is combined on the way to a card goes out */
     return WF_SUCCESS;
 }
 

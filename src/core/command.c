@@ -117,9 +117,10 @@ static wf_result make_ready(wf_device *device)
     return result == WF_SUCCESS ? create_submission(device) : result;
 }
 
-static wf_result end(wf_device *device, VkCommandBuffer command_buffer)
+static wf_result end(wf_device *device, VkCommandBuffer command_buffer, bool to_host)
 {
-    wfi_barrier_host(device, command_buffer);
+    if (to_host)
+        wfi_barrier_host(device, command_buffer);
     return wfi_check_vk(&device->log, device->fn.vkEndCommandBuffer(command_buffer),
                         "vkEndCommandBuffer");
 }
@@ -153,7 +154,7 @@ static wf_result run_locked(wf_device *device, wfi_record_fn prepare, wfi_record
     if (result == WF_SUCCESS) {
         if (stamps)
             write_timestamp(device, command_buffer, 1);
-        result = end(device, command_buffer);
+        result = end(device, command_buffer, true);
     }
     if (result == WF_SUCCESS) {
         const double start = wfi_host_seconds();
@@ -167,7 +168,7 @@ static wf_result run_locked(wf_device *device, wfi_record_fn prepare, wfi_record
     return result;
 }
 
-wf_result wfi_commands_record(wf_device *device, wfi_record_fn record, void *user,
+wf_result wfi_commands_record(wf_device *device, wfi_record_fn record, void *user, bool to_host,
                               VkCommandBuffer *out)
 {
     VkCommandBuffer command_buffer = VK_NULL_HANDLE;
@@ -180,7 +181,7 @@ wf_result wfi_commands_record(wf_device *device, wfi_record_fn record, void *use
         result = record(user, command_buffer);
     }
     if (result == WF_SUCCESS)
-        result = end(device, command_buffer);
+        result = end(device, command_buffer, to_host);
     if (result == WF_SUCCESS)
         *out = command_buffer;
     else

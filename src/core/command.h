@@ -18,8 +18,9 @@ wf_result wfi_run_timed(wf_device *device, wfi_record_fn prepare, wfi_record_fn 
                         double *seconds, bool *gpu_clock);
 
 /* A command buffer for many submissions: recorded through the callback with the same barriers around
- * it as wfi_run has, and freed with the device if not before. */
-wf_result wfi_commands_record(wf_device *device, wfi_record_fn record, void *user,
+ * it as wfi_run has (that for the host only if `to_host`), and freed with the device if not
+ * before. */
+wf_result wfi_commands_record(wf_device *device, wfi_record_fn record, void *user, bool to_host,
                               VkCommandBuffer *out);
 /* Submits it and blocks until it is done. What it refers to must all still be there. */
 wf_result wfi_commands_run(wf_device *device, VkCommandBuffer command_buffer);

@@ -24,6 +24,30 @@ static uint32_t find_type(const VkPhysicalDeviceMemoryProperties *memory, uint32
     return best;
 }
 
+/* Whether the host sees all of a card's own memory (resizable BAR): buffers in it are mapped, so that
+ * small transfers to them need no copy by the device. Kernels run as fast in it. Reading it takes
+ * the host a microsecond a line, so that it is no memory of the host's (wf_caps.unified_memory). */
+static bool has_window(const wf_device *device)
+{
+    const VkPhysicalDeviceMemoryProperties *memory = &device->memory;
+    const VkMemoryPropertyFlags cached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+    uint32_t largest = UINT32_MAX;
+    if (device->caps.device_type != VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU || device->adopted ||
+        device->caps.unified_memory || device->caps.limits == WF_LIMITS_MINIMUM)
+        return false;
+    for (uint32_t i = 0; i < memory->memoryHeapCount; i++)
+        if ((memory->memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) &&
+            (largest == UINT32_MAX ||
+             memory->memoryHeaps[i].size > memory->memoryHeaps[largest].size))
+            largest = i;
+    for (uint32_t i = 0; i < memory->memoryTypeCount; i++)
+        if (memory->memoryTypes[i].heapIndex == largest &&
+            (memory->memoryTypes[i].propertyFlags & (LOCAL | COHERENT | cached)) ==
+                (LOCAL | COHERENT))
+            return true;
+    return false;
+}
+
 /* What a kind of memory asks of its type. Device memory is mapped only where it is also coherent:
  * no flush to forget. */
 static wf_memory_request request_of(const wf_device *device, wf_memory kind)
@@ -38,6 +62,10 @@ static wf_memory_request request_of(const wf_device *device, wf_memory kind)
         request.required = 0;
         request.preferred = unified ? LOCAL | COHERENT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT : LOCAL;
         request.mapped = unified;
+        if (!unified && !device->memory_source.allocate && has_window(device)) {
+            request.preferred = LOCAL | COHERENT;
+            request.mapped = true;
+        }
     }
     return request;
 }
@@ -72,10 +100,13 @@ static wf_result from_driver(wf_device *device, const wf_memory_request *request
         return wfi_fail(&device->log, WF_ERROR_OUT_OF_DEVICE_MEMORY,
                         "a buffer of %llu bytes is over the %llu that the memory budget leaves",
                         (unsigned long long)bytes, (unsigned long long)left);
-    return wfi_check_vk(
-        &device->log,
-        wfi_allocate(device, bytes, block->type, mapped, &block->memory, &block->mapped),
-        "allocating device memory");
+    VkResult vk = wfi_allocate(device, bytes, block->type, mapped, &block->memory, &block->mapped);
+    if (vk < VK_SUCCESS && mapped && !request->required) { /* the window may be full */
+        const wf_memory_request plain = {.requirements = request->requirements, .preferred = LOCAL};
+        block->type = choose_type(device, &plain);
+        vk = wfi_allocate(device, bytes, block->type, false, &block->memory, &block->mapped);
+    }
+    return wfi_check_vk(&device->log, vk, "allocating device memory");
 }
 
 uint64_t wfi_memory_left(const wf_device *device, wf_memory kind)

@@ -5,11 +5,10 @@
 
 uint32_t wfi_copy_threads(void)
 {
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN), wanted = processors * 3 / 4;
     if (processors < 2)
         return 1;
-    const long half = processors / 2;
-    return half < 2 ? 2 : half > WFI_MOST_WORKERS ? WFI_MOST_WORKERS + 1 : (uint32_t)half;
+    return wanted < 2 ? 2 : wanted > WFI_MOST_WORKERS ? WFI_MOST_WORKERS + 1 : (uint32_t)wanted;
 }
 
 bool wfi_workers_open(wfi_workers *workers, uint32_t most)

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define WFI_MOST_WORKERS 7
+#define WFI_MOST_WORKERS 11
 
 typedef struct wfi_workers {
     pthread_mutex_t lock;
@@ -20,8 +20,8 @@ typedef struct wfi_workers {
     void *user;
 } wfi_workers;
 
-/* How many threads a copy pays for on this machine, the caller's among them: half of its
- * processors, at least two where there are two, and at most eight, which fill a bus. */
+/* How many threads a copy pays for on this machine, the caller's among them: three quarters of its
+ * processors, at least two where there are two, and at most twelve, which fill a bus. */
 uint32_t wfi_copy_threads(void);
 
 /* Starts a thread that takes no signals: they are the application's. */

@@ -16,6 +16,7 @@ wf_result wfi_bind(const wf_device *device, const wfi_log *log, const wf_binding
     if (binding->buffer) {
         out->buffer = binding->buffer->vk;
         out->number = binding->buffer->number;
+        out->mapped = binding->buffer->mapped != NULL;
         const uint64_t size = binding->buffer->bytes;
         const uint64_t remaining = binding->offset <= size ? size - binding->offset : 0;
         if (out->bytes > remaining || binding->offset > size)

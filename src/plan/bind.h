@@ -8,6 +8,7 @@
 typedef struct wfi_bound {
     VkBuffer buffer;
     uint64_t number; /* wf_buffer.number; 0: a handle of the caller's */
+    bool mapped;     /* the host may read it without another submission */
     uint64_t offset, bytes;
 } wfi_bound;
 

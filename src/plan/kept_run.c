@@ -86,7 +86,11 @@ static wf_result make(wf_plan *plan, wfi_kept_run *run, const wfi_bound *all, ui
         return result;
     memcpy(run->bound, all, sizeof run->bound);
     run->parity = parity;
-    return wfi_commands_record(plan->device, record, &(recording){plan, run}, &run->command_buffer);
+    bool to_host = false;
+    for (uint32_t i = 0; i <= plan->binding_count; i++)
+        to_host |= all[i].mapped;
+    return wfi_commands_record(plan->device, record, &(recording){plan, run}, to_host,
+                               &run->command_buffer);
 }
 
 wf_result wfi_plan_run_kept(wf_plan *plan, const wf_bindings *bindings, bool *done)
