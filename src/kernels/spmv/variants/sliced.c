@@ -302,7 +302,7 @@ static wf_result build(wf_plan *plan, const wfi_point *point, const void *params
 
 const wfi_variant wfi_spmv_sliced = {
     WFI_SPMV_ROW(sliced),
-    .modules = WFI_SPMV_MODULES(sliced),
+    .modules = WFI_MODULES_spmv_sliced,
     .summary = "slices of sorted rows a subgroup, columns as 8- or 16-bit distances",
     .source = "SELL-C-sigma (Kreutzer et al. 2014), here with lanes and column distances",
     .parameter_count = WFI_COUNT(parameters),
