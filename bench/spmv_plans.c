@@ -76,62 +76,80 @@ static bool same_words(wf_buffer *buffer, const uint32_t *words, uint64_t count)
     return same;
 }
 
-/* The device's stages; the last repeat's format is compared with the host's. */
+/* Ways of converting; the last one's places are compared with the host's. */
+enum { WAYS = 3 };
+static const char *const way_names[WAYS] = {"device: sliced, values", "the same in shared memory",
+                                            "device: sliced, places"};
+
+typedef struct on_host {
+    wfi_spmv_counts counts;
+    wfi_sliced_params params;
+    wfi_sliced sliced;
+} on_host;
+
+static bool same_places(const wfi_sliced_made *made, const wfi_sliced *host)
+{
+    return made->sizes.pattern_words == host->pattern_words &&
+           made->sizes.place_count == host->place_count &&
+           same_words(made->pattern, host->pattern, host->pattern_words) &&
+           same_words(made->places, host->places, host->place_count);
+}
+
+/* Uploads, counts and converts once; notes the times. */
+static wf_result convert(wf_device *device, const wf_spmv_params *p, const on_host *host, int way,
+                         int repeat, stage *stages, bool *same)
+{
+    const wfi_sliced_how how = {
+        way == WAYS - 1,
+        way != 1 && wfi_sliced_has_shuffles(wf_device_caps(device), host->params.subgroup)};
+    wfi_device_csr csr;
+    wfi_passes passes = {0};
+    wfi_spmv_counts counts;
+    wfi_sliced_made made = {.pattern = NULL};
+    double start = wfi_host_seconds();
+    wf_result result = wfi_device_csr_upload(device, p, &csr);
+    note(&stages[0], "upload", 2 * way + repeat, start);
+    start = wfi_host_seconds();
+    if (result == WF_SUCCESS)
+        result = wfi_device_csr_count(&csr, &counts);
+    note(&stages[1], "device: checks, statistics", 2 * way + repeat, start);
+    start = wfi_host_seconds();
+    if (result == WF_SUCCESS)
+        result = wfi_passes_open(device, &passes);
+    if (result == WF_SUCCESS)
+        result = wfi_sliced_convert(&passes, &csr, &host->params, how, counts.longest, &made);
+    note(&stages[2 + way], way_names[way], repeat, start);
+    if (result == WF_SUCCESS && how.places)
+        *same =
+            memcmp(&counts, &host->counts, sizeof counts) == 0 && same_places(&made, &host->sliced);
+    wfi_sliced_made_free(&made);
+    wfi_passes_close(&passes);
+    wfi_device_csr_close(&csr);
+    return result;
+}
+
 static wf_result by_stages(wf_device *device, const wf_spmv_params *p)
 {
-    stage host[2] = {{0}}, stages[4] = {{0}};
-    wfi_spmv_counts counts, counted;
+    stage stages[2] = {{0}}, on_device[2 + WAYS] = {{0}};
     wf_spmv_analysis analysis;
-    wfi_sliced sliced = {0}, made;
+    on_host host;
+    bool same = false;
     double start = wfi_host_seconds();
-    wfi_spmv_count(p, &counts);
-    note(&host[0], "host: statistics", 0, start);
-    const wfi_problem problem = wfi_spmv_describe(p, &counts, &analysis);
-    const wfi_sliced_params params = sliced_params(wf_device_caps(device), &problem, p);
+    wfi_spmv_count(p, &host.counts);
+    note(&stages[0], "host: statistics", 0, start);
+    const wfi_problem problem = wfi_spmv_describe(p, &host.counts, &analysis);
+    host.params = sliced_params(wf_device_caps(device), &problem, p);
     start = wfi_host_seconds();
-    wf_result result = wfi_sliced_make(&params, &sliced);
-    note(&host[1], "host: sliced", 0, start);
-    bool same = true;
-    for (int i = 0; i < REPEATS && result == WF_SUCCESS; i++) {
-        wfi_device_csr csr;
-        wfi_passes passes = {0};
-        wf_buffer *pattern = NULL, *places = NULL, *values = NULL;
-        start = wfi_host_seconds();
-        result = wfi_device_csr_upload(device, p, &csr);
-        note(&stages[0], "upload", i, start);
-        start = wfi_host_seconds();
-        if (result == WF_SUCCESS)
-            result = wfi_device_csr_count(&csr, &counted);
-        note(&stages[1], "device: checks, statistics", i, start);
-        start = wfi_host_seconds();
-        if (result == WF_SUCCESS)
-            result = wfi_passes_open(device, &passes);
-        if (result == WF_SUCCESS)
-            result = wfi_sliced_convert(&passes, &csr, &params, counts.longest, &made, &pattern,
-                                        &places);
-        note(&stages[2], "device: sliced", i, start);
-        start = wfi_host_seconds();
-        if (result == WF_SUCCESS)
-            result = wfi_device_values(&passes, &csr, places, made.place_count, &values);
-        note(&stages[3], "device: values", i, start);
-        if (result == WF_SUCCESS && i == REPEATS - 1)
-            same = memcmp(&counts, &counted, sizeof counts) == 0 &&
-                   made.pattern_words == sliced.pattern_words &&
-                   made.place_count == sliced.place_count &&
-                   same_words(pattern, sliced.pattern, sliced.pattern_words) &&
-                   same_words(places, sliced.places, sliced.place_count);
-        wf_buffer_destroy(&pattern);
-        wf_buffer_destroy(&places);
-        wf_buffer_destroy(&values);
-        wfi_passes_close(&passes);
-        wfi_device_csr_close(&csr);
-    }
-    print_stages(host, 2);
-    print_stages(stages, 4);
+    wf_result result = wfi_sliced_make(&host.params, &host.sliced);
+    note(&stages[1], "host: sliced", 0, start);
+    for (int i = 0; i < 2 * WAYS && result == WF_SUCCESS; i++)
+        result = convert(device, p, &host, i / 2, i % 2, on_device, &same);
+    print_stages(stages, 2);
+    print_stages(on_device, 2 + WAYS);
     printf("  sliced: %s\n", result != WF_SUCCESS ? wf_result_string(result)
                              : same               ? "same bytes as the host's"
                                                   : "DIFFERS from the host's");
-    wfi_sliced_free(&sliced);
+    wfi_sliced_free(&host.sliced);
     return result == WF_NOT_READY ? WF_SUCCESS : result;
 }
 

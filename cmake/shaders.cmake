@@ -140,7 +140,8 @@ endmacro()
 #   // MODULE spmv_row_*
 #   // MODULE matmul_stream_k_* TYPES f16 i8 DEFINES STREAM_K REQUIRES cooperative_matrix
 # A '*' stands for each of TYPES, or of the TYPES given here, the folder's; the module of type f16
-# is compiled with WF_TYPE_F16. Other words are as wavefit_add_shader has them.
+# is compiled with WF_TYPE_F16. C initializes a table of them, by type, with WFI_MODULES_spmv_row.
+# Other words are as wavefit_add_shader has them.
 function(wavefit_add_modules)
     cmake_parse_arguments(S "" "SOURCE" "TYPES" ${ARGN})
     set(source ${PROJECT_SOURCE_DIR}/shaders/${S_SOURCE})
@@ -177,6 +178,10 @@ function(wavefit_add_modules)
             wavefit_add_shader(NAME ${module} ${options} SIBLING ${first}
                                DEFINES WF_TYPE_${upper} ${M_DEFINES})
             wavefit_first_sibling(${module})
+            string(REGEX REPLACE "_?\\*" "" stem ${name})
+            set_property(GLOBAL APPEND PROPERTY WAVEFIT_SHADER_STEMS ${stem})
+            set_property(GLOBAL APPEND PROPERTY WAVEFIT_MODULES_${stem}
+                         "[WF_TYPE_${upper}] = &wfi_spv_${module},")
         endforeach()
     endforeach()
 endfunction()
@@ -191,6 +196,13 @@ function(wavefit_shader_library)
     foreach(name IN LISTS names)
         string(APPEND header "extern const wfi_spirv wfi_spv_${name};\n")
         string(APPEND all " \\\n    X(${name})")
+    endforeach()
+    get_property(stems GLOBAL PROPERTY WAVEFIT_SHADER_STEMS)
+    list(REMOVE_DUPLICATES stems)
+    foreach(stem IN LISTS stems)
+        get_property(modules GLOBAL PROPERTY WAVEFIT_MODULES_${stem})
+        list(JOIN modules " " modules)
+        string(APPEND header "#define WFI_MODULES_${stem} {${modules}}\n")
     endforeach()
     string(APPEND header "${all}\n")
     file(CONFIGURE OUTPUT ${WAVEFIT_SHADER_DIR}/include/wfi_shaders.h CONTENT "${header}" @ONLY)

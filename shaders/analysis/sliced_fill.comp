@@ -1,19 +1,70 @@
 // MODULE sliced_pattern DEFINES PATTERN
+// MODULE sliced_pattern_shuffles DEFINES PATTERN SHUFFLES
 // MODULE sliced_places
+// MODULE sliced_places_shuffles DEFINES SHUFFLES
+// MODULE sliced_values_f32 DEFINES VALUES WF_TYPE_F32
+// MODULE sliced_values_f64 DEFINES VALUES WF_TYPE_F64
+// MODULE sliced_values_f16 DEFINES VALUES WF_TYPE_F16
+// MODULE sliced_values_shuffles_f32 DEFINES VALUES WF_TYPE_F32 SHUFFLES
+// MODULE sliced_values_shuffles_f64 DEFINES VALUES WF_TYPE_F64 SHUFFLES
+// MODULE sliced_values_shuffles_f16 DEFINES VALUES WF_TYPE_F16 SHUFFLES
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// Writes the slices: PATTERN their words, segments and columns, the other module the entry of each
-// value. What they leave out is zero in the pattern, and no entry among the places.
+#ifdef SHUFFLES
+#extension GL_KHR_shader_subgroup_basic : require
+#extension GL_KHR_shader_subgroup_shuffle : require
+#endif
+// Writes the slices: PATTERN their words, segments and columns, VALUES their values, and neither of
+// them the entry of each value. What PATTERN leaves out is zero.
 #include "analysis.glsl"
 layout(constant_id = 3) const uint IN_PAIRS = 0; // 1: f64, whose values stand two by two
 #include "sliced_slice.glsl"
 #include "sliced_diagonals.glsl"
 layout(std430, set = 0, binding = 3) restrict buffer Out { uint words[]; };
+#ifdef VALUES
+layout(std430, set = 0, binding = 4) readonly restrict buffer Values { uint values[]; };
+#endif
 
 uint value_place(uint load, uint slot, uint lane)
 {
     return IN_PAIRS != 0 ? ((load * 2 + slot / 2) * SIZE + lane) * 2 + slot % 2
                          : (load * SIZE + lane) * 4 + slot;
+}
+
+// Writes what stands in a slot of this lane; slots are written in order. Padding is a negative zero,
+// which no entry is kept as (spmv_padding.glsl).
+uint half_before; // the value of the even slot before
+void put(uint load, uint slot, uint entry)
+{
+    uint at = value_place(load, slot, LANE);
+#if !defined(VALUES)
+    words[at] = entry;
+#elif defined(WF_TYPE_F64)
+    uvec2 value = uvec2(0, 0x80000000u);
+    if (entry != NONE) {
+        value = uvec2(values[2 * entry], values[2 * entry + 1]);
+        value = value == uvec2(0, 0x80000000u) ? uvec2(0) : value;
+    }
+    words[2 * at] = value.x;
+    words[2 * at + 1] = value.y;
+#elif defined(WF_TYPE_F16)
+    uint value = 0x8000u;
+    if (entry != NONE) {
+        value = (values[entry >> 1] >> (16 * (entry & 1))) & 65535u;
+        value = value == 0x8000u ? 0 : value;
+    }
+    if ((slot & 1) == 0)
+        half_before = value;
+    else
+        words[at >> 1] = half_before | value << 16;
+#else
+    uint value = 0x80000000u;
+    if (entry != NONE) {
+        value = values[entry];
+        value = value == 0x80000000u ? 0 : value;
+    }
+    words[at] = value;
+#endif
 }
 
 // Where the slice's indices begin, in words.
@@ -48,7 +99,7 @@ void write_segment(uint number)
 // Distances of this lane's four columns of a load, or the columns.
 void write_columns(uint at, uint width, uvec4 columns, uvec4 bases)
 {
-    uint local = gl_LocalInvocationIndex;
+    uint local = LANE;
     if (width == 2) {
         for (uint i = 0; i < 4; i++)
             words[at + i * SIZE + local] = columns[i];
@@ -80,7 +131,7 @@ void fill_columns(Slice s, uint width, uint at)
             columns[slot] = column;
             bases[slot] = low;
 #ifndef PATTERN
-            words[value_place(s.first_load + load, slot, gl_LocalInvocationIndex)] = entry;
+            put(s.first_load + load, slot, entry);
 #endif
         }
 #ifdef PATTERN
@@ -91,27 +142,31 @@ void fill_columns(Slice s, uint width, uint at)
 
 void fill_offsets(Slice s, uint at)
 {
-    uint step = SIZE >> s.log_height, local = gl_LocalInvocationIndex, bits = 0;
+    uint step = SIZE >> s.log_height, bits = 0;
     bool found = false;
     Diagonals d = diagonals_of(s);
-    for (next(d); !d.done; next(d)) {
-        uint number = d.count - 1, slot = number / step, entry = match_of(s, number);
+    for (next(s, d); !d.done; next(s, d)) {
+        uint number = d.count - 1, slot = number / step, match = match_of(s, d);
 #ifdef PATTERN
-        if (entry != NONE)
+        if (is_own(s, number) && match != NONE)
             bits |= 1u << slot;
-        if (local == 0) {
+        if (LANE == 0) {
             words[at + offset_place(s, number)] = uint(d.lowest);
-            if (!found && rows_with[number & 1] == s.rows)
+            if (!found && d.of_all)
                 words[at] = uint(d.lowest);
         }
-        found = found || rows_with[number & 1] == s.rows;
+        found = found || d.of_all;
 #else
-        if (entry != NONE)
-            words[value_place(s.first_load + slot / 4, slot % 4, local)] = entry;
+        if (is_own(s, number))
+            put(s.first_load + slot / 4, slot % 4, match);
 #endif
     }
 #ifdef PATTERN
-    words[at + 4 + local] = bits;
+    words[at + 4 + LANE] = bits;
+#else
+    for (uint number = d.count; number < 4 * s.loads * step; number++)
+        if (is_own(s, number))
+            put(s.first_load + number / step / 4, number / step % 4, NONE);
 #endif
 }
 
@@ -124,7 +179,7 @@ void main()
     uint kind = slices[push.kinds_at + number], width = kind & 3u;
     uint at = indices_of(number, width);
 #ifdef PATTERN
-    if (gl_LocalInvocationIndex == 0) {
+    if (LANE == 0) {
         write_words(number, s, kind);
         if (number < push.segment_slices && number % push.row_subgroups == 0)
             write_segment(number);

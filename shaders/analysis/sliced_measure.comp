@@ -1,6 +1,11 @@
 // MODULE sliced_measure
+// MODULE sliced_measure_shuffles DEFINES SHUFFLES
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#ifdef SHUFFLES
+#extension GL_KHR_shader_subgroup_basic : require
+#extension GL_KHR_shader_subgroup_shuffle : require
+#endif
 // Finds how the columns of each slice are kept, and how many words that takes.
 #include "analysis.glsl"
 #include "sliced_slice.glsl"
@@ -11,7 +16,7 @@ shared uint not_plain, hash;
 // Whether the rows are neighbours in order, and none of them is empty beside others.
 bool is_plain(Slice s)
 {
-    uint local = gl_LocalInvocationIndex, first = row_at(s.at);
+    uint local = LANE, first = row_at(s.at);
     if (local < s.rows) {
         uint word = slices[push.list_at + s.at + local];
         if ((word & 0x7fffffffu) != first + local || (s.loads != 0 && word >> 31 != 0))
@@ -34,17 +39,17 @@ bool has_offsets(Slice s)
     uint most = min(slots, MOST_DIAGONALS), bits = 0;
     bool found = false;
     Diagonals d = diagonals_of(s);
-    for (next(d); !d.done && !d.bad && d.count <= most; next(d)) {
-        uint number = d.count - 1;
-        if (match_of(s, number) != NONE)
+    for (next(s, d); !d.done && !d.bad && d.count <= most; next(s, d)) {
+        uint number = d.count - 1, match = match_of(s, d);
+        if (is_own(s, number) && match != NONE)
             bits |= 1u << (number / step);
-        if (gl_LocalInvocationIndex == 0)
+        if (LANE == 0)
             hash += mixed(uint(d.lowest), offset_place(s, number)) +
-                    (!found && rows_with[number & 1] == s.rows ? mixed(uint(d.lowest), 0) : 0);
-        found = found || rows_with[number & 1] == s.rows;
+                    (!found && d.of_all ? mixed(uint(d.lowest), 0) : 0);
+        found = found || d.of_all;
     }
     barrier();
-    atomicAdd(hash, mixed(bits, 4 + gl_LocalInvocationIndex));
+    atomicAdd(hash, mixed(bits, 4 + LANE));
     barrier();
     return d.done && !d.bad && found;
 }
@@ -75,7 +80,7 @@ void main()
     uint number = group_number();
     if (number >= push.count)
         return;
-    if (gl_LocalInvocationIndex == 0)
+    if (LANE == 0)
         not_plain = hash = 0;
     barrier();
     Slice s = slice_of(number);
@@ -84,7 +89,7 @@ void main()
     if (s.of_one_row || !plain || s.loads == 0 || s.loads > MOST_OFFSET_LOADS ||
         s.rows != 1u << s.log_height || !has_offsets(s))
         width = measured_width(s);
-    if (gl_LocalInvocationIndex == 0) {
+    if (LANE == 0) {
         slices[push.kinds_at + number] = width | (plain ? 0 : KIND_LISTED);
         slices[push.keys_at + number] = width == WITH_OFFSETS ? bucket_of(hash) : BUCKETS;
         slices[push.words_at + number] =

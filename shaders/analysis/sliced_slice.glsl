@@ -1,7 +1,8 @@
 // A slice as it is made: src/kernels/spmv/formats/sliced.h has the format, sliced_fill.c,
 // sliced_lanes.c and sliced_offsets.c beside it say what each slot holds, and these kernels do the
-// same. A work-group is a slice's subgroup; its work-items meet in shared memory, so that any size
-// of subgroup can be converted for on any device.
+// same. A work-group is a slice's subgroup. Its work-items meet in shared memory, so that any size of
+// subgroup can be converted for on any device, or by shuffles (SHUFFLES) where the device has
+// subgroups of that size: atomics of 32 lanes on one word take most of the time on an H100.
 layout(std430, set = 0, binding = 0) readonly restrict buffer Offsets { uint row_offsets[]; };
 layout(std430, set = 0, binding = 1) readonly restrict buffer Columns { uint column_indices[]; };
 layout(std430, set = 0, binding = 2) restrict buffer Slices { uint slices[]; };
@@ -15,6 +16,11 @@ layout(push_constant) uniform Push {
 } push;
 
 const uint SIZE = gl_WorkGroupSize.x; // of the subgroup
+#ifdef SHUFFLES
+#define LANE gl_SubgroupInvocationID
+#else
+#define LANE gl_LocalInvocationIndex
+#endif
 const uint NONE = 0xffffffffu;
 const uint WITH_OFFSETS = 3; // the width that means offsets
 const uint KIND_LISTED = 4;  // beside the width
@@ -48,7 +54,7 @@ struct Lane {
 
 Lane lane_of(Slice s)
 {
-    uint local = gl_LocalInvocationIndex, height = 1u << s.log_height;
+    uint local = LANE, height = 1u << s.log_height;
     uint r = local & (height - 1), slots = 4 * s.loads;
     Lane lane = Lane(0, 0, 0, 0, SIZE >> s.log_height, slots);
     if (s.of_one_row) {
@@ -68,18 +74,38 @@ Lane lane_of(Slice s)
     return lane;
 }
 
+#ifdef SHUFFLES
+int team_min(int value)
+{
+    for (uint distance = 1; distance < SIZE; distance *= 2)
+        value = min(value, subgroupShuffleXor(value, distance));
+    return value;
+}
+
+uint team_min(uint value)
+{
+    for (uint distance = 1; distance < SIZE; distance *= 2)
+        value = min(value, subgroupShuffleXor(value, distance));
+    return value;
+}
+
+void clear_set(uint set)
+{
+}
+#else
 // Two sets of each in turn: one is made ready for the next slot while this slot's are read.
 shared int lowest_diagonal[2];
 shared uint lowest_taken[2], lowest_column[2], highest_column[2];
 
 void clear_set(uint set)
 {
-    if (gl_LocalInvocationIndex == 0) {
+    if (LANE == 0) {
         lowest_diagonal[set] = 0x7fffffff;
         lowest_taken[set] = lowest_column[set] = NONE;
         highest_column[set] = 0;
     }
 }
+#endif
 
 uint padding_column(Lane lane, uint base)
 {
@@ -104,27 +130,41 @@ void fill_slot(uint slot, inout Lane lane, out uint column, out uint entry, out 
     column = there ? column_indices[lane.next] : 0;
     int diagonal = int(column) - int(lane.row);
     entry = NONE;
+#ifdef SHUFFLES
+    int lowest = team_min(there ? diagonal : 0x7fffffff);
+#else
     if (there)
         atomicMin(lowest_diagonal[set], diagonal);
     barrier();
     clear_set(1 - set);
-    if (there &&
-        (lane.slack == 0 || uint(diagonal) - uint(lowest_diagonal[set]) <= ALIGN_DISTANCE)) {
+    int lowest = lowest_diagonal[set];
+#endif
+    if (there && (lane.slack == 0 || uint(diagonal) - uint(lowest) <= ALIGN_DISTANCE)) {
         entry = lane.next;
         lane.next += lane.step;
-        atomicMin(lowest_taken[set], column);
     }
+#ifdef SHUFFLES
+    uint base = team_min(entry != NONE ? column : NONE);
+#else
+    if (entry != NONE)
+        atomicMin(lowest_taken[set], column);
     barrier();
+    uint base = lowest_taken[set];
+#endif
     if (entry == NONE) {
-        uint base = lowest_taken[set];
         lane.slack -= lane.slack > 0 ? 1 : 0;
         column = padding_column(lane, base == NONE ? 0 : base);
     }
+#ifdef SHUFFLES
+    low = team_min(column);
+    span = ~team_min(~column) - low;
+#else
     atomicMin(lowest_column[set], column);
     atomicMax(highest_column[set], column);
     barrier();
     low = lowest_column[set];
     span = highest_column[set] - low;
+#endif
 }
 
 uint width_of(uint span)

@@ -7,9 +7,9 @@
 #version 450
 #pragma use_vulkan_memory_model
 #extension GL_GOOGLE_include_directive : require
-// Matrix units through cooperative matrices of a subgroup: tiles of A and B in shared memory, each
-// subgroup multiplies its block of fragments; the next tiles are on their way in registers
-// meanwhile. F16X2: A and B are f32 numbers, each scaled and taken apart into two f16
+// Matrix units through cooperative matrices of a subgroup: tiles of A and B lie in shared memory,
+// and each subgroup multiplies its block of fragments. Meanwhile the next tiles are loaded into
+// registers. F16X2: A and B are f32 numbers, each scaled and taken apart into two f16
 // (matmul_f16x2.comp); three of their four products are made, the smaller ones first. STREAM_K:
 // work-groups share tiles (matmul_stream_k.glsl), and the buffer of C holds partial tiles. It is a
 // module of its own: with products and stores called from two places an H100's driver kept the sums
@@ -18,7 +18,7 @@
 #extension GL_EXT_shader_16bit_storage : require
 #extension GL_KHR_memory_scope_semantics : require
 #ifdef MATMUL_EMULATED
-// Drivers on CPUs compile loops far faster than what comes of unrolling them.
+// Drivers on CPUs take far longer to compile unrolled loops than loops.
 #define UNROLLED [[dont_unroll]]
 #else
 #define UNROLLED [[unroll]]
@@ -54,14 +54,14 @@ layout(constant_id = MATMUL_ID_FRAG_K) const uint FRAG_K = 16;
 layout(constant_id = MATMUL_ID_SUBGROUP) const uint LANES = 32;
 layout(constant_id = MATMUL_ID_SWIZZLE) const uint SWIZZLE = 8;
 layout(constant_id = MATMUL_ID_SUBS_K) const uint SUBS_K = 1;
-// 16-byte moves: 1 A, 2 B, 4 C (four elements), added
+// The sum of 1 where A, 2 where B and 4 where C moves 16 bytes at a time (C: four elements).
 layout(constant_id = MATMUL_ID_VEC4) const uint VEC4 = 0;
 
 const uint SUBS_M = TILE_M / SUB_M, SUBS_N = TILE_N / SUB_N, BLOCKS = SUBS_M * SUBS_N;
 const uint THREADS = BLOCKS * SUBS_K * LANES;
 const uint FRAGS_M = SUB_M / FRAG_M, FRAGS_N = SUB_N / FRAG_N;
-// Sums on their way to C: of a row of fragments, in chunks of four. Two more a row keep the rows
-// that one store of a matrix writes on different banks.
+// The sums of a row of fragments, in chunks of four, before they are stored to C. Two chunks of
+// padding a row put the rows that one store of a matrix writes on different banks.
 const uint OUT_COLUMNS = SUB_N / 4, OUT_PITCH = OUT_COLUMNS + 2, OUT = FRAG_M * OUT_PITCH;
 #include "matmul_shared.glsl"
 #include "matmul_operands.glsl"
@@ -90,7 +90,7 @@ void add_products(uint row0, uint column0, uint begin, uint end)
         keep_A();
         keep_B();
         barrier();
-        // The last time round this fetches again what is here: a condition costs more.
+        // The last pass of the loop loads the same tile again, since a condition would cost more.
         uint next = begin + min(i + 1, full - 1) * TILE_K;
         fetch_A(next, end, row0, push.m);
         fetch_B(next, end, column0, push.n);
@@ -134,7 +134,8 @@ ACC finished(uint base, uint row, uint column, ACC sum)
     return activate(value);
 }
 
-// Four sums of a row of C that are inside, where C moves four at a time; of a part, as they are.
+// Stores four sums of a row of C that lie inside it, where C moves four elements at a time. Sums of
+// a partial tile are stored without the epilogue.
 void store4_inside(uint base, uint row, uint column, ACC4 value)
 {
 #ifdef STREAM_K
@@ -146,7 +147,7 @@ void store4_inside(uint base, uint row, uint column, ACC4 value)
 #endif
 }
 
-// The same with every bound checked.
+// The same, but every element is checked against the bounds of C.
 void store4(uint base, uint row, uint column, ACC4 value)
 {
     if (row >= push.m)
@@ -168,7 +169,7 @@ void sums_barrier()
         subgroup_barrier();
 }
 
-// A chunk of a row of fragments, from all the subgroups that share its block.
+// Adds up a chunk of a row of fragments over all the subgroups that share its block.
 ACC4 total(uint row, uint chunk)
 {
     uint at = block() * OUT + row * OUT_PITCH + chunk;
@@ -178,8 +179,8 @@ ACC4 total(uint row, uint chunk)
     return sum;
 }
 
-// What a subgroup put of a row of fragments goes to C, from row0, column0 on; inside: all of the
-// tile is in C, which moves four at a time.
+// Stores to C, from row0 and column0 on, the row of fragments that a subgroup put into shared
+// memory. inside: the whole tile lies in C, which moves four elements at a time.
 void store_row(uint base, uint row0, uint column0, bool inside)
 {
     uint first = gl_LocalInvocationIndex % LANES + slice_k() * LANES;
@@ -198,8 +199,9 @@ void store_row(uint base, uint row0, uint column0, bool inside)
     sums_barrier();
 }
 
-// Written out: a loop around this much is not unrolled by every driver that is asked to, and then
-// all sums lie in memory, from the first product on (bench/notes/matmul-matrix-units.md#f16-small).
+// This is written out, since not every driver unrolls a loop around so much code when asked to, and
+// then keeps all sums in memory from the first product on
+// (bench/notes/matmul-matrix-units.md#f16-small).
 #define STORE_ROW(i)                                                                               \
     if (i < FRAGS_M) {                                                                             \
         UNROLLED for (uint j = 0; j < FRAGS_N; j++)                                                \
@@ -222,7 +224,8 @@ void store_block(uint base, uint row0, uint column0, bool inside)
 }
 
 #ifdef STREAM_K
-// What a group has of shared tiles: the end of one, most often, and the beginning of the next.
+// Computes this work-group's share of the tiles that stream-K shares: most often the end of one
+// tile and the beginning of the next.
 void main()
 {
     uint group = tile_index(), first = first_step(group), end = first_step(group + 1);
@@ -244,9 +247,9 @@ struct Place {
     uint split, row, column;
 };
 
-// The tile swizzle: neighbouring work-groups go down SWIZZLE tile rows before the next column, and
-// share what the caches hold. Nothing is divided where the result is known, since the first load
-// waits for it.
+// The tile swizzle: neighbouring work-groups go down SWIZZLE tile rows before the next column, so
+// that they share what the caches hold. There is no division where the quotient is known, since the
+// first load waits for it.
 Place place()
 {
     uint number = tile_index(), count = push.tiles_m * push.tiles_n, split = 0, strip = 0;

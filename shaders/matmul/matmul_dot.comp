@@ -2,10 +2,10 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_integer_dot_product : require
-// As matmul_register for 8-bit integers, four steps of the sum in a word: one instruction
-// multiplies and adds them. Words come from memory whole where VEC4 allows: along the sum as they
-// lie, across it in blocks of 4 x 4 that are transposed on the way; else they are put together from
-// single elements.
+// As matmul_register for 8-bit integers. A word holds four steps of the sum, which one instruction
+// multiplies and adds. Where VEC4 allows, memory delivers whole words: those of rows that run along
+// the sum are used as they are, others come in blocks of 4 x 4 that are transposed. Elsewhere words
+// are put together from single elements.
 #include "matmul_types.glsl"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #define MATMUL_ALIASED
@@ -15,7 +15,8 @@ layout(constant_id = MATMUL_ID_TILE_N) const uint TILE_N = 32;
 layout(constant_id = MATMUL_ID_TILE_K) const uint TILE_K = 32;
 layout(constant_id = MATMUL_ID_THREAD_M) const uint THREAD_M = 4;
 layout(constant_id = MATMUL_ID_THREAD_N) const uint THREAD_N = 4;
-// Bits: 1 A, 2 B; every row of that matrix begins at, and is as long as, a multiple of four.
+// The sum of 1 for A and 2 for B, where every row of that matrix begins at, and is as long as, a
+// multiple of four.
 layout(constant_id = MATMUL_ID_VEC4) const uint VEC4 = 0;
 layout(std430, set = 0, binding = 0) readonly buffer A4 { uint a4[]; };
 layout(std430, set = 0, binding = 1) readonly buffer B4 { uint b4[]; };
@@ -25,7 +26,7 @@ const uint THREADS_N = TILE_N / THREAD_N;
 const uint THREADS_M = TILE_M / THREAD_M;
 const uint THREADS = THREADS_N * THREADS_M;
 const uint WORDS = TILE_K / 4; // of a tile's row or column
-// The column added staggers the banks of transposed stores.
+// One more column makes transposed stores go to different banks.
 const uint A_ROW = TILE_M + 1, B_ROW = TILE_N + 1;
 
 shared uint tile_a[WORDS * A_ROW]; // [k / 4][row]
@@ -56,8 +57,9 @@ uint gather_b(uint k, uint column)
     return word;
 }
 
-// Four rows of A at four steps, where A lies along its rows' numbers. A row that begins inside ends
-// inside: lengths are multiples of four; steps need not be.
+// Loads four rows of A at four steps of the sum, where A is stored transposed. Four rows of which the
+// first lies inside A all do, since lengths are multiples of four; the number of steps need not be
+// one.
 void transpose_a(uint row0, uint k0, uint i)
 {
     uint row = i % (TILE_M / 4) * 4, word = i / (TILE_M / 4), k = k0 + word * 4;

@@ -14,7 +14,7 @@ layout(push_constant) uniform Push {
 
 shared uint largest[256];
 
-// Of a finite number's bits; 0 for others, which must not decide.
+// The exponent in a finite number's bits; 0 for infinities and NaN, which must not decide.
 uint magnitude(uint at)
 {
     uint bits = from[at] & 0x7fffffffu;
@@ -41,6 +41,6 @@ void main()
         return;
     for (uint i = 0; i < (BY_COLUMN != 0 ? 8 : 32); i++)
         most = max(most, largest[BY_COLUMN != 0 ? i * 32 + x : y * 32 + i]);
-    // Rows of next to nothing are not scaled further: 2^114 is the most.
+    // Rows whose numbers are all tiny are scaled by 2^114 at most.
     exponents[push.first + line] = max(int(most >> 23) - 127, -100) - 14;
 }

@@ -3,8 +3,8 @@
 #extension GL_EXT_control_flow_attributes : require
 // Splits a stored f32 matrix, scaled by its rows' or columns' exponents, into two f16 numbers an
 // element: the nearest of 11 bits, and 2^11 times the nearest of the rest (Ootomo and Yokota 2022).
-// A row of the copy is all the first, then all the second, zeros behind each. One item writes eight
-// of both.
+// A row of the copy holds the first numbers of all its elements, then the second ones, each padded
+// with zeros. A work-item writes eight of either.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = 3) const uint BY_COLUMN = 0;
 layout(std430, set = 0, binding = 0) readonly buffer From { float from[]; };
@@ -15,7 +15,8 @@ layout(push_constant) uniform Push {
     uint to_rows, to_chunks, first; // chunks of a row's first numbers; first: of the exponents
 } push;
 
-// To 11 bits; what f16 has no bits for below 2^-14 is lost beside the row's largest, 2^14 or more.
+// Rounds to 11 bits. What f16 cannot hold below 2^-14 does not matter beside the row's largest
+// number, which is 2^14 or more.
 float nearest(float x)
 {
     return uintBitsToFloat((floatBitsToUint(x) + 0x1000u) & 0xffffe000u);

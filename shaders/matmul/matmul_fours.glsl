@@ -6,8 +6,8 @@
 
 const int HALF_A = int(TILE_K * PITCH_A), HALF_B = int(TILE_K * PITCH_B);
 uint to_A[FETCH_A], to_B[FETCH_B]; // where each goes in a half; with EVEN_X the first tells
-// Whether a work-item's elements lie the same distance, APART_X, from each other in shared memory:
-// an address for all of them.
+// Whether a work-item's elements lie at the same distance, APART_X, from each other in shared
+// memory, so that one address tells where all of them are.
 const uint FIRST_A = (BY_K_A ? TILE_K : TILE_M) / STEP_A;
 const uint FIRST_B = (BY_K_B ? TILE_K : TILE_N) / STEP_B;
 const uint LINES_A = THREADS / FIRST_A, LINES_B = THREADS / FIRST_B;

@@ -14,8 +14,8 @@ layout(constant_id = MATMUL_ID_VEC4) const uint VEC4 = 0;               // as in
 layout(constant_id = MATMUL_ID_MATRIX_IS_B) const uint MATRIX_IS_B = 1; // 0: A is the large one
 layout(constant_id = MATMUL_ID_VECTORS) const uint VECTORS = 1;         // rows or columns of C
 layout(constant_id = MATMUL_ID_LOADS) const uint LOADS = 4; // of a work-item, under way at a time
-// Parts of the sum that a work-group makes one after another, from either end, and adds up in
-// order.
+// Parts of the sum that a work-group computes one after another, beginning at either end, and then
+// adds up in a fixed order.
 layout(constant_id = MATMUL_ID_CHUNKS) const uint CHUNKS = 1;
 layout(std430, set = 0, binding = 0) readonly buffer A4 { ELEMENT4 a4[]; };
 layout(std430, set = 0, binding = 1) readonly buffer B4 { ELEMENT4 b4[]; };
@@ -47,7 +47,8 @@ uint outputs()
     return IS_B ? push.n : push.m;
 }
 
-// Where component j of a four lies, along outputs or along the sum: four in a row, or X apart.
+// Where component j of four elements lies, along the outputs or along the sum: they are neighbours,
+// or X elements apart.
 uint spread(uint first, uint j)
 {
     return FOURS ? first + gl_LocalInvocationID.x * 4 + j : first + gl_LocalInvocationID.x + j * X;
@@ -66,8 +67,8 @@ ACC4 outputs_at(uint first, uint k)
     return values;
 }
 
-// The sum's steps k_begin, k_begin + Y, … for four outputs; LOADS of them without a branch, since
-// compilers move no load across one.
+// Adds steps k_begin, k_begin + Y, … of the sum of four outputs. LOADS of them follow each other
+// without a branch, since compilers move no load across one.
 void add_outputs(uint first, uint k_begin, uint k_end)
 {
     uint k = k_begin + gl_LocalInvocationID.y;
@@ -96,7 +97,7 @@ ACC4 steps_at(uint output_, uint k0)
     return values;
 }
 
-// One output; steps of the sum in fours.
+// The same for one output, four steps of the sum at a time.
 void add_steps(uint output_, uint k_begin, uint k_end)
 {
     output_ = min(output_, outputs() - 1);
@@ -121,7 +122,7 @@ void add_steps(uint output_, uint k_begin, uint k_end)
         }
 }
 
-// Adds value over the items that share a sum; the first of them gets it.
+// Adds up `value` over the work-items that share a sum; the first of them gets the result.
 ACC4 gather(ACC4 value)
 {
     uint item = gl_LocalInvocationIndex;

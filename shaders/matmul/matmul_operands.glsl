@@ -17,7 +17,7 @@ const bool VEC4_A = (VEC4 & 1) != 0, VEC4_B = (VEC4 & 2) != 0;
 const uint COLUMNS_A = (SUM_ROWS_A ? TILE_M : TILE_K) / CHUNK;
 const uint COLUMNS_B = (SUM_ROWS_B ? TILE_N : TILE_K) / CHUNK;
 const uint ROWS_A = SUM_ROWS_A ? TILE_K : TILE_M, ROWS_B = SUM_ROWS_B ? TILE_K : TILE_N;
-// A chunk more a row keeps the rows that one load of a matrix reads on different banks.
+// A chunk of padding a row puts the rows that one load of a matrix reads on different banks.
 const uint PITCH_A = COLUMNS_A + 1, PITCH_B = COLUMNS_B + 1;
 const uint FIRST_A = 0, FIRST_B = ROWS_A * PITCH_A;
 const uint TILE_CHUNKS = FIRST_B + ROWS_B * PITCH_B;
@@ -26,7 +26,7 @@ const uint FETCH_A = (COUNT_A + THREADS - 1) / THREADS, FETCH_B = (COUNT_B + THR
 
 uvec4 fetched_A[FETCH_A], fetched_B[FETCH_B];
 uint part_A = 0, part_B = 0; // elements from a row's beginning to the numbers that are read of it
-// The chunk that each comes from at k = 0, where memory moves in chunks.
+// For each of them the chunk of memory that it comes from at k = 0, where memory moves in chunks.
 uint from_A[FETCH_A], from_B[FETCH_B];
 
 // at: index of an element. extent: m or n; first: the first row or column of the product in this

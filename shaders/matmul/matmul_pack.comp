@@ -5,8 +5,8 @@
 #extension GL_EXT_shader_16bit_storage : require
 #extension GL_EXT_shader_8bit_storage : require
 #extension GL_EXT_control_flow_attributes : require
-// Copies a matrix as it is stored to rows that begin at multiples of 16 bytes, zeros behind. One
-// item writes 16 bytes; the z axis is the batch.
+// Copies a stored matrix to rows that begin at multiples of 16 bytes and are padded with zeros. A
+// work-item writes 16 bytes; the z axis of the dispatch is the batch.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #if defined(WF_TYPE_I8)
 #define RAW uint8_t

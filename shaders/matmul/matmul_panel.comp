@@ -95,7 +95,7 @@ uint vectors()
     return IS_B ? push.m : push.n;
 }
 
-// Where line i of this item's first block is, in elements, of those from step k on.
+// The element at which line i of this work-item's first block begins, counted from step k.
 uint line_from(uint first, uint i, uint k)
 {
     uint last = outputs() - 1, output_ = first + OUTPUTS * lane_o(), step_ = k + 4 * lane_k();
@@ -104,7 +104,7 @@ uint line_from(uint first, uint i, uint k)
     return matrix_at(min(output_, VEC4_MATRIX ? last - 3 : last), step_ + i);
 }
 
-// after: blocks behind the first.
+// after: how many blocks behind the first it is.
 ACC4 matrix_line(uint first, uint from, uint after)
 {
     uint at = from + after * STEPS * (BY_SUM ? 1 : (IS_B ? push.ldb : push.lda));
@@ -117,7 +117,7 @@ ACC4 matrix_line(uint first, uint from, uint after)
     return line;
 }
 
-// The same where steps from `steps` on are zero.
+// The same, but steps from `steps` on are zero.
 ACC4 matrix_line_within(uint first, uint from, uint i, uint after, uint steps)
 {
     uint place = after * STEPS + 4 * lane_k() + (BY_SUM ? 0 : i);
@@ -131,14 +131,15 @@ ACC4 matrix_line_within(uint first, uint from, uint i, uint after, uint steps)
     return line;
 }
 
-// Element v, k of the panel. A row or column outside is read from inside; a step outside is zero.
+// Element (v, k) of the panel. In place of a row or column outside the matrix one inside is read; a
+// step outside is zero.
 ACC panel_within(uint v, uint k0, uint k, uint steps)
 {
     return k < steps ? panel_one(panel_at(min(v, vectors() - 1), k0 + k)) : ACC(0);
 }
 
-// The first row or column (.x) and the first step (.y) of four number i of the panel, which has
-// `count` steps.
+// The first row or column (.x) and the first step (.y) of the i-th four elements of the panel,
+// which has `count` steps.
 uvec2 panel_place(uint i, uint count)
 {
     return PANEL_BY_SUM ? uvec2(i / (count / 4), i % (count / 4) * 4)
@@ -207,7 +208,7 @@ void add(uint first, uint k0, uint steps)
     keep_panel(k0, steps);
     barrier();
     [[dont_unroll]] for (uint t = 0; t < passes; t++) {
-        // The last pass fetches again what the one before fetched: a condition would cost more.
+        // The last pass of the loop loads the same blocks again, since a condition would cost more.
         uint next = min(t + 1, passes - 1) * BLOCKS;
         [[unroll]] for (uint b = 0; b < BLOCKS; b++) {
             ACC4 block[LINES];
@@ -236,7 +237,7 @@ void store_output(uint base, uint output_, uint v, ACC value)
         store(base, output_, v, value);
 }
 
-// Adds up the shares of the sums of every item's output o, and stores them.
+// Adds up what the work-items have of the sums of their output o, and stores the sums.
 void finish(uint base, uint first, uint o)
 {
     barrier();

@@ -45,13 +45,13 @@ layout(push_constant) uniform Push {
     uint shared_from, tile_steps, group_steps, longer_groups;
 } push;
 
-// The number of this work-group; a grid of groups can have more than there are tiles and splits.
+// The number of this work-group. There can be more work-groups than tiles and parts of the sum.
 uint tile_index()
 {
     return gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
 }
 
-// The same with the last tile and split first where the work begins at the other end.
+// The same, but where the work begins at the other end the last tile and part come first.
 uint reversed_index()
 {
     uint count = push.tiles_m * push.tiles_n * ((push.k - 1) / push.chunk + 1),
@@ -95,18 +95,18 @@ double exponential(double x)
         sum = 1.0LF + sum * r / double(i);
     return ldexp(sum, int(n));
 }
-#elif !defined(WF_TYPE_I8)
+#elif !defined(WHOLE)
 float exponential(float x)
 {
     return exp(x);
 }
 #endif
 
-// By its bits: a driver may make a comparison of x with 0 and the choice that follows a maximum,
-// whose result is 0 where x is NaN.
+// This looks at the bits, since a driver may turn a comparison with 0 and the choice that follows
+// into a maximum, which is 0 where x is NaN.
 bool is_negative(ACC x)
 {
-#if defined WF_TYPE_I8
+#if defined WHOLE
     return x < 0;
 #elif defined WF_TYPE_F64
     uvec2 bits = unpackDouble2x32(x);
@@ -117,7 +117,7 @@ bool is_negative(ACC x)
 #endif
 }
 
-#ifndef WF_TYPE_I8
+#ifndef WHOLE
 bool is_negative_infinity(ACC x)
 {
 #ifdef WF_TYPE_F64
@@ -128,8 +128,8 @@ bool is_negative_infinity(ACC x)
 }
 #endif
 
-#ifndef WF_TYPE_I8
-// 2 sqrt(2 / pi), and 0.044715 times that; a literal without a suffix has the digits of f32 alone.
+#ifndef WHOLE
+// 2 sqrt(2 / pi), and 0.044715 times that. Without a suffix a literal is of f32 precision.
 #ifdef WF_TYPE_F64
 const ACC GELU_LINEAR = 1.5957691216057307LF, GELU_CUBIC = 0.07135481627260025LF;
 #else
@@ -141,7 +141,7 @@ ACC activate(ACC x)
 {
     if (ACTIVATION == 1)
         return is_negative(x) ? ACC(0) : x; // NaN stays NaN
-#ifndef WF_TYPE_I8
+#ifndef WHOLE
     if (ACTIVATION == 2) {
         // x (1 + tanh(u)) / 2 with u = sqrt(2 / pi) (x + 0.044715 x^3), as x / (1 + exp(-2 u)).
         // Beyond 80 either way the quotient is x or next to nothing, and for infinity it is the
@@ -175,7 +175,7 @@ void write_c(uint at, ACC value)
 #endif
 }
 
-// base: batch_c(), more where sums are split.
+// base: batch_c(), plus where the part's sums begin if the sum is split.
 void store(uint base, uint row, uint column, ACC sum)
 {
     uint at = base + row * push.ldc + column;

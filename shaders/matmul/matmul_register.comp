@@ -2,9 +2,9 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // Tiles of A and B in shared memory; each work-item computes THREAD_M x THREAD_N outputs, 1 x 1
-// too, so that each value read from shared memory serves several multiply-adds. Steps that can be
-// taken one by one: a row of B and a column of A are read into registers first (KEEP), and A's tile
-// is kept transposed, so that the inner loop reads along its rows (ACROSS).
+// too, so that each value read from shared memory serves several multiply-adds. Two steps of the
+// ladder are switches: with KEEP a row of B and a column of A are read into registers first; with
+// ACROSS the tile of A is stored transposed, so that the inner loop reads along its rows.
 #include "matmul_types.glsl"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #include "matmul_problem.glsl"
@@ -19,8 +19,8 @@ layout(constant_id = MATMUL_ID_ACROSS) const uint ACROSS = 1;
 const uint THREADS_N = TILE_N / THREAD_N;
 const uint THREADS_M = TILE_M / THREAD_M;
 const uint THREADS = THREADS_N * THREADS_M;
-// Elements from one step of the sum, and from one row, to the next in A's tile. The column added
-// staggers the banks of transposed stores.
+// Elements from one step of the sum, and from one row, to the next in A's tile. One more column
+// makes transposed stores go to different banks.
 const uint A_STEP = ACROSS != 0 ? TILE_M + 1 : 1, A_ROW = ACROSS != 0 ? 1 : TILE_K;
 const uint B_ROW = TILE_N + 1;
 

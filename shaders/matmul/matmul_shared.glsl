@@ -24,7 +24,7 @@ void write_c4(uint at, ACC4 value)
 
 ACC4 sums4(uvec4 bits)
 {
-#ifdef WF_TYPE_I8
+#ifdef WHOLE
     return ivec4(bits);
 #else
     return uintBitsToFloat(bits);

@@ -1,5 +1,6 @@
-// Tiles of A and B for matmul_subgroup_k.comp: fetched by their place in the sum, since each
-// slice_k skips those of the others. ITEM numbers a slice_k's items, of which there are THREADS.
+// Tiles of A and B for matmul_subgroup_k.comp. Their place in the sum tells where they are loaded
+// from, since each slice of k skips the tiles of the others. ITEM is a work-item's number in its
+// slice, which has THREADS of them.
 #define JOINED
 #define PADDED 1
 #include "matmul_tiles.glsl"

@@ -1,5 +1,5 @@
-// Four elements of a row of C at once where VEC4_C, else one by one. base: batch_c(), more where
-// sums are split.
+// Stores four elements of a row of C, at once with VEC4_C, else one by one. base: batch_c(), plus
+// where the part's sums begin if the sum is split.
 #include "matmul_c4.glsl"
 
 void store4(uint base, uint row, uint column, ACC4 value)

@@ -31,10 +31,10 @@ layout(constant_id = MATMUL_ID_PER_SUBGROUP) const uint PER_SUBGROUP = 0;
 // products follow the next tile's first loads. The products go along the rows of a block (1), or
 // down and up its columns (2).
 layout(constant_id = MATMUL_ID_DOUBLE_BUFFER) const uint DOUBLE_BUFFER = 0;
-// 1: the steps that are no whole pass of all slices are shared among them first; 0: they are a pass
-// that is filled with zeros.
+// 1: the steps that are no whole pass of all slices come first, and all slices share them; 0: they
+// are a pass of their own that is filled up with zeros.
 layout(constant_id = MATMUL_ID_TAIL) const uint TAIL = 0;
-// 1: an execution that begins at the other end takes the last work-group's tile first.
+// 1: an execution that begins at the other end computes the tiles in reverse order.
 layout(constant_id = MATMUL_ID_REVERSE) const uint REVERSE = 0;
 const bool VEC4_A = (VEC4 & 1) != 0, VEC4_B = (VEC4 & 2) != 0, VEC4_C = (VEC4 & 4) != 0;
 #include "matmul_store4.glsl"
@@ -48,9 +48,9 @@ const uint GROUP_K = SLICES_K * TILE_K;     // steps of the sum that all slices 
 #define ITEM (PER_SUBGROUP != 0 ? gl_SubgroupInvocationID : gl_LocalInvocationIndex % THREADS)
 #include "matmul_slice_tiles.glsl"
 
-// Sums are added up where the tiles were, [sum][other slice][item], as many at a time as there is
-// room for; where there is no room, in shared memory of their own. One slice adds up each sum, and
-// keeps its own addend in registers.
+// The slices add up their sums in the shared memory that held the tiles, as [sum][other
+// slice][item], as many at a time as there is room for. Where it has no room, they have shared
+// memory of their own. One slice adds up each sum, and keeps its own addend in registers.
 const uint OTHERS = SLICES_K > 1 ? SLICES_K - 1 : 1;
 const uint ROOM = (FOURS_A + FOURS_B) / (OTHERS * THREADS), MOST = ROOM > 0 ? ROOM : 1;
 const uint MEETINGS = (SUMS + MOST - 1) / MOST, MERGED = (SUMS + MEETINGS - 1) / MEETINGS;
@@ -137,7 +137,7 @@ void keep(uint slice, inout uint half_)
     keep_B(slice + half_);
 }
 
-// Adds whole passes, of which the first is in shared memory; k: the second's first step.
+// Adds whole passes, of which the first is in shared memory. k: the first step of the second pass.
 void add_whole(uint slice, uint k, uint passes, uvec2 my)
 {
     uint half_ = 0;
@@ -233,7 +233,7 @@ void accumulate(uint row0, uint column0, uint k_begin, uint k_end)
     uvec2 my = place_of(ITEM);
     begin_A(row0, push.m, k_begin + behind, mine, more);
     begin_B(column0, push.n, k_begin + behind, mine, more);
-    // From there on, where there is something.
+    // The step from which the next tile is loaded, if there is one.
     uint slice = slice_k() * TILE_BUFFERS,
          k = more ? slice_k() * TILE_K + first - behind - mine : 0;
     if (TAIL != 0) {
@@ -263,7 +263,7 @@ ACC4 kept_sum(uint at)
     return ROOM > 0 ? tiles[at] : partials[at];
 }
 
-// Which sum of an item is which row and column of C.
+// Stores sum number s of this work-item to its row and column of C.
 void store_sum(uint base, uint row0, uint column0, uint s, ACC4 value)
 {
     uvec2 my = place_of(ITEM);
@@ -272,8 +272,8 @@ void store_sum(uint base, uint row0, uint column0, uint s, ACC4 value)
            column0 + (my.y + j * LANES_N) * 4, value);
 }
 
-// Adds up the slices' sums number first to first + MERGED - 1 of each work-item, and stores them.
-// Each slice adds up and stores every SLICES_K-th of them.
+// Adds up sums number first to first + MERGED - 1 of each work-item over the slices, and stores
+// them. Each slice does so for every SLICES_K-th of them.
 void merge(uint base, uint row0, uint column0, uint first)
 {
     uint mine = slice_k(), count = min(MERGED, SUMS - first);
@@ -296,7 +296,8 @@ void merge(uint base, uint row0, uint column0, uint first)
     }
 }
 
-// A shift where the divisor is a power of two: nothing is loaded before this is known.
+// Shifts where the divisor is a power of two, since a division takes long and the first load waits
+// for it.
 uint quotient(uint x, uint divisor)
 {
     if ((divisor & (divisor - 1)) == 0)

@@ -11,13 +11,15 @@
 // needed.
 const bool BY_K_A = TRANSPOSE_A == 0, BY_K_B = TRANSPOSE_B != 0;
 const uint STEP_A = VEC4_A ? 4 : 1, STEP_B = VEC4_B ? 4 : 1;
-// Of these along m or n; the last are whole in copies, which end in zeros.
+// The elements of a tile along m or n. In packed copies, which end in zeros, the last tile is whole
+// too.
 const uint LINE_A = BY_K_A ? 1 : STEP_A, LINE_B = BY_K_B ? 1 : STEP_B;
-// Rows of the tiles in shared memory, in fours; one more where elements along k come in and are
-// stored across rows.
+// The length of a tile's row in shared memory, in units of four elements, with one unit of padding
+// where elements along k are loaded and stored across the rows.
 const uint PITCH_A = TILE_M / 4 + (BY_K_A ? PADDED : 0);
 const uint PITCH_B = TILE_N / 4 + (BY_K_B ? 1 : 0);
-// How many a work-item fetches; of FOURS and ONES one is used, the other costs nothing.
+// How many elements, or units of four, a work-item loads. Of the arrays of either kind one is used,
+// and the other costs nothing.
 const uint COUNT_A = TILE_M * TILE_K / STEP_A, COUNT_B = TILE_N * TILE_K / STEP_B;
 const uint FETCH_A = (COUNT_A + THREADS - 1) / THREADS, FETCH_B = (COUNT_B + THREADS - 1) / THREADS;
 

@@ -1,6 +1,7 @@
 // Element types of the matmul modules: ELEMENT in memory, ACC in sums, and both four at a time.
-// Narrow types need storage of their width only, no arithmetic. Included before anything else, for
-// the extensions.
+// NARROW: memory holds fewer bits than sums have, and C may be either. WHOLE: integers, whose C are
+// sums. Both need storage of their width only, no arithmetic. Included before anything else, for the
+// extensions.
 #extension GL_EXT_control_flow_attributes : require
 #if defined(WF_TYPE_F64)
 #define ELEMENT double
@@ -46,6 +47,7 @@ uint bf16_bits(float value)
 #define ELEMENT4 i8vec4
 #define ACC int
 #define ACC4 ivec4
+#define WHOLE
 #define TO_ACC(x) int(x)
 #define TO_ACC4(x) ivec4(x)
 #else

@@ -2,11 +2,11 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // As matmul_register, four elements at a time, with two tiles of each operand in shared memory: the
-// next tile is on its way while this one is used, and there is one barrier a tile. With
-// DOUBLE_BUFFER the barrier stands before the last step of a tile, whose operands are in registers
-// already. The steps that are no whole tile come first, so that the loop has no branch: compilers
-// do not move loads across one. Work-items form blocks of LANES_M x LANES_N, so that a subgroup
-// reads little shared memory.
+// next tile is loaded while this one is used, and there is one barrier a tile. With DOUBLE_BUFFER
+// the barrier stands before the last step of a tile, whose operands are in registers already. The
+// steps that are no whole tile come first, so that the loop has no branch: compilers do not move
+// loads across one. Work-items form blocks of LANES_M x LANES_N, so that a subgroup reads little
+// shared memory.
 #include "matmul_types.glsl"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #define MATMUL_ALIASED
@@ -56,7 +56,8 @@ const bool CARRIED = BY_NUMBER == 0;
 ACC4 sum[THREAD_M * BLOCKS_N]; // by rows of the block
 ACC4 column[2 * BLOCKS_M], row[2 * BLOCKS_N]; // operands of a step; with DOUBLE_BUFFER two sets
 
-// From shared memory, step k of a half; of half 0 where the halves are carried.
+// Loads the operands of step k from a half of shared memory. Where places are carried in registers,
+// half_ is always 0.
 void load(uint set_, uint half_, uint k, uint my_m, uint my_n)
 {
     [[unroll]] for (uint i = 0; i < BLOCKS_M; i++)
@@ -95,7 +96,8 @@ void add_products(uint set_)
     }
 }
 
-// Then where the next is read from moves on, if there is one.
+// Loads a tile into registers, and moves on to where the one after it is read from. more: there is
+// one.
 void fetch(bool more)
 {
     fetch_A(more);
@@ -117,7 +119,7 @@ void multiply(uint half_, uint my_m, uint my_n)
         }
 }
 
-// The tile after next goes to the half where this one is.
+// Exchanges the halves: the tile after next goes to the half where this one is.
 void swap_halves(inout int next_A, inout int next_B, inout uint my_m, inout uint my_n)
 {
     my_m += next_A;
@@ -158,7 +160,7 @@ void add(uint tiles, uint my_m, uint my_n)
     }
 }
 
-// The same with two sets of registers that take turns.
+// The same, with two sets of registers: one is loaded while the other is multiplied.
 void add_double_buffered(uint tiles, uint my_m, uint my_n)
 {
     int next_A = HALF_A, next_B = HALF_B; // from this half to the other
@@ -181,7 +183,7 @@ void add_double_buffered(uint tiles, uint my_m, uint my_n)
     }
 }
 
-// Adds steps [k_begin, k_end) of the sum, what is no whole tile first.
+// Adds steps [k_begin, k_end) of the sum. The steps that are no whole tile come first.
 void accumulate(uint row0, uint column0, uint k_begin, uint k_end, uint my_m, uint my_n)
 {
     uint steps = k_end - k_begin, tiles = (steps + TILE_K - 1) / TILE_K;
@@ -202,7 +204,7 @@ void accumulate(uint row0, uint column0, uint k_begin, uint k_end, uint my_m, ui
 #include "matmul_store4.glsl"
 #include "matmul_stream_k.glsl"
 
-// Four elements of this group's partial of a shared tile, as they are.
+// Stores four elements of this work-group's partial tile, without the epilogue.
 void store_partial(uint partial, uint row, uint column, ACC4 value)
 {
     uint at = ((partial * TILE_M + row) * TILE_N + column) / 4;
@@ -219,7 +221,7 @@ struct Work {
     uint to; // of a whole sum: where the batch's and split's C begins; of a partial: its number
 };
 
-// A split of a tile's sum; one behind the end of it has no steps.
+// A whole tile, or with split-K a part of its sum. A part behind the sum's end has no steps.
 Work whole_work()
 {
     uint tiles = push.tiles_m * push.tiles_n, split = tile_index() / tiles;
@@ -228,7 +230,8 @@ Work whole_work()
                 batch_c() + split * push.stride_split);
 }
 
-// What steps [at, end) of the shared tiles have of the first tile among them; at: behind it.
+// The part of steps [at, end) of the shared tiles that belongs to the first tile among them.
+// Afterwards `at` is the step behind that part.
 Work shared_work(inout uint at, uint end)
 {
     uint tile = at / push.tile_steps, step_ = at - tile * push.tile_steps;
@@ -247,7 +250,7 @@ void main()
         lane_m = lane / (2 * LANES_N) * 2 + lane % 2;
         lane_n = lane / 2 % LANES_N;
     }
-    // In fours: where this work-item's first block of four rows and columns begins.
+    // Where this work-item's first block of four rows and columns begins, in units of four.
     uint my_m = block / (THREADS_N / LANES_N) * LANES_M * BLOCKS_M + lane_m;
     uint my_n = block % (THREADS_N / LANES_N) * LANES_N * BLOCKS_N + lane_n;
     uint at = first_step(tile_index()), end = first_step(tile_index() + 1);

@@ -9,6 +9,7 @@
 #include "kernels/spmv/arrays.h"
 #include "kernels/spmv/checks.h"
 #include "kernels/spmv/variant.h"
+#include "profiles/spmv.h"
 
 /* Lists what the model expects of each variant; the family has no more variants than there is room
  * for (family.c). */
@@ -37,12 +38,14 @@ static wf_result count_host(wf_device *device, const wf_spmv_params *params,
     return result;
 }
 
-/* The same for one in device memory, or for the part of it that shaders do. */
+/* The same for one in device memory: by shaders, or on the host where that is faster or the matrix
+ * does not fit. */
 static wf_result count_device(wf_device *device, wfi_spmv_job *job, wfi_spmv_counts *counts)
 {
+    const bool by_shaders = wfi_spmv_profile_of(&device->caps)->device_entries > 0;
     wf_result result = wfi_device_csr_bind(device, &job->matrix, &job->csr);
     if (result == WF_SUCCESS)
-        result = wfi_device_csr_count(&job->csr, counts);
+        result = by_shaders ? wfi_device_csr_count(&job->csr, counts) : WF_NOT_READY;
     if (result != WF_NOT_READY)
         return result;
     result = wfi_spmv_job_download(job);

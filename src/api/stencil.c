@@ -1,5 +1,6 @@
 /* wf_stencil_plan, and the same for a solver. */
 #include "api/plans.h"
+#include "kernels/families.h"
 #include "choose/choose.h"
 #include "core/device.h"
 #include "core/params.h"
@@ -43,7 +44,7 @@ static wf_result make_plan(wf_device *device, const wf_stencil_params *given, bo
                         WFI_STENCIL_MOST_STEPS);
     problem.type = params.type;
     problem.stencil.stoppable = stoppable;
-    if (params.type != WF_TYPE_F32 && params.type != WF_TYPE_F64 && params.type != WF_TYPE_F16)
+    if (!wfi_family_has_type(wfi_family_get(WF_FAMILY_STENCIL), params.type))
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED, "wf_stencil_plan: type %s",
                         wf_type_name(params.type));
     result = wfi_choose(device, &problem, params.tuning, &choice);

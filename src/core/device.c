@@ -196,6 +196,8 @@ static wf_result make_object(const wf_device_params *params, wf_device **out)
     }
     device->log = log;
     device->memory_source = source;
+    device->cancelled = params->cancelled;
+    device->cancelled_user = params->cancelled_user;
     if (params->allocator) {
         device->allocator_storage = *params->allocator;
         device->allocator = &device->allocator_storage;
@@ -399,7 +401,7 @@ wf_result wfi_device_usable(const wf_device *device, const char *function)
 
 wf_result wfi_device_goes_on(const wf_device *device)
 {
-    if (!device->cancelled || !device->cancelled(device->cancelled_user))
+    if (!device->asks || !device->cancelled || !device->cancelled(device->cancelled_user))
         return WF_SUCCESS;
     return wfi_fail(&device->log, WF_ERROR_CANCELLED, "the application asked to stop");
 }

@@ -60,6 +60,7 @@ struct wf_device {
     bool capture_statistics;       /* asked for, and offered */
     bool (*cancelled)(void *user); /* NULL: calls that block are never cut short */
     void *cancelled_user;
+    bool asks; /* cancelled is asked; not before the device is ready */
     wfi_pipeline_cache cache;
     char *cache_directory; /* NULL: nothing is kept on disk */
     /* What src/choose keeps of this device, made at its first use. core only calls tuning_end. */

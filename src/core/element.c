@@ -1,19 +1,23 @@
 /* The element types: names, sizes, the features that they need, and conversion to f64 and back. */
 #include "core/element.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
-/* IEEE 754 binary16. */
+#include "core/bfloat16.h"
+
+/* IEEE 754 binary16. Exponent and fraction moved to where f32 has them are too small by 2^112;
+ * infinity and NaN have another exponent there. */
 static double half_to_double(uint16_t half)
 {
-    const int exponent = (half >> 10) & 0x1f;
-    const double fraction = half & 0x3ff, sign = half & 0x8000 ? -1.0 : 1.0;
-    if (exponent == 0x1f)
-        return fraction != 0 ? (double)NAN : sign * INFINITY;
-    if (exponent == 0)
-        return sign * ldexp(fraction, -24);
-    return sign * ldexp(1024 + fraction, exponent - 25);
+    const uint32_t bits = (uint32_t)(half & 0x7fff) << 13;
+    const double sign = half & 0x8000 ? -1.0 : 1.0;
+    float value;
+    if ((half & 0x7c00) == 0x7c00)
+        return half & 0x3ff ? (double)NAN : sign * INFINITY;
+    memcpy(&value, &bits, sizeof value);
+    return sign * (double)value * 0x1p112;
 }
 
 static uint16_t double_to_half(double value)
@@ -78,6 +82,13 @@ static int8_t double_to_int8(double value)
     {                                                                                              \
         const stored_type element = from_double(value);                                            \
         memcpy(at, &element, sizeof element);                                                      \
+    }                                                                                              \
+    static void read_##name(const void *data, uint64_t first, uint64_t step, uint64_t count,       \
+                            double *out)                                                           \
+    {                                                                                              \
+        const char *at = (const char *)data + first * sizeof(stored_type);                         \
+        for (uint64_t i = 0; i < count; i++, at += step * sizeof(stored_type))                     \
+            out[i] = get_##name(at);                                                               \
     }
 
 CONVERSION(f32, float, (double), (float))
@@ -101,12 +112,81 @@ static bool i8_stored(const wf_caps *caps)
     return caps->int8_storage;
 }
 
+static bool f16_multiplied(const wf_caps *caps)
+{
+    return caps->f16_arithmetic && caps->f16_storage;
+}
+
+static bool bf16_multiplied(const wf_caps *caps)
+{
+    return caps->bf16 && caps->bf16_cooperative;
+}
+
+static bool i8_multiplied(const wf_caps *caps)
+{
+    return caps->int8_arithmetic;
+}
+
+#define ACCESS(type) .get = get_##type, .set = set_##type, .read = read_##type
+
 static const wfi_element elements[WF_TYPE_COUNT] = {
-    [WF_TYPE_F32] = {"f32", 4, NULL, 0, get_f32, set_f32},
-    [WF_TYPE_F64] = {"f64", 8, f64_stored, WF_WITHHELD_F64, get_f64, set_f64},
-    [WF_TYPE_F16] = {"f16", 2, f16_stored, WF_WITHHELD_F16_STORAGE, get_f16, set_f16},
-    [WF_TYPE_BF16] = {"bf16", 2, f16_stored, WF_WITHHELD_F16_STORAGE, get_bf16, set_bf16},
-    [WF_TYPE_I8] = {"i8", 1, i8_stored, WF_WITHHELD_INT8, get_i8, set_i8},
+    [WF_TYPE_F32] = {.name = "f32",
+                     .size = 4,
+                     ACCESS(f32),
+                     .real = WF_TYPE_F32,
+                     .sum_size = 4,
+                     .largest = INFINITY,
+                     .numpy = "<f4", /* two f16 on matrix units */
+                     .component = VK_COMPONENT_TYPE_FLOAT16_KHR,
+                     .multiplied = f16_multiplied},
+    [WF_TYPE_F64] = {.name = "f64",
+                     .size = 8,
+                     .stored = f64_stored,
+                     .feature = WF_WITHHELD_F64,
+                     ACCESS(f64),
+                     .real = WF_TYPE_F64,
+                     .sum_size = 8,
+                     .largest = INFINITY,
+                     .numpy = "<f8"},
+    [WF_TYPE_F16] = {.name = "f16",
+                     .size = 2,
+                     .stored = f16_stored,
+                     .feature = WF_WITHHELD_F16_STORAGE,
+                     ACCESS(f16),
+                     .real = WF_TYPE_F32,
+                     .sum_size = 4,
+                     .rounding = 0x1p-10,
+                     .underflow = 0x1p-14,
+                     .largest = 65504,
+                     .numpy = "<f2",
+                     .component = VK_COMPONENT_TYPE_FLOAT16_KHR,
+                     .ceilings = {"matrix_f16_f32"},
+                     .multiplied = f16_multiplied},
+    [WF_TYPE_BF16] = {.name = "bf16",
+                      .size = 2,
+                      .stored = f16_stored,
+                      .feature = WF_WITHHELD_F16_STORAGE,
+                      ACCESS(bf16),
+                      .real = WF_TYPE_F32,
+                      .sum_size = 4,
+                      .rounding = 0x1p-8,
+                      .underflow = (double)FLT_MIN,
+                      .largest = INFINITY,
+                      .component = WFI_COMPONENT_BFLOAT16,
+                      .ceilings = {"matrix_bf16"},
+                      .multiplied = bf16_multiplied},
+    [WF_TYPE_I8] = {.name = "i8",
+                    .size = 1,
+                    .stored = i8_stored,
+                    .feature = WF_WITHHELD_INT8,
+                    ACCESS(i8),
+                    .whole = true,
+                    .real = WF_TYPE_F64,
+                    .sum_size = 4,
+                    .largest = 127,
+                    .component = VK_COMPONENT_TYPE_SINT8_KHR,
+                    .ceilings = {"dot_i8", "matrix_i8"},
+                    .multiplied = i8_multiplied},
 };
 
 const wfi_element *wfi_element_of(wf_type type)

@@ -4,6 +4,7 @@
 
 #include "core/caps.h"
 #include "core/clock.h"
+#include "core/device_kind.h"
 
 #define SETTLE_TRIES 100
 #define SETTLE_PAUSE_NS 10000000L /* a second in all */
@@ -20,7 +21,7 @@ static VkResult wait_idle(wf_device *device)
 
 /* The fence covers our own work alone and needs no lock of the application's; where waiting for it
  * fails, the queue is waited for. By Vulkan's rules a device that both report lost has ended its
- * work, but threads of a CPU driver may still run. */
+ * work, but not every driver keeps to that. */
 void wfi_settle(wf_device *device, VkFence fence)
 {
     for (int i = 0; i < SETTLE_TRIES && !device->keeps; i++) {
@@ -28,7 +29,8 @@ void wfi_settle(wf_device *device, VkFence fence)
             device->fn.vkWaitForFences(device->vk, 1, &fence, VK_TRUE, UINT64_MAX) == VK_SUCCESS)
             return;
         const VkResult vk = wait_idle(device);
-        if (vk == VK_SUCCESS || (vk == VK_ERROR_DEVICE_LOST && !wfi_is_cpu(&device->caps)))
+        const bool idle = wfi_device_kind_of(&device->caps)->lost_means_idle;
+        if (vk == VK_SUCCESS || (vk == VK_ERROR_DEVICE_LOST && idle))
             return;
         nanosleep(&(struct timespec){.tv_nsec = SETTLE_PAUSE_NS}, NULL);
     }

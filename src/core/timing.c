@@ -4,6 +4,7 @@
 
 #include "core/buffer.h"
 #include "core/caps.h"
+#include "core/device_kind.h"
 
 #define DEFAULT_BUDGET_SECONDS 1.0
 #define ENOUGH_SPREAD 0.02
@@ -112,12 +113,12 @@ static wf_result size_batch(measurement *m, wf_timing *timing)
     return WF_SUCCESS;
 }
 
-/* Runs batches until they get no faster. A CPU device raises no clocks of its own. */
+/* Runs batches until they get no faster, where the device raises its clock under work. */
 static wf_result warm_up(measurement *m, wf_timing *timing)
 {
     const double start = wfi_host_seconds();
     double before = 0, best = 0, checked = start;
-    while (!wfi_is_cpu(&m->device->caps)) {
+    while (wfi_device_kind_of(&m->device->caps)->raises_clock) {
         double seconds = 0;
         wf_result result = run_batch(m, timing, &seconds);
         if (result != WF_SUCCESS)

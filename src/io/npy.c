@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/element.h"
 #include "io/atomic_file.h"
 #include "io/memory.h"
 
@@ -59,9 +60,11 @@ static bool parse_string(cursor *c, char *text, size_t bytes)
     return true;
 }
 
-/* NumPy's names of the types; NULL: NumPy has none. */
-static const char *const descriptions[WF_TYPE_COUNT] = {
-    [WF_TYPE_F16] = "<f2", [WF_TYPE_F32] = "<f4", [WF_TYPE_F64] = "<f8"};
+/* NumPy's name of a type; NULL: NumPy has none. */
+static const char *description(int type)
+{
+    return wfi_element_of((wf_type)type)->numpy;
+}
 
 static bool parse_descr(cursor *c, wfi_npy *npy)
 {
@@ -69,7 +72,7 @@ static bool parse_descr(cursor *c, wfi_npy *npy)
     if (!parse_string(c, descr, sizeof descr))
         return false;
     for (int type = 0; type < WF_TYPE_COUNT; type++)
-        if (descriptions[type] && strcmp(descr, descriptions[type]) == 0) {
+        if (description(type) && strcmp(descr, description(type)) == 0) {
             npy->type = (wf_type)type;
             return true;
         }
@@ -284,7 +287,7 @@ static size_t format_header(char *out, size_t bytes, wf_type type, uint32_t dime
     char text[160];
     int length =
         snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (%llu,",
-                 descriptions[type], (unsigned long long)shape[0]);
+                 description(type), (unsigned long long)shape[0]);
     if (dimensions == 2)
         length += snprintf(text + length, sizeof text - (size_t)length, " %llu",
                            (unsigned long long)shape[1]);
@@ -309,7 +312,7 @@ bool wfi_npy_write(const char *path, wf_type type, uint32_t dimensions, const ui
     char header[256];
     wfi_atomic_file out;
     const uint64_t count = dimensions == 2 ? shape[0] * shape[1] : shape[0];
-    if ((unsigned)type >= WF_TYPE_COUNT || !descriptions[type])
+    if ((unsigned)type >= WF_TYPE_COUNT || !description(type))
         return wfi_io_fail(error, WFI_IO_UNSUPPORTED, "%s: NumPy has no elements of type %s", path,
                            wf_type_name(type));
     const size_t header_bytes = format_header(header, sizeof header, type, dimensions, shape);

@@ -2,24 +2,13 @@
 #include "kernels/families.h"
 #include "wfi_families.h"
 
-/* Families that this build leaves out have no row. */
-static const wfi_family *const families[WF_FAMILY_COUNT] = {
-#if WFI_HAS_HIMENO
-    [WF_FAMILY_HIMENO] = &wfi_family_himeno,
-#endif
-#if WFI_HAS_SPMV
-    [WF_FAMILY_SPMV] = &wfi_family_spmv,
-#endif
-#if WFI_HAS_MATMUL
-    [WF_FAMILY_MATMUL] = &wfi_family_matmul,
-#endif
-#if WFI_HAS_VECTOR
-    [WF_FAMILY_VECTOR] = &wfi_family_vector,
-#endif
-#if WFI_HAS_STENCIL
-    [WF_FAMILY_STENCIL] = &wfi_family_stencil,
-#endif
-};
+/* Families that this build leaves out have no row: ROW_1 gives one, and ROW_0 none. */
+#define ROW_0(id, name)
+#define ROW_1(id, name) [WF_FAMILY_##id] = &wfi_family_##name,
+#define ROW_IF(has, id, name) ROW_##has(id, name)
+#define ROW_OF(has, id, name) ROW_IF(has, id, name)
+#define ROW(id, name) ROW_OF(WFI_HAS_##id, id, name)
+static const wfi_family *const families[WF_FAMILY_COUNT] = {WFI_EACH_FAMILY(ROW)};
 
 const wfi_family *wfi_family_get(wf_family family)
 {
@@ -28,11 +17,8 @@ const wfi_family *wfi_family_get(wf_family family)
 
 const char *wf_family_name(wf_family family)
 {
-    static const char *const names[WF_FAMILY_COUNT] = {
-        [WF_FAMILY_HIMENO] = "himeno",   [WF_FAMILY_SPMV] = "spmv",
-        [WF_FAMILY_MATMUL] = "matmul",   [WF_FAMILY_VECTOR] = "vector",
-        [WF_FAMILY_STENCIL] = "stencil",
-    };
+#define NAME(id, name) [WF_FAMILY_##id] = #name,
+    static const char *const names[WF_FAMILY_COUNT] = {WFI_EACH_FAMILY(NAME)};
     return (unsigned)family < WF_FAMILY_COUNT ? names[family] : "?";
 }
 

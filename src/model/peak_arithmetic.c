@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/element.h"
 #include "core/bfloat16.h"
 #include "core/caps.h"
 #include "model/peaks.h"
@@ -68,9 +69,7 @@ wf_result wfi_peak_fma(wf_device *device, wf_type type, const wf_peak_params *pa
 {
     static const wfi_variant row = {
         .name = "fma",
-        .modules = {[WF_TYPE_F32] = &wfi_spv_peaks_fma_f32,
-                    [WF_TYPE_F64] = &wfi_spv_peaks_fma_f64,
-                    [WF_TYPE_F16] = &wfi_spv_peaks_fma_f16},
+        .modules = WFI_MODULES_peaks_fma,
         .storage_buffers = 1,
         .push_bytes = 12,
         .group_size = wfi_peak_group_size,
@@ -185,7 +184,8 @@ static double random_element(wf_type type, uint64_t *state)
 {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     const double random = (double)(*state >> 56);
-    const double size = type == WF_TYPE_I8 ? 1 + floor(random / 16) : 0.125 + random * 0x1p-10;
+    const bool whole = wfi_element_of(type)->whole;
+    const double size = whole ? 1 + floor(random / 16) : 0.125 + random * 0x1p-10;
     return *state >> 32 & 1 ? -size : size;
 }
 
@@ -258,9 +258,8 @@ static wf_result measure_shape(wf_device *device, const matrix_types *types, uin
 
 static bool multiplies(const wf_caps *caps, wf_type type)
 {
-    return type == WF_TYPE_I8     ? caps->int8_arithmetic && caps->int8_storage
-           : type == WF_TYPE_BF16 ? caps->bf16_cooperative && caps->f16_storage
-                                  : caps->f16_arithmetic && caps->f16_storage;
+    const wfi_element *element = wfi_element_of(type);
+    return element->multiplied(caps) && element->stored(caps);
 }
 
 static wf_result measure_matrix(wf_device *device, const matrix_types *types,

@@ -186,6 +186,8 @@ typedef struct wfi_family {
 
 /* point.c: whether the point may run on point->caps. *reason (if not NULL) gets one clause. */
 bool wfi_point_legal(const wfi_point *point, char reason[256]);
+/* Whether the reference variant has a module for the type: the others have no more types. */
+bool wfi_family_has_type(const wfi_family *family, wf_type type);
 /* Whether the parameter of that id is one of the variant's. */
 bool wfi_variant_has(const wfi_variant *variant, uint32_t id);
 /* The value of a parameter, `otherwise` where the variant has none of that id. */

@@ -148,6 +148,11 @@ uint32_t wfi_parameter_find(const wfi_variant *variant, const char *name)
     return UINT32_MAX;
 }
 
+bool wfi_family_has_type(const wfi_family *family, wf_type type)
+{
+    return (unsigned)type < WF_TYPE_COUNT && family->variants[0]->modules[type];
+}
+
 bool wfi_variant_has(const wfi_variant *variant, uint32_t id)
 {
     for (uint32_t i = 0; i < variant->parameter_count; i++)

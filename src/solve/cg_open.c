@@ -103,11 +103,9 @@ static wf_result build_kernel(wf_plan *plan, const wfi_point *point, const void 
 
 #define KERNEL(text)                                                                               \
     {                                                                                              \
-        .name = "cg_" #text,                                                                       \
-        .modules =                                                                                 \
-            {[WF_TYPE_F32] = &wfi_spv_cg_##text##_f32, [WF_TYPE_F64] = &wfi_spv_cg_##text##_f64},  \
-        .storage_buffers = 4, .push_bytes = sizeof(cg_push), .group_size = vector_group,           \
-        .shared_bytes = shared_bytes, .build = build_kernel,                                       \
+        .name = "cg_" #text, .modules = WFI_MODULES_cg_##text, .storage_buffers = 4,               \
+        .push_bytes = sizeof(cg_push), .group_size = vector_group, .shared_bytes = shared_bytes,   \
+        .build = build_kernel,                                                                     \
     }
 
 #define RECORDED_KERNEL(text, build_)                                                              \

@@ -330,9 +330,7 @@ static wf_result build_gate(wf_plan *plan, const wfi_point *point, const void *p
 #define build_verdict_recorded build_verdict
 #define KERNEL(text, buffers, shared)                                                              \
     {                                                                                              \
-        .name = "laplace_" #text,                                                                  \
-        .modules = {[WF_TYPE_F32] = &wfi_spv_laplace_##text##_f32,                                 \
-                    [WF_TYPE_F64] = &wfi_spv_laplace_##text##_f64},                                \
+        .name = "laplace_" #text, .modules = WFI_MODULES_laplace_##text,                           \
         .storage_buffers = buffers, .push_bytes = sizeof(laplace_push),                            \
         .group_size = wfi_fixed_group, .shared_bytes = shared, .build = build_##text,              \
     }

@@ -1,4 +1,5 @@
 /* Works through the public functions of each family, as a caller would. */
+#include "core/element.h"
 #include "core/random.h"
 #include "tune/trial.h"
 
@@ -70,10 +71,10 @@ static const wfi_family_hooks *hooks_of(const wfi_trial *trial)
 
 /* --------------------------------------------------------------------------------------- inputs */
 
-/* Random elements between -1 and 1; of I8, any. */
+/* Random elements between -1 and 1; of integers, any. */
 static void fill_random(void *data, wf_type type, uint64_t bytes, uint64_t seed)
 {
-    if (type == WF_TYPE_I8)
+    if (wfi_element_of(type)->whole)
         for (uint64_t i = 0; i < bytes; i++)
             ((uint8_t *)data)[i] = (uint8_t)wfi_random_bits(&seed);
     else

@@ -13,6 +13,7 @@
 #include "choose/choose.h"
 #include "kernels/families.h"
 #include "core/device.h"
+#include "core/element.h"
 #include "core/vendors.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/thin.h"
@@ -32,17 +33,18 @@ typedef struct product {
 
 static wf_type sum_type(wf_type type)
 {
-    return type == WF_TYPE_F64 ? WF_TYPE_F64 : WF_TYPE_F32;
+    return wfi_element_of(type)->real;
 }
 
-/* A drawn number; small whole numbers for I8. */
+/* A drawn number; whole ones for integers. */
 static void draw(test_random *random, wf_type type, bool sums, void *data, uint64_t index)
 {
     const double value = test_random_uniform(random);
-    if (type == WF_TYPE_I8 && sums)
+    const wfi_element *element = wfi_element_of(type);
+    if (element->whole && sums)
         ((int32_t *)data)[index] = (int32_t)(value * 1000);
-    else if (type == WF_TYPE_I8)
-        wf_element_set(type, data, index, value * 127);
+    else if (element->whole)
+        wf_element_set(type, data, index, value * element->largest);
     else
         wf_element_set(sums ? sum_type(type) : type, data, index, value);
 }
@@ -71,8 +73,8 @@ static matrix matrix_of(const wf_matmul_params *p, int binding)
 static void draw_matrix(product *p, int binding, test_random *random)
 {
     const matrix x = matrix_of(&p->params, binding);
-    const bool sums = binding == WF_MATMUL_C &&
-                      (p->params.output == WF_MATMUL_OUTPUT_SUMS || p->params.type == WF_TYPE_I8);
+    const bool sums = binding == WF_MATMUL_C && (p->params.output == WF_MATMUL_OUTPUT_SUMS ||
+                                                 wfi_element_of(p->params.type)->whole);
     const uint64_t batch = p->params.batch ? p->params.batch : 1;
     for (uint64_t z = 0; z < batch; z++)
         for (uint64_t row = 0; row < x.rows; row++)
@@ -250,12 +252,13 @@ static void draw_params(product *p, wf_type type, int transposes, test_random *r
                             .transpose_b = (transposes & 2) != 0,
                             .beta = betas[test_random_below(random, 3)],
                             .bias = test_random_below(random, 2)};
-    const uint32_t most = type == WF_TYPE_I8 ? 2 : 3;
+    const bool whole = wfi_element_of(type)->whole;
+    const uint32_t most = whole ? 2 : 3;
     q->activation = (wf_activation)test_random_below(random, most);
     q->output = (wf_matmul_output)test_random_below(random, 2);
     p->alpha = alphas[test_random_below(random, 3)];
     q->alpha = test_random_below(random, 2) ? &p->alpha : NULL;
-    if (type != WF_TYPE_I8) {
+    if (!whole) {
         p->alpha *= 0.37;
         q->beta *= 0.61;
     }
@@ -358,7 +361,7 @@ static void every_variant_does_everything(void **state)
                 p.params.tuning = &tuning;
                 p.offset = test_random_below(&random, 2) * point.caps->storage_alignment;
                 make(&p, *state, &random);
-                if (type != WF_TYPE_I8 && test_random_below(&random, 2))
+                if (!wfi_element_of((wf_type)type)->whole && test_random_below(&random, 2))
                     plant_nan_and_infinity(&p, &random);
                 test_point_text(&point, text, sizeof text);
                 run(&p, text);

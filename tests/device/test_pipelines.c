@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "kernels/families.h"
+#include "plan/hooks.h"
 #include "core/device.h"
 #include "harness.h"
 #include "points.h"
@@ -82,8 +83,12 @@ static wfi_problem problem_of(wf_family family, wf_type type)
                                                 .dimensions = 3,
                                                 .radius = 1,
                                                 .steps = 16};
-    else
+    else if (family == WF_FAMILY_HIMENO)
         problem.himeno = (wfi_himeno_problem){257, 129, 129};
+    else
+        wfi_family_get(family)->hooks->describe(
+            &(wfi_log){0}, &(wf_problem){.family = family, .type = type, .extent = {256, 256, 256}},
+            &problem);
     return problem;
 }
 

@@ -12,6 +12,21 @@
 #include "kernels/spmv/analysis/order.h"
 #include "kernels/spmv/analysis/sliced_convert.h"
 #include "kernels/spmv/analysis/values.h"
+#include "profiles/spmv.h"
+
+/* Entries from which the device is said to be faster than the host; 0: never. */
+static uint64_t device_entries;
+
+const wfi_spmv_profile *__real_wfi_spmv_profile_of(const wf_caps *caps);
+const wfi_spmv_profile *__wrap_wfi_spmv_profile_of(const wf_caps *caps);
+
+const wfi_spmv_profile *__wrap_wfi_spmv_profile_of(const wf_caps *caps)
+{
+    static wfi_spmv_profile changed;
+    changed = *__real_wfi_spmv_profile_of(caps);
+    changed.device_entries = device_entries;
+    return &changed;
+}
 
 enum { MOST_ROWS = 2200 };
 
@@ -236,36 +251,75 @@ static uint32_t *read_words(wf_buffer *buffer, uint64_t words)
     return data;
 }
 
+static bool same_sizes(const wfi_sliced *a, const wfi_sliced *b)
+{
+    return a->pattern_words == b->pattern_words && a->place_count == b->place_count &&
+           a->slices == b->slices && a->segments == b->segments && a->long_rows == b->long_rows &&
+           a->group_row_slices == b->group_row_slices && a->segments_at == b->segments_at &&
+           a->list_at == b->list_at;
+}
+
+/* The values of the places, as kernels want them: padding is a negative zero, and no entry is. */
+static unsigned char *values_of(const matrix *m, const wfi_sliced *host)
+{
+    const size_t size = wf_type_size(m->params.type);
+    unsigned char padding[8], zero[8] = {0}, *values = calloc(host->place_count + 1, size);
+    assert_non_null(values);
+    wf_element_set(m->params.type, padding, 0, -0.0);
+    for (uint64_t i = 0; i < host->place_count; i++) {
+        const unsigned char *from = (const unsigned char *)m->values + host->places[i] * size;
+        if (host->places[i] == UINT32_MAX)
+            from = padding;
+        else if (memcmp(from, padding, size) == 0)
+            from = zero;
+        memcpy(values + i * size, from, size);
+    }
+    return values;
+}
+
+/* Whether all that was made is what the host makes. */
+static bool same_arrays(const matrix *m, const wfi_sliced_made *made, const wfi_sliced *host)
+{
+    uint32_t *words = read_words(made->pattern, host->pattern_words);
+    bool same = memcmp(words, host->pattern, host->pattern_words * 4) == 0;
+    free(words);
+    if (made->places) {
+        words = read_words(made->places, host->place_count);
+        same = same && memcmp(words, host->places, host->place_count * 4) == 0;
+        free(words);
+    }
+    if (made->values) {
+        const uint64_t bytes = host->place_count * wf_type_size(m->params.type);
+        unsigned char *values = values_of(m, host);
+        words = read_words(made->values, bytes / 4);
+        same = same && memcmp(words, values, bytes) == 0;
+        free(words);
+        free(values);
+    }
+    return same;
+}
+
 /* Whether the device's conversion is the host's; says where not. */
 static bool converts_alike(wf_device *device, const matrix *m, const wfi_device_csr *csr,
-                           const wfi_sliced_params *params, uint32_t longest)
+                           const wfi_sliced_params *params, wfi_sliced_how how, uint32_t longest)
 {
     wfi_passes passes;
-    wfi_sliced host, made;
-    wf_buffer *pattern = NULL, *places = NULL;
+    wfi_sliced host;
+    wfi_sliced_made made;
     assert_int_equal(wfi_sliced_make(params, &host), WF_SUCCESS);
     assert_int_equal(wfi_passes_open(device, &passes), WF_SUCCESS);
-    assert_int_equal(wfi_sliced_convert(&passes, csr, params, longest, &made, &pattern, &places),
-                     WF_SUCCESS);
-    bool alike = host.pattern_words == made.pattern_words && host.place_count == made.place_count &&
-                 host.slices == made.slices && host.segments == made.segments &&
-                 host.long_rows == made.long_rows &&
-                 host.group_row_slices == made.group_row_slices &&
-                 host.segments_at == made.segments_at && host.list_at == made.list_at;
-    if (alike) {
-        uint32_t *words = read_words(pattern, made.pattern_words);
-        uint32_t *entries = read_words(places, made.place_count);
-        alike = memcmp(words, host.pattern, made.pattern_words * 4) == 0 &&
-                memcmp(entries, host.places, made.place_count * 4) == 0;
-        free(words);
-        free(entries);
-    }
+    assert_int_equal(wfi_sliced_convert(&passes, csr, params, how, longest, &made), WF_SUCCESS);
+    if (made.places)
+        assert_int_equal(
+            wfi_device_values(&passes, csr, made.places, made.sizes.place_count, &made.values),
+            WF_SUCCESS);
+    const bool alike = same_sizes(&host, &made.sizes) && same_arrays(m, &made, &host);
     if (!alike)
-        print_message("%s, %u x %u: subgroup %u, loads %u, window %u, row_subgroups %u\n", m->name,
-                      m->params.rows, m->params.columns, params->subgroup, params->loads,
-                      params->window, params->row_subgroups);
-    wf_buffer_destroy(&pattern);
-    wf_buffer_destroy(&places);
+        print_message("%s, %u x %u: subgroup %u, loads %u, window %u, row_subgroups %u, %s, %s\n",
+                      m->name, m->params.rows, m->params.columns, params->subgroup, params->loads,
+                      params->window, params->row_subgroups, wf_type_name(csr->type),
+                      how.shuffles ? "shuffles" : "shared memory");
+    wfi_sliced_made_free(&made);
     wfi_passes_close(&passes);
     wfi_sliced_free(&host);
     return alike;
@@ -291,11 +345,16 @@ static void makes_the_slices_of_the_host(void **state)
         matrix m;
         wfi_spmv_counts counts;
         make(&m, n, &random);
-        m.params.type = n % 3 ? WF_TYPE_F32 : WF_TYPE_F64;
+        m.params.type = (wf_type)(n % 3); /* f32, f64, f16: bits are moved */
         wfi_device_csr csr = upload(*state, &m);
         wfi_spmv_count(&m.params, &counts);
-        const wfi_sliced_params params = draw_params(&m, &random);
-        assert_true(converts_alike(*state, &m, &csr, &params, counts.longest));
+        wfi_sliced_params params = draw_params(&m, &random);
+        const uint32_t own = wf_device_caps(*state)->subgroup_size;
+        const bool shuffles = wfi_sliced_has_shuffles(wf_device_caps(*state), own) && n % 2;
+        params.subgroup = shuffles && own >= 4 ? own : params.subgroup;
+        const wfi_sliced_how how = {test_random_below(&random, 2),
+                                    shuffles && params.subgroup == own};
+        assert_true(converts_alike(*state, &m, &csr, &params, how, counts.longest));
         wfi_device_csr_close(&csr);
         free_matrix(&m);
     }
@@ -314,7 +373,8 @@ static void finds_a_planted_fault(void **state)
     wfi_device_csr csr = upload(*state, &m);
     m.columns[entry] = right;
     const wfi_sliced_params params = {&m.params, 0, m.params.rows, 32, 8, 1, 8};
-    assert_false(converts_alike(*state, &m, &csr, &params, counts.longest));
+    assert_false(
+        converts_alike(*state, &m, &csr, &params, (wfi_sliced_how){true, false}, counts.longest));
     wfi_device_csr_close(&csr);
     free_matrix(&m);
 }
@@ -367,7 +427,31 @@ static void make_system(sparse_system *s, wf_device *device, const sparse_option
     test_sparse_make(s, device, options, 300, 211, lengths, random);
 }
 
-/* By a variant that the device converts for where it can, and by one that it does not. */
+static void multiplies_and_updates(sparse_system *s, const wf_spmv_params *params,
+                                   test_random *random)
+{
+    wf_plan *plan = NULL;
+    test_expect_errors(true);
+    const wf_result result = wf_spmv_plan(s->device, params, &plan);
+    test_expect_errors(false);
+    if (result != WF_SUCCESS) { /* the device cannot run the variant */
+        assert_non_null(params->tuning->variant);
+        assert_true(result == WF_ERROR_UNSUPPORTED || result == WF_ERROR_CONSTRAINT);
+        return;
+    }
+    test_sparse_run(s, plan);
+    test_sparse_right(s, "planned on the device");
+    if (params->updatable) {
+        test_sparse_new_values(s, random);
+        assert_int_equal(wf_spmv_update(plan, s->values), WF_SUCCESS);
+        test_sparse_run(s, plan);
+        test_sparse_right(s, "with new values");
+    }
+    wf_plan_destroy(&plan);
+}
+
+/* By a variant that the device converts for where it can, and by one that it does not; where
+ * shaders do it, and where the host is faster. */
 static void multiplies_from_buffers(void **state)
 {
     static const char *const variants[] = {NULL, "sliced", "row"};
@@ -382,31 +466,17 @@ static void multiplies_from_buffers(void **state)
         const wf_tuning tuning = {.size = sizeof tuning, .variant = variants[n % 3]};
         sparse_system s;
         lent_matrix lent;
-        wf_plan *plan = NULL;
         if (!test_has_type(*state, options.type))
             continue;
         make_system(&s, *state, &options, &random);
         s.params.alpha = n == 4 ? &s.alpha : NULL;
+        s.params.tuning = &tuning;
         lend_matrix(&lent, *state, &s.params);
-        lent.params.tuning = &tuning;
-        test_expect_errors(true);
-        const wf_result result = wf_spmv_plan(*state, &lent.params, &plan);
-        test_expect_errors(false);
-        take_back(&lent);           /* the arrays are read during the call only */
-        if (result != WF_SUCCESS) { /* the device cannot run the variant */
-            assert_int_equal(n % 3, 1);
-            assert_true(result == WF_ERROR_UNSUPPORTED || result == WF_ERROR_CONSTRAINT);
-        } else {
-            test_sparse_run(&s, plan);
-            test_sparse_right(&s, "from buffers");
-            if (options.updatable) {
-                test_sparse_new_values(&s, &random);
-                assert_int_equal(wf_spmv_update(plan, s.values), WF_SUCCESS);
-                test_sparse_run(&s, plan);
-                test_sparse_right(&s, "from buffers, with new values");
-            }
-        }
-        wf_plan_destroy(&plan);
+        device_entries = n != 0;
+        multiplies_and_updates(&s, &lent.params, &random);
+        take_back(&lent);
+        multiplies_and_updates(&s, &s.params, &random); /* host arrays, brought to the device */
+        device_entries = 0;
         test_sparse_free(&s);
     }
 }
@@ -419,12 +489,19 @@ static void tells_the_same_analysis(void **state)
     sparse_system s;
     lent_matrix lent;
     wf_spmv_analysis told[2];
+    const wf_caps *caps = wf_device_caps(*state);
+    const wf_tuning tuning = {
+        .size = sizeof tuning,
+        .variant = wfi_sliced_has_shuffles(caps, caps->subgroup_size) ? "sliced" : "row"};
     make_system(&s, *state, &options, &random);
+    s.params.tuning = &tuning;
     lend_matrix(&lent, *state, &s.params);
     const wf_spmv_params *params[] = {&s.params, &lent.params};
     for (int i = 0; i < 2; i++) {
         wf_plan *plan = NULL;
+        device_entries = i;
         assert_int_equal(wf_spmv_plan(*state, params[i], &plan), WF_SUCCESS);
+        device_entries = 0;
         memset(&told[i], 0, sizeof told[i]);
         told[i].size = sizeof told[i];
         assert_int_equal(wf_spmv_analysis_of(plan, &told[i]), WF_SUCCESS);
@@ -455,8 +532,11 @@ static void refuses_what_the_host_refuses(void **state)
         lend_matrix(&lent, *state, &s.params);
         assert_int_equal(wf_spmv_plan(*state, &s.params, &plan), WF_ERROR_INVALID_ARGUMENT);
         snprintf(said, sizeof said, "%s", test_last_error());
-        assert_int_equal(wf_spmv_plan(*state, &lent.params, &plan), WF_ERROR_INVALID_ARGUMENT);
-        assert_string_equal(said, test_last_error());
+        for (device_entries = 0; device_entries < 2; device_entries++) {
+            assert_int_equal(wf_spmv_plan(*state, &lent.params, &plan), WF_ERROR_INVALID_ARGUMENT);
+            assert_string_equal(said, test_last_error());
+        }
+        device_entries = 0;
         *words[n] = right;
         take_back(&lent);
     }
@@ -464,7 +544,9 @@ static void refuses_what_the_host_refuses(void **state)
     wf_plan *plan = NULL;
     lend_matrix(&lent, *state, &s.params);
     lent.given.column_indices.bytes = 4 * (s.row_offsets[300] - UINT64_C(1));
-    assert_int_equal(wf_spmv_plan(*state, &lent.params, &plan), WF_ERROR_BINDING);
+    for (device_entries = 0; device_entries < 2; device_entries++)
+        assert_int_equal(wf_spmv_plan(*state, &lent.params, &plan), WF_ERROR_BINDING);
+    device_entries = 0;
     lent.params.row_offsets = s.row_offsets;
     assert_int_equal(wf_spmv_plan(*state, &lent.params, &plan), WF_ERROR_INVALID_ARGUMENT);
     test_expect_errors(false);

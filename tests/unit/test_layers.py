@@ -5,7 +5,8 @@ usage: test_layers.py SOURCE_DIR OBJECT_FILES...
 
 Reads #include lines and the symbols that object files define and ask for; every C file of
 SOURCE_DIR must have its object file among OBJECT_FILES. A folder may use itself and the folders of
-the rows above its own in LAYERS. docs/structure.md says what each folder is for.
+the rows above its own in LAYERS. docs/structure.md says what each folder is for. Kernels, models
+and what runs them test for no vendor, driver or processor: profiles tell them.
 """
 import collections
 import os
@@ -68,17 +69,17 @@ def unread(source, objects):
 def symbols(source, objects):
     """Arrows from who asks for a symbol to who defines it."""
     defined, asked = {}, []
-    for path in objects:
-        name = source_of(path)
-        if not name or not os.path.exists(os.path.join(source, name)):
-            continue
-        listing = subprocess.run(["nm", "-P", path], check=True, capture_output=True, text=True)
-        for line in listing.stdout.splitlines():
-            symbol, kind = line.split()[:2]
-            if kind == "U":
-                asked.append((name, symbol))
-            elif kind.isupper():
-                defined[symbol] = name
+    names = {path: source_of(path) for path in objects}
+    known = [path for path, name in names.items()
+             if name and os.path.exists(os.path.join(source, name))]
+    listing = subprocess.run(["nm", "-P", "-A", *known], check=True, capture_output=True, text=True)
+    for line in listing.stdout.splitlines():
+        path, _, rest = line.rpartition(": ")
+        symbol, kind = rest.split()[:2]
+        if kind == "U":
+            asked.append((names[path], symbol))
+        elif kind.isupper():
+            defined[symbol] = names[path]
     for name, symbol in asked:
         if symbol in defined and defined[symbol] != name:
             yield name, defined[symbol], symbol
@@ -139,6 +140,29 @@ def self_check():
     assert not circles(planted)
     assert source_of("src/CMakeFiles/wavefit.dir/./core/device.c.o") == "core/device.c"
     assert source_of("src/io/CMakeFiles/wavefit_io.dir/npy.c.o") == "io/npy.c"
+    assert len(questions("if (caps->vendor_id == WFI_NVIDIA)\nif (wfi_is_cpu(caps))\n")) == 2
+    assert not questions("o.vendor_id = caps->vendor_id;\nprofile->fences\n")
+
+
+# What a device is asked for must be a profile's: a new GPU needs rows, and no code.
+ASKED = re.compile(r"(vendor_id|driver_id|device_type)\s*[!=]=|[!=]=\s*(WFI_(NVIDIA|AMD|INTEL)|"
+                   r"VK_(DRIVER_ID|PHYSICAL_DEVICE_TYPE)_\w+)|wfi_is_cpu\(|core/vendors\.h")
+NO_VENDORS = ("kernels", "model", "plan", "solve", "tune", "api")
+
+
+def questions(text):
+    """Lines that test for a vendor, a driver or a processor."""
+    return [line.strip() for line in text.splitlines() if ASKED.search(line)]
+
+
+def vendor_tests(source):
+    for folder in NO_VENDORS:
+        for root, _, names in os.walk(os.path.join(source, folder)):
+            for name in names:
+                path = os.path.join(root, name)
+                with open(path, encoding="utf-8") as file:
+                    for line in questions(file.read()):
+                        yield f"{os.path.relpath(path, source)}: {line}"
 
 
 def main():
@@ -155,8 +179,11 @@ def main():
     rings = circles(arrows + by_symbol)
     for ring in rings:
         print("circle:", ", ".join(ring))
+    asked = sorted(vendor_tests(source))
+    for line in asked:
+        print("test for a vendor, a driver or a processor:", line)
     print(f"{len(arrows)} includes and {len(by_symbol)} symbols read")
-    sys.exit(1 if wrong or rings else 0)
+    sys.exit(1 if wrong or rings or asked else 0)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "kernels/families.h"
+#include "plan/hooks.h"
 #include "core/pipeline_cache.h"
 #include "choose/json.h"
 #include "choose/store.h"
@@ -399,6 +400,9 @@ static wfi_problem problem_of(wf_family family)
                                                 .steps = 4};
     else if (family == WF_FAMILY_HIMENO)
         problem.himeno = (wfi_himeno_problem){64, 32, 32};
+    else if (family != WF_FAMILY_MATMUL)
+        wfi_family_get(family)->hooks->describe(
+            &(wfi_log){0}, &(wf_problem){.family = family, .extent = {64, 64, 64}}, &problem);
     return problem;
 }
 

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "core/element.h"
 #include "core/arithmetic.h"
 #include "plan/dispatch_size.h"
 #include "kernels/matmul/builder.h"
@@ -57,9 +58,7 @@ static wf_result stage_pipeline(wfi_matmul_builder *b, uint32_t stage, uint32_t 
 
 static wf_result add_reduction(wfi_matmul_builder *b, uint64_t slices, uint64_t elements)
 {
-    static const wfi_spirv *const modules[WF_TYPE_COUNT] = {
-        &wfi_spv_matmul_reduce_f32, &wfi_spv_matmul_reduce_f64, &wfi_spv_matmul_reduce_f16,
-        &wfi_spv_matmul_reduce_bf16, &wfi_spv_matmul_reduce_i8};
+    static const wfi_spirv *const modules[WF_TYPE_COUNT] = WFI_MODULES_matmul_reduce;
     wfi_pipeline_desc desc = {.name = "matmul reduction",
                               .spirv = modules[b->point->problem->type],
                               .storage_buffers = 4,
@@ -87,7 +86,7 @@ static wfi_matmul_scalar scalar(wf_type type, double value)
     wfi_matmul_scalar out = {.f64 = 0};
     if (type == WF_TYPE_F64)
         out.f64 = value;
-    else if (type == WF_TYPE_I8)
+    else if (wfi_element_of(type)->whole)
         out.i32 = (int32_t)value;
     else
         out.f32 = (float)value;

@@ -9,7 +9,7 @@
 /* A scalar as the device gets it. */
 static double received(wf_type type, double value)
 {
-    return type == WF_TYPE_F64 || type == WF_TYPE_I8 ? value : (double)(float)value;
+    return wfi_element_of(type)->real == WF_TYPE_F64 ? value : (double)(float)value;
 }
 
 /* How a matrix of so many stored rows and columns lies, by the public description of leading
@@ -29,9 +29,10 @@ static wfi_operand lies(const void *data, wf_type type, uint64_t rows, uint64_t 
 static void read_problem(const wf_matmul_params *p, const wf_matmul_inputs *in, const void *c,
                          wfi_matmul_reference *w)
 {
-    const bool sums = p->output == WF_MATMUL_OUTPUT_SUMS, whole = p->type == WF_TYPE_I8;
-    const wf_type sum_type = p->type == WF_TYPE_F64 ? WF_TYPE_F64 : WF_TYPE_F32;
+    const wfi_element *element = wfi_element_of(p->type);
+    const bool sums = p->output == WF_MATMUL_OUTPUT_SUMS;
     w->type = p->type;
+    w->element = element;
     w->m = p->m;
     w->n = p->n;
     w->batch = p->batch ? p->batch : 1;
@@ -40,17 +41,17 @@ static void read_problem(const wf_matmul_params *p, const wf_matmul_inputs *in, 
     w->k = p->alpha && *p->alpha == 0 ? 0 : p->k;
     w->fast = p->math == WF_MATH_FAST;
     w->activation = p->activation;
-    w->narrow = !sums && (p->type == WF_TYPE_F16 || p->type == WF_TYPE_BF16);
+    w->narrow = !sums && wfi_element_narrow(element);
     w->a = lies(in->a, p->type, p->transpose_a ? p->k : p->m, p->transpose_a ? p->m : p->k, p->lda,
                 p->stride_a, p->transpose_a);
     w->b = lies(in->b, p->type, p->transpose_b ? p->n : p->k, p->transpose_b ? p->k : p->n, p->ldb,
                 p->stride_b, p->transpose_b);
-    w->c = lies(c, w->narrow ? p->type : sum_type, p->m, p->n, p->ldc, p->stride_c, false);
-    w->c.whole32 = whole;
+    w->c = lies(c, w->narrow ? p->type : element->real, p->m, p->n, p->ldc, p->stride_c, false);
+    w->c.whole32 = element->whole;
     w->before = w->linear = w->c;
     w->before.data = p->beta != 0 ? in->c : NULL;
     w->linear.data = in->linear;
-    w->bias = (wfi_operand){p->bias ? in->bias : NULL, sum_type, whole, 0, 1, 0};
+    w->bias = (wfi_operand){p->bias ? in->bias : NULL, element->real, element->whole, 0, 1, 0};
 }
 
 static bool inputs_there(const wf_matmul_params *p, const wf_matmul_inputs *in, const void *c,
@@ -129,7 +130,7 @@ wf_result wf_matmul_check(const wf_matmul_params *given, const wf_matmul_inputs 
     if (total == 0)
         return WF_SUCCESS;
     if (open_lines(&w)) {
-        w.grain = w.type != WF_TYPE_I8 ? wfi_matmul_grain(&w) : 0;
+        w.grain = w.element->whole ? 0 : wfi_matmul_grain(&w);
         result = watch.stopped ? WF_ERROR_CANCELLED
                  : max_checked == 0 || max_checked >= total
                      ? check_all(&w, check)

@@ -4,6 +4,7 @@
 #ifndef WFI_KERNELS_MATMUL_CHECK_H
 #define WFI_KERNELS_MATMUL_CHECK_H
 
+#include "core/element.h"
 #include "kernels/check/bound.h"
 
 /* A matrix of each product of the batch: element (i, j) of product z lies at z product + i row + j
@@ -17,9 +18,10 @@ typedef struct wfi_operand {
 
 typedef struct wfi_matmul_reference {
     wf_type type;
-    uint64_t m, n, k, batch; /* k 0: nothing is multiplied */
-    double alpha, beta;      /* beta 0: C before is not read */
-    bool fast, narrow;       /* narrow: C is rounded to the type */
+    const wfi_element *element; /* the type's row */
+    uint64_t m, n, k, batch;    /* k 0: nothing is multiplied */
+    double alpha, beta;         /* beta 0: C before is not read */
+    bool fast, narrow;          /* narrow: C is rounded to the type */
     wf_activation activation;
     wfi_operand a, b, before, bias, c;
     wfi_operand linear;                  /* C of a run without the activation */

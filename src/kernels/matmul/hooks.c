@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "core/element.h"
+
 #include "kernels/families.h"
 #include "wfi_sources.h"
 
@@ -49,8 +51,8 @@ static void simplify(void *params)
 /* The bias has the type of the sums. */
 static wf_type element(wf_type type, uint32_t binding)
 {
-    const bool narrow = type == WF_TYPE_F16 || type == WF_TYPE_BF16;
-    return binding == WF_MATMUL_BIAS && narrow ? WF_TYPE_F32 : type;
+    const wfi_element *element = wfi_element_of(type);
+    return binding == WF_MATMUL_BIAS && !element->whole ? element->real : type;
 }
 
 static wf_result check(const void *params, void *const *host, uint64_t seed, wf_check *out)

@@ -4,49 +4,14 @@
 
 #include "kernels/matmul/check.h"
 
-/* Exponent and fraction moved to where f32 has them are too small by 2^112; infinity and NaN have
- * another exponent there. */
-static double half_at(const uint16_t *data, uint64_t index)
-{
-    const uint16_t half = data[index];
-    const uint32_t bits = (uint32_t)(half & 0x7fff) << 13;
-    float value;
-    if ((half & 0x7c00) == 0x7c00)
-        return wf_element_get(WF_TYPE_F16, data, index);
-    memcpy(&value, &bits, sizeof value);
-    return half & 0x8000 ? -(double)value * 0x1p112 : (double)value * 0x1p112;
-}
-
-static double bfloat_at(const uint16_t *data, uint64_t index)
-{
-    const uint32_t bits = (uint32_t)data[index] << 16;
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return (double)value;
-}
-
-#define READ(expression)                                                                           \
-    do                                                                                             \
-        for (uint64_t i = 0, at = first; i < count; i++, at += step)                               \
-            out[i] = (expression);                                                                 \
-    while (0)
-
 void wfi_operand_read(const wfi_operand *operand, uint64_t first, uint64_t step, uint64_t count,
                       double *out)
 {
-    const void *data = operand->data;
     if (operand->whole32)
-        READ(((const int32_t *)data)[at]);
-    else if (operand->type == WF_TYPE_F32)
-        READ((double)((const float *)data)[at]);
-    else if (operand->type == WF_TYPE_F64)
-        READ(((const double *)data)[at]);
-    else if (operand->type == WF_TYPE_F16)
-        READ(half_at(data, at));
-    else if (operand->type == WF_TYPE_BF16)
-        READ(bfloat_at(data, at));
+        for (uint64_t i = 0, at = first; i < count; i++, at += step)
+            out[i] = ((const int32_t *)operand->data)[at];
     else
-        READ(((const int8_t *)data)[at]);
+        wfi_element_of(operand->type)->read(operand->data, first, step, count, out);
 }
 
 /* Numbers that are whole multiples of 2^low, of magnitude `most` or less. */

@@ -65,7 +65,7 @@ static uint64_t packed_bytes(const stored *s, wf_type type)
 
 uint32_t wfi_matmul_chunk(wf_type type)
 {
-    return type == WF_TYPE_I8 ? 16 : 8;
+    return wf_type_size(type) == 1 ? 16 : 8;
 }
 
 static uint64_t source_elements(const stored *s)

@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <math.h>
 
+#include "core/element.h"
 #include "core/params.h"
 #include "kernels/matmul/matmul.h"
 
@@ -10,13 +11,14 @@
 
 uint64_t wfi_matmul_sum_size(wf_type type)
 {
-    return type == WF_TYPE_F64 ? 8 : 4;
+    return wfi_element_of(type)->sum_size;
 }
 
 uint64_t wfi_matmul_c_size(wf_type type, wf_matmul_output output)
 {
-    return output == WF_MATMUL_OUTPUT_SUMS || type == WF_TYPE_I8 ? wfi_matmul_sum_size(type)
-                                                                 : wf_type_size(type);
+    return output == WF_MATMUL_OUTPUT_SUMS || wfi_element_of(type)->whole
+               ? wfi_matmul_sum_size(type)
+               : wf_type_size(type);
 }
 
 bool wfi_matmul_multiplies(const wf_matmul_params *params)
@@ -122,14 +124,15 @@ static wf_result check_values(const wfi_log *log, const wf_matmul_params *p)
         (unsigned)p->output > WF_MATMUL_OUTPUT_SUMS || (unsigned)p->math > WF_MATH_FAST)
         return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_matmul: unknown activation, output or math");
-    if (p->type == WF_TYPE_I8 && p->activation == WF_ACTIVATION_GELU)
-        return wfi_fail(log, WF_ERROR_UNSUPPORTED, "wf_matmul: GELU is not for i8");
-    if (p->type == WF_TYPE_I8 && !(whole32(alpha) && whole32(p->beta)))
+    const wfi_element *element = wfi_element_of(p->type);
+    if (element->whole && p->activation == WF_ACTIVATION_GELU)
+        return wfi_fail(log, WF_ERROR_UNSUPPORTED, "wf_matmul: GELU is not for %s", element->name);
+    if (element->whole && !(whole32(alpha) && whole32(p->beta)))
         return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT,
-                        "wf_matmul: alpha and beta of i8 must be whole numbers of 32 bits");
-    if ((p->type == WF_TYPE_F64 || p->type == WF_TYPE_I8)
-            ? !isfinite(alpha) || !isfinite(p->beta)
-            : !isfinite((float)alpha) || !isfinite((float)p->beta))
+                        "wf_matmul: alpha and beta of %s must be whole numbers of 32 bits",
+                        element->name);
+    if (element->real == WF_TYPE_F64 ? !isfinite(alpha) || !isfinite(p->beta)
+                                     : !isfinite((float)alpha) || !isfinite((float)p->beta))
         return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_matmul: alpha and beta must be finite in the type of the sums");
     return WF_SUCCESS;

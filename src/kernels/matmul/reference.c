@@ -74,17 +74,14 @@ static wfi_expected gelu(wfi_expected x, wf_type type)
 /* One rounding to a narrow C, in either direction (Vulkan leaves f16's open). */
 static wfi_expected rounded(const wfi_matmul_reference *w, wfi_expected e)
 {
-    uint16_t stored;
+    uint64_t stored;
     if (!w->narrow)
         return e;
-    wf_element_set(w->type, &stored, 0, (double)e.value);
-    if (e.bound <= 0 && wf_element_get(w->type, &stored, 0) == (double)e.value)
+    w->element->set(&stored, (double)e.value);
+    if (e.bound <= 0 && w->element->get(&stored) == (double)e.value)
         return e;
     const double magnitude = fabs((double)e.value) + e.bound;
-    if (w->type == WF_TYPE_F16)
-        e.bound += magnitude * 0x1p-10 + 0x1p-14;
-    else
-        e.bound += magnitude * 0x1p-8 + (double)FLT_MIN;
+    e.bound += magnitude * w->element->rounding + w->element->underflow;
     return e;
 }
 
@@ -101,7 +98,7 @@ static double wrapped(long double value)
 
 wfi_expected wfi_matmul_activated(const wfi_matmul_reference *w, wfi_expected e)
 {
-    if (w->type == WF_TYPE_I8)
+    if (w->element->whole)
         e = (wfi_expected){wrapped(e.value), 0};
     if (w->activation == WF_ACTIVATION_RELU && e.value < 0)
         e.value = 0;
@@ -110,11 +107,12 @@ wfi_expected wfi_matmul_activated(const wfi_matmul_reference *w, wfi_expected e)
     return rounded(w, e);
 }
 
-/* Past f16's largest number, infinity and that number are both right. */
+/* Past the type's largest number, infinity and that number are both right. */
 static bool overflows(const wfi_matmul_reference *w, wfi_expected e, double result)
 {
-    return w->type == WF_TYPE_F16 && w->narrow && isfinite(e.value) &&
-           fabs((double)e.value) + e.bound >= 65504 && fabs(result) >= 65504 &&
+    const double largest = w->element->largest;
+    return w->narrow && isfinite(largest) && isfinite(e.value) &&
+           fabs((double)e.value) + e.bound >= largest && fabs(result) >= largest &&
            (result > 0) == (e.value > 0);
 }
 

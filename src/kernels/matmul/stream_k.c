@@ -70,9 +70,7 @@ static uint32_t fixup_items(const wf_caps *caps)
 wf_result wfi_matmul_fixup_pipeline(wf_plan *plan, const wfi_point *point,
                                     const wfi_matmul_tile *tile, uint32_t *index)
 {
-    static const wfi_spirv *const modules[WF_TYPE_COUNT] = {
-        &wfi_spv_matmul_fixup_f32, &wfi_spv_matmul_fixup_f64, &wfi_spv_matmul_fixup_f16,
-        &wfi_spv_matmul_fixup_bf16, &wfi_spv_matmul_fixup_i8};
+    static const wfi_spirv *const modules[WF_TYPE_COUNT] = WFI_MODULES_matmul_fixup;
     const bool f16x2 = tile->packed && tile->packed[0].exponent_bytes;
     const uint32_t wide = wfi_matmul_vec4_bits(&point->problem->matmul) & 4;
     const wfi_constant constants[] = {{0, fixup_items(point->caps)},

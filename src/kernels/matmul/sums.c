@@ -18,7 +18,6 @@
 #define WORST 2 /* rows that are compared whole */
 #define WEIGHT_BITS 20
 #define LEAST_CHANCE 0x1p-20 /* of r's being among so many numbers */
-#define LARGEST_F16 65504
 
 typedef struct pair {
     double at[ROUNDS];
@@ -209,16 +208,14 @@ static double most_of(const sums *s, const row_sum *sum)
 
 static double limit_of(const wfi_matmul_reference *w)
 {
-    return w->type == WF_TYPE_I8                 ? 0x1p31
-           : w->type == WF_TYPE_F16 && w->narrow ? LARGEST_F16
-                                                 : INFINITY;
+    return w->element->whole ? 0x1p31 : w->narrow ? w->element->largest : INFINITY;
 }
 
 static void look_at_row(sums *s, uint64_t z, uint64_t row, const row_sum *sum)
 {
     const wfi_matmul_reference *w = s->w;
     const double unit = w->type == WF_TYPE_F64 ? DBL_EPSILON : (double)FLT_EPSILON;
-    const double stored = w->type == WF_TYPE_F16 ? 0x1p-10 : 0x1p-8;
+    const double stored = w->element->rounding;
     const double scale =
         fabs(w->alpha) * sum->a_norm * s->b_norm + fabs(w->beta) * sum->old_norm + s->bias_norm;
     const double noise = unit * scale + (w->narrow ? stored * sum->c_norm : 0) + DBL_MIN;
@@ -243,7 +240,8 @@ static void look_at_row(sums *s, uint64_t z, uint64_t row, const row_sum *sum)
 static void compare_row(sums *s, uint64_t z, uint64_t row, const row_sum *sum)
 {
     const wfi_matmul_reference *w = s->w;
-    const double rounding = !w->narrow ? 0 : w->type == WF_TYPE_F16 ? 0x1p-10 : 0x1p-8;
+    const double rounding = w->narrow ? w->element->rounding : 0;
+    const double underflow = w->narrow ? w->element->underflow : 0;
     wf_check row_check = {0};
     for (uint64_t j = 0; j < w->n; j++) {
         const double product = fabs(w->alpha) * sum->a_norm * s->column[j];
@@ -255,11 +253,11 @@ static void compare_row(sums *s, uint64_t z, uint64_t row, const row_sum *sum)
             continue;
         if (w->linear.data) {
             if (fabs(s->row[j]) > 256 * w->grain)
-                bound += fabs(s->row[j]) * rounding + (rounding > 0 ? 0x1p-14 : 0);
+                bound += fabs(s->row[j]) * rounding + underflow;
             e = wfi_matmul_activated(w, (wfi_expected){s->row[j], 2 * bound});
         } else {
             const bool below = w->activation == WF_ACTIVATION_RELU && c < 0;
-            const double most = magnitude * (1 + 0x1p-7) + bound + (w->narrow ? 0x1p-14 : 0);
+            const double most = magnitude * (1 + 0x1p-7) + bound + underflow;
             e = (wfi_expected){0, below ? 0 : most};
         }
         wfi_check_element(&row_check, (z * w->m + row) * w->n + j, c, e.value, e.bound);

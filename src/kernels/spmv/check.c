@@ -7,6 +7,7 @@
 #include "core/params.h"
 #include "kernels/check/bound.h"
 #include "kernels/spmv/push.h"
+#include "wfi_shaders.h"
 
 /* One element of the reference; long double, so that an f64 result has a better one than itself. */
 typedef struct sum {
@@ -63,12 +64,13 @@ static void check_vector(const wf_spmv_params *p, const sum *sums, uint32_t vect
 wf_result wf_spmv_check_scaled(const wf_spmv_params *params, const void *x, const void *y_before,
                                const void *y, wf_check *check)
 {
+    static const wfi_spirv *const modules[WF_TYPE_COUNT] = WFI_MODULES_spmv_row;
     wf_spmv_params read;
     const wf_spmv_params *p = &read;
     if (wfi_params_read(&(wfi_log){0}, "wf_spmv_check", params, &read, sizeof read) != WF_SUCCESS ||
         !x || !y || !check || !p->row_offsets || ((p->beta < 0 || p->beta > 0) && !y_before))
         return WF_ERROR_INVALID_ARGUMENT;
-    if (p->type != WF_TYPE_F32 && p->type != WF_TYPE_F64 && p->type != WF_TYPE_F16)
+    if ((unsigned)p->type >= WF_TYPE_COUNT || !modules[p->type])
         return WF_ERROR_UNSUPPORTED;
     const uint64_t rows = p->transpose ? p->columns : p->rows;
     const uint32_t vectors = p->vectors ? p->vectors : 1;

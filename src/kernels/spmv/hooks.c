@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "core/element.h"
 #include "kernels/families.h"
 #include "wfi_sources.h"
 
@@ -53,7 +54,7 @@ static void simplify(void *params)
 static wf_type element(wf_type type, uint32_t binding)
 {
     (void)binding;
-    return type == WF_TYPE_F16 || type == WF_TYPE_BF16 ? WF_TYPE_F32 : type;
+    return wfi_element_of(type)->real;
 }
 
 static wf_result check(const void *params, void *const *host, uint64_t seed, wf_check *out)

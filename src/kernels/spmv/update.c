@@ -51,9 +51,7 @@ static wf_result build(wf_plan *plan, const wfi_point *point, const void *params
 
 static const wfi_variant row = {
     .name = "spmv_update",
-    .modules = {[WF_TYPE_F32] = &wfi_spv_spmv_update_f32,
-                [WF_TYPE_F64] = &wfi_spv_spmv_update_f64,
-                [WF_TYPE_F16] = &wfi_spv_spmv_update_f16},
+    .modules = WFI_MODULES_spmv_update,
     .storage_buffers = 3,
     .push_bytes = sizeof(update_push),
     .group_size = wfi_fixed_group,

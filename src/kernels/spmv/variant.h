@@ -7,12 +7,6 @@
 #include "spmv/spmv_ids.h"
 #include "wfi_shaders.h"
 
-#define WFI_SPMV_MODULES(text)                                                                     \
-    {                                                                                              \
-        [WF_TYPE_F32] = &wfi_spv_spmv_##text##_f32, [WF_TYPE_F64] = &wfi_spv_spmv_##text##_f64,    \
-        [WF_TYPE_F16] = &wfi_spv_spmv_##text##_f16                                                 \
-    }
-
 /* A trait of variants: their plans are made from a matrix in device memory too (wfi_spmv_job.csr);
  * building returns WF_NOT_READY where this one cannot be. */
 #define WFI_SPMV_CONVERTS 1

@@ -11,6 +11,7 @@
 #include "kernels/check/bound.h"
 #include "kernels/check/field.h"
 #include "kernels/stencil/stencil.h"
+#include "wfi_shaders.h"
 #include "kernels/stencil/whole.h"
 
 #define RANGE_SIDE 16      /* cells along each axis of the ranges drawn, in three dimensions */
@@ -241,6 +242,7 @@ static wf_result check_drawn(reference *r, uint64_t max_checked, uint64_t seed, 
 wf_result wf_stencil_check(const wf_stencil_params *given, const void *in, const void *out,
                            uint64_t max_checked, uint64_t seed, wf_check *check)
 {
+    static const wfi_spirv *const modules[WF_TYPE_COUNT] = WFI_MODULES_stencil_naive;
     wfi_stencil_problem problem;
     wf_stencil_params read;
     const wf_stencil_params *params = &read;
@@ -248,7 +250,7 @@ wf_result wf_stencil_check(const wf_stencil_params *given, const void *in, const
             WF_SUCCESS ||
         !wfi_stencil_problem_of(params, &problem) || !in || !out || !check)
         return WF_ERROR_INVALID_ARGUMENT;
-    if (params->type != WF_TYPE_F32 && params->type != WF_TYPE_F64 && params->type != WF_TYPE_F16)
+    if ((unsigned)params->type >= WF_TYPE_COUNT || !modules[params->type])
         return WF_ERROR_UNSUPPORTED;
     reference *r = calloc(1, sizeof *r);
     if (!r)

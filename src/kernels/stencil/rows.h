@@ -132,10 +132,7 @@ const wfi_stencil_values *wfi_stencil_set_filling(wfi_point *point,
 wf_result wfi_stencil_build(wf_plan *plan, const wfi_point *point, const void *params);
 
 #define WFI_STENCIL_ROW(text, parameters_, constraints_)                                           \
-    .name = #text,                                                                                 \
-    .modules = {[WF_TYPE_F32] = &wfi_spv_stencil_##text##_f32,                                     \
-                [WF_TYPE_F64] = &wfi_spv_stencil_##text##_f64,                                     \
-                [WF_TYPE_F16] = &wfi_spv_stencil_##text##_f16},                                    \
+    .name = #text, .modules = WFI_MODULES_stencil_##text,                                          \
     .parameter_count = WFI_COUNT(parameters_), .parameters = parameters_,                          \
     .constraint_count = WFI_COUNT(constraints_), .constraints = constraints_,                      \
     .storage_buffers = 3, .push_bytes = sizeof(wfi_stencil_push),                                  \

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/element.h"
 #include "tool/cases/case_parts.h"
 #include "tool/cases/cases.h"
 #include "tool/cases/random.h"
@@ -31,17 +32,22 @@ static void free_work(work *w)
     free(w->linear);
 }
 
-/* The type of what a binding holds; C and bias of i8 are whole numbers, which fill_whole makes. */
+/* The type of what a binding holds; C and bias of integers are of 32 bits. */
 static wf_type binding_type(const wf_matmul_params *p, int binding)
 {
     const bool sums =
         binding == WF_MATMUL_BIAS || (binding == WF_MATMUL_C && p->output == WF_MATMUL_OUTPUT_SUMS);
-    return sums && p->type != WF_TYPE_F64 ? WF_TYPE_F32 : p->type;
+    return sums ? wfi_element_of(p->type)->real : p->type;
+}
+
+static bool is_whole(const wf_matmul_params *p, int binding)
+{
+    return wfi_element_of(p->type)->whole && binding >= WF_MATMUL_C;
 }
 
 static void fill(const wf_matmul_params *p, int binding, uint64_t bytes, uint64_t seed, void *data)
 {
-    if (p->type == WF_TYPE_I8 && binding >= WF_MATMUL_C) {
+    if (is_whole(p, binding)) {
         for (uint64_t i = 0; i < bytes / 4; i++)
             ((int32_t *)data)[i] = (int32_t)(wfi_random_bits(&seed) % 2001) - 1000;
         return;
@@ -166,7 +172,7 @@ static wf_result load(work *w, const void *const *host)
 static void fill_signs(const wf_matmul_params *p, int binding, uint64_t bytes, uint64_t seed,
                        void *data)
 {
-    const bool whole = p->type == WF_TYPE_I8 && binding >= WF_MATMUL_C;
+    const bool whole = is_whole(p, binding);
     const wf_type type = binding_type(p, binding);
     const uint64_t count = bytes / (whole ? sizeof(int32_t) : wf_type_size(type));
     for (uint64_t i = 0; i < count; i++) {
@@ -244,7 +250,7 @@ static wf_result measure(wfi_session *session, const wfi_matmul_request *r, work
     if (result != WF_SUCCESS)
         return result;
     const bool narrow = r->type != WF_TYPE_F32 && r->type != WF_TYPE_F64;
-    if (r->type == WF_TYPE_I8)
+    if (wfi_element_of(r->type)->whole)
         out->rate_unit = "GOPS";
     /* Narrow types are no common yardstick: what a device does with them differs by instruction. */
     out->percent =

@@ -45,9 +45,9 @@ static wf_result make_input(wfi_session *session, const wfi_stencil_request *r, 
     if (!w->in || !w->out)
         return WF_ERROR_OUT_OF_HOST_MEMORY;
     wfi_random_fill(w->in, filled, (size_t)w->elements, session->common->seed);
-    /* In place, from the front: a half is never behind the float that it is made of. */
-    for (uint64_t i = 0; r->type == WF_TYPE_F16 && i < w->elements; i++)
-        wf_element_set(WF_TYPE_F16, w->in, i, wf_element_get(WF_TYPE_F32, w->in, i));
+    /* In place, from the front: a narrow element is never behind the f32 that it is made of. */
+    for (uint64_t i = 0; r->type != filled && i < w->elements; i++)
+        wf_element_set(r->type, w->in, i, wf_element_get(filled, w->in, i));
     return WF_SUCCESS;
 }
 

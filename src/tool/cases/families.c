@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const wfi_tool_family *const families[] = {&wfi_tool_himeno_family, &wfi_tool_spmv_family,
-                                                  &wfi_tool_matmul_family,
-                                                  &wfi_tool_stencil_family};
+#define ROW(name) &wfi_tool_##name##_family,
+static const wfi_tool_family *const families[] = {WFI_TOOL_FAMILIES(ROW)};
+#undef ROW
 enum { FAMILIES = sizeof families / sizeof families[0] };
 
 const wfi_tool_family *wfi_tool_family_of(wf_family family)

@@ -36,8 +36,12 @@ typedef struct wfi_tool_family {
     const struct wfi_load_kind *load; /* of `bench --sustained`; NULL: none */
 } wfi_tool_family;
 
-extern const wfi_tool_family wfi_tool_himeno_family, wfi_tool_spmv_family, wfi_tool_matmul_family,
-    wfi_tool_stencil_family;
+/* The families that commands work on, in the order in which they are listed. */
+#define WFI_TOOL_FAMILIES(X) X(himeno) X(spmv) X(matmul) X(stencil)
+
+#define WFI_DECLARE_FAMILY(name) extern const wfi_tool_family wfi_tool_##name##_family;
+WFI_TOOL_FAMILIES(WFI_DECLARE_FAMILY)
+#undef WFI_DECLARE_FAMILY
 
 /* The row of a family; NULL: no command works on it. */
 const wfi_tool_family *wfi_tool_family_of(wf_family family);

@@ -53,8 +53,8 @@ int wfi_stencil_parse(const wfi_stencil_arguments *a, wfi_stencil_request *r)
         (a->steps && !wfi_parse_u64("--steps", a->steps, 1, MOST_STEPS, &steps)) ||
         (a->type && !wfi_parse_type("--type", a->type, &r->type)))
         return WFI_EXIT_USAGE;
-    if (r->type != WF_TYPE_F32 && r->type != WF_TYPE_F64 && r->type != WF_TYPE_F16)
-        return wfi_usage_error("--type: a stencil's must be f32, f64 or f16");
+    if (!wfi_takes_type("--type: a stencil's", WF_FAMILY_STENCIL, r->type))
+        return WFI_EXIT_USAGE;
     r->shape = (wf_stencil_shape)shape;
     r->border = (wf_border)border;
     r->radius = (uint32_t)radius;

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
+#include "core/element.h"
 #include "tool/cases/families.h"
 
 void wfi_study_options(wfi_study *study, wfi_option *options)
@@ -74,15 +76,14 @@ void wfi_study_moved(const wfi_study *study, const wf_plan_info *plan, double *u
 /* What the fastest instructions that can make such products reach. */
 static double narrow_rate(wfi_session *session, wf_type type)
 {
-    if (type == WF_TYPE_I8)
-        return fmax(wfi_session_ceiling(session, "dot_i8", 0),
-                    wfi_session_ceiling(session, "matrix_i8", 0)) *
-               1e9;
-    const double matrix =
-        wfi_session_ceiling(session, type == WF_TYPE_BF16 ? "matrix_bf16" : "matrix_f16_f32", 0);
-    return fmax(fmax(wfi_session_fma_rate(session, WF_TYPE_F32),
-                     wfi_session_fma_rate(session, WF_TYPE_F16)),
-                matrix * 1e9);
+    const wfi_element *element = wfi_element_of(type);
+    double rate = (double)NAN;
+    for (size_t i = 0; i < WFI_COUNT(element->ceilings) && element->ceilings[i]; i++)
+        rate = fmax(rate, wfi_session_ceiling(session, element->ceilings[i], 0) * 1e9);
+    return element->whole ? rate
+                          : fmax(fmax(wfi_session_fma_rate(session, WF_TYPE_F32),
+                                      wfi_session_fma_rate(session, WF_TYPE_F16)),
+                                 rate);
 }
 
 double wfi_study_rate(wfi_session *session, const wfi_study *study)

@@ -9,27 +9,13 @@
 #include "tool/commands/commands.h"
 #include "tool/cli/options.h"
 
+#define ROW(name, summary) {#name, wfi_tool_##name, summary},
 static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
     const char *summary;
-} commands[] = {
-    {"devices", wfi_tool_devices, "list the Vulkan devices and what they can do"},
-    {"bench", wfi_tool_bench, "measure all families, verified, on one device"},
-    {"peaks", wfi_tool_peaks,
-     "measure the device's ceilings: memory, caches, arithmetic, latencies"},
-    {"ladder", wfi_tool_ladder, "every algorithm of a family, from the first to the best"},
-    {"sweep", wfi_tool_sweep, "time against one parameter, with occupancy"},
-    {"tune", wfi_tool_tune, "find the best variants and constants on this device"},
-    {"explain", wfi_tool_explain, "where the time goes, what limits it, and what to try"},
-    {"report", wfi_tool_report, "one page of results files, to look at; or a comparison"},
-    {"himeno", wfi_tool_himeno, "the Himeno benchmark"},
-    {"stencil", wfi_tool_stencil, "star and box stencils, timed"},
-    {"laplace", wfi_tool_laplace, "solve Laplace's equation on a grid, with a picture"},
-    {"spmv", wfi_tool_spmv, "sparse matrix times vector"},
-    {"cg", wfi_tool_cg, "solve a sparse system by conjugate gradients"},
-    {"matmul", wfi_tool_matmul, "dense matrix product"},
-};
+} commands[] = {WFI_COMMANDS(ROW)};
+#undef ROW
 
 static void print_help(FILE *out)
 {

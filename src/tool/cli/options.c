@@ -92,6 +92,26 @@ bool wfi_parse_number(const char *option, const char *text, double *value)
     return false;
 }
 
+bool wfi_takes_type(const char *what, wf_family family, wf_type type)
+{
+    char names[8 * WF_TYPE_COUNT] = "";
+    wf_variant_info info = {0};
+    if (wf_family_variant(family, 0, &info) == WF_SUCCESS && info.types >> type & 1)
+        return true;
+    for (uint32_t t = 0, left = info.types; left; t++) {
+        if (!(left >> t & 1))
+            continue;
+        left &= left - 1;
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s",
+                 wf_type_name((wf_type)t),
+                 left == 0           ? ""
+                 : left & (left - 1) ? ", "
+                                     : " or ");
+    }
+    wfi_usage_error("%s must be %s", what, names);
+    return false;
+}
+
 bool wfi_parse_type(const char *option, const char *text, wf_type *type)
 {
     for (int t = 0; t < WF_TYPE_COUNT; t++)
@@ -99,7 +119,11 @@ bool wfi_parse_type(const char *option, const char *text, wf_type *type)
             *type = (wf_type)t;
             return true;
         }
-    wfi_usage_error("%s: '%s' is not a type (f32, f64, f16, bf16, i8)", option, text);
+    char list[8 * WF_TYPE_COUNT] = "";
+    for (int t = 0; t < WF_TYPE_COUNT; t++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", t ? ", " : "",
+                 wf_type_name((wf_type)t));
+    wfi_usage_error("%s: '%s' is not a type (%s)", option, text, list);
     return false;
 }
 

@@ -2,19 +2,25 @@
 #ifndef WFI_TOOL_COMMANDS_COMMANDS_H
 #define WFI_TOOL_COMMANDS_COMMANDS_H
 
-int wfi_tool_bench(int argc, char **argv);
-int wfi_tool_cg(int argc, char **argv);
-int wfi_tool_devices(int argc, char **argv);
-int wfi_tool_explain(int argc, char **argv);
-int wfi_tool_himeno(int argc, char **argv);
-int wfi_tool_ladder(int argc, char **argv);
-int wfi_tool_laplace(int argc, char **argv);
-int wfi_tool_stencil(int argc, char **argv);
-int wfi_tool_matmul(int argc, char **argv);
-int wfi_tool_peaks(int argc, char **argv);
-int wfi_tool_report(int argc, char **argv);
-int wfi_tool_spmv(int argc, char **argv);
-int wfi_tool_sweep(int argc, char **argv);
-int wfi_tool_tune(int argc, char **argv);
+/* A line each: the name and what --help says, in the order in which they are listed. */
+#define WFI_COMMANDS(X)                                                                            \
+    X(devices, "list the Vulkan devices and what they can do")                                     \
+    X(bench, "measure all families, verified, on one device")                                      \
+    X(peaks, "measure the device's ceilings: memory, caches, arithmetic, latencies")               \
+    X(ladder, "every algorithm of a family, from the first to the best")                           \
+    X(sweep, "time against one parameter, with occupancy")                                         \
+    X(tune, "find the best variants and constants on this device")                                 \
+    X(explain, "where the time goes, what limits it, and what to try")                             \
+    X(report, "one page of results files, to look at; or a comparison")                            \
+    X(himeno, "the Himeno benchmark")                                                              \
+    X(stencil, "star and box stencils, timed")                                                     \
+    X(laplace, "solve Laplace's equation on a grid, with a picture")                               \
+    X(spmv, "sparse matrix times vector")                                                          \
+    X(cg, "solve a sparse system by conjugate gradients")                                          \
+    X(matmul, "dense matrix product")
+
+#define WFI_DECLARE_COMMAND(name, summary) int wfi_tool_##name(int argc, char **argv);
+WFI_COMMANDS(WFI_DECLARE_COMMAND)
+#undef WFI_DECLARE_COMMAND
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/element.h"
 #include "tool/cases/cases.h"
 #include "tool/commands/commands.h"
 #include "tool/cli/path.h"
@@ -71,12 +72,12 @@ static bool parse_product(arguments *args, wfi_matmul_request *request)
 /* The type of sums, and of a C that -c or -o names. */
 static wf_type sum_type(const wfi_matmul_request *r)
 {
-    return r->type == WF_TYPE_F64 || r->type == WF_TYPE_I8 ? WF_TYPE_F64 : WF_TYPE_F32;
+    return wfi_element_of(r->type)->real;
 }
 
 static bool c_is_sums(const wfi_matmul_request *r)
 {
-    return r->type == WF_TYPE_I8 || r->more.output == WF_MATMUL_OUTPUT_SUMS;
+    return wfi_element_of(r->type)->whole || r->more.output == WF_MATMUL_OUTPUT_SUMS;
 }
 
 /* f64 whole numbers as 32-bit ones, in place. */
@@ -116,7 +117,7 @@ static int read_matrix(const char *path, wf_type type, bool whole, uint32_t dime
 /* C and bias, when they come from files. */
 static int read_others(const arguments *args, wfi_matmul_request *r, matrices *files)
 {
-    const bool whole = r->type == WF_TYPE_I8;
+    const bool whole = wfi_element_of(r->type)->whole;
     const uint64_t batch = r->more.batch ? r->more.batch : 1;
     const uint64_t rows = r->m * batch;
     uint64_t shape[2] = {0};
@@ -185,14 +186,15 @@ static int fill_request(arguments *args, wfi_matmul_request *request, matrices *
     return code == WFI_EXIT_DONE ? read_others(args, request, files) : code;
 }
 
-/* Writes C without its padding, all products one below another: i8's whole numbers as f64, bf16 as
- * f32, which .npy files have. */
+/* Writes C without its padding, all products one below another: whole numbers as f64, and types
+ * that .npy files do not have as f32. */
 static int write_product(const char *path, const wfi_matmul_request *r, const void *product)
 {
     const uint64_t batch = r->more.batch ? r->more.batch : 1;
     const uint64_t ldc = r->more.ldc ? r->more.ldc : r->n;
     const bool sums = c_is_sums(r);
-    const wf_type type = sums ? sum_type(r) : r->type == WF_TYPE_BF16 ? WF_TYPE_F32 : r->type;
+    const wfi_element *element = wfi_element_of(r->type);
+    const wf_type type = sums || !element->numpy ? sum_type(r) : r->type;
     const wf_type held = sums ? sum_type(r) : r->type;
     const uint64_t shape[2] = {r->m * batch, r->n};
     void *packed = malloc((size_t)(shape[0] * shape[1] * wf_type_size(type)));
@@ -202,8 +204,8 @@ static int write_product(const char *path, const wfi_matmul_request *r, const vo
     for (uint64_t i = 0; i < shape[0] * shape[1]; i++) {
         const uint64_t from = i / r->n * ldc + i % r->n;
         wf_element_set(type, packed, i,
-                       r->type == WF_TYPE_I8 ? (double)((const int32_t *)product)[from]
-                                             : wf_element_get(held, product, from));
+                       element->whole ? (double)((const int32_t *)product)[from]
+                                      : wf_element_get(held, product, from));
     }
     const bool written = wfi_npy_write(path, type, 2, shape, packed, &error);
     free(packed);

@@ -156,9 +156,8 @@ static int parse(arguments *args, const wfi_common *common, wfi_spmv_request *re
         return wfi_usage_error("spmv: -o writes y.npy or m.mtx, not '%s'", args->output);
     if (args->type && !wfi_parse_type("--type", args->type, &request->type))
         return WFI_EXIT_USAGE;
-    if (request->type != WF_TYPE_F32 && request->type != WF_TYPE_F64 &&
-        request->type != WF_TYPE_F16)
-        return wfi_usage_error("spmv: --type must be f32, f64 or f16");
+    if (!wfi_takes_type("spmv: --type", WF_FAMILY_SPMV, request->type))
+        return WFI_EXIT_USAGE;
     if (args->vectors &&
         !wfi_parse_u64("--vectors", args->vectors, 1, WF_SPMV_MOST_VECTORS, &vectors))
         return WFI_EXIT_USAGE;

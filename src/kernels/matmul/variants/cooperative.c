@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/element.h"
 #include "profiles/matmul.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/model.h"
@@ -47,11 +48,8 @@ static const wfi_parameter parameters[] = {
 
 static bool arithmetic(const wfi_point *point)
 {
-    const wf_caps *caps = point->caps;
-    return point->problem->type == WF_TYPE_F16 || point->problem->type == WF_TYPE_F32
-               ? caps->f16_arithmetic && caps->f16_storage
-           : point->problem->type == WF_TYPE_BF16 ? caps->bf16 && caps->bf16_cooperative
-                                                  : caps->int8_arithmetic;
+    const wfi_element *element = wfi_element_of(point->problem->type);
+    return element->multiplied && element->multiplied(point->caps);
 }
 
 static bool sizes_in_range(const wfi_point *point)
@@ -427,14 +425,6 @@ static wf_result build(wf_plan *plan, const wfi_point *point, const void *params
                                    point->values[MATMUL_ID_PACK]);
 }
 
-/* The modules of the types that matrix units take. */
-#define MATRIX_TYPES(algorithm)                                                                    \
-    {                                                                                              \
-        [WF_TYPE_F16] = &wfi_spv_matmul_##algorithm##_f16,                                         \
-        [WF_TYPE_BF16] = &wfi_spv_matmul_##algorithm##_bf16,                                       \
-        [WF_TYPE_I8] = &wfi_spv_matmul_##algorithm##_i8,                                           \
-    }
-
 /* What both have in common. */
 #define MATRIX_ROW                                                                                 \
     .parameter_count = WFI_COUNT(parameters), .parameters = parameters,                            \
@@ -448,8 +438,8 @@ const wfi_variant wfi_matmul_cooperative = {
     .name = "cooperative",
     .summary = "matrix units: each subgroup multiplies fragments of tiles in shared memory",
     .source = "",
-    .modules = MATRIX_TYPES(cooperative),
-    .second = MATRIX_TYPES(stream_k),
+    .modules = WFI_MODULES_matmul_cooperative,
+    .second = WFI_MODULES_matmul_stream_k,
     MATRIX_ROW,
     .storage_buffers = WF_MATMUL_BINDINGS,
 };

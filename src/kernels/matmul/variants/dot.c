@@ -80,7 +80,7 @@ const wfi_variant wfi_matmul_dot = {
     .name = "dot",
     .summary = "as register, four 8-bit integers a word: dot products of four in one instruction",
     .source = "",
-    .modules = {[WF_TYPE_I8] = &wfi_spv_matmul_dot_i8},
+    .modules = WFI_MODULES_matmul_dot,
     .parameter_count = WFI_COUNT(parameters),
     .parameters = parameters,
     .constraint_count = WFI_COUNT(constraints),

@@ -11,12 +11,4 @@ extern const wfi_variant wfi_matmul_naive, wfi_matmul_dispatch, wfi_matmul_tiled
     wfi_matmul_subgroup_k, wfi_matmul_panel, wfi_matmul_dot, wfi_matmul_matvec,
     wfi_matmul_cooperative, wfi_matmul_f16x2;
 
-/* The modules of an algorithm, one a type. */
-#define WFI_MATMUL_ALL_TYPES(algorithm)                                                            \
-    {                                                                                              \
-        &wfi_spv_matmul_##algorithm##_f32, &wfi_spv_matmul_##algorithm##_f64,                      \
-            &wfi_spv_matmul_##algorithm##_f16, &wfi_spv_matmul_##algorithm##_bf16,                 \
-            &wfi_spv_matmul_##algorithm##_i8                                                       \
-    }
-
 #endif

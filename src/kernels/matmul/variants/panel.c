@@ -202,7 +202,7 @@ const wfi_variant wfi_matmul_panel = {
     .summary = "up to 16 rows or columns of C: the large matrix goes through registers past the "
                "other operand in shared memory",
     .source = "",
-    .modules = WFI_MATMUL_ALL_TYPES(panel),
+    .modules = WFI_MODULES_matmul_panel,
     .parameter_count = WFI_COUNT(parameters),
     .parameters = parameters,
     .constraint_count = WFI_COUNT(constraints),

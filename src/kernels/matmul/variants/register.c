@@ -262,7 +262,7 @@ const wfi_variant wfi_matmul_register = {
     .name = "register",
     .summary = "as kept, the left tile transposed and padded",
     .source = D_SERIES,
-    .modules = WFI_MATMUL_ALL_TYPES(register),
+    .modules = WFI_MODULES_matmul_register,
     BLOCK_ROW,
     .constants = wfi_matmul_constants,
     .fit = register_fit,

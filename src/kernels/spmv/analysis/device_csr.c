@@ -202,7 +202,7 @@ typedef struct blocks_push {
 static void add_rows(wfi_passes *passes, const wfi_device_csr *csr, VkDescriptorBufferInfo counts)
 {
     const wfi_pass_kernel kernel = {
-        &wfi_spv_analysis_rows, WFI_PASS_GROUP, 2, sizeof(rows_push), {0}};
+        &wfi_spv_analysis_rows, WFI_PASS_GROUP, 2, sizeof(rows_push), {0}, 0};
     const VkDescriptorBufferInfo buffers[] = {csr->row_offsets, counts};
     const rows_push push = {csr->rows, WFI_SPMV_SLICE_ROWS, WFI_SPMV_SLICE_LONGEST};
     const uint64_t groups = (csr->rows + UINT64_C(127)) / WFI_PASS_GROUP;
@@ -222,17 +222,24 @@ static void add_entries(wfi_passes *passes, const wfi_device_csr *csr,
                         VkDescriptorBufferInfo counts, uint32_t room)
 {
     const wfi_pass_kernel kernel = {
-        &wfi_spv_analysis_entries, WFI_PASS_GROUP, 3, sizeof(entries_push), {0}};
+        &wfi_spv_analysis_entries, WFI_PASS_GROUP, 3, sizeof(entries_push), {0}, 0};
     const VkDescriptorBufferInfo buffers[] = {csr->row_offsets, columns_of(csr, room), counts};
     const entries_push push = {csr->rows, csr->columns, room, TILE};
     wfi_passes_dispatch(passes, &kernel, ((uint64_t)room + TILE - 1) / TILE, buffers, &push);
+}
+
+/* A long row is one work-group's, so that groups are large. */
+static uint32_t block_group(const wf_caps *caps)
+{
+    const bool large = caps->max_invocations >= 512 && caps->max_group_size[0] >= 512;
+    return large ? 512 : WFI_PASS_GROUP;
 }
 
 static void add_blocks(wfi_passes *passes, const wfi_device_csr *csr, VkDescriptorBufferInfo counts,
                        uint32_t room)
 {
     const wfi_pass_kernel kernel = {
-        &wfi_spv_analysis_blocks, WFI_PASS_GROUP, 3, sizeof(blocks_push), {0}};
+        &wfi_spv_analysis_blocks, block_group(&csr->device->caps), 3, sizeof(blocks_push), {0}, 0};
     const VkDescriptorBufferInfo buffers[] = {csr->row_offsets, columns_of(csr, room), counts};
     for (uint32_t side = 2; side < 2 + WFI_SPMV_SIDES; side++) {
         const uint32_t all = csr->rows / side, step = wfi_spmv_sample_step(csr->rows, side);

@@ -33,8 +33,9 @@ void wfi_passes_scan(wfi_passes *passes, VkDescriptorBufferInfo work, uint32_t a
                      uint32_t scratch)
 {
     const wfi_pass_kernel scan = {
-        &wfi_spv_analysis_scan, WFI_PASS_GROUP, 1, sizeof(scan_push), {0}};
-    const wfi_pass_kernel add = {&wfi_spv_analysis_add, WFI_PASS_GROUP, 1, sizeof(scan_push), {0}};
+        &wfi_spv_analysis_scan, WFI_PASS_GROUP, 1, sizeof(scan_push), {0}, 0};
+    const wfi_pass_kernel add = {
+        &wfi_spv_analysis_add, WFI_PASS_GROUP, 1, sizeof(scan_push), {0}, 0};
     scan_push levels[4]; /* 2^32 words have four */
     uint32_t level = 0;
     for (;; level++) {
@@ -60,9 +61,9 @@ uint64_t wfi_sort_words(uint64_t count)
 uint32_t wfi_passes_sort(wfi_passes *passes, VkDescriptorBufferInfo work, const wfi_sort *sort)
 {
     const wfi_pass_kernel digits = {
-        &wfi_spv_analysis_digits, WFI_PASS_GROUP, 1, sizeof(sort_push), {0}};
+        &wfi_spv_analysis_digits, WFI_PASS_GROUP, 1, sizeof(sort_push), {0}, 0};
     const wfi_pass_kernel scatter = {
-        &wfi_spv_analysis_scatter, WFI_PASS_GROUP, 1, sizeof(sort_push), {0}};
+        &wfi_spv_analysis_scatter, WFI_PASS_GROUP, 1, sizeof(sort_push), {0}, 0};
     const uint32_t tiles = (uint32_t)tiles_of(sort->count), counts = DIGIT_VALUES * tiles;
     uint32_t from = sort->at[1], to = sort->at[0];
     for (uint32_t shift = 0; shift < sort->bits; shift += DIGIT_BITS) {

@@ -32,7 +32,7 @@ static void end_analysis(wf_device *device, struct wfi_analysis *analysis)
 
 static bool same_kernel(const wfi_pass_kernel *a, const wfi_pass_kernel *b)
 {
-    return a->spirv == b->spirv && a->group == b->group &&
+    return a->spirv == b->spirv && a->group == b->group && a->subgroup == b->subgroup &&
            memcmp(a->constants, b->constants, sizeof a->constants) == 0;
 }
 
@@ -42,6 +42,7 @@ static wf_result add_kernel(wf_device *device, const wfi_pass_kernel *kernel, ke
                               .spirv = kernel->spirv,
                               .storage_buffers = kernel->storage_buffers,
                               .push_bytes = kernel->push_bytes,
+                              .subgroup_size = kernel->subgroup,
                               .bound_sets = true};
     kept_kernel *added = calloc(1, sizeof *added);
     if (!added)

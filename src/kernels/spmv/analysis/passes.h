@@ -18,6 +18,7 @@ typedef struct wfi_pass_kernel {
     uint32_t group; /* work-items a work-group */
     uint32_t storage_buffers, push_bytes;
     uint32_t constants[2]; /* specialization constants 3 and 4 */
+    uint32_t subgroup;     /* size to pin; 0: none */
 } wfi_pass_kernel;
 
 typedef struct wfi_pass {

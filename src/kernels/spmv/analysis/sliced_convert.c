@@ -35,6 +35,7 @@ typedef struct converter {
     wfi_passes *passes;
     const wfi_device_csr *csr;
     const wfi_sliced_params *params;
+    wfi_sliced_how how;
     wf_buffer *work, *slices; /* of the rows; of the slices */
     lengths_push lengths;
     slices_push push;
@@ -72,7 +73,7 @@ static uint64_t groups_of(uint64_t items, uint64_t group)
 static void lengths_pass(converter *c, const wfi_spirv *spirv, uint64_t groups)
 {
     const wfi_pass_kernel kernel = {
-        spirv, WFI_PASS_GROUP, c->slices ? 3 : 2, sizeof(lengths_push), {0}};
+        spirv, WFI_PASS_GROUP, c->slices ? 3 : 2, sizeof(lengths_push), {0}, 0};
     const VkDescriptorBufferInfo buffers[] = {c->csr->row_offsets, wfi_pass_whole(c->work),
                                               wfi_pass_whole(c->slices ? c->slices : c->work)};
     wfi_passes_dispatch(c->passes, &kernel, groups, buffers, &c->lengths);
@@ -80,21 +81,60 @@ static void lengths_pass(converter *c, const wfi_spirv *spirv, uint64_t groups)
 
 static void walk_pass(converter *c, const wfi_spirv *spirv, uint64_t groups)
 {
-    const wfi_pass_kernel kernel = {spirv, WFI_PASS_GROUP, 1, sizeof(lengths_push), {0}};
+    const wfi_pass_kernel kernel = {spirv, WFI_PASS_GROUP, 1, sizeof(lengths_push), {0}, 0};
     const VkDescriptorBufferInfo work = wfi_pass_whole(c->work);
     wfi_passes_dispatch(c->passes, &kernel, groups, &work, &c->lengths);
 }
 
-/* A kernel on slices, `groups` work-groups of `size`, with the buffer that it writes, if any. */
-static void slices_pass(converter *c, const wfi_spirv *spirv, uint32_t size, uint64_t groups,
-                        const wf_buffer *out)
+/* A kernel on slices, `groups` work-groups of `size`. */
+static void slices_pass(converter *c, const wfi_spirv *spirv, uint32_t size, uint64_t groups)
 {
-    const bool pairs = spirv == &wfi_spv_sliced_places && c->csr->type == WF_TYPE_F64;
-    const wfi_pass_kernel kernel = {spirv, size, out ? 4 : 3, sizeof(slices_push), {pairs}};
+    const wfi_pass_kernel kernel = {spirv, size, 3, sizeof(slices_push), {0}, 0};
     const VkDescriptorBufferInfo buffers[] = {c->csr->row_offsets, c->csr->column_indices,
-                                              wfi_pass_whole(c->slices),
-                                              wfi_pass_whole(out ? out : c->slices)};
+                                              wfi_pass_whole(c->slices)};
     wfi_passes_dispatch(c->passes, &kernel, groups, buffers, &c->push);
+}
+
+/* Kernels that walk slices, a work-group a subgroup: in shared memory, and by shuffles. */
+typedef enum walker { MEASURE, PATTERN, PLACES, VALUES } walker;
+
+static const wfi_spirv *const walkers[][2] = {
+    [MEASURE] = {&wfi_spv_sliced_measure, &wfi_spv_sliced_measure_shuffles},
+    [PATTERN] = {&wfi_spv_sliced_pattern, &wfi_spv_sliced_pattern_shuffles},
+    [PLACES] = {&wfi_spv_sliced_places, &wfi_spv_sliced_places_shuffles},
+    [VALUES + WF_TYPE_F32] = {&wfi_spv_sliced_values_f32, &wfi_spv_sliced_values_shuffles_f32},
+    [VALUES + WF_TYPE_F64] = {&wfi_spv_sliced_values_f64, &wfi_spv_sliced_values_shuffles_f64},
+    [VALUES + WF_TYPE_F16] = {&wfi_spv_sliced_values_f16, &wfi_spv_sliced_values_shuffles_f16},
+};
+
+/* The kernel on all slices; `out` is what it writes beside the work of the slices, if anything. */
+static void walk_slices(converter *c, walker which, const wf_buffer *out)
+{
+    const wf_caps *caps = &c->csr->device->caps;
+    const uint32_t size = c->params->subgroup;
+    const bool pairs = which >= PLACES && c->csr->type == WF_TYPE_F64;
+    const bool varies = caps->subgroup_min != caps->subgroup_max;
+    const wfi_pass_kernel kernel = {
+        walkers[which == VALUES ? VALUES + c->csr->type : which][c->how.shuffles],
+        size,
+        which == VALUES ? 5
+        : out           ? 4
+                        : 3,
+        sizeof(slices_push),
+        {pairs},
+        c->how.shuffles && varies ? size : 0};
+    const VkDescriptorBufferInfo buffers[] = {
+        c->csr->row_offsets, c->csr->column_indices, wfi_pass_whole(c->slices),
+        wfi_pass_whole(out ? out : c->slices), c->csr->values};
+    wfi_passes_dispatch(c->passes, &kernel, c->push.count, buffers, &c->push);
+}
+
+bool wfi_sliced_has_shuffles(const wf_caps *caps, uint32_t subgroup)
+{
+    const uint32_t needed = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
+    const bool varies = caps->subgroup_min != caps->subgroup_max;
+    return (caps->subgroup_operations & needed) == needed && caps->subgroup_size == subgroup &&
+           (!varies || caps->subgroup_size_control);
 }
 
 /* ------------------------------------------------------------------------------ order and slices */
@@ -250,20 +290,24 @@ static wf_result measure(converter *c)
     const uint64_t items = groups_of(count, WFI_PASS_GROUP);
     const wfi_sort sort = {
         count, c->push.keys_at, BUCKET_BITS, {c->push.sorted_at, c->other_at}, scratch};
-    slices_pass(c, &wfi_spv_sliced_measure, size, count, NULL);
+    walk_slices(c, MEASURE, NULL);
     c->push.sorted_at = wfi_passes_sort(c->passes, slices, &sort);
-    slices_pass(c, &wfi_spv_sliced_alike, size, count, NULL);
+    slices_pass(c, &wfi_spv_sliced_alike, size, count);
     wfi_passes_scan(c->passes, slices, c->push.runs_at, count + 1, scratch);
-    slices_pass(c, &wfi_spv_sliced_leaders, WFI_PASS_GROUP, items, NULL);
-    slices_pass(c, &wfi_spv_sliced_followers, WFI_PASS_GROUP, items, NULL);
+    slices_pass(c, &wfi_spv_sliced_leaders, WFI_PASS_GROUP, items);
+    slices_pass(c, &wfi_spv_sliced_followers, WFI_PASS_GROUP, items);
     wfi_passes_scan(c->passes, slices, c->push.words_at, count + 1, scratch);
     read_word(c, c->push.loads_at + count, &c->loads);
     read_word(c, c->push.words_at + count, &c->words);
     return wfi_passes_run(c->passes);
 }
 
-static wf_result fill(converter *c, wfi_sliced *out, wf_buffer **pattern, wf_buffer **places)
+/* Makes the buffers that are wanted and fills them. */
+static wf_result fill(converter *c, wfi_sliced_made *made)
 {
+    wfi_sliced *out = &made->sizes;
+    const bool at_once = !c->how.places && c->csr->device->caps.max_storage_buffers >= 5;
+    const uint64_t size = at_once ? wf_type_size(c->csr->type) : 4;
     out->place_count = (uint64_t)c->loads * 4 * c->params->subgroup;
     out->slices = c->push.count;
     out->segments = c->push.segment_slices / c->params->row_subgroups;
@@ -272,24 +316,25 @@ static wf_result fill(converter *c, wfi_sliced *out, wf_buffer **pattern, wf_buf
     out->segments_at = out->slices;
     out->list_at = (out->slices + out->segments) * 4;
     out->pattern_words = c->push.indices_at * UINT64_C(4) + c->words;
-    wf_result result = make(c, out->pattern_words, pattern);
+    wf_buffer **slots = at_once ? &made->values : &made->places;
+    wf_result result = make(c, out->pattern_words, &made->pattern);
     if (result == WF_SUCCESS)
-        result = make(c, out->place_count, places);
+        result = make(c, (out->place_count * size + 3) / 4, slots);
     if (result != WF_SUCCESS)
         return result;
     const VkDescriptorBufferInfo list = {c->slices->vk, c->push.list_at * UINT64_C(4),
                                          c->list_words * 4};
-    const VkDescriptorBufferInfo to = {(*pattern)->vk, out->list_at * UINT64_C(4), list.range};
-    wfi_passes_fill(c->passes, *pattern, 0, (*pattern)->bytes, 0);
-    wfi_passes_fill(c->passes, *places, 0, (*places)->bytes, UINT32_MAX);
+    const VkDescriptorBufferInfo to = {made->pattern->vk, out->list_at * UINT64_C(4), list.range};
+    wfi_passes_fill(c->passes, made->pattern, 0, made->pattern->bytes, 0);
+    if (out->place_count == 0)
+        wfi_passes_fill(c->passes, *slots, 0, (*slots)->bytes, 0);
     wfi_passes_copy(c->passes, list, to);
-    slices_pass(c, &wfi_spv_sliced_pattern, c->params->subgroup, c->push.count, *pattern);
-    slices_pass(c, &wfi_spv_sliced_places, c->params->subgroup, c->push.count, *places);
+    walk_slices(c, PATTERN, made->pattern);
+    walk_slices(c, at_once ? VALUES : PLACES, *slots);
     return wfi_passes_run(c->passes);
 }
 
-static wf_result convert(converter *c, uint32_t longest_row, wfi_sliced *out, wf_buffer **pattern,
-                         wf_buffer **places)
+static wf_result convert(converter *c, uint32_t longest_row, wfi_sliced_made *made)
 {
     const bool has_shared = longest_row > wfi_sliced_direct_entries(c->params);
     wf_result result = start(c, has_shared);
@@ -306,22 +351,26 @@ static wf_result convert(converter *c, uint32_t longest_row, wfi_sliced *out, wf
         return result;
     write_slices(c);
     result = measure(c);
-    return result == WF_SUCCESS ? fill(c, out, pattern, places) : result;
+    return result == WF_SUCCESS ? fill(c, made) : result;
+}
+
+void wfi_sliced_made_free(wfi_sliced_made *made)
+{
+    wf_buffer_destroy(&made->pattern);
+    wf_buffer_destroy(&made->places);
+    wf_buffer_destroy(&made->values);
 }
 
 wf_result wfi_sliced_convert(wfi_passes *passes, const wfi_device_csr *csr,
-                             const wfi_sliced_params *params, uint32_t longest_row,
-                             wfi_sliced *sliced, wf_buffer **pattern, wf_buffer **places)
+                             const wfi_sliced_params *params, wfi_sliced_how how,
+                             uint32_t longest_row, wfi_sliced_made *made)
 {
-    converter c = {.passes = passes, .csr = csr, .params = params};
-    *sliced = (wfi_sliced){0};
-    *pattern = *places = NULL;
-    wf_result result = convert(&c, longest_row, sliced, pattern, places);
+    converter c = {.passes = passes, .csr = csr, .params = params, .how = how};
+    *made = (wfi_sliced_made){.pattern = NULL};
+    wf_result result = convert(&c, longest_row, made);
     wf_buffer_destroy(&c.work);
     wf_buffer_destroy(&c.slices);
-    if (result != WF_SUCCESS) {
-        wf_buffer_destroy(pattern);
-        wf_buffer_destroy(places);
-    }
+    if (result != WF_SUCCESS)
+        wfi_sliced_made_free(made);
     return result;
 }

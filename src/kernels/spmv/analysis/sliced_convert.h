@@ -6,11 +6,28 @@
 #include "kernels/spmv/analysis/device_csr.h"
 #include "kernels/spmv/formats/sliced.h"
 
-/* Sizes are in `sliced`, whose arrays are NULL; pattern and places are new buffers, the caller's.
- * params->matrix, first and rows are not looked at. WF_NOT_READY, without a line in the log: a
+/* What a conversion gives; buffers are the caller's, who may have taken them out. */
+typedef struct wfi_sliced_made {
+    wfi_sliced sizes; /* its arrays are NULL */
+    wf_buffer *pattern;
+    wf_buffer *places; /* NULL: they were not asked for, and the values were written at once */
+    wf_buffer *values; /* NULL: they are not made yet (wfi_device_values) */
+} wfi_sliced_made;
+
+/* How a conversion is made; the outcome is the same. */
+typedef struct wfi_sliced_how {
+    bool places;   /* they are wanted */
+    bool shuffles; /* slices are walked by subgroups of their size; else in shared memory */
+} wfi_sliced_how;
+
+/* Whether the device has subgroups of the size, which exchange values. */
+bool wfi_sliced_has_shuffles(const wf_caps *caps, uint32_t subgroup);
+/* params->matrix, first and rows are not looked at. WF_NOT_READY, without a line in the log: a
  * binding does not hold what that takes. */
 wf_result wfi_sliced_convert(wfi_passes *passes, const wfi_device_csr *csr,
-                             const wfi_sliced_params *params, uint32_t longest_row,
-                             wfi_sliced *sliced, wf_buffer **pattern, wf_buffer **places);
+                             const wfi_sliced_params *params, wfi_sliced_how how,
+                             uint32_t longest_row, wfi_sliced_made *made);
+/* Accepts a zeroed one. */
+void wfi_sliced_made_free(wfi_sliced_made *made);
 
 #endif

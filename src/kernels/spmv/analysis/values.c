@@ -18,7 +18,7 @@ wf_result wfi_device_values(wfi_passes *passes, const wfi_device_csr *csr, const
     const uint64_t bytes = (count * wf_type_size(csr->type) + 3) / 4 * 4;
     const uint64_t items = csr->type == WF_TYPE_F16 ? (count + 1) / 2 : count;
     const wfi_pass_kernel kernel = {
-        modules[csr->type], WFI_PASS_GROUP, 3, sizeof(update_push), {0}};
+        modules[csr->type], WFI_PASS_GROUP, 3, sizeof(update_push), {0}, 0};
     if (bytes > device->caps.max_storage_range || bytes > device->caps.max_buffer)
         return WF_NOT_READY;
     wf_result result = wfi_device_goes_on(device);

@@ -116,7 +116,7 @@ static double fit(wfi_point *point)
 
 const wfi_variant wfi_spmv_adaptive = {
     WFI_SPMV_ROW(adaptive),
-    .modules = WFI_SPMV_MODULES(listed),
+    .modules = WFI_MODULES_spmv_listed,
     .summary = "rows binned by length, a dispatch with fitting lanes a bin",
     .source = "CSR-Adaptive (Greathouse and Daga 2014), here with whole rows only",
     .parameter_count = WFI_COUNT(wfi_spmv_row_parameters),

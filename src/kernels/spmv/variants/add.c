@@ -41,7 +41,7 @@ static wf_result build(wf_plan *plan, const wfi_point *point, const void *params
 
 const wfi_variant wfi_spmv_add = {
     WFI_SPMV_ROW(add),
-    .modules = WFI_SPMV_MODULES(add),
+    .modules = WFI_MODULES_spmv_add,
     .summary = "a subgroup a row, reduced by the subgroup's addition",
     .source = "CSR SpMV on a new GPU generation (G-DEP, 2013), subgroup reduction",
     .parameter_count = WFI_COUNT(wfi_spmv_row_parameters),

@@ -5,7 +5,7 @@
 #include "kernels/spmv/variant.h"
 #include "plan/dispatch_size.h"
 
-static const wfi_spirv *const scale_modules[WF_TYPE_COUNT] = WFI_SPMV_MODULES(scale);
+static const wfi_spirv *const scale_modules[WF_TYPE_COUNT] = WFI_MODULES_spmv_scale;
 
 static wf_result add_atomic(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
                             wfi_spmv_block *block)
@@ -43,7 +43,7 @@ static void access(const wfi_point *point, wf_access *out)
 
 const wfi_variant wfi_spmv_atomic = {
     WFI_SPMV_ROW(atomic),
-    .modules = {[WF_TYPE_F32] = &wfi_spv_spmv_atomic_f32, [WF_TYPE_F16] = &wfi_spv_spmv_atomic_f16},
+    .modules = WFI_MODULES_spmv_atomic,
     .summary = "lanes a row, each adding to y atomically; bits differ from run to run",
     .source = "CSR SpMV on a new GPU generation (G-DEP, 2013), atomic accumulation",
     .parameter_count = WFI_COUNT(wfi_spmv_lanes_parameters),

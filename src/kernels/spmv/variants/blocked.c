@@ -206,7 +206,7 @@ static wf_result build(wf_plan *plan, const wfi_point *point, const void *params
 
 const wfi_variant wfi_spmv_blocked = {
     WFI_SPMV_ROW(blocked),
-    .modules = WFI_SPMV_MODULES(blocked),
+    .modules = WFI_MODULES_spmv_blocked,
     .summary = "dense blocks with one column index each",
     .source = "Blocked CSR (Im and Yelick 2001)",
     .parameter_count = WFI_COUNT(parameters),

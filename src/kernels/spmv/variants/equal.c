@@ -294,7 +294,7 @@ static wf_result build(wf_plan *plan, const wfi_point *point, const void *params
 
 const wfi_variant wfi_spmv_equal = {
     WFI_SPMV_ROW(equal),
-    .modules = WFI_SPMV_MODULES(equal),
+    .modules = WFI_MODULES_spmv_equal,
     .summary = "blocks of one size a subgroup, all loads but x's at once; for small matrices",
     .source = "",
     .parameter_count = WFI_COUNT(parameters),

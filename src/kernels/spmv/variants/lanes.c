@@ -29,7 +29,7 @@ static double fit(wfi_point *point)
 
 const wfi_variant wfi_spmv_lanes = {
     WFI_SPMV_ROW(lanes),
-    .modules = WFI_SPMV_MODULES(lanes),
+    .modules = WFI_MODULES_spmv_lanes,
     .summary = "part of a subgroup a row, reduced by shuffles (xor)",
     .source = "CSR SpMV on a new GPU generation (G-DEP, 2013), last step",
     .parameter_count = WFI_COUNT(wfi_spmv_lanes_parameters),

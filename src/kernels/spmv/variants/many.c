@@ -54,7 +54,7 @@ static wf_result build(wf_plan *plan, const wfi_point *point, const void *params
 
 const wfi_variant wfi_spmv_many = {
     WFI_SPMV_ROW(many),
-    .modules = WFI_SPMV_MODULES(many),
+    .modules = WFI_MODULES_spmv_many,
     .summary = "several right-hand sides at once, a work-item each",
     .source = "Yang, Buluç, Owens 2018 (row splitting)",
     .parameter_count = WFI_COUNT(wfi_spmv_lanes_parameters),

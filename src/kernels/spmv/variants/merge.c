@@ -56,7 +56,7 @@ _Static_assert(sizeof(fix_push) == 12 && sizeof(fix_push) <= sizeof(wfi_spmv_csr
 #define CARRY_BYTES UINT64_C(16) /* a row and a sum that a work-group leaves */
 #define CARRY_SLOT 4
 
-static const wfi_spirv *const fix_modules[WF_TYPE_COUNT] = WFI_SPMV_MODULES(merge_fix);
+static const wfi_spirv *const fix_modules[WF_TYPE_COUNT] = WFI_MODULES_spmv_merge_fix;
 
 static wf_result add_fix(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
                          const wfi_spmv_block *block, const wfi_step *merge, uint32_t groups)
@@ -115,7 +115,7 @@ static void access(const wfi_point *point, wf_access *out)
 
 const wfi_variant wfi_spmv_merge = {
     WFI_SPMV_ROW(merge),
-    .modules = WFI_SPMV_MODULES(merge),
+    .modules = WFI_MODULES_spmv_merge,
     .summary = "equal pieces of the merged path of rows and entries, nothing prepared",
     .source = "Merge-path SpMV (Merrill and Garland 2016)",
     .parameter_count = WFI_COUNT(parameters),

@@ -5,7 +5,7 @@
 
 const wfi_variant wfi_spmv_plain = {
     WFI_SPMV_ROW(plain),
-    .modules = WFI_SPMV_MODULES(plain),
+    .modules = WFI_MODULES_spmv_plain,
     .summary = "lanes of a work-group a row, a tree in shared memory, buffers not restrict",
     .source = "CSR SpMV on a new GPU generation (G-DEP, 2013), baseline",
     .parameter_count = WFI_COUNT(wfi_spmv_lanes_parameters),

@@ -198,7 +198,7 @@ static wf_result build(wf_plan *plan, const wfi_point *point, const void *params
 
 const wfi_variant wfi_spmv_quads = {
     WFI_SPMV_ROW(quads),
-    .modules = WFI_SPMV_MODULES(quads),
+    .modules = WFI_MODULES_spmv_quads,
     .summary = "one work-item a row, four entries a texel; for devices that are processors",
     .source = "",
     .parameter_count = WFI_COUNT(parameters),

@@ -25,7 +25,7 @@ static wf_result build(wf_plan *plan, const wfi_point *point, const void *params
 
 const wfi_variant wfi_spmv_row = {
     WFI_SPMV_ROW(row),
-    .modules = WFI_SPMV_MODULES(row),
+    .modules = WFI_MODULES_spmv_row,
     .summary = "one work-item a row",
     .source = "OpenACC loop optimisation (Alliance), step 1",
     .parameter_count = WFI_COUNT(wfi_spmv_row_parameters),

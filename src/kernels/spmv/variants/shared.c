@@ -4,7 +4,7 @@
 
 const wfi_variant wfi_spmv_shared = {
     WFI_SPMV_ROW(shared),
-    .modules = WFI_SPMV_MODULES(shared),
+    .modules = WFI_MODULES_spmv_shared,
     .summary = "the same with all buffers declared read-only and restrict",
     .source = "CSR SpMV on a new GPU generation (G-DEP, 2013), read-only cache",
     .parameter_count = WFI_COUNT(wfi_spmv_lanes_parameters),

@@ -226,25 +226,21 @@ static wfi_sliced_params params_of(const wfi_point *point, const wfi_spmv_job *j
     };
 }
 
-/* What the device has made of the matrix, until the plan has it. */
-typedef struct converted {
-    wfi_sliced sliced;
-    wf_buffer *pattern, *places, *values;
-} converted;
-
 static wf_result convert(wf_device *device, const wfi_spmv_job *job, const wfi_sliced_params *block,
-                         converted *c)
+                         wfi_sliced_made *made)
 {
+    const wfi_sliced_how how = {job->kept->updatable,
+                                wfi_sliced_has_shuffles(&device->caps, block->subgroup)};
     wfi_passes passes;
     wf_result result = wfi_passes_open(device, &passes);
     if (result == WF_SUCCESS)
-        result = wfi_sliced_convert(&passes, &job->csr, block, job->kept->analysis.longest_row,
-                                    &c->sliced, &c->pattern, &c->places);
-    if (result == WF_SUCCESS && !fits(&device->caps, &c->sliced, job, block->rows))
+        result = wfi_sliced_convert(&passes, &job->csr, block, how, job->kept->analysis.longest_row,
+                                    made);
+    if (result == WF_SUCCESS && !fits(&device->caps, &made->sizes, job, block->rows))
         result = WF_NOT_READY;
-    if (result == WF_SUCCESS)
-        result =
-            wfi_device_values(&passes, &job->csr, c->places, c->sliced.place_count, &c->values);
+    if (result == WF_SUCCESS && !made->values)
+        result = wfi_device_values(&passes, &job->csr, made->places, made->sizes.place_count,
+                                   &made->values);
     wfi_passes_close(&passes);
     return result;
 }
@@ -253,23 +249,22 @@ static wf_result convert(wf_device *device, const wfi_spmv_job *job, const wfi_s
 static wf_result build_on_device(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job)
 {
     const wfi_sliced_params block = params_of(point, job, 0);
-    converted c = {.pattern = NULL};
+    wfi_sliced_made made = {.pattern = NULL};
     wfi_step step = {.pipeline = 0};
     wf_result result = block.rows == job->matrix.rows
-                           ? convert(wfi_plan_device(plan), job, &block, &c)
+                           ? convert(wfi_plan_device(plan), job, &block, &made)
                            : WF_NOT_READY;
     if (result == WF_SUCCESS)
-        result = begin(plan, point, job, &block, &c.sliced, &step.pipeline);
+        result = begin(plan, point, job, &block, &made.sizes, &step.pipeline);
     if (result == WF_SUCCESS)
-        result = wfi_spmv_adopt(plan, job, &c.pattern, c.sliced.pattern_words * 4, &step.slots[0]);
+        result =
+            wfi_spmv_adopt(plan, job, &made.pattern, made.sizes.pattern_words * 4, &step.slots[0]);
     if (result == WF_SUCCESS)
-        result = wfi_spmv_adopt_values(plan, job, &c.values, &c.places, c.sliced.place_count,
-                                       &step.slots[1]);
+        result = wfi_spmv_adopt_values(plan, job, &made.values, &made.places,
+                                       made.sizes.place_count, &step.slots[1]);
     if (result == WF_SUCCESS)
-        result = add_block(plan, point, job, &block, &c.sliced, step);
-    wf_buffer_destroy(&c.pattern);
-    wf_buffer_destroy(&c.places);
-    wf_buffer_destroy(&c.values);
+        result = add_block(plan, point, job, &block, &made.sizes, step);
+    wfi_sliced_made_free(&made);
     return result;
 }
 
@@ -302,7 +297,7 @@ static wf_result build(wf_plan *plan, const wfi_point *point, const void *params
 
 const wfi_variant wfi_spmv_sliced = {
     WFI_SPMV_ROW(sliced),
-    .modules = WFI_SPMV_MODULES(sliced),
+    .modules = WFI_MODULES_spmv_sliced,
     .summary = "slices of sorted rows a subgroup, columns as 8- or 16-bit distances",
     .source = "SELL-C-sigma (Kreutzer et al. 2014), here with lanes and column distances",
     .parameter_count = WFI_COUNT(parameters),

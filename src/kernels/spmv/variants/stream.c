@@ -278,7 +278,7 @@ static wf_result build(wf_plan *plan, const wfi_point *point, const void *params
 
 const wfi_variant wfi_spmv_stream = {
     WFI_SPMV_ROW(stream),
-    .modules = WFI_SPMV_MODULES(stream),
+    .modules = WFI_MODULES_spmv_stream,
     .summary = "a work-group's entries in a stream, products summed by row in shared memory",
     .source = "CSR-Stream (Greathouse and Daga 2014), here in blocks of one size",
     .parameter_count = WFI_COUNT(parameters),

@@ -22,7 +22,7 @@ static wf_result build(wf_plan *plan, const wfi_point *point, const void *params
 
 const wfi_variant wfi_spmv_texel = {
     WFI_SPMV_ROW(texel),
-    .modules = WFI_SPMV_MODULES(texel),
+    .modules = WFI_MODULES_spmv_texel,
     .summary = "the same with x read through a uniform texel buffer, others read-only",
     .source = "CSR SpMV on a new GPU generation (G-DEP, 2013), texture unit",
     .parameter_count = WFI_COUNT(wfi_spmv_lanes_parameters),
