@@ -4,13 +4,12 @@
 #include <string.h>
 
 #include "core/caps.h"
+#include "core/device_kind.h"
 #include "core/file.h"
 #include "core/params.h"
 #include "core/queue.h"
 #include "core/quirks.h"
 #include "core/select.h"
-
-#define POLL_SECONDS 200e-6 /* most short kernels and small transfers end within it */
 
 /* The caps of every device, in the loader's order, clamped as asked. Devices that wavefit cannot
  * use at all (no compute queue, Vulkan 1.0) keep a place in `physical` out of the list. */
@@ -169,12 +168,6 @@ static bool make_locks(wf_device *device)
     return true;
 }
 
-/* A CPU driver's own threads need the processor that would ask. */
-static double poll_seconds(const wf_caps *caps)
-{
-    return wfi_is_cpu(caps) ? 0 : POLL_SECONDS;
-}
-
 /* Makes the object with its locks, log and allocator. */
 static wf_result make_object(const wf_device_params *params, wf_device **out)
 {
@@ -226,7 +219,7 @@ wf_result wfi_device_open(const wf_device_params *params, wf_device **out)
     device->cache_directory = wfi_cache_directory(&device->log, read.cache_directory);
     device->capture_statistics = read.capture_statistics && device->caps.pipeline_statistics;
     device->dispatch_seconds = wfi_longest_dispatch(&device->caps, read.dispatch_seconds);
-    device->poll_seconds = poll_seconds(&device->caps);
+    device->poll_seconds = wfi_device_kind_of(&device->caps)->poll_seconds;
     if (result == WF_SUCCESS)
         result = wfi_pipeline_cache_create(&device->log, device->vk, &device->fn, device->allocator,
                                            &device->caps, device->cache_directory, &device->cache);
@@ -335,7 +328,7 @@ wf_result wfi_device_open_adopted(const wf_vulkan *vulkan, const wf_device_param
         result = wfi_pipeline_cache_create(&log, device->vk, &device->fn, device->allocator,
                                            &device->caps, device->cache_directory, &device->cache);
     device->dispatch_seconds = wfi_longest_dispatch(&device->caps, read.dispatch_seconds);
-    device->poll_seconds = poll_seconds(&device->caps);
+    device->poll_seconds = wfi_device_kind_of(&device->caps)->poll_seconds;
     if (result != WF_SUCCESS) {
         wf_device_destroy(&device);
         return result;

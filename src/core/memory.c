@@ -1,6 +1,7 @@
 #include "core/memory.h"
 
 #include "core/budget.h"
+#include "core/device_kind.h"
 
 #define LOCAL VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
 #define COHERENT (VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
@@ -32,7 +33,7 @@ static bool has_window(const wf_device *device)
     const VkPhysicalDeviceMemoryProperties *memory = &device->memory;
     const VkMemoryPropertyFlags cached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
     uint32_t largest = UINT32_MAX;
-    if (device->caps.device_type != VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU || device->adopted ||
+    if (!wfi_device_kind_of(&device->caps)->card || device->adopted ||
         device->caps.unified_memory || device->caps.limits == WF_LIMITS_MINIMUM)
         return false;
     for (uint32_t i = 0; i < memory->memoryHeapCount; i++)

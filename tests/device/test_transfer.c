@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #define KIB UINT64_C(1024)
-#define MOST (21 * 1024 * KIB + 4099) /* over the ring, which has 16 MiB */
+#define MOST (37 * 1024 * KIB + 4099) /* over the ring, which has 32 MiB */
 
 /* The device as if nothing could be mapped, with as many threads as a large machine has. */
 static int setup(void **state)
@@ -205,6 +205,51 @@ static void test_imported_little(void **state)
     assert_int_equal(wf_host_memory_create(device, NULL, 4096, &host), WF_ERROR_INVALID_ARGUMENT);
     assert_int_equal(wf_host_memory_create(device, data, 0, &host), WF_ERROR_INVALID_ARGUMENT);
     test_expect_errors(false);
+}
+
+/* ------------------------------------------------------- device memory that the host may write */
+
+/* The device as a card of which the host sees all memory, but does not cache it: small writes make
+ * no copy on the device, reads and large writes do. */
+static void test_window(void **state)
+{
+    wf_device *device = *state;
+    const uint32_t type = device->caps.device_type;
+    const VkPhysicalDeviceMemoryProperties memory = device->memory;
+    wf_buffer *buffer = NULL;
+    if (device->caps.limits == WF_LIMITS_MINIMUM)
+        return;
+    unsigned char *data = malloc(20 * 1024 * KIB);
+    assert_non_null(data);
+    device->caps.device_type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+    for (uint32_t i = 0; i < memory.memoryTypeCount; i++)
+        device->memory.memoryTypes[i].propertyFlags &=
+            ~(VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+    real_copy = device->fn.vkCmdCopyBuffer;
+    device->fn.vkCmdCopyBuffer = count_copy;
+    assert_int_equal(wf_buffer_create(device, 20 * 1024 * KIB, WF_MEMORY_DEVICE, &buffer),
+                     WF_SUCCESS);
+    assert_null(wf_buffer_mapped(buffer));
+    test_poison(buffer);
+    for (uint64_t i = 0; i < 20 * 1024 * KIB; i++)
+        data[i] = expected(i);
+    copies = 0;
+    assert_int_equal(wf_buffer_write(buffer, 5, data, 4 * 1024 * KIB), WF_SUCCESS);
+    assert_int_equal(copies, 0);
+    memset(data, 0, 4 * 1024 * KIB);
+    assert_int_equal(wf_buffer_read(buffer, 5, data, 4 * 1024 * KIB + 1), WF_SUCCESS);
+    assert_true(copies > 0);
+    for (uint64_t i = 0; i < 4 * 1024 * KIB; i++)
+        assert_int_equal(data[i], expected(i));
+    assert_int_equal(data[4 * 1024 * KIB], 0xff);
+    copies = 0;
+    assert_int_equal(wf_buffer_write(buffer, 0, data, 20 * 1024 * KIB), WF_SUCCESS);
+    assert_true(copies > 0);
+    wf_buffer_destroy(&buffer);
+    device->fn.vkCmdCopyBuffer = real_copy;
+    device->memory = memory;
+    device->caps.device_type = type;
+    free(data);
 }
 
 /* --------------------------------------------------------------------------- without waiting */
@@ -410,6 +455,7 @@ int main(void)
         cmocka_unit_test(test_small_buffers_share),
         cmocka_unit_test(test_imported),
         cmocka_unit_test(test_imported_little),
+        cmocka_unit_test(test_window),
         cmocka_unit_test(test_begun),
         cmocka_unit_test(test_begun_badly),
         cmocka_unit_test(test_device_ends_first),

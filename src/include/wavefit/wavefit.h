@@ -446,10 +446,12 @@ WF_API uint64_t wf_buffer_size(const wf_buffer *buffer);
 WF_API void *wf_buffer_mapped(const wf_buffer *buffer);
 
 /* These copy between host memory and a buffer. Both block; they copy directly where the buffer is
- * mapped. Elsewhere the device keeps memory for them of up to 16 MiB, through which they move the
- * data in pieces; transfers of one device take turns. Copies on the host of 1 MiB and more are made
- * by several threads, which the device starts at the first of them and which sleep in between.
- * Error: WF_ERROR_INVALID_ARGUMENT (the range is not inside the buffer, or data is NULL). */
+ * mapped. Elsewhere the device keeps memory for them of up to 32 MiB, through which they move the
+ * data in pieces; transfers of one device take turns. On a card of wavefit's own whose memory the
+ * host sees in full (resizable BAR), writes of up to 16 MiB go there without the device's doing.
+ * Copies on the host of 2 MiB and more are made by several threads, which the device starts at the
+ * first of them and which sleep in between. Error: WF_ERROR_INVALID_ARGUMENT (the range is not
+ * inside the buffer, or data is NULL). */
 WF_API wf_result wf_buffer_write(wf_buffer *buffer, uint64_t offset, const void *data,
                                  uint64_t bytes);
 WF_API wf_result wf_buffer_read(wf_buffer *buffer, uint64_t offset, void *data, uint64_t bytes);
