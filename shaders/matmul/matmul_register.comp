@@ -1,10 +1,13 @@
 // MODULE matmul_register_*
+// MODULE matmul_ladder_f32 DEFINES WF_TYPE_F32 LADDER
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // Tiles of A and B in shared memory; each work-item computes THREAD_M x THREAD_N outputs, 1 x 1
 // too, so that each value read from shared memory serves several multiply-adds. Two steps of the
 // ladder are switches: with KEEP a row of B and a column of A are read into registers first; with
 // ACROSS the tile of A is stored transposed, so that the inner loop reads along its rows.
+// LADDER: the elements by which rows of tiles are longer is a constant too, and the order of tiles
+// in C.
 #include "matmul_types.glsl"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #include "matmul_problem.glsl"
@@ -16,15 +19,23 @@ layout(constant_id = MATMUL_ID_THREAD_N) const uint THREAD_N = 4;
 layout(constant_id = MATMUL_ID_KEEP) const uint KEEP = 1;
 layout(constant_id = MATMUL_ID_ACROSS) const uint ACROSS = 1;
 
+#ifdef LADDER
+layout(constant_id = MATMUL_ID_PAD) const uint PAD = 1;
+layout(constant_id = MATMUL_ID_SWIZZLE) const uint SWIZZLE = 1;
+#include "matmul_place.glsl"
+#else
+#define PAD 1
+#endif
+
 const uint THREADS_N = TILE_N / THREAD_N;
 const uint THREADS_M = TILE_M / THREAD_M;
 const uint THREADS = THREADS_N * THREADS_M;
-// Elements from one step of the sum, and from one row, to the next in A's tile. One more column
-// makes transposed stores go to different banks.
-const uint A_STEP = ACROSS != 0 ? TILE_M + 1 : 1, A_ROW = ACROSS != 0 ? 1 : TILE_K;
-const uint B_ROW = TILE_N + 1;
+// Elements from one step of the sum, and from one row, to the next in A's tile. PAD more columns
+// make transposed stores go to different banks.
+const uint A_STEP = ACROSS != 0 ? TILE_M + PAD : 1, A_ROW = ACROSS != 0 ? 1 : TILE_K;
+const uint B_ROW = TILE_N + PAD;
 
-shared ACC tile_a[TILE_K * (TILE_M + 1)];
+shared ACC tile_a[TILE_K * (TILE_M + PAD)];
 shared ACC tile_b[TILE_K * B_ROW];
 
 // Neighbouring work-items read neighbouring elements, whichever way the matrices lie.
@@ -50,7 +61,12 @@ void main()
     uint tile = tile_index();
     if (tile >= push.tiles_m * push.tiles_n) // the same for the whole work-group
         return;
+#ifdef LADDER
+    uvec2 place = tile_place(tile);
+    uint row0 = place.x * TILE_M, column0 = place.y * TILE_N;
+#else
     uint row0 = (tile / push.tiles_n) * TILE_M, column0 = (tile % push.tiles_n) * TILE_N;
+#endif
     // Neighbouring work-items take neighbouring columns and rows, THREADS_N and THREADS_M apart
     // within one work-item, so that shared-memory reads of a subgroup are contiguous.
     uint my_n = gl_LocalInvocationIndex % THREADS_N, my_m = gl_LocalInvocationIndex / THREADS_N;

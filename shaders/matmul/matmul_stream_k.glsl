@@ -19,12 +19,4 @@ uint group_of(uint step_)
                           : push.longer_groups + (step_ - longer) / push.group_steps;
 }
 
-// The tile's row and column: tiles are numbered down SWIZZLE tile rows, then column by column.
-uvec2 tile_place(uint tile)
-{
-    if (SWIZZLE == 1)
-        return uvec2(tile / push.tiles_n, tile % push.tiles_n);
-    uint strip = tile / (SWIZZLE * push.tiles_n), rest = tile % (SWIZZLE * push.tiles_n);
-    uint height = min(SWIZZLE, push.tiles_m - strip * SWIZZLE);
-    return uvec2(strip * SWIZZLE + rest % height, rest / height);
-}
+#include "matmul_place.glsl"

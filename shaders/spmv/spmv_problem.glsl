@@ -30,7 +30,7 @@ layout(set = 0, binding = 2) uniform samplerBuffer x;
 layout(std430, set = 0, binding = 2) READ buffer X { REAL x[]; };
 #endif
 #ifdef Y_AS_BITS
-layout(std430, set = 0, binding = 3) WRITE buffer Y { uint y[]; };
+layout(std430, set = 0, binding = 3) WRITE buffer Y { Y_AS_BITS y[]; };
 #else
 layout(std430, set = 0, binding = 3) WRITE buffer Y { REAL y[]; };
 #endif

@@ -183,6 +183,9 @@ static void fill_arithmetic(const properties *p, const wfi_features *f, wf_caps 
     caps->integer_dot = f->integer_dot.shaderIntegerDotProduct;
     caps->integer_dot_accelerated =
         caps->integer_dot && p->integer_dot.integerDotProduct4x8BitPackedSignedAccelerated;
+    caps->int64_atomics = caps->int64 && f->atomic_int64.shaderBufferInt64Atomics;
+    caps->f32_atomic_add = f->atomic_float.shaderBufferFloat32AtomicAdd;
+    caps->f64_atomic_add = caps->f64 && f->atomic_float.shaderBufferFloat64AtomicAdd;
     caps->vulkan_memory_model = f->memory_model.vulkanMemoryModel;
     caps->buffer_device_address = f->address.bufferDeviceAddress;
     caps->cooperative_matrix = f->cooperative.cooperativeMatrix && caps->vulkan_memory_model;
@@ -354,6 +357,7 @@ void wfi_caps_clamp_minimum(wf_caps *caps)
     caps->subgroup_size_control = caps->full_subgroups = false;
     caps->f16_arithmetic = caps->f16_storage = caps->f64 = false;
     caps->int8_arithmetic = caps->int8_storage = caps->int16 = caps->int64 = false;
+    caps->int64_atomics = caps->f32_atomic_add = caps->f64_atomic_add = false;
     caps->bf16 = caps->bf16_dot = caps->bf16_cooperative = false;
     caps->integer_dot = caps->integer_dot_accelerated = false;
     caps->cooperative_matrix = caps->cooperative_matrix2 = false;

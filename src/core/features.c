@@ -62,6 +62,10 @@ static void link_offered(wfi_features *f, const extension_list *list)
         LINK(subgroup_types, SHADER_SUBGROUP_EXTENDED_TYPES_FEATURES);
     if (take(f, list, VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME, v13))
         LINK(integer_dot, SHADER_INTEGER_DOT_PRODUCT_FEATURES);
+    if (take(f, list, VK_KHR_SHADER_ATOMIC_INT64_EXTENSION_NAME, v12))
+        LINK(atomic_int64, SHADER_ATOMIC_INT64_FEATURES);
+    if (take(f, list, VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME, 0))
+        LINK(atomic_float, SHADER_ATOMIC_FLOAT_FEATURES_EXT);
     if (take(f, list, VK_KHR_VULKAN_MEMORY_MODEL_EXTENSION_NAME, v12))
         LINK(memory_model, VULKAN_MEMORY_MODEL_FEATURES);
     if (take(f, list, VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME, 0))
@@ -97,6 +101,14 @@ static void keep_used(wfi_features *f)
     f->address.bufferDeviceAddressCaptureReplay = VK_FALSE;
     f->address.bufferDeviceAddressMultiDevice = VK_FALSE;
     f->cooperative.cooperativeMatrixRobustBufferAccess = VK_FALSE;
+    const VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomic = f->atomic_float;
+    f->atomic_float = (VkPhysicalDeviceShaderAtomicFloatFeaturesEXT){
+        .sType = atomic.sType,
+        .pNext = atomic.pNext,
+        .shaderBufferFloat32AtomicAdd = atomic.shaderBufferFloat32AtomicAdd,
+        .shaderBufferFloat64AtomicAdd = atomic.shaderBufferFloat64AtomicAdd,
+    };
+    f->atomic_int64.shaderSharedInt64Atomics = VK_FALSE;
 }
 
 wf_result wfi_features_query(const wfi_instance *instance, const wfi_log *log,

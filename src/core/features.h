@@ -6,7 +6,7 @@
 #include "core/bfloat16.h"
 #include "core/instance.h"
 
-#define WFI_MAX_EXTENSIONS 24
+#define WFI_MAX_EXTENSIONS 28
 
 typedef struct wfi_features {
     VkPhysicalDeviceFeatures2 core;
@@ -16,6 +16,8 @@ typedef struct wfi_features {
     VkPhysicalDeviceSubgroupSizeControlFeatures subgroup_size;
     VkPhysicalDeviceShaderSubgroupExtendedTypesFeatures subgroup_types;
     VkPhysicalDeviceShaderIntegerDotProductFeatures integer_dot;
+    VkPhysicalDeviceShaderAtomicInt64Features atomic_int64;
+    VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomic_float;
     VkPhysicalDeviceVulkanMemoryModelFeatures memory_model;
     VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executable;
     VkPhysicalDeviceBufferDeviceAddressFeatures address;

@@ -34,7 +34,8 @@ void wfi_result_case_init(wfi_result_case *c, const char *family)
     memset(c, 0, sizeof *c);
     c->family = family;
     c->rate = c->gbs = c->percent = (double)NAN;
-    c->floor_us = c->occupancy = c->study.gain = c->study.value = (double)NAN;
+    c->floor_us = c->occupancy = c->study.value = (double)NAN;
+    c->study.gain = c->study.gain_low = c->study.gain_high = c->study.lanes_idle = (double)NAN;
 }
 
 void wfi_result_case_fact(wfi_result_case *c, const char *name, double number)
@@ -340,11 +341,42 @@ static void put_study(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_res
         yyjson_mut_obj_add_uint(doc, out, "step", study->step);
     wfi_json_put_text(doc, out, "summary", study->summary);
     wfi_json_put_text(doc, out, "source", study->source);
+    wfi_json_put_text(doc, out, "rung", study->rung);
+    wfi_json_put_text(doc, out, "figure", study->figure);
+    wfi_json_put_text(doc, out, "compared_with", study->compared_with);
     put_number(doc, out, "gain", study->gain);
+    put_number(doc, out, "gain_low", study->gain_low);
+    put_number(doc, out, "gain_high", study->gain_high);
     if (study->unsure)
         yyjson_mut_obj_add_bool(doc, out, "unsure", true);
+    if (study->other_clock)
+        yyjson_mut_obj_add_bool(doc, out, "other_clock", true);
+    if (study->smaller)
+        yyjson_mut_obj_add_bool(doc, out, "smaller", true);
+    put_number(doc, out, "lanes_idle", study->lanes_idle);
+    if (*study->lanes)
+        wfi_json_put_text(doc, out, "lanes", study->lanes);
+    if (*study->parts)
+        wfi_json_put_text(doc, out, "parts", study->parts);
     wfi_json_put_text(doc, out, "over", study->over);
     put_number(doc, out, "value", study->value);
+}
+
+static void put_host(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_result_host *host)
+{
+    if (!host->asked)
+        return;
+    yyjson_mut_val *out = yyjson_mut_obj_add_obj(doc, object, "host");
+    yyjson_mut_obj_add_uint(doc, out, "threads", host->threads);
+    yyjson_mut_obj_add_bool(doc, out, "openmp", host->openmp);
+    yyjson_mut_obj_add_bool(doc, out, "verified", host->verified);
+    if (host->samples) {
+        put_number(doc, out, "median_us", host->median_us);
+        put_number(doc, out, "spread", host->spread);
+        yyjson_mut_obj_add_uint(doc, out, "samples", host->samples);
+    }
+    if (*host->reason)
+        wfi_json_put_text(doc, out, "reason", host->reason);
 }
 
 static void put_bytes(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_result_bytes *b)
@@ -482,6 +514,7 @@ static yyjson_mut_val *case_of(yyjson_mut_doc *doc, const wfi_result_case *c)
     put_floor(doc, object, c);
     put_study(doc, object, &c->study);
     put_bytes(doc, object, &c->bytes);
+    put_host(doc, object, &c->host);
     put_explained(doc, object, c);
     put_stages(doc, object, c);
     if (c->history_count)

@@ -33,10 +33,18 @@ typedef struct wfi_result_study {
     const char *kind; /* NULL: the case stands alone; "ladder", "sweep" */
     uint32_t step;    /* from 1 */
     const char *summary, *source;
-    double gain;      /* over the step before that ran on the same clock; NaN: none */
-    bool unsure;      /* the quartiles of the two overlap */
-    const char *over; /* the parameter swept */
-    double value;     /* its value; for "work-group" the work-items of one */
+    const char *rung;            /* ladder: the step's name */
+    const char *figure;          /* what its text measured */
+    const char *compared_with;   /* the rung that it gains over; NULL: none */
+    double gain;                 /* NaN: none */
+    double gain_low, gain_high;  /* the least and the most by the quartiles of the two times */
+    bool unsure;                 /* these overlap */
+    bool other_clock;            /* one is of the device's clock, the other of the host's */
+    bool smaller;                /* the text's constants do not fit the device */
+    char lanes[112], parts[224]; /* ladder: lanes without work; times of the parts; "": not told */
+    double lanes_idle;           /* fraction; NaN: not told */
+    const char *over;            /* the parameter swept */
+    double value;                /* its value; for "work-group" the work-items of one */
 } wfi_result_study;
 
 /* One piece of advice of `wavefit explain`. */
@@ -77,6 +85,15 @@ typedef struct wfi_result_bytes {
     /* What the measured ceilings move in the time that it took. */
     double memory_most, cache_most, shared_most;
 } wfi_result_bytes;
+
+/* The same problem on the machine's own cores, by plain C (`wavefit bench --host`). */
+typedef struct wfi_result_host {
+    bool asked, verified, openmp;
+    uint32_t threads, samples; /* samples 0: not timed; reason */
+    double median_us, spread;
+    wf_check check;
+    char reason[96];
+} wfi_result_host;
 
 /* One kernel of the plan that `wavefit explain` looked at. */
 typedef struct wfi_result_kernel {
@@ -129,6 +146,7 @@ typedef struct wfi_result_case {
     wfi_result_timeline timeline;
     double stages[WFI_STAGE_COUNT]; /* seconds of this process; 0: none */
     wfi_result_bytes bytes;
+    wfi_result_host host;
     uint32_t advice_count;
     const wfi_result_advice *advice;
     uint32_t kernel_count; /* explain: of the plan; plan.kernel is the one that takes the time */

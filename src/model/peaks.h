@@ -76,6 +76,12 @@ wf_result wfi_peak_matrix_f16_f32(wf_device *device, const wf_peak_params *param
 wf_result wfi_peak_matrix_bf16(wf_device *device, const wf_peak_params *params, wf_peak *out);
 wf_result wfi_peak_matrix_i8(wf_device *device, const wf_peak_params *params, wf_peak *out);
 wf_result wfi_peak_shuffle(wf_device *device, const wf_peak_params *params, wf_peak *out);
+wf_result wfi_peak_atomic_i32(wf_device *device, const wf_peak_params *params, wf_peak *out);
+wf_result wfi_peak_atomic_f32(wf_device *device, const wf_peak_params *params, wf_peak *out);
+wf_result wfi_peak_atomic_f64(wf_device *device, const wf_peak_params *params, wf_peak *out);
+wf_result wfi_peak_atomic_one_i32(wf_device *device, const wf_peak_params *params, wf_peak *out);
+wf_result wfi_peak_atomic_one_f32(wf_device *device, const wf_peak_params *params, wf_peak *out);
+wf_result wfi_peak_atomic_one_f64(wf_device *device, const wf_peak_params *params, wf_peak *out);
 wf_result wfi_peak_dispatch(wf_device *device, const wf_peak_params *params, wf_peak *out);
 wf_result wfi_peak_barrier(wf_device *device, const wf_peak_params *params, wf_peak *out);
 wf_result wfi_peak_submit(wf_device *device, const wf_peak_params *params, wf_peak *out);

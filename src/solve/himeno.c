@@ -196,14 +196,14 @@ static uint64_t total_bytes(const wf_himeno *h)
     return bytes;
 }
 
-/* Makes the host's buffers that variant `moved` copies from and to. */
+/* Makes the host's buffers that data are moved from and to. */
 static wf_result allocate_mirrors(wf_himeno *h)
 {
     wf_result result = WF_SUCCESS;
-    for (uint32_t b = 0; h->moved && b < h->block_count && result == WF_SUCCESS; b++)
+    for (uint32_t b = 0; h->region && b < h->block_count && result == WF_SUCCESS; b++)
         result = wf_buffer_create(h->device, block_bytes(h, &h->blocks[b]), WF_MEMORY_READBACK,
                                   &h->blocks[b].mirror);
-    for (uint32_t i = 0; h->moved && i < h->slab_count && result == WF_SUCCESS; i++)
+    for (uint32_t i = 0; h->region && i < h->slab_count && result == WF_SUCCESS; i++)
         result = wf_buffer_create(h->device, wf_buffer_size(h->slabs[i].cells), WF_MEMORY_READBACK,
                                   &h->slabs[i].mirror);
     return result;
@@ -263,9 +263,12 @@ static wf_result choose(wf_himeno *h)
     if (result == WF_SUCCESS) {
         h->choice.point.problem = &h->problem;
         h->layout = wfi_himeno_layout_of(&h->choice.point);
-        h->moved = h->choice.point.variant->traits & WFI_HIMENO_MOVED;
-        h->copy_back = h->choice.point.variant->traits & WFI_HIMENO_COPIES_BACK;
-        h->submit = h->moved ? 1 : wfi_point_value(&h->choice.point, HIMENO_ID_SUBMIT, 0);
+        const uint32_t traits = h->choice.point.variant->traits;
+        h->region =
+            traits & WFI_HIMENO_MOVED ? wfi_point_value(&h->choice.point, HIMENO_ID_REGION, 1) : 0;
+        h->part = traits & WFI_HIMENO_MOVES_PART;
+        h->copy_back = traits & WFI_HIMENO_COPIES_BACK;
+        h->submit = h->region == 1 ? 1 : wfi_point_value(&h->choice.point, HIMENO_ID_SUBMIT, 0);
     }
     return result;
 }

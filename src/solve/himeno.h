@@ -16,7 +16,7 @@ typedef struct wfi_himeno_block {
     uint32_t origin;        /* the grid's plane (borders counted) that is the buffers' first */
     uint32_t held;          /* planes in the buffers */
     wf_buffer *p[2];
-    wf_buffer *mirror; /* the host's p, where it is moved every iteration; else NULL */
+    wf_buffer *mirror; /* the host's p, where it is moved between iterations; else NULL */
 } wfi_himeno_block;
 
 typedef struct wfi_himeno_slab_data {
@@ -50,10 +50,13 @@ struct wf_himeno {
     wfi_himeno_pass passes[2];
     uint32_t pass_count;
     wf_buffer *partials, *gosa;
-    bool moved;      /* all arrays go to the device, and p comes back, every iteration */
-    bool copy_back;  /* the new p is copied over the old one */
-    uint32_t submit; /* passes a submission, which is timed by the host; 0: as many as fit */
-    uint32_t now;    /* which of a block's p is current */
+    uint32_t region;    /* iterations at whose ends all arrays go to the device and p comes back;
+                           0: data stay on the device */
+    uint32_t in_region; /* iterations made of the one under way */
+    bool part;          /* of p, the rows of inner cells alone are moved */
+    bool copy_back;     /* the new p is copied over the old one */
+    uint32_t submit;    /* passes a submission, which is timed by the host; 0: as many as fit */
+    uint32_t now;       /* which of a block's p is current */
 };
 
 #endif

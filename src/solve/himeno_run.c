@@ -76,6 +76,28 @@ static uint32_t p_after(const wf_himeno *h, uint32_t passes)
     return h->copy_back ? h->now : (h->now + passes) % 2;
 }
 
+#define ROWS_AT_ONCE 128 /* of a copy */
+
+/* Copies the rows of inner cells of the planes that a block updates. */
+static void record_inner(const wf_himeno *h, VkCommandBuffer command_buffer,
+                         const wfi_himeno_block *block, const wf_buffer *from, const wf_buffer *to)
+{
+    const wfi_himeno_layout *l = &h->layout;
+    const uint32_t rows = h->params.nj - 2;
+    VkBufferCopy regions[ROWS_AT_ONCE];
+    for (uint32_t k = 0; k < block->planes; k++)
+        for (uint32_t j = 0; j < rows;) {
+            uint32_t n = 0;
+            for (; n < ROWS_AT_ONCE && j < rows; n++, j++) {
+                const uint64_t plane = block->first + 1 - block->origin + k;
+                const uint64_t at = plane * l->p_plane + (j + 1) * l->p_row + l->p_left;
+                regions[n].srcOffset = regions[n].dstOffset = at * sizeof(float);
+                regions[n].size = (h->params.ni - 2) * sizeof(float);
+            }
+            h->device->fn.vkCmdCopyBuffer(command_buffer, from->vk, to->vk, n, regions);
+        }
+}
+
 /* Copies between the host's buffers and the device: p alone, or the coefficients too. */
 static void record_move(const wf_himeno *h, VkCommandBuffer command_buffer, uint32_t p,
                         bool to_device, bool cells)
@@ -85,8 +107,11 @@ static void record_move(const wf_himeno *h, VkCommandBuffer command_buffer, uint
         const bool is_p = n < h->block_count;
         const wf_buffer *device = is_p ? h->blocks[n].p[p] : h->slabs[n - h->block_count].cells;
         const wf_buffer *host = is_p ? h->blocks[n].mirror : h->slabs[n - h->block_count].mirror;
-        wfi_record_copy(h->device, command_buffer, to_device ? host : device, 0,
-                        to_device ? device : host, 0, wf_buffer_size(device));
+        const wf_buffer *from = to_device ? host : device, *to = to_device ? device : host;
+        if (is_p && h->part)
+            record_inner(h, command_buffer, &h->blocks[n], from, to);
+        else
+            wfi_record_copy(h->device, command_buffer, from, 0, to, 0, wf_buffer_size(device));
     }
     wfi_barrier(h->device, command_buffer);
 }
@@ -106,8 +131,8 @@ static wf_result record_submission(void *user, VkCommandBuffer command_buffer)
                               .items = {{.buffer = h->partials}, {.buffer = h->gosa}}};
     wf_result result = WF_SUCCESS;
     for (uint32_t n = 0; n < s->passes && result == WF_SUCCESS; n++) {
-        const uint32_t p = p_after(h, n), next = p_after(h, n + 1);
-        if (h->moved)
+        const uint32_t p = p_after(h, n), next = p_after(h, n + 1), made = h->in_region + n;
+        if (h->region && made % h->region == 0)
             record_move(h, command_buffer, p, true, true);
         result = record_pass(h, s->pass, command_buffer, n * s->pass->steps, p);
         if (h->copy_back)
@@ -116,7 +141,7 @@ static wf_result record_submission(void *user, VkCommandBuffer command_buffer)
             exchange_halos(h, command_buffer, next);
         else
             wfi_barrier_compute(h->device, command_buffer);
-        if (h->moved)
+        if (h->region && (made + 1) % h->region == 0)
             record_move(h, command_buffer, next, false, false);
     }
     if (result == WF_SUCCESS)
@@ -151,12 +176,13 @@ static wf_result run_passes(wf_himeno *h, wfi_himeno_pass *pass, uint32_t passes
             result = wfi_run_timed(h->device, NULL, record_submission, &s, &elapsed, gpu_clock);
         if (result != WF_SUCCESS)
             break;
-        if (h->submit) {
+        if (h->submit || h->region) {
             /* Such a run is there to show what the host adds to each submission. */
             elapsed = wfi_host_seconds() - start;
             *gpu_clock = false;
         }
         h->now = p_after(h, s.passes);
+        h->in_region = h->region ? (h->in_region + s.passes) % h->region : 0;
         passes -= s.passes;
         pass->seconds = elapsed / s.passes;
         *seconds += elapsed;
@@ -178,7 +204,7 @@ wf_result wf_himeno_run_each(wf_himeno *himeno, uint32_t iterations, float *gosa
     wfi_himeno_pass *main = &himeno->passes[0],
                     *remainder = &himeno->passes[himeno->pass_count - 1];
     wf_result result =
-        himeno->moved ? wfi_run(himeno->device, record_to_mirrors, himeno) : WF_SUCCESS;
+        himeno->region ? wfi_run(himeno->device, record_to_mirrors, himeno) : WF_SUCCESS;
     if (result == WF_SUCCESS)
         result = run_passes(himeno, main, iterations / main->steps, &gosa, &elapsed, &gpu);
     if (result == WF_SUCCESS)

@@ -248,10 +248,16 @@ static uint32_t relax_split(grid *g, const split_case *c)
     wf_device *device = g->device;
     const wf_caps caps = device->caps;
     const uint64_t plane = (uint64_t)(64 + g->params.ni) * g->params.nj * sizeof(float);
-    static const char *const names[] = {"naive",  "moved", "copy_back", "march4",
-                                        "texels", "time",  NULL};
+    static const char *const names[] = {"naive",  "moved",  "region_part", "region", "copy_back",
+                                        "march4", "texels", "time",        NULL};
     for (size_t v = 0; v < sizeof names / sizeof *names; v++) {
-        const wf_tuning tuning = {.size = sizeof tuning, .variant = names[v]};
+        /* Within the iterations of a run, so that data move back and forth. */
+        const wf_constant region = {"region", 2};
+        const bool moves = names[v] && strncmp(names[v], "region", 6) == 0;
+        const wf_tuning tuning = {.size = sizeof tuning,
+                                  .variant = names[v],
+                                  .constants = &region,
+                                  .constant_count = moves};
         device->caps.max_storage_range = c->range * plane;
         if (c->allocation)
             device->caps.max_allocation = c->allocation * plane;

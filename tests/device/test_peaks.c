@@ -50,6 +50,9 @@ static void features_decide(void **state)
                  {"matrix_f16", caps->cooperative_matrix},
                  {"matrix_f16_f32", caps->cooperative_matrix},
                  {"matrix_bf16", caps->bf16_cooperative},
+                 {"atomic_i32", true},
+                 {"atomic_f32", true},
+                 {"atomic_one_f64", caps->f64_atomic_add || (caps->f64 && caps->int64_atomics)},
                  {"shuffle", (caps->subgroup_operations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT) != 0}};
     const wf_peak_params params = {.size = sizeof params, .budget_seconds = 0.01, .warm = true};
     for (size_t n = 0; n < sizeof needs / sizeof *needs; n++)

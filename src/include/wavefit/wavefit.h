@@ -192,6 +192,8 @@ typedef struct wf_caps {
     uint32_t withheld;
     /* minImportedHostPointerAlignment; 0: wf_host_memory_create is not offered. */
     uint64_t host_import_alignment;
+    /* Atomics on storage buffers: 64-bit integers; additions of f32 and f64. */
+    bool int64_atomics, f32_atomic_add, f64_atomic_add;
 } wf_caps;
 
 enum {

@@ -19,11 +19,11 @@ typedef struct wfi_himeno_push {
 } wfi_himeno_push;
 
 /* The variants, a file each but for those that only change a step of another. */
-extern const wfi_variant wfi_himeno_naive, wfi_himeno_moved, wfi_himeno_submits,
-    wfi_himeno_copy_back, wfi_himeno_gosa_pass, wfi_himeno_shared, wfi_himeno_padded,
-    wfi_himeno_interleaved, wfi_himeno_subgroup_sum, wfi_himeno_shuffle, wfi_himeno_planes,
-    wfi_himeno_march, wfi_himeno_march4, wfi_himeno_march4_sum, wfi_himeno_pairs, wfi_himeno_texels,
-    wfi_himeno_time;
+extern const wfi_variant wfi_himeno_naive, wfi_himeno_moved, wfi_himeno_region_part,
+    wfi_himeno_region, wfi_himeno_submits, wfi_himeno_copy_back, wfi_himeno_gosa_pass,
+    wfi_himeno_shared, wfi_himeno_padded, wfi_himeno_interleaved, wfi_himeno_subgroup_sum,
+    wfi_himeno_shuffle, wfi_himeno_planes, wfi_himeno_march, wfi_himeno_march4,
+    wfi_himeno_march4_sum, wfi_himeno_pairs, wfi_himeno_texels, wfi_himeno_time;
 
 /* -------------------------------------------------------------------------------------- problem */
 
@@ -109,9 +109,11 @@ enum {
     WFI_HIMENO_VECTORS = 1 << 0,       /* a work-item updates four cells along i */
     WFI_HIMENO_TWO_ROWS = 1 << 1,      /* a work-item updates two rows along j */
     WFI_HIMENO_SUBGROUP_SUMS = 1 << 2, /* subgroup reductions sum gosa */
-    WFI_HIMENO_MOVED = 1 << 3,         /* the solver moves all arrays in every iteration */
+    WFI_HIMENO_MOVED = 1 << 3,         /* the solver moves all arrays in every iteration,
+                                          or at the ends of every HIMENO_ID_REGION of them */
     WFI_HIMENO_COPIES_BACK = 1 << 4,   /* the solver copies the new p over the old one */
-    WFI_HIMENO_TILE = 1 << 5,          /* p goes through a tile in shared memory */
+    WFI_HIMENO_MOVES_PART = 1 << 5,    /* of p, the rows of inner cells alone */
+    WFI_HIMENO_TILE = 1 << 6,          /* p goes through a tile in shared memory */
 };
 
 void wfi_himeno_group_size(const wfi_point *point, uint32_t size[3]);

@@ -10,6 +10,8 @@
 #define SOLVES 5u        /* timed, or as many as are begun in */
 #define SOLVES_SECONDS 5 /* this time */
 
+#include "tool/cli/sort.h"
+
 void wfi_case_checked(wfi_result_case *c, const char *part, uint64_t worst)
 {
     c->has_check = true;

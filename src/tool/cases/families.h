@@ -33,6 +33,10 @@ typedef struct wfi_tool_family {
                  wf_tune_params *params, char error[1024]);
     void (*facts)(const wfi_case_problem *problem, wfi_result_case *out);
 
+    /* The problem on the machine's own cores (tool/host/host.h); NULL: no version of the family. */
+    void (*host)(const wfi_case_problem *problem, double seconds, uint64_t seed,
+                 wfi_result_host *out);
+
     const struct wfi_load_kind *load; /* of `bench --sustained`; NULL: none */
 } wfi_tool_family;
 

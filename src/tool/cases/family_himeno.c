@@ -5,6 +5,7 @@
 #include "tool/cases/families.h"
 #include "tool/cases/himeno_size.h"
 #include "tool/cases/load.h"
+#include "tool/host/host.h"
 
 #define DEFAULT_SIZE "M"
 
@@ -66,6 +67,11 @@ static void run_problem(wfi_session *session, const wfi_case_problem *p, double 
     wfi_case_himeno(session, &request, out);
 }
 
+static void host(const wfi_case_problem *p, double seconds, uint64_t seed, wfi_result_host *out)
+{
+    wfi_host_himeno((uint32_t)p->a, (uint32_t)p->b, (uint32_t)p->c, seconds, seed, out);
+}
+
 static double bytes(const wfi_case_problem *p)
 {
     const wf_himeno_params params = params_of(p);
@@ -96,4 +102,5 @@ const wfi_tool_family wfi_tool_himeno_family = {.family = WF_FAMILY_HIMENO,
                                                 .run_problem = run_problem,
                                                 .bytes = bytes,
                                                 .data = data,
+                                                .host = host,
                                                 .load = &wfi_load_of_himeno};

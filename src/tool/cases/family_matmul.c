@@ -4,6 +4,7 @@
 
 #include "tool/cases/families.h"
 #include "tool/cases/load.h"
+#include "tool/host/host.h"
 
 static int parse(wfi_study *study, const wfi_common *common)
 {
@@ -53,6 +54,11 @@ static void run_problem(wfi_session *session, const wfi_case_problem *p, double 
     wfi_case_matmul(session, &request, out, NULL);
 }
 
+static void host(const wfi_case_problem *p, double seconds, uint64_t seed, wfi_result_host *out)
+{
+    wfi_host_matmul(p->a, p->b, p->c, seconds, seed, out); /* all of the suite are f32 */
+}
+
 static double bytes(const wfi_case_problem *p)
 {
     const double m = (double)p->a, n = (double)p->b, k = (double)p->c;
@@ -88,4 +94,5 @@ const wfi_tool_family wfi_tool_matmul_family = {.family = WF_FAMILY_MATMUL,
                                                 .run_problem = run_problem,
                                                 .bytes = bytes,
                                                 .data = data,
+                                                .host = host,
                                                 .load = &wfi_load_of_matmul};

@@ -9,6 +9,7 @@
 #include "tool/cases/generate.h"
 #include "tool/cases/load.h"
 #include "tool/cases/vectors.h"
+#include "tool/host/host.h"
 #include "tool/cli/matrix_file.h"
 #include "tool/cli/path.h"
 #include "tool/cli/progress.h"
@@ -137,6 +138,17 @@ static void run_problem(wfi_session *session, const wfi_case_problem *p, double 
     wfi_csr_free(&matrix);
 }
 
+static void host(const wfi_case_problem *p, double seconds, uint64_t seed, wfi_result_host *out)
+{
+    wfi_csr matrix = {0};
+    char error[1024];
+    if (make_matrix(p, seed, &matrix, error))
+        wfi_host_spmv(&matrix, p->type, seconds, seed, out);
+    else
+        wfi_host_verified(WF_ERROR_OUT_OF_HOST_MEMORY, out);
+    wfi_csr_free(&matrix);
+}
+
 static double bytes(const wfi_case_problem *p)
 {
     const double a = (double)p->a, b = (double)p->b;
@@ -181,4 +193,5 @@ const wfi_tool_family wfi_tool_spmv_family = {.family = WF_FAMILY_SPMV,
                                               .run_problem = run_problem,
                                               .bytes = bytes,
                                               .data = data,
+                                              .host = host,
                                               .load = &wfi_load_of_spmv};

@@ -117,7 +117,7 @@ static void rate_median(wfi_session *session, const wfi_study *study, wfi_result
     out->percent = out->gbs * 1e9 / wfi_session_copy_bandwidth(session) * 100;
 }
 
-static void add_occupancy(const wf_caps *caps, wfi_result_case *out)
+void wfi_study_occupancy(const wf_caps *caps, wfi_result_case *out)
 {
     wf_occupancy occupancy;
     if (wf_kernel_occupancy(caps, &out->plan.kernel, &occupancy) != WF_SUCCESS)
@@ -142,7 +142,7 @@ wf_result wfi_study_run(wfi_session *session, const wfi_study *study, const char
     if (out->status == WFI_STATUS_OK)
         rate_median(session, study, out);
     if (out->has_plan)
-        add_occupancy(session->caps, out);
+        wfi_study_occupancy(session->caps, out);
     return result;
 }
 

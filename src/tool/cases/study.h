@@ -34,6 +34,9 @@ wf_result wfi_study_run(wfi_session *session, const wfi_study *study, const char
                         const wf_constant *constants, uint32_t constant_count,
                         wfi_result_case *out);
 
+/* The estimated occupancy of the plan's kernel, where it is known. */
+void wfi_study_occupancy(const wf_caps *caps, wfi_result_case *out);
+
 /* The options that name the problem, for a command line: "--shape 1024x1024x1024". */
 void wfi_study_arguments(const wfi_study *study, char *text, size_t bytes);
 /* The problem by its sizes; valid as long as the study. */

@@ -209,7 +209,6 @@ static const struct {
 } without[] = {
     {"devices", DEVICE | POINT | REPEAT | SEED | TUNING | DISPATCH},
     {"himeno", REPEAT},
-    {"ladder", POINT},
     {"laplace", REPEAT | SEED},
     {"peaks", POINT | REPEAT | SEED | TUNING},
     {"report", DEVICE | LIMITS | POINT | JSON | REPEAT | SEED | TUNING | DISPATCH},

@@ -6,6 +6,7 @@
 #include "tool/cases/families.h"
 #include "tool/cli/clock.h"
 #include "tool/commands/commands.h"
+#include "tool/host/host.h"
 #include "tool/cli/progress.h"
 #include "tool/report/page.h"
 #include "tool/commands/sustained.h"
@@ -38,11 +39,14 @@ static const wfi_case_problem suite[] = {
     WFI_MATMUL_PROBLEM("8192^3", WF_TYPE_F32, 8192, 8192, 8192, false, false),
 };
 
-static void run_line(wfi_session *session, const wfi_case_problem *line, double budget,
+static void run_line(wfi_session *session, const wfi_case_problem *line, double budget, bool host,
                      wfi_result_case *out)
 {
-    wfi_tool_family_of(line->family)->run_problem(session, line, budget, out);
+    const wfi_tool_family *family = wfi_tool_family_of(line->family);
+    family->run_problem(session, line, budget, out);
     snprintf(out->name, sizeof out->name, "%s", line->name);
+    if (host && family->host && out->status == WFI_STATUS_OK && !wfi_interrupted())
+        family->host(line, budget, session->common->seed, &out->host);
 }
 
 static void leave_out(const wfi_case_problem *line, wfi_status status, const char *reason,
@@ -54,7 +58,7 @@ static void leave_out(const wfi_case_problem *line, wfi_status status, const cha
     wfi_case_fail_text(out, status, "%s", reason);
 }
 
-static uint32_t run_suite(wfi_session *session, bool quick, wfi_result_case *cases)
+static uint32_t run_suite(wfi_session *session, bool quick, bool host, wfi_result_case *cases)
 {
     const bool cpu = session->caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
     const bool quiet = session->common->quiet;
@@ -77,7 +81,7 @@ static uint32_t run_suite(wfi_session *session, bool quick, wfi_result_case *cas
             leave_out(line, WFI_STATUS_SKIPPED, "over half of the memory that the device has left",
                       out);
         else
-            run_line(session, line, budget, out);
+            run_line(session, line, budget, host, out);
     }
     wfi_progress_clear(quiet);
     return count;
@@ -132,6 +136,51 @@ static void print_results(wfi_session *session, const wfi_result_case *cases, ui
     wfi_table_print(&table);
 }
 
+/* The device's time beside that of the machine's own cores. */
+static void print_host(const wfi_result_case *cases, uint32_t count)
+{
+    static const char *const heading[] = {"family", "case",   "type",         "device",
+                                          "host",   "spread", "times as fast"};
+    static wfi_table table = {.columns = 7, .right = 1u << 3 | 1u << 4 | 1u << 5 | 1u << 6};
+    const uint32_t threads = wfi_host_threads();
+    putchar('\n');
+    wfi_line(0, "The same in plain C on %u thread%s of this machine%s", threads,
+             threads == 1 ? "" : "s",
+             wfi_host_has_openmp() ? "" : ", since this wavefit was built without OpenMP");
+    putchar('\n');
+    wfi_table_headings(&table, heading, 7);
+    for (uint32_t i = 0; i < count; i++) {
+        const wfi_result_host *h = &cases[i].host;
+        char text[WFI_CELL_BYTES];
+        if (!h->asked)
+            continue;
+        const int row = wfi_table_row(&table);
+        wfi_table_set(&table, row, 0, "%s", cases[i].family);
+        wfi_table_set(&table, row, 1, "%.60s", cases[i].name);
+        wfi_table_set(&table, row, 2, "%s", cases[i].type ? cases[i].type : "");
+        wfi_format_time(cases[i].timing.median_us, text, sizeof text);
+        wfi_table_set(&table, row, 3, "%s", text);
+        if (h->samples == 0) {
+            wfi_table_note(&table, row, 4, "%s", h->reason);
+            continue;
+        }
+        wfi_format_time(h->median_us, text, sizeof text);
+        wfi_table_set(&table, row, 4, "%s", text);
+        wfi_table_set(&table, row, 5, "%.1f %%", h->spread * 100);
+        wfi_table_set(&table, row, 6, "%.3g", h->median_us / cases[i].timing.median_us);
+    }
+    wfi_table_print(&table);
+}
+
+/* A wrong result of the host's fails the run as a device's does. */
+static bool host_is_wrong(const wfi_result_case *cases, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (cases[i].host.asked && !(cases[i].host.check.error_over_bound <= 1))
+            return true;
+    return false;
+}
+
 static bool any_ran(const wfi_result_case *cases, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -144,7 +193,7 @@ int wfi_tool_bench(int argc, char **argv)
 {
     static wfi_result_case cases[MAX_CASES];
     const char *suite_name = "quick", *minutes = NULL;
-    bool verbose = false;
+    bool verbose = false, host = false;
     wfi_sustained_request sustained = {0};
     const wfi_option options[] = {
         {"--suite", "quick|full", &suite_name, NULL,
@@ -157,10 +206,12 @@ int wfi_tool_bench(int argc, char **argv)
          "of --sustained: pauses of this length (default: none)"},
         {"--work", "SECONDS", &sustained.work, NULL,
          "of --sustained: the work between two pauses (default 60)"},
+        {"--host", NULL, NULL, &host,
+         "run each problem in plain C on this machine's cores too, and compare"},
         {"--verbose", NULL, NULL, &verbose, "print the constants of each variant too"}};
     const wfi_command command = {
         "bench",
-        "[--suite quick|full | --sustained MINUTES] [--json FILE]",
+        "[--suite quick|full | --sustained MINUTES] [--host] [--json FILE]",
         "Measures every family on one device and verifies each result against f64.",
         0,
         0,
@@ -176,8 +227,8 @@ int wfi_tool_bench(int argc, char **argv)
         return wfi_usage_error("--suite: '%s' is not a suite (quick, full)", suite_name);
     if (!minutes && (sustained.family || sustained.pause || sustained.work))
         return wfi_usage_error("bench: --family, --pause and --work go with --sustained");
-    if (minutes && verbose)
-        return wfi_usage_error("bench: --verbose is for suites");
+    if (minutes && (verbose || host))
+        return wfi_usage_error("bench: --%s is for suites", verbose ? "verbose" : "host");
     if (sustained.work && !sustained.pause)
         return wfi_usage_error("bench: --work goes with --pause");
     if (minutes)
@@ -187,11 +238,15 @@ int wfi_tool_bench(int argc, char **argv)
     code = wfi_session_open(&session, &common);
     if (code != WFI_EXIT_DONE)
         return code;
-    const uint32_t count = run_suite(&session, quick, cases);
+    const uint32_t count = run_suite(&session, quick, host, cases);
     print_results(&session, cases, count, verbose);
+    if (host && !wfi_json_on_stdout(session.common))
+        print_host(cases, count);
     code = wfi_cases_exit("bench", "cases", cases, count);
     if (code == WFI_EXIT_DONE && !any_ran(cases, count))
         code = wfi_run_error("bench: no case could run on this device");
+    if (code == WFI_EXIT_DONE && host_is_wrong(cases, count))
+        code = wfi_run_error("bench: a result of the host's cores was wrong");
     int written = wfi_session_write(&session, argc, argv, cases, count);
     if (common.json && written == WFI_EXIT_DONE)
         written = wfi_report_beside(common.json);

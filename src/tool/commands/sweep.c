@@ -15,15 +15,37 @@
 #define MAX_POINTS 120
 #define BAR 32
 
+#define MOST_SUBGROUPS 32
+
 /* The parameters that are swept together: one, or the work-group's. */
 typedef struct axes {
     uint32_t count;
     wf_parameter_info parameters[3];
+    uint32_t unit; /* values are counted in so many: work-items of a subgroup; else 1 */
+    uint32_t sizes[MOST_SUBGROUPS];
 } axes;
+
+/* Every count of subgroups a work-group, for variants whose work-groups have one side. */
+static int choose_subgroups(const wf_variant_info *variant, const wf_caps *caps, axes *out)
+{
+    *out = (axes){.unit = caps->subgroup_size};
+    for (uint32_t i = 0; i < variant->parameter_count; i++)
+        if (strncmp(variant->parameters[i].name, "local_", 6) == 0)
+            out->parameters[out->count++ ? 1 : 0] = variant->parameters[i];
+    if (out->count != 1)
+        return wfi_usage_error("sweep: the work-group of %s has not one side alone: --over "
+                               "work-group, or one of its parameters",
+                               variant->name);
+    for (uint32_t n = 0; n < MOST_SUBGROUPS; n++)
+        out->sizes[n] = (n + 1) * out->unit;
+    out->parameters[0].candidates = out->sizes;
+    out->parameters[0].candidate_count = MOST_SUBGROUPS;
+    return WFI_EXIT_DONE;
+}
 
 static int choose_axes(const wf_variant_info *variant, const char *over, axes *out)
 {
-    *out = (axes){0};
+    *out = (axes){.unit = 1};
     for (uint32_t i = 0; i < variant->parameter_count; i++) {
         const wf_parameter_info *p = &variant->parameters[i];
         const bool local = strncmp(p->name, "local_", 6) == 0;
@@ -89,8 +111,10 @@ static void run_point(wfi_session *session, const wfi_study *study, const char *
         for (uint32_t i = 0; i < count && i < WF_MAX_PARAMETERS; i++)
             out->plan.constants[out->plan.constant_count++] = constants[i];
     }
-    out->study = (wfi_result_study){
-        .kind = "sweep", .step = index + 1, .gain = (double)NAN, .over = over, .value = product};
+    out->study.kind = "sweep";
+    out->study.step = index + 1;
+    out->study.over = over;
+    out->study.value = product / a->unit;
 }
 
 /* --------------------------------------------------------------------------------------- output */
@@ -124,7 +148,7 @@ static void value_text(const wfi_result_case *c, const axes *a, char *text, size
         for (uint32_t k = 0; k < c->plan.constant_count; k++)
             if (strcmp(c->plan.constants[k].name, a->parameters[i].name) == 0 && used < bytes) {
                 used += (size_t)snprintf(text + used, bytes - used, "%s%u", i ? "x" : "",
-                                         c->plan.constants[k].value);
+                                         c->plan.constants[k].value / a->unit);
                 break;
             }
 }
@@ -232,7 +256,8 @@ static int run(wfi_session *session, const wfi_study *study, const char *over, i
                                renamed ? "' now" : "");
     }
     const wf_variant_info info = wfi_study_variant_info(study->family, index);
-    const int code = choose_axes(&info, over, &a);
+    const int code = strcmp(over, "subgroups") == 0 ? choose_subgroups(&info, session->caps, &a)
+                                                    : choose_axes(&info, over, &a);
     return code != WFI_EXIT_DONE ? code
                                  : run_points(session, study, info.name, &a, over, argc, argv);
 }
@@ -244,7 +269,7 @@ int wfi_tool_sweep(int argc, char **argv)
     wfi_option options[WFI_STUDY_OPTIONS + 1];
     const wfi_command command = {
         "sweep",
-        "himeno|spmv|matmul|stencil --over work-group|PARAMETER [--variant NAME]",
+        "himeno|spmv|matmul|stencil --over work-group|subgroups|PARAMETER [--variant NAME]",
         "Measures every value that a parameter can have; wavefit chooses the others.",
         1,
         1,
@@ -254,7 +279,8 @@ int wfi_tool_sweep(int argc, char **argv)
     wfi_session session;
     wfi_study_options(&study, options);
     options[WFI_STUDY_OPTIONS] = (wfi_option){"--over", "PARAMETER", &over, NULL,
-                                              "what is swept: a parameter's name, or work-group"};
+                                              "what is swept: a parameter's name, work-group, or "
+                                              "subgroups (1 to 32 a work-group)"};
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
     if (code != WFI_EXIT_DONE || common.help)
         return code;

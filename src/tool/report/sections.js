@@ -254,6 +254,17 @@ function percentPlot(card) {
   narrow() ? barHeight(names.length, devices.length) : 0);
 }
 
+// Beside the machine's own cores, where a file has them (bench --host).
+function hostColumns(shown) {
+  const us = (c) => number(object(c.host).median_us);
+  const ratio = (c) => (us(c) > 0 && c.median > 0 ? us(c) / c.median : null);
+  return shown.some((c) => us(c) > 0) ? [
+    { title: "host", number: true, cell: (c) => (us(c) === null ? text(object(c.host).reason)
+      : `${time(us(c))} on ${text(c.host.threads)} threads`), value: us },
+    { title: "times as fast as the host", number: true, cell: (c) => digits(ratio(c)),
+      value: ratio }] : [];
+}
+
 function resultsSection() {
   if (!plain.length) return;
   const card = section("results", "Results");
@@ -276,6 +287,7 @@ function resultsSection() {
       text(object(c.rate).unit)), value: gflops },
     { title: "GB/s", number: true, cell: (c) => digits(number(c.bandwidth_gbs)),
       value: (c) => number(c.bandwidth_gbs) },
+    ...hostColumns(plain),
     { title: "of ceiling", number: true, cell: (c) => percent(number(object(c.percent).value)),
       value: (c) => number(object(c.percent).value) },
     { title: "status", cell: (c) => element("span", { class: c.status === "ok" ? "good"

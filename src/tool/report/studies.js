@@ -14,20 +14,20 @@ function groupsOf(kind) {
 function ladderSection() {
   const groups = groupsOf("ladder");
   if (!groups.size) return;
-  const card = section("ladder", "Ladders", "Every algorithm of a family that the device can run, "
-    + "on one problem, step by step; a step that comes from a text names it. "
-    + "Gains are over the step before on the same clock; one with ? may be noise, since the "
-    + "quartiles of the two times overlap.");
+  const card = section("ladder", "Ladders", "The steps of the texts that wavefit retells, in their "
+    + "order and with their constants, then every other algorithm of the family. A step gains over "
+    + "the one named beside it; the range is of the quartiles of both times. With ? a gain may be "
+    + "noise, since these overlap; with * it is between the device's clock and the host's.");
   for (const [name, steps] of groups) {
     card.append(element("h3", {}, name));
     const timed = steps.filter((c) => gflops(c) !== null);
-    const labels = [...new Set(timed.map((c) => text(c.variant)))];
+    const labels = [...new Set(timed.map(stepName))];
     const owners = devices.filter((device) => steps.some((c) => c.owner === device));
     plot(card, `Ladder, ${name}`, () => ({ type: "bar",
       data: { labels, datasets: owners
         .map((device) => ({ label: device.label, backgroundColor: device.color,
           data: labels.map((label) => { const c = steps.find((step) => step.owner === device
-            && text(step.variant) === label); return c ? gflops(c) : null; }) })) },
+            && stepName(step) === label); return c ? gflops(c) : null; }) })) },
       options: { indexAxis: "y", plugins: { legend, tooltip: { callbacks: { label: (item) =>
         `${item.dataset.label}: ${rate(item.parsed.x, "GFLOPS")}` } } },
       scales: { x: spanning("GFLOPS", steps.map(gflops)),
@@ -38,21 +38,32 @@ function ladderSection() {
   }
 }
 
-const gainOf = (c) => { const g = number(c.study.gain);
-  return g === null ? "" : `×${digits(g)}${c.study.unsure === true ? " ?" : ""}`; };
+// Files of before have no names of steps.
+const stepName = (c) => text(c.study.rung) || text(c.variant);
+const gainOf = (c) => { const g = number(c.study.gain), low = number(c.study.gain_low),
+    high = number(c.study.gain_high);
+  return g === null ? "" : `×${digits(g)}${low > 0 && high > low ? ` (${low.toPrecision(3)}–${
+    high.toPrecision(3)})` : ""}${c.study.unsure === true ? " ?" : ""}${
+    c.study.other_clock === true ? " *" : ""}${text(c.study.compared_with)
+    ? ` over ${text(c.study.compared_with)}` : ""}`; };
 const spreadOf = (c) => { const s = number(object(c.time_us).spread);
   return s === null || !(number(object(c.time_us).count) > 1) ? "" : percent(s * 100); };
 const stepTime = (c) => (c.median === null ? text(c.status)
   : time(c.median) + (c.clock === "host" ? " (host)" : ""));
 const whatChanges = { title: "what changes", wide: true, cell: (c) => text(c.study.summary)
   + (text(c.study.source) ? ` (${text(c.study.source)})` : "")
+  + (text(c.study.parts) ? `; ${text(c.study.parts)}` : "")
+  + (text(c.study.lanes) ? `; ${text(c.study.lanes)}` : "")
+  + (c.study.smaller === true ? "; smaller than in the text, whose constants do not fit" : "")
   + (c.status === "ok" ? "" : `: ${text(c.reason)}`) };
 
 function ladderTable(steps, name) {
   return table([
     { title: "step", number: true, cell: (c) => text(c.study.step),
       value: (c) => number(c.study.step) },
-    { title: "variant", cell: (c) => text(c.variant) },
+    { title: "name", cell: stepName },
+    { title: "variant", cell: (c) => `${text(c.variant)} ${constants(c)}` },
+    { title: "in the text", cell: (c) => text(c.study.figure) },
     { title: "time", number: true, cell: stepTime, value: (c) => c.median },
     { title: "spread", number: true, cell: spreadOf,
       value: (c) => number(object(c.time_us).spread) },
@@ -67,18 +78,19 @@ function ladderTable(steps, name) {
 
 // One row a step, the devices side by side, and how many times as fast as the first each other is.
 function laddersTable(steps, owners, name) {
-  const rows = [...new Map(steps.map((c) => [text(c.variant), c])).values()].sort((a, b) =>
+  const rows = [...new Map(steps.map((c) => [stepName(c), c])).values()].sort((a, b) =>
     (number(a.study.step) ?? 0) - (number(b.study.step) ?? 0));
   const brief = owners.map((owner) => owner.label.replace(/ \(.*$/, ""));
   const short = (owner) => (new Set(brief).size === owners.length ? brief[owners.indexOf(owner)]
     : owner.label);
-  const of = (row, owner) => steps.find((c) => c.owner === owner && c.variant === row.variant);
+  const of = (row, owner) => steps.find((c) => c.owner === owner && stepName(c) === stepName(row));
   const ratio = (row, owner) => { const a = of(row, owners[0]), b = of(row, owner);
     return a && b && a.median > 0 && b.median > 0 ? a.median / b.median : null; };
   return table([
     { title: "step", number: true, cell: (c) => text(c.study.step),
       value: (c) => number(c.study.step) },
-    { title: "variant", pin: true, cell: (c) => text(c.variant) },
+    { title: "name", pin: true, cell: stepName },
+    { title: "in the text", cell: (c) => text(c.study.figure) },
     ...owners.map((owner) => ({ title: short(owner), number: true, cell: (row) => {
       const c = of(row, owner);
       return c ? stepTime(c) : ""; }, value: (row) => of(row, owner)?.median ?? null })),
@@ -133,8 +145,9 @@ function sweepSection() {
             borderColor: css("--muted"), backgroundColor: css("--muted"), pointRadius: 0,
             data: known.map((c) => ({ x: c.study.value, y: c.kernel.occupancy * 100, c })) });
       }
-      const scales = { x: doubling(text(all[0].study.over) === "work-group"
-        ? "work-items a work-group" : text(all[0].study.over), ran.map((c) => c.study.value),
+      const over = text(all[0].study.over);
+      const scales = { x: doubling(over === "work-group" ? "work-items a work-group"
+        : over === "subgroups" ? "subgroups a work-group" : over, ran.map((c) => c.study.value),
       (value) => text(value)), y: logarithmic("µs", { ticks: { callback: whole },
         min: Math.min(...ran.map((c) => c.median)) * 0.8,
         max: Math.max(...ran.map((c) => c.median)) * 1.25 }) };

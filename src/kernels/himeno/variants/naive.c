@@ -2,7 +2,7 @@
  * dispatch does. */
 #include "kernels/himeno/rows.h"
 
-static const uint32_t ones[] = {1};
+static const uint32_t ones[] = {1}, regions[] = {1, 10, 100, 1000};
 
 static const wfi_parameter parameters[] = {WFI_HIMENO_LOCAL_X(32),   WFI_HIMENO_LOCAL_Y(4),
                                            WFI_HIMENO_LOCAL_Z(1),    WFI_HIMENO_PAD(1),
@@ -12,6 +12,14 @@ static const wfi_parameter parameters[] = {WFI_HIMENO_LOCAL_X(32),   WFI_HIMENO_
 static const wfi_parameter solver_parameters[] = {WFI_HIMENO_LOCAL_X(32), WFI_HIMENO_LOCAL_Y(4),
                                                   WFI_HIMENO_LOCAL_Z(1), WFI_HIMENO_PAD(1),
                                                   WFI_HIMENO_INTERLEAVE(0)};
+static const wfi_parameter region_parameters[] = {
+    WFI_HIMENO_LOCAL_X(32),
+    WFI_HIMENO_LOCAL_Y(4),
+    WFI_HIMENO_LOCAL_Z(1),
+    WFI_HIMENO_PAD(1),
+    WFI_HIMENO_INTERLEAVE(0),
+    WFI_HIMENO_PARAMETER("region", HIMENO_ID_REGION, 100, regions,
+                         "iterations between moves of the data to the device and back")};
 static const wfi_parameter submits_parameters[] = {
     WFI_HIMENO_LOCAL_X(32),
     WFI_HIMENO_LOCAL_Y(4),
@@ -26,7 +34,14 @@ static bool submit_fits(const wfi_point *point)
     return wfi_point_value(point, HIMENO_ID_SUBMIT, 1) > 0;
 }
 
+static bool region_fits(const wfi_point *point)
+{
+    return wfi_point_value(point, HIMENO_ID_REGION, 1) > 0;
+}
+
 static const wfi_constraint constraints[] = {WFI_HIMENO_FITS};
+static const wfi_constraint region_constraints[] = {
+    WFI_HIMENO_FITS, {"region must be at least 1, since it is of whole iterations", region_fits}};
 static const wfi_constraint submits_constraints[] = {
     WFI_HIMENO_FITS,
     {"submit must be at least 1, since a submission runs whole iterations", submit_fits}};
@@ -64,7 +79,7 @@ const wfi_variant wfi_himeno_naive = {
     WFI_HIMENO_ROW(naive, parameters, constraints),
     .name = "naive",
     .summary = "one work-item a cell, which reads everything from memory",
-    .source = WFI_HIMENO_SOFTECH "2",
+    .source = WFI_HIMENO_SOFTECH "4 and 5",
     .shared_bytes = wfi_himeno_shared_sums,
     .fit = fit,
     .traffic = wfi_himeno_memory_traffic,
@@ -76,6 +91,30 @@ const wfi_variant wfi_himeno_moved = {
     .name = "moved",
     .summary = "as naive, but all arrays move between host and device in every iteration",
     .source = WFI_HIMENO_SOFTECH "1",
+    .traits = WFI_HIMENO_MOVED,
+    .shared_bytes = wfi_himeno_shared_sums,
+    .fit = wfi_himeno_fit_step,
+    .traffic = wfi_himeno_memory_traffic,
+    .build = wfi_himeno_build,
+};
+
+const wfi_variant wfi_himeno_region_part = {
+    WFI_HIMENO_ROW(naive, region_parameters, region_constraints),
+    .name = "region_part",
+    .summary = "as naive, but data move once in many iterations, of p the inner cells alone",
+    .source = WFI_HIMENO_SOFTECH "2",
+    .traits = WFI_HIMENO_MOVED | WFI_HIMENO_MOVES_PART,
+    .shared_bytes = wfi_himeno_shared_sums,
+    .fit = wfi_himeno_fit_step,
+    .traffic = wfi_himeno_memory_traffic,
+    .build = wfi_himeno_build,
+};
+
+const wfi_variant wfi_himeno_region = {
+    WFI_HIMENO_ROW(naive, region_parameters, region_constraints),
+    .name = "region",
+    .summary = "as naive, but whole arrays move once in many iterations",
+    .source = WFI_HIMENO_SOFTECH "3",
     .traits = WFI_HIMENO_MOVED,
     .shared_bytes = wfi_himeno_shared_sums,
     .fit = wfi_himeno_fit_step,

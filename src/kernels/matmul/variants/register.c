@@ -1,5 +1,5 @@
-/* The steps of the ladder that share the module of `register`: tiled, kstep, blocked, kept and
- * register itself. Tiles lie in shared memory; each step changes one thing. */
+/* The steps of the ladder that share the module of `register`: tiled, tiled2, kstep, blocked, kept,
+ * transposed and register itself. Tiles lie in shared memory; each step changes one thing. */
 #include <math.h>
 
 #include "profiles/matmul.h"
@@ -36,6 +36,24 @@ static void square_group(const wfi_point *point, uint32_t size[3])
     size[0] = tile <= 1024 ? tile * tile : 0;
     size[1] = size[2] = 1;
 }
+
+static const uint32_t strips[] = {1, 2, 4, 8, 16, 32};
+
+/* In the order of `squares` and `tiled`. */
+static const wfi_parameter tiled2_parameters[] = {
+    {"tile", MATMUL_ID_TILE_M, 8, WFI_COUNT(squares), squares,
+     "rows and columns of C a work-group computes"},
+    {"swizzle", MATMUL_ID_SWIZZLE, 8, WFI_COUNT(strips), strips,
+     "tile rows that neighbouring work-groups go down before the next column of tiles"},
+};
+
+static bool swizzle_positive(const wfi_point *point)
+{
+    return point->values[MATMUL_ID_SWIZZLE] >= 1 && point->values[MATMUL_ID_SWIZZLE] <= 65536;
+}
+
+static const wfi_constraint tiled2_constraints[] = {
+    {"swizzle must be between 1 and 65536", swizzle_positive}};
 
 static uint64_t square_shared(const wfi_point *point, uint64_t depth)
 {
@@ -133,6 +151,33 @@ const wfi_variant wfi_matmul_tiled = {
     .access = tiled_access,
 };
 
+static wf_result tiled2_build(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    const uint32_t tile = point->values[MATMUL_ID_TILE_M];
+    return wfi_matmul_build(
+        plan, point, params,
+        (wfi_matmul_tile){.m = tile, .n = tile, .swizzle = point->values[MATMUL_ID_SWIZZLE]});
+}
+
+const wfi_variant wfi_matmul_tiled2 = {
+    .name = "tiled2",
+    .summary = "as tiled, with tiles in blocks of several rows, which a last-level cache holds",
+    .source = VTUNE_3,
+    .modules = {[WF_TYPE_F32] = &wfi_spv_matmul_ladder_f32},
+    TILED_ROW,
+    .parameter_count = WFI_COUNT(tiled2_parameters),
+    .parameters = tiled2_parameters,
+    .constraint_count = WFI_COUNT(tiled2_constraints),
+    .constraints = tiled2_constraints,
+    .shared_bytes = tiled_shared,
+    .group_size = square_group,
+    .constants = tiled_constants,
+    .fit = wfi_matmul_never_fit,
+    .build = tiled2_build,
+    .access = tiled_access,
+    .traffic = square_traffic,
+};
+
 const wfi_variant wfi_matmul_kstep = {
     .name = "kstep",
     .summary = "as tiled, with as many steps of the sum in shared memory as wanted",
@@ -168,6 +213,40 @@ static const wfi_parameter parameters[] = {
 
 static const wfi_constraint constraints[] = {WFI_SIZES_POSITIVE, WFI_THREAD_M_DIVIDES,
                                              WFI_THREAD_N_DIVIDES, WFI_FEW_SUMS};
+
+static const uint32_t pads[] = {0, 1, 2, 4};
+
+static const wfi_parameter transposed_parameters[] = {
+    {"tile_m", MATMUL_ID_TILE_M, 32, WFI_COUNT(tiles), tiles, "rows of C a work-group computes"},
+    {"tile_n", MATMUL_ID_TILE_N, 32, WFI_COUNT(tiles), tiles, "columns of C a work-group computes"},
+    {"tile_k", MATMUL_ID_TILE_K, 8, WFI_COUNT(depths), depths,
+     "steps of the sum held in shared memory"},
+    {"thread_m", MATMUL_ID_THREAD_M, 4, WFI_COUNT(outputs), outputs,
+     "rows of C a work-item computes"},
+    {"thread_n", MATMUL_ID_THREAD_N, 4, WFI_COUNT(outputs), outputs,
+     "columns of C a work-item computes"},
+    {"pad", MATMUL_ID_PAD, 2, WFI_COUNT(pads), pads,
+     "elements by which rows of the tiles in shared memory are longer"},
+};
+
+static bool pad_is_short(const wfi_point *point)
+{
+    return point->values[MATMUL_ID_PAD] <= 64;
+}
+
+static const wfi_constraint transposed_constraints[] = {WFI_SIZES_POSITIVE,
+                                                        WFI_THREAD_M_DIVIDES,
+                                                        WFI_THREAD_N_DIVIDES,
+                                                        WFI_FEW_SUMS,
+                                                        {"pad must be at most 64", pad_is_short}};
+
+static uint64_t transposed_shared(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    return (uint64_t)v[MATMUL_ID_TILE_K] *
+           (v[MATMUL_ID_TILE_M] + v[MATMUL_ID_TILE_N] + UINT64_C(2) * v[MATMUL_ID_PAD]) *
+           wfi_matmul_sum_size(point->problem->type);
+}
 
 static uint64_t shared_bytes(const wfi_point *point)
 {
@@ -256,6 +335,25 @@ const wfi_variant wfi_matmul_kept = {
     .fit = wfi_matmul_never_fit,
     .traffic = wfi_matmul_block_traffic,
     .access = rows_access,
+};
+
+const wfi_variant wfi_matmul_transposed = {
+    .name = "transposed",
+    .summary = "as kept, the left tile transposed and padded by as much as wanted",
+    .source = D_SERIES,
+    .modules = {[WF_TYPE_F32] = &wfi_spv_matmul_ladder_f32},
+    TILED_ROW,
+    .parameter_count = WFI_COUNT(transposed_parameters),
+    .parameters = transposed_parameters,
+    .constraint_count = WFI_COUNT(transposed_constraints),
+    .constraints = transposed_constraints,
+    .shared_bytes = transposed_shared,
+    .group_size = wfi_matmul_tile_group,
+    .constants = wfi_matmul_constants,
+    .fit = wfi_matmul_never_fit,
+    .build = build,
+    .access = transposed_access,
+    .traffic = wfi_matmul_block_traffic,
 };
 
 const wfi_variant wfi_matmul_register = {

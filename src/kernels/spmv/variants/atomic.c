@@ -1,4 +1,5 @@
-/* Variant atomic: one dispatch scales y, the next adds to it atomically. */
+/* Variant atomic: one dispatch scales y, the next adds to it atomically: by the device's own
+ * addition, or by comparing and exchanging the bits. */
 #include <math.h>
 
 #include "kernels/spmv/build.h"
@@ -6,6 +7,35 @@
 #include "plan/dispatch_size.h"
 
 static const wfi_spirv *const scale_modules[WF_TYPE_COUNT] = WFI_MODULES_spmv_scale;
+
+/* Whether the device adds to y itself. */
+static bool adds(const wfi_point *point)
+{
+    const wf_type type = point->problem->type;
+    const wfi_spirv *module = point->variant->second[type];
+    return module && module->packed &&
+           (type == WF_TYPE_F64 ? point->caps->f64_atomic_add : point->caps->f32_atomic_add);
+}
+
+static bool can_add(const wfi_point *point)
+{
+    return point->problem->type != WF_TYPE_F64 || point->caps->int64_atomics || adds(point);
+}
+
+static const wfi_constraint constraints[] = {
+    WFI_SPMV_LANES_HALVE,
+    WFI_SPMV_LANES_DIVIDE,
+    {"f64 needs atomic additions of f64 or atomics on 64-bit integers, which the device does not "
+     "have",
+     can_add},
+};
+
+static void constants_and_module(const wfi_point *point, wfi_pipeline_desc *desc)
+{
+    wfi_spmv_strided_constants(point, desc);
+    if (adds(point))
+        desc->spirv = point->variant->second[point->problem->type];
+}
 
 static wf_result add_atomic(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
                             wfi_spmv_block *block)
@@ -44,15 +74,16 @@ static void access(const wfi_point *point, wf_access *out)
 const wfi_variant wfi_spmv_atomic = {
     WFI_SPMV_ROW(atomic),
     .modules = WFI_MODULES_spmv_atomic,
+    .second = WFI_MODULES_spmv_atomic_add,
     .summary = "lanes a row, each adding to y atomically; bits differ from run to run",
     .source = "CSR SpMV on a new GPU generation (G-DEP, 2013), atomic accumulation",
     .parameter_count = WFI_COUNT(wfi_spmv_lanes_parameters),
     .parameters = wfi_spmv_lanes_parameters,
-    .constraint_count = WFI_COUNT(wfi_spmv_tree_constraints),
-    .constraints = wfi_spmv_tree_constraints,
+    .constraint_count = WFI_COUNT(constraints),
+    .constraints = constraints,
     .storage_buffers = 4,
     .push_bytes = WFI_SPMV_PUSH,
-    .constants = wfi_spmv_strided_constants,
+    .constants = constants_and_module,
     .fit = wfi_spmv_step_fit,
     .access = access,
     .build = build,

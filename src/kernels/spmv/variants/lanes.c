@@ -1,28 +1,49 @@
-/* Variant lanes: neighbouring lanes of a subgroup multiply a row and add up by shuffles. */
+/* Variant lanes: neighbouring lanes multiply a row and add up by shuffles. */
+#include <math.h>
+
 #include "kernels/spmv/build.h"
 #include "kernels/spmv/cost.h"
 #include "kernels/spmv/variant.h"
 
+/* Whether a row's lanes are sure to be of one subgroup; if not, its subgroups meet in shared
+ * memory. */
 static bool lanes_in_subgroup(const wfi_point *point)
 {
     const uint32_t pinned = wfi_spmv_pinned_subgroup(point);
     return point->values[SPMV_ID_LANES] <= (pinned ? pinned : point->caps->subgroup_min);
 }
 
+static uint64_t shared_bytes(const wfi_point *point)
+{
+    return lanes_in_subgroup(point) ? 0 : wfi_spmv_lanes_shared(point);
+}
+
+static void constants_and_module(const wfi_point *point, wfi_pipeline_desc *desc)
+{
+    wfi_spmv_strided_constants(point, desc);
+    if (!lanes_in_subgroup(point))
+        desc->spirv = point->variant->second[point->problem->type];
+}
+
 static const wfi_constraint constraints[] = {
     WFI_SPMV_LANES_HALVE,
     WFI_SPMV_LANES_DIVIDE,
-    {"lanes must fit the smallest subgroup, since a shuffle does not reach beyond it",
-     lanes_in_subgroup},
     WFI_SPMV_WHOLE_SUBGROUPS("rows"),
 };
+
+/* Trees across subgroups are there to be compared with; no model picks them. */
+static double time_of(const wfi_point *point, uint32_t lanes, double reduction_step)
+{
+    return lanes_in_subgroup(point) ? wfi_spmv_row_time(point, lanes, reduction_step)
+                                    : (double)INFINITY;
+}
 
 static double fit(wfi_point *point)
 {
     const wfi_spmv_profile *profile = wfi_spmv_profile_of(point->caps);
     point->values[SPMV_ID_LOCAL_X] = wfi_spmv_fit_local(point->caps);
     if (!profile->costs)
-        return wfi_spmv_best_lanes(point, wfi_spmv_row_time, 0.5);
+        return wfi_spmv_best_lanes(point, time_of, 0.5);
     point->values[SPMV_ID_LANES] = 1;
     return wfi_spmv_instruction_time(point, profile->costs->lanes);
 }
@@ -30,7 +51,8 @@ static double fit(wfi_point *point)
 const wfi_variant wfi_spmv_lanes = {
     WFI_SPMV_ROW(lanes),
     .modules = WFI_MODULES_spmv_lanes,
-    .summary = "part of a subgroup a row, reduced by shuffles (xor)",
+    .second = WFI_MODULES_spmv_lanes_tree,
+    .summary = "lanes of a subgroup a row, reduced by shuffles; of several, by a tree across them",
     .source = "CSR SpMV on a new GPU generation (G-DEP, 2013), last step",
     .parameter_count = WFI_COUNT(wfi_spmv_lanes_parameters),
     .parameters = wfi_spmv_lanes_parameters,
@@ -40,7 +62,8 @@ const wfi_variant wfi_spmv_lanes = {
     .storage_buffers = 4,
     .push_bytes = WFI_SPMV_PUSH,
     .subgroup_size = wfi_spmv_pinned_subgroup,
-    .constants = wfi_spmv_strided_constants,
+    .shared_bytes = shared_bytes,
+    .constants = constants_and_module,
     .fit = fit,
     .traffic = wfi_spmv_lanes_traffic,
     .access = wfi_spmv_lanes_access,

@@ -1,0 +1,170 @@
+#include "tool/commands/ladder_print.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tool/cli/table.h"
+#include "tool/cli/wrap.h"
+
+#define INDENT 10
+
+/* "x1.23 (1.2-1.26)" over "naive", and what is to be known of it. */
+static void add_gain(wfi_table *table, int row, const wfi_result_study *s)
+{
+    char spread[48] = "";
+    if (!isfinite(s->gain))
+        return;
+    if (isfinite(s->gain_high) && s->gain_high > s->gain_low)
+        snprintf(spread, sizeof spread, s->gain < 100 ? " (%.3g-%.3g)" : " (%.0f-%.0f)",
+                 s->gain_low, s->gain_high);
+    wfi_table_set(table, row, 5, s->gain < 100 ? "x%.3g%s%s%s" : "x%.0f%s%s%s", s->gain, spread,
+                  s->unsure ? " ?" : "", s->other_clock ? " *" : "");
+    wfi_table_set(table, row, 6, "%s", s->compared_with);
+}
+
+static void add_row(wfi_table *table, const wfi_result_case *c)
+{
+    char text[WFI_CELL_BYTES];
+    const int row = wfi_table_row(table);
+    wfi_table_set(table, row, 0, "%u", c->study.step);
+    wfi_table_set(table, row, 1, "%s", c->study.rung);
+    if (c->status != WFI_STATUS_OK) {
+        wfi_table_note(table, row, 2, "%s: %s", wfi_status_name(c->status), c->reason);
+        return;
+    }
+    wfi_format_time(c->timing.median_us, text, sizeof text);
+    wfi_table_set(table, row, 2, "%s", text);
+    wfi_table_set(table, row, 3, "%s", c->timing.gpu_clock ? "device" : "host");
+    wfi_format_rate(c->rate, c->rate_unit, text, sizeof text);
+    wfi_table_set(table, row, 4, "%s", text);
+    add_gain(table, row, &c->study);
+    if (isfinite(c->floor_us)) {
+        wfi_format_percent(c->floor_us / c->timing.median_us * 100, text, sizeof text);
+        wfi_table_set(table, row, 7, "%s", text);
+    }
+}
+
+/* Bytes by level, where they are counted. */
+static void print_bytes(const wfi_result_case *c)
+{
+    char items[32], groups[32], least[32];
+    if (!(c->plan.requested_bytes > 0) || !(c->plan.group_bytes > 0))
+        return;
+    wfi_format_bytes(c->plan.requested_bytes, items, sizeof items);
+    wfi_format_bytes(c->plan.group_bytes, groups, sizeof groups);
+    wfi_format_bytes(c->plan.least_bytes, least, sizeof least);
+    wfi_line(INDENT, "%8sbytes: %s asked for by work-items, %s by work-groups, %s the least", "",
+             items, groups, least);
+}
+
+static void print_kernel(const wfi_result_case *c)
+{
+    const wf_kernel_info *k = &c->plan.kernel;
+    char plan[256], registers[40] = "", occupancy[80] = "";
+    if (!c->has_plan)
+        return;
+    wfi_format_constants(&c->plan, plan, sizeof plan);
+    if (k->registers)
+        snprintf(registers, sizeof registers, "; %u registers", k->registers);
+    if (isfinite(c->occupancy))
+        snprintf(occupancy, sizeof occupancy, "; occupancy %.0f %% by %s", c->occupancy * 100,
+                 c->occupancy_limit ? c->occupancy_limit : "?");
+    wfi_line(INDENT, "%8s%s %s; work-groups of %ux%ux%u%s%s", "", c->plan.variant, plan,
+             k->group_size[0], k->group_size[1], k->group_size[2], registers, occupancy);
+}
+
+/* What each rung changes, the text that it comes from, its constants and the text's figure. */
+static void print_rung(const wfi_study *study, const wfi_result_case *c)
+{
+    const wfi_result_study *s = &c->study;
+    if (strcmp(c->name, study->name) != 0 && c->status == WFI_STATUS_OK)
+        wfi_line(6, "%4u  %s: %s, on %s", s->step, s->rung, s->summary ? s->summary : "", c->name);
+    else
+        wfi_line(6, "%4u  %s: %s", s->step, s->rung, s->summary ? s->summary : "");
+    if (s->source && *s->source)
+        wfi_line(INDENT, "%8s%s", "", s->source);
+    if (s->figure)
+        wfi_line(INDENT, "%8sin the text: %s", "", s->figure);
+    if (c->status != WFI_STATUS_OK)
+        return;
+    print_kernel(c);
+    if (s->smaller)
+        wfi_line(INDENT, "%8ssmaller than in the text, whose constants do not fit this device", "");
+    if (*s->lanes)
+        wfi_line(INDENT, "%8s%s", "", s->lanes);
+    if (*s->parts)
+        wfi_line(INDENT, "%8s%s", "", s->parts);
+    print_bytes(c);
+}
+
+static void print_notes(const wfi_result_case *cases, uint32_t count)
+{
+    bool unsure = false, clocks = false;
+    for (uint32_t i = 0; i < count; i++) {
+        unsure |= cases[i].study.unsure;
+        clocks |= cases[i].study.other_clock;
+    }
+    if (unsure || clocks)
+        putchar('\n');
+    if (unsure)
+        wfi_line(0, "A gain with ? may be noise: the quartiles of the two times overlap.");
+    if (clocks)
+        wfi_line(0, "A gain with * is between two clocks: a time of the host's includes submitting "
+                    "and waiting.");
+}
+
+void wfi_ladder_print(const wfi_session *session, const wfi_ladder *ladder, const wfi_study *study,
+                      const wfi_result_case *cases, uint32_t count)
+{
+    static const char *const heading[] = {"step", "name", "time", "clock",
+                                          "rate", "gain", "over", "of roofline"};
+    static wfi_table table = {.columns = 8, .right = 1u << 0 | 1u << 2 | 1u << 4 | 1u << 7};
+    wfi_line(4, "%s: %s %s on %s", ladder->subject, study->name, wf_type_name(study->type),
+             session->caps->name);
+    putchar('\n');
+    wfi_table_headings(&table, heading, 8);
+    for (uint32_t i = 0; i < count; i++)
+        add_row(&table, &cases[i]);
+    wfi_table_print(&table);
+    print_notes(cases, count);
+    putchar('\n');
+    for (uint32_t i = 0; i < count; i++)
+        print_rung(study, &cases[i]);
+}
+
+void wfi_ladder_print_compiled(const wfi_session *session, const wfi_ladder *ladder,
+                               const wfi_study *study, const wfi_result_case *cases, uint32_t count)
+{
+    static const char *const heading[] = {"step",   "name",      "registers",  "spilled",
+                                          "shared", "occupancy", "limited by", "constants"};
+    static wfi_table table = {.columns = 8,
+                              .right = 1u << 0 | 1u << 2 | 1u << 3 | 1u << 4 | 1u << 5};
+    wfi_line(4, "%s: %s %s on %s: compiled only, nothing ran", ladder->subject, study->name,
+             wf_type_name(study->type), session->caps->name);
+    putchar('\n');
+    wfi_table_headings(&table, heading, 8);
+    for (uint32_t i = 0; i < count; i++) {
+        const wfi_result_case *c = &cases[i];
+        const wf_kernel_info *k = &c->plan.kernel;
+        char text[WFI_CELL_BYTES];
+        const int row = wfi_table_row(&table);
+        wfi_table_set(&table, row, 0, "%u", c->study.step);
+        wfi_table_set(&table, row, 1, "%s", c->study.rung);
+        if (!c->has_plan) {
+            wfi_table_note(&table, row, 2, "%s: %s", wfi_status_name(c->status), c->reason);
+            continue;
+        }
+        if (k->registers)
+            wfi_table_set(&table, row, 2, "%u", k->registers);
+        wfi_table_set(&table, row, 3, "%u", k->spilled);
+        wfi_table_set(&table, row, 4, "%llu", (unsigned long long)k->shared_bytes);
+        if (isfinite(c->occupancy)) {
+            wfi_table_set(&table, row, 5, "%.0f %%", c->occupancy * 100);
+            wfi_table_set(&table, row, 6, "%s", c->occupancy_limit ? c->occupancy_limit : "");
+        }
+        wfi_format_constants(&c->plan, text, sizeof text);
+        wfi_table_set(&table, row, 7, "%s", text);
+    }
+    wfi_table_print(&table);
+}
