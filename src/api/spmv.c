@@ -28,6 +28,19 @@ static void list_candidates(const wf_device *device, const wfi_problem *problem,
     }
 }
 
+/* What is stored of the matrix, x for each place of a value, and y. */
+static void count_traffic(const wfi_spmv_job *job, const wfi_choice *choice, wf_plan *plan)
+{
+    const wf_spmv_params *p = &job->matrix;
+    const double real = p->type == WF_TYPE_F64 ? 8 : 4;
+    const double y = (double)p->rows * real;
+    const wfi_traffic traffic = {.requested = (double)job->kept->analysis.matrix_bytes +
+                                              (double)job->kept->places * real + y,
+                                 .stored = y};
+    if (choice->point.variant->traits & WFI_SPMV_READS_ONCE && p->vectors == 1)
+        wfi_plan_count_traffic(plan, &traffic);
+}
+
 /* Checks and counts a matrix of the host's. */
 static wf_result count_host(wf_device *device, const wf_spmv_params *params,
                             wfi_spmv_counts *counts)
@@ -121,6 +134,8 @@ static wf_result make_plan(wf_device *device, const wf_spmv_params *params, wfi_
     analysis->statistics_seconds = wfi_host_seconds() - start;
     if (result == WF_SUCCESS)
         result = build_plan(device, &choice, job, out);
+    if (result == WF_SUCCESS)
+        count_traffic(job, &choice, *out);
     analysis->seconds = wfi_host_seconds() - start;
     return result;
 }

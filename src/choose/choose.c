@@ -1,4 +1,5 @@
 /* Picks the variant and its constants: what the user forces, then tuning data, then the model. */
+#include <stdio.h>
 #include <string.h>
 
 #include "choose/choose.h"
@@ -7,27 +8,46 @@
 #include "kernels/families.h"
 #include "choose/store.h"
 
-/* For errors: ", which is called 'x' now" where the name is one of before. */
-static const char *hint_of(const char *name, const char *now, char text[80])
+/* Adds a name to a list of them. */
+static void add_name(char *list, size_t bytes, const char *name)
 {
-    *text = '\0';
+    const size_t used = strlen(list);
+    snprintf(list + used, bytes - used, "%s%s", used ? ", " : "", name);
+}
+
+enum { HINT_BYTES = 500 };
+
+/* For errors: ", which is called 'x' now" where the name is one of before, else " (there are …)" with
+ * the names that stand in `text`, which becomes the hint. */
+static const char *hint_of(const char *name, const char *now, char text[HINT_BYTES])
+{
+    char names[HINT_BYTES];
+    memcpy(names, text, sizeof names);
+    text[0] = '\0';
     if (strcmp(name, now) != 0)
-        snprintf(text, 80, ", which is called '%s' now", now);
+        snprintf(text, HINT_BYTES, ", which is called '%s' now", now);
+    else if (*names)
+        snprintf(text, HINT_BYTES, " (there are %.480s)", names);
     return text;
 }
 
 static wf_result no_variant(const wfi_log *log, const wfi_family *family, const char *name)
 {
-    char text[80];
+    char text[HINT_BYTES] = "";
+    const char *now = wfi_old_variant(family->name, name);
+    for (uint32_t i = 0; i < family->variant_count; i++)
+        add_name(text, sizeof text, family->variants[i]->name);
     return wfi_fail(log, WF_ERROR_UNKNOWN_VARIANT, "family %s has no variant '%s'%s", family->name,
-                    name, hint_of(name, wfi_old_variant(family->name, name), text));
+                    name, hint_of(name, now, text));
 }
 
 /* `variant`: NULL where no variant of the family has it. */
 static wf_result no_constant(const wfi_log *log, const wfi_family *family,
                              const wfi_variant *variant, const char *name)
 {
-    char text[80];
+    char text[HINT_BYTES] = "";
+    for (uint32_t i = 0; variant && i < variant->parameter_count; i++)
+        add_name(text, sizeof text, variant->parameters[i].name);
     return wfi_fail(log, WF_ERROR_UNKNOWN_VARIANT, "%s %s has no constant '%s'%s",
                     variant ? "variant" : "family", variant ? variant->name : family->name, name,
                     hint_of(name, wfi_old_parameter(family->name, name), text));

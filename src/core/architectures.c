@@ -6,6 +6,8 @@
 
 #define CUDA_GUIDE                                                                                 \
     "NVIDIA, CUDA C++ Programming Guide, Compute Capabilities: technical specifications"
+#define CUDA_CALCULATOR                                                                            \
+    "NVIDIA, CUDA Occupancy Calculator and CUDA C Programming Guide: compute capabilities 2 to 6"
 #define LLVM_AMDGPU                                                                                \
     "AMD instruction set guides; LLVM AMDGPU target: register and LDS allocation granules"
 #define INTEL_GUIDE "Intel, oneAPI GPU Optimization Guide: Intel Xe GPU architecture"
@@ -22,17 +24,28 @@
 #define NVIDIA_ROW(id, label, parts, waves, groups, shared, reserved, fma)                         \
     {                                                                                              \
         .name = "nvidia:" id, .generation = label, .vendor_id = WFI_NVIDIA, .name_pieces = parts,  \
-        .wave = 32, .simds = 4, .simd_waves = (waves) / 4, .unit_groups = groups,                  \
-        .simd_registers = 16384, .register_step = 8, .lane_registers = 255,                        \
+        .unit = "multiprocessor", .wave = 32, .simds = 4, .simd_waves = (waves) / 4,               \
+        .unit_groups = groups, .simd_registers = 16384, .register_step = 8, .lane_registers = 255, \
         .unit_shared = (shared)*1024, .shared_step = (reserved) ? 128 : 256,                       \
         .shared_reserved = reserved, .unit_fma = fma, .source = CUDA_GUIDE                         \
+    }
+/* NVIDIA before Pascal: `words` registers of an SM lie in `parts_` parts; a warp's come `step` a
+ * lane at a time. */
+#define OLD_NVIDIA_ROW(id, label, pieces, parts_, waves, groups, words, step, most, shared, gran,  \
+                       fma)                                                                        \
+    {                                                                                              \
+        .name = "nvidia:" id, .generation = label, .vendor_id = WFI_NVIDIA, .name_pieces = pieces, \
+        .unit = "multiprocessor", .wave = 32, .simds = parts_, .simd_waves = (waves) / (parts_),   \
+        .unit_groups = groups, .simd_registers = (words) / (parts_), .register_step = step,        \
+        .lane_registers = most, .unit_shared = (shared)*1024, .shared_step = gran,                 \
+        .unit_fma = fma, .source = CUDA_CALCULATOR                                                 \
     }
 /* AMD GCN and CDNA: 4 SIMDs a compute unit, waves of 64. A work-group of one wave takes none of the
  * 16 barriers of a compute unit, so that their number does not limit such groups. */
 #define GCN_ROW(id, label, parts, waves, registers, most, step)                                    \
     {                                                                                              \
         .name = "amd:" id, .generation = label, .vendor_id = WFI_AMD, .name_pieces = parts,        \
-        .wave = 64, .simds = 4, .simd_waves = waves, .unit_groups = 16,                            \
+        .unit = "compute unit", .wave = 64, .simds = 4, .simd_waves = waves, .unit_groups = 16,    \
         .simd_registers = (registers)*64, .register_step = step, .lane_registers = most,           \
         .unit_shared = 65536, .shared_step = 512, .unit_fma = 64, .groups_by_barriers = true,      \
         .source = LLVM_AMDGPU                                                                      \
@@ -42,16 +55,18 @@
 #define RDNA_ROW(id, label, parts, waves, registers, step, fma)                                    \
     {                                                                                              \
         .name = "amd:" id, .generation = label, .vendor_id = WFI_AMD, .name_pieces = parts,        \
-        .wave = 32, .simds = 4, .simd_waves = waves, .unit_groups = 32,                            \
-        .simd_registers = (registers)*32, .register_step = step, .lane_registers = 256,            \
-        .unit_shared = 131072, .shared_step = 512, .unit_fma = fma, .counted_units = 2,            \
-        .groups_by_barriers = true, .source = LLVM_AMDGPU                                          \
+        .unit = "work-group processor", .wave = 32, .simds = 4, .simd_waves = waves,               \
+        .unit_groups = 32, .simd_registers = (registers)*32, .register_step = step,                \
+        .lane_registers = 256, .unit_shared = 131072, .shared_step = 512, .unit_fma = fma,         \
+        .counted_units = 2, .groups_by_barriers = true, .source = LLVM_AMDGPU                      \
     }
-/* Intel: a hardware thread has 128 registers, whatever a kernel uses of them. */
-#define INTEL_ROW(id, label, parts, lanes, engines, threads, words, shared, fma, text)             \
+/* Intel: a hardware thread has 128 registers, whatever a kernel uses of them; from Xe-HPG on half
+ * as many threads can have 256 each. */
+#define INTEL_ROW(id, label, parts, lanes, engines, threads, words, doubles, shared, fma, text)    \
     {                                                                                              \
         .name = "intel:" id, .generation = label, .vendor_id = WFI_INTEL, .name_pieces = parts,    \
-        .wave = lanes, .simds = engines, .simd_waves = threads, .unit_groups = 16,                 \
+        .unit = (doubles) ? "Xe core" : "subslice", .wave_doubles = doubles, .wave = lanes,        \
+        .simds = engines, .simd_waves = threads, .unit_groups = 16,                                \
         .simd_registers = (threads) * (words), .wave_words = words,                                \
         .lane_registers = (words) / (lanes), .unit_shared = (shared)*1024, .shared_step = 1024,    \
         .unit_fma = fma, .source = text                                                            \
@@ -60,8 +75,8 @@
 #define ADRENO_ROW(id, label, parts, vec4, granularity, shared)                                    \
     {                                                                                              \
         .name = "qualcomm:" id, .generation = label, .vendor_id = WFI_QUALCOMM,                    \
-        .name_pieces = parts, .wave = 64, .simds = 1, .simd_waves = 16,                            \
-        .simd_registers = (vec4)*4 * 64 * (granularity), .register_step = 4,                       \
+        .name_pieces = parts, .unit = "shader processor", .wave = 64, .simds = 1,                  \
+        .simd_waves = 16, .simd_registers = (vec4)*4 * 64 * (granularity), .register_step = 4,     \
         .lane_registers = 192, .wave_step = granularity, .unit_shared = (shared)*1024,             \
         .source = MESA_IR3                                                                         \
     }
@@ -69,7 +84,7 @@
 #define MALI_ROW(id, label, parts, lanes, waves, fma)                                              \
     {                                                                                              \
         .name = "arm:" id, .generation = label, .vendor_id = WFI_ARM, .name_pieces = parts,        \
-        .wave = lanes, .simds = 1, .simd_waves = waves, .register_step = 32,                       \
+        .unit = "core", .wave = lanes, .simds = 1, .simd_waves = waves, .register_step = 32,       \
         .simd_registers = (waves) * (lanes)*32, .lane_registers = 64, .unit_fma = fma,             \
         .shared_is_memory = true, .source = ARM_GUIDE                                              \
     }
@@ -84,7 +99,19 @@ static const wfi_architecture table[] = {
     NVIDIA_ROW("sm75", "Turing", "RTX 20|GTX 16|Quadro RTX|TITAN RTX|T4|T1000|T600", 32, 16, 64, 0,
                64),
     NVIDIA_ROW("sm70", "Volta", "V100|TITAN V", 64, 32, 96, 0, 64),
+    OLD_NVIDIA_ROW("sm52", "Maxwell", "GTX 9|GTX TITAN X|M40|M60|M4000|M5000|M6000", 4, 64, 32,
+                   65536, 8, 255, 96, 256, 128),
     NVIDIA_ROW("sm61", "Pascal", "GTX 10|TITAN X|P40|P4", 64, 32, 96, 0, 128),
+    OLD_NVIDIA_ROW("sm60", "Pascal", "P100|GP100", 2, 64, 32, 65536, 8, 255, 64, 256, 64),
+    OLD_NVIDIA_ROW("sm50", "Maxwell", "GTX 75|GTX 745|K2200|M10", 4, 64, 32, 65536, 8, 255, 64, 256,
+                   128),
+    OLD_NVIDIA_ROW("sm35", "Kepler", "K20|K40|K6000|GTX 78|GTX TITAN", 4, 64, 16, 65536, 8, 255, 48,
+                   256, 192),
+    OLD_NVIDIA_ROW("sm37", "Kepler", "K80", 4, 64, 16, 131072, 8, 255, 112, 256, 192),
+    OLD_NVIDIA_ROW("sm30", "Kepler", "GTX 6|GTX 76|GTX 77|GTX 74|K10|K4000|K5000", 4, 64, 16, 65536,
+                   8, 63, 48, 256, 192),
+    OLD_NVIDIA_ROW("sm20", "Fermi", "GTX 4|GTX 5|C2050|C2070|C2075|M2050|M2070|M2090", 2, 48, 8,
+                   32768, 2, 63, 48, 128, 32),
     RDNA_ROW("rdna4", "RDNA 4", "gfx120|navi44|navi48|RX 90", 16, 1536, 24, 256),
     RDNA_ROW("rdna3", "RDNA 3", "navi31|navi32|gfx1151|strix_halo|8060S|8050S|RX 79|RX 78|RX 77",
              16, 1536, 24, 256),
@@ -101,16 +128,16 @@ static const wfi_architecture table[] = {
     GCN_ROW("gcn3", "GCN 2 and 3",
             "tonga|fiji|iceland|carrizo|stoney|bonaire|hawaii|kaveri|kabini|R9 Fury|R9 Nano", 10,
             256, 256, 4),
-    INTEL_ROW("xe2", "Xe2", "Arc(TM) B|Arc B|(BMG|(LNL|Lunar Lake|Graphics (LNL", 16, 8, 8, 2048,
+    INTEL_ROW("xe2", "Xe2", "Arc(TM) B|Arc B|BMG|LNL|Lunar Lake|B580|B570", 16, 8, 8, 2048, true,
               128, 128, INTEL_GUIDE),
-    INTEL_ROW("xe-hpg", "Xe-HPG and Xe-LPG", "Arc(TM) A|Arc A|(DG2|(ACM|(MTL|(ARL|Arc(TM) Graphics",
-              8, 16, 8, 1024, 128, 128, INTEL_GUIDE),
-    INTEL_ROW("xe-lp", "Xe-LP", "Iris(R) Xe|(TGL|(ADL|(RPL|(RKL|(DG1|UHD Graphics 7", 8, 16, 7,
-              1024, 128, 128, INTEL_GUIDE),
-    INTEL_ROW(
-        "gen9", "Gen9 to Gen11",
-        "UHD Graphics 6|HD Graphics 5|HD Graphics 6|Iris(R) Plus|(SKL|(KBL|(CFL|(ICL|(APL|(GLK", 16,
-        8, 7, 1024, 64, 64, INTEL_GEN9),
+    INTEL_ROW("xe-hpg", "Xe-HPG and Xe-LPG",
+              "Arc(TM) A|Arc A|DG2|ACM|MTL|ARL|Arc(TM) Graphics|A770|A750|A380", 8, 16, 8, 1024,
+              true, 128, 128, INTEL_GUIDE),
+    INTEL_ROW("xe-lp", "Xe-LP", "Iris(R) Xe|TGL|ADL|RPL|RKL|DG1|UHD Graphics 7", 8, 16, 7, 1024,
+              false, 128, 128, INTEL_GUIDE),
+    INTEL_ROW("gen9", "Gen9 to Gen11",
+              "UHD Graphics 6|HD Graphics 5|HD Graphics 6|Iris(R) Plus|SKL|KBL|CFL|ICL|APL|GLK", 16,
+              8, 7, 1024, false, 64, 64, INTEL_GEN9),
     ADRENO_ROW("adreno7xx", "Adreno 7xx and X1", "Adreno (TM) 7|Adreno (TM) X1|Adreno X1|FD7", 96,
                2, 32),
     ADRENO_ROW("adreno61x-small", "Adreno 605 to 612",
@@ -130,6 +157,7 @@ static const wfi_architecture table[] = {
      .generation = "Apple family 7 and 8 (A14, A15, M1, M2)",
      .vendor_id = WFI_APPLE,
      .name_pieces = "Apple M1|Apple M2|Apple A14|Apple A15|Apple A16|G13|G14",
+     .unit = "core",
      .wave = 32,
      .simds = 1,
      .simd_waves = 96,
@@ -146,6 +174,7 @@ static const wfi_architecture table[] = {
      .generation = "Apple family 9 (A17, M3, M4): registers and shared memory are cached",
      .vendor_id = WFI_APPLE,
      .name_pieces = "Apple M3|Apple M4|Apple A17|Apple A18",
+     .unit = "core",
      .wave = 32,
      .simds = 1,
      .lane_registers = 128,
@@ -156,6 +185,7 @@ static const wfi_architecture table[] = {
      .generation = "PowerVR Rogue",
      .vendor_id = WFI_IMAGINATION,
      .name_pieces = "Rogue|PowerVR",
+     .unit = "shading cluster",
      .wave = 32,
      .simds = 1,
      .simd_waves = 16,
@@ -166,6 +196,7 @@ static const wfi_architecture table[] = {
      .generation = "VideoCore VI and VII",
      .vendor_id = WFI_BROADCOM,
      .name_pieces = "V3D",
+     .unit = "processor",
      .wave = 16,
      .simds = 1,
      .simd_waves = 4,
@@ -194,25 +225,48 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Whether text[0 … length-1] stands in `in`, whatever the case. */
-static bool stands_in(const char *in, const char *text, size_t length)
+static bool is_word(char c)
 {
-    for (; *in; in++) {
-        size_t i = 0;
-        while (i < length && in[i] && lower(in[i]) == lower(text[i]))
-            i++;
-        if (i == length)
-            return true;
+    return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9');
+}
+
+/* How names are compared: whatever the case; whole: `name` must be it; word: it must begin a word
+ * there, and spaces in either do not count. */
+typedef enum comparison { ANYWHERE, WHOLE, WORD } comparison;
+
+/* The length of what text[0 … length-1] takes at the beginning of `in`; 0: it is not there. */
+static size_t stands_at(const char *in, const char *text, size_t length, bool spaces)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (!spaces && text[i] == ' ')
+            continue;
+        while (!spaces && in[at] == ' ')
+            at++;
+        if (!in[at] || lower(in[at]) != lower(text[i]))
+            return 0;
+        at++;
     }
+    return at;
+}
+
+static bool stands_in(const char *in, const char *text, size_t length, comparison how)
+{
+    if (how == WHOLE)
+        return strlen(in) == length && stands_at(in, text, length, true) == length;
+    for (const char *at = in; *at; at++)
+        if ((how == ANYWHERE || at == in || !is_word(at[-1])) &&
+            stands_at(at, text, length, how == ANYWHERE))
+            return true;
     return false;
 }
 
-/* Whether one of the parts, separated by '|', stands in `name`; `whole`: is `name`. */
-static bool any_name_piece(const char *parts, const char *name, bool whole)
+/* Whether one of the parts, separated by '|', stands in `name`. */
+static bool any_name_piece(const char *parts, const char *name, comparison how)
 {
     while (*parts) {
         const size_t length = strcspn(parts, "|");
-        if ((!whole || strlen(name) == length) && stands_in(name, parts, length))
+        if (stands_in(name, parts, length, how))
             return true;
         parts += length + (parts[length] == '|');
     }
@@ -223,17 +277,48 @@ const wfi_architecture *wfi_architecture_of(const wf_caps *caps)
 {
     for (uint32_t i = 0; i < wfi_architecture_count(); i++)
         if (table[i].vendor_id == caps->vendor_id &&
-            any_name_piece(table[i].name_pieces, caps->name, false))
+            any_name_piece(table[i].name_pieces, caps->name, ANYWHERE))
             return &table[i];
     return NULL;
 }
 
+/* The row's name behind "vendor:". */
+static const char *id_of(const wfi_architecture *a)
+{
+    return strchr(a->name, ':') + 1;
+}
+
+/* Behind "amd:" alone rows of that vendor are asked for; NULL: the row is not one of them. */
+static const char *of_vendor(const wfi_architecture *a, const char *name)
+{
+    const char *colon = strchr(name, ':');
+    if (!colon)
+        return name;
+    const size_t length = (size_t)(colon - name) + 1;
+    return stands_at(a->name, name, length, true) == length ? colon + 1 : NULL;
+}
+
+/* From the surest comparison to the least. */
+static bool is_named(const wfi_architecture *a, const char *name, int pass)
+{
+    switch (pass) {
+    case 0:
+        return any_name_piece(id_of(a), name, WHOLE) || any_name_piece(a->name_pieces, name, WHOLE);
+    case 1:
+        return strlen(a->generation) == stands_at(a->generation, name, strlen(name), false);
+    default:
+        return any_name_piece(a->name_pieces, name, WORD);
+    }
+}
+
 const wfi_architecture *wfi_architecture_named(const char *name)
 {
-    for (uint32_t i = 0; i < wfi_architecture_count(); i++)
-        if (any_name_piece(table[i].name, name, true) ||
-            any_name_piece(table[i].name_pieces, name, true))
-            return &table[i];
+    for (int pass = 0; pass < 3; pass++)
+        for (uint32_t i = 0; i < wfi_architecture_count(); i++) {
+            const char *own = of_vendor(&table[i], name);
+            if (own && *own && is_named(&table[i], own, pass))
+                return &table[i];
+        }
     return NULL;
 }
 

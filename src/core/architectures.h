@@ -12,6 +12,7 @@
 typedef struct wfi_architecture {
     const char *name;       /* "amd:rdna3" */
     const char *generation; /* for people: "RDNA 3" */
+    const char *unit;       /* what holds whole work-groups, for people */
     uint32_t vendor_id;
     const char *name_pieces; /* of device names, separated by '|'; any one will do */
     uint32_t wave;           /* lanes; the usual size where there are several */
@@ -24,6 +25,7 @@ typedef struct wfi_architecture {
     uint32_t register_step;  /* a lane's registers are rounded up to a multiple (at `wave` lanes) */
     uint32_t lane_registers; /* most a lane can have */
     uint32_t wave_words;     /* where a wave always gets the same: register words */
+    bool wave_doubles;       /* that are doubled for kernels that need more: half the waves then */
     uint32_t wave_step;      /* waves come in multiples */
     uint32_t unit_shared;    /* bytes; 0 with shared_is_memory: no store of its own */
     uint32_t shared_step;    /* a work-group's bytes are rounded up to a multiple */
@@ -38,7 +40,9 @@ const wfi_architecture *wfi_architecture_get(uint32_t index); /* NULL: there are
 
 /* The row of a device, by vendor and name; NULL where there is none. */
 const wfi_architecture *wfi_architecture_of(const wf_caps *caps);
-/* By "amd:rdna3", or by a name part of it ("navi31"), whatever the case; NULL: none. */
+/* By "amd:rdna3" or "rdna3", by a chip ("navi31", "amd:navi31"), by the name of a device that has a
+ * name piece in it ("Tesla K20", "gtx480"), or by a generation ("Kepler": the first of its rows),
+ * whatever the case; NULL: none. */
 const wfi_architecture *wfi_architecture_named(const char *name);
 
 /* What models need to know of a compute unit; 0: the device does not report it and nobody has

@@ -34,6 +34,29 @@ void wfi_text_close(wfi_text_reader *reader)
     reader->buffer = NULL;
 }
 
+/* Files that are packed in another way than gzip's are known by how they begin. */
+static bool is_text(const wfi_text_reader *reader, wfi_io_error *error)
+{
+    static const struct {
+        size_t at, length;
+        const char *bytes, *what, *unpack;
+    } kinds[] = {{0, 6,
+                  "\xFD"
+                  "7zXZ\0",
+                  "compressed with xz", "xz -dk"},
+                 {0, 4, "\x28\xB5\x2F\xFD", "compressed with zstd", "zstd -d"},
+                 {0, 3, "BZh", "compressed with bzip2", "bunzip2 -k"},
+                 {0, 4, "PK\3\4", "a zip archive", "unzip"},
+                 {257, 5, "ustar", "a tar archive", "tar -xf"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (reader->end >= kinds[i].at + kinds[i].length &&
+            memcmp(reader->buffer + kinds[i].at, kinds[i].bytes, kinds[i].length) == 0)
+            return wfi_io_fail(error, WFI_IO_BAD_INPUT,
+                               "%s: the file is %s; gzip alone is read, so unpack it first: %s %s",
+                               reader->path, kinds[i].what, kinds[i].unpack, reader->path);
+    return true;
+}
+
 /* Moves what is left to the front and reads more behind it. */
 static bool refill(wfi_text_reader *reader, wfi_io_error *error)
 {
@@ -53,7 +76,7 @@ static bool refill(wfi_text_reader *reader, wfi_io_error *error)
     }
     reader->end += (size_t)got;
     reader->at_end = got == 0;
-    return true;
+    return reader->line > 0 || kept > 0 || is_text(reader, error);
 }
 
 bool wfi_text_line(wfi_text_reader *reader, char **text, wfi_io_error *error)

@@ -59,7 +59,7 @@ static uint32_t find_differences(const wfi_observation *o, difference list[DIFFE
     add_difference(list, &count, shared, "asks shared memory for %.3g times the bytes", shared);
     add_difference(list, &count, (double)o->dispatches / own->dispatches,
                    "takes %u dispatches in place of %u", o->dispatches, own->dispatches);
-    add_difference(list, &count, apart(&o->access) / apart(&own->access),
+    add_difference(list, &count, o->processor ? 0 : apart(&o->access) / apart(&own->access),
                    "touches %.3g times the sectors a load",
                    apart(&o->access) / apart(&own->access));
     add_difference(list, &count, own->access.busy / o->access.busy,
@@ -150,8 +150,6 @@ static bool dispatches(const wfi_observation *o, wfi_advice *out)
 static bool can_tune(const wfi_observation *o)
 {
     const char *a = o->arguments;
-    if (strcmp(o->family, "spmv") == 0)
-        return strchr(a, '/') || (strchr(a, '.') && !strchr(a, ':'));
     return strcmp(o->family, "stencil") != 0 ||
            (!strstr(a, " --shape ") && !strstr(a, " --border "));
 }
@@ -186,10 +184,11 @@ static int by_gain(const void *a, const void *b)
 
 uint32_t wfi_advise(const wfi_observation *o, wfi_advice advice[WFI_MAX_ADVICE])
 {
-    const wfi_rule *const sets[] = {call_rules, wfi_lane_rules, wfi_unit_rules, wfi_memory_rules};
+    const wfi_rule *const sets[] = {call_rules, wfi_lane_rules, wfi_unit_rules, wfi_memory_rules,
+                                    NULL};
     uint32_t count = 0;
-    for (size_t set = 0; set < sizeof sets / sizeof *sets; set++)
-        for (const wfi_rule *rule = sets[set]; rule->name && count < WFI_MAX_ADVICE; rule++) {
+    for (const wfi_rule *const *set = sets; *set; set++)
+        for (const wfi_rule *rule = *set; rule->name && count < WFI_MAX_ADVICE; rule++) {
             wfi_advice *out = &advice[count];
             *out = (wfi_advice){.rule = rule->name};
             count += rule->look(o, out);

@@ -36,6 +36,7 @@ typedef struct wfi_observation {
     double requested_bytes, shared_requested_bytes, group_bytes; /* as in wf_plan_info */
     double copy, cache;                                          /* measured rates */
     double fma, fma_f32, matrix_f16;
+    bool processor;   /* the device is a CPU, which has neither banks nor a subgroup's loads */
     bool no_hardware; /* the device has no arithmetic of the type */
 } wfi_observation;
 

@@ -82,7 +82,7 @@ static bool coalescing(const wfi_observation *o, wfi_advice *out)
 {
     static const char *const words[] = {"lanes", "local_", NULL};
     const double apart = o->access.sectors / fmax(o->access.least_sectors, 1);
-    if (!(apart >= APART) || wfi_headroom(o) < WFI_HEADROOM)
+    if (o->processor || !(apart >= APART) || wfi_headroom(o) < WFI_HEADROOM)
         return false;
     out->gain = fmin(apart, wfi_headroom(o));
     wfi_say(out,
@@ -100,7 +100,8 @@ static bool coalescing(const wfi_observation *o, wfi_advice *out)
 static bool banks(const wfi_observation *o, wfi_advice *out)
 {
     static const char *const words[] = {"items", "local_", NULL};
-    if (!(o->access.bank_passes >= CONFLICT_PASSES) || wfi_headroom(o) < WFI_HEADROOM)
+    if (o->processor || !(o->access.bank_passes >= CONFLICT_PASSES) ||
+        wfi_headroom(o) < WFI_HEADROOM)
         return false;
     out->gain = fmin(o->access.bank_passes, wfi_headroom(o));
     wfi_say(out,

@@ -26,6 +26,8 @@ typedef struct wfi_occupancy {
     uint32_t waves, most_waves;
     double fraction; /* waves / most_waves */
     wfi_limiter limiter;
+    /* Work-groups that each alone leaves room for; UINT32_MAX: it sets no limit. */
+    uint32_t by_waves, by_groups, by_registers, by_shared;
 } wfi_occupancy;
 
 /* False when too little is published (or told by the device: caps may be NULL) to say. */

@@ -21,7 +21,8 @@ void wfi_access_load(wf_access *access, const uint64_t *addresses, uint32_t lane
             seen[count++] = last;
     }
     access->sectors += count;
-    access->least_sectors += (lanes * size + WFI_SECTOR_BYTES - 1) / WFI_SECTOR_BYTES;
+    const uint32_t least = (lanes * size + WFI_SECTOR_BYTES - 1) / WFI_SECTOR_BYTES;
+    access->least_sectors += least;
 }
 
 uint32_t wfi_access_passes(const uint32_t *words, uint32_t lanes)

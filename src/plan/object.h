@@ -66,8 +66,9 @@ struct wf_plan {
     double submit_seconds; /* seconds of one submission, if it can be cut: a stop waits no longer */
     void *kept;            /* the family's own; NULL: none */
     void (*destroy_kept)(void *kept);
-    wfi_sized *sized; /* NULL: sizes are fixed */
-    VkBuffer sizes;   /* of dispatches, the first's at sizes_offset; VK_NULL_HANDLE: the steps' */
+    wfi_traffic traffic; /* where it depends on data that the plan is made of; 0: by the variant */
+    wfi_sized *sized;    /* NULL: sizes are fixed */
+    VkBuffer sizes; /* of dispatches, the first's at sizes_offset; VK_NULL_HANDLE: the steps' */
     uint64_t sizes_offset;
     bool writes_own; /* steps write memory that is not the caller's to order */
 

@@ -256,6 +256,11 @@ void wfi_plan_keep(wf_plan *plan, void *data, void (*destroy)(void *data))
     plan->destroy_kept = destroy;
 }
 
+void wfi_plan_count_traffic(wf_plan *plan, const wfi_traffic *traffic)
+{
+    plan->traffic = *traffic;
+}
+
 void *wfi_plan_kept(const wf_plan *plan)
 {
     return plan->kept;

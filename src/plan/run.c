@@ -18,6 +18,10 @@ wf_result wf_plan_describe(const wf_plan *plan, wf_plan_info *info)
     wf_plan_info local = wfi_describe_choice(&plan->choice);
     local.dispatches = plan->step_count;
     local.writes_own_memory = plan->writes_own;
+    if (plan->traffic.requested > 0) {
+        local.requested_bytes = plan->traffic.requested;
+        local.stored_bytes = plan->traffic.stored;
+    }
     wfi_plan_main_kernel(plan, &local.kernel);
     return wfi_params_write(info, &local, sizeof local) ? WF_SUCCESS : WF_ERROR_INVALID_ARGUMENT;
 }

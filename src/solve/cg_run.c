@@ -46,12 +46,17 @@ static wf_result write_state(wfi_cg *c, double tolerance)
     return wf_buffer_write(c->scalars, 0, state, STATE_END * real_bytes(c));
 }
 
+static wf_bindings kernel_bindings(const wfi_cg *c)
+{
+    return (wf_bindings){
+        .size = sizeof(wf_bindings),
+        .items = {{.buffer = c->a}, {.buffer = c->b}, {.buffer = c->c}, {.buffer = c->scalars}}};
+}
+
 static wf_result record_kernel(wfi_cg *c, VkCommandBuffer command_buffer, int kernel,
                                uint32_t iteration)
 {
-    const wf_bindings bindings = {
-        .size = sizeof bindings,
-        .items = {{.buffer = c->a}, {.buffer = c->b}, {.buffer = c->c}, {.buffer = c->scalars}}};
+    const wf_bindings bindings = kernel_bindings(c);
     wf_result result =
         wfi_plan_record_sequence(c->kernels[kernel], command_buffer, &bindings, iteration);
     wfi_barrier_compute(c->device, command_buffer);
@@ -74,17 +79,21 @@ wf_bindings wfi_cg_product_bindings(const wfi_cg *c)
     return bindings;
 }
 
-/* Times the product alone, which also brings the device's clocks up before the iterations. */
+/* Times the product and the dot product alone, which also brings the device's clocks up before the iterations. */
 wf_result wfi_cg_measure_product(wfi_cg *c, uint32_t repeat, wf_cg_result *out)
 {
     const wf_measure_params params = {.size = sizeof params, .repeat = repeat};
-    const wf_bindings bindings = wfi_cg_product_bindings(c);
+    const wf_bindings bindings = wfi_cg_product_bindings(c), vectors = kernel_bindings(c);
     wf_timing *timing = malloc(sizeof *timing);
     if (!timing)
         return wfi_no_memory(&c->device->log);
     wf_result result = wf_plan_measure(c->product, &bindings, &params, timing);
     if (result == WF_SUCCESS)
         out->product_us = timing->median_us;
+    if (result == WF_SUCCESS && !c->fused) { /* it leaves partial sums alone */
+        result = wf_plan_measure(c->kernels[WFI_CG_DOT], &vectors, &params, timing);
+        out->dot_us = result == WF_SUCCESS ? timing->median_us : 0;
+    }
     free(timing);
     /* Where the application stopped it, the run finds out by itself. */
     return result == WF_ERROR_CANCELLED ? WF_SUCCESS : result;

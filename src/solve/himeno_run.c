@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "core/arithmetic.h"
+#include "core/params.h"
 #include "core/timing.h"
 #include "plan/plan.h"
 #include "solve/himeno.h"
@@ -123,12 +124,20 @@ static wf_result record_to_mirrors(void *user, VkCommandBuffer command_buffer)
     return WF_SUCCESS;
 }
 
-static wf_result record_submission(void *user, VkCommandBuffer command_buffer)
+static wf_result record_sums(void *user, VkCommandBuffer command_buffer)
+{
+    const submission *s = user;
+    const wf_bindings sums = {
+        .size = sizeof sums,
+        .items = {{.buffer = s->himeno->partials}, {.buffer = s->himeno->gosa}}};
+    return wfi_plan_record_sequence(s->pass->sum, command_buffer, &sums,
+                                    s->passes * s->pass->steps);
+}
+
+static wf_result record_passes(void *user, VkCommandBuffer command_buffer)
 {
     const submission *s = user;
     wf_himeno *h = s->himeno;
-    const wf_bindings sums = {.size = sizeof sums,
-                              .items = {{.buffer = h->partials}, {.buffer = h->gosa}}};
     wf_result result = WF_SUCCESS;
     for (uint32_t n = 0; n < s->passes && result == WF_SUCCESS; n++) {
         const uint32_t p = p_after(h, n), next = p_after(h, n + 1), made = h->in_region + n;
@@ -144,10 +153,13 @@ static wf_result record_submission(void *user, VkCommandBuffer command_buffer)
         if (h->region && (made + 1) % h->region == 0)
             record_move(h, command_buffer, next, false, false);
     }
-    if (result == WF_SUCCESS)
-        result = wfi_plan_record_sequence(s->pass->sum, command_buffer, &sums,
-                                          s->passes * s->pass->steps);
     return result;
+}
+
+static wf_result record_submission(void *user, VkCommandBuffer command_buffer)
+{
+    const wf_result result = record_passes(user, command_buffer);
+    return result == WF_SUCCESS ? record_sums(user, command_buffer) : result;
 }
 
 /* How many passes the next submission makes, at most `left`. */
@@ -226,5 +238,42 @@ wf_result wf_himeno_run(wf_himeno *himeno, uint32_t iterations, float *gosa, dou
     if (result == WF_SUCCESS && gosa)
         *gosa = each[iterations - 1];
     free(each);
+    return result;
+}
+
+#define TIMED 3 /* runs of each kernel, of which the fastest counts */
+
+static wf_result time_record(wf_himeno *h, wfi_record_fn record, submission *s, double *us,
+                             bool *gpu_clock)
+{
+    wf_result result = WF_SUCCESS;
+    *us = 0;
+    for (int i = 0; i < TIMED && result == WF_SUCCESS; i++) {
+        double seconds = 0;
+        result = wfi_run_timed(h->device, NULL, record, s, &seconds, gpu_clock);
+        const double each = seconds / (s->passes * (double)s->pass->steps) * 1e6;
+        if (*us <= 0 || each < *us)
+            *us = each;
+    }
+    return result;
+}
+
+wf_result wf_himeno_time_kernels(wf_himeno *himeno, wf_plan_kernel kernels[WF_HIMENO_KERNELS],
+                                 double us[WF_HIMENO_KERNELS], bool *gpu_clock)
+{
+    if (!himeno || !kernels || !us || !gpu_clock)
+        return WF_ERROR_INVALID_ARGUMENT;
+    const wfi_himeno_pass *pass = &himeno->passes[0];
+    submission s = {himeno, pass, passes_at_once(himeno, pass, pass->rows)};
+    wf_plan_kernel sum = {.name = "himeno_gosa_f32", .dispatches = 1};
+    wf_result result = wf_plan_describe_kernel(pass->plans[0], 0, &kernels[0]);
+    if (result == WF_SUCCESS && himeno->region)
+        result = wfi_run(himeno->device, record_to_mirrors, himeno);
+    if (result == WF_SUCCESS)
+        result = time_record(himeno, record_passes, &s, &us[0], gpu_clock);
+    if (result == WF_SUCCESS)
+        result = time_record(himeno, record_sums, &s, &us[1], gpu_clock);
+    if (result == WF_SUCCESS && !wfi_params_write(&kernels[1], &sum, sizeof sum))
+        result = WF_ERROR_INVALID_ARGUMENT;
     return result;
 }

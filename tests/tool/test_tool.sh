@@ -182,6 +182,15 @@ expect 0 'least of memory' explain spmv --repeat 2 --matrix "$data/small.mtx" --
 expect 0 '^advice' explain stencil --repeat 2 --grid 40x30 --shape box --radius 2 \
     --border neumann --limits minimum
 expect 0 'occupancy unknown' explain himeno --repeat 2 --size 20x10x8 --variant naive
+expect 0 '^himeno_gosa_f32 +1 ' explain himeno --repeat 2 --size 20x10x8
+expect 0 'requested by items +[0-9.]+ .* counted' explain spmv --repeat 2 --matrix banded:500 \
+    --variant sliced
+# Solvers: the parts of an iteration.
+expect 0 '^matvec +[0-9.]+ [um]s .* w = A u' explain cg --generate poisson5:30 --json cg.json
+check 'cg.json has the dot product' grep -q '"dot_us"' cg.json
+expect 0 '^waxpby .* p, s, r, x' cg --poisson5 30 --explain --limits minimum
+expect 0 '^step +[0-9.]+ [um]s .* u and its' explain laplace --grid 40x40 --method jacobi
+expect 2 'not at --mixed' cg --poisson5 4 --mixed --explain
 expect 2 'is none of amd:polaris10' explain matmul --target nvidia:h100
 expect 2 'is none of amd:polaris10' explain matmul --target 'amd:../x'
 for radv in /usr/share/vulkan/icd.d/radeon_icd*.json; do
@@ -206,7 +215,7 @@ for radv in /usr/share/vulkan/icd.d/radeon_icd*.json; do
         --target amd:vega10
 done
 
-drivers=$source/.cache/drivers
+drivers=$data/../../../.cache/drivers
 if [ -f "$drivers/libintel_noop_drm_shim.so" ] && [ -z "${WAVEFIT_TEST_BRIEF:-}" ] &&
     [ -f /usr/share/vulkan/icd.d/intel_icd.json ]; then
     expect 3 'WAVEFIT_DRIVERS' explain matmul --target intel:dg2

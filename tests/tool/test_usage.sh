@@ -52,14 +52,16 @@ expect 2 "'foo' is none of its values" matmul --shape 4x4x4 --activation foo
 expect 2 "'nan' is not a finite number" matmul --shape 4x4x4 --alpha nan
 expect 2 'go with --shape' matmul A.npy B.npy --lda 9
 expect 2 'goes with --beta' matmul A.npy B.npy -c A.npy
-expect 2 "has no variant 'nothing'$" matmul --shape 4x4x4 --variant nothing
 expect 2 "has no variant 'teams', which is called 'subgroup_k' now$" \
     matmul --shape 4x4x4 --variant teams
 expect 2 "has no constant 'splits', which is called 'split_k' now$" \
     matmul --shape 4x4x4 --set splits=2
 expect 2 "has no variant 'split', which is called 'f16x2' now$" \
     sweep matmul --variant split --over split_k
-expect 2 "no constant 'nothing'" matmul --shape 4x4x4 --variant naive --set nothing=3
+expect 2 "no constant 'nothing' \(there are local_x, local_y\)$" \
+    matmul --shape 4x4x4 --variant naive --set nothing=3
+expect 2 "no variant 'nothing' \(there are naive, dispatch, .*, f16x2\)$" \
+    matmul --shape 4x4x4 --variant nothing
 expect 2 'multiple of thread_m' matmul --shape 4x4x4 --variant register --set tile_m=9 \
     --set thread_m=2
 expect 2 'not name=value' matmul --shape 4x4x4 --set tile_m
@@ -135,9 +137,42 @@ expect 2 "'vector' is not a family \(himeno, spmv, matmul, stencil\)" ladder vec
 expect 2 'over says' sweep matmul
 expect 2 "has no parameter 'nothing'" sweep matmul --variant naive --over nothing
 expect 2 'follows from its other parameters' sweep matmul --variant register --over work-group
-expect 2 "has no variant 'nothing'" sweep matmul --variant nothing --over local_x
+expect 2 "has no variant 'nothing' \(naive, dispatch," sweep matmul --variant nothing --over local_x
 expect 2 "'poisson9:4' is none of" ladder spmv --matrix poisson9:4
 expect 1 'No such file' ladder spmv --matrix none.mtx
+# A matrix has one name everywhere.
+gzip -c "$data/small.mtx" >small.mtx.gz
+expect 0 'problem +small.mtx.gz f32' spmv --matrix small.mtx.gz --repeat 1
+expect 0 'problem +poisson5:9 f32' spmv --matrix poisson5:9 --repeat 1
+expect 0 'venkat01 \(stand-in\)' sweep spmv --generate venkat01 --variant row --over local_x \
+    --repeat 1
+expect 0 'small.mtx.gz f32' sweep spmv small.mtx.gz --variant row --over local_x --repeat 1
+expect 0 'problem +poisson5:9, 81 rows' cg --generate poisson5:9 --repeat 1
+for command in 'explain spmv' 'ladder spmv' 'sweep spmv --over local_x' spmv cg; do
+    expect 2 'give one of' $command small.mtx.gz --generate poisson5:9
+    expect 1 'No such file' $command none.mtx
+    expect 2 "'poisson9:4' is none of" $command --generate poisson9:4
+done
+expect 2 "'poisson9:4' is none of" tune spmv --matrix poisson9:4
+expect 1 'No such file' tune spmv none.mtx
+expect 2 "unexpected argument 'small.mtx.gz'" explain matmul small.mtx.gz
+expect 2 "unexpected argument 'small.mtx.gz'" tune himeno small.mtx.gz
+# What is packed otherwise says how to unpack it.
+printf '\xfd7zXZ\0....' >m.mtx.xz
+printf '\x28\xb5\x2f\xfd....' >m.mtx.zst
+tar -czf m.tar.gz small.mtx.gz
+expect 1 'compressed with xz; gzip alone .* xz -dk m.mtx.xz' spmv m.mtx.xz
+expect 1 'compressed with zstd; gzip alone .* zstd -d m.mtx.zst' explain spmv m.mtx.zst
+expect 1 'a tar archive; gzip alone .* tar -xf m.tar.gz' spmv m.tar.gz
+# Help of a command.
+expect 0 '^wavefit sweep' help sweep
+expect 0 '^usage: wavefit' help
+expect 2 "'nothing' is not a command" help nothing
+expect 2 "unexpected argument 'b'" help sweep b
+for command in bench cg devices explain himeno ladder laplace matmul occupancy peaks report spmv \
+    stencil sweep tune; do
+    expect 0 "^wavefit $command" help $command
+done
 
 expect 2 "'vector' is not a family \(himeno, spmv, matmul, stencil\)" tune vector
 expect 2 "type.*'f9'" tune matmul --type f9
@@ -198,5 +233,32 @@ if mount -t tmpfs -o size=8k tmpfs disk 2>/dev/null; then
     umount disk
 fi
 check 'no temporary files are left' sh -c '! ls | grep -q "\.npy\."'
+
+# The occupancy calculator needs no device; the figures are those of two of the texts.
+expect 0 'occupancy 83 %: 40 of 48 subgroups in 5 work-groups, limited by shared memory' \
+    occupancy --target "GTX 480" --registers 20 --shared 9288 --group 256
+expect 0 'occupancy 25 %: 16 of 64 subgroups in 16 work-groups, limited by work-groups a unit' \
+    occupancy --target kepler --registers 30 --group 32
+expect 0 'of the same generation: nvidia:sm37, nvidia:sm30' occupancy --target K20
+expect 0 '^ +128 +100 % +64 of 64  nothing +#+  highest$' occupancy --target K20
+expect 0 '^ +256 +19 % +12 of 64 +registers' occupancy --target navi31 --registers 228 --subgroup 64
+expect 0 '"schema": "wavefit-occupancy/1"' occupancy --target A770 --registers 129 --json -
+expect 2 "nothing is published of 'nosuch'; there are nvidia:sm90," occupancy --target nosuch
+expect 2 "'64' is not a whole number from 0 to 63" occupancy --target fermi --registers 64
+expect 2 "'48' is no power of two" occupancy --target fermi --subgroup 48
+expect 2 'target names the chip' occupancy
+expect 2 'does not go with it' occupancy --target fermi --device 0
+# A sweep without the device, and fastest first.
+for radv in /usr/share/vulkan/icd.d/radeon_icd*.json; do
+    [ -f "$radv" ] && [ -z "${WAVEFIT_TEST_BRIEF:-}" ] || continue
+    expect 0 '^ +64 +64 +[0-9]+ +100 % +nothing +#+$' sweep spmv --generate poisson27:8 \
+        --variant row --over local_x --target amd:vega10
+    expect 0 '"kind": "sweep"' sweep matmul --variant register --over tile_k --target amd:navi31 \
+        --json -
+    expect 2 'is none of amd:polaris10' sweep matmul --over tile_k --target amd:nosuch
+done
+"$tool" sweep spmv --generate poisson27:8 --variant row --over local_x --repeat 2 --by-time >order 2>/dev/null
+check 'the fastest comes first' sh -c "sed -n 4p order | grep -q best"
+expect 1 'too little is published of apple:m3' occupancy --target apple:m3
 
 finish

@@ -202,6 +202,8 @@ static void how_lanes_reach_memory(void **state)
     TRIGGERS("banks", "--over work-group", (o.access.bank_passes = 2, o.family = "himeno"));
     SILENT("banks", o.access.bank_passes = 1);
     SILENT("banks", (o.access.bank_passes = 4, o.floor_us = 900));
+    SILENT("banks", (o.access.bank_passes = 4, o.processor = true));
+    SILENT("coalescing", (o.access.sectors = 64, o.access.least_sectors = 8, o.processor = true));
     TRIGGERS("atomics", "--variant lanes", o.access.meeting = 8);
     SILENT("atomics", o.access.meeting = 1);
 }
@@ -279,7 +281,7 @@ static void who_chose_it(void **state)
     TRIGGERS("untuned", "tune spmv --matrix a.mtx",
              (o.family = "spmv", o.arguments = "--matrix a.mtx", o.chosen_by = "device row",
               o.floor_us = 400));
-    TRIGGERS("untuned", "ladder spmv --matrix rmat:9",
+    TRIGGERS("untuned", "tune spmv --matrix rmat:9",
              (o.family = "spmv", o.arguments = "--matrix rmat:9", o.chosen_by = "model",
               o.floor_us = 400));
     TRIGGERS("untuned", "ladder stencil --grid 9x9 --shape box",

@@ -31,6 +31,13 @@ static void names_are_found(void **state)
         {0x10de, "NVIDIA L40S", "nvidia:sm89"},
         {0x10de, "NVIDIA GeForce RTX 4090", "nvidia:sm89"},
         {0x10de, "NVIDIA GeForce GTX 1080 Ti", "nvidia:sm61"},
+        {0x10de, "NVIDIA TITAN X (Pascal)", "nvidia:sm61"},
+        {0x10de, "NVIDIA GeForce GTX TITAN X", "nvidia:sm52"},
+        {0x10de, "Tesla P100-PCIE-16GB", "nvidia:sm60"},
+        {0x10de, "NVIDIA GeForce GTX 750 Ti", "nvidia:sm50"},
+        {0x10de, "Tesla K80", "nvidia:sm37"},
+        {0x10de, "Tesla K20c", "nvidia:sm35"},
+        {0x10de, "GeForce GTX 680", "nvidia:sm30"},
         {0x1002, "AMD Radeon Graphics (RADV NAVI31)", "amd:rdna3"},
         {0x1002, "AMD Radeon RX 6800 XT (RADV NAVI21)", "amd:rdna2"},
         {0x1002, "AMD Radeon RX 580 Series (RADV POLARIS10)", "amd:gcn4"},
@@ -68,6 +75,23 @@ static void targets_are_found(void **state)
     assert_string_equal(wfi_architecture_named("navi31")->name, "amd:rdna3");
     assert_string_equal(wfi_architecture_named("NAVI21")->name, "amd:rdna2");
     assert_string_equal(wfi_architecture_named("nvidia:sm90")->name, "nvidia:sm90");
+    const char *const named[][2] = {
+        {"Fermi", "nvidia:sm20"},      {"gtx480", "nvidia:sm20"},      {"C2075", "nvidia:sm20"},
+        {"kepler", "nvidia:sm35"},     {"K20", "nvidia:sm35"},         {"Tesla K80", "nvidia:sm37"},
+        {"H100", "nvidia:sm90"},       {"nvidia:h100", "nvidia:sm90"}, {"sm86", "nvidia:sm86"},
+        {"RTX 4090", "nvidia:sm89"},   {"RDNA3", "amd:rdna3"},         {"rdna 2", "amd:rdna2"},
+        {"amd:polaris10", "amd:gcn4"}, {"gcn5", "amd:gcn5"},           {"RX 7900 XTX", "amd:rdna3"},
+        {"intel:dg2", "intel:xe-hpg"}, {"A770", "intel:xe-hpg"},       {"B580", "intel:xe2"},
+        {"gen9", "intel:gen9"},        {"intel:xe-lp", "intel:xe-lp"}, {"RDNA", "amd:rdna1"},
+    };
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+        const wfi_architecture *row = wfi_architecture_named(named[i][0]);
+        if (!row || strcmp(row->name, named[i][1]) != 0)
+            fail_msg("%s: %s", named[i][0], row ? row->name : "none");
+    }
+    assert_null(wfi_architecture_named("nvidia:navi31"));
+    assert_null(wfi_architecture_named("gt430"));
+    assert_null(wfi_architecture_named("amd:"));
     assert_null(wfi_architecture_named("navi"));
     assert_null(wfi_architecture_named(""));
 }
@@ -185,6 +209,48 @@ static void worked_by_hand(void **state)
         {"gfx1151", 128, 64, 228, 16640, 6, 12, 64, WFI_LIMITER_REGISTERS},
         /* RDNA 4: 128 -> 144 x 32 = 4608 of 49152 words: 10 a SIMD, 40 a unit, 5 groups of 8. */
         {"amd:rdna4", 256, 32, 128, 0, 5, 40, 64, WFI_LIMITER_REGISTERS},
+        /* Fermi, a GTX 480: Himeno's groups of 256 with a tile of 258 x 3 x 3 floats, 9288 -> 9344
+         * of 49152 bytes: 5 groups of 8 of 48 warps, the 83 % of its text. */
+        {"GTX 480", 256, 32, 20, 9288, 5, 40, 48, WFI_LIMITER_SHARED},
+        /* A C2075: 6 warps a group are best: 8 groups, all 48 warps. 1 warp: 8 groups. */
+        {"C2075", 192, 32, 20, 0, 8, 48, 48, WFI_LIMITER_NONE},
+        {"C2075", 32, 32, 20, 0, 8, 8, 48, WFI_LIMITER_GROUPS},
+        /* 25 x 32 -> 832 of 16384 words: 19 a half, 38 warps, 4 groups of 8. */
+        {"Fermi", 256, 32, 25, 0, 4, 32, 48, WFI_LIMITER_REGISTERS},
+        /* Kepler, a K20: 16 groups of a warp, 512 of 2048 threads, the 25 % of its text; 4 warps a
+         * group are all 64. */
+        {"Kepler", 32, 32, 30, 0, 16, 16, 64, WFI_LIMITER_GROUPS},
+        {"K20", 128, 32, 30, 0, 16, 64, 64, WFI_LIMITER_NONE},
+        /* 41 -> 48 x 32 = 1536 of 16384 words: 10 a part, 40 warps, 10 groups of 4. */
+        {"K20", 128, 32, 41, 0, 10, 40, 64, WFI_LIMITER_REGISTERS},
+        /* A K80 has twice the registers: 128 x 32 = 4096 of 32768: 8 a part, 4 groups of 8. */
+        {"K80", 256, 32, 128, 0, 4, 32, 64, WFI_LIMITER_REGISTERS},
+        /* Maxwell: 20480 of 98304 bytes: 4 groups of 4. */
+        {"GTX 980", 128, 32, 32, 20480, 4, 16, 64, WFI_LIMITER_SHARED},
+        /* Pascal, a P100 of two halves: 64 x 32 = 2048 of 32768: 16 a half, 4 groups of 8. */
+        {"P100", 256, 32, 64, 0, 4, 32, 64, WFI_LIMITER_REGISTERS},
+        {"nvidia:sm61", 256, 32, 64, 0, 4, 32, 64, WFI_LIMITER_REGISTERS},
+        /* GCN 4: 8 waves a SIMD. 65 -> 68 x 64 = 4352 of 16384: 3 a SIMD, 3 groups of 4. */
+        {"polaris10", 256, 64, 65, 0, 3, 12, 32, WFI_LIMITER_REGISTERS},
+        /* CDNA 2: 129 -> 136 x 64 = 8704 of 32768: 3 a SIMD. */
+        {"MI250", 256, 64, 129, 0, 3, 12, 32, WFI_LIMITER_REGISTERS},
+        /* RDNA 1: 20 waves a SIMD; 60 -> 64 x 32 = 2048 of 32768: 16, 64 of 80, 8 groups of 8. */
+        {"navi10", 256, 32, 60, 0, 8, 64, 80, WFI_LIMITER_REGISTERS},
+        /* Gen9: 8 engines of 7 threads: 3 groups of 16 threads; 30000 -> 30720 of 65536: 2; groups
+         * of one thread: 16. */
+        {"gen9", 256, 16, 0, 0, 3, 48, 56, WFI_LIMITER_GROUP_SIZE},
+        {"gen9", 256, 16, 0, 30000, 2, 32, 56, WFI_LIMITER_SHARED},
+        {"gen9", 16, 16, 0, 0, 16, 16, 56, WFI_LIMITER_GROUPS},
+        /* Xe-LP: 16 engines of 7: 3 groups of 32 threads of 8 lanes. */
+        {"xe-lp", 256, 8, 0, 0, 3, 96, 112, WFI_LIMITER_GROUP_SIZE},
+        /* Xe-HPG: 128 threads of 1024 words; 129 x 8 = 1032 take twice that, and half the threads
+         * are left. */
+        {"A770", 256, 8, 128, 0, 4, 128, 128, WFI_LIMITER_NONE},
+        {"A770", 256, 8, 129, 0, 2, 64, 128, WFI_LIMITER_REGISTERS},
+        /* Xe2: 64 threads of 2048 words. */
+        {"B580", 256, 16, 128, 0, 4, 64, 64, WFI_LIMITER_NONE},
+        {"B580", 256, 16, 129, 0, 2, 32, 64, WFI_LIMITER_REGISTERS},
+        {"B580", 512, 16, 64, 50000, 2, 64, 64, WFI_LIMITER_NONE},
         /* Volta: 65 -> 72 x 32 = 2304 of 16384: 7 a partition, 28, 3 groups of 8. */
         {"nvidia:sm70", 256, 32, 65, 0, 3, 24, 64, WFI_LIMITER_REGISTERS},
         /* Turing: 32 warps and 16 groups; 20480 bytes of 65536: 3 groups of 4. */

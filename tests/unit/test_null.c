@@ -37,6 +37,11 @@ static void plans(void **state)
     refused(wf_family_variant(WF_FAMILY_SPMV, 0, NULL));
     refused(wf_kernel_compile(NULL, NULL, NULL, &info));
     refused(wf_kernel_occupancy(NULL, NULL, NULL));
+    refused(wf_himeno_time_kernels(NULL, NULL, NULL, NULL));
+    refused(wf_architecture_find(NULL, NULL));
+    refused(wf_architecture_find("sm90", NULL));
+    refused(wf_architecture_describe(0, NULL));
+    refused(wf_architecture_occupancy(0, NULL, NULL));
     refused(wf_matmul_plan(NULL, NULL, NULL));
     refused(wf_spmv_plan(NULL, NULL, NULL));
     refused(wf_vector_plan(NULL, NULL, NULL));

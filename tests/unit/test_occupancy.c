@@ -76,12 +76,46 @@ static void unknown_devices(void **state)
     assert_int_equal(wf_kernel_occupancy(NULL, &kernel, &occupancy), WF_ERROR_INVALID_ARGUMENT);
 }
 
+/* Without a device: each limit by itself. */
+static void architectures(void **state)
+{
+    const wf_kernel_info kernel = {
+        .group_size = {16, 16, 1}, .shared_bytes = 9288, .registers = 20};
+    wf_architecture a = {.size = sizeof a};
+    wf_occupancy o;
+    uint32_t index = 0;
+    (void)state;
+    assert_int_equal(wf_architecture_find("Fermi", &index), WF_SUCCESS);
+    assert_int_equal(wf_architecture_describe(index, &a), WF_SUCCESS);
+    assert_string_equal(a.name, "nvidia:sm20");
+    assert_string_equal(a.unit, "multiprocessor");
+    assert_int_equal(a.most_subgroups, 48);
+    assert_int_equal(a.most_groups, 8);
+    assert_int_equal(a.registers, 32768);
+    assert_int_equal(a.item_registers, 63);
+    assert_int_equal(a.shared_bytes, 49152);
+    assert_int_equal(wf_architecture_occupancy(index, &kernel, &o), WF_SUCCESS);
+    assert_int_equal(o.by_subgroups, 6); /* 48 of 8 */
+    assert_int_equal(o.by_groups, 8);
+    assert_int_equal(o.by_registers, 6); /* 20 x 32 = 640 of 16384: 25 a half, 50 of 8 */
+    assert_int_equal(o.by_shared, 5);
+    check(o, 40, "shared memory");
+    assert_int_equal(wf_architecture_find("nothing", &index), WF_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(wf_architecture_describe(wf_architecture_count(), &a),
+                     WF_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(wf_architecture_occupancy(wf_architecture_count(), &kernel, &o),
+                     WF_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(wf_architecture_find("arm:valhall3", &index), WF_SUCCESS);
+    assert_int_equal(wf_architecture_occupancy(index, &kernel, &o), WF_ERROR_UNSUPPORTED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(limits),
         cmocka_unit_test(told_units),
         cmocka_unit_test(unknown_devices),
+        cmocka_unit_test(architectures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static void touch(uint64_t element)
 static wfi_traffic traffic_of(const wfi_problem *problem, const char *variant,
                               const wf_constant *constants)
 {
-    static wf_caps caps = {.size = sizeof caps, .subgroup_size = 32};
+    static wf_caps caps = {.size = sizeof caps, .subgroup_size = 32, .compute_units = 4};
     const wfi_family *family = wfi_family_get(problem->family);
     wfi_point point = {.caps = &caps,
                        .problem = problem,
@@ -148,6 +148,79 @@ static void relaxation(void **state)
     assert_true(t.stored == 16 * 8 * 4 * 4);
 }
 
+/* The same cells by columns: nine of every plane of a column and of the planes at its ends; work-items
+ * of four cells begin at multiples of four inner cells, of which the last has two. */
+static void columns(void **state)
+{
+    (void)state;
+    enum { NI = 20, NJ = 8, NK = 9, CELLS = NI * NJ * NK, MARCH = 3 };
+    const wfi_problem problem = {.family = WF_FAMILY_HIMENO, .himeno = {NI, NJ, NK}};
+    const wf_constant constants[] = {{"local_x", 4}, {"local_y", 3}, {"march", MARCH}, {NULL, 0}};
+    for (uint32_t width = 1; width <= 4; width += 3) {
+        const wfi_traffic t = traffic_of(&problem, width == 1 ? "march" : "march4", constants);
+        double requested = 0;
+        for (uint32_t first = 0; first < NK - 2; first += MARCH) {
+            const uint32_t planes = NK - 2 - first < MARCH ? NK - 2 - first : MARCH;
+            for (uint32_t j = 0; j < NJ - 2; j++)
+                for (uint32_t i = 0; i < NI - 2; i += width) {
+                    requested += (planes + 2) * 3 * (width + 2); /* p */
+                    requested += planes * width * 12;
+                    for (uint32_t n = 0; n < width && i + n < NI - 2; n++)
+                        requested += planes; /* the new p */
+                }
+        }
+        if (t.requested != requested * 4)
+            fail_msg("%u cells a work-item: %g bytes for %g", width, t.requested, requested * 4);
+        assert_true(t.stored == 18 * 6 * 7 * 4);
+    }
+    /* A group's planes: 4 cells and one on either side of each row (3 of them, 2 beside), where the
+     * last of 5 groups along i has 2 cells. */
+    double groups = 0;
+    for (uint32_t i = 0; i < 18; i += 4)
+        for (uint32_t j = 0; j < 6; j += 3)
+            for (uint32_t k = 0; k < 7; k += MARCH)
+                groups += ((18 - i < 4 ? 18 - i : 4) + 2.0) * (3 + 2) *
+                          ((7 - k < MARCH ? 7 - k : MARCH) + 2.0);
+    assert_true(traffic_of(&problem, "march", constants).groups ==
+                (groups + 18 * 6 * 7 * 13.0) * 4);
+    /* Tiles of 6 x 5 x 3, loaded whole: 5 x 2 x 7 groups; 19 reads a cell of shared memory. */
+    const wf_constant tile[] = {{"local_x", 4}, {"local_y", 3}, {NULL, 0}};
+    const wfi_traffic t = traffic_of(&problem, "shared", tile);
+    assert_true(t.requested == (5 * 2 * 7 * 90 + 756 * 13) * 4);
+    assert_true(t.shared == (5 * 2 * 7 * 90 + 756 * 19) * 4);
+}
+
+/* Matrix units and sliced-K move the same tiles: every value of A for each of the tiles along n. */
+static void products_of_other_variants(void **state)
+{
+    (void)state;
+    wfi_problem half = *product();
+    half.type = WF_TYPE_F16;
+    const wf_constant tile[] = {{"tile_m", 16}, {"tile_n", 16}, {"tile_k", 16}, {NULL, 0}};
+    const wf_constant split[] = {{"tile_m", 16}, {"tile_n", 16}, {"split_k", 4}, {NULL, 0}};
+    const wf_constant stream[] = {{"tile_m", 16}, {"tile_n", 16}, {"stream_k", 1}, {NULL, 0}};
+    /* 2 x 2 tiles; f16 has C in f16. */
+    assert_true(traffic_of(&half, "cooperative", tile).requested ==
+                (2 * M * K + 2 * K * N + M * N) * 2);
+    assert_true(traffic_of(product(), "subgroup_k", tile).requested ==
+                (2 * M * K + 2 * K * N + M * N) * 4);
+    assert_true(traffic_of(product(), "subgroup_k", split).requested ==
+                (2 * M * K + 2 * K * N + 4 * M * N) * 4);
+    assert_true(traffic_of(product(), "subgroup_k", split).stored == 4 * M * N * 4);
+    assert_true(traffic_of(&half, "cooperative", stream).requested == 0);
+    /* 2 x 3 tiles of 8 x 8, 3 passes each. 4 work-groups share the last 2 tiles: of their 6 passes
+     * they take 2, 2, 1 and 1, and so make 1, 2, 1 and 1 partial tiles. */
+    const wfi_problem even = {
+        .family = WF_FAMILY_MATMUL, .type = WF_TYPE_F32, .matmul = wfi_matmul_plain(16, 24, 12)};
+    const wf_constant shared[] = {{"tile_m", 8},  {"tile_n", 8},   {"tile_k", 4}, {"thread_m", 4},
+                                  {"split_k", 1}, {"stream_k", 1}, {"pack", 0},   {NULL, 0}};
+    const wfi_traffic t = traffic_of(&even, "vector", shared);
+    assert_true(t.requested == (3 * 16 * 12 + 2 * 24 * 12 + 4 * 64 + 5 * 64) * 4);
+    assert_true(t.stored == (4 * 64 + 5 * 64) * 4);
+    /* Tiles that reach over the edges are not counted. */
+    assert_true(traffic_of(product(), "vector", shared).requested == 0);
+}
+
 static void stencils(void **state)
 {
     (void)state;
@@ -208,6 +281,8 @@ int main(void)
         cmocka_unit_test(products_of_single_outputs),
         cmocka_unit_test(products_of_tiles),
         cmocka_unit_test(relaxation),
+        cmocka_unit_test(columns),
+        cmocka_unit_test(products_of_other_variants),
         cmocka_unit_test(stencils),
         cmocka_unit_test(sparse_rows),
         cmocka_unit_test(known_figures),

@@ -673,11 +673,41 @@ typedef struct wf_occupancy {
     const char *source;       /* where the architecture's figures are from */
     uint32_t counted_units;   /* how many of caps.compute_units make a unit: 2 for AMD's work-group
                                  processors of two compute units, else 1 */
+    /* Work-groups that each limit alone leaves room for; UINT32_MAX: it is none. */
+    uint32_t by_subgroups, by_groups, by_registers, by_shared;
 } wf_occupancy;
 
 /* Error: WF_ERROR_UNSUPPORTED (too little is published about the device). */
 WF_API wf_result wf_kernel_occupancy(const wf_caps *caps, const wf_kernel_info *kernel,
                                      wf_occupancy *out);
+
+/* The limits of an architecture, as they are published; 0: they are not. No device is needed. */
+typedef struct wf_architecture {
+    size_t size;
+    const char *name;                     /* "nvidia:sm90" */
+    const char *generation;               /* "Hopper" */
+    const char *devices;                  /* pieces of its devices' names, separated by '|' */
+    const char *unit;                     /* what holds whole work-groups: "multiprocessor" */
+    const char *source;                   /* where the limits are from */
+    uint32_t subgroup_size;               /* the usual one */
+    uint32_t most_subgroups, most_groups; /* that a unit holds */
+    bool groups_by_barriers;              /* most_groups does not count groups of one subgroup */
+    uint32_t registers;                   /* of 32 bits in a unit */
+    uint32_t item_registers;              /* most of a work-item */
+    uint32_t shared_bytes;                /* of a unit */
+} wf_architecture;
+
+WF_API uint32_t wf_architecture_count(void);
+/* Finds one by its name or what stands behind the colon ("rdna3"), by a chip ("navi31"), a device
+ * ("GTX 480") or a generation ("Kepler": the first of several), whatever the case. Error:
+ * WF_ERROR_INVALID_ARGUMENT (there is none). */
+WF_API wf_result wf_architecture_find(const char *name, uint32_t *index);
+/* Error: WF_ERROR_INVALID_ARGUMENT (there is none of that index). */
+WF_API wf_result wf_architecture_describe(uint32_t index, wf_architecture *out);
+/* As wf_kernel_occupancy, of a kernel with that group_size, shared_bytes, registers and
+ * subgroup_size (0: the usual one). */
+WF_API wf_result wf_architecture_occupancy(uint32_t index, const wf_kernel_info *kernel,
+                                           wf_occupancy *out);
 
 /* What recordings need of Vulkan besides the command buffer: descriptor sets and, for the sparse
  * variant "texel", buffer views.
@@ -1178,6 +1208,7 @@ typedef struct wf_cg_result {
     bool fused;           /* the product also leaves the dot product: two dispatches an iteration */
     uint32_t refinements; /* mixed: corrections that were added to x */
     wf_plan_info product; /* the plan of A p */
+    double dot_us;        /* median of its dot product's own dispatch; 0: not measured, or fused */
 } wf_cg_result;
 
 /* Solves A x = b. b and x have `rows` elements of the type on the host and must not overlap. x is
@@ -1311,6 +1342,14 @@ WF_API wf_result wf_himeno_run_each(wf_himeno *himeno, uint32_t iterations, floa
 WF_API wf_result wf_himeno_read(wf_himeno *himeno, float *p);
 /* Tells what was chosen; info->dispatches are those of a pass. slabs may be NULL. */
 WF_API wf_result wf_himeno_describe(const wf_himeno *himeno, wf_plan_info *info, uint32_t *slabs);
+/* Times what an iteration consists of by itself, a few times over: [0] the relaxation of all slabs,
+ * with the copies between them, and [1] the sum of the partial sums of gosa, which one dispatch makes
+ * for many iterations. us gets the microseconds that each takes of one iteration. p and gosa are of
+ * no use afterwards. Blocks. Errors: those of wf_himeno_run. */
+#define WF_HIMENO_KERNELS 2
+WF_API wf_result wf_himeno_time_kernels(wf_himeno *himeno,
+                                        wf_plan_kernel kernels[WF_HIMENO_KERNELS],
+                                        double us[WF_HIMENO_KERNELS], bool *gpu_clock);
 WF_API void wf_himeno_destroy(wf_himeno **himeno);
 
 /* Compares p (ni*nj*nk floats) after `iterations` (> 0) with the f64 relaxation from the same start

@@ -4,6 +4,7 @@
 
 #include "matmul/matmul_ids.h"
 #include "kernels/matmul/matmul.h"
+#include "kernels/matmul/stream_k.h"
 
 double wfi_matmul_c_stored(const wfi_point *point)
 {
@@ -43,6 +44,62 @@ void wfi_matmul_block_traffic(const wfi_point *point, wfi_traffic *out)
     const uint32_t *v = point->values;
     wfi_matmul_tiled_traffic(point, v[MATMUL_ID_TILE_M], v[MATMUL_ID_TILE_N],
                              1.0 / v[MATMUL_ID_THREAD_M] + 1.0 / v[MATMUL_ID_THREAD_N], out);
+}
+
+void wfi_matmul_count_split(const wfi_point *point, wfi_traffic *out)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const uint32_t split_k = wfi_point_value(point, MATMUL_ID_SPLIT_K, 1);
+    if (split_k < 2)
+        return;
+    const double partials = (double)split_k * (double)p->m * (double)p->n * (double)p->batch *
+                            (double)wfi_matmul_sum_size(point->problem->type);
+    out->requested += partials - wfi_matmul_c_bytes(point);
+    out->stored = partials;
+    out->groups = out->requested;
+}
+
+/* Pieces of tiles that work-groups make: each takes its share of all steps, of which a tile has
+ * tile_steps, and a piece ends where a tile or the share does. */
+static uint64_t pieces_of(const wfi_matmul_stream_k *s)
+{
+    const uint64_t steps = s->shared * s->tile_steps;
+    uint64_t pieces = 0, first = 0;
+    for (uint64_t group = 0; group < s->groups; group++) {
+        const uint64_t end = first + steps / s->groups + (group < steps % s->groups);
+        pieces += (end - 1) / s->tile_steps - first / s->tile_steps + 1;
+        first = end;
+    }
+    return pieces;
+}
+
+bool wfi_matmul_count_stream_k(const wfi_point *point, const wfi_matmul_tile *tile,
+                               wfi_traffic *out)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const wfi_matmul_stream_k s = wfi_matmul_stream_k_of(point, tile);
+    const double outputs = (double)tile->m * tile->n;
+    if (s.shared == 0 || s.groups == 0)
+        return true;
+    if (p->m % tile->m || p->n % tile->n)
+        return false;
+    const double partials =
+        (double)pieces_of(&s) * outputs * (double)wfi_matmul_sum_size(point->problem->type);
+    const double fraction = (double)s.shared / (double)s.tiles;
+    out->requested += partials - wfi_matmul_c_bytes(point) * fraction;
+    out->stored += partials - wfi_matmul_c_stored(point) * fraction;
+    out->groups = out->requested;
+    return true;
+}
+
+void wfi_matmul_memory_traffic(const wfi_point *point, wfi_traffic *out)
+{
+    if (wfi_point_value(point, MATMUL_ID_STREAM_K, 0) || wfi_point_value(point, MATMUL_ID_PACK, 0))
+        return;
+    wfi_matmul_tiled_traffic(point, point->values[MATMUL_ID_TILE_M],
+                             point->values[MATMUL_ID_TILE_N], 0, out);
+    out->shared = 0;
+    wfi_matmul_count_split(point, out);
 }
 
 void wfi_matmul_tile_access(const wfi_point *point, wf_access *out)

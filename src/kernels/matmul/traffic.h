@@ -3,6 +3,7 @@
 #ifndef WFI_KERNELS_MATMUL_TRAFFIC_H
 #define WFI_KERNELS_MATMUL_TRAFFIC_H
 
+#include "kernels/matmul/tile.h"
 #include "plan/family.h"
 
 /* Bytes of C as it is written, once. */
@@ -19,6 +20,15 @@ void wfi_matmul_tiled_traffic(const wfi_point *point, double tile_m, double tile
  * into registers in each step of the sum. */
 void wfi_matmul_block_traffic(const wfi_point *point, wfi_traffic *out);
 
+/* The same bytes of memory, where nobody has counted those of shared memory: of variants with split_k,
+ * and perhaps stream_k and packed copies, of which nothing is counted. */
+void wfi_matmul_memory_traffic(const wfi_point *point, wfi_traffic *out);
+/* Puts split_k partial sums an output in the place of C. */
+void wfi_matmul_count_split(const wfi_point *point, wfi_traffic *out);
+/* Puts the partial tiles of stream-K in the place of the tiles of C that they make up. False, and
+ * nothing is counted, where tiles reach over the edges of C. */
+bool wfi_matmul_count_stream_k(const wfi_point *point, const wfi_matmul_tile *tile,
+                               wfi_traffic *out);
 /* wfi_variant.access of tiles of tile_m x tile_n (tile_m x tile_m without the second). */
 void wfi_matmul_tile_access(const wfi_point *point, wf_access *out);
 

@@ -111,6 +111,7 @@ wf_result wfi_spmv_values(wf_plan *plan, const wfi_spmv_job *job, const uint32_t
     if (!values)
         return wfi_no_memory(&wfi_plan_device(plan)->log);
     wf_result result = wfi_spmv_own(plan, job, values, bytes, slot);
+    job->kept->places += count;
     free(values);
     if (result == WF_SUCCESS && job->kept->updatable && count)
         result = wfi_spmv_map(plan, job, slot, places, count, begin, end);
@@ -133,6 +134,7 @@ wf_result wfi_spmv_adopt_values(wf_plan *plan, const wfi_spmv_job *job, wf_buffe
     const uint64_t bytes = (count * wf_type_size(job->matrix.type) + 3) / 4 * 4;
     uint32_t map = 0;
     wf_result result = wfi_spmv_adopt(plan, job, values, bytes, slot);
+    job->kept->places += count;
     if (result != WF_SUCCESS || !job->kept->updatable || count == 0)
         return result;
     result = wfi_plan_adopt_own(plan, places, &map);

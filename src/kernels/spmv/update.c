@@ -117,6 +117,7 @@ void wfi_spmv_kept_forget(wfi_spmv_kept *kept)
     kept->update_count = 0;
     kept->partials = 0;
     kept->analysis.matrix_bytes = 0;
+    kept->places = 0;
 }
 
 void wfi_spmv_kept_destroy(void *data)

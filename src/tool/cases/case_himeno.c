@@ -223,6 +223,25 @@ static wf_result measure(wfi_session *session, const wfi_himeno_request *r, work
     return result;
 }
 
+/* For `explain`: the relaxation, and the sum of gosa. Failing to is no failure of the case. */
+static void time_kernels(wfi_session *session, work *w, wfi_result_case *out)
+{
+    wf_plan_kernel kernels[WF_HIMENO_KERNELS] = {{.size = sizeof kernels[0]},
+                                                 {.size = sizeof kernels[1]}};
+    double us[WF_HIMENO_KERNELS];
+    if (wf_himeno_time_kernels(w->himeno, kernels, us, &out->kernels_gpu_clock) != WF_SUCCESS)
+        return;
+    wf_occupancy occupancy = {.fraction = (double)NAN};
+    wf_kernel_occupancy(session->caps, &kernels[0].info, &occupancy);
+    for (uint32_t i = 0; i < WF_HIMENO_KERNELS; i++)
+        session->kernels[i] =
+            (wfi_result_kernel){.kernel = kernels[i], .us = us[i], .occupancy = (double)NAN};
+    session->kernels[0].occupancy = occupancy.fraction;
+    session->kernels[0].occupancy_limit = occupancy.limited_by;
+    out->kernels = session->kernels;
+    out->kernel_count = WF_HIMENO_KERNELS;
+}
+
 static wf_result run(wfi_session *session, const wf_himeno_params *params,
                      const wfi_himeno_request *r, work *w, wfi_result_case *out)
 {
@@ -244,6 +263,8 @@ static wf_result run(wfi_session *session, const wf_himeno_params *params,
         result = measure(session, r, w, out);
     if (result == WF_SUCCESS && out->status == WFI_STATUS_OK)
         result = verify_measured(session, params, w, out);
+    if (result == WF_SUCCESS && out->status == WFI_STATUS_OK && session->kernels)
+        time_kernels(session, w, out);
     return result;
 }
 

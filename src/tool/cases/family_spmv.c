@@ -10,36 +10,20 @@
 #include "tool/cases/load.h"
 #include "tool/cases/vectors.h"
 #include "tool/host/host.h"
-#include "tool/cli/matrix_file.h"
-#include "tool/cli/path.h"
 #include "tool/cli/progress.h"
 
 #define DEFAULT_MATRIX "poisson27:64"
 
 /* -------------------------------------------------------------------------------------- studies */
 
-/* A file, or the name of a matrix that can be made: "KIND:N", or that of a stand-in. */
-static int get_matrix(wfi_study *study, const char *text, const wfi_common *common)
-{
-    char message[256];
-    const wfi_matrix_use use = {study->type == WF_TYPE_F64 ? WF_TYPE_F64 : WF_TYPE_F32, 1, false};
-    wfi_progress_phase(common->quiet, (double)NAN, "getting the matrix");
-    if (strchr(text, '/') || (strchr(text, '.') && !strchr(text, ':')))
-        return wfi_matrix_file_read(common, text, &use, &study->matrix);
-    if (wfi_generate(text, common->seed, &study->matrix, message))
-        return WFI_EXIT_DONE;
-    return wfi_generate_check(text, message) ? wfi_run_error("--matrix %s", message)
-                                             : wfi_usage_error("--matrix: %s", message);
-}
-
 static int parse(wfi_study *study, const wfi_common *common)
 {
     const char *text = study->matrix_text ? study->matrix_text : DEFAULT_MATRIX;
+    const wfi_matrix_use use = {study->type == WF_TYPE_F64 ? WF_TYPE_F64 : WF_TYPE_F32, 1, false};
     if (study->type != WF_TYPE_F32 && study->type != WF_TYPE_F64)
         return wfi_usage_error("--type: sparse products are f32 or f64");
-    snprintf(study->name, sizeof study->name, "%.90s", wfi_path_name(text));
-    const int code = get_matrix(study, text, common);
-    wfi_progress_clear(common->quiet);
+    wfi_matrix_label(text, study->name, sizeof study->name);
+    const int code = wfi_matrix_get(common, text, &use, &study->matrix);
     if (code == WFI_EXIT_DONE && (study->matrix.rows == 0 || study->matrix.columns == 0))
         return wfi_run_error("%s: there is nothing to multiply", text);
     return code;
@@ -179,7 +163,7 @@ static bool data(const wfi_case_problem *p, uint64_t seed, wfi_problem_data *out
     return out->spmv.values != NULL;
 }
 
-static const char *const options[] = {"--matrix", NULL};
+static const char *const options[] = {"--matrix", "--generate", NULL};
 
 const wfi_tool_family wfi_tool_spmv_family = {.family = WF_FAMILY_SPMV,
                                               .options = options,

@@ -301,16 +301,34 @@ static bool parse_size(const kind *k, const char *text, uint64_t *size, char mes
     return true;
 }
 
+/* The kind that the text names, whatever its size; NULL: none. */
+static const kind *kind_of(const char *text)
+{
+    const size_t length = strcspn(text, ":");
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strlen(kinds[i].name) == length && strncmp(kinds[i].name, text, length) == 0)
+            return &kinds[i];
+    return NULL;
+}
+
+bool wfi_generate_is_kind(const char *text)
+{
+    return kind_of(text) != NULL;
+}
+
+bool wfi_generate_is_stand_in(const char *text)
+{
+    const kind *k = kind_of(text);
+    return k && k->fixed;
+}
+
 /* The kind that the text names, and the size; NULL: `message` says what is wrong. */
 static const kind *find(const char *text, uint64_t *size, char message[256])
 {
     const char *colon = strchr(text, ':');
-    const size_t length = colon ? (size_t)(colon - text) : strlen(text);
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const kind *k = &kinds[i];
-        if (strlen(k->name) == length && strncmp(k->name, text, length) == 0)
-            return parse_size(k, colon ? colon + 1 : NULL, size, message) ? k : NULL;
-    }
+    const kind *k = kind_of(text);
+    if (k)
+        return parse_size(k, colon ? colon + 1 : NULL, size, message) ? k : NULL;
     int used = snprintf(message, 256, "'%.40s' is none of", text);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds && used < 250; i++)
         used += snprintf(message + used, 256 - (size_t)used, " %s", kinds[i].name);

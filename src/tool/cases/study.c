@@ -1,6 +1,7 @@
 #include "tool/cases/study.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/arithmetic.h"
@@ -11,8 +12,9 @@ void wfi_study_options(wfi_study *study, wfi_option *options)
 {
     const wfi_option all[WFI_STUDY_OPTIONS] = {
         {"--size", "XS…XL|IxJxK", &study->size, NULL, "himeno: the grid (default M)"},
-        {"--matrix", "FILE|KIND:N", &study->matrix_text, NULL,
-         "spmv: a .mtx[.gz] file, or a kind of spmv --generate (default poisson27:64)"},
+        WFI_MATRIX_OPTION(&study->matrix_name.matrix),
+        {"--generate", "KIND:N", &study->matrix_name.generate, NULL,
+         "spmv: a matrix that `wavefit spmv` can make"},
         {"--shape", "MxNxK|star|box", &study->text.shape, NULL,
          "matmul: the sizes (default 1024x1024x1024); stencil: its shape (default star)"},
         {"--grid", "NXxNY[xNZ]", &study->text.grid, NULL,
@@ -39,9 +41,13 @@ static int check_options(const wfi_study *study, const wfi_tool_family *family)
     const wfi_stencil_arguments *text = &study->text;
     const struct {
         const char *option, *given;
-    } own[] = {{"--size", study->size},    {"--matrix", study->matrix_text},
-               {"--shape", text->shape},   {"--grid", text->grid},
-               {"--radius", text->radius}, {"--border", text->border},
+    } own[] = {{"--size", study->size},
+               {"--matrix", study->matrix_name.matrix},
+               {"--generate", study->matrix_name.generate},
+               {"--shape", text->shape},
+               {"--grid", text->grid},
+               {"--radius", text->radius},
+               {"--border", text->border},
                {"--steps", text->steps}};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (own[i].given && !goes_with(family, own[i].option))
@@ -57,6 +63,14 @@ int wfi_study_parse(wfi_study *study, const char *command, const wfi_common *com
         return code;
     const wfi_tool_family *family = wfi_tool_family_of(study->family);
     study->type = WF_TYPE_F32;
+    if (common->positional_count > 1) {
+        if (!goes_with(family, "--matrix"))
+            return wfi_usage_error("%s: unexpected argument '%s' (see wavefit %s --help)", command,
+                                   common->positional[1], command);
+        study->matrix_name.positional = common->positional[1];
+    }
+    if (wfi_matrix_name_one(command, &study->matrix_name, &study->matrix_text) != WFI_EXIT_DONE)
+        return WFI_EXIT_USAGE;
     if (check_options(study, family) != WFI_EXIT_DONE ||
         (study->text.type && !wfi_parse_type("--type", study->text.type, &study->type)))
         return WFI_EXIT_USAGE;
@@ -144,6 +158,33 @@ wf_result wfi_study_run(wfi_session *session, const wfi_study *study, const char
     if (out->has_plan)
         wfi_study_occupancy(session->caps, out);
     return result;
+}
+
+wf_result wfi_study_compile(wfi_session *session, const wfi_study *study, const char *variant,
+                            const wf_constant *constants, uint32_t constant_count,
+                            wfi_result_case *out)
+{
+    const wf_tuning before = session->tuning;
+    const wf_problem problem = wfi_study_problem(study);
+    session->tuning.variant = variant;
+    session->tuning.constants = constants;
+    session->tuning.constant_count = constant_count;
+    *session->error = '\0';
+    wfi_result_case_init(out, wf_family_name(study->family));
+    snprintf(out->name, sizeof out->name, "%s", study->name);
+    out->type = wf_type_name(study->type);
+    out->plan.size = sizeof out->plan;
+    const wf_result result =
+        wf_kernel_compile(session->device, &problem, &session->tuning, &out->plan);
+    session->tuning = before;
+    if (result != WF_SUCCESS) {
+        wfi_case_fail(session, out, result);
+        return result;
+    }
+    out->has_plan = true;
+    wfi_study_occupancy(session->caps, out);
+    wfi_case_fail_text(out, WFI_STATUS_SKIPPED, "compiled for a device that is not there");
+    return WF_SUCCESS;
 }
 
 void wfi_study_arguments(const wfi_study *study, char *text, size_t bytes)

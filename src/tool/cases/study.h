@@ -4,9 +4,10 @@
 #define WFI_TOOL_CASES_STUDY_H
 
 #include "tool/cases/cases.h"
+#include "tool/cases/matrix_name.h"
 #include "tool/cases/stencil_options.h"
 
-#define WFI_STUDY_OPTIONS 8
+#define WFI_STUDY_OPTIONS 9
 
 typedef struct wfi_study {
     wf_family family;
@@ -18,7 +19,9 @@ typedef struct wfi_study {
     wfi_csr matrix;            /* spmv */
     double budget_seconds;     /* a measurement */
     /* what the command line gave */
-    const char *size, *matrix_text;
+    const char *size;
+    wfi_matrix_name matrix_name;
+    const char *matrix_text;    /* the one of them that was given; NULL: none */
     wfi_stencil_arguments text; /* of grid; shape and type are other families' too */
 } wfi_study;
 
@@ -34,6 +37,10 @@ wf_result wfi_study_run(wfi_session *session, const wfi_study *study, const char
                         const wf_constant *constants, uint32_t constant_count,
                         wfi_result_case *out);
 
+/* The same without running anything: the case has the kernel and its occupancy, and is skipped. */
+wf_result wfi_study_compile(wfi_session *session, const wfi_study *study, const char *variant,
+                            const wf_constant *constants, uint32_t constant_count,
+                            wfi_result_case *out);
 /* The estimated occupancy of the plan's kernel, where it is known. */
 void wfi_study_occupancy(const wf_caps *caps, wfi_result_case *out);
 

@@ -22,8 +22,8 @@ static void print_help(FILE *out)
     fputs("usage: wavefit COMMAND [OPTIONS]\n\n", out);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
-    fputs("\nwavefit COMMAND --help tells the options; exit codes: 0 done, 1 the run failed or a\n"
-          "check did not hold, 2 wrong usage, 3 no usable device.\n",
+    fputs("\nwavefit help COMMAND tells the options; exit codes: 0 done, 1 the run failed or\n"
+          "a check did not hold, 2 wrong usage, 3 no usable device.\n",
           out);
 }
 
@@ -60,6 +60,19 @@ static int run(int argc, char **argv)
     if (strcmp(argv[1], "--version") == 0) {
         printf("wavefit %s\n", wf_version());
         return WFI_EXIT_DONE;
+    }
+    static char help[] = "--help";
+    char *asked[] = {argv[0], argv[1], help, NULL};
+    if (strcmp(argv[1], "help") == 0) { /* help COMMAND is COMMAND --help */
+        if (argc > 3)
+            return wfi_usage_error("help: unexpected argument '%s'", argv[3]);
+        if (argc == 2) {
+            print_help(stdout);
+            return WFI_EXIT_DONE;
+        }
+        asked[1] = argv[2];
+        argv = asked;
+        argc = 3;
     }
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(argv[1], commands[i].name) == 0)

@@ -210,6 +210,7 @@ static const struct {
     {"devices", DEVICE | POINT | REPEAT | SEED | TUNING | DISPATCH},
     {"himeno", REPEAT},
     {"laplace", REPEAT | SEED},
+    {"occupancy", DEVICE | LIMITS | POINT | REPEAT | SEED | TUNING | DISPATCH},
     {"peaks", POINT | REPEAT | SEED | TUNING},
     {"report", DEVICE | LIMITS | POINT | JSON | REPEAT | SEED | TUNING | DISPATCH},
     {"tune", REPEAT | TUNING},

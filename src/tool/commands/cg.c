@@ -10,7 +10,8 @@
 #include "tool/cases/case_parts.h"
 #include "tool/cases/cases.h"
 #include "tool/commands/commands.h"
-#include "tool/cli/matrix_file.h"
+#include "tool/commands/explain_solver.h"
+#include "tool/cases/matrix_name.h"
 #include "tool/cli/path.h"
 #include "tool/cli/progress.h"
 #include "tool/cli/stages.h"
@@ -19,13 +20,16 @@
 #include "tool/cli/wrap.h"
 #include "tool/cases/vectors.h"
 
-#define MOST_SIDE27 400 /* whose entries still count in 32 bits: 27 * 400^3 < 2^31 */
+#define DEFAULT_MATRIX "poisson27:64" /* of explain */
+#define EXPLAIN_SAMPLES 20            /* of the parts of an iteration */
+#define MOST_SIDE27 400               /* whose entries still count in 32 bits: 27 * 400^3 < 2^31 */
 #define MOST_SIDE5 20000
 
 typedef struct arguments {
     const char *type, *poisson27, *poisson5, *tolerance, *iterations, *precondition, *block, *b,
         *output;
-    bool mixed, time;
+    wfi_matrix_name matrix;
+    bool mixed, explain, time;
 } arguments;
 
 typedef struct solve {
@@ -40,6 +44,7 @@ typedef struct solve {
     wf_solve_stages stages;
     double *history;
     void *b, *x;
+    wfi_solver_explain parts;
 } solve;
 
 static void free_solve(solve *s)
@@ -73,17 +78,24 @@ static int generate(solve *s, const char *option, const char *text, uint64_t mos
 static int read_matrix(solve *s, wf_type type)
 {
     const arguments *a = s->args;
-    const int given = s->common->positional_count + (a->poisson27 != NULL) + (a->poisson5 != NULL);
-    if (given != 1)
-        return wfi_usage_error("cg: give one of MATRIX.mtx, --poisson27 N, --poisson5 N");
+    const char *text = NULL;
+    wfi_matrix_name name = a->matrix;
+    name.positional = s->common->positional_count ? s->common->positional[0] : NULL;
+    if (wfi_matrix_name_one("cg", &name, &text) != WFI_EXIT_DONE)
+        return WFI_EXIT_USAGE;
+    if (a->explain && !text && !a->poisson27 && !a->poisson5)
+        text = DEFAULT_MATRIX;
+    if ((text != NULL) + (a->poisson27 != NULL) + (a->poisson5 != NULL) != 1)
+        return wfi_usage_error("cg: give one of MATRIX.mtx, --generate KIND:N, --poisson27 N, "
+                               "--poisson5 N");
     if (a->poisson27)
         return generate(s, "--poisson27", a->poisson27, MOST_SIDE27, 3, wfi_make_poisson27);
     if (a->poisson5)
         return generate(s, "--poisson5", a->poisson5, MOST_SIDE5, 2, wfi_make_poisson5);
-    s->name = s->common->positional[0];
-    snprintf(s->title, sizeof s->title, "%s", wfi_path_name(s->name));
+    s->name = text;
+    wfi_matrix_label(text, s->title, sizeof s->title);
     const wfi_matrix_use use = {type, 1, false};
-    const int code = wfi_matrix_file_read(s->common, s->name, &use, &s->csr);
+    const int code = wfi_matrix_get(s->common, text, &use, &s->csr);
     if (code != WFI_EXIT_DONE)
         return code;
     if (s->csr.rows == 0 || s->csr.rows != s->csr.columns)
@@ -168,6 +180,8 @@ static int parse(solve *s, wf_type *type)
         code = parse_precondition(a, &precondition);
     if (code != WFI_EXIT_DONE)
         return code;
+    if (a->mixed && a->explain)
+        return wfi_usage_error("cg: --explain looks at one type's iterations, not at --mixed");
     if (a->mixed && *type != WF_TYPE_F64)
         return wfi_usage_error("cg: --mixed takes a matrix and gives an answer in f64");
     if (a->block && !wfi_parse_u64("--block", a->block, 1, WF_CG_MOST_BLOCK, &block))
@@ -180,7 +194,9 @@ static int parse(solve *s, wf_type *type)
         .precondition = precondition,
         .tolerance = tolerance,
         .max_iterations = (uint32_t)iterations,
-        .repeat = s->common->repeat,
+        .repeat = s->common->repeat ? s->common->repeat
+                  : a->explain      ? EXPLAIN_SAMPLES
+                                    : 0,
         .history = s->history,
         .block = (uint32_t)block,
         .mixed = a->mixed,
@@ -305,6 +321,47 @@ static wf_result time_solves(wfi_session *session, solve *s, wfi_result_case *c)
     return result;
 }
 
+/* How the matrix is named on the command line of another command. */
+static void other_command(const solve *s, char *text, size_t bytes)
+{
+    const arguments *a = s->args;
+    const char *type = s->matrix.type == WF_TYPE_F64 ? " --type f64" : "";
+    if (a->poisson27 || a->poisson5)
+        snprintf(text, bytes, "wavefit explain spmv --generate %s:%s%s",
+                 a->poisson27 ? "poisson27" : "poisson5", a->poisson27 ? a->poisson27 : a->poisson5,
+                 type);
+    else
+        snprintf(text, bytes, "wavefit explain spmv --matrix %s%s", s->name, type);
+}
+
+/* matvec, dot and waxpby, as the parts of an iteration are known. What the first two do not take is
+ * the third's. */
+static void explain(wfi_session *session, solve *s, const wf_cg_result *r, wfi_result_case *c)
+{
+    static char command[240];
+    const double vector = (double)s->csr.rows * (double)wf_type_size(s->matrix.type);
+    const bool preconditioned = s->params.precondition != WF_PRECONDITION_NONE;
+    const double rest = fmax(r->iteration_us - r->product_us - r->dot_us, 0);
+    other_command(s, command, sizeof command);
+    s->parts = (wfi_solver_explain){
+        .iteration_us = r->iteration_us,
+        .dispatches = dispatches(r),
+        .count = 3,
+        .parts = {{"matvec", "w = A u", r->product_us, r->product.least_bytes},
+                  {"dot", r->fused ? "u w, which the matvec leaves" : "u w", r->dot_us,
+                   r->fused ? 0 : 2 * vector},
+                  /* Reads r, p, s, w and writes p, s, r; x is read and written every second
+                   * time. */
+                  {"waxpby", "p, s, r, x, the sums r r and r u, and waits", rest,
+                   (preconditioned ? 11 : 8) * vector}},
+        .largest_text = "the product with the matrix, which explain looks at by itself",
+        .largest_command = command};
+    if (r->fused)
+        s->parts.parts[1].us = 0;
+    wfi_result_case_extra(c, "dot_us", r->dot_us);
+    wfi_explain_solver(session, &s->parts, c);
+}
+
 static int run(solve *s, int argc, char **argv)
 {
     static wfi_result_case c;
@@ -330,6 +387,8 @@ static int run(solve *s, int argc, char **argv)
             solved = time_solves(&session, s, &c);
         if (!wfi_json_on_stdout(s->common))
             print(&session, s, &result, &c, solved);
+        if (s->args->explain && solved == WF_SUCCESS && result.iteration_us > 0)
+            explain(&session, s, &result, &c);
         wfi_stage_begin(s->common->quiet, WFI_STAGE_WRITE, "writing the solution");
         code = wfi_case_exit(&c, solved);
     } else {
@@ -359,6 +418,9 @@ int wfi_tool_cg(int argc, char **argv)
     const wfi_option options[] = {
         {"--poisson27", "N", &args.poisson27, NULL, "the 27-point Poisson matrix of N^3 cells"},
         {"--poisson5", "N", &args.poisson5, NULL, "the 5-point Poisson matrix of N^2 cells"},
+        {"--generate", "KIND:N", &args.matrix.generate, NULL,
+         "a matrix that `wavefit spmv` can make; it must be positive definite"},
+        {"--matrix", "FILE|KIND:N", &args.matrix.matrix, NULL, "a file, or one that can be made"},
         {"--type", "f32|f64", &args.type, NULL, "element type (default f32)"},
         {"--tolerance", "T", &args.tolerance, NULL,
          "the |r| / |b| to reach (default 1e-6; f64: 1e-10)"},
@@ -366,18 +428,19 @@ int wfi_tool_cg(int argc, char **argv)
         {"--precondition", "none|jacobi|block-jacobi", &args.precondition, NULL, "default none"},
         {"--block", "N", &args.block, NULL, "side of block-jacobi's blocks (default 4)"},
         {"--mixed", NULL, NULL, &args.mixed, "iterate in f32, refine the answer to f64's accuracy"},
+        {"--explain", NULL, NULL, &args.explain, "tell the parts of an iteration"},
         {"--b", "v.npy", &args.b, NULL, "the right-hand side (default: random)"},
         {"--time", NULL, NULL, &args.time, "solve several times and time each as a whole"},
         {"-o", "x.npy", &args.output, NULL, "write the solution"},
     };
     const wfi_command command = {
         "cg",
-        "MATRIX.mtx[.gz] | --poisson27 N | --poisson5 N",
+        "MATRIX.mtx[.gz] | --generate KIND:N | --poisson27 N | --poisson5 N",
         "Solves A x = b, A symmetric positive definite, by conjugate gradients.",
         0,
         1,
         options,
-        11};
+        sizeof options / sizeof *options};
     wfi_common common;
     wf_type type;
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);

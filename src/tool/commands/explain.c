@@ -145,6 +145,7 @@ static void describe(const wfi_session *session, const wfi_study *study, const w
     o->shared_requested_bytes = plan->shared_requested_bytes;
     o->group_bytes = plan->group_bytes;
     o->compute_units = session->caps->compute_units;
+    o->processor = session->caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
     o->no_hardware = no_hardware(session->caps, study);
     o->has_occupancy =
         wf_kernel_occupancy(session->caps, &plan->kernel, &o->occupancy) == WF_SUCCESS;
@@ -242,26 +243,15 @@ static int compile(wfi_session *session, const wfi_study *study, const char *tar
     static wfi_result_case c;
     static wfi_result_advice advice[WFI_MAX_ADVICE];
     char arguments[ARGUMENT_BYTES];
-    const wf_problem problem = wfi_study_problem(study);
-    wfi_result_case_init(&c, wf_family_name(study->family));
-    snprintf(c.name, sizeof c.name, "%s", study->name);
-    c.type = wf_type_name(study->type);
-    c.plan.size = sizeof c.plan;
-    const wf_result result =
-        wf_kernel_compile(session->device, &problem, &session->tuning, &c.plan);
+    const wfi_common *common = session->common;
+    const wf_result result = wfi_study_compile(session, study, common->variant, common->constants,
+                                               common->constant_count, &c);
     if (result != WF_SUCCESS)
         return wfi_session_error(session, result);
-    wf_occupancy occupancy;
-    if (wf_kernel_occupancy(session->caps, &c.plan.kernel, &occupancy) == WF_SUCCESS) {
-        c.occupancy = occupancy.fraction;
-        c.occupancy_limit = occupancy.limited_by;
-        c.occupancy_source = occupancy.source;
-    }
     wfi_observation o = observation_of(session, study, &c.plan, arguments);
     o.target = target;
     keep_advice(&o, &c, advice);
-    wfi_case_fail_text(&c, WFI_STATUS_SKIPPED, "compiled for a device that is not there");
-    if (!wfi_json_on_stdout(session->common)) {
+    if (!wfi_json_on_stdout(common)) {
         wfi_line(WFI_LABEL_COLUMNS, "device    %s: compiled only, nothing ran",
                  session->caps->name);
         wfi_line(WFI_LABEL_COLUMNS, "problem   %s %s", c.name, c.type);
@@ -272,17 +262,39 @@ static int compile(wfi_session *session, const wfi_study *study, const char *tar
     return wfi_session_write(session, argc, argv, &c, 1);
 }
 
+/* `explain cg …` is `cg … --explain`. */
+static int explain_solver(int argc, char **argv, int (*solver)(int argc, char **argv))
+{
+    static char flag[] = "--explain";
+    char **given = calloc((size_t)argc + 1, sizeof *given);
+    int count = 0;
+    if (!given)
+        return wfi_run_error("explain: out of memory");
+    for (int i = 0; i < argc; i++)
+        if (i != 1)
+            given[count++] = argv[i];
+    given[count++] = flag;
+    const int code = solver(count, given);
+    free(given);
+    return code;
+}
+
 int wfi_tool_explain(int argc, char **argv)
 {
+    if (argc > 2 && strcmp(argv[2], "cg") == 0)
+        return explain_solver(argc, argv, wfi_tool_cg);
+    if (argc > 2 && strcmp(argv[2], "laplace") == 0)
+        return explain_solver(argc, argv, wfi_tool_laplace);
     wfi_study study = {.budget_seconds = CASE_SECONDS};
     const char *target = NULL;
     wfi_option options[WFI_STUDY_OPTIONS + 1];
     const wfi_command command = {
         "explain",
-        "himeno|spmv|matmul|stencil [--size S] [--matrix M] [--shape MxNxK] [--grid G]",
+        "himeno|spmv|matmul|stencil|cg|laplace [MATRIX.mtx] [--generate KIND:N] [--size S] "
+        "[--shape MxNxK] [--grid G]",
         "Tells where the time goes, what limits it, and what to try.",
         1,
-        1,
+        2,
         options,
         WFI_STUDY_OPTIONS + 1};
     wfi_common common;

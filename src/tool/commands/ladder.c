@@ -170,11 +170,12 @@ int wfi_tool_ladder(int argc, char **argv)
     wfi_option options[WFI_STUDY_OPTIONS + 1];
     const wfi_command command = {
         "ladder",
-        "himeno|spmv|cg|laplace|matmul|stencil [--size S] [--matrix M] [--shape MxNxK] [--grid G]",
+        "himeno|spmv|cg|laplace|matmul|stencil [MATRIX.mtx] [--generate KIND:N] [--size S] "
+        "[--shape MxNxK] [--grid G]",
         "Measures the steps of the texts that wavefit retells, in their order and with their "
         "constants, on one problem, and then every other variant.",
         1,
-        1,
+        2,
         options,
         WFI_STUDY_OPTIONS + 1};
     wfi_common common;

@@ -7,6 +7,7 @@
 
 #include "io/png_image.h"
 #include "tool/commands/commands.h"
+#include "tool/commands/explain_solver.h"
 #include "tool/cli/path.h"
 #include "tool/report/picture.h"
 #include "tool/cli/progress.h"
@@ -25,6 +26,7 @@
 
 typedef struct arguments {
     const char *grid, *tolerance, *method, *omega, *type, *every, *iterations, *border, *output;
+    bool explain;
 } arguments;
 
 typedef struct solve {
@@ -36,6 +38,7 @@ typedef struct solve {
     double *history;
     void *u;
     wf_solve_stages stages;
+    wfi_solver_explain parts;
 } solve;
 
 static void free_solve(solve *s)
@@ -310,6 +313,66 @@ static bool show(void *user, uint32_t iterations, double residual)
     return !wfi_interrupted();
 }
 
+#define SELDOM 4 /* times as many iterations between two checks in the run that is compared with */
+#define MOST_EVERY 4096
+
+/* Microseconds of one check, by a run of as many iterations that checks seldom; 0: the two could not
+ * be told apart. */
+static double check_us(wfi_session *session, const solve *s)
+{
+    const wf_laplace_result *r = &s->result;
+    const uint32_t every = r->check_every,
+                   seldom = every < MOST_EVERY / SELDOM ? every * SELDOM : MOST_EVERY;
+    solve other = *s;
+    double us = 0;
+    other.u = NULL;
+    other.history = NULL;
+    other.params.check_every = seldom;
+    other.params.max_iterations = r->iterations;
+    other.params.stages = NULL;
+    if (seldom > every && r->iterations > 2 * seldom && make_field(&other) == WFI_EXIT_DONE) {
+        other.params.user = &other;
+        other.result = (wf_laplace_result){.size = sizeof other.result};
+        if (wf_laplace_solve(session->device, &other.params, other.u, &other.result) == WF_SUCCESS)
+            us = (r->iteration_us - other.result.iteration_us) / (1.0 / every - 1.0 / seldom);
+        wfi_progress_clear(s->common->quiet);
+    }
+    free(other.u);
+    free(other.history);
+    return us > 0 && us / every < r->iteration_us ? us : 0;
+}
+
+/* The step, and the checks of the residual. */
+static void explain(wfi_session *session, solve *s, wfi_result_case *c)
+{
+    static char command[240];
+    const wf_laplace_result *r = &s->result;
+    const bool jacobi = s->params.method == WF_LAPLACE_JACOBI;
+    const double array = cells(s) * (double)wf_type_size(s->params.type);
+    const double checks = check_us(session, s) / r->check_every;
+    if (jacobi)
+        snprintf(command, sizeof command, "wavefit explain stencil --grid %ux%u --steps %u%s",
+                 s->params.nx, s->params.ny, r->check_every,
+                 s->params.type == WF_TYPE_F64 ? " --type f64" : "");
+    else
+        snprintf(command, sizeof command, "wavefit peaks --only copy");
+    s->parts = (wfi_solver_explain){
+        .iteration_us = r->iteration_us,
+        .dispatches = jacobi ? r->stencil.dispatches / r->check_every : 2,
+        .count = 2,
+        .parts = {{"step", jacobi ? "u and its neighbours" : "both colours of u",
+                   r->iteration_us - checks, 2 * array},
+                  {"check",
+                   checks > 0 ? "the residual, by a run that looks at it less often"
+                              : "the residual: its time is within the noise",
+                   checks, array / r->check_every}},
+        .largest_text = jacobi ? "the stencil, which explain looks at by itself"
+                               : "the sweeps, which memory's rate bounds",
+        .largest_command = command};
+    wfi_result_case_extra(c, "check_us", checks * r->check_every);
+    wfi_explain_solver(session, &s->parts, c);
+}
+
 /* Three arrays on the device for Jacobi, one in two colours for SOR; two and the picture on the
  * host. */
 static bool fits(wfi_session *session, const solve *s, wfi_result_case *c)
@@ -348,6 +411,8 @@ static int run_solve(wfi_session *session, solve *s, wfi_result_case *c, bool *r
     fill_case(s, c);
     if (!wfi_json_on_stdout(s->common))
         print(session, s, c);
+    if (s->args->explain && solved == WF_SUCCESS && s->result.iteration_us > 0)
+        explain(session, s, c);
     wfi_stage_begin(s->common->quiet, WFI_STAGE_WRITE, "writing the field");
     const int written = write_field(s);
     code = wfi_case_exit(c, solved);
@@ -387,6 +452,7 @@ int wfi_tool_laplace(int argc, char **argv)
         {"--type", "f32|f64", &args.type, NULL, "element type (default f32)"},
         {"--check-every", "K", &args.every, NULL, "iterations between two looks at the residual"},
         {"--max-iterations", "N", &args.iterations, NULL, "give up after N (default 10 million)"},
+        {"--explain", NULL, NULL, &args.explain, "tell the parts of an iteration"},
         {"-o", "u.npy|u.png", &args.output, NULL, "write the field, or a picture of it"},
     };
     const wfi_command command = {"laplace",

@@ -9,25 +9,18 @@
 #include "tool/commands/commands.h"
 #include "tool/commands/explain_spmv.h"
 #include "tool/cases/generate.h"
-#include "tool/cli/matrix_file.h"
+#include "tool/cases/matrix_name.h"
 #include "tool/cli/path.h"
 #include "tool/cli/stages.h"
 #include "tool/cases/vectors.h"
 
 typedef struct arguments {
-    const char *type, *x, *output, *generate, *vectors, *alpha, *beta;
+    const char *type, *x, *output, *vectors, *alpha, *beta;
+    wfi_matrix_name matrix;
+    const char *text; /* the one of them that was given */
     bool transpose, explain, time;
     double alpha_value;
 } arguments;
-
-/* The name of a matrix: its file's, without folders and .mtx[.gz]. */
-static void name_of(const char *path, char *name, size_t bytes)
-{
-    snprintf(name, bytes, "%s", wfi_path_name(path));
-    char *end = strstr(name, ".mtx");
-    if (end && end != name)
-        *end = '\0';
-}
 
 static wf_type vector_type(wf_type type)
 {
@@ -81,27 +74,14 @@ static bool writes_matrix(const arguments *args)
 static int get_matrix(const arguments *args, const wfi_common *common,
                       const wfi_spmv_request *request, wfi_csr *matrix, char *name, size_t bytes)
 {
-    char message[256];
-    if (args->generate) {
-        snprintf(name, bytes, "%s", args->generate);
-        wfi_stage_begin(common->quiet, WFI_STAGE_READ, "making the matrix");
-        const bool made = wfi_generate(args->generate, common->seed, matrix, message);
-        wfi_stage_end(common->quiet);
-        if (made)
-            return WFI_EXIT_DONE;
-        return wfi_generate_check(args->generate, message)
-                   ? wfi_run_error("--generate %s", message)
-                   : wfi_usage_error("--generate: %s", message);
-    }
-    const char *path = common->positional[0];
-    name_of(path, name, bytes);
     const wfi_matrix_use use = {vector_type(request->type), request->vectors ? request->vectors : 1,
                                 request->transpose};
-    const int code = wfi_matrix_file_read(common, path, writes_matrix(args) ? NULL : &use, matrix);
+    wfi_matrix_label(args->text, name, bytes);
+    const int code = wfi_matrix_get(common, args->text, writes_matrix(args) ? NULL : &use, matrix);
     if (code != WFI_EXIT_DONE)
         return code;
     if (matrix->rows == 0 || matrix->columns == 0)
-        return wfi_run_error("%s: the matrix is %u x %u: there is nothing to multiply", path,
+        return wfi_run_error("%s: the matrix is %u x %u: there is nothing to multiply", args->text,
                              matrix->rows, matrix->columns);
     return WFI_EXIT_DONE;
 }
@@ -149,8 +129,11 @@ static int multiply(const arguments *args, const wfi_common *common, wfi_spmv_re
 static int parse(arguments *args, const wfi_common *common, wfi_spmv_request *request)
 {
     uint64_t vectors = 0;
-    if ((args->generate != NULL) + common->positional_count != 1)
-        return wfi_usage_error("spmv: give one of MATRIX.mtx, --generate KIND:SIZE");
+    args->matrix.positional = common->positional_count ? common->positional[0] : NULL;
+    if (wfi_matrix_name_one("spmv", &args->matrix, &args->text) != WFI_EXIT_DONE)
+        return WFI_EXIT_USAGE;
+    if (!args->text)
+        return wfi_usage_error("spmv: give one of MATRIX.mtx, --matrix and --generate");
     if (args->output && !wfi_path_ends_in(args->output, ".mtx") &&
         !wfi_path_takes_npy(args->output))
         return wfi_usage_error("spmv: -o writes y.npy or m.mtx, not '%s'", args->output);
@@ -177,7 +160,8 @@ int wfi_tool_spmv(int argc, char **argv)
     const wfi_option options[] = {
         {"--type", "f32|f64|f16", &args.type, NULL,
          "element type (default f32; f16: of the matrix alone)"},
-        {"--generate", "KIND:SIZE", &args.generate, NULL, "make the matrix; see below"},
+        {"--generate", "KIND:SIZE", &args.matrix.generate, NULL, "make the matrix; see below"},
+        {"--matrix", "FILE|KIND:SIZE", &args.matrix.matrix, NULL, "either of the two"},
         {"--x", "v.npy", &args.x, NULL, "the vector or vectors (default: random)"},
         {"--transpose", NULL, NULL, &args.transpose, "multiply with the transpose"},
         {"--vectors", "N", &args.vectors, NULL, "right-hand sides at once (at most 32)"},
@@ -194,7 +178,7 @@ int wfi_tool_spmv(int argc, char **argv)
         0,
         1,
         options,
-        10};
+        sizeof options / sizeof *options};
     wfi_common common;
     wfi_spmv_request request = {.type = WF_TYPE_F32};
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);

@@ -6,6 +6,7 @@
 #include "tool/cases/families.h"
 #include "tool/cases/generate.h"
 #include "tool/cases/himeno_size.h"
+#include "tool/cases/matrix_name.h"
 #include "tool/cases/stencil_options.h"
 
 #define MOST_EXTENT 2147483648u
@@ -73,10 +74,11 @@ static int parse_matrix(const wfi_tune_arguments *args, wfi_case_problem *proble
 {
     char message[256];
     problem->family = WF_FAMILY_SPMV;
-    problem->kind = args->matrix ? WFI_MATRIX_FILE : WFI_MATRIX_GENERATED;
     problem->path = args->matrix ? args->matrix : args->generate;
-    if (args->generate && !wfi_generate_check(args->generate, message))
-        return wfi_usage_error("--generate: %s", message);
+    problem->kind = wfi_matrix_is_file(problem->path) ? WFI_MATRIX_FILE : WFI_MATRIX_GENERATED;
+    if ((args->generate || problem->kind == WFI_MATRIX_GENERATED) &&
+        !wfi_generate_check(problem->path, message))
+        return wfi_usage_error("%s: %s", args->generate ? "--generate" : "--matrix", message);
     return WFI_EXIT_DONE;
 }
 
@@ -98,6 +100,8 @@ int wfi_tune_parse_one(const wfi_tune_arguments *args, wfi_case_problem *problem
         return wfi_usage_error("tune: --type: Himeno is f32");
     snprintf(problem->name, sizeof problem->name, "%s%s", name_of_one(args),
              problem->math == WF_MATH_FAST ? " fast" : "");
+    if (problem->family == WF_FAMILY_SPMV)
+        wfi_matrix_label(name_of_one(args), problem->name, sizeof problem->name);
     if (args->family != WF_FAMILY_COUNT && args->family != problem->family)
         return wfi_usage_error("tune: the problem given is not of family %s",
                                wf_family_name(args->family));
@@ -168,7 +172,7 @@ static int read_options(int argc, char **argv, wfi_tune_arguments *a, times *t, 
         {"--border", "dirichlet|neumann|periodic", &a->border, NULL,
          "of --grid (default dirichlet)"},
         {"--box", NULL, NULL, &a->box, "of --grid: a box in place of a star"},
-        {"--matrix", "FILE.mtx[.gz]", &a->matrix, NULL, "spmv: this matrix alone"},
+        {"--matrix", "FILE|KIND:SIZE", &a->matrix, NULL, "spmv: this matrix alone"},
         {"--generate", "KIND:SIZE", &a->generate, NULL, "spmv: one that `wavefit spmv` can make"},
         {"--type", "f32|f64|…", &a->type, NULL,
          "element type of the problem given (default f32), or of the suite's"},
@@ -187,10 +191,10 @@ static int read_options(int argc, char **argv, wfi_tune_arguments *a, times *t, 
     };
     const wfi_command command = {
         "tune",
-        "[himeno|spmv|matmul|stencil] [OPTIONS]",
+        "[himeno|spmv|matmul|stencil] [MATRIX.mtx] [OPTIONS]",
         "Searches for the fastest variants and constants on this device and keeps them.",
         0,
-        1,
+        2,
         options,
         sizeof options / sizeof *options};
     return wfi_options_parse(&command, argc - 2, argv + 2, common);
@@ -210,6 +214,12 @@ int wfi_tune_options(int argc, char **argv, wfi_tune_arguments *args, wfi_common
         (t.patience && !wfi_parse_seconds("--patience", t.patience, &args->patience_seconds)))
         return WFI_EXIT_USAGE;
     code = parse_family(common, &args->family);
+    if (code == WFI_EXIT_DONE && common->positional_count > 1) {
+        if (args->family != WF_FAMILY_SPMV || args->matrix)
+            return wfi_usage_error("tune: unexpected argument '%s' (see wavefit tune --help)",
+                                   common->positional[1]);
+        args->matrix = common->positional[1];
+    }
     if (code == WFI_EXIT_DONE)
         code = check_problem(args);
     return code == WFI_EXIT_DONE ? check_work(args, common) : code;

@@ -25,5 +25,6 @@ const wfi_variant wfi_himeno_march = {
     .source = WFI_HIMENO_MICIKEVICIUS,
     .shared_bytes = wfi_himeno_shared_sums,
     .fit = fit,
+    .traffic = wfi_himeno_march_traffic,
     .build = wfi_himeno_build,
 };

@@ -23,5 +23,6 @@ const wfi_variant wfi_himeno_march4 = {
     .traits = WFI_HIMENO_VECTORS,
     .shared_bytes = wfi_himeno_shared_sums,
     .fit = fit,
+    .traffic = wfi_himeno_march_traffic,
     .build = wfi_himeno_build,
 };

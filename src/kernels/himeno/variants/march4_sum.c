@@ -29,5 +29,6 @@ const wfi_variant wfi_himeno_march4_sum = {
     .shared_bytes = wfi_himeno_shared_sums,
     .constants = wfi_himeno_subgroup_constants,
     .fit = fit,
+    .traffic = wfi_himeno_march_traffic,
     .build = wfi_himeno_build,
 };

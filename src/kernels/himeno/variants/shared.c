@@ -29,6 +29,7 @@ const wfi_variant wfi_himeno_shared = {
     .traits = WFI_HIMENO_TILE,
     .shared_bytes = shared_bytes,
     .fit = wfi_himeno_fit_step,
+    .traffic = wfi_himeno_tile_traffic,
     .build = wfi_himeno_build,
 };
 
@@ -40,6 +41,7 @@ const wfi_variant wfi_himeno_padded = {
     .traits = WFI_HIMENO_TILE,
     .shared_bytes = shared_bytes,
     .fit = wfi_himeno_fit_step,
+    .traffic = wfi_himeno_tile_traffic,
     .build = wfi_himeno_build,
 };
 
@@ -51,5 +53,6 @@ const wfi_variant wfi_himeno_interleaved = {
     .traits = WFI_HIMENO_TILE,
     .shared_bytes = shared_bytes,
     .fit = wfi_himeno_fit_step,
+    .traffic = wfi_himeno_tile_traffic,
     .build = wfi_himeno_build,
 };

@@ -432,7 +432,7 @@ static wf_result build(wf_plan *plan, const wfi_point *point, const void *params
     .needs = WFI_NEEDS_COOPERATIVE_MATRIX | WFI_NEEDS_FULL_SUBGROUPS,                              \
     .push_bytes = sizeof(wfi_matmul_push), .shared_bytes = shared_bytes, .group_size = group_size, \
     .subgroup_size = subgroup_size, .constants = constants, .fit = fit, .refit = refit,            \
-    .access = wfi_matmul_tile_access, .build = build
+    .traffic = wfi_matmul_memory_traffic, .access = wfi_matmul_tile_access, .build = build
 
 const wfi_variant wfi_matmul_cooperative = {
     .name = "cooperative",

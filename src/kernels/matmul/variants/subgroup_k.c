@@ -295,6 +295,7 @@ const wfi_variant wfi_matmul_subgroup_k = {
     .subgroup_size = subgroup_size,
     .constants = constants,
     .fit = fit,
+    .traffic = wfi_matmul_memory_traffic,
     .access = wfi_matmul_tile_access,
     .build = build,
 };

@@ -401,22 +401,16 @@ static void refit(wfi_point *point)
 
 /* ---------------------------------------------------------------------------- traffic and plans */
 
-/* split_k partial sums an output are written in place of C. Nobody has counted stream-K and packed
- * copies. */
+/* Nobody has counted packed copies. */
 static void traffic(const wfi_point *point, wfi_traffic *out)
 {
-    const wfi_matmul_problem *p = &point->problem->matmul;
-    const uint32_t *v = point->values;
-    if (v[MATMUL_ID_STREAM_K] || v[MATMUL_ID_PACK])
+    const wfi_matmul_tile tile = tile_of(point);
+    if (point->values[MATMUL_ID_PACK])
         return;
     wfi_matmul_block_traffic(point, out);
-    if (v[MATMUL_ID_SPLIT_K] < 2)
-        return;
-    const double partials = (double)v[MATMUL_ID_SPLIT_K] * (double)p->m * (double)p->n *
-                            (double)p->batch * (double)wfi_matmul_sum_size(point->problem->type);
-    out->requested += partials - wfi_matmul_c_bytes(point);
-    out->stored = partials;
-    out->groups = out->requested;
+    wfi_matmul_count_split(point, out);
+    if (!wfi_matmul_count_stream_k(point, &tile, out))
+        *out = (wfi_traffic){0};
 }
 
 static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)

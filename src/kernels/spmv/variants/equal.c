@@ -304,6 +304,7 @@ const wfi_variant wfi_spmv_equal = {
     .subgroup_operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT,
     .storage_buffers = 5,
     .push_bytes = WFI_SPMV_PUSH_OF(equal_push),
+    .traits = WFI_SPMV_READS_ONCE,
     .shared_bytes = shared_bytes,
     .subgroup_size = wfi_spmv_pinned_subgroup,
     .fit = fit,

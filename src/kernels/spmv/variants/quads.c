@@ -208,6 +208,7 @@ const wfi_variant wfi_spmv_quads = {
     .storage_buffers = 5,
     .texel_buffers = 1 << ROWS | 1 << COLUMNS | 1 << VALUES,
     .push_bytes = WFI_SPMV_PUSH_OF(quads_push),
+    .traits = WFI_SPMV_READS_ONCE,
     .fit = fit,
     .build = build,
 };
