@@ -1,6 +1,7 @@
 // Bindings, push constants and addresses of the star and box stencils. Axis i is contiguous, k the
 // slowest. A flat grid (two dimensions) has no j: its rows lie along k, so that kernels that march
 // along planes march along its rows.
+// IMAGE: cells are in storage images, which the including shader declares.
 #if defined(WF_TYPE_F64)
 #define REAL double   // as stored
 #define ACC double    // as computed with
@@ -29,8 +30,10 @@ layout(constant_id = STENCIL_ID_STOP_AT) const int STOP_AT = 0;
 layout(constant_id = STENCIL_ID_EVEN) const int EVEN = 0;
 const int RADIUS_J = FLAT != 0 ? 0 : RADIUS;
 
+#ifndef IMAGE
 layout(std430, set = 0, binding = 0) readonly restrict buffer In { REAL values_in[]; };
 layout(std430, set = 0, binding = 1) restrict buffer Out { REAL values_out[]; };
+#endif
 layout(std430, set = 0, binding = 2) readonly restrict buffer Coefficients { ACC coefficients[]; };
 #ifdef WIDTH
 layout(std430, set = 0, binding = 0) readonly restrict buffer InLoaded { LOADED loaded_in[]; };
@@ -107,10 +110,12 @@ uint element(int i, int j, int k)
     return uint(k) * push.plane + uint(j) * push.row + uint(i);
 }
 
+#ifndef IMAGE
 ACC load(int i, int j, int k)
 {
     return ACC(values_in[push.base_in + element(i, j, k)]);
 }
+#endif
 
 #ifdef WF_TYPE_F16
 // Rounds to nearest, ties to even. Vulkan leaves it open how a device rounds f16, and compilers

@@ -105,6 +105,9 @@ MISSING(HIMENO, NULL, wf_himeno_run_each,
 MISSING(HIMENO, NULL, wf_himeno_read, (wf_himeno * himeno, float *p))
 MISSING(HIMENO, NULL, wf_himeno_describe,
         (const wf_himeno *himeno, wf_plan_info *info, uint32_t *slabs))
+MISSING(HIMENO, NULL, wf_himeno_time_kernels,
+        (wf_himeno * himeno, wf_plan_kernel kernels[WF_HIMENO_KERNELS],
+         double us[WF_HIMENO_KERNELS], bool *gpu_clock))
 MISSING(HIMENO, NULL, wf_himeno_check,
         (const wf_himeno_params *params, const wf_himeno_arrays *start, uint32_t iterations,
          const float *p, float gosa, uint64_t max_checked, uint64_t seed, wf_check *check,

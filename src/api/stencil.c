@@ -4,7 +4,8 @@
 #include "choose/choose.h"
 #include "core/device.h"
 #include "core/params.h"
-#include "kernels/stencil/stencil.h"
+#include "kernels/families.h"
+#include "kernels/stencil/image.h"
 
 static void resize(wfi_problem *problem, const uint64_t *extent)
 {
@@ -22,6 +23,36 @@ static wf_result allow_sizes(wf_plan *plan, const wf_stencil_params *params)
                                 {"z", params->nz, least, params->vary_z}},
                                resize};
     return wfi_plan_allow_sizes(plan, &ranges, NULL);
+}
+
+/* Whether the device and the parameters allow stencils on images of the format. */
+static wf_result check_image(const wf_device *device, const wf_stencil_params *p)
+{
+    char text[256];
+    if ((unsigned)p->image > WF_IMAGE_RGBA8 || p->type != WF_TYPE_F32 || p->steps > 1)
+        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_stencil_plan: images are of a wf_image, computed in F32 and made in 1 "
+                        "step a plan: record the plan again with the images exchanged");
+    if (p->image != WF_IMAGE_R16F || device->caps.extended_images)
+        return WF_SUCCESS;
+    wfi_caps_say_missing(&device->caps, WF_WITHHELD_EXTENDED_IMAGES, text);
+    return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED, "wf_stencil_plan: %s", text);
+}
+
+static wf_result choose(wf_device *device, const wfi_problem *problem,
+                        const wf_stencil_params *params, wfi_choice *choice)
+{
+    if (!params->image)
+        return wfi_choose(device, problem, params->tuning, choice);
+    wf_result result = check_image(device, params);
+    if (result == WF_SUCCESS)
+        *choice = (wfi_choice){
+            .point = {.caps = &device->caps,
+                      .problem = problem,
+                      .variant = wfi_stencil_image_variant(&problem->stencil, params->image)},
+            .chosen_by = "fixed",
+            .family = &wfi_family_stencil};
+    return result;
 }
 
 static wf_result make_plan(wf_device *device, const wf_stencil_params *given, bool stoppable,
@@ -47,7 +78,7 @@ static wf_result make_plan(wf_device *device, const wf_stencil_params *given, bo
     if (!wfi_family_has_type(wfi_family_get(WF_FAMILY_STENCIL), params.type))
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED, "wf_stencil_plan: type %s",
                         wf_type_name(params.type));
-    result = wfi_choose(device, &problem, params.tuning, &choice);
+    result = choose(device, &problem, &params, &choice);
     if (result != WF_SUCCESS)
         return result;
     choice.point.problem = &problem;

@@ -17,8 +17,8 @@ static void add_name(char *list, size_t bytes, const char *name)
 
 enum { HINT_BYTES = 500 };
 
-/* For errors: ", which is called 'x' now" where the name is one of before, else " (there are …)" with
- * the names that stand in `text`, which becomes the hint. */
+/* For errors: ", which is called 'x' now" where the name is one of before, else " (there are …)"
+ * with the names that stand in `text`, which becomes the hint. */
 static const char *hint_of(const char *name, const char *now, char text[HINT_BYTES])
 {
     char names[HINT_BYTES];

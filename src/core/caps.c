@@ -179,6 +179,7 @@ static void fill_arithmetic(const properties *p, const wfi_features *f, wf_caps 
     caps->int8_arithmetic = f->float16_int8.shaderInt8;
     caps->int8_storage = f->storage8.storageBuffer8BitAccess;
     caps->int16 = f->core.features.shaderInt16;
+    caps->extended_images = f->core.features.shaderStorageImageExtendedFormats;
     caps->int64 = f->core.features.shaderInt64;
     caps->integer_dot = f->integer_dot.shaderIntegerDotProduct;
     caps->integer_dot_accelerated =
@@ -359,6 +360,7 @@ void wfi_caps_clamp_minimum(wf_caps *caps)
     caps->int8_arithmetic = caps->int8_storage = caps->int16 = caps->int64 = false;
     caps->int64_atomics = caps->f32_atomic_add = caps->f64_atomic_add = false;
     caps->bf16 = caps->bf16_dot = caps->bf16_cooperative = false;
+    caps->extended_images = false;
     caps->integer_dot = caps->integer_dot_accelerated = false;
     caps->cooperative_matrix = caps->cooperative_matrix2 = false;
     caps->vulkan_memory_model = caps->buffer_device_address = false;
@@ -415,6 +417,7 @@ static const withheld_row withheld_rows[] = {
      "VkPhysicalDeviceCooperativeMatrix2FeaturesNV"},
     {WF_WITHHELD_SUBGROUP_SIZE_CONTROL, "subgroup size control", "subgroupSizeControl"},
     {WF_WITHHELD_FULL_SUBGROUPS, "full subgroups", "computeFullSubgroups"},
+    {WF_WITHHELD_EXTENDED_IMAGES, "storage images of r16f", "shaderStorageImageExtendedFormats"},
 };
 
 static uint32_t features_of(const wf_caps *caps)
@@ -431,6 +434,7 @@ static uint32_t features_of(const wf_caps *caps)
     features |= caps->cooperative_matrix2 ? WF_WITHHELD_COOPERATIVE_MATRIX2 : 0;
     features |= caps->subgroup_size_control ? WF_WITHHELD_SUBGROUP_SIZE_CONTROL : 0;
     features |= caps->full_subgroups ? WF_WITHHELD_FULL_SUBGROUPS : 0;
+    features |= caps->extended_images ? WF_WITHHELD_EXTENDED_IMAGES : 0;
     return features;
 }
 

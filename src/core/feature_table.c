@@ -32,6 +32,8 @@ const wfi_feature_row wfi_feature_rows[] = {
     {BASIC(shaderFloat64), .families = ALL, .gives = "f64", .without = "f64 plans are refused"},
     {BASIC(shaderInt64), .families = HIMENO | SPMV | MATMUL,
      .gives = "64-bit integers in some variants", .without = "those variants are left out"},
+    {BASIC(shaderStorageImageExtendedFormats), .families = HIMENO,
+     .gives = "stencils on r16f images", .without = "those plans are refused"},
     {BASIC(shaderInt16), .families = SPMV | MATMUL, .gives = "16-bit integers in some variants",
      .without = "those variants are left out"},
     {OWN(storage16, VkPhysicalDevice16BitStorageFeatures, 16BIT_STORAGE_FEATURES,

@@ -94,6 +94,7 @@ static void keep_used(wfi_features *f)
         .shaderFloat64 = offered_core.shaderFloat64,
         .shaderInt64 = offered_core.shaderInt64,
         .shaderInt16 = offered_core.shaderInt16,
+        .shaderStorageImageExtendedFormats = offered_core.shaderStorageImageExtendedFormats,
     };
     f->storage16.storagePushConstant16 = VK_FALSE;
     f->storage16.storageInputOutput16 = VK_FALSE;

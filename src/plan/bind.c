@@ -40,6 +40,8 @@ wf_result wfi_bind(const wf_device *device, const wfi_log *log, const wf_binding
 
 static bool overlap(const wfi_bound *a, uint64_t a_bytes, const wfi_bound *b, uint64_t b_bytes)
 {
+    if (a->view || b->view)
+        return a->view == b->view;
     return a->buffer == b->buffer && a->offset < b->offset + b_bytes &&
            b->offset < a->offset + a_bytes;
 }
@@ -57,6 +59,23 @@ static wf_result resolve_workspace(const wf_plan *plan, const wfi_log *log,
     return result;
 }
 
+/* A binding that is an image of the caller's, or must not be one. */
+static wf_result bind_view(const wfi_log *log, const wfi_binding_spec *spec, VkImageView view,
+                           wfi_bound *out)
+{
+    const bool image = spec->bytes == WFI_IMAGE;
+    if (image && !view)
+        return wfi_fail(log, WF_ERROR_BINDING,
+                        "binding %s is a storage image: its view goes into wf_bindings.images",
+                        spec->name);
+    if (!image && view)
+        return wfi_fail(log, WF_ERROR_BINDING,
+                        "binding %s is a buffer, but wf_bindings.images has a view for it",
+                        spec->name);
+    out->view = view;
+    return WF_SUCCESS;
+}
+
 /* Resolves all bindings; the workspace comes last, at index binding_count. */
 wf_result wfi_plan_resolve(const wf_plan *plan, const wfi_log *log, const wf_bindings *bindings,
                            wfi_bound all[WF_MAX_BINDINGS + 1])
@@ -65,8 +84,12 @@ wf_result wfi_plan_resolve(const wf_plan *plan, const wfi_log *log, const wf_bin
         const wfi_binding_spec *spec = &plan->bindings[i];
         if (spec->bytes == 0) /* not used */
             continue;
-        wf_result result =
-            wfi_bind(plan->device, log, &bindings->items[i], spec->name, spec->bytes, &all[i]);
+        wf_result result = WF_SUCCESS;
+        if (spec->bytes != WFI_IMAGE)
+            result =
+                wfi_bind(plan->device, log, &bindings->items[i], spec->name, spec->bytes, &all[i]);
+        if (result == WF_SUCCESS)
+            result = bind_view(log, spec, bindings->images[i], &all[i]);
         if (result != WF_SUCCESS)
             return result;
         for (uint32_t j = 0; j < i; j++)
@@ -80,8 +103,8 @@ wf_result wfi_plan_resolve(const wf_plan *plan, const wfi_log *log, const wf_bin
     return plan->workspace ? resolve_workspace(plan, log, bindings, all) : WF_SUCCESS;
 }
 
-void wfi_plan_step_buffers(const wf_plan *plan, const wfi_step *step, const wfi_bound *all,
-                           VkDescriptorBufferInfo infos[WF_MAX_BINDINGS])
+void wfi_plan_step_slots(const wf_plan *plan, const wfi_step *step, const wfi_bound *all,
+                         wfi_descriptor infos[WF_MAX_BINDINGS])
 {
     for (uint32_t i = 0; i < step->slot_count; i++) {
         const wfi_slot *slot = &step->slots[i];
@@ -90,24 +113,32 @@ void wfi_plan_step_buffers(const wf_plan *plan, const wfi_step *step, const wfi_
         const wfi_bound *base = slot->kind == WFI_SLOT_OWN         ? &own
                                 : slot->kind == WFI_SLOT_WORKSPACE ? &all[plan->binding_count]
                                                                    : &all[slot->index];
-        infos[i] = (VkDescriptorBufferInfo){base->buffer, base->offset + slot->offset, slot->bytes};
+        infos[i] = (wfi_descriptor){0};
+        if (step->images >> i & 1)
+            infos[i].image =
+                (VkDescriptorImageInfo){VK_NULL_HANDLE, base->view, VK_IMAGE_LAYOUT_GENERAL};
+        else
+            infos[i].buffer =
+                (VkDescriptorBufferInfo){base->buffer, base->offset + slot->offset, slot->bytes};
     }
 }
 
-void wfi_plan_fill_writes(const wfi_step *step, const VkDescriptorBufferInfo *infos,
+void wfi_plan_fill_writes(const wfi_step *step, const wfi_descriptor *infos,
                           const VkBufferView *views, VkDescriptorSet set,
                           VkWriteDescriptorSet *writes)
 {
     for (uint32_t i = 0; i < step->slot_count; i++) {
-        const bool texel = step->texels[i] != VK_FORMAT_UNDEFINED;
+        const bool texel = step->texels[i] != VK_FORMAT_UNDEFINED, image = step->images >> i & 1;
         writes[i] = (VkWriteDescriptorSet){
             .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
             .dstSet = set,
             .dstBinding = i,
             .descriptorCount = 1,
-            .descriptorType =
-                texel ? VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-            .pBufferInfo = texel ? NULL : &infos[i],
+            .descriptorType = texel   ? VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER
+                              : image ? VK_DESCRIPTOR_TYPE_STORAGE_IMAGE
+                                      : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+            .pBufferInfo = texel || image ? NULL : &infos[i].buffer,
+            .pImageInfo = image ? &infos[i].image : NULL,
             .pTexelBufferView = !texel           ? NULL
                                 : step->views[i] ? &step->views[i]
                                                  : &views[i],
@@ -150,8 +181,7 @@ static wf_result make_view(const wf_plan *plan, wf_arena *arena, const wfi_log *
 
 /* A set of the arena's, written with the step's buffers. */
 static wf_result make_set(const wf_plan *plan, wf_arena *arena, const wfi_log *log,
-                          const wfi_step *step, const VkDescriptorBufferInfo *infos,
-                          VkDescriptorSet *set)
+                          const wfi_step *step, const wfi_descriptor *infos, VkDescriptorSet *set)
 {
     const wf_device *device = plan->device;
     VkBufferView views[WF_MAX_BINDINGS] = {VK_NULL_HANDLE};
@@ -159,7 +189,7 @@ static wf_result make_set(const wf_plan *plan, wf_arena *arena, const wfi_log *l
     wf_result result = wfi_arena_set(arena, log, &plan->pipelines[step->pipeline], set);
     for (uint32_t i = 0; i < step->slot_count && result == WF_SUCCESS; i++)
         if (is_viewed(step, i))
-            result = make_view(plan, arena, log, step, i, &infos[i], &views[i]);
+            result = make_view(plan, arena, log, step, i, &infos[i].buffer, &views[i]);
     if (result != WF_SUCCESS)
         return result;
     wfi_plan_fill_writes(step, infos, views, *set, writes);
@@ -170,11 +200,11 @@ static wf_result make_set(const wf_plan *plan, wf_arena *arena, const wfi_log *l
 /* ---------------------------------------------------------------------------------- the plan's
  * own */
 
-static bool same_buffers(const VkDescriptorBufferInfo *a, const VkDescriptorBufferInfo *b,
-                         uint32_t count)
+static bool same_slots(const wfi_descriptor *a, const wfi_descriptor *b, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (a[i].buffer != b[i].buffer || a[i].offset != b[i].offset || a[i].range != b[i].range)
+        if (a[i].buffer.buffer != b[i].buffer.buffer || a[i].buffer.offset != b[i].buffer.offset ||
+            a[i].buffer.range != b[i].buffer.range || a[i].image.imageView != b[i].image.imageView)
             return false;
     return true;
 }
@@ -198,12 +228,12 @@ static wf_result grow_kept(wf_plan *plan)
 }
 
 /* The kept set of a step with these buffers, written now if it is new. */
-static wf_result find_kept(wf_plan *plan, uint32_t index, const VkDescriptorBufferInfo *infos,
+static wf_result find_kept(wf_plan *plan, uint32_t index, const wfi_descriptor *infos,
                            VkDescriptorSet *set)
 {
     const wfi_step *step = &plan->steps[index];
     for (uint32_t i = plan->kept_first[index]; i; i = plan->kept_sets[i - 1].next)
-        if (same_buffers(plan->kept_sets[i - 1].buffers, infos, step->slot_count)) {
+        if (same_slots(plan->kept_sets[i - 1].slots, infos, step->slot_count)) {
             *set = plan->kept_sets[i - 1].set;
             return WF_SUCCESS;
         }
@@ -214,7 +244,7 @@ static wf_result find_kept(wf_plan *plan, uint32_t index, const VkDescriptorBuff
         return result;
     wfi_kept_set *kept = &plan->kept_sets[plan->kept_count++];
     *kept = (wfi_kept_set){.set = *set, .next = plan->kept_first[index]};
-    memcpy(kept->buffers, infos, step->slot_count * sizeof *infos);
+    memcpy(kept->slots, infos, step->slot_count * sizeof *infos);
     plan->kept_first[index] = plan->kept_count;
     return WF_SUCCESS;
 }
@@ -247,10 +277,10 @@ void wfi_plan_drop_runs(wf_plan *plan)
 wf_result wfi_plan_prepare_sets(wf_plan *plan, wf_arena *arena, const wfi_log *log,
                                 const wfi_bound *all, uint32_t first, uint32_t end)
 {
-    VkDescriptorBufferInfo infos[WF_MAX_BINDINGS];
+    wfi_descriptor infos[WF_MAX_BINDINGS];
     wf_result result = WF_SUCCESS;
     for (uint32_t i = first; plan->sets && i < end && result == WF_SUCCESS; i++) {
-        wfi_plan_step_buffers(plan, &plan->steps[i], all, infos);
+        wfi_plan_step_slots(plan, &plan->steps[i], all, infos);
         result = arena ? make_set(plan, arena, log, &plan->steps[i], infos, &plan->sets[i])
                        : find_kept(plan, i, infos, &plan->sets[i]);
     }

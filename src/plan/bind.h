@@ -10,6 +10,7 @@ typedef struct wfi_bound {
     uint64_t number; /* wf_buffer.number; 0: a handle of the caller's */
     bool mapped;     /* the host may read it without another submission */
     uint64_t offset, bytes;
+    VkImageView view; /* of a binding that is a storage image; the others mean nothing then */
 } wfi_bound;
 
 /* WF_ERROR_BINDING, with a line in the log that has the name, for what is missing, misaligned or of

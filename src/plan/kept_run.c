@@ -29,7 +29,7 @@ static bool is_steady(const wf_plan *plan)
 static bool are_ours(const wf_plan *plan, const wfi_bound *all)
 {
     for (uint32_t i = 0; i <= plan->binding_count; i++)
-        if (all[i].buffer && !all[i].number)
+        if ((all[i].buffer && !all[i].number) || all[i].view)
             return false;
     return true;
 }

@@ -9,10 +9,16 @@
 
 #define WFI_TOLD 32
 
+/* What a slot of a step is bound to: a buffer, or a storage image (wfi_step.images). */
+typedef struct wfi_descriptor {
+    VkDescriptorBufferInfo buffer;
+    VkDescriptorImageInfo image;
+} wfi_descriptor;
+
 /* A descriptor set of one step in the plan's own arena, and what it was written with. */
 typedef struct wfi_kept_set {
     VkDescriptorSet set;
-    VkDescriptorBufferInfo buffers[WF_MAX_BINDINGS];
+    wfi_descriptor slots[WF_MAX_BINDINGS];
     uint32_t next; /* of the same step, counted from 1; 0: there are no more */
 } wfi_kept_set;
 
@@ -109,10 +115,10 @@ wf_result wfi_plan_prepare_sets(wf_plan *plan, wf_arena *arena, const wfi_log *l
 /* Free what kept_run.c keeps; a run keeps its arena for the next bindings. */
 void wfi_plan_drop_run(wf_plan *plan, wfi_kept_run *run);
 void wfi_plan_drop_runs(wf_plan *plan);
-/* The buffers of a step's slots. */
-void wfi_plan_step_buffers(const wf_plan *plan, const wfi_step *step, const wfi_bound *all,
-                           VkDescriptorBufferInfo infos[WF_MAX_BINDINGS]);
-void wfi_plan_fill_writes(const wfi_step *step, const VkDescriptorBufferInfo *infos,
+/* What a step's slots are bound to. */
+void wfi_plan_step_slots(const wf_plan *plan, const wfi_step *step, const wfi_bound *all,
+                         wfi_descriptor infos[WF_MAX_BINDINGS]);
+void wfi_plan_fill_writes(const wfi_step *step, const wfi_descriptor *infos,
                           const VkBufferView *views, VkDescriptorSet set,
                           VkWriteDescriptorSet *writes);
 /* How to view slot `index` of the step, which is a texel buffer. */

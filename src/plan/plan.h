@@ -25,6 +25,7 @@ typedef struct wfi_step {
     uint32_t slot_count;
     wfi_slot slots[WF_MAX_BINDINGS];
     VkFormat texels[WF_MAX_BINDINGS]; /* of slots that are uniform texel buffers; else UNDEFINED */
+    uint32_t images;                  /* bit i: slot i is a storage image of the caller's */
     VkBufferView
         views[WF_MAX_BINDINGS]; /* of those that are the plan's own, made when it is added */
     uint32_t push_bytes;
@@ -42,11 +43,13 @@ typedef struct wfi_step {
 
 typedef enum wfi_access { WFI_READS = 1, WFI_WRITES = 2, WFI_READS_WRITES = 3 } wfi_access;
 
+#define WFI_IMAGE UINT64_MAX
+
 /* What a binding of the plan must be. */
 typedef struct wfi_binding_spec {
     const char *name;
     wfi_access access;
-    uint64_t bytes; /* at least; 0: the plan does not use it */
+    uint64_t bytes; /* at least; 0: the plan does not use it; WFI_IMAGE: it is a storage image */
 } wfi_binding_spec;
 
 /* Before the first pipeline: descriptor sets are bound even where they could be pushed, since that

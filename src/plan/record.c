@@ -136,9 +136,9 @@ static void record_step(wf_plan *plan, VkCommandBuffer command_buffer, uint32_t 
         device->fn.vkCmdBindDescriptorSets(command_buffer, VK_PIPELINE_BIND_POINT_COMPUTE,
                                            pipeline->layout, 0, 1, &plan->sets[index], 0, NULL);
     } else {
-        VkDescriptorBufferInfo infos[WF_MAX_BINDINGS];
+        wfi_descriptor infos[WF_MAX_BINDINGS];
         VkWriteDescriptorSet writes[WF_MAX_BINDINGS];
-        wfi_plan_step_buffers(plan, step, all, infos);
+        wfi_plan_step_slots(plan, step, all, infos);
         wfi_plan_fill_writes(step, infos, NULL, VK_NULL_HANDLE, writes);
         device->fn.vkCmdPushDescriptorSetKHR(command_buffer, VK_PIPELINE_BIND_POINT_COMPUTE,
                                              pipeline->layout, 0, step->slot_count, writes);

@@ -79,7 +79,8 @@ wf_bindings wfi_cg_product_bindings(const wfi_cg *c)
     return bindings;
 }
 
-/* Times the product and the dot product alone, which also brings the device's clocks up before the iterations. */
+/* Times the product and the dot product alone, which also brings the device's clocks up before the
+ * iterations. */
 wf_result wfi_cg_measure_product(wfi_cg *c, uint32_t repeat, wf_cg_result *out)
 {
     const wf_measure_params params = {.size = sizeof params, .repeat = repeat};

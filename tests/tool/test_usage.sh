@@ -257,7 +257,8 @@ for radv in /usr/share/vulkan/icd.d/radeon_icd*.json; do
         --json -
     expect 2 'is none of amd:polaris10' sweep matmul --over tile_k --target amd:nosuch
 done
-"$tool" sweep spmv --generate poisson27:8 --variant row --over local_x --repeat 2 --by-time >order 2>/dev/null
+"$tool" sweep spmv --generate poisson27:8 --variant row --over local_x --repeat 2 --by-time \
+    >order 2>/dev/null
 check 'the fastest comes first' sh -c "sed -n 4p order | grep -q best"
 expect 1 'too little is published of apple:m3' occupancy --target apple:m3
 

@@ -90,8 +90,9 @@ static void sparse_rows(void **state)
     assert_true(a.sectors == 8 && a.least_sectors == 8);
     assert_int_equal(a.row_lanes, 128);
     assert_int_equal(a.group_rows, 1);
-    /* 8 rows of 16 bytes each. Row r begins at 108 r, which is 12 r modulo 32 behind a sector's begin
-     * and passes its end where that is over 16, in rows 2, 5 and 7 (24, 28, 20): 11 sectors. */
+    /* 8 rows of 16 bytes each. Row r begins at 108 r, which is 12 r modulo 32 behind a sector's
+     * begin and passes its end where that is over 16, in rows 2, 5 and 7 (24, 28, 20): 11
+     * sectors. */
     a = access_of(&p, "lanes", four);
     assert_true(a.sectors == 22 && a.least_sectors == 8);
     assert_int_equal(a.group_rows, 32);

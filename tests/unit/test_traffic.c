@@ -148,8 +148,8 @@ static void relaxation(void **state)
     assert_true(t.stored == 16 * 8 * 4 * 4);
 }
 
-/* The same cells by columns: nine of every plane of a column and of the planes at its ends; work-items
- * of four cells begin at multiples of four inner cells, of which the last has two. */
+/* The same cells by columns: nine of every plane of a column and of the planes at its ends;
+ * work-items of four cells begin at multiples of four inner cells, of which the last has two. */
 static void columns(void **state)
 {
     (void)state;

@@ -194,6 +194,7 @@ typedef struct wf_caps {
     uint64_t host_import_alignment;
     /* Atomics on storage buffers: 64-bit integers; additions of f32 and f64. */
     bool int64_atomics, f32_atomic_add, f64_atomic_add;
+    bool extended_images; /* storage images can be of r16f */
 } wf_caps;
 
 enum {
@@ -207,7 +208,8 @@ enum {
     WF_WITHHELD_COOPERATIVE_MATRIX = 1 << 7,
     WF_WITHHELD_COOPERATIVE_MATRIX2 = 1 << 8,
     WF_WITHHELD_SUBGROUP_SIZE_CONTROL = 1 << 9,
-    WF_WITHHELD_FULL_SUBGROUPS = 1 << 10
+    WF_WITHHELD_FULL_SUBGROUPS = 1 << 10,
+    WF_WITHHELD_EXTENDED_IMAGES = 1 << 11 /* storage images of r16f */
 };
 
 /* What a driver offers and wavefit does not use, because it is known or was seen not to work. */
@@ -586,6 +588,9 @@ typedef struct wf_bindings {
     /* The sizes of this execution, for plans that were made with vary_...: m, n, k, batch of a
      * product, nx, ny, nz of a grid; 0: that of the plan. */
     uint64_t extent[WF_MAX_EXTENTS];
+    /* Views of bindings that are storage images (wf_stencil_params.image), by binding number; the
+     * same elements of items are not read. They are in layout GENERAL. */
+    VkImageView images[WF_MAX_BINDINGS];
 } wf_bindings;
 
 #define WF_MAX_STATISTICS 32
@@ -1343,8 +1348,8 @@ WF_API wf_result wf_himeno_read(wf_himeno *himeno, float *p);
 /* Tells what was chosen; info->dispatches are those of a pass. slabs may be NULL. */
 WF_API wf_result wf_himeno_describe(const wf_himeno *himeno, wf_plan_info *info, uint32_t *slabs);
 /* Times what an iteration consists of by itself, a few times over: [0] the relaxation of all slabs,
- * with the copies between them, and [1] the sum of the partial sums of gosa, which one dispatch makes
- * for many iterations. us gets the microseconds that each takes of one iteration. p and gosa are of
+ * with the copies between them, and [1] the sum of the partial sums of gosa, which one dispatch
+ * makes for many iterations. us gets the microseconds that each takes of one iteration. p and gosa are of
  * no use afterwards. Blocks. Errors: those of wf_himeno_run. */
 #define WF_HIMENO_KERNELS 2
 WF_API wf_result wf_himeno_time_kernels(wf_himeno *himeno,
@@ -1383,6 +1388,15 @@ typedef enum wf_border {
     WF_BORDER_PERIODIC = 2   /* the grid wraps around */
 } wf_border;
 
+/* Formats of storage images. R16F needs the feature shaderStorageImageExtendedFormats. */
+typedef enum wf_image {
+    WF_IMAGE_NONE = 0,    /* buffers */
+    WF_IMAGE_R32F = 1,    /* VK_FORMAT_R32_SFLOAT */
+    WF_IMAGE_R16F = 2,    /* VK_FORMAT_R16_SFLOAT */
+    WF_IMAGE_RGBA16F = 3, /* VK_FORMAT_R16G16B16A16_SFLOAT */
+    WF_IMAGE_RGBA8 = 4    /* VK_FORMAT_R8G8B8A8_UNORM */
+} wf_image;
+
 /* Bindings of a stencil plan. They must not overlap. IN is only read. */
 enum { WF_STENCIL_IN = 0, WF_STENCIL_OUT = 1, WF_STENCIL_BINDINGS = 2 };
 
@@ -1413,6 +1427,12 @@ typedef struct wf_stencil_params {
      * multiple of it: 1 allows every size; vary_x 4 keeps the faster kernels for whole vectors. A
      * cell's element stays at (z * ny + y) * row_stride + x with the plan's ny. */
     uint32_t vary_x, vary_y, vary_z;
+    /* Not WF_IMAGE_NONE: IN and OUT are storage images of this format (wf_bindings.images), two- or
+     * three-dimensional as the grid, whose texel (x, y, z) is the cell: of one mip level, and at
+     * least nx x ny (x nz) large. Each component is a grid of its own. Values are computed in f32
+     * and rounded by the device to the format; components of RGBA8 are from 0 to 1. The type must
+     * be F32, steps 1 (record the plan again with the images exchanged), and tuning is not used. */
+    wf_image image;
 } wf_stencil_params;
 
 /* Makes a plan of OUT = the stencil applied `steps` times to IN. The plan needs a workspace where

@@ -20,8 +20,8 @@ void wfi_himeno_memory_traffic(const wfi_point *point, wfi_traffic *out)
     out->groups = sizeof(float) * (groups * read + cells * (WFI_HIMENO_COEFFICIENTS + 1.0));
 }
 
-/* As in himeno_march.comp: a work-item loads its cells and one on either side, of three rows of every
- * plane of its column and of the planes before and after. */
+/* As in himeno_march.comp: a work-item loads its cells and one on either side, of three rows of
+ * every plane of its column and of the planes before and after. */
 void wfi_himeno_march_traffic(const wfi_point *point, wfi_traffic *out)
 {
     const wfi_himeno_problem *p = &point->problem->himeno;

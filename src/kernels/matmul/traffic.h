@@ -20,8 +20,8 @@ void wfi_matmul_tiled_traffic(const wfi_point *point, double tile_m, double tile
  * into registers in each step of the sum. */
 void wfi_matmul_block_traffic(const wfi_point *point, wfi_traffic *out);
 
-/* The same bytes of memory, where nobody has counted those of shared memory: of variants with split_k,
- * and perhaps stream_k and packed copies, of which nothing is counted. */
+/* The same bytes of memory, where nobody has counted those of shared memory: of variants with
+ * split_k, and perhaps stream_k and packed copies, of which nothing is counted. */
 void wfi_matmul_memory_traffic(const wfi_point *point, wfi_traffic *out);
 /* Puts split_k partial sums an output in the place of C. */
 void wfi_matmul_count_split(const wfi_point *point, wfi_traffic *out);

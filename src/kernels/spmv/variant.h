@@ -10,8 +10,8 @@
 /* A trait of variants: their plans are made from a matrix in device memory too (wfi_spmv_job.csr);
  * building returns WF_NOT_READY where this one cannot be. */
 #define WFI_SPMV_CONVERTS (1 << 0)
-/* Another: each element of the plan's arrays is loaded once (by all lanes of a subgroup at once where
- * it is one for all of them), and x once for each place of a value. */
+/* Another: each element of the plan's arrays is loaded once (by all lanes of a subgroup at once
+ * where it is one for all of them), and x once for each place of a value. */
 #define WFI_SPMV_READS_ONCE (1 << 1)
 
 /* What all rows say alike; f16 is read as packed words. */

@@ -7,9 +7,7 @@
 #include "kernels/stencil/rows.h"
 #include "kernels/stencil/windows.h"
 
-/* Coefficients have the type that is computed with. They lie in memory that the host writes, or a
- * solver binds them. */
-static wf_result add_coefficients(wf_plan *plan, const wfi_point *point, const double *values)
+wf_result wfi_stencil_add_coefficients(wf_plan *plan, const wfi_point *point, const double *values)
 {
     const uint32_t taps = wfi_stencil_taps(&point->problem->stencil);
     const uint64_t real = point->problem->type == WF_TYPE_F64 ? 8 : 4;
@@ -93,7 +91,7 @@ wf_result wfi_stencil_build(wf_plan *plan, const wfi_point *point, const void *p
     if (result == WF_SUCCESS)
         result = wfi_plan_add_binding(plan, &out);
     if (result == WF_SUCCESS)
-        result = add_coefficients(plan, point, params);
+        result = wfi_stencil_add_coefficients(plan, point, params);
     if (result == WF_SUCCESS)
         result = add_pipeline(plan, point, &whole);
     if (result == WF_SUCCESS && remainder) {

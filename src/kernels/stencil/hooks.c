@@ -50,6 +50,7 @@ static void simplify(void *params)
 {
     wf_stencil_params *p = params;
     p->vary_x = p->vary_y = p->vary_z = 0;
+    p->image = WF_IMAGE_NONE;
 }
 
 static wf_type element(wf_type type, uint32_t binding)

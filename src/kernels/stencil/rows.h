@@ -128,6 +128,9 @@ const wfi_stencil_values *wfi_stencil_set_filling(wfi_point *point,
 
 /* ---------------------------------------------------------------------------------------- plans */
 
+/* Coefficients have the type that is computed with. They lie in memory that the host writes, or a
+ * solver binds them. */
+wf_result wfi_stencil_add_coefficients(wf_plan *plan, const wfi_point *point, const double *values);
 /* wfi_variant.build; params: the coefficients (f64), wfi_stencil_taps of them. */
 wf_result wfi_stencil_build(wf_plan *plan, const wfi_point *point, const void *params);
 

@@ -10,7 +10,7 @@
 bool wfi_generate(const char *text, uint64_t seed, wfi_csr *out, char message[256]);
 /* Whether the text names a kind and a size; else false, with one line in message. */
 bool wfi_generate_check(const char *text, char message[256]);
-/* Whether the text names a kind, whatever its size, and whether that stands in for a known matrix. */
+/* Whether the text names a kind, whatever its size; whether that stands in for a known matrix. */
 bool wfi_generate_is_kind(const char *text);
 bool wfi_generate_is_stand_in(const char *text);
 /* The kinds, one a line. */

@@ -114,6 +114,20 @@ static wf_result run_with(wfi_session *session, const wfi_ladder *ladder, const 
     return result;
 }
 
+/* What each level passes on, as explain tells it but for what needs more measurements. */
+static void note_bytes(wfi_result_case *out)
+{
+    if (out->has_plan && out->status == WFI_STATUS_OK)
+        out->bytes = (wfi_result_bytes){.requested = out->plan.requested_bytes,
+                                        .stored = out->plan.stored_bytes,
+                                        .shared_requested = out->plan.shared_requested_bytes,
+                                        .groups = out->plan.group_bytes,
+                                        .least = out->plan.least_bytes,
+                                        .memory_most = (double)NAN,
+                                        .cache_most = (double)NAN,
+                                        .shared_most = (double)NAN};
+}
+
 /* How many lanes of a row have no entry to multiply, where lanes of a constant share one. */
 static void note_lanes(const wfi_study *study, wfi_result_case *out)
 {
@@ -149,6 +163,13 @@ static void do_rung(wfi_session *session, const wfi_ladder *ladder, const wfi_st
         snprintf(own.name, sizeof own.name, "%llux%llux%llu", (unsigned long long)own.extent[0],
                  (unsigned long long)own.extent[1], (unsigned long long)own.extent[2]);
     }
+    if (compile && rung->form) { /* kernels of a solver's own */
+        wfi_result_case_init(out, ladder->subject);
+        snprintf(out->name, sizeof out->name, "%s", own.name);
+        wfi_case_fail_text(out, WFI_STATUS_UNSUPPORTED, "it is no plan that could be compiled");
+        out->study.rung = rung->name;
+        return;
+    }
     wf_result result = run_with(session, ladder, &own, rung, rung->constants, compile, out);
     const bool fits = result != WF_ERROR_CONSTRAINT || !rung->smaller[0].name;
     if (!fits)
@@ -166,6 +187,7 @@ static void do_rung(wfi_session *session, const wfi_ladder *ladder, const wfi_st
     out->study.compared_with = rung->over;
     out->study.smaller = !fits;
     note_lanes(&own, out);
+    note_bytes(out);
 }
 
 void wfi_rung_run(wfi_session *session, const wfi_ladder *ladder, const wfi_study *study,

@@ -21,8 +21,8 @@ typedef struct wfi_matrix_name {
 int wfi_matrix_name_one(const char *command, const wfi_matrix_name *name, const char **text);
 /* Whether the text names a file, and no kind of matrix. */
 bool wfi_matrix_is_file(const char *text);
-/* Its name in tables and results: a file's without folders, and "(stand-in)" behind one that is made
- * in place of a known matrix. */
+/* Its name in tables and results: a file's without folders, and "(stand-in)" behind one that is
+ * made in place of a known matrix. */
 void wfi_matrix_label(const char *text, char *label, size_t bytes);
 /* Reads or makes the matrix. use: NULL where no vectors go with it. Prints one line and returns the
  * exit code on failure. */

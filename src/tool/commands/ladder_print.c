@@ -74,10 +74,22 @@ static void print_kernel(const wfi_result_case *c)
              k->group_size[0], k->group_size[1], k->group_size[2], registers, occupancy);
 }
 
+/* How much of the device one dispatch gives work to, where that is not all of it. */
+static void print_units(const wfi_session *session, const wfi_result_case *c)
+{
+    const uint32_t units = session->caps->compute_units;
+    const double groups = (double)c->plan.kernel.groups;
+    if (!c->has_plan || !units || !(groups > 0) || groups >= units)
+        return;
+    wfi_line(INDENT, "%8sutilisation: a dispatch has work for %.0f of %u compute units (%.2g %%)",
+             "", groups, units, groups / units * 100);
+}
+
 /* What each rung changes, the text that it comes from, its constants and the text's figure. */
-static void print_rung(const wfi_study *study, const wfi_result_case *c)
+static void print_rung(const wfi_session *session, const wfi_study *study, const wfi_result_case *c)
 {
     const wfi_result_study *s = &c->study;
+    char floor[32];
     if (strcmp(c->name, study->name) != 0 && c->status == WFI_STATUS_OK)
         wfi_line(6, "%4u  %s: %s, on %s", s->step, s->rung, s->summary ? s->summary : "", c->name);
     else
@@ -96,6 +108,11 @@ static void print_rung(const wfi_study *study, const wfi_result_case *c)
     if (*s->parts)
         wfi_line(INDENT, "%8s%s", "", s->parts);
     print_bytes(c);
+    print_units(session, c);
+    if (isfinite(c->floor_us)) {
+        wfi_format_time(c->floor_us, floor, sizeof floor);
+        wfi_line(INDENT, "%8sfloor: %s by the measured %s", "", floor, c->floor_by);
+    }
 }
 
 static void print_notes(const wfi_result_case *cases, uint32_t count)
@@ -130,7 +147,7 @@ void wfi_ladder_print(const wfi_session *session, const wfi_ladder *ladder, cons
     print_notes(cases, count);
     putchar('\n');
     for (uint32_t i = 0; i < count; i++)
-        print_rung(study, &cases[i]);
+        print_rung(session, study, &cases[i]);
 }
 
 void wfi_ladder_print_compiled(const wfi_session *session, const wfi_ladder *ladder,

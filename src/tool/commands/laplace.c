@@ -316,8 +316,8 @@ static bool show(void *user, uint32_t iterations, double residual)
 #define SELDOM 4 /* times as many iterations between two checks in the run that is compared with */
 #define MOST_EVERY 4096
 
-/* Microseconds of one check, by a run of as many iterations that checks seldom; 0: the two could not
- * be told apart. */
+/* Microseconds of one check, by a run of as many iterations that checks seldom; 0: the two could
+ * not be told apart. */
 static double check_us(wfi_session *session, const solve *s)
 {
     const wf_laplace_result *r = &s->result;

@@ -35,7 +35,7 @@ static void list_names(char *text, size_t bytes, const char *generation, const c
     }
 }
 
-/* --------------------------------------------------------------------------------------- options */
+/* -------------------------------------------------------------------------------------- options */
 
 static bool parse_number(const char *option, const char *text, uint64_t least, uint64_t most,
                          uint64_t *value)
@@ -77,7 +77,7 @@ static bool occupancy_of(const arguments *args, uint32_t items, wfi_occupancy_po
     return wf_architecture_occupancy(args->index, &kernel, &out->occupancy) == WF_SUCCESS;
 }
 
-/* ---------------------------------------------------------------------------------------- output */
+/* --------------------------------------------------------------------------------------- output */
 
 static void print_architecture(const arguments *args)
 {
