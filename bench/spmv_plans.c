@@ -101,7 +101,7 @@ static wf_result convert(wf_device *device, const wf_spmv_params *p, const on_ho
 {
     const wfi_sliced_how how = {
         way == WAYS - 1,
-        way != 1 && wfi_sliced_has_shuffles(wf_device_caps(device), host->params.subgroup)};
+        way != 1 && wfi_has_shuffles(wf_device_caps(device), host->params.subgroup)};
     wfi_device_csr csr;
     wfi_passes passes = {0};
     wfi_spmv_counts counts;
@@ -153,35 +153,46 @@ static wf_result by_stages(wf_device *device, const wf_spmv_params *p)
     return result == WF_NOT_READY ? WF_SUCCESS : result;
 }
 
-/* The product's time, microseconds. */
-static double product_us(wf_device *device, wf_plan *plan, const wf_spmv_params *p)
+/* A product's time in microseconds, and its y. */
+static wf_result multiply(wf_device *device, wf_plan *plan, const wf_spmv_params *p, double *us,
+                          void *result_y)
 {
     const uint64_t size = wf_type_size(p->type);
     wf_buffer *x = NULL, *y = NULL;
     double seconds = 0;
     bool gpu_clock;
+    void *host_x = malloc(p->columns * size);
+    for (uint32_t i = 0; host_x && i < p->columns; i++)
+        wf_element_set(p->type, host_x, i, 1 + i % 97);
     wf_result result = wf_buffer_create(device, p->columns * size, WF_MEMORY_DEVICE, &x);
     if (result == WF_SUCCESS)
         result = wf_buffer_create(device, p->rows * size, WF_MEMORY_DEVICE, &y);
     if (result == WF_SUCCESS)
-        result = wf_buffer_fill(x, 0, p->columns * size, 0);
+        result = wf_buffer_write(x, 0, host_x, p->columns * size);
     const wf_bindings bindings = {.size = sizeof bindings, .items = {{.buffer = x}, {.buffer = y}}};
-    double least = 1e9;
-    for (int i = 0; i < 5 && result == WF_SUCCESS; i++) {
+    *us = 1e9;
+    for (int i = 0; i < 10 && result == WF_SUCCESS; i++) {
         result = wf_plan_run_times(plan, &bindings, RUNS, &seconds, &gpu_clock);
-        least = seconds / RUNS < least ? seconds / RUNS : least;
+        *us = seconds / RUNS * 1e6 < *us ? seconds / RUNS * 1e6 : *us;
     }
+    if (result == WF_SUCCESS)
+        result = wf_buffer_read(y, 0, result_y, p->rows * size);
     wf_buffer_destroy(&x);
     wf_buffer_destroy(&y);
-    return least * 1e6;
+    free(host_x);
+    return result;
 }
 
+/* Plans whole, from host arrays and from device buffers, whose products must have the same bits. */
 static wf_result whole(wf_device *device, const wf_spmv_params *p)
 {
+    static const char *const names[] = {"plan from host", "plan from device buffers"};
     stage stages[2] = {{0}};
     wfi_device_csr csr = {0};
-    double us = 0;
-    const char *variant = "";
+    const size_t bytes = p->rows * wf_type_size(p->type);
+    void *y[2] = {malloc(bytes), malloc(bytes)};
+    double us[2] = {0, 0};
+    char variant[32] = "";
     wf_result result = wfi_device_csr_upload(device, p, &csr);
     const wf_spmv_buffers buffers = {
         sizeof buffers, {.buffer = csr.own[0]}, {.buffer = csr.own[1]}, {.buffer = csr.own[2]}};
@@ -190,24 +201,26 @@ static wf_result whole(wf_device *device, const wf_spmv_params *p)
     lent.values = NULL;
     lent.buffers = &buffers;
     for (int i = 0; i < 2 * REPEATS && result == WF_SUCCESS; i++) {
-        const bool from_device = i >= REPEATS;
+        const int from = i / REPEATS;
         wf_plan *plan = NULL;
         wf_plan_info info = {.size = sizeof info};
         const double start = wfi_host_seconds();
-        result = wf_spmv_plan(device, from_device ? &lent : p, &plan);
-        note(&stages[from_device], from_device ? "plan from device buffers" : "plan from host",
-             i % REPEATS, start);
-        if (result == WF_SUCCESS && i == 2 * REPEATS - 1) {
-            us = product_us(device, plan, p);
+        result = wf_spmv_plan(device, from ? &lent : p, &plan);
+        note(&stages[from], names[from], i % REPEATS, start);
+        if (result == WF_SUCCESS && i % REPEATS == REPEATS - 1) {
+            result = multiply(device, plan, p, &us[from], y[from]);
             wf_plan_describe(plan, &info);
-            variant = info.variant;
+            snprintf(variant, sizeof variant, "%s", info.variant);
         }
         wf_plan_destroy(&plan);
     }
     print_stages(stages, 2);
-    printf("  product %s %.2f us: a plan is %.0f products from host, %.0f from device\n", variant,
-           us, stages[0].least * 1e3 / us, stages[1].least * 1e3 / us);
+    printf("  product %s %.2f us: a plan is %.0f products from host, %.0f from device; y %s\n",
+           variant, us[1], stages[0].least * 1e3 / us[1], stages[1].least * 1e3 / us[1],
+           result == WF_SUCCESS && memcmp(y[0], y[1], bytes) == 0 ? "is the same" : "DIFFERS");
     wfi_device_csr_close(&csr);
+    free(y[0]);
+    free(y[1]);
     return result;
 }
 

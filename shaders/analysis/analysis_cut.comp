@@ -4,8 +4,8 @@
 #extension GL_GOOGLE_include_directive : require
 // Cuts rows in order into slices: each takes the most rows, up to a subgroup's, whose longest has
 // room for its entries in the lanes that are left for it. Where a slice begins depends on all
-// before it, so TILES finds for a tile of rows, and each row of the tile that a slice from before it
-// may end at, how many slices there are and how far they reach beyond it. Then analysis_walk finds
+// before it. So TILES finds, for a tile of rows and each row of it that a slice from before may end
+// at, how many slices there are and how far they reach beyond the tile. Then analysis_walk finds
 // where slices enter each tile, and the other module writes them.
 #include "analysis.glsl"
 layout(std430, set = 0, binding = 0) readonly restrict buffer Offsets { uint row_offsets[]; };
@@ -19,7 +19,7 @@ shared uint begins[TILE]; // of slices, in the tile
 
 uint row_at(uint place)
 {
-    return push.in_order != 0 ? place : work[push.order_at + push.shared_rows + place];
+    return push.in_order != 0 ? place : work[push.order_at + push.rows - push.ordered + place];
 }
 
 // Slices that begin at each row of the tile, by the longest of 1, 2, 4 … rows from it on.
@@ -65,13 +65,14 @@ void write_slice(uint number, uint tile, uint at, uint ordered)
     slices[word] = place;
     slices[word + 1] = (rows - 1) | log_heights[at] << 8;
     slices[word + 2] = slices[word + 3] = 0;
-    slices[push.loads_at + number] = divide_up(most, 4 * lanes);
+    if (EQUAL == 0)
+        slices[push.loads_at + number] = divide_up(most, 4 * lanes);
 }
 
 void main()
 {
     uint local = gl_LocalInvocationIndex, tile = group_number();
-    uint ordered = push.rows - push.shared_rows;
+    uint ordered = push.ordered;
     if (tile * TILE >= ordered)
         return;
     uint here = min(TILE, ordered - tile * TILE);

@@ -17,10 +17,10 @@ void main()
     if (row >= push.rows)
         return;
     uint length = row_offsets[row + 1] - row_offsets[row];
-    bool direct = length <= push.direct;
+    bool taken = is_taken(length), direct = length <= push.direct;
 #ifdef DIRECT
-    work[push.order_at + row] = direct ? 1 : 0;
-    if (!direct) {
+    work[push.order_at + row] = taken && direct ? 1 : 0;
+    if (taken && !direct) {
         uint slices = shared_slices_of(length);
         atomicAdd(work[push.state_at + STATE_SHARED_ROWS], 1);
         atomicAdd(work[push.state_at + STATE_SHARED_SLICES], slices);
@@ -31,9 +31,11 @@ void main()
     }
 #else
     // Where all rows are direct, order_at is not filled: each row is in its own place.
-    uint place = push.shared_rows == 0 ? row : work[push.order_at + row];
-    uint key = push.shared_rows == 0 ? 0 : FIRST_KEY;
-    if (!direct)
+    uint place = push.ordered == push.rows ? row : work[push.order_at + row];
+    uint key = push.ordered == push.rows ? 0 : FIRST_KEY;
+    if (!taken)
+        key = FIRST_KEY - 1;
+    else if (!direct)
         key = is_segmented(length)
                   ? 0
                   : 1 + findMSB(push.row_subgroups) - findMSB(row_subgroups_of(length));

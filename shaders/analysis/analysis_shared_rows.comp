@@ -10,6 +10,20 @@ layout(std430, set = 0, binding = 1) restrict buffer Work { uint work[]; };
 layout(std430, set = 0, binding = 2) restrict buffer Slices { uint slices[]; };
 #include "analysis_lengths.glsl"
 
+// Block `number` of a row, of EQUAL: its entries, and the words of its first lanes.
+void write_block(uint number, uint row, uint begin, uint end, uint row_subgroups, uint index,
+                 uint first_segment, uint segment, uint segments)
+{
+    uint length = end - begin, share = divide_up(length, row_subgroups);
+    uint at = push.segments_at + 6 * number;
+    slices[at] = begin + min(index * share, length);
+    slices[at + 1] = begin + min((index + 1) * share, length);
+    slices[at + 2] = row;
+    slices[at + 3] = first_segment;
+    slices[at + 4] = segment;
+    slices[at + 5] = findMSB(row_subgroups) | segments << 4;
+}
+
 // Slice `number` of a row: entries begin to end of it, shared by row_subgroups slices.
 void write_slice(uint number, uint row, uint begin, uint end, uint row_subgroups, uint index)
 {
@@ -53,10 +67,15 @@ void main()
         uint segment = i / row_subgroups, index = i % row_subgroups;
         uint low = segmented ? segment * segment_entries() : 0;
         uint high = segmented ? low + min(segment_entries(), length - low) : length;
-        write_slice(first + i, row, begin + low, begin + high, row_subgroups, index);
-        if (segmented && index == 0)
-            write_segment(first / row_subgroups + segment, row, first / row_subgroups,
-                          count / row_subgroups, at);
+        uint first_segment = segmented ? first / row_subgroups : 0;
+        if (EQUAL != 0)
+            write_block(first + i, row, begin + low, begin + high, row_subgroups, index,
+                        first_segment, segmented ? first_segment + segment : 0,
+                        segmented ? count / row_subgroups : 0);
+        else
+            write_slice(first + i, row, begin + low, begin + high, row_subgroups, index);
+        if (EQUAL == 0 && segmented && index == 0)
+            write_segment(first_segment + segment, row, first_segment, count / row_subgroups, at);
     }
 #endif
 }

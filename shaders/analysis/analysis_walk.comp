@@ -15,7 +15,7 @@ const uint RUN = 64;   // tiles
 
 void main()
 {
-    uint tiles = divide_up(push.rows - push.shared_rows, TILE), runs = divide_up(tiles, RUN);
+    uint tiles = divide_up(push.ordered, TILE), runs = divide_up(tiles, RUN);
     uint number = group_number(), local = gl_LocalInvocationIndex;
 #if defined(SUPERS)
     if (number >= runs || local >= push.subgroup)

@@ -17,55 +17,9 @@
 // Writes the slices: PATTERN their words, segments and columns, VALUES their values, and neither of
 // them the entry of each value. What PATTERN leaves out is zero.
 #include "analysis.glsl"
-layout(constant_id = 3) const uint IN_PAIRS = 0; // 1: f64, whose values stand two by two
 #include "sliced_slice.glsl"
 #include "sliced_diagonals.glsl"
-layout(std430, set = 0, binding = 3) restrict buffer Out { uint words[]; };
-#ifdef VALUES
-layout(std430, set = 0, binding = 4) readonly restrict buffer Values { uint values[]; };
-#endif
-
-uint value_place(uint load, uint slot, uint lane)
-{
-    return IN_PAIRS != 0 ? ((load * 2 + slot / 2) * SIZE + lane) * 2 + slot % 2
-                         : (load * SIZE + lane) * 4 + slot;
-}
-
-// Writes what stands in a slot of this lane; slots are written in order. Padding is a negative zero,
-// which no entry is kept as (spmv_padding.glsl).
-uint half_before; // the value of the even slot before
-void put(uint load, uint slot, uint entry)
-{
-    uint at = value_place(load, slot, LANE);
-#if !defined(VALUES)
-    words[at] = entry;
-#elif defined(WF_TYPE_F64)
-    uvec2 value = uvec2(0, 0x80000000u);
-    if (entry != NONE) {
-        value = uvec2(values[2 * entry], values[2 * entry + 1]);
-        value = value == uvec2(0, 0x80000000u) ? uvec2(0) : value;
-    }
-    words[2 * at] = value.x;
-    words[2 * at + 1] = value.y;
-#elif defined(WF_TYPE_F16)
-    uint value = 0x8000u;
-    if (entry != NONE) {
-        value = (values[entry >> 1] >> (16 * (entry & 1))) & 65535u;
-        value = value == 0x8000u ? 0 : value;
-    }
-    if ((slot & 1) == 0)
-        half_before = value;
-    else
-        words[at >> 1] = half_before | value << 16;
-#else
-    uint value = 0x80000000u;
-    if (entry != NONE) {
-        value = values[entry];
-        value = value == 0x80000000u ? 0 : value;
-    }
-    words[at] = value;
-#endif
-}
+#include "analysis_put.glsl"
 
 // Where the slice's indices begin, in words.
 uint indices_of(uint number, uint width)

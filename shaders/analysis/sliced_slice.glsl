@@ -1,11 +1,5 @@
-// A slice as it is made: src/kernels/spmv/formats/sliced.h has the format, sliced_fill.c,
-// sliced_lanes.c and sliced_offsets.c beside it say what each slot holds, and these kernels do the
-// same. A work-group is a slice's subgroup. Its work-items meet in shared memory, so that any size of
-// subgroup can be converted for on any device, or by shuffles (SHUFFLES) where the device has
-// subgroups of that size: atomics of 32 lanes on one word take most of the time on an H100.
-layout(std430, set = 0, binding = 0) readonly restrict buffer Offsets { uint row_offsets[]; };
-layout(std430, set = 0, binding = 1) readonly restrict buffer Columns { uint column_indices[]; };
-layout(std430, set = 0, binding = 2) restrict buffer Slices { uint slices[]; };
+// A slice as it is made: src/kernels/spmv/formats/sliced.h has the format, sliced_fill.c and
+// sliced_offsets.c beside it say what each slot holds, and these kernels do the same.
 layout(push_constant) uniform Push {
     uint count;                       // slices
     uint list_at, info_at, loads_at;  // in the work of the slices, as in analysis_lengths.glsl
@@ -15,16 +9,9 @@ layout(push_constant) uniform Push {
     uint indices_at;   // where the pattern's indices begin, in units of 16 bytes
 } push;
 
-const uint SIZE = gl_WorkGroupSize.x; // of the subgroup
-#ifdef SHUFFLES
-#define LANE gl_SubgroupInvocationID
-#else
-#define LANE gl_LocalInvocationIndex
-#endif
-const uint NONE = 0xffffffffu;
+#include "analysis_lanes.glsl"
 const uint WITH_OFFSETS = 3; // the width that means offsets
 const uint KIND_LISTED = 4;  // beside the width
-const uint ALIGN_DISTANCE = 64;
 const uint MOST_DIAGONALS = 128, MOST_OFFSET_LOADS = 8;
 const uint BUCKETS = 1024; // of hashes of offsets
 
@@ -47,11 +34,6 @@ uint row_at(uint place)
     return slices[push.list_at + place] & 0x7fffffffu;
 }
 
-// The entries of one lane, as in sliced_lanes.h.
-struct Lane {
-    uint row, begin, next, end, step, slack;
-};
-
 Lane lane_of(Slice s)
 {
     uint local = LANE, height = 1u << s.log_height;
@@ -72,104 +54,6 @@ Lane lane_of(Slice s)
     if (lane.next < lane.end)
         lane.slack = slots - ((lane.end - lane.next - 1) / lane.step + 1);
     return lane;
-}
-
-#ifdef SHUFFLES
-int team_min(int value)
-{
-    for (uint distance = 1; distance < SIZE; distance *= 2)
-        value = min(value, subgroupShuffleXor(value, distance));
-    return value;
-}
-
-uint team_min(uint value)
-{
-    for (uint distance = 1; distance < SIZE; distance *= 2)
-        value = min(value, subgroupShuffleXor(value, distance));
-    return value;
-}
-
-void clear_set(uint set)
-{
-}
-#else
-// Two sets of each in turn: one is made ready for the next slot while this slot's are read.
-shared int lowest_diagonal[2];
-shared uint lowest_taken[2], lowest_column[2], highest_column[2];
-
-void clear_set(uint set)
-{
-    if (LANE == 0) {
-        lowest_diagonal[set] = 0x7fffffff;
-        lowest_taken[set] = lowest_column[set] = NONE;
-        highest_column[set] = 0;
-    }
-}
-#endif
-
-uint padding_column(Lane lane, uint base)
-{
-    if (lane.begin == lane.end)
-        return base;
-    uint after = column_indices[lane.next < lane.end ? lane.next : lane.end - 1];
-    uint before = column_indices[lane.next >= lane.begin + lane.step ? lane.next - lane.step
-                                                                     : lane.begin];
-    uint far_after = after > base ? after - base : base - after;
-    uint far_before = before > base ? before - base : base - before;
-    return far_after < far_before ? after : before;
-}
-
-// Fills one slot of all lanes: this lane's column, and its entry or NONE; `low` gets the lowest
-// column of the slot and `span` how far the highest is from it. Set 0 is clear before the first
-// slot, and all work-items call this alike.
-void fill_slot(uint slot, inout Lane lane, out uint column, out uint entry, out uint low,
-               out uint span)
-{
-    uint set = slot & 1;
-    bool there = lane.next < lane.end;
-    column = there ? column_indices[lane.next] : 0;
-    int diagonal = int(column) - int(lane.row);
-    entry = NONE;
-#ifdef SHUFFLES
-    int lowest = team_min(there ? diagonal : 0x7fffffff);
-#else
-    if (there)
-        atomicMin(lowest_diagonal[set], diagonal);
-    barrier();
-    clear_set(1 - set);
-    int lowest = lowest_diagonal[set];
-#endif
-    if (there && (lane.slack == 0 || uint(diagonal) - uint(lowest) <= ALIGN_DISTANCE)) {
-        entry = lane.next;
-        lane.next += lane.step;
-    }
-#ifdef SHUFFLES
-    uint base = team_min(entry != NONE ? column : NONE);
-#else
-    if (entry != NONE)
-        atomicMin(lowest_taken[set], column);
-    barrier();
-    uint base = lowest_taken[set];
-#endif
-    if (entry == NONE) {
-        lane.slack -= lane.slack > 0 ? 1 : 0;
-        column = padding_column(lane, base == NONE ? 0 : base);
-    }
-#ifdef SHUFFLES
-    low = team_min(column);
-    span = ~team_min(~column) - low;
-#else
-    atomicMin(lowest_column[set], column);
-    atomicMax(highest_column[set], column);
-    barrier();
-    low = lowest_column[set];
-    span = highest_column[set] - low;
-#endif
-}
-
-uint width_of(uint span)
-{
-    return span <= 255 ? 0 : span <= 65535 ? 1 : 2;
 }
 
 // Words of the columns of a slice.

@@ -355,6 +355,10 @@ static wf_result move_parts(wf_buffer *buffer, uint64_t offset, const unsigned c
         uint64_t first = bytes - done, end = first;
         const wf_host_memory *host =
             wfi_host_memory_find(buffer->device, at, bytes - done, &first, &end);
+        if (host && end - first < LEAST_PIECE) { /* two submissions would take longer */
+            host = NULL;
+            first = end = bytes - done;
+        }
         if (first > 0)
             result = move_staged(buffer, offset + done, in ? in + done : NULL,
                                  out ? out + done : NULL, first);

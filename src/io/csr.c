@@ -1,6 +1,7 @@
 #include "io/csr.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "io/memory.h"
 
@@ -13,27 +14,53 @@ static bool stopped(const wfi_triplets *t, size_t done)
     return done % STRETCH == STRETCH - 1 && t->stopped && t->stopped();
 }
 
+static bool make_room(wfi_triplets *t, size_t room)
+{
+    if ((double)room * TRIPLET_BYTES > wfi_physical_memory())
+        return false;
+    uint32_t *rows = realloc(t->rows, room * sizeof *rows);
+    t->rows = rows ? rows : t->rows;
+    uint32_t *columns = realloc(t->columns, room * sizeof *columns);
+    t->columns = columns ? columns : t->columns;
+    double *values = realloc(t->values, room * sizeof *values);
+    t->values = values ? values : t->values;
+    if (!rows || !columns || !values)
+        return false;
+    t->room = room;
+    return true;
+}
+
 bool wfi_triplets_add(wfi_triplets *t, uint32_t row, uint32_t column, double value)
 {
-    if (t->count == t->room) {
-        const size_t room = t->room ? t->room * 2 : FIRST_ROOM;
-        if ((double)room * TRIPLET_BYTES > wfi_physical_memory())
-            return false;
-        uint32_t *rows = realloc(t->rows, room * sizeof *rows);
-        t->rows = rows ? rows : t->rows;
-        uint32_t *columns = realloc(t->columns, room * sizeof *columns);
-        t->columns = columns ? columns : t->columns;
-        double *values = realloc(t->values, room * sizeof *values);
-        t->values = values ? values : t->values;
-        if (!rows || !columns || !values)
-            return false;
-        t->room = room;
-    }
+    if (t->count == t->room && !make_room(t, t->room ? t->room * 2 : FIRST_ROOM))
+        return false;
     if (t->count == UINT32_MAX || stopped(t, t->count))
         return false;
     t->rows[t->count] = row;
     t->columns[t->count] = column;
     t->values[t->count++] = value;
+    return true;
+}
+
+bool wfi_triplets_append(wfi_triplets *t, wfi_triplets *more)
+{
+    const size_t count = t->count + more->count;
+    if (t->count == 0 && more->count > 0) {
+        wfi_triplets_free(t);
+        *t = *more;
+        *more = (wfi_triplets){0};
+        return true;
+    }
+    if (count > UINT32_MAX ||
+        (count > t->room && !make_room(t, 2 * t->room > count ? 2 * t->room : count)))
+        return false;
+    if (more->count) {
+        memcpy(t->rows + t->count, more->rows, more->count * sizeof *t->rows);
+        memcpy(t->columns + t->count, more->columns, more->count * sizeof *t->columns);
+        memcpy(t->values + t->count, more->values, more->count * sizeof *t->values);
+    }
+    t->count = count;
+    wfi_triplets_free(more);
     return true;
 }
 
@@ -45,56 +72,82 @@ void wfi_triplets_free(wfi_triplets *t)
     *t = (wfi_triplets){0};
 }
 
-/* order[i]: the triplets by ascending key, equal keys in their order in `from` (NULL: as added). A
- * counting sort; counts has keys + 1 zeros. False when stopped. */
-static bool sort_counted(const wfi_triplets *t, const uint32_t *key, uint32_t keys,
-                         const uint32_t *from, uint32_t *counts, uint32_t *order)
+/* order[i]: the triplets by ascending column, equal ones as they were added. A counting sort. False
+ * without memory or when stopped. */
+static bool sort_by_columns(const wfi_triplets *t, uint32_t columns, uint32_t *order)
 {
-    for (size_t i = 0; i < t->count; i++)
-        counts[key[i] + 1]++;
-    for (uint32_t k = 0; k < keys; k++)
-        counts[k + 1] += counts[k];
-    for (size_t i = 0; i < t->count; i++) {
-        const uint32_t item = from ? from[i] : (uint32_t)i;
-        if (stopped(t, i))
-            return false;
-        order[counts[key[item]]++] = item;
+    uint32_t *counts = calloc((size_t)columns + 1, sizeof *counts);
+    bool ok = counts != NULL;
+    for (size_t i = 0; ok && i < t->count; i++)
+        counts[t->columns[i] + 1]++;
+    for (uint32_t column = 0; ok && column < columns; column++)
+        counts[column + 1] += counts[column];
+    for (size_t i = 0; ok && i < t->count; i++) {
+        order[counts[t->columns[i]]++] = (uint32_t)i;
+        ok = !stopped(t, i);
     }
-    return true;
-}
-
-/* The same with counts of its own; false without memory too. */
-static bool sort_by(const wfi_triplets *t, const uint32_t *key, uint32_t keys, const uint32_t *from,
-                    uint32_t *order)
-{
-    uint32_t *counts = calloc((size_t)keys + 2, sizeof *counts);
-    const bool ok = counts && sort_counted(t, key, keys, from, counts, order);
     free(counts);
     return ok;
 }
 
-/* Copies the sorted triplets out, adding up those of one place. False when stopped. */
-static bool merge(const wfi_triplets *t, const uint32_t *order, wfi_csr *csr)
+/* Puts the triplets, whose columns ascend in the order (NULL: as they were added), where their rows
+ * are; equal places keep their order. row_offsets are zeros before. False when stopped. */
+static bool scatter(const wfi_triplets *t, const uint32_t *order, wfi_csr *csr)
 {
-    uint32_t n = 0;
+    uint32_t *const next =
+        csr->row_offsets + 1; /* where each row's next entry goes, less one row */
+    for (size_t i = 0; i < t->count; i++)
+        next[t->rows[i]]++;
+    uint32_t begin = 0;
+    for (uint32_t row = 0; row < csr->rows; row++) {
+        const uint32_t count = next[row];
+        next[row] = begin;
+        begin += count;
+    }
     for (size_t i = 0; i < t->count; i++) {
-        const uint32_t item = order[i];
+        const uint32_t item = order ? order[i] : (uint32_t)i;
         if (stopped(t, i))
             return false;
-        const uint32_t row = t->rows[item];
-        if (n > 0 && csr->row_offsets[row + 1] > 0 &&
-            csr->column_indices[n - 1] == t->columns[item]) {
-            csr->values[n - 1] += t->values[item];
-            continue;
+        const uint32_t at = next[t->rows[item]]++;
+        csr->column_indices[at] = t->columns[item];
+        csr->values[at] = t->values[item];
+    }
+    return true;
+}
+
+/* Adds up the entries of one place. False when stopped. */
+static bool merge(const wfi_triplets *t, wfi_csr *csr)
+{
+    uint32_t n = 0, i = 0;
+    for (uint32_t row = 0; row < csr->rows; row++) {
+        const uint32_t end = csr->row_offsets[row + 1], first = n;
+        for (; i < end; i++) {
+            if (stopped(t, i))
+                return false;
+            if (n > first && csr->column_indices[n - 1] == csr->column_indices[i]) {
+                csr->values[n - 1] += csr->values[i];
+                continue;
+            }
+            csr->column_indices[n] = csr->column_indices[i];
+            csr->values[n++] = csr->values[i];
         }
-        csr->column_indices[n] = t->columns[item];
-        csr->values[n++] = t->values[item];
-        csr->row_offsets[row + 1]++;
+        csr->row_offsets[row + 1] = n;
     }
     csr->entries = n;
-    for (uint32_t row = 0; row < csr->rows; row++)
-        csr->row_offsets[row + 1] += csr->row_offsets[row];
     return true;
+}
+
+/* Whether columns ascend as the triplets were added, at least within each row: they do in files
+ * that were written column by column or row by row. */
+static bool ascend(const wfi_triplets *t)
+{
+    bool columns = true, rows = true;
+    for (size_t i = 1; i < t->count && (columns || rows); i++) {
+        const bool back = t->columns[i - 1] > t->columns[i];
+        columns = columns && !back;
+        rows = rows && (t->rows[i - 1] < t->rows[i] || (t->rows[i - 1] == t->rows[i] && !back));
+    }
+    return columns || rows;
 }
 
 double wfi_csr_fixed_bytes(uint32_t rows, uint32_t columns)
@@ -107,25 +160,24 @@ double wfi_csr_fixed_bytes(uint32_t rows, uint32_t columns)
 bool wfi_csr_from_triplets(const wfi_triplets *t, uint32_t rows, uint32_t columns, wfi_csr *out)
 {
     wfi_csr csr = {.rows = rows, .columns = columns};
-    /* Two orders and the result beside the triplets; offsets and counts. */
-    const double bytes = (double)t->count * (2 * TRIPLET_BYTES + 2 * sizeof(uint32_t)) +
+    /* The order by columns and the result beside the triplets; offsets and counts. */
+    const double bytes = (double)t->count * (2 * TRIPLET_BYTES + sizeof(uint32_t)) +
                          wfi_csr_fixed_bytes(rows, columns);
     if (bytes > wfi_physical_memory())
         return false;
-    uint32_t *by_column = calloc(t->count + 1, sizeof *by_column);
-    uint32_t *by_row = calloc(t->count + 1, sizeof *by_row);
+    const bool sorted = ascend(t);
+    uint32_t *order = sorted ? NULL : malloc((t->count + 1) * sizeof *order);
     csr.row_offsets = calloc((size_t)rows + 1, sizeof *csr.row_offsets);
-    csr.column_indices = calloc(t->count + 1, sizeof *csr.column_indices);
+    csr.column_indices = malloc((t->count + 1) * sizeof *csr.column_indices);
     csr.values = malloc((t->count + 1) * sizeof *csr.values);
-    const bool ok = by_column && by_row && csr.row_offsets && csr.column_indices && csr.values &&
-                    sort_by(t, t->columns, columns, NULL, by_column) &&
-                    sort_by(t, t->rows, rows, by_column, by_row) && merge(t, by_row, &csr);
+    const bool ok = (sorted || order) && csr.row_offsets && csr.column_indices && csr.values &&
+                    (sorted || sort_by_columns(t, columns, order)) && scatter(t, order, &csr) &&
+                    merge(t, &csr);
     if (ok)
         *out = csr;
     else
         wfi_csr_free(&csr);
-    free(by_column);
-    free(by_row);
+    free(order);
     return ok;
 }
 

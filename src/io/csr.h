@@ -25,6 +25,8 @@ typedef struct wfi_triplets {
 
 /* False without memory, beyond 2^32 - 1 entries, or when stopped. */
 bool wfi_triplets_add(wfi_triplets *triplets, uint32_t row, uint32_t column, double value);
+/* Puts those of `more` behind, and frees them. */
+bool wfi_triplets_append(wfi_triplets *triplets, wfi_triplets *more);
 void wfi_triplets_free(wfi_triplets *triplets);
 
 /* Bytes that making a matrix of these sizes takes, without its entries. */

@@ -24,6 +24,11 @@ bool wfi_matrix_market_sizes(const char *path, wfi_matrix_sizes *out, wfi_io_err
  * of range, NaN or infinite values, text after an entry) is refused with file and line. */
 bool wfi_matrix_market_read(const char *path, wfi_csr *out, wfi_io_error *error);
 
+/* The same in at most `threads` pieces of at least `least_piece` bytes, which only coordinate
+ * matrices of plain files are read in; *in_pieces: whether it was. */
+bool wfi_matrix_market_read_with(const char *path, unsigned threads, uint64_t least_piece,
+                                 wfi_csr *out, bool *in_pieces, wfi_io_error *error);
+
 /* Writes coordinate form, real and general, every value with all its digits; whole or not at
  * all. */
 bool wfi_matrix_market_write(const char *path, const wfi_csr *csr, wfi_io_error *error);

@@ -223,6 +223,12 @@ static bool read_data(FILE *file, const char *path, wfi_npy *npy, wfi_io_error *
                            path, (unsigned long long)rows, (unsigned long long)columns,
                            (unsigned long long)size, (unsigned long long)left);
     /* A sparse file is larger than what it takes on the disk. */
+    const long at = ftell(file);
+    if (left > 0 && (double)left <= wfi_physical_memory() && at >= 0 && (uint64_t)at % size == 0 &&
+        wfi_map(&npy->mapping, path, fileno(file), (size_t)at + (size_t)left)) {
+        npy->data = (char *)npy->mapping.memory + at;
+        return true;
+    }
     npy->data = (double)left <= wfi_physical_memory() ? malloc(left ? (size_t)left : 1) : NULL;
     if (!npy->data)
         return wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: %llu x %llu elements: out of memory", path,
@@ -253,7 +259,9 @@ bool wfi_npy_read(const char *path, wfi_npy *out, wfi_io_error *error)
 
 void wfi_npy_free(wfi_npy *npy)
 {
-    free(npy->data);
+    if (!npy->mapping.memory)
+        free(npy->data);
+    wfi_unmap(&npy->mapping);
     npy->data = NULL;
 }
 
@@ -276,6 +284,20 @@ void *wfi_npy_convert(const wfi_npy *npy, wf_type type, uint64_t *overflowed)
     if (overflowed)
         *overflowed = lost;
     return data;
+}
+
+bool wfi_npy_become(wfi_npy *npy, wf_type type, uint64_t *overflowed)
+{
+    if (npy->type == type && !npy->fortran_order) {
+        *overflowed = 0;
+        return true;
+    }
+    void *data = wfi_npy_convert(npy, type, overflowed);
+    wfi_npy_free(npy);
+    npy->data = data;
+    npy->type = type;
+    npy->fortran_order = false;
+    return data != NULL;
 }
 
 /* ------------------------------------------------------------------------------------- writing */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #define BUFFER_BYTES ((size_t)1 << 20)
@@ -25,6 +26,21 @@ bool wfi_text_open(wfi_text_reader *reader, const char *path, wfi_io_error *erro
     return true;
 }
 
+bool wfi_text_open_range(wfi_text_reader *reader, const char *path, int fd, uint64_t first,
+                         uint64_t last, wfi_io_error *error)
+{
+    *reader = (wfi_text_reader){.path = path, .fd = fd, .at = first, .last = last};
+    reader->buffer = malloc(BUFFER_BYTES + 1);
+    return reader->buffer || wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: out of memory", path);
+}
+
+uint64_t wfi_text_offset(const wfi_text_reader *reader)
+{
+    if (!gzdirect(reader->file))
+        return UINT64_MAX;
+    return (uint64_t)gztell(reader->file) - (reader->end - reader->begin);
+}
+
 void wfi_text_close(wfi_text_reader *reader)
 {
     if (reader->file)
@@ -32,6 +48,22 @@ void wfi_text_close(wfi_text_reader *reader)
     free(reader->buffer);
     reader->file = NULL;
     reader->buffer = NULL;
+}
+
+/* Reads more of a range behind what is kept. */
+static bool refill_range(wfi_text_reader *reader, size_t kept, wfi_io_error *error)
+{
+    const uint64_t left = reader->last - reader->at;
+    const size_t room = BUFFER_BYTES - kept, wanted = left < room ? (size_t)left : room;
+    const ssize_t got =
+        wanted ? pread(reader->fd, reader->buffer + kept, wanted, (off_t)reader->at) : 0;
+    if (got < 0 || (wanted && got == 0))
+        return wfi_io_fail(error, WFI_IO_SYSTEM, "%s: %s", reader->path,
+                           got < 0 ? strerror(errno) : "the file became shorter");
+    reader->at += (uint64_t)got;
+    reader->end += (size_t)got;
+    reader->at_end = wanted == 0;
+    return true;
 }
 
 /* Files that are packed in another way than gzip's are known by how they begin. */
@@ -64,6 +96,8 @@ static bool refill(wfi_text_reader *reader, wfi_io_error *error)
     memmove(reader->buffer, reader->buffer + reader->begin, kept);
     reader->begin = 0;
     reader->end = kept;
+    if (!reader->file)
+        return refill_range(reader, kept, error);
     errno = 0;
     const int got = gzread(reader->file, reader->buffer + kept, (unsigned)(BUFFER_BYTES - kept));
     int code = Z_OK;

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "sparse.h"
+#include "kernels/spmv/analysis/equal_convert.h"
 #include "kernels/spmv/analysis/order.h"
 #include "kernels/spmv/analysis/sliced_convert.h"
 #include "kernels/spmv/analysis/values.h"
@@ -179,7 +180,7 @@ static uint32_t cases(uint32_t of_all)
     return test_emulated() ? 2 : of_all;
 }
 
-/* -------------------------------------------------------------------------------- sums and order */
+/* ------------------------------------------------------------------------------ sums and order */
 
 static void sums_and_sorts_as_the_host(void **state)
 {
@@ -251,24 +252,16 @@ static uint32_t *read_words(wf_buffer *buffer, uint64_t words)
     return data;
 }
 
-static bool same_sizes(const wfi_sliced *a, const wfi_sliced *b)
-{
-    return a->pattern_words == b->pattern_words && a->place_count == b->place_count &&
-           a->slices == b->slices && a->segments == b->segments && a->long_rows == b->long_rows &&
-           a->group_row_slices == b->group_row_slices && a->segments_at == b->segments_at &&
-           a->list_at == b->list_at;
-}
-
 /* The values of the places, as kernels want them: padding is a negative zero, and no entry is. */
-static unsigned char *values_of(const matrix *m, const wfi_sliced *host)
+static unsigned char *values_of(const matrix *m, const uint32_t *places, uint64_t count)
 {
     const size_t size = wf_type_size(m->params.type);
-    unsigned char padding[8], zero[8] = {0}, *values = calloc(host->place_count + 1, size);
+    unsigned char padding[8], zero[8] = {0}, *values = calloc(count + 1, size);
     assert_non_null(values);
     wf_element_set(m->params.type, padding, 0, -0.0);
-    for (uint64_t i = 0; i < host->place_count; i++) {
-        const unsigned char *from = (const unsigned char *)m->values + host->places[i] * size;
-        if (host->places[i] == UINT32_MAX)
+    for (uint64_t i = 0; i < count; i++) {
+        const unsigned char *from = (const unsigned char *)m->values + places[i] * size;
+        if (places[i] == UINT32_MAX)
             from = padding;
         else if (memcmp(from, padding, size) == 0)
             from = zero;
@@ -277,26 +270,41 @@ static unsigned char *values_of(const matrix *m, const wfi_sliced *host)
     return values;
 }
 
+/* A format as the device made it, and as the host did. */
+typedef struct formats {
+    wf_buffer *pattern, *places, *values;
+    const uint32_t *host_pattern, *host_places;
+    uint64_t pattern_words, place_count;
+} formats;
+
 /* Whether all that was made is what the host makes. */
-static bool same_arrays(const matrix *m, const wfi_sliced_made *made, const wfi_sliced *host)
+static bool same_arrays(const matrix *m, const formats *f)
 {
-    uint32_t *words = read_words(made->pattern, host->pattern_words);
-    bool same = memcmp(words, host->pattern, host->pattern_words * 4) == 0;
+    uint32_t *words = read_words(f->pattern, f->pattern_words);
+    bool same = memcmp(words, f->host_pattern, f->pattern_words * 4) == 0;
     free(words);
-    if (made->places) {
-        words = read_words(made->places, host->place_count);
-        same = same && memcmp(words, host->places, host->place_count * 4) == 0;
+    if (f->places) {
+        words = read_words(f->places, f->place_count);
+        same = same && memcmp(words, f->host_places, f->place_count * 4) == 0;
         free(words);
     }
-    if (made->values) {
-        const uint64_t bytes = host->place_count * wf_type_size(m->params.type);
-        unsigned char *values = values_of(m, host);
-        words = read_words(made->values, bytes / 4);
+    if (f->values) {
+        const uint64_t bytes = f->place_count * wf_type_size(m->params.type);
+        unsigned char *values = values_of(m, f->host_places, f->place_count);
+        words = read_words(f->values, bytes / 4);
         same = same && memcmp(words, values, bytes) == 0;
         free(words);
         free(values);
     }
     return same;
+}
+
+static bool same_sizes(const wfi_sliced *a, const wfi_sliced *b)
+{
+    return a->pattern_words == b->pattern_words && a->place_count == b->place_count &&
+           a->slices == b->slices && a->segments == b->segments && a->long_rows == b->long_rows &&
+           a->group_row_slices == b->group_row_slices && a->segments_at == b->segments_at &&
+           a->list_at == b->list_at;
 }
 
 /* Whether the device's conversion is the host's; says where not. */
@@ -313,7 +321,9 @@ static bool converts_alike(wf_device *device, const matrix *m, const wfi_device_
         assert_int_equal(
             wfi_device_values(&passes, csr, made.places, made.sizes.place_count, &made.values),
             WF_SUCCESS);
-    const bool alike = same_sizes(&host, &made.sizes) && same_arrays(m, &made, &host);
+    const formats f = {made.pattern, made.places,        made.values,     host.pattern,
+                       host.places,  host.pattern_words, host.place_count};
+    const bool alike = same_sizes(&host, &made.sizes) && same_arrays(m, &f);
     if (!alike)
         print_message("%s, %u x %u: subgroup %u, loads %u, window %u, row_subgroups %u, %s, %s\n",
                       m->name, m->params.rows, m->params.columns, params->subgroup, params->loads,
@@ -350,11 +360,89 @@ static void makes_the_slices_of_the_host(void **state)
         wfi_spmv_count(&m.params, &counts);
         wfi_sliced_params params = draw_params(&m, &random);
         const uint32_t own = wf_device_caps(*state)->subgroup_size;
-        const bool shuffles = wfi_sliced_has_shuffles(wf_device_caps(*state), own) && n % 2;
+        const bool shuffles = wfi_has_shuffles(wf_device_caps(*state), own) && n % 2;
         params.subgroup = shuffles && own >= 4 ? own : params.subgroup;
         const wfi_sliced_how how = {test_random_below(&random, 2),
                                     shuffles && params.subgroup == own};
         assert_true(converts_alike(*state, &m, &csr, &params, how, counts.longest));
+        wfi_device_csr_close(&csr);
+        free_matrix(&m);
+    }
+}
+
+/* --------------------------------------------------------------------------------------- equal */
+
+static wfi_equal_params draw_blocks(const matrix *m, uint32_t longest, test_random *random)
+{
+    static const uint32_t subgroups[] = {4, 32, 128}, loads[] = {1, 2, 4, 3}, slices[] = {1, 2, 4},
+                          windows[] = {1, 256, 37}, row_subgroups[] = {1, 2, 8}, groups[] = {1, 2};
+    const uint32_t shared = row_subgroups[test_random_below(random, 3)];
+    const uint32_t above = test_random_below(random, 3) ? 0 : test_random_below(random, 40);
+    return (wfi_equal_params){
+        .matrix = &m->params,
+        .rows = m->params.rows,
+        .subgroup = subgroups[test_random_below(random, 3)],
+        .loads = loads[test_random_below(random, 4)],
+        .slices = slices[test_random_below(random, 3)],
+        .window = windows[test_random_below(random, 3)],
+        .row_subgroups = shared,
+        .group = shared * groups[test_random_below(random, 2)],
+        .above = above,
+        .upto = test_random_below(random, 3) ? UINT32_MAX : test_random_below(random, longest + 1)};
+}
+
+static bool same_block_sizes(const wfi_equal *a, const wfi_equal *b)
+{
+    return a->blocks == b->blocks &&
+           (a->blocks == 0 ||
+            (a->pattern_words == b->pattern_words && a->place_count == b->place_count &&
+             a->stride == b->stride && a->group_row_blocks == b->group_row_blocks &&
+             a->segments == b->segments && a->width == b->width && a->based == b->based));
+}
+
+static bool converts_blocks_alike(wf_device *device, const matrix *m, const wfi_device_csr *csr,
+                                  const wfi_equal_params *params, wfi_equal_how how,
+                                  uint32_t longest)
+{
+    wfi_passes passes;
+    wfi_equal host;
+    wfi_equal_made made;
+    assert_int_equal(wfi_equal_make(params, &host), WF_SUCCESS);
+    assert_int_equal(wfi_passes_open(device, &passes), WF_SUCCESS);
+    assert_int_equal(wfi_equal_convert(&passes, csr, params, how, longest, &made), WF_SUCCESS);
+    const formats f = {made.pattern, made.places,        made.values,     host.pattern,
+                       host.places,  host.pattern_words, host.place_count};
+    const bool alike =
+        same_block_sizes(&host, &made.sizes) && (host.blocks == 0 || same_arrays(m, &f));
+    if (!alike)
+        print_message("%s, %u x %u: subgroup %u, loads %u, slices %u, window %u, row_subgroups %u, "
+                      "group %u, above %u, up to %u, %s, %s; blocks %u and %u\n",
+                      m->name, m->params.rows, m->params.columns, params->subgroup, params->loads,
+                      params->slices, params->window, params->row_subgroups, params->group,
+                      params->above, params->upto, wf_type_name(csr->type),
+                      how.shuffles ? "shuffles" : "shared memory", host.blocks, made.sizes.blocks);
+    wfi_equal_made_free(&made);
+    wfi_passes_close(&passes);
+    wfi_equal_free(&host);
+    return alike;
+}
+
+static void makes_the_blocks_of_the_host(void **state)
+{
+    test_random random = {test_seed()};
+    for (uint32_t n = 0; n < cases(24); n++) {
+        matrix m;
+        wfi_spmv_counts counts;
+        make(&m, n, &random);
+        m.params.type = (wf_type)(n % 3);
+        wfi_device_csr csr = upload(*state, &m);
+        wfi_spmv_count(&m.params, &counts);
+        wfi_equal_params params = draw_blocks(&m, counts.longest, &random);
+        const uint32_t own = wf_device_caps(*state)->subgroup_size;
+        const bool shuffles = wfi_has_shuffles(wf_device_caps(*state), own) && own >= 4 && n % 2;
+        params.subgroup = shuffles ? own : params.subgroup;
+        const wfi_equal_how how = {test_random_below(&random, 2), shuffles};
+        assert_true(converts_blocks_alike(*state, &m, &csr, &params, how, counts.longest));
         wfi_device_csr_close(&csr);
         free_matrix(&m);
     }
@@ -454,7 +542,7 @@ static void multiplies_and_updates(sparse_system *s, const wf_spmv_params *param
  * shaders do it, and where the host is faster. */
 static void multiplies_from_buffers(void **state)
 {
-    static const char *const variants[] = {NULL, "sliced", "row"};
+    static const char *const variants[] = {"equal", "sliced", "row"};
     static const wf_type types[] = {WF_TYPE_F32, WF_TYPE_F64, WF_TYPE_F16};
     test_random random = {test_seed()};
     for (uint32_t n = 0; n < 9; n++) {
@@ -490,9 +578,9 @@ static void tells_the_same_analysis(void **state)
     lent_matrix lent;
     wf_spmv_analysis told[2];
     const wf_caps *caps = wf_device_caps(*state);
-    const wf_tuning tuning = {
-        .size = sizeof tuning,
-        .variant = wfi_sliced_has_shuffles(caps, caps->subgroup_size) ? "sliced" : "row"};
+    const wf_tuning tuning = {.size = sizeof tuning,
+                              .variant =
+                                  wfi_has_shuffles(caps, caps->subgroup_size) ? "sliced" : "row"};
     make_system(&s, *state, &options, &random);
     s.params.tuning = &tuning;
     lend_matrix(&lent, *state, &s.params);
@@ -557,9 +645,13 @@ static void refuses_what_the_host_refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_and_sorts_as_the_host),    cmocka_unit_test(counts_as_the_host),
-        cmocka_unit_test(makes_the_slices_of_the_host),  cmocka_unit_test(finds_a_planted_fault),
-        cmocka_unit_test(multiplies_from_buffers),       cmocka_unit_test(tells_the_same_analysis),
+        cmocka_unit_test(sums_and_sorts_as_the_host),
+        cmocka_unit_test(counts_as_the_host),
+        cmocka_unit_test(makes_the_slices_of_the_host),
+        cmocka_unit_test(makes_the_blocks_of_the_host),
+        cmocka_unit_test(finds_a_planted_fault),
+        cmocka_unit_test(multiplies_from_buffers),
+        cmocka_unit_test(tells_the_same_analysis),
         cmocka_unit_test(refuses_what_the_host_refuses),
     };
     return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);

@@ -35,6 +35,23 @@ expect 0 '^whole ' laplace --grid 33x20 -o u.npy --json u.json
 check 'u.json has the stages' stages_add_up u.json
 expect 0 '^stages +.*download' himeno --size 9x8x7 --iterations 4
 
+# A grid of a file: five cells in a row, the middle of the second one 1; the star moves it one to the
+# right. Rows of three dimensions stand one below another.
+zero='\x00\x00\x00\x00'
+row=$zero$zero$zero$zero$zero
+npy U.npy '<f4' '(3, 5)' "$row$zero$zero$one$zero$zero$row"
+npy K.npy '<f4' '(5,)' "$zero$one$zero$zero$zero"
+npy V.npy '<f4' '(3, 5)' "$row$zero$zero$zero$one$zero$row"
+expect 0 '^verified +15 of 15' stencil U.npy --coefficients K.npy -o W.npy
+cp out kept
+check 'a stencil of files is not timed' sh -c '! grep -qE "^(time|rate) " kept'
+check 'its grid is what it must be' sh -c 'tail -c 60 V.npy >v && tail -c 60 W.npy | cmp - v'
+expect 0 '^time ' stencil U.npy --coefficients K.npy -o W.npy --repeat 1
+expect 1 'W.npy has 3 rows of 5; --grid needs 9 of 5' stencil W.npy --grid 5x3x3 -o X.npy
+expect 1 'a vector of 9 elements is needed, not 5 x 1' stencil U.npy --shape box \
+    --coefficients K.npy
+expect 2 "not 'W.txt'" stencil U.npy -o W.txt
+
 # Whole runs are compared where there is no median, and told beside it where there is one.
 slower() { sed -E "s/\"whole_us\": [0-9.]+/\"whole_us\": 1.5/" "$1" >"$2"; }
 slower x.json base.json

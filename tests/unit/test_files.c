@@ -137,6 +137,93 @@ static void npy_refuses(void **state)
     assert_int_equal(error.kind, WFI_IO_SYSTEM);
 }
 
+/* Large enough for pages of their own behind the header's. */
+#define MAPPED 20000
+
+static char *make_mapped(float *values)
+{
+    const uint64_t shape[2] = {MAPPED, 1};
+    for (int i = 0; i < MAPPED; i++)
+        values[i] = (float)i * 0.5f;
+    char *path = strdup(test_path("mapped.npy"));
+    assert_non_null(path);
+    assert_true(wfi_npy_write(path, WF_TYPE_F32, 1, shape, values, &error));
+    return path;
+}
+
+static void npy_is_mapped(void **state)
+{
+    static float values[MAPPED];
+    wfi_npy npy = {0};
+    uint64_t lost = 1;
+    size_t before = 0, after = 0;
+    (void)state;
+    char *path = make_mapped(values), *content = test_read(path, &before);
+    assert_true(wfi_npy_read(path, &npy, &error));
+    assert_non_null(npy.mapping.memory);
+    const void *data = npy.data;
+    assert_memory_equal(data, values, sizeof values);
+    assert_true(wfi_npy_become(&npy, WF_TYPE_F32, &lost));
+    assert_true(npy.data == data && lost == 0);
+    ((float *)npy.data)[7] = -1; /* this process's own */
+    char *again = test_read(path, &after);
+    assert_true(before == after && memcmp(content, again, before) == 0);
+    ((float *)npy.data)[7] = values[7];
+    assert_true(wfi_npy_become(&npy, WF_TYPE_F64, &lost));
+    assert_null(npy.mapping.memory);
+    for (int i = 0; i < MAPPED; i++)
+        assert_true(((double *)npy.data)[i] >= (double)values[i] &&
+                    ((double *)npy.data)[i] <= (double)values[i]);
+    wfi_npy_free(&npy);
+    /* One byte too few, elements that stand between others' places, and none at all. */
+    assert_int_equal(truncate(path, (off_t)before - 1), 0);
+    assert_false(wfi_npy_read(path, &npy, &error));
+    assert_non_null(strstr(error.text, "do not match"));
+    assert_true(wfi_npy_read(
+        make_npy("{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}", values, 12), &npy,
+        &error));
+    assert_memory_equal(npy.data, values, 12);
+    wfi_npy_free(&npy);
+    assert_true(wfi_npy_read(
+        make_npy("{'descr': '<f4', 'fortran_order': False, 'shape': (0, 4)}", values, 0), &npy,
+        &error));
+    assert_null(npy.mapping.memory);
+    wfi_npy_free(&npy);
+    free(content);
+    free(again);
+    free(path);
+}
+
+/* What is gone when it is looked at ends the program with a line, not with a signal. */
+static void npy_that_shrinks_is_an_error(void **state)
+{
+    static float values[MAPPED];
+    char line[256] = "";
+    int ends[2], status = 0;
+    (void)state;
+    char *path = make_mapped(values);
+    assert_int_equal(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        wfi_npy npy;
+        uint64_t lost;
+        dup2(ends[1], STDERR_FILENO);
+        if (!wfi_npy_read(path, &npy, &error) || !npy.mapping.memory || truncate(path, 4096) != 0)
+            _exit(40);
+        wfi_npy_become(&npy, WF_TYPE_F64, &lost);
+        _exit(41);
+    }
+    assert_true(child > 0 && waitpid(child, &status, 0) == child);
+    assert_true(read(ends[0], line, sizeof line - 1) > 0);
+    close(ends[0]);
+    close(ends[1]);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 1);
+    if (!strstr(line, "mapped.npy: the file became shorter while it was read\n"))
+        fail_msg("said '%s'", line);
+    free(path);
+}
+
 static void npy_survives_damage(void **state)
 {
     (void)state;
@@ -443,6 +530,8 @@ int main(void)
         cmocka_unit_test(npy_round_trips),
         cmocka_unit_test(npy_reads_other_layouts),
         cmocka_unit_test(npy_refuses),
+        cmocka_unit_test(npy_is_mapped),
+        cmocka_unit_test(npy_that_shrinks_is_an_error),
         cmocka_unit_test(npy_survives_damage),
         cmocka_unit_test(halves_are_exact),
         cmocka_unit_test(old_file_stays_on_full_disk),

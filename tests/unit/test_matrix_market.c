@@ -11,6 +11,7 @@
 
 #include "files.h"
 #include "io/matrix_market.h"
+#include "core/random.h"
 
 #define BANNER "%%MatrixMarket matrix "
 
@@ -226,7 +227,7 @@ static void making_stops(void **state)
         asked = 0;
         allowed = most;
         for (; n < ENTRIES && ok; n++)
-            ok = wfi_triplets_add(&triplets, n % ROWS, n / ROWS, 1);
+            ok = wfi_triplets_add(&triplets, n % ROWS, (ENTRIES - 1 - n) / ROWS, 1);
         const uint32_t adding = asked;
         assert_true(ok == (adding <= most));
         ok = ok && wfi_csr_from_triplets(&triplets, ROWS, ENTRIES / ROWS + 1, &csr);
@@ -244,6 +245,178 @@ static void making_stops(void **state)
     }
 }
 
+/* ------------------------------------------------------------------------------ pieces at once */
+
+/* Texts of numbers in every form that files have, most as programs print them. */
+static int draw_number(char *text, size_t bytes, uint64_t *state)
+{
+    static const char *const odd[] = {"+7",
+                                      ".5",
+                                      "-.25e1",
+                                      "3.",
+                                      "1D3",
+                                      "2.5d-2",
+                                      "-0",
+                                      "0",
+                                      "-0.0",
+                                      "007",
+                                      "4.9e-324",
+                                      "2.2250738585072011e-308",
+                                      "1e-400",
+                                      "1e308",
+                                      "9007199254740993",
+                                      "18446744073709551617",
+                                      "0.1e1",
+                                      "123456789012345678901234567890e-20",
+                                      "1.00000000000000011102230246251565404"};
+    const uint64_t bits = wfi_random_bits(state);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    switch (wfi_random_bits(state) % 6) {
+    case 0:
+        return snprintf(text, bytes, "%s",
+                        odd[wfi_random_bits(state) % (sizeof odd / sizeof *odd)]);
+    case 1:
+        return snprintf(text, bytes, "%lld", (long long)(bits >> 40) - (1 << 23));
+    case 2:
+        return snprintf(text, bytes, "%.17g", isfinite(value) ? value : 1.5);
+    case 3:
+        return snprintf(text, bytes, "%.16e", (double)(int64_t)bits * 0x1p-70);
+    case 4:
+        return snprintf(text, bytes, "%.*f", (int)(bits % 30), (double)(bits >> 30) * 1e-7);
+    default:
+        return snprintf(text, bytes, "%.6g", (double)(bits >> 44) * 1e-3);
+    }
+}
+
+static double as_strtod_reads(const char *text)
+{
+    char copy[64];
+    snprintf(copy, sizeof copy, "%s", text);
+    for (char *c = copy; *c; c++)
+        if (*c == 'D' || *c == 'd')
+            *c = 'e';
+    return strtod(copy, NULL);
+}
+
+static void rounds_numbers_as_strtod_does(void **state)
+{
+    enum { NUMBERS = 20000 };
+    uint64_t random = 11;
+    char *text = malloc(NUMBERS * 80 + 200), number[64];
+    double *expected = malloc(NUMBERS * sizeof *expected);
+    wfi_csr csr;
+    (void)state;
+    assert_true(text && expected);
+    int n = sprintf(text, "%%" BANNER "coordinate real general\n1 %d %d\n", NUMBERS, NUMBERS);
+    for (int i = 0; i < NUMBERS; i++) {
+        draw_number(number, sizeof number, &random);
+        expected[i] = as_strtod_reads(number);
+        n += sprintf(text + n, "1 %d %s\n", i + 1, number);
+    }
+    if (!read_text(text, &csr))
+        fail_msg("refused: %s", error.text);
+    assert_int_equal(csr.entries, NUMBERS);
+    assert_memory_equal(csr.values, expected, NUMBERS * sizeof *expected);
+    wfi_csr_free(&csr);
+    free(expected);
+    free(text);
+}
+
+/* A file of so many entries, with comments and blank lines between them; *lines gets where each
+ * entry's line begins. */
+static int draw_file(char *text, int rows, int entries, const char *symmetry, int *lines,
+                     uint64_t *state)
+{
+    char number[64];
+    int n = sprintf(text, "%%" BANNER "coordinate real %s\n%% made\n%d %d %d\n", symmetry, rows,
+                    rows, entries);
+    for (int i = 0; i < entries; i++) {
+        const uint64_t bits = wfi_random_bits(state);
+        if (bits % 9 == 0)
+            n += sprintf(text + n, "%s", bits & 512 ? "\n" : "% a comment\r\n");
+        draw_number(number, sizeof number, state);
+        lines[i] = n;
+        n += sprintf(text + n, "%d %d %s%s\n", (int)(bits >> 20 & 1023) % rows + 1,
+                     (int)(bits >> 40 & 1023) % rows + 1, number, bits & 1024 ? "\r" : "");
+    }
+    return n;
+}
+
+static bool same_matrix(const wfi_csr *a, const wfi_csr *b)
+{
+    return a->rows == b->rows && a->columns == b->columns && a->entries == b->entries &&
+           memcmp(a->row_offsets, b->row_offsets, (a->rows + 1) * sizeof *a->row_offsets) == 0 &&
+           memcmp(a->column_indices, b->column_indices, a->entries * sizeof *a->column_indices) ==
+               0 &&
+           memcmp(a->values, b->values, a->entries * sizeof *a->values) == 0;
+}
+
+/* Reads the file in one piece and in several: the same matrix, or the same error. */
+static void assert_same(const char *path, unsigned threads, uint64_t least, bool right)
+{
+    wfi_csr whole = {0}, pieces = {0};
+    wfi_io_error first = {0}, second = {0};
+    bool parted = false, unparted = false;
+    const bool ok = wfi_matrix_market_read_with(path, 1, least, &whole, &unparted, &first);
+    const bool ok_in_pieces =
+        wfi_matrix_market_read_with(path, threads, least, &pieces, &parted, &second);
+    if (ok != right)
+        fail_msg("%s", right ? first.text : "read");
+    assert_int_equal(ok_in_pieces, right);
+    assert_false(unparted);
+    assert_int_equal(parted, right); /* an error is looked for line by line */
+    assert_string_equal(first.text, second.text);
+    assert_int_equal(first.kind, second.kind);
+    assert_true(!right || same_matrix(&whole, &pieces));
+    wfi_csr_free(&whole);
+    wfi_csr_free(&pieces);
+}
+
+static void pieces_are_the_whole(void **state)
+{
+    static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric"};
+    static const char *const faults[] = {"0 1 1", "1 1 x", "1 1", "1 1 1 1", "9999 1 1", "1 1 nan"};
+    enum { ENTRIES = 300 };
+    static char text[ENTRIES * 100];
+    int lines[ENTRIES];
+    uint64_t random = 5;
+    (void)state;
+    for (unsigned round = 0; round < 120; round++) {
+        const unsigned threads = 2 + round % 7;
+        const int n = draw_file(text, 40, ENTRIES, symmetries[round % 3], lines, &random);
+        assert_same(test_file("m.mtx", text, (size_t)n), threads, 1 + round * 5, true);
+        /* A fault in the line at a border between two pieces, or in any other. */
+        const uint64_t bits = wfi_random_bits(&random);
+        int entry = (int)(bits % ENTRIES);
+        for (int i = 0; round % 2 && i + 1 < ENTRIES; i++)
+            if (lines[i] <= lines[0] + (n - lines[0]) / (int)threads)
+                entry = i + (int)(bits >> 32 & 1);
+        char *line = text + lines[entry];
+        const size_t length = strcspn(line, "\r\n");
+        const char *fault = faults[bits >> 40 & 3];
+        if (strlen(fault) > length)
+            continue;
+        memset(line, ' ', length);
+        memcpy(line, fault, strlen(fault));
+        assert_same(test_file("m.mtx", text, (size_t)n), threads, 1, false);
+    }
+}
+
+static void pieces_agree_with_the_header(void **state)
+{
+    static char text[300 * 100];
+    int lines[300];
+    uint64_t random = 6;
+    (void)state;
+    int n = draw_file(text, 40, 300, "general", lines, &random);
+    assert_same(test_file("m.mtx", text, (size_t)lines[299]), 4, 1, false); /* one too few */
+    n += sprintf(text + n, "1 1 1\n");
+    assert_same(test_file("m.mtx", text, (size_t)n), 4, 1, false); /* one too many */
+    text[lines[150]] = '\0';
+    assert_same(test_file("m.mtx", text, (size_t)n), 4, 1, false); /* a NUL byte */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +428,9 @@ int main(void)
         cmocka_unit_test(reads_gzip_by_content),
         cmocka_unit_test(making_stops),
         cmocka_unit_test(survives_damage),
+        cmocka_unit_test(rounds_numbers_as_strtod_does),
+        cmocka_unit_test(pieces_are_the_whole),
+        cmocka_unit_test(pieces_agree_with_the_header),
     };
     return cmocka_run_group_tests(tests, NULL, test_files_remove);
 }

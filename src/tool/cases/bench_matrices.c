@@ -1,22 +1,47 @@
 #include "tool/cases/bench_matrices.h"
 
+#include <stdlib.h>
+
+#include "io/memory.h"
 #include "tool/cli/progress.h"
 #include "tool/cases/random.h"
 
-/* Adds a grid point's row. */
-static bool add_point(wfi_triplets *t, int n, int x, int y, int z)
+/* Adds the entries of a grid point's row. */
+static void add_point(wfi_csr *csr, uint32_t n, const uint32_t at[3])
 {
-    const int row = (z * n + y) * n + x;
-    bool ok = true;
-    for (int dz = -1; dz <= 1; dz++)
-        for (int dy = -1; dy <= 1; dy++)
-            for (int dx = -1; dx <= 1; dx++) {
-                const int i = x + dx, j = y + dy, k = z + dz;
-                if (i < 0 || j < 0 || k < 0 || i >= n || j >= n || k >= n)
-                    continue;
-                ok = ok && wfi_triplets_add(t, (uint32_t)row, (uint32_t)((k * n + j) * n + i),
-                                            dx || dy || dz ? -1.0 : 26.0);
+    const uint32_t first[3] = {at[0] ? at[0] - 1 : 0, at[1] ? at[1] - 1 : 0, at[2] ? at[2] - 1 : 0},
+                   row = (at[2] * n + at[1]) * n + at[0];
+    for (uint32_t k = first[2]; k <= at[2] + 1 && k < n; k++)
+        for (uint32_t j = first[1]; j <= at[1] + 1 && j < n; j++)
+            for (uint32_t i = first[0]; i <= at[0] + 1 && i < n; i++) {
+                const uint32_t column = (k * n + j) * n + i;
+                csr->column_indices[csr->entries] = column;
+                csr->values[csr->entries++] = column == row ? 26.0 : -1.0;
             }
+    csr->row_offsets[row + 1] = csr->entries;
+}
+
+/* Its rows come in order: there is nothing to sort. */
+bool wfi_make_poisson27(uint32_t n, wfi_csr *out)
+{
+    const uint64_t rows = (uint64_t)n * n * n, side = n ? 3 * (uint64_t)n - 2 : 0,
+                   entries = side * side * side;
+    wfi_csr csr = {.rows = (uint32_t)rows, .columns = (uint32_t)rows};
+    bool ok = (double)entries * 12 + (double)rows * 4 <= wfi_physical_memory();
+    csr.row_offsets = ok ? calloc((size_t)rows + 1, sizeof *csr.row_offsets) : NULL;
+    csr.column_indices = ok ? malloc((size_t)(entries + 1) * sizeof *csr.column_indices) : NULL;
+    csr.values = ok ? malloc((size_t)(entries + 1) * sizeof *csr.values) : NULL;
+    ok = csr.row_offsets && csr.column_indices && csr.values;
+    for (uint32_t z = 0; z < n && ok; z++) {
+        for (uint32_t y = 0; y < n; y++)
+            for (uint32_t x = 0; x < n; x++)
+                add_point(&csr, n, (const uint32_t[3]){x, y, z});
+        ok = !wfi_interrupt_noted();
+    }
+    if (ok)
+        *out = csr;
+    else
+        wfi_csr_free(&csr);
     return ok;
 }
 
@@ -25,17 +50,6 @@ static bool finish(wfi_triplets *t, bool ok, uint32_t rows, wfi_csr *out)
     ok = ok && wfi_csr_from_triplets(t, rows, rows, out);
     wfi_triplets_free(t);
     return ok;
-}
-
-bool wfi_make_poisson27(uint32_t n, wfi_csr *out)
-{
-    wfi_triplets t = {.stopped = wfi_interrupt_noted};
-    bool ok = true;
-    for (int z = 0; z < (int)n && ok; z++)
-        for (int y = 0; y < (int)n && ok; y++)
-            for (int x = 0; x < (int)n && ok; x++)
-                ok = add_point(&t, (int)n, x, y, z);
-    return finish(&t, ok, n * n * n, out);
 }
 
 static bool add_point5(wfi_triplets *t, uint32_t n, uint32_t x, uint32_t y)

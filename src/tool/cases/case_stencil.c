@@ -10,7 +10,8 @@
 
 typedef struct work {
     double coefficients[MOST_TAPS];
-    void *in, *out;
+    const void *in;
+    void *random, *out;
     uint64_t elements, bytes;
     wf_buffer *buffers[3]; /* in, out, workspace */
     wf_plan *plan;
@@ -21,7 +22,7 @@ static void free_work(work *w)
     wf_plan_destroy(&w->plan);
     for (int i = 0; i < 3; i++)
         wf_buffer_destroy(&w->buffers[i]);
-    free(w->in);
+    free(w->random);
     free(w->out);
     free(w);
 }
@@ -33,22 +34,29 @@ uint32_t wfi_stencil_request_taps(const wfi_stencil_request *r)
                                        : side * side * (r->nz ? side : 1);
 }
 
-static wf_result make_input(wfi_session *session, const wfi_stencil_request *r, work *w)
+static wf_result make_random(const wfi_session *session, const wfi_stencil_request *r, work *w)
 {
-    const uint32_t taps = wfi_stencil_request_taps(r);
     const wf_type filled = r->type == WF_TYPE_F64 ? WF_TYPE_F64 : WF_TYPE_F32;
-    wfi_random_fill(w->coefficients, WF_TYPE_F64, taps, session->common->seed + 1);
-    for (uint32_t i = 0; i < taps; i++)
-        w->coefficients[i] /= taps;
-    w->in = malloc((size_t)(w->elements * wf_type_size(filled)));
-    w->out = malloc((size_t)w->bytes);
-    if (!w->in || !w->out)
+    w->random = malloc((size_t)(w->elements * wf_type_size(filled)));
+    if (!w->random)
         return WF_ERROR_OUT_OF_HOST_MEMORY;
-    wfi_random_fill(w->in, filled, (size_t)w->elements, session->common->seed);
+    wfi_random_fill(w->random, filled, (size_t)w->elements, session->common->seed);
     /* In place, from the front: a narrow element is never behind the f32 that it is made of. */
     for (uint64_t i = 0; r->type != filled && i < w->elements; i++)
-        wf_element_set(r->type, w->in, i, wf_element_get(filled, w->in, i));
+        wf_element_set(r->type, w->random, i, wf_element_get(filled, w->random, i));
     return WF_SUCCESS;
+}
+
+static wf_result make_input(const wfi_session *session, const wfi_stencil_request *r, work *w)
+{
+    const uint32_t taps = wfi_stencil_request_taps(r);
+    wfi_random_fill(w->coefficients, WF_TYPE_F64, taps, session->common->seed + 1);
+    for (uint32_t i = 0; i < taps; i++)
+        w->coefficients[i] = r->coefficients ? r->coefficients[i] : w->coefficients[i] / taps;
+    w->out = malloc((size_t)w->bytes);
+    const wf_result result = r->in ? WF_SUCCESS : make_random(session, r, w);
+    w->in = r->in ? r->in : w->random;
+    return w->out ? result : WF_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 static wf_result make_buffers(wfi_session *session, work *w)
@@ -98,7 +106,7 @@ static wf_result run(wfi_session *session, const wfi_stencil_request *r,
                                   .workspace = {.buffer = w->buffers[2]}};
     if (result == WF_SUCCESS)
         result = answer(session, params, w, &bindings, out);
-    if (result == WF_SUCCESS && out->status == WFI_STATUS_OK)
+    if (result == WF_SUCCESS && out->status == WFI_STATUS_OK && !r->untimed)
         result = wfi_case_time_memory(session, w->plan, &bindings, r->budget_seconds, out);
     return result;
 }
@@ -145,7 +153,7 @@ static void name_case(const wfi_stencil_request *r, wfi_result_case *out)
 }
 
 wf_result wfi_case_stencil(wfi_session *session, const wfi_stencil_request *request,
-                           wfi_result_case *out)
+                           wfi_result_case *out, void **grid)
 {
     const wfi_stencil_request *r = request;
     name_case(r, out);
@@ -168,6 +176,10 @@ wf_result wfi_case_stencil(wfi_session *session, const wfi_stencil_request *requ
         result = run(session, r, &params, w, out);
     if (result != WF_SUCCESS)
         wfi_case_fail(session, out, result);
+    if (grid && out->status == WFI_STATUS_OK) {
+        *grid = w->out;
+        w->out = NULL;
+    }
     free_work(w);
     return result;
 }

@@ -56,6 +56,9 @@ typedef struct wfi_stencil_request {
     uint32_t steps;
     wf_type type;
     double budget_seconds;
+    const void *in;             /* the grid; NULL: random */
+    const double *coefficients; /* NULL: random ones that sum to at most 1 in magnitude */
+    bool untimed;               /* the answer and its check are enough */
 } wfi_stencil_request;
 
 /* How many coefficients the shape has. */
@@ -65,8 +68,8 @@ wf_stencil_params wfi_stencil_params(const wfi_stencil_request *request);
 /* "64x64x64 star 1 dirichlet, 2 steps". */
 void wfi_stencil_name(const wfi_stencil_request *request, char *text, size_t bytes);
 
-/* Random values and random coefficients that sum to at most 1 in magnitude. */
+/* *grid (may be NULL) gets the result, malloc'ed, when the case is ok. */
 wf_result wfi_case_stencil(wfi_session *session, const wfi_stencil_request *request,
-                           wfi_result_case *out);
+                           wfi_result_case *out, void **grid);
 
 #endif

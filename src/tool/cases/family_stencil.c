@@ -23,7 +23,7 @@ static int parse(wfi_study *study, const wfi_common *common)
 
 static wf_result run(wfi_session *session, const wfi_study *study, wfi_result_case *out)
 {
-    return wfi_case_stencil(session, &study->grid, out);
+    return wfi_case_stencil(session, &study->grid, out, NULL);
 }
 
 static void moved(const wfi_study *study, const wf_plan_info *plan, double *up, double *down)

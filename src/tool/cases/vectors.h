@@ -7,10 +7,9 @@
 #include "io/csr.h"
 #include "io/npy.h"
 
-/* The elements of what was read, in C order and of the type, malloc'ed in *data; frees the rest. A
- * finite value that the type cannot hold is an error. On failure prints one line and returns the
- * exit code. */
-int wfi_npy_elements(const char *path, wfi_npy *npy, wf_type type, void **data);
+/* Brings what was read into C order and the type. A finite value that the type cannot hold is an
+ * error. On failure prints one line and returns the exit code; npy is to be freed all the same. */
+int wfi_npy_elements(const char *path, wfi_npy *npy, wf_type type);
 
 /* The matrix's values in the type: its own where that is f64, else malloc'ed in *narrow. NULL with
  * WFI_IO_BAD_INPUT at a value that is too large for the type, or WFI_IO_NO_MEMORY; *narrow is to be
@@ -19,8 +18,8 @@ const void *wfi_matrix_values(const wfi_csr *matrix, const char *name, wf_type t
                               wfi_io_error *error);
 
 /* Reads a vector of `rows` elements (a row or a column), or, with several vectors, a matrix of as
- * many columns, and converts it to the type; *data is malloc'ed. On failure prints one line and
- * returns the exit code. */
-int wfi_read_vectors(const char *path, wf_type type, uint64_t rows, uint64_t vectors, void **data);
+ * many columns, and converts it to the type. On failure prints one line and returns the exit code;
+ * npy is to be freed all the same. */
+int wfi_read_vectors(const char *path, wf_type type, uint64_t rows, uint64_t vectors, wfi_npy *npy);
 
 #endif

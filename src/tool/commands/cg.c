@@ -43,7 +43,9 @@ typedef struct solve {
     void *narrow; /* values in f32 */
     wf_solve_stages stages;
     double *history;
-    void *b, *x;
+    wfi_npy b_file;
+    const void *b;
+    void *random_b, *x;
     wfi_solver_explain parts;
 } solve;
 
@@ -52,7 +54,8 @@ static void free_solve(solve *s)
     wfi_csr_free(&s->csr);
     free(s->narrow);
     free(s->history);
-    free(s->b);
+    wfi_npy_free(&s->b_file);
+    free(s->random_b);
     free(s->x);
 }
 
@@ -123,12 +126,15 @@ static int make_vectors(solve *s)
     const wf_type type = s->matrix.type;
     const size_t bytes = s->matrix.rows * wf_type_size(type);
     s->x = malloc(bytes ? bytes : 1);
-    if (s->x && s->args->b)
-        return wfi_read_vectors(s->args->b, type, s->matrix.rows, 1, &s->b);
-    s->b = s->x ? malloc(bytes ? bytes : 1) : NULL;
-    if (!s->b)
+    if (s->x && s->args->b) {
+        const int code = wfi_read_vectors(s->args->b, type, s->matrix.rows, 1, &s->b_file);
+        s->b = s->b_file.data;
+        return code;
+    }
+    s->b = s->random_b = s->x ? malloc(bytes ? bytes : 1) : NULL;
+    if (!s->random_b)
         return wfi_run_error("%s: out of memory", s->name);
-    wfi_random_fill(s->b, type, s->matrix.rows, s->common->seed);
+    wfi_random_fill(s->random_b, type, s->matrix.rows, s->common->seed);
     return WFI_EXIT_DONE;
 }
 

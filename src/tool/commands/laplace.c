@@ -36,7 +36,8 @@ typedef struct solve {
     wf_laplace_result result;
     wfi_npy border;
     double *history;
-    void *u;
+    void *u;    /* of the border's file, or */
+    void *made; /* without one, malloc'ed */
     wf_solve_stages stages;
     wfi_solver_explain parts;
 } solve;
@@ -45,7 +46,7 @@ static void free_solve(solve *s)
 {
     wfi_npy_free(&s->border);
     free(s->history);
-    free(s->u);
+    free(s->made);
 }
 
 /* ---------------------------------------------------------------------------------------- input */
@@ -166,11 +167,12 @@ static int make_field(solve *s)
     s->params.history_room = (p->max_iterations ? p->max_iterations : 10000000) / every + 1;
     s->params.history = s->history = calloc(s->params.history_room, sizeof *s->history);
     if (s->args->border) {
-        const int code = wfi_npy_elements(s->args->border, &s->border, p->type, &s->u);
+        const int code = wfi_npy_elements(s->args->border, &s->border, p->type);
         if (code != WFI_EXIT_DONE)
             return code;
+        s->u = s->border.data;
     } else {
-        s->u = calloc(count, wf_type_size(p->type));
+        s->u = s->made = calloc(count, wf_type_size(p->type));
     }
     if (!s->u || !s->history)
         return wfi_run_error("laplace: out of memory");

@@ -24,7 +24,7 @@ typedef struct arguments {
 
 /* Host matrices read from files. */
 typedef struct matrices {
-    void *a, *b, *c, *bias;
+    wfi_npy a, b, c, bias;
 } matrices;
 
 static bool parse_choice(const char *option, const char *text, const char *const *names, int count,
@@ -94,23 +94,20 @@ static void to_whole(void *data, uint64_t count)
 
 /* Reads a matrix (or, for a bias, a vector) and converts it to a type. */
 static int read_matrix(const char *path, wf_type type, bool whole, uint32_t dimensions,
-                       uint64_t shape[2], void **data)
+                       uint64_t shape[2], wfi_npy *npy)
 {
-    wfi_npy npy;
     wfi_io_error error;
-    if (!wfi_npy_read(path, &npy, &error))
+    if (!wfi_npy_read(path, npy, &error))
         return wfi_run_error("%s", error.text);
-    if (npy.dimensions != dimensions || npy.shape[0] == 0 || npy.shape[1] == 0) {
-        wfi_npy_free(&npy);
+    if (npy->dimensions != dimensions || npy->shape[0] == 0 || npy->shape[1] == 0)
         return wfi_run_error(dimensions == 2
                                  ? "%s: a matrix must have two dimensions, neither of them 0"
                                  : "%s: a bias must have one dimension, which is not 0",
                              path);
-    }
-    memcpy(shape, npy.shape, sizeof npy.shape);
-    const int code = wfi_npy_elements(path, &npy, type, data);
+    memcpy(shape, npy->shape, sizeof npy->shape);
+    const int code = wfi_npy_elements(path, npy, type);
     if (code == WFI_EXIT_DONE && whole)
-        to_whole(*data, shape[0] * shape[1]);
+        to_whole(npy->data, shape[0] * shape[1]);
     return code;
 }
 
@@ -136,8 +133,8 @@ static int read_others(const arguments *args, wfi_matmul_request *r, matrices *f
                                  (unsigned long long)shape[0], (unsigned long long)shape[1],
                                  (unsigned long long)rows, (unsigned long long)r->n);
     }
-    r->c = files->c;
-    r->bias = files->bias;
+    r->c = files->c.data;
+    r->bias = files->bias.data;
     return code;
 }
 
@@ -163,8 +160,8 @@ static int read_files(const arguments *args, wfi_matmul_request *r, matrices *fi
     r->m = ta ? a[1] : a[0] / batch;
     r->n = tb ? b[0] / batch : b[1];
     r->k = inner;
-    r->a = files->a;
-    r->b = files->b;
+    r->a = files->a.data;
+    r->b = files->b.data;
     return WFI_EXIT_DONE;
 }
 
@@ -294,9 +291,9 @@ int wfi_tool_matmul(int argc, char **argv)
     wfi_stage_end(common.quiet);
     if (code == WFI_EXIT_DONE)
         code = run(&args, &common, &request, argc, argv);
-    free(files.a);
-    free(files.b);
-    free(files.c);
-    free(files.bias);
+    wfi_npy_free(&files.a);
+    wfi_npy_free(&files.b);
+    wfi_npy_free(&files.c);
+    wfi_npy_free(&files.bias);
     return code;
 }

@@ -93,7 +93,7 @@ static int multiply(const arguments *args, const wfi_common *common, wfi_spmv_re
     char name[96];
     wfi_csr matrix = {0};
     wfi_io_error error;
-    void *x = NULL;
+    wfi_npy x = {0};
     int code = get_matrix(args, common, request, &matrix, name, sizeof name);
     if (code == WFI_EXIT_DONE && writes_matrix(args)) {
         if (!wfi_matrix_market_write(args->output, &matrix, &error))
@@ -114,7 +114,7 @@ static int multiply(const arguments *args, const wfi_common *common, wfi_spmv_re
     request->untimed = args->output && !args->time && !args->explain && !common->repeat;
     request->matrix = &matrix;
     request->name = name;
-    request->x = x;
+    request->x = x.data;
     request->explain = args->explain ? &explain : NULL;
     if (code == WFI_EXIT_DONE)
         code = run(args, common, request, argc, argv);
@@ -122,7 +122,7 @@ static int multiply(const arguments *args, const wfi_common *common, wfi_spmv_re
     request->name = NULL;
     request->x = NULL;
     wfi_csr_free(&matrix);
-    free(x);
+    wfi_npy_free(&x);
     return code;
 }
 

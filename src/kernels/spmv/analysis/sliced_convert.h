@@ -3,7 +3,7 @@
 #ifndef WFI_KERNELS_SPMV_ANALYSIS_SLICED_CONVERT_H
 #define WFI_KERNELS_SPMV_ANALYSIS_SLICED_CONVERT_H
 
-#include "kernels/spmv/analysis/device_csr.h"
+#include "kernels/spmv/analysis/cut.h"
 #include "kernels/spmv/formats/sliced.h"
 
 /* What a conversion gives; buffers are the caller's, who may have taken them out. */
@@ -20,8 +20,6 @@ typedef struct wfi_sliced_how {
     bool shuffles; /* slices are walked by subgroups of their size; else in shared memory */
 } wfi_sliced_how;
 
-/* Whether the device has subgroups of the size, which exchange values. */
-bool wfi_sliced_has_shuffles(const wf_caps *caps, uint32_t subgroup);
 /* params->matrix, first and rows are not looked at. WF_NOT_READY, without a line in the log: a
  * binding does not hold what that takes. */
 wf_result wfi_sliced_convert(wfi_passes *passes, const wfi_device_csr *csr,

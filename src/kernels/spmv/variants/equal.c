@@ -2,6 +2,8 @@
  * allow. */
 #include <string.h>
 
+#include "kernels/spmv/analysis/equal_convert.h"
+#include "kernels/spmv/analysis/values.h"
 #include "kernels/spmv/build.h"
 #include "kernels/spmv/cost.h"
 #include "kernels/spmv/formats/equal.h"
@@ -173,21 +175,30 @@ static wf_result add_pipeline(wf_plan *plan, const wfi_point *point, const wfi_s
                                first, pipeline);
 }
 
-/* The step of a block of rows, all but its pipeline. */
+/* The host's arrays of a block, in buffers of the plan's. */
+static wf_result put_arrays(wf_plan *plan, const wfi_spmv_job *job, const wfi_equal_params *block,
+                            const wfi_equal *equal, wfi_step *step)
+{
+    const wf_spmv_params *p = &job->matrix;
+    wf_result result =
+        wfi_spmv_own(plan, job, equal->pattern, equal->pattern_words * 4, &step->slots[0]);
+    if (result != WF_SUCCESS)
+        return result;
+    return wfi_spmv_values(plan, job, equal->places, equal->place_count,
+                           p->row_offsets[block->first], p->row_offsets[block->first + block->rows],
+                           &step->slots[1]);
+}
+
+/* The step of a block of rows, all but its pipeline; its pattern and values are bound already. */
 static wf_result make_step(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
                            const wfi_equal_params *block, const wfi_equal *equal, wfi_step *step,
                            equal_kind *kind)
 {
     const wf_spmv_params *p = &job->matrix;
     equal_push push = {.blocks = equal->blocks};
-    *step = (wfi_step){.slot_count = 5, .divisible = true};
+    step->slot_count = 5;
+    step->divisible = true;
     wf_result result = wfi_dispatch_size(plan, equal->blocks / block->group, step->groups);
-    if (result == WF_SUCCESS)
-        result = wfi_spmv_own(plan, job, equal->pattern, equal->pattern_words * 4, &step->slots[0]);
-    if (result == WF_SUCCESS)
-        result = wfi_spmv_values(plan, job, equal->places, equal->place_count,
-                                 p->row_offsets[block->first],
-                                 p->row_offsets[block->first + block->rows], &step->slots[1]);
     if (result == WF_SUCCESS)
         result = wfi_spmv_own(plan, job, NULL, equal->segments * SEGMENT_BYTES, &step->slots[4]);
     step->slots[WFI_SPMV_X_SLOT] = wfi_spmv_x_slot(job);
@@ -209,31 +220,80 @@ typedef struct builder {
     uint32_t pipeline;
 } builder;
 
-/* Adds the step of the block's rows, and their kernel where the last one is another. `longs`: the
- * point is that of long rows. May take fewer rows and says so in the block; without any rows of the
- * wanted lengths it adds nothing. */
-static wf_result add_rows(builder *b, const wfi_point *point, wfi_equal_params *block, bool longs)
+/* Adds the step of a block, whose pattern and values are bound, and its kernel where the last one
+ * is another. */
+static wf_result add_step(builder *b, const wfi_point *point, const wfi_equal_params *block,
+                          const wfi_equal *equal, bool longs, wfi_step *step)
 {
-    wfi_equal equal = {0};
-    wfi_step step;
     equal_kind kind = b->kind;
-    wf_result result = make_block(b->plan, b->job, block, &equal);
-    if (result != WF_SUCCESS || equal.blocks == 0) {
-        wfi_equal_free(&equal);
-        return result;
-    }
-    result = make_step(b->plan, point, b->job, block, &equal, &step, &kind);
+    wf_result result = make_step(b->plan, point, b->job, block, equal, step, &kind);
     const bool other =
         !b->started || b->longs != longs || memcmp(&kind, &b->kind, sizeof kind) != 0;
     if (result == WF_SUCCESS && other)
         result = add_pipeline(b->plan, point, b->job, &kind, !b->started, &b->pipeline);
-    step.pipeline = b->pipeline;
+    step->pipeline = b->pipeline;
     if (result == WF_SUCCESS)
-        result = wfi_plan_add_step(b->plan, &step);
+        result = wfi_plan_add_step(b->plan, step);
     b->started = true;
     b->longs = longs;
     b->kind = kind;
+    return result;
+}
+
+/* Converts and adds the block's rows. `longs`: the point is that of long rows. May take fewer rows
+ * and says so in the block; without any rows of the wanted lengths it adds nothing. */
+static wf_result add_rows(builder *b, const wfi_point *point, wfi_equal_params *block, bool longs)
+{
+    wfi_equal equal = {0};
+    wfi_step step = {.pipeline = 0};
+    wf_result result = make_block(b->plan, b->job, block, &equal);
+    if (result == WF_SUCCESS && equal.blocks > 0) {
+        result = put_arrays(b->plan, b->job, block, &equal, &step);
+        if (result == WF_SUCCESS)
+            result = add_step(b, point, block, &equal, longs, &step);
+    }
     wfi_equal_free(&equal);
+    return result;
+}
+
+static wf_result convert(wf_device *device, const wfi_spmv_job *job, const wfi_equal_params *block,
+                         wfi_equal_made *made)
+{
+    const wfi_equal_how how = {job->kept->updatable,
+                               wfi_has_shuffles(&device->caps, block->subgroup)};
+    wfi_passes passes;
+    wf_result result = wfi_passes_open(device, &passes);
+    if (result == WF_SUCCESS)
+        result = wfi_equal_convert(&passes, &job->csr, block, how, job->kept->analysis.longest_row,
+                                   made);
+    if (result == WF_SUCCESS && !fits(&device->caps, &made->sizes, job, block->rows))
+        result = WF_NOT_READY;
+    if (result == WF_SUCCESS && made->sizes.blocks && !made->values)
+        result = wfi_device_values(&passes, &job->csr, made->places, made->sizes.place_count,
+                                   &made->values);
+    wfi_passes_close(&passes);
+    return result;
+}
+
+/* The same for a matrix in device memory, all rows in one block. */
+static wf_result add_on_device(builder *b, const wfi_point *point, const wfi_equal_params *block,
+                               bool longs)
+{
+    wfi_equal_made made = {.pattern = NULL};
+    wfi_step step = {.pipeline = 0};
+    wf_result result = block->rows == b->job->matrix.rows
+                           ? convert(wfi_plan_device(b->plan), b->job, block, &made)
+                           : WF_NOT_READY;
+    if (result == WF_SUCCESS && made.sizes.blocks > 0) {
+        result = wfi_spmv_adopt(b->plan, b->job, &made.pattern, made.sizes.pattern_words * 4,
+                                &step.slots[0]);
+        if (result == WF_SUCCESS)
+            result = wfi_spmv_adopt_values(b->plan, b->job, &made.values, &made.places,
+                                           made.sizes.place_count, &step.slots[1]);
+        if (result == WF_SUCCESS)
+            result = add_step(b, point, block, &made.sizes, longs, &step);
+    }
+    wfi_equal_made_free(&made);
     return result;
 }
 
@@ -269,7 +329,8 @@ static wf_result add_all(builder *b, const wfi_point *point, uint32_t above, uin
             .above = above,
             .upto = upto,
         };
-        result = add_rows(b, point, &block, above > 0);
+        result = b->job->csr.device ? add_on_device(b, point, &block, above > 0)
+                                    : add_rows(b, point, &block, above > 0);
         first += block.rows;
     }
     return result;
@@ -304,7 +365,7 @@ const wfi_variant wfi_spmv_equal = {
     .subgroup_operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT,
     .storage_buffers = 5,
     .push_bytes = WFI_SPMV_PUSH_OF(equal_push),
-    .traits = WFI_SPMV_READS_ONCE,
+    .traits = WFI_SPMV_CONVERTS | WFI_SPMV_READS_ONCE,
     .shared_bytes = shared_bytes,
     .subgroup_size = wfi_spmv_pinned_subgroup,
     .fit = fit,

@@ -230,7 +230,7 @@ static wf_result convert(wf_device *device, const wfi_spmv_job *job, const wfi_s
                          wfi_sliced_made *made)
 {
     const wfi_sliced_how how = {job->kept->updatable,
-                                wfi_sliced_has_shuffles(&device->caps, block->subgroup)};
+                                wfi_has_shuffles(&device->caps, block->subgroup)};
     wfi_passes passes;
     wf_result result = wfi_passes_open(device, &passes);
     if (result == WF_SUCCESS)

@@ -1,0 +1,132 @@
+// The same jobs as wavefit's commands, by cuBLAS, cuSPARSE and plain CUDA, from host memory to host
+// memory. Every result is checked against double precision on the host.
+//   cuda_peers [--json FILE] [--solves N] [JOB…]
+// A JOB is matmul:TYPE:MxNxK, spmv:TYPE:SIDE and cg:TYPE:SIDE (27-point matrices of SIDE^3 cells),
+// laplace:NXxNY or himeno:SIZE:ITERATIONS. Without jobs those of bench/notes/core.md run.
+#include <cstring>
+
+#include "peers.h"
+
+static uint64_t next_bits(uint64_t &state) // splitmix64 (Steele, Lea, Flood 2014)
+{
+    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+template <class T> std::vector<T> random_values(size_t count, uint64_t seed)
+{
+    std::vector<T> values(count);
+    for (T &value : values)
+        value = static_cast<T>(static_cast<double>(next_bits(seed) >> 40) * 0x1p-23 - 1);
+    return values;
+}
+template std::vector<float> random_values(size_t, uint64_t);
+template std::vector<double> random_values(size_t, uint64_t);
+
+Csr poisson27(int side)
+{
+    Csr m;
+    m.rows = side * side * side;
+    m.offsets.reserve(static_cast<size_t>(m.rows) + 1);
+    m.offsets.push_back(0);
+    m.columns.reserve(static_cast<size_t>(m.rows) * 27);
+    m.values.reserve(static_cast<size_t>(m.rows) * 27);
+    for (int cell = 0; cell < m.rows; cell++) {
+        const int x = cell % side, y = cell / side % side, z = cell / side / side;
+        for (int n = 0; n < 27; n++) {
+            const int i = x + n % 3 - 1, j = y + n / 3 % 3 - 1, k = z + n / 9 - 1;
+            if (i < 0 || j < 0 || k < 0 || i >= side || j >= side || k >= side)
+                continue;
+            m.columns.push_back((k * side + j) * side + i);
+            m.values.push_back(n == 13 ? 26 : -1);
+        }
+        m.offsets.push_back(static_cast<int>(m.columns.size()));
+    }
+    return m;
+}
+
+static Context make_context()
+{
+    Context c = {};
+    const double begin = now_us();
+    CHECKED(cudaSetDevice(0));
+    CHECKED(cudaStreamCreate(&c.stream));
+    CHECKED(cublasCreate(&c.blas));
+    CHECKED(cublasSetStream(c.blas, c.stream));
+    CHECKED(cusparseCreate(&c.sparse));
+    CHECKED(cusparseSetStream(c.sparse, c.stream));
+    CHECKED(cudaDeviceSynchronize());
+    c.device_us = now_us() - begin;
+    c.solves = 5;
+    return c;
+}
+
+// False where the text names no job.
+static bool run_job(const Context &context, const char *text, std::vector<Case> &cases)
+{
+    char type[8] = "";
+    int a = 0, b = 0, c = 0, used = 0;
+    const auto whole = [&] { return used > 0 && text[used] == '\0'; };
+    if (std::sscanf(text, "matmul:%7[^:]:%dx%dx%d%n", type, &a, &b, &c, &used) == 4 && whole())
+        cases.push_back(matmul(context, type, a, b, c));
+    else if (std::sscanf(text, "spmv:%7[^:]:%d%n", type, &a, &used) == 2 && whole())
+        cases.push_back(spmv(context, type, a));
+    else if (std::sscanf(text, "cg:%7[^:]:%d%n", type, &a, &used) == 2 && whole())
+        cases.push_back(cg(context, type, a));
+    else if (std::sscanf(text, "laplace:%dx%d%n", &a, &b, &used) == 2 && whole())
+        cases.push_back(laplace(context, a, b));
+    else if (std::sscanf(text, "himeno:%7[^:]:%d%n", type, &a, &used) == 2 && whole())
+        cases.push_back(himeno(context, type, a));
+    else
+        return false;
+    print_case(cases.back());
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const usual[] = {"matmul:f32:64x64x64",
+                                        "matmul:f32:4096x4096x4096",
+                                        "matmul:f16:4096x4096x4096",
+                                        "matmul:f64:2048x2048x2048",
+                                        "spmv:f32:128",
+                                        "spmv:f64:128",
+                                        "cg:f32:64",
+                                        "cg:f64:64",
+                                        "cg:f32:128",
+                                        "cg:f64:128",
+                                        "laplace:1000x1000",
+                                        "himeno:M:1000"};
+    const char *json = nullptr;
+    std::vector<const char *> jobs;
+    std::vector<Case> cases;
+    Context context = make_context();
+    for (int i = 1; i < argc; i++)
+        if (std::strcmp(argv[i], "--json") == 0 && i + 1 < argc)
+            json = argv[++i];
+        else if (std::strcmp(argv[i], "--solves") == 0 && i + 1 < argc)
+            context.solves = static_cast<unsigned>(std::atoi(argv[++i]));
+        else
+            jobs.push_back(argv[i]);
+    if (jobs.empty())
+        jobs.assign(usual, usual + sizeof usual / sizeof *usual);
+    std::printf("device: context, cuBLAS and cuSPARSE opened in %.0f us\n", context.device_us);
+    for (const char *job : jobs)
+        if (!run_job(context, job, cases)) {
+            std::fprintf(stderr, "cuda_peers: no job: '%s' (see the head of main.cu)\n", job);
+            return 2;
+        }
+    if (json && !write_results(json, argc, argv, context, cases)) {
+        std::fprintf(stderr, "cuda_peers: %s could not be written\n", json);
+        return 1;
+    }
+    bool right = true;
+    for (const Case &c : cases)
+        right = right && c.error <= c.bound;
+    CHECKED(cusparseDestroy(context.sparse));
+    CHECKED(cublasDestroy(context.blas));
+    CHECKED(cudaStreamDestroy(context.stream));
+    return right ? 0 : 1;
+}

@@ -1,0 +1,350 @@
+/* The entries of a Matrix Market file: numbers, lines, and pieces of the file read at once. */
+#include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <yyjson.h>
+
+#include "io/matrix_market_parser.h"
+
+/* "path:line: " and the message. */
+bool wfi_mm_bad_input(wfi_mm_parser *p, const char *format, const char *value)
+{
+    char message[512];
+    snprintf(message, sizeof message, format, value);
+    return wfi_io_fail(p->error, WFI_IO_BAD_INPUT, "%s:%llu: %s", p->text.path,
+                       (unsigned long long)p->text.line, message);
+}
+
+/* ------------------------------------------------------------------------------------- numbers */
+
+char *wfi_mm_skip_blanks(char *at)
+{
+    while (*at == ' ' || *at == '\t')
+        at++;
+    return at;
+}
+
+static bool ends_word(char c)
+{
+    return c == '\0' || c == ' ' || c == '\t';
+}
+
+/* A non-negative integer; false when there is none or it is over 2^63. */
+bool wfi_mm_parse_count(char **at, uint64_t *value)
+{
+    char *c = wfi_mm_skip_blanks(*at);
+    uint64_t sum = 0;
+    if (*c == '+')
+        c++;
+    if (*c < '0' || *c > '9')
+        return false;
+    for (; *c >= '0' && *c <= '9'; c++) {
+        if (sum > (UINT64_C(1) << 63) / 10 - 1)
+            return false;
+        sum = sum * 10 + (uint64_t)(*c - '0');
+    }
+    if (!ends_word(*c))
+        return false;
+    *at = c;
+    *value = sum;
+    return true;
+}
+
+static bool parse_any_value(wfi_mm_parser *p, char **at, double *value)
+{
+    char *start = wfi_mm_skip_blanks(*at), *end = start;
+    /* strtod takes hexadecimal, "inf" and "nan" too; the format has none of them. */
+    const size_t plain = strspn(start, "+-.0123456789eEdD");
+    if (!*start)
+        return wfi_mm_bad_input(p, "a value is missing%s", "");
+    if (!ends_word(start[plain]))
+        return wfi_mm_bad_input(p, "'%.60s' is not a finite number", start);
+    for (char *c = start; c < start + plain; c++)
+        if (*c == 'd' || *c == 'D') /* Fortran's exponent */
+            *c = 'e';
+    *value = strtod(start, &end);
+    if (end != start + plain || end == start)
+        return wfi_mm_bad_input(p, "'%.60s' is not a number", start);
+    if (!isfinite(*value))
+        return wfi_mm_bad_input(p, "'%.60s' is too large for a 64-bit float", start);
+    if (p->field == FIELD_INTEGER && strcspn(start, ".eE") < plain)
+        return wfi_mm_bad_input(p, "'%.60s' is not an integer", start);
+    *at = end;
+    return true;
+}
+
+/* A number as JSON has them too, which most are: yyjson rounds it correctly, and is faster than
+ * strtod. False for all others, right or wrong. */
+static bool parse_plain_value(const wfi_mm_parser *p, char **at, double *value)
+{
+    yyjson_val number;
+    const char *const start = *at;
+    const char *const end = yyjson_read_number(start, &number, 0, NULL, NULL);
+    if (!end || !ends_word(*end) || (yyjson_is_real(&number) && p->field == FIELD_INTEGER))
+        return false;
+    *value = yyjson_get_num(&number);
+    if (*start == '-' && *value >= 0) /* as an integer it has lost its sign */
+        *value = -0.0;
+    *at += end - start;
+    return true;
+}
+
+static bool parse_value(wfi_mm_parser *p, char **at, double *value)
+{
+    *at = wfi_mm_skip_blanks(*at);
+    return parse_plain_value(p, at, value) || parse_any_value(p, at, value);
+}
+
+static bool end_of_line(wfi_mm_parser *p, char *at)
+{
+    at = wfi_mm_skip_blanks(at);
+    return !*at || wfi_mm_bad_input(p, "text after the entry ('%.60s')", at);
+}
+
+/* The next line that is neither blank nor a comment; *line NULL at the end. */
+bool wfi_mm_next_line(wfi_mm_parser *p, char **line)
+{
+    do {
+        if (!wfi_text_line(&p->text, line, p->error))
+            return false;
+    } while (*line && (*wfi_mm_skip_blanks(*line) == '%' || !*wfi_mm_skip_blanks(*line)));
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------- entries */
+
+static bool add(wfi_mm_parser *p, uint32_t row, uint32_t column, double value)
+{
+    bool ok = wfi_triplets_add(&p->triplets, row, column, value);
+    if (ok && p->symmetry != GENERAL && row != column)
+        ok = wfi_triplets_add(&p->triplets, column, row,
+                              p->symmetry == SKEW_SYMMETRIC ? -value : value);
+    if (ok)
+        return true;
+    const bool full = p->triplets.count == UINT32_MAX;
+    return wfi_io_fail(p->error, full ? WFI_IO_BAD_INPUT : WFI_IO_NO_MEMORY, "%s: %s", p->text.path,
+                       full ? "more than 4294967295 entries are not supported" : "out of memory");
+}
+
+static bool parse_index(wfi_mm_parser *p, char **at, const char *what, uint32_t bound,
+                        uint32_t *index)
+{
+    char *start = wfi_mm_skip_blanks(*at);
+    char message[128];
+    uint64_t value = 0;
+    if (!*start) {
+        snprintf(message, sizeof message, "a %s index is missing", what);
+        return wfi_mm_bad_input(p, "%s", message);
+    }
+    if (!wfi_mm_parse_count(at, &value) || value < 1 || value > bound) {
+        snprintf(message, sizeof message, "%s index '%.*s' is not between 1 and %u", what,
+                 (int)(strcspn(start, " \t") < 40 ? strcspn(start, " \t") : 40), start, bound);
+        return wfi_mm_bad_input(p, "%s", message);
+    }
+    *index = (uint32_t)value - 1;
+    return true;
+}
+
+static bool parse_coordinate(wfi_mm_parser *p, char *line)
+{
+    uint32_t row = 0, column = 0;
+    double value = 1;
+    if (!parse_index(p, &line, "row", p->rows, &row) ||
+        !parse_index(p, &line, "column", p->columns, &column) ||
+        (p->field != FIELD_PATTERN && !parse_value(p, &line, &value)) || !end_of_line(p, line))
+        return false;
+    return add(p, row, column, value);
+}
+
+/* Where the next array value belongs; storage goes down the columns. */
+typedef struct array_place {
+    uint32_t row, column;
+} array_place;
+
+static array_place first_place(const wfi_mm_parser *p)
+{
+    return (array_place){p->symmetry == SKEW_SYMMETRIC ? 1 : 0, 0};
+}
+
+static void next_place(const wfi_mm_parser *p, array_place *place)
+{
+    if (++place->row < p->rows)
+        return;
+    place->column++;
+    place->row = p->symmetry == GENERAL     ? 0
+                 : p->symmetry == SYMMETRIC ? place->column
+                                            : place->column + 1;
+}
+
+static bool parse_array_value(wfi_mm_parser *p, char *line, array_place *place)
+{
+    double value;
+    if (!parse_value(p, &line, &value) || !end_of_line(p, line))
+        return false;
+    const array_place at = *place;
+    next_place(p, place);
+    return value == 0 || add(p, at.row, at.column, value);
+}
+
+bool wfi_mm_parse_entries(wfi_mm_parser *p)
+{
+    array_place place = first_place(p);
+    char counts[96], *line;
+    for (uint64_t n = 0; n < p->count; n++) {
+        if (!wfi_mm_next_line(p, &line))
+            return false;
+        if (!line) {
+            snprintf(counts, sizeof counts, "%llu of %llu", (unsigned long long)n,
+                     (unsigned long long)p->count);
+            return wfi_mm_bad_input(p, "the file ends after %s entries", counts);
+        }
+        if (!(p->coordinate ? parse_coordinate(p, line) : parse_array_value(p, line, &place)))
+            return false;
+    }
+    if (!wfi_mm_next_line(p, &line))
+        return false;
+    snprintf(counts, sizeof counts, "%llu", (unsigned long long)p->count);
+    return !line || wfi_mm_bad_input(p, "there are more entries than the %s announced", counts);
+}
+
+/* ------------------------------------------------------------------------------ pieces at once */
+
+typedef struct piece {
+    wfi_mm_parser parser;
+    wfi_io_error error;
+    pthread_t thread;
+    bool started, ok;
+    uint64_t count; /* of lines with an entry */
+} piece;
+
+static bool parse_lines(piece *c)
+{
+    char *line;
+    for (;;) {
+        if (!wfi_mm_next_line(&c->parser, &line))
+            return false;
+        if (!line)
+            return true;
+        if (!parse_coordinate(&c->parser, line))
+            return false;
+        c->count++;
+    }
+}
+
+static void *parse_piece(void *memory)
+{
+    piece *c = memory;
+    c->ok = parse_lines(c);
+    return NULL;
+}
+
+/* Where the line behind the one at `offset` begins; `last` where there is none. */
+static uint64_t next_line_at(int fd, uint64_t offset, uint64_t last)
+{
+    char text[4096];
+    while (offset < last) {
+        const ssize_t got = pread(fd, text, sizeof text, (off_t)offset);
+        const char *newline = got > 0 ? memchr(text, '\n', (size_t)got) : NULL;
+        if (newline)
+            return offset + (uint64_t)(newline - text) + 1;
+        if (got <= 0)
+            break;
+        offset += (uint64_t)got;
+    }
+    return last;
+}
+
+/* Gives each piece its lines. */
+static bool open_pieces(const wfi_mm_parser *p, int fd, uint64_t first, uint64_t last,
+                        piece *pieces, unsigned count)
+{
+    uint64_t begin = first;
+    for (unsigned i = 0; i < count; i++) {
+        piece *c = &pieces[i];
+        const uint64_t border = first + (last - first) / count * (i + 1);
+        const uint64_t end = i + 1 < count && border > begin ? next_line_at(fd, border - 1, last)
+                             : i + 1 < count                 ? begin
+                                                             : last;
+        c->parser = *p;
+        c->parser.error = &c->error;
+        c->parser.triplets = (wfi_triplets){.stopped = p->triplets.stopped};
+        if (!wfi_text_open_range(&c->parser.text, p->text.path, fd, begin, end, &c->error))
+            return false;
+        begin = end;
+    }
+    return true;
+}
+
+/* The first piece is the caller's own work, as is one for which no thread can be had. */
+static void run_pieces(piece *pieces, unsigned count)
+{
+    for (unsigned i = 1; i < count; i++)
+        pieces[i].started = pthread_create(&pieces[i].thread, NULL, parse_piece, &pieces[i]) == 0;
+    for (unsigned i = 0; i < count; i++)
+        if (!pieces[i].started)
+            parse_piece(&pieces[i]);
+    for (unsigned i = 1; i < count; i++)
+        if (pieces[i].started)
+            pthread_join(pieces[i].thread, NULL);
+}
+
+/* All pieces' entries in the order of the file, where every line was right and they are as many as
+ * the header says. */
+static bool join_pieces(wfi_mm_parser *p, piece *pieces, unsigned count)
+{
+    uint64_t lines = 0;
+    for (unsigned i = 0; i < count; i++) {
+        lines += pieces[i].count;
+        if (!pieces[i].ok)
+            return false;
+    }
+    if (lines != p->count)
+        return false;
+    for (unsigned i = 0; i < count; i++)
+        if (!wfi_triplets_append(&p->triplets, &pieces[i].parser.triplets))
+            return false;
+    return true;
+}
+
+static bool parse_range(wfi_mm_parser *p, int fd, uint64_t first, uint64_t last, unsigned count)
+{
+    piece *pieces = calloc(count, sizeof *pieces);
+    bool ok = pieces && open_pieces(p, fd, first, last, pieces, count);
+    if (ok) {
+        run_pieces(pieces, count);
+        ok = join_pieces(p, pieces, count);
+    }
+    for (unsigned i = 0; pieces && i < count; i++) {
+        wfi_text_close(&pieces[i].parser.text);
+        wfi_triplets_free(&pieces[i].parser.triplets);
+    }
+    free(pieces);
+    if (!ok)
+        wfi_triplets_free(&p->triplets);
+    return ok;
+}
+
+bool wfi_mm_parse_in_pieces(wfi_mm_parser *p, unsigned threads, uint64_t least_bytes)
+{
+    struct stat there;
+    const char *const path = p->text.path;
+    const uint64_t first = wfi_text_offset(&p->text);
+    /* A pipe must not even be opened again. */
+    const bool regular =
+        p->coordinate && first != UINT64_MAX && stat(path, &there) == 0 && S_ISREG(there.st_mode);
+    const int fd = regular ? open(path, O_RDONLY) : -1;
+    bool ok = fd >= 0 && fstat(fd, &there) == 0 && (uint64_t)there.st_size > first;
+    if (ok) {
+        const uint64_t last = (uint64_t)there.st_size, most = (last - first) / least_bytes;
+        const unsigned count = most < threads ? (unsigned)most : threads;
+        ok = count > 1 && parse_range(p, fd, first, last, count);
+    }
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
