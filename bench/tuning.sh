@@ -38,7 +38,7 @@ parts() {
     part stencil 'star 128^3' f32 vector
     part himeno 'himeno S' f32 march4_sum pad=32 interleave=65536 reverse=0
     part matmul '1024^3' f32 vector thread_m=8 thread_n=8 vec4=7 lanes_m=4 lanes_n=8 swizzle=1 \
-        split_k=1 unroll=8 pack=0 pairs=1
+        split_k=1 pack=0 pairs=1
     part matmul '1024^3' f16 cooperative sub_m=32 sub_n=32 frag_m=16 frag_n=16 frag_k=16 \
         subgroup=32 swizzle=8 split_k=1 pack=0
 }
@@ -53,7 +53,7 @@ products() {
     for type in "${types[@]}"; do
         "$tool" ladder matmul --shape 256x256x256 --type "$type" --repeat 3
         "$bench" matmul --compare --shape 256x256x256 --type "$type" --budget "$seconds" \
-            --all $((10 * seconds)) --json "$file" --variant vector --set tile_k=8 --set unroll=8 \
+            --all $((10 * seconds)) --json "$file" --variant vector --set tile_k=8 \
             --set vec4=7 --set lanes_m=4 --set lanes_n=8 --set swizzle=1 --set split_k=1 \
             --set double_buffer=0 --set pairs=0 --set pack=0 --set serpentine=0 --set stream_k=0
     done

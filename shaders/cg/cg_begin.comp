@@ -2,8 +2,8 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-// r = b - A x where the solve begins from x (w = A x then), u = M r, p = s = 0; partial sums of r u,
-// r r and b b.
+// r = b - A x where the solve begins from x (w = A x then), u = M r, p = s = 0; partial sums of
+// r u, r r and b b.
 #include "cg_problem.glsl"
 
 void main()

@@ -1,7 +1,8 @@
 // MODULE laplace_leave_*
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// Ends a recorded solve: its inner cells, to the application's buffer. A work-item goes down a column.
+// Ends a recorded solve: copies its inner cells to the application's buffer. A work-item goes down
+// a column.
 #include "laplace_problem.glsl"
 
 layout(std430, set = 0, binding = 0) readonly restrict buffer First { REAL first_array[]; };

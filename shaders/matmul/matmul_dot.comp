@@ -57,9 +57,9 @@ uint gather_b(uint k, uint column)
     return word;
 }
 
-// Loads four rows of A at four steps of the sum, where A is stored transposed. Four rows of which the
-// first lies inside A all do, since lengths are multiples of four; the number of steps need not be
-// one.
+// Loads four rows of A at four steps of the sum, where A is stored transposed. Four rows of which
+// the first lies inside A all do, since lengths are multiples of four; the number of steps need not
+// be one.
 void transpose_a(uint row0, uint k0, uint i)
 {
     uint row = i % (TILE_M / 4) * 4, word = i / (TILE_M / 4), k = k0 + word * 4;

@@ -17,9 +17,6 @@ layout(constant_id = MATMUL_ID_THREAD_N) const uint THREAD_N = 4;
 layout(constant_id = MATMUL_ID_LANES_M) const uint LANES_M = 4;
 layout(constant_id = MATMUL_ID_LANES_N) const uint LANES_N = 8;
 layout(constant_id = MATMUL_ID_SLICES_K) const uint SLICES_K = 2;
-// Tiles of each operand that a slice has: with 2 the next tile is written while one is read, with 1
-// there is room for tiles twice as deep, whose loads have twice the time.
-layout(constant_id = MATMUL_ID_TILE_BUFFERS) const uint TILE_BUFFERS = 1;
 layout(constant_id = MATMUL_ID_PAIRS) const uint PAIRS = 0; // as in matmul_vector.comp
 layout(constant_id = MATMUL_ID_VEC4) const uint VEC4 = 0;   // the same
 layout(std430, set = 0, binding = 0) readonly buffer A4 { ELEMENT4 a4[]; };
@@ -44,7 +41,9 @@ const uint THREADS_M = TILE_M / THREAD_M, THREADS_N = TILE_N / THREAD_N;
 const uint THREADS = THREADS_M * THREADS_N; // of a slice
 const uint SUMS = THREAD_M * BLOCKS_N;      // fours an item
 const uint GROUP_K = SLICES_K * TILE_K;     // steps of the sum that all slices make in a pass
-#define TILE_SETS (TILE_BUFFERS * SLICES_K)
+// A slice has one tile of each operand: deep ones, whose loads have the time of many products,
+// where two of half the depth were slower (bench/notes/matmul.md).
+#define TILE_SETS SLICES_K
 #define ITEM (PER_SUBGROUP != 0 ? gl_SubgroupInvocationID : gl_LocalInvocationIndex % THREADS)
 #include "matmul_slice_tiles.glsl"
 
@@ -126,30 +125,26 @@ void fetch(uint k)
     fetch_B(k);
 }
 
-// What was fetched takes the place of the tile in `slice`, or that of the other half.
-void keep(uint slice, inout uint half_)
+// What was fetched takes the place of the slice's tile.
+void keep(uint slice)
 {
-    if (TILE_BUFFERS == 1)
-        wait(); // the tile there is no longer read
-    else
-        half_ = 1 - half_;
-    keep_A(slice + half_);
-    keep_B(slice + half_);
+    wait(); // the tile there is no longer read
+    keep_A(slice);
+    keep_B(slice);
 }
 
 // Adds whole passes, of which the first is in shared memory. k: the first step of the second pass.
 void add_whole(uint slice, uint k, uint passes, uvec2 my)
 {
-    uint half_ = 0;
     for (uint i = 1;; i++, k += GROUP_K) {
         bool more = i < passes;
-        wait(); // this tile is filled, and the other is no longer read
+        wait(); // the tile is filled
         if (more)
             fetch(k);
-        multiply(slice + half_, my);
+        multiply(slice, my);
         if (!more)
             break;
-        keep(slice, half_);
+        keep(slice);
     }
 }
 
@@ -159,7 +154,6 @@ void add_whole(uint slice, uint k, uint passes, uvec2 my)
 // to where too few products are left to hide them.
 void add_whole_double_buffered(uint slice, uint k, uint passes, uvec2 my)
 {
-    uint half_ = 0;
     [[unroll]] for (uint i = 0; i < BLOCKS_M; i++)
         column[BLOCKS_M + i] = ACC4(0);
     [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
@@ -167,18 +161,18 @@ void add_whole_double_buffered(uint slice, uint k, uint passes, uvec2 my)
     wait();
     for (uint i = 1;; i++, k += GROUP_K) {
         bool more = i < passes;
-        load(0, slice + half_, 0, my);
+        load(0, slice, 0, my);
         if (more)
             fetch(k);
         subgroupMemoryBarrier();
         add_products(1);
         [[unroll]] for (uint s = 1; s < TILE_K; s++) {
-            load(s % 2, slice + half_, s, my);
+            load(s % 2, slice, s, my);
             add_products((s - 1) % 2);
         }
         if (!more)
             break;
-        keep(slice, half_);
+        keep(slice);
         wait();
     }
     add_products(1);
@@ -234,8 +228,7 @@ void accumulate(uint row0, uint column0, uint k_begin, uint k_end)
     begin_A(row0, push.m, k_begin + behind, mine, more);
     begin_B(column0, push.n, k_begin + behind, mine, more);
     // The step from which the next tile is loaded, if there is one.
-    uint slice = slice_k() * TILE_BUFFERS,
-         k = more ? slice_k() * TILE_K + first - behind - mine : 0;
+    uint slice = slice_k(), k = more ? slice_k() * TILE_K + first - behind - mine : 0;
     if (TAIL != 0) {
         add_tail(slice, k, mine, my);
         k += GROUP_K;

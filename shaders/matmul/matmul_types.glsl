@@ -1,7 +1,7 @@
 // Element types of the matmul modules: ELEMENT in memory, ACC in sums, and both four at a time.
 // NARROW: memory holds fewer bits than sums have, and C may be either. WHOLE: integers, whose C are
-// sums. Both need storage of their width only, no arithmetic. Included before anything else, for the
-// extensions.
+// sums. Both need storage of their width only, no arithmetic. Included before anything else, for
+// the extensions.
 #extension GL_EXT_control_flow_attributes : require
 #if defined(WF_TYPE_F64)
 #define ELEMENT double

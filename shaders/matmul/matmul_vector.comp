@@ -20,8 +20,6 @@ layout(constant_id = MATMUL_ID_LANES_M) const uint LANES_M = 4;
 layout(constant_id = MATMUL_ID_LANES_N) const uint LANES_N = 8;
 // Tile rows that neighbouring work-groups go down before the next column; 1: they go along rows.
 layout(constant_id = MATMUL_ID_SWIZZLE) const uint SWIZZLE = 1;
-// Steps of the sum without a branch between, where DOUBLE_BUFFER is 0.
-layout(constant_id = MATMUL_ID_UNROLL) const uint UNROLL = 8;
 // 1: registers are loaded a step of the sum before they are multiplied.
 layout(constant_id = MATMUL_ID_DOUBLE_BUFFER) const uint DOUBLE_BUFFER = 1;
 // Order of a step's products. 1 to 3: serpentine, so that each product shares an operand with the
@@ -45,6 +43,8 @@ const bool VEC4_A = (VEC4 & 1) != 0, VEC4_B = (VEC4 & 2) != 0, VEC4_C = (VEC4 & 
 const uint BLOCKS_M = THREAD_M / 4, BLOCKS_N = THREAD_N / 4;
 const uint THREADS_M = TILE_M / THREAD_M, THREADS_N = TILE_N / THREAD_N;
 const uint THREADS = THREADS_M * THREADS_N;
+// Steps of the sum without a branch between, where DOUBLE_BUFFER is 0: it divides TILE_K.
+const uint UNROLL = TILE_K % 8 == 0 ? 8 : 4;
 // Whether the places where work-items read and write tiles are carried in registers from tile to
 // tile. Where they are not, they are constants, and a pass of the loop takes two tiles: an H100 was
 // faster so where products go down columns, and with stream-K, which leaves fewer registers

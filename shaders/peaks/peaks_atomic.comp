@@ -11,7 +11,8 @@
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 #endif
 // Work-items add to sums in memory atomically: neighbours to neighbouring sums, or all to one (a
-// mask of 0). Without ADD sums of floats are compared and exchanged until nobody else came between.
+// mask of 0). Without ADD a work-item compares and exchanges the bits of a float's sum, again and
+// again until no other has changed them in between.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 
 #if defined(I32)

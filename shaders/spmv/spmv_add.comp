@@ -3,7 +3,7 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_arithmetic : require
-// A subgroup a row, reduced by the device's own subgroup addition.
+// Each subgroup multiplies a row and adds up its sums by the device's own subgroup addition.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #include "spmv_problem.glsl"
 

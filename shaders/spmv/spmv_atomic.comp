@@ -3,8 +3,8 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // LANES work-items a row, each adding its sum to y atomically, in whatever order they come: the
-// bits of y may differ from run to run. ADD: by the device's own atomic addition; else the bits are
-// compared and exchanged until nobody else came between.
+// bits of y may differ from run to run. ADD: the device adds floats atomically; else a work-item
+// compares and exchanges the bits of y, again and again until no other has changed them in between.
 #ifdef ADD
 #extension GL_EXT_shader_atomic_float : require
 #elif defined(WF_TYPE_F64)

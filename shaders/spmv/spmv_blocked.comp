@@ -2,7 +2,8 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // Blocks of BLOCK x BLOCK values with one column index each, LANES work-items a row of blocks. A
-// block has padding where there is no entry; beyond the matrix's last column it reads that one.
+// block has padding where there is no entry; a column of it beyond the matrix's last one reads x at
+// the last one.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #include "spmv_problem.glsl"
 layout(constant_id = SPMV_ID_LANES) const uint LANES = 4;

@@ -28,7 +28,8 @@ layout(constant_id = SPMV_ID_SLICES) const uint SLICES = 1; // a block
 layout(constant_id = SPMV_ID_WIDTH) const uint WIDTH = 2;   // 8 << WIDTH bits a column
 layout(constant_id = SPMV_ID_BASED) const uint BASED = 0;   // 1: columns are distances from bases
 layout(constant_id = SPMV_ID_GROUP_ROWS) const uint GROUP_ROWS = 1; // 0: there are no group rows
-// Push constants must be waited for too; most products do without them.
+// A kernel waits for push constants before its first load. Most products need none of those that
+// these two guard.
 layout(constant_id = SPMV_ID_FOLDED) const uint FOLDED = 1; // 0: work-groups are all along x
 layout(constant_id = SPMV_ID_SCALED) const uint SCALED = 1; // 0: y = A x, from y's first element
 const uint MOST_LOADS = 8, MOST_SLICES = 8;

@@ -1,8 +1,8 @@
 // MODULE spmv_merge_fix_*
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// Adds the carries of a row to what the work-group that ended it has stored. The work-item of a
-// row's first carry adds up all of them, in the order of the work-groups.
+// Adds the carries of a row to the sum that was stored by the work-group that ended the row. The
+// work-item of a row's first carry adds up all of them, in the order of the work-groups.
 #include "common/real.glsl"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(std430, set = 0, binding = 0) readonly restrict buffer Carries { uvec4 carries[]; };

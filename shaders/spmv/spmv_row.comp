@@ -1,7 +1,7 @@
 // MODULE spmv_row_*
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// One work-item a row.
+// Each work-item multiplies one row.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #include "spmv_problem.glsl"
 

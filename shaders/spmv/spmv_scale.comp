@@ -1,7 +1,7 @@
 // MODULE spmv_scale_*
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// y = beta y, or 0 where beta is 0; the atomic variant adds to it.
+// Makes y beta y, or 0 where beta is 0, before the atomic variant adds to it.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #include "spmv_problem.glsl"
 

@@ -21,7 +21,7 @@ const int COLUMN = 2 * RADIUS + 1;
 const int OVERLAP = STEPS * RADIUS;
 const int OVERLAP_J = FLAT != 0 ? 0 : OVERLAP;
 const int TILE_I = int(gl_WorkGroupSize.x), TILE_J = int(gl_WorkGroupSize.y) * ROWS;
-const int ROW = TILE_I + 2 * RADIUS; // with a halo that is read but never right
+const int ROW = TILE_I + 2 * RADIUS; // with a halo, whose values are wrong
 const int PLANE = ROW * (TILE_J + 2 * RADIUS_J);
 const int SLOTS = RADIUS + 1; // planes a level: written in front t, read until front t + RADIUS
 shared ACC levels[STEPS * SLOTS * PLANE];

@@ -9,8 +9,9 @@
 // at level 0. A plane that arrives at a level is the last neighbour that the sums of the plane
 // before it wait for: these are then complete, and arrive as a plane of the next level at the same
 // front. After a barrier the edges can be read, and all terms but the last are added to the sums of
-// the planes that arrived. With one of BUFFERS the next front's edges wait for another barrier;
-// with two they lie elsewhere. What a level reads beyond the tile is wrong, so that each level
+// the planes that arrived. Where BUFFERS is 1, a second barrier keeps the next front from
+// overwriting edges that are still read; where it is 2, the next front's edges lie in the other
+// buffer. What a level reads beyond the tile is wrong, so that each level
 // loses a cell on every side: tiles overlap by STEPS cells on each side, along i by whole vectors,
 // but not where the grid ends.
 #include "stencil_ids.h"

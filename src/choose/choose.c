@@ -7,6 +7,7 @@
 #include "core/params.h"
 #include "kernels/families.h"
 #include "choose/store.h"
+#include "plan/hooks.h"
 
 /* Adds a name to a list of them. */
 static void add_name(char *list, size_t bytes, const char *name)
@@ -45,12 +46,18 @@ static wf_result no_variant(const wfi_log *log, const wfi_family *family, const 
 static wf_result no_constant(const wfi_log *log, const wfi_family *family,
                              const wfi_variant *variant, const char *name)
 {
+    const char *now = wfi_old_parameter(family->name, name);
     char text[HINT_BYTES] = "";
+    if (wfi_removed_parameter(family->name, now))
+        return wfi_fail(log, WF_ERROR_UNKNOWN_VARIANT,
+                        "family %s has no constant '%s' any more: kernels have the value that was "
+                        "best everywhere; leave it out",
+                        family->name, name);
     for (uint32_t i = 0; variant && i < variant->parameter_count; i++)
         add_name(text, sizeof text, variant->parameters[i].name);
     return wfi_fail(log, WF_ERROR_UNKNOWN_VARIANT, "%s %s has no constant '%s'%s",
                     variant ? "variant" : "family", variant ? variant->name : family->name, name,
-                    hint_of(name, wfi_old_parameter(family->name, name), text));
+                    hint_of(name, now, text));
 }
 
 static wf_result apply_constants(const wfi_log *log, const wf_tuning *tuning, wfi_point *point)
@@ -86,8 +93,12 @@ typedef struct query {
     const wfi_tuning_entry *known; /* current entry of this very key: its bad points; NULL: none */
 } query;
 
+/* A plan of the point would fail, or a search found that it does. */
 static bool is_bad(const query *q, const wfi_point *point)
 {
+    const wfi_family_hooks *hooks = wfi_family_get(point->problem->family)->hooks;
+    if (hooks->fits && !hooks->fits(point))
+        return true;
     const wfi_named_point named = wfi_point_named(point);
     return q->known && wfi_entry_is_blamed(q->known, &named);
 }
@@ -182,7 +193,7 @@ static wf_result choose_forced(const query *q, const wfi_family *family, wfi_poi
 
 /* The legal point with the lowest expected time, over the variants that have every forced
  * constant. Where all are bad, the fastest is taken all the same: what a search came to must not
- * make a call fail. */
+ * make a call fail, and where none fits the device, making the plan says what is too large. */
 static wf_result choose_by_model(const query *q, const wfi_family *family, wfi_point *out)
 {
     const wf_tuning *tuning = q->tuning;

@@ -181,6 +181,16 @@ static void read_type(wfi_json *j, wf_type *type)
             *type = (wf_type)i;
 }
 
+/* Parameters that there are no more say nothing: kernels have the value that all rows had. */
+static void drop_removed(const char *family, wfi_named_point *point)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < point->count; i++)
+        if (!wfi_removed_parameter(family, point->values[i].name))
+            point->values[kept++] = point->values[i];
+    point->count = kept;
+}
+
 static void rename_point(const char *family, wfi_named_point *point)
 {
     char name[WFI_TUNING_NAME];
@@ -193,15 +203,20 @@ static void rename_point(const char *family, wfi_named_point *point)
     }
 }
 
+static void each_point(wfi_tuning_entry *entry, void (*change)(const char *, wfi_named_point *))
+{
+    const char *family = wf_family_name(entry->key.family);
+    for (uint32_t i = 0; i < entry->best_count; i++)
+        change(family, &entry->best[i]);
+    for (uint32_t i = 0; i < entry->bad_count; i++)
+        change(family, &entry->bad[i]);
+}
+
 /* Gives an entry of schema 1 the present names. Hashes of the points that were tried are of the old
  * names, so that they are dropped. */
 static void rename_entry(wfi_tuning_entry *entry)
 {
-    const char *family = wf_family_name(entry->key.family);
-    for (uint32_t i = 0; i < entry->best_count; i++)
-        rename_point(family, &entry->best[i]);
-    for (uint32_t i = 0; i < entry->bad_count; i++)
-        rename_point(family, &entry->bad[i]);
+    each_point(entry, rename_point);
     free(entry->tried);
     entry->tried = NULL;
     entry->tried_count = 0;
@@ -242,6 +257,7 @@ static bool read_entry(wfi_json *j, bool old, wfi_tuning_entry *entry)
     }
     if (old)
         rename_entry(entry);
+    each_point(entry, drop_removed);
     return !j->failed;
 }
 

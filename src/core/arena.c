@@ -2,6 +2,9 @@
 
 #include <stdlib.h>
 
+#include "core/doom.h"
+#include "core/names.h"
+
 #define FIRST_SETS 16u
 #define MOST_SETS 4096u
 #define TEXELS_PER_SET 2
@@ -24,6 +27,7 @@ typedef struct shape {
 
 struct wf_arena {
     wfi_object object;
+    wfi_doom doom;
     wf_device *device;
     pool *pools; /* the last has room */
     uint32_t pool_count, next_sets;
@@ -64,6 +68,8 @@ static wf_result add_pool(wf_arena *arena, const wfi_log *log)
     const VkResult vk =
         device->fn.vkCreateDescriptorPool(device->vk, &info, device->allocator, &added->vk);
     if (vk >= VK_SUCCESS) {
+        wfi_name(device, VK_OBJECT_TYPE_DESCRIPTOR_POOL, WFI_HANDLE(added->vk),
+                 "arena: pool of %u sets", added->sets);
         arena->pool_count++;
         arena->next_sets = arena->next_sets < MOST_SETS ? 2 * arena->next_sets : MOST_SETS;
     }
@@ -96,6 +102,8 @@ static VkResult allocate(wf_arena *arena, const shape *s, VkDescriptorSet *set)
     };
     const VkResult vk = device->fn.vkAllocateDescriptorSets(device->vk, &info, set);
     if (vk >= VK_SUCCESS) {
+        wfi_name(device, VK_OBJECT_TYPE_DESCRIPTOR_SET, WFI_HANDLE(*set),
+                 "arena: set %u of %u buffers", s->count, s->storage_buffers);
         p->sets--;
         p->storage_buffers -= buffers;
         p->texel_buffers -= texels;
@@ -175,8 +183,10 @@ wf_result wfi_arena_view(wf_arena *arena, const wfi_log *log, const VkBufferView
         arena->view_room = room;
     }
     const VkResult vk = device->fn.vkCreateBufferView(device->vk, info, device->allocator, view);
-    if (vk >= VK_SUCCESS)
+    if (vk >= VK_SUCCESS) {
+        wfi_name(device, VK_OBJECT_TYPE_BUFFER_VIEW, WFI_HANDLE(*view), "arena: texels");
         arena->views[arena->view_count++] = *view;
+    }
     return wfi_check_vk(log, vk, "vkCreateBufferView");
 }
 
@@ -246,4 +256,22 @@ void wf_arena_destroy(wf_arena **handle)
     free(arena->views);
     free(arena);
     *handle = NULL;
+}
+
+static void destroy_later(void *owner)
+{
+    wf_arena *arena = owner;
+    wf_arena_destroy(&arena);
+}
+
+wf_result wf_arena_destroy_after(wf_arena **handle, VkSemaphore timeline, uint64_t value)
+{
+    wf_arena *arena = handle ? *handle : NULL;
+    if (!arena)
+        return WF_SUCCESS;
+    wf_result result = wfi_doom_after(arena->device, "wf_arena_destroy_after", &arena->doom,
+                                      timeline, value, destroy_later, arena);
+    if (result == WF_SUCCESS)
+        *handle = NULL;
+    return result;
 }

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "core/names.h"
+
 static wf_result create_vk_buffer(wf_buffer *buffer)
 {
     wf_device *device = buffer->device;
@@ -13,9 +15,11 @@ static wf_result create_vk_buffer(wf_buffer *buffer)
                  (device->caps.max_texel_elements ? VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT : 0),
         .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
     };
-    return wfi_check_vk(
-        &device->log, device->fn.vkCreateBuffer(device->vk, &info, device->allocator, &buffer->vk),
-        "vkCreateBuffer");
+    const VkResult vk =
+        device->fn.vkCreateBuffer(device->vk, &info, device->allocator, &buffer->vk);
+    wfi_name(device, VK_OBJECT_TYPE_BUFFER, WFI_HANDLE(buffer->vk), "buffer of %llu bytes",
+             (unsigned long long)buffer->bytes);
+    return wfi_check_vk(&device->log, vk, "vkCreateBuffer");
 }
 
 static void close_buffer(void *owner)
@@ -71,6 +75,24 @@ void wf_buffer_destroy(wf_buffer **handle)
     wfi_object_leave(&buffer->object);
     free(buffer);
     *handle = NULL;
+}
+
+static void destroy_later(void *owner)
+{
+    wf_buffer *buffer = owner;
+    wf_buffer_destroy(&buffer);
+}
+
+wf_result wf_buffer_destroy_after(wf_buffer **handle, VkSemaphore timeline, uint64_t value)
+{
+    wf_buffer *buffer = handle ? *handle : NULL;
+    if (!buffer)
+        return WF_SUCCESS;
+    wf_result result = wfi_doom_after(buffer->device, "wf_buffer_destroy_after", &buffer->doom,
+                                      timeline, value, destroy_later, buffer);
+    if (result == WF_SUCCESS)
+        *handle = NULL;
+    return result;
 }
 
 VkBuffer wf_buffer_handle(const wf_buffer *buffer)

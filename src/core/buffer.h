@@ -2,10 +2,12 @@
 #ifndef WFI_CORE_BUFFER_H
 #define WFI_CORE_BUFFER_H
 
+#include "core/doom.h"
 #include "core/memory.h"
 
 struct wf_buffer {
     wfi_object object;
+    wfi_doom doom;
     wf_device *device;
     VkBuffer vk;
     wfi_memory memory;

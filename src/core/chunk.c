@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "core/names.h"
+
 #define GRAIN 256u /* buffers share no cache line */
 #define MOST_RANGES (WFI_CHUNK_BYTES / GRAIN / 2 + 1)
 
@@ -102,6 +104,8 @@ static bool add_chunk(wf_device *device, uint32_t type, bool mapped)
         free(chunk);
         return false;
     }
+    wfi_name(device, VK_OBJECT_TYPE_DEVICE_MEMORY, WFI_HANDLE(chunk->memory),
+             "memory of small buffers");
     chunk->type = type;
     chunk->mapped = mapped;
     chunk->free[chunk->free_count++] = (range){0, WFI_CHUNK_BYTES};

@@ -3,6 +3,7 @@
 #include "core/buffer.h"
 #include "core/caps.h"
 #include "core/clock.h"
+#include "core/names.h"
 #include "core/queue.h"
 
 /* Made at the first submission: a device that only compiles (a driver without its card, an engine
@@ -32,6 +33,10 @@ static wf_result create_submission(wf_device *device)
         vk =
             device->fn.vkCreateQueryPool(device->vk, &queries, device->allocator, &device->queries);
     device->submission_made = vk >= VK_SUCCESS;
+    wfi_name(device, VK_OBJECT_TYPE_COMMAND_POOL, WFI_HANDLE(device->command_pool),
+             "runs: command pool");
+    wfi_name(device, VK_OBJECT_TYPE_FENCE, WFI_HANDLE(device->fence), "runs: fence");
+    wfi_name(device, VK_OBJECT_TYPE_QUERY_POOL, WFI_HANDLE(device->queries), "runs: timestamps");
     return wfi_check_vk(&device->log, vk, "creating the command pool");
 }
 
@@ -49,8 +54,11 @@ static wf_result begin(wf_device *device, VkCommandBufferUsageFlags usage,
         .flags = usage,
     };
     VkResult vk = device->fn.vkAllocateCommandBuffers(device->vk, &allocate, command_buffer);
-    if (vk >= VK_SUCCESS)
+    if (vk >= VK_SUCCESS) {
+        wfi_name(device, VK_OBJECT_TYPE_COMMAND_BUFFER, (uint64_t)(uintptr_t)*command_buffer,
+                 "run");
         vk = device->fn.vkBeginCommandBuffer(*command_buffer, &info);
+    }
     return wfi_check_vk(&device->log, vk, "beginning a command buffer");
 }
 

@@ -5,7 +5,9 @@
 
 #include "core/caps.h"
 #include "core/device_kind.h"
+#include "core/doom.h"
 #include "core/file.h"
+#include "core/names.h"
 #include "core/params.h"
 #include "core/queue.h"
 #include "core/quirks.h"
@@ -116,6 +118,12 @@ double wfi_longest_dispatch(const wf_caps *caps, double asked)
     return watched ? 0.05 : 0;
 }
 
+static void use_debug_names(wf_device *device)
+{
+    const wfi_instance *instance = &device->instance;
+    device->debug_names = instance->set_object_name && instance->begin_label && instance->end_label;
+}
+
 static wf_result open_device(wf_device *device)
 {
     wfi_features features;
@@ -147,6 +155,7 @@ static wf_result open_device(wf_device *device)
     wfi_volk_load_device_table(&device->fn, device->vk, device->instance.vkGetDeviceProcAddr);
     device->fn.vkGetDeviceQueue(device->vk, device->queue_family, 0, &device->queue);
     load_memory(device);
+    use_debug_names(device);
     return WF_SUCCESS;
 }
 
@@ -199,6 +208,17 @@ static wf_result make_object(const wf_device_params *params, wf_device **out)
     return WF_SUCCESS;
 }
 
+/* What is the application's keeps its names. */
+static void name_own(const wf_device *device)
+{
+    if (!device->cache.lent)
+        wfi_name(device, VK_OBJECT_TYPE_PIPELINE_CACHE, WFI_HANDLE(device->cache.vk), "pipelines");
+    if (device->adopted)
+        return;
+    wfi_name(device, VK_OBJECT_TYPE_DEVICE, (uint64_t)(uintptr_t)device->vk, "device");
+    wfi_name(device, VK_OBJECT_TYPE_QUEUE, (uint64_t)(uintptr_t)device->queue, "queue");
+}
+
 wf_result wfi_device_open(const wf_device_params *params, wf_device **out)
 {
     wf_device_params read;
@@ -223,6 +243,8 @@ wf_result wfi_device_open(const wf_device_params *params, wf_device **out)
     if (result == WF_SUCCESS)
         result = wfi_pipeline_cache_create(&device->log, device->vk, &device->fn, device->allocator,
                                            &device->caps, device->cache_directory, &device->cache);
+    if (result == WF_SUCCESS)
+        name_own(device);
     if (result != WF_SUCCESS) {
         wf_device_destroy(&device);
         return result;
@@ -280,6 +302,7 @@ static wf_result take_over(wf_device *device, const wf_vulkan *vulkan, wf_limits
     device->unlock_queue = vulkan->unlock_queue;
     device->queue_user = vulkan->queue_user;
     load_memory(device);
+    use_debug_names(device);
     return WF_SUCCESS;
 }
 
@@ -329,6 +352,8 @@ wf_result wfi_device_open_adopted(const wf_vulkan *vulkan, const wf_device_param
                                            &device->caps, device->cache_directory, &device->cache);
     device->dispatch_seconds = wfi_longest_dispatch(&device->caps, read.dispatch_seconds);
     device->poll_seconds = wfi_device_kind_of(&device->caps)->poll_seconds;
+    if (result == WF_SUCCESS)
+        name_own(device);
     if (result != WF_SUCCESS) {
         wf_device_destroy(&device);
         return result;
@@ -344,6 +369,7 @@ static void close_device(wf_device *device)
         wfi_settle(device, VK_NULL_HANDLE);
     if (device->staging)
         device->staging_end(device);
+    wfi_doom_all(device);
     const unsigned left = wfi_objects_close(device);
     if (left)
         wfi_log_write(

@@ -26,10 +26,12 @@ struct wf_device {
     VkPhysicalDeviceMemoryProperties memory;
     wf_memory_source memory_source; /* allocate NULL: the driver */
 
-    bool adopted;  /* instance, VkDevice and queue are the application's */
-    bool released; /* destroyed; kept for objects that are still enlisted */
+    bool debug_names; /* objects get names, dispatches labels */
+    bool adopted;     /* instance, VkDevice and queue are the application's */
+    bool released;    /* destroyed; kept for objects that are still enlisted */
     pthread_mutex_t objects_lock;
-    wfi_object *objects; /* what lives on the device */
+    wfi_object *objects;     /* what lives on the device */
+    struct wfi_doom *doomed; /* what waits for a semaphore to be destroyed; of objects_lock too */
 
     VkQueue queue; /* VK_NULL_HANDLE: an application that lends none */
     uint32_t queue_family;

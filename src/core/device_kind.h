@@ -1,4 +1,5 @@
-/* What core knows of a device by its VkPhysicalDeviceType: a table of data. Models have profiles. */
+/* What core knows of a device by its VkPhysicalDeviceType: a table of data. Models have
+ * profiles. */
 #ifndef WFI_CORE_DEVICE_KIND_H
 #define WFI_CORE_DEVICE_KIND_H
 

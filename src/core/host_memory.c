@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "core/names.h"
 #include "core/staging.h"
 
 #define HANDLE VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT
@@ -91,6 +92,8 @@ static wf_result import(wf_host_memory *host, bool dedicated)
             VK_SUCCESS)
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
                         "wf_host_memory_create: the driver does not take this memory");
+    wfi_name(device, VK_OBJECT_TYPE_BUFFER, WFI_HANDLE(host->vk), "imported: buffer");
+    wfi_name(device, VK_OBJECT_TYPE_DEVICE_MEMORY, WFI_HANDLE(host->memory), "imported: memory");
     return wfi_check_vk(&device->log,
                         device->fn.vkBindBufferMemory(device->vk, host->vk, host->memory, 0),
                         "vkBindBufferMemory");

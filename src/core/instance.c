@@ -38,8 +38,7 @@ static bool has_extension(const VkExtensionProperties *list, uint32_t count, con
     return false;
 }
 
-/* Portability drivers (MoltenVK) are listed only to instances that ask for them. */
-static bool offers_portability(const wfi_instance *instance)
+static bool offers(const wfi_instance *instance, const char *extension)
 {
     PFN_vkEnumerateInstanceExtensionProperties enumerate =
         (PFN_vkEnumerateInstanceExtensionProperties)instance->get_proc(
@@ -49,7 +48,7 @@ static bool offers_portability(const wfi_instance *instance)
         return false;
     VkExtensionProperties *list = calloc(count, sizeof *list);
     bool found = list && enumerate(NULL, &count, list) >= VK_SUCCESS &&
-                 has_extension(list, count, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
+                 has_extension(list, count, extension);
     free(list);
     return found;
 }
@@ -76,19 +75,40 @@ static wf_result create_instance(wfi_instance *instance, const wfi_log *log)
         .engineVersion = VK_MAKE_VERSION(WF_VERSION_MAJOR, WF_VERSION_MINOR, WF_VERSION_PATCH),
         .apiVersion = instance->api_version,
     };
-    const char *portability = VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;
-    const bool use_portability = offers_portability(instance);
+    /* Portability drivers (MoltenVK) are listed only to instances that ask for them. */
+    const char *extensions[2];
+    uint32_t count = 0;
+    const bool use_portability = offers(instance, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
+    if (use_portability)
+        extensions[count++] = VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;
+    if (instance->debug_utils && !offers(instance, VK_EXT_DEBUG_UTILS_EXTENSION_NAME)) {
+        instance->debug_utils = false;
+        wfi_log_write(log, WF_LOG_WARNING,
+                      "debug_names: the loader has no VK_EXT_debug_utils; nothing is named");
+    }
+    if (instance->debug_utils)
+        extensions[count++] = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
     const VkInstanceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
         .flags = use_portability ? VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR : 0,
         .pApplicationInfo = &application,
-        .enabledExtensionCount = use_portability ? 1 : 0,
-        .ppEnabledExtensionNames = &portability,
+        .enabledExtensionCount = count,
+        .ppEnabledExtensionNames = extensions,
     };
     VkResult vk = create(&info, instance->allocator, &instance->vk);
     if (vk == VK_ERROR_INCOMPATIBLE_DRIVER)
         return wfi_fail(log, WF_ERROR_NO_DEVICE, "no Vulkan driver was found");
     return wfi_check_vk(log, vk, "vkCreateInstance");
+}
+
+static void load_debug_functions(wfi_instance *instance)
+{
+    instance->set_object_name = (PFN_vkSetDebugUtilsObjectNameEXT)instance->get_proc(
+        instance->vk, "vkSetDebugUtilsObjectNameEXT");
+    instance->begin_label = (PFN_vkCmdBeginDebugUtilsLabelEXT)instance->get_proc(
+        instance->vk, "vkCmdBeginDebugUtilsLabelEXT");
+    instance->end_label = (PFN_vkCmdEndDebugUtilsLabelEXT)instance->get_proc(
+        instance->vk, "vkCmdEndDebugUtilsLabelEXT");
 }
 
 static wf_result load_functions(wfi_instance *instance, const wfi_log *log)
@@ -102,6 +122,8 @@ static wf_result load_functions(wfi_instance *instance, const wfi_log *log)
     instance->cooperative_properties =
         (PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR)instance->get_proc(
             instance->vk, "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR");
+    if (instance->debug_utils)
+        load_debug_functions(instance);
     return WF_SUCCESS;
 }
 
@@ -128,7 +150,8 @@ wf_result wfi_instance_create(const wf_device_params *params, const wfi_log *log
                               const VkAllocationCallbacks *allocator, wfi_instance *out)
 {
     wfi_instance instance = {.allocator = allocator,
-                             .get_proc = params ? params->get_instance_proc_addr : NULL};
+                             .get_proc = params ? params->get_instance_proc_addr : NULL,
+                             .debug_utils = params && params->debug_names};
     return open_instance(&instance, log, out);
 }
 
@@ -139,7 +162,8 @@ wf_result wfi_instance_adopt(const wf_vulkan *vulkan, const wfi_log *log,
                              .lent = true,
                              .get_proc = vulkan->get_instance_proc_addr,
                              .vk = vulkan->instance,
-                             .api_version = vulkan->api_version};
+                             .api_version = vulkan->api_version,
+                             .debug_utils = vulkan->debug_utils};
     if (!vulkan->instance || !vulkan->physical_device)
         return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_vulkan: instance and physical_device must be given");

@@ -25,6 +25,7 @@ typedef struct wfi_instance {
     PFN_vkGetInstanceProcAddr get_proc;
     VkInstance vk;
     bool lent;            /* the VkInstance is the application's */
+    bool debug_utils;     /* wanted; then, VK_EXT_debug_utils is enabled */
     uint32_t api_version; /* what the application asked of the instance */
     const VkAllocationCallbacks *allocator;
 #define WFI_MEMBER(name) PFN_##name name;
@@ -32,6 +33,10 @@ typedef struct wfi_instance {
 #undef WFI_MEMBER
     /* NULL where the loader knows no such extension */
     PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR cooperative_properties;
+    /* Of VK_EXT_debug_utils; NULL where it is not enabled. */
+    PFN_vkSetDebugUtilsObjectNameEXT set_object_name;
+    PFN_vkCmdBeginDebugUtilsLabelEXT begin_label;
+    PFN_vkCmdEndDebugUtilsLabelEXT end_label;
 } wfi_instance;
 
 /* Opens the loader (unless params bring vkGetInstanceProcAddr) and creates an instance.

@@ -2,6 +2,7 @@
 
 #include "core/budget.h"
 #include "core/device_kind.h"
+#include "core/names.h"
 
 #define LOCAL VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
 #define COHERENT (VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
@@ -107,6 +108,8 @@ static wf_result from_driver(wf_device *device, const wf_memory_request *request
         block->type = choose_type(device, &plain);
         vk = wfi_allocate(device, bytes, block->type, false, &block->memory, &block->mapped);
     }
+    wfi_name(device, VK_OBJECT_TYPE_DEVICE_MEMORY, WFI_HANDLE(block->memory),
+             "memory of %llu bytes", (unsigned long long)bytes);
     return wfi_check_vk(&device->log, vk, "allocating device memory");
 }
 

@@ -28,6 +28,13 @@ static const renamed parameters[] = {
     {"spmv", "long_turns", "long_loads"}, {"spmv", "team", "row_subgroups"},
 };
 
+static const struct {
+    const char *family, *name;
+} removed[] = {
+    {"matmul", "unroll"},       /* of vector; 8, 4 where tile_k is no multiple of it */
+    {"matmul", "tile_buffers"}, /* of subgroup_k; 1 */
+};
+
 static const char *present(const renamed *rows, size_t count, const char *family, const char *name)
 {
     for (size_t i = 0; i < count; i++)
@@ -49,4 +56,12 @@ const char *wfi_old_variant(const char *family, const char *name)
 const char *wfi_old_parameter(const char *family, const char *name)
 {
     return present(parameters, WFI_COUNT(parameters), family, name);
+}
+
+bool wfi_removed_parameter(const char *family, const char *name)
+{
+    for (size_t i = 0; i < WFI_COUNT(removed); i++)
+        if (strcmp(removed[i].family, family) == 0 && strcmp(removed[i].name, name) == 0)
+            return true;
+    return false;
 }

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/names.h"
+
 wf_result wfi_set_layout_create(const wf_device *device, const wfi_log *log,
                                 uint32_t storage_buffers, uint32_t texel_buffers,
                                 uint32_t storage_images, VkDescriptorSetLayoutCreateFlags flags,
@@ -24,9 +26,12 @@ wf_result wfi_set_layout_create(const wf_device *device, const wfi_log *log,
         .bindingCount = storage_buffers,
         .pBindings = bindings,
     };
-    return wfi_check_vk(
-        log, device->fn.vkCreateDescriptorSetLayout(device->vk, &info, device->allocator, out),
-        "vkCreateDescriptorSetLayout");
+    const VkResult vk =
+        device->fn.vkCreateDescriptorSetLayout(device->vk, &info, device->allocator, out);
+    if (vk >= VK_SUCCESS)
+        wfi_name(device, VK_OBJECT_TYPE_DESCRIPTOR_SET_LAYOUT, WFI_HANDLE(*out),
+                 "layout of %u buffers", storage_buffers);
+    return wfi_check_vk(log, vk, "vkCreateDescriptorSetLayout");
 }
 
 static wf_result create_layout(wf_device *device, const wfi_pipeline_desc *desc,
@@ -43,10 +48,11 @@ static wf_result create_layout(wf_device *device, const wfi_pipeline_desc *desc,
         .pushConstantRangeCount = desc->push_bytes ? 1 : 0,
         .pPushConstantRanges = &range,
     };
-    return wfi_check_vk(
-        &device->log,
-        device->fn.vkCreatePipelineLayout(device->vk, &info, device->allocator, &pipeline->layout),
-        "vkCreatePipelineLayout");
+    const VkResult vk =
+        device->fn.vkCreatePipelineLayout(device->vk, &info, device->allocator, &pipeline->layout);
+    wfi_name(device, VK_OBJECT_TYPE_PIPELINE_LAYOUT, WFI_HANDLE(pipeline->layout), "%s: layout",
+             desc->spirv->name);
+    return wfi_check_vk(&device->log, vk, "vkCreatePipelineLayout");
 }
 
 static VkPipelineShaderStageCreateFlags stage_flags(const wf_device *device,
@@ -62,13 +68,14 @@ static VkPipelineShaderStageCreateFlags stage_flags(const wf_device *device,
     return flags;
 }
 
-/* Ids of constants are below this; unused places get ids from here on, which no shader has and which
- * therefore change nothing. */
+/* Ids of constants are below this; unused places get ids from here on, which no shader has and
+ * which therefore change nothing. */
 #define IDS 64
 
 /* Drivers take constants in any order. But VK_LAYER_KHRONOS_validation (1.4.309) reads the id of a
  * constant that sizes a cooperative matrix as an index into this array, and finds another
- * constant's value. So each constant stands at the place of its id. Returns the number of places. */
+ * constant's value. So each constant stands at the place of its id. Returns the number of
+ * places. */
 static uint32_t map_constants(const wfi_pipeline_desc *desc, VkSpecializationMapEntry entries[IDS],
                               uint32_t data[IDS])
 {
@@ -121,10 +128,10 @@ static wf_result create_pipeline(wf_device *device, const wfi_pipeline_desc *des
             },
         .layout = pipeline->layout,
     };
-    return wfi_check_vk(&device->log,
-                        device->fn.vkCreateComputePipelines(device->vk, device->cache.vk, 1, &info,
-                                                            device->allocator, &pipeline->vk),
-                        desc->name);
+    const VkResult vk = device->fn.vkCreateComputePipelines(device->vk, device->cache.vk, 1, &info,
+                                                            device->allocator, &pipeline->vk);
+    wfi_name(device, VK_OBJECT_TYPE_PIPELINE, WFI_HANDLE(pipeline->vk), "%s", desc->spirv->name);
+    return wfi_check_vk(&device->log, vk, desc->name);
 }
 
 static double statistic_value(const VkPipelineExecutableStatisticKHR *statistic)
@@ -231,6 +238,8 @@ static wf_result create_module(wf_device *device, const wfi_pipeline_desc *desc,
     const VkResult vk =
         device->fn.vkCreateShaderModule(device->vk, &info, device->allocator, module);
     free(words);
+    wfi_name(device, VK_OBJECT_TYPE_SHADER_MODULE, WFI_HANDLE(*module), "%s: module",
+             desc->spirv->name);
     return wfi_check_vk(&device->log, vk, desc->name);
 }
 

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "core/names.h"
+
 #define LEAST_RING (UINT64_C(256) << 10)
 
 static void close_staging(wf_device *device)
@@ -91,7 +93,15 @@ static wf_result make_slots(wf_device *device, wfi_staging *staging)
             vk = device->fn.vkAllocateCommandBuffers(device->vk, &allocate, &slot->command_buffer);
         if (vk >= VK_SUCCESS && !slot->fence)
             vk = device->fn.vkCreateFence(device->vk, &fence, device->allocator, &slot->fence);
+        if (vk < VK_SUCCESS)
+            break;
+        wfi_name(device, VK_OBJECT_TYPE_COMMAND_BUFFER, (uint64_t)(uintptr_t)slot->command_buffer,
+                 "transfers: commands %d", i);
+        wfi_name(device, VK_OBJECT_TYPE_FENCE, WFI_HANDLE(slot->fence), "transfers: fence %d", i);
     }
+    if (vk >= VK_SUCCESS)
+        wfi_name(device, VK_OBJECT_TYPE_COMMAND_POOL, WFI_HANDLE(staging->pool),
+                 "transfers: command pool");
     return wfi_check_vk(&device->log, vk, "making command buffers for transfers");
 }
 

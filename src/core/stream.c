@@ -1,6 +1,7 @@
 #include "core/stream.h"
 
 #include "core/clock.h"
+#include "core/names.h"
 #include "core/queue.h"
 
 static wf_result make_slots(wfi_stream *s)
@@ -17,9 +18,13 @@ static wf_result make_slots(wfi_stream *s)
     for (int i = 0; i < WFI_STREAM_SLOTS && vk >= VK_SUCCESS; i++) {
         vk =
             device->fn.vkAllocateCommandBuffers(device->vk, &allocate, &s->slots[i].command_buffer);
-        if (vk >= VK_SUCCESS)
-            vk =
-                device->fn.vkCreateFence(device->vk, &fence, device->allocator, &s->slots[i].fence);
+        if (vk < VK_SUCCESS)
+            break;
+        wfi_name(device, VK_OBJECT_TYPE_COMMAND_BUFFER,
+                 (uint64_t)(uintptr_t)s->slots[i].command_buffer, "stream: commands %d", i);
+        vk = device->fn.vkCreateFence(device->vk, &fence, device->allocator, &s->slots[i].fence);
+        wfi_name(device, VK_OBJECT_TYPE_FENCE, WFI_HANDLE(s->slots[i].fence), "stream: fence %d",
+                 i);
     }
     return wfi_check_vk(&device->log, vk, "making command buffers");
 }
@@ -46,6 +51,8 @@ wf_result wfi_stream_open(wf_device *device, wfi_stream *out)
     VkResult vk = device->fn.vkCreateCommandPool(device->vk, &pool, device->allocator, &out->pool);
     if (vk >= VK_SUCCESS && device->caps.timestamp_valid_bits)
         vk = device->fn.vkCreateQueryPool(device->vk, &queries, device->allocator, &out->queries);
+    wfi_name(device, VK_OBJECT_TYPE_COMMAND_POOL, WFI_HANDLE(out->pool), "stream: command pool");
+    wfi_name(device, VK_OBJECT_TYPE_QUERY_POOL, WFI_HANDLE(out->queries), "stream: timestamps");
     result = wfi_check_vk(&device->log, vk, "creating a command pool");
     return result == WF_SUCCESS ? make_slots(out) : result;
 }

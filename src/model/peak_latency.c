@@ -1,5 +1,6 @@
 /* What starting work costs: a dispatch, a barrier, a submission. */
 #include "core/command.h"
+#include "core/names.h"
 #include "core/pipeline.h"
 #include "core/timing.h"
 #include "model/peaks.h"
@@ -18,11 +19,13 @@ static wf_result record_empties(void *user, VkCommandBuffer command_buffer)
 {
     const empties *e = user;
     e->device->fn.vkCmdBindPipeline(command_buffer, VK_PIPELINE_BIND_POINT_COMPUTE, e->pipeline.vk);
+    wfi_label_begin(e->device, command_buffer, "wavefit peaks: empty dispatches");
     for (int i = 0; i < DISPATCHES; i++) {
         if (i > 0 && e->barriers)
             wfi_barrier_compute(e->device, command_buffer);
         e->device->fn.vkCmdDispatch(command_buffer, 1, 1, 1);
     }
+    wfi_label_end(e->device, command_buffer);
     return WF_SUCCESS;
 }
 

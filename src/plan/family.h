@@ -178,6 +178,7 @@ struct wfi_variant {
 typedef struct wfi_family {
     const char *name;
     const char *summary;
+    const char *work; /* what a dispatch of a variant's own kernel does, in a word */
     uint32_t variant_count;
     const wfi_variant *const *variants; /* [0]: the reference, legal everywhere */
     double (*flops)(const wfi_problem *problem);

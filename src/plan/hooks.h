@@ -38,6 +38,10 @@ typedef struct wfi_family_hooks {
     /* Fills the family's part of the problem, whose family and type are there; NULL: a problem of
      * the family cannot be described by sizes. */
     wf_result (*describe)(const wfi_log *log, const wf_problem *given, wfi_problem *out);
+    /* Whether the device's bindings and allocations hold the arrays as the point lays them out;
+     * NULL: that does not depend on the point. A point that they do not hold is taken only where
+     * they hold none, or where the user names its variant. */
+    bool (*fits)(const wfi_point *point);
     /* The following are of families whose search runs a plan on random inputs; NULL otherwise.
      * `params` is the public structure of the family. */
     /* Takes out of the parameters what takes no time to speak of, but makes outputs be read. */

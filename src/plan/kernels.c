@@ -10,9 +10,7 @@
 
 static const wfi_pipeline *pipeline_of(const wf_plan *plan, uint32_t step)
 {
-    const uint32_t index = plan->steps[step].pipeline;
-    return plan->compiles[index] ? wfi_compile_pipeline(plan->compiles[index])
-                                 : &plan->pipelines[index];
+    return wfi_plan_pipeline(plan, plan->steps[step].pipeline);
 }
 
 static uint64_t groups_of(const wfi_step *step)

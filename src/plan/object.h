@@ -4,6 +4,8 @@
 
 #include "core/arena.h"
 #include "core/compile.h"
+#include "core/doom.h"
+#include "core/names.h"
 #include "plan/bind.h"
 #include "plan/plan.h"
 
@@ -34,6 +36,13 @@ typedef struct wfi_kept_run {
     uint64_t used; /* when it was last */
 } wfi_kept_run;
 
+/* What executions do with an own buffer. */
+typedef enum wfi_own_use {
+    WFI_OWN_READ,    /* a copy of the plan uses the same */
+    WFI_OWN_SCRATCH, /* a copy has another */
+    WFI_OWN_ZEROED   /* likewise, which begins with zeros */
+} wfi_own_use;
+
 /* What a plan whose sizes vary has more: what depends on sizes, for those of the last recording,
  * or for the plan's own while those are in use. */
 typedef struct wfi_sized {
@@ -51,10 +60,18 @@ typedef struct wfi_sized {
 
 struct wf_plan {
     wfi_object object;
+    wfi_doom doom;
+    /* Of a copy: the plan that was there first, which has what they share. It counts itself and its
+     * copies in `users`, and ends with the last of them. */
+    wf_plan *first;
+    atomic_uint users;
     wf_device *device;
     wf_jobs jobs; /* submit NULL: pipelines are compiled in the call */
     wfi_problem problem;
     wfi_choice choice;
+
+    char label[WFI_NAME_BYTES];          /* "wavefit matmul f32 vector 64x64x64" */
+    char (*step_labels)[WFI_NAME_BYTES]; /* a pipeline; NULL: the device names nothing */
 
     uint32_t pipeline_count, step_count, binding_count, own_count;
     wfi_pipeline *pipelines;
@@ -64,6 +81,7 @@ struct wf_plan {
     wfi_step *steps;
     wfi_binding_spec bindings[WF_MAX_BINDINGS];
     wf_buffer **own;
+    wfi_own_use *own_uses;
     wf_buffer **staging; /* an own buffer; NULL: it has its data, or starts at zero */
     bool wants_upload;   /* wf_plan_record_upload was not recorded yet */
     uint64_t workspace;
@@ -124,6 +142,24 @@ void wfi_plan_fill_writes(const wfi_step *step, const wfi_descriptor *infos,
 /* How to view slot `index` of the step, which is a texel buffer. */
 VkBufferViewCreateInfo wfi_plan_view_info(const wfi_step *step, uint32_t index,
                                           const VkDescriptorBufferInfo *info);
+
+/* plan.c, for copies: adds an own buffer like the i-th of `from`; views of a step's own buffers;
+ * what recordings without push descriptors need; and what a device does at its end. */
+wf_result wfi_plan_copy_own(wf_plan *plan, const wf_plan *from, uint32_t i);
+wf_result wfi_plan_view_own(wf_plan *plan, wfi_step *step);
+wf_result wfi_plan_create_sets(wf_plan *plan);
+void wfi_plan_close(void *owner);
+
+/* labels.c: what the plan is called, and what its dispatches are. */
+void wfi_plan_name(wf_plan *plan);
+wf_result wfi_plan_name_steps(wf_plan *plan);
+
+/* A pipeline of the plan, compiled or not. */
+static inline const wfi_pipeline *wfi_plan_pipeline(const wf_plan *plan, uint32_t index)
+{
+    return plan->compiles[index] ? wfi_compile_pipeline(plan->compiles[index])
+                                 : &plan->pipelines[index];
+}
 
 /* kernels.c: the variant's own kernel of the step with the most work-items. */
 void wfi_plan_main_kernel(const wf_plan *plan, wf_kernel_info *kernel);

@@ -6,6 +6,7 @@
 #include "plan/object.h"
 
 #define SUBMIT_SECONDS 0.5
+#define NAME_BEGIN (sizeof "wavefit " - 1) /* of a plan's label; wfi_name adds the rest */
 
 /* Grows an array of `count` items by one; NULL (array untouched) without memory. */
 static void *grow(void *array, uint32_t count, size_t item_bytes)
@@ -94,7 +95,7 @@ wf_result wf_plan_status(wf_plan *plan)
 }
 
 /* Views of the step's texel buffers that are the plan's own. */
-static wf_result view_own(wf_plan *plan, wfi_step *step)
+wf_result wfi_plan_view_own(wf_plan *plan, wfi_step *step)
 {
     const wf_device *device = plan->device;
     wf_result result = WF_SUCCESS;
@@ -108,6 +109,8 @@ static wf_result view_own(wf_plan *plan, wfi_step *step)
             &device->log,
             device->fn.vkCreateBufferView(device->vk, &create, device->allocator, &step->views[i]),
             "vkCreateBufferView");
+        wfi_name(device, VK_OBJECT_TYPE_BUFFER_VIEW, WFI_HANDLE(step->views[i]),
+                 "%s: texels of buffer %u", plan->label + NAME_BEGIN, slot->index);
     }
     return result;
 }
@@ -146,7 +149,7 @@ wf_result wfi_plan_add_step(wf_plan *plan, const wfi_step *step)
         return wfi_no_memory(&plan->device->log);
     plan->steps = steps;
     steps[plan->step_count++] = *step;
-    return view_own(plan, &steps[plan->step_count - 1]);
+    return wfi_plan_view_own(plan, &steps[plan->step_count - 1]);
 }
 
 wf_result wfi_plan_add_binding(wf_plan *plan, const wfi_binding_spec *spec)
@@ -181,10 +184,23 @@ static wf_result reserve_own(wf_plan *plan)
     wf_buffer **staging = grow(plan->staging, plan->own_count, sizeof(wf_buffer *));
     if (staging)
         plan->staging = staging;
-    if (!own || !staging)
+    wfi_own_use *uses = grow(plan->own_uses, plan->own_count, sizeof *uses);
+    if (uses)
+        plan->own_uses = uses;
+    if (!own || !staging || !uses)
         return wfi_no_memory(&plan->device->log);
     own[plan->own_count] = staging[plan->own_count] = NULL;
+    uses[plan->own_count] = WFI_OWN_READ;
     return WF_SUCCESS;
+}
+
+/* Names the last of the own buffers and counts it. */
+static uint32_t count_own(wf_plan *plan)
+{
+    const uint32_t index = plan->own_count++;
+    wfi_name(plan->device, VK_OBJECT_TYPE_BUFFER, WFI_HANDLE(plan->own[index]->vk),
+             "%s: own buffer %u", plan->label + NAME_BEGIN, index);
+    return index;
 }
 
 static wf_result add_own(wf_plan *plan, uint64_t bytes, wf_memory memory, uint32_t *index)
@@ -194,7 +210,7 @@ static wf_result add_own(wf_plan *plan, uint64_t bytes, wf_memory memory, uint32
         result =
             wf_buffer_create(plan->device, bytes ? bytes : 4, memory, &plan->own[plan->own_count]);
     if (result == WF_SUCCESS)
-        *index = plan->own_count++;
+        *index = count_own(plan);
     return result;
 }
 
@@ -203,8 +219,8 @@ wf_result wfi_plan_adopt_own(wf_plan *plan, wf_buffer **buffer, uint32_t *index)
     wf_result result = reserve_own(plan);
     if (result != WF_SUCCESS)
         return result;
-    *index = plan->own_count++;
-    plan->own[*index] = *buffer;
+    plan->own[plan->own_count] = *buffer;
+    *index = count_own(plan);
     *buffer = NULL;
     return WF_SUCCESS;
 }
@@ -214,13 +230,18 @@ wf_result wfi_plan_add_scratch(wf_plan *plan, uint64_t bytes, uint32_t *index)
     if (is_rebuilding(plan))
         return next_of(plan, plan->own_count, &plan->sized->next_own, index);
     plan->writes_own = true;
-    return add_own(plan, bytes, WF_MEMORY_DEVICE, index);
+    wf_result result = add_own(plan, bytes, WF_MEMORY_DEVICE, index);
+    if (result == WF_SUCCESS)
+        plan->own_uses[*index] = WFI_OWN_SCRATCH;
+    return result;
 }
 
 wf_result wfi_plan_add_own(wf_plan *plan, const void *data, uint64_t bytes, uint32_t *index)
 {
     plan->writes_own |= !data;
     wf_result result = add_own(plan, bytes, WF_MEMORY_DEVICE, index);
+    if (result == WF_SUCCESS && !data)
+        plan->own_uses[*index] = WFI_OWN_ZEROED;
     return result == WF_SUCCESS ? fill_own(plan, *index, bytes ? data : NULL, bytes) : result;
 }
 
@@ -228,6 +249,21 @@ wf_result wfi_plan_add_own_mapped(wf_plan *plan, const void *data, uint64_t byte
 {
     wf_result result = add_own(plan, bytes, WFI_MEMORY_MAPPED, index);
     return result == WF_SUCCESS ? wf_buffer_write(plan->own[*index], 0, data, bytes) : result;
+}
+
+/* What executions only read is the first plan's. */
+wf_result wfi_plan_copy_own(wf_plan *plan, const wf_plan *from, uint32_t i)
+{
+    uint32_t index = 0;
+    const uint64_t bytes = from->own[i]->bytes;
+    if (from->own_uses[i] == WFI_OWN_SCRATCH)
+        return wfi_plan_add_scratch(plan, bytes, &index);
+    if (from->own_uses[i] == WFI_OWN_ZEROED)
+        return wfi_plan_add_own(plan, NULL, bytes, &index);
+    wf_result result = reserve_own(plan);
+    if (result == WF_SUCCESS)
+        plan->own[plan->own_count++] = from->own[i];
+    return result;
 }
 
 wf_buffer *wfi_plan_own(wf_plan *plan, uint32_t index)
@@ -293,7 +329,7 @@ const wfi_binding_spec *wfi_plan_bindings(const wf_plan *plan, uint32_t *count)
     return plan->bindings;
 }
 
-static wf_result create_sets(wf_plan *plan)
+wf_result wfi_plan_create_sets(wf_plan *plan)
 {
     const bool pushed = plan->device->caps.push_descriptors && !plan->bind_sets;
     if (pushed || plan->step_count == 0)
@@ -303,7 +339,7 @@ static wf_result create_sets(wf_plan *plan)
     return plan->sets && plan->kept_first ? WF_SUCCESS : wfi_no_memory(&plan->device->log);
 }
 
-static void close_plan(void *owner)
+void wfi_plan_close(void *owner)
 {
     wf_plan *plan = owner;
     wf_device *device = plan->device;
@@ -314,7 +350,7 @@ static void close_plan(void *owner)
                                                device->allocator);
             plan->steps[i].views[n] = VK_NULL_HANDLE;
         }
-    for (uint32_t i = 0; i < plan->pipeline_count; i++)
+    for (uint32_t i = 0; i < plan->pipeline_count && !plan->first; i++)
         wfi_pool_give_back(device, &plan->pooled[i]);
 }
 
@@ -331,16 +367,20 @@ wf_result wfi_plan_create_with(wf_device *device, const wfi_choice *choice, cons
     if (!plan)
         return wfi_no_memory(&device->log);
     plan->device = device;
+    atomic_init(&plan->users, 1);
     plan->jobs = read;
     plan->submit_seconds = SUBMIT_SECONDS;
     plan->problem = *choice->point.problem;
     plan->choice = *choice;
     plan->choice.point.problem = &plan->problem;
     plan->choice.point.caps = &device->caps;
-    wfi_object_enlist(device, &plan->object, close_plan, plan);
+    wfi_object_enlist(device, &plan->object, wfi_plan_close, plan);
+    wfi_plan_name(plan);
     result = choice->point.variant->build(plan, &plan->choice.point, params);
     if (result == WF_SUCCESS)
-        result = create_sets(plan);
+        result = wfi_plan_create_sets(plan);
+    if (result == WF_SUCCESS)
+        result = wfi_plan_name_steps(plan);
     if (result != WF_SUCCESS) {
         wf_plan_destroy(&plan);
         return result;
@@ -355,21 +395,19 @@ wf_result wfi_plan_create(wf_device *device, const wfi_choice *choice, const voi
     return wfi_plan_create_with(device, choice, NULL, params, out);
 }
 
-void wf_plan_destroy(wf_plan **handle)
+static void free_plan(wf_plan *plan)
 {
-    wf_plan *plan = handle ? *handle : NULL;
-    if (!plan)
-        return;
-    if (plan->kept)
+    if (plan->kept && !plan->first)
         plan->destroy_kept(plan->kept);
     wfi_plan_drop_runs(plan);
-    close_plan(plan);
+    wfi_plan_close(plan);
     wf_arena_destroy(&plan->arena);
     for (uint32_t i = 0; i < plan->pipeline_count; i++)
         wfi_compile_drop(&plan->compiles[i]);
     wfi_sized_destroy(plan->sized);
     for (uint32_t i = 0; i < plan->own_count; i++) {
-        wf_buffer_destroy(&plan->own[i]);
+        if (!plan->first || plan->own_uses[i] != WFI_OWN_READ)
+            wf_buffer_destroy(&plan->own[i]);
         wf_buffer_destroy(&plan->staging[i]);
     }
     wfi_object_leave(&plan->object);
@@ -377,11 +415,27 @@ void wf_plan_destroy(wf_plan **handle)
     free(plan->pooled);
     free(plan->compiles);
     free(plan->steps);
+    free(plan->step_labels);
     free(plan->own);
+    free(plan->own_uses);
     free(plan->staging);
     free(plan->sets);
     free(plan->kept_sets);
     free(plan->kept_first);
     free(plan);
+}
+
+void wf_plan_destroy(wf_plan **handle)
+{
+    wf_plan *plan = handle ? *handle : NULL;
+    if (!plan)
+        return;
     *handle = NULL;
+    wf_plan *first = plan->first;
+    if (first)
+        free_plan(plan);
+    else
+        first = plan;
+    if (atomic_fetch_sub(&first->users, 1) == 1)
+        free_plan(first);
 }

@@ -155,7 +155,11 @@ static void record_step(wf_plan *plan, VkCommandBuffer command_buffer, uint32_t 
         device->fn.vkCmdPushConstants(command_buffer, pipeline->layout, VK_SHADER_STAGE_COMPUTE_BIT,
                                       0, step->push_bytes, push);
     }
+    if (plan->step_labels)
+        wfi_label_begin(device, command_buffer, plan->step_labels[step->pipeline]);
     dispatch(plan, command_buffer, step);
+    if (plan->step_labels)
+        wfi_label_end(device, command_buffer);
 }
 
 static wf_result recordable(wf_plan *plan, const wfi_log *log)
@@ -228,11 +232,15 @@ wf_result wfi_plan_record_steps(wf_plan *plan, VkCommandBuffer command_buffer, w
         result = wfi_plan_resolve(plan, &log, &read, all);
     if (result == WF_SUCCESS)
         result = wfi_plan_prepare_sets(plan, arena, &log, all, first, last);
+    if (result == WF_SUCCESS)
+        wfi_label_begin(plan->device, command_buffer, plan->label);
     /* What wavefit submits itself has barriers where it is submitted. */
     if (result == WF_SUCCESS && arena && plan->writes_own)
         wfi_barrier_compute(plan->device, command_buffer);
     for (uint32_t i = first; result == WF_SUCCESS && i < last; i++)
         record_step(plan, command_buffer, i, all, sequence);
+    if (result == WF_SUCCESS)
+        wfi_label_end(plan->device, command_buffer);
     if (end >= plan->step_count) /* submissions of an execution in pieces agree */
         plan->recordings++;
     wfi_plan_leave_sizes(plan, entered);
@@ -305,7 +313,7 @@ wf_result wf_plan_record_upload(wf_plan *plan, VkCommandBuffer command_buffer)
         if (plan->staging[i])
             wfi_record_copy(device, command_buffer, plan->staging[i], 0, plan->own[i], 0,
                             plan->staging[i]->bytes);
-        else if (!plan->own[i]->mapped)
+        else if (!plan->own[i]->mapped && !(plan->first && plan->own_uses[i] == WFI_OWN_READ))
             device->fn.vkCmdFillBuffer(command_buffer, plan->own[i]->vk, 0, plan->own[i]->bytes, 0);
     wfi_barrier(device, command_buffer);
     plan->wants_upload = false;

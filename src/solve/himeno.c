@@ -14,24 +14,6 @@
 
 /* ----------------------------------------------------------------------------- blocks and slabs */
 
-/* The largest number of inner planes whose p, with `steps` planes on either side, fits `bytes`. */
-static uint64_t p_planes_in(const wf_himeno *h, uint64_t bytes)
-{
-    const uint64_t fit = bytes / (h->layout.p_plane * sizeof(float));
-    const uint64_t halo = 2 * (uint64_t)wfi_himeno_steps(&h->choice.point);
-    return fit > halo ? fit - halo : 0;
-}
-
-/* The largest number of inner planes whose coefficients fit one binding and one allocation. */
-static uint64_t cell_planes_in(const wf_himeno *h, uint64_t bytes)
-{
-    const uint64_t plane =
-        h->layout.c_plane * sizeof(float) * (h->layout.interleaved ? 1 : WFI_HIMENO_COEFFICIENTS);
-    const uint64_t fit = bytes / plane;
-    const uint64_t halo = 2 * ((uint64_t)wfi_himeno_steps(&h->choice.point) - 1);
-    return fit > halo ? fit - halo : 0;
-}
-
 static wf_result too_large(const wf_himeno *h, const char *what, uint64_t bytes)
 {
     return wfi_fail(&h->device->log, WF_ERROR_TOO_LARGE,
@@ -96,18 +78,14 @@ static wf_result make_slabs(wf_himeno *h, uint64_t most)
 
 static wf_result split(wf_himeno *h)
 {
-    const wf_caps *caps = &h->device->caps;
-    const uint64_t allocation = wfi_least(caps->max_allocation, caps->max_buffer);
-    const uint64_t range = wfi_himeno_range(&h->choice.point);
-    const uint64_t block_planes = p_planes_in(h, allocation);
-    const uint64_t slab_planes =
-        wfi_least(p_planes_in(h, range), cell_planes_in(h, wfi_least(range, allocation)));
-    if (block_planes == 0)
-        return too_large(h, "allocation limit", allocation);
-    if (slab_planes == 0)
-        return too_large(h, "binding limit", range);
-    wf_result result = make_blocks(h, block_planes);
-    return result == WF_SUCCESS ? make_slabs(h, slab_planes) : result;
+    const wfi_point *point = &h->choice.point;
+    const wfi_himeno_room room = wfi_himeno_room_of(point);
+    if (room.block_planes == 0)
+        return too_large(h, "allocation limit", wfi_himeno_allocation(point->caps));
+    if (room.slab_planes == 0)
+        return too_large(h, "binding limit", wfi_himeno_range(point));
+    wf_result result = make_blocks(h, room.block_planes);
+    return result == WF_SUCCESS ? make_slabs(h, room.slab_planes) : result;
 }
 
 /* --------------------------------------------------------------------------------------- passes */

@@ -159,11 +159,14 @@ static void open_instance(engine *e)
     assert_non_null(e->loader);
     void *symbol = dlsym(e->loader, "vkGetInstanceProcAddr");
     memcpy(&e->get_proc, &symbol, sizeof symbol);
+    const char *debug_utils = VK_EXT_DEBUG_UTILS_EXTENSION_NAME; /* the loader has it */
     const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
                                            .pApplicationName = "engine",
                                            .apiVersion = VK_API_VERSION_1_3};
     const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-                                       .pApplicationInfo = &application};
+                                       .pApplicationInfo = &application,
+                                       .enabledExtensionCount = 1,
+                                       .ppEnabledExtensionNames = &debug_utils};
     PFN_vkCreateInstance create = (PFN_vkCreateInstance)e->get_proc(NULL, "vkCreateInstance");
     assert_int_equal(create(&info, NULL, &e->instance), VK_SUCCESS);
     uint32_t count = 1;
@@ -183,7 +186,9 @@ static void *application_chain(void)
     features13 = (VkPhysicalDeviceVulkan13Features){
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES};
     features12 = (VkPhysicalDeviceVulkan12Features){
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, .pNext = &features13};
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+        .pNext = &features13,
+        .timelineSemaphore = VK_TRUE};
     features11 = (VkPhysicalDeviceVulkan11Features){
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, .pNext = &features12};
     features2 = (VkPhysicalDeviceFeatures2){.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,

@@ -75,7 +75,7 @@ static double residual_of(const system_ *s, const double *b, const double *x)
     return sqrt(squares / norm);
 }
 
-/* ---------------------------------------------------------------------------------------- frames */
+/* --------------------------------------------------------------------------------------- frames */
 
 typedef struct frame {
     VkCommandBuffer commands;
@@ -322,7 +322,7 @@ static void test_doubles(void **state)
     run_frames(ENGINE_REQUIRED, WF_TYPE_F64, &plain, 12);
 }
 
-/* -------------------------------------------------------------------------------------- one solve */
+/* ------------------------------------------------------------------------------------ one solve */
 
 static void solve_once(host *h, frame *f, uint32_t iterations, uint32_t flags)
 {

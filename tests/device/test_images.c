@@ -49,7 +49,7 @@ typedef struct host {
     test_random random;
 } host;
 
-/* ---------------------------------------------------------------------------------------- images */
+/* --------------------------------------------------------------------------------------- images */
 
 static uint32_t memory_type(const engine *e, uint32_t bits)
 {
@@ -136,7 +136,7 @@ static void record_copy(const host *h, VkCommandBuffer commands, const texture *
                                                  buffer, 1, &region);
 }
 
-/* ---------------------------------------------------------------------------------------- texels */
+/* --------------------------------------------------------------------------------------- texels */
 
 static uint64_t place(const host *h, uint32_t x, uint32_t y, uint32_t z, uint32_t component)
 {
@@ -182,7 +182,7 @@ static void draw(host *h)
                     set(h, &h->in, place(h, x, y, z, c), test_random_uniform(&h->random));
 }
 
-/* ------------------------------------------------------------------------------------- reference */
+/* ------------------------------------------------------------------------------------ reference */
 
 static int64_t bordered(wf_border border, int64_t at, int64_t n)
 {
@@ -282,7 +282,7 @@ static void expect_image(const host *h)
                 }
 }
 
-/* ------------------------------------------------------------------------------------------- runs */
+/* ----------------------------------------------------------------------------------------- runs */
 
 static void open_host(host *h, engine_features features)
 {

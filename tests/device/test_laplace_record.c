@@ -1,6 +1,6 @@
 /* Laplace's equation recorded into a frame's command buffer: results against the host's residual in
- * every frame, the state, dispatches behind the end that have no work-groups, and what surrounds the
- * grid. */
+ * every frame, the state, dispatches behind the end that have no work-groups, and what surrounds
+ * the grid. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -154,7 +154,8 @@ static bool compiles_fast(const wfi_point *point)
         return v[MATMUL_ID_THREAD_M] * v[MATMUL_ID_THREAD_N] * v[MATMUL_ID_TILE_K] <= 256;
     if (strcmp(point->variant->name, "vector") != 0)
         return true;
-    const uint32_t steps = v[MATMUL_ID_DOUBLE_BUFFER] ? v[MATMUL_ID_TILE_K] : v[MATMUL_ID_UNROLL];
+    const uint32_t unrolled = v[MATMUL_ID_TILE_K] % 8 == 0 ? 8 : 4;
+    const uint32_t steps = v[MATMUL_ID_DOUBLE_BUFFER] ? v[MATMUL_ID_TILE_K] : unrolled;
     const uint32_t threads = wfi_matmul_tile_threads(v);
     return v[MATMUL_ID_THREAD_M] * v[MATMUL_ID_THREAD_N] * steps <= 128 &&
            v[MATMUL_ID_TILE_K] * (v[MATMUL_ID_TILE_M] + v[MATMUL_ID_TILE_N]) <= 8 * threads;
@@ -209,9 +210,9 @@ static void every_point_is_right(void **state)
     assert_true(models >= 6 && (points > 30 || test_quick())); /* at minimum limits too */
 }
 
-/* Teams that are subgroups, whatever those are: elements singly and in fours, one tile and two, one
- * split and two. */
-static void teams_can_be_subgroups(void **state)
+/* Slices of k that are subgroups, of whatever size the device has them: with single elements and
+ * vec4 loads, with split-K and without. */
+static void slices_can_be_subgroups(void **state)
 {
     const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
     const wf_caps *caps = wf_device_caps(*state);
@@ -227,8 +228,8 @@ static void teams_can_be_subgroups(void **state)
         wfi_point point = {.caps = caps,
                            .problem = &problem,
                            .variant = family->variants[wfi_variant_find(family, "subgroup_k")]};
-        const uint32_t values[] = {8,     2 * size,  8, 4,     4, n ? 7 : 0, 2,     size / 2,
-                                   1 + n, n ? 2 : 4, n, 1 + n, 1, 1 + n,     1 - n, 0};
+        const uint32_t values[] = {8,     2 * size,  8, 4, 4,     n ? 7 : 0, 2, size / 2,
+                                   1 + n, n ? 2 : 4, n, 1, 1 + n, 1 - n,     0};
         assert_int_equal(sizeof values / sizeof *values, point.variant->parameter_count);
         for (uint32_t i = 0; i < point.variant->parameter_count; i++)
             wfi_point_put(&point, i, values[i]);
@@ -334,19 +335,12 @@ static void shared_tiles_are_right(void **state)
     test_random random = {test_seed()};
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
         product p;
-        const wf_constant constants[] = {{"tile_m", 16},
-                                         {"tile_n", 32},
-                                         {"tile_k", 8},
-                                         {"thread_m", 4},
-                                         {"thread_n", 4},
-                                         {"lanes_m", 2},
-                                         {"lanes_n", 4},
-                                         {"unroll", 2},
-                                         {"double_buffer", n % 2},
-                                         {"split_k", 1},
-                                         {"vec4", n == 5 ? 7 : 0},
-                                         {"pack", 0},
-                                         {"swizzle", cases[n].swizzle},
+        const wf_constant constants[] = {{"tile_m", 16},  {"tile_n", 32},
+                                         {"tile_k", 8},   {"thread_m", 4},
+                                         {"thread_n", 4}, {"lanes_m", 2},
+                                         {"lanes_n", 4},  {"double_buffer", n % 2},
+                                         {"split_k", 1},  {"vec4", n == 5 ? 7 : 0},
+                                         {"pack", 0},     {"swizzle", cases[n].swizzle},
                                          {"stream_k", 2}};
         const wf_tuning tuning = {.size = sizeof tuning,
                                   .variant = "vector",
@@ -503,7 +497,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_point_is_right),
-        cmocka_unit_test(teams_can_be_subgroups),
+        cmocka_unit_test(slices_can_be_subgroups),
         cmocka_unit_test(turned_executions_agree),
         cmocka_unit_test(model_choice_is_right),
         cmocka_unit_test(splits_over_small_bindings),

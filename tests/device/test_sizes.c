@@ -1,6 +1,7 @@
 /* Plans that are made for a largest size and recorded with smaller ones: every variant, and a frame
- * loop that draws its sizes. Inputs are whole numbers so small that every sum is exact in any order:
- * results must equal a reference in f64. Whatever lies around them is NaN before and after. */
+ * loop that draws its sizes. Inputs are whole numbers so small that every sum is exact in any
+ * order: results must equal a reference in f64. Whatever lies around them is NaN before and
+ * after. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -302,7 +303,7 @@ static void test_types_of_products(void **state)
         }
 }
 
-/* -------------------------------------------------------------------------------------- stencils */
+/* ------------------------------------------------------------------------------------- stencils */
 
 enum { MOST_TAPS = 125 };
 

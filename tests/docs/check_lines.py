@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """check_lines.py ROOT: every line of the sources and documents that Git knows in ROOT has at most
-100 characters. Characters are counted, not bytes. `./dev lint` runs it.
+100 characters. Characters are counted, not bytes. The test `check_lines` and `./dev lint` run it.
 
 check_lines.py --self-test: the same on a folder with faults planted in it, each of which must be
 found, beside lines that are long in bytes or in files that are left out, which must not."""
@@ -12,7 +12,8 @@ import tempfile
 
 MOST = 100
 
-# What is checked: endings, and names without one.
+# What is checked: endings, and names without one. Data have a line a record, however long: .json,
+# .def.
 ENDINGS = (".c", ".h", ".cpp", ".hpp", ".comp", ".glsl", ".vert", ".frag", ".md", ".cmake", ".sh",
            ".py", ".js", ".css", ".html", ".in", ".map", ".supp")
 NAMES = ("CMakeLists.txt", "dev", "bionic.txt", ".ci/run", ".clang-tidy", ".clang-format")

@@ -35,8 +35,8 @@ expect 0 '^whole ' laplace --grid 33x20 -o u.npy --json u.json
 check 'u.json has the stages' stages_add_up u.json
 expect 0 '^stages +.*download' himeno --size 9x8x7 --iterations 4
 
-# A grid of a file: five cells in a row, the middle of the second one 1; the star moves it one to the
-# right. Rows of three dimensions stand one below another.
+# A grid of a file: five cells in a row, the middle of the second one 1; the star moves it one to
+# the right. Rows of three dimensions stand one below another.
 zero='\x00\x00\x00\x00'
 row=$zero$zero$zero$zero$zero
 npy U.npy '<f4' '(3, 5)' "$row$zero$zero$one$zero$zero$row"

@@ -42,9 +42,9 @@ if [ -z "${WAVEFIT_TEST_BRIEF:-}" ]; then
     ulimit -v 3000000
     in_time 20 1 "tall.mtx:2: '1500000000 10 1': the rows and columns alone take 12 GB" \
         spmv tall.mtx -o copy.mtx
-    in_time 60 1 '--generate diagonal:100000000: out of memory' \
+    in_time 60 1 'diagonal:100000000: out of memory' \
         spmv --generate diagonal:100000000 -o copy.mtx
-    in_time 60 1 '--matrix diagonal:100000000: out of memory' explain spmv \
+    in_time 60 1 'diagonal:100000000: out of memory' explain spmv \
         --matrix diagonal:100000000
     # A file with a hole of 100 GB.
     printf '\x93NUMPY\x01\x00\x50\x00%-79s\n' \

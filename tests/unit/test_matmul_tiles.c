@@ -79,8 +79,8 @@ static void fail_at(const wfi_point *point, const char *what)
     fail_msg("%s: %s", text, what);
 }
 
-/* As matmul_vector.comp places its work-items, and matmul_subgroup_k.comp those of each team: four
- * rows or columns at a time. */
+/* Work-items placed as matmul_vector.comp places them, and matmul_subgroup_k.comp those of each
+ * slice of k: four rows or columns at a time. */
 static void vector_covers(const wfi_point *point, bool pairs)
 {
     static uint8_t seen[64][64];
@@ -160,7 +160,7 @@ static void cooperative_covers(const wfi_point *point, uint32_t items)
 /* Shared memory as matmul_slice_tiles.glsl declares it: tiles of both operands, a four longer each
  * row of an operand that is stored along the sum, and behind them room for sums where tiles have
  * none. */
-static void teams_hold_their_tiles(const wfi_point *point)
+static void slices_hold_their_tiles(const wfi_point *point)
 {
     const uint32_t *v = point->values;
     const wfi_matmul_problem *p = &point->problem->matmul;
@@ -168,8 +168,8 @@ static void teams_hold_their_tiles(const wfi_point *point)
     const uint64_t size = type == WF_TYPE_F64 ? 8 : 4;
     const uint64_t fours_a = v[MATMUL_ID_TILE_M] / 4 + !p->transpose_a,
                    fours_b = v[MATMUL_ID_TILE_N] / 4 + p->transpose_b;
-    const uint64_t tiles = (uint64_t)v[MATMUL_ID_TILE_BUFFERS] * v[MATMUL_ID_SLICES_K] *
-                           v[MATMUL_ID_TILE_K] * (fours_a + fours_b);
+    const uint64_t tiles =
+        (uint64_t)v[MATMUL_ID_SLICES_K] * v[MATMUL_ID_TILE_K] * (fours_a + fours_b);
     const uint64_t items = (uint64_t)v[MATMUL_ID_TILE_M] / v[MATMUL_ID_THREAD_M] *
                            (v[MATMUL_ID_TILE_N] / v[MATMUL_ID_THREAD_N]);
     const uint64_t sums = items * (v[MATMUL_ID_SLICES_K] > 1 ? v[MATMUL_ID_SLICES_K] - 1 : 1);
@@ -191,7 +191,7 @@ static void check_geometry(const wfi_point *point)
         vector_covers(point, point->values[MATMUL_ID_PAIRS]);
     else if (strcmp(point->variant->name, "subgroup_k") == 0) {
         slices_cover(point, items);
-        teams_hold_their_tiles(point);
+        slices_hold_their_tiles(point);
     } else if (strcmp(point->variant->name, "panel") == 0)
         panel_covers(point, items);
     else if (point->variant->needs & WFI_NEEDS_COOPERATIVE_MATRIX)

@@ -14,6 +14,8 @@
 #include "core/device.h"
 #include "core/volk.h"
 #include "plan/family.h"
+#include "plan/hooks.h"
+#include "himeno/himeno_ids.h"
 #include "kernels/stencil/stencil.h"
 #include "choose/store.h"
 
@@ -328,6 +330,48 @@ static void small_grids_fill_large_devices(void **state)
     free(device);
 }
 
+/* A row for a grid whose planes of coefficients take 1.2 GB each is taken where a binding holds the
+ * five that three iterations a pass read, and passed over for the model where it does not. */
+static void rows_that_do_not_fit_are_passed_over(void **state)
+{
+    (void)state;
+    const wfi_problem problem = {
+        .family = WF_FAMILY_HIMENO, .type = WF_TYPE_F32, .himeno = {5000, 5000, 20}};
+    const wfi_key key = wfi_key_of(&problem);
+    const wf_tuning tuning = {.size = sizeof tuning};
+    const uint64_t ranges[] = {UINT64_C(1) << 33, UINT32_MAX, UINT32_C(1) << 31};
+    const pattern p = {"large",        0,    1024,  64,    48,   32, 32, 32,
+                       ALL_OPERATIONS, true, false, false, true, 16};
+    wf_device *device = calloc(1, sizeof *device);
+    struct wfi_tuning *data = calloc(1, sizeof *data);
+    assert_true(device && data);
+    device->tuning = data;
+    assert_int_equal(pthread_mutex_init(&device->tuning_lock, NULL), 0);
+    device->caps = caps_of(&p);
+    wfi_tuning_entry *row = wfi_tuning_add(&data->shipped[0], &key);
+    assert_non_null(row);
+    snprintf(row->problem, sizeof row->problem, "5000x5000x20");
+    row->best_count = 1;
+    row->best[0] = (wfi_named_point){
+        .variant = "time",
+        .count = 5,
+        .values = {
+            {"local_x", 64}, {"local_y", 16}, {"pad", 32}, {"interleave", 65536}, {"steps", 3}}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        wfi_choice choice;
+        device->caps.max_storage_range = ranges[i];
+        device->caps.max_buffer = device->caps.max_allocation = UINT64_C(1) << 33;
+        assert_int_equal(wfi_choose(device, &problem, &tuning, &choice), WF_SUCCESS);
+        assert_string_equal(choice.chosen_by, i == 0 ? "device row" : "model");
+        const uint64_t steps = wfi_point_value(&choice.point, HIMENO_ID_STEPS, 1);
+        assert_true((2 * steps - 1) * 12 * 4998 * 4998 * sizeof(float) < ranges[i]);
+    }
+    wfi_tuning_data_free(&data->shipped[0]);
+    free(data);
+    pthread_mutex_destroy(&device->tuning_lock);
+    free(device);
+}
+
 /* Defaults are what every device can run. */
 static void defaults_are_legal_everywhere(void **state)
 {
@@ -353,6 +397,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(picks_are_legal),
         cmocka_unit_test(small_grids_fill_large_devices),
+        cmocka_unit_test(rows_that_do_not_fit_are_passed_over),
         cmocka_unit_test(defaults_are_legal_everywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

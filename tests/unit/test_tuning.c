@@ -297,7 +297,8 @@ static void read_as(const char *schema, const char *family, const char *point, w
     wfi_tuning_data_free(&out);
 }
 
-/* Files of schema 1 have the names of before; those of schema 2 are read as they are. */
+/* Files of schema 1 have the names of before; those of schema 2 are read as they are, but for
+ * parameters that there are no more. */
 static void old_files_give_present_names(void **state)
 {
     (void)state;
@@ -308,16 +309,19 @@ static void old_files_give_present_names(void **state)
                                 "\"strip\": 8, \"snake\": 3, \"sharing\": 1}";
     static const char equal[] = "\"variant\": \"equal\", \"values\": {\"turns\": 2, "
                                 "\"team\": 8, \"long_turns\": 1, \"long_x\": 5}";
+    static const char vector[] =
+        "\"variant\": \"vector\", \"values\": {\"tile_m\": 64, \"unroll\": 8, \"pairs\": 1}";
     static const char march[] = "\"variant\": \"march\", \"values\": {\"march\": 16}";
     read_as("1", "matmul", teams, WF_FAMILY_MATMUL,
-            "subgroup_k tile_m=16 vec4=7 split_k=2 slices_k=4 tile_buffers=1 per_subgroup=1 "
-            "double_buffer=0 tail=1 reverse=0");
+            "subgroup_k tile_m=16 vec4=7 split_k=2 slices_k=4 per_subgroup=1 double_buffer=0 "
+            "tail=1 reverse=0");
     read_as("1", "matmul", split, WF_FAMILY_MATMUL,
             "f16x2 sub_m=2 swizzle=8 serpentine=3 stream_k=1");
     read_as("1", "spmv", equal, WF_FAMILY_SPMV,
             "equal loads=2 row_subgroups=8 long_loads=1 long_x=5");
     read_as("1", "stencil", march, WF_FAMILY_HIMENO, "march march=16");
     read_as("1", "grid", march, WF_FAMILY_STENCIL, "march march=16");
+    read_as("2", "matmul", vector, WF_FAMILY_MATMUL, "vector tile_m=64 pairs=1");
     read_as("2", "stencil", march, WF_FAMILY_STENCIL, "march march=16");
     read_as("2", "spmv", equal, WF_FAMILY_SPMV, "equal turns=2 team=8 long_turns=1 long_x=5");
 }

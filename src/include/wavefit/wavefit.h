@@ -309,6 +309,9 @@ typedef struct wf_device_params {
     /* Where device memory comes from. Copied; NULL: vkAllocateMemory, once for each buffer of over
      * 64 KiB; smaller ones share allocations of 1 MiB. */
     const wf_memory_source *memory_source;
+    /* Gives each Vulkan object a name and each dispatch a label, for debuggers and captures, where
+     * the loader offers VK_EXT_debug_utils. For adopted devices wf_vulkan.debug_utils says so. */
+    bool debug_names;
 } wf_device_params;
 
 /* Lists the Vulkan devices of this machine. On entry *count is the room in caps (which may be
@@ -330,6 +333,12 @@ WF_API wf_result wf_device_create(const wf_device_params *params, wf_device **ou
  * WF_ERROR_DEVICE_CLOSED when used, and must still be destroyed. No job that was given to
  * wf_jobs.submit may be running. */
 WF_API void wf_device_destroy(wf_device **device);
+
+/* Destroys what wf_plan_destroy_after, wf_buffer_destroy_after and wf_arena_destroy_after were
+ * given and whose time has come. Those functions do so too; call this now and then where they are
+ * not called. It does not wait. *left (which may be NULL) is the number of objects that still wait.
+ * Error: WF_ERROR_INVALID_ARGUMENT. */
+WF_API wf_result wf_device_collect(wf_device *device, uint32_t *left);
 
 /* Returns what the device can do. The device owns it; it is valid as long as the device. */
 WF_API const wf_caps *wf_device_caps(const wf_device *device);
@@ -382,6 +391,9 @@ typedef struct wf_vulkan {
      * or merged into meanwhile. VK_NULL_HANDLE: wavefit uses a cache of its own, in memory, and on
      * disk only if wf_device_params.cache_directory is given. */
     VkPipelineCache pipeline_cache;
+    /* VK_EXT_debug_utils is enabled on `instance`: wavefit names its objects and puts labels around
+     * its dispatches. */
+    bool debug_utils;
 } wf_vulkan;
 
 /* Makes a wf_device of the application's VkDevice. Of params it uses limits, log, allocator,
@@ -442,6 +454,8 @@ typedef enum wf_memory {
 WF_API wf_result wf_buffer_create(wf_device *device, uint64_t bytes, wf_memory memory,
                                   wf_buffer **out);
 WF_API void wf_buffer_destroy(wf_buffer **buffer);
+/* Destroys the buffer once the timeline semaphore has the value; see wf_plan_destroy_after. */
+WF_API wf_result wf_buffer_destroy_after(wf_buffer **buffer, VkSemaphore timeline, uint64_t value);
 WF_API VkBuffer wf_buffer_handle(const wf_buffer *buffer);
 WF_API uint64_t wf_buffer_size(const wf_buffer *buffer);
 /* Returns where the host sees the buffer's memory, coherently and as long as the buffer lives; NULL
@@ -736,6 +750,8 @@ WF_API wf_result wf_arena_reset(wf_arena *arena);
 /* Takes back all that recordings took, as wf_arena_reset does, and frees it. Plans and buffers that
  * were used with the arena may be destroyed before it. */
 WF_API void wf_arena_destroy(wf_arena **arena);
+/* The same once the timeline semaphore has the value; see wf_plan_destroy_after. */
+WF_API wf_result wf_arena_destroy_after(wf_arena **arena, VkSemaphore timeline, uint64_t value);
 
 /* Records the plan's dispatches into a command buffer that is in the recording state, outside a
  * render pass, for a queue family with compute. It never submits, waits or compiles. It allocates
@@ -789,6 +805,29 @@ WF_API uint64_t wf_plan_workspace(const wf_plan *plan);
 WF_API wf_result wf_plan_describe(const wf_plan *plan, wf_plan_info *info);
 /* Destroys the plan without waiting. The work recorded from it must have finished. */
 WF_API void wf_plan_destroy(wf_plan **plan);
+/* Destroys the plan once the timeline semaphore has the value: now, if it has it, or at a later
+ * call of such a function or of wf_device_collect, at the latest when the device is destroyed. So
+ * an application gives up a plan that frames in flight still use. The handle becomes NULL; the
+ * semaphore must live until then. The plan may end on any thread that makes such a call. Errors,
+ * after which the plan is still the caller's: WF_ERROR_INVALID_ARGUMENT (no semaphore),
+ * WF_ERROR_UNSUPPORTED (the device has no timeline semaphores). */
+WF_API wf_result wf_plan_destroy_after(wf_plan **plan, VkSemaphore timeline, uint64_t value);
+
+/* Makes a plan of the same problem that shares with `plan` its pipelines and all memory that
+ * executions only read: a sparse matrix is analysed, converted and uploaded once. What executions
+ * write (wf_plan_info.writes_own_memory) the copy has for itself. So each queue or thread may
+ * record a copy of its own, beside others, without locks and semaphores between them. The caller
+ * serialises calls on one copy, as on any plan; wf_plan_copy itself must not run beside another
+ * call on `plan`. Plans may be destroyed in any order; what they share goes with the last.
+ *
+ * wf_spmv_scale changes one copy alone. New values (wf_spmv_update, wf_spmv_record_update) are seen
+ * by all: executions of other copies must not run then. A copy that has memory of its own may need
+ * an upload (wf_plan_needs_upload), or blocks where the device is wavefit's own. Buffers belong to
+ * the device's queue family: queues of another family need a wf_device, and a plan, of their own.
+ *
+ * Errors: WF_NOT_READY (`plan` is still being compiled, or its upload is not recorded),
+ * WF_ERROR_UNSUPPORTED (the plan's sizes vary), and those of want of memory. */
+WF_API wf_result wf_plan_copy(wf_plan *plan, wf_plan **out);
 
 /* Submits one execution on the device's own queue. Blocks until it is done. An execution of several
  * dispatches that takes over half a second goes in several submissions, between which
@@ -1349,8 +1388,8 @@ WF_API wf_result wf_himeno_read(wf_himeno *himeno, float *p);
 WF_API wf_result wf_himeno_describe(const wf_himeno *himeno, wf_plan_info *info, uint32_t *slabs);
 /* Times what an iteration consists of by itself, a few times over: [0] the relaxation of all slabs,
  * with the copies between them, and [1] the sum of the partial sums of gosa, which one dispatch
- * makes for many iterations. us gets the microseconds that each takes of one iteration. p and gosa are of
- * no use afterwards. Blocks. Errors: those of wf_himeno_run. */
+ * makes for many iterations. us gets the microseconds that each takes of one iteration. p and gosa
+ * are of no use afterwards. Blocks. Errors: those of wf_himeno_run. */
 #define WF_HIMENO_KERNELS 2
 WF_API wf_result wf_himeno_time_kernels(wf_himeno *himeno,
                                         wf_plan_kernel kernels[WF_HIMENO_KERNELS],
@@ -1423,9 +1462,9 @@ typedef struct wf_stencil_params {
     const wf_jobs *jobs;     /* NULL: wf_stencil_plan compiles the pipelines itself */
     const wf_cancel *cancel; /* asked by wf_stencil_check; NULL: nothing is asked */
     /* Extents that recordings may lower (wf_bindings.extent) without another plan, down to 2 radius
-     * + 1: nx, ny and nz are then the largest ones. 0: the extent is fixed. Else recordings give any
-     * multiple of it: 1 allows every size; vary_x 4 keeps the faster kernels for whole vectors. A
-     * cell's element stays at (z * ny + y) * row_stride + x with the plan's ny. */
+     * + 1: nx, ny and nz are then the largest ones. 0: the extent is fixed. Else recordings give
+     * any multiple of it: 1 allows every size; vary_x 4 keeps the faster kernels for whole vectors.
+     * A cell's element stays at (z * ny + y) * row_stride + x with the plan's ny. */
     uint32_t vary_x, vary_y, vary_z;
     /* Not WF_IMAGE_NONE: IN and OUT are storage images of this format (wf_bindings.images), two- or
      * three-dimensional as the grid, whose texel (x, y, z) is the cell: of one mip level, and at
@@ -1540,8 +1579,8 @@ typedef struct wf_laplace wf_laplace;
 
 /* Makes a solve to be recorded, as wf_cg_create does. progress and history are not used.
  * Iterations come in whole checks of check_every. u is not scaled: the square of |b| must be within
- * the type's range. Errors: those of wf_laplace_solve, WF_ERROR_TOO_LARGE (the grid is larger than a
- * binding may be). */
+ * the type's range. Errors: those of wf_laplace_solve, WF_ERROR_TOO_LARGE (the grid is larger than
+ * a binding may be). */
 WF_API wf_result wf_laplace_create(wf_device *device, const wf_laplace_params *params,
                                    wf_laplace **out);
 WF_API bool wf_laplace_needs_upload(const wf_laplace *laplace);

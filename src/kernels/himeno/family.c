@@ -12,6 +12,7 @@ static const wfi_variant *const variants[] = {
 const wfi_family wfi_family_himeno = {
     .name = "himeno",
     .summary = "Himeno's 19-point Jacobi relaxation",
+    .work = "relaxation",
     .variant_count = sizeof variants / sizeof variants[0],
     .variants = variants,
     .flops = wfi_himeno_flops,

@@ -47,6 +47,16 @@ uint64_t wfi_himeno_array(const wfi_himeno_layout *layout, const wfi_himeno_slab
 
 /* Bytes that a binding of the point may have, wherever it starts. */
 uint64_t wfi_himeno_range(const wfi_point *point);
+/* The most inner planes that an allocation of p holds, and that a binding holds of p and of the
+ * coefficients; 0: not one. */
+typedef struct wfi_himeno_room {
+    uint64_t block_planes, slab_planes;
+} wfi_himeno_room;
+
+wfi_himeno_room wfi_himeno_room_of(const wfi_point *point);
+/* The largest allocation that is one buffer. */
+uint64_t wfi_himeno_allocation(const wf_caps *caps);
+bool wfi_himeno_fits(const wfi_point *point); /* wfi_family_hooks.fits: each holds a plane */
 /* Iterations that one pass of the point makes. */
 uint32_t wfi_himeno_steps(const wfi_point *point);
 /* Subgroups of a work-group that each store a partial sum of gosa; 0: the work-group stores one. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "kernels/families.h"
+#include "kernels/himeno/himeno.h"
 #include "wfi_sources.h"
 
 static void classes(const wfi_problem *problem, wfi_key *key)
@@ -35,4 +36,5 @@ const struct wfi_family_hooks wfi_himeno_hooks = {
     .classes = classes,
     .text = text,
     .describe = describe,
+    .fits = wfi_himeno_fits,
 };

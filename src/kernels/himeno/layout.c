@@ -42,6 +42,37 @@ uint64_t wfi_himeno_range(const wfi_point *point)
     return range - wfi_least(range, wfi_window_alignment(caps) + 16);
 }
 
+uint64_t wfi_himeno_allocation(const wf_caps *caps)
+{
+    return wfi_least(caps->max_allocation, caps->max_buffer);
+}
+
+/* Whole planes of `plane` elements that `bytes` hold beside `halo` planes on either side. */
+static uint64_t planes_in(uint64_t bytes, uint64_t plane, uint64_t halo)
+{
+    const uint64_t each = plane * sizeof(float); /* 0: a grid without inner cells */
+    const uint64_t fit = each ? bytes / each : 0;
+    return fit > 2 * halo ? fit - 2 * halo : 0;
+}
+
+wfi_himeno_room wfi_himeno_room_of(const wfi_point *point)
+{
+    const wfi_himeno_layout layout = wfi_himeno_layout_of(point);
+    const uint64_t allocation = wfi_himeno_allocation(point->caps), range = wfi_himeno_range(point),
+                   steps = wfi_himeno_steps(point),
+                   cells = layout.c_plane * (layout.interleaved ? 1 : WFI_HIMENO_COEFFICIENTS);
+    return (wfi_himeno_room){
+        .block_planes = planes_in(allocation, layout.p_plane, steps),
+        .slab_planes = wfi_least(planes_in(range, layout.p_plane, steps),
+                                 planes_in(wfi_least(range, allocation), cells, steps - 1))};
+}
+
+bool wfi_himeno_fits(const wfi_point *point)
+{
+    const wfi_himeno_room room = wfi_himeno_room_of(point);
+    return room.block_planes > 0 && room.slab_planes > 0;
+}
+
 static uint64_t slab_planes(const wfi_himeno_slab *slab)
 {
     return (uint64_t)slab->lower + slab->planes + slab->upper;

@@ -13,6 +13,7 @@ static const wfi_variant *const variants[] = {
 const wfi_family wfi_family_matmul = {
     .name = "matmul",
     .summary = "dense matrix product C = activation(alpha op(A) op(B) + beta C + bias)",
+    .work = "product",
     .variant_count = sizeof variants / sizeof variants[0],
     .variants = variants,
     .flops = wfi_matmul_flops,

@@ -10,7 +10,8 @@ wf_result wfi_matmul_problem_of(const wfi_log *log, const wf_matmul_params *para
                                 wfi_matmul_problem *out);
 /* False where C takes no product: k or alpha is 0. */
 bool wfi_matmul_multiplies(const wf_matmul_params *params);
-/* What the sizes of every recording are multiples of: the sizes themselves, where they are fixed. */
+/* What the sizes of every recording are multiples of: the sizes themselves, where they are
+ * fixed. */
 wfi_matmul_sizes wfi_matmul_units_of(const wfi_matmul_problem *p);
 /* Elements from the first of A, B or C to behind the last, of all products of the batch. */
 void wfi_matmul_extents(const wfi_matmul_problem *p, uint64_t extents[3]);

@@ -36,6 +36,39 @@ typedef struct wfi_matmul_tile {
 uint32_t wfi_matmul_vec4_bits(const wfi_matmul_problem *p);
 /* Whether the product allows all of these bits. */
 bool wfi_matmul_vec4_allowed(const wfi_point *point, uint32_t bits);
+
+/* Rows of tables of parameters that several variants have: the default, and the array of values. */
+#define WFI_TILE_ROWS(value, values)                                                               \
+    {"tile_m",          MATMUL_ID_TILE_M, value,                                                   \
+     WFI_COUNT(values), values,           "rows of C a work-group computes"},                      \
+    {                                                                                              \
+        "tile_n", MATMUL_ID_TILE_N, value, WFI_COUNT(values), values,                              \
+            "columns of C a work-group computes"                                                   \
+    }
+#define WFI_TILE_K_ROW(value, values)                                                              \
+    {                                                                                              \
+        "tile_k", MATMUL_ID_TILE_K, value, WFI_COUNT(values), values,                              \
+            "steps of the sum held in shared memory"                                               \
+    }
+#define WFI_THREAD_ROWS(value, values)                                                             \
+    {"thread_m", MATMUL_ID_THREAD_M,                                                               \
+     value,      WFI_COUNT(values),                                                                \
+     values,     "rows of C a work-item computes"},                                                \
+    {                                                                                              \
+        "thread_n", MATMUL_ID_THREAD_N, value, WFI_COUNT(values), values,                          \
+            "columns of C a work-item computes"                                                    \
+    }
+#define WFI_SWIZZLE_ROW(value, values)                                                             \
+    {                                                                                              \
+        "swizzle", MATMUL_ID_SWIZZLE, value, WFI_COUNT(values), values,                            \
+            "tile rows that neighbouring work-groups go down before the next column of tiles"      \
+    }
+#define WFI_SPLIT_K_ROW(values)                                                                    \
+    {                                                                                              \
+        "split_k", MATMUL_ID_SPLIT_K, 1, WFI_COUNT(values), values,                                \
+            "parts of the sum that different work-groups make"                                     \
+    }
+
 #define WFI_VEC4_REASON                                                                            \
     "vec4 may move four elements at a time only in matrices whose rows begin at, and are as long " \
     "as, multiples of 4"

@@ -32,6 +32,7 @@ _Static_assert(VARIANTS <= WF_SPMV_MOST_CANDIDATES,
 const wfi_family wfi_family_spmv = {
     .name = "spmv",
     .summary = "sparse matrix times vector, y = alpha A x + beta y",
+    .work = "product",
     .variant_count = VARIANTS,
     .variants = variants,
     .flops = flops,

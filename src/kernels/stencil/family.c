@@ -9,6 +9,7 @@ static const wfi_variant *const variants[] = {&wfi_stencil_naive, &wfi_stencil_m
 const wfi_family wfi_family_stencil = {
     .name = "stencil",
     .summary = "star and box stencils with constant coefficients",
+    .work = "update",
     .variant_count = sizeof variants / sizeof variants[0],
     .variants = variants,
     .flops = wfi_stencil_flops,

@@ -297,6 +297,7 @@ static const wfi_variant *const variants[] = {
 const wfi_family wfi_family_vector = {
     .name = "vector",
     .summary = "the vector operations of a solver",
+    .work = "operation",
     .variant_count = sizeof variants / sizeof variants[0],
     .variants = variants,
     .flops = flops,

@@ -1,5 +1,5 @@
-/* OpenACC loop optimisation: CG (Alliance). Conjugate gradients on the matrix of a 27-point stencil,
- * with the loops of the product shaped in several ways. */
+/* OpenACC loop optimisation: CG (Alliance). Conjugate gradients on the matrix of a 27-point
+ * stencil, with the loops of the product shaped in several ways. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

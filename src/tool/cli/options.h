@@ -63,7 +63,8 @@ bool wfi_parse_u64(const char *option, const char *text, uint64_t least, uint64_
                    uint64_t *value);
 bool wfi_parse_seconds(const char *option, const char *text, double *value);
 bool wfi_parse_number(const char *option, const char *text, double *value); /* finite */
-/* Whether kernels of the family have the type. If not, prints one line, which begins with `what`. */
+/* Whether kernels of the family have the type. If not, prints one line, which begins with
+ * `what`. */
 bool wfi_takes_type(const char *what, wf_family family, wf_type type);
 
 /* "f32", "f64", … */

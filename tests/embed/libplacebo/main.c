@@ -8,7 +8,7 @@
 
 #include "host.h"
 
-enum { SIDE = 48, FRAMES = 2000, STEPS = 2, ZOOM = 2, PROBE_EVERY = 250 };
+enum { SIDE = 48, FRAMES = 2000, STEPS = 2, ZOOM = 2, PROBE_EVERY = 250, RENEW_EVERY = 400 };
 #define FLOW 0.2 /* of the difference to each neighbour, a step */
 
 static void start(double *plate)
@@ -38,7 +38,7 @@ typedef struct heat {
     pl_tex screen;
 } heat;
 
-static void open_heat(host *h, heat *heat)
+static wf_plan *make_plan(const host *h)
 {
     const double coefficients[5] = {1 - 4 * FLOW, FLOW, FLOW, FLOW, FLOW};
     const wf_stencil_params params = {.size = sizeof params,
@@ -47,12 +47,19 @@ static void open_heat(host *h, heat *heat)
                                       .border = WF_BORDER_DIRICHLET,
                                       .coefficients = coefficients,
                                       .steps = STEPS};
+    wf_plan *plan = NULL;
+    CHECK(wf_stencil_plan(h->wavefit, &params, &plan));
+    return plan;
+}
+
+static void open_heat(host *h, heat *heat)
+{
     double plate[SIDE * SIDE];
     float values[SIDE * SIDE];
     start(plate);
     for (int i = 0; i < SIDE * SIDE; i++)
         values[i] = (float)plate[i];
-    CHECK(wf_stencil_plan(h->wavefit, &params, &heat->plan));
+    heat->plan = make_plan(h);
     for (int i = 0; i < 2; i++)
         CHECK(wf_buffer_create(h->wavefit, sizeof values, WF_MEMORY_DEVICE, &heat->plates[i]));
     const uint64_t scratch = wf_plan_workspace(heat->plan);
@@ -168,6 +175,12 @@ int main(void)
     start(plate);
     for (unsigned i = 0; i < FRAMES; i++) {
         draw(&h, &heat, i);
+        /* Frames in flight still use the plan. Drivers' compilers keep some memory, so that this is
+         * done before memory is looked at. */
+        if (i < FRAMES / 2 && i % RENEW_EVERY == RENEW_EVERY - 1) {
+            CHECK(wf_plan_destroy_after(&heat.plan, h.timeline, h.value));
+            heat.plan = make_plan(&h);
+        }
         advance(plate);
         if (i % PROBE_EVERY == PROBE_EVERY - 1)
             worst = fmax(worst, compare(&h, &heat, plate));
@@ -176,11 +189,14 @@ int main(void)
     }
     const long growth = resident_kib() - early;
     pl_gpu_finish(h.vk->gpu);
+    uint32_t left = 1;
+    CHECK(wf_device_collect(h.wavefit, &left));
     close_heat(&h, &heat);
     host_close(&h);
     /* f32 adds at most 2^-24 of 1 in each of five terms; the sum of coefficients is 1. */
     const double bound = 5.0 * FRAMES * STEPS / (1 << 24);
-    const int good = worst <= bound && worst > 0 && locks > 0 && growth < 1024 && h.messages == 0;
+    const int good =
+        worst <= bound && worst > 0 && locks > 0 && growth < 1024 && h.messages == 0 && left == 0;
     printf("%s: %d frames, %u messages, probes differ by at most %.1e (bound %.1e), %u locked "
            "submissions, %ld KiB more in the last half\n",
            good ? "ok" : "wrong", FRAMES, h.messages, worst, bound, locks, growth);

@@ -6,6 +6,7 @@
 #include "profiles/matmul.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/model.h"
+#include "kernels/matmul/tile.h"
 #include "kernels/matmul/pack.h"
 #include "kernels/matmul/shape.h"
 #include "kernels/matmul/traffic.h"
@@ -19,10 +20,8 @@ static const uint32_t tiles[] = {16, 32, 64, 128, 160, 192, 256}, depths[] = {16
                       subs_k_counts[] = {1, 2, 4}, stream_ks[] = {0, 1, 2};
 
 static const wfi_parameter parameters[] = {
-    {"tile_m", MATMUL_ID_TILE_M, 32, WFI_COUNT(tiles), tiles, "rows of C a work-group computes"},
-    {"tile_n", MATMUL_ID_TILE_N, 32, WFI_COUNT(tiles), tiles, "columns of C a work-group computes"},
-    {"tile_k", MATMUL_ID_TILE_K, 32, WFI_COUNT(depths), depths,
-     "steps of the sum held in shared memory"},
+    WFI_TILE_ROWS(32, tiles),
+    WFI_TILE_K_ROW(32, depths),
     {"sub_m", MATMUL_ID_SUB_M, 16, WFI_COUNT(extents), extents, "rows of C a subgroup computes"},
     {"sub_n", MATMUL_ID_SUB_N, 16, WFI_COUNT(extents), extents, "columns of C a subgroup computes"},
     {"frag_m", MATMUL_ID_FRAG_M, 16, WFI_COUNT(fragments), fragments,
@@ -32,10 +31,8 @@ static const wfi_parameter parameters[] = {
     {"frag_k", MATMUL_ID_FRAG_K, 16, WFI_COUNT(fragments), fragments,
      "steps of the sum of one matrix instruction"},
     {"subgroup", MATMUL_ID_SUBGROUP, 32, WFI_COUNT(subgroups), subgroups, "work-items a subgroup"},
-    {"swizzle", MATMUL_ID_SWIZZLE, 8, WFI_COUNT(swizzles), swizzles,
-     "tile rows that neighbouring work-groups go down before the next column of tiles"},
-    {"split_k", MATMUL_ID_SPLIT_K, 1, WFI_COUNT(split_ks), split_ks,
-     "parts of the sum that different work-groups make"},
+    WFI_SWIZZLE_ROW(8, swizzles),
+    WFI_SPLIT_K_ROW(split_ks),
     {"pack", MATMUL_ID_PACK, 0, WFI_COUNT(packs), packs,
      "operands that are copied to aligned rows first: the sum of 1 for A and 2 for B"},
     {"subs_k", MATMUL_ID_SUBS_K, 1, WFI_COUNT(subs_k_counts), subs_k_counts,

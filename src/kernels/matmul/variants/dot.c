@@ -13,14 +13,9 @@ static const uint32_t tiles[] = {8, 16, 32, 64, 128}, depths[] = {8, 16, 32, 64,
                       outputs[] = {1, 2, 4, 8}, vec4s[] = {0, 1, 2, 3};
 
 static const wfi_parameter parameters[] = {
-    {"tile_m", MATMUL_ID_TILE_M, 32, WFI_COUNT(tiles), tiles, "rows of C a work-group computes"},
-    {"tile_n", MATMUL_ID_TILE_N, 32, WFI_COUNT(tiles), tiles, "columns of C a work-group computes"},
-    {"tile_k", MATMUL_ID_TILE_K, 32, WFI_COUNT(depths), depths,
-     "steps of the sum held in shared memory"},
-    {"thread_m", MATMUL_ID_THREAD_M, 4, WFI_COUNT(outputs), outputs,
-     "rows of C a work-item computes"},
-    {"thread_n", MATMUL_ID_THREAD_N, 4, WFI_COUNT(outputs), outputs,
-     "columns of C a work-item computes"},
+    WFI_TILE_ROWS(32, tiles),
+    WFI_TILE_K_ROW(32, depths),
+    WFI_THREAD_ROWS(4, outputs),
     {"vec4", MATMUL_ID_VEC4, 0, WFI_COUNT(vec4s), vec4s,
      "matrices that memory moves four elements at a time: the sum of 1 for A and 2 for B"},
 };

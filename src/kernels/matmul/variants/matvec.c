@@ -3,6 +3,7 @@
 #include "kernels/matmul/build.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/model.h"
+#include "kernels/matmul/tile.h"
 #include "kernels/matmul/thin.h"
 #include "kernels/matmul/variants/list.h"
 #include "core/arithmetic.h"
@@ -18,8 +19,7 @@ static const wfi_parameter parameters[] = {
      "work-items down the stored rows of the large matrix"},
     {"vec4", MATMUL_ID_VEC4, 0, WFI_COUNT(vec4s), vec4s,
      "matrices that memory moves four elements at a time: the sum of 1 for A, 2 for B, 4 for C"},
-    {"split_k", MATMUL_ID_SPLIT_K, 1, WFI_COUNT(split_ks), split_ks,
-     "parts of the sum that different work-groups make"},
+    WFI_SPLIT_K_ROW(split_ks),
     {"loads", MATMUL_ID_LOADS, 4, WFI_COUNT(loads), loads,
      "loads of the large matrix that a work-item has under way"},
     {"chunks", MATMUL_ID_CHUNKS, 1, WFI_COUNT(chunks), chunks,

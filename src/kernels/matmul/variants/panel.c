@@ -6,6 +6,7 @@
 #include "kernels/matmul/build.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/model.h"
+#include "kernels/matmul/tile.h"
 #include "kernels/matmul/thin.h"
 #include "kernels/matmul/variants/list.h"
 #include "core/arithmetic.h"
@@ -20,8 +21,7 @@ static const wfi_parameter parameters[] = {
      "work-items along the large matrix's rows or columns of C, four of them each"},
     {"vec4", MATMUL_ID_VEC4, 0, WFI_COUNT(vec4s), vec4s,
      "matrices that memory moves four elements at a time: the sum of 1 for A and 2 for B"},
-    {"split_k", MATMUL_ID_SPLIT_K, 1, WFI_COUNT(split_ks), split_ks,
-     "parts of the sum that different work-groups make"},
+    WFI_SPLIT_K_ROW(split_ks),
     {"rows", MATMUL_ID_ROWS, 2, WFI_COUNT(rows), rows,
      "outputs a work-item, where the large matrix lies along the sum"},
     {"blocks", MATMUL_ID_BLOCKS, 1, WFI_COUNT(blocks), blocks,

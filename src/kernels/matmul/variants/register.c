@@ -26,8 +26,7 @@ static const uint32_t squares[] = {4, 8, 16, 32}, square_depths[] = {4, 8, 16, 3
 static const wfi_parameter square_parameters[] = {
     {"tile", MATMUL_ID_TILE_M, 8, WFI_COUNT(squares), squares,
      "rows and columns of C a work-group computes"},
-    {"tile_k", MATMUL_ID_TILE_K, 16, WFI_COUNT(square_depths), square_depths,
-     "steps of the sum held in shared memory"},
+    WFI_TILE_K_ROW(16, square_depths),
 };
 
 static void square_group(const wfi_point *point, uint32_t size[3])
@@ -43,8 +42,7 @@ static const uint32_t strips[] = {1, 2, 4, 8, 16, 32};
 static const wfi_parameter tiled2_parameters[] = {
     {"tile", MATMUL_ID_TILE_M, 8, WFI_COUNT(squares), squares,
      "rows and columns of C a work-group computes"},
-    {"swizzle", MATMUL_ID_SWIZZLE, 8, WFI_COUNT(strips), strips,
-     "tile rows that neighbouring work-groups go down before the next column of tiles"},
+    WFI_SWIZZLE_ROW(8, strips),
 };
 
 static bool swizzle_positive(const wfi_point *point)
@@ -201,14 +199,9 @@ static const uint32_t tiles[] = {8, 16, 32, 64, 128}, depths[] = {4, 8, 16, 32},
                       outputs[] = {1, 2, 4, 8};
 
 static const wfi_parameter parameters[] = {
-    {"tile_m", MATMUL_ID_TILE_M, 32, WFI_COUNT(tiles), tiles, "rows of C a work-group computes"},
-    {"tile_n", MATMUL_ID_TILE_N, 32, WFI_COUNT(tiles), tiles, "columns of C a work-group computes"},
-    {"tile_k", MATMUL_ID_TILE_K, 8, WFI_COUNT(depths), depths,
-     "steps of the sum held in shared memory"},
-    {"thread_m", MATMUL_ID_THREAD_M, 4, WFI_COUNT(outputs), outputs,
-     "rows of C a work-item computes"},
-    {"thread_n", MATMUL_ID_THREAD_N, 4, WFI_COUNT(outputs), outputs,
-     "columns of C a work-item computes"},
+    WFI_TILE_ROWS(32, tiles),
+    WFI_TILE_K_ROW(8, depths),
+    WFI_THREAD_ROWS(4, outputs),
 };
 
 static const wfi_constraint constraints[] = {WFI_SIZES_POSITIVE, WFI_THREAD_M_DIVIDES,
@@ -217,14 +210,9 @@ static const wfi_constraint constraints[] = {WFI_SIZES_POSITIVE, WFI_THREAD_M_DI
 static const uint32_t pads[] = {0, 1, 2, 4};
 
 static const wfi_parameter transposed_parameters[] = {
-    {"tile_m", MATMUL_ID_TILE_M, 32, WFI_COUNT(tiles), tiles, "rows of C a work-group computes"},
-    {"tile_n", MATMUL_ID_TILE_N, 32, WFI_COUNT(tiles), tiles, "columns of C a work-group computes"},
-    {"tile_k", MATMUL_ID_TILE_K, 8, WFI_COUNT(depths), depths,
-     "steps of the sum held in shared memory"},
-    {"thread_m", MATMUL_ID_THREAD_M, 4, WFI_COUNT(outputs), outputs,
-     "rows of C a work-item computes"},
-    {"thread_n", MATMUL_ID_THREAD_N, 4, WFI_COUNT(outputs), outputs,
-     "columns of C a work-item computes"},
+    WFI_TILE_ROWS(32, tiles),
+    WFI_TILE_K_ROW(8, depths),
+    WFI_THREAD_ROWS(4, outputs),
     {"pad", MATMUL_ID_PAD, 2, WFI_COUNT(pads), pads,
      "elements by which rows of the tiles in shared memory are longer"},
 };

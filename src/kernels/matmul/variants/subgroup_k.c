@@ -14,31 +14,24 @@
 static const uint32_t tiles[] = {16, 32, 64, 128}, depths[] = {4, 8, 16, 32}, outputs[] = {4, 8},
                       vec4s[] = {0, 1, 2, 3, 4, 5, 6, 7}, lanes[] = {1, 2, 4, 8},
                       split_ks[] = {1, 2, 4, 16, 64, 128}, slices_k[] = {1, 2, 4, 8, 16},
-                      off_on[] = {0, 1}, tile_buffers[] = {1, 2}, double_buffers[] = {0, 1, 2};
+                      off_on[] = {0, 1}, double_buffers[] = {0, 1, 2};
 
 static const wfi_parameter parameters[] = {
-    {"tile_m", MATMUL_ID_TILE_M, 32, WFI_COUNT(tiles), tiles, "rows of C a work-group computes"},
-    {"tile_n", MATMUL_ID_TILE_N, 32, WFI_COUNT(tiles), tiles, "columns of C a work-group computes"},
+    WFI_TILE_ROWS(32, tiles),
     {"tile_k", MATMUL_ID_TILE_K, 8, WFI_COUNT(depths), depths,
      "steps of the sum that a slice of k holds in shared memory"},
-    {"thread_m", MATMUL_ID_THREAD_M, 4, WFI_COUNT(outputs), outputs,
-     "rows of C a work-item computes"},
-    {"thread_n", MATMUL_ID_THREAD_N, 4, WFI_COUNT(outputs), outputs,
-     "columns of C a work-item computes"},
+    WFI_THREAD_ROWS(4, outputs),
     {"vec4", MATMUL_ID_VEC4, 0, WFI_COUNT(vec4s), vec4s,
      "matrices that memory moves four elements at a time: the sum of 1 for A, 2 for B, 4 for C"},
     {"lanes_m", MATMUL_ID_LANES_M, 4, WFI_COUNT(lanes), lanes,
      "work-items along the rows of a block of consecutive ones"},
     {"lanes_n", MATMUL_ID_LANES_N, 8, WFI_COUNT(lanes), lanes,
      "work-items along the columns of a block of consecutive ones"},
-    {"split_k", MATMUL_ID_SPLIT_K, 1, WFI_COUNT(split_ks), split_ks,
-     "parts of the sum that different work-groups make"},
+    WFI_SPLIT_K_ROW(split_ks),
     {"slices_k", MATMUL_ID_SLICES_K, 2, WFI_COUNT(slices_k), slices_k,
      "slices of k: parts of the sum that work-items of one work-group make"},
     {"pairs", MATMUL_ID_PAIRS, 0, WFI_COUNT(off_on), off_on,
      "1: work-items side by side share columns of C, and every second one rows"},
-    {"tile_buffers", MATMUL_ID_TILE_BUFFERS, 1, WFI_COUNT(tile_buffers), tile_buffers,
-     "tiles of each operand that a slice of k has"},
     {"per_subgroup", MATMUL_ID_PER_SUBGROUP, 0, WFI_COUNT(off_on), off_on,
      "1: a slice of k is a subgroup and waits for no other"},
     {"double_buffer", MATMUL_ID_DOUBLE_BUFFER, 0, WFI_COUNT(double_buffers), double_buffers,
@@ -55,8 +48,6 @@ static bool in_range(const wfi_point *point)
 {
     return wfi_matmul_sizes_positive(point) && point->values[MATMUL_ID_SPLIT_K] >= 1 &&
            point->values[MATMUL_ID_SPLIT_K] <= 4096 && point->values[MATMUL_ID_PAIRS] <= 1 &&
-           (point->values[MATMUL_ID_TILE_BUFFERS] == 1 ||
-            point->values[MATMUL_ID_TILE_BUFFERS] == 2) &&
            point->values[MATMUL_ID_PER_SUBGROUP] <= 1 &&
            point->values[MATMUL_ID_DOUBLE_BUFFER] <= 2 && point->values[MATMUL_ID_TAIL] <= 1 &&
            point->values[MATMUL_ID_REVERSE] <= 1;
@@ -90,7 +81,7 @@ static bool vec4_allowed(const wfi_point *point)
 static const wfi_constraint constraints[] = {
     {WFI_VEC4_REASON, vec4_allowed},
     {"tile and thread sizes must be between 1 and 1024, split_k between 1 and 4096, pairs, "
-     "per_subgroup, tail and reverse 0 or 1, double_buffer at most 2, tile_buffers 1 or 2",
+     "per_subgroup, tail and reverse 0 or 1, double_buffer at most 2",
      in_range},
     WFI_MULTIPLES_OF_FOUR,
     WFI_THREAD_M_DIVIDES,
@@ -129,8 +120,7 @@ static uint64_t shared_bytes(const wfi_point *point)
 {
     const uint32_t *v = point->values;
     const uint64_t four = 4 * wfi_matmul_sum_size(point->problem->type),
-                   kept = v[MATMUL_ID_SLICES_K] * wfi_matmul_tiles_shared(point, 1) / 2 *
-                          v[MATMUL_ID_TILE_BUFFERS],
+                   kept = v[MATMUL_ID_SLICES_K] * wfi_matmul_tiles_shared(point, 1) / 2,
                    others = v[MATMUL_ID_SLICES_K] > 1 ? v[MATMUL_ID_SLICES_K] - 1 : 1,
                    sums = others * wfi_matmul_tile_threads(v) * four;
     return kept + (kept < sums ? sums : four);

@@ -6,6 +6,7 @@
 #include "profiles/matmul.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/model.h"
+#include "kernels/matmul/tile.h"
 #include "kernels/matmul/pack.h"
 #include "kernels/matmul/traffic.h"
 #include "kernels/matmul/variants/list.h"
@@ -13,31 +14,21 @@
 static const uint32_t tiles[] = {16, 32, 64, 128, 256}, depths[] = {4, 8, 16, 32},
                       outputs[] = {4, 8, 16}, vec4s[] = {0, 1, 2, 3, 4, 7},
                       lanes[] = {1, 2, 4, 8, 16}, swizzles[] = {1, 2, 4, 8, 16},
-                      split_ks[] = {1, 2, 4, 8, 16, 64}, unrolls[] = {2, 4, 8, 16},
-                      off_on[] = {0, 1}, serpentines[] = {0, 1, 2, 3}, packs[] = {0, 3},
-                      stream_ks[] = {0, 1, 2, 4};
+                      split_ks[] = {1, 2, 4, 8, 16, 64}, off_on[] = {0, 1},
+                      serpentines[] = {0, 1, 2, 3}, packs[] = {0, 3}, stream_ks[] = {0, 1, 2, 4};
 
 static const wfi_parameter parameters[] = {
-    {"tile_m", MATMUL_ID_TILE_M, 64, WFI_COUNT(tiles), tiles, "rows of C a work-group computes"},
-    {"tile_n", MATMUL_ID_TILE_N, 64, WFI_COUNT(tiles), tiles, "columns of C a work-group computes"},
-    {"tile_k", MATMUL_ID_TILE_K, 8, WFI_COUNT(depths), depths,
-     "steps of the sum held in shared memory"},
-    {"thread_m", MATMUL_ID_THREAD_M, 8, WFI_COUNT(outputs), outputs,
-     "rows of C a work-item computes"},
-    {"thread_n", MATMUL_ID_THREAD_N, 8, WFI_COUNT(outputs), outputs,
-     "columns of C a work-item computes"},
+    WFI_TILE_ROWS(64, tiles),
+    WFI_TILE_K_ROW(8, depths),
+    WFI_THREAD_ROWS(8, outputs),
     {"vec4", MATMUL_ID_VEC4, 0, WFI_COUNT(vec4s), vec4s,
      "matrices that memory moves four elements at a time: the sum of 1 for A, 2 for B, 4 for C"},
     {"lanes_m", MATMUL_ID_LANES_M, 4, WFI_COUNT(lanes), lanes,
      "work-items along the rows of a block of consecutive ones"},
     {"lanes_n", MATMUL_ID_LANES_N, 8, WFI_COUNT(lanes), lanes,
      "work-items along the columns of a block of consecutive ones"},
-    {"swizzle", MATMUL_ID_SWIZZLE, 1, WFI_COUNT(swizzles), swizzles,
-     "tile rows that neighbouring work-groups go down before the next column of tiles"},
-    {"split_k", MATMUL_ID_SPLIT_K, 1, WFI_COUNT(split_ks), split_ks,
-     "parts of the sum that different work-groups make"},
-    {"unroll", MATMUL_ID_UNROLL, 8, WFI_COUNT(unrolls), unrolls,
-     "steps of the sum without a branch between; all of tile_k with double_buffer"},
+    WFI_SWIZZLE_ROW(1, swizzles),
+    WFI_SPLIT_K_ROW(split_ks),
     {"double_buffer", MATMUL_ID_DOUBLE_BUFFER, 1, WFI_COUNT(off_on), off_on,
      "1: registers are loaded a step of the sum before they are multiplied"},
     {"pairs", MATMUL_ID_PAIRS, 0, WFI_COUNT(off_on), off_on,
@@ -68,12 +59,6 @@ static bool swizzle_positive(const wfi_point *point)
 static bool split_k_positive(const wfi_point *point)
 {
     return point->values[MATMUL_ID_SPLIT_K] >= 1 && point->values[MATMUL_ID_SPLIT_K] <= 4096;
-}
-
-static bool unroll_divides(const wfi_point *point)
-{
-    const uint32_t unroll = point->values[MATMUL_ID_UNROLL];
-    return unroll > 0 && point->values[MATMUL_ID_TILE_K] % unroll == 0;
 }
 
 static bool switches_in_range(const wfi_point *point)
@@ -117,7 +102,6 @@ static const wfi_constraint constraints[] = {
     WFI_LANES_DIVIDE,
     {"swizzle must be between 1 and 65536", swizzle_positive},
     {"split_k must be between 1 and 4096", split_k_positive},
-    {"unroll must divide tile_k, since it is steps of one tile", unroll_divides},
     {"double_buffer and pairs must be 0 or 1, serpentine at most 3", switches_in_range},
     WFI_FEW_MOVED,
     {"pack must be 0, or 3 for f32 where each copy fits one storage-buffer binding and tile_k "
@@ -209,7 +193,6 @@ static void set_lanes(wfi_point *point)
     uint32_t *v = point->values;
     v[MATMUL_ID_LANES_N] = power_within(v[MATMUL_ID_TILE_N] / v[MATMUL_ID_THREAD_N], 8);
     v[MATMUL_ID_LANES_M] = power_within(v[MATMUL_ID_TILE_M] / v[MATMUL_ID_THREAD_M], 4);
-    v[MATMUL_ID_UNROLL] = power_within(v[MATMUL_ID_TILE_K], 8);
 }
 
 /* Whether a work-item's registers suffice, if need be without double buffering of registers. */

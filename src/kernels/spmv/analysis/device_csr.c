@@ -59,7 +59,7 @@ bool wfi_device_csr_pays(const wf_device *device, const wf_spmv_params *m)
            has_memory(device, peak_bytes(m->type, m->rows, entries));
 }
 
-/* ------------------------------------------------------------------------------------ the arrays */
+/* ----------------------------------------------------------------------------------- the arrays */
 
 static wf_result upload(wf_device *device, const void *data, uint64_t bytes, wf_buffer **own,
                         VkDescriptorBufferInfo *info)
@@ -186,7 +186,7 @@ wf_result wfi_device_csr_download(const wfi_device_csr *csr, uint32_t **row_offs
     return result;
 }
 
-/* ------------------------------------------------------------------------------------ statistics */
+/* ----------------------------------------------------------------------------------- statistics */
 
 /* As in analysis_rows.comp, analysis_entries.comp and analysis_blocks.comp. */
 typedef struct rows_push {

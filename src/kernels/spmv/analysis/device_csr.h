@@ -18,8 +18,8 @@ typedef struct wfi_device_csr {
  * diagonals are whole numbers of 32, and each array in one binding. */
 bool wfi_device_csr_fits(const wf_caps *caps, wf_type type, uint64_t rows, uint64_t columns,
                          uint64_t entries);
-/* Whether the device is faster at analysing the host's matrix than the host, by what is known of its
- * kind, and has the memory that it takes. */
+/* Whether the device is faster at analysing the host's matrix than the host, by what is known of
+ * its kind, and has the memory that it takes. */
 bool wfi_device_csr_pays(const wf_device *device, const wf_spmv_params *matrix);
 /* Copies the matrix, whose offsets ascend, to the device. */
 wf_result wfi_device_csr_upload(wf_device *device, const wf_spmv_params *matrix,

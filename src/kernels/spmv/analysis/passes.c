@@ -5,9 +5,10 @@
 
 #include "core/arena.h"
 #include "core/command.h"
+#include "core/names.h"
 #include "plan/dispatch_size.h"
 
-/* ------------------------------------------------------------------------------------- pipelines */
+/* ------------------------------------------------------------------------------------ pipelines */
 
 typedef struct kept_kernel {
     wfi_pass_kernel kernel;
@@ -91,7 +92,7 @@ static wf_result find_pipeline(wf_device *device, const wfi_pass_kernel *kernel,
     return result;
 }
 
-/* ------------------------------------------------------------------------------------------ list */
+/* ----------------------------------------------------------------------------------------- list */
 
 wf_result wfi_passes_open(wf_device *device, wfi_passes *out)
 {
@@ -214,7 +215,9 @@ static void record_pass(const wfi_passes *passes, const wfi_pass *pass,
         if (pass->push_bytes)
             fn->vkCmdPushConstants(command_buffer, pass->pipeline->layout,
                                    VK_SHADER_STAGE_COMPUTE_BIT, 0, pass->push_bytes, pass->push);
+        wfi_label_begin(passes->device, command_buffer, pass->pipeline->spirv->name);
         fn->vkCmdDispatch(command_buffer, pass->groups[0], pass->groups[1], pass->groups[2]);
+        wfi_label_end(passes->device, command_buffer);
     } else if (pass->copies) {
         const VkBufferCopy region = {first->offset, pass->buffers[1].offset, first->range};
         fn->vkCmdCopyBuffer(command_buffer, first->buffer, pass->buffers[1].buffer, 1, &region);
@@ -237,7 +240,9 @@ static wf_result record(void *user, VkCommandBuffer command_buffer)
             return result;
         if (i > 0)
             wfi_barrier(passes->device, command_buffer);
+        wfi_label_begin(passes->device, command_buffer, "wavefit spmv analysis");
         record_pass(passes, pass, command_buffer);
+        wfi_label_end(passes->device, command_buffer);
     }
     return WF_SUCCESS;
 }
