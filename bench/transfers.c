@@ -1,5 +1,6 @@
 /* Rates of wf_buffer_write and wf_buffer_read by size, from and to memory of malloc, before and
- * after it is imported, and the time of short calls. bench/peers/cuda/transfers.cu prints cudaMemcpy's rates for the same sizes.
+ * after it is imported, and the time of short calls. bench/peers/cuda/transfers.cu prints
+ * cudaMemcpy's rates for the same sizes.
  * usage: bench_transfers [THREADS]     (that copy; without it what the library takes) */
 #include <stdio.h>
 #include <stdlib.h>

@@ -17,8 +17,8 @@ wf_result wfi_run(wf_device *device, wfi_record_fn record, void *user);
 wf_result wfi_run_timed(wf_device *device, wfi_record_fn prepare, wfi_record_fn record, void *user,
                         double *seconds, bool *gpu_clock);
 
-/* A command buffer for many submissions: recorded through the callback with the same barriers around
- * it as wfi_run has (that for the host only if `to_host`), and freed with the device if not
+/* A command buffer for many submissions: recorded through the callback with the same barriers
+ * around it as wfi_run has (that for the host only if `to_host`), and freed with the device if not
  * before. */
 wf_result wfi_commands_record(wf_device *device, wfi_record_fn record, void *user, bool to_host,
                               VkCommandBuffer *out);

@@ -6,8 +6,8 @@
 
 typedef struct wfi_compile wfi_compile;
 
-/* Takes a pipeline that is compiled already, or hands its compilation to jobs->submit, which may run
- * it right away. */
+/* Takes a pipeline that is compiled already, or hands its compilation to jobs->submit, which may
+ * run it right away. */
 wf_result wfi_compile_start(wf_device *device, const wf_jobs *jobs, const wfi_pipeline_desc *desc,
                             wfi_compile **out);
 /* WF_NOT_READY until the job has run, then its result; never blocks. */

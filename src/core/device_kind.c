@@ -3,8 +3,8 @@
 /* Most short kernels and small transfers end within it. */
 #define POLL_SECONDS 200e-6
 
-/* A processor's clock is not the driver's to raise, threads of its driver may run on when the device
- * is lost, and they need the processor that would ask for the end of their work. */
+/* A processor's clock is not the driver's to raise, threads of its driver may run on when the
+ * device is lost, and they need the processor that would ask for the end of their work. */
 static const wfi_device_kind gpu = {.raises_clock = true,
                                     .lost_means_idle = true,
                                     .poll_seconds = POLL_SECONDS},

@@ -65,7 +65,7 @@ static uint32_t type_of(const wf_host_memory *host, uint64_t *required)
     return UINT32_MAX;
 }
 
-/* Drivers refuse memory that they cannot pin, such as mapped files; that is no failure of theirs. */
+/* Drivers refuse memory that they cannot pin, such as mapped files. */
 static wf_result import(wf_host_memory *host, bool dedicated)
 {
     wf_device *device = host->device;

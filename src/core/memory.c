@@ -26,9 +26,9 @@ static uint32_t find_type(const VkPhysicalDeviceMemoryProperties *memory, uint32
     return best;
 }
 
-/* Whether the host sees all of a card's own memory (resizable BAR): buffers in it are mapped, so that
- * small transfers to them need no copy by the device. Kernels run as fast in it. Reading it takes
- * the host a microsecond a line, so that it is no memory of the host's (wf_caps.unified_memory). */
+/* Whether the host sees all of a card's own memory (resizable BAR): buffers in it are mapped, so
+ * that small transfers to them need no copy by the device. Reading it takes the host a microsecond
+ * a line, so that it is no memory of the host's (wf_caps.unified_memory). */
 static bool has_window(const wf_device *device)
 {
     const VkPhysicalDeviceMemoryProperties *memory = &device->memory;

@@ -114,7 +114,7 @@ static bool copy_one(move *m)
     return true;
 }
 
-/* ------------------------------------------------------------------------------- device's copies */
+/* ------------------------------------------------------------------------------ device's copies */
 
 /* A copy by the device; `first`: nothing of this transfer was submitted before it. */
 typedef struct copy {

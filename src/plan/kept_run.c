@@ -4,7 +4,7 @@
 #include "core/command.h"
 #include "plan/object.h"
 
-/* A dispatch that may come near the bound is recorded by what is known of its time at the moment. */
+/* A dispatch that may come near the bound is recorded by what is known of its time just then. */
 #define KEPT_FRACTION 0.25
 
 static bool has_parity(const wf_plan *plan)

@@ -252,9 +252,13 @@ wf_result wfi_plan_record_kept(wf_plan *plan, VkCommandBuffer command_buffer, wf
 {
     wf_result result =
         wfi_plan_prepare_sets(plan, arena, &plan->device->log, all, 0, plan->step_count);
-    for (uint32_t i = 0; result == WF_SUCCESS && i < plan->step_count; i++)
+    if (result != WF_SUCCESS)
+        return result;
+    wfi_label_begin(plan->device, command_buffer, plan->label);
+    for (uint32_t i = 0; i < plan->step_count; i++)
         record_step(plan, command_buffer, i, all, 0);
-    return result;
+    wfi_label_end(plan->device, command_buffer);
+    return WF_SUCCESS;
 }
 
 void wfi_plan_set_indirect(wf_plan *plan, const wf_buffer *sizes, uint64_t offset)

@@ -1,4 +1,5 @@
-/* Short calls: executions that are kept and submitted again, pipelines that plans have in common. */
+/* Short calls: executions that are kept and submitted again, pipelines that plans have in
+ * common. */
 #include <stdatomic.h>
 #include <string.h>
 

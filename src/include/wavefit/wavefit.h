@@ -76,8 +76,8 @@ WF_API const char *wf_result_string(wf_result result);
 
 typedef enum wf_log_level { WF_LOG_ERROR = 0, WF_LOG_WARNING = 1, WF_LOG_INFO = 2 } wf_log_level;
 
-/* Receives one line of text without a newline, on any thread that calls wavefit, and of what fails in
- * wf_buffer_write_begin and wf_buffer_read_begin on a thread of the device's. */
+/* Receives one line of text without a newline, on any thread that calls wavefit, and of what fails
+ * in wf_buffer_write_begin and wf_buffer_read_begin on a thread of the device's. */
 typedef void (*wf_log_fn)(void *user, wf_log_level level, const char *text);
 
 /* Returns the version of the library that is linked at run time, "major.minor.patch". */
@@ -494,8 +494,8 @@ WF_API wf_result wf_transfer_end(wf_transfer **transfer);
  * it make no copy on the host, but for what lies before the first and behind the last multiple of
  * caps.host_import_alignment. Importing pins the memory, which takes longer than one transfer of
  * it: it is for memory that is used again and again. The memory must stay allocated until the
- * object is destroyed, which is before the device. Errors: WF_ERROR_UNSUPPORTED (the device does not
- * offer it, or the driver does not take this memory, as mapped files). */
+ * object is destroyed, which is before the device. Errors: WF_ERROR_UNSUPPORTED (the device does
+ * not offer it, or the driver does not take this memory, as mapped files). */
 typedef struct wf_host_memory wf_host_memory;
 WF_API wf_result wf_host_memory_create(wf_device *device, void *data, uint64_t bytes,
                                        wf_host_memory **out);
