@@ -330,6 +330,8 @@ wfi_unit wfi_unit_of(const wf_caps *caps)
         return (wfi_unit){.items = told};
     return (wfi_unit){.items = told ? told : a->simds * a->simd_waves * a->wave,
                       .lane_registers = a->lane_registers,
+                      .registers = a->simds * a->simd_registers,
+                      .wave_words = a->wave_words,
                       .shared_is_memory = a->shared_is_memory};
 }
 

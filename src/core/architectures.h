@@ -50,6 +50,8 @@ const wfi_architecture *wfi_architecture_named(const char *name);
 typedef struct wfi_unit {
     uint32_t items;          /* work-items resident at most */
     uint32_t lane_registers; /* a work-item has at most */
+    uint32_t registers;      /* of a unit, for all its work-items */
+    uint32_t wave_words;     /* of a subgroup, whatever its size; 0: by lane_registers alone */
     bool shared_is_memory;
 } wfi_unit;
 

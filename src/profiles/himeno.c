@@ -46,10 +46,8 @@ static const wfi_himeno_profile llvmpipe = {
     PROCESSOR, .times = {PROCESSOR_TIMES, .march = 1.2, .texels = 0.5}};
 
 static const wfi_himeno_profile *const profiles[WFI_PROFILE_KINDS] = {
-    [WFI_PROFILE_OTHER] = &gpu,
-    [WFI_PROFILE_CPU] = &cpu,
-    [WFI_PROFILE_NVIDIA] = &gpu,
-    [WFI_PROFILE_AMD] = &gpu,
+    [WFI_PROFILE_OTHER] = &gpu, [WFI_PROFILE_CPU] = &cpu,   [WFI_PROFILE_NVIDIA] = &gpu,
+    [WFI_PROFILE_AMD] = &gpu,   [WFI_PROFILE_INTEL] = &gpu, [WFI_PROFILE_MOBILE] = &gpu,
 };
 
 const wfi_himeno_profile *wfi_himeno_profile_of(const wf_caps *caps)

@@ -2,10 +2,11 @@
 
 /* Fitted to an H100 (62.3 TFLOPS in f32, 3.0 TB/s; bench/notes/matmul.md#first-variants), and used
  * for every GPU until one measures otherwise. */
-#define GPU                                                                                        \
+#define GPU_BUT_GROUPS                                                                             \
     .flops_a_byte = 20.0, .naive_memory = 1.5, .register_memory = 1.4, .hides_latency = true,      \
-    .gains_by_tiles = true, .matvec_group = 1024, .most_vectors = UINT32_MAX,                      \
-    .matrix_byte_flops = 13.3, .matrix_units = true
+    .gains_by_tiles = true, .most_vectors = UINT32_MAX, .matrix_byte_flops = 13.3,                 \
+    .matrix_units = true
+#define GPU GPU_BUT_GROUPS, .matvec_group = 1024
 
 /* lavapipe: bench/notes/tune.md#plans-differ and #another-host. More than two vectors are faster by
  * vector there, up to six times. */
@@ -17,6 +18,12 @@ static const wfi_matmul_profile profiles[WFI_PROFILE_KINDS] = {
     [WFI_PROFILE_CPU] = {CPU, .gains_by_tiles = true},
     /* By the statistics of RADV's compiler, which spills from 240 registers on. */
     [WFI_PROFILE_AMD] = {GPU, .most_registers = 236},
+    /* By the statistics of Mesa's compilers for a dozen chips (ANV, Turnip, panvk, v3dv 25.0), which
+     * keep addresses and loads under way besides what the model counts, and have fewer registers a
+     * work-item the more work-items a work-group has (bench/notes/other-devices.md#registers). */
+    [WFI_PROFILE_INTEL] = {GPU_BUT_GROUPS, .matvec_group = 256, .register_fill = 0.40,
+                           .narrow_matrix_subgroups = true},
+    [WFI_PROFILE_MOBILE] = {GPU_BUT_GROUPS, .matvec_group = 256, .register_fill = 0.43},
     /* An H100: shared memory bench/notes/matmul.md#clocks, operands #machine-code, stream-K
      * #stream-k, few tiles #subgroup-k-overhead, few rows #few-rows, f16x2 #loops. A work-item that
      * sums several vectors reads each an element at a time, by whole lines where it lies across. */
@@ -30,9 +37,19 @@ static const wfi_matmul_profile profiles[WFI_PROFILE_KINDS] = {
 /* SwiftShader gains nothing by tiles, and less by matvec (bench/notes/tune.md#plans-differ). */
 static const wfi_matmul_profile swiftshader = {CPU};
 
+/* Mesa's driver for NVIDIA's GPUs, by the statistics of its compiler (25.0), which needs more
+ * registers than NVIDIA's own and puts what it has no room for into local memory. */
+static const wfi_matmul_profile nvk = {GPU_BUT_GROUPS, .matvec_group = 256, .most_registers = 120,
+                                       .unit_registers = 65536, .pairs = true};
+
 const wfi_matmul_profile *wfi_matmul_profile_of(const wf_caps *caps)
 {
-    return caps->driver_id == VK_DRIVER_ID_GOOGLE_SWIFTSHADER
-               ? &swiftshader
-               : &profiles[wfi_profile_kind_of(caps)];
+    switch (caps->driver_id) {
+    case VK_DRIVER_ID_GOOGLE_SWIFTSHADER:
+        return &swiftshader;
+    case VK_DRIVER_ID_MESA_NVK:
+        return &nvk;
+    default:
+        return &profiles[wfi_profile_kind_of(caps)];
+    }
 }

@@ -15,6 +15,8 @@ typedef struct wfi_matmul_profile {
 
     /* vector */
     uint32_t most_registers; /* of a work-item, from which on compilers spill; 0: not known */
+    double register_fill;    /* in place of it: of the registers that an architecture gives a
+                              * work-item, the part that the model may count on; 0: all */
     uint32_t unit_registers; /* of a compute unit that holds no more shared memory for all its
                               * work-groups than one of them may have; 0: it holds more */
     bool pairs;          /* neighbouring work-items' loads of the same shared memory are one load */
@@ -34,9 +36,10 @@ typedef struct wfi_matmul_profile {
     double matrix_byte_flops; /* as flops_a_byte, of a matrix times one vector; 0: the same */
 
     /* Matrix units. */
-    bool matrix_units;          /* false: what the driver offers is plain code */
-    bool matrix_units_stream_k; /* measured */
-    bool f16x2;                 /* measured to be faster than f32 */
+    bool narrow_matrix_subgroups; /* the smallest subgroup has most registers a work-item */
+    bool matrix_units;            /* false: what the driver offers is plain code */
+    bool matrix_units_stream_k;   /* measured */
+    bool f16x2;                   /* measured to be faster than f32 */
 } wfi_matmul_profile;
 
 const wfi_matmul_profile *wfi_matmul_profile_of(const wf_caps *caps);

@@ -18,6 +18,8 @@ static const wfi_peaks_profile profiles[WFI_PROFILE_KINDS] = {
                          .transfer_bytes = MIB(16)},
     [WFI_PROFILE_NVIDIA] = GPU,
     [WFI_PROFILE_AMD] = GPU,
+    [WFI_PROFILE_INTEL] = GPU,
+    [WFI_PROFILE_MOBILE] = GPU,
 };
 
 const wfi_peaks_profile *wfi_peaks_profile_of(const wf_caps *caps)

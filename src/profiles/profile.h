@@ -11,6 +11,8 @@ typedef enum wfi_profile_kind {
     WFI_PROFILE_CPU,   /* Vulkan on a processor: registers are memory, nothing hides a wait */
     WFI_PROFILE_NVIDIA,
     WFI_PROFILE_AMD,
+    WFI_PROFILE_INTEL,
+    WFI_PROFILE_MOBILE, /* Adreno, Mali and VideoCore: few registers a work-item */
     WFI_PROFILE_KINDS
 } wfi_profile_kind;
 

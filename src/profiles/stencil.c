@@ -18,10 +18,8 @@ static const wfi_stencil_profile cpu = {PROCESSOR, .march_width = 8};
 static const wfi_stencil_profile llvmpipe = {PROCESSOR, .march_width = 64};
 
 static const wfi_stencil_profile *const profiles[WFI_PROFILE_KINDS] = {
-    [WFI_PROFILE_OTHER] = &gpu,
-    [WFI_PROFILE_CPU] = &cpu,
-    [WFI_PROFILE_NVIDIA] = &gpu,
-    [WFI_PROFILE_AMD] = &gpu,
+    [WFI_PROFILE_OTHER] = &gpu, [WFI_PROFILE_CPU] = &cpu,   [WFI_PROFILE_NVIDIA] = &gpu,
+    [WFI_PROFILE_AMD] = &gpu,   [WFI_PROFILE_INTEL] = &gpu, [WFI_PROFILE_MOBILE] = &gpu,
 };
 
 const wfi_stencil_profile *wfi_stencil_profile_of(const wf_caps *caps)

@@ -389,15 +389,19 @@ static void tiles_fit_registers(void **state)
         uint32_t vendor;
         const char *device;
         uint32_t registers;
-        bool large; /* 64 sums a work-item in f32 */
-    } cases[] = {{0x10de, "NVIDIA H100 80GB HBM3", 255, true},
-                 {0x1002, "AMD Radeon RX 7900 XTX (RADV NAVI31)", 256, true},
-                 {0x5143, "Adreno (TM) 740", 192, true},
-                 {0x8086, "Intel(R) Arc(TM) A770 Graphics (DG2)", 128, true},
-                 {0x13b5, "Mali-G78", 64, false},
-                 {0x14e4, "V3D 7.1.7.0", 64, false}};
+        /* 64 sums a work-item in f32, of `vector`, which needs registers besides, and `register` */
+        bool large, large_register;
+    } cases[] = {{0x10de, "NVIDIA H100 80GB HBM3", 255, true, true},
+                 {0x1002, "AMD Radeon RX 7900 XTX (RADV NAVI31)", 256, true, true},
+                 {0x5143, "Adreno (TM) 740", 192, false, true},
+                 {0x8086, "Intel(R) Arc(TM) A770 Graphics (DG2)", 128, false, true},
+                 {0x13b5, "Mali-G78", 64, false, false},
+                 {0x14e4, "V3D 7.1.7.0", 64, false, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int wide = 0; wide < 4; wide++) {
+            /* Blocks of 16 sums in f64 spill where a work-item has 128 registers. */
+            if (wide == 1 && cases[i].registers <= 128)
+                continue;
             const wf_caps caps = gpu(cases[i].vendor, cases[i].device);
             const wfi_problem problem = {.family = WF_FAMILY_MATMUL,
                                          .type = wide % 2 ? WF_TYPE_F64 : WF_TYPE_F32,
@@ -405,11 +409,13 @@ static void tiles_fit_registers(void **state)
             double time;
             const wfi_point p = fit(&caps, &problem, wide < 2 ? "vector" : "register", &time);
             const uint32_t m = value(&p, "thread_m"), n = value(&p, "thread_n");
-            assert_true(time > 0 && wfi_point_legal(&p, NULL));
+            if (!(time > 0) || !wfi_point_legal(&p, NULL))
+                fail_msg("%s: no %s%s", cases[i].device, wide < 2 ? "vector" : "register",
+                         wide % 2 ? " in f64" : "");
             if ((m * n + m + n) * (wide % 2 ? 2 : 1) > cases[i].registers)
                 fail_msg("%s: %u x %u sums a work-item", cases[i].device, m, n);
             if (wide % 2 == 0)
-                assert_true((m * n >= 64) == cases[i].large);
+                assert_true((m * n >= 64) == (wide ? cases[i].large_register : cases[i].large));
         }
 }
 

@@ -63,12 +63,32 @@ double wfi_matmul_block_time(const wfi_point *point, double wanted)
            wfi_matmul_busy(point->caps, work_items, wanted);
 }
 
+#define WIDENED 0.8 /* of the registers: bytes take more of them while they are widened */
+
+uint32_t wfi_matmul_most_registers(const wfi_point *point, uint32_t group_items)
+{
+    const wfi_matmul_profile *profile = wfi_matmul_profile_of(point->caps);
+    const wfi_unit unit = wfi_unit_of(point->caps);
+    const double counted = point->problem->type == WF_TYPE_I8 ? WIDENED : 1;
+    uint32_t most = unit.lane_registers;
+    if (profile->most_registers)
+        return profile->most_registers;
+    if (profile->register_fill == 0 || most == 0)
+        return UINT32_MAX;
+    /* Where subgroups have a fixed number of registers, a work-group has to fit a unit as a whole. */
+    if (unit.wave_words && unit.registers / group_items < most)
+        most = unit.registers / group_items;
+    return (uint32_t)(profile->register_fill * counted * most);
+}
+
 bool wfi_matmul_fits_registers(const wfi_point *point)
 {
     const uint32_t m = point->values[MATMUL_ID_THREAD_M], n = point->values[MATMUL_ID_THREAD_N];
     const uint32_t words = point->problem->type == WF_TYPE_F64 ? 2 : 1;
-    const uint32_t most = wfi_unit_of(point->caps).lane_registers;
-    return most == 0 || (m * n + m + n) * words + WFI_OTHER_REGISTERS <= most;
+    const uint32_t most = wfi_unit_of(point->caps).lane_registers,
+                   known = wfi_matmul_profile_of(point->caps)->most_registers,
+                   counted = (m * n + m + n) * words;
+    return (most == 0 || counted + WFI_OTHER_REGISTERS <= most) && (known == 0 || counted <= known);
 }
 
 double wfi_matmul_best_block(wfi_point *point, const wfi_matmul_block *list, size_t count,

@@ -31,6 +31,11 @@ void wfi_matmul_set_block(wfi_point *point, const wfi_matmul_block *block);
 double wfi_matmul_block_time(const wfi_point *point, double wanted);
 /* Whether a work-item's sums and the operands of a step fit its registers, where their number is
  * published: sums in memory are slower than any smaller tile. */
+/* Registers of 32 bits that a work-item of so large a work-group may take by a model's count before
+ * the compiler spills, by the device's profile and architecture and the problem's type;
+ * UINT32_MAX: not known. */
+uint32_t wfi_matmul_most_registers(const wfi_point *point, uint32_t group_items);
+
 bool wfi_matmul_fits_registers(const wfi_point *point);
 /* Sets the legal block of a list that takes the least time, which it returns; < 0: no block is
  * legal. `complete` sets what follows from a block, and returns false where the device is no good

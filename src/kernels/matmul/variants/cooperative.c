@@ -11,6 +11,7 @@
 #include "kernels/matmul/shape.h"
 #include "kernels/matmul/traffic.h"
 #include "kernels/matmul/variants/list.h"
+#include "core/architectures.h"
 #include "core/arithmetic.h"
 
 static const uint32_t tiles[] = {16, 32, 64, 128, 160, 192, 256}, depths[] = {16, 32, 48, 64, 128},
@@ -314,6 +315,31 @@ static double block_time(const wfi_point *point, const block *b)
     return time;
 }
 
+static uint32_t subgroup_for(const wf_caps *caps)
+{
+    return wfi_matmul_profile_of(caps)->narrow_matrix_subgroups && caps->subgroup_size_control
+               ? caps->subgroup_min
+               : caps->subgroup_size;
+}
+
+/* Whether a subgroup's sums, the fragments that feed them and its loads of a tile fit its registers,
+ * where the device is one whose subgroups have a fixed number of them. */
+static bool holds_registers(const wfi_point *point)
+{
+    const uint32_t *v = point->values, words = wfi_unit_of(point->caps).wave_words;
+    const double fill = wfi_matmul_profile_of(point->caps)->register_fill;
+    const uint32_t element = (uint32_t)wf_type_size(point->problem->type);
+    if (words == 0 || fill == 0)
+        return true;
+    const uint32_t count = v[MATMUL_ID_TILE_M] / v[MATMUL_ID_SUB_M] * v[MATMUL_ID_TILE_N] /
+                           v[MATMUL_ID_SUB_N] * v[MATMUL_ID_SUBS_K];
+    const uint32_t sums = v[MATMUL_ID_SUB_M] * v[MATMUL_ID_SUB_N],
+                   feeding = (v[MATMUL_ID_SUB_M] + v[MATMUL_ID_SUB_N]) * v[MATMUL_ID_FRAG_K],
+                   loads =
+                       (v[MATMUL_ID_TILE_M] + v[MATMUL_ID_TILE_N]) * v[MATMUL_ID_TILE_K] / count;
+    return sums + (feeding + loads) * element / 4 <= (uint32_t)(fill * words);
+}
+
 static void set_block(wfi_point *point, const block *b, uint32_t split_k, uint32_t pack)
 {
     uint32_t *v = point->values;
@@ -326,7 +352,7 @@ static void set_block(wfi_point *point, const block *b, uint32_t split_k, uint32
     v[MATMUL_ID_FRAG_M] = s ? s->m : 16;
     v[MATMUL_ID_FRAG_N] = s ? s->n : 16;
     v[MATMUL_ID_FRAG_K] = s ? s->k : 16;
-    v[MATMUL_ID_SUBGROUP] = point->caps->subgroup_size;
+    v[MATMUL_ID_SUBGROUP] = subgroup_for(point->caps);
     v[MATMUL_ID_SWIZZLE] = point->problem->matmul.m >= MANY_ROWS ? 32 : 8;
     v[MATMUL_ID_SPLIT_K] = split_k;
     v[MATMUL_ID_PACK] = pack;
@@ -396,7 +422,8 @@ static double fit(wfi_point *point)
         for (uint32_t split_k = 1; split_k <= 128; split_k *= 2)
             for (uint32_t copies = 0; copies <= (unaligned ? 1u : 0u); copies++) {
                 set_block(&trial, &blocks[i], split_k, copies ? unaligned : 0);
-                if (!worth(&blocks[i], point->problem) || !wfi_point_legal(&trial, NULL))
+                if (!worth(&blocks[i], point->problem) || !holds_registers(&trial) ||
+                    !wfi_point_legal(&trial, NULL))
                     continue;
                 const double time = set_stream_k(&trial, &blocks[i]);
                 if (best < 0 || time < best) {

@@ -50,13 +50,21 @@ static uint64_t shared_bytes(const wfi_point *point)
 
 #define GAIN 0.4 /* of time, against `register`: a guess from the number of instructions */
 
+/* Sums, and the words that feed them. */
+static bool holds_registers(wfi_point *trial)
+{
+    const uint32_t *v = trial->values;
+    const uint32_t m = v[MATMUL_ID_THREAD_M], n = v[MATMUL_ID_THREAD_N];
+    return m * n + m + n <= wfi_matmul_most_registers(trial, wfi_matmul_tile_threads(v));
+}
+
 static double fit(wfi_point *point)
 {
     static const wfi_matmul_block blocks[] = {
         {128, 128, 32, 8, 8}, {64, 64, 32, 4, 4}, {32, 32, 32, 4, 4}, {32, 32, 16, 4, 4}};
     const wf_caps *caps = point->caps;
     point->values[MATMUL_ID_VEC4] = wfi_matmul_vec4_bits(&point->problem->matmul) & 3;
-    const double time = wfi_matmul_best_block(point, blocks, WFI_COUNT(blocks), 512, NULL) * GAIN;
+    const double time = wfi_matmul_best_block(point, blocks, WFI_COUNT(blocks), 512, holds_registers) * GAIN;
     /* A driver without the instructions adds the bytes one by one. Nobody has timed this variant
      * beside matrix units. */
     if (time < 0 || !caps->integer_dot_accelerated || wfi_matmul_shape(caps, WF_TYPE_I8, 0, 0, 0))

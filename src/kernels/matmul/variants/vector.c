@@ -164,6 +164,11 @@ static const wfi_matmul_block any_blocks[] = {
     {32, 64, 16, 4, 4},   {32, 32, 16, 4, 4},   {16, 128, 16, 4, 8},
 };
 
+/* Where registers do not suffice for any of those. */
+static const wfi_matmul_block small_blocks[] = {
+    {64, 64, 8, 4, 4}, {32, 64, 8, 4, 4}, {32, 32, 8, 4, 4}, {64, 64, 4, 4, 4}, {32, 64, 4, 4, 4},
+};
+
 /* What lavapipe measured best (bench/notes/tune.md#plans-differ), and SwiftShader by `vector` too:
  * sums lie in memory there, and large blocks read operands least often. */
 static const wfi_matmul_block memory_blocks[] = {
@@ -198,9 +203,7 @@ static void set_lanes(wfi_point *point)
 /* Whether a work-item's registers suffice, if need be without double buffering of registers. */
 static bool holds_registers(wfi_point *point)
 {
-    const uint32_t most = wfi_matmul_profile_of(point->caps)->most_registers;
-    if (most == 0)
-        return true;
+    const uint32_t most = wfi_matmul_most_registers(point, wfi_matmul_tile_threads(point->values));
     if (registers(point) > most)
         point->values[MATMUL_ID_DOUBLE_BUFFER] = 0;
     return registers(point) <= most;
@@ -216,7 +219,11 @@ static double fit_any_block(wfi_point *point)
 {
     /* A work-item has twice the loads under way that one of `register` has, so that half as many
      * work-items hide latency. */
-    return wfi_matmul_best_block(point, any_blocks, WFI_COUNT(any_blocks), 256, complete);
+    const double time =
+        wfi_matmul_best_block(point, any_blocks, WFI_COUNT(any_blocks), 256, complete);
+    return time >= 0
+               ? time
+               : wfi_matmul_best_block(point, small_blocks, WFI_COUNT(small_blocks), 256, complete);
 }
 
 static double fit_memory_block(wfi_point *point)
