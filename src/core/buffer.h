@@ -12,7 +12,9 @@ struct wf_buffer {
     VkBuffer vk;
     wfi_memory memory;
     uint64_t bytes;
-    void *mapped; /* NULL when not host-visible; always coherent */
+    uint64_t number;       /* from 1; no other buffer of the device ever has it, as handles may */
+    void *mapped;          /* NULL when not host-visible; always coherent */
+    unsigned char *window; /* where the host may write, but should not read; NULL: nowhere */
 };
 
 #endif

@@ -52,6 +52,7 @@ typedef struct properties {
     VkPhysicalDeviceShaderCorePropertiesAMD amd_core;
     VkPhysicalDeviceShaderCoreBuiltinsPropertiesARM arm_core;
     VkPhysicalDeviceDrmPropertiesEXT drm;
+    VkPhysicalDeviceExternalMemoryHostPropertiesEXT host_memory;
 } properties;
 
 static void query_properties(const wfi_instance *instance, VkPhysicalDevice device,
@@ -79,6 +80,8 @@ static void query_properties(const wfi_instance *instance, VkPhysicalDevice devi
         LINK(arm_core, SHADER_CORE_BUILTINS_PROPERTIES_ARM);
     if (features->drm)
         LINK(drm, DRM_PROPERTIES_EXT);
+    if (features->external_memory_host)
+        LINK(host_memory, EXTERNAL_MEMORY_HOST_PROPERTIES_EXT);
 #undef LINK
     instance->vkGetPhysicalDeviceProperties2(device, &p->core);
 }
@@ -319,6 +322,7 @@ wf_result wfi_caps_query(const wfi_instance *instance, const wfi_log *log, VkPhy
     out->compute_units = compute_units(&p);
     out->unit_subgroups = unit_subgroups(&p);
     out->display_attached = display_attached(&p);
+    out->host_import_alignment = p.host_memory.minImportedHostPointerAlignment;
     return WF_SUCCESS;
 }
 
@@ -367,6 +371,7 @@ void wfi_caps_clamp_minimum(wf_caps *caps)
     caps->withheld = 0; /* no enabled feature would change it */
     /* Device-local memory that the host can map is not guaranteed. */
     caps->unified_memory = false;
+    caps->host_import_alignment = 0;
     caps->limits = WF_LIMITS_MINIMUM;
 }
 

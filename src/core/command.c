@@ -40,7 +40,8 @@ static wf_result create_submission(wf_device *device)
     return wfi_check_vk(&device->log, vk, "creating the command pool");
 }
 
-static wf_result begin(wf_device *device, VkCommandBuffer *command_buffer)
+static wf_result begin(wf_device *device, VkCommandBufferUsageFlags usage,
+                       VkCommandBuffer *command_buffer)
 {
     const VkCommandBufferAllocateInfo allocate = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
@@ -50,7 +51,7 @@ static wf_result begin(wf_device *device, VkCommandBuffer *command_buffer)
     };
     const VkCommandBufferBeginInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-        .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
+        .flags = usage,
     };
     VkResult vk = device->fn.vkAllocateCommandBuffers(device->vk, &allocate, command_buffer);
     if (vk >= VK_SUCCESS) {
@@ -85,7 +86,7 @@ static wf_result submit_and_wait(wf_device *device, VkCommandBuffer command_buff
     if (vk >= VK_SUCCESS)
         vk = wfi_submit(device, &submit, device->fence);
     if (vk >= VK_SUCCESS) {
-        vk = device->fn.vkWaitForFences(device->vk, 1, &device->fence, VK_TRUE, UINT64_MAX);
+        vk = wfi_wait(device, device->fence);
         if (vk < VK_SUCCESS)
             wfi_settle(device, device->fence);
     }
@@ -114,20 +115,39 @@ static wf_result read_timestamps(wf_device *device, double *seconds)
     return WF_SUCCESS;
 }
 
-/* The caller holds the queue lock. Where `seconds` is NULL, nothing is timed. */
-static wf_result run_locked(wf_device *device, wfi_record_fn prepare, wfi_record_fn record,
-                            void *user, double *seconds)
+/* The caller holds the queue lock, here and below. */
+static wf_result make_ready(wf_device *device)
 {
-    VkCommandBuffer command_buffer = VK_NULL_HANDLE;
     wf_result result = wfi_device_usable(device, "running on the queue");
     if (result == WF_SUCCESS && !device->queue)
         result = wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
                           "wf_device_adopt was given no queue: wavefit cannot run anything itself");
-    if (result == WF_SUCCESS)
-        result = create_submission(device);
+    return result == WF_SUCCESS ? create_submission(device) : result;
+}
+
+static wf_result end(wf_device *device, VkCommandBuffer command_buffer, bool to_host)
+{
+    if (to_host)
+        wfi_barrier_host(device, command_buffer);
+    return wfi_check_vk(&device->log, device->fn.vkEndCommandBuffer(command_buffer),
+                        "vkEndCommandBuffer");
+}
+
+static void free_commands(wf_device *device, VkCommandBuffer command_buffer)
+{
+    if (command_buffer && !device->keeps)
+        device->fn.vkFreeCommandBuffers(device->vk, device->command_pool, 1, &command_buffer);
+}
+
+/* Where `seconds` is NULL, nothing is timed. */
+static wf_result run_locked(wf_device *device, wfi_record_fn prepare, wfi_record_fn record,
+                            void *user, double *seconds)
+{
+    VkCommandBuffer command_buffer = VK_NULL_HANDLE;
+    wf_result result = make_ready(device);
     const bool stamps = seconds && device->queries;
     if (result == WF_SUCCESS)
-        result = begin(device, &command_buffer);
+        result = begin(device, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, &command_buffer);
     if (result == WF_SUCCESS && prepare)
         result = prepare(user, command_buffer);
     if (result == WF_SUCCESS) {
@@ -142,9 +162,7 @@ static wf_result run_locked(wf_device *device, wfi_record_fn prepare, wfi_record
     if (result == WF_SUCCESS) {
         if (stamps)
             write_timestamp(device, command_buffer, 1);
-        wfi_barrier_host(device, command_buffer);
-        result = wfi_check_vk(&device->log, device->fn.vkEndCommandBuffer(command_buffer),
-                              "vkEndCommandBuffer");
+        result = end(device, command_buffer, true);
     }
     if (result == WF_SUCCESS) {
         const double start = wfi_host_seconds();
@@ -154,9 +172,47 @@ static wf_result run_locked(wf_device *device, wfi_record_fn prepare, wfi_record
     }
     if (result == WF_SUCCESS && stamps)
         result = read_timestamps(device, seconds);
-    if (command_buffer && !device->keeps)
-        device->fn.vkFreeCommandBuffers(device->vk, device->command_pool, 1, &command_buffer);
+    free_commands(device, command_buffer);
     return result;
+}
+
+wf_result wfi_commands_record(wf_device *device, wfi_record_fn record, void *user, bool to_host,
+                              VkCommandBuffer *out)
+{
+    VkCommandBuffer command_buffer = VK_NULL_HANDLE;
+    pthread_mutex_lock(&device->queue_lock);
+    wf_result result = make_ready(device);
+    if (result == WF_SUCCESS)
+        result = begin(device, 0, &command_buffer);
+    if (result == WF_SUCCESS) {
+        wfi_barrier(device, command_buffer);
+        result = record(user, command_buffer);
+    }
+    if (result == WF_SUCCESS)
+        result = end(device, command_buffer, to_host);
+    if (result == WF_SUCCESS)
+        *out = command_buffer;
+    else
+        free_commands(device, command_buffer);
+    pthread_mutex_unlock(&device->queue_lock);
+    return result;
+}
+
+wf_result wfi_commands_run(wf_device *device, VkCommandBuffer command_buffer)
+{
+    pthread_mutex_lock(&device->queue_lock);
+    wf_result result = make_ready(device);
+    if (result == WF_SUCCESS)
+        result = submit_and_wait(device, command_buffer);
+    pthread_mutex_unlock(&device->queue_lock);
+    return result;
+}
+
+void wfi_commands_free(wf_device *device, VkCommandBuffer command_buffer)
+{
+    pthread_mutex_lock(&device->queue_lock);
+    free_commands(device, command_buffer);
+    pthread_mutex_unlock(&device->queue_lock);
 }
 
 wf_result wfi_run(wf_device *device, wfi_record_fn record, void *user)

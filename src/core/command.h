@@ -17,6 +17,15 @@ wf_result wfi_run(wf_device *device, wfi_record_fn record, void *user);
 wf_result wfi_run_timed(wf_device *device, wfi_record_fn prepare, wfi_record_fn record, void *user,
                         double *seconds, bool *gpu_clock);
 
+/* A command buffer for many submissions: recorded through the callback with the same barriers
+ * around it as wfi_run has (that for the host only if `to_host`), and freed with the device if not
+ * before. */
+wf_result wfi_commands_record(wf_device *device, wfi_record_fn record, void *user, bool to_host,
+                              VkCommandBuffer *out);
+/* Submits it and blocks until it is done. What it refers to must all still be there. */
+wf_result wfi_commands_run(wf_device *device, VkCommandBuffer command_buffer);
+void wfi_commands_free(wf_device *device, VkCommandBuffer command_buffer);
+
 /* Orders earlier compute and transfer writes before later compute and transfer accesses. */
 void wfi_barrier(wf_device *device, VkCommandBuffer command_buffer);
 /* The same among compute dispatches alone, which is cheaper. */

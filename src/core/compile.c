@@ -12,16 +12,17 @@ struct wfi_compile {
     atomic_int owners;
     atomic_bool dropped;
     atomic_int status;    /* wf_result; written once, by the job */
-    pthread_mutex_t lock; /* the pipeline, between the job and the device's end */
+    pthread_mutex_t lock; /* pooled, between the job and the device's end */
     bool closed;
-    wfi_pipeline pipeline;
+    wfi_pipeline outline;
+    wfi_pooled *pooled;
 };
 
 static void close_compile(void *owner)
 {
     wfi_compile *compile = owner;
     pthread_mutex_lock(&compile->lock);
-    wfi_pipeline_destroy(compile->device, &compile->pipeline);
+    wfi_pool_give_back(compile->device, &compile->pooled);
     compile->closed = true;
     pthread_mutex_unlock(&compile->lock);
 }
@@ -30,7 +31,7 @@ static void release(wfi_compile *compile)
 {
     if (atomic_fetch_sub(&compile->owners, 1) > 1)
         return;
-    wfi_pipeline_destroy(compile->device, &compile->pipeline);
+    wfi_pool_give_back(compile->device, &compile->pooled);
     pthread_mutex_destroy(&compile->lock);
     wfi_object_leave(&compile->object);
     free(compile);
@@ -42,7 +43,7 @@ static void run(void *job)
     wf_result result = WF_ERROR_DEVICE_CLOSED;
     pthread_mutex_lock(&compile->lock);
     if (!compile->closed && !atomic_load(&compile->dropped))
-        result = wfi_pipeline_compile(compile->device, &compile->desc, &compile->pipeline);
+        result = wfi_pool_take(compile->device, &compile->desc, &compile->pooled);
     pthread_mutex_unlock(&compile->lock);
     atomic_store(&compile->status, result);
     release(compile);
@@ -58,18 +59,21 @@ wf_result wfi_compile_start(wf_device *device, const wf_jobs *jobs, const wfi_pi
     }
     compile->device = device;
     compile->desc = *desc;
-    wf_result result = wfi_pipeline_prepare(device, desc, &compile->pipeline);
+    wf_result result = wfi_pipeline_outline(device, desc, &compile->outline);
     if (result != WF_SUCCESS) {
         pthread_mutex_destroy(&compile->lock);
         free(compile);
         return result;
     }
-    atomic_init(&compile->owners, 2);
+    compile->pooled = wfi_pool_take_compiled(device, desc);
+    const bool waits = !compile->pooled;
+    atomic_init(&compile->owners, waits ? 2 : 1);
     atomic_init(&compile->dropped, false);
-    atomic_init(&compile->status, WF_NOT_READY);
+    atomic_init(&compile->status, waits ? WF_NOT_READY : WF_SUCCESS);
     wfi_object_enlist(device, &compile->object, close_compile, compile);
     *out = compile;
-    jobs->submit(jobs->user, run, compile);
+    if (waits)
+        jobs->submit(jobs->user, run, compile);
     return WF_SUCCESS;
 }
 
@@ -80,7 +84,8 @@ wf_result wfi_compile_status(const wfi_compile *compile)
 
 const wfi_pipeline *wfi_compile_pipeline(const wfi_compile *compile)
 {
-    return &compile->pipeline;
+    return wfi_compile_status(compile) == WF_SUCCESS ? wfi_pooled_pipeline(compile->pooled)
+                                                     : &compile->outline;
 }
 
 void wfi_compile_drop(wfi_compile **handle)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/caps.h"
+#include "core/device_kind.h"
 #include "core/doom.h"
 #include "core/file.h"
 #include "core/names.h"
@@ -158,23 +159,22 @@ static wf_result open_device(wf_device *device)
     return WF_SUCCESS;
 }
 
+/* All of them or none. */
 static bool make_locks(wf_device *device)
 {
-    if (pthread_mutex_init(&device->objects_lock, NULL) != 0)
+    pthread_mutex_t *const locks[] = {
+        &device->objects_lock, &device->queue_lock, &device->memory_lock, &device->staging_lock,
+        &device->pool_lock,    &device->peaks_lock, &device->tuning_lock, &device->analysis_lock};
+    if (pthread_cond_init(&device->pool_compiled, NULL) != 0)
         return false;
-    if (pthread_mutex_init(&device->queue_lock, NULL) == 0) {
-        if (pthread_mutex_init(&device->peaks_lock, NULL) == 0) {
-            if (pthread_mutex_init(&device->tuning_lock, NULL) == 0) {
-                if (pthread_mutex_init(&device->analysis_lock, NULL) == 0)
-                    return true;
-                pthread_mutex_destroy(&device->tuning_lock);
-            }
-            pthread_mutex_destroy(&device->peaks_lock);
+    for (size_t i = 0; i < sizeof locks / sizeof *locks; i++)
+        if (pthread_mutex_init(locks[i], NULL) != 0) {
+            while (i-- > 0)
+                pthread_mutex_destroy(locks[i]);
+            pthread_cond_destroy(&device->pool_compiled);
+            return false;
         }
-        pthread_mutex_destroy(&device->queue_lock);
-    }
-    pthread_mutex_destroy(&device->objects_lock);
-    return false;
+    return true;
 }
 
 /* Makes the object with its locks, log and allocator. */
@@ -239,6 +239,7 @@ wf_result wfi_device_open(const wf_device_params *params, wf_device **out)
     device->cache_directory = wfi_cache_directory(&device->log, read.cache_directory);
     device->capture_statistics = read.capture_statistics && device->caps.pipeline_statistics;
     device->dispatch_seconds = wfi_longest_dispatch(&device->caps, read.dispatch_seconds);
+    device->poll_seconds = wfi_device_kind_of(&device->caps)->poll_seconds;
     if (result == WF_SUCCESS)
         result = wfi_pipeline_cache_create(&device->log, device->vk, &device->fn, device->allocator,
                                            &device->caps, device->cache_directory, &device->cache);
@@ -350,6 +351,7 @@ wf_result wfi_device_open_adopted(const wf_vulkan *vulkan, const wf_device_param
         result = wfi_pipeline_cache_create(&log, device->vk, &device->fn, device->allocator,
                                            &device->caps, device->cache_directory, &device->cache);
     device->dispatch_seconds = wfi_longest_dispatch(&device->caps, read.dispatch_seconds);
+    device->poll_seconds = wfi_device_kind_of(&device->caps)->poll_seconds;
     if (result == WF_SUCCESS)
         name_own(device);
     if (result != WF_SUCCESS) {
@@ -365,6 +367,8 @@ static void close_device(wf_device *device)
     if (device->command_pool && !device->adopted &&
         device->fn.vkDeviceWaitIdle(device->vk) < VK_SUCCESS)
         wfi_settle(device, VK_NULL_HANDLE);
+    if (device->staging)
+        device->staging_end(device);
     wfi_doom_all(device);
     const unsigned left = wfi_objects_close(device);
     if (left)

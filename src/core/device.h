@@ -39,11 +39,23 @@ struct wf_device {
     void (*unlock_queue)(void *user);
     void *queue_user;
     pthread_mutex_t queue_lock; /* queue, command pool, fence and queries */
+    double poll_seconds;        /* how long wfi_wait asks before it sleeps; 0: not at all */
     atomic_bool keeps;          /* nothing is freed: the device may still be at work (wfi_settle) */
-    bool submission_made;       /* makes the three below */
+    pthread_mutex_t memory_lock;
+    struct wfi_chunk *chunks; /* memory that small buffers share (chunk.h) */
+    /* What transfers go through (staging.h), made at the first that needs it. */
+    pthread_mutex_t staging_lock;
+    struct wfi_staging *staging;
+    void (*staging_end)(wf_device *device);
+    atomic_uint_fast64_t buffer_count; /* ever made: each has a number of its own */
+    bool submission_made;              /* makes the three below */
     VkCommandPool command_pool;
     VkFence fence;
     VkQueryPool queries; /* 2 timestamps; VK_NULL_HANDLE where the queue has none */
+
+    pthread_mutex_t pool_lock;
+    pthread_cond_t pool_compiled;
+    struct wfi_pooled *pipelines; /* of plans (pipeline_pool.h) */
 
     double dispatch_seconds;       /* longest dispatch by prediction; 0: no bound */
     _Atomic double slowness;       /* measured over predicted time, of what ran so far */

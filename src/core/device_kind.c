@@ -1,13 +1,22 @@
 #include "core/device_kind.h"
 
-/* A processor's clock is not the driver's to raise, and threads of its driver may run on when the
- * device is lost. */
-static const wfi_device_kind gpu = {.raises_clock = true, .lost_means_idle = true},
+/* Most short kernels and small transfers end within it. */
+#define POLL_SECONDS 200e-6
+
+/* A processor's clock is not the driver's to raise, threads of its driver may run on when the
+ * device is lost, and they need the processor that would ask for the end of their work. */
+static const wfi_device_kind gpu = {.raises_clock = true,
+                                    .lost_means_idle = true,
+                                    .poll_seconds = POLL_SECONDS},
+                             card = {.raises_clock = true,
+                                     .lost_means_idle = true,
+                                     .poll_seconds = POLL_SECONDS,
+                                     .card = true},
                              cpu = {.raises_clock = false, .lost_means_idle = false};
 
 static const wfi_device_kind *const kinds[] = {
-    [VK_PHYSICAL_DEVICE_TYPE_OTHER] = &gpu,        [VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU] = &gpu,
-    [VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU] = &gpu, [VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU] = &gpu,
+    [VK_PHYSICAL_DEVICE_TYPE_OTHER] = &gpu,         [VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU] = &gpu,
+    [VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU] = &card, [VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU] = &gpu,
     [VK_PHYSICAL_DEVICE_TYPE_CPU] = &cpu,
 };
 

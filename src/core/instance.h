@@ -14,6 +14,7 @@
     X(vkGetPhysicalDeviceFeatures2)                                                                \
     X(vkGetPhysicalDeviceMemoryProperties2)                                                        \
     X(vkGetPhysicalDeviceFormatProperties)                                                         \
+    X(vkGetPhysicalDeviceExternalBufferProperties)                                                 \
     X(vkGetPhysicalDeviceQueueFamilyProperties)                                                    \
     X(vkEnumerateDeviceExtensionProperties)                                                        \
     X(vkCreateDevice)                                                                              \

@@ -1,6 +1,7 @@
 #include "core/memory.h"
 
 #include "core/budget.h"
+#include "core/device_kind.h"
 #include "core/names.h"
 
 #define LOCAL VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
@@ -25,14 +26,36 @@ static uint32_t find_type(const VkPhysicalDeviceMemoryProperties *memory, uint32
     return best;
 }
 
+/* Whether the host sees all of a card's own memory (resizable BAR): buffers in it are mapped, so
+ * that small transfers to them need no copy by the device. Reading it takes the host a microsecond
+ * a line, so that it is no memory of the host's (wf_caps.unified_memory). */
+static bool has_window(const wf_device *device)
+{
+    const VkPhysicalDeviceMemoryProperties *memory = &device->memory;
+    const VkMemoryPropertyFlags cached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+    uint32_t largest = UINT32_MAX;
+    if (!wfi_device_kind_of(&device->caps)->card || device->adopted ||
+        device->caps.unified_memory || device->caps.limits == WF_LIMITS_MINIMUM)
+        return false;
+    for (uint32_t i = 0; i < memory->memoryHeapCount; i++)
+        if ((memory->memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) &&
+            (largest == UINT32_MAX ||
+             memory->memoryHeaps[i].size > memory->memoryHeaps[largest].size))
+            largest = i;
+    for (uint32_t i = 0; i < memory->memoryTypeCount; i++)
+        if (memory->memoryTypes[i].heapIndex == largest &&
+            (memory->memoryTypes[i].propertyFlags & (LOCAL | COHERENT | cached)) ==
+                (LOCAL | COHERENT))
+            return true;
+    return false;
+}
+
 /* What a kind of memory asks of its type. Device memory is mapped only where it is also coherent:
  * no flush to forget. */
-static wf_memory_request request_of(const wf_device *device, VkBuffer buffer, wf_memory kind)
+static wf_memory_request request_of(const wf_device *device, wf_memory kind)
 {
     const bool unified = device->caps.unified_memory;
-    wf_memory_request request = {
-        .size = sizeof request, .buffer = buffer, .required = COHERENT, .mapped = true};
-    device->fn.vkGetBufferMemoryRequirements(device->vk, buffer, &request.requirements);
+    wf_memory_request request = {.size = sizeof request, .required = COHERENT, .mapped = true};
     if (kind == WFI_MEMORY_MAPPED)
         request.preferred = LOCAL;
     if (kind == WF_MEMORY_READBACK)
@@ -41,6 +64,10 @@ static wf_memory_request request_of(const wf_device *device, VkBuffer buffer, wf
         request.required = 0;
         request.preferred = unified ? LOCAL | COHERENT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT : LOCAL;
         request.mapped = unified;
+        if (!unified && !device->memory_source.allocate && has_window(device)) {
+            request.preferred = LOCAL | COHERENT;
+            request.mapped = true;
+        }
     }
     return request;
 }
@@ -55,33 +82,48 @@ static uint32_t choose_type(const wf_device *device, const wf_memory_request *re
                : find_type(&device->memory, allowed, request->required, request->preferred);
 }
 
-static wf_result from_driver(wf_device *device, const wf_memory_request *request,
-                             wf_memory_block *block)
+static wf_result from_driver(wf_device *device, const wf_memory_request *request, wfi_memory *out)
 {
+    wf_memory_block *block = &out->block;
     const uint64_t bytes = request->requirements.size;
     block->type = choose_type(device, request);
     if (block->type == UINT32_MAX)
         return wfi_fail(&device->log, WF_ERROR_OUT_OF_DEVICE_MEMORY,
                         "the device has no memory of the kind needed");
+    const VkMemoryType *type = &device->memory.memoryTypes[block->type];
+    const bool mapped = request->mapped && (type->propertyFlags & COHERENT) == COHERENT;
     /* Past its budget a driver may page, or the system may end the program: neither is wanted. */
-    const uint64_t left =
-        wfi_budget_left(device, device->memory.memoryTypes[block->type].heapIndex);
+    const uint64_t left = wfi_budget_left(device, type->heapIndex);
+    out->bytes = bytes;
+    out->chunk = wfi_chunk_take(device, &request->requirements, mapped, left, block);
+    if (out->chunk)
+        return WF_SUCCESS;
     if (bytes > left)
         return wfi_fail(&device->log, WF_ERROR_OUT_OF_DEVICE_MEMORY,
                         "a buffer of %llu bytes is over the %llu that the memory budget leaves",
                         (unsigned long long)bytes, (unsigned long long)left);
-    const VkMemoryAllocateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-        .allocationSize = bytes,
-        .memoryTypeIndex = block->type,
-    };
-    const VkMemoryPropertyFlags flags = device->memory.memoryTypes[block->type].propertyFlags;
-    VkResult vk = device->fn.vkAllocateMemory(device->vk, &info, device->allocator, &block->memory);
+    VkResult vk = wfi_allocate(device, bytes, block->type, mapped, &block->memory, &block->mapped);
+    if (vk < VK_SUCCESS && mapped && !request->required) { /* the window may be full */
+        const wf_memory_request plain = {.requirements = request->requirements, .preferred = LOCAL};
+        block->type = choose_type(device, &plain);
+        vk = wfi_allocate(device, bytes, block->type, false, &block->memory, &block->mapped);
+    }
     wfi_name(device, VK_OBJECT_TYPE_DEVICE_MEMORY, WFI_HANDLE(block->memory),
-             "memory of %llu bytes", (unsigned long long)info.allocationSize);
-    if (vk >= VK_SUCCESS && request->mapped && (flags & COHERENT) == COHERENT)
-        vk = device->fn.vkMapMemory(device->vk, block->memory, 0, VK_WHOLE_SIZE, 0, &block->mapped);
+             "memory of %llu bytes", (unsigned long long)bytes);
     return wfi_check_vk(&device->log, vk, "allocating device memory");
+}
+
+uint64_t wfi_memory_left(const wf_device *device, wf_memory kind)
+{
+    wf_memory_request request = request_of(device, kind);
+    request.requirements.memoryTypeBits = UINT32_MAX;
+    const uint32_t type = choose_type(device, &request);
+    if (type == UINT32_MAX)
+        return 0;
+    const uint32_t heap = device->memory.memoryTypes[type].heapIndex;
+    const uint64_t left = wfi_budget_left(device, heap),
+                   all = device->memory.memoryHeaps[heap].size;
+    return left < all ? left : all;
 }
 
 /* Why the application's block will not do; NULL: it will. */
@@ -124,11 +166,12 @@ static wf_result from_application(wf_device *device, const wf_memory_request *re
 
 wf_result wfi_memory_allocate(wf_device *device, VkBuffer buffer, wf_memory kind, wfi_memory *out)
 {
-    const wf_memory_request request = request_of(device, buffer, kind);
+    wf_memory_request request = request_of(device, kind);
+    request.buffer = buffer;
+    device->fn.vkGetBufferMemoryRequirements(device->vk, buffer, &request.requirements);
     wfi_memory memory = {.block = {.size = sizeof memory.block}};
-    wf_result result = device->memory_source.allocate
-                           ? from_application(device, &request, &memory)
-                           : from_driver(device, &request, &memory.block);
+    wf_result result = device->memory_source.allocate ? from_application(device, &request, &memory)
+                                                      : from_driver(device, &request, &memory);
     if (result == WF_SUCCESS)
         result = wfi_check_vk(&device->log,
                               device->fn.vkBindBufferMemory(device->vk, buffer, memory.block.memory,
@@ -148,6 +191,8 @@ void wfi_memory_free(wf_device *device, wfi_memory *memory)
 {
     if (memory->lent && !device->keeps)
         device->memory_source.free(device->memory_source.user, &memory->block);
+    else if (memory->chunk)
+        wfi_chunk_leave(device, memory->chunk, memory->block.offset, memory->bytes);
     else if (memory->block.memory && !device->keeps)
         device->fn.vkFreeMemory(device->vk, memory->block.memory, device->allocator);
     *memory = (wfi_memory){0};

@@ -2,7 +2,7 @@
 #ifndef WFI_CORE_MEMORY_H
 #define WFI_CORE_MEMORY_H
 
-#include "core/device.h"
+#include "core/chunk.h"
 
 /* A further wf_memory: mapped, and on the device's side where that can be had. */
 #define WFI_MEMORY_MAPPED ((wf_memory)3)
@@ -10,6 +10,8 @@
 typedef struct wfi_memory {
     wf_memory_block block; /* mapped: NULL unless it is coherent too */
     bool lent;             /* by the application's allocator */
+    wfi_chunk *chunk;      /* that the block is part of; NULL: it is an allocation of its own */
+    uint64_t bytes;        /* that were required */
 } wfi_memory;
 
 /* Allocates memory of the kind for the buffer, binds it and maps it where it can be mapped: device
@@ -17,6 +19,8 @@ typedef struct wfi_memory {
  * (beyond the budget, too), WF_ERROR_INVALID_ARGUMENT (the application gave what was not asked
  * for). */
 wf_result wfi_memory_allocate(wf_device *device, VkBuffer buffer, wf_memory kind, wfi_memory *out);
+/* How many bytes buffers of the kind can still have, as far as the driver tells. */
+uint64_t wfi_memory_left(const wf_device *device, wf_memory kind);
 /* Accepts zeroed memory. Where the device may still be at work (wf_device.keeps), it frees
  * nothing. */
 void wfi_memory_free(wf_device *device, wfi_memory *memory);

@@ -20,6 +20,10 @@ static void free_device(wf_device *device)
 {
     pthread_mutex_destroy(&device->objects_lock);
     pthread_mutex_destroy(&device->queue_lock);
+    pthread_mutex_destroy(&device->memory_lock);
+    pthread_mutex_destroy(&device->staging_lock);
+    pthread_mutex_destroy(&device->pool_lock);
+    pthread_cond_destroy(&device->pool_compiled);
     pthread_mutex_destroy(&device->peaks_lock);
     pthread_mutex_destroy(&device->tuning_lock);
     pthread_mutex_destroy(&device->analysis_lock);

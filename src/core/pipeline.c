@@ -187,15 +187,15 @@ void wfi_pipeline_constant(wfi_pipeline_desc *desc, uint32_t id, uint32_t value)
     desc->constant_count++;
 }
 
-wf_result wfi_pipeline_prepare(wf_device *device, const wfi_pipeline_desc *desc, wfi_pipeline *out)
+wf_result wfi_pipeline_outline(const wf_device *device, const wfi_pipeline_desc *desc,
+                               wfi_pipeline *out)
 {
-    const bool pushed = device->caps.push_descriptors && !desc->bound_sets;
-    wfi_pipeline pipeline = {.storage_buffers = desc->storage_buffers,
-                             .texel_buffers = desc->texel_buffers,
-                             .storage_images = desc->storage_images,
-                             .push_bytes = desc->push_bytes,
-                             .subgroup_size = desc->subgroup_size,
-                             .spirv = desc->spirv};
+    *out = (wfi_pipeline){.storage_buffers = desc->storage_buffers,
+                          .texel_buffers = desc->texel_buffers,
+                          .storage_images = desc->storage_images,
+                          .push_bytes = desc->push_bytes,
+                          .subgroup_size = desc->subgroup_size,
+                          .spirv = desc->spirv};
     if (!desc->spirv || !desc->spirv->packed)
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
                         "%s: its shader was not built (GLSL compiler too old)", desc->name);
@@ -209,18 +209,19 @@ wf_result wfi_pipeline_prepare(wf_device *device, const wfi_pipeline_desc *desc,
                             desc->name, IDS - 1);
     for (uint32_t i = 0; i < desc->constant_count; i++)
         if (desc->constants[i].id < 3)
-            pipeline.group_size[desc->constants[i].id] = desc->constants[i].value;
+            out->group_size[desc->constants[i].id] = desc->constants[i].value;
+    return WF_SUCCESS;
+}
+
+static wf_result make_layouts(wf_device *device, const wfi_pipeline_desc *desc,
+                              wfi_pipeline *pipeline)
+{
+    const bool pushed = device->caps.push_descriptors && !desc->bound_sets;
     wf_result result = wfi_set_layout_create(
         device, &device->log, desc->storage_buffers, desc->texel_buffers, desc->storage_images,
-        pushed ? VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR : 0, &pipeline.set_layout);
-    if (result == WF_SUCCESS)
-        result = create_layout(device, desc, &pipeline);
-    if (result != WF_SUCCESS) {
-        wfi_pipeline_destroy(device, &pipeline);
-        return result;
-    }
-    *out = pipeline;
-    return WF_SUCCESS;
+        pushed ? VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR : 0,
+        &pipeline->set_layout);
+    return result == WF_SUCCESS ? create_layout(device, desc, pipeline) : result;
 }
 
 static wf_result create_module(wf_device *device, const wfi_pipeline_desc *desc,
@@ -242,8 +243,7 @@ static wf_result create_module(wf_device *device, const wfi_pipeline_desc *desc,
     return wfi_check_vk(&device->log, vk, desc->name);
 }
 
-wf_result wfi_pipeline_compile(wf_device *device, const wfi_pipeline_desc *desc,
-                               wfi_pipeline *pipeline)
+static wf_result compile(wf_device *device, const wfi_pipeline_desc *desc, wfi_pipeline *pipeline)
 {
     VkShaderModule module = VK_NULL_HANDLE;
     wf_result result = create_module(device, desc, &module);
@@ -259,10 +259,11 @@ wf_result wfi_pipeline_compile(wf_device *device, const wfi_pipeline_desc *desc,
 wf_result wfi_pipeline_create(wf_device *device, const wfi_pipeline_desc *desc, wfi_pipeline *out)
 {
     wfi_pipeline pipeline;
-    wf_result result = wfi_pipeline_prepare(device, desc, &pipeline);
-    if (result != WF_SUCCESS)
-        return result;
-    result = wfi_pipeline_compile(device, desc, &pipeline);
+    wf_result result = wfi_pipeline_outline(device, desc, &pipeline);
+    if (result == WF_SUCCESS)
+        result = make_layouts(device, desc, &pipeline);
+    if (result == WF_SUCCESS)
+        result = compile(device, desc, &pipeline);
     if (result != WF_SUCCESS) {
         wfi_pipeline_destroy(device, &pipeline);
         return result;

@@ -27,6 +27,7 @@ typedef struct wfi_pipeline_desc {
     uint32_t subgroup_size;
     bool full_subgroups;
     bool bound_sets; /* descriptor sets are bound, even where they could be pushed */
+    /* A new member here: pipeline_pool.c compares it. */
 } wfi_pipeline_desc;
 
 typedef struct wfi_pipeline {
@@ -42,7 +43,7 @@ typedef struct wfi_pipeline {
     const wfi_spirv *spirv;
 } wfi_pipeline;
 
-/* Appends a constant. One too many is counted and not kept, and wfi_pipeline_prepare then fails. */
+/* Appends a constant. One too many is counted and not kept, and wfi_pipeline_outline then fails. */
 void wfi_pipeline_constant(wfi_pipeline_desc *desc, uint32_t id, uint32_t value);
 
 /* The layout of set 0 with these buffers, as in wfi_pipeline_desc. */
@@ -50,11 +51,9 @@ wf_result wfi_set_layout_create(const wf_device *device, const wfi_log *log,
                                 uint32_t storage_buffers, uint32_t texel_buffers,
                                 uint32_t storage_images, VkDescriptorSetLayoutCreateFlags flags,
                                 VkDescriptorSetLayout *out);
-/* wfi_pipeline_create in two steps: everything but the VkPipeline, which is quick, and then
- * that. */
-wf_result wfi_pipeline_prepare(wf_device *device, const wfi_pipeline_desc *desc, wfi_pipeline *out);
-wf_result wfi_pipeline_compile(wf_device *device, const wfi_pipeline_desc *desc,
-                               wfi_pipeline *pipeline);
+/* Checks the description and tells what is known of the pipeline before anything is made. */
+wf_result wfi_pipeline_outline(const wf_device *device, const wfi_pipeline_desc *desc,
+                               wfi_pipeline *out);
 /* Compiles; safe from several threads on one device. */
 wf_result wfi_pipeline_create(wf_device *device, const wfi_pipeline_desc *desc, wfi_pipeline *out);
 /* Accepts a half-built or zeroed pipeline. */

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "core/caps.h"
+#include "core/clock.h"
 #include "core/device_kind.h"
 
 #define SETTLE_TRIES 100
@@ -38,6 +39,19 @@ void wfi_settle(wf_device *device, VkFence fence)
             &device->log, WF_LOG_WARNING,
             "the driver does not say whether its work has ended: what it may use is kept");
     device->keeps = true;
+}
+
+VkResult wfi_wait(wf_device *device, VkFence fence)
+{
+    const double start = device->poll_seconds > 0 ? wfi_host_seconds() : 0;
+    while (device->poll_seconds > 0) {
+        const VkResult vk = device->fn.vkGetFenceStatus(device->vk, fence);
+        if (vk != VK_NOT_READY)
+            return vk;
+        if (wfi_host_seconds() - start > device->poll_seconds)
+            break;
+    }
+    return device->fn.vkWaitForFences(device->vk, 1, &fence, VK_TRUE, UINT64_MAX);
 }
 
 VkResult wfi_submit(wf_device *device, const VkSubmitInfo *submit, VkFence fence)

@@ -7,6 +7,10 @@
 /* Submits with the application's lock held around it; the caller holds the device's own. */
 VkResult wfi_submit(wf_device *device, const VkSubmitInfo *submit, VkFence fence);
 
+/* Waits for a submission's fence: asks for wf_device.poll_seconds, which takes a processor and
+ * answers at once, and then sleeps, from which the system wakes it tens of microseconds late. */
+VkResult wfi_wait(wf_device *device, VkFence fence);
+
 /* Call it after a wait or a submission that failed: it returns once the device no longer uses what
  * was submitted, so that this can be freed. `fence` (VK_NULL_HANDLE: none) is that of a submission
  * that was made. Where the driver does not answer, nothing is freed any more (wf_device.keeps). The

@@ -155,7 +155,7 @@ wf_result wfi_stream_wait(wfi_stream *s, double *seconds)
     wfi_stream_slot *slot = &s->slots[at];
     uint64_t ticks[2] = {0, 0};
     s->waited++;
-    VkResult vk = device->fn.vkWaitForFences(device->vk, 1, &slot->fence, VK_TRUE, UINT64_MAX);
+    VkResult vk = wfi_wait(device, slot->fence);
     const double now = wfi_host_seconds();
     *seconds = now - (slot->submitted > s->idle_since ? slot->submitted : s->idle_since);
     s->idle_since = now;

@@ -3,16 +3,20 @@
 #include <string.h>
 
 #include "core/buffer.h"
+#include "core/command.h"
 #include "plan/object.h"
 
 wf_result wfi_bind(const wf_device *device, const wfi_log *log, const wf_binding *binding,
                    const char *name, uint64_t needed, wfi_bound *out)
 {
-    *out = (wfi_bound){binding->handle, binding->offset, binding->bytes, VK_NULL_HANDLE};
+    *out =
+        (wfi_bound){.buffer = binding->handle, .offset = binding->offset, .bytes = binding->bytes};
     if (binding->buffer && binding->buffer->device != device)
         return wfi_fail(log, WF_ERROR_BINDING, "binding %s is a buffer of another device", name);
     if (binding->buffer) {
         out->buffer = binding->buffer->vk;
+        out->number = binding->buffer->number;
+        out->mapped = binding->buffer->mapped != NULL;
         const uint64_t size = binding->buffer->bytes;
         const uint64_t remaining = binding->offset <= size ? size - binding->offset : 0;
         if (out->bytes > remaining || binding->offset > size)
@@ -104,9 +108,8 @@ void wfi_plan_step_slots(const wf_plan *plan, const wfi_step *step, const wfi_bo
 {
     for (uint32_t i = 0; i < step->slot_count; i++) {
         const wfi_slot *slot = &step->slots[i];
-        const wfi_bound own = {slot->kind == WFI_SLOT_OWN ? plan->own[slot->index]->vk
-                                                          : VK_NULL_HANDLE,
-                               0, 0, VK_NULL_HANDLE};
+        const wfi_bound own = {.buffer = slot->kind == WFI_SLOT_OWN ? plan->own[slot->index]->vk
+                                                                    : VK_NULL_HANDLE};
         const wfi_bound *base = slot->kind == WFI_SLOT_OWN         ? &own
                                 : slot->kind == WFI_SLOT_WORKSPACE ? &all[plan->binding_count]
                                                                    : &all[slot->index];
@@ -253,6 +256,22 @@ void wfi_plan_forget_sets(wf_plan *plan)
     wf_arena_reset(plan->arena);
     memset(plan->kept_first, 0, plan->step_count * sizeof *plan->kept_first);
     plan->kept_count = 0;
+}
+
+void wfi_plan_drop_run(wf_plan *plan, wfi_kept_run *run)
+{
+    if (run->command_buffer && plan->device->vk)
+        wfi_commands_free(plan->device, run->command_buffer);
+    run->command_buffer = VK_NULL_HANDLE;
+}
+
+void wfi_plan_drop_runs(wf_plan *plan)
+{
+    for (int i = 0; i < WFI_KEPT_RUNS; i++) {
+        wfi_plan_drop_run(plan, &plan->kept_runs[i]);
+        wf_arena_destroy(&plan->kept_runs[i].arena);
+        plan->kept_runs[i] = (wfi_kept_run){0};
+    }
 }
 
 wf_result wfi_plan_prepare_sets(wf_plan *plan, wf_arena *arena, const wfi_log *log,

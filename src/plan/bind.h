@@ -7,6 +7,8 @@
 /* A caller's binding made concrete. */
 typedef struct wfi_bound {
     VkBuffer buffer;
+    uint64_t number; /* wf_buffer.number; 0: a handle of the caller's */
+    bool mapped;     /* the host may read it without another submission */
     uint64_t offset, bytes;
     VkImageView view; /* of a binding that is a storage image; the others mean nothing then */
 } wfi_bound;

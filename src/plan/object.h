@@ -24,6 +24,18 @@ typedef struct wfi_kept_set {
     uint32_t next; /* of the same step, counted from 1; 0: there are no more */
 } wfi_kept_set;
 
+#define WFI_KEPT_RUNS 4
+
+/* A command buffer of one execution that wf_plan_run submits again for the same bindings. Buffers
+ * are known by their numbers: a handle may be another buffer's by now. */
+typedef struct wfi_kept_run {
+    VkCommandBuffer command_buffer; /* VK_NULL_HANDLE: none */
+    wf_arena *arena;                /* its sets; NULL: they are pushed */
+    wfi_bound bound[WF_MAX_BINDINGS + 1];
+    uint32_t parity;
+    uint64_t used; /* when it was last */
+} wfi_kept_run;
+
 /* What executions do with an own buffer. */
 typedef enum wfi_own_use {
     WFI_OWN_READ,    /* a copy of the plan uses the same */
@@ -63,7 +75,8 @@ struct wf_plan {
 
     uint32_t pipeline_count, step_count, binding_count, own_count;
     wfi_pipeline *pipelines;
-    wfi_compile **compiles; /* a pipeline; NULL: it is compiled and the plan's own */
+    wfi_pooled **pooled;    /* a pipeline that is compiled, from the device's pool; or */
+    wfi_compile **compiles; /* the job that compiles it */
     bool compiling;
     wfi_step *steps;
     wfi_binding_spec bindings[WF_MAX_BINDINGS];
@@ -93,6 +106,9 @@ struct wf_plan {
     uint32_t kept_count, kept_room;
     uint32_t *kept_first; /* a step: as wfi_kept_set.next */
 
+    wfi_kept_run kept_runs[WFI_KEPT_RUNS];
+    uint64_t runs; /* of kept ones, so far */
+
     /* An application that records every frame is told of a failure once: hashes of those told. */
     uint32_t told[WFI_TOLD], told_count;
 };
@@ -114,6 +130,9 @@ wf_result wfi_plan_resolve(const wf_plan *plan, const wfi_log *log, const wf_bin
  * as texels from where it is bound. */
 wf_result wfi_plan_prepare_sets(wf_plan *plan, wf_arena *arena, const wfi_log *log,
                                 const wfi_bound *all, uint32_t first, uint32_t end);
+/* Free what kept_run.c keeps; a run keeps its arena for the next bindings. */
+void wfi_plan_drop_run(wf_plan *plan, wfi_kept_run *run);
+void wfi_plan_drop_runs(wf_plan *plan);
 /* What a step's slots are bound to. */
 void wfi_plan_step_slots(const wf_plan *plan, const wfi_step *step, const wfi_bound *all,
                          wfi_descriptor infos[WF_MAX_BINDINGS]);
@@ -149,6 +168,17 @@ void wfi_plan_main_kernel(const wf_plan *plan, wf_kernel_info *kernel);
 wf_result wfi_plan_record_steps(wf_plan *plan, VkCommandBuffer command_buffer, wf_arena *arena,
                                 const wf_bindings *bindings, uint32_t sequence, uint32_t first,
                                 uint32_t end);
+/* The checks of a recording before its bindings are looked at, which *read gets. */
+wf_result wfi_plan_begin_recording(wf_plan *plan, const wfi_log *log, const wf_bindings *bindings,
+                                   wf_bindings *read);
+/* Records all steps with sets of the arena's (NULL: they are pushed), for wf_plan_run to keep. */
+wf_result wfi_plan_record_kept(wf_plan *plan, VkCommandBuffer command_buffer, wf_arena *arena,
+                               const wfi_bound *all);
+
+/* kept_run.c: runs the execution as it was recorded before, or records it for that. *done false: it
+ * is none to be kept, and nothing was run. */
+wf_result wfi_plan_run_kept(wf_plan *plan, const wf_bindings *bindings, bool *done);
+
 /* Whether the first execution is expected to take long, so that it is better cut. */
 bool wfi_plan_may_be_long(const wf_plan *plan);
 /* The step behind those from `first` on that go in one submission, at least one; a step's time is

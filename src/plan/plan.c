@@ -17,14 +17,22 @@ static void *grow(void *array, uint32_t count, size_t item_bytes)
 static wf_result add_compile(wf_plan *plan, const wfi_pipeline_desc *desc, uint32_t index)
 {
     wfi_compile **compiles = grow(plan->compiles, index, sizeof(wfi_compile *));
-    if (!compiles)
+    if (compiles)
+        plan->compiles = compiles;
+    wfi_pooled **pooled = grow(plan->pooled, index, sizeof(wfi_pooled *));
+    if (pooled)
+        plan->pooled = pooled;
+    if (!compiles || !pooled)
         return wfi_no_memory(&plan->device->log);
-    plan->compiles = compiles;
     compiles[index] = NULL;
-    if (!plan->jobs.submit)
-        return wfi_pipeline_create(plan->device, desc, &plan->pipelines[index]);
-    wf_result result = wfi_compile_start(plan->device, &plan->jobs, desc, &compiles[index]);
-    plan->compiling = true;
+    pooled[index] = NULL;
+    if (plan->jobs.submit) {
+        plan->compiling = true;
+        return wfi_compile_start(plan->device, &plan->jobs, desc, &compiles[index]);
+    }
+    const wf_result result = wfi_pool_take(plan->device, desc, &pooled[index]);
+    if (result == WF_SUCCESS)
+        plan->pipelines[index] = *wfi_pooled_pipeline(pooled[index]);
     return result;
 }
 
@@ -301,6 +309,7 @@ uint32_t wfi_plan_step_count(const wf_plan *plan)
 
 wfi_step *wfi_plan_step(wf_plan *plan, uint32_t index)
 {
+    wfi_plan_drop_runs(plan); /* they hold the constants of now */
     return &plan->steps[index];
 }
 
@@ -342,8 +351,7 @@ void wfi_plan_close(void *owner)
             plan->steps[i].views[n] = VK_NULL_HANDLE;
         }
     for (uint32_t i = 0; i < plan->pipeline_count && !plan->first; i++)
-        if (!plan->compiles[i])
-            wfi_pipeline_destroy(device, &plan->pipelines[i]);
+        wfi_pool_give_back(device, &plan->pooled[i]);
 }
 
 wf_result wfi_plan_create_with(wf_device *device, const wfi_choice *choice, const wf_jobs *jobs,
@@ -391,6 +399,7 @@ static void free_plan(wf_plan *plan)
 {
     if (plan->kept && !plan->first)
         plan->destroy_kept(plan->kept);
+    wfi_plan_drop_runs(plan);
     wfi_plan_close(plan);
     wf_arena_destroy(&plan->arena);
     for (uint32_t i = 0; i < plan->pipeline_count; i++)
@@ -403,6 +412,7 @@ static void free_plan(wf_plan *plan)
     }
     wfi_object_leave(&plan->object);
     free(plan->pipelines);
+    free(plan->pooled);
     free(plan->compiles);
     free(plan->steps);
     free(plan->step_labels);

@@ -203,6 +203,17 @@ static wfi_log log_of(wf_plan *plan)
     return (wfi_log){tell_once, plan};
 }
 
+wf_result wfi_plan_begin_recording(wf_plan *plan, const wfi_log *log, const wf_bindings *bindings,
+                                   wf_bindings *read)
+{
+    if (!bindings)
+        return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT, "wf_plan_record: bad parameters");
+    const wf_result result = recordable(plan, log);
+    return result == WF_SUCCESS
+               ? wfi_params_read(log, "wf_plan_record", bindings, read, sizeof *read)
+               : result;
+}
+
 wf_result wfi_plan_record_steps(wf_plan *plan, VkCommandBuffer command_buffer, wf_arena *arena,
                                 const wf_bindings *bindings, uint32_t sequence, uint32_t first,
                                 uint32_t end)
@@ -211,11 +222,9 @@ wf_result wfi_plan_record_steps(wf_plan *plan, VkCommandBuffer command_buffer, w
     wf_bindings read;
     const wfi_log log = arena ? log_of(plan) : plan->device->log;
     bool entered = false;
-    if (!command_buffer || !bindings)
+    if (!command_buffer)
         return wfi_fail(&log, WF_ERROR_INVALID_ARGUMENT, "wf_plan_record: bad parameters");
-    wf_result result = recordable(plan, &log);
-    if (result == WF_SUCCESS)
-        result = wfi_params_read(&log, "wf_plan_record", bindings, &read, sizeof read);
+    wf_result result = wfi_plan_begin_recording(plan, &log, bindings, &read);
     if (result == WF_SUCCESS)
         result = wfi_plan_enter_sizes(plan, &log, read.extent, &entered);
     const uint32_t last = end < plan->step_count ? end : plan->step_count;
@@ -236,6 +245,20 @@ wf_result wfi_plan_record_steps(wf_plan *plan, VkCommandBuffer command_buffer, w
         plan->recordings++;
     wfi_plan_leave_sizes(plan, entered);
     return result;
+}
+
+wf_result wfi_plan_record_kept(wf_plan *plan, VkCommandBuffer command_buffer, wf_arena *arena,
+                               const wfi_bound *all)
+{
+    wf_result result =
+        wfi_plan_prepare_sets(plan, arena, &plan->device->log, all, 0, plan->step_count);
+    if (result != WF_SUCCESS)
+        return result;
+    wfi_label_begin(plan->device, command_buffer, plan->label);
+    for (uint32_t i = 0; i < plan->step_count; i++)
+        record_step(plan, command_buffer, i, all, 0);
+    wfi_label_end(plan->device, command_buffer);
+    return WF_SUCCESS;
 }
 
 void wfi_plan_set_indirect(wf_plan *plan, const wf_buffer *sizes, uint64_t offset)

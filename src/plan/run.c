@@ -88,12 +88,17 @@ static wf_result run_pieces(plan_run *run, double *seconds)
 wf_result wf_plan_run(wf_plan *plan, const wf_bindings *bindings)
 {
     plan_run run = {.plan = plan, .bindings = bindings, .count = 1};
-    double seconds;
+    bool done;
     if (!plan)
         return WF_ERROR_INVALID_ARGUMENT;
-    wfi_plan_forget_sets(plan);
-    const bool upload = plan->wants_upload;
-    const wf_result result = keep_upload(plan, upload, run_pieces(&run, &seconds));
+    const double start = wfi_host_seconds();
+    wf_result result = wfi_plan_run_kept(plan, bindings, &done);
+    double seconds = wfi_host_seconds() - start;
+    if (!done) {
+        wfi_plan_forget_sets(plan);
+        const bool upload = plan->wants_upload;
+        result = keep_upload(plan, upload, run_pieces(&run, &seconds));
+    }
     if (result == WF_SUCCESS) {
         plan->seconds = seconds;
         wfi_plan_learn(plan, seconds);

@@ -192,7 +192,7 @@ static void test_everything_is_lent(void **state)
     assert_true(p.asked >= 6 && p.offsets >= 4);
     assert_true(p.given >= 3);
     product_close(&work);
-    assert_int_equal(p.given, 0);
+    assert_true(p.given <= 1); /* the device keeps its staging */
     wf_device_destroy(&device);
     assert_int_equal(engine_counted().memories, before);
     close_pool(&p);
@@ -229,19 +229,20 @@ static void test_every_allocation_fails(void **state)
     assert_int_equal(multiply(device, out), WF_SUCCESS);
     const unsigned calls = p.asked;
     assert_true(calls >= 3);
-    test_expect_errors(true);
+    wf_device_destroy(&device);
+    close_pool(&p);
     for (unsigned n = 1; n <= calls; n++) {
-        p.asked = 0;
+        device = adopt(&e, &vulkan, &p);
+        test_expect_errors(true);
         p.fails_at = n;
         assert_int_equal(multiply(device, out), WF_ERROR_OUT_OF_DEVICE_MEMORY);
         assert_non_null(strstr(test_last_error(), "wf_memory_source.allocate"));
-        assert_int_equal(p.given, 0);
+        assert_true(p.given <= 1); /* the device keeps its staging */
+        test_expect_errors(false);
+        assert_int_equal(multiply(device, out), WF_SUCCESS);
+        wf_device_destroy(&device);
+        close_pool(&p);
     }
-    test_expect_errors(false);
-    p.fails_at = 0;
-    assert_int_equal(multiply(device, out), WF_SUCCESS);
-    wf_device_destroy(&device);
-    close_pool(&p);
     engine_close(&e);
 }
 

@@ -8,11 +8,15 @@
  * submission that fails with VK_ERROR_DEVICE_LOST was made all the same, as Vulkan allows. The
  * calls are counted in the file WAVEFIT_FAIL_COUNT. WAVEFIT_SLOW="COUNT FACTOR": the first COUNT
  * times that are asked of it are FACTOR times as long, as beside busy neighbours.
- * WAVEFIT_OVERWRITE="BYTES NUMBER WORD": whenever the device is done, this word of the allocation
- * that was mapped as the NUMBER-th (from 0) of those of so many bytes is 1000.0f. */
+ * WAVEFIT_OVERWRITE="BYTES NUMBER WORD": whenever the device is done, this word of the buffer
+ * that was made as the NUMBER-th (from 0) of those of so many bytes is 1000.0f; its memory must be
+ * mapped before it is bound. A fence that is asked for its status is not signalled yet, so that
+ * each wait is one of vkWaitForFences, unless "vkGetFenceStatus" is to fail. WAVEFIT_DISCRETE: the
+ * device says that it is a discrete GPU. */
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,14 +35,23 @@ static PFN_vkGetInstanceProcAddr real_instance_proc;
 static PFN_vkGetDeviceProcAddr real_device_proc;
 static PFN_vkCreateComputePipelines real_create;
 static PFN_vkGetPhysicalDeviceMemoryProperties2 real_memory;
+static PFN_vkGetPhysicalDeviceProperties2 real_properties;
 static PFN_vkCmdDispatch real_dispatch;
 static unsigned dispatched;
-static PFN_vkAllocateMemory real_allocate;
+static PFN_vkCreateBuffer real_buffer;
+static PFN_vkBindBufferMemory real_bind;
 static PFN_vkMapMemory real_map;
 static PFN_vkGetQueryPoolResults real_times;
-static VkDeviceMemory victim; /* of WAVEFIT_OVERWRITE */
+static VkBuffer victim; /* of WAVEFIT_OVERWRITE */
 static float *victim_words;
 static unsigned victims_before, times_asked;
+/* Where memory is mapped, the latest ones. */
+enum { MAPPINGS = 256 };
+static struct mapping {
+    VkDeviceMemory memory;
+    char *at;
+} mappings[MAPPINGS];
+static unsigned mapped;
 
 /* An object pointer made a function pointer, as POSIX allows and ISO C does not say. */
 static PFN_vkVoidFunction symbol(const char *name)
@@ -92,17 +105,17 @@ static VKAPI_ATTR VkResult VKAPI_CALL create(VkDevice device, VkPipelineCache ca
     return real_create(device, cache, count, infos, allocator, pipelines);
 }
 
-static VKAPI_ATTR VkResult VKAPI_CALL allocate(VkDevice device, const VkMemoryAllocateInfo *info,
-                                               const VkAllocationCallbacks *allocator,
-                                               VkDeviceMemory *memory)
+static VKAPI_ATTR VkResult VKAPI_CALL make_buffer(VkDevice device, const VkBufferCreateInfo *info,
+                                                  const VkAllocationCallbacks *allocator,
+                                                  VkBuffer *buffer)
 {
     unsigned long long bytes = 0;
     unsigned number = 0;
     const char *fault = getenv("WAVEFIT_OVERWRITE");
-    const VkResult result = real_allocate(device, info, allocator, memory);
-    if (fault && sscanf(fault, "%llu %u", &bytes, &number) == 2 && info->allocationSize == bytes &&
+    const VkResult result = real_buffer(device, info, allocator, buffer);
+    if (fault && sscanf(fault, "%llu %u", &bytes, &number) == 2 && info->size == bytes &&
         victims_before++ == number)
-        victim = *memory;
+        victim = *buffer;
     return result;
 }
 
@@ -111,9 +124,18 @@ static VKAPI_ATTR VkResult VKAPI_CALL map(VkDevice device, VkDeviceMemory memory
                                           VkMemoryMapFlags flags, void **data)
 {
     const VkResult result = real_map(device, memory, offset, size, flags, data);
-    if (result == VK_SUCCESS && memory == victim)
-        victim_words = *data;
+    if (result == VK_SUCCESS)
+        mappings[mapped++ % MAPPINGS] = (struct mapping){memory, *data};
     return result;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL bind_buffer(VkDevice device, VkBuffer buffer,
+                                                  VkDeviceMemory memory, VkDeviceSize offset)
+{
+    for (unsigned i = 0; buffer == victim && i < MAPPINGS; i++)
+        if (mappings[i].memory == memory)
+            victim_words = (float *)(mappings[i].at + offset);
+    return real_bind(device, buffer, memory, offset);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL times(VkDevice device, VkQueryPool pool, uint32_t first,
@@ -129,9 +151,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL times(VkDevice device, VkQueryPool pool, u
     return result;
 }
 
-enum { SUBMIT, WAIT, IDLE, FUNCTIONS };
+enum { SUBMIT, WAIT, IDLE, STATUS, FUNCTIONS };
 static const char *const functions[FUNCTIONS] = {"vkQueueSubmit", "vkWaitForFences",
-                                                 "vkQueueWaitIdle"};
+                                                 "vkQueueWaitIdle", "vkGetFenceStatus"};
 static PFN_vkVoidFunction real_functions[FUNCTIONS];
 static atomic_uint calls[FUNCTIONS];
 
@@ -203,8 +225,19 @@ static VKAPI_ATTR VkResult VKAPI_CALL wait_idle(VkQueue queue)
     return fault == VK_SUCCESS ? real(queue) : fault;
 }
 
+static VKAPI_ATTR VkResult VKAPI_CALL fence_status(VkDevice device, VkFence fence)
+{
+    const PFN_vkGetFenceStatus real = (PFN_vkGetFenceStatus)real_functions[STATUS];
+    const VkResult fault = fault_of(STATUS);
+    const bool waits = getenv("WAVEFIT_FAIL") || getenv("WAVEFIT_FAIL_COUNT");
+    if (fault != VK_SUCCESS || !waits)
+        return fault == VK_SUCCESS ? real(device, fence) : fault;
+    return VK_NOT_READY;
+}
+
 static const PFN_vkVoidFunction our_functions[FUNCTIONS] = {
-    (PFN_vkVoidFunction)submit, (PFN_vkVoidFunction)wait_for_fences, (PFN_vkVoidFunction)wait_idle};
+    (PFN_vkVoidFunction)submit, (PFN_vkVoidFunction)wait_for_fences, (PFN_vkVoidFunction)wait_idle,
+    (PFN_vkVoidFunction)fence_status};
 
 /* Ours in place of what the driver found; *kept gets the driver's. */
 #define REPLACE(called, kept, ours)                                                                \
@@ -221,7 +254,8 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_proc(VkDevice device, con
             real_functions[i] = real_device_proc(device, name);
             return our_functions[i];
         }
-    REPLACE("vkAllocateMemory", real_allocate, allocate)
+    REPLACE("vkCreateBuffer", real_buffer, make_buffer)
+    REPLACE("vkBindBufferMemory", real_bind, bind_buffer)
     REPLACE("vkMapMemory", real_map, map)
     REPLACE("vkCmdDispatch", real_dispatch, dispatch)
     REPLACE("vkGetQueryPoolResults", real_times, times)
@@ -248,9 +282,22 @@ static VKAPI_ATTR void VKAPI_CALL memory(VkPhysicalDevice device,
     }
 }
 
+static VKAPI_ATTR void VKAPI_CALL properties(VkPhysicalDevice device,
+                                             VkPhysicalDeviceProperties2 *out)
+{
+    real_properties(device, out);
+    if (getenv("WAVEFIT_DISCRETE"))
+        out->properties.deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+}
+
 /* Ours in place of the driver's, which is kept. */
 static PFN_vkVoidFunction replaced(const char *name, PFN_vkVoidFunction found)
 {
+    if (found && (strcmp(name, "vkGetPhysicalDeviceProperties2") == 0 ||
+                  strcmp(name, "vkGetPhysicalDeviceProperties2KHR") == 0)) {
+        real_properties = (PFN_vkGetPhysicalDeviceProperties2)found;
+        return (PFN_vkVoidFunction)properties;
+    }
     if (!found || (strcmp(name, "vkGetPhysicalDeviceMemoryProperties2") != 0 &&
                    strcmp(name, "vkGetPhysicalDeviceMemoryProperties2KHR") != 0))
         return found;

@@ -59,4 +59,14 @@ for name in vkWaitForFences Wait; do
         fails "$name 1+ $code" laplace --grid 24x24 --tolerance 1e-3
     done
 done
+# A device whose memory the host does not see: transfers go through staging, and waits ask for the
+# fence before they sleep.
+export WAVEFIT_DISCRETE=1
+each 2 laplace --grid 24x24 --tolerance 1e-3
+for fault in 'vkGetFenceStatus 1' 'vkGetFenceStatus 2' 'vkGetFenceStatus 1+' 'vkQueueSubmit 2+' \
+    'Wait 1+'; do
+    for code in $lost $memory; do
+        fails "$fault $code" laplace --grid 24x24 --tolerance 1e-3
+    done
+done
 finish

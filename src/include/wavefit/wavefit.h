@@ -76,7 +76,8 @@ WF_API const char *wf_result_string(wf_result result);
 
 typedef enum wf_log_level { WF_LOG_ERROR = 0, WF_LOG_WARNING = 1, WF_LOG_INFO = 2 } wf_log_level;
 
-/* Receives one line of text without a newline, on any thread that calls wavefit. */
+/* Receives one line of text without a newline, on any thread that calls wavefit, and of what fails
+ * in wf_buffer_write_begin and wf_buffer_read_begin on a thread of the device's. */
 typedef void (*wf_log_fn)(void *user, wf_log_level level, const char *text);
 
 /* Returns the version of the library that is linked at run time, "major.minor.patch". */
@@ -189,6 +190,8 @@ typedef struct wf_caps {
     /* WF_WITHHELD_… of an adopted device: the physical device has them, but the application did not
      * enable what they need. */
     uint32_t withheld;
+    /* minImportedHostPointerAlignment; 0: wf_host_memory_create is not offered. */
+    uint64_t host_import_alignment;
     /* Atomics on storage buffers: 64-bit integers; additions of f32 and f64. */
     bool int64_atomics, f32_atomic_add, f64_atomic_add;
     bool extended_images; /* storage images can be of r16f */
@@ -303,7 +306,8 @@ typedef struct wf_device_params {
      * is asked. */
     bool (*cancelled)(void *user);
     void *cancelled_user;
-    /* Where device memory comes from. Copied; NULL: vkAllocateMemory, once for each buffer. */
+    /* Where device memory comes from. Copied; NULL: vkAllocateMemory, once for each buffer of over
+     * 64 KiB; smaller ones share allocations of 1 MiB. */
     const wf_memory_source *memory_source;
     /* Gives each Vulkan object a name and each dispatch a label, for debuggers and captures, where
      * the loader offers VK_EXT_debug_utils. For adopted devices wf_vulkan.debug_utils says so. */
@@ -460,11 +464,42 @@ WF_API uint64_t wf_buffer_size(const wf_buffer *buffer);
 WF_API void *wf_buffer_mapped(const wf_buffer *buffer);
 
 /* These copy between host memory and a buffer. Both block; they copy directly where the buffer is
- * mapped and through a staging buffer elsewhere. Error: WF_ERROR_INVALID_ARGUMENT (the range is not
+ * mapped. Elsewhere the device keeps memory for them of up to 32 MiB, through which they move the
+ * data in pieces; transfers of one device take turns. On a card of wavefit's own whose memory the
+ * host sees in full (resizable BAR), writes of up to 16 MiB go there without the device's doing.
+ * Copies on the host of 2 MiB and more are made by several threads, which the device starts at the
+ * first of them and which sleep in between. Error: WF_ERROR_INVALID_ARGUMENT (the range is not
  * inside the buffer, or data is NULL). */
 WF_API wf_result wf_buffer_write(wf_buffer *buffer, uint64_t offset, const void *data,
                                  uint64_t bytes);
 WF_API wf_result wf_buffer_read(wf_buffer *buffer, uint64_t offset, void *data, uint64_t bytes);
+
+/* The same without waiting: a thread of the device's makes these transfers one after the other, in
+ * the order in which they were begun, and logs what fails. Until wf_transfer_end the data and the
+ * range belong to the transfer, and work that is submitted meanwhile may come before or after it.
+ * On an adopted device that thread submits to the queue, under its lock. Errors: as above, at once
+ * for bad parameters, else from the two functions below. */
+typedef struct wf_transfer wf_transfer;
+WF_API wf_result wf_buffer_write_begin(wf_buffer *buffer, uint64_t offset, const void *data,
+                                       uint64_t bytes, wf_transfer **out);
+WF_API wf_result wf_buffer_read_begin(wf_buffer *buffer, uint64_t offset, void *data,
+                                      uint64_t bytes, wf_transfer **out);
+/* Returns WF_NOT_READY, or how the transfer ended. Never blocks. */
+WF_API wf_result wf_transfer_status(const wf_transfer *transfer);
+/* Blocks until the transfer is done, frees it and returns how it ended. Accepts a NULL handle. */
+WF_API wf_result wf_transfer_end(wf_transfer **transfer);
+
+/* Memory of the application's that the device reads and writes itself
+ * (VK_EXT_external_memory_host). As long as it lives, wf_buffer_write from it and wf_buffer_read to
+ * it make no copy on the host, but for what lies before the first and behind the last multiple of
+ * caps.host_import_alignment. Importing pins the memory, which takes longer than one transfer of
+ * it: it is for memory that is used again and again. The memory must stay allocated until the
+ * object is destroyed, which is before the device. Errors: WF_ERROR_UNSUPPORTED (the device does
+ * not offer it, or the driver does not take this memory, as mapped files). */
+typedef struct wf_host_memory wf_host_memory;
+WF_API wf_result wf_host_memory_create(wf_device *device, void *data, uint64_t bytes,
+                                       wf_host_memory **out);
+WF_API void wf_host_memory_destroy(wf_host_memory **memory);
 
 /* Fills the range with a repeated 32-bit value. Blocks; writes directly where the buffer is mapped.
  * Error: WF_ERROR_INVALID_ARGUMENT (offset or bytes is no multiple of 4). */
@@ -538,9 +573,10 @@ WF_API wf_result wf_family_variant(wf_family family, uint32_t index, wf_variant_
 typedef struct wf_plan wf_plan;
 
 /* The application's job system, for plans whose pipelines must not be compiled in the call that
- * creates them. That call calls submit once for each pipeline. submit must see to it that run(job)
- * is called once, on any thread, now or later, even if the plan is destroyed meanwhile (the job
- * then does nothing). Until all jobs have run, wf_plan_status and wf_plan_record return
+ * creates them. That call calls submit once for each pipeline that is not compiled yet: plans of
+ * one device that need the same pipeline have it in common. submit must see to it that run(job) is
+ * called once, on any thread, now or later, even if the plan is destroyed meanwhile (the job then
+ * does nothing). Until all jobs have run, wf_plan_status and wf_plan_record return
  * WF_NOT_READY. */
 typedef struct wf_jobs {
     size_t size;
@@ -795,8 +831,11 @@ WF_API wf_result wf_plan_copy(wf_plan *plan, wf_plan **out);
 
 /* Submits one execution on the device's own queue. Blocks until it is done. An execution of several
  * dispatches that takes over half a second goes in several submissions, between which
- * wf_device_params.cancelled is asked. Errors: WF_ERROR_CANCELLED (the outputs are of no use), and
- * those of wf_plan_record. */
+ * wf_device_params.cancelled is asked. The plan keeps the command buffers of the last few bindings,
+ * so that a call with the same wf_buffers again only submits; bindings by VkBuffer are recorded in
+ * each call. On a GPU the thread asks for the end for up to 200 us, which takes a processor, before
+ * it sleeps, from which the system wakes it some tens of microseconds late. Errors:
+ * WF_ERROR_CANCELLED (the outputs are of no use), and those of wf_plan_record. */
 WF_API wf_result wf_plan_run(wf_plan *plan, const wf_bindings *bindings);
 
 /* Runs `count` (> 0) executions one after the other in one submission, without warm-up. *seconds is

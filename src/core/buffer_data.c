@@ -1,0 +1,91 @@
+/* What goes into buffers and comes out of them. */
+#include <stdatomic.h>
+
+#include "core/command.h"
+#include "core/transfer.h"
+
+/* Up to here an H100's host writes the card's memory faster (27 to 32 GB/s from 4 MiB on) than it
+ * can be copied through staging; beyond, the device's copies are faster. */
+#define WINDOW_MOST (UINT64_C(16) << 20)
+
+static wf_result check_range(const wf_buffer *buffer, uint64_t offset, uint64_t bytes)
+{
+    if (!buffer)
+        return WF_ERROR_INVALID_ARGUMENT;
+    if (wfi_device_usable(buffer->device, "a buffer") != WF_SUCCESS)
+        return WF_ERROR_DEVICE_CLOSED;
+    if (offset > buffer->bytes || bytes > buffer->bytes - offset)
+        return wfi_fail(&buffer->device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "the range %llu + %llu is outside a buffer of %llu bytes",
+                        (unsigned long long)offset, (unsigned long long)bytes,
+                        (unsigned long long)buffer->bytes);
+    return WF_SUCCESS;
+}
+
+static wf_result no_data(const wf_buffer *buffer)
+{
+    return wfi_fail(&buffer->device->log, WF_ERROR_INVALID_ARGUMENT, "a buffer: data is NULL");
+}
+
+wf_result wfi_buffer_check(const wf_buffer *buffer, uint64_t offset, const void *data,
+                           uint64_t bytes)
+{
+    const wf_result result = check_range(buffer, offset, bytes);
+    return result == WF_SUCCESS && bytes && !data ? no_data(buffer) : result;
+}
+
+wf_result wf_buffer_write(wf_buffer *buffer, uint64_t offset, const void *data, uint64_t bytes)
+{
+    const wf_result result = wfi_buffer_check(buffer, offset, data, bytes);
+    if (result != WF_SUCCESS || bytes == 0)
+        return result;
+    if (!buffer->mapped && !(buffer->window && bytes <= WINDOW_MOST))
+        return wfi_transfer_data(buffer, offset, data, NULL, bytes);
+    wfi_copy(buffer->device, buffer->window + offset, data, bytes);
+    atomic_thread_fence(memory_order_seq_cst); /* what is combined on the way to a card goes out */
+    return WF_SUCCESS;
+}
+
+wf_result wf_buffer_read(wf_buffer *buffer, uint64_t offset, void *data, uint64_t bytes)
+{
+    const wf_result result = wfi_buffer_check(buffer, offset, data, bytes);
+    if (result != WF_SUCCESS || bytes == 0)
+        return result;
+    if (!buffer->mapped)
+        return wfi_transfer_data(buffer, offset, NULL, data, bytes);
+    wfi_copy(buffer->device, data, (unsigned char *)buffer->mapped + offset, bytes);
+    return WF_SUCCESS;
+}
+
+typedef struct fill_job {
+    const wf_buffer *buffer;
+    uint64_t offset, bytes;
+    uint32_t value;
+} fill_job;
+
+static wf_result record_fill(void *user, VkCommandBuffer command_buffer)
+{
+    const fill_job *job = user;
+    const wf_device *device = job->buffer->device;
+    device->fn.vkCmdFillBuffer(command_buffer, job->buffer->vk, job->offset, job->bytes,
+                               job->value);
+    return WF_SUCCESS;
+}
+
+wf_result wf_buffer_fill(wf_buffer *buffer, uint64_t offset, uint64_t bytes, uint32_t value)
+{
+    wf_result result = check_range(buffer, offset, bytes);
+    if (result != WF_SUCCESS || bytes == 0)
+        return result;
+    if (offset % 4 || bytes % 4)
+        return wfi_fail(&buffer->device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_buffer_fill: offset and bytes must be multiples of 4");
+    if (buffer->mapped) {
+        uint32_t *words = (uint32_t *)((unsigned char *)buffer->mapped + offset);
+        for (uint64_t i = 0; i < bytes / 4; i++)
+            words[i] = value;
+        return WF_SUCCESS;
+    }
+    fill_job job = {buffer, offset, bytes, value};
+    return wfi_run(buffer->device, record_fill, &job);
+}

@@ -1,0 +1,161 @@
+#include "core/chunk.h"
+
+#include <stdlib.h>
+
+#include "core/names.h"
+
+#define GRAIN 256u /* buffers share no cache line */
+#define MOST_RANGES (WFI_CHUNK_BYTES / GRAIN / 2 + 1)
+
+typedef struct range {
+    uint64_t offset, bytes;
+} range;
+
+/* All members are under the device's memory_lock. */
+struct wfi_chunk {
+    wfi_chunk *next;
+    uint32_t type;
+    bool mapped;
+    VkDeviceMemory memory;
+    void *at; /* NULL: not mapped */
+    uint32_t users, free_count;
+    range free[MOST_RANGES]; /* in order of their offsets, none touches the next */
+};
+
+VkResult wfi_allocate(wf_device *device, uint64_t bytes, uint32_t type, bool mapped,
+                      VkDeviceMemory *memory, void **at)
+{
+    const VkMemoryAllocateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+        .allocationSize = bytes,
+        .memoryTypeIndex = type,
+    };
+    *at = NULL;
+    VkResult vk = device->fn.vkAllocateMemory(device->vk, &info, device->allocator, memory);
+    if (vk < VK_SUCCESS || !mapped)
+        return vk;
+    vk = device->fn.vkMapMemory(device->vk, *memory, 0, VK_WHOLE_SIZE, 0, at);
+    if (vk < VK_SUCCESS) {
+        device->fn.vkFreeMemory(device->vk, *memory, device->allocator);
+        *memory = VK_NULL_HANDLE;
+    }
+    return vk;
+}
+
+static uint64_t round_up(uint64_t value, uint64_t multiple)
+{
+    return (value + multiple - 1) / multiple * multiple;
+}
+
+static void remove_range(wfi_chunk *chunk, uint32_t index)
+{
+    for (uint32_t i = index + 1; i < chunk->free_count; i++)
+        chunk->free[i - 1] = chunk->free[i];
+    chunk->free_count--;
+}
+
+static void insert_range(wfi_chunk *chunk, uint32_t index, range r)
+{
+    for (uint32_t i = chunk->free_count; i > index; i--)
+        chunk->free[i] = chunk->free[i - 1];
+    chunk->free[index] = r;
+    chunk->free_count++;
+}
+
+/* Takes `bytes` from the first free range that has them; what alignment skips stays free. */
+static bool take_range(wfi_chunk *chunk, uint64_t bytes, uint64_t alignment, uint64_t *offset)
+{
+    for (uint32_t i = 0; i < chunk->free_count; i++) {
+        const range r = chunk->free[i];
+        const uint64_t start = round_up(r.offset, alignment), end = r.offset + r.bytes;
+        if (start > end || bytes > end - start)
+            continue;
+        remove_range(chunk, i);
+        if (start + bytes < end)
+            insert_range(chunk, i, (range){start + bytes, end - start - bytes});
+        if (start > r.offset)
+            insert_range(chunk, i, (range){r.offset, start - r.offset});
+        *offset = start;
+        return true;
+    }
+    return false;
+}
+
+static void free_range(wfi_chunk *chunk, range r)
+{
+    uint32_t i = 0;
+    while (i < chunk->free_count && chunk->free[i].offset < r.offset)
+        i++;
+    if (i < chunk->free_count && r.offset + r.bytes == chunk->free[i].offset) {
+        r.bytes += chunk->free[i].bytes;
+        remove_range(chunk, i);
+    }
+    if (i > 0 && chunk->free[i - 1].offset + chunk->free[i - 1].bytes == r.offset)
+        chunk->free[i - 1].bytes += r.bytes;
+    else
+        insert_range(chunk, i, r);
+}
+
+static bool add_chunk(wf_device *device, uint32_t type, bool mapped)
+{
+    wfi_chunk *chunk = calloc(1, sizeof *chunk);
+    if (!chunk || wfi_allocate(device, WFI_CHUNK_BYTES, type, mapped, &chunk->memory, &chunk->at) <
+                      VK_SUCCESS) {
+        free(chunk);
+        return false;
+    }
+    wfi_name(device, VK_OBJECT_TYPE_DEVICE_MEMORY, WFI_HANDLE(chunk->memory),
+             "memory of small buffers");
+    chunk->type = type;
+    chunk->mapped = mapped;
+    chunk->free[chunk->free_count++] = (range){0, WFI_CHUNK_BYTES};
+    chunk->next = device->chunks;
+    device->chunks = chunk;
+    return true;
+}
+
+static wfi_chunk *find(wf_device *device, uint64_t bytes, uint64_t alignment, bool mapped,
+                       wf_memory_block *block)
+{
+    for (wfi_chunk *chunk = device->chunks; chunk; chunk = chunk->next) {
+        if (chunk->type != block->type || chunk->mapped != mapped ||
+            !take_range(chunk, bytes, alignment, &block->offset))
+            continue;
+        chunk->users++;
+        block->memory = chunk->memory;
+        block->mapped = chunk->at ? (unsigned char *)chunk->at + block->offset : NULL;
+        return chunk;
+    }
+    return NULL;
+}
+
+wfi_chunk *wfi_chunk_take(wf_device *device, const VkMemoryRequirements *requirements, bool mapped,
+                          uint64_t left, wf_memory_block *block)
+{
+    const uint64_t bytes = round_up(requirements->size, GRAIN),
+                   alignment = round_up(requirements->alignment, GRAIN);
+    if (bytes > WFI_CHUNK_MOST || alignment > WFI_CHUNK_MOST)
+        return NULL;
+    pthread_mutex_lock(&device->memory_lock);
+    wfi_chunk *chunk = find(device, bytes, alignment, mapped, block);
+    if (!chunk && WFI_CHUNK_BYTES <= left && add_chunk(device, block->type, mapped))
+        chunk = find(device, bytes, alignment, mapped, block);
+    pthread_mutex_unlock(&device->memory_lock);
+    return chunk;
+}
+
+void wfi_chunk_leave(wf_device *device, wfi_chunk *chunk, uint64_t offset, uint64_t bytes)
+{
+    wfi_chunk **at = &device->chunks;
+    pthread_mutex_lock(&device->memory_lock);
+    free_range(chunk, (range){offset, round_up(bytes, GRAIN)});
+    if (--chunk->users == 0) {
+        while (*at != chunk)
+            at = &(*at)->next;
+        *at = chunk->next;
+        if (!device->keeps)
+            device->fn.vkFreeMemory(device->vk, chunk->memory, device->allocator);
+        free(chunk);
+    }
+    pthread_mutex_unlock(&device->memory_lock);
+}

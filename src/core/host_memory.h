@@ -1,0 +1,22 @@
+/* Memory of the application's that the device reads and writes itself. */
+#ifndef WFI_CORE_HOST_MEMORY_H
+#define WFI_CORE_HOST_MEMORY_H
+
+#include "core/buffer.h"
+
+struct wf_host_memory {
+    wfi_object object;
+    wf_device *device;
+    wf_host_memory *next; /* of wfi_staging.imported */
+    unsigned char *begin; /* the part that is imported: whole units of the alignment */
+    uint64_t bytes;
+    VkBuffer vk;
+    VkDeviceMemory memory;
+};
+
+/* The imported memory that has part of [at, at + bytes), and that part; NULL: none has. The caller
+ * holds the staging's lock. */
+const wf_host_memory *wfi_host_memory_find(const wf_device *device, const unsigned char *at,
+                                           uint64_t bytes, uint64_t *first, uint64_t *end);
+
+#endif

@@ -1,0 +1,138 @@
+#include "core/pipeline_pool.h"
+
+#include <stdlib.h>
+
+struct wfi_pooled {
+    wfi_pooled *next;
+    wfi_pipeline_desc desc;
+    bool pushed, dispatch_base; /* what else of the device a pipeline depends on */
+    uint32_t users;             /* under the device's pool_lock, as all but the pipeline */
+    bool compiling;
+    wf_result result; /* of compiling */
+    wfi_pipeline pipeline;
+};
+
+static bool same_constants(const wfi_pipeline_desc *a, const wfi_pipeline_desc *b)
+{
+    for (uint32_t i = 0; i < a->constant_count; i++)
+        if (a->constants[i].id != b->constants[i].id ||
+            a->constants[i].value != b->constants[i].value)
+            return false;
+    return true;
+}
+
+/* Every member but the name. */
+static bool same_desc(const wfi_pipeline_desc *a, const wfi_pipeline_desc *b)
+{
+    return a->spirv == b->spirv && a->constant_count == b->constant_count &&
+           a->storage_buffers == b->storage_buffers && a->texel_buffers == b->texel_buffers &&
+           a->storage_images == b->storage_images && a->push_bytes == b->push_bytes &&
+           a->subgroup_size == b->subgroup_size && a->full_subgroups == b->full_subgroups &&
+           a->bound_sets == b->bound_sets && same_constants(a, b);
+}
+
+static wfi_pooled *find(const wf_device *device, const wfi_pipeline_desc *desc)
+{
+    wfi_pooled *pooled = device->pipelines;
+    while (pooled &&
+           !(same_desc(&pooled->desc, desc) && pooled->pushed == device->caps.push_descriptors &&
+             pooled->dispatch_base == (device->dispatch_seconds > 0)))
+        pooled = pooled->next;
+    return pooled;
+}
+
+static void unlist(wf_device *device, const wfi_pooled *pooled)
+{
+    wfi_pooled **at = &device->pipelines;
+    while (*at && *at != pooled)
+        at = &(*at)->next;
+    if (*at)
+        *at = pooled->next;
+}
+
+/* The caller holds the lock. One that failed is out of the list already. */
+static void release(wf_device *device, wfi_pooled *pooled)
+{
+    if (--pooled->users > 0)
+        return;
+    unlist(device, pooled);
+    wfi_pipeline_destroy(device, &pooled->pipeline);
+    free(pooled);
+}
+
+static wfi_pooled *add(wf_device *device, const wfi_pipeline_desc *desc)
+{
+    wfi_pooled *pooled = calloc(1, sizeof *pooled);
+    if (!pooled)
+        return NULL;
+    pooled->desc = *desc;
+    pooled->pushed = device->caps.push_descriptors;
+    pooled->dispatch_base = device->dispatch_seconds > 0;
+    pooled->users = 1;
+    pooled->compiling = true;
+    pooled->next = device->pipelines;
+    device->pipelines = pooled;
+    return pooled;
+}
+
+/* The caller holds the lock, but not while it compiles. */
+static void compile(wf_device *device, wfi_pooled *pooled)
+{
+    pthread_mutex_unlock(&device->pool_lock);
+    const wf_result result = wfi_pipeline_create(device, &pooled->desc, &pooled->pipeline);
+    pthread_mutex_lock(&device->pool_lock);
+    pooled->result = result;
+    pooled->compiling = false;
+    if (result != WF_SUCCESS) /* whoever asks next tries again */
+        unlist(device, pooled);
+    pthread_cond_broadcast(&device->pool_compiled);
+}
+
+wf_result wfi_pool_take(wf_device *device, const wfi_pipeline_desc *desc, wfi_pooled **out)
+{
+    pthread_mutex_lock(&device->pool_lock);
+    wfi_pooled *pooled = find(device, desc);
+    if (pooled) {
+        pooled->users++;
+        while (pooled->compiling)
+            pthread_cond_wait(&device->pool_compiled, &device->pool_lock);
+    } else {
+        pooled = add(device, desc);
+        if (pooled)
+            compile(device, pooled);
+    }
+    const wf_result result = pooled ? pooled->result : WF_ERROR_OUT_OF_HOST_MEMORY;
+    if (pooled && result != WF_SUCCESS)
+        release(device, pooled);
+    else
+        *out = pooled;
+    pthread_mutex_unlock(&device->pool_lock);
+    return pooled ? result : wfi_no_memory(&device->log);
+}
+
+wfi_pooled *wfi_pool_take_compiled(wf_device *device, const wfi_pipeline_desc *desc)
+{
+    pthread_mutex_lock(&device->pool_lock);
+    wfi_pooled *pooled = find(device, desc);
+    if (pooled && pooled->compiling)
+        pooled = NULL;
+    if (pooled)
+        pooled->users++;
+    pthread_mutex_unlock(&device->pool_lock);
+    return pooled;
+}
+
+const wfi_pipeline *wfi_pooled_pipeline(const wfi_pooled *pooled)
+{
+    return &pooled->pipeline;
+}
+
+void wfi_pool_give_back(wf_device *device, wfi_pooled **handle)
+{
+    if (!*handle)
+        return;
+    pthread_mutex_lock(&device->pool_lock);
+    release(device, *handle);
+    pthread_mutex_unlock(&device->pool_lock);
+    *handle = NULL;
+}

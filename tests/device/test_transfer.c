@@ -1,0 +1,470 @@
+/* Transfers through staging, in pieces and by several threads, forced on devices that map all of
+ * their memory; memory that small buffers share. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/staging.h"
+#include "core/transfer.h"
+#include "harness.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#define KIB UINT64_C(1024)
+#define MOST (37 * 1024 * KIB + 4099) /* over the ring, which has 32 MiB */
+
+/* The device as if nothing could be mapped, with as many threads as a large machine has. */
+static int setup(void **state)
+{
+    if (test_device_setup(state) != 0)
+        return -1;
+    wf_device *device = *state;
+    wfi_staging *staging;
+    device->caps.unified_memory = false;
+    if (wfi_staging_of(device, &staging) != WF_SUCCESS)
+        return -1;
+    device->staging->threads = 4;
+    device->staging->workers.most = 3;
+    return 0;
+}
+
+static unsigned char expected(uint64_t at)
+{
+    return (unsigned char)((at * UINT64_C(0x9e3779b97f4a7c15)) >> 56);
+}
+
+/* Writes `bytes` bytes at `offset` from memory at no alignment and reads them back; what lies
+ * beside them in the buffer stays. */
+static void round_trip(wf_device *device, uint64_t offset, uint64_t bytes)
+{
+    wf_buffer *buffer = NULL;
+    unsigned char *in = malloc(bytes + 1), *out = malloc(bytes + 3), edge[8];
+    assert_true(in && out);
+    for (uint64_t i = 0; i < bytes; i++)
+        in[i + 1] = expected(i);
+    memset(out, 0x55, bytes + 3);
+    assert_int_equal(wf_buffer_create(device, offset + bytes + 8, WF_MEMORY_DEVICE, &buffer),
+                     WF_SUCCESS);
+    assert_null(wf_buffer_mapped(buffer));
+    test_poison(buffer);
+    assert_int_equal(wf_buffer_write(buffer, offset, in + 1, bytes), WF_SUCCESS);
+    assert_int_equal(wf_buffer_read(buffer, offset, out + 3, bytes), WF_SUCCESS);
+    for (uint64_t i = 0; i < bytes; i++)
+        if (out[i + 3] != expected(i))
+            fail_msg("byte %llu of %llu is wrong", (unsigned long long)i,
+                     (unsigned long long)bytes);
+    assert_int_equal(out[2], 0x55);
+    assert_int_equal(wf_buffer_read(buffer, offset + bytes, edge, 8), WF_SUCCESS);
+    assert_int_equal(edge[0], 0xff);
+    if (offset > 0) {
+        assert_int_equal(wf_buffer_read(buffer, offset - 1, edge, 1), WF_SUCCESS);
+        assert_int_equal(edge[0], 0xff);
+    }
+    wf_buffer_destroy(&buffer);
+    free(in);
+    free(out);
+}
+
+static void test_sizes(void **state)
+{
+    static const uint64_t sizes[] = {
+        1, 4095, 64 * KIB, 256 * KIB + 1, 1024 * KIB - 1, 1024 * KIB, 4096 * KIB + 5, MOST};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        round_trip(*state, 0, sizes[i]);
+        round_trip(*state, 4 + i, sizes[i]);
+    }
+}
+
+/* The thread that waits asks for the fence where it is a GPU's. */
+static void test_asking(void **state)
+{
+    wf_device *device = *state;
+    device->poll_seconds = 10;
+    round_trip(device, 0, 4096);
+    round_trip(device, 5, 4096 * KIB + 5);
+    device->poll_seconds = 1e-6;
+    round_trip(device, 5, 4096 * KIB + 5);
+    device->poll_seconds = 0;
+}
+
+/* Copies within the host's memory, as into buffers that are mapped. */
+static void test_host_copies(void **state)
+{
+    unsigned char *in = malloc(MOST), *out = calloc(1, MOST + 1);
+    assert_true(in && out);
+    for (uint64_t i = 0; i < MOST; i++)
+        in[i] = expected(i);
+    wfi_copy(*state, out + 1, in, MOST);
+    assert_memory_equal(out + 1, in, MOST);
+    assert_int_equal(out[0], 0);
+    free(in);
+    free(out);
+}
+
+/* A ring that fits the budget badly is smaller, down to a slot or two. */
+static void test_small_ring(void **state)
+{
+    wf_device *device = *state;
+    wf_buffer_destroy(&device->staging->ring);
+    assert_int_equal(
+        wf_buffer_create(device, 192 * KIB, WF_MEMORY_READBACK, &device->staging->ring),
+        WF_SUCCESS);
+    const VkMemoryHeap heap = device->memory.memoryHeaps[0];
+    for (uint32_t i = 0; i < device->memory.memoryHeapCount; i++)
+        device->memory.memoryHeaps[i].size = 1;
+    round_trip(device, 3, 1024 * KIB + 7);
+    assert_int_equal(wf_buffer_size(device->staging->ring), 256 * KIB);
+    for (uint32_t i = 0; i < device->memory.memoryHeapCount; i++)
+        device->memory.memoryHeaps[i].size = heap.size;
+}
+
+/* ------------------------------------------------------------------------- imported memory */
+
+static unsigned copies; /* by the device */
+static uint64_t largest;
+static PFN_vkCmdCopyBuffer real_copy;
+
+static void VKAPI_CALL count_copy(VkCommandBuffer commands, VkBuffer from, VkBuffer to,
+                                  uint32_t count, const VkBufferCopy *regions)
+{
+    copies += count;
+    largest = regions[0].size > largest ? regions[0].size : largest;
+    real_copy(commands, from, to, count, regions);
+}
+
+/* Data of which only a part is imported, at odd places: one copy of what is, and the ends. */
+static void test_imported(void **state)
+{
+    wf_device *device = *state;
+    const uint64_t unit = device->caps.host_import_alignment, whole = 40 * 1024 * KIB;
+    if (!unit) {
+        wf_host_memory *none = NULL;
+        unsigned char byte;
+        test_expect_errors(true);
+        assert_int_equal(wf_host_memory_create(device, &byte, 1, &none), WF_ERROR_UNSUPPORTED);
+        assert_non_null(strstr(test_last_error(), "VK_EXT_external_memory_host"));
+        test_expect_errors(false);
+        return;
+    }
+    unsigned char *data = malloc(whole);
+    wf_buffer *buffer = NULL;
+    wf_host_memory *host = NULL;
+    assert_non_null(data);
+    assert_int_equal(wf_buffer_create(device, whole, WF_MEMORY_DEVICE, &buffer), WF_SUCCESS);
+    const wf_result result = wf_host_memory_create(device, data + 1001, whole - 3003, &host);
+    /* SwiftShader has the extension but says that no buffer can be bound to such memory. */
+    if (result == WF_ERROR_UNSUPPORTED && device->caps.driver_id != VK_DRIVER_ID_MESA_LLVMPIPE) {
+        wf_buffer_destroy(&buffer);
+        free(data);
+        return;
+    }
+    assert_int_equal(result, WF_SUCCESS);
+    for (uint64_t i = 0; i < whole; i++)
+        data[i] = expected(i);
+    real_copy = device->fn.vkCmdCopyBuffer;
+    device->fn.vkCmdCopyBuffer = count_copy;
+    copies = 0;
+    largest = 0;
+    assert_int_equal(wf_buffer_write(buffer, 3, data + 2, whole - 5), WF_SUCCESS);
+    assert_int_equal(copies, 3); /* the ends are shorter than a piece */
+    assert_true(largest >= whole - 5000 - 2 * unit);
+    memset(data, 0, whole);
+    assert_int_equal(wf_buffer_read(buffer, 3, data + 2, whole - 5), WF_SUCCESS);
+    assert_int_equal(copies, 6);
+    for (uint64_t i = 2; i < whole - 3; i++)
+        if (data[i] != expected(i))
+            fail_msg("byte %llu is wrong", (unsigned long long)i);
+    assert_int_equal(data[1], 0);
+    assert_int_equal(data[whole - 1], 0);
+    /* Small parts of it, inside and across its beginning. */
+    memset(data, 0x33, 8192);
+    assert_int_equal(wf_buffer_write(buffer, 0, data, 8192), WF_SUCCESS);
+    memset(data, 0, 8192);
+    assert_int_equal(wf_buffer_read(buffer, 100, data + 4000, 4000), WF_SUCCESS);
+    assert_int_equal(data[4000], 0x33);
+    assert_int_equal(data[7999], 0x33);
+    assert_int_equal(data[8000], 0);
+    wf_host_memory_destroy(&host);
+    assert_null(host);
+    copies = 0;
+    assert_int_equal(wf_buffer_write(buffer, 0, data, whole), WF_SUCCESS);
+    assert_true(copies > 3); /* through staging again */
+    device->fn.vkCmdCopyBuffer = real_copy;
+    wf_buffer_destroy(&buffer);
+    free(data);
+}
+
+/* Less than a unit of the alignment is no failure: there is just nothing to import. */
+static void test_imported_little(void **state)
+{
+    wf_device *device = *state;
+    unsigned char data[100] = {7};
+    wf_host_memory *host = NULL;
+    if (!device->caps.host_import_alignment)
+        return;
+    assert_int_equal(wf_host_memory_create(device, data, sizeof data, &host), WF_SUCCESS);
+    round_trip(device, 0, 4096);
+    wf_host_memory_destroy(&host);
+    test_expect_errors(true);
+    assert_int_equal(wf_host_memory_create(device, NULL, 4096, &host), WF_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(wf_host_memory_create(device, data, 0, &host), WF_ERROR_INVALID_ARGUMENT);
+    test_expect_errors(false);
+}
+
+/* ------------------------------------------------------- device memory that the host may write */
+
+/* The device as a card of which the host sees all memory, but does not cache it: small writes make
+ * no copy on the device, reads and large writes do. */
+static void test_window(void **state)
+{
+    wf_device *device = *state;
+    const uint32_t type = device->caps.device_type;
+    const VkPhysicalDeviceMemoryProperties memory = device->memory;
+    wf_buffer *buffer = NULL;
+    if (device->caps.limits == WF_LIMITS_MINIMUM)
+        return;
+    unsigned char *data = malloc(20 * 1024 * KIB);
+    assert_non_null(data);
+    device->caps.device_type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+    for (uint32_t i = 0; i < memory.memoryTypeCount; i++)
+        device->memory.memoryTypes[i].propertyFlags &=
+            ~(VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+    real_copy = device->fn.vkCmdCopyBuffer;
+    device->fn.vkCmdCopyBuffer = count_copy;
+    assert_int_equal(wf_buffer_create(device, 20 * 1024 * KIB, WF_MEMORY_DEVICE, &buffer),
+                     WF_SUCCESS);
+    assert_null(wf_buffer_mapped(buffer));
+    test_poison(buffer);
+    for (uint64_t i = 0; i < 20 * 1024 * KIB; i++)
+        data[i] = expected(i);
+    copies = 0;
+    assert_int_equal(wf_buffer_write(buffer, 5, data, 4 * 1024 * KIB), WF_SUCCESS);
+    assert_int_equal(copies, 0);
+    memset(data, 0, 4 * 1024 * KIB);
+    assert_int_equal(wf_buffer_read(buffer, 5, data, 4 * 1024 * KIB + 1), WF_SUCCESS);
+    assert_true(copies > 0);
+    for (uint64_t i = 0; i < 4 * 1024 * KIB; i++)
+        assert_int_equal(data[i], expected(i));
+    assert_int_equal(data[4 * 1024 * KIB], 0xff);
+    copies = 0;
+    assert_int_equal(wf_buffer_write(buffer, 0, data, 20 * 1024 * KIB), WF_SUCCESS);
+    assert_true(copies > 0);
+    wf_buffer_destroy(&buffer);
+    device->fn.vkCmdCopyBuffer = real_copy;
+    device->memory = memory;
+    device->caps.device_type = type;
+    free(data);
+}
+
+/* --------------------------------------------------------------------------- without waiting */
+
+static void test_begun(void **state)
+{
+    enum { COUNT = 5 };
+    const uint64_t bytes = 1500 * KIB + 1;
+    wf_buffer *buffers[COUNT];
+    wf_transfer *up[COUNT], *down[COUNT];
+    unsigned char *data[COUNT], *back[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        data[i] = malloc(bytes);
+        back[i] = calloc(1, bytes);
+        assert_true(data[i] && back[i]);
+        for (uint64_t n = 0; n < bytes; n++)
+            data[i][n] = expected(n + (uint64_t)i);
+        assert_int_equal(wf_buffer_create(*state, bytes, WF_MEMORY_DEVICE, &buffers[i]),
+                         WF_SUCCESS);
+        assert_int_equal(wf_buffer_write_begin(buffers[i], 0, data[i], bytes, &up[i]), WF_SUCCESS);
+        assert_int_equal(wf_buffer_read_begin(buffers[i], 0, back[i], bytes, &down[i]), WF_SUCCESS);
+    }
+    while (wf_transfer_status(down[COUNT - 1]) == WF_NOT_READY)
+        ;
+    for (int i = 0; i < COUNT; i++) { /* they end in their order */
+        assert_int_equal(wf_transfer_status(up[i]), WF_SUCCESS);
+        assert_int_equal(wf_transfer_end(&up[i]), WF_SUCCESS);
+        assert_int_equal(wf_transfer_end(&down[i]), WF_SUCCESS);
+        assert_null(down[i]);
+        assert_memory_equal(data[i], back[i], bytes);
+        wf_buffer_destroy(&buffers[i]);
+        free(data[i]);
+        free(back[i]);
+    }
+    assert_int_equal(wf_transfer_end(&up[0]), WF_SUCCESS);
+}
+
+static void test_begun_badly(void **state)
+{
+    unsigned char byte = 0;
+    wf_buffer *buffer = NULL;
+    wf_transfer *transfer = NULL;
+    assert_int_equal(wf_buffer_create(*state, 16, WF_MEMORY_DEVICE, &buffer), WF_SUCCESS);
+    test_expect_errors(true);
+    assert_int_equal(wf_buffer_write_begin(buffer, 16, &byte, 1, &transfer),
+                     WF_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(wf_buffer_read_begin(buffer, 0, NULL, 1, &transfer),
+                     WF_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(wf_buffer_read_begin(buffer, 0, &byte, 1, NULL), WF_ERROR_INVALID_ARGUMENT);
+    test_expect_errors(false);
+    assert_null(transfer);
+    assert_int_equal(wf_buffer_write_begin(buffer, 0, NULL, 0, &transfer), WF_SUCCESS);
+    assert_int_equal(wf_transfer_end(&transfer), WF_SUCCESS);
+    wf_buffer_destroy(&buffer);
+}
+
+/* A device that ends first makes all that was begun. */
+static void test_device_ends_first(void **state)
+{
+    (void)state;
+    const wf_device_params params = test_device_params();
+    wf_device *device = NULL;
+    wf_buffer *buffer = NULL;
+    wf_transfer *up = NULL, *down = NULL;
+    uint32_t in = 77, out = 0;
+    assert_int_equal(wf_device_create(&params, &device), WF_SUCCESS);
+    device->caps.unified_memory = false;
+    assert_int_equal(wf_buffer_create(device, 4, WF_MEMORY_DEVICE, &buffer), WF_SUCCESS);
+    assert_int_equal(wf_buffer_write_begin(buffer, 0, &in, 4, &up), WF_SUCCESS);
+    assert_int_equal(wf_buffer_read_begin(buffer, 0, &out, 4, &down), WF_SUCCESS);
+    test_expect_errors(true);
+    wf_device_destroy(&device);
+    test_expect_errors(false);
+    assert_int_equal(wf_transfer_end(&up), WF_SUCCESS);
+    assert_int_equal(wf_transfer_end(&down), WF_SUCCESS);
+    assert_int_equal(out, 77);
+    wf_buffer_destroy(&buffer);
+}
+
+typedef struct mover {
+    wf_device *device;
+    uint64_t bytes;
+    pthread_t thread;
+    unsigned failures;
+} mover;
+
+/* cmocka's assertions belong to its own thread. */
+static void *move(void *user)
+{
+    mover *m = user;
+    wf_buffer *buffer = NULL;
+    unsigned char *data = malloc(m->bytes);
+    bool ok =
+        data && wf_buffer_create(m->device, m->bytes, WF_MEMORY_DEVICE, &buffer) == WF_SUCCESS;
+    for (int round = 0; ok && round < 4; round++) {
+        for (uint64_t i = 0; i < m->bytes; i++)
+            data[i] = expected(i + m->bytes + (uint64_t)round);
+        ok = wf_buffer_write(buffer, 0, data, m->bytes) == WF_SUCCESS;
+        memset(data, 0, m->bytes);
+        ok = ok && wf_buffer_read(buffer, 0, data, m->bytes) == WF_SUCCESS;
+        for (uint64_t i = 0; ok && i < m->bytes; i++)
+            ok = data[i] == expected(i + m->bytes + (uint64_t)round);
+    }
+    m->failures += !ok;
+    wf_buffer_destroy(&buffer);
+    free(data);
+    return NULL;
+}
+
+static void test_threads(void **state)
+{
+    mover movers[4];
+    for (int i = 0; i < 4; i++) {
+        movers[i] = (mover){.device = *state, .bytes = 777 + (uint64_t)i * 600 * KIB};
+        assert_int_equal(pthread_create(&movers[i].thread, NULL, move, &movers[i]), 0);
+    }
+    for (int i = 0; i < 4; i++)
+        pthread_join(movers[i].thread, NULL);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(movers[i].failures, 0);
+}
+
+/* ------------------------------------------------------------------------------ shared memory */
+
+static bool overlap(const wf_buffer *a, const wf_buffer *b)
+{
+    const wf_memory_block *in_a = &a->memory.block, *in_b = &b->memory.block;
+    return in_a->memory == in_b->memory && in_a->offset < in_b->offset + b->memory.bytes &&
+           in_b->offset < in_a->offset + a->memory.bytes;
+}
+
+static unsigned chunks_of(const wf_buffer *const *buffers, int count)
+{
+    unsigned chunks = 0;
+    for (int i = 0; i < count; i++) {
+        bool seen = false;
+        for (int j = 0; j < i; j++)
+            seen = seen || (buffers[i] && buffers[j] &&
+                            buffers[i]->memory.block.memory == buffers[j]->memory.block.memory);
+        chunks += buffers[i] && !seen;
+    }
+    return chunks;
+}
+
+enum { BUFFERS = 96 };
+
+static void assert_apart(wf_buffer *const *buffers)
+{
+    for (int i = 0; i < BUFFERS; i++)
+        for (int j = 0; j < i; j++)
+            if (buffers[i] && buffers[j])
+                assert_false(overlap(buffers[i], buffers[j]));
+}
+
+/* Buffers come and go in random order; none overlaps another, and each keeps its words. */
+static void test_chunks(void **state)
+{
+    wf_device *device = *state;
+    wf_buffer *buffers[BUFFERS] = {NULL};
+    uint32_t words[2];
+    test_random random = {test_seed()};
+    wfi_chunk *const before = device->chunks;
+    for (int round = 0; round < 600; round++) {
+        const uint32_t i = test_random_below(&random, BUFFERS);
+        if (buffers[i]) {
+            assert_int_equal(wf_buffer_read(buffers[i], 0, words, sizeof words), WF_SUCCESS);
+            assert_int_equal(words[0], i);
+            wf_buffer_destroy(&buffers[i]);
+            continue;
+        }
+        const uint64_t bytes = 8 + test_random_below(&random, round % 9 ? 9000 : 200000);
+        assert_int_equal(wf_buffer_create(device, bytes, WF_MEMORY_READBACK, &buffers[i]),
+                         WF_SUCCESS);
+        assert_int_equal(wf_buffer_fill(buffers[i], 0, wf_buffer_size(buffers[i]), i), WF_SUCCESS);
+        assert_int_equal((uintptr_t)wf_buffer_mapped(buffers[i]) % 64, 0);
+        if (round % 50 == 0)
+            assert_apart(buffers);
+    }
+    for (int i = 0; i < BUFFERS; i++)
+        wf_buffer_destroy(&buffers[i]);
+    assert_ptr_equal(device->chunks, before); /* given back */
+}
+
+static void test_small_buffers_share(void **state)
+{
+    wf_buffer *buffers[5];
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(wf_buffer_create(*state, 20, WF_MEMORY_DEVICE, &buffers[i]), WF_SUCCESS);
+    assert_int_equal(chunks_of((const wf_buffer *const *)buffers, 5), 1);
+    for (int i = 0; i < 5; i++)
+        wf_buffer_destroy(&buffers[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_asking),
+        cmocka_unit_test(test_host_copies),
+        cmocka_unit_test(test_small_ring),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_chunks),
+        cmocka_unit_test(test_small_buffers_share),
+        cmocka_unit_test(test_imported),
+        cmocka_unit_test(test_imported_little),
+        cmocka_unit_test(test_window),
+        cmocka_unit_test(test_begun),
+        cmocka_unit_test(test_begun_badly),
+        cmocka_unit_test(test_device_ends_first),
+    };
+    return cmocka_run_group_tests(tests, setup, test_device_teardown);
+}
