@@ -195,6 +195,41 @@ static void updates_blocks_of_a_split_matrix(void **state)
     test_sparse_free(&s);
 }
 
+/* Kernels compiled for y = A x say so, and compute that; those made with factors take others. */
+static void rescales_compiled_kernels(void **state)
+{
+    static const char *const variants[] = {"equal", "stream"};
+    test_random random = {test_seed()};
+    const sparse_options options = {.type = WF_TYPE_F32};
+    for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
+        wf_tuning tuning = {.size = sizeof tuning, .variant = variants[v], .no_tuning = true};
+        wf_plan *plan = NULL;
+        sparse_system s;
+        make(&s, *state, &options, &random);
+        s.params.tuning = &tuning;
+        test_expect_errors(true);
+        const wf_result made = wf_spmv_plan(*state, &s.params, &plan);
+        if (made == WF_SUCCESS) {
+            assert_int_equal(wf_spmv_scale(plan, 0.75, 2), WF_ERROR_UNSUPPORTED);
+            assert_int_equal(wf_spmv_scale(plan, 1, 0), WF_SUCCESS);
+            test_sparse_run(&s, plan);
+            test_sparse_right(&s, "compiled for y = A x");
+            wf_plan_destroy(&plan);
+            s.alpha = 2;
+            s.params.alpha = &s.alpha;
+            assert_int_equal(wf_spmv_plan(*state, &s.params, &plan), WF_SUCCESS);
+            s.alpha = 0.75;
+            s.params.beta = 2;
+            assert_int_equal(wf_spmv_scale(plan, 0.75, 2), WF_SUCCESS);
+            test_sparse_run(&s, plan);
+            test_sparse_right(&s, "made with factors");
+        }
+        test_expect_errors(false);
+        wf_plan_destroy(&plan);
+        test_sparse_free(&s);
+    }
+}
+
 static void rescales_what_is_recorded_later(void **state)
 {
     test_random random = {test_seed()};
@@ -202,6 +237,9 @@ static void rescales_what_is_recorded_later(void **state)
     wf_plan *plan = NULL;
     sparse_system s;
     make(&s, *state, &options, &random);
+    /* Not one of those that are compiled for alpha 1 and beta 0. */
+    const wf_tuning tuning = {.size = sizeof tuning, .variant = "row", .no_tuning = true};
+    s.params.tuning = &tuning;
     assert_int_equal(wf_spmv_plan(*state, &s.params, &plan), WF_SUCCESS);
     test_sparse_run(&s, plan);
     test_sparse_right(&s, "unscaled");
@@ -323,6 +361,7 @@ int main(void)
         cmocka_unit_test(updates_values),
         cmocka_unit_test(updates_values_many_times),
         cmocka_unit_test(updates_blocks_of_a_split_matrix),
+        cmocka_unit_test(rescales_compiled_kernels),
         cmocka_unit_test(rescales_what_is_recorded_later),
         cmocka_unit_test(views_x_anywhere),
         cmocka_unit_test(tells_what_it_found),

@@ -1120,8 +1120,10 @@ typedef struct wf_spmv_params {
  * WF_ERROR_CANCELLED. */
 WF_API wf_result wf_spmv_plan(wf_device *device, const wf_spmv_params *params, wf_plan **out);
 
-/* Sets alpha and beta for what is recorded from now on. Error: WF_ERROR_INVALID_ARGUMENT (the plan
- * is not of spmv, or a factor is not finite in the type of x and y). */
+/* Sets alpha and beta for what is recorded from now on. Errors: WF_ERROR_INVALID_ARGUMENT (the plan
+ * is not of spmv, or a factor is not finite in the type of x and y), WF_ERROR_UNSUPPORTED (a plan
+ * of variant `equal` or `stream` that was made with alpha 1 and beta 0 is compiled for these: make
+ * it with other factors, which it may have later). */
 WF_API wf_result wf_spmv_scale(wf_plan *plan, double alpha, double beta);
 
 /* These give new values to the same pattern, in the order of column_indices, of a plan that was

@@ -16,6 +16,7 @@ typedef struct wfi_spmv_kept {
     wf_type type;
     uint32_t entries; /* of the caller's matrix */
     bool updatable;
+    bool unscaled;     /* a kernel is compiled for alpha 1 and beta 0 */
     bool fuse;         /* the caller asks for the dot product of x and y (wfi_spmv_plan_fused) */
     uint64_t places;   /* of values, those of padding too */
     uint32_t partials; /* partial sums that the dot product is left in; 0: it is not computed */

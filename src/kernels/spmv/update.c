@@ -217,6 +217,10 @@ wf_result wf_spmv_scale(wf_plan *plan, double alpha, double beta)
     wfi_spmv_kept *kept = plan ? wfi_plan_kept(plan) : NULL;
     if (!kept || !wfi_spmv_scale_fits(kept->type, alpha, beta))
         return WF_ERROR_INVALID_ARGUMENT;
+    if (kept->unscaled && (alpha < 1 || alpha > 1 || beta < 0 || beta > 0))
+        return wfi_fail(&wfi_plan_device(plan)->log, WF_ERROR_UNSUPPORTED,
+                        "wf_spmv_scale: the plan is compiled for alpha 1 and beta 0; make it with "
+                        "other factors, and then set any");
     for (uint32_t i = 0; i < wfi_plan_step_count(plan); i++)
         wfi_spmv_put_scale(kept->type, alpha, beta, wfi_plan_step(plan, i)->push);
     return WF_SUCCESS;

@@ -209,6 +209,8 @@ static wf_result make_step(wf_plan *plan, const wfi_point *point, const wfi_spmv
     wfi_spmv_put_push(p, &push, sizeof push, step);
     *kind = (equal_kind){equal->width, equal->based, equal->group_row_blocks > 0,
                          step->groups[1] > 1, wfi_spmv_is_scaled(p) || push.base_y != 0};
+    if (job->kept && !kind->scaled)
+        job->kept->unscaled = true;
     return result;
 }
 

@@ -245,6 +245,8 @@ static wf_result make_step(wf_plan *plan, const wfi_point *point, const wfi_spmv
         wfi_spmv_put_push(p, &push, sizeof push, step) + (uint32_t)offsetof(stream_push, reversed);
     *kind = (stream_kind){s->width, step->groups[1] > 1, wfi_spmv_is_scaled(p) || push.base_y != 0,
                           bytes > ALTERNATE_BYTES};
+    if (job->kept && !kind->scaled)
+        job->kept->unscaled = true;
     return result;
 }
 
