@@ -110,7 +110,7 @@ static wf_result make_plan(wf_device *device, const wf_spmv_params *params, wfi_
 {
     const double start = wfi_host_seconds();
     wf_spmv_analysis *analysis = &job->kept->analysis;
-    wfi_spmv_counts counts;
+    wfi_spmv_counts counts = {0};
     wfi_choice choice;
     wfi_spmv_job_start(params, job);
     wf_result result = look_at(device, job, &counts);
