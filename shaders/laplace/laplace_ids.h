@@ -13,8 +13,8 @@
 #define LAPLACE_MARK 9 /* the last square of the norm that was progress, and its check */
 #define LAPLACE_MARK_CHECK 10
 /* Of recorded solves. */
-#define LAPLACE_FIXED 11 /* not 0: only values that are not finite end the solve */
-#define LAPLACE_NORM 12  /* square of |b| */
+#define LAPLACE_FIXED 11   /* not 0: only values that are not finite end the solve */
+#define LAPLACE_NORM 12    /* square of |b| */
 #define LAPLACE_HISTORY 16 /* squares of the residual's norm, by check modulo LAPLACE_CHECKS */
 #define LAPLACE_CHECKS 64
 #define LAPLACE_STATE_END 80

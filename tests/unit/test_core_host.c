@@ -113,12 +113,9 @@ static void every_code_has_a_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(timestamps_wrap),
-        cmocka_unit_test(quartiles_interpolate),
-        cmocka_unit_test(selects_device),
-        cmocka_unit_test(refuses_selector),
-        cmocka_unit_test(hash_is_fnv1a),
-        cmocka_unit_test(every_code_has_a_name),
+        cmocka_unit_test(timestamps_wrap), cmocka_unit_test(quartiles_interpolate),
+        cmocka_unit_test(selects_device),  cmocka_unit_test(refuses_selector),
+        cmocka_unit_test(hash_is_fnv1a),   cmocka_unit_test(every_code_has_a_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,8 +59,9 @@ static int start_again(const target_row *row, char **argv)
 {
     const char *own = getenv("WAVEFIT_DRIVERS");
     char shim[MOST_PATH];
-    if (!own || snprintf(shim, sizeof shim, "%s/lib%s_noop_drm_shim.so", own, row->shim) >=
-                    (int)sizeof shim ||
+    if (!own ||
+        snprintf(shim, sizeof shim, "%s/lib%s_noop_drm_shim.so", own, row->shim) >=
+            (int)sizeof shim ||
         access(shim, R_OK) != 0) {
         wfi_run_error("--target %s needs a shim in front of its driver: './dev drivers' in "
                       "wavefit's sources builds it and says what to put into WAVEFIT_DRIVERS",
