@@ -69,7 +69,8 @@ whole expect 0 '^ +3 +naive' ladder matmul --shape 40x50x60 --repeat 1 --json la
 whole check 'ladder.json has its steps' grep -q '"kind": "ladder"' ladder.json
 whole check 'a step has the constants of its text' sh -c "grep -A3 '\"variant\": \"transposed\"' \
     ladder.json | grep -q tile_m"
-whole check 'a step names the one it is compared with' grep -q '"compared_with": "registers"' ladder.json
+whole check 'a step names the one it is compared with' \
+    grep -q '"compared_with": "registers"' ladder.json
 expect 0 'the device has no 64-bit floats' ladder spmv --repeat 2 \
     --matrix poisson27:4 --type f64 --limits minimum
 if [ -e /usr/share/vulkan/icd.d/radeon_icd.json ]; then
