@@ -34,6 +34,6 @@ static inline uint32_t wfi_log2(uint32_t power)
 }
 
 /* How many elements an array has. */
-#define WFI_COUNT(array) (sizeof(array) / sizeof *(array))
+#define WFI_COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "core/caps.h"
 #include "core/device_kind.h"
 #include "core/doom.h"
@@ -167,7 +168,7 @@ static bool make_locks(wf_device *device)
         &device->pool_lock,    &device->peaks_lock, &device->tuning_lock, &device->analysis_lock};
     if (pthread_cond_init(&device->pool_compiled, NULL) != 0)
         return false;
-    for (size_t i = 0; i < sizeof locks / sizeof *locks; i++)
+    for (size_t i = 0; i < WFI_COUNT(locks); i++)
         if (pthread_mutex_init(locks[i], NULL) != 0) {
             while (i-- > 0)
                 pthread_mutex_destroy(locks[i]);

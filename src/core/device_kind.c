@@ -1,5 +1,7 @@
 #include "core/device_kind.h"
 
+#include "core/arithmetic.h"
+
 /* Most short kernels and small transfers end within it. */
 #define POLL_SECONDS 200e-6
 
@@ -23,5 +25,5 @@ static const wfi_device_kind *const kinds[] = {
 const wfi_device_kind *wfi_device_kind_of(const wf_caps *caps)
 {
     const uint32_t type = caps->device_type;
-    return type < sizeof kinds / sizeof *kinds ? kinds[type] : &gpu;
+    return type < WFI_COUNT(kinds) ? kinds[type] : &gpu;
 }

@@ -68,9 +68,12 @@ static void copy_slice(move *m, uint64_t slice)
 {
     const uint64_t piece = slice / m->piece_slices, at = slice % m->piece_slices * m->slice,
                    there = piece * m->piece + at, n = least(m->slice, piece_bytes(m, piece) - at);
-    unsigned char *host = m->staging ? slot_of(m, piece) + at : NULL;
-    const unsigned char *from = m->in ? m->in + there : host;
-    memcpy(m->out ? m->out + there : host, from, (size_t)n);
+    if (!m->staging)
+        memcpy(m->out + there, m->in + there, (size_t)n);
+    else if (m->in)
+        memcpy(slot_of(m, piece) + at, m->in + there, (size_t)n);
+    else
+        memcpy(m->out + there, slot_of(m, piece) + at, (size_t)n);
     atomic_fetch_add(&m->copied[piece % m->slots], 1);
 }
 

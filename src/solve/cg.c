@@ -144,7 +144,7 @@ wf_result wf_cg_solve(wf_device *device, const wf_cg_params *given, const void *
     if (!device)
         return WF_ERROR_INVALID_ARGUMENT;
     wf_cg_params params;
-    wf_spmv_params matrix;
+    wf_spmv_params matrix = {0};
     double norm = 0, at = wfi_host_seconds();
     wf_solve_stages stages = {.size = sizeof stages}, *wanted;
     wf_cg_result out = {.product = {.size = sizeof out.product}};

@@ -131,7 +131,7 @@ static wf_result add_c(wf_plan *plan, const wfi_cg *c)
     wf_result result = c->block ? fill_inverse(c, data + wfi_cg_vector_bytes(c)) : WF_SUCCESS;
     wf_plan *const plans[] = {c->product, c->fused ? NULL : c->kernels[WFI_CG_DOT],
                               c->kernels[WFI_CG_UPDATE_RECORDED], c->kernels[WFI_CG_STATE]};
-    for (size_t n = 0; n < sizeof plans / sizeof *plans; n++)
+    for (size_t n = 0; n < WFI_COUNT(plans); n++)
         for (uint32_t i = 0; plans[n] && i < wfi_plan_step_count(plans[n]); i++, at++)
             memcpy(data + sizes_at + at * sizeof(VkDispatchIndirectCommand),
                    wfi_plan_step(plans[n], i)->groups, sizeof(VkDispatchIndirectCommand));
@@ -363,8 +363,8 @@ uint64_t wfi_cg_vector_bytes(const wfi_cg *c)
     return c->stride * (uint64_t)wf_type_size(c->type);
 }
 
-static wf_result open(wf_device *device, const wf_cg_params *params, const wf_spmv_params *matrix,
-                      bool recorded, wfi_cg *out)
+static wf_result open_solve(wf_device *device, const wf_cg_params *params,
+                            const wf_spmv_params *matrix, bool recorded, wfi_cg *out)
 {
     uint32_t partials = 0;
     *out = (wfi_cg){.device = device,
@@ -387,7 +387,7 @@ static wf_result open(wf_device *device, const wf_cg_params *params, const wf_sp
 wf_result wfi_cg_open(wf_device *device, const wf_cg_params *params, const wf_spmv_params *matrix,
                       wfi_cg *out)
 {
-    wf_result result = open(device, params, matrix, false, out);
+    wf_result result = open_solve(device, params, matrix, false, out);
     if (result == WF_SUCCESS)
         result = write_preconditioner(out);
     return result == WF_SUCCESS ? wfi_stream_open(device, &out->stream) : result;
@@ -396,7 +396,7 @@ wf_result wfi_cg_open(wf_device *device, const wf_cg_params *params, const wf_sp
 wf_result wfi_cg_open_recorded(wf_device *device, const wf_cg_params *params,
                                const wf_spmv_params *matrix, wfi_cg *out)
 {
-    wf_result result = open(device, params, matrix, true, out);
+    wf_result result = open_solve(device, params, matrix, true, out);
     if (result == WF_SUCCESS)
         out->c = wfi_plan_own(out->kernels[WFI_CG_GATE], 0);
     return result;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/plans.h"
+#include "core/arithmetic.h"
 #include "kernels/families.h"
 #include "plan/fixed.h"
 #include "kernels/stencil/stencil.h"
@@ -238,7 +239,7 @@ static wf_result add_begin(wf_plan *plan, const wfi_laplace *l)
     wf_plan *const plans[] = {l->advance ? l->advance : l->kernels[WFI_LAPLACE_SWEEP],
                               l->kernels[WFI_LAPLACE_RESIDUAL],
                               l->kernels[WFI_LAPLACE_VERDICT_RECORDED]};
-    for (size_t n = 0; n < sizeof plans / sizeof *plans; n++)
+    for (size_t n = 0; n < WFI_COUNT(plans); n++)
         for (uint32_t i = 0; i < wfi_plan_step_count(plans[n]); i++, at++)
             memcpy(data + wfi_laplace_sizes_at(l) + at * sizeof(VkDispatchIndirectCommand),
                    wfi_plan_step(plans[n], i)->groups, sizeof(VkDispatchIndirectCommand));
@@ -424,8 +425,8 @@ static wf_result write_state(wfi_laplace *l)
 
 /* ----------------------------------------------------------------------------- opening, closing */
 
-static wf_result open(wf_device *device, const wf_laplace_params *p, bool recorded,
-                      wfi_laplace *out)
+static wf_result open_solve(wf_device *device, const wf_laplace_params *p, bool recorded,
+                            wfi_laplace *out)
 {
     const bool coloured = p->method == WF_LAPLACE_SOR;
     const uint32_t cells = coloured ? (p->nx + 1) / 2 : p->nx;
@@ -455,7 +456,7 @@ static wf_result open(wf_device *device, const wf_laplace_params *p, bool record
 
 wf_result wfi_laplace_open(wf_device *device, const wf_laplace_params *p, wfi_laplace *out)
 {
-    wf_result result = open(device, p, false, out);
+    wf_result result = open_solve(device, p, false, out);
     if (result == WF_SUCCESS)
         result = write_state(out);
     return result == WF_SUCCESS ? wfi_stream_open(device, &out->stream) : result;
@@ -470,7 +471,7 @@ wf_result wfi_laplace_open_recorded(wf_device *device, const wf_laplace_params *
                         "wf_laplace_create: a recorded solve binds its grid whole: %llu bytes are "
                         "over this device's binding limit of %llu; wf_laplace_solve cuts the grid",
                         (unsigned long long)whole, (unsigned long long)range);
-    return open(device, p, true, out);
+    return open_solve(device, p, true, out);
 }
 
 void wfi_laplace_close(wfi_laplace *l)

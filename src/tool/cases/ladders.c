@@ -4,16 +4,30 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
+#include "tool/cases/families.h"
+
 static const wfi_ladder *const ladders[] = {&wfi_himeno_ladder, &wfi_spmv_ladder,
                                             &wfi_matmul_ladder, &wfi_stencil_ladder,
                                             &wfi_cg_ladder,     &wfi_laplace_ladder};
 
-const wfi_ladder *wfi_ladder_of(const char *subject)
+int wfi_parse_ladder(const char *subject, const wfi_ladder **ladder)
 {
-    for (size_t i = 0; i < sizeof ladders / sizeof *ladders; i++)
+    char solvers[64] = "";
+    wf_family family;
+    for (size_t i = 0; i < WFI_COUNT(ladders); i++) {
+        const size_t used = strlen(solvers);
+        *ladder = ladders[i];
         if (strcmp(subject, ladders[i]->subject) == 0)
-            return ladders[i];
-    return NULL;
+            return WFI_EXIT_DONE;
+        if (ladders[i]->run)
+            snprintf(solvers + used, sizeof solvers - used, "%s%s", used ? ", " : "",
+                     ladders[i]->subject);
+    }
+    char what[128];
+    snprintf(what, sizeof what, "ladder (of a family or of %s)", solvers);
+    const int code = wfi_parse_family(what, subject, &family);
+    return code == WFI_EXIT_DONE ? wfi_usage_error("ladder: '%s' has no ladder", subject) : code;
 }
 
 /* Whether a step of a text is the variant as it stands. */
@@ -143,7 +157,8 @@ static void note_lanes(const wfi_study *study, wfi_result_case *out)
         return;
     for (uint32_t row = 0; row < m->rows; row++) {
         const uint32_t length = m->row_offsets[row + 1] - m->row_offsets[row];
-        places += (double)((length + lanes - 1) / lanes) * lanes;
+        const uint32_t rounds = (length + lanes - 1) / lanes;
+        places += (double)rounds * lanes;
         longest = length > longest ? length : longest;
     }
     const uint32_t idle = (lanes - longest % lanes) % lanes;

@@ -38,8 +38,8 @@ typedef struct wfi_ladder {
 extern const wfi_ladder wfi_himeno_ladder, wfi_spmv_ladder, wfi_matmul_ladder, wfi_stencil_ladder,
     wfi_cg_ladder, wfi_laplace_ladder;
 
-/* The ladder of that subject; NULL: there is none. */
-const wfi_ladder *wfi_ladder_of(const char *subject);
+/* The ladder of that subject; an exit code, after a message where there is none. */
+int wfi_parse_ladder(const char *subject, const wfi_ladder **ladder);
 /* Its rungs and, where they follow, those of the family's other variants; returns how many. */
 uint32_t wfi_ladder_rungs(const wfi_ladder *ladder, wfi_rung rungs[WFI_MAX_RUNGS]);
 /* What another device's compiler makes of the rung's kernel: nothing runs, and the case is

@@ -79,7 +79,7 @@ static void add_gains(wfi_result_case *cases, const wfi_rung *rungs, uint32_t co
 static int run(wfi_session *session, const wfi_ladder *ladder, const wfi_study *study,
                const wfi_rung *rungs, uint32_t count, bool compile, int argc, char **argv)
 {
-    wfi_result_case *cases = calloc(count, sizeof *cases);
+    wfi_result_case *cases = calloc(count ? count : 1, sizeof *cases);
     if (!cases)
         return wfi_run_error("ladder: out of memory");
     for (uint32_t i = 0; i < count; i++) {
@@ -188,15 +188,16 @@ int wfi_tool_ladder(int argc, char **argv)
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
     if (code != WFI_EXIT_DONE || common.help)
         return code;
-    const wfi_ladder *ladder = wfi_ladder_of(common.positional[0]);
-    uint32_t count = ladder ? wfi_ladder_rungs(ladder, rungs) : 0;
-    if (ladder) { /* the problem is one of its family */
-        common.positional[0] = wf_family_name(ladder->family);
-        if (!study.text.grid)
-            study.text.grid = ladder->default_grid;
-    }
+    const wfi_ladder *ladder = NULL;
+    code = wfi_parse_ladder(common.positional[0], &ladder);
+    if (code != WFI_EXIT_DONE)
+        return code;
+    uint32_t count = wfi_ladder_rungs(ladder, rungs);
+    common.positional[0] = wf_family_name(ladder->family); /* the problem is one of its family */
+    if (!study.text.grid)
+        study.text.grid = ladder->default_grid;
     code = wfi_study_parse(&study, "ladder", &common);
-    if (code == WFI_EXIT_DONE && ladder && ladder->plane) {
+    if (code == WFI_EXIT_DONE && ladder->plane) {
         if (study.grid.nz)
             code = wfi_usage_error("ladder %s: --grid WxH, not '%s'", ladder->subject,
                                    study.text.grid);

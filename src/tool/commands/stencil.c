@@ -94,7 +94,7 @@ static int run(const arguments *args, const wfi_common *common, const wfi_stenci
 
 static int read_and_run(arguments *args, const wfi_common *common, int argc, char **argv)
 {
-    wfi_stencil_request request;
+    wfi_stencil_request request = {0};
     arrays files = {0};
     wfi_stage_begin(common->quiet, WFI_STAGE_READ, "reading the grid");
     int code = parse(args, &request, &files.grid);
