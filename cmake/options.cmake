@@ -41,7 +41,8 @@ function(wavefit_compile_options target)
     set_target_properties(${target} PROPERTIES
         C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF
         C_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)
-    target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L)
+    target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L
+        $<$<BOOL:${APPLE}>:_DARWIN_C_SOURCE>) # the first one hides sysconf's sizes there
     target_compile_options(${target} PRIVATE
         -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
         -Wstrict-aliasing=1

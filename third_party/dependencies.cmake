@@ -2,6 +2,9 @@
 # tags can be moved. Each leaves one status line. notices/ holds the licences of those whose code
 # becomes part of what is installed.
 include(FetchContent)
+if(POLICY CMP0135) # files of an archive are as new as their unpacking
+    cmake_policy(SET CMP0135 NEW)
+endif()
 include(${CMAKE_CURRENT_LIST_DIR}/glslang.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/vulkan.cmake)
 if(WAVEFIT_BUILD_TOOL OR WAVEFIT_BUILD_TESTS)

