@@ -7,18 +7,14 @@
 
 #include "core/file.h"
 #include "core/platform_file.h"
-
-static char *copy_of(const char *text)
-{
-    const size_t bytes = strlen(text) + 1;
-    char *copy = malloc(bytes);
-    return copy ? memcpy(copy, text, bytes) : NULL;
-}
+#include "core/text.h"
 
 char *wfi_cache_directory(const wfi_log *log, const char *directory)
 {
     const char *why = NULL;
-    char *path = !directory ? wfi_user_cache_folder() : *directory ? copy_of(directory) : NULL;
+    char *path = !directory   ? wfi_user_cache_folder()
+                 : *directory ? wfi_copy_text(directory)
+                              : NULL;
     if (!path || wfi_folder_trusted(path, &why))
         return path;
     wfi_log_write(log, WF_LOG_WARNING, "%s: %s; nothing is read or kept there", path, why);

@@ -280,7 +280,7 @@ static bool follow(char **path)
 char *wfi_file_resolve(const char *path)
 {
     struct stat there;
-    char *at = strdup(path);
+    char *at = wfi_copy_text(path);
     int links = 0;
     while (at && lstat(at, &there) == 0 && S_ISLNK(there.st_mode)) {
         if (++links > MOST_LINKS)

@@ -61,6 +61,13 @@ void wfi_text_print(wfi_text *text, const char *format, ...)
     va_end(again);
 }
 
+char *wfi_copy_text(const char *text)
+{
+    const size_t bytes = strlen(text) + 1;
+    char *copy = malloc(bytes);
+    return copy ? memcpy(copy, text, bytes) : NULL;
+}
+
 char *wfi_path_join(const char *a, const char *b)
 {
     const size_t bytes = strlen(a) + strlen(b) + 2;

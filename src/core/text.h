@@ -18,6 +18,8 @@ void wfi_text_add(wfi_text *text, const char *string);
 void wfi_text_add_char(wfi_text *text, char c);
 void wfi_text_print(wfi_text *text, const char *format, ...) WFI_PRINTF(2, 3);
 
+/* Malloc'ed; NULL without memory. */
+char *wfi_copy_text(const char *text);
 /* "a/b", malloc'ed; NULL without memory. */
 char *wfi_path_join(const char *a, const char *b);
 

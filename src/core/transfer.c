@@ -228,7 +228,7 @@ static wf_result rest(move *m, double since)
 {
     wf_device *device = m->device;
     if (m->arrived == m->submitted)
-        sched_yield();
+        wfi_thread_yield();
     if (m->arrived == m->submitted || wfi_host_seconds() - since < device->poll_seconds)
         return WF_SUCCESS;
     const VkFence fence = oldest_fence(m);
