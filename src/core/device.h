@@ -56,6 +56,7 @@ struct wf_device {
     wfi_mutex pool_lock;
     wfi_condition pool_compiled;
     struct wfi_pooled *pipelines; /* of plans (pipeline_pool.h) */
+    uint64_t pool_clock;          /* counts pipelines that became idle; of pool_lock too */
 
     double dispatch_seconds; /* longest dispatch by prediction; 0: no bound */
     /* Measured over predicted time, of what ran so far: the bits of a double, since not every
