@@ -9,12 +9,30 @@ else()
     set(WAVEFIT_PLATFORM posix)
 endif()
 
+# Flags by compiler. clang-cl takes those of MSVC, whose warnings of level 4 that are left out find
+# fault with what C allows: initialisers that are not constant, conversions that lose bits,
+# conditions that are constant, functions of the C library that have a Microsoft version.
+if(MSVC)
+    set(WAVEFIT_WARNINGS /W4 /wd4127 /wd4204 /wd4221 /wd4244 /wd4245 /wd4267 /wd4996
+        $<$<BOOL:${WAVEFIT_WERROR}>:/WX> /utf-8)
+else()
+    set(WAVEFIT_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes
+        -Wvla -Wstrict-aliasing=1 $<$<BOOL:${WAVEFIT_WERROR}>:-Werror>)
+    if(MINGW) # GCC takes formats for those of the C library before UCRT, which had no %zu
+        list(APPEND WAVEFIT_WARNINGS -Wno-format)
+    endif()
+    set(WAVEFIT_LIBM m) # Microsoft's C library has its functions itself
+endif()
+
 option(WAVEFIT_HARDEN "Harden optimised builds (stack protector, FORTIFY, CET, RELRO, PIE)" ON)
 # What the compiler and the linker know of it. Nothing of this reaches a program that links wavefit:
 # the flags are private, and those of the linker are for our own programs and the shared library.
 set(WAVEFIT_HARDEN_COMPILE)
 set(WAVEFIT_HARDEN_LINK)
-if(WAVEFIT_HARDEN AND NOT WAVEFIT_SANITIZE) # sanitizers have interceptors of their own
+if(WAVEFIT_HARDEN AND MSVC)
+    set(WAVEFIT_HARDEN_COMPILE /guard:cf)
+    set(WAVEFIT_HARDEN_LINK /guard:cf /CETCOMPAT)
+elseif(WAVEFIT_HARDEN AND NOT WAVEFIT_SANITIZE) # sanitizers have interceptors of their own
     foreach(flag -fstack-protector-strong -fcf-protection)
         string(MAKE_C_IDENTIFIER "WAVEFIT_KNOWS${flag}" known)
         check_c_compiler_flag(${flag} ${known})
@@ -51,10 +69,7 @@ function(wavefit_compile_options target)
     target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L
         $<$<BOOL:${APPLE}>:_DARWIN_C_SOURCE>) # the first one hides sysconf's sizes there
     target_compile_options(${target} PRIVATE
-        -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
-        -Wstrict-aliasing=1
-        $<$<BOOL:${WAVEFIT_WERROR}>:-Werror>
-        "$<${WAVEFIT_OPTIMISED}:${WAVEFIT_HARDEN_COMPILE}>")
+        ${WAVEFIT_WARNINGS} "$<${WAVEFIT_OPTIMISED}:${WAVEFIT_HARDEN_COMPILE}>")
     wavefit_link_options(${target})
     if(WAVEFIT_SANITIZE)
         target_compile_options(${target} PRIVATE

@@ -15,9 +15,35 @@
 # Clang, too. The label "quick", with the target wavefit_quick, is for emulated machines: host tests
 # that are not SLOW, and device tests that are QUICK, at these limits.
 
+#
+# Programs for Windows run under wine, on the drivers and the layers of this machine and at its
+# speed. The label "windows", with the target wavefit_windows, is for host tests that are not SLOW
+# and for device tests on lavapipe that wavefit_on_windows names.
+
 add_custom_target(wavefit_quick)
 add_custom_target(wavefit_sanitized)
 add_custom_target(wavefit_short)
+add_custom_target(wavefit_windows)
+
+# Other processors are emulated, slowly, and have a driver of their own.
+set(WAVEFIT_EMULATED OFF)
+if(CMAKE_CROSSCOMPILING AND NOT WIN32)
+    set(WAVEFIT_EMULATED ON)
+endif()
+
+# Tests that run under wine, too: entries of ctest, whose programs are built.
+function(wavefit_on_windows)
+    if(NOT WIN32)
+        return()
+    endif()
+    foreach(entry IN LISTS ARGN)
+        set_property(TEST ${entry} APPEND PROPERTY LABELS windows)
+        string(REGEX REPLACE "\\..*" "" program test_${entry})
+        if(TARGET ${program})
+            add_dependencies(wavefit_windows ${program})
+        endif()
+    endforeach()
+endfunction()
 
 set(WAVEFIT_RADV_FAMILIES polaris10 vega10 navi21 navi31 gfx1201)
 
@@ -84,13 +110,13 @@ endfunction()
 # tests run under an emulator, on the driver that the preset names and with no layer of this
 # machine.
 function(wavefit_find_driver variable name)
-    if(CMAKE_CROSSCOMPILING)
+    if(WAVEFIT_EMULATED)
         return()
     endif()
     find_file(${variable} NAMES ${ARGN}
         PATHS ${PROJECT_SOURCE_DIR}/.cache/swiftshader/usr/lib/chromium
               /usr/share/vulkan/icd.d /usr/local/share/vulkan/icd.d /etc/vulkan/icd.d
-        NO_DEFAULT_PATH DOC "Driver file of ${name}")
+        NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH DOC "Driver file of ${name}")
     if(${variable})
         message(STATUS "wavefit: tests run on ${name}: ${${variable}}")
     elseif("$ENV{CI}" STREQUAL "true")
@@ -106,9 +132,10 @@ wavefit_find_driver(WAVEFIT_ICD_SWIFTSHADER SwiftShader vk_swiftshader_icd.json)
 wavefit_find_driver(WAVEFIT_ICD_RADV RADV radeon_icd.json radeon_icd.x86_64.json
                     radeon_icd.aarch64.json)
 
-if(NOT CMAKE_CROSSCOMPILING)
+if(NOT WAVEFIT_EMULATED)
     find_file(WAVEFIT_VALIDATION_LAYER VkLayer_khronos_validation.json
-        PATHS /usr/share/vulkan/explicit_layer.d /etc/vulkan/explicit_layer.d NO_DEFAULT_PATH)
+        PATHS /usr/share/vulkan/explicit_layer.d /etc/vulkan/explicit_layer.d NO_DEFAULT_PATH
+        NO_CMAKE_FIND_ROOT_PATH)
 endif()
 if(WAVEFIT_SANITIZE)
     # The layer is not instrumented, and slow under sanitizers; the plain build runs the same tests
@@ -118,7 +145,7 @@ elseif(WAVEFIT_VALIDATION_LAYER)
     set(WAVEFIT_VALIDATION "VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation"
         "VK_LAYER_VALIDATE_SYNC=1" "VK_KHRONOS_VALIDATION_VALIDATE_SYNC=1")
     message(STATUS "wavefit: validation layer: ${WAVEFIT_VALIDATION_LAYER}")
-elseif("$ENV{CI}" STREQUAL "true" AND NOT CMAKE_CROSSCOMPILING)
+elseif("$ENV{CI}" STREQUAL "true" AND NOT WAVEFIT_EMULATED)
     message(FATAL_ERROR "wavefit: no validation layer; CI needs it (./dev setup test)")
 else()
     message(STATUS "wavefit: no validation layer; tests run without it")
@@ -136,14 +163,20 @@ set(WAVEFIT_TEST_ENVIRONMENT
 # Half of the tests' time is lavapipe's compiling: what one build's tests have compiled serves those
 # of the builds that take their shaders from it, and those with a cache folder of their own.
 set(kernels ${PROJECT_BINARY_DIR})
-if(WAVEFIT_SHADERS AND NOT CMAKE_CROSSCOMPILING)
+if(WAVEFIT_SHADERS AND NOT WAVEFIT_EMULATED)
     get_filename_component(kernels ${WAVEFIT_SHADERS} DIRECTORY)
 endif()
 list(APPEND WAVEFIT_TEST_ENVIRONMENT "MESA_SHADER_CACHE_DIR=${kernels}/cache")
 
 # Under emulation lavapipe spends its time in compiling, and half of that in optimising.
-if(CMAKE_CROSSCOMPILING)
+if(WAVEFIT_EMULATED)
     list(APPEND WAVEFIT_TEST_ENVIRONMENT "GALLIVM_PERF=nopt" "WAVEFIT_TEST_EMULATED=1")
+endif()
+
+# What tests take from POSIX, where the system has not all of it.
+set(WAVEFIT_TEST_PRELUDE)
+if(WIN32)
+    set(WAVEFIT_TEST_PRELUDE "SHELL:-include ${PROJECT_SOURCE_DIR}/tests/windows/posix.h")
 endif()
 
 function(wavefit_test_executable name)
@@ -152,9 +185,10 @@ function(wavefit_test_executable name)
     wavefit_compile_options(test_${name})
     target_include_directories(test_${name} PRIVATE
         ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/shaders)
+    target_compile_options(test_${name} PRIVATE ${WAVEFIT_TEST_PRELUDE})
     target_compile_definitions(test_${name} PRIVATE
         VK_NO_PROTOTYPES WAVEFIT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-    target_link_libraries(test_${name} PRIVATE ${T_LIBRARIES} wavefit::cmocka m)
+    target_link_libraries(test_${name} PRIVATE ${T_LIBRARIES} wavefit::cmocka ${WAVEFIT_LIBM})
 endfunction()
 
 function(wavefit_add_test)
@@ -168,12 +202,13 @@ function(wavefit_add_test)
     if(NOT T_SLOW)
         set_property(TEST ${T_NAME} APPEND PROPERTY LABELS quick)
         add_dependencies(wavefit_quick test_${T_NAME})
+        wavefit_on_windows(${T_NAME})
     endif()
 endfunction()
 
 # One ctest entry: a command on one driver with one limits profile.
 function(wavefit_add_device_entry entry icd limits timeout)
-    if(CMAKE_CROSSCOMPILING) # emulation is slow
+    if(WAVEFIT_EMULATED) # emulation is slow
         math(EXPR timeout "${timeout} * 10")
     endif()
     set(environment ${WAVEFIT_TEST_ENVIRONMENT} ${WAVEFIT_VALIDATION}

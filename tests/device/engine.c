@@ -1,10 +1,10 @@
 #include "engine.h"
 
-#include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/platform.h"
 #include "harness.h"
 
 #include <setjmp.h>
@@ -155,10 +155,10 @@ PFN_vkVoidFunction engine_function(const engine *e, const char *name)
 
 static void open_instance(engine *e)
 {
-    e->loader = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
+    e->loader = wfi_library_open(wfi_vulkan_loaders[0]);
     assert_non_null(e->loader);
-    void *symbol = dlsym(e->loader, "vkGetInstanceProcAddr");
-    memcpy(&e->get_proc, &symbol, sizeof symbol);
+    e->get_proc =
+        (PFN_vkGetInstanceProcAddr)wfi_library_symbol(e->loader, "vkGetInstanceProcAddr");
     const char *debug_utils = VK_EXT_DEBUG_UTILS_EXTENSION_NAME; /* the loader has it */
     const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
                                            .pApplicationName = "engine",
@@ -268,7 +268,7 @@ void engine_close(engine *e)
     FUNCTION(e, vkDestroyDevice)(e->device, NULL);
     FUNCTION(e, vkDestroyInstance)(e->instance, NULL);
     wf_features_destroy(&wanted);
-    dlclose(e->loader);
+    wfi_library_close(e->loader);
 }
 
 VkCommandBuffer engine_begin(engine *e)

@@ -1,8 +1,9 @@
 #include "pretend.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "core/platform.h"
 
 test_pretence pretend;
 
@@ -165,14 +166,14 @@ PFN_vkVoidFunction VKAPI_CALL test_pretend_proc(VkInstance instance, const char 
 
 bool test_pretend_open(void)
 {
-    loader = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
-    void *symbol = loader ? dlsym(loader, "vkGetInstanceProcAddr") : NULL;
-    if (symbol)
-        memcpy(&real_proc, &symbol, sizeof real_proc);
-    return symbol != NULL;
+    loader = wfi_library_open(wfi_vulkan_loaders[0]);
+    if (loader)
+        real_proc =
+            (PFN_vkGetInstanceProcAddr)wfi_library_symbol(loader, "vkGetInstanceProcAddr");
+    return real_proc != NULL;
 }
 
 void test_pretend_close(void)
 {
-    dlclose(loader);
+    wfi_library_close(loader);
 }

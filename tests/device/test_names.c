@@ -2,11 +2,11 @@
  * object that is made and every dispatch that is recorded. None may lack its name or its labels, on
  * devices of wavefit's own and on an application's, and none may have one where the extension is
  * not enabled. */
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/platform.h"
 #include "harness.h"
 #include "product.h"
 
@@ -324,12 +324,11 @@ static void forget(PFN_vkGetInstanceProcAddr loader)
 static void own_device(void **state)
 {
     (void)state;
-    void *loader = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
-    PFN_vkGetInstanceProcAddr get_proc;
+    void *loader = wfi_library_open(wfi_vulkan_loaders[0]);
     wf_device *device = NULL;
     assert_non_null(loader);
-    void *symbol = dlsym(loader, "vkGetInstanceProcAddr");
-    memcpy(&get_proc, &symbol, sizeof get_proc);
+    const PFN_vkGetInstanceProcAddr get_proc =
+        (PFN_vkGetInstanceProcAddr)wfi_library_symbol(loader, "vkGetInstanceProcAddr");
     wf_device_params params = engine_params();
     params.get_instance_proc_addr = instance_proc;
     for (int on = 1; on >= 0; on--) {
@@ -343,7 +342,7 @@ static void own_device(void **state)
         else
             assert_true(seen.names == 0 && seen.labels == 0 && seen.count > 30);
     }
-    dlclose(loader);
+    wfi_library_close(loader);
 }
 
 static void adopted_device(void **state)

@@ -44,8 +44,11 @@ extern "C" {
 #define WF_VERSION_MINOR 1
 #define WF_VERSION_PATCH 0
 
-#if defined(_WIN32)
+/* On Windows, programs that link the static library define WF_STATIC; its CMake package does. */
+#if defined(_WIN32) && defined(WF_STATIC)
 #define WF_API
+#elif defined(_WIN32)
+#define WF_API __declspec(dllimport)
 #else
 #define WF_API __attribute__((visibility("default")))
 #endif
