@@ -47,3 +47,17 @@ windows_tree() {
     source_packages "$tree/sources" yyjson cmocka
     touch "$tree/made"
 }
+
+# Library, tool and tests as release builds them. Under wine run the host's tests, those of the
+# library on lavapipe with the validation layer, and those of the tool and of its faults; the walks
+# over the points of each family, which are the same on every system, are left out for time.
+test_windows() {
+    local failed=0
+    setup test
+    windows_tree
+    build windows
+    cmake/toolchains/wine.sh --start
+    ctest --preset windows --output-on-failure -j "$(test_jobs)" "$@" || failed=1
+    cmake/toolchains/wine.sh --stop
+    return $failed
+}

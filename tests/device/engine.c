@@ -157,8 +157,7 @@ static void open_instance(engine *e)
 {
     e->loader = wfi_library_open(wfi_vulkan_loaders[0]);
     assert_non_null(e->loader);
-    e->get_proc =
-        (PFN_vkGetInstanceProcAddr)wfi_library_symbol(e->loader, "vkGetInstanceProcAddr");
+    e->get_proc = (PFN_vkGetInstanceProcAddr)wfi_library_symbol(e->loader, "vkGetInstanceProcAddr");
     const char *debug_utils = VK_EXT_DEBUG_UTILS_EXTENSION_NAME; /* the loader has it */
     const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
                                            .pApplicationName = "engine",

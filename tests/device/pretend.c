@@ -168,8 +168,7 @@ bool test_pretend_open(void)
 {
     loader = wfi_library_open(wfi_vulkan_loaders[0]);
     if (loader)
-        real_proc =
-            (PFN_vkGetInstanceProcAddr)wfi_library_symbol(loader, "vkGetInstanceProcAddr");
+        real_proc = (PFN_vkGetInstanceProcAddr)wfi_library_symbol(loader, "vkGetInstanceProcAddr");
     return real_proc != NULL;
 }
 

@@ -16,7 +16,7 @@
 #define CHUNK_BYTES (UINT64_C(8) << 20)
 #define MOST_CHUNKS 16
 
-typedef enum lie { HONEST, NO_MEMORY, OTHER_TYPE, UNALIGNED, NOT_MAPPED, LIES } lie;
+typedef enum lie { HONEST, NO_MEMORY, OTHER_TYPE, MISALIGNED, NOT_MAPPED, LIES } lie;
 
 /* Chunks are one of each memory type that was asked for; nothing in them is used twice. */
 typedef struct chunk {
@@ -77,7 +77,7 @@ static void tell_a_lie(const pool *p, wf_memory_block *block)
         block->memory = VK_NULL_HANDLE;
     if (p->lie == OTHER_TYPE)
         block->type = p->memory.memoryTypeCount;
-    if (p->lie == UNALIGNED)
+    if (p->lie == MISALIGNED)
         block->offset++;
     if (p->lie == NOT_MAPPED)
         block->mapped = NULL;

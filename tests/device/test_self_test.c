@@ -13,6 +13,7 @@
 #include "model/self_test.h"
 #include "core/quirks.h"
 #include "core/volk.h"
+#include "folder.h"
 #include "harness.h"
 #include "model/peaks.h"
 
@@ -40,9 +41,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", directory);
-    return system(command);
+    return test_folder_remove(directory) ? 0 : -1;
 }
 
 static void read_outcome(uint32_t outcome[4])
@@ -74,16 +73,10 @@ static void what_is_offered_works(void **state)
 {
     (void)state;
     uint32_t outcome[4];
-    char command[128];
     wf_device *device = open_device();
     const wf_caps *caps = wf_device_caps(device);
     assert_int_equal(caps->faults, 0);
-    snprintf(command, sizeof command, "ls %s/selftest-*", directory);
-    FILE *list = popen(command, "r");
-    assert_non_null(list);
-    assert_non_null(fgets(path, sizeof path, list));
-    path[strcspn(path, "\n")] = '\0';
-    pclose(list);
+    assert_true(test_folder_find(directory, "selftest-", path, sizeof path));
     read_outcome(outcome);
     assert_int_equal(outcome[1], 0);
     assert_true(outcome[0] & WF_FAULT_SHARED_MEMORY);

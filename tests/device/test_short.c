@@ -1,5 +1,6 @@
 /* Short calls: executions that are kept and submitted again, pipelines that plans have in
  * common. */
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* Transfers through staging, in pieces and by several threads, forced on devices that map all of
  * their memory; memory that small buffers share. */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "folder.h"
+
 static char directory[64];
 static char last_warning[1024];
 
@@ -62,13 +64,6 @@ wf_device *test_tuning_device(void)
     return device;
 }
 
-static void remove_files(void)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", directory);
-    assert_int_equal(system(command), 0);
-}
-
 int test_tuning_setup(void **state)
 {
     (void)state;
@@ -79,8 +74,7 @@ int test_tuning_setup(void **state)
 int test_tuning_teardown(void **state)
 {
     (void)state;
-    remove_files();
-    return 0;
+    return test_folder_remove(directory) ? 0 : -1;
 }
 
 wf_plan_info test_chosen(wf_device *device, const wf_spmv_params *params, const wf_tuning *tuning)

@@ -1,0 +1,34 @@
+# The package as installed for Windows: what its files export and import, and a Win32 program that is
+# built against it, by the DLL and by the static library. It runs under wine.
+add_dependencies(wavefit_windows wavefit_twin wavefit_tool)
+wavefit_on_windows(embed.install)
+if(NOT MINGW)
+    return() # the files of other compilers have other names
+endif()
+add_test(NAME embed.dll COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/check_dll.sh ${prefix}
+    ${CMAKE_OBJDUMP} ${PROJECT_VERSION} ${prefix}/bin/wavefit.exe)
+set_tests_properties(embed.dll PROPERTIES FIXTURES_REQUIRED package LABELS embed)
+wavefit_on_windows(embed.dll)
+if(NOT WAVEFIT_ICD_LAVAPIPE)
+    return()
+endif()
+set(binary ${CMAKE_CURRENT_BINARY_DIR}/windows)
+set(arguments)
+if(CMAKE_TOOLCHAIN_FILE)
+    set(arguments -DCMAKE_TOOLCHAIN_FILE=${CMAKE_TOOLCHAIN_FILE})
+endif()
+add_test(NAME embed.windows.build
+    COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}/windows -DBINARY=${binary}
+            -DPREFIX=${prefix} -DARGUMENTS=${arguments}
+            -P ${CMAKE_CURRENT_SOURCE_DIR}/consumer.cmake)
+set_tests_properties(embed.windows.build PROPERTIES
+    FIXTURES_REQUIRED package FIXTURES_SETUP consumer_windows LABELS embed TIMEOUT 120)
+wavefit_on_windows(embed.windows.build)
+foreach(kind shared static)
+    set(entry embed.plate_${kind})
+    wavefit_add_device_entry(${entry} ${WAVEFIT_ICD_LAVAPIPE} full 120
+        ${CMAKE_CROSSCOMPILING_EMULATOR} ${binary}/plate_${kind}.exe 20)
+    set_tests_properties(${entry} PROPERTIES FIXTURES_REQUIRED consumer_windows LABELS embed
+        PASS_REGULAR_EXPRESSION "ok: ")
+    wavefit_on_windows(${entry})
+endforeach()
