@@ -3,6 +3,10 @@
 #ifndef WFI_TESTS_HARNESS_H
 #define WFI_TESTS_HARNESS_H
 
+#if !defined(TEST_ON_WINDOWS)
+#define TEST_ON_WINDOWS 0 /* tests/windows/posix.h says 1 */
+#endif
+
 #include "wavefit/wavefit.h"
 
 /* cmocka group fixtures: *state is a wf_device on the driver that the loader is pointed at, with

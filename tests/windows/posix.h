@@ -6,6 +6,8 @@
 #include <io.h>
 #include <stdlib.h>
 
+#define TEST_ON_WINDOWS 1
+
 static inline char *mkdtemp(char *path)
 {
     return _mktemp(path) && _mkdir(path) == 0 ? path : NULL;
