@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
+
 #if defined(__APPLE__)
 static const char *const loader_names[] = {"libvulkan.1.dylib", "libvulkan.dylib",
                                            "libMoltenVK.dylib"};
@@ -16,7 +18,7 @@ static const char *const loader_names[] = {"libvulkan.so.1", "libvulkan.so"};
 
 static wf_result open_loader(wfi_instance *instance, const wfi_log *log)
 {
-    for (size_t i = 0; i < sizeof loader_names / sizeof *loader_names && !instance->module; i++)
+    for (size_t i = 0; i < WFI_COUNT(loader_names) && !instance->module; i++)
         instance->module = dlopen(loader_names[i], RTLD_NOW | RTLD_LOCAL);
     if (!instance->module)
         return wfi_fail(log, WF_ERROR_NO_LOADER, "no Vulkan loader: %s cannot be opened",

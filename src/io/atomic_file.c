@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/arithmetic.h"
+
 #ifndef PATH_MAX
 #define PATH_MAX 4096
 #endif
@@ -31,7 +33,7 @@ static struct {
 } unfinished[MOST_UNFINISHED];
 
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
-#define ENDING (sizeof ending / sizeof *ending)
+#define ENDING WFI_COUNT(ending)
 
 void wfi_atomic_remove_unfinished(void)
 {

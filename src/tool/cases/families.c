@@ -3,10 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
+
 #define ROW(name) &wfi_tool_##name##_family,
 static const wfi_tool_family *const families[] = {WFI_TOOL_FAMILIES(ROW)};
 #undef ROW
-enum { FAMILIES = sizeof families / sizeof families[0] };
+enum { FAMILIES = WFI_COUNT(families) };
 
 const wfi_tool_family *wfi_tool_family_of(wf_family family)
 {

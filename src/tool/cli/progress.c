@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/arithmetic.h"
 #include "io/atomic_file.h"
 #include "tool/cli/clock.h"
 
@@ -251,7 +252,7 @@ void wfi_interrupt(void)
 void wfi_interrupted_by(int number)
 {
     static const int others[] = {SIGINT, SIGTERM, SIGHUP};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    for (size_t i = 0; i < WFI_COUNT(others); i++)
         if (others[i] != number)
             signal(others[i], SIG_IGN);
     install(number, note_interrupt);

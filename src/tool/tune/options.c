@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "tool/cases/families.h"
 #include "tool/cases/generate.h"
 #include "tool/cases/himeno_size.h"
@@ -196,7 +197,7 @@ static int read_options(int argc, char **argv, wfi_tune_arguments *a, times *t, 
         0,
         2,
         options,
-        sizeof options / sizeof *options};
+        WFI_COUNT(options)};
     return wfi_options_parse(&command, argc - 2, argv + 2, common);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "tool/cases/families.h"
 
 #define FAST(text, m, n, k)                                                                        \
@@ -57,7 +58,7 @@ uint32_t wfi_tune_suite(bool quick, bool cpu, wf_family family,
                         wfi_case_problem problems[WFI_MAX_TUNE_PROBLEMS])
 {
     uint32_t count = 0;
-    for (size_t i = 0; i < sizeof suite / sizeof *suite; i++)
+    for (size_t i = 0; i < WFI_COUNT(suite); i++)
         if ((!quick || suite[i].quick) && (!cpu || suite[i].cpu) &&
             (family == WF_FAMILY_COUNT || family == suite[i].family))
             problems[count++] = suite[i];
