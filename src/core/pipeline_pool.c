@@ -166,7 +166,7 @@ void wfi_pool_give_back(wf_device *device, wfi_pooled **handle)
 
 void wfi_pool_clear(wf_device *device)
 {
-    pthread_mutex_lock(&device->pool_lock);
+    wfi_mutex_lock(&device->pool_lock);
     keep_idle(device, 0);
-    pthread_mutex_unlock(&device->pool_lock);
+    wfi_mutex_unlock(&device->pool_lock);
 }
