@@ -9,6 +9,7 @@
 #include "core/arithmetic.h"
 #include "core/caps.h"
 #include "core/file.h"
+#include "core/text.h"
 #include "model/self_test.h"
 #include "core/quirks.h"
 #include "plan/fixed.h"

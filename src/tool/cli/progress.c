@@ -9,8 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/arithmetic.h"
-#include "io/atomic_file.h"
+#include "io/unfinished.h"
 #include "tool/cli/clock.h"
 
 #define WIDTH 24
@@ -209,7 +208,7 @@ static void note_end(int number)
         interrupted = 1;
     } else if ((double)(now.tv_sec - first.tv_sec) + (double)(now.tv_nsec - first.tv_nsec) * 1e-9 >
                TOGETHER_SECONDS) {
-        wfi_atomic_remove_unfinished();
+        wfi_unfinished_remove_all();
         signal(number, SIG_DFL);
         raise(number);
     }
@@ -252,7 +251,7 @@ void wfi_interrupt(void)
 void wfi_interrupted_by(int number)
 {
     static const int others[] = {SIGINT, SIGTERM, SIGHUP};
-    for (size_t i = 0; i < WFI_COUNT(others); i++)
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (others[i] != number)
             signal(others[i], SIG_IGN);
     install(number, note_interrupt);
