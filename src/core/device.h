@@ -70,11 +70,6 @@ struct wf_device {
     pthread_mutex_t tuning_lock;
     struct wfi_tuning *tuning;
     void (*tuning_end)(struct wfi_tuning *tuning);
-    /* Pipelines that analyse sparse matrices (src/kernels/spmv/analysis), made at their first use.
-     * core only calls analysis_end. */
-    pthread_mutex_t analysis_lock;
-    struct wfi_analysis *analysis;
-    void (*analysis_end)(wf_device *device, struct wfi_analysis *analysis);
     pthread_mutex_t peaks_lock;
     double copy_bandwidth;          /* bytes a second; 0: not measured yet */
     double fma_rate[WF_TYPE_COUNT]; /* flops a second; 0: not measured yet */

@@ -26,7 +26,6 @@ static void free_device(wf_device *device)
     pthread_cond_destroy(&device->pool_compiled);
     pthread_mutex_destroy(&device->peaks_lock);
     pthread_mutex_destroy(&device->tuning_lock);
-    pthread_mutex_destroy(&device->analysis_lock);
     free(device->cache_directory);
     free(device);
 }
