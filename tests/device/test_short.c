@@ -6,6 +6,7 @@
 #include "core/device.h"
 #include "core/pipeline_pool.h"
 #include "harness.h"
+#include "plan/object.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,10 +46,17 @@ static int setup(void **state)
     return 0;
 }
 
+static wf_result tuned_plan(wf_device *device, const wf_jobs *jobs, const wf_tuning *tuning,
+                            wf_plan **plan)
+{
+    const wf_matmul_params params = {
+        .size = sizeof params, .m = N, .n = N, .k = N, .jobs = jobs, .tuning = tuning};
+    return wf_matmul_plan(device, &params, plan);
+}
+
 static wf_result product_plan(wf_device *device, const wf_jobs *jobs, wf_plan **plan)
 {
-    const wf_matmul_params params = {.size = sizeof params, .m = N, .n = N, .k = N, .jobs = jobs};
-    return wf_matmul_plan(device, &params, plan);
+    return tuned_plan(device, jobs, NULL, plan);
 }
 
 /* A square matrix of small whole numbers, so that sums are exact in any order. */
@@ -124,14 +132,46 @@ static unsigned recordings_of_run(product *p, test_random *random)
     return atomic_load(&recorded) - before;
 }
 
-static void test_kept(void **state)
+/* Whether every second execution works from the last tile to the first, as another recording. */
+static bool alternates(const wf_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->step_count; i++)
+        if (plan->steps[i].parity_at)
+            return true;
+    return false;
+}
+
+/* Each direction is recorded by its first execution and never again. */
+static void check_kept(product *p)
 {
     test_random random = {test_seed()};
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(recordings_of_run(p, &random), i == 0 && alternates(p->plan) ? 1 : 0);
+}
+
+static void test_kept(void **state)
+{
     product p = {.plan = NULL};
     assert_int_equal(product_plan(*state, NULL, &p.plan), WF_SUCCESS);
     make_buffers(*state, &p);
-    for (int i = 0; i < 6; i++)
-        assert_int_equal(recordings_of_run(&p, &random), 0);
+    check_kept(&p);
+    wf_plan_destroy(&p.plan);
+    drop_buffers(&p);
+}
+
+/* On every device a plan that alternates, which only some devices' rows choose. */
+static void test_kept_directions(void **state)
+{
+    const wf_constant constants[] = {{"reverse", 1}};
+    const wf_tuning tuning = {.size = sizeof tuning,
+                              .variant = "subgroup_k",
+                              .constants = constants,
+                              .constant_count = 1};
+    product p = {.plan = NULL};
+    assert_int_equal(tuned_plan(*state, NULL, &tuning, &p.plan), WF_SUCCESS);
+    assert_true(alternates(p.plan));
+    make_buffers(*state, &p);
+    check_kept(&p);
     wf_plan_destroy(&p.plan);
     drop_buffers(&p);
 }
@@ -448,11 +488,17 @@ static void test_jobs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kept),          cmocka_unit_test(test_many_bindings),
-        cmocka_unit_test(test_new_buffers),   cmocka_unit_test(test_handles),
-        cmocka_unit_test(test_asking),        cmocka_unit_test(test_sparse),
-        cmocka_unit_test(test_compiled_once), cmocka_unit_test(test_idle_are_bounded),
-        cmocka_unit_test(test_not_alike),     cmocka_unit_test(test_compiled_once_by_threads),
+        cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_kept_directions),
+        cmocka_unit_test(test_many_bindings),
+        cmocka_unit_test(test_new_buffers),
+        cmocka_unit_test(test_handles),
+        cmocka_unit_test(test_asking),
+        cmocka_unit_test(test_sparse),
+        cmocka_unit_test(test_compiled_once),
+        cmocka_unit_test(test_idle_are_bounded),
+        cmocka_unit_test(test_not_alike),
+        cmocka_unit_test(test_compiled_once_by_threads),
         cmocka_unit_test(test_jobs),
     };
     return cmocka_run_group_tests(tests, setup, test_device_teardown);

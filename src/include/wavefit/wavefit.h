@@ -1132,7 +1132,8 @@ WF_API wf_result wf_spmv_scale(wf_plan *plan, double alpha, double beta);
  * work that was recorded from the plan must not be running. wf_spmv_record_update records the
  * change from a device buffer, as wf_plan_record does, with a barrier before it and one behind. F16
  * values in that buffer are packed two to a word, and its size is rounded up to whole words.
- * Errors: WF_ERROR_INVALID_ARGUMENT, WF_ERROR_BINDING. */
+ * Errors: WF_ERROR_INVALID_ARGUMENT, WF_ERROR_BINDING; WF_NOT_READY where an upload is still to be
+ * recorded (wf_plan_needs_upload), which wf_spmv_update makes itself. */
 WF_API wf_result wf_spmv_update(wf_plan *plan, const void *values);
 WF_API wf_result wf_spmv_record_update(wf_plan *plan, VkCommandBuffer command_buffer,
                                        wf_arena *arena, const wf_binding *values);

@@ -74,7 +74,7 @@ static void *compile_some(void *user)
 /* A driver takes milliseconds for each kernel, and the first analysis needs a dozen or two. */
 static wf_result take_pipelines(wfi_passes *passes)
 {
-    pthread_t threads[WFI_MOST_WORKERS];
+    wfi_thread threads[WFI_MOST_WORKERS];
     compiling c = {.passes = passes};
     uint32_t count = 0, wanted = take_compiled(passes);
     wanted = wanted < wfi_copy_threads() ? wanted : wfi_copy_threads();
@@ -83,7 +83,7 @@ static wf_result take_pipelines(wfi_passes *passes)
     if (wanted)
         compile_some(&c);
     while (count-- > 0)
-        pthread_join(threads[count], NULL);
+        wfi_thread_join(threads[count]);
     return (wf_result)atomic_load(&c.result);
 }
 
