@@ -3,9 +3,12 @@
 
 #include <windows.h>
 
+#include <errno.h>
 #include <math.h>
 #include <process.h>
 #include <stdlib.h>
+
+#include "core/wide.h"
 
 _Static_assert(sizeof(wfi_mutex) == sizeof(SRWLOCK), "the lock has another size");
 _Static_assert(sizeof(wfi_condition) == sizeof(CONDITION_VARIABLE), "the condition has, too");
@@ -168,3 +171,23 @@ void wfi_library_close(void *library)
 }
 
 const char *const wfi_vulkan_loaders[] = {"vulkan-1.dll", NULL};
+
+wchar_t *wfi_wide(const char *text)
+{
+    const int units = MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, text, -1, NULL, 0);
+    wchar_t *wide = units > 0 ? malloc((size_t)units * sizeof *wide) : NULL;
+    if (wide)
+        MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, text, -1, wide, units);
+    else
+        errno = units > 0 ? ENOMEM : EILSEQ;
+    return wide;
+}
+
+char *wfi_narrow(const wchar_t *text)
+{
+    const int bytes = WideCharToMultiByte(CP_UTF8, 0, text, -1, NULL, 0, NULL, NULL);
+    char *narrow = bytes > 0 ? malloc((size_t)bytes) : NULL;
+    if (narrow)
+        WideCharToMultiByte(CP_UTF8, 0, text, -1, narrow, bytes, NULL, NULL);
+    return narrow;
+}

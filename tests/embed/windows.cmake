@@ -1,12 +1,17 @@
-# The package as installed for Windows: what its files export and import, and a Win32 program that is
-# built against it, by the DLL and by the static library. It runs under wine.
-add_dependencies(wavefit_windows wavefit_twin wavefit_tool)
+# The package as installed for Windows: what its files export and import, and a Win32 program that
+# is built against it, by the DLL and by the static library. It runs under wine.
+add_dependencies(wavefit_windows wavefit_twin)
+set(programs)
+if(WAVEFIT_BUILD_TOOL)
+    add_dependencies(wavefit_windows wavefit_tool)
+    set(programs ${prefix}/bin/wavefit.exe)
+endif()
 wavefit_on_windows(embed.install)
 if(NOT MINGW)
     return() # the files of other compilers have other names
 endif()
 add_test(NAME embed.dll COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/check_dll.sh ${prefix}
-    ${CMAKE_OBJDUMP} ${PROJECT_VERSION} ${prefix}/bin/wavefit.exe)
+    ${CMAKE_OBJDUMP} ${PROJECT_VERSION} ${programs})
 set_tests_properties(embed.dll PROPERTIES FIXTURES_REQUIRED package LABELS embed)
 wavefit_on_windows(embed.dll)
 if(NOT WAVEFIT_ICD_LAVAPIPE)

@@ -1,5 +1,5 @@
-/* Included before sources that are compiled with -mlong-double-64, as long double is for MSVC and on
- * Apple's processors. The C library here has its functions for 80 bits alone. */
+/* Included before sources that are compiled with -mlong-double-64, as long double is for MSVC and
+ * on Apple's processors. The C library here has its functions for 80 bits alone. */
 #ifndef TEST_LONG_DOUBLE_64_H
 #define TEST_LONG_DOUBLE_64_H
 
