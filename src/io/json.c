@@ -29,9 +29,7 @@ static char *read_all(FILE *file, const char *path, size_t *bytes, wfi_io_error 
     if (!text)
         wfi_io_set_error(error, WFI_IO_NO_MEMORY, "%s: out of memory", path);
     else if (ferror(file))
-        /* Windows needs memory for the path. */
-        const wfi_io_kind kind = errno == ENOMEM ? WFI_IO_NO_MEMORY : WFI_IO_SYSTEM;
-        wfi_io_set_error(error, kind, "%s: %s", path, strerror(errno));
+        wfi_io_set_error(error, WFI_IO_SYSTEM, "%s: %s", path, strerror(errno));
     else if (used > WFI_JSON_MOST_BYTES)
         wfi_io_set_error(error, WFI_IO_BAD_INPUT, "%s: the file is over %zu MiB", path,
                          WFI_JSON_MOST_BYTES >> 20);
@@ -51,7 +49,9 @@ yyjson_doc *wfi_json_read(const char *path, wfi_io_error *error)
     size_t bytes = 0;
     FILE *file = wfi_file_open(path, "rb");
     if (!file) {
-        wfi_io_set_error(error, WFI_IO_SYSTEM, "%s: %s", path, strerror(errno));
+        /* Windows needs memory for the path. */
+        const wfi_io_kind kind = errno == ENOMEM ? WFI_IO_NO_MEMORY : WFI_IO_SYSTEM;
+        wfi_io_set_error(error, kind, "%s: %s", path, strerror(errno));
         return NULL;
     }
     char *text = read_all(file, path, &bytes, error);

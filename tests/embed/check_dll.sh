@@ -11,10 +11,10 @@ done
 # Names that stand before a parenthesis in a declaration; its lines end with a semicolon.
 declared=$(awk '/^WF_API/ { on = 1 }
     on { text = text $0 }
-    on && /;/ { print text; on = 0; text = "" }' "$prefix/include/wavefit/wavefit.h" | grep -oE 'wf_[a-z0-9_]+\(' | tr -d '(' | sort -u)
-exported=$("$objdump" -p "$dll" | awk '/\[Ordinal\/Name Pointer\] Table/ { on = 1; next }
-    on && NF == 0 { exit }
-    on { print $NF }' | sort -u)
+    on && /;/ { print text; on = 0; text = "" }' "$prefix/include/wavefit/wavefit.h" |
+    grep -oE 'wf_[a-z0-9_]+\(' | tr -d '(' | sort -u)
+exported=$("$objdump" -p "$dll" | awk '/Ordinal\/Name Pointer/ { on = 1 }
+    on && /\+base\[/ { print $NF }' | sort -u)
 [ "$declared" = "$exported" ] || {
     echo "the header (<) and the exports (>) differ:"
     diff <(echo "$declared") <(echo "$exported")
@@ -24,7 +24,8 @@ for file in "$dll" ${tool:+"$tool"}; do
     others=$("$objdump" -p "$file" | sed -n 's/.*DLL Name: //p' |
         grep -viE '^(kernel32|advapi32|shell32)\.dll$|^api-ms-win-crt-[a-z0-9-]+\.dll$' || true)
     [ -z "$others" ] || { echo "$file needs besides the system's DLLs: $others"; exit 1; }
-    strings -el "$file" | grep -A 1 '^ProductVersion$' | grep -qxF "$version" ||
+    said=$(strings -el "$file" | grep -A 1 '^ProductVersion$' | tail -n 1)
+    [ "$said" = "$version" ] ||
         { echo "$file does not say that it is version $version"; exit 1; }
     printf '%s: %s bytes, imports %s\n' "${file##*/}" "$(stat -c %s "$file")" \
         "$("$objdump" -p "$file" | sed -n 's/.*DLL Name: //p' | tr '\n' ' ')"

@@ -18,13 +18,13 @@ if(NOT WAVEFIT_ICD_LAVAPIPE)
     return()
 endif()
 set(binary ${CMAKE_CURRENT_BINARY_DIR}/windows)
-set(arguments)
+set(arguments -Dwavefit_DIR=${prefix}/${CMAKE_INSTALL_LIBDIR}/cmake/wavefit)
 if(CMAKE_TOOLCHAIN_FILE)
-    set(arguments -DCMAKE_TOOLCHAIN_FILE=${CMAKE_TOOLCHAIN_FILE})
+    list(APPEND arguments -DCMAKE_TOOLCHAIN_FILE=${CMAKE_TOOLCHAIN_FILE})
 endif()
 add_test(NAME embed.windows.build
     COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}/windows -DBINARY=${binary}
-            -DPREFIX=${prefix} -DARGUMENTS=${arguments}
+            -DPREFIX=${prefix} "-DARGUMENTS=${arguments}"
             -P ${CMAKE_CURRENT_SOURCE_DIR}/consumer.cmake)
 set_tests_properties(embed.windows.build PROPERTIES
     FIXTURES_REQUIRED package FIXTURES_SETUP consumer_windows LABELS embed TIMEOUT 120)

@@ -21,6 +21,7 @@ static wf_device *device;
 static wf_plan *plan;
 static wf_buffer *grid[2], *workspace;
 static wf_bindings bindings;
+static unsigned frame;
 static float cells[CELLS], before[CELLS];
 static DWORD pixels[CELLS];
 
@@ -38,7 +39,6 @@ static wf_result make_buffers(void)
         result = wf_buffer_create(device, sizeof cells, WF_MEMORY_DEVICE, &grid[i]);
         if (result == WF_SUCCESS)
             result = wf_buffer_write(grid[i], 0, cells, sizeof cells);
-        bindings.items[i].buffer = grid[i];
     }
     const uint64_t bytes = wf_plan_workspace(plan);
     if (result == WF_SUCCESS && bytes > 0)
@@ -77,13 +77,11 @@ static void stop(void)
 /* The steps of one frame: what was computed last is the next one's input. */
 static wf_result step(void)
 {
-    wf_result result = wf_plan_run(plan, &bindings);
-    if (result == WF_SUCCESS)
-        result = wf_buffer_read(bindings.items[WF_STENCIL_OUT].buffer, 0, cells, sizeof cells);
-    wf_buffer *const last = bindings.items[WF_STENCIL_OUT].buffer;
-    bindings.items[WF_STENCIL_OUT].buffer = bindings.items[WF_STENCIL_IN].buffer;
-    bindings.items[WF_STENCIL_IN].buffer = last;
-    return result;
+    bindings.items[WF_STENCIL_IN].buffer = grid[frame % 2];
+    bindings.items[WF_STENCIL_OUT].buffer = grid[(frame + 1) % 2];
+    frame++;
+    const wf_result result = wf_plan_run(plan, &bindings);
+    return result == WF_SUCCESS ? wf_buffer_read(grid[frame % 2], 0, cells, sizeof cells) : result;
 }
 
 static void draw(HDC to)
