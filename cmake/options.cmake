@@ -15,6 +15,9 @@ endif()
 if(MSVC)
     set(WAVEFIT_WARNINGS /W4 /wd4127 /wd4204 /wd4221 /wd4244 /wd4245 /wd4267 /wd4996
         $<$<BOOL:${WAVEFIT_WERROR}>:/WX> /utf-8)
+    if(CMAKE_C_COMPILER_ID STREQUAL "MSVC")
+        list(APPEND WAVEFIT_WARNINGS /experimental:c11atomics)
+    endif()
 else()
     set(WAVEFIT_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes
         -Wvla -Wstrict-aliasing=1 $<$<BOOL:${WAVEFIT_WERROR}>:-Werror>)

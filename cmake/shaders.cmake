@@ -37,8 +37,10 @@ else()
     set_target_properties(wavefit_pack PROPERTIES
         OUTPUT_NAME pack C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
     target_include_directories(wavefit_pack PRIVATE ${PROJECT_SOURCE_DIR}/src)
-    target_compile_options(wavefit_pack PRIVATE
-        -Wall -Wextra $<$<BOOL:${WAVEFIT_WERROR}>:-Werror>)
+    if(NOT MSVC)
+        target_compile_options(wavefit_pack PRIVATE
+            -Wall -Wextra $<$<BOOL:${WAVEFIT_WERROR}>:-Werror>)
+    endif()
     set(WAVEFIT_PACK wavefit_pack)
 endif()
 
