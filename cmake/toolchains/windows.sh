@@ -32,8 +32,10 @@ windows_packages=(libwine wine64 libz-mingw-w64 binutils-mingw-w64-ucrt64 gcc-mi
 # Wine and the compiler lie in a tree of their own: installing wine from Debian 13 on a Debian 12
 # would take packages of the system away.
 windows_tree() {
-    local tree=$PWD/.cache/windows
+    local tree=$PWD/.cache/windows ID=unknown
     [ -f "$tree/made" ] && return
+    # shellcheck disable=SC1091
+    [ -f /etc/os-release ] && . /etc/os-release
     [ "$ID" = debian ] || fail "wine and mingw-w64 are taken from Debian's packages; this is $ID"
     install_missing libunwind8 debian-archive-keyring
     add_trixie
