@@ -8,6 +8,7 @@
 #include <yyjson.h>
 
 #include "io/json.h"
+#include "io/results_device.h"
 
 const char *wfi_status_name(wfi_status status)
 {
@@ -174,7 +175,7 @@ static void put_shapes(yyjson_mut_doc *doc, yyjson_mut_val *device, const wf_cap
     }
 }
 
-static yyjson_mut_val *device_of(yyjson_mut_doc *doc, const wf_caps *caps)
+yyjson_mut_val *wfi_device_json(yyjson_mut_doc *doc, const wf_caps *caps)
 {
     char version[48];
     yyjson_mut_val *device = yyjson_mut_obj(doc);
@@ -530,7 +531,7 @@ static yyjson_mut_val *case_of(yyjson_mut_doc *doc, const wfi_result_case *c)
 
 /* ------------------------------------------------------------------------------------- writing */
 
-static void put_heading(yyjson_mut_doc *doc, yyjson_mut_val *root, const char *schema)
+void wfi_results_heading(yyjson_mut_doc *doc, yyjson_mut_val *root, const char *schema)
 {
     char date[32];
     const time_t now = time(NULL);
@@ -571,11 +572,11 @@ bool wfi_results_write(const char *path, const wfi_results *results, wfi_io_erro
     if (!doc)
         return wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: out of memory", path);
     yyjson_mut_val *root = yyjson_mut_obj(doc);
-    put_heading(doc, root, WFI_RESULTS_SCHEMA);
+    wfi_results_heading(doc, root, WFI_RESULTS_SCHEMA);
     yyjson_mut_val *argv = yyjson_mut_obj_add_arr(doc, root, "argv");
     for (int i = 0; i < results->argc; i++)
         yyjson_mut_arr_add_strcpy(doc, argv, results->argv[i]);
-    yyjson_mut_obj_add_val(doc, root, "device", device_of(doc, results->caps));
+    yyjson_mut_obj_add_val(doc, root, "device", wfi_device_json(doc, results->caps));
     yyjson_mut_val *peaks = yyjson_mut_obj_add_obj(doc, root, "peaks");
     put_number(doc, peaks, "copy_gbs", results->copy_bandwidth * 1e-9);
     put_number(doc, peaks, "fma_f32_gflops", results->fma_f32 * 1e-9);
@@ -595,10 +596,10 @@ bool wfi_devices_write(const char *path, const wf_caps *caps, uint32_t count, wf
     if (!doc)
         return wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: out of memory", path);
     yyjson_mut_val *root = yyjson_mut_obj(doc);
-    put_heading(doc, root, "wavefit-devices/1");
+    wfi_results_heading(doc, root, "wavefit-devices/1");
     yyjson_mut_val *devices = yyjson_mut_obj_add_arr(doc, root, "devices");
     for (uint32_t i = 0; i < count; i++)
-        yyjson_mut_arr_append(devices, device_of(doc, &caps[i]));
+        yyjson_mut_arr_append(devices, wfi_device_json(doc, &caps[i]));
     const bool ok = wfi_json_write(path, doc, error);
     wfi_json_free(doc);
     return ok;
