@@ -1,6 +1,6 @@
 /* What the model chooses on the device of WAVEFIT_TEST_PROFILE, for a problem of every family in
- * every type that the device has, runs and is right; test_families runs each variant's defaults.
- * The pretending driver sees to it that nothing is asked of the device that it does not have. */
+ * every type that the device has, runs and is right. The pretending driver sees to it that nothing
+ * is asked of the device that it does not have. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
