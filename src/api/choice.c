@@ -22,7 +22,7 @@ static wf_device *open_device(const wf_caps *caps, char reason[256])
     wf_device *device = calloc(1, sizeof *device);
     if (!device)
         return NULL;
-    if (pthread_mutex_init(&device->tuning_lock, NULL) != 0) {
+    if (!wfi_mutex_init(&device->tuning_lock)) {
         free(device);
         return NULL;
     }
@@ -37,7 +37,7 @@ static void close_device(wf_device *device)
         return;
     if (device->tuning_end)
         device->tuning_end(device->tuning);
-    pthread_mutex_destroy(&device->tuning_lock);
+    wfi_mutex_destroy(&device->tuning_lock);
     free(device);
 }
 

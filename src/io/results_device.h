@@ -1,4 +1,4 @@
-/* Parts of results files that other files have too. */
+/* A device in results files and in what `wavefit devices --json` writes. */
 #ifndef WFI_IO_RESULTS_DEVICE_H
 #define WFI_IO_RESULTS_DEVICE_H
 
@@ -8,7 +8,6 @@
 
 /* Makes `root` the document's root, with the schema, and when and by which wavefit it was made. */
 void wfi_results_heading(yyjson_mut_doc *doc, yyjson_mut_val *root, const char *schema);
-/* A device and what it can do. */
 yyjson_mut_val *wfi_device_json(yyjson_mut_doc *doc, const wf_caps *caps);
 
 #endif

@@ -54,7 +54,6 @@ bool wfi_profile_write(const char *path, const wfi_profile_result *result, wfi_i
     wfi_results_heading(doc, root, "wavefit-profile/1");
     wfi_json_put_text(doc, root, "profile", result->file);
     wfi_json_put_text(doc, root, "not_told", result->untold);
-    yyjson_mut_obj_add_bool(doc, root, "unified_memory", result->caps->unified_memory);
     yyjson_mut_obj_add_val(doc, root, "device", wfi_device_json(doc, result->caps));
     yyjson_mut_val *runs = yyjson_mut_obj_add_arr(doc, root, "runs");
     for (uint32_t i = 0; i < result->run_count; i++)

@@ -91,7 +91,7 @@ def main():
         answer = ask(tool, path)
         if answer["device"]["name"] != member(profile, "properties", "deviceName"):
             wrong.append(f"{path}: shown as {answer['device']['name']}")
-        if answer["unified_memory"] != one_memory(profile):
+        if answer["device"]["features"]["unified_memory"] != one_memory(profile):
             wrong.append(f"{path}: one memory of host and device, or not")
         wrong += [f"{os.path.basename(path)}: {fault}" for fault in faults(profile, answer)]
         chosen.add(json.dumps(answer["runs"]))
