@@ -161,6 +161,11 @@ static void VKAPI_CALL memory2(VkPhysicalDevice device, VkPhysicalDeviceMemoryPr
         find(out, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT);
     real_memory(device, out);
     const VkDeviceSize most = out->memoryProperties.memoryHeaps[0].size;
+    VkDeviceSize left = most; /* lavapipe counts what the whole machine uses */
+    if (budget)
+        left = budget->heapBudget[0] > budget->heapUsage[0]
+                   ? budget->heapBudget[0] - budget->heapUsage[0]
+                   : 0;
     if (!wfi_profile_memory(&icd.profile, &shown))
         return;
     for (uint32_t i = 0; i < shown.memoryHeapCount; i++) {
@@ -170,9 +175,8 @@ static void VKAPI_CALL memory2(VkPhysicalDevice device, VkPhysicalDeviceMemoryPr
             heap->size = most;
         }
         if (budget) {
-            budget->heapBudget[i] =
-                budget->heapBudget[0] < heap->size ? budget->heapBudget[0] : heap->size;
-            budget->heapUsage[i] = i ? 0 : budget->heapUsage[0];
+            budget->heapBudget[i] = left < heap->size ? left : heap->size;
+            budget->heapUsage[i] = 0;
         }
     }
     out->memoryProperties = shown;
