@@ -8,6 +8,7 @@
 #include <yyjson.h>
 
 #include "io/json.h"
+#include "io/results_parts.h"
 
 const char *wfi_status_name(wfi_status status)
 {
@@ -602,4 +603,21 @@ bool wfi_devices_write(const char *path, const wf_caps *caps, uint32_t count, wf
     const bool ok = wfi_json_write(path, doc, error);
     wfi_json_free(doc);
     return ok;
+}
+
+/* ----------------------------------------------------------------------- for other schemas */
+
+void wfi_results_heading(yyjson_mut_doc *doc, yyjson_mut_val *root, const char *schema)
+{
+    put_heading(doc, root, schema);
+}
+
+yyjson_mut_val *wfi_results_device(yyjson_mut_doc *doc, const wf_caps *caps)
+{
+    return device_of(doc, caps);
+}
+
+void wfi_results_point(yyjson_mut_doc *doc, yyjson_mut_val *object, const wf_plan_info *plan)
+{
+    put_point(doc, object, plan);
 }

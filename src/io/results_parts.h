@@ -1,0 +1,15 @@
+/* Parts of a results file that files of other schemas have too. */
+#ifndef WFI_IO_RESULTS_PARTS_H
+#define WFI_IO_RESULTS_PARTS_H
+
+#include <yyjson.h>
+
+#include "wavefit/wavefit.h"
+
+/* Makes `root` the document's, with the schema, the version and the date. */
+void wfi_results_heading(yyjson_mut_doc *doc, yyjson_mut_val *root, const char *schema);
+yyjson_mut_val *wfi_results_device(yyjson_mut_doc *doc, const wf_caps *caps);
+/* The variant and its constants. */
+void wfi_results_point(yyjson_mut_doc *doc, yyjson_mut_val *object, const wf_plan_info *plan);
+
+#endif
