@@ -30,6 +30,16 @@ static wf_tuning draw(wfi_verifier *v, wf_family family, wf_variant_info *info,
     return tuning;
 }
 
+/* Told of a case whose plan ends the process. */
+static void note(wfi_verdict *verdict, const wf_tuning *tuning)
+{
+    verdict->has_plan = tuning->variant != NULL;
+    verdict->plan.variant = tuning->variant;
+    verdict->plan.constant_count = tuning->constant_count;
+    for (uint32_t i = 0; i < tuning->constant_count; i++)
+        verdict->plan.constants[i] = tuning->constants[i];
+}
+
 wf_result wfi_verify_point(wfi_verifier *v, wfi_verify_plan_fn plan, void *problem)
 {
     wf_variant_info info = {0};
@@ -40,8 +50,10 @@ wf_result wfi_verify_point(wfi_verifier *v, wfi_verify_plan_fn plan, void *probl
         const bool own = i == DRAWS - 1 || wfi_draw_chance(v, 10);
         const wf_tuning choice = {.size = sizeof choice, .no_tuning = true};
         const wf_tuning drawn = draw(v, v->verdict->family, &info, constants);
+        note(v->verdict, own ? &choice : &drawn);
         result = plan(v, problem, own ? &choice : &drawn);
     }
+    v->verdict->has_plan = false;
     /* What follows does not depend on how often was drawn. */
     v->state = kept + 1;
     if (wfi_interrupted())
