@@ -35,7 +35,7 @@ void wfi_search_close(wfi_search *s)
         munmap(s->state, sizeof *s->state);
 }
 
-/* -------------------------------------------------------------------------------------- verdicts */
+/* ------------------------------------------------------------------------------------- verdicts */
 
 static void print_finding(const wfi_search *s, const wfi_verdict *v)
 {
@@ -99,7 +99,7 @@ static wf_result run_case(wfi_search *s, wfi_session *session, uint64_t number)
     return result;
 }
 
-/* ----------------------------------------------------------------------------------------- child */
+/* ---------------------------------------------------------------------------------------- child */
 
 static bool is_over(const wfi_search *s)
 {
@@ -143,7 +143,7 @@ static int run_cases(wfi_search *s)
     return code;
 }
 
-/* ---------------------------------------------------------------------------------------- parent */
+/* --------------------------------------------------------------------------------------- parent */
 
 /* Waits for the end; false: it was killed, since it hung. */
 static bool wait_for(const wfi_search *s, pid_t child, int *status)
