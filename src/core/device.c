@@ -10,6 +10,7 @@
 #include "core/file.h"
 #include "core/names.h"
 #include "core/params.h"
+#include "core/pipeline_pool.h"
 #include "core/queue.h"
 #include "core/quirks.h"
 #include "core/select.h"
@@ -376,6 +377,7 @@ static void close_device(wf_device *device)
         wfi_log_write(
             &device->log, WF_LOG_WARNING,
             "wf_device_destroy: %u objects of the device were still there; they are closed", left);
+    wfi_pool_clear(device);
     if (device->keeps) {
         free(device->cache.path);
         device->vk = VK_NULL_HANDLE;

@@ -56,6 +56,7 @@ struct wf_device {
     pthread_mutex_t pool_lock;
     pthread_cond_t pool_compiled;
     struct wfi_pooled *pipelines; /* of plans (pipeline_pool.h) */
+    uint64_t pool_clock;          /* counts pipelines that became idle; of pool_lock too */
 
     double dispatch_seconds;       /* longest dispatch by prediction; 0: no bound */
     _Atomic double slowness;       /* measured over predicted time, of what ran so far */

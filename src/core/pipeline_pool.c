@@ -7,6 +7,7 @@ struct wfi_pooled {
     wfi_pipeline_desc desc;
     bool pushed, dispatch_base; /* what else of the device a pipeline depends on */
     uint32_t users;             /* under the device's pool_lock, as all but the pipeline */
+    uint64_t idle_since;        /* by device->pool_clock, where there are no users */
     bool compiling;
     wf_result result; /* of compiling */
     wfi_pipeline pipeline;
@@ -50,14 +51,40 @@ static void unlist(wf_device *device, const wfi_pooled *pooled)
         *at = pooled->next;
 }
 
+static void destroy(wf_device *device, wfi_pooled *pooled)
+{
+    unlist(device, pooled);
+    wfi_pipeline_destroy(device, &pooled->pipeline);
+    free(pooled);
+}
+
+/* Destroys those that have been idle the longest until `most` are left. */
+static void keep_idle(wf_device *device, uint32_t most)
+{
+    for (;;) {
+        wfi_pooled *oldest = NULL;
+        uint32_t count = 0;
+        for (wfi_pooled *p = device->pipelines; p; p = p->next) {
+            if (p->users > 0)
+                continue;
+            count++;
+            oldest = !oldest || p->idle_since < oldest->idle_since ? p : oldest;
+        }
+        if (count <= most)
+            return;
+        destroy(device, oldest);
+    }
+}
+
 /* The caller holds the lock. One that failed is out of the list already. */
 static void release(wf_device *device, wfi_pooled *pooled)
 {
     if (--pooled->users > 0)
         return;
-    unlist(device, pooled);
-    wfi_pipeline_destroy(device, &pooled->pipeline);
-    free(pooled);
+    pooled->idle_since = ++device->pool_clock;
+    if (pooled->result != WF_SUCCESS)
+        destroy(device, pooled);
+    keep_idle(device, WFI_POOL_IDLE);
 }
 
 static wfi_pooled *add(wf_device *device, const wfi_pipeline_desc *desc)
@@ -135,4 +162,11 @@ void wfi_pool_give_back(wf_device *device, wfi_pooled **handle)
     release(device, *handle);
     pthread_mutex_unlock(&device->pool_lock);
     *handle = NULL;
+}
+
+void wfi_pool_clear(wf_device *device)
+{
+    pthread_mutex_lock(&device->pool_lock);
+    keep_idle(device, 0);
+    pthread_mutex_unlock(&device->pool_lock);
 }
