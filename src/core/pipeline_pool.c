@@ -105,24 +105,24 @@ static wfi_pooled *add(wf_device *device, const wfi_pipeline_desc *desc)
 /* The caller holds the lock, but not while it compiles. */
 static void compile(wf_device *device, wfi_pooled *pooled)
 {
-    pthread_mutex_unlock(&device->pool_lock);
+    wfi_mutex_unlock(&device->pool_lock);
     const wf_result result = wfi_pipeline_create(device, &pooled->desc, &pooled->pipeline);
-    pthread_mutex_lock(&device->pool_lock);
+    wfi_mutex_lock(&device->pool_lock);
     pooled->result = result;
     pooled->compiling = false;
     if (result != WF_SUCCESS) /* whoever asks next tries again */
         unlist(device, pooled);
-    pthread_cond_broadcast(&device->pool_compiled);
+    wfi_condition_broadcast(&device->pool_compiled);
 }
 
 wf_result wfi_pool_take(wf_device *device, const wfi_pipeline_desc *desc, wfi_pooled **out)
 {
-    pthread_mutex_lock(&device->pool_lock);
+    wfi_mutex_lock(&device->pool_lock);
     wfi_pooled *pooled = find(device, desc);
     if (pooled) {
         pooled->users++;
         while (pooled->compiling)
-            pthread_cond_wait(&device->pool_compiled, &device->pool_lock);
+            wfi_condition_wait(&device->pool_compiled, &device->pool_lock);
     } else {
         pooled = add(device, desc);
         if (pooled)
@@ -133,19 +133,19 @@ wf_result wfi_pool_take(wf_device *device, const wfi_pipeline_desc *desc, wfi_po
         release(device, pooled);
     else
         *out = pooled;
-    pthread_mutex_unlock(&device->pool_lock);
+    wfi_mutex_unlock(&device->pool_lock);
     return pooled ? result : wfi_no_memory(&device->log);
 }
 
 wfi_pooled *wfi_pool_take_compiled(wf_device *device, const wfi_pipeline_desc *desc)
 {
-    pthread_mutex_lock(&device->pool_lock);
+    wfi_mutex_lock(&device->pool_lock);
     wfi_pooled *pooled = find(device, desc);
     if (pooled && pooled->compiling)
         pooled = NULL;
     if (pooled)
         pooled->users++;
-    pthread_mutex_unlock(&device->pool_lock);
+    wfi_mutex_unlock(&device->pool_lock);
     return pooled;
 }
 
@@ -158,15 +158,15 @@ void wfi_pool_give_back(wf_device *device, wfi_pooled **handle)
 {
     if (!*handle)
         return;
-    pthread_mutex_lock(&device->pool_lock);
+    wfi_mutex_lock(&device->pool_lock);
     release(device, *handle);
-    pthread_mutex_unlock(&device->pool_lock);
+    wfi_mutex_unlock(&device->pool_lock);
     *handle = NULL;
 }
 
 void wfi_pool_clear(wf_device *device)
 {
-    pthread_mutex_lock(&device->pool_lock);
+    wfi_mutex_lock(&device->pool_lock);
     keep_idle(device, 0);
-    pthread_mutex_unlock(&device->pool_lock);
+    wfi_mutex_unlock(&device->pool_lock);
 }
