@@ -8,7 +8,6 @@
 
 /* Makes `root` the document's, with the schema, the version and the date. */
 void wfi_results_heading(yyjson_mut_doc *doc, yyjson_mut_val *root, const char *schema);
-yyjson_mut_val *wfi_results_device(yyjson_mut_doc *doc, const wf_caps *caps);
 /* The variant and its constants. */
 void wfi_results_point(yyjson_mut_doc *doc, yyjson_mut_val *object, const wf_plan_info *plan);
 

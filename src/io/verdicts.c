@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "io/json.h"
+#include "io/results_device.h"
 #include "io/results_parts.h"
 
 /* What is no number in JSON is a text: "nan", "inf". */
@@ -76,7 +77,7 @@ bool wfi_verdicts_write(const char *path, const wfi_verdicts *v, wfi_io_error *e
     for (int i = 0; i < v->argc; i++)
         yyjson_mut_arr_add_strcpy(doc, argv, v->argv[i]);
     if (v->caps)
-        yyjson_mut_obj_add_val(doc, root, "device", wfi_results_device(doc, v->caps));
+        yyjson_mut_obj_add_val(doc, root, "device", wfi_device_json(doc, v->caps));
     yyjson_mut_obj_add_uint(doc, root, "seed", v->seed);
     yyjson_mut_obj_add_real(doc, root, "seconds", v->seconds);
     yyjson_mut_val *cases = yyjson_mut_obj_add_obj(doc, root, "cases");

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocations.h"
 #include "harness.h"
 #include "product.h"
 
@@ -12,34 +13,6 @@
 #include <stdarg.h>
 
 #include <cmocka.h>
-
-/* --wrap: every allocation that the library and this test ask for. */
-static bool counting_allocations;
-static unsigned allocations;
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t count, size_t bytes);
-void *__real_realloc(void *old, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes);
-void *__wrap_realloc(void *old, size_t bytes);
-
-void *__wrap_malloc(size_t bytes)
-{
-    allocations += counting_allocations;
-    return __real_malloc(bytes);
-}
-
-void *__wrap_calloc(size_t count, size_t bytes)
-{
-    allocations += counting_allocations;
-    return __real_calloc(count, bytes);
-}
-
-void *__wrap_realloc(void *old, size_t bytes)
-{
-    allocations += counting_allocations;
-    return __real_realloc(old, bytes);
-}
 
 static void run_recorded(engine_features features)
 {
@@ -188,11 +161,11 @@ static void test_no_hidden_work(void **state)
     assert_int_equal(wf_arena_reset(p.arena), WF_SUCCESS);
     const engine_calls warm = engine_counted();
     command_buffer = engine_begin(&e);
-    counting_allocations = true;
+    test_count_allocations(true);
     for (int i = 0; i < 20; i++)
         assert_int_equal(wf_plan_record(p.plan, command_buffer, p.arena, &p.bindings), WF_SUCCESS);
-    counting_allocations = false;
-    assert_int_equal(allocations, 0);
+    test_count_allocations(false);
+    assert_int_equal(test_allocations(), 0);
     const engine_calls recorded = engine_counted();
     assert_memory_equal(&recorded.pipelines, &warm.pipelines,
                         sizeof recorded - sizeof recorded.submits);

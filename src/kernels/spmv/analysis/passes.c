@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/arena.h"
+#include "core/arithmetic.h"
 #include "core/command.h"
 #include "core/names.h"
 #include "plan/dispatch_size.h"
@@ -49,7 +50,7 @@ static wf_result add_kernel(wf_device *device, const wfi_pass_kernel *kernel, ke
     if (!added)
         return wfi_no_memory(&device->log);
     const uint32_t constants[] = {kernel->group, 1, 1, kernel->constants[0], kernel->constants[1]};
-    for (uint32_t id = 0; id < sizeof constants / sizeof *constants; id++)
+    for (uint32_t id = 0; id < WFI_COUNT(constants); id++)
         wfi_pipeline_constant(&desc, id, constants[id]);
     added->kernel = *kernel;
     wf_result result = wfi_pipeline_create(device, &desc, &added->pipeline);
