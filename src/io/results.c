@@ -433,6 +433,7 @@ bool wfi_results_write(const char *path, const wfi_results *results, wfi_io_erro
     yyjson_mut_val *argv = yyjson_mut_obj_add_arr(doc, root, "argv");
     for (int i = 0; i < results->argc; i++)
         yyjson_mut_arr_add_strcpy(doc, argv, results->argv[i]);
+    yyjson_mut_obj_add_uint(doc, root, "seed", results->seed);
     yyjson_mut_obj_add_val(doc, root, "device", wfi_device_json(doc, results->caps));
     yyjson_mut_val *peaks = yyjson_mut_obj_add_obj(doc, root, "peaks");
     wfi_json_put_number(doc, peaks, "copy_gbs", results->copy_bandwidth * 1e-9);
