@@ -61,7 +61,7 @@ static void test_caps(void **state)
         engine_open(&e, (engine_features)features, &vulkan);
         wf_device *device = engine_adopt(&vulkan);
         wf_caps expected = *wf_device_caps(own), caps = *wf_device_caps(device);
-        /* What others leave free changes from call to call. */
+        /* Other processes allocate memory between the two calls. */
         expected.available_bytes = caps.available_bytes = 0;
         assert_memory_equal(&caps, &expected, sizeof caps);
         wf_device_destroy(&device);
@@ -126,7 +126,7 @@ static void test_feature_list(void **state)
         grids += list[i].families >> WF_FAMILY_STENCIL & 1;
     }
     list = wf_features_list(stencil, &count);
-    for (uint32_t i = 0; i < count; i++) /* those of wf_stencil_plan too */
+    for (uint32_t i = 0; i < count; i++) /* wf_stencil_plan needs them too */
         stencil_grids += list[i].families >> WF_FAMILY_STENCIL & 1;
     assert_true(grids > 0 && stencil_grids == grids);
     assert_int_equal(f64, 1);
@@ -155,7 +155,7 @@ static void test_no_hidden_work(void **state)
     assert_int_equal(created.submits, before.submits);
     assert_true(created.pipelines > before.pipelines);
     VkCommandBuffer command_buffer = engine_begin(&e);
-    for (int i = 0; i < 20; i++) /* the arena's largest frame */
+    for (int i = 0; i < 20; i++) /* the arena grows to its largest frame */
         assert_int_equal(wf_plan_record(p.plan, command_buffer, p.arena, &p.bindings), WF_SUCCESS);
     engine_finish(&e, command_buffer);
     assert_int_equal(wf_arena_reset(p.arena), WF_SUCCESS);

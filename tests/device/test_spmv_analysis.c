@@ -20,7 +20,7 @@ typedef struct matrix {
     char name[64];
     wf_spmv_params params;
     uint32_t *offsets, *columns;
-    double *values; /* as large as any type asks for */
+    double *values; /* room for the largest type */
 } matrix;
 
 static void add_entry(matrix *m, uint32_t column)
@@ -64,8 +64,8 @@ static void free_matrix(matrix *m)
     free(m->values);
 }
 
-/* A grid's star or box; some of its rows lack a neighbour more, now and then, so that diagonals
- * are missing in the middle too. */
+/* The matrix of a star or box stencil; in some matrices random neighbours are left out, so that
+ * diagonals have gaps in the middle too. */
 static void make_grid(matrix *m, test_random *random)
 {
     const int side = 6 + (int)test_random_below(random, 7);
@@ -169,7 +169,7 @@ static uint32_t cases(uint32_t of_all)
 
 static void sums_and_sorts_as_the_host(void **state)
 {
-    static const uint32_t counts[] = {1, 1024, 1025, 20000, 1050000}; /* of one to three levels */
+    static const uint32_t counts[] = {1, 1024, 1025, 20000, 1050000}; /* one to three levels */
     test_random random = {test_seed()};
     wfi_passes passes;
     assert_int_equal(wfi_passes_open(*state, &passes), WF_SUCCESS);
@@ -237,7 +237,7 @@ static uint32_t *read_words(wf_buffer *buffer, uint64_t words)
     return data;
 }
 
-/* The values of the places, as kernels want them: padding is a negative zero, and no entry is. */
+/* The values in the order of the format: padding is -0, and entries that are -0 become 0. */
 static unsigned char *values_of(const matrix *m, const uint32_t *places, uint64_t count)
 {
     const size_t size = wf_type_size(m->params.type);
@@ -292,7 +292,7 @@ static bool same_sizes(const wfi_sliced *a, const wfi_sliced *b)
            a->list_at == b->list_at;
 }
 
-/* Whether the device's conversion is the host's; says where not. */
+/* Whether the device's conversion equals the host's; prints the parameters where it does not. */
 static bool converts_alike(wf_device *device, const matrix *m, const wfi_device_csr *csr,
                            const wfi_sliced_params *params, wfi_sliced_how how, uint32_t longest)
 {
@@ -340,7 +340,7 @@ static void makes_the_slices_of_the_host(void **state)
         matrix m;
         wfi_spmv_counts counts;
         make(&m, n, &random);
-        m.params.type = (wf_type)(n % 3); /* f32, f64, f16: bits are moved */
+        m.params.type = (wf_type)(n % 3); /* f32, f64, f16: conversion only moves bits */
         wfi_device_csr csr = upload(*state, &m);
         wfi_spmv_count(&m.params, &counts);
         wfi_sliced_params params = draw_params(&m, &random);
@@ -433,7 +433,7 @@ static void makes_the_blocks_of_the_host(void **state)
     }
 }
 
-/* The comparison finds one wrong column. */
+/* The comparison finds a planted wrong column. */
 static void finds_a_planted_fault(void **state)
 {
     test_random random = {test_seed()};

@@ -16,7 +16,7 @@
 
 #define ALLIANCE "OpenACC loop optimisation (Alliance), "
 #define MOST_ITERATIONS 1000
-#define SOLVES 5        /* that the spread comes from */
+#define SOLVES 5        /* whose times give the spread */
 #define LEAST_SOLVES 3  /* however long they take */
 #define SOLVE_SECONDS 1 /* after which no other solve is begun */
 #define VECTOR_SECONDS 0.1
