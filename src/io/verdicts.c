@@ -49,7 +49,7 @@ static yyjson_mut_val *finding_of(yyjson_mut_doc *doc, const wfi_verdict *v)
     yyjson_mut_obj_add_uint(doc, out, "case", v->number);
     wfi_json_put_text(doc, out, "status", wfi_status_name(v->status));
     wfi_json_put_text(doc, out, "reason", v->reason);
-    wfi_json_put_text(doc, out, "family", wf_family_name(v->family));
+    wfi_json_put_text(doc, out, "family", v->family_name);
     wfi_json_put_text(doc, out, "type", wf_type_name(v->type));
     wfi_json_put_text(doc, out, "problem", v->problem);
     wfi_json_put_text(doc, out, "repeat", v->repeat);
@@ -83,7 +83,7 @@ bool wfi_verdicts_write(const char *path, const wfi_verdicts *v, wfi_io_error *e
     yyjson_mut_val *cases = yyjson_mut_obj_add_obj(doc, root, "cases");
     for (int f = 0; f < WF_FAMILY_COUNT; f++)
         if (v->cases[f])
-            yyjson_mut_obj_add_uint(doc, cases, wf_family_name((wf_family)f), v->cases[f]);
+            yyjson_mut_obj_add_uint(doc, cases, v->families[f], v->cases[f]);
     yyjson_mut_obj_add_uint(doc, root, "unsupported", v->unsupported);
     yyjson_mut_obj_add_uint(doc, root, "failed", v->failed);
     yyjson_mut_obj_add_uint(doc, root, "elements", v->elements);

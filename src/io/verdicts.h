@@ -13,6 +13,7 @@ typedef struct wfi_verdict {
     uint64_t number;
     wfi_status status; /* UNSUPPORTED: no variant takes the problem on this device */
     wf_family family;
+    const char *family_name;
     wf_type type;
     char problem[384], reason[320];
     bool has_plan;
@@ -33,6 +34,7 @@ typedef struct wfi_verdicts {
     const wf_caps *caps; /* NULL: the device was never opened */
     uint64_t seed;
     double seconds;
+    const char *families[WF_FAMILY_COUNT]; /* names */
     uint64_t cases[WF_FAMILY_COUNT], elements;
     uint64_t unsupported, failed; /* cases */
     uint32_t count;               /* of findings, at most WFI_MOST_FINDINGS */

@@ -79,6 +79,8 @@ static int write_report(const wfi_search *s, int argc, char **argv)
                              .count = state->count,
                              .findings = state->findings};
     memcpy(verdicts.cases, state->cases, sizeof verdicts.cases);
+    for (int f = 0; f < WF_FAMILY_COUNT; f++)
+        verdicts.families[f] = wf_family_name((wf_family)f);
     if (!s->common->json || wfi_verdicts_write(s->common->json, &verdicts, &error))
         return WFI_EXIT_DONE;
     return wfi_run_error("%s", error.text);

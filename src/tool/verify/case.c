@@ -39,6 +39,7 @@ wf_result wfi_verify_case(wfi_session *session, const wfi_verify_request *reques
         if (families[i].family == request->family)
             at = i;
     verdict->family = families[at].family;
+    verdict->family_name = wf_family_name(verdict->family);
     const wf_result result = families[at].run(&v);
     finish(&v, result);
     return result;
