@@ -388,7 +388,7 @@ static yyjson_mut_val *case_of(yyjson_mut_doc *doc, const wfi_result_case *c)
 
 /* ------------------------------------------------------------------------------------- writing */
 
-void wfi_results_heading(yyjson_mut_doc *doc, yyjson_mut_val *root, const char *schema)
+static void put_heading(yyjson_mut_doc *doc, yyjson_mut_val *root, const char *schema)
 {
     char date[32];
     const time_t now = time(NULL);
@@ -429,7 +429,7 @@ bool wfi_results_write(const char *path, const wfi_results *results, wfi_io_erro
     if (!doc)
         return wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: out of memory", path);
     yyjson_mut_val *root = yyjson_mut_obj(doc);
-    wfi_results_heading(doc, root, WFI_RESULTS_SCHEMA);
+    put_heading(doc, root, WFI_RESULTS_SCHEMA);
     yyjson_mut_val *argv = yyjson_mut_obj_add_arr(doc, root, "argv");
     for (int i = 0; i < results->argc; i++)
         yyjson_mut_arr_add_strcpy(doc, argv, results->argv[i]);
@@ -454,7 +454,7 @@ bool wfi_devices_write(const char *path, const wf_caps *caps, uint32_t count, wf
     if (!doc)
         return wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: out of memory", path);
     yyjson_mut_val *root = yyjson_mut_obj(doc);
-    wfi_results_heading(doc, root, "wavefit-devices/1");
+    put_heading(doc, root, "wavefit-devices/1");
     yyjson_mut_val *devices = yyjson_mut_obj_add_arr(doc, root, "devices");
     for (uint32_t i = 0; i < count; i++)
         yyjson_mut_arr_append(devices, wfi_device_json(doc, &caps[i]));

@@ -6,8 +6,6 @@
 
 #include "wavefit/wavefit.h"
 
-/* Makes `root` the document's root, with the schema, and when and by which wavefit it was made. */
-void wfi_results_heading(yyjson_mut_doc *doc, yyjson_mut_val *root, const char *schema);
 yyjson_mut_val *wfi_device_json(yyjson_mut_doc *doc, const wf_caps *caps);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "io/json.h"
 #include "io/results_device.h"
+#include "io/results_parts.h"
 
 static void put_types(yyjson_mut_doc *doc, yyjson_mut_val *object, uint32_t types)
 {
