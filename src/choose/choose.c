@@ -240,13 +240,13 @@ static wf_result choose(wf_device *device, const wfi_log *log, const wfi_problem
     if (result != WF_SUCCESS)
         return result;
     query q = {device, log, problem, &read, wfi_key_of(problem), NULL};
-    pthread_mutex_lock(&device->tuning_lock);
+    wfi_mutex_lock(&device->tuning_lock);
     const bool found = !read.no_tuning && choose_from_data(&q, &choice.point, &choice.chosen_by);
     if (!found && read.variant)
         result = choose_forced(&q, family, &choice.point);
     else if (!found)
         result = choose_by_model(&q, family, &choice.point);
-    pthread_mutex_unlock(&device->tuning_lock);
+    wfi_mutex_unlock(&device->tuning_lock);
     if (read.variant || read.constant_count)
         choice.chosen_by = "forced";
     if (result == WF_SUCCESS)

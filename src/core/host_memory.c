@@ -139,10 +139,10 @@ static bool cut_to_units(wf_host_memory *host, unsigned char *data, uint64_t byt
 static void enlist(wf_host_memory *host)
 {
     wfi_staging *staging = host->device->staging;
-    pthread_mutex_lock(&staging->lock);
+    wfi_mutex_lock(&staging->lock);
     host->next = staging->imported;
     staging->imported = host;
-    pthread_mutex_unlock(&staging->lock);
+    wfi_mutex_unlock(&staging->lock);
 }
 
 static void unlist(wf_host_memory *host)
@@ -150,13 +150,13 @@ static void unlist(wf_host_memory *host)
     wfi_staging *staging = host->device->staging;
     if (!staging) /* the device is closed */
         return;
-    pthread_mutex_lock(&staging->lock);
+    wfi_mutex_lock(&staging->lock);
     wf_host_memory **at = &staging->imported;
     while (*at && *at != host)
         at = &(*at)->next;
     if (*at)
         *at = host->next;
-    pthread_mutex_unlock(&staging->lock);
+    wfi_mutex_unlock(&staging->lock);
 }
 
 wf_result wf_host_memory_create(wf_device *device, void *data, uint64_t bytes, wf_host_memory **out)

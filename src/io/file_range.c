@@ -1,14 +1,14 @@
 #include "io/file_range.h"
 
-#include <limits.h>
+#include "core/platform_file.h"
 
-int64_t wfi_file_bytes(FILE *file)
+int64_t wfi_range_bytes(FILE *file)
 {
-    return fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+    return wfi_file_seek(file, 0, SEEK_END) ? wfi_file_tell(file) : -1;
 }
 
-bool wfi_file_read_at(FILE *file, uint64_t at, void *to, uint64_t bytes)
+bool wfi_range_read(FILE *file, uint64_t at, void *to, uint64_t bytes)
 {
-    return at <= LONG_MAX && bytes <= SIZE_MAX && fseek(file, (long)at, SEEK_SET) == 0 &&
+    return at <= INT64_MAX && bytes <= SIZE_MAX && wfi_file_seek(file, (int64_t)at, SEEK_SET) &&
            fread(to, 1, (size_t)bytes, file) == bytes;
 }

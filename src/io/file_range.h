@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 /* The file's size; -1 where it cannot be told, as of a pipe. */
-int64_t wfi_file_bytes(FILE *file);
+int64_t wfi_range_bytes(FILE *file);
 /* Reads `bytes` bytes from `at` on. False where there are fewer, or the system refuses. */
-bool wfi_file_read_at(FILE *file, uint64_t at, void *to, uint64_t bytes);
+bool wfi_range_read(FILE *file, uint64_t at, void *to, uint64_t bytes);
 
 #endif

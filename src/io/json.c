@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/platform_file.h"
 #include "io/atomic_file.h"
 
 /* -------------------------------------------------------------------------------------- reading */
@@ -45,7 +46,7 @@ yyjson_doc *wfi_json_read(const char *path, wfi_io_error *error)
 {
     yyjson_read_err cause = {0};
     size_t bytes = 0;
-    FILE *file = fopen(path, "rb");
+    FILE *file = wfi_file_open(path, "rb");
     if (!file) {
         wfi_io_set_error(error, WFI_IO_SYSTEM, "%s: %s", path, strerror(errno));
         return NULL;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/element.h"
+#include "core/platform_file.h"
 #include "io/atomic_file.h"
 #include "io/file_range.h"
 #include "io/memory.h"
@@ -30,7 +31,7 @@ typedef struct content {
 static bool take(content *c, void *to, uint64_t bytes)
 {
     const bool ok =
-        c->bytes - c->at >= bytes && (c->memory || wfi_file_read_at(c->file, c->at, to, bytes));
+        c->bytes - c->at >= bytes && (c->memory || wfi_range_read(c->file, c->at, to, bytes));
     if (ok && c->memory && bytes)
         memcpy(to, c->memory + c->at, (size_t)bytes);
     c->at += ok ? bytes : 0;
@@ -109,7 +110,7 @@ static bool read_data(content *c, uint64_t size, wfi_npy *npy)
                            c->path, shape, (unsigned long long)size, (unsigned long long)left);
     /* A sparse file is larger than what it takes on the disk. */
     if (!c->memory && left > 0 && (double)left <= wfi_physical_memory() && c->at % size == 0 &&
-        wfi_map(&npy->mapping, c->path, fileno(c->file), (size_t)c->bytes)) {
+        wfi_map(&npy->mapping, c->path, c->file, (size_t)c->bytes)) {
         npy->data = (char *)npy->mapping.memory + c->at;
         return true;
     }
@@ -179,15 +180,15 @@ static bool open_content(content *c)
         return wfi_io_fail(c->error, WFI_IO_NO_MEMORY, "%s: out of memory", c->path);
     if (split)
         path[split - c->path] = '\0';
-    c->file = fopen(split ? path : c->path, "rb");
+    c->file = wfi_file_open(split ? path : c->path, "rb");
     free(path);
     if (!c->file)
         return wfi_io_fail(c->error, WFI_IO_SYSTEM, "%s: %s", c->path, strerror(errno));
-    const int64_t bytes = wfi_file_bytes(c->file);
+    const int64_t bytes = wfi_range_bytes(c->file);
     if (bytes < 0)
         return wfi_io_fail(c->error, WFI_IO_SYSTEM, "%s: its size cannot be told", c->path);
     c->bytes = (uint64_t)bytes;
-    if (wfi_file_read_at(c->file, 0, magic, 4) && memcmp(magic, "PK", 2) == 0) {
+    if (wfi_range_read(c->file, 0, magic, 4) && memcmp(magic, "PK", 2) == 0) {
         size_t unpacked = 0;
         c->memory = wfi_npz_read(c->file, c->path, split ? split + 1 : NULL, &unpacked, c->error);
         c->bytes = unpacked;

@@ -57,12 +57,12 @@ static bool find_far_directory(const archive *a, uint64_t end, uint64_t place[3]
 {
     unsigned char locator[LOCATOR_BYTES], record[END64_BYTES];
     if (end < LOCATOR_BYTES ||
-        !wfi_file_read_at(a->file, end - LOCATOR_BYTES, locator, LOCATOR_BYTES) ||
+        !wfi_range_read(a->file, end - LOCATOR_BYTES, locator, LOCATOR_BYTES) ||
         memcmp(locator, "PK\6\7", 4) != 0)
         return true;
     const uint64_t at = number(locator + 8, 8);
     if (at > a->bytes || a->bytes - at < END64_BYTES ||
-        !wfi_file_read_at(a->file, at, record, END64_BYTES) || memcmp(record, "PK\6\6", 4) != 0)
+        !wfi_range_read(a->file, at, record, END64_BYTES) || memcmp(record, "PK\6\6", 4) != 0)
         return damaged(a, "its zip64 record is not where it should be");
     place[0] = number(record + 32, 8);
     place[1] = number(record + 40, 8);
@@ -78,7 +78,7 @@ static bool find_directory(const archive *a, uint64_t place[3])
     if (!text)
         return wfi_io_fail(a->error, WFI_IO_NO_MEMORY, "%s: out of memory", a->path);
     uint64_t at = tail >= END_BYTES ? tail - END_BYTES + 1 : 0;
-    if (!wfi_file_read_at(a->file, a->bytes - tail, text, tail))
+    if (!wfi_range_read(a->file, a->bytes - tail, text, tail))
         at = 0;
     while (at > 0 && memcmp(text + at - 1, "PK\5\6", 4) != 0)
         at--;
@@ -105,7 +105,7 @@ static bool read_directory(archive *a)
     a->directory = malloc((size_t)place[1] + 1);
     if (!a->directory)
         return wfi_io_fail(a->error, WFI_IO_NO_MEMORY, "%s: out of memory", a->path);
-    return wfi_file_read_at(a->file, place[2], a->directory, place[1]) ||
+    return wfi_range_read(a->file, place[2], a->directory, place[1]) ||
            damaged(a, "its directory cannot be read");
 }
 
@@ -212,7 +212,7 @@ static bool skip_local_header(const archive *a, member *m)
 {
     unsigned char local[LOCAL_BYTES];
     if (m->at > a->bytes || a->bytes - m->at < LOCAL_BYTES ||
-        !wfi_file_read_at(a->file, m->at, local, LOCAL_BYTES) || memcmp(local, "PK\3\4", 4) != 0)
+        !wfi_range_read(a->file, m->at, local, LOCAL_BYTES) || memcmp(local, "PK\3\4", 4) != 0)
         return damaged(a, "an array is not where its directory says");
     m->at += LOCAL_BYTES + number(local + 26, 2) + number(local + 28, 2);
     if (m->at > a->bytes || m->stored > a->bytes - m->at)
@@ -234,7 +234,7 @@ static bool inflate_data(const archive *a, const member *m, unsigned char *data)
         if (z.avail_in == 0 && left > 0) {
             z.avail_in = left < PIECE_BYTES ? (uInt)left : PIECE_BYTES;
             z.next_in = piece;
-            if (!wfi_file_read_at(a->file, m->at + taken, piece, z.avail_in))
+            if (!wfi_range_read(a->file, m->at + taken, piece, z.avail_in))
                 break;
             taken += z.avail_in;
         }
@@ -283,7 +283,7 @@ static unsigned char *load(const archive *a, member *m)
     if (ok && m->method == DEFLATED)
         ok = inflate_data(a, m, data);
     else if (ok)
-        ok = wfi_file_read_at(a->file, m->at, data, m->bytes) || damaged(a, "it cannot be read");
+        ok = wfi_range_read(a->file, m->at, data, m->bytes) || damaged(a, "it cannot be read");
     if (ok && checksum(data, m->bytes) != m->crc)
         ok = damaged(a, "the array's checksum is wrong");
     if (ok)
@@ -304,7 +304,7 @@ void *wfi_npz_read(FILE *file, const char *path, const char *name, size_t *bytes
                    wfi_io_error *error)
 {
     archive a = {.file = file, .path = path, .error = error};
-    const int64_t size = wfi_file_bytes(file);
+    const int64_t size = wfi_range_bytes(file);
     unsigned char *data = NULL;
     member m = {0};
     a.bytes = size > 0 ? (uint64_t)size : 0;

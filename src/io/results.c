@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <time.h>
 #include <yyjson.h>
 
+#include "core/text.h"
 #include "io/json.h"
 
 const char *wfi_status_name(wfi_status status)
@@ -265,7 +265,7 @@ bool wfi_statistic_means(const wf_statistic *statistic)
 {
     const char *name = statistic->name;
     for (; *name; name++)
-        if (strncasecmp(name, "hash", 4) == 0)
+        if (wfi_begins_with(name, "hash"))
             return false;
     return statistic->value < 4294967296.0;
 }
@@ -534,11 +534,11 @@ static void put_heading(yyjson_mut_doc *doc, yyjson_mut_val *root, const char *s
 {
     char date[32];
     const time_t now = time(NULL);
-    struct tm utc;
+    const struct tm *utc = gmtime(&now);
     yyjson_mut_doc_set_root(doc, root);
     yyjson_mut_obj_add_str(doc, root, "schema", schema);
     yyjson_mut_obj_add_str(doc, root, "wavefit", wf_version());
-    if (gmtime_r(&now, &utc) && strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc))
+    if (utc && strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", utc))
         yyjson_mut_obj_add_strcpy(doc, root, "date", date);
 }
 

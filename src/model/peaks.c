@@ -133,7 +133,7 @@ wf_result wf_device_copy_bandwidth(wf_device *device, double *bytes_per_second)
         return WF_ERROR_INVALID_ARGUMENT;
     wf_result result = WF_SUCCESS;
     double bandwidth = 0;
-    pthread_mutex_lock(&device->peaks_lock);
+    wfi_mutex_lock(&device->peaks_lock);
     if (!(device->copy_bandwidth > 0)) {
         result = copy_bandwidth(device, &bandwidth);
         if (result == WF_SUCCESS)
@@ -141,7 +141,7 @@ wf_result wf_device_copy_bandwidth(wf_device *device, double *bytes_per_second)
     }
     if (result == WF_SUCCESS)
         *bytes_per_second = device->copy_bandwidth;
-    pthread_mutex_unlock(&device->peaks_lock);
+    wfi_mutex_unlock(&device->peaks_lock);
     return result;
 }
 
@@ -151,7 +151,7 @@ wf_result wf_device_fma_rate(wf_device *device, wf_type type, double *flops_per_
         return WF_ERROR_INVALID_ARGUMENT;
     wf_result result = WF_SUCCESS;
     wf_peak measured = {0};
-    pthread_mutex_lock(&device->peaks_lock);
+    wfi_mutex_lock(&device->peaks_lock);
     if (!(device->fma_rate[type] > 0)) {
         result = wfi_peak_fma(device, type, NULL, &measured);
         if (result == WF_SUCCESS)
@@ -159,6 +159,6 @@ wf_result wf_device_fma_rate(wf_device *device, wf_type type, double *flops_per_
     }
     if (result == WF_SUCCESS)
         *flops_per_second = device->fma_rate[type];
-    pthread_mutex_unlock(&device->peaks_lock);
+    wfi_mutex_unlock(&device->peaks_lock);
     return result;
 }

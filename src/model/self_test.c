@@ -8,6 +8,7 @@
 
 #include "core/caps.h"
 #include "core/file.h"
+#include "core/text.h"
 #include "model/self_test.h"
 #include "core/quirks.h"
 #include "plan/fixed.h"

@@ -390,6 +390,8 @@ wf_result wfi_cg_open(wf_device *device, const wf_cg_params *params, const wf_sp
     wf_result result = open_solve(device, params, matrix, false, out);
     if (result == WF_SUCCESS)
         result = write_preconditioner(out);
+    if (result == WF_SUCCESS)
+        result = wfi_plan_upload(out->product);
     return result == WF_SUCCESS ? wfi_stream_open(device, &out->stream) : result;
 }
 

@@ -1,5 +1,6 @@
 /* wavefit on an application's own device: adoption, features, recording into its command buffers,
  * uploads and jobs. */
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -352,6 +353,98 @@ static void test_failed_upload(void **state)
     engine_close(&e);
 }
 
+/* Calls that run on the device's queue upload a plan's data themselves: new values that replace
+ * those of a matrix that was not uploaded yet, and a solve. */
+static void test_calls_upload(void **state)
+{
+    (void)state;
+    engine e;
+    wf_vulkan vulkan;
+    wf_plan *plan = NULL;
+    wf_buffer *x = NULL, *y = NULL;
+    const uint32_t offsets[] = {0, 2, 5, 7}, columns[] = {0, 1, 0, 1, 2, 1, 2};
+    const float values[] = {4, -1, -1, 4, -1, -1, 4}, others[] = {1, 2, 3, 4, 5, 6, 7};
+    const float vector[] = {1, 10, 100}, expected[] = {21, 543, 760}, b[] = {2, 4, 10};
+    float out[3] = {0};
+    engine_open(&e, ENGINE_REQUIRED, &vulkan);
+    wf_device *device = engine_adopt(&vulkan);
+    const wf_spmv_params params = {.size = sizeof params,
+                                   .rows = 3,
+                                   .columns = 3,
+                                   .row_offsets = offsets,
+                                   .column_indices = columns,
+                                   .values = values,
+                                   .updatable = true};
+    assert_int_equal(wf_spmv_plan(device, &params, &plan), WF_SUCCESS);
+    assert_int_equal(wf_plan_needs_upload(plan), !wf_device_caps(device)->unified_memory);
+    assert_int_equal(wf_spmv_update(plan, others), WF_SUCCESS);
+    assert_false(wf_plan_needs_upload(plan));
+    assert_int_equal(wf_buffer_create(device, sizeof vector, WF_MEMORY_UPLOAD, &x), WF_SUCCESS);
+    assert_int_equal(wf_buffer_create(device, sizeof out, WF_MEMORY_READBACK, &y), WF_SUCCESS);
+    wf_buffer_write(x, 0, vector, sizeof vector);
+    const wf_bindings bindings = {.size = sizeof bindings, .items = {{.buffer = x}, {.buffer = y}}};
+    assert_int_equal(wf_plan_run(plan, &bindings), WF_SUCCESS);
+    wf_buffer_read(y, 0, out, sizeof out);
+    assert_memory_equal(out, expected, sizeof out);
+    wf_plan_destroy(&plan);
+
+    wf_cg_result result;
+    job_list list = {0}; /* whose jobs never run: a solve compiles by itself */
+    const wf_jobs jobs = {.size = sizeof jobs, .submit = job_list_keep, .user = &list};
+    wf_spmv_params matrix = params;
+    matrix.jobs = &jobs;
+    const wf_cg_params solve = {.size = sizeof solve, .matrix = &matrix};
+    assert_int_equal(wf_cg_solve(device, &solve, b, out, &result), WF_SUCCESS);
+    assert_int_equal(result.status, WF_CG_CONVERGED);
+    for (int i = 0; i < 3; i++)
+        assert_true(fabsf(out[i] - (float)(i + 1)) < 1e-5f);
+    assert_int_equal(list.count, 0);
+    wf_buffer_destroy(&x);
+    wf_buffer_destroy(&y);
+    wf_device_destroy(&device);
+    engine_close(&e);
+}
+
+/* New values that were recorded before the upload would be overwritten by it. */
+static void test_update_before_upload(void **state)
+{
+    (void)state;
+    engine e;
+    wf_vulkan vulkan;
+    wf_plan *plan = NULL;
+    wf_arena *arena = NULL;
+    wf_buffer *values = NULL;
+    const float one = 1;
+    engine_open(&e, ENGINE_REQUIRED, &vulkan);
+    wf_device *device = engine_adopt(&vulkan);
+    const wf_spmv_params params = {.size = sizeof params,
+                                   .rows = 1,
+                                   .columns = 1,
+                                   .row_offsets = (const uint32_t[]){0, 1},
+                                   .column_indices = (const uint32_t[]){0},
+                                   .values = &one,
+                                   .updatable = true};
+    assert_int_equal(wf_spmv_plan(device, &params, &plan), WF_SUCCESS);
+    assert_int_equal(wf_arena_create(device, &arena), WF_SUCCESS);
+    assert_int_equal(wf_buffer_create(device, sizeof one, WF_MEMORY_UPLOAD, &values), WF_SUCCESS);
+    wf_buffer_write(values, 0, &one, sizeof one);
+    const wf_binding binding = {.buffer = values};
+    const bool wants = wf_plan_needs_upload(plan);
+    VkCommandBuffer command_buffer = engine_begin(&e);
+    test_expect_errors(wants);
+    assert_int_equal(wf_spmv_record_update(plan, command_buffer, arena, &binding),
+                     wants ? WF_NOT_READY : WF_SUCCESS);
+    test_expect_errors(false);
+    assert_int_equal(wf_plan_record_upload(plan, command_buffer), WF_SUCCESS);
+    assert_int_equal(wf_spmv_record_update(plan, command_buffer, arena, &binding), WF_SUCCESS);
+    engine_finish(&e, command_buffer);
+    wf_arena_destroy(&arena);
+    wf_buffer_destroy(&values);
+    wf_plan_destroy(&plan);
+    wf_device_destroy(&device);
+    engine_close(&e);
+}
+
 static void test_jobs(void **state)
 {
     (void)state;
@@ -402,6 +495,8 @@ int main(void)
         cmocka_unit_test(test_lent_queue),
         cmocka_unit_test(test_upload),
         cmocka_unit_test(test_failed_upload),
+        cmocka_unit_test(test_calls_upload),
+        cmocka_unit_test(test_update_before_upload),
         cmocka_unit_test(test_jobs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

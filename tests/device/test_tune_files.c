@@ -187,9 +187,9 @@ static void writers_at_once(void **state)
         assert_int_equal(status, 0);
     }
     wf_device *device = test_tuning_device();
-    pthread_mutex_lock(&device->tuning_lock);
+    wfi_mutex_lock(&device->tuning_lock);
     const uint32_t count = wfi_tuning_of(device)->own.entry_count;
-    pthread_mutex_unlock(&device->tuning_lock);
+    wfi_mutex_unlock(&device->tuning_lock);
     assert_int_equal(count, 1 + PROCESSES * ENTRIES);
     assert_int_equal(wf_tuning_forget(device, WF_FAMILY_COUNT), WF_SUCCESS);
     wf_device_destroy(&device);
@@ -231,9 +231,9 @@ static void threads_at_once(void **state)
         assert_non_null(kept);
     }
     wf_device *device = test_tuning_device();
-    pthread_mutex_lock(&device->tuning_lock);
+    wfi_mutex_lock(&device->tuning_lock);
     const uint32_t count = wfi_tuning_of(device)->own.entry_count;
-    pthread_mutex_unlock(&device->tuning_lock);
+    wfi_mutex_unlock(&device->tuning_lock);
     assert_int_equal(count, THREADS * KEPT);
     assert_int_equal(wf_tuning_forget(device, WF_FAMILY_COUNT), WF_SUCCESS);
     wf_device_destroy(&device);
@@ -266,9 +266,9 @@ static void searches_at_once(void **state)
         assert_non_null(kept);
     }
     wf_device *device = test_tuning_device();
-    pthread_mutex_lock(&device->tuning_lock);
+    wfi_mutex_lock(&device->tuning_lock);
     const uint32_t count = wfi_tuning_of(device)->own.entry_count;
-    pthread_mutex_unlock(&device->tuning_lock);
+    wfi_mutex_unlock(&device->tuning_lock);
     assert_int_equal(count, 2);
     assert_int_equal(wf_tuning_forget(device, WF_FAMILY_COUNT), WF_SUCCESS);
     wf_device_destroy(&device);
@@ -333,9 +333,9 @@ static void what_others_can_change_is_not_used(void **state)
         else
             assert_int_equal(chmod(of, folder ? 0777 : 0666), 0);
         device = test_tuning_device();
-        pthread_mutex_lock(&device->tuning_lock);
+        wfi_mutex_lock(&device->tuning_lock);
         assert_int_equal(wfi_tuning_of(device)->own.entry_count, 0);
-        pthread_mutex_unlock(&device->tuning_lock);
+        wfi_mutex_unlock(&device->tuning_lock);
         assert_non_null(strstr(test_tuning_warning(), of));
         assert_non_null(
             strstr(test_tuning_warning(), other ? "another user" : "anybody may write"));

@@ -569,15 +569,16 @@ WF_API wf_result wf_family_variant(wf_family family, uint32_t index, wf_variant_
 
 /* A plan is a compiled sequence of dispatches for one problem on one device: of fixed size, or of
  * any size up to a largest (wf_matmul_params.vary_m, wf_stencil_params.vary_x). On an adopted
- * device creating a plan never touches a queue. */
+ * device creating a plan never touches a queue. Plans of one device that need the same pipeline
+ * have it in common, and the device keeps the latest 32 pipelines that no plan needs any more, so
+ * that a plan made again compiles nothing. */
 typedef struct wf_plan wf_plan;
 
 /* The application's job system, for plans whose pipelines must not be compiled in the call that
- * creates them. That call calls submit once for each pipeline that is not compiled yet: plans of
- * one device that need the same pipeline have it in common. submit must see to it that run(job) is
- * called once, on any thread, now or later, even if the plan is destroyed meanwhile (the job then
- * does nothing). Until all jobs have run, wf_plan_status and wf_plan_record return
- * WF_NOT_READY. */
+ * creates them. That call calls submit once for each pipeline that is not compiled yet. submit must
+ * see to it that run(job) is called once, on any thread, now or later, even if the plan is
+ * destroyed meanwhile (the job then does nothing). Until all jobs have run, wf_plan_status and
+ * wf_plan_record return WF_NOT_READY. */
 typedef struct wf_jobs {
     size_t size;
     void (*submit)(void *user, void (*run)(void *job), void *job);
@@ -1133,7 +1134,8 @@ WF_API wf_result wf_spmv_scale(wf_plan *plan, double alpha, double beta);
  * work that was recorded from the plan must not be running. wf_spmv_record_update records the
  * change from a device buffer, as wf_plan_record does, with a barrier before it and one behind. F16
  * values in that buffer are packed two to a word, and its size is rounded up to whole words.
- * Errors: WF_ERROR_INVALID_ARGUMENT, WF_ERROR_BINDING. */
+ * Errors: WF_ERROR_INVALID_ARGUMENT, WF_ERROR_BINDING; WF_NOT_READY where an upload is still to be
+ * recorded (wf_plan_needs_upload), which wf_spmv_update makes itself. */
 WF_API wf_result wf_spmv_update(wf_plan *plan, const void *values);
 WF_API wf_result wf_spmv_record_update(wf_plan *plan, VkCommandBuffer command_buffer,
                                        wf_arena *arena, const wf_binding *values);

@@ -84,9 +84,9 @@ static wf_result find_pipeline(wf_device *device, const wfi_pass_kernel *kernel,
                                const wfi_pipeline **out)
 {
     kept_kernel *kept = NULL;
-    pthread_mutex_lock(&device->analysis_lock);
+    wfi_mutex_lock(&device->analysis_lock);
     wf_result result = find_locked(device, kernel, &kept);
-    pthread_mutex_unlock(&device->analysis_lock);
+    wfi_mutex_unlock(&device->analysis_lock);
     if (result == WF_SUCCESS)
         *out = &kept->pipeline;
     return result;
