@@ -175,12 +175,13 @@ static bool open_content(content *c)
 {
     char magic[4] = "";
     const char *split = wfi_npz_split(c->path);
-    char *path = split ? strdup(c->path) : NULL;
-    if (split && !path)
+    const size_t length = split ? (size_t)(split - c->path) : strlen(c->path);
+    char *path = malloc(length + 1);
+    if (!path)
         return wfi_io_fail(c->error, WFI_IO_NO_MEMORY, "%s: out of memory", c->path);
-    if (split)
-        path[split - c->path] = '\0';
-    c->file = wfi_file_open(split ? path : c->path, "rb");
+    memcpy(path, c->path, length);
+    path[length] = '\0';
+    c->file = wfi_file_open(path, "rb");
     free(path);
     if (!c->file)
         return wfi_io_fail(c->error, WFI_IO_SYSTEM, "%s: %s", c->path, strerror(errno));

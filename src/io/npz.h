@@ -1,5 +1,5 @@
-/* Arrays in NumPy's .npz files: zip archives (PKWARE's APPNOTE.TXT 6.3.10), stored or deflated, with
- * zip64's sizes. */
+/* Arrays in NumPy's .npz files: zip archives (PKWARE's APPNOTE.TXT 6.3.10), stored or deflated,
+ * with zip64's sizes. */
 #ifndef WFI_IO_NPZ_H
 #define WFI_IO_NPZ_H
 

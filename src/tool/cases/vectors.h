@@ -8,7 +8,8 @@
 #include "io/npy.h"
 
 /* Brings what was read into C order and the type. A finite value that is too large for the type is
- * an error, and for I8 whatever is not one of its whole numbers. On failure prints one line and returns the exit code; npy is to be freed all the same. */
+ * an error, and for I8 whatever is not one of its whole numbers. On failure prints one line and
+ * returns the exit code; npy is to be freed all the same. */
 int wfi_npy_elements(const char *path, wfi_npy *npy, wf_type type);
 
 /* The matrix's values in the type: its own where that is f64, else malloc'ed in *narrow. NULL with
