@@ -131,7 +131,7 @@ static int read_and_run(arguments *args, const wfi_common *common, int argc, cha
         snprintf(name, sizeof name, "himeno %.40s", args->size ? args->size : DEFAULT_SIZE);
     request.name = name;
     if (code == WFI_EXIT_DONE && args->output) {
-        request.p = malloc((size_t)(extent[0] * extent[1] * extent[2]) * sizeof *request.p);
+        request.p = malloc((size_t)(extent[0] * extent[1] * extent[2]) * sizeof *request.p + 1);
         code = request.p ? code : wfi_run_error("himeno: out of memory");
     }
     if (code == WFI_EXIT_DONE)

@@ -390,7 +390,7 @@ static wf_result time_solves(wfi_session *session, solve *s, wfi_result_case *c)
     wf_result result = WF_SUCCESS;
     wf_laplace_result again = {.size = sizeof again};
     wf_laplace_params params = s->params;
-    void *field = malloc(field_bytes(s));
+    void *field = malloc(field_bytes(s) + 1);
     params.history = NULL;
     params.history_room = 0;
     wfi_stage_begin(s->common->quiet, WFI_STAGE_TIME, "laplace: solving again");
@@ -425,7 +425,7 @@ static int run_solve(wfi_session *session, solve *s, wfi_result_case *c, bool *r
     if (code != WFI_EXIT_DONE)
         return code;
     if (s->args->time) {
-        s->start = malloc(field_bytes(s));
+        s->start = malloc(field_bytes(s) + 1);
         if (!s->start)
             return wfi_run_error("laplace: out of memory");
         memcpy(s->start, s->u, field_bytes(s));
