@@ -570,7 +570,7 @@ WF_API wf_result wf_family_variant(wf_family family, uint32_t index, wf_variant_
 /* A plan is a compiled sequence of dispatches for one problem on one device: of fixed size, or of
  * any size up to a largest (wf_matmul_params.vary_m, wf_stencil_params.vary_x). On an adopted
  * device creating a plan never touches a queue. Plans of one device that need the same pipeline
- * have it in common, and the device keeps the latest 32 pipelines that no plan needs any more, so
+ * have it in common, and the device keeps the latest 64 pipelines that no plan needs any more, so
  * that a plan made again compiles nothing. */
 typedef struct wf_plan wf_plan;
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "tool/cases/families.h"
 #include "tool/cli/clock.h"
 #include "tool/commands/commands.h"
@@ -64,7 +65,7 @@ static uint32_t run_suite(wfi_session *session, bool quick, bool host, wfi_resul
     const bool quiet = session->common->quiet;
     const double start = wfi_clock_seconds();
     const double budget = quick ? 0.4 : 1.5;
-    const size_t lines = sizeof suite / sizeof *suite;
+    const size_t lines = WFI_COUNT(suite);
     uint32_t count = 0;
     for (size_t i = 0; i < lines; i++) {
         const wfi_case_problem *line = &suite[i];
@@ -216,7 +217,7 @@ int wfi_tool_bench(int argc, char **argv)
         0,
         0,
         options,
-        sizeof options / sizeof *options};
+        WFI_COUNT(options)};
     wfi_common common;
     wfi_session session;
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
