@@ -8,7 +8,7 @@
 #include "tool/cli/options.h"
 
 /* How many arrays each file has: a has 4 and one dimension more than p. */
-static const uint64_t counts[WFI_HIMENO_FILES] = {1, 4, 3, 3, 1, 1};
+static const uint32_t counts[WFI_HIMENO_FILES] = {1, 4, 3, 3, 1, 1};
 
 bool wfi_himeno_fields_given(const wfi_himeno_fields *fields)
 {
@@ -37,7 +37,7 @@ static int read_file(wfi_himeno_fields *f, int index, uint64_t extent[3])
     if (fits && n[2] == extent[0] && n[1] == extent[1] && n[0] == extent[2])
         return wfi_npy_elements(path, npy, WF_TYPE_F32);
     if (in_front)
-        snprintf(first, sizeof first, "%llu x ", (unsigned long long)counts[index]);
+        snprintf(first, sizeof first, "%u x ", counts[index]);
     if (extent[0] == 0)
         return wfi_run_error("%s: %sNK x NJ x NI values are needed, not %s", path, first, shape);
     return wfi_run_error("%s: %s%llu x %llu x %llu values are needed, not %s", path, first,
