@@ -215,6 +215,7 @@ static const struct {
     {"peaks", POINT | REPEAT | SEED | TUNING},
     {"report", DEVICE | LIMITS | POINT | JSON | REPEAT | SEED | TUNING | DISPATCH},
     {"tune", REPEAT | TUNING},
+    {"verify", POINT | REPEAT | TUNING},
 };
 
 static const struct {
