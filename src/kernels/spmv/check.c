@@ -72,8 +72,7 @@ wf_result wf_spmv_check_scaled(const wf_spmv_params *params, const void *x, cons
         return WF_ERROR_INVALID_ARGUMENT;
     const bool none = (p->transpose ? p->columns : p->rows) == 0;
     const bool unread = (p->transpose ? p->rows : p->columns) == 0;
-    if ((!x && !unread) || (!y && !none) ||
-        ((p->beta < 0 || p->beta > 0) && !y_before && !none))
+    if ((!x && !unread) || (!y && !none) || ((p->beta < 0 || p->beta > 0) && !y_before && !none))
         return WF_ERROR_INVALID_ARGUMENT;
     if ((unsigned)p->type >= WF_TYPE_COUNT || !modules[p->type])
         return WF_ERROR_UNSUPPORTED;
