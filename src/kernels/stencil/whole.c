@@ -318,8 +318,8 @@ wf_result wfi_stencil_check_whole(const wfi_stencil_reference *g, wf_check *chec
     const double fit = fmax(fmax(SLAB_BYTES / 8 / plane, 2.0 * (double)reach), 1);
     w.planes = fit < (double)nk ? (int64_t)fit : nk;
     w.bytes = (size_t)(w.planes + 2 * reach) * (size_t)plane * sizeof(double);
-    const double slabs = (double)((nk + w.planes - 1) / w.planes);
-    const uint32_t threads = threads_of(slabs, (double)w.bytes);
+    const int64_t slabs = (nk + w.planes - 1) / w.planes;
+    const uint32_t threads = threads_of((double)slabs, (double)w.bytes);
     const double work = plane * (double)nk * g->count * g->steps;
     if (work * (1 + 2 * (double)reach / (double)w.planes) > MOST_OPERATIONS * threads)
         return look_at_ranges(s, check);
