@@ -9,7 +9,8 @@
 #   wavefit_part_fetch(volk)
 #
 # OF: library, tool or another part. AS: CONTAINS (it is compiled in or embedded), LINKS,
-# BUILD_DEPENDENCY, BUILD_TOOL or TEST_DEPENDENCY. VERSION: of what is fetched. CONTENT: FetchContent's name, wavefit_<name> else.
+# BUILD_DEPENDENCY, BUILD_TOOL or TEST_DEPENDENCY. VERSION: of what is fetched. CONTENT:
+# FetchContent's name, wavefit_<name> else.
 include(FetchContent)
 if(POLICY CMP0135) # files of an archive are as old as their extraction
     cmake_policy(SET CMP0135 NEW)
