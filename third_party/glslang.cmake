@@ -9,7 +9,8 @@ wavefit_part(glslang TITLE glslang AS BUILD_TOOL OF library VERSION 15.2.0
 find_program(WAVEFIT_GLSLANG NAMES glslangValidator glslang DOC "The GLSL compiler")
 find_program(WAVEFIT_SPIRV_VAL NAMES spirv-val DOC "The SPIR-V validator")
 if(NOT WAVEFIT_GLSLANG AND WAVEFIT_FETCH)
-    wavefit_part_fetch(glslang)
+    wavefit_part_fetched(glslang)
+    FetchContent_MakeAvailable(wavefit_glslang)
     set(build ${CMAKE_BINARY_DIR}/glslang)
     execute_process(COMMAND ${CMAKE_COMMAND} -S ${wavefit_glslang_SOURCE_DIR} -B ${build}
                             -DCMAKE_BUILD_TYPE=Release -DENABLE_OPT=OFF -DGLSLANG_TESTS=OFF

@@ -6,7 +6,7 @@
 #                OF library AS CONTAINS [GIT url COMMIT hash | ARCHIVE url SHA256 hash]
 #                [CONTENT name] [MORE FetchContent_Declare's arguments])
 #   wavefit_part_found(volk VERSION 304 [FILE what is linked or embedded])
-#   wavefit_part_fetch(volk)
+#   wavefit_part_fetched(volk)
 #
 # OF: library, tool or another part. AS: CONTAINS (it is compiled in or embedded), LINKS,
 # BUILD_DEPENDENCY, BUILD_TOOL or TEST_DEPENDENCY. VERSION: of what is fetched. CONTENT:
@@ -26,7 +26,7 @@ SHA256;CONTENT" "MORE" ${ARGN})
         set(P_CONTENT wavefit_${name})
     endif()
     set_property(GLOBAL APPEND PROPERTY WAVEFIT_PARTS ${name})
-    foreach(key TITLE LICENSE COPYRIGHT HOME VERSION OF AS GIT COMMIT ARCHIVE SHA256 CONTENT)
+    foreach(key TITLE LICENSE COPYRIGHT HOME VERSION OF AS GIT COMMIT ARCHIVE SHA256)
         set_property(GLOBAL PROPERTY WAVEFIT_PART_${name}_${key} "${P_${key}}")
     endforeach()
     set(hash "${P_COMMIT}${P_SHA256}")
@@ -50,12 +50,9 @@ function(wavefit_part_found name)
     set_property(GLOBAL PROPERTY WAVEFIT_PART_${name}_USED system)
 endfunction()
 
-# The pinned one is fetched and used; a macro, since FetchContent sets variables where it is called.
-macro(wavefit_part_fetch name)
-    get_property(wavefit_part_content GLOBAL PROPERTY WAVEFIT_PART_${name}_CONTENT)
-    get_property(wavefit_part_version GLOBAL PROPERTY WAVEFIT_PART_${name}_VERSION)
-    message(STATUS "wavefit: ${name}: none that serves is installed, "
-                   "fetching ${wavefit_part_version}")
+# The pinned one is about to be fetched.
+function(wavefit_part_fetched name)
+    get_property(version GLOBAL PROPERTY WAVEFIT_PART_${name}_VERSION)
+    message(STATUS "wavefit: ${name}: none that serves is installed, fetching ${version}")
     set_property(GLOBAL PROPERTY WAVEFIT_PART_${name}_USED fetched)
-    FetchContent_MakeAvailable(${wavefit_part_content})
-endmacro()
+endfunction()

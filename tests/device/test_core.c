@@ -178,46 +178,6 @@ static void cache_survives_damage(void **state)
     rmdir(directory);
 }
 
-/* A file of compiled pipelines goes to the driver: one that others can write to is not read, and a
- * link is neither read nor written through. */
-static void cache_of_others_is_not_used(void **state)
-{
-    (void)state;
-    char directory[] = "/tmp/wavefit-cache-XXXXXX", path[600], elsewhere[600], command[64];
-    struct stat before, after;
-    assert_non_null(mkdtemp(directory));
-    assert_true(cache_cycle(directory) == 0);
-    only_file(directory, path, sizeof path);
-    assert_non_null(strstr(path, "/pipelines-"));
-
-    assert_int_equal(chmod(path, 0666), 0);
-    assert_true(cache_cycle(directory) == 0);
-    assert_int_equal(stat(path, &after), 0);
-    assert_int_equal(after.st_mode & 0022, 0); /* it was replaced */
-
-    snprintf(elsewhere, sizeof elsewhere, "%s/z-elsewhere", directory);
-    assert_int_equal(rename(path, elsewhere), 0);
-    assert_int_equal(symlink(elsewhere, path), 0);
-    assert_int_equal(stat(elsewhere, &before), 0);
-    assert_true(cache_cycle(directory) == 0);
-    assert_int_equal(stat(elsewhere, &after), 0);
-    assert_memory_equal(&before.st_mtim, &after.st_mtim, sizeof before.st_mtim);
-    assert_int_equal(before.st_size, after.st_size);
-    assert_int_equal(lstat(path, &after), 0);
-    assert_true(S_ISREG(after.st_mode));
-
-    assert_int_equal(chmod(directory, 0777), 0);
-    assert_true(cache_cycle(directory) == 0);
-    assert_int_equal(chmod(directory, 0700), 0);
-    if (geteuid() == 0) {
-        assert_int_equal(chown(path, 12345, 12345), 0);
-        assert_true(cache_cycle(directory) == 0);
-    }
-    assert_true(cache_cycle(directory) != 0);
-    snprintf(command, sizeof command, "rm -rf %s", directory);
-    assert_int_equal(system(command), 0);
-}
-
 static void two_devices_at_once(void **state)
 {
     const wf_device_params params = {.size = sizeof params, .cache_directory = ""};
@@ -244,7 +204,7 @@ int main(void)
         cmocka_unit_test(buffers_round_trip),  cmocka_unit_test(staging_round_trips),
         cmocka_unit_test(refuses_bad_ranges),  cmocka_unit_test(limits_are_as_asked),
         cmocka_unit_test(peaks_are_positive),  cmocka_unit_test(cache_survives_damage),
-        cmocka_unit_test(two_devices_at_once), cmocka_unit_test(cache_of_others_is_not_used),
+        cmocka_unit_test(two_devices_at_once),
     };
     return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);
 }

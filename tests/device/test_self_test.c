@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -166,50 +165,6 @@ static void damaged_outcomes_are_found_anew(void **state)
     wf_device_destroy(&device);
 }
 
-/* An outcome says what a driver gets wrong: one that others can write to is found anew. */
-static void outcomes_of_others_are_not_used(void **state)
-{
-    (void)state;
-    uint32_t outcome[4];
-    char elsewhere[192];
-    struct stat there;
-    snprintf(elsewhere, sizeof elsewhere, "%s/elsewhere", directory);
-    for (int kind = 0; kind < 4; kind++) {
-        const char *of = kind == 3 ? directory : path;
-        if (kind == 2 && geteuid() != 0)
-            continue;
-        read_outcome(outcome);
-        outcome[1] = outcome[0];
-        write_outcome(outcome);
-        if (kind == 0)
-            assert_int_equal(chmod(of, 0666), 0);
-        else if (kind == 1)
-            assert_true(rename(path, elsewhere) == 0 && symlink(elsewhere, path) == 0);
-        else if (kind == 2)
-            assert_int_equal(chown(of, 12345, 12345), 0);
-        else
-            assert_int_equal(chmod(of, 0777), 0);
-        wf_device *device = open_device();
-        assert_int_equal(wf_device_caps(device)->faults, 0);
-        wf_device_destroy(&device);
-        assert_int_equal(chmod(directory, 0700), 0);
-        /* A file is replaced, and not what a link leads to; in the folder nothing is kept. */
-        assert_int_equal(lstat(path, &there), 0);
-        assert_true(S_ISREG(there.st_mode) && there.st_uid == geteuid());
-        read_outcome(outcome);
-        assert_int_equal(outcome[1], kind == 3 ? outcome[0] : 0);
-    }
-    wf_device *device = open_device(); /* nothing but the folder was in the way */
-    assert_int_not_equal(wf_device_caps(device)->faults, 0);
-    wf_device_destroy(&device);
-    assert_int_equal(unlink(path), 0);
-    assert_int_equal(rename(elsewhere, path), 0);
-    device = open_device();
-    assert_int_not_equal(wf_device_caps(device)->faults, 0);
-    wf_device_destroy(&device);
-    assert_int_equal(unlink(path), 0);
-}
-
 /* ----------------------------------------------------------------- whether matrices are faster */
 
 wf_result __wrap_wfi_peak_fma_f32(wf_device *device, const wf_peak_params *params, wf_peak *out);
@@ -295,7 +250,6 @@ int main(void)
         cmocka_unit_test(what_failed_is_not_used),
         cmocka_unit_test(flipped_bits_are_noticed),
         cmocka_unit_test(damaged_outcomes_are_found_anew),
-        cmocka_unit_test(outcomes_of_others_are_not_used),
         cmocka_unit_test(matrices_are_used_where_they_are_faster),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
