@@ -9,6 +9,7 @@
 #include "core/text.h"
 #include "io/json.h"
 #include "io/results_device.h"
+#include "io/results_parts.h"
 
 const char *wfi_status_name(wfi_status status)
 {
@@ -432,6 +433,7 @@ bool wfi_results_write(const char *path, const wfi_results *results, wfi_io_erro
     yyjson_mut_val *argv = yyjson_mut_obj_add_arr(doc, root, "argv");
     for (int i = 0; i < results->argc; i++)
         yyjson_mut_arr_add_strcpy(doc, argv, results->argv[i]);
+    yyjson_mut_obj_add_uint(doc, root, "seed", results->seed);
     yyjson_mut_obj_add_val(doc, root, "device", wfi_device_json(doc, results->caps));
     yyjson_mut_val *peaks = yyjson_mut_obj_add_obj(doc, root, "peaks");
     wfi_json_put_number(doc, peaks, "copy_gbs", results->copy_bandwidth * 1e-9);
@@ -459,4 +461,16 @@ bool wfi_devices_write(const char *path, const wf_caps *caps, uint32_t count, wf
     const bool ok = wfi_json_write(path, doc, error);
     wfi_json_free(doc);
     return ok;
+}
+
+/* ----------------------------------------------------------------------- for other schemas */
+
+void wfi_results_heading(yyjson_mut_doc *doc, yyjson_mut_val *root, const char *schema)
+{
+    put_heading(doc, root, schema);
+}
+
+void wfi_results_point(yyjson_mut_doc *doc, yyjson_mut_val *object, const wf_plan_info *plan)
+{
+    put_point(doc, object, plan);
 }

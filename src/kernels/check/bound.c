@@ -33,11 +33,27 @@ void wfi_check_element(wf_check *check, uint64_t index, double result, long doub
         ratio = result == reference ? 0 : INFINITY;
     else if (isnan(ratio))
         ratio = INFINITY;
+    if (!(ratio <= 1) && check->wrong++ < WF_CHECK_MISMATCHES)
+        check->mismatches[check->wrong - 1] =
+            (wf_mismatch){index, result, (double)reference, bound};
     if (ratio > check->error_over_bound || check->checked == 0) {
         check->error_over_bound = ratio;
         check->worst = index;
     }
     check->checked++;
+}
+
+void wfi_check_merge(wf_check *check, const wf_check *more)
+{
+    for (uint64_t i = 0; i < more->wrong && i < WF_CHECK_MISMATCHES; i++)
+        if (check->wrong + i < WF_CHECK_MISMATCHES)
+            check->mismatches[check->wrong + i] = more->mismatches[i];
+    if (more->checked && (more->error_over_bound > check->error_over_bound || !check->checked)) {
+        check->error_over_bound = more->error_over_bound;
+        check->worst = more->worst;
+    }
+    check->wrong += more->wrong;
+    check->checked += more->checked;
 }
 
 bool wfi_watch_goes_on(wfi_watch *watch, uint64_t operations)

@@ -264,10 +264,9 @@ static void compare_row(sums *s, uint64_t z, uint64_t row, const row_sum *sum)
     }
     if (!w->linear.data)
         s->check->ranged += row_check.checked;
-    if (row_check.error_over_bound > s->check->error_over_bound) {
-        s->check->error_over_bound = row_check.error_over_bound;
-        s->check->worst = row_check.worst;
-    }
+    const uint64_t compared = s->check->checked;
+    wfi_check_merge(s->check, &row_check);
+    s->check->checked = compared; /* element by element */
 }
 
 static wf_result look_at_all(sums *s)

@@ -210,11 +210,12 @@ static const struct {
 } without[] = {
     {"devices", DEVICE | POINT | REPEAT | SEED | TUNING | DISPATCH},
     {"himeno", REPEAT},
-    {"laplace", REPEAT | SEED},
+    {"laplace", SEED},
     {"occupancy", DEVICE | LIMITS | POINT | REPEAT | SEED | TUNING | DISPATCH},
     {"peaks", POINT | REPEAT | SEED | TUNING},
     {"report", DEVICE | LIMITS | POINT | JSON | REPEAT | SEED | TUNING | DISPATCH},
     {"tune", REPEAT | TUNING},
+    {"verify", POINT | REPEAT | TUNING},
 };
 
 static const struct {
