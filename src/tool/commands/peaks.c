@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tool/commands/commands.h"
+#include "tool/cli/console.h"
 #include "tool/cli/progress.h"
 #include "tool/cli/session.h"
 #include "tool/cli/table.h"

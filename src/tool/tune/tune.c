@@ -8,8 +8,10 @@
 #include "tool/cli/matrix_file.h"
 #include "tool/cli/table.h"
 #include "tool/cli/wrap.h"
+#include "tool/tune/child.h"
 #include "tool/tune/compare.h"
 #include "tool/tune/options.h"
+#include "tool/tune/probe.h"
 #include "tool/tune/results.h"
 #include "tool/tune/tune.h"
 
@@ -290,6 +292,18 @@ static int search(const wfi_tune_arguments *args, const wfi_common *common,
                                          .count = count,
                                          .problems = problems};
     return wfi_tune_compare(&request);
+}
+
+bool wfi_tune_is_child(int argc, char **argv, int *code)
+{
+    wfi_starter starter;
+    if (wfi_process_is(argc, argv, WFI_ROLE_SEARCH, &starter))
+        *code = wfi_child_main(&starter);
+    else if (wfi_process_is(argc, argv, WFI_ROLE_PROBE, &starter))
+        *code = wfi_probe_main(&starter);
+    else
+        return false;
+    return true;
 }
 
 int wfi_tune_command(int argc, char **argv, const wfi_tune_extras *extras)
