@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "choose/choose.h"
+#include "core/arithmetic.h"
 #include "core/old_names.h"
 #include "core/params.h"
 #include "kernels/families.h"
@@ -162,7 +163,7 @@ static bool choose_from_data(query *q, wfi_point *point, const char **chosen_by)
         {WF_TUNING_DEVICE_ROWS, &data->shipped[0], false, "device row"},
         {WF_TUNING_ARCHITECTURE_ROWS, &data->shipped[1], false, "architecture row"},
     };
-    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+    for (size_t i = 0; i < WFI_COUNT(levels); i++)
         if (!(skip & levels[i].level) && nearest(q, levels[i].data, levels[i].current, point)) {
             *chosen_by = levels[i].name;
             return true;

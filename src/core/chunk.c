@@ -4,7 +4,7 @@
 
 #include "core/names.h"
 
-#define GRAIN 256u /* buffers share no cache line */
+#define GRAIN 256u /* so that buffers share no cache line */
 #define MOST_RANGES (WFI_CHUNK_BYTES / GRAIN / 2 + 1)
 
 typedef struct range {

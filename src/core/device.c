@@ -164,9 +164,9 @@ static wf_result open_device(wf_device *device)
 /* All of them or none. */
 static bool make_locks(wf_device *device)
 {
-    wfi_mutex *const locks[] = {&device->objects_lock, &device->queue_lock,   &device->memory_lock,
-                                &device->staging_lock, &device->pool_lock,    &device->peaks_lock,
-                                &device->tuning_lock,  &device->analysis_lock};
+    wfi_mutex *const locks[] = {&device->objects_lock, &device->queue_lock, &device->memory_lock,
+                                &device->staging_lock, &device->pool_lock,  &device->peaks_lock,
+                                &device->tuning_lock};
     if (!wfi_condition_init(&device->pool_compiled))
         return false;
     for (size_t i = 0; i < WFI_COUNT(locks); i++)
@@ -403,8 +403,6 @@ void wf_device_destroy(wf_device **handle)
         return;
     if (device->tuning)
         device->tuning_end(device->tuning);
-    if (device->analysis)
-        device->analysis_end(device, device->analysis);
     if (device->vk)
         close_device(device);
     if (!device->keeps)

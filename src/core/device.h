@@ -72,11 +72,6 @@ struct wf_device {
     wfi_mutex tuning_lock;
     struct wfi_tuning *tuning;
     void (*tuning_end)(struct wfi_tuning *tuning);
-    /* Pipelines that analyse sparse matrices (src/kernels/spmv/analysis), made at their first use.
-     * core only calls analysis_end. */
-    wfi_mutex analysis_lock;
-    struct wfi_analysis *analysis;
-    void (*analysis_end)(wf_device *device, struct wfi_analysis *analysis);
     wfi_mutex peaks_lock;
     double copy_bandwidth;          /* bytes a second; 0: not measured yet */
     double fma_rate[WF_TYPE_COUNT]; /* flops a second; 0: not measured yet */

@@ -9,8 +9,8 @@ static VkResult value_of(const wf_device *device, VkSemaphore timeline, uint64_t
                : device->fn.vkGetSemaphoreCounterValueKHR(device->vk, timeline, value);
 }
 
-/* Takes those off the list whose time has come, and destroys them without the lock, which their
- * ends take. */
+/* Takes objects whose semaphore has its value off the list, and destroys them without holding the
+ * lock, which their destruction takes. */
 static uint32_t collect(wf_device *device, bool all)
 {
     wfi_doom *ready = NULL;

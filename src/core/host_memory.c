@@ -9,8 +9,8 @@
 #define USAGE (VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT)
 #define COHERENT (VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
 
-/* Whether buffers can be bound to such memory, and if so, whether each wants an import of its
- * own. */
+/* Whether buffers can be bound to imported memory, and if so, whether each needs a dedicated
+ * import. */
 static bool importable(const wf_device *device, bool *dedicated)
 {
     const VkPhysicalDeviceExternalBufferInfo info = {
@@ -46,7 +46,7 @@ static wf_result create_vk_buffer(wf_host_memory *host)
                         "vkCreateBuffer");
 }
 
-/* A coherent type that the pointer and the buffer can have; UINT32_MAX: there is none. */
+/* A coherent memory type for both the pointer and the buffer; UINT32_MAX: there is none. */
 static uint32_t type_of(const wf_host_memory *host, uint64_t *required)
 {
     const wf_device *device = host->device;

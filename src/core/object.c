@@ -26,7 +26,6 @@ static void free_device(wf_device *device)
     wfi_condition_destroy(&device->pool_compiled);
     wfi_mutex_destroy(&device->peaks_lock);
     wfi_mutex_destroy(&device->tuning_lock);
-    wfi_mutex_destroy(&device->analysis_lock);
     free(device->cache_directory);
     free(device);
 }

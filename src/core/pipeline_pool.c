@@ -76,7 +76,7 @@ static void keep_idle(wf_device *device, uint32_t most)
     }
 }
 
-/* The caller holds the lock. One that failed is out of the list already. */
+/* The caller holds the lock. A pipeline that failed to compile is not in the list any more. */
 static void release(wf_device *device, wfi_pooled *pooled)
 {
     if (--pooled->users > 0)
@@ -102,7 +102,7 @@ static wfi_pooled *add(wf_device *device, const wfi_pipeline_desc *desc)
     return pooled;
 }
 
-/* The caller holds the lock, but not while it compiles. */
+/* The caller holds the lock, which is released while the pipeline compiles. */
 static void compile(wf_device *device, wfi_pooled *pooled)
 {
     wfi_mutex_unlock(&device->pool_lock);
@@ -110,7 +110,7 @@ static void compile(wf_device *device, wfi_pooled *pooled)
     wfi_mutex_lock(&device->pool_lock);
     pooled->result = result;
     pooled->compiling = false;
-    if (result != WF_SUCCESS) /* whoever asks next tries again */
+    if (result != WF_SUCCESS) /* the next caller compiles it again */
         unlist(device, pooled);
     wfi_condition_broadcast(&device->pool_compiled);
 }

@@ -6,7 +6,7 @@
 
 #include "core/pipeline.h"
 
-#define WFI_POOL_IDLE 32u
+#define WFI_POOL_IDLE 64u
 
 typedef struct wfi_pooled wfi_pooled;
 

@@ -1,6 +1,7 @@
 #include "io/json.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,6 +125,16 @@ void wfi_json_put_text(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *
         clean[n++] = (unsigned char)*text < 0x80 ? *text : '?';
     clean[n] = '\0';
     yyjson_mut_obj_add_strcpy(doc, object, key, clean);
+}
+
+void wfi_json_put_number(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key, double value)
+{
+    if (!isfinite(value))
+        return;
+    if (value == floor(value) && fabs(value) < 9007199254740992.0)
+        yyjson_mut_obj_add_sint(doc, object, key, (int64_t)value);
+    else
+        yyjson_mut_obj_add_real(doc, object, key, value);
 }
 
 static bool print(const char *text, size_t length, wfi_io_error *error)

@@ -2,6 +2,7 @@
  * multiply-add rate, which a device object keeps. */
 #include "model/peaks.h"
 
+#include "core/arithmetic.h"
 #include "core/caps.h"
 #include "core/command.h"
 #include "core/params.h"
@@ -54,7 +55,7 @@ static const peak peaks[] = {
 
 uint32_t wf_peak_count(void)
 {
-    return sizeof peaks / sizeof *peaks;
+    return WFI_COUNT(peaks);
 }
 
 wf_result wf_peak_describe(uint32_t index, wf_peak_info *out)
@@ -87,7 +88,7 @@ static uint64_t copy_bytes(const wf_caps *caps)
     uint64_t bytes = wfi_peaks_profile_of(caps)->copy_bytes;
     const uint64_t bounds[] = {caps->max_storage_range, caps->max_buffer,
                                caps->available_bytes / 8};
-    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
+    for (size_t i = 0; i < WFI_COUNT(bounds); i++)
         if (bytes > bounds[i])
             bytes = bounds[i];
     return bytes & ~UINT64_C(255);

@@ -45,6 +45,8 @@ void wfi_describe_pipeline(const wfi_point *point, const wfi_pipeline *pipeline,
                                           "STP Count"};
     static const char *const shared[] = {"LDS size", "Shared Memory Size", "Shared Memory"};
     *kernel = (wf_kernel_info){.groups = groups, .subgroup_size = pipeline->subgroup_size};
+    if (pipeline->spirv)
+        kernel->spirv_hash = pipeline->spirv->hash;
     memcpy(kernel->group_size, pipeline->group_size, sizeof kernel->group_size);
     for (uint32_t i = 0; i < pipeline->statistic_count; i++)
         kernel->statistics[kernel->statistic_count++] = pipeline->statistics[i];

@@ -275,7 +275,7 @@ static wf_result make_buffers(wfi_cg *c)
         {c->recorded ? NULL : &c->c, c_elements(c) * real, WF_MEMORY_DEVICE},
         {c->recorded ? NULL : &c->state, WFI_STREAM_SLOTS * 8 * real, WF_MEMORY_READBACK}};
     wf_result result = WF_SUCCESS;
-    for (size_t i = 0; i < sizeof buffers / sizeof *buffers && result == WF_SUCCESS; i++)
+    for (size_t i = 0; i < WFI_COUNT(buffers) && result == WF_SUCCESS; i++)
         if (buffers[i].buffer)
             result =
                 wf_buffer_create(c->device, buffers[i].bytes, buffers[i].memory, buffers[i].buffer);

@@ -158,7 +158,7 @@ int main(void)
         return 3;
     wfi_tuning_data data = {.device = wfi_device_facts_of(&device->caps)};
     data.device.modelled = true;
-    /* The driver knows no type for some cards that are not there. */
+    /* Without a card, some drivers report no device type. */
     data.device.device_type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
     wfi_text text = {0};
     const bool added = add_all(device, &data);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocations.h"
 #include "harness.h"
 #include "product.h"
 
@@ -12,34 +13,6 @@
 #include <stdarg.h>
 
 #include <cmocka.h>
-
-/* --wrap: every allocation that the library and this test ask for. */
-static bool counting_allocations;
-static unsigned allocations;
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t count, size_t bytes);
-void *__real_realloc(void *old, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes);
-void *__wrap_realloc(void *old, size_t bytes);
-
-void *__wrap_malloc(size_t bytes)
-{
-    allocations += counting_allocations;
-    return __real_malloc(bytes);
-}
-
-void *__wrap_calloc(size_t count, size_t bytes)
-{
-    allocations += counting_allocations;
-    return __real_calloc(count, bytes);
-}
-
-void *__wrap_realloc(void *old, size_t bytes)
-{
-    allocations += counting_allocations;
-    return __real_realloc(old, bytes);
-}
 
 static void run_recorded(engine_features features)
 {
@@ -88,7 +61,7 @@ static void test_caps(void **state)
         engine_open(&e, (engine_features)features, &vulkan);
         wf_device *device = engine_adopt(&vulkan);
         wf_caps expected = *wf_device_caps(own), caps = *wf_device_caps(device);
-        /* What others leave free changes from call to call. */
+        /* Other processes allocate memory between the two calls. */
         expected.available_bytes = caps.available_bytes = 0;
         assert_memory_equal(&caps, &expected, sizeof caps);
         wf_device_destroy(&device);
@@ -153,7 +126,7 @@ static void test_feature_list(void **state)
         grids += list[i].families >> WF_FAMILY_STENCIL & 1;
     }
     list = wf_features_list(stencil, &count);
-    for (uint32_t i = 0; i < count; i++) /* those of wf_stencil_plan too */
+    for (uint32_t i = 0; i < count; i++) /* wf_stencil_plan needs them too */
         stencil_grids += list[i].families >> WF_FAMILY_STENCIL & 1;
     assert_true(grids > 0 && stencil_grids == grids);
     assert_int_equal(f64, 1);
@@ -182,17 +155,17 @@ static void test_no_hidden_work(void **state)
     assert_int_equal(created.submits, before.submits);
     assert_true(created.pipelines > before.pipelines);
     VkCommandBuffer command_buffer = engine_begin(&e);
-    for (int i = 0; i < 20; i++) /* the arena's largest frame */
+    for (int i = 0; i < 20; i++) /* the arena grows to its largest frame */
         assert_int_equal(wf_plan_record(p.plan, command_buffer, p.arena, &p.bindings), WF_SUCCESS);
     engine_finish(&e, command_buffer);
     assert_int_equal(wf_arena_reset(p.arena), WF_SUCCESS);
     const engine_calls warm = engine_counted();
     command_buffer = engine_begin(&e);
-    counting_allocations = true;
+    test_count_allocations(true);
     for (int i = 0; i < 20; i++)
         assert_int_equal(wf_plan_record(p.plan, command_buffer, p.arena, &p.bindings), WF_SUCCESS);
-    counting_allocations = false;
-    assert_int_equal(allocations, 0);
+    test_count_allocations(false);
+    assert_int_equal(test_allocations(), 0);
     const engine_calls recorded = engine_counted();
     assert_memory_equal(&recorded.pipelines, &warm.pipelines,
                         sizeof recorded - sizeof recorded.submits);

@@ -176,7 +176,7 @@ static void test_kept_directions(void **state)
     drop_buffers(&p);
 }
 
-/* More bindings than are kept, in turns; each run reads and writes its own buffers. */
+/* More sets of bindings than are kept, drawn at random; each run uses its own buffers. */
 static void test_many_bindings(void **state)
 {
     enum { SETS = 7 };
@@ -194,7 +194,7 @@ static void test_many_bindings(void **state)
     wf_plan_destroy(&sets[0].plan);
 }
 
-/* Buffers that end and come again, mostly under handles that were in use before. */
+/* Buffers that are destroyed and made again, mostly with the same Vulkan handles. */
 static void test_new_buffers(void **state)
 {
     test_random random = {test_seed()};
@@ -211,7 +211,8 @@ static void test_new_buffers(void **state)
     wf_plan_destroy(&p.plan);
 }
 
-/* What stands behind the caller's own handles may change from call to call. */
+/* Runs with the caller's own handles are recorded each time, since another buffer may have the same
+ * handle. */
 static void test_handles(void **state)
 {
     test_random random = {test_seed()};
@@ -226,7 +227,7 @@ static void test_handles(void **state)
     drop_buffers(&p);
 }
 
-/* The thread asks for the fence, as it does for a GPU's. */
+/* The thread polls the fence, as it does for GPUs. */
 static void test_asking(void **state)
 {
     wf_device *device = *state;
@@ -242,7 +243,7 @@ enum { ROWS = 40 };
 
 static const uint32_t longest = 5;
 
-/* Row r has r % 6 entries of value 1, 2, …; whole numbers again. */
+/* Row r has r % 6 entries of values 1, 2, …, so that sums are exact. */
 static wf_result sparse_plan(wf_device *device, const char *variant, wf_plan **plan)
 {
     uint32_t offsets[ROWS + 1] = {0}, columns[ROWS * 6];
@@ -293,8 +294,8 @@ static void assert_multiplies(wf_plan *plan, const wf_bindings *bindings, wf_buf
     }
 }
 
-/* Every variant, some of which read their matrix backwards in every other execution and some of
- * which bind texel buffers; and factors that change. */
+/* Every variant, among them those that read their matrix backwards in every second execution and
+ * those that bind texel buffers; and factors that change. */
 static void test_sparse(void **state)
 {
     unsigned tested = 0;
@@ -339,11 +340,11 @@ static void test_compiled_once(void **state)
     assert_int_equal(atomic_load(&compiled), before + kernels);
     wf_plan_destroy(&first.plan);
     make_buffers(*state, &second);
-    assert_true(multiply(&second, &random)); /* the other plan is gone */
+    assert_true(multiply(&second, &random)); /* though the plan that compiled it was destroyed */
     wf_plan_destroy(&second.plan);
     drop_buffers(&second);
     assert_int_equal(product_plan(*state, NULL, &first.plan), WF_SUCCESS);
-    assert_int_equal(atomic_load(&compiled), before + kernels); /* it was kept for the next */
+    assert_int_equal(atomic_load(&compiled), before + kernels); /* the pipeline was kept */
     make_buffers(*state, &first);
     assert_true(multiply(&first, &random));
     wf_plan_destroy(&first.plan);
@@ -365,7 +366,7 @@ static wf_result naive_plan(wf_device *device, uint32_t local_x, uint32_t local_
     return wf_matmul_plan(device, &params, plan);
 }
 
-/* What nobody uses is bounded, and those that were used last are what is left. */
+/* Only so many pipelines that no plan uses are kept: those that were used last. */
 static void test_idle_are_bounded(void **state)
 {
     enum { LENGTHS = WFI_POOL_IDLE + 8 };
@@ -388,7 +389,7 @@ static void test_idle_are_bounded(void **state)
     wf_plan_destroy(&plan);
 }
 
-/* A plan with other constants is another pipeline. */
+/* Plans with different constants have different pipelines. */
 static void test_not_alike(void **state)
 {
     wf_plan *plans[2] = {NULL};
@@ -470,7 +471,7 @@ static void test_jobs(void **state)
     assert_int_equal(product_plan(*state, &jobs, &first), WF_SUCCESS);
     assert_int_equal(product_plan(*state, &jobs, &second), WF_SUCCESS);
     const unsigned submitted = list.count, before = atomic_load(&compiled);
-    assert_true(submitted >= 2); /* neither is compiled yet */
+    assert_true(submitted >= 2); /* neither plan is compiled yet */
     assert_int_equal(wf_plan_status(second), WF_NOT_READY);
     for (unsigned i = 0; i < submitted; i++)
         list.run[i](list.jobs[i]);
@@ -479,7 +480,7 @@ static void test_jobs(void **state)
     assert_int_equal(wf_plan_status(second), WF_SUCCESS);
     wf_plan_destroy(&first);
     assert_int_equal(product_plan(*state, &jobs, &third), WF_SUCCESS);
-    assert_int_equal(list.count, submitted); /* no job is needed */
+    assert_int_equal(list.count, submitted); /* the third plan needs no job */
     assert_int_equal(wf_plan_status(third), WF_SUCCESS);
     wf_plan_destroy(&second);
     wf_plan_destroy(&third);

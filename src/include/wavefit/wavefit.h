@@ -570,7 +570,7 @@ WF_API wf_result wf_family_variant(wf_family family, uint32_t index, wf_variant_
 /* A plan is a compiled sequence of dispatches for one problem on one device: of fixed size, or of
  * any size up to a largest (wf_matmul_params.vary_m, wf_stencil_params.vary_x). On an adopted
  * device creating a plan never touches a queue. Plans of one device that need the same pipeline
- * have it in common, and the device keeps the latest 32 pipelines that no plan needs any more, so
+ * have it in common, and the device keeps the latest 64 pipelines that no plan needs any more, so
  * that a plan made again compiles nothing. */
 typedef struct wf_plan wf_plan;
 
@@ -626,6 +626,7 @@ typedef struct wf_kernel_info {
     uint32_t spilled;         /* registers kept in memory; 0: none, or not told */
     uint32_t statistic_count; /* 0 unless the device was opened with capture_statistics */
     wf_statistic statistics[WF_MAX_STATISTICS];
+    uint64_t spirv_hash; /* of what its SPIR-V module does, before specialization; 0: not known */
 } wf_kernel_info;
 
 /* How the lanes of a kernel reach memory, counted from its algorithm and constants for a problem of
@@ -935,6 +936,14 @@ typedef struct wf_peak {
 WF_API wf_result wf_peak_measure(wf_device *device, uint32_t index, const wf_peak_params *params,
                                  wf_peak *out);
 
+#define WF_CHECK_MISMATCHES 8
+
+/* An element that is further from its reference than its bound allows. */
+typedef struct wf_mismatch {
+    uint64_t index;
+    double result, expected, bound;
+} wf_mismatch;
+
 /* A comparison of a result with a reference that is computed in f64 on the host. A result is right
  * if error_over_bound is <= 1 and not NaN. */
 typedef struct wf_check {
@@ -949,6 +958,8 @@ typedef struct wf_check {
     uint64_t summed;
     double missed;
     uint64_t ranged;
+    uint64_t wrong;                              /* comparisons that did not hold … */
+    wf_mismatch mismatches[WF_CHECK_MISMATCHES]; /* … and the first of them */
 } wf_check;
 
 /* -------------------------------------------------------------------------------------- matmul */
