@@ -93,8 +93,7 @@ int main(int argc, char **argv)
     int count = 2;
     bool bad = false;
     wfi_console_start(&argc, &argv);
-    if (wfi_tune_is_child(argc, argv, &count))
-        return count;
+    wfi_tune_as_child(argc, argv);
     if (argc > MOST_ARGUMENTS - 1)
         return wfi_usage_error("more than %d arguments", MOST_ARGUMENTS - 2);
     for (int i = 1; i < argc && !bad; i++)

@@ -72,11 +72,9 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
     wfi_starter starter;
-    int code;
     wfi_console_start(&argc, &argv);
     if (wfi_process_is(argc, argv, WFI_ROLE_TARGET, &starter))
         return wfi_target_probe_main(&starter);
-    if (wfi_tune_is_child(argc, argv, &code))
-        return code;
+    wfi_tune_as_child(argc, argv);
     return finish(run(argc, argv));
 }

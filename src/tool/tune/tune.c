@@ -294,16 +294,18 @@ static int search(const wfi_tune_arguments *args, const wfi_common *common,
     return wfi_tune_compare(&request);
 }
 
-bool wfi_tune_is_child(int argc, char **argv, int *code)
+void wfi_tune_as_child(int argc, char **argv)
 {
     wfi_starter starter;
+    int code;
     if (wfi_process_is(argc, argv, WFI_ROLE_SEARCH, &starter))
-        *code = wfi_child_main(&starter);
+        code = wfi_child_main(&starter);
     else if (wfi_process_is(argc, argv, WFI_ROLE_PROBE, &starter))
-        *code = wfi_probe_main(&starter);
+        code = wfi_probe_main(&starter);
     else
-        return false;
-    return true;
+        return;
+    fflush(NULL);
+    wfi_process_leave(code); /* whatever drivers do when a program ends */
 }
 
 int wfi_tune_command(int argc, char **argv, const wfi_tune_extras *extras)

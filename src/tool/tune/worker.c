@@ -14,6 +14,7 @@
 
 /* Between looks for Ctrl-C, which may come between the look for it and the wait for the child. */
 #define LOOK_SECONDS 0.1
+#define LAST_SECONDS 10 /* for what a driver does at its end, once the child has told of it */
 #define MOST_RESTARTS 64
 #define MOST_IN_A_ROW 16 /* lost without a point that ran: the device is to blame */
 
@@ -22,11 +23,11 @@ typedef struct parent {
     wfi_process child;
     uint32_t problem;
     char trying[256];
-    bool compiles;   /* kernels of several points */
-    bool one_by_one; /* it did not outlive that once */
-    bool ran;        /* a point did, since it was lost last */
-    bool told;       /* the child, that it should end: until kill_at */
-    double kill_at;
+    bool compiles;       /* kernels of several points */
+    bool one_by_one;     /* it did not outlive that once */
+    bool ran;            /* a point did, since it was lost last */
+    bool told;           /* the child, that it should end */
+    double kill_at;      /* where it was told, or tells of its end */
     wfi_child_tells end; /* LOSS or END, as it told; else it was ended */
     int code;            /* of its END */
 } parent;
@@ -50,7 +51,8 @@ static bool hear(parent *p, wfi_child_message *m, bool *hangs)
     *hangs = false;
     while (left > 0) {
         pass_on_interrupt(p);
-        *hangs = wfi_host_seconds() > (p->told ? p->kill_at : silent_until);
+        *hangs = wfi_host_seconds() >
+                 (p->told || p->end != WFI_TELLS_PROGRESS ? p->kill_at : silent_until);
         if (*hangs)
             return false;
         const int64_t got = wfi_pipe_read(p->child.from, at, left, LOOK_SECONDS);
@@ -90,6 +92,7 @@ static bool listen_to_child(parent *p)
         if (m.tells == WFI_TELLS_LOSS || m.tells == WFI_TELLS_END) {
             p->end = m.tells;
             p->code = m.code;
+            p->kill_at = wfi_host_seconds() + LAST_SECONDS;
             continue;
         }
         if (m.problem >= p->work->count)
@@ -126,9 +129,9 @@ static bool start(parent *p, uint32_t first, double left)
 
 static void report_loss(const parent *p, bool hangs, const wfi_process_end *end)
 {
-    const char *how = hangs                      ? "hangs the driver"
-                      : p->end == WFI_TELLS_LOSS ? "loses the device"
-                                                 : end->how;
+    const char *how = p->end == WFI_TELLS_LOSS ? "loses the device"
+                      : hangs                  ? "hangs the driver"
+                                               : end->how;
     wfi_progress_clear(p->work->common->quiet);
     if (p->compiles)
         fprintf(stderr,
@@ -177,7 +180,7 @@ int wfi_tune_run(const wfi_tune_work *work)
             note_interruption(&p, killed);
             return WFI_EXIT_DONE;
         }
-        if (!hangs && p.end == WFI_TELLS_END)
+        if (p.end == WFI_TELLS_END)
             return p.code;
         /* Where nothing was being tried, the same would happen again. */
         report_loss(&p, hangs, &end);
