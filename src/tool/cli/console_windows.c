@@ -85,12 +85,16 @@ static void read_arguments(int *argc, char ***argv)
     int count = 0;
     wchar_t **wide = CommandLineToArgvW(GetCommandLineW(), &count);
     char **narrow = wide ? calloc((size_t)count + 1, sizeof *narrow) : NULL;
-    for (int i = 0; narrow && i < count; i++)
-        if (!(narrow[i] = wfi_narrow(wide[i])))
-            narrow = NULL; /* there is no memory: the program keeps what it has */
+    int done = 0;
+    while (narrow && done < count && (narrow[done] = wfi_narrow(wide[done])))
+        done++;
     LocalFree(wide);
-    if (!narrow)
+    if (!narrow || done < count) { /* no memory: the program keeps what it has */
+        for (int i = 0; i < done; i++)
+            free(narrow[i]);
+        free(narrow);
         return;
+    }
     *argc = count;
     *argv = narrow;
 }
