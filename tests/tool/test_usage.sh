@@ -210,10 +210,10 @@ head -c 20 small.mtx.gz >cut.mtx.gz
 expect 1 'cut.mtx.gz' spmv cut.mtx.gz
 head -c 100 A.npy | head -c 70 >cut.npy
 expect 1 'cut.npy' matmul cut.npy B.npy
-npy big.npy '>f4' '(2, 3)' "$one$two$three$one$one$one"
-expect 1 "'>f4' are not supported" matmul big.npy B.npy
-npy three.npy '<f4' '(2, 3, 1)' "$one$two$three$one$one$one"
-expect 1 'two dimensions' matmul three.npy B.npy
+npy long.npy '<f16' '(2, 3)' "$one$two$three$one$one$one"
+expect 1 "'<f16' \(floats of that size\) are not supported" matmul long.npy B.npy
+npy four.npy '<f4' '(2, 3, 1, 1)' "$one$two$three$one$one$one"
+expect 1 'four.npy: the array has 4 dimensions; a matrix has two' matmul four.npy B.npy
 expect 1 'a vector of 4 elements is needed' spmv "$data/small.mtx" --x A.npy
 
 # --- output that cannot be written; what was there stays
