@@ -243,6 +243,11 @@ expect 0 'of the same generation: nvidia:sm37, nvidia:sm30' occupancy --target K
 expect 0 '^ +128 +100 % +64 of 64  nothing +#+  highest$' occupancy --target K20
 expect 0 '^ +256 +19 % +12 of 64 +registers' occupancy --target navi31 --registers 228 --subgroup 64
 expect 0 '"schema": "wavefit-occupancy/1"' occupancy --target A770 --registers 129 --json -
+expect 1 'nosuch.json: No such file' devices --profile nosuch.json
+expect 1 'small.mtx: ' devices --profile "$data/small.mtx"
+printf '{"profiles": {}}' >no_profile.json
+expect 1 'no_profile.json: no profile of a device: it has no "capabilities"' \
+    devices --profile no_profile.json
 expect 2 "nothing is published of 'nosuch'; there are nvidia:sm90," occupancy --target nosuch
 expect 2 "'64' is not a whole number from 0 to 63" occupancy --target fermi --registers 64
 expect 2 "'48' is no power of two" occupancy --target fermi --subgroup 48

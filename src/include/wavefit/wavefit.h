@@ -681,6 +681,14 @@ typedef struct wf_problem {
 WF_API wf_result wf_kernel_compile(wf_device *device, const wf_problem *problem,
                                    const wf_tuning *tuning, wf_plan_info *info);
 
+/* Tells what wf_kernel_compile would choose on a device of these capabilities, without a device:
+ * nothing is compiled, and what was measured on this machine does not count. tuning->variant asks
+ * for one variant. In info->kernel it sets group_size, shared_bytes and subgroup_size. Where the
+ * device cannot do the problem or the variant, reason says why. Errors: those of
+ * wf_kernel_compile. */
+WF_API wf_result wf_caps_choose(const wf_caps *caps, const wf_problem *problem,
+                                const wf_tuning *tuning, wf_plan_info *info, char reason[256]);
+
 /* An estimate of how full a kernel keeps a device, from what is published about the device's
  * architecture and what the driver told of the kernel. A unit is what holds whole work-groups: a
  * multiprocessor, compute unit or core. */
