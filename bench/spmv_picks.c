@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/matrix_market.h"
-#include "tool/cases/generate.h"
+#include "matrix.h"
 #include "wavefit/wavefit.h"
 
 static const char *const variants[] = {NULL,       "row",    "lanes", "add",
@@ -20,22 +19,6 @@ static void print_log(void *user, wf_log_level level, const char *text)
     (void)user;
     if (level == WF_LOG_ERROR)
         fprintf(stderr, "%s\n", text);
-}
-
-static bool read_matrix(const char *text, wfi_csr *out)
-{
-    char message[256];
-    wfi_io_error error;
-    if (strstr(text, ".mtx")) {
-        if (wfi_matrix_market_read(text, out, &error))
-            return true;
-        fprintf(stderr, "%s\n", error.text);
-        return false;
-    }
-    if (wfi_generate(text, 1, out, message))
-        return true;
-    fprintf(stderr, "%s\n", message);
-    return false;
 }
 
 static void print_line(const char *name, const wfi_csr *m, const wf_plan_info *infos,
@@ -59,11 +42,9 @@ static wf_result compare(wf_device *device, const char *text, wf_type type, doub
     wf_tuning tunings[RIVALS];
     wf_plan_info infos[RIVALS] = {{0}};
     double us[RIVALS] = {0};
-    if (!read_matrix(text, &m))
+    void *values = bench_matrix_read(text, type, &m);
+    if (!values)
         return WF_ERROR_INVALID_ARGUMENT;
-    void *values = malloc((m.entries + (size_t)1) * wf_type_size(type));
-    for (uint32_t i = 0; values && i < m.entries; i++)
-        wf_element_set(type, values, i, m.values[i]);
     const wf_spmv_params spmv = {.size = sizeof spmv,
                                  .rows = m.rows,
                                  .columns = m.columns,

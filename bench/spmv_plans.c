@@ -7,12 +7,11 @@
 #include <string.h>
 
 #include "core/timing.h"
-#include "io/matrix_market.h"
 #include "kernels/spmv/analysis/sliced_convert.h"
 #include "kernels/spmv/analysis/values.h"
 #include "kernels/spmv/variants.h"
+#include "matrix.h"
 #include "spmv/spmv_ids.h"
-#include "tool/cases/generate.h"
 
 enum { REPEATS = 3, RUNS = 20 };
 
@@ -40,17 +39,6 @@ static void print_stages(const stage *stages, int count)
 {
     for (int i = 0; i < count; i++)
         printf("  %-28s %9.3f %9.3f\n", stages[i].name, stages[i].first, stages[i].least);
-}
-
-static bool read_matrix(const char *text, wfi_csr *out)
-{
-    char message[256];
-    wfi_io_error error;
-    const bool file = strstr(text, ".mtx") != NULL;
-    if (file ? wfi_matrix_market_read(text, out, &error) : wfi_generate(text, 1, out, message))
-        return true;
-    fprintf(stderr, "%s\n", file ? error.text : message);
-    return false;
 }
 
 static wfi_sliced_params sliced_params(const wf_caps *caps, const wfi_problem *problem,
@@ -227,11 +215,9 @@ static wf_result whole(wf_device *device, const wf_spmv_params *p)
 static wf_result one(wf_device *device, const char *text, wf_type type)
 {
     wfi_csr m = {0};
-    if (!read_matrix(text, &m))
+    void *values = bench_matrix_read(text, type, &m);
+    if (!values)
         return WF_ERROR_INVALID_ARGUMENT;
-    void *values = malloc((m.entries + (size_t)1) * wf_type_size(type));
-    for (uint32_t i = 0; values && i < m.entries; i++)
-        wf_element_set(type, values, i, m.values[i]);
     const wf_spmv_params p = {.size = sizeof p,
                               .rows = m.rows,
                               .columns = m.columns,

@@ -2,6 +2,13 @@
 include(CheckCCompilerFlag)
 include(CheckLinkerFlag)
 
+# Sources of the system: NAME_posix.c or NAME_windows.c.
+if(WIN32)
+    set(WAVEFIT_PLATFORM windows)
+else()
+    set(WAVEFIT_PLATFORM posix)
+endif()
+
 option(WAVEFIT_HARDEN "Harden optimised builds (stack protector, FORTIFY, CET, RELRO, PIE)" ON)
 # What the compiler and the linker know of it. Nothing of this reaches a program that links wavefit:
 # the flags are private, and those of the linker are for our own programs and the shared library.

@@ -253,3 +253,17 @@ function(wavefit_add_device_test)
         add_dependencies(wavefit_sanitized test_${T_NAME})
     endif()
 endfunction()
+
+# clang-tidy reads sources of Windows with its headers, where ./dev test-windows has brought them:
+# nothing is built of this target, whose commands it looks up.
+set(windows_headers ${PROJECT_SOURCE_DIR}/.cache/windows/usr/x86_64-w64-mingw32ucrt/include)
+if(NOT WIN32 AND EXISTS ${windows_headers}/windows.h)
+    file(GLOB windows_sources CONFIGURE_DEPENDS
+         ${PROJECT_SOURCE_DIR}/src/*/*_windows.c ${PROJECT_SOURCE_DIR}/src/tool/*/*_windows.c)
+    add_library(wavefit_windows_sources OBJECT EXCLUDE_FROM_ALL ${windows_sources})
+    set_target_properties(wavefit_windows_sources PROPERTIES C_STANDARD 11 C_EXTENSIONS OFF)
+    target_include_directories(wavefit_windows_sources PRIVATE ${PROJECT_SOURCE_DIR}/src
+                               $<TARGET_PROPERTY:wavefit,INTERFACE_INCLUDE_DIRECTORIES>)
+    target_compile_options(wavefit_windows_sources PRIVATE
+        --target=x86_64-w64-mingw32 -isystem ${windows_headers})
+endif()

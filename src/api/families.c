@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "core/device.h"
 #include "wfi_families.h"
 
@@ -58,7 +59,7 @@ const wfi_searched *wfi_searched_of(const wf_tune_params *params)
 {
     const wfi_searched *found = NULL;
     uint32_t count = 0;
-    for (size_t i = 0; i < sizeof searched / sizeof *searched; i++)
+    for (size_t i = 0; i < WFI_COUNT(searched); i++)
         if (wfi_searched_given(&searched[i], params)) {
             found = &searched[i];
             count++;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "choose/choose.h"
+#include "core/arithmetic.h"
 #include "core/old_names.h"
 #include "core/params.h"
 #include "kernels/families.h"
@@ -162,7 +163,7 @@ static bool choose_from_data(query *q, wfi_point *point, const char **chosen_by)
         {WF_TUNING_DEVICE_ROWS, &data->shipped[0], false, "device row"},
         {WF_TUNING_ARCHITECTURE_ROWS, &data->shipped[1], false, "architecture row"},
     };
-    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+    for (size_t i = 0; i < WFI_COUNT(levels); i++)
         if (!(skip & levels[i].level) && nearest(q, levels[i].data, levels[i].current, point)) {
             *chosen_by = levels[i].name;
             return true;
@@ -240,13 +241,13 @@ static wf_result choose(wf_device *device, const wfi_log *log, const wfi_problem
     if (result != WF_SUCCESS)
         return result;
     query q = {device, log, problem, &read, wfi_key_of(problem), NULL};
-    pthread_mutex_lock(&device->tuning_lock);
+    wfi_mutex_lock(&device->tuning_lock);
     const bool found = !read.no_tuning && choose_from_data(&q, &choice.point, &choice.chosen_by);
     if (!found && read.variant)
         result = choose_forced(&q, family, &choice.point);
     else if (!found)
         result = choose_by_model(&q, family, &choice.point);
-    pthread_mutex_unlock(&device->tuning_lock);
+    wfi_mutex_unlock(&device->tuning_lock);
     if (read.variant || read.constant_count)
         choice.chosen_by = "forced";
     if (result == WF_SUCCESS)

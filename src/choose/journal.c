@@ -4,16 +4,16 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/file.h"
+#include "core/platform_file.h"
 
 #define JOURNAL_BYTES 16384
 #define MOST_NOTED 16 /* points in a journal, of at most 1 KB each */
 
 /* The journals of this process. Two searches on devices of one kind would write one file: the
  * first search has it. */
-static pthread_mutex_t journals_lock = PTHREAD_MUTEX_INITIALIZER;
+static wfi_mutex journals_lock = WFI_MUTEX_INIT;
 static wfi_journal *journals;
 
 static bool is_open_here(const char *path)
@@ -31,13 +31,14 @@ static wf_result open_journal(wf_device *device, char *path, wfi_journal *journa
     char text[JOURNAL_BYTES], unread[192];
     const char *why = NULL;
     journal->fd = wfi_make_directories(path) ? wfi_file_lock(path, false, &why) : -1;
-    if (journal->fd < 0 && (errno == EAGAIN || errno == EACCES) && access(path, W_OK) == 0)
+    if (journal->fd < 0 && (errno == EAGAIN || errno == EACCES) && wfi_file_writable(path))
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
                         "%s: another process is searching on this device", path);
     if (journal->fd < 0 && why && (errno == EPERM || errno == ELOOP))
         wfi_log_write(&device->log, WF_LOG_WARNING, "%s: %s; the point being tried is not noted",
                       path, why);
-    const ssize_t bytes = journal->fd >= 0 ? pread(journal->fd, text, sizeof text, 0) : 0;
+    const int64_t bytes =
+        journal->fd >= 0 ? wfi_file_read_at(journal->fd, text, sizeof text, 0) : 0;
     if (bytes > 0 && wfi_tuning_parse(text, (size_t)bytes, NULL, NULL, left, unread))
         journal->several = left->entry_count == 0;
     return WF_SUCCESS;
@@ -47,13 +48,13 @@ wf_result wfi_journal_open(wf_device *device, wfi_journal *journal, wfi_tuning_d
 {
     *journal = (wfi_journal){.fd = -1};
     *left = (wfi_tuning_data){0};
-    pthread_mutex_lock(&device->tuning_lock);
+    wfi_mutex_lock(&device->tuning_lock);
     const struct wfi_tuning *tuning = wfi_tuning_of(device);
     char *path = tuning && tuning->path ? malloc(strlen(tuning->path) + sizeof ".search") : NULL;
     if (path)
         sprintf(path, "%s.search", tuning->path);
-    pthread_mutex_unlock(&device->tuning_lock);
-    pthread_mutex_lock(&journals_lock);
+    wfi_mutex_unlock(&device->tuning_lock);
+    wfi_mutex_lock(&journals_lock);
     wf_result result = WF_SUCCESS;
     if (path && !is_open_here(path))
         result = open_journal(device, path, journal, left);
@@ -64,7 +65,7 @@ wf_result wfi_journal_open(wf_device *device, wfi_journal *journal, wfi_tuning_d
     } else {
         free(path);
     }
-    pthread_mutex_unlock(&journals_lock);
+    wfi_mutex_unlock(&journals_lock);
     return result;
 }
 
@@ -72,7 +73,7 @@ wf_result wfi_journal_open(wf_device *device, wfi_journal *journal, wfi_tuning_d
  * nothing is left to try. */
 static void clear_journal(const wfi_journal *journal)
 {
-    const bool cleared = ftruncate(journal->fd, 0) == 0 || pwrite(journal->fd, "", 1, 0) == 1;
+    const bool cleared = wfi_file_cut(journal->fd) || wfi_file_write_at(journal->fd, "", 1, 0) == 1;
     (void)cleared;
 }
 
@@ -80,8 +81,8 @@ static void write_journal(wfi_journal *journal, const wfi_tuning_data *data)
 {
     size_t bytes = 0;
     char *text = wfi_tuning_text(data, &bytes);
-    if (text && bytes <= JOURNAL_BYTES && ftruncate(journal->fd, 0) == 0 &&
-        pwrite(journal->fd, text, bytes, 0) != (ssize_t)bytes)
+    if (text && bytes <= JOURNAL_BYTES && wfi_file_cut(journal->fd) &&
+        wfi_file_write_at(journal->fd, text, bytes, 0) != (int64_t)bytes)
         clear_journal(journal);
     free(text);
 }
@@ -121,7 +122,7 @@ void wfi_journal_release(wfi_journal *journal)
 {
     if (journal->fd < 0)
         return;
-    pthread_mutex_lock(&journals_lock);
+    wfi_mutex_lock(&journals_lock);
     wfi_file_unlock(journal->fd);
     wfi_journal **at = &journals;
     while (*at != journal)
@@ -129,7 +130,7 @@ void wfi_journal_release(wfi_journal *journal)
     *at = journal->next;
     free(journal->path);
     *journal = (wfi_journal){.fd = -1};
-    pthread_mutex_unlock(&journals_lock);
+    wfi_mutex_unlock(&journals_lock);
 }
 
 void wfi_journal_close(wfi_journal *journal)

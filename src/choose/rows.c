@@ -38,7 +38,7 @@ wf_result wf_tuning_row_get(wf_device *device, uint32_t index, wf_tuning_row *ro
     wf_tuning_row local;
     if (!device || !row)
         return result;
-    pthread_mutex_lock(&device->tuning_lock);
+    wfi_mutex_lock(&device->tuning_lock);
     const struct wfi_tuning *tuning = wfi_tuning_of(device);
     if (tuning && index < tuning->own.entry_count) {
         const wfi_tuning_entry *entry = &tuning->own.entries[index];
@@ -46,7 +46,7 @@ wf_result wf_tuning_row_get(wf_device *device, uint32_t index, wf_tuning_row *ro
         if (wfi_params_write(row, &local, sizeof local))
             result = WF_SUCCESS;
     }
-    pthread_mutex_unlock(&device->tuning_lock);
+    wfi_mutex_unlock(&device->tuning_lock);
     return result;
 }
 
@@ -57,7 +57,7 @@ wf_result wf_tuning_shipped_get(wf_device *device, uint32_t index, wf_tuning_row
     wf_tuning_row local;
     if (!device || !row)
         return result;
-    pthread_mutex_lock(&device->tuning_lock);
+    wfi_mutex_lock(&device->tuning_lock);
     const struct wfi_tuning *tuning = wfi_tuning_of(device);
     for (int i = 0; tuning && i < 2; i++) {
         const wfi_tuning_data *data = &tuning->shipped[i];
@@ -70,12 +70,12 @@ wf_result wf_tuning_shipped_get(wf_device *device, uint32_t index, wf_tuning_row
         }
         index -= data->entry_count;
     }
-    pthread_mutex_unlock(&device->tuning_lock);
+    wfi_mutex_unlock(&device->tuning_lock);
     return result;
 }
 
 /* The entries that may be shown to others: a shallow list of the current ones. */
-static bool print_current(wf_device *device, const struct wfi_tuning *tuning, FILE *memory)
+static bool print_current(wf_device *device, const struct wfi_tuning *tuning, wfi_text *text)
 {
     wfi_tuning_data current = {.device = tuning->own.device};
     current.entries = malloc((tuning->own.entry_count + (size_t)1) * sizeof *current.entries);
@@ -87,28 +87,24 @@ static bool print_current(wf_device *device, const struct wfi_tuning *tuning, FI
             *entry = tuning->own.entries[i];
             entry->sources = wfi_sources_hash(entry->key.family);
         }
-    wfi_tuning_print(&current, true, memory);
+    wfi_tuning_print(&current, true, text);
     free(current.entries);
-    return true;
+    return !text->failed;
 }
 
 wf_result wf_tuning_export(wf_device *device, char *text, size_t *bytes)
 {
-    char *printed = NULL;
-    size_t length = 0;
+    wfi_text printed = {0};
     if (!device || !bytes)
         return WF_ERROR_INVALID_ARGUMENT;
-    pthread_mutex_lock(&device->tuning_lock);
+    wfi_mutex_lock(&device->tuning_lock);
     const struct wfi_tuning *tuning = wfi_tuning_of(device);
-    FILE *memory = tuning ? open_memstream(&printed, &length) : NULL;
-    bool ok = memory && print_current(device, tuning, memory);
-    if (memory)
-        ok = fclose(memory) == 0 && ok;
-    pthread_mutex_unlock(&device->tuning_lock);
-    if (ok && text && length < *bytes)
-        memcpy(text, printed, length + 1);
-    *bytes = length;
-    free(printed);
+    const bool ok = tuning && print_current(device, tuning, &printed);
+    wfi_mutex_unlock(&device->tuning_lock);
+    if (ok && text && printed.used < *bytes)
+        memcpy(text, printed.data, printed.used + 1);
+    *bytes = printed.used;
+    free(printed.data);
     return ok ? WF_SUCCESS : WF_ERROR_OUT_OF_HOST_MEMORY;
 }
 

@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/file.h"
+#include "core/platform_file.h"
+#include "core/text.h"
 #include "core/unpack.h"
 
 #define UNLIKE_UNITS 4.0 /* times as many compute units: another class of device */
@@ -234,25 +234,18 @@ static bool apply(wfi_tuning_data *data, const change *c)
     return true;
 }
 
-/* Whether its owner wants the file to stay as it is: a rename would replace it all the same. */
-static bool is_write_protected(const char *path)
-{
-    struct stat there;
-    return lstat(path, &there) == 0 && S_ISREG(there.st_mode) &&
-           !(there.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH));
-}
-
 /* Reads the file again, since other processes may have written it, and makes the change. */
 static bool change_file(struct wfi_tuning *tuning, const change *c, char error[512])
 {
     wfi_tuning_data data;
     char why[192];
-    if (is_write_protected(tuning->path)) {
+    /* A rename would replace it all the same. */
+    if (wfi_file_write_protected(tuning->path)) {
         snprintf(error, 512, "%s: it is write-protected; it is left as it is", tuning->path);
         return false;
     }
     if (!c->put && c->family == WF_FAMILY_COUNT) {
-        if (unlink(tuning->path) == 0 || errno == ENOENT)
+        if (wfi_file_remove(tuning->path) || errno == ENOENT)
             return true;
         snprintf(error, 512, "%s: cannot be removed: %s", tuning->path, strerror(errno));
         return false;
@@ -273,14 +266,14 @@ static bool change_file(struct wfi_tuning *tuning, const change *c, char error[5
  * keep the threads of one process apart on all systems. */
 static bool change_locked(struct wfi_tuning *tuning, const change *c, char error[512])
 {
-    static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
+    static wfi_mutex writing = WFI_MUTEX_INIT;
     const char *why = NULL;
     const size_t length = strlen(tuning->path) + sizeof ".lock";
     char *lock = malloc(length);
     if (!lock)
         return false;
     snprintf(lock, length, "%s.lock", tuning->path);
-    pthread_mutex_lock(&writing);
+    wfi_mutex_lock(&writing);
     int fd = wfi_make_directories(tuning->path) ? wfi_file_lock(lock, true, &why) : -1;
     if (fd < 0 && why)
         snprintf(error, 512, "%s: cannot be locked: %s", lock, why);
@@ -289,7 +282,7 @@ static bool change_locked(struct wfi_tuning *tuning, const change *c, char error
     const bool ok = fd >= 0 && change_file(tuning, c, error);
     if (fd >= 0)
         wfi_file_unlock(fd);
-    pthread_mutex_unlock(&writing);
+    wfi_mutex_unlock(&writing);
     free(lock);
     return ok;
 }
@@ -300,7 +293,7 @@ static bool change_all(wf_device *device, const change *c, char error[512])
     bool ok = false;
     const bool whole = !c->put && c->family == WF_FAMILY_COUNT;
     snprintf(error, 512, "out of host memory");
-    pthread_mutex_lock(&device->tuning_lock);
+    wfi_mutex_lock(&device->tuning_lock);
     struct wfi_tuning *tuning = wfi_tuning_of(device);
     if (tuning && apply(&tuning->own, c)) {
         if (!tuning->path)
@@ -312,7 +305,7 @@ static bool change_all(wf_device *device, const change *c, char error[512])
         if (ok && whole)
             tuning->damaged = false;
     }
-    pthread_mutex_unlock(&device->tuning_lock);
+    wfi_mutex_unlock(&device->tuning_lock);
     return ok;
 }
 
@@ -340,7 +333,7 @@ wf_result wf_tuning_load(wf_device *device, const void *data, size_t bytes)
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT, "tuning data: %s",
                         bytes > WFI_TUNING_MOST_BYTES ? "over 16 MiB" : why);
     wf_result result = WF_SUCCESS;
-    pthread_mutex_lock(&device->tuning_lock);
+    wfi_mutex_lock(&device->tuning_lock);
     struct wfi_tuning *tuning = wfi_tuning_of(device);
     const wfi_device_facts facts = wfi_device_facts_of(&device->caps);
     if (!tuning)
@@ -351,7 +344,7 @@ wf_result wf_tuning_load(wf_device *device, const void *data, size_t bytes)
     for (uint32_t i = 0; i < given.entry_count && result == WF_SUCCESS; i++)
         if (!set_entry(&tuning->own, &given.entries[i]))
             result = WF_ERROR_OUT_OF_HOST_MEMORY;
-    pthread_mutex_unlock(&device->tuning_lock);
+    wfi_mutex_unlock(&device->tuning_lock);
     wfi_tuning_data_free(&given);
     return result;
 }
@@ -373,8 +366,8 @@ const char *wf_tuning_path(wf_device *device)
 {
     if (!device)
         return NULL;
-    pthread_mutex_lock(&device->tuning_lock);
+    wfi_mutex_lock(&device->tuning_lock);
     const struct wfi_tuning *tuning = wfi_tuning_of(device);
-    pthread_mutex_unlock(&device->tuning_lock);
+    wfi_mutex_unlock(&device->tuning_lock);
     return tuning ? tuning->path : NULL;
 }

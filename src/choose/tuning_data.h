@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "choose/key.h"
+#include "core/text.h"
 
 #define WFI_TUNING_SCHEMA "wavefit-tuning/2"
 #define WFI_TUNING_OLD_SCHEMA "wavefit-tuning/1"
@@ -72,7 +73,7 @@ typedef bool (*wfi_facts_filter)(void *user, const wfi_device_facts *facts);
 bool wfi_tuning_parse(const char *text, size_t bytes, wfi_facts_filter filter, void *user,
                       wfi_tuning_data *out, char error[192]);
 /* Writes text of the schema. `rows_alone`: as rows are checked in, without what a search keeps. */
-void wfi_tuning_print(const wfi_tuning_data *data, bool rows_alone, FILE *out);
+void wfi_tuning_print(const wfi_tuning_data *data, bool rows_alone, wfi_text *out);
 /* The whole text as files in the cache have it, with a line for its checksum, malloc'ed; NULL
  * without memory. */
 char *wfi_tuning_text(const wfi_tuning_data *data, size_t *bytes);

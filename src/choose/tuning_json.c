@@ -5,6 +5,7 @@
 #include "choose/json.h"
 #include "choose/tuning_checksum.h"
 #include "choose/tuning_data.h"
+#include "core/arithmetic.h"
 #include "core/old_names.h"
 
 static bool read_u32(wfi_json *j, uint32_t *value)
@@ -31,7 +32,7 @@ static bool read_device(wfi_json *j, wfi_device_facts *facts)
     char key[WFI_TUNING_NAME];
     for (bool first = wfi_json_enter(j, '{'); wfi_json_key(j, &first, key, sizeof key);) {
         uint32_t *number = NULL;
-        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        for (size_t i = 0; i < WFI_COUNT(numbers); i++)
             if (strcmp(key, numbers[i].name) == 0)
                 number = numbers[i].value;
         if (number)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "core/vendors.h"
 
 #define CUDA_GUIDE                                                                                 \
@@ -212,7 +213,7 @@ static const wfi_architecture table[] = {
 
 uint32_t wfi_architecture_count(void)
 {
-    return sizeof table / sizeof *table;
+    return WFI_COUNT(table);
 }
 
 const wfi_architecture *wfi_architecture_get(uint32_t index)

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "core/arithmetic.h"
 #include "core/doom.h"
 #include "core/names.h"
 
@@ -62,7 +63,7 @@ static wf_result add_pool(wf_arena *arena, const wfi_log *log)
     const VkDescriptorPoolCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
         .maxSets = added->sets,
-        .poolSizeCount = sizeof sizes / sizeof *sizes,
+        .poolSizeCount = WFI_COUNT(sizes),
         .pPoolSizes = sizes,
     };
     const VkResult vk =
@@ -258,20 +259,4 @@ void wf_arena_destroy(wf_arena **handle)
     *handle = NULL;
 }
 
-static void destroy_later(void *owner)
-{
-    wf_arena *arena = owner;
-    wf_arena_destroy(&arena);
-}
-
-wf_result wf_arena_destroy_after(wf_arena **handle, VkSemaphore timeline, uint64_t value)
-{
-    wf_arena *arena = handle ? *handle : NULL;
-    if (!arena)
-        return WF_SUCCESS;
-    wf_result result = wfi_doom_after(arena->device, "wf_arena_destroy_after", &arena->doom,
-                                      timeline, value, destroy_later, arena);
-    if (result == WF_SUCCESS)
-        *handle = NULL;
-    return result;
-}
+WFI_DESTROY_AFTER(arena)

@@ -77,23 +77,7 @@ void wf_buffer_destroy(wf_buffer **handle)
     *handle = NULL;
 }
 
-static void destroy_later(void *owner)
-{
-    wf_buffer *buffer = owner;
-    wf_buffer_destroy(&buffer);
-}
-
-wf_result wf_buffer_destroy_after(wf_buffer **handle, VkSemaphore timeline, uint64_t value)
-{
-    wf_buffer *buffer = handle ? *handle : NULL;
-    if (!buffer)
-        return WF_SUCCESS;
-    wf_result result = wfi_doom_after(buffer->device, "wf_buffer_destroy_after", &buffer->doom,
-                                      timeline, value, destroy_later, buffer);
-    if (result == WF_SUCCESS)
-        *handle = NULL;
-    return result;
-}
+WFI_DESTROY_AFTER(buffer)
 
 VkBuffer wf_buffer_handle(const wf_buffer *buffer)
 {

@@ -1,11 +1,11 @@
-/* What goes into buffers and comes out of them. */
+/* Writing, reading and filling buffers. */
 #include <stdatomic.h>
 
 #include "core/command.h"
 #include "core/transfer.h"
 
-/* Up to here an H100's host writes the card's memory faster (27 to 32 GB/s from 4 MiB on) than it
- * can be copied through staging; beyond, the device's copies are faster. */
+/* Up to this size the host writes an H100's memory directly in less time (27 to 32 GB/s from 4 MiB
+ * on) than a copy through staging takes; for more bytes the device's copies are faster. */
 #define WINDOW_MOST (UINT64_C(16) << 20)
 
 static wf_result check_range(const wf_buffer *buffer, uint64_t offset, uint64_t bytes)
@@ -42,7 +42,7 @@ wf_result wf_buffer_write(wf_buffer *buffer, uint64_t offset, const void *data, 
     if (!buffer->mapped && !(buffer->window && bytes <= WINDOW_MOST))
         return wfi_transfer_data(buffer, offset, data, NULL, bytes);
     wfi_copy(buffer->device, buffer->window + offset, data, bytes);
-    atomic_thread_fence(memory_order_seq_cst); /* what is combined on the way to a card goes out */
+    atomic_thread_fence(memory_order_seq_cst); /* flushes write-combining buffers */
     return WF_SUCCESS;
 }
 

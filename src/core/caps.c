@@ -1,5 +1,6 @@
 #include "core/caps.h"
 
+#include "core/arithmetic.h"
 #include "core/chain.h"
 #include "core/display.h"
 
@@ -130,7 +131,7 @@ static void fill_texels(const wfi_instance *instance, VkPhysicalDevice device, c
     const VkPhysicalDeviceLimits *limits = &p->core.properties.limits;
     caps->max_texel_elements = limits->maxTexelBufferElements;
     caps->texel_alignment = limits->minTexelBufferOffsetAlignment;
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+    for (size_t i = 0; i < WFI_COUNT(formats); i++) {
         VkFormatProperties format;
         instance->vkGetPhysicalDeviceFormatProperties(device, formats[i], &format);
         if (!(format.bufferFeatures & VK_FORMAT_FEATURE_UNIFORM_TEXEL_BUFFER_BIT))
@@ -445,7 +446,7 @@ void wfi_caps_withhold(const wf_caps *physical, wf_caps *caps)
 
 void wfi_caps_say_missing(const wf_caps *caps, uint32_t feature, char text[256])
 {
-    for (size_t i = 0; i < sizeof withheld_rows / sizeof *withheld_rows; i++) {
+    for (size_t i = 0; i < WFI_COUNT(withheld_rows); i++) {
         const withheld_row *row = &withheld_rows[i];
         if (row->feature != feature)
             continue;

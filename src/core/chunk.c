@@ -4,7 +4,7 @@
 
 #include "core/names.h"
 
-#define GRAIN 256u /* buffers share no cache line */
+#define GRAIN 256u /* so that buffers share no cache line */
 #define MOST_RANGES (WFI_CHUNK_BYTES / GRAIN / 2 + 1)
 
 typedef struct range {
@@ -136,18 +136,18 @@ wfi_chunk *wfi_chunk_take(wf_device *device, const VkMemoryRequirements *require
                    alignment = round_up(requirements->alignment, GRAIN);
     if (bytes > WFI_CHUNK_MOST || alignment > WFI_CHUNK_MOST)
         return NULL;
-    pthread_mutex_lock(&device->memory_lock);
+    wfi_mutex_lock(&device->memory_lock);
     wfi_chunk *chunk = find(device, bytes, alignment, mapped, block);
     if (!chunk && WFI_CHUNK_BYTES <= left && add_chunk(device, block->type, mapped))
         chunk = find(device, bytes, alignment, mapped, block);
-    pthread_mutex_unlock(&device->memory_lock);
+    wfi_mutex_unlock(&device->memory_lock);
     return chunk;
 }
 
 void wfi_chunk_leave(wf_device *device, wfi_chunk *chunk, uint64_t offset, uint64_t bytes)
 {
     wfi_chunk **at = &device->chunks;
-    pthread_mutex_lock(&device->memory_lock);
+    wfi_mutex_lock(&device->memory_lock);
     free_range(chunk, (range){offset, round_up(bytes, GRAIN)});
     if (--chunk->users == 0) {
         while (*at != chunk)
@@ -157,5 +157,5 @@ void wfi_chunk_leave(wf_device *device, wfi_chunk *chunk, uint64_t offset, uint6
             device->fn.vkFreeMemory(device->vk, chunk->memory, device->allocator);
         free(chunk);
     }
-    pthread_mutex_unlock(&device->memory_lock);
+    wfi_mutex_unlock(&device->memory_lock);
 }

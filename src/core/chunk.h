@@ -14,10 +14,10 @@ typedef struct wfi_chunk wfi_chunk;
  * bytes. */
 wfi_chunk *wfi_chunk_take(wf_device *device, const VkMemoryRequirements *requirements, bool mapped,
                           uint64_t left, wf_memory_block *block);
-/* Gives back the `bytes` that were required; the last of a chunk gives it back to the driver. */
+/* Gives the `bytes` that were required back to the chunk; one that is empty then is freed. */
 void wfi_chunk_leave(wf_device *device, wfi_chunk *chunk, uint64_t offset, uint64_t bytes);
 
-/* An allocation, mapped as a whole if `mapped`; all or nothing. */
+/* Allocates memory and maps all of it if `mapped`; after a failure nothing is left allocated. */
 VkResult wfi_allocate(wf_device *device, uint64_t bytes, uint32_t type, bool mapped,
                       VkDeviceMemory *memory, void **at);
 

@@ -1,18 +1,9 @@
 #include "core/clock.h"
 
-#include <time.h>
-
 uint64_t wfi_ticks_between(uint64_t begin, uint64_t end, uint32_t valid_bits)
 {
     const uint64_t mask = valid_bits >= 64 ? UINT64_MAX : (UINT64_C(1) << valid_bits) - 1;
     return (end - begin) & mask;
-}
-
-double wfi_host_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 void wfi_lap(double *at, double *to)

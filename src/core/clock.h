@@ -4,8 +4,7 @@
 
 #include <stdint.h>
 
-/* Seconds on a monotonic host clock. */
-double wfi_host_seconds(void);
+#include "core/platform.h"
 
 /* Adds the seconds since *at to *to, and sets *at to now. */
 void wfi_lap(double *at, double *to);

@@ -180,7 +180,7 @@ wf_result wfi_commands_record(wf_device *device, wfi_record_fn record, void *use
                               VkCommandBuffer *out)
 {
     VkCommandBuffer command_buffer = VK_NULL_HANDLE;
-    pthread_mutex_lock(&device->queue_lock);
+    wfi_mutex_lock(&device->queue_lock);
     wf_result result = make_ready(device);
     if (result == WF_SUCCESS)
         result = begin(device, 0, &command_buffer);
@@ -194,41 +194,41 @@ wf_result wfi_commands_record(wf_device *device, wfi_record_fn record, void *use
         *out = command_buffer;
     else
         free_commands(device, command_buffer);
-    pthread_mutex_unlock(&device->queue_lock);
+    wfi_mutex_unlock(&device->queue_lock);
     return result;
 }
 
 wf_result wfi_commands_run(wf_device *device, VkCommandBuffer command_buffer)
 {
-    pthread_mutex_lock(&device->queue_lock);
+    wfi_mutex_lock(&device->queue_lock);
     wf_result result = make_ready(device);
     if (result == WF_SUCCESS)
         result = submit_and_wait(device, command_buffer);
-    pthread_mutex_unlock(&device->queue_lock);
+    wfi_mutex_unlock(&device->queue_lock);
     return result;
 }
 
 void wfi_commands_free(wf_device *device, VkCommandBuffer command_buffer)
 {
-    pthread_mutex_lock(&device->queue_lock);
+    wfi_mutex_lock(&device->queue_lock);
     free_commands(device, command_buffer);
-    pthread_mutex_unlock(&device->queue_lock);
+    wfi_mutex_unlock(&device->queue_lock);
 }
 
 wf_result wfi_run(wf_device *device, wfi_record_fn record, void *user)
 {
-    pthread_mutex_lock(&device->queue_lock);
+    wfi_mutex_lock(&device->queue_lock);
     wf_result result = run_locked(device, NULL, record, user, NULL);
-    pthread_mutex_unlock(&device->queue_lock);
+    wfi_mutex_unlock(&device->queue_lock);
     return result;
 }
 
 wf_result wfi_run_timed(wf_device *device, wfi_record_fn prepare, wfi_record_fn record, void *user,
                         double *seconds, bool *gpu_clock)
 {
-    pthread_mutex_lock(&device->queue_lock);
+    wfi_mutex_lock(&device->queue_lock);
     wf_result result = run_locked(device, prepare, record, user, seconds);
-    pthread_mutex_unlock(&device->queue_lock);
+    wfi_mutex_unlock(&device->queue_lock);
     *gpu_clock = device->queries != VK_NULL_HANDLE;
     return result;
 }

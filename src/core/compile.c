@@ -11,8 +11,8 @@ struct wfi_compile {
     wfi_pipeline_desc desc;
     atomic_int owners;
     atomic_bool dropped;
-    atomic_int status;    /* wf_result; written once, by the job */
-    pthread_mutex_t lock; /* pooled, between the job and the device's end */
+    atomic_int status; /* wf_result; written once, by the job */
+    wfi_mutex lock;    /* pooled, between the job and the device's end */
     bool closed;
     wfi_pipeline outline;
     wfi_pooled *pooled;
@@ -21,10 +21,10 @@ struct wfi_compile {
 static void close_compile(void *owner)
 {
     wfi_compile *compile = owner;
-    pthread_mutex_lock(&compile->lock);
+    wfi_mutex_lock(&compile->lock);
     wfi_pool_give_back(compile->device, &compile->pooled);
     compile->closed = true;
-    pthread_mutex_unlock(&compile->lock);
+    wfi_mutex_unlock(&compile->lock);
 }
 
 static void release(wfi_compile *compile)
@@ -32,7 +32,7 @@ static void release(wfi_compile *compile)
     if (atomic_fetch_sub(&compile->owners, 1) > 1)
         return;
     wfi_pool_give_back(compile->device, &compile->pooled);
-    pthread_mutex_destroy(&compile->lock);
+    wfi_mutex_destroy(&compile->lock);
     wfi_object_leave(&compile->object);
     free(compile);
 }
@@ -41,10 +41,10 @@ static void run(void *job)
 {
     wfi_compile *compile = job;
     wf_result result = WF_ERROR_DEVICE_CLOSED;
-    pthread_mutex_lock(&compile->lock);
+    wfi_mutex_lock(&compile->lock);
     if (!compile->closed && !atomic_load(&compile->dropped))
         result = wfi_pool_take(compile->device, &compile->desc, &compile->pooled);
-    pthread_mutex_unlock(&compile->lock);
+    wfi_mutex_unlock(&compile->lock);
     atomic_store(&compile->status, result);
     release(compile);
 }
@@ -53,7 +53,7 @@ wf_result wfi_compile_start(wf_device *device, const wf_jobs *jobs, const wfi_pi
                             wfi_compile **out)
 {
     wfi_compile *compile = calloc(1, sizeof *compile);
-    if (!compile || pthread_mutex_init(&compile->lock, NULL) != 0) {
+    if (!compile || !wfi_mutex_init(&compile->lock)) {
         free(compile);
         return wfi_no_memory(&device->log);
     }
@@ -61,7 +61,7 @@ wf_result wfi_compile_start(wf_device *device, const wf_jobs *jobs, const wfi_pi
     compile->desc = *desc;
     wf_result result = wfi_pipeline_outline(device, desc, &compile->outline);
     if (result != WF_SUCCESS) {
-        pthread_mutex_destroy(&compile->lock);
+        wfi_mutex_destroy(&compile->lock);
         free(compile);
         return result;
     }

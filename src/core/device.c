@@ -10,6 +10,7 @@
 #include "core/file.h"
 #include "core/names.h"
 #include "core/params.h"
+#include "core/pipeline_pool.h"
 #include "core/queue.h"
 #include "core/quirks.h"
 #include "core/select.h"
@@ -107,13 +108,13 @@ static void load_memory(wf_device *device)
 }
 
 /* A driver resets a GPU whose dispatch takes seconds where the GPU also drives a display, as
- * integrated ones do, so dispatches are kept short there. */
+ * integrated ones do, and some systems reset any, so dispatches are kept short there. */
 double wfi_longest_dispatch(const wf_caps *caps, double asked)
 {
-    const bool watched =
-        caps->device_type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU ||
-        caps->device_type == VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU ||
-        (caps->device_type == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU && caps->display_attached);
+    const bool watched = caps->device_type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU ||
+                         caps->device_type == VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU ||
+                         (caps->device_type == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU &&
+                          (caps->display_attached || wfi_system_watches_gpus()));
     if (asked != 0)
         return asked > 0 ? asked : 0;
     return watched ? 0.05 : 0;
@@ -163,16 +164,16 @@ static wf_result open_device(wf_device *device)
 /* All of them or none. */
 static bool make_locks(wf_device *device)
 {
-    pthread_mutex_t *const locks[] = {
-        &device->objects_lock, &device->queue_lock, &device->memory_lock, &device->staging_lock,
-        &device->pool_lock,    &device->peaks_lock, &device->tuning_lock, &device->analysis_lock};
-    if (pthread_cond_init(&device->pool_compiled, NULL) != 0)
+    wfi_mutex *const locks[] = {&device->objects_lock, &device->queue_lock, &device->memory_lock,
+                                &device->staging_lock, &device->pool_lock,  &device->peaks_lock,
+                                &device->tuning_lock};
+    if (!wfi_condition_init(&device->pool_compiled))
         return false;
     for (size_t i = 0; i < WFI_COUNT(locks); i++)
-        if (pthread_mutex_init(locks[i], NULL) != 0) {
+        if (!wfi_mutex_init(locks[i])) {
             while (i-- > 0)
-                pthread_mutex_destroy(locks[i]);
-            pthread_cond_destroy(&device->pool_compiled);
+                wfi_mutex_destroy(locks[i]);
+            wfi_condition_destroy(&device->pool_compiled);
             return false;
         }
     return true;
@@ -376,6 +377,7 @@ static void close_device(wf_device *device)
         wfi_log_write(
             &device->log, WF_LOG_WARNING,
             "wf_device_destroy: %u objects of the device were still there; they are closed", left);
+    wfi_pool_clear(device);
     if (device->keeps) {
         free(device->cache.path);
         device->vk = VK_NULL_HANDLE;
@@ -401,8 +403,6 @@ void wf_device_destroy(wf_device **handle)
         return;
     if (device->tuning)
         device->tuning_end(device->tuning);
-    if (device->analysis)
-        device->analysis_end(device, device->analysis);
     if (device->vk)
         close_device(device);
     if (!device->keeps)

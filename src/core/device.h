@@ -3,13 +3,13 @@
 #ifndef WFI_CORE_DEVICE_H
 #define WFI_CORE_DEVICE_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "core/instance.h"
 #include "core/log.h"
 #include "core/object.h"
 #include "core/pipeline_cache.h"
+#include "core/platform.h"
 #include "core/volk.h"
 #include "wavefit/wavefit.h"
 
@@ -29,7 +29,7 @@ struct wf_device {
     bool debug_names; /* objects get names, dispatches labels */
     bool adopted;     /* instance, VkDevice and queue are the application's */
     bool released;    /* destroyed; kept for objects that are still enlisted */
-    pthread_mutex_t objects_lock;
+    wfi_mutex objects_lock;
     wfi_object *objects;     /* what lives on the device */
     struct wfi_doom *doomed; /* what waits for a semaphore to be destroyed; of objects_lock too */
 
@@ -38,13 +38,13 @@ struct wf_device {
     void (*lock_queue)(void *user); /* the application's own lock, or NULL */
     void (*unlock_queue)(void *user);
     void *queue_user;
-    pthread_mutex_t queue_lock; /* queue, command pool, fence and queries */
-    double poll_seconds;        /* how long wfi_wait asks before it sleeps; 0: not at all */
-    atomic_bool keeps;          /* nothing is freed: the device may still be at work (wfi_settle) */
-    pthread_mutex_t memory_lock;
+    wfi_mutex queue_lock; /* queue, command pool, fence and queries */
+    double poll_seconds;  /* how long wfi_wait asks before it sleeps; 0: not at all */
+    atomic_bool keeps;    /* nothing is freed: the device may still be at work (wfi_settle) */
+    wfi_mutex memory_lock;
     struct wfi_chunk *chunks; /* memory that small buffers share (chunk.h) */
     /* What transfers go through (staging.h), made at the first that needs it. */
-    pthread_mutex_t staging_lock;
+    wfi_mutex staging_lock;
     struct wfi_staging *staging;
     void (*staging_end)(wf_device *device);
     atomic_uint_fast64_t buffer_count; /* ever made: each has a number of its own */
@@ -54,12 +54,15 @@ struct wf_device {
     VkFence fence;
     VkQueryPool queries; /* 2 timestamps; VK_NULL_HANDLE where the queue has none */
 
-    pthread_mutex_t pool_lock;
-    pthread_cond_t pool_compiled;
+    wfi_mutex pool_lock;
+    wfi_condition pool_compiled;
     struct wfi_pooled *pipelines; /* of plans (pipeline_pool.h) */
+    uint64_t pool_clock;          /* counts pipelines that became idle; of pool_lock too */
 
-    double dispatch_seconds;       /* longest dispatch by prediction; 0: no bound */
-    _Atomic double slowness;       /* measured over predicted time, of what ran so far */
+    double dispatch_seconds; /* longest dispatch by prediction; 0: no bound */
+    /* Measured over predicted time, of what ran so far: the bits of a double, since not every
+     * compiler has atomic ones. */
+    atomic_uint_fast64_t slowness_bits;
     bool capture_statistics;       /* asked for, and offered */
     bool (*cancelled)(void *user); /* NULL: calls that block are never cut short */
     void *cancelled_user;
@@ -67,15 +70,10 @@ struct wf_device {
     wfi_pipeline_cache cache;
     char *cache_directory; /* NULL: nothing is kept on disk */
     /* What src/choose keeps of this device, made at its first use. core only calls tuning_end. */
-    pthread_mutex_t tuning_lock;
+    wfi_mutex tuning_lock;
     struct wfi_tuning *tuning;
     void (*tuning_end)(struct wfi_tuning *tuning);
-    /* Pipelines that analyse sparse matrices (src/kernels/spmv/analysis), made at their first use.
-     * core only calls analysis_end. */
-    pthread_mutex_t analysis_lock;
-    struct wfi_analysis *analysis;
-    void (*analysis_end)(wf_device *device, struct wfi_analysis *analysis);
-    pthread_mutex_t peaks_lock;
+    wfi_mutex peaks_lock;
     double copy_bandwidth;          /* bytes a second; 0: not measured yet */
     double fma_rate[WF_TYPE_COUNT]; /* flops a second; 0: not measured yet */
 };

@@ -2,11 +2,11 @@
 
 #include "core/arithmetic.h"
 
-/* Most short kernels and small transfers end within it. */
+/* How long a wait polls: most short kernels and small transfers end within it. */
 #define POLL_SECONDS 200e-6
 
-/* A processor's clock is not the driver's to raise, threads of its driver may run on when the
- * device is lost, and they need the processor that would ask for the end of their work. */
+/* Work does not raise the clock of a CPU device, threads of its driver may go on when the device is
+ * lost, and polling would take processor time from these threads. */
 static const wfi_device_kind gpu = {.raises_clock = true,
                                     .lost_means_idle = true,
                                     .poll_seconds = POLL_SECONDS},

@@ -6,9 +6,9 @@
 #include "core/caps.h"
 
 typedef struct wfi_device_kind {
-    bool raises_clock;    /* under work, so that it is warmed up before it is timed */
-    bool lost_means_idle; /* once it reports that it is lost, none of its work goes on */
-    double poll_seconds;  /* how long a wait asks for the end before it sleeps */
+    bool raises_clock;    /* under work: the device is warmed up before timing */
+    bool lost_means_idle; /* a device that reports its loss has ended all work */
+    double poll_seconds;  /* how long a wait polls before it sleeps */
     bool card;            /* it has memory of its own, behind a bus */
 } wfi_device_kind;
 

@@ -9,13 +9,13 @@ static VkResult value_of(const wf_device *device, VkSemaphore timeline, uint64_t
                : device->fn.vkGetSemaphoreCounterValueKHR(device->vk, timeline, value);
 }
 
-/* Takes those off the list whose time has come, and destroys them without the lock, which their
- * ends take. */
+/* Takes objects whose semaphore has its value off the list, and destroys them without holding the
+ * lock, which their destruction takes. */
 static uint32_t collect(wf_device *device, bool all)
 {
     wfi_doom *ready = NULL;
     uint32_t left = 0;
-    pthread_mutex_lock(&device->objects_lock);
+    wfi_mutex_lock(&device->objects_lock);
     for (wfi_doom **at = &device->doomed; *at;) {
         wfi_doom *doom = *at;
         uint64_t value = 0;
@@ -29,7 +29,7 @@ static uint32_t collect(wf_device *device, bool all)
         doom->next = ready;
         ready = doom;
     }
-    pthread_mutex_unlock(&device->objects_lock);
+    wfi_mutex_unlock(&device->objects_lock);
     while (ready) {
         wfi_doom *doom = ready;
         ready = doom->next;
@@ -58,10 +58,10 @@ wf_result wfi_doom_after(wf_device *device, const char *function, wfi_doom *doom
                         "VK_KHR_timeline_semaphore)",
                         function);
     *doom = (wfi_doom){.timeline = timeline, .value = value, .destroy = destroy, .owner = owner};
-    pthread_mutex_lock(&device->objects_lock);
+    wfi_mutex_lock(&device->objects_lock);
     doom->next = device->doomed;
     device->doomed = doom;
-    pthread_mutex_unlock(&device->objects_lock);
+    wfi_mutex_unlock(&device->objects_lock);
     collect(device, false);
     return WF_SUCCESS;
 }

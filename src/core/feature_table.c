@@ -2,6 +2,8 @@
 
 #include <stddef.h>
 
+#include "core/arithmetic.h"
+
 #define HIMENO (UINT32_C(1) << WF_FAMILY_HIMENO)
 #define SPMV (UINT32_C(1) << WF_FAMILY_SPMV)
 #define MATMUL (UINT32_C(1) << WF_FAMILY_MATMUL)
@@ -159,4 +161,4 @@ const wfi_feature_row wfi_feature_rows[] = {
     BFLOAT16(shaderBFloat16DotProduct),
     BFLOAT16(shaderBFloat16CooperativeMatrix),
 };
-const uint32_t wfi_feature_row_count = sizeof wfi_feature_rows / sizeof *wfi_feature_rows;
+const uint32_t wfi_feature_row_count = WFI_COUNT(wfi_feature_rows);

@@ -1,32 +1,24 @@
 #include "core/file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-char *wfi_path_join(const char *a, const char *b)
-{
-    const size_t bytes = strlen(a) + strlen(b) + 2;
-    char *path = malloc(bytes);
-    if (path)
-        snprintf(path, bytes, "%s/%s", a, b);
-    return path;
-}
+#include "core/platform_file.h"
 
+/* From the last folder that is there on, so that it does not matter what paths begin with. */
 bool wfi_make_directories(char *path)
 {
-    for (char *at = path + 1; (at = strchr(at, '/')); at++) {
-        *at = '\0';
-        const bool ok = mkdir(path, 0700) == 0 || errno == EEXIST;
-        *at = '/';
-        if (!ok)
-            return false;
-    }
-    return true;
+    char *end = wfi_path_separator(path);
+    if (!end || end == path)
+        return true;
+    const char separator = *end;
+    *end = '\0';
+    const bool ok = wfi_file_kind_of(path) == WFI_FILE_FOLDER ||
+                    (wfi_make_directories(path) && wfi_folder_make(path));
+    *end = separator;
+    return ok;
 }
 
 static void *read_open(FILE *file, size_t most, size_t *bytes)
@@ -58,18 +50,15 @@ static void *read_open(FILE *file, size_t most, size_t *bytes)
 
 void *wfi_fd_read(int fd, size_t most, size_t *bytes)
 {
-    struct stat there;
-    FILE *file = fdopen(fd, "rb");
-    if (!file) {
-        const int opened = errno;
-        close(fd);
-        errno = opened;
+    uint64_t there;
+    const wfi_file_kind kind = wfi_file_kind_of_open(fd, &there);
+    FILE *file = wfi_file_stream(fd, "rb");
+    if (!file)
         return NULL;
-    }
     void *data = NULL;
     /* Opening a folder succeeds and only reading fails; reading a device might never end. */
-    if (fstat(fd, &there) == 0 && !S_ISREG(there.st_mode))
-        errno = S_ISDIR(there.st_mode) ? EISDIR : EINVAL;
+    if (kind == WFI_FILE_FOLDER || kind == WFI_FILE_SPECIAL)
+        errno = kind == WFI_FILE_FOLDER ? EISDIR : EINVAL;
     else
         data = read_open(file, most, bytes);
     const int cause = errno;
@@ -80,8 +69,7 @@ void *wfi_fd_read(int fd, size_t most, size_t *bytes)
 
 void *wfi_file_read(const char *path, size_t most, size_t *bytes)
 {
-    /* Opening a pipe would wait for its writer. */
-    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    const int fd = wfi_file_open_read(path, false);
     return fd >= 0 ? wfi_fd_read(fd, most, bytes) : NULL;
 }
 
@@ -93,12 +81,21 @@ static bool write_pieces(FILE *file, const wfi_piece *pieces, size_t count)
     return true;
 }
 
-/* A file that replaces another keeps its permissions, so that others may still read it. */
-static void keep_mode(int fd, const char *path)
+/* Writes and closes the temporary, which is on the disk before it gets its name: else a crash of
+ * the machine may leave an empty file. */
+static bool write_temporary(int fd, const char *path, const wfi_piece *pieces, size_t count)
 {
-    struct stat there;
-    if (lstat(path, &there) == 0 && S_ISREG(there.st_mode) && there.st_uid == geteuid())
-        fchmod(fd, there.st_mode & 0755);
+    /* A file that replaces another keeps its permissions, so that others may still read it. */
+    wfi_file_keep_cache_rights(fd, path);
+    FILE *file = wfi_file_stream(fd, "wb");
+    if (!file)
+        return false;
+    const bool ok = write_pieces(file, pieces, count) && wfi_file_flush(file);
+    const int cause = errno;
+    const bool closed = fclose(file) == 0;
+    if (!ok)
+        errno = cause;
+    return ok && closed;
 }
 
 bool wfi_file_write(const char *path, const wfi_piece *pieces, size_t count)
@@ -108,26 +105,12 @@ bool wfi_file_write(const char *path, const wfi_piece *pieces, size_t count)
     if (!temporary)
         return false;
     snprintf(temporary, length, "%s.XXXXXX", path);
-    const int fd = mkstemp(temporary);
-    FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
-    /* The content is on the disk before the file gets its name: else a crash of the machine may
-     * leave an empty file. */
-    if (fd >= 0)
-        keep_mode(fd, path);
-    bool ok = file && write_pieces(file, pieces, count) && fflush(file) == 0 && fsync(fd) == 0;
-    int cause = errno;
-    if (file && fclose(file) != 0 && ok) {
-        cause = errno;
-        ok = false;
-    } else if (!file && fd >= 0) {
-        close(fd);
-    }
-    if (ok && rename(temporary, path) != 0) {
-        cause = errno;
-        ok = false;
-    }
+    const int fd = wfi_file_make_temporary(temporary);
+    const bool ok =
+        fd >= 0 && write_temporary(fd, path, pieces, count) && wfi_file_replace(temporary, path);
+    const int cause = errno;
     if (!ok && fd >= 0)
-        unlink(temporary);
+        wfi_file_remove(temporary);
     free(temporary);
     errno = cause;
     return ok;

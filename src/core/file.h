@@ -12,9 +12,6 @@
  * in the log) others may write to the folder. */
 char *wfi_cache_directory(const wfi_log *log, const char *directory);
 
-/* "a/b", malloc'ed; NULL without memory. */
-char *wfi_path_join(const char *a, const char *b);
-
 /* Makes the folders that lead to the file `path`; false leaves the cause in errno. */
 bool wfi_make_directories(char *path);
 

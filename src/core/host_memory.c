@@ -9,8 +9,8 @@
 #define USAGE (VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT)
 #define COHERENT (VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
 
-/* Whether buffers can be bound to such memory, and if so, whether each wants an import of its
- * own. */
+/* Whether buffers can be bound to imported memory, and if so, whether each needs a dedicated
+ * import. */
 static bool importable(const wf_device *device, bool *dedicated)
 {
     const VkPhysicalDeviceExternalBufferInfo info = {
@@ -46,7 +46,7 @@ static wf_result create_vk_buffer(wf_host_memory *host)
                         "vkCreateBuffer");
 }
 
-/* A coherent type that the pointer and the buffer can have; UINT32_MAX: there is none. */
+/* A coherent memory type for both the pointer and the buffer; UINT32_MAX: there is none. */
 static uint32_t type_of(const wf_host_memory *host, uint64_t *required)
 {
     const wf_device *device = host->device;
@@ -139,10 +139,10 @@ static bool cut_to_units(wf_host_memory *host, unsigned char *data, uint64_t byt
 static void enlist(wf_host_memory *host)
 {
     wfi_staging *staging = host->device->staging;
-    pthread_mutex_lock(&staging->lock);
+    wfi_mutex_lock(&staging->lock);
     host->next = staging->imported;
     staging->imported = host;
-    pthread_mutex_unlock(&staging->lock);
+    wfi_mutex_unlock(&staging->lock);
 }
 
 static void unlist(wf_host_memory *host)
@@ -150,13 +150,13 @@ static void unlist(wf_host_memory *host)
     wfi_staging *staging = host->device->staging;
     if (!staging) /* the device is closed */
         return;
-    pthread_mutex_lock(&staging->lock);
+    wfi_mutex_lock(&staging->lock);
     wf_host_memory **at = &staging->imported;
     while (*at && *at != host)
         at = &(*at)->next;
     if (*at)
         *at = host->next;
-    pthread_mutex_unlock(&staging->lock);
+    wfi_mutex_unlock(&staging->lock);
 }
 
 wf_result wf_host_memory_create(wf_device *device, void *data, uint64_t bytes, wf_host_memory **out)

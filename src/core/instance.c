@@ -1,32 +1,22 @@
 #include "core/instance.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__APPLE__)
-static const char *const loader_names[] = {"libvulkan.1.dylib", "libvulkan.dylib",
-                                           "libMoltenVK.dylib"};
-#elif defined(__ANDROID__)
-static const char *const loader_names[] = {
-    "libvulkan.so"}; /* Android's libraries have no versions */
-#else
-static const char *const loader_names[] = {"libvulkan.so.1", "libvulkan.so"};
-#endif
+#include "core/platform.h"
 
 static wf_result open_loader(wfi_instance *instance, const wfi_log *log)
 {
-    for (size_t i = 0; i < sizeof loader_names / sizeof *loader_names && !instance->module; i++)
-        instance->module = dlopen(loader_names[i], RTLD_NOW | RTLD_LOCAL);
+    for (const char *const *name = wfi_vulkan_loaders; *name && !instance->module; name++)
+        instance->module = wfi_library_open(*name);
     if (!instance->module)
         return wfi_fail(log, WF_ERROR_NO_LOADER, "no Vulkan loader: %s cannot be opened",
-                        loader_names[0]);
-    void *symbol = dlsym(instance->module, "vkGetInstanceProcAddr");
-    if (!symbol)
+                        wfi_vulkan_loaders[0]);
+    instance->get_proc =
+        (PFN_vkGetInstanceProcAddr)wfi_library_symbol(instance->module, "vkGetInstanceProcAddr");
+    if (!instance->get_proc)
         return wfi_fail(log, WF_ERROR_NO_LOADER, "%s has no vkGetInstanceProcAddr",
-                        loader_names[0]);
-    /* ISO C has no cast from object to function pointer; POSIX has the representation equal. */
-    memcpy(&instance->get_proc, &symbol, sizeof symbol);
+                        wfi_vulkan_loaders[0]);
     return WF_SUCCESS;
 }
 
@@ -180,7 +170,7 @@ void wfi_instance_destroy(wfi_instance *instance)
     if (!instance->lent && instance->vk && instance->vkDestroyInstance)
         instance->vkDestroyInstance(instance->vk, instance->allocator);
     if (instance->module)
-        dlclose(instance->module);
+        wfi_library_close(instance->module);
     *instance = (wfi_instance){0};
 }
 

@@ -92,7 +92,7 @@ static wf_result from_driver(wf_device *device, const wf_memory_request *request
                         "the device has no memory of the kind needed");
     const VkMemoryType *type = &device->memory.memoryTypes[block->type];
     const bool mapped = request->mapped && (type->propertyFlags & COHERENT) == COHERENT;
-    /* Past its budget a driver may page, or the system may end the program: neither is wanted. */
+    /* Beyond the budget the driver may page or the system may end the program. */
     const uint64_t left = wfi_budget_left(device, type->heapIndex);
     out->bytes = bytes;
     out->chunk = wfi_chunk_take(device, &request->requirements, mapped, left, block);
@@ -126,7 +126,7 @@ uint64_t wfi_memory_left(const wf_device *device, wf_memory kind)
     return left < all ? left : all;
 }
 
-/* Why the application's block will not do; NULL: it will. */
+/* Why the application's block cannot be used; NULL: it can. */
 static const char *refusal(const wf_device *device, const wf_memory_request *request,
                            const wf_memory_block *block)
 {

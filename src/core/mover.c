@@ -18,32 +18,32 @@ struct wf_transfer {
 static void *run(void *user)
 {
     wfi_mover *mover = user;
-    pthread_mutex_lock(&mover->lock);
+    wfi_mutex_lock(&mover->lock);
     while (!mover->ends || mover->first) {
         wf_transfer *t = mover->first;
         if (!t) {
-            pthread_cond_wait(&mover->wake, &mover->lock);
+            wfi_condition_wait(&mover->wake, &mover->lock);
             continue;
         }
-        pthread_mutex_unlock(&mover->lock);
+        wfi_mutex_unlock(&mover->lock);
         const wf_result result = t->in ? wf_buffer_write(t->buffer, t->offset, t->in, t->bytes)
                                        : wf_buffer_read(t->buffer, t->offset, t->out, t->bytes);
-        pthread_mutex_lock(&mover->lock);
+        wfi_mutex_lock(&mover->lock);
         mover->first = t->next;
         atomic_store(&t->result, result);
-        pthread_cond_broadcast(&mover->done);
+        wfi_condition_broadcast(&mover->done);
     }
-    pthread_mutex_unlock(&mover->lock);
+    wfi_mutex_unlock(&mover->lock);
     return NULL;
 }
 
 static void end_mover(wfi_mover *mover)
 {
-    pthread_mutex_lock(&mover->lock);
+    wfi_mutex_lock(&mover->lock);
     mover->ends = true;
-    pthread_cond_broadcast(&mover->wake);
-    pthread_mutex_unlock(&mover->lock);
-    pthread_join(mover->thread, NULL);
+    wfi_condition_broadcast(&mover->wake);
+    wfi_mutex_unlock(&mover->lock);
+    wfi_thread_join(mover->thread);
 }
 
 static void close_transfer(void *owner)
@@ -85,16 +85,16 @@ static wf_result begin(wf_buffer *buffer, uint64_t offset, const void *in, void 
     t->bytes = bytes;
     atomic_init(&t->result, WF_NOT_READY);
     wfi_object_enlist(device, &t->object, close_transfer, t);
-    pthread_mutex_lock(&mover->lock);
+    wfi_mutex_lock(&mover->lock);
     const bool started = start_thread(staging);
     if (started) {
         wf_transfer **at = &mover->first;
         while (*at)
             at = &(*at)->next;
         *at = t;
-        pthread_cond_signal(&mover->wake);
+        wfi_condition_signal(&mover->wake);
     }
-    pthread_mutex_unlock(&mover->lock);
+    wfi_mutex_unlock(&mover->lock);
     if (!started) {
         wfi_object_leave(&t->object);
         free(t);
@@ -129,10 +129,10 @@ wf_result wf_transfer_end(wf_transfer **handle)
         return WF_SUCCESS;
     wfi_staging *staging = t->object.device->staging; /* NULL: the device's end waited */
     if (staging) {
-        pthread_mutex_lock(&staging->mover.lock);
+        wfi_mutex_lock(&staging->mover.lock);
         while (atomic_load(&t->result) == WF_NOT_READY)
-            pthread_cond_wait(&staging->mover.done, &staging->mover.lock);
-        pthread_mutex_unlock(&staging->mover.lock);
+            wfi_condition_wait(&staging->mover.done, &staging->mover.lock);
+        wfi_mutex_unlock(&staging->mover.lock);
     }
     const wf_result result = (wf_result)atomic_load(&t->result);
     wfi_object_leave(&t->object);

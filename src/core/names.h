@@ -13,7 +13,7 @@ void wfi_name(const wf_device *device, VkObjectType type, uint64_t handle, const
 /* A handle as Vulkan's debug functions take it, whether it is a pointer here or a number. */
 #define WFI_HANDLE(handle) ((uint64_t)(handle))
 
-/* Commands between the two are shown under the text, which may be within another's. */
+/* Debuggers show commands between the two under the text; labels may nest. */
 void wfi_label_begin(const wf_device *device, VkCommandBuffer command_buffer, const char *text);
 void wfi_label_end(const wf_device *device, VkCommandBuffer command_buffer);
 

@@ -8,25 +8,24 @@ void wfi_object_enlist(wf_device *device, wfi_object *object, void (*close)(void
                        void *owner)
 {
     *object = (wfi_object){.device = device, .close = close, .owner = owner};
-    pthread_mutex_lock(&device->objects_lock);
+    wfi_mutex_lock(&device->objects_lock);
     object->next = device->objects;
     if (object->next)
         object->next->previous = object;
     device->objects = object;
-    pthread_mutex_unlock(&device->objects_lock);
+    wfi_mutex_unlock(&device->objects_lock);
 }
 
 static void free_device(wf_device *device)
 {
-    pthread_mutex_destroy(&device->objects_lock);
-    pthread_mutex_destroy(&device->queue_lock);
-    pthread_mutex_destroy(&device->memory_lock);
-    pthread_mutex_destroy(&device->staging_lock);
-    pthread_mutex_destroy(&device->pool_lock);
-    pthread_cond_destroy(&device->pool_compiled);
-    pthread_mutex_destroy(&device->peaks_lock);
-    pthread_mutex_destroy(&device->tuning_lock);
-    pthread_mutex_destroy(&device->analysis_lock);
+    wfi_mutex_destroy(&device->objects_lock);
+    wfi_mutex_destroy(&device->queue_lock);
+    wfi_mutex_destroy(&device->memory_lock);
+    wfi_mutex_destroy(&device->staging_lock);
+    wfi_mutex_destroy(&device->pool_lock);
+    wfi_condition_destroy(&device->pool_compiled);
+    wfi_mutex_destroy(&device->peaks_lock);
+    wfi_mutex_destroy(&device->tuning_lock);
     free(device->cache_directory);
     free(device);
 }
@@ -36,7 +35,7 @@ void wfi_object_leave(wfi_object *object)
     wf_device *device = object->device;
     if (!device)
         return;
-    pthread_mutex_lock(&device->objects_lock);
+    wfi_mutex_lock(&device->objects_lock);
     if (object->previous)
         object->previous->next = object->next;
     else
@@ -44,7 +43,7 @@ void wfi_object_leave(wfi_object *object)
     if (object->next)
         object->next->previous = object->previous;
     const bool last = device->released && !device->objects;
-    pthread_mutex_unlock(&device->objects_lock);
+    wfi_mutex_unlock(&device->objects_lock);
     *object = (wfi_object){0};
     if (last)
         free_device(device);
@@ -53,19 +52,19 @@ void wfi_object_leave(wfi_object *object)
 unsigned wfi_objects_close(wf_device *device)
 {
     unsigned count = 0;
-    pthread_mutex_lock(&device->objects_lock);
+    wfi_mutex_lock(&device->objects_lock);
     for (wfi_object *object = device->objects; object; object = object->next, count++)
         object->close(object->owner);
-    pthread_mutex_unlock(&device->objects_lock);
+    wfi_mutex_unlock(&device->objects_lock);
     return count;
 }
 
 void wfi_device_release(wf_device *device)
 {
-    pthread_mutex_lock(&device->objects_lock);
+    wfi_mutex_lock(&device->objects_lock);
     device->released = true;
     const bool last = !device->objects;
-    pthread_mutex_unlock(&device->objects_lock);
+    wfi_mutex_unlock(&device->objects_lock);
     if (last)
         free_device(device);
 }

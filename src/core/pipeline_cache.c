@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/file.h"
+#include "core/text.h"
 
 #define MAGIC 0x46575043u /* "CPWF" */
 #define FORMAT 1u

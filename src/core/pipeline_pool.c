@@ -7,6 +7,7 @@ struct wfi_pooled {
     wfi_pipeline_desc desc;
     bool pushed, dispatch_base; /* what else of the device a pipeline depends on */
     uint32_t users;             /* under the device's pool_lock, as all but the pipeline */
+    uint64_t idle_since;        /* by device->pool_clock, where there are no users */
     bool compiling;
     wf_result result; /* of compiling */
     wfi_pipeline pipeline;
@@ -50,14 +51,40 @@ static void unlist(wf_device *device, const wfi_pooled *pooled)
         *at = pooled->next;
 }
 
-/* The caller holds the lock. One that failed is out of the list already. */
+static void destroy(wf_device *device, wfi_pooled *pooled)
+{
+    unlist(device, pooled);
+    wfi_pipeline_destroy(device, &pooled->pipeline);
+    free(pooled);
+}
+
+/* Destroys those that have been idle the longest until `most` are left. */
+static void keep_idle(wf_device *device, uint32_t most)
+{
+    for (;;) {
+        wfi_pooled *oldest = NULL;
+        uint32_t count = 0;
+        for (wfi_pooled *p = device->pipelines; p; p = p->next) {
+            if (p->users > 0)
+                continue;
+            count++;
+            oldest = !oldest || p->idle_since < oldest->idle_since ? p : oldest;
+        }
+        if (count <= most)
+            return;
+        destroy(device, oldest);
+    }
+}
+
+/* The caller holds the lock. A pipeline that failed to compile is not in the list any more. */
 static void release(wf_device *device, wfi_pooled *pooled)
 {
     if (--pooled->users > 0)
         return;
-    unlist(device, pooled);
-    wfi_pipeline_destroy(device, &pooled->pipeline);
-    free(pooled);
+    pooled->idle_since = ++device->pool_clock;
+    if (pooled->result != WF_SUCCESS)
+        destroy(device, pooled);
+    keep_idle(device, WFI_POOL_IDLE);
 }
 
 static wfi_pooled *add(wf_device *device, const wfi_pipeline_desc *desc)
@@ -75,27 +102,27 @@ static wfi_pooled *add(wf_device *device, const wfi_pipeline_desc *desc)
     return pooled;
 }
 
-/* The caller holds the lock, but not while it compiles. */
+/* The caller holds the lock, which is released while the pipeline compiles. */
 static void compile(wf_device *device, wfi_pooled *pooled)
 {
-    pthread_mutex_unlock(&device->pool_lock);
+    wfi_mutex_unlock(&device->pool_lock);
     const wf_result result = wfi_pipeline_create(device, &pooled->desc, &pooled->pipeline);
-    pthread_mutex_lock(&device->pool_lock);
+    wfi_mutex_lock(&device->pool_lock);
     pooled->result = result;
     pooled->compiling = false;
-    if (result != WF_SUCCESS) /* whoever asks next tries again */
+    if (result != WF_SUCCESS) /* the next caller compiles it again */
         unlist(device, pooled);
-    pthread_cond_broadcast(&device->pool_compiled);
+    wfi_condition_broadcast(&device->pool_compiled);
 }
 
 wf_result wfi_pool_take(wf_device *device, const wfi_pipeline_desc *desc, wfi_pooled **out)
 {
-    pthread_mutex_lock(&device->pool_lock);
+    wfi_mutex_lock(&device->pool_lock);
     wfi_pooled *pooled = find(device, desc);
     if (pooled) {
         pooled->users++;
         while (pooled->compiling)
-            pthread_cond_wait(&device->pool_compiled, &device->pool_lock);
+            wfi_condition_wait(&device->pool_compiled, &device->pool_lock);
     } else {
         pooled = add(device, desc);
         if (pooled)
@@ -106,19 +133,19 @@ wf_result wfi_pool_take(wf_device *device, const wfi_pipeline_desc *desc, wfi_po
         release(device, pooled);
     else
         *out = pooled;
-    pthread_mutex_unlock(&device->pool_lock);
+    wfi_mutex_unlock(&device->pool_lock);
     return pooled ? result : wfi_no_memory(&device->log);
 }
 
 wfi_pooled *wfi_pool_take_compiled(wf_device *device, const wfi_pipeline_desc *desc)
 {
-    pthread_mutex_lock(&device->pool_lock);
+    wfi_mutex_lock(&device->pool_lock);
     wfi_pooled *pooled = find(device, desc);
     if (pooled && pooled->compiling)
         pooled = NULL;
     if (pooled)
         pooled->users++;
-    pthread_mutex_unlock(&device->pool_lock);
+    wfi_mutex_unlock(&device->pool_lock);
     return pooled;
 }
 
@@ -131,8 +158,15 @@ void wfi_pool_give_back(wf_device *device, wfi_pooled **handle)
 {
     if (!*handle)
         return;
-    pthread_mutex_lock(&device->pool_lock);
+    wfi_mutex_lock(&device->pool_lock);
     release(device, *handle);
-    pthread_mutex_unlock(&device->pool_lock);
+    wfi_mutex_unlock(&device->pool_lock);
     *handle = NULL;
+}
+
+void wfi_pool_clear(wf_device *device)
+{
+    wfi_mutex_lock(&device->pool_lock);
+    keep_idle(device, 0);
+    wfi_mutex_unlock(&device->pool_lock);
 }

@@ -1,9 +1,12 @@
-/* Pipelines of a device that its plans have in common: what several need is compiled once, and goes
- * with the last of them. Safe from several threads. */
+/* Pipelines of a device that its plans have in common: what several need is compiled once. Of those
+ * that no plan needs any more the latest WFI_POOL_IDLE stay, so that a solver that makes its plans
+ * again at every call compiles once, too. Safe from several threads. */
 #ifndef WFI_CORE_PIPELINE_POOL_H
 #define WFI_CORE_PIPELINE_POOL_H
 
 #include "core/pipeline.h"
+
+#define WFI_POOL_IDLE 64u
 
 typedef struct wfi_pooled wfi_pooled;
 
@@ -15,5 +18,7 @@ wfi_pooled *wfi_pool_take_compiled(wf_device *device, const wfi_pipeline_desc *d
 const wfi_pipeline *wfi_pooled_pipeline(const wfi_pooled *pooled);
 /* Accepts NULL. */
 void wfi_pool_give_back(wf_device *device, wfi_pooled **pooled);
+/* Destroys those that nobody needs. */
+void wfi_pool_clear(wf_device *device);
 
 #endif

@@ -1,13 +1,11 @@
 #include "core/queue.h"
 
-#include <time.h>
-
 #include "core/caps.h"
 #include "core/clock.h"
 #include "core/device_kind.h"
 
 #define SETTLE_TRIES 100
-#define SETTLE_PAUSE_NS 10000000L /* a second in all */
+#define SETTLE_PAUSE_SECONDS 0.01 /* a second in all */
 
 static VkResult wait_idle(wf_device *device)
 {
@@ -32,7 +30,7 @@ void wfi_settle(wf_device *device, VkFence fence)
         const bool idle = wfi_device_kind_of(&device->caps)->lost_means_idle;
         if (vk == VK_SUCCESS || (vk == VK_ERROR_DEVICE_LOST && idle))
             return;
-        nanosleep(&(struct timespec){.tv_nsec = SETTLE_PAUSE_NS}, NULL);
+        wfi_sleep(SETTLE_PAUSE_SECONDS);
     }
     if (!device->keeps)
         wfi_log_write(

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "core/vendors.h"
 #include "core/volk.h"
 
@@ -55,7 +56,7 @@ static const wfi_quirk table[] = {
 
 uint32_t wfi_quirk_count(void)
 {
-    return sizeof table / sizeof *table;
+    return WFI_COUNT(table);
 }
 
 const wfi_quirk *wfi_quirk_get(uint32_t index)

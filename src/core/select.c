@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+
+#include "core/text.h"
 
 /* Discrete before integrated before virtual before CPU before anything else. */
 static int type_rank(uint32_t device_type)
@@ -60,10 +61,9 @@ static bool parse_uuid(const char *text, uint8_t uuid[16])
 
 static bool contains_ignoring_case(const char *text, const char *part)
 {
-    const size_t length = strlen(part);
-    while (*text && strncasecmp(text, part, length) != 0)
+    while (*text && !wfi_begins_with(text, part))
         text++;
-    return strncasecmp(text, part, length) == 0;
+    return wfi_begins_with(text, part);
 }
 
 static bool matches(const wf_caps *caps, const char *selector, const uint8_t *uuid)

@@ -18,24 +18,24 @@ static void close_staging(wf_device *device)
             device->fn.vkDestroyFence(device->vk, staging->slots[i].fence, device->allocator);
     if (staging->pool && !device->keeps)
         device->fn.vkDestroyCommandPool(device->vk, staging->pool, device->allocator);
-    pthread_cond_destroy(&staging->mover.done);
-    pthread_cond_destroy(&staging->mover.wake);
-    pthread_mutex_destroy(&staging->mover.lock);
-    pthread_mutex_destroy(&staging->lock);
+    wfi_condition_destroy(&staging->mover.done);
+    wfi_condition_destroy(&staging->mover.wake);
+    wfi_mutex_destroy(&staging->mover.lock);
+    wfi_mutex_destroy(&staging->lock);
     free(staging);
     device->staging = NULL;
 }
 
 static bool make_mover_locks(wfi_mover *mover)
 {
-    if (pthread_mutex_init(&mover->lock, NULL) != 0)
+    if (!wfi_mutex_init(&mover->lock))
         return false;
-    if (pthread_cond_init(&mover->wake, NULL) == 0) {
-        if (pthread_cond_init(&mover->done, NULL) == 0)
+    if (wfi_condition_init(&mover->wake)) {
+        if (wfi_condition_init(&mover->done))
             return true;
-        pthread_cond_destroy(&mover->wake);
+        wfi_condition_destroy(&mover->wake);
     }
-    pthread_mutex_destroy(&mover->lock);
+    wfi_mutex_destroy(&mover->lock);
     return false;
 }
 
@@ -45,13 +45,13 @@ static wfi_staging *make_staging(void)
     if (!staging)
         return NULL;
     staging->threads = wfi_copy_threads();
-    if (pthread_mutex_init(&staging->lock, NULL) == 0) {
+    if (wfi_mutex_init(&staging->lock)) {
         if (wfi_workers_open(&staging->workers, staging->threads - 1)) {
             if (make_mover_locks(&staging->mover))
                 return staging;
             wfi_workers_close(&staging->workers);
         }
-        pthread_mutex_destroy(&staging->lock);
+        wfi_mutex_destroy(&staging->lock);
     }
     free(staging);
     return NULL;
@@ -59,13 +59,13 @@ static wfi_staging *make_staging(void)
 
 wf_result wfi_staging_of(wf_device *device, wfi_staging **out)
 {
-    pthread_mutex_lock(&device->staging_lock);
+    wfi_mutex_lock(&device->staging_lock);
     if (!device->staging) {
         device->staging = make_staging();
         device->staging_end = close_staging;
     }
     *out = device->staging;
-    pthread_mutex_unlock(&device->staging_lock);
+    wfi_mutex_unlock(&device->staging_lock);
     return *out ? WF_SUCCESS : wfi_no_memory(&device->log);
 }
 

@@ -15,15 +15,15 @@ typedef struct wfi_staging_slot {
 
 /* The thread that makes transfers which nobody waits for yet (mover.c). */
 typedef struct wfi_mover {
-    pthread_mutex_t lock;
-    pthread_cond_t wake, done;
-    pthread_t thread;
+    wfi_mutex lock;
+    wfi_condition wake, done;
+    wfi_thread thread;
     bool started, ends;
     wf_transfer *first; /* under way; the others follow it */
 } wfi_mover;
 
 typedef struct wfi_staging {
-    pthread_mutex_t lock; /* what follows: transfers of a device take turns */
+    wfi_mutex lock; /* what follows: transfers of a device take turns */
     wfi_workers workers;
     uint32_t threads; /* that copy, the caller's among them */
     VkCommandPool pool;

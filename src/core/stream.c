@@ -136,13 +136,13 @@ wf_result wfi_stream_submit(wfi_stream *s, wfi_record_fn record, void *user)
     wf_result result = record_slot(s, slot, record, user);
     if (result != WF_SUCCESS)
         return result;
-    pthread_mutex_lock(&device->queue_lock);
+    wfi_mutex_lock(&device->queue_lock);
     /* Reset before the submission, since a wait that failed may have left the fence signalled. */
     VkResult vk = device->fn.vkResetFences(device->vk, 1, &s->slots[slot].fence);
     s->slots[slot].submitted = wfi_host_seconds();
     if (vk >= VK_SUCCESS)
         vk = wfi_submit(device, &submit, s->slots[slot].fence);
-    pthread_mutex_unlock(&device->queue_lock);
+    wfi_mutex_unlock(&device->queue_lock);
     result = wfi_check_vk(&device->log, vk, "vkQueueSubmit");
     s->submitted += result == WF_SUCCESS;
     return result;
@@ -160,9 +160,9 @@ wf_result wfi_stream_wait(wfi_stream *s, double *seconds)
     *seconds = now - (slot->submitted > s->idle_since ? slot->submitted : s->idle_since);
     s->idle_since = now;
     if (vk < VK_SUCCESS) {
-        pthread_mutex_lock(&device->queue_lock);
+        wfi_mutex_lock(&device->queue_lock);
         wfi_settle(device, slot->fence);
-        pthread_mutex_unlock(&device->queue_lock);
+        wfi_mutex_unlock(&device->queue_lock);
     }
     if (vk >= VK_SUCCESS && s->queries) {
         vk = device->fn.vkGetQueryPoolResults(device->vk, s->queries, 2 * at, 2, sizeof ticks,

@@ -2,7 +2,6 @@
  * of the host copy slices of the next. The caller's thread submits, and copies slices meanwhile. */
 #include "core/transfer.h"
 
-#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -99,7 +98,7 @@ static void help(void *user)
             if (atomic_load(&m->stops))
                 return;
             if (round > RESTLESS_ROUNDS)
-                sched_yield();
+                wfi_thread_yield();
         }
         copy_slice(m, slice);
     }
@@ -154,12 +153,12 @@ static wf_result submit_copy(wf_device *device, const copy *c, const wfi_staging
     wf_result result = record(device, c, slot->command_buffer);
     if (result != WF_SUCCESS)
         return result;
-    pthread_mutex_lock(&device->queue_lock);
+    wfi_mutex_lock(&device->queue_lock);
     /* Reset before the submission, since a wait that failed may have left the fence signalled. */
     VkResult vk = device->fn.vkResetFences(device->vk, 1, &slot->fence);
     if (vk >= VK_SUCCESS)
         vk = wfi_submit(device, &info, slot->fence);
-    pthread_mutex_unlock(&device->queue_lock);
+    wfi_mutex_unlock(&device->queue_lock);
     return wfi_check_vk(&device->log, vk, "submitting a transfer");
 }
 
@@ -229,7 +228,7 @@ static wf_result rest(move *m, double since)
 {
     wf_device *device = m->device;
     if (m->arrived == m->submitted)
-        sched_yield();
+        wfi_thread_yield();
     if (m->arrived == m->submitted || wfi_host_seconds() - since < device->poll_seconds)
         return WF_SUCCESS;
     const VkFence fence = oldest_fence(m);
@@ -263,9 +262,9 @@ static void give_up(move *m)
 {
     atomic_store(&m->stops, true);
     for (; m->arrived < m->submitted; m->arrived++) {
-        pthread_mutex_lock(&m->device->queue_lock);
+        wfi_mutex_lock(&m->device->queue_lock);
         wfi_settle(m->device, oldest_fence(m));
-        pthread_mutex_unlock(&m->device->queue_lock);
+        wfi_mutex_unlock(&m->device->queue_lock);
     }
 }
 
@@ -340,9 +339,9 @@ static wf_result move_directly(wf_buffer *buffer, uint64_t offset, const wf_host
         return result;
     const VkResult vk = wfi_wait(device, slot->fence);
     if (vk < VK_SUCCESS) {
-        pthread_mutex_lock(&device->queue_lock);
+        wfi_mutex_lock(&device->queue_lock);
         wfi_settle(device, slot->fence);
-        pthread_mutex_unlock(&device->queue_lock);
+        wfi_mutex_unlock(&device->queue_lock);
     }
     return wfi_check_vk(&device->log, vk, "waiting for a transfer");
 }
@@ -381,13 +380,13 @@ wf_result wfi_transfer_data(wf_buffer *buffer, uint64_t offset, const unsigned c
     wf_result result = wfi_staging_of(device, &staging);
     if (result != WF_SUCCESS)
         return result;
-    pthread_mutex_lock(&staging->lock);
+    wfi_mutex_lock(&staging->lock);
     if (device->keeps) /* what is under way may still use the ring */
         result = wfi_fail(&device->log, WF_ERROR_DEVICE_LOST,
                           "a transfer: the driver does not say whether earlier work has ended");
     else
         result = move_parts(buffer, offset, in, out, bytes);
-    pthread_mutex_unlock(&staging->lock);
+    wfi_mutex_unlock(&staging->lock);
     return result;
 }
 
@@ -405,9 +404,9 @@ void wfi_copy(wf_device *device, unsigned char *to, const unsigned char *from, u
     cut(&m, UINT64_MAX);
     m.slots = 1; /* counts are of no use here */
     atomic_store(&m.ready, NONE);
-    pthread_mutex_lock(&staging->lock);
+    wfi_mutex_lock(&staging->lock);
     wfi_workers_begin(&staging->workers, count, help, &m);
     help(&m);
     wfi_workers_end(&staging->workers);
-    pthread_mutex_unlock(&staging->lock);
+    wfi_mutex_unlock(&staging->lock);
 }

@@ -2,16 +2,17 @@
 #ifndef WFI_CORE_WORKERS_H
 #define WFI_CORE_WORKERS_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "core/platform.h"
 
 #define WFI_MOST_WORKERS 11
 
 typedef struct wfi_workers {
-    pthread_mutex_t lock;
-    pthread_cond_t wake, done;
-    pthread_t threads[WFI_MOST_WORKERS];
+    wfi_mutex lock;
+    wfi_condition wake, done;
+    wfi_thread threads[WFI_MOST_WORKERS];
     uint32_t most, count; /* that may be started, that were */
     uint32_t wanted;      /* that have still to take up the work */
     uint32_t busy;
@@ -23,9 +24,6 @@ typedef struct wfi_workers {
 /* How many threads a copy pays for on this machine, the caller's among them: three quarters of its
  * processors, at least two where there are two, and at most twelve, which fill a bus. */
 uint32_t wfi_copy_threads(void);
-
-/* Starts a thread that takes no signals: they are the application's. */
-bool wfi_thread_start(pthread_t *thread, void *(*run)(void *user), void *user);
 
 /* Starts no thread yet. False: the system has no more locks. */
 bool wfi_workers_open(wfi_workers *workers, uint32_t most);

@@ -1,6 +1,6 @@
 /* Files that appear whole or not at all: written under a temporary name in the same folder, then
  * renamed. One that is replaced hands on its rights; a symbolic link stays, and what it leads to is
- * replaced. SIGINT, SIGTERM and SIGHUP remove the temporary before they end the program. */
+ * replaced. No temporary outlives the program (io/unfinished.h). */
 #ifndef WFI_IO_ATOMIC_FILE_H
 #define WFI_IO_ATOMIC_FILE_H
 
@@ -22,8 +22,6 @@ void wfi_atomic_write(wfi_atomic_file *out, const void *data, size_t bytes);
 /* Flushes to the disk and renames. On any failure, an earlier write's included, the temporary is
  * removed and what stood at the path stays. */
 bool wfi_atomic_commit(wfi_atomic_file *out, wfi_io_error *error);
-/* Removes all temporaries: for a handler of signals that is about to end the program. */
-void wfi_atomic_remove_unfinished(void);
 /* Gives up: removes the temporary. */
 void wfi_atomic_abandon(wfi_atomic_file *out);
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "core/platform_file.h"
 #include "io/json.h"
 #include "io/old_results.h"
 #include "wavefit/wavefit.h"
@@ -111,7 +111,7 @@ static bool read_root(const char *path, yyjson_val *root, wfi_comparison_file *o
 bool wfi_comparison_read(const char *path, wfi_comparison_file *out, wfi_io_error *error)
 {
     memset(out, 0, sizeof *out);
-    if (access(path, F_OK) != 0 && errno == ENOENT)
+    if (wfi_file_kind_of(path) == WFI_FILE_NONE && errno == ENOENT)
         return true;
     yyjson_doc *doc = wfi_results_document(path, error);
     if (!doc)

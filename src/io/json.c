@@ -1,10 +1,12 @@
 #include "io/json.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/platform_file.h"
 #include "io/atomic_file.h"
 
 /* -------------------------------------------------------------------------------------- reading */
@@ -45,7 +47,7 @@ yyjson_doc *wfi_json_read(const char *path, wfi_io_error *error)
 {
     yyjson_read_err cause = {0};
     size_t bytes = 0;
-    FILE *file = fopen(path, "rb");
+    FILE *file = wfi_file_open(path, "rb");
     if (!file) {
         wfi_io_set_error(error, WFI_IO_SYSTEM, "%s: %s", path, strerror(errno));
         return NULL;
@@ -122,6 +124,16 @@ void wfi_json_put_text(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *
         clean[n++] = (unsigned char)*text < 0x80 ? *text : '?';
     clean[n] = '\0';
     yyjson_mut_obj_add_strcpy(doc, object, key, clean);
+}
+
+void wfi_json_put_number(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key, double value)
+{
+    if (!isfinite(value))
+        return;
+    if (value == floor(value) && fabs(value) < 9007199254740992.0)
+        yyjson_mut_obj_add_sint(doc, object, key, (int64_t)value);
+    else
+        yyjson_mut_obj_add_real(doc, object, key, value);
 }
 
 static bool print(const char *text, size_t length, wfi_io_error *error)

@@ -24,6 +24,10 @@ bool wfi_json_incomplete(const yyjson_mut_doc *doc);
 void wfi_json_put_text(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key,
                        const char *text);
 
+/* Adds the number, a whole one without a fraction; nothing where it is not finite. */
+void wfi_json_put_number(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key,
+                         double value);
+
 /* Writes the document and a line's end to the file, which appears whole or not at all; "-" is
  * standard output. */
 bool wfi_json_write(const char *path, yyjson_mut_doc *doc, wfi_io_error *error);

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 typedef struct wfi_mapping {
     void *memory; /* NULL: nothing is mapped */
@@ -12,9 +13,9 @@ typedef struct wfi_mapping {
 } wfi_mapping;
 
 /* The first `bytes` bytes of the file, at least one. False where they cannot be mapped: then the
- * file is to be read. A look at what is gone, since the file became shorter, prints one line and
- * ends the process with exit code 1. */
-bool wfi_map(wfi_mapping *mapping, const char *path, int fd, size_t bytes);
+ * file is to be read. Where the system lets a file that is mapped become shorter, a look at what is
+ * gone prints one line and ends the process with exit code 1. */
+bool wfi_map(wfi_mapping *mapping, const char *path, FILE *file, size_t bytes);
 void wfi_unmap(wfi_mapping *mapping);
 
 #endif

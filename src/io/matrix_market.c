@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <unistd.h>
 
+#include "core/platform.h"
+#include "core/text.h"
 #include "io/matrix_market_parser.h"
 #include "io/memory.h"
 
@@ -20,7 +20,7 @@
 static int find_word(const char *word, const char *const *names, int count)
 {
     for (int i = 0; i < count; i++)
-        if (strcasecmp(word, names[i]) == 0)
+        if (wfi_same_word(word, names[i]))
             return i;
     return -1;
 }
@@ -165,8 +165,8 @@ bool wfi_matrix_market_sizes(const char *path, wfi_matrix_sizes *out, wfi_io_err
 /* Processors that this process may use. */
 static unsigned processors(void)
 {
-    const long count = sysconf(_SC_NPROCESSORS_ONLN);
-    return count < 1 ? 1 : count > (long)MOST_THREADS ? MOST_THREADS : (unsigned)count;
+    const uint32_t count = wfi_processors();
+    return count > MOST_THREADS ? MOST_THREADS : count;
 }
 
 static bool read_triplets(wfi_mm_parser *p, const char *path, unsigned threads,

@@ -1,14 +1,12 @@
 /* The entries of a Matrix Market file: numbers, lines, and pieces of the file read at once. */
-#include <fcntl.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <yyjson.h>
 
+#include "core/platform.h"
+#include "core/platform_file.h"
 #include "io/matrix_market_parser.h"
 
 /* "path:line: " and the message. */
@@ -217,7 +215,7 @@ bool wfi_mm_parse_entries(wfi_mm_parser *p)
 typedef struct piece {
     wfi_mm_parser parser;
     wfi_io_error error;
-    pthread_t thread;
+    wfi_thread thread;
     bool started, ok;
     uint64_t count; /* of lines with an entry */
 } piece;
@@ -248,7 +246,7 @@ static uint64_t next_line_at(int fd, uint64_t offset, uint64_t last)
 {
     char text[4096];
     while (offset < last) {
-        const ssize_t got = pread(fd, text, sizeof text, (off_t)offset);
+        const int64_t got = wfi_file_read_at(fd, text, sizeof text, offset);
         const char *newline = got > 0 ? memchr(text, '\n', (size_t)got) : NULL;
         if (newline)
             return offset + (uint64_t)(newline - text) + 1;
@@ -284,13 +282,13 @@ static bool open_pieces(const wfi_mm_parser *p, int fd, uint64_t first, uint64_t
 static void run_pieces(piece *pieces, unsigned count)
 {
     for (unsigned i = 1; i < count; i++)
-        pieces[i].started = pthread_create(&pieces[i].thread, NULL, parse_piece, &pieces[i]) == 0;
+        pieces[i].started = wfi_thread_start(&pieces[i].thread, parse_piece, &pieces[i]);
     for (unsigned i = 0; i < count; i++)
         if (!pieces[i].started)
             parse_piece(&pieces[i]);
     for (unsigned i = 1; i < count; i++)
         if (pieces[i].started)
-            pthread_join(pieces[i].thread, NULL);
+            wfi_thread_join(pieces[i].thread);
 }
 
 /* All pieces' entries in the order of the file, where every line was right and they are as many as
@@ -331,20 +329,20 @@ static bool parse_range(wfi_mm_parser *p, int fd, uint64_t first, uint64_t last,
 
 bool wfi_mm_parse_in_pieces(wfi_mm_parser *p, unsigned threads, uint64_t least_bytes)
 {
-    struct stat there;
+    uint64_t last = 0;
     const char *const path = p->text.path;
     const uint64_t first = wfi_text_offset(&p->text);
     /* A pipe must not even be opened again. */
     const bool regular =
-        p->coordinate && first != UINT64_MAX && stat(path, &there) == 0 && S_ISREG(there.st_mode);
-    const int fd = regular ? open(path, O_RDONLY) : -1;
-    bool ok = fd >= 0 && fstat(fd, &there) == 0 && (uint64_t)there.st_size > first;
+        p->coordinate && first != UINT64_MAX && wfi_file_kind_of(path) == WFI_FILE_REGULAR;
+    const int fd = regular ? wfi_file_open_read(path, false) : -1;
+    bool ok = fd >= 0 && wfi_file_kind_of_open(fd, &last) == WFI_FILE_REGULAR && last > first;
     if (ok) {
-        const uint64_t last = (uint64_t)there.st_size, most = (last - first) / least_bytes;
+        const uint64_t most = (last - first) / least_bytes;
         const unsigned count = most < threads ? (unsigned)most : threads;
         ok = count > 1 && parse_range(p, fd, first, last, count);
     }
     if (fd >= 0)
-        close(fd);
+        wfi_file_close(fd);
     return ok;
 }

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <unistd.h>
+
+#include "core/platform.h"
 
 /* The number in a file of the system; infinite where there is none ("max", no such file). */
 static double limit_in(const char *path)
@@ -21,13 +21,9 @@ static double limit_in(const char *path)
 
 double wfi_physical_memory(void)
 {
-    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
-    struct rlimit space;
-    double bytes = pages > 0 && size > 0 ? (double)pages * (double)size : (double)INFINITY;
+    double bytes = wfi_memory_total();
     /* A container's limit, of either version of Linux's control groups. */
     bytes = fmin(bytes, limit_in("/sys/fs/cgroup/memory.max"));
     bytes = fmin(bytes, limit_in("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
-    if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
-        bytes = fmin(bytes, (double)space.rlim_cur);
     return bytes;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/element.h"
+#include "core/platform_file.h"
 #include "io/atomic_file.h"
 #include "io/memory.h"
 
@@ -202,11 +203,11 @@ static char *read_header(FILE *file, const char *path, wfi_io_error *error)
 /* The bytes of the file from where it stands to its end; -1 when it cannot be told. */
 static int64_t bytes_left(FILE *file)
 {
-    const long here = ftell(file);
-    if (here < 0 || fseek(file, 0, SEEK_END) != 0)
+    const int64_t here = wfi_file_tell(file);
+    if (here < 0 || !wfi_file_seek(file, 0, SEEK_END))
         return -1;
-    const long end = ftell(file);
-    return end < here || fseek(file, here, SEEK_SET) != 0 ? -1 : end - here;
+    const int64_t end = wfi_file_tell(file);
+    return end < here || !wfi_file_seek(file, here, SEEK_SET) ? -1 : end - here;
 }
 
 static bool read_data(FILE *file, const char *path, wfi_npy *npy, wfi_io_error *error)
@@ -223,9 +224,9 @@ static bool read_data(FILE *file, const char *path, wfi_npy *npy, wfi_io_error *
                            path, (unsigned long long)rows, (unsigned long long)columns,
                            (unsigned long long)size, (unsigned long long)left);
     /* A sparse file is larger than what it takes on the disk. */
-    const long at = ftell(file);
+    const int64_t at = wfi_file_tell(file);
     if (left > 0 && (double)left <= wfi_physical_memory() && at >= 0 && (uint64_t)at % size == 0 &&
-        wfi_map(&npy->mapping, path, fileno(file), (size_t)at + (size_t)left)) {
+        wfi_map(&npy->mapping, path, file, (size_t)at + (size_t)left)) {
         npy->data = (char *)npy->mapping.memory + at;
         return true;
     }
@@ -242,7 +243,7 @@ static bool read_data(FILE *file, const char *path, wfi_npy *npy, wfi_io_error *
 bool wfi_npy_read(const char *path, wfi_npy *out, wfi_io_error *error)
 {
     wfi_npy npy = {0};
-    FILE *file = fopen(path, "rb");
+    FILE *file = wfi_file_open(path, "rb");
     if (!file)
         return wfi_io_fail(error, WFI_IO_SYSTEM, "%s: %s", path, strerror(errno));
     char *header = read_header(file, path, error);

@@ -3,11 +3,13 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <time.h>
 #include <yyjson.h>
 
+#include "core/text.h"
 #include "io/json.h"
+#include "io/results_device.h"
+#include "io/results_parts.h"
 
 const char *wfi_status_name(wfi_status status)
 {
@@ -52,17 +54,6 @@ void wfi_result_case_extra(wfi_result_case *c, const char *name, double number)
 
 /* ------------------------------------------------------------------------------------- pieces */
 
-/* Whole numbers without a fraction, absent when not finite. */
-static void put_number(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key, double value)
-{
-    if (!isfinite(value))
-        return;
-    if (value == floor(value) && fabs(value) < 9007199254740992.0)
-        yyjson_mut_obj_add_sint(doc, object, key, (int64_t)value);
-    else
-        yyjson_mut_obj_add_real(doc, object, key, value);
-}
-
 static void put_facts(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_fact *facts,
                       uint32_t count)
 {
@@ -70,140 +61,7 @@ static void put_facts(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_fac
         if (facts[i].text)
             wfi_json_put_text(doc, object, facts[i].name, facts[i].text);
         else
-            put_number(doc, object, facts[i].name, facts[i].number);
-}
-
-static void put_hex(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key,
-                    const uint8_t *bytes, size_t count)
-{
-    char text[65];
-    for (size_t i = 0; i < count && i < 32; i++)
-        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-    yyjson_mut_obj_add_strcpy(doc, object, key, text);
-}
-
-static const char *type_name(uint32_t device_type)
-{
-    static const char *const names[] = {"other", "integrated", "discrete", "virtual", "cpu"};
-    return device_type < 5 ? names[device_type] : "other";
-}
-
-static yyjson_mut_val *limits_of(yyjson_mut_doc *doc, const wf_caps *caps)
-{
-    yyjson_mut_val *limits = yyjson_mut_obj(doc);
-    yyjson_mut_val *size = yyjson_mut_arr_with_uint32(doc, caps->max_group_size, 3);
-    yyjson_mut_val *groups = yyjson_mut_arr_with_uint32(doc, caps->max_groups, 3);
-    wfi_json_put_text(doc, limits, "profile",
-                      caps->limits == WF_LIMITS_MINIMUM ? "minimum" : "device");
-    yyjson_mut_obj_add_uint(doc, limits, "max_invocations", caps->max_invocations);
-    yyjson_mut_obj_add_val(doc, limits, "max_group_size", size);
-    yyjson_mut_obj_add_val(doc, limits, "max_groups", groups);
-    yyjson_mut_obj_add_uint(doc, limits, "max_shared_bytes", caps->max_shared_bytes);
-    yyjson_mut_obj_add_uint(doc, limits, "max_storage_buffers", caps->max_storage_buffers);
-    yyjson_mut_obj_add_uint(doc, limits, "max_storage_range", caps->max_storage_range);
-    yyjson_mut_obj_add_uint(doc, limits, "max_allocation", caps->max_allocation);
-    yyjson_mut_obj_add_uint(doc, limits, "storage_alignment", caps->storage_alignment);
-    return limits;
-}
-
-static yyjson_mut_val *features_of(yyjson_mut_doc *doc, const wf_caps *caps)
-{
-    const struct {
-        const char *name;
-        bool on;
-    } list[] = {
-        {"f64", caps->f64},
-        {"f16_arithmetic", caps->f16_arithmetic},
-        {"f16_storage", caps->f16_storage},
-        {"bf16", caps->bf16},
-        {"int8_arithmetic", caps->int8_arithmetic},
-        {"int8_storage", caps->int8_storage},
-        {"int64", caps->int64},
-        {"integer_dot", caps->integer_dot},
-        {"integer_dot_accelerated", caps->integer_dot_accelerated},
-        {"cooperative_matrix", caps->cooperative_matrix},
-        {"cooperative_matrix2", caps->cooperative_matrix2},
-        {"subgroup_size_control", caps->subgroup_size_control},
-        {"push_descriptors", caps->push_descriptors},
-        {"pipeline_statistics", caps->pipeline_statistics},
-        {"unified_memory", caps->unified_memory},
-    };
-    yyjson_mut_val *features = yyjson_mut_obj(doc);
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        yyjson_mut_obj_add_bool(doc, features, list[i].name, list[i].on);
-    return features;
-}
-
-static void put_subgroup(yyjson_mut_doc *doc, yyjson_mut_val *device, const wf_caps *caps)
-{
-    yyjson_mut_val *subgroup = yyjson_mut_obj_add_obj(doc, device, "subgroup");
-    yyjson_mut_obj_add_uint(doc, subgroup, "size", caps->subgroup_size);
-    yyjson_mut_obj_add_uint(doc, subgroup, "min", caps->subgroup_min);
-    yyjson_mut_obj_add_uint(doc, subgroup, "max", caps->subgroup_max);
-    yyjson_mut_obj_add_uint(doc, subgroup, "operations", caps->subgroup_operations);
-}
-
-static void put_memory(yyjson_mut_doc *doc, yyjson_mut_val *device, const wf_caps *caps)
-{
-    yyjson_mut_val *heaps = yyjson_mut_obj_add_arr(doc, device, "heaps");
-    for (uint32_t i = 0; i < caps->heap_count && i < WF_MAX_HEAPS; i++) {
-        yyjson_mut_val *heap = yyjson_mut_arr_add_obj(doc, heaps);
-        yyjson_mut_obj_add_uint(doc, heap, "bytes", caps->heaps[i].bytes);
-        yyjson_mut_obj_add_bool(doc, heap, "device_local", caps->heaps[i].device_local);
-        yyjson_mut_obj_add_bool(doc, heap, "host_visible", caps->heaps[i].host_visible);
-    }
-    yyjson_mut_obj_add_uint(doc, device, "available_bytes", caps->available_bytes);
-}
-
-static void put_shapes(yyjson_mut_doc *doc, yyjson_mut_val *device, const wf_caps *caps)
-{
-    if (caps->cooperative_shape_count == 0)
-        return;
-    yyjson_mut_val *shapes = yyjson_mut_obj_add_arr(doc, device, "cooperative_shapes");
-    for (uint32_t i = 0; i < caps->cooperative_shape_count; i++) {
-        const wf_cooperative_shape *s = &caps->cooperative_shapes[i];
-        yyjson_mut_val *shape = yyjson_mut_arr_add_obj(doc, shapes);
-        yyjson_mut_obj_add_uint(doc, shape, "m", s->m);
-        yyjson_mut_obj_add_uint(doc, shape, "n", s->n);
-        yyjson_mut_obj_add_uint(doc, shape, "k", s->k);
-        yyjson_mut_obj_add_uint(doc, shape, "a_type", s->a_type);
-        yyjson_mut_obj_add_uint(doc, shape, "b_type", s->b_type);
-        yyjson_mut_obj_add_uint(doc, shape, "c_type", s->c_type);
-        yyjson_mut_obj_add_uint(doc, shape, "result_type", s->result_type);
-        yyjson_mut_obj_add_uint(doc, shape, "scope", s->scope);
-    }
-}
-
-static yyjson_mut_val *device_of(yyjson_mut_doc *doc, const wf_caps *caps)
-{
-    char version[48];
-    yyjson_mut_val *device = yyjson_mut_obj(doc);
-    yyjson_mut_obj_add_uint(doc, device, "index", caps->index);
-    wfi_json_put_text(doc, device, "name", caps->name);
-    wfi_json_put_text(doc, device, "type", type_name(caps->device_type));
-    yyjson_mut_obj_add_uint(doc, device, "vendor_id", caps->vendor_id);
-    yyjson_mut_obj_add_uint(doc, device, "device_id", caps->device_id);
-    put_hex(doc, device, "uuid", caps->uuid, sizeof caps->uuid);
-    snprintf(version, sizeof version, "%u.%u.%u", VK_API_VERSION_MAJOR(caps->api_version),
-             VK_API_VERSION_MINOR(caps->api_version), VK_API_VERSION_PATCH(caps->api_version));
-    wfi_json_put_text(doc, device, "api_version", version);
-    yyjson_mut_val *driver = yyjson_mut_obj_add_obj(doc, device, "driver");
-    yyjson_mut_obj_add_uint(doc, driver, "id", caps->driver_id);
-    yyjson_mut_obj_add_uint(doc, driver, "version", caps->driver_version);
-    wfi_json_put_text(doc, driver, "name", caps->driver_name);
-    wfi_json_put_text(doc, driver, "info", caps->driver_info);
-    yyjson_mut_obj_add_val(doc, device, "limits", limits_of(doc, caps));
-    put_subgroup(doc, device, caps);
-    yyjson_mut_obj_add_val(doc, device, "features", features_of(doc, caps));
-    put_shapes(doc, device, caps);
-    put_memory(doc, device, caps);
-    yyjson_mut_obj_add_bool(doc, device, "display_attached", caps->display_attached);
-    if (caps->compute_units)
-        yyjson_mut_obj_add_uint(doc, device, "compute_units", caps->compute_units);
-    yyjson_mut_val *timestamps = yyjson_mut_obj_add_obj(doc, device, "timestamps");
-    yyjson_mut_obj_add_uint(doc, timestamps, "valid_bits", caps->timestamp_valid_bits);
-    put_number(doc, timestamps, "period_ns", caps->timestamp_period_ns);
-    return device;
+            wfi_json_put_number(doc, object, facts[i].name, facts[i].number);
 }
 
 static void put_point(yyjson_mut_doc *doc, yyjson_mut_val *object, const wf_plan_info *plan)
@@ -221,8 +79,8 @@ static void put_plan(yyjson_mut_doc *doc, yyjson_mut_val *object, const wf_plan_
         return;
     wfi_json_put_text(doc, object, "chosen_by", plan->chosen_by);
     yyjson_mut_obj_add_uint(doc, object, "dispatches", plan->dispatches);
-    put_number(doc, object, "flops", plan->flops);
-    put_number(doc, object, "least_bytes", plan->least_bytes);
+    wfi_json_put_number(doc, object, "flops", plan->flops);
+    wfi_json_put_number(doc, object, "least_bytes", plan->least_bytes);
 }
 
 static void put_timing(yyjson_mut_doc *doc, yyjson_mut_val *object, const wf_timing *timing)
@@ -230,11 +88,11 @@ static void put_timing(yyjson_mut_doc *doc, yyjson_mut_val *object, const wf_tim
     wfi_json_put_text(doc, object, "clock", timing->gpu_clock ? "gpu" : "host");
     wfi_json_put_text(doc, object, "cache", timing->cold ? "cold" : "hot");
     yyjson_mut_val *time = yyjson_mut_obj_add_obj(doc, object, "time_us");
-    put_number(doc, time, "median", timing->median_us);
-    put_number(doc, time, "min", timing->min_us);
-    put_number(doc, time, "q1", timing->q1_us);
-    put_number(doc, time, "q3", timing->q3_us);
-    put_number(doc, time, "spread", timing->spread);
+    wfi_json_put_number(doc, time, "median", timing->median_us);
+    wfi_json_put_number(doc, time, "min", timing->min_us);
+    wfi_json_put_number(doc, time, "q1", timing->q1_us);
+    wfi_json_put_number(doc, time, "q3", timing->q3_us);
+    wfi_json_put_number(doc, time, "spread", timing->spread);
     if (timing->count == 0) /* of a search, which keeps no samples */
         return;
     yyjson_mut_obj_add_uint(doc, time, "count", timing->count);
@@ -248,12 +106,12 @@ static void put_check(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_res
     const wf_check *check = &c->check;
     yyjson_mut_val *verified = yyjson_mut_obj_add_obj(doc, object, "verified");
     yyjson_mut_obj_add_bool(doc, verified, "holds", check->error_over_bound <= 1);
-    put_number(doc, verified, "error_over_bound", check->error_over_bound);
+    wfi_json_put_number(doc, verified, "error_over_bound", check->error_over_bound);
     yyjson_mut_obj_add_uint(doc, verified, "checked", check->checked);
     yyjson_mut_obj_add_uint(doc, verified, "total", check->total);
     if (check->summed) {
         yyjson_mut_obj_add_uint(doc, verified, "summed", check->summed);
-        put_number(doc, verified, "missed", check->missed);
+        wfi_json_put_number(doc, verified, "missed", check->missed);
     }
     if (check->ranged)
         yyjson_mut_obj_add_uint(doc, verified, "ranged", check->ranged);
@@ -265,7 +123,7 @@ bool wfi_statistic_means(const wf_statistic *statistic)
 {
     const char *name = statistic->name;
     for (; *name; name++)
-        if (strncasecmp(name, "hash", 4) == 0)
+        if (wfi_begins_with(name, "hash"))
             return false;
     return statistic->value < 4294967296.0;
 }
@@ -293,7 +151,7 @@ static void put_statistics(yyjson_mut_doc *doc, yyjson_mut_val *out, const wf_ke
             continue;
         yyjson_mut_val *item = yyjson_mut_arr_add_obj(doc, list);
         wfi_json_put_text(doc, item, "name", kernel->statistics[i].name);
-        put_number(doc, item, "value", kernel->statistics[i].value);
+        wfi_json_put_number(doc, item, "value", kernel->statistics[i].value);
     }
 }
 
@@ -304,7 +162,7 @@ static void put_kernel(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_re
         return;
     yyjson_mut_val *out = yyjson_mut_obj_add_obj(doc, object, "kernel");
     put_kernel_info(doc, out, kernel);
-    put_number(doc, out, "occupancy", c->occupancy);
+    wfi_json_put_number(doc, out, "occupancy", c->occupancy);
     wfi_json_put_text(doc, out, "occupancy_limit", c->occupancy_limit);
     wfi_json_put_text(doc, out, "occupancy_source", c->occupancy_source);
     put_statistics(doc, out, kernel);
@@ -322,10 +180,10 @@ static void put_kernels(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_r
         wfi_json_put_text(doc, item, "name", kernel->kernel.name);
         yyjson_mut_obj_add_bool(doc, item, "main", kernel->kernel.main);
         yyjson_mut_obj_add_uint(doc, item, "dispatches", kernel->kernel.dispatches);
-        put_number(doc, item, "us", kernel->us);
+        wfi_json_put_number(doc, item, "us", kernel->us);
         wfi_json_put_text(doc, item, "clock", c->kernels_gpu_clock ? "gpu" : "host");
         put_kernel_info(doc, item, &kernel->kernel.info);
-        put_number(doc, item, "occupancy", kernel->occupancy);
+        wfi_json_put_number(doc, item, "occupancy", kernel->occupancy);
         wfi_json_put_text(doc, item, "occupancy_limit", kernel->occupancy_limit);
         put_statistics(doc, item, &kernel->kernel.info);
     }
@@ -344,22 +202,22 @@ static void put_study(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_res
     wfi_json_put_text(doc, out, "rung", study->rung);
     wfi_json_put_text(doc, out, "figure", study->figure);
     wfi_json_put_text(doc, out, "compared_with", study->compared_with);
-    put_number(doc, out, "gain", study->gain);
-    put_number(doc, out, "gain_low", study->gain_low);
-    put_number(doc, out, "gain_high", study->gain_high);
+    wfi_json_put_number(doc, out, "gain", study->gain);
+    wfi_json_put_number(doc, out, "gain_low", study->gain_low);
+    wfi_json_put_number(doc, out, "gain_high", study->gain_high);
     if (study->unsure)
         yyjson_mut_obj_add_bool(doc, out, "unsure", true);
     if (study->other_clock)
         yyjson_mut_obj_add_bool(doc, out, "other_clock", true);
     if (study->smaller)
         yyjson_mut_obj_add_bool(doc, out, "smaller", true);
-    put_number(doc, out, "lanes_idle", study->lanes_idle);
+    wfi_json_put_number(doc, out, "lanes_idle", study->lanes_idle);
     if (*study->lanes)
         wfi_json_put_text(doc, out, "lanes", study->lanes);
     if (*study->parts)
         wfi_json_put_text(doc, out, "parts", study->parts);
     wfi_json_put_text(doc, out, "over", study->over);
-    put_number(doc, out, "value", study->value);
+    wfi_json_put_number(doc, out, "value", study->value);
 }
 
 static void put_host(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_result_host *host)
@@ -371,8 +229,8 @@ static void put_host(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_resu
     yyjson_mut_obj_add_bool(doc, out, "openmp", host->openmp);
     yyjson_mut_obj_add_bool(doc, out, "verified", host->verified);
     if (host->samples) {
-        put_number(doc, out, "median_us", host->median_us);
-        put_number(doc, out, "spread", host->spread);
+        wfi_json_put_number(doc, out, "median_us", host->median_us);
+        wfi_json_put_number(doc, out, "spread", host->spread);
         yyjson_mut_obj_add_uint(doc, out, "samples", host->samples);
     }
     if (*host->reason)
@@ -384,15 +242,15 @@ static void put_bytes(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_res
     if (!(b->least > 0))
         return;
     yyjson_mut_val *out = yyjson_mut_obj_add_obj(doc, object, "bytes");
-    put_number(doc, out, "requested", b->requested > 0 ? b->requested : (double)NAN);
-    put_number(doc, out, "stored", b->requested > 0 ? b->stored : (double)NAN);
-    put_number(doc, out, "shared_requested",
-               b->shared_requested > 0 ? b->shared_requested : (double)NAN);
-    put_number(doc, out, "work_groups_least", b->groups > 0 ? b->groups : (double)NAN);
-    put_number(doc, out, "memory_least", b->least);
-    put_number(doc, out, "memory_most", b->memory_most);
-    put_number(doc, out, "cache_most", b->cache_most);
-    put_number(doc, out, "shared_most", b->shared_most);
+    wfi_json_put_number(doc, out, "requested", b->requested > 0 ? b->requested : (double)NAN);
+    wfi_json_put_number(doc, out, "stored", b->requested > 0 ? b->stored : (double)NAN);
+    wfi_json_put_number(doc, out, "shared_requested",
+                        b->shared_requested > 0 ? b->shared_requested : (double)NAN);
+    wfi_json_put_number(doc, out, "work_groups_least", b->groups > 0 ? b->groups : (double)NAN);
+    wfi_json_put_number(doc, out, "memory_least", b->least);
+    wfi_json_put_number(doc, out, "memory_most", b->memory_most);
+    wfi_json_put_number(doc, out, "cache_most", b->cache_most);
+    wfi_json_put_number(doc, out, "shared_most", b->shared_most);
 }
 
 static void put_explained(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_result_case *c)
@@ -400,10 +258,10 @@ static void put_explained(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi
     const wfi_result_timeline *t = &c->timeline;
     if (t->execute_us > 0) {
         yyjson_mut_val *timeline = yyjson_mut_obj_add_obj(doc, object, "timeline");
-        put_number(doc, timeline, "upload_us", t->upload_us);
-        put_number(doc, timeline, "submit_us", t->submit_us);
-        put_number(doc, timeline, "execute_us", t->execute_us);
-        put_number(doc, timeline, "download_us", t->download_us);
+        wfi_json_put_number(doc, timeline, "upload_us", t->upload_us);
+        wfi_json_put_number(doc, timeline, "submit_us", t->submit_us);
+        wfi_json_put_number(doc, timeline, "execute_us", t->execute_us);
+        wfi_json_put_number(doc, timeline, "download_us", t->download_us);
     } else if (c->advice_count == 0) {
         return;
     }
@@ -413,7 +271,7 @@ static void put_explained(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi
         wfi_json_put_text(doc, item, "rule", c->advice[i].rule);
         wfi_json_put_text(doc, item, "text", c->advice[i].text);
         wfi_json_put_text(doc, item, "command", c->advice[i].command);
-        put_number(doc, item, "gain", c->advice[i].gain);
+        wfi_json_put_number(doc, item, "gain", c->advice[i].gain);
     }
 }
 
@@ -422,11 +280,11 @@ static void put_stages(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_re
     const double whole = wfi_stages_whole(c->stages);
     if (!(whole > 0))
         return;
-    put_number(doc, object, "whole_us", whole * 1e6);
+    wfi_json_put_number(doc, object, "whole_us", whole * 1e6);
     yyjson_mut_val *stages = yyjson_mut_obj_add_obj(doc, object, "stages_us");
     for (int i = 0; i < WFI_STAGE_COUNT; i++)
         if (c->stages[i] > 0)
-            put_number(doc, stages, wfi_stage_name((wfi_stage)i), c->stages[i] * 1e6);
+            wfi_json_put_number(doc, stages, wfi_stage_name((wfi_stage)i), c->stages[i] * 1e6);
 }
 
 static void put_floor(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_result_case *c)
@@ -434,25 +292,25 @@ static void put_floor(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_res
     if (!isfinite(c->floor_us))
         return;
     yyjson_mut_val *out = yyjson_mut_obj_add_obj(doc, object, "floor");
-    put_number(doc, out, "us", c->floor_us);
+    wfi_json_put_number(doc, out, "us", c->floor_us);
     wfi_json_put_text(doc, out, "by", c->floor_by);
     if (c->has_timing)
-        put_number(doc, out, "percent", c->floor_us / c->timing.median_us * 100);
+        wfi_json_put_number(doc, out, "percent", c->floor_us / c->timing.median_us * 100);
 }
 
 static void put_sustained(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_sustained *s)
 {
     yyjson_mut_val *sustained = yyjson_mut_obj_add_obj(doc, object, "sustained");
-    put_number(doc, sustained, "asked_seconds", s->asked_seconds);
+    wfi_json_put_number(doc, sustained, "asked_seconds", s->asked_seconds);
     if (s->pause_seconds > 0) {
-        put_number(doc, sustained, "work_seconds", s->work_seconds);
-        put_number(doc, sustained, "pause_seconds", s->pause_seconds);
+        wfi_json_put_number(doc, sustained, "work_seconds", s->work_seconds);
+        wfi_json_put_number(doc, sustained, "pause_seconds", s->pause_seconds);
     }
-    put_number(doc, sustained, "first_second", s->first);
-    put_number(doc, sustained, "best", s->best);
-    put_number(doc, sustained, "settled", s->settled);
-    put_number(doc, sustained, "settled_spread", s->settled_spread);
-    put_number(doc, sustained, "slower_at_seconds", s->slower_at);
+    wfi_json_put_number(doc, sustained, "first_second", s->first);
+    wfi_json_put_number(doc, sustained, "best", s->best);
+    wfi_json_put_number(doc, sustained, "settled", s->settled);
+    wfi_json_put_number(doc, sustained, "settled_spread", s->settled_spread);
+    wfi_json_put_number(doc, sustained, "slower_at_seconds", s->slower_at);
     yyjson_mut_val *curve = yyjson_mut_obj_add_arr(doc, sustained, "curve");
     yyjson_mut_val *pauses = yyjson_mut_obj_add_arr(doc, sustained, "pauses");
     for (uint32_t i = 0; i < s->count; i++) {
@@ -470,9 +328,9 @@ static void put_tuned(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_res
     yyjson_mut_val *before = yyjson_mut_obj_add_obj(doc, tuned, "before");
     put_point(doc, before, &t->before);
     wfi_json_put_text(doc, before, "chosen_by", t->before.chosen_by);
-    put_number(doc, before, "us", t->before_us);
+    wfi_json_put_number(doc, before, "us", t->before_us);
     if (c->has_timing)
-        put_number(doc, tuned, "faster", t->before_us / c->timing.median_us);
+        wfi_json_put_number(doc, tuned, "faster", t->before_us / c->timing.median_us);
     yyjson_mut_obj_add_uint(doc, tuned, "tried", t->tried);
     yyjson_mut_obj_add_uint(doc, tuned, "bad", t->bad);
     yyjson_mut_obj_add_uint(doc, tuned, "spilled", t->spilled);
@@ -498,13 +356,13 @@ static yyjson_mut_val *case_of(yyjson_mut_doc *doc, const wfi_result_case *c)
         put_timing(doc, object, &c->timing);
     if (isfinite(c->rate)) {
         yyjson_mut_val *rate = yyjson_mut_obj_add_obj(doc, object, "rate");
-        put_number(doc, rate, "value", c->rate);
+        wfi_json_put_number(doc, rate, "value", c->rate);
         wfi_json_put_text(doc, rate, "unit", c->rate_unit);
     }
-    put_number(doc, object, "bandwidth_gbs", c->gbs);
+    wfi_json_put_number(doc, object, "bandwidth_gbs", c->gbs);
     if (isfinite(c->percent)) {
         yyjson_mut_val *percent = yyjson_mut_obj_add_obj(doc, object, "percent");
-        put_number(doc, percent, "value", c->percent);
+        wfi_json_put_number(doc, percent, "value", c->percent);
         wfi_json_put_text(doc, percent, "of", c->percent_of);
     }
     if (c->has_check)
@@ -534,11 +392,11 @@ static void put_heading(yyjson_mut_doc *doc, yyjson_mut_val *root, const char *s
 {
     char date[32];
     const time_t now = time(NULL);
-    struct tm utc;
+    const struct tm *utc = gmtime(&now);
     yyjson_mut_doc_set_root(doc, root);
     yyjson_mut_obj_add_str(doc, root, "schema", schema);
     yyjson_mut_obj_add_str(doc, root, "wavefit", wf_version());
-    if (gmtime_r(&now, &utc) && strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc))
+    if (utc && strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", utc))
         yyjson_mut_obj_add_strcpy(doc, root, "date", date);
 }
 
@@ -555,10 +413,10 @@ static void put_peaks(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_res
         wfi_json_put_text(doc, out, "reason", p->reason);
         if (p->status != WFI_STATUS_OK)
             continue;
-        put_number(doc, out, "value", p->peak.value);
+        wfi_json_put_number(doc, out, "value", p->peak.value);
         if (p->peak.bytes)
             yyjson_mut_obj_add_uint(doc, out, "bytes", p->peak.bytes);
-        put_number(doc, out, "spread", p->peak.spread);
+        wfi_json_put_number(doc, out, "spread", p->peak.spread);
         yyjson_mut_obj_add_uint(doc, out, "count", p->peak.count);
         wfi_json_put_text(doc, out, "clock", p->peak.gpu_clock ? "gpu" : "host");
         wfi_json_put_text(doc, out, "how", p->peak.how);
@@ -575,10 +433,11 @@ bool wfi_results_write(const char *path, const wfi_results *results, wfi_io_erro
     yyjson_mut_val *argv = yyjson_mut_obj_add_arr(doc, root, "argv");
     for (int i = 0; i < results->argc; i++)
         yyjson_mut_arr_add_strcpy(doc, argv, results->argv[i]);
-    yyjson_mut_obj_add_val(doc, root, "device", device_of(doc, results->caps));
+    yyjson_mut_obj_add_uint(doc, root, "seed", results->seed);
+    yyjson_mut_obj_add_val(doc, root, "device", wfi_device_json(doc, results->caps));
     yyjson_mut_val *peaks = yyjson_mut_obj_add_obj(doc, root, "peaks");
-    put_number(doc, peaks, "copy_gbs", results->copy_bandwidth * 1e-9);
-    put_number(doc, peaks, "fma_f32_gflops", results->fma_f32 * 1e-9);
+    wfi_json_put_number(doc, peaks, "copy_gbs", results->copy_bandwidth * 1e-9);
+    wfi_json_put_number(doc, peaks, "fma_f32_gflops", results->fma_f32 * 1e-9);
     if (results->peak_count)
         put_peaks(doc, peaks, results->peaks, results->peak_count);
     yyjson_mut_val *cases = yyjson_mut_obj_add_arr(doc, root, "cases");
@@ -598,8 +457,20 @@ bool wfi_devices_write(const char *path, const wf_caps *caps, uint32_t count, wf
     put_heading(doc, root, "wavefit-devices/1");
     yyjson_mut_val *devices = yyjson_mut_obj_add_arr(doc, root, "devices");
     for (uint32_t i = 0; i < count; i++)
-        yyjson_mut_arr_append(devices, device_of(doc, &caps[i]));
+        yyjson_mut_arr_append(devices, wfi_device_json(doc, &caps[i]));
     const bool ok = wfi_json_write(path, doc, error);
     wfi_json_free(doc);
     return ok;
+}
+
+/* ----------------------------------------------------------------------- for other schemas */
+
+void wfi_results_heading(yyjson_mut_doc *doc, yyjson_mut_val *root, const char *schema)
+{
+    put_heading(doc, root, schema);
+}
+
+void wfi_results_point(yyjson_mut_doc *doc, yyjson_mut_val *object, const wf_plan_info *plan)
+{
+    put_point(doc, object, plan);
 }

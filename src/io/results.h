@@ -199,6 +199,7 @@ typedef struct wfi_results {
     const wfi_result_case *cases;
     uint32_t peak_count; /* of `wavefit peaks` */
     const wfi_result_peak *peaks;
+    uint64_t seed; /* of random inputs */
 } wfi_results;
 
 /* Writes the file; "-" is standard output. */

@@ -9,6 +9,7 @@
 #include "io/comparison.h"
 #include "io/json.h"
 #include "io/old_results.h"
+#include "io/results_parts.h"
 
 #define LEAST_NOISE 0.03 /* two runs of one build differ by so much on a quiet machine */
 #define WHOLE_SPREAD 0.1 /* of the time of a whole run, of which there is one sample */
@@ -54,7 +55,7 @@ static bool validate_root(const char *path, yyjson_val *root, uint32_t *cases, w
 }
 
 /* A document of results, or NULL and the error. */
-static yyjson_doc *read_document(const char *path, uint32_t *cases, wfi_io_error *error)
+yyjson_doc *wfi_results_valid_document(const char *path, uint32_t *cases, wfi_io_error *error)
 {
     yyjson_doc *doc = wfi_results_document(path, error);
     if (!doc || validate_root(path, yyjson_doc_get_root(doc), cases, error))
@@ -65,7 +66,7 @@ static yyjson_doc *read_document(const char *path, uint32_t *cases, wfi_io_error
 
 bool wfi_results_validate(const char *path, uint32_t *cases, wfi_io_error *error)
 {
-    yyjson_doc *doc = read_document(path, cases, error);
+    yyjson_doc *doc = wfi_results_valid_document(path, cases, error);
     yyjson_doc_free(doc);
     return doc != NULL;
 }
@@ -144,30 +145,25 @@ static void key_of(yyjson_val *item, char *key, size_t bytes)
              over ? over : "", (long long)yyjson_get_num(yyjson_obj_get(study, "step")));
 }
 
-typedef struct timing {
-    bool ok;
-    double median, q1, q3, spread;
-} timing;
-
 static double number(yyjson_val *object, const char *name)
 {
     yyjson_val *value = yyjson_obj_get(object, name);
     return yyjson_is_num(value) ? yyjson_get_num(value) : (double)NAN;
 }
 
-static timing timing_of(yyjson_val *item)
+wfi_read_time wfi_read_time_of(yyjson_val *item)
 {
     const char *status = yyjson_get_str(yyjson_obj_get(item, "status"));
     yyjson_val *time = yyjson_obj_get(item, "time_us");
-    return (timing){status && strcmp(status, "ok") == 0, number(time, "median"), number(time, "q1"),
-                    number(time, "q3"), number(time, "spread")};
+    return (wfi_read_time){status && strcmp(status, "ok") == 0, number(time, "median"),
+                           number(time, "q1"), number(time, "q3"), number(time, "spread")};
 }
 
 /* From operands to the answer in host memory. */
-static timing whole_of(yyjson_val *item)
+static wfi_read_time whole_of(yyjson_val *item)
 {
     const double us = number(item, "whole_us");
-    return (timing){timing_of(item).ok, us, us, us, WHOLE_SPREAD};
+    return (wfi_read_time){wfi_read_time_of(item).ok, us, us, us, WHOLE_SPREAD};
 }
 
 /* The cases of a file, in the order of their keys' hashes. */
@@ -236,7 +232,7 @@ static yyjson_val *find_case(const case_index *cases, const char *key)
     return NULL;
 }
 
-static const char *verdict_of(const timing *base, const timing *now, double *noise)
+const char *wfi_compare_times(const wfi_read_time *base, const wfi_read_time *now, double *noise)
 {
     if (!base->ok)
         return NULL;
@@ -265,11 +261,11 @@ static void count_verdict(const char *verdict, wfi_comparison *out)
 
 /* Compares two times, and notes and tells what it comes to; NULL: nothing is to be said. */
 static const char *compare_times(wfi_report *report, yyjson_mut_val *copy, const char *note_name,
-                                 const char *key, const timing *base, const timing *now,
-                                 wfi_difference_fn tell, void *user)
+                                 const char *key, const wfi_read_time *base,
+                                 const wfi_read_time *now, wfi_difference_fn tell, void *user)
 {
     double noise = (double)NAN;
-    const char *verdict = verdict_of(base, now, &noise);
+    const char *verdict = wfi_compare_times(base, now, &noise);
     if (!verdict)
         return NULL;
     yyjson_mut_val *note = yyjson_mut_obj_add_obj(report->doc, copy, note_name);
@@ -296,8 +292,8 @@ static void compare_case(wfi_report *report, const case_index *base_cases, yyjso
     yyjson_val *other = find_case(base_cases, key);
     if (!other)
         return;
-    const timing base = timing_of(other), now = timing_of(item);
-    const timing base_whole = whole_of(other), now_whole = whole_of(item);
+    const wfi_read_time base = wfi_read_time_of(other), now = wfi_read_time_of(item);
+    const wfi_read_time base_whole = whole_of(other), now_whole = whole_of(item);
     const bool whole = base_whole.median > 0 && now_whole.median > 0;
     const char *verdict = compare_times(report, copy, "compare", key, &base, &now, tell, user);
     snprintf(whole_key, sizeof whole_key, "%s, whole", key);
@@ -378,7 +374,7 @@ bool wfi_report_compare(wfi_report *report, const char *base, wfi_difference_fn 
 {
     uint32_t cases;
     const char *slash = strrchr(base, '/');
-    yyjson_doc *doc = read_document(base, &cases, error);
+    yyjson_doc *doc = wfi_results_valid_document(base, &cases, error);
     *out = (wfi_comparison){0};
     if (!doc)
         return false;

@@ -18,6 +18,16 @@ typedef struct wfi_comparison {
 typedef void (*wfi_difference_fn)(void *user, const char *name, const char *verdict, double base_us,
                                   double us);
 
+/* The time of a case, as a file has it; NaN: not there. */
+typedef struct wfi_read_time {
+    bool ok; /* the case ran and was verified */
+    double median, q1, q3, spread;
+} wfi_read_time;
+
+/* "same", "slower", "faster" or "broken", as wfi_report_compare says it, and the noise of both;
+ * NULL: nothing is to be said. */
+const char *wfi_compare_times(const wfi_read_time *base, const wfi_read_time *now, double *noise);
+
 /* NULL without memory. */
 wfi_report *wfi_report_create(void);
 void wfi_report_destroy(wfi_report **report);

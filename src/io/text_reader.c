@@ -3,19 +3,23 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <zlib.h>
+
+#include "core/platform_file.h"
 
 #define BUFFER_BYTES ((size_t)1 << 20)
 
 bool wfi_text_open(wfi_text_reader *reader, const char *path, wfi_io_error *error)
 {
     *reader = (wfi_text_reader){.path = path};
-    errno = 0;
-    gzFile file = gzopen(path, "rb");
-    if (!file)
-        return wfi_io_fail(error, WFI_IO_SYSTEM, "%s: %s", path,
-                           errno ? strerror(errno) : "out of memory");
+    const int fd = wfi_file_open_read(path, true);
+    if (fd < 0)
+        return wfi_io_fail(error, WFI_IO_SYSTEM, "%s: %s", path, strerror(errno));
+    gzFile file = gzdopen(fd, "rb");
+    if (!file) {
+        wfi_file_close(fd);
+        return wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: out of memory", path);
+    }
     reader->file = file;
     reader->buffer = malloc(BUFFER_BYTES + 1);
     if (!reader->buffer) {
@@ -55,8 +59,8 @@ static bool refill_range(wfi_text_reader *reader, size_t kept, wfi_io_error *err
 {
     const uint64_t left = reader->last - reader->at;
     const size_t room = BUFFER_BYTES - kept, wanted = left < room ? (size_t)left : room;
-    const ssize_t got =
-        wanted ? pread(reader->fd, reader->buffer + kept, wanted, (off_t)reader->at) : 0;
+    const int64_t got =
+        wanted ? wfi_file_read_at(reader->fd, reader->buffer + kept, wanted, reader->at) : 0;
     if (got < 0 || (wanted && got == 0))
         return wfi_io_fail(error, WFI_IO_SYSTEM, "%s: %s", reader->path,
                            got < 0 ? strerror(errno) : "the file became shorter");

@@ -3,9 +3,9 @@
 
 #include "model/advice_rules.h"
 
-#define BUSY_LANES 0.85 /* from which on the edges of tiles are small */
-#define BUSY_ROWS 0.7   /* of lanes on rows, and of rows in a work-group */
-#define APART 2.0       /* sectors touched over those that would do */
+#define BUSY_LANES 0.85 /* fraction above which tile edges cost little */
+#define BUSY_ROWS 0.7   /* the same of lanes on rows and rows in a work-group */
+#define APART 2.0       /* sectors touched over the fewest possible */
 #define CONFLICT_PASSES 1.5
 #define MEETING 2.0
 

@@ -8,13 +8,13 @@
 #include "model/duration.h"
 
 #define NEAR_FLOOR 1.15
-#define ARITHMETIC 16.0 /* operations a byte of memory from which arithmetic should be the limit */
-#define VALUES 1.0      /* loaded for each multiply-add, from which on loading is the work */
-#define FETCHED_TWICE 1.5 /* bytes that work-groups fetch over the least */
+#define ARITHMETIC 16.0   /* operations a byte above which arithmetic should be the limit */
+#define VALUES 1.0        /* values loaded a multiply-add, above which loads are the limit */
+#define FETCHED_TWICE 1.5 /* bytes that work-groups fetch over the fewest possible */
 #define MOST_TIME 0.6     /* fraction of the time that fetching them takes at the measured rate */
 #define SLOW_F64 4.0      /* f32 rate over f64 rate */
 #define MATRIX_GAIN 2.0
-#define PASS_GAIN 2.0 /* of several steps a pass, that it seldom passes */
+#define PASS_GAIN 2.0 /* what several steps a pass gain at most, with rare exceptions */
 
 static const char *const reuse_words[] = {"tile_m", "tile", "march", "local_", NULL};
 
@@ -39,7 +39,8 @@ static bool loads(const wfi_observation *o, wfi_advice *out)
     return true;
 }
 
-/* Bytes that work-groups fetch, each once a group, over what a level moves in the time. */
+/* The fraction of the time in which a level of memory, at `rate`, moves the bytes that work-groups
+ * fetch. */
 static double fetching(const wfi_observation *o, double rate)
 {
     const bool twice = o->group_bytes > FETCHED_TWICE * o->least_bytes;

@@ -1,5 +1,5 @@
-/* The rules by what they look at, and what they share. A rule returns whether it speaks; then *out
- * says what it saw and why that costs, the most that there is to gain, and a command. */
+/* Rules of advice, and what they share. A rule returns whether it applies; *out then says what it
+ * saw, why that costs time, the most that can be gained, and a command to try. */
 #ifndef WFI_MODEL_ADVICE_RULES_H
 #define WFI_MODEL_ADVICE_RULES_H
 
@@ -33,7 +33,7 @@ typedef struct wfi_advice_family {
     bool matrix_units;                   /* a variant multiplies f16 on them */
 } wfi_advice_family;
 
-/* A family that has no row has a row of nothing. */
+/* The row of the observed family; an empty one where it has none. */
 const wfi_advice_family *wfi_advice_family_of(const wfi_observation *o);
 
 void wfi_say(wfi_advice *out, const char *format, ...)

@@ -21,7 +21,7 @@ double wfi_headroom(const wfi_observation *o)
     return o->floor_us > 0 && o->time_us > o->floor_us ? o->time_us / o->floor_us : 1;
 }
 
-/* The end of a command: the device that is not there. */
+/* Ends a command with --target where the observation is of a device that is not there. */
 static void add_target(const wfi_observation *o, wfi_advice *out)
 {
     const size_t used = strlen(out->command);

@@ -5,8 +5,8 @@
 #include "model/advice_rules.h"
 
 #define LOW_OCCUPANCY 0.35   /* below it, latency is hard to hide */
-#define GROUP_OCCUPANCY 0.75 /* that the shape of work-groups should reach */
-#define FULL_WAVES 0.85      /* efficiency from which the tail is small */
+#define GROUP_OCCUPANCY 0.75 /* occupancy that the shape of work-groups should allow */
+#define FULL_WAVES 0.85      /* efficiency above which the last wave costs little */
 
 static const char *const tile_words[] = {"tile_m", "march", "local_", "tile_", NULL};
 static const char *const item_words[] = {"thread_", "steps", "loads", "tile_", NULL};
@@ -37,7 +37,7 @@ static bool few_groups(const wfi_observation *o, wfi_advice *out)
     return true;
 }
 
-/* Every unit has a work-group, but all of them together are few. */
+/* Every compute unit has a work-group, but all work-items together are few. */
 static bool few_items(const wfi_observation *o, wfi_advice *out)
 {
     static const char *const words[] = {"split_k", "march", "thread_", "lanes", "local_", NULL};

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "core/caps.h"
 #include "core/command.h"
 #include "core/timing.h"
@@ -44,7 +45,7 @@ static uint64_t set_bytes(const wf_caps *caps, uint64_t wanted, uint64_t least)
     const uint64_t chunks = UINT64_C(2) * wfi_peak_group_items(caps) * CHUNK_ITEM_BYTES;
     uint64_t bytes = wanted ? wanted : most;
     bytes = bytes > least ? bytes : least;
-    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
+    for (size_t i = 0; i < WFI_COUNT(bounds); i++)
         bytes = bytes < bounds[i] ? bytes : bounds[i];
     bytes = power_below(bytes);
     return bytes > chunks ? bytes : chunks;

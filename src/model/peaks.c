@@ -2,6 +2,7 @@
  * multiply-add rate, which a device object keeps. */
 #include "model/peaks.h"
 
+#include "core/arithmetic.h"
 #include "core/caps.h"
 #include "core/command.h"
 #include "core/params.h"
@@ -54,7 +55,7 @@ static const peak peaks[] = {
 
 uint32_t wf_peak_count(void)
 {
-    return sizeof peaks / sizeof *peaks;
+    return WFI_COUNT(peaks);
 }
 
 wf_result wf_peak_describe(uint32_t index, wf_peak_info *out)
@@ -87,7 +88,7 @@ static uint64_t copy_bytes(const wf_caps *caps)
     uint64_t bytes = wfi_peaks_profile_of(caps)->copy_bytes;
     const uint64_t bounds[] = {caps->max_storage_range, caps->max_buffer,
                                caps->available_bytes / 8};
-    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
+    for (size_t i = 0; i < WFI_COUNT(bounds); i++)
         if (bytes > bounds[i])
             bytes = bounds[i];
     return bytes & ~UINT64_C(255);
@@ -133,7 +134,7 @@ wf_result wf_device_copy_bandwidth(wf_device *device, double *bytes_per_second)
         return WF_ERROR_INVALID_ARGUMENT;
     wf_result result = WF_SUCCESS;
     double bandwidth = 0;
-    pthread_mutex_lock(&device->peaks_lock);
+    wfi_mutex_lock(&device->peaks_lock);
     if (!(device->copy_bandwidth > 0)) {
         result = copy_bandwidth(device, &bandwidth);
         if (result == WF_SUCCESS)
@@ -141,7 +142,7 @@ wf_result wf_device_copy_bandwidth(wf_device *device, double *bytes_per_second)
     }
     if (result == WF_SUCCESS)
         *bytes_per_second = device->copy_bandwidth;
-    pthread_mutex_unlock(&device->peaks_lock);
+    wfi_mutex_unlock(&device->peaks_lock);
     return result;
 }
 
@@ -151,7 +152,7 @@ wf_result wf_device_fma_rate(wf_device *device, wf_type type, double *flops_per_
         return WF_ERROR_INVALID_ARGUMENT;
     wf_result result = WF_SUCCESS;
     wf_peak measured = {0};
-    pthread_mutex_lock(&device->peaks_lock);
+    wfi_mutex_lock(&device->peaks_lock);
     if (!(device->fma_rate[type] > 0)) {
         result = wfi_peak_fma(device, type, NULL, &measured);
         if (result == WF_SUCCESS)
@@ -159,6 +160,6 @@ wf_result wf_device_fma_rate(wf_device *device, wf_type type, double *flops_per_
     }
     if (result == WF_SUCCESS)
         *flops_per_second = device->fma_rate[type];
-    pthread_mutex_unlock(&device->peaks_lock);
+    wfi_mutex_unlock(&device->peaks_lock);
     return result;
 }

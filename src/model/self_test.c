@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "core/caps.h"
 #include "core/file.h"
+#include "core/text.h"
 #include "model/self_test.h"
 #include "core/quirks.h"
 #include "plan/fixed.h"
@@ -45,7 +47,7 @@ static uint64_t tests_hash(const wf_caps *caps)
     const uint32_t subgroups[] = {caps->subgroup_size, caps->subgroup_min, caps->subgroup_max,
                                   caps->subgroup_operations};
     uint64_t hash = wfi_hash(subgroups, sizeof subgroups);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    for (size_t i = 0; i < WFI_COUNT(all); i++)
         if (all[i].packed)
             hash = hash * 31 + all[i].hash;
     return hash;
@@ -191,7 +193,7 @@ static void test_exchanges(wf_device *device, outcome *o)
         {&wfi_spv_selftest_arithmetic, true, known && (caps->subgroup_operations & arithmetic),
          WF_FAULT_SUBGROUP_ARITHMETIC},
     };
-    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
+    for (size_t i = 0; i < WFI_COUNT(tests); i++) {
         bool right = false;
         if (!tests[i].offered ||
             !test_exchange(device, tests[i].module, tests[i].subgroups, &right))
@@ -223,7 +225,7 @@ static const matrix_kind *kind_of(const wf_caps *caps, const wf_cooperative_shap
 {
     const bool f16 = caps->f16_arithmetic && caps->f16_storage,
                i8 = caps->int8_arithmetic && caps->int8_storage;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    for (size_t i = 0; i < WFI_COUNT(kinds); i++)
         if (wfi_shape_multiplies(s, kinds[i].element, kinds[i].sum) && kinds[i].module->packed &&
             (kinds[i].type == WF_TYPE_F16 ? f16 : i8))
             return &kinds[i];

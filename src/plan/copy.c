@@ -93,20 +93,4 @@ wf_result wf_plan_copy(wf_plan *from, wf_plan **out)
     return WF_SUCCESS;
 }
 
-static void destroy_later(void *owner)
-{
-    wf_plan *plan = owner;
-    wf_plan_destroy(&plan);
-}
-
-wf_result wf_plan_destroy_after(wf_plan **handle, VkSemaphore timeline, uint64_t value)
-{
-    wf_plan *plan = handle ? *handle : NULL;
-    if (!plan)
-        return WF_SUCCESS;
-    wf_result result = wfi_doom_after(plan->device, "wf_plan_destroy_after", &plan->doom, timeline,
-                                      value, destroy_later, plan);
-    if (result == WF_SUCCESS)
-        *handle = NULL;
-    return result;
-}
+WFI_DESTROY_AFTER(plan)

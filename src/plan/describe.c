@@ -1,9 +1,9 @@
 /* Describes a choice and its pipelines for people, without running them. */
 #include <string.h>
-#include <strings.h>
 
 #include "plan/family.h"
 #include "core/arithmetic.h"
+#include "core/text.h"
 
 /* The value of the first statistic that a driver gives under one of the names, in any case (they
  * change from version to version), else 0. Its lower 32 bits alone: NVIDIA's driver leaves the
@@ -12,7 +12,7 @@ static uint32_t statistic(const wf_kernel_info *kernel, const char *const *names
 {
     for (size_t n = 0; n < count; n++)
         for (uint32_t i = 0; i < kernel->statistic_count; i++)
-            if (strcasecmp(kernel->statistics[i].name, names[n]) == 0)
+            if (wfi_same_word(kernel->statistics[i].name, names[n]))
                 return kernel->statistics[i].value > 0
                            ? (uint32_t)(uint64_t)kernel->statistics[i].value
                            : 0;
@@ -45,6 +45,8 @@ void wfi_describe_pipeline(const wfi_point *point, const wfi_pipeline *pipeline,
                                           "STP Count"};
     static const char *const shared[] = {"LDS size", "Shared Memory Size", "Shared Memory"};
     *kernel = (wf_kernel_info){.groups = groups, .subgroup_size = pipeline->subgroup_size};
+    if (pipeline->spirv)
+        kernel->spirv_hash = pipeline->spirv->hash;
     memcpy(kernel->group_size, pipeline->group_size, sizeof kernel->group_size);
     for (uint32_t i = 0; i < pipeline->statistic_count; i++)
         kernel->statistics[kernel->statistic_count++] = pipeline->statistics[i];

@@ -4,7 +4,8 @@
 #include "core/command.h"
 #include "plan/object.h"
 
-/* A dispatch that may come near the bound is recorded by what is known of its time just then. */
+/* Of the bound on a dispatch: executions that take more are recorded each time, since how they are
+ * cut depends on what is known of their time by then. */
 #define KEPT_FRACTION 0.25
 
 static bool has_parity(const wf_plan *plan)
@@ -25,7 +26,7 @@ static bool is_steady(const wf_plan *plan)
            !(bound > 0 && wfi_plan_expected_seconds(plan) > KEPT_FRACTION * bound);
 }
 
-/* What lies behind a handle of the caller's is not known: it may have been made anew. */
+/* A handle of the caller's may be another buffer's by now: only buffers of wavefit's are known. */
 static bool are_ours(const wf_plan *plan, const wfi_bound *all)
 {
     for (uint32_t i = 0; i <= plan->binding_count; i++)

@@ -1,4 +1,4 @@
-/* What captures show of a plan. */
+/* Names of a plan and of its dispatches, which debuggers and captures show. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

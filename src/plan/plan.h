@@ -135,6 +135,10 @@ wf_result wfi_plan_record(wf_plan *plan, VkCommandBuffer command_buffer,
 wf_result wfi_plan_record_sequence(wf_plan *plan, VkCommandBuffer command_buffer,
                                    const wf_bindings *bindings, uint32_t sequence);
 
+/* Sends the data that wf_plan_record_upload would record, where it has still to go to the device,
+ * and frees the host's copy. For calls that run on the device's queue; blocks. */
+wf_result wfi_plan_upload(wf_plan *plan);
+
 /* An empty plan for the choice; then the variant's build is called with params. */
 wf_result wfi_plan_create(wf_device *device, const wfi_choice *choice, const void *params,
                           wf_plan **out);

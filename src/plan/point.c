@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "core/element.h"
 #include "plan/family.h"
 
@@ -38,7 +39,7 @@ static const char *first_operation(uint32_t operations)
     static const char *const names[] = {"operations", "votes",          "arithmetic",
                                         "ballots",    "shuffles",       "relative shuffles",
                                         "clusters",   "quad operations"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; i < WFI_COUNT(names); i++)
         if (operations & 1u << i)
             return names[i];
     return "operations of that kind";
@@ -61,7 +62,7 @@ static bool needs_hold(const wfi_point *point, char reason[256])
         {WFI_NEEDS_INTEGER_DOT, caps->integer_dot, WF_WITHHELD_INTEGER_DOT},
         {WFI_NEEDS_INT64, caps->int64, WF_WITHHELD_INT64},
     };
-    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+    for (size_t i = 0; i < WFI_COUNT(needs); i++)
         if ((point->variant->needs & needs[i].bit) && !needs[i].offered)
             return refuse_missing(caps, needs[i].feature, reason);
     const uint32_t missing = point->variant->subgroup_operations & ~caps->subgroup_operations;

@@ -1,4 +1,5 @@
 /* Recording a plan's steps, in pieces where a dispatch would take too long, and its upload. */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "core/architectures.h"
@@ -24,9 +25,18 @@ double wfi_plan_guessed_seconds(const wf_plan *plan)
            family->least_bytes(&plan->problem) / (units * UNIT_BYTES);
 }
 
+/* 0: nothing ran yet. */
+static double known_slowness(wf_device *device)
+{
+    const uint64_t bits = atomic_load(&device->slowness_bits);
+    double slowness;
+    memcpy(&slowness, &bits, sizeof slowness);
+    return slowness;
+}
+
 double wfi_plan_expected_seconds(const wf_plan *plan)
 {
-    const double slowness = plan->device->slowness;
+    const double slowness = known_slowness(plan->device);
     return wfi_plan_guessed_seconds(plan) * (slowness > 0 ? slowness : 1);
 }
 
@@ -39,7 +49,10 @@ void wfi_plan_learn(wf_plan *plan, double seconds)
         return;
     double ratio = seconds / guess;
     ratio = ratio > SCALE_MOST ? SCALE_MOST : ratio < 1 / SCALE_MOST ? 1 / SCALE_MOST : ratio;
-    device->slowness = device->slowness > 0 ? (device->slowness + ratio) / 2 : ratio;
+    const double before = known_slowness(device), now = before > 0 ? (before + ratio) / 2 : ratio;
+    uint64_t bits;
+    memcpy(&bits, &now, sizeof bits);
+    atomic_store(&device->slowness_bits, bits);
 }
 
 /* A device may reach a hundredth of what its type is guessed to reach, so the first execution is

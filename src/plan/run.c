@@ -61,6 +61,21 @@ static wf_result keep_upload(wf_plan *plan, bool wanted, wf_result result)
     return result;
 }
 
+static wf_result record_upload(void *user, VkCommandBuffer command_buffer)
+{
+    return wf_plan_record_upload(user, command_buffer);
+}
+
+wf_result wfi_plan_upload(wf_plan *plan)
+{
+    if (!plan->wants_upload)
+        return WF_SUCCESS;
+    const wf_result result = keep_upload(plan, true, wfi_run(plan->device, record_upload, plan));
+    if (result == WF_SUCCESS)
+        wf_plan_trim(plan);
+    return result;
+}
+
 /* One execution in as many submissions as it takes. Where none has run yet, the first submission
  * tells how long the others' steps take. */
 static wf_result run_pieces(plan_run *run, double *seconds)

@@ -1,5 +1,6 @@
 #include "profiles/profile.h"
 
+#include "core/arithmetic.h"
 #include "core/vendors.h"
 
 wfi_profile_kind wfi_profile_kind_of(const wf_caps *caps)
@@ -12,7 +13,7 @@ wfi_profile_kind wfi_profile_kind_of(const wf_caps *caps)
                    {WFI_ARM, WFI_PROFILE_MOBILE},    {WFI_BROADCOM, WFI_PROFILE_MOBILE}};
     if (wfi_is_cpu(caps))
         return WFI_PROFILE_CPU;
-    for (size_t i = 0; i < sizeof vendors / sizeof *vendors; i++)
+    for (size_t i = 0; i < WFI_COUNT(vendors); i++)
         if (caps->vendor_id == vendors[i].vendor_id)
             return vendors[i].kind;
     return WFI_PROFILE_OTHER;

@@ -1,5 +1,7 @@
 #include "profiles/spmv.h"
 
+#include "core/arithmetic.h"
+
 /* llvmpipe asks of each lane of each load from a buffer whether it is inside the buffer. Fitted to
  * measurements: bench/notes/spmv.md#cpu-drivers. */
 static const wfi_spmv_costs llvmpipe = {
@@ -54,7 +56,7 @@ static const row rows[] = {
 const wfi_spmv_profile *wfi_spmv_profile_of(const wf_caps *caps)
 {
     const wfi_profile_kind kind = wfi_profile_kind_of(caps);
-    const size_t last = sizeof rows / sizeof *rows - 1;
+    const size_t last = WFI_COUNT(rows) - 1;
     size_t i = 0;
     while (i < last && (rows[i].kind != kind ||
                         (rows[i].driver != 0 && rows[i].driver != (VkDriverId)caps->driver_id)))

@@ -151,6 +151,7 @@ wf_result wf_cg_solve(wf_device *device, const wf_cg_params *given, const void *
     wf_result code = wfi_params_read(&device->log, "wf_cg_solve", given, &params, sizeof params);
     if (code == WF_SUCCESS && params.matrix)
         code = wfi_params_read(&device->log, "wf_cg_solve", params.matrix, &matrix, sizeof matrix);
+    matrix.jobs = NULL; /* a call that blocks cannot wait for what the application runs later */
     if (code == WF_SUCCESS) {
         params.matrix = params.matrix ? &matrix : NULL;
         code = check_params(device, &params, b, x, result);

@@ -275,7 +275,7 @@ static wf_result make_buffers(wfi_cg *c)
         {c->recorded ? NULL : &c->c, c_elements(c) * real, WF_MEMORY_DEVICE},
         {c->recorded ? NULL : &c->state, WFI_STREAM_SLOTS * 8 * real, WF_MEMORY_READBACK}};
     wf_result result = WF_SUCCESS;
-    for (size_t i = 0; i < sizeof buffers / sizeof *buffers && result == WF_SUCCESS; i++)
+    for (size_t i = 0; i < WFI_COUNT(buffers) && result == WF_SUCCESS; i++)
         if (buffers[i].buffer)
             result =
                 wf_buffer_create(c->device, buffers[i].bytes, buffers[i].memory, buffers[i].buffer);
@@ -390,6 +390,8 @@ wf_result wfi_cg_open(wf_device *device, const wf_cg_params *params, const wf_sp
     wf_result result = open_solve(device, params, matrix, false, out);
     if (result == WF_SUCCESS)
         result = write_preconditioner(out);
+    if (result == WF_SUCCESS)
+        result = wfi_plan_upload(out->product);
     return result == WF_SUCCESS ? wfi_stream_open(device, &out->stream) : result;
 }
 

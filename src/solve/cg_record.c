@@ -142,7 +142,7 @@ static void record_steps(recorder *r, wf_plan *plan, const wf_bindings *bindings
                                           UINT32_MAX);
 }
 
-/* What the first and the last kernel bind of the application's. */
+/* Bindings of the first and the last kernel, which use the application's buffers. */
 static wf_bindings edge(const wfi_cg *c, const wf_binding *one, const wf_binding *other)
 {
     return (wf_bindings){.size = sizeof(wf_bindings),
@@ -185,11 +185,11 @@ wf_result wf_cg_record(wf_cg *cg, VkCommandBuffer command_buffer, wf_arena *aren
         return r.result;
     const wf_bindings first = edge(c, &read.items[WF_CG_B], &read.items[WF_CG_X]),
                       last = edge(c, &read.items[WF_CG_X], &read.items[WF_CG_STATE]);
-    /* What the end binds is looked at before anything is recorded. */
+    /* The last kernel's bindings are checked before anything is recorded. */
     r.result = wfi_plan_resolve(c->kernels[WFI_CG_LEAVE], &c->device->log, &last, all);
     if (r.result == WF_SUCCESS)
         r.result = wfi_plan_resolve(c->kernels[WFI_CG_TAKE], &c->device->log, &first, all);
-    after(&r); /* the solve before may still use what this one writes */
+    after(&r); /* an earlier solve may still use what this one writes */
     record_steps(&r, c->kernels[WFI_CG_TAKE], &first, flags);
     after(&r);
     if (flags & WF_SOLVE_WARM)

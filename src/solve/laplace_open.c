@@ -409,7 +409,7 @@ static wf_result make_buffers(wfi_laplace *l)
                     l->recorded ? 0 : WFI_STREAM_SLOTS * LAPLACE_STATE_END * real_bytes(l),
                     WF_MEMORY_READBACK}};
     wf_result result = WF_SUCCESS;
-    for (size_t i = 0; i < sizeof buffers / sizeof *buffers && result == WF_SUCCESS; i++)
+    for (size_t i = 0; i < WFI_COUNT(buffers) && result == WF_SUCCESS; i++)
         if (buffers[i].bytes)
             result =
                 wf_buffer_create(l->device, buffers[i].bytes, buffers[i].memory, buffers[i].buffer);

@@ -195,11 +195,11 @@ wf_result wf_laplace_record(wf_laplace *laplace, VkCommandBuffer command_buffer,
                       gate = {.size = sizeof gate, .items = {{.buffer = l->state}, *u}},
                       tell = {.size = sizeof tell, .items = {{.buffer = l->state}, *told}};
     const uint32_t checks = (iterations - 1) / l->every + 1;
-    /* What the end binds is looked at before anything is recorded. */
+    /* The last kernel's bindings are checked before anything is recorded. */
     r.result = wfi_plan_resolve(l->kernels[WFI_LAPLACE_TELL], &l->device->log, &tell, all);
     if (r.result == WF_SUCCESS)
         r.result = wfi_plan_resolve(l->kernels[WFI_LAPLACE_LEAVE], &l->device->log, &cells, all);
-    after(&r); /* the solve before may still use what this one writes */
+    after(&r); /* an earlier solve may still use what this one writes */
     record_edge(&r, WFI_LAPLACE_TAKE, &cells, flags);
     record_edge(&r, WFI_LAPLACE_GATE, &gate, flags);
     for (uint32_t check = 0; check < checks; check++)

@@ -1,6 +1,4 @@
 /* Kernels of several candidates, compiled side by side while nothing is timed. */
-#include <time.h>
-
 #include "core/compile.h"
 #include "core/timing.h"
 #include "kernels/families.h"
@@ -9,7 +7,7 @@
 #define FIRST_COMPILED 2
 #define MOST_COMPILED 16
 #define MOST_FRACTION 0.1 /* of the budget, for what is compiled at once */
-#define LOOK_NANOSECONDS 500000
+#define LOOK_SECONDS 500e-6
 
 /* Describes the pipeline as the candidate's plan will ask for it. Drivers may keep pipelines of
  * other layouts as other pipelines, and plans that bind descriptor sets or read texels have other
@@ -26,7 +24,7 @@ static wfi_pipeline_desc desc_of(const wfi_candidate *candidate)
 static void wait_for(const wfi_compile *compile)
 {
     while (wfi_compile_status(compile) == WF_NOT_READY)
-        nanosleep(&(struct timespec){.tv_nsec = LOOK_NANOSECONDS}, NULL);
+        wfi_sleep(LOOK_SECONDS);
 }
 
 static void compile(wfi_search *s, const wfi_candidate *candidates, uint32_t count)

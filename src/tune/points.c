@@ -110,14 +110,14 @@ static void add_rows(wfi_search *s, const wfi_tuning_data *data, int distance, w
 
 static void add_all_rows(wfi_search *s, wfi_pool *pool)
 {
-    pthread_mutex_lock(&s->device->tuning_lock);
+    wfi_mutex_lock(&s->device->tuning_lock);
     const struct wfi_tuning *tuning = wfi_tuning_of(s->device);
     for (int distance = 0; tuning && distance <= WFI_KEY_FARTHEST; distance++) {
         add_rows(s, &tuning->own, distance, pool);
         add_rows(s, &tuning->shipped[0], distance, pool);
         add_rows(s, &tuning->shipped[1], distance, pool);
     }
-    pthread_mutex_unlock(&s->device->tuning_lock);
+    wfi_mutex_unlock(&s->device->tuning_lock);
 }
 
 /* A variant at the model's values, and what it should take. */

@@ -27,7 +27,7 @@ static wf_result recall(wfi_search *s, const wfi_tuning_data *left)
 {
     wf_result result = WF_SUCCESS;
     const wfi_key key = wfi_key_of(&s->trial.problem);
-    pthread_mutex_lock(&s->device->tuning_lock);
+    wfi_mutex_lock(&s->device->tuning_lock);
     struct wfi_tuning *tuning = wfi_tuning_of(s->device);
     const wfi_tuning_entry *known = tuning ? wfi_tuning_find(&tuning->own, &key) : NULL;
     if (!tuning || (known && !wfi_tuning_entry_copy(known, &s->entry)))
@@ -45,7 +45,7 @@ static wf_result recall(wfi_search *s, const wfi_tuning_data *left)
         s->entry.driver_version = s->device->caps.driver_version;
         s->entry.shaders = wfi_shaders_hash(tuning, key.family, key.type);
     }
-    pthread_mutex_unlock(&s->device->tuning_lock);
+    wfi_mutex_unlock(&s->device->tuning_lock);
     wfi_problem_text(&s->trial.problem, s->entry.problem, sizeof s->entry.problem);
     const wfi_tuning_entry *fatal = wfi_tuning_find(left, &key);
     for (uint32_t i = 0; fatal && i < fatal->bad_count; i++)
@@ -62,11 +62,11 @@ static void keep_others(wfi_search *s, const wfi_tuning_data *left)
         wfi_tuning_entry merged = {0};
         if (wfi_key_equal(&fatal->key, &s->entry.key))
             continue;
-        pthread_mutex_lock(&s->device->tuning_lock);
+        wfi_mutex_lock(&s->device->tuning_lock);
         const struct wfi_tuning *tuning = wfi_tuning_of(s->device);
         const wfi_tuning_entry *known = tuning ? wfi_tuning_find(&tuning->own, &fatal->key) : NULL;
         const bool ok = wfi_tuning_entry_copy(known ? known : fatal, &merged);
-        pthread_mutex_unlock(&s->device->tuning_lock);
+        wfi_mutex_unlock(&s->device->tuning_lock);
         for (uint32_t n = 0; ok && n < fatal->bad_count; n++)
             wfi_entry_add_bad(&merged, &fatal->bad[n]);
         if (ok)
@@ -245,12 +245,12 @@ static wf_result require_problem(const wf_device *device, const wf_tune_params *
 /* One search runs on a device object at a time; the journal keeps other processes out. */
 static bool claim_search(wf_device *device, bool on)
 {
-    pthread_mutex_lock(&device->tuning_lock);
+    wfi_mutex_lock(&device->tuning_lock);
     struct wfi_tuning *tuning = wfi_tuning_of(device);
     const bool free_before = tuning && !tuning->searching;
     if (tuning && (free_before || !on))
         tuning->searching = on;
-    pthread_mutex_unlock(&device->tuning_lock);
+    wfi_mutex_unlock(&device->tuning_lock);
     return free_before;
 }
 

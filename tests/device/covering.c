@@ -2,11 +2,11 @@
 
 #include <string.h>
 
-#define VALUE_DRAWS 50000 /* for one value; of many factors few rows are legal, */
-#define PAIR_DRAWS 10000  /* and for one pair */
-#define CHOICE 12         /* legal rows, of which the one with most that is new is taken */
+#define VALUE_DRAWS 50000 /* for one value: with many factors few rows are legal */
+#define PAIR_DRAWS 10000  /* for one pair */
+#define CHOICE 12         /* legal rows, of which the one with the most new pairs is taken */
 
-/* Values are numbered through all factors; a value is a pair with itself. */
+/* Values of all factors are numbered together; a value is a pair with itself. */
 typedef struct cover {
     const test_factors *factors;
     test_random *random;

@@ -8,7 +8,7 @@
 /* Calls that went through the device functions handed to wavefit, of all engines. */
 typedef struct engine_calls {
     unsigned submits, pipelines, memories, buffers, descriptor_pools, command_pools;
-    int views; /* of buffers, that there are */
+    int views; /* buffer views that exist */
 } engine_calls;
 
 typedef struct engine {
@@ -26,7 +26,7 @@ typedef struct engine {
 typedef enum engine_features {
     ENGINE_NOTHING,  /* no feature, no extension */
     ENGINE_REQUIRED, /* wf_required_features' own chain */
-    ENGINE_MERGED    /* that, merged into structures of Vulkan 1.1 to 1.3 */
+    ENGINE_MERGED    /* the required chain, merged into structures of Vulkan 1.1 to 1.3 */
 } engine_features;
 
 /* Opens the first device. *vulkan (its queue included) describes it, with counting functions. Fails
@@ -40,7 +40,7 @@ VkCommandBuffer engine_begin(engine *engine);
 void engine_finish(engine *engine, VkCommandBuffer command_buffer);
 
 engine_calls engine_counted(void);
-/* Makes the next `count` submissions fail, out of memory, that go through wavefit's functions. */
+/* Makes wavefit's next `count` submissions fail for lack of memory. */
 void engine_fail_submits(unsigned count);
 
 /* The device parameters of the environment's limits with the harness' log. */

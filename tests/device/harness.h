@@ -28,7 +28,7 @@ uint64_t test_random_bits(test_random *random);
 uint32_t test_random_below(test_random *random, uint32_t bound);
 double test_random_uniform(test_random *random); /* in [-1, 1) */
 
-/* Whether the device computes in the type: of F32 and F64, and those kept packed. */
+/* Whether the device computes in the type: F32, F64, or a packed one. */
 bool test_has_type(const wf_device *device, wf_type type);
 
 /* Whether an emulator runs the test (cross-compiled builds set WAVEFIT_TEST_EMULATED). Drivers then

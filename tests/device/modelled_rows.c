@@ -4,6 +4,7 @@
  * its place. Prints a file for src/choose/devices/, marked as modelled. Run with VK_DRIVER_FILES
  * pointing at RADV and RADV_FORCE_FAMILY=navi31 or the like. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "choose/choose.h"
@@ -157,10 +158,13 @@ int main(void)
         return 3;
     wfi_tuning_data data = {.device = wfi_device_facts_of(&device->caps)};
     data.device.modelled = true;
-    /* The driver knows no type for some cards that are not there. */
+    /* Without a card, some drivers report no device type. */
     data.device.device_type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
-    const bool ok = add_all(device, &data);
-    wfi_tuning_print(&data, true, stdout);
+    wfi_text text = {0};
+    const bool added = add_all(device, &data);
+    wfi_tuning_print(&data, true, &text);
+    const bool ok = added && !text.failed && fputs(text.data, stdout) >= 0;
+    free(text.data);
     wfi_tuning_data_free(&data);
     wf_device_destroy(&device);
     return ok ? 0 : 1;

@@ -10,7 +10,7 @@
 
 static test_planned *planned;
 
-/* In place of the plan's own: pipelines are noted, memory is not asked for. */
+/* Replaces the plan's functions: pipelines are noted and no memory is allocated. */
 wf_result __wrap_wfi_plan_add_pipeline(wf_plan *plan, const wfi_pipeline_desc *desc,
                                        uint32_t *index);
 wf_result __wrap_wfi_plan_add_scratch(wf_plan *plan, uint64_t bytes, uint32_t *index);
@@ -20,7 +20,7 @@ wf_result __wrap_wfi_plan_add_pipeline(wf_plan *plan, const wfi_pipeline_desc *d
                                        uint32_t *index)
 {
     (void)plan;
-    if (!planned) /* the self-test, when the device is opened: it has nothing to run on */
+    if (!planned) /* called by the self-test when the device is opened, which cannot run */
         return WF_ERROR_UNSUPPORTED;
     assert_true(planned->count < TEST_MOST_PLANNED);
     *index = planned->count++;
@@ -93,7 +93,7 @@ void test_built_free(test_built *built)
     *built = (test_built){0};
 }
 
-/* Whether the driver has a word for it, in any of the names that wavefit knows. */
+/* Whether the driver has the statistic, under any of the names that wavefit knows. */
 static bool tells_spills(const wfi_pipeline *pipeline)
 {
     static const char *const words[] = {"spill", "scratch", "slm size", "stp count",

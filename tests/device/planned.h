@@ -24,7 +24,7 @@ typedef struct test_built {
     uint64_t *hashes;
 } test_built;
 
-/* Whether the pipeline is the first of its constants, which it is afterwards no more. */
+/* Whether no pipeline with these constants was built before; notes that one is now. */
 bool test_first_of_its_kind(test_built *built, const wfi_pipeline_desc *desc);
 void test_built_free(test_built *built);
 

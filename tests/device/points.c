@@ -90,7 +90,7 @@ static uint32_t each_point(const wf_caps *caps, const wfi_problem *problem,
     return w.count;
 }
 
-/* Marks the candidates that the point has. */
+/* Marks the candidates that are the point's values. */
 static void mark(const wfi_point *point, uint32_t seen[WF_MAX_PARAMETERS])
 {
     for (uint32_t p = 0; p < point->variant->parameter_count; p++)

@@ -90,7 +90,7 @@ static void VKAPI_CALL properties(VkPhysicalDevice device, VkPhysicalDevicePrope
     out->properties.vendorID = 0x1002;
 }
 
-/* Operation codes of SPIR-V; both take a value and one word more. */
+/* SPIR-V opcodes; both have the same operands. */
 enum { SPIRV_HEADER_WORDS = 5, OP_SHUFFLE = 345, OP_SHUFFLE_XOR = 346 };
 
 static VkResult VKAPI_CALL make_module(VkDevice device, const VkShaderModuleCreateInfo *info,

@@ -21,7 +21,7 @@ typedef struct test_pretence {
 
 extern test_pretence pretend;
 
-/* Finds the loader; false: there is none. */
+/* Loads the Vulkan loader; false: there is none. */
 bool test_pretend_open(void);
 void test_pretend_close(void);
 PFN_vkVoidFunction VKAPI_CALL test_pretend_proc(VkInstance instance, const char *function);

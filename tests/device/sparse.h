@@ -15,7 +15,7 @@ typedef struct sparse_system {
     wf_buffer *device_x, *device_y;
 } sparse_system;
 
-/* What to make besides rows x columns with lengths[row] random entries each. */
+/* How the matrix is made, beside its size and the lengths of its rows. */
 typedef struct sparse_options {
     wf_type type;
     bool transpose, updatable;

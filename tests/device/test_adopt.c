@@ -1,9 +1,11 @@
 /* wavefit on an application's own device: adoption, features, recording into its command buffers,
  * uploads and jobs. */
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocations.h"
 #include "harness.h"
 #include "product.h"
 
@@ -11,34 +13,6 @@
 #include <stdarg.h>
 
 #include <cmocka.h>
-
-/* --wrap: every allocation that the library and this test ask for. */
-static bool counting_allocations;
-static unsigned allocations;
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t count, size_t bytes);
-void *__real_realloc(void *old, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes);
-void *__wrap_realloc(void *old, size_t bytes);
-
-void *__wrap_malloc(size_t bytes)
-{
-    allocations += counting_allocations;
-    return __real_malloc(bytes);
-}
-
-void *__wrap_calloc(size_t count, size_t bytes)
-{
-    allocations += counting_allocations;
-    return __real_calloc(count, bytes);
-}
-
-void *__wrap_realloc(void *old, size_t bytes)
-{
-    allocations += counting_allocations;
-    return __real_realloc(old, bytes);
-}
 
 static void run_recorded(engine_features features)
 {
@@ -87,7 +61,7 @@ static void test_caps(void **state)
         engine_open(&e, (engine_features)features, &vulkan);
         wf_device *device = engine_adopt(&vulkan);
         wf_caps expected = *wf_device_caps(own), caps = *wf_device_caps(device);
-        /* What others leave free changes from call to call. */
+        /* Other processes allocate memory between the two calls. */
         expected.available_bytes = caps.available_bytes = 0;
         assert_memory_equal(&caps, &expected, sizeof caps);
         wf_device_destroy(&device);
@@ -152,7 +126,7 @@ static void test_feature_list(void **state)
         grids += list[i].families >> WF_FAMILY_STENCIL & 1;
     }
     list = wf_features_list(stencil, &count);
-    for (uint32_t i = 0; i < count; i++) /* those of wf_stencil_plan too */
+    for (uint32_t i = 0; i < count; i++) /* wf_stencil_plan needs them too */
         stencil_grids += list[i].families >> WF_FAMILY_STENCIL & 1;
     assert_true(grids > 0 && stencil_grids == grids);
     assert_int_equal(f64, 1);
@@ -181,17 +155,17 @@ static void test_no_hidden_work(void **state)
     assert_int_equal(created.submits, before.submits);
     assert_true(created.pipelines > before.pipelines);
     VkCommandBuffer command_buffer = engine_begin(&e);
-    for (int i = 0; i < 20; i++) /* the arena's largest frame */
+    for (int i = 0; i < 20; i++) /* the arena grows to its largest frame */
         assert_int_equal(wf_plan_record(p.plan, command_buffer, p.arena, &p.bindings), WF_SUCCESS);
     engine_finish(&e, command_buffer);
     assert_int_equal(wf_arena_reset(p.arena), WF_SUCCESS);
     const engine_calls warm = engine_counted();
     command_buffer = engine_begin(&e);
-    counting_allocations = true;
+    test_count_allocations(true);
     for (int i = 0; i < 20; i++)
         assert_int_equal(wf_plan_record(p.plan, command_buffer, p.arena, &p.bindings), WF_SUCCESS);
-    counting_allocations = false;
-    assert_int_equal(allocations, 0);
+    test_count_allocations(false);
+    assert_int_equal(test_allocations(), 0);
     const engine_calls recorded = engine_counted();
     assert_memory_equal(&recorded.pipelines, &warm.pipelines,
                         sizeof recorded - sizeof recorded.submits);
@@ -352,6 +326,98 @@ static void test_failed_upload(void **state)
     engine_close(&e);
 }
 
+/* Calls that run on the device's queue upload a plan's data themselves: new values that replace
+ * those of a matrix that was not uploaded yet, and a solve. */
+static void test_calls_upload(void **state)
+{
+    (void)state;
+    engine e;
+    wf_vulkan vulkan;
+    wf_plan *plan = NULL;
+    wf_buffer *x = NULL, *y = NULL;
+    const uint32_t offsets[] = {0, 2, 5, 7}, columns[] = {0, 1, 0, 1, 2, 1, 2};
+    const float values[] = {4, -1, -1, 4, -1, -1, 4}, others[] = {1, 2, 3, 4, 5, 6, 7};
+    const float vector[] = {1, 10, 100}, expected[] = {21, 543, 760}, b[] = {2, 4, 10};
+    float out[3] = {0};
+    engine_open(&e, ENGINE_REQUIRED, &vulkan);
+    wf_device *device = engine_adopt(&vulkan);
+    const wf_spmv_params params = {.size = sizeof params,
+                                   .rows = 3,
+                                   .columns = 3,
+                                   .row_offsets = offsets,
+                                   .column_indices = columns,
+                                   .values = values,
+                                   .updatable = true};
+    assert_int_equal(wf_spmv_plan(device, &params, &plan), WF_SUCCESS);
+    assert_int_equal(wf_plan_needs_upload(plan), !wf_device_caps(device)->unified_memory);
+    assert_int_equal(wf_spmv_update(plan, others), WF_SUCCESS);
+    assert_false(wf_plan_needs_upload(plan));
+    assert_int_equal(wf_buffer_create(device, sizeof vector, WF_MEMORY_UPLOAD, &x), WF_SUCCESS);
+    assert_int_equal(wf_buffer_create(device, sizeof out, WF_MEMORY_READBACK, &y), WF_SUCCESS);
+    wf_buffer_write(x, 0, vector, sizeof vector);
+    const wf_bindings bindings = {.size = sizeof bindings, .items = {{.buffer = x}, {.buffer = y}}};
+    assert_int_equal(wf_plan_run(plan, &bindings), WF_SUCCESS);
+    wf_buffer_read(y, 0, out, sizeof out);
+    assert_memory_equal(out, expected, sizeof out);
+    wf_plan_destroy(&plan);
+
+    wf_cg_result result;
+    job_list list = {0}; /* whose jobs never run: a solve compiles by itself */
+    const wf_jobs jobs = {.size = sizeof jobs, .submit = job_list_keep, .user = &list};
+    wf_spmv_params matrix = params;
+    matrix.jobs = &jobs;
+    const wf_cg_params solve = {.size = sizeof solve, .matrix = &matrix};
+    assert_int_equal(wf_cg_solve(device, &solve, b, out, &result), WF_SUCCESS);
+    assert_int_equal(result.status, WF_CG_CONVERGED);
+    for (int i = 0; i < 3; i++)
+        assert_true(fabsf(out[i] - (float)(i + 1)) < 1e-5f);
+    assert_int_equal(list.count, 0);
+    wf_buffer_destroy(&x);
+    wf_buffer_destroy(&y);
+    wf_device_destroy(&device);
+    engine_close(&e);
+}
+
+/* New values that were recorded before the upload would be overwritten by it. */
+static void test_update_before_upload(void **state)
+{
+    (void)state;
+    engine e;
+    wf_vulkan vulkan;
+    wf_plan *plan = NULL;
+    wf_arena *arena = NULL;
+    wf_buffer *values = NULL;
+    const float one = 1;
+    engine_open(&e, ENGINE_REQUIRED, &vulkan);
+    wf_device *device = engine_adopt(&vulkan);
+    const wf_spmv_params params = {.size = sizeof params,
+                                   .rows = 1,
+                                   .columns = 1,
+                                   .row_offsets = (const uint32_t[]){0, 1},
+                                   .column_indices = (const uint32_t[]){0},
+                                   .values = &one,
+                                   .updatable = true};
+    assert_int_equal(wf_spmv_plan(device, &params, &plan), WF_SUCCESS);
+    assert_int_equal(wf_arena_create(device, &arena), WF_SUCCESS);
+    assert_int_equal(wf_buffer_create(device, sizeof one, WF_MEMORY_UPLOAD, &values), WF_SUCCESS);
+    wf_buffer_write(values, 0, &one, sizeof one);
+    const wf_binding binding = {.buffer = values};
+    const bool wants = wf_plan_needs_upload(plan);
+    VkCommandBuffer command_buffer = engine_begin(&e);
+    test_expect_errors(wants);
+    assert_int_equal(wf_spmv_record_update(plan, command_buffer, arena, &binding),
+                     wants ? WF_NOT_READY : WF_SUCCESS);
+    test_expect_errors(false);
+    assert_int_equal(wf_plan_record_upload(plan, command_buffer), WF_SUCCESS);
+    assert_int_equal(wf_spmv_record_update(plan, command_buffer, arena, &binding), WF_SUCCESS);
+    engine_finish(&e, command_buffer);
+    wf_arena_destroy(&arena);
+    wf_buffer_destroy(&values);
+    wf_plan_destroy(&plan);
+    wf_device_destroy(&device);
+    engine_close(&e);
+}
+
 static void test_jobs(void **state)
 {
     (void)state;
@@ -402,6 +468,8 @@ int main(void)
         cmocka_unit_test(test_lent_queue),
         cmocka_unit_test(test_upload),
         cmocka_unit_test(test_failed_upload),
+        cmocka_unit_test(test_calls_upload),
+        cmocka_unit_test(test_update_before_upload),
         cmocka_unit_test(test_jobs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* What must be refused of an application's device, and objects that outlive it or its buffers. */
+/* What wavefit refuses of an application's device, and objects that outlive the device or buffers
+ * that they bind. */
 #include <string.h>
 
 #include "harness.h"
@@ -117,7 +118,7 @@ static void test_bad_bindings(void **state)
     engine_close(&e);
 }
 
-/* Objects outlive their device without a crash, and a leak neither. */
+/* Objects may be destroyed after their device: nothing crashes and nothing leaks. */
 static void test_device_closed_first(void **state)
 {
     (void)state;
@@ -150,7 +151,7 @@ static void test_device_closed_first(void **state)
     engine_close(&e);
 }
 
-/* Every recording wants an arena of its device, on all devices alike. */
+/* On every device a recording needs an arena that was made for that device. */
 static void test_no_arena(void **state)
 {
     (void)state;
@@ -186,7 +187,8 @@ static void count_errors(void *user, wf_log_level level, const char *text)
     *(unsigned *)user += level == WF_LOG_ERROR;
 }
 
-/* What every frame meets again is told once, whatever its numbers; another cause is told too. */
+/* An error that every frame repeats is logged once, even where its numbers change; an error with
+ * another cause is logged as well. */
 static void test_failures_told_once(void **state)
 {
     (void)state;
@@ -223,7 +225,7 @@ static void test_failures_told_once(void **state)
     engine_close(&e);
 }
 
-/* Programs built against older and newer headers. */
+/* Structures of programs that were built against older and newer headers. */
 static void test_sizes(void **state)
 {
     (void)state;
@@ -243,7 +245,7 @@ static void test_sizes(void **state)
     refuse(wf_matmul_plan(device, &newer.params, &plan), WF_ERROR_INVALID_ARGUMENT, "older");
     test_expect_errors(false);
     newer.params.size = offsetof(wf_matmul_params, jobs);
-    newer.params.jobs = (const void *)&newer; /* not looked at */
+    newer.params.jobs = (const void *)&newer; /* a member that this version does not read */
     assert_int_equal(wf_matmul_plan(device, &newer.params, &plan), WF_SUCCESS);
     wf_plan_destroy(&plan);
     wf_device_destroy(&device);

@@ -1,5 +1,5 @@
-/* Calls that block for long stop when the application asks, with what they came to, and the device
- * goes on to be usable. */
+/* Calls that block for long stop when the application asks, return what they have done so far, and
+ * leave the device usable. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,9 +15,9 @@
 #define ROWS (SIDE * SIDE)
 #define NEVER UINT32_MAX
 
-static uint32_t asked, allowed = NEVER; /* the application stops when asked once more */
+static uint32_t asked, allowed = NEVER; /* after so many calls the application says stop */
 
-static const wf_timing *watched; /* or once this has three samples */
+static const wf_timing *watched; /* or it says stop once this has three samples */
 
 static bool cancelled(void *user)
 {
@@ -41,7 +41,7 @@ static int setup(void **state)
     if (wf_device_create(&params, &device) != WF_SUCCESS)
         return -1;
     *state = device;
-    return asked; /* opening a device asks nothing */
+    return asked; /* 0, since opening a device does not ask */
 }
 
 static void measuring_stops(void **state)
@@ -67,7 +67,7 @@ static void measuring_stops(void **state)
     stop_after(UINT32_MAX - 1);
     assert_int_equal(wf_plan_measure(plan, &bindings, &measure, timing), WF_ERROR_CANCELLED);
     watched = NULL;
-    assert_int_equal(timing->count, 3); /* what came before stands */
+    assert_int_equal(timing->count, 3); /* samples taken before the stop are kept */
     stop_after(1);
     assert_int_equal(wf_plan_measure(plan, &bindings, &measure, timing), WF_ERROR_CANCELLED);
     assert_int_equal(asked, 2);
@@ -123,7 +123,7 @@ static void long_plans_stop(void **state)
     assert_int_equal(plan->step_count, STEPS);
     stop_after(NEVER);
     assert_int_equal(wf_plan_run(plan, &bindings), WF_SUCCESS);
-    assert_int_equal(asked, 0); /* it is short */
+    assert_int_equal(asked, 0); /* a short plan never asks */
     for (int known = 0; known < 2; known++) {
         plan->submit_seconds = 1e-12;
         plan->seconds = known ? plan->seconds : 0;
@@ -141,7 +141,7 @@ static void long_plans_stop(void **state)
     stop_after(NEVER);
     assert_int_equal(wf_buffer_fill(buffer[1], 0, sizeof out, UINT32_MAX), WF_SUCCESS);
     assert_int_equal(wf_plan_measure(plan, &bindings, &measure, timing), WF_SUCCESS);
-    /* A run before, two that would size a batch, two samples. */
+    /* Five executions: a first run, two that size a batch, and two samples. */
     assert_int_equal(asked, STEPS - 1 + 4 * STEPS);
     assert_true(timing->count == 2 && timing->batch == 1 && timing->median_us > 0);
     assert_int_equal(wf_buffer_read(buffer[1], 0, out, sizeof out), WF_SUCCESS);
@@ -214,7 +214,7 @@ static void sparse_plans_stop(void **state)
         wf_plan *plan = NULL;
         params.tuning = &tuning;
         stop_after(NEVER);
-        test_expect_errors(true); /* quads is not for every device */
+        test_expect_errors(true); /* not every device runs variant quads */
         const bool offered = wf_spmv_plan(*state, &params, &plan) == WF_SUCCESS;
         const uint32_t asks = asked;
         wf_plan_destroy(&plan);
@@ -231,7 +231,7 @@ static void sparse_plans_stop(void **state)
 
 typedef struct watch {
     uint32_t calls, stop_at, last;
-    bool by_device; /* from the second time on the device says so */
+    bool by_device; /* the device's callback stops the solve, when it is asked the second time */
     double residual;
 } watch;
 
@@ -273,13 +273,13 @@ static void solves_stop(void **state)
         test_expect_errors(true);
         assert_int_equal(wf_cg_solve(*state, &params, b, x, &cut), WF_ERROR_CANCELLED);
         stop_after(NEVER);
-        /* The batch that was under way counts. */
+        /* The iterations of the batch that was already submitted count. */
         assert_int_equal(w.last, 10);
         assert_int_equal(cut.iterations, 15);
         assert_true(fabs(w.residual - whole[9]) <= 1e-6 * whole[9]);
         assert_memory_equal(part, whole, cut.iterations * sizeof *part);
         assert_true(fabs(cut.residual - whole[14]) <= 1e-6 * whole[14]);
-        /* x is that of the last iteration, not of the start. */
+        /* x is the result of the last iteration, not the initial guess. */
         assert_true(cut.true_residual < whole[14] * 1.01 + 1e-6 &&
                     cut.true_residual > whole[14] * 0.99 - 1e-6);
         assert_non_null(cut.product.variant);
@@ -340,7 +340,7 @@ static void laplace_stops(void **state)
         assert_int_equal(cut.status, WF_LAPLACE_CANCELLED);
         assert_true(w.calls == 2 && cut.iterations >= w.last && w.last > 0);
         assert_true(fabs(cut.true_residual - cut.residual) <= 1e-3 * cut.residual);
-        assert_true(u[WIDE + 1] > 0); /* u is what the iterations came to */
+        assert_true(u[WIDE + 1] > 0); /* u holds the result of the iterations done */
     }
 }
 

@@ -1,4 +1,5 @@
-/* Conjugate gradients against direct solutions, and what it says of systems it cannot solve. */
+/* Conjugate gradients against direct solutions, and the states returned for systems that have no
+ * solution. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -103,7 +104,7 @@ static wf_result solve(wf_device *device, wf_cg_params *params, wf_cg_result *re
 }
 
 /* |x - solution| <= |r| / (least eigenvalue), and the least eigenvalue is at least 1; the direct
- * solution's own error is far below f64's share of the 1e-12 added. */
+ * solution's own error is far below the 1e-12 that is added for f64. */
 static void assert_solved(const wf_cg_result *result, double tolerance)
 {
     double error = 0, norm = 0;
@@ -114,7 +115,7 @@ static void assert_solved(const wf_cg_result *result, double tolerance)
     }
     assert_int_equal(result->status, WF_CG_CONVERGED);
     assert_true(result->residual <= tolerance);
-    /* What f32 or f64 vectors can hold of x, on top of what the iteration thinks. */
+    /* The rounding of x to f32 or f64 comes on top of the residual that the iteration reports. */
     const double u = s.matrix.type == WF_TYPE_F64 ? 0x1p-53 : 0x1p-24;
     assert_true(result->true_residual <= tolerance + 1000 * u);
     assert_true(sqrt(error) <= (result->true_residual + 1e-12) * sqrt(norm));
@@ -137,7 +138,7 @@ static void agrees_with_cholesky(void **state)
                 make_dense(sizes[n], 1, &random);
                 make_sparse((wf_type)type);
                 solve_directly();
-                for (int v = 0; v < 2; v++) { /* the product with the dot product in it, without */
+                for (int v = 0; v < 2; v++) { /* fused with the dot product, and not */
                     const wf_tuning tuning = {.size = sizeof tuning,
                                               .variant = v ? "row" : "sliced"};
                     const bool fused = v == 0 && wf_device_caps(*state)->max_storage_buffers >= 6;
@@ -152,7 +153,7 @@ static void agrees_with_cholesky(void **state)
             }
 }
 
-/* A matrix of doubles that f32 cannot hold, on devices without f64 too. */
+/* A matrix whose f64 values are not exact in f32 is solved on devices without f64 too. */
 static void refines_to_double_precision(void **state)
 {
     test_random random = {test_seed()};
@@ -184,14 +185,14 @@ static void gives_the_same_bits_and_a_falling_history(void **state)
     make_sparse(WF_TYPE_F32);
     assert_int_equal(solve(*state, &params, &result), WF_SUCCESS);
     memcpy(first, s.x32, sizeof first);
-    params.check_every = 1; /* how often the host looks does not matter */
+    params.check_every = 1; /* bits do not depend on how often the host checks */
     assert_int_equal(solve(*state, &params, &again), WF_SUCCESS);
     assert_memory_equal(first, s.x32, s.n * sizeof *first);
     assert_int_equal(result.iterations, again.iterations);
     assert_true(history[result.iterations - 1] <= 1e-6 && history[0] > 1e-6);
 }
 
-/* x takes its steps two at a time: none is missing after an odd number of them. */
+/* x is updated every second iteration: after an odd number of iterations no step is missing. */
 static void x_is_whole_after_any_count(void **state)
 {
     test_random random = {test_seed()};
@@ -222,8 +223,8 @@ static void says_what_is_wrong_with_a_system(void **state)
     assert_int_equal(result.status, WF_CG_INDEFINITE);
     assert_int_equal(result.iterations, 0);
     for (uint32_t i = 0; i < s.n; i++)
-        assert_true(s.x32[i] <= 0 && s.x32[i] >= 0); /* the start, not NaN */
-    /* All zeros, and rank one less than full with a b outside the range: no answer. */
+        assert_true(s.x32[i] <= 0 && s.x32[i] >= 0); /* 0, the initial x, and not NaN */
+    /* Neither a zero matrix nor a singular one with b outside its range has a solution. */
     make_dense(100, 1, &random);
     memset(s.dense, 0, sizeof s.dense);
     s.dense[3][4] = s.dense[4][3] = 1;
@@ -251,7 +252,7 @@ static void says_what_is_wrong_with_a_system(void **state)
     assert_true(s.x32[7] <= 0 && s.x32[7] >= 0);
 }
 
-/* The stages are parts of the call, and leave little of it out. */
+/* The stages' times add up to nearly the time of the whole call, and to no more. */
 static void stages_fill_the_call(void **state)
 {
     test_random random = {test_seed() + 5};
@@ -279,7 +280,7 @@ static void stages_fill_the_call(void **state)
     }
 }
 
-/* Batches overlap, the host's clock knows only their ends: no moment may count for two of them. */
+/* Batches overlap, and the host's clock sees only when each ends: no time may count twice. */
 static void no_time_counts_twice(void **state)
 {
     enum { BATCH = 4 };
@@ -301,7 +302,7 @@ static void no_time_counts_twice(void **state)
     const double seconds =
         (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9;
     assert_int_equal(result.iterations, 200);
-    /* All but the first and the last batch are sure to count. */
+    /* Every batch is timed, except perhaps the first and the last. */
     assert_true(result.iteration_us > 0);
     assert_true(result.iteration_us * (200 - 2 * BATCH) <= seconds * 1e6);
 }

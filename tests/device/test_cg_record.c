@@ -81,7 +81,7 @@ typedef struct frame {
     VkCommandBuffer commands;
     VkFence fence;
     wf_arena *arena;
-    wf_buffer *b, *x, *state; /* x and the state with NaN around them */
+    wf_buffer *b, *x, *state; /* x and the state lie between NaN */
     uint32_t iterations, flags;
     bool pending;
 } frame;
@@ -196,7 +196,7 @@ static void draw_b(host *h, const frame *f)
                        test_random_uniform(&h->random));
 }
 
-/* What the frame left: its residual by the host's own account, and what the state says of it. */
+/* Checks what a frame left: the residual, computed on the host, and the state that describes it. */
 static void expect_frame(const host *h, const frame *f, double tolerance)
 {
     static double b[ROWS], x[ROWS];
@@ -361,7 +361,7 @@ static void test_nothing_runs_behind_the_end(void **state)
     open_host(&h, ENGINE_REQUIRED, WF_TYPE_F32, &plain);
     frame *f = &h.frames[0];
     draw_b(&h, f);
-    solve_once(&h, f, 3, 0); /* not to the end */
+    solve_once(&h, f, 3, 0); /* too few iterations to converge */
     assert_int_equal(state_of(&h, f).iterations, 3);
     assert_true(groups_left(&h, &others) >= h.cg->c.sizes && others);
     solve_once(&h, f, MOST, 0);

@@ -79,7 +79,7 @@ static void run(wf_plan *plan, vectors *v, const float *with, float alpha)
 /* A plan and copies of it and of a copy, which end in this order: the first, the copies. */
 static void copy_variant(engine *e, wf_device *device, const char *variant)
 {
-    const double two = 2; /* some variants leave scaling out where it is 1 */
+    const double two = 2; /* some variants are compiled without scaling where alpha is 1 */
     const wf_tuning tuning = {.size = sizeof tuning, .variant = variant};
     const wf_spmv_params params = {.size = sizeof params,
                                    .rows = ROWS,
@@ -100,7 +100,7 @@ static void copy_variant(engine *e, wf_device *device, const char *variant)
     if (result != WF_SUCCESS) /* the device lacks what the variant needs */
         return;
     open_vectors(&v, device);
-    if (wf_plan_needs_upload(first)) { /* no matrix that could be shared yet */
+    if (wf_plan_needs_upload(first)) { /* its matrix is not there yet */
         test_expect_errors(true);
         assert_int_equal(wf_plan_copy(first, &copy), WF_NOT_READY);
         test_expect_errors(false);
@@ -207,7 +207,7 @@ static void test_side_by_side(void **state)
 
 /* ------------------------------------------------------------------------- behind a semaphore */
 
-static unsigned given; /* blocks of memory that are out */
+static unsigned given; /* blocks of memory that were not given back yet */
 static engine *source_engine;
 
 /* An allocator that gives each buffer memory of its own, only to count it. */
@@ -307,11 +307,11 @@ static void test_destroy_after(void **state)
     assert_int_equal(left, 2);
     assert_int_equal(given, 1);
     signal_value(&e, timeline, 9);
-    /* One whose time has come already goes at once, and takes with it what waits. */
+    /* An object whose semaphore has its value is destroyed at once, with all that are due. */
     assert_int_equal(wf_spmv_plan(device, &params, &plan), WF_SUCCESS);
     assert_int_equal(wf_plan_destroy_after(&plan, timeline, 9), WF_SUCCESS);
     assert_int_equal(given, 0);
-    /* What still waits at the device's end ends with it. */
+    /* Objects that still wait when the device is destroyed are destroyed with it. */
     assert_int_equal(wf_buffer_create(device, 64, WF_MEMORY_DEVICE, &buffer), WF_SUCCESS);
     assert_int_equal(wf_buffer_destroy_after(&buffer, timeline, 100), WF_SUCCESS);
     assert_int_equal(given, 1);

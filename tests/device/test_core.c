@@ -159,18 +159,18 @@ static void cache_survives_damage(void **state)
     assert_non_null(mkdtemp(directory));
     snprintf(inner, sizeof inner, "%s/deep/er", directory);
     assert_true(cache_cycle(inner) == 0);
-    assert_true(cache_cycle(inner) != 0); /* found again */
+    assert_true(cache_cycle(inner) != 0); /* the second run finds the file of the first */
     only_file(inner, path, sizeof path);
     damage(path, 24); /* the driver's UUID in the header: another driver's file */
     assert_true(cache_cycle(inner) == 0);
-    assert_true(cache_cycle(inner) != 0); /* and was rebuilt */
+    assert_true(cache_cycle(inner) != 0); /* the file was written anew */
     damage(path, -1);
     assert_true(cache_cycle(inner) == 0);
     assert_int_equal(truncate(path, 40), 0);
     assert_true(cache_cycle(inner) == 0);
     assert_true(cache_cycle(inner) != 0);
     assert_true(cache_cycle("") == 0);
-    /* Besides, the self-test keeps its outcome there. */
+    /* The self-test's file is in the same folder. */
     while (rmdir(inner) != 0)
         assert_int_equal(unlink(only_file(inner, path, sizeof path)), 0);
     snprintf(inner, sizeof inner, "%s/deep", directory);

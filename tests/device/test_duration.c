@@ -1,4 +1,4 @@
-/* Dispatches that would take too long go in parts, and the results stay what they are. */
+/* Dispatches that would take too long are cut into pieces, which give the same results. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "plan/plan.h"
 #include "tune/trial.h"
 
-#define SHORT 1e-9 /* everything goes in as many parts as it has */
+#define SHORT 1e-9 /* every dispatch is cut into as many pieces as possible */
 
 static int setup(void **state)
 {
@@ -24,7 +24,7 @@ static int setup(void **state)
     return 0;
 }
 
-/* Verifies every variant that the model would take, at the model's values; under an emulator at the
+/* Verifies every variant that the model may choose, at the model's values; under an emulator at the
  * defaults. */
 static void verify_all(wf_device *device, const wf_tune_params *params)
 {
@@ -161,7 +161,7 @@ static void vectors_in_parts(void **state)
     }
 }
 
-/* Dispatches recorded whole though they have several work-groups, and parts of others. */
+/* Counts dispatches that are recorded whole though they have several work-groups, and pieces. */
 static struct {
     PFN_vkCmdDispatch whole_fn;
     PFN_vkCmdDispatchBase part_fn;
@@ -237,8 +237,8 @@ static wf_spmv_params make_system(uint32_t rows, wf_type type, const wf_tuning *
                             .tuning = tuning};
 }
 
-/* A product that leaves its dot product behind is one dispatch: too long, it leaves none, and the
- * solution is what it was. */
+/* A product that leaves partial sums of the dot product must be one dispatch. Where it would take
+ * too long, it is cut and leaves none, and the solve has the same solution. */
 static void solves_in_parts(void **state)
 {
     enum { ROWS = 300 };
@@ -259,7 +259,7 @@ static void solves_in_parts(void **state)
 }
 
 /* The vector kernels of solves, with and without a preconditioner, and those of refinement in mixed
- * precision, all of them in parts: the same bits after as many iterations. */
+ * precision: cut into pieces they give the same bits after as many iterations. */
 static void vectors_of_solves_in_parts(void **state)
 {
     static double b64[MOST_ROWS], whole[MOST_ROWS], parts[MOST_ROWS];
@@ -293,7 +293,8 @@ static void vectors_of_solves_in_parts(void **state)
     wf_device_destroy(&other);
 }
 
-/* Sweeps, steps and residuals of a grid, all of them in parts: the same bits, found as soon. */
+/* Laplace's sweeps, steps and residuals: cut into pieces they give the same bits after as many
+ * iterations. */
 static void laplace_in_parts(void **state)
 {
     enum { NX = 70, NY = 53, ITERATIONS = 40 };
@@ -324,11 +325,11 @@ static void laplace_in_parts(void **state)
     wf_device_destroy(&other);
 }
 
-/* What ran teaches how long things take; without a bound nothing is split or learned. */
+/* Plans learn their time from what ran; without a bound nothing is cut or learned. */
 static void predictions_learn(void **state)
 {
     wf_device *device = *state, *other = open_unbounded();
-    assert_true(device->slowness > 0);
+    assert_true(device->slowness_bits > 0); /* of a double, > 0 as it is */
     assert_true(!(other->dispatch_seconds > 0));
     wf_device_destroy(&other);
 }

@@ -18,11 +18,11 @@
 #include "harness.h"
 #include "plan/family.h"
 
-static uint32_t used_subgroups; /* variants that ran */
+static uint32_t used_subgroups; /* how many variants that use subgroups ran */
 
 enum { M = 37, N = 29, K = 41, ROWS = 50, MOST_ENTRIES = ROWS * 8 };
 
-/* A refusal is right only when it says what the device lacks. */
+/* A refusal must name what the device lacks. */
 static bool made(wf_result result, const char *variant)
 {
     if (result == WF_SUCCESS)
@@ -103,7 +103,7 @@ static uint32_t make_matrix(test_random *random, uint32_t *offsets, uint32_t *co
 static bool run_spmv(wf_device *device, const wf_tuning *tuning, wf_type type)
 {
     static uint32_t offsets[ROWS + 1], columns[MOST_ENTRIES];
-    static double values[MOST_ENTRIES], x[ROWS], y[ROWS]; /* or as many floats */
+    static double values[MOST_ENTRIES], x[ROWS], y[ROWS]; /* floats, too */
     test_random random = {test_seed()};
     const uint32_t entries = make_matrix(&random, offsets, columns);
     for (uint32_t i = 0; i < entries + ROWS; i++) {
@@ -344,7 +344,7 @@ static int setup(void **state)
     return 0;
 }
 
-/* Of the variants that use subgroups those that can do with any size. */
+/* The variants that use subgroups and work with any subgroup size. */
 static void subgroups_were_used(void **state)
 {
     (void)state;

@@ -125,7 +125,7 @@ static void close_host(host *h)
     engine_close(&h->e);
 }
 
-/* Uploads where the device wants it. */
+/* Records the upload where the plan needs one. */
 static void upload(host *h)
 {
     VkCommandBuffer command_buffer = engine_begin(&h->e);

@@ -14,7 +14,7 @@
 #include "points.h"
 #include "solve/himeno.h"
 
-#define ITERATIONS 7 /* a remainder for every number of iterations a pass */
+#define ITERATIONS 7 /* which leaves a remainder for every number of iterations a pass */
 #define ARRAYS 13
 
 /* A grid, its random start values, and what the reference variant makes of them. */
@@ -201,7 +201,7 @@ static void every_point_is_right(void **state)
     const wfi_family *family = wfi_family_get(WF_FAMILY_HIMENO);
     test_random random = {test_seed()};
     uint32_t points = 0;
-    if (test_quick()) /* the defaults had their turn */
+    if (test_quick()) /* another test runs the defaults */
         skip();
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         grid g;
@@ -236,7 +236,7 @@ static void model_choice_is_right(void **state)
 }
 
 typedef struct split_case {
-    uint64_t range, allocation; /* in generously padded planes of p; 0: as it is */
+    uint64_t range, allocation; /* counted in padded planes of p; 0: the device's own */
     uint32_t least_slabs;
 } split_case;
 
@@ -251,7 +251,7 @@ static uint32_t relax_split(grid *g, const split_case *c)
     static const char *const names[] = {"naive",  "moved",  "region_part", "region", "copy_back",
                                         "march4", "texels", "time",        NULL};
     for (size_t v = 0; v < sizeof names / sizeof *names; v++) {
-        /* Within the iterations of a run, so that data move back and forth. */
+        /* Less than the iterations of a run, so that data move in the middle of it. */
         static const wf_constant region = {"region", 2};
         /* Rows and models of some devices pad and interleave so far that these limits do not hold
          * the planes that a pass of several iterations reads. */
@@ -284,7 +284,7 @@ static void splits_over_small_limits(void **state)
     make_grid(&g, *state, 21, 18, 40, &random);
     make_expected(&g);
     uint32_t blocks = 0;
-    /* The last has slabs and blocks. */
+    /* The last limits force slabs and blocks. */
     const bool last = test_quick() || wf_device_caps(*state)->limits == WF_LIMITS_MINIMUM;
     for (size_t i = last ? 1 : 0; i < sizeof cases / sizeof *cases; i++)
         blocks = relax_split(&g, &cases[i]);
@@ -292,7 +292,7 @@ static void splits_over_small_limits(void **state)
     free_grid(&g);
 }
 
-/* With hardly any coefficients a plane, p itself is what an allocation cannot hold. */
+/* On a grid with few inner cells, p and not the coefficients is over the limit of an allocation. */
 static void splits_p_into_blocks(void **state)
 {
     test_random random = {test_seed()};
@@ -365,7 +365,7 @@ static void published_gosa_on_m(void **state)
     assert_true(fabs((double)gosa - published) <= 2e-4 * published);
 }
 
-/* A wrong cell or sum is found: the check itself can fail. */
+/* The check finds a planted wrong cell and a planted wrong sum. */
 static void check_finds_errors(void **state)
 {
     test_random random = {test_seed()};

@@ -40,7 +40,7 @@ typedef struct host {
     wf_device *device;
     wf_arena *arena;
     const format *format;
-    VkExtent3D extent; /* of the images, larger than the grid */
+    VkExtent3D extent; /* the images' size, larger than the grid */
     texture in, out;
     wf_stencil_params params;
     double taps[MOST_TAPS];
@@ -170,7 +170,7 @@ static bool is_poison(const host *h, const texture *t, uint64_t at)
     return true;
 }
 
-/* Of the components of a place, so that 0, 1 and what would be clamped occur too. */
+/* A texel's components, among them 0, 1 and values that the format clamps. */
 static void draw(host *h)
 {
     memset(wf_buffer_mapped(h->in.host), 255, wf_buffer_size(h->in.host));

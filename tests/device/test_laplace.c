@@ -60,7 +60,7 @@ static void make_grid(grid *g, uint32_t nx, uint32_t ny, wf_type type, test_rand
                                             : edge == 2 ? mode(amplitude, p, y, n, x, m)
                                                         : mode(amplitude, p, y, n, m - x, m);
         }
-    for (uint32_t y = 0; y < ny; y++) /* random where the solver starts */
+    for (uint32_t y = 0; y < ny; y++) /* inner cells begin with random values */
         for (uint32_t x = 0; x < nx; x++) {
             const bool border = x == 0 || y == 0 || x == nx - 1 || y == ny - 1;
             wf_element_set(type, g->u, y * nx + x,
@@ -218,7 +218,7 @@ static void iterates_as_the_method_says(void **state)
     }
 }
 
-/* Grids that no binding holds are gone through in slabs, with the same bits. */
+/* Grids that are larger than a binding are solved in slabs, with the same bits. */
 static void slabs_change_nothing(void **state)
 {
     wf_device *device = *state;
@@ -275,7 +275,7 @@ static void says_how_it_ends(void **state)
         assert_int_equal(result.status, WF_LAPLACE_STAGNATED);
         assert_solved(&g, &result);
 
-        for (size_t i = 0; i < cells_of(&g); i++) /* large numbers, whose squares f32 has not */
+        for (size_t i = 0; i < cells_of(&g); i++) /* numbers whose squares overflow f32 */
             wf_element_set(g.type, g.u, i, g.exact[i] * 1e30);
         params.tolerance = 1e-4;
         wf_solve_stages stages = {.size = sizeof stages};
@@ -296,8 +296,7 @@ static void says_how_it_ends(void **state)
         assert_true(seen > 0 && result.iterations >= seen);
         assert_true(fabs(result.residual - result.true_residual) <= 1e-5);
 
-        memset(g.u, 0,
-               cells_of(&g) * sizeof(float)); /* no border: nothing to do, whatever is inside */
+        memset(g.u, 0, cells_of(&g) * sizeof(float)); /* a border of zeros: u is 0 at once */
         ((float *)g.u)[params.nx + 3] = 5;
         assert_int_equal(wf_laplace_solve(*state, &params, g.u, &result), WF_SUCCESS);
         assert_int_equal(result.iterations, 0);

@@ -109,7 +109,7 @@ static wf_bindings bindings_of(const host *h)
                                                          .bytes = sizeof(wf_solve_state)}}};
 }
 
-/* Twice in one command buffer where `again`: the second begins from what the first left. */
+/* With `again` the solve is recorded twice, and the second begins from what the first left. */
 static void solve(host *h, uint32_t iterations, uint32_t flags, bool again)
 {
     const wf_bindings bindings = bindings_of(h);
@@ -198,12 +198,12 @@ static void run(engine_features features, wf_laplace_method method, wf_type type
     host h;
     open_host(&h, features, &params);
     draw(&h, false, NULL);
-    solve(&h, 20, 0, false); /* rounded up, and not to the end */
+    solve(&h, 20, 0, false); /* the number is rounded up; too few to converge */
     assert_int_equal(state_of(&h).iterations, 24);
     expect_solution(&h, WF_LAPLACE_MAX_ITERATIONS, 0);
     assert_true(groups_left(&h) >= h.laplace->l.sizes);
     const double first = residual_of(&h);
-    solve(&h, 3, WF_SOLVE_WARM, true); /* goes on twice */
+    solve(&h, 3, WF_SOLVE_WARM, true); /* two recordings that go on */
     expect_solution(&h, WF_LAPLACE_MAX_ITERATIONS, 0);
     assert_true(residual_of(&h) < first);
     if (type != WF_TYPE_F64 || method == WF_LAPLACE_SOR) {

@@ -18,12 +18,12 @@ typedef struct shape {
     uint32_t m, n, k;
 } shape;
 
-/* The first is odd: there every variant takes every value that is legal; the second is of whole
- * vectors. */
+/* On the first shape, which is odd, every variant runs with every legal value of every parameter;
+ * the second has whole vectors. */
 static const shape edge_shapes[] = {{37, 129, 71}, {64, 68, 60}, {1, 1, 1},   {1, 67, 33},
                                     {67, 1, 33},   {13, 67, 71}, {68, 16, 60}};
 
-#define FOR_PANELS 5 /* from this shape on other variants see nothing new */
+#define FOR_PANELS 5 /* shapes from this one on test variants of thin products alone */
 
 /* Device and host copies of one product's operands. */
 typedef struct product {
@@ -146,7 +146,7 @@ static uint32_t run_model(product *p, const wfi_variant *variant, const wfi_prob
     return 1;
 }
 
-/* What drivers on CPUs compile within a second: few multiply-adds and loads without a loop. */
+/* Whether CPU drivers compile the kernel within a second: its unrolled part is small. */
 static bool compiles_fast(const wfi_point *point)
 {
     const uint32_t *v = point->values;
@@ -161,7 +161,7 @@ static bool compiles_fast(const wfi_point *point)
            v[MATMUL_ID_TILE_K] * (v[MATMUL_ID_TILE_M] + v[MATMUL_ID_TILE_N]) <= 8 * threads;
 }
 
-/* blocked and kept are register with constants that are not parameters. */
+/* Variants blocked and kept run register's kernel with constants that are no parameters. */
 static bool has_own_values(const wfi_variant *variant)
 {
     return strcmp(variant->name, "blocked") != 0 && strcmp(variant->name, "kept") != 0;
@@ -207,7 +207,7 @@ static void every_point_is_right(void **state)
         free_product(&p);
     }
     printf("%u points, %u by the model\n", points, models);
-    assert_true(models >= 6 && (points > 30 || test_quick())); /* at minimum limits too */
+    assert_true(models >= 6 && (points > 30 || test_quick())); /* holds at minimum limits too */
 }
 
 /* Slices of k that are subgroups, of whatever size the device has them: with single elements and
@@ -258,7 +258,7 @@ static void model_choice_is_right(void **state)
     }
 }
 
-/* Every other execution begins at the other end, and gives the same bits. */
+/* Every second execution begins at the end of the sum and gives the same bits. */
 static void turned_executions_agree(void **state)
 {
     static const wf_constant four = {"chunks", 4}, two = {"lanes_o", 2},
@@ -303,7 +303,7 @@ static const wf_tuning *any_variant(void)
     return test_emulated() ? &small : NULL;
 }
 
-/* With tiny bindings the product is cut into panels of rows and of the sum. */
+/* With tiny bindings the product is cut into slabs of rows and of the sum. */
 static void splits_over_small_bindings(void **state)
 {
     wf_device *device = *state;
@@ -317,12 +317,12 @@ static void splits_over_small_bindings(void **state)
     const uint32_t dispatches = multiply(&p, any_variant());
     device->caps.max_storage_range = range;
     assert_right(&p, "panels");
-    assert_true(dispatches >= 9); /* 3 row panels (93*77*4 bytes), 3 sum panels (77*61*4) */
+    assert_true(dispatches >= 9); /* 3 slabs of rows (93*77*4 bytes), 3 of the sum (77*61*4) */
     free_product(&p);
 }
 
-/* Of four groups that share: all tiles, the last alone, some behind whole rounds, none; fewer steps
- * than groups. */
+/* Stream-K with four work-groups: they share all tiles, the last alone, those behind whole waves,
+ * or none, also where there are fewer steps of the sum than work-groups. */
 static void shared_tiles_are_right(void **state)
 {
     static const struct {

@@ -1,6 +1,6 @@
 /* The cooperative variant with plain code in place of matrix units, so that its tiles, edges,
- * copies and splits are tested on devices without them, for subgroups of 4 to 128; and, on a device
- * that has them, the real variant at the same problems. */
+ * packed copies and split-K are tested on devices without them, for subgroups of 4 to 128; and the
+ * real variant at the same problems, on a device that has them. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,11 +21,11 @@ extern const wfi_spirv wfi_spv_matmul_emulated_f16, wfi_spv_matmul_emulated_bf16
     wfi_spv_matmul_stream_k_emulated_bf16, wfi_spv_matmul_stream_k_emulated_i8,
     wfi_spv_matmul_stream_k_emulated_f16x2;
 
-#define PARAMETERS 14 /* of both variants; `pretend` looks whether it is so */
+#define PARAMETERS 14 /* of both variants; `pretend` checks the number */
 
 static const wf_type types[] = {WF_TYPE_F16, WF_TYPE_BF16, WF_TYPE_I8};
 
-/* One product; the sums of C's elements are as wide as f32 at most. */
+/* One product, whose sums are f32 or i32. */
 typedef struct product {
     wf_device *device;
     wf_matmul_params params;
@@ -200,7 +200,7 @@ static const uint32_t points[][PARAMETERS] = {
 
 #define POINTS (sizeof points / sizeof *points)
 
-/* `step` 1: all of them. Compiling takes CPU drivers most of a second each. */
+/* Runs every `step`-th of them: CPU drivers compile each for most of a second. */
 static uint32_t walk_points(product *p, size_t first, size_t step)
 {
     const wfi_problem problem = problem_of(p);
@@ -248,7 +248,7 @@ static void tiles_edges_and_copies_are_right(void **state)
 {
     test_random random = {test_seed()};
     uint32_t count = 0;
-    /* An emulator takes a minute each: every other one has every type. */
+    /* An emulator compiles each for a minute, so that it runs every second problem. */
     const size_t step = test_emulated() ? 2 : 1;
     for (size_t i = 0; i < sizeof products / sizeof *products; i += step) {
         product p;
@@ -267,7 +267,8 @@ static void tiles_edges_and_copies_are_right(void **state)
         assert_int_equal(count, (sizeof products / sizeof *products + step - 1) / step);
 }
 
-/* Runs a point whose two tiles three groups share, if it is legal; returns how many were run. */
+/* Runs a point whose two tiles three stream-K work-groups share, if it is legal; returns how many
+ * were run. */
 static uint32_t share_tiles(product *p, const uint32_t *values)
 {
     wf_caps *caps = &p->device->caps;
@@ -277,7 +278,7 @@ static uint32_t share_tiles(product *p, const uint32_t *values)
     wfi_point_set(&point, MATMUL_ID_STREAM_K, 1);
     caps->compute_units = 3;
     const bool legal = wfi_point_legal(&point, NULL);
-    if (legal) /* two dispatches for each operand, the parts, the join */
+    if (legal) /* two dispatches an operand, the partial tiles, the fixup */
         assert_int_equal(run_point(p, &point), 6);
     caps->compute_units = units;
     return legal;
@@ -320,8 +321,9 @@ static void f16x2_products_are_right(void **state)
         assert_int_equal(count, 4);
 }
 
-/* Of two or four groups that share: all tiles, the last alone, some behind whole rounds, none;
- * fewer steps than groups; copies; subgroups that share a block's steps. */
+/* Stream-K with two or four work-groups: they share all tiles, the last alone, those behind whole
+ * waves, or none; fewer steps of the sum than work-groups; packed copies; subgroups that sum
+ * different slices of k. */
 static void shared_tiles_are_right(void **state)
 {
     static const double two = 2;
@@ -404,8 +406,8 @@ static void small_integers_are_exact(void **state)
     free_product(&p);
 }
 
-/* NaN in a row and infinity in a column reach all of it and nothing else: neither the tile's edge
- * nor the copies' zeros may spread them. */
+/* NaN in a row of A and infinity in a column of B fill that row and column of C and nothing else:
+ * neither the tile's edge nor the zeros of packed copies spread them. */
 static void nan_and_infinity_propagate(void **state)
 {
     test_random random = {test_seed()};
@@ -436,8 +438,8 @@ static void nan_and_infinity_propagate(void **state)
 
 /* --------------------------------------------------------------------------------- real devices */
 
-/* The model's values, without and with tiles that groups share, and drawn ones of a variant, where
- * the device has matrix units. */
+/* Where the device has matrix units: the model's values, without and with stream-K, and drawn
+ * values of a variant. */
 static uint32_t real_points(product *p, const wfi_variant *variant, test_random *random)
 {
     const wfi_problem problem = problem_of(p);

@@ -24,8 +24,8 @@
 #include "planned.h"
 #include "points.h"
 
-#define MOST_ROWS 256       /* of a variant and type: more than they take */
-#define MOST_MATRIX_ROWS 32 /* on matrix units, if the values take no more */
+#define MOST_ROWS 256       /* of a variant and type; all of them need fewer */
+#define MOST_MATRIX_ROWS 32 /* on matrix units, unless their values need more */
 
 /* All that the tests know of, and the subgroup sizes that pipelines can have there, and ask for
  * where there are two: of what decides about these points nothing else differs. */
@@ -40,10 +40,10 @@ static const struct generation {
 
 #define GENERATIONS (sizeof generations / sizeof *generations)
 
-/* Factors behind a variant's parameters. */
+/* Factors of the covering set beside the variant's parameters. */
 enum { TRANSPOSE_A, TRANSPOSE_B, BETA, BIAS, ACTIVATION, OUTPUT, VECTORS, SIDE, FORMS };
 
-/* Rows or columns of C, where a variant takes few. */
+/* Rows or columns of C, of variants for thin products. */
 static const uint32_t vectors[] = {1, 2, 3, 4, 6, 8, 12, 16};
 
 typedef struct sample {
@@ -80,8 +80,8 @@ static bool has_matrix_units(const wf_caps *caps, wf_type type)
     return caps->cooperative_matrix && wfi_matmul_shape(caps, type, 0, 0, 0);
 }
 
-/* Extents are multiples of four, so that all may move in fours; of any tile there is an odd number,
- * which is no whole number of rounds for groups that share them. */
+/* Extents are multiples of four, so that vec4 loads are legal; tiles of any size are odd in number,
+ * so that stream-K has no whole number of waves. */
 static wf_matmul_params params_of(const sample *s, const uint32_t *form)
 {
     wf_matmul_params params = {.size = sizeof params,
@@ -182,7 +182,8 @@ static void build(sample *s, const example *e, const wfi_pipeline_desc *desc)
     if (wfi_pipeline_create(s->device, desc, &pipeline) != WF_SUCCESS)
         fail_msg("pipeline %s of %s %s does not build; seed %llu", desc->name, text,
                  wf_type_name(s->type), (unsigned long long)test_seed());
-    /* Blocks that are too large are there to be found so; what comes before and after has none. */
+    /* The product itself may spill, since rows include blocks that are too large; copies before it
+     * and reductions behind it must not. */
     wf_kernel_info kernel;
     const bool spills = test_spills(&e->point, &pipeline, &kernel);
     const bool block = strcmp(desc->name, s->variant->name) == 0;
@@ -300,7 +301,7 @@ static void all_pipelines_of_plans_build(void **state)
         const uint32_t shares = s.shares, fixups = s.fixups, reductions = s.reductions;
         for (uint32_t v = 0; v < family->variant_count; v++) {
             s.variant = family->variants[v];
-            /* The same rows on all generations, also where others have variants between. */
+            /* The seed is the same on all generations, even where they have different variants. */
             s.random.state = test_seed() + v * WF_TYPE_COUNT + (uint32_t)type;
             if (s.variant->modules[type] &&
                 (!on_matrix_units(s.variant) || has_matrix_units(&s.caps, s.type)))

@@ -122,8 +122,8 @@ static void plant(product *p, int binding, uint64_t row, uint64_t column, double
                      WF_SUCCESS);
 }
 
-/* NaN fills a row of C, infinity a column, and nothing else: zeros in place of what is outside the
- * matrices must meet zeros. One of them is often at the end of the sum. */
+/* NaN in A fills a row of C, infinity in B a column, and nothing else: what stands for elements
+ * outside the matrices is 0 in both operands. One of the two is often at the end of the sum. */
 static void plant_nan_and_infinity(product *p, test_random *random)
 {
     const wf_matmul_params *q = &p->params;
@@ -275,7 +275,7 @@ static void draw_params(product *p, wf_type type, int transposes, test_random *r
     }
 }
 
-/* Small values, which drivers compile fast; the point tests take the large ones. */
+/* Small tiles, which drivers compile fast; other tests run the large ones. */
 static bool small_point(wfi_point *point, test_random *random)
 {
     static const wf_constant small[] = {{"tile_m", 16},  {"tile_n", 32},  {"tile_k", 8},
@@ -336,7 +336,7 @@ static void every_variant_does_everything(void **state)
                 product p = {0};
                 wf_constant constants[WF_MAX_PARAMETERS];
                 const bool repeated = has_earlier_module(family, v, type);
-                /* Of `dot` each transpose is other code. */
+                /* Variant dot has different code for each transpose. */
                 const bool narrow = type != WF_TYPE_F32 &&
                                     strcmp(family->variants[v]->name, "dot") != 0 &&
                                     strcmp(family->variants[v]->name, "panel") != 0;
@@ -387,7 +387,7 @@ static void empty_extents_do_what_is_left(void **state)
             p.params.k = 0;
         else
             p.params.alpha = &p.alpha; /* 0 */
-        if (n == 4) {                  /* all that is left is zeros over the poison */
+        if (n == 4) {                  /* C becomes 0 where it was poisoned */
             p.params.beta = 0;
             p.params.bias = false;
             p.params.batch = 3;
@@ -401,7 +401,8 @@ static void empty_extents_do_what_is_left(void **state)
     }
 }
 
-/* Bindings too small for a matrix: parts along every extent, and batches a few at a time. */
+/* Bindings that are too small for a matrix: slabs along every extent, and a few products of the
+ * batch at a time. */
 static void parts_keep_the_epilogue(void **state)
 {
     static const wf_type types[] = {WF_TYPE_F32, WF_TYPE_F16, WF_TYPE_I8};
@@ -504,7 +505,7 @@ static double result_at(const product *p, size_t at)
                                          : ((const float *)p->result)[at];
 }
 
-/* The maximum that a driver may make of ReLU gives 0 for NaN. */
+/* ReLU keeps NaN; a driver that compiled it to a maximum would give 0. */
 static void infinities_pass_through(void **state)
 {
     const wf_type types[] = {WF_TYPE_F32, WF_TYPE_F64};

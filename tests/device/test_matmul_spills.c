@@ -21,7 +21,7 @@ typedef struct shape {
     uint32_t m, n, k, batch;
 } shape;
 
-/* Of the comparison with the vendor's library (bench/notes/matmul.md#all-shapes). */
+/* Shapes of the comparison with the vendor's library (bench/notes/matmul.md#all-shapes). */
 static const shape shapes[] = {
     {512, 512, 512, 1},    {1024, 1024, 1024, 1}, {2048, 2048, 2048, 1}, {4096, 4096, 4096, 1},
     {8192, 8192, 8192, 1}, {1000, 2000, 3000, 1}, {4096, 4096, 64, 1},   {64, 64, 65536, 1},
@@ -45,7 +45,7 @@ static int setup(void **state)
     wf_device *device = NULL;
     if (wf_device_create(&params, &device) != WF_SUCCESS)
         return -1;
-    /* The driver knows no type for some cards that are not there. */
+    /* Without a card, some drivers report no device type. */
     *state = device;
     if (device->caps.device_type == VK_PHYSICAL_DEVICE_TYPE_OTHER)
         device->caps.device_type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
@@ -104,7 +104,7 @@ static wf_matmul_params params_of(size_t at, wf_type type, wf_math math)
         .math = math};
 }
 
-/* False: the device does not do the type. */
+/* False: the device does not support the type. */
 static bool check_choice(tally *t, const wf_matmul_params *params, const wf_tuning *tuning)
 {
     wfi_problem problem = {.family = WF_FAMILY_MATMUL, .type = params->type};
@@ -144,7 +144,7 @@ static void check_choices(tally *t)
     test_expect_errors(false);
 }
 
-/* Defaults are for work-items of 256 registers; a device with fewer is not held to them. */
+/* Defaults assume 256 registers a work-item; devices with fewer may spill. */
 #define DEFAULTS_REGISTERS 200
 
 /* What a variant has where it is forced: the model's values, and the defaults where they are legal

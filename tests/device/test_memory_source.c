@@ -31,7 +31,7 @@ typedef struct pool {
     VkPhysicalDeviceMemoryProperties memory;
     chunk chunks[MOST_CHUNKS];
     uint32_t chunk_count;
-    unsigned asked, given, offsets; /* calls; blocks that are out; blocks behind an offset */
+    unsigned asked, given, offsets; /* calls; blocks not given back; blocks with an offset */
     unsigned fails_at;              /* the call that finds no memory; 0: none */
     lie lie;
     VkMemoryPropertyFlags lie_about; /* requests that require these are lied to */
@@ -148,7 +148,7 @@ static const wf_spmv_params sparse = {.size = sizeof sparse,
                                       .column_indices = columns,
                                       .values = values};
 
-/* y = A x where all, the matrix too, lies in lent memory; whatever fails is returned. */
+/* y = A x with all buffers, the matrix's too, in the application's memory; returns what failed. */
 static wf_result multiply(wf_device *device, float out[4])
 {
     wf_plan *plan = NULL;
@@ -192,7 +192,7 @@ static void test_everything_is_lent(void **state)
     assert_true(p.asked >= 6 && p.offsets >= 4);
     assert_true(p.given >= 3);
     product_close(&work);
-    assert_true(p.given <= 1); /* the device keeps its staging */
+    assert_true(p.given <= 1); /* the staging ring stays until the device is destroyed */
     wf_device_destroy(&device);
     assert_int_equal(engine_counted().memories, before);
     close_pool(&p);
@@ -237,7 +237,7 @@ static void test_every_allocation_fails(void **state)
         p.fails_at = n;
         assert_int_equal(multiply(device, out), WF_ERROR_OUT_OF_DEVICE_MEMORY);
         assert_non_null(strstr(test_last_error(), "wf_memory_source.allocate"));
-        assert_true(p.given <= 1); /* the device keeps its staging */
+        assert_true(p.given <= 1); /* the staging ring stays until the device is destroyed */
         test_expect_errors(false);
         assert_int_equal(multiply(device, out), WF_SUCCESS);
         wf_device_destroy(&device);
@@ -271,7 +271,7 @@ static void test_what_was_not_asked_for(void **state)
     p.lie = HONEST;
     wf_device_destroy(&device);
 
-    /* One function without the other. */
+    /* Only one of the two functions is given. */
     wf_device_params params = engine_params();
     const wf_memory_source half = {.size = sizeof half, .allocate = give, .user = &p};
     params.memory_source = &half;

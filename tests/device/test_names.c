@@ -30,8 +30,8 @@ static struct seen {
     uint32_t count;
     unsigned names, labels, dispatches, unlabelled, foreign;
     int depth;
-    char open[MOST_DEPTH][160]; /* labels that are open */
-    char paths[64][330];        /* of dispatches: "plan / dispatch", each once */
+    char open[MOST_DEPTH][160]; /* the labels that are open, outermost first */
+    char paths[64][330];        /* labels around dispatches, "plan / dispatch", each once */
     uint32_t path_count;
 } seen;
 
@@ -49,7 +49,7 @@ static void made(VkObjectType type, uint64_t handle, const char *by)
     seen.objects[seen.count++] = (object){type, handle, by, false};
 }
 
-/* Handles are used again: the latest object that has it is meant. */
+/* Drivers use handles again: the name is for the latest object that has the handle. */
 static VKAPI_ATTR VkResult VKAPI_CALL set_name(VkDevice device,
                                                const VkDebugUtilsObjectNameInfoEXT *info)
 {
@@ -176,7 +176,7 @@ static VKAPI_ATTR void VKAPI_CALL watched_vkCmdDispatchBase(VkCommandBuffer comm
     real_vkCmdDispatchBase(commands, x0, y0, z0, x, y, z);
 }
 
-/* What makes an object and is not watched is not there: its use ends the test. */
+/* Functions that make objects and are not watched are NULL, so that a call of one crashes. */
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_proc(VkDevice device, const char *name)
 {
     PFN_vkVoidFunction function = real_get_device_proc(device, name);
@@ -220,7 +220,7 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL instance_proc(VkInstance instanc
 
 /* ------------------------------------------------------------------------------------ what runs */
 
-/* A sum over split k, whose parts another dispatch reduces. */
+/* A split-K product, whose partial sums another dispatch adds. */
 static void run_split_product(wf_device *device)
 {
     enum { N = 16, K = 512 };
@@ -253,7 +253,7 @@ static void run_split_product(wf_device *device)
     wf_plan_destroy(&plan);
 }
 
-/* A solve: streams, kernels of a solver's own, an uploaded matrix. */
+/* A solve uses streams, kernels of its own and an uploaded matrix. */
 static void run_solve(wf_device *device)
 {
     const uint32_t offsets[] = {0, 2, 5, 7}, columns[] = {0, 1, 0, 1, 2, 1, 2};

@@ -98,7 +98,7 @@ static void plans_tell_their_kernel(void **state)
     assert_int_equal(info.kernel.group_size[1], 4);
     assert_int_equal(info.kernel.groups, 100);
     assert_int_equal(info.kernel.shared_bytes, 0);
-    assert_int_equal(info.kernel.statistic_count, 0); /* not asked for */
+    assert_int_equal(info.kernel.statistic_count, 0); /* the device was made without them */
     wf_plan_destroy(&plan);
 }
 

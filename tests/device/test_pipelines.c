@@ -24,7 +24,7 @@ typedef struct tally {
     uint64_t seen[MOST_SEEN]; /* hashes of the constants built, of one variant and type */
 } tally;
 
-/* Parameters of the host alone make no other pipeline. FNV-1a. */
+/* FNV-1a over the constants: parameters that only the host uses make no other pipeline. */
 static bool is_new(tally *t, const wfi_pipeline_desc *desc)
 {
     uint64_t hash = UINT64_C(14695981039346656037);

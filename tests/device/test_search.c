@@ -26,10 +26,10 @@ static struct {
     VkPipeline pipelines[MOST_PIPELINES];
     uint32_t sizes[MOST_PIPELINES][2], count;
     uint32_t bound[2], dispatches;
-    double slow;             /* all times by this */
-    uint32_t slow_reads;     /* times read until slow is 1 again; 0: it stays */
+    double slow;             /* all times are multiplied by this */
+    uint32_t slow_reads;     /* how many times are read until slow is 1 again; 0: never */
     uint32_t idle_x;         /* work-groups of this width do nothing, and are the fastest */
-    uint32_t deciding, fall; /* rounds of a decision; the one that slow becomes 2 with, 0: none */
+    uint32_t deciding, fall; /* rounds of a decision; the round in which slow becomes 2, 0: none */
     bool close;              /* 32 x 2 is half a percent faster than all others */
     double noise;            /* its times then vary by so much either way */
     uint32_t noisy_reads;
@@ -54,7 +54,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL create(VkDevice device, VkPipelineCache ca
 static VKAPI_ATTR void VKAPI_CALL bind(VkCommandBuffer commands, VkPipelineBindPoint point,
                                        VkPipeline pipeline)
 {
-    /* The last of those with this handle: others are gone. */
+    /* The latest object with this handle: earlier ones were destroyed. */
     for (uint32_t i = fake.count; i-- > 0 && fake.count - i <= MOST_PIPELINES;)
         if (fake.pipelines[i % MOST_PIPELINES] == pipeline) {
             memcpy(fake.bound, fake.sizes[i % MOST_PIPELINES], sizeof fake.bound);
@@ -247,7 +247,7 @@ static void times_follow_the_clock(void **state)
     wfi_search_settle(&o->search);
     assert_times(o, 10, 12);
     fake.slow = 2;
-    wfi_search_settle(&o->search); /* not due: the last was a moment ago */
+    wfi_search_settle(&o->search); /* not due, since the last was a moment ago */
     assert_times(o, 10, 12);
     o->search.settled_at = 0;
     wfi_search_settle(&o->search);

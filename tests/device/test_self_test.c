@@ -109,7 +109,7 @@ static void what_failed_is_not_used(void **state)
     assert_int_equal(caps->max_shared_bytes, 0);
     assert_false(caps->subgroup_operations &
                  (VK_SUBGROUP_FEATURE_SHUFFLE_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT));
-    /* Products go on without all of it. */
+    /* Products run without any of these features. */
     const wf_matmul_params product = {.size = sizeof product, .m = 5, .n = 6, .k = 7};
     wf_plan *plan = NULL;
     assert_int_equal(wf_matmul_plan(device, &product, &plan), WF_SUCCESS);
@@ -118,7 +118,7 @@ static void what_failed_is_not_used(void **state)
     write_outcome(original);
 }
 
-/* Any bit that flips in the file is noticed. */
+/* A flipped bit anywhere in the file is noticed. */
 static void flipped_bits_are_noticed(void **state)
 {
     (void)state;
@@ -152,7 +152,7 @@ static void damaged_outcomes_are_found_anew(void **state)
     wf_device_destroy(&device);
     read_outcome(outcome);
     assert_true(outcome[0] != 0);
-    /* Another driver's. */
+    /* A file of another driver. */
     FILE *file = fopen(path, "r+b");
     assert_non_null(file);
     assert_int_equal(fseek(file, 16, SEEK_SET), 0);
@@ -171,7 +171,7 @@ wf_result __wrap_wfi_peak_fma_f32(wf_device *device, const wf_peak_params *param
 wf_result __wrap_wfi_peak_matrix_f16_f32(wf_device *device, const wf_peak_params *params,
                                          wf_peak *out);
 
-/* What these say in place of what they would measure; 0: they fail. */
+/* What the two replaced measurements return; 0: they fail. */
 static double plain_rate, matrix_rate;
 
 static wf_result say(double rate, const wf_peak_params *params, wf_peak *out)

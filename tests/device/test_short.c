@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "core/device.h"
+#include "core/pipeline_pool.h"
 #include "harness.h"
+#include "plan/object.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,10 +46,17 @@ static int setup(void **state)
     return 0;
 }
 
+static wf_result tuned_plan(wf_device *device, const wf_jobs *jobs, const wf_tuning *tuning,
+                            wf_plan **plan)
+{
+    const wf_matmul_params params = {
+        .size = sizeof params, .m = N, .n = N, .k = N, .jobs = jobs, .tuning = tuning};
+    return wf_matmul_plan(device, &params, plan);
+}
+
 static wf_result product_plan(wf_device *device, const wf_jobs *jobs, wf_plan **plan)
 {
-    const wf_matmul_params params = {.size = sizeof params, .m = N, .n = N, .k = N, .jobs = jobs};
-    return wf_matmul_plan(device, &params, plan);
+    return tuned_plan(device, jobs, NULL, plan);
 }
 
 /* A square matrix of small whole numbers, so that sums are exact in any order. */
@@ -123,19 +132,51 @@ static unsigned recordings_of_run(product *p, test_random *random)
     return atomic_load(&recorded) - before;
 }
 
-static void test_kept(void **state)
+/* Whether every second execution works from the last tile to the first, as another recording. */
+static bool alternates(const wf_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->step_count; i++)
+        if (plan->steps[i].parity_at)
+            return true;
+    return false;
+}
+
+/* Each direction is recorded by its first execution and never again. */
+static void check_kept(product *p)
 {
     test_random random = {test_seed()};
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(recordings_of_run(p, &random), i == 0 && alternates(p->plan) ? 1 : 0);
+}
+
+static void test_kept(void **state)
+{
     product p = {.plan = NULL};
     assert_int_equal(product_plan(*state, NULL, &p.plan), WF_SUCCESS);
     make_buffers(*state, &p);
-    for (int i = 0; i < 6; i++)
-        assert_int_equal(recordings_of_run(&p, &random), 0);
+    check_kept(&p);
     wf_plan_destroy(&p.plan);
     drop_buffers(&p);
 }
 
-/* More bindings than are kept, in turns; each run reads and writes its own buffers. */
+/* On every device a plan that alternates, which only some devices' rows choose. */
+static void test_kept_directions(void **state)
+{
+    const wf_constant constants[] = {{"reverse", 1}};
+    const wf_tuning tuning = {.size = sizeof tuning,
+                              .variant = "subgroup_k",
+                              .constants = constants,
+                              .constant_count = 1};
+    product p = {.plan = NULL};
+    assert_int_equal(tuned_plan(*state, NULL, &tuning, &p.plan), WF_SUCCESS);
+    assert_true(alternates(p.plan));
+    make_buffers(*state, &p);
+    check_kept(&p);
+    wf_plan_destroy(&p.plan);
+    drop_buffers(&p);
+}
+
+/* More sets of bindings than are kept, drawn at random; each run uses its own buffers. */
 static void test_many_bindings(void **state)
 {
     enum { SETS = 7 };
@@ -153,7 +194,7 @@ static void test_many_bindings(void **state)
     wf_plan_destroy(&sets[0].plan);
 }
 
-/* Buffers that end and come again, mostly under handles that were in use before. */
+/* Buffers that are destroyed and made again, mostly with the same Vulkan handles. */
 static void test_new_buffers(void **state)
 {
     test_random random = {test_seed()};
@@ -170,7 +211,8 @@ static void test_new_buffers(void **state)
     wf_plan_destroy(&p.plan);
 }
 
-/* What stands behind the caller's own handles may change from call to call. */
+/* Runs with the caller's own handles are recorded each time, since another buffer may have the same
+ * handle. */
 static void test_handles(void **state)
 {
     test_random random = {test_seed()};
@@ -185,7 +227,7 @@ static void test_handles(void **state)
     drop_buffers(&p);
 }
 
-/* The thread asks for the fence, as it does for a GPU's. */
+/* The thread polls the fence, as it does for GPUs. */
 static void test_asking(void **state)
 {
     wf_device *device = *state;
@@ -201,7 +243,7 @@ enum { ROWS = 40 };
 
 static const uint32_t longest = 5;
 
-/* Row r has r % 6 entries of value 1, 2, …; whole numbers again. */
+/* Row r has r % 6 entries of values 1, 2, …, so that sums are exact. */
 static wf_result sparse_plan(wf_device *device, const char *variant, wf_plan **plan)
 {
     uint32_t offsets[ROWS + 1] = {0}, columns[ROWS * 6];
@@ -252,8 +294,8 @@ static void assert_multiplies(wf_plan *plan, const wf_bindings *bindings, wf_buf
     }
 }
 
-/* Every variant, some of which read their matrix backwards in every other execution and some of
- * which bind texel buffers; and factors that change. */
+/* Every variant, among them those that read their matrix backwards in every second execution and
+ * those that bind texel buffers; and factors that change. */
 static void test_sparse(void **state)
 {
     unsigned tested = 0;
@@ -289,6 +331,7 @@ static void test_compiled_once(void **state)
 {
     test_random random = {test_seed()};
     product first = {.plan = NULL}, second = {.plan = NULL};
+    wfi_pool_clear(*state);
     const unsigned before = atomic_load(&compiled);
     assert_int_equal(product_plan(*state, NULL, &first.plan), WF_SUCCESS);
     const unsigned kernels = atomic_load(&compiled) - before;
@@ -297,20 +340,61 @@ static void test_compiled_once(void **state)
     assert_int_equal(atomic_load(&compiled), before + kernels);
     wf_plan_destroy(&first.plan);
     make_buffers(*state, &second);
-    assert_true(multiply(&second, &random)); /* the other plan is gone */
+    assert_true(multiply(&second, &random)); /* though the plan that compiled it was destroyed */
     wf_plan_destroy(&second.plan);
     drop_buffers(&second);
+    assert_int_equal(product_plan(*state, NULL, &first.plan), WF_SUCCESS);
+    assert_int_equal(atomic_load(&compiled), before + kernels); /* the pipeline was kept */
+    make_buffers(*state, &first);
+    assert_true(multiply(&first, &random));
+    wf_plan_destroy(&first.plan);
+    drop_buffers(&first);
+    wfi_pool_clear(*state);
     assert_null(((wf_device *)*state)->pipelines);
     assert_int_equal(product_plan(*state, NULL, &first.plan), WF_SUCCESS);
-    assert_true(atomic_load(&compiled) > before + kernels); /* nothing is kept for nobody */
+    assert_int_equal(atomic_load(&compiled), before + 2 * kernels);
     wf_plan_destroy(&first.plan);
 }
 
-/* A plan with other constants is another pipeline. */
+static wf_result naive_plan(wf_device *device, uint32_t local_x, uint32_t local_y, wf_plan **plan)
+{
+    const wf_constant constants[] = {{"local_x", local_x}, {"local_y", local_y}};
+    const wf_tuning tuning = {
+        .size = sizeof tuning, .variant = "naive", .constants = constants, .constant_count = 2};
+    const wf_matmul_params params = {
+        .size = sizeof params, .m = N, .n = N, .k = N, .tuning = &tuning};
+    return wf_matmul_plan(device, &params, plan);
+}
+
+/* Only so many pipelines that no plan uses are kept: those that were used last. */
+static void test_idle_are_bounded(void **state)
+{
+    enum { LENGTHS = WFI_POOL_IDLE + 8 };
+    wf_plan *plan = NULL;
+    unsigned before = atomic_load(&compiled);
+    wfi_pool_clear(*state);
+    for (uint32_t x = 1; x <= LENGTHS; x++) {
+        assert_int_equal(naive_plan(*state, x, 1, &plan), WF_SUCCESS);
+        wf_plan_destroy(&plan);
+    }
+    assert_int_equal(atomic_load(&compiled) - before, LENGTHS);
+    before = atomic_load(&compiled);
+    for (uint32_t x = LENGTHS; x > LENGTHS - WFI_POOL_IDLE; x--) {
+        assert_int_equal(naive_plan(*state, x, 1, &plan), WF_SUCCESS);
+        wf_plan_destroy(&plan);
+    }
+    assert_int_equal(atomic_load(&compiled), before);
+    assert_int_equal(naive_plan(*state, 1, 1, &plan), WF_SUCCESS);
+    assert_int_equal(atomic_load(&compiled), before + 1);
+    wf_plan_destroy(&plan);
+}
+
+/* Plans with different constants have different pipelines. */
 static void test_not_alike(void **state)
 {
     wf_plan *plans[2] = {NULL};
     const wf_constant constants[] = {{"tile", 8}, {"tile", 4}};
+    wfi_pool_clear(*state);
     const unsigned before = atomic_load(&compiled);
     for (int i = 0; i < 2; i++) {
         const wf_tuning tuning = {.size = sizeof tuning,
@@ -344,11 +428,13 @@ static void test_compiled_once_by_threads(void **state)
 {
     maker makers[THREADS];
     wf_plan *one = NULL;
+    wfi_pool_clear(*state);
     unsigned before = atomic_load(&compiled);
     assert_int_equal(product_plan(*state, NULL, &one), WF_SUCCESS);
     wf_plan_destroy(&one);
     const unsigned kernels = atomic_load(&compiled) - before;
     before += kernels;
+    wfi_pool_clear(*state);
     for (int i = 0; i < THREADS; i++) {
         makers[i] = (maker){.device = *state};
         assert_int_equal(pthread_create(&makers[i].thread, NULL, make_plan, &makers[i]), 0);
@@ -381,10 +467,11 @@ static void test_jobs(void **state)
     job_list list = {0};
     const wf_jobs jobs = {.size = sizeof jobs, .submit = keep_job, .user = &list};
     wf_plan *first = NULL, *second = NULL, *third = NULL;
+    wfi_pool_clear(*state);
     assert_int_equal(product_plan(*state, &jobs, &first), WF_SUCCESS);
     assert_int_equal(product_plan(*state, &jobs, &second), WF_SUCCESS);
     const unsigned submitted = list.count, before = atomic_load(&compiled);
-    assert_true(submitted >= 2); /* neither is compiled yet */
+    assert_true(submitted >= 2); /* neither plan is compiled yet */
     assert_int_equal(wf_plan_status(second), WF_NOT_READY);
     for (unsigned i = 0; i < submitted; i++)
         list.run[i](list.jobs[i]);
@@ -393,7 +480,7 @@ static void test_jobs(void **state)
     assert_int_equal(wf_plan_status(second), WF_SUCCESS);
     wf_plan_destroy(&first);
     assert_int_equal(product_plan(*state, &jobs, &third), WF_SUCCESS);
-    assert_int_equal(list.count, submitted); /* no job is needed */
+    assert_int_equal(list.count, submitted); /* the third plan needs no job */
     assert_int_equal(wf_plan_status(third), WF_SUCCESS);
     wf_plan_destroy(&second);
     wf_plan_destroy(&third);
@@ -403,12 +490,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_kept_directions),
         cmocka_unit_test(test_many_bindings),
         cmocka_unit_test(test_new_buffers),
         cmocka_unit_test(test_handles),
         cmocka_unit_test(test_asking),
         cmocka_unit_test(test_sparse),
         cmocka_unit_test(test_compiled_once),
+        cmocka_unit_test(test_idle_are_bounded),
         cmocka_unit_test(test_not_alike),
         cmocka_unit_test(test_compiled_once_by_threads),
         cmocka_unit_test(test_jobs),

@@ -23,7 +23,7 @@ static void keep_error(void *user, wf_log_level level, const char *text)
         snprintf(last_error, sizeof last_error, "%s", text);
 }
 
-/* cache NULL: the usual folder. */
+/* `cache` is a folder; NULL: the usual one. */
 static wf_device *open_device_with(const char *cache)
 {
     const char *limits = getenv("WAVEFIT_TEST_LIMITS");
@@ -60,7 +60,7 @@ static bool multiply_as(wf_device *device, wf_type type)
     test_random random = {test_seed()};
     wf_buffer *buffers[3] = {NULL};
     wf_plan *plan = NULL;
-    /* The simplest variant: what is small here is the device. */
+    /* The simplest variant, since this test is about small devices, not about kernels. */
     const wf_tuning tuning = {.size = sizeof tuning, .variant = "naive"};
     const wf_matmul_params params = {
         .size = sizeof params, .m = N, .n = N, .k = N, .type = type, .tuning = &tuning};
@@ -104,9 +104,8 @@ static bool multiply(wf_device *device)
     return multiply_as(device, WF_TYPE_F32);
 }
 
-/* A product in four parts is the variant's kernel and another that adds them up, which has 64 times
- * as many work-items: what is told of the plan is of the first, and each is told and timed alone.
- * */
+/* A split-K product has the variant's kernel and a reduction with 64 times as many work-items: the
+ * plan's description is of the first, and each kernel is described and timed alone. */
 static void kernels_are_told_apart(void **state)
 {
     (void)state;
@@ -182,7 +181,7 @@ static void budget_is_kept(void **state)
     assert_non_null(strstr(last_error, "memory budget leaves"));
     assert_null(buffer);
     assert_int_equal(wf_buffer_create(device, BUDGET / 2, WF_MEMORY_DEVICE, &buffer), WF_SUCCESS);
-    /* Others' use grows meanwhile. */
+    /* Other processes may allocate memory meanwhile. */
     pretend.usage = BUDGET - 4096;
     assert_int_equal(wf_device_available(device, &left), WF_SUCCESS);
     assert_true(left == 4096);
@@ -286,7 +285,7 @@ static void nothing_is_copied(void **state)
     wf_device_destroy(&device);
 }
 
-/* Nor is a matrix or a vector, from plan to result. */
+/* Neither is a matrix or a vector copied, from the plan to the result. */
 static void no_matrix_is_copied(void **state)
 {
     (void)state;
@@ -372,7 +371,7 @@ static void documented_faults_are_judged(void **state)
     assert_non_null(strstr(quirk.reference, "MoltenVK"));
     wf_device *device = open_device();
     if (device->caps.limits == WF_LIMITS_MINIMUM)
-        assert_false(wf_caps_quirk(&device->caps, 0, &quirk)); /* no subgroups are used at all */
+        assert_false(wf_caps_quirk(&device->caps, 0, &quirk)); /* it uses no subgroups */
     else
         assert_int_equal(device->caps.faults & WF_FAULT_SHUFFLE, 0);
     multiply(device);

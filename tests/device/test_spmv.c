@@ -126,8 +126,8 @@ static void huge_rows_give_the_same_bits(void **state)
         }
 }
 
-/* Blocks full of rows, of entries, of neither; columns near and far; plain and scaled; with a
- * second and a third product, which take the blocks from the other end. */
+/* Blocks that are full by their rows, by their entries, or not full; columns near and far; plain
+ * and scaled; the second product takes the blocks in reverse, the third again from the start. */
 static void streams_short_rows(void **state)
 {
     static const struct {
@@ -167,7 +167,7 @@ static void streams_short_rows(void **state)
         }
 }
 
-/* The second product starts at the matrix's other end: each row's sum is the same. */
+/* The second product starts at the matrix's end and gives each row the same sum. */
 static void both_ways_give_the_same_bits(void **state)
 {
     static const char *const variants[] = {"sliced", "stream"};
@@ -210,8 +210,8 @@ static void both_ways_give_the_same_bits(void **state)
 enum { BAND_ROWS = 1003, BAND_COLUMNS = 1100, BAND_DIAGONALS = 11, BAND_COMMON = 2 };
 static const int32_t band[BAND_DIAGONALS] = {-301, -40, -1, 0, 1, BAND_COMMON, 17, 39, 40, 41, 300};
 
-/* Rows with entries on some of the same diagonals, all of them on one; but for a few others:
- * without entries, and with random ones, neither in order nor different. */
+/* Rows whose entries lie on a few common diagonals, one of which every row has; except for a few
+ * rows that are empty, or have random entries, unsorted and with duplicates. */
 static void make_band(sparse_system *s, wf_device *device, const sparse_options *options,
                       test_random *random)
 {
@@ -234,7 +234,7 @@ static void make_band(sparse_system *s, wf_device *device, const sparse_options 
                lengths[row] * sizeof **columns);
 }
 
-/* Slices of many and of few rows, in blocks; transposed; scaled; with other values. */
+/* Slices of many and of few rows; transposed; scaled; with new values. */
 static void rows_on_the_same_diagonals(void **state)
 {
     static const struct {

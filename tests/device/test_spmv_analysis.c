@@ -1,5 +1,5 @@
-/* What the device makes of a matrix in its memory: the same counts, errors and bytes as the host,
- * whose code is the reference. */
+/* What shaders make of a matrix in device memory: the same counts and the same bytes of its formats
+ * as the host, whose code is the reference. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,21 +13,6 @@
 #include "kernels/spmv/analysis/order.h"
 #include "kernels/spmv/analysis/sliced_convert.h"
 #include "kernels/spmv/analysis/values.h"
-#include "profiles/spmv.h"
-
-/* Entries from which the device is said to be faster than the host; 0: never. */
-static uint64_t device_entries;
-
-const wfi_spmv_profile *__real_wfi_spmv_profile_of(const wf_caps *caps);
-const wfi_spmv_profile *__wrap_wfi_spmv_profile_of(const wf_caps *caps);
-
-const wfi_spmv_profile *__wrap_wfi_spmv_profile_of(const wf_caps *caps)
-{
-    static wfi_spmv_profile changed;
-    changed = *__real_wfi_spmv_profile_of(caps);
-    changed.device_entries = device_entries;
-    return &changed;
-}
 
 enum { MOST_ROWS = 2200 };
 
@@ -35,7 +20,7 @@ typedef struct matrix {
     char name[64];
     wf_spmv_params params;
     uint32_t *offsets, *columns;
-    double *values; /* as large as any type asks for */
+    double *values; /* room for the largest type */
 } matrix;
 
 static void add_entry(matrix *m, uint32_t column)
@@ -79,8 +64,8 @@ static void free_matrix(matrix *m)
     free(m->values);
 }
 
-/* A grid's star or box; some of its rows lack a neighbour more, now and then, so that diagonals
- * are missing in the middle too. */
+/* The matrix of a star or box stencil; in some matrices random neighbours are left out, so that
+ * diagonals have gaps in the middle too. */
 static void make_grid(matrix *m, test_random *random)
 {
     const int side = 6 + (int)test_random_below(random, 7);
@@ -184,7 +169,7 @@ static uint32_t cases(uint32_t of_all)
 
 static void sums_and_sorts_as_the_host(void **state)
 {
-    static const uint32_t counts[] = {1, 1024, 1025, 20000, 1050000}; /* of one to three levels */
+    static const uint32_t counts[] = {1, 1024, 1025, 20000, 1050000}; /* one to three levels */
     test_random random = {test_seed()};
     wfi_passes passes;
     assert_int_equal(wfi_passes_open(*state, &passes), WF_SUCCESS);
@@ -252,7 +237,7 @@ static uint32_t *read_words(wf_buffer *buffer, uint64_t words)
     return data;
 }
 
-/* The values of the places, as kernels want them: padding is a negative zero, and no entry is. */
+/* The values in the order of the format: padding is -0, and entries that are -0 become 0. */
 static unsigned char *values_of(const matrix *m, const uint32_t *places, uint64_t count)
 {
     const size_t size = wf_type_size(m->params.type);
@@ -307,7 +292,7 @@ static bool same_sizes(const wfi_sliced *a, const wfi_sliced *b)
            a->list_at == b->list_at;
 }
 
-/* Whether the device's conversion is the host's; says where not. */
+/* Whether the device's conversion equals the host's; prints the parameters where it does not. */
 static bool converts_alike(wf_device *device, const matrix *m, const wfi_device_csr *csr,
                            const wfi_sliced_params *params, wfi_sliced_how how, uint32_t longest)
 {
@@ -355,7 +340,7 @@ static void makes_the_slices_of_the_host(void **state)
         matrix m;
         wfi_spmv_counts counts;
         make(&m, n, &random);
-        m.params.type = (wf_type)(n % 3); /* f32, f64, f16: bits are moved */
+        m.params.type = (wf_type)(n % 3); /* f32, f64, f16: conversion only moves bits */
         wfi_device_csr csr = upload(*state, &m);
         wfi_spmv_count(&m.params, &counts);
         wfi_sliced_params params = draw_params(&m, &random);
@@ -448,7 +433,7 @@ static void makes_the_blocks_of_the_host(void **state)
     }
 }
 
-/* The comparison finds one wrong column. */
+/* The comparison finds a planted wrong column. */
 static void finds_a_planted_fault(void **state)
 {
     test_random random = {test_seed()};
@@ -467,181 +452,6 @@ static void finds_a_planted_fault(void **state)
     free_matrix(&m);
 }
 
-/* ------------------------------------------------------------------------ plans from buffers */
-
-typedef struct lent_matrix {
-    wf_buffer *buffers[3];
-    wf_spmv_buffers given;
-    wf_spmv_params params;
-} lent_matrix;
-
-static wf_buffer *lend(wf_device *device, const void *data, uint64_t bytes)
-{
-    wf_buffer *buffer = NULL;
-    assert_int_equal(wf_buffer_create(device, bytes + 8, WF_MEMORY_DEVICE, &buffer), WF_SUCCESS);
-    assert_int_equal(wf_buffer_write(buffer, 0, data, bytes), WF_SUCCESS);
-    return buffer;
-}
-
-/* The same matrix in device memory alone, in buffers that are larger than it. */
-static void lend_matrix(lent_matrix *l, wf_device *device, const wf_spmv_params *p)
-{
-    const uint64_t entries = p->row_offsets[p->rows];
-    *l = (lent_matrix){.params = *p};
-    l->buffers[0] = lend(device, p->row_offsets, (p->rows + UINT64_C(1)) * 4);
-    l->buffers[1] = lend(device, p->column_indices, entries * 4);
-    l->buffers[2] = lend(device, p->values, entries * wf_type_size(p->type));
-    l->given = (wf_spmv_buffers){sizeof l->given,
-                                 {.buffer = l->buffers[0]},
-                                 {.buffer = l->buffers[1]},
-                                 {.buffer = l->buffers[2]}};
-    l->params.row_offsets = l->params.column_indices = NULL;
-    l->params.values = NULL;
-    l->params.buffers = &l->given;
-}
-
-static void take_back(lent_matrix *l)
-{
-    for (int i = 0; i < 3; i++)
-        wf_buffer_destroy(&l->buffers[i]);
-}
-
-static void make_system(sparse_system *s, wf_device *device, const sparse_options *options,
-                        test_random *random)
-{
-    uint32_t lengths[300];
-    for (uint32_t i = 0; i < 300; i++)
-        lengths[i] = i == 77 ? 3000 : test_random_below(random, 12);
-    test_sparse_make(s, device, options, 300, 211, lengths, random);
-}
-
-static void multiplies_and_updates(sparse_system *s, const wf_spmv_params *params,
-                                   test_random *random)
-{
-    wf_plan *plan = NULL;
-    test_expect_errors(true);
-    const wf_result result = wf_spmv_plan(s->device, params, &plan);
-    test_expect_errors(false);
-    if (result != WF_SUCCESS) { /* the device cannot run the variant */
-        assert_non_null(params->tuning->variant);
-        assert_true(result == WF_ERROR_UNSUPPORTED || result == WF_ERROR_CONSTRAINT);
-        return;
-    }
-    test_sparse_run(s, plan);
-    test_sparse_right(s, "planned on the device");
-    if (params->updatable) {
-        test_sparse_new_values(s, random);
-        assert_int_equal(wf_spmv_update(plan, s->values), WF_SUCCESS);
-        test_sparse_run(s, plan);
-        test_sparse_right(s, "with new values");
-    }
-    wf_plan_destroy(&plan);
-}
-
-/* By a variant that the device converts for where it can, and by one that it does not; where
- * shaders do it, and where the host is faster. */
-static void multiplies_from_buffers(void **state)
-{
-    static const char *const variants[] = {"equal", "sliced", "row"};
-    static const wf_type types[] = {WF_TYPE_F32, WF_TYPE_F64, WF_TYPE_F16};
-    test_random random = {test_seed()};
-    for (uint32_t n = 0; n < 9; n++) {
-        const sparse_options options = {.type = types[n / 3],
-                                        .updatable = n != 2,
-                                        .transpose = n == 3 || n == 7,
-                                        .alpha = n == 4 ? -2 : 0,
-                                        .beta = n == 4 ? 0.5 : 0};
-        const wf_tuning tuning = {.size = sizeof tuning, .variant = variants[n % 3]};
-        sparse_system s;
-        lent_matrix lent;
-        if (!test_has_type(*state, options.type))
-            continue;
-        make_system(&s, *state, &options, &random);
-        s.params.alpha = n == 4 ? &s.alpha : NULL;
-        s.params.tuning = &tuning;
-        lend_matrix(&lent, *state, &s.params);
-        device_entries = n != 0;
-        multiplies_and_updates(&s, &lent.params, &random);
-        take_back(&lent);
-        multiplies_and_updates(&s, &s.params, &random); /* host arrays, brought to the device */
-        device_entries = 0;
-        test_sparse_free(&s);
-    }
-}
-
-/* A plan that the device has converted has the statistics and the bytes of the host's. */
-static void tells_the_same_analysis(void **state)
-{
-    test_random random = {test_seed()};
-    const sparse_options options = {.type = WF_TYPE_F32};
-    sparse_system s;
-    lent_matrix lent;
-    wf_spmv_analysis told[2];
-    const wf_caps *caps = wf_device_caps(*state);
-    const wf_tuning tuning = {.size = sizeof tuning,
-                              .variant =
-                                  wfi_has_shuffles(caps, caps->subgroup_size) ? "sliced" : "row"};
-    make_system(&s, *state, &options, &random);
-    s.params.tuning = &tuning;
-    lend_matrix(&lent, *state, &s.params);
-    const wf_spmv_params *params[] = {&s.params, &lent.params};
-    for (int i = 0; i < 2; i++) {
-        wf_plan *plan = NULL;
-        device_entries = i;
-        assert_int_equal(wf_spmv_plan(*state, params[i], &plan), WF_SUCCESS);
-        device_entries = 0;
-        memset(&told[i], 0, sizeof told[i]);
-        told[i].size = sizeof told[i];
-        assert_int_equal(wf_spmv_analysis_of(plan, &told[i]), WF_SUCCESS);
-        told[i].seconds = told[i].statistics_seconds = 0;
-        wf_plan_destroy(&plan);
-    }
-    assert_memory_equal(&told[0], &told[1], sizeof told[0]);
-    take_back(&lent);
-    test_sparse_free(&s);
-}
-
-/* The device finds what the host finds, and says it in the same words. */
-static void refuses_what_the_host_refuses(void **state)
-{
-    test_random random = {test_seed()};
-    const sparse_options options = {.type = WF_TYPE_F32};
-    sparse_system s;
-    make_system(&s, *state, &options, &random);
-    test_expect_errors(true);
-    for (uint32_t n = 0; n < 4; n++) {
-        uint32_t *const words[] = {&s.row_offsets[0], &s.row_offsets[150], &s.column_indices[99],
-                                   &s.column_indices[500]};
-        const uint32_t bad[] = {1, s.row_offsets[149] - 1, 211, UINT32_MAX}, right = *words[n];
-        lent_matrix lent;
-        wf_plan *plan = NULL;
-        char said[256];
-        *words[n] = bad[n];
-        lend_matrix(&lent, *state, &s.params);
-        assert_int_equal(wf_spmv_plan(*state, &s.params, &plan), WF_ERROR_INVALID_ARGUMENT);
-        snprintf(said, sizeof said, "%s", test_last_error());
-        for (device_entries = 0; device_entries < 2; device_entries++) {
-            assert_int_equal(wf_spmv_plan(*state, &lent.params, &plan), WF_ERROR_INVALID_ARGUMENT);
-            assert_string_equal(said, test_last_error());
-        }
-        device_entries = 0;
-        *words[n] = right;
-        take_back(&lent);
-    }
-    lent_matrix lent;
-    wf_plan *plan = NULL;
-    lend_matrix(&lent, *state, &s.params);
-    lent.given.column_indices.bytes = 4 * (s.row_offsets[300] - UINT64_C(1));
-    for (device_entries = 0; device_entries < 2; device_entries++)
-        assert_int_equal(wf_spmv_plan(*state, &lent.params, &plan), WF_ERROR_BINDING);
-    device_entries = 0;
-    lent.params.row_offsets = s.row_offsets;
-    assert_int_equal(wf_spmv_plan(*state, &lent.params, &plan), WF_ERROR_INVALID_ARGUMENT);
-    test_expect_errors(false);
-    take_back(&lent);
-    test_sparse_free(&s);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -650,9 +460,6 @@ int main(void)
         cmocka_unit_test(makes_the_slices_of_the_host),
         cmocka_unit_test(makes_the_blocks_of_the_host),
         cmocka_unit_test(finds_a_planted_fault),
-        cmocka_unit_test(multiplies_from_buffers),
-        cmocka_unit_test(tells_the_same_analysis),
-        cmocka_unit_test(refuses_what_the_host_refuses),
     };
     return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);
 }

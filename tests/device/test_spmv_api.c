@@ -24,7 +24,7 @@ static void make(sparse_system *s, wf_device *device, const sparse_options *opti
     test_sparse_make(s, device, options, ROWS, COLUMNS, lengths, random);
 }
 
-/* Of points, where a third of the variants are gone through. */
+/* The fewest points that must have run: under an emulator a third of the variants does. */
 static uint32_t least(uint32_t of_all)
 {
     return test_emulated() ? of_all / 3 : of_all;
@@ -95,7 +95,7 @@ static wf_result record_update(void *user, VkCommandBuffer command_buffer)
     return wf_spmv_record_update(u->plan, command_buffer, u->arena, &u->values);
 }
 
-/* The values first planned are overwritten: nothing of them may be left. */
+/* New values replace the first ones, of which nothing may be left. */
 static void takes_new_values(sparse_system *s, const char *variant, test_random *random)
 {
     const wf_tuning tuning = {.size = sizeof tuning, .variant = variant};
@@ -177,7 +177,7 @@ static void updates_values(void **state)
         }
 }
 
-/* Blocks of rows start at offsets that bindings cannot have. */
+/* Blocks of rows begin at offsets that are no multiples of the bindings' alignment. */
 static void updates_blocks_of_a_split_matrix(void **state)
 {
     wf_device *device = *state;
@@ -195,7 +195,7 @@ static void updates_blocks_of_a_split_matrix(void **state)
     test_sparse_free(&s);
 }
 
-/* Kernels compiled for y = A x say so, and compute that; those made with factors take others. */
+/* Kernels that are compiled for y = A x refuse other factors; plans made with factors take any. */
 static void rescales_compiled_kernels(void **state)
 {
     static const char *const variants[] = {"equal", "stream"};
@@ -237,7 +237,7 @@ static void rescales_what_is_recorded_later(void **state)
     wf_plan *plan = NULL;
     sparse_system s;
     make(&s, *state, &options, &random);
-    /* Not one of those that are compiled for alpha 1 and beta 0. */
+    /* A variant that is not compiled for alpha 1 and beta 0. */
     const wf_tuning tuning = {.size = sizeof tuning, .variant = "row", .no_tuning = true};
     s.params.tuning = &tuning;
     assert_int_equal(wf_spmv_plan(*state, &s.params, &plan), WF_SUCCESS);

@@ -210,7 +210,7 @@ static void drawn_problems_are_right(void **state)
 {
     static const wf_type types[] = {WF_TYPE_F32, WF_TYPE_F32, WF_TYPE_F64, WF_TYPE_F16};
     test_random random = {test_seed()};
-    /* Nearly each has kernels of its own, as have those of the next tests. */
+    /* Nearly every problem has kernels of its own, as in the next tests. */
     for (uint32_t n = 0; n < (test_emulated() ? DRAWN / 4 : DRAWN); n++) {
         problem p;
         const uint32_t radius = 1 + test_random_below(&random, 4), least = 2 * radius + 1;
@@ -319,7 +319,7 @@ static void steps_a_pass_change_nothing(void **state)
         make_problem(&p, *state, &params, &random);
         make_expected(&p);
         for (uint32_t steps = 1; steps <= 4; steps++) {
-            if (params.nz > 0 && (steps + n) % 2) /* the other grid of three dimensions has it */
+            if (params.nz > 0 && (steps + n) % 2) /* another grid has it */
                 continue;
             run_steps(&p, "time", steps, 16);
             run_steps(&p, "time_vector", steps, 4);
@@ -328,7 +328,7 @@ static void steps_a_pass_change_nothing(void **state)
     }
 }
 
-/* Under what limits a grid is gone through in windows, and by which variant. */
+/* Limits under which a grid is updated in windows, and the variant that does. */
 typedef struct windows_case {
     const char *variant;
     uint32_t planes; /* that a binding holds */
@@ -397,13 +397,13 @@ static void goes_through_windows(void **state)
         if (runs)
             make_expected(&p);
         for (size_t c = 0; runs && c < count; c++)
-            if (!strstr(cases[c].variant, "vector") || n != 1) /* rows of 63 hold no vectors */
+            if (!strstr(cases[c].variant, "vector") || n != 1) /* 63 cells are no vectors */
                 run_windows(&p, &cases[c]);
         free_problem(&p);
     }
 }
 
-/* Making a plan is something that a thread without a queue can do. */
+/* Making a plan submits nothing, so that threads that do not own the queue may do it. */
 static void planning_touches_no_queue(void **state)
 {
     const wf_device_params device_params = {.size = sizeof device_params};
@@ -413,7 +413,7 @@ static void planning_touches_no_queue(void **state)
     wf_device *device = NULL;
     wf_plan *plan = NULL;
     (void)state;
-    /* The first device of all may have to test itself. */
+    /* The first device of a process may run its self-test. */
     assert_int_equal(wf_device_create(&device_params, &device), WF_SUCCESS);
     wf_device_destroy(&device);
     assert_int_equal(wf_device_create(&device_params, &device), WF_SUCCESS);
@@ -423,7 +423,7 @@ static void planning_touches_no_queue(void **state)
     wf_device_destroy(&device);
 }
 
-/* A wrong element is found: the check itself can fail. */
+/* The check finds a planted wrong element. */
 static void check_finds_errors(void **state)
 {
     test_random random = {test_seed()};
@@ -474,7 +474,7 @@ static void refuses_bad_requests(void **state)
     assert_int_equal(wf_stencil_plan(device, &bad, &plan), WF_ERROR_CONSTRAINT);
     bad = good;
     bad.border = WF_BORDER_PERIODIC;
-    device->caps.max_storage_range = 64; /* not three rows */
+    device->caps.max_storage_range = 64; /* less than three rows */
     assert_int_equal(wf_stencil_plan(device, &bad, &plan), WF_ERROR_TOO_LARGE);
     device->caps = caps;
     coefficients[1] = (double)NAN;

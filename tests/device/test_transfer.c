@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #define KIB UINT64_C(1024)
-#define MOST (37 * 1024 * KIB + 4099) /* over the ring, which has 32 MiB */
+#define MOST (37 * 1024 * KIB + 4099) /* larger than the ring, which has 32 MiB */
 
 /* The device as if nothing could be mapped, with as many threads as a large machine has. */
 static int setup(void **state)
@@ -77,7 +77,7 @@ static void test_sizes(void **state)
     }
 }
 
-/* The thread that waits asks for the fence where it is a GPU's. */
+/* A waiting thread polls the fence on GPUs. */
 static void test_asking(void **state)
 {
     wf_device *device = *state;
@@ -103,7 +103,7 @@ static void test_host_copies(void **state)
     free(out);
 }
 
-/* A ring that fits the budget badly is smaller, down to a slot or two. */
+/* Where the memory budget is small, the ring is smaller, down to a slot or two. */
 static void test_small_ring(void **state)
 {
     wf_device *device = *state;
@@ -134,7 +134,8 @@ static void VKAPI_CALL count_copy(VkCommandBuffer commands, VkBuffer from, VkBuf
     real_copy(commands, from, to, count, regions);
 }
 
-/* Data of which only a part is imported, at odd places: one copy of what is, and the ends. */
+/* Data of which a part lies in imported memory, at odd addresses: that part is one copy, and the
+ * ends go through staging. */
 static void test_imported(void **state)
 {
     wf_device *device = *state;
@@ -196,7 +197,7 @@ static void test_imported(void **state)
     free(data);
 }
 
-/* Less than a unit of the alignment is no failure: there is just nothing to import. */
+/* Memory smaller than the alignment cannot be imported, which is no error. */
 static void test_imported_little(void **state)
 {
     wf_device *device = *state;
@@ -280,7 +281,7 @@ static void test_begun(void **state)
     }
     while (wf_transfer_status(down[COUNT - 1]) == WF_NOT_READY)
         ;
-    for (int i = 0; i < COUNT; i++) { /* they end in their order */
+    for (int i = 0; i < COUNT; i++) { /* transfers end in the order in which they began */
         assert_int_equal(wf_transfer_status(up[i]), WF_SUCCESS);
         assert_int_equal(wf_transfer_end(&up[i]), WF_SUCCESS);
         assert_int_equal(wf_transfer_end(&down[i]), WF_SUCCESS);
@@ -312,7 +313,7 @@ static void test_begun_badly(void **state)
     wf_buffer_destroy(&buffer);
 }
 
-/* A device that ends first makes all that was begun. */
+/* Destroying the device first completes all transfers that were begun. */
 static void test_device_ends_first(void **state)
 {
     (void)state;
@@ -436,7 +437,7 @@ static void test_chunks(void **state)
     }
     for (int i = 0; i < BUFFERS; i++)
         wf_buffer_destroy(&buffers[i]);
-    assert_ptr_equal(device->chunks, before); /* given back */
+    assert_ptr_equal(device->chunks, before); /* the chunk was freed */
 }
 
 static void test_small_buffers_share(void **state)

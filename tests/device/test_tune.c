@@ -1,5 +1,5 @@
-/* What a search finds is used and kept, and doubted when driver or shaders change; a search that
- * is stopped goes on where it was. */
+/* What a search finds is used and kept, and measured again when driver or shaders change; a search
+ * that was stopped continues. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,13 +32,13 @@ static void what_is_found_is_used_and_kept(void **state)
     assert_string_equal(test_chosen(device, &m.params, &model).chosen_by, "model");
     wf_device_destroy(&device);
 
-    /* Another process, another day. */
+    /* As in a later process. */
     device = test_tuning_device();
     info = test_chosen(device, &m.params, NULL);
     assert_string_equal(info.chosen_by, "tuned");
     for (uint32_t i = 0; i < info.constant_count; i++)
         assert_int_equal(info.constants[i].value, result.best.constants[i].value);
-    /* A variant forced keeps the tuned values of that variant. */
+    /* A forced variant gets the tuned values of that variant. */
     const wf_tuning forced = {.size = sizeof forced, .variant = info.variant};
     info = test_chosen(device, &m.params, &forced);
     assert_string_equal(info.chosen_by, "forced");
@@ -85,7 +85,7 @@ static void bad_points_are_not_chosen(void **state)
     wf_device *device = test_tuning_device();
     wfi_tuning_entry entry = {0};
     assert_true(wfi_tuning_entry_copy(test_only_entry(device), &entry));
-    /* All that was found is bad, and the first choice of the model after it. */
+    /* All points found are marked bad, and so is the model's first choice after them. */
     for (uint32_t i = 0; i < entry.best_count; i++)
         assert_true(wfi_entry_add_bad(&entry, &entry.best[i]));
     assert_true(wfi_tuning_keep(device, &entry, error));
@@ -137,7 +137,7 @@ static void where_all_are_bad_the_model_chooses(void **state)
     wf_device_destroy(&device);
 }
 
-/* Of the chosen point for a product of m x 64 x 64. */
+/* stream_k of the point chosen for a product of m x 64 x 64. */
 static uint32_t stream_k_chosen(wf_device *device, uint64_t m, const char **chosen_by)
 {
     const wfi_problem problem = {.family = WF_FAMILY_MATMUL, .matmul = wfi_matmul_plain(m, 64, 64)};
@@ -147,7 +147,7 @@ static uint32_t stream_k_chosen(wf_device *device, uint64_t m, const char **chos
     return wfi_point_value(&choice.point, MATMUL_ID_STREAM_K, 99);
 }
 
-/* What decides by a problem's exact size is the row's for that size alone. */
+/* A value that depends on the exact size is taken from a row of that exact size alone. */
 static void rows_of_like_problems_are_fitted(void **state)
 {
     (void)state;
@@ -245,7 +245,7 @@ static void a_search_stops_between_submissions(void **state)
         assert_int_equal(result.wrong, 0);
         assert_true(result.best_us > 0);
     }
-    /* Before the first point already. */
+    /* The stop comes before the first point. */
     wf_tune_result result = {.size = sizeof result};
     tried = 1;
     allowed = 0;

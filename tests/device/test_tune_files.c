@@ -13,7 +13,7 @@
 
 #include "tuning.h"
 
-/* The file has an entry. */
+/* Checks that the file has an entry. */
 static int setup(void **state)
 {
     test_tuned m;
@@ -58,7 +58,7 @@ static void write_protected_files_are_left(void **state)
     wf_device_destroy(&device);
 }
 
-/* Rows that ship are listed with what they are worth. */
+/* Rows that ship are listed with their level. */
 static void shipped_rows_are_listed(void **state)
 {
     (void)state;
@@ -105,7 +105,7 @@ static void a_lost_process_leaves_its_point(void **state)
     wf_device_destroy(&device);
 }
 
-/* One that was good before is not bad for being lost once. */
+/* A point that was verified before is not marked bad after one crash. */
 static void a_good_point_that_is_lost_stays(void **state)
 {
     (void)state;
@@ -127,7 +127,8 @@ static void a_good_point_that_is_lost_stays(void **state)
     wf_device_destroy(&device);
 }
 
-/* The next process may be lost before it has kept what it was told: then both points are told. */
+/* A second process crashes before it has kept what the journal says of the first: the third finds
+ * the points of both. */
 static void two_lost_processes_leave_both_points(void **state)
 {
     (void)state;
@@ -160,7 +161,7 @@ static void two_lost_processes_leave_both_points(void **state)
     wf_device_destroy(&device);
 }
 
-/* Processes that write at once lose nothing of each other's. */
+/* Processes that write the file at once keep each other's entries. */
 static void writers_at_once(void **state)
 {
     (void)state;
@@ -187,15 +188,15 @@ static void writers_at_once(void **state)
         assert_int_equal(status, 0);
     }
     wf_device *device = test_tuning_device();
-    pthread_mutex_lock(&device->tuning_lock);
+    wfi_mutex_lock(&device->tuning_lock);
     const uint32_t count = wfi_tuning_of(device)->own.entry_count;
-    pthread_mutex_unlock(&device->tuning_lock);
+    wfi_mutex_unlock(&device->tuning_lock);
     assert_int_equal(count, 1 + PROCESSES * ENTRIES);
     assert_int_equal(wf_tuning_forget(device, WF_FAMILY_COUNT), WF_SUCCESS);
     wf_device_destroy(&device);
 }
 
-/* Threads that write at once, each with a device of its own, lose nothing of each other's. */
+/* Threads that write the file at once, each with its own device, keep each other's entries. */
 enum { THREADS = 3, KEPT = 24 };
 
 static void *keep_some(void *of)
@@ -231,15 +232,15 @@ static void threads_at_once(void **state)
         assert_non_null(kept);
     }
     wf_device *device = test_tuning_device();
-    pthread_mutex_lock(&device->tuning_lock);
+    wfi_mutex_lock(&device->tuning_lock);
     const uint32_t count = wfi_tuning_of(device)->own.entry_count;
-    pthread_mutex_unlock(&device->tuning_lock);
+    wfi_mutex_unlock(&device->tuning_lock);
     assert_int_equal(count, THREADS * KEPT);
     assert_int_equal(wf_tuning_forget(device, WF_FAMILY_COUNT), WF_SUCCESS);
     wf_device_destroy(&device);
 }
 
-/* Two devices of a process search at once; what each tells to be kept is in the file. */
+/* Two devices of a process search at once, and the results of both are in the file. */
 static void *search_one(void *of)
 {
     const uint64_t size = *(const uint64_t *)of;
@@ -266,9 +267,9 @@ static void searches_at_once(void **state)
         assert_non_null(kept);
     }
     wf_device *device = test_tuning_device();
-    pthread_mutex_lock(&device->tuning_lock);
+    wfi_mutex_lock(&device->tuning_lock);
     const uint32_t count = wfi_tuning_of(device)->own.entry_count;
-    pthread_mutex_unlock(&device->tuning_lock);
+    wfi_mutex_unlock(&device->tuning_lock);
     assert_int_equal(count, 2);
     assert_int_equal(wf_tuning_forget(device, WF_FAMILY_COUNT), WF_SUCCESS);
     wf_device_destroy(&device);
@@ -280,7 +281,7 @@ static wfi_tuning_entry an_entry(void)
     return (wfi_tuning_entry){.key = wfi_key_of(&problem)};
 }
 
-/* Where another could lead wavefit to a file, or put one, nothing is read and nothing written. */
+/* In folders that other users may write, files are neither read nor written. */
 static void what_others_can_change_is_not_used(void **state)
 {
     (void)state;
@@ -333,9 +334,9 @@ static void what_others_can_change_is_not_used(void **state)
         else
             assert_int_equal(chmod(of, folder ? 0777 : 0666), 0);
         device = test_tuning_device();
-        pthread_mutex_lock(&device->tuning_lock);
+        wfi_mutex_lock(&device->tuning_lock);
         assert_int_equal(wfi_tuning_of(device)->own.entry_count, 0);
-        pthread_mutex_unlock(&device->tuning_lock);
+        wfi_mutex_unlock(&device->tuning_lock);
         assert_non_null(strstr(test_tuning_warning(), of));
         assert_non_null(
             strstr(test_tuning_warning(), other ? "another user" : "anybody may write"));
@@ -395,7 +396,7 @@ static void damaged_files_are_named_and_left(void **state)
     assert_non_null(strstr(test_tuning_warning(), path));
     assert_int_equal(test_tune(device, &m, 1, &w, &result), WF_SUCCESS);
     assert_false(result.kept);
-    /* Used all the same as long as the device is open. */
+    /* The result is used as long as the device is open. */
     assert_string_equal(test_chosen(device, &m.params, NULL).chosen_by, "tuned");
     wf_device_destroy(&device);
     char content[64] = "";

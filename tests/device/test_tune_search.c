@@ -14,7 +14,7 @@
 
 #include "tuning.h"
 
-/* What the driver is made to say: every second kernel spills its registers. */
+/* The driver's statistics, changed so that every second kernel spills registers. */
 static struct {
     PFN_vkCreateComputePipelines create;
     VkPipeline spilling[64];
@@ -63,7 +63,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL statistics(VkDevice device,
     return VK_SUCCESS;
 }
 
-/* A search leaves them untimed, and an exhaustive one does not. */
+/* A search does not time kernels that spill; an exhaustive one does. */
 static void spilling_points_are_not_timed(void **state)
 {
     (void)state;
@@ -151,8 +151,8 @@ static void begins_where_the_model_does_not_fit(wf_device *device, const wf_matm
     assert_int_equal(wf_tune(device, &params, &result), WF_ERROR_CONSTRAINT);
 }
 
-/* A search of a subspace looks at all of it and at nothing else, and is not kept. A comparison
- * of its outcome with itself has no noise. */
+/* A search of a subspace tries all of its points and no others, and its result is not kept. Its
+ * result compared with itself has no noise. */
 static void a_subspace_is_searched_alone(void **state)
 {
     (void)state;
@@ -202,7 +202,7 @@ static void a_subspace_is_searched_alone(void **state)
 
 typedef struct compiles {
     atomic_int running;
-    int submitted, told; /* jobs; times that a search said so */
+    int submitted, told; /* jobs; how often the search reported compiling */
 } compiles;
 
 typedef struct job {
@@ -259,8 +259,8 @@ static wf_tune_result tune_product(wf_device *device, compiles *c)
     return result;
 }
 
-/* A search that the process did not outlive is followed by one that compiles kernels one by one,
- * and that one by one that compiles several at once. */
+/* After a search in which the process crashed, the next one compiles kernels one by one, and the
+ * one after that several at once. */
 static void kernels_are_compiled_side_by_side(void **state)
 {
     (void)state;

@@ -62,7 +62,8 @@ static double unit_roundoff(wf_type type)
     return type == WF_TYPE_F64 ? 0x1p-53 : 0x1p-24;
 }
 
-/* |error| over the bound: two roundings and those of a for an update, gamma_n |x||y| for a sum. */
+/* |error| / bound. The bound of an update is two roundings and those of its factor; of a sum,
+ * gamma_n |x||y|. */
 static double worst_error(const trial *t, const vector *x, const vector *y, const vector *out,
                           double a)
 {
@@ -88,7 +89,7 @@ static double worst_error(const trial *t, const vector *x, const vector *y, cons
     return fabs(at(out, 1) - a * sum) / (gamma * fabs(a) * size);
 }
 
-/* A dot product to the second scalar, else y by the quotient of the third and the first. */
+/* Runs a dot product into the second scalar, or updates y by the third scalar over the first. */
 static wf_vector_params params_of(const trial *t, wf_type type, const wf_tuning *tuning)
 {
     wf_vector_params params = {.size = sizeof params,
@@ -106,7 +107,7 @@ static wf_vector_params params_of(const trial *t, wf_type type, const wf_tuning 
     return params;
 }
 
-/* What the plan needs of a workspace, poisoned; NULL: nothing. */
+/* The plan's workspace, filled with NaN; NULL where it needs none. */
 static wf_buffer *make_workspace(wf_device *device, const wf_plan *plan)
 {
     const uint64_t bytes = wf_plan_workspace(plan);
@@ -194,7 +195,7 @@ static void test_odd_sizes(void **state)
         sweep(*state, sizes[i], 0);
 }
 
-/* Bindings of 4 KiB: many parts, whose sums still make one. */
+/* With bindings of 4 KiB there are many slabs, whose partial sums are added to one. */
 static void test_parts(void **state)
 {
     wf_device *device = *state;

@@ -1,6 +1,5 @@
 #include "tuning.h"
 
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -118,9 +117,9 @@ wf_result test_tune(wf_device *device, const test_tuned *m, double seconds, test
 
 wfi_tuning_entry *test_only_entry(wf_device *device)
 {
-    pthread_mutex_lock(&device->tuning_lock);
+    wfi_mutex_lock(&device->tuning_lock);
     struct wfi_tuning *tuning = wfi_tuning_of(device);
-    pthread_mutex_unlock(&device->tuning_lock);
+    wfi_mutex_unlock(&device->tuning_lock);
     assert_non_null(tuning);
     assert_int_equal(tuning->own.entry_count, 1);
     return &tuning->own.entries[0];

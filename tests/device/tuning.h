@@ -1,5 +1,5 @@
-/* What tests of the search and its memory have in common: a cache folder of their own, and a
- * small matrix that is tuned for. */
+/* What tests of searches and of their files share: a cache folder of their own, and a small matrix
+ * to tune for. */
 #ifndef WFI_TESTS_TUNING_H
 #define WFI_TESTS_TUNING_H
 
@@ -27,7 +27,7 @@ wf_device *test_tuning_device(void);
 void test_tuning_log(void *user, wf_log_level level, const char *text);
 const char *test_tuning_warning(void);
 
-/* Who chose for the matrix, and which variant. */
+/* The variant chosen for the matrix, and by what. */
 wf_plan_info test_chosen(wf_device *device, const wf_spmv_params *params, const wf_tuning *tuning);
 
 typedef struct test_watch {

@@ -242,9 +242,8 @@ static bool read_results(const char *path)
 static bool read_tuning(const text *input)
 {
     wfi_tuning_data data;
+    wfi_text printed = {0};
     char error[192] = "", *block = malloc(input->size ? input->size : 1);
-    char *printed = NULL;
-    size_t bytes = 0;
     memcpy(block, input->bytes, input->size);
     const bool ok = wfi_tuning_parse(block, input->size, NULL, NULL, &data, error);
     free(block);
@@ -253,14 +252,12 @@ static bool read_tuning(const text *input)
             wrong("a refusal without a reason, or with something left");
         return false;
     }
-    FILE *memory = open_memstream(&printed, &bytes);
-    wfi_tuning_print(&data, false, memory);
-    fclose(memory);
+    wfi_tuning_print(&data, false, &printed);
     wfi_tuning_data_free(&data);
-    if (!wfi_tuning_parse(printed, bytes, NULL, NULL, &data, error))
+    if (!wfi_tuning_parse(printed.data, printed.used, NULL, NULL, &data, error))
         wrong("what was read and printed is refused");
     wfi_tuning_data_free(&data);
-    free(printed);
+    free(printed.data);
     return true;
 }
 

@@ -48,7 +48,7 @@ expect 2 'too small' stencil --grid 4x9 --radius 2
 expect 2 'dirichlet, neumann or periodic' stencil --border open
 expect 2 'two sizes' stencil --grid 9y9
 
-expect 0 'all cells and gosa of the measured run' himeno --size 9x8x7 --iterations 4
+expect 0 'all cells and gosa of the measured run' himeno --size 20x10x8 --iterations 770
 # Of several iterations a pass, whole passes in each direction and one more are rehearsed.
 expect 0 '^rehearsal 5 iterations: .* Gosa of the third' himeno --size 20x10x8 --iterations 4 \
     --variant time --set steps=2

@@ -154,6 +154,93 @@ static void wrong_long_relaxations_are_found(void **state)
     himeno_faults(n, 60, false);
 }
 
+/* So many iterations that p stands still, that gosa is 0 in f32, and that bounds which grew by a
+ * factor an iteration would overflow f64. */
+static void relaxations_that_stand_still(void **state)
+{
+    (void)state;
+    const int n[3] = {20, 10, 8}, inner = (4 * n[1] + 5) * n[0] + 9, iterations[] = {773, 2000};
+    float p[20 * 10 * 8], start[20 * 10 * 8];
+    for (int i = 0; i < 2; i++) {
+        const float gosa = relax(n, iterations[i], p, start);
+        assert_true(gosa < 1e-12f);
+        assert_true(himeno_holds(n, iterations[i], p, 0, 1, true));
+        assert_true(himeno_holds(n, iterations[i], p, gosa, 1, true));
+        assert_false(himeno_holds(n, iterations[i], p, 1e-3f, 1, true));
+        p[inner] += 0.01f;
+        assert_false(himeno_holds(n, iterations[i], p, gosa, 1, true));
+    }
+}
+
+enum { SMALL_NI = 6, SMALL_NJ = 5, SMALL_NK = 4, SMALL = SMALL_NI * SMALL_NJ * SMALL_NK };
+
+/* A small grid whose cells depend on their neighbours along i alone. */
+typedef struct small {
+    float p[SMALL], a0[SMALL], a3[SMALL], c0[SMALL], zero[SMALL], bnd[SMALL];
+} small;
+
+static bool small_holds(const small *g, uint32_t iterations, const float *p, float gosa)
+{
+    const wf_himeno_params params = {
+        .size = sizeof params, .ni = SMALL_NI, .nj = SMALL_NJ, .nk = SMALL_NK};
+    const wf_himeno_arrays start = {.p = g->p,
+                                    .a = {g->a0, g->zero, g->zero, g->a3},
+                                    .b = {g->zero, g->zero, g->zero},
+                                    .c = {g->c0, g->zero, g->zero},
+                                    .bnd = g->bnd,
+                                    .wrk1 = g->zero};
+    wf_check check;
+    double gosa_error;
+    assert_int_equal(
+        wf_himeno_check(&params, &start, iterations, p, gosa, 0, 1, &check, &gosa_error),
+        WF_SUCCESS);
+    assert_int_equal(check.checked, SMALL);
+    return check.error_over_bound <= 1 && gosa_error >= 0 && gosa_error <= 1;
+}
+
+/* Squares of the residual that f32 cannot hold: gosa is 0, whatever the device does with subnormal
+ * numbers. */
+static void gosa_may_underflow(void **state)
+{
+    (void)state;
+    small g = {.p = {0}};
+    float after[SMALL];
+    for (int i = 0; i < SMALL; i++) {
+        const int at[3] = {i % SMALL_NI, i / SMALL_NI % SMALL_NJ, i / SMALL_NI / SMALL_NJ};
+        const bool border = at[0] == 0 || at[0] == SMALL_NI - 1 || at[1] == 0 ||
+                            at[1] == SMALL_NJ - 1 || at[2] == 0 || at[2] == SMALL_NK - 1;
+        g.bnd[i] = 1; /* and ss = -p */
+        g.p[i] = 0x1p-73f;
+        after[i] = border ? g.p[i] : g.p[i] - 0.8f * g.p[i];
+    }
+    assert_true(small_holds(&g, 1, after, 0));
+    assert_true(small_holds(&g, 1, after, 0x1p-140f)); /* (2^-73)^2 in 24 cells is 2^-141.4 */
+    assert_false(small_holds(&g, 1, after, 0x1p-110f));
+    assert_false(small_holds(&g, 1, after, NAN));
+}
+
+/* Terms that cancel, so that p stays 0 in one inner plane while its bounds grow to infinity; the
+ * other keeps its p, since bnd is 0 there. */
+static void bounds_may_overflow(void **state)
+{
+    (void)state;
+    const int plane = SMALL_NI * SMALL_NJ, inner = plane + 2 * SMALL_NI + 3;
+    small g = {.p = {0}};
+    float after[SMALL];
+    for (int i = 0; i < SMALL; i++) {
+        g.a0[i] = 4;
+        g.c0[i] = -4;
+        g.a3[i] = 1;
+        g.bnd[i] = i / plane == 2 ? 1 : 0;
+        g.p[i] = i / plane == 1 ? 0.5f : 0;
+    }
+    memcpy(after, g.p, sizeof after);
+    after[inner] += FLT_EPSILON;
+    assert_true(small_holds(&g, 500, after, 0));
+    after[inner] = 0.6f;
+    assert_false(small_holds(&g, 500, after, 0));
+}
+
 /* ---------------------------------------------------------------------------------- stencils */
 
 typedef struct grid {
@@ -350,6 +437,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_relaxations_are_found),
         cmocka_unit_test(wrong_long_relaxations_are_found),
+        cmocka_unit_test(relaxations_that_stand_still),
+        cmocka_unit_test(gosa_may_underflow),
+        cmocka_unit_test(bounds_may_overflow),
         cmocka_unit_test(wrong_stencils_are_found),
         cmocka_unit_test(coefficients_are_checked),
         cmocka_unit_test(halves_and_long_runs),

@@ -343,7 +343,7 @@ static void results_are_written_and_checked(void **state)
     wfi_result_case_init(&cases[1], "spmv");
     cases[1].status = WFI_STATUS_UNSUPPORTED;
     snprintf(cases[1].reason, sizeof cases[1].reason, "no 64-bit floats");
-    const wfi_results results = {2, argv, &caps, 1e10, (double)NAN, 2, cases, 0, NULL};
+    const wfi_results results = {2, argv, &caps, 1e10, (double)NAN, 2, cases, 0, NULL, 1};
     snprintf(path, sizeof path, "%s", test_path("results.json"));
     if (!wfi_results_write(path, &results, &error))
         fail_msg("%s", error.text);

@@ -63,7 +63,7 @@ static bool write_results(const char *path)
         cases[i].has_timing = true;
         cases[i].timing = (wf_timing){.median_us = 1.5, .count = 1, .samples_us = {1.5}};
     }
-    const wfi_results results = {2, argv, &caps, 1e10, 1e12, CASES, cases, 0, NULL};
+    const wfi_results results = {2, argv, &caps, 1e10, 1e12, CASES, cases, 0, NULL, 1};
     return wfi_results_write(path, &results, &error);
 }
 

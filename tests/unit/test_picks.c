@@ -232,7 +232,7 @@ static void picks_are_legal(void **state)
     wf_device *device = calloc(1, sizeof *device);
     assert_non_null(device);
     device->log.fn = keep_error;
-    assert_int_equal(pthread_mutex_init(&device->tuning_lock, NULL), 0);
+    assert_true(wfi_mutex_init(&device->tuning_lock));
     for (uint32_t d = 0; d < devices; d++) {
         const wf_caps *caps = &all[d];
         device->caps = *caps;
@@ -255,7 +255,7 @@ static void picks_are_legal(void **state)
                 CHECK(strcmp(point->variant->name, "naive") != 0);
         }
     }
-    pthread_mutex_destroy(&device->tuning_lock);
+    wfi_mutex_destroy(&device->tuning_lock);
     free(device);
 }
 
@@ -294,7 +294,7 @@ static void small_grids_fill_large_devices(void **state)
                        .buffers = 16};
     wf_device *device = calloc(1, sizeof *device);
     assert_non_null(device);
-    assert_int_equal(pthread_mutex_init(&device->tuning_lock, NULL), 0);
+    assert_true(wfi_mutex_init(&device->tuning_lock));
     device->caps = caps_of(&p);
     device->caps.device_type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
     device->caps.max_storage_range = UINT32_MAX;
@@ -326,7 +326,7 @@ static void small_grids_fill_large_devices(void **state)
         assert_true(wfi_point_value(&small, STENCIL_ID_MARCH, 1) >= march);
     }
     assert_true(longest >= 16);
-    pthread_mutex_destroy(&device->tuning_lock);
+    wfi_mutex_destroy(&device->tuning_lock);
     free(device);
 }
 
@@ -346,7 +346,7 @@ static void rows_that_do_not_fit_are_passed_over(void **state)
     struct wfi_tuning *data = calloc(1, sizeof *data);
     assert_true(device && data);
     device->tuning = data;
-    assert_int_equal(pthread_mutex_init(&device->tuning_lock, NULL), 0);
+    assert_true(wfi_mutex_init(&device->tuning_lock));
     device->caps = caps_of(&p);
     wfi_tuning_entry *row = wfi_tuning_add(&data->shipped[0], &key);
     assert_non_null(row);
@@ -368,7 +368,7 @@ static void rows_that_do_not_fit_are_passed_over(void **state)
     }
     wfi_tuning_data_free(&data->shipped[0]);
     free(data);
-    pthread_mutex_destroy(&device->tuning_lock);
+    wfi_mutex_destroy(&device->tuning_lock);
     free(device);
 }
 

@@ -569,15 +569,16 @@ WF_API wf_result wf_family_variant(wf_family family, uint32_t index, wf_variant_
 
 /* A plan is a compiled sequence of dispatches for one problem on one device: of fixed size, or of
  * any size up to a largest (wf_matmul_params.vary_m, wf_stencil_params.vary_x). On an adopted
- * device creating a plan never touches a queue. */
+ * device creating a plan never touches a queue. Plans of one device that need the same pipeline
+ * have it in common, and the device keeps the latest 64 pipelines that no plan needs any more, so
+ * that a plan made again compiles nothing. */
 typedef struct wf_plan wf_plan;
 
 /* The application's job system, for plans whose pipelines must not be compiled in the call that
- * creates them. That call calls submit once for each pipeline that is not compiled yet: plans of
- * one device that need the same pipeline have it in common. submit must see to it that run(job) is
- * called once, on any thread, now or later, even if the plan is destroyed meanwhile (the job then
- * does nothing). Until all jobs have run, wf_plan_status and wf_plan_record return
- * WF_NOT_READY. */
+ * creates them. That call calls submit once for each pipeline that is not compiled yet. submit must
+ * see to it that run(job) is called once, on any thread, now or later, even if the plan is
+ * destroyed meanwhile (the job then does nothing). Until all jobs have run, wf_plan_status and
+ * wf_plan_record return WF_NOT_READY. */
 typedef struct wf_jobs {
     size_t size;
     void (*submit)(void *user, void (*run)(void *job), void *job);
@@ -625,6 +626,7 @@ typedef struct wf_kernel_info {
     uint32_t spilled;         /* registers kept in memory; 0: none, or not told */
     uint32_t statistic_count; /* 0 unless the device was opened with capture_statistics */
     wf_statistic statistics[WF_MAX_STATISTICS];
+    uint64_t spirv_hash; /* of what its SPIR-V module does, before specialization; 0: not known */
 } wf_kernel_info;
 
 /* How the lanes of a kernel reach memory, counted from its algorithm and constants for a problem of
@@ -962,6 +964,14 @@ typedef struct wf_peak {
 WF_API wf_result wf_peak_measure(wf_device *device, uint32_t index, const wf_peak_params *params,
                                  wf_peak *out);
 
+#define WF_CHECK_MISMATCHES 8
+
+/* An element that is further from its reference than its bound allows. */
+typedef struct wf_mismatch {
+    uint64_t index;
+    double result, expected, bound;
+} wf_mismatch;
+
 /* A comparison of a result with a reference that is computed in f64 on the host. A result is right
  * if error_over_bound is <= 1 and not NaN. */
 typedef struct wf_check {
@@ -976,6 +986,8 @@ typedef struct wf_check {
     uint64_t summed;
     double missed;
     uint64_t ranged;
+    uint64_t wrong;                              /* comparisons that did not hold … */
+    wf_mismatch mismatches[WF_CHECK_MISMATCHES]; /* … and the first of them */
 } wf_check;
 
 /* -------------------------------------------------------------------------------------- matmul */
@@ -1159,7 +1171,8 @@ WF_API wf_result wf_spmv_scale(wf_plan *plan, double alpha, double beta);
  * work that was recorded from the plan must not be running. wf_spmv_record_update records the
  * change from a device buffer, as wf_plan_record does, with a barrier before it and one behind. F16
  * values in that buffer are packed two to a word, and its size is rounded up to whole words.
- * Errors: WF_ERROR_INVALID_ARGUMENT, WF_ERROR_BINDING. */
+ * Errors: WF_ERROR_INVALID_ARGUMENT, WF_ERROR_BINDING; WF_NOT_READY where an upload is still to be
+ * recorded (wf_plan_needs_upload), which wf_spmv_update makes itself. */
 WF_API wf_result wf_spmv_update(wf_plan *plan, const void *values);
 WF_API wf_result wf_spmv_record_update(wf_plan *plan, VkCommandBuffer command_buffer,
                                        wf_arena *arena, const wf_binding *values);

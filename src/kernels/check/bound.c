@@ -33,6 +33,9 @@ void wfi_check_element(wf_check *check, uint64_t index, double result, long doub
         ratio = result == reference ? 0 : INFINITY;
     else if (isnan(ratio))
         ratio = INFINITY;
+    if (!(ratio <= 1) && check->wrong++ < WF_CHECK_MISMATCHES)
+        check->mismatches[check->wrong - 1] =
+            (wf_mismatch){index, result, (double)reference, bound};
     if (ratio > check->error_over_bound || check->checked == 0) {
         check->error_over_bound = ratio;
         check->worst = index;

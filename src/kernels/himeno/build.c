@@ -1,6 +1,7 @@
 /* The plan of one slab of the Himeno relaxation. */
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "kernels/himeno/rows.h"
 
 /* The window of the p buffers that the slab reads, its start rounded down so that it can be bound
@@ -31,7 +32,7 @@ static wf_result add_bindings(wf_plan *plan, const wfi_himeno_layout *layout,
         {"partial sums", WFI_WRITES, (uint64_t)slab->rows * slab->groups * sizeof(float)},
     };
     wf_result result = WF_SUCCESS;
-    for (size_t i = 0; i < sizeof specs / sizeof *specs && result == WF_SUCCESS; i++)
+    for (size_t i = 0; i < WFI_COUNT(specs) && result == WF_SUCCESS; i++)
         result = wfi_plan_add_binding(plan, &specs[i]);
     return result;
 }

@@ -4,9 +4,15 @@
  * three operations to ss and two to p. So with S the sum of the magnitudes in s0, M = |bnd| (|a3| S
  * + |p|) and e the bounds of the values read,
  *   |ss error| <= gamma_16 M + |bnd| (|a3| sum(|coefficient| e) + e_p)
- *   |p error|  <= gamma_18 (|p| + |omega| M) + e_p + |omega| (propagated part of ss)
- * where magnitudes include the bounds already there. gosa sums ss^2 over chains of at most 96
- * additions: its error is at most sum(2 |ss| d + d^2) + gamma_97 sum((|ss| + d)^2).
+ *   |p error|  <= gamma_18 (|p| + |omega| M) + |1 - omega bnd| e_p
+ *                 + |omega bnd a3| sum(|coefficient| e)
+ * where magnitudes include the bounds already there: p stands in ss too, so that the errors of a
+ * mean of values do not grow. gosa sums ss^2 over chains of at most 96 additions: its error is at
+ * most sum(2 |ss| d + d^2) + gamma_97 sum((|ss| + d)^2). Beside that each square and each addition
+ * may lose a subnormal number.
+ *
+ * Coefficients that are no mean let the bounds grow by a factor an iteration, to infinity. What is
+ * multiplied by 0 is then still 0 (function scaled).
  *
  * The benchmark's own start values are those of k alone, and so are its coefficients. After T
  * iterations all cells that are at least T away from the ends of i are then alike, and of j: a grid
@@ -71,11 +77,17 @@ typedef struct term {
     double value, magnitude, error;
 } term;
 
+/* |coefficient| bound; a bound may be infinite. */
+static double scaled(double coefficient, double bound)
+{
+    return fabs(coefficient) > 0 ? fabs(coefficient) * bound : 0;
+}
+
 static void add(term *sum, double coefficient, double value, double magnitude, double error)
 {
     sum->value += coefficient * value;
-    sum->magnitude += fabs(coefficient) * magnitude;
-    sum->error += fabs(coefficient) * error;
+    sum->magnitude += scaled(coefficient, magnitude);
+    sum->error += scaled(coefficient, error);
 }
 
 static double *values_of(const wfi_field *f)
@@ -144,16 +156,16 @@ static void update(reference *r, const int64_t cell[3])
     const term s = sum_of(f, c, at);
     const double p = values_of(f)[at], e = f->error[at], omega = fabs(r->omega);
     const double ss = (s.value * c[3] - p) * c[11];
-    const double magnitude = fabs(c[11]) * (fabs(c[3]) * s.magnitude + fabs(p) + e);
-    const double carried = fabs(c[11]) * (fabs(c[3]) * s.error + e);
+    const double magnitude = scaled(c[11], scaled(c[3], s.magnitude) + fabs(p) + e);
+    const double around = scaled(c[11], scaled(c[3], s.error)), own = scaled(c[11], e);
     const double tiny = wfi_underflow(24, WF_TYPE_F32) * (1 + fabs(c[3])) * (1 + fabs(c[11]));
-    const double d = wfi_gamma(16, WF_TYPE_F32) * magnitude + carried + tiny;
+    const double d = wfi_gamma(16, WF_TYPE_F32) * magnitude + around + own + tiny;
     ((double *)f->next_value)[at] = p + r->omega * ss;
-    f->next_error[at] = wfi_gamma(18, WF_TYPE_F32) * (fabs(p) + e + omega * magnitude) + e +
-                        omega * (carried + tiny) + tiny;
+    f->next_error[at] = wfi_gamma(18, WF_TYPE_F32) * (fabs(p) + e + omega * magnitude) +
+                        scaled(1 - r->omega * c[11], e) + omega * (around + tiny) + tiny;
     const double often = copies(r, 0, cell[0]) * copies(r, 1, cell[1]);
     r->gosa += often * ss * ss;
-    r->gosa_bound += often * (2 * fabs(ss) * d + d * d +
+    r->gosa_bound += often * ((2 * fabs(ss) + d) * d + wfi_underflow(2, WF_TYPE_F32) +
                               wfi_gamma(97, WF_TYPE_F32) * (fabs(ss) + d) * (fabs(ss) + d));
 }
 

@@ -1,4 +1,5 @@
 /* Himeno's 19-point Jacobi relaxation: the variants, in the order of the ladder. */
+#include "core/arithmetic.h"
 #include "kernels/families.h"
 #include "kernels/himeno/rows.h"
 
@@ -13,7 +14,7 @@ const wfi_family wfi_family_himeno = {
     .name = "himeno",
     .summary = "Himeno's 19-point Jacobi relaxation",
     .work = "relaxation",
-    .variant_count = sizeof variants / sizeof variants[0],
+    .variant_count = WFI_COUNT(variants),
     .variants = variants,
     .flops = wfi_himeno_flops,
     .least_bytes = wfi_himeno_least_bytes,

@@ -10,10 +10,10 @@
  *     wave's part in 1.
  * Rounding: an iteration in f32 is off by d <= u P (3 + 17 omega) at most, P = k / K: five
  * additions, two products and two differences of terms that add up to 2 P, coefficients and borders
- * that are rounded themselves. M is symmetric and no eigenvalue is above 1 or below 1 - 2 omega, so
- * p is off by n d at most, a wave's sum by |w| |d| sum |mu|^j, and s by |d| / omega times the sum
- * over j of the largest |1 - mu| |mu|^j, which is 1 / (e j) where mu > 0 and 2 omega |1 - 2
- * omega|^j where it is not. */
+ * that are rounded themselves; and 18 operations may lose a subnormal number each. M is symmetric
+ * and no eigenvalue is above 1 or below 1 - 2 omega, so p is off by n d at most, a wave's sum by
+ * |w| |d| sum |mu|^j, and s by |d| / omega times the sum over j of the largest |1 - mu| |mu|^j,
+ * which is 1 / (e j) where mu > 0 and 2 omega |1 - 2 omega|^j where it is not. */
 #include "kernels/himeno/long.h"
 
 #include <float.h>
@@ -23,6 +23,7 @@
 #include "core/random.h"
 
 #define WAVES 4
+#define UPDATE_ROUNDINGS 18
 #define LEAST_PART 1e-10 /* of a wave in 1, below which it is left out and counted as lost */
 
 typedef struct wave {
@@ -33,8 +34,8 @@ typedef struct wave {
 
 typedef struct state {
     const wfi_himeno_long *h;
-    double last, c, unit; /* K; s at the start; |d| / P */
-    double spread;        /* |d| over all inner cells, as a vector */
+    double last, c; /* K; s at the start */
+    double spread;  /* |d| over all inner cells, as a vector */
     wave waves[WAVES];
     wfi_watch *watch;
 } state;
@@ -89,7 +90,8 @@ static double unit_of(const wfi_himeno_long *h)
 
 double wfi_himeno_cell_bound(const wfi_himeno_long *problem, double k)
 {
-    return problem->iterations * unit_of(problem) * k / (problem->size[2] - 1.0) + (double)FLT_MIN;
+    return problem->iterations * (unit_of(problem) * k / (problem->size[2] - 1.0) +
+                                  wfi_underflow(UPDATE_ROUNDINGS, WF_TYPE_F32));
 }
 
 /* A row of cells along i: each one's range, and the waves' sums. */
@@ -169,10 +171,12 @@ static double gosa_error_of(const state *s, double gosa)
     const double omega = s->h->omega, n = s->h->iterations, below = fabs(1 - 2 * omega);
     const double growth = 1 + (1 + log(n)) / exp(1) + 2 * omega * fmin(n, 1 / (1 - below));
     const double left = waves_left(s, &lost), size = s->c * sqrt(left + lost / 2);
+    /* Each square and each addition may lose a subnormal number. */
+    const double tiny = wfi_underflow(2 * inner(s, 0) * inner(s, 1) * inner(s, 2), WF_TYPE_F32);
     wf_check sum = {0};
     wfi_check_element(&sum, 0, sqrt(gosa), size,
                       s->spread * (growth / omega + 1) + 97 * (double)FLT_EPSILON * size +
-                          s->c * (sqrt(left + lost) - sqrt(left)));
+                          sqrt(tiny) + s->c * (sqrt(left + lost) - sqrt(left)));
     return gosa < 0 || isnan(gosa) ? INFINITY : sum.error_over_bound;
 }
 
@@ -181,10 +185,11 @@ static state state_of(const wfi_himeno_long *h, wfi_watch *watch)
     state s = {.h = h, .last = h->size[2] - 1.0, .watch = watch};
     double squares = 0;
     s.c = 1 / (3 * s.last * s.last);
-    s.unit = unit_of(h);
     for (uint32_t k = 1; k < h->size[2] - 1; k++)
         squares += k / s.last * (k / s.last);
-    s.spread = s.unit * sqrt(squares * inner(&s, 0) * inner(&s, 1));
+    s.spread = unit_of(h) * sqrt(squares * inner(&s, 0) * inner(&s, 1)) +
+               wfi_underflow(UPDATE_ROUNDINGS, WF_TYPE_F32) *
+                   sqrt(inner(&s, 0) * inner(&s, 1) * inner(&s, 2));
     return s;
 }
 

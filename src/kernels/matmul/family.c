@@ -1,4 +1,5 @@
 /* Dense matrix product: the variants of the family, in the order that tables show them. */
+#include "core/arithmetic.h"
 #include "kernels/families.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/variants/list.h"
@@ -14,7 +15,7 @@ const wfi_family wfi_family_matmul = {
     .name = "matmul",
     .summary = "dense matrix product C = activation(alpha op(A) op(B) + beta C + bias)",
     .work = "product",
-    .variant_count = sizeof variants / sizeof variants[0],
+    .variant_count = WFI_COUNT(variants),
     .variants = variants,
     .flops = wfi_matmul_flops,
     .hooks = &wfi_matmul_hooks,

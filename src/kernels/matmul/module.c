@@ -1,5 +1,7 @@
 #include "kernels/matmul/module.h"
 
+#include "core/arithmetic.h"
+
 void wfi_matmul_constants(const wfi_point *point, wfi_pipeline_desc *desc)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
@@ -11,6 +13,6 @@ void wfi_matmul_constants(const wfi_point *point, wfi_pipeline_desc *desc)
         {MATMUL_ID_ACTIVATION, (uint32_t)p->activation},
         {MATMUL_ID_OUTPUT, p->output == WF_MATMUL_OUTPUT_SUMS},
     };
-    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
+    for (size_t i = 0; i < WFI_COUNT(constants); i++)
         wfi_pipeline_constant(desc, constants[i].id, constants[i].value);
 }

@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <math.h>
 
+#include "core/arithmetic.h"
 #include "core/element.h"
 #include "core/params.h"
 #include "kernels/matmul/matmul.h"
@@ -149,7 +150,7 @@ static wf_result set_ranges(const wfi_log *log, const wf_matmul_params *params,
                {"n", p->n, params->vary_n},
                {"k", p->k, params->vary_k},
                {"batch", p->batch, params->vary_batch}};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    for (size_t i = 0; i < WFI_COUNT(all); i++) {
         if (all[i].unit && (all[i].size == 0 || all[i].size % all[i].unit))
             return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT,
                             "wf_matmul: %s is %llu, which must be a multiple of vary_%s, %llu",

@@ -85,7 +85,7 @@ wf_result wfi_matmul_fixup_pipeline(wf_plan *plan, const wfi_point *point,
                                              : modules[point->problem->type],
                               .storage_buffers = f16x2 ? 5 : 4,
                               .push_bytes = sizeof(wfi_matmul_push),
-                              .constant_count = sizeof constants / sizeof *constants};
+                              .constant_count = WFI_COUNT(constants)};
     memcpy(desc.constants, constants, sizeof constants);
     wfi_matmul_constants(point, &desc);
     return wfi_plan_add_pipeline(plan, &desc, index);

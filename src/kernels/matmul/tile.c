@@ -1,5 +1,6 @@
 #include "kernels/matmul/tile.h"
 
+#include "core/arithmetic.h"
 #include "kernels/matmul/matmul.h"
 
 static bool row_of_fours(uint64_t extent, uint64_t ld, uint64_t stride)
@@ -27,7 +28,7 @@ bool wfi_matmul_sizes_positive(const wfi_point *point)
 {
     static const uint32_t sizes[] = {MATMUL_ID_TILE_M, MATMUL_ID_TILE_N, MATMUL_ID_TILE_K,
                                      MATMUL_ID_THREAD_M, MATMUL_ID_THREAD_N};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    for (size_t i = 0; i < WFI_COUNT(sizes); i++)
         if (point->values[sizes[i]] == 0 || point->values[sizes[i]] > 1024)
             return false;
     return true;

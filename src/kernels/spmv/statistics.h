@@ -1,5 +1,5 @@
-/* What models and the caller are told of a matrix. It is made of whole numbers, so that host and
- * device count the same whatever the order. */
+/* Statistics of a matrix for models and the caller. They are counted in whole numbers, so that host
+ * and device get the same ones in any order. */
 #ifndef WFI_KERNELS_SPMV_STATISTICS_H
 #define WFI_KERNELS_SPMV_STATISTICS_H
 
@@ -7,10 +7,9 @@
 
 #define WFI_SPMV_HISTOGRAM 33
 #define WFI_SPMV_SIDES 3 /* of blocks: 2, 3 and 4 */
-/* Rows of blocks that are looked at: every so many-th that at least these are. */
+/* The least number of rows of blocks that are counted, where there are more. */
 #define WFI_SPMV_SAMPLED 1000
-/* Rows that stand side by side as in a slice; longer ones, which several subgroups share, do not
- * count. */
+/* Rows side by side in the slices that are assumed; longer group rows are not counted. */
 #define WFI_SPMV_SLICE_ROWS 32
 #define WFI_SPMV_SLICE_LONGEST 512
 
@@ -26,7 +25,7 @@ typedef struct wfi_spmv_counts {
     uint64_t block_entries[WFI_SPMV_SIDES], blocks[WFI_SPMV_SIDES];
 } wfi_spmv_counts;
 
-/* Every how many-th row of blocks of the side is looked at. */
+/* n, where every n-th row of blocks of the side is counted. */
 uint32_t wfi_spmv_sample_step(uint32_t rows, uint32_t side);
 /* Counts on the host. */
 void wfi_spmv_count(const wf_spmv_params *matrix, wfi_spmv_counts *counts);

@@ -175,6 +175,10 @@ wf_result wf_spmv_record_update(wf_plan *plan, VkCommandBuffer command_buffer, w
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_spmv_record_update: a command buffer and an arena must be given");
     result = wfi_device_usable(device, "wf_spmv_record_update");
+    /* The upload would bring the first values after the new ones. */
+    if (result == WF_SUCCESS && wf_plan_needs_upload(plan))
+        return wfi_fail(&device->log, WF_NOT_READY,
+                        "wf_spmv_record_update: wf_plan_record_upload must be recorded first");
     return result == WF_SUCCESS ? record_update(device, kept, command_buffer, arena, values)
                                 : result;
 }
@@ -200,7 +204,9 @@ wf_result wf_spmv_update(wf_plan *plan, const void *values)
         return result;
     wf_device *device = wfi_plan_device(plan);
     const uint64_t bytes = kept->entries * (uint64_t)wf_type_size(kept->type);
-    result = wf_buffer_create(device, (bytes + 3) / 4 * 4, WF_MEMORY_DEVICE, &buffer);
+    result = wfi_plan_upload(plan);
+    if (result == WF_SUCCESS)
+        result = wf_buffer_create(device, (bytes + 3) / 4 * 4, WF_MEMORY_DEVICE, &buffer);
     if (result == WF_SUCCESS)
         result = wf_buffer_write(buffer, 0, values, bytes);
     host_update update = {device, kept, {.buffer = buffer}};

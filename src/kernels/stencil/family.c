@@ -1,4 +1,5 @@
 /* Star and box stencils with constant coefficients: the variants, in the order of the ladder. */
+#include "core/arithmetic.h"
 #include "kernels/families.h"
 #include "kernels/stencil/rows.h"
 
@@ -10,7 +11,7 @@ const wfi_family wfi_family_stencil = {
     .name = "stencil",
     .summary = "star and box stencils with constant coefficients",
     .work = "update",
-    .variant_count = sizeof variants / sizeof variants[0],
+    .variant_count = WFI_COUNT(variants),
     .variants = variants,
     .flops = wfi_stencil_flops,
     .least_bytes = wfi_stencil_least_bytes,

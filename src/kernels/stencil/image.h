@@ -4,7 +4,7 @@
 
 #include "kernels/stencil/stencil.h"
 
-/* The format is not WF_IMAGE_NONE. */
+/* The format must not be WF_IMAGE_NONE. */
 const wfi_variant *wfi_stencil_image_variant(const wfi_stencil_problem *problem, wf_image format);
 
 #endif

@@ -1,6 +1,7 @@
 /* The vector operations of a solver: rows of the family, and its plans. */
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "kernels/vector/vector.h"
 #include "core/params.h"
 #include "kernels/families.h"
@@ -199,10 +200,9 @@ static const uint32_t local_sizes[] = {64, 128, 256, 512, 1024};
 static const uint32_t item_counts[] = {1, 2, 4, 8, 16, 64};
 
 static const wfi_parameter parameters[] = {
-    {"local_x", WF_VECTOR_ID_LOCAL_X, 128, sizeof local_sizes / sizeof *local_sizes, local_sizes,
+    {"local_x", WF_VECTOR_ID_LOCAL_X, 128, WFI_COUNT(local_sizes), local_sizes,
      "work-items a work-group"},
-    {"items", WF_VECTOR_ID_ITEMS, 4, sizeof item_counts / sizeof *item_counts, item_counts,
-     "elements a work-item"},
+    {"items", WF_VECTOR_ID_ITEMS, 4, WFI_COUNT(item_counts), item_counts, "elements a work-item"},
 };
 
 static bool local_is_power(const wfi_point *point)
@@ -298,7 +298,7 @@ const wfi_family wfi_family_vector = {
     .name = "vector",
     .summary = "the vector operations of a solver",
     .work = "operation",
-    .variant_count = sizeof variants / sizeof variants[0],
+    .variant_count = WFI_COUNT(variants),
     .variants = variants,
     .flops = flops,
     .hooks = &wfi_vector_hooks,

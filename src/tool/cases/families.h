@@ -7,6 +7,23 @@
 
 struct wfi_load_kind;
 
+/* An option of `wavefit tune` for one problem of the family: it names the problem, or goes with one
+ * that does. */
+typedef struct wfi_problem_option {
+    const char *name, *argument, *help; /* as in wfi_option */
+    bool names;
+    bool positional; /* may also stand behind the family without the option's name */
+} wfi_problem_option;
+
+#define WFI_MOST_PROBLEM_OPTIONS 5
+
+/* What a command line gave, in the order of the family's options. */
+typedef struct wfi_given_problem {
+    const char *text[WFI_MOST_PROBLEM_OPTIONS]; /* NULL: not given */
+    bool flag[WFI_MOST_PROBLEM_OPTIONS];        /* of options without an argument */
+    const char *type;                           /* of --type; NULL: not given */
+} wfi_given_problem;
+
 typedef struct wfi_tool_family {
     wf_family family;
     const char *const *options; /* options of a study that go with it, ended by NULL */
@@ -35,6 +52,15 @@ typedef struct wfi_tool_family {
     size_t data_bytes;
     void (*facts)(const wfi_case_problem *problem, wfi_result_case *out);
 
+    /* Problems that `wavefit tune` searches for where none is named; and the options that name one,
+     * with the problem that they name: its type is set before (on wrong usage prints one line and
+     * returns WFI_EXIT_USAGE). */
+    const wfi_case_problem *suite;
+    uint32_t suite_count;
+    const wfi_problem_option *problem_options;
+    uint32_t problem_option_count;
+    int (*parse_problem)(const wfi_given_problem *given, wfi_case_problem *problem);
+
     /* The problem on the machine's own cores (tool/host/host.h); NULL: no version of the family. */
     void (*host)(const wfi_case_problem *problem, double seconds, uint64_t seed,
                  wfi_result_host *out);
@@ -49,8 +75,17 @@ typedef struct wfi_tool_family {
 WFI_TOOL_FAMILIES(WFI_DECLARE_FAMILY)
 #undef WFI_DECLARE_FAMILY
 
+#define WFI_COUNT_FAMILY(name) +1
+enum { WFI_TOOL_FAMILY_COUNT = 0 WFI_TOOL_FAMILIES(WFI_COUNT_FAMILY) };
+#undef WFI_COUNT_FAMILY
+
+extern const wfi_tool_family *const wfi_tool_families[WFI_TOOL_FAMILY_COUNT];
+
 /* The row of a family; NULL: no command works on it. */
 const wfi_tool_family *wfi_tool_family_of(wf_family family);
+
+/* Their names, with `between` between them. */
+void wfi_family_names(const char *between, char *text, size_t bytes);
 
 /* The family of that name. On another name prints one line, which begins with `what`, and returns
  * WFI_EXIT_USAGE. */

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "tool/cases/families.h"
 #include "tool/cases/himeno_size.h"
 #include "tool/cases/load.h"
@@ -89,6 +90,33 @@ static bool data(const wfi_case_problem *p, uint64_t seed, wfi_problem_data *out
     return true;
 }
 
+/* --------------------------------------------------------------------------------------- tuning */
+
+static const wfi_case_problem suite[] = {
+    WFI_HIMENO_PROBLEM("himeno S", 128, 64, 64, true, true),
+    WFI_HIMENO_PROBLEM("himeno M", 256, 128, 128, true, true),
+    WFI_HIMENO_PROBLEM("himeno XS", 64, 32, 32, false, true),
+    WFI_HIMENO_PROBLEM("himeno L", 512, 256, 256, false, false),
+};
+
+static const wfi_problem_option problem_options[] = {
+    {"--size", "XS…XL|IxJxK", "himeno: this grid alone", true, false},
+};
+
+static int parse_problem(const wfi_given_problem *given, wfi_case_problem *problem)
+{
+    uint64_t extent[3];
+    if (!wfi_parse_himeno_size("--size", given->text[0], extent))
+        return WFI_EXIT_USAGE;
+    if (problem->type != WF_TYPE_F32)
+        return wfi_usage_error("tune: --type: Himeno is f32");
+    problem->a = extent[0];
+    problem->b = extent[1];
+    problem->c = extent[2];
+    snprintf(problem->name, sizeof problem->name, "%s", given->text[0]);
+    return WFI_EXIT_DONE;
+}
+
 static const char *const options[] = {"--size", NULL};
 
 const wfi_tool_family wfi_tool_himeno_family = {.family = WF_FAMILY_HIMENO,
@@ -105,4 +133,9 @@ const wfi_tool_family wfi_tool_himeno_family = {.family = WF_FAMILY_HIMENO,
                                                 .data = data,
                                                 .data_bytes = sizeof(wf_himeno_params),
                                                 .host = host,
-                                                .load = &wfi_load_of_himeno};
+                                                .load = &wfi_load_of_himeno,
+                                                .suite = suite,
+                                                .suite_count = WFI_COUNT(suite),
+                                                .problem_options = problem_options,
+                                                .problem_option_count = WFI_COUNT(problem_options),
+                                                .parse_problem = parse_problem};

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "tool/cases/families.h"
 #include "tool/cases/load.h"
 #include "tool/host/host.h"
@@ -77,6 +78,57 @@ static bool data(const wfi_case_problem *p, uint64_t seed, wfi_problem_data *out
     return true;
 }
 
+/* --------------------------------------------------------------------------------------- tuning */
+
+#define MOST_EXTENT 2147483648u
+#define FAST(text, m, n, k)                                                                        \
+    {                                                                                              \
+        .family = WF_FAMILY_MATMUL, .name = text, .a = m, .b = n, .c = k, .math = WF_MATH_FAST     \
+    }
+
+static const wfi_case_problem suite[] = {
+    WFI_MATMUL_PROBLEM("256^3", WF_TYPE_F32, 256, 256, 256, true, true),
+    WFI_MATMUL_PROBLEM("512^3", WF_TYPE_F32, 512, 512, 512, false, true),
+    WFI_MATMUL_PROBLEM("1024^3", WF_TYPE_F32, 1024, 1024, 1024, true, false),
+    WFI_MATMUL_PROBLEM("2048^3", WF_TYPE_F32, 2048, 2048, 2048, false, false),
+    WFI_MATMUL_PROBLEM("127x8192x513", WF_TYPE_F32, 127, 8192, 513, false, false),
+    WFI_MATMUL_PROBLEM("1000x2000x3000", WF_TYPE_F32, 1000, 2000, 3000, false, false),
+    WFI_MATMUL_PROBLEM("4096^3", WF_TYPE_F32, 4096, 4096, 4096, false, false),
+    WFI_MATMUL_PROBLEM("8192^3", WF_TYPE_F32, 8192, 8192, 8192, false, false),
+    FAST("4096^3 fast", 4096, 4096, 4096),
+    WFI_MATMUL_PROBLEM("256^3", WF_TYPE_F64, 256, 256, 256, false, true),
+    WFI_MATMUL_PROBLEM("2048^3", WF_TYPE_F64, 2048, 2048, 2048, false, false),
+    WFI_MATMUL_PROBLEM("256^3", WF_TYPE_F16, 256, 256, 256, false, true),
+    WFI_MATMUL_PROBLEM("1024^3", WF_TYPE_F16, 1024, 1024, 1024, false, false),
+    WFI_MATMUL_PROBLEM("4096^3", WF_TYPE_F16, 4096, 4096, 4096, false, false),
+    WFI_MATMUL_PROBLEM("4096^3", WF_TYPE_BF16, 4096, 4096, 4096, false, false),
+    WFI_MATMUL_PROBLEM("4096^3", WF_TYPE_I8, 4096, 4096, 4096, false, false),
+};
+
+enum { SHAPE, MATH };
+
+static const wfi_problem_option problem_options[] = {
+    [SHAPE] = {"--shape", "MxNxK", "matmul: this product alone", true, false},
+    [MATH] = {"--math", "exact|fast", "of --shape, as of `wavefit matmul`", false, false},
+};
+
+static int parse_problem(const wfi_given_problem *given, wfi_case_problem *problem)
+{
+    const char *math = given->text[MATH];
+    const bool fast = math && strcmp(math, "fast") == 0;
+    uint64_t extent[3];
+    if (!wfi_parse_triple("--shape", given->text[SHAPE], MOST_EXTENT, extent))
+        return WFI_EXIT_USAGE;
+    if (math && !fast && strcmp(math, "exact") != 0)
+        return wfi_usage_error("--math: '%s' is not exact or fast", math);
+    problem->math = fast ? WF_MATH_FAST : WF_MATH_EXACT;
+    problem->a = extent[0];
+    problem->b = extent[1];
+    problem->c = extent[2];
+    snprintf(problem->name, sizeof problem->name, "%s%s", given->text[SHAPE], fast ? " fast" : "");
+    return WFI_EXIT_DONE;
+}
+
 static const char *const options[] = {"--shape", NULL};
 
 const wfi_tool_family wfi_tool_matmul_family = {.family = WF_FAMILY_MATMUL,
@@ -93,4 +145,9 @@ const wfi_tool_family wfi_tool_matmul_family = {.family = WF_FAMILY_MATMUL,
                                                 .data = data,
                                                 .data_bytes = sizeof(wf_matmul_params),
                                                 .host = host,
-                                                .load = &wfi_load_of_matmul};
+                                                .load = &wfi_load_of_matmul,
+                                                .suite = suite,
+                                                .suite_count = WFI_COUNT(suite),
+                                                .problem_options = problem_options,
+                                                .problem_option_count = WFI_COUNT(problem_options),
+                                                .parse_problem = parse_problem};

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "io/matrix_market.h"
 #include "tool/cases/bench_matrices.h"
 #include "tool/cases/families.h"
@@ -163,6 +164,37 @@ static bool data(const wfi_case_problem *p, uint64_t seed, wfi_problem_data *out
     return own->values != NULL;
 }
 
+/* --------------------------------------------------------------------------------------- tuning */
+
+static const wfi_case_problem suite[] = {
+    WFI_SPMV_PROBLEM("poisson27 32^3", WF_TYPE_F32, WFI_MATRIX_POISSON27, 32, 0, true, true),
+    WFI_SPMV_PROBLEM("poisson27 32^3", WF_TYPE_F64, WFI_MATRIX_POISSON27, 32, 0, false, true),
+    WFI_SPMV_PROBLEM("uniform 64Ki x 8", WF_TYPE_F32, WFI_MATRIX_UNIFORM, 65536, 8, true, true),
+    WFI_SPMV_PROBLEM("rmat 2^14 x 16", WF_TYPE_F32, WFI_MATRIX_RMAT, 14, 0, true, true),
+    WFI_SPMV_PROBLEM("poisson27 128^3", WF_TYPE_F32, WFI_MATRIX_POISSON27, 128, 0, false, false),
+    WFI_SPMV_PROBLEM("rmat 2^18 x 16", WF_TYPE_F32, WFI_MATRIX_RMAT, 18, 0, false, false),
+};
+
+enum { MATRIX, GENERATE };
+
+static const wfi_problem_option problem_options[] = {
+    [MATRIX] = {"--matrix", "FILE|KIND:SIZE", "spmv: this matrix alone", true, true},
+    [GENERATE] = {"--generate", "KIND:SIZE", "spmv: one that `wavefit spmv` can make", true, false},
+};
+
+static int parse_problem(const wfi_given_problem *given, wfi_case_problem *problem)
+{
+    const char *generate = given->text[GENERATE];
+    char message[256];
+    problem->path = generate ? generate : given->text[MATRIX];
+    problem->kind = wfi_matrix_is_file(problem->path) ? WFI_MATRIX_FILE : WFI_MATRIX_GENERATED;
+    if ((generate || problem->kind == WFI_MATRIX_GENERATED) &&
+        !wfi_generate_check(problem->path, message))
+        return wfi_usage_error("%s: %s", generate ? "--generate" : "--matrix", message);
+    wfi_matrix_label(problem->path, problem->name, sizeof problem->name);
+    return WFI_EXIT_DONE;
+}
+
 static const char *const options[] = {"--matrix", "--generate", NULL};
 
 const wfi_tool_family wfi_tool_spmv_family = {.family = WF_FAMILY_SPMV,
@@ -179,4 +211,9 @@ const wfi_tool_family wfi_tool_spmv_family = {.family = WF_FAMILY_SPMV,
                                               .data = data,
                                               .data_bytes = sizeof(wf_spmv_params),
                                               .host = host,
-                                              .load = &wfi_load_of_spmv};
+                                              .load = &wfi_load_of_spmv,
+                                              .suite = suite,
+                                              .suite_count = WFI_COUNT(suite),
+                                              .problem_options = problem_options,
+                                              .problem_option_count = WFI_COUNT(problem_options),
+                                              .parse_problem = parse_problem};

@@ -1,6 +1,8 @@
 /* Star and box stencils, for the commands. */
+#include <stdio.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "tool/cases/families.h"
 #include "tool/cases/random.h"
 
@@ -86,6 +88,59 @@ static void facts(const wfi_case_problem *p, wfi_result_case *out)
     wfi_result_case_fact(out, "steps", p->steps);
 }
 
+/* --------------------------------------------------------------------------------------- tuning */
+
+#define PROBLEM(text, type_, shape_, x, y, z, steps_, quick_, cpu_)                                \
+    {                                                                                              \
+        .family = WF_FAMILY_STENCIL, .name = text, .type = type_, .shape = shape_, .radius = 1,    \
+        .a = x, .b = y, .c = z, .steps = steps_, .quick = quick_, .cpu = cpu_                      \
+    }
+
+static const wfi_case_problem suite[] = {
+    PROBLEM("star 128^3", WF_TYPE_F32, WF_STENCIL_STAR, 128, 128, 128, 1, true, true),
+    PROBLEM("star 1024^2 x 4", WF_TYPE_F32, WF_STENCIL_STAR, 1024, 1024, 0, 4, true, true),
+    PROBLEM("box 96^3", WF_TYPE_F32, WF_STENCIL_BOX, 96, 96, 96, 1, false, true),
+    PROBLEM("star 128^3", WF_TYPE_F16, WF_STENCIL_STAR, 128, 128, 128, 1, false, true),
+    PROBLEM("star 512^3", WF_TYPE_F16, WF_STENCIL_STAR, 512, 512, 512, 1, false, false),
+    PROBLEM("star 256^3", WF_TYPE_F64, WF_STENCIL_STAR, 256, 256, 256, 1, false, false),
+    PROBLEM("star 512^3 x 2", WF_TYPE_F32, WF_STENCIL_STAR, 512, 512, 512, 2, false, false),
+    PROBLEM("star 8192^2 x 4", WF_TYPE_F64, WF_STENCIL_STAR, 8192, 8192, 0, 4, false, false),
+};
+
+enum { GRID, STEPS, RADIUS, BORDER, BOX };
+
+static const wfi_problem_option problem_options[] = {
+    [GRID] = {"--grid", "NXxNY[xNZ]", "stencil: a star or box on this grid alone", true, false},
+    [STEPS] = {"--steps", "N", "of --grid: steps a run (default 1)", false, false},
+    [RADIUS] = {"--radius", "R", "of --grid: 1 to 4 (default 1)", false, false},
+    [BORDER] = {"--border", "dirichlet|neumann|periodic", "of --grid (default dirichlet)", false,
+                false},
+    [BOX] = {"--box", NULL, "of --grid: a box in place of a star", false, false},
+};
+
+static int parse_problem(const wfi_given_problem *given, wfi_case_problem *problem)
+{
+    const wfi_stencil_arguments texts = {.grid = given->text[GRID],
+                                         .shape = given->flag[BOX] ? "box" : NULL,
+                                         .radius = given->text[RADIUS],
+                                         .border = given->text[BORDER],
+                                         .steps = given->text[STEPS],
+                                         .type = given->type};
+    wfi_stencil_request r;
+    const int code = wfi_stencil_parse(&texts, &r);
+    if (code != WFI_EXIT_DONE)
+        return code;
+    problem->shape = r.shape;
+    problem->border = r.border;
+    problem->radius = r.radius;
+    problem->steps = r.steps;
+    problem->a = r.nx;
+    problem->b = r.ny;
+    problem->c = r.nz;
+    snprintf(problem->name, sizeof problem->name, "%s", given->text[GRID]);
+    return WFI_EXIT_DONE;
+}
+
 static const char *const options[] = {"--shape", "--grid", "--radius", "--border", "--steps", NULL};
 
 const wfi_tool_family wfi_tool_stencil_family = {.family = WF_FAMILY_STENCIL,
@@ -98,4 +153,9 @@ const wfi_tool_family wfi_tool_stencil_family = {.family = WF_FAMILY_STENCIL,
                                                  .describe = describe,
                                                  .data = data,
                                                  .data_bytes = sizeof(stencil_data),
-                                                 .facts = facts};
+                                                 .facts = facts,
+                                                 .suite = suite,
+                                                 .suite_count = WFI_COUNT(suite),
+                                                 .problem_options = problem_options,
+                                                 .problem_option_count = WFI_COUNT(problem_options),
+                                                 .parse_problem = parse_problem};

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "tool/cases/bench_matrices.h"
 #include "tool/cli/progress.h"
 #include "tool/cases/random.h"
@@ -276,7 +277,7 @@ static const kind kinds[] = {
 
 void wfi_generate_list(FILE *to)
 {
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    for (size_t i = 0; i < WFI_COUNT(kinds); i++)
         fprintf(to, "  %-16s %s\n", kinds[i].name, kinds[i].meaning);
 }
 
@@ -305,7 +306,7 @@ static bool parse_size(const kind *k, const char *text, uint64_t *size, char mes
 static const kind *kind_of(const char *text)
 {
     const size_t length = strcspn(text, ":");
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    for (size_t i = 0; i < WFI_COUNT(kinds); i++)
         if (strlen(kinds[i].name) == length && strncmp(kinds[i].name, text, length) == 0)
             return &kinds[i];
     return NULL;
@@ -330,7 +331,7 @@ static const kind *find(const char *text, uint64_t *size, char message[256])
     if (k)
         return parse_size(k, colon ? colon + 1 : NULL, size, message) ? k : NULL;
     int used = snprintf(message, 256, "'%.40s' is none of", text);
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && used < 250; i++)
+    for (size_t i = 0; i < WFI_COUNT(kinds) && used < 250; i++)
         used += snprintf(message + used, 256 - (size_t)used, " %s", kinds[i].name);
     return NULL;
 }

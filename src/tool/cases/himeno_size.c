@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "tool/cli/options.h"
 
 #define MOST_EXTENT 65536u
@@ -18,7 +19,7 @@ static const struct {
 
 bool wfi_parse_himeno_size(const char *option, const char *text, uint64_t extent[3])
 {
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    for (size_t i = 0; i < WFI_COUNT(sizes); i++)
         if (strcmp(text, sizes[i].name) == 0) {
             memcpy(extent, sizes[i].extent, sizeof sizes[i].extent);
             return true;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "tool/cases/case_parts.h"
 #include "tool/cases/ladders.h"
 #include "tool/cases/random.h"
@@ -15,7 +16,7 @@
 
 #define ALLIANCE "OpenACC loop optimisation (Alliance), "
 #define MOST_ITERATIONS 1000
-#define SOLVES 5        /* that the spread comes from */
+#define SOLVES 5        /* whose times give the spread */
 #define LEAST_SOLVES 3  /* however long they take */
 #define SOLVE_SECONDS 1 /* after which no other solve is begun */
 #define VECTOR_SECONDS 0.1
@@ -238,6 +239,6 @@ static wf_result run(wfi_session *session, const wfi_study *study, const wfi_run
 
 const wfi_ladder wfi_cg_ladder = {.subject = "cg",
                                   .family = WF_FAMILY_SPMV,
-                                  .count = sizeof rungs / sizeof *rungs,
+                                  .count = WFI_COUNT(rungs),
                                   .rungs = rungs,
                                   .run = run};

@@ -1,4 +1,5 @@
 /* Himeno's benchmark, step by step (SofTech, 2010). Figures are GFLOPS on size M. */
+#include "core/arithmetic.h"
 #include "tool/cases/ladders.h"
 
 #define SOFTECH "Himeno benchmark, step by step (SofTech, 2010), step "
@@ -60,6 +61,6 @@ static const wfi_rung rungs[] = {
 
 const wfi_ladder wfi_himeno_ladder = {.subject = "himeno",
                                       .family = WF_FAMILY_HIMENO,
-                                      .count = sizeof rungs / sizeof *rungs,
+                                      .count = WFI_COUNT(rungs),
                                       .rungs = rungs,
                                       .others = true};

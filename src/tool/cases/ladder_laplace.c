@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "tool/cases/case_parts.h"
 #include "tool/cases/ladders.h"
 #include "tool/cli/clock.h"
@@ -149,7 +150,7 @@ static wf_result run(wfi_session *session, const wfi_study *study, const wfi_run
 
 const wfi_ladder wfi_laplace_ladder = {.subject = "laplace",
                                        .family = WF_FAMILY_STENCIL,
-                                       .count = sizeof rungs / sizeof *rungs,
+                                       .count = WFI_COUNT(rungs),
                                        .rungs = rungs,
                                        .run = run,
                                        .default_grid = "256x256",

@@ -1,5 +1,6 @@
 /* Matrix multiply on an integrated and a discrete GPU (Intel VTune cookbook), then OpenCL SGEMM
  * with private memory (D language series, part 4, 2018). */
+#include "core/arithmetic.h"
 #include "tool/cases/ladders.h"
 
 #define VTUNE "Intel VTune cookbook, matrix multiply, step "
@@ -107,7 +108,7 @@ static const wfi_rung rungs[] = {
 
 const wfi_ladder wfi_matmul_ladder = {.subject = "matmul",
                                       .family = WF_FAMILY_MATMUL,
-                                      .count = sizeof rungs / sizeof *rungs,
+                                      .count = WFI_COUNT(rungs),
                                       .rungs = rungs,
                                       .others = true};
 

@@ -1,4 +1,5 @@
 /* CSR SpMV on a new GPU generation (G-DEP, 2013). Figures are those of mark3jac140 in f64. */
+#include "core/arithmetic.h"
 #include "tool/cases/ladders.h"
 
 #define GDEP "CSR SpMV on a new GPU generation (G-DEP, 2013), "
@@ -55,6 +56,6 @@ static const wfi_rung rungs[] = {
 
 const wfi_ladder wfi_spmv_ladder = {.subject = "spmv",
                                     .family = WF_FAMILY_SPMV,
-                                    .count = sizeof rungs / sizeof *rungs,
+                                    .count = WFI_COUNT(rungs),
                                     .rungs = rungs,
                                     .others = true};

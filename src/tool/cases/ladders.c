@@ -30,7 +30,7 @@ int wfi_parse_ladder(const char *subject, const wfi_ladder **ladder)
     return code == WFI_EXIT_DONE ? wfi_usage_error("ladder: '%s' has no ladder", subject) : code;
 }
 
-/* Whether a step of a text is the variant as it stands. */
+/* Whether the variant is that of a rung. */
 static bool is_told(const wfi_ladder *ladder, const char *variant)
 {
     for (uint32_t i = 0; i < ladder->count; i++)
@@ -128,7 +128,8 @@ static wf_result run_with(wfi_session *session, const wfi_ladder *ladder, const 
     return result;
 }
 
-/* What each level passes on, as explain tells it but for what needs more measurements. */
+/* The bytes that each level of memory moves, as explain has them, without those that need more
+ * measurements. */
 static void note_bytes(wfi_result_case *out)
 {
     if (out->has_plan && out->status == WFI_STATUS_OK)

@@ -49,7 +49,7 @@ static int check_options(const wfi_study *study, const wfi_tool_family *family)
                {"--radius", text->radius},
                {"--border", text->border},
                {"--steps", text->steps}};
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+    for (size_t i = 0; i < WFI_COUNT(own); i++)
         if (own[i].given && !goes_with(family, own[i].option))
             return wfi_usage_error("%s does not go with %s", own[i].option,
                                    wf_family_name(study->family));

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/arithmetic.h"
 #include "tool/commands/commands.h"
 #include "tool/cli/options.h"
 
@@ -20,7 +21,7 @@ static const struct {
 static void print_help(FILE *out)
 {
     fputs("usage: wavefit COMMAND [OPTIONS]\n\n", out);
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+    for (size_t i = 0; i < WFI_COUNT(commands); i++)
         fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
     fputs("\nwavefit help COMMAND tells the options; exit codes: 0 done, 1 the run failed or\n"
           "a check did not hold, 2 wrong usage, 3 no usable device.\n",
@@ -74,7 +75,7 @@ static int run(int argc, char **argv)
         argv = asked;
         argc = 3;
     }
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+    for (size_t i = 0; i < WFI_COUNT(commands); i++)
         if (strcmp(argv[1], commands[i].name) == 0)
             return commands[i].run(argc, argv);
     return wfi_usage_error("'%s' is not a command (see wavefit --help)", argv[1]);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "io/atomic_file.h"
 #include "tool/cli/progress.h"
 #include "tool/cli/wrap.h"
@@ -214,6 +215,7 @@ static const struct {
     {"peaks", POINT | REPEAT | SEED | TUNING},
     {"report", DEVICE | LIMITS | POINT | JSON | REPEAT | SEED | TUNING | DISPATCH},
     {"tune", REPEAT | TUNING},
+    {"verify", POINT | REPEAT | TUNING},
 };
 
 static const struct {
@@ -234,11 +236,11 @@ static const struct {
     {"--help", NULL, NULL, 0},
     {"-h", NULL, NULL, 0},
 };
-enum { COMMON_OPTIONS = sizeof common_options / sizeof *common_options };
+enum { COMMON_OPTIONS = WFI_COUNT(common_options) };
 
 static bool is_offered(const wfi_command *command, int option)
 {
-    for (size_t i = 0; i < sizeof without / sizeof *without; i++)
+    for (size_t i = 0; i < WFI_COUNT(without); i++)
         if (strcmp(command->name, without[i].command) == 0)
             return !(without[i].options & common_options[option].kind);
     return true;

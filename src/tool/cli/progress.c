@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "io/atomic_file.h"
+#include "io/unfinished.h"
 #include "tool/cli/clock.h"
 
 #define WIDTH 24
@@ -208,7 +208,7 @@ static void note_end(int number)
         interrupted = 1;
     } else if ((double)(now.tv_sec - first.tv_sec) + (double)(now.tv_nsec - first.tv_nsec) * 1e-9 >
                TOGETHER_SECONDS) {
-        wfi_atomic_remove_unfinished();
+        wfi_unfinished_remove_all();
         signal(number, SIG_DFL);
         raise(number);
     }

@@ -221,7 +221,7 @@ int wfi_session_write(wfi_session *session, int argc, char **argv, const wfi_res
     wfi_io_error error;
     const wfi_results results = {
         argc,  argv,  session->caps,       session->copy_bandwidth, session->fma_f32,
-        count, cases, session->peak_count, session->peaks};
+        count, cases, session->peak_count, session->peaks,          session->common->seed};
     if (!session->common->json || wfi_results_write(session->common->json, &results, &error))
         return WFI_EXIT_DONE;
     return wfi_run_error("%s", error.text);

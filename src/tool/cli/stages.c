@@ -10,7 +10,7 @@
 
 #define NO_STAGE WFI_STAGE_COUNT
 
-/* The stage that runs since `begun`, and what all came to. */
+/* The stage that runs since `begun`, and the seconds of each so far. */
 static struct {
     wfi_stage now;
     double begun;

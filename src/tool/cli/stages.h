@@ -1,4 +1,4 @@
-/* What a command is at, stage by stage: shown while it lasts (progress.h), and timed. */
+/* The stages of a command: shown while they last (progress.h), and timed. */
 #ifndef WFI_TOOL_CLI_STAGES_H
 #define WFI_TOOL_CLI_STAGES_H
 
@@ -10,8 +10,7 @@
 void wfi_stage_begin(bool quiet, wfi_stage stage, const char *what);
 /* Ends the stage; what follows belongs to none. */
 void wfi_stage_end(bool quiet);
-/* A solver's own stages. The stage that runs is less by them: it keeps what the solver does not
- * name. */
+/* Adds a solver's own stages, and subtracts their time from the stage that runs. */
 void wfi_stages_note(const wf_solve_stages *of_solve);
 
 /* Ends the stage, gives the case what all of them took since the process began, and prints

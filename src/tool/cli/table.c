@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "tool/cli/wrap.h"
 
 int wfi_table_row(wfi_table *table)
@@ -104,7 +105,7 @@ void wfi_format_rate(double value, const char *unit, char *text, size_t bytes)
         wfi_format_time(value, text, bytes);
         return;
     }
-    for (size_t family = 0; family < sizeof units / sizeof *units; family++)
+    for (size_t family = 0; family < WFI_COUNT(units); family++)
         for (int i = 0; i < 3; i++) {
             if (strcmp(unit, units[family][i]) != 0)
                 continue;

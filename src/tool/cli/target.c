@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/arithmetic.h"
 #include "tool/cli/options.h"
 #include "tool/cli/path.h"
 
@@ -20,7 +21,7 @@ static const target_row rows[] = {
 };
 #undef TARGET
 
-#define ROWS (sizeof rows / sizeof *rows)
+#define ROWS WFI_COUNT(rows)
 #define MOST_PATH 512
 
 static const target_row *row_of(const char *target)
@@ -46,7 +47,7 @@ static bool driver_file(const char *name, char path[MOST_PATH])
     const char *own = getenv("WAVEFIT_DRIVERS");
     const char *const folders[] = {own ? own : "", "/usr/share/vulkan/icd.d",
                                    "/usr/local/share/vulkan/icd.d", "/etc/vulkan/icd.d"};
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+    for (size_t i = 0; i < WFI_COUNT(folders); i++) {
         const int length = snprintf(path, MOST_PATH, "%s/%s", folders[i], name);
         if (*folders[i] && length > 0 && length < MOST_PATH && access(path, R_OK) == 0)
             return true;

@@ -3,8 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "tool/cases/families.h"
 #include "tool/cli/clock.h"
+#include "tool/commands/again.h"
 #include "tool/commands/commands.h"
 #include "tool/host/host.h"
 #include "tool/cli/progress.h"
@@ -43,7 +45,11 @@ static void run_line(wfi_session *session, const wfi_case_problem *line, double 
                      wfi_result_case *out)
 {
     const wfi_tool_family *family = wfi_tool_family_of(line->family);
+    const wf_tuning before = session->tuning;
+    wf_constant constants[WF_MAX_PARAMETERS];
+    wfi_again_point(line, &session->tuning, constants);
     family->run_problem(session, line, budget, out);
+    session->tuning = before;
     snprintf(out->name, sizeof out->name, "%s", line->name);
     if (host && family->host && out->status == WFI_STATUS_OK && !wfi_interrupted())
         family->host(line, budget, session->common->seed, &out->host);
@@ -64,7 +70,7 @@ static uint32_t run_suite(wfi_session *session, bool quick, bool host, wfi_resul
     const bool quiet = session->common->quiet;
     const double start = wfi_clock_seconds();
     const double budget = quick ? 0.4 : 1.5;
-    const size_t lines = sizeof suite / sizeof *suite;
+    const size_t lines = WFI_COUNT(suite);
     uint32_t count = 0;
     for (size_t i = 0; i < lines; i++) {
         const wfi_case_problem *line = &suite[i];
@@ -189,10 +195,37 @@ static bool any_ran(const wfi_result_case *cases, uint32_t count)
     return false;
 }
 
+#define ROW(name, summary) {#name, wfi_tool_##name},
+static const struct {
+    const char *name;
+    wfi_again_fn run;
+} commands[] = {WFI_COMMANDS(ROW)};
+#undef ROW
+
+static wfi_again_fn command_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return commands[i].run;
+    return NULL;
+}
+
+/* Everything but where it runs is as in the file. */
+static int run_again(const wfi_common *common, const char *path, bool more, char *program)
+{
+    if (more || common->variant || common->constant_count || common->repeat || common->seed != 1 ||
+        common->no_tuning || common->minimum_limits || common->dispatch_seconds > 0)
+        return wfi_usage_error("bench: --again takes its options from the file; only --device, "
+                               "--json and --quiet go with it");
+    if (wfi_json_on_stdout(common))
+        return wfi_usage_error("bench: --again prints a comparison; --json needs a file's name");
+    return wfi_again(common, path, program, command_of);
+}
+
 int wfi_tool_bench(int argc, char **argv)
 {
     static wfi_result_case cases[MAX_CASES];
-    const char *suite_name = "quick", *minutes = NULL;
+    const char *suite_name = NULL, *minutes = NULL, *again = NULL;
     bool verbose = false, host = false;
     wfi_sustained_request sustained = {0};
     const wfi_option options[] = {
@@ -208,20 +241,29 @@ int wfi_tool_bench(int argc, char **argv)
          "of --sustained: the work between two pauses (default 60)"},
         {"--host", NULL, NULL, &host,
          "run each problem in plain C on this machine's cores too, and compare"},
-        {"--verbose", NULL, NULL, &verbose, "print the constants of each variant too"}};
+        {"--verbose", NULL, NULL, &verbose, "print the constants of each variant too"},
+        {"--again", "FILE.json", &again, NULL,
+         "run what this results file was made by once more, with the same constants, and say "
+         "whether it came out the same"}};
     const wfi_command command = {
         "bench",
-        "[--suite quick|full | --sustained MINUTES] [--host] [--json FILE]",
+        "[--suite quick|full | --sustained MINUTES | --again FILE.json] [--host] [--json FILE]",
         "Measures every family on one device and verifies each result against f64.",
         0,
         0,
         options,
-        sizeof options / sizeof *options};
+        WFI_COUNT(options)};
     wfi_common common;
     wfi_session session;
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
     if (code != WFI_EXIT_DONE || common.help)
         return code;
+    if (again)
+        return run_again(&common, again,
+                         suite_name || minutes || verbose || host || sustained.family ||
+                             sustained.pause || sustained.work,
+                         argv[0]);
+    suite_name = suite_name ? suite_name : "quick";
     const bool quick = strcmp(suite_name, "quick") == 0;
     if (!quick && strcmp(suite_name, "full") != 0)
         return wfi_usage_error("--suite: '%s' is not a suite (quick, full)", suite_name);
@@ -248,7 +290,7 @@ int wfi_tool_bench(int argc, char **argv)
     if (code == WFI_EXIT_DONE && host_is_wrong(cases, count))
         code = wfi_run_error("bench: a result of the host's cores was wrong");
     int written = wfi_session_write(&session, argc, argv, cases, count);
-    if (common.json && written == WFI_EXIT_DONE)
+    if (common.json && written == WFI_EXIT_DONE && !wfi_again_keeps_nothing())
         written = wfi_report_beside(common.json);
     wfi_session_close(&session);
     return code != WFI_EXIT_DONE ? code : written;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "io/matrix_market.h"
 #include "io/npy.h"
 #include "tool/cases/bench_matrices.h"
@@ -446,7 +447,7 @@ int wfi_tool_cg(int argc, char **argv)
         0,
         1,
         options,
-        sizeof options / sizeof *options};
+        WFI_COUNT(options)};
     wfi_common common;
     wf_type type;
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);

@@ -9,6 +9,7 @@
     X(peaks, "measure the device's ceilings: memory, caches, arithmetic, latencies")               \
     X(ladder, "every algorithm of a family, from the first to the best")                           \
     X(sweep, "time against one parameter, with occupancy")                                         \
+    X(verify, "search for wrong results on this device, with random problems and kernels")         \
     X(tune, "find the best variants and constants on this device")                                 \
     X(explain, "where the time goes, what limits it, and what to try")                             \
     X(occupancy, "work-groups that a compute unit of any chip holds, and what limits them")        \

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "io/results.h"
 #include "tool/commands/commands.h"
 #include "tool/cli/options.h"
@@ -37,7 +38,7 @@ static void list_features(const wf_caps *caps, char *text, size_t bytes)
                 {caps->cooperative_matrix2, "coopmat2"}};
     size_t used = 0;
     text[0] = '\0';
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+    for (size_t i = 0; i < WFI_COUNT(list); i++)
         if (list[i].on && used + 10 < bytes)
             used +=
                 (size_t)snprintf(text + used, bytes - used, "%s%s", used ? " " : "", list[i].name);
@@ -90,7 +91,7 @@ static void print_faults(const wf_caps *caps)
                  {WF_FAULT_SUBGROUP_ARITHMETIC, "subgroup reductions and scans"},
                  {WF_FAULT_COOPERATIVE_MATRIX, "cooperative matrices"},
                  {WF_FAULT_SHARED_MEMORY, "shared memory"}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; i < WFI_COUNT(names); i++)
         if (caps->faults & names[i].fault)
             printf("%u: not used: %s, which fail%s here\n", caps->index, names[i].what,
                    names[i].fault == WF_FAULT_SHARED_MEMORY        ? "s"

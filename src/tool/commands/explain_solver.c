@@ -7,7 +7,7 @@
 #include "tool/cli/wrap.h"
 
 #define WAITING                                                                                    \
-    0.3 /* of an iteration that waits between dispatches take before it is worth a word */
+    0.3 /* fraction of an iteration in waits between dispatches, above which it is reported */
 #define LARGEST 0.5 /* of an iteration */
 
 static void print_parts(const wfi_solver_explain *e, double copy)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "io/png_image.h"
 #include "tool/commands/commands.h"
 #include "tool/commands/explain_solver.h"
@@ -463,7 +464,7 @@ int wfi_tool_laplace(int argc, char **argv)
                                  0,
                                  0,
                                  options,
-                                 sizeof options / sizeof *options};
+                                 WFI_COUNT(options)};
     wfi_common common;
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
     if (code != WFI_EXIT_DONE || common.help)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "core/element.h"
 #include "tool/cases/cases.h"
 #include "tool/commands/commands.h"
@@ -266,7 +267,7 @@ int wfi_tool_matmul(int argc, char **argv)
                                  0,
                                  2,
                                  options,
-                                 sizeof options / sizeof *options};
+                                 WFI_COUNT(options)};
     wfi_common common;
     wfi_matmul_request request = {.type = WF_TYPE_F32};
     matrices files = {0};

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "io/occupancy.h"
 #include "tool/cli/options.h"
 #include "tool/cli/table.h"
@@ -217,7 +218,7 @@ int wfi_tool_occupancy(int argc, char **argv)
         0,
         0,
         options,
-        sizeof options / sizeof *options};
+        WFI_COUNT(options)};
     wfi_common common;
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
     if (code != WFI_EXIT_DONE || common.help)

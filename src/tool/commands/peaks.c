@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "tool/commands/commands.h"
 #include "tool/cli/progress.h"
 #include "tool/cli/session.h"
@@ -122,7 +123,7 @@ static const wfi_result_peak *find(const wfi_result_peak *peaks, uint32_t count,
 }
 
 static const char *const set_names[] = {"copy", "read", "write"};
-enum { SETS = sizeof set_names / sizeof *set_names };
+enum { SETS = WFI_COUNT(set_names) };
 
 /* Which of them the bars show: the first measured, reading before all; -1: none was. */
 static int bars_of(const wfi_result_peak *peaks, uint32_t count)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "io/matrix_market.h"
 #include "io/npy.h"
 #include "tool/cases/cases.h"
@@ -178,7 +179,7 @@ int wfi_tool_spmv(int argc, char **argv)
         0,
         1,
         options,
-        sizeof options / sizeof *options};
+        WFI_COUNT(options)};
     wfi_common common;
     wfi_spmv_request request = {.type = WF_TYPE_F32};
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);

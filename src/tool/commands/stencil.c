@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/arithmetic.h"
 #include "tool/commands/commands.h"
 #include "tool/cases/stencil_options.h"
 #include "tool/cases/vectors.h"
@@ -135,7 +136,7 @@ int wfi_tool_stencil(int argc, char **argv)
         0,
         1,
         options,
-        sizeof options / sizeof *options};
+        WFI_COUNT(options)};
     wfi_common common;
     const int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
     if (code != WFI_EXIT_DONE || common.help)

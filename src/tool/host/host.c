@@ -10,7 +10,7 @@
 #include "tool/cli/progress.h"
 #include "tool/cli/sort.h"
 
-#define SLOW_RATE 1e9   /* operations a second of a core that is no faster than it must be */
+#define SLOW_RATE 1e9   /* operations a second that any core reaches */
 #define MOST_SECONDS 10 /* of one operation, by that rate */
 #define LEAST_SAMPLES 3
 #define MOST_SAMPLES 25

@@ -3,105 +3,56 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tool/cases/families.h"
-#include "tool/cases/generate.h"
-#include "tool/cases/himeno_size.h"
-#include "tool/cases/matrix_name.h"
-#include "tool/cases/stencil_options.h"
-
-#define MOST_EXTENT 2147483648u
 #define DEFAULT_SECONDS 60
 
 /* ---------------------------------------------------------------------------------- one problem */
 
-/* The text that names the one problem, NULL where none is. */
-static const char *name_of_one(const wfi_tune_arguments *args)
+static bool is_given(const wfi_given_problem *given, uint32_t option)
 {
-    return args->shape    ? args->shape
-           : args->size   ? args->size
-           : args->grid   ? args->grid
-           : args->matrix ? args->matrix
-                          : args->generate;
+    return given->text[option] || given->flag[option];
+}
+
+/* How many of a family's options that name a problem were given; *text gets the last one's. */
+static uint32_t count_names(const wfi_tune_arguments *args, int family, const char **text)
+{
+    const wfi_tool_family *of = wfi_tool_families[family];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < of->problem_option_count; i++)
+        if (of->problem_options[i].names && args->given[family].text[i]) {
+            *text = args->given[family].text[i];
+            count++;
+        }
+    return count;
+}
+
+/* The family whose problem is named, and the text that names it; -1: none is. */
+static int family_of_one(const wfi_tune_arguments *args, const char **text)
+{
+    for (int f = 0; f < WFI_TOOL_FAMILY_COUNT; f++)
+        if (count_names(args, f, text))
+            return f;
+    return -1;
 }
 
 bool wfi_tune_names_one(const wfi_tune_arguments *args)
 {
-    return name_of_one(args) != NULL;
-}
-
-static int parse_grid(const wfi_tune_arguments *args, wfi_case_problem *problem)
-{
-    const wfi_stencil_arguments stencil = {.grid = args->grid,
-                                           .shape = args->box ? "box" : NULL,
-                                           .radius = args->radius,
-                                           .border = args->border,
-                                           .steps = args->steps,
-                                           .type = args->type};
-    wfi_stencil_request r;
-    const int code = wfi_stencil_parse(&stencil, &r);
-    if (code != WFI_EXIT_DONE)
-        return code;
-    problem->family = WF_FAMILY_STENCIL;
-    problem->shape = r.shape;
-    problem->border = r.border;
-    problem->radius = r.radius;
-    problem->steps = r.steps;
-    problem->a = r.nx;
-    problem->b = r.ny;
-    problem->c = r.nz;
-    return WFI_EXIT_DONE;
-}
-
-static bool parse_sizes(const wfi_tune_arguments *args, wfi_case_problem *problem)
-{
-    uint64_t sizes[3];
-    if (args->shape ? !wfi_parse_triple("--shape", args->shape, MOST_EXTENT, sizes)
-                    : !wfi_parse_himeno_size("--size", args->size, sizes))
-        return false;
-    problem->family = args->shape ? WF_FAMILY_MATMUL : WF_FAMILY_HIMENO;
-    problem->a = sizes[0];
-    problem->b = sizes[1];
-    problem->c = sizes[2];
-    if (args->math && strcmp(args->math, "exact") != 0 && strcmp(args->math, "fast") != 0) {
-        wfi_usage_error("--math: '%s' is not exact or fast", args->math);
-        return false;
-    }
-    problem->math = args->math && strcmp(args->math, "fast") == 0 ? WF_MATH_FAST : WF_MATH_EXACT;
-    return true;
-}
-
-static int parse_matrix(const wfi_tune_arguments *args, wfi_case_problem *problem)
-{
-    char message[256];
-    problem->family = WF_FAMILY_SPMV;
-    problem->path = args->matrix ? args->matrix : args->generate;
-    problem->kind = wfi_matrix_is_file(problem->path) ? WFI_MATRIX_FILE : WFI_MATRIX_GENERATED;
-    if ((args->generate || problem->kind == WFI_MATRIX_GENERATED) &&
-        !wfi_generate_check(problem->path, message))
-        return wfi_usage_error("%s: %s", args->generate ? "--generate" : "--matrix", message);
-    return WFI_EXIT_DONE;
+    const char *text;
+    return family_of_one(args, &text) >= 0;
 }
 
 int wfi_tune_parse_one(const wfi_tune_arguments *args, wfi_case_problem *problem)
 {
-    int code = WFI_EXIT_DONE;
-    memset(problem, 0, sizeof *problem);
+    const char *text;
+    const int f = family_of_one(args, &text);
+    const wfi_tool_family *family = wfi_tool_families[f];
+    wfi_given_problem given = args->given[f];
+    *problem = (wfi_case_problem){.family = family->family};
+    given.type = args->type;
     if (args->type && !wfi_parse_type("--type", args->type, &problem->type))
         return WFI_EXIT_USAGE;
-    if (args->matrix || args->generate)
-        code = parse_matrix(args, problem);
-    else if (args->grid)
-        code = parse_grid(args, problem);
-    else if (!parse_sizes(args, problem))
-        code = WFI_EXIT_USAGE;
+    const int code = family->parse_problem(&given, problem);
     if (code != WFI_EXIT_DONE)
         return code;
-    if (args->size && problem->type != WF_TYPE_F32)
-        return wfi_usage_error("tune: --type: Himeno is f32");
-    snprintf(problem->name, sizeof problem->name, "%s%s", name_of_one(args),
-             problem->math == WF_MATH_FAST ? " fast" : "");
-    if (problem->family == WF_FAMILY_SPMV)
-        wfi_matrix_label(name_of_one(args), problem->name, sizeof problem->name);
     if (args->family != WF_FAMILY_COUNT && args->family != problem->family)
         return wfi_usage_error("tune: the problem given is not of family %s",
                                wf_family_name(args->family));
@@ -117,24 +68,70 @@ static int parse_family(const wfi_common *common, wf_family *family)
                                     : WFI_EXIT_DONE;
 }
 
+/* Adds those of the family's options that name a problem, or the others: "--radius, --box". */
+static void list_options(const wfi_tool_family *family, bool naming, char *text, size_t bytes)
+{
+    for (uint32_t i = 0; i < family->problem_option_count; i++) {
+        const size_t used = strlen(text);
+        if (family->problem_options[i].names == naming)
+            snprintf(text + used, bytes - used, "%s%s", used ? ", " : "",
+                     family->problem_options[i].name);
+    }
+}
+
+/* Puts "and" in place of the last comma; false: there is one thing alone. */
+static bool join_last(char *text, size_t bytes)
+{
+    char *comma = strrchr(text, ',');
+    char last[32];
+    if (!comma)
+        return false;
+    snprintf(last, sizeof last, "%s", comma + 2);
+    snprintf(comma, bytes - (size_t)(comma - text), " and %s", last);
+    return true;
+}
+
+/* What goes with a problem that is not named would be ignored. */
+static int check_companions(const wfi_tune_arguments *a, int f)
+{
+    const wfi_tool_family *family = wfi_tool_families[f];
+    char others[128] = "", naming[64] = "";
+    const char *text;
+    bool given = false;
+    for (uint32_t i = 0; i < family->problem_option_count; i++)
+        given |= is_given(&a->given[f], i);
+    if (!given || count_names(a, f, &text))
+        return WFI_EXIT_DONE;
+    list_options(family, false, others, sizeof others);
+    list_options(family, true, naming, sizeof naming);
+    const bool several = join_last(others, sizeof others);
+    return wfi_usage_error("tune: %s %s for %s", others, several ? "are" : "is", naming);
+}
+
 /* What would be ignored is refused. */
 static int check_problem(const wfi_tune_arguments *a)
 {
-    const int problems = (a->shape != NULL) + (a->size != NULL) + (a->grid != NULL) +
-                         (a->matrix != NULL) + (a->generate != NULL);
-    if (problems > 1)
-        return wfi_usage_error(
-            "tune: --shape, --size, --grid, --matrix and --generate exclude each other");
+    char names[128] = "";
+    const char *text = NULL;
+    uint32_t problems = 0;
+    int code = WFI_EXIT_DONE;
+    for (int f = 0; f < WFI_TOOL_FAMILY_COUNT; f++) {
+        problems += count_names(a, f, &text);
+        list_options(wfi_tool_families[f], true, names, sizeof names);
+    }
+    if (problems > 1) {
+        join_last(names, sizeof names);
+        return wfi_usage_error("tune: %s exclude each other", names);
+    }
     if (problems && (a->suite || a->only))
         return wfi_usage_error("tune: %s picks among the suite's problems, and %s names one",
-                               a->suite ? "--suite" : "--only", name_of_one(a));
-    if (!a->grid && (a->steps || a->radius || a->border || a->box))
-        return wfi_usage_error("tune: --steps, --radius, --border and --box are for --grid");
-    if (a->math && !a->shape)
-        return wfi_usage_error("tune: --math is for --shape");
-    if (a->suite && strcmp(a->suite, "quick") != 0 && strcmp(a->suite, "full") != 0)
-        return wfi_usage_error("--suite: '%s' is not a suite (quick, full)", a->suite);
-    return WFI_EXIT_DONE;
+                               a->suite ? "--suite" : "--only", text);
+    for (int f = 0; f < WFI_TOOL_FAMILY_COUNT && code == WFI_EXIT_DONE; f++)
+        code = check_companions(a, f);
+    if (code == WFI_EXIT_DONE && a->suite && strcmp(a->suite, "quick") != 0 &&
+        strcmp(a->suite, "full") != 0)
+        code = wfi_usage_error("--suite: '%s' is not a suite (quick, full)", a->suite);
+    return code;
 }
 
 static int check_work(const wfi_tune_arguments *a, const wfi_common *common)
@@ -157,23 +154,30 @@ typedef struct times {
     const char *budget, *patience;
 } times;
 
+#define OWN_OPTIONS 11
+#define FIRST_OPTIONS 3 /* that the help lists before those of the families */
+#define MOST_OPTIONS (OWN_OPTIONS + WFI_TOOL_FAMILY_COUNT * WFI_MOST_PROBLEM_OPTIONS)
+
+/* Adds the options that name a problem of each family; returns how many there are then. */
+static int add_problem_options(wfi_tune_arguments *a, wfi_option *options, int count)
+{
+    for (int f = 0; f < WFI_TOOL_FAMILY_COUNT; f++)
+        for (uint32_t i = 0; i < wfi_tool_families[f]->problem_option_count; i++) {
+            const wfi_problem_option *o = &wfi_tool_families[f]->problem_options[i];
+            wfi_given_problem *given = &a->given[f];
+            options[count++] =
+                (wfi_option){o->name, o->argument, o->argument ? &given->text[i] : NULL,
+                             o->argument ? NULL : &given->flag[i], o->help};
+        }
+    return count;
+}
+
 static int read_options(int argc, char **argv, wfi_tune_arguments *a, times *t, wfi_common *common)
 {
-    const wfi_option options[] = {
+    const wfi_option own[OWN_OPTIONS] = {
         {"--budget", "SECONDS", &t->budget, NULL, "time for all problems together (default 60)"},
         {"--suite", "quick|full", &a->suite, NULL, "which problems (default quick)"},
         {"--only", "TEXT", &a->only, NULL, "those of the suite with TEXT in their names"},
-        {"--shape", "MxNxK", &a->shape, NULL, "matmul: this product alone"},
-        {"--math", "exact|fast", &a->math, NULL, "of --shape, as of `wavefit matmul`"},
-        {"--size", "XS…XL|IxJxK", &a->size, NULL, "himeno: this grid alone"},
-        {"--grid", "NXxNY[xNZ]", &a->grid, NULL, "stencil: a star or box on this grid alone"},
-        {"--steps", "N", &a->steps, NULL, "of --grid: steps a run (default 1)"},
-        {"--radius", "R", &a->radius, NULL, "of --grid: 1 to 4 (default 1)"},
-        {"--border", "dirichlet|neumann|periodic", &a->border, NULL,
-         "of --grid (default dirichlet)"},
-        {"--box", NULL, NULL, &a->box, "of --grid: a box in place of a star"},
-        {"--matrix", "FILE|KIND:SIZE", &a->matrix, NULL, "spmv: this matrix alone"},
-        {"--generate", "KIND:SIZE", &a->generate, NULL, "spmv: one that `wavefit spmv` can make"},
         {"--type", "f32|f64|…", &a->type, NULL,
          "element type of the problem given (default f32), or of the suite's"},
         {"--patience", "SECONDS", &t->patience, NULL,
@@ -183,21 +187,42 @@ static int read_options(int argc, char **argv, wfi_tune_arguments *a, times *t, 
          "time every legal point; each problem has the whole budget"},
         {"--compare", NULL, NULL, &a->compare,
          "for each problem, time what the model, the rows that ship, two searches of the budget "
-         "and "
-         "an exhaustive one choose; what FILE of --json has already is not measured again"},
+         "and an exhaustive one choose; what FILE of --json has already is not measured again"},
         {"--show", NULL, NULL, &a->show, "print what is kept of this device"},
         {"--export", NULL, NULL, &a->export, "print it as rows that can ship with wavefit"},
         {"--forget", NULL, NULL, &a->forget, "remove what is kept (of the family)"},
     };
+    wfi_option options[MOST_OPTIONS];
+    char families[96], usage[160];
+    memcpy(options, own, FIRST_OPTIONS * sizeof *own);
+    const int first = add_problem_options(a, options, FIRST_OPTIONS);
+    memcpy(&options[first], &own[FIRST_OPTIONS], sizeof own - FIRST_OPTIONS * sizeof *own);
+    wfi_family_names("|", families, sizeof families);
+    snprintf(usage, sizeof usage, "[%s] [MATRIX.mtx] [OPTIONS]", families);
     const wfi_command command = {
         "tune",
-        "[himeno|spmv|matmul|stencil] [MATRIX.mtx] [OPTIONS]",
+        usage,
         "Searches for the fastest variants and constants on this device and keeps them.",
         0,
         2,
         options,
-        sizeof options / sizeof *options};
+        first + OWN_OPTIONS - FIRST_OPTIONS};
     return wfi_options_parse(&command, argc - 2, argv + 2, common);
+}
+
+/* The text behind the family, which the family's positional option takes. */
+static int take_text(wfi_tune_arguments *args, const char *text)
+{
+    for (int f = 0; f < WFI_TOOL_FAMILY_COUNT; f++) {
+        const wfi_tool_family *family = wfi_tool_families[f];
+        for (uint32_t i = 0; family->family == args->family && i < family->problem_option_count;
+             i++)
+            if (family->problem_options[i].positional && !args->given[f].text[i]) {
+                args->given[f].text[i] = text;
+                return WFI_EXIT_DONE;
+            }
+    }
+    return wfi_usage_error("tune: unexpected argument '%s' (see wavefit tune --help)", text);
 }
 
 int wfi_tune_options(int argc, char **argv, wfi_tune_arguments *args, wfi_common *common)
@@ -214,12 +239,8 @@ int wfi_tune_options(int argc, char **argv, wfi_tune_arguments *args, wfi_common
         (t.patience && !wfi_parse_seconds("--patience", t.patience, &args->patience_seconds)))
         return WFI_EXIT_USAGE;
     code = parse_family(common, &args->family);
-    if (code == WFI_EXIT_DONE && common->positional_count > 1) {
-        if (args->family != WF_FAMILY_SPMV || args->matrix)
-            return wfi_usage_error("tune: unexpected argument '%s' (see wavefit tune --help)",
-                                   common->positional[1]);
-        args->matrix = common->positional[1];
-    }
+    if (code == WFI_EXIT_DONE && common->positional_count > 1)
+        code = take_text(args, common->positional[1]);
     if (code == WFI_EXIT_DONE)
         code = check_problem(args);
     return code == WFI_EXIT_DONE ? check_work(args, common) : code;

@@ -2,14 +2,14 @@
 #ifndef WFI_TOOL_TUNE_OPTIONS_H
 #define WFI_TOOL_TUNE_OPTIONS_H
 
+#include "tool/cases/families.h"
 #include "tool/cli/options.h"
 #include "tool/tune/suite.h"
 
 typedef struct wfi_tune_arguments {
-    const char *suite, *only; /* NULL: not given */
-    /* What names one problem, as given. */
-    const char *shape, *math, *size, *grid, *steps, *radius, *border, *matrix, *generate, *type;
-    bool box;
+    const char *suite, *only;                       /* NULL: not given */
+    wfi_given_problem given[WFI_TOOL_FAMILY_COUNT]; /* what names one problem */
+    const char *type;
     bool compare, exhaustive, again, export, show, forget;
     wf_family family; /* COUNT: all */
     double seconds, patience_seconds;

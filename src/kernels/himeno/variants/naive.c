@@ -86,63 +86,49 @@ const wfi_variant wfi_himeno_naive = {
     .build = wfi_himeno_build,
 };
 
+/* A step that runs naive's kernel and differs in what the solver does around it. */
+#define STEP(parameters_, constraints_)                                                            \
+    WFI_HIMENO_ROW(naive, parameters_, constraints_),                                              \
+        .shared_bytes = wfi_himeno_shared_sums, .fit = wfi_himeno_fit_step,                        \
+        .traffic = wfi_himeno_memory_traffic, .build = wfi_himeno_build
+
 const wfi_variant wfi_himeno_moved = {
-    WFI_HIMENO_ROW(naive, solver_parameters, constraints),
+    STEP(solver_parameters, constraints),
     .name = "moved",
     .summary = "as naive, but all arrays move between host and device in every iteration",
     .source = WFI_HIMENO_SOFTECH "1",
     .traits = WFI_HIMENO_MOVED,
-    .shared_bytes = wfi_himeno_shared_sums,
-    .fit = wfi_himeno_fit_step,
-    .traffic = wfi_himeno_memory_traffic,
-    .build = wfi_himeno_build,
 };
 
 const wfi_variant wfi_himeno_region_part = {
-    WFI_HIMENO_ROW(naive, region_parameters, region_constraints),
+    STEP(region_parameters, region_constraints),
     .name = "region_part",
     .summary = "as naive, but data move once in many iterations, of p the inner cells alone",
     .source = WFI_HIMENO_SOFTECH "2",
     .traits = WFI_HIMENO_MOVED | WFI_HIMENO_MOVES_PART,
-    .shared_bytes = wfi_himeno_shared_sums,
-    .fit = wfi_himeno_fit_step,
-    .traffic = wfi_himeno_memory_traffic,
-    .build = wfi_himeno_build,
 };
 
 const wfi_variant wfi_himeno_region = {
-    WFI_HIMENO_ROW(naive, region_parameters, region_constraints),
+    STEP(region_parameters, region_constraints),
     .name = "region",
     .summary = "as naive, but whole arrays move once in many iterations",
     .source = WFI_HIMENO_SOFTECH "3",
     .traits = WFI_HIMENO_MOVED,
-    .shared_bytes = wfi_himeno_shared_sums,
-    .fit = wfi_himeno_fit_step,
-    .traffic = wfi_himeno_memory_traffic,
-    .build = wfi_himeno_build,
 };
 
 const wfi_variant wfi_himeno_submits = {
-    WFI_HIMENO_ROW(naive, submits_parameters, submits_constraints),
+    STEP(submits_parameters, submits_constraints),
     .name = "submits",
     .summary = "as naive, but each iteration is a submission that the host waits for",
     .source = "",
-    .shared_bytes = wfi_himeno_shared_sums,
-    .fit = wfi_himeno_fit_step,
-    .traffic = wfi_himeno_memory_traffic,
-    .build = wfi_himeno_build,
 };
 
 const wfi_variant wfi_himeno_copy_back = {
-    WFI_HIMENO_ROW(naive, solver_parameters, constraints),
+    STEP(solver_parameters, constraints),
     .name = "copy_back",
     .summary = "as naive, but the new p is copied over the old one, not exchanged with it",
     .source = "RIKEN, the Himeno benchmark's C program",
     .traits = WFI_HIMENO_COPIES_BACK,
-    .shared_bytes = wfi_himeno_shared_sums,
-    .fit = wfi_himeno_fit_step,
-    .traffic = wfi_himeno_memory_traffic,
-    .build = wfi_himeno_build,
 };
 
 const wfi_variant wfi_himeno_gosa_pass = {

@@ -21,38 +21,28 @@ static uint64_t shared_bytes(const wfi_point *point)
            wfi_himeno_shared_sums(point);
 }
 
+#define TILED(parameters_)                                                                         \
+    WFI_HIMENO_ROW(shared, parameters_, constraints),                                              \
+        .traits = WFI_HIMENO_TILE, .shared_bytes = shared_bytes, .fit = wfi_himeno_fit_step,       \
+        .traffic = wfi_himeno_tile_traffic, .build = wfi_himeno_build
+
 const wfi_variant wfi_himeno_shared = {
-    WFI_HIMENO_ROW(shared, shared_parameters, constraints),
+    TILED(shared_parameters),
     .name = "shared",
     .summary = "p goes through a tile in shared memory with a halo of one cell",
     .source = WFI_HIMENO_SOFTECH "6",
-    .traits = WFI_HIMENO_TILE,
-    .shared_bytes = shared_bytes,
-    .fit = wfi_himeno_fit_step,
-    .traffic = wfi_himeno_tile_traffic,
-    .build = wfi_himeno_build,
 };
 
 const wfi_variant wfi_himeno_padded = {
-    WFI_HIMENO_ROW(shared, padded_parameters, constraints),
+    TILED(padded_parameters),
     .name = "padded",
     .summary = "as shared, with rows padded to a multiple of 32 elements",
     .source = WFI_HIMENO_SOFTECH "7",
-    .traits = WFI_HIMENO_TILE,
-    .shared_bytes = shared_bytes,
-    .fit = wfi_himeno_fit_step,
-    .traffic = wfi_himeno_tile_traffic,
-    .build = wfi_himeno_build,
 };
 
 const wfi_variant wfi_himeno_interleaved = {
-    WFI_HIMENO_ROW(shared, interleaved_parameters, constraints),
+    TILED(interleaved_parameters),
     .name = "interleaved",
     .summary = "as padded, with the twelve coefficients of 32 cells side by side",
     .source = "",
-    .traits = WFI_HIMENO_TILE,
-    .shared_bytes = shared_bytes,
-    .fit = wfi_himeno_fit_step,
-    .traffic = wfi_himeno_tile_traffic,
-    .build = wfi_himeno_build,
 };

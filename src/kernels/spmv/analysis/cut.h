@@ -23,16 +23,16 @@ typedef struct wfi_cutter {
     wf_buffer *slices;                     /* of the slices; the caller makes it behind wfi_cut */
     uint32_t counts_at, sums_at, other_at; /* in the work */
     uint32_t key_bits;
-    uint32_t slices_count, segment_slices, long_rows; /* shared slices are the first */
+    uint32_t slices_count, segment_slices, long_rows; /* slices of group rows are the first */
 } wfi_cutter;
 
 /* Orders the rows and finds where slices begin. `reorders`: there are rows that several subgroups
  * multiply, or rows that are not taken. WF_NOT_READY: a binding does not hold what that takes. */
 wf_result wfi_cut(wfi_cutter *cutter, bool reorders);
-/* Adds what writes the rows in order, with a flag at empty ones, and the slices and shared rows,
- * into the work of the slices, whose regions the caller has put into cutter->push. */
+/* Adds dispatches that write the ordered rows, with a flag at empty ones, the slices and the group
+ * rows into cutter->slices; the caller has put the regions of that buffer into cutter->push. */
 void wfi_cut_write(wfi_cutter *cutter);
-/* Frees the work; the slices' too. */
+/* Frees both buffers. */
 void wfi_cut_close(wfi_cutter *cutter);
 
 /* A buffer of so many words that is one binding; WF_NOT_READY where it cannot be. */
@@ -40,7 +40,7 @@ wf_result wfi_cut_buffer(const wfi_device_csr *csr, uint64_t words, wf_buffer **
 /* Takes the next words of a layout. */
 uint32_t wfi_take_words(uint64_t *words, uint64_t count);
 uint64_t wfi_groups_of(uint64_t items, uint64_t group);
-/* Whether the device has subgroups of the size, which exchange values. */
+/* Whether subgroups of the size have shuffle operations. */
 bool wfi_has_shuffles(const wf_caps *caps, uint32_t subgroup);
 /* The size to pin for kernels that use them. */
 uint32_t wfi_shuffle_pin(const wf_caps *caps, bool shuffles, uint32_t subgroup);

@@ -1,43 +1,20 @@
 #include "kernels/spmv/analysis/passes.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/arena.h"
+#include "core/arithmetic.h"
 #include "core/command.h"
 #include "core/names.h"
+#include "core/pipeline_pool.h"
+#include "core/workers.h"
 #include "plan/dispatch_size.h"
 
 /* ------------------------------------------------------------------------------------ pipelines */
 
-typedef struct kept_kernel {
-    wfi_pass_kernel kernel;
-    wfi_pipeline pipeline;
-    struct kept_kernel *next;
-} kept_kernel;
-
-struct wfi_analysis {
-    kept_kernel *kernels;
-};
-
-static void end_analysis(wf_device *device, struct wfi_analysis *analysis)
-{
-    while (analysis->kernels) {
-        kept_kernel *kept = analysis->kernels;
-        analysis->kernels = kept->next;
-        wfi_pipeline_destroy(device, &kept->pipeline);
-        free(kept);
-    }
-    free(analysis);
-}
-
-static bool same_kernel(const wfi_pass_kernel *a, const wfi_pass_kernel *b)
-{
-    return a->spirv == b->spirv && a->group == b->group && a->subgroup == b->subgroup &&
-           memcmp(a->constants, b->constants, sizeof a->constants) == 0;
-}
-
-static wf_result add_kernel(wf_device *device, const wfi_pass_kernel *kernel, kept_kernel **out)
+static wfi_pipeline_desc describe(const wfi_pass_kernel *kernel)
 {
     wfi_pipeline_desc desc = {.name = kernel->spirv->name,
                               .spirv = kernel->spirv,
@@ -45,51 +22,75 @@ static wf_result add_kernel(wf_device *device, const wfi_pass_kernel *kernel, ke
                               .push_bytes = kernel->push_bytes,
                               .subgroup_size = kernel->subgroup,
                               .bound_sets = true};
-    kept_kernel *added = calloc(1, sizeof *added);
-    if (!added)
-        return wfi_no_memory(&device->log);
     const uint32_t constants[] = {kernel->group, 1, 1, kernel->constants[0], kernel->constants[1]};
-    for (uint32_t id = 0; id < sizeof constants / sizeof *constants; id++)
+    for (uint32_t id = 0; id < WFI_COUNT(constants); id++)
         wfi_pipeline_constant(&desc, id, constants[id]);
-    added->kernel = *kernel;
-    wf_result result = wfi_pipeline_create(device, &desc, &added->pipeline);
-    if (result != WF_SUCCESS) {
-        free(added);
-        return result;
-    }
-    added->next = device->analysis->kernels;
-    device->analysis->kernels = added;
-    *out = added;
-    return WF_SUCCESS;
+    return desc;
 }
 
-static wf_result find_locked(wf_device *device, const wfi_pass_kernel *kernel, kept_kernel **out)
+static bool needs_pipeline(const wfi_pass *pass)
 {
-    if (!device->analysis) {
-        device->analysis = calloc(1, sizeof *device->analysis);
-        device->analysis_end = end_analysis;
-    }
-    if (!device->analysis)
-        return wfi_no_memory(&device->log);
-    for (kept_kernel *kept = device->analysis->kernels; kept; kept = kept->next)
-        if (same_kernel(&kept->kernel, kernel)) {
-            *out = kept;
-            return WF_SUCCESS;
-        }
-    return add_kernel(device, kernel, out);
+    return pass->kernel.spirv && !pass->pooled;
 }
 
-/* The pipeline of a kernel, compiled at its first use. */
-static wf_result find_pipeline(wf_device *device, const wfi_pass_kernel *kernel,
-                               const wfi_pipeline **out)
+/* Takes what is compiled already; returns how many passes are left without a pipeline. */
+static uint32_t take_compiled(wfi_passes *passes)
 {
-    kept_kernel *kept = NULL;
-    pthread_mutex_lock(&device->analysis_lock);
-    wf_result result = find_locked(device, kernel, &kept);
-    pthread_mutex_unlock(&device->analysis_lock);
-    if (result == WF_SUCCESS)
-        *out = &kept->pipeline;
-    return result;
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < passes->count; i++) {
+        wfi_pass *pass = &passes->items[i];
+        if (!needs_pipeline(pass))
+            continue;
+        const wfi_pipeline_desc desc = describe(&pass->kernel);
+        pass->pooled = wfi_pool_take_compiled(passes->device, &desc);
+        left += !pass->pooled;
+    }
+    return left;
+}
+
+/* Passes whose pipelines threads compile, each the next that none has begun. */
+typedef struct compiling {
+    wfi_passes *passes;
+    atomic_uint next;
+    atomic_int result; /* wf_result of one that failed */
+} compiling;
+
+static void *compile_some(void *user)
+{
+    compiling *c = user;
+    uint32_t i;
+    while ((i = atomic_fetch_add(&c->next, 1)) < c->passes->count) {
+        wfi_pass *pass = &c->passes->items[i];
+        if (!needs_pipeline(pass))
+            continue;
+        const wfi_pipeline_desc desc = describe(&pass->kernel);
+        const wf_result result = wfi_pool_take(c->passes->device, &desc, &pass->pooled);
+        if (result != WF_SUCCESS)
+            atomic_store(&c->result, result);
+    }
+    return NULL;
+}
+
+/* A driver takes milliseconds for each kernel, and the first analysis needs a dozen or two. */
+static wf_result take_pipelines(wfi_passes *passes)
+{
+    wfi_thread threads[WFI_MOST_WORKERS];
+    compiling c = {.passes = passes};
+    uint32_t count = 0, wanted = take_compiled(passes);
+    wanted = wanted < wfi_copy_threads() ? wanted : wfi_copy_threads();
+    while (count + 1 < wanted && wfi_thread_start(&threads[count], compile_some, &c))
+        count++;
+    if (wanted)
+        compile_some(&c);
+    while (count-- > 0)
+        wfi_thread_join(threads[count]);
+    return (wf_result)atomic_load(&c.result);
+}
+
+static void give_back_pipelines(wfi_passes *passes)
+{
+    for (uint32_t i = 0; i < passes->count; i++)
+        wfi_pool_give_back(passes->device, &passes->items[i].pooled);
 }
 
 /* ----------------------------------------------------------------------------------------- list */
@@ -107,6 +108,7 @@ wf_result wfi_passes_open(wf_device *device, wfi_passes *out)
 
 void wfi_passes_close(wfi_passes *passes)
 {
+    give_back_pipelines(passes);
     wf_arena_destroy(&passes->arena);
     wf_buffer_destroy(&passes->readback);
     free(passes->items);
@@ -142,7 +144,8 @@ static wf_result write_set(wfi_passes *passes, wfi_pass *pass)
 {
     wf_device *device = passes->device;
     VkWriteDescriptorSet writes[WFI_PASS_BUFFERS];
-    wf_result result = wfi_arena_set(passes->arena, &device->log, pass->pipeline, &pass->set);
+    wf_result result =
+        wfi_arena_set(passes->arena, &device->log, wfi_pooled_pipeline(pass->pooled), &pass->set);
     if (result != WF_SUCCESS)
         return result;
     for (uint32_t i = 0; i < pass->buffer_count; i++)
@@ -167,9 +170,8 @@ void wfi_passes_dispatch(wfi_passes *passes, const wfi_pass_kernel *kernel, uint
     memcpy(pass->buffers, buffers, pass->buffer_count * sizeof *buffers);
     if (pass->push_bytes)
         memcpy(pass->push, push, pass->push_bytes);
-    passes->result = find_pipeline(passes->device, kernel, &pass->pipeline);
-    if (passes->result == WF_SUCCESS)
-        passes->result = wfi_dispatch_groups(passes->device, groups, pass->groups);
+    pass->kernel = *kernel;
+    passes->result = wfi_dispatch_groups(passes->device, groups, pass->groups);
 }
 
 void wfi_passes_fill(wfi_passes *passes, const wf_buffer *buffer, uint64_t offset, uint64_t bytes,
@@ -208,14 +210,15 @@ static void record_pass(const wfi_passes *passes, const wfi_pass *pass,
 {
     const struct VolkDeviceTable *fn = &passes->device->fn;
     const VkDescriptorBufferInfo *first = &pass->buffers[0];
-    if (pass->pipeline) {
-        fn->vkCmdBindPipeline(command_buffer, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipeline->vk);
+    if (pass->pooled) {
+        const wfi_pipeline *pipeline = wfi_pooled_pipeline(pass->pooled);
+        fn->vkCmdBindPipeline(command_buffer, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->vk);
         fn->vkCmdBindDescriptorSets(command_buffer, VK_PIPELINE_BIND_POINT_COMPUTE,
-                                    pass->pipeline->layout, 0, 1, &pass->set, 0, NULL);
+                                    pipeline->layout, 0, 1, &pass->set, 0, NULL);
         if (pass->push_bytes)
-            fn->vkCmdPushConstants(command_buffer, pass->pipeline->layout,
-                                   VK_SHADER_STAGE_COMPUTE_BIT, 0, pass->push_bytes, pass->push);
-        wfi_label_begin(passes->device, command_buffer, pass->pipeline->spirv->name);
+            fn->vkCmdPushConstants(command_buffer, pipeline->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                                   pass->push_bytes, pass->push);
+        wfi_label_begin(passes->device, command_buffer, pipeline->spirv->name);
         fn->vkCmdDispatch(command_buffer, pass->groups[0], pass->groups[1], pass->groups[2]);
         wfi_label_end(passes->device, command_buffer);
     } else if (pass->copies) {
@@ -235,7 +238,7 @@ static wf_result record(void *user, VkCommandBuffer command_buffer)
     wfi_passes *passes = user;
     for (uint32_t i = 0; i < passes->count; i++) {
         wfi_pass *pass = &passes->items[i];
-        wf_result result = pass->pipeline ? write_set(passes, pass) : WF_SUCCESS;
+        wf_result result = pass->pooled ? write_set(passes, pass) : WF_SUCCESS;
         if (result != WF_SUCCESS)
             return result;
         if (i > 0)
@@ -252,6 +255,8 @@ wf_result wfi_passes_run(wfi_passes *passes)
     wf_result result = passes->result;
     if (result == WF_SUCCESS)
         result = wfi_device_goes_on(passes->device);
+    if (result == WF_SUCCESS)
+        result = take_pipelines(passes);
     if (result == WF_SUCCESS && passes->count)
         result = wfi_run(passes->device, record, passes);
     const unsigned char *data = passes->readback->mapped;
@@ -261,6 +266,7 @@ wf_result wfi_passes_run(wfi_passes *passes)
             memcpy(pass->read, data + pass->read_at, (size_t)pass->buffers[0].range);
     }
     wf_arena_reset(passes->arena);
+    give_back_pipelines(passes);
     passes->count = 0;
     passes->read_bytes = 0;
     passes->result = WF_SUCCESS;

@@ -1,11 +1,11 @@
 /* Lists of dispatches that analyse a matrix: each waits for those before it, all are submitted at
- * once, and what the host asks for is read back with them. The kernels' pipelines are the device's
- * and serve all analyses. */
+ * once, and what the host asks for is read back with them. The kernels' pipelines come from the
+ * device's pool; those that are not there yet are compiled by several threads. */
 #ifndef WFI_KERNELS_SPMV_ANALYSIS_PASSES_H
 #define WFI_KERNELS_SPMV_ANALYSIS_PASSES_H
 
 #include "core/buffer.h"
-#include "core/pipeline.h"
+#include "core/pipeline_pool.h"
 
 #define WFI_PASS_BUFFERS 6
 #define WFI_PASS_PUSH 96
@@ -22,8 +22,9 @@ typedef struct wfi_pass_kernel {
 } wfi_pass_kernel;
 
 typedef struct wfi_pass {
-    const wfi_pipeline *pipeline; /* NULL: a fill, or a copy where `copies` or `read` is set */
-    bool copies;                  /* from the first buffer to the second */
+    wfi_pass_kernel kernel; /* no module: a fill, or a copy where `copies` or `read` is set */
+    wfi_pooled *pooled;     /* the kernel's pipeline, while the list runs */
+    bool copies;            /* from the first buffer to the second */
     uint32_t groups[3], push_bytes, buffer_count;
     VkDescriptorBufferInfo buffers[WFI_PASS_BUFFERS];
     VkDescriptorSet set;

@@ -6,7 +6,7 @@
 #include "kernels/spmv/analysis/cut.h"
 #include "kernels/spmv/formats/sliced.h"
 
-/* What a conversion gives; buffers are the caller's, who may have taken them out. */
+/* The result of a conversion. The caller owns its buffers and may take some of them out. */
 typedef struct wfi_sliced_made {
     wfi_sliced sizes; /* its arrays are NULL */
     wf_buffer *pattern;
@@ -14,14 +14,14 @@ typedef struct wfi_sliced_made {
     wf_buffer *values; /* NULL: they are not made yet (wfi_device_values) */
 } wfi_sliced_made;
 
-/* How a conversion is made; the outcome is the same. */
+/* How a conversion is made; this does not change its result. */
 typedef struct wfi_sliced_how {
-    bool places;   /* they are wanted */
+    bool places;   /* the places are made, too */
     bool shuffles; /* slices are walked by subgroups of their size; else in shared memory */
 } wfi_sliced_how;
 
-/* params->matrix, first and rows are not looked at. WF_NOT_READY, without a line in the log: a
- * binding does not hold what that takes. */
+/* Does not read params->matrix, first and rows. Returns WF_NOT_READY, without a line in the log,
+ * where an array is larger than a binding. */
 wf_result wfi_sliced_convert(wfi_passes *passes, const wfi_device_csr *csr,
                              const wfi_sliced_params *params, wfi_sliced_how how,
                              uint32_t longest_row, wfi_sliced_made *made);

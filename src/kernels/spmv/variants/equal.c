@@ -2,6 +2,7 @@
  * allow. */
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "kernels/spmv/analysis/equal_convert.h"
 #include "kernels/spmv/analysis/values.h"
 #include "kernels/spmv/build.h"
@@ -173,8 +174,7 @@ static wf_result add_pipeline(wf_plan *plan, const wfi_point *point, const wfi_s
                                       {SPMV_ID_FOLDED, kind->folded},
                                       {SPMV_ID_SCALED, kind->scaled},
                                       {SPMV_ID_FENCES, wfi_spmv_profile_of(point->caps)->fences}};
-    return wfi_spmv_add_kernel(plan, point, job, constants, sizeof constants / sizeof *constants,
-                               first, pipeline);
+    return wfi_spmv_add_kernel(plan, point, job, constants, WFI_COUNT(constants), first, pipeline);
 }
 
 /* The host's arrays of a block, in buffers of the plan's. */

@@ -218,8 +218,7 @@ static wf_result add_pipeline(wf_plan *plan, const wfi_point *point, const wfi_s
                                       {SPMV_ID_FOLDED, kind->folded},
                                       {SPMV_ID_SCALED, kind->scaled},
                                       {SPMV_ID_ALTERNATES, kind->alternates}};
-    return wfi_spmv_add_kernel(plan, point, job, constants, sizeof constants / sizeof *constants,
-                               first, pipeline);
+    return wfi_spmv_add_kernel(plan, point, job, constants, WFI_COUNT(constants), first, pipeline);
 }
 
 /* The step of the rows, all but its pipeline. */

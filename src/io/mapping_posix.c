@@ -1,7 +1,6 @@
 #define _DEFAULT_SOURCE /* MAP_NORESERVE: pages that nobody writes to need no room */
 #include "io/mapping.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -9,7 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "io/atomic_file.h"
+#include "core/platform.h"
+#include "io/unfinished.h"
 
 #define SLOTS 16
 
@@ -18,7 +18,7 @@ static struct {
     uintptr_t begin, end; /* 0: free */
     char message[512];
 } slots[SLOTS];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static wfi_mutex lock = WFI_MUTEX_INIT;
 
 /* A page that is no more in the file; calls nothing but what handlers may. */
 static void bus_error(int number, siginfo_t *info, void *context)
@@ -30,7 +30,7 @@ static void bus_error(int number, siginfo_t *info, void *context)
             const ssize_t written =
                 write(STDERR_FILENO, slots[i].message, strlen(slots[i].message));
             (void)written;
-            wfi_atomic_remove_unfinished();
+            wfi_unfinished_remove_all();
             _exit(1);
         }
     signal(number, SIG_DFL);
@@ -48,7 +48,7 @@ static void watch(void)
 static int take_slot(const char *path, uintptr_t begin, size_t bytes)
 {
     int slot = 0;
-    pthread_mutex_lock(&lock);
+    wfi_mutex_lock(&lock);
     watch();
     while (slot < SLOTS && slots[slot].end)
         slot++;
@@ -58,14 +58,15 @@ static int take_slot(const char *path, uintptr_t begin, size_t bytes)
         slots[slot].begin = begin;
         slots[slot].end = begin + bytes;
     }
-    pthread_mutex_unlock(&lock);
+    wfi_mutex_unlock(&lock);
     return slot;
 }
 
-bool wfi_map(wfi_mapping *mapping, const char *path, int fd, size_t bytes)
+bool wfi_map(wfi_mapping *mapping, const char *path, FILE *file, size_t bytes)
 {
     *mapping = (wfi_mapping){0};
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
+    void *memory =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fileno(file), 0);
     if (memory == MAP_FAILED)
         return false;
     const int slot = take_slot(path, (uintptr_t)memory, bytes);
@@ -81,9 +82,9 @@ void wfi_unmap(wfi_mapping *mapping)
 {
     if (!mapping->memory)
         return;
-    pthread_mutex_lock(&lock);
+    wfi_mutex_lock(&lock);
     slots[mapping->slot].begin = slots[mapping->slot].end = 0;
-    pthread_mutex_unlock(&lock);
+    wfi_mutex_unlock(&lock);
     munmap(mapping->memory, mapping->bytes);
     *mapping = (wfi_mapping){0};
 }

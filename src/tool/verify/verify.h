@@ -1,0 +1,107 @@
+/* The differential search of `wavefit verify`: problems, variants and constants are drawn at
+ * random, run on the device and compared, every element, with the f64 reference on the host. A case
+ * depends on the seed, its number and the device alone, so that it can be run again by itself. */
+#ifndef WFI_TOOL_VERIFY_VERIFY_H
+#define WFI_TOOL_VERIFY_VERIFY_H
+
+#include "io/verdicts.h"
+#include "tool/cli/session.h"
+
+typedef struct wfi_verify_request {
+    uint64_t seed;
+    bool one_family;
+    wf_family family; /* where one_family */
+} wfi_verify_request;
+
+/* What a case is made with. */
+typedef struct wfi_verifier {
+    wfi_session *session;
+    uint64_t state; /* of the random numbers */
+    double work;    /* operations that a case may take */
+    wfi_verdict *verdict;
+} wfi_verifier;
+
+/* Runs a case and fills *verdict, but for `repeat`. Returns what the library did. */
+wf_result wfi_verify_case(wfi_session *session, const wfi_verify_request *request, uint64_t number,
+                          wfi_verdict *verdict);
+
+/* ---------------------------------------------------------------------------------- draw.c */
+
+uint64_t wfi_draw_below(wfi_verifier *v, uint64_t n);
+bool wfi_draw_chance(wfi_verifier *v, uint32_t percent);
+double wfi_draw_uniform(wfi_verifier *v, double low, double high);
+/* A size up to `most`: small ones, any, and those at and beside powers of two. */
+uint64_t wfi_draw_size(wfi_verifier *v, uint64_t most);
+/* A factor: mostly 1 (or, `zero`, mostly 0), else a small number of either sign; `whole`: a whole
+ * one. */
+double wfi_draw_factor(wfi_verifier *v, bool zero, bool whole);
+
+/* What operands consist of. */
+typedef enum wfi_numbers {
+    WFI_NUMBERS_UNIFORM, /* between -1 and 1 */
+    WFI_NUMBERS_SIGNS,   /* 1 and -1 */
+    WFI_NUMBERS_WHOLE,   /* -3 … 3 */
+    WFI_NUMBERS_SPREAD   /* of magnitudes from 2^-6 to 2^6 */
+} wfi_numbers;
+
+wfi_numbers wfi_draw_numbers(wfi_verifier *v);
+const char *wfi_numbers_name(wfi_numbers numbers);
+double wfi_draw_number(wfi_verifier *v, wfi_numbers numbers);
+/* Adds to the verdict's problem. */
+void wfi_verify_say(wfi_verifier *v, const char *format, ...);
+
+/* --------------------------------------------------------------------------------- point.c */
+
+/* Makes a plan of the problem with the tuning. */
+typedef wf_result (*wfi_verify_plan_fn)(wfi_verifier *v, void *problem, const wf_tuning *tuning);
+
+/* Draws variants and constants until the plan can be made. Where it never can, the verdict is
+ * UNSUPPORTED. */
+wf_result wfi_verify_point(wfi_verifier *v, wfi_verify_plan_fn plan, void *problem);
+
+/* ------------------------------------------------------------------------------- execute.c */
+
+/* Which elements of a binding are the result: count[0] x count[1] x count[2] of them, stride apart;
+ * nothing else may change. */
+typedef struct wfi_verify_places {
+    uint64_t size; /* bytes of an element; 0: the binding is only read */
+    uint64_t count[3], stride[3];
+} wfi_verify_places;
+
+/* The data of a binding, between bytes that nobody may touch. */
+typedef struct wfi_verify_binding {
+    uint64_t offset, bytes, whole; /* of the buffer: the binding's offset and bytes, and all */
+    unsigned char *before, *after; /* the host's copies of the whole buffer */
+    wf_buffer *buffer;
+    wfi_verify_places places;
+} wfi_verify_binding;
+
+typedef struct wfi_verify_execution {
+    wf_plan *plan;
+    wf_buffer *workspace;
+    uint32_t count;
+    wfi_verify_binding items[WF_MAX_BINDINGS];
+    bool repeats; /* every execution gives the same bits */
+} wfi_verify_execution;
+
+/* A binding of so many bytes, which are -1 at first, NaN as floats: *data, in items[i].before, is
+ * where the caller writes operands. False: out of memory. */
+bool wfi_verify_bind(wfi_verifier *v, wfi_verify_execution *e, uint32_t index, uint64_t bytes,
+                     const wfi_verify_places *places, void **data);
+/* Runs the plan, sometimes twice; results are then in items[i].after + items[i].offset. The verdict
+ * fails where anything but the results changed, or the second execution gave other bits. */
+wf_result wfi_verify_execute(wfi_verifier *v, wfi_verify_execution *e);
+void wfi_verify_close(wfi_verify_execution *e);
+
+/* Fills the verdict from a check. */
+void wfi_verify_checked(wfi_verifier *v, const char *what);
+void wfi_verify_place(wfi_verifier *v, uint64_t mismatch, const char *format, ...);
+
+/* -------------------------------------------------------------------------------- families */
+
+wf_result wfi_verify_matmul(wfi_verifier *v);
+wf_result wfi_verify_spmv(wfi_verifier *v);
+wf_result wfi_verify_stencil(wfi_verifier *v);
+wf_result wfi_verify_himeno(wfi_verifier *v);
+
+#endif

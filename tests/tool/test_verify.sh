@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# What `wavefit verify` says of a driver that loses work-groups or crashes: each finding comes with
+# a command that repeats it, and that finds nothing once the driver is well.
+# usage: test_verify.sh WAVEFIT DATA
+set -u
+. "$(dirname "$0")/expect.sh"
+export XDG_CACHE_HOME=$work/cache
+
+expect 0 'verified .* 0 cases are wrong' verify --cases 6 --seed 3 --json report.json
+check 'the report is JSON of its schema' python3 - report.json <<'END'
+import json, sys
+report = json.load(open(sys.argv[1]))
+assert report["schema"] == "wavefit-verify/1" and report["findings"] == []
+assert report["device"]["driver"]["name"] and report["seed"] == 3
+assert sum(report["cases"].values()) == 6 and report["elements"] > 0
+END
+# A case alone is what it was in the search.
+expect 0 '^verified' verify --seed 3 --case 2
+grep '^problem' out >alone
+expect 0 '^verified' verify --seed 3 --case 2
+grep '^problem' out >again
+check 'a case is the same again' diff again alone
+
+# The last work-group of dispatches of two: some results are wrong.
+export WAVEFIT_LOST_GROUP=2
+expect 1 'verify: [0-9]+ of [0-9]+ cases failed' \
+    verify --family stencil --cases 14 --seed 8 --json report.json
+cp out found
+check 'wrong cells are told' grep -qE 'wrong .*case [0-9]+: .* cells .*(wrong|changed)' found
+grep -oE 'repeat +wavefit .*' found | sed 's/^repeat *wavefit //' >commands
+check 'at least one was found' test -s commands
+check 'the report says all that a driver bug needs' python3 - report.json <<'END'
+import json, sys
+report = json.load(open(sys.argv[1]))
+assert report["failed"] == len(report["findings"]) > 0
+for f in report["findings"]:
+    assert f["status"] == "failed" and f["family"] == "stencil" and f["problem"]
+    assert f["variant"] and f["constants"] is not None and f["repeat"].startswith("wavefit verify")
+    assert all(len(k["spirv"]) == 16 and int(k["spirv"], 16) for k in f["kernels"]) and f["kernels"]
+    assert f["wrong"] >= len(f["first_wrong"]) > 0
+    for w in f["first_wrong"]:
+        assert w["place"] and "result" in w and w["bound"] >= 0
+        assert w["result"] == "nan" or abs(w["result"] - w["expected"]) > w["bound"]
+END
+head -n 2 commands >first
+while read -r command; do
+    expect 1 'verify: 1 of 1 cases failed' $command
+    unset WAVEFIT_LOST_GROUP
+    expect 0 '^verified' $command
+    export WAVEFIT_LOST_GROUP=2
+done <first
+unset WAVEFIT_LOST_GROUP
+
+# Periodic borders crash the driver (constant 5): the search goes on with the next case.
+export WAVEFIT_FAULT='crash 5 2'
+expect 1 'verify: [0-9]+ of 14 cases failed' \
+    verify --family stencil --cases 14 --seed 9 --json report.json
+cp out found
+check 'the crash is told' grep -q 'it ended the process: Segmentation fault' found
+command=$(grep -oE 'repeat +wavefit .*' found | head -n 1 | sed 's/^repeat *wavefit //')
+run $command
+check "the crash repeats (exit code $code)" test "$code" -ge 128
+check 'all of it is in the report' python3 - report.json <<'END'
+import json, sys
+report = json.load(open(sys.argv[1]))
+assert sum(report["cases"].values()) == 14
+assert [f["status"] for f in report["findings"]] == ["error"] * report["failed"]
+assert any("variant" in f for f in report["findings"])
+END
+unset WAVEFIT_FAULT
+
+# The device is lost: an error that names it, and the search goes on with a new one.
+export WAVEFIT_FAULT='lost 5 2'
+expect 1 'verify: [0-9]+ of 14 cases failed' verify --family stencil --cases 14 --seed 9
+unset WAVEFIT_FAULT
+
+expect 2 'is not a family' verify --family vector
+expect 2 '--case runs one case' verify --case 3 --seconds 2
+expect 2 'does not go with it' verify --variant naive
+expect 3 'no device matches' verify --device none-of-that-name
+finish
