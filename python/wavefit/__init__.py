@@ -13,6 +13,8 @@ from ._dtypes import (DType, bfloat16, dtype, float16, float32, float64, int8, i
 from ._errors import (CancelledError, DeviceClosedError, DeviceLostError, Error,
                       InvalidArgumentError, NoDeviceError, OutOfMemoryError, TooLargeError,
                       UnsupportedError)
+from ._explain import Explanation, TuneResult, explain, peaks, tune
+from ._grid import HimenoResult, himeno, stencil
 from ._matmul import matmul
 from ._native import ffi as _ffi, lib as _lib
 from ._solve import SolveInfo, cg, laplace
@@ -24,9 +26,10 @@ __version__: str = _ffi.string(_lib.wf_version()).decode()
 
 __all__ = [
     "Array", "CancelledError", "CopyWarning", "DType", "Device", "DeviceClosedError", "DeviceInfo",
-    "DeviceLostError", "Error", "InvalidArgumentError", "NoDeviceError", "OutOfMemoryError",
-    "SolveInfo", "SparseMatrix", "TooLargeError", "UnsupportedError", "array", "asarray", "axpy",
-    "bfloat16", "cg", "csr", "default_device", "devices", "dot", "dtype", "empty", "float16",
-    "float32", "float64", "from_dlpack", "full", "int32", "int8", "laplace", "matmul", "ones",
+    "DeviceLostError", "Error", "Explanation", "HimenoResult", "InvalidArgumentError",
+    "NoDeviceError", "OutOfMemoryError", "SolveInfo", "SparseMatrix", "TooLargeError", "TuneResult",
+    "UnsupportedError", "array", "asarray", "axpy", "bfloat16", "cg", "csr", "default_device",
+    "devices", "dot", "dtype", "empty", "explain", "float16", "float32", "float64", "from_dlpack",
+    "full", "himeno", "int32", "int8", "laplace", "matmul", "ones", "peaks", "stencil", "tune",
     "zeros",
 ]

@@ -150,8 +150,8 @@ class Array:
 
     def view(self) -> "np.ndarray[Any, Any]":
         """The array's own memory as a NumPy array, where the host sees it (unified memory, CPU
-        drivers); ``BufferError`` elsewhere. It waits for what is queued; do not touch the view while
-        later executions use the array."""
+        drivers); ``BufferError`` elsewhere. It waits for what is queued; do not touch the view
+        while later executions use the array."""
         if self._storage.mapped is None:
             raise BufferError(f"the host does not see the memory of {self.device.info.name}: "
                               "numpy() copies")

@@ -142,6 +142,7 @@ class Plan:
                 self.result)
             if not number:
                 device._log.fail(self.result[0])
+            device._last = self
             first.used = second.used = number
             if third is not None:
                 third.used = number
@@ -202,6 +203,7 @@ class Device:
         self._ended = 0
         self._number = ffi.new("uint64_t *")
         self._live = 0  # buffers
+        self._last: Optional[Plan] = None  # what was queued last, for explain
         if limits not in ("device", "minimum"):
             raise ValueError(f"limits is {limits!r}; it is 'device' or 'minimum'")
         params = ffi.new("wf_device_params *", {"size": ffi.sizeof("wf_device_params")})
@@ -242,11 +244,12 @@ class Device:
             if self._closed:
                 return
             self._plans.clear()
+            self._last = None
             lib.wf_queue_destroy(ffi.new("wf_queue **", self._queue))
             self._exhume()
             self._drain()
             self._closed = "the device was closed"
-            # Arrays and matrices that are still there lose what they had; it is not worth a warning.
+            # Arrays and matrices that are still there lose what they had: no need to warn.
             self._log.quiet = True
             lib.wf_device_destroy(ffi.new("wf_device **", self._handle))
 

@@ -192,8 +192,8 @@ def matmul(a: Any, b: Any, out: Optional[Array] = None, *, bias: Any = None,
         a = a.mT
     if transpose_b:
         b = b.mT
-    key = (a.shape, b.shape, of, a._swapped, b._swapped, bias is None, activation, dtype, math, alpha,
-           beta)
+    key = (a.shape, b.shape, of, a._swapped, b._swapped, bias is None, activation, dtype, math,
+           alpha, beta)
     plan = device._plans.get(key)  # type: ignore[union-attr]
     if plan is None:
         product = _product(a.shape, b.shape)

@@ -264,8 +264,8 @@ def _preconditioner(M: Any, operator: Any) -> Callable[[Any], Any]:
         return lambda r: r
     if isinstance(M, str):
         if M != "jacobi" or not hasattr(operator, "diagonal"):
-            raise ValueError(f"M is {M!r}: with a callback or an operator, M is None, 'jacobi' of a "
-                             "matrix of wavefit's, or an operator")
+            raise ValueError(f"M is {M!r}: with a callback or an operator, M is None, 'jacobi' of "
+                             "a matrix of wavefit's, or an operator")
         diagonal = operator.diagonal()
         return lambda r: r / diagonal
     from scipy.sparse.linalg import aslinearoperator

@@ -237,6 +237,11 @@ class SparseMatrix:
 
     # --------------------------------------------------------------------------------- updates
 
+    def _forget(self) -> None:
+        for plan in self._made.values():
+            plan.destroy()
+        self._made.clear()
+
     def update(self, values: Any) -> "SparseMatrix":
         """New values for the same pattern, in the order of scipy's ``data``. A matrix made with
         ``updatable=True`` is not analysed again; another one is at its next product.
@@ -251,9 +256,7 @@ class SparseMatrix:
             raise ValueError(f"{new.shape} values for a pattern of {self._values.shape}")
         self._values = new.copy()
         if not self._updatable:
-            for plan in self._made.values():
-                plan.destroy()
-            self._made.clear()
+            self._forget()
             return self
         with self.device._lock:
             self.device._usable()
@@ -353,7 +356,7 @@ def csr(matrix: Any, shape: Optional[Tuple[int, int]] = None, dtype: Any = None,
         values, columns, offsets, shape = plain.data, plain.indices, plain.indptr, plain.shape
     rows, width = int(shape[0]), int(shape[1])
     if max(rows, width) >= 1 << 32:
-        raise ValueError(f"a matrix of shape {(rows, width)} has more than 2^32 - 1 rows or columns")
+        raise ValueError(f"a matrix of {(rows, width)} has more than 2^32 - 1 rows or columns")
     host = np.asarray(values)
     if dtype is None:
         if host.dtype.kind in "biu":

@@ -207,7 +207,7 @@ static void refusals(void **state)
     close_pair(&p);
 }
 
-/* A product that takes long enough for a wait to ask meanwhile. The wait ends, the work does not. */
+/* Products that take long enough for a wait to ask meanwhile. The wait ends, the work does not. */
 static void a_wait_is_cancelled(void **state)
 {
     enum { N = 256 };
