@@ -12,8 +12,8 @@
  * that was made as the NUMBER-th (from 0) of those of so many bytes is 1000.0f; its memory must be
  * mapped before it is bound. A fence that is asked for its status is not signalled yet, so that
  * each wait is one of vkWaitForFences, unless "vkGetFenceStatus" is to fail. WAVEFIT_DISCRETE: the
- * device says that it is a discrete GPU. WAVEFIT_LOST_GROUP=N: of a dispatch of N work-groups along
- * x the last ones along x do not run. */
+ * device says that it is a discrete GPU. WAVEFIT_LOST_GROUP="N FIRST": of a dispatch of N
+ * work-groups along x the last ones along x do not run, from the FIRST-th dispatch on. */
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -186,9 +186,9 @@ static VKAPI_ATTR void VKAPI_CALL dispatch(VkCommandBuffer commands, uint32_t x,
                                            uint32_t z)
 {
     const char *lost = getenv("WAVEFIT_LOST_GROUP");
-    unsigned groups = 0;
+    unsigned groups = 0, first = 0;
     dispatched++;
-    if (lost && sscanf(lost, "%u", &groups) == 1 && x == groups)
+    if (lost && sscanf(lost, "%u %u", &groups, &first) >= 1 && x == groups && dispatched > first)
         x--;
     real_dispatch(commands, x, y, z);
 }

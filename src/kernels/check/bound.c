@@ -43,6 +43,19 @@ void wfi_check_element(wf_check *check, uint64_t index, double result, long doub
     check->checked++;
 }
 
+void wfi_check_merge(wf_check *check, const wf_check *more)
+{
+    for (uint64_t i = 0; i < more->wrong && i < WF_CHECK_MISMATCHES; i++)
+        if (check->wrong + i < WF_CHECK_MISMATCHES)
+            check->mismatches[check->wrong + i] = more->mismatches[i];
+    if (more->checked && (more->error_over_bound > check->error_over_bound || !check->checked)) {
+        check->error_over_bound = more->error_over_bound;
+        check->worst = more->worst;
+    }
+    check->wrong += more->wrong;
+    check->checked += more->checked;
+}
+
 bool wfi_watch_goes_on(wfi_watch *watch, uint64_t operations)
 {
     watch->operations += operations;

@@ -20,6 +20,9 @@ double wfi_underflow(double n, wf_type type);
 void wfi_check_element(wf_check *check, uint64_t index, double result, long double reference,
                        double bound);
 
+/* Adds what other comparisons of the same result came to. */
+void wfi_check_merge(wf_check *check, const wf_check *more);
+
 /* Work on the host that the application can cut short. */
 typedef struct wfi_watch {
     const wf_cancel *cancel; /* NULL: the application never does */

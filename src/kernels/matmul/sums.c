@@ -264,14 +264,9 @@ static void compare_row(sums *s, uint64_t z, uint64_t row, const row_sum *sum)
     }
     if (!w->linear.data)
         s->check->ranged += row_check.checked;
-    for (uint64_t i = 0; i < row_check.wrong && i < WF_CHECK_MISMATCHES; i++)
-        if (s->check->wrong + i < WF_CHECK_MISMATCHES)
-            s->check->mismatches[s->check->wrong + i] = row_check.mismatches[i];
-    s->check->wrong += row_check.wrong;
-    if (row_check.error_over_bound > s->check->error_over_bound) {
-        s->check->error_over_bound = row_check.error_over_bound;
-        s->check->worst = row_check.worst;
-    }
+    const uint64_t compared = s->check->checked;
+    wfi_check_merge(s->check, &row_check);
+    s->check->checked = compared; /* element by element */
 }
 
 static wf_result look_at_all(sums *s)

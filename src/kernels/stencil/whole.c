@@ -4,13 +4,16 @@
  * twice the first where the reference is no wider than the result, and M grows to S M at most. */
 #include "kernels/stencil/whole.h"
 
+#include "core/workers.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_OPERATIONS 2e9 /* multiply-adds, about a second */
+#define MOST_OPERATIONS 4e9 /* multiply-adds of a thread, about two seconds */
 #define SLAB_BYTES 3.2e7
+#define MOST_BYTES 1e9 /* of all threads' slabs */
 
 typedef struct slab {
     const wfi_stencil_reference *g;
@@ -206,32 +209,124 @@ static wf_result look_at_ranges(const slab *s, wf_check *check)
     return WF_SUCCESS;
 }
 
-wf_result wfi_stencil_check_whole(const wfi_stencil_reference *g, wf_check *check, int64_t worst[3])
+/* Slabs that threads take one after another. */
+typedef struct sweep {
+    slab model; /* all but what is a thread's own */
+    int64_t planes;
+    size_t bytes; /* of each of a thread's two arrays */
+    wfi_mutex lock;
+    int64_t next; /* plane; and all below: with the lock held */
+    wf_check *check;
+    wf_result result;
+    double worst_error;
+    int64_t worst[3];
+} sweep;
+
+static int64_t take_slab(sweep *w)
 {
-    const int64_t reach = (int64_t)g->radius * g->steps, nk = g->size[2];
-    slab s = {.g = g, .pad_j = g->flat ? 0 : g->radius, .worst_error = -1, .worst = worst};
+    wfi_mutex_lock(&w->lock);
+    const int64_t first = w->result == WF_SUCCESS ? w->next : w->model.g->size[2];
+    w->next = first + w->planes;
+    wfi_mutex_unlock(&w->lock);
+    return first;
+}
+
+static void give_result(sweep *w, const slab *s, const wf_check *check, wf_result result)
+{
+    wfi_mutex_lock(&w->lock);
+    wfi_check_merge(w->check, check);
+    if (s->worst_error > w->worst_error) {
+        w->worst_error = s->worst_error;
+        memcpy(w->worst, s->worst, sizeof w->worst);
+    }
+    if (result != WF_SUCCESS)
+        w->result = result;
+    wfi_mutex_unlock(&w->lock);
+}
+
+static void run_slabs(sweep *w, wfi_watch *watch)
+{
+    wfi_stencil_reference g = *w->model.g;
+    int64_t worst[3] = {-1, 0, 0};
+    wf_check check = {0};
+    slab s = w->model;
     wf_result result = WF_SUCCESS;
-    worst[0] = -1;
-    if (!make_bounds(&s))
-        return WF_SUCCESS;
-    s.width = g->size[0] + 2 * g->radius;
-    s.height = g->size[1] + 2 * s.pad_j;
-    const double plane = (double)s.width * (double)s.height;
-    const double fit = fmax(fmax(SLAB_BYTES / 8 / plane, 2.0 * (double)reach), 1);
-    const int64_t planes = fit < (double)nk ? (int64_t)fit : nk;
-    const double work = plane * (double)nk * g->count * g->steps;
-    if (work * (1 + 2 * (double)reach / (double)planes) > MOST_OPERATIONS)
-        return look_at_ranges(&s, check);
-    const size_t bytes = (size_t)(planes + 2 * reach) * (size_t)plane * sizeof(double);
-    double *first = malloc(bytes), *second = malloc(bytes);
+    double *first = malloc(w->bytes), *second = malloc(w->bytes);
+    g.watch = watch;
+    s.g = &g;
+    s.worst = worst;
     s.now = first;
     s.next = second;
     if (!first || !second)
         result = WF_ERROR_OUT_OF_HOST_MEMORY;
-    for (int64_t k = 0; k < nk && result == WF_SUCCESS; k += planes)
-        if (!check_slab(&s, k, k + planes < nk ? k + planes : nk, check))
+    while (result == WF_SUCCESS) {
+        const int64_t at = take_slab(w), end = at + w->planes;
+        if (at >= g.size[2])
+            break;
+        if (!check_slab(&s, at, end < g.size[2] ? end : g.size[2], &check))
             result = WF_ERROR_CANCELLED;
+    }
     free(first);
     free(second);
+    /* The others do what a helper has no memory for. */
+    if (result != WF_ERROR_OUT_OF_HOST_MEMORY || watch == w->model.g->watch)
+        give_result(w, &s, &check, result);
+}
+
+/* Beside the caller's thread, which alone asks whether the application cancels. */
+static void help(void *user)
+{
+    sweep *w = user;
+    wfi_watch watch = {0};
+    run_slabs(w, &watch);
+}
+
+static uint32_t threads_of(double slabs, double bytes)
+{
+    const double most = fmin(wfi_processors(), 1 + WFI_MOST_WORKERS);
+    return (uint32_t)fmax(fmin(fmin(most, slabs), MOST_BYTES / 2 / bytes), 1);
+}
+
+static wf_result run_sweep(sweep *w, uint32_t threads)
+{
+    wfi_workers workers;
+    const bool helped = threads > 1 && wfi_workers_open(&workers, threads - 1);
+    if (helped)
+        wfi_workers_begin(&workers, threads - 1, help, w);
+    run_slabs(w, w->model.g->watch);
+    if (helped) {
+        wfi_workers_end(&workers);
+        wfi_workers_close(&workers);
+    }
+    return w->result;
+}
+
+wf_result wfi_stencil_check_whole(const wfi_stencil_reference *g, wf_check *check, int64_t worst[3])
+{
+    const int64_t reach = (int64_t)g->radius * g->steps, nk = g->size[2];
+    sweep w = {.model = {.g = g, .pad_j = g->flat ? 0 : g->radius, .worst_error = -1},
+               .check = check,
+               .worst_error = -1,
+               .worst = {-1, 0, 0}};
+    slab *s = &w.model;
+    worst[0] = -1;
+    if (!make_bounds(s))
+        return WF_SUCCESS;
+    s->width = g->size[0] + 2 * g->radius;
+    s->height = g->size[1] + 2 * s->pad_j;
+    const double plane = (double)s->width * (double)s->height;
+    const double fit = fmax(fmax(SLAB_BYTES / 8 / plane, 2.0 * (double)reach), 1);
+    w.planes = fit < (double)nk ? (int64_t)fit : nk;
+    w.bytes = (size_t)(w.planes + 2 * reach) * (size_t)plane * sizeof(double);
+    const int64_t slabs = (nk + w.planes - 1) / w.planes;
+    const uint32_t threads = threads_of((double)slabs, (double)w.bytes);
+    const double work = plane * (double)nk * g->count * g->steps;
+    if (work * (1 + 2 * (double)reach / (double)w.planes) > MOST_OPERATIONS * threads)
+        return look_at_ranges(s, check);
+    if (!wfi_mutex_init(&w.lock))
+        return WF_ERROR_OUT_OF_HOST_MEMORY;
+    const wf_result result = run_sweep(&w, threads);
+    wfi_mutex_destroy(&w.lock);
+    memcpy(worst, w.worst, sizeof w.worst);
     return result;
 }

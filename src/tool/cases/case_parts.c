@@ -21,6 +21,19 @@ void wfi_case_checked(wfi_result_case *c, const char *part, uint64_t worst)
                            c->check.error_over_bound);
 }
 
+void wfi_case_checked_timed(wfi_result_case *c, const wf_check *check, const char *part,
+                            uint64_t worst)
+{
+    if (check->error_over_bound <= 1)
+        return;
+    c->check = *check;
+    wfi_case_fail_text(c, WFI_STATUS_FAILED,
+                       "%s %s: %s %llu of what the timed runs left is %.3g times its error bound "
+                       "off",
+                       c->family, c->name, part, (unsigned long long)worst,
+                       check->error_over_bound);
+}
+
 /* Times every kernel of the plan; the one that takes the most time becomes the case's. Failing to
  * is no failure of the case. */
 static void time_kernels(wfi_session *session, wf_plan *plan, const wf_bindings *bindings,

@@ -8,6 +8,10 @@
  * `part` ("cell", "element") that is farthest off, as the user counts. */
 void wfi_case_checked(wfi_result_case *c, const char *part, uint64_t worst);
 
+/* The same of a check of what the timed runs left, which counts where it does not hold. */
+void wfi_case_checked_timed(wfi_result_case *c, const wf_check *check, const char *part,
+                            uint64_t worst);
+
 /* Times the plan and sets the rate of its operations, in GFLOPS. budget_seconds 0: the default. */
 wf_result wfi_case_time(wfi_session *session, wf_plan *plan, const wf_bindings *bindings,
                         double budget_seconds, wfi_result_case *c);
