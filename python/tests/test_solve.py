@@ -52,7 +52,9 @@ def test_cg_in_every_way(device, rng):
     np.testing.assert_allclose(x.numpy(), want, rtol=1e-7)
     x, info = wf.cg(A, b.reshape(-1, 1), rtol=1e-10)
     np.testing.assert_allclose(x, want, rtol=1e-7)
-    x, info = wf.cg(A.astype(np.float32), b, rtol=1e-4)
+    x, info = wf.cg(A.astype(np.float32), b)  # as in scipy
+    assert x.dtype == np.float64
+    x, info = wf.cg(A.astype(np.float32), b.astype(np.float32), rtol=1e-4)
     assert x.dtype == np.float32
     np.testing.assert_allclose(x, want, rtol=1e-2)
     x, info = wf.cg(A, b, rtol=1e-10, mixed=True)

@@ -143,8 +143,7 @@ def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
     if isinstance(M, str) and M not in _PRECONDITIONS:
         raise ValueError(f"M is {M!r}; it is None, 'jacobi', 'block-jacobi' or an operator")
     on_device = isinstance(b, Array)
-    matrix = A if isinstance(A, SparseMatrix) else \
-        csr(A, device=b.device if isinstance(b, Array) else None)
+    matrix = _matrix_of(A, b)
     rows = matrix.shape[0]
     if matrix.shape[1] != rows:
         raise ValueError(f"cg: the matrix is not square: {matrix.shape}")
@@ -161,6 +160,24 @@ def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
         return _done(start, on_device, matrix.device), SolveInfo(0, 0, 0.0, "converged")
     made, info = _solve(matrix, residual, goal / norm, maxiter, M, progress, block, mixed, history)
     return _done(start + made, on_device, matrix.device), info
+
+
+def _matrix_of(A: Any, *vectors: Any) -> SparseMatrix:
+    """A host matrix becomes one of the type that it and the vectors have in common, as in scipy;
+    one of wavefit's keeps its own."""
+    if isinstance(A, SparseMatrix):
+        return A
+    device = next((x.device for x in vectors if isinstance(x, Array)), None) or default_device()
+    kinds = [A.dtype] + [x.dtype.numpy if isinstance(x, Array) else np.asarray(x).dtype
+                         for x in vectors]
+    common = np.result_type(*kinds)
+    if common.kind != "f" or common.itemsize > 8:
+        common = np.dtype(np.float64)
+    if common.itemsize < 4 or (common.itemsize == 8 and not device._caps.f64):
+        common = np.dtype(np.float32)
+    if np.dtype(A.dtype).kind == "c":
+        raise TypeError("cg solves in real numbers, not complex ones")
+    return csr(A, dtype=common, device=device)
 
 
 def _norm(x: "np.ndarray[Any, Any]") -> float:
@@ -224,10 +241,12 @@ def _cg_on_host(A: Any, b: Any, x0: Any, rtol: float, atol: float, maxiter: Opti
     products with a matrix of wavefit's run on the device."""
     from scipy.sparse.linalg import aslinearoperator
     on_device = isinstance(b, Array)
-    operator = A if hasattr(A, "matvec") else aslinearoperator(
-        csr(A) if hasattr(A, "tocsr") or isinstance(A, np.ndarray) else A)
+    host = hasattr(A, "tocsr") or isinstance(A, np.ndarray)
+    operator = _matrix_of(A, b) if host else A if hasattr(A, "matvec") else aslinearoperator(A)
     rows = operator.shape[0]
-    of = np.dtype(getattr(operator, "dtype", None) or np.float64)
+    own = np.dtype(getattr(operator, "dtype", None) or np.float64)
+    of = own if isinstance(operator, SparseMatrix) else \
+        np.result_type(own, b.dtype.numpy if isinstance(b, Array) else np.asarray(b).dtype)
     of = of if of.kind == "f" and of.itemsize >= 4 else np.dtype(np.float64)
     right = _vector(b, rows, of, "b")
     x = np.zeros(rows, of) if x0 is None else _vector(x0, rows, of, "x0")
