@@ -105,6 +105,46 @@ static wf_result build_plan(wf_device *device, const wfi_choice *choice, wfi_spm
     return result == WF_SUCCESS ? wfi_plan_create_with(device, choice, jobs, job, out) : result;
 }
 
+/* A matrix without rows or without columns: y = beta y, which the plainest variant does, and which
+ * is nothing to do where there are no rows. */
+static wf_result plan_empty(wf_device *device, wfi_spmv_job *job, wf_plan **out)
+{
+    const wf_tuning plainest = {.size = sizeof plainest, .variant = "row"};
+    const wfi_spmv_counts counts = {0};
+    wf_spmv_params *m = &job->matrix;
+    wfi_choice choice;
+    wf_result result = WF_SUCCESS;
+    if (m->row_offsets)
+        result = wfi_spmv_check_offsets(device, m);
+    if (result == WF_SUCCESS && m->row_offsets)
+        result = wfi_spmv_check_columns(device, m);
+    if (result != WF_SUCCESS)
+        return result;
+    const uint32_t rows = m->transpose ? m->columns : m->rows,
+                   columns = m->transpose ? m->rows : m->columns;
+    uint32_t *offsets = calloc(rows + (size_t)1, sizeof *offsets);
+    if (!offsets)
+        return wfi_no_memory(&device->log);
+    /* Models are asked about at least one row and column. */
+    m->rows = rows ? rows : 1;
+    m->columns = columns ? columns : 1;
+    const wfi_problem filled = wfi_spmv_describe(m, &counts, &job->kept->analysis);
+    wfi_problem problem = filled;
+    problem.spmv.rows = m->rows = rows;
+    problem.spmv.columns = m->columns = columns;
+    job->kept->analysis.rows = rows;
+    job->kept->analysis.columns = columns;
+    m->row_offsets = offsets;
+    result = wfi_choose(device, &filled, &plainest, &choice);
+    choice.point.problem = &problem;
+    choice.chosen_by = "model";
+    if (result == WF_SUCCESS)
+        result = wfi_plan_create_with(device, &choice, m->jobs, job, out);
+    m->row_offsets = NULL;
+    free(offsets);
+    return result;
+}
+
 static wf_result make_plan(wf_device *device, const wf_spmv_params *params, wfi_spmv_job *job,
                            wf_plan **out)
 {
@@ -113,6 +153,8 @@ static wf_result make_plan(wf_device *device, const wf_spmv_params *params, wfi_
     wfi_spmv_counts counts = {0};
     wfi_choice choice;
     wfi_spmv_job_start(params, job);
+    if (params->rows == 0 || params->columns == 0)
+        return plan_empty(device, job, out);
     wf_result result = look_at(device, job, &counts);
     job->kept->entries = (uint32_t)counts.entries;
     if (result == WF_SUCCESS && params->transpose) {

@@ -7,7 +7,7 @@
 
 wf_result wf_vector_plan(wf_device *device, const wf_vector_params *given, wf_plan **out)
 {
-    if (!device || !out)
+    if (!device || !out || !given)
         return WF_ERROR_INVALID_ARGUMENT;
     wfi_choice choice;
     wf_vector_params params;
@@ -21,7 +21,7 @@ wf_result wf_vector_plan(wf_device *device, const wf_vector_params *given, wf_pl
         params.alpha = 1;
     const wfi_problem problem = {.family = WF_FAMILY_VECTOR,
                                  .type = params.type,
-                                 .vector = {params.count, params.operation}};
+                                 .vector = {params.count ? params.count : 1, params.operation}};
     result = wfi_choose(device, &problem, params.tuning, &choice);
     return result == WF_SUCCESS ? wfi_plan_create_with(device, &choice, params.jobs, &params, out)
                                 : result;

@@ -240,6 +240,17 @@ static void fill_heaps(const VkPhysicalDeviceMemoryProperties *memory, wf_caps *
             caps->heaps[memory->memoryTypes[i].heapIndex].host_visible = true;
 }
 
+/* Whether a heap has memory that buffers can be made of without a protected queue: Arm's drivers
+ * list a small heap that has none. */
+static bool has_plain_memory(const VkPhysicalDeviceMemoryProperties *memory, uint32_t heap)
+{
+    for (uint32_t i = 0; i < memory->memoryTypeCount; i++)
+        if (memory->memoryTypes[i].heapIndex == heap &&
+            !(memory->memoryTypes[i].propertyFlags & VK_MEMORY_PROPERTY_PROTECTED_BIT))
+            return true;
+    return false;
+}
+
 static void fill_memory(const wfi_instance *instance, VkPhysicalDevice device,
                         const wfi_features *f, wf_caps *caps)
 {
@@ -254,7 +265,7 @@ static void fill_memory(const wfi_instance *instance, VkPhysicalDevice device,
     caps->unified_memory = true;
     for (uint32_t i = 0; i < caps->heap_count; i++) {
         const wf_memory_heap *heap = &caps->heaps[i];
-        if (!heap->device_local)
+        if (!heap->device_local || !has_plain_memory(&memory.memoryProperties, i))
             continue;
         /* A discrete GPU's resizable-BAR heap can be mapped too, but is not the host's memory. */
         caps->unified_memory = caps->unified_memory && heap->host_visible &&

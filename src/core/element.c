@@ -184,6 +184,7 @@ static const wfi_element elements[WF_TYPE_COUNT] = {
                     .real = WF_TYPE_F64,
                     .sum_size = 4,
                     .largest = 127,
+                    .numpy = "|i1",
                     .component = VK_COMPONENT_TYPE_SINT8_KHR,
                     .ceilings = {"dot_i8", "matrix_i8"},
                     .multiplied = i8_multiplied},

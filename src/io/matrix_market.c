@@ -41,7 +41,8 @@ static bool parse_banner(wfi_mm_parser *p, char *line)
 {
     static const char *const banners[] = {"%%matrixmarket"}, *const objects[] = {"matrix"},
                              *const formats[] = {"coordinate", "array"},
-                             *const fields[] = {"real", "integer", "pattern", "complex", "double"},
+                             *const fields[] = {"real",    "integer", "pattern",
+                                                "complex", "double",  "unsigned-integer"},
                              *const symmetries[] = {"general", "symmetric", "skew-symmetric",
                                                     "hermitian"};
     char *word[6];
@@ -57,7 +58,7 @@ static bool parse_banner(wfi_mm_parser *p, char *line)
         return wfi_mm_bad_input(p, "text after the banner ('%.60s')", word[5]);
     if (find_word(word[1], objects, 1) < 0)
         return wfi_mm_bad_input(p, "the object must be 'matrix' (found '%.60s')", word[1]);
-    const int format = find_word(word[2], formats, 2), of = find_word(word[3], fields, 5),
+    const int format = find_word(word[2], formats, 2), of = find_word(word[3], fields, 6),
               kind = find_word(word[4], symmetries, 4);
     if (format < 0)
         return wfi_mm_bad_input(p, "the format must be coordinate or array (found '%.60s')",
@@ -70,11 +71,14 @@ static bool parse_banner(wfi_mm_parser *p, char *line)
             p, "the symmetry must be general, symmetric or skew-symmetric (found '%.60s')",
             word[4]);
     if (of == FIELD_COMPLEX)
-        return wfi_io_fail(p->error, WFI_IO_UNSUPPORTED,
-                           "%s:%llu: complex matrices are not supported", p->text.path,
-                           (unsigned long long)p->text.line);
+        return wfi_io_fail(
+            p->error, WFI_IO_UNSUPPORTED,
+            "%s:%llu: complex matrices are not supported; write the real part by itself, "
+            "as scipy.io.mmwrite(file, matrix.real) does",
+            p->text.path, (unsigned long long)p->text.line);
     p->coordinate = format == 0;
-    p->field = of == 4 ? FIELD_REAL : (wfi_mm_field)of;
+    /* SciPy writes the last one, others the one before. */
+    p->field = of == 5 ? FIELD_INTEGER : of == 4 ? FIELD_REAL : (wfi_mm_field)of;
     p->symmetry = (wfi_mm_symmetry)kind;
     if (p->field == FIELD_PATTERN && (!p->coordinate || kind > SYMMETRIC))
         return wfi_mm_bad_input(

@@ -9,248 +9,203 @@
 #include "core/element.h"
 #include "core/platform_file.h"
 #include "io/atomic_file.h"
+#include "io/file_range.h"
 #include "io/memory.h"
+#include "io/npy_header.h"
+#include "io/npz.h"
 
 #define MAGIC "\x93NUMPY"
 #define MAX_HEADER 65536u
 
 /* ------------------------------------------------------------------------------------- reading */
 
-/* A place in the header's dictionary. */
-typedef struct cursor {
-    const char *path;
-    const char *at;
+/* What a .npy file consists of: a file, or an array of an archive, in memory. */
+typedef struct content {
+    const char *path; /* as errors begin */
+    FILE *file;
+    unsigned char *memory; /* NULL: the file's */
+    uint64_t at, bytes;
     wfi_io_error *error;
-} cursor;
+} content;
 
-static bool bad_header(const cursor *c, const char *what)
+static bool take(content *c, void *to, uint64_t bytes)
 {
-    return wfi_io_fail(c->error, WFI_IO_BAD_INPUT, "%s: malformed .npy header: %s at '%.40s'",
-                       c->path, what, c->at);
+    const bool ok =
+        c->bytes - c->at >= bytes && (c->memory || wfi_range_read(c->file, c->at, to, bytes));
+    if (ok && c->memory && bytes)
+        memcpy(to, c->memory + c->at, (size_t)bytes);
+    c->at += ok ? bytes : 0;
+    return ok;
 }
 
-static void skip_blanks(cursor *c)
-{
-    while (*c->at == ' ' || *c->at == '\n' || *c->at == '\t')
-        c->at++;
-}
-
-static bool take(cursor *c, char expected)
-{
-    skip_blanks(c);
-    if (*c->at != expected)
-        return false;
-    c->at++;
-    return true;
-}
-
-/* A quoted string into text. */
-static bool parse_string(cursor *c, char *text, size_t bytes)
-{
-    skip_blanks(c);
-    const char quote = *c->at;
-    if (quote != '\'' && quote != '"')
-        return bad_header(c, "a quoted word is missing");
-    const char *end = strchr(c->at + 1, quote);
-    if (!end || (size_t)(end - c->at) > bytes)
-        return bad_header(c, "a quoted word does not end");
-    const size_t length = (size_t)(end - c->at - 1);
-    memcpy(text, c->at + 1, length);
-    text[length] = '\0';
-    c->at = end + 1;
-    return true;
-}
-
-/* NumPy's name of a type; NULL: NumPy has none. */
-static const char *description(int type)
-{
-    return wfi_element_of((wf_type)type)->numpy;
-}
-
-static bool parse_descr(cursor *c, wfi_npy *npy)
-{
-    char descr[32];
-    if (!parse_string(c, descr, sizeof descr))
-        return false;
-    for (int type = 0; type < WF_TYPE_COUNT; type++)
-        if (description(type) && strcmp(descr, description(type)) == 0) {
-            npy->type = (wf_type)type;
-            return true;
-        }
-    return wfi_io_fail(c->error, WFI_IO_UNSUPPORTED,
-                       "%s: elements of type '%s' are not supported (<f2, <f4 or <f8 are)", c->path,
-                       descr);
-}
-
-static bool parse_order(cursor *c, wfi_npy *npy)
-{
-    skip_blanks(c);
-    npy->fortran_order = strncmp(c->at, "True", 4) == 0;
-    if (!npy->fortran_order && strncmp(c->at, "False", 5) != 0)
-        return bad_header(c, "fortran_order is neither True nor False");
-    c->at += npy->fortran_order ? 4 : 5;
-    return true;
-}
-
-static bool parse_extent(cursor *c, uint64_t *extent)
-{
-    uint64_t value = 0;
-    skip_blanks(c);
-    if (*c->at < '0' || *c->at > '9')
-        return bad_header(c, "the shape is not a list of sizes");
-    for (; *c->at >= '0' && *c->at <= '9'; c->at++) {
-        if (value > (UINT64_C(1) << 48))
-            return bad_header(c, "the shape is too large");
-        value = value * 10 + (uint64_t)(*c->at - '0');
-    }
-    *extent = value;
-    return true;
-}
-
-static bool parse_shape(cursor *c, wfi_npy *npy)
-{
-    npy->shape[0] = npy->shape[1] = 1;
-    if (!take(c, '('))
-        return bad_header(c, "the shape does not begin with (");
-    while (!take(c, ')')) {
-        if (npy->dimensions == 2)
-            return wfi_io_fail(c->error, WFI_IO_UNSUPPORTED,
-                               "%s: arrays of more than two dimensions are not supported", c->path);
-        if (!parse_extent(c, &npy->shape[npy->dimensions++]))
-            return false;
-        if (!take(c, ',')) {
-            if (!take(c, ')') || npy->dimensions == 1)
-                return bad_header(c, "the shape does not end");
-            return true;
-        }
-    }
-    return true;
-}
-
-enum { DESCR = 1, ORDER = 2, SHAPE = 4 };
-
-/* 0: no key of the format. */
-static unsigned key_of(const char *text)
-{
-    return strcmp(text, "descr") == 0           ? DESCR
-           : strcmp(text, "fortran_order") == 0 ? ORDER
-           : strcmp(text, "shape") == 0         ? SHAPE
-                                                : 0;
-}
-
-static bool parse_value(cursor *c, unsigned key, wfi_npy *npy)
-{
-    return key == DESCR   ? parse_descr(c, npy)
-           : key == ORDER ? parse_order(c, npy)
-                          : parse_shape(c, npy);
-}
-
-static bool parse_dictionary(cursor *c, wfi_npy *npy)
-{
-    unsigned seen = 0;
-    char key[32];
-    if (!take(c, '{'))
-        return bad_header(c, "no dictionary");
-    while (!take(c, '}')) {
-        if (!parse_string(c, key, sizeof key))
-            return false;
-        if (!take(c, ':'))
-            return bad_header(c, "a colon is missing");
-        const unsigned bit = key_of(key);
-        if (!bit || (seen & bit))
-            return bad_header(c, "an unknown or repeated key");
-        seen |= bit;
-        if (!parse_value(c, bit, npy))
-            return false;
-        take(c, ',');
-    }
-    return seen == (DESCR | ORDER | SHAPE) ||
-           bad_header(c, "descr, fortran_order or shape is missing");
-}
-
-/* Reads the magic, the version and the header text (malloc'ed, NUL-terminated). */
-static char *read_header(FILE *file, const char *path, wfi_io_error *error)
+/* The magic, the version and the header text (malloc'ed, NUL-terminated). */
+static char *read_header(content *c)
 {
     unsigned char start[12];
-    if (fread(start, 1, 10, file) != 10 || memcmp(start, MAGIC, 6) != 0) {
-        wfi_io_set_error(error, WFI_IO_BAD_INPUT, "%s: not a .npy file", path);
+    if (!take(c, start, 10) || memcmp(start, MAGIC, 6) != 0) {
+        wfi_io_set_error(c->error, WFI_IO_BAD_INPUT, "%s: not a .npy file", c->path);
         return NULL;
     }
     const unsigned version = start[6];
     uint32_t length = start[8] | (uint32_t)start[9] << 8;
     if (version < 1 || version > 3) {
-        wfi_io_set_error(error, WFI_IO_UNSUPPORTED, "%s: .npy version %u is not supported", path,
-                         version);
+        wfi_io_set_error(c->error, WFI_IO_UNSUPPORTED, "%s: .npy version %u is not supported",
+                         c->path, version);
         return NULL;
     }
     if (version > 1) {
-        if (fread(start + 10, 1, 2, file) != 2)
+        if (!take(c, start + 10, 2))
             length = MAX_HEADER + 1;
         else
             length |= (uint32_t)start[10] << 16 | (uint32_t)start[11] << 24;
     }
     char *text = length <= MAX_HEADER ? malloc(length + 1) : NULL;
-    if (!text || fread(text, 1, length, file) != length || memchr(text, '\0', length)) {
+    if (!text || !take(c, text, length) || memchr(text, '\0', length)) {
         free(text);
-        wfi_io_set_error(error, WFI_IO_BAD_INPUT, "%s: the .npy header is damaged or cut short",
-                         path);
+        wfi_io_set_error(c->error, WFI_IO_BAD_INPUT, "%s: the .npy header is damaged or cut short",
+                         c->path);
         return NULL;
     }
     text[length] = '\0';
     return text;
 }
 
-/* The bytes of the file from where it stands to its end; -1 when it cannot be told. */
-static int64_t bytes_left(FILE *file)
+/* Elements of the shape; UINT64_MAX where their bytes do not fit 64 bits. */
+static uint64_t count_elements(const wfi_npy *npy, uint64_t size)
 {
-    const int64_t here = wfi_file_tell(file);
-    if (here < 0 || !wfi_file_seek(file, 0, SEEK_END))
-        return -1;
-    const int64_t end = wfi_file_tell(file);
-    return end < here || !wfi_file_seek(file, here, SEEK_SET) ? -1 : end - here;
+    uint64_t count = 1;
+    bool overflow = false;
+    for (int i = 0; i < WFI_NPY_DIMENSIONS; i++) {
+        overflow = overflow || (npy->shape[i] && count > UINT64_MAX / size / npy->shape[i]);
+        count *= npy->shape[i];
+        if (npy->shape[i] == 0)
+            return 0;
+    }
+    return overflow ? UINT64_MAX : count;
 }
 
-static bool read_data(FILE *file, const char *path, wfi_npy *npy, wfi_io_error *error)
+uint64_t wfi_npy_count(const wfi_npy *npy)
 {
-    const uint64_t size = wf_type_size(npy->type), rows = npy->shape[0], columns = npy->shape[1];
-    const int64_t left = bytes_left(file);
-    if (left < 0)
-        return wfi_io_fail(error, WFI_IO_SYSTEM, "%s: its size cannot be told", path);
-    const bool overflow = columns && rows > UINT64_MAX / size / columns;
-    if (overflow || rows * columns * size != (uint64_t)left)
-        return wfi_io_fail(error, WFI_IO_BAD_INPUT,
-                           "%s: %llu x %llu elements of %llu bytes do not match the %llu bytes of "
-                           "data in the file",
-                           path, (unsigned long long)rows, (unsigned long long)columns,
-                           (unsigned long long)size, (unsigned long long)left);
+    return count_elements(npy, 1);
+}
+
+void wfi_npy_shape_text(const wfi_npy *npy, char text[WFI_NPY_SHAPE_TEXT])
+{
+    size_t used = (size_t)snprintf(text, WFI_NPY_SHAPE_TEXT, npy->dimensions ? "" : "1");
+    for (uint32_t i = 0; i < npy->dimensions; i++)
+        used += (size_t)snprintf(text + used, WFI_NPY_SHAPE_TEXT - used, "%s%llu", i ? " x " : "",
+                                 (unsigned long long)npy->shape[i]);
+}
+
+/* The elements as they are stored: mapped where they stand at multiples of their size. */
+static bool read_data(content *c, uint64_t size, wfi_npy *npy)
+{
+    char shape[WFI_NPY_SHAPE_TEXT];
+    const uint64_t left = c->bytes - c->at, count = count_elements(npy, size);
+    wfi_npy_shape_text(npy, shape);
+    if (count == UINT64_MAX || count * size != left)
+        return wfi_io_fail(c->error, WFI_IO_BAD_INPUT,
+                           "%s: %s elements of %llu bytes do not match the %llu bytes of data in "
+                           "the file",
+                           c->path, shape, (unsigned long long)size, (unsigned long long)left);
     /* A sparse file is larger than what it takes on the disk. */
-    const int64_t at = wfi_file_tell(file);
-    if (left > 0 && (double)left <= wfi_physical_memory() && at >= 0 && (uint64_t)at % size == 0 &&
-        wfi_map(&npy->mapping, path, file, (size_t)at + (size_t)left)) {
-        npy->data = (char *)npy->mapping.memory + at;
+    if (!c->memory && left > 0 && (double)left <= wfi_physical_memory() && c->at % size == 0 &&
+        wfi_map(&npy->mapping, c->path, c->file, (size_t)c->bytes)) {
+        npy->data = (char *)npy->mapping.memory + c->at;
         return true;
     }
     npy->data = (double)left <= wfi_physical_memory() ? malloc(left ? (size_t)left : 1) : NULL;
     if (!npy->data)
-        return wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: %llu x %llu elements: out of memory", path,
-                           (unsigned long long)rows, (unsigned long long)columns);
-    if (fread(npy->data, 1, (size_t)left, file) != (size_t)left)
-        return wfi_io_fail(error, WFI_IO_SYSTEM, "%s: %s", path,
-                           ferror(file) ? strerror(errno) : "the file is cut short");
+        return wfi_io_fail(c->error, WFI_IO_NO_MEMORY, "%s: %s elements: out of memory", c->path,
+                           shape);
+    return take(c, npy->data, left) ||
+           wfi_io_fail(c->error, WFI_IO_SYSTEM, "%s: %s", c->path,
+                       ferror(c->file) ? strerror(errno) : "the file is cut short");
+}
+
+/* Elements of `size` bytes, the most significant of which came first. */
+static void swap_bytes(unsigned char *data, uint64_t count, size_t size)
+{
+    for (uint64_t i = 0; i < count; i++, data += size)
+        for (size_t low = 0, high = size - 1; low < high; low++, high--) {
+            const unsigned char byte = data[low];
+            data[low] = data[high];
+            data[high] = byte;
+        }
+}
+
+/* Integers as elements of npy->type, with memory of their own. */
+static bool widen(const content *c, const wfi_npy_stored *stored, wfi_npy *npy)
+{
+    const uint64_t count = wfi_npy_count(npy);
+    const double bytes = (double)count * (double)wf_type_size(npy->type);
+    void *data = bytes <= wfi_physical_memory()
+                     ? malloc(count ? (size_t)(count * wf_type_size(npy->type)) : 1)
+                     : NULL;
+    if (!data)
+        return wfi_io_fail(c->error, WFI_IO_NO_MEMORY, "%s: out of memory", c->path);
+    for (uint64_t i = 0; i < count; i++)
+        wf_element_set(npy->type, data, i, stored->get((const char *)npy->data + i * stored->size));
+    wfi_npy_free(npy);
+    npy->data = data;
     return true;
+}
+
+static bool read_array(content *c, wfi_npy *npy)
+{
+    wfi_npy_header header;
+    char *text = read_header(c);
+    const bool parsed = text && wfi_npy_parse_header(c->path, text, &header, c->error);
+    free(text);
+    if (!parsed)
+        return false;
+    npy->type = header.stored->type;
+    npy->dimensions = header.dimensions;
+    memcpy(npy->shape, header.shape, sizeof npy->shape);
+    npy->fortran_order = header.fortran_order;
+    if (!read_data(c, header.stored->size, npy))
+        return false;
+    if (header.swapped)
+        swap_bytes(npy->data, wfi_npy_count(npy), header.stored->size);
+    return !header.stored->get || widen(c, header.stored, npy);
+}
+
+/* Opens the file, and unpacks the array of an archive. */
+static bool open_content(content *c)
+{
+    char magic[4] = "";
+    const char *split = wfi_npz_split(c->path);
+    const size_t length = split ? (size_t)(split - c->path) : strlen(c->path);
+    char *path = malloc(length + 1);
+    if (!path)
+        return wfi_io_fail(c->error, WFI_IO_NO_MEMORY, "%s: out of memory", c->path);
+    memcpy(path, c->path, length);
+    path[length] = '\0';
+    c->file = wfi_file_open(path, "rb");
+    free(path);
+    if (!c->file)
+        return wfi_io_fail(c->error, WFI_IO_SYSTEM, "%s: %s", c->path, strerror(errno));
+    const int64_t bytes = wfi_range_bytes(c->file);
+    if (bytes < 0)
+        return wfi_io_fail(c->error, WFI_IO_SYSTEM, "%s: its size cannot be told", c->path);
+    c->bytes = (uint64_t)bytes;
+    if (wfi_range_read(c->file, 0, magic, 4) && memcmp(magic, "PK", 2) == 0) {
+        size_t unpacked = 0;
+        c->memory = wfi_npz_read(c->file, c->path, split ? split + 1 : NULL, &unpacked, c->error);
+        c->bytes = unpacked;
+        return c->memory != NULL;
+    }
+    return !split || wfi_io_fail(c->error, WFI_IO_BAD_INPUT, "%s: not a .npz archive", c->path);
 }
 
 bool wfi_npy_read(const char *path, wfi_npy *out, wfi_io_error *error)
 {
     wfi_npy npy = {0};
-    FILE *file = wfi_file_open(path, "rb");
-    if (!file)
-        return wfi_io_fail(error, WFI_IO_SYSTEM, "%s: %s", path, strerror(errno));
-    char *header = read_header(file, path, error);
-    cursor c = {path, header, error};
-    bool ok = header && parse_dictionary(&c, &npy) && read_data(file, path, &npy, error);
-    fclose(file);
-    free(header);
+    content c = {.path = path, .error = error};
+    const bool ok = open_content(&c) && read_array(&c, &npy);
+    if (c.file)
+        fclose(c.file);
+    free(c.memory);
     if (ok)
         *out = npy;
     else
@@ -268,32 +223,48 @@ void wfi_npy_free(wfi_npy *npy)
 
 /* ---------------------------------------------------------------------------------- converting */
 
-void *wfi_npy_convert(const wfi_npy *npy, wf_type type, uint64_t *overflowed)
+/* Where the element is in Fortran's order that is the i-th in C's. */
+static uint64_t fortran_index(const wfi_npy *npy, uint64_t i)
 {
-    const uint64_t rows = npy->shape[0], columns = npy->shape[1], count = rows * columns;
+    uint64_t index = 0;
+    for (int d = (int)npy->dimensions - 1; d >= 0; d--) {
+        uint64_t step = 1;
+        for (int before = 0; before < d; before++)
+            step *= npy->shape[before];
+        index += i % npy->shape[d] * step;
+        i /= npy->shape[d];
+    }
+    return index;
+}
+
+void *wfi_npy_convert(const wfi_npy *npy, wf_type type, uint64_t *lost)
+{
+    const uint64_t count = wfi_npy_count(npy);
+    const bool whole = wfi_element_of(type)->whole;
     const double bytes = (double)count * (double)(wf_type_size(npy->type) + wf_type_size(type));
     void *data = bytes <= wfi_physical_memory()
                      ? malloc(count ? (size_t)(count * wf_type_size(type)) : 1)
                      : NULL;
-    uint64_t lost = 0;
+    uint64_t changed = 0;
     for (uint64_t i = 0; data && i < count; i++) {
-        const uint64_t from = npy->fortran_order ? i % columns * rows + i / columns : i;
+        const uint64_t from = npy->fortran_order ? fortran_index(npy, i) : i;
         const double value = wf_element_get(npy->type, npy->data, from);
         wf_element_set(type, data, i, value);
-        lost += isfinite(value) && !isfinite(wf_element_get(type, data, i));
+        const double held = wf_element_get(type, data, i);
+        changed += whole ? !(held <= value && held >= value) : isfinite(value) && !isfinite(held);
     }
-    if (overflowed)
-        *overflowed = lost;
+    if (lost)
+        *lost = changed;
     return data;
 }
 
-bool wfi_npy_become(wfi_npy *npy, wf_type type, uint64_t *overflowed)
+bool wfi_npy_become(wfi_npy *npy, wf_type type, uint64_t *lost)
 {
     if (npy->type == type && !npy->fortran_order) {
-        *overflowed = 0;
+        *lost = 0;
         return true;
     }
-    void *data = wfi_npy_convert(npy, type, overflowed);
+    void *data = wfi_npy_convert(npy, type, lost);
     wfi_npy_free(npy);
     npy->data = data;
     npy->type = type;
@@ -305,15 +276,16 @@ bool wfi_npy_become(wfi_npy *npy, wf_type type, uint64_t *overflowed)
 
 /* Magic, version, length and dictionary, padded so that the data begin at a multiple of 64. */
 static size_t format_header(char *out, size_t bytes, wf_type type, uint32_t dimensions,
-                            const uint64_t shape[2])
+                            const uint64_t *shape)
 {
     char text[160];
-    int length =
-        snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (%llu,",
-                 description(type), (unsigned long long)shape[0]);
-    if (dimensions == 2)
-        length += snprintf(text + length, sizeof text - (size_t)length, " %llu",
-                           (unsigned long long)shape[1]);
+    int length = snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (",
+                          wfi_element_of(type)->numpy);
+    for (uint32_t i = 0; i < dimensions; i++)
+        length += snprintf(text + length, sizeof text - (size_t)length, i ? ", %llu" : "%llu",
+                           (unsigned long long)shape[i]);
+    if (dimensions == 1)
+        text[length++] = ',';
     length += snprintf(text + length, sizeof text - (size_t)length, "), }");
     const size_t total = (10 + (size_t)length + 1 + 63) / 64 * 64;
     if (total > bytes)
@@ -329,19 +301,22 @@ static size_t format_header(char *out, size_t bytes, wf_type type, uint32_t dime
     return total;
 }
 
-bool wfi_npy_write(const char *path, wf_type type, uint32_t dimensions, const uint64_t shape[2],
+bool wfi_npy_write(const char *path, wf_type type, uint32_t dimensions, const uint64_t *shape,
                    const void *data, wfi_io_error *error)
 {
     char header[256];
     wfi_atomic_file out;
-    const uint64_t count = dimensions == 2 ? shape[0] * shape[1] : shape[0];
-    if ((unsigned)type >= WF_TYPE_COUNT || !description(type))
+    uint64_t count = 1;
+    for (uint32_t i = 0; i < dimensions; i++)
+        count *= shape[i];
+    if ((unsigned)type >= WF_TYPE_COUNT || !wfi_element_of(type)->numpy)
         return wfi_io_fail(error, WFI_IO_UNSUPPORTED, "%s: NumPy has no elements of type %s", path,
                            wf_type_name(type));
     const size_t header_bytes = format_header(header, sizeof header, type, dimensions, shape);
     if (!wfi_atomic_open(&out, path, error))
         return false;
     wfi_atomic_write(&out, header, header_bytes);
-    wfi_atomic_write(&out, data, (size_t)count * wf_type_size(type));
+    if (count)
+        wfi_atomic_write(&out, data, (size_t)count * wf_type_size(type));
     return wfi_atomic_commit(&out, error);
 }

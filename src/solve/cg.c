@@ -133,7 +133,8 @@ static wf_result solve_plainly(wf_device *device, const wf_cg_params *params, co
 static wf_result check_params(const wf_device *device, const wf_cg_params *p, const void *b,
                               const void *x, const wf_cg_result *result)
 {
-    if (!b || !x || !result)
+    const bool any = p->matrix && p->matrix->rows > 0;
+    if ((any && (!b || !x)) || !result)
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT, "wf_cg_solve: bad parameters");
     return wfi_cg_check_params(device, "wf_cg_solve", p);
 }
@@ -167,7 +168,8 @@ wf_result wf_cg_solve(wf_device *device, const wf_cg_params *given, const void *
     if (code != WF_SUCCESS)
         return code;
     if (norm <= 0) {
-        memset(x, 0, matrix.rows * wf_type_size(matrix.type)); /* A 0 = 0 */
+        if (matrix.rows) /* A 0 = 0 */
+            memset(x, 0, matrix.rows * wf_type_size(matrix.type));
         *result = out;
         return WF_SUCCESS;
     }

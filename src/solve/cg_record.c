@@ -25,6 +25,9 @@ wf_result wf_cg_create(wf_device *device, const wf_cg_params *given, wf_cg **out
     }
     if (result == WF_SUCCESS)
         result = wfi_cg_check_params(device, "wf_cg_create", &cg->params);
+    if (result == WF_SUCCESS && cg->matrix.rows == 0)
+        result = wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
+                          "wf_cg_create: a matrix without rows, which wf_cg_solve takes");
     if (result == WF_SUCCESS && cg->params.mixed)
         result = wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
                           "wf_cg_create: mixed precision is wf_cg_solve's alone");

@@ -400,9 +400,13 @@ static void refuses_hostile_patterns(void **state)
     s.row_offsets[0] = 1;
     assert_int_equal(wf_spmv_plan(*state, &s.params, &plan), WF_ERROR_INVALID_ARGUMENT);
     s.row_offsets[0] = 0;
-    s.params.rows = 0;
+    s.params.columns = 0;
     assert_int_equal(wf_spmv_plan(*state, &s.params, &plan), WF_ERROR_INVALID_ARGUMENT);
-    s.params.rows = 3;
+    assert_non_null(strstr(test_last_error(), "not below 0"));
+    s.params.columns = 10;
+    s.params.row_offsets = NULL;
+    assert_int_equal(wf_spmv_plan(*state, &s.params, &plan), WF_ERROR_INVALID_ARGUMENT);
+    s.params.row_offsets = s.row_offsets;
     if (!wf_device_caps(*state)->f64) {
         s.params.type = WF_TYPE_F64;
         assert_int_equal(wf_spmv_plan(*state, &s.params, &plan), WF_ERROR_UNSUPPORTED);

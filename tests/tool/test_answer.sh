@@ -48,7 +48,7 @@ check 'a stencil of files is not timed' sh -c '! grep -qE "^(time|rate) " kept'
 check 'its grid is what it must be' sh -c 'tail -c 60 V.npy >v && tail -c 60 W.npy | cmp - v'
 expect 0 '^time ' stencil U.npy --coefficients K.npy -o W.npy --repeat 1
 expect 1 'W.npy has 3 rows of 5; --grid needs 9 of 5' stencil W.npy --grid 5x3x3 -o X.npy
-expect 1 'a vector of 9 elements is needed, not 5 x 1' stencil U.npy --shape box \
+expect 1 'a vector of 9 elements is needed, not 5$' stencil U.npy --shape box \
     --coefficients K.npy
 expect 2 "not 'W.txt'" stencil U.npy -o W.txt
 

@@ -210,10 +210,10 @@ head -c 20 small.mtx.gz >cut.mtx.gz
 expect 1 'cut.mtx.gz' spmv cut.mtx.gz
 head -c 100 A.npy | head -c 70 >cut.npy
 expect 1 'cut.npy' matmul cut.npy B.npy
-npy big.npy '>f4' '(2, 3)' "$one$two$three$one$one$one"
-expect 1 "'>f4' are not supported" matmul big.npy B.npy
-npy three.npy '<f4' '(2, 3, 1)' "$one$two$three$one$one$one"
-expect 1 'two dimensions' matmul three.npy B.npy
+npy long.npy '<f16' '(2, 3)' "$one$two$three$one$one$one"
+expect 1 "'<f16' \(floats of that size\) are not supported" matmul long.npy B.npy
+npy four.npy '<f4' '(2, 3, 1, 1)' "$one$two$three$one$one$one"
+expect 1 'four.npy: the array has 4 dimensions; a matrix has two' matmul four.npy B.npy
 expect 1 'a vector of 4 elements is needed' spmv "$data/small.mtx" --x A.npy
 
 # --- output that cannot be written; what was there stays
@@ -243,6 +243,11 @@ expect 0 'of the same generation: nvidia:sm37, nvidia:sm30' occupancy --target K
 expect 0 '^ +128 +100 % +64 of 64  nothing +#+  highest$' occupancy --target K20
 expect 0 '^ +256 +19 % +12 of 64 +registers' occupancy --target navi31 --registers 228 --subgroup 64
 expect 0 '"schema": "wavefit-occupancy/1"' occupancy --target A770 --registers 129 --json -
+expect 1 'nosuch.json: No such file' devices --profile nosuch.json
+expect 1 'small.mtx: ' devices --profile "$data/small.mtx"
+printf '{"profiles": {}}' >no_profile.json
+expect 1 'no_profile.json: no profile of a device: it has no "capabilities"' \
+    devices --profile no_profile.json
 expect 2 "nothing is published of 'nosuch'; there are nvidia:sm90," occupancy --target nosuch
 expect 2 "'64' is not a whole number from 0 to 63" occupancy --target fermi --registers 64
 expect 2 "'48' is no power of two" occupancy --target fermi --subgroup 48

@@ -36,6 +36,7 @@ static void plans(void **state)
     bool gpu_clock;
     refused(wf_family_variant(WF_FAMILY_SPMV, 0, NULL));
     refused(wf_kernel_compile(NULL, NULL, NULL, &info));
+    refused(wf_caps_choose(NULL, NULL, NULL, &info, NULL));
     refused(wf_kernel_occupancy(NULL, NULL, NULL));
     refused(wf_himeno_time_kernels(NULL, NULL, NULL, NULL));
     refused(wf_architecture_find(NULL, NULL));

@@ -681,6 +681,14 @@ typedef struct wf_problem {
 WF_API wf_result wf_kernel_compile(wf_device *device, const wf_problem *problem,
                                    const wf_tuning *tuning, wf_plan_info *info);
 
+/* Tells what wf_kernel_compile would choose on a device of these capabilities, without a device:
+ * nothing is compiled, and what was measured on this machine does not count. tuning->variant asks
+ * for one variant. In info->kernel it sets group_size, shared_bytes and subgroup_size. Where the
+ * device cannot do the problem or the variant, reason says why. Errors: those of
+ * wf_kernel_compile. */
+WF_API wf_result wf_caps_choose(const wf_caps *caps, const wf_problem *problem,
+                                const wf_tuning *tuning, wf_plan_info *info, char reason[256]);
+
 /* An estimate of how full a kernel keeps a device, from what is published about the device's
  * architecture and what the driver told of the kernel. A unit is what holds whole work-groups: a
  * multiprocessor, compute unit or core. */
@@ -1129,6 +1137,8 @@ typedef struct wf_spmv_buffers {
  * unless forced. */
 typedef struct wf_spmv_params {
     size_t size;
+    /* Where x has no elements, y is beta y, and binding X may stay empty; where y has none, nothing
+     * is done and nothing needs to be bound. Variant "row" does that, whichever is forced. */
     uint32_t rows, columns;
     const uint32_t *row_offsets;    /* rows + 1 elements, ascending, the first 0 */
     const uint32_t *column_indices; /* row_offsets[rows], each < columns; duplicates add up */
@@ -1298,12 +1308,13 @@ typedef struct wf_cg_result {
     double dot_us;        /* median of its dot product's own dispatch; 0: not measured, or fused */
 } wf_cg_result;
 
-/* Solves A x = b. b and x have `rows` elements of the type on the host and must not overlap. x is
- * written whenever WF_SUCCESS is returned, whatever result->status says. Blocks. Errors:
- * WF_ERROR_CANCELLED (a callback asked to stop: x, *result and the history are as far as the solve
- * came, and result->status means nothing), WF_ERROR_INVALID_ARGUMENT (the matrix is not square, a
- * diagonal entry or block cannot be used by Jacobi, or b is not finite), WF_ERROR_TOO_LARGE (three
- * vectors are larger than one binding), and those of wf_spmv_plan. */
+/* Solves A x = b. b and x have `rows` elements of the type on the host and must not overlap; where
+ * there are no rows they may be NULL. x is written whenever WF_SUCCESS is returned, whatever
+ * result->status says. Blocks. Errors: WF_ERROR_CANCELLED (a callback asked to stop: x, *result and
+ * the history are as far as the solve came, and result->status means nothing),
+ * WF_ERROR_INVALID_ARGUMENT (the matrix is not square, a diagonal entry or block cannot be used by
+ * Jacobi, or b is not finite), WF_ERROR_TOO_LARGE (three vectors are larger than one binding), and
+ * those of wf_spmv_plan. */
 WF_API wf_result wf_cg_solve(wf_device *device, const wf_cg_params *params, const void *b, void *x,
                              wf_cg_result *result);
 
@@ -1370,7 +1381,7 @@ typedef enum wf_vector_operation {
 typedef struct wf_vector_params {
     size_t size;
     wf_vector_operation operation;
-    uint64_t count; /* elements of x and of y, > 0 */
+    uint64_t count; /* elements of x and of y; 0: nothing is done, and a dot product is 0 */
     wf_type type;   /* of x, y and scalars: F32 or F64 */
     double alpha;   /* 0: 1 */
     uint32_t numerator, denominator;

@@ -25,18 +25,21 @@ wf_result wfi_spmv_row_too_long(wf_plan *plan, const wfi_spmv_job *job, uint32_t
 uint64_t wfi_spmv_x_bytes(const wfi_spmv_job *job)
 {
     const wf_spmv_params *p = &job->matrix;
-    return ((p->columns - UINT64_C(1)) * p->x_stride + p->vectors) * real_bytes(job);
+    return p->columns ? ((p->columns - UINT64_C(1)) * p->x_stride + p->vectors) * real_bytes(job)
+                      : 0;
 }
 
 uint64_t wfi_spmv_y_bytes(const wfi_spmv_job *job, uint32_t rows)
 {
     const wf_spmv_params *p = &job->matrix;
-    return ((rows - UINT64_C(1)) * p->y_stride + p->vectors) * real_bytes(job);
+    return rows ? ((rows - UINT64_C(1)) * p->y_stride + p->vectors) * real_bytes(job) : 0;
 }
 
 wfi_slot wfi_spmv_x_slot(const wfi_spmv_job *job)
 {
-    return (wfi_slot){WFI_SLOT_BINDING, WF_SPMV_X, 0, wfi_spmv_x_bytes(job)};
+    /* Vulkan wants a buffer; nothing is read of it where x has no elements. */
+    return job->matrix.columns ? (wfi_slot){WFI_SLOT_BINDING, WF_SPMV_X, 0, wfi_spmv_x_bytes(job)}
+                               : (wfi_slot){WFI_SLOT_BINDING, WF_SPMV_Y, 0, real_bytes(job)};
 }
 
 wfi_slot wfi_spmv_y_slot(const wf_caps *caps, const wfi_spmv_job *job, uint32_t first,

@@ -68,7 +68,11 @@ wf_result wf_spmv_check_scaled(const wf_spmv_params *params, const void *x, cons
     wf_spmv_params read;
     const wf_spmv_params *p = &read;
     if (wfi_params_read(&(wfi_log){0}, "wf_spmv_check", params, &read, sizeof read) != WF_SUCCESS ||
-        !x || !y || !check || !p->row_offsets || ((p->beta < 0 || p->beta > 0) && !y_before))
+        !check || !p->row_offsets)
+        return WF_ERROR_INVALID_ARGUMENT;
+    const bool none = (p->transpose ? p->columns : p->rows) == 0;
+    const bool unread = (p->transpose ? p->rows : p->columns) == 0;
+    if ((!x && !unread) || (!y && !none) || ((p->beta < 0 || p->beta > 0) && !y_before && !none))
         return WF_ERROR_INVALID_ARGUMENT;
     if ((unsigned)p->type >= WF_TYPE_COUNT || !modules[p->type])
         return WF_ERROR_UNSUPPORTED;
@@ -77,7 +81,7 @@ wf_result wf_spmv_check_scaled(const wf_spmv_params *params, const void *x, cons
     wfi_watch watch = {.cancel = p->cancel};
     *check = (wf_check){.total = rows * vectors};
     for (uint32_t vector = 0; vector < vectors && !watch.stopped; vector++) {
-        sum *sums = calloc((size_t)rows, sizeof *sums);
+        sum *sums = calloc((size_t)rows + 1, sizeof *sums);
         if (!sums)
             return WF_ERROR_OUT_OF_HOST_MEMORY;
         add_products(p, x, p->x_stride ? p->x_stride : vectors, vector, sums, &watch);

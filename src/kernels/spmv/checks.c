@@ -62,9 +62,9 @@ static wf_result check_vectors(const wf_device *device, const wf_spmv_params *p)
 
 wf_result wfi_spmv_check_params(const wf_device *device, const wf_spmv_params *p)
 {
-    if (p->rows == 0 || p->columns == 0 || (!p->row_offsets && !p->buffers))
+    if (!p->row_offsets && !p->buffers)
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
-                        "wf_spmv_plan: rows and columns must be positive and row_offsets given");
+                        "wf_spmv_plan: row_offsets must be given");
     if (p->buffers && (p->row_offsets || p->column_indices || p->values))
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_spmv_plan: the matrix is given in host memory and in buffers");

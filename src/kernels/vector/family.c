@@ -161,7 +161,7 @@ static wf_result add_bindings(builder *b)
     return result;
 }
 
-/* The partial sums of all slabs. */
+/* The partial sums of all slabs; room for one where there are none. */
 static uint64_t count_partials(const builder *b, uint64_t most)
 {
     uint64_t count = 0;
@@ -169,7 +169,7 @@ static uint64_t count_partials(const builder *b, uint64_t most)
         const uint64_t left = b->params->count - first;
         count += groups_for(b, left < most ? left : most);
     }
-    return count;
+    return count ? count : 1;
 }
 
 static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
@@ -307,9 +307,9 @@ const wfi_family wfi_family_vector = {
 
 wf_result wfi_vector_check(const wf_device *device, const wf_vector_params *p)
 {
-    if (p->count == 0 || (unsigned)p->operation > WF_VECTOR_DOT)
+    if ((unsigned)p->operation > WF_VECTOR_DOT)
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
-                        "wf_vector_plan: count must be positive and the operation known");
+                        "wf_vector_plan: unknown operation");
     if ((unsigned)p->type >= WF_TYPE_COUNT)
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT, "wf_vector_plan: unknown type");
     if (p->operation == WF_VECTOR_DOT && (p->numerator || p->denominator))

@@ -17,11 +17,14 @@
 #define MOST_ITERATIONS 1000000000u
 #define STRETCH_SECONDS 0.4 /* of the measured run, after which it is shown how far it is */
 #define STRETCH_STEP 12     /* whole passes of 2, 3 and 4 iterations */
+#define MOST_FOLLOWED 2e8   /* updates that the host makes to check a run from other start values */
+#define LAST_ITERATIONS 3   /* that are checked where all would be more */
 
 typedef struct work {
     wf_himeno *himeno;
     float *p;
-    double pace; /* seconds an iteration, as far as known */
+    float *before; /* p before the iterations that are checked */
+    double pace;   /* seconds an iteration, as far as known */
     /* of the measured run */
     uint32_t done;
     double begun; /* host clock */
@@ -224,6 +227,88 @@ static wf_result measure(wfi_session *session, const wfi_himeno_request *r, work
     return result;
 }
 
+/* Compares p after `iterations` from the arrays, all cells of it. */
+static wf_result compare_own(const wf_himeno_params *params, const wf_himeno_arrays *start,
+                             uint32_t iterations, work *w, uint64_t seed, wfi_result_case *out)
+{
+    double gosa_error = 0;
+    const wf_result result = wf_himeno_check(params, start, iterations, w->p, w->gosa, 0, seed,
+                                             &out->check, &gosa_error);
+    if (result == WF_SUCCESS && !(gosa_error <= out->check.error_over_bound))
+        out->check.error_over_bound = gosa_error;
+    if (result == WF_SUCCESS)
+        wfi_case_checked(out, "gosa or cell", out->check.worst);
+    return result;
+}
+
+/* Iterations from the caller's arrays. Where following all of them on the host would take long, the
+ * last ones are, from the p that the device had before them. */
+static wf_result run_own(wfi_session *session, const wf_himeno_params *params,
+                         const wfi_himeno_request *r, work *w, double *seconds,
+                         wfi_result_case *out)
+{
+    const size_t cells = (size_t)r->ni * r->nj * r->nk;
+    const bool all =
+        (double)cells * r->iterations <= MOST_FOLLOWED || r->iterations <= LAST_ITERATIONS;
+    const uint32_t checked = all ? r->iterations : LAST_ITERATIONS;
+    wf_himeno_arrays start = *r->start;
+    double rest = 0;
+    wf_result result = wf_himeno_write(w->himeno, r->start);
+    wfi_case_stage(session, out, WFI_STAGE_RUN);
+    if (result == WF_SUCCESS && !all) {
+        w->before = malloc(cells * sizeof *w->before);
+        result = w->before ? wf_himeno_run(w->himeno, r->iterations - checked, NULL, &rest, NULL)
+                           : WF_ERROR_OUT_OF_HOST_MEMORY;
+        if (result == WF_SUCCESS)
+            result = wf_himeno_read(w->himeno, w->before);
+        start.p = w->before;
+        out->checked_how = "the last 3 iterations against f64, from what those before left";
+    }
+    if (result == WF_SUCCESS)
+        result = wf_himeno_run(w->himeno, checked, &w->gosa, seconds, &out->timing.gpu_clock);
+    *seconds += rest;
+    wfi_case_stage(session, out, WFI_STAGE_DOWNLOAD);
+    if (result == WF_SUCCESS)
+        result = wf_himeno_read(w->himeno, w->p);
+    wfi_case_stage(session, out, WFI_STAGE_CHECK);
+    return result == WF_SUCCESS
+               ? compare_own(params, &start, checked, w, session->common->seed, out)
+               : result;
+}
+
+/* The iterations that were asked for, once. */
+static wf_result run_once(wfi_session *session, const wf_himeno_params *params,
+                          const wfi_himeno_request *r, work *w, wfi_result_case *out)
+{
+    double seconds = 0;
+    wf_result result = WF_SUCCESS;
+    wfi_case_stage(session, out, WFI_STAGE_UPLOAD);
+    if (r->start) {
+        result = run_own(session, params, r, w, &seconds, out);
+    } else {
+        result = wf_himeno_start(w->himeno);
+        wfi_case_stage(session, out, WFI_STAGE_RUN);
+        if (result == WF_SUCCESS)
+            result = wf_himeno_run(w->himeno, r->iterations, &w->gosa, &seconds, NULL);
+        wfi_case_stage(session, out, WFI_STAGE_DOWNLOAD);
+        if (result == WF_SUCCESS)
+            result = wf_himeno_read(w->himeno, w->p);
+        wfi_case_stage(session, out, WFI_STAGE_CHECK);
+        if (result == WF_SUCCESS)
+            result = compare(params, w, r->iterations, w->gosa, session->common->seed, &out->check);
+        if (result == WF_SUCCESS)
+            wfi_case_checked(out, "gosa, sum or cell", out->check.worst);
+    }
+    if (result != WF_SUCCESS)
+        return result;
+    wfi_result_case_extra(out, "iterations", r->iterations);
+    wfi_result_case_extra(out, "gosa", (double)w->gosa);
+    wfi_result_case_extra(out, "seconds", seconds);
+    if (r->p && out->status == WFI_STATUS_OK)
+        memcpy(r->p, w->p, (size_t)r->ni * r->nj * r->nk * sizeof *r->p);
+    return WF_SUCCESS;
+}
+
 /* For `explain`: the relaxation, and the sum of gosa. Failing to is no failure of the case. */
 static void time_kernels(wfi_session *session, work *w, wfi_result_case *out)
 {
@@ -258,6 +343,8 @@ static wf_result run(wfi_session *session, const wf_himeno_params *params,
     w->p = malloc((size_t)r->ni * r->nj * r->nk * sizeof(float));
     if (!w->p)
         return WF_ERROR_OUT_OF_HOST_MEMORY;
+    if (r->once)
+        return run_once(session, params, r, w, out);
     wfi_case_stage(session, out, WFI_STAGE_CHECK); /* of the rehearsal */
     result = rehearse(params, w, session->common->seed, out);
     if (result == WF_SUCCESS && out->status == WFI_STATUS_OK)
@@ -296,5 +383,6 @@ wf_result wfi_case_himeno(wfi_session *session, const wfi_himeno_request *reques
         wfi_case_fail(session, out, result);
     wf_himeno_destroy(&w.himeno);
     free(w.p);
+    free(w.before);
     return result;
 }

@@ -70,7 +70,7 @@ static wf_result make_inputs(const wfi_session *session, const wfi_matmul_reques
         fill(&w->params, i, w->bytes[i], session->common->seed + (uint64_t)i, w->made[i]);
         w->host[i] = w->made[i];
     }
-    w->product = malloc((size_t)w->bytes[WF_MATMUL_C]);
+    w->product = malloc((size_t)w->bytes[WF_MATMUL_C] + 1);
     return w->product ? WF_SUCCESS : WF_ERROR_OUT_OF_HOST_MEMORY;
 }
 
@@ -103,14 +103,16 @@ static wf_bindings bindings_of(const work *w)
 static wf_result reset(work *w, const void *before)
 {
     wf_buffer *c = w->buffers[WF_MATMUL_C];
-    if (before)
+    if (before && w->bytes[WF_MATMUL_C])
         return wf_buffer_write(c, 0, before, w->bytes[WF_MATMUL_C]);
     return w->bytes[WF_MATMUL_C] ? wf_buffer_fill(c, 0, wf_buffer_size(c), UINT32_MAX) : WF_SUCCESS;
 }
 
 static wf_result read_product(const work *w, void *product)
 {
-    return wf_buffer_read(w->buffers[WF_MATMUL_C], 0, product, w->bytes[WF_MATMUL_C]);
+    return w->bytes[WF_MATMUL_C]
+               ? wf_buffer_read(w->buffers[WF_MATMUL_C], 0, product, w->bytes[WF_MATMUL_C])
+               : WF_SUCCESS;
 }
 
 static wf_result run_into(const work *w, wf_plan *plan, void *product)

@@ -12,8 +12,8 @@ typedef struct work {
     void *values; /* the matrix's values, rounded, for f32 and f16 */
     wf_type real; /* of x and y */
     size_t x_elements, y_elements;
-    void *random_x, *before, *y; /* before: y before the product, where beta is not 0 */
-    const void *x;
+    void *random_x, *random_y, *y;
+    const void *x, *before; /* before: y before the product, where beta is not 0 */
     wf_buffer *device_x, *device_y;
     wf_plan *plan;
 } work;
@@ -24,7 +24,7 @@ static void free_work(work *w)
     wf_buffer_destroy(&w->device_x);
     wf_buffer_destroy(&w->device_y);
     free(w->values);
-    free(w->before);
+    free(w->random_y);
     free(w->random_x);
     free(w->y);
 }
@@ -33,32 +33,38 @@ static wf_result make_vectors(wfi_session *session, const wfi_spmv_request *r, w
 {
     const uint64_t size = wf_type_size(w->real);
     if (!r->x) {
-        w->random_x = malloc((size_t)(w->x_elements * size));
+        w->random_x = malloc((size_t)(w->x_elements * size) + 1);
         if (w->random_x)
             wfi_random_fill(w->random_x, w->real, w->x_elements, session->common->seed);
     }
     w->x = r->x ? r->x : w->random_x;
-    w->y = malloc((size_t)(w->y_elements * size));
+    w->y = malloc((size_t)(w->y_elements * size) + 1);
     if (!w->x || !w->y)
         return WF_ERROR_OUT_OF_HOST_MEMORY;
     if (r->beta <= 0 && r->beta >= 0)
         return WF_SUCCESS;
-    w->before = malloc((size_t)(w->y_elements * size));
+    w->random_y = r->y ? NULL : malloc((size_t)(w->y_elements * size) + 1);
+    w->before = r->y ? r->y : w->random_y;
     if (!w->before)
         return WF_ERROR_OUT_OF_HOST_MEMORY;
-    wfi_random_fill(w->before, w->real, w->y_elements, session->common->seed + 1);
+    if (w->random_y)
+        wfi_random_fill(w->random_y, w->real, w->y_elements, session->common->seed + 1);
     return WF_SUCCESS;
 }
 
+/* What has no elements has no buffer. */
 static wf_result upload(wf_device *device, work *w)
 {
     const uint64_t size = wf_type_size(w->real);
     const uint64_t x_bytes = w->x_elements * size, y_bytes = w->y_elements * size;
-    wf_result result = wf_buffer_create(device, x_bytes, WF_MEMORY_DEVICE, &w->device_x);
-    if (result == WF_SUCCESS)
-        result = wf_buffer_create(device, y_bytes, WF_MEMORY_DEVICE, &w->device_y);
-    if (result == WF_SUCCESS)
+    wf_result result = WF_SUCCESS;
+    if (x_bytes)
+        result = wf_buffer_create(device, x_bytes, WF_MEMORY_DEVICE, &w->device_x);
+    if (result == WF_SUCCESS && x_bytes)
         result = wf_buffer_write(w->device_x, 0, w->x, x_bytes);
+    if (result != WF_SUCCESS || !y_bytes)
+        return result;
+    result = wf_buffer_create(device, y_bytes, WF_MEMORY_DEVICE, &w->device_y);
     if (result == WF_SUCCESS && w->before)
         return wf_buffer_write(w->device_y, 0, w->before, y_bytes);
     /* NaN everywhere: an element that is not written shows. */
@@ -73,7 +79,7 @@ static wf_result answer(const wfi_session *session, const wf_spmv_params *params
     wfi_case_stage(session, out, WFI_STAGE_RUN);
     wf_result result = wf_plan_run(w->plan, bindings);
     wfi_case_stage(session, out, WFI_STAGE_DOWNLOAD);
-    if (result == WF_SUCCESS)
+    if (result == WF_SUCCESS && w->y_elements)
         result =
             wf_buffer_read(w->device_y, 0, w->y, w->y_elements * (uint64_t)wf_type_size(w->real));
     wfi_case_stage(session, out, WFI_STAGE_CHECK);

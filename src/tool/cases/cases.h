@@ -24,13 +24,13 @@ typedef struct wfi_spmv_request {
     const wfi_csr *matrix;
     const char *name;
     wf_type type;
-    const void *x; /* of the vectors' type (f32 for f16); NULL: random */
+    const void *x, *y; /* of the vectors' type (f32 for f16); NULL: random. y: what beta takes */
     double budget_seconds;
     bool untimed; /* the answer and its check are enough */
     bool transpose;
-    uint32_t vectors;                 /* 0: 1 */
-    const double *alpha;              /* NULL: 1 */
-    double beta;                      /* of a random y */
+    uint32_t vectors;    /* 0: 1 */
+    const double *alpha; /* NULL: 1 */
+    double beta;
     struct wfi_spmv_explain *explain; /* NULL: not asked for */
 } wfi_spmv_request;
 
@@ -43,6 +43,9 @@ typedef struct wfi_himeno_request {
     uint32_t ni, nj, nk; /* cells, borders included; i contiguous */
     uint32_t iterations; /* after the rehearsal; 0: as many as fill `seconds` */
     double seconds;
+    bool once; /* `iterations` from the start values, once, in place of rehearsal and measurement */
+    const wf_himeno_arrays *start; /* of such a run; NULL: the benchmark's own */
+    float *p;                      /* what such a run leaves, where the case is ok; or NULL */
 } wfi_himeno_request;
 
 wf_result wfi_case_himeno(wfi_session *session, const wfi_himeno_request *request,

@@ -5,8 +5,6 @@
 #include "core/arithmetic.h"
 #include "tool/cli/options.h"
 
-#define MOST_EXTENT 65536u
-
 /* The official grids; the program allocates each axis one larger and does not use it. */
 static const struct {
     const char *name;
@@ -28,7 +26,7 @@ bool wfi_parse_himeno_size(const char *option, const char *text, uint64_t extent
         wfi_usage_error("%s: '%s' is not XS, S, M, L, XL or IxJxK", option, text);
         return false;
     }
-    if (!wfi_parse_triple(option, text, MOST_EXTENT, extent))
+    if (!wfi_parse_triple(option, text, WFI_HIMENO_MOST_EXTENT, extent))
         return false;
     if (extent[0] >= 3 && extent[1] >= 3 && extent[2] >= 3)
         return true;

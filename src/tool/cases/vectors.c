@@ -3,16 +3,21 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/element.h"
 #include "tool/cli/options.h"
 
 int wfi_npy_elements(const char *path, wfi_npy *npy, wf_type type)
 {
-    uint64_t overflowed = 0;
-    if (!wfi_npy_become(npy, type, &overflowed))
+    uint64_t lost = 0;
+    if (!wfi_npy_become(npy, type, &lost))
         return wfi_run_error("%s: out of memory", path);
-    if (overflowed)
-        return wfi_run_error("%s: %llu values are too large for %s", path,
-                             (unsigned long long)overflowed, wf_type_name(type));
+    if (lost && wfi_element_of(type)->whole)
+        return wfi_run_error("%s: %llu values are not whole numbers from -128 to 127, which %s "
+                             "holds: round or scale them first, or use --type f32",
+                             path, (unsigned long long)lost, wf_type_name(type));
+    if (lost)
+        return wfi_run_error("%s: %llu values are too large for %s", path, (unsigned long long)lost,
+                             wf_type_name(type));
     return WFI_EXIT_DONE;
 }
 
@@ -37,19 +42,39 @@ const void *wfi_matrix_values(const wfi_csr *matrix, const char *name, wf_type t
     return *narrow;
 }
 
-int wfi_read_vectors(const char *path, wf_type type, uint64_t rows, uint64_t vectors, wfi_npy *npy)
+/* As many vectors as the file has, where their number is open. */
+static uint64_t count_vectors(const wfi_npy *npy, uint64_t rows)
+{
+    const bool matrix = npy->dimensions == 2 && npy->shape[0] == rows && npy->shape[1] > 0;
+    return matrix ? npy->shape[1] : 1;
+}
+
+int wfi_read_vectors(const char *path, wf_type type, uint64_t rows, uint64_t *vectors, wfi_npy *npy)
 {
     wfi_io_error error;
+    char shape[WFI_NPY_SHAPE_TEXT];
     if (!wfi_npy_read(path, npy, &error))
         return wfi_run_error("%s", error.text);
-    const unsigned long long tall = npy->shape[0], wide = npy->shape[1];
-    const bool vector = vectors == 1 && (tall == 1 || wide == 1);
-    const bool fits = vector ? tall * wide == rows : tall == rows && wide == vectors;
-    if (!fits && vectors == 1)
-        return wfi_run_error("%s: a vector of %llu elements is needed, not %llu x %llu", path,
-                             (unsigned long long)rows, tall, wide);
+    *vectors = *vectors ? *vectors : count_vectors(npy, rows);
+    wfi_npy_shape_text(npy, shape);
+    const uint64_t tall = npy->shape[0], wide = npy->shape[1];
+    const bool vector = *vectors == 1 && (tall == 1 || wide == 1);
+    const bool fits =
+        npy->dimensions < 3 && (vector ? tall * wide == rows : tall == rows && wide == *vectors);
+    if (!fits && *vectors == 1)
+        return wfi_run_error("%s: a vector of %llu elements is needed, not %s", path,
+                             (unsigned long long)rows, shape);
     if (!fits)
-        return wfi_run_error("%s: %llu x %llu elements are needed, not %llu x %llu", path,
-                             (unsigned long long)rows, (unsigned long long)vectors, tall, wide);
+        return wfi_run_error("%s: %llu x %llu elements are needed, not %s", path,
+                             (unsigned long long)rows, (unsigned long long)*vectors, shape);
     return wfi_npy_elements(path, npy, type);
+}
+
+uint32_t wfi_vectors_shape(const wfi_npy *like, uint64_t rows, uint64_t vectors, uint64_t shape[2])
+{
+    const bool given = like && like->data, one = vectors == 1;
+    const bool row = given && one && like->dimensions == 2 && like->shape[1] > 1;
+    shape[0] = row ? 1 : rows;
+    shape[1] = row ? rows : vectors;
+    return one && !(given && like->dimensions == 2) ? 1 : 2;
 }

@@ -210,7 +210,7 @@ static const struct {
 } without[] = {
     {"devices", DEVICE | POINT | REPEAT | SEED | TUNING | DISPATCH},
     {"himeno", REPEAT},
-    {"laplace", REPEAT | SEED},
+    {"laplace", SEED},
     {"occupancy", DEVICE | LIMITS | POINT | REPEAT | SEED | TUNING | DISPATCH},
     {"peaks", POINT | REPEAT | SEED | TUNING},
     {"report", DEVICE | LIMITS | POINT | JSON | REPEAT | SEED | TUNING | DISPATCH},

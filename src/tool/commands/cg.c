@@ -102,7 +102,7 @@ static int read_matrix(solve *s, wf_type type)
     const int code = wfi_matrix_get(s->common, text, &use, &s->csr);
     if (code != WFI_EXIT_DONE)
         return code;
-    if (s->csr.rows == 0 || s->csr.rows != s->csr.columns)
+    if (s->csr.rows != s->csr.columns)
         return wfi_run_error("%s: the matrix is %u x %u; a square one is needed", s->name,
                              s->csr.rows, s->csr.columns);
     return WFI_EXIT_DONE;
@@ -128,7 +128,8 @@ static int make_vectors(solve *s)
     const size_t bytes = s->matrix.rows * wf_type_size(type);
     s->x = malloc(bytes ? bytes : 1);
     if (s->x && s->args->b) {
-        const int code = wfi_read_vectors(s->args->b, type, s->matrix.rows, 1, &s->b_file);
+        uint64_t one = 1;
+        const int code = wfi_read_vectors(s->args->b, type, s->matrix.rows, &one, &s->b_file);
         s->b = s->b_file.data;
         return code;
     }
@@ -289,7 +290,8 @@ static void print(const wfi_session *session, const solve *s, const wf_cg_result
     wfi_device_print(session);
     wfi_line(WFI_LABEL_COLUMNS, "problem   %s, %u rows, %u entries, %s", s->title, s->csr.rows,
              s->csr.entries, wf_type_name(s->matrix.type));
-    printf("product   %s (%s)\n", r->product.variant, r->product.chosen_by);
+    if (r->product.variant) /* where b is not 0 */
+        printf("product   %s (%s)\n", r->product.variant, r->product.chosen_by);
     wfi_line(WFI_LABEL_COLUMNS, "result    %s after %u iteration%s",
              solved == WF_ERROR_CANCELLED ? "interrupted" : status_text(r->status), r->iterations,
              r->iterations == 1 ? "" : "s");
@@ -303,8 +305,9 @@ static void print(const wfi_session *session, const solve *s, const wf_cg_result
     if (s->params.mixed)
         printf("refined   %u times\n", r->refinements);
     wfi_format_time(r->iteration_us, text, sizeof text);
-    printf("time      %s an iteration of %u dispatches (%s clock)\n", text, dispatches(r),
-           r->gpu_clock ? "device" : "host");
+    if (r->iterations)
+        printf("time      %s an iteration of %u dispatches (%s clock)\n", text, dispatches(r),
+               r->gpu_clock ? "device" : "host");
     wfi_format_time(r->product_us, text, sizeof text);
     if (r->product_us > 0)
         printf("product   %s alone\n", text);
@@ -369,12 +372,38 @@ static void explain(wfi_session *session, solve *s, const wf_cg_result *r, wfi_r
     wfi_explain_solver(session, &s->parts, c);
 }
 
+/* An x that is short of the tolerance is worth keeping: the solve may have been near its end, and
+ * this x is where to look. One that is of no use is not written. */
+static bool is_worth_writing(wf_result solved, wf_cg_status status)
+{
+    return solved == WF_ERROR_CANCELLED || status == WF_CG_CONVERGED ||
+           status == WF_CG_MAX_ITERATIONS;
+}
+
+/* Writes x in the shape that b had. */
+static int write_solution(const solve *s, const wf_cg_result *r, wf_result solved)
+{
+    uint64_t shape[2];
+    wfi_io_error error;
+    const char *path = s->args->output;
+    const uint32_t dimensions = wfi_vectors_shape(&s->b_file, s->matrix.rows, 1, shape);
+    if (!path || !is_worth_writing(solved, r->status))
+        return WFI_EXIT_DONE;
+    if (!wfi_npy_write(path, s->matrix.type, dimensions, shape, s->x, &error))
+        return wfi_run_error("%s", error.text);
+    if ((solved == WF_ERROR_CANCELLED || r->status != WF_CG_CONVERGED) &&
+        !wfi_json_on_stdout(s->common))
+        wfi_line(WFI_LABEL_COLUMNS, "written   %s: x after %u iterations, short of the tolerance",
+                 path, r->iterations);
+    return WFI_EXIT_DONE;
+}
+
 static int run(solve *s, int argc, char **argv)
 {
     static wfi_result_case c;
     wfi_session session;
     wf_cg_result result = {0};
-    wfi_io_error error;
+    int written = WFI_EXIT_DONE;
     int code = wfi_session_open(&session, s->common);
     if (code != WFI_EXIT_DONE)
         return code;
@@ -397,20 +426,18 @@ static int run(solve *s, int argc, char **argv)
         if (s->args->explain && solved == WF_SUCCESS && result.iteration_us > 0)
             explain(&session, s, &result, &c);
         wfi_stage_begin(s->common->quiet, WFI_STAGE_WRITE, "writing the solution");
+        written = write_solution(s, &result, solved);
         code = wfi_case_exit(&c, solved);
+        code = code != WFI_EXIT_DONE ? code : written;
     } else {
         code = wfi_session_error(&session, solved);
         /* The options were looked at before: what is wrong now is in the matrix or in b. */
         if (solved == WF_ERROR_INVALID_ARGUMENT)
             code = WFI_EXIT_FAILED;
     }
-    const uint64_t shape[2] = {s->matrix.rows, 1};
-    if (code == WFI_EXIT_DONE && s->args->output &&
-        !wfi_npy_write(s->args->output, s->matrix.type, 1, shape, s->x, &error))
-        code = wfi_run_error("%s", error.text);
     if (ran) {
         wfi_stages_finish(s->common, &c);
-        const int written = wfi_session_write(&session, argc, argv, &c, 1);
+        written = wfi_session_write(&session, argc, argv, &c, 1);
         code = code != WFI_EXIT_DONE ? code : written;
     }
     s->matrix.tuning = NULL;
@@ -436,9 +463,11 @@ int wfi_tool_cg(int argc, char **argv)
         {"--block", "N", &args.block, NULL, "side of block-jacobi's blocks (default 4)"},
         {"--mixed", NULL, NULL, &args.mixed, "iterate in f32, refine the answer to f64's accuracy"},
         {"--explain", NULL, NULL, &args.explain, "tell the parts of an iteration"},
-        {"--b", "v.npy", &args.b, NULL, "the right-hand side (default: random)"},
+        {"-b", "b.npy", &args.b, NULL, "the right-hand side (default: random)"},
+        {"--b", "b.npy", &args.b, NULL, "the same"},
         {"--time", NULL, NULL, &args.time, "solve several times and time each as a whole"},
-        {"-o", "x.npy", &args.output, NULL, "write the solution"},
+        {"-o", "x.npy", &args.output, NULL,
+         "write the solution, or what there is of it when the iterations end"},
     };
     const wfi_command command = {
         "cg",

@@ -5,6 +5,7 @@
 #include "core/arithmetic.h"
 #include "io/results.h"
 #include "tool/commands/commands.h"
+#include "tool/commands/devices_profile.h"
 #include "tool/cli/options.h"
 #include "tool/cli/table.h"
 #include "tool/cli/wrap.h"
@@ -124,9 +125,17 @@ static void print_table(const wf_caps *caps, uint32_t count)
 int wfi_tool_devices(int argc, char **argv)
 {
     /* Here --json may stand alone: the list goes to standard output. */
-    const wfi_command command = {
-        "devices", "[--json FILE|-]", "Lists the Vulkan devices and what they can do.", 0, 0, NULL,
-        0};
+    const char *profile = NULL;
+    const wfi_option options[] = {
+        {"--profile", "FILE", &profile, NULL,
+         "a device that is not here, as a file of Vulkan Profiles; tells what would run on it"}};
+    const wfi_command command = {"devices",
+                                 "[--json FILE|-]",
+                                 "Lists the Vulkan devices and what they can do.",
+                                 0,
+                                 0,
+                                 options,
+                                 1};
     static wf_caps caps[MAX_DEVICES];
     uint32_t count = MAX_DEVICES;
     wfi_common common;
@@ -141,6 +150,8 @@ int wfi_tool_devices(int argc, char **argv)
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
     if (code != WFI_EXIT_DONE || common.help)
         return code;
+    if (profile)
+        return wfi_devices_profile(profile, &common);
     const wf_device_params params = {
         .size = sizeof params,
         .log = print_error,

@@ -7,6 +7,7 @@
 
 #include "core/arithmetic.h"
 #include "io/png_image.h"
+#include "tool/cases/case_parts.h"
 #include "tool/commands/commands.h"
 #include "tool/commands/explain_solver.h"
 #include "tool/cli/path.h"
@@ -27,7 +28,7 @@
 
 typedef struct arguments {
     const char *grid, *tolerance, *method, *omega, *type, *every, *iterations, *border, *output;
-    bool explain;
+    bool explain, time;
 } arguments;
 
 typedef struct solve {
@@ -37,8 +38,9 @@ typedef struct solve {
     wf_laplace_result result;
     wfi_npy border;
     double *history;
-    void *u;    /* of the border's file, or */
-    void *made; /* without one, malloc'ed */
+    void *u;     /* of the border's file, or */
+    void *made;  /* without one, malloc'ed */
+    void *start; /* u before the solve, where it is solved again */
     wf_solve_stages stages;
     wfi_solver_explain parts;
 } solve;
@@ -48,6 +50,7 @@ static void free_solve(solve *s)
     wfi_npy_free(&s->border);
     free(s->history);
     free(s->made);
+    free(s->start);
 }
 
 /* ---------------------------------------------------------------------------------------- input */
@@ -286,6 +289,7 @@ static void print(const wfi_session *session, const solve *s, const wfi_result_c
     wfi_line(WFI_LABEL_COLUMNS,
              "time      %s an iteration (%s clock): %.4g million cells a second, %s", time,
              r->gpu_clock ? "device" : "host", cells(s) / r->iteration_us, rate);
+    wfi_case_print_solves(c);
 }
 
 static int write_field(const solve *s)
@@ -376,6 +380,31 @@ static void explain(wfi_session *session, solve *s, wfi_result_case *c)
     wfi_explain_solver(session, &s->parts, c);
 }
 
+static size_t field_bytes(const solve *s)
+{
+    return s->params.nx * (size_t)s->params.ny * wf_type_size(s->params.type);
+}
+
+/* The same solve from host memory to host memory again and again, on a field of its own. */
+static wf_result time_solves(wfi_session *session, solve *s, wfi_result_case *c)
+{
+    wf_result result = WF_SUCCESS;
+    wf_laplace_result again = {.size = sizeof again};
+    wf_laplace_params params = s->params;
+    void *field = malloc(field_bytes(s) + 1);
+    params.history = NULL;
+    params.history_room = 0;
+    wfi_stage_begin(s->common->quiet, WFI_STAGE_TIME, "laplace: solving again");
+    while (field && result == WF_SUCCESS && wfi_case_next_solve(session, c)) {
+        memcpy(field, s->start, field_bytes(s));
+        result = wf_laplace_solve(session->device, &params, field, &again);
+        wfi_case_add_solve(&s->stages, c);
+    }
+    wfi_stage_end(s->common->quiet);
+    free(field);
+    return field ? result : WF_ERROR_OUT_OF_HOST_MEMORY;
+}
+
 /* Three arrays on the device for Jacobi, one in two colours for SOR; two and the picture on the
  * host. */
 static bool fits(wfi_session *session, const solve *s, wfi_result_case *c)
@@ -396,6 +425,12 @@ static int run_solve(wfi_session *session, solve *s, wfi_result_case *c, bool *r
     int code = make_field(s);
     if (code != WFI_EXIT_DONE)
         return code;
+    if (s->args->time) {
+        s->start = malloc(field_bytes(s) + 1);
+        if (!s->start)
+            return wfi_run_error("laplace: out of memory");
+        memcpy(s->start, s->u, field_bytes(s));
+    }
     *ran = true;
     s->params.tuning = &session->tuning;
     s->params.progress = show;
@@ -404,7 +439,7 @@ static int run_solve(wfi_session *session, solve *s, wfi_result_case *c, bool *r
     s->params.stages = &s->stages;
     wfi_interrupted(); /* from here on Ctrl-C ends the iterations, not the program */
     wfi_stage_begin(s->common->quiet, WFI_STAGE_ANALYSIS, "laplace: planning");
-    const wf_result solved = wf_laplace_solve(session->device, &s->params, s->u, &s->result);
+    wf_result solved = wf_laplace_solve(session->device, &s->params, s->u, &s->result);
     wfi_stages_note(&s->stages);
     wfi_stage_end(s->common->quiet);
     if (solved != WF_SUCCESS && solved != WF_ERROR_CANCELLED) {
@@ -412,6 +447,8 @@ static int run_solve(wfi_session *session, solve *s, wfi_result_case *c, bool *r
         return wfi_case_exit(c, solved);
     }
     fill_case(s, c);
+    if (s->args->time && solved == WF_SUCCESS && c->status == WFI_STATUS_OK)
+        solved = time_solves(session, s, c);
     if (!wfi_json_on_stdout(s->common))
         print(session, s, c);
     if (s->args->explain && solved == WF_SUCCESS && s->result.iteration_us > 0)
@@ -456,6 +493,7 @@ int wfi_tool_laplace(int argc, char **argv)
         {"--check-every", "K", &args.every, NULL, "iterations between two looks at the residual"},
         {"--max-iterations", "N", &args.iterations, NULL, "give up after N (default 10 million)"},
         {"--explain", NULL, NULL, &args.explain, "tell the parts of an iteration"},
+        {"--time", NULL, NULL, &args.time, "solve several times and time each as a whole"},
         {"-o", "u.npy|u.png", &args.output, NULL, "write the field, or a picture of it"},
     };
     const wfi_command command = {"laplace",
@@ -469,6 +507,8 @@ int wfi_tool_laplace(int argc, char **argv)
     int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
     if (code != WFI_EXIT_DONE || common.help)
         return code;
+    if (common.repeat && !args.time)
+        return wfi_usage_error("laplace: --repeat goes with --time");
     solve s = {.args = &args, .common = &common, .stages = {.size = sizeof s.stages}};
     wfi_stage_begin(common.quiet, WFI_STAGE_READ, "reading the border");
     code = parse(&s);

@@ -1,5 +1,6 @@
 /* wavefit matmul: C = activation(alpha op(A) op(B) + beta C + bias) of .npy matrices, or of random
  * ones of a given shape. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,10 +24,20 @@ typedef struct arguments {
     double alpha_value;
 } arguments;
 
-/* Host matrices read from files. */
+/* Host matrices read from files, and the shape of the product that goes with theirs. */
 typedef struct matrices {
     wfi_npy a, b, c, bias;
+    uint32_t dimensions;
+    uint64_t shape[3];
 } matrices;
+
+/* How a file's array is a matrix, or a stack of them. */
+typedef struct operand {
+    const char *path;
+    bool stack, vector;     /* three dimensions, one dimension */
+    uint64_t count;         /* matrices of a stack, else 1 */
+    uint64_t rows, columns; /* of one matrix */
+} operand;
 
 static bool parse_choice(const char *option, const char *text, const char *const *names, int count,
                          int *value)
@@ -82,87 +93,151 @@ static bool c_is_sums(const wfi_matmul_request *r)
 }
 
 /* f64 whole numbers as 32-bit ones, in place. */
-static void to_whole(void *data, uint64_t count)
+static int to_whole(const char *path, void *data, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++) {
         const double value = ((const double *)data)[i];
-        const int32_t whole = value < -2147483648.0  ? INT32_MIN
-                              : value > 2147483647.0 ? INT32_MAX
-                                                     : (int32_t)value;
+        if (!(value >= -2147483648.0 && value <= 2147483647.0 && value == floor(value)))
+            return wfi_run_error("%s: %g is no whole number of 32 bits, which C and bias of i8 are",
+                                 path, value);
+        const int32_t whole = (int32_t)value;
         memcpy((char *)data + i * sizeof whole, &whole, sizeof whole);
     }
+    return WFI_EXIT_DONE;
 }
 
-/* Reads a matrix (or, for a bias, a vector) and converts it to a type. */
-static int read_matrix(const char *path, wf_type type, bool whole, uint32_t dimensions,
-                       uint64_t shape[2], wfi_npy *npy)
+/* Reads an array and converts it to a type. */
+static int read_array(const char *path, wf_type type, bool whole, wfi_npy *npy)
 {
     wfi_io_error error;
     if (!wfi_npy_read(path, npy, &error))
         return wfi_run_error("%s", error.text);
-    if (npy->dimensions != dimensions || npy->shape[0] == 0 || npy->shape[1] == 0)
-        return wfi_run_error(dimensions == 2
-                                 ? "%s: a matrix must have two dimensions, neither of them 0"
-                                 : "%s: a bias must have one dimension, which is not 0",
-                             path);
-    memcpy(shape, npy->shape, sizeof npy->shape);
+    if (npy->dimensions == 0 || npy->dimensions > 3)
+        return wfi_run_error("%s: the array has %u dimensions; a matrix has two, a vector one, and "
+                             "a batch of matrices three",
+                             path, npy->dimensions);
     const int code = wfi_npy_elements(path, npy, type);
-    if (code == WFI_EXIT_DONE && whole)
-        to_whole(npy->data, shape[0] * shape[1]);
-    return code;
+    return code == WFI_EXIT_DONE && whole ? to_whole(path, npy->data, wfi_npy_count(npy)) : code;
 }
 
-/* C and bias, when they come from files. */
-static int read_others(const arguments *args, wfi_matmul_request *r, matrices *files)
+/* A vector is a row in front of the product, and a column behind it, as in NumPy. */
+static operand operand_of(const char *path, const wfi_npy *npy, bool as_row)
 {
-    const bool whole = wfi_element_of(r->type)->whole;
-    const uint64_t batch = r->more.batch ? r->more.batch : 1;
-    const uint64_t rows = r->m * batch;
-    uint64_t shape[2] = {0};
-    int code = WFI_EXIT_DONE;
-    if (args->bias) {
-        code = read_matrix(args->bias, sum_type(r), whole, 1, shape, &files->bias);
-        if (code == WFI_EXIT_DONE && shape[0] != r->n)
-            return wfi_run_error("%s has %llu elements, C has %llu columns", args->bias,
-                                 (unsigned long long)shape[0], (unsigned long long)r->n);
+    const uint64_t *n = npy->shape;
+    if (npy->dimensions == 1)
+        return (operand){path, false, true, 1, as_row ? 1 : n[0], as_row ? n[0] : 1};
+    if (npy->dimensions == 2)
+        return (operand){path, false, false, 1, n[0], n[1]};
+    return (operand){path, true, false, n[0], n[1], n[2]};
+}
+
+static int read_bias(const char *path, wfi_matmul_request *r, wfi_npy *bias)
+{
+    char shape[WFI_NPY_SHAPE_TEXT];
+    const int code = read_array(path, sum_type(r), wfi_element_of(r->type)->whole, bias);
+    if (code != WFI_EXIT_DONE)
+        return code;
+    wfi_npy_shape_text(bias, shape);
+    if (bias->dimensions != 1)
+        return wfi_run_error("%s: a bias must have one dimension, not %s", path, shape);
+    if (bias->shape[0] != r->n)
+        return wfi_run_error("%s has %s elements, C has %llu columns", path, shape,
+                             (unsigned long long)r->n);
+    r->bias = bias->data;
+    return WFI_EXIT_DONE;
+}
+
+/* C as it was has the shape of the product, or two dimensions. */
+static int read_c(const char *path, wfi_matmul_request *r, matrices *files)
+{
+    char shape[WFI_NPY_SHAPE_TEXT];
+    const wfi_npy *c = &files->c;
+    const uint64_t rows = r->m * (r->more.batch ? r->more.batch : 1);
+    const int code = read_array(path, c_is_sums(r) ? sum_type(r) : r->type,
+                                wfi_element_of(r->type)->whole, &files->c);
+    if (code != WFI_EXIT_DONE)
+        return code;
+    bool same = c->dimensions == files->dimensions;
+    for (uint32_t i = 0; i < files->dimensions; i++)
+        same = same && c->shape[i] == files->shape[i];
+    wfi_npy_shape_text(c, shape);
+    if (!same && !(c->dimensions == 2 && c->shape[0] == rows && c->shape[1] == r->n))
+        return wfi_run_error("%s is %s, the product %llu x %llu", path, shape,
+                             (unsigned long long)rows, (unsigned long long)r->n);
+    r->c = c->data;
+    return WFI_EXIT_DONE;
+}
+
+/* The batch: stacks, or --batch matrices one below another. What is no stack where the other is one
+ * goes with every matrix. */
+static int find_batch(wfi_matmul_request *r, operand *a, operand *b)
+{
+    const uint64_t given = r->more.batch, batch = a->stack ? a->count : b->count;
+    if (a->stack && b->stack && a->count != b->count)
+        return wfi_run_error("%s has %llu matrices, but %s has %llu", a->path,
+                             (unsigned long long)a->count, b->path, (unsigned long long)b->count);
+    if (a->stack || b->stack) {
+        if (given && given != batch)
+            return wfi_run_error("%s has %llu matrices; --batch says %llu",
+                                 a->stack ? a->path : b->path, (unsigned long long)batch,
+                                 (unsigned long long)given);
+        r->more.batch = batch;
+        r->more.stride_a = a->stack ? 0 : WF_STRIDE_SHARED;
+        r->more.stride_b = b->stack ? 0 : WF_STRIDE_SHARED;
+        return WFI_EXIT_DONE;
     }
-    if (code == WFI_EXIT_DONE && args->c) {
-        code =
-            read_matrix(args->c, c_is_sums(r) ? sum_type(r) : r->type, whole, 2, shape, &files->c);
-        if (code == WFI_EXIT_DONE && (shape[0] != rows || shape[1] != r->n))
-            return wfi_run_error("%s is %llux%llu, the product %llux%llu", args->c,
-                                 (unsigned long long)shape[0], (unsigned long long)shape[1],
-                                 (unsigned long long)rows, (unsigned long long)r->n);
+    for (int i = 0; i < 2 && given > 1; i++) {
+        operand *one = i ? b : a;
+        if (one->vector)
+            return wfi_run_error("%s has one dimension; --batch needs matrices one below another",
+                                 one->path);
+        if (one->rows % given)
+            return wfi_run_error("%s has %llu rows, which %llu matrices do not share", one->path,
+                                 (unsigned long long)one->rows, (unsigned long long)given);
+        one->rows /= given;
     }
-    r->c = files->c.data;
-    r->bias = files->bias.data;
-    return code;
+    return WFI_EXIT_DONE;
+}
+
+/* NumPy's shape of the product; of --batch the products are one below another. */
+static void shape_product(const wfi_matmul_request *r, const operand *a, const operand *b,
+                          matrices *files)
+{
+    const bool stack = a->stack || b->stack;
+    const uint64_t batch = stack || r->more.batch ? r->more.batch : 1;
+    if (stack)
+        files->shape[files->dimensions++] = batch;
+    if (!a->vector)
+        files->shape[files->dimensions++] = stack ? r->m : r->m * batch;
+    if (!b->vector)
+        files->shape[files->dimensions++] = r->n;
 }
 
 static int read_files(const arguments *args, wfi_matmul_request *r, matrices *files)
 {
-    const uint64_t batch = r->more.batch ? r->more.batch : 1;
-    uint64_t a[2] = {0}, b[2] = {0};
-    int code = read_matrix(args->a, r->type, false, 2, a, &files->a);
+    int code = read_array(args->a, r->type, false, &files->a);
     if (code == WFI_EXIT_DONE)
-        code = read_matrix(args->b, r->type, false, 2, b, &files->b);
+        code = read_array(args->b, r->type, false, &files->b);
     if (code != WFI_EXIT_DONE)
         return code;
-    if (a[0] % batch || b[0] % batch)
-        return wfi_run_error(
-            "%s has %llu rows, which %llu matrices do not share", a[0] % batch ? args->a : args->b,
-            (unsigned long long)(a[0] % batch ? a[0] : b[0]), (unsigned long long)batch);
     const bool ta = args->transpose_a, tb = args->transpose_b;
-    const uint64_t inner = ta ? a[0] / batch : a[1], other = tb ? b[1] : b[0] / batch;
+    operand a = operand_of(args->a, &files->a, !ta), b = operand_of(args->b, &files->b, tb);
+    code = find_batch(r, &a, &b);
+    if (code != WFI_EXIT_DONE)
+        return code;
+    const uint64_t inner = ta ? a.rows : a.columns, other = tb ? b.columns : b.rows;
     if (inner != other)
         return wfi_run_error("%s has %llu %s but %s has %llu %s", args->a,
                              (unsigned long long)inner, ta ? "rows" : "columns", args->b,
                              (unsigned long long)other, tb ? "columns" : "rows");
-    r->m = ta ? a[1] : a[0] / batch;
-    r->n = tb ? b[0] / batch : b[1];
+    r->m = ta ? a.columns : a.rows;
+    r->n = tb ? b.rows : b.columns;
     r->k = inner;
     r->a = files->a.data;
     r->b = files->b.data;
+    shape_product(r, &a, &b, files);
+    if ((a.stack || b.stack) && r->more.batch == 0) /* for the library, 0 is 1 */
+        r->m = 0;
     return WFI_EXIT_DONE;
 }
 
@@ -178,40 +253,47 @@ static int fill_request(arguments *args, wfi_matmul_request *request, matrices *
         request->m = shape[0];
         request->n = shape[1];
         request->k = shape[2];
+        files->dimensions = 2;
+        files->shape[0] = request->m * (request->more.batch ? request->more.batch : 1);
+        files->shape[1] = request->n;
     } else {
         code = read_files(args, request, files);
     }
-    return code == WFI_EXIT_DONE ? read_others(args, request, files) : code;
+    if (code == WFI_EXIT_DONE && args->bias)
+        code = read_bias(args->bias, request, &files->bias);
+    if (code == WFI_EXIT_DONE && args->c)
+        code = read_c(args->c, request, files);
+    return code;
 }
 
-/* Writes C without its padding, all products one below another: whole numbers as f64, and types
- * that .npy files do not have as f32. */
-static int write_product(const char *path, const wfi_matmul_request *r, const void *product)
+/* Writes C without its padding: whole numbers as f64, and types that .npy files do not have as
+ * f32. */
+static int write_product(const char *path, const wfi_matmul_request *r, const matrices *files,
+                         const void *product)
 {
-    const uint64_t batch = r->more.batch ? r->more.batch : 1;
+    const uint64_t batch = r->more.batch ? r->more.batch : 1, count = r->m * batch * r->n;
     const uint64_t ldc = r->more.ldc ? r->more.ldc : r->n;
     const bool sums = c_is_sums(r);
     const wfi_element *element = wfi_element_of(r->type);
     const wf_type type = sums || !element->numpy ? sum_type(r) : r->type;
     const wf_type held = sums ? sum_type(r) : r->type;
-    const uint64_t shape[2] = {r->m * batch, r->n};
-    void *packed = malloc((size_t)(shape[0] * shape[1] * wf_type_size(type)));
+    void *packed = malloc((size_t)(count * wf_type_size(type)) + 1);
     wfi_io_error error;
     if (!packed)
         return wfi_run_error("%s: out of memory", path);
-    for (uint64_t i = 0; i < shape[0] * shape[1]; i++) {
+    for (uint64_t i = 0; i < count; i++) {
         const uint64_t from = i / r->n * ldc + i % r->n;
         wf_element_set(type, packed, i,
                        element->whole ? (double)((const int32_t *)product)[from]
                                       : wf_element_get(held, product, from));
     }
-    const bool written = wfi_npy_write(path, type, 2, shape, packed, &error);
+    const bool written = wfi_npy_write(path, type, files->dimensions, files->shape, packed, &error);
     free(packed);
     return written ? WFI_EXIT_DONE : wfi_run_error("%s", error.text);
 }
 
 static int run(const arguments *args, const wfi_common *common, wfi_matmul_request *request,
-               int argc, char **argv)
+               const matrices *files, int argc, char **argv)
 {
     static wfi_result_case result_case;
     wfi_session session;
@@ -225,7 +307,7 @@ static int run(const arguments *args, const wfi_common *common, wfi_matmul_reque
     wfi_stage_begin(common->quiet, WFI_STAGE_WRITE, "writing the product");
     code = wfi_case_exit(&result_case, result);
     if (code == WFI_EXIT_DONE && args->output_file)
-        code = write_product(args->output_file, request, product);
+        code = write_product(args->output_file, request, files, product);
     wfi_stages_finish(common, &result_case);
     const int written = wfi_session_write(&session, argc, argv, &result_case, 1);
     free(product);
@@ -254,7 +336,7 @@ int wfi_tool_matmul(int argc, char **argv)
         {"--ldb", "N", &args.ldb, NULL, "leading dimension of B"},
         {"--ldc", "N", &args.ldc, NULL, "leading dimension of C"},
         {"--batch", "N", &args.batch, NULL,
-         "make N products; files hold their matrices one below another"},
+         "make N products; files hold their matrices one below another (or in three dimensions)"},
         {"--output", "type|sums", &args.output, NULL, "type of C: as A and B, or as the sums"},
         {"--math", "exact|fast", &args.math, NULL, "fast: f32 may be split into narrower numbers"},
         {"--time", NULL, NULL, &args.time, "time the product too when -o writes it"},
@@ -286,12 +368,14 @@ int wfi_tool_matmul(int argc, char **argv)
         return wfi_usage_error("matmul: -o writes C.npy, not '%s'", args.output_file);
     args.a = common.positional[0];
     args.b = common.positional[1];
-    request.untimed = args.output_file && !args.time && !common.repeat;
     wfi_stage_begin(common.quiet, WFI_STAGE_READ, "reading the matrices");
     code = fill_request(&args, &request, &files);
     wfi_stage_end(common.quiet);
+    /* Nothing takes no time. */
+    request.untimed =
+        (args.output_file && !args.time && !common.repeat) || request.m == 0 || request.n == 0;
     if (code == WFI_EXIT_DONE)
-        code = run(&args, &common, &request, argc, argv);
+        code = run(&args, &common, &request, &files, argc, argv);
     wfi_npy_free(&files.a);
     wfi_npy_free(&files.b);
     wfi_npy_free(&files.c);

@@ -16,12 +16,17 @@
 #include "tool/cases/vectors.h"
 
 typedef struct arguments {
-    const char *type, *x, *output, *vectors, *alpha, *beta;
+    const char *type, *x, *y, *output, *vectors, *alpha, *beta;
     wfi_matrix_name matrix;
     const char *text; /* the one of them that was given */
     bool transpose, explain, time;
     double alpha_value;
 } arguments;
+
+/* What files hold. */
+typedef struct arrays {
+    wfi_npy x, y;
+} arrays;
 
 static wf_type vector_type(wf_type type)
 {
@@ -29,7 +34,7 @@ static wf_type vector_type(wf_type type)
 }
 
 static int run(const arguments *args, const wfi_common *common, const wfi_spmv_request *request,
-               int argc, char **argv)
+               const arrays *files, int argc, char **argv)
 {
     static wfi_result_case result_case;
     const wfi_csr *m = request->matrix;
@@ -45,7 +50,7 @@ static int run(const arguments *args, const wfi_common *common, const wfi_spmv_r
         const bool prints = !wfi_json_on_stdout(common);
         if (prints)
             printf("matrix    %u rows, %u columns, %u entries (%.1f a row)\n", m->rows, m->columns,
-                   m->entries, (double)m->entries / m->rows);
+                   m->entries, m->rows ? (double)m->entries / m->rows : 0);
         if (prints && request->explain && result == WF_SUCCESS &&
             result_case.status == WFI_STATUS_OK)
             wfi_explain_spmv(&result_case, request->explain);
@@ -53,10 +58,12 @@ static int run(const arguments *args, const wfi_common *common, const wfi_spmv_r
     wfi_stage_begin(common->quiet, WFI_STAGE_WRITE, "writing the result");
     code = wfi_case_exit(&result_case, result);
     const uint64_t vectors = request->vectors ? request->vectors : 1;
-    const uint64_t shape[2] = {request->transpose ? m->columns : m->rows, vectors};
+    uint64_t shape[2];
+    const uint32_t dimensions =
+        wfi_vectors_shape(files->x.data ? &files->x : &files->y,
+                          request->transpose ? m->columns : m->rows, vectors, shape);
     if (code == WFI_EXIT_DONE && args->output &&
-        !wfi_npy_write(args->output, vector_type(request->type), vectors > 1 ? 2 : 1, shape, y,
-                       &error))
+        !wfi_npy_write(args->output, vector_type(request->type), dimensions, shape, y, &error))
         code = wfi_run_error("%s", error.text);
     wfi_stages_finish(common, &result_case);
     const int written = wfi_session_write(&session, argc, argv, &result_case, 1);
@@ -78,13 +85,32 @@ static int get_matrix(const arguments *args, const wfi_common *common,
     const wfi_matrix_use use = {vector_type(request->type), request->vectors ? request->vectors : 1,
                                 request->transpose};
     wfi_matrix_label(args->text, name, bytes);
-    const int code = wfi_matrix_get(common, args->text, writes_matrix(args) ? NULL : &use, matrix);
-    if (code != WFI_EXIT_DONE)
-        return code;
-    if (matrix->rows == 0 || matrix->columns == 0)
-        return wfi_run_error("%s: the matrix is %u x %u: there is nothing to multiply", args->text,
-                             matrix->rows, matrix->columns);
-    return WFI_EXIT_DONE;
+    return wfi_matrix_get(common, args->text, writes_matrix(args) ? NULL : &use, matrix);
+}
+
+/* x and y, where files have them. A matrix in x says how many vectors there are. */
+static int read_vectors(const arguments *args, wfi_spmv_request *request, const wfi_csr *matrix,
+                        arrays *files)
+{
+    const wf_type type = vector_type(request->type);
+    const uint64_t of_x = request->transpose ? matrix->rows : matrix->columns,
+                   of_y = request->transpose ? matrix->columns : matrix->rows;
+    uint64_t vectors = request->vectors;
+    int code = WFI_EXIT_DONE;
+    if (args->x)
+        code = wfi_read_vectors(args->x, type, of_x, &vectors, &files->x);
+    if (code == WFI_EXIT_DONE && vectors > WF_SPMV_MOST_VECTORS)
+        return wfi_run_error("%s has %llu columns; at most %d vectors go at once", args->x,
+                             (unsigned long long)vectors, WF_SPMV_MOST_VECTORS);
+    if (code == WFI_EXIT_DONE && args->y)
+        code = wfi_read_vectors(args->y, type, of_y, &vectors, &files->y);
+    if (code == WFI_EXIT_DONE && vectors > WF_SPMV_MOST_VECTORS)
+        return wfi_run_error("%s has %llu columns; at most %d vectors go at once", args->y,
+                             (unsigned long long)vectors, WF_SPMV_MOST_VECTORS);
+    request->vectors = (uint32_t)vectors;
+    request->x = files->x.data;
+    request->y = files->y.data;
+    return code;
 }
 
 static int multiply(const arguments *args, const wfi_common *common, wfi_spmv_request *request,
@@ -94,7 +120,7 @@ static int multiply(const arguments *args, const wfi_common *common, wfi_spmv_re
     char name[96];
     wfi_csr matrix = {0};
     wfi_io_error error;
-    wfi_npy x = {0};
+    arrays files = {0};
     int code = get_matrix(args, common, request, &matrix, name, sizeof name);
     if (code == WFI_EXIT_DONE && writes_matrix(args)) {
         if (!wfi_matrix_market_write(args->output, &matrix, &error))
@@ -105,25 +131,25 @@ static int multiply(const arguments *args, const wfi_common *common, wfi_spmv_re
         wfi_csr_free(&matrix);
         return code;
     }
-    if (code == WFI_EXIT_DONE && args->x) {
-        wfi_stage_begin(common->quiet, WFI_STAGE_READ, "reading x");
-        code = wfi_read_vectors(args->x, vector_type(request->type),
-                                request->transpose ? matrix.rows : matrix.columns,
-                                request->vectors ? request->vectors : 1, &x);
+    if (code == WFI_EXIT_DONE && (args->x || args->y)) {
+        wfi_stage_begin(common->quiet, WFI_STAGE_READ, "reading the vectors");
+        code = read_vectors(args, request, &matrix, &files);
         wfi_stage_end(common->quiet);
     }
-    request->untimed = args->output && !args->time && !args->explain && !common->repeat;
+    /* Nothing takes no time. */
+    request->untimed = (args->output && !args->time && !args->explain && !common->repeat) ||
+                       matrix.rows == 0 || matrix.columns == 0;
     request->matrix = &matrix;
     request->name = name;
-    request->x = x.data;
-    request->explain = args->explain ? &explain : NULL;
+    request->explain = args->explain && !request->untimed ? &explain : NULL;
     if (code == WFI_EXIT_DONE)
-        code = run(args, common, request, argc, argv);
+        code = run(args, common, request, &files, argc, argv);
     request->matrix = NULL;
     request->name = NULL;
-    request->x = NULL;
+    request->x = request->y = NULL;
     wfi_csr_free(&matrix);
-    wfi_npy_free(&x);
+    wfi_npy_free(&files.x);
+    wfi_npy_free(&files.y);
     return code;
 }
 
@@ -149,6 +175,8 @@ static int parse(arguments *args, const wfi_common *common, wfi_spmv_request *re
         return WFI_EXIT_USAGE;
     if (args->beta && !wfi_parse_number("--beta", args->beta, &request->beta))
         return WFI_EXIT_USAGE;
+    if (args->y && !args->beta)
+        return wfi_usage_error("spmv: --y goes with --beta");
     request->vectors = (uint32_t)vectors;
     request->transpose = args->transpose;
     request->alpha = args->alpha ? &args->alpha_value : NULL;
@@ -163,11 +191,12 @@ int wfi_tool_spmv(int argc, char **argv)
          "element type (default f32; f16: of the matrix alone)"},
         {"--generate", "KIND:SIZE", &args.matrix.generate, NULL, "make the matrix; see below"},
         {"--matrix", "FILE|KIND:SIZE", &args.matrix.matrix, NULL, "either of the two"},
-        {"--x", "v.npy", &args.x, NULL, "the vector or vectors (default: random)"},
+        {"--x", "v.npy", &args.x, NULL, "the vector, or a matrix of several (default: random)"},
         {"--transpose", NULL, NULL, &args.transpose, "multiply with the transpose"},
         {"--vectors", "N", &args.vectors, NULL, "right-hand sides at once (at most 32)"},
         {"--alpha", "A", &args.alpha, NULL, "y = A times the product (default 1)"},
-        {"--beta", "B", &args.beta, NULL, "add B times a random y (default 0)"},
+        {"--beta", "B", &args.beta, NULL, "add B times y as it was (default 0)"},
+        {"--y", "v.npy", &args.y, NULL, "y as it was, for --beta (default: random)"},
         {"--explain", NULL, NULL, &args.explain, "say what was chosen, why, and what it costs"},
         {"--time", NULL, NULL, &args.time, "time the product too when -o writes its result"},
         {"-o", "y.npy|m.mtx", &args.output, NULL, "write the result, or just the matrix"},

@@ -12,7 +12,7 @@
 
 typedef struct arguments {
     wfi_stencil_arguments stencil;
-    const char *in, *coefficients, *output;
+    const char *in, *input, *coefficients, *output; /* in: U.npy, or --in */
     bool time;
 } arguments;
 
@@ -21,7 +21,24 @@ typedef struct arrays {
     wfi_npy grid, coefficients;
 } arrays;
 
-/* The grid of the file's shape, where --grid gives none: rows of cells, x contiguous. */
+/* "NXxNY" or "NXxNYxNZ" of the file: x is the last index, and contiguous. */
+static int grid_of_file(const char *path, const wfi_npy *grid, char *text, size_t bytes)
+{
+    const uint64_t *n = grid->shape;
+    char shape[WFI_NPY_SHAPE_TEXT];
+    wfi_npy_shape_text(grid, shape);
+    if ((grid->dimensions != 2 && grid->dimensions != 3) || wfi_npy_count(grid) == 0)
+        return wfi_run_error("%s: a grid has cells in two or three dimensions, not %s", path,
+                             shape);
+    const bool solid = grid->dimensions == 3;
+    const int used = snprintf(text, bytes, "%llux%llu", (unsigned long long)n[solid ? 2 : 1],
+                              (unsigned long long)n[solid ? 1 : 0]);
+    if (solid)
+        snprintf(text + used, bytes - (size_t)used, "x%llu", (unsigned long long)n[0]);
+    return WFI_EXIT_DONE;
+}
+
+/* The grid of the file's shape, where --grid gives none. */
 static int parse(arguments *args, wfi_stencil_request *request, wfi_npy *grid)
 {
     char shape[64];
@@ -30,11 +47,12 @@ static int parse(arguments *args, wfi_stencil_request *request, wfi_npy *grid)
         return wfi_usage_error("stencil: -o writes V.npy, not '%s'", args->output);
     if (args->in && !wfi_npy_read(args->in, grid, &error))
         return wfi_run_error("%s", error.text);
-    snprintf(shape, sizeof shape, "%llux%llu", (unsigned long long)grid->shape[1],
-             (unsigned long long)grid->shape[0]);
+    int code = args->in ? grid_of_file(args->in, grid, shape, sizeof shape) : WFI_EXIT_DONE;
+    if (code != WFI_EXIT_DONE)
+        return code;
     if (args->in && !args->stencil.grid)
         args->stencil.grid = shape;
-    const int code = wfi_stencil_parse(&args->stencil, request);
+    code = wfi_stencil_parse(&args->stencil, request);
     args->stencil.grid = NULL;
     return code;
 }
@@ -42,9 +60,15 @@ static int parse(arguments *args, wfi_stencil_request *request, wfi_npy *grid)
 static int read_grid(const arguments *args, wfi_stencil_request *request, wfi_npy *grid)
 {
     const uint64_t rows = (uint64_t)request->ny * (request->nz ? request->nz : 1);
+    char shape[WFI_NPY_SHAPE_TEXT];
     if (!args->in)
         return WFI_EXIT_DONE;
-    if (grid->shape[0] != rows || grid->shape[1] != request->nx)
+    wfi_npy_shape_text(grid, shape);
+    if (grid->dimensions == 3 && (grid->shape[0] != request->nz || grid->shape[1] != request->ny ||
+                                  grid->shape[2] != request->nx))
+        return wfi_run_error("%s has %s cells, the last index along x; --grid says %ux%ux%u",
+                             args->in, shape, request->nx, request->ny, request->nz);
+    if (grid->dimensions == 2 && (grid->shape[0] != rows || grid->shape[1] != request->nx))
         return wfi_run_error("%s has %llu rows of %llu; --grid needs %llu of %u, planes one below "
                              "another",
                              args->in, (unsigned long long)grid->shape[0],
@@ -60,14 +84,25 @@ static int read_coefficients(const arguments *args, wfi_stencil_request *request
 {
     if (!args->coefficients)
         return WFI_EXIT_DONE;
+    uint64_t one = 1;
     const int code = wfi_read_vectors(args->coefficients, WF_TYPE_F64,
-                                      wfi_stencil_request_taps(request), 1, coefficients);
+                                      wfi_stencil_request_taps(request), &one, coefficients);
     request->coefficients = coefficients->data;
     return code;
 }
 
+/* In as many dimensions as the file had, or else as the grid has. */
+static bool write_grid(const char *path, const wfi_stencil_request *r, const wfi_npy *in,
+                       const void *grid, wfi_io_error *error)
+{
+    const uint64_t flat[2] = {(uint64_t)r->ny * (r->nz ? r->nz : 1), r->nx};
+    const uint64_t solid[3] = {r->nz, r->ny, r->nx};
+    return r->nz && in->dimensions != 2 ? wfi_npy_write(path, r->type, 3, solid, grid, error)
+                                        : wfi_npy_write(path, r->type, 2, flat, grid, error);
+}
+
 static int run(const arguments *args, const wfi_common *common, const wfi_stencil_request *request,
-               int argc, char **argv)
+               const arrays *files, int argc, char **argv)
 {
     static wfi_result_case result_case;
     wfi_session session;
@@ -81,10 +116,8 @@ static int run(const arguments *args, const wfi_common *common, const wfi_stenci
         wfi_case_print(&session, &result_case);
     wfi_stage_begin(common->quiet, WFI_STAGE_WRITE, "writing the grid");
     code = wfi_case_exit(&result_case, result);
-    const uint64_t shape[2] = {(uint64_t)request->ny * (request->nz ? request->nz : 1),
-                               request->nx};
     if (code == WFI_EXIT_DONE && args->output &&
-        !wfi_npy_write(args->output, request->type, 2, shape, grid, &error))
+        !write_grid(args->output, request, &files->grid, grid, &error))
         code = wfi_run_error("%s", error.text);
     wfi_stages_finish(common, &result_case);
     const int written = wfi_session_write(&session, argc, argv, &result_case, 1);
@@ -106,7 +139,7 @@ static int read_and_run(arguments *args, const wfi_common *common, int argc, cha
     wfi_stage_end(common->quiet);
     request.untimed = args->output && !args->time && !common->repeat;
     if (code == WFI_EXIT_DONE)
-        code = run(args, common, &request, argc, argv);
+        code = run(args, common, &request, &files, argc, argv);
     wfi_npy_free(&files.grid);
     wfi_npy_free(&files.coefficients);
     return code;
@@ -116,8 +149,9 @@ int wfi_tool_stencil(int argc, char **argv)
 {
     arguments args = {0};
     const wfi_option options[] = {
+        {"--in", "U.npy", &args.input, NULL, "the grid: its last index is x, its first y or z"},
         {"--grid", "NXxNY[xNZ]", &args.stencil.grid, NULL,
-         "cells, x contiguous (default: the file's rows, or 256x256x256)"},
+         "cells, x contiguous (default: the file's, or 256x256x256)"},
         {"--shape", "star|box", &args.stencil.shape, NULL, "default star"},
         {"--radius", "R", &args.stencil.radius, NULL, "1 to 4 (default 1)"},
         {"--border", "dirichlet|neumann|periodic", &args.stencil.border, NULL, "default dirichlet"},
@@ -126,11 +160,12 @@ int wfi_tool_stencil(int argc, char **argv)
         {"--coefficients", "C.npy", &args.coefficients, NULL,
          "in the order of wf_stencil_params (default: random)"},
         {"--time", NULL, NULL, &args.time, "time the stencil too when -o writes its result"},
-        {"-o", "V.npy", &args.output, NULL, "write the grid, planes one below another"},
+        {"-o", "V.npy", &args.output, NULL, "write the grid, in as many dimensions as U.npy has"},
     };
     const wfi_command command = {
         "stencil",
-        "[U.npy] [--grid NXxNY[xNZ]] [--shape star|box] [--radius R] [--border B] [--steps N] "
+        "[[--in] U.npy] [--coefficients C.npy] [--grid NXxNY[xNZ]] [--shape star|box] [--radius R] "
+        "[--border B] [--steps N] "
         "[-o V.npy]",
         "Applies a stencil with constant coefficients to a grid, verifies and times it.",
         0,
@@ -141,6 +176,9 @@ int wfi_tool_stencil(int argc, char **argv)
     const int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
     if (code != WFI_EXIT_DONE || common.help)
         return code;
-    args.in = common.positional_count ? common.positional[0] : NULL;
+    if (args.input && common.positional_count)
+        return wfi_usage_error("stencil: the grid is given twice, '%s' and --in '%s'",
+                               common.positional[0], args.input);
+    args.in = common.positional_count ? common.positional[0] : args.input;
     return read_and_run(&args, &common, argc, argv);
 }
