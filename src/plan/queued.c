@@ -71,9 +71,9 @@ static void settle(wf_queue *q)
 {
     if (q->waited == q->submitted)
         return;
-    pthread_mutex_lock(&q->device->queue_lock);
+    wfi_mutex_lock(&q->device->queue_lock);
     wfi_settle(q->device, slot_of(q, q->submitted - 1)->fence);
-    pthread_mutex_unlock(&q->device->queue_lock);
+    wfi_mutex_unlock(&q->device->queue_lock);
     q->waited = q->submitted;
 }
 
@@ -156,9 +156,9 @@ static wf_result wait_oldest(wf_queue *q)
             return result;
     }
     if (vk < VK_SUCCESS) {
-        pthread_mutex_lock(&device->queue_lock);
+        wfi_mutex_lock(&device->queue_lock);
         wfi_settle(device, s->fence);
-        pthread_mutex_unlock(&device->queue_lock);
+        wfi_mutex_unlock(&device->queue_lock);
     }
     retire(q);
     return wfi_check_vk(&device->log, vk, "waiting for a submission");
@@ -184,11 +184,11 @@ static wf_result submit(wf_queue *q)
                                     "vkEndCommandBuffer");
     if (result != WF_SUCCESS)
         return result;
-    pthread_mutex_lock(&device->queue_lock);
+    wfi_mutex_lock(&device->queue_lock);
     VkResult vk = device->fn.vkResetFences(device->vk, 1, &s->fence);
     if (vk >= VK_SUCCESS)
         vk = wfi_submit(device, &info, s->fence);
-    pthread_mutex_unlock(&device->queue_lock);
+    wfi_mutex_unlock(&device->queue_lock);
     s->last = q->given;
     q->submitted += vk >= VK_SUCCESS;
     return wfi_check_vk(&device->log, vk, "vkQueueSubmit");
