@@ -39,6 +39,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # Licences of what is compiled in, or may be: the system's libraries where they are static.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/third_party/notices
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${WAVEFIT_SBOM} DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(WAVEFIT_BUILD_TOOL)
     install(TARGETS wavefit_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

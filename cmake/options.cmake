@@ -33,6 +33,21 @@ endif()
 if(WAVEFIT_TOP_LEVEL) # otherwise it would change how the other project's programs are linked
     include(CheckPIESupported)
     check_pie_supported(LANGUAGES C)
+    # Two builds of one commit have the same bytes (./dev reproduce), wherever they are: archives
+    # have no times, programs find a shared library from where they are, and what debuggers read
+    # names no folder. In Debug it does, so that debuggers find the sources.
+    set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
+    if(UNIX AND NOT APPLE)
+        set(CMAKE_C_ARCHIVE_CREATE "<CMAKE_AR> qcD <TARGET> <LINK_FLAGS> <OBJECTS>")
+        set(CMAKE_C_ARCHIVE_APPEND "<CMAKE_AR> qD <TARGET> <LINK_FLAGS> <OBJECTS>")
+        set(CMAKE_C_ARCHIVE_FINISH "<CMAKE_RANLIB> -D <TARGET>")
+    endif()
+    check_c_compiler_flag(-ffile-prefix-map=a=b WAVEFIT_KNOWS_file_prefix_map)
+    if(WAVEFIT_KNOWS_file_prefix_map)
+        foreach(map ${PROJECT_SOURCE_DIR}=. ${PROJECT_BINARY_DIR}=./build)
+            add_compile_options($<$<CONFIG:RelWithDebInfo>:-ffile-prefix-map=${map}>)
+        endforeach()
+    endif()
 endif()
 set(WAVEFIT_OPTIMISED $<CONFIG:Release,RelWithDebInfo,MinSizeRel>)
 

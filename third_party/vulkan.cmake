@@ -1,9 +1,28 @@
 # Vulkan headers (1.3.255 or later, which have cooperative matrices) and volk: wavefit_vulkan, an
 # interface target with the include folders and the header that gives volk's symbols a prefix of our
 # own.
+wavefit_part(vulkan_headers TITLE Vulkan-Headers LICENSE "Apache-2.0 OR MIT" OF library
+    AS BUILD_DEPENDENCY
+    COPYRIGHT "Copyright 2015-2025 The Khronos Group Inc." VERSION 1.4.309
+    HOME https://github.com/KhronosGroup/Vulkan-Headers
+    GIT https://github.com/KhronosGroup/Vulkan-Headers.git
+    COMMIT 952f776f6573aafbb62ea717d871cd1d6816c387 MORE SOURCE_SUBDIR none)
+wavefit_part(volk TITLE volk LICENSE MIT OF library AS CONTAINS VERSION 1.4.304
+    COPYRIGHT "Copyright (c) 2018-2024 Arseny Kapoulkine" HOME https://github.com/zeux/volk
+    GIT https://github.com/zeux/volk.git COMMIT 0b17a763ba5643e32da1b2152f8140461b3b7345
+    MORE SOURCE_SUBDIR none)
 set(WAVEFIT_LEAST_HEADERS 255)
 find_path(WAVEFIT_VULKAN_INCLUDE vulkan/vulkan_core.h DOC "Folder of vulkan/vulkan_core.h")
 find_path(WAVEFIT_VOLK_INCLUDE volk.c PATH_SUFFIXES volk DOC "Folder of volk.h and volk.c")
+
+# Of the count of headers, which volk has too: 1.4's starts at 303, after 1.3's 302.
+function(wavefit_minor_version count result)
+    if(count GREATER 302)
+        set(${result} 4 PARENT_SCOPE)
+    else()
+        set(${result} 3 PARENT_SCOPE)
+    endif()
+endfunction()
 
 function(wavefit_headers_version folder result)
     set(${result} 0 PARENT_SCOPE)
@@ -24,14 +43,13 @@ endfunction()
 
 wavefit_headers_version("${WAVEFIT_VULKAN_INCLUDE}" version)
 if(version LESS WAVEFIT_LEAST_HEADERS AND WAVEFIT_FETCH)
-    message(STATUS "wavefit: Vulkan headers: installed ${version}, fetching 1.4.309")
-    FetchContent_Declare(wavefit_vulkan_headers
-        GIT_REPOSITORY https://github.com/KhronosGroup/Vulkan-Headers.git
-        GIT_TAG 952f776f6573aafbb62ea717d871cd1d6816c387 # v1.4.309
-        SOURCE_SUBDIR none)
+    wavefit_part_fetched(vulkan_headers)
     FetchContent_MakeAvailable(wavefit_vulkan_headers)
-    set(WAVEFIT_VULKAN_INCLUDE ${wavefit_vulkan_headers_SOURCE_DIR}/include CACHE PATH "" FORCE)
+    set(WAVEFIT_VULKAN_INCLUDE ${wavefit_vulkan_headers_SOURCE_DIR}/include)
     wavefit_headers_version("${WAVEFIT_VULKAN_INCLUDE}" version)
+else()
+    wavefit_minor_version(${version} minor)
+    wavefit_part_found(vulkan_headers VERSION 1.${minor}.${version})
 endif()
 if(version LESS WAVEFIT_LEAST_HEADERS)
     message(FATAL_ERROR "wavefit: Vulkan headers ${version} are older than 1.3.255; "
@@ -40,19 +58,20 @@ endif()
 message(STATUS "wavefit: Vulkan headers ${version}: ${WAVEFIT_VULKAN_INCLUDE}")
 
 if(NOT WAVEFIT_VOLK_INCLUDE AND WAVEFIT_FETCH)
-    message(STATUS "wavefit: volk: none installed, fetching 1.4.304")
-    FetchContent_Declare(wavefit_volk
-        GIT_REPOSITORY https://github.com/zeux/volk.git
-        GIT_TAG 0b17a763ba5643e32da1b2152f8140461b3b7345 # 1.4.304
-        SOURCE_SUBDIR none)
+    wavefit_part_fetched(volk)
     FetchContent_MakeAvailable(wavefit_volk)
-    set(WAVEFIT_VOLK_INCLUDE ${wavefit_volk_SOURCE_DIR} CACHE PATH "" FORCE)
+    set(WAVEFIT_VOLK_INCLUDE ${wavefit_volk_SOURCE_DIR})
 endif()
 if(NOT WAVEFIT_VOLK_INCLUDE)
     message(FATAL_ERROR "wavefit: no volk; install libvulkan-volk-dev (./dev setup)")
 endif()
 file(STRINGS ${WAVEFIT_VOLK_INCLUDE}/volk.h line REGEX "define VOLK_HEADER_VERSION ")
 string(REGEX MATCH "[0-9]+$" version "${line}")
+get_property(used GLOBAL PROPERTY WAVEFIT_PART_volk_USED)
+if(NOT used)
+    wavefit_minor_version("${version}" minor)
+    wavefit_part_found(volk VERSION 1.${minor}.${version} FILE ${WAVEFIT_VOLK_INCLUDE}/volk.c)
+endif()
 message(STATUS "wavefit: volk ${version}: ${WAVEFIT_VOLK_INCLUDE}")
 
 # volk.c defines a global a Vulkan function. A program that links wavefit statically may have volk

@@ -104,6 +104,11 @@ bool wfi_folder_trusted(const char *path, const char **why)
 {
     struct stat there;
     *why = stat(path, &there) == 0 ? distrust(&there) : NULL;
+    /* One's own link may lead to another disk; who owns a link can let it lead elsewhere later. */
+    if (!*why && lstat(path, &there) == 0 && S_ISLNK(there.st_mode) && there.st_uid != geteuid() &&
+        there.st_uid != 0)
+        *why = "it is a symbolic link of another user (name another cache folder in "
+               "XDG_CACHE_HOME)";
     return !*why;
 }
 

@@ -326,6 +326,97 @@ def hostile_is_text(browser, folder):
     check("hostile values break nothing", browser.problems() == [], browser.problems())
 
 
+# Markup, script, quotes of each kind, ends of lines that only JavaScript knows, comments, escapes.
+RUN = "window.hacked=1"
+HOSTILE = "".join((
+    f"</script><script>{RUN}</script>", f"<img src=x onerror={RUN}>", "<!--<script>", "]]>",
+    f"\"><svg onload=\"{RUN}\">", f"'><img src=x onerror='{RUN}'>", f"\u2028{RUN}\u2029//",
+    f"</title></style></textarea><iframe srcdoc=\"<script>parent.{RUN}</script>\"></iframe>",
+    f"\";{RUN};//", f"';{RUN};//", f"`;${{{RUN}}}", f"\\u003cimg src=x onerror={RUN}\\u003e",
+    f"&lt;img src=x onerror={RUN}&gt;", f"javascript:{RUN}", "\x01", "\u202e"))
+STEER = ("schema", "family", "status", "kind", "type", "unit") # what says how the rest is read
+
+
+def made_hostile(value, key=""):
+    """The value with HOSTILE behind each string in it, and behind names that files give."""
+    if isinstance(value, dict):
+        tail = HOSTILE if key in ("constants", "values") else ""
+        return {name + tail: made_hostile(member, name) for name, member in value.items()}
+    if isinstance(value, list):
+        return [made_hostile(member, key) for member in value]
+    return value + HOSTILE if isinstance(value, str) and key not in STEER else value
+
+
+SECTIONS = "[...document.querySelectorAll('section')].map((section) => section.id)"
+# What no part of the page makes, and what would run if it were clicked or loaded.
+MARKUP = """[...document.querySelectorAll('*')].filter((node) =>
+    /^(img|iframe|svg|object|embed|form|base|textarea)$/i.test(node.tagName)
+    || (node.tagName === 'SCRIPT' && node.closest('main'))
+    || [...node.attributes].some((a) => /^on/i.test(a.name) || /^(href|src|action)$/i.test(a.name)
+    && /^\\s*javascript:/i.test(a.value))).map((node) => node.outerHTML.slice(0, 100))"""
+SHOWN = """(() => { let count = 0;
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode())
+        count += !walker.currentNode.parentNode.closest('script')
+            && walker.currentNode.data.includes('onerror=window.hacked=1');
+    return count; })()"""
+
+
+def ran(browser, path):
+    """Whether the page at the path, which may be broken, runs what its data say."""
+    browser.call("Page.navigate", url="file://" + path)
+    deadline = time.time() + 10
+    while time.time() < deadline:
+        if browser.evaluate("typeof window.hacked") != "undefined":
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def planted_faults_run(browser, page, folder):
+    """What the test looks for is seen where the page takes a name as markup, or data as script."""
+    with open(page, encoding="utf-8") as file:
+        whole = file.read()
+    safe = "node.append(child instanceof Node ? child : document.createTextNode(String(child)));"
+    start = whole.index('id="data">')
+    end = whole.index("</script>", start)
+    for what, text in (
+            ("a name as markup", whole.replace(safe, "child instanceof Node ? node.append(child)"
+                               " : node.insertAdjacentHTML('beforeend', String(child));")),
+            ("data that are not escaped", whole[:start]
+             + whole[start:end].replace("\\u003c", "<") + whole[end:])):
+        path = os.path.join(folder, "planted.html")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        check(f"planted: {what} is noticed", text != whole and ran(browser, path))
+
+
+def every_name_is_text(browser, folder):
+    """Every string of every kind of file, and the files' own names."""
+    names = [name for name in sorted(os.listdir(data)) if not name.startswith("hostile")]
+    plain, page = os.path.join(folder, "plain.html"), os.path.join(folder, "every.html")
+    paths = []
+    for number, name in enumerate(names):
+        paths.append(os.path.join(folder, f"{number}\"'><img src=x onerror={RUN}>.json"))
+        with open(paths[-1], "w", encoding="utf-8") as file:
+            json.dump(made_hostile(load(name)), file)
+    base = names.index("base.json")
+    for output, files in ((plain, [os.path.join(data, name) for name in names]), (page, paths)):
+        report(output, *files[:base], *files[base + 1:], "--compare", files[base])
+    browser.open(plain)
+    sections = browser.evaluate(SECTIONS)
+    browser.open(page)
+    check("hostile names leave no section out", browser.evaluate(SECTIONS) == sections,
+          (browser.evaluate(SECTIONS), sections))
+    browser.evaluate("document.querySelectorAll('th button').forEach((button) => button.click())")
+    browser.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    check("hostile names are shown", browser.evaluate(SHOWN) > 200, browser.evaluate(SHOWN))
+    check("and are no markup", browser.evaluate(MARKUP) == [], browser.evaluate(MARKUP))
+    check("and do not run", browser.evaluate("typeof window.hacked") == "undefined")
+    check("and break nothing", browser.problems() == [], browser.problems())
+    planted_faults_run(browser, page, folder)
+
+
 def main():
     browser = Browser(chromium)
     try:
@@ -348,6 +439,7 @@ def main():
             download_downloads(browser, folder)
             phone(browser, page)
             hostile_is_text(browser, folder)
+            every_name_is_text(browser, folder)
             ladders_are_side_by_side(browser, folder)
     finally:
         browser.close()

@@ -234,6 +234,13 @@ def test_solves():
         limit = 1e-9 * np.linalg.norm(wanted)
         report(np.linalg.norm(x.ravel() - wanted) <= limit, "cg solves as spsolve does")
         report(np.linalg.norm(x.ravel() * (1 + 1e-6) - wanted) > limit, "a planted fault shows")
+    # Collections have right-hand sides as Matrix Market arrays.
+    b[0] = 0
+    scipy.io.mmwrite("b.mtx", b.reshape(n, 1), precision=17)
+    run("cg", "m.mtx", "-b", "b.mtx", "--type", "f64", "--tolerance", "1e-11", "-o", "x.npy")
+    x, wanted = np.load("x.npy"), scipy.sparse.linalg.spsolve(a.tocsc(), b)
+    report(x.shape == (n, 1) and np.allclose(x.ravel(), wanted, rtol=1e-9), "b of a .mtx file")
+    report(not np.allclose(x.ravel() * (1 + 1e-6), wanted, rtol=1e-9), "a planted fault shows")
     np.save("b.npy", b)
     run("cg", "m.mtx", "-b", "b.npy", "--type", "f64", "--tolerance", "1e-11",
         "--max-iterations", 4, "-o", "short.npy", code=1, says="not met within the iterations")

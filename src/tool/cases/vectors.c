@@ -4,7 +4,10 @@
 #include <stdlib.h>
 
 #include "core/element.h"
+#include "io/matrix_market.h"
+#include "io/memory.h"
 #include "tool/cli/options.h"
+#include "tool/cli/path.h"
 
 int wfi_npy_elements(const char *path, wfi_npy *npy, wf_type type)
 {
@@ -42,6 +45,26 @@ const void *wfi_matrix_values(const wfi_csr *matrix, const char *name, wf_type t
     return *narrow;
 }
 
+/* A Matrix Market file, of which collections have right-hand sides, as an array of two
+ * dimensions. */
+static bool read_dense(const char *path, wfi_npy *npy, wfi_io_error *error)
+{
+    wfi_csr m = {0};
+    if (!wfi_matrix_market_read(path, &m, error))
+        return false;
+    const uint64_t count = (uint64_t)m.rows * m.columns;
+    double *data = (double)count * sizeof *data <= wfi_physical_memory()
+                       ? calloc((size_t)count + 1, sizeof *data)
+                       : NULL;
+    for (uint32_t row = 0; data && row < m.rows; row++)
+        for (uint32_t i = m.row_offsets[row]; i < m.row_offsets[row + 1]; i++)
+            data[(uint64_t)row * m.columns + m.column_indices[i]] = m.values[i];
+    *npy = (wfi_npy){
+        .type = WF_TYPE_F64, .dimensions = 2, .shape = {m.rows, m.columns, 1, 1}, .data = data};
+    wfi_csr_free(&m);
+    return data || wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: out of memory", path);
+}
+
 /* As many vectors as the file has, where their number is open. */
 static uint64_t count_vectors(const wfi_npy *npy, uint64_t rows)
 {
@@ -53,7 +76,8 @@ int wfi_read_vectors(const char *path, wf_type type, uint64_t rows, uint64_t *ve
 {
     wfi_io_error error;
     char shape[WFI_NPY_SHAPE_TEXT];
-    if (!wfi_npy_read(path, npy, &error))
+    const bool market = wfi_path_ends_in(path, ".mtx") || wfi_path_ends_in(path, ".mtx.gz");
+    if (!(market ? read_dense(path, npy, &error) : wfi_npy_read(path, npy, &error)))
         return wfi_run_error("%s", error.text);
     *vectors = *vectors ? *vectors : count_vectors(npy, rows);
     wfi_npy_shape_text(npy, shape);

@@ -19,8 +19,9 @@ const void *wfi_matrix_values(const wfi_csr *matrix, const char *name, wf_type t
                               wfi_io_error *error);
 
 /* Reads a vector of `rows` elements (a row or a column), or, with several vectors, a matrix of as
- * many columns, and converts it to the type. *vectors 0: gets as many as the file has. On failure
- * prints one line and returns the exit code; npy is to be freed all the same. */
+ * many columns, of a .npy or a Matrix Market file, and converts it to the type. *vectors 0: gets as
+ * many as the file has. On failure prints one line and returns the exit code; npy is to be freed
+ * all the same. */
 int wfi_read_vectors(const char *path, wf_type type, uint64_t rows, uint64_t *vectors,
                      wfi_npy *npy);
 

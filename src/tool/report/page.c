@@ -36,7 +36,9 @@ static void put_page(wfi_atomic_file *out, const char *json, size_t length)
 {
     put(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
              "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-             "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:\">\n"
+             "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; base-uri "
+             "'none'; "
+             "form-action 'none'\">\n"
              "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
              "<title>wavefit report</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n");
     put_file(out, &wfi_report_style);
