@@ -366,7 +366,7 @@ wf_result wfi_device_open_adopted(const wf_vulkan *vulkan, const wf_device_param
 
 static void close_device(wf_device *device)
 {
-    if (device->command_pool && !device->adopted &&
+    if (device->submitted && !device->adopted &&
         device->fn.vkDeviceWaitIdle(device->vk) < VK_SUCCESS)
         wfi_settle(device, VK_NULL_HANDLE);
     if (device->staging)

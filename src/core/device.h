@@ -48,6 +48,7 @@ struct wf_device {
     struct wfi_staging *staging;
     void (*staging_end)(wf_device *device);
     atomic_uint_fast64_t buffer_count; /* ever made: each has a number of its own */
+    bool submitted;                    /* anything, to the queue */
     bool submission_made;              /* makes the three below */
     VkCommandPool command_pool;
     VkFence fence;

@@ -39,7 +39,7 @@ void wfi_settle(wf_device *device, VkFence fence)
     device->keeps = true;
 }
 
-VkResult wfi_wait(wf_device *device, VkFence fence)
+VkResult wfi_wait_for(wf_device *device, VkFence fence, uint64_t nanoseconds)
 {
     const double start = device->poll_seconds > 0 ? wfi_host_seconds() : 0;
     while (device->poll_seconds > 0) {
@@ -49,13 +49,19 @@ VkResult wfi_wait(wf_device *device, VkFence fence)
         if (wfi_host_seconds() - start > device->poll_seconds)
             break;
     }
-    return device->fn.vkWaitForFences(device->vk, 1, &fence, VK_TRUE, UINT64_MAX);
+    return device->fn.vkWaitForFences(device->vk, 1, &fence, VK_TRUE, nanoseconds);
+}
+
+VkResult wfi_wait(wf_device *device, VkFence fence)
+{
+    return wfi_wait_for(device, fence, UINT64_MAX);
 }
 
 VkResult wfi_submit(wf_device *device, const VkSubmitInfo *submit, VkFence fence)
 {
     if (device->lock_queue)
         device->lock_queue(device->queue_user);
+    device->submitted = true;
     const VkResult vk = device->fn.vkQueueSubmit(device->queue, 1, submit, fence);
     if (device->unlock_queue)
         device->unlock_queue(device->queue_user);

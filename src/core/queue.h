@@ -10,6 +10,8 @@ VkResult wfi_submit(wf_device *device, const VkSubmitInfo *submit, VkFence fence
 /* Waits for a submission's fence: asks for wf_device.poll_seconds, which takes a processor and
  * answers at once, and then sleeps, from which the system wakes it tens of microseconds late. */
 VkResult wfi_wait(wf_device *device, VkFence fence);
+/* The same, but it sleeps no longer than that and then returns VK_TIMEOUT. */
+VkResult wfi_wait_for(wf_device *device, VkFence fence, uint64_t nanoseconds);
 
 /* Call it after a wait or a submission that failed: it returns once the device no longer uses what
  * was submitted, so that this can be freed. `fence` (VK_NULL_HANDLE: none) is that of a submission

@@ -10,6 +10,8 @@
 #include "plan/plan.h"
 
 #define WFI_TOLD 32
+/* Dispatches of a submission: lavapipe (Mesa 25.0) crashes at 65536. */
+#define WFI_MOST_STEPS 8192u
 
 /* What a slot of a step is bound to: a buffer, or a storage image (wfi_step.images). */
 typedef struct wfi_descriptor {

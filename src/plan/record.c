@@ -13,9 +13,6 @@
 #define UNIT_BYTES 4e9
 #define SCALE_MOST 1e3
 
-/* Dispatches of a submission: lavapipe (Mesa 25.0) crashes at 65536. */
-#define MOST_STEPS 8192u
-
 /* The time by the problem's least work and the rates that devices of this type reach, without what
  * was learned. */
 double wfi_plan_guessed_seconds(const wf_plan *plan)
@@ -89,7 +86,7 @@ uint32_t wfi_plan_steps_at_once(const wf_plan *plan, uint32_t first)
     const double all = groups_between(plan, 0, plan->step_count);
     double groups = 0;
     uint32_t end = first;
-    for (; end < plan->step_count && end - first < MOST_STEPS; end++) {
+    for (; end < plan->step_count && end - first < WFI_MOST_STEPS; end++) {
         groups += all_groups(&plan->steps[end]);
         if (end > first && groups * plan->seconds > plan->submit_seconds * all)
             break;

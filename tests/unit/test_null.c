@@ -52,6 +52,11 @@ static void plans(void **state)
     refused(wf_plan_status(NULL));
     refused(wf_plan_describe(NULL, &info));
     refused(wf_plan_run(NULL, NULL));
+    refused(wf_queue_create(NULL, NULL));
+    refused(wf_queue_run(NULL, NULL, NULL, NULL));
+    refused(wf_queue_submit(NULL));
+    refused(wf_queue_ended(NULL, NULL));
+    refused(wf_queue_wait(NULL, 0));
     assert_int_equal(wf_plan_kernel_count(NULL), 0);
     refused(wf_plan_describe_kernel(NULL, 0, NULL));
     refused(wf_plan_time_kernels(NULL, NULL, 1, &seconds, &gpu_clock));

@@ -23,7 +23,7 @@
  *    function that does not say so does neither.
  *  - Threads. Calls on different devices are independent. Calls on one wf_device may come from
  *    several threads unless a function says otherwise. The caller must serialise calls on one
- *    wf_plan, wf_buffer, wf_arena or solver object.
+ *    wf_plan, wf_buffer, wf_arena, wf_queue or solver object.
  *
  * docs/glossary.md explains the terms, docs/embedding.md the use inside an application.
  */
@@ -856,6 +856,34 @@ WF_API wf_result wf_plan_run(wf_plan *plan, const wf_bindings *bindings);
  * Errors: those of wf_plan_run. */
 WF_API wf_result wf_plan_run_times(wf_plan *plan, const wf_bindings *bindings, uint32_t count,
                                    double *seconds, bool *gpu_clock);
+
+/* Executions that the host does not wait for, on the device's own queue. They are executed in the
+ * order in which they were given, each behind a barrier: what one wrote, later ones may read, write
+ * and bind as another binding. The plans and buffers must live, and the host must leave the buffers
+ * alone, until the execution has ended. Executions are numbered from 1. While several submissions
+ * are under way, further executions are gathered and go in one. */
+typedef struct wf_queue wf_queue;
+
+/* Error: WF_ERROR_UNSUPPORTED (an adopted device without a queue). */
+WF_API wf_result wf_queue_create(wf_device *device, wf_queue **out);
+/* Gives an execution to the queue; *number, which may be NULL, is its number. Blocks where many
+ * submissions are under way, and where the execution goes in several submissions or the plan still
+ * needs an upload: it is then made by wf_plan_run. The failure of a submission is returned by the
+ * call that makes it, this one or one of the next two; the executions gathered in it are not made.
+ * Errors: those of wf_plan_record, WF_ERROR_CANCELLED (while it blocked; the execution was not
+ * given), WF_ERROR_INVALID_ARGUMENT (a plan of another device). */
+WF_API wf_result wf_queue_run(wf_queue *queue, wf_plan *plan, const wf_bindings *bindings,
+                              uint64_t *number);
+/* Submits what is gathered. Does not wait. */
+WF_API wf_result wf_queue_submit(wf_queue *queue);
+/* Tells the number of the last execution that has ended, as all before it have. Never blocks. */
+WF_API wf_result wf_queue_ended(wf_queue *queue, uint64_t *number);
+/* Submits what is gathered and blocks until the execution of that number, and those before it, have
+ * ended; 0: all. Error: WF_ERROR_CANCELLED (the device goes on; wait again before buffers and plans
+ * are touched or destroyed). */
+WF_API wf_result wf_queue_wait(wf_queue *queue, uint64_t number);
+/* Submits what is gathered, waits for all and frees the queue. */
+WF_API void wf_queue_destroy(wf_queue **queue);
 
 /* One of a plan's kernels. A plan may pack its inputs before the variant's own kernel, or add
  * partial sums after it. */

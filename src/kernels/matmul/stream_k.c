@@ -134,7 +134,7 @@ uint32_t wfi_matmul_stream_k_for(const wfi_point *point, double tile_m, double t
     const double stream_k = sharers(groups, idle, tiles / units);
     if (stream_k <= 0)
         return 0;
-    const double left = fmod(tiles, stream_k * units) / units,
+    const double left = (double)fmodl(tiles, stream_k * units) / units,
                  cost = (profile->partial_steps * stream_k + profile->ended_steps * left) *
                         outputs / profile->stream_k_outputs;
     return idle * (double)p->k < cost ? 0 : (uint32_t)stream_k;

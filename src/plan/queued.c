@@ -1,0 +1,335 @@
+/* Executions that are submitted to the device's own queue without waiting for them (wf_queue). */
+#include <stdlib.h>
+
+#include "core/command.h"
+#include "core/names.h"
+#include "core/queue.h"
+#include "plan/object.h"
+
+/* Submissions that may be under way together. Until all but one are, each execution is submitted
+ * at once; then executions gather in the last one, so that a host that is faster than the device
+ * submits less often. */
+#define SLOTS 4
+#define MOST_GATHERED 64
+#define ASK_NANOSECONDS 20000000u /* how often a wait asks wf_device_params.cancelled */
+
+typedef struct slot {
+    VkCommandBuffer command_buffer;
+    VkFence fence;
+    wf_arena *arena;
+    uint64_t last; /* number of its last execution */
+} slot;
+
+struct wf_queue {
+    wfi_object object;
+    wf_device *device;
+    VkCommandPool pool;
+    slot slots[SLOTS];
+    uint64_t submitted, waited; /* submissions so far; the n-th uses slot n % SLOTS */
+    uint64_t given, ended;      /* executions */
+    bool recording;             /* slot `submitted` has a command buffer that is begun */
+    uint32_t gathered, gathered_steps;
+    double gathered_seconds;
+};
+
+static slot *slot_of(wf_queue *q, uint64_t submission)
+{
+    return &q->slots[submission % SLOTS];
+}
+
+static wf_result make_slots(wf_queue *q)
+{
+    wf_device *device = q->device;
+    const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    const VkCommandBufferAllocateInfo allocate = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = q->pool,
+        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+        .commandBufferCount = 1,
+    };
+    wf_result result = WF_SUCCESS;
+    for (int i = 0; i < SLOTS && result == WF_SUCCESS; i++) {
+        slot *s = &q->slots[i];
+        VkResult vk =
+            device->fn.vkAllocateCommandBuffers(device->vk, &allocate, &s->command_buffer);
+        if (vk >= VK_SUCCESS) {
+            wfi_name(device, VK_OBJECT_TYPE_COMMAND_BUFFER, (uint64_t)(uintptr_t)s->command_buffer,
+                     "queue: commands %d", i);
+            vk = device->fn.vkCreateFence(device->vk, &fence, device->allocator, &s->fence);
+            wfi_name(device, VK_OBJECT_TYPE_FENCE, WFI_HANDLE(s->fence), "queue: fence %d", i);
+        }
+        result = wfi_check_vk(&device->log, vk, "making command buffers");
+        if (result == WF_SUCCESS)
+            result = wf_arena_create(device, &s->arena);
+    }
+    return result;
+}
+
+/* Waits for what is under way, whatever becomes of it: a fence's signal covers what was submitted
+ * before it. */
+static void settle(wf_queue *q)
+{
+    if (q->waited == q->submitted)
+        return;
+    wfi_mutex_lock(&q->device->queue_lock);
+    wfi_settle(q->device, slot_of(q, q->submitted - 1)->fence);
+    wfi_mutex_unlock(&q->device->queue_lock);
+    q->waited = q->submitted;
+}
+
+/* The work has ended then. */
+static void close_queue(void *owner)
+{
+    wf_queue *q = owner;
+    wf_device *device = q->device;
+    for (int i = 0; i < SLOTS && !device->keeps; i++)
+        if (q->slots[i].fence)
+            device->fn.vkDestroyFence(device->vk, q->slots[i].fence, device->allocator);
+    if (q->pool && !device->keeps)
+        device->fn.vkDestroyCommandPool(device->vk, q->pool, device->allocator);
+    for (int i = 0; i < SLOTS; i++)
+        q->slots[i].fence = VK_NULL_HANDLE;
+    q->pool = VK_NULL_HANDLE;
+    q->waited = q->submitted;
+    q->recording = false;
+}
+
+wf_result wf_queue_create(wf_device *device, wf_queue **out)
+{
+    if (!device || !out)
+        return wfi_fail(device ? &device->log : NULL, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_queue_create: bad parameters");
+    wf_result result = wfi_device_usable(device, "wf_queue_create");
+    if (result != WF_SUCCESS)
+        return result;
+    if (!device->queue)
+        return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
+                        "wf_device_adopt was given no queue: wavefit cannot run anything itself");
+    wf_queue *q = calloc(1, sizeof *q);
+    if (!q)
+        return wfi_no_memory(&device->log);
+    const VkCommandPoolCreateInfo pool = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+        .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+        .queueFamilyIndex = device->queue_family,
+    };
+    q->device = device;
+    wfi_object_enlist(device, &q->object, close_queue, q);
+    result =
+        wfi_check_vk(&device->log,
+                     device->fn.vkCreateCommandPool(device->vk, &pool, device->allocator, &q->pool),
+                     "creating a command pool");
+    wfi_name(device, VK_OBJECT_TYPE_COMMAND_POOL, WFI_HANDLE(q->pool), "queue: command pool");
+    if (result == WF_SUCCESS)
+        result = make_slots(q);
+    if (result == WF_SUCCESS)
+        *out = q;
+    else
+        wf_queue_destroy(&q);
+    return result;
+}
+
+/* Takes note of the oldest submission's end. */
+static void retire(wf_queue *q)
+{
+    q->ended = slot_of(q, q->waited)->last;
+    q->waited++;
+}
+
+static void look(wf_queue *q)
+{
+    while (q->waited < q->submitted &&
+           q->device->fn.vkGetFenceStatus(q->device->vk, slot_of(q, q->waited)->fence) ==
+               VK_SUCCESS)
+        retire(q);
+}
+
+/* Waits for the oldest submission; one that the application no longer waits for goes on. */
+static wf_result wait_oldest(wf_queue *q)
+{
+    wf_device *device = q->device;
+    const slot *s = slot_of(q, q->waited);
+    VkResult vk;
+    while ((vk = wfi_wait_for(device, s->fence, ASK_NANOSECONDS)) == VK_TIMEOUT) {
+        wf_result result = wfi_device_goes_on(device);
+        if (result != WF_SUCCESS)
+            return result;
+    }
+    if (vk < VK_SUCCESS) {
+        wfi_mutex_lock(&device->queue_lock);
+        wfi_settle(device, s->fence);
+        wfi_mutex_unlock(&device->queue_lock);
+    }
+    retire(q);
+    return wfi_check_vk(&device->log, vk, "waiting for a submission");
+}
+
+/* What is gathered is not executed after a failure. */
+static wf_result submit(wf_queue *q)
+{
+    wf_device *device = q->device;
+    slot *s = slot_of(q, q->submitted);
+    if (!q->gathered)
+        return WF_SUCCESS;
+    const VkSubmitInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+        .commandBufferCount = 1,
+        .pCommandBuffers = &s->command_buffer,
+    };
+    q->gathered = q->gathered_steps = 0;
+    q->gathered_seconds = 0;
+    q->recording = false;
+    wfi_barrier_host(device, s->command_buffer);
+    wf_result result = wfi_check_vk(&device->log, device->fn.vkEndCommandBuffer(s->command_buffer),
+                                    "vkEndCommandBuffer");
+    if (result != WF_SUCCESS)
+        return result;
+    wfi_mutex_lock(&device->queue_lock);
+    VkResult vk = device->fn.vkResetFences(device->vk, 1, &s->fence);
+    if (vk >= VK_SUCCESS)
+        vk = wfi_submit(device, &info, s->fence);
+    wfi_mutex_unlock(&device->queue_lock);
+    s->last = q->given;
+    q->submitted += vk >= VK_SUCCESS;
+    return wfi_check_vk(&device->log, vk, "vkQueueSubmit");
+}
+
+static wf_result begin(wf_queue *q)
+{
+    const VkCommandBufferBeginInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+        .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
+    };
+    wf_result result = WF_SUCCESS;
+    if (q->recording)
+        return WF_SUCCESS;
+    if (q->submitted - q->waited == SLOTS)
+        result = wait_oldest(q);
+    slot *s = slot_of(q, q->submitted);
+    if (result == WF_SUCCESS)
+        result = wf_arena_reset(s->arena);
+    if (result == WF_SUCCESS)
+        result = wfi_check_vk(&q->device->log,
+                              q->device->fn.vkBeginCommandBuffer(s->command_buffer, &info),
+                              "beginning a command buffer");
+    q->recording = result == WF_SUCCESS;
+    return result;
+}
+
+/* Whether wf_plan_run would make several submissions, or find out how many by the first. */
+static bool goes_in_pieces(const wf_plan *plan)
+{
+    const bool known = plan->seconds > 0 || !wfi_plan_may_be_long(plan);
+    return plan->step_count > 1 && (!known || wfi_plan_steps_at_once(plan, 0) < plan->step_count);
+}
+
+static wf_result wait_all(wf_queue *q, uint64_t number)
+{
+    wf_result result = submit(q);
+    while (result == WF_SUCCESS && q->waited < q->submitted && q->ended < number)
+        result = wait_oldest(q);
+    if (q->waited == q->submitted && !q->gathered)
+        q->ended = q->given;
+    return result;
+}
+
+static wf_result run_now(wf_queue *q, wf_plan *plan, const wf_bindings *bindings)
+{
+    wf_result result = wait_all(q, UINT64_MAX);
+    if (result == WF_SUCCESS)
+        result = wf_plan_run(plan, bindings);
+    if (result == WF_SUCCESS)
+        q->ended = ++q->given;
+    return result;
+}
+
+static wf_result usable(const wf_queue *q, const wf_plan *plan)
+{
+    if (plan->device != q->device)
+        return wfi_fail(&q->device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_queue_run: the plan is of another device");
+    return wfi_device_usable(q->device, "wf_queue_run");
+}
+
+static wf_result gather(wf_queue *q, wf_plan *plan, const wf_bindings *bindings)
+{
+    const double seconds = plan->seconds > 0 ? plan->seconds : wfi_plan_expected_seconds(plan);
+    wf_result result = WF_SUCCESS;
+    if (q->gathered_steps + plan->step_count > WFI_MOST_STEPS ||
+        q->gathered_seconds + seconds > plan->submit_seconds)
+        result = submit(q);
+    if (result == WF_SUCCESS)
+        result = begin(q);
+    if (result != WF_SUCCESS)
+        return result;
+    slot *s = slot_of(q, q->submitted);
+    wfi_barrier(q->device, s->command_buffer);
+    result = wf_plan_record(plan, s->command_buffer, s->arena, bindings);
+    if (result != WF_SUCCESS)
+        return result;
+    q->given++;
+    q->gathered++;
+    q->gathered_steps += plan->step_count;
+    q->gathered_seconds += seconds;
+    look(q);
+    const bool room = q->submitted - q->waited < SLOTS - 1;
+    return room || q->gathered >= MOST_GATHERED ? submit(q) : WF_SUCCESS;
+}
+
+wf_result wf_queue_run(wf_queue *q, wf_plan *plan, const wf_bindings *bindings, uint64_t *number)
+{
+    if (!q || !plan)
+        return WF_ERROR_INVALID_ARGUMENT;
+    wf_result result = usable(q, plan);
+    if (result == WF_SUCCESS)
+        result = plan->wants_upload || goes_in_pieces(plan) ? run_now(q, plan, bindings)
+                                                            : gather(q, plan, bindings);
+    if (result == WF_SUCCESS && number)
+        *number = q->given;
+    return result;
+}
+
+wf_result wf_queue_submit(wf_queue *q)
+{
+    if (!q)
+        return WF_ERROR_INVALID_ARGUMENT;
+    wf_result result = wfi_device_usable(q->device, "wf_queue_submit");
+    return result == WF_SUCCESS ? submit(q) : result;
+}
+
+wf_result wf_queue_ended(wf_queue *q, uint64_t *number)
+{
+    if (!q || !number)
+        return WF_ERROR_INVALID_ARGUMENT;
+    wf_result result = wfi_device_usable(q->device, "wf_queue_ended");
+    if (result != WF_SUCCESS)
+        return result;
+    look(q);
+    *number = q->ended;
+    return WF_SUCCESS;
+}
+
+wf_result wf_queue_wait(wf_queue *q, uint64_t number)
+{
+    if (!q)
+        return WF_ERROR_INVALID_ARGUMENT;
+    wf_result result = wfi_device_usable(q->device, "wf_queue_wait");
+    return result == WF_SUCCESS ? wait_all(q, number ? number : UINT64_MAX) : result;
+}
+
+void wf_queue_destroy(wf_queue **handle)
+{
+    wf_queue *q = handle ? *handle : NULL;
+    if (!q)
+        return;
+    if (q->device->vk) {
+        submit(q);
+        settle(q);
+        close_queue(q);
+    }
+    for (int i = 0; i < SLOTS; i++)
+        wf_arena_destroy(&q->slots[i].arena);
+    wfi_object_leave(&q->object);
+    free(q);
+    *handle = NULL;
+}
