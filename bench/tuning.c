@@ -6,12 +6,12 @@
  * --discard: a search keeps nothing of what it finds.
  * --reprint: print the tables of a file of `tune --compare --json FILE`; no device is needed. */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "io/comparison.h"
+#include "tool/cli/console.h"
 #include "tool/cli/options.h"
 #include "tool/tune/compare_print.h"
 #include "tool/tune/suite.h"
@@ -92,10 +92,10 @@ int main(int argc, char **argv)
     wfi_tune_extras extras = {0};
     int count = 2;
     bool bad = false;
+    wfi_console_start(&argc, &argv);
+    wfi_tune_as_child(argc, argv);
     if (argc > MOST_ARGUMENTS - 1)
         return wfi_usage_error("more than %d arguments", MOST_ARGUMENTS - 2);
-    signal(SIGXFSZ, SIG_IGN);
-    signal(SIGPIPE, SIG_IGN);
     for (int i = 1; i < argc && !bad; i++)
         if (!take(&o, argc, argv, &i, &bad))
             rest[count++] = argv[i];

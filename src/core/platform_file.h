@@ -8,6 +8,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* Between the parts of paths that are made here; wfi_path_separator knows what else users write. */
+#if defined(_WIN32)
+#define WFI_SEPARATOR '\\'
+#else
+#define WFI_SEPARATOR '/'
+#endif
+
 typedef enum wfi_file_kind {
     WFI_FILE_NONE, /* nothing is there, or it cannot be looked at */
     WFI_FILE_REGULAR,

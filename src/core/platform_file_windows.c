@@ -464,10 +464,19 @@ char *wfi_path_separator(const char *path)
     return (char *)last;
 }
 
+/* "C:\…" or a name of the network. */
+static bool is_absolute(const wchar_t *path)
+{
+    const wchar_t *rest = path && *path && path[1] == L':' ? path + 2 : path;
+    return rest && (*rest == L'\\' || *rest == L'/') && (rest != path || rest[1] == *rest);
+}
+
+/* The first is for those who keep caches elsewhere, as on other systems. */
 char *wfi_user_cache_folder(void)
 {
-    const wchar_t *local = _wgetenv(L"LOCALAPPDATA");
-    char *narrow = local && *local ? wfi_narrow(local) : NULL;
+    const wchar_t *own = _wgetenv(L"XDG_CACHE_HOME"), *local = _wgetenv(L"LOCALAPPDATA");
+    const wchar_t *in = is_absolute(own) ? own : is_absolute(local) ? local : NULL;
+    char *narrow = in ? wfi_narrow(in) : NULL;
     char *folder = narrow ? wfi_path_join(narrow, "wavefit") : NULL;
     free(narrow);
     return folder;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/platform_file.h"
+
 #define FIRST_ROOM 1024
 
 /* Makes room for `bytes` more and the 0 behind them. */
@@ -73,7 +75,7 @@ char *wfi_path_join(const char *a, const char *b)
     const size_t bytes = strlen(a) + strlen(b) + 2;
     char *path = malloc(bytes);
     if (path)
-        snprintf(path, bytes, "%s/%s", a, b);
+        snprintf(path, bytes, "%s%c%s", a, WFI_SEPARATOR, b);
     return path;
 }
 

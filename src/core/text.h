@@ -20,7 +20,7 @@ void wfi_text_print(wfi_text *text, const char *format, ...) WFI_PRINTF(2, 3);
 
 /* Malloc'ed; NULL without memory. */
 char *wfi_copy_text(const char *text);
-/* "a/b", malloc'ed; NULL without memory. */
+/* "a/b", as the system writes it, malloc'ed; NULL without memory. */
 char *wfi_path_join(const char *a, const char *b);
 
 /* Whether the text begins with the word, whether the two are the same, whatever the case of

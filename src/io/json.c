@@ -31,8 +31,8 @@ static char *read_all(FILE *file, const char *path, size_t *bytes, wfi_io_error 
     else if (ferror(file))
         wfi_io_set_error(error, WFI_IO_SYSTEM, "%s: %s", path, strerror(errno));
     else if (used > WFI_JSON_MOST_BYTES)
-        wfi_io_set_error(error, WFI_IO_BAD_INPUT, "%s: the file is over %zu MiB", path,
-                         WFI_JSON_MOST_BYTES >> 20);
+        wfi_io_set_error(error, WFI_IO_BAD_INPUT, "%s: the file is over %u MiB", path,
+                         (unsigned)(WFI_JSON_MOST_BYTES >> 20));
     else if (used == 0)
         wfi_io_set_error(error, WFI_IO_BAD_INPUT, "%s: the file is empty", path);
     else {
@@ -61,7 +61,8 @@ yyjson_doc *wfi_json_read(const char *path, wfi_io_error *error)
     if (!doc && cause.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
         wfi_io_set_error(error, WFI_IO_NO_MEMORY, "%s: out of memory", path);
     else if (!doc)
-        wfi_io_set_error(error, WFI_IO_BAD_INPUT, "%s: %s at byte %zu", path, cause.msg, cause.pos);
+        wfi_io_set_error(error, WFI_IO_BAD_INPUT, "%s: %s at byte %llu", path, cause.msg,
+                         (unsigned long long)cause.pos);
     return doc;
 }
 

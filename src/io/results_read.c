@@ -47,8 +47,8 @@ static bool validate_root(const char *path, yyjson_val *root, uint32_t *cases, w
     {
         if (!yyjson_is_str(yyjson_obj_get(item, "family")) ||
             !yyjson_is_str(yyjson_obj_get(item, "status")))
-            return wfi_io_fail(error, WFI_IO_BAD_INPUT, "%s: case %zu has no family or no status",
-                               path, index);
+            return wfi_io_fail(error, WFI_IO_BAD_INPUT, "%s: case %u has no family or no status",
+                               path, (unsigned)index);
     }
     *cases = (uint32_t)yyjson_arr_size(list);
     return true;

@@ -128,8 +128,9 @@ bool wfi_text_line(wfi_text_reader *reader, char **text, wfi_io_error *error)
         if (newline || reader->at_end)
             break;
         if (available == BUFFER_BYTES)
-            return wfi_io_fail(error, WFI_IO_BAD_INPUT, "%s:%llu: the line is over %zu bytes",
-                               reader->path, (unsigned long long)reader->line + 1, BUFFER_BYTES);
+            return wfi_io_fail(error, WFI_IO_BAD_INPUT, "%s:%llu: the line is over %u bytes",
+                               reader->path, (unsigned long long)reader->line + 1,
+                               (unsigned)BUFFER_BYTES);
         searched = available;
         if (!refill(reader, error))
             return false;

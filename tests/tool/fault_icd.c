@@ -1,6 +1,7 @@
 /* A Vulkan driver for tests: lavapipe (REAL_ICD), but making a compute pipeline whose
- * specialization constant ID has VALUE, as WAVEFIT_FAULT="crash|hang|lost ID VALUE" asks, ends the
- * process, never returns (and then makes the file WAVEFIT_FAULT_MARK), or loses the device; with
+ * specialization constant ID has VALUE, as WAVEFIT_FAULT="crash|exit|hang|lost ID VALUE" asks,
+ * crashes, ends the process, never returns (and then makes the file WAVEFIT_FAULT_MARK), or loses
+ * the device; with
  * "dead N" every submission after more than N dispatches were recorded loses it; its memory budget
  * is WAVEFIT_BUDGET bytes; and with WAVEFIT_FAIL="FUNCTION N CODE" the N-th call of vkQueueSubmit,
  * vkWaitForFences or vkQueueWaitIdle fails with that VkResult, with "N+" each from the N-th on; a
@@ -101,6 +102,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL create(VkDevice device, VkPipelineCache ca
             raise(SIGSEGV);
         if (strcmp(kind, "hang") == 0)
             hang();
+        if (strcmp(kind, "exit") == 0)
+            _exit(3);
         return VK_ERROR_DEVICE_LOST;
     }
     return real_create(device, cache, count, infos, allocator, pipelines);

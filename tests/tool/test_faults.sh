@@ -56,6 +56,14 @@ for fault in crash hang lost; do
     grep -q 'tuned' out || bad "$fault: the tuned point is not used"
 done
 
+# A driver that ends the process by itself, with a code that means another thing in the tool.
+rm -rf cache
+seed exit
+WAVEFIT_FAULT='exit 3 4' timeout 200 "$tool" tune --matrix "$data/small.mtx" --budget 1 >out 2>err
+[ $? = 0 ] || bad 'exit: exit code'
+grep -q 'lanes=4: the driver ends its process; it is left out' err || bad 'exit: no warning'
+grep -q '"bad"' cache/wavefit/tuning-*.json || bad 'exit: not recorded'
+
 # A device that loses every worker, with whatever it is given: no point is to blame. What is run
 # afterwards, on a driver that is well again, chooses as if there had been no search, and a search
 # finds its best.

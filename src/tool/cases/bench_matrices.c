@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "io/memory.h"
-#include "tool/cli/progress.h"
+#include "tool/cli/console.h"
 #include "tool/cases/random.h"
 
 /* Adds the entries of a grid point's row. */

@@ -5,7 +5,7 @@
 
 #include "tool/cases/case_parts.h"
 #include "tool/cases/cases.h"
-#include "tool/cli/clock.h"
+#include "core/platform.h"
 #include "tool/cli/progress.h"
 
 #define REHEARSAL 3 /* iterations, as the official program does */
@@ -131,7 +131,7 @@ static wf_result warm_up(wfi_session *session, work *w, const wfi_result_case *o
 static void show(const wfi_session *session, const wfi_himeno_request *r, const wfi_result_case *c,
                  const work *w)
 {
-    const double elapsed = wfi_clock_seconds() - w->begun;
+    const double elapsed = wfi_host_seconds() - w->begun;
     char text[160];
     if (r->iterations)
         snprintf(text, sizeof text, "%s: iteration %u of %u", c->name, w->done, r->iterations);
@@ -163,7 +163,7 @@ static uint32_t next_counted(const wfi_himeno_request *r, const work *w, uint32_
 static uint32_t next_timed(const wfi_himeno_request *r, const work *w, uint32_t sample)
 {
     const double end = w->begun + r->seconds * (sample + 1) / SAMPLES;
-    const double room = (end - wfi_clock_seconds()) / (w->pace + 1e-9);
+    const double room = (end - wfi_host_seconds()) / (w->pace + 1e-9);
     const uint32_t stretch = stretch_of(w), left = MOST_ITERATIONS - w->done;
     uint32_t count = room < stretch ? (uint32_t)fmax(room, 1) : stretch;
     if (room < 0.5 && w->done > 0)
@@ -182,7 +182,7 @@ static wf_result run_phase(wfi_session *session, const wfi_himeno_request *r, wo
     for (;;) {
         const uint32_t count =
             r->iterations ? next_counted(r, w, sample) : next_timed(r, w, sample);
-        const double start = wfi_clock_seconds();
+        const double start = wfi_host_seconds();
         double seconds = 0;
         if (count == 0)
             break;
@@ -191,7 +191,7 @@ static wf_result run_phase(wfi_session *session, const wfi_himeno_request *r, wo
         if (result != WF_SUCCESS)
             break;
         w->done += count;
-        w->pace = (wfi_clock_seconds() - start) / count;
+        w->pace = (wfi_host_seconds() - start) / count;
         sum += seconds;
     }
     if (w->done > begin) {
@@ -209,7 +209,7 @@ static wf_result measure(wfi_session *session, const wfi_himeno_request *r, work
 {
     double total = 0;
     wf_result result = warm_up(session, w, out);
-    w->begun = wfi_clock_seconds();
+    w->begun = wfi_host_seconds();
     for (uint32_t sample = 0; sample < SAMPLES && result == WF_SUCCESS; sample++)
         result = run_phase(session, r, w, sample, out, &total);
     wfi_case_stage(session, out, WFI_STAGE_TIME); /* of the ceiling */

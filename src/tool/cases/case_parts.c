@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "tool/cli/progress.h"
+#include "tool/cli/console.h"
 #include "tool/cli/sort.h"
 #include "tool/cli/table.h"
 

@@ -11,7 +11,7 @@
 #include "tool/cases/load.h"
 #include "tool/cases/vectors.h"
 #include "tool/host/host.h"
-#include "tool/cli/progress.h"
+#include "tool/cli/console.h"
 
 #define DEFAULT_MATRIX "poisson27:64"
 

@@ -5,7 +5,7 @@
 
 #include "core/arithmetic.h"
 #include "tool/cases/bench_matrices.h"
-#include "tool/cli/progress.h"
+#include "tool/cli/console.h"
 #include "tool/cases/random.h"
 
 /* Entries are added through this; once memory is out or the run is interrupted, nothing more is. */

@@ -10,7 +10,7 @@
 #include "tool/cases/ladders.h"
 #include "tool/cases/random.h"
 #include "tool/cases/vectors.h"
-#include "tool/cli/clock.h"
+#include "core/platform.h"
 #include "tool/cli/progress.h"
 #include "tool/cli/table.h"
 
@@ -118,11 +118,11 @@ static wf_result prepare(wfi_session *session, const wfi_study *study, solve *s)
 /* Several solves; each has one mean time of an iteration. */
 static wf_result solve_often(wfi_session *session, solve *s, wfi_result_case *out)
 {
-    const double start = wfi_clock_seconds();
+    const double start = wfi_host_seconds();
     wf_timing *t = &out->timing;
     wf_result result = WF_SUCCESS;
     while (result == WF_SUCCESS && t->count < SOLVES &&
-           (t->count < LEAST_SOLVES || wfi_clock_seconds() - start < SOLVE_SECONDS)) {
+           (t->count < LEAST_SOLVES || wfi_host_seconds() - start < SOLVE_SECONDS)) {
         result = wf_cg_solve(session->device, &s->params, s->b, s->x, &s->result);
         if (result == WF_SUCCESS && s->result.status != WF_CG_CONVERGED) {
             wfi_case_fail_text(out, WFI_STATUS_FAILED,

@@ -8,7 +8,7 @@
 #include "core/arithmetic.h"
 #include "tool/cases/case_parts.h"
 #include "tool/cases/ladders.h"
-#include "tool/cli/clock.h"
+#include "core/platform.h"
 #include "tool/cli/progress.h"
 #include "tool/cli/table.h"
 
@@ -61,12 +61,12 @@ static const wfi_rung rungs[] = {
 static wf_result solve_often(wfi_session *session, const wf_laplace_params *params, void *u,
                              wf_laplace_result *r, wfi_result_case *out)
 {
-    const double start = wfi_clock_seconds();
+    const double start = wfi_host_seconds();
     const size_t count = params->nx * (size_t)params->ny;
     wf_timing *t = &out->timing;
     wf_result result = WF_SUCCESS;
     while (result == WF_SUCCESS && t->count < SOLVES &&
-           (t->count < LEAST_SOLVES || wfi_clock_seconds() - start < SOLVE_SECONDS)) {
+           (t->count < LEAST_SOLVES || wfi_host_seconds() - start < SOLVE_SECONDS)) {
         memset(u, 0, count * wf_type_size(params->type));
         for (uint32_t x = 0; x < params->nx; x++)
             wf_element_set(params->type, u, x, 1);

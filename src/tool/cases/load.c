@@ -6,7 +6,7 @@
 
 #include "tool/cases/bench_matrices.h"
 #include "tool/cases/case_parts.h"
-#include "tool/cli/progress.h"
+#include "tool/cli/console.h"
 #include "tool/cases/random.h"
 
 #define MEMORY_FRACTION 0.25        /* of what the device has left */

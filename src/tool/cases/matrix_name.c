@@ -2,8 +2,8 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "core/platform_file.h"
 #include "tool/cases/generate.h"
 #include "tool/cli/path.h"
 #include "tool/cli/stages.h"
@@ -21,9 +21,8 @@ int wfi_matrix_name_one(const char *command, const wfi_matrix_name *name, const 
 
 bool wfi_matrix_is_file(const char *text)
 {
-    struct stat there;
-    return strchr(text, '/') || (strchr(text, '.') && !strchr(text, ':')) ||
-           (!wfi_generate_is_kind(text) && stat(text, &there) == 0);
+    return wfi_path_separator(text) || (strchr(text, '.') && !strchr(text, ':')) ||
+           (!wfi_generate_is_kind(text) && wfi_file_kind_of(text) != WFI_FILE_NONE);
 }
 
 void wfi_matrix_label(const char *text, char *label, size_t bytes)

@@ -1,14 +1,13 @@
 /* wavefit: the command-line tool. */
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/arithmetic.h"
 #include "tool/commands/commands.h"
+#include "tool/cli/console.h"
 #include "tool/cli/options.h"
+#include "tool/cli/target.h"
+#include "tool/tune/tune.h"
 
 #define ROW(name, summary) {#name, wfi_tool_##name, summary},
 static const struct {
@@ -28,22 +27,11 @@ static void print_help(FILE *out)
           out);
 }
 
-/* Where a standard stream is closed, the next file opened would take its number and be written to.
- * What is put there instead fails as a closed one does. */
-static void fill_standard_streams(void)
-{
-    for (int fd = 0; fd < 3; fd++)
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) < 0)
-            _exit(WFI_EXIT_FAILED);
-}
-
 /* What was printed must have arrived, unless its reader had enough. */
 static int finish(int code)
 {
-    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
     const bool lost = fflush(stdout) != 0 || ferror(stdout);
-    const bool reader_gone = poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
-    if (!lost || reader_gone || code != WFI_EXIT_DONE)
+    if (!lost || wfi_console_reader_is_gone() || code != WFI_EXIT_DONE)
         return code;
     return wfi_run_error("standard output cannot be written");
 }
@@ -83,10 +71,10 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    fill_standard_streams();
-    /* A full disk, a file-size limit or a reader that is gone must come back as a failed write, not
-     * as a signal: results are still written to their file. */
-    signal(SIGXFSZ, SIG_IGN);
-    signal(SIGPIPE, SIG_IGN);
+    wfi_starter starter;
+    wfi_console_start(&argc, &argv);
+    if (wfi_process_is(argc, argv, WFI_ROLE_TARGET, &starter))
+        return wfi_target_probe_main(&starter);
+    wfi_tune_as_child(argc, argv);
     return finish(run(argc, argv));
 }

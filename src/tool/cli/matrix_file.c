@@ -1,7 +1,6 @@
 #include "tool/cli/matrix_file.h"
 
-#include <sys/stat.h>
-
+#include "core/platform_file.h"
 #include "io/matrix_market.h"
 #include "tool/cases/cases.h"
 #include "tool/cli/stages.h"
@@ -13,8 +12,7 @@ int wfi_matrix_file_fits(const wfi_common *common, const char *path, const wfi_m
     wfi_matrix_sizes sizes;
     wfi_io_error error;
     wfi_session session;
-    struct stat there;
-    if (stat(path, &there) != 0 || !S_ISREG(there.st_mode)) /* a pipe is read but once */
+    if (wfi_file_kind_of(path) != WFI_FILE_REGULAR) /* a pipe is read but once */
         return WFI_EXIT_DONE;
     if (!wfi_matrix_market_sizes(path, &sizes, &error))
         return wfi_run_error("%s", error.text);

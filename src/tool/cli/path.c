@@ -1,7 +1,8 @@
 #include "tool/cli/path.h"
 
 #include <string.h>
-#include <sys/stat.h>
+
+#include "core/platform_file.h"
 
 bool wfi_path_ends_in(const char *path, const char *ending)
 {
@@ -11,13 +12,11 @@ bool wfi_path_ends_in(const char *path, const char *ending)
 
 bool wfi_path_takes_npy(const char *path)
 {
-    struct stat there;
-    return wfi_path_ends_in(path, ".npy") ||
-           (stat(path, &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode));
+    return wfi_path_ends_in(path, ".npy") || wfi_file_kind_of(path) == WFI_FILE_SPECIAL;
 }
 
 const char *wfi_path_name(const char *path)
 {
-    const char *slash = strrchr(path, '/');
+    const char *slash = wfi_path_separator(path);
     return slash ? slash + 1 : path;
 }

@@ -13,19 +13,4 @@ void wfi_progress_phase(bool quiet, double fraction, const char *what);
 /* Clears the line. */
 void wfi_progress_clear(bool quiet);
 
-/* From the first call on Ctrl-C, SIGTERM and SIGHUP no longer end the program; they are reported
- * here. */
-bool wfi_interrupted(void);
-
-/* As if one had come; for any thread. */
-void wfi_interrupt(void);
-
-/* The same, but leaves these signals as they are: before anything is measured they end the
- * program. */
-bool wfi_interrupt_noted(void);
-
-/* From now on the signal `number` is reported there, however often it comes, and the other two are
- * ignored: for a child whose parent decides what they mean. */
-void wfi_interrupted_by(int number);
-
 #endif

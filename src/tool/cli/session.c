@@ -1,12 +1,13 @@
 #include "tool/cli/session.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "core/platform.h"
 #include "io/memory.h"
+#include "tool/cli/console.h"
 #include "tool/cli/progress.h"
 #include "tool/cli/stages.h"
 #include "tool/cli/table.h"
@@ -17,12 +18,12 @@
 /* Called by threads that compile, too. */
 static void keep_log(void *user, wf_log_level level, const char *text)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static wfi_mutex lock = WFI_MUTEX_INIT;
     wfi_session *session = user;
-    pthread_mutex_lock(&lock);
+    wfi_mutex_lock(&lock);
     if (level == WF_LOG_ERROR)
         snprintf(session->error, sizeof session->error, "%s", text);
-    pthread_mutex_unlock(&lock);
+    wfi_mutex_unlock(&lock);
     if (level == WF_LOG_ERROR)
         return;
     if (level == WF_LOG_WARNING)

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "tool/cli/clock.h"
+#include "core/platform.h"
 #include "tool/cli/progress.h"
 #include "tool/cli/table.h"
 #include "tool/cli/wrap.h"
@@ -19,7 +19,7 @@ static struct {
 
 static void change(wfi_stage stage)
 {
-    const double now = wfi_clock_seconds();
+    const double now = wfi_host_seconds();
     stages.seconds[stages.now] += now - stages.begun;
     stages.begun = now;
     stages.now = stage;

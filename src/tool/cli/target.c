@@ -3,11 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "core/arithmetic.h"
+#include "core/platform_file.h"
 #include "tool/cli/options.h"
 #include "tool/cli/path.h"
 
@@ -49,7 +47,8 @@ static bool driver_file(const char *name, char path[MOST_PATH])
                                    "/usr/local/share/vulkan/icd.d", "/etc/vulkan/icd.d"};
     for (size_t i = 0; i < WFI_COUNT(folders); i++) {
         const int length = snprintf(path, MOST_PATH, "%s/%s", folders[i], name);
-        if (*folders[i] && length > 0 && length < MOST_PATH && access(path, R_OK) == 0)
+        if (*folders[i] && length > 0 && length < MOST_PATH &&
+            wfi_file_kind_of(path) == WFI_FILE_REGULAR)
             return true;
     }
     return false;
@@ -63,15 +62,15 @@ static int start_again(const target_row *row, char **argv)
     if (!own ||
         snprintf(shim, sizeof shim, "%s/lib%s_noop_drm_shim.so", own, row->shim) >=
             (int)sizeof shim ||
-        access(shim, R_OK) != 0) {
+        wfi_file_kind_of(shim) != WFI_FILE_REGULAR) {
         wfi_run_error("--target %s needs a shim in front of its driver: './dev drivers' in "
                       "wavefit's sources builds it and says what to put into WAVEFIT_DRIVERS",
                       row->name);
         return WFI_EXIT_NO_DEVICE;
     }
-    setenv("LD_PRELOAD", shim, 1);
-    setenv("WAVEFIT_TARGET", row->name, 1);
-    execv("/proc/self/exe", argv);
+    wfi_environment_set("LD_PRELOAD", shim);
+    wfi_environment_set("WAVEFIT_TARGET", row->name);
+    wfi_process_begin_again(argv);
     wfi_run_error("--target %s: the program does not start again", row->name);
     return WFI_EXIT_FAILED;
 }
@@ -81,27 +80,30 @@ static void set_environment(const char *words)
     char name[64], value[64];
     int used = 0;
     while (sscanf(words, " %63[^=]=%63s%n", name, value, &used) == 2) {
-        setenv(name, value, 1);
+        wfi_environment_set(name, value);
         words += used;
     }
+}
+
+int wfi_target_probe_main(const wfi_starter *starter)
+{
+    uint32_t count = 0;
+    wfi_process_crash_silently();
+    if (wf_devices_list(NULL, NULL, &count) != WF_SUCCESS)
+        count = 0;
+    return wfi_pipe_write(starter->to, &count, sizeof count) ? WFI_EXIT_DONE : WFI_EXIT_FAILED;
 }
 
 /* Drivers end the process for a chip that they do not know, so a child asks. */
 static bool chip_is_known(void)
 {
-    int status = 0;
-    fflush(NULL);
-    const pid_t child = fork();
-    if (child == 0) {
-        const struct rlimit no_core = {0, 0};
-        uint32_t count = 0;
-        setrlimit(RLIMIT_CORE, &no_core);
-        if (!freopen("/dev/null", "w", stderr))
-            _exit(1);
-        _exit(wf_devices_list(NULL, NULL, &count) == WF_SUCCESS && count > 0 ? 0 : 1);
-    }
-    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
-           WEXITSTATUS(status) == 0;
+    wfi_process child;
+    wfi_process_end end;
+    uint32_t count = 0;
+    if (!wfi_process_start(WFI_ROLE_TARGET, &child))
+        return false;
+    const bool told = wfi_pipe_read_all(child.from, &count, sizeof count);
+    return wfi_process_reap(&child, false, &end) && told && count > 0;
 }
 
 int wfi_target_select(const char *target, char **argv)
@@ -116,10 +118,10 @@ int wfi_target_select(const char *target, char **argv)
                       target, row->driver);
         return WFI_EXIT_NO_DEVICE;
     }
-    setenv("VK_DRIVER_FILES", path, 1);
-    setenv("MESA_SHADER_CACHE_DISABLE", "true", 1);
+    wfi_environment_set("VK_DRIVER_FILES", path);
+    wfi_environment_set("MESA_SHADER_CACHE_DISABLE", "true");
     set_environment(row->environment);
-    unsetenv("WAVEFIT_DEVICE");
+    wfi_environment_set("WAVEFIT_DEVICE", NULL);
     if (*row->shim && !(started && strcmp(started, row->name) == 0))
         return start_again(row, argv);
     if (chip_is_known())

@@ -2,10 +2,17 @@
 #ifndef WFI_TOOL_CLI_TARGET_H
 #define WFI_TOOL_CLI_TARGET_H
 
+#include "tool/cli/process.h"
+
 /* Points the Vulkan loader at the driver of "amd:navi31" or "intel:dg2" (targets.def), with the
  * shim in front that stands in for the card; for that the tool starts again, with argv. Prints one
  * line and returns the exit code where that cannot be. Changes the environment: before any device
  * is opened. */
 int wfi_target_select(const char *target, char **argv);
+
+/* What a process of that role does: it opens the driver, and tells its starter how many devices
+ * there are. Returns the process's exit code. */
+#define WFI_ROLE_TARGET "--open-target"
+int wfi_target_probe_main(const wfi_starter *starter);
 
 #endif

@@ -1,7 +1,8 @@
 #include "tool/cli/thread_jobs.h"
 
-#include <pthread.h>
 #include <stdlib.h>
+
+#include "core/platform.h"
 
 typedef struct job {
     void (*run)(void *job);
@@ -19,15 +20,12 @@ static void *run_job(void *memory)
 /* Where no thread can be had, in the call. */
 static void submit_job(void *user, void (*run)(void *job), void *what)
 {
-    pthread_t thread;
     job *j = malloc(sizeof *j);
     (void)user;
     if (j)
         *j = (job){run, what};
-    if (j && pthread_create(&thread, NULL, run_job, j) == 0) {
-        pthread_detach(thread);
+    if (j && wfi_thread_start(NULL, run_job, j))
         return;
-    }
     free(j);
     run(what);
 }

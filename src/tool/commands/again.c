@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "core/platform_file.h"
+#include "core/text.h"
 #include "tool/cli/table.h"
 #include "tool/cli/wrap.h"
 
 #define MOST_ARGUMENTS (WFI_AGAIN_MOST_ARGUMENTS + 2 * WF_MAX_PARAMETERS + 16)
-#define TEMPORARY "/tmp/wavefit-again-XXXXXX"
 
 static const wfi_again_file *again; /* that is run */
 static bool keeps_nothing;
@@ -240,27 +240,39 @@ static int run_and_compare(const wfi_common *common, const wfi_again_file *base,
     return WFI_EXIT_DONE;
 }
 
+/* A new file in the folder for such, malloc'ed; NULL: it cannot be made. */
+static char *make_temporary(void)
+{
+    const char *asked = getenv("TMPDIR"), *folder = asked && *asked ? asked : getenv("TEMP");
+    char *path = wfi_path_join(folder && *folder ? folder : "/tmp", "wavefit-again-XXXXXX");
+    const int fd = path ? wfi_file_make_temporary(path) : -1;
+    if (fd >= 0) {
+        wfi_file_close(fd);
+        return path;
+    }
+    free(path);
+    return NULL;
+}
+
 int wfi_again(const wfi_common *common, const char *path, char *program,
               wfi_again_fn (*command_of)(const char *name))
 {
     wfi_again_file base;
     wfi_io_error error;
-    char temporary[] = TEMPORARY;
     if (!wfi_again_read(path, &base, &error))
         return wfi_run_error("%s", error.text);
     const wfi_again_fn run = command_of(base.argv[1]);
     int code = run ? refuse(&base, path)
                    : wfi_run_error("%s: '%s' is no command of this wavefit", path, base.argv[1]);
-    const int fd = code == WFI_EXIT_DONE && !common->json ? mkstemp(temporary) : -1;
-    if (fd >= 0)
-        close(fd);
-    else if (code == WFI_EXIT_DONE && !common->json)
-        code = wfi_run_error("%s cannot be made", temporary);
-    keeps_nothing = fd >= 0;
+    char *temporary = code == WFI_EXIT_DONE && !common->json ? make_temporary() : NULL;
+    if (!temporary && code == WFI_EXIT_DONE && !common->json)
+        code = wfi_run_error("no temporary file can be made (TMPDIR names the folder)");
+    keeps_nothing = temporary != NULL;
     if (run && code == WFI_EXIT_DONE)
-        code = run_and_compare(common, &base, program, run, fd >= 0 ? temporary : common->json);
-    if (fd >= 0)
-        unlink(temporary);
+        code = run_and_compare(common, &base, program, run, temporary ? temporary : common->json);
+    if (temporary)
+        wfi_file_remove(temporary);
+    free(temporary);
     wfi_again_free(&base);
     return code;
 }

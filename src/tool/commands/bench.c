@@ -5,10 +5,11 @@
 
 #include "core/arithmetic.h"
 #include "tool/cases/families.h"
-#include "tool/cli/clock.h"
+#include "core/platform.h"
 #include "tool/commands/again.h"
 #include "tool/commands/commands.h"
 #include "tool/host/host.h"
+#include "tool/cli/console.h"
 #include "tool/cli/progress.h"
 #include "tool/report/page.h"
 #include "tool/commands/sustained.h"
@@ -68,7 +69,7 @@ static uint32_t run_suite(wfi_session *session, bool quick, bool host, wfi_resul
 {
     const bool cpu = session->caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
     const bool quiet = session->common->quiet;
-    const double start = wfi_clock_seconds();
+    const double start = wfi_host_seconds();
     const double budget = quick ? 0.4 : 1.5;
     const size_t lines = WFI_COUNT(suite);
     uint32_t count = 0;
@@ -80,7 +81,7 @@ static uint32_t run_suite(wfi_session *session, bool quick, bool host, wfi_resul
         wfi_progress_show(quiet, (double)i / (double)lines, line->name);
         if (wfi_interrupted())
             leave_out(line, WFI_STATUS_CANCELLED, "interrupted", out);
-        else if (quick && wfi_clock_seconds() - start > QUICK_SECONDS)
+        else if (quick && wfi_host_seconds() - start > QUICK_SECONDS)
             leave_out(line, WFI_STATUS_SKIPPED, "the quick suite's time was spent", out);
         else if (wfi_tool_family_of(line->family)->bytes(line) >
                  MEMORY_FRACTION * wfi_session_available(session))

@@ -14,6 +14,7 @@
 #include "tool/commands/explain_solver.h"
 #include "tool/cases/matrix_name.h"
 #include "tool/cli/path.h"
+#include "tool/cli/console.h"
 #include "tool/cli/progress.h"
 #include "tool/cli/stages.h"
 #include "tool/cases/random.h"

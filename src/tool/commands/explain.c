@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "tool/cases/families.h"
-#include "tool/cli/clock.h"
+#include "core/platform.h"
 #include "tool/commands/commands.h"
 #include "tool/commands/explain_print.h"
+#include "tool/cli/console.h"
 #include "tool/cli/progress.h"
 #include "tool/cli/target.h"
 #include "tool/cli/wrap.h"
@@ -35,10 +36,10 @@ static double transfer_us(wfi_session *session, double bytes, bool up)
                             : WF_ERROR_OUT_OF_HOST_MEMORY;
     /* The first also makes the staging memory; the faster of the next two counts. */
     for (int i = 0; i < 3 && result == WF_SUCCESS; i++) {
-        const double start = wfi_clock_seconds();
+        const double start = wfi_host_seconds();
         result =
             up ? wf_buffer_write(buffer, 0, host, size) : wf_buffer_read(buffer, 0, host, size);
-        const double us = (wfi_clock_seconds() - start) * 1e6;
+        const double us = (wfi_host_seconds() - start) * 1e6;
         if (i > 0 && (best == 0 || us < best))
             best = us;
     }

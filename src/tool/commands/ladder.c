@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tool/cases/ladders.h"
+#include "tool/cli/console.h"
 #include "tool/cli/progress.h"
 #include "tool/cli/target.h"
 #include "tool/commands/commands.h"

@@ -12,6 +12,7 @@
 #include "tool/commands/explain_solver.h"
 #include "tool/cli/path.h"
 #include "tool/report/picture.h"
+#include "tool/cli/console.h"
 #include "tool/cli/progress.h"
 #include "tool/cli/stages.h"
 #include "tool/cli/session.h"
@@ -182,8 +183,9 @@ static int make_field(solve *s)
         return wfi_run_error("laplace: out of memory");
     for (size_t i = 0; s->args->border && i < count; i++)
         if (!isfinite(wf_element_get(p->type, s->u, i)))
-            return wfi_run_error("%s: row %zu, column %zu is %g", s->args->border, i / p->nx,
-                                 i % p->nx, wf_element_get(p->type, s->u, i));
+            return wfi_run_error("%s: row %u, column %u is %g", s->args->border,
+                                 (unsigned)(i / p->nx), (unsigned)(i % p->nx),
+                                 wf_element_get(p->type, s->u, i));
     for (uint32_t x = 0; !s->args->border && x < p->nx; x++)
         wf_element_set(p->type, s->u, x, 1);
     return WFI_EXIT_DONE;

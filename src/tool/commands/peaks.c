@@ -5,6 +5,7 @@
 
 #include "core/arithmetic.h"
 #include "tool/commands/commands.h"
+#include "tool/cli/console.h"
 #include "tool/cli/progress.h"
 #include "tool/cli/session.h"
 #include "tool/cli/table.h"

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "core/platform_file.h"
 #include "tool/commands/commands.h"
 #include "tool/cli/options.h"
 #include "tool/report/page.h"
@@ -45,18 +45,12 @@ static int compare(wfi_report *report, const char *base, bool fail)
     return WFI_EXIT_DONE;
 }
 
-static bool same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 /* Whether the page would take the place of results that it is made of. */
 static bool is_input(const wfi_common *common, const char *output, const char *base)
 {
-    bool found = base && same_file(output, base);
+    bool found = base && wfi_file_same(output, base);
     for (int i = 0; i < common->positional_count; i++)
-        found = found || same_file(output, common->positional[i]);
+        found = found || wfi_file_same(output, common->positional[i]);
     return found;
 }
 

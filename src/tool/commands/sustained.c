@@ -7,8 +7,9 @@
 
 #include "tool/cases/families.h"
 #include "tool/cases/load.h"
-#include "tool/cli/clock.h"
+#include "core/platform.h"
 #include "tool/cli/curve.h"
+#include "tool/cli/console.h"
 #include "tool/cli/progress.h"
 #include "tool/report/page.h"
 #include "tool/cli/table.h"
@@ -36,7 +37,7 @@ typedef struct run {
 static void show(const run *r, const char *what, double rate)
 {
     char text[64], line[192];
-    const double at = wfi_clock_seconds() - r->begin;
+    const double at = wfi_host_seconds() - r->begin;
     if (isnan(rate)) {
         wfi_progress_show(r->session->common->quiet, at / r->sustained.asked_seconds, "a pause");
         return;
@@ -57,14 +58,14 @@ static void resize(run *r, double seconds)
 /* One window of work, at least WINDOW_SECONDS long. */
 static wf_result work(run *r, const char *name)
 {
-    const double start = wfi_clock_seconds();
+    const double start = wfi_host_seconds();
     double executions = 0, elapsed = 0;
     wf_result result = WF_SUCCESS;
     while (elapsed < WINDOW_SECONDS && result == WF_SUCCESS && !wfi_interrupted()) {
         double seconds = 0;
         result = wfi_load_run(&r->load, r->count, &seconds, &r->gpu_clock);
         executions += r->count;
-        elapsed = wfi_clock_seconds() - start;
+        elapsed = wfi_host_seconds() - start;
         resize(r, seconds);
     }
     if (result != WF_SUCCESS || elapsed <= 0)
@@ -78,14 +79,13 @@ static wf_result work(run *r, const char *name)
 
 static wf_result pause_(run *r)
 {
-    const double start = wfi_clock_seconds();
-    const struct timespec nap = {0, (long)(NAP_SECONDS * 1e9)};
-    while (wfi_clock_seconds() - start < r->sustained.pause_seconds && !wfi_interrupted()) {
-        nanosleep(&nap, NULL);
+    const double start = wfi_host_seconds();
+    while (wfi_host_seconds() - start < r->sustained.pause_seconds && !wfi_interrupted()) {
+        wfi_sleep(NAP_SECONDS);
         show(r, "", (double)NAN);
     }
     r->worked = 0;
-    return wfi_curve_add(&r->curve, start - r->begin, wfi_clock_seconds() - start, (double)NAN)
+    return wfi_curve_add(&r->curve, start - r->begin, wfi_host_seconds() - start, (double)NAN)
                ? WF_SUCCESS
                : WF_ERROR_OUT_OF_HOST_MEMORY;
 }
@@ -93,10 +93,10 @@ static wf_result pause_(run *r)
 static wf_result run_all(run *r, const char *name)
 {
     wf_result result = WF_SUCCESS;
-    r->begin = wfi_clock_seconds();
+    r->begin = wfi_host_seconds();
     r->count = 1;
     while (result == WF_SUCCESS && !wfi_interrupted() &&
-           wfi_clock_seconds() - r->begin < r->sustained.asked_seconds) {
+           wfi_host_seconds() - r->begin < r->sustained.asked_seconds) {
         const bool tired = r->sustained.pause_seconds > 0 && r->worked >= r->sustained.work_seconds;
         result = tired ? pause_(r) : work(r, name);
     }
@@ -193,7 +193,7 @@ static int run_case(run *r, wf_family family, wfi_result_case *c)
     /* What was interrupted is not checked: its rates stand as unverified. */
     if (result == WF_SUCCESS && cancelled)
         wfi_case_fail_text(c, WFI_STATUS_CANCELLED, "interrupted after %.0f s",
-                           wfi_clock_seconds() - r->begin);
+                           wfi_host_seconds() - r->begin);
     else if (result == WF_SUCCESS)
         result = wfi_load_check(r->session, &r->load, c);
     print_results(r, c);

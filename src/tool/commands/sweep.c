@@ -6,6 +6,7 @@
 
 #include "core/old_names.h"
 #include "tool/commands/commands.h"
+#include "tool/cli/console.h"
 #include "tool/cli/progress.h"
 #include "tool/cases/study.h"
 #include "tool/cli/table.h"

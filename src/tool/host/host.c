@@ -6,8 +6,8 @@
 #include <omp.h>
 #endif
 
-#include "tool/cli/clock.h"
-#include "tool/cli/progress.h"
+#include "core/platform.h"
+#include "tool/cli/console.h"
 #include "tool/cli/sort.h"
 
 #define SLOW_RATE 1e9   /* operations a second that any core reaches */
@@ -58,13 +58,13 @@ bool wfi_host_verified(wf_result result, wfi_result_host *out)
 void wfi_host_time(void (*run)(void *), void *user, double seconds, wfi_result_host *out)
 {
     double samples[MOST_SAMPLES];
-    const double begun = wfi_clock_seconds();
+    const double begun = wfi_host_seconds();
     uint32_t count = 0;
     while (count < MOST_SAMPLES && !wfi_interrupted() &&
-           (count < LEAST_SAMPLES || wfi_clock_seconds() - begun < seconds)) {
-        const double start = wfi_clock_seconds();
+           (count < LEAST_SAMPLES || wfi_host_seconds() - begun < seconds)) {
+        const double start = wfi_host_seconds();
         run(user);
-        samples[count++] = (wfi_clock_seconds() - start) * 1e6;
+        samples[count++] = (wfi_host_seconds() - start) * 1e6;
     }
     if (count == 0)
         return;

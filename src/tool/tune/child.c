@@ -1,38 +1,26 @@
 #include "tool/tune/child.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "tool/cli/clock.h"
-#include "tool/cli/progress.h"
+#include "core/platform.h"
+#include "tool/cli/console.h"
 #include "tool/cli/thread_jobs.h"
-#include "tool/tune/process.h"
+#include "tool/tune/job.h"
 
 #define COMPARE_SECONDS 3.0 /* of the interleaved run at the end of a comparison */
 
 typedef struct child {
     const wfi_tune_work *work;
     uint32_t problem;
-    int to;              /* pipe */
+    intptr_t to;         /* pipe */
     const wf_jobs *jobs; /* NULL: kernels are compiled one by one */
 } child;
 
 static void tell(const child *c, const wfi_child_message *m)
 {
-    const char *at = (const char *)m;
-    size_t left = sizeof *m;
-    while (left > 0) {
-        const ssize_t written = write(c->to, at, left);
-        if (written <= 0 && errno != EINTR)
-            return;
-        if (written > 0) {
-            at += written;
-            left -= (size_t)written;
-        }
-    }
+    wfi_pipe_write(c->to, m, sizeof *m); /* where nobody reads it, that is noticed elsewhere */
 }
 
 static bool note_progress(void *user, const wf_tune_progress *progress)
@@ -151,7 +139,7 @@ static bool search(child *c, wfi_session *session, double seconds)
     wfi_child_message m;
     memset(&m, 0, sizeof m);
     m.problem = c->problem;
-    m.is_outcome = true;
+    m.tells = WFI_TELLS_OUTCOME;
     wf_tune_params params = {.size = sizeof params,
                              .budget_seconds = seconds,
                              .exhaustive = work->exhaustive,
@@ -191,25 +179,43 @@ static bool search(child *c, wfi_session *session, double seconds)
     return true;
 }
 
-int wfi_child_main(const wfi_tune_work *work, uint32_t first, double left, bool one_by_one, int to)
+/* Returns whether the device is still there. */
+static bool search_all(child *c, wfi_session *session, const wfi_tune_job *job)
 {
-    wfi_session session;
-    child c = {work, first, to, one_by_one ? NULL : &wfi_thread_jobs};
-    const double until = wfi_clock_seconds() + left;
-    wfi_parent_watch of_parent = {to, work->device->journal};
-    wfi_interrupted_by(WFI_TELL_TO_END);
-    wfi_parent_watch_start(&of_parent);
-    int code = wfi_session_open_captured(&session, work->common);
-    if (code != WFI_EXIT_DONE)
-        return code;
-    for (; code == WFI_EXIT_DONE && c.problem < work->count && !wfi_interrupted(); c.problem++) {
-        const double remaining = until - wfi_clock_seconds();
+    const wfi_tune_work *work = &job->work;
+    const double until = wfi_host_seconds() + job->left;
+    for (; c->problem < work->count && !wfi_interrupted(); c->problem++) {
+        const double remaining = until - wfi_host_seconds();
         const double share = work->compare      ? fmin(work->budget_seconds, COMPARE_SECONDS)
                              : work->exhaustive ? work->budget_seconds
-                                                : remaining / (work->count - c.problem);
-        if (!search(&c, &session, share > 0.2 ? share : 0.2))
-            code = WFI_EXIT_LOST;
+                                                : remaining / (work->count - c->problem);
+        if (!search(c, session, share > 0.2 ? share : 0.2))
+            return false;
     }
-    wfi_session_close(&session);
-    return code;
+    return true;
+}
+
+int wfi_child_main(const wfi_starter *starter)
+{
+    static wfi_tune_job job;
+    static wfi_child_message end = {.tells = WFI_TELLS_END};
+    wfi_session session;
+    wfi_interrupts_are_the_starters();
+    if (!wfi_job_hear(starter, &job))
+        return WFI_EXIT_FAILED;
+    child c = {&job.work, job.first, starter->to, job.one_by_one ? NULL : &wfi_thread_jobs};
+    wfi_job_watch_starter(starter, &job);
+    end.code = wfi_session_open_captured(&session, &job.common);
+    if (end.code == WFI_EXIT_DONE) {
+        const bool there = search_all(&c, &session, &job);
+        if (!there) {
+            end.tells = WFI_TELLS_LOSS;
+            tell(&c, &end); /* before the driver is asked to give back what is lost */
+        }
+        wfi_session_close(&session);
+        if (!there)
+            return WFI_EXIT_FAILED;
+    }
+    tell(&c, &end);
+    return end.code;
 }

@@ -2,29 +2,34 @@
 #ifndef WFI_TOOL_TUNE_CHILD_H
 #define WFI_TOOL_TUNE_CHILD_H
 
-#include <signal.h>
-
+#include "tool/cli/process.h"
 #include "tool/tune/worker.h"
 
-#define WFI_TELL_TO_END SIGTERM
 #define WFI_INTERRUPTED "interrupted"
-/* The exit code of a child that lost its device. */
-#define WFI_EXIT_LOST 65
+#define WFI_ROLE_SEARCH "--search-for-tune"
 
-/* Where the child is, or the outcome of a problem. */
+/* What a message tells: where the child is, the outcome of a problem, that its device is lost, or
+ * its own end with the tool's exit code. A child that ends without one of the last two was ended by
+ * its driver. */
+typedef enum wfi_child_tells {
+    WFI_TELLS_PROGRESS,
+    WFI_TELLS_OUTCOME,
+    WFI_TELLS_LOSS,
+    WFI_TELLS_END
+} wfi_child_tells;
+
 typedef struct wfi_child_message {
+    wfi_child_tells tells;
     uint32_t problem;
-    bool is_outcome;
     bool compiles; /* kernels of several points */
+    int code;
     union {
         wf_tune_progress progress;
         wfi_tune_outcome outcome;
     };
 } wfi_child_message;
 
-/* Searches from problem `first` on, in `left` seconds, which the problems share, and writes
- * messages to `to`. one_by_one: several kernels are not compiled at once. Returns the process's
- * exit code. */
-int wfi_child_main(const wfi_tune_work *work, uint32_t first, double left, bool one_by_one, int to);
+/* Takes up the starter's job (job.h) and writes messages to it. Returns the process's exit code. */
+int wfi_child_main(const wfi_starter *starter);
 
 #endif

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "io/comparison.h"
-#include "tool/cli/clock.h"
-#include "tool/cli/progress.h"
+#include "core/platform.h"
+#include "tool/cli/console.h"
 #include "tool/tune/compare_print.h"
 
 _Static_assert((int)WFI_TUNE_RIVALS == WFI_COMPARED_RIVALS, "the file has every rival");
@@ -81,14 +81,14 @@ static int measure(const wfi_compare_request *r, uint32_t index, wfi_comparison_
 
 static int measure_all(const wfi_compare_request *r, wfi_comparison_file *file, uint32_t *skipped)
 {
-    const double begun = wfi_clock_seconds();
+    const double begun = wfi_host_seconds();
     int code = WFI_EXIT_DONE;
     for (uint32_t i = 0; i < r->count && code == WFI_EXIT_DONE; i++) {
         const wfi_compared *there = find(file, &r->problems[i]);
         if (there && !*there->error)
             continue;
         if (wfi_interrupted() ||
-            (r->slice_seconds > 0 && wfi_clock_seconds() - begun > r->slice_seconds))
+            (r->slice_seconds > 0 && wfi_host_seconds() - begun > r->slice_seconds))
             break;
         code = measure(r, i, file, skipped);
     }

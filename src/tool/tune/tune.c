@@ -8,8 +8,10 @@
 #include "tool/cli/matrix_file.h"
 #include "tool/cli/table.h"
 #include "tool/cli/wrap.h"
+#include "tool/tune/child.h"
 #include "tool/tune/compare.h"
 #include "tool/tune/options.h"
+#include "tool/tune/probe.h"
 #include "tool/tune/results.h"
 #include "tool/tune/tune.h"
 
@@ -290,6 +292,20 @@ static int search(const wfi_tune_arguments *args, const wfi_common *common,
                                          .count = count,
                                          .problems = problems};
     return wfi_tune_compare(&request);
+}
+
+void wfi_tune_as_child(int argc, char **argv)
+{
+    wfi_starter starter;
+    int code;
+    if (wfi_process_is(argc, argv, WFI_ROLE_SEARCH, &starter))
+        code = wfi_child_main(&starter);
+    else if (wfi_process_is(argc, argv, WFI_ROLE_PROBE, &starter))
+        code = wfi_probe_main(&starter);
+    else
+        return;
+    fflush(NULL);
+    wfi_process_leave(code); /* whatever drivers do when a program ends */
 }
 
 int wfi_tune_command(int argc, char **argv, const wfi_tune_extras *extras)

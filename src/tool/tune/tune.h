@@ -11,6 +11,10 @@ typedef struct wfi_tune_extras {
     bool discard;         /* a search keeps nothing of what it finds */
 } wfi_tune_extras;
 
+/* Where this process is one that searches start, does its work and ends it: the first thing that
+ * main calls. */
+void wfi_tune_as_child(int argc, char **argv);
+
 /* Runs `wavefit tune` with the whole argv. Returns the tool's exit code. */
 int wfi_tune_command(int argc, char **argv, const wfi_tune_extras *extras);
 

@@ -1,35 +1,35 @@
 #include "tool/tune/worker.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "tool/cli/clock.h"
+#include "core/platform.h"
+#include "core/platform_file.h"
+#include "tool/cli/console.h"
 #include "tool/cli/progress.h"
 #include "tool/cli/table.h"
 #include "tool/tune/child.h"
-#include "tool/tune/process.h"
+#include "tool/tune/job.h"
 
-/* Milliseconds between looks for Ctrl-C, which may come between the look for it and the wait for
- * the child. */
-#define LOOK_MILLISECONDS 100
+/* Between looks for Ctrl-C, which may come between the look for it and the wait for the child. */
+#define LOOK_SECONDS 0.1
+#define LAST_SECONDS 10 /* for what a driver does at its end, once the child has told of it */
 #define MOST_RESTARTS 64
 #define MOST_IN_A_ROW 16 /* lost without a point that ran: the device is to blame */
 
 typedef struct parent {
     const wfi_tune_work *work;
-    pid_t child;
-    int from; /* pipe */
+    wfi_process child;
     uint32_t problem;
     char trying[256];
-    bool compiles;   /* kernels of several points */
-    bool one_by_one; /* it did not outlive that once */
-    bool ran;        /* a point did, since it was lost last */
-    bool told;       /* the child, that it should end: until kill_at */
-    double kill_at;
+    bool compiles;       /* kernels of several points */
+    bool one_by_one;     /* it did not outlive that once */
+    bool ran;            /* a point did, since it was lost last */
+    bool told;           /* the child, that it should end */
+    double kill_at;      /* where it was told, or tells of its end */
+    wfi_child_tells end; /* LOSS or END, as it told; else it was ended */
+    int code;            /* of its END */
 } parent;
 
 static void pass_on_interrupt(parent *p)
@@ -37,8 +37,8 @@ static void pass_on_interrupt(parent *p)
     if (p->told || !wfi_interrupted())
         return;
     p->told = true;
-    p->kill_at = wfi_clock_seconds() + WFI_GRACE_SECONDS;
-    kill(p->child, WFI_TELL_TO_END);
+    p->kill_at = wfi_host_seconds() + WFI_GRACE_SECONDS;
+    wfi_pipe_close(&p->child.to);
 }
 
 /* True when a whole message came; false at the end, or after too long a silence, or when it does
@@ -47,23 +47,21 @@ static bool hear(parent *p, wfi_child_message *m, bool *hangs)
 {
     char *at = (char *)m;
     size_t left = sizeof *m;
-    double silent_until = wfi_clock_seconds() + p->work->patience_seconds;
+    double silent_until = wfi_host_seconds() + p->work->patience_seconds;
     *hangs = false;
     while (left > 0) {
-        struct pollfd readable = {.fd = p->from, .events = POLLIN};
         pass_on_interrupt(p);
-        *hangs = wfi_clock_seconds() > (p->told ? p->kill_at : silent_until);
+        *hangs = wfi_host_seconds() >
+                 (p->told || p->end != WFI_TELLS_PROGRESS ? p->kill_at : silent_until);
         if (*hangs)
             return false;
-        if (poll(&readable, 1, LOOK_MILLISECONDS) <= 0)
-            continue;
-        const ssize_t got = read(p->from, at, left);
-        if (got == 0 || (got < 0 && errno != EINTR))
+        const int64_t got = wfi_pipe_read(p->child.from, at, left, LOOK_SECONDS);
+        if (got < 0)
             return false;
         if (got > 0) {
             at += got;
             left -= (size_t)got;
-            silent_until = wfi_clock_seconds() + p->work->patience_seconds;
+            silent_until = wfi_host_seconds() + p->work->patience_seconds;
         }
     }
     return true;
@@ -91,10 +89,16 @@ static bool listen_to_child(parent *p)
     wfi_child_message m;
     bool hangs = false;
     while (hear(p, &m, &hangs)) {
+        if (m.tells == WFI_TELLS_LOSS || m.tells == WFI_TELLS_END) {
+            p->end = m.tells;
+            p->code = m.code;
+            p->kill_at = wfi_host_seconds() + LAST_SECONDS;
+            continue;
+        }
         if (m.problem >= p->work->count)
             continue;
         p->problem = m.problem;
-        if (m.is_outcome) {
+        if (m.tells == WFI_TELLS_OUTCOME) {
             p->work->outcomes[m.problem] = m.outcome;
             p->ran = p->ran || m.outcome.done;
             p->problem++;
@@ -112,33 +116,22 @@ static bool listen_to_child(parent *p)
 
 static bool start(parent *p, uint32_t first, double left)
 {
-    int ends[2];
-    fflush(NULL);
-    if (pipe(ends) != 0)
+    if (!wfi_process_start(WFI_ROLE_SEARCH, &p->child))
         return false;
-    p->child = fork();
-    if (p->child == 0) {
-        close(ends[0]);
-        const int code = wfi_child_main(p->work, first, left, p->one_by_one, ends[1]);
-        fflush(NULL);
-        _exit(code);
-    }
-    close(ends[1]);
-    p->from = ends[0];
+    /* One that is gone already shows that when it is listened to. */
+    wfi_job_send(&p->child, p->work, first, left, p->one_by_one);
     p->problem = first;
     p->trying[0] = '\0';
     p->compiles = false;
-    if (p->child > 0)
-        return true;
-    close(ends[0]);
-    return false;
+    p->end = WFI_TELLS_PROGRESS;
+    return true;
 }
 
-static void report_loss(const parent *p, bool hangs, int status)
+static void report_loss(const parent *p, bool hangs, const wfi_process_end *end)
 {
-    const char *how = hangs                 ? "hangs the driver"
-                      : WIFSIGNALED(status) ? strsignal(WTERMSIG(status))
-                                            : "loses the device";
+    const char *how = p->end == WFI_TELLS_LOSS ? "loses the device"
+                      : hangs                  ? "hangs the driver"
+                                               : end->how;
     wfi_progress_clear(p->work->common->quiet);
     if (p->compiles)
         fprintf(stderr,
@@ -160,38 +153,37 @@ static void note_interruption(const parent *p, bool killed)
         if (i == p->problem && killed)
             snprintf(o->error, sizeof o->error, WFI_INTERRUPTED);
     }
-    if (killed && !wfi_journal_empty(work->device->journal))
+    if (killed && *work->device->journal && !wfi_file_empty(work->device->journal))
         fprintf(stderr, "wavefit: warning: %s: %s\n", work->device->journal, strerror(errno));
 }
 
 int wfi_tune_run(const wfi_tune_work *work)
 {
     parent p = {.work = work};
-    double until = wfi_clock_seconds() + work->budget_seconds;
+    double until = wfi_host_seconds() + work->budget_seconds;
     uint32_t first = 0, losses = 0, in_a_row = 0;
     for (uint32_t i = 0; i < work->count; i++)
         snprintf(work->outcomes[i].error, sizeof work->outcomes[i].error, "not begun");
     wfi_interrupted();
     while (first < work->count) {
-        int status = 0;
-        if (!start(&p, first, until - wfi_clock_seconds()))
+        wfi_process_end end;
+        if (!start(&p, first, until - wfi_host_seconds()))
             return wfi_run_error("no child process can be started: %s", strerror(errno));
         const bool hangs = listen_to_child(&p);
-        close(p.from);
-        if (!wfi_child_reap(p.child, hangs, &status))
+        if (!wfi_process_reap(&p.child, hangs, &end))
             return wfi_run_error("%s: the driver hangs and its process cannot be ended", p.trying);
         /* The child may have had the signal too, and have been faster. */
         p.told = p.told || wfi_interrupted();
         wfi_progress_clear(work->common->quiet);
-        const bool killed = hangs || (WIFSIGNALED(status) && WTERMSIG(status) == WFI_TELL_TO_END);
-        if (p.told && (killed || WIFEXITED(status))) {
+        const bool killed = hangs || end.told, told = p.end != WFI_TELLS_PROGRESS;
+        if (p.told && (killed || told)) {
             note_interruption(&p, killed);
             return WFI_EXIT_DONE;
         }
-        if (!hangs && WIFEXITED(status) && WEXITSTATUS(status) != WFI_EXIT_LOST)
-            return WEXITSTATUS(status);
+        if (p.end == WFI_TELLS_END)
+            return p.code;
         /* Where nothing was being tried, the same would happen again. */
-        report_loss(&p, hangs, status);
+        report_loss(&p, hangs, &end);
         first = *p.trying || p.compiles ? p.problem : p.problem + 1;
         p.one_by_one = p.one_by_one || p.compiles;
         if (hangs && p.compiles) /* nobody is to blame yet: the search has its time back */

@@ -1,6 +1,6 @@
 /* Variants and constants of a case. Most sets of constants are not legal together, so that a draw
  * names some of a variant's parameters alone, and wavefit's choice has the others. */
-#include "tool/cli/progress.h"
+#include "tool/cli/console.h"
 #include "tool/verify/verify.h"
 
 #define DRAWS 40

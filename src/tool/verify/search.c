@@ -1,38 +1,29 @@
 #include "tool/verify/search.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "tool/cli/clock.h"
+#include "core/platform.h"
+#include "tool/cli/console.h"
 #include "tool/cli/progress.h"
 #include "tool/cli/table.h"
 #include "tool/cli/wrap.h"
-#include "tool/tune/process.h"
+#include "tool/verify/apart.h"
 
 #define HANG_SECONDS 300 /* a case of a driver that compiles slowly takes a minute */
 #define MOST_LOSSES 10   /* processes that end before their time */
 #define EXIT_LOST 65     /* of a child whose device is lost */
-#define POLL_NANOSECONDS 20000000L
 
 bool wfi_search_open(wfi_search *s)
 {
-    void *memory =
-        mmap(NULL, sizeof *s->state, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    s->state = memory == MAP_FAILED ? NULL : memory;
+    s->state = wfi_apart_memory(sizeof *s->state);
     return s->state != NULL;
 }
 
 void wfi_search_close(wfi_search *s)
 {
-    if (s->state)
-        munmap(s->state, sizeof *s->state);
+    wfi_apart_free(s->state, sizeof *s->state);
 }
 
 /* ------------------------------------------------------------------------------------- verdicts */
@@ -106,7 +97,7 @@ static bool is_over(const wfi_search *s)
     const struct wfi_search_state *state = s->state;
     if (wfi_interrupted() || (s->most && state->next >= s->most))
         return true;
-    return state->next > 0 && wfi_clock_seconds() - state->begun > s->seconds;
+    return state->next > 0 && wfi_host_seconds() - state->begun > s->seconds;
 }
 
 static int open_device(wfi_search *s, wfi_session *session)
@@ -122,8 +113,9 @@ static int open_device(wfi_search *s, wfi_session *session)
     return WFI_EXIT_DONE;
 }
 
-static int run_cases(wfi_search *s)
+static int run_cases(void *user)
 {
+    wfi_search *s = user;
     struct wfi_search_state *state = s->state;
     wfi_session session;
     int code = open_device(s, &session);
@@ -131,7 +123,7 @@ static int run_cases(wfi_search *s)
         return code;
     while (!is_over(s) && code == WFI_EXIT_DONE) {
         char text[64];
-        const double part = (wfi_clock_seconds() - state->begun) / s->seconds;
+        const double part = (wfi_host_seconds() - state->begun) / s->seconds;
         snprintf(text, sizeof text, "case %" PRIu64 ", %" PRIu64 " failed", state->next,
                  state->failed);
         wfi_progress_show(s->common->quiet, part < 1 ? part : 1, text);
@@ -144,64 +136,6 @@ static int run_cases(wfi_search *s)
 }
 
 /* --------------------------------------------------------------------------------------- parent */
-
-/* Waits for the end; false: it was killed, since it hung. */
-static bool wait_for(const wfi_search *s, pid_t child, int *status)
-{
-    uint64_t seen = s->state->next;
-    double since = wfi_clock_seconds();
-    bool told = false;
-    for (;;) {
-        const pid_t got = waitpid(child, status, WNOHANG);
-        if (got == child || (got < 0 && errno != EINTR))
-            return true;
-        if (s->state->next != seen) {
-            seen = s->state->next;
-            since = wfi_clock_seconds();
-        }
-        if (wfi_interrupted() && !told) {
-            told = true;
-            since = wfi_clock_seconds() - HANG_SECONDS + WFI_GRACE_SECONDS;
-            kill(child, SIGTERM);
-        }
-        if (wfi_clock_seconds() - since > HANG_SECONDS) {
-            wfi_child_reap(child, true, status);
-            return false;
-        }
-        nanosleep(&(struct timespec){.tv_nsec = POLL_NANOSECONDS}, NULL);
-    }
-}
-
-static int child_main(wfi_search *s, int to)
-{
-    static wfi_parent_watch watch;
-    watch = (wfi_parent_watch){.pipe = to, .journal = ""};
-    wfi_parent_watch_start(&watch);
-    const int code = run_cases(s);
-    fflush(NULL);
-    return code;
-}
-
-/* The child's exit code; -1: it ended otherwise, and *how says how. */
-static int run_child(wfi_search *s, const char **how)
-{
-    int ends[2], status = 0;
-    fflush(NULL);
-    if (pipe(ends) != 0)
-        return wfi_run_error("verify: %s", strerror(errno));
-    const pid_t child = fork();
-    if (child == 0) {
-        close(ends[0]);
-        _exit(child_main(s, ends[1]));
-    }
-    close(ends[1]);
-    const bool ended = child > 0 && wait_for(s, child, &status);
-    close(ends[0]);
-    if (child < 0)
-        return wfi_run_error("verify: %s", strerror(errno));
-    *how = !ended ? "the driver did not come back" : strsignal(WTERMSIG(status));
-    return ended && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
 
 /* What the process was at when it ended. */
 static void blame(wfi_search *s, const char *how)
@@ -237,16 +171,16 @@ int wfi_search_run(wfi_search *s)
 {
     int code = EXIT_LOST, losses = 0;
     wfi_interrupted();
-    s->state->begun = wfi_clock_seconds();
+    s->state->begun = wfi_host_seconds();
     while (code == EXIT_LOST && !is_over(s)) {
         const char *how = "";
-        code = run_child(s, &how);
+        code = wfi_apart_run(run_cases, s, &s->state->next, HANG_SECONDS, &how);
         if (code < 0 && !wfi_interrupted())
             blame(s, how);
         if ((code < 0 || code == EXIT_LOST) && ++losses < MOST_LOSSES && s->state->next > 0)
             code = EXIT_LOST;
     }
-    s->state->took = wfi_clock_seconds() - s->state->begun;
+    s->state->took = wfi_host_seconds() - s->state->begun;
     if (code < 0 && s->state->next == 0)
         return wfi_run_error("verify: the driver ended the process when the device was opened");
     if (losses == MOST_LOSSES)
@@ -257,12 +191,12 @@ int wfi_search_run(wfi_search *s)
 int wfi_search_one(wfi_search *s, uint64_t number)
 {
     wfi_session session;
-    s->state->begun = wfi_clock_seconds();
+    s->state->begun = wfi_host_seconds();
     const int code = open_device(s, &session);
     if (code != WFI_EXIT_DONE)
         return code;
     run_case(s, &session, number);
-    s->state->took = wfi_clock_seconds() - s->state->begun;
+    s->state->took = wfi_host_seconds() - s->state->begun;
     wfi_session_close(&session);
     return conclude(s, code);
 }

@@ -1,0 +1,55 @@
+/* Processes of this program that it starts itself, since a driver that crashes or hangs takes only
+ * such a one with it. Each has a pipe to its starter and one from it. */
+#ifndef WFI_TOOL_CLI_PROCESS_H
+#define WFI_TOOL_CLI_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How long a process that is told to end may take to do so by itself. */
+#define WFI_GRACE_SECONDS 1
+
+typedef struct wfi_process {
+    intptr_t id;
+    intptr_t to, from; /* ends of pipes */
+} wfi_process;
+
+/* The other ends, in the process that was started. */
+typedef struct wfi_starter {
+    intptr_t from, to;
+} wfi_starter;
+
+/* How a process ended. */
+typedef struct wfi_process_end {
+    bool told;    /* by a signal that asks a program to end */
+    char how[64]; /* for people: "Segmentation fault" */
+} wfi_process_end;
+
+/* Starts this program with the role, which begins with "--", in place of a command. Ctrl-C at the
+ * terminal is no matter of it. False: errno. */
+bool wfi_process_start(const char *role, wfi_process *out);
+/* Whether this process was started for the role. */
+bool wfi_process_is(int argc, char **argv, const char *role, wfi_starter *starter);
+/* Waits for its end; one that hangs is killed, and one that cannot be killed is left: false. Closes
+ * the pipes. */
+bool wfi_process_reap(wfi_process *process, bool hangs, wfi_process_end *end);
+/* Ends this process at once, whatever its drivers do. */
+void wfi_process_leave(int code);
+/* A crash of this process shows and writes nothing. */
+void wfi_process_crash_silently(void);
+/* This program with other environment in place of this process; returns where that failed. */
+void wfi_process_begin_again(char **argv);
+/* Of this process and those that it starts; NULL: the variable is gone. */
+void wfi_environment_set(const char *name, const char *value);
+
+/* False: the reader is gone. */
+bool wfi_pipe_write(intptr_t to, const void *data, size_t bytes);
+/* The number of bytes that came, 0: none in so many seconds (< 0: waits for ever), -1: no more will
+ * come. */
+int64_t wfi_pipe_read(intptr_t from, void *data, size_t most, double seconds);
+/* All bytes; false: they do not come. */
+bool wfi_pipe_read_all(intptr_t from, void *data, size_t bytes);
+void wfi_pipe_close(intptr_t *end);
+
+#endif

@@ -1,0 +1,199 @@
+#include "tool/cli/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/platform.h"
+
+#if defined(__APPLE__)
+#include <mach-o/dyld.h>
+#endif
+
+#define KILL_SECONDS 10 /* how long a killed one may take to go */
+#define MOST_PATH 4096
+
+/* This program, as it was started, even where its file was replaced since. */
+static const char *program(char path[MOST_PATH])
+{
+#if defined(__APPLE__)
+    uint32_t bytes = MOST_PATH;
+    return _NSGetExecutablePath(path, &bytes) == 0 ? path : NULL;
+#else
+    snprintf(path, MOST_PATH, "/proc/self/exe");
+    return path;
+#endif
+}
+
+/* ----------------------------------------------------------------------------------- processes */
+
+static void close_both(const int ends[2])
+{
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* A pipe that programs which are started do not get. */
+static bool make_pipe(int ends[2])
+{
+    if (pipe(ends) != 0)
+        return false;
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    return true;
+}
+
+/* Between fork and exec, where no more than this may be called. */
+static void become(const char *path, char *const argv[], int from, int to)
+{
+    signal(SIGINT, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    fcntl(from, F_SETFD, 0);
+    fcntl(to, F_SETFD, 0);
+    execv(path, argv);
+    _exit(1);
+}
+
+bool wfi_process_start(const char *role, wfi_process *out)
+{
+    char path[MOST_PATH], name[] = "wavefit", what[32], from[16], to[16];
+    char *const argv[] = {name, what, from, to, NULL};
+    int down[2], up[2];
+    if (!program(path) || access(path, X_OK) != 0 || !make_pipe(down))
+        return false;
+    if (!make_pipe(up)) {
+        close_both(down);
+        return false;
+    }
+    snprintf(what, sizeof what, "%s", role);
+    snprintf(from, sizeof from, "%d", down[0]);
+    snprintf(to, sizeof to, "%d", up[1]);
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0)
+        become(path, argv, down[0], up[1]);
+    const int cause = errno;
+    close(down[0]);
+    close(up[1]);
+    if (child < 0) {
+        close(down[1]);
+        close(up[0]);
+        errno = cause;
+        return false;
+    }
+    *out = (wfi_process){.id = child, .to = down[1], .from = up[0]};
+    return true;
+}
+
+bool wfi_process_is(int argc, char **argv, const char *role, wfi_starter *starter)
+{
+    if (argc != 4 || strcmp(argv[1], role) != 0)
+        return false;
+    *starter = (wfi_starter){.from = strtol(argv[2], NULL, 10), .to = strtol(argv[3], NULL, 10)};
+    fcntl((int)starter->from, F_SETFD, FD_CLOEXEC);
+    fcntl((int)starter->to, F_SETFD, FD_CLOEXEC);
+    return true;
+}
+
+/* Waits for the process; false: it is still there. */
+static bool wait_for(pid_t id, bool hangs, int *status)
+{
+    if (hangs)
+        kill(id, SIGKILL);
+    const double until = wfi_host_seconds() + KILL_SECONDS;
+    for (;;) {
+        const pid_t got = waitpid(id, status, hangs ? WNOHANG : 0);
+        if (got == id)
+            return true;
+        if (got < 0 && errno != EINTR)
+            return false;
+        if (hangs && wfi_host_seconds() > until)
+            return false;
+        if (hangs)
+            wfi_sleep(0.02);
+    }
+}
+
+bool wfi_process_reap(wfi_process *process, bool hangs, wfi_process_end *end)
+{
+    int status = 0;
+    const bool ended = wait_for((pid_t)process->id, hangs, &status);
+    wfi_pipe_close(&process->to); /* not before: it would take that for this process's end */
+    wfi_pipe_close(&process->from);
+    end->told = ended && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM;
+    if (ended && WIFSIGNALED(status))
+        snprintf(end->how, sizeof end->how, "%s", strsignal(WTERMSIG(status)));
+    else
+        snprintf(end->how, sizeof end->how, "the driver ends its process");
+    return ended;
+}
+
+void wfi_process_leave(int code)
+{
+    _exit(code);
+}
+
+void wfi_process_crash_silently(void)
+{
+    const struct rlimit no_core = {0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    if (!freopen("/dev/null", "w", stderr))
+        _exit(1);
+}
+
+void wfi_process_begin_again(char **argv)
+{
+    char path[MOST_PATH];
+    fflush(NULL);
+    if (program(path))
+        execv(path, argv);
+}
+
+void wfi_environment_set(const char *name, const char *value)
+{
+    if (value)
+        setenv(name, value, 1);
+    else
+        unsetenv(name);
+}
+
+/* --------------------------------------------------------------------------------------- pipes */
+
+bool wfi_pipe_write(intptr_t to, const void *data, size_t bytes)
+{
+    const char *at = data;
+    while (bytes > 0) {
+        const ssize_t written = write((int)to, at, bytes);
+        if (written <= 0 && errno != EINTR)
+            return false;
+        if (written > 0) {
+            at += written;
+            bytes -= (size_t)written;
+        }
+    }
+    return true;
+}
+
+int64_t wfi_pipe_read(intptr_t from, void *data, size_t most, double seconds)
+{
+    struct pollfd readable = {.fd = (int)from, .events = POLLIN};
+    const int ready = poll(&readable, 1, seconds < 0 ? -1 : (int)(seconds * 1e3));
+    if (ready == 0 || (ready < 0 && errno == EINTR))
+        return 0;
+    const ssize_t got = ready > 0 ? read((int)from, data, most) : -1;
+    return got > 0 ? got : got < 0 && errno == EINTR ? 0 : -1;
+}
+
+void wfi_pipe_close(intptr_t *end)
+{
+    if (*end >= 0)
+        close((int)*end);
+    *end = -1;
+}
