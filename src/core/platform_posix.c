@@ -1,4 +1,3 @@
-#define _DARWIN_C_SOURCE /* macOS: _SC_PHYS_PAGES */
 #include "core/platform.h"
 
 #include <dlfcn.h>
