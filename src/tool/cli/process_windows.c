@@ -167,7 +167,7 @@ int64_t wfi_pipe_read(intptr_t from, void *data, size_t most, double seconds)
         wfi_sleep(LOOK_SECONDS);
     }
     const DWORD part = most < PIPE_BYTES ? (DWORD)most : PIPE_BYTES;
-    return ReadFile(handle_of(from), data, part, &got, NULL) ? got : -1;
+    return ReadFile(handle_of(from), data, part, &got, NULL) ? (int64_t)got : -1;
 }
 
 void wfi_pipe_close(intptr_t *end)
