@@ -170,7 +170,9 @@ def test_a_child_says_that_the_device_is_its_parent_s():
 def test_ctrl_c(work):
     """SIGINT ends a wait, whatever is waited for, and the device goes on."""
     text = f"""
-import numpy as np, scipy.sparse as sp, sys, wavefit
+import numpy as np, scipy.sparse as sp, signal, sys, wavefit
+# A shell that starts the tests in the background has them ignore SIGINT.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 a = wavefit.ones((400, 400))
 one = sp.diags([-1.0, 2.0000001, -1.0], [-1, 0, 1], (300, 300))
 S = (sp.kron(one, sp.eye(300)) + sp.kron(sp.eye(300), one)).tocsr()
