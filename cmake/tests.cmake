@@ -244,16 +244,11 @@ function(wavefit_add_device_test)
         endif()
         if(driver STREQUAL radv)
             foreach(family IN LISTS WAVEFIT_RADV_FAMILIES)
-                # Neighbours of generations that are tested anyway.
-                if(family MATCHES "vega10|navi21" AND NOT WAVEFIT_ALL_TARGETS)
-                    continue()
-                endif()
                 wavefit_add_device_entry(${T_NAME}.radv.${family} ${WAVEFIT_ICD_RADV} full
                                          ${T_TIMEOUT} test_${T_NAME})
                 set_property(TEST ${T_NAME}.radv.${family} APPEND PROPERTY ENVIRONMENT
                              "RADV_FORCE_FAMILY=${family}")
-                set_property(TEST ${T_NAME}.radv.${family} APPEND PROPERTY LABELS vendors)
-                # Of a generation that is walked in full on another: defaults and the model's
+                # Neighbours of generations that are walked in full: defaults and the model's
                 # choice.
                 if(family MATCHES "vega10|navi21|gfx1201")
                     set_property(TEST ${T_NAME}.radv.${family} APPEND PROPERTY ENVIRONMENT
