@@ -17,6 +17,7 @@
 #include <vulkan/vulkan.h>
 
 #include "checks.h"
+#include "core/chain.h"
 #include "profile_icd.h"
 #include "tool/profile/fields.h"
 
@@ -70,17 +71,6 @@ static void open_profile(void)
     abort();
 }
 
-static void *find(void *chain, VkStructureType type)
-{
-    VkBaseOutStructure head; /* copied: the structures are none of this type */
-    for (void *at = chain; at; at = head.pNext) {
-        memcpy(&head, at, sizeof head);
-        if (head.sType == type)
-            return at;
-    }
-    return NULL;
-}
-
 static void tell_beyond(void *user, const char *field, uint64_t profile, uint64_t driver)
 {
     (void)user;
@@ -98,9 +88,9 @@ static void show_subgroups(VkPhysicalDeviceProperties2 *out)
 {
     uint32_t sizes[3];
     VkPhysicalDeviceSubgroupProperties *subgroup =
-        find(out, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES);
+        wfi_chain_find(out, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES);
     VkPhysicalDeviceSubgroupSizeControlProperties *control =
-        find(out, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES);
+        wfi_chain_find(out, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES);
     VkPhysicalDeviceSubgroupProperties real = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES};
     VkPhysicalDeviceProperties2 asked = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
@@ -158,7 +148,7 @@ static void VKAPI_CALL memory2(VkPhysicalDevice device, VkPhysicalDeviceMemoryPr
 {
     VkPhysicalDeviceMemoryProperties shown;
     VkPhysicalDeviceMemoryBudgetPropertiesEXT *budget =
-        find(out, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT);
+        wfi_chain_find(out, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT);
     real_memory(device, out);
     const VkDeviceSize most = out->memoryProperties.memoryHeaps[0].size;
     VkDeviceSize left = most; /* lavapipe counts what the whole machine uses */

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/chain.h"
+
 /* Vulkan's callbacks have no pointer of the caller's. */
 static const wfi_profile *profile;
 
@@ -73,33 +75,22 @@ static void guaranteed(VkPhysicalDeviceProperties *p)
     snprintf(p->deviceName, sizeof p->deviceName, "%s", profile->name);
 }
 
-static void *find(void *chain, VkStructureType type)
-{
-    VkBaseOutStructure head; /* copied: the structures are none of this type */
-    for (void *at = chain; at; at = head.pNext) {
-        memcpy(&head, at, sizeof head);
-        if (head.sType == type)
-            return at;
-    }
-    return NULL;
-}
-
 static void VKAPI_CALL properties2(VkPhysicalDevice device, VkPhysicalDeviceProperties2 *out)
 {
     (void)device;
     VkPhysicalDeviceMaintenance3Properties *memory =
-        find(out, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES);
+        wfi_chain_find(out, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES);
     VkPhysicalDeviceMaintenance4Properties *buffers =
-        find(out, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES);
+        wfi_chain_find(out, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES);
     VkPhysicalDeviceSubgroupProperties *subgroup =
-        find(out, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES);
+        wfi_chain_find(out, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES);
     guaranteed(&out->properties);
     if (memory)
         memory->maxMemoryAllocationSize = UINT64_C(1) << 30;
     if (buffers)
         buffers->maxBufferSize = UINT64_C(1) << 30;
     VkPhysicalDeviceSubgroupSizeControlProperties *sizes =
-        find(out, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES);
+        wfi_chain_find(out, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES);
     uint32_t told[3];
     wfi_profile_subgroups(profile, told);
     if (subgroup)
