@@ -215,3 +215,32 @@ uint32_t test_sparse_each_point(sparse_system *s, uint32_t random_points, bool a
     }
     return points;
 }
+
+void test_solve_tridiagonal(wf_device *device, uint32_t rows)
+{
+    enum { MOST_ROWS = 300 };
+    static uint32_t offsets[MOST_ROWS + 1], columns[3 * MOST_ROWS];
+    static float values[3 * MOST_ROWS], b[MOST_ROWS], x[MOST_ROWS];
+    uint32_t n = 0;
+    assert_true(rows <= MOST_ROWS);
+    for (uint32_t row = 0; row < rows; row++) {
+        offsets[row] = n;
+        for (uint32_t c = row ? row - 1 : 0; c <= row + 1 && c < rows; c++) {
+            columns[n] = c;
+            values[n++] = c == row ? 2.5f : -1.0f;
+        }
+        b[row] = (float)(row % 5) - 1.5f;
+    }
+    offsets[rows] = n;
+    const wf_spmv_params matrix = {.size = sizeof matrix,
+                                   .rows = rows,
+                                   .columns = rows,
+                                   .row_offsets = offsets,
+                                   .column_indices = columns,
+                                   .values = values};
+    const wf_cg_params params = {.size = sizeof params, .matrix = &matrix};
+    wf_cg_result result;
+    assert_int_equal(wf_cg_solve(device, &params, b, x, &result), WF_SUCCESS);
+    assert_int_equal(result.status, WF_CG_CONVERGED);
+    assert_true(result.true_residual < 1e-5);
+}

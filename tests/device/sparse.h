@@ -39,4 +39,7 @@ void test_sparse_right(const sparse_system *s, const char *what);
 uint32_t test_sparse_each_point(sparse_system *s, uint32_t random_points, bool around,
                                 test_random *random);
 
+/* Solves a tridiagonal system of that many rows, 300 at most, by conjugate gradients. */
+void test_solve_tridiagonal(wf_device *device, uint32_t rows);
+
 #endif

@@ -193,33 +193,9 @@ static void laplace(void **state)
     assert_true(u[N / 2 * N + N / 2] > 0.2f && u[N / 2 * N + N / 2] < 0.3f); /* 1/4 by symmetry */
 }
 
-/* A tridiagonal system. */
 static void conjugate_gradients(void **state)
 {
-    enum { ROWS = 300 };
-    static uint32_t offsets[ROWS + 1], columns[3 * ROWS];
-    static float values[3 * ROWS], b[ROWS], x[ROWS];
-    uint32_t n = 0;
-    for (uint32_t row = 0; row < ROWS; row++) {
-        offsets[row] = n;
-        for (uint32_t c = row ? row - 1 : 0; c <= row + 1 && c < ROWS; c++) {
-            columns[n] = c;
-            values[n++] = c == row ? 2.5f : -1.0f;
-        }
-        b[row] = (float)(row % 5) - 1.5f;
-    }
-    offsets[ROWS] = n;
-    const wf_spmv_params matrix = {.size = sizeof matrix,
-                                   .rows = ROWS,
-                                   .columns = ROWS,
-                                   .row_offsets = offsets,
-                                   .column_indices = columns,
-                                   .values = values};
-    const wf_cg_params params = {.size = sizeof params, .matrix = &matrix};
-    wf_cg_result result;
-    assert_int_equal(wf_cg_solve(*state, &params, b, x, &result), WF_SUCCESS);
-    assert_int_equal(result.status, WF_CG_CONVERGED);
-    assert_true(result.true_residual < 1e-5);
+    test_solve_tridiagonal(*state, 300);
 }
 
 int main(void)
