@@ -14,8 +14,8 @@ MOST = 100
 
 # What is checked: endings, and names without one. Data have a line a record, however long: .json,
 # .def.
-ENDINGS = (".c", ".h", ".cpp", ".hpp", ".comp", ".glsl", ".vert", ".frag", ".md", ".cmake", ".sh",
-           ".py", ".js", ".css", ".html", ".in", ".map", ".supp")
+ENDINGS = (".c", ".h", ".cpp", ".hpp", ".cu", ".comp", ".glsl", ".vert", ".frag", ".md", ".cmake",
+           ".sh", ".py", ".js", ".css", ".html", ".in", ".map", ".supp", ".manifest")
 NAMES = ("CMakeLists.txt", "dev", "bionic.txt", ".ci/run", ".clang-tidy", ".clang-format")
 
 # All exceptions: folders whose files are kept as others wrote them, and files that tests read.

@@ -41,7 +41,8 @@ static double time_of(void *to, const void *from, size_t bytes, cudaMemcpyKind k
 
 static void print_rates(const char *what, void *host, void *device, size_t most)
 {
-    std::printf("%s\n%12s %10s %10s %10s %10s\n", what, "bytes", "up us", "GB/s", "down us", "GB/s");
+    std::printf("%s\n%12s %10s %10s %10s %10s\n", what, "bytes", "up us", "GB/s", "down us",
+                "GB/s");
     for (size_t bytes = 4096; bytes <= most; bytes *= 4) {
         const double up = time_of(device, host, bytes, cudaMemcpyHostToDevice),
                      down = time_of(host, device, bytes, cudaMemcpyDeviceToHost);
