@@ -7,8 +7,7 @@
 #define WFI_VERDICT_KERNELS 8
 #define WFI_MOST_FINDINGS 32
 
-/* One case of the search. It has no memory of its own, so that it may lie in memory that two
- * processes share. */
+/* One case of the search. It has no memory of its own. */
 typedef struct wfi_verdict {
     uint64_t number;
     wfi_status status; /* UNSUPPORTED: no variant takes the problem on this device */

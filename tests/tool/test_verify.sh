@@ -74,6 +74,23 @@ export WAVEFIT_FAULT='lost 5 2'
 expect 1 'verify: [0-9]+ of 14 cases failed' verify --family stencil --cases 14 --seed 9
 unset WAVEFIT_FAULT
 
+# Ctrl-C while the driver does not return: its process is ended, and no case is to blame.
+WAVEFIT_FAULT='hang 5 2' WAVEFIT_FAULT_MARK=$work/hangs "$tool" verify --family stencil --cases 14 \
+    --seed 9 --json cut.json >out 2>err &
+search=$!
+for _ in $(seq 600); do
+    [ -e hangs ] && break
+    sleep 0.1
+done
+check 'Ctrl-C: the driver hangs' test -e hangs
+kill -INT "$search"
+wait "$search"
+code=$?
+cp err cut.err
+check 'Ctrl-C: exit code' test "$code" = 1
+check 'Ctrl-C: a line says so' grep -q '^wavefit: verify: interrupted after [0-9]* cases$' cut.err
+check 'Ctrl-C: nothing is to blame' grep -q '"findings": \[\]' cut.json
+
 expect 2 'is not a family' verify --family vector
 expect 2 '--case runs one case' verify --case 3 --seconds 2
 expect 2 'does not go with it' verify --variant naive

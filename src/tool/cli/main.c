@@ -8,6 +8,7 @@
 #include "tool/cli/options.h"
 #include "tool/cli/target.h"
 #include "tool/tune/tune.h"
+#include "tool/verify/search.h"
 
 #define ROW(name, summary) {#name, wfi_tool_##name, summary},
 static const struct {
@@ -76,5 +77,6 @@ int main(int argc, char **argv)
     if (wfi_process_is(argc, argv, WFI_ROLE_TARGET, &starter))
         return wfi_target_probe_main(&starter);
     wfi_tune_as_child(argc, argv);
+    wfi_search_as_child(argc, argv);
     return finish(run(argc, argv));
 }

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/text.h"
+
 /* How long a process that is told to end may take to do so by itself. */
 #define WFI_GRACE_SECONDS 1
 
@@ -36,6 +38,10 @@ bool wfi_process_is(int argc, char **argv, const char *role, wfi_starter *starte
 bool wfi_process_reap(wfi_process *process, bool hangs, wfi_process_end *end);
 /* Ends this process at once, whatever its drivers do. */
 void wfi_process_leave(int code);
+/* Sees to it that this process ends soon after its starter closed the pipe, as its end does too,
+ * however it came: nobody reads what is found. A driver that does not come back is left then, and
+ * the journal emptied (""; none). The path stays where it is until the process ends. */
+void wfi_process_watch_starter(const wfi_starter *starter, const char *journal);
 /* A crash of this process shows and writes nothing. */
 void wfi_process_crash_silently(void);
 /* This program with other environment in place of this process; returns where that failed. */
@@ -50,6 +56,16 @@ bool wfi_pipe_write(intptr_t to, const void *data, size_t bytes);
 int64_t wfi_pipe_read(intptr_t from, void *data, size_t most, double seconds);
 /* All bytes; false: they do not come. */
 bool wfi_pipe_read_all(intptr_t from, void *data, size_t bytes);
+
+/* Pointers mean nothing in another process: the texts that they lead to, or NULL, go behind what
+ * has them, one after the other. */
+void wfi_texts_put(wfi_text *texts, const char *text);
+const char *wfi_texts_take(const char **at);
+/* False: the reader is gone, or a text found no memory. */
+bool wfi_pipe_write_texts(intptr_t to, const wfi_text *texts);
+/* To take from; malloc'ed. NULL: they do not come, or there is no memory. */
+char *wfi_pipe_read_texts(intptr_t from);
+
 void wfi_pipe_close(intptr_t *end);
 
 #endif

@@ -204,7 +204,7 @@ int wfi_child_main(const wfi_starter *starter)
     if (!wfi_job_hear(starter, &job))
         return WFI_EXIT_FAILED;
     child c = {&job.work, job.first, starter->to, job.one_by_one ? NULL : &wfi_thread_jobs};
-    wfi_job_watch_starter(starter, &job);
+    wfi_process_watch_starter(starter, job.device.journal);
     end.code = wfi_session_open_captured(&session, &job.common);
     if (end.code == WFI_EXIT_DONE) {
         const bool there = search_all(&c, &session, &job);

@@ -23,9 +23,4 @@ bool wfi_job_send(const wfi_process *process, const wfi_tune_work *work, uint32_
 /* False: the starter is gone. What the job has lasts as long as the process. */
 bool wfi_job_hear(const wfi_starter *starter, wfi_tune_job *job);
 
-/* Sees to it that this process ends soon after its starter closed the pipe, as its end does too,
- * however it came: nobody reads what is found. A driver that does not come back is left then, and
- * the journal emptied (""; none). The job stays where it is until the process ends. */
-void wfi_job_watch_starter(const wfi_starter *starter, const wfi_tune_job *job);
-
 #endif

@@ -39,7 +39,7 @@ int wfi_probe_main(const wfi_starter *starter)
     static answer told;
     if (!wfi_job_hear(starter, &job))
         return WFI_EXIT_FAILED;
-    wfi_job_watch_starter(starter, &job);
+    wfi_process_watch_starter(starter, job.device.journal);
     told.code = ask(&job.common, &told.device);
     wfi_pipe_write(starter->to, &told, sizeof told);
     return told.code;

@@ -25,12 +25,21 @@ static void finish(wfi_verifier *v, wf_result result)
              *v->session->error ? v->session->error : wf_result_string(result));
 }
 
+void wfi_verify_at(const wfi_verifier *v)
+{
+    if (v->listener)
+        v->listener->at(v->listener->user);
+}
+
 wf_result wfi_verify_case(wfi_session *session, const wfi_verify_request *request, uint64_t number,
-                          wfi_verdict *verdict)
+                          const wfi_verify_listener *listener, wfi_verdict *verdict)
 {
     const bool cpu = session->caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
     uint64_t mixed = request->seed;
-    wfi_verifier v = {.session = session, .work = cpu ? CPU_WORK : GPU_WORK, .verdict = verdict};
+    wfi_verifier v = {.session = session,
+                      .listener = listener,
+                      .work = cpu ? CPU_WORK : GPU_WORK,
+                      .verdict = verdict};
     v.state = wfi_random_bits(&mixed) ^ number * UINT64_C(0xd1342543de82ef95);
     *verdict = (wfi_verdict){.number = number};
     *session->error = '\0';
@@ -40,6 +49,7 @@ wf_result wfi_verify_case(wfi_session *session, const wfi_verify_request *reques
             at = i;
     verdict->family = families[at].family;
     verdict->family_name = wf_family_name(verdict->family);
+    wfi_verify_at(&v);
     const wf_result result = families[at].run(&v);
     finish(&v, result);
     return result;

@@ -137,6 +137,7 @@ wf_result wfi_verify_execute(wfi_verifier *v, wfi_verify_execution *e)
     const uint64_t workspace = wf_plan_workspace(e->plan);
     wf_result result = WF_SUCCESS;
     note_plan(v, e->plan);
+    wfi_verify_at(v);
     e->count = WF_MAX_BINDINGS;
     for (uint32_t i = 0; i < e->count && result == WF_SUCCESS; i++)
         if (e->items[i].whole)

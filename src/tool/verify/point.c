@@ -51,6 +51,7 @@ wf_result wfi_verify_point(wfi_verifier *v, wfi_verify_plan_fn plan, void *probl
         const wf_tuning choice = {.size = sizeof choice, .no_tuning = true};
         const wf_tuning drawn = draw(v, v->verdict->family, &info, constants);
         note(v->verdict, own ? &choice : &drawn);
+        wfi_verify_at(v);
         result = plan(v, problem, own ? &choice : &drawn);
     }
     v->verdict->has_plan = false;

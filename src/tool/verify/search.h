@@ -1,9 +1,12 @@
-/* The search itself: cases one after another, in a child process, since a driver may crash or hang
- * in any of them. */
+/* The search itself: cases one after another, in a process of their own, since a driver may crash or
+ * hang in any of them. */
 #ifndef WFI_TOOL_VERIFY_SEARCH_H
 #define WFI_TOOL_VERIFY_SEARCH_H
 
 #include "tool/verify/verify.h"
+
+/* There are fewer variants, constants and shaders than that. */
+#define WFI_SEARCH_NAMES 1024
 
 typedef struct wfi_search {
     const wfi_common *common;
@@ -12,10 +15,11 @@ typedef struct wfi_search {
     uint64_t most;     /* cases; 0: as many as there is time for */
     char options[320]; /* of the command that runs a case again */
 
-    /* What it came to, in memory that parent and child share. */
+    /* What it came to. */
     struct wfi_search_state {
         wf_caps caps;
         bool opened; /* caps are there */
+        bool within; /* a case, which is not over */
         double begun, took;
         uint64_t next; /* the number of the case after the present one */
         uint64_t cases[WF_FAMILY_COUNT], elements, unsupported, failed;
@@ -23,6 +27,8 @@ typedef struct wfi_search {
         wfi_verdict now;                   /* the present case */
         uint32_t count;
         wfi_verdict findings[WFI_MOST_FINDINGS];
+        uint32_t name_count; /* names that verdicts have: they outlive who told of them */
+        char *names[WFI_SEARCH_NAMES];
     } * state;
 } wfi_search;
 
@@ -34,5 +40,8 @@ void wfi_search_close(wfi_search *search);
 int wfi_search_run(wfi_search *search);
 /* Runs one case in this process. */
 int wfi_search_one(wfi_search *search, uint64_t number);
+
+/* Where this process was started to run cases, does so and ends it. */
+void wfi_search_as_child(int argc, char **argv);
 
 #endif

@@ -13,17 +13,26 @@ typedef struct wfi_verify_request {
     wf_family family; /* where one_family */
 } wfi_verify_request;
 
+/* Called before a case asks the driver for what could end the process, with the verdict so far. */
+typedef struct wfi_verify_listener {
+    void (*at)(void *user);
+    void *user;
+} wfi_verify_listener;
+
 /* What a case is made with. */
 typedef struct wfi_verifier {
     wfi_session *session;
-    uint64_t state; /* of the random numbers */
-    double work;    /* operations that a case may take */
+    const wfi_verify_listener *listener; /* NULL: nobody listens */
+    uint64_t state;                      /* of the random numbers */
+    double work;                         /* operations that a case may take */
     wfi_verdict *verdict;
 } wfi_verifier;
 
 /* Runs a case and fills *verdict, but for `repeat`. Returns what the library did. */
 wf_result wfi_verify_case(wfi_session *session, const wfi_verify_request *request, uint64_t number,
-                          wfi_verdict *verdict);
+                          const wfi_verify_listener *listener, wfi_verdict *verdict);
+/* Tells the listener where the case is. */
+void wfi_verify_at(const wfi_verifier *v);
 
 /* ---------------------------------------------------------------------------------- draw.c */
 
