@@ -50,10 +50,9 @@ windows_tree() {
     touch "$tree/made"
 }
 
-# Library and tests as release builds them; the tool compiles, but its tests do not pass under wine
-# yet, so that the preset leaves it out. Under wine run the host's tests and those of the library on
-# lavapipe with the validation layer; the walks over the points of each family, which are the same
-# on every system, are left out for time.
+# Library, tool and tests as release builds them. Under wine run the host's tests, those of the
+# library on lavapipe with the validation layer, and those of the tool; the walks over the points of
+# each family, which are the same on every system, are left out for time.
 test_windows() {
     local failed=0
     setup test

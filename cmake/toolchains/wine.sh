@@ -6,7 +6,8 @@ set -euo pipefail
 tree=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.cache/windows" && pwd -P)
 bin=$tree/usr/lib/wine
 export WINESERVER=$bin/wineserver64 WINEPREFIX=$tree/prefix WINEDEBUG=-all
-export WINEDLLOVERRIDES='mscoree=;mshtml='
+# A program that crashes ends, and no debugger waits for somebody to close its window.
+export WINEDLLOVERRIDES='mscoree=;mshtml=;winedbg.exe='
 unset DISPLAY WAYLAND_DISPLAY LD_LIBRARY_PATH
 case ${1:-} in
 --start)
@@ -21,11 +22,11 @@ case ${1:-} in
     ;;
 --stop) exec "$WINESERVER" -k ;;
 esac
-# Tests name the folder of caches as on Linux. The program gets it as a Windows path, and Mesa in
-# the same process, which needs a path of the host, finds its own in MESA_SHADER_CACHE_DIR.
+# Tests name the folder of caches as on Linux. The program gets it by the same name, as a Windows
+# path, since wine sets LOCALAPPDATA itself; Mesa in the same process, which needs a path of the
+# host, finds its own in MESA_SHADER_CACHE_DIR.
 if [ -n "${XDG_CACHE_HOME:-}" ]; then
-    export LOCALAPPDATA="Z:${XDG_CACHE_HOME//\//\\}"
     export MESA_SHADER_CACHE_DIR=${MESA_SHADER_CACHE_DIR:-$XDG_CACHE_HOME}
-    unset XDG_CACHE_HOME
+    export XDG_CACHE_HOME="Z:${XDG_CACHE_HOME//\//\\}"
 fi
 exec "$bin/wine64" "$@"

@@ -63,6 +63,14 @@ static bool fail(void)
     return false;
 }
 
+/* Windows refuses to open a folder as it refuses a file that one has no right to. */
+static void name_folder(const wchar_t *path)
+{
+    const DWORD there = errno == EACCES ? GetFileAttributesW(path) : INVALID_FILE_ATTRIBUTES;
+    if (there != INVALID_FILE_ATTRIBUTES && there & FILE_ATTRIBUTE_DIRECTORY)
+        errno = EISDIR;
+}
+
 /* INVALID_HANDLE_VALUE: errno. */
 static HANDLE open_handle(const char *path, DWORD access, DWORD how, DWORD flags)
 {
@@ -70,8 +78,10 @@ static HANDLE open_handle(const char *path, DWORD access, DWORD how, DWORD flags
     if (!wide)
         return INVALID_HANDLE_VALUE;
     const HANDLE handle = CreateFileW(wide, access, SHARE, NULL, how, flags, NULL);
-    if (handle == INVALID_HANDLE_VALUE)
+    if (handle == INVALID_HANDLE_VALUE) {
         fail();
+        name_folder(wide);
+    }
     free(wide);
     return handle;
 }
@@ -178,6 +188,8 @@ FILE *wfi_file_open(const char *path, const char *mode)
 {
     wchar_t *wide = wfi_wide(path), *how = wfi_wide(mode);
     FILE *file = wide && how ? _wfopen(wide, how) : NULL;
+    if (!file && wide)
+        name_folder(wide);
     const int cause = errno;
     free(wide);
     free(how);

@@ -29,6 +29,11 @@ add_test(NAME embed.windows.build
 set_tests_properties(embed.windows.build PROPERTIES
     FIXTURES_REQUIRED package FIXTURES_SETUP consumer_windows LABELS embed TIMEOUT 120)
 wavefit_on_windows(embed.windows.build)
+add_test(NAME embed.dll.planted COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/check_dll_planted.sh
+    ${prefix} ${CMAKE_OBJDUMP} ${PROJECT_VERSION} ${binary}/plate_shared.exe)
+set_tests_properties(embed.dll.planted PROPERTIES
+    FIXTURES_REQUIRED "package;consumer_windows" LABELS embed)
+wavefit_on_windows(embed.dll.planted)
 foreach(kind shared static)
     set(entry embed.plate_${kind})
     wavefit_add_device_entry(${entry} ${WAVEFIT_ICD_LAVAPIPE} full 120

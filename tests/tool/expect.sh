@@ -18,8 +18,8 @@ bad() {
 run() {
     "$tool" "$@" >out 2>err
     code=$?
-    # What drivers and layers say of themselves is not the tool's.
-    grep '^wavefit:' err >err.tool || true
+    # What drivers and layers say of themselves is not the tool's; wine says it in UTF-16.
+    tr -d '\000' <err | grep '^wavefit:' >err.tool || true
 }
 
 # Whether a line of the output takes over 100 columns, however many bytes: JSON and paths alone may.

@@ -42,10 +42,11 @@ expect 1 'not a wavefit results file' report devices.json
 printf '{"schema": "wavefit-results/1", "device": {}, "cases": [{"family": 3}]}' >odd.json
 expect 1 'odd.json: case 0 has no family or no status' report odd.json
 expect 1 'nowhere/r.html: cannot be written' report ladder.json -o nowhere/r.html
-# What does not end is read so far and no further; a pipe is as good as a file.
+# What does not end is read so far and no further; a pipe is as good as a file, where it has a name.
 expect 1 '/dev/zero: the file is over 64 MiB' report /dev/zero
 expect 1 '/dev/zero: the file is over 64 MiB' report ladder.json --compare /dev/zero
-check 'a pipe' sh -c "cat ladder.json | '$tool' report /dev/stdin -o pipe.html"
+[ "${WAVEFIT_TEST_WINDOWS:-}" ] ||
+    check 'a pipe' sh -c "cat ladder.json | '$tool' report /dev/stdin -o pipe.html"
 # The cases of 40,000 are found without looking at each of them for each: minutes become seconds.
 {
     printf '{"schema": "wavefit-results/1", "device": {"name": "x"}, "cases": ['

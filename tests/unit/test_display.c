@@ -1,4 +1,4 @@
-/* Which GPUs drive a display, by folders like sysfs's; and what follows for long dispatches. */
+/* Which GPUs drive a display, by folders like sysfs's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-#include "core/device.h"
 #include "core/display.h"
 
 static char root[64];
@@ -70,32 +69,10 @@ static void connectors_tell(void **state)
     assert_false(wfi_display_connected("/nowhere", 226, 1));
 }
 
-static void watched_devices_are_bounded(void **state)
-{
-    (void)state;
-    static const struct {
-        VkPhysicalDeviceType type;
-        bool display;
-        double seconds;
-    } rows[] = {{VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU, false, 0},
-                {VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU, true, 0.05},
-                {VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU, false, 0.05},
-                {VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU, false, 0.05},
-                {VK_PHYSICAL_DEVICE_TYPE_CPU, true, 0}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const wf_caps caps = {.device_type = (uint32_t)rows[i].type,
-                              .display_attached = rows[i].display};
-        assert_float_equal(wfi_longest_dispatch(&caps, 0), rows[i].seconds, 0);
-        assert_float_equal(wfi_longest_dispatch(&caps, 0.2), 0.2, 0);
-        assert_float_equal(wfi_longest_dispatch(&caps, -1), 0, 0);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(connectors_tell),
-        cmocka_unit_test(watched_devices_are_bounded),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

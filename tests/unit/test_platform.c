@@ -1,5 +1,5 @@
 /* What each system does in its own way: files that are replaced, locked, cut and large, threads and
- * locks, and texts that grow. */
+ * locks, texts that grow, and how long a GPU may work without a pause. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "core/device.h"
 #include "core/file.h"
 #include "core/platform.h"
 #include "core/platform_file.h"
@@ -18,6 +19,13 @@
 
 #define THREADS 8
 #define ROUNDS 20000
+
+/* The longest dispatch of a discrete GPU that drives no display: Windows ends those, too. */
+#if defined(TEST_ON_WINDOWS)
+#define UNSEEN_SECONDS 0.05
+#else
+#define UNSEEN_SECONDS 0
+#endif
 
 /* ---------------------------------------------------------------------------------------- files */
 
@@ -225,6 +233,27 @@ static void texts_grow(void **state)
     assert_false(wfi_begins_with("LL", "llvm"));
 }
 
+static void watched_devices_are_bounded(void **state)
+{
+    (void)state;
+    static const struct {
+        VkPhysicalDeviceType type;
+        bool display;
+        double seconds;
+    } rows[] = {{VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU, false, UNSEEN_SECONDS},
+                {VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU, true, 0.05},
+                {VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU, false, 0.05},
+                {VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU, false, 0.05},
+                {VK_PHYSICAL_DEVICE_TYPE_CPU, true, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const wf_caps caps = {.device_type = (uint32_t)rows[i].type,
+                              .display_attached = rows[i].display};
+        assert_float_equal(wfi_longest_dispatch(&caps, 0), rows[i].seconds, 0);
+        assert_float_equal(wfi_longest_dispatch(&caps, 0.2), 0.2, 0);
+        assert_float_equal(wfi_longest_dispatch(&caps, -1), 0, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -236,6 +265,7 @@ int main(void)
         cmocka_unit_test(threads_take_turns),
         cmocka_unit_test(time_passes),
         cmocka_unit_test(texts_grow),
+        cmocka_unit_test(watched_devices_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, test_files_remove);
 }

@@ -299,8 +299,8 @@ typedef struct wf_device_params {
     bool capture_statistics;
     /* Seconds that one dispatch may take, by prediction. A longer one is recorded as several
      * dispatches, because drivers end what keeps the device too long. 0: 0.05 s on integrated and
-     * virtual GPUs and on discrete ones with caps.display_attached, no bound on others. Set it
-     * where another GPU drives a display that the system does not tell of. Negative: no bound. */
+     * virtual GPUs and on discrete ones with caps.display_attached, on all of them on Windows.
+     * Set it where there is a display that the system does not tell of. Negative: no bound. */
     double dispatch_seconds;
     /* Calls that block for long ask this between submissions: measuring, peaks, Himeno, conjugate
      * gradients, Laplace, plans of many dispatches. wf_spmv_plan asks it between the arrays that it

@@ -21,8 +21,8 @@ bool wfi_verify_job_send(const wfi_process *process, const wfi_verify_job *job);
 bool wfi_verify_job_hear(const wfi_starter *starter, wfi_verify_job *job);
 
 /* What a message tells: what the device is, where the process is within a case, what a case came
- * to, that its device is lost, or its own end with the tool's exit code. A process that ends without
- * one of the last two was ended by its driver. */
+ * to, that its device is lost, or its own end with the tool's exit code. A process that ends
+ * without one of the last two was ended by its driver. */
 typedef enum wfi_verify_tells {
     WFI_VERIFY_OPENED,
     WFI_VERIFY_AT,

@@ -104,7 +104,7 @@ static void note_device(wfi_search *s, const wf_caps *caps)
     s->state->opened = true;
 }
 
-/* --------------------------------------------------------------------------------------- listening */
+/* ------------------------------------------------------------------------------------ listening */
 
 typedef struct listener {
     wfi_search *search;
@@ -209,7 +209,7 @@ static void listen_to_child(listener *l)
     wfi_progress_clear(s->common->quiet);
 }
 
-/* ------------------------------------------------------------------------------------- the search */
+/* ----------------------------------------------------------------------------------- the search */
 
 /* What the process was at when it ended. */
 static void blame(wfi_search *s, const char *how)

@@ -1,5 +1,5 @@
-/* The search itself: cases one after another, in a process of their own, since a driver may crash or
- * hang in any of them. */
+/* The search itself: cases one after another, in a process of their own, since a driver may crash
+ * or hang in any of them. */
 #ifndef WFI_TOOL_VERIFY_SEARCH_H
 #define WFI_TOOL_VERIFY_SEARCH_H
 
