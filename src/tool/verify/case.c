@@ -25,12 +25,6 @@ static void finish(wfi_verifier *v, wf_result result)
              *v->session->error ? v->session->error : wf_result_string(result));
 }
 
-void wfi_verify_at(const wfi_verifier *v)
-{
-    if (v->listener)
-        v->listener->at(v->listener->user);
-}
-
 wf_result wfi_verify_case(wfi_session *session, const wfi_verify_request *request, uint64_t number,
                           const wfi_verify_listener *listener, wfi_verdict *verdict)
 {

@@ -82,3 +82,9 @@ void wfi_verify_say(wfi_verifier *v, const char *format, ...)
     vsnprintf(problem + used, room - used, format, args);
     va_end(args);
 }
+
+void wfi_verify_at(const wfi_verifier *v)
+{
+    if (v->listener)
+        v->listener->at(v->listener->user);
+}

@@ -31,8 +31,6 @@ typedef struct wfi_verifier {
 /* Runs a case and fills *verdict, but for `repeat`. Returns what the library did. */
 wf_result wfi_verify_case(wfi_session *session, const wfi_verify_request *request, uint64_t number,
                           const wfi_verify_listener *listener, wfi_verdict *verdict);
-/* Tells the listener where the case is. */
-void wfi_verify_at(const wfi_verifier *v);
 
 /* ---------------------------------------------------------------------------------- draw.c */
 
@@ -58,6 +56,8 @@ const char *wfi_numbers_name(wfi_numbers numbers);
 double wfi_draw_number(wfi_verifier *v, wfi_numbers numbers);
 /* Adds to the verdict's problem. */
 void wfi_verify_say(wfi_verifier *v, const char *format, ...);
+/* Tells the listener where the case is. */
+void wfi_verify_at(const wfi_verifier *v);
 
 /* --------------------------------------------------------------------------------- point.c */
 
