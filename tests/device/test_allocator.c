@@ -1,5 +1,5 @@
-/* Host memory from the application's VkAllocationCallbacks: all that the library allocates comes from
- * them and goes back to them, on whatever thread; each allocation fails in turn. */
+/* Host memory from the application's VkAllocationCallbacks: all that the library allocates comes
+ * from them and goes back to them, on whatever thread; each allocation fails in turn. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
