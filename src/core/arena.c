@@ -136,7 +136,7 @@ static VkResult allocate(wf_arena *arena, const shape *s, VkDescriptorSet *set)
 static wf_result add_set(wf_arena *arena, const wfi_log *log, shape *s)
 {
     if (s->count == s->room) {
-        VkDescriptorSet *sets = grow(arena, s->sets, &s->room, FIRST_SETS, sizeof *sets);
+        VkDescriptorSet *sets = grow(arena, s->sets, &s->room, FIRST_SETS, sizeof(VkDescriptorSet));
         if (!sets)
             return wfi_no_memory(log);
         s->sets = sets;
@@ -196,7 +196,7 @@ wf_result wfi_arena_view(wf_arena *arena, const wfi_log *log, const VkBufferView
     wf_device *device = arena->device;
     if (arena->view_count == arena->view_room) {
         VkBufferView *views =
-            grow(arena, arena->views, &arena->view_room, FIRST_VIEWS, sizeof *views);
+            grow(arena, arena->views, &arena->view_room, FIRST_VIEWS, sizeof(VkBufferView));
         if (!views)
             return wfi_no_memory(log);
         arena->views = views;

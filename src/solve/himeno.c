@@ -103,7 +103,7 @@ static wf_result count_partials(wf_himeno *h, wfi_himeno_pass *pass)
                         (unsigned long long)partials,
                         (unsigned long long)h->device->caps.max_storage_range);
     pass->groups = (uint32_t)partials;
-    const uint64_t row = partials * sizeof(float);
+    const uint64_t row = (partials ? partials : 1) * sizeof(float); /* there is a slab */
     const uint64_t room = wfi_least(PARTIALS_BYTES, h->device->caps.max_storage_range) / row;
     pass->steps = steps;
     pass->rows = (uint32_t)wfi_least(room, WFI_HIMENO_MAX_ROWS) / pass->steps * pass->steps;
