@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/heap.h"
 #include "core/platform.h"
 #include "core/text.h"
 #include "core/wide.h"
@@ -82,7 +83,7 @@ static HANDLE open_handle(const char *path, DWORD access, DWORD how, DWORD flags
         fail();
         name_folder(wide);
     }
-    free(wide);
+    wfi_free(wide);
     return handle;
 }
 
@@ -111,7 +112,7 @@ static DWORD attributes_of(const char *path)
     const DWORD attributes = wide ? GetFileAttributesW(wide) : INVALID_FILE_ATTRIBUTES;
     if (wide && attributes == INVALID_FILE_ATTRIBUTES)
         fail();
-    free(wide);
+    wfi_free(wide);
     return attributes;
 }
 
@@ -191,8 +192,8 @@ FILE *wfi_file_open(const char *path, const char *mode)
     if (!file && wide)
         name_folder(wide);
     const int cause = errno;
-    free(wide);
-    free(how);
+    wfi_free(wide);
+    wfi_free(how);
     errno = cause;
     return file;
 }
@@ -417,8 +418,8 @@ bool wfi_file_replace(const char *from, const char *to)
             wfi_sleep(BUSY_SECONDS);
     }
     const int cause = errno;
-    free(source);
-    free(target);
+    wfi_free(source);
+    wfi_free(target);
     errno = cause;
     return ok;
 }
@@ -434,7 +435,7 @@ bool wfi_file_remove(const char *path)
     if (wide && !ok)
         fail();
     const int cause = errno;
-    free(wide);
+    wfi_free(wide);
     errno = cause;
     return ok;
 }
@@ -443,7 +444,7 @@ bool wfi_folder_make(const char *path)
 {
     wchar_t *wide = wfi_wide(path);
     const bool ok = wide && (CreateDirectoryW(wide, NULL) || fail() || errno == EEXIST);
-    free(wide);
+    wfi_free(wide);
     return ok;
 }
 
@@ -490,6 +491,6 @@ char *wfi_user_cache_folder(void)
     const wchar_t *in = is_absolute(own) ? own : is_absolute(local) ? local : NULL;
     char *narrow = in ? wfi_narrow(in) : NULL;
     char *folder = narrow ? wfi_path_join(narrow, "wavefit") : NULL;
-    free(narrow);
+    wfi_free(narrow);
     return folder;
 }

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/heap.h"
+
 /* What pointers lead to stands behind the job. */
 static void put_all(wfi_text *texts, const wfi_tune_job *job)
 {
@@ -50,7 +52,7 @@ bool wfi_job_send(const wfi_process *process, const wfi_tune_work *work, uint32_
     put_all(&texts, job);
     const bool ok =
         wfi_pipe_write(process->to, job, sizeof *job) && wfi_pipe_write_texts(process->to, &texts);
-    free(texts.data);
+    wfi_free(texts.data);
     free(job);
     return ok;
 }

@@ -1,6 +1,6 @@
 #include "tool/verify/message.h"
 
-#include <stdlib.h>
+#include "core/heap.h"
 
 uint32_t wfi_verdict_names(wfi_verdict *v, const char **names[WFI_VERDICT_NAMES])
 {
@@ -25,7 +25,7 @@ bool wfi_verify_tell(const wfi_starter *starter, wfi_verify_message *message)
         wfi_texts_put(&texts, *names[i]);
     const bool ok = wfi_pipe_write(starter->to, message, sizeof *message) &&
                     wfi_pipe_write_texts(starter->to, &texts);
-    free(texts.data);
+    wfi_free(texts.data);
     return ok;
 }
 
@@ -35,7 +35,7 @@ bool wfi_verify_job_send(const wfi_process *process, const wfi_verify_job *job)
     wfi_texts_put(&texts, job->common.device);
     const bool ok =
         wfi_pipe_write(process->to, job, sizeof *job) && wfi_pipe_write_texts(process->to, &texts);
-    free(texts.data);
+    wfi_free(texts.data);
     return ok;
 }
 

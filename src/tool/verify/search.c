@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/heap.h"
 #include "core/platform.h"
 #include "tool/cli/console.h"
 #include "tool/cli/progress.h"
@@ -28,7 +29,7 @@ bool wfi_search_open(wfi_search *s)
 void wfi_search_close(wfi_search *s)
 {
     for (uint32_t i = 0; i < s->state->name_count; i++)
-        free(s->state->names[i]);
+        wfi_free(s->state->names[i]);
     free(s->state);
 }
 
