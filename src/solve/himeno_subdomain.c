@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/arithmetic.h"
+#include "core/heap.h"
 #include "core/params.h"
 #include "plan/plan.h"
 #include "solve/himeno.h"
@@ -10,7 +11,7 @@ enum { LOWER, UPPER };
 
 /* ----------------------------------------------------------------------------------------- cuts */
 
-wf_result wf_himeno_plan_cut(wf_device *device, const wf_himeno_params *params, wf_himeno_cut *cut)
+static wf_result plan_cut(wf_device *device, const wf_himeno_params *params, wf_himeno_cut *cut)
 {
     if (!device || !cut)
         return WF_ERROR_INVALID_ARGUMENT;
@@ -34,6 +35,12 @@ wf_result wf_himeno_plan_cut(wf_device *device, const wf_himeno_params *params, 
                            .constant_count = info.constant_count};
     memcpy(found.constants, info.constants, sizeof found.constants);
     return wfi_params_write(cut, &found, sizeof found) ? WF_SUCCESS : WF_ERROR_INVALID_ARGUMENT;
+}
+
+wf_result wf_himeno_plan_cut(wf_device *device, const wf_himeno_params *params, wf_himeno_cut *cut)
+{
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    return wfi_heap_leave(outer, plan_cut(device, params, cut));
 }
 
 /* ---------------------------------------------------------------------------------------- halos */
@@ -116,7 +123,7 @@ static wf_result record(void *user, VkCommandBuffer command_buffer)
     return result;
 }
 
-wf_result wf_himeno_pass(wf_himeno *himeno, uint32_t iterations, bool arrived, double *seconds)
+static wf_result make_pass(wf_himeno *himeno, uint32_t iterations, bool arrived, double *seconds)
 {
     if (!himeno)
         return WF_ERROR_INVALID_ARGUMENT;
@@ -140,6 +147,12 @@ wf_result wf_himeno_pass(wf_himeno *himeno, uint32_t iterations, bool arrived, d
     if (seconds)
         *seconds = elapsed;
     return WF_SUCCESS;
+}
+
+wf_result wf_himeno_pass(wf_himeno *himeno, uint32_t iterations, bool arrived, double *seconds)
+{
+    const wfi_heap outer = wfi_heap_enter_device(himeno ? himeno->device : NULL);
+    return wfi_heap_leave(outer, make_pass(himeno, iterations, arrived, seconds));
 }
 
 /* ----------------------------------------------------------------------------------------- gosa */
@@ -172,7 +185,7 @@ static wf_result record_sum(void *user, VkCommandBuffer command_buffer)
     return wfi_plan_record_sequence(s->plan, command_buffer, &bindings, 1);
 }
 
-wf_result wf_himeno_gosa(wf_device *device, const float *partials, uint32_t count, float *gosa)
+static wf_result add_up(wf_device *device, const float *partials, uint32_t count, float *gosa)
 {
     if (!device || !partials || !gosa || count == 0)
         return WF_ERROR_INVALID_ARGUMENT;
@@ -193,4 +206,10 @@ wf_result wf_himeno_gosa(wf_device *device, const float *partials, uint32_t coun
     wf_buffer_destroy(&s.in);
     wf_buffer_destroy(&s.out);
     return result;
+}
+
+wf_result wf_himeno_gosa(wf_device *device, const float *partials, uint32_t count, float *gosa)
+{
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    return wfi_heap_leave(outer, add_up(device, partials, count, gosa));
 }
