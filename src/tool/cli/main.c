@@ -6,6 +6,7 @@
 #include "tool/commands/commands.h"
 #include "tool/cli/console.h"
 #include "tool/cli/options.h"
+#include "tool/cli/ranks.h"
 #include "tool/cli/target.h"
 #include "tool/tune/tune.h"
 #include "tool/verify/search.h"
@@ -78,5 +79,8 @@ int main(int argc, char **argv)
         return wfi_target_probe_main(&starter);
     wfi_tune_as_child(argc, argv);
     wfi_search_as_child(argc, argv);
+    const int code = wfi_ranks_take_over(argv);
+    if (code != WFI_EXIT_DONE)
+        return code;
     return finish(run(argc, argv));
 }
