@@ -30,8 +30,8 @@ for file in "$dll" ${tool:+"$tool"}; do
     printf '%s: %s bytes, imports %s\n' "${file##*/}" "$(stat -c %s "$file")" \
         "$("$objdump" -p "$file" | sed -n 's/.*DLL Name: //p' | tr '\n' ' ')"
 done
-for setting in 'activeCodePage.*UTF-8' 'longPathAware.*true'; do
-    [ -z "$tool" ] || grep -aq "<$setting" "$tool" ||
+for setting in '>UTF-8</activeCodePage>' '>true</longPathAware>'; do
+    [ -z "$tool" ] || grep -aq "$setting" "$tool" ||
         { echo "the program's manifest has no $setting"; exit 1; }
 done
 echo "$(echo "$exported" | wc -l) exports, those of the header"
