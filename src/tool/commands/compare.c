@@ -178,7 +178,7 @@ static int run(const wfi_common *common, const wfi_study *study, const char *lis
     int code = list_targets(list, names, &count);
     if (code != WFI_EXIT_DONE)
         return code;
-    wfi_target_row *rows = calloc(count, sizeof *rows);
+    wfi_target_row *rows = calloc(count ? count : 1, sizeof *rows);
     if (!rows)
         return wfi_run_error("compare: out of memory");
     for (uint32_t i = 0; i < count && !wfi_interrupted(); i++) {
