@@ -1,5 +1,5 @@
-/* What a process of `wavefit compare` does: it compiles for the one driver that its environment
- * names, and tells its starter of the kernel. */
+/* What both ends of `wavefit compare` share, and what a process of it does: it compiles for the one
+ * driver that its environment names, and tells its starter of the kernel. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +12,32 @@
 
 #define MOST_ARGUMENTS 256
 #define MOST_TEXT (64 * 1024)
+
+int wfi_compare_parse(int argc, char **argv, wfi_common *common, wfi_study *study,
+                      const char **targets)
+{
+    wfi_option options[WFI_STUDY_OPTIONS + 1];
+    const wfi_command command = {
+        "compare",
+        "himeno|spmv|matmul|stencil [MATRIX.mtx] [--generate KIND:N] [--size S] [--shape MxNxK] "
+        "[--grid G] [--targets LIST]",
+        "Compiles a problem's kernel for GPUs that are not here, and puts what their compilers "
+        "make of it side by side, with a time predicted by data sheets.",
+        1,
+        2,
+        options,
+        WFI_STUDY_OPTIONS + 1};
+    wfi_study_options(study, options);
+    options[WFI_STUDY_OPTIONS] = (wfi_option){
+        "--targets", "A,B,…", targets, NULL,
+        "targets as explain --target takes them (default: all whose compilers are here)"};
+    const int code = wfi_options_parse(&command, argc - 2, argv + 2, common);
+    if (code != WFI_EXIT_DONE || common->help)
+        return code;
+    if (common->device)
+        return wfi_usage_error("compare: --device does not go with it: --targets names devices");
+    return wfi_study_parse(study, "compare", common);
+}
 
 bool wfi_compare_tell(const wfi_process *child, int argc, char **argv)
 {
