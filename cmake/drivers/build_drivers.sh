@@ -33,6 +33,6 @@ ninja -C "$build" "${@:4}" >&2
 
 for driver in freedreno panfrost broadcom; do
     cp "$build/src/$driver/vulkan/libvulkan_$driver.so" "$out/"
-    printf '{"ICD": {"api_version": "1.4.305", "library_path": "%s"},\n "file_format_version": %s}\n' \
-        "$out/libvulkan_$driver.so" '"1.0.0"' >"$out/${driver}_icd.json"
+    printf '{"file_format_version": "1.0.0",\n "ICD": {"%s": "%s", "%s": "%s"}}\n' \
+        api_version 1.4.305 library_path "$out/libvulkan_$driver.so" >"$out/${driver}_icd.json"
 done
