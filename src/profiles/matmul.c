@@ -25,8 +25,8 @@ static const wfi_matmul_profile profiles[WFI_PROFILE_KINDS] = {
     [WFI_PROFILE_INTEL] = {GPU_BUT_GROUPS, .matvec_group = 256, .register_fill = 0.40,
                            .narrow_matrix_subgroups = true},
     [WFI_PROFILE_MOBILE] = {GPU_BUT_GROUPS, .matvec_group = 256, .register_fill = 0.43},
-    /* By the statistics of Mesa's compiler (V3DV 25.0): blocks of 2 x 2 outputs spill, vec4 loads of
-     * a vector too, and shared memory is ordinary memory. */
+    /* By the statistics of Mesa's compiler (V3DV 25.0): blocks of 2 x 2 outputs spill, vec4 loads
+     * of a vector too, and shared memory is ordinary memory. */
     [WFI_PROFILE_VIDEOCORE] = {.flops_a_byte = 20.0,
                                .naive_memory = 1.5,
                                .register_memory = 1.4,

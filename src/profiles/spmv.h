@@ -26,8 +26,8 @@ typedef struct wfi_spmv_profile {
     double adaptive_entry;  /* loads an entry of variant adaptive takes */
     double merge_step;      /* loads a row or entry of variant merge takes */
     bool shares_rows;       /* subgroups of a work-group gain by sharing a long row */
-    /* Compilers spill the slices of `sliced`, and of `equal` and `stream` where a work-item has more
-     * than so many words of a load under way. */
+    /* Compilers spill the slices of `sliced`, and of `equal` and `stream` where a work-item has
+     * more than so many words of a load under way. */
     bool few_registers;
     uint32_t most_load_words;
     uint32_t slice_loads; /* loads of a slice; 0: as the matrix fills the device */
