@@ -124,6 +124,20 @@ static void check_fixed(tally *t)
     check_himeno(t, 513, 257, 257);
 }
 
+static void check_products(tally *t)
+{
+    static const uint64_t shapes[][3] = {
+        {1024, 1024, 1024}, {4096, 4096, 4096}, {4096, 1, 4096}, {1, 4096, 4096}, {127, 8192, 513}};
+    for (int type = 0; type < WF_TYPE_COUNT; type++)
+        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+            const wf_problem problem = {.size = sizeof problem,
+                                        .family = WF_FAMILY_MATMUL,
+                                        .type = (wf_type)type,
+                                        .extent = {shapes[i][0], shapes[i][1], shapes[i][2]}};
+            check(t, &problem);
+        }
+}
+
 static void check_drawn(tally *t, test_random *random)
 {
     const wf_type type = test_random_below(random, 3) == 0 ? WF_TYPE_F64 : WF_TYPE_F32;
@@ -150,6 +164,8 @@ static void chosen_points_do_not_spill(void **state)
     test_random random = {test_seed()};
     test_expect_errors(true); /* a device may lack a type */
     check_fixed(&t);
+    if (!t.device->caps.push_descriptors) /* else test_matmul_spills.c does, with all pipelines */
+        check_products(&t);
     for (int i = 0; i < DRAWN; i++)
         check_drawn(&t, &random);
     test_expect_errors(false);
