@@ -180,7 +180,7 @@ static void chosen_points_do_not_spill(void **state)
         skip();
     check_choices(&t);
     printf("%u pipelines of %u plans that are chosen\n", t.built.count, t.plans);
-    assert_true(t.plans > 200);
+    assert_true(t.plans >= 100); /* f32 alone has 104 */
     for (uint32_t v = 0; v < family->variant_count; v++)
         for (int type = 0; type < WF_TYPE_COUNT; type++)
             if (family->variants[v]->modules[type])
