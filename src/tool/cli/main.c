@@ -7,6 +7,7 @@
 #include "tool/commands/compare.h"
 #include "tool/cli/console.h"
 #include "tool/cli/options.h"
+#include "tool/cli/ranks.h"
 #include "tool/cli/target.h"
 #include "tool/tune/tune.h"
 
@@ -79,5 +80,8 @@ int main(int argc, char **argv)
     if (wfi_process_is(argc, argv, WFI_ROLE_COMPARE, &starter))
         return wfi_compare_child_main(&starter);
     wfi_tune_as_child(argc, argv);
+    const int code = wfi_ranks_take_over(argv);
+    if (code != WFI_EXIT_DONE)
+        return code;
     return finish(run(argc, argv));
 }
