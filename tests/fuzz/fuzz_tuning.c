@@ -1,0 +1,45 @@
+/* Tuning data. What was read and printed again is read as the same; a text with a checksum is
+ * refused when a byte of it has changed. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "choose/tuning_data.h"
+#include "target.h"
+
+/* Gives a block of exactly the input's size, so that reading beyond it shows. */
+static bool parse(const void *text, size_t size, wfi_tuning_data *data)
+{
+    char error[192] = "", *block = malloc(size ? size : 1);
+    if (!block)
+        fuzz_wrong("no memory");
+    memcpy(block, text, size);
+    const bool ok = wfi_tuning_parse(block, size, NULL, NULL, data, error);
+    free(block);
+    if (!ok && (!*error || strchr(error, '\n') || data->entries))
+        fuzz_wrong("a refusal without a reason, or with something left");
+    return ok;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    wfi_tuning_data read, again;
+    size_t bytes = 0;
+    if (!parse(data, size, &read))
+        return 0;
+    char *text = wfi_tuning_text(&read, &bytes);
+    if (!text || !parse(text, bytes, &again))
+        fuzz_wrong("what was read and printed is refused");
+    if (again.entry_count != read.entry_count)
+        fuzz_wrong("what was read and printed has other entries");
+    wfi_tuning_data_free(&again);
+    text[size * 31 % bytes] ^= (char)(1u << size % 8);
+    if (parse(text, bytes, &again)) {
+        /* A flip in the line's own name makes it an unknown member, which is passed over. */
+        if (strstr(text, "\"checksum\""))
+            fuzz_wrong("a flipped bit is not noticed");
+        wfi_tuning_data_free(&again);
+    }
+    free(text);
+    wfi_tuning_data_free(&read);
+    return 0;
+}
