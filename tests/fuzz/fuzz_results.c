@@ -1,5 +1,5 @@
-/* Results files, and those of `wavefit tune --compare`, as the report reads them. A byte of 255, which JSON has not, begins a second file,
- * which the first one is compared with. */
+/* Results files, and those of `wavefit tune --compare`, as the report reads them. A byte of 255,
+ * which JSON has not, begins a second file, which the first one is compared with. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -275,10 +275,8 @@ static const kind kinds[] = {
     {"venkat01", 0, 125, make_venkat, 2, 0, 0,
      "stand-in: finite elements, 4 x 4 blocks, 62 K rows"},
     {"water_tank", 0, 23, make_water_tank, 3, 0, 0, "stand-in: flow, 5 x 5 blocks, 61 K rows"},
-    {"rajat16", 0, 94294, make_rajat, 1, 0, 0,
-     "stand-in: circuit with a few huge rows, 94 K rows"},
-    {"netherlands_osm", 0, 1489, make_roads, 2, 0, 0,
-     "stand-in: planar road network, 2.2 M rows"},
+    {"rajat16", 0, 94294, make_rajat, 1, 0, 0, "stand-in: circuit with a few huge rows, 94 K rows"},
+    {"netherlands_osm", 0, 1489, make_roads, 2, 0, 0, "stand-in: planar road network, 2.2 M rows"},
     {"memchip", 0, 2707524, make_memchip, 1, 0, 0, "stand-in: circuit, 2.7 M rows"},
 };
 
