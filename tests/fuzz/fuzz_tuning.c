@@ -20,6 +20,22 @@ static bool parse(const void *text, size_t size, wfi_tuning_data *data)
     return ok;
 }
 
+/* What choosing and searching ask of each entry. */
+static void use(wfi_tuning_data *data)
+{
+    for (uint32_t e = 0; e < data->entry_count; e++) {
+        wfi_tuning_entry *entry = &data->entries[e];
+        bool acquitted = false;
+        if (!wfi_tuning_find(data, &entry->key))
+            fuzz_wrong("an entry that cannot be found");
+        for (uint32_t i = 0; i < entry->best_count; i++)
+            wfi_entry_is_tried(entry, wfi_named_point_hash(&entry->best[i]));
+        for (uint32_t i = 0; i < entry->bad_count; i++)
+            wfi_entry_is_blamed(entry, &entry->bad[i]);
+        wfi_entry_judge(entry, &acquitted);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     wfi_tuning_data read, again;
@@ -40,6 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         wfi_tuning_data_free(&again);
     }
     free(text);
+    use(&read);
     wfi_tuning_data_free(&read);
     return 0;
 }
