@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "choose/tuning_data.h"
+#include "core/heap.h"
 #include "target.h"
 
 /* Gives a block of exactly the input's size, so that reading beyond it shows. */
@@ -55,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             fuzz_wrong("a flipped bit is not noticed");
         wfi_tuning_data_free(&again);
     }
-    free(text);
+    wfi_free(text);
     use(&read);
     wfi_tuning_data_free(&read);
     return 0;
