@@ -88,12 +88,12 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     mkdir(folder, 0700);
     atexit(remove_folder);
     open_and_close();
-    FILE *file = fopen(path, "rb");
+    FILE *stream = fopen(path, "rb");
     uint8_t *bytes = malloc(MOST_BYTES);
-    if (!file || !bytes)
+    if (!stream || !bytes)
         fuzz_wrong("nothing was written");
-    written_bytes = fread(bytes, 1, MOST_BYTES, file);
-    fclose(file);
+    written_bytes = fread(bytes, 1, MOST_BYTES, stream);
+    fclose(stream);
     written = bytes;
     memcpy(file, written, written_bytes);
     file_bytes = written_bytes;
@@ -105,8 +105,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 static void write_file(const uint8_t *bytes, size_t size)
 {
-    FILE *file = fopen(path, "wb");
-    if (!file || fwrite(bytes, 1, size, file) != size || fclose(file) != 0)
+    FILE *stream = fopen(path, "wb");
+    if (!stream || fwrite(bytes, 1, size, stream) != size || fclose(stream) != 0)
         fuzz_wrong("the input cannot be written");
 }
 
