@@ -16,7 +16,6 @@ from ._native import ffi, lib
 __all__ = ["Array", "CopyWarning", "array", "asarray", "empty", "from_dlpack", "full", "ones",
            "zeros"]
 
-Host = "np.ndarray[Any, Any]"
 _CPU = 1  # kDLCPU
 
 
@@ -173,7 +172,7 @@ class Array:
 
     def __buffer__(self, flags: int) -> memoryview:
         """The buffer protocol, which Python offers to classes from 3.12 on."""
-        return memoryview(self.view())
+        return memoryview(self.view())  # type: ignore[arg-type]
 
     def __dlpack_device__(self) -> Tuple[int, int]:
         return (_CPU, 0)
@@ -217,13 +216,14 @@ class Array:
 
     # ----------------------------------------------------------------------------- operators
 
-    def __matmul__(self, other: Any) -> Any:
+    def __matmul__(self, other: "Union[Array, np.ndarray[Any, Any]]") -> "Array":
         if _is_matrix(other):
             return NotImplemented
         from ._matmul import matmul
         return matmul(self, other)
 
-    def __rmatmul__(self, other: Any) -> Any:
+    def __rmatmul__(  # type: ignore[misc]  # NumPy's comes second: __array_ufunc__ is None
+            self, other: "np.ndarray[Any, Any]") -> "Array":
         from ._matmul import matmul
         return matmul(other, self)
 

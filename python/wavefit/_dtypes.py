@@ -11,7 +11,7 @@ from ._native import lib
 try:
     import ml_dtypes
 except ImportError:
-    ml_dtypes = None  # type: ignore[assignment]
+    ml_dtypes = None
 
 __all__ = ["DType", "float32", "float64", "float16", "bfloat16", "int8", "int32", "dtype"]
 

@@ -4,9 +4,9 @@
 #include "core/params.h"
 #include "solve/himeno.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/heap.h"
 #include "kernels/himeno/rows.h"
 #include "plan/plan.h"
 
@@ -26,7 +26,7 @@ static wf_result make_blocks(wf_himeno *h, uint64_t most)
     const uint32_t inner = h->params.nk - 2;
     const uint32_t steps = wfi_himeno_steps(&h->choice.point);
     h->block_count = (uint32_t)((inner + most - 1) / most);
-    h->blocks = calloc(h->block_count, sizeof *h->blocks);
+    h->blocks = wfi_calloc(h->block_count, sizeof *h->blocks);
     if (!h->blocks)
         return wfi_no_memory(&h->device->log);
     for (uint32_t b = 0; b < h->block_count; b++) {
@@ -51,7 +51,7 @@ static wf_result make_slabs(wf_himeno *h, uint64_t most)
     const uint32_t inner = h->params.nk - 2, halo = wfi_himeno_steps(&h->choice.point) - 1;
     for (uint32_t b = 0; b < h->block_count; b++)
         h->slab_count += slabs_of(&h->blocks[b], most);
-    h->slabs = calloc(h->slab_count, sizeof *h->slabs);
+    h->slabs = wfi_calloc(h->slab_count, sizeof *h->slabs);
     if (!h->slabs)
         return wfi_no_memory(&h->device->log);
     wfi_himeno_slab_data *slab_data = h->slabs;
@@ -103,7 +103,7 @@ static wf_result count_partials(wf_himeno *h, wfi_himeno_pass *pass)
                         (unsigned long long)partials,
                         (unsigned long long)h->device->caps.max_storage_range);
     pass->groups = (uint32_t)partials;
-    const uint64_t row = partials * sizeof(float);
+    const uint64_t row = (partials ? partials : 1) * sizeof(float); /* there is a slab */
     const uint64_t room = wfi_least(PARTIALS_BYTES, h->device->caps.max_storage_range) / row;
     pass->steps = steps;
     pass->rows = (uint32_t)wfi_least(room, WFI_HIMENO_MAX_ROWS) / pass->steps * pass->steps;
@@ -126,7 +126,7 @@ static wf_result make_plans(wf_himeno *h, wfi_himeno_pass *pass)
 {
     const wfi_choice choice = {pass->point, h->choice.chosen_by, h->choice.family};
     uint32_t first = 0;
-    pass->plans = calloc(h->slab_count, sizeof(wf_plan *));
+    pass->plans = wfi_calloc(h->slab_count, sizeof(wf_plan *));
     if (!pass->plans)
         return wfi_no_memory(&h->device->log);
     wf_result result = WF_SUCCESS;
@@ -251,7 +251,7 @@ static wf_result choose(wf_himeno *h)
     return result;
 }
 
-wf_result wf_himeno_create(wf_device *device, const wf_himeno_params *given, wf_himeno **out)
+static wf_result create(wf_device *device, const wf_himeno_params *given, wf_himeno **out)
 {
     wf_himeno_params params;
     if (!device || !out)
@@ -262,7 +262,7 @@ wf_result wf_himeno_create(wf_device *device, const wf_himeno_params *given, wf_
     if (!valid(&params))
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_himeno_create: ni, nj and nk must be between 3 and 2^30");
-    wf_himeno *h = calloc(1, sizeof *h);
+    wf_himeno *h = wfi_calloc(1, sizeof *h);
     if (!h)
         return wfi_no_memory(&device->log);
     h->device = device;
@@ -286,6 +286,12 @@ wf_result wf_himeno_create(wf_device *device, const wf_himeno_params *given, wf_
     return WF_SUCCESS;
 }
 
+wf_result wf_himeno_create(wf_device *device, const wf_himeno_params *given, wf_himeno **out)
+{
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    return wfi_heap_leave(outer, create(device, given, out));
+}
+
 void wf_himeno_destroy(wf_himeno **handle)
 {
     wf_himeno *h = handle ? *handle : NULL;
@@ -294,7 +300,7 @@ void wf_himeno_destroy(wf_himeno **handle)
     for (uint32_t i = 0; i < h->pass_count; i++) {
         for (uint32_t n = 0; h->passes[i].plans && n < h->slab_count; n++)
             wf_plan_destroy(&h->passes[i].plans[n]);
-        free(h->passes[i].plans);
+        wfi_free(h->passes[i].plans);
         wf_plan_destroy(&h->passes[i].sum);
     }
     for (uint32_t n = 0; h->slabs && n < h->slab_count; n++) {
@@ -308,9 +314,9 @@ void wf_himeno_destroy(wf_himeno **handle)
     }
     wf_buffer_destroy(&h->partials);
     wf_buffer_destroy(&h->gosa);
-    free(h->slabs);
-    free(h->blocks);
-    free(h);
+    wfi_free(h->slabs);
+    wfi_free(h->blocks);
+    wfi_free(h);
     *handle = NULL;
 }
 

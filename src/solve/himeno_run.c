@@ -1,7 +1,7 @@
 /* Runs the Himeno relaxation: passes, exchange of halos, gosa. */
-#include <stdlib.h>
 
 #include "core/arithmetic.h"
+#include "core/heap.h"
 #include "core/params.h"
 #include "core/timing.h"
 #include "plan/plan.h"
@@ -228,17 +228,24 @@ wf_result wf_himeno_run_each(wf_himeno *himeno, uint32_t iterations, float *gosa
     return result;
 }
 
-wf_result wf_himeno_run(wf_himeno *himeno, uint32_t iterations, float *gosa, double *seconds,
-                        bool *gpu_clock)
+static wf_result run_and_take_last(wf_himeno *himeno, uint32_t iterations, float *gosa,
+                                   double *seconds, bool *gpu_clock)
 {
-    float *each = malloc((iterations ? iterations : 1) * sizeof *each);
+    float *each = wfi_malloc((iterations ? iterations : 1) * sizeof *each);
     if (!each)
         return wfi_no_memory(himeno ? &himeno->device->log : NULL);
     wf_result result = wf_himeno_run_each(himeno, iterations, each, seconds, gpu_clock);
     if (result == WF_SUCCESS && gosa)
         *gosa = each[iterations - 1];
-    free(each);
+    wfi_free(each);
     return result;
+}
+
+wf_result wf_himeno_run(wf_himeno *himeno, uint32_t iterations, float *gosa, double *seconds,
+                        bool *gpu_clock)
+{
+    const wfi_heap outer = wfi_heap_enter_device(himeno ? himeno->device : NULL);
+    return wfi_heap_leave(outer, run_and_take_last(himeno, iterations, gosa, seconds, gpu_clock));
 }
 
 #define TIMED 3 /* runs of each kernel, of which the fastest counts */

@@ -288,7 +288,13 @@ typedef struct wf_device_params {
     void *log_user;
     /* NULL: wavefit opens the Vulkan loader library of the system. */
     PFN_vkGetInstanceProcAddr get_instance_proc_addr;
-    const VkAllocationCallbacks *allocator; /* copied; NULL: the driver's own */
+    /* Host memory: for the driver, to which it is handed in every call of Vulkan, and for wavefit's
+     * own objects and arrays, in calls that have a device (wf_*_check have none) or these
+     * parameters. What the C library allocates for files and threads is not wavefit's to redirect.
+     * Copied; NULL: the driver's own, and malloc. The functions are called from any thread that
+     * calls wavefit or runs a job, must not call wavefit themselves, and must work until the last
+     * object of the device is destroyed. */
+    const VkAllocationCallbacks *allocator;
     /* The folder that keeps compiled pipelines and tuning data between runs. NULL:
      * $XDG_CACHE_HOME/wavefit or $HOME/.cache/wavefit; "": none. A stale or damaged pipeline cache
      * is rebuilt silently. A folder or file that another user owns (root may) or that anybody may
