@@ -22,14 +22,10 @@ static uint32_t draw(uint64_t seed, wf_family family, const wf_type *type, uint3
 static void a_seed_names_its_problems(void **state)
 {
     static const char *const expected[] = {
-        "himeno f32 himeno 382x23x336",
-        "spmv f64 uniform 208892 x 6",
-        "matmul f32 9398x8146x2192 B^T",
-        "stencil f64 498x19x213 star 3 periodic, 7 steps",
-        "himeno f32 himeno 443x52x200",
-        "spmv f64 poisson27:13",
-        "matmul f32 1060x3523x68",
-        "stencil f16 910x631 star 2 dirichlet, 7 steps",
+        "himeno f32 himeno 382x23x336",  "spmv f64 uniform 208892 x 6",
+        "matmul f32 9398x8146x2192 B^T", "stencil f64 498x19x213 star 3 periodic, 7 steps",
+        "himeno f32 himeno 443x52x200",  "spmv f64 poisson27:13",
+        "matmul f32 1060x3523x68",       "stencil f16 910x631 star 2 dirichlet, 7 steps",
     };
     enum { COUNT = sizeof expected / sizeof *expected };
     (void)state;
