@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "tool/cases/drawn.h"
+#include "tool/cases/random.h"
 
 static wfi_case_problem problems[WFI_MOST_DRAWN];
 
@@ -72,7 +73,7 @@ static void logarithms_are_uniform(void **state)
     int counts[OCTAVES + 1] = {0};
     (void)state;
     for (int i = 0; i < DRAWS; i++) {
-        const uint64_t n = wfi_drawn_log(&random, 1, 16383);
+        const uint64_t n = wfi_random_log(&random, 1, 16383);
         int octave = 0;
         assert_true(n >= 1 && n <= 16383);
         while (n >> (octave + 1))
@@ -82,7 +83,7 @@ static void logarithms_are_uniform(void **state)
     for (int i = 0; i < OCTAVES; i++)
         assert_in_range(counts[i], 9500, 10500);
     for (uint64_t n = 3; n < 6; n++)
-        assert_int_equal(wfi_drawn_log(&random, n, n), n);
+        assert_int_equal(wfi_random_log(&random, n, n), n);
 }
 
 static int percent(int part)

@@ -1,37 +1,8 @@
 #include "tool/cases/drawn.h"
 
-#include <math.h>
-
 #include "core/arithmetic.h"
 #include "tool/cases/families.h"
 #include "tool/cases/random.h"
-
-uint64_t wfi_drawn_below(uint64_t *state, uint64_t n)
-{
-    return (wfi_random_bits(state) >> 11) % n;
-}
-
-bool wfi_drawn_chance(uint64_t *state, uint32_t percent)
-{
-    return wfi_drawn_below(state, 100) < percent;
-}
-
-/* Halves the range of logarithms by a random bit at a time: products and square roots are rounded
- * the same everywhere, exp and log are not. */
-uint64_t wfi_drawn_log(uint64_t *state, uint64_t low, uint64_t high)
-{
-    double from = (double)low, to = (double)high + 1;
-    uint64_t bits = wfi_random_bits(state);
-    for (int i = 0; i < 48; i++, bits >>= 1) {
-        const double middle = sqrt(from * to);
-        if (bits & 1)
-            from = middle;
-        else
-            to = middle;
-    }
-    const uint64_t drawn = (uint64_t)from;
-    return drawn < low ? low : drawn > high ? high : drawn;
-}
 
 static bool has_type(const wfi_tool_family *family, wf_type type)
 {
@@ -52,7 +23,7 @@ static void draw(const wfi_drawn_request *request, const wfi_tool_family *family
     family->draw(&state, out);
     out->type = request->type
                     ? *request->type
-                    : family->drawn_types[wfi_drawn_below(&state, family->drawn_type_count)];
+                    : family->drawn_types[wfi_random_below(&state, family->drawn_type_count)];
 }
 
 uint32_t wfi_drawn_suite(const wfi_drawn_request *request,

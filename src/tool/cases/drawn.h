@@ -8,12 +8,6 @@
 #define WFI_MOST_DRAWN 150
 #define WFI_DEFAULT_DRAWN 24
 
-/* A whole number from 0 to n - 1. */
-uint64_t wfi_drawn_below(uint64_t *state, uint64_t n);
-bool wfi_drawn_chance(uint64_t *state, uint32_t percent);
-/* A whole number from low to high, whose logarithm is uniform. */
-uint64_t wfi_drawn_log(uint64_t *state, uint64_t low, uint64_t high);
-
 typedef struct wfi_drawn_request {
     uint64_t seed;
     wf_family family;    /* WF_FAMILY_COUNT: all, in turn */

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "core/arithmetic.h"
-#include "tool/cases/drawn.h"
 #include "tool/cases/families.h"
 #include "tool/cases/himeno_size.h"
 #include "tool/cases/load.h"
+#include "tool/cases/random.h"
 #include "tool/host/host.h"
 
 #define DEFAULT_SIZE "M"
@@ -101,9 +101,9 @@ static void draw(uint64_t *state, wfi_case_problem *out)
 {
     double cells;
     do {
-        out->a = wfi_drawn_log(state, 16, 1024);
-        out->b = wfi_drawn_log(state, 16, 1024);
-        out->c = wfi_drawn_log(state, 16, 1024);
+        out->a = wfi_random_log(state, 16, 1024);
+        out->b = wfi_random_log(state, 16, 1024);
+        out->c = wfi_random_log(state, 16, 1024);
         cells = (double)out->a * (double)out->b * (double)out->c;
     } while (cells < LEAST_CELLS || cells > MOST_CELLS);
     out->cpu = cells <= CPU_CELLS;

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "core/arithmetic.h"
-#include "tool/cases/drawn.h"
 #include "tool/cases/families.h"
 #include "tool/cases/load.h"
+#include "tool/cases/random.h"
 #include "tool/host/host.h"
 
 static int parse(wfi_study *study, const wfi_common *common)
@@ -122,15 +122,15 @@ static double operations(const wfi_case_problem *p)
 static void draw_extents(uint64_t *state, wfi_case_problem *p)
 {
     uint64_t *const extents[] = {&p->a, &p->b, &p->c};
-    const bool whole = wfi_drawn_chance(state, 50), thin = wfi_drawn_chance(state, 25);
-    const uint64_t thinned = wfi_drawn_below(state, WFI_COUNT(extents));
-    p->batch = wfi_drawn_chance(state, 10) ? wfi_drawn_log(state, 2, 64) : 1;
+    const bool whole = wfi_random_chance(state, 50), thin = wfi_random_chance(state, 25);
+    const uint64_t thinned = wfi_random_below(state, WFI_COUNT(extents));
+    p->batch = wfi_random_chance(state, 10) ? wfi_random_log(state, 2, 64) : 1;
     do
         for (uint64_t i = 0; i < WFI_COUNT(extents); i++) {
             const bool is_thin = thin && i == thinned;
             const uint64_t step = whole ? 16 : 1, least = is_thin ? 1 : THIN_EXTENT / step,
                            most = is_thin ? (THIN_EXTENT - 1) / step : DRAWN_EXTENT / step;
-            *extents[i] = step * wfi_drawn_log(state, least, most);
+            *extents[i] = step * wfi_random_log(state, least, most);
         }
     while (operations(p) < LEAST_OPERATIONS || operations(p) > MOST_OPERATIONS);
 }
@@ -138,8 +138,8 @@ static void draw_extents(uint64_t *state, wfi_case_problem *p)
 static void draw(uint64_t *state, wfi_case_problem *out)
 {
     draw_extents(state, out);
-    out->transpose_a = wfi_drawn_chance(state, 15);
-    out->transpose_b = wfi_drawn_chance(state, 15);
+    out->transpose_a = wfi_random_chance(state, 15);
+    out->transpose_b = wfi_random_chance(state, 15);
     out->cpu = operations(out) <= CPU_OPERATIONS;
     char batch[32] = "";
     if (out->batch > 1)

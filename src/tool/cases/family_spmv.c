@@ -6,11 +6,11 @@
 #include "core/arithmetic.h"
 #include "io/matrix_market.h"
 #include "tool/cases/bench_matrices.h"
-#include "tool/cases/drawn.h"
 #include "tool/cases/families.h"
 #include "tool/cases/generate.h"
 #include "tool/cases/load.h"
 #include "tool/cases/vectors.h"
+#include "tool/cases/random.h"
 #include "tool/host/host.h"
 #include "tool/cli/console.h"
 
@@ -200,7 +200,7 @@ static uint64_t power_of(uint64_t size, uint32_t power)
 
 static void draw_named(uint64_t *state, uint64_t entries, wfi_case_problem *out)
 {
-    const uint64_t kind = wfi_drawn_below(state, WFI_COUNT(drawn_kinds));
+    const uint64_t kind = wfi_random_below(state, WFI_COUNT(drawn_kinds));
     const uint32_t power = drawn_kinds[kind].power;
     const uint64_t cells = entries / drawn_kinds[kind].entries_each;
     uint64_t size = 1;
@@ -217,11 +217,11 @@ static void draw_named(uint64_t *state, uint64_t entries, wfi_case_problem *out)
 /* A third each: random columns with rows of any one length, power-law graphs, and the others. */
 static void draw(uint64_t *state, wfi_case_problem *out)
 {
-    const uint64_t entries = wfi_drawn_log(state, LEAST_ENTRIES, MOST_ENTRIES);
-    const uint64_t third = wfi_drawn_below(state, 3);
+    const uint64_t entries = wfi_random_log(state, LEAST_ENTRIES, MOST_ENTRIES);
+    const uint64_t third = wfi_random_below(state, 3);
     if (third == 0) {
         out->kind = WFI_MATRIX_UNIFORM;
-        out->b = wfi_drawn_log(state, 1, 200);
+        out->b = wfi_random_log(state, 1, 200);
         out->a = entries / out->b;
         snprintf(out->name, sizeof out->name, "uniform %llu x %llu", (unsigned long long)out->a,
                  (unsigned long long)out->b);

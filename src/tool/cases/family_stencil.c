@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "core/arithmetic.h"
-#include "tool/cases/drawn.h"
 #include "tool/cases/families.h"
 #include "tool/cases/random.h"
 
@@ -116,23 +115,23 @@ static double bytes(const wfi_case_problem *p)
 
 static void draw_extents(uint64_t *state, wfi_case_problem *p)
 {
-    const bool plane = wfi_drawn_chance(state, 33);
+    const bool plane = wfi_random_chance(state, 33);
     const uint64_t least = plane ? 64 : 16, most = plane ? 16384 : 1024;
     do {
-        p->a = wfi_drawn_log(state, least, most);
-        p->b = wfi_drawn_log(state, least, most);
-        p->c = plane ? 0 : wfi_drawn_log(state, least, most);
+        p->a = wfi_random_log(state, least, most);
+        p->b = wfi_random_log(state, least, most);
+        p->c = plane ? 0 : wfi_random_log(state, least, most);
     } while (cells_of(p) < LEAST_CELLS || cells_of(p) > MOST_CELLS);
 }
 
 static void draw(uint64_t *state, wfi_case_problem *out)
 {
     draw_extents(state, out);
-    const bool box = wfi_drawn_chance(state, 30);
+    const bool box = wfi_random_chance(state, 30);
     out->shape = box ? WF_STENCIL_BOX : WF_STENCIL_STAR;
-    out->radius = 1 + (uint32_t)wfi_drawn_below(state, box ? 2 : 4);
-    out->border = (wf_border)wfi_drawn_below(state, 3);
-    out->steps = (uint32_t)wfi_drawn_log(state, 1, 8);
+    out->radius = 1 + (uint32_t)wfi_random_below(state, box ? 2 : 4);
+    out->border = (wf_border)wfi_random_below(state, 3);
+    out->steps = (uint32_t)wfi_random_log(state, 1, 8);
     const wfi_stencil_request request = request_of(out);
     out->cpu = cells_of(out) * wfi_stencil_request_taps(&request) * out->steps <= CPU_PRODUCTS;
     wfi_stencil_name(&request, out->name, sizeof out->name);
