@@ -34,6 +34,28 @@ def test_scipy_s_tests_of_cg(capsys):
     assert int(passed.split()[0]) >= 12
 
 
+def test_scipy_s_tests_of_sparse_products():
+    pytest.importorskip("scipy.sparse.tests.test_base")
+    import scipy_sparse
+    told = scipy_sparse.main()
+    assert not [name for name, text in told.items() if text.startswith("wrong")]
+    assert {"test_matvec", "test_rmatvec", "test_matmat_dense"} <= \
+        {name for name, text in told.items() if text == "passed"}
+
+
+def test_wrong_products_fail_them(monkeypatch):
+    pytest.importorskip("scipy.sparse.tests.test_base")
+    import scipy_sparse
+    import wavefit
+    right = wavefit.SparseMatrix._product
+
+    def wrong(*args, **options):
+        return right(*args, **options) * 1.01
+
+    monkeypatch.setattr(wavefit.SparseMatrix, "_product", wrong)
+    assert sum(text.startswith("wrong") for text in scipy_sparse.main().values()) >= 3
+
+
 def test_a_wrong_solver_fails_them(monkeypatch):
     pytest.importorskip("scipy.sparse.linalg._isolve.tests.test_iterative")
     import scipy_cg

@@ -62,6 +62,17 @@ def test_stencils_queue(device, rng):
     np.testing.assert_allclose(a.numpy(), want, atol=1e-5)
 
 
+@pytest.mark.parametrize("cells", [(0, 5), (5, 0), (0, 4, 4), (4, 0, 4)])
+def test_no_cells(device, cells):
+    """What has no cells stays as it is; what it is called with is looked at all the same."""
+    for border in ("dirichlet", "neumann", "periodic"):
+        assert wf.stencil(np.zeros(cells, np.float32), steps=3, border=border).shape == cells
+    made = wf.stencil(wf.zeros(cells), out=wf.zeros(cells))
+    assert made.shape == cells and isinstance(made, wf.Array)
+    with pytest.raises(ValueError, match="border is"):
+        wf.stencil(np.zeros(cells), border="open")
+
+
 def test_refusals(device):
     u = wf.ones((5, 5))
     for bad in ({"shape": "ring"}, {"border": "open"}, {"coefficients": [1, 2]}, {"steps": 0},

@@ -85,6 +85,12 @@ def test_how_a_solve_ends(device, rng):
     assert info == 3 and info.iterations == 3 and np.isfinite(x).all()
     x, info = wf.cg(A, np.zeros(100))
     assert info == 0 and not x.any()
+    x, info = wf.cg(A, np.zeros(100), rng.random(100))
+    assert info == 0 and not x.any()
+    x, info = wf.cg(A, b, x0="Mb", maxiter=0)
+    assert info == 0 and (x == b).all()
+    with pytest.raises(ValueError, match="x0 is"):
+        wf.cg(A, b, x0="zero")
     x, info = wf.cg(-A, b)
     assert info < 0 and "positive definite" in info.status
     seen = []

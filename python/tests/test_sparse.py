@@ -35,6 +35,16 @@ def test_many_vectors(device, rng, vectors):
     np.testing.assert_allclose((A @ wf.array(X.T).T).numpy(), S @ X, atol=1e-13)
 
 
+def test_many_vectors_are_read_together_on_lavapipe(device, rng):
+    """There the kernels that read the matrix once for each vector are several times slower."""
+    if not device.info.name.startswith("llvmpipe"):
+        pytest.skip("the device is not lavapipe")
+    A = wf.csr(drawn(rng, 200, 200))
+    for vectors, columns in [(2, 2), (3, 4), (16, 16), (32, 32)]:
+        e = wf.explain(A.multiply, wf.ones((200, vectors), "f64"), budget=0.01, show=False)
+        assert (e["variant"], e["constants"]["columns"]) == ("row_many", columns)
+
+
 def test_formats_and_types(device, rng):
     S = drawn(rng, 20, 30)
     x = rng.random(30)

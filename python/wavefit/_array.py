@@ -16,7 +16,6 @@ from ._native import ffi, lib
 __all__ = ["Array", "CopyWarning", "array", "asarray", "empty", "from_dlpack", "full", "ones",
            "zeros"]
 
-Host = "np.ndarray[Any, Any]"
 _CPU = 1  # kDLCPU
 
 
@@ -173,7 +172,7 @@ class Array:
 
     def __buffer__(self, flags: int) -> memoryview:
         """The buffer protocol, which Python offers to classes from 3.12 on."""
-        return memoryview(self.view())
+        return memoryview(self.view())  # type: ignore[arg-type]
 
     def __dlpack_device__(self) -> Tuple[int, int]:
         return (_CPU, 0)
@@ -217,13 +216,14 @@ class Array:
 
     # ----------------------------------------------------------------------------- operators
 
-    def __matmul__(self, other: Any) -> Any:
+    def __matmul__(self, other: "Union[Array, np.ndarray[Any, Any]]") -> "Array":
         if _is_matrix(other):
             return NotImplemented
         from ._matmul import matmul
         return matmul(self, other)
 
-    def __rmatmul__(self, other: Any) -> Any:
+    def __rmatmul__(  # type: ignore[misc]  # NumPy's comes second: __array_ufunc__ is None
+            self, other: "np.ndarray[Any, Any]") -> "Array":
         from ._matmul import matmul
         return matmul(other, self)
 
@@ -344,8 +344,8 @@ def asarray(data: Any, dtype: Any = None, device: Optional[Device] = None) -> Ar
 def from_dlpack(data: Any, device: Optional[Device] = None) -> Array:
     """A copy on the device of what another library has on the CPU.
 
-    Vulkan's memory is the driver's own, so that a tensor cannot be taken as it is. Use ``view()``
-    to let the other library write into an array's memory where the host sees it.
+    Arrays are in memory that the driver allocated, so that a tensor cannot be taken as it is. Use
+    ``view()`` to let the other library write into an array's memory where the host sees it.
     """
     return array(np.from_dlpack(data), device=device)
 

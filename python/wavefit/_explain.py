@@ -165,8 +165,8 @@ def _compare(found: Dict[str, Any], type_name: str) -> None:
     found["flop_rate"] = measured.get(type_name, measured["float32"])
     found["gflops"] = found["flops"] / seconds / 1e9
     found["gbs"] = found["least_bytes"] / seconds / 1e9
-    times = {"memory": found["least_bytes"] / measured["copy"],
-             "arithmetic": found["flops"] / found["flop_rate"]}
+    times: Dict[str, float] = {"memory": found["least_bytes"] / measured["copy"],
+                               "arithmetic": found["flops"] / found["flop_rate"]}
     found["bound_by"] = max(times, key=lambda name: times[name])
     found["floor_us"] = times[found["bound_by"]] * 1e6
     found["floor_fraction"] = found["floor_us"] / found["median_us"]
@@ -246,8 +246,9 @@ def _problem(problem: Any, device: Device, args: Tuple[Any, ...],
     if problem is stencil:
         u = asarray(args[0], device=device)
         names = ("shape", "radius", "coefficients", "steps", "border")
-        given = {"shape": "star", "radius": 1, "coefficients": None, "steps": 1,
-                 "border": "dirichlet", **dict(zip(names, args[1:])), **options}
+        given: Dict[str, Any] = {
+            "shape": "star", "radius": 1, "coefficients": None, "steps": 1, "border": "dirichlet",
+            **dict(zip(names, args[1:])), **options}
         params, kept = stencil_params(u.shape, u.dtype, **given)
         return "stencil", params, kept
     if problem is himeno:

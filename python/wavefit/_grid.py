@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
 
@@ -44,6 +44,17 @@ def stencil_params(cells: Tuple[int, ...], of: DType, shape: str, radius: int,
     return params, [numbers]
 
 
+@overload
+def stencil(u: Array, shape: str = ..., radius: int = ..., coefficients: Any = ...,
+            steps: int = ..., border: str = ..., out: Optional[Array] = ...,
+            device: Optional[Device] = ...) -> Array: ...
+@overload
+def stencil(u: "Union[np.ndarray[Any, Any], Sequence[Any]]", shape: str = ..., radius: int = ...,
+            coefficients: Any = ..., steps: int = ..., border: str = ...,
+            out: Optional[Array] = ...,
+            device: Optional[Device] = ...) -> "np.ndarray[Any, Any]": ...
+
+
 def stencil(u: Any, shape: str = "star", radius: int = 1, coefficients: Any = None,
             steps: int = 1, border: str = "dirichlet", out: Optional[Array] = None,
             device: Optional[Device] = None) -> Any:
@@ -68,20 +79,22 @@ def stencil(u: Any, shape: str = "star", radius: int = 1, coefficients: Any = No
         u = array(host if host.dtype.kind == "f" else host.astype(np.float32), device=device)
     elif u._swapped:
         u = array(u)
-    device = u.device
+    on: Device = u.device
     taps = None if coefficients is None else tuple(np.asarray(coefficients, float).reshape(-1))
     key = ("stencil", u.shape, u.dtype, shape, radius, taps, steps, border)
-    plan = device._plans.get(key)
+    plan = on._plans.get(key)
     if plan is None:
         params, kept = stencil_params(u.shape, u.dtype, shape, radius, taps, steps, border)
-        plan = device._plan(key, lambda to: lib.wf_stencil_plan(device._handle, params, to))
+        if u.size:
+            plan = on._plan(key, lambda to: int(lib.wf_stencil_plan(on._handle, params, to)))
         del kept
     if out is None:
-        out = empty(u.shape, u.dtype, device)
+        out = empty(u.shape, u.dtype, on)
     elif (not isinstance(out, Array) or out.shape != u.shape or out.dtype is not u.dtype or
-          out.device is not device or out._swapped or out._storage is u._storage):
+          out.device is not on or out._swapped or out._storage is u._storage):
         raise ValueError(f"out must be another device array of shape {u.shape} and {u.dtype.name}")
-    plan.run(u._storage, u._offset, out._storage, out._offset)
+    if plan is not None:  # a grid without cells has none, and stays as it is
+        plan.run(u._storage, u._offset, out._storage, out._offset)
     return out.numpy() if on_host else out
 
 

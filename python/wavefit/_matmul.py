@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math as _math
-from typing import Any, Callable, Optional, Tuple
+from typing import Any, Callable, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
 
@@ -18,6 +18,7 @@ _ACTIVATIONS = {None: lib.WF_ACTIVATION_NONE, "relu": lib.WF_ACTIVATION_RELU,
                 "gelu": lib.WF_ACTIVATION_GELU}
 _MATH = {"exact": lib.WF_MATH_EXACT, "fast": lib.WF_MATH_FAST}
 _SHARED = (1 << 64) - 1
+Host = Union["np.ndarray[Any, Any]", Sequence[Any]]
 
 
 def sums_type(of: DType) -> DType:
@@ -158,6 +159,28 @@ def _device_of(*operands: Any) -> Optional[Device]:
     return found
 
 
+@overload
+def matmul(a: Array, b: Any, out: Optional[Array] = ..., *, bias: Any = ...,
+           activation: Optional[str] = ..., transpose_a: bool = ..., transpose_b: bool = ...,
+           alpha: float = ..., beta: float = ..., dtype: Any = ..., math: str = ...,
+           device: Optional[Device] = ...) -> Array: ...
+@overload
+def matmul(a: Any, b: Array, out: Optional[Array] = ..., *, bias: Any = ...,
+           activation: Optional[str] = ..., transpose_a: bool = ..., transpose_b: bool = ...,
+           alpha: float = ..., beta: float = ..., dtype: Any = ..., math: str = ...,
+           device: Optional[Device] = ...) -> Array: ...
+@overload
+def matmul(a: Host, b: Host, out: Array, *, bias: Any = ...,
+           activation: Optional[str] = ..., transpose_a: bool = ..., transpose_b: bool = ...,
+           alpha: float = ..., beta: float = ..., dtype: Any = ..., math: str = ...,
+           device: Optional[Device] = ...) -> Array: ...
+@overload
+def matmul(a: Host, b: Host, out: None = ..., *, bias: Any = ...,
+           activation: Optional[str] = ..., transpose_a: bool = ..., transpose_b: bool = ...,
+           alpha: float = ..., beta: float = ..., dtype: Any = ..., math: str = ...,
+           device: Optional[Device] = ...) -> "np.ndarray[Any, Any]": ...
+
+
 def matmul(a: Any, b: Any, out: Optional[Array] = None, *, bias: Any = None,
            activation: Optional[str] = None, transpose_a: bool = False,
            transpose_b: bool = False, alpha: float = 1.0, beta: float = 0.0,
@@ -179,11 +202,11 @@ def matmul(a: Any, b: Any, out: Optional[Array] = None, *, bias: Any = None,
     array([[11.,  0.],
            [13.,  0.]], dtype=float32)
     """
-    device = _device_of(a, b, out, bias) or device
+    found = _device_of(a, b, out, bias) or device
     on_host = not (isinstance(a, Array) or isinstance(b, Array) or out is not None)
     if not isinstance(a, Array) or not isinstance(b, Array):
-        a, b = _to_device(a, b, device)
-        device = a.device
+        a, b = _to_device(a, b, found)
+    on: Device = a.device
     of = a.dtype
     if b.dtype is not of or of is int32:
         raise TypeError(f"matmul takes operands of one type, not {of.name} and {b.dtype.name}"
@@ -194,7 +217,7 @@ def matmul(a: Any, b: Any, out: Optional[Array] = None, *, bias: Any = None,
         b = b.mT
     key = (a.shape, b.shape, of, a._swapped, b._swapped, bias is None, activation, dtype, math,
            alpha, beta)
-    plan = device._plans.get(key)  # type: ignore[union-attr]
+    plan = on._plans.get(key)
     if plan is None:
         product = _product(a.shape, b.shape)
         if None in product.strides:
@@ -202,22 +225,22 @@ def matmul(a: Any, b: Any, out: Optional[Array] = None, *, bias: Any = None,
             return matmul(a, b, out, bias=bias, activation=activation, alpha=alpha, beta=beta,
                           dtype=dtype, math=math)
         if not product.m * product.n * product.batch:
-            made = _result(out, product, _result_type(of, dtype)[0], device, a, b)
+            made = _result(out, product, _result_type(of, dtype)[0], on, a, b)
             return made.numpy() if on_host else made
-        plan = device._plan(key, _maker(a, b, product, activation, bias is not None, alpha, beta,
-                                        dtype, math))
+        plan = on._plan(key, _maker(a, b, product, activation, bias is not None, alpha, beta,
+                                    dtype, math))
         plan.shape, plan.dtype = product.shape, _result_type(of, dtype)[0]
         plan.bytes = _bytes(plan.shape, plan.dtype)
     if out is None:
         if beta:
             raise ValueError("matmul: beta adds to out, which must be given")
-        out = Array(device, plan.shape, plan.dtype, device._take(plan.bytes, False))
+        out = Array(on, plan.shape, plan.dtype, on._take(plan.bytes, False))
     else:
-        _result(out, plan, plan.dtype, device, a, b)
+        _result(out, plan, plan.dtype, on, a, b)
     if bias is None:
         plan.run(a._storage, a._offset, b._storage, b._offset, out._storage, out._offset)
     else:
-        added = _bias(bias, b.shape[-1] if len(b.shape) > 1 else 1, of, device)
+        added = _bias(bias, b.shape[-1] if len(b.shape) > 1 else 1, of, on)
         plan.run(a._storage, a._offset, b._storage, b._offset, out._storage, out._offset,
                  added._storage, added._offset)
     return out.numpy() if on_host else out

@@ -151,7 +151,9 @@ def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
         raise TypeError("cg solves in float32 or float64, not float16")
     of = matrix.vector_type.stored
     right = _vector(b, rows, of, "b")
-    start = np.zeros(rows, of) if x0 is None else _vector(x0, rows, of, "x0")
+    start = _start(x0, right, rows, M, matrix)
+    if not right.any():  # x is known, wherever the start is
+        start = np.zeros_like(right)
     residual = right - (matrix @ start if x0 is not None else 0)
     norm, goal = _norm(residual), max(rtol * _norm(right), atol)
     if not np.isfinite(norm):
@@ -160,6 +162,18 @@ def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
         return _done(start, on_device, matrix.device), SolveInfo(0, 0, 0.0, "converged")
     made, info = _solve(matrix, residual, goal / norm, maxiter, M, progress, block, mixed, history)
     return _done(start + made, on_device, matrix.device), info
+
+
+def _start(x0: Any, right: "np.ndarray[Any, Any]", rows: int, M: Any,
+           operator: Any) -> "np.ndarray[Any, Any]":
+    """The x to start from; scipy's "Mb" is the preconditioner's answer to b."""
+    if x0 is None:
+        return np.zeros_like(right)
+    if isinstance(x0, str):
+        if x0 != "Mb":
+            raise ValueError(f"x0 is {x0!r}; it is None, 'Mb' or a vector")
+        x0 = _preconditioner(M, operator)(right)
+    return _vector(x0, rows, right.dtype, "x0")
 
 
 def _matrix_of(A: Any, *vectors: Any) -> SparseMatrix:
@@ -249,7 +263,7 @@ def _cg_on_host(A: Any, b: Any, x0: Any, rtol: float, atol: float, maxiter: Opti
         np.result_type(own, b.dtype.numpy if isinstance(b, Array) else np.asarray(b).dtype)
     of = of if of.kind == "f" and of.itemsize >= 4 else np.dtype(np.float64)
     right = _vector(b, rows, of, "b")
-    x = np.zeros(rows, of) if x0 is None else _vector(x0, rows, of, "x0")
+    x = _start(x0, right, rows, M, operator) if right.any() else np.zeros_like(right)
     solve = _preconditioner(M, operator)
     r = right - operator.matvec(x) if x0 is not None else right.copy()
     goal, norm = max(rtol * _norm(right), atol), _norm(right) or 1.0

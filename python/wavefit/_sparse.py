@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
 
@@ -108,7 +108,7 @@ class SparseMatrix:
             factors = (ffi.new("double *", 2.0), 1.0) if scaled else None
             params = self._params(transpose, vectors, stride, factors)
             plan = self.device._make_plan(
-                lambda out: lib.wf_spmv_plan(self.device._handle, params, out))
+                lambda out: int(lib.wf_spmv_plan(self.device._handle, params, out)))
             plan.factors = (1.0, 0.0) if not scaled else (2.0, 1.0)
             self._made[key] = plan
         return plan
@@ -187,6 +187,12 @@ class SparseMatrix:
         made = self._apply(transpose, array(host, self.vector_type, self.device), out, alpha,
                            beta)
         return made if out is not None else made.numpy()
+
+    @overload
+    def __matmul__(self, x: Array) -> Array: ...
+    @overload
+    def __matmul__(self, x: "Union[np.ndarray[Any, Any], Sequence[Any]]") -> \
+        "np.ndarray[Any, Any]": ...
 
     def __matmul__(self, x: Any) -> Any:
         return self._product(False, x)
@@ -300,6 +306,12 @@ class TransposedMatrix:
 
     H = T
 
+    @overload
+    def __matmul__(self, x: Array) -> Array: ...
+    @overload
+    def __matmul__(self, x: "Union[np.ndarray[Any, Any], Sequence[Any]]") -> \
+        "np.ndarray[Any, Any]": ...
+
     def __matmul__(self, x: Any) -> Any:
         return self._matrix._product(True, x)
 
@@ -354,6 +366,7 @@ def csr(matrix: Any, shape: Optional[Tuple[int, int]] = None, dtype: Any = None,
             matrix = csr_matrix(np.asarray(matrix))
         plain = matrix.tocsr()
         values, columns, offsets, shape = plain.data, plain.indices, plain.indptr, plain.shape
+    assert shape is not None
     rows, width = int(shape[0]), int(shape[1])
     if max(rows, width) >= 1 << 32:
         raise ValueError(f"a matrix of {(rows, width)} has more than 2^32 - 1 rows or columns")

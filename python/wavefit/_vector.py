@@ -28,7 +28,7 @@ def _plan(x: Array, operation: int, alpha: float) -> Any:
         params = ffi.new("wf_vector_params *", {
             "size": ffi.sizeof("wf_vector_params"), "operation": operation, "count": x.size,
             "type": x.dtype.code, "alpha": alpha})
-        return lib.wf_vector_plan(x.device._handle, params, out)
+        return int(lib.wf_vector_plan(x.device._handle, params, out))
 
     return x.device._plan(("vector", operation, x.size, x.dtype.code, alpha), make)
 

@@ -18,6 +18,7 @@
 #define SPMV_ID_ROWS 16
 #define SPMV_ID_ALTERNATES 17
 #define SPMV_ID_FENCES 18
+#define SPMV_ID_COLUMNS 19
 /* Parameters of the host, which no shader has. */
 #define SPMV_ID_WINDOW 64
 #define SPMV_ID_ROW_SUBGROUPS 65

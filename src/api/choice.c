@@ -1,11 +1,11 @@
 /* wf_caps_choose: what a problem would get on a device that is known by its capabilities alone. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/families.h"
 #include "choose/choose.h"
 #include "core/device.h"
+#include "core/heap.h"
 #include "core/params.h"
 #include "kernels/families.h"
 #include "plan/hooks.h"
@@ -19,11 +19,11 @@ static void keep_reason(void *user, wf_log_level level, const char *text)
 /* A device that has capabilities and rows that ship, and nothing of Vulkan. */
 static wf_device *open_device(const wf_caps *caps, char reason[256])
 {
-    wf_device *device = calloc(1, sizeof *device);
+    wf_device *device = wfi_calloc(1, sizeof *device);
     if (!device)
         return NULL;
     if (!wfi_mutex_init(&device->tuning_lock)) {
-        free(device);
+        wfi_free(device);
         return NULL;
     }
     device->caps = *caps;
@@ -38,7 +38,7 @@ static void close_device(wf_device *device)
     if (device->tuning_end)
         device->tuning_end(device->tuning);
     wfi_mutex_destroy(&device->tuning_lock);
-    free(device);
+    wfi_free(device);
 }
 
 static wf_result choose(wf_device *device, const wf_problem *given, const wf_tuning *tuning,

@@ -2,6 +2,7 @@
 #include "api/families.h"
 #include "choose/choose.h"
 #include "core/device.h"
+#include "core/heap.h"
 #include "core/params.h"
 #include "kernels/families.h"
 #include "plan/hooks.h"
@@ -18,8 +19,8 @@ static wf_result problem_of(const wfi_log *log, const wf_problem *given, wfi_pro
     return family->hooks->describe(log, given, out);
 }
 
-wf_result wf_kernel_compile(wf_device *device, const wf_problem *given, const wf_tuning *tuning,
-                            wf_plan_info *info)
+static wf_result compile(wf_device *device, const wf_problem *given, const wf_tuning *tuning,
+                         wf_plan_info *info)
 {
     wf_problem read;
     wfi_problem problem;
@@ -49,4 +50,11 @@ wf_result wf_kernel_compile(wf_device *device, const wf_problem *given, const wf
     }
     wfi_pipeline_destroy(device, &pipeline);
     return result;
+}
+
+wf_result wf_kernel_compile(wf_device *device, const wf_problem *given, const wf_tuning *tuning,
+                            wf_plan_info *info)
+{
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    return wfi_heap_leave(outer, compile(device, given, tuning, info));
 }

@@ -1,8 +1,8 @@
 /* wf_matmul_plan. */
-#include <stdlib.h>
 
 #include "choose/choose.h"
 #include "core/device.h"
+#include "core/heap.h"
 #include "core/params.h"
 #include "kernels/matmul/matmul.h"
 
@@ -35,7 +35,7 @@ static wf_result allow_sizes(wf_plan *plan, const wfi_matmul_problem *p,
                                 {"k", most->k, 1, unit->k},
                                 {"batch", most->batch, 1, unit->batch}},
                                resize};
-    kept_params *kept = malloc(sizeof *kept);
+    kept_params *kept = wfi_malloc(sizeof *kept);
     if (!kept)
         return wfi_no_memory(&wfi_plan_device(plan)->log);
     *kept = (kept_params){*params, params->alpha ? *params->alpha : 1};
@@ -43,7 +43,7 @@ static wf_result allow_sizes(wf_plan *plan, const wfi_matmul_problem *p,
     return wfi_plan_allow_sizes(plan, &ranges, kept);
 }
 
-wf_result wf_matmul_plan(wf_device *device, const wf_matmul_params *given, wf_plan **out)
+static wf_result make_plan(wf_device *device, const wf_matmul_params *given, wf_plan **out)
 {
     if (!device || !out)
         return WF_ERROR_INVALID_ARGUMENT;
@@ -74,4 +74,10 @@ wf_result wf_matmul_plan(wf_device *device, const wf_matmul_params *given, wf_pl
     else
         wf_plan_destroy(&plan);
     return result;
+}
+
+wf_result wf_matmul_plan(wf_device *device, const wf_matmul_params *given, wf_plan **out)
+{
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    return wfi_heap_leave(outer, make_plan(device, given, out));
 }

@@ -1,8 +1,8 @@
 /* wf_spmv_plan, and the same for a solver. */
-#include <stdlib.h>
 
 #include "api/plans.h"
 #include "choose/choose.h"
+#include "core/heap.h"
 #include "core/params.h"
 #include "core/timing.h"
 #include "kernels/families.h"
@@ -122,7 +122,7 @@ static wf_result plan_empty(wf_device *device, wfi_spmv_job *job, wf_plan **out)
         return result;
     const uint32_t rows = m->transpose ? m->columns : m->rows,
                    columns = m->transpose ? m->rows : m->columns;
-    uint32_t *offsets = calloc(rows + (size_t)1, sizeof *offsets);
+    uint32_t *offsets = wfi_calloc(rows + (size_t)1, sizeof *offsets);
     if (!offsets)
         return wfi_no_memory(&device->log);
     /* Models are asked about at least one row and column. */
@@ -141,7 +141,7 @@ static wf_result plan_empty(wf_device *device, wfi_spmv_job *job, wf_plan **out)
     if (result == WF_SUCCESS)
         result = wfi_plan_create_with(device, &choice, m->jobs, job, out);
     m->row_offsets = NULL;
-    free(offsets);
+    wfi_free(offsets);
     return result;
 }
 
@@ -193,7 +193,7 @@ static wf_result plan_with(wf_device *device, const wf_spmv_params *given, uint3
         return result;
     wfi_spmv_job job = {0};
     wf_plan *plan = NULL;
-    wfi_spmv_kept *kept = calloc(1, sizeof *kept);
+    wfi_spmv_kept *kept = wfi_calloc(1, sizeof *kept);
     if (!kept)
         return wfi_no_memory(&device->log);
     *kept = (wfi_spmv_kept){
@@ -216,7 +216,8 @@ wf_result wf_spmv_plan(wf_device *device, const wf_spmv_params *params, wf_plan 
 {
     if (!device || !out)
         return WF_ERROR_INVALID_ARGUMENT;
-    return plan_with(device, params, NULL, out);
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    return wfi_heap_leave(outer, plan_with(device, params, NULL, out));
 }
 
 wf_result wfi_spmv_plan_fused(wf_device *device, const wf_spmv_params *params, uint32_t *partials,

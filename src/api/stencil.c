@@ -1,5 +1,6 @@
 /* wf_stencil_plan, and the same for a solver. */
 #include "api/plans.h"
+#include "core/heap.h"
 #include "kernels/families.h"
 #include "choose/choose.h"
 #include "core/device.h"
@@ -95,7 +96,8 @@ static wf_result make_plan(wf_device *device, const wf_stencil_params *given, bo
 
 wf_result wf_stencil_plan(wf_device *device, const wf_stencil_params *params, wf_plan **out)
 {
-    return make_plan(device, params, false, out);
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    return wfi_heap_leave(outer, make_plan(device, params, false, out));
 }
 
 wf_result wfi_stencil_plan_stoppable(wf_device *device, const wf_stencil_params *params,

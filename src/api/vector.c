@@ -1,11 +1,12 @@
 /* wf_vector_plan. */
 #include "choose/choose.h"
 #include "core/device.h"
+#include "core/heap.h"
 #include "core/params.h"
 #include "kernels/vector/vector.h"
 #include "plan/plan.h"
 
-wf_result wf_vector_plan(wf_device *device, const wf_vector_params *given, wf_plan **out)
+static wf_result make_plan(wf_device *device, const wf_vector_params *given, wf_plan **out)
 {
     if (!device || !out || !given)
         return WF_ERROR_INVALID_ARGUMENT;
@@ -25,4 +26,10 @@ wf_result wf_vector_plan(wf_device *device, const wf_vector_params *given, wf_pl
     result = wfi_choose(device, &problem, params.tuning, &choice);
     return result == WF_SUCCESS ? wfi_plan_create_with(device, &choice, params.jobs, &params, out)
                                 : result;
+}
+
+wf_result wf_vector_plan(wf_device *device, const wf_vector_params *given, wf_plan **out)
+{
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    return wfi_heap_leave(outer, make_plan(device, given, out));
 }

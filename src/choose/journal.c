@@ -2,10 +2,10 @@
 #include "choose/store.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/file.h"
+#include "core/heap.h"
 #include "core/platform_file.h"
 
 #define JOURNAL_BYTES 16384
@@ -50,7 +50,8 @@ wf_result wfi_journal_open(wf_device *device, wfi_journal *journal, wfi_tuning_d
     *left = (wfi_tuning_data){0};
     wfi_mutex_lock(&device->tuning_lock);
     const struct wfi_tuning *tuning = wfi_tuning_of(device);
-    char *path = tuning && tuning->path ? malloc(strlen(tuning->path) + sizeof ".search") : NULL;
+    char *path =
+        tuning && tuning->path ? wfi_malloc(strlen(tuning->path) + sizeof ".search") : NULL;
     if (path)
         sprintf(path, "%s.search", tuning->path);
     wfi_mutex_unlock(&device->tuning_lock);
@@ -63,7 +64,7 @@ wf_result wfi_journal_open(wf_device *device, wfi_journal *journal, wfi_tuning_d
         journal->next = journals;
         journals = journal;
     } else {
-        free(path);
+        wfi_free(path);
     }
     wfi_mutex_unlock(&journals_lock);
     return result;
@@ -84,7 +85,7 @@ static void write_journal(wfi_journal *journal, const wfi_tuning_data *data)
     if (text && bytes <= JOURNAL_BYTES && wfi_file_cut(journal->fd) &&
         wfi_file_write_at(journal->fd, text, bytes, 0) != (int64_t)bytes)
         clear_journal(journal);
-    free(text);
+    wfi_free(text);
 }
 
 void wfi_journal_note(wfi_journal *journal, const wfi_tuning_entry *entry,
@@ -128,7 +129,7 @@ void wfi_journal_release(wfi_journal *journal)
     while (*at != journal)
         at = &(*at)->next;
     *at = journal->next;
-    free(journal->path);
+    wfi_free(journal->path);
     *journal = (wfi_journal){.fd = -1};
     wfi_mutex_unlock(&journals_lock);
 }

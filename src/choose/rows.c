@@ -1,7 +1,7 @@
 /* What a device keeps, as callers see it. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/heap.h"
 #include "core/params.h"
 #include "choose/store.h"
 
@@ -32,7 +32,7 @@ static void fill_row(const wfi_tuning_entry *entry, uint32_t level, bool current
     row->spread = best->spread_permille * 1e-3;
 }
 
-wf_result wf_tuning_row_get(wf_device *device, uint32_t index, wf_tuning_row *row)
+static wf_result get_row(wf_device *device, uint32_t index, wf_tuning_row *row)
 {
     wf_result result = WF_ERROR_INVALID_ARGUMENT;
     wf_tuning_row local;
@@ -50,7 +50,13 @@ wf_result wf_tuning_row_get(wf_device *device, uint32_t index, wf_tuning_row *ro
     return result;
 }
 
-wf_result wf_tuning_shipped_get(wf_device *device, uint32_t index, wf_tuning_row *row)
+wf_result wf_tuning_row_get(wf_device *device, uint32_t index, wf_tuning_row *row)
+{
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    return wfi_heap_leave(outer, get_row(device, index, row));
+}
+
+static wf_result get_shipped(wf_device *device, uint32_t index, wf_tuning_row *row)
 {
     static const uint32_t levels[] = {WF_TUNING_DEVICE_ROWS, WF_TUNING_ARCHITECTURE_ROWS};
     wf_result result = WF_ERROR_INVALID_ARGUMENT;
@@ -74,11 +80,17 @@ wf_result wf_tuning_shipped_get(wf_device *device, uint32_t index, wf_tuning_row
     return result;
 }
 
+wf_result wf_tuning_shipped_get(wf_device *device, uint32_t index, wf_tuning_row *row)
+{
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    return wfi_heap_leave(outer, get_shipped(device, index, row));
+}
+
 /* The entries that may be shown to others: a shallow list of the current ones. */
 static bool print_current(wf_device *device, const struct wfi_tuning *tuning, wfi_text *text)
 {
     wfi_tuning_data current = {.device = tuning->own.device};
-    current.entries = malloc((tuning->own.entry_count + (size_t)1) * sizeof *current.entries);
+    current.entries = wfi_malloc((tuning->own.entry_count + (size_t)1) * sizeof *current.entries);
     if (!current.entries)
         return false;
     for (uint32_t i = 0; i < tuning->own.entry_count; i++)
@@ -88,11 +100,11 @@ static bool print_current(wf_device *device, const struct wfi_tuning *tuning, wf
             entry->sources = wfi_sources_hash(entry->key.family);
         }
     wfi_tuning_print(&current, true, text);
-    free(current.entries);
+    wfi_free(current.entries);
     return !text->failed;
 }
 
-wf_result wf_tuning_export(wf_device *device, char *text, size_t *bytes)
+static wf_result export_current(wf_device *device, char *text, size_t *bytes)
 {
     wfi_text printed = {0};
     if (!device || !bytes)
@@ -104,11 +116,17 @@ wf_result wf_tuning_export(wf_device *device, char *text, size_t *bytes)
     if (ok && text && printed.used < *bytes)
         memcpy(text, printed.data, printed.used + 1);
     *bytes = printed.used;
-    free(printed.data);
+    wfi_free(printed.data);
     return ok ? WF_SUCCESS : WF_ERROR_OUT_OF_HOST_MEMORY;
 }
 
-wf_result wf_tuning_forget(wf_device *device, wf_family family)
+wf_result wf_tuning_export(wf_device *device, char *text, size_t *bytes)
+{
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    return wfi_heap_leave(outer, export_current(device, text, bytes));
+}
+
+static wf_result forget(wf_device *device, wf_family family)
 {
     char error[512];
     if (!device || (unsigned)family > WF_FAMILY_COUNT)
@@ -116,4 +134,10 @@ wf_result wf_tuning_forget(wf_device *device, wf_family family)
     if (wfi_tuning_drop(device, family, error))
         return WF_SUCCESS;
     return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED, "%s", error);
+}
+
+wf_result wf_tuning_forget(wf_device *device, wf_family family)
+{
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    return wfi_heap_leave(outer, forget(device, family));
 }

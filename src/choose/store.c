@@ -2,10 +2,10 @@
 #include "choose/store.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/file.h"
+#include "core/heap.h"
 #include "core/platform_file.h"
 #include "core/text.h"
 #include "core/unpack.h"
@@ -37,7 +37,7 @@ static bool read_data(const char *path, wfi_tuning_data *data, char why[192])
         return absent;
     }
     const bool ok = wfi_tuning_parse(text, bytes, NULL, NULL, data, why);
-    free(text);
+    wfi_free(text);
     return ok;
 }
 
@@ -85,9 +85,9 @@ static bool is_closer_relative(void *user, const wfi_device_facts *facts)
 
 char *wfi_rows_text(const wfi_rows_file *file)
 {
-    char *text = calloc(file->bytes + 1, 1);
+    char *text = wfi_calloc(file->bytes + 1, 1);
     if (text && !wfi_unpack(file->packed, file->packed_bytes, (uint8_t *)text, 0, file->bytes)) {
-        free(text);
+        wfi_free(text);
         return NULL;
     }
     return text;
@@ -109,7 +109,7 @@ static void read_shipped(wf_device *device, wfi_facts_filter filter, void *user,
             *out = data;
         } else
             wfi_tuning_data_free(&data);
-        free(text);
+        wfi_free(text);
     }
 }
 
@@ -118,15 +118,15 @@ static void end(struct wfi_tuning *tuning)
     wfi_tuning_data_free(&tuning->own);
     wfi_tuning_data_free(&tuning->shipped[0]);
     wfi_tuning_data_free(&tuning->shipped[1]);
-    free(tuning->path);
-    free(tuning);
+    wfi_free(tuning->path);
+    wfi_free(tuning);
 }
 
 struct wfi_tuning *wfi_tuning_of(wf_device *device)
 {
     if (device->tuning)
         return device->tuning;
-    struct wfi_tuning *tuning = calloc(1, sizeof *tuning);
+    struct wfi_tuning *tuning = wfi_calloc(1, sizeof *tuning);
     if (!tuning)
         return NULL;
     wfi_device_facts facts = wfi_device_facts_of(&device->caps);
@@ -202,7 +202,7 @@ static bool write_data(const char *path, const wfi_tuning_data *data)
     const wfi_piece piece = {text, bytes};
     const bool ok = text && wfi_file_write(path, &piece, 1);
     const int cause = errno;
-    free(text);
+    wfi_free(text);
     errno = cause;
     return ok;
 }
@@ -269,7 +269,7 @@ static bool change_locked(struct wfi_tuning *tuning, const change *c, char error
     static wfi_mutex writing = WFI_MUTEX_INIT;
     const char *why = NULL;
     const size_t length = strlen(tuning->path) + sizeof ".lock";
-    char *lock = malloc(length);
+    char *lock = wfi_malloc(length);
     if (!lock)
         return false;
     snprintf(lock, length, "%s.lock", tuning->path);
@@ -283,7 +283,7 @@ static bool change_locked(struct wfi_tuning *tuning, const change *c, char error
     if (fd >= 0)
         wfi_file_unlock(fd);
     wfi_mutex_unlock(&writing);
-    free(lock);
+    wfi_free(lock);
     return ok;
 }
 
@@ -323,7 +323,7 @@ bool wfi_tuning_drop(wf_device *device, wf_family family, char error[512])
 
 /* -------------------------------------------------------------------------------------- loading */
 
-wf_result wf_tuning_load(wf_device *device, const void *data, size_t bytes)
+static wf_result load_text(wf_device *device, const void *data, size_t bytes)
 {
     wfi_tuning_data given;
     char why[192];
@@ -349,7 +349,13 @@ wf_result wf_tuning_load(wf_device *device, const void *data, size_t bytes)
     return result;
 }
 
-wf_result wf_tuning_load_file(wf_device *device, const char *path)
+wf_result wf_tuning_load(wf_device *device, const void *data, size_t bytes)
+{
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    return wfi_heap_leave(outer, load_text(device, data, bytes));
+}
+
+static wf_result load_file(wf_device *device, const char *path)
 {
     size_t bytes = 0;
     if (!device || !path)
@@ -358,16 +364,24 @@ wf_result wf_tuning_load_file(wf_device *device, const char *path)
     if (!text)
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT, "%s: %s", path, strerror(errno));
     const wf_result result = wf_tuning_load(device, text, bytes);
-    free(text);
+    wfi_free(text);
     return result;
+}
+
+wf_result wf_tuning_load_file(wf_device *device, const char *path)
+{
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    return wfi_heap_leave(outer, load_file(device, path));
 }
 
 const char *wf_tuning_path(wf_device *device)
 {
     if (!device)
         return NULL;
+    const wfi_heap outer = wfi_heap_enter_device(device);
     wfi_mutex_lock(&device->tuning_lock);
     const struct wfi_tuning *tuning = wfi_tuning_of(device);
     wfi_mutex_unlock(&device->tuning_lock);
+    wfi_heap_leave(outer, WF_SUCCESS);
     return tuning ? tuning->path : NULL;
 }

@@ -2,9 +2,9 @@
 #include "choose/tuning_checksum.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/heap.h"
 #include "core/pipeline_cache.h"
 
 #define BEFORE "\n  \"checksum\": \""
@@ -27,9 +27,9 @@ char *wfi_tuning_add_checksum(char *text, size_t *bytes)
 {
     char line[LINE + 1];
     const size_t plain = *bytes;
-    char *whole = realloc(text, plain + LINE + 1);
+    char *whole = wfi_realloc(text, plain + LINE + 1);
     if (!whole) {
-        free(text);
+        wfi_free(text);
         return NULL;
     }
     const char *rest = memchr(whole, '\n', plain);

@@ -1,7 +1,7 @@
+#include "core/heap.h"
 #include "kernels/families.h"
 #include "choose/tuning_data.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 wfi_device_facts wfi_device_facts_of(const wf_caps *caps)
@@ -23,8 +23,8 @@ wfi_device_facts wfi_device_facts_of(const wf_caps *caps)
 
 void wfi_tuning_entry_clear(wfi_tuning_entry *entry)
 {
-    free(entry->bad);
-    free(entry->tried);
+    wfi_free(entry->bad);
+    wfi_free(entry->tried);
     *entry = (wfi_tuning_entry){0};
 }
 
@@ -32,7 +32,7 @@ void wfi_tuning_data_free(wfi_tuning_data *data)
 {
     for (uint32_t i = 0; i < data->entry_count; i++)
         wfi_tuning_entry_clear(&data->entries[i]);
-    free(data->entries);
+    wfi_free(data->entries);
     *data = (wfi_tuning_data){0};
 }
 
@@ -50,7 +50,7 @@ wfi_tuning_entry *wfi_tuning_add(wfi_tuning_data *data, const wfi_key *key)
     if (found || data->entry_count == WFI_TUNING_MOST_ENTRIES)
         return found;
     wfi_tuning_entry *entries =
-        realloc(data->entries, (data->entry_count + (size_t)1) * sizeof *entries);
+        wfi_realloc(data->entries, (data->entry_count + (size_t)1) * sizeof *entries);
     if (!entries)
         return NULL;
     data->entries = entries;
@@ -71,7 +71,7 @@ static bool copy_array(const void *from, size_t bytes, void **to)
     *to = NULL;
     if (bytes == 0)
         return true;
-    *to = malloc(bytes);
+    *to = wfi_malloc(bytes);
     if (*to)
         memcpy(*to, from, bytes);
     return *to != NULL;
@@ -82,7 +82,7 @@ bool wfi_tuning_entry_copy(const wfi_tuning_entry *from, wfi_tuning_entry *to)
     void *bad = NULL, *tried = NULL;
     if (!copy_array(from->bad, from->bad_count * sizeof *from->bad, &bad) ||
         !copy_array(from->tried, from->tried_count * sizeof *from->tried, &tried)) {
-        free(bad);
+        wfi_free(bad);
         return false;
     }
     wfi_tuning_entry_clear(to);
@@ -106,7 +106,7 @@ bool wfi_entry_add_bad(wfi_tuning_entry *entry, const wfi_named_point *point)
         return true;
     if (entry->bad_count == WFI_TUNING_MOST_BAD)
         return false;
-    wfi_named_point *bad = realloc(entry->bad, (entry->bad_count + (size_t)1) * sizeof *bad);
+    wfi_named_point *bad = wfi_realloc(entry->bad, (entry->bad_count + (size_t)1) * sizeof *bad);
     if (!bad)
         return false;
     entry->bad = bad;
@@ -185,7 +185,7 @@ bool wfi_entry_add_tried(wfi_tuning_entry *entry, uint64_t hash)
         return true;
     if (entry->tried_count == WFI_TUNING_MOST_TRIED)
         return false;
-    uint64_t *tried = realloc(entry->tried, (entry->tried_count + (size_t)1) * sizeof *tried);
+    uint64_t *tried = wfi_realloc(entry->tried, (entry->tried_count + (size_t)1) * sizeof *tried);
     if (!tried)
         return false;
     entry->tried = tried;

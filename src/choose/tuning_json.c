@@ -1,11 +1,11 @@
 /* Reads tuning data from JSON. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "choose/json.h"
 #include "choose/tuning_checksum.h"
 #include "choose/tuning_data.h"
 #include "core/arithmetic.h"
+#include "core/heap.h"
 #include "core/old_names.h"
 
 static bool read_u32(wfi_json *j, uint32_t *value)
@@ -218,7 +218,7 @@ static void each_point(wfi_tuning_entry *entry, void (*change)(const char *, wfi
 static void rename_entry(wfi_tuning_entry *entry)
 {
     each_point(entry, rename_point);
-    free(entry->tried);
+    wfi_free(entry->tried);
     entry->tried = NULL;
     entry->tried_count = 0;
 }

@@ -1,8 +1,8 @@
 /* Writes tuning data as JSON. */
-#include <stdlib.h>
 
 #include "choose/tuning_checksum.h"
 #include "choose/tuning_data.h"
+#include "core/heap.h"
 
 static void print_string(const char *text, wfi_text *out)
 {
@@ -119,6 +119,6 @@ char *wfi_tuning_text(const wfi_tuning_data *data, size_t *bytes)
     *bytes = text.used;
     if (!text.failed)
         return wfi_tuning_add_checksum(text.data, bytes);
-    free(text.data);
+    wfi_free(text.data);
     return NULL;
 }

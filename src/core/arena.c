@@ -1,12 +1,12 @@
 #include "core/arena.h"
 
-#include <stdlib.h>
-
 #include "core/arithmetic.h"
 #include "core/doom.h"
+#include "core/heap.h"
 #include "core/names.h"
 
 #define FIRST_SETS 16u
+#define FIRST_VIEWS 16u
 #define MOST_SETS 4096u
 #define TEXELS_PER_SET 2
 #define IMAGES_PER_SET 1
@@ -43,10 +43,30 @@ wf_device *wfi_arena_device(const wf_arena *arena)
     return arena->device;
 }
 
+/* Recordings come here without their device's allocator entered. */
+static void *reallocate(const wf_arena *arena, void *array, size_t bytes)
+{
+    const wfi_heap outer = wfi_heap_enter_device(arena->device);
+    void *larger = wfi_realloc(array, bytes);
+    wfi_heap_leave(outer, WF_SUCCESS);
+    return larger;
+}
+
+/* The array with twice the room, which *room then tells. */
+static void *grow(const wf_arena *arena, void *array, uint32_t *room, uint32_t first,
+                  size_t item_bytes)
+{
+    const uint32_t more = *room ? 2 * *room : first;
+    void *larger = reallocate(arena, array, more * item_bytes);
+    if (larger)
+        *room = more;
+    return larger;
+}
+
 static wf_result add_pool(wf_arena *arena, const wfi_log *log)
 {
     wf_device *device = arena->device;
-    pool *pools = realloc(arena->pools, (arena->pool_count + (size_t)1) * sizeof *pools);
+    pool *pools = reallocate(arena, arena->pools, (arena->pool_count + (size_t)1) * sizeof *pools);
     if (!pools)
         return wfi_no_memory(log);
     arena->pools = pools;
@@ -117,12 +137,10 @@ static VkResult allocate(wf_arena *arena, const shape *s, VkDescriptorSet *set)
 static wf_result add_set(wf_arena *arena, const wfi_log *log, shape *s)
 {
     if (s->count == s->room) {
-        const uint32_t room = s->room ? 2 * s->room : FIRST_SETS;
-        VkDescriptorSet *sets = realloc(s->sets, room * sizeof(VkDescriptorSet));
+        VkDescriptorSet *sets = grow(arena, s->sets, &s->room, FIRST_SETS, sizeof(VkDescriptorSet));
         if (!sets)
             return wfi_no_memory(log);
         s->sets = sets;
-        s->room = room;
     }
     VkResult vk = allocate(arena, s, &s->sets[s->count]);
     if (vk == VK_ERROR_OUT_OF_POOL_MEMORY || vk == VK_ERROR_FRAGMENTED_POOL) {
@@ -145,7 +163,8 @@ static wf_result find_shape(wf_arena *arena, const wfi_log *log, const wfi_pipel
             *out = &arena->shapes[i];
             return WF_SUCCESS;
         }
-    shape *shapes = realloc(arena->shapes, (arena->shape_count + (size_t)1) * sizeof *shapes);
+    shape *shapes =
+        reallocate(arena, arena->shapes, (arena->shape_count + (size_t)1) * sizeof *shapes);
     if (!shapes)
         return wfi_no_memory(log);
     arena->shapes = shapes;
@@ -177,12 +196,11 @@ wf_result wfi_arena_view(wf_arena *arena, const wfi_log *log, const VkBufferView
 {
     wf_device *device = arena->device;
     if (arena->view_count == arena->view_room) {
-        const uint32_t room = arena->view_room ? arena->view_room * 2 : 16;
-        VkBufferView *views = realloc(arena->views, room * sizeof(VkBufferView));
+        VkBufferView *views =
+            grow(arena, arena->views, &arena->view_room, FIRST_VIEWS, sizeof(VkBufferView));
         if (!views)
             return wfi_no_memory(log);
         arena->views = views;
-        arena->view_room = room;
     }
     const VkResult vk =
         WFI_MADE(device->fn.vkCreateBufferView(device->vk, info, device->allocator, view), view);
@@ -211,7 +229,7 @@ static void close_arena(void *owner)
     for (uint32_t i = 0; i < arena->shape_count; i++) {
         device->fn.vkDestroyDescriptorSetLayout(device->vk, arena->shapes[i].layout,
                                                 device->allocator);
-        free(arena->shapes[i].sets);
+        wfi_free(arena->shapes[i].sets);
     }
     arena->pool_count = arena->shape_count = 0; /* the device may close before the arena ends */
 }
@@ -224,7 +242,9 @@ wf_result wf_arena_create(wf_device *device, wf_arena **out)
     wf_result result = wfi_device_usable(device, "wf_arena_create");
     if (result != WF_SUCCESS)
         return result;
-    wf_arena *arena = calloc(1, sizeof *arena);
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    wf_arena *arena = wfi_calloc(1, sizeof *arena);
+    wfi_heap_leave(outer, WF_SUCCESS);
     if (!arena)
         return wfi_no_memory(&device->log);
     arena->device = device;
@@ -254,10 +274,10 @@ void wf_arena_destroy(wf_arena **handle)
         return;
     close_arena(arena);
     wfi_object_leave(&arena->object);
-    free(arena->pools);
-    free(arena->shapes);
-    free(arena->views);
-    free(arena);
+    wfi_free(arena->pools);
+    wfi_free(arena->shapes);
+    wfi_free(arena->views);
+    wfi_free(arena);
     *handle = NULL;
 }
 

@@ -1,7 +1,6 @@
 #include "core/buffer.h"
 
-#include <stdlib.h>
-
+#include "core/heap.h"
 #include "core/names.h"
 
 static wf_result create_vk_buffer(wf_buffer *buffer)
@@ -34,7 +33,7 @@ static void close_buffer(void *owner)
     buffer->window = NULL;
 }
 
-wf_result wf_buffer_create(wf_device *device, uint64_t bytes, wf_memory memory, wf_buffer **out)
+static wf_result create(wf_device *device, uint64_t bytes, wf_memory memory, wf_buffer **out)
 {
     if (!device || !out || bytes == 0)
         return wfi_fail(device ? &device->log : NULL, WF_ERROR_INVALID_ARGUMENT,
@@ -45,7 +44,7 @@ wf_result wf_buffer_create(wf_device *device, uint64_t bytes, wf_memory memory, 
         return wfi_fail(&device->log, WF_ERROR_TOO_LARGE,
                         "a buffer of %llu bytes is over this device's limit of %llu",
                         (unsigned long long)bytes, (unsigned long long)device->caps.max_buffer);
-    wf_buffer *buffer = calloc(1, sizeof *buffer);
+    wf_buffer *buffer = wfi_calloc(1, sizeof *buffer);
     if (!buffer)
         return wfi_no_memory(&device->log);
     buffer->device = device;
@@ -66,6 +65,12 @@ wf_result wf_buffer_create(wf_device *device, uint64_t bytes, wf_memory memory, 
     return WF_SUCCESS;
 }
 
+wf_result wf_buffer_create(wf_device *device, uint64_t bytes, wf_memory memory, wf_buffer **out)
+{
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    return wfi_heap_leave(outer, create(device, bytes, memory, out));
+}
+
 void wf_buffer_destroy(wf_buffer **handle)
 {
     wf_buffer *buffer = handle ? *handle : NULL;
@@ -73,7 +78,7 @@ void wf_buffer_destroy(wf_buffer **handle)
         return;
     close_buffer(buffer);
     wfi_object_leave(&buffer->object);
-    free(buffer);
+    wfi_free(buffer);
     *handle = NULL;
 }
 

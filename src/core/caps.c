@@ -3,9 +3,9 @@
 #include "core/arithmetic.h"
 #include "core/chain.h"
 #include "core/display.h"
+#include "core/heap.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MAX_QUEUE_FAMILIES 32
@@ -204,7 +204,7 @@ static void fill_cooperative_shapes(const wfi_instance *instance, VkPhysicalDevi
     if (!caps->cooperative_matrix || !instance->cooperative_properties ||
         instance->cooperative_properties(device, &count, NULL) != VK_SUCCESS || count == 0)
         return;
-    VkCooperativeMatrixPropertiesKHR *list = calloc(count, sizeof *list);
+    VkCooperativeMatrixPropertiesKHR *list = wfi_calloc(count, sizeof *list);
     if (!list)
         return;
     for (uint32_t i = 0; i < count; i++)
@@ -224,7 +224,7 @@ static void fill_cooperative_shapes(const wfi_instance *instance, VkPhysicalDevi
             .saturating = list[i].saturatingAccumulation,
         };
     }
-    free(list);
+    wfi_free(list);
 }
 
 static void fill_heaps(const VkPhysicalDeviceMemoryProperties *memory, wf_caps *caps)

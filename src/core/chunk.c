@@ -1,7 +1,6 @@
 #include "core/chunk.h"
 
-#include <stdlib.h>
-
+#include "core/heap.h"
 #include "core/names.h"
 
 #define GRAIN 256u /* so that buffers share no cache line */
@@ -99,10 +98,10 @@ static void free_range(wfi_chunk *chunk, range r)
 
 static bool add_chunk(wf_device *device, uint32_t type, bool mapped)
 {
-    wfi_chunk *chunk = calloc(1, sizeof *chunk);
+    wfi_chunk *chunk = wfi_calloc(1, sizeof *chunk);
     if (!chunk || wfi_allocate(device, WFI_CHUNK_BYTES, type, mapped, &chunk->memory, &chunk->at) <
                       VK_SUCCESS) {
-        free(chunk);
+        wfi_free(chunk);
         return false;
     }
     wfi_name(device, VK_OBJECT_TYPE_DEVICE_MEMORY, WFI_HANDLE(chunk->memory),
@@ -156,7 +155,7 @@ void wfi_chunk_leave(wf_device *device, wfi_chunk *chunk, uint64_t offset, uint6
         *at = chunk->next;
         if (!device->keeps)
             device->fn.vkFreeMemory(device->vk, chunk->memory, device->allocator);
-        free(chunk);
+        wfi_free(chunk);
     }
     wfi_mutex_unlock(&device->memory_lock);
 }

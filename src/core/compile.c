@@ -1,7 +1,8 @@
 #include "core/compile.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
+
+#include "core/heap.h"
 
 /* The state has two owners, whoever started the job and the job until it has run; the last of them
  * frees it. */
@@ -34,16 +35,18 @@ static void release(wfi_compile *compile)
     wfi_pool_give_back(compile->device, &compile->pooled);
     wfi_mutex_destroy(&compile->lock);
     wfi_object_leave(&compile->object);
-    free(compile);
+    wfi_free(compile);
 }
 
 static void run(void *job)
 {
     wfi_compile *compile = job;
     wf_result result = WF_ERROR_DEVICE_CLOSED;
+    const wfi_heap outer = wfi_heap_enter_device(compile->device);
     wfi_mutex_lock(&compile->lock);
     if (!compile->closed && !atomic_load(&compile->dropped))
         result = wfi_pool_take(compile->device, &compile->desc, &compile->pooled);
+    wfi_heap_leave(outer, result);
     wfi_mutex_unlock(&compile->lock);
     atomic_store(&compile->status, result);
     release(compile);
@@ -52,9 +55,9 @@ static void run(void *job)
 wf_result wfi_compile_start(wf_device *device, const wf_jobs *jobs, const wfi_pipeline_desc *desc,
                             wfi_compile **out)
 {
-    wfi_compile *compile = calloc(1, sizeof *compile);
+    wfi_compile *compile = wfi_calloc(1, sizeof *compile);
     if (!compile || !wfi_mutex_init(&compile->lock)) {
-        free(compile);
+        wfi_free(compile);
         return wfi_no_memory(&device->log);
     }
     compile->device = device;
@@ -62,7 +65,7 @@ wf_result wfi_compile_start(wf_device *device, const wf_jobs *jobs, const wfi_pi
     wf_result result = wfi_pipeline_outline(device, desc, &compile->outline);
     if (result != WF_SUCCESS) {
         wfi_mutex_destroy(&compile->lock);
-        free(compile);
+        wfi_free(compile);
         return result;
     }
     compile->pooled = wfi_pool_take_compiled(device, desc);

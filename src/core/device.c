@@ -8,6 +8,7 @@
 #include "core/device_kind.h"
 #include "core/doom.h"
 #include "core/file.h"
+#include "core/heap.h"
 #include "core/names.h"
 #include "core/params.h"
 #include "core/pipeline_pool.h"
@@ -26,9 +27,9 @@ static wf_result query_all(const wfi_instance *instance, const wfi_log *log, wf_
     bool no_memory = false;
     if (result != WF_SUCCESS)
         return result;
-    wf_caps *list = calloc(n, sizeof *list);
+    wf_caps *list = wfi_calloc(n, sizeof *list);
     if (!list) {
-        free(devices);
+        wfi_free(devices);
         return wfi_no_memory(log);
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -45,8 +46,8 @@ static wf_result query_all(const wfi_instance *instance, const wfi_log *log, wf_
         devices[usable++] = devices[i];
     }
     if (usable == 0) {
-        free(devices);
-        free(list);
+        wfi_free(devices);
+        wfi_free(list);
         if (no_memory) /* of a device that may well be there */
             return wfi_no_memory(log);
         return wfi_fail(log, WF_ERROR_NO_DEVICE, "no Vulkan device offers Vulkan 1.1 compute");
@@ -57,31 +58,38 @@ static wf_result query_all(const wfi_instance *instance, const wfi_log *log, wf_
     return WF_SUCCESS;
 }
 
-wf_result wf_devices_list(const wf_device_params *params, wf_caps *caps, uint32_t *count)
+static wf_result list_devices(const wf_device_params *params, wf_caps *caps, uint32_t *count)
 {
-    wf_device_params read;
-    wf_result result =
-        wfi_params_read(&(wfi_log){0}, "wf_devices_list", params, &read, sizeof read);
-    const wfi_log log = {read.log, read.log_user};
-    if (result != WF_SUCCESS || !count)
-        return wfi_fail(&log, WF_ERROR_INVALID_ARGUMENT, "wf_devices_list: bad parameters");
+    const wfi_log log = {params->log, params->log_user};
     wfi_instance instance;
     VkPhysicalDevice *physical = NULL;
     wf_caps *list = NULL;
     uint32_t n = 0;
-    result = wfi_instance_create(&read, &log, read.allocator, &instance);
+    wf_result result = wfi_instance_create(params, &log, params->allocator, &instance);
     if (result != WF_SUCCESS)
         return result;
-    result = query_all(&instance, &log, read.limits, &physical, &list, &n);
+    result = query_all(&instance, &log, params->limits, &physical, &list, &n);
     if (result == WF_SUCCESS) {
         for (uint32_t i = 0; caps && i < n && i < *count; i++)
             wfi_quirks_apply(&list[i], wfi_quirks_known(&list[i]), &caps[i]);
         *count = n;
     }
-    free(physical);
-    free(list);
+    wfi_free(physical);
+    wfi_free(list);
     wfi_instance_destroy(&instance);
     return result;
+}
+
+wf_result wf_devices_list(const wf_device_params *params, wf_caps *caps, uint32_t *count)
+{
+    wf_device_params read;
+    const wf_result result =
+        wfi_params_read(&(wfi_log){0}, "wf_devices_list", params, &read, sizeof read);
+    if (result != WF_SUCCESS || !count)
+        return wfi_fail(&((wfi_log){read.log, read.log_user}), WF_ERROR_INVALID_ARGUMENT,
+                        "wf_devices_list: bad parameters");
+    const wfi_heap outer = wfi_heap_enter(read.allocator);
+    return wfi_heap_leave(outer, list_devices(&read, caps, count));
 }
 
 /* Chooses the physical device and fills device->physical and device->caps. */
@@ -100,8 +108,8 @@ static wf_result choose(wf_device *device, const wf_device_params *params)
         device->offered = list[index];
         wfi_quirks_apply(&device->offered, wfi_quirks_known(&device->offered), &device->caps);
     }
-    free(physical);
-    free(list);
+    wfi_free(physical);
+    wfi_free(list);
     return result;
 }
 
@@ -198,11 +206,11 @@ static wf_result make_object(const wf_device_params *params, wf_device **out)
                           "wf_memory_source: allocate and free go together");
     if (result != WF_SUCCESS)
         return result;
-    wf_device *device = calloc(1, sizeof *device);
+    wf_device *device = wfi_calloc(1, sizeof *device);
     if (!device)
         return wfi_no_memory(&log);
     if (!make_locks(device)) {
-        free(device);
+        wfi_free(device);
         return wfi_fail(&log, WF_ERROR_OUT_OF_HOST_MEMORY, "a mutex could not be made");
     }
     device->log = log;
@@ -228,26 +236,20 @@ static void name_own(const wf_device *device)
     wfi_name(device, VK_OBJECT_TYPE_QUEUE, (uint64_t)(uintptr_t)device->queue, "queue");
 }
 
-wf_result wfi_device_open(const wf_device_params *params, wf_device **out)
+static wf_result open_own(const wf_device_params *params, wf_device **out)
 {
-    wf_device_params read;
     wf_device *device = NULL;
-    wf_result result =
-        wfi_params_read(&(wfi_log){0}, "wf_device_create", params, &read, sizeof read);
-    if (result != WF_SUCCESS || !out)
-        return wfi_fail(&((wfi_log){read.log, read.log_user}), WF_ERROR_INVALID_ARGUMENT,
-                        "wf_device_create: bad parameters");
-    result = make_object(&read, &device);
+    wf_result result = make_object(params, &device);
     if (result != WF_SUCCESS)
         return result;
-    result = wfi_instance_create(&read, &device->log, device->allocator, &device->instance);
+    result = wfi_instance_create(params, &device->log, device->allocator, &device->instance);
     if (result == WF_SUCCESS)
-        result = choose(device, &read);
+        result = choose(device, params);
     if (result == WF_SUCCESS)
         result = open_device(device);
-    device->cache_directory = wfi_cache_directory(&device->log, read.cache_directory);
-    device->capture_statistics = read.capture_statistics && device->caps.pipeline_statistics;
-    device->dispatch_seconds = wfi_longest_dispatch(&device->caps, read.dispatch_seconds);
+    device->cache_directory = wfi_cache_directory(&device->log, params->cache_directory);
+    device->capture_statistics = params->capture_statistics && device->caps.pipeline_statistics;
+    device->dispatch_seconds = wfi_longest_dispatch(&device->caps, params->dispatch_seconds);
     device->poll_seconds = wfi_device_kind_of(&device->caps)->poll_seconds;
     if (result == WF_SUCCESS)
         result = wfi_pipeline_cache_create(&device->log, device->vk, &device->fn, device->allocator,
@@ -262,10 +264,22 @@ wf_result wfi_device_open(const wf_device_params *params, wf_device **out)
     return WF_SUCCESS;
 }
 
+wf_result wfi_device_open(const wf_device_params *params, wf_device **out)
+{
+    wf_device_params read;
+    const wf_result result =
+        wfi_params_read(&(wfi_log){0}, "wf_device_create", params, &read, sizeof read);
+    if (result != WF_SUCCESS || !out)
+        return wfi_fail(&((wfi_log){read.log, read.log_user}), WF_ERROR_INVALID_ARGUMENT,
+                        "wf_device_create: bad parameters");
+    const wfi_heap outer = wfi_heap_enter(read.allocator);
+    return wfi_heap_leave(outer, open_own(&read, out));
+}
+
 /* Fills device->offered with what the enabled features allow, and notes what they withhold. */
 static wf_result query_enabled(wf_device *device, const wf_vulkan *vulkan, wfi_features *features)
 {
-    wf_caps *physical = malloc(sizeof *physical);
+    wf_caps *physical = wfi_malloc(sizeof *physical);
     if (!physical)
         return wfi_no_memory(&device->log);
     wf_result result =
@@ -276,7 +290,7 @@ static wf_result query_enabled(wf_device *device, const wf_vulkan *vulkan, wfi_f
                                 &device->offered);
     if (result == WF_SUCCESS)
         wfi_caps_withhold(physical, &device->offered);
-    free(physical);
+    wfi_free(physical);
     return result;
 }
 
@@ -329,37 +343,32 @@ static wf_result check_handles(const wfi_log *log, const wf_vulkan *vulkan)
     return WF_SUCCESS;
 }
 
-wf_result wfi_device_open_adopted(const wf_vulkan *vulkan, const wf_device_params *params,
-                                  wf_device **out)
+static wf_result open_adopted(const wf_vulkan *vulkan, const wf_device_params *params,
+                              wf_device **out)
 {
-    wf_device_params read;
     wf_vulkan handles;
     wf_device *device = NULL;
-    wf_result result =
-        wfi_params_read(&(wfi_log){0}, "wf_device_adopt", params, &read, sizeof read);
-    const wfi_log log = {read.log, read.log_user};
-    if (result != WF_SUCCESS || !vulkan || !out)
-        return wfi_fail(&log, WF_ERROR_INVALID_ARGUMENT, "wf_device_adopt: bad parameters");
-    result = wfi_params_read(&log, "wf_device_adopt", vulkan, &handles, sizeof handles);
+    const wfi_log log = {params->log, params->log_user};
+    wf_result result = wfi_params_read(&log, "wf_device_adopt", vulkan, &handles, sizeof handles);
     if (result == WF_SUCCESS)
         result = check_handles(&log, &handles);
     if (result == WF_SUCCESS)
-        result = make_object(&read, &device);
+        result = make_object(params, &device);
     if (result != WF_SUCCESS)
         return result;
     device->adopted = true;
     /* Files are read and written only where the application says so. */
-    const char *directory = read.cache_directory ? read.cache_directory : "";
+    const char *directory = params->cache_directory ? params->cache_directory : "";
     device->cache_directory = wfi_cache_directory(&log, directory);
     result = wfi_instance_adopt(&handles, &log, device->allocator, &device->instance);
     if (result == WF_SUCCESS)
-        result = take_over(device, &handles, read.limits);
+        result = take_over(device, &handles, params->limits);
     if (result == WF_SUCCESS && handles.pipeline_cache)
         device->cache = (wfi_pipeline_cache){.vk = handles.pipeline_cache, .lent = true};
     else if (result == WF_SUCCESS)
         result = wfi_pipeline_cache_create(&log, device->vk, &device->fn, device->allocator,
                                            &device->caps, device->cache_directory, &device->cache);
-    device->dispatch_seconds = wfi_longest_dispatch(&device->caps, read.dispatch_seconds);
+    device->dispatch_seconds = wfi_longest_dispatch(&device->caps, params->dispatch_seconds);
     device->poll_seconds = wfi_device_kind_of(&device->caps)->poll_seconds;
     if (result == WF_SUCCESS)
         name_own(device);
@@ -369,6 +378,19 @@ wf_result wfi_device_open_adopted(const wf_vulkan *vulkan, const wf_device_param
     }
     *out = device;
     return WF_SUCCESS;
+}
+
+wf_result wfi_device_open_adopted(const wf_vulkan *vulkan, const wf_device_params *params,
+                                  wf_device **out)
+{
+    wf_device_params read;
+    const wf_result result =
+        wfi_params_read(&(wfi_log){0}, "wf_device_adopt", params, &read, sizeof read);
+    if (result != WF_SUCCESS || !vulkan || !out)
+        return wfi_fail(&((wfi_log){read.log, read.log_user}), WF_ERROR_INVALID_ARGUMENT,
+                        "wf_device_adopt: bad parameters");
+    const wfi_heap outer = wfi_heap_enter(read.allocator);
+    return wfi_heap_leave(outer, open_adopted(vulkan, &read, out));
 }
 
 static void close_device(wf_device *device)
@@ -386,7 +408,7 @@ static void close_device(wf_device *device)
             "wf_device_destroy: %u objects of the device were still there; they are closed", left);
     wfi_pool_clear(device);
     if (device->keeps) {
-        free(device->cache.path);
+        wfi_free(device->cache.path);
         device->vk = VK_NULL_HANDLE;
         return;
     }
@@ -408,6 +430,7 @@ void wf_device_destroy(wf_device **handle)
     wf_device *device = handle ? *handle : NULL;
     if (!device)
         return;
+    const wfi_heap outer = wfi_heap_enter_device(device);
     if (device->tuning)
         device->tuning_end(device->tuning);
     if (device->vk)
@@ -415,6 +438,7 @@ void wf_device_destroy(wf_device **handle)
     if (!device->keeps)
         wfi_instance_destroy(&device->instance);
     wfi_device_release(device);
+    wfi_heap_leave(outer, WF_SUCCESS);
     *handle = NULL;
 }
 

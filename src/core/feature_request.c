@@ -1,9 +1,9 @@
 /* What an application may enable for wavefit before it creates its VkDevice. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/chain.h"
 #include "core/feature_table.h"
+#include "core/heap.h"
 #include "core/params.h"
 
 struct wf_features {
@@ -81,8 +81,8 @@ static bool needs_extension(const wf_features *set, const wfi_feature_row *row)
 
 static wf_result fill_list(wf_features *set, const wfi_log *log, uint32_t families)
 {
-    set->list = calloc(wfi_feature_row_count, sizeof *set->list);
-    set->taken = calloc(wfi_feature_row_count, sizeof *set->taken);
+    set->list = wfi_calloc(wfi_feature_row_count, sizeof *set->list);
+    set->taken = wfi_calloc(wfi_feature_row_count, sizeof *set->taken);
     if (!set->list || !set->taken)
         return wfi_no_memory(log);
     for (uint32_t i = 0; i < wfi_feature_row_count; i++) {
@@ -101,26 +101,21 @@ static wf_result fill_list(wf_features *set, const wfi_log *log, uint32_t famili
     return WF_SUCCESS;
 }
 
-wf_result wf_required_features(const wf_vulkan *vulkan, uint32_t families,
-                               const wf_device_params *params, wf_features **out)
+static wf_result query(const wf_vulkan *vulkan, uint32_t families, const wf_device_params *params,
+                       wf_features **out)
 {
-    wf_device_params read;
     wf_vulkan handles;
     wfi_instance instance;
-    const wfi_log none = {0};
-    if (!vulkan || !out)
-        return WF_ERROR_INVALID_ARGUMENT;
-    wf_result result = wfi_params_read(&none, "wf_required_features", params, &read, sizeof read);
-    const wfi_log log = {read.log, read.log_user};
-    if (result == WF_SUCCESS)
-        result = wfi_params_read(&log, "wf_required_features", vulkan, &handles, sizeof handles);
+    const wfi_log log = {params->log, params->log_user};
+    wf_result result =
+        wfi_params_read(&log, "wf_required_features", vulkan, &handles, sizeof handles);
     if (result == WF_SUCCESS)
         result = wfi_instance_adopt(&handles, &log, NULL, &instance);
     if (result != WF_SUCCESS)
         return result;
     const uint32_t all = (UINT32_C(1) << WF_FAMILY_COUNT) - 1;
     families = families ? families & all : all;
-    wf_features *set = calloc(1, sizeof *set);
+    wf_features *set = wfi_calloc(1, sizeof *set);
     if (!set)
         result = wfi_no_memory(&log);
     if (result == WF_SUCCESS)
@@ -136,6 +131,20 @@ wf_result wf_required_features(const wf_vulkan *vulkan, uint32_t families,
     drop_empty(&set->offered);
     *out = set;
     return WF_SUCCESS;
+}
+
+wf_result wf_required_features(const wf_vulkan *vulkan, uint32_t families,
+                               const wf_device_params *params, wf_features **out)
+{
+    wf_device_params read;
+    const wfi_log none = {0};
+    if (!vulkan || !out)
+        return WF_ERROR_INVALID_ARGUMENT;
+    wf_result result = wfi_params_read(&none, "wf_required_features", params, &read, sizeof read);
+    if (result != WF_SUCCESS)
+        return result;
+    const wfi_heap outer = wfi_heap_enter(read.allocator);
+    return wfi_heap_leave(outer, query(vulkan, families, &read, out));
 }
 
 const VkPhysicalDeviceFeatures2 *wf_features_chain(const wf_features *features)
@@ -186,8 +195,8 @@ void wf_features_destroy(wf_features **handle)
     wf_features *set = handle ? *handle : NULL;
     if (!set)
         return;
-    free(set->list);
-    free(set->taken);
-    free(set);
+    wfi_free(set->list);
+    wfi_free(set->taken);
+    wfi_free(set);
     *handle = NULL;
 }

@@ -1,11 +1,11 @@
 #include "core/features.h"
 
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/chain.h"
 #include "core/feature_table.h"
+#include "core/heap.h"
 
 typedef struct extension_list {
     VkExtensionProperties *items;
@@ -17,7 +17,7 @@ static wf_result list_extensions(const wfi_instance *instance, const wfi_log *lo
 {
     VkResult vk = instance->vkEnumerateDeviceExtensionProperties(device, NULL, &out->count, NULL);
     if (vk == VK_SUCCESS && out->count > 0) {
-        out->items = calloc(out->count, sizeof *out->items);
+        out->items = wfi_calloc(out->count, sizeof *out->items);
         if (!out->items)
             return wfi_no_memory(log);
         vk = instance->vkEnumerateDeviceExtensionProperties(device, NULL, &out->count, out->items);
@@ -136,7 +136,7 @@ wf_result wfi_features_query(const wfi_instance *instance, const wfi_log *log,
         instance->vkGetPhysicalDeviceFeatures2(device, &out->core);
         keep_used(out);
     }
-    free(list.items);
+    wfi_free(list.items);
     return result;
 }
 

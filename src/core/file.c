@@ -2,9 +2,9 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/heap.h"
 #include "core/platform_file.h"
 
 /* From the last folder that is there on, so that it does not matter what paths begin with. */
@@ -24,20 +24,20 @@ bool wfi_make_directories(char *path)
 static void *read_open(FILE *file, size_t most, size_t *bytes)
 {
     size_t room = 4096, used = 0;
-    char *data = malloc(room + 1);
+    char *data = wfi_malloc(room + 1);
     while (data) {
         used += fread(data + used, 1, room - used, file);
         if (used < room || used > most)
             break;
-        char *larger = realloc(data, room * 2 + 1);
+        char *larger = wfi_realloc(data, room * 2 + 1);
         if (!larger)
-            free(data);
+            wfi_free(data);
         data = larger;
         room *= 2;
     }
     if (data && (ferror(file) || used > most)) {
         const int cause = used > most ? EFBIG : EIO;
-        free(data);
+        wfi_free(data);
         errno = cause;
         return NULL;
     }
@@ -101,7 +101,7 @@ static bool write_temporary(int fd, const char *path, const wfi_piece *pieces, s
 bool wfi_file_write(const char *path, const wfi_piece *pieces, size_t count)
 {
     const size_t length = strlen(path) + sizeof ".XXXXXX";
-    char *temporary = malloc(length);
+    char *temporary = wfi_malloc(length);
     if (!temporary)
         return false;
     snprintf(temporary, length, "%s.XXXXXX", path);
@@ -111,7 +111,7 @@ bool wfi_file_write(const char *path, const wfi_piece *pieces, size_t count)
     const int cause = errno;
     if (!ok && fd >= 0)
         wfi_file_remove(temporary);
-    free(temporary);
+    wfi_free(temporary);
     errno = cause;
     return ok;
 }

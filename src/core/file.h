@@ -7,7 +7,7 @@
 
 #include "core/log.h"
 
-/* The malloc'ed name of the cache folder: `directory`, or the user's cache folder where it is NULL.
+/* The name of the cache folder, to be freed: `directory`, or the user's where that is NULL.
  * NULL: nothing is kept, since `directory` is "", there is no home or no memory, or (with a warning
  * in the log) others may write to the folder. */
 char *wfi_cache_directory(const wfi_log *log, const char *directory);
@@ -15,7 +15,7 @@ char *wfi_cache_directory(const wfi_log *log, const char *directory);
 /* Makes the folders that lead to the file `path`; false leaves the cause in errno. */
 bool wfi_make_directories(char *path);
 
-/* The whole file, malloc'ed, with a 0 behind it. NULL: errno says why; EFBIG where it is larger
+/* The whole file, to be freed, with a 0 behind it. NULL: errno says why; EFBIG where it is larger
  * than `most`. */
 void *wfi_file_read(const char *path, size_t most, size_t *bytes);
 

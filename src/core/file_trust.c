@@ -2,10 +2,10 @@
  * and locked: their content goes to drivers, and a name that others can make must not lead to a
  * file elsewhere. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/file.h"
+#include "core/heap.h"
 #include "core/platform_file.h"
 #include "core/text.h"
 
@@ -18,7 +18,7 @@ char *wfi_cache_directory(const wfi_log *log, const char *directory)
     if (!path || wfi_folder_trusted(path, &why))
         return path;
     wfi_log_write(log, WF_LOG_WARNING, "%s: %s; nothing is read or kept there", path, why);
-    free(path);
+    wfi_free(path);
     return NULL;
 }
 

@@ -1,7 +1,6 @@
 #include "core/host_memory.h"
 
-#include <stdlib.h>
-
+#include "core/heap.h"
 #include "core/names.h"
 #include "core/staging.h"
 
@@ -161,14 +160,14 @@ static void unlist(wf_host_memory *host)
     wfi_mutex_unlock(&staging->lock);
 }
 
-wf_result wf_host_memory_create(wf_device *device, void *data, uint64_t bytes, wf_host_memory **out)
+static wf_result import_memory(wf_device *device, void *data, uint64_t bytes, wf_host_memory **out)
 {
     if (!device || !out)
         return WF_ERROR_INVALID_ARGUMENT;
     wf_result result = check(device, data, bytes);
     if (result != WF_SUCCESS)
         return result;
-    wf_host_memory *host = calloc(1, sizeof *host);
+    wf_host_memory *host = wfi_calloc(1, sizeof *host);
     if (!host)
         return wfi_no_memory(&device->log);
     bool dedicated = false;
@@ -194,6 +193,12 @@ wf_result wf_host_memory_create(wf_device *device, void *data, uint64_t bytes, w
     return WF_SUCCESS;
 }
 
+wf_result wf_host_memory_create(wf_device *device, void *data, uint64_t bytes, wf_host_memory **out)
+{
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    return wfi_heap_leave(outer, import_memory(device, data, bytes, out));
+}
+
 void wf_host_memory_destroy(wf_host_memory **handle)
 {
     wf_host_memory *host = handle ? *handle : NULL;
@@ -202,7 +207,7 @@ void wf_host_memory_destroy(wf_host_memory **handle)
     unlist(host);
     close_host_memory(host);
     wfi_object_leave(&host->object);
-    free(host);
+    wfi_free(host);
     *handle = NULL;
 }
 

@@ -1,8 +1,8 @@
 #include "core/instance.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/heap.h"
 #include "core/platform.h"
 
 static wf_result open_loader(wfi_instance *instance, const wfi_log *log)
@@ -36,10 +36,10 @@ static bool offers(const wfi_instance *instance, const char *extension)
     uint32_t count = 0;
     if (!enumerate || enumerate(NULL, &count, NULL) != VK_SUCCESS || count == 0)
         return false;
-    VkExtensionProperties *list = calloc(count, sizeof *list);
+    VkExtensionProperties *list = wfi_calloc(count, sizeof *list);
     bool found = list && enumerate(NULL, &count, list) >= VK_SUCCESS &&
                  has_extension(list, count, extension);
-    free(list);
+    wfi_free(list);
     return found;
 }
 
@@ -183,13 +183,13 @@ wf_result wfi_instance_devices(const wfi_instance *instance, const wfi_log *log,
     if (vk == VK_ERROR_INITIALIZATION_FAILED || (vk == VK_SUCCESS && n == 0))
         return wfi_fail(log, WF_ERROR_NO_DEVICE, "no Vulkan device was found");
     if (vk == VK_SUCCESS) {
-        list = calloc(n, sizeof(VkPhysicalDevice));
+        list = wfi_calloc(n, sizeof(VkPhysicalDevice));
         if (!list)
             return wfi_no_memory(log);
         vk = instance->vkEnumeratePhysicalDevices(instance->vk, &n, list);
     }
     if (vk < VK_SUCCESS) {
-        free(list);
+        wfi_free(list);
         return wfi_check_vk(log, vk, "vkEnumeratePhysicalDevices");
     }
     *devices = list;

@@ -51,7 +51,7 @@ wf_result wfi_instance_adopt(const wf_vulkan *vulkan, const wfi_log *log,
 /* Accepts a half-built instance. */
 void wfi_instance_destroy(wfi_instance *instance);
 
-/* The physical devices, in the loader's order; *devices is malloc'ed. WF_ERROR_NO_DEVICE. */
+/* The physical devices, in the loader's order; *devices is to be freed. WF_ERROR_NO_DEVICE. */
 wf_result wfi_instance_devices(const wfi_instance *instance, const wfi_log *log,
                                VkPhysicalDevice **devices, uint32_t *count);
 

@@ -2,6 +2,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "core/heap.h"
 #include "core/staging.h"
 #include "core/transfer.h"
 
@@ -75,7 +76,9 @@ static wf_result begin(wf_buffer *buffer, uint64_t offset, const void *in, void 
     if (result != WF_SUCCESS)
         return result;
     wfi_mover *mover = &staging->mover;
-    wf_transfer *t = calloc(1, sizeof *t);
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    wf_transfer *t = wfi_calloc(1, sizeof *t);
+    wfi_heap_leave(outer, WF_SUCCESS);
     if (!t)
         return wfi_no_memory(&device->log);
     t->buffer = buffer;
@@ -97,7 +100,7 @@ static wf_result begin(wf_buffer *buffer, uint64_t offset, const void *in, void 
     wfi_mutex_unlock(&mover->lock);
     if (!started) {
         wfi_object_leave(&t->object);
-        free(t);
+        wfi_free(t);
         return wfi_fail(&device->log, WF_ERROR_OUT_OF_HOST_MEMORY,
                         "the system gives no thread for transfers");
     }
@@ -136,7 +139,7 @@ wf_result wf_transfer_end(wf_transfer **handle)
     }
     const wf_result result = (wf_result)atomic_load(&t->result);
     wfi_object_leave(&t->object);
-    free(t);
+    wfi_free(t);
     *handle = NULL;
     return result;
 }

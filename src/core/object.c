@@ -1,8 +1,7 @@
 #include "core/object.h"
 
-#include <stdlib.h>
-
 #include "core/device.h"
+#include "core/heap.h"
 
 void wfi_object_enlist(wf_device *device, wfi_object *object, void (*close)(void *owner),
                        void *owner)
@@ -26,8 +25,8 @@ static void free_device(wf_device *device)
     wfi_condition_destroy(&device->pool_compiled);
     wfi_mutex_destroy(&device->peaks_lock);
     wfi_mutex_destroy(&device->tuning_lock);
-    free(device->cache_directory);
-    free(device);
+    wfi_free(device->cache_directory);
+    wfi_free(device);
 }
 
 void wfi_object_leave(wfi_object *object)

@@ -1,8 +1,8 @@
 #include "core/pipeline.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "core/heap.h"
 #include "core/names.h"
 
 wf_result wfi_set_layout_create(const wf_device *device, const wfi_log *log,
@@ -173,7 +173,7 @@ static void read_statistics(wf_device *device, wfi_pipeline *pipeline)
     if (device->fn.vkGetPipelineExecutableStatisticsKHR(device->vk, &first, &count, list) <
         VK_SUCCESS)
         return;
-    pipeline->statistics = calloc(count ? count : 1, sizeof *pipeline->statistics);
+    pipeline->statistics = wfi_calloc(count ? count : 1, sizeof *pipeline->statistics);
     for (uint32_t i = 0; pipeline->statistics && i < count; i++) {
         wf_statistic *statistic = &pipeline->statistics[pipeline->statistic_count++];
         snprintf(statistic->name, sizeof statistic->name, "%.47s", list[i].name);
@@ -238,7 +238,7 @@ static wf_result create_module(wf_device *device, const wfi_pipeline_desc *desc,
     };
     const VkResult vk = WFI_MADE(
         device->fn.vkCreateShaderModule(device->vk, &info, device->allocator, module), module);
-    free(words);
+    wfi_free(words);
     wfi_name(device, VK_OBJECT_TYPE_SHADER_MODULE, WFI_HANDLE(*module), "%s: module",
              desc->spirv->name);
     return wfi_check_vk(&device->log, vk, desc->name);
@@ -282,6 +282,6 @@ void wfi_pipeline_destroy(wf_device *device, wfi_pipeline *pipeline)
     if (pipeline->set_layout && !device->keeps)
         device->fn.vkDestroyDescriptorSetLayout(device->vk, pipeline->set_layout,
                                                 device->allocator);
-    free(pipeline->statistics);
+    wfi_free(pipeline->statistics);
     *pipeline = (wfi_pipeline){0};
 }

@@ -2,10 +2,10 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/file.h"
+#include "core/heap.h"
 #include "core/text.h"
 
 #define MAGIC 0x46575043u /* "CPWF" */
@@ -60,7 +60,7 @@ static char *cache_path(const char *directory, const wf_caps *caps)
     return wfi_path_join(directory, name);
 }
 
-/* The data of a file that fits, malloc'ed; NULL when it is absent, stale or damaged. */
+/* The data of a file that fits, to be freed; NULL when it is absent, stale or damaged. */
 static void *read_file(const wfi_log *log, const char *path, const wf_caps *caps, size_t *bytes)
 {
     file_header header;
@@ -70,7 +70,7 @@ static void *read_file(const wfi_log *log, const char *path, const wf_caps *caps
     if (!file && errno != ENOENT && errno != ENOTDIR)
         wfi_log_write(log, WF_LOG_WARNING, "%s: %s; compiled pipelines are not used", path, why);
     if (!file || whole <= sizeof header) {
-        free(file);
+        wfi_free(file);
         return NULL;
     }
     memcpy(&header, file, sizeof header);
@@ -78,7 +78,7 @@ static void *read_file(const wfi_log *log, const char *path, const wf_caps *caps
     memmove(file, file + sizeof header, *bytes);
     const file_header expected = header_for(caps, file, *bytes);
     if (memcmp(&header, &expected, sizeof header) != 0) {
-        free(file);
+        wfi_free(file);
         return NULL;
     }
     return file;
@@ -105,9 +105,9 @@ wf_result wfi_pipeline_cache_create(const wfi_log *log, VkDevice device,
     } else if (data) {
         cache.stored_hash = wfi_hash(data, bytes);
     }
-    free(data);
+    wfi_free(data);
     if (vk < VK_SUCCESS) {
-        free(cache.path);
+        wfi_free(cache.path);
         return wfi_check_vk(log, vk, "vkCreatePipelineCache");
     }
     *out = cache;
@@ -121,7 +121,7 @@ static void store(const wfi_log *log, VkDevice device, const struct VolkDeviceTa
     if (fn->vkGetPipelineCacheData(device, cache->vk, &bytes, NULL) != VK_SUCCESS || bytes == 0 ||
         bytes > MAX_CACHE_BYTES)
         return;
-    void *data = malloc(bytes);
+    void *data = wfi_malloc(bytes);
     if (data && fn->vkGetPipelineCacheData(device, cache->vk, &bytes, data) == VK_SUCCESS) {
         const file_header header = header_for(caps, data, bytes);
         const wfi_piece pieces[] = {{&header, sizeof header}, {data, bytes}};
@@ -130,7 +130,7 @@ static void store(const wfi_log *log, VkDevice device, const struct VolkDeviceTa
             wfi_log_write(log, WF_LOG_INFO, "%s: compiled pipelines were not kept: %s", cache->path,
                           strerror(errno));
     }
-    free(data);
+    wfi_free(data);
 }
 
 void wfi_pipeline_cache_destroy(const wfi_log *log, VkDevice device,
@@ -142,6 +142,6 @@ void wfi_pipeline_cache_destroy(const wfi_log *log, VkDevice device,
         store(log, device, fn, caps, cache);
     if (cache->vk && !cache->lent)
         fn->vkDestroyPipelineCache(device, cache->vk, allocator);
-    free(cache->path);
+    wfi_free(cache->path);
     *cache = (wfi_pipeline_cache){0};
 }

@@ -1,6 +1,6 @@
 #include "core/pipeline_pool.h"
 
-#include <stdlib.h>
+#include "core/heap.h"
 
 struct wfi_pooled {
     wfi_pooled *next;
@@ -55,7 +55,7 @@ static void destroy(wf_device *device, wfi_pooled *pooled)
 {
     unlist(device, pooled);
     wfi_pipeline_destroy(device, &pooled->pipeline);
-    free(pooled);
+    wfi_free(pooled);
 }
 
 /* Destroys those that have been idle the longest until `most` are left. */
@@ -89,7 +89,7 @@ static void release(wf_device *device, wfi_pooled *pooled)
 
 static wfi_pooled *add(wf_device *device, const wfi_pipeline_desc *desc)
 {
-    wfi_pooled *pooled = calloc(1, sizeof *pooled);
+    wfi_pooled *pooled = wfi_calloc(1, sizeof *pooled);
     if (!pooled)
         return NULL;
     pooled->desc = *desc;

@@ -74,12 +74,12 @@ bool wfi_file_replace(const char *from, const char *to);
 bool wfi_file_remove(const char *path);
 /* True also where it is there already. */
 bool wfi_folder_make(const char *path);
-/* The path with links in place of its last part followed, malloc'ed; no file need be there. */
+/* The path with links in place of its last part followed, to be freed; no file need be there. */
 char *wfi_file_resolve(const char *path);
 
 /* The last separator of a path's parts; NULL: it is one part. */
 char *wfi_path_separator(const char *path);
-/* wavefit's place in the user's cache folder, malloc'ed; NULL: there is none. */
+/* wavefit's place in the user's cache folder, to be freed; NULL: there is none. */
 char *wfi_user_cache_folder(void);
 
 #endif

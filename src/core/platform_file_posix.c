@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/heap.h"
 #include "core/text.h"
 
 #ifndef PATH_MAX
@@ -272,12 +273,12 @@ static bool follow(char **path)
     to[bytes] = '\0';
     const char *slash = strrchr(*path, '/');
     const size_t folder = to[0] == '/' || !slash ? 0 : (size_t)(slash - *path) + 1;
-    char *joined = malloc(folder + (size_t)bytes + 1);
+    char *joined = wfi_malloc(folder + (size_t)bytes + 1);
     if (!joined)
         return false;
     memcpy(joined, *path, folder);
     memcpy(joined + folder, to, (size_t)bytes + 1);
-    free(*path);
+    wfi_free(*path);
     *path = joined;
     return true;
 }
@@ -292,7 +293,7 @@ char *wfi_file_resolve(const char *path)
             errno = ELOOP;
         if (links > MOST_LINKS || !follow(&at)) {
             const int cause = errno;
-            free(at);
+            wfi_free(at);
             errno = cause;
             return NULL;
         }

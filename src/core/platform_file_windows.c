@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/heap.h"
 #include "core/platform.h"
 #include "core/text.h"
 #include "core/wide.h"
@@ -72,7 +73,7 @@ static HANDLE open_handle(const char *path, DWORD access, DWORD how, DWORD flags
     const HANDLE handle = CreateFileW(wide, access, SHARE, NULL, how, flags, NULL);
     if (handle == INVALID_HANDLE_VALUE)
         fail();
-    free(wide);
+    wfi_free(wide);
     return handle;
 }
 
@@ -101,7 +102,7 @@ static DWORD attributes_of(const char *path)
     const DWORD attributes = wide ? GetFileAttributesW(wide) : INVALID_FILE_ATTRIBUTES;
     if (wide && attributes == INVALID_FILE_ATTRIBUTES)
         fail();
-    free(wide);
+    wfi_free(wide);
     return attributes;
 }
 
@@ -179,8 +180,8 @@ FILE *wfi_file_open(const char *path, const char *mode)
     wchar_t *wide = wfi_wide(path), *how = wfi_wide(mode);
     FILE *file = wide && how ? _wfopen(wide, how) : NULL;
     const int cause = errno;
-    free(wide);
-    free(how);
+    wfi_free(wide);
+    wfi_free(how);
     errno = cause;
     return file;
 }
@@ -405,8 +406,8 @@ bool wfi_file_replace(const char *from, const char *to)
             wfi_sleep(BUSY_SECONDS);
     }
     const int cause = errno;
-    free(source);
-    free(target);
+    wfi_free(source);
+    wfi_free(target);
     errno = cause;
     return ok;
 }
@@ -422,7 +423,7 @@ bool wfi_file_remove(const char *path)
     if (wide && !ok)
         fail();
     const int cause = errno;
-    free(wide);
+    wfi_free(wide);
     errno = cause;
     return ok;
 }
@@ -431,7 +432,7 @@ bool wfi_folder_make(const char *path)
 {
     wchar_t *wide = wfi_wide(path);
     const bool ok = wide && (CreateDirectoryW(wide, NULL) || fail() || errno == EEXIST);
-    free(wide);
+    wfi_free(wide);
     return ok;
 }
 
@@ -478,6 +479,6 @@ char *wfi_user_cache_folder(void)
     const wchar_t *in = is_absolute(own) ? own : is_absolute(local) ? local : NULL;
     char *narrow = in ? wfi_narrow(in) : NULL;
     char *folder = narrow ? wfi_path_join(narrow, "wavefit") : NULL;
-    free(narrow);
+    wfi_free(narrow);
     return folder;
 }

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <math.h>
 #include <process.h>
-#include <stdlib.h>
 
+#include "core/heap.h"
 #include "core/wide.h"
 
 _Static_assert(sizeof(wfi_mutex) == sizeof(SRWLOCK), "the lock has another size");
@@ -81,20 +81,20 @@ typedef struct start {
 static unsigned __stdcall run_started(void *memory)
 {
     const start s = *(start *)memory;
-    free(memory);
+    wfi_free(memory);
     s.run(s.user);
     return 0;
 }
 
 bool wfi_thread_start(wfi_thread *thread, void *(*run)(void *user), void *user)
 {
-    start *s = malloc(sizeof *s);
+    start *s = wfi_malloc(sizeof *s);
     if (!s)
         return false;
     *s = (start){run, user};
     const HANDLE started = (HANDLE)_beginthreadex(NULL, 0, run_started, s, 0, NULL);
     if (!started) {
-        free(s);
+        wfi_free(s);
         return false;
     }
     if (thread)
@@ -175,7 +175,7 @@ const char *const wfi_vulkan_loaders[] = {"vulkan-1.dll", NULL};
 wchar_t *wfi_wide(const char *text)
 {
     const int units = MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, text, -1, NULL, 0);
-    wchar_t *wide = units > 0 ? malloc((size_t)units * sizeof *wide) : NULL;
+    wchar_t *wide = units > 0 ? wfi_malloc((size_t)units * sizeof *wide) : NULL;
     if (wide)
         MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, text, -1, wide, units);
     else
@@ -186,7 +186,7 @@ wchar_t *wfi_wide(const char *text)
 char *wfi_narrow(const wchar_t *text)
 {
     const int bytes = WideCharToMultiByte(CP_UTF8, 0, text, -1, NULL, 0, NULL, NULL);
-    char *narrow = bytes > 0 ? malloc((size_t)bytes) : NULL;
+    char *narrow = bytes > 0 ? wfi_malloc((size_t)bytes) : NULL;
     if (narrow)
         WideCharToMultiByte(CP_UTF8, 0, text, -1, narrow, bytes, NULL, NULL);
     return narrow;

@@ -1,7 +1,6 @@
 #include "core/spirv.h"
 
-#include <stdlib.h>
-
+#include "core/heap.h"
 #include "core/spirv_code.h"
 #include "core/unpack.h"
 
@@ -46,8 +45,8 @@ uint32_t *wfi_spirv_unpack(const wfi_spirv *spirv)
 {
     const wfi_spirv *sibling = spirv->sibling;
     const size_t before = sibling ? sibling->code_bytes : 0, end = before + spirv->code_bytes;
-    uint8_t *code = malloc(end ? end : 1);
-    uint32_t *words = malloc(spirv->word_count * sizeof *words);
+    uint8_t *code = wfi_malloc(end ? end : 1);
+    uint32_t *words = wfi_malloc(spirv->word_count * sizeof *words);
     bool good = code && words && spirv->packed;
     if (good && sibling)
         good = wfi_unpack(sibling->packed, sibling->packed_bytes, code, 0, before);
@@ -55,9 +54,9 @@ uint32_t *wfi_spirv_unpack(const wfi_spirv *spirv)
         good = wfi_unpack(spirv->packed, spirv->packed_bytes, code, before, end);
     if (good)
         good = decode((wfi_source){code + before, code + end, false}, words, spirv->word_count);
-    free(code);
+    wfi_free(code);
     if (!good) {
-        free(words);
+        wfi_free(words);
         return NULL;
     }
     return words;

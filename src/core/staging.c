@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "core/heap.h"
 #include "core/names.h"
 
 #define LEAST_RING (UINT64_C(256) << 10)
@@ -22,7 +23,7 @@ static void close_staging(wf_device *device)
     wfi_condition_destroy(&staging->mover.wake);
     wfi_mutex_destroy(&staging->mover.lock);
     wfi_mutex_destroy(&staging->lock);
-    free(staging);
+    wfi_free(staging);
     device->staging = NULL;
 }
 
@@ -41,7 +42,7 @@ static bool make_mover_locks(wfi_mover *mover)
 
 static wfi_staging *make_staging(void)
 {
-    wfi_staging *staging = calloc(1, sizeof *staging);
+    wfi_staging *staging = wfi_calloc(1, sizeof *staging);
     if (!staging)
         return NULL;
     staging->threads = wfi_copy_threads();
@@ -53,7 +54,7 @@ static wfi_staging *make_staging(void)
         }
         wfi_mutex_destroy(&staging->lock);
     }
-    free(staging);
+    wfi_free(staging);
     return NULL;
 }
 
@@ -61,8 +62,10 @@ wf_result wfi_staging_of(wf_device *device, wfi_staging **out)
 {
     wfi_mutex_lock(&device->staging_lock);
     if (!device->staging) {
+        const wfi_heap outer = wfi_heap_enter_device(device);
         device->staging = make_staging();
         device->staging_end = close_staging;
+        wfi_heap_leave(outer, WF_SUCCESS);
     }
     *out = device->staging;
     wfi_mutex_unlock(&device->staging_lock);

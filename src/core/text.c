@@ -3,9 +3,9 @@
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/heap.h"
 #include "core/platform_file.h"
 
 #define FIRST_ROOM 1024
@@ -19,7 +19,7 @@ static bool make_room(wfi_text *text, size_t bytes)
     size_t room = text->room ? text->room : FIRST_ROOM;
     while (room < needed)
         room *= 2;
-    char *larger = realloc(text->data, room);
+    char *larger = wfi_realloc(text->data, room);
     text->failed = !larger;
     if (!larger)
         return false;
@@ -66,14 +66,14 @@ void wfi_text_print(wfi_text *text, const char *format, ...)
 char *wfi_copy_text(const char *text)
 {
     const size_t bytes = strlen(text) + 1;
-    char *copy = malloc(bytes);
+    char *copy = wfi_malloc(bytes);
     return copy ? memcpy(copy, text, bytes) : NULL;
 }
 
 char *wfi_path_join(const char *a, const char *b)
 {
     const size_t bytes = strlen(a) + strlen(b) + 2;
-    char *path = malloc(bytes);
+    char *path = wfi_malloc(bytes);
     if (path)
         snprintf(path, bytes, "%s%c%s", a, WFI_SEPARATOR, b);
     return path;

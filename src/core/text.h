@@ -7,7 +7,7 @@
 
 #include "core/log.h"
 
-/* {0} at first; whoever has it frees `data`. */
+/* {0} at first; whoever has it frees `data` (wfi_free). */
 typedef struct wfi_text {
     char *data; /* with a 0 behind it; NULL: nothing was written yet */
     size_t used, room;
@@ -18,9 +18,9 @@ void wfi_text_add(wfi_text *text, const char *string);
 void wfi_text_add_char(wfi_text *text, char c);
 void wfi_text_print(wfi_text *text, const char *format, ...) WFI_PRINTF(2, 3);
 
-/* Malloc'ed; NULL without memory. */
+/* NULL without memory. */
 char *wfi_copy_text(const char *text);
-/* "a/b", as the system writes it, malloc'ed; NULL without memory. */
+/* "a/b", as the system writes it; NULL without memory. */
 char *wfi_path_join(const char *a, const char *b);
 
 /* Whether the text begins with the word, whether the two are the same, whatever the case of

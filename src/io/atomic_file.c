@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/heap.h"
 #include "core/platform_file.h"
 #include "io/unfinished.h"
 
 static void forget(wfi_atomic_file *out)
 {
-    free(out->path);
+    wfi_free(out->path);
     free(out->temporary);
     *out = (wfi_atomic_file){0};
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/heap.h"
 #include "core/platform.h"
 #include "core/platform_file.h"
 #include "core/text.h"
@@ -34,7 +35,7 @@ void wfi_unfinished_forget(const char *path)
     wfi_mutex_lock(&lock);
     for (int i = 0; i < MOST_UNFINISHED; i++)
         if (unfinished[i] && strcmp(unfinished[i], path) == 0) {
-            free(unfinished[i]);
+            wfi_free(unfinished[i]);
             unfinished[i] = NULL;
         }
     wfi_mutex_unlock(&lock);

@@ -1,12 +1,12 @@
 /* Rates of arithmetic and of exchanges within a subgroup. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/element.h"
 #include "core/bfloat16.h"
 #include "core/caps.h"
+#include "core/heap.h"
 #include "model/peaks.h"
 #include "peaks/peaks_ids.h"
 #include "wfi_shaders.h"
@@ -194,7 +194,7 @@ static wf_result fill_elements(wf_buffer *buffer, wf_type type, uint64_t a, uint
 {
     const uint64_t count = 4 * a + 2 * b;
     uint64_t state = 1;
-    void *elements = malloc((size_t)count * wf_type_size(type));
+    void *elements = wfi_malloc((size_t)count * wf_type_size(type));
     if (!elements)
         return WF_ERROR_OUT_OF_HOST_MEMORY;
     for (uint64_t i = 0; i < 2 * a; i++) {
@@ -205,7 +205,7 @@ static wf_result fill_elements(wf_buffer *buffer, wf_type type, uint64_t a, uint
     for (uint64_t i = 4 * a; i < count; i++)
         wf_element_set(type, elements, i, random_element(type, &state));
     const wf_result result = wf_buffer_write(buffer, 0, elements, count * wf_type_size(type));
-    free(elements);
+    wfi_free(elements);
     return result;
 }
 

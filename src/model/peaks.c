@@ -5,6 +5,7 @@
 #include "core/arithmetic.h"
 #include "core/caps.h"
 #include "core/command.h"
+#include "core/heap.h"
 #include "core/params.h"
 #include "core/timing.h"
 #include "profiles/peaks.h"
@@ -66,8 +67,8 @@ wf_result wf_peak_describe(uint32_t index, wf_peak_info *out)
     return WF_SUCCESS;
 }
 
-wf_result wf_peak_measure(wf_device *device, uint32_t index, const wf_peak_params *params,
-                          wf_peak *out)
+static wf_result measure_peak(wf_device *device, uint32_t index, const wf_peak_params *params,
+                              wf_peak *out)
 {
     if (!device || !out || index >= wf_peak_count())
         return WF_ERROR_INVALID_ARGUMENT;
@@ -79,6 +80,13 @@ wf_result wf_peak_measure(wf_device *device, uint32_t index, const wf_peak_param
     if (result == WF_SUCCESS)
         *out = measured;
     return result;
+}
+
+wf_result wf_peak_measure(wf_device *device, uint32_t index, const wf_peak_params *params,
+                          wf_peak *out)
+{
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    return wfi_heap_leave(outer, measure_peak(device, index, params, out));
 }
 
 /* ----------------------------------------------------------------- what is kept with the device */
@@ -128,7 +136,7 @@ static wf_result copy_bandwidth(wf_device *device, double *bandwidth)
     return result;
 }
 
-wf_result wf_device_copy_bandwidth(wf_device *device, double *bytes_per_second)
+static wf_result find_copy_bandwidth(wf_device *device, double *bytes_per_second)
 {
     if (!device || !bytes_per_second)
         return WF_ERROR_INVALID_ARGUMENT;
@@ -146,7 +154,13 @@ wf_result wf_device_copy_bandwidth(wf_device *device, double *bytes_per_second)
     return result;
 }
 
-wf_result wf_device_fma_rate(wf_device *device, wf_type type, double *flops_per_second)
+wf_result wf_device_copy_bandwidth(wf_device *device, double *bytes_per_second)
+{
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    return wfi_heap_leave(outer, find_copy_bandwidth(device, bytes_per_second));
+}
+
+static wf_result find_fma_rate(wf_device *device, wf_type type, double *flops_per_second)
 {
     if (!device || !flops_per_second || (unsigned)type >= WF_TYPE_COUNT)
         return WF_ERROR_INVALID_ARGUMENT;
@@ -162,4 +176,10 @@ wf_result wf_device_fma_rate(wf_device *device, wf_type type, double *flops_per_
         *flops_per_second = device->fma_rate[type];
     wfi_mutex_unlock(&device->peaks_lock);
     return result;
+}
+
+wf_result wf_device_fma_rate(wf_device *device, wf_type type, double *flops_per_second)
+{
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    return wfi_heap_leave(outer, find_fma_rate(device, type, flops_per_second));
 }

@@ -3,12 +3,12 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/arithmetic.h"
 #include "core/caps.h"
 #include "core/file.h"
+#include "core/heap.h"
 #include "core/text.h"
 #include "model/self_test.h"
 #include "core/quirks.h"
@@ -278,7 +278,7 @@ static bool test_shape(wf_device *device, uint32_t index, const matrix_kind *kin
     const uint64_t elements = (uint64_t)s->k * (s->m + s->n);
     const probe p = {
         1, {elements * wf_type_size(kind->type), (uint64_t)s->m * s->n * kind->sum_bytes}};
-    void *from = calloc(1, (size_t)p.bytes[0]), *to = calloc(1, (size_t)p.bytes[1]);
+    void *from = wfi_calloc(1, (size_t)p.bytes[0]), *to = wfi_calloc(1, (size_t)p.bytes[1]);
     uint64_t state = index + 1;
     for (uint64_t i = 0; from && i < elements; i++) {
         state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -286,8 +286,8 @@ static bool test_shape(wf_device *device, uint32_t index, const matrix_kind *kin
     }
     const bool ran = from && to && run(device, &row, index, &p, from, to) == WF_SUCCESS;
     *right = ran && product_is_right(kind, s, from, to);
-    free(from);
-    free(to);
+    wfi_free(from);
+    wfi_free(to);
     return ran;
 }
 
@@ -360,11 +360,11 @@ static bool recall(const wfi_log *log, const char *path, outcome *o)
         wfi_log_write(log, WF_LOG_WARNING, "%s: %s; the self-test's outcome is not used", path,
                       why);
     if (!data || bytes != sizeof there) {
-        free(data);
+        wfi_free(data);
         return false;
     }
     memcpy(&there, data, sizeof there);
-    free(data);
+    wfi_free(data);
     /* All but the findings must be as they would be written today. */
     outcome expected = *o;
     expected.tested = there.tested;
@@ -382,7 +382,7 @@ bool wfi_self_test_recall(wf_device *device)
     outcome o = outcome_for(device);
     char *path = outcome_path(device);
     const bool known = path && recall(&device->log, path, &o);
-    free(path);
+    wfi_free(path);
     if (known)
         apply(device, &o);
     return known;
@@ -410,5 +410,5 @@ void wfi_self_test_run(wf_device *device)
     const wfi_piece piece = {&o, sizeof o};
     if (path && o.tested && !(wfi_make_directories(path) && wfi_file_write(path, &piece, 1)))
         wfi_log_write(&log, WF_LOG_INFO, "%s: the self-test's outcome was not kept", path);
-    free(path);
+    wfi_free(path);
 }

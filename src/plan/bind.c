@@ -1,9 +1,9 @@
 /* What a recording binds: the caller's buffers checked and made concrete, and descriptor sets. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/buffer.h"
 #include "core/command.h"
+#include "core/heap.h"
 #include "plan/object.h"
 
 wf_result wfi_bind(const wf_device *device, const wfi_log *log, const wf_binding *binding,
@@ -219,7 +219,9 @@ static wf_result grow_kept(wf_plan *plan)
     if (plan->kept_count < plan->kept_room)
         return WF_SUCCESS;
     const uint32_t room = plan->kept_room ? 2 * plan->kept_room : plan->step_count;
-    wfi_kept_set *sets = realloc(plan->kept_sets, room * sizeof *sets);
+    const wfi_heap outer = wfi_heap_enter_device(plan->device);
+    wfi_kept_set *sets = wfi_realloc(plan->kept_sets, room * sizeof *sets);
+    wfi_heap_leave(outer, WF_SUCCESS);
     if (!sets)
         return wfi_no_memory(&plan->device->log);
     plan->kept_sets = sets;

@@ -1,13 +1,13 @@
 /* Copies of a plan, which share its pipelines and what executions only read (a matrix), and have
  * memory of their own where executions write; and plans that end behind a semaphore. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/heap.h"
 #include "plan/object.h"
 
 static void *duplicate(const void *from, uint32_t count, size_t item_bytes)
 {
-    void *to = calloc(count + (size_t)1, item_bytes);
+    void *to = wfi_calloc(count + (size_t)1, item_bytes);
     if (to && count)
         memcpy(to, from, count * item_bytes);
     return to;
@@ -16,7 +16,7 @@ static void *duplicate(const void *from, uint32_t count, size_t item_bytes)
 static wf_result copy_steps(wf_plan *plan, const wf_plan *from)
 {
     plan->pipelines = duplicate(from->pipelines, from->pipeline_count, sizeof *plan->pipelines);
-    plan->compiles = calloc(from->pipeline_count + (size_t)1, sizeof(wfi_compile *));
+    plan->compiles = wfi_calloc(from->pipeline_count + (size_t)1, sizeof(wfi_compile *));
     plan->steps = duplicate(from->steps, from->step_count, sizeof *plan->steps);
     if (!plan->pipelines || !plan->compiles || !plan->steps)
         return wfi_no_memory(&plan->device->log);
@@ -63,14 +63,14 @@ static wf_result ready(wf_plan *plan)
     return result;
 }
 
-wf_result wf_plan_copy(wf_plan *from, wf_plan **out)
+static wf_result copy_plan(wf_plan *from, wf_plan **out)
 {
     if (!from || !out)
         return WF_ERROR_INVALID_ARGUMENT;
     wf_result result = ready(from);
     if (result != WF_SUCCESS)
         return result;
-    wf_plan *plan = calloc(1, sizeof *plan);
+    wf_plan *plan = wfi_calloc(1, sizeof *plan);
     if (!plan)
         return wfi_no_memory(&from->device->log);
     take_over(plan, from);
@@ -91,6 +91,12 @@ wf_result wf_plan_copy(wf_plan *from, wf_plan **out)
     }
     *out = plan;
     return WF_SUCCESS;
+}
+
+wf_result wf_plan_copy(wf_plan *from, wf_plan **out)
+{
+    const wfi_heap outer = wfi_heap_enter_device(from ? from->device : NULL);
+    return wfi_heap_leave(outer, copy_plan(from, out));
 }
 
 WFI_DESTROY_AFTER(plan)

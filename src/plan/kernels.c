@@ -1,6 +1,6 @@
 /* The kernels of a plan: what each is, and how long its dispatches take. */
-#include <stdlib.h>
 
+#include "core/heap.h"
 #include "core/params.h"
 #include "core/timing.h"
 #include "plan/object.h"
@@ -99,14 +99,14 @@ static wf_result time_round(wf_plan *plan, const wf_bindings *bindings, double *
     return result;
 }
 
-wf_result wf_plan_time_kernels(wf_plan *plan, const wf_bindings *bindings, uint32_t count,
-                               double *us, bool *gpu_clock)
+static wf_result time_all(wf_plan *plan, const wf_bindings *bindings, uint32_t count, double *us,
+                          bool *gpu_clock)
 {
     if (!plan || !bindings || !us || !gpu_clock || count != plan->pipeline_count)
         return wfi_fail(plan ? &plan->device->log : NULL, WF_ERROR_INVALID_ARGUMENT,
                         "wf_plan_time_kernels: bad parameters");
     wfi_plan_forget_sets(plan);
-    double *round = calloc(count ? count : 1, sizeof *round);
+    double *round = wfi_calloc(count ? count : 1, sizeof *round);
     wf_result result = round ? WF_SUCCESS : wfi_no_memory(&plan->device->log);
     const double start = wfi_host_seconds();
     for (uint32_t n = 0; n < MOST_ROUNDS && result == WF_SUCCESS; n++) {
@@ -119,6 +119,13 @@ wf_result wf_plan_time_kernels(wf_plan *plan, const wf_bindings *bindings, uint3
             if (n < 2 || round[i] < us[i])
                 us[i] = round[i];
     }
-    free(round);
+    wfi_free(round);
     return result;
+}
+
+wf_result wf_plan_time_kernels(wf_plan *plan, const wf_bindings *bindings, uint32_t count,
+                               double *us, bool *gpu_clock)
+{
+    const wfi_heap outer = wfi_heap_enter_device(plan ? plan->device : NULL);
+    return wfi_heap_leave(outer, time_all(plan, bindings, count, us, gpu_clock));
 }

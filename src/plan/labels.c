@@ -1,8 +1,8 @@
 /* Names of a plan and of its dispatches, which debuggers and captures show. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/heap.h"
 #include "plan/hooks.h"
 #include "plan/object.h"
 
@@ -37,7 +37,7 @@ wf_result wfi_plan_name_steps(wf_plan *plan)
 {
     if (!plan->device->debug_names || !plan->pipeline_count)
         return WF_SUCCESS;
-    plan->step_labels = calloc(plan->pipeline_count, sizeof *plan->step_labels);
+    plan->step_labels = wfi_calloc(plan->pipeline_count, sizeof *plan->step_labels);
     if (!plan->step_labels)
         return wfi_no_memory(&plan->device->log);
     const bool fixed = strcmp(plan->choice.chosen_by, "fixed") == 0;

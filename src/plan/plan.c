@@ -1,7 +1,7 @@
 /* Plans under construction, and their end. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/heap.h"
 #include "core/params.h"
 #include "plan/object.h"
 
@@ -11,7 +11,7 @@
 /* Grows an array of `count` items by one; NULL (array untouched) without memory. */
 static void *grow(void *array, uint32_t count, size_t item_bytes)
 {
-    return realloc(array, (count + (size_t)1) * item_bytes);
+    return wfi_realloc(array, (count + (size_t)1) * item_bytes);
 }
 
 static wf_result add_compile(wf_plan *plan, const wfi_pipeline_desc *desc, uint32_t index)
@@ -335,8 +335,8 @@ wf_result wfi_plan_create_sets(wf_plan *plan)
     const bool pushed = plan->device->caps.push_descriptors && !plan->bind_sets;
     if (pushed || plan->step_count == 0)
         return WF_SUCCESS;
-    plan->sets = calloc(plan->step_count, sizeof(VkDescriptorSet));
-    plan->kept_first = calloc(plan->step_count, sizeof *plan->kept_first);
+    plan->sets = wfi_calloc(plan->step_count, sizeof(VkDescriptorSet));
+    plan->kept_first = wfi_calloc(plan->step_count, sizeof *plan->kept_first);
     return plan->sets && plan->kept_first ? WF_SUCCESS : wfi_no_memory(&plan->device->log);
 }
 
@@ -364,7 +364,7 @@ wf_result wfi_plan_create_with(wf_device *device, const wfi_choice *choice, cons
         result = wfi_device_usable(device, "creating a plan");
     if (result != WF_SUCCESS)
         return result;
-    wf_plan *plan = calloc(1, sizeof *plan);
+    wf_plan *plan = wfi_calloc(1, sizeof *plan);
     if (!plan)
         return wfi_no_memory(&device->log);
     plan->device = device;
@@ -412,18 +412,18 @@ static void free_plan(wf_plan *plan)
         wf_buffer_destroy(&plan->staging[i]);
     }
     wfi_object_leave(&plan->object);
-    free(plan->pipelines);
-    free(plan->pooled);
-    free(plan->compiles);
-    free(plan->steps);
-    free(plan->step_labels);
-    free(plan->own);
-    free(plan->own_uses);
-    free(plan->staging);
-    free(plan->sets);
-    free(plan->kept_sets);
-    free(plan->kept_first);
-    free(plan);
+    wfi_free(plan->pipelines);
+    wfi_free(plan->pooled);
+    wfi_free(plan->compiles);
+    wfi_free(plan->steps);
+    wfi_free(plan->step_labels);
+    wfi_free(plan->own);
+    wfi_free(plan->own_uses);
+    wfi_free(plan->staging);
+    wfi_free(plan->sets);
+    wfi_free(plan->kept_sets);
+    wfi_free(plan->kept_first);
+    wfi_free(plan);
 }
 
 void wf_plan_destroy(wf_plan **handle)

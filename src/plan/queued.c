@@ -1,7 +1,7 @@
 /* Executions that are submitted to the device's own queue without waiting for them (wf_queue). */
-#include <stdlib.h>
 
 #include "core/command.h"
+#include "core/heap.h"
 #include "core/names.h"
 #include "core/queue.h"
 #include "plan/object.h"
@@ -96,7 +96,7 @@ static void close_queue(void *owner)
     q->recording = false;
 }
 
-wf_result wf_queue_create(wf_device *device, wf_queue **out)
+static wf_result create(wf_device *device, wf_queue **out)
 {
     if (!device || !out)
         return wfi_fail(device ? &device->log : NULL, WF_ERROR_INVALID_ARGUMENT,
@@ -107,7 +107,7 @@ wf_result wf_queue_create(wf_device *device, wf_queue **out)
     if (!device->queue)
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
                         "wf_device_adopt was given no queue: wavefit cannot run anything itself");
-    wf_queue *q = calloc(1, sizeof *q);
+    wf_queue *q = wfi_calloc(1, sizeof *q);
     if (!q)
         return wfi_no_memory(&device->log);
     const VkCommandPoolCreateInfo pool = {
@@ -130,6 +130,12 @@ wf_result wf_queue_create(wf_device *device, wf_queue **out)
     else
         wf_queue_destroy(&q);
     return result;
+}
+
+wf_result wf_queue_create(wf_device *device, wf_queue **out)
+{
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    return wfi_heap_leave(outer, create(device, out));
 }
 
 /* Takes note of the oldest submission's end. */
@@ -333,6 +339,6 @@ void wf_queue_destroy(wf_queue **handle)
     for (int i = 0; i < SLOTS; i++)
         wf_arena_destroy(&q->slots[i].arena);
     wfi_object_leave(&q->object);
-    free(q);
+    wfi_free(q);
     *handle = NULL;
 }

@@ -1,16 +1,16 @@
 /* Plans that are made for a largest size and recorded with smaller ones: a recording of other sizes
  * than the last one's has the variant build its steps again, with the pipelines and own buffers
  * that the plan has. It allocates nothing. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/heap.h"
 #include "plan/object.h"
 
 wf_result wfi_plan_allow_sizes(wf_plan *plan, const wfi_ranges *ranges, void *params)
 {
-    wfi_sized *sized = calloc(1, sizeof *sized);
+    wfi_sized *sized = wfi_calloc(1, sizeof *sized);
     if (!sized) {
-        free(params);
+        wfi_free(params);
         return wfi_no_memory(&plan->device->log);
     }
     plan->sized = sized;
@@ -18,7 +18,7 @@ wf_result wfi_plan_allow_sizes(wf_plan *plan, const wfi_ranges *ranges, void *pa
     sized->params = params;
     sized->room = plan->step_count;
     sized->problem = plan->problem;
-    sized->steps = calloc(plan->step_count ? plan->step_count : 1, sizeof *sized->steps);
+    sized->steps = wfi_calloc(plan->step_count ? plan->step_count : 1, sizeof *sized->steps);
     return sized->steps ? WF_SUCCESS : wfi_no_memory(&plan->device->log);
 }
 
@@ -26,9 +26,9 @@ void wfi_sized_destroy(wfi_sized *sized)
 {
     if (!sized)
         return;
-    free(sized->params);
-    free(sized->steps);
-    free(sized);
+    wfi_free(sized->params);
+    wfi_free(sized->steps);
+    wfi_free(sized);
 }
 
 /* Exchanges what depends on sizes. */

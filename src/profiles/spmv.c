@@ -6,6 +6,7 @@
  * measurements: bench/notes/spmv.md#cpu-drivers. */
 static const wfi_spmv_costs llvmpipe = {
     .row = {2.4, 1.05, 1, 0},
+    .row_many = {1, 0.5, 0.5, 0},
     .lanes = {2.2, 1, 1, 0},
     .shared = {12, 1.2, 0.5, 0},
     .add = {23, 1, 0, 0},

@@ -14,6 +14,7 @@ typedef struct wfi_spmv_cost {
 
 typedef struct wfi_spmv_costs {
     wfi_spmv_cost row, lanes, shared, add, quads;
+    wfi_spmv_cost row_many; /* for each right-hand side; 0: not weighed */
     wfi_spmv_cost shuffled; /* of variants that add up by shuffles: sliced and equal */
 } wfi_spmv_costs;
 

@@ -1,9 +1,9 @@
 /* wf_cg_solve: checks of its parameters, scaling, and the verdict on the result. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/clock.h"
+#include "core/heap.h"
 #include "core/params.h"
 #include "solve/cg.h"
 
@@ -70,13 +70,13 @@ static finding look_at(const wf_spmv_params *m, const void *b, const void *x, do
 /* b is scaled to length one, so that squares neither overflow nor vanish. */
 static wf_result write_scaled(wfi_cg *c, const void *b, double norm)
 {
-    void *data = malloc((size_t)wfi_cg_vector_bytes(c));
+    void *data = wfi_malloc((size_t)wfi_cg_vector_bytes(c));
     if (!data)
         return wfi_no_memory(&c->device->log);
     for (uint32_t i = 0; i < c->count; i++)
         put(c->type, data, i, get(c->type, b, i) / norm);
     wf_result result = wfi_cg_write_residual(c, data);
-    free(data);
+    wfi_free(data);
     return result;
 }
 
@@ -139,8 +139,8 @@ static wf_result check_params(const wf_device *device, const wf_cg_params *p, co
     return wfi_cg_check_params(device, "wf_cg_solve", p);
 }
 
-wf_result wf_cg_solve(wf_device *device, const wf_cg_params *given, const void *b, void *x,
-                      wf_cg_result *result)
+static wf_result solve_whole(wf_device *device, const wf_cg_params *given, const void *b, void *x,
+                             wf_cg_result *result)
 {
     if (!device)
         return WF_ERROR_INVALID_ARGUMENT;
@@ -188,4 +188,11 @@ wf_result wf_cg_solve(wf_device *device, const wf_cg_params *given, const void *
             wfi_params_write(wanted, &stages, sizeof stages);
     }
     return code;
+}
+
+wf_result wf_cg_solve(wf_device *device, const wf_cg_params *given, const void *b, void *x,
+                      wf_cg_result *result)
+{
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    return wfi_heap_leave(outer, solve_whole(device, given, b, x, result));
 }

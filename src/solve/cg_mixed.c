@@ -7,6 +7,7 @@
 
 #include "core/clock.h"
 #include "core/command.h"
+#include "core/heap.h"
 #include "kernels/families.h"
 #include "plan/fixed.h"
 #include "plan/dispatch_size.h"
@@ -106,7 +107,7 @@ static wf_result narrow(wf_device *device, const wf_spmv_params *matrix, mixed *
 {
     const uint32_t entries = matrix->row_offsets[matrix->rows];
     const double *values = matrix->values;
-    m->values = malloc((entries + (size_t)1) * sizeof *m->values);
+    m->values = wfi_malloc((entries + (size_t)1) * sizeof *m->values);
     if (!m->values)
         return wfi_no_memory(&device->log);
     for (uint32_t i = 0; i < entries; i++) {
@@ -133,11 +134,11 @@ static wf_result upload(wf_device *device, const wf_spmv_params *matrix, const d
 {
     const uint32_t rows = matrix->rows, entries = matrix->row_offsets[rows];
     const size_t most = entries > 2 * (size_t)rows ? entries : 2 * (size_t)rows;
-    uint32_t *pattern = malloc((size_t)m->pattern_bytes);
-    pair *pairs = calloc(most + 1, sizeof *pairs);
+    uint32_t *pattern = wfi_malloc((size_t)m->pattern_bytes);
+    pair *pairs = wfi_calloc(most + 1, sizeof *pairs);
     if (!pattern || !pairs) {
-        free(pattern);
-        free(pairs);
+        wfi_free(pattern);
+        wfi_free(pairs);
         return wfi_no_memory(&device->log);
     }
     memcpy(pattern, matrix->row_offsets, (rows + (size_t)1) * 4);
@@ -156,8 +157,8 @@ static wf_result upload(wf_device *device, const wf_spmv_params *matrix, const d
     }
     if (result == WF_SUCCESS)
         result = wf_buffer_create(device, 8, WF_MEMORY_DEVICE, &m->scale);
-    free(pattern);
-    free(pairs);
+    wfi_free(pattern);
+    wfi_free(pairs);
     return result;
 }
 
@@ -170,7 +171,7 @@ static void close_mixed(mixed *m)
     wf_buffer_destroy(&m->pairs);
     wf_buffer_destroy(&m->vectors);
     wf_buffer_destroy(&m->scale);
-    free(m->values);
+    wfi_free(m->values);
 }
 
 static wf_result find_residual(mixed *m, float *r, double *norm)
@@ -260,13 +261,13 @@ static wf_result refine(mixed *m, const wf_cg_params *params, double tolerance, 
 
 static wf_result read_x(mixed *m, double norm, double *x)
 {
-    pair *pairs = malloc(m->rows * sizeof *pairs);
+    pair *pairs = wfi_malloc(m->rows * sizeof *pairs);
     if (!pairs)
         return wfi_no_memory(&m->inner.device->log);
     wf_result result = wf_buffer_read(m->vectors, 0, pairs, m->rows * UINT64_C(8));
     for (uint32_t i = 0; result == WF_SUCCESS && i < m->rows; i++)
         x[i] = ((double)pairs[i].high + pairs[i].low) * norm;
-    free(pairs);
+    wfi_free(pairs);
     return result;
 }
 
@@ -303,7 +304,7 @@ wf_result wfi_cg_solve_mixed(wf_device *device, const wf_cg_params *params, cons
     wfi_lap(&at, &params->stages->analysis);
     if (result == WF_SUCCESS)
         result = upload(device, matrix, b, norm, &m);
-    r = malloc(matrix->rows * sizeof *r);
+    r = wfi_malloc(matrix->rows * sizeof *r);
     if (result == WF_SUCCESS && !r)
         result = wfi_no_memory(&device->log);
     wfi_lap(&at, &params->stages->upload);
@@ -321,7 +322,7 @@ wf_result wfi_cg_solve_mixed(wf_device *device, const wf_cg_params *params, cons
     if (m.inner.ran)
         out->iteration_us = m.inner.seconds / m.inner.ran * 1e6;
     out->fused = m.inner.fused;
-    free(r);
+    wfi_free(r);
     close_mixed(&m);
     return result;
 }

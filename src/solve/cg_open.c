@@ -1,10 +1,10 @@
 /* The plans, buffers and preconditioner of a conjugate-gradient solve. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/plans.h"
 #include "core/arithmetic.h"
+#include "core/heap.h"
 #include "kernels/families.h"
 #include "plan/fixed.h"
 #include "solve/cg.h"
@@ -123,7 +123,7 @@ static wf_result fill_inverse(const wfi_cg *c, void *inverse);
  * of the dispatches that the device ends. */
 static wf_result add_c(wf_plan *plan, const wfi_cg *c)
 {
-    unsigned char *data = calloc(1, (size_t)c_bytes(c));
+    unsigned char *data = wfi_calloc(1, (size_t)c_bytes(c));
     uint32_t index = 0, at = 0;
     if (!data)
         return wfi_no_memory(&c->device->log);
@@ -137,7 +137,7 @@ static wf_result add_c(wf_plan *plan, const wfi_cg *c)
                    wfi_plan_step(plans[n], i)->groups, sizeof(VkDispatchIndirectCommand));
     if (result == WF_SUCCESS)
         result = wfi_plan_add_own(plan, data, c_bytes(c), &index);
-    free(data);
+    wfi_free(data);
     return result;
 }
 
@@ -346,13 +346,13 @@ static wf_result write_preconditioner(wfi_cg *c)
     const size_t real = wf_type_size(c->type), elements = c->block * (size_t)c->count;
     if (!c->block)
         return WF_SUCCESS;
-    void *inverse = calloc(elements, real);
+    void *inverse = wfi_calloc(elements, real);
     if (!inverse)
         return wfi_no_memory(&c->device->log);
     wf_result result = fill_inverse(c, inverse);
     if (result == WF_SUCCESS)
         result = wf_buffer_write(c->c, wfi_cg_vector_bytes(c), inverse, elements * real);
-    free(inverse);
+    wfi_free(inverse);
     return result;
 }
 

@@ -1,19 +1,19 @@
 /* Conjugate gradients recorded into the application's command buffers. The dispatches of iterations
  * take their sizes from the device, which makes them zero once it has found the end. */
-#include <stdlib.h>
 
 #include "core/arena.h"
 #include "core/command.h"
+#include "core/heap.h"
 #include "core/params.h"
 #include "kernels/spmv/spmv.h"
 #include "plan/object.h"
 #include "solve/cg.h"
 
-wf_result wf_cg_create(wf_device *device, const wf_cg_params *given, wf_cg **out)
+static wf_result create(wf_device *device, const wf_cg_params *given, wf_cg **out)
 {
     if (!device || !out)
         return WF_ERROR_INVALID_ARGUMENT;
-    wf_cg *cg = calloc(1, sizeof *cg);
+    wf_cg *cg = wfi_calloc(1, sizeof *cg);
     if (!cg)
         return wfi_no_memory(&device->log);
     wf_result result =
@@ -40,13 +40,19 @@ wf_result wf_cg_create(wf_device *device, const wf_cg_params *given, wf_cg **out
     return result;
 }
 
+wf_result wf_cg_create(wf_device *device, const wf_cg_params *given, wf_cg **out)
+{
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    return wfi_heap_leave(outer, create(device, given, out));
+}
+
 void wf_cg_destroy(wf_cg **handle)
 {
     wf_cg *cg = handle ? *handle : NULL;
     if (!cg)
         return;
     wfi_cg_close(&cg->c);
-    free(cg);
+    wfi_free(cg);
     *handle = NULL;
 }
 

@@ -1,10 +1,10 @@
 /* Runs the iterations in batches, two dispatches an iteration. One batch runs while the host
  * records the next, so that the device never waits for the host. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/command.h"
+#include "core/heap.h"
 #include "kernels/spmv/spmv.h"
 #include "profiles/spmv.h"
 #include "solve/cg.h"
@@ -85,7 +85,7 @@ wf_result wfi_cg_measure_product(wfi_cg *c, uint32_t repeat, wf_cg_result *out)
 {
     const wf_measure_params params = {.size = sizeof params, .repeat = repeat};
     const wf_bindings bindings = wfi_cg_product_bindings(c), vectors = kernel_bindings(c);
-    wf_timing *timing = malloc(sizeof *timing);
+    wf_timing *timing = wfi_malloc(sizeof *timing);
     if (!timing)
         return wfi_no_memory(&c->device->log);
     wf_result result = wf_plan_measure(c->product, &bindings, &params, timing);
@@ -95,7 +95,7 @@ wf_result wfi_cg_measure_product(wfi_cg *c, uint32_t repeat, wf_cg_result *out)
         result = wf_plan_measure(c->kernels[WFI_CG_DOT], &vectors, &params, timing);
         out->dot_us = result == WF_SUCCESS ? timing->median_us : 0;
     }
-    free(timing);
+    wfi_free(timing);
     /* Where the application stopped it, the run finds out by itself. */
     return result == WF_ERROR_CANCELLED ? WF_SUCCESS : result;
 }
@@ -179,7 +179,7 @@ static wf_result read_history(wfi_cg *c, double *history, wf_cg_result *out)
     out->residual = 1;
     if (out->iterations == 0)
         return WF_SUCCESS;
-    void *data = malloc((size_t)(out->iterations * real));
+    void *data = wfi_malloc((size_t)(out->iterations * real));
     if (!data)
         return wfi_no_memory(&c->device->log);
     wf_result result =
@@ -188,7 +188,7 @@ static wf_result read_history(wfi_cg *c, double *history, wf_cg_result *out)
         out->residual = sqrt(wf_element_get(c->type, data, out->iterations - 1));
     for (uint32_t i = 0; result == WF_SUCCESS && history && i < out->iterations; i++)
         history[i] = sqrt(wf_element_get(c->type, data, i));
-    free(data);
+    wfi_free(data);
     return result;
 }
 

@@ -1,8 +1,8 @@
 /* Moves a Himeno problem's arrays between the host's layout and the device's. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/arithmetic.h"
+#include "core/heap.h"
 #include "solve/himeno.h"
 
 #define CHUNK_BYTES (UINT64_C(32) << 20)
@@ -51,13 +51,13 @@ static wf_result write_block(wf_himeno *h, const wfi_himeno_block *block, const 
 static wf_result write_p(wf_himeno *h, const float *p)
 {
     const uint32_t step = (uint32_t)wfi_least(planes_a_chunk(h->layout.p_plane), h->params.nk);
-    float *chunk = calloc(step * h->layout.p_plane, sizeof *chunk);
+    float *chunk = wfi_calloc(step * h->layout.p_plane, sizeof *chunk);
     if (!chunk)
         return wfi_no_memory(&h->device->log);
     wf_result result = WF_SUCCESS;
     for (uint32_t b = 0; b < h->block_count && result == WF_SUCCESS; b++)
         result = write_block(h, &h->blocks[b], p, chunk, step);
-    free(chunk);
+    wfi_free(chunk);
     return result;
 }
 
@@ -68,34 +68,41 @@ static wf_result read_block(const wf_himeno *h, uint32_t index, float *p, float 
     const wfi_himeno_block *block = &h->blocks[index];
     const uint64_t plane = h->layout.p_plane;
     const uint64_t packed = (uint64_t)h->params.ni * h->params.nj;
-    const uint32_t first = index == 0 ? 0 : block->first + 1;
-    const uint32_t end =
-        index + 1 == h->block_count ? h->params.nk : block->first + 1 + block->planes;
+    const uint32_t inner = h->params.nk - 2, last = block->first + block->planes;
+    const uint32_t first = block->first == 0 ? 0 : block->first + 1;
+    const uint32_t end = last == inner ? h->params.nk : last + 1;
+    const uint32_t start = h->begin == 0 ? 0 : h->begin + 1; /* of what the caller's array has */
     wf_result result = WF_SUCCESS;
     for (uint32_t at = first; at < end && result == WF_SUCCESS; at += step) {
         const uint32_t n = (uint32_t)wfi_least(step, end - at);
         result = wf_buffer_read(block->p[h->now], (at - block->origin) * plane * sizeof(float),
                                 chunk, n * plane * sizeof(float));
         if (result == WF_SUCCESS)
-            convert_p(h, chunk, p + at * packed, n, false);
+            convert_p(h, chunk, p + (at - start) * packed, n, false);
     }
     return result;
 }
 
-wf_result wf_himeno_read(wf_himeno *himeno, float *p)
+static wf_result read_p(wf_himeno *himeno, float *p)
 {
     if (!himeno || !p)
         return WF_ERROR_INVALID_ARGUMENT;
     const uint32_t step =
         (uint32_t)wfi_least(planes_a_chunk(himeno->layout.p_plane), himeno->params.nk);
-    float *chunk = malloc(step * himeno->layout.p_plane * sizeof *chunk);
+    float *chunk = wfi_malloc(step * himeno->layout.p_plane * sizeof *chunk);
     if (!chunk)
         return wfi_no_memory(&himeno->device->log);
     wf_result result = WF_SUCCESS;
     for (uint32_t b = 0; b < himeno->block_count && result == WF_SUCCESS; b++)
         result = read_block(himeno, b, p, chunk, step);
-    free(chunk);
+    wfi_free(chunk);
     return result;
+}
+
+wf_result wf_himeno_read(wf_himeno *himeno, float *p)
+{
+    const wfi_heap outer = wfi_heap_enter_device(himeno ? himeno->device : NULL);
+    return wfi_heap_leave(outer, read_p(himeno, p));
 }
 
 /* --------------------------------------------------------------------------------- coefficients */
@@ -140,7 +147,7 @@ static wf_result write_cells(wf_himeno *h, const wf_himeno_arrays *arrays)
         arrays->a[0], arrays->a[1], arrays->a[2], arrays->a[3], arrays->b[0], arrays->b[1],
         arrays->b[2], arrays->c[0], arrays->c[1], arrays->c[2], arrays->wrk1, arrays->bnd};
     const uint32_t step = (uint32_t)wfi_least(planes_a_chunk(h->layout.c_plane), h->params.nk);
-    float *chunk = calloc(step * h->layout.c_plane, sizeof *chunk);
+    float *chunk = wfi_calloc(step * h->layout.c_plane, sizeof *chunk);
     if (!chunk)
         return wfi_no_memory(&h->device->log);
     wf_result result = WF_SUCCESS;
@@ -154,11 +161,11 @@ static wf_result write_cells(wf_himeno *h, const wf_himeno_arrays *arrays)
                 result = write_arrays(h, slab_data, &from[m], 1, m * array, chunk, step);
         }
     }
-    free(chunk);
+    wfi_free(chunk);
     return result;
 }
 
-wf_result wf_himeno_write(wf_himeno *himeno, const wf_himeno_arrays *arrays)
+static wf_result write_all(wf_himeno *himeno, const wf_himeno_arrays *arrays)
 {
     if (!himeno || !arrays || !arrays->p || !arrays->bnd || !arrays->wrk1)
         return WF_ERROR_INVALID_ARGUMENT;
@@ -167,6 +174,12 @@ wf_result wf_himeno_write(wf_himeno *himeno, const wf_himeno_arrays *arrays)
             return WF_ERROR_INVALID_ARGUMENT;
     wf_result result = write_p(himeno, arrays->p);
     return result == WF_SUCCESS ? write_cells(himeno, arrays) : result;
+}
+
+wf_result wf_himeno_write(wf_himeno *himeno, const wf_himeno_arrays *arrays)
+{
+    const wfi_heap outer = wfi_heap_enter_device(himeno ? himeno->device : NULL);
+    return wfi_heap_leave(outer, write_all(himeno, arrays));
 }
 
 /* --------------------------------------------------------------------------------- start values */
@@ -202,7 +215,7 @@ static wf_result start_cells(wf_himeno *h, const wfi_himeno_slab_data *slab_data
     return result;
 }
 
-wf_result wf_himeno_start(wf_himeno *himeno)
+static wf_result start_arrays(wf_himeno *himeno)
 {
     if (!himeno)
         return WF_ERROR_INVALID_ARGUMENT;
@@ -210,4 +223,10 @@ wf_result wf_himeno_start(wf_himeno *himeno)
     for (uint32_t i = 0; i < himeno->slab_count && result == WF_SUCCESS; i++)
         result = start_cells(himeno, &himeno->slabs[i]);
     return result;
+}
+
+wf_result wf_himeno_start(wf_himeno *himeno)
+{
+    const wfi_heap outer = wfi_heap_enter_device(himeno ? himeno->device : NULL);
+    return wfi_heap_leave(outer, start_arrays(himeno));
 }

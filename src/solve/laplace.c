@@ -5,6 +5,7 @@
 
 #include "core/caps.h"
 #include "core/clock.h"
+#include "core/heap.h"
 #include "core/params.h"
 #include "kernels/check/bound.h"
 #include "solve/laplace.h"
@@ -211,8 +212,8 @@ static wf_result solve(wf_device *device, const wf_laplace_params *p, void *u, d
     return result;
 }
 
-wf_result wf_laplace_solve(wf_device *device, const wf_laplace_params *given, void *u,
-                           wf_laplace_result *result)
+static wf_result solve_whole(wf_device *device, const wf_laplace_params *given, void *u,
+                             wf_laplace_result *result)
 {
     if (!device)
         return WF_ERROR_INVALID_ARGUMENT;
@@ -248,4 +249,11 @@ wf_result wf_laplace_solve(wf_device *device, const wf_laplace_params *given, vo
     if (wanted)
         wfi_params_write(wanted, &stages, sizeof stages);
     return out.status == WF_LAPLACE_CANCELLED ? WF_ERROR_CANCELLED : WF_SUCCESS;
+}
+
+wf_result wf_laplace_solve(wf_device *device, const wf_laplace_params *given, void *u,
+                           wf_laplace_result *result)
+{
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    return wfi_heap_leave(outer, solve_whole(device, given, u, result));
 }

@@ -1,8 +1,8 @@
 /* Copies the grid to the device and back: for Jacobi rows are padded, for red-black order each
  * colour goes to an array of its own. */
 #include <math.h>
-#include <stdlib.h>
 
+#include "core/heap.h"
 #include "solve/laplace.h"
 
 /* The row's first cell in array `n`, and from one to the next. */
@@ -31,13 +31,13 @@ static wf_result write_array(wfi_laplace *l, uint32_t n, const void *u, void *da
 
 wf_result wfi_laplace_write(wfi_laplace *l, const void *u)
 {
-    void *data = calloc(1, (size_t)array_bytes(l)); /* padding of rows is 0 */
+    void *data = wfi_calloc(1, (size_t)array_bytes(l)); /* padding of rows is 0 */
     if (!data)
         return wfi_no_memory(&l->device->log);
     wf_result result = write_array(l, 0, u, data);
     if (result == WF_SUCCESS && l->coloured)
         result = write_array(l, 1, u, data);
-    free(data);
+    wfi_free(data);
     return result;
 }
 
@@ -57,12 +57,12 @@ static wf_result read_array(wfi_laplace *l, uint32_t n, void *data, void *u)
 
 wf_result wfi_laplace_read(wfi_laplace *l, uint32_t checks, void *u)
 {
-    void *data = malloc((size_t)array_bytes(l));
+    void *data = wfi_malloc((size_t)array_bytes(l));
     if (!data)
         return wfi_no_memory(&l->device->log);
     wf_result result = read_array(l, l->coloured ? 0 : checks & 1, data, u);
     if (result == WF_SUCCESS && l->coloured)
         result = read_array(l, 1, data, u);
-    free(data);
+    wfi_free(data);
     return result;
 }

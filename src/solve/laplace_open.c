@@ -1,10 +1,10 @@
 /* The plans and buffers of a Laplace solve. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/plans.h"
 #include "core/arithmetic.h"
+#include "core/heap.h"
 #include "kernels/families.h"
 #include "plan/fixed.h"
 #include "kernels/stencil/stencil.h"
@@ -229,7 +229,7 @@ static void put_state(const wfi_laplace *l, void *state)
  * device ends. */
 static wf_result add_begin(wf_plan *plan, const wfi_laplace *l)
 {
-    unsigned char *data = calloc(1, (size_t)state_bytes(l));
+    unsigned char *data = wfi_calloc(1, (size_t)state_bytes(l));
     uint32_t index = 0, at = 0;
     if (!data)
         return wfi_no_memory(&l->device->log);
@@ -244,7 +244,7 @@ static wf_result add_begin(wf_plan *plan, const wfi_laplace *l)
             memcpy(data + wfi_laplace_sizes_at(l) + at * sizeof(VkDispatchIndirectCommand),
                    wfi_plan_step(plans[n], i)->groups, sizeof(VkDispatchIndirectCommand));
     wf_result result = wfi_plan_add_own(plan, data, state_bytes(l), &index);
-    free(data);
+    wfi_free(data);
     return result;
 }
 

@@ -1,19 +1,19 @@
 /* Laplace's equation in the application's command buffers. The dispatches of iterations take their
  * sizes from the device, which makes them zero once it has found the end. */
-#include <stdlib.h>
 
 #include "core/arena.h"
 #include "core/command.h"
+#include "core/heap.h"
 #include "core/params.h"
 #include "kernels/stencil/stencil.h"
 #include "plan/object.h"
 #include "solve/laplace.h"
 
-wf_result wf_laplace_create(wf_device *device, const wf_laplace_params *given, wf_laplace **out)
+static wf_result create(wf_device *device, const wf_laplace_params *given, wf_laplace **out)
 {
     if (!device || !out)
         return WF_ERROR_INVALID_ARGUMENT;
-    wf_laplace *laplace = calloc(1, sizeof *laplace);
+    wf_laplace *laplace = wfi_calloc(1, sizeof *laplace);
     if (!laplace)
         return wfi_no_memory(&device->log);
     wf_laplace_params *params = &laplace->params;
@@ -32,13 +32,19 @@ wf_result wf_laplace_create(wf_device *device, const wf_laplace_params *given, w
     return result;
 }
 
+wf_result wf_laplace_create(wf_device *device, const wf_laplace_params *given, wf_laplace **out)
+{
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    return wfi_heap_leave(outer, create(device, given, out));
+}
+
 void wf_laplace_destroy(wf_laplace **handle)
 {
     wf_laplace *laplace = handle ? *handle : NULL;
     if (!laplace)
         return;
     wfi_laplace_close(&laplace->l);
-    free(laplace);
+    wfi_free(laplace);
     *handle = NULL;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "choose/choose.h"
+#include "core/heap.h"
 #include "core/timing.h"
 #include "profiles/tune.h"
 #include "tune/search.h"
@@ -236,7 +237,7 @@ static uint32_t finalists(const wfi_search *s, double seconds)
 
 wf_result wfi_search_decide(wfi_search *s)
 {
-    final_round *final = calloc(1, sizeof *final);
+    final_round *final = wfi_calloc(1, sizeof *final);
     bool incumbent_in = false;
     if (!final)
         return wfi_no_memory(&s->device->log);
@@ -259,7 +260,7 @@ wf_result wfi_search_decide(wfi_search *s)
         conclude(s, final);
     for (uint32_t i = 0; i < final->count; i++)
         wfi_runner_close(&final->items[i].runner);
-    free(final);
+    wfi_free(final);
     return result;
 }
 
@@ -300,7 +301,7 @@ wf_result wfi_search_compare(wfi_search *s, const wf_tuning *tunings, uint32_t c
 {
     wfi_candidate candidates[WF_TUNE_MOST_RIVALS];
     uint32_t places[WF_TUNE_MOST_RIVALS];
-    final_round *final = calloc(1, sizeof *final);
+    final_round *final = wfi_calloc(1, sizeof *final);
     if (!final)
         return wfi_no_memory(&s->device->log);
     wf_result result = WF_SUCCESS;
@@ -327,6 +328,6 @@ wf_result wfi_search_compare(wfi_search *s, const wf_tuning *tunings, uint32_t c
     }
     for (uint32_t i = 0; i < final->count; i++)
         wfi_runner_close(&final->items[i].runner);
-    free(final);
+    wfi_free(final);
     return result;
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/heap.h"
 #include "kernels/families.h"
 #include "tune/search.h"
 
@@ -30,7 +31,7 @@ static bool pool_add(wfi_pool *pool, const wfi_point *point)
             return false;
     if (pool->count == pool->room) {
         const uint32_t room = pool->room ? pool->room * 2 : 32;
-        wfi_candidate *items = realloc(pool->items, room * sizeof *items);
+        wfi_candidate *items = wfi_realloc(pool->items, room * sizeof *items);
         if (!items)
             return false;
         pool->items = items;
@@ -42,7 +43,7 @@ static bool pool_add(wfi_pool *pool, const wfi_point *point)
 
 void wfi_pool_free(wfi_pool *pool)
 {
-    free(pool->items);
+    wfi_free(pool->items);
     *pool = (wfi_pool){0};
 }
 
@@ -155,7 +156,7 @@ static uint32_t expect_all(const wfi_search *s, const wfi_family *family, expect
 void wfi_points_start(wfi_search *s, wfi_pool *pool, wfi_pool *later)
 {
     const wfi_family *family = wfi_family_get(s->trial.problem.family);
-    expected *all = malloc(family->variant_count * sizeof *all);
+    expected *all = wfi_malloc(family->variant_count * sizeof *all);
     add_legal(s, pool, &s->incumbent.point);
     add_all_rows(s, pool);
     const uint32_t count = all ? expect_all(s, family, all) : 0;
@@ -165,7 +166,7 @@ void wfi_points_start(wfi_search *s, wfi_pool *pool, wfi_pool *later)
         wfi_point_defaults(&all[i].point);
         add_legal(s, later, &all[i].point);
     }
-    free(all);
+    wfi_free(all);
 }
 
 /* Changes `changes` values of the point, from parameter `from` on and none that is held, so that
@@ -347,7 +348,7 @@ static void draw(wfi_search *s, const wfi_point *point, uint64_t n, uint32_t mos
     if (n < most) {
         if (pool->count == pool->room) {
             const uint32_t room = pool->room ? pool->room * 2 : 256;
-            wfi_candidate *items = realloc(pool->items, room * sizeof *items);
+            wfi_candidate *items = wfi_realloc(pool->items, room * sizeof *items);
             if (!items)
                 return;
             pool->items = items;

@@ -4,9 +4,9 @@
 #include "tune/search.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/heap.h"
 #include "core/params.h"
 #include "core/timing.h"
 
@@ -281,7 +281,7 @@ static wf_result read_within(wfi_search *s)
 
 static wf_result search(wf_device *device, const wf_tune_params *params, wf_tune_result *result)
 {
-    wfi_search *s = calloc(1, sizeof *s);
+    wfi_search *s = wfi_calloc(1, sizeof *s);
     wfi_tuning_data left = {0};
     if (!s)
         return wfi_no_memory(&device->log);
@@ -296,7 +296,7 @@ static wf_result search(wf_device *device, const wf_tune_params *params, wf_tune
     s->one_by_one = s->journal.several;
     if (opened) {
         const uint32_t variants = wfi_family_get(s->trial.problem.family)->variant_count;
-        s->leaders = calloc(variants, sizeof *s->leaders);
+        s->leaders = wfi_calloc(variants, sizeof *s->leaders);
         if (!s->leaders)
             code = wfi_no_memory(&device->log);
     }
@@ -311,12 +311,12 @@ static wf_result search(wf_device *device, const wf_tune_params *params, wf_tune
     wfi_journal_close(&s->journal);
     wfi_tuning_entry_clear(&s->entry);
     wfi_tuning_data_free(&left);
-    free(s->leaders);
-    free(s);
+    wfi_free(s->leaders);
+    wfi_free(s);
     return code;
 }
 
-wf_result wf_tune(wf_device *device, const wf_tune_params *params, wf_tune_result *result)
+static wf_result tune(wf_device *device, const wf_tune_params *params, wf_tune_result *result)
 {
     wf_tune_params read;
     if (!device || !params || !result)
@@ -337,8 +337,14 @@ wf_result wf_tune(wf_device *device, const wf_tune_params *params, wf_tune_resul
     return wfi_params_write(result, &local, sizeof local) ? code : WF_ERROR_INVALID_ARGUMENT;
 }
 
-wf_result wf_tune_compare(wf_device *device, const wf_tune_params *params, const wf_tuning *tunings,
-                          uint32_t count, wf_plan_info *infos, double *us, double *noise)
+wf_result wf_tune(wf_device *device, const wf_tune_params *params, wf_tune_result *result)
+{
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    return wfi_heap_leave(outer, tune(device, params, result));
+}
+
+static wf_result compare(wf_device *device, const wf_tune_params *params, const wf_tuning *tunings,
+                         uint32_t count, wf_plan_info *infos, double *us, double *noise)
 {
     wf_tune_params read;
     wf_tune_result unused = {.size = sizeof unused};
@@ -350,7 +356,7 @@ wf_result wf_tune_compare(wf_device *device, const wf_tune_params *params, const
     code = require_problem(device, &read, "wf_tune_compare");
     if (code != WF_SUCCESS)
         return code;
-    wfi_search *s = calloc(1, sizeof *s);
+    wfi_search *s = wfi_calloc(1, sizeof *s);
     if (!s)
         return wfi_no_memory(&device->log);
     *s = (wfi_search){.device = device, .params = &read, .result = &unused, .journal = {.fd = -1}};
@@ -360,6 +366,13 @@ wf_result wf_tune_compare(wf_device *device, const wf_tune_params *params, const
         code = wfi_search_compare(s, tunings, count, infos, us, noise);
         wfi_trial_close(&s->trial);
     }
-    free(s);
+    wfi_free(s);
     return code;
+}
+
+wf_result wf_tune_compare(wf_device *device, const wf_tune_params *params, const wf_tuning *tunings,
+                          uint32_t count, wf_plan_info *infos, double *us, double *noise)
+{
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    return wfi_heap_leave(outer, compare(device, params, tunings, count, infos, us, noise));
 }

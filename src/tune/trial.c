@@ -3,10 +3,10 @@
 #include "core/random.h"
 #include "tune/trial.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/command.h"
+#include "core/heap.h"
 #include "core/params.h"
 #include "kernels/families.h"
 #include "plan/hooks.h"
@@ -209,7 +209,7 @@ static wf_result make_buffer(wfi_trial *trial, uint32_t index)
     const wfi_binding_spec *spec = &trial->specs[index];
     if (spec->bytes == 0)
         return WF_SUCCESS;
-    trial->host[index] = malloc((size_t)spec->bytes);
+    trial->host[index] = wfi_malloc((size_t)spec->bytes);
     if (!trial->host[index])
         return wfi_no_memory(&trial->device->log);
     wf_result result =
@@ -251,7 +251,7 @@ static wf_result describe(wfi_trial *trial)
 static wf_result read_problem(wfi_trial *out)
 {
     const wfi_log *log = &out->device->log;
-    out->own = calloc(1, out->searched->bytes);
+    out->own = wfi_calloc(1, out->searched->bytes);
     if (!out->own)
         return wfi_no_memory(log);
     const wf_result result =
@@ -276,7 +276,7 @@ wf_result wfi_trial_open(wf_device *device, const wf_tune_params *params, wfi_tr
     }
     if (result == WF_SUCCESS && !out->searched->plan) {
         const wf_himeno_params *h = out->own;
-        out->p = malloc((size_t)h->ni * h->nj * h->nk * sizeof(float));
+        out->p = wfi_malloc((size_t)h->ni * h->nj * h->nk * sizeof(float));
         if (!out->p)
             result = wfi_no_memory(&device->log);
     }
@@ -289,11 +289,11 @@ void wfi_trial_close(wfi_trial *trial)
 {
     for (uint32_t i = 0; i < trial->binding_count; i++) {
         wf_buffer_destroy(&trial->buffers[i]);
-        free(trial->host[i]);
+        wfi_free(trial->host[i]);
         trial->host[i] = NULL;
     }
-    free(trial->own);
+    wfi_free(trial->own);
     trial->own = NULL;
-    free(trial->p);
+    wfi_free(trial->p);
     trial->p = NULL;
 }

@@ -9,6 +9,7 @@
 
 #include "choose/choose.h"
 #include "core/device.h"
+#include "core/heap.h"
 #include "choose/store.h"
 
 #define LEAST_OCCUPANCY 0.2 /* below it latency shows */
@@ -164,7 +165,7 @@ int main(void)
     const bool added = add_all(device, &data);
     wfi_tuning_print(&data, true, &text);
     const bool ok = added && !text.failed && fputs(text.data, stdout) >= 0;
-    free(text.data);
+    wfi_free(text.data);
     wfi_tuning_data_free(&data);
     wf_device_destroy(&device);
     return ok ? 0 : 1;

@@ -13,6 +13,7 @@
 #include "io/npy.h"
 #include "io/results_read.h"
 #include "choose/tuning_data.h"
+#include "core/heap.h"
 
 #define MOST_BYTES (1u << 17)
 #define MOST_SEEDS 64
@@ -260,7 +261,7 @@ static bool read_tuning(const text *input)
     if (!wfi_tuning_parse(printed.data, printed.used, NULL, NULL, &data, error))
         wrong("what was read and printed is refused");
     wfi_tuning_data_free(&data);
-    free(printed.data);
+    wfi_free(printed.data);
     return true;
 }
 

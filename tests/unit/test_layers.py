@@ -7,7 +7,7 @@ Reads #include lines and the symbols that object files define and ask for; every
 SOURCE_DIR must have its object file among OBJECT_FILES. A folder may use itself and the folders of
 the rows above its own in LAYERS. docs/structure.md says what each folder is for. Kernels, models
 and what runs them test for no vendor, driver or processor: profiles tell them. Advice and the
-search test for no family: tables and hooks tell them.
+search test for no family: tables and hooks tell them. The library takes memory through core/heap.h.
 """
 import collections
 import os
@@ -70,7 +70,7 @@ def unread(source, objects):
 
 
 def symbols(source, objects):
-    """Arrows from who asks for a symbol to who defines it."""
+    """Arrows from who asks for a symbol to who defines it, and all that is asked for."""
     defined, asked = {}, []
     names = {path: source_of(path) for path in objects}
     known = [path for path, name in names.items()
@@ -83,9 +83,14 @@ def symbols(source, objects):
             asked.append((names[path], symbol))
         elif kind.isupper():
             defined[symbol] = names[path]
-    for name, symbol in asked:
-        if symbol in defined and defined[symbol] != name:
-            yield name, defined[symbol], symbol
+    return [(name, defined[symbol], symbol) for name, symbol in asked
+            if symbol in defined and defined[symbol] != name], asked
+
+
+def allocations(asked):
+    """Files of the library that ask the C library for memory, beside core/heap.c."""
+    return sorted({f"{name} uses {symbol}" for name, symbol in asked
+                   if symbol in HEAP and folder_of(name) in NO_HEAP and name != "core/heap.c"})
 
 
 def upward(arrows):
@@ -145,6 +150,8 @@ def self_check():
     assert source_of("src/io/CMakeFiles/wavefit_io.dir/npy.c.o") == "io/npy.c"
     assert len(questions("if (caps->vendor_id == WFI_NVIDIA)\nif (wfi_is_cpu(caps))\n")) == 2
     assert not questions("o.vendor_id = caps->vendor_id;\nprofile->fences\n")
+    assert allocations([("plan/a.c", "malloc"), ("core/heap.c", "malloc"), ("io/b.c", "free"),
+                        ("plan/a.c", "wfi_malloc")]) == ["plan/a.c uses malloc"]
     planted = 'if (strcmp(o->family, "spmv") == 0)\nreturn p->spmv ? WF_FAMILY_SPMV : other;\n'
     assert len(questions(planted, FAMILY)) == 2
     assert not questions("family < WF_FAMILY_COUNT\nstrcmp(row->name, o->family)\n", FAMILY)
@@ -158,6 +165,11 @@ ASKED = re.compile(r"(vendor_id|driver_id|device_type)\s*[!=]=|[!=]=\s*(WFI_(NVI
 FAMILY = re.compile(r"strcmp\(\w+(\.|->)family,|WF_FAMILY_(?!COUNT)")
 NO_FAMILIES = ("model", "tune")
 NO_VENDORS = ("kernels", "model", "plan", "solve", "tune", "api")
+# The library's memory comes from wf_device_params.allocator: core/heap.c alone asks the C library,
+# and what it gives must not go to the C library's free.
+HEAP = {"malloc", "calloc", "realloc", "free", "strdup", "strndup", "aligned_alloc",
+        "posix_memalign", "asprintf", "vasprintf", "getline", "getdelim", "open_memstream"}
+NO_HEAP = ("core", "plan", "kernels", "choose", "model", "api", "solve", "tune")
 
 
 def questions(text, pattern=ASKED):
@@ -179,7 +191,7 @@ def main():
     source, objects = sys.argv[1], sys.argv[2:]
     self_check()
     arrows = [(a, b, "include") for a, b in includes(source)]
-    by_symbol = list(symbols(source, objects))
+    by_symbol, asked_for = symbols(source, objects)
     missed = sorted(unread(source, objects))
     if not arrows or not by_symbol or missed:
         sys.exit(f"no object file was given of: {', '.join(missed)}")
@@ -195,8 +207,11 @@ def main():
     named = sorted(tests_for(source, NO_FAMILIES, FAMILY))
     for line in named:
         print("test for a family:", line)
+    outside = allocations(asked_for)
+    for line in outside:
+        print("memory that is not core/heap.h's:", line)
     print(f"{len(arrows)} includes and {len(by_symbol)} symbols read")
-    sys.exit(1 if wrong or rings or asked or named else 0)
+    sys.exit(1 if wrong or rings or asked or named or outside else 0)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "core/file.h"
+#include "core/heap.h"
 #include "core/platform.h"
 #include "core/platform_file.h"
 #include "core/text.h"
@@ -47,7 +48,7 @@ static void files_are_replaced(void **state)
     assert_non_null(text);
     assert_string_equal(text, "content 1\r\n");
     assert_int_equal(bytes, 11);
-    free(text);
+    wfi_free(text);
     assert_null(wfi_file_read(to, 5, &bytes));
     assert_int_equal(errno, EFBIG);
     assert_true(wfi_file_remove(to));
@@ -218,7 +219,7 @@ static void texts_grow(void **state)
     assert_int_equal(strlen(text.data), bytes);
     assert_string_equal(text.data + bytes - strlen("2999 and more, then\n"),
                         "2999 and more, then\n");
-    free(text.data);
+    wfi_free(text.data);
     assert_true(wfi_same_word("Scratch SIZE", "scratch size"));
     assert_false(wfi_same_word("scratch", "scratch size"));
     assert_true(wfi_begins_with("LLVMpipe", "llvm"));

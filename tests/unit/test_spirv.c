@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "core/heap.h"
 #include "core/spirv.h"
 #include "wfi_shaders.h"
 
@@ -80,6 +81,16 @@ static words without(words from, bool (*left_out)(const uint32_t *at))
     return to;
 }
 
+static words unpack(const wfi_spirv *module)
+{
+    uint32_t *at = wfi_spirv_unpack(module);
+    words w = {malloc(module->word_count * sizeof *w.at), module->word_count};
+    assert_true(at && w.at);
+    memcpy(w.at, at, w.count * sizeof *w.at);
+    wfi_free(at);
+    return w;
+}
+
 static bool is_left_out(const uint32_t *at)
 {
     return describes_the_source(at[0] & 0xffff);
@@ -96,8 +107,7 @@ static void modules_are_their_files(void **state)
             free(file.at);
             continue;
         }
-        words unpacked = {wfi_spirv_unpack(module), module->word_count};
-        assert_non_null(unpacked.at);
+        words unpacked = unpack(module);
         whole += file.count * 4;
         packed += module->packed_bytes;
         file = without(file, is_left_out);
@@ -129,7 +139,7 @@ static void bfloat16_is_in_the_module(void **state)
         modules++;
         for (size_t w = HEADER; w < module->word_count; w += at[w] >> 16)
             types += at[w] == 0x00040016 && at[w + 2] == 16 && at[w + 3] == 0;
-        free(at);
+        wfi_free(at);
     }
     assert_int_equal(types, modules);
 }
@@ -152,7 +162,7 @@ static void damage_is_contained(void **state)
         uint32_t *got = wfi_spirv_unpack(&damaged);
         none += got == NULL;
         other += got && memcmp(got, good, module->word_count * sizeof *got) != 0;
-        free(got);
+        wfi_free(got);
     }
     /* A wrong distance may lead to bytes that are the same. */
     assert_true(none + other >= module->packed_bytes - module->packed_bytes / 100);
@@ -162,7 +172,7 @@ static void damage_is_contained(void **state)
          damaged.packed_bytes++)
         assert_null(wfi_spirv_unpack(&damaged));
     free(bytes);
-    free(good);
+    wfi_free(good);
 }
 
 int main(void)

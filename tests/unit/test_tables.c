@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "core/heap.h"
 #include "kernels/families.h"
 #include "plan/family.h"
 
@@ -107,7 +108,7 @@ static uint32_t check_module(const wfi_spirv *module)
     assert_non_null(words);
     if (takes_signed_remainders(words, module->word_count))
         fail_msg("%s takes the remainder of signed integers", module->name);
-    free(words);
+    wfi_free(words);
     return 1;
 }
 

@@ -8,6 +8,7 @@
 
 #include "kernels/families.h"
 #include "plan/hooks.h"
+#include "core/heap.h"
 #include "core/pipeline_cache.h"
 #include "choose/json.h"
 #include "choose/store.h"
@@ -126,12 +127,12 @@ static void round_trips(void **state)
     assert_int_equal(again.entries[1].best[0].values[1].value, UINT32_MAX);
     char *text_again = print(&again, false, &bytes_again);
     assert_string_equal(text, text_again);
-    free(text);
-    free(text_again);
+    wfi_free(text);
+    wfi_free(text_again);
     text = print(&data, true, &bytes);
     assert_null(strstr(text, "tried"));
     assert_null(strstr(text, "driver_version"));
-    free(text);
+    wfi_free(text);
     wfi_tuning_data_free(&data);
     wfi_tuning_data_free(&again);
 }
@@ -157,7 +158,7 @@ static void flipped_bits_are_noticed(void **state)
             char *read = print(&again, false, &other);
             if (other != plain || memcmp(read, expected, plain) != 0)
                 fail_msg("bit %zu of byte %zu changes what is read", bit % 8, bit / 8);
-            free(read);
+            wfi_free(read);
             wfi_tuning_data_free(&again);
             harmless++;
         }
@@ -168,8 +169,8 @@ static void flipped_bits_are_noticed(void **state)
     /* Files of before have no such line. */
     assert_true(wfi_tuning_parse(expected, plain, NULL, NULL, &again, error));
     wfi_tuning_data_free(&again);
-    free(expected);
-    free(text);
+    wfi_free(expected);
+    wfi_free(text);
     wfi_tuning_data_free(&data);
 }
 
@@ -190,7 +191,7 @@ static void truncated_files_are_refused(void **state)
         assert_null(out.entries);
         free(part);
     }
-    free(text);
+    wfi_free(text);
     wfi_tuning_data_free(&data);
 }
 
@@ -215,7 +216,7 @@ static void damaged_files_do_no_harm(void **state)
             wfi_tuning_data_free(&out);
         free(copy);
     }
-    free(text);
+    wfi_free(text);
     wfi_tuning_data_free(&data);
 }
 
@@ -353,7 +354,7 @@ static void shipped_rows_are_sound(void **state)
         if (!wfi_tuning_parse(text, file->bytes, NULL, NULL, &data, error))
             fail_msg("%s: %s", file->name, error);
         assert_non_null(strstr(text, "\"wavefit-tuning/2\""));
-        free(text);
+        wfi_free(text);
         assert_true(data.entry_count > 0 && data.device.vendor_id != 0);
         uint32_t stale = 0;
         for (uint32_t n = 0; n < data.entry_count; n++) {

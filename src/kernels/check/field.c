@@ -1,16 +1,15 @@
 #include "kernels/check/field.h"
 
-#include <stdlib.h>
-
+#include "core/heap.h"
 #include "core/random.h"
 
 bool wfi_field_open(wfi_field *field, size_t value_bytes)
 {
     const size_t cells = wfi_cell_range_cells(&field->held);
-    field->value = malloc(cells * value_bytes);
-    field->next_value = malloc(cells * value_bytes);
-    field->error = calloc(cells, sizeof *field->error);
-    field->next_error = calloc(cells, sizeof *field->error);
+    field->value = wfi_malloc(cells * value_bytes);
+    field->next_value = wfi_malloc(cells * value_bytes);
+    field->error = wfi_calloc(cells, sizeof *field->error);
+    field->next_error = wfi_calloc(cells, sizeof *field->error);
     if (field->value && field->next_value && field->error && field->next_error)
         return true;
     wfi_field_close(field);
@@ -29,10 +28,10 @@ void wfi_field_swap(wfi_field *field)
 
 void wfi_field_close(wfi_field *field)
 {
-    free(field->value);
-    free(field->next_value);
-    free(field->error);
-    free(field->next_error);
+    wfi_free(field->value);
+    wfi_free(field->next_value);
+    wfi_free(field->error);
+    wfi_free(field->next_error);
 }
 
 static wfi_cell_range draw_range(const int64_t size[3], int64_t most, uint32_t number,

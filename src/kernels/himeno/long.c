@@ -18,8 +18,8 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 
+#include "core/heap.h"
 #include "core/random.h"
 
 #define WAVES 4
@@ -68,7 +68,7 @@ static bool open_waves(state *s, uint64_t seed)
             const uint32_t cells = s->h->size[axis];
             const uint32_t drawn = 1 + (uint32_t)(wfi_random_bits(&seed) % (cells - 2));
             w->mode[axis] = n == 0 ? 1 : n == 1 ? (drawn - 1) / 2 * 2 + 1 : drawn;
-            w->along[axis] = malloc(cells * sizeof(double));
+            w->along[axis] = wfi_malloc(cells * sizeof(double));
             for (uint32_t i = 0; w->along[axis] && i < cells; i++)
                 w->along[axis][i] = sin(angle(s, axis, w->mode[axis]) * i);
             ok = ok && w->along[axis];
@@ -80,7 +80,7 @@ static void close_waves(state *s)
 {
     for (int n = 0; n < WAVES; n++)
         for (int axis = 0; axis < 3; axis++)
-            free(s->waves[n].along[axis]);
+            wfi_free(s->waves[n].along[axis]);
 }
 
 static double unit_of(const wfi_himeno_long *h)

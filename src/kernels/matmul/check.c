@@ -1,7 +1,7 @@
 /* The public check of a matrix product: it reads the parameters, and compares all elements, or some
  * and the sums of all. */
-#include <stdlib.h>
 
+#include "core/heap.h"
 #include "core/params.h"
 #include "core/random.h"
 #include "kernels/matmul/check.h"
@@ -66,24 +66,24 @@ static bool open_lines(wfi_matmul_reference *w)
 {
     const size_t n = (size_t)w->n + 1, k = (size_t)w->k + 1, m = (size_t)w->m + 1;
     const size_t longest = n > k ? (n > m ? n : m) : k > m ? k : m;
-    w->row = malloc(k * sizeof *w->row);
-    w->line = malloc(longest * sizeof *w->line);
-    w->value = malloc(n * sizeof *w->value);
-    w->magnitude = malloc(n * sizeof *w->magnitude);
-    w->largest = malloc(n * sizeof *w->largest);
-    w->wide = w->type == WF_TYPE_F64 ? malloc(n * sizeof *w->wide) : NULL;
+    w->row = wfi_malloc(k * sizeof *w->row);
+    w->line = wfi_malloc(longest * sizeof *w->line);
+    w->value = wfi_malloc(n * sizeof *w->value);
+    w->magnitude = wfi_malloc(n * sizeof *w->magnitude);
+    w->largest = wfi_malloc(n * sizeof *w->largest);
+    w->wide = w->type == WF_TYPE_F64 ? wfi_malloc(n * sizeof *w->wide) : NULL;
     return w->row && w->line && w->value && w->magnitude && w->largest &&
            (w->wide || w->type != WF_TYPE_F64);
 }
 
 static void close_lines(wfi_matmul_reference *w)
 {
-    free(w->row);
-    free(w->line);
-    free(w->value);
-    free(w->magnitude);
-    free(w->largest);
-    free(w->wide);
+    wfi_free(w->row);
+    wfi_free(w->line);
+    wfi_free(w->value);
+    wfi_free(w->magnitude);
+    wfi_free(w->largest);
+    wfi_free(w->wide);
 }
 
 static wf_result check_all(const wfi_matmul_reference *w, wf_check *check)

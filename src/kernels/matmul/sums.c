@@ -9,8 +9,8 @@
  * element by element, and of the others the largest D r says how probable a miss is. */
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 
+#include "core/heap.h"
 #include "core/random.h"
 #include "kernels/matmul/check.h"
 
@@ -38,12 +38,12 @@ typedef struct sums {
 
 static pair *pairs(uint64_t count)
 {
-    return calloc((size_t)count + 1, sizeof(pair));
+    return wfi_calloc((size_t)count + 1, sizeof(pair));
 }
 
 static double *numbers(uint64_t count)
 {
-    return calloc((size_t)count + 1, sizeof(double));
+    return wfi_calloc((size_t)count + 1, sizeof(double));
 }
 
 static bool open_sums(sums *s)
@@ -60,12 +60,12 @@ static bool open_sums(sums *s)
 
 static void close_sums(sums *s)
 {
-    free(s->r);
-    free(s->br);
-    free(s->column);
-    free(s->bias);
-    free(s->row);
-    free(s->old);
+    wfi_free(s->r);
+    wfi_free(s->br);
+    wfi_free(s->column);
+    wfi_free(s->bias);
+    wfi_free(s->row);
+    wfi_free(s->old);
 }
 
 static void draw(sums *s, uint64_t seed)

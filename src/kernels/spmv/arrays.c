@@ -1,8 +1,8 @@
 #include "kernels/spmv/arrays.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/heap.h"
 #include "kernels/spmv/push.h"
 
 static uint64_t real_bytes(const wfi_spmv_job *job)
@@ -83,7 +83,7 @@ wf_result wfi_spmv_own(wf_plan *plan, const wfi_spmv_job *job, const void *data,
     return result;
 }
 
-/* Values in the order of their places; malloc'ed, a multiple of four bytes. Padding is a negative
+/* Values in the order of their places; to be freed, a multiple of four bytes. Padding is a negative
  * zero, which no entry is kept as, so that kernels can tell padding from entries
  * (spmv_padding.glsl). */
 static void *gather(const wfi_spmv_job *job, const uint32_t *places, uint64_t count, uint32_t begin,
@@ -91,7 +91,7 @@ static void *gather(const wfi_spmv_job *job, const uint32_t *places, uint64_t co
 {
     const size_t size = wf_type_size(job->matrix.type);
     const char *from = job->matrix.values;
-    char padding[sizeof(double)], *values = calloc(1, (size_t)bytes);
+    char padding[sizeof(double)], *values = wfi_calloc(1, (size_t)bytes);
     wf_element_set(job->matrix.type, padding, 0, -0.0);
     if (values && !places && count)
         memcpy(values, from + begin * size, (size_t)count * size);
@@ -115,7 +115,7 @@ wf_result wfi_spmv_values(wf_plan *plan, const wfi_spmv_job *job, const uint32_t
         return wfi_no_memory(&wfi_plan_device(plan)->log);
     wf_result result = wfi_spmv_own(plan, job, values, bytes, slot);
     job->kept->places += count;
-    free(values);
+    wfi_free(values);
     if (result == WF_SUCCESS && job->kept->updatable && count)
         result = wfi_spmv_map(plan, job, slot, places, count, begin, end);
     return result;

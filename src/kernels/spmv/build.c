@@ -1,8 +1,8 @@
 #include "kernels/spmv/build.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/heap.h"
 #include "plan/dispatch_size.h"
 
 wf_result wfi_spmv_begin_with(wf_plan *plan, const wfi_pipeline_desc *desc, const wfi_spmv_job *job,
@@ -77,13 +77,13 @@ wf_result wfi_spmv_each_block(wf_plan *plan, const wfi_point *point, const wfi_s
     return result;
 }
 
-/* Row offsets counted from the block's first entry, the column indices, the tail; malloc'ed. */
+/* Row offsets counted from the block's first entry, the column indices, the tail; to be freed. */
 static uint32_t *join_pattern(const wf_spmv_params *p, const wfi_spmv_block *block,
                               const uint32_t *tail, uint32_t tail_words, uint64_t *words)
 {
     const uint32_t begin = p->row_offsets[block->first];
     *words = block->rows + UINT64_C(1) + block->entries + tail_words;
-    uint32_t *pattern = malloc((size_t)*words * sizeof *pattern);
+    uint32_t *pattern = wfi_malloc((size_t)*words * sizeof *pattern);
     if (!pattern)
         return NULL;
     for (uint32_t i = 0; i <= block->rows; i++)
@@ -116,7 +116,7 @@ wf_result wfi_spmv_block_step(wf_plan *plan, const wfi_point *point, const wfi_s
         return wfi_no_memory(&wfi_plan_device(plan)->log);
     if (result == WF_SUCCESS)
         result = wfi_spmv_own(plan, job, pattern, words * 4, &step->slots[0]);
-    free(pattern);
+    wfi_free(pattern);
     if (result == WF_SUCCESS)
         result = wfi_spmv_values(plan, job, NULL, block->entries, begin, begin + block->entries,
                                  &step->slots[1]);

@@ -2,8 +2,8 @@
  * sum of n products, so it may be off by gamma_n times the sum of their magnitudes. */
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 
+#include "core/heap.h"
 #include "core/params.h"
 #include "kernels/check/bound.h"
 #include "kernels/spmv/push.h"
@@ -81,12 +81,12 @@ wf_result wf_spmv_check_scaled(const wf_spmv_params *params, const void *x, cons
     wfi_watch watch = {.cancel = p->cancel};
     *check = (wf_check){.total = rows * vectors};
     for (uint32_t vector = 0; vector < vectors && !watch.stopped; vector++) {
-        sum *sums = calloc((size_t)rows + 1, sizeof *sums);
+        sum *sums = wfi_calloc((size_t)rows + 1, sizeof *sums);
         if (!sums)
             return WF_ERROR_OUT_OF_HOST_MEMORY;
         add_products(p, x, p->x_stride ? p->x_stride : vectors, vector, sums, &watch);
         check_vector(p, sums, vector, y_before, y, check, &watch);
-        free(sums);
+        wfi_free(sums);
     }
     return watch.stopped ? WF_ERROR_CANCELLED : WF_SUCCESS;
 }

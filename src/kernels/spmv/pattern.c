@@ -1,7 +1,7 @@
 /* What is multiplied: the matrix with its defaults, transposed where that is asked for. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/heap.h"
 #include "kernels/spmv/spmv.h"
 
 static void transpose_entries(const wf_spmv_params *from, uint32_t *offsets, uint32_t *columns,
@@ -26,15 +26,15 @@ static bool transpose(wfi_spmv_job *job)
 {
     const wf_spmv_params from = job->matrix;
     const size_t entries = from.row_offsets[from.rows], size = wf_type_size(from.type);
-    uint32_t *offsets = malloc((from.columns + (size_t)2) * sizeof *offsets);
-    uint32_t *columns = malloc((entries + 1) * sizeof *columns);
-    uint32_t *sources = calloc(entries + 1, sizeof *sources);
-    char *values = malloc(entries * size + 1);
+    uint32_t *offsets = wfi_malloc((from.columns + (size_t)2) * sizeof *offsets);
+    uint32_t *columns = wfi_malloc((entries + 1) * sizeof *columns);
+    uint32_t *sources = wfi_calloc(entries + 1, sizeof *sources);
+    char *values = wfi_malloc(entries * size + 1);
     if (!offsets || !columns || !sources || !values) {
-        free(offsets);
-        free(columns);
-        free(sources);
-        free(values);
+        wfi_free(offsets);
+        wfi_free(columns);
+        wfi_free(sources);
+        wfi_free(values);
         return false;
     }
     transpose_entries(&from, offsets, columns, sources);
@@ -51,9 +51,9 @@ static bool transpose(wfi_spmv_job *job)
 
 static void free_arrays(wf_spmv_params *matrix)
 {
-    free((void *)matrix->row_offsets);
-    free((void *)matrix->column_indices);
-    free((void *)matrix->values);
+    wfi_free((void *)matrix->row_offsets);
+    wfi_free((void *)matrix->column_indices);
+    wfi_free((void *)matrix->values);
     matrix->row_offsets = matrix->column_indices = NULL;
     matrix->values = NULL;
 }
@@ -95,7 +95,7 @@ void wfi_spmv_job_free(wfi_spmv_job *job)
 {
     if (job->sources)
         free_arrays(&job->matrix);
-    free((void *)job->sources);
+    wfi_free((void *)job->sources);
     job->sources = NULL;
     free_arrays(&job->downloaded);
     wfi_device_csr_close(&job->csr);

@@ -1,8 +1,9 @@
 #include "kernels/spmv/statistics.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "core/heap.h"
 
 static uint32_t histogram_bin(uint32_t length)
 {
@@ -23,7 +24,7 @@ static void count_blocks(const wf_spmv_params *p, uint32_t side, wfi_spmv_counts
 {
     const uint32_t block_rows = p->rows / side, step = wfi_spmv_sample_step(p->rows, side);
     uint64_t entries = 0, blocks = 0;
-    uint32_t *seen = calloc(p->columns / side + (size_t)1, sizeof *seen);
+    uint32_t *seen = wfi_calloc(p->columns / side + (size_t)1, sizeof *seen);
     for (uint32_t row = 0; seen && row < block_rows; row += step) {
         const uint32_t end = p->row_offsets[(row + 1) * side];
         for (uint32_t i = p->row_offsets[row * side]; i < end; i++) {
@@ -33,7 +34,7 @@ static void count_blocks(const wf_spmv_params *p, uint32_t side, wfi_spmv_counts
             entries++;
         }
     }
-    free(seen);
+    wfi_free(seen);
     c->block_entries[side - 2] = entries;
     c->blocks[side - 2] = blocks;
 }

@@ -1,9 +1,9 @@
 /* New values under the same pattern: for each buffer of values a plan of its own moves the caller's
  * array into it, and the pattern is not looked at again. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/command.h"
+#include "core/heap.h"
 #include "core/params.h"
 #include "plan/fixed.h"
 #include "plan/dispatch_size.h"
@@ -63,7 +63,7 @@ static const wfi_variant row = {
 static uint32_t *make_map(const wfi_spmv_job *job, const uint32_t *places, uint64_t count,
                           uint32_t begin)
 {
-    uint32_t *map = malloc((size_t)count * sizeof *map);
+    uint32_t *map = wfi_malloc((size_t)count * sizeof *map);
     for (uint64_t i = 0; map && i < count; i++) {
         const uint32_t entry = places ? places[i] : begin + (uint32_t)i;
         if (entry == UINT32_MAX)
@@ -84,7 +84,7 @@ wf_result wfi_spmv_add_update(wf_plan *plan, const wfi_spmv_job *job, const wfi_
                                moved ? kept->entries : end};
     const wfi_problem problem = {.family = WF_FAMILY_SPMV, .type = job->matrix.type};
     wfi_spmv_update *updates =
-        realloc(kept->updates, (kept->update_count + (size_t)1) * sizeof *updates);
+        wfi_realloc(kept->updates, (kept->update_count + (size_t)1) * sizeof *updates);
     if (!updates)
         return wfi_no_memory(&device->log);
     kept->updates = updates;
@@ -105,7 +105,7 @@ wf_result wfi_spmv_map(wf_plan *plan, const wfi_spmv_job *job, const wfi_slot *v
     if (!map)
         return wfi_no_memory(&wfi_plan_device(plan)->log);
     wf_result result = wfi_plan_add_own(plan, map, count * 4, &index);
-    free(map);
+    wfi_free(map);
     return result == WF_SUCCESS ? wfi_spmv_add_update(plan, job, values, index, count, begin, end)
                                 : result;
 }
@@ -124,8 +124,8 @@ void wfi_spmv_kept_destroy(void *data)
 {
     wfi_spmv_kept *kept = data;
     wfi_spmv_kept_forget(kept);
-    free(kept->updates);
-    free(kept);
+    wfi_free(kept->updates);
+    wfi_free(kept);
 }
 
 /* ----------------------------------------------------------------------------------- public API */

@@ -14,6 +14,7 @@
     X(add)                                                                                         \
     X(lanes)                                                                                       \
     X(many)                                                                                        \
+    X(row_many)                                                                                    \
     X(adaptive)                                                                                    \
     X(merge)                                                                                       \
     X(blocked)                                                                                     \

@@ -1,8 +1,8 @@
 /* wf_stencil_plan: passes over the grid, which alternate between the caller's array and the
  * workspace. */
-#include <stdlib.h>
 
 #include "core/arithmetic.h"
+#include "core/heap.h"
 #include "core/params.h"
 #include "kernels/stencil/rows.h"
 #include "kernels/stencil/windows.h"
@@ -19,13 +19,13 @@ wf_result wfi_stencil_add_coefficients(wf_plan *plan, const wfi_point *point, co
         return WF_SUCCESS;
     if (point->problem->type == WF_TYPE_F64)
         return wfi_plan_add_own_mapped(plan, values, taps * sizeof(double), &index);
-    float *narrow = malloc(taps * sizeof *narrow);
+    float *narrow = wfi_malloc(taps * sizeof *narrow);
     if (!narrow)
         return wfi_no_memory(&wfi_plan_device(plan)->log);
     for (uint32_t i = 0; i < taps; i++)
         narrow[i] = (float)values[i];
     wf_result result = wfi_plan_add_own_mapped(plan, narrow, taps * sizeof *narrow, &index);
-    free(narrow);
+    wfi_free(narrow);
     return result;
 }
 

@@ -4,9 +4,9 @@
  * each. With e the bounds of the values read, |error| <= gamma_2n sum(|c| (|x| + e)) + sum(|c| e).
  * Storing f16 adds a rounding to nearest. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/heap.h"
 #include "core/params.h"
 #include "kernels/check/bound.h"
 #include "kernels/check/field.h"
@@ -252,12 +252,12 @@ wf_result wf_stencil_check(const wf_stencil_params *given, const void *in, const
         return WF_ERROR_INVALID_ARGUMENT;
     if ((unsigned)params->type >= WF_TYPE_COUNT || !modules[params->type])
         return WF_ERROR_UNSUPPORTED;
-    reference *r = calloc(1, sizeof *r);
+    reference *r = wfi_calloc(1, sizeof *r);
     if (!r)
         return WF_ERROR_OUT_OF_HOST_MEMORY;
     r->watch.cancel = params->cancel;
     read_params(r, params, in, out);
     const wf_result result = check_drawn(r, max_checked, seed, check);
-    free(r);
+    wfi_free(r);
     return result;
 }

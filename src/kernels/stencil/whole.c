@@ -4,11 +4,11 @@
  * twice the first where the reference is no wider than the result, and M grows to S M at most. */
 #include "kernels/stencil/whole.h"
 
+#include "core/heap.h"
 #include "core/workers.h"
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MOST_OPERATIONS 4e9 /* multiply-adds of a thread, about two seconds */
@@ -251,7 +251,7 @@ static void run_slabs(sweep *w, wfi_watch *watch)
     wf_check check = {0};
     slab s = w->model;
     wf_result result = WF_SUCCESS;
-    double *first = malloc(w->bytes), *second = malloc(w->bytes);
+    double *first = wfi_malloc(w->bytes), *second = wfi_malloc(w->bytes);
     g.watch = watch;
     s.g = &g;
     s.worst = worst;
@@ -266,8 +266,8 @@ static void run_slabs(sweep *w, wfi_watch *watch)
         if (!check_slab(&s, at, end < g.size[2] ? end : g.size[2], &check))
             result = WF_ERROR_CANCELLED;
     }
-    free(first);
-    free(second);
+    wfi_free(first);
+    wfi_free(second);
     /* The others do what a helper has no memory for. */
     if (result != WF_ERROR_OUT_OF_HOST_MEMORY || watch == w->model.g->watch)
         give_result(w, &s, &check, result);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/heap.h"
 #include "core/platform.h"
 #include "core/wide.h"
 #include "io/unfinished.h"
@@ -91,7 +92,7 @@ static void read_arguments(int *argc, char ***argv)
     LocalFree(wide);
     if (!narrow || done < count) { /* no memory: the program keeps what it has */
         for (int i = 0; i < done; i++)
-            free(narrow[i]);
+            wfi_free(narrow[i]);
         free(narrow);
         return;
     }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/heap.h"
 #include "core/platform.h"
 #include "core/wide.h"
 
@@ -52,7 +53,7 @@ static bool create_process(const char *role, HANDLE from, HANDLE to, HANDLE *pro
         arguments && units > 0 && units < MOST_PATH &&
         CreateProcessW(path, arguments, NULL, NULL, TRUE, 0, NULL, NULL, &startup, &created);
     free(path);
-    free(arguments);
+    wfi_free(arguments);
     if (!ok)
         return false;
     CloseHandle(created.hThread);
@@ -127,14 +128,20 @@ void wfi_process_begin_again(char **argv)
     (void)argv;
 }
 
+void wfi_process_become(const char *name, char **argv)
+{
+    (void)name;
+    (void)argv;
+}
+
 void wfi_environment_set(const char *name, const char *value)
 {
     wchar_t *wide_name = wfi_wide(name), *wide = value ? wfi_wide(value) : NULL;
     /* "" removes. The C library tells the system. */
     if (wide_name && (wide || !value))
         _wputenv_s(wide_name, wide ? wide : L"");
-    free(wide_name);
-    free(wide);
+    wfi_free(wide_name);
+    wfi_free(wide);
 }
 
 /* --------------------------------------------------------------------------------------- pipes */

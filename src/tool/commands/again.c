@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/heap.h"
 #include "core/platform_file.h"
 #include "core/text.h"
 #include "tool/cli/table.h"
@@ -240,7 +241,7 @@ static int run_and_compare(const wfi_common *common, const wfi_again_file *base,
     return WFI_EXIT_DONE;
 }
 
-/* A new file in the folder for such, malloc'ed; NULL: it cannot be made. */
+/* A new file in the folder for such; NULL: it cannot be made. */
 static char *make_temporary(void)
 {
     const char *asked = getenv("TMPDIR"), *folder = asked && *asked ? asked : getenv("TEMP");
@@ -250,7 +251,7 @@ static char *make_temporary(void)
         wfi_file_close(fd);
         return path;
     }
-    free(path);
+    wfi_free(path);
     return NULL;
 }
 
@@ -272,7 +273,7 @@ int wfi_again(const wfi_common *common, const char *path, char *program,
         code = run_and_compare(common, &base, program, run, temporary ? temporary : common->json);
     if (temporary)
         wfi_file_remove(temporary);
-    free(temporary);
+    wfi_free(temporary);
     wfi_again_free(&base);
     return code;
 }

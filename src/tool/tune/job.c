@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/platform.h"
+#include "core/heap.h"
 #include "core/platform_file.h"
 #include "core/text.h"
 #include "tool/cli/console.h"
@@ -78,7 +79,7 @@ bool wfi_job_send(const wfi_process *process, const wfi_tune_work *work, uint32_
     const bool ok = !texts.failed && wfi_pipe_write(process->to, job, sizeof *job) &&
                     wfi_pipe_write(process->to, &bytes, sizeof bytes) &&
                     wfi_pipe_write(process->to, texts.data, texts.used);
-    free(texts.data);
+    wfi_free(texts.data);
     free(job);
     return ok;
 }

@@ -1,11 +1,11 @@
 #include "kernels/spmv/analysis/device_csr.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/analysis_counts.h"
 #include "core/budget.h"
 #include "core/command.h"
+#include "core/heap.h"
 #include "core/params.h"
 #include "kernels/spmv/checks.h"
 #include "plan/bind.h"
@@ -166,7 +166,7 @@ wf_result wfi_device_csr_download(const wfi_device_csr *csr, uint32_t **row_offs
                                   uint32_t **column_indices, void **values)
 {
     const wfi_log *log = &csr->device->log;
-    *row_offsets = malloc((csr->rows + (size_t)1) * sizeof **row_offsets);
+    *row_offsets = wfi_malloc((csr->rows + (size_t)1) * sizeof **row_offsets);
     *column_indices = NULL;
     *values = NULL;
     if (!*row_offsets)
@@ -175,8 +175,8 @@ wf_result wfi_device_csr_download(const wfi_device_csr *csr, uint32_t **row_offs
     if (result != WF_SUCCESS)
         return result;
     const uint64_t entries = (*row_offsets)[csr->rows];
-    *column_indices = malloc((size_t)entries * 4 + 4);
-    *values = malloc((size_t)value_bytes(csr->type, entries));
+    *column_indices = wfi_malloc((size_t)entries * 4 + 4);
+    *values = wfi_malloc((size_t)value_bytes(csr->type, entries));
     if (!*column_indices || !*values)
         return wfi_no_memory(log);
     if (entries)

@@ -30,7 +30,7 @@ wf_result wfi_device_csr_bind(wf_device *device, const wf_spmv_params *params, w
 /* Checks the arrays as the host's are checked, in shaders, and counts; sets csr->entries.
  * WF_NOT_READY: shaders cannot, since the matrix does not fit. */
 wf_result wfi_device_csr_count(wfi_device_csr *csr, wfi_spmv_counts *counts);
-/* Copies the arrays to the host: malloc'ed, and freed by the caller also after a failure. */
+/* Copies the arrays to the host; the caller frees them (wfi_free), also after a failure. */
 wf_result wfi_device_csr_download(const wfi_device_csr *csr, uint32_t **row_offsets,
                                   uint32_t **column_indices, void **values);
 /* Frees copies. Accepts a zeroed one. */

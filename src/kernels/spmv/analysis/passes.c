@@ -1,12 +1,12 @@
 #include "kernels/spmv/analysis/passes.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/arena.h"
 #include "core/arithmetic.h"
 #include "core/command.h"
+#include "core/heap.h"
 #include "core/names.h"
 #include "core/pipeline_pool.h"
 #include "core/workers.h"
@@ -111,7 +111,7 @@ void wfi_passes_close(wfi_passes *passes)
     give_back_pipelines(passes);
     wf_arena_destroy(&passes->arena);
     wf_buffer_destroy(&passes->readback);
-    free(passes->items);
+    wfi_free(passes->items);
     *passes = (wfi_passes){0};
 }
 
@@ -127,7 +127,7 @@ static wfi_pass *add(wfi_passes *passes)
         return NULL;
     if (passes->count == passes->room) {
         const uint32_t room = passes->room ? 2 * passes->room : 64;
-        wfi_pass *items = realloc(passes->items, room * sizeof *items);
+        wfi_pass *items = wfi_realloc(passes->items, room * sizeof *items);
         if (!items) {
             passes->result = wfi_no_memory(&passes->device->log);
             return NULL;

@@ -1,9 +1,9 @@
 #include "kernels/spmv/formats/equal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/arithmetic.h"
+#include "core/heap.h"
 #include "kernels/spmv/formats/sliced_lanes.h"
 #include "kernels/spmv/order.h"
 
@@ -68,7 +68,7 @@ static void *grown(void *items, uint32_t count, uint32_t *room, size_t size)
     if (count < *room)
         return items;
     const uint32_t more = *room ? *room * 2 : 256;
-    void *larger = realloc(items, more * size);
+    void *larger = wfi_realloc(items, more * size);
     if (larger)
         *room = more;
     return larger;
@@ -167,7 +167,7 @@ static bool cut_slices(maker *m)
 {
     const wfi_equal_params *p = m->params;
     const uint32_t a_lane = slots_of(p) / p->slices;
-    m->order = malloc((p->rows + (size_t)1) * sizeof *m->order);
+    m->order = wfi_malloc((p->rows + (size_t)1) * sizeof *m->order);
     if (!m->order)
         return false;
     for (uint32_t row = 0; row < p->rows; row++)
@@ -293,7 +293,7 @@ static bool encode(maker *m, uint32_t span)
     const uint32_t words = p->slices * p->subgroup, bases = out->based ? 4 * p->loads : 0;
     out->stride = words + bases + (p->loads * p->subgroup << out->width);
     out->pattern_words = (uint64_t)out->blocks * out->stride;
-    out->pattern = malloc((size_t)(out->pattern_words + 1) * sizeof *out->pattern);
+    out->pattern = wfi_malloc((size_t)(out->pattern_words + 1) * sizeof *out->pattern);
     for (uint32_t block = 0; out->pattern && block < out->blocks; block++) {
         uint32_t *head = out->pattern + (uint64_t)block * out->stride, *to = head + words + bases;
         memcpy(head, m->words + (uint64_t)block * words, words * sizeof *head);
@@ -317,9 +317,9 @@ static bool fill(maker *m)
     out->blocks = (m->row_block_count + others + p->group - 1) / p->group * p->group;
     out->place_count = (uint64_t)out->blocks * block_entries(p);
     const size_t words = (size_t)out->blocks * p->slices * p->subgroup;
-    out->places = malloc((size_t)(out->place_count + 1) * sizeof *out->places);
-    m->columns = calloc((size_t)(out->place_count + 1), sizeof *m->columns);
-    m->words = calloc(words + 1, sizeof *m->words);
+    out->places = wfi_malloc((size_t)(out->place_count + 1) * sizeof *out->places);
+    m->columns = wfi_calloc((size_t)(out->place_count + 1), sizeof *m->columns);
+    m->words = wfi_calloc(words + 1, sizeof *m->words);
     if (!out->places || !m->columns || !m->words)
         return false;
     memset(out->places, 0xff, (size_t)out->place_count * sizeof *out->places);
@@ -331,11 +331,11 @@ wf_result wfi_equal_make(const wfi_equal_params *params, wfi_equal *out)
     maker m = {.params = params, .out = out};
     *out = (wfi_equal){0};
     const bool ok = add_shared_rows(&m) && cut_slices(&m) && fill(&m);
-    free(m.order);
-    free(m.slices);
-    free(m.row_blocks);
-    free(m.columns);
-    free(m.words);
+    wfi_free(m.order);
+    wfi_free(m.slices);
+    wfi_free(m.row_blocks);
+    wfi_free(m.columns);
+    wfi_free(m.words);
     if (ok)
         return WF_SUCCESS;
     wfi_equal_free(out);
@@ -344,7 +344,7 @@ wf_result wfi_equal_make(const wfi_equal_params *params, wfi_equal *out)
 
 void wfi_equal_free(wfi_equal *equal)
 {
-    free(equal->pattern);
-    free(equal->places);
+    wfi_free(equal->pattern);
+    wfi_free(equal->places);
     *equal = (wfi_equal){0};
 }

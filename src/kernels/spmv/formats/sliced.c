@@ -1,8 +1,8 @@
 #include "kernels/spmv/formats/sliced.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/heap.h"
 #include "kernels/spmv/formats/sliced_maker.h"
 #include "kernels/spmv/order.h"
 
@@ -47,7 +47,7 @@ static bool add_slice(wfi_sliced_maker *m, wfi_sliced_slice s)
 {
     if (m->slice_count == m->slice_room) {
         const uint32_t room = m->slice_room ? m->slice_room * 2 : 256;
-        wfi_sliced_slice *slices = realloc(m->slices, room * sizeof *slices);
+        wfi_sliced_slice *slices = wfi_realloc(m->slices, room * sizeof *slices);
         if (!slices)
             return false;
         m->slices = slices;
@@ -88,7 +88,7 @@ static bool add_long_row(wfi_sliced_maker *m, uint32_t row)
     const uint32_t most = p->row_subgroups * WFI_SLICED_SEGMENT_LOADS * load_entries(p),
                    length = wfi_sliced_row_length(m, row);
     const uint32_t count = (length + most - 1) / most, first = m->segment_count;
-    uint32_t *segments = realloc(m->segments, (first + count) * 4 * sizeof *segments);
+    uint32_t *segments = wfi_realloc(m->segments, (first + count) * 4 * sizeof *segments);
     if (!segments)
         return false;
     m->segments = segments;
@@ -129,7 +129,7 @@ static bool add_shared_rows(wfi_sliced_maker *m)
 static bool order_rows(wfi_sliced_maker *m)
 {
     const wfi_sliced_params *p = m->params;
-    m->order = malloc((p->rows + (size_t)1) * sizeof *m->order);
+    m->order = wfi_malloc((p->rows + (size_t)1) * sizeof *m->order);
     if (!m->order || !add_shared_rows(m))
         return false;
     for (uint32_t row = 0; row < p->rows; row++)
@@ -181,10 +181,10 @@ wf_result wfi_sliced_make(const wfi_sliced_params *params, wfi_sliced *out)
     wfi_sliced_maker m = {.params = params, .out = out};
     *out = (wfi_sliced){0};
     const bool ok = order_rows(&m) && cut_slices(&m) && wfi_sliced_fill(&m);
-    free(m.order);
-    free(m.slices);
-    free(m.segments);
-    free(m.columns);
+    wfi_free(m.order);
+    wfi_free(m.slices);
+    wfi_free(m.segments);
+    wfi_free(m.columns);
     if (ok)
         return WF_SUCCESS;
     wfi_sliced_free(out);
@@ -193,7 +193,7 @@ wf_result wfi_sliced_make(const wfi_sliced_params *params, wfi_sliced *out)
 
 void wfi_sliced_free(wfi_sliced *sliced)
 {
-    free(sliced->pattern);
-    free(sliced->places);
+    wfi_free(sliced->pattern);
+    wfi_free(sliced->places);
     *sliced = (wfi_sliced){0};
 }

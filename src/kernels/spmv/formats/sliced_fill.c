@@ -1,8 +1,8 @@
 /* Writes the values, indices and words of slices that are cut. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/arithmetic.h"
+#include "core/heap.h"
 #include "kernels/spmv/formats/sliced_lanes.h"
 #include "kernels/spmv/formats/sliced_maker.h"
 
@@ -148,8 +148,8 @@ static bool fill_slices(wfi_sliced_maker *m)
     for (uint32_t i = 0; i < m->slice_count; i++)
         most = m->slices[i].loads > most ? m->slices[i].loads : most;
     m->out->place_count = m->loads * 4 * size;
-    m->out->places = malloc((size_t)(m->out->place_count + 1) * sizeof *m->out->places);
-    m->columns = calloc((size_t)most * 4 * size + 1, sizeof *m->columns);
+    m->out->places = wfi_malloc((size_t)(m->out->place_count + 1) * sizeof *m->out->places);
+    m->columns = wfi_calloc((size_t)most * 4 * size + 1, sizeof *m->columns);
     if (!m->out->places || !m->columns)
         return false;
     memset(m->out->places, 0xff, (size_t)m->out->place_count * sizeof *m->out->places);

@@ -1,7 +1,7 @@
 /* Variant adaptive: rows in bins by length, a dispatch with fitting lanes a bin. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/heap.h"
 #include "kernels/spmv/build.h"
 #include "kernels/spmv/cost.h"
 #include "kernels/spmv/variant.h"
@@ -80,14 +80,14 @@ static wf_result add_adaptive(wf_plan *plan, const wfi_point *point, const wfi_s
 {
     uint32_t counts[BINS];
     wfi_step step;
-    uint32_t *rows = malloc(block->rows * sizeof *rows);
+    uint32_t *rows = wfi_malloc(block->rows * sizeof *rows);
     if (!rows)
         return wfi_no_memory(&wfi_plan_device(plan)->log);
     sort_rows(&job->matrix, block, point->values[SPMV_ID_LOCAL_X], counts, rows);
     block->rows_a_group = 1;
     block->more = block->rows + 1 + block->entries; /* where the list of rows begins */
     wf_result result = wfi_spmv_block_step(plan, point, job, block, rows, block->rows, &step);
-    free(rows);
+    wfi_free(rows);
     return result == WF_SUCCESS ? add_bins(plan, point, job, block, counts, &step) : result;
 }
 

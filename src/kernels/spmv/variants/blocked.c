@@ -1,8 +1,8 @@
 /* Variant blocked: dense blocks with one column index each (BCSR, after Im and Yelick 2001). */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/heap.h"
 #include "kernels/spmv/build.h"
 #include "kernels/spmv/cost.h"
 #include "kernels/spmv/variant.h"
@@ -66,10 +66,10 @@ typedef struct blocked {
 
 static void blocked_free(blocked *b)
 {
-    free(b->offsets);
-    free(b->columns);
-    free(b->places);
-    free(b->number);
+    wfi_free(b->offsets);
+    wfi_free(b->columns);
+    wfi_free(b->places);
+    wfi_free(b->number);
 }
 
 static bool add_a_block(blocked *b, uint32_t column)
@@ -77,9 +77,9 @@ static bool add_a_block(blocked *b, uint32_t column)
     const size_t area = (size_t)b->side * b->side;
     if (b->blocks == b->room) {
         const size_t room = b->room ? b->room * (size_t)2 : 1024;
-        uint32_t *columns = realloc(b->columns, room * sizeof *columns);
+        uint32_t *columns = wfi_realloc(b->columns, room * sizeof *columns);
         b->columns = columns ? columns : b->columns;
-        uint32_t *places = realloc(b->places, room * area * sizeof *places);
+        uint32_t *places = wfi_realloc(b->places, room * area * sizeof *places);
         b->places = places ? places : b->places;
         if (!columns || !places)
             return false;
@@ -112,8 +112,8 @@ static bool make_blocked(const wf_spmv_params *p, const wfi_spmv_block *block, b
 {
     const size_t columns = p->columns / b->side + (size_t)1;
     b->rows = (block->rows - 1) / b->side + 1;
-    b->offsets = calloc(b->rows + (size_t)1, sizeof *b->offsets);
-    b->number = malloc(columns * sizeof *b->number);
+    b->offsets = wfi_calloc(b->rows + (size_t)1, sizeof *b->offsets);
+    b->number = wfi_malloc(columns * sizeof *b->number);
     if (!b->offsets || !b->number)
         return false;
     memset(b->number, 0xff, columns * sizeof *b->number);
@@ -155,14 +155,14 @@ static wf_result own_pattern(wf_plan *plan, const wfi_spmv_job *job, const block
                              wfi_slot *slot)
 {
     const size_t words = b->rows + (size_t)1 + b->blocks;
-    uint32_t *pattern = malloc(words * sizeof *pattern);
+    uint32_t *pattern = wfi_malloc(words * sizeof *pattern);
     if (!pattern)
         return wfi_no_memory(&wfi_plan_device(plan)->log);
     memcpy(pattern, b->offsets, (b->rows + (size_t)1) * sizeof *pattern);
     if (b->blocks)
         memcpy(pattern + b->rows + 1, b->columns, b->blocks * sizeof *pattern);
     wf_result result = wfi_spmv_own(plan, job, pattern, words * 4, slot);
-    free(pattern);
+    wfi_free(pattern);
     return result;
 }
 

@@ -1,9 +1,9 @@
 /* Variant quads: rows in the order of their lengths, each filled up to whole quads of entries, so
  * that a texel holds the columns of four entries and another their values. Made for processors,
  * whose drivers ask of each load whether it is inside the buffer: a texel asks once for four. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/heap.h"
 #include "kernels/spmv/build.h"
 #include "kernels/spmv/cost.h"
 #include "kernels/spmv/order.h"
@@ -53,9 +53,9 @@ typedef struct quads {
 
 static void free_quads(quads *q)
 {
-    free(q->rows);
-    free(q->columns);
-    free(q->places);
+    wfi_free(q->rows);
+    wfi_free(q->columns);
+    wfi_free(q->places);
     *q = (quads){0};
 }
 
@@ -72,18 +72,18 @@ static uint64_t count_quads(const wf_spmv_params *p, uint32_t first, uint32_t ro
     return count;
 }
 
-/* The rows of each window, longer ones first, equal ones in order; malloc'ed. */
+/* The rows of each window, longer ones first, equal ones in order; to be freed. */
 static uint32_t *order_rows(const wf_spmv_params *p, const wfi_spmv_block *block, uint32_t window)
 {
-    uint64_t *keys = malloc(block->rows * sizeof *keys);
-    uint32_t *order = keys ? malloc(block->rows * sizeof *order) : NULL;
+    uint64_t *keys = wfi_malloc(block->rows * sizeof *keys);
+    uint32_t *order = keys ? wfi_malloc(block->rows * sizeof *order) : NULL;
     for (uint32_t i = 0; order && i < block->rows; i++)
         keys[i] = wfi_row_key(length_of(p, block->first + i), i);
     if (order)
         wfi_order_rows(keys, block->rows, window);
     for (uint32_t i = 0; order && i < block->rows; i++)
         order[i] = (uint32_t)keys[i];
-    free(keys);
+    wfi_free(keys);
     return order;
 }
 
@@ -102,9 +102,9 @@ static bool make_quads(const wf_spmv_params *p, const wfi_spmv_block *block, uin
 {
     uint32_t *order = order_rows(p, block, window);
     q->count = count_quads(p, block->first, block->rows);
-    q->rows = calloc(block->rows * (size_t)4, sizeof *q->rows);
-    q->columns = malloc(((size_t)q->count * 4 + 1) * sizeof *q->columns);
-    q->places = malloc(((size_t)q->count * 4 + 1) * sizeof *q->places);
+    q->rows = wfi_calloc(block->rows * (size_t)4, sizeof *q->rows);
+    q->columns = wfi_malloc(((size_t)q->count * 4 + 1) * sizeof *q->columns);
+    q->places = wfi_malloc(((size_t)q->count * 4 + 1) * sizeof *q->places);
     const bool ok = order && q->rows && q->columns && q->places;
     uint64_t quad = 0;
     for (uint32_t i = 0; ok && i < block->rows; i++) {
@@ -115,7 +115,7 @@ static bool make_quads(const wf_spmv_params *p, const wfi_spmv_block *block, uin
         fill_row(p, row, q, quad);
         quad = end;
     }
-    free(order);
+    wfi_free(order);
     return ok;
 }
 

@@ -5,10 +5,10 @@
  * ends; columns as 16-bit distances from the lowest, or whole. */
 #include <math.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/arithmetic.h"
+#include "core/heap.h"
 #include "kernels/spmv/build.h"
 #include "kernels/spmv/cost.h"
 #include "kernels/spmv/variant.h"
@@ -106,8 +106,8 @@ typedef struct stream {
 
 static void free_stream(stream *s)
 {
-    free(s->pattern);
-    free(s->places);
+    wfi_free(s->pattern);
+    wfi_free(s->places);
     s->pattern = s->places = NULL;
 }
 
@@ -178,8 +178,8 @@ static void fill_block(const wf_spmv_params *p, stream *s, uint32_t number, uint
 
 static bool make(const wf_spmv_params *p, uint32_t first, uint32_t rows, stream *s)
 {
-    s->pattern = calloc((size_t)s->blocks * s->stride + 1, sizeof *s->pattern);
-    s->places = malloc(((size_t)s->blocks * s->block_entries + 1) * sizeof *s->places);
+    s->pattern = wfi_calloc((size_t)s->blocks * s->stride + 1, sizeof *s->pattern);
+    s->places = wfi_malloc(((size_t)s->blocks * s->block_entries + 1) * sizeof *s->places);
     uint32_t number = 0;
     for (uint32_t at = first; s->pattern && s->places && at < first + rows; number++) {
         const uint32_t taken = rows_of(p, s, at, first + rows);
