@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tool/commands/commands.h"
+#include "tool/cases/drawn.h"
 #include "tool/cli/matrix_file.h"
 #include "tool/cli/table.h"
 #include "tool/cli/wrap.h"
@@ -184,10 +185,41 @@ static int print_outcomes(const wfi_case_problem *problems, const wfi_tune_outco
     return code;
 }
 
+/* Problems drawn by the seed, without those that would keep a CPU device busy for minutes. */
+static int draw_problems(const wfi_tune_arguments *args, const wfi_common *common,
+                         const wfi_tune_device *device, wfi_case_problem *problems, uint32_t *count)
+{
+    static wfi_case_problem all[WFI_MOST_DRAWN];
+    wf_type type = WF_TYPE_F32;
+    uint32_t large = 0;
+    if (args->type && !wfi_parse_type("--type", args->type, &type))
+        return WFI_EXIT_USAGE;
+    const wfi_drawn_request request = {.seed = common->seed,
+                                       .family = args->family,
+                                       .type = args->type ? &type : NULL,
+                                       .count = args->drawn};
+    const uint32_t there = wfi_drawn_suite(&request, all);
+    for (uint32_t i = 0; i < there; i++) {
+        const bool wanted = !args->only || strstr(all[i].name, args->only);
+        if (wanted && device->cpu && !all[i].cpu)
+            large++;
+        else if (wanted)
+            problems[(*count)++] = all[i];
+    }
+    if (*count == 0)
+        return wfi_usage_error("tune: %s (--count draws more)",
+                               large ? "all problems drawn are too large for a CPU device"
+                                     : "no such problem was drawn");
+    if (large)
+        fprintf(stderr, "wavefit: %u of the problems drawn are too large for a CPU device\n",
+                large);
+    return WFI_EXIT_DONE;
+}
+
 /* The problem that the options name, or those of the suite that have ONLY in their names and are of
  * the type. */
-static int find_problems(const wfi_tune_arguments *args, const wfi_tune_device *device,
-                         wfi_case_problem *problems, uint32_t *count)
+static int find_problems(const wfi_tune_arguments *args, const wfi_common *common,
+                         const wfi_tune_device *device, wfi_case_problem *problems, uint32_t *count)
 {
     wfi_case_problem all[WFI_MAX_TUNE_PROBLEMS];
     const bool quick = !args->suite || strcmp(args->suite, "quick") == 0;
@@ -195,6 +227,8 @@ static int find_problems(const wfi_tune_arguments *args, const wfi_tune_device *
         *count = 1;
         return wfi_tune_parse_one(args, &problems[0]);
     }
+    if (wfi_tune_is_drawn(args))
+        return draw_problems(args, common, device, problems, count);
     wf_type type = WF_TYPE_F32;
     if (args->type && !wfi_parse_type("--type", args->type, &type))
         return WFI_EXIT_USAGE;
@@ -279,7 +313,7 @@ static int search(const wfi_tune_arguments *args, const wfi_common *common,
     if (code == WFI_EXIT_DONE)
         code = wfi_tune_probe(common, &device);
     if (code == WFI_EXIT_DONE)
-        code = find_problems(args, &device, problems, &count);
+        code = find_problems(args, common, &device, problems, &count);
     for (uint32_t i = 0; i < count && code == WFI_EXIT_DONE; i++)
         code = matrix_fits(common, &problems[i]);
     if (code != WFI_EXIT_DONE)
