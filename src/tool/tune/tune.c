@@ -1,5 +1,4 @@
 /* wavefit tune: searches for the best variants and constants on this device, and what it keeps. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,7 +135,8 @@ static void print_point(const char *what, const wfi_tuned_point *point, const ch
 
 static void print_outcome(const wfi_case_problem *problem, const wfi_tune_outcome *o)
 {
-    char before[48], best[48], before_point[WFI_NOTE_BYTES], point[WFI_NOTE_BYTES], more[96];
+    char before[48], best[48], faster[32], before_point[WFI_NOTE_BYTES], point[WFI_NOTE_BYTES],
+        more[96];
     char head[192];
     snprintf(head, sizeof head, "%-7s %-4s %-14s", wf_family_name(problem->family),
              wf_type_name(problem->type), problem->name);
@@ -149,10 +149,15 @@ static void print_outcome(const wfi_case_problem *problem, const wfi_tune_outcom
             print_point("best", &o->best, more);
         return;
     }
-    wfi_format_time(o->before.us, before, sizeof before);
-    wfi_line(POINT_COLUMN, "%s %10s %10s %6.2fx %5.1f %%  %u points%s%s", head, before, best,
-             o->before.us > 0 ? o->before.us / o->best.us : (double)NAN, o->spread * 100,
-             o->measured, o->finished ? ", all in reach" : "", o->kept ? "" : ", not kept");
+    snprintf(before, sizeof before, "-"); /* it did not run */
+    snprintf(faster, sizeof faster, "-");
+    if (o->before.us > 0) {
+        wfi_format_time(o->before.us, before, sizeof before);
+        snprintf(faster, sizeof faster, "%.2fx", o->before.us / o->best.us);
+    }
+    wfi_line(POINT_COLUMN, "%s %10s %10s %7s %5.1f %%  %u points%s%s", head, before, best, faster,
+             o->spread * 100, o->measured, o->finished ? ", all in reach" : "",
+             o->kept ? "" : ", not kept");
     wfi_tuned_point_text(&o->before, before_point, sizeof before_point);
     wfi_tuned_point_text(&o->best, point, sizeof point);
     snprintf(more, sizeof more, " (%s)", o->before.by);
