@@ -3,6 +3,7 @@
 
 #include "core/heap.h"
 #include "core/params.h"
+#include "plan/hooks.h"
 #include "plan/object.h"
 
 #define SUBMIT_SECONDS 0.5
@@ -354,6 +355,15 @@ void wfi_plan_close(void *owner)
         wfi_pool_give_back(device, &plan->pooled[i]);
 }
 
+wf_result wfi_plan_build(wf_plan *plan, const void *params)
+{
+    const wfi_point *point = &plan->choice.point;
+    const wfi_family_hooks *hooks = plan->choice.family->hooks;
+    const wf_result result = point->variant->build(plan, point, params);
+    return result == WF_SUCCESS && hooks && hooks->finish ? hooks->finish(plan, point, params)
+                                                          : result;
+}
+
 wf_result wfi_plan_create_with(wf_device *device, const wfi_choice *choice, const wf_jobs *jobs,
                                const void *params, wf_plan **out)
 {
@@ -376,7 +386,7 @@ wf_result wfi_plan_create_with(wf_device *device, const wfi_choice *choice, cons
     plan->choice.point.caps = &device->caps;
     wfi_object_enlist(device, &plan->object, wfi_plan_close, plan);
     wfi_plan_name(plan);
-    result = choice->point.variant->build(plan, &plan->choice.point, params);
+    result = wfi_plan_build(plan, params);
     if (result == WF_SUCCESS)
         result = wfi_plan_create_sets(plan);
     if (result == WF_SUCCESS)
@@ -404,7 +414,7 @@ static void free_plan(wf_plan *plan)
     wf_arena_destroy(&plan->arena);
     for (uint32_t i = 0; i < plan->pipeline_count; i++)
         wfi_compile_drop(&plan->compiles[i]);
-    wfi_sized_destroy(plan->sized);
+    wfi_sized_destroy(plan);
     for (uint32_t i = 0; i < plan->own_count; i++) {
         if (!plan->first || plan->own_uses[i] != WFI_OWN_READ)
             wf_buffer_destroy(&plan->own[i]);
