@@ -344,8 +344,8 @@ def asarray(data: Any, dtype: Any = None, device: Optional[Device] = None) -> Ar
 def from_dlpack(data: Any, device: Optional[Device] = None) -> Array:
     """A copy on the device of what another library has on the CPU.
 
-    Vulkan's memory is the driver's own, so that a tensor cannot be taken as it is. Use ``view()``
-    to let the other library write into an array's memory where the host sees it.
+    Arrays are in memory that the driver allocated, so that a tensor cannot be taken as it is. Use
+    ``view()`` to let the other library write into an array's memory where the host sees it.
     """
     return array(np.from_dlpack(data), device=device)
 

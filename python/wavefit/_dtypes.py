@@ -27,12 +27,13 @@ class DType:
     """
 
     __slots__ = ("name", "short", "itemsize", "code", "stored")
+    stored: "np.dtype[Any]"  # what NumPy takes the memory for
 
     def __init__(self, name: str, short: str, code: int, stored: Any) -> None:
         self.name = name
         self.short = short
         self.code = code  # wf_type; -1: a type of results alone
-        self.stored = np.dtype(stored)  # what NumPy takes its memory for
+        self.stored = np.dtype(stored)
         self.itemsize: int = self.stored.itemsize
 
     def __repr__(self) -> str:

@@ -155,6 +155,14 @@ MISSING(HIMENO, NULL, wf_himeno_run_each,
 MISSING(HIMENO, NULL, wf_himeno_read, (wf_himeno * himeno, float *p))
 MISSING(HIMENO, NULL, wf_himeno_describe,
         (const wf_himeno *himeno, wf_plan_info *info, uint32_t *slabs))
+MISSING(HIMENO, device, wf_himeno_plan_cut,
+        (wf_device * device, const wf_himeno_params *params, wf_himeno_cut *cut))
+MISSING(HIMENO, NULL, wf_himeno_halos, (wf_himeno * himeno, wf_himeno_halo *halo))
+MISSING(HIMENO, NULL, wf_himeno_pass,
+        (wf_himeno * himeno, uint32_t iterations, bool arrived, double *seconds))
+MISSING(HIMENO, NULL, wf_himeno_partials, (wf_himeno * himeno, float *partials, uint32_t *count))
+MISSING(HIMENO, device, wf_himeno_gosa,
+        (wf_device * device, const float *partials, uint32_t count, float *gosa))
 MISSING(HIMENO, NULL, wf_himeno_time_kernels,
         (wf_himeno * himeno, wf_plan_kernel kernels[WF_HIMENO_KERNELS],
          double us[WF_HIMENO_KERNELS], bool *gpu_clock))

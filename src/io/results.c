@@ -341,6 +341,28 @@ static void put_tuned(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_res
     yyjson_mut_obj_add_bool(doc, tuned, "interrupted", t->interrupted);
 }
 
+static void put_ranks(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_result_case *c)
+{
+    if (c->rank_count == 0)
+        return;
+    yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, object, "ranks");
+    for (uint32_t i = 0; i < c->rank_count; i++) {
+        const wfi_result_rank *r = &c->ranks[i];
+        yyjson_mut_val *out = yyjson_mut_arr_add_obj(doc, list);
+        yyjson_mut_obj_add_uint(doc, out, "rank", i);
+        wfi_json_put_text(doc, out, "host", r->host);
+        wfi_json_put_text(doc, out, "device", r->device);
+        wfi_json_put_text(doc, out, "driver", r->driver);
+        wfi_json_put_text(doc, out, "what", r->what);
+        yyjson_mut_obj_add_uint(doc, out, "first", r->first);
+        yyjson_mut_obj_add_uint(doc, out, "count", r->count);
+        wfi_json_put_number(doc, out, "inside_us", r->inside_us);
+        wfi_json_put_number(doc, out, "halo_us", r->halo_us);
+        wfi_json_put_number(doc, out, "wait_us", r->wait_us);
+        wfi_json_put_number(doc, out, "reduction_us", r->reduction_us);
+    }
+}
+
 static yyjson_mut_val *case_of(yyjson_mut_doc *doc, const wfi_result_case *c)
 {
     yyjson_mut_val *object = yyjson_mut_obj(doc);
@@ -379,6 +401,7 @@ static yyjson_mut_val *case_of(yyjson_mut_doc *doc, const wfi_result_case *c)
         yyjson_mut_obj_add_val(doc, object, "history",
                                yyjson_mut_arr_with_double(doc, c->history, c->history_count));
     put_facts(doc, object, c->extras, c->extra_count);
+    put_ranks(doc, object, c);
     if (c->sustained)
         put_sustained(doc, object, c->sustained);
     if (c->tuned)

@@ -115,6 +115,14 @@ typedef struct wfi_result_peak {
     wf_peak peak;
 } wfi_result_peak;
 
+/* What one rank of MPI had of the case, and where its time went in an iteration. */
+typedef struct wfi_result_rank {
+    char host[64], device[256], driver[256];
+    const char *what; /* what `first` and `count` count: "planes" */
+    uint64_t first, count;
+    double inside_us, halo_us, wait_us, reduction_us;
+} wfi_result_rank;
+
 /* One case. Text members may be NULL; numbers not there are NaN (wfi_result_case_init). */
 typedef struct wfi_result_case {
     const char *family;
@@ -154,6 +162,8 @@ typedef struct wfi_result_case {
     bool kernels_gpu_clock;
     uint32_t extra_count; /* results special to a family: gosa, score, … */
     wfi_fact extras[WFI_MAX_PROBLEM];
+    uint32_t rank_count; /* 0: it did not run under MPI */
+    const wfi_result_rank *ranks;
     const struct wfi_sustained *sustained; /* NULL: not a sustained run */
     const struct wfi_result_tuned *tuned;  /* NULL: not a search */
 } wfi_result_case;

@@ -23,7 +23,7 @@ static wf_result too_large(const wf_himeno *h, const char *what, uint64_t bytes)
 
 static wf_result make_blocks(wf_himeno *h, uint64_t most)
 {
-    const uint32_t inner = h->params.nk - 2;
+    const uint32_t inner = h->end - h->begin;
     const uint32_t steps = wfi_himeno_steps(&h->choice.point);
     h->block_count = (uint32_t)((inner + most - 1) / most);
     h->blocks = wfi_calloc(h->block_count, sizeof *h->blocks);
@@ -31,8 +31,8 @@ static wf_result make_blocks(wf_himeno *h, uint64_t most)
         return wfi_no_memory(&h->device->log);
     for (uint32_t b = 0; b < h->block_count; b++) {
         wfi_himeno_block *block = &h->blocks[b];
-        block->first = (uint32_t)((uint64_t)inner * b / h->block_count);
-        const uint32_t end = (uint32_t)((uint64_t)inner * (b + 1) / h->block_count);
+        block->first = h->begin + (uint32_t)((uint64_t)inner * b / h->block_count);
+        const uint32_t end = h->begin + (uint32_t)((uint64_t)inner * (b + 1) / h->block_count);
         block->planes = end - block->first;
         /* Inner plane 0 is plane 1 of the grid. */
         block->origin = block->first + 1 > steps ? block->first + 1 - steps : 0;
@@ -159,6 +159,11 @@ static wf_result make_passes(wf_himeno *h)
 
 /* --------------------------------------------------------------------------------------- memory */
 
+uint64_t wfi_himeno_halo_bytes(const wf_himeno *h)
+{
+    return h->passes[0].steps * h->layout.p_plane * sizeof(float);
+}
+
 static uint64_t block_bytes(const wf_himeno *h, const wfi_himeno_block *block)
 {
     return block->held * h->layout.p_plane * sizeof(float);
@@ -171,7 +176,8 @@ static uint64_t total_bytes(const wf_himeno *h)
         bytes += 2 * block_bytes(h, &h->blocks[b]);
     for (uint32_t i = 0; i < h->slab_count; i++)
         bytes += wfi_himeno_cells(&h->layout, &h->slabs[i].slab) * sizeof(float);
-    return bytes;
+    /* Halos are in memory of the host's, which on some devices is the same. */
+    return bytes + (h->subdomain ? 4 * wfi_himeno_halo_bytes(h) : 0);
 }
 
 /* Makes the host's buffers that data are moved from and to. */
@@ -184,6 +190,22 @@ static wf_result allocate_mirrors(wf_himeno *h)
     for (uint32_t i = 0; h->region && i < h->slab_count && result == WF_SUCCESS; i++)
         result = wf_buffer_create(h->device, wf_buffer_size(h->slabs[i].cells), WF_MEMORY_READBACK,
                                   &h->slabs[i].mirror);
+    return result;
+}
+
+/* Of a subdomain. */
+static wf_result allocate_halos(wf_himeno *h)
+{
+    const bool there[2] = {h->begin > 0, h->end < h->params.nk - 2};
+    const uint64_t bytes = wfi_himeno_halo_bytes(h);
+    wf_result result = WF_SUCCESS;
+    for (int side = 0; side < 2 && result == WF_SUCCESS; side++) {
+        if (!h->subdomain || !there[side])
+            continue;
+        result = wf_buffer_create(h->device, bytes, WF_MEMORY_READBACK, &h->to[side]);
+        if (result == WF_SUCCESS)
+            result = wf_buffer_create(h->device, bytes, WF_MEMORY_UPLOAD, &h->from[side]);
+    }
     return result;
 }
 
@@ -207,6 +229,8 @@ static wf_result allocate(wf_himeno *h)
         result = wf_buffer_create(h->device,
                                   wfi_himeno_cells(&h->layout, &h->slabs[i].slab) * sizeof(float),
                                   WF_MEMORY_DEVICE, &h->slabs[i].cells);
+    if (result == WF_SUCCESS)
+        result = allocate_halos(h);
     return result == WF_SUCCESS ? allocate_mirrors(h) : result;
 }
 
@@ -214,7 +238,9 @@ static bool valid(const wf_himeno_params *params)
 {
     const uint32_t most = UINT32_C(1) << 30;
     return params->ni >= 3 && params->nj >= 3 && params->nk >= 3 && params->ni <= most &&
-           params->nj <= most && params->nk <= most;
+           params->nj <= most && params->nk <= most && params->planes <= params->nk - 2 &&
+           params->first_plane <= params->nk - 2 - params->planes &&
+           (params->planes || !params->first_plane);
 }
 
 uint64_t wf_himeno_memory(const wf_himeno_params *given)
@@ -225,9 +251,9 @@ uint64_t wf_himeno_memory(const wf_himeno_params *given)
             WF_SUCCESS ||
         !valid(params))
         return 0;
-    const double inner =
-        (double)(params->ni - 2) * (double)(params->nj - 2) * (double)(params->nk - 2);
-    const double all = (double)params->ni * (double)params->nj * (double)params->nk;
+    const double planes = params->planes ? params->planes : params->nk - 2;
+    const double inner = (double)(params->ni - 2) * (double)(params->nj - 2) * planes;
+    const double all = (double)params->ni * (double)params->nj * (planes + 2);
     return (uint64_t)(sizeof(float) * (WFI_HIMENO_COEFFICIENTS * inner + 2 * all)) + PARTIALS_BYTES;
 }
 
@@ -251,25 +277,45 @@ static wf_result choose(wf_himeno *h)
     return result;
 }
 
+wf_result wfi_himeno_prepare(wf_himeno *h, const char *function, const wf_himeno_params *given)
+{
+    const wfi_log *log = &h->device->log;
+    if (wfi_params_read(log, function, given, &h->params, sizeof h->params) != WF_SUCCESS)
+        return WF_ERROR_INVALID_ARGUMENT;
+    if (!valid(&h->params))
+        return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT,
+                        "%s: ni, nj and nk must be between 3 and 2^30, and a subdomain's planes "
+                        "inner ones of the grid",
+                        function);
+    if (!(h->params.omega > 0 || h->params.omega < 0))
+        h->params.omega = 0.8f;
+    h->subdomain = h->params.planes > 0;
+    h->begin = h->params.first_plane;
+    h->end = h->subdomain ? h->begin + h->params.planes : h->params.nk - 2;
+    const wf_result result = choose(h);
+    if (result != WF_SUCCESS || !h->subdomain)
+        return result;
+    if (h->region)
+        return wfi_fail(log, WF_ERROR_UNSUPPORTED,
+                        "%s: variant %s moves all data in each iteration and has no subdomains",
+                        function, h->choice.point.variant->name);
+    const uint32_t steps = wfi_himeno_steps(&h->choice.point);
+    if (h->params.planes < steps)
+        return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT,
+                        "%s: a subdomain of %u planes is thinner than the %u iterations of a pass",
+                        function, h->params.planes, steps);
+    return WF_SUCCESS;
+}
+
 static wf_result create(wf_device *device, const wf_himeno_params *given, wf_himeno **out)
 {
-    wf_himeno_params params;
     if (!device || !out)
         return WF_ERROR_INVALID_ARGUMENT;
-    if (wfi_params_read(&device->log, "wf_himeno_create", given, &params, sizeof params) !=
-        WF_SUCCESS)
-        return WF_ERROR_INVALID_ARGUMENT;
-    if (!valid(&params))
-        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
-                        "wf_himeno_create: ni, nj and nk must be between 3 and 2^30");
     wf_himeno *h = wfi_calloc(1, sizeof *h);
     if (!h)
         return wfi_no_memory(&device->log);
     h->device = device;
-    h->params = params;
-    if (!(h->params.omega > 0 || h->params.omega < 0))
-        h->params.omega = 0.8f;
-    wf_result result = choose(h);
+    wf_result result = wfi_himeno_prepare(h, "wf_himeno_create", given);
     if (result == WF_SUCCESS)
         result = split(h);
     if (result == WF_SUCCESS)
@@ -311,6 +357,10 @@ void wf_himeno_destroy(wf_himeno **handle)
         wf_buffer_destroy(&h->blocks[b].p[0]);
         wf_buffer_destroy(&h->blocks[b].p[1]);
         wf_buffer_destroy(&h->blocks[b].mirror);
+    }
+    for (int side = 0; side < 2; side++) {
+        wf_buffer_destroy(&h->to[side]);
+        wf_buffer_destroy(&h->from[side]);
     }
     wf_buffer_destroy(&h->partials);
     wf_buffer_destroy(&h->gosa);

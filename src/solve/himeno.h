@@ -57,6 +57,22 @@ struct wf_himeno {
     bool copy_back;     /* the new p is copied over the old one */
     uint32_t submit;    /* passes a submission, which is timed by the host; 0: as many as fit */
     uint32_t now;       /* which of a block's p is current */
+    /* The inner planes that are updated here: all of the grid's, or a subdomain's. */
+    uint32_t begin, end;
+    bool subdomain;
+    wf_buffer *to[2], *from[2]; /* a subdomain's boundary planes and its neighbours': lower, upper;
+                                   NULL where the grid ends */
+    const wfi_himeno_pass *last_pass; /* that wf_himeno_pass made; NULL: none */
 };
+
+/* Which p is current after `passes` more passes. */
+uint32_t wfi_himeno_p_after(const wf_himeno *h, uint32_t passes);
+/* Records a pass from block->p[p] to the other one, with the copies between blocks; partial sums go
+ * to `row` and the ones behind it. */
+wf_result wfi_himeno_record_pass(wf_himeno *h, const wfi_himeno_pass *pass,
+                                 VkCommandBuffer command_buffer, uint32_t row, uint32_t p);
+uint64_t wfi_himeno_halo_bytes(const wf_himeno *h); /* of one side of a subdomain */
+/* Reads and checks the parameters and chooses a variant; h->device is set. */
+wf_result wfi_himeno_prepare(wf_himeno *h, const char *function, const wf_himeno_params *given);
 
 #endif

@@ -68,16 +68,17 @@ static wf_result read_block(const wf_himeno *h, uint32_t index, float *p, float 
     const wfi_himeno_block *block = &h->blocks[index];
     const uint64_t plane = h->layout.p_plane;
     const uint64_t packed = (uint64_t)h->params.ni * h->params.nj;
-    const uint32_t first = index == 0 ? 0 : block->first + 1;
-    const uint32_t end =
-        index + 1 == h->block_count ? h->params.nk : block->first + 1 + block->planes;
+    const uint32_t inner = h->params.nk - 2, last = block->first + block->planes;
+    const uint32_t first = block->first == 0 ? 0 : block->first + 1;
+    const uint32_t end = last == inner ? h->params.nk : last + 1;
+    const uint32_t start = h->begin == 0 ? 0 : h->begin + 1; /* of what the caller's array has */
     wf_result result = WF_SUCCESS;
     for (uint32_t at = first; at < end && result == WF_SUCCESS; at += step) {
         const uint32_t n = (uint32_t)wfi_least(step, end - at);
         result = wf_buffer_read(block->p[h->now], (at - block->origin) * plane * sizeof(float),
                                 chunk, n * plane * sizeof(float));
         if (result == WF_SUCCESS)
-            convert_p(h, chunk, p + at * packed, n, false);
+            convert_p(h, chunk, p + (at - start) * packed, n, false);
     }
     return result;
 }

@@ -41,8 +41,8 @@ static void exchange_halos(const wf_himeno *h, VkCommandBuffer command_buffer, u
     wfi_barrier(h->device, command_buffer);
 }
 
-static wf_result record_pass(wf_himeno *h, const wfi_himeno_pass *pass,
-                             VkCommandBuffer command_buffer, uint32_t row, uint32_t p)
+static wf_result record_slabs(wf_himeno *h, const wfi_himeno_pass *pass,
+                              VkCommandBuffer command_buffer, uint32_t row, uint32_t p)
 {
     wf_result result = WF_SUCCESS;
     for (uint32_t i = 0; i < h->slab_count && result == WF_SUCCESS; i++) {
@@ -71,10 +71,22 @@ static void record_copy_back(const wf_himeno *h, VkCommandBuffer command_buffer)
     wfi_barrier(h->device, command_buffer);
 }
 
-/* Which p is current after `passes` more passes. */
-static uint32_t p_after(const wf_himeno *h, uint32_t passes)
+uint32_t wfi_himeno_p_after(const wf_himeno *h, uint32_t passes)
 {
     return h->copy_back ? h->now : (h->now + passes) % 2;
+}
+
+wf_result wfi_himeno_record_pass(wf_himeno *h, const wfi_himeno_pass *pass,
+                                 VkCommandBuffer command_buffer, uint32_t row, uint32_t p)
+{
+    const wf_result result = record_slabs(h, pass, command_buffer, row, p);
+    if (h->copy_back)
+        record_copy_back(h, command_buffer);
+    if (h->block_count > 1)
+        exchange_halos(h, command_buffer, h->copy_back ? p : 1 - p);
+    else
+        wfi_barrier_compute(h->device, command_buffer);
+    return result;
 }
 
 #define ROWS_AT_ONCE 128 /* of a copy */
@@ -140,16 +152,11 @@ static wf_result record_passes(void *user, VkCommandBuffer command_buffer)
     wf_himeno *h = s->himeno;
     wf_result result = WF_SUCCESS;
     for (uint32_t n = 0; n < s->passes && result == WF_SUCCESS; n++) {
-        const uint32_t p = p_after(h, n), next = p_after(h, n + 1), made = h->in_region + n;
+        const uint32_t p = wfi_himeno_p_after(h, n), next = wfi_himeno_p_after(h, n + 1),
+                       made = h->in_region + n;
         if (h->region && made % h->region == 0)
             record_move(h, command_buffer, p, true, true);
-        result = record_pass(h, s->pass, command_buffer, n * s->pass->steps, p);
-        if (h->copy_back)
-            record_copy_back(h, command_buffer);
-        if (h->block_count > 1)
-            exchange_halos(h, command_buffer, next);
-        else
-            wfi_barrier_compute(h->device, command_buffer);
+        result = wfi_himeno_record_pass(h, s->pass, command_buffer, n * s->pass->steps, p);
         if (h->region && (made + 1) % h->region == 0)
             record_move(h, command_buffer, next, false, false);
     }
@@ -193,7 +200,7 @@ static wf_result run_passes(wf_himeno *h, wfi_himeno_pass *pass, uint32_t passes
             elapsed = wfi_host_seconds() - start;
             *gpu_clock = false;
         }
-        h->now = p_after(h, s.passes);
+        h->now = wfi_himeno_p_after(h, s.passes);
         h->in_region = h->region ? (h->in_region + s.passes) % h->region : 0;
         passes -= s.passes;
         pass->seconds = elapsed / s.passes;
@@ -211,6 +218,9 @@ wf_result wf_himeno_run_each(wf_himeno *himeno, uint32_t iterations, float *gosa
     if (!himeno || !gosa || iterations == 0)
         return wfi_fail(himeno ? &himeno->device->log : NULL, WF_ERROR_INVALID_ARGUMENT,
                         "wf_himeno_run: iterations must be positive and gosa not NULL");
+    if (himeno->subdomain)
+        return wfi_fail(&himeno->device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_himeno_run: a subdomain is run by wf_himeno_pass");
     double elapsed = 0;
     bool gpu = false;
     wfi_himeno_pass *main = &himeno->passes[0],

@@ -25,6 +25,16 @@ LD_LIBRARY_PATH=$(dirname "$library") "$work/shared"
 "$compiler" "$work/a.c" -o "$work/static" $(pkg-config --cflags wavefit) \
     "$(dirname "$library")/libwavefit.a" -ldl -lm -lpthread
 "$work/static"
+# Beside it libwavefit_mpi, where MPI was found.
+if [ -f "$prefix/include/wavefit/mpi.h" ]; then
+    printf '#include <wavefit/mpi.h>\nint main(void) { return wf_mpi_himeno_create == 0; }\n' \
+        >"$work/mpi.c"
+    # shellcheck disable=SC2046
+    OMPI_CC=$compiler mpicc "$work/mpi.c" -o "$work/mpi" $(pkg-config --cflags wavefit) \
+        "$(dirname "$library")/libwavefit_mpi.a" "$(dirname "$library")/libwavefit.a" \
+        -ldl -lm -lpthread
+    [ -x "$prefix/bin/wavefit-mpi" ] || { echo "wavefit-mpi is not installed"; exit 1; }
+fi
 for part in volk zlib yyjson libpng chart.js; do
     find "$prefix" -path "*/notices/$part.txt" -size +500c | grep -q . ||
         { echo "no notice of $part is installed"; exit 1; }

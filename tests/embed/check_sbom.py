@@ -131,9 +131,11 @@ def compiled_in(document, page_script, library):
 
 
 def notices(document, installed):
-    """The notices of all that is inside; a library of GCC's own that is linked has none here."""
+    """The notices of all that is inside; GCC's own libraries and MPI, which are linked, have none
+    here."""
     for package, kind in inside(document):
-        if package["name"] in ("libgomp", "LLVM's OpenMP runtime") and kind == "DYNAMIC_LINK":
+        if package["name"] in ("libgomp", "LLVM's OpenMP runtime", "MPI") and (
+                kind == "DYNAMIC_LINK"):
             continue
         holder = re.sub(r"^Copyright( \([Cc]\))? [\d-]* ?", "", package["copyrightText"])
         if not any(holder in text for text in installed):
@@ -160,8 +162,9 @@ def main():
     library = below(prefix, lambda name: name == "libwavefit.a")[0]
     with open(library, "rb") as file:
         archive = file.read()
+    programs = [tool, *below(os.path.dirname(tool), lambda name: name == "wavefit-mpi")]
     needed = re.findall(r"NEEDED.*\[(.*)\]", subprocess.run(
-        [readelf, "--wide", "--dynamic", tool], check=True, capture_output=True,
+        [readelf, "--wide", "--dynamic", *programs], check=True, capture_output=True,
         text=True).stdout)
 
     def faults(document=document, texts=texts, files=cmake, needed=needed, installed=installed):

@@ -1435,6 +1435,9 @@ typedef struct wf_himeno_params {
     float omega;         /* 0: 0.8 */
     const wf_tuning *tuning;
     const wf_cancel *cancel; /* asked by wf_himeno_check; NULL: nothing is asked */
+    /* A subdomain: the inner planes, counted from 0 along k, that this object updates of a grid
+     * which is cut among several devices. planes 0: all. See wf_himeno_pass. */
+    uint32_t first_plane, planes;
 } wf_himeno_params;
 
 /* Host arrays of ni*nj*nk floats each. */
@@ -1458,14 +1461,15 @@ WF_API wf_result wf_himeno_write(wf_himeno *himeno, const wf_himeno_arrays *arra
 /* Runs `iterations` (> 0). *gosa is the gosa of the last one: the sum of the squares of the
  * residual. *seconds is by the device's clock where it has one. gosa, seconds and gpu_clock may be
  * NULL. Blocks. Errors: WF_ERROR_INVALID_ARGUMENT, WF_ERROR_CANCELLED (p is then as far as the run
- * came). */
+ * came). A subdomain is run by wf_himeno_pass instead. */
 WF_API wf_result wf_himeno_run(wf_himeno *himeno, uint32_t iterations, float *gosa, double *seconds,
                                bool *gpu_clock);
 /* Does the same and writes the gosa of every iteration: gosa has `iterations` floats and must not
  * be NULL. */
 WF_API wf_result wf_himeno_run_each(wf_himeno *himeno, uint32_t iterations, float *gosa,
                                     double *seconds, bool *gpu_clock);
-/* Copies p to the host (ni*nj*nk floats). Blocks. */
+/* Copies p to the host (ni*nj*nk floats). Of a subdomain these are its own planes, with the grid's
+ * border planes where it has the first or the last inner plane. Blocks. */
 WF_API wf_result wf_himeno_read(wf_himeno *himeno, float *p);
 /* Tells what was chosen; info->dispatches are those of a pass. slabs may be NULL. */
 WF_API wf_result wf_himeno_describe(const wf_himeno *himeno, wf_plan_info *info, uint32_t *slabs);
@@ -1478,6 +1482,52 @@ WF_API wf_result wf_himeno_time_kernels(wf_himeno *himeno,
                                         wf_plan_kernel kernels[WF_HIMENO_KERNELS],
                                         double us[WF_HIMENO_KERNELS], bool *gpu_clock);
 WF_API void wf_himeno_destroy(wf_himeno **himeno);
+
+/* How a grid can be cut along k into subdomains, and what was chosen for it: the parameters of all
+ * subdomains must name this variant and these constants in their tuning. */
+typedef struct wf_himeno_cut {
+    size_t size;
+    uint32_t planes; /* inner planes of the grid */
+    /* Where each subdomain begins at a multiple of it, their partial sums of gosa, one subdomain
+     * after the other, are those of the whole grid. */
+    uint32_t unit;
+    /* Iterations that a pass makes at most. A subdomain has at least as many planes. */
+    uint32_t steps;
+    const char *variant, *chosen_by; /* as in wf_plan_info */
+    uint32_t constant_count;
+    wf_constant constants[WF_MAX_PARAMETERS];
+} wf_himeno_cut;
+
+/* Chooses for the whole grid and allocates nothing. Errors: those of wf_himeno_create;
+ * WF_ERROR_UNSUPPORTED (a variant that moves all data in each iteration). */
+WF_API wf_result wf_himeno_plan_cut(wf_device *device, const wf_himeno_params *params,
+                                    wf_himeno_cut *cut);
+
+/* Mapped memory through which a subdomain's boundary planes leave and its neighbours' arrive; NULL
+ * where the grid ends. It belongs to the object. */
+typedef struct wf_himeno_halo {
+    size_t size;
+    uint64_t bytes; /* of each */
+    void *to_lower, *to_upper;
+    void *from_lower, *from_upper;
+} wf_himeno_halo;
+
+/* Error: WF_ERROR_INVALID_ARGUMENT (it is no subdomain). */
+WF_API wf_result wf_himeno_halos(wf_himeno *himeno, wf_himeno_halo *halo);
+/* Makes one pass of 1 to cut.steps iterations over a subdomain: takes its neighbours' planes from
+ * from_lower and from_upper if `arrived` (not behind wf_himeno_start and wf_himeno_write, which set
+ * them too), updates its own and leaves its boundary planes in to_lower and to_upper. *seconds (may
+ * be NULL) is by the device's clock where it has one. Blocks. Errors: WF_ERROR_INVALID_ARGUMENT,
+ * WF_ERROR_CANCELLED. */
+WF_API wf_result wf_himeno_pass(wf_himeno *himeno, uint32_t iterations, bool arrived,
+                                double *seconds);
+/* Copies the partial sums of gosa that the last iteration of the last wf_himeno_pass left. On entry
+ * *count is the room in partials (which may be NULL), on return their number. Blocks. */
+WF_API wf_result wf_himeno_partials(wf_himeno *himeno, float *partials, uint32_t *count);
+/* Adds partial sums as wf_himeno_run does: those of all subdomains, one after the other, give the
+ * gosa of the whole grid to the last bit. Blocks. Error: WF_ERROR_INVALID_ARGUMENT. */
+WF_API wf_result wf_himeno_gosa(wf_device *device, const float *partials, uint32_t count,
+                                float *gosa);
 
 /* Compares p (ni*nj*nk floats) after `iterations` (> 0) with the f64 relaxation from the same start
  * values (NULL: the benchmark's own). The bound follows the rounding errors of each update through

@@ -25,6 +25,11 @@ static tile tile_of(const wfi_point *point)
                   size[2] * wfi_point_value(point, HIMENO_ID_MARCH, 1)};
 }
 
+uint32_t wfi_himeno_group_planes(const wfi_point *point)
+{
+    return tile_of(point).k;
+}
+
 void wfi_himeno_groups(const wfi_point *point, uint32_t planes, uint32_t groups[3])
 {
     const wfi_himeno_problem *p = &point->problem->himeno;

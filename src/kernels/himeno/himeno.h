@@ -59,6 +59,8 @@ uint64_t wfi_himeno_allocation(const wf_caps *caps);
 bool wfi_himeno_fits(const wfi_point *point); /* wfi_family_hooks.fits: each holds a plane */
 /* Iterations that one pass of the point makes. */
 uint32_t wfi_himeno_steps(const wfi_point *point);
+/* Planes along k that a work-group updates. */
+uint32_t wfi_himeno_group_planes(const wfi_point *point);
 /* Subgroups of a work-group that each store a partial sum of gosa; 0: the work-group stores one. */
 uint32_t wfi_himeno_subgroups(const wfi_point *point);
 /* Partial sums of gosa that an iteration leaves for a slab. */

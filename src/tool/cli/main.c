@@ -6,6 +6,7 @@
 #include "tool/commands/commands.h"
 #include "tool/cli/console.h"
 #include "tool/cli/options.h"
+#include "tool/cli/ranks.h"
 #include "tool/cli/target.h"
 #include "tool/tune/tune.h"
 
@@ -76,5 +77,8 @@ int main(int argc, char **argv)
     if (wfi_process_is(argc, argv, WFI_ROLE_TARGET, &starter))
         return wfi_target_probe_main(&starter);
     wfi_tune_as_child(argc, argv);
+    const int code = wfi_ranks_take_over(argv);
+    if (code != WFI_EXIT_DONE)
+        return code;
     return finish(run(argc, argv));
 }

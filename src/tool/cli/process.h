@@ -40,6 +40,8 @@ void wfi_process_leave(int code);
 void wfi_process_crash_silently(void);
 /* This program with other environment in place of this process; returns where that failed. */
 void wfi_process_begin_again(char **argv);
+/* The program of that name beside this one in place of this process; returns where that failed. */
+void wfi_process_become(const char *name, char **argv);
 /* Of this process and those that it starts; NULL: the variable is gone. */
 void wfi_environment_set(const char *name, const char *value);
 

@@ -156,6 +156,24 @@ void wfi_process_begin_again(char **argv)
         execv(path, argv);
 }
 
+void wfi_process_become(const char *name, char **argv)
+{
+    char own[MOST_PATH], path[MOST_PATH + 64];
+    if (!program(own))
+        return;
+    const ssize_t length = readlink(own, path, MOST_PATH - 1);
+    if (length > 0)
+        path[length] = '\0';
+    else
+        snprintf(path, sizeof path, "%s", own); /* a path, no link */
+    char *folder_end = strrchr(path, '/');
+    if (!folder_end)
+        return;
+    snprintf(folder_end + 1, sizeof path - (size_t)(folder_end + 1 - path), "%s", name);
+    fflush(NULL);
+    execv(path, argv);
+}
+
 void wfi_environment_set(const char *name, const char *value)
 {
     if (value)

@@ -128,6 +128,12 @@ void wfi_process_begin_again(char **argv)
     (void)argv;
 }
 
+void wfi_process_become(const char *name, char **argv)
+{
+    (void)name;
+    (void)argv;
+}
+
 void wfi_environment_set(const char *name, const char *value)
 {
     wchar_t *wide_name = wfi_wide(name), *wide = value ? wfi_wide(value) : NULL;

@@ -1,0 +1,9 @@
+/* The commands of wavefit-mpi; each gets the whole argv and returns the exit code. */
+#ifndef WFI_MPI_TOOL_COMMANDS_H
+#define WFI_MPI_TOOL_COMMANDS_H
+
+#include "ranks.h"
+
+int wfi_mpi_himeno(wfi_rank *rank, int argc, char **argv);
+
+#endif

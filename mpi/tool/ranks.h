@@ -1,0 +1,42 @@
+/* The ranks of a run of the tool: rank 0 prints and writes, the others stay silent but where they
+ * alone know what failed. */
+#ifndef WFI_MPI_TOOL_RANKS_H
+#define WFI_MPI_TOOL_RANKS_H
+
+#include "io/results.h"
+#include "tool/cli/session.h"
+#include "wavefit/mpi.h"
+
+typedef struct wfi_rank {
+    int rank, count;
+    bool prints;
+    char selector[WF_MPI_SELECTOR];
+    wfi_common common; /* this rank's: quiet and without files where it does not print */
+    wfi_session session;
+    wfi_result_rank *all; /* of all ranks, where it prints */
+} wfi_rank;
+
+/* wfi_options_parse on all ranks; rank 0 alone says what is wrong. Where `done` is not set, the
+ * command goes on. */
+int wfi_rank_parse(wfi_rank *rank, const wfi_command *command, int argc, char **argv, bool *done);
+/* Opens each rank's device. All get the worst exit code. */
+int wfi_rank_open(wfi_rank *rank);
+void wfi_rank_close(wfi_rank *rank);
+
+/* The log of libwavefit_mpi; user is the session. */
+void wfi_rank_log(void *user, wf_log_level level, const char *text);
+/* Has the lowest rank that has words for a failure print them, and returns the exit code. */
+int wfi_rank_failed(wfi_rank *rank, wf_result result);
+/* The exit code of a step that rank 0 makes for all. */
+int wfi_rank_share(int code);
+
+/* Collects what ranks had; microseconds are of an iteration. */
+void wfi_rank_collect(wfi_rank *rank, const char *what, uint64_t first, uint64_t count,
+                      const wf_mpi_times *times, double iterations, wfi_result_case *out);
+/* The table of ranks. */
+void wfi_rank_print(const wfi_result_case *c);
+
+/* One weight a rank, separated by commas; NULL (text NULL): equal ones. */
+int wfi_rank_weights(const wfi_rank *rank, const char *text, double **out);
+
+#endif

@@ -1,0 +1,215 @@
+/* Subdomains of a Himeno grid: what they exchange with their neighbours, and their passes. */
+#include <string.h>
+
+#include "core/arithmetic.h"
+#include "core/heap.h"
+#include "core/params.h"
+#include "plan/plan.h"
+#include "solve/himeno.h"
+
+enum { LOWER, UPPER };
+
+/* ----------------------------------------------------------------------------------------- cuts */
+
+static wf_result plan_cut(wf_device *device, const wf_himeno_params *params, wf_himeno_cut *cut)
+{
+    if (!device || !cut)
+        return WF_ERROR_INVALID_ARGUMENT;
+    wf_himeno h = {.device = device};
+    wf_result result = wfi_himeno_prepare(&h, "wf_himeno_plan_cut", params);
+    if (result != WF_SUCCESS)
+        return result;
+    const wfi_point *point = &h.choice.point;
+    if (h.region)
+        return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
+                        "wf_himeno_plan_cut: variant %s moves all data in each iteration and has "
+                        "no subdomains",
+                        point->variant->name);
+    const uint32_t group = wfi_himeno_group_planes(point), steps = wfi_himeno_steps(point);
+    const wf_plan_info info = wfi_describe_choice(&h.choice);
+    wf_himeno_cut found = {.planes = h.params.nk - 2,
+                           .unit = (uint32_t)wfi_round_up(steps, group),
+                           .steps = steps,
+                           .variant = info.variant,
+                           .chosen_by = info.chosen_by,
+                           .constant_count = info.constant_count};
+    memcpy(found.constants, info.constants, sizeof found.constants);
+    return wfi_params_write(cut, &found, sizeof found) ? WF_SUCCESS : WF_ERROR_INVALID_ARGUMENT;
+}
+
+wf_result wf_himeno_plan_cut(wf_device *device, const wf_himeno_params *params, wf_himeno_cut *cut)
+{
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    return wfi_heap_leave(outer, plan_cut(device, params, cut));
+}
+
+/* ---------------------------------------------------------------------------------------- halos */
+
+static uint32_t halo_planes(const wf_himeno *h)
+{
+    return h->passes[0].steps;
+}
+
+static void *mapped(const wf_buffer *buffer)
+{
+    return buffer ? wf_buffer_mapped(buffer) : NULL;
+}
+
+wf_result wf_himeno_halos(wf_himeno *himeno, wf_himeno_halo *halo)
+{
+    if (!himeno || !halo)
+        return WF_ERROR_INVALID_ARGUMENT;
+    if (!himeno->subdomain)
+        return wfi_fail(&himeno->device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_himeno_halos: this is the whole grid, which has no halos");
+    const wf_himeno_halo found = {.bytes = wfi_himeno_halo_bytes(himeno),
+                                  .to_lower = mapped(himeno->to[LOWER]),
+                                  .to_upper = mapped(himeno->to[UPPER]),
+                                  .from_lower = mapped(himeno->from[LOWER]),
+                                  .from_upper = mapped(himeno->from[UPPER])};
+    return wfi_params_write(halo, &found, sizeof found) ? WF_SUCCESS : WF_ERROR_INVALID_ARGUMENT;
+}
+
+/* Copies inner planes [first, first + halo_planes) of the grid between block->p[p] and a halo's
+ * buffer. Planes that leave are those that a block updates; planes that arrive go to every block
+ * that holds them. */
+static void record_planes(const wf_himeno *h, VkCommandBuffer command_buffer, uint32_t p,
+                          uint32_t first, const wf_buffer *halo, bool arrive)
+{
+    const uint64_t plane = h->layout.p_plane * sizeof(float);
+    /* The grid's planes, whose first is its border. */
+    const uint32_t low = first + 1, high = low + halo_planes(h);
+    for (uint32_t b = 0; b < h->block_count; b++) {
+        const wfi_himeno_block *block = &h->blocks[b];
+        const uint32_t begin = arrive ? block->origin : block->first + 1,
+                       count = arrive ? block->held : block->planes;
+        const uint32_t from = begin > low ? begin : low,
+                       to = (uint32_t)wfi_least(begin + count, high);
+        if (from >= to)
+            continue;
+        const uint64_t here = (from - block->origin) * plane, there = (from - low) * plane,
+                       bytes = (to - from) * plane;
+        if (arrive)
+            wfi_record_copy(h->device, command_buffer, halo, there, block->p[p], here, bytes);
+        else
+            wfi_record_copy(h->device, command_buffer, block->p[p], here, halo, there, bytes);
+    }
+}
+
+/* --------------------------------------------------------------------------------------- passes */
+
+typedef struct subdomain_pass {
+    wf_himeno *himeno;
+    const wfi_himeno_pass *pass;
+    bool arrived;
+} subdomain_pass;
+
+static wf_result record(void *user, VkCommandBuffer command_buffer)
+{
+    const subdomain_pass *s = user;
+    wf_himeno *h = s->himeno;
+    const uint32_t planes = halo_planes(h), next = wfi_himeno_p_after(h, 1);
+    if (s->arrived && h->from[LOWER])
+        record_planes(h, command_buffer, h->now, h->begin - planes, h->from[LOWER], true);
+    if (s->arrived && h->from[UPPER])
+        record_planes(h, command_buffer, h->now, h->end, h->from[UPPER], true);
+    wfi_barrier(h->device, command_buffer);
+    const wf_result result = wfi_himeno_record_pass(h, s->pass, command_buffer, 0, h->now);
+    wfi_barrier(h->device, command_buffer);
+    if (h->to[LOWER])
+        record_planes(h, command_buffer, next, h->begin, h->to[LOWER], false);
+    if (h->to[UPPER])
+        record_planes(h, command_buffer, next, h->end - planes, h->to[UPPER], false);
+    return result;
+}
+
+static wf_result make_pass(wf_himeno *himeno, uint32_t iterations, bool arrived, double *seconds)
+{
+    if (!himeno)
+        return WF_ERROR_INVALID_ARGUMENT;
+    const wfi_himeno_pass *whole = &himeno->passes[0];
+    if (!himeno->subdomain || iterations == 0 || (iterations != whole->steps && iterations != 1))
+        return wfi_fail(&himeno->device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_himeno_pass: a pass of a subdomain makes %u iterations or one",
+                        whole->steps);
+    subdomain_pass s = {.himeno = himeno,
+                        .pass = iterations == whole->steps ? whole : &himeno->passes[1],
+                        .arrived = arrived};
+    double elapsed = 0;
+    bool gpu_clock = false;
+    wf_result result = wfi_device_goes_on(himeno->device);
+    if (result == WF_SUCCESS)
+        result = wfi_run_timed(himeno->device, NULL, record, &s, &elapsed, &gpu_clock);
+    if (result != WF_SUCCESS)
+        return result;
+    himeno->now = wfi_himeno_p_after(himeno, 1);
+    himeno->last_pass = s.pass;
+    if (seconds)
+        *seconds = elapsed;
+    return WF_SUCCESS;
+}
+
+wf_result wf_himeno_pass(wf_himeno *himeno, uint32_t iterations, bool arrived, double *seconds)
+{
+    const wfi_heap outer = wfi_heap_enter_device(himeno ? himeno->device : NULL);
+    return wfi_heap_leave(outer, make_pass(himeno, iterations, arrived, seconds));
+}
+
+/* ----------------------------------------------------------------------------------------- gosa */
+
+wf_result wf_himeno_partials(wf_himeno *himeno, float *partials, uint32_t *count)
+{
+    if (!himeno || !count)
+        return WF_ERROR_INVALID_ARGUMENT;
+    if (!himeno->last_pass)
+        return wfi_fail(&himeno->device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_himeno_partials: there was no wf_himeno_pass");
+    const uint32_t there = himeno->last_pass->groups, room = *count;
+    *count = there;
+    if (!partials)
+        return WF_SUCCESS;
+    const uint64_t at = (himeno->last_pass->steps - 1) * (uint64_t)there * sizeof(float);
+    return wf_buffer_read(himeno->partials, at, partials, wfi_least(room, there) * sizeof(float));
+}
+
+typedef struct sum {
+    wf_plan *plan;
+    wf_buffer *in, *out;
+} sum;
+
+static wf_result record_sum(void *user, VkCommandBuffer command_buffer)
+{
+    const sum *s = user;
+    const wf_bindings bindings = {.size = sizeof bindings,
+                                  .items = {{.buffer = s->in}, {.buffer = s->out}}};
+    return wfi_plan_record_sequence(s->plan, command_buffer, &bindings, 1);
+}
+
+static wf_result add_up(wf_device *device, const float *partials, uint32_t count, float *gosa)
+{
+    if (!device || !partials || !gosa || count == 0)
+        return WF_ERROR_INVALID_ARGUMENT;
+    const uint64_t bytes = count * sizeof(float);
+    sum s = {0};
+    wf_result result = wf_buffer_create(device, bytes, WF_MEMORY_DEVICE, &s.in);
+    if (result == WF_SUCCESS)
+        result = wf_buffer_create(device, sizeof *gosa, WF_MEMORY_READBACK, &s.out);
+    if (result == WF_SUCCESS)
+        result = wf_buffer_write(s.in, 0, partials, bytes);
+    if (result == WF_SUCCESS)
+        result = wfi_himeno_sum_plan(device, 1, count, &s.plan);
+    if (result == WF_SUCCESS)
+        result = wfi_run(device, record_sum, &s);
+    if (result == WF_SUCCESS)
+        result = wf_buffer_read(s.out, 0, gosa, sizeof *gosa);
+    wf_plan_destroy(&s.plan);
+    wf_buffer_destroy(&s.in);
+    wf_buffer_destroy(&s.out);
+    return result;
+}
+
+wf_result wf_himeno_gosa(wf_device *device, const float *partials, uint32_t count, float *gosa)
+{
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    return wfi_heap_leave(outer, add_up(device, partials, count, gosa));
+}

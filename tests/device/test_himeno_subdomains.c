@@ -1,0 +1,267 @@
+/* A Himeno grid cut into subdomains, whose halos the test carries: p and gosa have the bits of the
+ * whole grid. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/device.h"
+#include "harness.h"
+
+#define ITERATIONS 7 /* which leaves a remainder for every number of iterations a pass */
+#define ARRAYS 13
+#define MOST_PARTS 4
+#define NI 37u
+#define NJ 21u
+#define NK 34u
+#define CELLS ((size_t)NI * NJ * NK)
+
+typedef struct field {
+    float *values[ARRAYS]; /* p, a, b, c, bnd, wrk1 */
+    wf_himeno_arrays arrays;
+    float *expected, *p;
+    float gosa;
+} field;
+
+static void make_field(field *f)
+{
+    test_random random = {test_seed()};
+    for (int n = 0; n < ARRAYS; n++) {
+        f->values[n] = malloc(CELLS * sizeof(float));
+        assert_non_null(f->values[n]);
+        for (size_t i = 0; i < CELLS; i++)
+            f->values[n][i] = (float)(n == 0 ? 1 : 0.4) * (float)test_random_uniform(&random);
+    }
+    for (int n = 0; n < 4; n++)
+        f->arrays.a[n] = f->values[1 + n];
+    for (int n = 0; n < 3; n++) {
+        f->arrays.b[n] = f->values[5 + n];
+        f->arrays.c[n] = f->values[8 + n];
+    }
+    f->arrays.p = f->values[0];
+    f->arrays.bnd = f->values[11];
+    f->arrays.wrk1 = f->values[12];
+    f->expected = malloc(CELLS * sizeof(float));
+    f->p = malloc(CELLS * sizeof(float));
+    assert_true(f->expected && f->p);
+}
+
+static void free_field(field *f)
+{
+    for (int n = 0; n < ARRAYS; n++)
+        free(f->values[n]);
+    free(f->expected);
+    free(f->p);
+}
+
+static wf_himeno_params params_of(const wf_tuning *tuning)
+{
+    return (wf_himeno_params){
+        .size = sizeof(wf_himeno_params), .ni = NI, .nj = NJ, .nk = NK, .tuning = tuning};
+}
+
+static void run_whole(wf_device *device, field *f, const wf_tuning *tuning)
+{
+    const wf_himeno_params params = params_of(tuning);
+    wf_himeno *h = NULL;
+    assert_int_equal(wf_himeno_create(device, &params, &h), WF_SUCCESS);
+    assert_int_equal(wf_himeno_write(h, &f->arrays), WF_SUCCESS);
+    assert_int_equal(wf_himeno_run(h, ITERATIONS, &f->gosa, NULL, NULL), WF_SUCCESS);
+    assert_int_equal(wf_himeno_read(h, f->expected), WF_SUCCESS);
+    wf_himeno_destroy(&h);
+}
+
+typedef struct subdomains {
+    uint32_t count, begin[MOST_PARTS]; /* inner planes */
+    wf_himeno *parts[MOST_PARTS];
+    wf_himeno_halo halos[MOST_PARTS];
+} subdomains;
+
+/* A planted fault: the halo that part 1 gets from below stays as it was. */
+static void carry(subdomains *s, bool fault)
+{
+    for (uint32_t i = 0; i + 1 < s->count; i++) {
+        wf_himeno_halo *below = &s->halos[i], *above = &s->halos[i + 1];
+        assert_true(below->to_upper && below->from_upper && above->to_lower && above->from_lower);
+        if (!fault || i != 0)
+            memcpy(above->from_lower, below->to_upper, below->bytes);
+        memcpy(below->from_upper, above->to_lower, below->bytes);
+    }
+}
+
+static void relax(subdomains *s, uint32_t steps, bool fault)
+{
+    bool arrived = false;
+    for (uint32_t left = ITERATIONS; left > 0; arrived = true) {
+        const uint32_t iterations = left >= steps ? steps : 1;
+        for (uint32_t i = 0; i < s->count; i++)
+            assert_int_equal(wf_himeno_pass(s->parts[i], iterations, arrived, NULL), WF_SUCCESS);
+        carry(s, fault);
+        left -= iterations;
+    }
+}
+
+static float add_up(wf_device *device, const subdomains *s)
+{
+    float *all = malloc(CELLS * sizeof *all), gosa = 0;
+    uint32_t total = 0;
+    assert_non_null(all);
+    for (uint32_t i = 0; i < s->count; i++) {
+        uint32_t count = 0;
+        assert_int_equal(wf_himeno_partials(s->parts[i], NULL, &count), WF_SUCCESS);
+        assert_true(total + count <= CELLS);
+        assert_int_equal(wf_himeno_partials(s->parts[i], all + total, &count), WF_SUCCESS);
+        total += count;
+    }
+    assert_int_equal(wf_himeno_gosa(device, all, total, &gosa), WF_SUCCESS);
+    free(all);
+    return gosa;
+}
+
+/* Cuts at the first multiples of the unit from `cuts` on. */
+static float run_cut(wf_device *device, field *f, const wf_tuning *tuning, const uint32_t *cuts,
+                     uint32_t count, bool fault)
+{
+    wf_himeno_params params = params_of(tuning);
+    wf_himeno_cut cut = {.size = sizeof cut};
+    assert_int_equal(wf_himeno_plan_cut(device, &params, &cut), WF_SUCCESS);
+    assert_int_equal(cut.planes, NK - 2);
+    assert_string_equal(cut.variant, tuning->variant);
+    subdomains s = {0};
+    uint32_t begin = 0;
+    for (uint32_t i = 0; i < count && begin < cut.planes; i++) {
+        const uint32_t wanted = i + 1 < count ? cuts[i] : cut.planes;
+        uint32_t end = (wanted + cut.unit - 1) / cut.unit * cut.unit;
+        if (end > cut.planes || cut.planes - end < cut.steps)
+            end = cut.planes;
+        if (end <= begin)
+            continue;
+        params.first_plane = begin;
+        params.planes = end - begin;
+        wf_himeno **part = &s.parts[s.count];
+        assert_int_equal(wf_himeno_create(device, &params, part), WF_SUCCESS);
+        assert_int_equal(wf_himeno_write(*part, &f->arrays), WF_SUCCESS);
+        s.halos[s.count].size = sizeof s.halos[s.count];
+        assert_int_equal(wf_himeno_halos(*part, &s.halos[s.count]), WF_SUCCESS);
+        s.begin[s.count++] = begin;
+        begin = end;
+    }
+    relax(&s, cut.steps, fault);
+    const float gosa = add_up(device, &s);
+    memset(f->p, 0xff, CELLS * sizeof(float));
+    /* The grid's first plane is a border, which the first part has before its own. */
+    for (uint32_t i = 0; i < s.count; i++)
+        assert_int_equal(
+            wf_himeno_read(s.parts[i], f->p + (s.begin[i] ? s.begin[i] + 1 : 0) * (size_t)NI * NJ),
+            WF_SUCCESS);
+    for (uint32_t i = 0; i < s.count; i++)
+        wf_himeno_destroy(&s.parts[i]);
+    return gosa;
+}
+
+static bool same(const field *f, float gosa)
+{
+    return memcmp(f->p, f->expected, CELLS * sizeof(float)) == 0 &&
+           memcmp(&gosa, &f->gosa, sizeof gosa) == 0;
+}
+
+static void parts_are_the_whole(void **state)
+{
+    static const uint32_t cuts[][MOST_PARTS - 1] = {{16, 32, 32}, {1, 2, 31}};
+    static const wf_constant two[] = {{"steps", 2}, {"march", 4}}, three[] = {{"steps", 3}},
+                             short_march[] = {{"march", 4}};
+    static const wf_tuning tunings[] = {
+        {.size = sizeof(wf_tuning), .variant = "naive"},
+        {.size = sizeof(wf_tuning), .variant = "copy_back"},
+        {.size = sizeof(wf_tuning),
+         .variant = "march4",
+         .constants = short_march,
+         .constant_count = 1},
+        {.size = sizeof(wf_tuning), .variant = "time", .constants = two, .constant_count = 2},
+        {.size = sizeof(wf_tuning), .variant = "time", .constants = three, .constant_count = 1}};
+    field f = {0};
+    make_field(&f);
+    for (size_t t = 0; t < sizeof tunings / sizeof *tunings; t++) {
+        run_whole(*state, &f, &tunings[t]);
+        for (size_t c = 0; c < sizeof cuts / sizeof *cuts; c++)
+            for (uint32_t count = 2; count <= MOST_PARTS; count += 2) {
+                const float gosa = run_cut(*state, &f, &tunings[t], cuts[c], count, false);
+                if (!same(&f, gosa))
+                    fail_msg("%s in %u parts, cut %zu: gosa %.9g, not %.9g; seed %llu",
+                             tunings[t].variant, count, c, (double)gosa, (double)f.gosa,
+                             (unsigned long long)test_seed());
+            }
+        assert_false(same(&f, run_cut(*state, &f, &tunings[t], cuts[0], 2, true)));
+    }
+    free_field(&f);
+}
+
+/* Subdomains whose p and coefficients are themselves cut, by small limits. */
+static void small_limits(void **state)
+{
+    static const wf_tuning naive = {.size = sizeof naive, .variant = "naive"};
+    static const uint32_t cuts[] = {13, 24};
+    wf_device *device = *state;
+    const wf_caps caps = device->caps;
+    field f = {0};
+    make_field(&f);
+    run_whole(device, &f, &naive);
+    device->caps.max_allocation = (uint64_t)12 * NI * NJ * 4 * sizeof(float);
+    const float gosa = run_cut(device, &f, &naive, cuts, 3, false);
+    device->caps = caps;
+    assert_true(same(&f, gosa));
+    free_field(&f);
+}
+
+static void bad_requests(void **state)
+{
+    static const wf_tuning moved = {.size = sizeof moved, .variant = "moved"};
+    static const wf_constant two = {"steps", 2};
+    const wf_tuning time = {
+        .size = sizeof time, .variant = "time", .constants = &two, .constant_count = 1};
+    wf_himeno_params params = params_of(NULL);
+    wf_himeno_cut cut = {.size = sizeof cut};
+    wf_himeno_halo halo = {.size = sizeof halo};
+    wf_himeno *h = NULL;
+    uint32_t count = 0;
+    float gosa;
+    test_expect_errors(true);
+    params.tuning = &moved;
+    assert_int_equal(wf_himeno_plan_cut(*state, &params, &cut), WF_ERROR_UNSUPPORTED);
+    params.planes = 8;
+    assert_int_equal(wf_himeno_create(*state, &params, &h), WF_ERROR_UNSUPPORTED);
+    params.tuning = &time;
+    params.planes = 1;
+    assert_int_equal(wf_himeno_create(*state, &params, &h), WF_ERROR_INVALID_ARGUMENT);
+    params.tuning = NULL;
+    params.first_plane = NK - 2;
+    assert_int_equal(wf_himeno_create(*state, &params, &h), WF_ERROR_INVALID_ARGUMENT);
+    params.planes = 0;
+    params.first_plane = 1;
+    assert_int_equal(wf_himeno_create(*state, &params, &h), WF_ERROR_INVALID_ARGUMENT);
+    params.first_plane = 0;
+    assert_int_equal(wf_himeno_create(*state, &params, &h), WF_SUCCESS);
+    assert_int_equal(wf_himeno_halos(h, &halo), WF_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(wf_himeno_pass(h, 1, false, NULL), WF_ERROR_INVALID_ARGUMENT);
+    wf_himeno_destroy(&h);
+    params.planes = 16;
+    assert_int_equal(wf_himeno_create(*state, &params, &h), WF_SUCCESS);
+    assert_int_equal(wf_himeno_run(h, 1, &gosa, NULL, NULL), WF_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(wf_himeno_pass(h, 0, false, NULL), WF_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(wf_himeno_partials(h, NULL, &count), WF_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(wf_himeno_gosa(*state, &gosa, 0, &gosa), WF_ERROR_INVALID_ARGUMENT);
+    test_expect_errors(false);
+    wf_himeno_destroy(&h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parts_are_the_whole),
+        cmocka_unit_test(small_limits),
+        cmocka_unit_test(bad_requests),
+    };
+    return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);
+}
