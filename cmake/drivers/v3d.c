@@ -1,6 +1,12 @@
 /* Mesa's shim for Broadcom's V3D, as far as Mesa's Vulkan driver needs it: it wants a kernel that
  * can wait for several semaphores and has a queue for the CPU's jobs, and of a Raspberry Pi 5 other
- * identification words. WAVEFIT_V3D=71: V3D 7.1, else 4.2. Nothing is executed. */
+ * identification words. The driver submits from a thread of its own, so that a wait must not end
+ * before what it waits for was submitted: the driver would free what its thread still uses.
+ * WAVEFIT_V3D=71: V3D 7.1, else 4.2. Nothing is executed. */
+#include <errno.h>
+#include <pthread.h>
+#include <time.h>
+
 #define drm_shim_driver_init mesa_driver_init
 #include "broadcom/drm-shim/v3d_noop.c"
 #undef drm_shim_driver_init
@@ -33,8 +39,116 @@ static int get_param(int fd, unsigned long request, void *arg)
     return v3d_ioctl_get_param(fd, request, arg);
 }
 
+#define MOST_SYNCS 65536
+#define PATIENCE_SECONDS 2 /* a wait ends then all the same */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t more = PTHREAD_COND_INITIALIZER;
+static bool signalled[MOST_SYNCS];
+
+static void set_signalled(const uint32_t *handles, uint32_t count, bool value)
+{
+    pthread_mutex_lock(&lock);
+    for (uint32_t i = 0; i < count; i++)
+        signalled[handles[i] % MOST_SYNCS] = value;
+    pthread_cond_broadcast(&more);
+    pthread_mutex_unlock(&lock);
+}
+
+/* What the submission would signal when it is done is signalled at once. */
+static int submit(uint64_t extensions)
+{
+    const struct drm_v3d_extension *e = (const void *)(uintptr_t)extensions;
+    for (; e; e = (const void *)(uintptr_t)e->next) {
+        const struct drm_v3d_multi_sync *m = (const void *)e;
+        if (e->id != DRM_V3D_EXT_ID_MULTI_SYNC)
+            continue;
+        const struct drm_v3d_sem *out = (const void *)(uintptr_t)m->out_syncs;
+        for (uint32_t i = 0; i < m->out_sync_count; i++)
+            set_signalled(&out[i].handle, 1, true);
+    }
+    return 0;
+}
+
+static int submit_cl(int fd, unsigned long request, void *arg)
+{
+    return submit(((struct drm_v3d_submit_cl *)arg)->extensions);
+}
+
+static int submit_tfu(int fd, unsigned long request, void *arg)
+{
+    return submit(((struct drm_v3d_submit_tfu *)arg)->extensions);
+}
+
+static int submit_csd(int fd, unsigned long request, void *arg)
+{
+    return submit(((struct drm_v3d_submit_csd *)arg)->extensions);
+}
+
+static int submit_cpu(int fd, unsigned long request, void *arg)
+{
+    return submit(((struct drm_v3d_submit_cpu *)arg)->extensions);
+}
+
+static bool are_signalled(const struct drm_syncobj_wait *w)
+{
+    const uint32_t *handles = (const void *)(uintptr_t)w->handles;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < w->count_handles; i++)
+        count += signalled[handles[i] % MOST_SYNCS];
+    return count == w->count_handles || (count && !(w->flags & DRM_SYNCOBJ_WAIT_FLAGS_WAIT_ALL));
+}
+
+static int wait_for_syncs(int fd, unsigned long request, void *arg)
+{
+    struct drm_syncobj_wait *w = arg;
+    struct timespec until;
+    int late = 0;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += PATIENCE_SECONDS;
+    pthread_mutex_lock(&lock);
+    while (w->timeout_nsec != 0 && !are_signalled(w) && late == 0)
+        late = pthread_cond_timedwait(&more, &lock, &until);
+    const bool done = are_signalled(w) || late;
+    pthread_mutex_unlock(&lock);
+    if (!done)
+        errno = ETIME;
+    return done ? 0 : -1;
+}
+
+static int reset_syncs(int fd, unsigned long request, void *arg)
+{
+    const struct drm_syncobj_array *a = arg;
+    set_signalled((const void *)(uintptr_t)a->handles, a->count_handles, false);
+    return 0;
+}
+
+static ioctl_fn_t create_by_mesa;
+
+static int create_sync(int fd, unsigned long request, void *arg)
+{
+    struct drm_syncobj_create *c = arg;
+    const int result = create_by_mesa(fd, request, arg);
+    set_signalled(&c->handle, 1, (c->flags & DRM_SYNCOBJ_CREATE_SIGNALED) != 0);
+    return result;
+}
+
+extern ioctl_fn_t core_ioctls[];
+
 void drm_shim_driver_init(void)
 {
+    static ioctl_fn_t all[DRM_V3D_SUBMIT_CPU + 1]; /* Mesa's has no room for the last ones */
     mesa_driver_init();
-    driver_ioctls[DRM_V3D_GET_PARAM] = get_param;
+    memcpy(all, driver_ioctls, sizeof driver_ioctls);
+    all[DRM_V3D_GET_PARAM] = get_param;
+    all[DRM_V3D_SUBMIT_CL] = submit_cl;
+    all[DRM_V3D_SUBMIT_TFU] = submit_tfu;
+    all[DRM_V3D_SUBMIT_CSD] = submit_csd;
+    all[DRM_V3D_SUBMIT_CPU] = submit_cpu;
+    shim_device.driver_ioctls = all;
+    shim_device.driver_ioctl_count = DRM_V3D_SUBMIT_CPU + 1;
+    create_by_mesa = core_ioctls[_IOC_NR(DRM_IOCTL_SYNCOBJ_CREATE)];
+    core_ioctls[_IOC_NR(DRM_IOCTL_SYNCOBJ_CREATE)] = create_sync;
+    core_ioctls[_IOC_NR(DRM_IOCTL_SYNCOBJ_WAIT)] = wait_for_syncs;
+    core_ioctls[_IOC_NR(DRM_IOCTL_SYNCOBJ_RESET)] = reset_syncs;
 }

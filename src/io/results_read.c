@@ -10,6 +10,7 @@
 #include "io/json.h"
 #include "io/old_results.h"
 #include "io/results_parts.h"
+#include "io/targets.h"
 
 #define LEAST_NOISE 0.03 /* two runs of one build differ by so much on a quiet machine */
 #define WHOLE_SPREAD 0.1 /* of the time of a whole run, of which there is one sample */
@@ -28,6 +29,14 @@ static bool is_comparison(yyjson_val *root)
     return schema && strcmp(schema, WFI_COMPARISON_SCHEMA) == 0 &&
            yyjson_is_obj(yyjson_obj_get(root, "device")) &&
            yyjson_is_arr(yyjson_obj_get(root, "comparisons"));
+}
+
+/* Whether it is a file of `wavefit compare`. */
+static bool is_of_targets(yyjson_val *root)
+{
+    const char *schema = schema_of(root);
+    return schema && strcmp(schema, WFI_TARGETS_SCHEMA) == 0 &&
+           yyjson_is_arr(yyjson_obj_get(root, "targets"));
 }
 
 static bool validate_root(const char *path, yyjson_val *root, uint32_t *cases, wfi_io_error *error)
@@ -111,7 +120,8 @@ bool wfi_report_add(wfi_report *report, const char *path, wfi_io_error *error)
     const char *slash = strrchr(path, '/');
     yyjson_doc *doc = wfi_results_document(path, error);
     yyjson_val *root = yyjson_doc_get_root(doc);
-    if (!doc || (!is_comparison(root) && !validate_root(path, root, &cases, error))) {
+    if (!doc || (!is_comparison(root) && !is_of_targets(root) &&
+                 !validate_root(path, root, &cases, error))) {
         yyjson_doc_free(doc);
         return false;
     }

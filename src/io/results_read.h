@@ -32,8 +32,8 @@ const char *wfi_compare_times(const wfi_read_time *base, const wfi_read_time *no
 wfi_report *wfi_report_create(void);
 void wfi_report_destroy(wfi_report **report);
 
-/* Adds a whole results file of a schema that this wavefit knows, or one of
- * `wavefit tune --compare`. */
+/* Adds a whole results file of a schema that this wavefit knows, or one of `wavefit tune --compare`
+ * or `wavefit compare`. */
 bool wfi_report_add(wfi_report *report, const char *path, wfi_io_error *error);
 
 /* Compares every case added with the base's of the same family, name, type and place in a study,

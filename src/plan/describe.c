@@ -34,6 +34,8 @@ bool wfi_is_main_kernel(const wfi_point *point, const wfi_spirv *spirv)
     return spirv == point->variant->modules[type] || spirv == point->variant->second[type];
 }
 
+#define TMU_BYTES 64 /* of a register of 16 lanes, in which V3DV 25.0 tells its spills */
+
 void wfi_describe_pipeline(const wfi_point *point, const wfi_pipeline *pipeline, uint64_t groups,
                            wf_kernel_info *kernel)
 {
@@ -43,6 +45,7 @@ void wfi_describe_pipeline(const wfi_point *point, const wfi_pipeline *pipeline,
     /* RADV; ANV and PowerVR; ANV and PanVK; V3DV; Turnip, which counts stores to memory. */
     static const char *const spilled[] = {"Spilled VGPRs", "Spill count", "Spills", "TMU Spills",
                                           "STP Count"};
+    static const char *const tmu[] = {"TMU Spills"};
     static const char *const shared[] = {"LDS size", "Shared Memory Size", "Shared Memory"};
     *kernel = (wf_kernel_info){.groups = groups, .subgroup_size = pipeline->subgroup_size};
     if (pipeline->spirv)
@@ -54,6 +57,8 @@ void wfi_describe_pipeline(const wfi_point *point, const wfi_pipeline *pipeline,
     if (kernel->registers == 0)
         kernel->registers = 4 * statistic(kernel, quads, WFI_COUNT(quads));
     kernel->spilled = statistic(kernel, spilled, WFI_COUNT(spilled));
+    if (statistic(kernel, tmu, WFI_COUNT(tmu)))
+        kernel->spilled = (kernel->spilled + TMU_BYTES - 1) / TMU_BYTES;
     if (!wfi_is_main_kernel(point, pipeline->spirv))
         kernel->shared_bytes = statistic(kernel, shared, WFI_COUNT(shared));
     else if (point->variant->shared_bytes)

@@ -19,12 +19,18 @@ static const wfi_matmul_profile profiles[WFI_PROFILE_KINDS] = {
     /* By the statistics of RADV's compiler, which spills from 240 registers on. */
     [WFI_PROFILE_AMD] = {GPU, .most_registers = 236},
     /* By the statistics of Mesa's compilers (ANV and Turnip 25.0), which keep addresses and loads
-     * under way besides what the model counts; assumed of Mali and VideoCore. Intel's have fewer
+     * under way besides what the model counts; assumed of Mali. Intel's have fewer
      * registers a work-item the more of them a work-group has
      * (bench/notes/other-devices.md#registers). */
     [WFI_PROFILE_INTEL] = {GPU_BUT_GROUPS, .matvec_group = 256, .register_fill = 0.40,
                            .narrow_matrix_subgroups = true},
     [WFI_PROFILE_MOBILE] = {GPU_BUT_GROUPS, .matvec_group = 256, .register_fill = 0.43},
+    /* By the statistics of Mesa's compiler (V3DV 25.0): blocks of 2 x 2 outputs spill, vec4 loads
+     * of a vector too, and shared memory is ordinary memory. */
+    [WFI_PROFILE_VIDEOCORE] = {.flops_a_byte = 20.0,
+                               .naive_memory = 1.5,
+                               .register_memory = 1.4,
+                               .hides_latency = true},
     /* An H100: shared memory bench/notes/matmul.md#clocks, operands #machine-code, stream-K
      * #stream-k, few tiles #subgroup-k-overhead, few rows #few-rows, f16x2 #loops. A work-item that
      * sums several vectors reads each an element at a time, by whole lines where it lies across. */

@@ -20,6 +20,7 @@ static const wfi_peaks_profile profiles[WFI_PROFILE_KINDS] = {
     [WFI_PROFILE_AMD] = GPU,
     [WFI_PROFILE_INTEL] = GPU,
     [WFI_PROFILE_MOBILE] = GPU,
+    [WFI_PROFILE_VIDEOCORE] = GPU,
 };
 
 const wfi_peaks_profile *wfi_peaks_profile_of(const wf_caps *caps)

@@ -12,7 +12,8 @@ typedef enum wfi_profile_kind {
     WFI_PROFILE_NVIDIA,
     WFI_PROFILE_AMD,
     WFI_PROFILE_INTEL,
-    WFI_PROFILE_MOBILE, /* Adreno, Mali and VideoCore: few registers a work-item */
+    WFI_PROFILE_MOBILE,    /* Adreno and Mali: few registers a work-item */
+    WFI_PROFILE_VIDEOCORE, /* 32 or 64 registers, and shared memory is memory */
     WFI_PROFILE_KINDS
 } wfi_profile_kind;
 

@@ -27,7 +27,11 @@ typedef struct wfi_spmv_profile {
     double adaptive_entry;  /* loads an entry of variant adaptive takes */
     double merge_step;      /* loads a row or entry of variant merge takes */
     bool shares_rows;       /* subgroups of a work-group gain by sharing a long row */
-    uint32_t slice_loads;   /* loads of a slice; 0: as the matrix fills the device */
+    /* Compilers spill the slices of `sliced`, and of `equal` and `stream` where a work-item has
+     * more than so many words of a load under way. */
+    bool few_registers;
+    uint32_t most_load_words;
+    uint32_t slice_loads; /* loads of a slice; 0: as the matrix fills the device */
     /* Entries of a matrix up to which variant equal is faster than sliced: about those that are
      * under way at once. */
     uint64_t equal_entries_f32, equal_entries_f64;

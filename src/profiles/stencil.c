@@ -6,6 +6,15 @@
 static const wfi_stencil_profile gpu = {
     .unit_items = 512, .march_width = 64, .flat_f64_items = 128, .fast_shared = true};
 
+/* By the statistics of Mesa's compiler (ANV 25.0), which spills where a work-item makes several
+ * steps in a pass; nobody has timed it. */
+static const wfi_stencil_profile intel = {
+    .unit_items = 512, .march_width = 64, .flat_f64_items = 128, .most_f64_radius = 2};
+
+/* Likewise (V3DV 25.0): planes in registers spill, and so do several cells a work-item. */
+static const wfi_stencil_profile videocore = {
+    .unit_items = 512, .march_width = 64, .flat_f64_items = 128, .few_registers = true};
+
 /* Processors gain by long columns, of which planes stay in registers or caches
  * (bench/notes/tune.md#time-first). */
 #define PROCESSOR .least_groups = 16, .star_march = 256, .box_march = 32, .flat_f64_items = 256
@@ -18,8 +27,10 @@ static const wfi_stencil_profile cpu = {PROCESSOR, .march_width = 8};
 static const wfi_stencil_profile llvmpipe = {PROCESSOR, .march_width = 64};
 
 static const wfi_stencil_profile *const profiles[WFI_PROFILE_KINDS] = {
-    [WFI_PROFILE_OTHER] = &gpu, [WFI_PROFILE_CPU] = &cpu,   [WFI_PROFILE_NVIDIA] = &gpu,
-    [WFI_PROFILE_AMD] = &gpu,   [WFI_PROFILE_INTEL] = &gpu, [WFI_PROFILE_MOBILE] = &gpu,
+    [WFI_PROFILE_OTHER] = &gpu,           [WFI_PROFILE_CPU] = &cpu,
+    [WFI_PROFILE_NVIDIA] = &gpu,          [WFI_PROFILE_AMD] = &gpu,
+    [WFI_PROFILE_INTEL] = &intel,         [WFI_PROFILE_MOBILE] = &gpu,
+    [WFI_PROFILE_VIDEOCORE] = &videocore,
 };
 
 const wfi_stencil_profile *wfi_stencil_profile_of(const wf_caps *caps)

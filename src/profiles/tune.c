@@ -11,6 +11,7 @@ static const wfi_tune_profile profiles[WFI_PROFILE_KINDS] = {
     [WFI_PROFILE_AMD] = {.sample_seconds = 3e-3, .round_seconds = 5e-3, .clock_moves = true},
     [WFI_PROFILE_INTEL] = {.sample_seconds = 3e-3, .round_seconds = 5e-3, .clock_moves = true},
     [WFI_PROFILE_MOBILE] = {.sample_seconds = 3e-3, .round_seconds = 5e-3, .clock_moves = true},
+    [WFI_PROFILE_VIDEOCORE] = {.sample_seconds = 3e-3, .round_seconds = 5e-3, .clock_moves = true},
 };
 
 const wfi_tune_profile *wfi_tune_profile_of(const wf_caps *caps)

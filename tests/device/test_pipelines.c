@@ -9,6 +9,7 @@
 
 #include "kernels/families.h"
 #include "plan/hooks.h"
+#include "core/architectures.h"
 #include "core/device.h"
 #include "harness.h"
 #include "points.h"
@@ -142,14 +143,19 @@ static void spills_are_told(void **state)
     wf_plan_info info = {.size = sizeof info};
     wf_device *device = NULL;
     assert_int_equal(wf_device_create(&params, &device), WF_SUCCESS);
-    if (!wf_device_caps(device)->pipeline_statistics) {
+    /* VideoCore spills the defaults too, and PanVK 25.0 tells the code's size alone. */
+    const uint32_t registers = wfi_unit_of(wf_device_caps(device)).lane_registers;
+    if (!wf_device_caps(device)->pipeline_statistics || (registers && registers <= 64)) {
         wf_device_destroy(&device);
         skip();
     }
     for (int sequence = 0; sequence < 2; sequence++) {
         tuning.constants = sequence ? block : small;
         tuning.constant_count = 4;
-        assert_int_equal(wf_kernel_compile(device, &problem, &tuning, &info), WF_SUCCESS);
+        const wf_result result = wf_kernel_compile(device, &problem, &tuning, &info);
+        if (sequence && result == WF_ERROR_CONSTRAINT) /* too much shared memory for the device */
+            break;
+        assert_int_equal(result, WF_SUCCESS);
         assert_true(info.kernel.statistic_count > 0);
         assert_int_equal(wfi_kernel_spills(&info.kernel), sequence == 1);
     }

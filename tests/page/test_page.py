@@ -40,7 +40,8 @@ def everything_is_drawn(browser, page):
     browser.open(page)
     sections = browser.evaluate("[...document.querySelectorAll('section')].map((s) => s.id)")
     for name in ("devices", "compare", "versus", "results", "stages", "roofline", "ceilings",
-                 "ladder", "sweeps", "sparse", "solver", "tuned", "choosing", "sustained"):
+                 "ladder", "sweeps", "sparse", "solver", "tuned", "choosing", "targets",
+                 "sustained"):
         check(f"section {name}", name in sections, sections)
     count = browser.evaluate("document.querySelectorAll('canvas').length")
     check("plots", count >= 8, count)
@@ -126,6 +127,19 @@ def searches_are_shown(browser):
     check("percent over the best", dict(map(tuple, sets)).get("model") == wanted, sets)
     check("a problem that could not run says why", browser.evaluate(
         "document.querySelector('#choosing table').textContent").count("no 64-bit floats") == 1)
+
+
+def targets_are_shown(browser):
+    """A row for each GPU that is not here, and a bar where there is a predicted time."""
+    rows = load("targets.json")["targets"]
+    check("every target has a row", browser.evaluate(
+        "document.querySelectorAll('#targets tbody tr').length") == len(rows))
+    bars = chart(browser, "Predicted times, matmul 1024x1024x1024 f32", """chart.data.datasets.map(
+        (set) => set.data)""")
+    wanted = [row["predicted"]["us"] for row in rows if "predicted" in row]
+    check("a bar is the predicted time", bars == [wanted], bars)
+    check("a target that is refused says why", "does not know the chip" in browser.evaluate(
+        "document.querySelector('#targets table').textContent"))
 
 
 def devices_are_compared(browser):
@@ -300,7 +314,7 @@ def download_downloads(browser, folder):
     check("raw data are downloaded", os.path.exists(path))
     if os.path.exists(path):
         with open(path, encoding="utf-8") as file:
-            check("and whole", len(json.load(file)["files"]) == 8)
+            check("and whole", len(json.load(file)["files"]) == 9)
 
 
 def phone(browser, page):
@@ -424,11 +438,12 @@ def main():
             page = os.path.join(folder, "page.html")
             files = [os.path.join(data, name) for name in
                      ("h100.json", "lavapipe.json", "sustained.json", "laplace.json", "grid.json",
-                      "hostile.json", "tuned.json", "comparison.json")]
+                      "hostile.json", "tuned.json", "comparison.json", "targets.json")]
             report(page, *files, "--compare", os.path.join(data, "base.json"))
             everything_is_drawn(browser, page)
             curves_are_whole(browser)
             searches_are_shown(browser)
+            targets_are_shown(browser)
             devices_are_compared(browser)
             colours_are_the_devices(browser)
             page_agrees_with_itself(browser)

@@ -194,6 +194,9 @@ expect 0 '^step +[0-9.]+ [um]s .* u and its' explain laplace --grid 40x40 --meth
 expect 2 'not at --mixed' cg --poisson5 4 --mixed --explain
 expect 2 'is none of amd:polaris10' explain matmul --target nvidia:h100
 expect 2 'is none of amd:polaris10' explain matmul --target 'amd:../x'
+expect 2 'is none of amd:polaris10' compare matmul --targets amd:navi31,nvidia:h100
+expect 2 'device does not go with it' compare matmul --device 0
+expect 3 "'./dev" compare matmul --targets intel:dg2
 for radv in /usr/share/vulkan/icd.d/radeon_icd*.json; do
     [ -f "$radv" ] && [ -z "${WAVEFIT_TEST_BRIEF:-}" ] || continue
     expect 0 'VGPRs +[1-9]' explain matmul --shape 1024x1024x1024 --target amd:navi31 \
@@ -223,6 +226,15 @@ if [ -f "$drivers/libintel_noop_drm_shim.so" ] && [ -z "${WAVEFIT_TEST_BRIEF:-}"
     export WAVEFIT_DRIVERS=$drivers
     expect 0 'DG2' explain matmul --shape 1024x1024x1024 --target intel:dg2
     expect 0 'Instruction count' explain spmv --matrix poisson27:8 --target nvk:ampere
+    # A target that is not here does not keep the others from being compared; and the same numbers
+    # as by themselves.
+    expect 0 'intel:dg2 +[1-9][0-9]* live +0 +[1-9][0-9]* +100 %.* us  (memory|loads|arithmetic)$' \
+        compare matmul --targets amd:navi31,intel:dg2,nvk:ampere --json targets.json
+    "$tool" explain matmul --target amd:navi31 >chip.txt 2>/dev/null
+    vgprs=$(awk '/^  VGPRs/ { print $2 }' chip.txt)
+    check 'compare tells what explain tells' sh -c \
+        "tr -d ' \n' <targets.json | grep -q '\"registers\":${vgprs:-none},\"spilled\":0'"
+    expect 0 '1 file on one page' report targets.json
     unset WAVEFIT_DRIVERS
 fi
 

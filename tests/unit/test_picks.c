@@ -12,6 +12,7 @@
 #include "choose/choose.h"
 #include "kernels/families.h"
 #include "core/device.h"
+#include "core/vendors.h"
 #include "core/volk.h"
 #include "plan/family.h"
 #include "plan/hooks.h"
@@ -250,8 +251,10 @@ static void picks_are_legal(void **state)
             check_within_limits(&device->caps, point);
             check_subgroups(&device->caps, point);
             /* Tiles of 16 KiB and 128 work-items are worth having on every GPU, and work-items that
-             * share a row of a matrix times a vector. */
-            if (problems[i].family == WF_FAMILY_MATMUL && problems[i].matmul.m > 1000)
+             * share a row of a matrix times a vector; but on VideoCore, whose compiler spills them
+             * and whose shared memory is memory (test_chosen_spills.c). */
+            if (problems[i].family == WF_FAMILY_MATMUL && problems[i].matmul.m > 1000 &&
+                caps->vendor_id != WFI_BROADCOM)
                 CHECK(strcmp(point->variant->name, "naive") != 0);
         }
     }

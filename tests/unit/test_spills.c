@@ -73,7 +73,7 @@ static const report reports[] = {
      0,
      false},
     {"PowerVR", {{"Scratch size", 0}, {"Spill count", 2}}, 0, 2, true},
-    {"V3DV", {{"Instruction Count", 90}, {"Spill Size", 16}, {"TMU Spills", 4}}, 0, 4, true},
+    {"V3DV", {{"Instruction Count", 90}, {"Spill Size", 16}, {"TMU Spills", 256}}, 0, 4, true},
     {"NVK", {{"Code Size", 2048}, {"Number of GPRs", 128}, {"SLM Size", 0}}, 128, 0, false},
     {"NVK, an indexed array", {{"Number of GPRs", 40}, {"SLM Size", 64}}, 40, 0, true},
     {"Turnip", {{"Registers used", 24}, {"STP Count", 0}, {"LDP Count", 0}}, 96, 0, false},

@@ -66,6 +66,15 @@ bool wfi_stencil_has_fast_shared(const wfi_point *point)
            !wfi_unit_of(point->caps).shared_is_memory;
 }
 
+double wfi_stencil_register_cost(const wfi_point *point)
+{
+    const wfi_stencil_profile *profile = wfi_stencil_profile_of(point->caps);
+    const wfi_stencil_problem *p = &point->problem->stencil;
+    const bool deep = profile->most_f64_radius && point->problem->type == WF_TYPE_F64 &&
+                      p->dimensions == 3 && p->radius > profile->most_f64_radius;
+    return profile->few_registers || deep ? 4 : 1;
+}
+
 void wfi_stencil_set_values(wfi_point *point, const wfi_stencil_values *v)
 {
     wfi_point_set(point, STENCIL_ID_LOCAL_X, v->x);

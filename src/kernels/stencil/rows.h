@@ -114,6 +114,9 @@ void wfi_stencil_fit_long_columns(wfi_point *point);
 void wfi_stencil_shorten_columns(wfi_point *point);
 /* Whether several steps a pass can pay: shared memory is faster than caches. */
 bool wfi_stencil_has_fast_shared(const wfi_point *point);
+/* The time of a variant that keeps planes or several cells in registers, over what it is where
+ * there are enough of them. */
+double wfi_stencil_register_cost(const wfi_point *point);
 
 /* Values of variants that make several steps a pass. */
 typedef struct wfi_stencil_values {

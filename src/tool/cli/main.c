@@ -4,6 +4,7 @@
 
 #include "core/arithmetic.h"
 #include "tool/commands/commands.h"
+#include "tool/commands/compare.h"
 #include "tool/cli/console.h"
 #include "tool/cli/options.h"
 #include "tool/cli/ranks.h"
@@ -76,6 +77,8 @@ int main(int argc, char **argv)
     wfi_console_start(&argc, &argv);
     if (wfi_process_is(argc, argv, WFI_ROLE_TARGET, &starter))
         return wfi_target_probe_main(&starter);
+    if (wfi_process_is(argc, argv, WFI_ROLE_COMPARE, &starter))
+        return wfi_compare_child_main(&starter);
     wfi_tune_as_child(argc, argv);
     const int code = wfi_ranks_take_over(argv);
     if (code != WFI_EXIT_DONE)

@@ -54,20 +54,38 @@ static bool driver_file(const char *name, char path[MOST_PATH])
     return false;
 }
 
-/* Starts this program again with the shim in front. Returns only where that failed. */
-static int start_again(const target_row *row, char **argv)
+typedef struct places {
+    char driver[MOST_PATH], shim[MOST_PATH]; /* shim "": the driver needs none */
+} places;
+
+/* Finds what the target's compiler needs; false, and why: it is not here. */
+static bool find_places(const target_row *row, places *out, char *reason, size_t bytes)
 {
     const char *own = getenv("WAVEFIT_DRIVERS");
-    char shim[MOST_PATH];
-    if (!own ||
-        snprintf(shim, sizeof shim, "%s/lib%s_noop_drm_shim.so", own, row->shim) >=
-            (int)sizeof shim ||
-        wfi_file_kind_of(shim) != WFI_FILE_REGULAR) {
-        wfi_run_error("--target %s needs a shim in front of its driver: './dev drivers' in "
-                      "wavefit's sources builds it and says what to put into WAVEFIT_DRIVERS",
-                      row->name);
-        return WFI_EXIT_NO_DEVICE;
+    *out->shim = '\0';
+    if (!driver_file(row->driver, out->driver)) {
+        snprintf(reason, bytes,
+                 "Mesa's driver, whose compiler it takes, is not installed (%s): './dev drivers' "
+                 "in wavefit's sources says how it is had",
+                 row->driver);
+        return false;
     }
+    if (!*row->shim)
+        return true;
+    if (own &&
+        snprintf(out->shim, sizeof out->shim, "%s/lib%s_noop_drm_shim.so", own, row->shim) <
+            (int)sizeof out->shim &&
+        wfi_file_kind_of(out->shim) == WFI_FILE_REGULAR)
+        return true;
+    snprintf(reason, bytes,
+             "needs a shim in front of its driver: './dev drivers' in wavefit's sources builds it "
+             "and says what to put into WAVEFIT_DRIVERS");
+    return false;
+}
+
+/* Starts this program again with the shim in front. Returns only where that failed. */
+static int start_again(const target_row *row, const char *shim, char **argv)
+{
     wfi_environment_set("LD_PRELOAD", shim);
     wfi_environment_set("WAVEFIT_TARGET", row->name);
     wfi_process_begin_again(argv);
@@ -106,26 +124,58 @@ static bool chip_is_known(void)
     return wfi_process_reap(&child, false, &end) && told && count > 0;
 }
 
+/* Of the driver, but for the shim. */
+static void select_driver(const target_row *row, const places *found)
+{
+    wfi_environment_set("VK_DRIVER_FILES", found->driver);
+    wfi_environment_set("MESA_SHADER_CACHE_DISABLE", "true");
+    set_environment(row->environment);
+    wfi_environment_set("WAVEFIT_DEVICE", NULL);
+}
+
 int wfi_target_select(const char *target, char **argv)
 {
-    char path[MOST_PATH];
+    places found;
+    char reason[256];
     const target_row *row = row_of(target);
     const char *started = getenv("WAVEFIT_TARGET");
     if (!row)
         return unknown_target(target);
-    if (!driver_file(row->driver, path)) {
-        wfi_run_error("--target %s: Mesa's driver, whose compiler it takes, is not installed (%s)",
-                      target, row->driver);
+    if (!find_places(row, &found, reason, sizeof reason)) {
+        wfi_run_error("--target %s: %s", target, reason);
         return WFI_EXIT_NO_DEVICE;
     }
-    wfi_environment_set("VK_DRIVER_FILES", path);
-    wfi_environment_set("MESA_SHADER_CACHE_DISABLE", "true");
-    set_environment(row->environment);
-    wfi_environment_set("WAVEFIT_DEVICE", NULL);
-    if (*row->shim && !(started && strcmp(started, row->name) == 0))
-        return start_again(row, argv);
+    select_driver(row, &found);
+    if (*found.shim && !(started && strcmp(started, row->name) == 0))
+        return start_again(row, found.shim, argv);
     if (chip_is_known())
         return WFI_EXIT_DONE;
     wfi_run_error("--target %s: this driver does not know the chip", target);
     return WFI_EXIT_NO_DEVICE;
+}
+
+uint32_t wfi_target_count(void)
+{
+    return (uint32_t)ROWS;
+}
+
+const char *wfi_target_name(uint32_t index)
+{
+    return rows[index].name;
+}
+
+int wfi_target_check(const char *target)
+{
+    return row_of(target) ? WFI_EXIT_DONE : unknown_target(target);
+}
+
+bool wfi_target_prepare(const char *target, char *reason, size_t bytes)
+{
+    places found;
+    const target_row *row = row_of(target);
+    if (!row || !find_places(row, &found, reason, bytes))
+        return false;
+    select_driver(row, &found);
+    wfi_environment_set("LD_PRELOAD", *found.shim ? found.shim : NULL);
+    return true;
 }

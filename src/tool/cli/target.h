@@ -10,6 +10,14 @@
  * is opened. */
 int wfi_target_select(const char *target, char **argv);
 
+/* The targets' names, and WFI_EXIT_DONE where there is one of that name; else one line. */
+uint32_t wfi_target_count(void);
+const char *wfi_target_name(uint32_t index);
+int wfi_target_check(const char *target);
+/* Has the processes that this one starts from now on find the target's driver, with the shim in
+ * front of it. False, and why: what it needs is not here. */
+bool wfi_target_prepare(const char *target, char *reason, size_t bytes);
+
 /* What a process of that role does: it opens the driver, and tells its starter how many devices
  * there are. Returns the process's exit code. */
 #define WFI_ROLE_TARGET "--open-target"

@@ -13,6 +13,7 @@
     X(tune, "find the best variants and constants on this device")                                 \
     X(explain, "where the time goes, what limits it, and what to try")                             \
     X(occupancy, "work-groups that a compute unit of any chip holds, and what limits them")        \
+    X(compare, "a kernel on several GPUs that are not here, side by side")                         \
     X(report, "one page of results files, to look at; or a comparison")                            \
     X(himeno, "the Himeno benchmark")                                                              \
     X(stencil, "star and box stencils, timed")                                                     \

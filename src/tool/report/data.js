@@ -86,7 +86,10 @@ const everyFile = list(data.files).map((file) => {
 });
 // Those of `tune --compare` have no cases.
 const comparisons = everyFile.filter((file) => Array.isArray(file.results.comparisons));
-const files = everyFile.filter((file) => !comparisons.includes(file));
+// Nor have those of `compare`, of GPUs that were only compiled for.
+const targetFiles = everyFile.filter((file) => Array.isArray(file.results.targets));
+const files = everyFile.filter((file) => !comparisons.includes(file)
+  && !targetFiles.includes(file));
 // Files of one device share its colour; their data are put side by side all the same.
 const byName = new Map();
 for (const file of files) {

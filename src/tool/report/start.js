@@ -8,7 +8,8 @@ function setTheme(dark) {
 function start() {
   const dates = files.map((file) => text(file.results.date).slice(0, 10)).filter(Boolean).sort();
   const title = [...new Set([...devices.map((device) => device.label),
-    ...comparisons.map((file) => file.name)])].join(" · ") || "Report";
+    ...comparisons.map((file) => file.name), ...targetFiles.map(targetTitle)])]
+    .join(" · ") || "Report";
   document.getElementById("title").textContent = title;
   document.title = `wavefit: ${title}`;
   document.getElementById("subtitle").textContent = [
@@ -30,7 +31,8 @@ function start() {
   });
   for (const make of [devicesSection, compareSection, versusSection, resultsSection,
     stagesSection, adviceSection, rooflineSection, ceilingsSection, ladderSection, sweepSection,
-    sparseSection, solverSection, tunedSection, comparisonSection, sustainedSection])
+    sparseSection, solverSection, tunedSection, comparisonSection, targetsSection,
+    sustainedSection])
     try {
       make();
     } catch (error) { // one section's trouble leaves the others readable

@@ -100,3 +100,52 @@ function comparisonSection() {
     ], rows, `Ways of choosing on ${device}`).node);
   }
 }
+
+const targetTitle = (file) => ["family", "problem", "type"].map((key) => text(file.results[key]))
+  .filter(Boolean).join(" ");
+
+function targetsTable(rows, name) {
+  const kernel = (row) => object(row.kernel), predicted = (row) => object(row.predicted);
+  const count = (title, of) => ({ title, number: true, cell: (row) => text(of(row)),
+    value: (row) => number(of(row)) });
+  return table([
+    { title: "target", pin: true, cell: (row) => text(row.target) },
+    count("registers", (row) => kernel(row).registers ?? kernel(row).live_registers),
+    count("spilled", (row) => kernel(row).spilled),
+    count("instructions", (row) => kernel(row).instructions),
+    { title: "occupancy", number: true, cell: (row) => (number(kernel(row).occupancy) === null ? ""
+      : percent(kernel(row).occupancy * 100)), value: (row) => number(kernel(row).occupancy) },
+    { title: "bytes of work-groups", number: true,
+      cell: (row) => (number(object(row.bytes).work_groups) === null ? ""
+        : bytes(row.bytes.work_groups)), value: (row) => number(object(row.bytes).work_groups) },
+    { title: "predicted", number: true, cell: (row) => time(number(predicted(row).us)),
+      value: (row) => number(predicted(row).us) },
+    { title: "set by", cell: (row) => text(predicted(row).set_by) },
+    { title: "for", cell: (row) => text(predicted(row).product) },
+    { title: "variant", wide: true, cell: (row) => text(row.refused)
+      || `${text(row.variant)} ${text(row.constants)}` },
+  ], rows, name).node;
+}
+
+function targetsSection() {
+  if (!targetFiles.length) return;
+  const card = section("targets", "GPUs that are not here",
+    "What their compilers make of a kernel; nothing ran. A predicted time is the longest of "
+    + "memory, multiply-adds and loads by a product's data sheet: it orders kernels of one GPU, "
+    + "and is mostly under what runs take.");
+  for (const file of targetFiles) {
+    const rows = list(file.results.targets).map(object), name = targetTitle(file);
+    const timed = rows.filter((row) => number(object(row.predicted).us) > 0);
+    card.append(element("h3", {}, name));
+    if (timed.length)
+      plot(card, `Predicted times, ${name}`, () => ({ type: "bar",
+        data: { labels: timed.map((row) => text(row.target)),
+          datasets: [{ label: "predicted", backgroundColor: colors[0],
+            data: timed.map((row) => row.predicted.us) }] },
+        options: { indexAxis: "y", plugins: { legend: { display: false }, tooltip: { callbacks: {
+          label: (item) => time(item.parsed.x) } } },
+        scales: { x: axis("µs", { beginAtZero: true }), y: { ticks: { autoSkip: false } } } } }),
+      false, barHeight(timed.length, 1));
+    card.append(targetsTable(rows, `Targets, ${name}`));
+  }
+}

@@ -52,6 +52,14 @@ static double groups_of(const wfi_point *point, const tile *t)
            ((double)(t->x - overlap) * (t->y - overlap) * t->march);
 }
 
+/* Whether a compute unit has the registers for a work-group of the tile. */
+static bool has_registers(const wfi_point *point, const tile *t)
+{
+    const uint32_t wanted = wfi_himeno_profile_of(point->caps)->deep_registers,
+                   registers = wfi_unit_of(point->caps).registers;
+    return t->steps < 3 || wanted == 0 || registers == 0 || registers / (t->x * t->y) >= wanted;
+}
+
 #define TIME_ELSEWHERE 3 /* of this variant where it does not pay, over march4's */
 
 /* It pays where memory is much slower than arithmetic and shared memory is faster than caches, on
@@ -70,7 +78,8 @@ static double fit(wfi_point *point)
         wfi_point_set(point, HIMENO_ID_INTERLEAVE, profile->interleave);
         wfi_point_set(point, HIMENO_ID_STEPS, t->steps);
         wfi_point_set(point, HIMENO_ID_REVERSE, profile->caches_planes);
-        if (wfi_point_legal(point, NULL) && groups_of(point, t) >= units * t->groups_a_unit)
+        if (has_registers(point, t) && wfi_point_legal(point, NULL) &&
+            groups_of(point, t) >= units * t->groups_a_unit)
             break;
     }
     const bool pays = profile->fast_shared && !wfi_unit_of(caps).shared_is_memory &&

@@ -101,7 +101,8 @@ static double fit(wfi_point *point)
     const wfi_spmv_problem *p = &point->problem->spmv;
     const bool f64 = point->problem->type == WF_TYPE_F64;
     const bool full = p->mean_row >= 16 && p->entries >= 500000;
-    const uint32_t loads = f64 || p->mean_row < 6.5 ? 1 : full ? 4 : 2;
+    const uint32_t words = f64 ? 2 : 1;
+    const uint32_t loads = f64 || profile->few_registers || p->mean_row < 6.5 ? 1 : full ? 4 : 2;
     const uint32_t local = fit_equal_local(caps, p->longest_row, loads);
     point->values[SPMV_ID_LOCAL_X] = local;
     point->values[SPMV_ID_LOADS] = loads;
@@ -117,7 +118,7 @@ static double fit(wfi_point *point)
     point->values[SPMV_ID_LONG_LOADS] = 1;
     if (profile->costs)
         return wfi_spmv_instruction_time(point, profile->costs->shuffled);
-    if (p->fused)
+    if (p->fused || (profile->few_registers && words > profile->most_load_words))
         return -1;
     const uint64_t most = f64 ? profile->equal_entries_f64 : profile->equal_entries_f32;
     return (p->entries < most ? 0.9 : 1.1) * (double)(p->entries + p->rows);

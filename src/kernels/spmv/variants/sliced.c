@@ -76,6 +76,8 @@ static double fit(wfi_point *point)
                                     : spread < 3       ? 2048
                                                        : UINT32_MAX;
     point->values[SPMV_ID_ROW_SUBGROUPS] = wfi_spmv_fit_row_subgroups(caps, local);
+    if (wfi_spmv_profile_of(caps)->few_registers && !p->fused)
+        return -1;
     return costs ? wfi_spmv_instruction_time(point, costs->shuffled)
                  : (double)p->entries + (double)p->rows;
 }

@@ -73,13 +73,14 @@ static double fit(wfi_point *point)
     const wfi_spmv_problem *p = &point->problem->spmv;
     const uint64_t cached = point->problem->type == WF_TYPE_F64 ? profile->equal_entries_f64
                                                                 : profile->equal_entries_f32;
+    const uint32_t words = point->problem->type == WF_TYPE_F64 ? 2 : 1;
     const double rows = p->mean_row > 0 ? 1.05 * ITEMS / p->mean_row : 8;
     const uint32_t local = wfi_spmv_fit_local(point->caps);
     point->values[SPMV_ID_LOCAL_X] = local < 128 ? local : 128;
     point->values[SPMV_ID_ITEMS] = ITEMS;
     point->values[SPMV_ID_ROWS] = (uint32_t)fmin(fmax(ceil(rows), 1), 8);
-    if (profile->costs || p->fused || p->longest_row > LONGEST_ROW || p->mean_row > MEAN_ROW ||
-        p->entries < cached)
+    if (profile->costs || (profile->few_registers && words > profile->most_load_words) ||
+        p->fused || p->longest_row > LONGEST_ROW || p->mean_row > MEAN_ROW || p->entries < cached)
         return -1;
     return 0.6 * (double)(p->entries + p->rows);
 }

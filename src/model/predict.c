@@ -1,0 +1,75 @@
+#include "model/predict.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Loads, stores and shared memory move a byte a clock for each lane that multiplies: 128 on
+ * NVIDIA's multiprocessors, 64 on GCN's compute units and on Mali's cores. */
+#define LANE_BYTES 1.0
+/* Bytes that work-groups load again come from caches, which are no slower than so many times the
+ * memory: the least of what is published of GPUs with large ones. */
+#define CACHE_GAIN 2.0
+/* Of the subgroups that a unit can hold, what it takes to hide latency where each has independent
+ * work: V. Volkov, Better Performance at Lower Occupancy, 2010. */
+#define ENOUGH 0.125
+
+static bool same_name(const char *a, const char *b)
+{
+    for (; *a && *b; a++, b++)
+        if ((*a | 0x20) != (*b | 0x20))
+            return false;
+    return *a == *b;
+}
+
+uint32_t wfi_instruction_count(const wf_kernel_info *kernel)
+{
+    /* RADV; ANV, NVK, Turnip and V3DV, in letters of either case. */
+    static const char *const names[] = {"Instructions", "Instruction Count"};
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+        for (uint32_t i = 0; i < kernel->statistic_count; i++)
+            if (same_name(kernel->statistics[i].name, names[n]) && kernel->statistics[i].value > 0)
+                return (uint32_t)kernel->statistics[i].value;
+    return 0;
+}
+
+/* Bytes that work-items load and store on account of spilled registers: each spilled one is stored
+ * and loaded once in a run of the kernel's instructions, of which the algorithm's multiply-adds and
+ * loads are the least that run. */
+static double spilled_bytes(const wf_plan_info *plan, double lane_steps)
+{
+    const uint32_t instructions = wfi_instruction_count(&plan->kernel);
+    if (!plan->kernel.spilled || !instructions)
+        return 0;
+    return lane_steps * 2 * 4 * plan->kernel.spilled / instructions;
+}
+
+bool wfi_predict(const wfi_data_sheet *sheet, const wf_plan_info *plan, wf_type type,
+                 double occupancy, wfi_prediction *out)
+{
+    const double part = type == WF_TYPE_F64 ? sheet->f64_part : 1;
+    if (part == 0 || (plan->variant && strcmp(plan->variant, "cooperative") == 0))
+        return false;
+    const double lanes = sheet->units * sheet->lanes * sheet->clock_mhz; /* a microsecond */
+    const double requested = plan->requested_bytes + plan->shared_requested_bytes;
+    const double multiply_adds = plan->flops / 2;
+    const double busy =
+        isfinite(occupancy) && occupancy > 0 && occupancy < ENOUGH ? occupancy / ENOUGH : 1;
+    *out = (wfi_prediction){
+        .memory_us = fmax(plan->least_bytes, plan->group_bytes / CACHE_GAIN) / (sheet->gbs * 1e3),
+        .arithmetic_us = multiply_adds / (lanes * part),
+        .access_us =
+            (requested + spilled_bytes(plan, multiply_adds + requested / 4)) / (lanes * LANE_BYTES),
+        .set_by = "memory"};
+    double us = out->memory_us;
+    if (out->access_us > us) {
+        us = out->access_us;
+        out->set_by = "loads";
+    }
+    if (out->arithmetic_us > us) {
+        us = out->arithmetic_us;
+        out->set_by = "arithmetic";
+    }
+    out->us = us / busy;
+    out->peak_part = out->arithmetic_us / out->us;
+    return true;
+}

@@ -1,0 +1,117 @@
+/* Predicted times against those that an H100 took: the ladder of matrix products of 2048^3 in f32
+ * (bench/notes/ladders.md). The bytes are those that wavefit counts of these kernels. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "model/predict.h"
+
+typedef struct measured {
+    const char *name;
+    double us; /* that the H100 took */
+    double groups, requested, shared;
+} measured;
+
+static const measured ladder[] = {
+    {"naive", 3670, 6459228160.0, 68736253952.0, 0},
+    {"tiled", 2260, 4311744512.0, 4311744512.0, 73014444032.0},
+    {"k-step", 2150, 4311744512.0, 4311744512.0, 73014444032.0},
+    {"private", 1280, 1090519040.0, 1090519040.0, 69793218560.0},
+    {"registers", 1260, 1090519040.0, 1090519040.0, 9663676416.0},
+    {"transposed", 1230, 1090519040.0, 1090519040.0, 9663676416.0},
+    {"large", 1060, 553648128.0, 553648128.0, 9126805504.0},
+    {"register", 606, 553648128.0, 553648128.0, 9126805504.0},
+    {"vector", 362, 822083584.0, 822083584.0, 9395240960.0},
+};
+
+#define COUNT (sizeof ladder / sizeof *ladder)
+
+static wf_plan_info plan_of(const measured *m)
+{
+    return (wf_plan_info){.size = sizeof(wf_plan_info),
+                          .variant = m->name,
+                          .flops = 2.0 * 2048 * 2048 * 2048,
+                          .least_bytes = 3.0 * 2048 * 2048 * 4,
+                          .requested_bytes = m->requested,
+                          .shared_requested_bytes = m->shared,
+                          .group_bytes = m->groups};
+}
+
+static double predicted(const measured *m)
+{
+    const wf_plan_info plan = plan_of(m);
+    wfi_prediction p;
+    assert_true(wfi_predict(wfi_data_sheet_of("nvidia:h100"), &plan, WF_TYPE_F32, (double)NAN, &p));
+    assert_true(p.us > 0 && p.peak_part <= 1);
+    return p.us;
+}
+
+/* What bench/notes/other-devices.md says of how far it can be trusted. */
+static void within_a_factor_of_four(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++) {
+        const double ratio = predicted(&ladder[i]) / ladder[i].us;
+        if (ratio < 0.25 || ratio > 2)
+            fail_msg("%s: predicted %g of the measured time", ladder[i].name, ratio);
+    }
+}
+
+/* Of two kernels of which one takes more than 1.5 times as long. */
+static void most_pairs_are_in_order(void **state)
+{
+    unsigned pairs = 0, right = 0;
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++)
+        for (size_t k = 0; k < COUNT; k++)
+            if (ladder[i].us > 1.5 * ladder[k].us) {
+                pairs++;
+                right += predicted(&ladder[i]) > predicted(&ladder[k]);
+            }
+    assert_true(pairs >= 25);
+    assert_true(right >= 0.75 * pairs);
+}
+
+static void spills_and_few_subgroups_cost_time(void **state)
+{
+    const wfi_data_sheet *sheet = wfi_data_sheet_of("intel:dg2");
+    wf_plan_info plan = plan_of(&ladder[COUNT - 1]);
+    wfi_prediction none, spilled, few;
+    (void)state;
+    plan.kernel.statistic_count = 1;
+    plan.kernel.statistics[0] = (wf_statistic){.name = "Instruction Count", .value = 700};
+    assert_int_equal(wfi_instruction_count(&plan.kernel), 700);
+    assert_true(wfi_predict(sheet, &plan, WF_TYPE_F32, 1, &none));
+    assert_true(wfi_predict(sheet, &plan, WF_TYPE_F32, 0.0625, &few));
+    plan.kernel.spilled = 350;
+    assert_true(wfi_predict(sheet, &plan, WF_TYPE_F32, 1, &spilled));
+    assert_true(spilled.us > 2 * none.us);
+    assert_true(few.us == 2 * none.us);
+    assert_string_equal(spilled.set_by, "loads");
+}
+
+static void what_no_sheet_tells_is_not_predicted(void **state)
+{
+    wf_plan_info plan = plan_of(&ladder[0]);
+    wfi_prediction p;
+    (void)state;
+    assert_null(wfi_data_sheet_of("intel:none"));
+    assert_false(wfi_predict(wfi_data_sheet_of("intel:dg2"), &plan, WF_TYPE_F64, 1, &p));
+    assert_true(wfi_predict(wfi_data_sheet_of("amd:navi31"), &plan, WF_TYPE_F64, 1, &p));
+    plan.variant = "cooperative";
+    assert_false(wfi_predict(wfi_data_sheet_of("amd:navi31"), &plan, WF_TYPE_F16, 1, &p));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(within_a_factor_of_four),
+                                       cmocka_unit_test(most_pairs_are_in_order),
+                                       cmocka_unit_test(spills_and_few_subgroups_cost_time),
+                                       cmocka_unit_test(what_no_sheet_tells_is_not_predicted)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
