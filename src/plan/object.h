@@ -118,7 +118,7 @@ struct wf_plan {
 /* plan.c: takes over what compile jobs have made, and returns what wf_plan_status does. */
 wf_result wfi_plan_collect(wf_plan *plan);
 
-/* plan.c: has the variant and its family add bindings, pipelines and steps. */
+/* hooks.c: has the variant and its family add bindings, pipelines and steps. */
 wf_result wfi_plan_build(wf_plan *plan, const void *params);
 
 /* sizes.c: turns the plan to these sizes (0: its own) until wfi_plan_leave_sizes. */

@@ -3,7 +3,6 @@
 
 #include "core/heap.h"
 #include "core/params.h"
-#include "plan/hooks.h"
 #include "plan/object.h"
 
 #define SUBMIT_SECONDS 0.5
@@ -353,15 +352,6 @@ void wfi_plan_close(void *owner)
         }
     for (uint32_t i = 0; i < plan->pipeline_count && !plan->first; i++)
         wfi_pool_give_back(device, &plan->pooled[i]);
-}
-
-wf_result wfi_plan_build(wf_plan *plan, const void *params)
-{
-    const wfi_point *point = &plan->choice.point;
-    const wfi_family_hooks *hooks = plan->choice.family->hooks;
-    const wf_result result = point->variant->build(plan, point, params);
-    return result == WF_SUCCESS && hooks && hooks->finish ? hooks->finish(plan, point, params)
-                                                          : result;
 }
 
 wf_result wfi_plan_create_with(wf_device *device, const wfi_choice *choice, const wf_jobs *jobs,
