@@ -88,13 +88,22 @@ static bool read_point(wfi_json *j, wfi_named_point *point)
     return !j->failed && (*point->variant || wfi_json_fail(j, "a point without a variant"));
 }
 
+static bool has_class(const wfi_key *key, const char *name)
+{
+    for (uint32_t i = 0; i < key->count; i++)
+        if (strcmp(key->classes[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 static void read_classes(wfi_json *j, wfi_key *key)
 {
     char name[WFI_CLASS_NAME];
     int64_t value = 0;
     for (bool first = wfi_json_enter(j, '{'); wfi_json_key(j, &first, name, sizeof name);) {
-        if (key->count == WFI_MAX_CLASSES) {
-            wfi_json_fail(j, "too many classes");
+        /* A key with a class of two values would not be equal to itself. */
+        if (key->count == WFI_MAX_CLASSES || has_class(key, name)) {
+            wfi_json_fail(j, "too many classes, or one of them twice");
             return;
         }
         wfi_class *class = &key->classes[key->count++];

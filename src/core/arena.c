@@ -86,8 +86,9 @@ static wf_result add_pool(wf_arena *arena, const wfi_log *log)
         .poolSizeCount = WFI_COUNT(sizes),
         .pPoolSizes = sizes,
     };
-    const VkResult vk =
-        device->fn.vkCreateDescriptorPool(device->vk, &info, device->allocator, &added->vk);
+    const VkResult vk = WFI_MADE(
+        device->fn.vkCreateDescriptorPool(device->vk, &info, device->allocator, &added->vk),
+        &added->vk);
     if (vk >= VK_SUCCESS) {
         wfi_name(device, VK_OBJECT_TYPE_DESCRIPTOR_POOL, WFI_HANDLE(added->vk),
                  "arena: pool of %u sets", added->sets);
@@ -201,7 +202,8 @@ wf_result wfi_arena_view(wf_arena *arena, const wfi_log *log, const VkBufferView
             return wfi_no_memory(log);
         arena->views = views;
     }
-    const VkResult vk = device->fn.vkCreateBufferView(device->vk, info, device->allocator, view);
+    const VkResult vk =
+        WFI_MADE(device->fn.vkCreateBufferView(device->vk, info, device->allocator, view), view);
     if (vk >= VK_SUCCESS) {
         wfi_name(device, VK_OBJECT_TYPE_BUFFER_VIEW, WFI_HANDLE(*view), "arena: texels");
         arena->views[arena->view_count++] = *view;

@@ -14,8 +14,8 @@ static wf_result create_vk_buffer(wf_buffer *buffer)
                  (device->caps.max_texel_elements ? VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT : 0),
         .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
     };
-    const VkResult vk =
-        device->fn.vkCreateBuffer(device->vk, &info, device->allocator, &buffer->vk);
+    const VkResult vk = WFI_MADE(
+        device->fn.vkCreateBuffer(device->vk, &info, device->allocator, &buffer->vk), &buffer->vk);
     wfi_name(device, VK_OBJECT_TYPE_BUFFER, WFI_HANDLE(buffer->vk), "buffer of %llu bytes",
              (unsigned long long)buffer->bytes);
     return wfi_check_vk(&device->log, vk, "vkCreateBuffer");

@@ -30,10 +30,11 @@ VkResult wfi_allocate(wf_device *device, uint64_t bytes, uint32_t type, bool map
         .memoryTypeIndex = type,
     };
     *at = NULL;
-    VkResult vk = device->fn.vkAllocateMemory(device->vk, &info, device->allocator, memory);
+    VkResult vk =
+        WFI_MADE(device->fn.vkAllocateMemory(device->vk, &info, device->allocator, memory), memory);
     if (vk < VK_SUCCESS || !mapped)
         return vk;
-    vk = device->fn.vkMapMemory(device->vk, *memory, 0, VK_WHOLE_SIZE, 0, at);
+    vk = WFI_MADE(device->fn.vkMapMemory(device->vk, *memory, 0, VK_WHOLE_SIZE, 0, at), at);
     if (vk < VK_SUCCESS) {
         device->fn.vkFreeMemory(device->vk, *memory, device->allocator);
         *memory = VK_NULL_HANDLE;

@@ -25,13 +25,17 @@ static wf_result create_submission(wf_device *device)
     };
     VkResult vk = VK_SUCCESS;
     if (!device->command_pool)
-        vk = device->fn.vkCreateCommandPool(device->vk, &pool, device->allocator,
-                                            &device->command_pool);
+        vk = WFI_MADE(device->fn.vkCreateCommandPool(device->vk, &pool, device->allocator,
+                                                     &device->command_pool),
+                      &device->command_pool);
     if (vk >= VK_SUCCESS && !device->fence)
-        vk = device->fn.vkCreateFence(device->vk, &fence, device->allocator, &device->fence);
+        vk = WFI_MADE(
+            device->fn.vkCreateFence(device->vk, &fence, device->allocator, &device->fence),
+            &device->fence);
     if (vk >= VK_SUCCESS && !device->queries && device->caps.timestamp_valid_bits)
-        vk =
-            device->fn.vkCreateQueryPool(device->vk, &queries, device->allocator, &device->queries);
+        vk = WFI_MADE(
+            device->fn.vkCreateQueryPool(device->vk, &queries, device->allocator, &device->queries),
+            &device->queries);
     device->submission_made = vk >= VK_SUCCESS;
     wfi_name(device, VK_OBJECT_TYPE_COMMAND_POOL, WFI_HANDLE(device->command_pool),
              "runs: command pool");
@@ -101,6 +105,22 @@ static void write_timestamp(wf_device *device, VkCommandBuffer command_buffer, u
                                    device->queries, query);
 }
 
+double wfi_seconds_between(wf_device *device, const uint64_t ticks[2], double host_seconds)
+{
+    const uint32_t bits = device->caps.timestamp_valid_bits;
+    const uint64_t elapsed = wfi_ticks_between(ticks[0], ticks[1], bits);
+    const double seconds = (double)elapsed * device->caps.timestamp_period_ns * 1e-9;
+    const bool backwards = elapsed >> (bits - 1) != 0 && seconds > 2 * host_seconds;
+    const bool errs = elapsed == 0 || backwards;
+    if (errs && !atomic_exchange(&device->clock_told, true))
+        wfi_log_write(&device->log, WF_LOG_WARNING,
+                      "the device's timestamps %s: the host's clock is used where they do",
+                      backwards ? "run backwards" : "stand still");
+    device->clock_errs = errs;
+    return errs ? host_seconds : seconds;
+}
+
+/* *seconds are those that the host waited. */
 static wf_result read_timestamps(wf_device *device, double *seconds)
 {
     uint64_t ticks[2] = {0, 0};
@@ -109,9 +129,7 @@ static wf_result read_timestamps(wf_device *device, double *seconds)
         VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT);
     if (vk < VK_SUCCESS)
         return wfi_check_vk(&device->log, vk, "vkGetQueryPoolResults");
-    const uint64_t elapsed =
-        wfi_ticks_between(ticks[0], ticks[1], device->caps.timestamp_valid_bits);
-    *seconds = (double)elapsed * device->caps.timestamp_period_ns * 1e-9;
+    *seconds = wfi_seconds_between(device, ticks, *seconds);
     return WF_SUCCESS;
 }
 
@@ -229,7 +247,7 @@ wf_result wfi_run_timed(wf_device *device, wfi_record_fn prepare, wfi_record_fn 
     wfi_mutex_lock(&device->queue_lock);
     wf_result result = run_locked(device, prepare, record, user, seconds);
     wfi_mutex_unlock(&device->queue_lock);
-    *gpu_clock = device->queries != VK_NULL_HANDLE;
+    *gpu_clock = device->queries != VK_NULL_HANDLE && !device->clock_errs;
     return result;
 }
 

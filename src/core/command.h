@@ -17,6 +17,10 @@ wf_result wfi_run(wf_device *device, wfi_record_fn record, void *user);
 wf_result wfi_run_timed(wf_device *device, wfi_record_fn prepare, wfi_record_fn record, void *user,
                         double *seconds, bool *gpu_clock);
 
+/* The seconds between two timestamps. Where the device's clock stood or ran backwards, they are
+ * `host_seconds`, which contain the interval, and the device's clock_errs is set. */
+double wfi_seconds_between(wf_device *device, const uint64_t ticks[2], double host_seconds);
+
 /* A command buffer for many submissions: recorded through the callback with the same barriers
  * around it as wfi_run has (that for the host only if `to_host`), and freed with the device if not
  * before. */

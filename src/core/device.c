@@ -24,6 +24,7 @@ static wf_result query_all(const wfi_instance *instance, const wfi_log *log, wf_
     VkPhysicalDevice *devices = NULL;
     uint32_t n = 0, usable = 0;
     wf_result result = wfi_instance_devices(instance, log, &devices, &n);
+    bool no_memory = false;
     if (result != WF_SUCCESS)
         return result;
     wf_caps *list = wfi_calloc(n, sizeof *list);
@@ -33,8 +34,11 @@ static wf_result query_all(const wfi_instance *instance, const wfi_log *log, wf_
     }
     for (uint32_t i = 0; i < n; i++) {
         wfi_features features;
-        if (wfi_features_query(instance, log, devices[i], &features) != WF_SUCCESS ||
-            wfi_caps_query(instance, log, devices[i], &features, &list[usable]) != WF_SUCCESS)
+        result = wfi_features_query(instance, log, devices[i], &features);
+        if (result == WF_SUCCESS)
+            result = wfi_caps_query(instance, log, devices[i], &features, &list[usable]);
+        no_memory = no_memory || result == WF_ERROR_OUT_OF_HOST_MEMORY;
+        if (result != WF_SUCCESS)
             continue;
         if (limits == WF_LIMITS_MINIMUM)
             wfi_caps_clamp_minimum(&list[usable]);
@@ -44,6 +48,8 @@ static wf_result query_all(const wfi_instance *instance, const wfi_log *log, wf_
     if (usable == 0) {
         wfi_free(devices);
         wfi_free(list);
+        if (no_memory) /* of a device that may well be there */
+            return wfi_no_memory(log);
         return wfi_fail(log, WF_ERROR_NO_DEVICE, "no Vulkan device offers Vulkan 1.1 compute");
     }
     *physical = devices;
@@ -158,8 +164,9 @@ static wf_result open_device(wf_device *device)
         .enabledExtensionCount = features.extension_count,
         .ppEnabledExtensionNames = features.extensions,
     };
-    VkResult vk =
-        device->instance.vkCreateDevice(device->physical, &info, device->allocator, &device->vk);
+    VkResult vk = WFI_MADE(
+        device->instance.vkCreateDevice(device->physical, &info, device->allocator, &device->vk),
+        &device->vk);
     if (vk < VK_SUCCESS)
         return wfi_check_vk(&device->log, vk, "vkCreateDevice");
     wfi_volk_load_device_table(&device->fn, device->vk, device->instance.vkGetDeviceProcAddr);

@@ -52,7 +52,9 @@ struct wf_device {
     bool submission_made;              /* makes the three below */
     VkCommandPool command_pool;
     VkFence fence;
-    VkQueryPool queries; /* 2 timestamps; VK_NULL_HANDLE where the queue has none */
+    VkQueryPool queries;    /* 2 timestamps; VK_NULL_HANDLE where the queue has none */
+    atomic_bool clock_errs; /* the last interval of timestamps was of no use … */
+    atomic_bool clock_told; /* … and the log has that one was */
 
     wfi_mutex pool_lock;
     wfi_condition pool_compiled;

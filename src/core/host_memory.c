@@ -40,9 +40,11 @@ static wf_result create_vk_buffer(wf_host_memory *host)
         .usage = USAGE,
         .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
     };
-    return wfi_check_vk(&device->log,
-                        device->fn.vkCreateBuffer(device->vk, &info, device->allocator, &host->vk),
-                        "vkCreateBuffer");
+    return wfi_check_vk(
+        &device->log,
+        WFI_MADE(device->fn.vkCreateBuffer(device->vk, &info, device->allocator, &host->vk),
+                 &host->vk),
+        "vkCreateBuffer");
 }
 
 /* A coherent memory type for both the pointer and the buffer; UINT32_MAX: there is none. */
@@ -87,8 +89,8 @@ static wf_result import(wf_host_memory *host, bool dedicated)
         .memoryTypeIndex = type,
     };
     if (type == UINT32_MAX || required > host->bytes ||
-        device->fn.vkAllocateMemory(device->vk, &info, device->allocator, &host->memory) <
-            VK_SUCCESS)
+        WFI_MADE(device->fn.vkAllocateMemory(device->vk, &info, device->allocator, &host->memory),
+                 &host->memory) < VK_SUCCESS)
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
                         "wf_host_memory_create: the driver does not take this memory");
     wfi_name(device, VK_OBJECT_TYPE_BUFFER, WFI_HANDLE(host->vk), "imported: buffer");

@@ -85,7 +85,7 @@ static wf_result create_instance(wfi_instance *instance, const wfi_log *log)
         .enabledExtensionCount = count,
         .ppEnabledExtensionNames = extensions,
     };
-    VkResult vk = create(&info, instance->allocator, &instance->vk);
+    VkResult vk = WFI_MADE(create(&info, instance->allocator, &instance->vk), &instance->vk);
     if (vk == VK_ERROR_INCOMPATIBLE_DRIVER)
         return wfi_fail(log, WF_ERROR_NO_DEVICE, "no Vulkan driver was found");
     return wfi_check_vk(log, vk, "vkCreateInstance");

@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #define TEXT_BYTES 1024
 
@@ -58,4 +59,11 @@ wf_result wfi_check_vk(const wfi_log *log, VkResult vk, const char *what)
     else if (vk == VK_ERROR_DEVICE_LOST)
         result = WF_ERROR_DEVICE_LOST;
     return wfi_fail(log, result, "%s: %s (%d)", what, wfi_vk_result_name(vk), (int)vk);
+}
+
+VkResult wfi_made(VkResult vk, void *handle, size_t bytes)
+{
+    if (vk < VK_SUCCESS)
+        memset(handle, 0, bytes);
+    return vk;
 }

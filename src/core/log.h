@@ -27,6 +27,12 @@ void wfi_log_write(const wfi_log *log, wf_log_level level, const char *format, .
 /* The result code for a VkResult; logs "<what>: VK_ERROR_…" unless it is a success. */
 wf_result wfi_check_vk(const wfi_log *log, VkResult vk, const char *what);
 
+/* The result of a call that makes *handle. What a call that fails leaves there is undefined, and
+ * null from here on, so that it can be given to a function that destroys. */
+#define WFI_MADE(vk, handle)                                                                       \
+    wfi_made((vk), (handle), (size_t)((char *)((handle) + 1) - (char *)(handle)))
+VkResult wfi_made(VkResult vk, void *handle, size_t bytes);
+
 /* The name of a VkResult, "VK_ERROR_…". */
 const char *wfi_vk_result_name(VkResult vk);
 

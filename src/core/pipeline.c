@@ -26,8 +26,8 @@ wf_result wfi_set_layout_create(const wf_device *device, const wfi_log *log,
         .bindingCount = storage_buffers,
         .pBindings = bindings,
     };
-    const VkResult vk =
-        device->fn.vkCreateDescriptorSetLayout(device->vk, &info, device->allocator, out);
+    const VkResult vk = WFI_MADE(
+        device->fn.vkCreateDescriptorSetLayout(device->vk, &info, device->allocator, out), out);
     if (vk >= VK_SUCCESS)
         wfi_name(device, VK_OBJECT_TYPE_DESCRIPTOR_SET_LAYOUT, WFI_HANDLE(*out),
                  "layout of %u buffers", storage_buffers);
@@ -48,8 +48,9 @@ static wf_result create_layout(wf_device *device, const wfi_pipeline_desc *desc,
         .pushConstantRangeCount = desc->push_bytes ? 1 : 0,
         .pPushConstantRanges = &range,
     };
-    const VkResult vk =
-        device->fn.vkCreatePipelineLayout(device->vk, &info, device->allocator, &pipeline->layout);
+    const VkResult vk = WFI_MADE(
+        device->fn.vkCreatePipelineLayout(device->vk, &info, device->allocator, &pipeline->layout),
+        &pipeline->layout);
     wfi_name(device, VK_OBJECT_TYPE_PIPELINE_LAYOUT, WFI_HANDLE(pipeline->layout), "%s: layout",
              desc->spirv->name);
     return wfi_check_vk(&device->log, vk, "vkCreatePipelineLayout");
@@ -235,8 +236,8 @@ static wf_result create_module(wf_device *device, const wfi_pipeline_desc *desc,
         .codeSize = desc->spirv->word_count * sizeof *words,
         .pCode = words,
     };
-    const VkResult vk =
-        device->fn.vkCreateShaderModule(device->vk, &info, device->allocator, module);
+    const VkResult vk = WFI_MADE(
+        device->fn.vkCreateShaderModule(device->vk, &info, device->allocator, module), module);
     wfi_free(words);
     wfi_name(device, VK_OBJECT_TYPE_SHADER_MODULE, WFI_HANDLE(*module), "%s: module",
              desc->spirv->name);

@@ -97,10 +97,11 @@ wf_result wfi_pipeline_cache_create(const wfi_log *log, VkDevice device,
         .initialDataSize = data ? bytes : 0,
         .pInitialData = data,
     };
-    VkResult vk = fn->vkCreatePipelineCache(device, &info, allocator, &cache.vk);
+    VkResult vk =
+        WFI_MADE(fn->vkCreatePipelineCache(device, &info, allocator, &cache.vk), &cache.vk);
     if (vk < VK_SUCCESS && data) { /* the driver refuses its own data: start afresh */
         info.initialDataSize = 0;
-        vk = fn->vkCreatePipelineCache(device, &info, allocator, &cache.vk);
+        vk = WFI_MADE(fn->vkCreatePipelineCache(device, &info, allocator, &cache.vk), &cache.vk);
     } else if (data) {
         cache.stored_hash = wfi_hash(data, bytes);
     }

@@ -83,7 +83,9 @@ static wf_result make_slots(wf_device *device, wfi_staging *staging)
     const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     VkResult vk = VK_SUCCESS;
     if (!staging->pool)
-        vk = device->fn.vkCreateCommandPool(device->vk, &pool, device->allocator, &staging->pool);
+        vk = WFI_MADE(
+            device->fn.vkCreateCommandPool(device->vk, &pool, device->allocator, &staging->pool),
+            &staging->pool);
     for (int i = 0; i < WFI_STAGING_SLOTS && vk >= VK_SUCCESS; i++) {
         wfi_staging_slot *slot = &staging->slots[i];
         const VkCommandBufferAllocateInfo allocate = {
@@ -95,7 +97,9 @@ static wf_result make_slots(wf_device *device, wfi_staging *staging)
         if (!slot->command_buffer)
             vk = device->fn.vkAllocateCommandBuffers(device->vk, &allocate, &slot->command_buffer);
         if (vk >= VK_SUCCESS && !slot->fence)
-            vk = device->fn.vkCreateFence(device->vk, &fence, device->allocator, &slot->fence);
+            vk = WFI_MADE(
+                device->fn.vkCreateFence(device->vk, &fence, device->allocator, &slot->fence),
+                &slot->fence);
         if (vk < VK_SUCCESS)
             break;
         wfi_name(device, VK_OBJECT_TYPE_COMMAND_BUFFER, (uint64_t)(uintptr_t)slot->command_buffer,

@@ -1,6 +1,7 @@
 #include "core/stream.h"
 
 #include "core/clock.h"
+#include "core/command.h"
 #include "core/names.h"
 #include "core/queue.h"
 
@@ -22,7 +23,9 @@ static wf_result make_slots(wfi_stream *s)
             break;
         wfi_name(device, VK_OBJECT_TYPE_COMMAND_BUFFER,
                  (uint64_t)(uintptr_t)s->slots[i].command_buffer, "stream: commands %d", i);
-        vk = device->fn.vkCreateFence(device->vk, &fence, device->allocator, &s->slots[i].fence);
+        vk = WFI_MADE(
+            device->fn.vkCreateFence(device->vk, &fence, device->allocator, &s->slots[i].fence),
+            &s->slots[i].fence);
         wfi_name(device, VK_OBJECT_TYPE_FENCE, WFI_HANDLE(s->slots[i].fence), "stream: fence %d",
                  i);
     }
@@ -48,9 +51,13 @@ wf_result wfi_stream_open(wf_device *device, wfi_stream *out)
     if (!device->queue)
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
                         "wf_device_adopt was given no queue: wavefit cannot run anything itself");
-    VkResult vk = device->fn.vkCreateCommandPool(device->vk, &pool, device->allocator, &out->pool);
+    VkResult vk =
+        WFI_MADE(device->fn.vkCreateCommandPool(device->vk, &pool, device->allocator, &out->pool),
+                 &out->pool);
     if (vk >= VK_SUCCESS && device->caps.timestamp_valid_bits)
-        vk = device->fn.vkCreateQueryPool(device->vk, &queries, device->allocator, &out->queries);
+        vk = WFI_MADE(
+            device->fn.vkCreateQueryPool(device->vk, &queries, device->allocator, &out->queries),
+            &out->queries);
     wfi_name(device, VK_OBJECT_TYPE_COMMAND_POOL, WFI_HANDLE(out->pool), "stream: command pool");
     wfi_name(device, VK_OBJECT_TYPE_QUERY_POOL, WFI_HANDLE(out->queries), "stream: timestamps");
     result = wfi_check_vk(&device->log, vk, "creating a command pool");
@@ -168,9 +175,8 @@ wf_result wfi_stream_wait(wfi_stream *s, double *seconds)
         vk = device->fn.vkGetQueryPoolResults(device->vk, s->queries, 2 * at, 2, sizeof ticks,
                                               ticks, sizeof *ticks,
                                               VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT);
-        *seconds =
-            (double)wfi_ticks_between(ticks[0], ticks[1], device->caps.timestamp_valid_bits) *
-            device->caps.timestamp_period_ns * 1e-9;
+        if (vk == VK_SUCCESS)
+            *seconds = wfi_seconds_between(device, ticks, *seconds);
     }
     return wfi_check_vk(&device->log, vk, "waiting for a submission");
 }

@@ -84,11 +84,14 @@ static wf_result run_batch(measurement *m, wf_timing *timing, double *seconds)
     *seconds = 0;
     do {
         double part = 0;
+        bool gpu_clock = false;
         wf_result result = wfi_device_goes_on(m->device);
         if (result == WF_SUCCESS)
-            result = wfi_run_timed(m->device, prepare, record_batch, m, &part, &timing->gpu_clock);
+            result = wfi_run_timed(m->device, prepare, record_batch, m, &part, &gpu_clock);
         if (result != WF_SUCCESS)
             return result;
+        /* That of all samples. */
+        timing->gpu_clock = gpu_clock && (timing->count == 0 || timing->gpu_clock);
         *seconds += part;
         prepare = NULL;
     } while (m->next && m->next(m->user));

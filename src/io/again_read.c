@@ -47,8 +47,8 @@ static void read_device(yyjson_val *device, wfi_again_file *out)
 
 static void read_case(yyjson_val *item, wfi_again_case *out)
 {
-    yyjson_val *constants = yyjson_obj_get(item, "constants"), *key, *value;
-    size_t index, count;
+    yyjson_obj_iter constants = yyjson_obj_iter_with(yyjson_obj_get(item, "constants"));
+    yyjson_val *key;
     copy_text(item, "family", out->family, sizeof out->family);
     copy_text(item, "name", out->name, sizeof out->name);
     copy_text(item, "type", out->type, sizeof out->type);
@@ -56,12 +56,10 @@ static void read_case(yyjson_val *item, wfi_again_case *out)
     copy_text(item, "variant", out->variant, sizeof out->variant);
     out->stands_alone = yyjson_obj_get(item, "study") == NULL;
     out->time = wfi_read_time_of(item);
-    yyjson_obj_foreach(constants, index, count, key, value)
-    {
-        if (out->constant_count == WF_MAX_PARAMETERS)
-            break;
+    while (out->constant_count < WF_MAX_PARAMETERS && (key = yyjson_obj_iter_next(&constants))) {
         snprintf(out->names[out->constant_count], sizeof out->names[0], "%s", yyjson_get_str(key));
-        out->values[out->constant_count++] = (uint32_t)yyjson_get_uint(value);
+        out->values[out->constant_count++] =
+            (uint32_t)yyjson_get_uint(yyjson_obj_iter_get_val(key));
     }
 }
 

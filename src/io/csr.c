@@ -157,13 +157,16 @@ double wfi_csr_fixed_bytes(uint32_t rows, uint32_t columns)
     return ((double)rows + counts + 4) * sizeof(uint32_t);
 }
 
+double wfi_csr_bytes(double triplets, uint32_t rows, uint32_t columns)
+{
+    /* The order by columns and the result beside the triplets. */
+    return triplets * (2 * TRIPLET_BYTES + sizeof(uint32_t)) + wfi_csr_fixed_bytes(rows, columns);
+}
+
 bool wfi_csr_from_triplets(const wfi_triplets *t, uint32_t rows, uint32_t columns, wfi_csr *out)
 {
     wfi_csr csr = {.rows = rows, .columns = columns};
-    /* The order by columns and the result beside the triplets; offsets and counts. */
-    const double bytes = (double)t->count * (2 * TRIPLET_BYTES + sizeof(uint32_t)) +
-                         wfi_csr_fixed_bytes(rows, columns);
-    if (bytes > wfi_physical_memory())
+    if (wfi_csr_bytes((double)t->count, rows, columns) > wfi_physical_memory())
         return false;
     const bool sorted = ascend(t);
     uint32_t *order = sorted ? NULL : malloc((t->count + 1) * sizeof *order);

@@ -32,6 +32,9 @@ void wfi_triplets_free(wfi_triplets *triplets);
 /* Bytes that making a matrix of these sizes takes, without its entries. */
 double wfi_csr_fixed_bytes(uint32_t rows, uint32_t columns);
 
+/* The same with so many triplets, and with the triplets themselves. */
+double wfi_csr_bytes(double triplets, uint32_t rows, uint32_t columns);
+
 /* Sorts, sums duplicates in the order they were added. False without memory or when stopped. */
 bool wfi_csr_from_triplets(const wfi_triplets *triplets, uint32_t rows, uint32_t columns,
                            wfi_csr *out);

@@ -81,9 +81,9 @@ bool wfi_verdicts_write(const char *path, const wfi_verdicts *v, wfi_io_error *e
     yyjson_mut_obj_add_uint(doc, root, "seed", v->seed);
     yyjson_mut_obj_add_real(doc, root, "seconds", v->seconds);
     yyjson_mut_val *cases = yyjson_mut_obj_add_obj(doc, root, "cases");
-    for (int f = 0; f < WF_FAMILY_COUNT; f++)
-        if (v->cases[f])
-            yyjson_mut_obj_add_uint(doc, cases, v->families[f], v->cases[f]);
+    for (int i = 0; i < v->kind_count; i++)
+        if (v->cases[i])
+            yyjson_mut_obj_add_uint(doc, cases, v->kinds[i], v->cases[i]);
     yyjson_mut_obj_add_uint(doc, root, "unsupported", v->unsupported);
     yyjson_mut_obj_add_uint(doc, root, "failed", v->failed);
     yyjson_mut_obj_add_uint(doc, root, "elements", v->elements);

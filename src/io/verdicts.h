@@ -6,14 +6,16 @@
 
 #define WFI_VERDICT_KERNELS 8
 #define WFI_MOST_FINDINGS 32
+#define WFI_MOST_VERDICT_KINDS 16
 
 /* One case of the search. It has no memory of its own, so that it may lie in memory that two
  * processes share. */
 typedef struct wfi_verdict {
     uint64_t number;
-    wfi_status status; /* UNSUPPORTED: no variant takes the problem on this device */
-    wf_family family;
-    const char *family_name;
+    wfi_status status;       /* UNSUPPORTED: no variant takes the problem on this device */
+    int kind;                /* of problem, which its cases are counted by */
+    wf_family family;        /* whose kernels it runs */
+    const char *family_name; /* of the kind */
     wf_type type;
     char problem[384], reason[320];
     bool has_plan;
@@ -34,8 +36,9 @@ typedef struct wfi_verdicts {
     const wf_caps *caps; /* NULL: the device was never opened */
     uint64_t seed;
     double seconds;
-    const char *families[WF_FAMILY_COUNT]; /* names */
-    uint64_t cases[WF_FAMILY_COUNT], elements;
+    int kind_count;
+    const char *kinds[WFI_MOST_VERDICT_KINDS]; /* names */
+    uint64_t cases[WFI_MOST_VERDICT_KINDS], elements;
     uint64_t unsupported, failed; /* cases */
     uint32_t count;               /* of findings, at most WFI_MOST_FINDINGS */
     const wfi_verdict *findings;

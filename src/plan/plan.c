@@ -105,10 +105,11 @@ wf_result wfi_plan_view_own(wf_plan *plan, wfi_step *step)
             continue;
         const VkDescriptorBufferInfo info = {plan->own[slot->index]->vk, slot->offset, slot->bytes};
         const VkBufferViewCreateInfo create = wfi_plan_view_info(step, i, &info);
-        result = wfi_check_vk(
-            &device->log,
-            device->fn.vkCreateBufferView(device->vk, &create, device->allocator, &step->views[i]),
-            "vkCreateBufferView");
+        result = wfi_check_vk(&device->log,
+                              WFI_MADE(device->fn.vkCreateBufferView(
+                                           device->vk, &create, device->allocator, &step->views[i]),
+                                       &step->views[i]),
+                              "vkCreateBufferView");
         wfi_name(device, VK_OBJECT_TYPE_BUFFER_VIEW, WFI_HANDLE(step->views[i]),
                  "%s: texels of buffer %u", plan->label + NAME_BEGIN, slot->index);
     }

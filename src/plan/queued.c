@@ -55,7 +55,9 @@ static wf_result make_slots(wf_queue *q)
         if (vk >= VK_SUCCESS) {
             wfi_name(device, VK_OBJECT_TYPE_COMMAND_BUFFER, (uint64_t)(uintptr_t)s->command_buffer,
                      "queue: commands %d", i);
-            vk = device->fn.vkCreateFence(device->vk, &fence, device->allocator, &s->fence);
+            vk =
+                WFI_MADE(device->fn.vkCreateFence(device->vk, &fence, device->allocator, &s->fence),
+                         &s->fence);
             wfi_name(device, VK_OBJECT_TYPE_FENCE, WFI_HANDLE(s->fence), "queue: fence %d", i);
         }
         result = wfi_check_vk(&device->log, vk, "making command buffers");
@@ -115,10 +117,11 @@ static wf_result create(wf_device *device, wf_queue **out)
     };
     q->device = device;
     wfi_object_enlist(device, &q->object, close_queue, q);
-    result =
-        wfi_check_vk(&device->log,
-                     device->fn.vkCreateCommandPool(device->vk, &pool, device->allocator, &q->pool),
-                     "creating a command pool");
+    result = wfi_check_vk(
+        &device->log,
+        WFI_MADE(device->fn.vkCreateCommandPool(device->vk, &pool, device->allocator, &q->pool),
+                 &q->pool),
+        "creating a command pool");
     wfi_name(device, VK_OBJECT_TYPE_COMMAND_POOL, WFI_HANDLE(q->pool), "queue: command pool");
     if (result == WF_SUCCESS)
         result = make_slots(q);

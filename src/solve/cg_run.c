@@ -268,7 +268,7 @@ wf_result wfi_cg_run(wfi_cg *c, double tolerance, uint32_t most, double *history
                                             [DEVICE_BREAKDOWN] = WF_CG_BREAKDOWN};
     int status = DEVICE_RUNNING;
     wf_result result = write_state(c, tolerance);
-    out->gpu_clock = c->stream.queries != VK_NULL_HANDLE;
+    out->gpu_clock = c->stream.queries != VK_NULL_HANDLE && !c->stream.device->clock_errs;
     if (result == WF_SUCCESS)
         result = run_batches(c, most, &status, &out->iterations);
     out->status = statuses[status];

@@ -199,7 +199,7 @@ wf_result wfi_laplace_run(wfi_laplace *l, double norm, wf_laplace_result *out)
     };
     int status = LAPLACE_RUNNING;
     bool cancelled = false;
-    out->gpu_clock = l->stream.queries != VK_NULL_HANDLE;
+    out->gpu_clock = l->stream.queries != VK_NULL_HANDLE && !l->stream.device->clock_errs;
     wf_result result = write_wanted(l);
     if (result == WF_SUCCESS)
         result = run(l, norm, &status, &cancelled, out);

@@ -61,6 +61,10 @@ whole expect 0 '^himeno +himeno XS +f32 .* +[0-9.e+]+$' bench --verbose --host -
 whole check 'what the cores computed was verified' sh -c \
     "grep -q '\"verified\": true' host.json && ! grep -q '\"verified\": false' host.json"
 expect 2 'host is for suites' bench --host --sustained 1
+whole expect 0 '^spmv +diagonal:721366 +f64 +[0-9.]+ .s .*%' bench \
+    --suite drawn --count 6 --family spmv --quiet --json drawn.json
+whole check 'all six are in the results' sh -c \
+    "[ \$(grep -c '\"family\": \"spmv\"' drawn.json) = 6 ]"
 expect 0 'submit +[0-9.]+ [um]?s ' peaks --only submit,fma_f32 --budget 0.2 --json peaks.json
 check 'peaks.json has the ceiling' grep -q '"name": "fma_f32"' peaks.json
 whole expect 0 '^ +64 KiB +[0-9.e+]+ +[0-9.e+]+ +[0-9.e+]+ +#' peaks \

@@ -116,6 +116,8 @@ expect 0 'spmv +f64 +poisson5:20 .* points' tune --generate poisson5:20 --type f
 expect 0 'stencil +f32 +24x20 .* points' tune --grid 24x20 --border periodic \
     --budget 0.5 --json tuned.json
 check 'the border of a grid is in the results' grep -q '"border": 2' tuned.json
+expect 0 'spmv +f32 +arrow:32911 .* points' tune spmv --suite drawn --count 1 --seed 7 --budget 0.5
+expect 2 'too large for a CPU' tune matmul --suite drawn --count 1
 # A comparison is kept, gone on with, and not mixed with another device's.
 expect 0 'two searches differ by' tune --grid 24x20 --steps 2 --compare --budget 0.3 --json c.json
 cp c.json before.json

@@ -117,6 +117,17 @@ expect 2 "'fft' is not a family" bench --sustained 1 --family fft
 expect 2 "'vector' is not a family" bench --sustained 1 --family vector
 expect 2 'no load of stencil' bench --sustained 1 --family stencil
 expect 2 'verbose is for suites' bench --sustained 1 --verbose
+expect 2 'sustained is no suite' bench --sustained 1 --suite drawn
+expect 2 'go with --suite drawn' bench --suite full --count 3
+expect 2 'go with --suite drawn' bench --list
+expect 2 "'0' is not a whole number from 1 to 150" bench --suite drawn --count 0
+expect 2 'host is for the suites' bench --suite drawn --host
+expect 2 'no i8 problems of himeno' bench --suite drawn --family himeno --type i8
+expect 2 'count goes with --suite drawn' tune --count 3
+expect 2 "'slow' is not a suite" tune --suite slow
+# What a seed draws is known without a device.
+VK_DRIVER_FILES=/nonexistent.json expect 0 '^matmul f32 9398x8146x2192 B\^T$' bench --suite drawn \
+    --count 3 --list
 # Names of before say what they are now.
 for command in 'ladder grid' 'sweep grid --over local_x' 'explain grid' 'tune grid' \
     'bench --sustained 1 --family grid'; do

@@ -1,9 +1,11 @@
 // The same jobs as wavefit's commands, by cuBLAS, cuSPARSE and plain CUDA, from host memory to host
 // memory. Every result is checked against double precision on the host.
-//   cuda_peers [--json FILE] [--solves N] [JOB…]
+//   cuda_peers [--json FILE] [--solves N] [--drawn FILE | JOB…]
 // A JOB is matmul:TYPE:MxNxK, spmv:TYPE:SIDE and cg:TYPE:SIDE (27-point matrices of SIDE^3 cells),
-// laplace:NXxNY or himeno:SIZE:ITERATIONS. Without jobs those of bench/notes/core.md run.
+// laplace:NXxNY or himeno:SIZE:ITERATIONS. Without jobs those of bench/notes/core.md run. FILE has
+// what `wavefit bench --suite drawn --list` prints; its products are run.
 #include <cstring>
+#include <fstream>
 
 #include "peers.h"
 
@@ -67,11 +69,12 @@ static Context make_context()
 static bool run_job(const Context &context, const char *text, std::vector<Case> &cases)
 {
     char type[8] = "";
-    int a = 0, b = 0, c = 0, used = 0;
+    int a = 0, b = 0, used = 0;
     const auto whole = [&] { return used > 0 && text[used] == '\0'; };
-    if (std::sscanf(text, "matmul:%7[^:]:%dx%dx%d%n", type, &a, &b, &c, &used) == 4 && whole())
-        cases.push_back(matmul(context, type, a, b, c));
-    else if (std::sscanf(text, "spmv:%7[^:]:%d%n", type, &a, &used) == 2 && whole())
+    if (std::sscanf(text, "matmul:%7[^:]:%n", type, &used) == 1 && used > 0) {
+        if (!matmul(context, type, text + used, cases))
+            return false;
+    } else if (std::sscanf(text, "spmv:%7[^:]:%d%n", type, &a, &used) == 2 && whole())
         cases.push_back(spmv(context, type, a));
     else if (std::sscanf(text, "cg:%7[^:]:%d%n", type, &a, &used) == 2 && whole())
         cases.push_back(cg(context, type, a));
@@ -83,6 +86,30 @@ static bool run_job(const Context &context, const char *text, std::vector<Case> 
         return false;
     print_case(cases.back());
     return true;
+}
+
+// Lines "matmul TYPE NAME"; how many others there are is told.
+static std::vector<std::string> drawn_jobs(const char *path)
+{
+    std::vector<std::string> jobs;
+    std::ifstream file(path);
+    unsigned others = 0;
+    if (!file) {
+        std::fprintf(stderr, "cuda_peers: %s cannot be read\n", path);
+        std::exit(2);
+    }
+    for (std::string line; std::getline(file, line);) {
+        const size_t type = line.find(' '), name = line.find(' ', type + 1);
+        if (type != std::string::npos && name != std::string::npos && line.find("matmul ") == 0)
+            jobs.push_back("matmul:" + line.substr(type + 1, name - type - 1) + ":" +
+                           line.substr(name + 1));
+        else
+            others++;
+    }
+    if (others)
+        std::fprintf(stderr, "cuda_peers: %u problems of %s are no products and are left out\n",
+                     others, path);
+    return jobs;
 }
 
 int main(int argc, char **argv)
@@ -100,22 +127,25 @@ int main(int argc, char **argv)
                                         "laplace:1000x1000",
                                         "himeno:M:1000"};
     const char *json = nullptr;
-    std::vector<const char *> jobs;
+    std::vector<std::string> jobs;
     std::vector<Case> cases;
     Context context = make_context();
     for (int i = 1; i < argc; i++)
         if (std::strcmp(argv[i], "--json") == 0 && i + 1 < argc)
             json = argv[++i];
+        else if (std::strcmp(argv[i], "--drawn") == 0 && i + 1 < argc)
+            jobs = drawn_jobs(argv[++i]);
         else if (std::strcmp(argv[i], "--solves") == 0 && i + 1 < argc)
             context.solves = static_cast<unsigned>(std::atoi(argv[++i]));
         else
             jobs.push_back(argv[i]);
     if (jobs.empty())
-        jobs.assign(usual, usual + sizeof usual / sizeof *usual);
+        jobs.assign(std::begin(usual), std::end(usual));
     std::printf("device: context, cuBLAS and cuSPARSE opened in %.0f us\n", context.device_us);
-    for (const char *job : jobs)
-        if (!run_job(context, job, cases)) {
-            std::fprintf(stderr, "cuda_peers: no job: '%s' (see the head of main.cu)\n", job);
+    for (const std::string &job : jobs)
+        if (!run_job(context, job.c_str(), cases)) {
+            std::fprintf(stderr, "cuda_peers: no job: '%s' (see the head of main.cu)\n",
+                         job.c_str());
             return 2;
         }
     if (json && !write_results(json, argc, argv, context, cases)) {

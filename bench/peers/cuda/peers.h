@@ -161,7 +161,10 @@ template <class T> constexpr const char *type_name()
     return sizeof(T) == 8 ? "f64" : "f32";
 }
 
-Case matmul(const Context &context, const std::string &type, int m, int n, int k);
+// Of the type (f32, f64, f16 or bf16) and the sizes as `wavefit bench --suite drawn` names them:
+// "4 of 33x20x17 A^T". False where it names none.
+bool matmul(const Context &context, const std::string &type, const char *name,
+            std::vector<Case> &cases);
 Case spmv(const Context &context, const std::string &type, int side);
 Case cg(const Context &context, const std::string &type, int side);
 Case laplace(const Context &context, int nx, int ny);

@@ -189,8 +189,10 @@ wf_result wfi_case_stencil(wfi_session *session, const wfi_stencil_request *requ
     if (!wfi_session_fits(session, out, bytes * (r->steps > 1 ? 3 : 2), bytes * 3))
         return WF_ERROR_TOO_LARGE;
     work *w = calloc(1, sizeof *w);
-    if (!w)
+    if (!w) {
+        wfi_case_fail(session, out, WF_ERROR_OUT_OF_HOST_MEMORY);
         return WF_ERROR_OUT_OF_HOST_MEMORY;
+    }
     w->elements = (uint64_t)r->nx * r->ny * (r->nz ? r->nz : 1);
     w->bytes = w->elements * wf_type_size(r->type);
     wf_stencil_params params = wfi_stencil_params(r);

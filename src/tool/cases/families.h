@@ -57,6 +57,13 @@ typedef struct wfi_tool_family {
      * returns WFI_EXIT_USAGE). */
     const wfi_case_problem *suite;
     uint32_t suite_count;
+
+    /* Problems drawn at random (cases/drawn.h): sizes, name and `cpu` of one; the types that it may
+     * have, the usual ones several times. */
+    void (*draw)(uint64_t *state, wfi_case_problem *out);
+    const wf_type *drawn_types;
+    uint32_t drawn_type_count;
+
     const wfi_problem_option *problem_options;
     uint32_t problem_option_count;
     int (*parse_problem)(const wfi_given_problem *given, wfi_case_problem *problem);

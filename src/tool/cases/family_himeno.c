@@ -6,6 +6,7 @@
 #include "tool/cases/families.h"
 #include "tool/cases/himeno_size.h"
 #include "tool/cases/load.h"
+#include "tool/cases/random.h"
 #include "tool/host/host.h"
 
 #define DEFAULT_SIZE "M"
@@ -90,6 +91,28 @@ static bool data(const wfi_case_problem *p, uint64_t seed, wfi_problem_data *out
     return true;
 }
 
+/* ---------------------------------------------------------------------------------------- drawn */
+
+#define LEAST_CELLS 1e5
+#define MOST_CELLS 6.7e7 /* XL has so many */
+#define CPU_CELLS 3e6
+
+static void draw(uint64_t *state, wfi_case_problem *out)
+{
+    double cells;
+    do {
+        out->a = wfi_random_log(state, 16, 1024);
+        out->b = wfi_random_log(state, 16, 1024);
+        out->c = wfi_random_log(state, 16, 1024);
+        cells = (double)out->a * (double)out->b * (double)out->c;
+    } while (cells < LEAST_CELLS || cells > MOST_CELLS);
+    out->cpu = cells <= CPU_CELLS;
+    snprintf(out->name, sizeof out->name, "himeno %llux%llux%llu", (unsigned long long)out->a,
+             (unsigned long long)out->b, (unsigned long long)out->c);
+}
+
+static const wf_type drawn_types[] = {WF_TYPE_F32};
+
 /* --------------------------------------------------------------------------------------- tuning */
 
 static const wfi_case_problem suite[] = {
@@ -132,6 +155,9 @@ const wfi_tool_family wfi_tool_himeno_family = {.family = WF_FAMILY_HIMENO,
                                                 .bytes = bytes,
                                                 .data = data,
                                                 .data_bytes = sizeof(wf_himeno_params),
+                                                .draw = draw,
+                                                .drawn_types = drawn_types,
+                                                .drawn_type_count = WFI_COUNT(drawn_types),
                                                 .host = host,
                                                 .load = &wfi_load_of_himeno,
                                                 .suite = suite,

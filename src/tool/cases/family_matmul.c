@@ -5,6 +5,7 @@
 #include "core/arithmetic.h"
 #include "tool/cases/families.h"
 #include "tool/cases/load.h"
+#include "tool/cases/random.h"
 #include "tool/host/host.h"
 
 static int parse(wfi_study *study, const wfi_common *common)
@@ -50,8 +51,15 @@ static void describe(const wfi_study *study, wf_problem *problem)
 static void run_problem(wfi_session *session, const wfi_case_problem *p, double seconds,
                         wfi_result_case *out)
 {
-    const wfi_matmul_request request = {
-        .m = p->a, .n = p->b, .k = p->c, .type = p->type, .budget_seconds = seconds};
+    const wfi_matmul_request request = {.m = p->a,
+                                        .n = p->b,
+                                        .k = p->c,
+                                        .type = p->type,
+                                        .more = {.batch = p->batch,
+                                                 .transpose_a = p->transpose_a,
+                                                 .transpose_b = p->transpose_b,
+                                                 .math = p->math},
+                                        .budget_seconds = seconds};
     wfi_case_matmul(session, &request, out, NULL);
 }
 
@@ -63,7 +71,8 @@ static void host(const wfi_case_problem *p, double seconds, uint64_t seed, wfi_r
 static double bytes(const wfi_case_problem *p)
 {
     const double m = (double)p->a, n = (double)p->b, k = (double)p->c;
-    return (m * k + k * n + m * n) * 4;
+    return (m * k + k * n + m * n) * (p->batch ? (double)p->batch : 1) *
+           (double)wf_type_size(p->type);
 }
 
 static bool data(const wfi_case_problem *p, uint64_t seed, wfi_problem_data *out,
@@ -72,11 +81,76 @@ static bool data(const wfi_case_problem *p, uint64_t seed, wfi_problem_data *out
     (void)seed;
     (void)error;
     wf_matmul_params *own = out->own;
-    *own = (wf_matmul_params){
-        .size = sizeof *own, .m = p->a, .n = p->b, .k = p->c, .type = p->type, .math = p->math};
+    *own = (wf_matmul_params){.size = sizeof *own,
+                              .m = p->a,
+                              .n = p->b,
+                              .k = p->c,
+                              .type = p->type,
+                              .batch = p->batch,
+                              .transpose_a = p->transpose_a,
+                              .transpose_b = p->transpose_b,
+                              .math = p->math};
     params->matmul = own;
     return true;
 }
+
+static void facts(const wfi_case_problem *p, wfi_result_case *out)
+{
+    if (p->batch > 1)
+        wfi_result_case_fact(out, "batch", (double)p->batch);
+    if (p->transpose_a)
+        wfi_result_case_fact(out, "transpose_a", 1);
+    if (p->transpose_b)
+        wfi_result_case_fact(out, "transpose_b", 1);
+}
+
+/* ---------------------------------------------------------------------------------------- drawn */
+
+#define DRAWN_EXTENT 16384
+#define THIN_EXTENT 64
+#define LEAST_OPERATIONS 1e7
+#define MOST_OPERATIONS 1e12
+#define CPU_OPERATIONS 1e9 /* of a CPU device: about a second */
+
+static double operations(const wfi_case_problem *p)
+{
+    return 2.0 * (double)p->a * (double)p->b * (double)p->c * (double)p->batch;
+}
+
+/* Half of the products have extents that are multiples of 16. In a quarter of all, one extent is
+ * under 64: with logarithms uniform from 1, most would have one. */
+static void draw_extents(uint64_t *state, wfi_case_problem *p)
+{
+    uint64_t *const extents[] = {&p->a, &p->b, &p->c};
+    const bool whole = wfi_random_chance(state, 50), thin = wfi_random_chance(state, 25);
+    const uint64_t thinned = wfi_random_below(state, WFI_COUNT(extents));
+    p->batch = wfi_random_chance(state, 10) ? wfi_random_log(state, 2, 64) : 1;
+    do
+        for (uint64_t i = 0; i < WFI_COUNT(extents); i++) {
+            const bool is_thin = thin && i == thinned;
+            const uint64_t step = whole ? 16 : 1, least = is_thin ? 1 : THIN_EXTENT / step,
+                           most = is_thin ? (THIN_EXTENT - 1) / step : DRAWN_EXTENT / step;
+            *extents[i] = step * wfi_random_log(state, least, most);
+        }
+    while (operations(p) < LEAST_OPERATIONS || operations(p) > MOST_OPERATIONS);
+}
+
+static void draw(uint64_t *state, wfi_case_problem *out)
+{
+    draw_extents(state, out);
+    out->transpose_a = wfi_random_chance(state, 15);
+    out->transpose_b = wfi_random_chance(state, 15);
+    out->cpu = operations(out) <= CPU_OPERATIONS;
+    char batch[32] = "";
+    if (out->batch > 1)
+        snprintf(batch, sizeof batch, "%llu of ", (unsigned long long)out->batch);
+    snprintf(out->name, sizeof out->name, "%s%llux%llux%llu%s%s", batch, (unsigned long long)out->a,
+             (unsigned long long)out->b, (unsigned long long)out->c, out->transpose_a ? " A^T" : "",
+             out->transpose_b ? " B^T" : "");
+}
+
+static const wf_type drawn_types[] = {WF_TYPE_F32, WF_TYPE_F32, WF_TYPE_F64, WF_TYPE_F16,
+                                      WF_TYPE_BF16};
 
 /* --------------------------------------------------------------------------------------- tuning */
 
@@ -144,6 +218,10 @@ const wfi_tool_family wfi_tool_matmul_family = {.family = WF_FAMILY_MATMUL,
                                                 .bytes = bytes,
                                                 .data = data,
                                                 .data_bytes = sizeof(wf_matmul_params),
+                                                .facts = facts,
+                                                .draw = draw,
+                                                .drawn_types = drawn_types,
+                                                .drawn_type_count = WFI_COUNT(drawn_types),
                                                 .host = host,
                                                 .load = &wfi_load_of_matmul,
                                                 .suite = suite,

@@ -10,6 +10,7 @@
 #include "tool/cases/generate.h"
 #include "tool/cases/load.h"
 #include "tool/cases/vectors.h"
+#include "tool/cases/random.h"
 #include "tool/host/host.h"
 #include "tool/cli/console.h"
 
@@ -73,10 +74,19 @@ static void describe(const wfi_study *study, wf_problem *problem)
 
 /* --------------------------------------------------------------------------- problems of suites */
 
+/* As --generate takes it: the path alone, or with a drawn size. */
+static void generated_text(const wfi_case_problem *p, char *text, size_t bytes)
+{
+    if (p->a)
+        snprintf(text, bytes, "%s:%llu", p->path, (unsigned long long)p->a);
+    else
+        snprintf(text, bytes, "%s", p->path);
+}
+
 static bool make_matrix(const wfi_case_problem *p, uint64_t seed, wfi_csr *out, char error[1024])
 {
     wfi_io_error cause;
-    char message[256];
+    char message[256], text[96];
     bool ok = false;
     snprintf(error, 1024, "out of memory");
     switch (p->kind) {
@@ -97,7 +107,8 @@ static bool make_matrix(const wfi_case_problem *p, uint64_t seed, wfi_csr *out, 
             snprintf(error, 1024, "%s", cause.text);
         break;
     case WFI_MATRIX_GENERATED:
-        ok = wfi_generate(p->path, seed, out, message);
+        generated_text(p, text, sizeof text);
+        ok = wfi_generate(text, seed, out, message);
         if (!ok)
             snprintf(error, 1024, "%s", message);
         break;
@@ -139,7 +150,8 @@ static double bytes(const wfi_case_problem *p)
     const double a = (double)p->a, b = (double)p->b;
     const double entries = p->kind == WFI_MATRIX_POISSON27 ? a * a * a * 27
                            : p->kind == WFI_MATRIX_UNIFORM ? a * b
-                                                           : ldexp(16, (int)p->a);
+                           : p->kind == WFI_MATRIX_RMAT    ? ldexp(16, (int)p->a)
+                                                           : b;
     return entries * (4.0 + (double)wf_type_size(p->type));
 }
 
@@ -163,6 +175,67 @@ static bool data(const wfi_case_problem *p, uint64_t seed, wfi_problem_data *out
     params->spmv = own;
     return own->values != NULL;
 }
+
+/* ---------------------------------------------------------------------------------------- drawn */
+
+#define LEAST_ENTRIES 20000
+#define MOST_ENTRIES 30000000
+#define CPU_ENTRIES 2000000
+
+/* Kinds that --generate makes of any size: about `entries_each` entries for each of size^power. */
+static const struct {
+    const char *name;
+    uint32_t power, entries_each;
+} drawn_kinds[] = {{"poisson5", 2, 5}, {"poisson7", 3, 7},  {"poisson27", 3, 27},
+                   {"banded", 1, 17},  {"dense-row", 1, 2}, {"empty-rows", 1, 1},
+                   {"diagonal", 1, 1}, {"arrow", 1, 3}};
+
+static uint64_t power_of(uint64_t size, uint32_t power)
+{
+    uint64_t result = 1;
+    for (uint32_t i = 0; i < power; i++)
+        result *= size;
+    return result;
+}
+
+static void draw_named(uint64_t *state, uint64_t entries, wfi_case_problem *out)
+{
+    const uint64_t kind = wfi_random_below(state, WFI_COUNT(drawn_kinds));
+    const uint32_t power = drawn_kinds[kind].power;
+    const uint64_t cells = entries / drawn_kinds[kind].entries_each;
+    uint64_t size = 1;
+    for (uint64_t bit = UINT64_C(1) << 32 / power; bit; bit >>= 1)
+        if (power_of(size + bit, power) <= cells)
+            size += bit;
+    out->kind = WFI_MATRIX_GENERATED;
+    out->path = drawn_kinds[kind].name;
+    out->a = size;
+    out->b = entries;
+    generated_text(out, out->name, sizeof out->name);
+}
+
+/* A third each: random columns with rows of any one length, power-law graphs, and the others. */
+static void draw(uint64_t *state, wfi_case_problem *out)
+{
+    const uint64_t entries = wfi_random_log(state, LEAST_ENTRIES, MOST_ENTRIES);
+    const uint64_t third = wfi_random_below(state, 3);
+    if (third == 0) {
+        out->kind = WFI_MATRIX_UNIFORM;
+        out->b = wfi_random_log(state, 1, 200);
+        out->a = entries / out->b;
+        snprintf(out->name, sizeof out->name, "uniform %llu x %llu", (unsigned long long)out->a,
+                 (unsigned long long)out->b);
+    } else if (third == 1) {
+        out->kind = WFI_MATRIX_RMAT;
+        for (out->a = 10; (UINT64_C(32) << out->a) <= entries; out->a++)
+            ;
+        snprintf(out->name, sizeof out->name, "rmat:%llu", (unsigned long long)out->a);
+    } else
+        draw_named(state, entries, out);
+    out->cpu = entries <= CPU_ENTRIES;
+}
+
+static const wf_type drawn_types[] = {WF_TYPE_F32, WF_TYPE_F32, WF_TYPE_F64};
 
 /* --------------------------------------------------------------------------------------- tuning */
 
@@ -210,6 +283,9 @@ const wfi_tool_family wfi_tool_spmv_family = {.family = WF_FAMILY_SPMV,
                                               .bytes = bytes,
                                               .data = data,
                                               .data_bytes = sizeof(wf_spmv_params),
+                                              .draw = draw,
+                                              .drawn_types = drawn_types,
+                                              .drawn_type_count = WFI_COUNT(drawn_types),
                                               .host = host,
                                               .load = &wfi_load_of_spmv,
                                               .suite = suite,

@@ -88,6 +88,57 @@ static void facts(const wfi_case_problem *p, wfi_result_case *out)
     wfi_result_case_fact(out, "steps", p->steps);
 }
 
+static void run_problem(wfi_session *session, const wfi_case_problem *p, double seconds,
+                        wfi_result_case *out)
+{
+    wfi_stencil_request request = request_of(p);
+    request.budget_seconds = seconds;
+    wfi_case_stencil(session, &request, out, NULL);
+}
+
+static double cells_of(const wfi_case_problem *p)
+{
+    return (double)p->a * (double)p->b * (double)(p->c ? p->c : 1);
+}
+
+/* Both grids. */
+static double bytes(const wfi_case_problem *p)
+{
+    return 2 * cells_of(p) * (double)wf_type_size(p->type);
+}
+
+/* ---------------------------------------------------------------------------------------- drawn */
+
+#define LEAST_CELLS 1e5
+#define MOST_CELLS 1.3e8
+#define CPU_PRODUCTS 3e8 /* of cells, coefficients and steps */
+
+static void draw_extents(uint64_t *state, wfi_case_problem *p)
+{
+    const bool plane = wfi_random_chance(state, 33);
+    const uint64_t least = plane ? 64 : 16, most = plane ? 16384 : 1024;
+    do {
+        p->a = wfi_random_log(state, least, most);
+        p->b = wfi_random_log(state, least, most);
+        p->c = plane ? 0 : wfi_random_log(state, least, most);
+    } while (cells_of(p) < LEAST_CELLS || cells_of(p) > MOST_CELLS);
+}
+
+static void draw(uint64_t *state, wfi_case_problem *out)
+{
+    draw_extents(state, out);
+    const bool box = wfi_random_chance(state, 30);
+    out->shape = box ? WF_STENCIL_BOX : WF_STENCIL_STAR;
+    out->radius = 1 + (uint32_t)wfi_random_below(state, box ? 2 : 4);
+    out->border = (wf_border)wfi_random_below(state, 3);
+    out->steps = (uint32_t)wfi_random_log(state, 1, 8);
+    const wfi_stencil_request request = request_of(out);
+    out->cpu = cells_of(out) * wfi_stencil_request_taps(&request) * out->steps <= CPU_PRODUCTS;
+    wfi_stencil_name(&request, out->name, sizeof out->name);
+}
+
+static const wf_type drawn_types[] = {WF_TYPE_F32, WF_TYPE_F32, WF_TYPE_F64, WF_TYPE_F16};
+
 /* --------------------------------------------------------------------------------------- tuning */
 
 #define PROBLEM(text, type_, shape_, x, y, z, steps_, quick_, cpu_)                                \
@@ -151,9 +202,14 @@ const wfi_tool_family wfi_tool_stencil_family = {.family = WF_FAMILY_STENCIL,
                                                  .moved = moved,
                                                  .arguments = arguments,
                                                  .describe = describe,
+                                                 .run_problem = run_problem,
+                                                 .bytes = bytes,
                                                  .data = data,
                                                  .data_bytes = sizeof(stencil_data),
                                                  .facts = facts,
+                                                 .draw = draw,
+                                                 .drawn_types = drawn_types,
+                                                 .drawn_type_count = WFI_COUNT(drawn_types),
                                                  .suite = suite,
                                                  .suite_count = WFI_COUNT(suite),
                                                  .problem_options = problem_options,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/arithmetic.h"
+#include "io/memory.h"
 #include "tool/cases/bench_matrices.h"
 #include "tool/cli/console.h"
 #include "tool/cases/random.h"
@@ -253,26 +254,30 @@ typedef struct kind {
     const char *name;
     uint64_t most, fixed; /* largest size; the size of a stand-in, which takes none */
     bool (*make)(uint64_t size, uint64_t seed, wfi_csr *out);
+    /* N^rows rows (0: 2^N), and what is added to make them: so many entries a row, less so many a
+     * border of N^(rows - 1). Of what needs little memory or asks for itself: 0. */
+    unsigned rows, per_row, per_border;
     const char *meaning;
 } kind;
 
 static const kind kinds[] = {
-    {"poisson5", 20000, 0, make_poisson5, "5-point matrix of N^2 cells"},
-    {"poisson7", 600, 0, make_poisson7, "7-point matrix of N^3 cells"},
-    {"poisson27", 400, 0, make_poisson27, "27-point matrix of N^3 cells"},
-    {"banded", 100000000, 0, make_banded, "N rows, 17 diagonals"},
-    {"uniform", 200000000, 0, make_uniform, "N rows of 8 entries in random columns"},
-    {"rmat", 26, 0, make_rmat, "power-law graph of 2^N rows, 16 entries a row"},
-    {"dense-row", 500000000, 0, make_dense_row, "N rows: a diagonal and one dense row"},
-    {"empty-rows", 1000000000, 0, make_empty_rows, "N rows, nine of ten empty"},
-    {"diagonal", 1000000000, 0, make_diagonal, "N rows"},
-    {"arrow", 500000000, 0, make_arrow, "N rows: diagonal, first row and first column"},
-    {"mark3jac140", 0, 64089, make_mark3jac, "stand-in: economic model, 64 K rows"},
-    {"venkat01", 0, 125, make_venkat, "stand-in: finite elements, 4 x 4 blocks, 62 K rows"},
-    {"water_tank", 0, 23, make_water_tank, "stand-in: flow, 5 x 5 blocks, 61 K rows"},
-    {"rajat16", 0, 94294, make_rajat, "stand-in: circuit with a few huge rows, 94 K rows"},
-    {"netherlands_osm", 0, 1489, make_roads, "stand-in: planar road network, 2.2 M rows"},
-    {"memchip", 0, 2707524, make_memchip, "stand-in: circuit, 2.7 M rows"},
+    {"poisson5", 20000, 0, make_poisson5, 2, 5, 4, "5-point matrix of N^2 cells"},
+    {"poisson7", 600, 0, make_poisson7, 3, 7, 6, "7-point matrix of N^3 cells"},
+    {"poisson27", 400, 0, make_poisson27, 3, 0, 0, "27-point matrix of N^3 cells"},
+    {"banded", 100000000, 0, make_banded, 1, 17, 72, "N rows, 17 diagonals"},
+    {"uniform", 200000000, 0, make_uniform, 1, 8, 0, "N rows of 8 entries in random columns"},
+    {"rmat", 26, 0, make_rmat, 0, 16, 0, "power-law graph of 2^N rows, 16 entries a row"},
+    {"dense-row", 500000000, 0, make_dense_row, 1, 2, 1, "N rows: a diagonal and one dense row"},
+    {"empty-rows", 1000000000, 0, make_empty_rows, 1, 1, 9, "N rows, nine of ten empty"},
+    {"diagonal", 1000000000, 0, make_diagonal, 1, 1, 0, "N rows"},
+    {"arrow", 500000000, 0, make_arrow, 1, 3, 2, "N rows: diagonal, first row and first column"},
+    {"mark3jac140", 0, 64089, make_mark3jac, 1, 0, 0, "stand-in: economic model, 64 K rows"},
+    {"venkat01", 0, 125, make_venkat, 2, 0, 0,
+     "stand-in: finite elements, 4 x 4 blocks, 62 K rows"},
+    {"water_tank", 0, 23, make_water_tank, 3, 0, 0, "stand-in: flow, 5 x 5 blocks, 61 K rows"},
+    {"rajat16", 0, 94294, make_rajat, 1, 0, 0, "stand-in: circuit with a few huge rows, 94 K rows"},
+    {"netherlands_osm", 0, 1489, make_roads, 2, 0, 0, "stand-in: planar road network, 2.2 M rows"},
+    {"memchip", 0, 2707524, make_memchip, 1, 0, 0, "stand-in: circuit, 2.7 M rows"},
 };
 
 void wfi_generate_list(FILE *to)
@@ -342,11 +347,29 @@ bool wfi_generate_check(const char *text, char message[256])
     return find(text, &size, message) != NULL;
 }
 
+/* Whether there is memory for it, asked before any is taken. */
+static bool fits(const kind *k, uint64_t size, const char *text, char message[256])
+{
+    double rows = k->rows ? 1 : (double)(UINT64_C(1) << size), border = 1;
+    for (unsigned i = 0; i < k->rows; i++) {
+        border = rows;
+        rows *= (double)size;
+    }
+    const double entries = rows * k->per_row - border * k->per_border;
+    const double bytes =
+        k->per_row ? wfi_csr_bytes(entries > 0 ? entries : 0, (uint32_t)rows, (uint32_t)rows) : 0;
+    if (bytes <= wfi_physical_memory())
+        return true;
+    snprintf(message, 256, "%.100s: %.3g entries take %.3g GB, and there are %.3g GB of memory",
+             text, entries, bytes * 1e-9, wfi_physical_memory() * 1e-9);
+    return false;
+}
+
 bool wfi_generate(const char *text, uint64_t seed, wfi_csr *out, char message[256])
 {
     uint64_t size = 0;
     const kind *k = find(text, &size, message);
-    if (!k)
+    if (!k || !fits(k, size, text, message))
         return false;
     if (k->make(size, seed, out))
         return true;

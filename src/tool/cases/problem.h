@@ -21,11 +21,14 @@ typedef struct wfi_case_problem {
     char name[96];
     wf_type type;
     uint64_t a, b,
-        c;        /* himeno ni nj nk; stencil nx ny nz; matmul m n k; spmv size, entries a row */
-    wf_math math; /* of a matrix product */
+        c;          /* himeno ni nj nk; stencil nx ny nz; matmul m n k; spmv size, entries a row */
+    wf_math math;   /* of a matrix product */
+    uint64_t batch; /* of products; 0: 1 */
+    bool transpose_a, transpose_b; /* of a product: as it is stored */
     wfi_matrix_kind kind;
-    const char *path;       /* of a matrix file; of one that is made, KIND:SIZE */
-    bool quick, cpu;        /* in the quick suite; for CPU devices too */
+    const char *path; /* of a matrix file; of one that is made, KIND:SIZE, or KIND alone where `a`
+                       * is its size and b about its entries */
+    bool quick, cpu;  /* in the quick suite; small enough for CPU devices */
     wf_stencil_shape shape; /* of a stencil */
     wf_border border;
     uint32_t radius, steps;

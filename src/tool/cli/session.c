@@ -128,9 +128,9 @@ void wfi_case_fail(wfi_session *session, wfi_result_case *c, wf_result result)
 
 int wfi_case_exit(const wfi_result_case *c, wf_result result)
 {
-    if (c->status == WFI_STATUS_OK)
+    if (c->status == WFI_STATUS_OK && result == WF_SUCCESS)
         return WFI_EXIT_DONE;
-    wfi_run_error("%s", c->reason);
+    wfi_run_error("%s", *c->reason ? c->reason : wf_result_string(result));
     const int code = exit_code(result);
     return code == WFI_EXIT_DONE ? WFI_EXIT_FAILED : code;
 }

@@ -8,7 +8,7 @@
 #include "wavefit/wavefit.h"
 
 #define WFI_MAX_COLUMNS 12
-#define WFI_MAX_ROWS 160
+#define WFI_MAX_ROWS 320
 #define WFI_CELL_BYTES 256
 #define WFI_NOTE_BYTES 512
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/arithmetic.h"
+#include "tool/cases/drawn.h"
 #include "tool/cases/families.h"
 #include "core/platform.h"
 #include "tool/commands/again.h"
@@ -16,7 +17,7 @@
 #include "tool/cli/table.h"
 #include "tool/cli/wrap.h"
 
-#define MAX_CASES 48
+#define MAX_CASES WFI_MOST_DRAWN
 #define QUICK_SECONDS 40.0  /* what is not begun by then is skipped */
 #define MEMORY_FRACTION 0.5 /* of the available device memory that a case may take */
 
@@ -65,23 +66,32 @@ static void leave_out(const wfi_case_problem *line, wfi_status status, const cha
     wfi_case_fail_text(out, status, "%s", reason);
 }
 
-static uint32_t run_suite(wfi_session *session, bool quick, bool host, wfi_result_case *cases)
+/* The suite that was asked for. */
+typedef struct bench_suite {
+    const wfi_case_problem *lines;
+    uint32_t count;
+    bool quick, drawn;
+} bench_suite;
+
+static uint32_t run_suite(wfi_session *session, const bench_suite *asked, bool host,
+                          wfi_result_case *cases)
 {
     const bool cpu = session->caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
     const bool quiet = session->common->quiet;
     const double start = wfi_host_seconds();
-    const double budget = quick ? 0.4 : 1.5;
-    const size_t lines = WFI_COUNT(suite);
+    const double budget = asked->quick ? 0.4 : 1.5;
     uint32_t count = 0;
-    for (size_t i = 0; i < lines; i++) {
-        const wfi_case_problem *line = &suite[i];
-        if ((quick && !line->quick) || (cpu && !line->cpu))
+    for (uint32_t i = 0; i < asked->count; i++) {
+        const wfi_case_problem *line = &asked->lines[i];
+        if ((asked->quick && !line->quick) || (cpu && !line->cpu && !asked->drawn))
             continue;
         wfi_result_case *out = &cases[count++];
-        wfi_progress_show(quiet, (double)i / (double)lines, line->name);
+        wfi_progress_show(quiet, (double)i / (double)asked->count, line->name);
         if (wfi_interrupted())
             leave_out(line, WFI_STATUS_CANCELLED, "interrupted", out);
-        else if (quick && wfi_host_seconds() - start > QUICK_SECONDS)
+        else if (cpu && !line->cpu)
+            leave_out(line, WFI_STATUS_SKIPPED, "too large for a CPU device", out);
+        else if (asked->quick && wfi_host_seconds() - start > QUICK_SECONDS)
             leave_out(line, WFI_STATUS_SKIPPED, "the quick suite's time was spent", out);
         else if (wfi_tool_family_of(line->family)->bytes(line) >
                  MEMORY_FRACTION * wfi_session_available(session))
@@ -223,67 +233,79 @@ static int run_again(const wfi_common *common, const char *path, bool more, char
     return wfi_again(common, path, program, command_of);
 }
 
-int wfi_tool_bench(int argc, char **argv)
+/* What the command line says. */
+typedef struct bench_arguments {
+    const char *suite, *count, *type, *minutes, *again;
+    bool verbose, host, list;
+    wfi_sustained_request sustained;
+} bench_arguments;
+
+static bool is_drawn(const bench_arguments *a)
+{
+    return a->suite && strcmp(a->suite, "drawn") == 0;
+}
+
+static int check_arguments(const bench_arguments *a, const wfi_common *common)
+{
+    const wfi_sustained_request *s = &a->sustained;
+    const bool drawn = is_drawn(a);
+    if (a->suite && !drawn && strcmp(a->suite, "quick") != 0 && strcmp(a->suite, "full") != 0)
+        return wfi_usage_error("--suite: '%s' is not a suite (quick, full, drawn)", a->suite);
+    if (!drawn && (a->count || a->type || a->list))
+        return wfi_usage_error("bench: --count, --type and --list go with --suite drawn");
+    if (!a->minutes && ((s->family && !drawn) || s->pause || s->work))
+        return wfi_usage_error("bench: --family, --pause and --work go with --sustained (--family "
+                               "with --suite drawn, too)");
+    if (drawn && a->host)
+        return wfi_usage_error("bench: --host is for the suites quick and full");
+    if (a->minutes && drawn)
+        return wfi_usage_error("bench: --sustained is no suite; --suite drawn does not go with it");
+    if (a->minutes && (a->verbose || a->host))
+        return wfi_usage_error("bench: --%s is for suites", a->verbose ? "verbose" : "host");
+    if (s->work && !s->pause)
+        return wfi_usage_error("bench: --work goes with --pause");
+    if (!a->minutes && (common->variant || common->constant_count))
+        return wfi_usage_error("bench: --variant and --set are for one family's command");
+    return WFI_EXIT_DONE;
+}
+
+static int draw_suite(const bench_arguments *a, const wfi_common *common, bench_suite *out)
+{
+    static wfi_case_problem problems[WFI_MOST_DRAWN];
+    wfi_drawn_request request = {.seed = common->seed, .family = WF_FAMILY_COUNT};
+    wf_type type = WF_TYPE_F32;
+    if (wfi_drawn_parse_count(a->count, &request.count) != WFI_EXIT_DONE ||
+        (a->type && !wfi_parse_type("--type", a->type, &type)) ||
+        (a->sustained.family && wfi_parse_family("bench: --family", a->sustained.family,
+                                                 &request.family) != WFI_EXIT_DONE))
+        return WFI_EXIT_USAGE;
+    request.type = a->type ? &type : NULL;
+    *out = (bench_suite){problems, wfi_drawn_suite(&request, problems), false, true};
+    return out->count ? WFI_EXIT_DONE
+                      : wfi_usage_error("bench: there are no %s problems of %s", a->type,
+                                        a->sustained.family ? a->sustained.family : "any family");
+}
+
+static int choose_suite(const bench_arguments *a, const wfi_common *common, bench_suite *out)
+{
+    if (is_drawn(a))
+        return draw_suite(a, common, out);
+    *out =
+        (bench_suite){suite, WFI_COUNT(suite), !a->suite || strcmp(a->suite, "quick") == 0, false};
+    return WFI_EXIT_DONE;
+}
+
+static int run(const bench_arguments *a, const bench_suite *asked, const wfi_common *common,
+               int argc, char **argv)
 {
     static wfi_result_case cases[MAX_CASES];
-    const char *suite_name = NULL, *minutes = NULL, *again = NULL;
-    bool verbose = false, host = false;
-    wfi_sustained_request sustained = {0};
-    const wfi_option options[] = {
-        {"--suite", "quick|full", &suite_name, NULL,
-         "a few sizes, or more and larger ones (default quick)"},
-        {"--sustained", "MINUTES", &minutes, NULL,
-         "run one load for so long, to see how heat slows the device"},
-        {"--family", "NAME", &sustained.family, NULL,
-         "of --sustained: the load, matmul, spmv or himeno (default matmul)"},
-        {"--pause", "SECONDS", &sustained.pause, NULL,
-         "of --sustained: pauses of this length (default: none)"},
-        {"--work", "SECONDS", &sustained.work, NULL,
-         "of --sustained: the work between two pauses (default 60)"},
-        {"--host", NULL, NULL, &host,
-         "run each problem in plain C on this machine's cores too, and compare"},
-        {"--verbose", NULL, NULL, &verbose, "print the constants of each variant too"},
-        {"--again", "FILE.json", &again, NULL,
-         "run what this results file was made by once more, with the same constants, and say "
-         "whether it came out the same"}};
-    const wfi_command command = {
-        "bench",
-        "[--suite quick|full | --sustained MINUTES | --again FILE.json] [--host] [--json FILE]",
-        "Measures every family on one device and verifies each result against f64.",
-        0,
-        0,
-        options,
-        WFI_COUNT(options)};
-    wfi_common common;
     wfi_session session;
-    int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
-    if (code != WFI_EXIT_DONE || common.help)
-        return code;
-    if (again)
-        return run_again(&common, again,
-                         suite_name || minutes || verbose || host || sustained.family ||
-                             sustained.pause || sustained.work,
-                         argv[0]);
-    suite_name = suite_name ? suite_name : "quick";
-    const bool quick = strcmp(suite_name, "quick") == 0;
-    if (!quick && strcmp(suite_name, "full") != 0)
-        return wfi_usage_error("--suite: '%s' is not a suite (quick, full)", suite_name);
-    if (!minutes && (sustained.family || sustained.pause || sustained.work))
-        return wfi_usage_error("bench: --family, --pause and --work go with --sustained");
-    if (minutes && (verbose || host))
-        return wfi_usage_error("bench: --%s is for suites", verbose ? "verbose" : "host");
-    if (sustained.work && !sustained.pause)
-        return wfi_usage_error("bench: --work goes with --pause");
-    if (minutes)
-        return wfi_tool_sustained(&common, minutes, &sustained, argc, argv);
-    if (common.variant || common.constant_count)
-        return wfi_usage_error("bench: --variant and --set are for one family's command");
-    code = wfi_session_open(&session, &common);
+    int code = wfi_session_open(&session, common);
     if (code != WFI_EXIT_DONE)
         return code;
-    const uint32_t count = run_suite(&session, quick, host, cases);
-    print_results(&session, cases, count, verbose);
-    if (host && !wfi_json_on_stdout(session.common))
+    const uint32_t count = run_suite(&session, asked, a->host, cases);
+    print_results(&session, cases, count, a->verbose);
+    if (a->host && !wfi_json_on_stdout(session.common))
         print_host(cases, count);
     code = wfi_cases_exit("bench", "cases", cases, count);
     if (code == WFI_EXIT_DONE && !any_ran(cases, count))
@@ -291,8 +313,74 @@ int wfi_tool_bench(int argc, char **argv)
     if (code == WFI_EXIT_DONE && host_is_wrong(cases, count))
         code = wfi_run_error("bench: a result of the host's cores was wrong");
     int written = wfi_session_write(&session, argc, argv, cases, count);
-    if (common.json && written == WFI_EXIT_DONE && !wfi_again_keeps_nothing())
-        written = wfi_report_beside(common.json);
+    if (common->json && written == WFI_EXIT_DONE && !wfi_again_keeps_nothing())
+        written = wfi_report_beside(common->json);
     wfi_session_close(&session);
     return code != WFI_EXIT_DONE ? code : written;
+}
+
+/* What was drawn, for programs that are to run the same. */
+static int list(const bench_suite *asked)
+{
+    for (uint32_t i = 0; i < asked->count; i++)
+        printf("%s %s %s\n", wf_family_name(asked->lines[i].family),
+               wf_type_name(asked->lines[i].type), asked->lines[i].name);
+    return WFI_EXIT_DONE;
+}
+
+int wfi_tool_bench(int argc, char **argv)
+{
+    bench_arguments a = {0};
+    const wfi_option options[] = {
+        {"--suite", "quick|full|drawn", &a.suite, NULL,
+         "a few sizes, or more and larger ones (default quick); drawn: problems at random by "
+         "--seed, the same on every machine, that nothing was tuned with"},
+        {"--count", "N", &a.count, NULL, "of --suite drawn: so many problems (default 24)"},
+        {"--type", "f32|f64|…", &a.type, NULL,
+         "of --suite drawn: all of this type (default: drawn too)"},
+        {"--list", NULL, NULL, &a.list, "of --suite drawn: print the problems and run nothing"},
+        {"--sustained", "MINUTES", &a.minutes, NULL,
+         "run one load for so long, to see how heat slows the device"},
+        {"--family", "NAME", &a.sustained.family, NULL,
+         "of --sustained: the load, matmul, spmv or himeno (default matmul); of --suite drawn: "
+         "problems of this family alone"},
+        {"--pause", "SECONDS", &a.sustained.pause, NULL,
+         "of --sustained: pauses of this length (default: none)"},
+        {"--work", "SECONDS", &a.sustained.work, NULL,
+         "of --sustained: the work between two pauses (default 60)"},
+        {"--host", NULL, NULL, &a.host,
+         "run each problem in plain C on this machine's cores too, and compare"},
+        {"--verbose", NULL, NULL, &a.verbose, "print the constants of each variant too"},
+        {"--again", "FILE.json", &a.again, NULL,
+         "run what this results file was made by once more, with the same constants, and say "
+         "whether it came out the same"}};
+    const wfi_command command = {
+        "bench",
+        "[--suite quick|full|drawn | --sustained MINUTES | --again FILE.json] [--host] "
+        "[--json FILE]",
+        "Measures every family on one device and verifies each result against f64.",
+        0,
+        0,
+        options,
+        WFI_COUNT(options)};
+    wfi_common common;
+    bench_suite asked;
+    int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
+    if (code != WFI_EXIT_DONE || common.help)
+        return code;
+    if (a.again) {
+        const wfi_sustained_request *s = &a.sustained;
+        const bool more = a.suite || a.count || a.type || a.list || a.minutes || a.verbose ||
+                          a.host || s->family || s->pause || s->work;
+        return run_again(&common, a.again, more, argv[0]);
+    }
+    code = check_arguments(&a, &common);
+    if (code != WFI_EXIT_DONE)
+        return code;
+    if (a.minutes)
+        return wfi_tool_sustained(&common, a.minutes, &a.sustained, argc, argv);
+    code = choose_suite(&a, &common, &asked);
+    if (code != WFI_EXIT_DONE)
+        return code;
+    return a.list ? list(&asked) : run(&a, &asked, &common, argc, argv);
 }

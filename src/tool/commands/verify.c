@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tool/cases/families.h"
 #include "tool/cli/table.h"
 #include "tool/cli/wrap.h"
 #include "tool/commands/commands.h"
@@ -26,14 +25,16 @@ static void print_counts(const wfi_search *s)
     const struct wfi_search_state *state = s->state;
     putchar('\n');
     wfi_table_headings(&table, heading, 4);
-    for (int f = 0; f < WF_FAMILY_COUNT; f++) {
-        if (state->cases[f] == 0)
+    for (int k = 0; k < WFI_VERIFY_KIND_COUNT; k++) {
+        if (state->cases[k] == 0)
             continue;
         const int row = wfi_table_row(&table);
-        wfi_table_set(&table, row, 0, "%s", wf_family_name((wf_family)f));
-        wfi_table_set(&table, row, 1, "%" PRIu64, state->cases[f]);
-        wfi_table_set(&table, row, 2, "%u", bits(state->kernels[f]));
-        wfi_table_set(&table, row, 3, "%u", wf_family_variant_count((wf_family)f));
+        wfi_table_set(&table, row, 0, "%s", wfi_verify_kind_name(k));
+        wfi_table_set(&table, row, 1, "%" PRIu64, state->cases[k]);
+        wfi_table_set(&table, row, 2, "%u", bits(state->kernels[k]));
+        /* A solver cannot use all variants of the family that it is made of. */
+        if (!wfi_verify_kind_is_solver(k))
+            wfi_table_set(&table, row, 3, "%u", wf_family_variant_count(wfi_verify_kind_family(k)));
     }
     wfi_table_print(&table);
     putchar('\n');
@@ -51,8 +52,8 @@ static void print_case(const wfi_search *s)
     char point[WFI_NOTE_BYTES];
     if (v->status != WFI_STATUS_OK && v->status != WFI_STATUS_UNSUPPORTED)
         return;
-    wfi_line(WFI_LABEL_COLUMNS, "problem   %s %s %s", wf_family_name(v->family),
-             wf_type_name(v->type), v->problem);
+    wfi_line(WFI_LABEL_COLUMNS, "problem   %s %s %s", v->family_name, wf_type_name(v->type),
+             v->problem);
     if (v->status == WFI_STATUS_UNSUPPORTED) {
         wfi_line(WFI_LABEL_COLUMNS, "skipped   no variant takes it on this device");
         return;
@@ -76,11 +77,12 @@ static int write_report(const wfi_search *s, int argc, char **argv)
                              .elements = state->elements,
                              .unsupported = state->unsupported,
                              .failed = state->failed,
+                             .kind_count = WFI_VERIFY_KIND_COUNT,
                              .count = state->count,
                              .findings = state->findings};
-    memcpy(verdicts.cases, state->cases, sizeof verdicts.cases);
-    for (int f = 0; f < WF_FAMILY_COUNT; f++)
-        verdicts.families[f] = wf_family_name((wf_family)f);
+    memcpy(verdicts.cases, state->cases, sizeof state->cases);
+    for (int k = 0; k < WFI_VERIFY_KIND_COUNT; k++)
+        verdicts.kinds[k] = wfi_verify_kind_name(k);
     if (!s->common->json || wfi_verdicts_write(s->common->json, &verdicts, &error))
         return WFI_EXIT_DONE;
     return wfi_run_error("%s", error.text);
@@ -110,7 +112,8 @@ int wfi_tool_verify(int argc, char **argv)
     const wfi_option options[] = {
         {"--seconds", "N", &seconds, NULL, "how long to search (default 60)"},
         {"--cases", "N", &cases, NULL, "how many cases to run at most"},
-        {"--family", "NAME", &family, NULL, "matmul, spmv, himeno or stencil (default: all)"},
+        {"--family", "NAME", &family, NULL,
+         "matmul, spmv, himeno, stencil, vector, cg or laplace (default: all)"},
         {"--case", "N", &number_text, NULL, "run case N of the seed alone, in this process"},
     };
     const wfi_command command = {
@@ -138,9 +141,11 @@ int wfi_tool_verify(int argc, char **argv)
     if (cases && !seconds)
         s.seconds = 86400;
     s.request.seed = common.seed;
-    s.request.one_family = family != NULL;
-    if (family && wfi_parse_family("--family", family, &s.request.family) != WFI_EXIT_DONE)
-        return WFI_EXIT_USAGE;
+    s.request.kind = family ? wfi_verify_kind_of(family) : -1;
+    if (family && s.request.kind < 0)
+        return wfi_usage_error("--family: '%s' is not a family (himeno, spmv, matmul, stencil, "
+                               "vector, cg, laplace)",
+                               family);
     snprintf(s.options, sizeof s.options, "%s%s%s%s%s%s", family ? " --family " : "",
              family ? family : "", common.device ? " --device '" : "",
              common.device ? common.device : "", common.device ? "'" : "",

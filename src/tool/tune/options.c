@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tool/cases/drawn.h"
+
 #define DEFAULT_SECONDS 60
 
 /* ---------------------------------------------------------------------------------- one problem */
@@ -38,6 +40,11 @@ bool wfi_tune_names_one(const wfi_tune_arguments *args)
 {
     const char *text;
     return family_of_one(args, &text) >= 0;
+}
+
+bool wfi_tune_is_drawn(const wfi_tune_arguments *args)
+{
+    return args->suite && strcmp(args->suite, "drawn") == 0;
 }
 
 int wfi_tune_parse_one(const wfi_tune_arguments *args, wfi_case_problem *problem)
@@ -129,8 +136,10 @@ static int check_problem(const wfi_tune_arguments *a)
     for (int f = 0; f < WFI_TOOL_FAMILY_COUNT && code == WFI_EXIT_DONE; f++)
         code = check_companions(a, f);
     if (code == WFI_EXIT_DONE && a->suite && strcmp(a->suite, "quick") != 0 &&
-        strcmp(a->suite, "full") != 0)
-        code = wfi_usage_error("--suite: '%s' is not a suite (quick, full)", a->suite);
+        strcmp(a->suite, "full") != 0 && !wfi_tune_is_drawn(a))
+        code = wfi_usage_error("--suite: '%s' is not a suite (quick, full, drawn)", a->suite);
+    if (code == WFI_EXIT_DONE && a->count && !wfi_tune_is_drawn(a))
+        code = wfi_usage_error("tune: --count goes with --suite drawn");
     return code;
 }
 
@@ -154,8 +163,8 @@ typedef struct times {
     const char *budget, *patience;
 } times;
 
-#define OWN_OPTIONS 11
-#define FIRST_OPTIONS 3 /* that the help lists before those of the families */
+#define OWN_OPTIONS 12
+#define FIRST_OPTIONS 4 /* that the help lists before those of the families */
 #define MOST_OPTIONS (OWN_OPTIONS + WFI_TOOL_FAMILY_COUNT * WFI_MOST_PROBLEM_OPTIONS)
 
 /* Adds the options that name a problem of each family; returns how many there are then. */
@@ -176,7 +185,9 @@ static int read_options(int argc, char **argv, wfi_tune_arguments *a, times *t, 
 {
     const wfi_option own[OWN_OPTIONS] = {
         {"--budget", "SECONDS", &t->budget, NULL, "time for all problems together (default 60)"},
-        {"--suite", "quick|full", &a->suite, NULL, "which problems (default quick)"},
+        {"--suite", "quick|full|drawn", &a->suite, NULL,
+         "which problems (default quick); drawn: at random by --seed"},
+        {"--count", "N", &a->count, NULL, "of --suite drawn: so many problems (default 24)"},
         {"--only", "TEXT", &a->only, NULL, "those of the suite with TEXT in their names"},
         {"--type", "f32|f64|…", &a->type, NULL,
          "element type of the problem given (default f32), or of the suite's"},
@@ -238,7 +249,9 @@ int wfi_tune_options(int argc, char **argv, wfi_tune_arguments *args, wfi_common
     if ((t.budget && !wfi_parse_seconds("--budget", t.budget, &args->seconds)) ||
         (t.patience && !wfi_parse_seconds("--patience", t.patience, &args->patience_seconds)))
         return WFI_EXIT_USAGE;
-    code = parse_family(common, &args->family);
+    code = wfi_drawn_parse_count(args->count, &args->drawn);
+    if (code == WFI_EXIT_DONE)
+        code = parse_family(common, &args->family);
     if (code == WFI_EXIT_DONE && common->positional_count > 1)
         code = take_text(args, common->positional[1]);
     if (code == WFI_EXIT_DONE)

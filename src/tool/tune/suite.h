@@ -4,7 +4,7 @@
 
 #include "tool/cases/problem.h"
 
-#define WFI_MAX_TUNE_PROBLEMS 64
+#define WFI_MAX_TUNE_PROBLEMS 150
 
 /* The suite's problems of a family (WF_FAMILY_COUNT: of all) for a device; returns how many. */
 uint32_t wfi_tune_suite(bool quick, bool cpu, wf_family family,

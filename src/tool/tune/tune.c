@@ -1,10 +1,10 @@
 /* wavefit tune: searches for the best variants and constants on this device, and what it keeps. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tool/commands/commands.h"
+#include "tool/cases/drawn.h"
 #include "tool/cli/matrix_file.h"
 #include "tool/cli/table.h"
 #include "tool/cli/wrap.h"
@@ -135,7 +135,8 @@ static void print_point(const char *what, const wfi_tuned_point *point, const ch
 
 static void print_outcome(const wfi_case_problem *problem, const wfi_tune_outcome *o)
 {
-    char before[48], best[48], before_point[WFI_NOTE_BYTES], point[WFI_NOTE_BYTES], more[96];
+    char before[48], best[48], faster[32], before_point[WFI_NOTE_BYTES], point[WFI_NOTE_BYTES],
+        more[96];
     char head[192];
     snprintf(head, sizeof head, "%-7s %-4s %-14s", wf_family_name(problem->family),
              wf_type_name(problem->type), problem->name);
@@ -148,10 +149,15 @@ static void print_outcome(const wfi_case_problem *problem, const wfi_tune_outcom
             print_point("best", &o->best, more);
         return;
     }
-    wfi_format_time(o->before.us, before, sizeof before);
-    wfi_line(POINT_COLUMN, "%s %10s %10s %6.2fx %5.1f %%  %u points%s%s", head, before, best,
-             o->before.us > 0 ? o->before.us / o->best.us : (double)NAN, o->spread * 100,
-             o->measured, o->finished ? ", all in reach" : "", o->kept ? "" : ", not kept");
+    snprintf(before, sizeof before, "-"); /* it did not run */
+    snprintf(faster, sizeof faster, "-");
+    if (o->before.us > 0) {
+        wfi_format_time(o->before.us, before, sizeof before);
+        snprintf(faster, sizeof faster, "%.2fx", o->before.us / o->best.us);
+    }
+    wfi_line(POINT_COLUMN, "%s %10s %10s %7s %5.1f %%  %u points%s%s", head, before, best, faster,
+             o->spread * 100, o->measured, o->finished ? ", all in reach" : "",
+             o->kept ? "" : ", not kept");
     wfi_tuned_point_text(&o->before, before_point, sizeof before_point);
     wfi_tuned_point_text(&o->best, point, sizeof point);
     snprintf(more, sizeof more, " (%s)", o->before.by);
@@ -179,10 +185,41 @@ static int print_outcomes(const wfi_case_problem *problems, const wfi_tune_outco
     return code;
 }
 
+/* Problems drawn by the seed, without those that would keep a CPU device busy for minutes. */
+static int draw_problems(const wfi_tune_arguments *args, const wfi_common *common,
+                         const wfi_tune_device *device, wfi_case_problem *problems, uint32_t *count)
+{
+    static wfi_case_problem all[WFI_MOST_DRAWN];
+    wf_type type = WF_TYPE_F32;
+    uint32_t large = 0;
+    if (args->type && !wfi_parse_type("--type", args->type, &type))
+        return WFI_EXIT_USAGE;
+    const wfi_drawn_request request = {.seed = common->seed,
+                                       .family = args->family,
+                                       .type = args->type ? &type : NULL,
+                                       .count = args->drawn};
+    const uint32_t there = wfi_drawn_suite(&request, all);
+    for (uint32_t i = 0; i < there; i++) {
+        const bool wanted = !args->only || strstr(all[i].name, args->only);
+        if (wanted && device->cpu && !all[i].cpu)
+            large++;
+        else if (wanted)
+            problems[(*count)++] = all[i];
+    }
+    if (*count == 0)
+        return wfi_usage_error("tune: %s (--count draws more)",
+                               large ? "all problems drawn are too large for a CPU device"
+                                     : "no such problem was drawn");
+    if (large)
+        fprintf(stderr, "wavefit: %u of the problems drawn are too large for a CPU device\n",
+                large);
+    return WFI_EXIT_DONE;
+}
+
 /* The problem that the options name, or those of the suite that have ONLY in their names and are of
  * the type. */
-static int find_problems(const wfi_tune_arguments *args, const wfi_tune_device *device,
-                         wfi_case_problem *problems, uint32_t *count)
+static int find_problems(const wfi_tune_arguments *args, const wfi_common *common,
+                         const wfi_tune_device *device, wfi_case_problem *problems, uint32_t *count)
 {
     wfi_case_problem all[WFI_MAX_TUNE_PROBLEMS];
     const bool quick = !args->suite || strcmp(args->suite, "quick") == 0;
@@ -190,6 +227,8 @@ static int find_problems(const wfi_tune_arguments *args, const wfi_tune_device *
         *count = 1;
         return wfi_tune_parse_one(args, &problems[0]);
     }
+    if (wfi_tune_is_drawn(args))
+        return draw_problems(args, common, device, problems, count);
     wf_type type = WF_TYPE_F32;
     if (args->type && !wfi_parse_type("--type", args->type, &type))
         return WFI_EXIT_USAGE;
@@ -274,7 +313,7 @@ static int search(const wfi_tune_arguments *args, const wfi_common *common,
     if (code == WFI_EXIT_DONE)
         code = wfi_tune_probe(common, &device);
     if (code == WFI_EXIT_DONE)
-        code = find_problems(args, &device, problems, &count);
+        code = find_problems(args, common, &device, problems, &count);
     for (uint32_t i = 0; i < count && code == WFI_EXIT_DONE; i++)
         code = matrix_fits(common, &problems[i]);
     if (code != WFI_EXIT_DONE)

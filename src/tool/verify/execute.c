@@ -31,17 +31,6 @@ bool wfi_verify_bind(wfi_verifier *v, wfi_verify_execution *e, uint32_t index, u
     return true;
 }
 
-static void fail(wfi_verifier *v, const char *format, ...)
-{
-    va_list args;
-    if (v->verdict->status == WFI_STATUS_FAILED)
-        return;
-    v->verdict->status = WFI_STATUS_FAILED;
-    va_start(args, format);
-    vsnprintf(v->verdict->reason, sizeof v->verdict->reason, format, args);
-    va_end(args);
-}
-
 /* The first byte that is not the result's and changed; b->whole: there is none. Takes the results
  * into `before`'s copy, which is compared with what is there. */
 static wf_result find_touched(const wfi_verify_binding *b, uint64_t *at)
@@ -54,7 +43,8 @@ static wf_result find_touched(const wfi_verify_binding *b, uint64_t *at)
     for (uint64_t i = 0; p->size && i < p->count[0]; i++)
         for (uint64_t j = 0; j < p->count[1]; j++)
             for (uint64_t k = 0; k < p->count[2]; k++) {
-                const uint64_t place = i * p->stride[0] + j * p->stride[1] + k * p->stride[2];
+                const uint64_t place =
+                    p->first + i * p->stride[0] + j * p->stride[1] + k * p->stride[2];
                 memcpy(allowed + b->offset + place * p->size,
                        b->after + b->offset + place * p->size, (size_t)p->size);
             }
@@ -74,9 +64,10 @@ static wf_result look_around(wfi_verifier *v, const wfi_verify_execution *e)
             continue;
         result = find_touched(b, &at);
         if (result == WF_SUCCESS && at < b->whole)
-            fail(v,
-                 "byte %lld of binding %u, of %llu bytes, was changed, which is none of the result",
-                 (long long)at - (long long)b->offset, i, (unsigned long long)b->bytes);
+            wfi_verify_fail(
+                v,
+                "byte %lld of binding %u, of %llu bytes, was changed, which is none of the result",
+                (long long)at - (long long)b->offset, i, (unsigned long long)b->bytes);
     }
     return result;
 }
@@ -111,7 +102,7 @@ static wf_result run_again(wfi_verifier *v, wfi_verify_execution *e, uint32_t in
     memcpy(kept, b->after, (size_t)b->whole);
     const wf_result result = run(e);
     if (result == WF_SUCCESS && memcmp(kept, b->after, (size_t)b->whole) != 0)
-        fail(v, "a second execution with the same inputs gave other bits");
+        wfi_verify_fail(v, "a second execution with the same inputs gave other bits");
     free(kept);
     return result;
 }

@@ -36,8 +36,8 @@ static void print_finding(const wfi_search *s, const wfi_verdict *v)
     wfi_progress_clear(s->common->quiet);
     wfi_line(WFI_LABEL_COLUMNS, "%s    case %" PRIu64 ": %s",
              v->status == WFI_STATUS_FAILED ? "wrong " : "failed", v->number, v->reason);
-    wfi_line(WFI_LABEL_COLUMNS, "problem   %s %s %s", wf_family_name(v->family),
-             wf_type_name(v->type), v->problem);
+    wfi_line(WFI_LABEL_COLUMNS, "problem   %s %s %s", v->family_name, wf_type_name(v->type),
+             v->problem);
     if (v->has_plan) {
         wfi_format_plan(&v->plan, point, sizeof point);
         wfi_line(WFI_LABEL_COLUMNS, "variant   %s", point);
@@ -63,12 +63,12 @@ static void count_case(wfi_search *s, const wfi_verdict *v)
 {
     struct wfi_search_state *state = s->state;
     wf_variant_info info;
-    state->cases[v->family]++;
+    state->cases[v->kind]++;
     state->elements += v->check.checked;
     state->unsupported += v->status == WFI_STATUS_UNSUPPORTED;
     for (uint32_t i = 0; v->has_plan && wf_family_variant(v->family, i, &info) == WF_SUCCESS; i++)
         if (i < 64 && strcmp(info.name, v->plan.variant) == 0)
-            state->kernels[v->family] |= UINT64_C(1) << i;
+            state->kernels[v->kind] |= UINT64_C(1) << i;
     if (v->status == WFI_STATUS_FAILED || v->status == WFI_STATUS_ERROR)
         keep_finding(s, v);
 }
@@ -147,7 +147,7 @@ static void blame(wfi_search *s, const char *how)
     v->check = (wf_check){0};
     snprintf(v->reason, sizeof v->reason, "it ended the process: %s", how);
     name_repeat(s, v);
-    s->state->cases[v->family]++;
+    s->state->cases[v->kind]++;
     keep_finding(s, v);
 }
 
@@ -155,7 +155,7 @@ static int conclude(const wfi_search *s, int code)
 {
     const struct wfi_search_state *state = s->state;
     uint64_t cases = 0;
-    for (int f = 0; f < WF_FAMILY_COUNT; f++)
+    for (int f = 0; f < WFI_VERIFY_KIND_COUNT; f++)
         cases += state->cases[f];
     if (code != WFI_EXIT_DONE)
         return code;

@@ -18,9 +18,9 @@ typedef struct wfi_search {
         bool opened; /* caps are there */
         double begun, took;
         uint64_t next; /* the number of the case after the present one */
-        uint64_t cases[WF_FAMILY_COUNT], elements, unsupported, failed;
-        uint64_t kernels[WF_FAMILY_COUNT]; /* bit i: variant i ran */
-        wfi_verdict now;                   /* the present case */
+        uint64_t cases[WFI_VERIFY_KIND_COUNT], elements, unsupported, failed;
+        uint64_t kernels[WFI_VERIFY_KIND_COUNT]; /* bit i: variant i ran */
+        wfi_verdict now;                         /* the present case */
         uint32_t count;
         wfi_verdict findings[WFI_MOST_FINDINGS];
     } * state;

@@ -7,11 +7,24 @@
 #include "io/verdicts.h"
 #include "tool/cli/session.h"
 
+/* What is drawn: kernels of the families, and the solvers that are made of them. */
+#define WFI_VERIFY_KINDS(X) X(himeno) X(spmv) X(matmul) X(stencil) X(vector) X(cg) X(laplace)
+
+#define WFI_COUNT_KIND(name) +1
+enum { WFI_VERIFY_KIND_COUNT = 0 WFI_VERIFY_KINDS(WFI_COUNT_KIND) };
+#undef WFI_COUNT_KIND
+
 typedef struct wfi_verify_request {
     uint64_t seed;
-    bool one_family;
-    wf_family family; /* where one_family */
+    int kind; /* the only one that is drawn; -1: all are */
 } wfi_verify_request;
+
+const char *wfi_verify_kind_name(int kind);
+/* The family whose variants the kind runs; whether it is a solver made of them. */
+wf_family wfi_verify_kind_family(int kind);
+bool wfi_verify_kind_is_solver(int kind);
+/* -1: there is no such kind. */
+int wfi_verify_kind_of(const char *name);
 
 /* What a case is made with. */
 typedef struct wfi_verifier {
@@ -66,6 +79,7 @@ wf_result wfi_verify_point(wfi_verifier *v, wfi_verify_plan_fn plan, void *probl
 typedef struct wfi_verify_places {
     uint64_t size; /* bytes of an element; 0: the binding is only read */
     uint64_t count[3], stride[3];
+    uint64_t first; /* where they begin */
 } wfi_verify_places;
 
 /* The data of a binding, between bytes that nobody may touch. */
@@ -97,11 +111,21 @@ void wfi_verify_close(wfi_verify_execution *e);
 void wfi_verify_checked(wfi_verifier *v, const char *what);
 void wfi_verify_place(wfi_verifier *v, uint64_t mismatch, const char *format, ...);
 
-/* -------------------------------------------------------------------------------- families */
+/* -------------------------------------------------------------------------------- solver.c */
 
-wf_result wfi_verify_matmul(wfi_verifier *v);
-wf_result wfi_verify_spmv(wfi_verifier *v);
-wf_result wfi_verify_stencil(wfi_verifier *v);
-wf_result wfi_verify_himeno(wfi_verifier *v);
+/* The first failure of a case is its verdict. */
+void wfi_verify_fail(wfi_verifier *v, const char *format, ...) WFI_IO_PRINTF(2, 3);
+/* The verdict on an answer that is said to have converged: its residual must be within the bound,
+ * and what the solver tells of it. */
+void wfi_verify_residual(wfi_verifier *v, uint64_t elements, double residual, double bound,
+                         double told);
+/* A solver's progress: false after an interrupt. */
+bool wfi_verify_goes_on(void *user, uint32_t iterations, double residual);
+
+/* ----------------------------------------------------------------------------------- kinds */
+
+#define WFI_DECLARE_KIND(name) wf_result wfi_verify_##name(wfi_verifier *v);
+WFI_VERIFY_KINDS(WFI_DECLARE_KIND)
+#undef WFI_DECLARE_KIND
 
 #endif
