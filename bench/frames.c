@@ -2,8 +2,10 @@
  * three frames, a plan of a matrix product and a copy of one sparse plan, whose matrix all share,
  * and binds them to another place of a ring in every frame.
  *
- *   bench_frames FRAMES QUEUES PUSH        PUSH 0: VK_KHR_push_descriptor is not enabled
+ *   bench_frames FRAMES QUEUES PUSH [SIZES]
  *
+ * PUSH 0: VK_KHR_push_descriptor is not enabled. SIZES 1: the product is a copy of one plan whose
+ * sizes vary, and each frame draws its m, n and k.
  * Prints one line: queues, time of recording, wrong results, growth of memory. */
 #define _GNU_SOURCE
 #include <malloc.h>
@@ -36,8 +38,9 @@ static struct host {
     uint32_t family, queues;
     char name[256];
     wf_device *wavefit;
-    wf_plan *sparse;
+    wf_plan *sparse, *product;
     unsigned frames;
+    bool sizes; /* are drawn */
 } host;
 
 typedef struct frame {
@@ -186,6 +189,14 @@ static void fill_ring(const lane *l)
     }
 }
 
+/* m, n and k of frame `number`. */
+static void draw_sizes(unsigned number, uint64_t extent[3])
+{
+    const uint32_t bits = (number + 1) * UINT32_C(2654435761);
+    for (int i = 0; i < 3; i++)
+        extent[i] = host.sizes ? 1 + (bits >> (5 + 9 * i)) % N : N;
+}
+
 static void upload(wf_plan *plan, lane *l)
 {
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
@@ -209,7 +220,6 @@ static void open_lane(lane *l, uint32_t index)
                                           .queueFamilyIndex = host.family};
     const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO,
                                      .flags = VK_FENCE_CREATE_SIGNALED_BIT};
-    const wf_matmul_params product = {.size = sizeof product, .m = N, .n = N, .k = N};
     *l = (lane){.wrong = 0};
     vkGetDeviceQueue(host.device, host.family, index, &l->queue);
     for (int i = 0; i < IN_FLIGHT; i++) {
@@ -223,24 +233,27 @@ static void open_lane(lane *l, uint32_t index)
         CHECK(vkCreateFence(host.device, &fence, NULL, &f->fence));
         CHECK(wf_arena_create(host.wavefit, &f->arena));
     }
-    if (index == 0)
+    if (index == 0) {
         upload(host.sparse, l);
+        upload(host.product, l);
+    }
     CHECK(wf_plan_copy(host.sparse, &l->sparse));
     upload(l->sparse, l);
-    CHECK(wf_matmul_plan(host.wavefit, &product, &l->product));
+    CHECK(wf_plan_copy(host.product, &l->product));
     upload(l->product, l);
     CHECK(wf_buffer_create(host.wavefit, RING * in_place(), WF_MEMORY_DEVICE, &l->in));
     CHECK(wf_buffer_create(host.wavefit, RING * out_place(), WF_MEMORY_READBACK, &l->out));
     fill_ring(l);
 }
 
-static void record(lane *l, const frame *f, uint32_t place)
+static void record(lane *l, const frame *f, unsigned number)
 {
+    const uint32_t place = number % RING;
     const uint64_t in = place * in_place(), out = place * out_place(), square = aligned(N * N * 4);
-    const wf_bindings product = {.size = sizeof product,
-                                 .items = {[WF_MATMUL_A] = {.buffer = l->in, .offset = in},
-                                           [WF_MATMUL_B] = {.buffer = l->in, .offset = in + square},
-                                           [WF_MATMUL_C] = {.buffer = l->out, .offset = out}}};
+    wf_bindings product = {.size = sizeof product,
+                           .items = {[WF_MATMUL_A] = {.buffer = l->in, .offset = in},
+                                     [WF_MATMUL_B] = {.buffer = l->in, .offset = in + square},
+                                     [WF_MATMUL_C] = {.buffer = l->out, .offset = out}}};
     const wf_bindings sparse = {
         .size = sizeof sparse,
         .items = {[WF_SPMV_X] = {.buffer = l->in, .offset = in + 2 * square},
@@ -253,6 +266,8 @@ static void record(lane *l, const frame *f, uint32_t place)
                                      .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
     vkCmdPipelineBarrier(f->commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
                          VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &reused, 0, NULL, 0, NULL);
+    if (host.sizes)
+        draw_sizes(number, product.extent);
     const double begin = now();
     CHECK(wf_plan_record(l->product, f->commands, f->arena, &product));
     CHECK(wf_plan_record(l->sparse, f->commands, f->arena, &sparse));
@@ -261,15 +276,19 @@ static void record(lane *l, const frame *f, uint32_t place)
                          VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &to_host, 0, NULL, 0, NULL);
 }
 
-static void probe(lane *l, uint32_t place)
+static void probe(lane *l, unsigned number)
 {
+    const uint32_t place = number % RING;
+    uint64_t extent[3];
+    draw_sizes(number, extent);
     const unsigned char *mapped = wf_buffer_mapped(l->out);
     const float *c = (const float *)(const void *)(mapped + place * out_place());
     const float *y =
         (const float *)(const void *)(mapped + place * out_place() + aligned(N * N * 4));
     unsigned wrong = 0;
-    for (int i = 0; i < N * N; i++)
-        wrong += c[i] != (float)(N * (place + 1));
+    for (uint64_t i = 0; i < extent[0]; i++)
+        for (uint64_t j = 0; j < extent[1]; j++)
+            wrong += c[i * N + j] != (float)(extent[2] * (place + 1));
     for (int i = 0; i < ROWS; i++)
         wrong += y[i] != (float)(i == 7 ? 2 * ROWS : 2);
     memset((void *)(uintptr_t)c, 0xff, N * N * 4);
@@ -293,12 +312,12 @@ static void *run_lane(void *user)
         CHECK(vkResetCommandPool(host.device, f->pool, 0));
         CHECK(wf_arena_reset(f->arena));
         CHECK(vkBeginCommandBuffer(f->commands, &begin));
-        record(l, f, i % RING);
+        record(l, f, i);
         CHECK(vkEndCommandBuffer(f->commands));
         CHECK(vkQueueSubmit(l->queue, 1, &submit, f->fence));
         if (i % PROBE_EVERY == PROBE_EVERY - 1 || i + 1 == host.frames) {
             CHECK(vkWaitForFences(host.device, 1, &f->fence, VK_TRUE, UINT64_MAX));
-            probe(l, i % RING);
+            probe(l, i);
         }
         if (i == host.frames / 10)
             l->early = mallinfo2().uordblks;
@@ -325,17 +344,28 @@ static void close_lane(lane *l)
 int main(int argc, char **argv)
 {
     static lane lanes[MOST_QUEUES];
-    if (argc != 4) {
-        fprintf(stderr, "usage: bench_frames FRAMES QUEUES PUSH\n");
+    if (argc != 4 && argc != 5) {
+        fprintf(stderr, "usage: bench_frames FRAMES QUEUES PUSH [SIZES]\n");
         return 2;
     }
     const unsigned queues = (unsigned)atoi(argv[2]);
     host.frames = (unsigned)atoi(argv[1]);
     open_host(queues < 1 ? 1 : queues > MOST_QUEUES ? MOST_QUEUES : queues, atoi(argv[3]));
+    host.sizes = argc == 5 && atoi(argv[4]) != 0;
     open_sparse();
+    const uint32_t unit = host.sizes;
+    const wf_matmul_params product = {.size = sizeof product,
+                                      .m = N,
+                                      .n = N,
+                                      .k = N,
+                                      .vary_m = unit,
+                                      .vary_n = unit,
+                                      .vary_k = unit};
+    CHECK(wf_matmul_plan(host.wavefit, &product, &host.product));
     for (uint32_t i = 0; i < host.queues; i++)
         open_lane(&lanes[i], i);
     wf_plan_destroy(&host.sparse); /* its copies keep the matrix */
+    wf_plan_destroy(&host.product);
     const double begin = now();
     for (uint32_t i = 0; i < host.queues; i++)
         CHECK(pthread_create(&lanes[i].thread, NULL, run_lane, &lanes[i]));
@@ -350,10 +380,11 @@ int main(int argc, char **argv)
         growth = (long)lanes[i].late - (long)lanes[i].early;
     }
     const double seconds = now() - begin;
-    printf("%s: %u of %u queues, %s, %u frames each in %.1f s, %.2f us to record a plan, "
+    printf("%s: %u of %u queues, %s, %s, %u frames each in %.1f s, %.2f us to record a plan, "
            "%u of %u probes wrong, heap %+ld bytes after a tenth\n",
            host.name, host.queues, queues,
-           wf_device_caps(host.wavefit)->push_descriptors ? "pushed" : "sets", host.frames, seconds,
+           wf_device_caps(host.wavefit)->push_descriptors ? "pushed" : "sets",
+           host.sizes ? "sizes drawn" : "one size", host.frames, seconds,
            record_seconds * 1e6 / (2.0 * host.frames * host.queues), wrong, probes, growth);
     for (uint32_t i = 0; i < host.queues; i++)
         close_lane(&lanes[i]);

@@ -1,6 +1,7 @@
 /* wf_matmul_plan. */
 
 #include "choose/choose.h"
+#include "core/caps.h"
 #include "core/device.h"
 #include "core/heap.h"
 #include "core/params.h"
@@ -43,6 +44,31 @@ static wf_result allow_sizes(wf_plan *plan, const wfi_matmul_problem *p,
     return wfi_plan_allow_sizes(plan, &ranges, kept);
 }
 
+/* Whether the device and the parameters allow images where they are asked for. */
+static wf_result check_images(const wf_device *device, const wf_matmul_params *p)
+{
+    const struct {
+        wf_image format;
+        uint64_t ld;
+    } all[] = {
+        {p->image_a, p->lda}, {p->image_b, p->ldb}, {p->image_c, p->ldc}, {p->image_bias, 0}};
+    char text[256];
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (!all[i].format)
+            continue;
+        if ((unsigned)all[i].format > WF_IMAGE_RGBA8 || all[i].ld || p->batch > 1 ||
+            (p->type != WF_TYPE_F32 && p->type != WF_TYPE_F16))
+            return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
+                            "wf_matmul_plan: images are of a wf_image, for products of F32 or F16 "
+                            "with batch 1 and leading dimensions 0");
+        if (all[i].format == WF_IMAGE_R16F && !device->caps.extended_images) {
+            wfi_caps_say_missing(&device->caps, WF_WITHHELD_EXTENDED_IMAGES, text);
+            return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED, "wf_matmul_plan: %s", text);
+        }
+    }
+    return WF_SUCCESS;
+}
+
 static wf_result make_plan(wf_device *device, const wf_matmul_params *given, wf_plan **out)
 {
     if (!device || !out)
@@ -54,6 +80,8 @@ static wf_result make_plan(wf_device *device, const wf_matmul_params *given, wf_
         wfi_params_read(&device->log, "wf_matmul_plan", given, &params, sizeof params);
     if (result == WF_SUCCESS)
         result = wfi_matmul_problem_of(&device->log, &params, &problem.matmul);
+    if (result == WF_SUCCESS)
+        result = check_images(device, &params);
     if (result != WF_SUCCESS)
         return result;
     problem.type = params.type;

@@ -54,9 +54,6 @@ static wf_result ready(wf_plan *plan)
     wf_result result = wfi_device_usable(plan->device, "wf_plan_copy");
     if (result == WF_SUCCESS)
         result = wfi_plan_collect(plan);
-    if (result == WF_SUCCESS && plan->sized)
-        return wfi_fail(log, WF_ERROR_UNSUPPORTED,
-                        "wf_plan_copy: a plan whose sizes vary cannot be copied");
     if (result == WF_SUCCESS && plan->wants_upload)
         return wfi_fail(log, WF_NOT_READY,
                         "wf_plan_copy: wf_plan_record_upload must be recorded first");
@@ -81,6 +78,8 @@ static wf_result copy_plan(wf_plan *from, wf_plan **out)
         result = wfi_plan_copy_own(plan, from, i);
     if (result == WF_SUCCESS)
         result = copy_steps(plan, from);
+    if (result == WF_SUCCESS)
+        result = wfi_plan_copy_sizes(plan, from);
     if (result == WF_SUCCESS)
         result = wfi_plan_create_sets(plan);
     if (result == WF_SUCCESS)

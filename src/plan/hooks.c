@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "plan/object.h"
+
 void wfi_key_add(wfi_key *key, const char *name, int32_t value)
 {
     wfi_class *class = &key->classes[key->count++];
@@ -21,4 +23,13 @@ wf_result wfi_describe_extents(const wfi_log *log, const wf_problem *given)
     if (e[0] == 0 || e[1] == 0 || e[2] == 0 || (unsigned)given->type >= WF_TYPE_COUNT)
         return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT, "wf_kernel_compile: an empty problem");
     return WF_SUCCESS;
+}
+
+wf_result wfi_plan_build(wf_plan *plan, const void *params)
+{
+    const wfi_point *point = &plan->choice.point;
+    const wfi_family_hooks *hooks = plan->choice.family->hooks;
+    const wf_result result = point->variant->build(plan, point, params);
+    return result == WF_SUCCESS && hooks && hooks->finish ? hooks->finish(plan, point, params)
+                                                          : result;
 }

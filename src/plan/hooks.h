@@ -42,6 +42,9 @@ typedef struct wfi_family_hooks {
      * NULL: that does not depend on the point. A point that they do not hold is taken only where
      * they hold none, or where the user names its variant. */
     bool (*fits)(const wfi_point *point);
+    /* After a variant has built the plan's steps, for each size again: adds what comes before and
+     * behind them. NULL: nothing. */
+    wf_result (*finish)(wf_plan *plan, const wfi_point *point, const void *params);
     /* The following are of families whose search runs a plan on random inputs; NULL otherwise.
      * `params` is the public structure of the family. */
     /* Takes out of the parameters what takes no time to speak of, but makes outputs be read. */

@@ -118,11 +118,16 @@ struct wf_plan {
 /* plan.c: takes over what compile jobs have made, and returns what wf_plan_status does. */
 wf_result wfi_plan_collect(wf_plan *plan);
 
+/* hooks.c: has the variant and its family add bindings, pipelines and steps. */
+wf_result wfi_plan_build(wf_plan *plan, const void *params);
+
 /* sizes.c: turns the plan to these sizes (0: its own) until wfi_plan_leave_sizes. */
 wf_result wfi_plan_enter_sizes(wf_plan *plan, const wfi_log *log,
                                const uint64_t extent[WF_MAX_EXTENTS], bool *entered);
 void wfi_plan_leave_sizes(wf_plan *plan, bool entered);
-void wfi_sized_destroy(wfi_sized *sized);
+void wfi_sized_destroy(wf_plan *plan);
+/* The copy's sizes may vary as those of the plan that it is of. */
+wf_result wfi_plan_copy_sizes(wf_plan *plan, const wf_plan *from);
 
 /* bind.c: resolves all bindings; the workspace comes last, at index binding_count. */
 wf_result wfi_plan_resolve(const wf_plan *plan, const wfi_log *log, const wf_bindings *bindings,

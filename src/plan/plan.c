@@ -377,7 +377,7 @@ wf_result wfi_plan_create_with(wf_device *device, const wfi_choice *choice, cons
     plan->choice.point.caps = &device->caps;
     wfi_object_enlist(device, &plan->object, wfi_plan_close, plan);
     wfi_plan_name(plan);
-    result = choice->point.variant->build(plan, &plan->choice.point, params);
+    result = wfi_plan_build(plan, params);
     if (result == WF_SUCCESS)
         result = wfi_plan_create_sets(plan);
     if (result == WF_SUCCESS)
@@ -405,7 +405,7 @@ static void free_plan(wf_plan *plan)
     wf_arena_destroy(&plan->arena);
     for (uint32_t i = 0; i < plan->pipeline_count; i++)
         wfi_compile_drop(&plan->compiles[i]);
-    wfi_sized_destroy(plan->sized);
+    wfi_sized_destroy(plan);
     for (uint32_t i = 0; i < plan->own_count; i++) {
         if (!plan->first || plan->own_uses[i] != WFI_OWN_READ)
             wf_buffer_destroy(&plan->own[i]);

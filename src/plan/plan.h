@@ -115,8 +115,8 @@ typedef struct wfi_ranges {
 } wfi_ranges;
 
 /* Lets a plan that was just made be recorded with smaller sizes. Its variant's build is then called
- * again with these params (malloc'ed, the plan's from now on): it must add the same pipelines and
- * own buffers in the same order, and no more steps. */
+ * again with these params (the plan's from now on; of a copy, its first plan's): it must add the
+ * same pipelines and own buffers in the same order, and no more steps. */
 wf_result wfi_plan_allow_sizes(wf_plan *plan, const wfi_ranges *ranges, void *params);
 
 /* The sizes of the dispatches that are recorded from now on: step i's is the i-th

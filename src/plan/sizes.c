@@ -10,7 +10,8 @@ wf_result wfi_plan_allow_sizes(wf_plan *plan, const wfi_ranges *ranges, void *pa
 {
     wfi_sized *sized = wfi_calloc(1, sizeof *sized);
     if (!sized) {
-        wfi_free(params);
+        if (!plan->first)
+            wfi_free(params);
         return wfi_no_memory(&plan->device->log);
     }
     plan->sized = sized;
@@ -22,11 +23,19 @@ wf_result wfi_plan_allow_sizes(wf_plan *plan, const wfi_ranges *ranges, void *pa
     return sized->steps ? WF_SUCCESS : wfi_no_memory(&plan->device->log);
 }
 
-void wfi_sized_destroy(wfi_sized *sized)
+wf_result wfi_plan_copy_sizes(wf_plan *plan, const wf_plan *from)
 {
+    return from->sized ? wfi_plan_allow_sizes(plan, &from->sized->ranges, from->sized->params)
+                       : WF_SUCCESS;
+}
+
+void wfi_sized_destroy(wf_plan *plan)
+{
+    wfi_sized *sized = plan->sized;
     if (!sized)
         return;
-    wfi_free(sized->params);
+    if (!plan->first) /* whose parameters its copies use, too */
+        wfi_free(sized->params);
     wfi_free(sized->steps);
     wfi_free(sized);
 }
@@ -58,8 +67,7 @@ static wf_result rebuild(wf_plan *plan, const uint64_t extent[WF_MAX_EXTENTS])
     sized->next_pipeline = sized->next_own = 0;
     sized->ranges.resize(&plan->problem, extent);
     sized->rebuilding = true;
-    const wf_result result =
-        plan->choice.point.variant->build(plan, &plan->choice.point, sized->params);
+    const wf_result result = wfi_plan_build(plan, sized->params);
     sized->rebuilding = false;
     return result;
 }

@@ -207,6 +207,61 @@ static void test_side_by_side(void **state)
 
 /* ------------------------------------------------------------------------- behind a semaphore */
 
+/* One row more or less of a product's ones, by a plan and by copies that outlive it. */
+static void run_rows(wf_plan *plan, wf_buffer *const buffers[3], uint64_t rows)
+{
+    enum { SIDE = 16 };
+    float c[SIDE * SIDE];
+    const wf_bindings bindings = {
+        .size = sizeof bindings,
+        .items = {{.buffer = buffers[0]}, {.buffer = buffers[1]}, {.buffer = buffers[2]}},
+        .extent = {rows}};
+    test_poison(buffers[2]);
+    assert_int_equal(wf_plan_run(plan, &bindings), WF_SUCCESS);
+    assert_int_equal(wf_buffer_read(buffers[2], 0, c, sizeof c), WF_SUCCESS);
+    for (uint64_t i = 0; i < SIDE * SIDE; i++)
+        assert_true(i < rows * SIDE ? c[i] == 2 * SIDE : c[i] != c[i]);
+}
+
+static void test_copies_of_varying_sizes(void **state)
+{
+    (void)state;
+    engine e;
+    wf_vulkan vulkan;
+    wf_plan *first = NULL, *copy = NULL, *second = NULL;
+    wf_buffer *buffers[3];
+    const float one = 1;
+    uint32_t bits;
+    engine_open(&e, ENGINE_REQUIRED, &vulkan);
+    wf_device *device = engine_adopt(&vulkan);
+    memcpy(&bits, &one, sizeof bits);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(wf_buffer_create(device, 1024, WF_MEMORY_DEVICE, &buffers[i]), WF_SUCCESS);
+        assert_int_equal(wf_buffer_fill(buffers[i], 0, 1024, bits), WF_SUCCESS);
+    }
+    {
+        const double two = 2; /* gone when the copies are recorded */
+        const wf_matmul_params params = {
+            .size = sizeof params, .m = 16, .n = 16, .k = 16, .vary_m = 1, .alpha = &two};
+        assert_int_equal(wf_matmul_plan(device, &params, &first), WF_SUCCESS);
+    }
+    run_rows(first, buffers, 3);
+    assert_int_equal(wf_plan_copy(first, &copy), WF_SUCCESS);
+    assert_int_equal(wf_plan_copy(copy, &second), WF_SUCCESS);
+    run_rows(copy, buffers, 5);
+    run_rows(first, buffers, 7);
+    wf_plan_destroy(&first);
+    run_rows(copy, buffers, 16);
+    run_rows(second, buffers, 9);
+    wf_plan_destroy(&copy);
+    run_rows(second, buffers, 1);
+    wf_plan_destroy(&second);
+    for (int i = 0; i < 3; i++)
+        wf_buffer_destroy(&buffers[i]);
+    wf_device_destroy(&device);
+    engine_close(&e);
+}
+
 static unsigned given; /* blocks of memory that were not given back yet */
 static engine *source_engine;
 
@@ -346,6 +401,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_copies_of_varying_sizes),
         cmocka_unit_test(test_side_by_side),
         cmocka_unit_test(test_destroy_after),
         cmocka_unit_test(test_destroy_after_refused),

@@ -7,39 +7,20 @@
 
 #include "engine.h"
 #include "harness.h"
+#include "texture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 
 #include <cmocka.h>
 
-#define FUNCTION(e, name) ((PFN_##name)engine_function((e), #name))
-
 enum { NX = 21, NY = 17, NZ = 9, AROUND = 3, MOST_TAPS = 125 };
-
-typedef struct format {
-    wf_image image;
-    VkFormat vk;
-    uint32_t components, bytes; /* bytes of a component */
-} format;
-
-static const format formats[] = {{WF_IMAGE_R32F, VK_FORMAT_R32_SFLOAT, 1, 4},
-                                 {WF_IMAGE_R16F, VK_FORMAT_R16_SFLOAT, 1, 2},
-                                 {WF_IMAGE_RGBA16F, VK_FORMAT_R16G16B16A16_SFLOAT, 4, 2},
-                                 {WF_IMAGE_RGBA8, VK_FORMAT_R8G8B8A8_UNORM, 4, 1}};
-
-typedef struct texture {
-    VkImage image;
-    VkDeviceMemory memory;
-    VkImageView view;
-    wf_buffer *host; /* its texels */
-} texture;
 
 typedef struct host {
     engine e;
     wf_device *device;
     wf_arena *arena;
-    const format *format;
+    const texture_format *format;
     VkExtent3D extent; /* the images' size, larger than the grid */
     texture in, out;
     wf_stencil_params params;
@@ -49,116 +30,12 @@ typedef struct host {
     test_random random;
 } host;
 
-/* --------------------------------------------------------------------------------------- images */
-
-static uint32_t memory_type(const engine *e, uint32_t bits)
-{
-    for (uint32_t i = 0; i < 32; i++)
-        if (bits & 1u << i)
-            return i;
-    (void)e;
-    fail_msg("no memory for an image");
-    return 0;
-}
-
-static void make_texture(host *h, bool solid, texture *t)
-{
-    const engine *e = &h->e;
-    const VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
-                                    .imageType = solid ? VK_IMAGE_TYPE_3D : VK_IMAGE_TYPE_2D,
-                                    .format = h->format->vk,
-                                    .extent = h->extent,
-                                    .mipLevels = 1,
-                                    .arrayLayers = 1,
-                                    .samples = VK_SAMPLE_COUNT_1_BIT,
-                                    .usage = VK_IMAGE_USAGE_STORAGE_BIT |
-                                             VK_IMAGE_USAGE_TRANSFER_SRC_BIT |
-                                             VK_IMAGE_USAGE_TRANSFER_DST_BIT};
-    VkMemoryRequirements needs;
-    assert_int_equal(FUNCTION(e, vkCreateImage)(e->device, &info, NULL, &t->image), VK_SUCCESS);
-    FUNCTION(e, vkGetImageMemoryRequirements)(e->device, t->image, &needs);
-    const VkMemoryAllocateInfo memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                         .allocationSize = needs.size,
-                                         .memoryTypeIndex = memory_type(e, needs.memoryTypeBits)};
-    assert_int_equal(FUNCTION(e, vkAllocateMemory)(e->device, &memory, NULL, &t->memory),
-                     VK_SUCCESS);
-    assert_int_equal(FUNCTION(e, vkBindImageMemory)(e->device, t->image, t->memory, 0), VK_SUCCESS);
-    const VkImageViewCreateInfo view = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
-        .image = t->image,
-        .viewType = solid ? VK_IMAGE_VIEW_TYPE_3D : VK_IMAGE_VIEW_TYPE_2D,
-        .format = h->format->vk,
-        .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}};
-    assert_int_equal(FUNCTION(e, vkCreateImageView)(e->device, &view, NULL, &t->view), VK_SUCCESS);
-    const uint64_t texels = (uint64_t)h->extent.width * h->extent.height * h->extent.depth;
-    assert_int_equal(wf_buffer_create(h->device, texels * h->format->components * h->format->bytes,
-                                      WF_MEMORY_UPLOAD, &t->host),
-                     WF_SUCCESS);
-}
-
-static void destroy_texture(const host *h, texture *t)
-{
-    const engine *e = &h->e;
-    FUNCTION(e, vkDestroyImageView)(e->device, t->view, NULL);
-    FUNCTION(e, vkDestroyImage)(e->device, t->image, NULL);
-    FUNCTION(e, vkFreeMemory)(e->device, t->memory, NULL);
-    wf_buffer_destroy(&t->host);
-}
-
-static void record_barrier(const host *h, VkCommandBuffer commands, const texture *t,
-                           VkImageLayout from)
-{
-    const VkAccessFlags all = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
-    const VkImageMemoryBarrier barrier = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
-        .srcAccessMask = all,
-        .dstAccessMask = all,
-        .oldLayout = from,
-        .newLayout = VK_IMAGE_LAYOUT_GENERAL,
-        .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-        .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-        .image = t->image,
-        .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}};
-    FUNCTION(&h->e, vkCmdPipelineBarrier)
-    (commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL,
-     0, NULL, 1, &barrier);
-}
-
-static void record_copy(const host *h, VkCommandBuffer commands, const texture *t, bool upload)
-{
-    const VkBufferImageCopy region = {.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
-                                      .imageExtent = h->extent};
-    const VkBuffer buffer = wf_buffer_handle(t->host);
-    if (upload)
-        FUNCTION(&h->e, vkCmdCopyBufferToImage)
-    (commands, buffer, t->image, VK_IMAGE_LAYOUT_GENERAL, 1, &region);
-    else FUNCTION(&h->e, vkCmdCopyImageToBuffer)(commands, t->image, VK_IMAGE_LAYOUT_GENERAL,
-                                                 buffer, 1, &region);
-}
-
 /* --------------------------------------------------------------------------------------- texels */
 
 static uint64_t place(const host *h, uint32_t x, uint32_t y, uint32_t z, uint32_t component)
 {
     const uint64_t texel = ((uint64_t)z * h->extent.height + y) * h->extent.width + x;
     return texel * h->format->components + component;
-}
-
-static double get(const host *h, const texture *t, uint64_t at)
-{
-    const void *data = wf_buffer_mapped(t->host);
-    if (h->format->bytes == 1)
-        return ((const unsigned char *)data)[at] / 255.0;
-    return wf_element_get(h->format->bytes == 4 ? WF_TYPE_F32 : WF_TYPE_F16, data, at);
-}
-
-static void set(const host *h, const texture *t, uint64_t at, double value)
-{
-    void *data = wf_buffer_mapped(t->host);
-    if (h->format->bytes == 1)
-        ((unsigned char *)data)[at] = (unsigned char)lrint(fabs(value) * 255);
-    else
-        wf_element_set(h->format->bytes == 4 ? WF_TYPE_F32 : WF_TYPE_F16, data, at, value);
 }
 
 static bool is_poison(const host *h, const texture *t, uint64_t at)
@@ -179,7 +56,7 @@ static void draw(host *h)
         for (uint32_t y = 0; y < h->size[1]; y++)
             for (uint32_t x = 0; x < h->size[0]; x++)
                 for (uint32_t c = 0; c < h->format->components; c++)
-                    set(h, &h->in, place(h, x, y, z, c), test_random_uniform(&h->random));
+                    texture_set(&h->in, place(h, x, y, z, c), test_random_uniform(&h->random));
 }
 
 /* ------------------------------------------------------------------------------------ reference */
@@ -200,9 +77,9 @@ static void add(const host *h, sums *s, int tap, const int64_t at[3], uint32_t c
 {
     const int64_t depth = h->params.nz ? h->size[2] : 1;
     const wf_border border = h->params.border;
-    const double term = (double)(float)h->taps[tap] *
-                        get(h, &h->in,
-                            place(h, (uint32_t)bordered(border, at[0], h->size[0]),
+    const double term =
+        (double)(float)h->taps[tap] *
+        texture_get(&h->in, place(h, (uint32_t)bordered(border, at[0], h->size[0]),
                                   (uint32_t)bordered(border, at[1], h->size[1]),
                                   (uint32_t)(depth > 1 ? bordered(border, at[2], depth) : 0), c));
     s->value += term;
@@ -248,9 +125,9 @@ static bool is_fixed(const host *h, const int64_t at[3])
 static void expect_component(const host *h, const int64_t at[3], uint32_t c)
 {
     const uint64_t where = place(h, (uint32_t)at[0], (uint32_t)at[1], (uint32_t)at[2], c);
-    const double found = get(h, &h->out, where);
+    const double found = texture_get(&h->out, where);
     if (is_fixed(h, at)) {
-        assert_true(found == get(h, &h->in, where));
+        assert_true(found == texture_get(&h->in, where));
         return;
     }
     const sums s = sum_at(h, at, c);
@@ -303,7 +180,7 @@ static void close_host(host *h)
     engine_close(&h->e);
 }
 
-static wf_stencil_params params_of(const host *h, const format *f, uint32_t n)
+static wf_stencil_params params_of(const host *h, const texture_format *f, uint32_t n)
 {
     return (wf_stencil_params){.size = sizeof(wf_stencil_params),
                                .nx = NX,
@@ -328,18 +205,15 @@ static void execute(host *h)
     VkCommandBuffer commands = engine_begin(&h->e);
     texture *const both[2] = {&h->in, &h->out};
     for (int i = 0; i < 2; i++) {
-        record_barrier(h, commands, both[i], VK_IMAGE_LAYOUT_UNDEFINED);
-        record_copy(h, commands, both[i], true);
-        record_barrier(h, commands, both[i], VK_IMAGE_LAYOUT_GENERAL);
+        texture_record_upload(&h->e, commands, both[i]);
     }
     assert_int_equal(wf_plan_record(h->plan, commands, h->arena, &bindings), WF_SUCCESS);
-    record_barrier(h, commands, &h->out, VK_IMAGE_LAYOUT_GENERAL);
-    record_copy(h, commands, &h->out, false);
+    texture_record_download(&h->e, commands, &h->out);
     engine_finish(&h->e, commands);
     assert_int_equal(wf_arena_reset(h->arena), WF_SUCCESS);
 }
 
-static void run_case(host *h, const format *f, uint32_t n)
+static void run_case(host *h, const texture_format *f, uint32_t n)
 {
     const bool solid = n % 2;
     h->format = f;
@@ -355,8 +229,8 @@ static void run_case(host *h, const format *f, uint32_t n)
         return;
     }
     assert_int_equal(result, WF_SUCCESS);
-    make_texture(h, solid, &h->in);
-    make_texture(h, solid, &h->out);
+    texture_make(&h->e, h->device, f, h->extent, &h->in);
+    texture_make(&h->e, h->device, f, h->extent, &h->out);
     for (uint32_t i = 0; i < 2; i++) {
         const uint32_t sizes[3] = {i ? NX - 4 : NX, i ? NY - 1 : NY, solid ? NZ - 2 * i : 0};
         memcpy(h->size, sizes, sizeof sizes);
@@ -364,8 +238,8 @@ static void run_case(host *h, const format *f, uint32_t n)
         execute(h);
         expect_image(h);
     }
-    destroy_texture(h, &h->in);
-    destroy_texture(h, &h->out);
+    texture_destroy(&h->e, &h->in);
+    texture_destroy(&h->e, &h->out);
     wf_plan_destroy(&h->plan);
 }
 
@@ -373,9 +247,9 @@ static void run(engine_features features, uint32_t cases)
 {
     host h;
     open_host(&h, features);
-    for (size_t f = 0; f < sizeof formats / sizeof *formats; f++)
+    for (size_t f = 0; f < TEXTURE_FORMATS; f++)
         for (uint32_t n = 0; n < cases; n++)
-            run_case(&h, &formats[f], n);
+            run_case(&h, &texture_formats[f], n);
     close_host(&h);
 }
 
@@ -408,10 +282,10 @@ static void test_refusals(void **state)
     host h;
     wf_plan *plan = NULL;
     open_host(&h, ENGINE_REQUIRED);
-    h.format = &formats[0];
+    h.format = &texture_formats[0];
     h.extent = (VkExtent3D){NX, NY, 1};
     wf_stencil_params params = params_of(&h, h.format, 0);
-    make_texture(&h, false, &h.in);
+    texture_make(&h.e, h.device, h.format, h.extent, &h.in);
     assert_int_equal(wf_stencil_plan(h.device, &params, &h.plan), WF_SUCCESS);
     wf_bindings bindings = {.size = sizeof bindings, .images = {h.in.view}};
     expect_refused(&h, &bindings, "binding out is a storage image");
@@ -429,7 +303,7 @@ static void test_refusals(void **state)
     assert_int_equal(wf_stencil_plan(h.device, &params, &plan), WF_ERROR_INVALID_ARGUMENT);
     assert_non_null(strstr(test_last_error(), "record the plan again"));
     test_expect_errors(false);
-    destroy_texture(&h, &h.in);
+    texture_destroy(&h.e, &h.in);
     close_host(&h);
 }
 

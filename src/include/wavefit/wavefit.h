@@ -612,10 +612,20 @@ typedef struct wf_bindings {
     /* The sizes of this execution, for plans that were made with vary_...: m, n, k, batch of a
      * product, nx, ny, nz of a grid; 0: that of the plan. */
     uint64_t extent[WF_MAX_EXTENTS];
-    /* Views of bindings that are storage images (wf_stencil_params.image), by binding number; the
-     * same elements of items are not read. They are in layout GENERAL. */
+    /* Views of bindings that are storage images (wf_stencil_params.image, wf_matmul_params.image_a
+     * and its like), by binding number; the same elements of items are not read. They are in layout
+     * GENERAL. */
     VkImageView images[WF_MAX_BINDINGS];
 } wf_bindings;
+
+/* Formats of storage images. R16F needs the feature shaderStorageImageExtendedFormats. */
+typedef enum wf_image {
+    WF_IMAGE_NONE = 0,    /* buffers */
+    WF_IMAGE_R32F = 1,    /* VK_FORMAT_R32_SFLOAT */
+    WF_IMAGE_R16F = 2,    /* VK_FORMAT_R16_SFLOAT */
+    WF_IMAGE_RGBA16F = 3, /* VK_FORMAT_R16G16B16A16_SFLOAT */
+    WF_IMAGE_RGBA8 = 4    /* VK_FORMAT_R8G8B8A8_UNORM */
+} wf_image;
 
 #define WF_MAX_STATISTICS 32
 
@@ -1077,6 +1087,14 @@ typedef struct wf_matmul_params {
      * dimensions and strides stay those of the plan. A product that varies is one dispatch, without
      * packed copies and stream-K. wf_tune ignores these. */
     uint32_t vary_m, vary_n, vary_k, vary_batch;
+    /* Not WF_IMAGE_NONE: the binding is a storage image of this format (wf_bindings.images), 2D, of
+     * one mip level: row y of the image holds row y of the matrix as it is stored (BIAS is one
+     * row), texel x its element x or, in formats of four components, elements 4 x to 4 x + 3. What
+     * C's last texel of a row has beyond the row becomes 0. A step of the plan copies between the
+     * images and the workspace; the product is that of buffers, rounded to the formats. The type
+     * must be F32 or F16, batch 1 and the operand's leading dimension 0. wf_tune and
+     * wf_matmul_check ignore these. */
+    wf_image image_a, image_b, image_c, image_bias;
 } wf_matmul_params;
 
 /* Tells how many bytes each binding must have at least; 0: it is not used. Errors:
@@ -1541,15 +1559,6 @@ typedef enum wf_border {
     WF_BORDER_NEUMANN = 1,   /* no flux: cells beyond the edge mirror those inside (-1 is 0) */
     WF_BORDER_PERIODIC = 2   /* the grid wraps around */
 } wf_border;
-
-/* Formats of storage images. R16F needs the feature shaderStorageImageExtendedFormats. */
-typedef enum wf_image {
-    WF_IMAGE_NONE = 0,    /* buffers */
-    WF_IMAGE_R32F = 1,    /* VK_FORMAT_R32_SFLOAT */
-    WF_IMAGE_R16F = 2,    /* VK_FORMAT_R16_SFLOAT */
-    WF_IMAGE_RGBA16F = 3, /* VK_FORMAT_R16G16B16A16_SFLOAT */
-    WF_IMAGE_RGBA8 = 4    /* VK_FORMAT_R8G8B8A8_UNORM */
-} wf_image;
 
 /* Bindings of a stencil plan. They must not overlap. IN is only read. */
 enum { WF_STENCIL_IN = 0, WF_STENCIL_OUT = 1, WF_STENCIL_BINDINGS = 2 };

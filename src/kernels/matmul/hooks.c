@@ -6,6 +6,7 @@
 #include "core/element.h"
 
 #include "kernels/families.h"
+#include "kernels/matmul/image.h"
 #include "wfi_sources.h"
 
 #define CHECK_OPERATIONS 2e6 /* multiply-adds that elements drawn may cost on the host */
@@ -46,6 +47,7 @@ static void simplify(void *params)
     p->alpha = NULL;
     p->beta = 0;
     p->vary_m = p->vary_n = p->vary_k = p->vary_batch = 0;
+    p->image_a = p->image_b = p->image_c = p->image_bias = WF_IMAGE_NONE;
 }
 
 /* The bias has the type of the sums. */
@@ -73,6 +75,7 @@ const struct wfi_family_hooks wfi_matmul_hooks = {
     .classes = classes,
     .text = text,
     .describe = describe,
+    .finish = wfi_matmul_exchange_images,
     .simplify = simplify,
     .element = element,
     .check = check,

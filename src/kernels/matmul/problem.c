@@ -228,5 +228,9 @@ wf_result wf_matmul_bytes(const wf_matmul_params *given, uint64_t bytes[WF_MATMU
         result = wfi_matmul_problem_of(NULL, &params, &p);
     if (result == WF_SUCCESS)
         wfi_matmul_binding_bytes(&p, params.type, wfi_matmul_multiplies(&params), bytes);
+    const wf_image images[] = {params.image_a, params.image_b, params.image_c, params.image_bias};
+    for (int i = 0; i < WF_MATMUL_BINDINGS && result == WF_SUCCESS; i++)
+        if (images[i])
+            bytes[i] = 0;
     return result;
 }

@@ -1,0 +1,13 @@
+/* For families whose kernels take buffers: bindings that are storage images of the caller's, with
+ * matrices in the workspace in their place. */
+#ifndef WFI_PLAN_IMAGES_H
+#define WFI_PLAN_IMAGES_H
+
+#include "plan/plan.h"
+
+/* The binding becomes an image; the steps so far use the workspace from byte `at` on instead. */
+void wfi_plan_image_binding(wf_plan *plan, uint32_t binding, uint64_t at);
+/* Moves the last `count` steps before the others, which then wait for them. */
+void wfi_plan_begin_with(wf_plan *plan, uint32_t count);
+
+#endif
