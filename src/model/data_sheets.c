@@ -7,8 +7,6 @@
 #define AMD "AMD, product specifications"
 #define ARK "Intel, product specifications (ARK)"
 #define NVIDIA "NVIDIA, product specifications"
-#define ADRENO                                                                                     \
-    "Mesa, freedreno_devices.py (SPs, 128 lanes each); clock and memory: Snapdragon briefs"
 #define MALI "Arm, GPU datasheet (multiply-adds a core and clock); the SoC's product brief"
 #define V3D "Raspberry Pi, product briefs; QPUs of four lanes: Mesa, v3d_device_info.c"
 
@@ -19,7 +17,7 @@ static const wfi_data_sheet sheets[] = {
     {"amd:navi21", "Radeon RX 6900 XT", 80, 64, 2250, 512, 1.0 / 16, AMD},
     {"amd:navi31", "Radeon RX 7900 XTX", 96, 128, 2500, 960, 1.0 / 32, AMD},
     {"amd:gfx1150", "Radeon 890M", 16, 128, 2900, 120, 1.0 / 32, AMD},
-    {"amd:gfx1201", "Radeon RX 9070 XT", 64, 128, 2970, 640, 1.0 / 32, AMD},
+    {"amd:gfx1201", "Radeon RX 9070 XT", 64, 128, 2970, 640, 1.0 / 64, AMD},
     {"intel:skl", "HD Graphics 530", 3, 64, 1150, 34.1, 1.0 / 4, ARK},
     {"intel:tgl", "Iris Xe, 96 units", 6, 128, 1350, 68.3, 0, ARK},
     {"intel:dg2", "Arc A770", 32, 128, 2100, 560, 0, ARK},
@@ -28,9 +26,6 @@ static const wfi_data_sheet sheets[] = {
     {"intel:bmg", "Arc B580", 20, 128, 2670, 456, 1.0 / 16, ARK},
     {"nvk:turing", "GeForce RTX 2080", 46, 64, 1710, 448, 1.0 / 32, NVIDIA},
     {"nvk:ampere", "GeForce RTX 3090", 82, 128, 1695, 936, 1.0 / 64, NVIDIA},
-    {"adreno:630", "Snapdragon 845", 2, 128, 710, 29.9, 0, ADRENO},
-    {"adreno:740", "Snapdragon 8 Gen 2", 6, 128, 680, 67, 0, ADRENO},
-    {"adreno:750", "Snapdragon 8 Gen 3", 6, 128, 903, 76.8, 0, ADRENO},
     {"mali:g610", "RK3588", 4, 64, 1000, 34.1, 0, MALI},
     {"v3d:42", "Raspberry Pi 4", 8, 4, 500, 12.8, 0, V3D},
     {"v3d:71", "Raspberry Pi 5", 12, 4, 960, 17.1, 0, V3D},
