@@ -18,6 +18,12 @@ case ${1:-} in
     # While the server stays, programs start in a twentieth of the time.
     "$WINESERVER" -p >/dev/null 2>&1
     timeout 300 "$bin/wine64" wineboot -i >/dev/null 2>&1
+    # Wine's services end with the last program. The next one would start them again with its own
+    # output, and who reads that to its end, as ctest does, would wait for the services: a shell
+    # whose input never ends keeps them.
+    rm -f "$tree/input"
+    mkfifo "$tree/input"
+    setsid "$bin/wine64" cmd <>"$tree/input" >/dev/null 2>&1 &
     exit
     ;;
 --stop) exec "$WINESERVER" -k ;;
