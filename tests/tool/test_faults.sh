@@ -28,7 +28,7 @@ bad() {
 seed() {
     "$tool" tune --matrix "$data/small.mtx" --budget 1 >out 2>err ||
         bad "$1: a search without a fault"
-    sed -i -e '/"checksum"/d' -e 's/"driver_version": [0-9]*/"driver_version": 1/' -e '/"best"/{
+    sed -i -e '/"checksum"/d' -e 's/"driver_version": [0-9]*/"driver_version": 7777/' -e '/"best"/{
         n
         s/{.*}}*/{"variant": "lanes", "values": {"local_x": 64, "lanes": 4}, "time_ns": 1, @}/
         s/@/"spread_permille": 1/

@@ -177,8 +177,11 @@ static int run(const wfi_common *common, const wfi_study *study, const char *lis
         print(study, rows, told);
     if (code == WFI_EXIT_DONE && common->json && !wfi_targets_write(common->json, &result, &error))
         code = wfi_run_error("%s", error.text);
-    if (code == WFI_EXIT_DONE && compiled == 0)
+    if (code == WFI_EXIT_DONE && compiled == 0) {
+        wfi_run_error("compare: no target asked for could be compiled for ('./dev drivers' in "
+                      "wavefit's sources lists what each needs)");
         code = WFI_EXIT_NO_DEVICE;
+    }
     free(rows);
     return code;
 }
