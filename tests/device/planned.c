@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "kernels/families.h"
+
 static test_planned *planned;
 
 /* Replaces the plan's functions: pipelines are noted and no memory is allocated. */
@@ -45,7 +47,8 @@ wf_result __wrap_wfi_plan_add_own(wf_plan *plan, const void *data, uint64_t byte
 wf_result test_plan_matmul(wf_device *device, const wfi_point *point,
                            const wf_matmul_params *params, test_planned *out)
 {
-    const wfi_choice choice = {.point = *point, .chosen_by = "test"};
+    const wfi_choice choice = {
+        .point = *point, .chosen_by = "test", .family = wfi_family_get(WF_FAMILY_MATMUL)};
     wf_plan *plan = NULL;
     /* Else descriptor sets are made with the pipelines' layouts. */
     assert_true(wf_device_caps(device)->push_descriptors);
