@@ -61,7 +61,7 @@ static void compile_for(const char *target, int argc, char **argv, wfi_target_ro
     bool hangs = false;
     char name[sizeof row->target] = "";
     *row = (wfi_target_row){.predicted_us = (double)NAN, .occupancy = (double)NAN};
-    snprintf(name, sizeof name, "%s", target);
+    snprintf(name, sizeof name, "%.31s", target);
     memcpy(row->target, name, sizeof name);
     if (!wfi_target_prepare(target, row->reason, sizeof row->reason))
         return;
