@@ -303,18 +303,27 @@ def filter_filters(browser):
     check("the filter filters", 0 < after < before, (before, after))
 
 
+def read_download(path):
+    """What the file has; None as long as it is not there or not whole: the browser takes its name
+    with an empty file first."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, ValueError):
+        return None
+
+
 def download_downloads(browser, folder):
     browser.call("Page.setDownloadBehavior", behavior="allow", downloadPath=folder)
     browser.evaluate("document.getElementById('download').click()")
-    path = os.path.join(folder, "wavefit.json")
-    for _ in range(100):
-        if os.path.exists(path):
+    data = None
+    for _ in range(600):
+        data = read_download(os.path.join(folder, "wavefit.json"))
+        if data:
             break
         time.sleep(0.05)
-    check("raw data are downloaded", os.path.exists(path))
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as file:
-            check("and whole", len(json.load(file)["files"]) == 9)
+    check("raw data are downloaded", data is not None)
+    check("and whole", bool(data) and len(data["files"]) == 9)
 
 
 def phone(browser, page):
