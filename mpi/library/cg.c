@@ -16,7 +16,7 @@ static bool read_params(const wf_mpi_cg_params *given, wf_mpi_cg_params *out)
     return out->matrix && out->matrix->size >= sizeof out->matrix->size;
 }
 
-/* --------------------------------------------------------------------------------- on the device */
+/* -------------------------------------------------------------------------------- on the device */
 
 static wf_result make_vectors(wfi_mpi_cg *c)
 {
@@ -133,7 +133,7 @@ static void close_device(wfi_mpi_cg *c)
     wf_mpi_matrix_destroy(&c->matrix);
 }
 
-/* --------------------------------------------------------------------------------- on the host */
+/* ---------------------------------------------------------------------------------- on the host */
 
 /* What the hosts find of an x together. */
 typedef struct finding {

@@ -92,42 +92,48 @@ static void read_sums(const wfi_mpi_cg *c, double sums[WFI_CG_SUMS])
     sums[WFI_CG_FAILED] = c->failure != WF_SUCCESS;
 }
 
-/* The scalars of the next step, or why there is none. */
+/* Whether the iteration ends, and why. curvature is p A p, a difference whose sign means nothing
+ * where rounding takes all its digits. */
+static bool ends(const wfi_mpi_cg *c, double curvature, double scale, wf_mpi_cg_result *out)
+{
+    const double rounding = c->matrix->type == WF_TYPE_F64 ? 0x1p-49 : 0x1p-20;
+    if (out->residual <= c->tolerance) {
+        out->status = WF_CG_CONVERGED;
+        return true;
+    }
+    if (!isfinite(out->residual) || (!isfinite(curvature) && out->iterations < c->most)) {
+        out->status = WF_CG_NOT_FINITE;
+        return true;
+    }
+    if (out->iterations == c->most) {
+        out->status = WF_CG_MAX_ITERATIONS;
+        return true;
+    }
+    out->status = fabs(curvature) <= rounding * scale ? WF_CG_BREAKDOWN : WF_CG_INDEFINITE;
+    return !(curvature > rounding * scale);
+}
+
+/* The scalars of the next step; false: there is none more. */
 static bool judge(wfi_mpi_cg *c, const double sums[WFI_CG_SUMS], uint32_t done,
                   wf_mpi_cg_result *out)
 {
-    const double rounding = c->matrix->type == WF_TYPE_F64 ? 0x1p-49 : 0x1p-20;
     const double beta = done ? sums[WFI_CG_RU] / c->ru : 0;
     const double before = done ? beta * sums[WFI_CG_RU] / c->alpha : 0;
     const double curvature = sums[WFI_CG_WU] - before;
-    const double scale = fabs(sums[WFI_CG_WU]) + fabs(before);
     out->iterations = done;
     out->residual = sqrt(sums[WFI_CG_RR]);
     if (done && c->params->history)
         c->params->history[done - 1] = out->residual;
-    if (!isfinite(sums[WFI_CG_RR]))
-        out->status = WF_CG_NOT_FINITE;
-    else if (out->residual <= c->tolerance)
-        out->status = WF_CG_CONVERGED;
-    else if (done == c->most)
-        out->status = WF_CG_MAX_ITERATIONS;
-    else if (!isfinite(curvature))
-        out->status = WF_CG_NOT_FINITE;
-    else if (fabs(curvature) <= rounding * scale)
-        out->status = WF_CG_BREAKDOWN;
-    else if (curvature < 0)
-        out->status = WF_CG_INDEFINITE;
-    else {
-        c->ru = sums[WFI_CG_RU];
-        c->alpha = c->ru / curvature;
-        if (c->factors) {
-            void *factors = wf_buffer_mapped(c->factors);
-            wf_element_set(c->matrix->type, factors, 0, c->alpha);
-            wf_element_set(c->matrix->type, factors, 1, beta);
-        }
-        return true;
+    if (ends(c, curvature, fabs(sums[WFI_CG_WU]) + fabs(before), out))
+        return false;
+    c->ru = sums[WFI_CG_RU];
+    c->alpha = c->ru / curvature;
+    if (c->factors) {
+        void *factors = wf_buffer_mapped(c->factors);
+        wf_element_set(c->matrix->type, factors, 0, c->alpha);
+        wf_element_set(c->matrix->type, factors, 1, beta);
     }
-    return false;
+    return true;
 }
 
 static void reduce_end(MPI_Request *request, wf_mpi_times *times)

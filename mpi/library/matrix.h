@@ -54,8 +54,8 @@ wf_result wfi_mpi_matrix_lists(wf_mpi_matrix *m, const wf_mpi_matrix_params *par
 /* Makes the plans of both parts and of packing and unpacking. */
 wf_result wfi_mpi_matrix_plans(wf_mpi_matrix *m, const wf_mpi_matrix_params *params);
 
-/* A plan of y = D x for a matrix of one entry a row, which is in the column columns[i] (NULL: i) and
- * has the value values[i] (NULL: 1). */
+/* A plan of y = D x for a matrix of one entry a row, which is in the column columns[i] (NULL: i)
+ * and has the value values[i] (NULL: 1). */
 wf_result wfi_mpi_single_plan(const wf_mpi_matrix *m, uint32_t rows, uint32_t width,
                               const uint32_t *columns, const void *values, wf_plan **out);
 

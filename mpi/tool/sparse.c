@@ -215,7 +215,7 @@ void wfi_rank_scatter(const wfi_rank *rank, const uint32_t *first, wf_type type,
                       void *own)
 {
     move(rank, first, type, (char *)(uintptr_t)whole, own, true);
-    if (rank->prints)
+    if (own && whole)
         memcpy(own, whole, first[1] * wf_type_size(type));
 }
 
@@ -223,22 +223,22 @@ void wfi_rank_gather(const wfi_rank *rank, const uint32_t *first, wf_type type, 
                      void *whole)
 {
     move(rank, first, type, whole, (char *)(uintptr_t)own, false);
-    if (rank->prints)
+    if (own && whole)
         memcpy(whole, own, first[1] * wf_type_size(type));
 }
 
 static int read_vector(const wfi_rank *rank, const char *path, uint32_t count, wf_type type,
-                       void **whole)
+                       void *whole)
 {
     wfi_npy file = {0};
     uint64_t one = 1;
-    if (!path)
-        wfi_random_fill(*whole, type, count, rank->common.seed);
-    if (!path)
+    if (!path) {
+        wfi_random_fill(whole, type, count, rank->common.seed);
         return WFI_EXIT_DONE;
+    }
     const int code = wfi_read_vectors(path, type, count, &one, &file);
-    if (code == WFI_EXIT_DONE && count)
-        memcpy(*whole, file.data, count * wf_type_size(type));
+    if (code == WFI_EXIT_DONE && file.data)
+        memcpy(whole, file.data, count * wf_type_size(type));
     wfi_npy_free(&file);
     return code;
 }
@@ -253,8 +253,8 @@ int wfi_rank_vector(const wfi_rank *rank, const char *path, const uint32_t *firs
     int code = wfi_rank_worst(*own && (*whole || !rank->prints) ? WFI_EXIT_DONE : WFI_EXIT_FAILED);
     if (code != WFI_EXIT_DONE)
         return rank->prints ? wfi_run_error("out of memory for the vectors") : code;
-    if (rank->prints)
-        code = read_vector(rank, path, count, type, whole);
+    if (*whole)
+        code = read_vector(rank, path, count, type, *whole);
     code = wfi_rank_share(code);
     if (code == WFI_EXIT_DONE)
         wfi_rank_scatter(rank, first, type, *whole, *own);

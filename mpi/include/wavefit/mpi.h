@@ -82,7 +82,7 @@ WF_API wf_result wf_mpi_himeno_describe(const wf_mpi_himeno *himeno, wf_plan_inf
 /* Collective. */
 WF_API void wf_mpi_himeno_destroy(wf_mpi_himeno **himeno);
 
-/* ------------------------------------------------------------------------------ sparse matrices */
+/* ----------------------------------------------------------------------------- sparse matrices */
 
 /* A sparse matrix whose rows are cut into blocks of consecutive ones, one for each rank. While the
  * elements of x that other ranks need are on their way, the device multiplies the rows that need
@@ -95,8 +95,8 @@ typedef struct wf_mpi_matrix_params {
     /* This rank's rows, and elements of x, are those behind the ranks' before it. They may be 0.
      * Over all ranks they add up to rows and columns. */
     uint32_t own_rows, own_columns;
-    /* As those of wf_spmv_params, of this rank's rows; columns are counted in the whole matrix. They
-     * are read during the call only. */
+    /* As those of wf_spmv_params, of this rank's rows; columns are counted in the whole matrix.
+     * They are read during the call only. */
     const uint32_t *row_offsets; /* own_rows + 1 */
     const uint32_t *column_indices;
     const void *values;
@@ -117,8 +117,8 @@ typedef struct wf_mpi_matrix_info {
 } wf_mpi_matrix_info;
 
 /* Works out which elements go where, converts and uploads. Before any rank allocates device memory,
- * those that share a device compare what they need of it with what it has. Collective. Errors: those
- * of wf_spmv_plan, WF_ERROR_INVALID_ARGUMENT (sizes that do not add up). */
+ * those that share a device compare what they need of it with what it has. Collective. Errors:
+ * those of wf_spmv_plan, WF_ERROR_INVALID_ARGUMENT (sizes that do not add up). */
 WF_API wf_result wf_mpi_matrix_create(MPI_Comm comm, wf_device *device,
                                       const wf_mpi_matrix_params *params, wf_mpi_matrix **out);
 /* `plan` (may be NULL) tells what was chosen for the rows that need no other rank's elements; where
