@@ -172,16 +172,6 @@ static void check(wfi_verifier *v, const sparse_system *s)
                         s->result.true_residual);
 }
 
-static void note_plan(wfi_verifier *v, const sparse_system *s)
-{
-    wfi_verdict *out = v->verdict;
-    out->plan = s->result.product;
-    out->has_plan = true;
-    out->kernels[0].name = out->plan.variant;
-    out->kernels[0].hash = out->plan.kernel.spirv_hash;
-    out->kernel_count = 1;
-}
-
 wf_result wfi_verify_cg(wfi_verifier *v)
 {
     static const char *const ends[] = {"converged",  "did not converge", "found A indefinite",
@@ -194,7 +184,7 @@ wf_result wfi_verify_cg(wfi_verifier *v)
         result = wfi_verify_point(v, solve, &s);
     }
     if (result == WF_SUCCESS) {
-        note_plan(v, &s);
+        wfi_verify_solver_plan(v, &s.result.product);
         v->verdict->check.checked = v->verdict->check.total = s.matrix.rows;
         if (s.result.status != WF_CG_CONVERGED)
             wfi_verify_fail(v, "it %s after %u iterations: the residual is %.3g",
