@@ -1,6 +1,7 @@
 /* wf_matmul_plan. */
 
 #include "choose/choose.h"
+#include "core/arithmetic.h"
 #include "core/device.h"
 #include "core/heap.h"
 #include "core/params.h"
@@ -52,7 +53,7 @@ static wf_result check_images(const wf_device *device, const wf_matmul_params *p
         uint64_t ld;
     } all[] = {
         {p->image_a, p->lda}, {p->image_b, p->ldb}, {p->image_c, p->ldc}, {p->image_bias, 0}};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    for (size_t i = 0; i < WFI_COUNT(all); i++) {
         if (!all[i].format)
             continue;
         if ((unsigned)all[i].format > WF_IMAGE_RGBA8 || all[i].ld || p->batch > 1 ||

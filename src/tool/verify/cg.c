@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "tool/verify/verify.h"
 
 #define MOST_PAIRS 20000
@@ -194,7 +195,7 @@ wf_result wfi_verify_cg(wfi_verifier *v)
     }
     void *const all[] = {s.rows,   s.columns, s.pair_values, s.offsets, s.indices,
                          s.values, s.b,       s.x,           s.again};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    for (size_t i = 0; i < WFI_COUNT(all); i++)
         free(all[i]);
     return result;
 }
