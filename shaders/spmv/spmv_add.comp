@@ -5,8 +5,8 @@
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_arithmetic : require
 // Each subgroup multiplies a row and adds up its sums by the device's own subgroup addition. TREE:
-// LANES work-items multiply a row. Where a subgroup has fewer, each leaves its sum in shared memory,
-// where a tree adds them up; where it has more, it adds up one of its rows after the other.
+// LANES work-items multiply a row. Where a subgroup has fewer, each leaves its sum in shared
+// memory, where a tree adds them up; where it has more, it adds up one of its rows after the other.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #include "spmv_problem.glsl"
 

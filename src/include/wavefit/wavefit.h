@@ -661,7 +661,7 @@ typedef struct wf_access {
 } wf_access;
 
 /* In which order a kernel's work-groups take the tiles of its result, and what they read: strips of
- * `swizzle` rows of tiles, down each column of a strip before the next. rows 0: it is not counted. */
+ * `swizzle` rows of tiles, down each column of a strip before the next. rows 0: not counted. */
 typedef struct wf_tile_order {
     uint64_t rows, columns, batch;
     uint32_t swizzle;
