@@ -223,7 +223,7 @@ static const struct {
 
 static wfi_again_fn command_of(const char *name)
 {
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+    for (size_t i = 0; i < WFI_COUNT(commands); i++)
         if (strcmp(commands[i].name, name) == 0)
             return commands[i].run;
     return NULL;
