@@ -79,8 +79,8 @@ expect 0 'the device has no 64-bit floats' ladder spmv --repeat 2 \
     --matrix poisson27:4 --type f64 --limits minimum
 if [ -e /usr/share/vulkan/icd.d/radeon_icd.json ]; then
     expect 0 '^ +5 +addition +[1-9]' ladder spmv --matrix poisson27:4 --target amd:navi31
-    # 96 units of the data sheet are 48 work-group processors with 16 groups of 256 each, six rows of
-    # 128 tiles: 22 waves read all of B (16 MiB), and A and C pass once.
+    # 96 units of the data sheet are 48 work-group processors with 16 groups of 256 each, six rows
+    # of 128 tiles: 22 waves read all of B (16 MiB), and A and C pass once.
     expect 0 'passed to waves +384 MiB .* wave of 768 work-groups' explain matmul \
         --shape 2048x2048x2048 --variant tiled --set tile=16 --target amd:navi31
 fi
