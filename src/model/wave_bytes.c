@@ -8,15 +8,16 @@ static void touched(const wf_tile_order *o, uint64_t first, uint64_t last, doubl
                     double *columns)
 {
     const uint64_t height = o->swizzle ? o->swizzle : 1, strip = height * o->columns;
-    *rows = *columns = 0;
-    for (uint64_t s = first / strip; s <= last / strip; s++) {
+    uint64_t row_count = 0, column_count = 0;
+    for (uint64_t s = first / strip; s <= last / strip && s * height < o->rows; s++) {
         const uint64_t left = o->rows - s * height, high = left < height ? left : height;
         const uint64_t from = s == first / strip ? first % strip : 0;
         const uint64_t to = s == last / strip ? last % strip : high * o->columns - 1;
-        *rows += (double)(to - from + 1 < high ? to - from + 1 : high);
-        *columns += (double)(to / high - from / high + 1);
+        row_count += to - from + 1 < high ? to - from + 1 : high;
+        column_count += to / high - from / high + 1;
     }
-    *columns = fmin(*columns, (double)o->columns);
+    *rows = (double)row_count;
+    *columns = fmin((double)column_count, (double)o->columns);
 }
 
 double wfi_wave_bytes(const wf_tile_order *order, double at_once)

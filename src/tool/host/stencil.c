@@ -77,7 +77,8 @@ static void fill_edges(const stencil *s, char *grid, int axis, size_t count, siz
 static void step(const stencil *s, char *source, char *target)
 {
     const size_t rows = s->high[1] - s->low[1], count = s->high[0] - s->low[0];
-    const long long lines = (long long)(rows * (s->high[2] - s->low[2]));
+    const long long planes = (long long)(s->high[2] - s->low[2]);
+    const long long lines = planes * (long long)rows;
     void (*const compute)(const stencil *, const char *, char *, size_t, size_t) =
         s->params.type == WF_TYPE_F64 ? compute_row_f64 : compute_row_f32;
     fill_edges(s, source, 0, s->cells / s->row, s->row, 1);
