@@ -4,6 +4,7 @@
 
 #include "allocations.h"
 #include "engine.h"
+#include "points.h"
 #include "sized.h"
 
 #include <setjmp.h>
@@ -34,8 +35,9 @@ static void test_every_variant_of_products(void **state)
 {
     wf_device *device = *state;
     test_random random = {test_seed()};
+    const uint32_t each = test_quick() ? 5 : 1;
     uint32_t ran = 0;
-    for (uint32_t i = 0; i < wf_family_variant_count(WF_FAMILY_MATMUL); i++) {
+    for (uint32_t i = 0; i < wf_family_variant_count(WF_FAMILY_MATMUL); i += each) {
         wf_variant_info info;
         assert_int_equal(wf_family_variant(WF_FAMILY_MATMUL, i, &info), WF_SUCCESS);
         const wf_constant split = {"split_k", 3};
@@ -71,7 +73,7 @@ static void test_every_variant_of_products(void **state)
             ran++;
         }
     }
-    assert_true(ran >= 10);
+    assert_true(ran >= 10 / each);
 }
 
 static void test_types_of_products(void **state)
@@ -101,9 +103,10 @@ static void test_every_variant_of_stencils(void **state)
 {
     wf_device *device = *state;
     test_random random = {test_seed()};
+    const uint32_t each = test_quick() ? 5 : 1;
     uint32_t ran = 0;
     for (uint32_t i = 0; i < wf_family_variant_count(WF_FAMILY_STENCIL); i++)
-        for (uint32_t n = 0; n < 6; n++) {
+        for (uint32_t n = 0; n < 6; n += each) {
             wf_variant_info info;
             assert_int_equal(wf_family_variant(WF_FAMILY_STENCIL, i, &info), WF_SUCCESS);
             const wf_tuning tuning = {.size = sizeof tuning, .variant = info.name};
@@ -125,7 +128,7 @@ static void test_every_variant_of_stencils(void **state)
             sized_grid_run(device, &params, 3, &random);
             ran++;
         }
-    assert_true(ran >= 25);
+    assert_true(ran >= 25 / each);
 }
 
 /* --------------------------------------------------------------------------------------- errors */
@@ -197,7 +200,7 @@ static void test_grids_refused(void **state)
 
 /* --------------------------------------------------------------------------------------- frames */
 
-enum { IN_FLIGHT = 3, FRAMES = 2000 };
+enum { IN_FLIGHT = 3, FRAMES = 2000, FEW_FRAMES = 200 };
 
 typedef struct frame {
     VkCommandBuffer commands;
@@ -285,7 +288,7 @@ static void run_frames(engine_features features)
     for (int i = 0; i < IN_FLIGHT; i++)
         open_frame(&e, &frames[i], device, &random);
     share_taps(frames);
-    for (uint32_t n = 0; n < FRAMES; n++) {
+    for (uint32_t n = 0; n < (test_quick() ? FEW_FRAMES : FRAMES); n++) {
         frame *f = &frames[n % IN_FLIGHT];
         await(&e, f);
         submit(&e, f, frames[0].p.plan, frames[0].g.plan, &random);
