@@ -44,6 +44,7 @@ typedef struct wfi_cg {
      * begin, in words of scalars; c is then the plan's of WFI_CG_GATE, and there is no stream. */
     bool recorded;
     uint32_t sizes, sizes_at;
+    uint32_t made; /* iterations recorded since the solve began */
 } wfi_cg;
 
 struct wf_cg {

@@ -90,12 +90,14 @@ static wf_result build_kernel(wf_plan *plan, const wfi_point *point, const void 
         {"scalars", WFI_READS_WRITES, scalars_bytes(c)},
     };
     const cg_push push = push_of(c);
-    const bool one = strcmp(point->variant->name, "cg_state") == 0 ||
-                     strcmp(point->variant->name, "cg_gate") == 0;
+    const char *name = point->variant->name;
+    const bool one = strcmp(name, "cg_state") == 0 || strcmp(name, "cg_gate") == 0;
     wfi_step step = {.groups = {one ? 1 : c->groups, 1, 1},
                      .push_bytes = sizeof push,
                      .takes_sequence = true,
-                     .divisible = true};
+                     /* The end of a solve, which this one finds, must not skip the others of its
+                      * own pieces. */
+                     .divisible = strcmp(name, "cg_update_recorded") != 0};
     memcpy(step.push, &push, sizeof push);
     wfi_plan_bind_sets(plan); /* products keep theirs too */
     return wfi_fixed_build(plan, point, specs, 4, &step);

@@ -270,7 +270,7 @@ static void run_frames(engine_features features, wf_type type, const wf_cg_param
         await(&h, f, tolerance);
         /* Every other solve begins from what x held; some end early, others are cut off. */
         f->flags = (n / IN_FLIGHT % 2 && n >= IN_FLIGHT ? WF_SOLVE_WARM : 0) |
-                   (n % 5 == 4 ? WF_SOLVE_FIXED : 0);
+                   (n % 5 == 4 ? WF_SOLVE_FIXED : 0) | (n % 7 > 4 ? WF_SOLVE_INDIRECT : 0);
         f->iterations = n % 5 == 4 ? 1 + n % 7 : n % 5 == 3 ? 2 + n % 3 : MOST;
         draw_b(&h, f);
         submit(&h, f);
@@ -376,6 +376,78 @@ static void test_nothing_runs_behind_the_end(void **state)
     close_host(&h);
 }
 
+/* A solve in chunks, each recorded and executed by itself, gives the bits of one that is recorded
+ * whole. */
+static void test_chunks(void **state)
+{
+    enum { CHUNK = 7 };
+    (void)state;
+    host h;
+    float whole[ROWS];
+    open_host(&h, ENGINE_REQUIRED, WF_TYPE_F32, &plain);
+    frame *f = &h.frames[0];
+    const char *x = (const char *)wf_buffer_mapped(f->x) + h.align;
+    draw_b(&h, f);
+    solve_once(&h, f, MOST, 0);
+    memcpy(whole, x, sizeof whole);
+    const wf_solve_state expected = state_of(&h, f);
+    uint32_t made = CHUNK;
+    solve_once(&h, f, CHUNK, 0);
+    for (; made < expected.iterations; made += CHUNK) {
+        assert_int_equal(state_of(&h, f).status, WF_CG_MAX_ITERATIONS);
+        assert_memory_not_equal(x, whole, sizeof whole);
+        f->iterations = made;
+        expect_frame(&h, f, 1e-6);
+        solve_once(&h, f, CHUNK, WF_SOLVE_CONTINUE | (made % 2 ? WF_SOLVE_INDIRECT : 0));
+    }
+    assert_true(made >= 3 * CHUNK);
+    for (int i = 0; i < 2; i++) { /* the second finds nothing to do */
+        const wf_solve_state told = state_of(&h, f);
+        assert_memory_equal(&told, &expected, sizeof told);
+        assert_memory_equal(x, whole, sizeof whole);
+        memset(wf_buffer_mapped(f->x), 255, ROWS * sizeof(float) + 2 * h.align);
+        solve_once(&h, f, CHUNK, WF_SOLVE_CONTINUE);
+    }
+    assert_memory_equal(x, whole, sizeof whole);
+    close_host(&h);
+}
+
+/* Whether iterations are blocks of conditional rendering, and what their condition is. */
+static void test_condition(void **state)
+{
+    (void)state;
+    host h;
+    open_host(&h, ENGINE_REQUIRED, WF_TYPE_F32, &plain);
+    const bool offered = wf_device_caps(h.device)->conditional_rendering;
+    frame *f = &h.frames[0];
+    uint32_t *words = wf_buffer_mapped(h.cg->c.scalars); /* memory of CPU drivers is unified */
+    const unsigned before = engine_counted().conditions;
+    draw_b(&h, f);
+    solve_once(&h, f, 3, WF_SOLVE_INDIRECT);
+    assert_int_equal(engine_counted().conditions, before);
+    solve_once(&h, f, 3, 0);
+    assert_int_equal(engine_counted().conditions, before + (offered ? 3 + 1 : 0));
+    assert_int_equal(state_of(&h, f).iterations, 3);
+    if (offered) { /* the first word of the sizes */
+        assert_non_null(words);
+        const uint32_t groups = words[h.cg->c.sizes_at];
+        words[h.cg->c.sizes_at] = 0;
+        solve_once(&h, f, 4, WF_SOLVE_CONTINUE);
+        assert_int_equal(state_of(&h, f).iterations, 3);
+        words[h.cg->c.sizes_at] = groups;
+        solve_once(&h, f, 2, WF_SOLVE_CONTINUE);
+        assert_int_equal(state_of(&h, f).iterations, 9);
+    }
+    close_host(&h);
+    open_host(&h, ENGINE_NOTHING, WF_TYPE_F32, &plain);
+    assert_false(wf_device_caps(h.device)->conditional_rendering);
+    const unsigned without = engine_counted().conditions;
+    draw_b(&h, &h.frames[0]);
+    solve_once(&h, &h.frames[0], 3, 0);
+    assert_int_equal(engine_counted().conditions, without);
+    close_host(&h);
+}
+
 static void test_zero_and_not_finite(void **state)
 {
     (void)state;
@@ -395,6 +467,34 @@ static void test_zero_and_not_finite(void **state)
     b[5] = INFINITY;
     solve_once(&h, f, MOST, 0);
     assert_int_equal(state_of(&h, f).status, WF_CG_NOT_FINITE);
+    close_host(&h);
+}
+
+static void expect_flags_refused(host *h, uint32_t count, uint32_t flags, const char *text)
+{
+    const wf_bindings bindings = bindings_of(h, &h->frames[0]);
+    VkCommandBuffer commands = engine_begin(&h->e);
+    test_last_error();
+    test_expect_errors(true);
+    assert_int_equal(wf_cg_record(h->cg, commands, h->frames[0].arena, &bindings, count, flags),
+                     WF_ERROR_INVALID_ARGUMENT);
+    test_expect_errors(false);
+    assert_non_null(strstr(test_last_error(), text));
+    engine_finish(&h->e, commands);
+}
+
+static void test_refused_flags(void **state)
+{
+    (void)state;
+    host h;
+    open_host(&h, ENGINE_REQUIRED, WF_TYPE_F32, &plain);
+    expect_flags_refused(&h, 5, WF_SOLVE_CONTINUE, "no solve was recorded");
+    expect_flags_refused(&h, 5, 16, "flags 0x10");
+    draw_b(&h, &h.frames[0]);
+    solve_once(&h, &h.frames[0], MOST - 4, 0);
+    expect_flags_refused(&h, 5, WF_SOLVE_CONTINUE, "5 iterations after 116");
+    expect_flags_refused(&h, 4, WF_SOLVE_CONTINUE | WF_SOLVE_WARM, "WF_SOLVE_INDIRECT alone");
+    solve_once(&h, &h.frames[0], 4, WF_SOLVE_CONTINUE);
     close_host(&h);
 }
 
@@ -439,7 +539,10 @@ int main(void)
         cmocka_unit_test(test_preconditioners),
         cmocka_unit_test(test_doubles),
         cmocka_unit_test(test_nothing_runs_behind_the_end),
+        cmocka_unit_test(test_chunks),
+        cmocka_unit_test(test_condition),
         cmocka_unit_test(test_zero_and_not_finite),
+        cmocka_unit_test(test_refused_flags),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);
