@@ -160,7 +160,7 @@ static void expect_solution(const host *h, wf_laplace_status status, double tole
     const double rounding = (h->type == WF_TYPE_F64 ? 0x1p-53 : 0x1p-24) * 16 * CELLS;
     assert_int_equal(state.status, (uint32_t)status);
     assert_int_equal(state.iterations % EVERY, 0);
-    assert_int_equal(state.reserved, 0);
+    assert_int_equal(state.refinements, 0);
     assert_true(fabs(found - (double)state.residual) <= rounding + 1e-5 * found);
     if (status == WF_LAPLACE_CONVERGED)
         assert_true(found <= tolerance + rounding);

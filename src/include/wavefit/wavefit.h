@@ -1358,10 +1358,10 @@ WF_API wf_result wf_cg_solve(wf_device *device, const wf_cg_params *params, cons
 
 /* What a recorded solve leaves in its binding STATE, for shaders and the host. */
 typedef struct wf_solve_state {
-    uint32_t status;     /* wf_cg_status: of 0 to 4; wf_laplace_status: of 0 to 3 */
-    uint32_t iterations; /* done */
-    float residual;      /* |r| / |b| */
-    uint32_t reserved;
+    uint32_t status;      /* wf_cg_status: of 0 to 4; wf_laplace_status: of 0 to 3 */
+    uint32_t iterations;  /* done */
+    float residual;       /* |r| / |b| */
+    uint32_t refinements; /* mixed: corrections that were added to x; else 0 */
 } wf_solve_state;
 
 enum {
@@ -1382,9 +1382,13 @@ typedef struct wf_cg wf_cg;
 
 /* Makes a solve to be recorded. Of params it uses matrix (whose arrays are read during the call;
  * its `jobs` compile the product), precondition, block, tolerance and max_iterations, the most that
- * a recording makes. b is not scaled: the squares of its elements, and their sums, must be within
- * the type's range. On an adopted device the call touches no queue. Errors: those of wf_cg_solve,
- * WF_ERROR_UNSUPPORTED (mixed). */
+ * a solve makes. b is not scaled: the squares of its elements, and their sums, must be within the
+ * type's range. On an adopted device the call touches no queue. Errors: those of wf_cg_solve.
+ *
+ * With `mixed` the matrix is F64, but b and x on the device are pairs of floats, high and low, whose
+ * sum is the value: shaders without f64 write b as (b, 0) and read x.x. The range is that of F32.
+ * Every check_every iterations (0: 8; rounded up to an even number) a correction that has come to
+ * its end may be added to x, and the next one begins. */
 WF_API wf_result wf_cg_create(wf_device *device, const wf_cg_params *params, wf_cg **out);
 /* As the functions of the same names do for plans. */
 WF_API wf_result wf_cg_status_of(wf_cg *cg);
