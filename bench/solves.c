@@ -1,6 +1,7 @@
 /* What a recorded solve costs: conjugate gradients on the five-point Laplacian of a square, the
  * device's time of an iteration that runs and of one behind the end of the solve, and the host's
- * time to record one; by conditional rendering, where the device has it, and without. No validation layer should be on. */
+ * time to record one; by conditional rendering, where the device has it, and without. No
+ * validation layer should be on. */
 #include <stdio.h>
 #include <stdlib.h>
 

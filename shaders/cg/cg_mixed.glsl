@@ -25,8 +25,9 @@
 // Which of the two states a correction ended with; `iterations` were recorded.
 uint ended_state(uint iterations)
 {
-    return STATE(0, STATUS) != REAL(RUNNING) ? 0 : STATE(1, STATUS) != REAL(RUNNING) ? 1
-                                                                                    : iterations & 1;
+    if (STATE(0, STATUS) != REAL(RUNNING))
+        return 0;
+    return STATE(1, STATUS) != REAL(RUNNING) ? 1 : iterations & 1;
 }
 
 // Whether a correction that ended so, or runs, is worth adding.

@@ -70,12 +70,13 @@ wf_result wfi_cg_open_recorded(wf_device *device, const wf_cg_params *params,
                                const wf_spmv_params *matrix, const wf_spmv_params *wide,
                                wfi_cg *out);
 void wfi_cg_close(wfi_cg *c);
-/* Inverts the diagonal, or its blocks. */
+/* cg_preconditioner.c: inverts the diagonal, or its blocks. */
 wf_result wfi_cg_fill_inverse(const wfi_cg *c, void *inverse);
 
 /* cg_kernels.c: the kernels' plans, and sizes of what they use. */
 wf_result wfi_cg_make_kernels(wfi_cg *c);
 uint32_t wfi_cg_group_items(const wf_caps *caps);
+uint64_t wfi_cg_vector_bytes(const wfi_cg *c);
 uint64_t wfi_cg_a_bytes(const wfi_cg *c);
 uint64_t wfi_cg_c_elements(const wfi_cg *c);
 uint64_t wfi_cg_scalars_bytes(const wfi_cg *c);
@@ -90,7 +91,6 @@ double wfi_cg_tolerance(const wf_cg_params *p);
  * WF_ERROR_CANCELLED: out, history and x are as far as the run came. */
 wf_result wfi_cg_run(wfi_cg *c, double tolerance, uint32_t most, double *history,
                      wf_cg_result *out);
-uint64_t wfi_cg_vector_bytes(const wfi_cg *c);
 /* What the product w = A u binds. */
 wf_bindings wfi_cg_product_bindings(const wfi_cg *c);
 /* Write r, or read x, and wait for it. */

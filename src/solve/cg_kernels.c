@@ -57,6 +57,11 @@ uint64_t wfi_cg_scalars_bytes(const wfi_cg *c)
            (c->wide ? refinement : 0);
 }
 
+uint64_t wfi_cg_vector_bytes(const wfi_cg *c)
+{
+    return c->stride * (uint64_t)wf_type_size(c->type);
+}
+
 uint64_t wfi_cg_a_bytes(const wfi_cg *c)
 {
     return (c->wide ? 7 : 3) * wfi_cg_vector_bytes(c);

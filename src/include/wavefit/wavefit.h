@@ -1385,10 +1385,10 @@ typedef struct wf_cg wf_cg;
  * a solve makes. b is not scaled: the squares of its elements, and their sums, must be within the
  * type's range. On an adopted device the call touches no queue. Errors: those of wf_cg_solve.
  *
- * With `mixed` the matrix is F64, but b and x on the device are pairs of floats, high and low, whose
- * sum is the value: shaders without f64 write b as (b, 0) and read x.x. The range is that of F32.
- * Every check_every iterations (0: 8; rounded up to an even number) a correction that has come to
- * its end may be added to x, and the next one begins. */
+ * With `mixed` the matrix is F64, but b and x on the device are pairs of floats, high and low,
+ * whose sum is the value: shaders without f64 write b as (b, 0) and read x.x. The range is that of
+ * F32. Every check_every iterations (0: 8; rounded up to an even number) a correction that has come
+ * to its end may be added to x, and the next one begins. */
 WF_API wf_result wf_cg_create(wf_device *device, const wf_cg_params *params, wf_cg **out);
 /* As the functions of the same names do for plans. */
 WF_API wf_result wf_cg_status_of(wf_cg *cg);
