@@ -662,6 +662,15 @@ typedef struct wf_access {
     uint32_t group_rows;  /* … and rows of a work-group */
 } wf_access;
 
+/* In which order a kernel's work-groups take the tiles of its result, and what they read: strips of
+ * `swizzle` rows of tiles, down each column of a strip before the next. rows 0: not counted. */
+typedef struct wf_tile_order {
+    uint64_t rows, columns, batch;
+    uint32_t swizzle;
+    /* That all tiles of a row have in common, all of a column, and that a tile has alone. */
+    double row_bytes, column_bytes, tile_bytes;
+} wf_tile_order;
+
 typedef struct wf_plan_info {
     size_t size;
     const char *family;
@@ -681,7 +690,8 @@ typedef struct wf_plan_info {
     double group_bytes;            /* memory, if a work-group moves each byte only once */
     /* Executions write memory that the plan keeps; wf_plan_record says how they are ordered. */
     bool writes_own_memory;
-    wf_access access; /* of the variant's kernel */
+    wf_access access;         /* of the variant's kernel */
+    wf_tile_order tile_order; /* likewise */
 } wf_plan_info;
 
 /* A problem by its sizes, without data. */
