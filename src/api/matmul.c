@@ -1,11 +1,12 @@
 /* wf_matmul_plan. */
 
 #include "choose/choose.h"
-#include "core/caps.h"
+#include "core/arithmetic.h"
 #include "core/device.h"
 #include "core/heap.h"
 #include "core/params.h"
 #include "kernels/matmul/matmul.h"
+#include "plan/images.h"
 
 static uint64_t at_least_one(uint64_t value)
 {
@@ -52,8 +53,7 @@ static wf_result check_images(const wf_device *device, const wf_matmul_params *p
         uint64_t ld;
     } all[] = {
         {p->image_a, p->lda}, {p->image_b, p->ldb}, {p->image_c, p->ldc}, {p->image_bias, 0}};
-    char text[256];
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    for (size_t i = 0; i < WFI_COUNT(all); i++) {
         if (!all[i].format)
             continue;
         if ((unsigned)all[i].format > WF_IMAGE_RGBA8 || all[i].ld || p->batch > 1 ||
@@ -61,10 +61,9 @@ static wf_result check_images(const wf_device *device, const wf_matmul_params *p
             return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
                             "wf_matmul_plan: images are of a wf_image, for products of F32 or F16 "
                             "with batch 1 and leading dimensions 0");
-        if (all[i].format == WF_IMAGE_R16F && !device->caps.extended_images) {
-            wfi_caps_say_missing(&device->caps, WF_WITHHELD_EXTENDED_IMAGES, text);
-            return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED, "wf_matmul_plan: %s", text);
-        }
+        const wf_result result = wfi_require_image(device, all[i].format, "wf_matmul_plan");
+        if (result != WF_SUCCESS)
+            return result;
     }
     return WF_SUCCESS;
 }

@@ -1,12 +1,12 @@
 /* wf_stencil_plan, and the same for a solver. */
 #include "api/plans.h"
-#include "core/heap.h"
-#include "kernels/families.h"
 #include "choose/choose.h"
 #include "core/device.h"
+#include "core/heap.h"
 #include "core/params.h"
 #include "kernels/families.h"
 #include "kernels/stencil/image.h"
+#include "plan/images.h"
 
 static void resize(wfi_problem *problem, const uint64_t *extent)
 {
@@ -29,15 +29,11 @@ static wf_result allow_sizes(wf_plan *plan, const wf_stencil_params *params)
 /* Whether the device and the parameters allow stencils on images of the format. */
 static wf_result check_image(const wf_device *device, const wf_stencil_params *p)
 {
-    char text[256];
     if ((unsigned)p->image > WF_IMAGE_RGBA8 || p->type != WF_TYPE_F32 || p->steps > 1)
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_stencil_plan: images are of a wf_image, computed in F32 and made in 1 "
                         "step a plan: record the plan again with the images exchanged");
-    if (p->image != WF_IMAGE_R16F || device->caps.extended_images)
-        return WF_SUCCESS;
-    wfi_caps_say_missing(&device->caps, WF_WITHHELD_EXTENDED_IMAGES, text);
-    return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED, "wf_stencil_plan: %s", text);
+    return wfi_require_image(device, p->image, "wf_stencil_plan");
 }
 
 static wf_result choose(wf_device *device, const wfi_problem *problem,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "core/heap.h"
 #include "core/platform.h"
 #include "core/text.h"
@@ -458,12 +459,11 @@ char *wfi_file_resolve(const char *path)
         const HANDLE handle =
             open_handle(path, FILE_READ_ATTRIBUTES, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS);
         if (handle != INVALID_HANDLE_VALUE) {
-            units = GetFinalPathNameByHandleW(handle, target, sizeof target / sizeof *target, 0);
+            units = GetFinalPathNameByHandleW(handle, target, WFI_COUNT(target), 0);
             CloseHandle(handle);
         }
     }
-    return units > 0 && units < sizeof target / sizeof *target ? wfi_narrow(target)
-                                                               : wfi_copy_text(path);
+    return units > 0 && units < WFI_COUNT(target) ? wfi_narrow(target) : wfi_copy_text(path);
 }
 
 /* --------------------------------------------------------------------------------------- paths */

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
+
 /* An element as f64, or 8-byte integers rounded to it. */
 #define GET(name, type)                                                                            \
     static double get_##name(const void *at)                                                       \
@@ -86,7 +88,7 @@ static const char *kind_of(char letter)
                  {'M', "dates"},
                  {'m', "spans of time"},
                  {'V', "raw bytes, as which bfloat16 is written too"}};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    for (size_t i = 0; i < WFI_COUNT(kinds); i++)
         if (kinds[i].letter == letter)
             return kinds[i].text;
     return "of a kind that NumPy's documentation does not list";
@@ -113,7 +115,7 @@ static bool parse_descr(cursor *c, wfi_npy_header *header)
         return false;
     const bool order = *descr && strchr("<>|=", *descr);
     const char *const name = order ? descr + 1 : descr;
-    for (size_t i = 0; i < sizeof stored / sizeof *stored; i++)
+    for (size_t i = 0; i < WFI_COUNT(stored); i++)
         if (strcmp(name, stored[i].name) == 0) {
             header->stored = &stored[i];
             header->swapped = *descr == '>';

@@ -247,6 +247,8 @@ static void put_bytes(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_res
     wfi_json_put_number(doc, out, "shared_requested",
                         b->shared_requested > 0 ? b->shared_requested : (double)NAN);
     wfi_json_put_number(doc, out, "work_groups_least", b->groups > 0 ? b->groups : (double)NAN);
+    wfi_json_put_number(doc, out, "waves_least", b->waves > 0 ? b->waves : (double)NAN);
+    wfi_json_put_number(doc, out, "wave_groups", b->waves > 0 ? b->wave_groups : (double)NAN);
     wfi_json_put_number(doc, out, "memory_least", b->least);
     wfi_json_put_number(doc, out, "memory_most", b->memory_most);
     wfi_json_put_number(doc, out, "cache_most", b->cache_most);

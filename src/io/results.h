@@ -81,7 +81,9 @@ double wfi_stages_whole(const double seconds[WFI_STAGE_COUNT]);
 /* Bytes of one execution by `wavefit explain`; 0: not counted, NaN: not measured. */
 typedef struct wfi_result_bytes {
     double requested, stored, shared_requested, groups; /* as in wf_plan_info */
-    double least;                                       /* of memory; 0: nothing is known */
+    double waves; /* each byte once a wave of `wave_groups` work-groups */
+    double wave_groups;
+    double least; /* of memory; 0: nothing is known */
     /* What the measured ceilings move in the time that it took. */
     double memory_most, cache_most, shared_most;
 } wfi_result_bytes;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "core/arithmetic.h"
 #include "core/platform_file.h"
 
 #define BUFFER_BYTES ((size_t)1 << 20)
@@ -84,7 +85,7 @@ static bool is_text(const wfi_text_reader *reader, wfi_io_error *error)
                  {0, 3, "BZh", "compressed with bzip2", "bunzip2 -k"},
                  {0, 4, "PK\3\4", "a zip archive", "unzip"},
                  {257, 5, "ustar", "a tar archive", "tar -xf"}};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    for (size_t i = 0; i < WFI_COUNT(kinds); i++)
         if (reader->end >= kinds[i].at + kinds[i].length &&
             memcmp(reader->buffer + kinds[i].at, kinds[i].bytes, kinds[i].length) == 0)
             return wfi_io_fail(error, WFI_IO_BAD_INPUT,

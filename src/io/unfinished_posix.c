@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/arithmetic.h"
 #include "core/platform_file.h"
 
 #ifndef PATH_MAX
@@ -23,7 +24,7 @@ static struct {
 } unfinished[MOST_UNFINISHED];
 
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
-#define ENDING (sizeof ending / sizeof *ending)
+#define ENDING (WFI_COUNT(ending))
 
 void wfi_unfinished_remove_all(void)
 {

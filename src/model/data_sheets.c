@@ -2,6 +2,7 @@
  * the memory that their product page names. */
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "model/predict.h"
 
 #define AMD "AMD, product specifications"
@@ -34,7 +35,7 @@ static const wfi_data_sheet sheets[] = {
 
 const wfi_data_sheet *wfi_data_sheet_of(const char *target)
 {
-    for (size_t i = 0; i < sizeof sheets / sizeof *sheets; i++)
+    for (size_t i = 0; i < WFI_COUNT(sheets); i++)
         if (strcmp(sheets[i].target, target) == 0)
             return &sheets[i];
     return NULL;

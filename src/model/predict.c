@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
+
 /* Loads, stores and shared memory move a byte a clock for each lane that multiplies: 128 on
  * NVIDIA's multiprocessors, 64 on GCN's compute units and on Mali's cores. */
 #define LANE_BYTES 1.0
@@ -25,7 +27,7 @@ uint32_t wfi_instruction_count(const wf_kernel_info *kernel)
 {
     /* RADV; ANV, NVK, Turnip and V3DV, in letters of either case. */
     static const char *const names[] = {"Instructions", "Instruction Count"};
-    for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+    for (size_t n = 0; n < WFI_COUNT(names); n++)
         for (uint32_t i = 0; i < kernel->statistic_count; i++)
             if (same_name(kernel->statistics[i].name, names[n]) && kernel->statistics[i].value > 0)
                 return (uint32_t)kernel->statistics[i].value;

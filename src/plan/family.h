@@ -100,6 +100,7 @@ typedef struct wfi_traffic {
     double stored;    /* of those, stores */
     double shared;    /* of shared memory, likewise */
     double groups;    /* of memory by work-groups: each byte once a group */
+    wf_tile_order tile_order;
 } wfi_traffic;
 
 typedef struct wfi_parameter {

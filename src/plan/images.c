@@ -2,7 +2,18 @@
 
 #include <string.h>
 
+#include "core/caps.h"
+#include "core/device.h"
 #include "plan/object.h"
+
+wf_result wfi_require_image(const wf_device *device, wf_image format, const char *function)
+{
+    if (format != WF_IMAGE_R16F || device->caps.extended_images)
+        return WF_SUCCESS;
+    char text[256];
+    wfi_caps_say_missing(&device->caps, WF_WITHHELD_EXTENDED_IMAGES, text);
+    return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED, "%s: %s", function, text);
+}
 
 void wfi_plan_image_binding(wf_plan *plan, uint32_t binding, uint64_t at)
 {

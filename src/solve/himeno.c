@@ -277,6 +277,15 @@ static wf_result choose(wf_himeno *h)
     return result;
 }
 
+wf_result wfi_himeno_require_cuts(const wf_himeno *h, const char *function)
+{
+    if (!h->region)
+        return WF_SUCCESS;
+    return wfi_fail(&h->device->log, WF_ERROR_UNSUPPORTED,
+                    "%s: variant %s moves all data in each iteration and has no subdomains",
+                    function, h->choice.point.variant->name);
+}
+
 wf_result wfi_himeno_prepare(wf_himeno *h, const char *function, const wf_himeno_params *given)
 {
     const wfi_log *log = &h->device->log;
@@ -292,13 +301,11 @@ wf_result wfi_himeno_prepare(wf_himeno *h, const char *function, const wf_himeno
     h->subdomain = h->params.planes > 0;
     h->begin = h->params.first_plane;
     h->end = h->subdomain ? h->begin + h->params.planes : h->params.nk - 2;
-    const wf_result result = choose(h);
+    wf_result result = choose(h);
+    if (result == WF_SUCCESS && h->subdomain)
+        result = wfi_himeno_require_cuts(h, function);
     if (result != WF_SUCCESS || !h->subdomain)
         return result;
-    if (h->region)
-        return wfi_fail(log, WF_ERROR_UNSUPPORTED,
-                        "%s: variant %s moves all data in each iteration and has no subdomains",
-                        function, h->choice.point.variant->name);
     const uint32_t steps = wfi_himeno_steps(&h->choice.point);
     if (h->params.planes < steps)
         return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT,

@@ -72,6 +72,8 @@ uint32_t wfi_himeno_p_after(const wf_himeno *h, uint32_t passes);
 wf_result wfi_himeno_record_pass(wf_himeno *h, const wfi_himeno_pass *pass,
                                  VkCommandBuffer command_buffer, uint32_t row, uint32_t p);
 uint64_t wfi_himeno_halo_bytes(const wf_himeno *h); /* of one side of a subdomain */
+/* Fails where the variant chosen cannot be cut into subdomains. */
+wf_result wfi_himeno_require_cuts(const wf_himeno *h, const char *function);
 /* Reads and checks the parameters and chooses a variant; h->device is set. */
 wf_result wfi_himeno_prepare(wf_himeno *h, const char *function, const wf_himeno_params *given);
 

@@ -17,14 +17,11 @@ static wf_result plan_cut(wf_device *device, const wf_himeno_params *params, wf_
         return WF_ERROR_INVALID_ARGUMENT;
     wf_himeno h = {.device = device};
     wf_result result = wfi_himeno_prepare(&h, "wf_himeno_plan_cut", params);
+    if (result == WF_SUCCESS)
+        result = wfi_himeno_require_cuts(&h, "wf_himeno_plan_cut");
     if (result != WF_SUCCESS)
         return result;
     const wfi_point *point = &h.choice.point;
-    if (h.region)
-        return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
-                        "wf_himeno_plan_cut: variant %s moves all data in each iteration and has "
-                        "no subdomains",
-                        point->variant->name);
     const uint32_t group = wfi_himeno_group_planes(point), steps = wfi_himeno_steps(point);
     const wf_plan_info info = wfi_describe_choice(&h.choice);
     wf_himeno_cut found = {.planes = h.params.nk - 2,

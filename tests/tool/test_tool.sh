@@ -79,12 +79,20 @@ expect 0 'the device has no 64-bit floats' ladder spmv --repeat 2 \
     --matrix poisson27:4 --type f64 --limits minimum
 if [ -e /usr/share/vulkan/icd.d/radeon_icd.json ]; then
     expect 0 '^ +5 +addition +[1-9]' ladder spmv --matrix poisson27:4 --target amd:navi31
+    # 96 units of the data sheet are 48 work-group processors with 16 groups of 256 each, six rows
+    # of 128 tiles: 22 waves read all of B (16 MiB), and A and C pass once.
+    expect 0 'passed to waves +384 MiB .* wave of 768 work-groups' explain matmul \
+        --shape 2048x2048x2048 --variant tiled --set tile=16 --target amd:navi31
 fi
 # The command line's constants go over the text's, and --variant leaves a step and its rival.
 expect 0 '^ +2 +shuffle|^ +2 +shuffle +unsupported' ladder spmv --repeat 2 --matrix poisson27:4 \
     --variant shuffle
 expect 0 'shared local_x=128 lanes=8' ladder spmv --repeat 2 --matrix poisson27:4 \
     --variant readonly --set lanes=8
+# 32 lanes a row on every device: of four and eight lanes a subgroup there are several to a row.
+expect 0 'add local_x=128 lanes=32' ladder spmv --repeat 1 --matrix poisson27:4 --variant addition
+expect 0 'verified .* 64 of 64' spmv --generate poisson27:4 --variant add --set lanes=2
+expect 0 'verified .* 64 of 64' spmv --generate poisson27:4 --variant add --set lanes=64
 expect 2 "no step or variant 'shufle' \(baseline, texture," ladder spmv --variant shufle
 expect 2 "no step has a constant 'lnes'" ladder spmv --set lnes=8
 # Idle lanes are those of the matrix: 27 entries of a row that is not at the border.

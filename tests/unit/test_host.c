@@ -60,6 +60,44 @@ static void relaxations_are_right(void **state)
     }
 }
 
+/* Both shapes, all edges, planes and spaces, odd and even counts of steps. */
+static void stencils_are_right(void **state)
+{
+    static const uint32_t sizes[][3] = {{3, 3, 3}, {9, 300, 0}, {17, 9, 12}, {131, 10, 11}};
+    static const wf_type types[] = {WF_TYPE_F32, WF_TYPE_F64};
+    double coefficients[729];
+    (void)state;
+    for (int i = 0; i < 729; i++)
+        coefficients[i] = (i % 7 - 2.5) / 729;
+    for (uint32_t i = 0; i < 4 * 2 * 3 * 2; i++) {
+        const uint32_t *n = sizes[i % 4], radius = i % 4 == 3 ? 2 : n[0] < 9 ? 1 : 4;
+        const wf_stencil_params params = {.size = sizeof params,
+                                          .nx = n[0],
+                                          .ny = n[1],
+                                          .nz = n[2],
+                                          .shape = i / 4 % 2 ? WF_STENCIL_BOX : WF_STENCIL_STAR,
+                                          .radius = radius,
+                                          .border = (wf_border)(i / 8 % 3),
+                                          .steps = i / 4 % 4,
+                                          .type = types[i / 24],
+                                          .coefficients = coefficients};
+        wfi_result_host host = {0};
+        wfi_host_stencil(&params, SECONDS, i, &host);
+        assert_right(&host);
+    }
+}
+
+/* What has no version in plain C says so. */
+static void narrow_stencils_are_left_out(void **state)
+{
+    const wf_stencil_params params = {.size = sizeof params, .nx = 8, .ny = 8, .type = WF_TYPE_F16};
+    wfi_result_host host = {0};
+    (void)state;
+    wfi_host_stencil(&params, SECONDS, 1, &host);
+    assert_non_null(strstr(host.reason, "f16"));
+    assert_int_equal(host.samples, 0);
+}
+
 static void what_is_wrong_is_told(void **state)
 {
     wfi_result_host host = {.check = {.error_over_bound = 2}};
@@ -77,10 +115,9 @@ static void what_is_wrong_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products_are_right),
-        cmocka_unit_test(sparse_products_are_right),
-        cmocka_unit_test(relaxations_are_right),
-        cmocka_unit_test(what_is_wrong_is_told),
+        cmocka_unit_test(products_are_right),           cmocka_unit_test(sparse_products_are_right),
+        cmocka_unit_test(relaxations_are_right),        cmocka_unit_test(stencils_are_right),
+        cmocka_unit_test(narrow_stencils_are_left_out), cmocka_unit_test(what_is_wrong_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * one on a small problem. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <cmocka.h>
 
 #include "kernels/families.h"
+#include "model/wave_bytes.h"
 #include "plan/family.h"
 
 enum { MOST = 1 << 16 }; /* elements of all arrays */
@@ -117,6 +119,39 @@ static void products_of_tiles(void **state)
             fail_msg("%s: %g bytes for %g, in shared memory %g for %g", cases[i].name, t.requested,
                      (counted.items + M * N) * 4, t.shared, shared * 4);
     }
+}
+
+/* Waves of any number of work-groups, which take tiles of 4 x 4 in strips of two rows of tiles: the
+ * elements that each wave touches, counted once. */
+static void products_of_waves(void **state)
+{
+    enum { TILE = 4, STRIP = 2, ROWS = M / TILE, COLUMNS = N / TILE, TILES = ROWS * COLUMNS };
+    const wf_constant constants[] = {{"tile", TILE}, {"swizzle", STRIP}, {NULL, 0}};
+    uint32_t rows[TILES], columns[TILES], count = 0;
+    (void)state;
+    for (uint32_t strip = 0; strip < ROWS; strip += STRIP)
+        for (uint32_t column = 0; column < COLUMNS; column++)
+            for (uint32_t row = strip; row < strip + STRIP && row < ROWS; row++) {
+                rows[count] = row;
+                columns[count++] = column;
+            }
+    for (uint32_t wave = 1; wave <= TILES + 1; wave++) {
+        const wfi_traffic t = traffic_of(product(), "tiled2", constants);
+        for (uint32_t tile = 0; tile < TILES; tile++) {
+            if (tile % wave == 0)
+                begin_group();
+            for (uint64_t i = 0; i < TILE; i++)
+                for (uint64_t k = 0; k < K; k++) {
+                    touch((rows[tile] * TILE + i) * K + k);
+                    touch(M * K + k * N + columns[tile] * TILE + i);
+                }
+        }
+        const double bytes = (counted.groups + M * N) * sizeof(float);
+        if (fabs(wfi_wave_bytes(&t.tile_order, wave) - bytes) > bytes * 1e-12)
+            fail_msg("waves of %u: %g bytes for %g", wave, wfi_wave_bytes(&t.tile_order, wave),
+                     bytes);
+    }
+    assert_true(wfi_wave_bytes(&(wf_tile_order){0}, 8) == 0);
 }
 
 /* Himeno's 19 points: those of the cube around a cell of which at most two coordinates differ. */
@@ -280,6 +315,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_of_single_outputs),
         cmocka_unit_test(products_of_tiles),
+        cmocka_unit_test(products_of_waves),
         cmocka_unit_test(relaxation),
         cmocka_unit_test(columns),
         cmocka_unit_test(products_of_other_variants),

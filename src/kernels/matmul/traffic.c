@@ -26,6 +26,21 @@ double wfi_matmul_tiles_bytes(const wfi_point *point, double tile_m, double tile
     return size * k * (m * ceil(n / tile_n) + n * ceil(m / tile_m)) * (double)p->batch;
 }
 
+wf_tile_order wfi_matmul_tile_order(const wfi_point *point, double tile_m, double tile_n)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const double row = (double)p->k * (double)wf_type_size(point->problem->type);
+    const double rows = ceil((double)p->m / tile_m), columns = ceil((double)p->n / tile_n);
+    return (wf_tile_order){.rows = (uint64_t)rows,
+                           .columns = (uint64_t)columns,
+                           .batch = p->batch,
+                           .swizzle = wfi_point_value(point, MATMUL_ID_SWIZZLE, 1),
+                           .row_bytes = (double)p->m * row / rows,
+                           .column_bytes = (double)p->n * row / columns,
+                           .tile_bytes =
+                               wfi_matmul_c_bytes(point) / (rows * columns * (double)p->batch)};
+}
+
 void wfi_matmul_tiled_traffic(const wfi_point *point, double tile_m, double tile_n, double reads,
                               wfi_traffic *out)
 {
@@ -37,6 +52,7 @@ void wfi_matmul_tiled_traffic(const wfi_point *point, double tile_m, double tile
     out->requested = out->groups = loaded + wfi_matmul_c_bytes(point);
     out->stored = wfi_matmul_c_stored(point);
     out->shared = (values + products * reads) * stored;
+    out->tile_order = wfi_matmul_tile_order(point, tile_m, tile_n);
 }
 
 void wfi_matmul_block_traffic(const wfi_point *point, wfi_traffic *out)
@@ -57,6 +73,7 @@ void wfi_matmul_count_split(const wfi_point *point, wfi_traffic *out)
     out->requested += partials - wfi_matmul_c_bytes(point);
     out->stored = partials;
     out->groups = out->requested;
+    out->tile_order.rows = 0; /* a tile is of several work-groups */
 }
 
 /* Pieces of tiles that work-groups make: each takes its share of all steps, of which a tile has
@@ -88,6 +105,7 @@ bool wfi_matmul_count_stream_k(const wfi_point *point, const wfi_matmul_tile *ti
     const double fraction = (double)s.shared / (double)s.tiles;
     out->requested += partials - wfi_matmul_c_bytes(point) * fraction;
     out->stored += partials - wfi_matmul_c_stored(point) * fraction;
+    out->tile_order.rows = 0;
     out->groups = out->requested;
     return true;
 }

@@ -12,6 +12,8 @@ double wfi_matmul_c_stored(const wfi_point *point);
 double wfi_matmul_c_bytes(const wfi_point *point);
 /* Bytes of A, read once for every column of tiles, and of B, once for every row of tiles. */
 double wfi_matmul_tiles_bytes(const wfi_point *point, double tile_m, double tile_n);
+/* Tiles of C in the order in which work-groups take them, a tile each. */
+wf_tile_order wfi_matmul_tile_order(const wfi_point *point, double tile_m, double tile_n);
 /* Of a variant that writes tiles to shared memory once, and reads `reads` values from there for
  * each multiply-add. */
 void wfi_matmul_tiled_traffic(const wfi_point *point, double tile_m, double tile_n, double reads,

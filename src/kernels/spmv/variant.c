@@ -35,6 +35,12 @@ uint32_t wfi_spmv_pinned_subgroup(const wfi_point *point)
     return varies && caps->subgroup_size_control ? caps->subgroup_size : 0;
 }
 
+bool wfi_spmv_lanes_in_subgroup(const wfi_point *point)
+{
+    const uint32_t pinned = wfi_spmv_pinned_subgroup(point);
+    return point->values[SPMV_ID_LANES] <= (pinned ? pinned : point->caps->subgroup_min);
+}
+
 uint64_t wfi_spmv_real_bytes(const wfi_point *point)
 {
     return wf_type_size(wfi_spmv_real(point->problem->type));
@@ -119,7 +125,7 @@ double wfi_spmv_step_fit(wfi_point *point)
 
 /* An entry's index and value, and the element of x that it multiplies; each work-item of a row
  * reads both its offsets. */
-static void count_traffic(const wfi_point *point, double items_a_row, wfi_traffic *out)
+void wfi_spmv_count_traffic(const wfi_point *point, double items_a_row, wfi_traffic *out)
 {
     const wfi_spmv_problem *p = &point->problem->spmv;
     const double size = (double)wf_type_size(point->problem->type);
@@ -132,12 +138,12 @@ static void count_traffic(const wfi_point *point, double items_a_row, wfi_traffi
 
 void wfi_spmv_row_traffic(const wfi_point *point, wfi_traffic *out)
 {
-    count_traffic(point, 1, out);
+    wfi_spmv_count_traffic(point, 1, out);
 }
 
 void wfi_spmv_lanes_traffic(const wfi_point *point, wfi_traffic *out)
 {
-    count_traffic(point, wfi_point_value(point, SPMV_ID_LANES, 1), out);
+    wfi_spmv_count_traffic(point, wfi_point_value(point, SPMV_ID_LANES, 1), out);
 }
 
 /* --------------------------------------------------------------------------------------- access */

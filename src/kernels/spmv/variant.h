@@ -105,6 +105,9 @@ void wfi_spmv_strided_constants(const wfi_point *point, wfi_pipeline_desc *desc)
 uint32_t wfi_spmv_pinned_subgroup(const wfi_point *point);
 /* Bytes of an element of x or y. */
 uint64_t wfi_spmv_real_bytes(const wfi_point *point);
+/* Whether a row's lanes are sure to be of one subgroup; if not, its subgroups meet in shared
+ * memory. */
+bool wfi_spmv_lanes_in_subgroup(const wfi_point *point);
 /* A sum for each work-item. */
 uint64_t wfi_spmv_lanes_shared(const wfi_point *point);
 
@@ -112,6 +115,8 @@ uint64_t wfi_spmv_lanes_shared(const wfi_point *point);
 double wfi_spmv_step_fit(wfi_point *point);
 /* Good values for lanes that add up in shared memory, and their time. */
 double wfi_spmv_tree_fit(wfi_point *point);
+/* Bytes that work-items ask for, where so many of them read a row's offsets. */
+void wfi_spmv_count_traffic(const wfi_point *point, double items_a_row, wfi_traffic *out);
 void wfi_spmv_row_traffic(const wfi_point *point, wfi_traffic *out); /* a work-item a row */
 void wfi_spmv_lanes_traffic(const wfi_point *point, wfi_traffic *out);
 /* wfi_variant.access: a work-item a row, and lanes that share a row. */

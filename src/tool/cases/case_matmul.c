@@ -288,6 +288,16 @@ static wf_result measure(wfi_session *session, const wfi_matmul_request *r, work
     return WF_SUCCESS;
 }
 
+void wfi_matmul_facts(const wf_matmul_params *p, wfi_result_case *out)
+{
+    if (p->batch > 1)
+        wfi_result_case_fact(out, "batch", (double)p->batch);
+    if (p->transpose_a)
+        wfi_result_case_fact(out, "transpose_a", 1);
+    if (p->transpose_b)
+        wfi_result_case_fact(out, "transpose_b", 1);
+}
+
 static void describe(const wf_matmul_params *p, wfi_result_case *out)
 {
     snprintf(out->name, sizeof out->name, "%llux%llux%llu", (unsigned long long)p->m,
@@ -295,12 +305,7 @@ static void describe(const wf_matmul_params *p, wfi_result_case *out)
     wfi_result_case_fact(out, "m", (double)p->m);
     wfi_result_case_fact(out, "n", (double)p->n);
     wfi_result_case_fact(out, "k", (double)p->k);
-    if (p->batch > 1)
-        wfi_result_case_fact(out, "batch", (double)p->batch);
-    if (p->transpose_a)
-        wfi_result_case_fact(out, "transpose_a", 1);
-    if (p->transpose_b)
-        wfi_result_case_fact(out, "transpose_b", 1);
+    wfi_matmul_facts(p, out);
     out->type = wf_type_name(p->type);
     out->plan.size = sizeof out->plan;
 }

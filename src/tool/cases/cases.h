@@ -16,6 +16,8 @@ typedef struct wfi_matmul_request {
     bool untimed; /* the answer and its check are enough */
 } wfi_matmul_request;
 
+/* What results tell of a product beside its sizes. */
+void wfi_matmul_facts(const wf_matmul_params *params, wfi_result_case *out);
 /* *product (may be NULL) gets C as the parameters lay it out, malloc'ed, when the case is ok. */
 wf_result wfi_case_matmul(wfi_session *session, const wfi_matmul_request *request,
                           wfi_result_case *out, void **product);

@@ -48,6 +48,19 @@ static void describe(const wfi_study *study, wf_problem *problem)
     memcpy(problem->extent, study->extent, sizeof problem->extent);
 }
 
+static wf_matmul_params params_of(const wfi_case_problem *p)
+{
+    return (wf_matmul_params){.size = sizeof(wf_matmul_params),
+                              .m = p->a,
+                              .n = p->b,
+                              .k = p->c,
+                              .type = p->type,
+                              .batch = p->batch,
+                              .transpose_a = p->transpose_a,
+                              .transpose_b = p->transpose_b,
+                              .math = p->math};
+}
+
 static void run_problem(wfi_session *session, const wfi_case_problem *p, double seconds,
                         wfi_result_case *out)
 {
@@ -55,10 +68,7 @@ static void run_problem(wfi_session *session, const wfi_case_problem *p, double 
                                         .n = p->b,
                                         .k = p->c,
                                         .type = p->type,
-                                        .more = {.batch = p->batch,
-                                                 .transpose_a = p->transpose_a,
-                                                 .transpose_b = p->transpose_b,
-                                                 .math = p->math},
+                                        .more = params_of(p),
                                         .budget_seconds = seconds};
     wfi_case_matmul(session, &request, out, NULL);
 }
@@ -81,27 +91,15 @@ static bool data(const wfi_case_problem *p, uint64_t seed, wfi_problem_data *out
     (void)seed;
     (void)error;
     wf_matmul_params *own = out->own;
-    *own = (wf_matmul_params){.size = sizeof *own,
-                              .m = p->a,
-                              .n = p->b,
-                              .k = p->c,
-                              .type = p->type,
-                              .batch = p->batch,
-                              .transpose_a = p->transpose_a,
-                              .transpose_b = p->transpose_b,
-                              .math = p->math};
+    *own = params_of(p);
     params->matmul = own;
     return true;
 }
 
 static void facts(const wfi_case_problem *p, wfi_result_case *out)
 {
-    if (p->batch > 1)
-        wfi_result_case_fact(out, "batch", (double)p->batch);
-    if (p->transpose_a)
-        wfi_result_case_fact(out, "transpose_a", 1);
-    if (p->transpose_b)
-        wfi_result_case_fact(out, "transpose_b", 1);
+    const wf_matmul_params params = params_of(p);
+    wfi_matmul_facts(&params, out);
 }
 
 /* ---------------------------------------------------------------------------------------- drawn */

@@ -5,6 +5,7 @@
 #include "core/arithmetic.h"
 #include "tool/cases/families.h"
 #include "tool/cases/random.h"
+#include "tool/host/host.h"
 
 static int parse(wfi_study *study, const wfi_common *common)
 {
@@ -64,18 +65,23 @@ typedef struct stencil_data {
 } stencil_data;
 
 /* Random coefficients whose magnitudes sum to at most 1, so that steps do not blow up. */
-static bool data(const wfi_case_problem *p, uint64_t seed, wfi_problem_data *out,
-                 wf_tune_params *params, char error[1024])
+static void fill(const wfi_case_problem *p, uint64_t seed, stencil_data *own)
 {
     const wfi_stencil_request request = request_of(p);
     const uint32_t taps = wfi_stencil_request_taps(&request);
-    stencil_data *own = out->own;
-    (void)error;
     wfi_random_fill(own->coefficients, WF_TYPE_F64, taps, seed);
     for (uint32_t i = 0; i < taps; i++)
         own->coefficients[i] /= taps;
     own->params = wfi_stencil_params(&request);
     own->params.coefficients = own->coefficients;
+}
+
+static bool data(const wfi_case_problem *p, uint64_t seed, wfi_problem_data *out,
+                 wf_tune_params *params, char error[1024])
+{
+    stencil_data *own = out->own;
+    (void)error;
+    fill(p, seed, own);
     params->stencil = &own->params;
     return true;
 }
@@ -94,6 +100,13 @@ static void run_problem(wfi_session *session, const wfi_case_problem *p, double 
     wfi_stencil_request request = request_of(p);
     request.budget_seconds = seconds;
     wfi_case_stencil(session, &request, out, NULL);
+}
+
+static void host(const wfi_case_problem *p, double seconds, uint64_t seed, wfi_result_host *out)
+{
+    stencil_data own;
+    fill(p, seed, &own);
+    wfi_host_stencil(&own.params, seconds, seed, out);
 }
 
 static double cells_of(const wfi_case_problem *p)
@@ -141,21 +154,18 @@ static const wf_type drawn_types[] = {WF_TYPE_F32, WF_TYPE_F32, WF_TYPE_F64, WF_
 
 /* --------------------------------------------------------------------------------------- tuning */
 
-#define PROBLEM(text, type_, shape_, x, y, z, steps_, quick_, cpu_)                                \
-    {                                                                                              \
-        .family = WF_FAMILY_STENCIL, .name = text, .type = type_, .shape = shape_, .radius = 1,    \
-        .a = x, .b = y, .c = z, .steps = steps_, .quick = quick_, .cpu = cpu_                      \
-    }
-
 static const wfi_case_problem suite[] = {
-    PROBLEM("star 128^3", WF_TYPE_F32, WF_STENCIL_STAR, 128, 128, 128, 1, true, true),
-    PROBLEM("star 1024^2 x 4", WF_TYPE_F32, WF_STENCIL_STAR, 1024, 1024, 0, 4, true, true),
-    PROBLEM("box 96^3", WF_TYPE_F32, WF_STENCIL_BOX, 96, 96, 96, 1, false, true),
-    PROBLEM("star 128^3", WF_TYPE_F16, WF_STENCIL_STAR, 128, 128, 128, 1, false, true),
-    PROBLEM("star 512^3", WF_TYPE_F16, WF_STENCIL_STAR, 512, 512, 512, 1, false, false),
-    PROBLEM("star 256^3", WF_TYPE_F64, WF_STENCIL_STAR, 256, 256, 256, 1, false, false),
-    PROBLEM("star 512^3 x 2", WF_TYPE_F32, WF_STENCIL_STAR, 512, 512, 512, 2, false, false),
-    PROBLEM("star 8192^2 x 4", WF_TYPE_F64, WF_STENCIL_STAR, 8192, 8192, 0, 4, false, false),
+    WFI_STENCIL_PROBLEM("star 128^3", WF_TYPE_F32, WF_STENCIL_STAR, 128, 128, 128, 1, true, true),
+    WFI_STENCIL_PROBLEM("star 1024^2 x 4", WF_TYPE_F32, WF_STENCIL_STAR, 1024, 1024, 0, 4, true,
+                        true),
+    WFI_STENCIL_PROBLEM("box 96^3", WF_TYPE_F32, WF_STENCIL_BOX, 96, 96, 96, 1, false, true),
+    WFI_STENCIL_PROBLEM("star 128^3", WF_TYPE_F16, WF_STENCIL_STAR, 128, 128, 128, 1, false, true),
+    WFI_STENCIL_PROBLEM("star 512^3", WF_TYPE_F16, WF_STENCIL_STAR, 512, 512, 512, 1, false, false),
+    WFI_STENCIL_PROBLEM("star 256^3", WF_TYPE_F64, WF_STENCIL_STAR, 256, 256, 256, 1, false, false),
+    WFI_STENCIL_PROBLEM("star 512^3 x 2", WF_TYPE_F32, WF_STENCIL_STAR, 512, 512, 512, 2, false,
+                        false),
+    WFI_STENCIL_PROBLEM("star 8192^2 x 4", WF_TYPE_F64, WF_STENCIL_STAR, 8192, 8192, 0, 4, false,
+                        false),
 };
 
 enum { GRID, STEPS, RADIUS, BORDER, BOX };
@@ -214,4 +224,5 @@ const wfi_tool_family wfi_tool_stencil_family = {.family = WF_FAMILY_STENCIL,
                                                  .suite_count = WFI_COUNT(suite),
                                                  .problem_options = problem_options,
                                                  .problem_option_count = WFI_COUNT(problem_options),
-                                                 .parse_problem = parse_problem};
+                                                 .parse_problem = parse_problem,
+                                                 .host = host};

@@ -35,7 +35,7 @@ static bool finish(maker *m, uint64_t rows, wfi_csr *out)
 
 static uint64_t below(maker *m, uint64_t bound)
 {
-    return (wfi_random_bits(&m->seed) >> 11) % bound;
+    return wfi_random_below(&m->seed, bound);
 }
 
 /* In [-1, 1), not 0. */

@@ -128,21 +128,6 @@ static wf_result run_with(wfi_session *session, const wfi_ladder *ladder, const 
     return result;
 }
 
-/* The bytes that each level of memory moves, as explain has them, without those that need more
- * measurements. */
-static void note_bytes(wfi_result_case *out)
-{
-    if (out->has_plan && out->status == WFI_STATUS_OK)
-        out->bytes = (wfi_result_bytes){.requested = out->plan.requested_bytes,
-                                        .stored = out->plan.stored_bytes,
-                                        .shared_requested = out->plan.shared_requested_bytes,
-                                        .groups = out->plan.group_bytes,
-                                        .least = out->plan.least_bytes,
-                                        .memory_most = (double)NAN,
-                                        .cache_most = (double)NAN,
-                                        .shared_most = (double)NAN};
-}
-
 /* How many lanes of a row have no entry to multiply, where lanes of a constant share one. */
 static void note_lanes(const wfi_study *study, wfi_result_case *out)
 {
@@ -203,7 +188,8 @@ static void do_rung(wfi_session *session, const wfi_ladder *ladder, const wfi_st
     out->study.compared_with = rung->over;
     out->study.smaller = !fits;
     note_lanes(&own, out);
-    note_bytes(out);
+    if (out->has_plan) /* as explain has them, without those that need more measurements */
+        wfi_study_bytes(session, out);
 }
 
 void wfi_rung_run(wfi_session *session, const wfi_ladder *ladder, const wfi_study *study,

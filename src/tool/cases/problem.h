@@ -50,6 +50,12 @@ typedef struct wfi_case_problem {
         .family = WF_FAMILY_MATMUL, .name = text, .type = type_, .a = m, .b = n, .c = k,           \
         .quick = quick_, .cpu = cpu_                                                               \
     }
+/* Radius 1 and fixed edges; z 0: a plane. */
+#define WFI_STENCIL_PROBLEM(text, type_, shape_, x, y, z, steps_, quick_, cpu_)                    \
+    {                                                                                              \
+        .family = WF_FAMILY_STENCIL, .name = text, .type = type_, .shape = shape_, .radius = 1,    \
+        .a = x, .b = y, .c = z, .steps = steps_, .quick = quick_, .cpu = cpu_                      \
+    }
 
 /* A problem's parameters, in a structure of the family's own, and the matrix that they may point
  * into. */

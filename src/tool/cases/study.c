@@ -6,6 +6,8 @@
 
 #include "core/arithmetic.h"
 #include "core/element.h"
+#include "model/predict.h"
+#include "model/wave_bytes.h"
 #include "tool/cases/families.h"
 
 void wfi_study_options(wfi_study *study, wfi_option *options)
@@ -139,6 +141,35 @@ void wfi_study_occupancy(const wf_caps *caps, wfi_result_case *out)
     out->occupancy = occupancy.fraction;
     out->occupancy_limit = occupancy.limited_by;
     out->occupancy_source = occupancy.source;
+}
+
+/* Work-groups that the device holds at once; a target's units are those of its data sheet. 0: not
+ * known. */
+static double wave_groups(const wfi_session *session, const wf_kernel_info *kernel)
+{
+    const wfi_data_sheet *sheet = session->target ? wfi_data_sheet_of(session->target) : NULL;
+    const double told = session->caps->compute_units, units = sheet && !told ? sheet->units : told;
+    wf_occupancy occupancy;
+    if (wf_kernel_occupancy(session->caps, kernel, &occupancy) != WF_SUCCESS)
+        return 0;
+    return floor(units / (occupancy.counted_units ? occupancy.counted_units : 1) *
+                 occupancy.groups);
+}
+
+void wfi_study_bytes(const wfi_session *session, wfi_result_case *out)
+{
+    const wf_plan_info *plan = &out->plan;
+    const double groups = wave_groups(session, &plan->kernel);
+    out->bytes = (wfi_result_bytes){.requested = plan->requested_bytes,
+                                    .stored = plan->stored_bytes,
+                                    .shared_requested = plan->shared_requested_bytes,
+                                    .groups = plan->group_bytes,
+                                    .waves = wfi_wave_bytes(&plan->tile_order, groups),
+                                    .wave_groups = groups,
+                                    .least = plan->least_bytes,
+                                    .memory_most = (double)NAN,
+                                    .cache_most = (double)NAN,
+                                    .shared_most = (double)NAN};
 }
 
 wf_result wfi_study_run(wfi_session *session, const wfi_study *study, const char *variant,

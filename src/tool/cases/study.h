@@ -41,6 +41,8 @@ wf_result wfi_study_run(wfi_session *session, const wfi_study *study, const char
 wf_result wfi_study_compile(wfi_session *session, const wfi_study *study, const char *variant,
                             const wf_constant *constants, uint32_t constant_count,
                             wfi_result_case *out);
+/* The bytes of the plan that are counted, in out->bytes. */
+void wfi_study_bytes(const wfi_session *session, wfi_result_case *out);
 /* The estimated occupancy of the plan's kernel, where it is known. */
 void wfi_study_occupancy(const wf_caps *caps, wfi_result_case *out);
 

@@ -9,6 +9,7 @@
 
 typedef struct wfi_session {
     const wfi_common *common;
+    const char *target; /* of --target: the device is its compiler alone; NULL: it is there */
     wf_device *device;
     const wf_caps *caps;
     wf_tuning tuning;

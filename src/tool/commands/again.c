@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "core/heap.h"
 #include "core/platform_file.h"
 #include "core/text.h"
@@ -72,7 +73,7 @@ static void add_point(const wfi_again_file *file, command_line *line)
     static const char *const commands[] = {"himeno", "matmul", "spmv", "stencil"};
     const wfi_again_case *c = file->cases;
     bool takes = false;
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+    for (size_t i = 0; i < WFI_COUNT(commands); i++)
         takes = takes || strcmp(file->argv[1], commands[i]) == 0;
     if (!takes || file->count != 1 || !*c->variant || has(file, "--variant") || has(file, "--set"))
         return;

@@ -34,6 +34,14 @@ static const wfi_case_problem suite[] = {
     WFI_SPMV_PROBLEM("poisson27 128^3", WF_TYPE_F32, WFI_MATRIX_POISSON27, 128, 0, false, true),
     WFI_SPMV_PROBLEM("poisson27 128^3", WF_TYPE_F64, WFI_MATRIX_POISSON27, 128, 0, false, true),
     WFI_SPMV_PROBLEM("rmat 2^18 x 16", WF_TYPE_F32, WFI_MATRIX_RMAT, 18, 0, false, true),
+    WFI_STENCIL_PROBLEM("star 128^3", WF_TYPE_F32, WF_STENCIL_STAR, 128, 128, 128, 1, true, true),
+    WFI_STENCIL_PROBLEM("star 1024^2 x 4", WF_TYPE_F32, WF_STENCIL_STAR, 1024, 1024, 0, 4, true,
+                        true),
+    WFI_STENCIL_PROBLEM("box 96^3", WF_TYPE_F32, WF_STENCIL_BOX, 96, 96, 96, 1, false, true),
+    WFI_STENCIL_PROBLEM("star 512^3", WF_TYPE_F32, WF_STENCIL_STAR, 512, 512, 512, 1, false, false),
+    WFI_STENCIL_PROBLEM("star 256^3", WF_TYPE_F64, WF_STENCIL_STAR, 256, 256, 256, 1, false, false),
+    WFI_STENCIL_PROBLEM("star 8192^2 x 4", WF_TYPE_F64, WF_STENCIL_STAR, 8192, 8192, 0, 4, false,
+                        false),
     WFI_MATMUL_PROBLEM("256^3", WF_TYPE_F32, 256, 256, 256, true, true),
     WFI_MATMUL_PROBLEM("512^3", WF_TYPE_F32, 512, 512, 512, true, true),
     WFI_MATMUL_PROBLEM("1024^3", WF_TYPE_F32, 1024, 1024, 1024, true, false),
@@ -215,7 +223,7 @@ static const struct {
 
 static wfi_again_fn command_of(const char *name)
 {
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+    for (size_t i = 0; i < WFI_COUNT(commands); i++)
         if (strcmp(commands[i].name, name) == 0)
             return commands[i].run;
     return NULL;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "io/targets.h"
 #include "model/predict.h"
 #include "tool/cli/table.h"
@@ -73,7 +74,7 @@ static bool tells_spills(const wf_kernel_info *kernel)
 {
     static const char *const words[] = {"pill", "STP Count", "SLM Size", "cratch"};
     for (uint32_t i = 0; i < kernel->statistic_count; i++)
-        for (size_t w = 0; w < sizeof words / sizeof *words; w++)
+        for (size_t w = 0; w < WFI_COUNT(words); w++)
             if (strstr(kernel->statistics[i].name, words[w]))
                 return true;
     return false;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "io/json.h"
 #include "io/would_run.h"
 #include "tool/cli/table.h"
@@ -167,10 +168,10 @@ static void ask_all(answer *a)
         {.size = sizeof grids[0], .nx = 2048, .ny = 2048, .steps = 8, .coefficients = star},
         {.size = sizeof grids[0], .nx = 256, .ny = 256, .nz = 256, .coefficients = star}};
     for (int what = RUNS; what <= REASONS; what++) {
-        for (size_t i = 0; i < sizeof problems / sizeof *problems; i++)
+        for (size_t i = 0; i < WFI_COUNT(problems); i++)
             if (what != RUNS || i < TOLD)
                 ask_types(a, &problems[i], NULL, (asked)what);
-        for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
+        for (size_t i = 0; i < WFI_COUNT(grids); i++) {
             const wf_problem problem = {.size = sizeof problem, .family = WF_FAMILY_STENCIL};
             ask_types(a, &problem, &grids[i], (asked)what);
         }

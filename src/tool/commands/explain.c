@@ -54,17 +54,14 @@ static void step(const wfi_session *session, int done, const char *what)
 }
 
 /* Bytes of each level: counted, at least, and at most by ceilings in GB/s. */
-static void count_bytes(const wfi_explain_levels *levels, wfi_result_case *c)
+static void count_bytes(const wfi_session *session, const wfi_explain_levels *levels,
+                        wfi_result_case *c)
 {
     const double us = c->timing.median_us;
-    c->bytes = (wfi_result_bytes){.requested = c->plan.requested_bytes,
-                                  .stored = c->plan.stored_bytes,
-                                  .shared_requested = c->plan.shared_requested_bytes,
-                                  .groups = c->plan.group_bytes,
-                                  .least = c->plan.least_bytes,
-                                  .memory_most = levels->memory * 1e3 * us,
-                                  .cache_most = levels->cache * 1e3 * us,
-                                  .shared_most = levels->shared * 1e3 * us};
+    wfi_study_bytes(session, c);
+    c->bytes.memory_most = levels->memory * 1e3 * us;
+    c->bytes.cache_most = levels->cache * 1e3 * us;
+    c->bytes.shared_most = levels->shared * 1e3 * us;
 }
 
 /* Whether the kernel that takes the most time is the variant's own: its accesses are counted, those
@@ -97,7 +94,7 @@ static void observe(wfi_session *session, const wfi_study *study, wfi_result_cas
     levels.memory = wfi_session_copy_bandwidth(session) * 1e-9;
     levels.cache = wfi_session_ceiling(session, "read", CACHE_BYTES);
     levels.shared = wfi_session_ceiling(session, "shared", 0);
-    count_bytes(&levels, c);
+    count_bytes(session, &levels, c);
     step(session, 7, "arithmetic");
     o->fma = wfi_study_rate(session, study) * 1e-9;
     o->fma_f32 = wfi_session_fma_rate(session, WF_TYPE_F32) * 1e-9;
@@ -252,11 +249,14 @@ static int compile(wfi_session *session, const wfi_study *study, const char *tar
     wfi_observation o = observation_of(session, study, &c.plan, arguments);
     o.target = target;
     keep_advice(&o, &c, advice);
+    session->target = target;
+    wfi_study_bytes(session, &c);
     if (!wfi_json_on_stdout(common)) {
         wfi_line(WFI_LABEL_COLUMNS, "device    %s: compiled only, nothing ran",
                  session->caps->name);
         wfi_line(WFI_LABEL_COLUMNS, "problem   %s %s", c.name, c.type);
         wfi_plan_print(&c.plan);
+        wfi_explain_print_bytes(&c);
         wfi_explain_print_kernel(session->caps, &c.plan.kernel);
         wfi_explain_print_advice(&c);
     }

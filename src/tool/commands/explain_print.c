@@ -40,7 +40,7 @@ static void print_level(const char *name, double bytes, double least, const char
 
 /* Vulkan has no counters of bytes: what is asked for is counted from the algorithm, and what a
  * level can have moved is its ceiling times the time. */
-static void print_bytes(const wfi_result_case *c)
+void wfi_explain_print_bytes(const wfi_result_case *c)
 {
     const wfi_result_bytes *b = &c->bytes;
     puts("\nbytes, and how many times the least");
@@ -55,6 +55,11 @@ static void print_bytes(const wfi_result_case *c)
         puts("  requested by items     not counted for this variant");
     print_level("passed to work-groups", b->groups, b->least,
                 "each byte once a group; less where groups share a cache");
+    if (b->waves > 0) {
+        char what[96];
+        snprintf(what, sizeof what, "each byte once a wave of %.0f work-groups", b->wave_groups);
+        print_level("passed to waves", b->waves, b->least, what);
+    }
     print_level("requested in shared", b->shared_requested, b->least,
                 "counted: loads and stores of shared memory");
     print_level("most of memory", b->memory_most, b->least,
@@ -171,7 +176,7 @@ void wfi_explain_print(wfi_session *session, const wfi_study *study, const wfi_r
              "%.4g",
              flops / bytes, wfi_study_rate(session, study) / wfi_session_copy_bandwidth(session));
     print_timeline(&c->timeline);
-    print_bytes(c);
+    wfi_explain_print_bytes(c);
     print_kernels(c);
     wfi_explain_print_kernel(session->caps, &c->plan.kernel);
     print_waves(o);

@@ -9,6 +9,8 @@ void wfi_explain_print(wfi_session *session, const wfi_study *study, const wfi_r
                        const wfi_observation *o);
 /* Work-group, occupancy and statistics alone. */
 void wfi_explain_print_kernel(const wf_caps *caps, const wf_kernel_info *kernel);
+/* The bytes of each level alone. */
+void wfi_explain_print_bytes(const wfi_result_case *c);
 /* The advice alone. */
 void wfi_explain_print_advice(const wfi_result_case *c);
 

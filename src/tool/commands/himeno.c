@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "tool/cases/cases.h"
 #include "tool/commands/commands.h"
 #include "tool/cases/himeno_fields.h"
@@ -166,7 +167,7 @@ int wfi_tool_himeno(int argc, char **argv)
         0,
         0,
         options,
-        sizeof options / sizeof *options};
+        WFI_COUNT(options)};
     wfi_common common;
     const int code = wfi_options_parse(&command, argc - 2, argv + 2, &common);
     return code != WFI_EXIT_DONE || common.help ? code : read_and_run(&args, &common, argc, argv);

@@ -78,11 +78,13 @@ static void add_gains(wfi_result_case *cases, const wfi_rung *rungs, uint32_t co
 /* ------------------------------------------------------------------------------------------ run */
 
 static int run(wfi_session *session, const wfi_ladder *ladder, const wfi_study *study,
-               const wfi_rung *rungs, uint32_t count, bool compile, int argc, char **argv)
+               const wfi_rung *rungs, uint32_t count, const char *target, int argc, char **argv)
 {
+    const bool compile = target != NULL;
     wfi_result_case *cases = calloc(count ? count : 1, sizeof *cases);
     if (!cases)
         return wfi_run_error("ladder: out of memory");
+    session->target = target;
     for (uint32_t i = 0; i < count; i++) {
         wfi_progress_show(session->common->quiet, (double)i / count, rungs[i].name);
         run_step(session, ladder, study, &rungs[i], i + 1, compile, &cases[i]);

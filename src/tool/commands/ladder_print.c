@@ -45,17 +45,24 @@ static void add_row(wfi_table *table, const wfi_result_case *c)
     }
 }
 
-/* Bytes by level, where they are counted. */
-static void print_bytes(const wfi_result_case *c)
+/* Bytes by level, where they are counted; each part of the sentence where there is one. */
+static void print_bytes(const char *before, const wfi_result_case *c)
 {
-    char items[32], groups[32], least[32];
-    if (!(c->plan.requested_bytes > 0) || !(c->plan.group_bytes > 0))
+    const wfi_result_bytes *b = &c->bytes;
+    char items[32], groups[32], least[32], waves[32], group_part[64] = "", wave_part[80] = "";
+    if (!(b->requested > 0))
         return;
-    wfi_format_bytes(c->plan.requested_bytes, items, sizeof items);
-    wfi_format_bytes(c->plan.group_bytes, groups, sizeof groups);
-    wfi_format_bytes(c->plan.least_bytes, least, sizeof least);
-    wfi_line(INDENT, "%8sbytes: %s asked for by work-items, %s by work-groups, %s the least", "",
-             items, groups, least);
+    wfi_format_bytes(b->requested, items, sizeof items);
+    wfi_format_bytes(b->groups, groups, sizeof groups);
+    wfi_format_bytes(b->waves, waves, sizeof waves);
+    wfi_format_bytes(b->least, least, sizeof least);
+    if (b->groups > 0)
+        snprintf(group_part, sizeof group_part, "%s by work-groups, ", groups);
+    if (b->waves > 0)
+        snprintf(wave_part, sizeof wave_part, "%s by waves of %.0f groups, ", waves,
+                 b->wave_groups);
+    wfi_line(INDENT, "%s: %s asked for by work-items, %s%s%s the least", before, items, group_part,
+             wave_part, least);
 }
 
 static void print_kernel(const wfi_result_case *c)
@@ -107,7 +114,7 @@ static void print_rung(const wfi_session *session, const wfi_study *study, const
         wfi_line(INDENT, "%8s%s", "", s->lanes);
     if (*s->parts)
         wfi_line(INDENT, "%8s%s", "", s->parts);
-    print_bytes(c);
+    print_bytes("        bytes", c);
     print_units(session, c);
     if (isfinite(c->floor_us)) {
         wfi_format_time(c->floor_us, floor, sizeof floor);
@@ -184,4 +191,10 @@ void wfi_ladder_print_compiled(const wfi_session *session, const wfi_ladder *lad
         wfi_table_set(&table, row, 7, "%s", text);
     }
     wfi_table_print(&table);
+    putchar('\n');
+    for (uint32_t i = 0; i < count; i++) {
+        char before[80];
+        snprintf(before, sizeof before, "bytes of %.60s", cases[i].study.rung);
+        print_bytes(before, &cases[i]);
+    }
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "tool/cli/table.h"
 #include "tool/cli/wrap.h"
 #include "tool/commands/commands.h"
@@ -124,7 +125,7 @@ int wfi_tool_verify(int argc, char **argv)
         0,
         0,
         options,
-        sizeof options / sizeof *options};
+        WFI_COUNT(options)};
     wfi_common common;
     wfi_search s = {.common = &common, .seconds = DEFAULT_SECONDS};
     uint64_t number = 0;

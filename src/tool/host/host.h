@@ -18,6 +18,9 @@ void wfi_host_himeno(uint32_t ni, uint32_t nj, uint32_t nk, double seconds, uint
                      wfi_result_host *out);
 void wfi_host_spmv(const wfi_csr *matrix, wf_type type, double seconds, uint64_t seed,
                    wfi_result_host *out);
+/* With the coefficients that params point to; f32 and f64. */
+void wfi_host_stencil(const wf_stencil_params *params, double seconds, uint64_t seed,
+                      wfi_result_host *out);
 void wfi_host_matmul(uint64_t m, uint64_t n, uint64_t k, double seconds, uint64_t seed,
                      wfi_result_host *out);
 

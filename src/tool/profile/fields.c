@@ -3,6 +3,8 @@
 
 #include "tool/profile/fields.h"
 
+#include "core/arithmetic.h"
+
 #define ROW(stype, structure, member, text, what, which, is_feature)                               \
     {                                                                                              \
         .type = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_##stype, .name = (text),                         \
@@ -147,7 +149,7 @@ const wfi_field wfi_fields[] = {
     PROPERTY(EXTERNAL_MEMORY_HOST_PROPERTIES_EXT, ExternalMemoryHostPropertiesEXT,
              minImportedHostPointerAlignment, U64, LESS),
 };
-const size_t wfi_field_count = sizeof wfi_fields / sizeof *wfi_fields;
+const size_t wfi_field_count = WFI_COUNT(wfi_fields);
 
 bool wfi_field_number(const char *name, uint32_t *out)
 {
@@ -213,7 +215,7 @@ bool wfi_field_number(const char *name, uint32_t *out)
         NAME(VK_SCOPE_WORKGROUP_KHR),
     };
 #undef NAME
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (size_t i = 0; i < WFI_COUNT(rows); i++)
         if (strcmp(rows[i].name, name) == 0) {
             *out = rows[i].value;
             return true;

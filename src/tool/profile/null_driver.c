@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "core/chain.h"
 
 /* Vulkan's callbacks have no pointer of the caller's. */
@@ -225,7 +226,7 @@ static PFN_vkVoidFunction VKAPI_CALL proc(VkInstance instance, const char *name)
         {"vkGetDeviceProcAddr", (PFN_vkVoidFunction)no_device_function},
     };
     (void)instance;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (size_t i = 0; i < WFI_COUNT(rows); i++)
         if (strcmp(rows[i].name, name) == 0)
             return rows[i].function;
     return NULL;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "tool/profile/fields.h"
 
 /* ------------------------------------------------------------------------------------- reading */
@@ -360,7 +361,7 @@ void wfi_profile_untold(const wfi_profile *profile, char *text, size_t bytes)
                                         "memoryTypes"};
     size_t used = 0;
     text[0] = '\0';
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; i < WFI_COUNT(names); i++)
         if (!member_of(profile, "properties", names[i]) && used < bytes)
             used += (size_t)snprintf(text + used, bytes - used, "%s%s", used ? ", " : "", names[i]);
 }

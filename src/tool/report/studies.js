@@ -302,6 +302,8 @@ function levelsTable(c) {
       "each load and store, counted from the algorithm"],
     ["passed to work-groups", number(b.work_groups_least),
       "each byte once a work-group; less where groups share a cache"],
+    ["passed to waves", number(b.waves_least), `each byte once a wave of ${
+      digits(number(b.wave_groups) ?? 0)} work-groups, all that are resident together`],
     ["requested in shared memory", number(b.shared_requested), "counted likewise"],
     ["memory, at most", number(b.memory_most), "in this time, by the measured copy"],
     ["caches, at most", number(b.cache_most), "in this time, by the measured reads"],

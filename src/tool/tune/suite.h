@@ -2,9 +2,9 @@
 #ifndef WFI_TOOL_TUNE_SUITE_H
 #define WFI_TOOL_TUNE_SUITE_H
 
-#include "tool/cases/problem.h"
+#include "tool/cases/drawn.h"
 
-#define WFI_MAX_TUNE_PROBLEMS 150
+#define WFI_MAX_TUNE_PROBLEMS WFI_MOST_DRAWN
 
 /* The suite's problems of a family (WF_FAMILY_COUNT: of all) for a device; returns how many. */
 uint32_t wfi_tune_suite(bool quick, bool cpu, wf_family family,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "tool/verify/verify.h"
 
 #define MOST_PAIRS 20000
@@ -172,16 +173,6 @@ static void check(wfi_verifier *v, const sparse_system *s)
                         s->result.true_residual);
 }
 
-static void note_plan(wfi_verifier *v, const sparse_system *s)
-{
-    wfi_verdict *out = v->verdict;
-    out->plan = s->result.product;
-    out->has_plan = true;
-    out->kernels[0].name = out->plan.variant;
-    out->kernels[0].hash = out->plan.kernel.spirv_hash;
-    out->kernel_count = 1;
-}
-
 wf_result wfi_verify_cg(wfi_verifier *v)
 {
     static const char *const ends[] = {"converged",  "did not converge", "found A indefinite",
@@ -194,7 +185,7 @@ wf_result wfi_verify_cg(wfi_verifier *v)
         result = wfi_verify_point(v, solve, &s);
     }
     if (result == WF_SUCCESS) {
-        note_plan(v, &s);
+        wfi_verify_solver_plan(v, &s.result.product);
         v->verdict->check.checked = v->verdict->check.total = s.matrix.rows;
         if (s.result.status != WF_CG_CONVERGED)
             wfi_verify_fail(v, "it %s after %u iterations: the residual is %.3g",
@@ -204,7 +195,7 @@ wf_result wfi_verify_cg(wfi_verifier *v)
     }
     void *const all[] = {s.rows,   s.columns, s.pair_values, s.offsets, s.indices,
                          s.values, s.b,       s.x,           s.again};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    for (size_t i = 0; i < WFI_COUNT(all); i++)
         free(all[i]);
     return result;
 }

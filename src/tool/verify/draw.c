@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "tool/cases/random.h"
 #include "tool/verify/verify.h"
 
@@ -44,7 +45,7 @@ double wfi_draw_factor(wfi_verifier *v, bool zero, bool whole)
     static const double factors[] = {-1, 2, -3, 0, 1, 0.5, -0.75, 1.0 / 3, 1e-3};
     if (wfi_draw_chance(v, 60))
         return zero ? 0 : 1;
-    return factors[wfi_draw_below(v, whole ? 5 : sizeof factors / sizeof *factors)];
+    return factors[wfi_draw_below(v, whole ? 5 : WFI_COUNT(factors))];
 }
 
 wfi_numbers wfi_draw_numbers(wfi_verifier *v)

@@ -121,18 +121,6 @@ static void check_border(wfi_verifier *v, const grid *g)
         }
 }
 
-static void note_plan(wfi_verifier *v, const grid *g)
-{
-    wfi_verdict *out = v->verdict;
-    if (g->params.method != WF_LAPLACE_JACOBI)
-        return;
-    out->plan = g->result.stencil;
-    out->has_plan = true;
-    out->kernels[0].name = out->plan.variant;
-    out->kernels[0].hash = out->plan.kernel.spirv_hash;
-    out->kernel_count = 1;
-}
-
 wf_result wfi_verify_laplace(wfi_verifier *v)
 {
     static const char *const ends[] = {"converged",  "did not converge", "stagnated",
@@ -142,7 +130,8 @@ wf_result wfi_verify_laplace(wfi_verifier *v)
     wf_result result =
         make_grid(v, &g) ? wfi_verify_point(v, solve, &g) : WF_ERROR_OUT_OF_HOST_MEMORY;
     if (result == WF_SUCCESS) {
-        note_plan(v, &g);
+        if (g.params.method == WF_LAPLACE_JACOBI)
+            wfi_verify_solver_plan(v, &g.result.stencil);
         v->verdict->check.checked = v->verdict->check.total = g.params.nx * (uint64_t)g.params.ny;
         if (g.result.status != WF_LAPLACE_CONVERGED)
             wfi_verify_fail(v, "it %s after %u iterations: the residual is %.3g",

@@ -1,5 +1,6 @@
 /* Variants and constants of a case. Most sets of constants are not legal together, so that a draw
  * names some of a variant's parameters alone, and wavefit's choice has the others. */
+#include "core/arithmetic.h"
 #include "tool/cli/console.h"
 #include "tool/verify/verify.h"
 
@@ -15,7 +16,7 @@ static wf_tuning draw(wfi_verifier *v, wf_family family, wf_variant_info *info,
                       wf_constant *constants)
 {
     static const uint32_t named[] = {0, 15, 40, 100};
-    const uint32_t percent = named[wfi_draw_below(v, sizeof named / sizeof *named)];
+    const uint32_t percent = named[wfi_draw_below(v, WFI_COUNT(named))];
     const uint32_t count = wf_family_variant_count(family);
     wf_tuning tuning = {.size = sizeof tuning, .constants = constants, .no_tuning = true};
     if (wf_family_variant(family, (uint32_t)wfi_draw_below(v, count), info) != WF_SUCCESS)

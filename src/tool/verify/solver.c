@@ -31,6 +31,16 @@ void wfi_verify_residual(wfi_verifier *v, uint64_t elements, double residual, do
         wfi_verify_fail(v, "the residual is %.3g, not %.3g as it says", residual, told);
 }
 
+void wfi_verify_solver_plan(wfi_verifier *v, const wf_plan_info *plan)
+{
+    wfi_verdict *out = v->verdict;
+    out->plan = *plan;
+    out->has_plan = true;
+    out->kernels[0].name = out->plan.variant;
+    out->kernels[0].hash = out->plan.kernel.spirv_hash;
+    out->kernel_count = 1;
+}
+
 bool wfi_verify_goes_on(void *user, uint32_t iterations, double residual)
 {
     (void)user;

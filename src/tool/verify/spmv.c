@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
 #include "tool/verify/verify.h"
 
 #define MOST_ENTRIES 60000
@@ -100,7 +101,7 @@ static void draw_problem(wfi_verifier *v, sparse *s)
     p->columns = wfi_draw_chance(v, 50) ? p->rows : (uint32_t)wfi_draw_size(v, most);
     p->transpose = wfi_draw_chance(v, 25);
     if (wfi_draw_chance(v, 35)) {
-        p->vectors = vectors[wfi_draw_below(v, sizeof vectors / sizeof *vectors)];
+        p->vectors = vectors[wfi_draw_below(v, WFI_COUNT(vectors))];
         p->x_stride = wfi_draw_chance(v, 30) ? p->vectors + (uint32_t)wfi_draw_below(v, 5) : 0;
         p->y_stride = wfi_draw_chance(v, 30) ? p->vectors + (uint32_t)wfi_draw_below(v, 5) : 0;
     }

@@ -128,6 +128,8 @@ void wfi_verify_fail(wfi_verifier *v, const char *format, ...) WFI_IO_PRINTF(2, 
  * and what the solver tells of it. */
 void wfi_verify_residual(wfi_verifier *v, uint64_t elements, double residual, double bound,
                          double told);
+/* The verdict names a kernel of the solver's: its product or stencil. */
+void wfi_verify_solver_plan(wfi_verifier *v, const wf_plan_info *plan);
 /* A solver's progress: false after an interrupt. */
 bool wfi_verify_goes_on(void *user, uint32_t iterations, double residual);
 

@@ -5,23 +5,15 @@
 #include "kernels/spmv/cost.h"
 #include "kernels/spmv/variant.h"
 
-/* Whether a row's lanes are sure to be of one subgroup; if not, its subgroups meet in shared
- * memory. */
-static bool lanes_in_subgroup(const wfi_point *point)
-{
-    const uint32_t pinned = wfi_spmv_pinned_subgroup(point);
-    return point->values[SPMV_ID_LANES] <= (pinned ? pinned : point->caps->subgroup_min);
-}
-
 static uint64_t shared_bytes(const wfi_point *point)
 {
-    return lanes_in_subgroup(point) ? 0 : wfi_spmv_lanes_shared(point);
+    return wfi_spmv_lanes_in_subgroup(point) ? 0 : wfi_spmv_lanes_shared(point);
 }
 
 static void constants_and_module(const wfi_point *point, wfi_pipeline_desc *desc)
 {
     wfi_spmv_strided_constants(point, desc);
-    if (!lanes_in_subgroup(point))
+    if (!wfi_spmv_lanes_in_subgroup(point))
         desc->spirv = point->variant->second[point->problem->type];
 }
 
@@ -34,8 +26,8 @@ static const wfi_constraint constraints[] = {
 /* Trees across subgroups are there to be compared with; no model picks them. */
 static double time_of(const wfi_point *point, uint32_t lanes, double reduction_step)
 {
-    return lanes_in_subgroup(point) ? wfi_spmv_row_time(point, lanes, reduction_step)
-                                    : (double)INFINITY;
+    return wfi_spmv_lanes_in_subgroup(point) ? wfi_spmv_row_time(point, lanes, reduction_step)
+                                             : (double)INFINITY;
 }
 
 static double fit(wfi_point *point)
