@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""blas.py [--json FILE] [MATRIX.mtx…]: products of wavefit's suites by the BLAS that NumPy is linked
-with and by scipy.sparse, on this machine's cores, each checked in f64. The file has wavefit's own
-schema (bench/results.md), so that `wavefit report bench.json --compare FILE` sets both side by
-side; it is also a model for programs that run another vendor's library."""
+"""blas.py [--json FILE] [MATRIX.mtx…]: products of wavefit's suites by the BLAS that NumPy is
+linked with and by scipy.sparse, on this machine's cores, each checked in f64. The file has
+wavefit's own schema (bench/results.md), so that `wavefit report bench.json --compare FILE` sets
+both side by side; it is also a model for programs that run another vendor's library."""
 import argparse
 import datetime
 import json
@@ -43,8 +43,8 @@ def samples_of(run):
 
 
 def case(family, name, kind, library, problem, flops, run, errors):
-    """One element of "cases"; `errors` gives the largest error over its bound, and how many elements
-    of how many were looked at."""
+    """One element of "cases"; `errors` gives the largest error over its bound, and how many
+    elements of how many were looked at."""
     samples, batch = samples_of(run)
     worst, checked, total = errors()
     median, q1, q3 = samples[len(samples) // 2], samples[len(samples) // 4], samples[
