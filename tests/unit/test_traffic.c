@@ -225,6 +225,64 @@ static void columns(void **state)
     assert_true(t.shared == (5 * 2 * 7 * 90 + 756 * 19) * 4);
 }
 
+static int clamp_to(int value, int low, int high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+/* Tiles in shared memory, three planes of each iteration of a pass: as himeno_time.comp loads them,
+ * work-group by work-group, front by front. */
+static void tiles_of_several_iterations(void **state)
+{
+    enum { NI = 18, NJ = 11, NK = 7, X = 8, Y = 6, MARCH = 3, ROW = X + 2, PLANE = ROW * (Y + 2) };
+    enum { LOADS = (PLANE + X * Y - 1) / (X * Y), CELLS = (NI + 2) * (NJ + 2) * (NK + 2) };
+    const wfi_problem problem = {.family = WF_FAMILY_HIMENO, .himeno = {NI + 2, NJ + 2, NK + 2}};
+    (void)state;
+    for (int steps = 1; steps <= 3; steps++) {
+        const wf_constant constants[] = {{"local_x", X},
+                                         {"local_y", Y},
+                                         {"march", MARCH},
+                                         {steps > 1 ? "steps" : NULL, (uint32_t)steps},
+                                         {NULL, 0}};
+        const wfi_traffic t = traffic_of(&problem, steps > 1 ? "time" : "planes", constants);
+        const int over = steps - 1, tile_i = X - 2 * over, tile_j = Y - 2 * over;
+        double requested = 0, groups = 0;
+        for (int first = 0; first < NK; first += MARCH)
+            for (int j = 0; j < NJ; j += tile_j)
+                for (int i = 0; i < NI; i += tile_i) {
+                    const int end = first + MARCH < NK ? first + MARCH : NK;
+                    begin_group();
+                    counted.groups = 0;
+                    for (int k = first - over - 1; k <= end + over + 1; k++) {
+                        requested += k <= first - over ? PLANE : LOADS * X * Y;
+                        for (int n = 0; n < PLANE; n++)
+                            touch((uint64_t)((clamp_to(k, -1, NK) + 1) * (NJ + 2) +
+                                             clamp_to(j - over - 1 + n / ROW, -1, NJ) + 1) *
+                                      (NI + 2) +
+                                  (uint64_t)clamp_to(i - over - 1 + n % ROW, -1, NI) + 1);
+                    }
+                    for (int k = first - over; k <= end + over; k++) {
+                        requested += 12 * X * Y;
+                        for (int n = 0; n < X * Y; n++)
+                            for (int c = 1; c <= 12; c++)
+                                touch((uint64_t)c * CELLS +
+                                      (uint64_t)((clamp_to(k, 0, NK - 1) * NJ +
+                                                  clamp_to(j - over + n / X, 0, NJ - 1)) *
+                                                     NI +
+                                                 clamp_to(i - over + n % X, 0, NI - 1)));
+                    }
+                    groups += counted.groups;
+                }
+        const double cells = NI * NJ * NK;
+        assert_true(fabs(t.stored * steps - cells * 4) < 1e-6);
+        if (fabs(t.requested * steps - (requested + cells) * 4) > 1e-3 ||
+            fabs(t.groups * steps - (groups + cells) * 4) > 1e-3)
+            fail_msg("%d iterations a pass: %g bytes for %g, of groups %g for %g", steps,
+                     t.requested * steps, (requested + cells) * 4, t.groups * steps,
+                     (groups + cells) * 4);
+    }
+}
+
 /* Matrix units and sliced-K move the same tiles: every value of A for each of the tiles along n. */
 static void products_of_other_variants(void **state)
 {
@@ -439,6 +497,7 @@ int main(void)
         cmocka_unit_test(products_of_waves),
         cmocka_unit_test(relaxation),
         cmocka_unit_test(columns),
+        cmocka_unit_test(tiles_of_several_iterations),
         cmocka_unit_test(products_of_other_variants),
         cmocka_unit_test(stencils),
         cmocka_unit_test(marching_stencils),
