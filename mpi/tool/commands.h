@@ -4,6 +4,8 @@
 
 #include "ranks.h"
 
+int wfi_mpi_cg(wfi_rank *rank, int argc, char **argv);
 int wfi_mpi_himeno(wfi_rank *rank, int argc, char **argv);
+int wfi_mpi_spmv(wfi_rank *rank, int argc, char **argv);
 
 #endif

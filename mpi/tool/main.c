@@ -10,14 +10,14 @@
 static const struct {
     const char *name;
     int (*run)(wfi_rank *rank, int argc, char **argv);
-} commands[] = {{"himeno", wfi_mpi_himeno}};
+} commands[] = {{"cg", wfi_mpi_cg}, {"himeno", wfi_mpi_himeno}, {"spmv", wfi_mpi_spmv}};
 
 static int run(wfi_rank *rank, int argc, char **argv)
 {
     for (size_t i = 0; argc > 1 && i < WFI_COUNT(commands); i++)
         if (strcmp(argv[1], commands[i].name) == 0)
             return commands[i].run(rank, argc, argv);
-    return rank->prints ? wfi_usage_error("usage: mpirun -n RANKS wavefit himeno [OPTIONS]")
+    return rank->prints ? wfi_usage_error("usage: mpirun -n RANKS wavefit cg|himeno|spmv [OPTIONS]")
                         : WFI_EXIT_USAGE;
 }
 

@@ -12,11 +12,18 @@ int wfi_rank_share(int code)
     return code;
 }
 
-static int worst(int code)
+int wfi_rank_worst(int code)
 {
     int most = 0;
     MPI_Allreduce(&code, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     return most;
+}
+
+wf_result wfi_rank_agree(wf_result result)
+{
+    int mine = result < 0 ? (int)result : 0, least = 0; /* errors are negative */
+    MPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return mine < 0 ? result : (wf_result)least;
 }
 
 int wfi_rank_parse(wfi_rank *rank, const wfi_command *command, int argc, char **argv, bool *done)
@@ -38,7 +45,7 @@ int wfi_rank_parse(wfi_rank *rank, const wfi_command *command, int argc, char **
         rank->common.json = NULL;
     }
     *done = false;
-    return worst(code);
+    return wfi_rank_worst(code);
 }
 
 int wfi_rank_open(wfi_rank *rank)
@@ -48,7 +55,7 @@ int wfi_rank_open(wfi_rank *rank)
     if (!rank->common.device && wf_mpi_select(MPI_COMM_WORLD, rank->selector) == WF_SUCCESS)
         rank->common.device = rank->selector;
     code = wfi_session_open(&rank->session, &rank->common);
-    return worst(code);
+    return wfi_rank_worst(code);
 }
 
 void wfi_rank_close(wfi_rank *rank)
@@ -80,7 +87,7 @@ int wfi_rank_failed(wfi_rank *rank, wf_result result)
     } else if (lowest == rank->count && rank->prints) {
         code = wfi_session_error(session, result);
     }
-    return worst(code);
+    return wfi_rank_worst(code);
 }
 
 /* ---------------------------------------------------------------------------------------- table */

@@ -27,8 +27,11 @@ void wfi_rank_close(wfi_rank *rank);
 void wfi_rank_log(void *user, wf_log_level level, const char *text);
 /* Has the lowest rank that has words for a failure print them, and returns the exit code. */
 int wfi_rank_failed(wfi_rank *rank, wf_result result);
-/* The exit code of a step that rank 0 makes for all. */
+/* The exit code of a step that rank 0 makes for all; the worst one of a step of all. */
 int wfi_rank_share(int code);
+int wfi_rank_worst(int code);
+/* The result that all ranks go on with: WF_SUCCESS only where each has it. */
+wf_result wfi_rank_agree(wf_result result);
 
 /* Collects what ranks had; microseconds are of an iteration. */
 void wfi_rank_collect(wfi_rank *rank, const char *what, uint64_t first, uint64_t count,

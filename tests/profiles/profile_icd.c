@@ -74,7 +74,7 @@ static void open_profile(void)
 static void tell_beyond(void *user, const char *field, uint64_t profile, uint64_t driver)
 {
     (void)user;
-    if (telling)
+    if (telling && strcmp(field, "maxComputeSharedMemorySize") != 0) /* show_shared */
         fprintf(stderr, "profile beyond the driver: %s: %llu, shown as %llu\n", field,
                 (unsigned long long)profile, (unsigned long long)driver);
 }
@@ -113,11 +113,22 @@ static void show_subgroups(VkPhysicalDeviceProperties2 *out)
         tell_beyond(NULL, "subgroupSize", sizes[0], real.subgroupSize);
 }
 
+/* The profile's shared memory: lavapipe gives a work-group what its shader declares, whatever limit
+ * it tells. */
+static void show_shared(VkPhysicalDeviceLimits *limits)
+{
+    VkPhysicalDeviceProperties2 profile = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                           .properties.limits = *limits};
+    wfi_profile_apply(&icd.profile, &profile, WFI_PROFILE_SET, NULL);
+    limits->maxComputeSharedMemorySize = profile.properties.limits.maxComputeSharedMemorySize;
+}
+
 static void VKAPI_CALL properties2(VkPhysicalDevice device, VkPhysicalDeviceProperties2 *out)
 {
     icd.physical = device;
     real_properties(device, out);
     wfi_profile_apply(&icd.profile, out, WFI_PROFILE_LOWER, &report);
+    show_shared(&out->properties.limits);
     show_subgroups(out);
 }
 

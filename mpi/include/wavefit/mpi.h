@@ -28,6 +28,19 @@ extern "C" {
  * (discrete, integrated, virtual, CPU). Collective. Errors: those of wf_devices_list. */
 WF_API wf_result wf_mpi_select(MPI_Comm comm, char selector[WF_MPI_SELECTOR]);
 
+/* Seconds that this rank spent; together they are what its host's clock counted. */
+typedef struct wf_mpi_times {
+    size_t size;
+    /* The device at work. Himeno: relaxing planes and copying boundary ones, by its clock. Sparse
+     * matrices: what was left of its work when the neighbours' elements had come. */
+    double inside;
+    /* Himeno: submitting that, and waking up behind it. Sparse matrices: until the device had
+     * gathered the elements that neighbours need. */
+    double halo;
+    double wait;      /* until the neighbours' planes or elements had come */
+    double reduction; /* adding gosa, or dot products, up */
+} wf_mpi_times;
+
 /* -------------------------------------------------------------------------------------- himeno */
 
 /* A Himeno grid that is cut along k, each rank's device updating some consecutive planes. */
@@ -46,15 +59,6 @@ typedef struct wf_mpi_himeno_params {
     wf_log_fn log; /* of what is not the device's to say; NULL: there is no log */
     void *log_user;
 } wf_mpi_himeno_params;
-
-/* Seconds that this rank spent. */
-typedef struct wf_mpi_times {
-    size_t size;
-    double inside;    /* the device relaxing planes and copying boundary ones; by its clock */
-    double halo;      /* submitting that, and waking up behind it */
-    double wait;      /* until the neighbours' planes had come */
-    double reduction; /* adding gosa up */
-} wf_mpi_times;
 
 /* Chooses, cuts and allocates. Before any rank allocates, those that share a device compare what
  * they need of it with what it has. Collective. Errors: those of wf_himeno_create. */
@@ -77,6 +81,106 @@ WF_API wf_result wf_mpi_himeno_describe(const wf_mpi_himeno *himeno, wf_plan_inf
                                         uint32_t *first_plane, uint32_t *planes);
 /* Collective. */
 WF_API void wf_mpi_himeno_destroy(wf_mpi_himeno **himeno);
+
+/* ----------------------------------------------------------------------------- sparse matrices */
+
+/* A sparse matrix whose rows are cut into blocks of consecutive ones, one for each rank. While the
+ * elements of x that other ranks need are on their way, the device multiplies the rows that need
+ * none. */
+typedef struct wf_mpi_matrix wf_mpi_matrix;
+
+typedef struct wf_mpi_matrix_params {
+    size_t size;
+    uint32_t rows, columns; /* collective; of the whole matrix */
+    /* This rank's rows, and elements of x, are those behind the ranks' before it. They may be 0.
+     * Over all ranks they add up to rows and columns. */
+    uint32_t own_rows, own_columns;
+    /* As those of wf_spmv_params, of this rank's rows; columns are counted in the whole matrix.
+     * They are read during the call only. */
+    const uint32_t *row_offsets; /* own_rows + 1 */
+    const uint32_t *column_indices;
+    const void *values;
+    wf_type type;            /* collective; F32 or F64 */
+    const wf_tuning *tuning; /* of the rows that need no other rank's elements */
+    wf_log_fn log;           /* of what is not the device's to say; NULL: there is no log */
+    void *log_user;
+} wf_mpi_matrix_params;
+
+/* What a rank has of a matrix. */
+typedef struct wf_mpi_matrix_info {
+    size_t size;
+    uint32_t first_row, rows;
+    uint32_t boundary_rows; /* those of them that need elements of other ranks */
+    uint32_t received;      /* such elements */
+    uint32_t sent;          /* elements that other ranks need, each counted for each of them */
+    uint32_t neighbours;    /* ranks that it exchanges elements with */
+} wf_mpi_matrix_info;
+
+/* Works out which elements go where, converts and uploads. Before any rank allocates device memory,
+ * those that share a device compare what they need of it with what it has. Collective. Errors:
+ * those of wf_spmv_plan, WF_ERROR_INVALID_ARGUMENT (sizes that do not add up). */
+WF_API wf_result wf_mpi_matrix_create(MPI_Comm comm, wf_device *device,
+                                      const wf_mpi_matrix_params *params, wf_mpi_matrix **out);
+/* `plan` (may be NULL) tells what was chosen for the rows that need no other rank's elements; where
+ * there are none, for the others. The sizes of both must be set. */
+WF_API wf_result wf_mpi_matrix_describe(const wf_mpi_matrix *matrix, wf_mpi_matrix_info *info,
+                                        wf_plan_info *plan);
+/* Its vectors are destroyed before. Collective. */
+WF_API void wf_mpi_matrix_destroy(wf_mpi_matrix **matrix);
+
+/* A vector of which each rank has its own elements: of x, as many as it has columns, or of y, as
+ * many as it has rows. */
+typedef struct wf_mpi_vector wf_mpi_vector;
+typedef enum wf_mpi_side { WF_MPI_OF_COLUMNS = 0, WF_MPI_OF_ROWS = 1 } wf_mpi_side;
+
+/* Elements are 0. Not collective, nor are the next two. */
+WF_API wf_result wf_mpi_vector_create(wf_mpi_matrix *matrix, wf_mpi_side side, wf_mpi_vector **out);
+/* These copy this rank's elements, of the matrix's type. They block. */
+WF_API wf_result wf_mpi_vector_write(wf_mpi_vector *vector, const void *own);
+WF_API wf_result wf_mpi_vector_read(const wf_mpi_vector *vector, void *own);
+WF_API void wf_mpi_vector_destroy(wf_mpi_vector **vector);
+
+/* Makes y = A x, `count` (> 0, collective) times. *seconds (may be NULL) are those of the slowest
+ * rank by its host's clock, *times (may be NULL) this rank's own. Collective. Errors:
+ * WF_ERROR_INVALID_ARGUMENT, WF_ERROR_CANCELLED. */
+WF_API wf_result wf_mpi_spmv_run(wf_mpi_matrix *matrix, wf_mpi_vector *x, wf_mpi_vector *y,
+                                 uint32_t count, double *seconds, wf_mpi_times *times);
+
+/* ------------------------------------------------------------------------- conjugate gradients */
+
+/* As wf_cg_solve: the same iteration, with one reduction (MPI_Iallreduce) in each. */
+typedef struct wf_mpi_cg_params {
+    size_t size;
+    const wf_mpi_matrix_params *matrix; /* square; own_columns is own_rows */
+    wf_precondition precondition;       /* collective; NONE or JACOBI */
+    double tolerance;                   /* collective; of |r| / |b|; 0: 1e-6 in f32, 1e-10 in f64 */
+    uint32_t max_iterations;            /* collective; 0: 1000 */
+    /* Collective: the form of Ghysels and Vanroose 2014, in which the reduction goes on while the
+     * next product is made. It takes three vectors more (five with a preconditioner), and rounding
+     * keeps it from residuals as small as the other form's. */
+    bool pipelined;
+    double *history; /* max_iterations elements: |r| / |b| of each iteration; NULL: not kept */
+} wf_mpi_cg_params;
+
+typedef struct wf_mpi_cg_result {
+    wf_cg_status status;
+    uint32_t iterations;
+    double residual; /* |r| / |b| as the iteration carries it along */
+    /* |b - A x| / |b| by the hosts from the x returned, each its rows, in f64; see wf_cg_result for
+     * when it makes a converged solve WF_CG_INACCURATE. */
+    double true_residual;
+    double seconds;     /* of the iterations, by the slowest rank's clock */
+    wf_mpi_times times; /* this rank's own, of all iterations */
+    wf_mpi_matrix_info part;
+    wf_plan_info product;
+} wf_mpi_cg_result;
+
+/* Solves A x = b. b and x have own_rows elements; every rank's host needs memory for the whole x
+ * besides. Of *result all ranks get the same, but for times, part and product. Collective. Errors:
+ * those of wf_mpi_matrix_create, WF_ERROR_INVALID_ARGUMENT (the matrix is not square, an entry of
+ * the diagonal is not positive, b is not finite), WF_ERROR_UNSUPPORTED (the preconditioner). */
+WF_API wf_result wf_mpi_cg_solve(MPI_Comm comm, wf_device *device, const wf_mpi_cg_params *params,
+                                 const void *b, void *x, wf_mpi_cg_result *result);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,68 @@
+/* A sparse matrix on many ranks. A rank's rows are kept in two parts: the inside, rows that need
+ * its own elements of x alone, and the boundary, rows that need others'. A vector of x has the
+ * rank's own elements and behind them the halo, others' elements in the order of their columns. */
+#ifndef WFI_MPI_MATRIX_H
+#define WFI_MPI_MATRIX_H
+
+#include "ranks.h"
+
+/* Where a rank's own elements of a vector are in its buffer. */
+typedef struct wfi_layout {
+    uint32_t count;   /* own elements */
+    uint32_t length;  /* what they take: a multiple of what bindings are aligned to */
+    uint32_t *places; /* of each; NULL: one behind the other */
+} wfi_layout;
+
+/* What goes to other ranks, or comes from them, in the order of ranks. */
+typedef struct wfi_traffic {
+    int *counts, *offsets; /* by rank */
+    uint32_t total;
+    uint32_t *elements; /* sent: places in x; received: columns of the whole matrix */
+    wf_buffer *buffer;  /* mapped */
+} wfi_traffic;
+
+struct wf_mpi_matrix {
+    wfi_ranks ranks;
+    wf_device *device;
+    wf_type type;
+    uint32_t rows, columns;             /* of the whole */
+    uint32_t *first_row, *first_column; /* by rank, and behind the last */
+    bool alike;                         /* x is cut and laid out as y is */
+    wfi_layout x, y;
+    uint32_t inside_rows, boundary_rows, boundary_at;
+    wfi_traffic sent, received;
+    MPI_Request *requests; /* two for each neighbour */
+    MPI_Status *statuses;
+    int *neighbours, neighbour_count;
+    wf_plan *inside, *boundary, *pack, *unpack;
+    wf_queue *queue;
+    uint64_t unpacked; /* number of the execution that last read received.buffer; 0: none */
+    bool failed;       /* nothing more can be done */
+};
+
+struct wf_mpi_vector {
+    wf_mpi_matrix *matrix;
+    const wfi_layout *layout;
+    wf_buffer *buffer;
+};
+
+/* Elements that a binding's offset is a multiple of. */
+uint32_t wfi_mpi_alignment(const wf_mpi_matrix *m);
+
+/* Divides the rows into inside and boundary, and finds what is sent and received. Collective. */
+wf_result wfi_mpi_matrix_lists(wf_mpi_matrix *m, const wf_mpi_matrix_params *params);
+/* Makes the plans of both parts and of packing and unpacking. */
+wf_result wfi_mpi_matrix_plans(wf_mpi_matrix *m, const wf_mpi_matrix_params *params);
+
+/* A plan of y = D x for a matrix of one entry a row, which is in the column columns[i] (NULL: i)
+ * and has the value values[i] (NULL: 1). */
+wf_result wfi_mpi_single_plan(const wf_mpi_matrix *m, uint32_t rows, uint32_t width,
+                              const uint32_t *columns, const void *values, wf_plan **out);
+
+/* Gives y = A x to the queue and exchanges halos. A rank whose result so far, `own`, is an error
+ * takes part in the exchange alone; what it returns is to be agreed on or reduced before the next
+ * product. */
+wf_result wfi_mpi_product(wf_mpi_matrix *m, const wf_buffer *x, const wf_buffer *y, wf_result own,
+                          wf_mpi_times *times);
+
+#endif

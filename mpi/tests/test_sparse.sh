@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Sparse matrices on many ranks: the library's own test (test_sparse.c) on 1 to 4 ranks, uneven and
+# empty ones and two drivers in one run; then the tool, beside one process.
+# usage: test_sparse.sh WAVEFIT MPIRUN SWIFTSHADER_ICD FAULT_ICD TEST
+set -u
+. "$(dirname "$0")/../../tests/tool/expect.sh"
+mpirun=$2 other_icd=$3 fault_icd=$4 test=$5
+. "$(dirname "$0")/under_mpi.sh"
+
+for ranks in 1 2 3 4; do
+    [ "$brief" ] && [ "$ranks" != 3 ] && continue
+    succeeds 'are right' -n $ranks "$test"
+done
+if [ -z "$brief" ]; then
+    succeeds 'are right' -n 4 "$test" 3 0 1 2.5
+    succeeds 'are right' -n 3 "$test" 0 0 1
+    if [ -f "$other_icd" ]; then
+        succeeds 'are right' -n 1 "$test" : -n 2 env VK_DRIVER_FILES="$other_icd" "$test"
+    fi
+fi
+
+# The tool: x of four uneven ranks is that of one process but for rounding.
+solve="cg --poisson27 12 --type f64 --tolerance 1e-12"
+expect 0 '^result    converged' $solve -o one.npy
+succeeds 'converged after' -n 4 "$tool" $solve --weights 2,1,0,1 -o many.npy --json many.json
+python3 - <<'END' || bad "x or the results are not what they should be"
+import json, struct, sys
+def read(name):
+    data = open(name, "rb").read()
+    start = 10 + struct.unpack("<H", data[8:10])[0]
+    return struct.unpack("<%dd" % ((len(data) - start) // 8), data[start:])
+one, many = read("one.npy"), read("many.npy")
+scale = max(map(abs, one))
+far = max(abs(a - b) for a, b in zip(one, many)) / scale
+case = json.load(open("many.json"))["cases"][0]
+ok = len(one) == len(many) == 12 ** 3 and far < 1e-11
+ok = ok and len(case["history"]) == case["iterations"] and len(case["ranks"]) == 4
+ok = ok and [r["count"] for r in case["ranks"]][2] == 0
+ok = ok and sum(r["count"] for r in case["ranks"]) == 12 ** 3
+sys.exit(not ok)
+END
+passed=$((passed + 1))
+if [ -z "$brief" ]; then
+    cat >m.mtx <<'END'
+%%MatrixMarket matrix coordinate real general
+5 7 6
+1 1 2.5
+2 7 -1
+3 3 4
+5 1 1
+5 6 2
+5 7 3
+END
+    succeeds '^verified  5 of 5' -n 4 "$tool" spmv m.mtx -o y.npy
+    "$tool" spmv m.mtx -o one.npy >out 2>err || bad "spmv m.mtx on one process"
+    cmp -s one.npy y.npy || bad "y of 4 ranks is not that of one process"
+fi
+succeeds 'FLOPS' -n 3 "$tool" spmv --generate rmat:9 --type f64
+
+# Wrong usage is told once.
+fails 2 'give one of' -n 2 "$tool" cg
+fails 2 'jacobi' -n 2 "$tool" cg --poisson27 4 --precondition block-jacobi
+fails 2 'weight' -n 2 "$tool" spmv --generate diagonal:9 --weights 0,0
+fails 1 'nothing.mtx' -n 2 "$tool" spmv nothing.mtx
+[ -f m.mtx ] && fails 1 'square' -n 2 "$tool" cg m.mtx
+
+# A rank that loses its device ends all of them with its words.
+lost() { # N RANKS BEFORE
+    fails 1 "rank $3: .*DEVICE_LOST" -n "$3" "$tool" cg --poisson27 8 : \
+        -n 1 env "VK_DRIVER_FILES=$fault_icd" "WAVEFIT_FAIL=vkQueueSubmit $1 -4" \
+        "$tool" cg --poisson27 8 : -n $(($2 - $3 - 1)) "$tool" cg --poisson27 8
+}
+export XDG_CACHE_HOME=$work/cache
+lost 12 3 1
+[ "$brief" ] || lost 40 3 1
+
+finish

@@ -1,0 +1,43 @@
+# What tests under mpirun share. Needs tests/tool/expect.sh and $mpirun.
+# Tests run as root and with more ranks than cores; containers refuse to read another process.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_btl=self,vader
+export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+brief=${WAVEFIT_TEST_BRIEF:-}
+
+# under MPIRUN_ARGS… : what it says goes to out and err; a run that hangs is ended by and by.
+under() {
+    timeout 300 "$mpirun" "$@" >out 2>err
+    code=$?
+    grep '^wavefit:' err >err.tool || true
+    if grep -qE 'Validation Error|VUID-|SYNC-HAZARD|runtime error|Sanitizer' out err; then
+        bad "a layer objects: mpirun $*"
+    fi
+}
+
+succeeds() { # PATTERN MPIRUN_ARGS…
+    local pattern=$1
+    shift
+    under "$@"
+    if [ "$code" != 0 ] || ! grep -qE -- "$pattern" out; then
+        bad "exit $code, or no '$pattern': mpirun $*"
+    elif is_wide; then
+        bad "a line of over 100 columns: mpirun $*"
+    else
+        passed=$((passed + 1))
+    fi
+}
+
+fails() { # CODE PATTERN MPIRUN_ARGS…: one line of the tool's
+    local want=$1 pattern=$2
+    shift 2
+    under "$@"
+    if [ "$code" != "$want" ]; then
+        bad "exit $code instead of $want: mpirun $*"
+    elif [ "$(wc -l <err.tool)" != 1 ] || ! grep -qE -- "$pattern" err.tool; then
+        bad "not one line of error with '$pattern': mpirun $*"
+    else
+        passed=$((passed + 1))
+    fi
+}
