@@ -28,11 +28,11 @@ for radv in /usr/share/vulkan/icd.d/radeon_icd*.json; do
     # Every rule that looks at how lanes reach memory, on the choice for a problem.
     faults='sectors of 32 bytes|passes on average|reach over|lanes have nothing|unequal length'
     faults="$faults|atomic additions|Each multiply-add loads|no multiple of the subgroup"
-    faults="$faults|registers of each work-item in memory|work-items fill|of shared memory a work"
+    room='registers of each work-item in memory|work-items fill|of shared memory a work'
     chip="--target amd:navi31"
     for problem in 'matmul --shape 1024x1024x1024' 'spmv --matrix poisson27:16' \
         'himeno --size M' 'stencil --grid 256x256x256' 'spmv --matrix rmat:12'; do
-        silent "$faults" explain $problem $chip
+        silent "$faults|$room" explain $problem $chip
     done
     block="--set tile_m=64 --set tile_n=64 --set tile_k=32 --set thread_m=8 --set thread_n=8"
     speaks 'takes 4.5 passes on average.*--variant register --target amd:navi31' \
