@@ -82,8 +82,7 @@ static python_tensor *python_tensor_make(uintptr_t owner)
 static void python_capsule_delete(PyObject *capsule)
 {
     if (PyCapsule_IsValid(capsule, python_tensor_name)) {
-        python_tensor *tensor =
-            (python_tensor *)PyCapsule_GetPointer(capsule, python_tensor_name);
+        python_tensor *tensor = (python_tensor *)PyCapsule_GetPointer(capsule, python_tensor_name);
         tensor->deleter(tensor);
     }
 }
