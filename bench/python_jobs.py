@@ -185,7 +185,8 @@ def calls():
     plan, number = device._last, ffi.new("uint64_t *")
     raw = thread_us(lambda: lib.wf_queue_run(device._queue, plan.handle, plan.bindings, number),
                     device)
-    print(f"| call on device arrays | in all, us | more than `wf_queue_run`, us |\n|---|---:|---:|\n"
+    print("| call on device arrays | in all, us | more than `wf_queue_run`, us |\n"
+          "|---|---:|---:|\n"
           f"| `wf_queue_run` by itself | {raw:.1f} | |")
     for name, job in (("`a @ a`, 4 x 4", lambda: a @ a),
                       ("`matmul(a, a, out=)`", lambda: wavefit.matmul(a, a, out=out)),

@@ -530,9 +530,9 @@ WF_API wf_result wf_buffer_import_host(wf_device *device, void *data, uint64_t b
  * turns: one begins when the work of the other has ended. Errors: WF_ERROR_UNSUPPORTED (the device
  * has no caps.memory_fds, or the driver exports no buffers), those of wf_buffer_create. */
 WF_API wf_result wf_buffer_create_exportable(wf_device *device, uint64_t bytes, wf_buffer **out);
-/* Returns a new file descriptor (opaque, of Vulkan's OPAQUE_FD_BIT) of the buffer's memory, at whose
- * beginning the buffer is. *memory_bytes is the size of that memory, which who imports it must tell.
- * The descriptor is the caller's; importing it takes it. Error: WF_ERROR_INVALID_ARGUMENT (the
+/* Returns a new file descriptor (opaque, of Vulkan's OPAQUE_FD_BIT) of the buffer's memory, at
+ * whose beginning the buffer is. *memory_bytes is the size of that memory, which who imports it
+ * must tell. The descriptor is the caller's; importing it takes it. Error: WF_ERROR_INVALID_ARGUMENT (the
  * buffer is not of wf_buffer_create_exportable). */
 WF_API wf_result wf_buffer_export_fd(const wf_buffer *buffer, int *fd, uint64_t *memory_bytes);
 /* Makes a buffer of all the memory of a descriptor that a wf_device of the same physical device and
@@ -541,8 +541,8 @@ WF_API wf_result wf_buffer_export_fd(const wf_buffer *buffer, int *fd, uint64_t 
 WF_API wf_result wf_buffer_import_fd(wf_device *device, int fd, uint64_t memory_bytes,
                                      wf_buffer **out);
 
-/* Copies between two buffers of one device; blocks. Error: WF_ERROR_INVALID_ARGUMENT (a range is not
- * inside its buffer, or the buffers are the same one). */
+/* Copies between two buffers of one device; blocks. Error: WF_ERROR_INVALID_ARGUMENT (a range is
+ * not inside its buffer, or the buffers are the same one). */
 WF_API wf_result wf_buffer_copy(const wf_buffer *from, uint64_t from_offset, wf_buffer *to,
                                 uint64_t to_offset, uint64_t bytes);
 /* Fills the range with a repeated 32-bit value. Blocks; writes directly where the buffer is mapped.
