@@ -532,8 +532,8 @@ WF_API wf_result wf_buffer_import_host(wf_device *device, void *data, uint64_t b
 WF_API wf_result wf_buffer_create_exportable(wf_device *device, uint64_t bytes, wf_buffer **out);
 /* Returns a new file descriptor (opaque, of Vulkan's OPAQUE_FD_BIT) of the buffer's memory, at
  * whose beginning the buffer is. *memory_bytes is the size of that memory, which who imports it
- * must tell. The descriptor is the caller's; importing it takes it. Error: WF_ERROR_INVALID_ARGUMENT (the
- * buffer is not of wf_buffer_create_exportable). */
+ * must tell. The descriptor is the caller's; importing it takes it. Error:
+ * WF_ERROR_INVALID_ARGUMENT (the buffer is not of wf_buffer_create_exportable). */
 WF_API wf_result wf_buffer_export_fd(const wf_buffer *buffer, int *fd, uint64_t *memory_bytes);
 /* Makes a buffer of all the memory of a descriptor that a wf_device of the same physical device and
  * driver exported. If the function succeeds, the descriptor is the driver's; else it is still the
