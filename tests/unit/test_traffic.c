@@ -230,6 +230,39 @@ static int clamp_to(int value, int low, int high)
     return value < low ? low : value > high ? high : value;
 }
 
+/* Three vectors: the large matrix is B and lies along the outputs, or A and lies along the sum. */
+static void products_with_vectors(void **state)
+{
+    enum { X = 2, Y = 3, V = 3, LONG = 21, SUM = 10 };
+    const wf_constant constants[] = {{"local_x", X}, {"local_y", Y}, {"split_k", 1}, {NULL, 0}};
+    (void)state;
+    for (int by_sum = 0; by_sum < 2; by_sum++) {
+        const wfi_problem problem = {.family = WF_FAMILY_MATMUL,
+                                     .type = WF_TYPE_F32,
+                                     .matmul = by_sum ? wfi_matmul_plain(LONG, V, SUM)
+                                                      : wfi_matmul_plain(V, LONG, SUM)};
+        const wfi_traffic t = traffic_of(&problem, "matvec", constants);
+        const int step = by_sum ? Y : 4 * X;
+        double groups = 0;
+        for (int first = 0; first < LONG; first += step) {
+            begin_group();
+            counted.groups = 0;
+            for (int k = 0; k < SUM; k++)
+                for (int item = 0; item < (by_sum ? Y : X); item++) {
+                    for (int j = 0; j < (by_sum ? 1 : 4); j++)
+                        touch((uint64_t)clamp_to(first + item + j * (by_sum ? 0 : X), 0, LONG - 1) *
+                                  SUM +
+                              (uint64_t)k);
+                    for (int v = 0; v < V; v++)
+                        touch((uint64_t)(LONG + v) * SUM + (uint64_t)k);
+                }
+            groups += counted.groups;
+        }
+        assert_true(t.requested == (counted.items + LONG * V) * 4);
+        assert_true(t.groups == (groups + LONG * V) * 4 && t.stored == LONG * V * 4);
+    }
+}
+
 /* Tiles in shared memory, three planes of each iteration of a pass: as himeno_time.comp loads them,
  * work-group by work-group, front by front. */
 static void tiles_of_several_iterations(void **state)
@@ -497,6 +530,7 @@ int main(void)
         cmocka_unit_test(products_of_waves),
         cmocka_unit_test(relaxation),
         cmocka_unit_test(columns),
+        cmocka_unit_test(products_with_vectors),
         cmocka_unit_test(tiles_of_several_iterations),
         cmocka_unit_test(products_of_other_variants),
         cmocka_unit_test(stencils),
