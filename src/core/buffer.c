@@ -3,15 +3,21 @@
 #include "core/heap.h"
 #include "core/names.h"
 
+static VkBufferUsageFlags usage_of(const wf_caps *caps)
+{
+    return VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+           VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
+           (caps->max_texel_elements ? VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT : 0) |
+           (caps->conditional_rendering ? VK_BUFFER_USAGE_CONDITIONAL_RENDERING_BIT_EXT : 0);
+}
+
 static wf_result create_vk_buffer(wf_buffer *buffer)
 {
     wf_device *device = buffer->device;
     const VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
         .size = buffer->bytes,
-        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                 VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
-                 (device->caps.max_texel_elements ? VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT : 0),
+        .usage = usage_of(&device->caps),
         .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
     };
     const VkResult vk = WFI_MADE(

@@ -330,6 +330,7 @@ wf_result wfi_caps_query(const wfi_instance *instance, const wfi_log *log, VkPhy
     fill_cooperative_shapes(instance, device, out);
     fill_memory(instance, device, features, out);
     out->push_descriptors = features->push_descriptor;
+    out->conditional_rendering = features->conditional.conditionalRendering;
     out->pipeline_statistics = features->executable.pipelineExecutableInfo;
     out->compute_units = compute_units(&p);
     out->unit_subgroups = unit_subgroups(&p);
@@ -377,7 +378,7 @@ void wfi_caps_clamp_minimum(wf_caps *caps)
     caps->cooperative_matrix = caps->cooperative_matrix2 = false;
     caps->vulkan_memory_model = caps->buffer_device_address = false;
     caps->cooperative_shape_count = 0;
-    caps->push_descriptors = caps->pipeline_statistics = false;
+    caps->push_descriptors = caps->pipeline_statistics = caps->conditional_rendering = false;
     caps->timestamp_valid_bits = 0;
     caps->compute_units = caps->unit_subgroups = 0;
     caps->withheld = 0; /* no enabled feature would change it */

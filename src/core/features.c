@@ -82,6 +82,8 @@ static void link_offered(wfi_features *f, const extension_list *list)
 #endif
     if (take(f, list, VK_KHR_SHADER_BFLOAT16_EXTENSION_NAME, 0))
         LINK(bfloat16, SHADER_BFLOAT16_FEATURES_KHR);
+    if (take(f, list, VK_EXT_CONDITIONAL_RENDERING_EXTENSION_NAME, 0))
+        LINK(conditional, CONDITIONAL_RENDERING_FEATURES_EXT);
 #undef LINK
 }
 
@@ -110,6 +112,7 @@ static void keep_used(wfi_features *f)
         .shaderBufferFloat64AtomicAdd = atomic.shaderBufferFloat64AtomicAdd,
     };
     f->atomic_int64.shaderSharedInt64Atomics = VK_FALSE;
+    f->conditional.inheritedConditionalRendering = VK_FALSE;
 }
 
 wf_result wfi_features_query(const wfi_instance *instance, const wfi_log *log,

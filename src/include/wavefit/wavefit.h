@@ -198,6 +198,8 @@ typedef struct wf_caps {
     /* Atomics on storage buffers: 64-bit integers; additions of f32 and f64. */
     bool int64_atomics, f32_atomic_add, f64_atomic_add;
     bool extended_images; /* storage images can be of r16f */
+    /* VK_EXT_conditional_rendering: recorded solves skip the iterations behind their end by it. */
+    bool conditional_rendering;
 } wf_caps;
 
 enum {
@@ -1358,20 +1360,28 @@ WF_API wf_result wf_cg_solve(wf_device *device, const wf_cg_params *params, cons
 /* -------------------------------------------------------------------------- solves in a frame */
 
 /* A solve that is recorded into the application's command buffers, as plans are: the host submits
- * nothing and waits for nothing. A number of iterations is recorded; the device ends the solve, and
- * dispatches behind its end have no work-groups. */
+ * nothing and waits for nothing. A number of iterations is recorded, and the device ends the solve.
+ * Where wf_caps.conditional_rendering is true, each iteration is a block of conditional rendering,
+ * and those behind the end are skipped; elsewhere, and with WF_SOLVE_INDIRECT, dispatches take
+ * their sizes from the device, and those behind the end have no work-groups. Blocks do not nest:
+ * inside conditional rendering of the application's, WF_SOLVE_INDIRECT must be given. */
 
 /* What a recorded solve leaves in its binding STATE, for shaders and the host. */
 typedef struct wf_solve_state {
-    uint32_t status;     /* wf_cg_status: of 0 to 4; wf_laplace_status: of 0 to 3 */
-    uint32_t iterations; /* done */
-    float residual;      /* |r| / |b| */
-    uint32_t reserved;
+    uint32_t status;      /* wf_cg_status: of 0 to 4; wf_laplace_status: of 0 to 3 */
+    uint32_t iterations;  /* done */
+    float residual;       /* |r| / |b| */
+    uint32_t refinements; /* mixed: corrections that were added to x; else 0 */
 } wf_solve_state;
 
 enum {
-    WF_SOLVE_WARM = 1, /* begins from what binding X holds, as an earlier frame left it; else 0 */
-    WF_SOLVE_FIXED = 2 /* makes all iterations, whatever the residual */
+    WF_SOLVE_WARM = 1,  /* begins from what binding X holds, as an earlier frame left it; else 0 */
+    WF_SOLVE_FIXED = 2, /* makes all iterations, whatever the residual */
+    WF_SOLVE_INDIRECT = 4, /* uses no conditional rendering */
+    /* Goes on with the solve of the recording before, which a solve of many iterations needs that
+     * several frames carry: nothing is taken up or begun anew, and iterations count on. What is
+     * behind the end of the solve does nothing. Recordings must execute in their order. */
+    WF_SOLVE_CONTINUE = 8
 };
 
 /* Bindings of a recorded solve of A x = b: b (read), x (written, and read where it begins from it)
@@ -1382,9 +1392,13 @@ typedef struct wf_cg wf_cg;
 
 /* Makes a solve to be recorded. Of params it uses matrix (whose arrays are read during the call;
  * its `jobs` compile the product), precondition, block, tolerance and max_iterations, the most that
- * a recording makes. b is not scaled: the squares of its elements, and their sums, must be within
- * the type's range. On an adopted device the call touches no queue. Errors: those of wf_cg_solve,
- * WF_ERROR_UNSUPPORTED (mixed). */
+ * a solve makes. b is not scaled: the squares of its elements, and their sums, must be within the
+ * type's range. On an adopted device the call touches no queue. Errors: those of wf_cg_solve.
+ *
+ * With `mixed` the matrix is F64, but b and x on the device are pairs of floats, high and low,
+ * whose sum is the value: shaders without f64 write b as (b, 0) and read x.x. The range is that of
+ * F32. Every check_every iterations (0: 8; rounded up to an even number) a correction that has come
+ * to its end may be added to x, and the next one begins. */
 WF_API wf_result wf_cg_create(wf_device *device, const wf_cg_params *params, wf_cg **out);
 /* As the functions of the same names do for plans. */
 WF_API wf_result wf_cg_status_of(wf_cg *cg);
