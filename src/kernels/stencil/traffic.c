@@ -98,8 +98,8 @@ static double tiled(uint64_t n, uint64_t count, int64_t step, int64_t before, in
     return (double)sum;
 }
 
-/* As in stencil_time.comp and stencil_time_vector.comp: every cell of a tile is loaded once a front,
- * and a pass makes several steps. Steps that are no whole passes are not counted. */
+/* As in stencil_time.comp and stencil_time_vector.comp: every cell of a tile is loaded once a
+ * front, and a pass makes several steps. Steps that are no whole passes are not counted. */
 void wfi_stencil_time_traffic(const wfi_point *point, wfi_traffic *out)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;

@@ -127,8 +127,8 @@ static void traffic(const wfi_point *point, wfi_traffic *out)
     const double all = (double)(wfi_matmul_matrix_is_b(p) ? p->n : p->m);
     const double groups = ceil(all / outputs(point)), items = groups * outputs(point);
     /* A work-item has four outputs, or one of them and the sum in pieces. */
-    const double loads = items * (wfi_matmul_by_sum(p) ? 1 + vectors : 1 + vectors / 4);
-    out->requested = size * k * loads + wfi_matmul_c_bytes(point);
+    const double each_step = items * (wfi_matmul_by_sum(p) ? 1 + vectors : 1 + vectors / 4);
+    out->requested = size * k * each_step + wfi_matmul_c_bytes(point);
     out->stored = wfi_matmul_c_stored(point);
     out->groups = size * k * (all + groups * vectors) + wfi_matmul_c_bytes(point);
     wfi_matmul_count_split(point, out);
