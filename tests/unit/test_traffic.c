@@ -230,6 +230,39 @@ static int clamp_to(int value, int low, int high)
     return value < low ? low : value > high ? high : value;
 }
 
+/* Three vectors: the large matrix is B and lies along the outputs, or A and lies along the sum. */
+static void products_with_vectors(void **state)
+{
+    enum { X = 2, Y = 3, V = 3, LONG = 21, SUM = 10 };
+    const wf_constant constants[] = {{"local_x", X}, {"local_y", Y}, {"split_k", 1}, {NULL, 0}};
+    (void)state;
+    for (int by_sum = 0; by_sum < 2; by_sum++) {
+        const wfi_problem problem = {.family = WF_FAMILY_MATMUL,
+                                     .type = WF_TYPE_F32,
+                                     .matmul = by_sum ? wfi_matmul_plain(LONG, V, SUM)
+                                                      : wfi_matmul_plain(V, LONG, SUM)};
+        const wfi_traffic t = traffic_of(&problem, "matvec", constants);
+        const int step = by_sum ? Y : 4 * X;
+        double groups = 0;
+        for (int first = 0; first < LONG; first += step) {
+            begin_group();
+            counted.groups = 0;
+            for (int k = 0; k < SUM; k++)
+                for (int item = 0; item < (by_sum ? Y : X); item++) {
+                    for (int j = 0; j < (by_sum ? 1 : 4); j++)
+                        touch((uint64_t)clamp_to(first + item + j * (by_sum ? 0 : X), 0, LONG - 1) *
+                                  SUM +
+                              (uint64_t)k);
+                    for (int v = 0; v < V; v++)
+                        touch((uint64_t)(LONG + v) * SUM + (uint64_t)k);
+                }
+            groups += counted.groups;
+        }
+        assert_true(t.requested == (counted.items + LONG * V) * 4);
+        assert_true(t.groups == (groups + LONG * V) * 4 && t.stored == LONG * V * 4);
+    }
+}
+
 /* Tiles in shared memory, three planes of each iteration of a pass: as himeno_time.comp loads them,
  * work-group by work-group, front by front. */
 static void tiles_of_several_iterations(void **state)
@@ -464,6 +497,66 @@ static void marching_stencils(void **state)
     }
 }
 
+/* Stars of several steps a pass: what a work-group loads front by front, from where its tile begins
+ * and to where it ends; places beyond the grid are those of its edge. */
+static void stencils_of_several_steps(void **state)
+{
+    enum { NX = 29, NY = 12, NZ = 7, X = 6, Y = 8, ROWS = 2, MARCH = 3, STEPS = 2, PASSES = 3 };
+    (void)state;
+    for (uint32_t n = 0; n < 4; n++) {
+        const bool vectors = n & 1, flat = n & 2;
+        const int radius = vectors ? 1 : 2, over = STEPS * radius, width = vectors ? 4 : 1;
+        const int rows = flat ? 1 : ROWS, x = vectors ? X : 4 * X, y = flat ? 1 : Y;
+        const int ni = NX, nj = flat ? 1 : NY, nk = flat ? NY : NZ;
+        const wfi_problem problem = {.family = WF_FAMILY_STENCIL,
+                                     .type = WF_TYPE_F32,
+                                     .stencil = {.nx = NX,
+                                                 .ny = NY,
+                                                 .nz = flat ? 1 : NZ,
+                                                 .row_stride = NX,
+                                                 .dimensions = flat ? 2 : 3,
+                                                 .radius = (uint32_t)radius,
+                                                 .steps = STEPS * PASSES}};
+        const wf_constant constants[] = {{"local_x", (uint32_t)x}, {"local_y", (uint32_t)y},
+                                         {"march", MARCH},         {"steps", STEPS},
+                                         {"rows", (uint32_t)rows}, {NULL, 0}};
+        const wfi_traffic t = traffic_of(&problem, vectors ? "time_vector" : "time", constants);
+        const int length_i = x * width, length_j = y * rows, over_j = flat ? 0 : over;
+        const int side_i = vectors ? 4 : over; /* whole vectors */
+        double requested = 0, groups = 0;
+        /* With vectors the first tile begins where the grid does, and the last ends there. */
+        const int begin_i = vectors ? 0 : -side_i, begin_j = vectors ? 0 : -over_j;
+        for (int k = 0; k < nk; k += MARCH)
+            for (int j = begin_j; j + over_j < nj; j += length_j - 2 * over_j) {
+                for (int i = begin_i; i + side_i < ni; i += length_i - 2 * side_i) {
+                    const int end = k + MARCH < nk ? k + MARCH : nk;
+                    int fronts = end - k + 2 * over + (vectors ? 0 : 1);
+                    begin_group();
+                    counted.groups = 0;
+                    for (int front = 0; front < fronts; front++)
+                        for (int cell = 0; cell < length_i * length_j; cell++)
+                            touch((uint64_t)((clamp_to(k - over + front, 0, nk - 1) * nj +
+                                              clamp_to(j + cell / length_i, 0, nj - 1)) *
+                                                 ni +
+                                             clamp_to(i + cell % length_i, 0, ni - 1)));
+                    groups += counted.groups;
+                    if (vectors) /* fronts come in pairs, and one is loaded ahead */
+                        fronts += fronts % 2 + 1;
+                    requested += (double)fronts * length_i * length_j;
+                    if (vectors && i + length_i >= ni)
+                        break;
+                }
+                if (vectors && j + length_j >= nj)
+                    break;
+            }
+        const double stored = (double)ni * nj * nk;
+        if (t.requested != (requested + stored) * 4 * PASSES || t.stored != stored * 4 * PASSES ||
+            t.groups != (groups + stored) * 4 * PASSES)
+            fail_msg("case %u: %g bytes for %g, of groups %g for %g", n, t.requested,
+                     (requested + stored) * 4 * PASSES, t.groups, (groups + stored) * 4 * PASSES);
+    }
+}
+
 static void sparse_rows(void **state)
 {
     (void)state;
@@ -497,10 +590,12 @@ int main(void)
         cmocka_unit_test(products_of_waves),
         cmocka_unit_test(relaxation),
         cmocka_unit_test(columns),
+        cmocka_unit_test(products_with_vectors),
         cmocka_unit_test(tiles_of_several_iterations),
         cmocka_unit_test(products_of_other_variants),
         cmocka_unit_test(stencils),
         cmocka_unit_test(marching_stencils),
+        cmocka_unit_test(stencils_of_several_steps),
         cmocka_unit_test(sparse_rows),
         cmocka_unit_test(known_figures),
     };

@@ -82,3 +82,59 @@ void wfi_stencil_march_traffic(const wfi_point *point, wfi_traffic *out)
     out->requested = size * nj * column_loads(point, &a, ceil(nk / (double)tile.k)) + out->stored;
     out->groups = size * once + out->stored;
 }
+
+/* Cells of an axis that all tiles of `length` cells load, the first of which begins at -before and
+ * the others `step` cells further on each. */
+static double tiled(uint64_t n, uint64_t count, int64_t step, int64_t before, int64_t length,
+                    bool wraps)
+{
+    const int64_t cells = (int64_t)n;
+    int64_t sum = 0;
+    for (uint64_t tile = 0; tile < count; tile++) {
+        const int64_t first = (int64_t)tile * step - before, end = first + length;
+        const int64_t low = first > 0 ? first : 0, high = end < cells ? end : cells;
+        sum += wraps ? (length < cells ? length : cells) : high > low ? high - low : 0;
+    }
+    return (double)sum;
+}
+
+/* As in stencil_time.comp and stencil_time_vector.comp: every cell of a tile is loaded once a
+ * front, and a pass makes several steps. Steps that are no whole passes are not counted. */
+void wfi_stencil_time_traffic(const wfi_point *point, wfi_traffic *out)
+{
+    const wfi_stencil_problem *p = &point->problem->stencil;
+    const wfi_stencil_axes a = wfi_stencil_axes_of(p);
+    const wfi_stencil_tile tile = wfi_stencil_tile_of(point);
+    const uint32_t steps = wfi_point_value(point, STENCIL_ID_STEPS, 1);
+    const bool wraps = p->border == WF_BORDER_PERIODIC;
+    const bool vectors = point->variant->traits & WFI_STENCIL_VECTORS;
+    const int64_t over = (int64_t)steps * p->radius, width = wfi_stencil_width(point);
+    uint32_t size[3];
+    uint64_t groups[2];
+    if (p->steps % steps || tile.i <= 0 || tile.j <= 0 || tile.k <= 0)
+        return;
+    wfi_stencil_group_size(point, size);
+    wfi_stencil_groups(point, groups);
+    const int64_t length_i = size[0] * width;
+    const int64_t length_j = (int64_t)size[1] * wfi_point_value(point, STENCIL_ID_ROWS, 1);
+    const int64_t over_i = (length_i - tile.i) / 2, over_j = (length_j - tile.j) / 2;
+    const bool ends = tile.more_i > 0; /* the first tile begins where the grid does */
+    const uint64_t columns = (a.nk + (uint64_t)tile.k - 1) / (uint64_t)tile.k;
+    double fronts = 0; /* that work-items load, of all columns */
+    for (uint64_t column = 0; column < columns; column++) {
+        const uint64_t first = column * (uint64_t)tile.k, left = a.nk - first;
+        const uint64_t planes = (left < (uint64_t)tile.k ? left : (uint64_t)tile.k) + 2 * over;
+        fronts += 1 + (double)(vectors ? planes + planes % 2 : planes);
+    }
+    const double bytes =
+        (double)wf_type_size(point->problem->type) * (double)p->steps / (double)steps;
+    const double once =
+        tiled(a.ni, groups[0], tile.i, ends ? 0 : over_i, length_i, wraps) *
+        tiled(a.nj, groups[1], tile.j, ends ? 0 : over_j, length_j, wraps) *
+        tiled(a.nk, columns, tile.k, over, tile.k + 2 * over + (vectors ? 0 : 1), wraps);
+    out->stored = bytes * (double)a.ni * (double)a.nj * (double)a.nk;
+    out->requested = bytes * (double)groups[0] * (double)groups[1] * (double)length_i *
+                         (double)length_j * fronts +
+                     out->stored;
+    out->groups = bytes * once + out->stored;
+}
