@@ -1,6 +1,7 @@
 /* What a recorded solve costs: conjugate gradients on the five-point Laplacian of a square, the
  * device's time of an iteration that runs and of one behind the end of the solve, and the host's
- * time to record one. No validation layer should be on. */
+ * time to record one; by conditional rendering, where the device has it, and without. No
+ * validation layer should be on. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -71,17 +72,19 @@ static wf_result least(wf_device *device, recording *r, double *us, double *host
     return result;
 }
 
-static wf_result measure(wf_device *device, uint32_t side, recording *r, wf_buffer *state)
+/* By conditional rendering, where the device has it, or (more: WF_SOLVE_INDIRECT) without. */
+static wf_result measure(wf_device *device, uint32_t side, uint32_t more, recording *r,
+                         wf_buffer *state)
 {
     double few, all, ended, ended_few, host_few, host_all;
     wf_solve_state told = {0};
-    r->flags = WF_SOLVE_FIXED;
+    r->flags = WF_SOLVE_FIXED | more;
     r->iterations = ITERATIONS / 10;
     wf_result result = least(device, r, &few, &host_few);
     r->iterations = ITERATIONS;
     if (result == WF_SUCCESS)
         result = least(device, r, &all, &host_all);
-    r->flags = WF_SOLVE_WARM; /* a start that needs no iteration */
+    r->flags = WF_SOLVE_WARM | more; /* a start that needs no iteration */
     if (result == WF_SUCCESS)
         result = least(device, r, &ended, &host_few);
     if (result == WF_SUCCESS)
@@ -90,9 +93,10 @@ static wf_result measure(wf_device *device, uint32_t side, recording *r, wf_buff
     if (result == WF_SUCCESS)
         result = least(device, r, &ended_few, &host_few);
     if (result == WF_SUCCESS)
-        printf("%4u^2 rows: %8.3f us an iteration, %6.3f us one behind the end (%u done); host "
-               "%.3f us an iteration\n",
-               side, (all - few) / (ITERATIONS - ITERATIONS / 10),
+        printf("%4u^2 rows, %s: %8.3f us an iteration, %6.3f us one behind the end (%u done); "
+               "host %.3f us an iteration\n",
+               side, more ? "indirect   " : "conditional",
+               (all - few) / (ITERATIONS - ITERATIONS / 10),
                (ended - ended_few) / (ITERATIONS - ITERATIONS / 10), told.iterations,
                host_all / ITERATIONS);
     return result;
@@ -125,8 +129,9 @@ static wf_result run(wf_device *device, uint32_t side)
         bindings.items[i].buffer = buffers[i];
     }
     recording r = {.cg = cg, .arena = arena, .bindings = &bindings};
-    if (result == WF_SUCCESS)
-        result = measure(device, side, &r, buffers[2]);
+    for (int i = 0; i < 2 && result == WF_SUCCESS; i++)
+        if (i == 1 || wf_device_caps(device)->conditional_rendering)
+            result = measure(device, side, i ? WF_SOLVE_INDIRECT : 0, &r, buffers[2]);
     wf_cg_destroy(&cg);
     wf_arena_destroy(&arena);
     for (int i = 0; i < 3; i++)

@@ -18,7 +18,7 @@ __all__ = ["Device", "DeviceInfo", "default_device", "devices"]
 
 _KINDS = {0: "other", 1: "integrated GPU", 2: "discrete GPU", 3: "virtual GPU", 4: "CPU"}
 _MOST_PLANS = 256
-_MOST_POOLED = 1 << 28  # bytes of free buffers that a device keeps
+_LEAST_POOL = 1 << 28  # bytes of free buffers that a device may always keep
 _NULL = ffi.NULL
 
 
@@ -85,19 +85,27 @@ def devices() -> List[DeviceInfo]:
 
 
 class Storage:
-    """Memory of a device. It goes back to the device's pool when nobody refers to it."""
+    """Memory of a device. It goes back to the device's pool when nobody refers to it; memory that
+    others have too is destroyed."""
 
-    __slots__ = ("device", "handle", "bytes", "used", "mapped", "__weakref__")
+    __slots__ = ("device", "handle", "bytes", "used", "mapped", "held", "__weakref__")
 
-    def __init__(self, device: "Device", handle: Any, size: int, used: int, mapped: Any) -> None:
+    def __init__(self, device: "Device", handle: Any, size: int, used: int, mapped: Any,
+                 held: Any = None) -> None:
         self.device = device
         self.handle = handle
         self.bytes = size
         self.used = used  # number of the last execution that uses it
         self.mapped = mapped
+        self.held = held  # what _exchange.py keeps of memory that others have too
 
     def __del__(self) -> None:
-        self.device._give_back(self.handle, self.bytes, self.used, self.mapped)
+        if self.held is None:
+            self.device._give_back(self.handle, self.bytes, self.used, self.mapped)
+            return
+        self.device._destroy(self.handle, self.used)
+        if not self.device._forked and not sys.is_finalizing():
+            self.held.end()
 
     def settle(self) -> None:
         """Waits until the host may touch the memory."""
@@ -199,11 +207,13 @@ class Device:
         self._plans: "OrderedDict[Hashable, Plan]" = OrderedDict()
         self._pool: Dict[int, List[Tuple[Any, int, Any]]] = {}
         self._pooled = 0
+        self._most_pooled = _LEAST_POOL
         self._buried: List[Any] = []
         self._ended = 0
         self._number = ffi.new("uint64_t *")
         self._live = 0  # buffers
         self._last: Optional[Plan] = None  # what was queued last, for explain
+        self._cuda: Any = False  # _cuda.Context; None: there is none; False: nobody asked yet
         if limits not in ("device", "minimum"):
             raise ValueError(f"limits is {limits!r}; it is 'device' or 'minimum'")
         params = ffi.new("wf_device_params *", {"size": ffi.sizeof("wf_device_params")})
@@ -227,6 +237,7 @@ class Device:
         self._caps = lib.wf_device_caps(self._handle)
         self.info = DeviceInfo(ffi.new("wf_caps *", self._caps[0]))
         self._alignment = max(1, self._caps.storage_alignment)
+        self._most_pooled = max(_LEAST_POOL, self._caps.device_local_bytes // 16)
         queue = ffi.new("wf_queue **")
         result = lib.wf_queue_create(self._handle, queue)
         if result != lib.WF_SUCCESS:
@@ -306,9 +317,16 @@ class Device:
             if not self._forked and not sys.is_finalizing():
                 lib.wf_buffer_destroy(ffi.new("wf_buffer **", handle))
             return
-        if self._pooled + size <= _MOST_POOLED:
+        if self._pooled + size <= self._most_pooled:
             self._pooled += size
             self._pool.setdefault(size, []).append((handle, used, mapped))
+            return
+        self._destroy(handle, used)
+
+    def _destroy(self, handle: Any, used: int) -> None:
+        if self._closed:
+            if not self._forked and not sys.is_finalizing():
+                lib.wf_buffer_destroy(ffi.new("wf_buffer **", handle))
             return
         with self._lock:
             if not self._closed:
@@ -326,7 +344,8 @@ class Device:
         self._pooled = 0
 
     def free_memory(self) -> None:
-        """Gives back the memory of arrays that are gone, which the device keeps for new ones."""
+        """Gives back the memory of arrays that are gone, of which the device keeps up to a
+        sixteenth of its own for new ones (at least 256 MiB)."""
         with self._lock:
             self._usable()
             self._wait(0)

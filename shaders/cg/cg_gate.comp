@@ -23,6 +23,7 @@ void main()
     REAL tolerance = REAL(push.tolerance);
     BB = bb;
     FIRST_RR = rr;
+    scalars[11] = REAL(0);
     WANTED = (push.iteration & FIXED) != 0 ? REAL(0) : tolerance * tolerance * bb;
     for (uint parity = 0; parity < 2; parity++) {
         STATE(parity, STATUS) = REAL(status);

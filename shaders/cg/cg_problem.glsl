@@ -9,6 +9,8 @@
 // RECORDED: of a solve that is recorded into the application's command buffers. Its dispatches take
 // their sizes from `words`, an array of VkDispatchIndirectCommand behind the partial sums; whoever
 // ends the solve writes zeros there.
+//
+// OWN_BINDINGS: the shader has other buffers at bindings 1 and 2.
 #include "common/real.glsl"
 #ifdef RECORDED
 #define RESTRICT
@@ -17,11 +19,15 @@
 #endif
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(std430, set = 0, binding = 0) restrict buffer A { REAL a[]; }; // x, r, p
+#ifndef OWN_BINDINGS
 layout(std430, set = 0, binding = 1) restrict buffer B { REAL b[]; }; // s, w
 layout(std430, set = 0, binding = 2) RESTRICT buffer C { REAL c[]; }; // u, then M's inverted blocks
+#endif
 layout(std430, set = 0, binding = 3) RESTRICT buffer Scalars { REAL scalars[]; };
 #ifdef RECORDED
+#ifndef OWN_BINDINGS
 layout(std430, set = 0, binding = 2) readonly buffer CWords { uint c_words[]; };
+#endif
 layout(std430, set = 0, binding = 3) buffer Words { uint words[]; };
 #endif
 layout(push_constant) uniform Push {
@@ -38,6 +44,8 @@ layout(push_constant) uniform Push {
     uint sizes;         // how many dispatches these are
     uint full_sizes_at; // their sizes while the solve runs, in c_words
     float tolerance;
+    uint refiners;   // mixed precision: dispatches that refine x, sized behind the others
+    uint refined_at; // and where its own numbers begin in scalars (cg_mixed.glsl)
 #endif
 } push;
 
@@ -58,6 +66,11 @@ layout(push_constant) uniform Push {
 #define WANTED scalars[8]
 #define BB scalars[9] // b b, and r r at first, of a recorded solve
 #define FIRST_RR scalars[10]
+#ifdef RECORDED
+#define BASE uint(scalars[11]) // the iteration that this solve, or correction, began at
+#else
+#define BASE 0
+#endif
 #define PARTIALS_AT(dot) (12 + (dot) * push.groups)
 #define PARTIAL(dot, group) scalars[PARTIALS_AT(dot) + (group)]
 #define RU 0 // r u of even iterations; RU + 1: of odd ones
@@ -166,6 +179,7 @@ bool finite(REAL value)
     return !isnan(value) && !isinf(value);
 }
 
+#ifndef OWN_BINDINGS
 // Element i of M r; with blocks it reads r from the buffer.
 REAL preconditioned(uint i, REAL r)
 {
@@ -179,6 +193,7 @@ REAL preconditioned(uint i, REAL r)
         sum += M(i * push.block + k) * R(first + k);
     return sum;
 }
+#endif
 
 // Every work-item takes whole blocks, whose r it can then read again. push.groups counts
 // work-groups, since gl_NumWorkGroups is that of a piece where the dispatch is cut into pieces.

@@ -37,7 +37,7 @@ void keep_state(uint next, REAL status, REAL gamma, REAL alpha, REAL rr, REAL it
     STATE(next, ITERATIONS) = iterations;
     STATE(next, GAMMA) = gamma;
     STATE(next, ALPHA) = alpha;
-    if (push.iteration > 0 && iterations == REAL(push.iteration))
+    if (push.iteration > BASE && iterations == REAL(push.iteration))
         HISTORY(push.iteration - 1) = rr;
 }
 
@@ -131,7 +131,7 @@ void main()
     REAL all[3] = dots(now);
     REAL gamma = all[0], rr = all[1];
     REAL beta = REAL(0), curvature = all[2], scale = abs(all[2]);
-    if (push.iteration > 0) {
+    if (push.iteration > BASE) {
         beta = gamma * lift * by_gamma;
         REAL taken = beta * (gamma * by_alpha);
         curvature -= taken;
@@ -149,6 +149,9 @@ void main()
 #ifdef RECORDED
     if (status != REAL(RUNNING) && gl_GlobalInvocationID.x < push.sizes)
         words[push.sizes_at + 3 * gl_GlobalInvocationID.x] = 0;
+    if (status == REAL(CONVERGED) && gl_GlobalInvocationID.x < push.refiners)
+        words[push.sizes_at + 3 * (push.sizes + gl_GlobalInvocationID.x)] =
+            gl_GlobalInvocationID.x + 1 < push.refiners ? push.groups : 1;
 #endif
     if (status != REAL(RUNNING))
         return;

@@ -330,11 +330,13 @@ wf_result wfi_caps_query(const wfi_instance *instance, const wfi_log *log, VkPhy
     fill_cooperative_shapes(instance, device, out);
     fill_memory(instance, device, features, out);
     out->push_descriptors = features->push_descriptor;
+    out->conditional_rendering = features->conditional.conditionalRendering;
     out->pipeline_statistics = features->executable.pipelineExecutableInfo;
     out->compute_units = compute_units(&p);
     out->unit_subgroups = unit_subgroups(&p);
     out->display_attached = display_attached(&p);
     out->host_import_alignment = p.host_memory.minImportedHostPointerAlignment;
+    out->memory_fds = features->external_memory_fd;
     return WF_SUCCESS;
 }
 
@@ -377,13 +379,14 @@ void wfi_caps_clamp_minimum(wf_caps *caps)
     caps->cooperative_matrix = caps->cooperative_matrix2 = false;
     caps->vulkan_memory_model = caps->buffer_device_address = false;
     caps->cooperative_shape_count = 0;
-    caps->push_descriptors = caps->pipeline_statistics = false;
+    caps->push_descriptors = caps->pipeline_statistics = caps->conditional_rendering = false;
     caps->timestamp_valid_bits = 0;
     caps->compute_units = caps->unit_subgroups = 0;
     caps->withheld = 0; /* no enabled feature would change it */
     /* Device-local memory that the host can map is not guaranteed. */
     caps->unified_memory = false;
     caps->host_import_alignment = 0;
+    caps->memory_fds = false;
     caps->limits = WF_LIMITS_MINIMUM;
 }
 

@@ -279,11 +279,31 @@ void wfi_barrier_compute(wf_device *device, VkCommandBuffer command_buffer)
 
 void wfi_barrier_indirect(wf_device *device, VkCommandBuffer command_buffer)
 {
-    barrier(device, command_buffer,
-            VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT,
+    const bool conditional = device->caps.conditional_rendering;
+    const VkPipelineStageFlags readers =
+        VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT |
+        (conditional ? VK_PIPELINE_STAGE_CONDITIONAL_RENDERING_BIT_EXT : 0);
+    const VkAccessFlags reads = VK_ACCESS_INDIRECT_COMMAND_READ_BIT |
+                                (conditional ? VK_ACCESS_CONDITIONAL_RENDERING_READ_BIT_EXT : 0);
+    barrier(device, command_buffer, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | readers,
             VK_ACCESS_SHADER_WRITE_BIT,
-            VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT |
-                VK_ACCESS_INDIRECT_COMMAND_READ_BIT);
+            VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | reads);
+}
+
+void wfi_condition_begin(wf_device *device, VkCommandBuffer command_buffer, const wf_buffer *buffer,
+                         uint64_t offset)
+{
+    const VkConditionalRenderingBeginInfoEXT info = {
+        .sType = VK_STRUCTURE_TYPE_CONDITIONAL_RENDERING_BEGIN_INFO_EXT,
+        .buffer = buffer->vk,
+        .offset = offset,
+    };
+    device->fn.vkCmdBeginConditionalRenderingEXT(command_buffer, &info);
+}
+
+void wfi_condition_end(wf_device *device, VkCommandBuffer command_buffer)
+{
+    device->fn.vkCmdEndConditionalRenderingEXT(command_buffer);
 }
 
 void wfi_record_copy(wf_device *device, VkCommandBuffer command_buffer, const wf_buffer *from,

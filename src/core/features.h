@@ -6,7 +6,7 @@
 #include "core/bfloat16.h"
 #include "core/instance.h"
 
-#define WFI_MAX_EXTENSIONS 28
+#define WFI_MAX_EXTENSIONS 32
 
 typedef struct wfi_features {
     VkPhysicalDeviceFeatures2 core;
@@ -27,8 +27,9 @@ typedef struct wfi_features {
     VkPhysicalDeviceCooperativeMatrix2FeaturesNV cooperative2;
 #endif
     VkPhysicalDeviceShaderBfloat16FeaturesKHR bfloat16;
-    bool push_descriptor, memory_budget, external_memory_host, shader_sm_builtins, amd_core,
-        arm_core, drm;
+    VkPhysicalDeviceConditionalRenderingFeaturesEXT conditional;
+    bool push_descriptor, memory_budget, external_memory_host, external_memory_fd,
+        shader_sm_builtins, amd_core, arm_core, drm;
     uint32_t api_version; /* the lower of instance and device */
     uint32_t extension_count;
     const char *extensions[WFI_MAX_EXTENSIONS]; /* to enable */

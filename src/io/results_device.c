@@ -57,6 +57,7 @@ static yyjson_mut_val *features_of(yyjson_mut_doc *doc, const wf_caps *caps)
         {"cooperative_matrix2", caps->cooperative_matrix2},
         {"subgroup_size_control", caps->subgroup_size_control},
         {"push_descriptors", caps->push_descriptors},
+        {"conditional_rendering", caps->conditional_rendering},
         {"pipeline_statistics", caps->pipeline_statistics},
         {"unified_memory", caps->unified_memory},
     };

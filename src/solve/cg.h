@@ -16,6 +16,8 @@ enum {
     WFI_CG_BEGIN,
     WFI_CG_UPDATE_RECORDED,
     WFI_CG_LEAVE,
+    WFI_CG_RESIDUAL, /* of mixed precision: its plan keeps the matrix in pairs */
+    WFI_CG_CORRECT,
     WFI_CG_GATE, /* the last: its plan keeps the sizes of the others' dispatches */
     WFI_CG_KERNELS
 };
@@ -44,21 +46,41 @@ typedef struct wfi_cg {
      * begin, in words of scalars; c is then the plan's of WFI_CG_GATE, and there is no stream. */
     bool recorded;
     uint32_t sizes, sizes_at;
+    uint32_t made; /* iterations recorded since the solve began */
+    /* Of a recorded solve in mixed precision: the f64 matrix, which is read while the solve is
+     * made, and in pairs of floats on the device; and a correction may end every so many
+     * iterations, an even number. */
+    const wf_spmv_params *wide;
+    wf_buffer *pairs;
+    uint32_t every;
 } wfi_cg;
 
 struct wf_cg {
     wf_cg_params params; /* the pointers in it and in matrix are not read after wf_cg_create */
-    wf_spmv_params matrix;
+    wf_spmv_params matrix, narrow; /* narrow: mixed, in f32 */
     wfi_cg c;
 };
 
 /* cg_open.c: plans, buffers and the preconditioner. matrix and params outlive it. */
 wf_result wfi_cg_open(wf_device *device, const wf_cg_params *params, const wf_spmv_params *matrix,
                       wfi_cg *out);
-/* The same for a recorded solve; touches no queue of an adopted device. */
+/* The same for a recorded solve; touches no queue of an adopted device. wide: the matrix in f64
+ * where the solve is in mixed precision and `matrix` in f32; else NULL. */
 wf_result wfi_cg_open_recorded(wf_device *device, const wf_cg_params *params,
-                               const wf_spmv_params *matrix, wfi_cg *out);
+                               const wf_spmv_params *matrix, const wf_spmv_params *wide,
+                               wfi_cg *out);
 void wfi_cg_close(wfi_cg *c);
+/* cg_preconditioner.c: inverts the diagonal, or its blocks. */
+wf_result wfi_cg_fill_inverse(const wfi_cg *c, void *inverse);
+
+/* cg_kernels.c: the kernels' plans, and sizes of what they use. */
+wf_result wfi_cg_make_kernels(wfi_cg *c);
+uint32_t wfi_cg_group_items(const wf_caps *caps);
+uint64_t wfi_cg_vector_bytes(const wfi_cg *c);
+uint64_t wfi_cg_a_bytes(const wfi_cg *c);
+uint64_t wfi_cg_c_elements(const wfi_cg *c);
+uint64_t wfi_cg_scalars_bytes(const wfi_cg *c);
+uint64_t wfi_cg_pairs_bytes(const wfi_cg *c);
 
 /* cg_params.c: whether the parameters are those of a solve, and what residual is wanted. */
 wf_result wfi_cg_check_params(const wf_device *device, const char *function, const wf_cg_params *p);
@@ -69,7 +91,6 @@ double wfi_cg_tolerance(const wf_cg_params *p);
  * WF_ERROR_CANCELLED: out, history and x are as far as the run came. */
 wf_result wfi_cg_run(wfi_cg *c, double tolerance, uint32_t most, double *history,
                      wf_cg_result *out);
-uint64_t wfi_cg_vector_bytes(const wfi_cg *c);
 /* What the product w = A u binds. */
 wf_bindings wfi_cg_product_bindings(const wfi_cg *c);
 /* Write r, or read x, and wait for it. */
@@ -77,7 +98,11 @@ wf_result wfi_cg_write_residual(wfi_cg *c, const void *r);
 wf_result wfi_cg_read_solution(wfi_cg *c, void *x);
 wf_result wfi_cg_measure_product(wfi_cg *c, uint32_t repeat, wf_cg_result *out);
 
-/* cg_mixed.c: iterates in f32, refines in double-single; b and x are f64. */
+/* cg_mixed.c: rounds the values to f32; refuses those that are too large. *values is to be freed,
+ * whatever is returned. */
+wf_result wfi_cg_narrow(wf_device *device, const char *function, const wf_spmv_params *matrix,
+                        float **values, wf_spmv_params *out);
+/* Iterates in f32, refines in double-single; b and x are f64. */
 wf_result wfi_cg_solve_mixed(wf_device *device, const wf_cg_params *params, const double *b,
                              double *x, wf_cg_result *out);
 

@@ -102,24 +102,24 @@ static wf_result make_plans(wf_device *device, mixed *m)
                : result;
 }
 
-/* Rounds the values to f32 for the iteration; refuses values that are too large. */
-static wf_result narrow(wf_device *device, const wf_spmv_params *matrix, mixed *m)
+wf_result wfi_cg_narrow(wf_device *device, const char *function, const wf_spmv_params *matrix,
+                        float **values, wf_spmv_params *out)
 {
     const uint32_t entries = matrix->row_offsets[matrix->rows];
-    const double *values = matrix->values;
-    m->values = wfi_malloc((entries + (size_t)1) * sizeof *m->values);
-    if (!m->values)
+    const double *wide = matrix->values;
+    *values = wfi_malloc((entries + (size_t)1) * sizeof **values);
+    if (!*values)
         return wfi_no_memory(&device->log);
     for (uint32_t i = 0; i < entries; i++) {
-        m->values[i] = (float)values[i];
-        if (!isfinite(m->values[i]))
+        (*values)[i] = (float)wide[i];
+        if (!isfinite((*values)[i]))
             return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
-                            "wf_cg_solve: the value %g is too large for an f32 iteration",
-                            values[i]);
+                            "%s: the value %g is too large for an f32 iteration", function,
+                            wide[i]);
     }
-    m->matrix = *matrix;
-    m->matrix.type = WF_TYPE_F32;
-    m->matrix.values = m->values;
+    *out = *matrix;
+    out->type = WF_TYPE_F32;
+    out->values = *values;
     return WF_SUCCESS;
 }
 
@@ -291,7 +291,7 @@ wf_result wfi_cg_solve_mixed(wf_device *device, const wf_cg_params *params, cons
     /* The f32 plan checks the pattern; until then only the number of entries is used. */
     if (!matrix->row_offsets || matrix->rows == 0 || !matrix->values)
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT, "wf_cg_solve: bad parameters");
-    wf_result result = narrow(device, matrix, &m);
+    wf_result result = wfi_cg_narrow(device, "wf_cg_solve", matrix, &m.values, &m.matrix);
     if (result == WF_SUCCESS)
         result = wfi_cg_open(device, params, &m.matrix, &m.inner);
     if (result == WF_SUCCESS)

@@ -46,6 +46,7 @@ typedef struct wfi_laplace {
      * no stream then. */
     bool recorded;
     uint32_t sizes;
+    uint32_t made; /* checks recorded since the solve began */
 } wfi_laplace;
 
 struct wf_laplace {

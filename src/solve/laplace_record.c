@@ -1,5 +1,6 @@
 /* Laplace's equation in the application's command buffers. The dispatches of iterations take their
- * sizes from the device, which makes them zero once it has found the end. */
+ * sizes from the device, which makes them zero once it has found the end; or, by
+ * VK_EXT_conditional_rendering, checks are skipped where the first of these sizes is zero. */
 
 #include "core/arena.h"
 #include "core/command.h"
@@ -8,6 +9,7 @@
 #include "kernels/stencil/stencil.h"
 #include "plan/object.h"
 #include "solve/laplace.h"
+#include "solve/recorded.h"
 
 static wf_result create(wf_device *device, const wf_laplace_params *given, wf_laplace **out)
 {
@@ -77,6 +79,7 @@ typedef struct recorder {
     wf_arena *arena;
     uint32_t size;    /* dispatches of this check so far */
     wf_result result; /* of all so far */
+    bool conditional; /* by VK_EXT_conditional_rendering */
 } recorder;
 
 static void after(recorder *r)
@@ -92,7 +95,8 @@ static void record_sized(recorder *r, wf_plan *plan, const wf_bindings *bindings
     const uint64_t at = r->size * (uint64_t)sizeof(VkDispatchIndirectCommand);
     if (r->result != WF_SUCCESS)
         return;
-    wfi_plan_set_indirect(plan, r->l->state, wfi_laplace_sizes_at(r->l) + at);
+    if (!r->conditional)
+        wfi_plan_set_indirect(plan, r->l->state, wfi_laplace_sizes_at(r->l) + at);
     r->result = wfi_plan_record_sequence(plan, r->command_buffer, bindings, sequence);
     wfi_plan_set_indirect(plan, NULL, 0);
     after(r);
@@ -144,7 +148,10 @@ static void record_check(recorder *r, uint32_t check)
     const wfi_laplace *l = r->l;
     const wf_bindings verdict = {.size = sizeof verdict,
                                  .items = {{.buffer = l->state}, {.buffer = l->partials}}};
+    const bool conditional = r->conditional && r->result == WF_SUCCESS;
     r->size = 0;
+    if (conditional)
+        wfi_condition_begin(l->device, r->command_buffer, l->state, wfi_laplace_sizes_at(l));
     if (l->coloured)
         record_sor(r);
     else
@@ -155,22 +162,33 @@ static void record_check(recorder *r, uint32_t check)
     }
     r->size++;
     record_sized(r, l->kernels[WFI_LAPLACE_VERDICT_RECORDED], &verdict, check);
+    if (conditional)
+        wfi_condition_end(l->device, r->command_buffer);
 }
 
 static wf_result check_call(const wf_laplace *laplace, const wf_arena *arena, uint32_t iterations,
                             uint32_t flags)
 {
-    const wf_device *device = laplace->l.device;
+    const wfi_laplace *l = &laplace->l;
+    const wf_device *device = l->device;
+    const uint32_t made = flags & WF_SOLVE_CONTINUE ? l->made * l->every : 0;
     if (!arena || wfi_arena_device(arena) != device)
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_laplace_record: an arena of the solve's device must be given "
                         "(wf_arena_create)");
-    if (iterations == 0 || iterations > laplace->l.most ||
-        flags & ~(uint32_t)(WF_SOLVE_WARM | WF_SOLVE_FIXED))
+    if (wfi_solve_flags_err(flags))
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
-                        "wf_laplace_record: %u iterations with flags %#x; there may be 1 to %u "
-                        "(wf_laplace_params.max_iterations)",
-                        iterations, flags, laplace->l.most);
+                        "wf_laplace_record: flags %#x; WF_SOLVE_CONTINUE goes with "
+                        "WF_SOLVE_INDIRECT alone",
+                        flags);
+    if (flags & WF_SOLVE_CONTINUE && made == 0)
+        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_laplace_record: WF_SOLVE_CONTINUE, but no solve was recorded before");
+    if (iterations == 0 || iterations > l->most - made)
+        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_laplace_record: %u iterations after %u of this solve; there may be 1 "
+                        "to %u in all (wf_laplace_params.max_iterations)",
+                        iterations, made, l->most);
     if (wf_laplace_needs_upload(laplace))
         return wfi_fail(&device->log, WF_NOT_READY,
                         "wf_laplace_record: wf_laplace_record_upload must be recorded first");
@@ -185,7 +203,12 @@ wf_result wf_laplace_record(wf_laplace *laplace, VkCommandBuffer command_buffer,
     wfi_laplace *l = &laplace->l;
     wf_bindings read;
     wfi_bound all[WF_MAX_BINDINGS + 1] = {{0}};
-    recorder r = {l, command_buffer, arena, 0, wf_plan_status(gate_of(laplace))};
+    recorder r = {.l = l,
+                  .command_buffer = command_buffer,
+                  .arena = arena,
+                  .result = wf_plan_status(gate_of(laplace)),
+                  .conditional =
+                      l->device->caps.conditional_rendering && !(flags & WF_SOLVE_INDIRECT)};
     if (r.result == WF_SUCCESS)
         r.result = check_call(laplace, arena, iterations, flags);
     if (r.result == WF_SUCCESS)
@@ -200,17 +223,23 @@ wf_result wf_laplace_record(wf_laplace *laplace, VkCommandBuffer command_buffer,
                                          {.buffer = l->state}}},
                       gate = {.size = sizeof gate, .items = {{.buffer = l->state}, *u}},
                       tell = {.size = sizeof tell, .items = {{.buffer = l->state}, *told}};
-    const uint32_t checks = (iterations - 1) / l->every + 1;
+    const bool begins = !(flags & WF_SOLVE_CONTINUE);
+    const uint32_t made = begins ? 0 : l->made, end = made + (iterations - 1) / l->every + 1;
     /* The last kernel's bindings are checked before anything is recorded. */
     r.result = wfi_plan_resolve(l->kernels[WFI_LAPLACE_TELL], &l->device->log, &tell, all);
     if (r.result == WF_SUCCESS)
         r.result = wfi_plan_resolve(l->kernels[WFI_LAPLACE_LEAVE], &l->device->log, &cells, all);
+    if (r.result != WF_SUCCESS)
+        return r.result;
     after(&r); /* an earlier solve may still use what this one writes */
-    record_edge(&r, WFI_LAPLACE_TAKE, &cells, flags);
-    record_edge(&r, WFI_LAPLACE_GATE, &gate, flags);
-    for (uint32_t check = 0; check < checks; check++)
+    if (begins) {
+        record_edge(&r, WFI_LAPLACE_TAKE, &cells, flags);
+        record_edge(&r, WFI_LAPLACE_GATE, &gate, flags);
+    }
+    for (uint32_t check = made; check < end; check++)
         record_check(&r, check);
     record_edge(&r, WFI_LAPLACE_LEAVE, &cells, 0);
     record_edge(&r, WFI_LAPLACE_TELL, &tell, 0);
+    l->made = r.result == WF_SUCCESS ? end : 0;
     return r.result;
 }

@@ -17,7 +17,7 @@
 /* --------------------------------------------------------------------------- counted functions */
 
 static atomic_uint failing_submits, submits, pipelines, memories, buffers, descriptor_pools,
-    command_pools;
+    command_pools, conditions;
 static atomic_int views;
 static PFN_vkGetDeviceProcAddr real_get_device_proc;
 static PFN_vkGetInstanceProcAddr real_get_proc;
@@ -29,6 +29,7 @@ static PFN_vkCreateDescriptorPool real_create_descriptors;
 static PFN_vkCreateBufferView real_create_view;
 static PFN_vkDestroyBufferView real_destroy_view;
 static PFN_vkCreateCommandPool real_create_pool;
+static PFN_vkCmdBeginConditionalRenderingEXT real_begin_condition;
 
 static VKAPI_ATTR VkResult VKAPI_CALL counted_queue_submit(VkQueue queue, uint32_t count,
                                                            const VkSubmitInfo *infos, VkFence fence)
@@ -100,6 +101,13 @@ static VKAPI_ATTR VkResult VKAPI_CALL counted_create_pool(VkDevice device,
     return real_create_pool(device, info, allocator, out);
 }
 
+static VKAPI_ATTR void VKAPI_CALL
+counted_begin_condition(VkCommandBuffer commands, const VkConditionalRenderingBeginInfoEXT *info)
+{
+    atomic_fetch_add(&conditions, 1);
+    real_begin_condition(commands, info);
+}
+
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL counting_device_proc(VkDevice device,
                                                                      const char *name)
 {
@@ -117,6 +125,8 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL counting_device_proc(VkDevice de
     COUNTED(vkCreateBufferView, real_create_view, counted_create_view)
     COUNTED(vkDestroyBufferView, real_destroy_view, counted_destroy_view)
     COUNTED(vkCreateCommandPool, real_create_pool, counted_create_pool)
+    if (function)
+        COUNTED(vkCmdBeginConditionalRenderingEXT, real_begin_condition, counted_begin_condition)
 #undef COUNTED
     return function;
 }
@@ -137,10 +147,14 @@ void engine_fail_submits(unsigned count)
 
 engine_calls engine_counted(void)
 {
-    return (engine_calls){
-        atomic_load(&submits), atomic_load(&pipelines),        atomic_load(&memories),
-        atomic_load(&buffers), atomic_load(&descriptor_pools), atomic_load(&command_pools),
-        atomic_load(&views)};
+    return (engine_calls){.submits = atomic_load(&submits),
+                          .pipelines = atomic_load(&pipelines),
+                          .memories = atomic_load(&memories),
+                          .buffers = atomic_load(&buffers),
+                          .descriptor_pools = atomic_load(&descriptor_pools),
+                          .command_pools = atomic_load(&command_pools),
+                          .conditions = atomic_load(&conditions),
+                          .views = atomic_load(&views)};
 }
 
 /* ----------------------------------------------------------------------------------- the engine */

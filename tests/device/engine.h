@@ -8,7 +8,8 @@
 /* Calls that went through the device functions handed to wavefit, of all engines. */
 typedef struct engine_calls {
     unsigned submits, pipelines, memories, buffers, descriptor_pools, command_pools;
-    int views; /* buffer views that exist */
+    unsigned conditions; /* blocks of conditional rendering */
+    int views;           /* buffer views that exist */
 } engine_calls;
 
 typedef struct engine {

@@ -93,6 +93,7 @@ typedef struct host {
     wf_cg *cg;
     test_random random;
     wf_type type;
+    bool mixed;
     uint64_t align; /* bytes in front of x and the state */
     frame frames[IN_FLIGHT];
 } host;
@@ -102,9 +103,30 @@ static uint64_t real(const host *h)
     return wf_type_size(h->type);
 }
 
+/* Elements of b and x: of the type, or pairs of floats. */
+static double element(const host *h, const wf_buffer *buffer, uint64_t i)
+{
+    const char *data = (const char *)wf_buffer_mapped(buffer) + h->align;
+    float pair[2];
+    if (!h->mixed)
+        return wf_element_get(h->type, data, i);
+    memcpy(pair, data + i * sizeof pair, sizeof pair);
+    return (double)pair[0] + pair[1];
+}
+
+static void put_element(const host *h, const wf_buffer *buffer, uint64_t i, double value)
+{
+    char *data = (char *)wf_buffer_mapped(buffer) + h->align;
+    const float pair[2] = {(float)value, (float)(value - (float)value)};
+    if (h->mixed)
+        memcpy(data + i * sizeof pair, pair, sizeof pair);
+    else
+        wf_element_set(h->type, data, i, value);
+}
+
 static double x_at(const host *h, const frame *f, uint64_t i)
 {
-    return wf_element_get(h->type, (const char *)wf_buffer_mapped(f->x) + h->align, i);
+    return element(h, f->x, i);
 }
 
 static wf_solve_state state_of(const host *h, const frame *f)
@@ -135,7 +157,7 @@ static void open_host(host *h, engine_features features, wf_type type, const wf_
 {
     const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     wf_vulkan vulkan;
-    *h = (host){.random = {test_seed()}, .type = type};
+    *h = (host){.random = {test_seed()}, .type = type, .mixed = solve->mixed};
     engine_open(&h->e, features, &vulkan);
     vulkan.queue = VK_NULL_HANDLE;
     h->device = engine_adopt(&vulkan);
@@ -192,8 +214,7 @@ static wf_bindings bindings_of(const host *h, const frame *f)
 static void draw_b(host *h, const frame *f)
 {
     for (uint32_t i = 0; i < ROWS; i++)
-        wf_element_set(h->type, (char *)wf_buffer_mapped(f->b) + h->align, i,
-                       test_random_uniform(&h->random));
+        put_element(h, f->b, i, test_random_uniform(&h->random));
 }
 
 /* Checks what a frame left: the residual, computed on the host, and the state that describes it. */
@@ -201,18 +222,20 @@ static void expect_frame(const host *h, const frame *f, double tolerance)
 {
     static double b[ROWS], x[ROWS];
     const wf_solve_state state = state_of(h, f);
-    const double unit = h->type == WF_TYPE_F64 ? 0x1p-53 : 0x1p-24;
+    const double unit = h->mixed ? 0x1p-44 : h->type == WF_TYPE_F64 ? 0x1p-53 : 0x1p-24;
     for (uint32_t i = 0; i < ROWS; i++) {
-        b[i] = wf_element_get(h->type, (const char *)wf_buffer_mapped(f->b) + h->align, i);
+        b[i] = element(h, f->b, i);
         x[i] = x_at(h, f, i);
     }
     /* The bound of wf_cg_result.true_residual, with |A| <= 9.25 and |x| / |b| <= 1 / 0.25. */
     const double rounding = (4.0 * state.iterations + 18) * unit * (1 + 9.25 * 4);
     const double found = residual_of(h->system, b, x);
-    assert_int_equal(state.reserved, 0);
+    assert_true(h->mixed || state.refinements == 0);
     assert_true(fabs(found - (double)state.residual) <= rounding + 1e-6 * found);
     if (f->flags & WF_SOLVE_FIXED || state.status == WF_CG_MAX_ITERATIONS) {
-        assert_int_equal(state.iterations, f->iterations);
+        /* Mixed: what is left of some check_every iterations, when a correction is done. */
+        assert_true(state.iterations <= f->iterations);
+        assert_true(state.iterations + (h->mixed ? 7 * state.refinements : 0) >= f->iterations);
         assert_int_equal(state.status, WF_CG_MAX_ITERATIONS);
     } else {
         assert_int_equal(state.status, WF_CG_CONVERGED);
@@ -270,7 +293,7 @@ static void run_frames(engine_features features, wf_type type, const wf_cg_param
         await(&h, f, tolerance);
         /* Every other solve begins from what x held; some end early, others are cut off. */
         f->flags = (n / IN_FLIGHT % 2 && n >= IN_FLIGHT ? WF_SOLVE_WARM : 0) |
-                   (n % 5 == 4 ? WF_SOLVE_FIXED : 0);
+                   (n % 5 == 4 ? WF_SOLVE_FIXED : 0) | (n % 7 > 4 ? WF_SOLVE_INDIRECT : 0);
         f->iterations = n % 5 == 4 ? 1 + n % 7 : n % 5 == 3 ? 2 + n % 3 : MOST;
         draw_b(&h, f);
         submit(&h, f);
@@ -320,6 +343,23 @@ static void test_doubles(void **state)
     if (!test_has_type(*state, WF_TYPE_F64))
         skip();
     run_frames(ENGINE_REQUIRED, WF_TYPE_F64, &plain, 12);
+}
+
+/* In f32 to the accuracy of f64, on devices without f64 too. */
+static void test_mixed(void **state)
+{
+    (void)state;
+    static const wf_cg_params params[] = {
+        {.size = sizeof plain, .max_iterations = MOST, .mixed = true},
+        {.size = sizeof plain,
+         .max_iterations = MOST,
+         .mixed = true,
+         .check_every = 3, /* rounded up to an even number */
+         .precondition = WF_PRECONDITION_BLOCK_JACOBI,
+         .block = 3}};
+    run_frames(ENGINE_REQUIRED, WF_TYPE_F64, &params[0], 30);
+    run_frames(ENGINE_NOTHING, WF_TYPE_F64, &params[0], 12);
+    run_frames(ENGINE_REQUIRED, WF_TYPE_F64, &params[1], 12);
 }
 
 /* ------------------------------------------------------------------------------------ one solve */
@@ -376,6 +416,125 @@ static void test_nothing_runs_behind_the_end(void **state)
     close_host(&h);
 }
 
+/* A solve in chunks, each recorded and executed by itself, gives the bits of one that is recorded
+ * whole. */
+static void test_chunks(void **state)
+{
+    enum { CHUNK = 7 };
+    (void)state;
+    host h;
+    float whole[ROWS];
+    open_host(&h, ENGINE_REQUIRED, WF_TYPE_F32, &plain);
+    frame *f = &h.frames[0];
+    const char *x = (const char *)wf_buffer_mapped(f->x) + h.align;
+    draw_b(&h, f);
+    solve_once(&h, f, MOST, 0);
+    memcpy(whole, x, sizeof whole);
+    const wf_solve_state expected = state_of(&h, f);
+    uint32_t made = CHUNK;
+    solve_once(&h, f, CHUNK, 0);
+    for (; made < expected.iterations; made += CHUNK) {
+        assert_int_equal(state_of(&h, f).status, WF_CG_MAX_ITERATIONS);
+        assert_memory_not_equal(x, whole, sizeof whole);
+        f->iterations = made;
+        expect_frame(&h, f, 1e-6);
+        solve_once(&h, f, CHUNK, WF_SOLVE_CONTINUE | (made % 2 ? WF_SOLVE_INDIRECT : 0));
+    }
+    assert_true(made >= 3 * CHUNK);
+    for (int i = 0; i < 2; i++) { /* the second finds nothing to do */
+        const wf_solve_state told = state_of(&h, f);
+        assert_memory_equal(&told, &expected, sizeof told);
+        assert_memory_equal(x, whole, sizeof whole);
+        memset(wf_buffer_mapped(f->x), 255, ROWS * sizeof(float) + 2 * h.align);
+        solve_once(&h, f, CHUNK, WF_SOLVE_CONTINUE);
+    }
+    assert_memory_equal(x, whole, sizeof whole);
+    close_host(&h);
+}
+
+/* Whether iterations are blocks of conditional rendering, and what their condition is. */
+static void test_condition(void **state)
+{
+    (void)state;
+    host h;
+    open_host(&h, ENGINE_REQUIRED, WF_TYPE_F32, &plain);
+    const bool offered = wf_device_caps(h.device)->conditional_rendering;
+    frame *f = &h.frames[0];
+    uint32_t *words = wf_buffer_mapped(h.cg->c.scalars); /* memory of CPU drivers is unified */
+    const unsigned before = engine_counted().conditions;
+    draw_b(&h, f);
+    solve_once(&h, f, 3, WF_SOLVE_INDIRECT);
+    assert_int_equal(engine_counted().conditions, before);
+    solve_once(&h, f, 3, 0);
+    assert_int_equal(engine_counted().conditions, before + (offered ? 3 + 1 : 0));
+    assert_int_equal(state_of(&h, f).iterations, 3);
+    if (offered) { /* the first word of the sizes */
+        assert_non_null(words);
+        const uint32_t groups = words[h.cg->c.sizes_at];
+        words[h.cg->c.sizes_at] = 0;
+        solve_once(&h, f, 4, WF_SOLVE_CONTINUE);
+        assert_int_equal(state_of(&h, f).iterations, 3);
+        words[h.cg->c.sizes_at] = groups;
+        solve_once(&h, f, 2, WF_SOLVE_CONTINUE);
+        assert_int_equal(state_of(&h, f).iterations, 9);
+    }
+    close_host(&h);
+    open_host(&h, ENGINE_NOTHING, WF_TYPE_F32, &plain);
+    assert_false(wf_device_caps(h.device)->conditional_rendering);
+    const unsigned without = engine_counted().conditions;
+    draw_b(&h, &h.frames[0]);
+    solve_once(&h, &h.frames[0], 3, 0);
+    assert_int_equal(engine_counted().conditions, without);
+    close_host(&h);
+}
+
+/* What only solves in mixed precision have. */
+static void test_mixed_ends(void **state)
+{
+    (void)state;
+    const wf_cg_params params = {
+        .size = sizeof params, .max_iterations = MOST, .mixed = true, .tolerance = 1e-12};
+    host h;
+    bool others;
+    open_host(&h, ENGINE_REQUIRED, WF_TYPE_F64, &params);
+    frame *f = &h.frames[0];
+    draw_b(&h, f);
+    for (uint32_t indirect = 0; indirect < 2; indirect++) {
+        const uint32_t way = indirect ? WF_SOLVE_INDIRECT : 0;
+        solve_once(&h, f, MOST, way);
+        expect_frame(&h, f, 1e-12);
+        const wf_solve_state cold = state_of(&h, f);
+        assert_int_equal(cold.status, WF_CG_CONVERGED);
+        assert_true(cold.refinements >= 2 && cold.iterations < MOST);
+        assert_int_equal(groups_left(&h, &others), 0);
+        solve_once(&h, f, MOST, way | WF_SOLVE_WARM); /* there is nothing left to do */
+        assert_int_equal(state_of(&h, f).iterations, 0);
+        assert_int_equal(state_of(&h, f).refinements, 0);
+        expect_frame(&h, f, 1e-12);
+    }
+    for (uint32_t i = 0; i < ROWS; i++) /* the squares of the residual would be less than any f32 */
+        put_element(&h, f->b, i, element(&h, f->b, i) * 1e-16);
+    solve_once(&h, f, MOST, 0);
+    expect_frame(&h, f, 1e-12);
+    assert_int_equal(state_of(&h, f).status, WF_CG_CONVERGED);
+    VkCommandBuffer commands = engine_begin(&h.e);
+    const wf_bindings bindings = bindings_of(&h, f);
+    test_expect_errors(true);
+    assert_int_equal(wf_cg_record(h.cg, commands, f->arena, &bindings, 8, WF_SOLVE_CONTINUE),
+                     WF_ERROR_UNSUPPORTED);
+    test_expect_errors(false);
+    engine_finish(&h.e, commands);
+    memset(wf_buffer_mapped(f->b), 0, ROWS * 8 + 2 * h.align);
+    solve_once(&h, f, MOST, WF_SOLVE_WARM);
+    assert_int_equal(state_of(&h, f).status, WF_CG_CONVERGED);
+    for (uint32_t i = 0; i < ROWS; i++)
+        assert_true(x_at(&h, f, i) == 0);
+    put_element(&h, f->b, 7, INFINITY);
+    solve_once(&h, f, MOST, 0);
+    assert_int_equal(state_of(&h, f).status, WF_CG_NOT_FINITE);
+    close_host(&h);
+}
+
 static void test_zero_and_not_finite(void **state)
 {
     (void)state;
@@ -395,6 +554,34 @@ static void test_zero_and_not_finite(void **state)
     b[5] = INFINITY;
     solve_once(&h, f, MOST, 0);
     assert_int_equal(state_of(&h, f).status, WF_CG_NOT_FINITE);
+    close_host(&h);
+}
+
+static void expect_flags_refused(host *h, uint32_t count, uint32_t flags, const char *text)
+{
+    const wf_bindings bindings = bindings_of(h, &h->frames[0]);
+    VkCommandBuffer commands = engine_begin(&h->e);
+    test_last_error();
+    test_expect_errors(true);
+    assert_int_equal(wf_cg_record(h->cg, commands, h->frames[0].arena, &bindings, count, flags),
+                     WF_ERROR_INVALID_ARGUMENT);
+    test_expect_errors(false);
+    assert_non_null(strstr(test_last_error(), text));
+    engine_finish(&h->e, commands);
+}
+
+static void test_refused_flags(void **state)
+{
+    (void)state;
+    host h;
+    open_host(&h, ENGINE_REQUIRED, WF_TYPE_F32, &plain);
+    expect_flags_refused(&h, 5, WF_SOLVE_CONTINUE, "no solve was recorded");
+    expect_flags_refused(&h, 5, 16, "flags 0x10");
+    draw_b(&h, &h.frames[0]);
+    solve_once(&h, &h.frames[0], MOST - 4, 0);
+    expect_flags_refused(&h, 5, WF_SOLVE_CONTINUE, "5 iterations after 116");
+    expect_flags_refused(&h, 4, WF_SOLVE_CONTINUE | WF_SOLVE_WARM, "WF_SOLVE_INDIRECT alone");
+    solve_once(&h, &h.frames[0], 4, WF_SOLVE_CONTINUE);
     close_host(&h);
 }
 
@@ -439,7 +626,12 @@ int main(void)
         cmocka_unit_test(test_preconditioners),
         cmocka_unit_test(test_doubles),
         cmocka_unit_test(test_nothing_runs_behind_the_end),
+        cmocka_unit_test(test_mixed),
+        cmocka_unit_test(test_mixed_ends),
+        cmocka_unit_test(test_chunks),
+        cmocka_unit_test(test_condition),
         cmocka_unit_test(test_zero_and_not_finite),
+        cmocka_unit_test(test_refused_flags),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);

@@ -160,7 +160,7 @@ static void expect_solution(const host *h, wf_laplace_status status, double tole
     const double rounding = (h->type == WF_TYPE_F64 ? 0x1p-53 : 0x1p-24) * 16 * CELLS;
     assert_int_equal(state.status, (uint32_t)status);
     assert_int_equal(state.iterations % EVERY, 0);
-    assert_int_equal(state.reserved, 0);
+    assert_int_equal(state.refinements, 0);
     assert_true(fabs(found - (double)state.residual) <= rounding + 1e-5 * found);
     if (status == WF_LAPLACE_CONVERGED)
         assert_true(found <= tolerance + rounding);
@@ -226,6 +226,55 @@ static void run(engine_features features, wf_laplace_method method, wf_type type
     close_host(&h);
 }
 
+/* A solve in chunks gives the bits of one that is recorded whole, with conditional rendering or
+ * without. */
+static void run_chunks(wf_laplace_method method, bool conditional)
+{
+    const double tolerance = method == WF_LAPLACE_SOR ? 1e-4 : 1e-2;
+    const wf_laplace_params params = {.size = sizeof params,
+                                      .nx = NX,
+                                      .ny = NY,
+                                      .method = method,
+                                      .tolerance = tolerance,
+                                      .max_iterations = MOST,
+                                      .check_every = EVERY};
+    const uint32_t flags = conditional ? 0 : WF_SOLVE_INDIRECT, chunk = 3 * EVERY;
+    float whole[CELLS];
+    host h;
+    open_host(&h, ENGINE_REQUIRED, &params);
+    const bool blocks = conditional && wf_device_caps(h.device)->conditional_rendering;
+    const unsigned before = engine_counted().conditions;
+    draw(&h, false, NULL);
+    solve(&h, MOST, flags, false);
+    expect_solution(&h, WF_LAPLACE_CONVERGED, tolerance);
+    assert_int_equal(engine_counted().conditions - before, blocks ? MOST / EVERY : 0);
+    memcpy(whole, cells_of(&h), sizeof whole);
+    const wf_solve_state expected = state_of(&h);
+    uint32_t made = chunk;
+    solve(&h, chunk, flags, false);
+    for (; made < expected.iterations; made += chunk) {
+        assert_int_equal(state_of(&h).iterations, made);
+        expect_solution(&h, WF_LAPLACE_MAX_ITERATIONS, 0);
+        solve(&h, chunk, flags | WF_SOLVE_CONTINUE, false);
+    }
+    assert_true(made >= 2 * chunk);
+    solve(&h, chunk, flags | WF_SOLVE_CONTINUE, false); /* finds nothing to do */
+    const wf_solve_state told = state_of(&h);
+    assert_memory_equal(&told, &expected, sizeof told);
+    assert_memory_equal(cells_of(&h), whole, sizeof whole);
+    assert_int_equal(groups_left(&h), 0);
+    close_host(&h);
+}
+
+static void test_chunks(void **state)
+{
+    (void)state;
+    for (int conditional = 0; conditional < 2; conditional++) {
+        run_chunks(WF_LAPLACE_SOR, conditional);
+        run_chunks(WF_LAPLACE_JACOBI, conditional);
+    }
+}
+
 static void test_sor(void **state)
 {
     (void)state;
@@ -267,6 +316,10 @@ static void test_refusals(void **state)
     assert_int_equal(wf_laplace_record(h.laplace, commands, h.arena, &bindings, 41, 0),
                      WF_ERROR_INVALID_ARGUMENT);
     assert_non_null(strstr(test_last_error(), "there may be 1 to 40"));
+    assert_int_equal(
+        wf_laplace_record(h.laplace, commands, h.arena, &bindings, 8, WF_SOLVE_CONTINUE),
+        WF_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(test_last_error(), "no solve was recorded before"));
     bindings.items[WF_LAPLACE_U].bytes -= 4;
     assert_int_equal(wf_laplace_record(h.laplace, commands, h.arena, &bindings, 8, 0),
                      WF_ERROR_BINDING);
@@ -279,9 +332,9 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sor),      cmocka_unit_test(test_sor_without_push_descriptors),
-        cmocka_unit_test(test_jacobi),   cmocka_unit_test(test_doubles),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_sor),    cmocka_unit_test(test_sor_without_push_descriptors),
+        cmocka_unit_test(test_jacobi), cmocka_unit_test(test_doubles),
+        cmocka_unit_test(test_chunks), cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);
 }

@@ -193,11 +193,15 @@ typedef struct wf_caps {
     /* WF_WITHHELD_… of an adopted device: the physical device has them, but the application did not
      * enable what they need. */
     uint32_t withheld;
-    /* minImportedHostPointerAlignment; 0: wf_host_memory_create is not offered. */
+    /* minImportedHostPointerAlignment; 0: wf_host_memory_create and wf_buffer_import_host are not
+     * offered. */
     uint64_t host_import_alignment;
     /* Atomics on storage buffers: 64-bit integers; additions of f32 and f64. */
     bool int64_atomics, f32_atomic_add, f64_atomic_add;
     bool extended_images; /* storage images can be of r16f */
+    /* VK_EXT_conditional_rendering: recorded solves skip the iterations behind their end by it. */
+    bool conditional_rendering;
+    bool memory_fds; /* VK_KHR_external_memory_fd: wf_buffer_create_exportable is offered */
 } wf_caps;
 
 enum {
@@ -510,6 +514,37 @@ WF_API wf_result wf_host_memory_create(wf_device *device, void *data, uint64_t b
                                        wf_host_memory **out);
 WF_API void wf_host_memory_destroy(wf_host_memory **memory);
 
+/* Makes a buffer of memory that the application has, which executions then read and write where it
+ * is (VK_EXT_external_memory_host). The buffer has all units of caps.host_import_alignment that
+ * have a part of the data, so that the process must be able to write to all of these; *offset is
+ * where in it the data begin. It is mapped. A card works on such memory at the speed of its bus.
+ * The memory must stay allocated until the buffer is destroyed. Errors: WF_ERROR_UNSUPPORTED (the
+ * device does not offer it, the driver does not take this memory, or *offset would be no multiple
+ * of caps.storage_alignment), WF_ERROR_TOO_LARGE. */
+WF_API wf_result wf_buffer_import_host(wf_device *device, void *data, uint64_t bytes,
+                                       wf_buffer **out, uint64_t *offset);
+
+/* Makes a buffer of device memory that others can have by wf_buffer_export_fd: another wf_device,
+ * another process, another interface such as CUDA (cuImportExternalMemory with
+ * CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD). It takes an allocation of its own. Who shares it takes
+ * turns: one begins when the work of the other has ended. Errors: WF_ERROR_UNSUPPORTED (the device
+ * has no caps.memory_fds, or the driver exports no buffers), those of wf_buffer_create. */
+WF_API wf_result wf_buffer_create_exportable(wf_device *device, uint64_t bytes, wf_buffer **out);
+/* Returns a new file descriptor (opaque, of Vulkan's OPAQUE_FD_BIT) of the buffer's memory, at
+ * whose beginning the buffer is. *memory_bytes is the size of that memory, which who imports it
+ * must tell. The descriptor is the caller's; importing it takes it. Error:
+ * WF_ERROR_INVALID_ARGUMENT (the buffer is not of wf_buffer_create_exportable). */
+WF_API wf_result wf_buffer_export_fd(const wf_buffer *buffer, int *fd, uint64_t *memory_bytes);
+/* Makes a buffer of all the memory of a descriptor that a wf_device of the same physical device and
+ * driver exported. If the function succeeds, the descriptor is the driver's; else it is still the
+ * caller's. Errors: as of wf_buffer_create_exportable. */
+WF_API wf_result wf_buffer_import_fd(wf_device *device, int fd, uint64_t memory_bytes,
+                                     wf_buffer **out);
+
+/* Copies between two buffers of one device; blocks. Error: WF_ERROR_INVALID_ARGUMENT (a range is
+ * not inside its buffer, or the buffers are the same one). */
+WF_API wf_result wf_buffer_copy(const wf_buffer *from, uint64_t from_offset, wf_buffer *to,
+                                uint64_t to_offset, uint64_t bytes);
 /* Fills the range with a repeated 32-bit value. Blocks; writes directly where the buffer is mapped.
  * Error: WF_ERROR_INVALID_ARGUMENT (offset or bytes is no multiple of 4). */
 WF_API wf_result wf_buffer_fill(wf_buffer *buffer, uint64_t offset, uint64_t bytes, uint32_t value);
@@ -1358,20 +1393,28 @@ WF_API wf_result wf_cg_solve(wf_device *device, const wf_cg_params *params, cons
 /* -------------------------------------------------------------------------- solves in a frame */
 
 /* A solve that is recorded into the application's command buffers, as plans are: the host submits
- * nothing and waits for nothing. A number of iterations is recorded; the device ends the solve, and
- * dispatches behind its end have no work-groups. */
+ * nothing and waits for nothing. A number of iterations is recorded, and the device ends the solve.
+ * Where wf_caps.conditional_rendering is true, each iteration is a block of conditional rendering,
+ * and those behind the end are skipped; elsewhere, and with WF_SOLVE_INDIRECT, dispatches take
+ * their sizes from the device, and those behind the end have no work-groups. Blocks do not nest:
+ * inside conditional rendering of the application's, WF_SOLVE_INDIRECT must be given. */
 
 /* What a recorded solve leaves in its binding STATE, for shaders and the host. */
 typedef struct wf_solve_state {
-    uint32_t status;     /* wf_cg_status: of 0 to 4; wf_laplace_status: of 0 to 3 */
-    uint32_t iterations; /* done */
-    float residual;      /* |r| / |b| */
-    uint32_t reserved;
+    uint32_t status;      /* wf_cg_status: of 0 to 4; wf_laplace_status: of 0 to 3 */
+    uint32_t iterations;  /* done */
+    float residual;       /* |r| / |b| */
+    uint32_t refinements; /* mixed: corrections that were added to x; else 0 */
 } wf_solve_state;
 
 enum {
-    WF_SOLVE_WARM = 1, /* begins from what binding X holds, as an earlier frame left it; else 0 */
-    WF_SOLVE_FIXED = 2 /* makes all iterations, whatever the residual */
+    WF_SOLVE_WARM = 1,  /* begins from what binding X holds, as an earlier frame left it; else 0 */
+    WF_SOLVE_FIXED = 2, /* makes all iterations, whatever the residual */
+    WF_SOLVE_INDIRECT = 4, /* uses no conditional rendering */
+    /* Goes on with the solve of the recording before, which a solve of many iterations needs that
+     * several frames carry: nothing is taken up or begun anew, and iterations count on. What is
+     * behind the end of the solve does nothing. Recordings must execute in their order. */
+    WF_SOLVE_CONTINUE = 8
 };
 
 /* Bindings of a recorded solve of A x = b: b (read), x (written, and read where it begins from it)
@@ -1382,9 +1425,13 @@ typedef struct wf_cg wf_cg;
 
 /* Makes a solve to be recorded. Of params it uses matrix (whose arrays are read during the call;
  * its `jobs` compile the product), precondition, block, tolerance and max_iterations, the most that
- * a recording makes. b is not scaled: the squares of its elements, and their sums, must be within
- * the type's range. On an adopted device the call touches no queue. Errors: those of wf_cg_solve,
- * WF_ERROR_UNSUPPORTED (mixed). */
+ * a solve makes. b is not scaled: the squares of its elements, and their sums, must be within the
+ * type's range. On an adopted device the call touches no queue. Errors: those of wf_cg_solve.
+ *
+ * With `mixed` the matrix is F64, but b and x on the device are pairs of floats, high and low,
+ * whose sum is the value: shaders without f64 write b as (b, 0) and read x.x. The range is that of
+ * F32. Every check_every iterations (0: 8; rounded up to an even number) a correction that has come
+ * to its end may be added to x, and the next one begins. */
 WF_API wf_result wf_cg_create(wf_device *device, const wf_cg_params *params, wf_cg **out);
 /* As the functions of the same names do for plans. */
 WF_API wf_result wf_cg_status_of(wf_cg *cg);
