@@ -48,6 +48,22 @@ uint64_t python_queue_run(wf_queue *queue, wf_plan *plan, wf_bindings *bindings,
                           const wf_buffer *second, uint64_t second_offset,
                           const wf_buffer *third, uint64_t third_offset,
                           const wf_buffer *fourth, uint64_t fourth_offset, wf_result *result);
+typedef struct python_tensor {
+    void *data;
+    int32_t device_type, device_id;
+    int32_t ndim;
+    uint8_t code, bits;
+    uint16_t lanes;
+    int64_t *shape;
+    int64_t *strides;
+    uint64_t byte_offset;
+    void *context;
+    void (*deleter)(struct python_tensor *tensor);
+} python_tensor;
+#define PYTHON_TENSOR_AXES 8
+python_tensor *python_tensor_make(uintptr_t owner);
+uintptr_t python_capsule_destructor(void);
+uintptr_t python_capsule_name(void);
 """
 
 

@@ -9,6 +9,7 @@ from typing import Any, Iterator, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
+from . import _exchange
 from ._device import Device, Storage, default_device
 from ._dtypes import DType, bfloat16, dtype as as_dtype, float32, float64, from_stored, to_stored
 from ._native import ffi, lib
@@ -16,7 +17,8 @@ from ._native import ffi, lib
 __all__ = ["Array", "CopyWarning", "array", "asarray", "empty", "from_dlpack", "full", "ones",
            "zeros"]
 
-_CPU = 1  # kDLCPU
+# NumPy's own capsules can say from then on that memory may be written to.
+_VERSIONED = tuple(int(part) for part in np.__version__.split(".")[:2]) >= (2, 1)
 
 
 class CopyWarning(UserWarning):
@@ -129,8 +131,10 @@ class Array:
 
     # ------------------------------------------------------------------------- to the host
 
-    def _wait_and_read(self) -> "np.ndarray[Any, Any]":
-        out = np.empty(self._stored_shape(), self.dtype.stored)
+    def _wait_and_read(self, out: "Optional[np.ndarray[Any, Any]]" = None) -> \
+            "np.ndarray[Any, Any]":
+        if out is None:
+            out = np.empty(self._stored_shape(), self.dtype.stored)
         if self.size:
             self._storage.settle()
             device = self.device
@@ -141,9 +145,19 @@ class Array:
                     out.nbytes))
         return out
 
-    def numpy(self) -> "np.ndarray[Any, Any]":
+    def numpy(self, out: "Optional[np.ndarray[Any, Any]]" = None) -> "np.ndarray[Any, Any]":
         """A copy on the host, once the device has computed it. ``bfloat16`` comes as float32
-        where ml_dtypes is not installed."""
+        where ml_dtypes is not installed. ``out`` is an array of the same shape and type that takes
+        the elements; with memory that is in use already, a large copy is faster."""
+        if out is not None:
+            if out.shape != self.shape or out.dtype != self.dtype.numpy:
+                raise ValueError(f"numpy: out is {out.shape} of {out.dtype}, the array "
+                                 f"{self.shape} of {self.dtype.name}")
+            if out.flags.c_contiguous and out.flags.writeable and not self._swapped and \
+                    out.dtype == self.dtype.stored:
+                return self._wait_and_read(out)
+            out[...] = self.numpy()
+            return out
         data = from_stored(self._wait_and_read(), self.dtype)
         return data.swapaxes(-1, -2) if self._swapped else data
 
@@ -175,22 +189,50 @@ class Array:
         return memoryview(self.view())  # type: ignore[arg-type]
 
     def __dlpack_device__(self) -> Tuple[int, int]:
-        return (_CPU, 0)
+        """CUDA's number of the card where its driver can have the memory, else the CPU."""
+        context = None if self._storage.mapped is not None else _exchange.cuda_of(self.device)
+        return (_exchange.CPU, 0) if context is None else (_exchange.CUDA, context.ordinal)
 
     def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None,
                    copy: Optional[bool] = None) -> Any:
-        """A DLPack capsule on the CPU: the memory itself where the host sees it, else a copy, with
-        a ``CopyWarning`` (``copy=False``: ``BufferError``)."""
-        if dl_device is not None and tuple(dl_device)[0] != _CPU:
-            raise BufferError("wavefit exchanges DLPack tensors on the CPU alone")
+        """A DLPack capsule, once the device has computed the array: of the memory itself where the
+        host sees it or CUDA can have it, else of a copy on the CPU, with a ``CopyWarning``
+        (``copy=False``: ``BufferError``). Whatever the stream, the elements are ready."""
+        own = self.__dlpack_device__()
+        wanted = own if dl_device is None else tuple(int(part) for part in dl_device)
+        if wanted[0] == _exchange.CUDA and wanted == own:
+            given = array(self) if copy else self
+            address = _exchange.export_to_cuda(given._storage) + given._offset
+            return _exchange.capsule(given._storage, address, own, given.shape, given._strides(),
+                                     self.dtype)
+        if wanted[0] != _exchange.CPU:
+            raise BufferError(f"an array of {self.device.info.name} is exchanged on the CPU "
+                              f"{'or as CUDA tensor ' if own[0] != _exchange.CPU else ''}alone")
         if copy or self._storage.mapped is None:
             if copy is False:
                 self.view()
             if not copy:
                 warnings.warn(f"the host does not see the memory of {self.device.info.name}: "
                               "the DLPack tensor is a copy", CopyWarning, stacklevel=2)
-            return np.ascontiguousarray(self.numpy()).__dlpack__()
-        return self.view().__dlpack__()
+            data = self._wait_and_read()
+            data = data.swapaxes(-1, -2) if self._swapped else data
+        else:
+            data = self.view()
+        if self.dtype is bfloat16:
+            return _exchange.capsule(data, data.ctypes.data, (_exchange.CPU, 0), self.shape,
+                                     self._strides(), self.dtype)
+        versioned = {"max_version": max_version} if max_version is not None and _VERSIONED else {}
+        return data.__dlpack__(**versioned)
+
+    def _strides(self) -> Tuple[int, ...]:
+        steps = _exchange.row_major(self._stored_shape())
+        return steps[:-2] + (steps[-1], steps[-2]) if self._swapped else steps
+
+    def to_device(self, device: Device, stream: Any = None) -> "Array":
+        """The array itself if it is on that device, else a copy there."""
+        if stream is not None:
+            raise ValueError("wavefit's devices have no streams")
+        return asarray(self, device=device)
 
     def item(self) -> Any:
         """The one element of an array of one."""
@@ -201,6 +243,25 @@ class Array:
 
     def __float__(self) -> float:
         return float(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __bool__(self) -> bool:
+        return bool(self.numpy())
+
+    def __index__(self) -> int:
+        return self.numpy().__index__()  # type: ignore[no-any-return]
+
+    def __eq__(self, other: Any) -> Any:
+        """NumPy's answer, element by element, in an array of the host's: wavefit has no bool."""
+        return self.numpy() == np.asarray(other)
+
+    def __ne__(self, other: Any) -> Any:
+        return self.numpy() != np.asarray(other)
 
     # ------------------------------------------------------------------------ to the device
 
@@ -315,10 +376,12 @@ def array(data: Any, dtype: Any = None, device: Optional[Device] = None) -> Arra
     if isinstance(data, Array):
         if dtype is None:
             dtype = data.dtype
+        if data.device is device and data.dtype is as_dtype(dtype) and not data._swapped:
+            return _duplicate(data)
         data = data.numpy()
-    elif not isinstance(data, np.ndarray) and not hasattr(data, "__array__") and \
-            hasattr(data, "__dlpack__"):
-        data = np.from_dlpack(data)
+    elif not isinstance(data, np.ndarray) and hasattr(data, "__dlpack_device__") and \
+            not (hasattr(data, "__array__") and data.__dlpack_device__()[0] == _exchange.CPU):
+        return _copied(_exchange.Tensor(data), dtype, device)
     plain = isinstance(data, (list, tuple, int, float))
     host = np.asarray(data)
     if dtype is None:
@@ -333,21 +396,115 @@ def array(data: Any, dtype: Any = None, device: Optional[Device] = None) -> Arra
     return Array(device, host.shape, of, storage)
 
 
-def asarray(data: Any, dtype: Any = None, device: Optional[Device] = None) -> Array:
-    """``data`` itself where it is a device array of that type and device, else a copy of it."""
-    if isinstance(data, Array) and (device is None or data.device is device) and \
+def asarray(data: Any, dtype: Any = None, device: Optional[Device] = None, *,
+            copy: Optional[bool] = None) -> Array:
+    """``data`` itself where it is a device array of that type and device, else a copy of it.
+    ``copy=True`` always copies, ``copy=False`` never: ``ValueError`` where one were needed."""
+    if not copy and isinstance(data, Array) and (device is None or data.device is device) and \
             (dtype is None or data.dtype is as_dtype(dtype)):
         return data
+    if copy is False:
+        raise ValueError("asarray: this needs a copy; from_dlpack shares the host's memory where "
+                         "the device can work on it")
     return array(data, dtype, device)
 
 
-def from_dlpack(data: Any, device: Optional[Device] = None) -> Array:
-    """A copy on the device of what another library has on the CPU.
+def _duplicate(data: Array) -> Array:
+    made = empty(data.shape, data.dtype, data.device)
+    device = data.device
+    with device._lock:
+        device._usable()
+        if data.size:
+            data._storage.settle()
+            made._storage.settle()
+            device._log.check(lib.wf_buffer_copy(data._storage.handle, data._offset,
+                                                 made._storage.handle, 0, data.nbytes))
+    return made
 
-    Arrays are in memory that the driver allocated, so that a tensor cannot be taken as it is. Use
-    ``view()`` to let the other library write into an array's memory where the host sees it.
+
+def _copied(tensor: _exchange.Tensor, dtype: Any, device: Device) -> Array:
+    """A copy of another library's tensor on the device."""
+    of = tensor.type
+    if tensor.on_host and of is not bfloat16:
+        return array(tensor.numpy(), dtype, device)
+    if of is None:
+        raise BufferError(f"wavefit has no type for {tensor.kind} of CUDA: convert it first")
+    if tensor.on_host:
+        bits = np.ascontiguousarray(tensor.numpy())
+        made = Array(device, tensor.shape, of, device._take(bits.nbytes, True))
+        _upload(device, made._storage, 0, bits)
+    else:
+        made = _from_cuda(tensor, of, device)
+    return made if dtype is None or as_dtype(dtype) is of else array(made, dtype, device)
+
+
+def _from_cuda(tensor: _exchange.Tensor, of: DType, device: Device) -> Array:
+    context, swapped = _exchange.cuda_of(device), tensor.layout()
+    if context is None or context.ordinal != tensor.device:
+        raise BufferError(f"the tensor is on CUDA's device {tensor.device}, which "
+                          f"{device.info.name} shares no memory with: bring it to the CPU first")
+    if swapped is None:
+        raise BufferError("a CUDA tensor must be contiguous, but for its last two axes")
+    shape = tensor.shape
+    made = empty(shape, of, device)
+    address = _exchange.export_to_cuda(made._storage, True)
+    if made.size:
+        context.copy(address, tensor.address, made.nbytes)
+    return Array(device, shape, of, made._storage, 0, swapped)
+
+
+def _in_place(tensor: _exchange.Tensor, device: Device, copy: Optional[bool]) -> Array:
+    """An array in the tensor's own memory; ``BufferError`` says why there is none."""
+    if not tensor.on_host:
+        raise BufferError("CUDA does not give away memory that it allocated")
+    if copy is None and not device._caps.unified_memory:
+        raise BufferError(f"{device.info.name} works on memory of its own")
+    of, swapped = tensor.type, tensor.layout()
+    if of is None:
+        raise BufferError(f"wavefit has no type for {tensor.kind}")
+    if swapped is None:
+        raise BufferError("the tensor is not contiguous")
+    if 0 in tensor.shape:
+        return empty(tensor.shape, of, device)
+    storage, offset = _exchange.import_host(tensor, device)
+    return Array(device, tensor.shape, of, storage, offset, swapped)
+
+
+def from_dlpack(data: Any, device: Optional[Device] = None, *,
+                copy: Optional[bool] = None) -> Array:
+    """What another library has, as a device array.
+
+    Where the device's memory is the host's (CPUs, integrated GPUs), the array is in the tensor's
+    own memory, and what either writes, both have; wait (``device.synchronize()``) before the other
+    library looks. It must begin at a multiple of the device's alignment. Elsewhere, and from CUDA,
+    the array is a copy, and a ``CopyWarning`` says why. ``copy=True`` always copies;
+    ``copy=False`` never does: cards then work on the host's memory through their bus where their
+    driver allows, else ``BufferError`` says what is in the way.
+
+    >>> import numpy as np, wavefit
+    >>> wavefit.from_dlpack(np.ones((2, 2), np.float32), copy=True)
+    wavefit.array([[1., 1.],
+                   [1., 1.]], dtype=float32)
     """
-    return array(np.from_dlpack(data), device=device)
+    if isinstance(data, Array):
+        if copy is not True and (device is None or device is data.device):
+            return Array(data.device, data.shape, data.dtype, data._storage, data._offset,
+                         data._swapped)
+        if copy is False:
+            raise BufferError("the array is on another device")
+        return array(data, device=device)
+    on = device or default_device()
+    tensor = None
+    try:
+        tensor = _exchange.Tensor(data)
+        if not copy:
+            return _in_place(tensor, on, copy)
+    except BufferError as error:
+        if copy is False:
+            raise
+        if copy is None:
+            warnings.warn(f"the array is a copy: {error}", CopyWarning, stacklevel=2)
+    return array(data, device=on) if tensor is None else _copied(tensor, tensor.type, on)
 
 
 def empty(shape: "Union[int, Sequence[int]]", dtype: Any = float32,

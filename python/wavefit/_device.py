@@ -85,19 +85,27 @@ def devices() -> List[DeviceInfo]:
 
 
 class Storage:
-    """Memory of a device. It goes back to the device's pool when nobody refers to it."""
+    """Memory of a device. It goes back to the device's pool when nobody refers to it; memory that
+    others have too is destroyed."""
 
-    __slots__ = ("device", "handle", "bytes", "used", "mapped", "__weakref__")
+    __slots__ = ("device", "handle", "bytes", "used", "mapped", "held", "__weakref__")
 
-    def __init__(self, device: "Device", handle: Any, size: int, used: int, mapped: Any) -> None:
+    def __init__(self, device: "Device", handle: Any, size: int, used: int, mapped: Any,
+                 held: Any = None) -> None:
         self.device = device
         self.handle = handle
         self.bytes = size
         self.used = used  # number of the last execution that uses it
         self.mapped = mapped
+        self.held = held  # what _exchange.py keeps of memory that others have too
 
     def __del__(self) -> None:
-        self.device._give_back(self.handle, self.bytes, self.used, self.mapped)
+        if self.held is None:
+            self.device._give_back(self.handle, self.bytes, self.used, self.mapped)
+            return
+        self.device._destroy(self.handle, self.used)
+        if not self.device._forked and not sys.is_finalizing():
+            self.held.end()
 
     def settle(self) -> None:
         """Waits until the host may touch the memory."""
@@ -204,6 +212,7 @@ class Device:
         self._number = ffi.new("uint64_t *")
         self._live = 0  # buffers
         self._last: Optional[Plan] = None  # what was queued last, for explain
+        self._cuda: Any = False  # _cuda.Context; None: there is none; False: nobody asked yet
         if limits not in ("device", "minimum"):
             raise ValueError(f"limits is {limits!r}; it is 'device' or 'minimum'")
         params = ffi.new("wf_device_params *", {"size": ffi.sizeof("wf_device_params")})
@@ -309,6 +318,13 @@ class Device:
         if self._pooled + size <= _MOST_POOLED:
             self._pooled += size
             self._pool.setdefault(size, []).append((handle, used, mapped))
+            return
+        self._destroy(handle, used)
+
+    def _destroy(self, handle: Any, used: int) -> None:
+        if self._closed:
+            if not self._forked and not sys.is_finalizing():
+                lib.wf_buffer_destroy(ffi.new("wf_buffer **", handle))
             return
         with self._lock:
             if not self._closed:

@@ -3,21 +3,26 @@
 #include "core/heap.h"
 #include "core/names.h"
 
-static VkBufferUsageFlags usage_of(const wf_caps *caps)
+VkBufferUsageFlags wfi_buffer_usage(const wf_device *device)
 {
     return VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
            VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
-           (caps->max_texel_elements ? VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT : 0) |
-           (caps->conditional_rendering ? VK_BUFFER_USAGE_CONDITIONAL_RENDERING_BIT_EXT : 0);
+           (device->caps.max_texel_elements ? VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT : 0) |
+           (device->caps.conditional_rendering ? VK_BUFFER_USAGE_CONDITIONAL_RENDERING_BIT_EXT : 0);
 }
 
-static wf_result create_vk_buffer(wf_buffer *buffer)
+static wf_result create_vk_buffer(wf_buffer *buffer, VkExternalMemoryHandleTypeFlags handles)
 {
     wf_device *device = buffer->device;
+    const VkExternalMemoryBufferCreateInfo external = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
+        .handleTypes = handles,
+    };
     const VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .pNext = handles ? &external : NULL,
         .size = buffer->bytes,
-        .usage = usage_of(&device->caps),
+        .usage = wfi_buffer_usage(device),
         .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
     };
     const VkResult vk = WFI_MADE(
@@ -39,13 +44,9 @@ static void close_buffer(void *owner)
     buffer->window = NULL;
 }
 
-static wf_result create(wf_device *device, uint64_t bytes, wf_memory memory, wf_buffer **out)
+wf_result wfi_buffer_open(wf_device *device, uint64_t bytes,
+                          VkExternalMemoryHandleTypeFlags handles, wf_buffer **out)
 {
-    if (!device || !out || bytes == 0)
-        return wfi_fail(device ? &device->log : NULL, WF_ERROR_INVALID_ARGUMENT,
-                        "wf_buffer_create: bad parameters");
-    if (wfi_device_usable(device, "wf_buffer_create") != WF_SUCCESS)
-        return WF_ERROR_DEVICE_CLOSED;
     if (bytes > device->caps.max_buffer)
         return wfi_fail(&device->log, WF_ERROR_TOO_LARGE,
                         "a buffer of %llu bytes is over this device's limit of %llu",
@@ -57,9 +58,25 @@ static wf_result create(wf_device *device, uint64_t bytes, wf_memory memory, wf_
     buffer->number = atomic_fetch_add(&device->buffer_count, 1) + 1;
     wfi_object_enlist(device, &buffer->object, close_buffer, buffer);
     buffer->bytes = (bytes + 3) & ~UINT64_C(3); /* fills work in words */
-    wf_result result = create_vk_buffer(buffer);
-    if (result == WF_SUCCESS)
-        result = wfi_memory_allocate(device, buffer->vk, memory, &buffer->memory);
+    const wf_result result = create_vk_buffer(buffer, handles);
+    if (result != WF_SUCCESS)
+        wf_buffer_destroy(&buffer);
+    *out = buffer;
+    return result;
+}
+
+static wf_result create(wf_device *device, uint64_t bytes, wf_memory memory, wf_buffer **out)
+{
+    wf_buffer *buffer = NULL;
+    if (!device || !out || bytes == 0)
+        return wfi_fail(device ? &device->log : NULL, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_buffer_create: bad parameters");
+    if (wfi_device_usable(device, "wf_buffer_create") != WF_SUCCESS)
+        return WF_ERROR_DEVICE_CLOSED;
+    wf_result result = wfi_buffer_open(device, bytes, 0, &buffer);
+    if (result != WF_SUCCESS)
+        return result;
+    result = wfi_memory_allocate(device, buffer->vk, memory, &buffer->memory);
     buffer->window = buffer->memory.block.mapped;
     if (memory != WF_MEMORY_DEVICE || device->caps.unified_memory)
         buffer->mapped = buffer->window;

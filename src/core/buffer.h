@@ -15,6 +15,14 @@ struct wf_buffer {
     uint64_t number;       /* from 1; no other buffer of the device ever has it, as handles may */
     void *mapped;          /* NULL when not host-visible; always coherent */
     unsigned char *window; /* where the host may write, but should not read; NULL: nowhere */
+    bool exportable;       /* of wf_buffer_create_exportable */
 };
+
+/* Makes the VkBuffer of a new wf_buffer, which gets its memory from the caller. `handles`: kinds of
+ * external memory that it can be bound to; 0: none. After a failure *out is NULL. */
+wf_result wfi_buffer_open(wf_device *device, uint64_t bytes,
+                          VkExternalMemoryHandleTypeFlags handles, wf_buffer **out);
+/* What buffers are used for. */
+VkBufferUsageFlags wfi_buffer_usage(const wf_device *device);
 
 #endif

@@ -89,3 +89,36 @@ wf_result wf_buffer_fill(wf_buffer *buffer, uint64_t offset, uint64_t bytes, uin
     fill_job job = {buffer, offset, bytes, value};
     return wfi_run(buffer->device, record_fill, &job);
 }
+
+typedef struct copy_job {
+    const wf_buffer *from, *to;
+    uint64_t from_offset, to_offset, bytes;
+} copy_job;
+
+static wf_result record_copy(void *user, VkCommandBuffer command_buffer)
+{
+    const copy_job *job = user;
+    wfi_record_copy(job->to->device, command_buffer, job->from, job->from_offset, job->to,
+                    job->to_offset, job->bytes);
+    return WF_SUCCESS;
+}
+
+wf_result wf_buffer_copy(const wf_buffer *from, uint64_t from_offset, wf_buffer *to,
+                         uint64_t to_offset, uint64_t bytes)
+{
+    wf_result result = check_range(from, from_offset, bytes);
+    if (result == WF_SUCCESS)
+        result = check_range(to, to_offset, bytes);
+    if (result != WF_SUCCESS || bytes == 0)
+        return result;
+    if (from == to || from->device != to->device)
+        return wfi_fail(&to->device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_buffer_copy: the buffers must be two of one device");
+    if (from->mapped && to->mapped) {
+        wfi_copy(to->device, (unsigned char *)to->mapped + to_offset,
+                 (const unsigned char *)from->mapped + from_offset, bytes);
+        return WF_SUCCESS;
+    }
+    copy_job job = {from, to, from_offset, to_offset, bytes};
+    return wfi_run(to->device, record_copy, &job);
+}

@@ -336,6 +336,7 @@ wf_result wfi_caps_query(const wfi_instance *instance, const wfi_log *log, VkPhy
     out->unit_subgroups = unit_subgroups(&p);
     out->display_attached = display_attached(&p);
     out->host_import_alignment = p.host_memory.minImportedHostPointerAlignment;
+    out->memory_fds = features->external_memory_fd;
     return WF_SUCCESS;
 }
 
@@ -385,6 +386,7 @@ void wfi_caps_clamp_minimum(wf_caps *caps)
     /* Device-local memory that the host can map is not guaranteed. */
     caps->unified_memory = false;
     caps->host_import_alignment = 0;
+    caps->memory_fds = false;
     caps->limits = WF_LIMITS_MINIMUM;
 }
 

@@ -129,6 +129,7 @@ wf_result wfi_features_query(const wfi_instance *instance, const wfi_log *log,
         link_offered(out, &list);
         out->push_descriptor = take(out, &list, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME, 0);
         out->external_memory_host = take(out, &list, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME, 0);
+        out->external_memory_fd = take(out, &list, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME, 0);
         out->memory_budget = take(out, &list, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME, 0);
         out->shader_sm_builtins = offered(&list, VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME);
         out->amd_core = offered(&list, VK_AMD_SHADER_CORE_PROPERTIES_EXTENSION_NAME);
@@ -182,6 +183,8 @@ void wfi_features_restrict(wfi_features *features, const wf_vulkan *vulkan)
             features->push_descriptor && listed(vulkan, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME),
         .external_memory_host = features->external_memory_host &&
                                 listed(vulkan, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME),
+        .external_memory_fd = features->external_memory_fd &&
+                              listed(vulkan, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME),
     };
     for (uint32_t i = 0; i < wfi_feature_row_count; i++) {
         const wfi_feature_row *row = &wfi_feature_rows[i];

@@ -8,20 +8,26 @@
 #define USAGE (VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT)
 #define COHERENT (VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
 
-/* Whether buffers can be bound to imported memory, and if so, whether each needs a dedicated
- * import. */
-static bool importable(const wf_device *device, bool *dedicated)
+VkExternalMemoryFeatureFlags wfi_external_features(const wf_device *device,
+                                                   VkBufferUsageFlags usage,
+                                                   VkExternalMemoryHandleTypeFlagBits handle)
 {
     const VkPhysicalDeviceExternalBufferInfo info = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO,
-        .usage = USAGE,
-        .handleType = HANDLE,
+        .usage = usage,
+        .handleType = handle,
     };
     VkExternalBufferProperties properties = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES};
     device->instance.vkGetPhysicalDeviceExternalBufferProperties(device->physical, &info,
                                                                  &properties);
-    const VkExternalMemoryFeatureFlags features =
-        properties.externalMemoryProperties.externalMemoryFeatures;
+    return properties.externalMemoryProperties.externalMemoryFeatures;
+}
+
+/* Whether buffers can be bound to imported memory, and if so, whether each needs a dedicated
+ * import. */
+static bool importable(const wf_device *device, bool *dedicated)
+{
+    const VkExternalMemoryFeatureFlags features = wfi_external_features(device, USAGE, HANDLE);
     *dedicated = features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT;
     return features & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
 }
@@ -47,17 +53,16 @@ static wf_result create_vk_buffer(wf_host_memory *host)
         "vkCreateBuffer");
 }
 
-/* A coherent memory type for both the pointer and the buffer; UINT32_MAX: there is none. */
-static uint32_t type_of(const wf_host_memory *host, uint64_t *required)
+uint32_t wfi_host_memory_type(const wf_device *device, const void *begin, VkBuffer buffer,
+                              uint64_t *required)
 {
-    const wf_device *device = host->device;
     VkMemoryHostPointerPropertiesEXT pointer = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
     VkMemoryRequirements needs;
-    if (device->fn.vkGetMemoryHostPointerPropertiesEXT(device->vk, HANDLE, host->begin, &pointer) <
+    if (device->fn.vkGetMemoryHostPointerPropertiesEXT(device->vk, HANDLE, begin, &pointer) <
         VK_SUCCESS)
         return UINT32_MAX;
-    device->fn.vkGetBufferMemoryRequirements(device->vk, host->vk, &needs);
+    device->fn.vkGetBufferMemoryRequirements(device->vk, buffer, &needs);
     *required = needs.size;
     for (uint32_t i = 0; i < device->memory.memoryTypeCount; i++)
         if ((pointer.memoryTypeBits & needs.memoryTypeBits) >> i & 1 &&
@@ -71,7 +76,7 @@ static wf_result import(wf_host_memory *host, bool dedicated)
 {
     wf_device *device = host->device;
     uint64_t required = 0;
-    const uint32_t type = type_of(host, &required);
+    const uint32_t type = wfi_host_memory_type(device, host->begin, host->vk, &required);
     const VkMemoryDedicatedAllocateInfo own = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO,
         .buffer = host->vk,

@@ -19,4 +19,13 @@ struct wf_host_memory {
 const wf_host_memory *wfi_host_memory_find(const wf_device *device, const unsigned char *at,
                                            uint64_t bytes, uint64_t *first, uint64_t *end);
 
+/* What the driver can do with buffers in external memory of the kind. */
+VkExternalMemoryFeatureFlags wfi_external_features(const wf_device *device,
+                                                   VkBufferUsageFlags usage,
+                                                   VkExternalMemoryHandleTypeFlagBits handle);
+/* A coherent memory type for both the host's memory at `begin` and the buffer, which requires
+ * *required bytes; UINT32_MAX: there is none. */
+uint32_t wfi_host_memory_type(const wf_device *device, const void *begin, VkBuffer buffer,
+                              uint64_t *required);
+
 #endif

@@ -113,6 +113,16 @@ static wf_result from_driver(wf_device *device, const wf_memory_request *request
     return wfi_check_vk(&device->log, vk, "allocating device memory");
 }
 
+uint32_t wfi_memory_type(const wf_device *device, wf_memory kind, uint32_t allowed, bool *mapped)
+{
+    wf_memory_request request = request_of(device, kind);
+    request.requirements.memoryTypeBits = allowed;
+    const uint32_t type = choose_type(device, &request);
+    *mapped = request.mapped && type != UINT32_MAX &&
+              (device->memory.memoryTypes[type].propertyFlags & COHERENT) == COHERENT;
+    return type;
+}
+
 uint64_t wfi_memory_left(const wf_device *device, wf_memory kind)
 {
     wf_memory_request request = request_of(device, kind);

@@ -19,6 +19,9 @@ typedef struct wfi_memory {
  * (beyond the budget, too), WF_ERROR_INVALID_ARGUMENT (the application gave what was not asked
  * for). */
 wf_result wfi_memory_allocate(wf_device *device, VkBuffer buffer, wf_memory kind, wfi_memory *out);
+/* The memory type among `allowed` that memory of the kind has; UINT32_MAX: none. *mapped: whether
+ * it is to be mapped. */
+uint32_t wfi_memory_type(const wf_device *device, wf_memory kind, uint32_t allowed, bool *mapped);
 /* How many bytes buffers of the kind can still have, as far as the driver tells. */
 uint64_t wfi_memory_left(const wf_device *device, wf_memory kind);
 /* Accepts zeroed memory. Where the device may still be at work (wf_device.keeps), it frees

@@ -291,6 +291,14 @@ static const char *compare_times(wfi_report *report, yyjson_mut_val *copy, const
     return verdict;
 }
 
+/* What ran in the base: perhaps another library. */
+static void note_variant(wfi_report *report, yyjson_mut_val *note, yyjson_val *base)
+{
+    const char *variant = yyjson_get_str(yyjson_obj_get(base, "variant"));
+    if (variant)
+        yyjson_mut_obj_add_strcpy(report->doc, note, "base_variant", variant);
+}
+
 /* Compares one file's case and notes it in its copy. Where both were timed, the whole is told and
  * counts for nothing: it has one sample. */
 static void compare_case(wfi_report *report, const case_index *base_cases, yyjson_val *item,
@@ -306,6 +314,8 @@ static void compare_case(wfi_report *report, const case_index *base_cases, yyjso
     const wfi_read_time base_whole = whole_of(other), now_whole = whole_of(item);
     const bool whole = base_whole.median > 0 && now_whole.median > 0;
     const char *verdict = compare_times(report, copy, "compare", key, &base, &now, tell, user);
+    if (verdict)
+        note_variant(report, yyjson_mut_obj_get(copy, "compare"), other);
     snprintf(whole_key, sizeof whole_key, "%s, whole", key);
     const char *of_whole = whole ? compare_times(report, copy, "compare_whole", whole_key,
                                                  &base_whole, &now_whole, tell, user)

@@ -27,11 +27,12 @@ for radv in /usr/share/vulkan/icd.d/radeon_icd*.json; do
     [ -f "$radv" ] && [ -z "${WAVEFIT_TEST_BRIEF:-}" ] || continue
     # Every rule that looks at how lanes reach memory, on the choice for a problem.
     faults='sectors of 32 bytes|passes on average|reach over|lanes have nothing|unequal length'
-    faults="$faults|atomic additions|Each multiply-add loads"
+    faults="$faults|atomic additions|Each multiply-add loads|no multiple of the subgroup"
+    room='registers of each work-item in memory|work-items fill|of shared memory a work'
     chip="--target amd:navi31"
     for problem in 'matmul --shape 1024x1024x1024' 'spmv --matrix poisson27:16' \
         'himeno --size M' 'stencil --grid 256x256x256' 'spmv --matrix rmat:12'; do
-        silent "$faults" explain $problem $chip
+        silent "$faults|$room" explain $problem $chip
     done
     block="--set tile_m=64 --set tile_n=64 --set tile_k=32 --set thread_m=8 --set thread_n=8"
     speaks 'takes 4.5 passes on average.*--variant register --target amd:navi31' \
@@ -55,6 +56,16 @@ for radv in /usr/share/vulkan/icd.d/radeon_icd*.json; do
         --set local_x=1 --set local_y=16 --set local_z=4 --target amd:vega10
     speaks 'reach over .* 49 % of their lanes' explain stencil --grid 65x64x64 --variant naive \
         --set local_x=128 $chip
+    # What keeps places of a unit empty.
+    speaks 'Work-groups of 48 work-items are no multiple of the subgroup of 64: 16 lanes' \
+        explain spmv --matrix poisson27:16 --variant row --set local_x=48 $chip
+    speaks 'Work-groups of 896 work-items fill 70 % of a compute unit' \
+        explain spmv --matrix poisson27:16 --variant row --set local_x=896 --target amd:vega10
+    speaks '18432 bytes of shared memory a work-group leave room for 7 of 64 subgroups' \
+        explain matmul --variant kstep --set tile=8 --set tile_k=256 $chip
+    speaks 'registers a work-item leave room for 8 of 64 .* keeps [0-9]+ registers of each work-' \
+        explain matmul --variant register --set tile_m=128 --set tile_n=128 --set tile_k=8 \
+        --set thread_m=16 --set thread_n=16 $chip
     expect 0 '"rule": "banks"' explain matmul --variant blocked $block $chip --json -
 done
 

@@ -33,6 +33,12 @@ expect 0 '^choosing.html: ' report "$pages/comparison.json" -o choosing.html
 expect 1 'not a wavefit results file' report ladder.json --compare "$pages/comparison.json"
 printf '{"schema": "wavefit-comparison/1", "device": {"name": "x"}}' >bare.json
 expect 1 'not a wavefit results file' report bare.json
+# Another library's results: the example of the page that documents them.
+sed -n '/^## Results of other/,/^## Example/{/^```json/,/^```$/{/^```/d;p}}' \
+    "$data/../../../bench/results.md" >vendor.json
+expect 0 '^slower +x[0-9.]+ +matmul 256\^3 f32 .*base 14.2 us' report "$pages/lavapipe.json" \
+    --compare vendor.json -o vendor.html
+check 'the page names the other library' grep -q '"base_variant":"rocBLAS 4.3"' vendor.html
 head -c 300 ladder.json >short.json
 expect 1 'short.json: .* at byte' report short.json -o short.html
 check 'nothing half-written' sh -c '! ls | grep -q "^short.html"'

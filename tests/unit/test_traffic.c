@@ -225,6 +225,97 @@ static void columns(void **state)
     assert_true(t.shared == (5 * 2 * 7 * 90 + 756 * 19) * 4);
 }
 
+static int clamp_to(int value, int low, int high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+/* Three vectors: the large matrix is B and lies along the outputs, or A and lies along the sum. */
+static void products_with_vectors(void **state)
+{
+    enum { X = 2, Y = 3, V = 3, LONG = 21, SUM = 10 };
+    const wf_constant constants[] = {{"local_x", X}, {"local_y", Y}, {"split_k", 1}, {NULL, 0}};
+    (void)state;
+    for (int by_sum = 0; by_sum < 2; by_sum++) {
+        const wfi_problem problem = {.family = WF_FAMILY_MATMUL,
+                                     .type = WF_TYPE_F32,
+                                     .matmul = by_sum ? wfi_matmul_plain(LONG, V, SUM)
+                                                      : wfi_matmul_plain(V, LONG, SUM)};
+        const wfi_traffic t = traffic_of(&problem, "matvec", constants);
+        const int step = by_sum ? Y : 4 * X;
+        double groups = 0;
+        for (int first = 0; first < LONG; first += step) {
+            begin_group();
+            counted.groups = 0;
+            for (int k = 0; k < SUM; k++)
+                for (int item = 0; item < (by_sum ? Y : X); item++) {
+                    for (int j = 0; j < (by_sum ? 1 : 4); j++)
+                        touch((uint64_t)clamp_to(first + item + j * (by_sum ? 0 : X), 0, LONG - 1) *
+                                  SUM +
+                              (uint64_t)k);
+                    for (int v = 0; v < V; v++)
+                        touch((uint64_t)(LONG + v) * SUM + (uint64_t)k);
+                }
+            groups += counted.groups;
+        }
+        assert_true(t.requested == (counted.items + LONG * V) * 4);
+        assert_true(t.groups == (groups + LONG * V) * 4 && t.stored == LONG * V * 4);
+    }
+}
+
+/* Tiles in shared memory, three planes of each iteration of a pass: as himeno_time.comp loads them,
+ * work-group by work-group, front by front. */
+static void tiles_of_several_iterations(void **state)
+{
+    enum { NI = 18, NJ = 11, NK = 7, X = 8, Y = 6, MARCH = 3, ROW = X + 2, PLANE = ROW * (Y + 2) };
+    enum { LOADS = (PLANE + X * Y - 1) / (X * Y), CELLS = (NI + 2) * (NJ + 2) * (NK + 2) };
+    const wfi_problem problem = {.family = WF_FAMILY_HIMENO, .himeno = {NI + 2, NJ + 2, NK + 2}};
+    (void)state;
+    for (int steps = 1; steps <= 3; steps++) {
+        const wf_constant constants[] = {{"local_x", X},
+                                         {"local_y", Y},
+                                         {"march", MARCH},
+                                         {steps > 1 ? "steps" : NULL, (uint32_t)steps},
+                                         {NULL, 0}};
+        const wfi_traffic t = traffic_of(&problem, steps > 1 ? "time" : "planes", constants);
+        const int over = steps - 1, tile_i = X - 2 * over, tile_j = Y - 2 * over;
+        double requested = 0, groups = 0;
+        for (int first = 0; first < NK; first += MARCH)
+            for (int j = 0; j < NJ; j += tile_j)
+                for (int i = 0; i < NI; i += tile_i) {
+                    const int end = first + MARCH < NK ? first + MARCH : NK;
+                    begin_group();
+                    counted.groups = 0;
+                    for (int k = first - over - 1; k <= end + over + 1; k++) {
+                        requested += k <= first - over ? PLANE : LOADS * X * Y;
+                        for (int n = 0; n < PLANE; n++)
+                            touch((uint64_t)((clamp_to(k, -1, NK) + 1) * (NJ + 2) +
+                                             clamp_to(j - over - 1 + n / ROW, -1, NJ) + 1) *
+                                      (NI + 2) +
+                                  (uint64_t)clamp_to(i - over - 1 + n % ROW, -1, NI) + 1);
+                    }
+                    for (int k = first - over; k <= end + over; k++) {
+                        requested += 12 * X * Y;
+                        for (int n = 0; n < X * Y; n++)
+                            for (int c = 1; c <= 12; c++)
+                                touch((uint64_t)c * CELLS +
+                                      (uint64_t)((clamp_to(k, 0, NK - 1) * NJ +
+                                                  clamp_to(j - over + n / X, 0, NJ - 1)) *
+                                                     NI +
+                                                 clamp_to(i - over + n % X, 0, NI - 1)));
+                    }
+                    groups += counted.groups;
+                }
+        const double cells = NI * NJ * NK;
+        assert_true(fabs(t.stored * steps - cells * 4) < 1e-6);
+        if (fabs(t.requested * steps - (requested + cells) * 4) > 1e-3 ||
+            fabs(t.groups * steps - (groups + cells) * 4) > 1e-3)
+            fail_msg("%d iterations a pass: %g bytes for %g, of groups %g for %g", steps,
+                     t.requested * steps, (requested + cells) * 4, t.groups * steps,
+                     (groups + cells) * 4);
+    }
+}
+
 /* Matrix units and sliced-K move the same tiles: every value of A for each of the tiles along n. */
 static void products_of_other_variants(void **state)
 {
@@ -285,6 +376,187 @@ static void stencils(void **state)
     }
 }
 
+/* One work-item of stencil_march.comp, load by load: `load` counts so many elements. */
+static struct {
+    int ni, nj, nk, width, radius, radius_j;
+    bool box, even, fixed;
+    double loaded;
+} marching;
+
+static void march_window(int i0)
+{
+    const int width = marching.width, radius = marching.radius;
+    const int side = (radius + width - 1) / width;
+    const bool whole = i0 + width <= marching.ni;
+    const bool inside = i0 >= side * width && i0 + (side + 1) * width <= marching.ni;
+    marching.loaded += width;
+    if (radius > 1 && width > 1 && ((marching.even && marching.fixed) || inside)) {
+        marching.loaded += 2 * side * width;
+        return;
+    }
+    marching.loaded += 2 * radius;
+    for (int n = 1; !marching.even && !whole && n < width; n++)
+        marching.loaded += i0 + n >= marching.ni;
+}
+
+static void march_item(int i0, int first, int end)
+{
+    const int rows = 2 * marching.radius_j + 1, radius = marching.radius, width = marching.width;
+    if (marching.box) {
+        const int from = radius == 1 ? first - 2 : first;
+        for (int k = from; k < end; k++)
+            for (int row = 0; row < rows * (radius == 1 ? 1 : 2 * radius + 1); row++)
+                march_window(i0);
+    } else if (radius == 1 && marching.nj > 1 && marching.even) {
+        marching.loaded += 5 * width + 2;
+        for (int k = first; k < end; k++)
+            marching.loaded += 3 * width + 2;
+    } else {
+        marching.loaded += (2 * radius + 1) * width;
+        for (int k = first; k < end; k++) {
+            march_window(i0); /* whose own cells come with the column's next */
+            marching.loaded += (rows - 1) * width;
+        }
+    }
+}
+
+/* Cells of a grid and those beyond its groups that a stencil with fixed edges reads, each once. */
+static double march_groups(int group_i, int group_j, int march)
+{
+    const int r = marching.radius, rj = marching.radius_j;
+    double once = 0;
+    for (int k = 0; k < marching.nk; k += march)
+        for (int j = 0; j < marching.nj; j += group_j)
+            for (int i = 0; i < marching.ni; i += group_i) {
+                begin_group();
+                counted.groups = 0;
+                for (int z = k; z < k + march && z < marching.nk; z++)
+                    for (int y = j; y < j + group_j && y < marching.nj; y++)
+                        for (int x = i; x < i + group_i && x < marching.ni; x++)
+                            for (int n = 0; n < (2 * r + 1) * (2 * rj + 1) * (2 * r + 1); n++) {
+                                const int dx = n % (2 * r + 1) - r,
+                                          dy = n / (2 * r + 1) % (2 * rj + 1) - rj,
+                                          dz = n / (2 * r + 1) / (2 * rj + 1) - r;
+                                const int far = (dx != 0) + (dy != 0) + (dz != 0);
+                                if ((marching.box || far < 2) && x + dx >= 0 && y + dy >= 0 &&
+                                    z + dz >= 0 && x + dx < marching.ni && y + dy < marching.nj &&
+                                    z + dz < marching.nk)
+                                    touch((((uint64_t)z + dz) * marching.nj + y + dy) *
+                                              marching.ni +
+                                          x + dx);
+                            }
+                once += counted.groups;
+            }
+    return once;
+}
+
+/* Stars and boxes of radius 1 and 3 in planes and space, rows that are whole vectors and that are
+ * not, in columns that the last planes do not fill. */
+static void marching_stencils(void **state)
+{
+    enum { GROUP_I = 4, GROUP_J = 2, MARCH = 3 };
+    (void)state;
+    for (uint32_t n = 0; n < 2 * 2 * 2 * 2 * 2 * 2; n++) {
+        const bool vector = n & 1, box = n & 2, flat = n & 4, even = n & 8, fixed = n & 32;
+        const uint32_t radius = n & 16 ? 3 : 1, nx = even ? 24 : 22, ny = 9, nz = flat ? 1 : 10;
+        const wfi_problem problem = {
+            .family = WF_FAMILY_STENCIL,
+            .type = WF_TYPE_F32,
+            .stencil = {.nx = nx,
+                        .ny = ny,
+                        .nz = nz,
+                        .row_stride = nx,
+                        .dimensions = flat ? 2 : 3,
+                        .shape = box ? WF_STENCIL_BOX : WF_STENCIL_STAR,
+                        .radius = radius,
+                        .border = fixed ? WF_BORDER_DIRICHLET : WF_BORDER_NEUMANN,
+                        .steps = 2}};
+        const wf_constant constants[] = {
+            {"local_x", GROUP_I}, {"local_y", flat ? 1 : GROUP_J}, {"march", MARCH}, {NULL, 0}};
+        const wfi_traffic t = traffic_of(&problem, vector ? "vector" : "march", constants);
+        marching.width = vector ? 4 : 1;
+        marching.ni = (int)nx;
+        marching.nj = flat ? 1 : (int)ny;
+        marching.nk = flat ? (int)ny : (int)nz;
+        marching.radius = (int)radius;
+        marching.radius_j = flat ? 0 : (int)radius;
+        marching.box = box;
+        marching.even = nx % (uint32_t)marching.width == 0;
+        marching.fixed = fixed;
+        marching.loaded = 0;
+        for (int k = 0; k < marching.nk; k += MARCH)
+            for (int j = 0; j < marching.nj; j++)
+                for (int i = 0; i < marching.ni; i += marching.width)
+                    march_item(i, k, k + MARCH < marching.nk ? k + MARCH : marching.nk);
+        const double stored = (double)nx * ny * nz * 4 * 2;
+        const double once = march_groups(GROUP_I * marching.width, flat ? 1 : GROUP_J, MARCH);
+        assert_true(t.stored == stored);
+        if (t.requested != marching.loaded * 4 * 2 + stored || t.groups != once * 4 * 2 + stored)
+            fail_msg("case %u: %g bytes for %g, of groups %g for %g", n, t.requested - stored,
+                     marching.loaded * 8, t.groups - stored, once * 8);
+    }
+}
+
+/* Stars of several steps a pass: what a work-group loads front by front, from where its tile begins
+ * and to where it ends; places beyond the grid are those of its edge. */
+static void stencils_of_several_steps(void **state)
+{
+    enum { NX = 29, NY = 12, NZ = 7, X = 6, Y = 8, ROWS = 2, MARCH = 3, STEPS = 2, PASSES = 3 };
+    (void)state;
+    for (uint32_t n = 0; n < 4; n++) {
+        const bool vectors = n & 1, flat = n & 2;
+        const int radius = vectors ? 1 : 2, over = STEPS * radius, width = vectors ? 4 : 1;
+        const int rows = flat ? 1 : ROWS, x = vectors ? X : 4 * X, y = flat ? 1 : Y;
+        const int ni = NX, nj = flat ? 1 : NY, nk = flat ? NY : NZ;
+        const wfi_problem problem = {.family = WF_FAMILY_STENCIL,
+                                     .type = WF_TYPE_F32,
+                                     .stencil = {.nx = NX,
+                                                 .ny = NY,
+                                                 .nz = flat ? 1 : NZ,
+                                                 .row_stride = NX,
+                                                 .dimensions = flat ? 2 : 3,
+                                                 .radius = (uint32_t)radius,
+                                                 .steps = STEPS * PASSES}};
+        const wf_constant constants[] = {{"local_x", (uint32_t)x}, {"local_y", (uint32_t)y},
+                                         {"march", MARCH},         {"steps", STEPS},
+                                         {"rows", (uint32_t)rows}, {NULL, 0}};
+        const wfi_traffic t = traffic_of(&problem, vectors ? "time_vector" : "time", constants);
+        const int length_i = x * width, length_j = y * rows, over_j = flat ? 0 : over;
+        const int side_i = vectors ? 4 : over; /* whole vectors */
+        double requested = 0, groups = 0;
+        /* With vectors the first tile begins where the grid does, and the last ends there. */
+        const int begin_i = vectors ? 0 : -side_i, begin_j = vectors ? 0 : -over_j;
+        for (int k = 0; k < nk; k += MARCH)
+            for (int j = begin_j; j + over_j < nj; j += length_j - 2 * over_j) {
+                for (int i = begin_i; i + side_i < ni; i += length_i - 2 * side_i) {
+                    const int end = k + MARCH < nk ? k + MARCH : nk;
+                    int fronts = end - k + 2 * over + (vectors ? 0 : 1);
+                    begin_group();
+                    counted.groups = 0;
+                    for (int front = 0; front < fronts; front++)
+                        for (int cell = 0; cell < length_i * length_j; cell++)
+                            touch((uint64_t)((clamp_to(k - over + front, 0, nk - 1) * nj +
+                                              clamp_to(j + cell / length_i, 0, nj - 1)) *
+                                                 ni +
+                                             clamp_to(i + cell % length_i, 0, ni - 1)));
+                    groups += counted.groups;
+                    if (vectors) /* fronts come in pairs, and one is loaded ahead */
+                        fronts += fronts % 2 + 1;
+                    requested += (double)fronts * length_i * length_j;
+                    if (vectors && i + length_i >= ni)
+                        break;
+                }
+                if (vectors && j + length_j >= nj)
+                    break;
+            }
+        const double stored = (double)ni * nj * nk;
+        if (t.requested != (requested + stored) * 4 * PASSES || t.stored != stored * 4 * PASSES ||
+            t.groups != (groups + stored) * 4 * PASSES)
+            fail_msg("case %u: %g bytes for %g, of groups %g for %g", n, t.requested,
+                     (requested + stored) * 4 * PASSES, t.groups, (groups + stored) * 4 * PASSES);
+    }
+}
+
 static void sparse_rows(void **state)
 {
     (void)state;
@@ -318,8 +590,12 @@ int main(void)
         cmocka_unit_test(products_of_waves),
         cmocka_unit_test(relaxation),
         cmocka_unit_test(columns),
+        cmocka_unit_test(products_with_vectors),
+        cmocka_unit_test(tiles_of_several_iterations),
         cmocka_unit_test(products_of_other_variants),
         cmocka_unit_test(stencils),
+        cmocka_unit_test(marching_stencils),
+        cmocka_unit_test(stencils_of_several_steps),
         cmocka_unit_test(sparse_rows),
         cmocka_unit_test(known_figures),
     };

@@ -193,13 +193,15 @@ typedef struct wf_caps {
     /* WF_WITHHELD_… of an adopted device: the physical device has them, but the application did not
      * enable what they need. */
     uint32_t withheld;
-    /* minImportedHostPointerAlignment; 0: wf_host_memory_create is not offered. */
+    /* minImportedHostPointerAlignment; 0: wf_host_memory_create and wf_buffer_import_host are not
+     * offered. */
     uint64_t host_import_alignment;
     /* Atomics on storage buffers: 64-bit integers; additions of f32 and f64. */
     bool int64_atomics, f32_atomic_add, f64_atomic_add;
     bool extended_images; /* storage images can be of r16f */
     /* VK_EXT_conditional_rendering: recorded solves skip the iterations behind their end by it. */
     bool conditional_rendering;
+    bool memory_fds; /* VK_KHR_external_memory_fd: wf_buffer_create_exportable is offered */
 } wf_caps;
 
 enum {
@@ -512,6 +514,37 @@ WF_API wf_result wf_host_memory_create(wf_device *device, void *data, uint64_t b
                                        wf_host_memory **out);
 WF_API void wf_host_memory_destroy(wf_host_memory **memory);
 
+/* Makes a buffer of memory that the application has, which executions then read and write where it
+ * is (VK_EXT_external_memory_host). The buffer has all units of caps.host_import_alignment that
+ * have a part of the data, so that the process must be able to write to all of these; *offset is
+ * where in it the data begin. It is mapped. A card works on such memory at the speed of its bus.
+ * The memory must stay allocated until the buffer is destroyed. Errors: WF_ERROR_UNSUPPORTED (the
+ * device does not offer it, the driver does not take this memory, or *offset would be no multiple
+ * of caps.storage_alignment), WF_ERROR_TOO_LARGE. */
+WF_API wf_result wf_buffer_import_host(wf_device *device, void *data, uint64_t bytes,
+                                       wf_buffer **out, uint64_t *offset);
+
+/* Makes a buffer of device memory that others can have by wf_buffer_export_fd: another wf_device,
+ * another process, another interface such as CUDA (cuImportExternalMemory with
+ * CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD). It takes an allocation of its own. Who shares it takes
+ * turns: one begins when the work of the other has ended. Errors: WF_ERROR_UNSUPPORTED (the device
+ * has no caps.memory_fds, or the driver exports no buffers), those of wf_buffer_create. */
+WF_API wf_result wf_buffer_create_exportable(wf_device *device, uint64_t bytes, wf_buffer **out);
+/* Returns a new file descriptor (opaque, of Vulkan's OPAQUE_FD_BIT) of the buffer's memory, at
+ * whose beginning the buffer is. *memory_bytes is the size of that memory, which who imports it
+ * must tell. The descriptor is the caller's; importing it takes it. Error:
+ * WF_ERROR_INVALID_ARGUMENT (the buffer is not of wf_buffer_create_exportable). */
+WF_API wf_result wf_buffer_export_fd(const wf_buffer *buffer, int *fd, uint64_t *memory_bytes);
+/* Makes a buffer of all the memory of a descriptor that a wf_device of the same physical device and
+ * driver exported. If the function succeeds, the descriptor is the driver's; else it is still the
+ * caller's. Errors: as of wf_buffer_create_exportable. */
+WF_API wf_result wf_buffer_import_fd(wf_device *device, int fd, uint64_t memory_bytes,
+                                     wf_buffer **out);
+
+/* Copies between two buffers of one device; blocks. Error: WF_ERROR_INVALID_ARGUMENT (a range is
+ * not inside its buffer, or the buffers are the same one). */
+WF_API wf_result wf_buffer_copy(const wf_buffer *from, uint64_t from_offset, wf_buffer *to,
+                                uint64_t to_offset, uint64_t bytes);
 /* Fills the range with a repeated 32-bit value. Blocks; writes directly where the buffer is mapped.
  * Error: WF_ERROR_INVALID_ARGUMENT (offset or bytes is no multiple of 4). */
 WF_API wf_result wf_buffer_fill(wf_buffer *buffer, uint64_t offset, uint64_t bytes, uint32_t value);

@@ -145,6 +145,7 @@ void wfi_himeno_fit_columns(wfi_point *point, uint32_t width);
 void wfi_himeno_memory_traffic(const wfi_point *point, wfi_traffic *out);
 void wfi_himeno_march_traffic(const wfi_point *point, wfi_traffic *out);
 void wfi_himeno_tile_traffic(const wfi_point *point, wfi_traffic *out);
+void wfi_himeno_planes_traffic(const wfi_point *point, wfi_traffic *out);
 
 void wfi_himeno_access(const wfi_point *point, wf_access *out); /* wfi_variant.access */
 

@@ -53,3 +53,51 @@ void wfi_himeno_tile_traffic(const wfi_point *point, wfi_traffic *out)
     out->stored = sizeof(float) * cells;
     out->shared = sizeof(float) * (tiles + cells * P_READS);
 }
+
+/* Of all tiles along an axis of n cells, which begin at multiples of `step`, the values between
+ * `low` and `high` that those from `before` cells before a tile to `after` past its last one take
+ * where the nearest value stands for any beyond. */
+static double clamped(int64_t n, int64_t step, int64_t before, int64_t after, int64_t low,
+                      int64_t high)
+{
+    double sum = 0;
+    for (int64_t first = 0; first < n; first += step) {
+        const int64_t end = first + step < n ? first + step : n;
+        const int64_t from = first - before > low ? first - before : low;
+        const int64_t to = end - 1 + after < high ? end - 1 + after : high;
+        sum += (double)(to - from + 1);
+    }
+    return sum;
+}
+
+/* As in himeno_time.comp, whose pass makes several iterations, among which its bytes are divided: a
+ * work-item loads a few cells of each plane of p and the twelve coefficients of one cell. */
+void wfi_himeno_planes_traffic(const wfi_point *point, wfi_traffic *out)
+{
+    const wfi_himeno_problem *p = &point->problem->himeno;
+    const int64_t ni = (int64_t)p->ni - 2, nj = (int64_t)p->nj - 2, nk = (int64_t)p->nk - 2;
+    const int64_t march = wfi_himeno_group_planes(point), steps = wfi_himeno_steps(point);
+    const int64_t over = steps - 1;
+    uint32_t g[3], groups[3];
+    wfi_himeno_group_size(point, g);
+    wfi_himeno_groups(point, (uint32_t)nk, groups);
+    const int64_t step_i = g[0] - 2 * over, step_j = g[1] - 2 * over;
+    const double items = (double)g[0] * g[1], plane = (g[0] + 2.0) * (g[1] + 2.0);
+    const double loads = ceil(plane / items) * items, tiles = (double)groups[0] * groups[1];
+    const double fronts = (double)nk + 2.0 * (double)over * groups[2];
+    const double cells = wfi_himeno_inner_cells(point->problem),
+                 part = sizeof(float) / (double)steps;
+    const double p_read = tiles * (groups[2] * (2 * plane + loads) + fronts * loads);
+    const double c_read = tiles * items * (groups[2] + fronts);
+    /* The last tile along i and j is as large as the others. */
+    const int64_t last_i = groups[0] * step_i, last_j = groups[1] * step_j;
+    const double p_once = clamped(last_i, step_i, over + 1, over + 1, -1, ni) *
+                          clamped(last_j, step_j, over + 1, over + 1, -1, nj) *
+                          clamped(nk, march, over + 1, over + 2, -1, nk);
+    const double c_once = clamped(last_i, step_i, over, over, 0, ni - 1) *
+                          clamped(last_j, step_j, over, over, 0, nj - 1) *
+                          clamped(nk, march, over, over + 1, 0, nk - 1);
+    out->stored = part * cells;
+    out->requested = part * (p_read + c_read * WFI_HIMENO_COEFFICIENTS + cells);
+    out->groups = part * (p_once + c_once * WFI_HIMENO_COEFFICIENTS + cells);
+}

@@ -17,6 +17,10 @@ typedef struct wfi_stencil_push {
 extern const wfi_variant wfi_stencil_naive, wfi_stencil_march, wfi_stencil_vector, wfi_stencil_time,
     wfi_stencil_time_vector;
 
+/* wfi_variant.traffic of columns that a work-item keeps in registers. */
+void wfi_stencil_march_traffic(const wfi_point *point, wfi_traffic *out);
+/* The same of several steps a pass. */
+void wfi_stencil_time_traffic(const wfi_point *point, wfi_traffic *out);
 double wfi_stencil_flops(const wfi_problem *problem);
 double wfi_stencil_least_bytes(const wfi_problem *problem);
 

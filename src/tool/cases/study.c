@@ -143,6 +143,14 @@ void wfi_study_occupancy(const wf_caps *caps, wfi_result_case *out)
     out->occupancy_source = occupancy.source;
 }
 
+uint32_t wfi_study_live_registers(const wf_kernel_info *kernel)
+{
+    for (uint32_t i = 0; i < kernel->statistic_count && !kernel->registers; i++)
+        if (strcmp(kernel->statistics[i].name, "Max live registers") == 0)
+            return (uint32_t)kernel->statistics[i].value;
+    return 0;
+}
+
 /* Work-groups that the device holds at once; a target's units are those of its data sheet. 0: not
  * known. */
 static double wave_groups(const wfi_session *session, const wf_kernel_info *kernel)

@@ -43,6 +43,9 @@ wf_result wfi_study_compile(wfi_session *session, const wfi_study *study, const 
                             wfi_result_case *out);
 /* The bytes of the plan that are counted, in out->bytes. */
 void wfi_study_bytes(const wfi_session *session, wfi_result_case *out);
+/* Registers of a whole thread that are live, where a compiler tells these and not those of a
+ * work-item, as Intel's; else 0. */
+uint32_t wfi_study_live_registers(const wf_kernel_info *kernel);
 /* The estimated occupancy of the plan's kernel, where it is known. */
 void wfi_study_occupancy(const wf_caps *caps, wfi_result_case *out);
 

@@ -2,18 +2,31 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/arithmetic.h"
 #include "tool/cli/wrap.h"
 
+/* Over a megabyte, which the program's file would have of each table that is not all zero. */
+struct wfi_table_text {
+    char cells[WFI_MAX_ROWS][WFI_MAX_COLUMNS][WFI_CELL_BYTES];
+    char notes[WFI_MAX_ROWS][WFI_NOTE_BYTES];
+    int note_columns[WFI_MAX_ROWS];
+};
+
 int wfi_table_row(wfi_table *table)
 {
+    static struct wfi_table_text reserve; /* where memory is short, the tables of a run share it */
+    if (!table->text)
+        table->text = calloc(1, sizeof *table->text);
+    if (!table->text)
+        table->text = &reserve;
     if (table->rows < WFI_MAX_ROWS)
         table->rows++;
     for (int column = 0; column < table->columns; column++)
-        table->cells[table->rows - 1][column][0] = '\0';
-    table->notes[table->rows - 1][0] = '\0';
+        table->text->cells[table->rows - 1][column][0] = '\0';
+    table->text->notes[table->rows - 1][0] = '\0';
     return table->rows - 1;
 }
 
@@ -21,7 +34,7 @@ void wfi_table_set(wfi_table *table, int row, int column, const char *format, ..
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(table->cells[row][column], WFI_CELL_BYTES, format, args);
+    vsnprintf(table->text->cells[row][column], WFI_CELL_BYTES, format, args);
     va_end(args);
 }
 
@@ -29,9 +42,9 @@ void wfi_table_note(wfi_table *table, int row, int column, const char *format, .
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(table->notes[row], WFI_NOTE_BYTES, format, args);
+    vsnprintf(table->text->notes[row], WFI_NOTE_BYTES, format, args);
     va_end(args);
-    table->note_columns[row] = column;
+    table->text->note_columns[row] = column;
 }
 
 void wfi_table_headings(wfi_table *table, const char *const *headings, int count)
@@ -44,7 +57,7 @@ void wfi_table_headings(wfi_table *table, const char *const *headings, int count
 static int row_columns(const wfi_table *table, int row)
 {
     int columns = table->columns;
-    while (columns > 0 && !*table->cells[row][columns - 1])
+    while (columns > 0 && !*table->text->cells[row][columns - 1])
         columns--;
     return columns;
 }
@@ -61,7 +74,7 @@ static int begin_of(const int *width, int column)
 /* Prints the cell, and where it is the last of the row ends the line. */
 static void print_cell(const wfi_table *table, const int *width, int row, int column, bool last)
 {
-    const char *cell = table->cells[row][column];
+    const char *cell = table->text->cells[row][column];
     const int pad = width[column] - wfi_columns(cell);
     const bool right = table->right & 1u << column;
     printf("%s%*s", column ? "  " : "", right ? pad : 0, "");
@@ -73,15 +86,15 @@ static void print_cell(const wfi_table *table, const int *width, int row, int co
 
 static void print_row(const wfi_table *table, const int *width, int row)
 {
-    const int columns = row_columns(table, row), at = table->note_columns[row];
-    const bool noted = *table->notes[row], beside = noted && at >= columns;
+    const int columns = row_columns(table, row), at = table->text->note_columns[row];
+    const bool noted = *table->text->notes[row], beside = noted && at >= columns;
     const int begin = begin_of(width, at);
     for (int column = 0; column < columns; column++)
         print_cell(table, width, row, column, column + 1 == columns && !beside);
     if (!noted)
         return;
     printf("%*s", beside ? begin - begin_of(width, columns) + (columns ? 2 : 0) : begin, "");
-    wfi_wrap(begin, begin, table->notes[row]);
+    wfi_wrap(begin, begin, table->text->notes[row]);
 }
 
 void wfi_table_print(const wfi_table *table)
@@ -89,7 +102,7 @@ void wfi_table_print(const wfi_table *table)
     int width[WFI_MAX_COLUMNS] = {0};
     for (int row = 0; row < table->rows; row++)
         for (int column = 0; column < table->columns; column++) {
-            const int length = wfi_columns(table->cells[row][column]);
+            const int length = wfi_columns(table->text->cells[row][column]);
             if (length > width[column])
                 width[column] = length;
         }

@@ -13,11 +13,9 @@
 #define WFI_NOTE_BYTES 512
 
 typedef struct wfi_table {
-    int columns, rows; /* the first row is the heading */
-    char cells[WFI_MAX_ROWS][WFI_MAX_COLUMNS][WFI_CELL_BYTES];
-    unsigned right; /* bit a column: aligned to the right */
-    char notes[WFI_MAX_ROWS][WFI_NOTE_BYTES];
-    int note_columns[WFI_MAX_ROWS];
+    int columns, rows;           /* the first row is the heading */
+    unsigned right;              /* bit a column: aligned to the right */
+    struct wfi_table_text *text; /* NULL until the first row, which makes it for the whole run */
 } wfi_table;
 
 /* Sets the first `count` cells of the first row, which it begins. */

@@ -80,15 +80,6 @@ static bool tells_spills(const wf_kernel_info *kernel)
     return false;
 }
 
-/* Intel's compiler tells no registers of a work-item, but those of a thread that are live. */
-static uint32_t live_registers(const wf_kernel_info *kernel)
-{
-    for (uint32_t i = 0; i < kernel->statistic_count; i++)
-        if (strcmp(kernel->statistics[i].name, "Max live registers") == 0)
-            return (uint32_t)kernel->statistics[i].value;
-    return 0;
-}
-
 static void fill_row(const wfi_session *session, const wfi_result_case *c, wfi_target_row *row)
 {
     const wf_kernel_info *kernel = &c->plan.kernel;
@@ -102,7 +93,7 @@ static void fill_row(const wfi_session *session, const wfi_result_case *c, wfi_t
     memcpy(row->group_size, kernel->group_size, sizeof row->group_size);
     row->subgroup_size = kernel->subgroup_size;
     row->registers = kernel->registers;
-    row->live = kernel->registers ? 0 : live_registers(kernel);
+    row->live = wfi_study_live_registers(kernel);
     row->spills_told = tells_spills(kernel);
     row->spilled = kernel->spilled;
     row->instructions = wfi_instruction_count(kernel);

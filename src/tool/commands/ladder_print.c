@@ -181,6 +181,8 @@ void wfi_ladder_print_compiled(const wfi_session *session, const wfi_ladder *lad
         }
         if (k->registers)
             wfi_table_set(&table, row, 2, "%u", k->registers);
+        else if (wfi_study_live_registers(k))
+            wfi_table_set(&table, row, 2, "%u live", wfi_study_live_registers(k));
         wfi_table_set(&table, row, 3, "%u", k->spilled);
         wfi_table_set(&table, row, 4, "%llu", (unsigned long long)k->shared_bytes);
         if (isfinite(c->occupancy)) {

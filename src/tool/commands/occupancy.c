@@ -85,7 +85,7 @@ static void print_architecture(const arguments *args)
     const wf_architecture *a = &args->architecture;
     char others[256], text[64];
     wfi_line(4, "%s (%s): a %s holds %u subgroups of %u work-items", a->generation, a->name,
-             a->unit, a->most_subgroups, a->subgroup_size);
+             a->unit, a->most_subgroups, (uint32_t)args->subgroup_size);
     if (a->most_groups)
         wfi_line(4, "  %u work-groups%s", a->most_groups,
                  a->groups_by_barriers ? " of several subgroups (each takes a barrier)" : "");

@@ -48,6 +48,7 @@ function compareSection() {
   const shown = [...compared].sort((a, b) => (number(b.compare.ratio) ?? 9e9)
     - (number(a.compare.ratio) ?? 9e9));
   const style = { slower: "bad", broken: "bad", faster: "good" };
+  const baseVariant = (row) => text(row.compare.base_variant);
   card.append(table([
     { title: "verdict", cell: (row) => element("span", { class: style[row.compare.verdict] || "" },
       row.compare.verdict), value: (row) => text(row.compare.verdict) },
@@ -58,6 +59,8 @@ function compareSection() {
     { title: "now", number: true, cell: (row) => time(row.now), value: (row) => row.now },
     { title: "ratio", number: true, cell: (row) => digits(number(row.compare.ratio)),
       value: (row) => number(row.compare.ratio) },
+    ...(shown.some((row) => baseVariant(row) !== text(row.c.variant)) ? [
+      { title: "variant of the base", cell: baseVariant }] : []),
     { title: "noise", number: true, cell: (row) => { const n = number(row.compare.noise);
       return n === null ? "" : percent(n * 100); }, value: (row) => number(row.compare.noise) },
   ], shown, "Comparison with the base").node);

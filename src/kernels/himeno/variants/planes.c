@@ -29,5 +29,6 @@ const wfi_variant wfi_himeno_planes = {
     .shared_bytes = wfi_himeno_shared_planes,
     .constants = constants,
     .fit = fit,
+    .traffic = wfi_himeno_planes_traffic,
     .build = wfi_himeno_build,
 };

@@ -95,5 +95,6 @@ const wfi_variant wfi_himeno_time = {
     .source = "Holewinski, Pouchet and Sadayappan, overlapped tiling (ICS 2012)",
     .shared_bytes = wfi_himeno_shared_planes,
     .fit = fit,
+    .traffic = wfi_himeno_planes_traffic,
     .build = wfi_himeno_build,
 };

@@ -1,10 +1,13 @@
 /* Few rows or columns of C: the large matrix is read once, at the speed of memory. */
+#include <math.h>
+
 #include "profiles/matmul.h"
 #include "kernels/matmul/build.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/model.h"
 #include "kernels/matmul/tile.h"
 #include "kernels/matmul/thin.h"
+#include "kernels/matmul/traffic.h"
 #include "kernels/matmul/variants/list.h"
 #include "core/arithmetic.h"
 
@@ -114,6 +117,23 @@ static uint32_t outputs(const wfi_point *point)
                                                       : 4 * point->values[MATMUL_ID_LOCAL_X];
 }
 
+/* Each load of the large matrix goes with one of each vector; items beyond the last output load it
+ * again. */
+static void traffic(const wfi_point *point, wfi_traffic *out)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const double size = (double)wf_type_size(point->problem->type) * (double)p->batch;
+    const double vectors = (double)wfi_matmul_vectors(p), k = (double)p->k;
+    const double all = (double)(wfi_matmul_matrix_is_b(p) ? p->n : p->m);
+    const double groups = ceil(all / outputs(point)), items = groups * outputs(point);
+    /* A work-item has four outputs, or one of them and the sum in pieces. */
+    const double each_step = items * (wfi_matmul_by_sum(p) ? 1 + vectors : 1 + vectors / 4);
+    out->requested = size * k * each_step + wfi_matmul_c_bytes(point);
+    out->stored = wfi_matmul_c_stored(point);
+    out->groups = size * k * (all + groups * vectors) + wfi_matmul_c_bytes(point);
+    wfi_matmul_count_split(point, out);
+}
+
 static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
 {
     const bool is_b = wfi_matmul_matrix_is_b(&point->problem->matmul);
@@ -140,5 +160,6 @@ const wfi_variant wfi_matmul_matvec = {
     .group_size = group_size,
     .constants = constants,
     .fit = fit,
+    .traffic = traffic,
     .build = build,
 };

@@ -22,4 +22,5 @@ const wfi_variant wfi_stencil_march = {
     .summary = "work-items march along the slowest axis with a star's planes in registers",
     .source = "Micikevicius, 3D finite difference computation on GPUs (GPGPU-2, 2009)",
     .fit = fit,
+    .traffic = wfi_stencil_march_traffic,
 };

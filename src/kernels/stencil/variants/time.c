@@ -59,4 +59,5 @@ const wfi_variant wfi_stencil_time = {
     .traits = WFI_STENCIL_READS_ON,
     .shared_bytes = shared_bytes,
     .fit = fit,
+    .traffic = wfi_stencil_time_traffic,
 };

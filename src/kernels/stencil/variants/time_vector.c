@@ -161,4 +161,5 @@ const wfi_variant wfi_stencil_time_vector = {
     .traits = WFI_STENCIL_VECTORS | WFI_STENCIL_ENDS,
     .shared_bytes = shared_bytes,
     .fit = fit,
+    .traffic = wfi_stencil_time_traffic,
 };

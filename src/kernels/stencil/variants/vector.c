@@ -46,4 +46,5 @@ const wfi_variant wfi_stencil_vector = {
     .source = "",
     .traits = WFI_STENCIL_VECTORS,
     .fit = fit,
+    .traffic = wfi_stencil_march_traffic,
 };
