@@ -238,6 +238,18 @@ wf_result wfi_himeno_prepare(wf_himeno *h, const char *function, const wf_himeno
     return WF_SUCCESS;
 }
 
+static void close_stream(void *owner)
+{
+    wfi_stream_close(&((wf_himeno *)owner)->stream);
+}
+
+/* Of a subdomain, whose passes go in two submissions. */
+static wf_result open_stream(wf_himeno *h)
+{
+    wfi_object_enlist(h->device, &h->object, close_stream, h);
+    return wfi_stream_open(h->device, &h->stream);
+}
+
 static wf_result create(wf_device *device, const wf_himeno_params *given, wf_himeno **out)
 {
     if (!device || !out)
@@ -256,7 +268,7 @@ static wf_result create(wf_device *device, const wf_himeno_params *given, wf_him
     for (uint32_t i = 0; i < h->pass_count && result == WF_SUCCESS; i++)
         result = make_plans(h, &h->passes[i]);
     if (result == WF_SUCCESS && h->subdomain)
-        result = wfi_himeno_open_stream(h);
+        result = open_stream(h);
     if (result != WF_SUCCESS) {
         wf_himeno_destroy(&h);
         return result;

@@ -87,7 +87,6 @@ wf_result wfi_himeno_record_pass(wf_himeno *h, const wfi_himeno_pass *pass,
                                  VkCommandBuffer command_buffer, uint32_t row, uint32_t p);
 /* Makes the blocks and slabs, without their memory. */
 wf_result wfi_himeno_split(wf_himeno *h);
-wf_result wfi_himeno_open_stream(wf_himeno *h);     /* of a subdomain */
 uint64_t wfi_himeno_halo_bytes(const wf_himeno *h); /* of one side of a subdomain */
 /* Fails where the variant chosen cannot be cut into subdomains. */
 wf_result wfi_himeno_require_cuts(const wf_himeno *h, const char *function);

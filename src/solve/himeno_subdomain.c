@@ -96,17 +96,6 @@ static void record_planes(const wf_himeno *h, VkCommandBuffer command_buffer, ui
 
 /* --------------------------------------------------------------------------------------- passes */
 
-static void close_stream(void *owner)
-{
-    wfi_stream_close(&((wf_himeno *)owner)->stream);
-}
-
-wf_result wfi_himeno_open_stream(wf_himeno *h)
-{
-    wfi_object_enlist(h->device, &h->object, close_stream, h);
-    return wfi_stream_open(h->device, &h->stream);
-}
-
 typedef struct subdomain_pass {
     wf_himeno *himeno;
     const wfi_himeno_pass *pass;
