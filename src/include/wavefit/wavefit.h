@@ -1129,8 +1129,8 @@ typedef struct wf_matmul_params {
     /* Sizes that recordings may lower (wf_bindings.extent) without another plan: m, n, k and batch
      * are then the largest ones. 0: the size is fixed. Else recordings give any multiple of it: 1
      * allows every size, 4 (for 16-bit types 8, for I8 16) keeps the loads of vectors. Leading
-     * dimensions and strides stay those of the plan. A product that varies is one dispatch, without
-     * packed copies and stream-K. wf_tune ignores these. */
+     * dimensions and strides stay those of the plan. Each operand of a product that varies must fit
+     * one storage-buffer binding. wf_tune ignores these. */
     uint32_t vary_m, vary_n, vary_k, vary_batch;
     /* Not WF_IMAGE_NONE: the binding is a storage image of this format (wf_bindings.images), 2D, of
      * one mip level: row y of the image holds row y of the matrix as it is stored (BIAS is one
