@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "allocations.h"
+#include "core/device.h"
 #include "engine.h"
 #include "points.h"
 #include "sized.h"
@@ -74,6 +75,54 @@ static void test_every_variant_of_products(void **state)
         }
     }
     assert_true(ran >= 10 / each);
+}
+
+/* Copies of operands, stream-K, and both: what a recording leaves behind its own size, the next may
+ * not read. */
+static void test_packing_and_stream_k(void **state)
+{
+    wf_device *device = *state;
+    const uint32_t units = device->caps.compute_units;
+    test_random random = {test_seed()};
+    for (uint32_t i = 0; i < 3; i++) {
+        const wf_constant constants[] = {{"tile_m", 16},
+                                         {"tile_n", 32},
+                                         {"tile_k", 8},
+                                         {"thread_m", 4},
+                                         {"thread_n", 4},
+                                         {"lanes_m", 2},
+                                         {"lanes_n", 4},
+                                         {"split_k", 1},
+                                         {"vec4", 0},
+                                         {"pack", i ? 3 : 0},
+                                         {"stream_k", i == 1 ? 0 : 2}};
+        const wf_tuning tuning = {.size = sizeof tuning,
+                                  .variant = "vector",
+                                  .constants = constants,
+                                  .constant_count = sizeof constants / sizeof *constants};
+        const wf_matmul_params params = {.size = sizeof params,
+                                         .m = M,
+                                         .n = N + 7,
+                                         .k = K + 1,
+                                         .tuning = &tuning,
+                                         .transpose_a = i % 2,
+                                         .transpose_b = i == 2,
+                                         .beta = i % 2,
+                                         .bias = i == 2,
+                                         .vary_m = 1,
+                                         .vary_n = 1,
+                                         .vary_k = 1};
+        sized_product p;
+        device->caps.compute_units = 2; /* so that four tiles are a wave */
+        sized_product_open(&p, device, &params);
+        for (int n = 0; n < 8; n++) {
+            const wf_bindings bindings = sized_product_draw(&p, &random);
+            assert_int_equal(wf_plan_run(p.plan, &bindings), WF_SUCCESS);
+            sized_product_expect(&p);
+        }
+        sized_product_close(&p);
+        device->caps.compute_units = units;
+    }
 }
 
 static void test_types_of_products(void **state)
@@ -331,6 +380,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_variant_of_products),
+        cmocka_unit_test(test_packing_and_stream_k),
         cmocka_unit_test(test_types_of_products),
         cmocka_unit_test(test_every_variant_of_stencils),
         cmocka_unit_test(test_sizes_refused),
