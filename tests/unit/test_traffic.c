@@ -204,6 +204,8 @@ static void columns(void **state)
                         requested += planes; /* the new p */
                 }
         }
+        if (width == 4) /* the same in words of 64 bits */
+            assert_true(traffic_of(&problem, "pairs", constants).requested == t.requested);
         if (t.requested != requested * 4)
             fail_msg("%u cells a work-item: %g bytes for %g", width, t.requested, requested * 4);
         assert_true(t.stored == 18 * 6 * 7 * 4);
