@@ -39,8 +39,8 @@ void wfi_himeno_march_traffic(const wfi_point *point, wfi_traffic *out)
                          coefficients + ni * nj * nk);
 }
 
-/* As in himeno_texels.comp: of each of four rows a work-item reads its texel and those that hold the
- * cells on either side, and the coefficients of its two rows, of which the last may be beyond. */
+/* As in himeno_texels.comp: of each of four rows a work-item reads its texel and those that hold
+ * the cells on either side, and the coefficients of its two rows, of which one may be beyond. */
 void wfi_himeno_texels_traffic(const wfi_point *point, wfi_traffic *out)
 {
     const wfi_himeno_problem *p = &point->problem->himeno;
