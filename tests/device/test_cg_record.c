@@ -378,13 +378,18 @@ static void solve_once(host *h, frame *f, uint32_t iterations, uint32_t flags)
     f->pending = false;
 }
 
+/* Whether the host sees the sizes of dispatches: memory of CPU drivers is unified. */
+static bool sizes_seen(const host *h)
+{
+    return wf_buffer_mapped(h->cg->c.scalars) != NULL;
+}
+
 /* Sizes of the dispatches as the device left them: along x, and whether all along y are there. */
 static uint32_t groups_left(const host *h, bool *others)
 {
     const wfi_cg *c = &h->cg->c;
     const uint32_t *words = wf_buffer_mapped(c->scalars);
     uint32_t sum = 0;
-    assert_non_null(words); /* memory of CPU drivers is unified */
     *others = true;
     for (uint32_t i = 0; i < c->sizes; i++) {
         sum += words[c->sizes_at + 3 * i];
@@ -403,13 +408,16 @@ static void test_nothing_runs_behind_the_end(void **state)
     draw_b(&h, f);
     solve_once(&h, f, 3, 0); /* too few iterations to converge */
     assert_int_equal(state_of(&h, f).iterations, 3);
-    assert_true(groups_left(&h, &others) >= h.cg->c.sizes && others);
+    if (sizes_seen(&h))
+        assert_true(groups_left(&h, &others) >= h.cg->c.sizes && others);
     solve_once(&h, f, MOST, 0);
     const uint32_t taken = state_of(&h, f).iterations;
     assert_int_equal(state_of(&h, f).status, WF_CG_CONVERGED);
     assert_true(taken > 3 && taken < MOST - 1);
-    assert_int_equal(groups_left(&h, &others), 0);
-    assert_true(others);
+    if (sizes_seen(&h)) {
+        assert_int_equal(groups_left(&h, &others), 0);
+        assert_true(others);
+    }
     solve_once(&h, f, MOST, WF_SOLVE_WARM); /* there is nothing left to do */
     assert_true(state_of(&h, f).iterations <= 1);
     expect_frame(&h, f, 1e-6);
@@ -460,7 +468,7 @@ static void test_condition(void **state)
     open_host(&h, ENGINE_REQUIRED, WF_TYPE_F32, &plain);
     const bool offered = wf_device_caps(h.device)->conditional_rendering;
     frame *f = &h.frames[0];
-    uint32_t *words = wf_buffer_mapped(h.cg->c.scalars); /* memory of CPU drivers is unified */
+    uint32_t *words = wf_buffer_mapped(h.cg->c.scalars);
     const unsigned before = engine_counted().conditions;
     draw_b(&h, f);
     solve_once(&h, f, 3, WF_SOLVE_INDIRECT);
@@ -468,8 +476,7 @@ static void test_condition(void **state)
     solve_once(&h, f, 3, 0);
     assert_int_equal(engine_counted().conditions, before + (offered ? 3 + 1 : 0));
     assert_int_equal(state_of(&h, f).iterations, 3);
-    if (offered) { /* the first word of the sizes */
-        assert_non_null(words);
+    if (offered && words) { /* the first word of the sizes */
         const uint32_t groups = words[h.cg->c.sizes_at];
         words[h.cg->c.sizes_at] = 0;
         solve_once(&h, f, 4, WF_SOLVE_CONTINUE);
@@ -506,7 +513,8 @@ static void test_mixed_ends(void **state)
         const wf_solve_state cold = state_of(&h, f);
         assert_int_equal(cold.status, WF_CG_CONVERGED);
         assert_true(cold.refinements >= 2 && cold.iterations < MOST);
-        assert_int_equal(groups_left(&h, &others), 0);
+        if (sizes_seen(&h))
+            assert_int_equal(groups_left(&h, &others), 0);
         solve_once(&h, f, MOST, way | WF_SOLVE_WARM); /* there is nothing left to do */
         assert_int_equal(state_of(&h, f).iterations, 0);
         assert_int_equal(state_of(&h, f).refinements, 0);

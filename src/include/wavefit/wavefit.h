@@ -1129,8 +1129,8 @@ typedef struct wf_matmul_params {
     /* Sizes that recordings may lower (wf_bindings.extent) without another plan: m, n, k and batch
      * are then the largest ones. 0: the size is fixed. Else recordings give any multiple of it: 1
      * allows every size, 4 (for 16-bit types 8, for I8 16) keeps the loads of vectors. Leading
-     * dimensions and strides stay those of the plan. A product that varies is one dispatch, without
-     * packed copies and stream-K. wf_tune ignores these. */
+     * dimensions and strides stay those of the plan. Each operand of a product that varies must fit
+     * one storage-buffer binding. wf_tune ignores these. */
     uint32_t vary_m, vary_n, vary_k, vary_batch;
     /* Not WF_IMAGE_NONE: the binding is a storage image of this format (wf_bindings.images), 2D, of
      * one mip level: row y of the image holds row y of the matrix as it is stored (BIAS is one
@@ -1578,6 +1578,13 @@ WF_API wf_result wf_himeno_halos(wf_himeno *himeno, wf_himeno_halo *halo);
  * WF_ERROR_CANCELLED. */
 WF_API wf_result wf_himeno_pass(wf_himeno *himeno, uint32_t iterations, bool arrived,
                                 double *seconds);
+/* The same in two parts, so that halos move while the device works: wf_himeno_pass_begin updates
+ * the boundary planes first and returns when they are in to_lower and to_upper; until
+ * wf_himeno_pass_end returns, the device updates the others. In between the halos are the caller's,
+ * and no other function is called with the object but wf_himeno_destroy. Errors: the same. Behind
+ * one of wf_himeno_pass_begin there is nothing to end. */
+WF_API wf_result wf_himeno_pass_begin(wf_himeno *himeno, uint32_t iterations, bool arrived);
+WF_API wf_result wf_himeno_pass_end(wf_himeno *himeno, double *seconds);
 /* Copies the partial sums of gosa that the last iteration of the last wf_himeno_pass left. On entry
  * *count is the room in partials (which may be NULL), on return their number. Blocks. */
 WF_API wf_result wf_himeno_partials(wf_himeno *himeno, float *partials, uint32_t *count);
