@@ -1579,6 +1579,13 @@ WF_API wf_result wf_himeno_halos(wf_himeno *himeno, wf_himeno_halo *halo);
  * WF_ERROR_CANCELLED. */
 WF_API wf_result wf_himeno_pass(wf_himeno *himeno, uint32_t iterations, bool arrived,
                                 double *seconds);
+/* The same in two parts, so that halos move while the device works: wf_himeno_pass_begin updates
+ * the boundary planes first and returns when they are in to_lower and to_upper; until
+ * wf_himeno_pass_end returns, the device updates the others. In between the halos are the caller's,
+ * and no other function is called with the object but wf_himeno_destroy. Errors: the same. Behind
+ * one of wf_himeno_pass_begin there is nothing to end. */
+WF_API wf_result wf_himeno_pass_begin(wf_himeno *himeno, uint32_t iterations, bool arrived);
+WF_API wf_result wf_himeno_pass_end(wf_himeno *himeno, double *seconds);
 /* Copies the partial sums of gosa that the last iteration of the last wf_himeno_pass left. On entry
  * *count is the room in partials (which may be NULL), on return their number. Blocks. */
 WF_API wf_result wf_himeno_partials(wf_himeno *himeno, float *partials, uint32_t *count);
