@@ -176,6 +176,11 @@ static wf_result compile(wf_device *device, const shape *s)
         result = describe(device, s, i, &info);
         if (result == WF_SUCCESS)
             print_kernel(kinds[i], &info);
+        else if (result == WF_ERROR_OUT_OF_DEVICE_MEMORY)
+            printf("    %-15s keeps copies of its operands, for which there is no memory\n",
+                   kinds[i]);
+        if (result == WF_ERROR_OUT_OF_DEVICE_MEMORY)
+            result = WF_SUCCESS;
     }
     return result;
 }

@@ -1,5 +1,7 @@
 """Conjugate gradients against scipy, Laplace's equation against a direct solver."""
 
+import inspect
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -79,6 +81,41 @@ def test_callback_is_called_as_scipy_calls_it(device, rng):
     np.testing.assert_allclose(A @ x, b, atol=1e-6)
 
 
+def both(A, b, **options):
+    """(x, info, x after each iteration) of wavefit's cg and of scipy's."""
+    ours, theirs, old = [], [], dict(options, atol=options.get("atol", 0.0))
+    x, info = wf.cg(A, b, callback=lambda x: ours.append(x.copy()), **options)
+    keep = lambda x: theirs.append(np.array(x))  # noqa: E731
+    if "tol" in inspect.signature(spla.cg).parameters:  # before scipy 1.14
+        old["tol"] = old.pop("rtol", 1e-5)
+    y, told = spla.cg(A, b, callback=keep, **old)
+    return (x, info, ours), (y, told, theirs)
+
+
+def test_every_argument_of_scipy_s_cg(device, rng):
+    A, b = poisson(7), rng.random(49)
+    taken = set(inspect.signature(spla.cg).parameters) - {"tol"}  # gone since scipy 1.14
+    assert taken <= set(inspect.signature(wf.cg).parameters)
+    inverse = sp.diags(1 / (A.diagonal() + rng.random(49)))
+    x0 = rng.random(49)
+    for options in ({}, {"rtol": 1e-9}, {"rtol": 0.0, "atol": 1e-3}, {"maxiter": 4}, {"x0": x0},
+                    {"M": inverse}, {"M": inverse.toarray()}, {"M": spla.aslinearoperator(inverse)},
+                    {"x0": x0.reshape(-1, 1), "M": inverse, "rtol": 1e-8, "maxiter": 30}):
+        for given in (A, A.tocoo(), A.toarray(), spla.aslinearoperator(A)):
+            before = x0.copy()
+            (x, info, ours), (y, told, theirs) = both(given, b, **options)
+            assert x.shape == y.shape and (info == 0) == (told == 0), options
+            assert abs(len(ours) - len(theirs)) <= (0 if "maxiter" in options else 1), options
+            for mine, other in zip(ours[:4], theirs):
+                np.testing.assert_allclose(mine.reshape(-1), other.reshape(-1), rtol=1e-9,
+                                           atol=1e-12)
+            np.testing.assert_array_equal(x0, before)
+    for wrong in ({"b": np.ones(48)}, {"b": b, "x0": np.ones(48)}, {"b": np.ones((49, 2))}):
+        for solve in (wf.cg, spla.cg):
+            with pytest.raises(ValueError):
+                solve(A, **wrong)
+
+
 def test_how_a_solve_ends(device, rng):
     A, b = poisson(10), rng.random(100)
     x, info = wf.cg(A, b, rtol=1e-12, maxiter=3)
@@ -132,6 +169,43 @@ def test_laplace(device, of, method):
         np.testing.assert_array_equal(got[edge], u[edge])
     same, _ = wf.laplace(wf.array(u), method=method)
     np.testing.assert_array_equal(same.numpy(), got)
+
+
+def residual(u):
+    return np.linalg.norm(u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:] -
+                          4 * u[1:-1, 1:-1])
+
+
+@pytest.mark.parametrize("method", ["sor", "jacobi"])
+def test_laplace_calls_back_after_each_iteration(device, method):
+    u, seen, told = border(9, np.float64), [], []
+    want, _ = wf.laplace(u, method=method, rtol=1e-12)
+    got, info = wf.laplace(u, method=method, rtol=1e-9, callback=lambda x: seen.append(x.copy()),
+                           progress=lambda *what: told.append(what))
+    assert info == 0 and info.status == "converged" and len(seen) == info.iterations > 5
+    np.testing.assert_array_equal(seen[-1], got)
+    np.testing.assert_allclose(got, want, atol=1e-8)
+    assert [residual(x) for x in seen[:3]] == sorted((residual(x) for x in seen[:3]), reverse=True)
+    assert [n for n, _ in told] == list(range(1, len(seen) + 1))
+    np.testing.assert_array_equal([r for _, r in told], info.history)
+    x, info = wf.laplace(u, method=method, callback=lambda x: None, maxiter=3)
+    assert info == 3 and info.iterations == 3
+    np.testing.assert_array_equal(x, seen[2])
+    x, info = wf.laplace(u, callback=lambda x: None, progress=lambda *_: False)
+    assert info == 1 and info.status == "stopped by a callback"
+    with pytest.raises(ZeroDivisionError):
+        wf.laplace(u, callback=lambda x: 1 // 0)
+
+
+def test_laplace_ends_at_scipy_s_criterion(device):
+    u = border(20, np.float64)
+    norm = wf._solve._border_norm(u)
+    sums = residual(np.where(np.pad(np.ones([n - 2 for n in u.shape], bool), 1), 0, u))
+    assert norm == pytest.approx(sums)  # with zeros inside, r is what the border adds
+    for rtol, atol in [(1e-3, 0), (0, 1e-2), (1e-9, 1e-4), (1e-4, 1e-9)]:
+        x, info = wf.laplace(u, rtol=rtol, atol=atol)
+        goal = max(rtol * norm, atol)
+        assert info == 0 and 1e-6 * goal < residual(x) <= goal * 1.001
 
 
 def test_laplace_ends(device):

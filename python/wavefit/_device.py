@@ -18,7 +18,7 @@ __all__ = ["Device", "DeviceInfo", "default_device", "devices"]
 
 _KINDS = {0: "other", 1: "integrated GPU", 2: "discrete GPU", 3: "virtual GPU", 4: "CPU"}
 _MOST_PLANS = 256
-_MOST_POOLED = 1 << 28  # bytes of free buffers that a device keeps
+_LEAST_POOL = 1 << 28  # bytes of free buffers that a device may always keep
 _NULL = ffi.NULL
 
 
@@ -207,6 +207,7 @@ class Device:
         self._plans: "OrderedDict[Hashable, Plan]" = OrderedDict()
         self._pool: Dict[int, List[Tuple[Any, int, Any]]] = {}
         self._pooled = 0
+        self._most_pooled = _LEAST_POOL
         self._buried: List[Any] = []
         self._ended = 0
         self._number = ffi.new("uint64_t *")
@@ -236,6 +237,7 @@ class Device:
         self._caps = lib.wf_device_caps(self._handle)
         self.info = DeviceInfo(ffi.new("wf_caps *", self._caps[0]))
         self._alignment = max(1, self._caps.storage_alignment)
+        self._most_pooled = max(_LEAST_POOL, self._caps.device_local_bytes // 16)
         queue = ffi.new("wf_queue **")
         result = lib.wf_queue_create(self._handle, queue)
         if result != lib.WF_SUCCESS:
@@ -315,7 +317,7 @@ class Device:
             if not self._forked and not sys.is_finalizing():
                 lib.wf_buffer_destroy(ffi.new("wf_buffer **", handle))
             return
-        if self._pooled + size <= _MOST_POOLED:
+        if self._pooled + size <= self._most_pooled:
             self._pooled += size
             self._pool.setdefault(size, []).append((handle, used, mapped))
             return
@@ -342,7 +344,8 @@ class Device:
         self._pooled = 0
 
     def free_memory(self) -> None:
-        """Gives back the memory of arrays that are gone, which the device keeps for new ones."""
+        """Gives back the memory of arrays that are gone, of which the device keeps up to a
+        sixteenth of its own for new ones (at least 256 MiB)."""
         with self._lock:
             self._usable()
             self._wait(0)

@@ -305,16 +305,21 @@ def _preconditioner(M: Any, operator: Any) -> Callable[[Any], Any]:
     return aslinearoperator(M).matvec  # type: ignore[no-any-return]
 
 
-def laplace(u: Any, *, rtol: float = 0.0, maxiter: Optional[int] = None, method: str = "sor",
-            omega: float = 0.0, callback: Optional[Callable[[int, float], Any]] = None,
+def laplace(u: Any, *, rtol: float = 0.0, atol: float = 0.0, maxiter: Optional[int] = None,
+            method: str = "sor", omega: float = 0.0,
+            callback: Optional[Callable[[Any], Any]] = None,
+            progress: Optional[Callable[[int, float], Any]] = None,
             history: bool = False, device: Optional[Device] = None) -> Tuple[Any, SolveInfo]:
     """Solves Laplace's equation on a grid whose outer cells keep their values: each inner cell
     becomes the mean of its four neighbours. ``u`` is a matrix of float32 or float64; its inner
     cells are where the solve starts. Returns ``(u, info)``.
 
-    ``rtol`` bounds the residual over what the border contributes (0: 1e-4 in float32, 1e-10 in
-    float64). ``method`` is ``"sor"`` or ``"jacobi"``. ``callback(iterations, residual)`` is called
-    after some of the checks and ends the solve by returning False.
+    With r of a cell the sum of its neighbours less four times itself, and b what the border adds to
+    these sums, the solve ends when ``|r| <= max(rtol |b|, atol)`` (both 0: rtol is 1e-4 in float32,
+    1e-10 in float64) or after ``maxiter`` iterations. ``method`` is ``"sor"`` or ``"jacobi"``.
+    ``callback(u)`` is called after each iteration with the grid on the host, which each one then
+    waits for; ``progress(iterations, residual)`` after some of the checks, and ends the solve by
+    returning False.
 
     >>> import numpy as np, wavefit
     >>> u = np.zeros((5, 5), np.float32); u[0] = 1
@@ -332,14 +337,37 @@ def laplace(u: Any, *, rtol: float = 0.0, maxiter: Optional[int] = None, method:
     if given.dtype.kind not in "biuf" or given.ndim != 2:
         raise TypeError("laplace takes a matrix of float32 or float64")
     cells = np.array(given, of.stored, order="C")
-    watch = _Watch(device._log, callback)
+    if atol > 0:
+        rtol = max(rtol, min(atol / (_border_norm(cells) or 1.0), 0.5))
+    options = {"type": of.code, "method": methods[method], "tolerance": rtol, "omega": omega}
+    if callback is None:
+        info = _relax(device, cells, progress, history, {**options, "max_iterations": maxiter or 0})
+    else:
+        info = _relax_each(device, cells, callback, progress, maxiter or 10000000, options)
+    return _done(cells, on_device, device), info
+
+
+def _border_norm(cells: "np.ndarray[Any, Any]") -> float:
+    """|b|: what the border's values add to the inner cells' sums."""
+    b = np.zeros([max(n - 2, 0) for n in cells.shape])
+    if b.size:
+        b[0] += cells[0, 1:-1]
+        b[-1] += cells[-1, 1:-1]
+        b[:, 0] += cells[1:-1, 0]
+        b[:, -1] += cells[1:-1, -1]
+    return float(np.linalg.norm(b))
+
+
+def _relax(device: Device, cells: "np.ndarray[Any, Any]", progress: Any, history: bool,
+           options: "dict[str, Any]") -> SolveInfo:
+    """One solve, in place."""
+    watch = _Watch(device._log, progress)
     kept = np.zeros(65536 if history else 0)
     stages = ffi.new("wf_solve_stages *", {"size": ffi.sizeof("wf_solve_stages")})
     params = ffi.new("wf_laplace_params *", {
         "size": ffi.sizeof("wf_laplace_params"), "nx": cells.shape[1], "ny": cells.shape[0],
-        "type": of.code, "method": methods[method], "tolerance": rtol, "omega": omega,
-        "max_iterations": maxiter or 0, "history_room": len(kept), "stages": stages,
-        "progress": lib.wavefit_laplace_progress, "user": watch.handle})
+        "history_room": len(kept), "stages": stages, "progress": lib.wavefit_laplace_progress,
+        "user": watch.handle, **options})
     if history:
         params.history = ffi.cast("double *", kept.ctypes.data)
     result = ffi.new("wf_laplace_result *", {"size": ffi.sizeof("wf_laplace_result")})
@@ -354,6 +382,24 @@ def laplace(u: Any, *, rtol: float = 0.0, maxiter: Optional[int] = None, method:
     met = result.status == lib.WF_LAPLACE_CONVERGED
     number = 0 if met else -result.status if result.status == lib.WF_LAPLACE_NOT_FINITE else \
         max(1, result.iterations)
-    info = SolveInfo(number, result.iterations, result.true_residual, _LAPLACE_WORDS[result.status],
+    return SolveInfo(number, result.iterations, result.true_residual, _LAPLACE_WORDS[result.status],
                      kept[:min(result.checks, len(kept))], _stages(stages))
-    return _done(cells, on_device, device), info
+
+
+def _relax_each(device: Device, cells: "np.ndarray[Any, Any]", callback: Callable[[Any], Any],
+                progress: Any, most: int, options: "dict[str, Any]") -> SolveInfo:
+    """One iteration at a time, each of which begins with what the one before left."""
+    seen, going = [], True
+    while going:
+        before = cells.copy()
+        step = _relax(device, cells, None, False,
+                      {**options, "max_iterations": 1, "check_every": 1})
+        seen.append(step.residual)
+        stuck = int(step) > 0 and np.array_equal(cells, before)
+        callback(cells)
+        told = progress is not None and progress(len(seen), step.residual) is False
+        going = int(step) > 0 and not stuck and not told and len(seen) < most
+    status = _LAPLACE_WORDS[lib.WF_LAPLACE_STAGNATED] if stuck else \
+        _LAPLACE_WORDS[lib.WF_LAPLACE_CANCELLED] if told and int(step) > 0 else step.status
+    number = len(seen) if int(step) > 0 else int(step)
+    return SolveInfo(number, len(seen), step.residual, status, seen)

@@ -13,6 +13,25 @@
 #define CPU                                                                                        \
     .flops_a_byte = 1.0, .registers_are_memory = true, .matvec_group = 256, .most_vectors = 2
 
+/* A clock of an H100's compute unit, which makes 128 multiply-adds in it, reads 128 bytes of shared
+ * memory and loads 64 from the second-level cache. */
+#define CLOCK (1 / 1755.0)
+
+/* An H100, by 6,198 points of 86 drawn products in f32 and f64 (bench/notes/matmul.md#shapes). */
+static const wfi_matmul_rates h100 = {.start = 2.64,
+                                      .dispatch = 3.27,
+                                      .wave = 0.96,
+                                      .multiply_add = 0.581 * CLOCK / 128,
+                                      .shared_byte = 0.283 * CLOCK / 128,
+                                      .shared_byte_f64 = 0.378 * CLOCK / 128,
+                                      .load_byte = 0.602 * CLOCK / 64,
+                                      .narrow_loads = 0.488,
+                                      .narrow_wait = 0.534 / 32,
+                                      .gap_items = 2.255 * 32,
+                                      .output = 0.371 / 4096,
+                                      .narrow_store = 4.156 / 8,
+                                      .partial_byte = 0.662 / 3e6};
+
 static const wfi_matmul_profile profiles[WFI_PROFILE_KINDS] = {
     [WFI_PROFILE_OTHER] = {GPU},
     [WFI_PROFILE_CPU] = {CPU, .gains_by_tiles = true},
@@ -34,9 +53,9 @@ static const wfi_matmul_profile profiles[WFI_PROFILE_KINDS] = {
     /* An H100: shared memory bench/notes/matmul.md#clocks, operands #machine-code, stream-K
      * #stream-k, few tiles #subgroup-k-overhead, few rows #few-rows, f16x2 #loops. A work-item that
      * sums several vectors reads each an element at a time, by whole lines where it lies across. */
-    [WFI_PROFILE_NVIDIA] = {GPU, .unit_registers = 65536, .pairs = true, .keeps_operands = true,
-                            .stream_k_outputs = 32768, .partial_steps = 110, .ended_steps = 92,
-                            .subgroup_k = true, .panel = true, .matvec_loads = 8,
+    [WFI_PROFILE_NVIDIA] = {GPU, .rates = &h100, .unit_registers = 65536, .pairs = true,
+                            .keeps_operands = true, .stream_k_outputs = 32768, .partial_steps = 110,
+                            .ended_steps = 92, .subgroup_k = true, .panel = true, .matvec_loads = 8,
                             .matvec_chunks = 4, .vectors_add = true, .matrix_units_stream_k = true,
                             .f16x2 = true},
 };

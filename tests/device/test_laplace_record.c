@@ -168,12 +168,17 @@ static void expect_solution(const host *h, wf_laplace_status status, double tole
     expect_surroundings(h, h->state, sizeof(wf_solve_state));
 }
 
+/* Whether the host sees the sizes of dispatches: memory of CPU drivers is unified. */
+static bool sizes_seen(const host *h)
+{
+    return wf_buffer_mapped(h->laplace->l.state) != NULL;
+}
+
 static uint32_t groups_left(const host *h)
 {
     const wfi_laplace *l = &h->laplace->l;
-    const char *state = wf_buffer_mapped(l->state); /* memory of CPU drivers is unified */
+    const char *state = wf_buffer_mapped(l->state);
     uint32_t sum = 0;
-    assert_non_null(state);
     for (uint32_t i = 0; i < l->sizes; i++) {
         VkDispatchIndirectCommand size;
         memcpy(&size, state + wfi_laplace_sizes_at(l) + i * sizeof size, sizeof size);
@@ -198,10 +203,10 @@ static void run(engine_features features, wf_laplace_method method, wf_type type
     host h;
     open_host(&h, features, &params);
     draw(&h, false, NULL);
-    solve(&h, 20, 0, false); /* the number is rounded up; too few to converge */
+    solve(&h, 20, WF_SOLVE_CONDITIONAL, false); /* the number is rounded up; too few to converge */
     assert_int_equal(state_of(&h).iterations, 24);
     expect_solution(&h, WF_LAPLACE_MAX_ITERATIONS, 0);
-    assert_true(groups_left(&h) >= h.laplace->l.sizes);
+    assert_true(!sizes_seen(&h) || groups_left(&h) >= h.laplace->l.sizes);
     const double first = residual_of(&h);
     solve(&h, 3, WF_SOLVE_WARM, true); /* two recordings that go on */
     expect_solution(&h, WF_LAPLACE_MAX_ITERATIONS, 0);
@@ -210,7 +215,7 @@ static void run(engine_features features, wf_laplace_method method, wf_type type
         solve(&h, enough, 0, false);
         expect_solution(&h, WF_LAPLACE_CONVERGED, tolerance);
         assert_true(state_of(&h).iterations < enough);
-        assert_int_equal(groups_left(&h), 0);
+        assert_true(!sizes_seen(&h) || groups_left(&h) == 0);
         solve(&h, 2 * EVERY, WF_SOLVE_WARM | WF_SOLVE_FIXED, false);
         assert_int_equal(state_of(&h).iterations, 2 * EVERY);
         expect_solution(&h, WF_LAPLACE_MAX_ITERATIONS, 0);
@@ -238,7 +243,7 @@ static void run_chunks(wf_laplace_method method, bool conditional)
                                       .tolerance = tolerance,
                                       .max_iterations = MOST,
                                       .check_every = EVERY};
-    const uint32_t flags = conditional ? 0 : WF_SOLVE_INDIRECT, chunk = 3 * EVERY;
+    const uint32_t flags = conditional ? WF_SOLVE_CONDITIONAL : 0, chunk = 3 * EVERY;
     float whole[CELLS];
     host h;
     open_host(&h, ENGINE_REQUIRED, &params);
@@ -262,7 +267,7 @@ static void run_chunks(wf_laplace_method method, bool conditional)
     const wf_solve_state told = state_of(&h);
     assert_memory_equal(&told, &expected, sizeof told);
     assert_memory_equal(cells_of(&h), whole, sizeof whole);
-    assert_int_equal(groups_left(&h), 0);
+    assert_true(!sizes_seen(&h) || groups_left(&h) == 0);
     close_host(&h);
 }
 

@@ -293,13 +293,20 @@ def test_stencils():
             for place in places:
                 star[place] = weights[place]
             weights, taps = star, np.array([star[place] for place in places])
-        np.save("u.npy", np.asfortranarray(grid)), np.save("k.npy", taps)
+        np.save("u.npy", np.asfortranarray(grid))
+        # Of the boxes one is given as it lies, in Fortran's order.
+        np.save("k.npy", np.asfortranarray(weights) if box and dimensions == 3 else taps)
         given = ["--in", "u.npy"] if box else ["u.npy"]
         run("stencil", *given, "--coefficients", "k.npy", "--shape", "box" if box else "star",
             "--border", border, "--steps", 2, "--type", "f64", "-o", "v.npy")
         compare("v.npy", convolve(grid, weights, border, 2),
                 convolve(np.abs(grid), np.abs(weights), border, 2), 2 * taps.size,
                 f"{'box' if box else 'star'} {shape} {border}")
+    np.save("k.npy", weights)
+    run("stencil", "u.npy", "--coefficients", "k.npy", code=1, says="go with --shape box")
+    np.save("k.npy", weights[:, :2])
+    run("stencil", "u.npy", "--coefficients", "k.npy", "--shape", "box", code=1,
+        says="a vector of 9 elements is needed, not 3 x 2")
     np.save("u.npy", grid.reshape((1,) * 2 + grid.shape))
     run("stencil", "u.npy", code=1, says="two or three dimensions, not 1 x 1 x")
     np.save("u.npy", draw.random((6, 7, 8)))

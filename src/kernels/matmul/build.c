@@ -405,18 +405,31 @@ static wf_result prepare_sums(wfi_matmul_builder *b)
                                 : result;
 }
 
+/* The pipelines that a size may need, in an order that no size changes. */
+static wf_result expect_all_sizes(wfi_matmul_builder *b)
+{
+    uint32_t unused;
+    wf_result result = stage_pipeline(b, FINISHES | (b->p->beta ? ADDS : 0u), &unused);
+    return result == WF_SUCCESS ? stage_pipeline(b, KEEPS_SUMS | STREAM_K, &unused) : result;
+}
+
 /* Stream-K, where the whole product is one slab. */
 static wf_result prepare_stream_k(wfi_matmul_builder *b)
 {
     const wfi_matmul_slab *w = &b->whole;
+    const bool varies = b->p->varies;
     if (!b->tile.stream_k || b->p->k == 0 || w->m < b->p->m || w->n < b->p->n || w->k < b->p->k)
         return WF_SUCCESS;
     b->stream_k = wfi_matmul_stream_k_of(b->point, &b->tile);
-    if (!b->stream_k.groups)
+    if (!b->stream_k.groups && !varies)
         return WF_SUCCESS;
-    wf_result result = wfi_plan_add_scratch(b->plan, partials_slot(b).bytes, &b->partials);
-    return result == WF_SUCCESS ? wfi_matmul_fixup_pipeline(b->plan, b->point, &b->tile, &b->fixup)
-                                : result;
+    wf_result result = wfi_plan_add_scratch(
+        b->plan,
+        varies ? wfi_matmul_most_partials_bytes(b->point, &b->tile) : partials_slot(b).bytes,
+        &b->partials);
+    if (result == WF_SUCCESS)
+        result = wfi_matmul_fixup_pipeline(b->plan, b->point, &b->tile, &b->fixup);
+    return result == WF_SUCCESS && varies ? expect_all_sizes(b) : result;
 }
 
 /* Slabs of different sizes need different kernels, all of which are made with the plan. */

@@ -108,8 +108,7 @@ bool wfi_matmul_can_pack(const wfi_point *point, uint32_t bits)
     const wf_caps *caps = point->caps;
     const wf_type type = point->problem->type;
     const uint64_t size = wf_type_size(type);
-    /* The copies' padding is cleared once, for the sizes of the plan. */
-    if (bits && (point->problem->matmul.varies || !whole_results(point)))
+    if (bits && !whole_results(point))
         return false;
     for (uint32_t operand = 0; operand < 2; operand++) {
         const stored s = stored_operand(&point->problem->matmul, operand);

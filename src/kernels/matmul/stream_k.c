@@ -27,6 +27,9 @@ wfi_matmul_stream_k wfi_matmul_stream_k_of(const wfi_point *point, const wfi_mat
                              .tile_steps = (p->k + tile->k - 1) / tile->k};
     if (groups && p->k) {
         s.shared = s.tiles % groups;
+        /* What is less than a wave is no remainder: the tile was not chosen for this size. */
+        if (p->varies && s.shared == s.tiles)
+            s.shared = 0;
         s.groups = wfi_least(groups, wfi_least(s.shared * s.tile_steps, s.shared * MOST_PARTIALS));
     }
     return s;
@@ -38,14 +41,36 @@ uint64_t wfi_matmul_partials_bytes(const wfi_matmul_stream_k *s, const wfi_matmu
     return (s->groups + s->shared) * tile->m * tile->n * wfi_matmul_sum_size(type);
 }
 
+/* All sizes share the tiles of less than a whole wave, and no more work-groups than that has. */
+uint64_t wfi_matmul_most_partials_bytes(const wfi_point *point, const wfi_matmul_tile *tile)
+{
+    const uint64_t wave = (uint64_t)tile->stream_k * (uint64_t)wfi_matmul_units(point->caps);
+    const wfi_matmul_stream_k most = {.groups = wave, .shared = wave};
+    return wfi_matmul_partials_bytes(&most, tile, point->problem->type);
+}
+
+/* The same for all sizes up to the plan's. Its own size must have all three dispatches, since
+ * recordings of others may have no more. */
+static bool all_may_stream_k(const wfi_point *point, const wfi_matmul_tile *tile)
+{
+    const wf_caps *caps = point->caps;
+    const wfi_matmul_stream_k s = wfi_matmul_stream_k_of(point, tile);
+    const double wave = tile->stream_k * wfi_matmul_units(caps);
+    return s.shared > 0 && s.shared < s.tiles && s.tiles <= caps->max_groups[0] &&
+           wave <= caps->max_groups[0] && wave <= caps->max_groups[2] &&
+           wave * (double)s.tile_steps < (double)(UINT32_C(1) << 31) &&
+           wfi_matmul_most_partials_bytes(point, tile) <= caps->max_storage_range;
+}
+
 bool wfi_matmul_may_stream_k(const wfi_point *point, const wfi_matmul_tile *tile)
 {
     const wf_caps *caps = point->caps;
     if (tile->stream_k == 0)
         return true;
-    if (tile->stream_k > MOST_STREAM_K || tile->split_k != 1 || point->problem->matmul.batch != 1 ||
-        point->problem->matmul.varies)
+    if (tile->stream_k > MOST_STREAM_K || tile->split_k != 1 || point->problem->matmul.batch != 1)
         return false;
+    if (point->problem->matmul.varies)
+        return all_may_stream_k(point, tile);
     const wfi_matmul_stream_k s = wfi_matmul_stream_k_of(point, tile);
     return s.tiles <= caps->max_groups[0] && s.groups <= caps->max_groups[0] &&
            s.shared <= caps->max_groups[2] &&
@@ -124,8 +149,7 @@ uint32_t wfi_matmul_stream_k_for(const wfi_point *point, double tile_m, double t
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
     const wfi_matmul_profile *profile = wfi_matmul_profile_of(point->caps);
-    if (profile->stream_k_outputs <= 0 || point->problem->type != WF_TYPE_F32 || p->batch != 1 ||
-        p->varies)
+    if (profile->stream_k_outputs <= 0 || point->problem->type != WF_TYPE_F32 || p->batch != 1)
         return 0;
     const double outputs = tile_m * tile_n, groups = profile->stream_k_outputs / outputs,
                  units = wfi_matmul_units(point->caps),
@@ -133,6 +157,8 @@ uint32_t wfi_matmul_stream_k_for(const wfi_point *point, double tile_m, double t
                  waves = tiles / (groups * units), idle = ceil(waves) - waves;
     const double stream_k = sharers(groups, idle, tiles / units);
     if (stream_k <= 0)
+        return 0;
+    if (p->varies && (tiles <= stream_k * units || fmod(tiles, stream_k * units) < 1))
         return 0;
     const double left = (double)fmodl(tiles, stream_k * units) / units,
                  cost = (profile->partial_steps * stream_k + profile->ended_steps * left) *

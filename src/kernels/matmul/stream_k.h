@@ -14,6 +14,8 @@ typedef struct wfi_matmul_stream_k {
 } wfi_matmul_stream_k;
 
 wfi_matmul_stream_k wfi_matmul_stream_k_of(const wfi_point *point, const wfi_matmul_tile *tile);
+/* The most of them that any size up to the plan's leaves. */
+uint64_t wfi_matmul_most_partials_bytes(const wfi_point *point, const wfi_matmul_tile *tile);
 /* Whether tile->stream_k is 0, or is possible for the product, within the device's dispatch sizes
  * and with partial tiles that fit a binding. */
 bool wfi_matmul_may_stream_k(const wfi_point *point, const wfi_matmul_tile *tile);

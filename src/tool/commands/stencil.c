@@ -79,14 +79,35 @@ static int read_grid(const arguments *args, wfi_stencil_request *request, wfi_np
     return code;
 }
 
+/* Whether the coefficients lie as the box does, z, y and x. */
+static bool box_shaped(const wfi_stencil_request *request, const wfi_npy *coefficients)
+{
+    const uint32_t dimensions = request->nz ? 3 : 2;
+    for (uint32_t i = 0; i < dimensions; i++)
+        if (coefficients->shape[i] != 2 * request->radius + 1)
+            return false;
+    return coefficients->dimensions == dimensions;
+}
+
 static int read_coefficients(const arguments *args, wfi_stencil_request *request,
                              wfi_npy *coefficients)
 {
-    if (!args->coefficients)
+    const char *path = args->coefficients;
+    if (!path)
         return WFI_EXIT_DONE;
     uint64_t one = 1;
-    const int code = wfi_read_vectors(args->coefficients, WF_TYPE_F64,
-                                      wfi_stencil_request_taps(request), &one, coefficients);
+    wfi_io_error error;
+    int code;
+    if (!wfi_npy_read(path, coefficients, &error) || !box_shaped(request, coefficients)) {
+        wfi_npy_free(coefficients);
+        code = wfi_read_vectors(path, WF_TYPE_F64, wfi_stencil_request_taps(request), &one,
+                                coefficients);
+    } else if (request->shape != WF_STENCIL_BOX)
+        code = wfi_run_error("%s: coefficients of a box go with --shape box; a star's are a vector "
+                             "of %llu",
+                             path, (unsigned long long)wfi_stencil_request_taps(request));
+    else
+        code = wfi_npy_elements(path, coefficients, WF_TYPE_F64);
     request->coefficients = coefficients->data;
     return code;
 }
@@ -158,7 +179,7 @@ int wfi_tool_stencil(int argc, char **argv)
         {"--steps", "N", &args.stencil.steps, NULL, "steps a run (default 1)"},
         {"--type", "f32|f64|f16", &args.stencil.type, NULL, "element type (default f32)"},
         {"--coefficients", "C.npy", &args.coefficients, NULL,
-         "in the order of wf_stencil_params (default: random)"},
+         "in the order of wf_stencil_params, or a box as it lies (default: random)"},
         {"--time", NULL, NULL, &args.time, "time the stencil too when -o writes its result"},
         {"-o", "V.npy", &args.output, NULL, "write the grid, in as many dimensions as U.npy has"},
     };

@@ -1,6 +1,7 @@
 #include "gpu.hpp"
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -46,13 +47,66 @@ static uint32_t graphics_family(VkPhysicalDevice physical)
     throw std::runtime_error("no queue with graphics and compute");
 }
 
-void Gpu::open()
+static VkBool32 VKAPI_CALL count_message(VkDebugUtilsMessageSeverityFlagBitsEXT,
+                                         VkDebugUtilsMessageTypeFlagsEXT,
+                                         const VkDebugUtilsMessengerCallbackDataEXT *data,
+                                         void *user)
 {
+    static_cast<Gpu *>(user)->messages++;
+    std::fprintf(stderr, "validation: %s\n", data->pMessage);
+    return VK_FALSE;
+}
+
+// Host memory for wavefit, counted.
+static void *VKAPI_CALL give_host(void *user, size_t bytes, size_t alignment,
+                                  VkSystemAllocationScope)
+{
+    void *block = nullptr;
+    static_cast<Gpu *>(user)->allocations++;
+    const size_t least = alignment < sizeof(void *) ? sizeof(void *) : alignment;
+    return posix_memalign(&block, least, bytes) ? nullptr : block;
+}
+
+static void *VKAPI_CALL give_more_host(void *user, void *block, size_t bytes, size_t,
+                                       VkSystemAllocationScope)
+{
+    static_cast<Gpu *>(user)->allocations++; // realloc aligns by 16, as drivers ask for here
+    return std::realloc(block, bytes);
+}
+
+static void VKAPI_CALL take_host(void *, void *block)
+{
+    std::free(block);
+}
+
+void Gpu::open_instance(bool counts)
+{
+    const char *debug_utils = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
     VkApplicationInfo application{VK_STRUCTURE_TYPE_APPLICATION_INFO};
-    application.apiVersion = VK_API_VERSION_1_1;
-    VkInstanceCreateInfo instance_info{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO};
-    instance_info.pApplicationInfo = &application;
-    CHECK(vkCreateInstance(&instance_info, nullptr, &instance));
+    application.apiVersion = version;
+    VkInstanceCreateInfo info{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO};
+    info.pApplicationInfo = &application;
+    info.enabledExtensionCount = counts ? 1 : 0;
+    info.ppEnabledExtensionNames = &debug_utils;
+    CHECK(vkCreateInstance(&info, nullptr, &instance));
+    if (!counts)
+        return;
+    VkDebugUtilsMessengerCreateInfoEXT told{
+        VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT};
+    told.messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT |
+                           VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
+    told.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT;
+    told.pfnUserCallback = count_message;
+    told.pUserData = this;
+    const auto create = reinterpret_cast<PFN_vkCreateDebugUtilsMessengerEXT>(
+        vkGetInstanceProcAddr(instance, "vkCreateDebugUtilsMessengerEXT"));
+    CHECK(create(instance, &told, nullptr, &messenger));
+}
+
+void Gpu::open(bool counts)
+{
+    version = counts ? VK_API_VERSION_1_2 : VK_API_VERSION_1_1;
+    open_instance(counts);
     uint32_t count = 1;
     vkEnumeratePhysicalDevices(instance, &count, &physical);
     family = graphics_family(physical);
@@ -61,14 +115,19 @@ void Gpu::open()
     vulkan.size = sizeof vulkan;
     vulkan.get_instance_proc_addr = vkGetInstanceProcAddr;
     vulkan.instance = instance;
-    vulkan.api_version = VK_API_VERSION_1_1;
+    vulkan.api_version = version;
     vulkan.physical_device = physical;
     vulkan.queue_family = family;
     wf_features *wanted = nullptr;
-    CHECK(wf_required_features(&vulkan, 1u << WF_FAMILY_STENCIL, nullptr, &wanted));
+    const uint32_t families = 1u << WF_FAMILY_HIMENO | (counts ? 1u << WF_FAMILY_MATMUL : 0u);
+    CHECK(wf_required_features(&vulkan, families, nullptr, &wanted));
 
     // The engine has features of its own; wavefit's are added to its chain.
+    VkPhysicalDeviceVulkan12Features features12{
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
+    features12.timelineSemaphore = VK_TRUE;
     VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
+    features.pNext = counts ? &features12 : nullptr;
     wf_features_merge(wanted, &features);
     const float priority = 1;
     VkDeviceQueueCreateInfo queue_info{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO};
@@ -89,7 +148,7 @@ void Gpu::open()
     vulkan.enabled_extensions = device_info.ppEnabledExtensionNames;
     vulkan.enabled_extension_count = device_info.enabledExtensionCount;
     open_allocator();
-    adopt(vulkan);
+    adopt(vulkan, counts);
     wf_features_destroy(&wanted);
 }
 
@@ -99,11 +158,11 @@ void Gpu::open_allocator()
     info.instance = instance;
     info.physicalDevice = physical;
     info.device = device;
-    info.vulkanApiVersion = VK_API_VERSION_1_1;
+    info.vulkanApiVersion = version;
     CHECK(vmaCreateAllocator(&info, &allocator));
 }
 
-void Gpu::adopt(const wf_vulkan &vulkan)
+void Gpu::adopt(const wf_vulkan &vulkan, bool counts)
 {
     wf_memory_source source{};
     source.size = sizeof source;
@@ -114,12 +173,18 @@ void Gpu::adopt(const wf_vulkan &vulkan)
     params.size = sizeof params;
     params.log = print_log;
     params.memory_source = &source;
+    VkAllocationCallbacks counted{};
+    counted.pUserData = this;
+    counted.pfnAllocation = give_host;
+    counted.pfnReallocation = give_more_host;
+    counted.pfnFree = take_host;
+    params.allocator = counts ? &counted : nullptr;
     CHECK(wf_device_adopt(&vulkan, &params, &wavefit));
 }
 
-Gpu::Gpu()
+Gpu::Gpu(bool counts)
 {
-    open();
+    open(counts);
     VkCommandPoolCreateInfo pool_info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
     pool_info.queueFamilyIndex = family;
     pool_info.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
@@ -139,6 +204,9 @@ Gpu::~Gpu()
     vkDestroyCommandPool(device, pool, nullptr);
     vmaDestroyAllocator(allocator);
     vkDestroyDevice(device, nullptr);
+    if (messenger)
+        reinterpret_cast<PFN_vkDestroyDebugUtilsMessengerEXT>(vkGetInstanceProcAddr(
+            instance, "vkDestroyDebugUtilsMessengerEXT"))(instance, messenger, nullptr);
     vkDestroyInstance(instance, nullptr);
 }
 
@@ -224,4 +292,39 @@ void Gpu::submit_and_wait(VkCommandBuffer commands)
     CHECK(vkQueueSubmit(queue, 1, &info, fence));
     CHECK(vkWaitForFences(device, 1, &fence, VK_TRUE, UINT64_MAX));
     CHECK(vkResetFences(device, 1, &fence));
+}
+
+VkCommandPool Gpu::make_pool(VkCommandBuffer *commands)
+{
+    VkCommandPool made = VK_NULL_HANDLE;
+    VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+    info.queueFamilyIndex = family;
+    CHECK(vkCreateCommandPool(device, &info, nullptr, &made));
+    VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
+    allocate.commandPool = made;
+    allocate.commandBufferCount = 1;
+    CHECK(vkAllocateCommandBuffers(device, &allocate, commands));
+    return made;
+}
+
+void Gpu::submit(VkCommandBuffer commands, VkSemaphore timeline, uint64_t value)
+{
+    VkTimelineSemaphoreSubmitInfo values{VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO};
+    values.signalSemaphoreValueCount = 1;
+    values.pSignalSemaphoreValues = &value;
+    VkSubmitInfo info{VK_STRUCTURE_TYPE_SUBMIT_INFO};
+    info.pNext = &values;
+    info.commandBufferCount = 1;
+    info.pCommandBuffers = &commands;
+    info.signalSemaphoreCount = 1;
+    info.pSignalSemaphores = &timeline;
+    CHECK(vkEndCommandBuffer(commands));
+    CHECK(vkQueueSubmit(queue, 1, &info, VK_NULL_HANDLE));
+}
+
+VkDeviceSize Gpu::bytes() const
+{
+    VmaTotalStatistics all{};
+    vmaCalculateStatistics(allocator, &all);
+    return all.total.statistics.allocationBytes;
 }

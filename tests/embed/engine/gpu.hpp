@@ -33,7 +33,9 @@ struct Image {
 class Gpu
 {
   public:
-    Gpu();
+    // With `counts` it has timeline semaphores, and counts what wavefit allocates and what the
+    // validation layer says.
+    explicit Gpu(bool counts = false);
     ~Gpu();
     Gpu(const Gpu &) = delete;
     Gpu &operator=(const Gpu &) = delete;
@@ -48,16 +50,26 @@ class Gpu
 
     VkCommandBuffer begin();
     void submit_and_wait(VkCommandBuffer commands);
+    // For frames in flight: a pool of one command buffer, and a submission that a timeline
+    // semaphore follows.
+    VkCommandPool make_pool(VkCommandBuffer *commands);
+    void submit(VkCommandBuffer commands, VkSemaphore timeline, uint64_t value);
+    // Of VMA's allocations.
+    VkDeviceSize bytes() const;
 
     VkDevice device = VK_NULL_HANDLE;
     wf_device *wavefit = nullptr;
+    unsigned messages = 0, allocations = 0;
 
   private:
-    void open();
+    void open(bool counts);
+    void open_instance(bool counts);
     void open_allocator();
-    void adopt(const wf_vulkan &vulkan);
+    void adopt(const wf_vulkan &vulkan, bool counts);
 
+    uint32_t version = VK_API_VERSION_1_1;
     VkInstance instance = VK_NULL_HANDLE;
+    VkDebugUtilsMessengerEXT messenger = VK_NULL_HANDLE;
     VkPhysicalDevice physical = VK_NULL_HANDLE;
     uint32_t family = 0;
     VkQueue queue = VK_NULL_HANDLE;

@@ -6,6 +6,7 @@
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/model.h"
 #include "kernels/matmul/tile.h"
+#include "kernels/matmul/tile_time.h"
 #include "kernels/matmul/thin.h"
 #include "kernels/matmul/traffic.h"
 #include "kernels/matmul/variants/list.h"
@@ -82,6 +83,19 @@ static void constants(const wfi_point *point, wfi_pipeline_desc *desc)
     wfi_pipeline_constant(desc, MATMUL_ID_VECTORS, (uint32_t)wfi_matmul_vectors(p));
 }
 
+/* Outputs of a work-group, along n where B is the large matrix, else along m. */
+static uint32_t outputs(const wfi_point *point)
+{
+    return wfi_matmul_by_sum(&point->problem->matmul) ? point->values[MATMUL_ID_LOCAL_Y]
+                                                      : 4 * point->values[MATMUL_ID_LOCAL_X];
+}
+
+static double groups(const wfi_point *point)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    return ceil((double)(p->m > p->n ? p->m : p->n) / outputs(point)) * (double)p->batch;
+}
+
 static double fit(wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
@@ -104,17 +118,11 @@ static double fit(wfi_point *point)
     }
     if (!wfi_point_legal(point, NULL) || count > profile->most_vectors)
         return -1;
+    const double time = wfi_matmul_reading_time(point, groups(point));
     if (profile->matrix_byte_flops > 0 && count == 1)
-        return bytes * profile->matrix_byte_flops;
+        return time * profile->matrix_byte_flops / profile->flops_a_byte;
     const bool adds = profile->vectors_add && count > (by_sum ? 3 : 4);
-    return wfi_matmul_memory_time(point) * (adds ? (double)count : 1);
-}
-
-/* Outputs of a work-group, along n where B is the large matrix, else along m. */
-static uint32_t outputs(const wfi_point *point)
-{
-    return wfi_matmul_by_sum(&point->problem->matmul) ? point->values[MATMUL_ID_LOCAL_Y]
-                                                      : 4 * point->values[MATMUL_ID_LOCAL_X];
+    return time * (adds ? (double)count : 1);
 }
 
 /* Each load of the large matrix goes with one of each vector; items beyond the last output load it

@@ -5,6 +5,7 @@
 #include "kernels/matmul/build.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/model.h"
+#include "kernels/matmul/tile_time.h"
 #include "kernels/matmul/thin.h"
 #include "kernels/matmul/traffic.h"
 #include "kernels/matmul/variants/list.h"
@@ -55,7 +56,8 @@ static double fit(wfi_point *point)
     const double time = wfi_matmul_flops(point->problem) * 16.0 *
                         (guessed ? idle_factor(point) : 1) /
                         wfi_matmul_busy(point->caps, outputs, 512);
-    return fmax(time, profile->naive_memory * wfi_matmul_memory_time(point));
+    return wfi_matmul_start_time(point) +
+           fmax(time, profile->naive_memory * wfi_matmul_memory_time(point));
 }
 
 static void traffic(const wfi_point *point, wfi_traffic *out)

@@ -7,6 +7,7 @@
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/model.h"
 #include "kernels/matmul/tile.h"
+#include "kernels/matmul/tile_time.h"
 #include "kernels/matmul/thin.h"
 #include "kernels/matmul/variants/list.h"
 #include "core/arithmetic.h"
@@ -180,7 +181,9 @@ static double fit(wfi_point *point)
     set_split_k(point, f64 && count > 4 ? 256 : 512);
     /* Of the memory time: matvec expects 1 at least, tiles 1.25. */
     const double time = count <= WFI_MOST_VECTORS ? 0.95 : 1.2;
-    return wfi_point_legal(point, NULL) ? time * wfi_matmul_memory_time(point) : -1;
+    return wfi_point_legal(point, NULL)
+               ? wfi_matmul_start_time(point) + time * wfi_matmul_memory_time(point)
+               : -1;
 }
 
 /* ---------------------------------------------------------------------------------------- plans */

@@ -7,6 +7,7 @@
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/model.h"
 #include "kernels/matmul/tile.h"
+#include "kernels/matmul/tile_time.h"
 #include "kernels/matmul/traffic.h"
 #include "kernels/matmul/variants/list.h"
 #include "plan/access.h"
@@ -261,9 +262,13 @@ static double register_fit(wfi_point *point)
         {8, 128, 16, 2, 4},   {128, 8, 16, 4, 2},
     };
     const double time = wfi_matmul_best_block(point, blocks, WFI_COUNT(blocks), 512, NULL);
+    /* Work-items side by side store outputs side by side, which pays where little else is done. */
+    if (wfi_matmul_times_tiles(point) && !wfi_matmul_stores_decide(point))
+        return -1;
     return time < 0 ? time
-                    : fmax(time, wfi_matmul_profile_of(point->caps)->register_memory *
-                                     wfi_matmul_memory_time(point));
+                    : wfi_matmul_start_time(point) +
+                          fmax(time, wfi_matmul_profile_of(point->caps)->register_memory *
+                                         wfi_matmul_memory_time(point));
 }
 
 /* blocked reads both factors of every product from shared memory anew. */

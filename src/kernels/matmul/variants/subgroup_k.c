@@ -2,11 +2,13 @@
  * */
 #include <math.h>
 
+#include "core/architectures.h"
 #include "profiles/matmul.h"
 #include "kernels/matmul/build.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/model.h"
 #include "kernels/matmul/tile.h"
+#include "kernels/matmul/tile_time.h"
 #include "kernels/matmul/traffic.h"
 #include "kernels/matmul/variants/list.h"
 #include "core/arithmetic.h"
@@ -217,6 +219,42 @@ static void set_thin(wfi_point *point, double units)
     v[MATMUL_ID_REVERSE] = wfi_matmul_least_bytes(point->problem) >= WFI_LEAST_REVERSED;
 }
 
+/* Blocks that predicted times decide between, by slices of k. */
+static const wfi_matmul_block timed_blocks[] = {
+    {16, 32, 16, 4, 4}, {16, 32, 16, 4, 4}, {16, 32, 16, 4, 4}, {16, 32, 8, 4, 4},
+    {32, 32, 16, 4, 8}, {32, 32, 16, 4, 8}, {16, 64, 16, 4, 8}, {16, 64, 16, 4, 8},
+    {64, 16, 16, 8, 4}, {32, 64, 16, 8, 8}, {32, 64, 8, 8, 8},  {32, 64, 16, 8, 8},
+    {64, 32, 16, 8, 8}, {64, 64, 8, 8, 16}, {64, 64, 8, 8, 16},
+};
+static const uint8_t timed_slices[WFI_COUNT(timed_blocks)] = {2, 4, 8, 8, 4, 8, 4, 8,
+                                                              4, 4, 4, 2, 4, 2, 4};
+
+/* As `vector` counts them, of a slice. */
+static uint32_t registers(const wfi_point *point)
+{
+    const uint32_t *v = point->values, threads = wfi_matmul_tile_threads(v),
+                   bits = v[MATMUL_ID_VEC4];
+    const uint32_t a = (v[MATMUL_ID_TILE_K] * v[MATMUL_ID_TILE_M] + threads - 1) / threads,
+                   b = (v[MATMUL_ID_TILE_K] * v[MATMUL_ID_TILE_N] + threads - 1) / threads;
+    return v[MATMUL_ID_THREAD_M] * v[MATMUL_ID_THREAD_N] + a + b + v[MATMUL_ID_THREAD_M] +
+           v[MATMUL_ID_THREAD_N] + (bits & 1 ? 0 : a) + (bits & 2 ? 0 : b);
+}
+
+static uint32_t complete_timed(wfi_point *trial, size_t index)
+{
+    const wfi_matmul_block *b = &timed_blocks[index];
+    uint32_t *v = trial->values;
+    v[MATMUL_ID_SLICES_K] = timed_slices[index];
+    v[MATMUL_ID_PER_SUBGROUP] = 1;
+    v[MATMUL_ID_LANES_N] = b->thread_n > 8 || b->tile_n == 16 ? 4 : 8;
+    v[MATMUL_ID_LANES_M] = 32 / v[MATMUL_ID_LANES_N];
+    const uint32_t needed = registers(trial) + WFI_OTHER_REGISTERS + WFI_OTHER_REGISTERS / 2,
+                   most = wfi_unit_of(trial->caps).lane_registers;
+    return most == 0 || needed <= most ? needed : 0;
+}
+
+static const wfi_matmul_blocks timed = {timed_blocks, WFI_COUNT(timed_blocks), 0, complete_timed};
+
 #define GAIN 0.6 /* of time, against `register`, where these blocks were measured */
 
 static double fit(wfi_point *point)
@@ -230,6 +268,8 @@ static double fit(wfi_point *point)
     if (!profile->subgroup_k || point->problem->type != WF_TYPE_F32)
         return -1;
     const k_block *thin = thin_block_for(p), *chosen = thin ? thin : k_block_for(p, units);
+    if (!thin && wfi_matmul_times_tiles(point))
+        return wfi_matmul_fastest_block(point, &timed);
     if (!chosen)
         return -1;
     wfi_matmul_set_block(point, &chosen->sizes);
@@ -250,7 +290,7 @@ static double fit(wfi_point *point)
     if (!wfi_point_legal(point, NULL))
         return -1;
     if (thin) /* less than what panel expects */
-        return 1.1 * wfi_matmul_memory_time(point);
+        return wfi_matmul_start_time(point) + 1.1 * wfi_matmul_memory_time(point);
     const double groups = chosen->slices_k * (double)v[MATMUL_ID_SPLIT_K];
     return fmax(wfi_matmul_block_time(point, 256.0 / groups) * GAIN,
                 1.25 * wfi_matmul_memory_time(point));

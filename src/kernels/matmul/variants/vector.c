@@ -2,12 +2,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/architectures.h"
 #include "core/arithmetic.h"
 #include "profiles/matmul.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/model.h"
 #include "kernels/matmul/tile.h"
 #include "kernels/matmul/pack.h"
+#include "kernels/matmul/tile_time.h"
 #include "kernels/matmul/traffic.h"
 #include "kernels/matmul/variants/list.h"
 
@@ -244,8 +246,7 @@ static double fit_memory_block(wfi_point *point)
 
 /* ---------------------------------------------------------------------------------- model: GPUs */
 
-#define SWIZZLED 6       /* tiles of 64 x 128 for a compute unit, where stream-K shares them */
-#define LEAST_REUSE 1000 /* times that an element is used, at least: bench/notes/matmul.md#loops */
+#define SWIZZLED 6 /* tiles of 64 x 128 for a compute unit, where stream-K shares them */
 
 /* Parts of the sum that give two work-groups a compute unit, each at least LEAST_STEPS long. Where
  * every second unit has a tile, adding the partial sums costs more than they save. */
@@ -309,22 +310,13 @@ static const gpu_block *gpu_block_for(const wfi_point *point, double count, doub
     return &few;
 }
 
-/* Whether rows that begin at no multiple of 16 bytes are worth copying. */
-static bool copies_pay(const wfi_point *point, double count, double units)
-{
-    const wfi_matmul_problem *p = &point->problem->matmul;
-    return (wfi_matmul_vec4_bits(p) & 3) != 3 && point->problem->type == WF_TYPE_F32 &&
-           count * 2 >= 3 * units && p->m >= LEAST_REUSE && p->n >= LEAST_REUSE &&
-           wfi_matmul_can_pack(point, 3);
-}
-
 static void set_gpu_block(wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
     const double units = wfi_matmul_units(point->caps);
     const double count = wfi_matmul_tile_count(p, 64, 128);
     uint32_t *v = point->values;
-    v[MATMUL_ID_PACK] = copies_pay(point, count, units) ? 3 : 0;
+    v[MATMUL_ID_PACK] = wfi_matmul_copies_pay(point) ? 3 : 0;
     const gpu_block *chosen = gpu_block_for(point, count, units);
     const wfi_matmul_block *b = &chosen->sizes;
     wfi_matmul_set_block(point, b);
@@ -365,17 +357,67 @@ static double fit_gpu_block(wfi_point *point)
     return wfi_matmul_block_time(&trial, 256);
 }
 
+/* Blocks that predicted times decide between. Deeper tiles need fewer barriers; where a step has
+ * few multiply-adds, registers are loaded ahead. */
+static const wfi_matmul_block timed_blocks[] = {
+    {64, 128, 8, 8, 8},  {128, 128, 8, 8, 16}, {64, 128, 16, 8, 8}, {128, 64, 16, 8, 8},
+    {64, 64, 8, 8, 8},   {64, 64, 16, 4, 8},   {64, 64, 16, 4, 4},  {32, 128, 16, 4, 8},
+    {128, 32, 16, 8, 4}, {16, 128, 16, 4, 8},  {32, 64, 16, 4, 4},  {32, 64, 32, 4, 4},
+    {64, 32, 16, 4, 4},  {32, 32, 16, 4, 4},   {32, 32, 32, 4, 4},  {16, 64, 32, 4, 4},
+    {64, 16, 32, 4, 4},  {128, 128, 8, 8, 8},
+};
+#define TIMED_F32 (WFI_COUNT(timed_blocks) - 1) /* the last one takes longer than it is predicted */
+
+static uint32_t complete_timed(wfi_point *trial, size_t index)
+{
+    const wfi_matmul_block *b = &timed_blocks[index];
+    uint32_t *v = trial->values;
+    /* Some of these took 3.6 times their prediction. */
+    if (trial->problem->type == WF_TYPE_F64 && b->tile_m == 32 && b->tile_n == 32)
+        return 0;
+    set_lanes(trial);
+    v[MATMUL_ID_LANES_M] = power_within(b->tile_m / b->thread_m, 32 / v[MATMUL_ID_LANES_N]);
+    v[MATMUL_ID_DOUBLE_BUFFER] =
+        (b->tile_k > 8 || b->thread_n > 8) && (b->tile_m != 64 || b->tile_n != 16);
+    v[MATMUL_ID_STREAM_K] = 0;
+    const uint32_t needed = registers(trial) + WFI_OTHER_REGISTERS + WFI_OTHER_REGISTERS / 2,
+                   most = wfi_unit_of(trial->caps).lane_registers;
+    return most == 0 || needed <= most ? needed : 0;
+}
+
+static double fit_timed_block(wfi_point *point)
+{
+    const bool f32 = point->problem->type == WF_TYPE_F32;
+    const wfi_matmul_blocks timed = {timed_blocks, f32 ? TIMED_F32 : WFI_COUNT(timed_blocks), 2,
+                                     complete_timed};
+    uint32_t *v = point->values;
+    v[MATMUL_ID_PACK] = 0;
+    v[MATMUL_ID_SWIZZLE] = 1;
+    v[MATMUL_ID_PAIRS] = wfi_matmul_profile_of(point->caps)->pairs;
+    v[MATMUL_ID_VEC4] = wfi_matmul_vec4_bits(&point->problem->matmul);
+    const double time = wfi_matmul_fastest_block(point, &timed);
+    v[MATMUL_ID_SERPENTINE] = serpentine_for(point);
+    return time;
+}
+
+#define NARROW_STORES 2 /* times that storing C takes by elements */
+
 static double fit(wfi_point *point)
 {
     const wfi_matmul_profile *profile = wfi_matmul_profile_of(point->caps);
     uint32_t *v = point->values;
+    if (wfi_matmul_times_tiles(point))
+        return fit_timed_block(point);
     double time = profile->registers_are_memory ? fit_memory_block(point) : fit_gpu_block(point);
     if (time < 0 && profile->registers_are_memory)
         time = fit_any_block(point);
     v[MATMUL_ID_PAIRS] = profile->pairs;
     v[MATMUL_ID_SERPENTINE] = serpentine_for(point);
     v[MATMUL_ID_VEC4] = wfi_matmul_vec4_bits(&point->problem->matmul) | v[MATMUL_ID_PACK];
-    return time < 0 ? time : fmax(time * GAIN, 1.3 * wfi_matmul_memory_time(point));
+    if (time < 0)
+        return time;
+    return (wfi_matmul_stores_decide(point) ? NARROW_STORES : 1) *
+           fmax(time * GAIN, 1.3 * wfi_matmul_memory_time(point));
 }
 
 /* Tuning rows serve a size class; whether the last wave is full depends on the exact size, so

@@ -1,0 +1,228 @@
+/* Times many points of the tiled variants over drawn products, for whoever makes a model of them:
+ *
+ *   bench_points TYPE COUNT SEED SECONDS > points.csv
+ *
+ * A line a point: the product, the variant, its constants, microseconds (least of a few samples;
+ * -1: it was stopped or refused). The line `chosen` is the library's choice by its model. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/platform.h"
+#include "core/timing.h"
+#include "tool/cases/drawn.h"
+
+enum { SAMPLES = 3, MOST_POINTS = 400 };
+#define MOST_FLOPS 3e10
+#define WARM_SECONDS 0.08 /* the clock falls while pipelines are made */
+
+typedef struct bench_point {
+    const char *variant;
+    wf_constant constants[10];
+    uint32_t count;
+    wf_plan *plan;
+    double us;
+} bench_point;
+
+typedef struct block {
+    uint32_t tile_m, tile_n, tile_k, thread_m, thread_n, more;
+} block;
+
+static const block vectors[] = {
+    {32, 32, 16, 4, 4, 1},   {32, 32, 32, 4, 4, 1},  {32, 64, 16, 4, 4, 1},  {32, 64, 32, 4, 4, 1},
+    {64, 32, 16, 4, 4, 1},   {32, 128, 16, 4, 8, 1}, {64, 64, 16, 4, 4, 1},  {64, 64, 16, 4, 8, 1},
+    {64, 64, 8, 8, 8, 0},    {64, 128, 16, 8, 8, 1}, {64, 128, 8, 8, 8, 0},  {128, 64, 16, 8, 8, 1},
+    {128, 128, 8, 8, 16, 1}, {128, 128, 8, 8, 8, 0}, {16, 128, 16, 4, 8, 1}, {16, 64, 32, 4, 4, 1},
+    {64, 16, 32, 4, 4, 0},   {128, 32, 16, 8, 4, 1},
+};
+
+/* `more`: slices of k. */
+static const block slices[] = {
+    {16, 32, 16, 4, 4, 2}, {16, 32, 16, 4, 4, 4}, {16, 32, 16, 4, 4, 8}, {16, 32, 8, 4, 4, 8},
+    {32, 32, 16, 4, 8, 4}, {32, 32, 16, 4, 8, 8}, {16, 64, 16, 4, 8, 4}, {16, 64, 16, 4, 8, 8},
+    {64, 16, 16, 8, 4, 4}, {32, 64, 16, 8, 8, 4}, {32, 64, 8, 8, 8, 4},  {32, 64, 16, 8, 8, 2},
+    {64, 32, 16, 8, 8, 4}, {64, 64, 8, 8, 16, 2}, {64, 64, 8, 8, 16, 4},
+};
+
+static uint32_t power_within(uint32_t value, uint32_t most)
+{
+    uint32_t power = 1;
+    while (power * 2 <= most && value % (power * 2) == 0)
+        power *= 2;
+    return power;
+}
+
+static void set(bench_point *p, const char *name, uint32_t value)
+{
+    p->constants[p->count++] = (wf_constant){name, value};
+}
+
+static void add_block(bench_point *points, uint32_t *count, const char *variant, const block *b,
+                      uint32_t split_k)
+{
+    bench_point *p = &points[(*count)++];
+    const bool sliced = strcmp(variant, "subgroup_k") == 0;
+    const uint32_t n = b->tile_n / b->thread_n, m = b->tile_m / b->thread_m,
+                   lanes_n =
+                       power_within(n, sliced && (b->thread_n > 8 || b->tile_n == 16) ? 4 : 8);
+    *p = (bench_point){.variant = variant, .us = -1};
+    set(p, "tile_m", b->tile_m);
+    set(p, "tile_n", b->tile_n);
+    set(p, "tile_k", b->tile_k);
+    set(p, "thread_m", b->thread_m);
+    set(p, "thread_n", b->thread_n);
+    set(p, "lanes_n", lanes_n);
+    set(p, "lanes_m", power_within(m, 32 / lanes_n));
+    set(p, "split_k", split_k);
+    set(p, sliced ? "slices_k" : "double_buffer", b->more);
+    if (sliced)
+        set(p, "per_subgroup", m * n == 32);
+    else
+        set(p, "stream_k", 0);
+}
+
+static uint32_t all_points(const wfi_case_problem *problem, bench_point *points)
+{
+    static const char *const others[] = {NULL, "panel", "matvec", "register", "naive"};
+    uint32_t count = 0;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        points[count++] = (bench_point){.variant = others[i], .us = -1};
+    for (int sliced = 0; sliced < 2; sliced++) {
+        const block *list = sliced ? slices : vectors;
+        const size_t length =
+            sliced ? sizeof slices / sizeof *slices : sizeof vectors / sizeof *vectors;
+        for (size_t i = 0; i < length && !(sliced && problem->type == WF_TYPE_F64); i++) {
+            const double tiles = (double)((problem->a + list[i].tile_m - 1) / list[i].tile_m) *
+                                 (double)((problem->b + list[i].tile_n - 1) / list[i].tile_n) *
+                                 (double)(problem->batch ? problem->batch : 1);
+            if (list[i].tile_m >= 4 * problem->a + 12 || list[i].tile_n >= 4 * problem->b + 12)
+                continue;
+            for (uint32_t s = 1;
+                 s <= 64 && (s == 1 || (tiles * s <= 132 * 8 && problem->c / s >= 64)); s *= 2)
+                if (count < MOST_POINTS)
+                    add_block(points, &count, sliced ? "subgroup_k" : "vector", &list[i], s);
+        }
+    }
+    return count;
+}
+
+static wf_result plan(wf_device *device, const wfi_case_problem *p, bench_point *point)
+{
+    wf_tuning tuning = {.size = sizeof tuning,
+                        .variant = point->variant,
+                        .no_tuning = true,
+                        .constants = point->constants,
+                        .constant_count = point->count};
+    wf_matmul_params params = {.size = sizeof params,
+                               .m = p->a,
+                               .n = p->b,
+                               .k = p->c,
+                               .type = p->type,
+                               .batch = p->batch,
+                               .transpose_a = p->transpose_a,
+                               .transpose_b = p->transpose_b,
+                               .tuning = &tuning};
+    return wf_matmul_plan(device, &params, &point->plan);
+}
+
+static double time_of(const bench_point *point, const wf_bindings *bindings, double best)
+{
+    double least = -1, seconds = 0;
+    uint32_t count = 2;
+    bool gpu_clock;
+    for (int i = 0; i < SAMPLES + 1; i++) {
+        if (wf_plan_run_times(point->plan, bindings, count, &seconds, &gpu_clock) != WF_SUCCESS)
+            return -1;
+        const double us = seconds / count * 1e6;
+        if (i > 0 && (least < 0 || us < least))
+            least = us;
+        if (i == 0 && best > 0 && us > 8 * best)
+            return us;
+        count = us < 200 ? 20 : us < 2000 ? 5 : 2;
+    }
+    return least;
+}
+
+static void warm_up(const bench_point *points, uint32_t count, const wf_bindings *bindings)
+{
+    const double end = wfi_host_seconds() + WARM_SECONDS;
+    double seconds;
+    bool gpu_clock;
+    while (wfi_host_seconds() < end)
+        for (uint32_t i = 0; i < count && wfi_host_seconds() < end; i++)
+            if (points[i].plan)
+                wf_plan_run_times(points[i].plan, bindings, 1, &seconds, &gpu_clock);
+}
+
+static void print(const wfi_case_problem *p, const bench_point *point, bool chosen)
+{
+    wf_plan_info info = {.size = sizeof info};
+    wf_plan_describe(point->plan, &info);
+    printf("%s,%llu,%llu,%llu,%llu,%d,%d,%s,%.3f,%s", wf_type_name(p->type),
+           (unsigned long long)p->a, (unsigned long long)p->b, (unsigned long long)p->c,
+           (unsigned long long)(p->batch ? p->batch : 1), p->transpose_a, p->transpose_b,
+           chosen ? "chosen" : "point", point->us, info.variant);
+    for (uint32_t i = 0; i < info.constant_count; i++)
+        printf(" %s=%u", info.constants[i].name, info.constants[i].value);
+    printf("\n");
+    fflush(stdout);
+}
+
+static void run_problem(wf_device *device, wf_buffer *const buffers[3], const wfi_case_problem *p)
+{
+    static bench_point points[MOST_POINTS];
+    const uint32_t count = all_points(p, points);
+    wf_bindings bindings = {.size = sizeof bindings};
+    for (int i = 0; i < 3; i++)
+        bindings.items[i].buffer = buffers[i];
+#pragma omp parallel for schedule(dynamic)
+    for (uint32_t i = 0; i < count; i++)
+        if (plan(device, p, &points[i]) != WF_SUCCESS)
+            points[i].plan = NULL;
+    double best = -1;
+    warm_up(points, count, &bindings);
+    for (uint32_t i = 0; i < count; i++)
+        if (points[i].plan) {
+            points[i].us = time_of(&points[i], &bindings, best);
+            if (points[i].us > 0 && (best < 0 || points[i].us < best))
+                best = points[i].us;
+            print(p, &points[i], i == 0);
+            wf_plan_destroy(&points[i].plan);
+        }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 5) {
+        fprintf(stderr, "usage: bench_points TYPE COUNT SEED SECONDS\n");
+        return 2;
+    }
+    wf_type type = WF_TYPE_F32;
+    while (strcmp(wf_type_name(type), argv[1]) != 0 && type + 1 < WF_TYPE_COUNT)
+        type++;
+    static wfi_case_problem problems[WFI_MOST_DRAWN];
+    const wfi_drawn_request request = {strtoull(argv[3], NULL, 10), WF_FAMILY_MATMUL, &type,
+                                       (uint32_t)strtoul(argv[2], NULL, 10)};
+    const uint32_t count = wfi_drawn_suite(&request, problems);
+    wf_device *device = NULL;
+    wf_buffer *buffers[3] = {NULL, NULL, NULL};
+    wf_result result = wf_device_create(NULL, &device);
+    for (int i = 0; i < 3 && result == WF_SUCCESS; i++) {
+        const uint64_t bytes = UINT64_C(1) << (argc > 1 && getenv("SMALL") ? 26 : 31);
+        result = wf_buffer_create(device, bytes, WF_MEMORY_DEVICE, &buffers[i]);
+        if (result == WF_SUCCESS)
+            result = wf_buffer_fill(buffers[i], 0, bytes, 0x3c003c00);
+    }
+    const double end = wfi_host_seconds() + strtod(argv[4], NULL);
+    for (uint32_t i = 0; i < count && result == WF_SUCCESS && wfi_host_seconds() < end; i++)
+        if (2.0 * (double)problems[i].a * (double)problems[i].b * (double)problems[i].c *
+                (double)(problems[i].batch ? problems[i].batch : 1) <=
+            MOST_FLOPS)
+            run_problem(device, buffers, &problems[i]);
+    if (result != WF_SUCCESS)
+        fprintf(stderr, "%s\n", wf_result_string(result));
+    for (int i = 0; i < 3; i++)
+        wf_buffer_destroy(&buffers[i]);
+    wf_device_destroy(&device);
+    return result != WF_SUCCESS;
+}

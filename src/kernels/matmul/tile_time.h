@@ -1,0 +1,43 @@
+/* The time of products in tiles, by the rates of a device (wfi_matmul_rates). */
+#ifndef WFI_KERNELS_MATMUL_TILE_TIME_H
+#define WFI_KERNELS_MATMUL_TILE_TIME_H
+
+#include "kernels/matmul/model.h"
+
+/* Whether tiles are chosen by predicted times: the device's rates are known, sums are in f32 or
+ * f64, sizes do not vary, and C has few enough tiles for their number to decide. Of many tiles the
+ * compute units are full in any case, and the order of tiles decides, which rates do not tell. */
+bool wfi_matmul_times_tiles(const wfi_point *point);
+
+/* Time of an execution that does nothing, for variants that are compared with timed tiles; 0 where
+ * tiles are not timed. */
+double wfi_matmul_start_time(const wfi_point *point);
+
+/* Time of reading memory where so few work-groups read it that units wait for it, at least. */
+double wfi_matmul_reading_time(const wfi_point *point, double groups);
+
+/* Whether rows that begin at no multiple of 16 bytes are worth copying. */
+bool wfi_matmul_copies_pay(const wfi_point *point);
+
+/* Time, in the unit of model.h, of a point of `vector` or `subgroup_k` whose work-items take so
+ * many registers. */
+double wfi_matmul_tile_time(const wfi_point *point, uint32_t registers);
+
+/* Whether storing C decides the time of many tiles: its rows are no vectors, and sums are short. */
+bool wfi_matmul_stores_decide(const wfi_point *point);
+
+/* Blocks that predicted times decide between. */
+typedef struct wfi_matmul_blocks {
+    const wfi_matmul_block *items;
+    size_t count;
+    size_t shared; /* so many of the first are tried with stream-K too */
+    /* Sets what follows from a block and returns the registers of a work-item, 0 where the device
+     * is no good for it. */
+    uint32_t (*complete)(wfi_point *trial, size_t index);
+} wfi_matmul_blocks;
+
+/* Sets the block, its split_k and stream_k to what takes the least time, which it returns; < 0: no
+ * block is legal. */
+double wfi_matmul_fastest_block(wfi_point *point, const wfi_matmul_blocks *blocks);
+
+#endif

@@ -1,0 +1,129 @@
+/* Products whose shape is nobody's favourite: what predicted times choose, and that they behave as
+ * times do. (What was chosen of drawn products, and what it took: bench/notes/matmul.md#shapes.) */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/vendors.h"
+#include "kernels/families.h"
+#include "kernels/matmul/tile_time.h"
+#include "picking.h"
+
+static wf_caps card_of(uint32_t vendor)
+{
+    wf_caps caps = test_card_of(vendor);
+    caps.full_subgroups = caps.subgroup_size_control = true;
+    caps.max_group_subgroups = 32;
+    return caps;
+}
+
+/* Tiles of these are too few for the compute units, so that parts of the sum have to fill them. */
+static void few_tiles_are_split(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t m, n, k;
+    } shapes[] = {{88, 39, 9953}, {86, 95, 3864}, {7, 287, 4029}, {192, 80, 15728}};
+    const wf_caps caps = card_of(WFI_NVIDIA);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (int f64 = 0; f64 < 2; f64++) {
+            const wfi_point point =
+                test_pick(&caps, f64 ? WF_TYPE_F64 : WF_TYPE_F32,
+                          wfi_matmul_plain(shapes[i].m, shapes[i].n, shapes[i].k));
+            const double tiles = wfi_matmul_tile_count(
+                &point.problem->matmul, wfi_point_value(&point, MATMUL_ID_TILE_M, 1),
+                wfi_point_value(&point, MATMUL_ID_TILE_N, 1));
+            const uint32_t split_k = wfi_point_value(&point, MATMUL_ID_SPLIT_K, 1);
+            if (split_k < 4 || tiles * split_k * 2 < caps.compute_units)
+                fail_msg("%llux%llux%llu: %s, %.0f tiles in %u parts",
+                         (unsigned long long)shapes[i].m, (unsigned long long)shapes[i].n,
+                         (unsigned long long)shapes[i].k, point.variant->name, tiles, split_k);
+        }
+}
+
+/* Rows of C that are no vectors are stored side by side where there is little else to do. */
+static void short_sums_of_odd_rows_are_stored_side_by_side(void **state)
+{
+    (void)state;
+    const wf_caps caps = card_of(WFI_NVIDIA);
+    assert_string_equal(
+        test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(6755, 3898, 37)).variant->name, "register");
+    assert_string_equal(
+        test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(6755, 3900, 37)).variant->name, "vector");
+}
+
+static double time_of(const wf_caps *caps, const char *variant, uint64_t m, uint64_t n, uint64_t k,
+                      uint32_t split_k)
+{
+    const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
+    const wfi_problem problem = {
+        .family = WF_FAMILY_MATMUL, .type = WF_TYPE_F32, .matmul = wfi_matmul_plain(m, n, k)};
+    wfi_point point = {.caps = caps,
+                       .problem = &problem,
+                       .variant = family->variants[wfi_variant_find(family, variant)]};
+    wfi_point_defaults(&point);
+    point.values[MATMUL_ID_SPLIT_K] = split_k;
+    assert_true(wfi_point_legal(&point, NULL));
+    return wfi_matmul_tile_time(&point, 64);
+}
+
+static void times_grow_with_work_and_waves(void **state)
+{
+    (void)state;
+    static const char *const variants[] = {"vector", "subgroup_k"};
+    const wf_caps caps = card_of(WFI_NVIDIA);
+    for (size_t i = 0; i < 2; i++) {
+        const char *name = variants[i];
+        const uint64_t tile = i ? 32 : 64; /* the default */
+        const uint64_t wave = tile * caps.compute_units;
+        const double one = time_of(&caps, name, tile, tile, 1024, 1);
+        /* One tile, and one for each compute unit: they run side by side. */
+        assert_float_equal(time_of(&caps, name, wave, tile, 1024, 1), one, one * 1e-9);
+        assert_true(time_of(&caps, name, wave + 1, tile, 1024, 1) > one);
+        assert_true(time_of(&caps, name, tile, tile, 2048, 1) > 1.5 * one);
+        /* Parts of a long sum gain, and those of a short one cost another dispatch. */
+        assert_true(time_of(&caps, name, tile, tile, 16384, 16) <
+                    time_of(&caps, name, tile, tile, 16384, 1) / 4);
+        assert_true(time_of(&caps, name, tile, tile, 64, 2) >
+                    time_of(&caps, name, tile, tile, 64, 1));
+        /* Rows that are no vectors are read, and stored, element by element. */
+        assert_true(time_of(&caps, name, tile, tile - 1, 1024, 1) > one);
+    }
+}
+
+/* Devices whose rates nobody measured, types and sizes that were not. */
+static void others_are_not_timed(void **state)
+{
+    (void)state;
+    wfi_problem problem = {
+        .family = WF_FAMILY_MATMUL, .type = WF_TYPE_F32, .matmul = wfi_matmul_plain(300, 300, 300)};
+    const wf_caps measured = card_of(WFI_NVIDIA), other = card_of(WFI_AMD);
+    wfi_point point = {.caps = &measured, .problem = &problem};
+    assert_true(wfi_matmul_times_tiles(&point));
+    assert_true(wfi_matmul_start_time(&point) > 0);
+    problem.type = WF_TYPE_F16;
+    assert_false(wfi_matmul_times_tiles(&point));
+    problem.type = WF_TYPE_F32;
+    problem.matmul.varies = true;
+    assert_false(wfi_matmul_times_tiles(&point));
+    problem.matmul = wfi_matmul_plain(8192, 8192, 300);
+    assert_false(wfi_matmul_times_tiles(&point));
+    problem.matmul = wfi_matmul_plain(300, 300, 300);
+    point.caps = &other;
+    assert_false(wfi_matmul_times_tiles(&point));
+    assert_true(wfi_matmul_start_time(&point) == 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(few_tiles_are_split),
+        cmocka_unit_test(short_sums_of_odd_rows_are_stored_side_by_side),
+        cmocka_unit_test(times_grow_with_work_and_waves),
+        cmocka_unit_test(others_are_not_timed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
