@@ -202,10 +202,7 @@ function(wavefit_add_test)
     if(NOT T_SLOW)
         set_property(TEST ${T_NAME} APPEND PROPERTY LABELS quick)
         add_dependencies(wavefit_quick test_${T_NAME})
-        # Of three runs of matrix_market under wine one did not end (docs/windows.md).
-        if(NOT T_NAME STREQUAL "matrix_market")
-            wavefit_on_windows(${T_NAME})
-        endif()
+        wavefit_on_windows(${T_NAME})
     endif()
 endfunction()
 

@@ -42,7 +42,7 @@ function(wavefit_windows_library target)
 endfunction()
 
 function(wavefit_windows_program target)
-    if(MSVC)
+    if(MSVC AND CMAKE_HOST_WIN32) # by Microsoft's manifest tool
         target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src/windows/wavefit.manifest)
         wavefit_windows_resource(${target})
     else()

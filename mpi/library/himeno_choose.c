@@ -4,7 +4,7 @@
 
 #include "himeno.h"
 
-/* How much more than its share of the planes the first rank may have before work-groups are made
+/* How much more than its share of the planes a rank may have before work-groups are made
  * thinner, so that there are more places to cut at. */
 #define MOST_UNEVEN 1.1
 #define LEAST_MARCH 2
@@ -51,16 +51,18 @@ static bool names_march(const wf_tuning *tuning)
     return false;
 }
 
-/* The planes of the rank with the most of them, over an equal share. */
-static double unevenness(const wf_mpi_himeno *h)
+/* The planes of a rank over those that it should have, where that is most. */
+static double unevenness(const wf_mpi_himeno *h, const double *weights)
 {
-    const double share = (double)h->choice.planes / h->ranks.count;
-    double most = 0;
+    double sum = 0, most = 0;
+    for (int r = 0; r < h->ranks.count; r++)
+        sum += weights ? weights[r] : 1;
     for (int r = 0; r < h->ranks.count; r++) {
-        const double planes = h->first[r + 1] - h->first[r];
-        most = planes > most ? planes : most;
+        const double share = h->choice.planes * (weights ? weights[r] : 1) / sum,
+                     planes = h->first[r + 1] - h->first[r];
+        most = share > 0 && planes / share > most ? planes / share : most;
     }
-    return most / share;
+    return most;
 }
 
 static wf_result divide(wf_mpi_himeno *h, const double *weights)
@@ -82,8 +84,8 @@ static wf_result choose_here(wf_mpi_himeno *h, const wf_mpi_himeno_params *param
     keep_choice(&cut, &h->choice);
     uint32_t *march = march_of(&h->choice);
     result = divide(h, params->weights);
-    while (result == WF_SUCCESS && march && !names_march(params->tuning) && !params->weights &&
-           *march / 2 >= LEAST_MARCH && unevenness(h) > MOST_UNEVEN) {
+    while (result == WF_SUCCESS && march && !names_march(params->tuning) &&
+           *march / 2 >= LEAST_MARCH && unevenness(h, params->weights) > MOST_UNEVEN) {
         *march /= 2;
         force(h);
         whole.tuning = &h->tuning;

@@ -1,5 +1,5 @@
-/* Iterations of a Himeno grid on many ranks: a pass of each rank's planes, then the exchange of
- * boundary planes. */
+/* Iterations of a Himeno grid on many ranks: passes of each rank's planes, the boundary ones first,
+ * which are exchanged while the others are updated. */
 #include <stdlib.h>
 
 #include "himeno.h"
@@ -58,30 +58,38 @@ static wf_result exchange(wf_mpi_himeno *h, wf_result own)
 
 /* --------------------------------------------------------------------------------------- passes */
 
-static wf_result pass(wf_mpi_himeno *h, uint32_t iterations, wf_mpi_times *times)
+/* *told: this rank's neighbours know of its failure. */
+static wf_result pass(wf_mpi_himeno *h, uint32_t iterations, wf_mpi_times *times, bool *told)
 {
     const double start = MPI_Wtime();
     double inside = 0;
-    wf_result result = wf_himeno_pass(h->himeno, iterations, h->arrived, &inside);
-    const double done = MPI_Wtime();
-    result = exchange(h, result);
+    const wf_result begun = wf_himeno_pass_begin(h->himeno, iterations, h->arrived);
+    const double sent = MPI_Wtime();
+    const wf_result exchanged = exchange(h, begun);
+    const double came = MPI_Wtime();
+    *told = begun != WF_SUCCESS;
+    if (begun != WF_SUCCESS)
+        return begun;
+    const wf_result ended = wf_himeno_pass_end(h->himeno, &inside);
+    const double all = MPI_Wtime() - start;
     times->inside += inside;
-    times->halo += done - start > inside ? done - start - inside : 0;
-    times->wait += MPI_Wtime() - done;
-    return result;
+    times->wait += came - sent;
+    times->halo += all > inside ? all - inside : 0;
+    return ended != WF_SUCCESS ? ended : exchanged;
 }
 
 static wf_result run_passes(wf_mpi_himeno *h, uint32_t iterations, wf_mpi_times *times)
 {
     wf_result result = WF_SUCCESS;
+    bool told = false;
     while (iterations > 0 && result == WF_SUCCESS && h->himeno) {
         const uint32_t steps = iterations >= h->choice.steps ? h->choice.steps : 1;
-        result = pass(h, steps, times);
+        result = pass(h, steps, times, &told);
         iterations -= steps;
     }
-    /* Passes are counted alike on all ranks: where more are to come, the other neighbour waits for
-     * this rank in the next exchange. */
-    if (result == WF_NOT_READY && iterations > 0)
+    /* Passes are counted alike on all ranks: where more are to come, neighbours wait for this rank
+     * in the next exchange. */
+    if (result != WF_SUCCESS && !told && iterations > 0)
         exchange(h, result);
     return result;
 }

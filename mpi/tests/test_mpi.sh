@@ -39,6 +39,8 @@ done
 succeeds '^verified' -n 4 "$tool" $relax $naive --weights 3,0,1,2.5 -o many.npy
 same_bits weights 3,0,1,2.5
 if [ -z "$brief" ]; then
+    succeeds '^balanced' -n 3 "$tool" $relax $naive --balance -o many.npy
+    same_bits shares by speed
     succeeds '^verified' -n 3 "$tool" $relax $naive --weights 0,0,1 -o many.npy
     same_bits weights 0,0,1
     # A planted fault: another grid has other bits.
@@ -71,6 +73,7 @@ succeeds '^verified' -n 1 env WAVEFIT_DEVICE=0 "$tool" $relax -o many.npy : \
 # Wrong usage is told once.
 fails 2 'weights' -n 2 "$tool" himeno --size XS --weights 1
 fails 2 'weight' -n 2 "$tool" himeno --size XS --weights 0,0
+fails 2 'not both' -n 2 "$tool" himeno --size XS --weights 1,2 --balance
 fails 2 'nonsense' -n 2 "$tool" himeno --nonsense
 fails 2 'unknown|no variant' -n 2 "$tool" himeno --size XS --variant nonsense
 succeeds '^wavefit himeno' -n 2 "$tool" himeno --help

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "balance.h"
 #include "commands.h"
 #include "io/npy.h"
 #include "tool/cases/case_parts.h"
@@ -23,6 +24,8 @@ typedef struct run {
     uint32_t ni, nj, nk, iterations; /* iterations 0: `seconds` */
     double seconds;
     const char *output;
+    bool balance;
+    double *weights; /* NULL: equal ones */
     wf_mpi_himeno *himeno;
     float *p; /* where it is checked */
     double pace, total;
@@ -183,6 +186,8 @@ static void print(const run *r)
         return;
     wfi_case_print(&r->rank->session, c);
     wfi_rank_print(c);
+    if (r->balance)
+        wfi_mpi_balance_print(r->rank, r->weights);
     printf("grid      imax = %u jmax = %u kmax = %u, %d rank%s\n", r->ni, r->nj, r->nk,
            r->rank->count, r->rank->count > 1 ? "s" : "");
     if (r->output) {
@@ -229,19 +234,30 @@ static wf_result describe(run *r)
     return WF_SUCCESS;
 }
 
-static int execute(run *r, const double *weights, int argc, char **argv)
+static wf_result measure_balance(run *r, wf_mpi_himeno_params *params)
+{
+    r->weights = calloc((size_t)r->rank->count, sizeof *r->weights);
+    wf_result result = wfi_rank_agree(r->weights ? WF_SUCCESS : WF_ERROR_OUT_OF_HOST_MEMORY);
+    if (result == WF_SUCCESS)
+        result = wfi_mpi_balance(r->rank, params, r->weights);
+    params->weights = r->weights;
+    return result;
+}
+
+static int execute(run *r, int argc, char **argv)
 {
     wfi_rank *rank = r->rank;
-    const wf_mpi_himeno_params params = {.size = sizeof params,
-                                         .ni = r->ni,
-                                         .nj = r->nj,
-                                         .nk = r->nk,
-                                         .tuning = &rank->session.tuning,
-                                         .weights = weights,
-                                         .log = wfi_rank_log,
-                                         .log_user = &rank->session};
-    wf_result result =
-        wf_mpi_himeno_create(MPI_COMM_WORLD, rank->session.device, &params, &r->himeno);
+    wf_mpi_himeno_params params = {.size = sizeof params,
+                                   .ni = r->ni,
+                                   .nj = r->nj,
+                                   .nk = r->nk,
+                                   .tuning = &rank->session.tuning,
+                                   .weights = r->weights,
+                                   .log = wfi_rank_log,
+                                   .log_user = &rank->session};
+    wf_result result = r->balance ? measure_balance(r, &params) : WF_SUCCESS;
+    if (result == WF_SUCCESS)
+        result = wf_mpi_himeno_create(MPI_COMM_WORLD, rank->session.device, &params, &r->himeno);
     if (result != WF_SUCCESS)
         return wfi_rank_failed(rank, result);
     rank->session.error[0] = '\0'; /* of choices that gave way to others */
@@ -263,6 +279,7 @@ static int execute(run *r, const double *weights, int argc, char **argv)
 
 typedef struct arguments {
     const char *size, *iterations, *seconds, *output, *weights;
+    bool balance;
 } arguments;
 
 static int parse(const arguments *args, run *r)
@@ -270,6 +287,8 @@ static int parse(const arguments *args, run *r)
     uint64_t extent[3], count = 0;
     if (args->iterations && args->seconds)
         return wfi_usage_error("himeno: give --iterations or --seconds, not both");
+    if (args->weights && args->balance)
+        return wfi_usage_error("himeno: give --weights or --balance, not both");
     if (args->output && !args->iterations)
         return wfi_usage_error("himeno: with -o, say how often p is relaxed: --iterations N");
     if (args->output && !wfi_path_takes_npy(args->output))
@@ -284,6 +303,7 @@ static int parse(const arguments *args, run *r)
     r->nk = (uint32_t)extent[2];
     r->iterations = (uint32_t)count;
     r->output = args->output;
+    r->balance = args->balance;
     return WFI_EXIT_DONE;
 }
 
@@ -305,11 +325,15 @@ int wfi_mpi_himeno(wfi_rank *rank, int argc, char **argv)
         {"--seconds", "T", &args.seconds, NULL, "how long the measured run takes (default 60)"},
         {"--weights", "W,W,…", &args.weights, NULL,
          "how much of the grid each rank gets, beside the others; 0: none (default: all the same)"},
+        {"--balance", NULL, NULL, &args.balance,
+         "measure the devices first and give each rank as much as it is fast"},
         {"-o", "P.npy", &args.output, NULL, "write p as it is after --iterations"},
     };
     const wfi_command command = {
         "himeno",
-        "[--size XS|S|M|L|XL|IxJxK] [--iterations N | --seconds T] [--weights W,W,…] [-o P.npy]",
+        "[--size XS|S|M|L|XL|IxJxK] [--iterations N | --seconds T] [--weights W,W,… | --balance] "
+        "[-o "
+        "P.npy]",
         "Runs the Himeno benchmark on the devices of all ranks: a 19-point Jacobi relaxation in "
         "f32, verified against f64.",
         0,
@@ -318,14 +342,13 @@ int wfi_mpi_himeno(wfi_rank *rank, int argc, char **argv)
         sizeof options / sizeof *options};
     static wfi_result_case result_case;
     run r = {.rank = rank, .seconds = DEFAULT_SECONDS, .out = &result_case};
-    double *weights = NULL;
     bool done = false;
     int code = wfi_rank_parse(rank, &command, argc - 2, argv + 2, &done);
     if (code != WFI_EXIT_DONE || done)
         return code;
     code = parse_together(rank, &args, &r);
     if (code == WFI_EXIT_DONE)
-        code = wfi_rank_weights(rank, args.weights, &weights);
+        code = wfi_rank_weights(rank, args.weights, &r.weights);
     if (code != WFI_EXIT_DONE)
         return code;
     wfi_result_case_init(&result_case, "himeno");
@@ -338,10 +361,10 @@ int wfi_mpi_himeno(wfi_rank *rank, int argc, char **argv)
     result_case.type = wf_type_name(WF_TYPE_F32);
     code = wfi_rank_open(rank);
     if (code == WFI_EXIT_DONE)
-        code = execute(&r, weights, argc, argv);
+        code = execute(&r, argc, argv);
     wf_mpi_himeno_destroy(&r.himeno);
     wfi_rank_close(rank);
-    free(weights);
+    free(r.weights);
     free(r.p);
     return code;
 }

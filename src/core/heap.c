@@ -6,16 +6,24 @@
 #include <string.h>
 
 #include "core/device.h"
+#include "core/platform.h"
+
+/* As aligned as anything in C; Microsoft's compiler has no max_align_t. */
+typedef union widest {
+    long double number;
+    long long integer;
+    void *pointer;
+} widest;
 
 /* Before each block: who gave it. */
 typedef struct header {
-    alignas(max_align_t) size_t bytes; /* of the block */
+    alignas(widest) size_t bytes; /* of the block */
     void *user;
     PFN_vkAllocationFunction allocate;
     PFN_vkFreeFunction free; /* NULL: the C library's */
 } header;
 
-static _Thread_local wfi_heap current;
+static WFI_THREAD_LOCAL wfi_heap current;
 
 wfi_heap wfi_heap_enter(wfi_heap allocator)
 {

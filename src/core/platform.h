@@ -29,6 +29,13 @@ typedef pthread_t wfi_thread;
 #define WFI_MUTEX_INIT PTHREAD_MUTEX_INITIALIZER
 #endif
 
+/* A variable of which each thread has its own. */
+#if defined(_MSC_VER)
+#define WFI_THREAD_LOCAL __declspec(thread)
+#else
+#define WFI_THREAD_LOCAL _Thread_local
+#endif
+
 /* A thread cannot lock a mutex twice. False: the system has no more of them. */
 bool wfi_mutex_init(wfi_mutex *mutex);
 void wfi_mutex_destroy(wfi_mutex *mutex);

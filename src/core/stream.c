@@ -105,7 +105,8 @@ static void stamp(const wfi_stream *s, VkCommandBuffer command_buffer, uint32_t 
                                           s->queries, 2 * slot + end);
 }
 
-static wf_result record_slot(const wfi_stream *s, uint32_t slot, wfi_record_fn record, void *user)
+static wf_result record_slot(const wfi_stream *s, uint32_t slot, bool behind, wfi_record_fn record,
+                             void *user)
 {
     wf_device *device = s->device;
     VkCommandBuffer command_buffer = s->slots[slot].command_buffer;
@@ -118,7 +119,8 @@ static wf_result record_slot(const wfi_stream *s, uint32_t slot, wfi_record_fn r
                      "beginning a command buffer");
     if (result != WF_SUCCESS)
         return result;
-    wfi_barrier(device, command_buffer);
+    if (behind)
+        wfi_barrier(device, command_buffer);
     if (s->queries)
         device->fn.vkCmdResetQueryPool(command_buffer, s->queries, 2 * slot, 2);
     stamp(s, command_buffer, slot, 0);
@@ -131,7 +133,7 @@ static wf_result record_slot(const wfi_stream *s, uint32_t slot, wfi_record_fn r
                         "vkEndCommandBuffer");
 }
 
-wf_result wfi_stream_submit(wfi_stream *s, wfi_record_fn record, void *user)
+static wf_result submit(wfi_stream *s, bool behind, wfi_record_fn record, void *user)
 {
     wf_device *device = s->device;
     const uint32_t slot = s->submitted % WFI_STREAM_SLOTS;
@@ -140,7 +142,7 @@ wf_result wfi_stream_submit(wfi_stream *s, wfi_record_fn record, void *user)
         .commandBufferCount = 1,
         .pCommandBuffers = &s->slots[slot].command_buffer,
     };
-    wf_result result = record_slot(s, slot, record, user);
+    wf_result result = record_slot(s, slot, behind, record, user);
     if (result != WF_SUCCESS)
         return result;
     wfi_mutex_lock(&device->queue_lock);
@@ -153,6 +155,16 @@ wf_result wfi_stream_submit(wfi_stream *s, wfi_record_fn record, void *user)
     result = wfi_check_vk(&device->log, vk, "vkQueueSubmit");
     s->submitted += result == WF_SUCCESS;
     return result;
+}
+
+wf_result wfi_stream_submit(wfi_stream *s, wfi_record_fn record, void *user)
+{
+    return submit(s, true, record, user);
+}
+
+wf_result wfi_stream_submit_beside(wfi_stream *s, wfi_record_fn record, void *user)
+{
+    return submit(s, false, record, user);
 }
 
 wf_result wfi_stream_wait(wfi_stream *s, double *seconds)

@@ -32,6 +32,8 @@ bool wfi_stream_idle(const wfi_stream *stream);
 /* Records and submits without waiting; the stream must not be full. What the commands write is
  * visible to the host after wfi_stream_wait and to later submissions. */
 wf_result wfi_stream_submit(wfi_stream *stream, wfi_record_fn record, void *user);
+/* The same for commands that need nothing of the submission before and may run beside it. */
+wf_result wfi_stream_submit_beside(wfi_stream *stream, wfi_record_fn record, void *user);
 /* Waits for the oldest submission and gives its time on the device. Without timestamps it is the
  * host's time since it was submitted or the one before it ended, whichever is later. The stream
  * must not be idle. */

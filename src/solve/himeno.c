@@ -12,82 +12,6 @@
 
 #define PARTIALS_BYTES (UINT64_C(16) << 20) /* about as many for partial sums */
 
-/* ----------------------------------------------------------------------------- blocks and slabs */
-
-static wf_result too_large(const wf_himeno *h, const char *what, uint64_t bytes)
-{
-    return wfi_fail(&h->device->log, WF_ERROR_TOO_LARGE,
-                    "a plane of %u x %u cells is over this device's %s of %llu bytes", h->params.ni,
-                    h->params.nj, what, (unsigned long long)bytes);
-}
-
-static wf_result make_blocks(wf_himeno *h, uint64_t most)
-{
-    const uint32_t inner = h->end - h->begin;
-    const uint32_t steps = wfi_himeno_steps(&h->choice.point);
-    h->block_count = (uint32_t)((inner + most - 1) / most);
-    h->blocks = wfi_calloc(h->block_count, sizeof *h->blocks);
-    if (!h->blocks)
-        return wfi_no_memory(&h->device->log);
-    for (uint32_t b = 0; b < h->block_count; b++) {
-        wfi_himeno_block *block = &h->blocks[b];
-        block->first = h->begin + (uint32_t)((uint64_t)inner * b / h->block_count);
-        const uint32_t end = h->begin + (uint32_t)((uint64_t)inner * (b + 1) / h->block_count);
-        block->planes = end - block->first;
-        /* Inner plane 0 is plane 1 of the grid. */
-        block->origin = block->first + 1 > steps ? block->first + 1 - steps : 0;
-        block->held = (uint32_t)wfi_least(h->params.nk, (uint64_t)end + 1 + steps) - block->origin;
-    }
-    return WF_SUCCESS;
-}
-
-static uint32_t slabs_of(const wfi_himeno_block *block, uint64_t most)
-{
-    return (uint32_t)((block->planes + most - 1) / most);
-}
-
-static wf_result make_slabs(wf_himeno *h, uint64_t most)
-{
-    const uint32_t inner = h->params.nk - 2, halo = wfi_himeno_steps(&h->choice.point) - 1;
-    for (uint32_t b = 0; b < h->block_count; b++)
-        h->slab_count += slabs_of(&h->blocks[b], most);
-    h->slabs = wfi_calloc(h->slab_count, sizeof *h->slabs);
-    if (!h->slabs)
-        return wfi_no_memory(&h->device->log);
-    wfi_himeno_slab_data *slab_data = h->slabs;
-    for (uint32_t b = 0; b < h->block_count; b++) {
-        const wfi_himeno_block *block = &h->blocks[b];
-        const uint32_t count = slabs_of(block, most);
-        for (uint32_t n = 0; n < count; n++, slab_data++) {
-            const uint32_t from = (uint32_t)((uint64_t)block->planes * n / count),
-                           to = (uint32_t)((uint64_t)block->planes * (n + 1) / count);
-            slab_data->block = b;
-            slab_data->first = block->first + from;
-            slab_data->slab = (wfi_himeno_slab){
-                .planes = to - from,
-                .lower = (uint32_t)wfi_least(halo, slab_data->first),
-                .upper = (uint32_t)wfi_least(halo, inner - (slab_data->first + to - from)),
-                .p_first = slab_data->first + 1 - block->origin,
-                .p_planes = block->held,
-                .omega = h->params.omega,
-            };
-        }
-    }
-    return WF_SUCCESS;
-}
-
-static wf_result split(wf_himeno *h)
-{
-    const wfi_point *point = &h->choice.point;
-    const wfi_himeno_room room = wfi_himeno_room_of(point);
-    if (room.block_planes == 0)
-        return too_large(h, "allocation limit", wfi_himeno_allocation(point->caps));
-    if (room.slab_planes == 0)
-        return too_large(h, "binding limit", wfi_himeno_range(point));
-    wf_result result = make_blocks(h, room.block_planes);
-    return result == WF_SUCCESS ? make_slabs(h, room.slab_planes) : result;
-}
-
 /* --------------------------------------------------------------------------------------- passes */
 
 static wf_result count_partials(wf_himeno *h, wfi_himeno_pass *pass)
@@ -314,6 +238,18 @@ wf_result wfi_himeno_prepare(wf_himeno *h, const char *function, const wf_himeno
     return WF_SUCCESS;
 }
 
+static void close_stream(void *owner)
+{
+    wfi_stream_close(&((wf_himeno *)owner)->stream);
+}
+
+/* Of a subdomain, whose passes go in two submissions. */
+static wf_result open_stream(wf_himeno *h)
+{
+    wfi_object_enlist(h->device, &h->object, close_stream, h);
+    return wfi_stream_open(h->device, &h->stream);
+}
+
 static wf_result create(wf_device *device, const wf_himeno_params *given, wf_himeno **out)
 {
     if (!device || !out)
@@ -324,13 +260,15 @@ static wf_result create(wf_device *device, const wf_himeno_params *given, wf_him
     h->device = device;
     wf_result result = wfi_himeno_prepare(h, "wf_himeno_create", given);
     if (result == WF_SUCCESS)
-        result = split(h);
+        result = wfi_himeno_split(h);
     if (result == WF_SUCCESS)
         result = make_passes(h);
     if (result == WF_SUCCESS)
         result = allocate(h);
     for (uint32_t i = 0; i < h->pass_count && result == WF_SUCCESS; i++)
         result = make_plans(h, &h->passes[i]);
+    if (result == WF_SUCCESS && h->subdomain)
+        result = open_stream(h);
     if (result != WF_SUCCESS) {
         wf_himeno_destroy(&h);
         return result;
@@ -350,6 +288,8 @@ void wf_himeno_destroy(wf_himeno **handle)
     wf_himeno *h = handle ? *handle : NULL;
     if (!h)
         return;
+    wfi_stream_close(&h->stream); /* it waits */
+    wfi_object_leave(&h->object);
     for (uint32_t i = 0; i < h->pass_count; i++) {
         for (uint32_t n = 0; h->passes[i].plans && n < h->slab_count; n++)
             wf_plan_destroy(&h->passes[i].plans[n]);

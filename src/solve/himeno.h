@@ -5,6 +5,8 @@
 
 #include "core/buffer.h"
 #include "core/command.h"
+#include "core/object.h"
+#include "core/stream.h"
 #include "kernels/himeno/himeno.h"
 
 #define WFI_HIMENO_MAX_ROWS 512 /* iterations a submission */
@@ -22,6 +24,7 @@ typedef struct wfi_himeno_block {
 typedef struct wfi_himeno_slab_data {
     uint32_t block;
     uint32_t first; /* inner plane of the grid */
+    bool early;     /* it has planes that a subdomain's neighbours need */
     wfi_himeno_slab slab;
     wf_buffer *cells, *mirror;
 } wfi_himeno_slab_data;
@@ -63,14 +66,27 @@ struct wf_himeno {
     wf_buffer *to[2], *from[2]; /* a subdomain's boundary planes and its neighbours': lower, upper;
                                    NULL where the grid ends */
     const wfi_himeno_pass *last_pass; /* that wf_himeno_pass made; NULL: none */
+    wfi_object object;                /* of a subdomain, which has a stream */
+    wfi_stream stream;
+    const wfi_himeno_pass *under_way; /* between wf_himeno_pass_begin and its end; else NULL */
+    double pass_seconds, pass_begun;  /* device time so far; host clock */
 };
 
 /* Which p is current after `passes` more passes. */
 uint32_t wfi_himeno_p_after(const wf_himeno *h, uint32_t passes);
+enum { WFI_HIMENO_EARLY = 1, WFI_HIMENO_LATE = 2, WFI_HIMENO_ALL = 3 };
+/* Records the slabs of a pass from block->p[p] that are early, or late, or all. */
+wf_result wfi_himeno_record_slabs(wf_himeno *h, const wfi_himeno_pass *pass,
+                                  VkCommandBuffer command_buffer, uint32_t row, uint32_t p,
+                                  int which);
+/* Records what comes behind the slabs of such a pass: copies between blocks. */
+void wfi_himeno_record_rest(const wf_himeno *h, VkCommandBuffer command_buffer, uint32_t p);
 /* Records a pass from block->p[p] to the other one, with the copies between blocks; partial sums go
  * to `row` and the ones behind it. */
 wf_result wfi_himeno_record_pass(wf_himeno *h, const wfi_himeno_pass *pass,
                                  VkCommandBuffer command_buffer, uint32_t row, uint32_t p);
+/* Makes the blocks and slabs, without their memory. */
+wf_result wfi_himeno_split(wf_himeno *h);
 uint64_t wfi_himeno_halo_bytes(const wf_himeno *h); /* of one side of a subdomain */
 /* Fails where the variant chosen cannot be cut into subdomains. */
 wf_result wfi_himeno_require_cuts(const wf_himeno *h, const char *function);

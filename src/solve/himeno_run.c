@@ -41,11 +41,14 @@ static void exchange_halos(const wf_himeno *h, VkCommandBuffer command_buffer, u
     wfi_barrier(h->device, command_buffer);
 }
 
-static wf_result record_slabs(wf_himeno *h, const wfi_himeno_pass *pass,
-                              VkCommandBuffer command_buffer, uint32_t row, uint32_t p)
+wf_result wfi_himeno_record_slabs(wf_himeno *h, const wfi_himeno_pass *pass,
+                                  VkCommandBuffer command_buffer, uint32_t row, uint32_t p,
+                                  int which)
 {
     wf_result result = WF_SUCCESS;
     for (uint32_t i = 0; i < h->slab_count && result == WF_SUCCESS; i++) {
+        if (!(which & (h->slabs[i].early ? WFI_HIMENO_EARLY : WFI_HIMENO_LATE)))
+            continue;
         const wfi_himeno_block *block = &h->blocks[h->slabs[i].block];
         const wf_bindings bindings = {.size = sizeof bindings,
                                       .items = {{.buffer = block->p[p]},
@@ -76,16 +79,22 @@ uint32_t wfi_himeno_p_after(const wf_himeno *h, uint32_t passes)
     return h->copy_back ? h->now : (h->now + passes) % 2;
 }
 
-wf_result wfi_himeno_record_pass(wf_himeno *h, const wfi_himeno_pass *pass,
-                                 VkCommandBuffer command_buffer, uint32_t row, uint32_t p)
+void wfi_himeno_record_rest(const wf_himeno *h, VkCommandBuffer command_buffer, uint32_t p)
 {
-    const wf_result result = record_slabs(h, pass, command_buffer, row, p);
     if (h->copy_back)
         record_copy_back(h, command_buffer);
     if (h->block_count > 1)
         exchange_halos(h, command_buffer, h->copy_back ? p : 1 - p);
     else
         wfi_barrier_compute(h->device, command_buffer);
+}
+
+wf_result wfi_himeno_record_pass(wf_himeno *h, const wfi_himeno_pass *pass,
+                                 VkCommandBuffer command_buffer, uint32_t row, uint32_t p)
+{
+    const wf_result result =
+        wfi_himeno_record_slabs(h, pass, command_buffer, row, p, WFI_HIMENO_ALL);
+    wfi_himeno_record_rest(h, command_buffer, p);
     return result;
 }
 

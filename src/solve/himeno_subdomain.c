@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/arithmetic.h"
+#include "core/clock.h"
 #include "core/heap.h"
 #include "core/params.h"
 #include "plan/plan.h"
@@ -98,10 +99,11 @@ static void record_planes(const wf_himeno *h, VkCommandBuffer command_buffer, ui
 typedef struct subdomain_pass {
     wf_himeno *himeno;
     const wfi_himeno_pass *pass;
-    bool arrived;
+    bool arrived, whole; /* whole: nothing is left for a second submission */
 } subdomain_pass;
 
-static wf_result record(void *user, VkCommandBuffer command_buffer)
+/* Takes what has arrived, updates the planes that neighbours need, and sends these. */
+static wf_result record_early(void *user, VkCommandBuffer command_buffer)
 {
     const subdomain_pass *s = user;
     wf_himeno *h = s->himeno;
@@ -111,7 +113,10 @@ static wf_result record(void *user, VkCommandBuffer command_buffer)
     if (s->arrived && h->from[UPPER])
         record_planes(h, command_buffer, h->now, h->end, h->from[UPPER], true);
     wfi_barrier(h->device, command_buffer);
-    const wf_result result = wfi_himeno_record_pass(h, s->pass, command_buffer, 0, h->now);
+    const int which = s->whole ? WFI_HIMENO_ALL : WFI_HIMENO_EARLY;
+    const wf_result result = wfi_himeno_record_slabs(h, s->pass, command_buffer, 0, h->now, which);
+    if (s->whole)
+        wfi_himeno_record_rest(h, command_buffer, h->now);
     wfi_barrier(h->device, command_buffer);
     if (h->to[LOWER])
         record_planes(h, command_buffer, next, h->begin, h->to[LOWER], false);
@@ -120,36 +125,100 @@ static wf_result record(void *user, VkCommandBuffer command_buffer)
     return result;
 }
 
-static wf_result make_pass(wf_himeno *himeno, uint32_t iterations, bool arrived, double *seconds)
+/* These slabs read what the pass before wrote and write planes of their own: they need nothing of
+ * the early ones, nor do they wait until those are with the host. */
+static wf_result record_late(void *user, VkCommandBuffer command_buffer)
 {
-    if (!himeno)
+    const subdomain_pass *s = user;
+    wf_himeno *h = s->himeno;
+    const wf_result result =
+        wfi_himeno_record_slabs(h, s->pass, command_buffer, 0, h->now, WFI_HIMENO_LATE);
+    wfi_himeno_record_rest(h, command_buffer, h->now);
+    return result;
+}
+
+/* Whether some slabs are early and others are not. What is copied back when all have been updated
+ * is not there early. */
+static bool goes_in_two(const wf_himeno *h)
+{
+    uint32_t early = 0;
+    for (uint32_t i = 0; i < h->slab_count; i++)
+        early += h->slabs[i].early;
+    return !h->copy_back && early > 0 && early < h->slab_count;
+}
+
+static wf_result begin_pass(wf_himeno *h, uint32_t iterations, bool arrived)
+{
+    if (!h)
         return WF_ERROR_INVALID_ARGUMENT;
-    const wfi_himeno_pass *whole = &himeno->passes[0];
-    if (!himeno->subdomain || iterations == 0 || (iterations != whole->steps && iterations != 1))
-        return wfi_fail(&himeno->device->log, WF_ERROR_INVALID_ARGUMENT,
+    const wfi_himeno_pass *whole = &h->passes[0];
+    if (!h->subdomain || iterations == 0 || (iterations != whole->steps && iterations != 1))
+        return wfi_fail(&h->device->log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_himeno_pass: a pass of a subdomain makes %u iterations or one",
                         whole->steps);
-    subdomain_pass s = {.himeno = himeno,
-                        .pass = iterations == whole->steps ? whole : &himeno->passes[1],
-                        .arrived = arrived};
-    double elapsed = 0;
-    bool gpu_clock = false;
-    wf_result result = wfi_device_goes_on(himeno->device);
+    if (h->under_way)
+        return wfi_fail(&h->device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_himeno_pass_begin: the pass before was not ended");
+    subdomain_pass s = {.himeno = h,
+                        .pass = iterations == whole->steps ? whole : &h->passes[1],
+                        .arrived = arrived,
+                        .whole = !goes_in_two(h)};
+    wf_result result = wfi_device_usable(h->device, "wf_himeno_pass");
     if (result == WF_SUCCESS)
-        result = wfi_run_timed(himeno->device, NULL, record, &s, &elapsed, &gpu_clock);
+        result = wfi_device_goes_on(h->device);
+    h->pass_begun = wfi_host_seconds();
+    if (result == WF_SUCCESS)
+        result = wfi_stream_submit(&h->stream, record_early, &s);
     if (result != WF_SUCCESS)
         return result;
-    himeno->now = wfi_himeno_p_after(himeno, 1);
-    himeno->last_pass = s.pass;
+    if (!s.whole)
+        result = wfi_stream_submit_beside(&h->stream, record_late, &s);
+    const wf_result waited = wfi_stream_wait(&h->stream, &h->pass_seconds);
+    result = result == WF_SUCCESS ? waited : result;
+    if (result == WF_SUCCESS)
+        h->under_way = s.pass;
+    while (result != WF_SUCCESS && !wfi_stream_idle(&h->stream))
+        wfi_stream_wait(&h->stream, &h->pass_seconds);
+    return result;
+}
+
+static wf_result end_pass(wf_himeno *h, double *seconds)
+{
+    double rest = 0;
+    wf_result result = WF_SUCCESS;
+    if (!h || !h->under_way)
+        return WF_ERROR_INVALID_ARGUMENT;
+    if (!wfi_stream_idle(&h->stream))
+        result = wfi_stream_wait(&h->stream, &rest);
+    const wfi_himeno_pass *pass = h->under_way;
+    h->under_way = NULL;
+    if (result != WF_SUCCESS)
+        return result;
+    h->now = wfi_himeno_p_after(h, 1);
+    h->last_pass = pass;
+    /* The device may begin the second part while it makes the first. */
+    const double elapsed = wfi_host_seconds() - h->pass_begun, sum = h->pass_seconds + rest;
     if (seconds)
-        *seconds = elapsed;
+        *seconds = sum < elapsed ? sum : elapsed;
     return WF_SUCCESS;
+}
+
+wf_result wf_himeno_pass_begin(wf_himeno *himeno, uint32_t iterations, bool arrived)
+{
+    const wfi_heap outer = wfi_heap_enter_device(himeno ? himeno->device : NULL);
+    return wfi_heap_leave(outer, begin_pass(himeno, iterations, arrived));
+}
+
+wf_result wf_himeno_pass_end(wf_himeno *himeno, double *seconds)
+{
+    const wfi_heap outer = wfi_heap_enter_device(himeno ? himeno->device : NULL);
+    return wfi_heap_leave(outer, end_pass(himeno, seconds));
 }
 
 wf_result wf_himeno_pass(wf_himeno *himeno, uint32_t iterations, bool arrived, double *seconds)
 {
-    const wfi_heap outer = wfi_heap_enter_device(himeno ? himeno->device : NULL);
-    return wfi_heap_leave(outer, make_pass(himeno, iterations, arrived, seconds));
+    const wf_result result = wf_himeno_pass_begin(himeno, iterations, arrived);
+    return result == WF_SUCCESS ? wf_himeno_pass_end(himeno, seconds) : result;
 }
 
 /* ----------------------------------------------------------------------------------------- gosa */

@@ -96,9 +96,18 @@ static void relax(subdomains *s, uint32_t steps, bool fault)
     bool arrived = false;
     for (uint32_t left = ITERATIONS; left > 0; arrived = true) {
         const uint32_t iterations = left >= steps ? steps : 1;
+        /* Halos are carried while the parts are still under way, and in passes that are made whole
+         * behind them. */
         for (uint32_t i = 0; i < s->count; i++)
-            assert_int_equal(wf_himeno_pass(s->parts[i], iterations, arrived, NULL), WF_SUCCESS);
+            if (left % 4)
+                assert_int_equal(wf_himeno_pass_begin(s->parts[i], iterations, arrived),
+                                 WF_SUCCESS);
+            else
+                assert_int_equal(wf_himeno_pass(s->parts[i], iterations, arrived, NULL),
+                                 WF_SUCCESS);
         carry(s, fault);
+        for (uint32_t i = 0; i < s->count && left % 4; i++)
+            assert_int_equal(wf_himeno_pass_end(s->parts[i], NULL), WF_SUCCESS);
         left -= iterations;
     }
 }
@@ -250,10 +259,14 @@ static void bad_requests(void **state)
     assert_int_equal(wf_himeno_create(*state, &params, &h), WF_SUCCESS);
     assert_int_equal(wf_himeno_run(h, 1, &gosa, NULL, NULL), WF_ERROR_INVALID_ARGUMENT);
     assert_int_equal(wf_himeno_pass(h, 0, false, NULL), WF_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(wf_himeno_pass_end(h, NULL), WF_ERROR_INVALID_ARGUMENT);
     assert_int_equal(wf_himeno_partials(h, NULL, &count), WF_ERROR_INVALID_ARGUMENT);
     assert_int_equal(wf_himeno_gosa(*state, &gosa, 0, &gosa), WF_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(wf_himeno_start(h), WF_SUCCESS);
+    assert_int_equal(wf_himeno_pass_begin(h, 1, false), WF_SUCCESS);
+    assert_int_equal(wf_himeno_pass_begin(h, 1, false), WF_ERROR_INVALID_ARGUMENT);
     test_expect_errors(false);
-    wf_himeno_destroy(&h);
+    wf_himeno_destroy(&h); /* with a pass under way */
 }
 
 int main(void)

@@ -5,6 +5,7 @@
 #include "allocations.h"
 #include "core/device.h"
 #include "engine.h"
+#include "points.h"
 #include "sized.h"
 
 #include <setjmp.h>
@@ -35,8 +36,9 @@ static void test_every_variant_of_products(void **state)
 {
     wf_device *device = *state;
     test_random random = {test_seed()};
+    const uint32_t each = test_quick() ? 5 : 1;
     uint32_t ran = 0;
-    for (uint32_t i = 0; i < wf_family_variant_count(WF_FAMILY_MATMUL); i++) {
+    for (uint32_t i = 0; i < wf_family_variant_count(WF_FAMILY_MATMUL); i += each) {
         wf_variant_info info;
         assert_int_equal(wf_family_variant(WF_FAMILY_MATMUL, i, &info), WF_SUCCESS);
         const wf_constant split = {"split_k", 3};
@@ -72,7 +74,7 @@ static void test_every_variant_of_products(void **state)
             ran++;
         }
     }
-    assert_true(ran >= 10);
+    assert_true(ran >= 10 / each);
 }
 
 /* Copies of operands, stream-K, and both: what a recording leaves behind its own size, the next may
@@ -150,9 +152,10 @@ static void test_every_variant_of_stencils(void **state)
 {
     wf_device *device = *state;
     test_random random = {test_seed()};
+    const uint32_t each = test_quick() ? 5 : 1;
     uint32_t ran = 0;
     for (uint32_t i = 0; i < wf_family_variant_count(WF_FAMILY_STENCIL); i++)
-        for (uint32_t n = 0; n < 6; n++) {
+        for (uint32_t n = 0; n < 6; n += each) {
             wf_variant_info info;
             assert_int_equal(wf_family_variant(WF_FAMILY_STENCIL, i, &info), WF_SUCCESS);
             const wf_tuning tuning = {.size = sizeof tuning, .variant = info.name};
@@ -174,7 +177,7 @@ static void test_every_variant_of_stencils(void **state)
             sized_grid_run(device, &params, 3, &random);
             ran++;
         }
-    assert_true(ran >= 25);
+    assert_true(ran >= 25 / each);
 }
 
 /* --------------------------------------------------------------------------------------- errors */
@@ -246,7 +249,7 @@ static void test_grids_refused(void **state)
 
 /* --------------------------------------------------------------------------------------- frames */
 
-enum { IN_FLIGHT = 3, FRAMES = 2000 };
+enum { IN_FLIGHT = 3, FRAMES = 2000, FEW_FRAMES = 200 };
 
 typedef struct frame {
     VkCommandBuffer commands;
@@ -334,7 +337,7 @@ static void run_frames(engine_features features)
     for (int i = 0; i < IN_FLIGHT; i++)
         open_frame(&e, &frames[i], device, &random);
     share_taps(frames);
-    for (uint32_t n = 0; n < FRAMES; n++) {
+    for (uint32_t n = 0; n < (test_quick() ? FEW_FRAMES : FRAMES); n++) {
         frame *f = &frames[n % IN_FLIGHT];
         await(&e, f);
         submit(&e, f, frames[0].p.plan, frames[0].g.plan, &random);

@@ -7,6 +7,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 passed=0
 failed=0
+refusals=0
 
 bad() {
     failed=$((failed + 1))
@@ -29,10 +30,13 @@ is_wide() {
 }
 
 # expect CODE PATTERN ARGS…: the exit code, and a pattern in the output (of 0) or in the one line of
-# the error.
+# the error. Arguments are read alike on every system, and under wine a start takes a quarter of a
+# second: a third of the wrong ones stand there for all.
 expect() {
     local want=$1 pattern=$2
     shift 2
+    [ "$want" != 2 ] || refusals=$((refusals + 1))
+    [ "$want" != 2 ] || [ -z "${WAVEFIT_TEST_WINDOWS:-}" ] || [ $((refusals % 3)) = 1 ] || return 0
     run "$@"
     if grep -qE 'Validation Error|VUID-|SYNC-HAZARD' out err; then
         bad "the validation layer objects: wavefit $*"

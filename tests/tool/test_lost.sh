@@ -32,7 +32,7 @@ each() {
     local step=$1 function calls n before=$failures
     shift
     [ "${WAVEFIT_TEST_BRIEF:-}" ] && step=$((step * 5))
-    [ "${WAVEFIT_TEST_WINDOWS:-}" ] && step=$((step * 3)) # a start takes a quarter of a second
+    [ "${WAVEFIT_TEST_WINDOWS:-}" ] && step=$((step * 4)) # a start takes a quarter of a second
     "$tool" "$@" >out 2>err # what is kept between runs is there
     WAVEFIT_FAIL_COUNT=$work/count "$tool" "$@" >out 2>err || bad "without a fault: wavefit $*"
     for function in vkWaitForFences vkQueueSubmit; do

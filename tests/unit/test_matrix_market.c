@@ -178,6 +178,12 @@ static void reads_gzip_by_content(void **state)
 }
 
 /* Thousands of cut and flipped copies: each is read or refused with one line, under ASan in CI. */
+#if defined(TEST_ON_WINDOWS)
+#define DAMAGES 500 /* wine is slow with files */
+#else
+#define DAMAGES 4000
+#endif
+
 static void survives_damage(void **state)
 {
     (void)state;
@@ -186,7 +192,7 @@ static void survives_damage(void **state)
     const size_t length = strlen(whole);
     char copy[512];
     uint32_t random = 12345, accepted = 0;
-    for (int n = 0; n < 4000; n++) {
+    for (int n = 0; n < DAMAGES; n++) {
         size_t bytes = length;
         memcpy(copy, whole, length);
         for (int flips = n % 4; flips >= 0; flips--) {
@@ -204,7 +210,7 @@ static void survives_damage(void **state)
             assert_true(error.text[0] != '\0' && !strchr(error.text, '\n'));
         }
     }
-    assert_true(accepted < 2000);
+    assert_true(accepted < DAMAGES / 2);
 }
 
 static uint32_t asked, allowed;

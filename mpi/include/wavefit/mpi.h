@@ -28,16 +28,18 @@ extern "C" {
  * (discrete, integrated, virtual, CPU). Collective. Errors: those of wf_devices_list. */
 WF_API wf_result wf_mpi_select(MPI_Comm comm, char selector[WF_MPI_SELECTOR]);
 
-/* Seconds that this rank spent; together they are what its host's clock counted. */
+/* Seconds that this rank spent. */
 typedef struct wf_mpi_times {
     size_t size;
-    /* The device at work. Himeno: relaxing planes and copying boundary ones, by its clock. Sparse
+    /* The device at work. Himeno: updating planes and copying boundary ones, by its clock. Sparse
      * matrices: what was left of its work when the neighbours' elements had come. */
     double inside;
-    /* Himeno: submitting that, and waking up behind it. Sparse matrices: until the device had
-     * gathered the elements that neighbours need. */
+    /* Himeno: what passes took longer than that, submitting, waking up, and what of the exchange
+     * was not hidden. Sparse matrices: until the device had gathered what neighbours need. */
     double halo;
-    double wait;      /* until the neighbours' planes or elements had come */
+    /* From then on, or from when the boundary planes were there, until the neighbours' had come;
+     * meanwhile the device works. */
+    double wait;
     double reduction; /* adding gosa, or dot products, up */
 } wf_mpi_times;
 
@@ -160,6 +162,10 @@ typedef struct wf_mpi_cg_params {
      * keeps it from residuals as small as the other form's. */
     bool pipelined;
     double *history; /* max_iterations elements: |r| / |b| of each iteration; NULL: not kept */
+    /* As that of wf_cg_params, in each iteration. Where one rank's returns false, all stop with
+     * WF_ERROR_CANCELLED. */
+    wf_cg_fn progress;
+    void *user;
 } wf_mpi_cg_params;
 
 typedef struct wf_mpi_cg_result {
