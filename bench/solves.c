@@ -73,7 +73,7 @@ static wf_result least(wf_device *device, recording *r, double *us, double *host
     return result;
 }
 
-/* By conditional rendering, where the device has it, or (more: WF_SOLVE_INDIRECT) without. */
+/* more: WF_SOLVE_CONDITIONAL or 0. */
 static wf_result measure(wf_device *device, uint32_t side, uint32_t more, recording *r,
                          wf_buffer *state)
 {
@@ -96,7 +96,7 @@ static wf_result measure(wf_device *device, uint32_t side, uint32_t more, record
     if (result == WF_SUCCESS)
         printf("%4u^2 rows, %s: %8.3f us an iteration, %6.3f us one behind the end (%u done); "
                "host %.3f us an iteration\n",
-               side, more ? "indirect   " : "conditional",
+               side, more ? "conditional" : "indirect   ",
                (all - few) / (ITERATIONS - ITERATIONS / 10),
                (ended - ended_few) / (ITERATIONS - ITERATIONS / 10), told.iterations,
                host_all / ITERATIONS);
@@ -185,8 +185,8 @@ static wf_result run(wf_device *device, uint32_t side)
     }
     recording r = {.cg = cg, .arena = arena, .bindings = &bindings};
     for (int i = 0; i < 2 && result == WF_SUCCESS; i++)
-        if (i == 1 || wf_device_caps(device)->conditional_rendering)
-            result = measure(device, side, i ? WF_SOLVE_INDIRECT : 0, &r, buffers[2]);
+        if (i == 0 || wf_device_caps(device)->conditional_rendering)
+            result = measure(device, side, i ? WF_SOLVE_CONDITIONAL : 0, &r, buffers[2]);
     wf_cg_destroy(&cg);
     wf_arena_destroy(&arena);
     for (int i = 0; i < 3; i++)

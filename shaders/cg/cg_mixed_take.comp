@@ -2,8 +2,10 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-// Takes b, and x where the solve begins from it, from the application's buffers.
+// Takes b, and x where the solve begins from it, from the application's buffers. Any two floats
+// may be a number there; sums of pairs want the low one to be the high one's rounding error.
 #include "cg_mixed.glsl"
+#include "double_single.glsl"
 layout(std430, set = 0, binding = 1) readonly restrict buffer Given { vec2 given[]; };
 layout(std430, set = 0, binding = 2) readonly buffer Start { vec2 start[]; };
 
@@ -11,11 +13,12 @@ void main()
 {
     uint flags = push.iteration;
     FOR_EACH_BLOCK(i, 1) {
-        vec2 x = (flags & WARM) != 0 ? start[i] : vec2(0);
+        vec2 x = (flags & WARM) != 0 ? two_sum(start[i].x, start[i].y) : vec2(0);
+        vec2 b = two_sum(given[i].x, given[i].y);
         HIGH(SOLUTION, i) = x.x;
         LOW(SOLUTION, i) = x.y;
-        HIGH(RIGHT_SIDE, i) = given[i].x;
-        LOW(RIGHT_SIDE, i) = given[i].y;
+        HIGH(RIGHT_SIDE, i) = b.x;
+        LOW(RIGHT_SIDE, i) = b.y;
     }
     if (gl_GlobalInvocationID.x < 3 * push.refiners)
         words[push.sizes_at + 3 * push.sizes + gl_GlobalInvocationID.x] =

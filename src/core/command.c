@@ -277,9 +277,8 @@ void wfi_barrier_compute(wf_device *device, VkCommandBuffer command_buffer)
             VK_ACCESS_SHADER_WRITE_BIT, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
 }
 
-void wfi_barrier_indirect(wf_device *device, VkCommandBuffer command_buffer)
+void wfi_barrier_indirect(wf_device *device, VkCommandBuffer command_buffer, bool conditional)
 {
-    const bool conditional = device->caps.conditional_rendering;
     const VkPipelineStageFlags readers =
         VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT |
         (conditional ? VK_PIPELINE_STAGE_CONDITIONAL_RENDERING_BIT_EXT : 0);

@@ -34,9 +34,9 @@ void wfi_commands_free(wf_device *device, VkCommandBuffer command_buffer);
 void wfi_barrier(wf_device *device, VkCommandBuffer command_buffer);
 /* The same among compute dispatches alone, which is cheaper. */
 void wfi_barrier_compute(wf_device *device, VkCommandBuffer command_buffer);
-/* The same, and indirect dispatches behind it may be sized by what was written, or be conditional
- * on it. */
-void wfi_barrier_indirect(wf_device *device, VkCommandBuffer command_buffer);
+/* The same, and indirect dispatches behind it may be sized by what was written, or blocks of
+ * conditional rendering depend on it. */
+void wfi_barrier_indirect(wf_device *device, VkCommandBuffer command_buffer, bool conditional);
 /* Dispatches between these two are skipped where the word at the offset of the buffer is 0. For
  * devices with caps.conditional_rendering. */
 void wfi_condition_begin(wf_device *device, VkCommandBuffer command_buffer, const wf_buffer *buffer,

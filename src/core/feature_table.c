@@ -163,7 +163,7 @@ const wfi_feature_row wfi_feature_rows[] = {
     {OWN(conditional, VkPhysicalDeviceConditionalRenderingFeaturesEXT,
          CONDITIONAL_RENDERING_FEATURES_EXT, conditionalRendering),
      .extension = VK_EXT_CONDITIONAL_RENDERING_EXTENSION_NAME, .families = SPMV | HIMENO,
-     .gives = "recorded solves skip what is behind their end",
+     .gives = "recorded solves may skip what is behind their end",
      .without = "dispatches without work-groups in its place"},
 };
 const uint32_t wfi_feature_row_count = WFI_COUNT(wfi_feature_rows);

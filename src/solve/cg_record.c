@@ -151,7 +151,7 @@ static void end_condition(const recorder *r, wf_result began)
 static void after(recorder *r)
 {
     if (r->result == WF_SUCCESS)
-        wfi_barrier_indirect(r->c->device, r->command_buffer);
+        wfi_barrier_indirect(r->c->device, r->command_buffer, r->conditional);
 }
 
 /* Records a kernel on buffers of the solve's own, whose sets the plan keeps. *size counts the
@@ -252,7 +252,7 @@ static wf_result check(const wf_cg *cg, const wf_arena *arena, uint32_t iteratio
     if (wfi_solve_flags_err(flags))
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_cg_record: flags %#x; WF_SOLVE_CONTINUE goes with "
-                        "WF_SOLVE_INDIRECT alone",
+                        "WF_SOLVE_CONDITIONAL alone",
                         flags);
     if (flags & WF_SOLVE_CONTINUE && cg->c.wide)
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
@@ -304,7 +304,7 @@ wf_result wf_cg_record(wf_cg *cg, VkCommandBuffer command_buffer, wf_arena *aren
     wf_bindings read;
     wfi_bound all[WF_MAX_BINDINGS + 1] = {{0}};
     recorder r = {c, command_buffer, arena, wf_plan_status(c->product),
-                  c->device->caps.conditional_rendering && !(flags & WF_SOLVE_INDIRECT)};
+                  c->device->caps.conditional_rendering && (flags & WF_SOLVE_CONDITIONAL)};
     if (r.result == WF_SUCCESS)
         r.result = check(cg, arena, iterations, flags);
     if (r.result == WF_SUCCESS)

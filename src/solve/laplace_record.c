@@ -85,7 +85,7 @@ typedef struct recorder {
 static void after(recorder *r)
 {
     if (r->result == WF_SUCCESS)
-        wfi_barrier_indirect(r->l->device, r->command_buffer);
+        wfi_barrier_indirect(r->l->device, r->command_buffer, r->conditional);
 }
 
 /* Records a plan on buffers of the solve's own, whose sets it keeps, with the sizes of dispatch
@@ -179,7 +179,7 @@ static wf_result check_call(const wf_laplace *laplace, const wf_arena *arena, ui
     if (wfi_solve_flags_err(flags))
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_laplace_record: flags %#x; WF_SOLVE_CONTINUE goes with "
-                        "WF_SOLVE_INDIRECT alone",
+                        "WF_SOLVE_CONDITIONAL alone",
                         flags);
     if (flags & WF_SOLVE_CONTINUE && made == 0)
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
@@ -208,7 +208,7 @@ wf_result wf_laplace_record(wf_laplace *laplace, VkCommandBuffer command_buffer,
                   .arena = arena,
                   .result = wf_plan_status(gate_of(laplace)),
                   .conditional =
-                      l->device->caps.conditional_rendering && !(flags & WF_SOLVE_INDIRECT)};
+                      l->device->caps.conditional_rendering && (flags & WF_SOLVE_CONDITIONAL)};
     if (r.result == WF_SUCCESS)
         r.result = check_call(laplace, arena, iterations, flags);
     if (r.result == WF_SUCCESS)

@@ -8,7 +8,7 @@
 static inline bool wfi_solve_flags_err(uint32_t flags)
 {
     const uint32_t begins = WF_SOLVE_WARM | WF_SOLVE_FIXED;
-    return (flags & ~(begins | WF_SOLVE_INDIRECT | WF_SOLVE_CONTINUE)) ||
+    return (flags & ~(begins | WF_SOLVE_CONDITIONAL | WF_SOLVE_CONTINUE)) ||
            ((flags & WF_SOLVE_CONTINUE) && (flags & begins));
 }
 

@@ -203,7 +203,7 @@ static void run(engine_features features, wf_laplace_method method, wf_type type
     host h;
     open_host(&h, features, &params);
     draw(&h, false, NULL);
-    solve(&h, 20, 0, false); /* the number is rounded up; too few to converge */
+    solve(&h, 20, WF_SOLVE_CONDITIONAL, false); /* the number is rounded up; too few to converge */
     assert_int_equal(state_of(&h).iterations, 24);
     expect_solution(&h, WF_LAPLACE_MAX_ITERATIONS, 0);
     assert_true(!sizes_seen(&h) || groups_left(&h) >= h.laplace->l.sizes);
@@ -243,7 +243,7 @@ static void run_chunks(wf_laplace_method method, bool conditional)
                                       .tolerance = tolerance,
                                       .max_iterations = MOST,
                                       .check_every = EVERY};
-    const uint32_t flags = conditional ? 0 : WF_SOLVE_INDIRECT, chunk = 3 * EVERY;
+    const uint32_t flags = conditional ? WF_SOLVE_CONDITIONAL : 0, chunk = 3 * EVERY;
     float whole[CELLS];
     host h;
     open_host(&h, ENGINE_REQUIRED, &params);

@@ -199,7 +199,7 @@ typedef struct wf_caps {
     /* Atomics on storage buffers: 64-bit integers; additions of f32 and f64. */
     bool int64_atomics, f32_atomic_add, f64_atomic_add;
     bool extended_images; /* storage images can be of r16f */
-    /* VK_EXT_conditional_rendering: recorded solves skip the iterations behind their end by it. */
+    /* VK_EXT_conditional_rendering: recorded solves may skip what is behind their end by it. */
     bool conditional_rendering;
     bool memory_fds; /* VK_KHR_external_memory_fd: wf_buffer_create_exportable is offered */
 } wf_caps;
@@ -1048,7 +1048,7 @@ typedef struct wf_mismatch {
  * if error_over_bound is <= 1 and not NaN. */
 typedef struct wf_check {
     double error_over_bound; /* largest |result - reference| over its derived rounding bound */
-    uint64_t checked;        /* elements that were compared one by one */
+    uint64_t checked;        /* elements compared one by one; none whose bound is infinite */
     uint64_t total;          /* elements that the result has */
     uint64_t worst;          /* index of the worst element */
     /* Where not all elements were compared one by one, the others were checked in other ways:
@@ -1394,10 +1394,11 @@ WF_API wf_result wf_cg_solve(wf_device *device, const wf_cg_params *params, cons
 
 /* A solve that is recorded into the application's command buffers, as plans are: the host submits
  * nothing and waits for nothing. A number of iterations is recorded, and the device ends the solve.
- * Where wf_caps.conditional_rendering is true, each iteration is a block of conditional rendering,
- * and those behind the end are skipped; elsewhere, and with WF_SOLVE_INDIRECT, dispatches take
- * their sizes from the device, and those behind the end have no work-groups. Blocks do not nest:
- * inside conditional rendering of the application's, WF_SOLVE_INDIRECT must be given. */
+ * Dispatches of iterations take their sizes from the device, and those behind the end have no
+ * work-groups. With WF_SOLVE_CONDITIONAL, where wf_caps.conditional_rendering is true, each
+ * iteration is a block of conditional rendering in place of that. Such blocks do not nest: give the
+ * flag outside of the application's own alone. It is not the default, since on the one GPU where
+ * both were timed indirect dispatches were faster (bench/notes/core.md). */
 
 /* What a recorded solve leaves in its binding STATE, for shaders and the host. */
 typedef struct wf_solve_state {
@@ -1410,7 +1411,7 @@ typedef struct wf_solve_state {
 enum {
     WF_SOLVE_WARM = 1,  /* begins from what binding X holds, as an earlier frame left it; else 0 */
     WF_SOLVE_FIXED = 2, /* makes all iterations, whatever the residual */
-    WF_SOLVE_INDIRECT = 4, /* uses no conditional rendering */
+    WF_SOLVE_CONDITIONAL = 4, /* by conditional rendering where the device has it */
     /* Goes on with the solve of the recording before, which a solve of many iterations needs that
      * several frames carry: nothing is taken up or begun anew, and iterations count on. What is
      * behind the end of the solve does nothing. Recordings must execute in their order. */

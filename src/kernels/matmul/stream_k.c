@@ -27,6 +27,9 @@ wfi_matmul_stream_k wfi_matmul_stream_k_of(const wfi_point *point, const wfi_mat
                              .tile_steps = (p->k + tile->k - 1) / tile->k};
     if (groups && p->k) {
         s.shared = s.tiles % groups;
+        /* What is less than a wave is no remainder: the tile was not chosen for this size. */
+        if (p->varies && s.shared == s.tiles)
+            s.shared = 0;
         s.groups = wfi_least(groups, wfi_least(s.shared * s.tile_steps, s.shared * MOST_PARTIALS));
     }
     return s;
