@@ -152,6 +152,9 @@ static bool step(wfi_mpi_cg *c, uint32_t done, wf_mpi_cg_result *out)
         product(c, WFI_CG_U, WFI_CG_W, &out->times);
     give_dots(c);
     wait_for_device(c, &out->times);
+    if (c->failure == WF_SUCCESS && c->params->progress &&
+        !c->params->progress(c->params->user, out->iterations, out->residual))
+        c->failure = WF_ERROR_CANCELLED;
     read_sums(c, own);
     MPI_Iallreduce(own, sums, WFI_CG_SUMS, MPI_DOUBLE, MPI_SUM, c->matrix->ranks.comm, &request);
     if (c->params->pipelined) {

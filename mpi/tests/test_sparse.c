@@ -334,6 +334,41 @@ static void test_solve(wf_device *device, const test_system *s, wf_type type, wf
     free_share(&part);
 }
 
+/* The last rank stops the solve, for all, when it is asked for the fourth time. */
+static bool stop_at_fourth(void *user, uint32_t iterations, double residual)
+{
+    uint32_t *asked = user;
+    CHECK(iterations == *asked || iterations + 1 == *asked, "iteration %u", iterations);
+    CHECK(residual >= 0, "residual %g", residual);
+    return ++*asked < 4 || rank < ranks - 1;
+}
+
+static void test_cancel(wf_device *device, const test_system *s, bool pipelined)
+{
+    share part;
+    uint32_t asked = 0;
+    wf_mpi_cg_result result;
+    take_share(s, WF_TYPE_F32, &part);
+    const uint32_t own = part.params.own_rows;
+    float *b = malloc((own + (size_t)1) * sizeof *b), *x = malloc((own + (size_t)1) * sizeof *x);
+    CHECK(b && x, "out of memory");
+    for (uint32_t i = 0; i < own; i++)
+        b[i] = (float)(1 + (part.first + i) % 3);
+    const wf_mpi_cg_params params = {.size = sizeof params,
+                                     .matrix = &part.params,
+                                     .pipelined = pipelined,
+                                     .progress = stop_at_fourth,
+                                     .user = &asked};
+    expects_errors = true;
+    CHECK(wf_mpi_cg_solve(MPI_COMM_WORLD, device, &params, b, x, &result) == WF_ERROR_CANCELLED,
+          "a solve that is stopped");
+    CHECK(asked == 4, "asked %u times", asked);
+    expects_errors = false;
+    free(b);
+    free(x);
+    free_share(&part);
+}
+
 /* ------------------------------------------------------------------------------------- refusals */
 
 /* The error is every rank's, and none is left waiting. */
@@ -422,6 +457,8 @@ int main(int argc, char **argv)
         test_solve(device, &systems[0], types[t], WF_PRECONDITION_NONE, true);
         test_solve(device, &systems[0], types[t], WF_PRECONDITION_JACOBI, true);
     }
+    test_cancel(device, &systems[0], false);
+    test_cancel(device, &systems[0], true);
     test_refusals(device, &systems[0]);
     for (int i = 0; i < 3; i++)
         end(&systems[i]);

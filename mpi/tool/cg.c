@@ -7,6 +7,7 @@
 #include "io/npy.h"
 #include "sparse.h"
 #include "tool/cases/case_parts.h"
+#include "tool/cli/console.h"
 #include "tool/cli/path.h"
 #include "tool/cli/table.h"
 #include "tool/cli/wrap.h"
@@ -42,6 +43,14 @@ static const char *status_text(wf_cg_status status)
         [WF_CG_INACCURATE] = "wrong: b - A x is over the tolerance by more than rounding explains",
     };
     return (size_t)status < sizeof texts / sizeof *texts ? texts[status] : "?";
+}
+
+static bool go_on(void *user, uint32_t iterations, double residual)
+{
+    (void)user;
+    (void)iterations;
+    (void)residual;
+    return !wfi_interrupted();
 }
 
 static void fill_case(run *r)
@@ -119,6 +128,7 @@ static int execute(run *r, int argc, char **argv)
     p->log = wfi_rank_log;
     p->log_user = &rank->session;
     r->params.matrix = p;
+    r->params.progress = go_on;
     const wf_result result = wf_mpi_cg_solve(MPI_COMM_WORLD, rank->session.device, &r->params,
                                              r->own_b, r->own_x, &r->result);
     if (result != WF_SUCCESS) {

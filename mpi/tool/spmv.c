@@ -8,6 +8,7 @@
 #include "sparse.h"
 #include "tool/cases/case_parts.h"
 #include "tool/cases/generate.h"
+#include "tool/cli/console.h"
 #include "tool/cli/path.h"
 
 #define SAMPLES 5
@@ -81,6 +82,9 @@ static wf_result measure(run *r)
     r->products = 0;
     for (int sample = 0; sample < SAMPLES && result == WF_SUCCESS; sample++) {
         wf_mpi_times times = {.size = sizeof times};
+        result = wfi_rank_agree(wfi_interrupted() ? WF_ERROR_CANCELLED : WF_SUCCESS);
+        if (result != WF_SUCCESS)
+            break;
         result = wf_mpi_spmv_run(r->m, r->x, r->y, (uint32_t)count, &seconds, &times);
         r->times.inside += times.inside;
         r->times.halo += times.halo;

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "core/element.h"
+#include "kernels/check/bound.h"
 
 #define SEEDS 20
 #define DRAWN 4 /* elements: nothing is found by chance */
@@ -421,9 +422,26 @@ static void wrong_sparse_products_are_found(void **state)
     }
 }
 
+/* Within an infinite bound every finite value is right: nothing has been compared then. */
+static void infinite_bounds_check_nothing(void **state)
+{
+    (void)state;
+    wf_check check = {0};
+    wfi_check_element(&check, 0, 3, 1, INFINITY);
+    assert_int_equal(check.checked, 0);
+    assert_int_equal(check.wrong, 0);
+    wfi_check_element(&check, 1, 1, 1, INFINITY);
+    assert_int_equal(check.checked, 1);
+    wfi_check_element(&check, 2, NAN, 1, INFINITY);
+    wfi_check_element(&check, 3, INFINITY, 1, INFINITY);
+    assert_int_equal(check.wrong, 2);
+    assert_true(isinf(check.error_over_bound));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(infinite_bounds_check_nothing),
         cmocka_unit_test(wrong_products_are_found),
         cmocka_unit_test(a_missing_term_is_found),
         cmocka_unit_test(constants_of_gelu_are_checked),

@@ -204,10 +204,23 @@ static void columns(void **state)
                         requested += planes; /* the new p */
                 }
         }
+        if (width == 4) /* the same in words of 64 bits */
+            assert_true(traffic_of(&problem, "pairs", constants).requested == t.requested);
         if (t.requested != requested * 4)
             fail_msg("%u cells a work-item: %g bytes for %g", width, t.requested, requested * 4);
         assert_true(t.stored == 18 * 6 * 7 * 4);
     }
+    /* Four rows of texels for two rows of cells, the last of which is one. */
+    const wfi_problem odd = {.family = WF_FAMILY_HIMENO, .himeno = {NI, NJ + 1, NK}};
+    double texels = 0;
+    for (uint32_t first = 0; first < NK - 2; first += MARCH)
+        for (uint32_t j = 0; j < NJ - 1; j += 2)
+            for (uint32_t i = 0; i < NI - 2; i += 4) {
+                const uint32_t planes = NK - 2 - first < MARCH ? NK - 2 - first : MARCH;
+                texels += (planes + 2) * 4 * 3;
+                texels += planes * 12 * (j + 1 < NJ - 1 ? 2 : 1);
+            }
+    assert_true(traffic_of(&odd, "texels", constants).requested == (texels * 4 + 18 * 7 * 7) * 4);
     /* A group's planes: 4 cells and one on either side of each row (3 of them, 2 beside), where the
      * last of 5 groups along i has 2 cells. */
     double groups = 0;

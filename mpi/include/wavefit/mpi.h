@@ -162,6 +162,10 @@ typedef struct wf_mpi_cg_params {
      * keeps it from residuals as small as the other form's. */
     bool pipelined;
     double *history; /* max_iterations elements: |r| / |b| of each iteration; NULL: not kept */
+    /* As that of wf_cg_params, in each iteration. Where one rank's returns false, all stop with
+     * WF_ERROR_CANCELLED. */
+    wf_cg_fn progress;
+    void *user;
 } wf_mpi_cg_params;
 
 typedef struct wf_mpi_cg_result {

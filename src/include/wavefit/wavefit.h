@@ -1048,7 +1048,7 @@ typedef struct wf_mismatch {
  * if error_over_bound is <= 1 and not NaN. */
 typedef struct wf_check {
     double error_over_bound; /* largest |result - reference| over its derived rounding bound */
-    uint64_t checked;        /* elements that were compared one by one */
+    uint64_t checked;        /* elements compared one by one; none whose bound is infinite */
     uint64_t total;          /* elements that the result has */
     uint64_t worst;          /* index of the worst element */
     /* Where not all elements were compared one by one, the others were checked in other ways:

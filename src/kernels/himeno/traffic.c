@@ -39,6 +39,20 @@ void wfi_himeno_march_traffic(const wfi_point *point, wfi_traffic *out)
                          coefficients + ni * nj * nk);
 }
 
+/* As in himeno_texels.comp: of each of four rows a work-item reads its texel and those that hold
+ * the cells on either side, and the coefficients of its two rows, of which one may be beyond. */
+void wfi_himeno_texels_traffic(const wfi_point *point, wfi_traffic *out)
+{
+    const wfi_himeno_problem *p = &point->problem->himeno;
+    const double ni = (double)p->ni - 2, nj = (double)p->nj - 2, nk = (double)p->nk - 2;
+    const double across = ceil(ni / 4), cells = wfi_himeno_inner_cells(point->problem);
+    uint32_t groups[3];
+    wfi_himeno_groups(point, (uint32_t)p->nk - 2, groups);
+    out->stored = sizeof(float) * cells;
+    out->requested = sizeof(float) * (across * ceil(nj / 2) * 4 * 3 * 4 * (nk + 2.0 * groups[2]) +
+                                      across * 4 * nj * nk * WFI_HIMENO_COEFFICIENTS + cells);
+}
+
 /* As in himeno_shared.comp: a work-group loads its whole tile, and each cell reads 19 of it. */
 void wfi_himeno_tile_traffic(const wfi_point *point, wfi_traffic *out)
 {

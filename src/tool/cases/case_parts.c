@@ -10,8 +10,6 @@
 #define SOLVES 5u        /* timed, or as many as are begun in */
 #define SOLVES_SECONDS 5 /* this time */
 
-#include "tool/cli/sort.h"
-
 void wfi_case_checked(wfi_result_case *c, const char *part, uint64_t worst)
 {
     c->has_check = true;
@@ -19,6 +17,10 @@ void wfi_case_checked(wfi_result_case *c, const char *part, uint64_t worst)
         wfi_case_fail_text(c, WFI_STATUS_FAILED, "%s %s: %s %llu is %.3g times its error bound off",
                            c->family, c->name, part, (unsigned long long)worst,
                            c->check.error_over_bound);
+    else if (c->check.total > 0 && c->check.checked + c->check.summed == 0)
+        wfi_case_fail_text(c, WFI_STATUS_FAILED,
+                           "%s %s: no %s has a finite error bound, so that none could be checked",
+                           c->family, c->name, part);
 }
 
 void wfi_case_checked_timed(wfi_result_case *c, const wf_check *check, const char *part,

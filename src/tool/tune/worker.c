@@ -138,7 +138,7 @@ static void report_loss(const parent *p, bool hangs, const wfi_process_end *end)
                 "wavefit: warning: several kernels compiled at once: %s; now they are one by one\n",
                 how);
     else
-        fprintf(stderr, "wavefit: warning: %s: %s; it is left out from now on\n",
+        fprintf(stderr, "wavefit: warning: %s: %s; it is left out of this search\n",
                 *p->trying ? p->trying : "the start of a search", how);
 }
 

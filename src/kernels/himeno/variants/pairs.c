@@ -27,5 +27,6 @@ const wfi_variant wfi_himeno_pairs = {
     .traits = WFI_HIMENO_VECTORS,
     .shared_bytes = wfi_himeno_shared_sums,
     .fit = fit,
+    .traffic = wfi_himeno_march_traffic,
     .build = wfi_himeno_build,
 };

@@ -67,5 +67,6 @@ const wfi_variant wfi_himeno_texels = {
     .traits = WFI_HIMENO_VECTORS | WFI_HIMENO_TWO_ROWS,
     .shared_bytes = wfi_himeno_shared_sums,
     .fit = fit,
+    .traffic = wfi_himeno_texels_traffic,
     .build = wfi_himeno_build,
 };
