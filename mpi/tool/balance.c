@@ -5,6 +5,7 @@
 #include "balance.h"
 
 #define WARM_UP 3
+#define ALIKE 1.2   /* speeds that differ less are noise: two equal cards came to 1.14 */
 #define MEASURED 12 /* iterations; whole passes for 1 to 4 of them a pass */
 
 /* Planes a second that this rank's device updates while the others' work too; 0: it has none. */
@@ -30,7 +31,7 @@ static wf_result measure(wf_mpi_himeno *h, double *speed)
 wf_result wfi_mpi_balance(const wfi_rank *rank, const wf_mpi_himeno_params *params, double *weights)
 {
     wf_mpi_himeno *h = NULL;
-    double speed = 0, sum = 0;
+    double speed = 0, sum = 0, least = 0, most = 0;
     int known = 0;
     wf_result result = wf_mpi_himeno_create(MPI_COMM_WORLD, rank->session.device, params, &h);
     if (result == WF_SUCCESS)
@@ -42,10 +43,13 @@ wf_result wfi_mpi_balance(const wfi_rank *rank, const wf_mpi_himeno_params *para
     for (int r = 0; r < rank->count; r++) {
         sum += weights[r];
         known += weights[r] > 0;
+        most = weights[r] > most ? weights[r] : most;
+        least = weights[r] > 0 && (least <= 0 || weights[r] < least) ? weights[r] : least;
     }
+    const bool alike = most < ALIKE * least;
     /* A rank that got no planes to measure counts as one of the others. */
     for (int r = 0; r < rank->count; r++)
-        weights[r] = weights[r] > 0 ? weights[r] * known / sum : 1;
+        weights[r] = weights[r] > 0 && !alike ? weights[r] * known / sum : 1;
     return WF_SUCCESS;
 }
 

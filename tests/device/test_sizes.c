@@ -114,12 +114,15 @@ static void test_packing_and_stream_k(void **state)
                                          .vary_k = 1};
         sized_product p;
         device->caps.compute_units = 2; /* so that four tiles are a wave */
+        wf_plan *copy = NULL;
         sized_product_open(&p, device, &params);
+        assert_int_equal(wf_plan_copy(p.plan, &copy), WF_SUCCESS);
         for (int n = 0; n < 8; n++) {
             const wf_bindings bindings = sized_product_draw(&p, &random);
-            assert_int_equal(wf_plan_run(p.plan, &bindings), WF_SUCCESS);
+            assert_int_equal(wf_plan_run(n % 3 ? p.plan : copy, &bindings), WF_SUCCESS);
             sized_product_expect(&p);
         }
+        wf_plan_destroy(&copy);
         sized_product_close(&p);
         device->caps.compute_units = units;
     }

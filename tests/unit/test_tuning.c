@@ -341,6 +341,25 @@ static void near_problems_have_near_keys(void **state)
     assert_int_equal(wfi_key_distance(&ka, &ke), -1);
 }
 
+/* Rows, whose sizes are fixed, are for plans whose operands' rows stay whole vectors. */
+static void any_size_has_a_key_of_its_own(void **state)
+{
+    (void)state;
+    const wfi_problem fixed = product(4096, 4096, 4096);
+    wfi_problem eights = fixed, rows = fixed, any = fixed;
+    eights.matmul.varies = rows.matmul.varies = any.matmul.varies = true;
+    eights.matmul.most = rows.matmul.most = any.matmul.most =
+        (wfi_matmul_sizes){4096, 4096, 4096, 1};
+    eights.matmul.unit = (wfi_matmul_sizes){8, 8, 8, 0};
+    rows.matmul.unit = (wfi_matmul_sizes){1, 0, 0, 0};
+    any.matmul.unit = (wfi_matmul_sizes){1, 1, 1, 0};
+    const wfi_key row = wfi_key_of(&fixed), of_eights = wfi_key_of(&eights),
+                  of_rows = wfi_key_of(&rows), of_any = wfi_key_of(&any);
+    assert_true(wfi_key_equal(&row, &of_eights));
+    assert_true(wfi_key_equal(&row, &of_rows));
+    assert_int_equal(wfi_key_distance(&row, &of_any), -1);
+}
+
 /* What ships is of the present schema and has known families, variants and parameters. */
 static void shipped_rows_are_sound(void **state)
 {
@@ -479,6 +498,7 @@ int main(void)
         cmocka_unit_test(unknown_fields_and_families_are_passed_over),
         cmocka_unit_test(old_files_give_present_names),
         cmocka_unit_test(near_problems_have_near_keys),
+        cmocka_unit_test(any_size_has_a_key_of_its_own),
         cmocka_unit_test(shipped_rows_are_sound),
         cmocka_unit_test(hostile_values_are_judged),
     };

@@ -7,6 +7,7 @@
 
 #include "kernels/families.h"
 #include "kernels/matmul/image.h"
+#include "kernels/matmul/pack.h"
 #include "wfi_sources.h"
 
 #define CHECK_OPERATIONS 2e6 /* multiply-adds that elements drawn may cost on the host */
@@ -23,6 +24,10 @@ static void classes(const wfi_problem *problem, wfi_key *key)
     wfi_key_add(key, "=transpose_b", p->transpose_b);
     wfi_key_add(key, "=fast", p->fast);
     wfi_key_add(key, "=output", (int32_t)p->output);
+    /* Rows were measured with operands whose rows are whole vectors; what they chose is slow where
+     * any size may come. */
+    if (p->varies && (wfi_matmul_chunk_bits(problem) & 3) != 3)
+        wfi_key_add(key, "=any_size", 1);
 }
 
 static void text(const wfi_problem *problem, char *out, size_t bytes)
