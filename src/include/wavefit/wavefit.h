@@ -537,7 +537,8 @@ WF_API wf_result wf_buffer_create_exportable(wf_device *device, uint64_t bytes, 
 WF_API wf_result wf_buffer_export_fd(const wf_buffer *buffer, int *fd, uint64_t *memory_bytes);
 /* Makes a buffer of all the memory of a descriptor that a wf_device of the same physical device and
  * driver exported. If the function succeeds, the descriptor is the driver's; else it is still the
- * caller's. Errors: as of wf_buffer_create_exportable. */
+ * caller's, but where the log names vkBindBufferMemory: the driver has taken it by then. Errors: as
+ * of wf_buffer_create_exportable. */
 WF_API wf_result wf_buffer_import_fd(wf_device *device, int fd, uint64_t memory_bytes,
                                      wf_buffer **out);
 
