@@ -199,49 +199,69 @@ static uint32_t wrong_elements(const test_system *s, wf_type type, uint32_t firs
     return wrong;
 }
 
-static void test_product(wf_device *device, const test_system *s, wf_type type)
+/* What is told of the cut and of the halo. */
+static void check_lists(const wf_mpi_matrix *m, const test_system *s, const share *part)
 {
-    share part;
-    wf_mpi_matrix *m = NULL;
-    wf_mpi_vector *x = NULL, *y = NULL;
     wf_mpi_matrix_info info = {.size = sizeof info};
-    wf_mpi_times times = {.size = sizeof times};
-    double seconds = 0, *whole = malloc(s->columns * sizeof *whole + 1);
-    CHECK(whole, "out of memory");
-    for (uint32_t i = 0; i < s->columns; i++)
-        whole[i] = (float)(uniform() - 0.5);
-    take_share(s, type, &part);
-    CHECK(wf_mpi_matrix_create(MPI_COMM_WORLD, device, &part.params, &m) == WF_SUCCESS, "%s",
-          s->name);
     CHECK(wf_mpi_matrix_describe(m, &info, NULL) == WF_SUCCESS, "%s", s->name);
-    CHECK(info.rows == part.params.own_rows && info.first_row == part.first, "%s", s->name);
+    CHECK(info.rows == part->params.own_rows && info.first_row == part->first, "%s", s->name);
     CHECK(strcmp(s->name, "diagonal") != 0 || info.received + info.sent + info.neighbours == 0,
           "halos of a diagonal matrix");
     uint64_t own[2] = {info.sent, info.received}, all[2];
     MPI_Allreduce(own, all, 2, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
     CHECK(all[0] == all[1], "%s: %llu sent, %llu received", s->name, (unsigned long long)all[0],
           (unsigned long long)all[1]);
-    CHECK(wf_mpi_vector_create(m, WF_MPI_OF_COLUMNS, &x) == WF_SUCCESS, "x");
-    CHECK(wf_mpi_vector_create(m, WF_MPI_OF_ROWS, &y) == WF_SUCCESS, "y");
-    const uint32_t first = first_of(s->columns, rank);
-    void *given = convert(type, whole + first, part.params.own_columns),
-         *found = calloc(part.params.own_rows + (size_t)1, wf_type_size(type));
-    CHECK(found && wf_mpi_vector_write(x, given) == WF_SUCCESS, "writing x");
-    CHECK(wf_mpi_spmv_run(m, x, y, 3, &seconds, &times) == WF_SUCCESS, "%s", s->name);
-    CHECK(seconds > 0 && times.halo >= 0 && times.wait >= 0, "%g s", seconds);
-    CHECK(wf_mpi_vector_read(y, found) == WF_SUCCESS, "reading y");
-    uint32_t wrong = wrong_elements(s, type, part.first, info.rows, whole, found);
+}
+
+/* All elements of y are right, and the comparison sees a planted fault: an x with another element
+ * at the first entry's column. */
+static void check_product(const test_system *s, const share *part, double *x, const void *y)
+{
+    const wf_type type = part->params.type;
+    const uint32_t rows = part->params.own_rows, at = s->offsets[part->first],
+                   wrong = wrong_elements(s, type, part->first, rows, x, y);
     CHECK(wrong == 0, "%s, %s: %u of %u elements are wrong", s->name, wf_type_name(type), wrong,
-          info.rows);
-    /* A planted fault: an x with another element at the first entry's column. */
-    const uint32_t at = s->offsets[part.first];
-    if (s->offsets[part.first + info.rows] > at) {
-        whole[s->indices[at]] += 1;
-        CHECK(wrong_elements(s, type, part.first, info.rows, whole, found) > 0,
+          rows);
+    if (s->offsets[part->first + rows] > at) {
+        x[s->indices[at]] += 1;
+        CHECK(wrong_elements(s, type, part->first, rows, x, y) > 0,
               "%s: the comparison sees no fault", s->name);
     }
+}
+
+/* Three products of this rank's part of x. */
+static void multiply(wf_mpi_matrix *m, const test_system *s, const void *own, void *y_own)
+{
+    wf_mpi_vector *x = NULL, *y = NULL;
+    wf_mpi_times times = {.size = sizeof times};
+    double seconds = 0;
+    CHECK(wf_mpi_vector_create(m, WF_MPI_OF_COLUMNS, &x) == WF_SUCCESS, "x");
+    CHECK(wf_mpi_vector_create(m, WF_MPI_OF_ROWS, &y) == WF_SUCCESS, "y");
+    CHECK(wf_mpi_vector_write(x, own) == WF_SUCCESS, "writing x");
+    CHECK(wf_mpi_spmv_run(m, x, y, 3, &seconds, &times) == WF_SUCCESS, "%s", s->name);
+    CHECK(seconds > 0 && times.halo >= 0 && times.wait >= 0, "%g s", seconds);
+    CHECK(wf_mpi_vector_read(y, y_own) == WF_SUCCESS, "reading y");
     wf_mpi_vector_destroy(&x);
     wf_mpi_vector_destroy(&y);
+}
+
+static void test_product(wf_device *device, const test_system *s, wf_type type)
+{
+    share part;
+    wf_mpi_matrix *m = NULL;
+    double *whole = malloc(s->columns * sizeof *whole + 1);
+    CHECK(whole, "out of memory");
+    for (uint32_t i = 0; i < s->columns; i++)
+        whole[i] = (float)(uniform() - 0.5);
+    take_share(s, type, &part);
+    CHECK(wf_mpi_matrix_create(MPI_COMM_WORLD, device, &part.params, &m) == WF_SUCCESS, "%s",
+          s->name);
+    check_lists(m, s, &part);
+    void *given = convert(type, whole + first_of(s->columns, rank), part.params.own_columns),
+         *found = calloc(part.params.own_rows + (size_t)1, wf_type_size(type));
+    CHECK(found, "out of memory");
+    multiply(m, s, given, found);
+    check_product(s, &part, whole, found);
     wf_mpi_matrix_destroy(&m);
     free(given);
     free(found);
@@ -372,58 +392,77 @@ static void test_cancel(wf_device *device, const test_system *s, bool pipelined)
 /* ------------------------------------------------------------------------------------- refusals */
 
 /* The error is every rank's, and none is left waiting. */
+static void refuse(wf_device *device, const wf_mpi_matrix_params *params, wf_result expected,
+                   const char *what)
+{
+    wf_mpi_matrix *m = NULL;
+    CHECK(wf_mpi_matrix_create(MPI_COMM_WORLD, device, params, &m) == expected, "%s", what);
+}
+
+/* Of matrices of a row a rank: `diagonal` is 1, but for the last rank's. */
+static wf_mpi_matrix_params diagonal_of(const uint32_t *column, const float *diagonal)
+{
+    static const uint32_t offsets[2] = {0, 1};
+    return (wf_mpi_matrix_params){.size = sizeof(wf_mpi_matrix_params),
+                                  .rows = (uint32_t)ranks,
+                                  .columns = (uint32_t)ranks,
+                                  .own_rows = 1,
+                                  .own_columns = 1,
+                                  .row_offsets = offsets,
+                                  .column_indices = column,
+                                  .values = diagonal,
+                                  .log = log_line,
+                                  .log_user = &expects_errors};
+}
+
 static void test_refusals(wf_device *device, const test_system *s)
 {
     share part;
-    wf_mpi_matrix *m = NULL;
-    wf_mpi_cg_result result;
-    uint32_t far = s->columns, none[2] = {0, 1};
-    float value = 1, x = 0;
+    const uint32_t far = (uint32_t)(rank == ranks - 1 ? ranks : rank);
+    const float value = 1;
     expects_errors = true;
     take_share(s, WF_TYPE_F32, &part);
     wf_mpi_matrix_params params = part.params;
     params.rows++;
-    CHECK(wf_mpi_matrix_create(MPI_COMM_WORLD, device, &params, &m) == WF_ERROR_INVALID_ARGUMENT,
-          "a row that nobody has");
+    refuse(device, &params, WF_ERROR_INVALID_ARGUMENT, "a row that nobody has");
     params = part.params;
     params.type = WF_TYPE_F16;
-    CHECK(wf_mpi_matrix_create(MPI_COMM_WORLD, device, &params, &m) == WF_ERROR_UNSUPPORTED, "f16");
+    refuse(device, &params, WF_ERROR_UNSUPPORTED, "f16");
     /* One rank's arrays alone are wrong. */
-    params = (wf_mpi_matrix_params){.size = sizeof params,
-                                    .rows = (uint32_t)ranks,
-                                    .columns = (uint32_t)ranks,
-                                    .own_rows = 1,
-                                    .own_columns = 1,
-                                    .row_offsets = none,
-                                    .column_indices = &far,
-                                    .values = &value,
-                                    .log = log_line,
-                                    .log_user = &expects_errors};
-    far = rank == ranks - 1 ? (uint32_t)ranks : (uint32_t)rank;
-    CHECK(wf_mpi_matrix_create(MPI_COMM_WORLD, device, &params, &m) == WF_ERROR_INVALID_ARGUMENT,
-          "a column that is not there");
-    far = (uint32_t)rank;
-    value = rank == ranks - 1 ? -1.0F : 1.0F;
-    const wf_mpi_cg_params cg = {
-        .size = sizeof cg, .matrix = &params, .precondition = WF_PRECONDITION_JACOBI};
-    const float b = 1;
-    CHECK(wf_mpi_cg_solve(MPI_COMM_WORLD, device, &cg, &b, &x, &result) ==
+    params = diagonal_of(&far, &value);
+    refuse(device, &params, WF_ERROR_INVALID_ARGUMENT, "a column that is not there");
+    expects_errors = false;
+    free_share(&part);
+}
+
+static wf_result solve_diagonal(wf_device *device, const wf_mpi_matrix_params *matrix,
+                                wf_precondition m, float b, float *x, wf_mpi_cg_result *out)
+{
+    const wf_mpi_cg_params params = {.size = sizeof params, .matrix = matrix, .precondition = m};
+    return wf_mpi_cg_solve(MPI_COMM_WORLD, device, &params, &b, x, out);
+}
+
+/* The last rank's diagonal is negative, or b is 0, which has x = 0. */
+static void test_ends(wf_device *device)
+{
+    wf_mpi_cg_result result;
+    const uint32_t own = (uint32_t)rank;
+    float value = rank == ranks - 1 ? -1.0F : 1.0F, x = 7;
+    const wf_mpi_matrix_params params = diagonal_of(&own, &value);
+    expects_errors = true;
+    CHECK(solve_diagonal(device, &params, WF_PRECONDITION_JACOBI, 1, &x, &result) ==
               WF_ERROR_INVALID_ARGUMENT,
           "a negative diagonal");
-    const wf_mpi_cg_params plain = {.size = sizeof plain, .matrix = &params};
-    CHECK(wf_mpi_cg_solve(MPI_COMM_WORLD, device, &plain, &b, &x, &result) == WF_SUCCESS,
+    CHECK(solve_diagonal(device, &params, WF_PRECONDITION_NONE, 1, &x, &result) == WF_SUCCESS,
           "an indefinite matrix");
     CHECK(ranks > 1 || result.status == WF_CG_INDEFINITE, "status %d", (int)result.status);
     CHECK(ranks != 2 || result.status == WF_CG_BREAKDOWN, "status %d", (int)result.status);
-    /* b = 0 has x = 0. */
-    const float zero = 0;
     x = 7;
     value = 1;
-    CHECK(wf_mpi_cg_solve(MPI_COMM_WORLD, device, &plain, &zero, &x, &result) == WF_SUCCESS, "0");
+    CHECK(solve_diagonal(device, &params, WF_PRECONDITION_NONE, 0, &x, &result) == WF_SUCCESS, "0");
     CHECK(result.status == WF_CG_CONVERGED && result.iterations == 0 && !(x > 0 || x < 0), "%g",
           (double)x);
     expects_errors = false;
-    free_share(&part);
 }
 
 int main(int argc, char **argv)
@@ -436,7 +475,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     CHECK(ranks < 64 && (argc == 1 || argc == ranks + 1), "one weight a rank");
     for (int r = 0; r < ranks; r++)
-        weights[r] = argc > 1 ? atof(argv[1 + r]) : 1;
+        weights[r] = argc > 1 ? strtod(argv[1 + r], NULL) : 1;
     CHECK(wf_mpi_select(MPI_COMM_WORLD, selector) == WF_SUCCESS, "no device");
     const wf_device_params params = {
         .size = sizeof params, .selector = selector, .log = log_line, .log_user = &expects_errors};
@@ -460,6 +499,7 @@ int main(int argc, char **argv)
     test_cancel(device, &systems[0], false);
     test_cancel(device, &systems[0], true);
     test_refusals(device, &systems[0]);
+    test_ends(device);
     for (int i = 0; i < 3; i++)
         end(&systems[i]);
     wf_device_destroy(&device);
