@@ -81,16 +81,19 @@ static bool write_pieces(FILE *file, const wfi_piece *pieces, size_t count)
     return true;
 }
 
-/* Writes and closes the temporary, which is on the disk before it gets its name: else a crash of
- * the machine may leave an empty file. */
-static bool write_temporary(int fd, const char *path, const wfi_piece *pieces, size_t count)
+/* Writes and closes the file, which is on the disk before it gets its name: else a crash of the
+ * machine may leave an empty file. temporary: by way of which a nameless file gets it; NULL: it has
+ * another name. */
+static bool write_open(int fd, const char *path, char *temporary, const wfi_piece *pieces,
+                       size_t count)
 {
     /* A file that replaces another keeps its permissions, so that others may still read it. */
     wfi_file_keep_cache_rights(fd, path);
     FILE *file = wfi_file_stream(fd, "wb");
     if (!file)
         return false;
-    const bool ok = write_pieces(file, pieces, count) && wfi_file_flush(file);
+    const bool ok = write_pieces(file, pieces, count) && wfi_file_flush(file) &&
+                    (!temporary || wfi_file_give_name(file, temporary, path));
     const int cause = errno;
     const bool closed = fclose(file) == 0;
     if (!ok)
@@ -105,11 +108,14 @@ bool wfi_file_write(const char *path, const wfi_piece *pieces, size_t count)
     if (!temporary)
         return false;
     snprintf(temporary, length, "%s.XXXXXX", path);
-    const int fd = wfi_file_make_temporary(temporary);
-    const bool ok =
-        fd >= 0 && write_temporary(fd, path, pieces, count) && wfi_file_replace(temporary, path);
+    int fd = wfi_file_make_nameless(path);
+    const bool nameless = fd >= 0;
+    if (!nameless)
+        fd = wfi_file_make_temporary(temporary);
+    const bool ok = fd >= 0 && write_open(fd, path, nameless ? temporary : NULL, pieces, count) &&
+                    (nameless || wfi_file_replace(temporary, path));
     const int cause = errno;
-    if (!ok && fd >= 0)
+    if (!ok && fd >= 0 && !nameless)
         wfi_file_remove(temporary);
     wfi_free(temporary);
     errno = cause;

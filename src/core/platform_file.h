@@ -63,6 +63,12 @@ void wfi_file_leave_lock(int fd);
 
 /* Replaces the six X that the path ends in and makes that file, for this user alone; -1: none. */
 int wfi_file_make_temporary(char *path);
+/* A file without a name in the folder of `path`, for this user alone, which goes with the process;
+ * -1: the system or the file system has none. */
+int wfi_file_make_nameless(const char *path);
+/* Gives a nameless file the name, over what stands there: then by way of `temporary`, whose six X
+ * at the end are replaced, for a moment in which no signal but SIGKILL ends the program. */
+bool wfi_file_give_name(FILE *nameless, char *temporary, const char *path);
 /* Gives the temporary the rights of the file that it will replace, which may not be there: of a
  * cache, what others may not write to. */
 void wfi_file_keep_rights(int fd, const char *replaced);

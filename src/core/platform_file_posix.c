@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/heap.h"
@@ -15,7 +17,8 @@
 #ifndef PATH_MAX
 #define PATH_MAX 4096
 #endif
-#define MOST_LINKS 40 /* that lead to a file, before it counts as a circle */
+#define MOST_NAMES 100 /* that are tried for a temporary */
+#define MOST_LINKS 40  /* that lead to a file, before it counts as a circle */
 
 /* ------------------------------------------------------------------------------------ looking */
 
@@ -219,6 +222,84 @@ int wfi_file_make_temporary(char *path)
 {
     return mkstemp(path);
 }
+
+#ifdef O_TMPFILE
+#define OPEN_FILES "/proc/self/fd" /* through which an open file can be named */
+
+int wfi_file_make_nameless(const char *path)
+{
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    const size_t length = slash ? (size_t)(slash - path) + 1 : 0;
+    if (length + 2 > sizeof folder || access(OPEN_FILES, X_OK) != 0)
+        return -1;
+    memcpy(folder, path, length);
+    strcpy(folder + length, ".");
+    return open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+}
+
+static bool link_open(const char *open_file, const char *path)
+{
+    return linkat(AT_FDCWD, open_file, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0;
+}
+
+/* A name that nothing has, from the clock: mkstemp would make the file. */
+static bool link_somewhere(const char *open_file, char *path)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+    char *const end = path + strlen(path) - 6;
+    for (uint64_t i = 0; i < MOST_NAMES; i++) {
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        uint64_t bits = ((uint64_t)now.tv_nsec * MOST_NAMES + i + (uint64_t)getpid() * 65537) *
+                            UINT64_C(0x9e3779b97f4a7c15) >>
+                        16;
+        for (int at = 0; at < 6; at++, bits /= 36)
+            end[at] = letters[bits % 36];
+        if (link_open(open_file, path))
+            return true;
+        if (errno != EEXIST)
+            return false;
+    }
+    return false;
+}
+
+bool wfi_file_give_name(FILE *nameless, char *temporary, const char *path)
+{
+    char open_file[sizeof OPEN_FILES + 16];
+    sigset_t all, before;
+    snprintf(open_file, sizeof open_file, OPEN_FILES "/%d", fileno(nameless));
+    if (link_open(open_file, path))
+        return true;
+    if (errno != EEXIST)
+        return false;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const bool linked = link_somewhere(open_file, temporary),
+               named = linked && rename(temporary, path) == 0;
+    const int cause = errno;
+    if (linked && !named)
+        unlink(temporary);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = cause;
+    return named;
+}
+#else
+int wfi_file_make_nameless(const char *path)
+{
+    (void)path;
+    return -1;
+}
+
+bool wfi_file_give_name(FILE *nameless, char *temporary, const char *path)
+{
+    (void)nameless;
+    (void)temporary;
+    (void)path;
+    errno = ENOTSUP;
+    return false;
+}
+#endif
 
 /* One that cannot keep the group gives the other group no rights. */
 void wfi_file_keep_rights(int fd, const char *replaced)

@@ -354,6 +354,21 @@ void wfi_file_leave_lock(int fd)
 
 /* ----------------------------------------------------------------------------------- replacing */
 
+int wfi_file_make_nameless(const char *path)
+{
+    (void)path;
+    return -1;
+}
+
+bool wfi_file_give_name(FILE *nameless, char *temporary, const char *path)
+{
+    (void)nameless;
+    (void)temporary;
+    (void)path;
+    errno = ENOTSUP;
+    return false;
+}
+
 int wfi_file_make_temporary(char *path)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";

@@ -31,7 +31,10 @@ static bool open_special(wfi_atomic_file *out, wfi_io_error *error)
 /* A file of this user's own in the same folder, with the rights of what it will replace. */
 static bool open_temporary(wfi_atomic_file *out, wfi_io_error *error)
 {
-    const int fd = wfi_unfinished_make(out->temporary);
+    int fd = wfi_file_make_nameless(out->path);
+    out->nameless = fd >= 0;
+    if (!out->nameless)
+        fd = wfi_unfinished_make(out->temporary);
     if (fd >= 0) {
         wfi_file_keep_rights(fd, out->path);
         out->file = wfi_file_stream(fd, "wb");
@@ -39,7 +42,9 @@ static bool open_temporary(wfi_atomic_file *out, wfi_io_error *error)
     if (out->file)
         return true;
     const int cause = errno;
-    if (fd >= 0)
+    if (fd >= 0 && out->nameless)
+        wfi_file_close(fd);
+    else if (fd >= 0)
         wfi_unfinished_remove(out->temporary);
     wfi_io_set_error(error, WFI_IO_SYSTEM, "%s: cannot be written: %s", out->path, strerror(cause));
     forget(out);
@@ -90,22 +95,33 @@ void wfi_atomic_write(wfi_atomic_file *out, const void *data, size_t bytes)
         out->cause = errno ? errno : EIO;
 }
 
+/* Closes the file, whose data are on the disk, and gives it its name. */
+static bool finish(wfi_atomic_file *out)
+{
+    const bool named = !out->nameless || wfi_file_give_name(out->file, out->temporary, out->path);
+    const int cause = errno;
+    if (fclose(out->file) != 0 || !named) {
+        errno = named ? errno : cause;
+        return false;
+    }
+    return out->nameless || !out->temporary || wfi_file_replace(out->temporary, out->path);
+}
+
 bool wfi_atomic_commit(wfi_atomic_file *out, wfi_io_error *error)
 {
+    const bool temporary = out->temporary && !out->nameless;
     bool ok = !out->cause && (out->temporary ? wfi_file_flush(out->file) : fflush(out->file) == 0);
     int cause = out->cause ? out->cause : errno;
-    if (fclose(out->file) != 0 && ok) {
+    if (!ok)
+        fclose(out->file);
+    else if (!finish(out)) {
         ok = false;
         cause = errno;
     }
-    if (ok && out->temporary && !wfi_file_replace(out->temporary, out->path)) {
-        ok = false;
-        cause = errno;
-    }
-    if (ok && out->temporary)
+    if (ok && temporary)
         wfi_unfinished_forget(out->temporary);
     if (!ok) {
-        if (out->temporary)
+        if (temporary)
             wfi_unfinished_remove(out->temporary);
         wfi_io_set_error(error, WFI_IO_SYSTEM, "%s: cannot be written: %s", out->path,
                          strerror(cause));
@@ -118,7 +134,7 @@ void wfi_atomic_abandon(wfi_atomic_file *out)
 {
     if (out->file) {
         fclose(out->file);
-        if (out->temporary)
+        if (out->temporary && !out->nameless)
             wfi_unfinished_remove(out->temporary);
     }
     forget(out);

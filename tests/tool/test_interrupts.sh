@@ -78,8 +78,9 @@ check 'Ctrl-C: cg has its residuals' grep -q '"history"' cut-cg.json
 mkdir written
 for n in 1 2 3 4 5 6; do
     "$tool" spmv --generate poisson27:60 -o written/m.mtx >/dev/null 2>&1 &
-    for _ in {1..600}; do
+    for _ in {1..600}; do # until there is a file, by name or without one
         compgen -G 'written/m.mtx.*' >/dev/null && break
+        ls -l "/proc/$!/fd" 2>/dev/null | grep -q '/written/' && break
         sleep 0.02
     done
     kill -$([ $((n % 2)) = 0 ] && echo TERM || echo HUP) $! 2>/dev/null
