@@ -3,7 +3,7 @@
 one, whole; nothing is left behind, no process either; the exit code is the grammar's; and what was
 interrupted can be done again.
 
-usage: signals.py TOOL [--each N] [--seed S] [--jobs J]
+usage: signals.py TOOL [--each N] [--seed S] [--jobs J] [--signal NAME]
 """
 import argparse
 import json
@@ -166,12 +166,15 @@ def main():
     parser.add_argument("--each", type=int, default=500, help="times that each signal is sent")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--signal", choices=SIGNALS, help="send this one alone")
     options = parser.parse_args()
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup's children would ignore it
+    signals = (options.signal,) if options.signal else SIGNALS
     tool = os.path.abspath(options.tool)
     failed = 0
     with tempfile.TemporaryDirectory(prefix="wavefit-signals-") as reference:
         taken = make_reference(tool, reference)
-        runs = [(signal_name, i) for signal_name in SIGNALS for i in range(options.each)]
+        runs = [(signal_name, i) for signal_name in signals for i in range(options.each)]
 
         def go(item):
             signal_name, i = item
@@ -179,7 +182,7 @@ def main():
             draw = random.Random(f"{options.seed} {signal_name} {i}")
             return one(tool, reference, taken, getattr(signal, signal_name), name, draw)
 
-        ended = dict.fromkeys(SIGNALS, 0)
+        ended = dict.fromkeys(signals, 0)
         with ThreadPoolExecutor(options.jobs) as pool:
             for (signal_name, i), (wrong, early, delay) in zip(runs, pool.map(go, runs)):
                 ended[signal_name] += early
@@ -187,7 +190,7 @@ def main():
                     failed += 1
                     name = list(COMMANDS)[i % len(COMMANDS)]
                     print(f"{signal_name} {i}, {name}, after {delay:.3f} s: {what}", flush=True)
-    for signal_name in SIGNALS:
+    for signal_name in signals:
         print(f"{signal_name}: sent or outrun {options.each} times, ended {ended[signal_name]}")
     print(f"{failed} faults")
     return failed > 0
