@@ -67,7 +67,7 @@ static double time_of(const wf_caps *caps, const char *variant, uint64_t m, uint
     wfi_point_defaults(&point);
     point.values[MATMUL_ID_SPLIT_K] = split_k;
     assert_true(wfi_point_legal(&point, NULL));
-    return wfi_matmul_tile_time(&point, 64);
+    return wfi_matmul_tile_time(&point);
 }
 
 static void times_grow_with_work_and_waves(void **state)

@@ -87,6 +87,21 @@ void wfi_matmul_tile_group(const wfi_point *point, uint32_t size[3])
     size[1] = size[2] = 1;
 }
 
+uint32_t wfi_matmul_registers(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    const wf_type type = point->problem->type;
+    const uint32_t words = type == WF_TYPE_F64 ? 2 : 1, place = type == WF_TYPE_I8 ? 8 : 1;
+    const uint32_t threads = wfi_matmul_tile_threads(v);
+    const uint32_t a = (v[MATMUL_ID_TILE_K] * v[MATMUL_ID_TILE_M] + threads - 1) / threads,
+                   b = (v[MATMUL_ID_TILE_K] * v[MATMUL_ID_TILE_N] + threads - 1) / threads;
+    const uint32_t vec4 = wfi_matmul_vec4_bits(&point->problem->matmul);
+    return words * (v[MATMUL_ID_THREAD_M] * v[MATMUL_ID_THREAD_N] + a + b +
+                    (v[MATMUL_ID_THREAD_M] + v[MATMUL_ID_THREAD_N]) *
+                        (v[MATMUL_ID_DOUBLE_BUFFER] ? 2 : 1)) +
+           place * ((vec4 & 1 ? 0 : a) + (vec4 & 2 ? 0 : b));
+}
+
 uint64_t wfi_matmul_tiles_shared(const wfi_point *point, uint32_t padding)
 {
     const uint32_t *v = point->values;

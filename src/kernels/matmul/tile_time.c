@@ -73,9 +73,15 @@ double wfi_matmul_reading_time(const wfi_point *point, double groups)
                : time;
 }
 
+/* Of a work-item, with what compilers take beside the counted ones. */
+static uint32_t registers_of(const wfi_point *point)
+{
+    return wfi_matmul_registers(point) + WFI_OTHER_REGISTERS + WFI_OTHER_REGISTERS / 2;
+}
+
 /* Work-groups that a compute unit holds. A unit has no more shared memory for all of them than one
  * may have, where the profile counts registers of a unit at all. */
-static double resident(const wfi_point *point, uint32_t registers)
+static double resident(const wfi_point *point)
 {
     uint32_t size[3];
     point->variant->group_size(point, size);
@@ -84,7 +90,8 @@ static double resident(const wfi_point *point, uint32_t registers)
     double groups =
         floor((double)point->caps->max_shared_bytes / (double)point->variant->shared_bytes(point));
     if (unit_registers > 0)
-        groups = fmin(groups, floor(unit_registers / (items * ceil(registers / 8.0) * 8)));
+        groups =
+            fmin(groups, floor(unit_registers / (items * ceil(registers_of(point) / 8.0) * 8)));
     if (most > 0)
         groups = fmin(groups, floor(most / items));
     return fmax(groups, 1);
@@ -105,7 +112,7 @@ static double words(const wfi_point *point)
     return point->problem->type == WF_TYPE_F64 ? 2 : 1;
 }
 
-static work_group describe(const wfi_point *point, uint32_t registers)
+static work_group describe(const wfi_point *point)
 {
     const wfi_matmul_rates *r = wfi_matmul_profile_of(point->caps)->rates;
     const wfi_matmul_problem *p = &point->problem->matmul;
@@ -128,7 +135,7 @@ static work_group describe(const wfi_point *point, uint32_t registers)
                                (p->n % 4 ? 1 + r->narrow_store * v[MATMUL_ID_THREAD_N] : 1),
                         .groups = wfi_matmul_tile_count(p, m, n) * split_k,
                         .steps = ceil(ceil((double)p->k / split_k) / k),
-                        .held = resident(point, registers)};
+                        .held = resident(point)};
 }
 
 static double wave_time(const wfi_matmul_rates *r, const work_group *g, double count)
@@ -151,14 +158,14 @@ static double partials_time(const wfi_matmul_rates *r, double dispatches, double
     return dispatches * r->dispatch + bytes * r->partial_byte;
 }
 
-double wfi_matmul_tile_time(const wfi_point *point, uint32_t registers)
+double wfi_matmul_tile_time(const wfi_point *point)
 {
     const wfi_matmul_rates *r = wfi_matmul_profile_of(point->caps)->rates;
     const wfi_matmul_problem *p = &point->problem->matmul;
     const uint32_t *v = point->values;
     const double units = units_of(point), split_k = v[MATMUL_ID_SPLIT_K],
                  shared = wfi_point_value(point, MATMUL_ID_STREAM_K, 0) * units;
-    work_group g = describe(point, registers);
+    work_group g = describe(point);
     double time = r->start;
     if (shared > 0) {
         const double left = fmod(g.groups, shared);
@@ -179,11 +186,11 @@ double wfi_matmul_tile_time(const wfi_point *point, uint32_t registers)
 }
 
 /* Keeps the point where it is legal and faster than the best so far. */
-static void try_point(wfi_point *best, double *least, const wfi_point *trial, uint32_t registers)
+static void try_point(wfi_point *best, double *least, const wfi_point *trial)
 {
     if (!wfi_point_legal(trial, NULL))
         return;
-    const double time = wfi_matmul_tile_time(trial, registers);
+    const double time = wfi_matmul_tile_time(trial);
     if (*least >= 0 && time >= *least)
         return;
     *least = time;
@@ -191,39 +198,38 @@ static void try_point(wfi_point *best, double *least, const wfi_point *trial, ui
 }
 
 /* With every split_k that leaves parts of some length and fills the device, and with stream-K. */
-static void try_splits(wfi_point *best, double *least, wfi_point *trial, uint32_t registers,
-                       bool shared)
+static void try_splits(wfi_point *best, double *least, wfi_point *trial, bool shared)
 {
     const wfi_matmul_problem *p = &trial->problem->matmul;
     uint32_t *v = trial->values;
     const double units = units_of(trial),
                  tiles = wfi_matmul_tile_count(p, v[MATMUL_ID_TILE_M], v[MATMUL_ID_TILE_N]);
     v[MATMUL_ID_SPLIT_K] = 1;
-    try_point(best, least, trial, registers);
+    try_point(best, least, trial);
     for (uint32_t s = 2;
          s <= MOST_SPLIT_K && tiles * s <= MOST_GROUPS * units && p->k / s >= LEAST_STEPS; s *= 2) {
         v[MATMUL_ID_SPLIT_K] = s;
-        try_point(best, least, trial, registers);
+        try_point(best, least, trial);
     }
     if (shared && tiles >= units) {
         v[MATMUL_ID_SPLIT_K] = 1;
         v[MATMUL_ID_STREAM_K] = SHARERS;
-        try_point(best, least, trial, registers);
+        try_point(best, least, trial);
     }
 }
 
 double wfi_matmul_fastest_block(wfi_point *point, const wfi_matmul_blocks *blocks)
 {
     const bool may_share = point->problem->type == WF_TYPE_F32 && point->problem->matmul.batch == 1;
+    const uint32_t most = wfi_unit_of(point->caps).lane_registers;
     const wfi_point given = *point;
     double least = -1;
     for (size_t i = 0; i < blocks->count; i++) {
         wfi_point trial = given;
         wfi_matmul_set_block(&trial, &blocks->items[i]);
-        const uint32_t registers =
-            wfi_matmul_fits_registers(&trial) ? blocks->complete(&trial, i) : 0;
-        if (registers)
-            try_splits(point, &least, &trial, registers, may_share && i < blocks->shared);
+        if (wfi_matmul_fits_registers(&trial) && blocks->complete(&trial, i) &&
+            (most == 0 || registers_of(&trial) <= most))
+            try_splits(point, &least, &trial, may_share && i < blocks->shared);
     }
     return least;
 }

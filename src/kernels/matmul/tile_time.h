@@ -19,9 +19,8 @@ double wfi_matmul_reading_time(const wfi_point *point, double groups);
 /* Whether rows that begin at no multiple of 16 bytes are worth copying. */
 bool wfi_matmul_copies_pay(const wfi_point *point);
 
-/* Time, in the unit of model.h, of a point of `vector` or `subgroup_k` whose work-items take so
- * many registers. */
-double wfi_matmul_tile_time(const wfi_point *point, uint32_t registers);
+/* Time, in the unit of model.h, of a point of `vector` or `subgroup_k`. */
+double wfi_matmul_tile_time(const wfi_point *point);
 
 /* Whether storing C decides the time of many tiles: its rows are no vectors, and sums are short. */
 bool wfi_matmul_stores_decide(const wfi_point *point);
@@ -31,9 +30,8 @@ typedef struct wfi_matmul_blocks {
     const wfi_matmul_block *items;
     size_t count;
     size_t shared; /* so many of the first are tried with stream-K too */
-    /* Sets what follows from a block and returns the registers of a work-item, 0 where the device
-     * is no good for it. */
-    uint32_t (*complete)(wfi_point *trial, size_t index);
+    /* Sets what follows from a block; false: it is not for this problem. */
+    bool (*complete)(wfi_point *trial, size_t index);
 } wfi_matmul_blocks;
 
 /* Sets the block, its split_k and stream_k to what takes the least time, which it returns; < 0: no

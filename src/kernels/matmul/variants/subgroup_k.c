@@ -2,7 +2,6 @@
  * */
 #include <math.h>
 
-#include "core/architectures.h"
 #include "profiles/matmul.h"
 #include "kernels/matmul/build.h"
 #include "kernels/matmul/matmul.h"
@@ -229,18 +228,7 @@ static const wfi_matmul_block timed_blocks[] = {
 static const uint8_t timed_slices[WFI_COUNT(timed_blocks)] = {2, 4, 8, 8, 4, 8, 4, 8,
                                                               4, 4, 4, 2, 4, 2, 4};
 
-/* As `vector` counts them, of a slice. */
-static uint32_t registers(const wfi_point *point)
-{
-    const uint32_t *v = point->values, threads = wfi_matmul_tile_threads(v),
-                   bits = v[MATMUL_ID_VEC4];
-    const uint32_t a = (v[MATMUL_ID_TILE_K] * v[MATMUL_ID_TILE_M] + threads - 1) / threads,
-                   b = (v[MATMUL_ID_TILE_K] * v[MATMUL_ID_TILE_N] + threads - 1) / threads;
-    return v[MATMUL_ID_THREAD_M] * v[MATMUL_ID_THREAD_N] + a + b + v[MATMUL_ID_THREAD_M] +
-           v[MATMUL_ID_THREAD_N] + (bits & 1 ? 0 : a) + (bits & 2 ? 0 : b);
-}
-
-static uint32_t complete_timed(wfi_point *trial, size_t index)
+static bool complete_timed(wfi_point *trial, size_t index)
 {
     const wfi_matmul_block *b = &timed_blocks[index];
     uint32_t *v = trial->values;
@@ -248,9 +236,7 @@ static uint32_t complete_timed(wfi_point *trial, size_t index)
     v[MATMUL_ID_PER_SUBGROUP] = 1;
     v[MATMUL_ID_LANES_N] = b->thread_n > 8 || b->tile_n == 16 ? 4 : 8;
     v[MATMUL_ID_LANES_M] = 32 / v[MATMUL_ID_LANES_N];
-    const uint32_t needed = registers(trial) + WFI_OTHER_REGISTERS + WFI_OTHER_REGISTERS / 2,
-                   most = wfi_unit_of(trial->caps).lane_registers;
-    return most == 0 || needed <= most ? needed : 0;
+    return true;
 }
 
 static const wfi_matmul_blocks timed = {timed_blocks, WFI_COUNT(timed_blocks), 0, complete_timed};

@@ -2,7 +2,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/architectures.h"
 #include "core/arithmetic.h"
 #include "profiles/matmul.h"
 #include "kernels/matmul/matmul.h"
@@ -114,30 +113,13 @@ static const wfi_constraint constraints[] = {
 
 /* ------------------------------------------------------------------------------------- geometry */
 
-/* Registers of 32 bits that a work-item needs by count: sums, the values that feed them, what is on
- * its way to shared memory, and the places where that goes if it moves singly. */
-static uint32_t registers(const wfi_point *point)
-{
-    const uint32_t *v = point->values;
-    const wf_type type = point->problem->type;
-    const uint32_t words = type == WF_TYPE_F64 ? 2 : 1, place = type == WF_TYPE_I8 ? 8 : 1;
-    const uint32_t threads = wfi_matmul_tile_threads(v);
-    const uint32_t a = (v[MATMUL_ID_TILE_K] * v[MATMUL_ID_TILE_M] + threads - 1) / threads,
-                   b = (v[MATMUL_ID_TILE_K] * v[MATMUL_ID_TILE_N] + threads - 1) / threads;
-    const uint32_t vec4 = wfi_matmul_vec4_bits(&point->problem->matmul);
-    return words * (v[MATMUL_ID_THREAD_M] * v[MATMUL_ID_THREAD_N] + a + b +
-                    (v[MATMUL_ID_THREAD_M] + v[MATMUL_ID_THREAD_N]) *
-                        (v[MATMUL_ID_DOUBLE_BUFFER] ? 2 : 1)) +
-           place * ((vec4 & 1 ? 0 : a) + (vec4 & 2 ? 0 : b));
-}
-
 /* Padding spares bank conflicts of stores. It is left out where it would cost a compute unit a
  * work-group. */
 static uint32_t padding(const wfi_point *point)
 {
     const uint32_t unit_registers = wfi_matmul_profile_of(point->caps)->unit_registers;
-    const uint32_t items =
-        wfi_matmul_tile_threads(point->values) * (registers(point) + WFI_OTHER_REGISTERS);
+    const uint32_t items = wfi_matmul_tile_threads(point->values) *
+                           (wfi_matmul_registers(point) + WFI_OTHER_REGISTERS);
     const uint64_t most = point->caps->max_shared_bytes, held = unit_registers / items,
                    padded = wfi_least(held, most / wfi_matmul_tiles_shared(point, 1)),
                    bare = wfi_least(held, most / wfi_matmul_tiles_shared(point, 0));
@@ -206,9 +188,9 @@ static void set_lanes(wfi_point *point)
 static bool holds_registers(wfi_point *point)
 {
     const uint32_t most = wfi_matmul_most_registers(point, wfi_matmul_tile_threads(point->values));
-    if (registers(point) > most)
+    if (wfi_matmul_registers(point) > most)
         point->values[MATMUL_ID_DOUBLE_BUFFER] = 0;
-    return registers(point) <= most;
+    return wfi_matmul_registers(point) <= most;
 }
 
 static bool complete(wfi_point *trial)
@@ -368,21 +350,19 @@ static const wfi_matmul_block timed_blocks[] = {
 };
 #define TIMED_F32 (WFI_COUNT(timed_blocks) - 1) /* the last one takes longer than it is predicted */
 
-static uint32_t complete_timed(wfi_point *trial, size_t index)
+static bool complete_timed(wfi_point *trial, size_t index)
 {
     const wfi_matmul_block *b = &timed_blocks[index];
     uint32_t *v = trial->values;
     /* Some of these took 3.6 times their prediction. */
     if (trial->problem->type == WF_TYPE_F64 && b->tile_m == 32 && b->tile_n == 32)
-        return 0;
+        return false;
     set_lanes(trial);
     v[MATMUL_ID_LANES_M] = power_within(b->tile_m / b->thread_m, 32 / v[MATMUL_ID_LANES_N]);
     v[MATMUL_ID_DOUBLE_BUFFER] =
         (b->tile_k > 8 || b->thread_n > 8) && (b->tile_m != 64 || b->tile_n != 16);
     v[MATMUL_ID_STREAM_K] = 0;
-    const uint32_t needed = registers(trial) + WFI_OTHER_REGISTERS + WFI_OTHER_REGISTERS / 2,
-                   most = wfi_unit_of(trial->caps).lane_registers;
-    return most == 0 || needed <= most ? needed : 0;
+    return true;
 }
 
 static double fit_timed_block(wfi_point *point)
