@@ -94,6 +94,18 @@ static void times_grow_with_work_and_waves(void **state)
     }
 }
 
+/* None of the timed blocks of f64 with B transposed fits Vulkan's least shared memory. */
+static void small_limits_keep_tiles(void **state)
+{
+    (void)state;
+    wf_caps caps = card_of(WFI_NVIDIA);
+    caps.max_shared_bytes = 16384;
+    caps.max_invocations = caps.max_group_size[0] = caps.max_group_size[1] = 128;
+    wfi_matmul_problem p = wfi_matmul_plain(500, 500, 500);
+    p.transpose_b = true;
+    assert_string_equal(test_pick(&caps, WF_TYPE_F64, p).variant->name, "vector");
+}
+
 /* Devices whose rates nobody measured, types and sizes that were not. */
 static void others_are_not_timed(void **state)
 {
@@ -123,6 +135,7 @@ int main(void)
         cmocka_unit_test(few_tiles_are_split),
         cmocka_unit_test(short_sums_of_odd_rows_are_stored_side_by_side),
         cmocka_unit_test(times_grow_with_work_and_waves),
+        cmocka_unit_test(small_limits_keep_tiles),
         cmocka_unit_test(others_are_not_timed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -386,8 +386,9 @@ static double fit(wfi_point *point)
 {
     const wfi_matmul_profile *profile = wfi_matmul_profile_of(point->caps);
     uint32_t *v = point->values;
-    if (wfi_matmul_times_tiles(point))
-        return fit_timed_block(point);
+    const double timed = wfi_matmul_times_tiles(point) ? fit_timed_block(point) : -1;
+    if (timed >= 0)
+        return timed;
     double time = profile->registers_are_memory ? fit_memory_block(point) : fit_gpu_block(point);
     if (time < 0 && profile->registers_are_memory)
         time = fit_any_block(point);
