@@ -246,16 +246,11 @@ static bool link_open(const char *open_file, const char *path)
 /* A name that nothing has, from the clock: mkstemp would make the file. */
 static bool link_somewhere(const char *open_file, char *path)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
-    char *const end = path + strlen(path) - 6;
     for (uint64_t i = 0; i < MOST_NAMES; i++) {
         struct timespec now;
         clock_gettime(CLOCK_REALTIME, &now);
-        uint64_t bits = ((uint64_t)now.tv_nsec * MOST_NAMES + i + (uint64_t)getpid() * 65537) *
-                            UINT64_C(0x9e3779b97f4a7c15) >>
-                        16;
-        for (int at = 0; at < 6; at++, bits /= 36)
-            end[at] = letters[bits % 36];
+        const uint64_t drawn = (uint64_t)now.tv_nsec * MOST_NAMES + i + (uint64_t)getpid() * 65537;
+        wfi_text_fill_name(path, drawn * UINT64_C(0x9e3779b97f4a7c15) >> 16);
         if (link_open(open_file, path))
             return true;
         if (errno != EEXIST)

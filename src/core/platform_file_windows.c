@@ -371,16 +371,13 @@ bool wfi_file_give_name(FILE *nameless, char *temporary, const char *path)
 
 int wfi_file_make_temporary(char *path)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
-    char *const end = path + strlen(path) - 6;
     for (int i = 0; i < MOST_NAMES; i++) {
         LARGE_INTEGER ticks;
         QueryPerformanceCounter(&ticks);
-        uint64_t bits =
-            ((uint64_t)ticks.QuadPart * MOST_NAMES + (uint64_t)i) * UINT64_C(0x9e3779b97f4a7c15) ^
-            ((uint64_t)GetCurrentProcessId() << 32 | GetCurrentThreadId());
-        for (int c = 0; c < 6; c++, bits /= sizeof letters - 1)
-            end[c] = letters[bits % (sizeof letters - 1)];
+        wfi_text_fill_name(path,
+                           ((uint64_t)ticks.QuadPart * MOST_NAMES + (uint64_t)i) *
+                                   UINT64_C(0x9e3779b97f4a7c15) ^
+                               ((uint64_t)GetCurrentProcessId() << 32 | GetCurrentThreadId()));
         /* Others may remove it, so that it can go while it is open. */
         const HANDLE handle =
             open_handle(path, GENERIC_READ | GENERIC_WRITE, CREATE_NEW, FILE_ATTRIBUTE_NORMAL);

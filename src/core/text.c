@@ -92,3 +92,11 @@ bool wfi_same_word(const char *a, const char *b)
 {
     return strlen(a) == strlen(b) && wfi_begins_with(a, b);
 }
+
+void wfi_text_fill_name(char *text, uint64_t bits)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+    char *const end = text + strlen(text) - 6;
+    for (int i = 0; i < 6; i++, bits /= sizeof letters - 1)
+        end[i] = letters[bits % (sizeof letters - 1)];
+}

@@ -28,4 +28,7 @@ char *wfi_path_join(const char *a, const char *b);
 bool wfi_begins_with(const char *text, const char *word);
 bool wfi_same_word(const char *a, const char *b);
 
+/* Replaces the six characters that the text ends in by letters and digits of `bits`. */
+void wfi_text_fill_name(char *text, uint64_t bits);
+
 #endif
