@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "commands.h"
-#include "io/npy.h"
 #include "sparse.h"
 #include "tool/cases/case_parts.h"
 #include "tool/cli/console.h"
@@ -105,29 +104,21 @@ static void print(const run *r)
 
 static int finish(run *r, int argc, char **argv)
 {
-    const uint64_t shape[1] = {r->matrix.params.rows};
-    wfi_io_error error;
     const wf_cg_status status = r->result.status;
     const bool worth = status == WF_CG_CONVERGED || status == WF_CG_MAX_ITERATIONS;
+    const wfi_rank_output output = {worth ? r->args->output : NULL, r->args->real,
+                                    r->matrix.params.rows, r->whole_x};
     if (!r->rank->prints)
         return WFI_EXIT_DONE;
     print(r);
-    int code = wfi_case_exit(r->out, WF_SUCCESS);
-    if (r->args->output && worth &&
-        !wfi_npy_write(r->args->output, r->args->real, 1, shape, r->whole_x, &error))
-        code = wfi_run_error("%s", error.text);
-    const int written = wfi_session_write(&r->rank->session, argc, argv, r->out, 1);
-    return code != WFI_EXIT_DONE ? code : written;
+    return wfi_rank_write(r->rank, &output, r->out, argc, argv);
 }
 
 static int execute(run *r, int argc, char **argv)
 {
     wfi_rank *rank = r->rank;
-    wf_mpi_matrix_params *p = &r->matrix.params;
-    p->tuning = &rank->session.tuning;
-    p->log = wfi_rank_log;
-    p->log_user = &rank->session;
-    r->params.matrix = p;
+    wfi_rank_matrix_use(rank, &r->matrix);
+    r->params.matrix = &r->matrix.params;
     r->params.progress = go_on;
     const wf_result result = wf_mpi_cg_solve(MPI_COMM_WORLD, rank->session.device, &r->params,
                                              r->own_b, r->own_x, &r->result);

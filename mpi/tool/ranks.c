@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/npy.h"
+#include "tool/cli/console.h"
 #include "tool/cli/table.h"
 
 int wfi_rank_share(int code)
@@ -193,4 +195,17 @@ int wfi_rank_weights(const wfi_rank *rank, const char *text, double **out)
                                           "of %d ranks, with commas between them",
                                           text, rank->count)
                         : WFI_EXIT_USAGE;
+}
+
+int wfi_rank_write(wfi_rank *rank, const wfi_rank_output *output, const wfi_result_case *c,
+                   int argc, char **argv)
+{
+    const uint64_t shape[1] = {output->count};
+    wfi_io_error error;
+    int code = wfi_case_exit(c, WF_SUCCESS);
+    if (output->path &&
+        !wfi_npy_write(output->path, output->type, 1, shape, output->vector, &error))
+        code = wfi_run_error("%s", error.text);
+    const int written = wfi_session_write(&rank->session, argc, argv, c, 1);
+    return code != WFI_EXIT_DONE ? code : written;
 }

@@ -39,6 +39,18 @@ void wfi_rank_collect(wfi_rank *rank, const char *what, uint64_t first, uint64_t
 /* The table of ranks. */
 void wfi_rank_print(const wfi_result_case *c);
 
+/* A vector to write; path NULL: none. */
+typedef struct wfi_rank_output {
+    const char *path;
+    wf_type type;
+    uint64_t count;
+    const void *vector;
+} wfi_rank_output;
+
+/* Writes the vector and the results, where the rank prints, and returns the exit code. */
+int wfi_rank_write(wfi_rank *rank, const wfi_rank_output *output, const wfi_result_case *c,
+                   int argc, char **argv);
+
 /* One weight a rank, separated by commas; NULL (text NULL): equal ones. */
 int wfi_rank_weights(const wfi_rank *rank, const char *text, double **out);
 

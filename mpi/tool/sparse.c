@@ -177,6 +177,13 @@ int wfi_rank_matrix_get(const wfi_rank *rank, const char *text, wf_type type, bo
     return take_rows(rank, m);
 }
 
+void wfi_rank_matrix_use(wfi_rank *rank, wfi_rank_matrix *m)
+{
+    m->params.tuning = &rank->session.tuning;
+    m->params.log = wfi_rank_log;
+    m->params.log_user = &rank->session;
+}
+
 void wfi_rank_matrix_free(wfi_rank_matrix *m)
 {
     wfi_csr_free(&m->whole);

@@ -24,6 +24,8 @@ typedef struct wfi_rank_matrix {
  * ranks; `m` is to be freed all the same. */
 int wfi_rank_matrix_get(const wfi_rank *rank, const char *text, wf_type type, bool square,
                         const double *weights, wfi_rank_matrix *m);
+/* The rank's session, which is open by now, gives its tuning and its log. */
+void wfi_rank_matrix_use(wfi_rank *rank, wfi_rank_matrix *m);
 void wfi_rank_matrix_free(wfi_rank_matrix *m);
 
 /* Parts of a vector that is whole on rank 0; first: the matrix's first_row or first_column. */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "commands.h"
-#include "io/npy.h"
 #include "sparse.h"
 #include "tool/cases/case_parts.h"
 #include "tool/cases/generate.h"
@@ -115,9 +114,9 @@ static wf_result describe(run *r)
 
 static int finish(run *r, int argc, char **argv)
 {
-    const uint64_t shape[1] = {r->matrix.params.rows};
     const wfi_result_case *c = r->out;
-    wfi_io_error error;
+    const wfi_rank_output output = {c->status == WFI_STATUS_OK ? r->args->output : NULL,
+                                    r->args->real, r->matrix.params.rows, r->whole_y};
     if (!r->rank->prints)
         return WFI_EXIT_DONE;
     if (!wfi_json_on_stdout(&r->rank->common)) {
@@ -127,21 +126,14 @@ static int finish(run *r, int argc, char **argv)
                r->matrix.params.columns, r->matrix.entries, r->rank->count,
                r->rank->count > 1 ? "s" : "");
     }
-    int code = wfi_case_exit(c, WF_SUCCESS);
-    if (code == WFI_EXIT_DONE && r->args->output &&
-        !wfi_npy_write(r->args->output, r->args->real, 1, shape, r->whole_y, &error))
-        code = wfi_run_error("%s", error.text);
-    const int written = wfi_session_write(&r->rank->session, argc, argv, c, 1);
-    return code != WFI_EXIT_DONE ? code : written;
+    return wfi_rank_write(r->rank, &output, c, argc, argv);
 }
 
 static int execute(run *r, int argc, char **argv)
 {
     wfi_rank *rank = r->rank;
-    wf_mpi_matrix_params *p = &r->matrix.params;
-    p->tuning = &rank->session.tuning;
-    p->log = wfi_rank_log;
-    p->log_user = &rank->session;
+    const wf_mpi_matrix_params *p = &r->matrix.params;
+    wfi_rank_matrix_use(rank, &r->matrix);
     wf_result result = wf_mpi_matrix_create(MPI_COMM_WORLD, rank->session.device, p, &r->m);
     if (result == WF_SUCCESS)
         result = multiply(r);
