@@ -14,7 +14,8 @@
 
 enum { SAMPLES = 3, MOST_POINTS = 400 };
 #define MOST_FLOPS 3e10
-#define WARM_SECONDS 0.08 /* the clock falls while pipelines are made */
+#define MOST_BYTES (UINT64_C(1) << 31) /* of an operand */
+#define WARM_SECONDS 0.08              /* the clock falls while pipelines are made */
 
 typedef struct bench_point {
     const char *variant;
@@ -208,7 +209,8 @@ int main(int argc, char **argv)
     wf_buffer *buffers[3] = {NULL, NULL, NULL};
     wf_result result = wf_device_create(NULL, &device);
     for (int i = 0; i < 3 && result == WF_SUCCESS; i++) {
-        const uint64_t bytes = UINT64_C(1) << (argc > 1 && getenv("SMALL") ? 26 : 31);
+        const uint64_t most = wf_device_caps(device)->max_storage_range,
+                       bytes = most < MOST_BYTES ? most / 4 * 4 : MOST_BYTES;
         result = wf_buffer_create(device, bytes, WF_MEMORY_DEVICE, &buffers[i]);
         if (result == WF_SUCCESS)
             result = wf_buffer_fill(buffers[i], 0, bytes, 0x3c003c00);
