@@ -29,6 +29,7 @@ typedef struct wfi_laplace {
     uint32_t cells, stride;       /* cells of a row of an array, and elements from row to row */
     uint32_t every, most, checks; /* iterations between checks; the most iterations and checks */
     uint32_t slabs, groups;       /* dispatches of a residual, and work-groups of one */
+    uint32_t march;               /* rows that a work-item of a sweep goes down */
     double omega;
     double wanted; /* |r| on the device at which it has converged */
     int exponent;  /* values on the device are divided by 2^exponent */
