@@ -11,8 +11,8 @@ void wfi_share(wf_device *device, uint32_t parts, void (*work)(void *user, uint3
                void *user);
 
 /* Writes `bytes` bytes that are made for it: `make` writes those from `at` on to `to`, which is the
- * buffer's memory where the host sees it. It is called for parts of `part` bytes, the last one less,
- * by several threads, and need not read what it wrote. The range is not checked. */
+ * buffer's memory where the host sees it, and reads nothing there. It is called for parts of `part`
+ * bytes, the last one less, by several threads. The range is not checked. */
 typedef struct wfi_maker {
     void (*make)(void *user, uint64_t at, uint64_t bytes, void *to);
     void *user;
