@@ -43,13 +43,14 @@ typedef struct stretch {
     double begin, end;
 } stretch;
 
+/* The host's time: the device's own clock may tell more. */
 static bool find(const wf_mpi_trace *trace, uint32_t iteration, stretch *out)
 {
     const uint64_t kept = trace->count < trace->capacity ? trace->count : trace->capacity;
     bool found = false;
     for (uint64_t i = 0; i < kept; i++) {
         const wf_mpi_span *span = &trace->spans[i];
-        if (span->iteration != iteration)
+        if (span->iteration != iteration || span->stage == WF_MPI_STAGE_DEVICE)
             continue;
         if (!found || span->begin < out->begin)
             out->begin = span->begin;

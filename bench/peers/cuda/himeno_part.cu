@@ -73,38 +73,45 @@ static unsigned blocks_of(int extent, unsigned threads)
     return (static_cast<unsigned>(extent) - 2 + threads - 1) / threads;
 }
 
+__global__ static void fill(float *to, size_t count, float value)
+{
+    for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
+        to[i] = value;
+}
+
+__global__ static void fill_start(float *p, size_t count, size_t plane, int first, int planes)
+{
+    for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+        const float at = static_cast<float>(i / plane + static_cast<size_t>(first)) /
+                         static_cast<float>(planes - 1);
+        p[i] = at * at;
+    }
+}
+
 Part::Part(const Grid &whole, int first, int planes, int device)
     : grid_({whole.ni, whole.nj, planes + 2}), first_(first), device_(device)
 {
     CHECKED(cudaSetDevice(device));
     const size_t plane = static_cast<size_t>(grid_.ni) * grid_.nj,
                  n = plane * static_cast<size_t>(grid_.nk);
-    std::vector<float> start(n), data(4 * n, 1.0f);
-    for (size_t cell = 0; cell < n; cell++) {
-        const float at = static_cast<float>(cell / plane + static_cast<size_t>(first)) /
-                         static_cast<float>(whole.nk - 1);
-        start[cell] = at * at;
-    }
-    const auto keep = [&](const std::vector<float> &values) {
-        memory_.push_back(std::unique_ptr<Device<float>>(new Device<float>(values)));
+    const auto keep = [&](size_t count, float value) {
+        memory_.push_back(std::unique_ptr<Device<float>>(new Device<float>(count)));
+        fill<<<4096, 256>>>(memory_.back()->get(), count, value);
         return memory_.back()->get();
     };
-    p_[0] = keep(start);
-    p_[1] = keep(start);
-    std::fill(data.begin() + static_cast<long>(3 * n), data.end(), 1.0f / 6);
-    planes_.a = keep(data);
-    data.assign(3 * n, 0.0f);
-    planes_.b = keep(data);
-    data.assign(3 * n, 1.0f);
-    planes_.c = keep(data);
-    data.resize(n);
-    planes_.bound = keep(data);
-    data.assign(n, 0.0f);
-    planes_.work = keep(data);
+    for (float *&p : p_) {
+        p = keep(n, 0);
+        fill_start<<<4096, 256>>>(p, n, plane, first, whole.nk);
+    }
+    planes_.a = keep(4 * n, 1);
+    fill<<<4096, 256>>>(const_cast<float *>(planes_.a) + 3 * n, n, 1.0f / 6);
+    planes_.b = keep(3 * n, 0);
+    planes_.c = keep(3 * n, 1);
+    planes_.bound = keep(n, 1);
+    planes_.work = keep(n, 0);
     sums_ = static_cast<size_t>(blocks_of(grid_.ni, THREADS_I)) * blocks_of(grid_.nj, THREADS_J) *
             static_cast<size_t>(planes);
-    data.assign(sums_, 0.0f);
-    planes_.sums = keep(data);
+    planes_.sums = keep(sums_, 0);
     planes_.grid = grid_;
     total_.reset(new Device<double>(1));
     int least = 0, greatest = 0;
@@ -227,17 +234,19 @@ void Part::exchange_by_mpi()
     MPI_Request requests[4];
     int count = 0;
     for (const int side : {LOWER, UPPER})
-        if (ranks_[side] != MPI_PROC_NULL) {
+        if (ranks_[side] != MPI_PROC_NULL)
             CHECKED(cudaMemcpyAsync(pinned_[side], boundary(side), plane_bytes(),
                                     cudaMemcpyDeviceToHost, boundary_stream_));
-            MPI_Irecv(pinned_[2 + side], static_cast<int>(plane_bytes()), MPI_BYTE, ranks_[side], 0,
-                      MPI_COMM_WORLD, &requests[count++]);
-        }
+    // What was received before has left its memory by then, too.
     CHECKED(cudaStreamSynchronize(boundary_stream_));
+    const int bytes = static_cast<int>(plane_bytes());
     for (const int side : {LOWER, UPPER})
-        if (ranks_[side] != MPI_PROC_NULL)
-            MPI_Isend(pinned_[side], static_cast<int>(plane_bytes()), MPI_BYTE, ranks_[side], 0,
-                      MPI_COMM_WORLD, &requests[count++]);
+        if (ranks_[side] != MPI_PROC_NULL) {
+            MPI_Irecv(pinned_[2 + side], bytes, MPI_BYTE, ranks_[side], 0, MPI_COMM_WORLD,
+                      &requests[count++]);
+            MPI_Isend(pinned_[side], bytes, MPI_BYTE, ranks_[side], 0, MPI_COMM_WORLD,
+                      &requests[count++]);
+        }
     MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
     for (const int side : {LOWER, UPPER})
         if (ranks_[side] != MPI_PROC_NULL)
