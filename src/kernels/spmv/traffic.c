@@ -95,7 +95,7 @@ void wfi_spmv_rows_traffic(const wfi_point *point, wfi_spmv_row_fn add_row, cons
     add_rows(point, (double)offsets[rows] - offsets[0], rows, out);
 }
 
-/* ----------------------------------------------------------------------------------------- merge */
+/* ---------------------------------------------------------------------------------------- merge */
 
 /* The rows that end before the diagonal of the path, as `search` of spmv_merge.comp finds them:
  * half of a work-group's items look at one row's end each, until there is nothing between. *loads
@@ -167,7 +167,7 @@ void wfi_spmv_merge_traffic(const wfi_point *point, const uint32_t *offsets, uin
                      searched * INDEX_BYTES + groups * WFI_SPMV_CARRY_BYTES + left.bytes;
 }
 
-/* --------------------------------------------------------------------------------------- formats */
+/* -------------------------------------------------------------------------------------- formats */
 
 void wfi_spmv_blocked_traffic(const wfi_point *point, uint64_t block_rows, uint64_t blocks,
                               uint64_t rows, wfi_traffic *out)
