@@ -26,7 +26,7 @@ static double entry_bytes(const wfi_point *point)
     return INDEX_BYTES + value_bytes(point) + real_bytes(point);
 }
 
-/* ------------------------------------------------------------------------------------ whole rows */
+/* ----------------------------------------------------------------------------------- whole rows */
 
 void wfi_spmv_count_traffic(const wfi_point *point, double items_a_row, wfi_traffic *out)
 {
@@ -67,7 +67,7 @@ void wfi_spmv_row_many_traffic(const wfi_point *point, wfi_traffic *out)
         vectors * entries * real + out->stored;
 }
 
-/* ----------------------------------------------------------------------------------- single rows */
+/* ---------------------------------------------------------------------------------- single rows */
 
 /* Puts entries and elements of y beside what *out has, which is of one right-hand side. */
 static void add_rows(const wfi_point *point, double entries, double rows, wfi_traffic *out)
