@@ -34,8 +34,9 @@ typedef struct axis_groups {
 
 static axis_groups groups_along(uint64_t cells, uint32_t size)
 {
+    const uint64_t whole = cells / size;
     const uint32_t rest = (uint32_t)(cells % size);
-    return (axis_groups){{(double)(cells / size), rest > 0}, {size, rest}};
+    return (axis_groups){{(double)whole, rest > 0}, {size, rest}};
 }
 
 /* The cell of a work-item of a work-group that has so many along each axis; those beyond take the

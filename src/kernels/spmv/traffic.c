@@ -155,16 +155,18 @@ void wfi_spmv_merge_traffic(const wfi_point *point, const uint32_t *offsets, uin
     const uint64_t piece = (uint64_t)local * point->values[SPMV_ID_ITEMS];
     const double real = real_bytes(point);
     carries left = {.rows = rows};
-    double searched = 0, groups = 0;
+    double searched = 0;
+    uint64_t groups = 0;
     for (uint64_t first = 0; first < all; first += piece, groups++) {
         const uint64_t last = first + piece < all ? first + piece : all;
         search(offsets, rows, first, local / 2, &searched);
         const uint32_t row = search(offsets, rows, last, local / 2, &searched);
         add_carry(&left, row, first == 0, real);
     }
-    out->stored = (double)rows * real + groups * WFI_SPMV_CARRY_BYTES + left.stored;
+    const double carried = (double)groups * WFI_SPMV_CARRY_BYTES;
+    out->stored = (double)rows * real + carried + left.stored;
     out->requested = (double)entries * entry_bytes(point) + (double)rows * (INDEX_BYTES + real) +
-                     searched * INDEX_BYTES + groups * WFI_SPMV_CARRY_BYTES + left.bytes;
+                     searched * INDEX_BYTES + carried + left.bytes;
 }
 
 /* -------------------------------------------------------------------------------------- formats */
