@@ -241,9 +241,9 @@ static void traffic(const wfi_point *point, wfi_traffic *out)
     const double groups = ceil((double)(is_b ? p->n : p->m) / all) * (double)p->batch;
     double reads = 0;
     for (uint64_t begin = 0; begin < p->k; begin += part) {
-        const uint64_t steps = p->k - begin < part ? p->k - begin : part, rest = steps % kept_steps;
-        reads += (double)(steps / kept_steps) *
-                 (matrix_reads(point, kept_steps) + panel_reads(point, kept_steps));
+        const uint64_t steps = p->k - begin < part ? p->k - begin : part;
+        const uint64_t whole = steps / kept_steps, rest = steps % kept_steps;
+        reads += (double)whole * (matrix_reads(point, kept_steps) + panel_reads(point, kept_steps));
         reads += rest ? matrix_reads(point, rest) + panel_reads(point, rest) : 0;
     }
     out->requested =
