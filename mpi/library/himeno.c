@@ -97,6 +97,7 @@ wf_result wf_mpi_himeno_create(MPI_Comm comm, wf_device *device, const wf_mpi_hi
     if (!h)
         return WF_ERROR_OUT_OF_HOST_MEMORY;
     h->device = device;
+    wfi_ranks_poll(device);
     wfi_ranks_open(&h->ranks, comm, params.log, params.log_user);
     wf_result result = begin(h, &params);
     if (result == WF_SUCCESS)

@@ -109,6 +109,10 @@ MISSING(SPMV, NULL, wf_cg_record_upload, (wf_cg * cg, VkCommandBuffer command_bu
 MISSING(SPMV, NULL, wf_cg_record,
         (wf_cg * cg, VkCommandBuffer command_buffer, wf_arena *arena, const wf_bindings *bindings,
          uint32_t iterations, uint32_t flags))
+MISSING(SPMV, device, wf_cg_step_plan,
+        (wf_device * device, const wf_cg_step_params *params, uint64_t *partials, wf_plan **out))
+MISSING(SPMV, device, wf_cg_product_plan,
+        (wf_device * device, const wf_spmv_params *params, uint32_t *partials, wf_plan **out))
 
 bool wf_cg_needs_upload(const wf_cg *cg)
 {

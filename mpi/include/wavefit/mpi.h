@@ -7,6 +7,7 @@
  *  - MPI is initialised by the caller, for calls of the thread that calls these functions
  *    (MPI_THREAD_FUNNELED). They communicate on a duplicate of the caller's communicator, whose
  *    error handler stays in force: by default MPI ends all ranks when a message fails.
+ *  - A rank takes a processor while it waits, for messages and for its GPU (wf_device_poll).
  */
 #ifndef WAVEFIT_MPI_H
 #define WAVEFIT_MPI_H

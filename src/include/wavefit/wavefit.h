@@ -361,6 +361,11 @@ WF_API const wf_caps *wf_device_caps(const wf_device *device);
  * WF_ERROR_INVALID_ARGUMENT. */
 WF_API wf_result wf_device_available(const wf_device *device, uint64_t *bytes);
 
+/* Sets how long a thread that waits for the device asks for the end, which takes a processor,
+ * before it sleeps, from which the system wakes it some tens of microseconds late. A GPU begins
+ * with 200 us. Devices that are the host's own cores are never asked so. */
+WF_API void wf_device_poll(wf_device *device, double seconds);
+
 /* ---------------------------------------------------------------------- an engine's own device */
 
 /* The application's Vulkan. wavefit copies the structure and owns none of what it names. It uses
@@ -936,6 +941,9 @@ WF_API wf_result wf_queue_create(wf_device *device, wf_queue **out);
  * given), WF_ERROR_INVALID_ARGUMENT (a plan of another device). */
 WF_API wf_result wf_queue_run(wf_queue *queue, wf_plan *plan, const wf_bindings *bindings,
                               uint64_t *number);
+/* Executions gather from now on until something submits them: wf_queue_submit, a wait, or that they
+ * are many. For several short ones that nobody waits for one by one. */
+WF_API wf_result wf_queue_hold(wf_queue *queue);
 /* Submits what is gathered. Does not wait. */
 WF_API wf_result wf_queue_submit(wf_queue *queue);
 /* Tells the number of the last execution that has ended, as all before it have. Never blocks. */
@@ -1448,6 +1456,61 @@ WF_API wf_result wf_cg_record(wf_cg *cg, VkCommandBuffer command_buffer, wf_aren
                               const wf_bindings *bindings, uint32_t iterations, uint32_t flags);
 /* Destroys it without waiting. The work recorded from it must have finished. */
 WF_API void wf_cg_destroy(wf_cg **cg);
+
+/* ---------------------------------------------------------- conjugate gradients by several devices */
+
+/* The kernels of wf_cg_solve as plans, for solvers that cut a system's rows into parts, one a
+ * device: the host adds the devices' sums up and tells each what follows (libwavefit_mpi does it by
+ * MPI). The vectors of a part lie in buffers of their own, `stride` elements apart: A has x, r and
+ * p, B has s and w, and C, where there is a preconditioner, u and M, the inverted diagonal; without
+ * one u is r, and C has four elements that nobody reads. An iteration is w = A u by the part's
+ * products, REST and SUM, and UPDATE once the host has all parts' sums. */
+typedef enum wf_cg_step {
+    WF_CG_STEP_START = 0, /* x = p = s = 0 and u = M r, and their sums */
+    /* Dot products of u and w that products leave out: those of `rest` elements. Offsets of the
+     * bindings A, B and C say where these begin. */
+    WF_CG_STEP_REST = 1,
+    WF_CG_STEP_SUM = 2, /* adds this part's up: SUMS is r u, u w and r r */
+    /* p = u + beta p, s = w + beta s, r = r - alpha s, u = M r, and their sums. x is read and
+     * written by every second execution alone, which adds two steps: FACTORS is alpha, beta, the
+     * alpha before, and whether this is a second one, 1 or 0. The first of two leaves x without
+     * alpha p. */
+    WF_CG_STEP_UPDATE = 3
+} wf_cg_step;
+
+/* Bindings of START, REST and UPDATE, the last of UPDATE alone. */
+enum {
+    WF_CG_STEP_A = 0,
+    WF_CG_STEP_B = 1,
+    WF_CG_STEP_C = 2,
+    WF_CG_STEP_PARTIALS = 3, /* partial sums; the same buffer for all steps */
+    WF_CG_STEP_FACTORS = 4
+};
+/* Those of SUM: partial sums of the product (any buffer where it leaves none), and three sums. */
+enum { WF_CG_STEP_PRODUCT = 0, WF_CG_STEP_SUMS = 1, WF_CG_STEP_OF_ALL = 2 };
+
+typedef struct wf_cg_step_params {
+    size_t size;
+    wf_type type; /* F32 or F64 */
+    wf_cg_step step;
+    uint32_t count, stride; /* of a vector: elements, and from one vector to the next */
+    bool jacobi;            /* there is M */
+    uint32_t product;       /* partial sums that the product leaves (wf_cg_product_plan) */
+    uint32_t rest;          /* elements of the dot product that it leaves out */
+} wf_cg_step_params;
+
+/* *partials (may be NULL): elements that the binding PARTIALS of all steps needs. Errors:
+ * WF_ERROR_INVALID_ARGUMENT, WF_ERROR_UNSUPPORTED (type), WF_ERROR_TOO_LARGE (three vectors are
+ * larger than one binding). */
+WF_API wf_result wf_cg_step_plan(wf_device *device, const wf_cg_step_params *params,
+                                 uint64_t *partials, wf_plan **out);
+
+/* As wf_spmv_plan, but the product leaves *partials partial sums of the dot product of y and the
+ * first elements of x in the binding WF_CG_PRODUCT_PARTIALS. 0: the variant that was chosen
+ * leaves none. */
+enum { WF_CG_PRODUCT_PARTIALS = 2 };
+WF_API wf_result wf_cg_product_plan(wf_device *device, const wf_spmv_params *params,
+                                    uint32_t *partials, wf_plan **out);
 
 /* ------------------------------------------------------------------------------------- vectors */
 
