@@ -71,7 +71,12 @@ static wf_result make_subdomain(wf_mpi_himeno *h)
     if (result == WF_SUCCESS && planes)
         result = wf_himeno_halos(h->himeno, &h->halo);
     result = wfi_ranks_agree(&h->ranks, result);
-    return result == WF_SUCCESS ? compare_halos(h) : result;
+    if (result == WF_SUCCESS)
+        result = compare_halos(h);
+    const int neighbours[WFI_SIDES] = {h->lower, h->upper};
+    if (result == WF_SUCCESS)
+        wfi_shared_open(&h->ranks, h->device, neighbours, h->halo.bytes, &h->shared);
+    return result;
 }
 
 /* Ranks must have understood each other before they do anything else together. */
@@ -97,6 +102,7 @@ wf_result wf_mpi_himeno_create(MPI_Comm comm, wf_device *device, const wf_mpi_hi
     if (!h)
         return WF_ERROR_OUT_OF_HOST_MEMORY;
     h->device = device;
+    h->shared.host = MPI_COMM_NULL;
     wfi_ranks_poll(device);
     wfi_ranks_open(&h->ranks, comm, params.log, params.log_user);
     wf_result result = begin(h, &params);
@@ -120,6 +126,7 @@ void wf_mpi_himeno_destroy(wf_mpi_himeno **handle)
     if (!h)
         return;
     wf_himeno_destroy(&h->himeno);
+    wfi_shared_close(&h->shared);
     wfi_ranks_close(&h->ranks);
     free(h->first);
     free(h);

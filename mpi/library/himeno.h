@@ -4,6 +4,7 @@
 #define WFI_MPI_HIMENO_H
 
 #include "ranks.h"
+#include "shared.h"
 
 #define WFI_NAME_BYTES 32
 
@@ -28,8 +29,9 @@ struct wf_mpi_himeno {
     int lower, upper;  /* neighbours; MPI_PROC_NULL: the grid ends */
     wf_himeno *himeno; /* NULL: this rank has no planes */
     wf_himeno_halo halo;
-    bool arrived; /* the neighbours' planes are in `halo` */
-    bool failed;  /* nothing more can be done */
+    wfi_shared shared; /* with neighbours of this host, in place of messages */
+    bool arrived;      /* the neighbours' planes are in `halo` */
+    bool failed;       /* nothing more can be done */
 };
 
 /* Chooses on rank h->root, for all ranks, and sets h->first and the tuning. Collective. */

@@ -9,20 +9,28 @@ enum { UP_TAG, DOWN_TAG };
 
 /* ---------------------------------------------------------------------------------------- halos */
 
+/* Bytes of a message with planes: where these are in shared memory, it says that they are there. */
+static int message_bytes(const wf_mpi_himeno *h, int side)
+{
+    return h->shared.with[side] ? 1 : (int)h->halo.bytes;
+}
+
 /* MPI takes no NULL, not even for the neighbour that there is none of. */
-static void receive(const wf_mpi_himeno *h, void *planes, int from, int tag, MPI_Request *request)
+static void receive(const wf_mpi_himeno *h, int side, void *planes, int tag, MPI_Request *request)
 {
     static char nothing;
-    MPI_Irecv(planes ? planes : &nothing, planes ? (int)h->halo.bytes : 0, MPI_BYTE, from, tag,
+    const int from = side == WFI_LOWER ? h->lower : h->upper;
+    MPI_Irecv(planes ? planes : &nothing, planes ? message_bytes(h, side) : 0, MPI_BYTE, from, tag,
               h->ranks.comm, request);
 }
 
-static void send(const wf_mpi_himeno *h, const void *planes, int count, int to, int tag,
+static void send(const wf_mpi_himeno *h, int side, const void *planes, bool whole, int tag,
                  MPI_Request *request)
 {
     static const char nothing;
-    MPI_Isend(planes ? planes : &nothing, planes ? count : 0, MPI_BYTE, to, tag, h->ranks.comm,
-              request);
+    const int to = side == WFI_LOWER ? h->lower : h->upper;
+    MPI_Isend(planes ? planes : &nothing, planes && whole ? message_bytes(h, side) : 0, MPI_BYTE,
+              to, tag, h->ranks.comm, request);
 }
 
 /* Sends this rank's boundary planes to the neighbours that are still there and receives theirs. A
@@ -31,26 +39,23 @@ static void send(const wf_mpi_himeno *h, const void *planes, int count, int to, 
  * rank that has left. */
 static wf_result exchange(wf_mpi_himeno *h, wf_result own)
 {
-    const int count = own == WF_SUCCESS ? (int)h->halo.bytes : 0;
-    const int from[] = {h->lower, h->upper};
+    const bool whole = own == WF_SUCCESS;
+    int *const neighbours[] = {&h->lower, &h->upper};
     MPI_Request requests[4];
     MPI_Status statuses[4];
-    receive(h, h->halo.from_lower, h->lower, UP_TAG, &requests[0]);
-    receive(h, h->halo.from_upper, h->upper, DOWN_TAG, &requests[1]);
-    send(h, h->halo.to_lower, count, h->lower, DOWN_TAG, &requests[2]);
-    send(h, h->halo.to_upper, count, h->upper, UP_TAG, &requests[3]);
+    receive(h, WFI_LOWER, h->halo.from_lower, UP_TAG, &requests[0]);
+    receive(h, WFI_UPPER, h->halo.from_upper, DOWN_TAG, &requests[1]);
+    send(h, WFI_LOWER, h->halo.to_lower, whole, DOWN_TAG, &requests[2]);
+    send(h, WFI_UPPER, h->halo.to_upper, whole, UP_TAG, &requests[3]);
     MPI_Waitall(4, requests, statuses);
     bool gone = false;
-    for (int side = 0; side < 2; side++) {
+    for (int side = 0; side < WFI_SIDES; side++) {
         int got = 0;
         MPI_Get_count(&statuses[side], MPI_BYTE, &got);
-        if (from[side] == MPI_PROC_NULL || got == (int)h->halo.bytes)
+        if (*neighbours[side] == MPI_PROC_NULL || got == message_bytes(h, side))
             continue;
         gone = true;
-        if (side == 0)
-            h->lower = MPI_PROC_NULL;
-        else
-            h->upper = MPI_PROC_NULL;
+        *neighbours[side] = MPI_PROC_NULL;
     }
     h->arrived = true;
     return own != WF_SUCCESS ? own : gone ? WF_NOT_READY : WF_SUCCESS;
@@ -58,35 +63,53 @@ static wf_result exchange(wf_mpi_himeno *h, wf_result own)
 
 /* --------------------------------------------------------------------------------------- passes */
 
-/* *told: this rank's neighbours know of its failure. */
-static wf_result pass(wf_mpi_himeno *h, uint32_t iterations, wf_mpi_times *times, bool *told)
+/* Which memory the next pass leaves planes in and takes the neighbours' from. */
+static wf_result bind_halos(wf_mpi_himeno *h)
 {
-    const double start = MPI_Wtime();
+    wfi_shared_turn(&h->shared);
+    const wf_himeno_halo_bindings halos = {.size = sizeof halos,
+                                           .to_lower = wfi_shared_to(&h->shared, WFI_LOWER),
+                                           .to_upper = wfi_shared_to(&h->shared, WFI_UPPER),
+                                           .from_lower = wfi_shared_from(&h->shared, WFI_LOWER),
+                                           .from_upper = wfi_shared_from(&h->shared, WFI_UPPER)};
+    return wf_himeno_bind_halos(h->himeno, &halos);
+}
+
+/* Begins a pass, behind the one under way if there is one, and exchanges its planes. *begun: it is
+ * under way then; if not, this rank's neighbours know of its failure. */
+static wf_result pass(wf_mpi_himeno *h, uint32_t iterations, wf_mpi_times *times, bool *begun)
+{
     double inside = 0;
-    const wf_result begun = wf_himeno_pass_begin(h->himeno, iterations, h->arrived);
+    wf_result result = bind_halos(h);
+    if (result == WF_SUCCESS)
+        result = *begun ? wf_himeno_pass_next(h->himeno, iterations, h->arrived, &inside)
+                        : wf_himeno_pass_begin(h->himeno, iterations, h->arrived);
     const double sent = MPI_Wtime();
-    const wf_result exchanged = exchange(h, begun);
-    const double came = MPI_Wtime();
-    *told = begun != WF_SUCCESS;
-    if (begun != WF_SUCCESS)
-        return begun;
-    const wf_result ended = wf_himeno_pass_end(h->himeno, &inside);
-    const double all = MPI_Wtime() - start;
+    *begun = result == WF_SUCCESS;
+    result = exchange(h, result);
     times->inside += inside;
-    times->wait += came - sent;
-    times->halo += all > inside ? all - inside : 0;
-    return ended != WF_SUCCESS ? ended : exchanged;
+    times->wait += MPI_Wtime() - sent;
+    return result;
 }
 
 static wf_result run_passes(wf_mpi_himeno *h, uint32_t iterations, wf_mpi_times *times)
 {
+    const double start = MPI_Wtime();
+    double inside = 0;
     wf_result result = WF_SUCCESS;
-    bool told = false;
+    bool begun = false, told = false;
     while (iterations > 0 && result == WF_SUCCESS && h->himeno) {
         const uint32_t steps = iterations >= h->choice.steps ? h->choice.steps : 1;
-        result = pass(h, steps, times, &told);
+        result = pass(h, steps, times, &begun);
+        told = !begun;
         iterations -= steps;
     }
+    const wf_result ended = begun ? wf_himeno_pass_end(h->himeno, &inside) : WF_SUCCESS;
+    if (ended != WF_SUCCESS)
+        result = ended;
+    const double all = MPI_Wtime() - start;
+    times->inside += inside;
+    times->halo = all > times->inside ? all - times->inside : 0;
     /* Passes are counted alike on all ranks: where more are to come, neighbours wait for this rank
      * in the next exchange. */
     if (result != WF_SUCCESS && !told && iterations > 0)

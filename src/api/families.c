@@ -164,6 +164,12 @@ MISSING(HIMENO, device, wf_himeno_plan_cut,
 MISSING(HIMENO, NULL, wf_himeno_halos, (wf_himeno * himeno, wf_himeno_halo *halo))
 MISSING(HIMENO, NULL, wf_himeno_pass,
         (wf_himeno * himeno, uint32_t iterations, bool arrived, double *seconds))
+MISSING(HIMENO, NULL, wf_himeno_bind_halos,
+        (wf_himeno * himeno, const wf_himeno_halo_bindings *halos))
+MISSING(HIMENO, NULL, wf_himeno_pass_begin, (wf_himeno * himeno, uint32_t iterations, bool arrived))
+MISSING(HIMENO, NULL, wf_himeno_pass_end, (wf_himeno * himeno, double *seconds))
+MISSING(HIMENO, NULL, wf_himeno_pass_next,
+        (wf_himeno * himeno, uint32_t iterations, bool arrived, double *seconds))
 MISSING(HIMENO, NULL, wf_himeno_partials, (wf_himeno * himeno, float *partials, uint32_t *count))
 MISSING(HIMENO, device, wf_himeno_gosa,
         (wf_device * device, const float *partials, uint32_t count, float *gosa))

@@ -128,7 +128,7 @@ static wf_result allocate_halos(wf_himeno *h)
             continue;
         result = wf_buffer_create(h->device, bytes, WF_MEMORY_READBACK, &h->to[side]);
         if (result == WF_SUCCESS)
-            result = wf_buffer_create(h->device, bytes, WF_MEMORY_UPLOAD, &h->from[side]);
+            result = wf_buffer_create(h->device, bytes, WF_MEMORY_READBACK, &h->from[side]);
     }
     return result;
 }
@@ -238,16 +238,19 @@ wf_result wfi_himeno_prepare(wf_himeno *h, const char *function, const wf_himeno
     return WF_SUCCESS;
 }
 
-static void close_stream(void *owner)
+static void close_streams(void *owner)
 {
-    wfi_stream_close(&((wf_himeno *)owner)->stream);
+    wf_himeno *h = owner;
+    wfi_stream_close(&h->stream);
+    wfi_stream_close(&h->late);
 }
 
 /* Of a subdomain, whose passes go in two submissions. */
-static wf_result open_stream(wf_himeno *h)
+static wf_result open_streams(wf_himeno *h)
 {
-    wfi_object_enlist(h->device, &h->object, close_stream, h);
-    return wfi_stream_open(h->device, &h->stream);
+    wfi_object_enlist(h->device, &h->object, close_streams, h);
+    const wf_result result = wfi_stream_open(h->device, &h->stream);
+    return result == WF_SUCCESS ? wfi_stream_open(h->device, &h->late) : result;
 }
 
 static wf_result create(wf_device *device, const wf_himeno_params *given, wf_himeno **out)
@@ -268,7 +271,7 @@ static wf_result create(wf_device *device, const wf_himeno_params *given, wf_him
     for (uint32_t i = 0; i < h->pass_count && result == WF_SUCCESS; i++)
         result = make_plans(h, &h->passes[i]);
     if (result == WF_SUCCESS && h->subdomain)
-        result = open_stream(h);
+        result = open_streams(h);
     if (result != WF_SUCCESS) {
         wf_himeno_destroy(&h);
         return result;
@@ -288,7 +291,7 @@ void wf_himeno_destroy(wf_himeno **handle)
     wf_himeno *h = handle ? *handle : NULL;
     if (!h)
         return;
-    wfi_stream_close(&h->stream); /* it waits */
+    close_streams(h); /* it waits */
     wfi_object_leave(&h->object);
     for (uint32_t i = 0; i < h->pass_count; i++) {
         for (uint32_t n = 0; h->passes[i].plans && n < h->slab_count; n++)

@@ -65,9 +65,11 @@ struct wf_himeno {
     bool subdomain;
     wf_buffer *to[2], *from[2]; /* a subdomain's boundary planes and its neighbours': lower, upper;
                                    NULL where the grid ends */
-    const wfi_himeno_pass *last_pass; /* that wf_himeno_pass made; NULL: none */
-    wfi_object object;                /* of a subdomain, which has a stream */
-    wfi_stream stream;
+    const wfi_himeno_pass *last_pass;      /* that wf_himeno_pass made; NULL: none */
+    wf_binding bound_to[2], bound_from[2]; /* buffers of the caller's in their place, or none */
+    wfi_object object;                     /* of a subdomain, which has streams */
+    /* Of the planes that neighbours need, and of the others: up to two passes are under way. */
+    wfi_stream stream, late;
     const wfi_himeno_pass *under_way; /* between wf_himeno_pass_begin and its end; else NULL */
     double pass_seconds, pass_begun;  /* device time so far; host clock */
 };

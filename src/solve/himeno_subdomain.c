@@ -68,11 +68,51 @@ wf_result wf_himeno_halos(wf_himeno *himeno, wf_himeno_halo *halo)
     return wfi_params_write(halo, &found, sizeof found) ? WF_SUCCESS : WF_ERROR_INVALID_ARGUMENT;
 }
 
-/* Copies inner planes [first, first + halo_planes) of the grid between block->p[p] and a halo's
- * buffer. Planes that leave are those that a block updates; planes that arrive go to every block
+static wf_result bind_halos(wf_himeno *h, const wf_himeno_halo_bindings *given)
+{
+    wf_himeno_halo_bindings read;
+    wf_result result =
+        wfi_params_read(&h->device->log, "wf_himeno_bind_halos", given, &read, sizeof read);
+    if (result != WF_SUCCESS)
+        return result;
+    const wf_binding *const all[] = {&read.to_lower, &read.to_upper, &read.from_lower,
+                                     &read.from_upper};
+    for (size_t i = 0; i < WFI_COUNT(all); i++)
+        if (all[i]->buffer && (all[i]->handle || all[i]->buffer->device != h->device ||
+                               all[i]->offset > all[i]->buffer->bytes ||
+                               all[i]->buffer->bytes - all[i]->offset < wfi_himeno_halo_bytes(h)))
+            result = WF_ERROR_INVALID_ARGUMENT;
+    if (result != WF_SUCCESS || !h->subdomain)
+        return wfi_fail(&h->device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_himeno_bind_halos: this is no subdomain, or a buffer has no %llu bytes "
+                        "for a halo",
+                        (unsigned long long)wfi_himeno_halo_bytes(h));
+    h->bound_to[LOWER] = read.to_lower;
+    h->bound_to[UPPER] = read.to_upper;
+    h->bound_from[LOWER] = read.from_lower;
+    h->bound_from[UPPER] = read.from_upper;
+    return WF_SUCCESS;
+}
+
+wf_result wf_himeno_bind_halos(wf_himeno *himeno, const wf_himeno_halo_bindings *halos)
+{
+    if (!himeno)
+        return WF_ERROR_INVALID_ARGUMENT;
+    const wfi_heap outer = wfi_heap_enter_device(himeno->device);
+    return wfi_heap_leave(outer, bind_halos(himeno, halos));
+}
+
+/* Where a halo is: in the caller's buffer, or in the object's own; in none where the grid ends. */
+static wf_binding halo_of(wf_buffer *own, const wf_binding *bound)
+{
+    return own && bound->buffer ? *bound : (wf_binding){.buffer = own};
+}
+
+/* Copies inner planes [first, first + halo_planes) of the grid between block->p[p] and a halo.
+ * Planes that leave are those that a block updates; planes that arrive go to every block
  * that holds them. */
 static void record_planes(const wf_himeno *h, VkCommandBuffer command_buffer, uint32_t p,
-                          uint32_t first, const wf_buffer *halo, bool arrive)
+                          uint32_t first, wf_binding halo, bool arrive)
 {
     const uint64_t plane = h->layout.p_plane * sizeof(float);
     /* The grid's planes, whose first is its border. */
@@ -85,12 +125,14 @@ static void record_planes(const wf_himeno *h, VkCommandBuffer command_buffer, ui
                        to = (uint32_t)wfi_least(begin + count, high);
         if (from >= to)
             continue;
-        const uint64_t here = (from - block->origin) * plane, there = (from - low) * plane,
-                       bytes = (to - from) * plane;
+        const uint64_t here = (from - block->origin) * plane,
+                       there = halo.offset + (from - low) * plane, bytes = (to - from) * plane;
         if (arrive)
-            wfi_record_copy(h->device, command_buffer, halo, there, block->p[p], here, bytes);
+            wfi_record_copy(h->device, command_buffer, halo.buffer, there, block->p[p], here,
+                            bytes);
         else
-            wfi_record_copy(h->device, command_buffer, block->p[p], here, halo, there, bytes);
+            wfi_record_copy(h->device, command_buffer, block->p[p], here, halo.buffer, there,
+                            bytes);
     }
 }
 
@@ -108,20 +150,24 @@ static wf_result record_early(void *user, VkCommandBuffer command_buffer)
     const subdomain_pass *s = user;
     wf_himeno *h = s->himeno;
     const uint32_t planes = halo_planes(h), next = wfi_himeno_p_after(h, 1);
-    if (s->arrived && h->from[LOWER])
-        record_planes(h, command_buffer, h->now, h->begin - planes, h->from[LOWER], true);
-    if (s->arrived && h->from[UPPER])
-        record_planes(h, command_buffer, h->now, h->end, h->from[UPPER], true);
+    const wf_binding from[2] = {halo_of(h->from[LOWER], &h->bound_from[LOWER]),
+                                halo_of(h->from[UPPER], &h->bound_from[UPPER])},
+                     to[2] = {halo_of(h->to[LOWER], &h->bound_to[LOWER]),
+                              halo_of(h->to[UPPER], &h->bound_to[UPPER])};
+    if (s->arrived && from[LOWER].buffer)
+        record_planes(h, command_buffer, h->now, h->begin - planes, from[LOWER], true);
+    if (s->arrived && from[UPPER].buffer)
+        record_planes(h, command_buffer, h->now, h->end, from[UPPER], true);
     wfi_barrier(h->device, command_buffer);
     const int which = s->whole ? WFI_HIMENO_ALL : WFI_HIMENO_EARLY;
     const wf_result result = wfi_himeno_record_slabs(h, s->pass, command_buffer, 0, h->now, which);
     if (s->whole)
         wfi_himeno_record_rest(h, command_buffer, h->now);
     wfi_barrier(h->device, command_buffer);
-    if (h->to[LOWER])
-        record_planes(h, command_buffer, next, h->begin, h->to[LOWER], false);
-    if (h->to[UPPER])
-        record_planes(h, command_buffer, next, h->end - planes, h->to[UPPER], false);
+    if (to[LOWER].buffer)
+        record_planes(h, command_buffer, next, h->begin, to[LOWER], false);
+    if (to[UPPER].buffer)
+        record_planes(h, command_buffer, next, h->end - planes, to[UPPER], false);
     return result;
 }
 
@@ -147,18 +193,25 @@ static bool goes_in_two(const wf_himeno *h)
     return !h->copy_back && early > 0 && early < h->slab_count;
 }
 
-static wf_result begin_pass(wf_himeno *h, uint32_t iterations, bool arrived)
+static wf_result check_pass(const wf_himeno *h, uint32_t iterations, bool under_way)
 {
     if (!h)
         return WF_ERROR_INVALID_ARGUMENT;
+    const uint32_t steps = h->passes[0].steps;
+    if (!h->subdomain || iterations == 0 || (iterations != steps && iterations != 1))
+        return wfi_fail(&h->device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_himeno_pass: a pass of a subdomain makes %u iterations or one", steps);
+    if ((h->under_way != NULL) == under_way)
+        return WF_SUCCESS;
+    return wfi_fail(&h->device->log, WF_ERROR_INVALID_ARGUMENT,
+                    under_way ? "wf_himeno_pass_next: no pass was begun"
+                              : "wf_himeno_pass_begin: the pass before was not ended");
+}
+
+/* Submits a pass behind what is under way and waits for the planes that neighbours need. */
+static wf_result submit_pass(wf_himeno *h, uint32_t iterations, bool arrived, double *seconds)
+{
     const wfi_himeno_pass *whole = &h->passes[0];
-    if (!h->subdomain || iterations == 0 || (iterations != whole->steps && iterations != 1))
-        return wfi_fail(&h->device->log, WF_ERROR_INVALID_ARGUMENT,
-                        "wf_himeno_pass: a pass of a subdomain makes %u iterations or one",
-                        whole->steps);
-    if (h->under_way)
-        return wfi_fail(&h->device->log, WF_ERROR_INVALID_ARGUMENT,
-                        "wf_himeno_pass_begin: the pass before was not ended");
     subdomain_pass s = {.himeno = h,
                         .pass = iterations == whole->steps ? whole : &h->passes[1],
                         .arrived = arrived,
@@ -166,20 +219,49 @@ static wf_result begin_pass(wf_himeno *h, uint32_t iterations, bool arrived)
     wf_result result = wfi_device_usable(h->device, "wf_himeno_pass");
     if (result == WF_SUCCESS)
         result = wfi_device_goes_on(h->device);
-    h->pass_begun = wfi_host_seconds();
     if (result == WF_SUCCESS)
         result = wfi_stream_submit(&h->stream, record_early, &s);
     if (result != WF_SUCCESS)
         return result;
     if (!s.whole)
-        result = wfi_stream_submit_beside(&h->stream, record_late, &s);
-    const wf_result waited = wfi_stream_wait(&h->stream, &h->pass_seconds);
-    result = result == WF_SUCCESS ? waited : result;
+        result = wfi_stream_submit_beside(&h->late, record_late, &s);
+    const wf_result waited = wfi_stream_wait(&h->stream, seconds);
+    if (result == WF_SUCCESS)
+        result = waited;
     if (result == WF_SUCCESS)
         h->under_way = s.pass;
-    while (result != WF_SUCCESS && !wfi_stream_idle(&h->stream))
-        wfi_stream_wait(&h->stream, &h->pass_seconds);
     return result;
+}
+
+/* Waits for all that is under way: a pass came to nothing. */
+static wf_result give_up(wf_himeno *h, wf_result result)
+{
+    double unused = 0;
+    while (!wfi_stream_idle(&h->late))
+        wfi_stream_wait(&h->late, &unused);
+    h->under_way = NULL;
+    return result;
+}
+
+static wf_result begin_pass(wf_himeno *h, uint32_t iterations, bool arrived)
+{
+    wf_result result = check_pass(h, iterations, false);
+    if (result != WF_SUCCESS)
+        return result;
+    h->pass_begun = wfi_host_seconds();
+    result = submit_pass(h, iterations, arrived, &h->pass_seconds);
+    return result == WF_SUCCESS ? WF_SUCCESS : give_up(h, result);
+}
+
+/* Takes note that `pass`, whose second part was waited for, is done. The device may begin that part
+ * while it makes the first: the two took no longer than the host saw. */
+static void close_pass(wf_himeno *h, double rest, double *seconds)
+{
+    const double now = wfi_host_seconds(), elapsed = now - h->pass_begun,
+                 sum = h->pass_seconds + rest;
+    if (seconds)
+        *seconds = sum < elapsed ? sum : elapsed;
+    h->pass_begun = now;
 }
 
 static wf_result end_pass(wf_himeno *h, double *seconds)
@@ -188,18 +270,35 @@ static wf_result end_pass(wf_himeno *h, double *seconds)
     wf_result result = WF_SUCCESS;
     if (!h || !h->under_way)
         return WF_ERROR_INVALID_ARGUMENT;
-    if (!wfi_stream_idle(&h->stream))
-        result = wfi_stream_wait(&h->stream, &rest);
+    if (!wfi_stream_idle(&h->late))
+        result = wfi_stream_wait(&h->late, &rest);
     const wfi_himeno_pass *pass = h->under_way;
     h->under_way = NULL;
     if (result != WF_SUCCESS)
         return result;
     h->now = wfi_himeno_p_after(h, 1);
     h->last_pass = pass;
-    /* The device may begin the second part while it makes the first. */
-    const double elapsed = wfi_host_seconds() - h->pass_begun, sum = h->pass_seconds + rest;
-    if (seconds)
-        *seconds = sum < elapsed ? sum : elapsed;
+    close_pass(h, rest, seconds);
+    return WF_SUCCESS;
+}
+
+/* The next pass is with the device before the one under way has ended. */
+static wf_result next_pass(wf_himeno *h, uint32_t iterations, bool arrived, double *seconds)
+{
+    double rest = 0, early = 0;
+    wf_result result = check_pass(h, iterations, true);
+    if (result != WF_SUCCESS)
+        return result;
+    const bool late = !wfi_stream_idle(&h->late);
+    h->last_pass = h->under_way;
+    h->now = wfi_himeno_p_after(h, 1);
+    result = submit_pass(h, iterations, arrived, &early);
+    if (result == WF_SUCCESS && late)
+        result = wfi_stream_wait(&h->late, &rest);
+    if (result != WF_SUCCESS)
+        return give_up(h, result);
+    close_pass(h, rest, seconds);
+    h->pass_seconds = early;
     return WF_SUCCESS;
 }
 
@@ -213,6 +312,12 @@ wf_result wf_himeno_pass_end(wf_himeno *himeno, double *seconds)
 {
     const wfi_heap outer = wfi_heap_enter_device(himeno ? himeno->device : NULL);
     return wfi_heap_leave(outer, end_pass(himeno, seconds));
+}
+
+wf_result wf_himeno_pass_next(wf_himeno *himeno, uint32_t iterations, bool arrived, double *seconds)
+{
+    const wfi_heap outer = wfi_heap_enter_device(himeno ? himeno->device : NULL);
+    return wfi_heap_leave(outer, next_pass(himeno, iterations, arrived, seconds));
 }
 
 wf_result wf_himeno_pass(wf_himeno *himeno, uint32_t iterations, bool arrived, double *seconds)

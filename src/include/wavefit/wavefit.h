@@ -1636,6 +1636,14 @@ typedef struct wf_himeno_halo {
 
 /* Error: WF_ERROR_INVALID_ARGUMENT (it is no subdomain). */
 WF_API wf_result wf_himeno_halos(wf_himeno *himeno, wf_himeno_halo *halo);
+/* Halos in buffers of the caller's, such as memory that another process has too
+ * (wf_buffer_import_host): passes that are begun from now on leave and take planes there. A binding
+ * without a buffer stands for the object's own halo. Errors: WF_ERROR_INVALID_ARGUMENT. */
+typedef struct wf_himeno_halo_bindings {
+    size_t size;
+    wf_binding to_lower, to_upper, from_lower, from_upper;
+} wf_himeno_halo_bindings;
+WF_API wf_result wf_himeno_bind_halos(wf_himeno *himeno, const wf_himeno_halo_bindings *halos);
 /* Makes one pass of 1 to cut.steps iterations over a subdomain: takes its neighbours' planes from
  * from_lower and from_upper if `arrived` (not behind wf_himeno_start and wf_himeno_write, which set
  * them too), updates its own and leaves its boundary planes in to_lower and to_upper. *seconds (may
@@ -1650,6 +1658,12 @@ WF_API wf_result wf_himeno_pass(wf_himeno *himeno, uint32_t iterations, bool arr
  * one of wf_himeno_pass_begin there is nothing to end. */
 WF_API wf_result wf_himeno_pass_begin(wf_himeno *himeno, uint32_t iterations, bool arrived);
 WF_API wf_result wf_himeno_pass_end(wf_himeno *himeno, double *seconds);
+/* Ends the pass under way and begins the next one, which is with the device before the first has
+ * ended, so that it does not pause. *seconds (may be NULL) are those of the pass that was ended. To
+ * be called when the neighbours' planes have come, as wf_himeno_pass_begin. Behind an error there
+ * is nothing to end. */
+WF_API wf_result wf_himeno_pass_next(wf_himeno *himeno, uint32_t iterations, bool arrived,
+                                     double *seconds);
 /* Copies the partial sums of gosa that the last iteration of the last wf_himeno_pass left. On entry
  * *count is the room in partials (which may be NULL), on return their number. Blocks. */
 WF_API wf_result wf_himeno_partials(wf_himeno *himeno, float *partials, uint32_t *count);
