@@ -120,6 +120,11 @@ wf_result wf_mpi_himeno_create(MPI_Comm comm, wf_device *device, const wf_mpi_hi
     return WF_SUCCESS;
 }
 
+uint32_t wf_mpi_himeno_shared(const wf_mpi_himeno *h)
+{
+    return h ? h->shared.with[WFI_LOWER] + 0u + h->shared.with[WFI_UPPER] : 0;
+}
+
 void wf_mpi_himeno_destroy(wf_mpi_himeno **handle)
 {
     wf_mpi_himeno *h = handle ? *handle : NULL;

@@ -75,41 +75,76 @@ static wf_result bind_halos(wf_mpi_himeno *h)
     return wf_himeno_bind_halos(h->himeno, &halos);
 }
 
-/* Begins a pass, behind the one under way if there is one, and exchanges its planes. *begun: it is
- * under way then; if not, this rank's neighbours know of its failure. */
-static wf_result pass(wf_mpi_himeno *h, uint32_t iterations, wf_mpi_times *times, bool *begun)
+/* Passes that follow each other. */
+typedef struct chain {
+    wf_mpi_times *times;
+    bool under_way; /* a pass */
+    double came;    /* when the neighbours' planes of the pass before had come, or when it began */
+} chain;
+
+/* The pass under way has ended, `seconds` of it the device at work. */
+static void note_end(chain *c, double seconds, double end)
+{
+    wfi_trace(c->times, WF_MPI_STAGE_DEVICE, end - seconds, end);
+    c->times->inside += seconds;
+    c->under_way = false;
+}
+
+/* Begins a pass, behind the one under way if there is one, and exchanges its planes. Where none is
+ * under way afterwards, this rank's neighbours know of its failure. */
+static wf_result pass(wf_mpi_himeno *h, uint32_t iterations, chain *c)
 {
     double inside = 0;
     wf_result result = bind_halos(h);
     if (result == WF_SUCCESS)
-        result = *begun ? wf_himeno_pass_next(h->himeno, iterations, h->arrived, &inside)
-                        : wf_himeno_pass_begin(h->himeno, iterations, h->arrived);
+        result = c->under_way ? wf_himeno_pass_next(h->himeno, iterations, h->arrived, &inside)
+                              : wf_himeno_pass_begin(h->himeno, iterations, h->arrived);
     const double sent = MPI_Wtime();
-    *begun = result == WF_SUCCESS;
+    if (c->under_way) {
+        /* The device goes from one to the other, and so does the host. */
+        wfi_trace(c->times, WF_MPI_STAGE_INSIDE, c->came, c->came);
+        note_end(c, inside, sent);
+    }
+    c->under_way = result == WF_SUCCESS;
     result = exchange(h, result);
-    times->inside += inside;
-    times->wait += MPI_Wtime() - sent;
+    const double came = MPI_Wtime();
+    wfi_trace_next(c->times);
+    wfi_trace(c->times, WF_MPI_STAGE_HALO, c->came, sent);
+    wfi_trace(c->times, WF_MPI_STAGE_WAIT, sent, came);
+    c->times->wait += came - sent;
+    c->came = came;
+    return result;
+}
+
+static wf_result end_passes(wf_mpi_himeno *h, chain *c)
+{
+    double inside = 0;
+    if (!c->under_way)
+        return WF_SUCCESS;
+    const wf_result result = wf_himeno_pass_end(h->himeno, &inside);
+    const double end = MPI_Wtime();
+    wfi_trace(c->times, WF_MPI_STAGE_INSIDE, c->came, end);
+    note_end(c, inside, end);
     return result;
 }
 
 static wf_result run_passes(wf_mpi_himeno *h, uint32_t iterations, wf_mpi_times *times)
 {
     const double start = MPI_Wtime();
-    double inside = 0;
+    chain c = {.times = times, .came = start};
     wf_result result = WF_SUCCESS;
-    bool begun = false, told = false;
+    bool told = false;
     while (iterations > 0 && result == WF_SUCCESS && h->himeno) {
         const uint32_t steps = iterations >= h->choice.steps ? h->choice.steps : 1;
-        result = pass(h, steps, times, &begun);
-        told = !begun;
+        result = pass(h, steps, &c);
+        told = !c.under_way;
         iterations -= steps;
     }
-    const wf_result ended = begun ? wf_himeno_pass_end(h->himeno, &inside) : WF_SUCCESS;
+    const wf_result ended = end_passes(h, &c);
     if (ended != WF_SUCCESS)
         result = ended;
     const double all = MPI_Wtime() - start;
-    times->inside += inside;
-    times->halo = all > times->inside ? all - times->inside : 0;
+    times->halo += all > times->inside ? all - times->inside : 0;
     /* Passes are counted alike on all ranks: where more are to come, neighbours wait for this rank
      * in the next exchange. */
     if (result != WF_SUCCESS && !told && iterations > 0)
@@ -180,7 +215,7 @@ static wf_result add_gosa(wf_mpi_himeno *h, float *gosa)
 wf_result wf_mpi_himeno_run(wf_mpi_himeno *h, uint32_t iterations, float *gosa, double *seconds,
                             wf_mpi_times *times)
 {
-    wf_mpi_times spent = {.size = sizeof spent};
+    wf_mpi_times spent = {.size = sizeof spent, .trace = times ? times->trace : NULL};
     if (!h || h->failed || iterations == 0 || (times && times->size != sizeof *times))
         return WF_ERROR_INVALID_ARGUMENT;
     MPI_Barrier(h->ranks.comm);
