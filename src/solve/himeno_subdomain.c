@@ -2,13 +2,10 @@
 #include <string.h>
 
 #include "core/arithmetic.h"
-#include "core/clock.h"
 #include "core/heap.h"
 #include "core/params.h"
 #include "plan/plan.h"
 #include "solve/himeno.h"
-
-enum { LOWER, UPPER };
 
 /* ----------------------------------------------------------------------------------------- cuts */
 
@@ -48,64 +45,23 @@ static uint32_t halo_planes(const wf_himeno *h)
     return h->passes[0].steps;
 }
 
-static void *mapped(const wf_buffer *buffer)
-{
-    return buffer ? wf_buffer_mapped(buffer) : NULL;
-}
-
-wf_result wf_himeno_halos(wf_himeno *himeno, wf_himeno_halo *halo)
+wf_result wf_himeno_halos(wf_himeno *himeno, wf_halo *halo)
 {
     if (!himeno || !halo)
         return WF_ERROR_INVALID_ARGUMENT;
     if (!himeno->subdomain)
         return wfi_fail(&himeno->device->log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_himeno_halos: this is the whole grid, which has no halos");
-    const wf_himeno_halo found = {.bytes = wfi_himeno_halo_bytes(himeno),
-                                  .to_lower = mapped(himeno->to[LOWER]),
-                                  .to_upper = mapped(himeno->to[UPPER]),
-                                  .from_lower = mapped(himeno->from[LOWER]),
-                                  .from_upper = mapped(himeno->from[UPPER])};
-    return wfi_params_write(halo, &found, sizeof found) ? WF_SUCCESS : WF_ERROR_INVALID_ARGUMENT;
+    return wfi_halos_tell(&himeno->halos, halo);
 }
 
-static wf_result bind_halos(wf_himeno *h, const wf_himeno_halo_bindings *given)
+wf_result wf_himeno_bind_halos(wf_himeno *himeno, const wf_halo_bindings *halos)
 {
-    wf_himeno_halo_bindings read;
-    wf_result result =
-        wfi_params_read(&h->device->log, "wf_himeno_bind_halos", given, &read, sizeof read);
-    if (result != WF_SUCCESS)
-        return result;
-    const wf_binding *const all[] = {&read.to_lower, &read.to_upper, &read.from_lower,
-                                     &read.from_upper};
-    for (size_t i = 0; i < WFI_COUNT(all); i++)
-        if (all[i]->buffer && (all[i]->handle || all[i]->buffer->device != h->device ||
-                               all[i]->offset > all[i]->buffer->bytes ||
-                               all[i]->buffer->bytes - all[i]->offset < wfi_himeno_halo_bytes(h)))
-            result = WF_ERROR_INVALID_ARGUMENT;
-    if (result != WF_SUCCESS || !h->subdomain)
-        return wfi_fail(&h->device->log, WF_ERROR_INVALID_ARGUMENT,
-                        "wf_himeno_bind_halos: this is no subdomain, or a buffer has no %llu bytes "
-                        "for a halo",
-                        (unsigned long long)wfi_himeno_halo_bytes(h));
-    h->bound_to[LOWER] = read.to_lower;
-    h->bound_to[UPPER] = read.to_upper;
-    h->bound_from[LOWER] = read.from_lower;
-    h->bound_from[UPPER] = read.from_upper;
-    return WF_SUCCESS;
-}
-
-wf_result wf_himeno_bind_halos(wf_himeno *himeno, const wf_himeno_halo_bindings *halos)
-{
-    if (!himeno)
+    if (!himeno || !himeno->subdomain)
         return WF_ERROR_INVALID_ARGUMENT;
     const wfi_heap outer = wfi_heap_enter_device(himeno->device);
-    return wfi_heap_leave(outer, bind_halos(himeno, halos));
-}
-
-/* Where a halo is: in the caller's buffer, or in the object's own; in none where the grid ends. */
-static wf_binding halo_of(wf_buffer *own, const wf_binding *bound)
-{
-    return own && bound->buffer ? *bound : (wf_binding){.buffer = own};
+    return wfi_heap_leave(
+        outer, wfi_halos_bind(himeno->device, "wf_himeno_bind_halos", halos, &himeno->halos));
 }
 
 /* Copies inner planes [first, first + halo_planes) of the grid between block->p[p] and a halo.
@@ -150,24 +106,23 @@ static wf_result record_early(void *user, VkCommandBuffer command_buffer)
     const subdomain_pass *s = user;
     wf_himeno *h = s->himeno;
     const uint32_t planes = halo_planes(h), next = wfi_himeno_p_after(h, 1);
-    const wf_binding from[2] = {halo_of(h->from[LOWER], &h->bound_from[LOWER]),
-                                halo_of(h->from[UPPER], &h->bound_from[UPPER])},
-                     to[2] = {halo_of(h->to[LOWER], &h->bound_to[LOWER]),
-                              halo_of(h->to[UPPER], &h->bound_to[UPPER])};
-    if (s->arrived && from[LOWER].buffer)
-        record_planes(h, command_buffer, h->now, h->begin - planes, from[LOWER], true);
-    if (s->arrived && from[UPPER].buffer)
-        record_planes(h, command_buffer, h->now, h->end, from[UPPER], true);
+    const wf_binding from[] = {wfi_halo_from(&h->halos, WFI_LOWER),
+                               wfi_halo_from(&h->halos, WFI_UPPER)},
+                     to[] = {wfi_halo_to(&h->halos, WFI_LOWER), wfi_halo_to(&h->halos, WFI_UPPER)};
+    if (s->arrived && from[WFI_LOWER].buffer)
+        record_planes(h, command_buffer, h->now, h->begin - planes, from[WFI_LOWER], true);
+    if (s->arrived && from[WFI_UPPER].buffer)
+        record_planes(h, command_buffer, h->now, h->end, from[WFI_UPPER], true);
     wfi_barrier(h->device, command_buffer);
     const int which = s->whole ? WFI_HIMENO_ALL : WFI_HIMENO_EARLY;
     const wf_result result = wfi_himeno_record_slabs(h, s->pass, command_buffer, 0, h->now, which);
     if (s->whole)
         wfi_himeno_record_rest(h, command_buffer, h->now);
     wfi_barrier(h->device, command_buffer);
-    if (to[LOWER].buffer)
-        record_planes(h, command_buffer, next, h->begin, to[LOWER], false);
-    if (to[UPPER].buffer)
-        record_planes(h, command_buffer, next, h->end - planes, to[UPPER], false);
+    if (to[WFI_LOWER].buffer)
+        record_planes(h, command_buffer, next, h->begin, to[WFI_LOWER], false);
+    if (to[WFI_UPPER].buffer)
+        record_planes(h, command_buffer, next, h->end - planes, to[WFI_UPPER], false);
     return result;
 }
 
@@ -208,98 +163,58 @@ static wf_result check_pass(const wf_himeno *h, uint32_t iterations, bool under_
                               : "wf_himeno_pass_begin: the pass before was not ended");
 }
 
-/* Submits a pass behind what is under way and waits for the planes that neighbours need. */
-static wf_result submit_pass(wf_himeno *h, uint32_t iterations, bool arrived, double *seconds)
+/* The parts of a pass, which is h->under_way then. */
+static wfi_pass_parts parts_of(wf_himeno *h, uint32_t iterations, bool arrived, subdomain_pass *s)
 {
     const wfi_himeno_pass *whole = &h->passes[0];
-    subdomain_pass s = {.himeno = h,
-                        .pass = iterations == whole->steps ? whole : &h->passes[1],
-                        .arrived = arrived,
-                        .whole = !goes_in_two(h)};
-    wf_result result = wfi_device_usable(h->device, "wf_himeno_pass");
-    if (result == WF_SUCCESS)
-        result = wfi_device_goes_on(h->device);
-    if (result == WF_SUCCESS)
-        result = wfi_stream_submit(&h->stream, record_early, &s);
-    if (result != WF_SUCCESS)
-        return result;
-    if (!s.whole)
-        result = wfi_stream_submit_beside(&h->late, record_late, &s);
-    const wf_result waited = wfi_stream_wait(&h->stream, seconds);
-    if (result == WF_SUCCESS)
-        result = waited;
-    if (result == WF_SUCCESS)
-        h->under_way = s.pass;
-    return result;
-}
-
-/* Waits for all that is under way: a pass came to nothing. */
-static wf_result give_up(wf_himeno *h, wf_result result)
-{
-    double unused = 0;
-    while (!wfi_stream_idle(&h->late))
-        wfi_stream_wait(&h->late, &unused);
-    h->under_way = NULL;
-    return result;
+    *s = (subdomain_pass){.himeno = h,
+                          .pass = iterations == whole->steps ? whole : &h->passes[1],
+                          .arrived = arrived,
+                          .whole = !goes_in_two(h)};
+    h->under_way = s->pass;
+    return (wfi_pass_parts){record_early, s->whole ? NULL : record_late, s};
 }
 
 static wf_result begin_pass(wf_himeno *h, uint32_t iterations, bool arrived)
 {
+    subdomain_pass s;
     wf_result result = check_pass(h, iterations, false);
     if (result != WF_SUCCESS)
         return result;
-    h->pass_begun = wfi_host_seconds();
-    result = submit_pass(h, iterations, arrived, &h->pass_seconds);
-    return result == WF_SUCCESS ? WF_SUCCESS : give_up(h, result);
-}
-
-/* Takes note that `pass`, whose second part was waited for, is done. The device may begin that part
- * while it makes the first: the two took no longer than the host saw. */
-static void close_pass(wf_himeno *h, double rest, double *seconds)
-{
-    const double now = wfi_host_seconds(), elapsed = now - h->pass_begun,
-                 sum = h->pass_seconds + rest;
-    if (seconds)
-        *seconds = sum < elapsed ? sum : elapsed;
-    h->pass_begun = now;
+    const wfi_pass_parts parts = parts_of(h, iterations, arrived, &s);
+    result = wfi_part_passes_begin(&h->halved, &parts);
+    if (result != WF_SUCCESS)
+        h->under_way = NULL;
+    return result;
 }
 
 static wf_result end_pass(wf_himeno *h, double *seconds)
 {
-    double rest = 0;
-    wf_result result = WF_SUCCESS;
     if (!h || !h->under_way)
         return WF_ERROR_INVALID_ARGUMENT;
-    if (!wfi_stream_idle(&h->late))
-        result = wfi_stream_wait(&h->late, &rest);
-    const wfi_himeno_pass *pass = h->under_way;
+    const wf_result result = wfi_part_passes_end(&h->halved, seconds);
+    if (result == WF_SUCCESS) {
+        h->now = wfi_himeno_p_after(h, 1);
+        h->last_pass = h->under_way;
+    }
     h->under_way = NULL;
-    if (result != WF_SUCCESS)
-        return result;
-    h->now = wfi_himeno_p_after(h, 1);
-    h->last_pass = pass;
-    close_pass(h, rest, seconds);
-    return WF_SUCCESS;
+    return result;
 }
 
 /* The next pass is with the device before the one under way has ended. */
 static wf_result next_pass(wf_himeno *h, uint32_t iterations, bool arrived, double *seconds)
 {
-    double rest = 0, early = 0;
+    subdomain_pass s;
     wf_result result = check_pass(h, iterations, true);
     if (result != WF_SUCCESS)
         return result;
-    const bool late = !wfi_stream_idle(&h->late);
     h->last_pass = h->under_way;
     h->now = wfi_himeno_p_after(h, 1);
-    result = submit_pass(h, iterations, arrived, &early);
-    if (result == WF_SUCCESS && late)
-        result = wfi_stream_wait(&h->late, &rest);
+    const wfi_pass_parts parts = parts_of(h, iterations, arrived, &s);
+    result = wfi_part_passes_next(&h->halved, &parts, seconds);
     if (result != WF_SUCCESS)
-        return give_up(h, result);
-    close_pass(h, rest, seconds);
-    h->pass_seconds = early;
-    return WF_SUCCESS;
+        h->under_way = NULL;
+    return result;
 }
 
 wf_result wf_himeno_pass_begin(wf_himeno *himeno, uint32_t iterations, bool arrived)

@@ -1543,6 +1543,29 @@ typedef struct wf_vector_params {
  * WF_ERROR_UNSUPPORTED (type), WF_ERROR_UNKNOWN_VARIANT, WF_ERROR_CONSTRAINT. */
 WF_API wf_result wf_vector_plan(wf_device *device, const wf_vector_params *params, wf_plan **out);
 
+/* ---------------------------------------------------------------- grids that several devices have */
+
+/* A grid may be cut along its slowest axis into parts, a device each: wf_himeno_create makes an
+ * object of a part (a subdomain), and so does wf_stencil_slab_create. Passes of an object take its
+ * neighbours' planes and leave its own boundary planes, its halos, in mapped memory, and whoever
+ * moves them is free in how (libwavefit_mpi does it by MPI). */
+
+/* Mapped memory through which a part's boundary planes leave and its neighbours' arrive; NULL where
+ * the grid ends. It belongs to the object. */
+typedef struct wf_halo {
+    size_t size;
+    uint64_t bytes; /* of each */
+    void *to_lower, *to_upper;
+    void *from_lower, *from_upper;
+} wf_halo;
+
+/* The same in buffers of the caller's, such as memory that another process has too
+ * (wf_buffer_import_host). A binding without a buffer stands for the object's own halo. */
+typedef struct wf_halo_bindings {
+    size_t size;
+    wf_binding to_lower, to_upper, from_lower, from_upper;
+} wf_halo_bindings;
+
 /* -------------------------------------------------------------------------------------- himeno */
 
 /* The Himeno benchmark (RIKEN): a 19-point Jacobi relaxation in f32. Arrays are indexed [k][j][i]
@@ -1625,25 +1648,10 @@ typedef struct wf_himeno_cut {
 WF_API wf_result wf_himeno_plan_cut(wf_device *device, const wf_himeno_params *params,
                                     wf_himeno_cut *cut);
 
-/* Mapped memory through which a subdomain's boundary planes leave and its neighbours' arrive; NULL
- * where the grid ends. It belongs to the object. */
-typedef struct wf_himeno_halo {
-    size_t size;
-    uint64_t bytes; /* of each */
-    void *to_lower, *to_upper;
-    void *from_lower, *from_upper;
-} wf_himeno_halo;
-
 /* Error: WF_ERROR_INVALID_ARGUMENT (it is no subdomain). */
-WF_API wf_result wf_himeno_halos(wf_himeno *himeno, wf_himeno_halo *halo);
-/* Halos in buffers of the caller's, such as memory that another process has too
- * (wf_buffer_import_host): passes that are begun from now on leave and take planes there. A binding
- * without a buffer stands for the object's own halo. Errors: WF_ERROR_INVALID_ARGUMENT. */
-typedef struct wf_himeno_halo_bindings {
-    size_t size;
-    wf_binding to_lower, to_upper, from_lower, from_upper;
-} wf_himeno_halo_bindings;
-WF_API wf_result wf_himeno_bind_halos(wf_himeno *himeno, const wf_himeno_halo_bindings *halos);
+WF_API wf_result wf_himeno_halos(wf_himeno *himeno, wf_halo *halo);
+/* Has passes that are begun from now on use buffers of the caller's for halos. */
+WF_API wf_result wf_himeno_bind_halos(wf_himeno *himeno, const wf_halo_bindings *halos);
 /* Makes one pass of 1 to cut.steps iterations over a subdomain: takes its neighbours' planes from
  * from_lower and from_upper if `arrived` (not behind wf_himeno_start and wf_himeno_write, which set
  * them too), updates its own and leaves its boundary planes in to_lower and to_upper. *seconds (may
@@ -1764,6 +1772,50 @@ WF_API wf_result wf_stencil_plan(wf_device *device, const wf_stencil_params *par
  * WF_ERROR_CANCELLED. */
 WF_API wf_result wf_stencil_check(const wf_stencil_params *params, const void *in, const void *out,
                                   uint64_t max_checked, uint64_t seed, wf_check *check);
+
+/* How a grid is cut along its slowest axis, z or in two dimensions y, into parts for several
+ * devices: each has `halo` planes (rows) at least, or all. */
+typedef struct wf_stencil_cut {
+    size_t size;
+    uint32_t planes; /* of the grid */
+    uint32_t steps;  /* most that a pass makes */
+    uint32_t halo;   /* planes that a part needs of each neighbour: radius times steps */
+    uint64_t plane_bytes;
+    const char *variant, *chosen_by; /* as in wf_plan_info */
+    uint32_t constant_count;
+    wf_constant constants[WF_MAX_PARAMETERS];
+} wf_stencil_cut;
+
+/* Chooses for the whole grid, of whose execution params->steps says how long it is, and allocates
+ * nothing. Errors: those of wf_stencil_plan. */
+WF_API wf_result wf_stencil_plan_cut(wf_device *device, const wf_stencil_params *params,
+                                     wf_stencil_cut *cut);
+
+/* A part of a grid, twice in device memory, with its neighbours' planes: those below it and above
+ * it, of a periodic grid also beyond the ends. */
+typedef struct wf_stencil_slab wf_stencil_slab;
+typedef struct wf_stencil_slab_params {
+    size_t size;
+    const wf_stencil_params *grid; /* the whole one; its tuning names the cut's choice */
+    uint32_t first_plane, planes;
+} wf_stencil_slab_params;
+
+/* Errors: those of wf_stencil_plan, WF_ERROR_INVALID_ARGUMENT (planes). */
+WF_API wf_result wf_stencil_slab_create(wf_device *device, const wf_stencil_slab_params *params,
+                                        wf_stencil_slab **out);
+/* As the functions of the same names do for wf_himeno, but that the first pass, too, takes its
+ * neighbours' planes: wf_stencil_slab_write leaves the boundary planes that it was given. Both it
+ * and wf_stencil_slab_read move the part's own planes and block. A pass makes 1 to cut.steps steps,
+ * the same on all parts. */
+WF_API wf_result wf_stencil_slab_halos(wf_stencil_slab *slab, wf_halo *halo);
+WF_API wf_result wf_stencil_slab_bind_halos(wf_stencil_slab *slab, const wf_halo_bindings *halos);
+WF_API wf_result wf_stencil_slab_write(wf_stencil_slab *slab, const void *planes);
+WF_API wf_result wf_stencil_slab_read(wf_stencil_slab *slab, void *planes);
+WF_API wf_result wf_stencil_slab_pass_begin(wf_stencil_slab *slab, uint32_t steps);
+WF_API wf_result wf_stencil_slab_pass_end(wf_stencil_slab *slab, double *seconds);
+WF_API wf_result wf_stencil_slab_pass_next(wf_stencil_slab *slab, uint32_t steps, double *seconds);
+WF_API wf_result wf_stencil_slab_describe(const wf_stencil_slab *slab, wf_plan_info *info);
+WF_API void wf_stencil_slab_destroy(wf_stencil_slab **slab);
 
 /* ------------------------------------------------------------------------------------- laplace */
 
