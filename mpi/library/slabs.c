@@ -5,7 +5,7 @@
 /* A plane that goes up and one that goes down. */
 enum { UP_TAG, DOWN_TAG };
 
-/* --------------------------------------------------------------------------------------- opening */
+/* -------------------------------------------------------------------------------------- opening */
 
 static uint32_t planes_of(const uint32_t *first, int rank)
 {

@@ -57,11 +57,12 @@ typedef struct wf_mpi_trace {
 /* Seconds that this rank spent. */
 typedef struct wf_mpi_times {
     size_t size;
-    /* The device at work. Himeno and stencils: updating planes and copying boundary ones, by its clock. Sparse
-     * matrices: what was left of its work when the neighbours' elements had come. */
+    /* The device at work. Himeno and stencils: updating planes and copying boundary ones, by its
+     * clock. Sparse matrices: what was left of its work when the neighbours' elements had come. */
     double inside;
-    /* Of the same: what passes took longer than that, submitting, waking up, and what of the exchange
-     * was not hidden. Sparse matrices: until the device had gathered what neighbours need. */
+    /* Himeno and stencils: what passes took longer than that, submitting, waking up, and what of
+     * the exchange was not hidden. Sparse matrices: until the device had gathered what neighbours
+     * need. */
     double halo;
     /* From then on, or from when the boundary planes were there, until the neighbours' had come;
      * meanwhile the device works. */

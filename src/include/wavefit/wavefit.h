@@ -1457,7 +1457,7 @@ WF_API wf_result wf_cg_record(wf_cg *cg, VkCommandBuffer command_buffer, wf_aren
 /* Destroys it without waiting. The work recorded from it must have finished. */
 WF_API void wf_cg_destroy(wf_cg **cg);
 
-/* ---------------------------------------------------------- conjugate gradients by several devices */
+/* ------------------------------------------------------- conjugate gradients by several devices */
 
 /* The kernels of wf_cg_solve as plans, for solvers that cut a system's rows into parts, one a
  * device: the host adds the devices' sums up and tells each what follows (libwavefit_mpi does it by
@@ -1543,7 +1543,7 @@ typedef struct wf_vector_params {
  * WF_ERROR_UNSUPPORTED (type), WF_ERROR_UNKNOWN_VARIANT, WF_ERROR_CONSTRAINT. */
 WF_API wf_result wf_vector_plan(wf_device *device, const wf_vector_params *params, wf_plan **out);
 
-/* ---------------------------------------------------------------- grids that several devices have */
+/* ------------------------------------------------------------- grids that several devices have */
 
 /* A grid may be cut along its slowest axis into parts, a device each: wf_himeno_create makes an
  * object of a part (a subdomain), and so does wf_stencil_slab_create. Passes of an object take its
