@@ -38,8 +38,8 @@ wf_result wfi_slabs_bind(wfi_slabs *slabs);
  * too, WF_NOT_READY, and tells its other neighbour in the next exchange, so that nobody waits for a
  * rank that has left. */
 wf_result wfi_slabs_exchange(wfi_slabs *slabs, wf_result own);
-/* Makes `count` steps in passes of `most`; `ones`: what is left in passes of one. Passes are counted
- * alike on all ranks. What it returns is to be agreed on. */
+/* Makes `count` steps in passes of `most`; `ones`: what is left in passes of one. Passes are
+ * counted alike on all ranks. What it returns is to be agreed on. */
 wf_result wfi_slabs_run(wfi_slabs *slabs, uint32_t count, uint32_t most, bool ones,
                         wf_mpi_times *times);
 

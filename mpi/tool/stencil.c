@@ -50,11 +50,11 @@ static void move(const run *r, void *whole, bool out)
         for (uint32_t k = 0; k < span[1]; k++) {
             unsigned char *there = whole ? (unsigned char *)whole + (span[0] + k) * plane : NULL,
                           *here = (unsigned char *)r->own + k * plane;
-            if (other == 0 && rank->prints)
+            if (other == 0 && there)
                 memcpy(out ? here : there, out ? there : here, plane);
-            else if (rank->prints && out)
+            else if (there && out)
                 MPI_Send(there, (int)plane, MPI_BYTE, other, PLANES_TAG, MPI_COMM_WORLD);
-            else if (rank->prints)
+            else if (there)
                 MPI_Recv(there, (int)plane, MPI_BYTE, other, PLANES_TAG, MPI_COMM_WORLD,
                          MPI_STATUS_IGNORE);
             else if (rank->rank == other && out)
