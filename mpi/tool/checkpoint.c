@@ -10,7 +10,8 @@
 #include "io/json.h"
 
 /* A line of fixed length: the JSON's bytes and its checksum. */
-#define HEAD "wavefit-checkpoint/1 %010llu %08lx\n"
+#define NAME "wavefit-checkpoint/1 "
+#define HEAD NAME "%010llu %08lx\n"
 #define HEAD_BYTES 41
 #define PIECE_BYTES (1u << 24)
 
@@ -178,10 +179,10 @@ static uint64_t left_of(FILE *file)
 static yyjson_doc *read_heading(FILE *file)
 {
     char head[HEAD_BYTES + 1] = "", again[HEAD_BYTES + 1];
-    unsigned long long bytes = 0;
-    unsigned long crc = 0;
-    if (fread(head, 1, HEAD_BYTES, file) != HEAD_BYTES || sscanf(head, HEAD, &bytes, &crc) != 2)
+    if (fread(head, 1, HEAD_BYTES, file) != HEAD_BYTES)
         return NULL;
+    const unsigned long long bytes = strtoull(head + sizeof NAME - 1, NULL, 10);
+    const unsigned long crc = strtoul(head + HEAD_BYTES - 9, NULL, 16);
     snprintf(again, sizeof again, HEAD, bytes, crc);
     if (strcmp(head, again) != 0 || bytes > WFI_JSON_MOST_BYTES || bytes > left_of(file))
         return NULL;

@@ -119,7 +119,7 @@ int wfi_checkpoints_read(const wfi_rank *rank, const char *path, const char *fam
         return code;
     sent *facts = calloc(1, sizeof *facts);
     code = wfi_rank_worst(facts ? WFI_EXIT_DONE : WFI_EXIT_FAILED);
-    if (code != WFI_EXIT_DONE) {
+    if (!facts || code != WFI_EXIT_DONE) {
         free(facts);
         return rank->prints ? wfi_run_error("out of memory") : code;
     }
