@@ -105,6 +105,9 @@ WF_API wf_result wf_mpi_himeno_run(wf_mpi_himeno *himeno, uint32_t iterations, f
 /* Copies p to the memory of rank `root` (collective), ni*nj*nk floats there; p is not used
  * elsewhere. Collective. */
 WF_API wf_result wf_mpi_himeno_read(wf_mpi_himeno *himeno, int root, float *p);
+/* Sets p, behind wf_mpi_himeno_start, from the memory of rank `root`, so that iterations go on from
+ * there, on as many ranks as there are. Collective. */
+WF_API wf_result wf_mpi_himeno_write(wf_mpi_himeno *himeno, int root, const float *p);
 /* Tells what was chosen, and which inner planes this rank has; its size must be set. Of `info`
  * wavefit fills variant, chosen_by and constants, and the rest on ranks that have planes. */
 WF_API wf_result wf_mpi_himeno_describe(const wf_mpi_himeno *himeno, wf_plan_info *info,

@@ -1603,6 +1603,12 @@ WF_API wf_result wf_himeno_create(wf_device *device, const wf_himeno_params *par
  * which must be given. Both block. */
 WF_API wf_result wf_himeno_start(wf_himeno *himeno);
 WF_API wf_result wf_himeno_write(wf_himeno *himeno, const wf_himeno_arrays *arrays);
+/* Sets p alone, to go on from what wf_himeno_read gave: planes [first, first + planes) of the whole
+ * grid, borders counted, of ni*nj floats each. Those that a subdomain does not hold are passed
+ * over; it holds its own and, on either side, as many as cut.steps of wf_himeno_plan_cut.
+ * Blocks. */
+WF_API wf_result wf_himeno_write_planes(wf_himeno *himeno, uint32_t first, uint32_t planes,
+                                        const float *p);
 /* Runs `iterations` (> 0). *gosa is the gosa of the last one: the sum of the squares of the
  * residual. *seconds is by the device's clock where it has one. gosa, seconds and gpu_clock may be
  * NULL. Blocks. Errors: WF_ERROR_INVALID_ARGUMENT, WF_ERROR_CANCELLED (p is then as far as the run
