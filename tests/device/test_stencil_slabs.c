@@ -218,7 +218,9 @@ static void slabs_are_the_whole(void **state)
           (wf_stencil_params){
               .nx = 21, .ny = 37, .radius = 2, .shape = WF_STENCIL_BOX, .type = WF_TYPE_F32},
           "march", 1);
-    if (test_has_type(*state, WF_TYPE_F16))
+    if (test_has_type(*state, WF_TYPE_F64))
+        check(*state, (wf_stencil_params){.nx = 9, .ny = 25, .type = WF_TYPE_F64}, "time", 3);
+    if (wf_device_caps(*state)->f16_storage)
         check(*state, (wf_stencil_params){.nx = 11, .ny = 3, .nz = 26, .type = WF_TYPE_F16},
               "naive", 1);
 }
