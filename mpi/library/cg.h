@@ -28,15 +28,43 @@ typedef struct wfi_mpi_cg {
     wf_mpi_matrix *matrix;
     double tolerance;
     uint32_t most;
+    wf_buffer *factors, *sums; /* mapped: alpha, beta, …; what was summed here */
+    double alpha, ru;          /* of the iteration before */
+    wf_result failure;
+    /* Of the form that is not pipelined: vectors and kernels as of wf_cg_step_plan. */
+    uint32_t stride, rest_at, rest;
+    wf_buffer *a, *b, *c, *partials;
+    wf_plan *steps[WF_CG_STEP_UPDATE + 1]; /* NULL: it has nothing to do */
+    wf_plan *finish;                       /* x += alpha p */
+    /* Of the pipelined one: */
     wf_mpi_vector *own[WFI_CG_VECTORS];     /* NULL: it is not needed, or another one */
     wf_mpi_vector *vectors[WFI_CG_VECTORS]; /* with those that are others */
     wf_plan *preconditioner;                /* NULL: none, or no rows */
     wf_plan *add, *subtract, *combine;      /* y += alpha x, y -= alpha x, y = x + beta y */
     wf_plan *dots[WFI_CG_FAILED];
-    wf_buffer *factors, *sums, *workspace; /* factors: alpha, beta; the first two are mapped */
-    double alpha, ru;                      /* of the iteration before */
-    wf_result failure;
+    wf_buffer *workspace;
 } wfi_mpi_cg;
+
+/* cg_fused.c and cg_pipelined.c: the vectors and kernels of a form, of which a rank without rows
+ * has none; r, as large as the layout of y, is written. */
+wf_result wfi_mpi_cg_open_fused(wfi_mpi_cg *c, const void *r);
+wf_result wfi_mpi_cg_open_pipelined(wfi_mpi_cg *c, const void *r);
+void wfi_mpi_cg_close_fused(wfi_mpi_cg *c);
+void wfi_mpi_cg_close_pipelined(wfi_mpi_cg *c);
+wf_result wfi_mpi_cg_read_fused(wfi_mpi_cg *c, void *x);
+/* cg.c: inverts the diagonal, in the order of y's layout, to be freed. */
+wf_result wfi_mpi_cg_invert(const wfi_mpi_cg *c, void **inverse);
+
+/* These give work to the queue, where c->failure is none: what is before the first iteration, the
+ * product and what it is summed with, updates, and x once `iterations` are made. */
+void wfi_mpi_cg_start_fused(wfi_mpi_cg *c);
+void wfi_mpi_cg_product_fused(wfi_mpi_cg *c, wf_mpi_times *times);
+void wfi_mpi_cg_update_fused(wfi_mpi_cg *c);
+void wfi_mpi_cg_finish_fused(wfi_mpi_cg *c, uint32_t iterations);
+void wfi_mpi_cg_start_pipelined(wfi_mpi_cg *c, wf_mpi_times *times);
+void wfi_mpi_cg_dots_pipelined(wfi_mpi_cg *c);
+void wfi_mpi_cg_product_pipelined(wfi_mpi_cg *c, wf_mpi_times *times);
+void wfi_mpi_cg_update_pipelined(wfi_mpi_cg *c);
 
 /* Iterates from x = 0 and the r that is written. On failure the device is at rest. Collective. */
 wf_result wfi_mpi_cg_iterate(wfi_mpi_cg *c, wf_mpi_cg_result *out);

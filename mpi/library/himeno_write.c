@@ -63,7 +63,7 @@ wf_result wf_mpi_himeno_write(wf_mpi_himeno *h, int root, const float *p)
         if (h->himeno)
             result = wf_himeno_write_planes(h->himeno, begin, end - begin,
                                             here ? p + begin * plane : own);
-        h->arrived = false; /* the neighbours' are among them */
+        h->slabs.arrived = false; /* the neighbours' are among them */
         result = wfi_ranks_agree(&h->ranks, result);
         h->failed = result != WF_SUCCESS;
     }

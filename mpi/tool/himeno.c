@@ -264,6 +264,9 @@ static wf_result describe(run *r)
     const wf_result result = wf_mpi_himeno_describe(r->himeno, &r->out->plan, &first, &planes);
     if (result != WF_SUCCESS)
         return result;
+    int shared = (int)wf_mpi_himeno_shared(r->himeno), all = 0;
+    MPI_Allreduce(&shared, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    wfi_result_case_extra(r->out, "shared_halos", all);
     r->out->has_plan = true;
     r->out->plan.flops = WF_HIMENO_FLOPS * inner_cells(r);
     wfi_rank_collect(r->rank, "planes", first, planes, &r->times, r->done, r->out);

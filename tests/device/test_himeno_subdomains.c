@@ -76,14 +76,14 @@ static void run_whole(wf_device *device, field *f, const wf_tuning *tuning)
 typedef struct subdomains {
     uint32_t count, begin[MOST_PARTS]; /* inner planes */
     wf_himeno *parts[MOST_PARTS];
-    wf_himeno_halo halos[MOST_PARTS];
+    wf_halo halos[MOST_PARTS];
 } subdomains;
 
 /* A planted fault: the halo that part 1 gets from below stays as it was. */
 static void carry(subdomains *s, bool fault)
 {
     for (uint32_t i = 0; i + 1 < s->count; i++) {
-        wf_himeno_halo *below = &s->halos[i], *above = &s->halos[i + 1];
+        wf_halo *below = &s->halos[i], *above = &s->halos[i + 1];
         assert_true(below->to_upper && below->from_upper && above->to_lower && above->from_lower);
         if (!fault || i != 0)
             memcpy(above->from_lower, below->to_upper, below->bytes);
@@ -232,7 +232,7 @@ static void bad_requests(void **state)
         .size = sizeof time, .variant = "time", .constants = &two, .constant_count = 1};
     wf_himeno_params params = params_of(NULL);
     wf_himeno_cut cut = {.size = sizeof cut};
-    wf_himeno_halo halo = {.size = sizeof halo};
+    wf_halo halo = {.size = sizeof halo};
     wf_himeno *h = NULL;
     uint32_t count = 0;
     float gosa;
