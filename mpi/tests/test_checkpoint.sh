@@ -86,6 +86,26 @@ if [ -z "$brief" ]; then
     fails 2 "'3h'" -n 1 "$tool" himeno --iterations 9 --checkpoint c.ckpt --every 3h
 fi
 
+# Conjugate gradients: residuals go on as they were but for rounding, also with a preconditioner.
+history() { # FILE
+    python3 -c "import json, sys; print(*json.load(open(sys.argv[1]))['cases'][0]['history'])" "$1"
+}
+solve="cg --poisson27 10 --type f64 --precondition jacobi --tolerance 1e-8"
+succeeds 'converged' -n 1 "$tool" $solve --json whole.json
+succeeds 'tolerance was not met|converged' -n 2 "$tool" $solve --checkpoint s.ckpt --every 5
+[ "$(iterations s.ckpt)" -ge 6 ] || bad "s.ckpt has $(iterations s.ckpt) iterations"
+for ranks in 1 3; do
+    succeeds '^continued after' -n $ranks "$tool" $solve --continue s.ckpt --json more.json
+    python3 - "$(history whole.json)" "$(history more.json)" <<'END' || bad "residuals: $ranks"
+import sys
+whole, more = ([float(word) for word in text.split()] for text in sys.argv[1:])
+sys.exit(len(whole) != len(more) or any(abs(a / b - 1) > 1e-5 for a, b in zip(whole, more)))
+END
+done
+fails 1 'of another system' -n 2 "$tool" cg --poisson27 10 --type f64 --continue s.ckpt
+[ "$brief" ] || fails 1 'of cg, not of himeno' -n 1 "$tool" himeno --continue s.ckpt --iterations 9
+[ "$brief" ] || fails 2 'no checkpoints' -n 1 "$tool" $solve --pipelined --checkpoint t.ckpt
+
 # A rank whose device refuses, in the midst of its work or from the start, ends all with its words.
 # It has no layer: this one counts a submission that was refused as pending.
 export XDG_CACHE_HOME=$work/cache
