@@ -169,7 +169,7 @@ static wf_result open_scaled(wfi_mpi_cg *c, const void *b, double norm)
         return WF_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t i = 0; i < m->y.count; i++)
         wf_element_set(m->type, data, i, wf_element_get(m->type, b, i) / norm);
-    const wf_result result = open_device(c, data);
+    const wf_result result = open_device(c, c->params->from ? c->params->from->r : data);
     free(data);
     return result;
 }
@@ -203,6 +203,11 @@ static wf_result check_problem(const wfi_mpi_cg *c, const void *b, const void *x
     else if (c->params->precondition != WF_PRECONDITION_NONE &&
              c->params->precondition != WF_PRECONDITION_JACOBI)
         wrong = "many ranks have the preconditioner jacobi or none";
+    else if (c->params->pipelined && (c->params->keep || c->params->from))
+        wrong = "the pipelined form neither keeps what it has come to nor goes on from it";
+    else if (c->params->from &&
+             (c->params->from->size != sizeof *c->params->from || c->params->from->iterations % 2))
+        wrong = "what is to be gone on from is not of an even number of iterations";
     if (!wrong)
         return WF_SUCCESS;
     return wfi_ranks_fail(&m->ranks, WF_ERROR_INVALID_ARGUMENT, "%s", wrong);

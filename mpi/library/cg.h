@@ -20,8 +20,9 @@ enum {
     WFI_CG_VECTORS
 };
 
-/* What is summed over all ranks. FAILED counts the ranks that cannot go on. */
-enum { WFI_CG_RU, WFI_CG_WU, WFI_CG_RR, WFI_CG_FAILED, WFI_CG_SUMS };
+/* What is summed over all ranks. FAILED counts the ranks that cannot go on; KEEP is not 0
+ * where rank 0 wants to keep what there is. */
+enum { WFI_CG_RU, WFI_CG_WU, WFI_CG_RR, WFI_CG_FAILED, WFI_CG_KEEP, WFI_CG_SUMS };
 
 typedef struct wfi_mpi_cg {
     const wf_mpi_cg_params *params;
@@ -31,6 +32,8 @@ typedef struct wfi_mpi_cg {
     wf_buffer *factors, *sums; /* mapped: alpha, beta, …; what was summed here */
     double alpha, ru;          /* of the iteration before */
     wf_result failure;
+    bool keep_due;
+    double kept_at; /* MPI_Wtime() */
     /* Of the form that is not pipelined: vectors and kernels as of wf_cg_step_plan. */
     uint32_t stride, rest_at, rest;
     wf_buffer *a, *b, *c, *partials;
@@ -65,6 +68,13 @@ void wfi_mpi_cg_start_pipelined(wfi_mpi_cg *c, wf_mpi_times *times);
 void wfi_mpi_cg_dots_pipelined(wfi_mpi_cg *c);
 void wfi_mpi_cg_product_pipelined(wfi_mpi_cg *c, wf_mpi_times *times);
 void wfi_mpi_cg_update_pipelined(wfi_mpi_cg *c);
+
+/* cg_keep.c: whether time tells this rank to keep what there is; keeps what `done` iterations came
+ * to (collective); sets what is to be gone on from, behind the start, and returns its
+ * iterations. */
+bool wfi_mpi_cg_keep_due(const wfi_mpi_cg *c);
+void wfi_mpi_cg_keep(wfi_mpi_cg *c, uint32_t done);
+uint32_t wfi_mpi_cg_resume(wfi_mpi_cg *c);
 
 /* Iterates from x = 0 and the r that is written. On failure the device is at rest. Collective. */
 wf_result wfi_mpi_cg_iterate(wfi_mpi_cg *c, wf_mpi_cg_result *out);

@@ -26,6 +26,7 @@ static void read_sums(const wfi_mpi_cg *c, double sums[WFI_CG_SUMS])
     if (from && c->params->pipelined && !c->dots[WFI_CG_RR])
         sums[WFI_CG_RR] = sums[WFI_CG_RU];
     sums[WFI_CG_FAILED] = c->failure != WF_SUCCESS;
+    sums[WFI_CG_KEEP] = c->matrix->ranks.rank == 0 && wfi_mpi_cg_keep_due(c);
 }
 
 /* Whether the iteration ends, and why. curvature is p A p, a difference whose sign means nothing
@@ -41,7 +42,7 @@ static bool ends(const wfi_mpi_cg *c, double curvature, double scale, wf_mpi_cg_
         out->status = WF_CG_NOT_FINITE;
         return true;
     }
-    if (out->iterations == c->most) {
+    if (out->iterations >= c->most) {
         out->status = WF_CG_MAX_ITERATIONS;
         return true;
     }
@@ -85,6 +86,8 @@ static bool step(wfi_mpi_cg *c, uint32_t done, wf_mpi_cg_result *out)
     double own[WFI_CG_SUMS], sums[WFI_CG_SUMS];
     MPI_Request request;
     const bool pipelined = c->params->pipelined;
+    if (c->keep_due && done % 2 == 0)
+        wfi_mpi_cg_keep(c, done);
     wfi_trace_next(&out->times);
     if (pipelined)
         wfi_mpi_cg_dots_pipelined(c);
@@ -101,6 +104,8 @@ static bool step(wfi_mpi_cg *c, uint32_t done, wf_mpi_cg_result *out)
     reduce_end(&request, &out->times);
     if (sums[WFI_CG_FAILED] > 0 || !judge(c, sums, done, out))
         return false;
+    const uint32_t every = c->params->keep ? c->params->keep_every : 0;
+    c->keep_due = c->keep_due || sums[WFI_CG_KEEP] > 0 || (every && (done + 1) % every == 0);
     if (pipelined)
         wfi_mpi_cg_update_pipelined(c);
     else
@@ -117,7 +122,8 @@ wf_result wfi_mpi_cg_iterate(wfi_mpi_cg *c, wf_mpi_cg_result *out)
         wfi_mpi_cg_start_pipelined(c, &out->times);
     else
         wfi_mpi_cg_start_fused(c);
-    for (uint32_t done = 0; step(c, done, out); done++) {
+    c->kept_at = MPI_Wtime();
+    for (uint32_t done = wfi_mpi_cg_resume(c); step(c, done, out); done++) {
     }
     if (!c->params->pipelined)
         wfi_mpi_cg_finish_fused(c, out->iterations);

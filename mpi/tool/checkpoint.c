@@ -66,7 +66,7 @@ const wfi_checkpoint_array *wfi_checkpoint_find_array(const wfi_checkpoint *c, c
 
 /* -------------------------------------------------------------------------------------- writing */
 
-static unsigned long checksum(const void *data, uint64_t bytes)
+unsigned long wfi_checkpoint_sum(const void *data, uint64_t bytes)
 {
     uLong crc = crc32(0, NULL, 0);
     for (uint64_t at = 0; at < bytes; at += PIECE_BYTES)
@@ -99,7 +99,8 @@ static char *heading(const wfi_checkpoint *c, size_t *bytes)
         wfi_json_put_text(doc, out, "name", array->name);
         wfi_json_put_text(doc, out, "type", wf_type_name(array->type));
         yyjson_mut_obj_add_uint(doc, out, "count", array->count);
-        yyjson_mut_obj_add_uint(doc, out, "crc32", checksum(array->data, bytes_of(array)));
+        yyjson_mut_obj_add_uint(doc, out, "crc32",
+                                wfi_checkpoint_sum(array->data, bytes_of(array)));
     }
     char *text =
         wfi_json_incomplete(doc) ? NULL : yyjson_mut_write(doc, YYJSON_WRITE_NOFLAG, bytes);
@@ -115,7 +116,7 @@ bool wfi_checkpoint_write(const char *path, const wfi_checkpoint *c, wfi_io_erro
     char *text = heading(c, &bytes);
     if (!text)
         return wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: out of memory", path);
-    snprintf(head, sizeof head, HEAD, (unsigned long long)bytes, checksum(text, bytes));
+    snprintf(head, sizeof head, HEAD, (unsigned long long)bytes, wfi_checkpoint_sum(text, bytes));
     bool ok = wfi_atomic_open(&out, path, error);
     if (ok) {
         wfi_atomic_write(&out, head, HEAD_BYTES);
@@ -160,7 +161,7 @@ static bool take_array(yyjson_val *object, uint64_t left, wfi_checkpoint *out, F
     const size_t bytes = (size_t)count * wf_type_size(real);
     void *data = malloc(bytes + 1);
     out->memory[out->array_count] = data;
-    if (!data || fread(data, 1, bytes, file) != bytes || checksum(data, bytes) != crc)
+    if (!data || fread(data, 1, bytes, file) != bytes || wfi_checkpoint_sum(data, bytes) != crc)
         return false;
     wfi_checkpoint_array_add(out, name, real, count, data);
     return true;
@@ -188,7 +189,8 @@ static yyjson_doc *read_heading(FILE *file)
         return NULL;
     char *text = malloc((size_t)bytes + 1);
     yyjson_doc *doc = NULL;
-    if (text && fread(text, 1, (size_t)bytes, file) == bytes && checksum(text, bytes) == crc)
+    if (text && fread(text, 1, (size_t)bytes, file) == bytes &&
+        wfi_checkpoint_sum(text, bytes) == crc)
         doc = yyjson_read(text, (size_t)bytes, YYJSON_READ_NOFLAG);
     free(text);
     return doc;

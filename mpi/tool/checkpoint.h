@@ -30,6 +30,9 @@ void wfi_checkpoint_word(wfi_checkpoint *c, const char *name, const char *text);
 void wfi_checkpoint_array_add(wfi_checkpoint *c, const char *name, wf_type type, uint64_t count,
                               const void *data);
 
+/* CRC-32 of the bytes. */
+unsigned long wfi_checkpoint_sum(const void *data, uint64_t bytes);
+
 bool wfi_checkpoint_write(const char *path, const wfi_checkpoint *c, wfi_io_error *error);
 
 /* Refuses files of other formats, and files whose sizes or checksums do not hold. */

@@ -231,6 +231,16 @@ WF_API wf_result wf_mpi_spmv_run(wf_mpi_matrix *matrix, wf_mpi_vector *x, wf_mpi
 
 /* ------------------------------------------------------------------------- conjugate gradients */
 
+/* What a solve has come to, of b scaled to length one: scalars, and this rank's rows (own_rows
+ * elements of the matrix's type) of its vectors. */
+typedef struct wf_mpi_cg_state {
+    size_t size;
+    uint32_t iterations; /* an even number */
+    double ru, alpha;
+    const void *x, *r, *p, *s;
+} wf_mpi_cg_state;
+typedef bool (*wf_mpi_cg_keep_fn)(void *user, const wf_mpi_cg_state *state);
+
 /* As wf_cg_solve: the same iteration, with one reduction (MPI_Iallreduce) in each. */
 typedef struct wf_mpi_cg_params {
     size_t size;
@@ -248,6 +258,17 @@ typedef struct wf_mpi_cg_params {
      * WF_ERROR_CANCELLED. */
     wf_cg_fn progress;
     void *user;
+    /* Collective: gets on all ranks at once what the solve has come to, every keep_every iterations
+     * (an odd number is made even) or, where that is 0, once keep_seconds have passed by rank 0's
+     * clock. Where it returns false, all stop with WF_ERROR_CANCELLED. NULL: there is none. Not of
+     * the pipelined form. */
+    wf_mpi_cg_keep_fn keep;
+    uint32_t keep_every;
+    double keep_seconds;
+    /* Collective: goes on from there, with the same matrix, preconditioner and b, on as many ranks
+     * as there are. max_iterations, history and iterations count what was before. NULL: x = 0. Not
+     * of the pipelined form. */
+    const wf_mpi_cg_state *from;
 } wf_mpi_cg_params;
 
 typedef struct wf_mpi_cg_result {

@@ -5,6 +5,7 @@
 #include "tool/cases/case_parts.h"
 #include "tool/cases/cases.h"
 #include "tool/cases/random.h"
+#include "tool/cases/vectors.h"
 
 #define CHECKED_CELLS 20000
 
@@ -59,7 +60,7 @@ void wfi_stencil_coefficients(const wfi_stencil_request *r, uint64_t seed, doubl
 static wf_result make_input(const wfi_session *session, const wfi_stencil_request *r, work *w)
 {
     wfi_stencil_coefficients(r, session->common->seed, w->coefficients);
-    w->out = malloc((size_t)w->bytes);
+    w->out = wfi_answer_memory((size_t)w->bytes);
     const wf_result result =
         r->in ? WF_SUCCESS : wfi_stencil_random(r, session->common->seed, &w->random);
     w->in = r->in ? r->in : w->random;
