@@ -106,12 +106,12 @@ static bool refill(wfi_text_reader *reader, wfi_io_error *error)
     errno = 0;
     const int got = gzread(reader->file, reader->buffer + kept, (unsigned)(BUFFER_BYTES - kept));
     int code = Z_OK;
-    const char *message = gzerror(reader->file, &code);
+    const char *message = gzerror(reader->file, &code), *cause = strstr(message, ">: ");
     if (got < 0 || (code != Z_OK && code != Z_STREAM_END)) {
         if (code == Z_ERRNO && errno)
             return wfi_io_fail(error, WFI_IO_SYSTEM, "%s: %s", reader->path, strerror(errno));
         return wfi_io_fail(error, WFI_IO_BAD_INPUT, "%s: damaged gzip data: %s", reader->path,
-                           message);
+                           cause ? cause + 3 : message); /* behind the descriptor's number */
     }
     reader->end += (size_t)got;
     reader->at_end = got == 0;
