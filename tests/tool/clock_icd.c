@@ -4,9 +4,9 @@
  * WAVEFIT_CLOCK_F64=N: a dispatch whose module has f64 takes N times as long.
  * WAVEFIT_CLOCK_GROUPS="N NS …": a dispatch of N work-groups takes NS nanoseconds in all.
  *
- * It shows itself as a chip of RDNA 3 with 4 compute units, of which the occupancy is published, but
- * as a processor still, whose clock nobody waits for to rise; and with little memory. One thread
- * records at a time. */
+ * It shows itself as a chip of RDNA 3 with 4 compute units, of which the occupancy is published,
+ * but as a processor still, whose clock nobody waits for to rise; and with little memory. One
+ * thread records at a time. */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>

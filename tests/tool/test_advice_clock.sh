@@ -58,7 +58,7 @@ unset WAVEFIT_CLOCK_F64
 speaks untuned "$even" matmul --shape 32x32x32 --no-tuning
 silent untuned "$even" matmul --shape 32x32x32 $tile --set tile_m=32 --set tile_n=32
 
-# Kernels of a nanosecond, beside transfers of 8 MiB and a submission on any host, and of 20 minutes.
+# Kernels of a nanosecond, beside transfers of 8 MiB and submissions, and kernels of 20 minutes.
 grid='--grid 1024x1024 --variant naive --set local_x=128 --set local_y=1'
 export WAVEFIT_CLOCK_GROUPS="8192 1 7 1"
 speaks transfers "$even" stencil $grid
