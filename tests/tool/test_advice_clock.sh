@@ -4,6 +4,7 @@
 # and barriers: no time of this test depends on what else the machine does.
 set -u
 . "$(dirname "$0")/expect.sh"
+export LP_NATIVE_VECTOR_WIDTH=256 # subgroups of 8, on which waves depend
 
 # rules CLOCK ARGS…: the names of what explain says, a line each, in the file `said`.
 rules() {
