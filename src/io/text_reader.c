@@ -101,8 +101,11 @@ static bool refill(wfi_text_reader *reader, wfi_io_error *error)
     memmove(reader->buffer, reader->buffer + reader->begin, kept);
     reader->begin = 0;
     reader->end = kept;
-    if (!reader->file)
-        return refill_range(reader, kept, error);
+    if (!reader->file) {
+        const bool ok = refill_range(reader, kept, error);
+        reader->buffer[reader->end] = '\0';
+        return ok;
+    }
     errno = 0;
     const int got = gzread(reader->file, reader->buffer + kept, (unsigned)(BUFFER_BYTES - kept));
     int code = Z_OK;
@@ -114,6 +117,7 @@ static bool refill(wfi_text_reader *reader, wfi_io_error *error)
                            cause ? cause + 3 : message); /* behind the descriptor's number */
     }
     reader->end += (size_t)got;
+    reader->buffer[reader->end] = '\0';
     reader->at_end = got == 0;
     return reader->line > 0 || kept > 0 || is_text(reader, error);
 }
