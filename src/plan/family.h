@@ -96,10 +96,11 @@ typedef struct wfi_point {
 
 /* Bytes of one execution that are counted from the algorithm; 0: not counted. */
 typedef struct wfi_traffic {
-    double requested; /* of memory by work-items: each load and store */
-    double stored;    /* of those, stores */
-    double shared;    /* of shared memory, likewise */
-    double groups;    /* of memory by work-groups: each byte once a group */
+    double requested;   /* of memory by work-items: each load and store */
+    double stored;      /* of those, stores */
+    double shared;      /* of shared memory, likewise */
+    double groups;      /* of memory by work-groups: each byte once a group */
+    double work_groups; /* how many there are; not bytes */
     wf_tile_order tile_order;
 } wfi_traffic;
 

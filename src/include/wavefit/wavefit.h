@@ -745,7 +745,7 @@ typedef struct wf_problem {
 
 /* Chooses variant and constants for the problem and compiles the kernel. It needs no memory for
  * data and does not run the kernel, so that devices that only compile will do. info->kernel.groups
- * is 0. Errors: those of wf_matmul_plan. */
+ * is 0 where they are not counted. Errors: those of wf_matmul_plan. */
 WF_API wf_result wf_kernel_compile(wf_device *device, const wf_problem *problem,
                                    const wf_tuning *tuning, wf_plan_info *info);
 
