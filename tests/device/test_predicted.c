@@ -226,8 +226,8 @@ static void chosen_is_near_the_best(void **state)
     t.candidates = malloc(MOST_POINTS * sizeof *t.candidates);
     assert_non_null(t.candidates);
     const char *drawn = getenv("WAVEFIT_TEST_DRAWN");
-    const int problems = drawn ? atoi(drawn) : test_quick() ? 6 : 24;
-    for (int i = 0; i < problems && i < MOST_PROBLEMS; i++)
+    const long problems = drawn ? strtol(drawn, NULL, 10) : test_quick() ? 6 : 24;
+    for (long i = 0; i < problems && i < MOST_PROBLEMS; i++)
         check_drawn(&t);
     bool near = true;
     for (int f = 0; f < WF_FAMILY_COUNT; f++) {
