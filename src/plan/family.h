@@ -92,6 +92,9 @@ typedef struct wfi_point {
     const wfi_problem *problem;
     const wfi_variant *variant;
     uint32_t values[WFI_PARAMETER_IDS]; /* by the parameters' ids; those of other variants: 0 */
+    /* What was measured of the device, for the model; NULL: nothing. It lives as long as the
+     * device. */
+    const struct wfi_rates *rates;
 } wfi_point;
 
 /* Bytes of one execution that are counted from the algorithm; 0: not counted. */

@@ -49,7 +49,8 @@ void wfi_pool_free(wfi_pool *pool)
 
 static wfi_point empty_point(const wfi_search *s)
 {
-    return (wfi_point){.caps = &s->device->caps, .problem = &s->trial.problem};
+    return (wfi_point){
+        .caps = &s->device->caps, .problem = &s->trial.problem, .rates = s->incumbent.point.rates};
 }
 
 /* Gives the point the variant and values that all points of this search must have; false: its

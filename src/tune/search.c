@@ -242,18 +242,6 @@ static wf_result require_problem(const wf_device *device, const wf_tune_params *
                                "%s: exactly one problem must be given", function);
 }
 
-/* One search runs on a device object at a time; the journal keeps other processes out. */
-static bool claim_search(wf_device *device, bool on)
-{
-    wfi_mutex_lock(&device->tuning_lock);
-    struct wfi_tuning *tuning = wfi_tuning_of(device);
-    const bool free_before = tuning && !tuning->searching;
-    if (tuning && (free_before || !on))
-        tuning->searching = on;
-    wfi_mutex_unlock(&device->tuning_lock);
-    return free_before;
-}
-
 static void set_times(wfi_search *s)
 {
     const double budget =
@@ -327,13 +315,13 @@ static wf_result tune(wf_device *device, const wf_tune_params *params, wf_tune_r
     code = require_problem(device, &read, "wf_tune");
     if (code != WF_SUCCESS)
         return code;
-    if (!claim_search(device, true))
+    if (!wfi_tuning_claim(device, true))
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
                         "wf_tune: a search on this device is under way");
     read.discard = read.discard || read.within;
     wf_tune_result local = {.size = sizeof local};
     code = search(device, &read, &local);
-    claim_search(device, false);
+    wfi_tuning_claim(device, false);
     return wfi_params_write(result, &local, sizeof local) ? code : WF_ERROR_INVALID_ARGUMENT;
 }
 

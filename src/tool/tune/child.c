@@ -195,6 +195,14 @@ static bool search_all(child *c, wfi_session *session, const wfi_tune_job *job)
     return true;
 }
 
+/* A model that guesses is no reason not to search. */
+static void calibrate(wfi_session *session)
+{
+    wf_calibration found = {.size = sizeof found};
+    wf_calibrate(session->device, NULL, &found);
+    session->error[0] = '\0';
+}
+
 int wfi_child_main(const wfi_starter *starter)
 {
     static wfi_tune_job job;
@@ -207,6 +215,8 @@ int wfi_child_main(const wfi_starter *starter)
     wfi_process_watch_starter(starter, job.device.journal);
     end.code = wfi_session_open_captured(&session, &job.common);
     if (end.code == WFI_EXIT_DONE) {
+        if (job.work.calibrates)
+            calibrate(&session);
         const bool there = search_all(&c, &session, &job);
         if (!there) {
             end.tells = WFI_TELLS_LOSS;
