@@ -11,6 +11,7 @@
 #include "core/heap.h"
 #include "core/params.h"
 #include "kernels/matmul/matmul.h"
+#include "kernels/matmul/matrix_time.h"
 #include "kernels/matmul/rates_fit.h"
 #include "kernels/matmul/tile.h"
 #include "kernels/matmul/tile_time.h"
@@ -25,13 +26,13 @@
 #define RUN_SECONDS 0.002                /* of a sample */
 #define MOST_BYTES (UINT64_C(128) << 20) /* of a matrix */
 #define SEEN_OF_COPY 1.35 /* time that memory takes for products, to that of a copy */
-enum { SAMPLES = 4, MOST_RUNS = 50, MOST_PRODUCTS = 64, COPY_PIECES = 4 };
+enum { SAMPLES = 4, MOST_RUNS = 50, MOST_PRODUCTS = 96, COPY_PIECES = 4 };
 
 typedef struct kernel {
     const char *variant;
     wf_type type;
     uint32_t tile_m, tile_n, tile_k, thread_m, thread_n;
-    uint32_t slices_k; /* 0: of `vector` */
+    uint32_t slices_k; /* of `cooperative`: subs_k, beside sub_m and sub_n; 0: of `vector` */
     bool narrow;       /* rows of the operands are no vectors */
 } kernel;
 
@@ -41,8 +42,11 @@ static const kernel kernels[] = {
     {"vector", WF_TYPE_F32, 64, 128, 8, 8, 8, 0, false},
     {"subgroup_k", WF_TYPE_F32, 16, 32, 16, 4, 4, 4, false},
     {"vector", WF_TYPE_F32, 64, 64, 16, 4, 4, 0, true},
-    {"vector", WF_TYPE_F32, 32, 32, 16, 4, 4, 0, false},
+    {"cooperative", WF_TYPE_F16, 128, 128, 64, 64, 64, 1, false},
+    {"cooperative", WF_TYPE_F16, 32, 32, 64, 16, 16, 1, false},
     {"vector", WF_TYPE_F64, 64, 64, 16, 4, 4, 0, false},
+    {"cooperative", WF_TYPE_F16, 64, 64, 64, 32, 32, 1, true},
+    {"vector", WF_TYPE_F32, 32, 32, 16, 4, 4, 0, false},
     {"vector", WF_TYPE_F32, 128, 128, 8, 8, 16, 0, false},
     {"subgroup_k", WF_TYPE_F32, 32, 64, 16, 8, 8, 4, false},
 };
@@ -89,6 +93,22 @@ static uint32_t power_within(uint32_t value, uint32_t most)
     return power;
 }
 
+static bool on_matrix_units(const kernel *k)
+{
+    return k->type == WF_TYPE_F16;
+}
+
+static uint32_t matrix_constants(const kernel *k, uint32_t split_k, wf_constant *out)
+{
+    const wf_constant all[] = {{"tile_m", k->tile_m},  {"tile_n", k->tile_n},
+                               {"tile_k", k->tile_k},  {"sub_m", k->thread_m},
+                               {"sub_n", k->thread_n}, {"subs_k", k->slices_k},
+                               {"split_k", split_k},   {"pack", 0},
+                               {"stream_k", 0}};
+    memcpy(out, all, sizeof all);
+    return WFI_COUNT(all);
+}
+
 /* The kernel's values as constants; returns how many. */
 static uint32_t constants_of(const kernel *k, uint32_t split_k, wf_constant *out)
 {
@@ -101,6 +121,8 @@ static uint32_t constants_of(const kernel *k, uint32_t split_k, wf_constant *out
         {"split_k", split_k},      {"lanes_m", power_within(rows, 32 / lanes_n)},
     };
     uint32_t count = WFI_COUNT(all);
+    if (on_matrix_units(k))
+        return matrix_constants(k, split_k, out);
     memcpy(out, all, sizeof all);
     if (k->slices_k) {
         out[count++] = (wf_constant){"slices_k", k->slices_k};
@@ -147,7 +169,8 @@ static wf_result add_product(calibration *c, const kernel *k, const product *p, 
         wfi_matmul_problem_of(NULL, &params, &problem.matmul) != WF_SUCCESS ||
         wfi_choose_silently(c->device, &problem, &tuning, &choice) != WF_SUCCESS)
         return WF_SUCCESS;
-    *held = wfi_matmul_resident(&choice.point);
+    *held = on_matrix_units(k) ? wfi_matmul_matrix_resident(&choice.point)
+                               : wfi_matmul_resident(&choice.point);
     params.tuning = &tuning;
     const wf_result result = wf_matmul_plan(c->device, &params, &c->items[c->count].plan);
     c->count += result == WF_SUCCESS;
@@ -160,7 +183,8 @@ static wf_result add_products(calibration *c)
     wf_result result = WF_SUCCESS;
     for (size_t k = 0; k < WFI_COUNT(kernels) && goes_on(c, COMPILE_FRACTION); k++) {
         double held = 0;
-        if (kernels[k].type == WF_TYPE_F64 && !c->device->caps.f64)
+        if ((kernels[k].type == WF_TYPE_F64 && !c->device->caps.f64) ||
+            (on_matrix_units(&kernels[k]) && !c->device->caps.cooperative_matrix))
             continue;
         for (size_t p = 0; p < WFI_COUNT(products) && result == WF_SUCCESS; p++)
             result = add_product(c, &kernels[k], &products[p], &held);

@@ -33,7 +33,18 @@ static const wfi_rates gpu_rates = {{[WFI_RATE_START] = 2.64,
                                      [WFI_RATE_NARROW_OUTPUT] = 4.156 / 8 * 0.371 / 4096,
                                      [WFI_RATE_PARTIAL_BYTE] = 0.662 / 3e6,
                                      [WFI_RATE_MEMORY_BYTE] = 5e-7,
-                                     [WFI_RATE_GAP_ITEMS] = 2.255 * 32}};
+                                     [WFI_RATE_GAP_ITEMS] = 2.255 * 32,
+                                     /* 4,416 points of f16: 22 drawn products and 13 others. */
+                                     [WFI_RATE_MATRIX_STEP] = 0.178,
+                                     [WFI_RATE_MATRIX_WAVE] = 0.498,
+                                     [WFI_RATE_MATRIX_MULTIPLY_ADD] = 1.78e-7,
+                                     [WFI_RATE_MATRIX_SUBGROUP] = 6.18e-7,
+                                     [WFI_RATE_MATRIX_LOAD_BYTE] = 1.36e-5,
+                                     [WFI_RATE_MATRIX_NARROW_LOAD] = 4.14e-5,
+                                     [WFI_RATE_MATRIX_NARROW_WAIT] = 7.26e-3,
+                                     [WFI_RATE_MATRIX_OUTPUT] = 1.25e-4,
+                                     [WFI_RATE_MATRIX_NARROW_OUTPUT] = 3.18e-4,
+                                     [WFI_RATE_PACK_BYTE] = 3.02e-7}};
 
 static const wfi_matmul_profile profiles[WFI_PROFILE_KINDS] = {
     [WFI_PROFILE_OTHER] = {GPU},

@@ -20,6 +20,17 @@ typedef enum wfi_rate {
     WFI_RATE_PARTIAL_BYTE,    /* of partial sums, written and read */
     WFI_RATE_MEMORY_BYTE,     /* of operands and results, where memory decides */
     WFI_RATE_GAP_ITEMS,       /* work-items whose turns hide what one work-group waits for */
+    /* Products on matrix units (kernels/matmul/matrix_time.c). */
+    WFI_RATE_MATRIX_STEP,          /* of the sum, in a wave */
+    WFI_RATE_MATRIX_WAVE,          /* as WAVE */
+    WFI_RATE_MATRIX_MULTIPLY_ADD,  /* of all work-groups of a compute unit */
+    WFI_RATE_MATRIX_SUBGROUP,      /* the same, of one subgroup */
+    WFI_RATE_MATRIX_LOAD_BYTE,     /* of operands that a compute unit loads, */
+    WFI_RATE_MATRIX_NARROW_LOAD,   /* more for a single element in place of vectors, */
+    WFI_RATE_MATRIX_NARROW_WAIT,   /* and for each that a work-item loads */
+    WFI_RATE_MATRIX_OUTPUT,        /* where rows of C are vectors, */
+    WFI_RATE_MATRIX_NARROW_OUTPUT, /* and where not */
+    WFI_RATE_PACK_BYTE,            /* read or written by packing */
     WFI_RATES
 } wfi_rate;
 

@@ -12,6 +12,7 @@
 /* Of the rate at which a device multiplies and adds in tiles, the part that plain variants reach,
  * whose operations are the unit of times: 40 TFLOPS of an H100. */
 #define PLAIN_FRACTION 0.392
+#define MANY_MATRIX_TILES 6 /* of 64 x 128, for a compute unit */
 
 double wfi_matmul_units(const wf_caps *caps)
 {
@@ -43,6 +44,16 @@ double wfi_matmul_microsecond(const wfi_point *point)
     const wfi_rates *r = wfi_matmul_rates_of(point);
     return r ? PLAIN_FRACTION * 2 * wfi_matmul_units(point->caps) / r->of[WFI_RATE_MULTIPLY_ADD]
              : 0;
+}
+
+bool wfi_matmul_times_matrices(const wfi_point *point)
+{
+    const wfi_problem *problem = point->problem;
+    return wfi_matmul_rates_of(point) && point->caps->cooperative_matrix &&
+           (problem->type == WF_TYPE_F16 || problem->type == WF_TYPE_BF16) &&
+           !problem->matmul.varies &&
+           wfi_matmul_tile_count(&problem->matmul, 64, 128) <
+               MANY_MATRIX_TILES * wfi_matmul_units(point->caps);
 }
 
 double wfi_matmul_memory_time(const wfi_point *point)

@@ -18,6 +18,9 @@ double wfi_matmul_units(const wf_caps *caps);
 const wfi_rates *wfi_matmul_rates_of(const wfi_point *point);
 /* A microsecond in the unit of these times; 0: the device's rates are not known. */
 double wfi_matmul_microsecond(const wfi_point *point);
+/* Whether products on matrix units are chosen by predicted times: the device's rates are known,
+ * operands are f16 or bf16, and C has few enough tiles for their number to decide. */
+bool wfi_matmul_times_matrices(const wfi_point *point);
 /* Time where reading each operand once and writing C decide. */
 double wfi_matmul_memory_time(const wfi_point *point);
 /* The fraction of the device that so many work-items keep busy, where each compute unit wants

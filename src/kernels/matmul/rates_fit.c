@@ -10,7 +10,9 @@
 
 #include "core/arithmetic.h"
 #include "core/heap.h"
+#include "kernels/matmul/matrix_time.h"
 #include "kernels/matmul/tile_time.h"
+#include "matmul/matmul_ids.h"
 
 enum { LEAST_POINTS = 4, ROUNDS = 8, SWEEPS = 200 };
 #define GUESS_WEIGHT 0.1 /* of a rate's relative distance from the guess, beside a point's error */
@@ -24,7 +26,10 @@ typedef struct equations {
 static double time_by(const wfi_point *point, const wfi_rates *rates, double terms[WFI_RATES])
 {
     double time = 0;
-    wfi_matmul_tile_terms(point, rates, terms);
+    if (point->values[MATMUL_ID_SUB_M])
+        wfi_matmul_matrix_terms(point, terms);
+    else
+        wfi_matmul_tile_terms(point, rates, terms);
     for (int i = 0; i < WFI_RATES; i++)
         time += terms[i] * rates->of[i];
     return time;

@@ -5,7 +5,7 @@
 #include "plan/family.h"
 #include "profiles/matmul_rates.h"
 
-/* A point of `vector` or `subgroup_k` that was timed. */
+/* A point of `vector`, `subgroup_k` or `cooperative` that was timed. */
 typedef struct wfi_timed_point {
     const wfi_point *point;
     double us;

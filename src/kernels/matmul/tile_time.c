@@ -59,7 +59,7 @@ bool wfi_matmul_stores_decide(const wfi_point *point)
 
 double wfi_matmul_start_time(const wfi_point *point)
 {
-    return wfi_matmul_times_tiles(point)
+    return wfi_matmul_times_tiles(point) || wfi_matmul_times_matrices(point)
                ? wfi_matmul_rates_of(point)->of[WFI_RATE_START] * wfi_matmul_microsecond(point)
                : 0;
 }
@@ -67,7 +67,7 @@ double wfi_matmul_start_time(const wfi_point *point)
 double wfi_matmul_reading_time(const wfi_point *point, double groups)
 {
     const double time = wfi_matmul_memory_time(point);
-    return wfi_matmul_times_tiles(point)
+    return wfi_matmul_times_tiles(point) || wfi_matmul_times_matrices(point)
                ? wfi_matmul_start_time(point) + time * fmax(1, units_of(point) / (2 * groups))
                : time;
 }

@@ -397,8 +397,9 @@ static double fit(wfi_point *point)
     v[MATMUL_ID_VEC4] = wfi_matmul_vec4_bits(&point->problem->matmul) | v[MATMUL_ID_PACK];
     if (time < 0)
         return time;
-    return (wfi_matmul_stores_decide(point) ? NARROW_STORES : 1) *
-           fmax(time * GAIN, 1.3 * wfi_matmul_memory_time(point));
+    const double start = wfi_matmul_times_matrices(point) ? wfi_matmul_start_time(point) : 0;
+    return start + (wfi_matmul_stores_decide(point) ? NARROW_STORES : 1) *
+                       fmax(time * GAIN, 1.3 * wfi_matmul_memory_time(point));
 }
 
 /* Tuning rows serve a size class; whether the last wave is full depends on the exact size, so
