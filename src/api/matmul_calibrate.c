@@ -21,12 +21,22 @@
 
 #define DEFAULT_SECONDS 2.0
 #define COMPILE_FRACTION 0.6 /* of the time, for kernels */
-#define WARM_SECONDS 0.05    /* clocks fall while kernels are compiled */
+#define WARM_FRACTION 0.8    /* of the time, until which the device may be warmed up */
+#define STEADY 0.97          /* of a time before: it is no faster */
+#define LOOK_SECONDS 500e-6
+#define WARM_SECONDS 0.1
 #define COPY_SECONDS 0.05
 #define RUN_SECONDS 0.002                /* of a sample */
 #define MOST_BYTES (UINT64_C(128) << 20) /* of a matrix */
 #define SEEN_OF_COPY 1.35 /* time that memory takes for products, to that of a copy */
-enum { SAMPLES = 4, MOST_RUNS = 50, MOST_PRODUCTS = 96, COPY_PIECES = 4 };
+enum {
+    SAMPLES = 4,
+    MOST_RUNS = 50,
+    WARM_RUNS = 10,
+    MOST_PRODUCTS = 96,
+    COMPILED_AT_ONCE = 4,
+    COPY_PIECES = 4
+};
 
 typedef struct kernel {
     const char *variant;
@@ -34,21 +44,22 @@ typedef struct kernel {
     uint32_t tile_m, tile_n, tile_k, thread_m, thread_n;
     uint32_t slices_k; /* of `cooperative`: subs_k, beside sub_m and sub_n; 0: of `vector` */
     bool narrow;       /* rows of the operands are no vectors */
+    bool split;        /* sums are split too, which takes kernels of their own */
 } kernel;
 
 /* The most telling first: what there is no time for keeps the guess's ratio. */
 static const kernel kernels[] = {
-    {"vector", WF_TYPE_F32, 64, 64, 16, 4, 4, 0, false},
-    {"vector", WF_TYPE_F32, 64, 128, 8, 8, 8, 0, false},
-    {"subgroup_k", WF_TYPE_F32, 16, 32, 16, 4, 4, 4, false},
-    {"vector", WF_TYPE_F32, 64, 64, 16, 4, 4, 0, true},
-    {"cooperative", WF_TYPE_F16, 128, 128, 64, 64, 64, 1, false},
-    {"cooperative", WF_TYPE_F16, 32, 32, 64, 16, 16, 1, false},
-    {"vector", WF_TYPE_F64, 64, 64, 16, 4, 4, 0, false},
-    {"cooperative", WF_TYPE_F16, 64, 64, 64, 32, 32, 1, true},
-    {"vector", WF_TYPE_F32, 32, 32, 16, 4, 4, 0, false},
-    {"vector", WF_TYPE_F32, 128, 128, 8, 8, 16, 0, false},
-    {"subgroup_k", WF_TYPE_F32, 32, 64, 16, 8, 8, 4, false},
+    {"vector", WF_TYPE_F32, 64, 64, 16, 4, 4, 0, false, true},
+    {"vector", WF_TYPE_F32, 64, 128, 8, 8, 8, 0, false, false},
+    {"subgroup_k", WF_TYPE_F32, 16, 32, 16, 4, 4, 4, false, false},
+    {"vector", WF_TYPE_F32, 64, 64, 16, 4, 4, 0, true, false},
+    {"cooperative", WF_TYPE_F16, 128, 128, 64, 64, 64, 1, false, false},
+    {"cooperative", WF_TYPE_F16, 32, 32, 64, 16, 16, 1, false, true},
+    {"vector", WF_TYPE_F64, 64, 64, 16, 4, 4, 0, false, false},
+    {"cooperative", WF_TYPE_F16, 64, 64, 64, 32, 32, 1, true, false},
+    {"vector", WF_TYPE_F32, 32, 32, 16, 4, 4, 0, false, false},
+    {"vector", WF_TYPE_F32, 128, 128, 8, 8, 16, 0, false, false},
+    {"subgroup_k", WF_TYPE_F32, 32, 64, 16, 8, 8, 4, false, false},
 };
 
 /* A product for a kernel: so many of its tiles, in waves of the device or, where `waves` is 0, one
@@ -71,6 +82,7 @@ typedef struct timed {
 
 typedef struct calibration {
     wf_device *device;
+    const wf_jobs *jobs; /* NULL: kernels are compiled one after another */
     double begun, seconds;
     uint64_t most_bytes; /* of a matrix */
     uint32_t count;
@@ -172,12 +184,28 @@ static wf_result add_product(calibration *c, const kernel *k, const product *p, 
     *held = on_matrix_units(k) ? wfi_matmul_matrix_resident(&choice.point)
                                : wfi_matmul_resident(&choice.point);
     params.tuning = &tuning;
+    params.jobs = c->jobs;
     const wf_result result = wf_matmul_plan(c->device, &params, &c->items[c->count].plan);
     c->count += result == WF_SUCCESS;
     return result;
 }
 
-/* Kernels as long as there is time for them; the products of one have it in common. */
+/* Waits for kernels as long as there is time for them, and leaves out what is not ready then. */
+static void await_kernels(calibration *c)
+{
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < c->count; i++) {
+        while (wf_plan_status(c->items[i].plan) == WF_NOT_READY && goes_on(c, COMPILE_FRACTION))
+            wfi_sleep(LOOK_SECONDS);
+        if (wf_plan_status(c->items[i].plan) == WF_SUCCESS)
+            c->items[left++] = c->items[i];
+        else
+            wf_plan_destroy(&c->items[i].plan);
+    }
+    c->count = left;
+}
+
+/* Kernels as long as there is time for them; most products of one have it in common. */
 static wf_result add_products(calibration *c)
 {
     wf_result result = WF_SUCCESS;
@@ -187,8 +215,13 @@ static wf_result add_products(calibration *c)
             (on_matrix_units(&kernels[k]) && !c->device->caps.cooperative_matrix))
             continue;
         for (size_t p = 0; p < WFI_COUNT(products) && result == WF_SUCCESS; p++)
-            result = add_product(c, &kernels[k], &products[p], &held);
+            if (products[p].split_k == 1 || kernels[k].split)
+                result = add_product(c, &kernels[k], &products[p], &held);
+        /* Not all at once, of which a machine of few processors would have none ready in time. */
+        if ((k + 1) % COMPILED_AT_ONCE == 0)
+            await_kernels(c);
     }
+    await_kernels(c);
     return result;
 }
 
@@ -211,16 +244,42 @@ static wf_result run(const calibration *c, const timed *t, uint32_t count, doubl
     return wf_plan_run_times(t->plan, &bindings, count, seconds, &gpu_clock);
 }
 
-/* Runs each product once, since drivers may compile there, and then long enough for the clock. */
-static wf_result warm_up(calibration *c)
+/* Runs each product once, since drivers may compile there; *longest is the one that took most. */
+static wf_result run_once(const calibration *c, uint32_t *longest)
 {
     wf_result result = WF_SUCCESS;
-    double seconds = 0;
-    for (uint32_t i = 0; i < c->count && result == WF_SUCCESS; i++)
+    double most = 0;
+    for (uint32_t i = 0; i < c->count && result == WF_SUCCESS; i++) {
+        double seconds = 0;
         result = run(c, &c->items[i], 1, &seconds);
-    const double end = wfi_host_seconds() + WARM_SECONDS;
-    while (result == WF_SUCCESS && c->count && wfi_host_seconds() < end)
-        result = run(c, &c->items[0], MOST_RUNS, &seconds);
+        if (result == WF_SUCCESS)
+            result = run(c, &c->items[i], 1, &seconds);
+        if (seconds > most) {
+            most = seconds;
+            *longest = i;
+        }
+    }
+    return result;
+}
+
+/* Works until the clock, which falls while kernels are compiled, rises no more: until a product
+ * that fills the device is no faster than it was WARM_SECONDS before. */
+static wf_result warm_up(const calibration *c)
+{
+    uint32_t longest = 0;
+    wf_result result = run_once(c, &longest);
+    double before = INFINITY, least = INFINITY, look = wfi_host_seconds() + WARM_SECONDS;
+    while (result == WF_SUCCESS && c->count && goes_on(c, WARM_FRACTION)) {
+        double seconds = 0;
+        result = run(c, &c->items[longest], WARM_RUNS, &seconds);
+        least = fmin(least, seconds);
+        if (wfi_host_seconds() < look)
+            continue;
+        if (least > before * STEADY)
+            break;
+        before = least;
+        look = wfi_host_seconds() + WARM_SECONDS;
+    }
     return result;
 }
 
@@ -327,6 +386,7 @@ static wf_result calibrate(wf_device *device, const wf_calibrate_params *params,
                            wf_calibration *out)
 {
     calibration c = {.device = device,
+                     .jobs = params->jobs,
                      .begun = wfi_host_seconds(),
                      .seconds =
                          params->budget_seconds > 0 ? params->budget_seconds : DEFAULT_SECONDS,

@@ -168,6 +168,9 @@ struct wfi_variant {
      * returns the expected time in arbitrary but comparable units of the family (lower is
      * better; < 0: not for this problem). */
     double (*fit)(wfi_point *point);
+    /* The model's time of any legal point, in the unit of fit; < 0: it knows none. NULL: it knows
+     * that of its own values alone. */
+    double (*expect)(const wfi_point *point);
     /* Sets the values that depend on the exact size of the problem in a point that was measured for
      * a similar one. NULL: there are none. */
     void (*refit)(wfi_point *point);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "tool/cli/table.h"
+#include "tool/cli/thread_jobs.h"
 #include "tool/cli/wrap.h"
 
 void wfi_calibration_tell(wf_device *device)
@@ -37,7 +38,8 @@ static void print_rates(wf_device *device)
 
 int wfi_calibrate_print(wfi_session *session, double seconds)
 {
-    const wf_calibrate_params params = {.size = sizeof params, .budget_seconds = seconds};
+    const wf_calibrate_params params = {
+        .size = sizeof params, .budget_seconds = seconds, .jobs = &wfi_thread_jobs};
     wf_calibration found = {.size = sizeof found};
     const wf_result result = wf_calibrate(session->device, &params, &found);
     if (result != WF_SUCCESS)

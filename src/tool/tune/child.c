@@ -70,6 +70,7 @@ static void fill_outcome(wfi_session *session, const wf_tune_result *r, wf_resul
     o->spilling = r->spilling;
     o->legal = r->legal;
     o->finished = r->finished;
+    o->drawn = r->drawn;
     o->kept = r->kept;
 }
 
@@ -199,7 +200,8 @@ static bool search_all(child *c, wfi_session *session, const wfi_tune_job *job)
 static void calibrate(wfi_session *session)
 {
     wf_calibration found = {.size = sizeof found};
-    wf_calibrate(session->device, NULL, &found);
+    const wf_calibrate_params params = {.size = sizeof params, .jobs = &wfi_thread_jobs};
+    wf_calibrate(session->device, &params, &found);
     session->error[0] = '\0';
 }
 

@@ -128,6 +128,7 @@ static int with_device(const wfi_tune_arguments *args, const wfi_common *common)
 /* ------------------------------------------------------------------------------------ searching */
 
 #define CALIBRATED_SECONDS 20 /* of a budget, from which on rates are measured first */
+#define LEAST_DRAWN 10        /* points, of which something can be said */
 #define POINT_COLUMN 14       /* of what stands below a problem's line */
 
 /* "  before      vector tile_m=… (model)". */
@@ -169,6 +170,10 @@ static void print_outcome(const wfi_case_problem *problem, const wfi_tune_outcom
     print_point("before", &o->before, more);
     if (strcmp(before_point, point) != 0)
         print_point("tuned", &o->best, " (tuned)");
+    if (o->drawn >= LEAST_DRAWN)
+        printf("  %u points drawn widely since were slower: 95 %% sure that at most %.0f %% are "
+               "faster\n",
+               o->drawn, 300.0 / o->drawn);
     if (o->wrong)
         printf("  %u points failed or were wrong\n", o->wrong);
     if (o->spilling)

@@ -47,7 +47,7 @@ typedef struct wfi_tune_outcome {
     char error[512];
     wfi_tuned_point before, best; /* best: also of a search that was cut short */
     double spread;
-    uint32_t measured, wrong, spilling;
+    uint32_t measured, wrong, spilling, drawn;
     uint64_t legal;
     uint64_t rows, columns, entries; /* of a matrix */
     bool finished, kept;

@@ -517,6 +517,11 @@ static double fit(wfi_point *point)
     return unmeasured ? -1 : best;
 }
 
+static double expect(const wfi_point *point)
+{
+    return wfi_matmul_times_matrices(point) ? wfi_matmul_matrix_time(point) : -1;
+}
+
 /* ---------------------------------------------------------------------------------------- plans */
 
 static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
@@ -531,8 +536,9 @@ static wf_result build(wf_plan *plan, const wfi_point *point, const void *params
     .constraint_count = WFI_COUNT(constraints), .constraints = constraints,                        \
     .needs = WFI_NEEDS_COOPERATIVE_MATRIX | WFI_NEEDS_FULL_SUBGROUPS,                              \
     .push_bytes = sizeof(wfi_matmul_push), .shared_bytes = shared_bytes, .group_size = group_size, \
-    .subgroup_size = subgroup_size, .constants = constants, .fit = fit, .refit = refit,            \
-    .traffic = wfi_matmul_memory_traffic, .access = wfi_matmul_tile_access, .build = build
+    .subgroup_size = subgroup_size, .constants = constants, .fit = fit, .expect = expect,          \
+    .refit = refit, .traffic = wfi_matmul_memory_traffic, .access = wfi_matmul_tile_access,        \
+    .build = build
 
 const wfi_variant wfi_matmul_cooperative = {
     .name = "cooperative",

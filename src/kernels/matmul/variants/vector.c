@@ -402,6 +402,13 @@ static double fit(wfi_point *point)
                        fmax(time * GAIN, 1.3 * wfi_matmul_memory_time(point));
 }
 
+static double expect(const wfi_point *point)
+{
+    return wfi_matmul_times_tiles(point) && !point->values[MATMUL_ID_PACK]
+               ? wfi_matmul_tile_time(point)
+               : -1;
+}
+
 /* Tuning rows serve a size class; whether the last wave is full depends on the exact size, so
  * stream_k is computed again. */
 static void refit(wfi_point *point)
@@ -448,6 +455,7 @@ const wfi_variant wfi_matmul_vector = {
     .group_size = wfi_matmul_tile_group,
     .constants = constants,
     .fit = fit,
+    .expect = expect,
     .refit = refit,
     .build = build,
     .traffic = traffic,
