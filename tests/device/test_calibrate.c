@@ -11,6 +11,7 @@
 #include "tuning.h"
 
 #define MOST_BYTES (4 << 20) /* of memory: few products fit, and none takes long */
+#define LEAST_POINTS 8
 #define LONG 600             /* seconds: products are timed whatever the machine is busy with */
 
 /* The driver as a GPU of few compute units, whose rates the model wants. */
@@ -64,7 +65,7 @@ static void rates_are_measured_kept_and_forgotten(void **state)
     assert_int_equal(wf_calibrate(device, &none, &found), WF_ERROR_UNSUPPORTED);
     test_expect_errors(false);
     assert_int_equal(wf_calibrate(device, &tried, &found), WF_SUCCESS);
-    assert_true(found.measured && !found.kept && found.points > count);
+    assert_true(found.measured && !found.kept && found.points >= LEAST_POINTS);
     assert_false(is_measured(device, &rate));
     assert_int_equal(wf_calibrate(device, &wanted, &found), WF_SUCCESS);
     assert_true(found.kept && found.seconds > 0);
