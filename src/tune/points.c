@@ -363,13 +363,13 @@ static void add_wide(wfi_search *s, uint32_t most, wfi_pool *pool)
 {
     const wfi_family *family = wfi_family_get(s->trial.problem.family);
     const uint32_t begin = pool->count;
-    bool drawn[MOST_VARIANTS];
+    bool drawn[MOST_VARIANTS] = {false};
     uint32_t variants = 0;
     for (uint32_t i = 0; i < family->variant_count && i < MOST_VARIANTS; i++)
         variants += drawn[i] = is_drawn(s, i);
     for (uint32_t n = 0; variants > 0 && n < 2 * most && pool->count < begin + most; n++) {
         uint32_t at = random_below(s, variants), i = 0;
-        while (!drawn[i] || at-- > 0)
+        while (i + 1 < MOST_VARIANTS && (!drawn[i] || at-- > 0))
             i++;
         wfi_point point;
         if (draw_point(s, family->variants[i], &point))
