@@ -1,5 +1,6 @@
 /* What sparse plans cost, stage by stage: on the host, on the device, and whole, from host arrays
- * and from device buffers; and whether both make the same bytes of variant sliced.
+ * and from device buffers; whether both make the same bytes of variant sliced; and the update of
+ * its values.
  *   bench_spmv_plans [--type f32|f64] [--device SEL] KIND:SIZE|FILE.mtx...
  * Times are milliseconds, the first of three (with what is compiled then) and the least. */
 #include <stdio.h>
@@ -96,6 +97,8 @@ static wf_result convert(wf_device *device, const wf_spmv_params *p, const on_ho
     wfi_sliced_made made = {.pattern = NULL};
     double start = wfi_host_seconds();
     wf_result result = wfi_device_csr_upload(device, p, &csr);
+    if (result == WF_SUCCESS)
+        result = wfi_device_csr_wait(&csr, WFI_CSR_VALUES);
     note(&stages[0], "upload", 2 * way + repeat, start);
     start = wfi_host_seconds();
     if (result == WF_SUCCESS)
@@ -182,6 +185,8 @@ static wf_result whole(wf_device *device, const wf_spmv_params *p)
     double us[2] = {0, 0};
     char variant[32] = "";
     wf_result result = wfi_device_csr_upload(device, p, &csr);
+    if (result == WF_SUCCESS)
+        result = wfi_device_csr_wait(&csr, WFI_CSR_VALUES);
     const wf_spmv_buffers buffers = {
         sizeof buffers, {.buffer = csr.own[0]}, {.buffer = csr.own[1]}, {.buffer = csr.own[2]}};
     wf_spmv_params lent = *p;
@@ -212,6 +217,54 @@ static wf_result whole(wf_device *device, const wf_spmv_params *p)
     return result;
 }
 
+typedef struct update {
+    wf_plan *plan;
+    wf_arena *arena;
+    wf_binding values;
+} update;
+
+static wf_result record_updates(void *user, VkCommandBuffer command_buffer)
+{
+    const update *u = user;
+    wf_result result = WF_SUCCESS;
+    for (int i = 0; i < RUNS && result == WF_SUCCESS; i++)
+        result = wf_spmv_record_update(u->plan, command_buffer, u->arena, &u->values);
+    return result;
+}
+
+/* wf_spmv_record_update from a device buffer: the device's time, and what it moves of values alone,
+ * each read and written once. */
+static wf_result update_values(wf_device *device, const wf_spmv_params *p)
+{
+    const uint64_t bytes = p->row_offsets[p->rows] * (uint64_t)wf_type_size(p->type);
+    wf_spmv_params updatable = *p;
+    wf_buffer *values = NULL;
+    update u = {.plan = NULL};
+    double least = 1e9, seconds;
+    bool gpu_clock;
+    updatable.updatable = true;
+    wf_result result = wf_spmv_plan(device, &updatable, &u.plan);
+    if (result == WF_SUCCESS)
+        result = wf_arena_create(device, &u.arena);
+    if (result == WF_SUCCESS)
+        result = wf_buffer_create(device, bytes, WF_MEMORY_DEVICE, &values);
+    if (result == WF_SUCCESS)
+        result = wf_buffer_write(values, 0, p->values, bytes);
+    u.values = (wf_binding){.buffer = values};
+    for (int i = 0; i < RUNS && result == WF_SUCCESS; i++) {
+        result = wfi_run_timed(device, NULL, record_updates, &u, &seconds, &gpu_clock);
+        wf_arena_reset(u.arena);
+        least = seconds / RUNS < least ? seconds / RUNS : least;
+    }
+    if (result == WF_SUCCESS)
+        printf("  update from the device %.1f us, %.0f GB/s of values read and written\n",
+               least * 1e6, 2 * (double)bytes / least * 1e-9);
+    wf_plan_destroy(&u.plan);
+    wf_arena_destroy(&u.arena);
+    wf_buffer_destroy(&values);
+    return result;
+}
+
 static wf_result one(wf_device *device, const char *text, wf_type type)
 {
     wfi_csr m = {0};
@@ -232,6 +285,8 @@ static wf_result one(wf_device *device, const char *text, wf_type type)
     wf_result result = whole(device, &p);
     if (result == WF_SUCCESS)
         result = by_stages(device, &p);
+    if (result == WF_SUCCESS)
+        result = update_values(device, &p);
     fflush(stdout);
     free(values);
     wfi_csr_free(&m);

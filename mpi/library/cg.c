@@ -290,7 +290,7 @@ wf_result wf_mpi_cg_solve(MPI_Comm comm, wf_device *device, const wf_mpi_cg_para
                     .tolerance = params.tolerance > 0 ? params.tolerance : tightest,
                     .most = params.max_iterations ? params.max_iterations : 1000};
     double norm = 0;
-    *out = (wf_mpi_cg_result){.times = {.size = sizeof out->times},
+    *out = (wf_mpi_cg_result){.times = {.size = sizeof out->times, .trace = params.trace},
                               .part = {.size = sizeof out->part},
                               .product = {.size = sizeof out->product}};
     wf_result result = wf_mpi_matrix_create(comm, device, params.matrix, &c.matrix);

@@ -46,7 +46,9 @@ static void wait_for_device(wfi_mpi_cg *c, wf_mpi_times *times)
     const double start = MPI_Wtime();
     if (c->failure == WF_SUCCESS)
         c->failure = wf_queue_wait(c->matrix->queue, 0);
-    times->inside += MPI_Wtime() - start;
+    const double end = MPI_Wtime();
+    wfi_trace(times, WF_MPI_STAGE_INSIDE, start, end);
+    times->inside += end - start;
 }
 
 static void give_dots(wfi_mpi_cg *c)
@@ -140,7 +142,9 @@ static void reduce_end(MPI_Request *request, wf_mpi_times *times)
 {
     const double start = MPI_Wtime();
     MPI_Wait(request, MPI_STATUS_IGNORE);
-    times->reduction += MPI_Wtime() - start;
+    const double end = MPI_Wtime();
+    wfi_trace(times, WF_MPI_STAGE_REDUCTION, start, end);
+    times->reduction += end - start;
 }
 
 /* One step; false: there is none more. The device is at rest when the scalars change. */
@@ -148,6 +152,7 @@ static bool step(wfi_mpi_cg *c, uint32_t done, wf_mpi_cg_result *out)
 {
     double own[WFI_CG_SUMS], sums[WFI_CG_SUMS];
     MPI_Request request;
+    wfi_trace_next(&out->times);
     if (!c->params->pipelined)
         product(c, WFI_CG_U, WFI_CG_W, &out->times);
     give_dots(c);

@@ -63,6 +63,7 @@ static wf_result pass(wf_mpi_himeno *h, uint32_t iterations, wf_mpi_times *times
 {
     const double start = MPI_Wtime();
     double inside = 0;
+    wfi_trace_next(times);
     const wf_result begun = wf_himeno_pass_begin(h->himeno, iterations, h->arrived);
     const double sent = MPI_Wtime();
     const wf_result exchanged = exchange(h, begun);
@@ -71,7 +72,11 @@ static wf_result pass(wf_mpi_himeno *h, uint32_t iterations, wf_mpi_times *times
     if (begun != WF_SUCCESS)
         return begun;
     const wf_result ended = wf_himeno_pass_end(h->himeno, &inside);
-    const double all = MPI_Wtime() - start;
+    const double end = MPI_Wtime(), all = end - start;
+    wfi_trace(times, WF_MPI_STAGE_HALO, start, sent);
+    wfi_trace(times, WF_MPI_STAGE_WAIT, sent, came);
+    wfi_trace(times, WF_MPI_STAGE_INSIDE, came, end);
+    wfi_trace(times, WF_MPI_STAGE_DEVICE, end - inside, end);
     times->inside += inside;
     times->wait += came - sent;
     times->halo += all > inside ? all - inside : 0;
@@ -157,7 +162,7 @@ static wf_result add_gosa(wf_mpi_himeno *h, float *gosa)
 wf_result wf_mpi_himeno_run(wf_mpi_himeno *h, uint32_t iterations, float *gosa, double *seconds,
                             wf_mpi_times *times)
 {
-    wf_mpi_times spent = {.size = sizeof spent};
+    wf_mpi_times spent = {.size = sizeof spent, .trace = times ? times->trace : NULL};
     if (!h || h->failed || iterations == 0 || (times && times->size != sizeof *times))
         return WF_ERROR_INVALID_ARGUMENT;
     MPI_Barrier(h->ranks.comm);

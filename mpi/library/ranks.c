@@ -39,6 +39,22 @@ wf_result wfi_ranks_agree(const wfi_ranks *ranks, wf_result result)
     return mine < 0 ? result : (wf_result)least;
 }
 
+/* ---------------------------------------------------------------------------------------- trace */
+
+void wfi_trace(const wf_mpi_times *times, wf_mpi_stage stage, double begin, double end)
+{
+    wf_mpi_trace *trace = times->trace;
+    if (trace)
+        trace->spans[trace->count++ % trace->capacity] =
+            (wf_mpi_span){trace->iteration, stage, begin, end};
+}
+
+void wfi_trace_next(const wf_mpi_times *times)
+{
+    if (times->trace)
+        times->trace->iteration++;
+}
+
 /* ------------------------------------------------------------------------------------- division */
 
 static double weight_of(const double *weights, int rank)

@@ -20,6 +20,10 @@ wf_result wfi_ranks_fail(const wfi_ranks *ranks, wf_result result, const char *f
 /* The result that all ranks return: WF_SUCCESS only where each has it. Collective. */
 wf_result wfi_ranks_agree(const wfi_ranks *ranks, wf_result result);
 
+/* Adds a span to the trace that the caller asked for, if any; begins the trace's next iteration. */
+void wfi_trace(const wf_mpi_times *times, wf_mpi_stage stage, double begin, double end);
+void wfi_trace_next(const wf_mpi_times *times);
+
 /* Divides `count` things, `unit` of which stay together, among the ranks by weight (NULL: equally):
  * rank r has those from first[r] to first[r + 1]. A rank that would get fewer than `least` of those
  * at the end leaves them to the one before. */

@@ -91,8 +91,11 @@ wf_result wfi_mpi_product(wf_mpi_matrix *m, const wf_buffer *x, const wf_buffer 
         own = give_inside(m, x, y);
     const double packed = MPI_Wtime();
     own = exchange(m, own);
+    const double came = MPI_Wtime();
+    wfi_trace(times, WF_MPI_STAGE_HALO, start, packed);
+    wfi_trace(times, WF_MPI_STAGE_WAIT, packed, came);
     times->halo += packed - start;
-    times->wait += MPI_Wtime() - packed;
+    times->wait += came - packed;
     return own == WF_SUCCESS ? give_boundary(m, x, y) : own;
 }
 
@@ -104,7 +107,7 @@ static bool is_of(const wf_mpi_matrix *m, const wf_mpi_vector *v, const wfi_layo
 wf_result wf_mpi_spmv_run(wf_mpi_matrix *m, wf_mpi_vector *x, wf_mpi_vector *y, uint32_t count,
                           double *seconds, wf_mpi_times *times)
 {
-    wf_mpi_times spent = {.size = sizeof spent};
+    wf_mpi_times spent = {.size = sizeof spent, .trace = times ? times->trace : NULL};
     if (!m || m->failed || count == 0 || x == y || !is_of(m, x, &m->x) || !is_of(m, y, &m->y) ||
         (times && times->size != sizeof *times))
         return WF_ERROR_INVALID_ARGUMENT;
@@ -112,13 +115,17 @@ wf_result wf_mpi_spmv_run(wf_mpi_matrix *m, wf_mpi_vector *x, wf_mpi_vector *y, 
     const double start = MPI_Wtime();
     wf_result own = WF_SUCCESS;
     /* Products are counted alike on all ranks: one that has failed goes on exchanging. */
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
+        wfi_trace_next(&spent);
         own = wfi_mpi_product(m, x->buffer, y->buffer, own, &spent);
+    }
     const double given = MPI_Wtime();
     if (own == WF_SUCCESS)
         own = wf_queue_wait(m->queue, 0);
-    double elapsed = MPI_Wtime() - start, slowest = 0;
-    spent.inside = MPI_Wtime() - given;
+    const double end = MPI_Wtime();
+    double elapsed = end - start, slowest = 0;
+    wfi_trace(&spent, WF_MPI_STAGE_INSIDE, given, end);
+    spent.inside = end - given;
     const wf_result result = wfi_ranks_agree(&m->ranks, own == WF_NOT_READY ? WF_SUCCESS : own);
     m->failed = result != WF_SUCCESS;
     if (m->failed) {

@@ -60,6 +60,22 @@ succeeds 'MFLOPS measured' -n 4 "$tool" himeno --size XS --iterations 10 --json 
 for name in rank host inside_us halo_us wait_us reduction_us; do
     [ "$(grep -c "\"$name\":" many.json)" = 4 ] || bad "many.json: not four times \"$name\""
 done
+# The timeline: stages of the same pass on all ranks, one behind the other, from the first one on.
+python3 - <<'END' || bad "many.json: the timeline is not what it should be"
+import json, sys
+ranks = json.load(open("many.json"))["cases"][0]["ranks"]
+order = ["halo", "wait", "inside"]
+def holds(spans):
+    stages = [s["stage"] for s in spans]
+    host = [s for s in spans if s["stage"] in order]
+    return (sorted(stages) == sorted(order + ["device"]) and [s["stage"] for s in host] == order
+            and all(s["begin_us"] <= s["end_us"] for s in spans)
+            and all(a["end_us"] == b["begin_us"] for a, b in zip(host, host[1:])))
+ok = all(holds(r["spans"]) for r in ranks)
+ok = ok and min(s["begin_us"] for r in ranks for s in r["spans"] if s["stage"] == "halo") == 0
+sys.exit(not ok)
+END
+passed=$((passed + 1))
 
 # Two drivers in one run.
 if [ -f "$other_icd" ] && [ -z "$brief" ]; then

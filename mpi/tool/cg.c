@@ -5,6 +5,7 @@
 
 #include "commands.h"
 #include "sparse.h"
+#include "timeline.h"
 #include "tool/cases/case_parts.h"
 #include "tool/cli/console.h"
 #include "tool/cli/path.h"
@@ -28,6 +29,7 @@ typedef struct run {
     double *history;
     void *whole_b, *own_b, *whole_x, *own_x;
     wf_mpi_cg_result result;
+    wfi_timeline timeline;
     wfi_result_case *out;
 } run;
 
@@ -120,6 +122,8 @@ static int execute(run *r, int argc, char **argv)
     wfi_rank_matrix_use(rank, &r->matrix);
     r->params.matrix = &r->matrix.params;
     r->params.progress = go_on;
+    wfi_timeline_init(&r->timeline);
+    r->params.trace = &r->timeline.trace;
     const wf_result result = wf_mpi_cg_solve(MPI_COMM_WORLD, rank->session.device, &r->params,
                                              r->own_b, r->own_x, &r->result);
     if (result != WF_SUCCESS) {

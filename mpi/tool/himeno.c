@@ -7,6 +7,7 @@
 #include "balance.h"
 #include "commands.h"
 #include "io/npy.h"
+#include "timeline.h"
 #include "tool/cases/case_parts.h"
 #include "tool/cases/himeno_size.h"
 #include "tool/cli/path.h"
@@ -32,6 +33,7 @@ typedef struct run {
     uint32_t done;
     float gosa;
     wf_mpi_times times;
+    wfi_timeline timeline; /* of the measured run */
     wfi_result_case *out;
 } run;
 
@@ -72,7 +74,7 @@ static wf_result check(run *r, uint32_t all, const char *part)
 
 static wf_result relax(run *r, uint32_t count, double *seconds)
 {
-    wf_mpi_times times = {.size = sizeof times};
+    wf_mpi_times times = {.size = sizeof times, .trace = r->times.trace};
     const wf_result result = wf_mpi_himeno_run(r->himeno, count, &r->gosa, seconds, &times);
     r->times.inside += times.inside;
     r->times.halo += times.halo;
@@ -115,7 +117,7 @@ static wf_result measure(run *r)
     wf_result result = wf_mpi_himeno_start(r->himeno);
     if (result == WF_SUCCESS)
         result = relax(r, REHEARSAL, NULL);
-    r->times = (wf_mpi_times){.size = sizeof r->times};
+    r->times = (wf_mpi_times){.size = sizeof r->times, .trace = &r->timeline.trace};
     for (uint32_t sample = 0; sample < SAMPLES && result == WF_SUCCESS; sample++) {
         const uint32_t count = next_count(r, sample);
         double seconds = 0;
@@ -342,6 +344,7 @@ int wfi_mpi_himeno(wfi_rank *rank, int argc, char **argv)
         sizeof options / sizeof *options};
     static wfi_result_case result_case;
     run r = {.rank = rank, .seconds = DEFAULT_SECONDS, .out = &result_case};
+    wfi_timeline_init(&r.timeline);
     bool done = false;
     int code = wfi_rank_parse(rank, &command, argc - 2, argv + 2, &done);
     if (code != WFI_EXIT_DONE || done)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "io/npy.h"
+#include "timeline.h"
 #include "tool/cli/console.h"
 #include "tool/cli/table.h"
 
@@ -113,6 +114,7 @@ void wfi_rank_collect(wfi_rank *rank, const char *what, uint64_t first, uint64_t
     snprintf(mine.device, sizeof mine.device, "%.250s", caps->name);
     snprintf(mine.driver, sizeof mine.driver, "%.120s %.120s", caps->driver_name,
              caps->driver_info);
+    wfi_timeline_collect(rank, times->trace, &mine);
     int ok = 1;
     if (rank->prints) {
         free(rank->all);

@@ -5,6 +5,7 @@
 
 #include "commands.h"
 #include "sparse.h"
+#include "timeline.h"
 #include "tool/cases/case_parts.h"
 #include "tool/cases/generate.h"
 #include "tool/cli/console.h"
@@ -29,6 +30,7 @@ typedef struct run {
     void *whole_x, *own_x, *whole_y, *own_y;
     wf_mpi_times times;
     uint32_t products; /* that they are of */
+    wfi_timeline timeline;
     wfi_result_case *out;
 } run;
 
@@ -77,10 +79,11 @@ static wf_result measure(run *r)
     wf_result result = wf_mpi_spmv_run(r->m, r->x, r->y, 3, &seconds, NULL);
     const int count =
         wfi_rank_share((int)fmin(fmax(SAMPLE_SECONDS / (seconds / 3 + 1e-9), 1), MOST_PRODUCTS));
-    r->times = (wf_mpi_times){.size = sizeof r->times};
+    wfi_timeline_init(&r->timeline);
+    r->times = (wf_mpi_times){.size = sizeof r->times, .trace = &r->timeline.trace};
     r->products = 0;
     for (int sample = 0; sample < SAMPLES && result == WF_SUCCESS; sample++) {
-        wf_mpi_times times = {.size = sizeof times};
+        wf_mpi_times times = {.size = sizeof times, .trace = r->times.trace};
         result = wfi_rank_agree(wfi_interrupted() ? WF_ERROR_CANCELLED : WF_SUCCESS);
         if (result != WF_SUCCESS)
             break;

@@ -43,6 +43,20 @@ static wf_result no_variant(const wfi_log *log, const wfi_family *family, const 
                     name, hint_of(name, now, text));
 }
 
+/* The variant's parameters that the list does not have. */
+static void add_parameters(char *list, size_t bytes, const wfi_variant *variant)
+{
+    for (uint32_t i = 0; i < variant->parameter_count; i++) {
+        const char *name = variant->parameters[i].name, *at = list;
+        const size_t length = strlen(name);
+        while ((at = strstr(at, name)) &&
+               ((at > list && at[-1] != ' ') || (at[length] != ',' && at[length] != '\0')))
+            at += length;
+        if (!at)
+            add_name(list, bytes, name);
+    }
+}
+
 /* `variant`: NULL where no variant of the family has it. */
 static wf_result no_constant(const wfi_log *log, const wfi_family *family,
                              const wfi_variant *variant, const char *name)
@@ -54,8 +68,10 @@ static wf_result no_constant(const wfi_log *log, const wfi_family *family,
                         "family %s has no constant '%s' any more: kernels have the value that was "
                         "best everywhere; leave it out",
                         family->name, name);
-    for (uint32_t i = 0; variant && i < variant->parameter_count; i++)
-        add_name(text, sizeof text, variant->parameters[i].name);
+    if (variant)
+        add_parameters(text, sizeof text, variant);
+    for (uint32_t i = 0; !variant && i < family->variant_count; i++)
+        add_parameters(text, sizeof text, family->variants[i]);
     return wfi_fail(log, WF_ERROR_UNKNOWN_VARIANT, "%s %s has no constant '%s'%s",
                     variant ? "variant" : "family", variant ? variant->name : family->name, name,
                     hint_of(name, now, text));

@@ -1,5 +1,7 @@
 #include "core/budget.h"
 
+#include "core/block.h"
+
 uint64_t wfi_budget_left(const wf_device *device, uint32_t heap)
 {
     VkPhysicalDeviceMemoryBudgetPropertiesEXT budget = {
@@ -11,9 +13,9 @@ uint64_t wfi_budget_left(const wf_device *device, uint32_t heap)
     device->instance.vkGetPhysicalDeviceMemoryProperties2(device->physical, &memory);
     if (budget.heapBudget[heap] == 0)
         return UINT64_MAX;
-    return budget.heapBudget[heap] > budget.heapUsage[heap]
-               ? budget.heapBudget[heap] - budget.heapUsage[heap]
-               : 0;
+    const uint64_t kept = wfi_blocks_kept(device, heap),
+                   usage = budget.heapUsage[heap] > kept ? budget.heapUsage[heap] - kept : 0;
+    return budget.heapBudget[heap] > usage ? budget.heapBudget[heap] - usage : 0;
 }
 
 wf_result wf_device_available(const wf_device *device, uint64_t *bytes)

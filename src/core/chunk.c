@@ -1,5 +1,7 @@
 #include "core/chunk.h"
 
+#include "core/block.h"
+#include "core/budget.h"
 #include "core/heap.h"
 #include "core/names.h"
 
@@ -13,34 +15,10 @@ typedef struct range {
 /* All members are under the device's memory_lock. */
 struct wfi_chunk {
     wfi_chunk *next;
-    uint32_t type;
-    bool mapped;
-    VkDeviceMemory memory;
-    void *at; /* NULL: not mapped */
+    wfi_block block;
     uint32_t users, free_count;
     range free[MOST_RANGES]; /* in order of their offsets, none touches the next */
 };
-
-VkResult wfi_allocate(wf_device *device, uint64_t bytes, uint32_t type, bool mapped,
-                      VkDeviceMemory *memory, void **at)
-{
-    const VkMemoryAllocateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-        .allocationSize = bytes,
-        .memoryTypeIndex = type,
-    };
-    *at = NULL;
-    VkResult vk =
-        WFI_MADE(device->fn.vkAllocateMemory(device->vk, &info, device->allocator, memory), memory);
-    if (vk < VK_SUCCESS || !mapped)
-        return vk;
-    vk = WFI_MADE(device->fn.vkMapMemory(device->vk, *memory, 0, VK_WHOLE_SIZE, 0, at), at);
-    if (vk < VK_SUCCESS) {
-        device->fn.vkFreeMemory(device->vk, *memory, device->allocator);
-        *memory = VK_NULL_HANDLE;
-    }
-    return vk;
-}
 
 static uint64_t round_up(uint64_t value, uint64_t multiple)
 {
@@ -99,15 +77,16 @@ static void free_range(wfi_chunk *chunk, range r)
 static bool add_chunk(wf_device *device, uint32_t type, bool mapped)
 {
     wfi_chunk *chunk = wfi_calloc(1, sizeof *chunk);
-    if (!chunk || wfi_allocate(device, WFI_CHUNK_BYTES, type, mapped, &chunk->memory, &chunk->at) <
-                      VK_SUCCESS) {
+    if (!chunk)
+        return false;
+    if (!wfi_block_take(device, WFI_CHUNK_BYTES, type, mapped, &chunk->block) &&
+        (WFI_CHUNK_BYTES > wfi_budget_left(device, device->memory.memoryTypes[type].heapIndex) ||
+         wfi_block_allocate(device, WFI_CHUNK_BYTES, type, mapped, &chunk->block) < VK_SUCCESS)) {
         wfi_free(chunk);
         return false;
     }
-    wfi_name(device, VK_OBJECT_TYPE_DEVICE_MEMORY, WFI_HANDLE(chunk->memory),
+    wfi_name(device, VK_OBJECT_TYPE_DEVICE_MEMORY, WFI_HANDLE(chunk->block.memory),
              "memory of small buffers");
-    chunk->type = type;
-    chunk->mapped = mapped;
     chunk->free[chunk->free_count++] = (range){0, WFI_CHUNK_BYTES};
     chunk->next = device->chunks;
     device->chunks = chunk;
@@ -118,19 +97,19 @@ static wfi_chunk *find(wf_device *device, uint64_t bytes, uint64_t alignment, bo
                        wf_memory_block *block)
 {
     for (wfi_chunk *chunk = device->chunks; chunk; chunk = chunk->next) {
-        if (chunk->type != block->type || chunk->mapped != mapped ||
+        if (chunk->block.type != block->type || (chunk->block.at != NULL) != mapped ||
             !take_range(chunk, bytes, alignment, &block->offset))
             continue;
         chunk->users++;
-        block->memory = chunk->memory;
-        block->mapped = chunk->at ? (unsigned char *)chunk->at + block->offset : NULL;
+        block->memory = chunk->block.memory;
+        block->mapped = mapped ? (unsigned char *)chunk->block.at + block->offset : NULL;
         return chunk;
     }
     return NULL;
 }
 
 wfi_chunk *wfi_chunk_take(wf_device *device, const VkMemoryRequirements *requirements, bool mapped,
-                          uint64_t left, wf_memory_block *block)
+                          wf_memory_block *block)
 {
     const uint64_t bytes = round_up(requirements->size, GRAIN),
                    alignment = round_up(requirements->alignment, GRAIN);
@@ -138,7 +117,7 @@ wfi_chunk *wfi_chunk_take(wf_device *device, const VkMemoryRequirements *require
         return NULL;
     wfi_mutex_lock(&device->memory_lock);
     wfi_chunk *chunk = find(device, bytes, alignment, mapped, block);
-    if (!chunk && WFI_CHUNK_BYTES <= left && add_chunk(device, block->type, mapped))
+    if (!chunk && add_chunk(device, block->type, mapped))
         chunk = find(device, bytes, alignment, mapped, block);
     wfi_mutex_unlock(&device->memory_lock);
     return chunk;
@@ -153,8 +132,7 @@ void wfi_chunk_leave(wf_device *device, wfi_chunk *chunk, uint64_t offset, uint6
         while (*at != chunk)
             at = &(*at)->next;
         *at = chunk->next;
-        if (!device->keeps)
-            device->fn.vkFreeMemory(device->vk, chunk->memory, device->allocator);
+        wfi_block_leave(device, &chunk->block);
         wfi_free(chunk);
     }
     wfi_mutex_unlock(&device->memory_lock);

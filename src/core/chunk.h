@@ -10,15 +10,11 @@
 typedef struct wfi_chunk wfi_chunk;
 
 /* Takes memory for the requirements from a chunk of block->type, mapped if `mapped`, and fills the
- * rest of *block. NULL: it is too large, or there is no chunk and none could be made within `left`
- * bytes. */
+ * rest of *block. NULL: it is too large, or there is no chunk and none could be made within the
+ * memory budget. */
 wfi_chunk *wfi_chunk_take(wf_device *device, const VkMemoryRequirements *requirements, bool mapped,
-                          uint64_t left, wf_memory_block *block);
-/* Gives the `bytes` that were required back to the chunk; one that is empty then is freed. */
+                          wf_memory_block *block);
+/* Gives the `bytes` that were required back to the chunk; one that is empty then is given up. */
 void wfi_chunk_leave(wf_device *device, wfi_chunk *chunk, uint64_t offset, uint64_t bytes);
-
-/* Allocates memory and maps all of it if `mapped`; after a failure nothing is left allocated. */
-VkResult wfi_allocate(wf_device *device, uint64_t bytes, uint32_t type, bool mapped,
-                      VkDeviceMemory *memory, void **at);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/arithmetic.h"
+#include "core/block.h"
 #include "core/caps.h"
 #include "core/device_kind.h"
 #include "core/doom.h"
@@ -180,8 +181,8 @@ static wf_result open_device(wf_device *device)
 static bool make_locks(wf_device *device)
 {
     wfi_mutex *const locks[] = {&device->objects_lock, &device->queue_lock, &device->memory_lock,
-                                &device->staging_lock, &device->pool_lock,  &device->peaks_lock,
-                                &device->tuning_lock};
+                                &device->staging_lock, &device->kept_lock,  &device->pool_lock,
+                                &device->peaks_lock,   &device->tuning_lock};
     if (!wfi_condition_init(&device->pool_compiled))
         return false;
     for (size_t i = 0; i < WFI_COUNT(locks); i++)
@@ -251,6 +252,7 @@ static wf_result open_own(const wf_device_params *params, wf_device **out)
     device->capture_statistics = params->capture_statistics && device->caps.pipeline_statistics;
     device->dispatch_seconds = wfi_longest_dispatch(&device->caps, params->dispatch_seconds);
     device->poll_seconds = wfi_device_kind_of(&device->caps)->poll_seconds;
+    wfi_blocks_keep(device);
     if (result == WF_SUCCESS)
         result = wfi_pipeline_cache_create(&device->log, device->vk, &device->fn, device->allocator,
                                            &device->caps, device->cache_directory, &device->cache);
@@ -407,6 +409,7 @@ static void close_device(wf_device *device)
             &device->log, WF_LOG_WARNING,
             "wf_device_destroy: %u objects of the device were still there; they are closed", left);
     wfi_pool_clear(device);
+    wfi_blocks_free(device);
     if (device->keeps) {
         wfi_free(device->cache.path);
         device->vk = VK_NULL_HANDLE;

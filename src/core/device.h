@@ -13,6 +13,16 @@
 #include "core/volk.h"
 #include "wavefit/wavefit.h"
 
+#define WFI_KEPT_BLOCKS 48
+
+/* An allocation of device memory. */
+typedef struct wfi_block {
+    VkDeviceMemory memory;
+    void *at; /* NULL: not mapped */
+    uint64_t bytes;
+    uint32_t type;
+} wfi_block;
+
 struct wf_device {
     wfi_log log;
     wfi_instance instance; /* loader, VkInstance and its functions */
@@ -41,6 +51,13 @@ struct wf_device {
     wfi_mutex queue_lock; /* queue, command pool, fence and queries */
     double poll_seconds;  /* how long wfi_wait asks before it sleeps; 0: not at all */
     atomic_bool keeps;    /* nothing is freed: the device may still be at work (wfi_settle) */
+    /* Allocations that nothing uses, the oldest first (block.h), and how much of each heap may be
+     * and is in them. */
+    wfi_mutex kept_lock;
+    wfi_block kept[WFI_KEPT_BLOCKS];
+    uint32_t kept_count;
+    uint64_t kept_most[VK_MAX_MEMORY_HEAPS];
+    atomic_uint_fast64_t kept_bytes[VK_MAX_MEMORY_HEAPS];
     wfi_mutex memory_lock;
     struct wfi_chunk *chunks; /* memory that small buffers share (chunk.h) */
     /* What transfers go through (staging.h), made at the first that needs it. */

@@ -1,5 +1,6 @@
 #include "core/doom.h"
 
+#include "core/block.h"
 #include "core/device.h"
 
 static VkResult value_of(const wf_device *device, VkSemaphore timeline, uint64_t *value)
@@ -78,6 +79,7 @@ wf_result wf_device_collect(wf_device *device, uint32_t *left)
     if (!device->vk)
         return closed(device, "wf_device_collect");
     const uint32_t waiting = collect(device, false);
+    wfi_blocks_free(device);
     if (left)
         *left = waiting;
     return WF_SUCCESS;

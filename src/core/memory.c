@@ -1,5 +1,6 @@
 #include "core/memory.h"
 
+#include "core/block.h"
 #include "core/budget.h"
 #include "core/device_kind.h"
 #include "core/names.h"
@@ -82,6 +83,14 @@ static uint32_t choose_type(const wf_device *device, const wf_memory_request *re
                : find_type(&device->memory, allowed, request->required, request->preferred);
 }
 
+static void take_block(const wfi_block *from, wfi_memory *out)
+{
+    out->bytes = from->bytes;
+    out->block.memory = from->memory;
+    out->block.mapped = from->at;
+    out->block.type = from->type;
+}
+
 static wf_result from_driver(wf_device *device, const wf_memory_request *request, wfi_memory *out)
 {
     wf_memory_block *block = &out->block;
@@ -92,22 +101,30 @@ static wf_result from_driver(wf_device *device, const wf_memory_request *request
                         "the device has no memory of the kind needed");
     const VkMemoryType *type = &device->memory.memoryTypes[block->type];
     const bool mapped = request->mapped && (type->propertyFlags & COHERENT) == COHERENT;
-    /* Beyond the budget the driver may page or the system may end the program. */
-    const uint64_t left = wfi_budget_left(device, type->heapIndex);
+    wfi_block taken;
     out->bytes = bytes;
-    out->chunk = wfi_chunk_take(device, &request->requirements, mapped, left, block);
+    out->chunk = wfi_chunk_take(device, &request->requirements, mapped, block);
     if (out->chunk)
         return WF_SUCCESS;
+    out->kept = true;
+    if (wfi_block_take(device, bytes, block->type, mapped, &taken)) {
+        take_block(&taken, out);
+        return WF_SUCCESS;
+    }
+    /* Beyond the budget the driver may page or the system may end the program. */
+    const uint64_t left = wfi_budget_left(device, type->heapIndex);
     if (bytes > left)
         return wfi_fail(&device->log, WF_ERROR_OUT_OF_DEVICE_MEMORY,
                         "a buffer of %llu bytes is over the %llu that the memory budget leaves",
                         (unsigned long long)bytes, (unsigned long long)left);
-    VkResult vk = wfi_allocate(device, bytes, block->type, mapped, &block->memory, &block->mapped);
+    if (bytes + wfi_blocks_kept(device, type->heapIndex) > left)
+        wfi_blocks_free(device);
+    VkResult vk = wfi_block_allocate(device, bytes, block->type, mapped, &taken);
     if (vk < VK_SUCCESS && mapped && !request->required) { /* the window may be full */
         const wf_memory_request plain = {.requirements = request->requirements, .preferred = LOCAL};
-        block->type = choose_type(device, &plain);
-        vk = wfi_allocate(device, bytes, block->type, false, &block->memory, &block->mapped);
+        vk = wfi_block_allocate(device, bytes, choose_type(device, &plain), false, &taken);
     }
+    take_block(&taken, out);
     wfi_name(device, VK_OBJECT_TYPE_DEVICE_MEMORY, WFI_HANDLE(block->memory),
              "memory of %llu bytes", (unsigned long long)bytes);
     return wfi_check_vk(&device->log, vk, "allocating device memory");
@@ -203,7 +220,11 @@ void wfi_memory_free(wf_device *device, wfi_memory *memory)
         device->memory_source.free(device->memory_source.user, &memory->block);
     else if (memory->chunk)
         wfi_chunk_leave(device, memory->chunk, memory->block.offset, memory->bytes);
-    else if (memory->block.memory && !device->keeps)
+    else if (memory->kept) {
+        const wfi_block block = {memory->block.memory, memory->block.mapped, memory->bytes,
+                                 memory->block.type};
+        wfi_block_leave(device, &block);
+    } else if (memory->block.memory && !device->keeps)
         device->fn.vkFreeMemory(device->vk, memory->block.memory, device->allocator);
     *memory = (wfi_memory){0};
 }

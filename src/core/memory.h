@@ -11,7 +11,8 @@ typedef struct wfi_memory {
     wf_memory_block block; /* mapped: NULL unless it is coherent too */
     bool lent;             /* by the application's allocator */
     wfi_chunk *chunk;      /* that the block is part of; NULL: it is an allocation of its own */
-    uint64_t bytes;        /* that were required */
+    bool kept;             /* an allocation that may serve others when it is given up */
+    uint64_t bytes;        /* of the chunk that were required; of an allocation all */
 } wfi_memory;
 
 /* Allocates memory of the kind for the buffer, binds it and maps it where it can be mapped: device

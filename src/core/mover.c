@@ -125,9 +125,8 @@ wf_result wf_transfer_status(const wf_transfer *transfer)
     return transfer ? (wf_result)atomic_load(&transfer->result) : WF_ERROR_INVALID_ARGUMENT;
 }
 
-wf_result wf_transfer_end(wf_transfer **handle)
+wf_result wfi_transfer_wait(const wf_transfer *t)
 {
-    wf_transfer *t = handle ? *handle : NULL;
     if (!t)
         return WF_SUCCESS;
     wfi_staging *staging = t->object.device->staging; /* NULL: the device's end waited */
@@ -137,7 +136,15 @@ wf_result wf_transfer_end(wf_transfer **handle)
             wfi_condition_wait(&staging->mover.done, &staging->mover.lock);
         wfi_mutex_unlock(&staging->mover.lock);
     }
-    const wf_result result = (wf_result)atomic_load(&t->result);
+    return (wf_result)atomic_load(&t->result);
+}
+
+wf_result wf_transfer_end(wf_transfer **handle)
+{
+    wf_transfer *t = handle ? *handle : NULL;
+    if (!t)
+        return WF_SUCCESS;
+    const wf_result result = wfi_transfer_wait(t);
     wfi_object_leave(&t->object);
     wfi_free(t);
     *handle = NULL;

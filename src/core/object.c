@@ -21,6 +21,7 @@ static void free_device(wf_device *device)
     wfi_mutex_destroy(&device->queue_lock);
     wfi_mutex_destroy(&device->memory_lock);
     wfi_mutex_destroy(&device->staging_lock);
+    wfi_mutex_destroy(&device->kept_lock);
     wfi_mutex_destroy(&device->pool_lock);
     wfi_condition_destroy(&device->pool_compiled);
     wfi_mutex_destroy(&device->peaks_lock);

@@ -15,6 +15,10 @@ wf_result wfi_buffer_check(const wf_buffer *buffer, uint64_t offset, const void 
 wf_result wfi_transfer_data(wf_buffer *buffer, uint64_t offset, const unsigned char *in,
                             unsigned char *out, uint64_t bytes);
 
+/* Waits until a transfer of wf_buffer_write_begin or wf_buffer_read_begin is done, and returns what
+ * came of it; NULL: there is none. wf_transfer_end is still to be called. */
+wf_result wfi_transfer_wait(const wf_transfer *transfer);
+
 /* memcpy, by several threads where it takes long. */
 void wfi_copy(wf_device *device, unsigned char *to, const unsigned char *from, uint64_t bytes);
 

@@ -163,11 +163,44 @@ double wfi_csr_bytes(double triplets, uint32_t rows, uint32_t columns)
     return triplets * (2 * TRIPLET_BYTES + sizeof(uint32_t)) + wfi_csr_fixed_bytes(rows, columns);
 }
 
-bool wfi_csr_from_triplets(const wfi_triplets *t, uint32_t rows, uint32_t columns, wfi_csr *out)
+/* Whether the triplets are a matrix row by row, with no place twice. */
+static bool is_in_rows(const wfi_triplets *t)
+{
+    for (size_t i = 1; i < t->count; i++)
+        if (t->rows[i - 1] > t->rows[i] ||
+            (t->rows[i - 1] == t->rows[i] && t->columns[i - 1] >= t->columns[i]))
+            return false;
+    return t->count > 0;
+}
+
+/* The triplets' own columns and values are the matrix'. */
+static bool take_rows(wfi_triplets *t, uint32_t rows, uint32_t columns, wfi_csr *out)
+{
+    uint32_t *const row_offsets = calloc((size_t)rows + 1, sizeof *row_offsets);
+    if (!row_offsets)
+        return false;
+    for (size_t i = 0; i < t->count; i++)
+        row_offsets[t->rows[i] + 1]++;
+    for (uint32_t row = 0; row < rows; row++)
+        row_offsets[row + 1] += row_offsets[row];
+    *out = (wfi_csr){.rows = rows,
+                     .columns = columns,
+                     .entries = (uint32_t)t->count,
+                     .row_offsets = row_offsets,
+                     .column_indices = t->columns,
+                     .values = t->values};
+    t->columns = NULL;
+    t->values = NULL;
+    return true;
+}
+
+bool wfi_csr_from_triplets(wfi_triplets *t, uint32_t rows, uint32_t columns, wfi_csr *out)
 {
     wfi_csr csr = {.rows = rows, .columns = columns};
     if (wfi_csr_bytes((double)t->count, rows, columns) > wfi_physical_memory())
         return false;
+    if (is_in_rows(t))
+        return take_rows(t, rows, columns, out);
     const bool sorted = ascend(t);
     uint32_t *order = sorted ? NULL : malloc((t->count + 1) * sizeof *order);
     csr.row_offsets = calloc((size_t)rows + 1, sizeof *csr.row_offsets);

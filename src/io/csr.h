@@ -35,9 +35,9 @@ double wfi_csr_fixed_bytes(uint32_t rows, uint32_t columns);
 /* The same with so many triplets, and with the triplets themselves. */
 double wfi_csr_bytes(double triplets, uint32_t rows, uint32_t columns);
 
-/* Sorts, sums duplicates in the order they were added. False without memory or when stopped. */
-bool wfi_csr_from_triplets(const wfi_triplets *triplets, uint32_t rows, uint32_t columns,
-                           wfi_csr *out);
+/* Sorts, sums duplicates in the order they were added; where there is nothing to sort or sum, it
+ * takes the triplets' own arrays. False without memory or when stopped. */
+bool wfi_csr_from_triplets(wfi_triplets *triplets, uint32_t rows, uint32_t columns, wfi_csr *out);
 void wfi_csr_free(wfi_csr *csr);
 
 #endif

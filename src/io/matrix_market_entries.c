@@ -9,6 +9,8 @@
 #include "core/platform_file.h"
 #include "io/matrix_market_parser.h"
 
+#define USUAL_BYTES 128 /* from which a line is looked for in what is buffered */
+
 /* "path:line: " and the message. */
 bool wfi_mm_bad_input(wfi_mm_parser *p, const char *format, const char *value)
 {
@@ -77,18 +79,25 @@ static bool parse_any_value(wfi_mm_parser *p, char **at, double *value)
 }
 
 /* A number as JSON has them too, which most are: yyjson rounds it correctly, and is faster than
- * strtod. False for all others, right or wrong. */
-static bool parse_plain_value(const wfi_mm_parser *p, char **at, double *value)
+ * strtod. NULL for all others, right or wrong; else where it ends. */
+static const char *plain_value(const wfi_mm_parser *p, const char *start, double *value)
 {
     yyjson_val number;
-    const char *const start = *at;
     const char *const end = yyjson_read_number(start, &number, 0, NULL, NULL);
-    if (!end || !ends_word(*end) || (yyjson_is_real(&number) && p->field == FIELD_INTEGER))
-        return false;
+    if (!end || (yyjson_is_real(&number) && p->field == FIELD_INTEGER))
+        return NULL;
     *value = yyjson_get_num(&number);
     if (*start == '-' && *value >= 0) /* as an integer it has lost its sign */
         *value = -0.0;
-    *at += end - start;
+    return end;
+}
+
+static bool parse_plain_value(const wfi_mm_parser *p, char **at, double *value)
+{
+    const char *const end = plain_value(p, *at, value);
+    if (!end || !ends_word(*end))
+        return false;
+    *at += end - *at;
     return true;
 }
 
@@ -159,6 +168,37 @@ static bool parse_coordinate(wfi_mm_parser *p, char *line)
     return add(p, row, column, value);
 }
 
+/* An index and the blank behind it; NULL where it is another thing. */
+static const char *usual_index(const char *at, uint32_t bound, uint32_t *index)
+{
+    uint64_t value = 0;
+    for (int i = 0; i < 10 && *at >= '0' && *at <= '9'; i++, at++)
+        value = value * 10 + (uint64_t)(*at - '0');
+    *index = (uint32_t)value - 1;
+    return value < 1 || value > bound || *at != ' ' ? NULL : at + 1;
+}
+
+/* An entry as most files have them, "12 34 5.6" and the end of the line, read where it lies in the
+ * buffer. False: the line is another, and nothing was read. */
+static bool parse_usual(wfi_mm_parser *p, bool *ok)
+{
+    wfi_text_reader *const t = &p->text;
+    uint32_t row, column;
+    double value;
+    if (t->end - t->begin < USUAL_BYTES || p->field == FIELD_PATTERN)
+        return false;
+    const char *at = usual_index(t->buffer + t->begin, p->rows, &row);
+    at = at ? usual_index(at, p->columns, &column) : NULL;
+    at = at ? plain_value(p, at, &value) : NULL;
+    at = at && *at == '\r' ? at + 1 : at;
+    if (!at || *at != '\n')
+        return false;
+    t->line++;
+    t->begin = (size_t)(at + 1 - t->buffer);
+    *ok = add(p, row, column, value);
+    return true;
+}
+
 /* Where the next array value belongs; storage goes down the columns. */
 typedef struct array_place {
     uint32_t row, column;
@@ -194,6 +234,12 @@ bool wfi_mm_parse_entries(wfi_mm_parser *p)
     array_place place = first_place(p);
     char counts[96], *line;
     for (uint64_t n = 0; n < p->count; n++) {
+        bool ok;
+        if (p->coordinate && parse_usual(p, &ok)) {
+            if (!ok)
+                return false;
+            continue;
+        }
         if (!wfi_mm_next_line(p, &line))
             return false;
         if (!line) {
@@ -223,12 +269,16 @@ typedef struct piece {
 static bool parse_lines(piece *c)
 {
     char *line;
+    bool ok = true;
     for (;;) {
-        if (!wfi_mm_next_line(&c->parser, &line))
-            return false;
-        if (!line)
-            return true;
-        if (!parse_coordinate(&c->parser, line))
+        if (!parse_usual(&c->parser, &ok)) {
+            if (!wfi_mm_next_line(&c->parser, &line))
+                return false;
+            if (!line)
+                return true;
+            ok = parse_coordinate(&c->parser, line);
+        }
+        if (!ok)
             return false;
         c->count++;
     }

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <yyjson.h>
 
+#include "core/arithmetic.h"
 #include "core/text.h"
 #include "io/json.h"
 #include "io/results_device.h"
@@ -343,6 +344,21 @@ static void put_tuned(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_res
     yyjson_mut_obj_add_bool(doc, tuned, "interrupted", t->interrupted);
 }
 
+static void put_spans(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_result_rank *r)
+{
+    static const char *const stages[] = {"halo", "wait", "inside", "reduction", "device"};
+    if (r->span_count == 0)
+        return;
+    yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, object, "spans");
+    for (uint32_t i = 0; i < r->span_count; i++) {
+        yyjson_mut_val *span = yyjson_mut_arr_add_obj(doc, list);
+        wfi_json_put_text(doc, span, "stage",
+                          r->spans[i].stage < WFI_COUNT(stages) ? stages[r->spans[i].stage] : "?");
+        wfi_json_put_number(doc, span, "begin_us", r->spans[i].begin_us);
+        wfi_json_put_number(doc, span, "end_us", r->spans[i].end_us);
+    }
+}
+
 static void put_ranks(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_result_case *c)
 {
     if (c->rank_count == 0)
@@ -362,6 +378,7 @@ static void put_ranks(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_res
         wfi_json_put_number(doc, out, "halo_us", r->halo_us);
         wfi_json_put_number(doc, out, "wait_us", r->wait_us);
         wfi_json_put_number(doc, out, "reduction_us", r->reduction_us);
+        put_spans(doc, out, r);
     }
 }
 

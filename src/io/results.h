@@ -117,12 +117,22 @@ typedef struct wfi_result_peak {
     wf_peak peak;
 } wfi_result_peak;
 
+/* A stage of one iteration, since the first rank began with it. */
+typedef struct wfi_result_span {
+    uint32_t stage; /* a wf_mpi_stage */
+    double begin_us, end_us;
+} wfi_result_span;
+
+#define WFI_MAX_SPANS 16
+
 /* What one rank of MPI had of the case, and where its time went in an iteration. */
 typedef struct wfi_result_rank {
     char host[64], device[256], driver[256];
     const char *what; /* what `first` and `count` count: "planes" */
     uint64_t first, count;
     double inside_us, halo_us, wait_us, reduction_us;
+    uint32_t span_count;
+    wfi_result_span spans[WFI_MAX_SPANS]; /* of the iteration that the timeline shows */
 } wfi_result_rank;
 
 /* One case. Text members may be NULL; numbers not there are NaN (wfi_result_case_init). */

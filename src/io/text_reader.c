@@ -101,19 +101,23 @@ static bool refill(wfi_text_reader *reader, wfi_io_error *error)
     memmove(reader->buffer, reader->buffer + reader->begin, kept);
     reader->begin = 0;
     reader->end = kept;
-    if (!reader->file)
-        return refill_range(reader, kept, error);
+    if (!reader->file) {
+        const bool ok = refill_range(reader, kept, error);
+        reader->buffer[reader->end] = '\0';
+        return ok;
+    }
     errno = 0;
     const int got = gzread(reader->file, reader->buffer + kept, (unsigned)(BUFFER_BYTES - kept));
     int code = Z_OK;
-    const char *message = gzerror(reader->file, &code);
+    const char *message = gzerror(reader->file, &code), *cause = strstr(message, ">: ");
     if (got < 0 || (code != Z_OK && code != Z_STREAM_END)) {
         if (code == Z_ERRNO && errno)
             return wfi_io_fail(error, WFI_IO_SYSTEM, "%s: %s", reader->path, strerror(errno));
         return wfi_io_fail(error, WFI_IO_BAD_INPUT, "%s: damaged gzip data: %s", reader->path,
-                           message);
+                           cause ? cause + 3 : message); /* behind the descriptor's number */
     }
     reader->end += (size_t)got;
+    reader->buffer[reader->end] = '\0';
     reader->at_end = got == 0;
     return reader->line > 0 || kept > 0 || is_text(reader, error);
 }

@@ -14,7 +14,7 @@ typedef struct wfi_text_reader {
     int fd;           /* of a range: from `at` to `last` */
     uint64_t at, last;
     char *buffer;
-    size_t begin, end; /* what is buffered and not yet given out */
+    size_t begin, end; /* what is buffered and not yet given out; a NUL byte is behind it */
     bool at_end;
 } wfi_text_reader;
 

@@ -295,7 +295,8 @@ void wfi_plan_keep(wf_plan *plan, void *data, void (*destroy)(void *data))
 
 void wfi_plan_count_traffic(wf_plan *plan, const wfi_traffic *traffic)
 {
-    plan->traffic = *traffic;
+    plan->traffic.requested += traffic->requested;
+    plan->traffic.stored += traffic->stored;
 }
 
 void *wfi_plan_kept(const wf_plan *plan)

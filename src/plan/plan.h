@@ -83,7 +83,7 @@ wf_device *wfi_plan_device(const wf_plan *plan);
 /* What a family keeps with its plan until the plan is destroyed; NULL where none is kept. */
 void wfi_plan_keep(wf_plan *plan, void *data, void (*destroy)(void *data));
 void *wfi_plan_kept(const wf_plan *plan);
-/* Sets the bytes of an execution where its point alone does not tell them. */
+/* Adds to the bytes of an execution, of which its point alone does not tell all. */
 void wfi_plan_count_traffic(wf_plan *plan, const wfi_traffic *traffic);
 /* Forgets the sets that wfi_plan_record keeps; nothing that it recorded may be pending or run
  * again. For the beginning of a blocking call: buffers may have ended since the last, and others

@@ -98,6 +98,20 @@ wf_result wfi_cg_write_residual(wfi_cg *c, const void *r);
 wf_result wfi_cg_read_solution(wfi_cg *c, void *x);
 wf_result wfi_cg_measure_product(wfi_cg *c, uint32_t repeat, wf_cg_result *out);
 
+/* cg_vectors.c: |b|, which must be finite; b / norm to the vector r; norm times the solution. */
+wf_result wfi_cg_length(wf_device *device, const wf_spmv_params *m, const void *b, double *norm);
+wf_result wfi_cg_write_scaled(wfi_cg *c, const void *b, double norm);
+wf_result wfi_cg_read_scaled(wfi_cg *c, double norm, void *x);
+/* What the host computes of an x; lengths are divided by norm. */
+typedef struct wfi_cg_finding {
+    double residual;      /* |b - A x| */
+    double x;             /* |x| */
+    double largest_row;   /* the largest sum of magnitudes of a row of A: no less than |A| */
+    uint32_t longest_row; /* entries */
+} wfi_cg_finding;
+wf_result wfi_cg_look(wf_device *device, const wf_spmv_params *m, const void *b, const void *x,
+                      double norm, wfi_cg_finding *out);
+
 /* cg_mixed.c: rounds the values to f32; refuses those that are too large. *values is to be freed,
  * whatever is returned. */
 wf_result wfi_cg_narrow(wf_device *device, const char *function, const wf_spmv_params *matrix,

@@ -9,7 +9,11 @@
 #include "profiles/spmv.h"
 #include "solve/cg.h"
 
-#define BATCH_SECONDS 0.2 /* two of them and the host's look at them take less than a second */
+/* Two batches are under way, and what of them is behind the end of the solve is for nothing: its
+ * products are computed all the same. Between two an H100 does nothing for 13 us. */
+#define BATCH_SECONDS 0.0005
+#define LONG_SECONDS 0.1 /* an iteration after which the host looks each time */
+#define LEAST_BATCH 2
 #define MOST_BATCH 32
 
 enum {
@@ -192,7 +196,8 @@ static wf_result read_history(wfi_cg *c, double *history, wf_cg_result *out)
     return result;
 }
 
-/* Iterations of the next batch, few enough for the host to look in time. */
+/* Iterations of the next batch, few enough for the host to look in time and for little to be done
+ * behind the end. */
 static uint32_t batch_size(const wfi_cg *c)
 {
     const uint32_t first = wfi_spmv_profile_of(&c->device->caps)->first_batch;
@@ -203,7 +208,9 @@ static uint32_t batch_size(const wfi_cg *c)
         return c->params->check_every;
     if (!(known > 0) && first > 0)
         return first;
-    return fit < 1 ? 1 : fit > MOST_BATCH ? MOST_BATCH : (uint32_t)fit;
+    if (iteration > LONG_SECONDS)
+        return 1;
+    return fit < LEAST_BATCH ? LEAST_BATCH : fit > MOST_BATCH ? MOST_BATCH : (uint32_t)fit;
 }
 
 /* Tells the application how far the run is, and returns whether it goes on. */

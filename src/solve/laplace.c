@@ -7,6 +7,7 @@
 #include "core/clock.h"
 #include "core/heap.h"
 #include "core/params.h"
+#include "core/share.h"
 #include "kernels/check/bound.h"
 #include "solve/laplace.h"
 
@@ -90,17 +91,56 @@ static size_t at(const wf_laplace_params *p, uint32_t x, uint32_t y)
     return y * (size_t)p->nx + x;
 }
 
-/* The largest magnitude; infinite where a value is not finite. */
-static double largest(const wf_laplace_params *p, const void *u)
+#define PART_ROWS 64u /* of the grid, that a thread takes at a time */
+
+/* What the host finds in some rows; lengths are squared and divided by largest_u. */
+typedef struct part_finding {
+    double largest; /* magnitude; infinite where a value is not finite */
+    long double residual, scale;
+} part_finding;
+
+/* The host's look at a grid, by several threads. Sums are added in the same order whatever their
+ * number. */
+typedef struct look {
+    const wf_laplace_params *p;
+    const void *u;
+    long double largest_u;
+    part_finding *parts;
+} look;
+
+static wf_result look_at(wf_device *device, look *l, void (*part)(void *user, uint32_t number),
+                         part_finding *out)
 {
-    double most = 0;
-    for (size_t i = 0; i < p->nx * (size_t)p->ny; i++) {
-        const double value = fabs(wfi_laplace_get(u, p->type, i));
-        if (!isfinite(value))
-            return INFINITY;
-        most = value > most ? value : most;
+    const uint32_t parts = (l->p->ny - 1) / PART_ROWS + 1;
+    l->parts = wfi_calloc(parts, sizeof *l->parts);
+    *out = (part_finding){0};
+    if (!l->parts)
+        return wfi_no_memory(&device->log);
+    wfi_share(device, parts, part, l);
+    for (uint32_t i = 0; i < parts; i++) {
+        out->largest = fmax(out->largest, l->parts[i].largest);
+        out->residual += l->parts[i].residual;
+        out->scale += l->parts[i].scale;
     }
-    return most;
+    wfi_free(l->parts);
+    return WF_SUCCESS;
+}
+
+static uint32_t end_of(const wf_laplace_params *p, uint32_t part)
+{
+    const uint32_t end = (part + 1) * PART_ROWS;
+    return end < p->ny ? end : p->ny;
+}
+
+static void find_largest(void *user, uint32_t part)
+{
+    const look *l = user;
+    double most = 0;
+    for (size_t i = at(l->p, 0, part * PART_ROWS); i < at(l->p, 0, end_of(l->p, part)); i++) {
+        const double value = fabs(wfi_laplace_get(l->u, l->p->type, i));
+        most = value > most ? value : isfinite(value) ? most : INFINITY;
+    }
+    l->parts[part].largest = most;
 }
 
 /* The sum of those neighbours of an inner cell that are on the border. */
@@ -133,27 +173,42 @@ static long double border_norm(const wf_laplace_params *p, const void *u, long d
     return sqrtl(squares) * scale;
 }
 
-/* |r| / |b|; *scale gets the same of the sums of the magnitudes that r is computed from. */
-static double true_residual(const wf_laplace_params *p, const void *u, long double norm,
-                            long double largest_u, double *scale)
+static void find_residual(void *user, uint32_t part)
 {
+    const look *l = user;
+    const wf_laplace_params *p = l->p;
     const wf_type type = p->type;
+    const void *u = l->u;
     long double squares = 0, scales = 0;
-    for (uint32_t y = 1; y < p->ny - 1; y++)
+    for (uint32_t y = part ? part * PART_ROWS : 1; y < end_of(p, part) && y < p->ny - 1; y++)
         for (size_t i = at(p, 1, y); i < at(p, p->nx - 1, y); i++) {
             const long double west = wfi_laplace_get(u, type, i - 1),
                               east = wfi_laplace_get(u, type, i + 1),
                               north = wfi_laplace_get(u, type, i - p->nx),
                               south = wfi_laplace_get(u, type, i + p->nx),
                               own = 4 * (long double)wfi_laplace_get(u, type, i);
-            const long double residual = (west + east + north + south - own) / largest_u;
+            const long double residual = (west + east + north + south - own) / l->largest_u;
             const long double all =
-                (fabsl(west) + fabsl(east) + fabsl(north) + fabsl(south) + fabsl(own)) / largest_u;
+                (fabsl(west) + fabsl(east) + fabsl(north) + fabsl(south) + fabsl(own)) /
+                l->largest_u;
             squares += residual * residual;
             scales += all * all;
         }
-    *scale = (double)(sqrtl(scales) * largest_u / norm);
-    return (double)(sqrtl(squares) * largest_u / norm);
+    l->parts[part].residual = squares;
+    l->parts[part].scale = scales;
+}
+
+/* |r| / |b|; *scale gets the same of the sums of the magnitudes that r is computed from. */
+static wf_result true_residual(wf_device *device, const wf_laplace_params *p, const void *u,
+                               long double norm, long double largest_u, double *residual,
+                               double *scale)
+{
+    look l = {.p = p, .u = u, .largest_u = largest_u};
+    part_finding found;
+    const wf_result result = look_at(device, &l, find_residual, &found);
+    *residual = (double)(sqrtl(found.residual) * largest_u / norm);
+    *scale = (double)(sqrtl(found.scale) * largest_u / norm);
+    return result;
 }
 
 /* Whether the residual is as small as the device says. The device rounds four differences and their
@@ -176,10 +231,10 @@ static void clear_inner(const wf_laplace_params *p, void *u)
         memset((char *)u + at(p, 1, y) * real, 0, (p->nx - 2) * real);
 }
 
+/* `at`: when the call began. */
 static wf_result solve(wf_device *device, const wf_laplace_params *p, void *u, double most,
-                       wf_laplace_result *out)
+                       double at, wf_laplace_result *out)
 {
-    double at = wfi_host_seconds();
     const long double norm = border_norm(p, u, most);
     wfi_laplace l = {0};
     wf_result result = wfi_laplace_open(device, p, &l);
@@ -204,7 +259,7 @@ static wf_result solve(wf_device *device, const wf_laplace_params *p, void *u, d
     wfi_laplace_close(&l);
     double scale = 0;
     if (result == WF_SUCCESS)
-        out->true_residual = true_residual(p, u, norm, most, &scale);
+        result = true_residual(device, p, u, norm, most, &out->true_residual, &scale);
     if (result == WF_SUCCESS && out->status == WF_LAPLACE_CONVERGED &&
         !is_accurate(p, out->true_residual, scale))
         out->status = WF_LAPLACE_INACCURATE;
@@ -217,6 +272,7 @@ static wf_result solve_whole(wf_device *device, const wf_laplace_params *given, 
 {
     if (!device)
         return WF_ERROR_INVALID_ARGUMENT;
+    const double start = wfi_host_seconds();
     wf_laplace_params params;
     wf_laplace_result out = {.stencil = {.size = sizeof out.stencil}};
     wf_result code =
@@ -233,12 +289,16 @@ static wf_result solve_whole(wf_device *device, const wf_laplace_params *given, 
     wfi_laplace_fill_defaults(&params);
     out.check_every = params.check_every;
     out.omega = params.method == WF_LAPLACE_SOR ? params.omega : 0;
-    const double most = largest(&params, u);
-    if (isinf(most))
+    look l = {.p = &params, .u = u};
+    part_finding found;
+    code = look_at(device, &l, find_largest, &found);
+    if (code != WF_SUCCESS)
+        return code;
+    if (isinf(found.largest))
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_laplace_solve: u has values that are not finite");
-    if (most > 0 && border_norm(&params, u, most) > 0)
-        code = solve(device, &params, u, most, &out);
+    if (found.largest > 0 && border_norm(&params, u, found.largest) > 0)
+        code = solve(device, &params, u, found.largest, start, &out);
     else
         clear_inner(&params, u);
     if (code != WF_SUCCESS)

@@ -29,6 +29,7 @@ typedef struct wfi_laplace {
     uint32_t cells, stride;       /* cells of a row of an array, and elements from row to row */
     uint32_t every, most, checks; /* iterations between checks; the most iterations and checks */
     uint32_t slabs, groups;       /* dispatches of a residual, and work-groups of one */
+    uint32_t march;               /* rows that a work-item of a sweep goes down */
     double omega;
     double wanted; /* |r| on the device at which it has converged */
     int exponent;  /* values on the device are divided by 2^exponent */
@@ -54,14 +55,18 @@ struct wf_laplace {
     wfi_laplace l;
 };
 
+/* As wf_element_get and wf_element_set of f32 and f64, in loops over all cells. */
 static inline double wfi_laplace_get(const void *data, wf_type type, size_t i)
 {
-    return wf_element_get(type, data, i);
+    return type == WF_TYPE_F64 ? ((const double *)data)[i] : (double)((const float *)data)[i];
 }
 
 static inline void wfi_laplace_put(void *data, wf_type type, size_t i, double value)
 {
-    wf_element_set(type, data, i, value);
+    if (type == WF_TYPE_F64)
+        ((double *)data)[i] = value;
+    else
+        ((float *)data)[i] = (float)value;
 }
 
 /* laplace_open.c: makes plans and buffers. params, with defaults filled in, must outlive them. */

@@ -9,11 +9,12 @@
 #include "plan/fixed.h"
 #include "kernels/stencil/stencil.h"
 #include "laplace/laplace_ids.h"
+#include "profiles/stencil.h"
 #include "solve/laplace.h"
 #include "wfi_shaders.h"
 
 #define PI 3.14159265358979323846
-#define MARCH 8          /* rows that a work-item of a sweep goes down */
+#define MOST_MARCH 8     /* rows that a work-item of a sweep goes down */
 #define MOST_GROUPS 2048 /* of a residual; each leaves a partial sum */
 
 /* As in laplace_problem.glsl. */
@@ -55,6 +56,19 @@ static uint64_t alignment(const wfi_laplace *l)
     return least > 16 ? least : 16;
 }
 
+/* Rows that a work-item of a sweep goes down: fewer where the device would have too little to do
+ * while its loads are under way. */
+static uint32_t march_of(const wfi_laplace *l)
+{
+    const wf_caps *caps = &l->device->caps;
+    const uint64_t wanted =
+        (uint64_t)wfi_stencil_profile_of(caps)->unit_items * caps->compute_units;
+    uint32_t march = MOST_MARCH;
+    while (march > 1 && l->cells * (uint64_t)l->ny / march < wanted)
+        march /= 2;
+    return march;
+}
+
 /* Cuts the rows into slabs, each of which fits a binding with a row of neighbours on either
  * side. */
 static wf_result set_slabs(wfi_laplace *l)
@@ -62,7 +76,7 @@ static wf_result set_slabs(wfi_laplace *l)
     const wf_caps *caps = &l->device->caps;
     const uint64_t row = l->stride * real_bytes(l), inner = l->ny - UINT64_C(2);
     const uint64_t fit = (caps->max_storage_range - alignment(l)) / row;
-    const uint64_t groups = (uint64_t)MARCH * caps->max_groups[1];
+    const uint64_t groups = (uint64_t)l->march * caps->max_groups[1];
     if (fit < 3)
         return wfi_fail(&l->device->log, WF_ERROR_TOO_LARGE,
                         "three rows of %u cells are over this device's binding limit of %llu bytes",
@@ -106,7 +120,7 @@ static wf_result add_pipeline(wf_plan *plan, const wfi_point *point, const wfi_l
     wfi_pipeline_desc desc;
     wfi_point_pipeline(point, &desc);
     wfi_pipeline_constant(&desc, LAPLACE_ID_COLOURED, l->coloured);
-    wfi_pipeline_constant(&desc, LAPLACE_ID_MARCH, MARCH);
+    wfi_pipeline_constant(&desc, LAPLACE_ID_MARCH, l->march);
     return wfi_plan_add_pipeline(plan, &desc, &step->pipeline);
 }
 
@@ -138,7 +152,7 @@ static wf_result add_slab(wf_plan *plan, const wfi_laplace *l, uint32_t n, bool 
     step->slots[0] = (wfi_slot){WFI_SLOT_BINDING, 0, offset, bytes};
     step->slots[1] = (wfi_slot){WFI_SLOT_BINDING, l->coloured ? 1 : 0, offset, bytes};
     step->groups[0] = sweep ? (l->cells - 1) / WFI_FIXED_GROUP + 1 : l->groups;
-    step->groups[1] = sweep ? (end - first - 1) / MARCH + 1 : 1;
+    step->groups[1] = sweep ? (end - first - 1) / l->march + 1 : 1;
     step->groups[2] = 1;
     memcpy(step->push, &push, sizeof push);
     return wfi_plan_add_step(plan, step);
@@ -444,6 +458,7 @@ static wf_result open_solve(wf_device *device, const wf_laplace_params *p, bool 
                          .recorded = recorded};
     if (recorded) /* whole checks alone */
         out->most = out->checks * out->every;
+    out->march = march_of(out);
     wf_result result = set_slabs(out);
     if (result == WF_SUCCESS && !coloured)
         result = make_stencils(out);

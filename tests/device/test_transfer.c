@@ -1,9 +1,14 @@
 /* Transfers through staging, in pieces and by several threads, forced on devices that map all of
  * their memory; memory that small buffers share. */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/arithmetic.h"
+#include "core/block.h"
+#include "core/random.h"
+#include "core/share.h"
 #include "core/staging.h"
 #include "core/transfer.h"
 #include "harness.h"
@@ -453,6 +458,156 @@ static void test_small_buffers_share(void **state)
         wf_buffer_destroy(&buffers[i]);
 }
 
+/* ------------------------------------------------------------------------- memory that is kept */
+
+#define MIB (1024 * KIB)
+
+static void keep_at_most(wf_device *device, uint64_t bytes)
+{
+    wfi_blocks_free(device);
+    for (uint32_t i = 0; i < device->memory.memoryHeapCount; i++)
+        device->kept_most[i] = bytes;
+}
+
+static wf_buffer *make(wf_device *device, uint64_t bytes)
+{
+    wf_buffer *buffer = NULL;
+    assert_int_equal(wf_buffer_create(device, bytes, WF_MEMORY_DEVICE, &buffer), WF_SUCCESS);
+    return buffer;
+}
+
+/* What a buffer leaves serves the next of about its size, up to the bound and until it is asked
+ * for. */
+static void test_kept(void **state)
+{
+    wf_device *device = *state;
+    keep_at_most(device, 8 * MIB);
+    wf_buffer *a = make(device, 3 * MIB), *b, *c;
+    const VkDeviceMemory memory = a->memory.block.memory;
+    wf_buffer_destroy(&a);
+    assert_int_equal(device->kept_count, 1);
+    b = make(device, MIB); /* far less than what is kept */
+    assert_true(b->memory.block.memory != memory);
+    a = make(device, 4 * MIB);
+    assert_true(a->memory.block.memory == memory);
+    assert_int_equal(device->kept_count, 0);
+    c = make(device, 8 * MIB);
+    wf_buffer_destroy(&a);
+    wf_buffer_destroy(&b);
+    assert_int_equal(device->kept_count, 2);
+    wf_buffer_destroy(&c); /* the oldest make room for it */
+    assert_int_equal(device->kept_count, 1);
+    c = make(device, 10 * MIB);
+    wf_buffer_destroy(&c); /* more than is ever kept */
+    assert_int_equal(device->kept_count, 1);
+    uint64_t kept = 0;
+    for (uint32_t i = 0; i < device->memory.memoryHeapCount; i++)
+        kept += wfi_blocks_kept(device, i);
+    assert_int_equal(kept, 8 * MIB);
+    assert_int_equal(wf_device_collect(device, NULL), WF_SUCCESS);
+    assert_int_equal(device->kept_count, 0);
+    keep_at_most(device, 0);
+    a = make(device, 3 * MIB);
+    wf_buffer_destroy(&a);
+    assert_int_equal(device->kept_count, 0);
+}
+
+/* Buffers that come and go in drawn order and sizes have their own memory: each still holds what
+ * was written to it when it goes. */
+static void test_kept_apart(void **state)
+{
+    enum { PLACES = 12, STEPS = 300 };
+    wf_device *device = *state;
+    wf_buffer *buffers[PLACES] = {NULL};
+    unsigned char marks[PLACES], block[4096], found[4096];
+    uint64_t random = 3;
+    keep_at_most(device, 6 * MIB);
+    for (int step = 0; step < STEPS; step++) {
+        const uint64_t bits = wfi_random_bits(&random);
+        const int i = (int)(bits % PLACES);
+        if (buffers[i]) {
+            const uint64_t last = wf_buffer_size(buffers[i]) - sizeof found;
+            memset(block, marks[i], sizeof block);
+            for (int end = 0; end < 2; end++) {
+                assert_int_equal(wf_buffer_read(buffers[i], end ? last : 0, found, sizeof found),
+                                 WF_SUCCESS);
+                assert_memory_equal(found, block, sizeof found);
+            }
+            wf_buffer_destroy(&buffers[i]);
+            continue;
+        }
+        buffers[i] = make(device, (64 + (bits >> 8) % 2500) * KIB);
+        marks[i] = (unsigned char)(bits >> 40);
+        memset(block, marks[i], sizeof block);
+        for (int end = 0; end < 2; end++)
+            assert_int_equal(wf_buffer_write(buffers[i],
+                                             end ? wf_buffer_size(buffers[i]) - sizeof block : 0,
+                                             block, sizeof block),
+                             WF_SUCCESS);
+    }
+    for (int i = 0; i < PLACES; i++)
+        wf_buffer_destroy(&buffers[i]);
+    keep_at_most(device, 0);
+}
+
+/* --------------------------------------------------------------------- work on several threads */
+
+static void make_expected(void *user, uint64_t at, uint64_t bytes, void *to)
+{
+    atomic_fetch_add((atomic_uint *)user, 1);
+    for (uint64_t i = 0; i < bytes; i++)
+        ((unsigned char *)to)[i] = expected(at + i);
+}
+
+/* Bytes that are made for a buffer, where the host sees its memory and where it does not, each once
+ * and nothing beside them. */
+static void test_made(void **state)
+{
+    static const uint64_t sizes[] = {4, 8192 * KIB + 12, 17 * MIB + 4};
+    static const uint64_t parts[] = {4096, 12 * MIB};
+    wf_device *device = *state;
+    for (size_t n = 0; n < 2 * 2 * WFI_COUNT(sizes); n++) {
+        const uint64_t bytes = sizes[n / 4], part = parts[n / 2 % 2];
+        device->caps.unified_memory = n % 2;
+        wf_buffer *buffer = make(device, bytes + 8);
+        unsigned char *found = malloc(bytes + 8);
+        atomic_uint calls = 0;
+        const wfi_maker maker = {make_expected, &calls, part};
+        assert_non_null(found);
+        assert_true((buffer->window != NULL) == (n % 2));
+        test_poison(buffer);
+        assert_int_equal(wfi_buffer_make(buffer, 4, bytes, &maker), WF_SUCCESS);
+        assert_int_equal(wf_buffer_read(buffer, 0, found, bytes + 8), WF_SUCCESS);
+        for (uint64_t i = 0; i < bytes; i++)
+            if (found[i + 4] != expected(i))
+                fail_msg("byte %llu of %llu is wrong", (unsigned long long)i,
+                         (unsigned long long)bytes);
+        assert_true(found[3] == 0xff && found[bytes + 4] == 0xff);
+        assert_true(atomic_load(&calls) >= (bytes + part - 1) / part);
+        wf_buffer_destroy(&buffer);
+        free(found);
+    }
+    device->caps.unified_memory = false;
+}
+
+static void count_part(void *user, uint32_t part)
+{
+    atomic_fetch_add(&((atomic_uint *)user)[part], 1);
+}
+
+static void test_shared_work(void **state)
+{
+    enum { MOST_PARTS = 1000 };
+    for (uint32_t parts = 0; parts <= MOST_PARTS; parts = 3 * parts + 1) {
+        static atomic_uint counts[MOST_PARTS];
+        for (uint32_t i = 0; i < MOST_PARTS; i++)
+            atomic_store(&counts[i], 0);
+        wfi_share(*state, parts, count_part, counts);
+        for (uint32_t i = 0; i < MOST_PARTS; i++)
+            assert_int_equal(atomic_load(&counts[i]), i < parts);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -463,6 +618,10 @@ int main(void)
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_chunks),
         cmocka_unit_test(test_small_buffers_share),
+        cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_kept_apart),
+        cmocka_unit_test(test_made),
+        cmocka_unit_test(test_shared_work),
         cmocka_unit_test(test_imported),
         cmocka_unit_test(test_imported_little),
         cmocka_unit_test(test_window),

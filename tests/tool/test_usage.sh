@@ -61,6 +61,8 @@ expect 2 "has no variant 'split', which is called 'f16x2' now$" \
     sweep matmul --variant split --over split_k
 expect 2 "no constant 'nothing' \(there are local_x, local_y\)$" \
     matmul --shape 4x4x4 --variant naive --set nothing=3
+expect 2 "family matmul has no constant 'nothing' \(there are local_x, .*, pack, .*subs_k\)$" \
+    matmul --shape 4x4x4 --set nothing=3
 expect 2 "no variant 'nothing' \(there are naive, dispatch, .*, f16x2\)$" \
     matmul --shape 4x4x4 --variant nothing
 expect 2 'multiple of thread_m' matmul --shape 4x4x4 --variant register --set tile_m=9 \

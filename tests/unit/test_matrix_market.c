@@ -23,6 +23,15 @@ static bool read_text(const char *text, wfi_csr *csr)
     return wfi_matrix_market_read(test_file("m.mtx", text, strlen(text)), csr, &error);
 }
 
+/* The same with a long comment behind it: lines are then read where they lie in the buffer. */
+static bool read_followed(const char *text, wfi_csr *csr)
+{
+    static char longer[4096];
+    assert_true(strlen(text) + 300 < sizeof longer);
+    snprintf(longer, sizeof longer, "%s\n%%%250s\n", text, "");
+    return read_text(longer, csr);
+}
+
 static double at(const wfi_csr *csr, uint32_t row, uint32_t column)
 {
     for (uint32_t i = csr->row_offsets[row]; i < csr->row_offsets[row + 1]; i++)
@@ -32,11 +41,12 @@ static double at(const wfi_csr *csr, uint32_t row, uint32_t column)
 }
 
 /* The matrix as text "rows columns entries | r c v ; …", to compare whole matrices. */
-static void assert_reads(const char *text, const char *expected)
+static void assert_reads_by(bool (*read)(const char *text, wfi_csr *csr), const char *text,
+                            const char *expected)
 {
     wfi_csr csr;
     char found[2048];
-    if (!read_text(text, &csr))
+    if (!read(text, &csr))
         fail_msg("refused: %s", error.text);
     int n = snprintf(found, sizeof found, "%u %u %u |", csr.rows, csr.columns, csr.entries);
     for (uint32_t row = 0; row < csr.rows; row++)
@@ -45,6 +55,12 @@ static void assert_reads(const char *text, const char *expected)
                           csr.column_indices[i] + 1, csr.values[i]);
     assert_string_equal(found, expected);
     wfi_csr_free(&csr);
+}
+
+static void assert_reads(const char *text, const char *expected)
+{
+    assert_reads_by(read_text, text, expected);
+    assert_reads_by(read_followed, text, expected);
 }
 
 static void reads_every_form(void **state)
@@ -74,6 +90,8 @@ static void reads_free_layout(void **state)
     assert_reads("%%matrixmarket MATRIX Coordinate Double General\r\n% c\r\n\r\n"
                  "  2   2\t1 \r\n%more\r\n\r\n\t 1  +2   1.5D+1  \r\n\r\n% end\r\n",
                  "2 2 1 | 1,2=15");
+    assert_reads(BANNER "coordinate real general\n2 2 2\n1 1 -0\r\n2 2 1 \n",
+                 "2 2 2 | 1,1=-0 2,2=1");
     /* no newline at the end */
     assert_reads(BANNER "coordinate real general\n1 1 1\n1 1 .5", "1 1 1 | 1,1=0.5");
 }
@@ -135,9 +153,12 @@ static const struct {
 static void refuses_with_file_line_and_value(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t n = 0; n < 2 * sizeof bad / sizeof *bad; n++) {
+        const size_t i = n / 2;
         wfi_csr csr;
-        if (read_text(bad[i].text, &csr))
+        if (n % 2 && !*bad[i].text) /* with a comment behind it, it is not empty */
+            continue;
+        if (n % 2 ? read_followed(bad[i].text, &csr) : read_text(bad[i].text, &csr))
             fail_msg("accepted: %s", bad[i].text);
         assert_int_equal(error.kind, WFI_IO_BAD_INPUT);
         if (!strstr(error.text, bad[i].message))

@@ -1,5 +1,5 @@
-/* The bytes that are counted of a kernel, against every access of its algorithm written down one by
- * one on a small problem. */
+/* The bytes that are counted of a kernel on grids, and of sparse rows, against every access of its
+ * algorithm written down one by one on a small problem. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <math.h>
@@ -9,150 +9,8 @@
 
 #include <cmocka.h>
 
+#include "counting.h"
 #include "kernels/families.h"
-#include "model/wave_bytes.h"
-#include "plan/family.h"
-
-enum { MOST = 1 << 16 }; /* elements of all arrays */
-
-/* Accesses by elements; `seen` is of the work-group under way. */
-static struct {
-    double items, groups;
-    bool seen[MOST];
-} counted;
-
-static void begin_group(void)
-{
-    memset(counted.seen, 0, sizeof counted.seen);
-}
-
-static void touch(uint64_t element)
-{
-    assert_true(element < MOST);
-    counted.items++;
-    counted.groups += !counted.seen[element];
-    counted.seen[element] = true;
-}
-
-static wfi_traffic traffic_of(const wfi_problem *problem, const char *variant,
-                              const wf_constant *constants)
-{
-    static wf_caps caps = {.size = sizeof caps, .subgroup_size = 32, .compute_units = 4};
-    const wfi_family *family = wfi_family_get(problem->family);
-    wfi_point point = {.caps = &caps,
-                       .problem = problem,
-                       .variant = family->variants[wfi_variant_find(family, variant)]};
-    wfi_traffic out = {0};
-    wfi_point_defaults(&point);
-    for (; constants->name; constants++)
-        wfi_point_put(&point, wfi_parameter_find(point.variant, constants->name), constants->value);
-    assert_non_null(point.variant->traffic);
-    point.variant->traffic(&point, &out);
-    memset(&counted, 0, sizeof counted);
-    return out;
-}
-
-enum { M = 20, N = 24, K = 12 };
-
-static const wfi_problem *product(void)
-{
-    static wfi_problem problem;
-    problem = (wfi_problem){
-        .family = WF_FAMILY_MATMUL, .type = WF_TYPE_F32, .matmul = wfi_matmul_plain(M, N, K)};
-    return &problem;
-}
-
-static void products_of_single_outputs(void **state)
-{
-    (void)state;
-    const wf_constant constants[] = {{"local_x", 8}, {"local_y", 4}, {NULL, 0}};
-    const wfi_traffic t = traffic_of(product(), "naive", constants);
-    for (uint32_t group = 0; group < M / 4 * (N / 8); group++) {
-        begin_group();
-        for (uint32_t item = 0; item < 32; item++) {
-            const uint64_t row = group / (N / 8) * 4 + item / 8,
-                           column = group % (N / 8) * 8 + item % 8;
-            for (uint64_t k = 0; k < K; k++) {
-                touch(row * K + k);
-                touch(M * K + k * N + column);
-            }
-            touch(M * K + K * N + row * N + column);
-        }
-    }
-    assert_true(t.requested == counted.items * 4);
-    assert_true(t.groups == counted.groups * 4);
-    assert_true(t.stored == M * N * 4);
-}
-
-/* Tiles of 8 x 8 do not divide 20 rows: of the last ones half is there. */
-static void products_of_tiles(void **state)
-{
-    (void)state;
-    enum { TILE = 8 };
-    const wf_constant square[] = {{"tile", TILE}, {NULL, 0}};
-    const wf_constant block[] = {{"tile_m", TILE}, {"tile_n", TILE}, {"tile_k", 4},
-                                 {"thread_m", 4},  {"thread_n", 2},  {NULL, 0}};
-    const struct {
-        const char *name;
-        const wf_constant *constants;
-        uint32_t thread_m, thread_n;
-        bool kept;
-    } cases[] = {{"tiled", square, 1, 1, false},
-                 {"blocked", block, 4, 2, false},
-                 {"register", block, 4, 2, true}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const wfi_traffic t = traffic_of(product(), cases[i].name, cases[i].constants);
-        double shared = 0;
-        for (uint64_t row = 0; row < M; row += TILE)
-            for (uint64_t column = 0; column < N; column += TILE)
-                for (uint64_t k = 0; k < K; k++) {
-                    for (uint64_t r = row; r < row + TILE && r < M; r++, shared++)
-                        touch(r * K + k);
-                    for (uint64_t c = column; c < column + TILE && c < N; c++, shared++)
-                        touch(M * K + k * N + c);
-                    for (uint64_t r = row; r < row + TILE && r < M; r += cases[i].thread_m)
-                        for (uint64_t c = column; c < column + TILE; c += cases[i].thread_n)
-                            shared += cases[i].kept ? cases[i].thread_m + cases[i].thread_n
-                                                    : 2 * cases[i].thread_m * cases[i].thread_n;
-                }
-        if (t.requested != (counted.items + M * N) * 4 || t.shared != shared * 4)
-            fail_msg("%s: %g bytes for %g, in shared memory %g for %g", cases[i].name, t.requested,
-                     (counted.items + M * N) * 4, t.shared, shared * 4);
-    }
-}
-
-/* Waves of any number of work-groups, which take tiles of 4 x 4 in strips of two rows of tiles: the
- * elements that each wave touches, counted once. */
-static void products_of_waves(void **state)
-{
-    enum { TILE = 4, STRIP = 2, ROWS = M / TILE, COLUMNS = N / TILE, TILES = ROWS * COLUMNS };
-    const wf_constant constants[] = {{"tile", TILE}, {"swizzle", STRIP}, {NULL, 0}};
-    uint32_t rows[TILES], columns[TILES], count = 0;
-    (void)state;
-    for (uint32_t strip = 0; strip < ROWS; strip += STRIP)
-        for (uint32_t column = 0; column < COLUMNS; column++)
-            for (uint32_t row = strip; row < strip + STRIP && row < ROWS; row++) {
-                rows[count] = row;
-                columns[count++] = column;
-            }
-    for (uint32_t wave = 1; wave <= TILES + 1; wave++) {
-        const wfi_traffic t = traffic_of(product(), "tiled2", constants);
-        for (uint32_t tile = 0; tile < TILES; tile++) {
-            if (tile % wave == 0)
-                begin_group();
-            for (uint64_t i = 0; i < TILE; i++)
-                for (uint64_t k = 0; k < K; k++) {
-                    touch((rows[tile] * TILE + i) * K + k);
-                    touch(M * K + k * N + columns[tile] * TILE + i);
-                }
-        }
-        const double bytes = (counted.groups + M * N) * sizeof(float);
-        if (fabs(wfi_wave_bytes(&t.tile_order, wave) - bytes) > bytes * 1e-12)
-            fail_msg("waves of %u: %g bytes for %g", wave, wfi_wave_bytes(&t.tile_order, wave),
-                     bytes);
-    }
-    assert_true(wfi_wave_bytes(&(wf_tile_order){0}, 8) == 0);
-}
 
 /* Himeno's 19 points: those of the cube around a cell of which at most two coordinates differ. */
 static void relaxation(void **state)
@@ -181,6 +39,53 @@ static void relaxation(void **state)
     assert_true(t.requested == counted.items * 4);
     assert_true(t.groups == counted.groups * 4);
     assert_true(t.stored == 16 * 8 * 4 * 4);
+}
+
+/* The neighbours along i from the subgroup's other work-items, where their cells are beside, and
+ * else from memory: of nine rows the centres, of five of them the ends too. Work-groups reach over
+ * the grid's edges along each axis, and those work-items take its last cells' places. */
+static void shuffled_rows(void **state)
+{
+    enum { NI = 21, NJ = 9, NK = 7, CELLS = NI * NJ * NK, X = 16, Y = 4, Z = 2 };
+    const wfi_problem problem = {.family = WF_FAMILY_HIMENO, .himeno = {NI, NJ, NK}};
+    const wf_constant constants[] = {{"local_x", X}, {"local_y", Y}, {"local_z", Z}, {NULL, 0}};
+    (void)state;
+    for (uint32_t subgroup = 8; subgroup <= 64; subgroup *= 2) {
+        const wf_caps caps = {.size = sizeof caps, .subgroup_size = subgroup};
+        const wfi_traffic t = traffic_on(&caps, &problem, "shuffle", constants);
+        double stored = 0;
+        for (int group = 0; group < 2 * 2 * 3; group++) {
+            int at[X * Y * Z];
+            begin_group();
+            for (int item = 0; item < X * Y * Z; item++) {
+                const int i = group % 2 * X + item % X, j = group / 2 % 2 * Y + item / X % Y,
+                          k = group / 4 * Z + item / (X * Y);
+                at[item] = (clamp_to(k, 0, NK - 3) * NJ + clamp_to(j, 0, NJ - 3)) * NI +
+                           clamp_to(i, 0, NI - 3) + NJ * NI + NI + 1;
+                stored += i < NI - 2 && j < NJ - 2 && k < NK - 2;
+            }
+            for (int item = 0; item < X * Y * Z; item++) {
+                const int lane = item % (int)subgroup;
+                const bool west = lane > 0 && at[item - 1] == at[item] - 1;
+                const bool east = lane + 1 < (int)subgroup && at[item + 1] == at[item] + 1;
+                for (int row = 0; row < 9; row++) {
+                    const int dj = row % 3 - 1, dk = row / 3 - 1;
+                    const int centre = at[item] + (dk * NJ + dj) * NI;
+                    touch((uint64_t)centre);
+                    if (!west && !(dj && dk))
+                        touch((uint64_t)centre - 1);
+                    if (!east && !(dj && dk))
+                        touch((uint64_t)centre + 1);
+                }
+                for (int array = 1; array <= 12; array++)
+                    touch((uint64_t)(array * CELLS + at[item]));
+            }
+        }
+        if (t.requested != (counted.items + stored) * 4 || t.stored != stored * 4 ||
+            t.groups != (counted.groups + stored) * 4)
+            fail_msg("subgroups of %u: %g bytes for %g, of groups %g for %g", subgroup, t.requested,
+                     (counted.items + stored) * 4, t.groups, (counted.groups + stored) * 4);
+    }
 }
 
 /* The same cells by columns: nine of every plane of a column and of the planes at its ends;
@@ -238,44 +143,6 @@ static void columns(void **state)
     assert_true(t.shared == (5 * 2 * 7 * 90 + 756 * 19) * 4);
 }
 
-static int clamp_to(int value, int low, int high)
-{
-    return value < low ? low : value > high ? high : value;
-}
-
-/* Three vectors: the large matrix is B and lies along the outputs, or A and lies along the sum. */
-static void products_with_vectors(void **state)
-{
-    enum { X = 2, Y = 3, V = 3, LONG = 21, SUM = 10 };
-    const wf_constant constants[] = {{"local_x", X}, {"local_y", Y}, {"split_k", 1}, {NULL, 0}};
-    (void)state;
-    for (int by_sum = 0; by_sum < 2; by_sum++) {
-        const wfi_problem problem = {.family = WF_FAMILY_MATMUL,
-                                     .type = WF_TYPE_F32,
-                                     .matmul = by_sum ? wfi_matmul_plain(LONG, V, SUM)
-                                                      : wfi_matmul_plain(V, LONG, SUM)};
-        const wfi_traffic t = traffic_of(&problem, "matvec", constants);
-        const int step = by_sum ? Y : 4 * X;
-        double groups = 0;
-        for (int first = 0; first < LONG; first += step) {
-            begin_group();
-            counted.groups = 0;
-            for (int k = 0; k < SUM; k++)
-                for (int item = 0; item < (by_sum ? Y : X); item++) {
-                    for (int j = 0; j < (by_sum ? 1 : 4); j++)
-                        touch((uint64_t)clamp_to(first + item + j * (by_sum ? 0 : X), 0, LONG - 1) *
-                                  SUM +
-                              (uint64_t)k);
-                    for (int v = 0; v < V; v++)
-                        touch((uint64_t)(LONG + v) * SUM + (uint64_t)k);
-                }
-            groups += counted.groups;
-        }
-        assert_true(t.requested == (counted.items + LONG * V) * 4);
-        assert_true(t.groups == (groups + LONG * V) * 4 && t.stored == LONG * V * 4);
-    }
-}
-
 /* Tiles in shared memory, three planes of each iteration of a pass: as himeno_time.comp loads them,
  * work-group by work-group, front by front. */
 static void tiles_of_several_iterations(void **state)
@@ -327,37 +194,6 @@ static void tiles_of_several_iterations(void **state)
                      t.requested * steps, (requested + cells) * 4, t.groups * steps,
                      (groups + cells) * 4);
     }
-}
-
-/* Matrix units and sliced-K move the same tiles: every value of A for each of the tiles along n. */
-static void products_of_other_variants(void **state)
-{
-    (void)state;
-    wfi_problem half = *product();
-    half.type = WF_TYPE_F16;
-    const wf_constant tile[] = {{"tile_m", 16}, {"tile_n", 16}, {"tile_k", 16}, {NULL, 0}};
-    const wf_constant split[] = {{"tile_m", 16}, {"tile_n", 16}, {"split_k", 4}, {NULL, 0}};
-    const wf_constant stream[] = {{"tile_m", 16}, {"tile_n", 16}, {"stream_k", 1}, {NULL, 0}};
-    /* 2 x 2 tiles; f16 has C in f16. */
-    assert_true(traffic_of(&half, "cooperative", tile).requested ==
-                (2 * M * K + 2 * K * N + M * N) * 2);
-    assert_true(traffic_of(product(), "subgroup_k", tile).requested ==
-                (2 * M * K + 2 * K * N + M * N) * 4);
-    assert_true(traffic_of(product(), "subgroup_k", split).requested ==
-                (2 * M * K + 2 * K * N + 4 * M * N) * 4);
-    assert_true(traffic_of(product(), "subgroup_k", split).stored == 4 * M * N * 4);
-    assert_true(traffic_of(&half, "cooperative", stream).requested == 0);
-    /* 2 x 3 tiles of 8 x 8, 3 passes each. 4 work-groups share the last 2 tiles: of their 6 passes
-     * they take 2, 2, 1 and 1, and so make 1, 2, 1 and 1 partial tiles. */
-    const wfi_problem even = {
-        .family = WF_FAMILY_MATMUL, .type = WF_TYPE_F32, .matmul = wfi_matmul_plain(16, 24, 12)};
-    const wf_constant shared[] = {{"tile_m", 8},  {"tile_n", 8},   {"tile_k", 4}, {"thread_m", 4},
-                                  {"split_k", 1}, {"stream_k", 1}, {"pack", 0},   {NULL, 0}};
-    const wfi_traffic t = traffic_of(&even, "vector", shared);
-    assert_true(t.requested == (3 * 16 * 12 + 2 * 24 * 12 + 4 * 64 + 5 * 64) * 4);
-    assert_true(t.stored == (4 * 64 + 5 * 64) * 4);
-    /* Tiles that reach over the edges are not counted. */
-    assert_true(traffic_of(product(), "vector", shared).requested == 0);
 }
 
 static void stencils(void **state)
@@ -598,14 +434,10 @@ static void known_figures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products_of_single_outputs),
-        cmocka_unit_test(products_of_tiles),
-        cmocka_unit_test(products_of_waves),
         cmocka_unit_test(relaxation),
+        cmocka_unit_test(shuffled_rows),
         cmocka_unit_test(columns),
-        cmocka_unit_test(products_with_vectors),
         cmocka_unit_test(tiles_of_several_iterations),
-        cmocka_unit_test(products_of_other_variants),
         cmocka_unit_test(stencils),
         cmocka_unit_test(marching_stencils),
         cmocka_unit_test(stencils_of_several_steps),

@@ -28,6 +28,31 @@ extern "C" {
  * (discrete, integrated, virtual, CPU). Collective. Errors: those of wf_devices_list. */
 WF_API wf_result wf_mpi_select(MPI_Comm comm, char selector[WF_MPI_SELECTOR]);
 
+/* Where the time of an iteration, or of a pass of several, went. */
+typedef enum wf_mpi_stage {
+    WF_MPI_STAGE_HALO = 0,   /* until the device had what neighbours need */
+    WF_MPI_STAGE_WAIT = 1,   /* from then on until the neighbours' had come */
+    WF_MPI_STAGE_INSIDE = 2, /* from then on until the device was done */
+    WF_MPI_STAGE_REDUCTION = 3,
+    WF_MPI_STAGE_DEVICE =
+        4 /* Himeno: the device at work, by its own clock, up to when it was done */
+} wf_mpi_stage;
+
+/* A stage of one iteration, by MPI_Wtime() of this rank. */
+typedef struct wf_mpi_span {
+    uint32_t iteration; /* or pass, or product; counted from 1 on, alike on all ranks */
+    wf_mpi_stage stage;
+    double begin, end;
+} wf_mpi_span;
+
+/* The last `capacity` (> 0) spans: span n of all, counted from 0, is spans[n % capacity]. */
+typedef struct wf_mpi_trace {
+    uint32_t capacity;
+    wf_mpi_span *spans;
+    uint32_t iteration; /* the present one */
+    uint64_t count;     /* of all spans so far */
+} wf_mpi_trace;
+
 /* Seconds that this rank spent. */
 typedef struct wf_mpi_times {
     size_t size;
@@ -40,7 +65,8 @@ typedef struct wf_mpi_times {
     /* From then on, or from when the boundary planes were there, until the neighbours' had come;
      * meanwhile the device works. */
     double wait;
-    double reduction; /* adding gosa, or dot products, up */
+    double reduction;    /* adding gosa, or dot products, up */
+    wf_mpi_trace *trace; /* gets each of them; NULL: is not kept */
 } wf_mpi_times;
 
 /* -------------------------------------------------------------------------------------- himeno */
@@ -161,7 +187,8 @@ typedef struct wf_mpi_cg_params {
      * next product is made. It takes three vectors more (five with a preconditioner), and rounding
      * keeps it from residuals as small as the other form's. */
     bool pipelined;
-    double *history; /* max_iterations elements: |r| / |b| of each iteration; NULL: not kept */
+    double *history;     /* max_iterations elements: |r| / |b| of each iteration; NULL: not kept */
+    wf_mpi_trace *trace; /* NULL: not kept */
     /* As that of wf_cg_params, in each iteration. Where one rank's returns false, all stop with
      * WF_ERROR_CANCELLED. */
     wf_cg_fn progress;

@@ -350,6 +350,7 @@ WF_API void wf_device_destroy(wf_device **device);
 /* Destroys what wf_plan_destroy_after, wf_buffer_destroy_after and wf_arena_destroy_after were
  * given and whose time has come. Those functions do so too; call this now and then where they are
  * not called. It does not wait. *left (which may be NULL) is the number of objects that still wait.
+ * It also gives back the memory that the device keeps for buffers to come (wf_buffer_create).
  * Error: WF_ERROR_INVALID_ARGUMENT. */
 WF_API wf_result wf_device_collect(wf_device *device, uint32_t *left);
 
@@ -463,7 +464,9 @@ typedef enum wf_memory {
 /* Creates a storage buffer of at least `bytes` bytes (> 0). It can also be the source and target of
  * copies and be read as a uniform texel buffer. Errors: WF_ERROR_TOO_LARGE (beyond caps.max_buffer
  * or caps.max_allocation; nothing was allocated), WF_ERROR_OUT_OF_DEVICE_MEMORY (beyond what the
- * driver's memory budget leaves). */
+ * driver's memory budget leaves). A card's driver takes milliseconds to give and take memory: a
+ * device of wavefit's own keeps up to a 32nd of the card's that buffers leave, and 64 MiB of the
+ * host's, for those to come (wf_device_collect gives it back). */
 WF_API wf_result wf_buffer_create(wf_device *device, uint64_t bytes, wf_memory memory,
                                   wf_buffer **out);
 WF_API void wf_buffer_destroy(wf_buffer **buffer);

@@ -143,6 +143,7 @@ void wfi_himeno_fit_columns(wfi_point *point, uint32_t width);
 /* wfi_variant.traffic of variants that read everything from memory, of those that march with three
  * planes in registers, and of those that read p through a tile in shared memory. */
 void wfi_himeno_memory_traffic(const wfi_point *point, wfi_traffic *out);
+void wfi_himeno_shuffle_traffic(const wfi_point *point, wfi_traffic *out);
 void wfi_himeno_march_traffic(const wfi_point *point, wfi_traffic *out);
 void wfi_himeno_texels_traffic(const wfi_point *point, wfi_traffic *out);
 void wfi_himeno_tile_traffic(const wfi_point *point, wfi_traffic *out);

@@ -5,19 +5,100 @@
 
 #define P_READS 19.0
 
-void wfi_himeno_memory_traffic(const wfi_point *point, wfi_traffic *out)
+/* Cells of p that work-groups read once each: their own and their halo, without its eight
+ * corners. */
+static double cells_and_halos(const wfi_point *point)
 {
     const wfi_himeno_problem *p = &point->problem->himeno;
-    uint32_t g[3];
-    wfi_himeno_group_size(point, g);
-    const double groups = ceil(((double)p->ni - 2) / g[0]) * ceil(((double)p->nj - 2) / g[1]) *
-                          ceil(((double)p->nk - 2) / g[2]);
+    uint32_t size[3];
+    wfi_himeno_group_size(point, size);
+    const double ni = (double)p->ni - 2, nj = (double)p->nj - 2, nk = (double)p->nk - 2;
+    const double gi = ceil(ni / size[0]), gj = ceil(nj / size[1]), gk = ceil(nk / size[2]);
+    return (ni + 2 * gi) * (nj + 2 * gj) * (nk + 2 * gk) - 8 * gi * gj * gk;
+}
+
+void wfi_himeno_memory_traffic(const wfi_point *point, wfi_traffic *out)
+{
     const double cells = wfi_himeno_inner_cells(point->problem);
-    /* Of p each work-group reads its cells and their halo, without its eight corners. */
-    const double read = (g[0] + 2.0) * (g[1] + 2.0) * (g[2] + 2.0) - 8;
     out->requested = sizeof(float) * cells * (P_READS + WFI_HIMENO_COEFFICIENTS + 1);
     out->stored = sizeof(float) * cells;
-    out->groups = sizeof(float) * (groups * read + cells * (WFI_HIMENO_COEFFICIENTS + 1.0));
+    out->groups = sizeof(float) * (cells_and_halos(point) + cells * (WFI_HIMENO_COEFFICIENTS + 1));
+}
+
+/* Work-groups along an axis whose cells begin alike: whole ones, and the last where cells of it lie
+ * beyond the grid. */
+typedef struct axis_groups {
+    double count[2];
+    uint32_t cells[2];
+} axis_groups;
+
+static axis_groups groups_along(uint64_t cells, uint32_t size)
+{
+    const uint64_t whole = cells / size;
+    const uint32_t rest = (uint32_t)(cells % size);
+    return (axis_groups){{(double)whole, rest > 0}, {size, rest}};
+}
+
+/* The cell of a work-item of a work-group that has so many along each axis; those beyond take the
+ * last one's place. */
+static void cell_of(uint32_t item, const uint32_t size[3], const uint32_t cells[3],
+                    uint32_t cell[3])
+{
+    for (uint32_t axis = 0; axis < 3; axis++, item /= size[axis - 1]) {
+        cell[axis] = item % size[axis];
+        cell[axis] = cell[axis] < cells[axis] ? cell[axis] : cells[axis] - 1;
+    }
+}
+
+/* Whether the second work-item has the cell behind the first one's in the same row. */
+static bool follows(uint32_t first, uint32_t second, const uint32_t size[3],
+                    const uint32_t cells[3])
+{
+    uint32_t a[3], b[3];
+    cell_of(first, size, cells, a);
+    cell_of(second, size, cells, b);
+    return b[0] == a[0] + 1 && b[1] == a[1] && b[2] == a[2];
+}
+
+/* Cells of p that the work-items of a group load: the centres of nine rows, and of the five rows
+ * whose ends count what no neighbour in the subgroup has. */
+static double shuffled_reads(const uint32_t size[3], const uint32_t cells[3], uint32_t subgroup)
+{
+    const uint32_t items = size[0] * size[1] * size[2];
+    double reads = 0;
+    for (uint32_t item = 0; item < items; item++) {
+        const bool first = item % subgroup == 0,
+                   last = item % subgroup + 1 == subgroup || item + 1 == items;
+        const bool west = !first && follows(item - 1, item, size, cells);
+        const bool east = !last && follows(item, item + 1, size, cells);
+        reads += 9 + 5 * (!west + !east);
+    }
+    return reads;
+}
+
+/* As in himeno_shuffle.comp, where work-items are laid over subgroups in the order of their
+ * indices, which Vulkan leaves to the driver. Those outside the grid load as well. */
+void wfi_himeno_shuffle_traffic(const wfi_point *point, wfi_traffic *out)
+{
+    const wfi_himeno_problem *p = &point->problem->himeno;
+    const double cells = wfi_himeno_inner_cells(point->problem);
+    uint32_t size[3];
+    double items = 0, reads = 0;
+    wfi_himeno_group_size(point, size);
+    const axis_groups along[3] = {groups_along(p->ni - 2, size[0]),
+                                  groups_along(p->nj - 2, size[1]),
+                                  groups_along(p->nk - 2, size[2])};
+    for (uint32_t kind = 0; kind < 8; kind++) {
+        const uint32_t i = kind & 1, j = kind >> 1 & 1, k = kind >> 2;
+        const double groups = along[0].count[i] * along[1].count[j] * along[2].count[k];
+        const uint32_t held[3] = {along[0].cells[i], along[1].cells[j], along[2].cells[k]};
+        if (groups > 0)
+            reads += groups * shuffled_reads(size, held, point->caps->subgroup_size);
+        items += groups * size[0] * size[1] * size[2];
+    }
+    out->requested = sizeof(float) * (reads + items * WFI_HIMENO_COEFFICIENTS + cells);
+    out->stored = sizeof(float) * cells;
+    out->groups = sizeof(float) * (cells_and_halos(point) + cells * (WFI_HIMENO_COEFFICIENTS + 1));
 }
 
 /* As in himeno_march.comp: a work-item loads its cells and one on either side, of three rows of

@@ -133,6 +133,37 @@ double wfi_matmul_pack_bytes(const wfi_point *point, uint32_t bits)
     return bytes;
 }
 
+uint64_t wfi_matmul_packed_steps(const wfi_point *point, uint32_t bits, uint32_t tile_k)
+{
+    const uint64_t k = point->problem->matmul.k;
+    return bits == 3 && ROW_UNIT % tile_k == 0 ? wfi_round_up(k, tile_k) : k;
+}
+
+void wfi_matmul_count_pack(const wfi_point *point, uint32_t bits, wfi_traffic *out)
+{
+    const wfi_problem *problem = point->problem;
+    double read = 0, written = 0;
+    for (uint32_t operand = 0; operand < 2; operand++) {
+        const stored s = stored_operand(&problem->matmul, operand);
+        const double elements = (double)s.batch * (double)s.rows * (double)s.columns;
+        const double lines = (double)(s.sum_rows ? s.columns : s.rows) * sizeof(int32_t);
+        if (!(bits & 1u << operand))
+            continue;
+        read += elements * (double)wf_type_size(problem->type);
+        written += (double)packed_bytes(&s, problem->type);
+        if (is_f16x2(point)) {
+            read += elements * (sizeof(float) + sizeof(int32_t));
+            written += lines;
+        }
+    }
+    if (bits &&
+        is_f16x2(point)) /* of its row and its column, for each sum that the product stores */
+        out->requested += out->stored / sizeof(float) * 2 * sizeof(int32_t);
+    out->requested += read + written;
+    out->stored += written;
+    out->groups += read + written;
+}
+
 static wf_result pack_pipeline(wf_plan *plan, wf_type type, uint32_t *index)
 {
     const uint32_t size[3] = {PACK_X, 1, 1};
@@ -262,7 +293,7 @@ static wf_result pack(wf_plan *plan, const wfi_point *point, uint32_t bits, uint
     wf_result result = is_f16x2(point) ? f16x2_both(plan, &problem->matmul, packed)
                                        : copy_operands(plan, problem, bits, packed);
     if (bits == 3 && ROW_UNIT % tile_k == 0)
-        packed[0].k = packed[1].k = wfi_round_up(problem->matmul.k, tile_k);
+        packed[0].k = packed[1].k = wfi_matmul_packed_steps(point, bits, tile_k);
     return result;
 }
 

@@ -12,6 +12,11 @@ uint32_t wfi_matmul_chunk_bits(const wfi_problem *problem);
 bool wfi_matmul_can_pack(const wfi_point *point, uint32_t bits);
 /* Bytes that copying the operands in `bits` reads and writes. */
 double wfi_matmul_pack_bytes(const wfi_point *point, uint32_t bits);
+/* The steps of the sum that the product makes with copies of the operands in `bits`. */
+uint64_t wfi_matmul_packed_steps(const wfi_point *point, uint32_t bits, uint32_t tile_k);
+/* Adds what making the copies requests; f16x2 reads its operands twice, and an exponent for each
+ * element. */
+void wfi_matmul_count_pack(const wfi_point *point, uint32_t bits, wfi_traffic *out);
 /* Elements in 16 bytes of what the matrix units read: f32 is two of f16 there. */
 uint32_t wfi_matmul_chunk(wf_type type);
 /* wfi_matmul_build behind copies of the operands in `bits`, if any; variant f16x2's copies are f32

@@ -4,6 +4,7 @@
 
 #include "matmul/matmul_ids.h"
 #include "kernels/matmul/matmul.h"
+#include "kernels/matmul/pack.h"
 #include "kernels/matmul/stream_k.h"
 
 double wfi_matmul_c_stored(const wfi_point *point)
@@ -71,8 +72,8 @@ void wfi_matmul_count_split(const wfi_point *point, wfi_traffic *out)
     const double partials = (double)split_k * (double)p->m * (double)p->n * (double)p->batch *
                             (double)wfi_matmul_sum_size(point->problem->type);
     out->requested += partials - wfi_matmul_c_bytes(point);
+    out->groups += partials - wfi_matmul_c_bytes(point);
     out->stored = partials;
-    out->groups = out->requested;
     out->tile_order.rows = 0; /* a tile is of several work-groups */
 }
 
@@ -110,14 +111,27 @@ bool wfi_matmul_count_stream_k(const wfi_point *point, const wfi_matmul_tile *ti
     return true;
 }
 
+wfi_point wfi_matmul_packed_point(const wfi_point *point, wfi_problem *problem)
+{
+    wfi_point packed = *point;
+    *problem = *point->problem;
+    problem->matmul.k = wfi_matmul_packed_steps(point, wfi_point_value(point, MATMUL_ID_PACK, 0),
+                                                wfi_point_value(point, MATMUL_ID_TILE_K, 1));
+    packed.problem = problem;
+    return packed;
+}
+
 void wfi_matmul_memory_traffic(const wfi_point *point, wfi_traffic *out)
 {
-    if (wfi_point_value(point, MATMUL_ID_STREAM_K, 0) || wfi_point_value(point, MATMUL_ID_PACK, 0))
+    wfi_problem problem;
+    const wfi_point packed = wfi_matmul_packed_point(point, &problem);
+    if (wfi_point_value(point, MATMUL_ID_STREAM_K, 0))
         return;
-    wfi_matmul_tiled_traffic(point, point->values[MATMUL_ID_TILE_M],
+    wfi_matmul_tiled_traffic(&packed, point->values[MATMUL_ID_TILE_M],
                              point->values[MATMUL_ID_TILE_N], 0, out);
     out->shared = 0;
-    wfi_matmul_count_split(point, out);
+    wfi_matmul_count_split(&packed, out);
+    wfi_matmul_count_pack(point, wfi_point_value(point, MATMUL_ID_PACK, 0), out);
 }
 
 void wfi_matmul_tile_access(const wfi_point *point, wf_access *out)

@@ -22,8 +22,11 @@ void wfi_matmul_tiled_traffic(const wfi_point *point, double tile_m, double tile
  * into registers in each step of the sum. */
 void wfi_matmul_block_traffic(const wfi_point *point, wfi_traffic *out);
 
+/* The point as its product runs behind copies of the operands in its `pack`: the sum is as long as
+ * they make it. *problem is what it points to. */
+wfi_point wfi_matmul_packed_point(const wfi_point *point, wfi_problem *problem);
 /* The same bytes of memory, where nobody has counted those of shared memory: of variants with
- * split_k, and perhaps stream_k and packed copies, of which nothing is counted. */
+ * split_k, packed copies, and perhaps stream_k, of which nothing is counted. */
 void wfi_matmul_memory_traffic(const wfi_point *point, wfi_traffic *out);
 /* Puts split_k partial sums an output in the place of C. */
 void wfi_matmul_count_split(const wfi_point *point, wfi_traffic *out);

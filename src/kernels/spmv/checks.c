@@ -2,6 +2,8 @@
 
 #include "kernels/spmv/push.h"
 
+#define ROWS_AT_ONCE 4096u
+
 wf_result wfi_spmv_bad_first(const wf_device *device, uint32_t offset)
 {
     return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
@@ -21,13 +23,31 @@ wf_result wfi_spmv_bad_column(const wf_device *device, uint32_t entry, uint32_t 
                     "wf_spmv_plan: column_indices[%u] is %u, not below %u", entry, column, columns);
 }
 
+/* Rows from the first on that end where they begin or later. */
+static uint32_t ascend(const uint32_t *offsets, uint32_t count)
+{
+    uint32_t row = 0;
+    bool falls = false;
+    for (uint32_t i = 0; i < count; i++) /* without a branch, so that compilers take vectors */
+        falls |= offsets[i + 1] < offsets[i];
+    if (!falls)
+        return count;
+    while (offsets[row + 1] >= offsets[row])
+        row++;
+    return row;
+}
+
 wf_result wfi_spmv_check_offsets(const wf_device *device, const wf_spmv_params *p)
 {
     if (p->row_offsets[0] != 0)
         return wfi_spmv_bad_first(device, p->row_offsets[0]);
-    for (uint32_t row = 0; row < p->rows; row++)
-        if (p->row_offsets[row + 1] < p->row_offsets[row])
-            return wfi_spmv_bad_row(device, row + 1);
+    for (uint32_t first = 0; first < p->rows;) {
+        const uint32_t left = p->rows - first, count = left < ROWS_AT_ONCE ? left : ROWS_AT_ONCE;
+        const uint32_t ascending = ascend(p->row_offsets + first, count);
+        if (ascending < count)
+            return wfi_spmv_bad_row(device, first + ascending + 1);
+        first += count;
+    }
     if (p->row_offsets[p->rows] && (!p->column_indices || !p->values))
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_spmv_plan: column_indices and values are missing");

@@ -121,31 +121,6 @@ double wfi_spmv_step_fit(wfi_point *point)
     return -1;
 }
 
-/* -------------------------------------------------------------------------------------- traffic */
-
-/* An entry's index and value, and the element of x that it multiplies; each work-item of a row
- * reads both its offsets. */
-void wfi_spmv_count_traffic(const wfi_point *point, double items_a_row, wfi_traffic *out)
-{
-    const wfi_spmv_problem *p = &point->problem->spmv;
-    const double size = (double)wf_type_size(point->problem->type);
-    const double rows = (double)p->rows;
-    if (point->problem->type == WF_TYPE_F16 || p->vectors > 1)
-        return; /* f16 is read in words of two elements, which are not counted */
-    out->requested = (double)p->entries * (4 + 2 * size) + rows * items_a_row * 8 + rows * size;
-    out->stored = rows * size;
-}
-
-void wfi_spmv_row_traffic(const wfi_point *point, wfi_traffic *out)
-{
-    wfi_spmv_count_traffic(point, 1, out);
-}
-
-void wfi_spmv_lanes_traffic(const wfi_point *point, wfi_traffic *out)
-{
-    wfi_spmv_count_traffic(point, wfi_point_value(point, SPMV_ID_LANES, 1), out);
-}
-
 /* --------------------------------------------------------------------------------------- access */
 
 /* The first columns and values that a subgroup loads, where all rows have the mean length. */

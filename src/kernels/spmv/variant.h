@@ -115,10 +115,6 @@ uint64_t wfi_spmv_lanes_shared(const wfi_point *point);
 double wfi_spmv_step_fit(wfi_point *point);
 /* Good values for lanes that add up in shared memory, and their time. */
 double wfi_spmv_tree_fit(wfi_point *point);
-/* Bytes that work-items ask for, where so many of them read a row's offsets. */
-void wfi_spmv_count_traffic(const wfi_point *point, double items_a_row, wfi_traffic *out);
-void wfi_spmv_row_traffic(const wfi_point *point, wfi_traffic *out); /* a work-item a row */
-void wfi_spmv_lanes_traffic(const wfi_point *point, wfi_traffic *out);
 /* wfi_variant.access: a work-item a row, and lanes that share a row. */
 void wfi_spmv_row_access(const wfi_point *point, wf_access *out);
 void wfi_spmv_lanes_access(const wfi_point *point, wf_access *out);

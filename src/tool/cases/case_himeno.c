@@ -6,6 +6,7 @@
 #include "tool/cases/case_parts.h"
 #include "tool/cases/cases.h"
 #include "core/platform.h"
+#include "tool/cases/vectors.h"
 #include "tool/cli/progress.h"
 
 #define REHEARSAL 3 /* iterations, as the official program does */
@@ -332,6 +333,9 @@ static wf_result run(wfi_session *session, const wf_himeno_params *params,
                      const wfi_himeno_request *r, work *w, wfi_result_case *out)
 {
     uint32_t slabs = 0;
+    w->p = wfi_answer_memory((size_t)r->ni * r->nj * r->nk * sizeof(float));
+    if (!w->p)
+        return WF_ERROR_OUT_OF_HOST_MEMORY;
     wfi_case_stage(session, out, WFI_STAGE_ANALYSIS);
     wf_result result = wf_himeno_create(session->device, params, &w->himeno);
     if (result == WF_SUCCESS)
@@ -340,9 +344,6 @@ static wf_result run(wfi_session *session, const wf_himeno_params *params,
         return result;
     out->has_plan = true;
     wfi_result_case_extra(out, "slabs", slabs);
-    w->p = malloc((size_t)r->ni * r->nj * r->nk * sizeof(float));
-    if (!w->p)
-        return WF_ERROR_OUT_OF_HOST_MEMORY;
     if (r->once)
         return run_once(session, params, r, w, out);
     wfi_case_stage(session, out, WFI_STAGE_CHECK); /* of the rehearsal */

@@ -7,6 +7,7 @@
 #include "tool/cases/case_parts.h"
 #include "tool/cases/cases.h"
 #include "tool/cases/random.h"
+#include "tool/cases/vectors.h"
 
 #define CHECK_OPERATIONS 1e7 /* multiply-adds that elements drawn may cost on the host */
 
@@ -70,7 +71,7 @@ static wf_result make_inputs(const wfi_session *session, const wfi_matmul_reques
         fill(&w->params, i, w->bytes[i], session->common->seed + (uint64_t)i, w->made[i]);
         w->host[i] = w->made[i];
     }
-    w->product = malloc((size_t)w->bytes[WF_MATMUL_C] + 1);
+    w->product = wfi_answer_memory((size_t)w->bytes[WF_MATMUL_C]);
     return w->product ? WF_SUCCESS : WF_ERROR_OUT_OF_HOST_MEMORY;
 }
 

@@ -38,7 +38,7 @@ static wf_result make_vectors(wfi_session *session, const wfi_spmv_request *r, w
             wfi_random_fill(w->random_x, w->real, w->x_elements, session->common->seed);
     }
     w->x = r->x ? r->x : w->random_x;
-    w->y = malloc((size_t)(w->y_elements * size) + 1);
+    w->y = wfi_answer_memory((size_t)(w->y_elements * size));
     if (!w->x || !w->y)
         return WF_ERROR_OUT_OF_HOST_MEMORY;
     if (r->beta <= 0 && r->beta >= 0)

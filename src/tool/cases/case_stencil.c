@@ -5,6 +5,7 @@
 #include "tool/cases/case_parts.h"
 #include "tool/cases/cases.h"
 #include "tool/cases/random.h"
+#include "tool/cases/vectors.h"
 
 #define MOST_TAPS 729
 #define CHECKED_CELLS 20000
@@ -54,7 +55,7 @@ static wf_result make_input(const wfi_session *session, const wfi_stencil_reques
     wfi_random_fill(w->coefficients, WF_TYPE_F64, taps, session->common->seed + 1);
     for (uint32_t i = 0; i < taps; i++)
         w->coefficients[i] = r->coefficients ? r->coefficients[i] : w->coefficients[i] / taps;
-    w->out = malloc((size_t)w->bytes);
+    w->out = wfi_answer_memory((size_t)w->bytes);
     const wf_result result = r->in ? WF_SUCCESS : make_random(session, r, w);
     w->in = r->in ? r->in : w->random;
     return w->out ? result : WF_ERROR_OUT_OF_HOST_MEMORY;

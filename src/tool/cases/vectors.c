@@ -9,6 +9,8 @@
 #include "tool/cli/options.h"
 #include "tool/cli/path.h"
 
+#define LEAST_PAGE 4096 /* bytes */
+
 int wfi_npy_elements(const char *path, wfi_npy *npy, wf_type type)
 {
     uint64_t lost = 0;
@@ -63,6 +65,14 @@ static bool read_dense(const char *path, wfi_npy *npy, wfi_io_error *error)
         .type = WF_TYPE_F64, .dimensions = 2, .shape = {m.rows, m.columns, 1, 1}, .data = data};
     wfi_csr_free(&m);
     return data || wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: out of memory", path);
+}
+
+void *wfi_answer_memory(size_t bytes)
+{
+    volatile unsigned char *data = calloc(bytes + 1, 1);
+    for (size_t i = 0; data && i < bytes; i += LEAST_PAGE)
+        data[i] = 0;
+    return (void *)(uintptr_t)data;
 }
 
 /* As many vectors as the file has, where their number is open. */

@@ -25,6 +25,10 @@ const void *wfi_matrix_values(const wfi_csr *matrix, const char *name, wf_type t
 int wfi_read_vectors(const char *path, wf_type type, uint64_t rows, uint64_t *vectors,
                      wfi_npy *npy);
 
+/* Zeroed memory for an answer, whose pages the system has given already: what it takes for that
+ * belongs to no stage of a run. NULL: there is none. To be freed. */
+void *wfi_answer_memory(size_t bytes);
+
 /* The shape of a result of vectors of `rows` elements: one dimension, or two where there are
  * several vectors or where those of `like` (NULL or empty: there are none) had two. Returns the
  * number of dimensions. */

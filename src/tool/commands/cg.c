@@ -127,7 +127,7 @@ static int make_vectors(solve *s)
 {
     const wf_type type = s->matrix.type;
     const size_t bytes = s->matrix.rows * wf_type_size(type);
-    s->x = malloc(bytes ? bytes : 1);
+    s->x = wfi_answer_memory(bytes);
     if (s->x && s->args->b) {
         uint64_t one = 1;
         const int code = wfi_read_vectors(s->args->b, type, s->matrix.rows, &one, &s->b_file);

@@ -142,7 +142,7 @@ void wfi_ladder_print(const wfi_session *session, const wfi_ladder *ladder, cons
                       const wfi_result_case *cases, uint32_t count)
 {
     static const char *const heading[] = {"step", "name", "time", "clock",
-                                          "rate", "gain", "over", "of roofline"};
+                                          "rate", "gain", "over", "roofline"};
     static wfi_table table = {.columns = 8, .right = 1u << 0 | 1u << 2 | 1u << 4 | 1u << 7};
     wfi_line(4, "%s: %s %s on %s", ladder->subject, study->name, wf_type_name(study->type),
              session->caps->name);

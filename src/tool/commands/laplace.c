@@ -177,7 +177,7 @@ static int make_field(solve *s)
             return code;
         s->u = s->border.data;
     } else {
-        s->u = s->made = calloc(count, wf_type_size(p->type));
+        s->u = s->made = wfi_answer_memory(count * wf_type_size(p->type));
     }
     if (!s->u || !s->history)
         return wfi_run_error("laplace: out of memory");

@@ -15,5 +15,6 @@ const wfi_variant wfi_himeno_shuffle = {
     .subgroup_operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT,
     .shared_bytes = wfi_himeno_shared_sums,
     .fit = wfi_himeno_fit_step,
+    .traffic = wfi_himeno_shuffle_traffic,
     .build = wfi_himeno_build,
 };

@@ -6,6 +6,7 @@
 #include "kernels/matmul/model.h"
 #include "kernels/matmul/shape.h"
 #include "kernels/matmul/tile.h"
+#include "kernels/matmul/traffic.h"
 #include "kernels/matmul/variants/list.h"
 #include "core/arithmetic.h"
 
@@ -73,6 +74,13 @@ static double fit(wfi_point *point)
     return fmax(time, 1.3 * wfi_matmul_memory_time(point));
 }
 
+/* As of `register`, whose shared memory holds sums' words where here a word has four elements. */
+static void traffic(const wfi_point *point, wfi_traffic *out)
+{
+    wfi_matmul_block_traffic(point, out);
+    out->shared /= (double)wfi_matmul_sum_size(point->problem->type);
+}
+
 static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
 {
     const uint32_t *v = point->values;
@@ -96,5 +104,7 @@ const wfi_variant wfi_matmul_dot = {
     .group_size = wfi_matmul_tile_group,
     .constants = wfi_matmul_constants,
     .fit = fit,
+    .traffic = traffic,
+    .access = wfi_matmul_tile_access,
     .build = build,
 };

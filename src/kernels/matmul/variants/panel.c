@@ -9,6 +9,7 @@
 #include "kernels/matmul/tile.h"
 #include "kernels/matmul/tile_time.h"
 #include "kernels/matmul/thin.h"
+#include "kernels/matmul/traffic.h"
 #include "kernels/matmul/variants/list.h"
 #include "core/arithmetic.h"
 
@@ -188,6 +189,72 @@ static double fit(wfi_point *point)
 
 /* ---------------------------------------------------------------------------------------- plans */
 
+/* -------------------------------------------------------------------------------------- traffic */
+
+#define MOVED 4 /* as in matmul_panel.comp */
+
+/* Elements of the large matrix that a work-group loads for so many steps of the sum: whole blocks
+ * ahead, of which the last pass loads its own again, then what is no pass, where steps behind the
+ * last are left out. */
+static double matrix_reads(const wfi_point *point, uint64_t steps)
+{
+    const uint32_t *v = point->values;
+    const uint64_t block = UINT64_C(4) * v[MATMUL_ID_LANES_K];
+    const uint64_t passes = steps / block / v[MATMUL_ID_BLOCKS];
+    const double step_reads = (double)outputs(point) * v[MATMUL_ID_LANES_O];
+    const double ahead = passes ? (double)((passes + 1) * v[MATMUL_ID_BLOCKS] * block) : 0;
+    const double rest = (double)(steps - passes * v[MATMUL_ID_BLOCKS] * block);
+    return step_reads * (ahead + rest);
+}
+
+/* Elements of the panel that it loads for them. A work-item has four lines of four elements under
+ * way, and loads the last one in the place of any behind it; steps behind the last are left out. */
+static double panel_reads(const wfi_point *point, uint64_t steps)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const uint32_t *v = point->values;
+    const uint64_t block = UINT64_C(4) * v[MATMUL_ID_LANES_K];
+    const uint64_t count = (steps + block - 1) / block * block, lines = count * fours(point);
+    const uint64_t items = (uint64_t)v[MATMUL_ID_LANES_K] * v[MATMUL_ID_LANES_O];
+    const bool along_sum = wfi_matmul_matrix_is_b(p) ? !p->transpose_a : p->transpose_b;
+    double reads = 0;
+    for (uint64_t first = 0; first < lines; first += MOVED * items)
+        for (uint64_t item = 0; item < items && first + item < lines; item++)
+            for (uint64_t n = 0; n < MOVED; n++) {
+                const uint64_t behind = first + item + n * items;
+                const uint64_t line = behind < lines ? behind : lines - 1;
+                const uint64_t step = along_sum ? line % (count / 4) * 4 : line / fours(point);
+                const uint64_t left = step < steps ? steps - step : 0;
+                reads += along_sum && left < 4 ? (double)left : left ? 4 : 0;
+            }
+    return reads;
+}
+
+static void traffic(const wfi_point *point, wfi_traffic *out)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const bool is_b = wfi_matmul_matrix_is_b(p);
+    const uint64_t kept_steps = point->values[MATMUL_ID_KEPT];
+    const uint64_t split_k = point->values[MATMUL_ID_SPLIT_K];
+    const uint64_t units = (p->k + 3) / 4, part = (units + split_k - 1) / split_k * 4;
+    const uint32_t all = outputs(point) * point->values[MATMUL_ID_LANES_O];
+    const double groups = ceil((double)(is_b ? p->n : p->m) / all) * (double)p->batch;
+    double reads = 0;
+    for (uint64_t begin = 0; begin < p->k; begin += part) {
+        const uint64_t steps = p->k - begin < part ? p->k - begin : part;
+        const uint64_t whole = steps / kept_steps, rest = steps % kept_steps;
+        reads += (double)whole * (matrix_reads(point, kept_steps) + panel_reads(point, kept_steps));
+        reads += rest ? matrix_reads(point, rest) + panel_reads(point, rest) : 0;
+    }
+    out->requested =
+        reads * groups * (double)wf_type_size(point->problem->type) + wfi_matmul_c_bytes(point);
+    out->groups =
+        wfi_matmul_tiles_bytes(point, is_b ? WFI_MOST_PANEL : all, is_b ? all : WFI_MOST_PANEL) +
+        wfi_matmul_c_bytes(point);
+    out->stored = wfi_matmul_c_stored(point);
+    wfi_matmul_count_split(point, out);
+}
+
 static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
 {
     const bool is_b = wfi_matmul_matrix_is_b(&point->problem->matmul);
@@ -216,5 +283,6 @@ const wfi_variant wfi_matmul_panel = {
     .group_size = group_size,
     .constants = constants,
     .fit = fit,
+    .traffic = traffic,
     .build = build,
 };

@@ -422,15 +422,16 @@ static void refit(wfi_point *point)
 
 /* ---------------------------------------------------------------------------- traffic and plans */
 
-/* Nobody has counted packed copies. */
 static void traffic(const wfi_point *point, wfi_traffic *out)
 {
     const wfi_matmul_tile tile = tile_of(point);
-    if (point->values[MATMUL_ID_PACK])
-        return;
-    wfi_matmul_block_traffic(point, out);
-    wfi_matmul_count_split(point, out);
-    if (!wfi_matmul_count_stream_k(point, &tile, out))
+    wfi_problem problem;
+    const wfi_point packed = wfi_matmul_packed_point(point, &problem);
+    wfi_matmul_block_traffic(&packed, out);
+    wfi_matmul_count_split(&packed, out);
+    if (wfi_matmul_count_stream_k(&packed, &tile, out))
+        wfi_matmul_count_pack(point, point->values[MATMUL_ID_PACK], out);
+    else
         *out = (wfi_traffic){0};
 }
 

@@ -7,6 +7,7 @@
 #include "core/command.h"
 #include "core/heap.h"
 #include "core/params.h"
+#include "core/transfer.h"
 #include "kernels/spmv/checks.h"
 #include "plan/bind.h"
 #include "profiles/spmv.h"
@@ -14,6 +15,7 @@
 
 #define TILE 2048 /* entries that a work-group looks at */
 #define MOST_ROW_GROUPS 2048
+#define LEAST_COMING (UINT64_C(1) << 20) /* bytes whose transfer is not waited for at once */
 #define NONE UINT32_MAX
 
 static uint64_t value_bytes(wf_type type, uint64_t entries)
@@ -61,15 +63,20 @@ bool wfi_device_csr_pays(const wf_device *device, const wf_spmv_params *m)
 
 /* ----------------------------------------------------------------------------------- the arrays */
 
-static wf_result upload(wf_device *device, const void *data, uint64_t bytes, wf_buffer **own,
+/* Begins to copy one of the arrays. */
+static wf_result upload(wfi_device_csr *csr, int array, const void *data, uint64_t bytes,
                         VkDescriptorBufferInfo *info)
 {
+    wf_device *device = csr->device;
     const uint64_t rounded = bytes ? (bytes + 3) / 4 * 4 : 4;
+    wf_buffer **own = &csr->own[array];
     wf_result result = wfi_device_goes_on(device);
     if (result == WF_SUCCESS)
         result = wf_buffer_create(device, rounded, WF_MEMORY_DEVICE, own);
     if (result == WF_SUCCESS)
-        result = wf_buffer_write(*own, 0, data, bytes);
+        result = bytes < LEAST_COMING
+                     ? wf_buffer_write(*own, 0, data, bytes)
+                     : wf_buffer_write_begin(*own, 0, data, bytes, &csr->coming[array]);
     if (result == WF_SUCCESS)
         *info = (VkDescriptorBufferInfo){(*own)->vk, 0, rounded};
     return result;
@@ -79,23 +86,31 @@ wf_result wfi_device_csr_upload(wf_device *device, const wf_spmv_params *m, wfi_
 {
     const uint32_t entries = m->row_offsets[m->rows];
     *out = (wfi_device_csr){device, m->type, m->rows, m->columns, .entries = entries};
-    wf_result result = upload(device, m->row_offsets, (m->rows + UINT64_C(1)) * 4, &out->own[0],
-                              &out->row_offsets);
+    wf_result result =
+        upload(out, 0, m->row_offsets, (m->rows + UINT64_C(1)) * 4, &out->row_offsets);
     if (result == WF_SUCCESS)
-        result = upload(device, m->column_indices, entries * UINT64_C(4), &out->own[1],
-                        &out->column_indices);
+        result = upload(out, 1, m->column_indices, entries * UINT64_C(4), &out->column_indices);
     if (result == WF_SUCCESS)
-        result = upload(device, m->values, entries * (uint64_t)wf_type_size(m->type), &out->own[2],
-                        &out->values);
+        result = upload(out, 2, m->values, entries * (uint64_t)wf_type_size(m->type), &out->values);
     if (result != WF_SUCCESS)
         wfi_device_csr_close(out);
     return result;
 }
 
+wf_result wfi_device_csr_wait(const wfi_device_csr *csr, int arrays)
+{
+    wf_result result = WF_SUCCESS;
+    for (int i = 0; i < arrays && result == WF_SUCCESS; i++)
+        result = wfi_transfer_wait(csr->coming[i]);
+    return result;
+}
+
 void wfi_device_csr_close(wfi_device_csr *csr)
 {
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
+        wf_transfer_end(&csr->coming[i]);
         wf_buffer_destroy(&csr->own[i]);
+    }
     *csr = (wfi_device_csr){0};
 }
 
@@ -166,12 +181,14 @@ wf_result wfi_device_csr_download(const wfi_device_csr *csr, uint32_t **row_offs
                                   uint32_t **column_indices, void **values)
 {
     const wfi_log *log = &csr->device->log;
+    wf_result result = wfi_device_csr_wait(csr, WFI_CSR_VALUES);
     *row_offsets = wfi_malloc((csr->rows + (size_t)1) * sizeof **row_offsets);
     *column_indices = NULL;
     *values = NULL;
     if (!*row_offsets)
         return wfi_no_memory(log);
-    wf_result result = download(csr, csr->row_offsets, (csr->rows + UINT64_C(1)) * 4, *row_offsets);
+    if (result == WF_SUCCESS)
+        result = download(csr, csr->row_offsets, (csr->rows + UINT64_C(1)) * 4, *row_offsets);
     if (result != WF_SUCCESS)
         return result;
     const uint64_t entries = (*row_offsets)[csr->rows];
@@ -324,7 +341,9 @@ static wf_result count_with(wfi_passes *passes, wfi_device_csr *csr, wf_buffer *
     wfi_passes_read(passes, info, words);
     wfi_passes_read(passes, ends[0], &first);
     wfi_passes_read(passes, ends[1], &csr->entries);
-    wf_result result = wfi_passes_run(passes);
+    wf_result result = wfi_device_csr_wait(csr, WFI_CSR_COLUMNS);
+    if (result == WF_SUCCESS)
+        result = wfi_passes_run(passes);
     if (result == WF_SUCCESS)
         result = judge(passes, csr, words, first);
     if (result != WF_SUCCESS)

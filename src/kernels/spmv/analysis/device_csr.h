@@ -11,7 +11,8 @@ typedef struct wfi_device_csr {
     wf_type type;
     uint32_t rows, columns, entries;
     VkDescriptorBufferInfo row_offsets, column_indices, values;
-    wf_buffer *own[3]; /* of a copy; NULL: the buffers are the caller's */
+    wf_buffer *own[3];      /* of a copy; NULL: the buffers are the caller's */
+    wf_transfer *coming[3]; /* that fill them; NULL: they are filled */
 } wfi_device_csr;
 
 /* Whether shaders can work on a matrix of these sizes at all: rows and columns in 31 bits, so that
@@ -21,19 +22,23 @@ bool wfi_device_csr_fits(const wf_caps *caps, wf_type type, uint64_t rows, uint6
 /* Whether the device is faster at analysing the host's matrix than the host, by what is known of
  * its kind, and has the memory that it takes. */
 bool wfi_device_csr_pays(const wf_device *device, const wf_spmv_params *matrix);
-/* Copies the matrix, whose offsets ascend, to the device. */
+/* Copies the matrix, whose offsets ascend, to the device. Large arrays are still on their way when
+ * it returns, so that the device works on one while the next comes; the host's must stay. */
 wf_result wfi_device_csr_upload(wf_device *device, const wf_spmv_params *matrix,
                                 wfi_device_csr *out);
 /* Takes the caller's buffers; the number of entries is known once they are counted. Logs and
  * returns WF_ERROR_BINDING for what cannot be bound. */
 wf_result wfi_device_csr_bind(wf_device *device, const wf_spmv_params *params, wfi_device_csr *out);
+/* Waits until the first so many arrays (row_offsets, column_indices, values) have come. */
+enum { WFI_CSR_OFFSETS = 1, WFI_CSR_COLUMNS, WFI_CSR_VALUES };
+wf_result wfi_device_csr_wait(const wfi_device_csr *csr, int arrays);
 /* Checks the arrays as the host's are checked, in shaders, and counts; sets csr->entries.
  * WF_NOT_READY: shaders cannot, since the matrix does not fit. */
 wf_result wfi_device_csr_count(wfi_device_csr *csr, wfi_spmv_counts *counts);
 /* Copies the arrays to the host; the caller frees them (wfi_free), also after a failure. */
 wf_result wfi_device_csr_download(const wfi_device_csr *csr, uint32_t **row_offsets,
                                   uint32_t **column_indices, void **values);
-/* Frees copies. Accepts a zeroed one. */
+/* Waits for what is on its way, and frees copies. Accepts a zeroed one. */
 void wfi_device_csr_close(wfi_device_csr *csr);
 
 #endif

@@ -125,7 +125,8 @@ static wf_result fill(converter *c, wfi_equal_made *made)
     wfi_passes_fill(c->cut.passes, made->pattern, 0, made->pattern->bytes, 0);
     walk_blocks(c, PATTERN, made->pattern);
     walk_blocks(c, at_once ? VALUES : PLACES, *slots);
-    return wfi_passes_run(c->cut.passes);
+    result = wfi_device_csr_wait(csr, at_once ? WFI_CSR_VALUES : WFI_CSR_COLUMNS);
+    return result == WF_SUCCESS ? wfi_passes_run(c->cut.passes) : result;
 }
 
 static wf_result convert(converter *c, uint32_t longest_row, wfi_equal_made *made)

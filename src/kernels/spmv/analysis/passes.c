@@ -100,6 +100,8 @@ wf_result wfi_passes_open(wf_device *device, wfi_passes *out)
     *out = (wfi_passes){.device = device};
     wf_result result = wf_arena_create(device, &out->arena);
     if (result == WF_SUCCESS)
+        result = wfi_stream_open(device, &out->stream);
+    if (result == WF_SUCCESS)
         result = wf_buffer_create(device, WFI_PASS_READ, WF_MEMORY_READBACK, &out->readback);
     if (result != WF_SUCCESS)
         wfi_passes_close(out);
@@ -108,6 +110,7 @@ wf_result wfi_passes_open(wf_device *device, wfi_passes *out)
 
 void wfi_passes_close(wfi_passes *passes)
 {
+    wfi_stream_close(&passes->stream);
     give_back_pipelines(passes);
     wf_arena_destroy(&passes->arena);
     wf_buffer_destroy(&passes->readback);
@@ -250,6 +253,13 @@ static wf_result record(void *user, VkCommandBuffer command_buffer)
     return WF_SUCCESS;
 }
 
+static wf_result submit_and_wait(wfi_passes *passes)
+{
+    double unused;
+    const wf_result result = wfi_stream_submit(&passes->stream, record, passes);
+    return result == WF_SUCCESS ? wfi_stream_wait(&passes->stream, &unused) : result;
+}
+
 wf_result wfi_passes_run(wfi_passes *passes)
 {
     wf_result result = passes->result;
@@ -258,7 +268,7 @@ wf_result wfi_passes_run(wfi_passes *passes)
     if (result == WF_SUCCESS)
         result = take_pipelines(passes);
     if (result == WF_SUCCESS && passes->count)
-        result = wfi_run(passes->device, record, passes);
+        result = submit_and_wait(passes);
     const unsigned char *data = passes->readback->mapped;
     for (uint32_t i = 0; i < passes->count && result == WF_SUCCESS; i++) {
         const wfi_pass *pass = &passes->items[i];

@@ -6,6 +6,7 @@
 
 #include "core/buffer.h"
 #include "core/pipeline_pool.h"
+#include "core/stream.h"
 
 #define WFI_PASS_BUFFERS 6
 #define WFI_PASS_PUSH 96
@@ -38,6 +39,7 @@ typedef struct wfi_pass {
 typedef struct wfi_passes {
     wf_device *device;
     wf_arena *arena;
+    wfi_stream stream; /* not the device's own commands: transfers go on meanwhile */
     wf_buffer *readback;
     wfi_pass *items;
     uint32_t count, room;

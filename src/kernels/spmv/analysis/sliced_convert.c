@@ -158,7 +158,8 @@ static wf_result fill(converter *c, wfi_sliced_made *made)
     wfi_passes_copy(c->cut.passes, list, to);
     walk_slices(c, PATTERN, made->pattern);
     walk_slices(c, at_once ? VALUES : PLACES, *slots);
-    return wfi_passes_run(c->cut.passes);
+    result = wfi_device_csr_wait(c->cut.csr, at_once ? WFI_CSR_VALUES : WFI_CSR_COLUMNS);
+    return result == WF_SUCCESS ? wfi_passes_run(c->cut.passes) : result;
 }
 
 static wf_result convert(converter *c, uint32_t longest_row, wfi_sliced_made *made)

@@ -21,7 +21,9 @@ wf_result wfi_device_values(wfi_passes *passes, const wfi_device_csr *csr, const
         modules[csr->type], WFI_PASS_GROUP, 3, sizeof(update_push), {0}, 0};
     if (bytes > device->caps.max_storage_range || bytes > device->caps.max_buffer)
         return WF_NOT_READY;
-    wf_result result = wfi_device_goes_on(device);
+    wf_result result = wfi_device_csr_wait(csr, WFI_CSR_VALUES);
+    if (result == WF_SUCCESS)
+        result = wfi_device_goes_on(device);
     if (result == WF_SUCCESS)
         result = wf_buffer_create(device, bytes ? bytes : 4, WF_MEMORY_DEVICE, values);
     if (result != WF_SUCCESS)

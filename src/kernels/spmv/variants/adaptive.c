@@ -4,6 +4,7 @@
 #include "core/heap.h"
 #include "kernels/spmv/build.h"
 #include "kernels/spmv/cost.h"
+#include "kernels/spmv/traffic.h"
 #include "kernels/spmv/variant.h"
 #include "plan/dispatch_size.h"
 
@@ -37,6 +38,18 @@ static void sort_rows(const wf_spmv_params *p, const wfi_spmv_block *block, uint
         at[bin] = at[bin - 1] + counts[bin - 1];
     for (uint32_t i = 0; i < block->rows; i++)
         rows[at[bin_of(offsets[i + 1] - offsets[i], local)]++] = i;
+}
+
+/* Each lane reads the row's number in the list of its bin, and its offsets. */
+static void add_row(const wfi_point *point, uint32_t length, wfi_traffic *out)
+{
+    const uint32_t local = point->values[SPMV_ID_LOCAL_X];
+    out->requested += bin_lanes(bin_of(length, local), local) * 3.0 * sizeof(uint32_t);
+}
+
+static void traffic(const wfi_point *point, wfi_traffic *out)
+{
+    wfi_spmv_mean_traffic(point, add_row, out);
 }
 
 /* Sets what the bins' kernels differ in. */
@@ -80,6 +93,7 @@ static wf_result add_adaptive(wf_plan *plan, const wfi_point *point, const wfi_s
 {
     uint32_t counts[BINS];
     wfi_step step;
+    wfi_traffic bytes = {0};
     uint32_t *rows = wfi_malloc(block->rows * sizeof *rows);
     if (!rows)
         return wfi_no_memory(&wfi_plan_device(plan)->log);
@@ -88,6 +102,9 @@ static wf_result add_adaptive(wf_plan *plan, const wfi_point *point, const wfi_s
     block->more = block->rows + 1 + block->entries; /* where the list of rows begins */
     wf_result result = wfi_spmv_block_step(plan, point, job, block, rows, block->rows, &step);
     wfi_free(rows);
+    wfi_spmv_rows_traffic(point, add_row, job->matrix.row_offsets + block->first, block->rows,
+                          &bytes);
+    wfi_plan_count_traffic(plan, &bytes);
     return result == WF_SUCCESS ? add_bins(plan, point, job, block, counts, &step) : result;
 }
 
@@ -128,5 +145,6 @@ const wfi_variant wfi_spmv_adaptive = {
     .shared_bytes = wfi_spmv_lanes_shared,
     .constants = constants,
     .fit = fit,
+    .traffic = traffic,
     .build = build,
 };

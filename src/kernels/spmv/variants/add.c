@@ -2,6 +2,7 @@
  * subgroup's own addition. */
 #include "kernels/spmv/build.h"
 #include "kernels/spmv/cost.h"
+#include "kernels/spmv/traffic.h"
 #include "kernels/spmv/variant.h"
 
 static const uint32_t lane_values[] = {0, 32};

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "kernels/spmv/build.h"
+#include "kernels/spmv/traffic.h"
 #include "kernels/spmv/variant.h"
 #include "plan/dispatch_size.h"
 
@@ -37,12 +38,28 @@ static void constants_and_module(const wfi_point *point, wfi_pipeline_desc *desc
         desc->spirv = point->variant->second[point->problem->type];
 }
 
+/* The lanes of a row read its offsets, and each that has an entry adds to its element of y. Where
+ * the device cannot add, it loads the element and exchanges it: once where nobody interferes. */
+static void add_row(const wfi_point *point, uint32_t length, wfi_traffic *out)
+{
+    const double lanes = point->values[SPMV_ID_LANES];
+    const double sums = fmin(lanes, length) * (double)wfi_spmv_real_bytes(point);
+    out->requested += lanes * 2 * sizeof(uint32_t) + sums * (adds(point) ? 2 : 3);
+    out->stored += sums;
+}
+
+static void traffic(const wfi_point *point, wfi_traffic *out)
+{
+    wfi_spmv_mean_traffic(point, add_row, out);
+}
+
 static wf_result add_atomic(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
                             wfi_spmv_block *block)
 {
     const uint32_t local = point->values[SPMV_ID_LOCAL_X];
     wfi_pipeline_desc desc;
     wfi_step step, scale;
+    wfi_traffic bytes = {0};
     wfi_point_pipeline(point, &desc);
     desc.spirv = scale_modules[job->matrix.type];
     block->rows_a_group = local / point->values[SPMV_ID_LANES];
@@ -56,6 +73,9 @@ static wf_result add_atomic(wf_plan *plan, const wfi_point *point, const wfi_spm
     if (result == WF_SUCCESS)
         result = wfi_plan_add_step(plan, &scale);
     step.barrier = true;
+    wfi_spmv_rows_traffic(point, add_row, job->matrix.row_offsets + block->first, block->rows,
+                          &bytes);
+    wfi_plan_count_traffic(plan, &bytes);
     return result == WF_SUCCESS ? wfi_plan_add_step(plan, &step) : result;
 }
 
@@ -85,6 +105,7 @@ const wfi_variant wfi_spmv_atomic = {
     .push_bytes = WFI_SPMV_PUSH,
     .constants = constants_and_module,
     .fit = wfi_spmv_step_fit,
+    .traffic = traffic,
     .access = access,
     .build = build,
 };

@@ -5,6 +5,7 @@
 #include "core/heap.h"
 #include "kernels/spmv/build.h"
 #include "kernels/spmv/cost.h"
+#include "kernels/spmv/traffic.h"
 #include "kernels/spmv/variant.h"
 #include "plan/dispatch_size.h"
 
@@ -174,6 +175,7 @@ static wf_result add_blocked(wf_plan *plan, const wfi_point *point, const wfi_sp
     const uint32_t rows_a_group = point->values[SPMV_ID_LOCAL_X] / point->values[SPMV_ID_LANES];
     wfi_step step = {.pipeline = block->pipeline, .slot_count = 4, .divisible = true};
     blocked b = {0};
+    wfi_traffic bytes = {0};
     wf_result result = fit_blocked(plan, point, job, block, &b);
     if (result == WF_SUCCESS)
         result = own_pattern(plan, job, &b, &step.slots[0]);
@@ -181,6 +183,8 @@ static wf_result add_blocked(wf_plan *plan, const wfi_point *point, const wfi_sp
         result = wfi_spmv_values(plan, job, b.places, (uint64_t)b.blocks * b.side * b.side, begin,
                                  begin + block->entries, &step.slots[1]);
     const uint32_t block_rows = b.rows;
+    wfi_spmv_blocked_traffic(point, b.rows, b.blocks, block->rows, &bytes);
+    wfi_plan_count_traffic(plan, &bytes);
     blocked_free(&b);
     if (result != WF_SUCCESS)
         return result;

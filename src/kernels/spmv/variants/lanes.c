@@ -3,6 +3,7 @@
 
 #include "kernels/spmv/build.h"
 #include "kernels/spmv/cost.h"
+#include "kernels/spmv/traffic.h"
 #include "kernels/spmv/variant.h"
 
 static uint64_t shared_bytes(const wfi_point *point)

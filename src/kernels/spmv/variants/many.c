@@ -3,6 +3,7 @@
 
 #include "kernels/spmv/build.h"
 #include "kernels/spmv/cost.h"
+#include "kernels/spmv/traffic.h"
 #include "kernels/spmv/variant.h"
 
 static bool vectors_in_group(const wfi_point *point)
@@ -66,5 +67,6 @@ const wfi_variant wfi_spmv_many = {
     .shared_bytes = wfi_spmv_lanes_shared,
     .constants = constants,
     .fit = fit,
+    .traffic = wfi_spmv_many_traffic,
     .build = build,
 };

@@ -2,6 +2,7 @@
  * and Garland 2016. A second kernel adds up what work-groups left of rows that they did not end. */
 #include "kernels/spmv/build.h"
 #include "kernels/spmv/cost.h"
+#include "kernels/spmv/traffic.h"
 #include "kernels/spmv/variant.h"
 #include "plan/access.h"
 #include "plan/dispatch_size.h"
@@ -53,7 +54,6 @@ typedef struct fix_push {
 _Static_assert(sizeof(fix_push) == 12 && sizeof(fix_push) <= sizeof(wfi_spmv_csr_push),
                "members lie as in spmv_merge_fix.comp, within the variant's push constants");
 
-#define CARRY_BYTES UINT64_C(16) /* a row and a sum that a work-group leaves */
 #define CARRY_SLOT 4
 
 static const wfi_spirv *const fix_modules[WF_TYPE_COUNT] = WFI_MODULES_spmv_merge_fix;
@@ -84,14 +84,18 @@ static wf_result add_merge(wf_plan *plan, const wfi_point *point, const wfi_spmv
     const uint32_t groups =
         (uint32_t)((block->rows + (uint64_t)block->entries + piece - 1) / piece);
     wfi_step step;
+    wfi_traffic bytes = {0};
     block->rows_a_group = 1;
     block->more = block->entries;
     wf_result result = wfi_spmv_block_step(plan, point, job, block, NULL, 0, &step);
     if (result == WF_SUCCESS)
         result = wfi_dispatch_size(plan, groups, step.groups);
     if (result == WF_SUCCESS)
-        result = wfi_spmv_own(plan, job, NULL, groups * CARRY_BYTES, &step.slots[CARRY_SLOT]);
+        result = wfi_spmv_own(plan, job, NULL, groups * (uint64_t)WFI_SPMV_CARRY_BYTES,
+                              &step.slots[CARRY_SLOT]);
     step.slot_count = 5;
+    wfi_spmv_merge_traffic(point, job->matrix.row_offsets + block->first, block->rows, &bytes);
+    wfi_plan_count_traffic(plan, &bytes);
     if (result == WF_SUCCESS)
         result = wfi_plan_add_step(plan, &step);
     return result == WF_SUCCESS ? add_fix(plan, point, job, block, &step, groups) : result;

@@ -1,6 +1,7 @@
 /* Variant plain: the baseline of the ladder of "CSR SpMV on a new GPU generation"; its shader is
  * that of `shared` without read-only buffers. */
 #include "kernels/spmv/build.h"
+#include "kernels/spmv/traffic.h"
 #include "kernels/spmv/variant.h"
 
 const wfi_variant wfi_spmv_plain = {

@@ -1,6 +1,7 @@
 /* Variant row: one work-item a row of compressed sparse rows. The reference. */
 #include "kernels/spmv/build.h"
 #include "kernels/spmv/cost.h"
+#include "kernels/spmv/traffic.h"
 #include "kernels/spmv/variant.h"
 
 static double fit(wfi_point *point)

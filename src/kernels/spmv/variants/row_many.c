@@ -1,6 +1,7 @@
 /* Variant row_many: several right-hand sides at once, whose sums a work-item keeps in registers. */
 #include "kernels/spmv/build.h"
 #include "kernels/spmv/cost.h"
+#include "kernels/spmv/traffic.h"
 #include "kernels/spmv/variant.h"
 
 static const uint32_t column_values[5] = {2, 4, 8, 16, 32};
@@ -60,5 +61,6 @@ const wfi_variant wfi_spmv_row_many = {
     .push_bytes = WFI_SPMV_PUSH,
     .constants = constants,
     .fit = fit,
+    .traffic = wfi_spmv_row_many_traffic,
     .build = build,
 };

@@ -1,5 +1,6 @@
 /* Variant shared: lanes of a work-group multiply a row and add up in shared memory. */
 #include "kernels/spmv/build.h"
+#include "kernels/spmv/traffic.h"
 #include "kernels/spmv/variant.h"
 
 const wfi_variant wfi_spmv_shared = {

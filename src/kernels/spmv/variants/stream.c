@@ -11,6 +11,7 @@
 #include "core/heap.h"
 #include "kernels/spmv/build.h"
 #include "kernels/spmv/cost.h"
+#include "kernels/spmv/traffic.h"
 #include "kernels/spmv/variant.h"
 #include "plan/dispatch_size.h"
 
@@ -231,6 +232,7 @@ static wf_result make_step(wf_plan *plan, const wfi_point *point, const wfi_spmv
     const uint64_t places = (uint64_t)s->blocks * s->block_entries;
     const uint64_t bytes = (uint64_t)s->blocks * s->stride * 4 + places * wf_type_size(p->type);
     stream_push push = {.blocks = s->blocks};
+    wfi_traffic traffic = {0};
     *step = (wfi_step){.slot_count = 4, .divisible = true};
     wf_result result = wfi_dispatch_size(plan, s->blocks, step->groups);
     if (result == WF_SUCCESS)
@@ -245,6 +247,8 @@ static wf_result make_step(wf_plan *plan, const wfi_point *point, const wfi_spmv
         wfi_spmv_put_push(p, &push, sizeof push, step) + (uint32_t)offsetof(stream_push, reversed);
     *kind = (stream_kind){s->width, step->groups[1] > 1, wfi_spmv_is_scaled(p) || push.base_y != 0,
                           bytes > ALTERNATE_BYTES};
+    wfi_spmv_stream_traffic(point, s->blocks, 1u << s->width, rows, &traffic);
+    wfi_plan_count_traffic(plan, &traffic);
     if (job->kept && !kind->scaled)
         job->kept->unscaled = true;
     return result;

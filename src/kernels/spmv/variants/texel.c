@@ -1,5 +1,6 @@
 /* Variant texel: as plain, with x read through the texture unit. */
 #include "kernels/spmv/build.h"
+#include "kernels/spmv/traffic.h"
 #include "kernels/spmv/variant.h"
 
 static bool x_fits_texels(const wfi_point *point)

@@ -1,0 +1,133 @@
+#include "core/block.h"
+
+#include "core/device_kind.h"
+
+/* Of a card's own memory one part in so many is kept, and of the host's so many bytes. */
+#define PART_OF_CARD 32
+#define MOST_OF_HOST (UINT64_C(64) << 20)
+#define PAGE                                                                                       \
+    (UINT64_C(2) << 20) /* of a GPU: sizes from here on are multiples, so that they recur */
+
+void wfi_blocks_keep(wf_device *device)
+{
+    const VkPhysicalDeviceMemoryProperties *memory = &device->memory;
+    if (!wfi_device_kind_of(&device->caps)->card || device->memory_source.allocate)
+        return;
+    for (uint32_t i = 0; i < memory->memoryHeapCount; i++)
+        device->kept_most[i] = memory->memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT
+                                   ? memory->memoryHeaps[i].size / PART_OF_CARD
+                                   : MOST_OF_HOST;
+}
+
+static uint32_t heap_of(const wf_device *device, const wfi_block *block)
+{
+    return device->memory.memoryTypes[block->type].heapIndex;
+}
+
+/* The caller holds the lock. */
+static wfi_block unkeep(wf_device *device, uint32_t index)
+{
+    const wfi_block block = device->kept[index];
+    for (uint32_t i = index + 1; i < device->kept_count; i++)
+        device->kept[i - 1] = device->kept[i];
+    device->kept_count--;
+    atomic_fetch_sub(&device->kept_bytes[heap_of(device, &block)], block.bytes);
+    return block;
+}
+
+bool wfi_block_take(wf_device *device, uint64_t bytes, uint32_t type, bool mapped, wfi_block *out)
+{
+    uint32_t best = WFI_KEPT_BLOCKS;
+    wfi_mutex_lock(&device->kept_lock);
+    for (uint32_t i = 0; i < device->kept_count; i++) {
+        const wfi_block *b = &device->kept[i];
+        if (b->type == type && (b->at != NULL) == mapped && b->bytes >= bytes &&
+            b->bytes - bytes <= bytes / 8 &&
+            (best == WFI_KEPT_BLOCKS || b->bytes < device->kept[best].bytes))
+            best = i;
+    }
+    if (best < WFI_KEPT_BLOCKS)
+        *out = unkeep(device, best);
+    wfi_mutex_unlock(&device->kept_lock);
+    return best < WFI_KEPT_BLOCKS;
+}
+
+static VkResult allocate(wf_device *device, bool mapped, wfi_block *block)
+{
+    const VkMemoryAllocateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+        .allocationSize = block->bytes,
+        .memoryTypeIndex = block->type,
+    };
+    VkResult vk =
+        WFI_MADE(device->fn.vkAllocateMemory(device->vk, &info, device->allocator, &block->memory),
+                 &block->memory);
+    if (vk < VK_SUCCESS || !mapped)
+        return vk;
+    vk =
+        WFI_MADE(device->fn.vkMapMemory(device->vk, block->memory, 0, VK_WHOLE_SIZE, 0, &block->at),
+                 &block->at);
+    if (vk < VK_SUCCESS) {
+        device->fn.vkFreeMemory(device->vk, block->memory, device->allocator);
+        block->memory = VK_NULL_HANDLE;
+    }
+    return vk;
+}
+
+VkResult wfi_block_allocate(wf_device *device, uint64_t bytes, uint32_t type, bool mapped,
+                            wfi_block *out)
+{
+    const uint64_t most = device->kept_most[device->memory.memoryTypes[type].heapIndex];
+    *out = (wfi_block){.bytes = bytes, .type = type};
+    if (bytes >= PAGE && bytes <= most)
+        out->bytes = (bytes + PAGE - 1) / PAGE * PAGE;
+    VkResult vk = allocate(device, mapped, out);
+    if (vk < VK_SUCCESS && wfi_blocks_free(device) > 0)
+        vk = allocate(device, mapped, out);
+    return vk;
+}
+
+static void free_block(wf_device *device, const wfi_block *block)
+{
+    if (block->memory && !device->keeps)
+        device->fn.vkFreeMemory(device->vk, block->memory, device->allocator);
+}
+
+void wfi_block_leave(wf_device *device, const wfi_block *block)
+{
+    const uint32_t heap = heap_of(device, block);
+    if (!block->memory || block->bytes > device->kept_most[heap]) {
+        free_block(device, block);
+        return;
+    }
+    wfi_mutex_lock(&device->kept_lock);
+    while (device->kept_count == WFI_KEPT_BLOCKS ||
+           atomic_load(&device->kept_bytes[heap]) + block->bytes > device->kept_most[heap]) {
+        uint32_t oldest = 0; /* of this heap, where that is what is full */
+        while (device->kept_count < WFI_KEPT_BLOCKS &&
+               heap_of(device, &device->kept[oldest]) != heap)
+            oldest++;
+        const wfi_block old = unkeep(device, oldest);
+        free_block(device, &old);
+    }
+    device->kept[device->kept_count++] = *block;
+    atomic_fetch_add(&device->kept_bytes[heap], block->bytes);
+    wfi_mutex_unlock(&device->kept_lock);
+}
+
+uint32_t wfi_blocks_free(wf_device *device)
+{
+    wfi_mutex_lock(&device->kept_lock);
+    const uint32_t count = device->kept_count;
+    while (device->kept_count > 0) {
+        const wfi_block block = unkeep(device, device->kept_count - 1);
+        free_block(device, &block);
+    }
+    wfi_mutex_unlock(&device->kept_lock);
+    return count;
+}
+
+uint64_t wfi_blocks_kept(const wf_device *device, uint32_t heap)
+{
+    return atomic_load(&device->kept_bytes[heap]);
+}

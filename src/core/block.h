@@ -1,0 +1,23 @@
+/* Allocations of device memory, and those that nothing uses any more: a card's driver takes
+ * milliseconds to give or take a large one, so that some are kept for what comes next. */
+#ifndef WFI_CORE_BLOCK_H
+#define WFI_CORE_BLOCK_H
+
+#include "core/device.h"
+
+/* Sets how much of each heap is kept; device->memory is known. */
+void wfi_blocks_keep(wf_device *device);
+/* Takes one that is kept: of the type, mapped or not, of at least `bytes` and little more. */
+bool wfi_block_take(wf_device *device, uint64_t bytes, uint32_t type, bool mapped, wfi_block *out);
+/* Allocates one of at least `bytes`, and maps it if `mapped`; where the driver has no more memory,
+ * what is kept is freed first. After a failure nothing is left allocated. */
+VkResult wfi_block_allocate(wf_device *device, uint64_t bytes, uint32_t type, bool mapped,
+                            wfi_block *out);
+/* Keeps the block, or frees it where that would be too much. Accepts a zeroed one. */
+void wfi_block_leave(wf_device *device, const wfi_block *block);
+/* Frees what is kept, and returns how many there were. */
+uint32_t wfi_blocks_free(wf_device *device);
+/* Bytes of the heap that are kept. */
+uint64_t wfi_blocks_kept(const wf_device *device, uint32_t heap);
+
+#endif
