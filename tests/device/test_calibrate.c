@@ -12,7 +12,7 @@
 
 #define MOST_BYTES (4 << 20) /* of memory: few products fit, and none takes long */
 #define LEAST_POINTS 8
-#define LONG 600             /* seconds: products are timed whatever the machine is busy with */
+#define LONG 600 /* seconds: products are timed whatever the machine is busy with */
 
 /* The driver as a GPU of few compute units, whose rates the model wants. */
 static wf_device *pretended(void)
