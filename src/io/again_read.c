@@ -41,8 +41,8 @@ static void read_device(yyjson_val *device, wfi_again_file *out)
     copy_text(yyjson_obj_get(device, "limits"), "profile", out->limits, sizeof out->limits);
     copy_text(driver, "name", name, sizeof name);
     copy_text(driver, "info", info, sizeof info);
-    snprintf(out->driver, sizeof out->driver, "%s %s (%lld)", name, info,
-             (long long)yyjson_get_num(yyjson_obj_get(driver, "version")));
+    snprintf(out->driver, sizeof out->driver, "%s %s (%.0f)", name, info,
+             yyjson_get_num(yyjson_obj_get(driver, "version")));
 }
 
 static void read_case(yyjson_val *item, wfi_again_case *out)

@@ -179,13 +179,14 @@ static wfi_read_time whole_of(yyjson_val *item)
 /* The cases of a file, in the order of their keys' hashes. */
 typedef struct place {
     uint64_t hash;
-    size_t index; /* in the file: the first of equal cases counts */
+    size_t index; /* in the file */
     yyjson_val *item;
 } place;
 
 typedef struct case_index {
     size_t count;
     place *places;
+    size_t *ordinals; /* by place in the file: how many equal cases are before it */
 } case_index;
 
 static uint64_t hash_of(const char *key)
@@ -211,7 +212,8 @@ static bool index_cases(yyjson_val *cases, case_index *out)
     size_t index, count;
     out->count = yyjson_arr_size(cases);
     out->places = calloc(out->count + 1, sizeof *out->places);
-    if (!out->places)
+    out->ordinals = calloc(out->count + 1, sizeof *out->ordinals);
+    if (!out->places || !out->ordinals)
         return false;
     yyjson_arr_foreach(cases, index, count, item)
     {
@@ -219,10 +221,21 @@ static bool index_cases(yyjson_val *cases, case_index *out)
         out->places[index] = (place){hash_of(key), index, item};
     }
     qsort(out->places, out->count, sizeof *out->places, compare_places);
+    for (size_t i = 1; i < out->count; i++)
+        if (out->places[i].hash == out->places[i - 1].hash)
+            out->ordinals[out->places[i].index] = out->ordinals[out->places[i - 1].index] + 1;
     return true;
 }
 
-static yyjson_val *find_case(const case_index *cases, const char *key)
+static void free_index(case_index *cases)
+{
+    free(cases->places);
+    free(cases->ordinals);
+}
+
+/* Where a file has the case several times, the one with as many before it; the first where it has
+ * fewer. */
+static yyjson_val *find_case(const case_index *cases, const char *key, size_t ordinal)
 {
     char other[512];
     const uint64_t hash = hash_of(key);
@@ -234,6 +247,8 @@ static yyjson_val *find_case(const case_index *cases, const char *key)
         else
             high = middle;
     }
+    if (ordinal < cases->count - low && cases->places[low + ordinal].hash == hash)
+        low += ordinal;
     for (; low < cases->count && cases->places[low].hash == hash; low++) {
         key_of(cases->places[low].item, other, sizeof other);
         if (strcmp(key, other) == 0)
@@ -302,12 +317,12 @@ static void note_variant(wfi_report *report, yyjson_mut_val *note, yyjson_val *b
 /* Compares one file's case and notes it in its copy. Where both were timed, the whole is told and
  * counts for nothing: it has one sample. */
 static void compare_case(wfi_report *report, const case_index *base_cases, yyjson_val *item,
-                         yyjson_mut_val *copy, wfi_difference_fn tell, void *user,
+                         size_t ordinal, yyjson_mut_val *copy, wfi_difference_fn tell, void *user,
                          wfi_comparison *out)
 {
     char key[512], whole_key[528];
     key_of(item, key, sizeof key);
-    yyjson_val *other = find_case(base_cases, key);
+    yyjson_val *other = find_case(base_cases, key, ordinal);
     if (!other)
         return;
     const wfi_read_time base = wfi_read_time_of(other), now = wfi_read_time_of(item);
@@ -340,15 +355,15 @@ static uint32_t count_missing(yyjson_val *base_cases, const case_index *cases)
     yyjson_arr_foreach(base_cases, index, count, item)
     {
         key_of(item, key, sizeof key);
-        missing += find_case(cases, key) == NULL;
+        missing += find_case(cases, key, 0) == NULL;
     }
     return missing;
 }
 
 /* The cases of one file as a read-only document, beside their copies in the report. */
 static void compare_file(wfi_report *report, const case_index *base_cases, yyjson_val *cases,
-                         yyjson_mut_val *copies, wfi_difference_fn tell, void *user,
-                         wfi_comparison *out)
+                         const case_index *index, yyjson_mut_val *copies, wfi_difference_fn tell,
+                         void *user, wfi_comparison *out)
 {
     yyjson_mut_arr_iter at;
     yyjson_mut_arr_iter_init(copies, &at);
@@ -356,7 +371,8 @@ static void compare_file(wfi_report *report, const case_index *base_cases, yyjso
     yyjson_val *item;
     yyjson_arr_foreach(cases, i, n, item)
     {
-        compare_case(report, base_cases, item, yyjson_mut_arr_iter_next(&at), tell, user, out);
+        compare_case(report, base_cases, item, index->ordinals[i], yyjson_mut_arr_iter_next(&at),
+                     tell, user, out);
     }
 }
 
@@ -377,15 +393,15 @@ static bool compare_all(wfi_report *report, yyjson_val *base, wfi_difference_fn 
         yyjson_val *root = yyjson_doc_get_root(doc), *list = yyjson_obj_get(root, "cases");
         ok = ok && doc && index_cases(list, &cases);
         if (ok)
-            compare_file(report, &base_cases, list, yyjson_mut_obj_get(copy, "cases"), tell, user,
-                         out);
+            compare_file(report, &base_cases, list, &cases, yyjson_mut_obj_get(copy, "cases"), tell,
+                         user, out);
         out->same_device = out->same_device && same_device(base, root);
         if (ok && count == 1)
             out->missing = count_missing(base_list, &cases);
-        free(cases.places);
+        free_index(&cases);
         yyjson_doc_free(doc);
     }
-    free(base_cases.places);
+    free_index(&base_cases);
     return ok && !wfi_json_incomplete(report->doc);
 }
 

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "every_family.h"
 #include "harness.h"
 
 #include <setjmp.h>
@@ -140,6 +141,46 @@ static void test_devices_opened_together(void **state)
     assert_int_equal(workers[0].failures + workers[1].failures, 0);
 }
 
+/* ------------------------------------------------------------------------------- every family */
+
+enum { NUMBERS = 1 };
+
+static every_result expected[EVERY_KINDS][NUMBERS];
+
+/* Each thread begins with another kind. */
+static void *run_every_family(void *user)
+{
+    worker *w = user;
+    for (int i = 0; i < EVERY_KINDS * NUMBERS; i++) {
+        const int kind = (i + (int)w->seed) % EVERY_KINDS, number = i / EVERY_KINDS;
+        const every_result *right = &expected[kind][number];
+        every_result result;
+        w->failures += every_run(w->device, kind, (uint32_t)number, &result) != WF_SUCCESS ||
+                       result.bytes != right->bytes ||
+                       memcmp(result.data, right->data, result.bytes) != 0;
+    }
+    return NULL;
+}
+
+/* Families and solvers on one device from several threads give the bits of one thread. */
+static void test_every_family(void **state)
+{
+    worker workers[THREADS];
+    for (int kind = 0; kind < EVERY_KINDS; kind++)
+        for (uint32_t i = 0; i < NUMBERS; i++)
+            if (every_run(*state, kind, i, &expected[kind][i]) != WF_SUCCESS)
+                fail_msg("%s %u: %s", every_name(kind), i, test_last_error());
+    for (int i = 0; i < THREADS; i++) {
+        workers[i] = (worker){.device = *state, .seed = (uint64_t)i};
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, run_every_family, &workers[i]),
+                         0);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(workers[i].thread, NULL);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(workers[i].failures, 0);
+}
+
 /* ---------------------------------------------------------------------------------------- jobs */
 
 typedef struct job {
@@ -196,6 +237,7 @@ int main(void)
         cmocka_unit_test(test_one_device),
         cmocka_unit_test(test_two_devices),
         cmocka_unit_test(test_devices_opened_together),
+        cmocka_unit_test(test_every_family),
         cmocka_unit_test(test_jobs_on_threads),
     };
     return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);

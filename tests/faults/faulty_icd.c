@@ -10,8 +10,14 @@
  *   WAVEFIT_CLOCK="wraps|stands|none|backwards"  of timestamps: the 36 bits that they have are full
  *                                      within the first pair; all are the same; the device has
  *                                      none; the second of a pair is before the first
+ *   WAVEFIT_LESS="WHAT N"              the device has less than it announces: allocation,
+ *                                      buffer (bytes of one), allocations (that exist at once),
+ *                                      sets (descriptor sets of a pool), group (work-items of a
+ *                                      pipeline's work-groups), queries (of a pool), memory (bytes
+ *                                      in all); what asks for more than N fails
  *   WAVEFIT_FAULTY_DISCRETE=1          the device says that it is a discrete GPU, and when it is
- *                                      lost it has ended its work */
+ *                                      lost it has ended its work
+ *   WAVEFIT_FAULTY_BEHIND=FILE         the other driver, in place of REAL_ICD: a library */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,6 +171,124 @@ static VKAPI_ATTR void VKAPI_CALL our_vkDestroyDevice(VkDevice device,
     real.vkDestroyDevice(device, allocator);
 }
 
+/* ---------------------------------------------------------------------- less than is announced */
+
+static struct {
+    char what[32];
+    unsigned long long most;
+} less;
+
+static bool over(const char *what, unsigned long long asked)
+{
+    const bool is_over = strcmp(less.what, what) == 0 && asked > less.most;
+    if (is_over)
+        atomic_fetch_add(&state.failed, 1);
+    return is_over;
+}
+
+static struct {
+    VkDeviceMemory memory;
+    VkDeviceSize bytes;
+} held[4096];
+static atomic_ullong held_bytes;
+
+/* One thread at a time allocates: wavefit has a lock. */
+static VKAPI_ATTR VkResult VKAPI_CALL allocate(VkDevice device, const VkMemoryAllocateInfo *info,
+                                               const VkAllocationCallbacks *allocator,
+                                               VkDeviceMemory *out)
+{
+    const int alive = atomic_load(&state.alive[FAULTY_VkDeviceMemory]);
+    if (over("allocation", info->allocationSize) ||
+        over("memory", atomic_load(&held_bytes) + info->allocationSize)) {
+        spoil(out);
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
+    if (over("allocations", (unsigned)alive + 1)) {
+        spoil(out);
+        return VK_ERROR_TOO_MANY_OBJECTS;
+    }
+    const VkResult result = our_vkAllocateMemory(device, info, allocator, out);
+    for (int i = 0; i < 4096 && result == VK_SUCCESS; i++)
+        if (!held[i].memory) {
+            held[i].memory = *out;
+            held[i].bytes = info->allocationSize;
+            atomic_fetch_add(&held_bytes, info->allocationSize);
+            break;
+        }
+    return result;
+}
+
+static VKAPI_ATTR void VKAPI_CALL free_memory(VkDevice device, VkDeviceMemory memory,
+                                              const VkAllocationCallbacks *allocator)
+{
+    for (int i = 0; i < 4096 && memory; i++)
+        if (held[i].memory == memory) {
+            held[i].memory = VK_NULL_HANDLE;
+            atomic_fetch_sub(&held_bytes, held[i].bytes);
+        }
+    our_vkFreeMemory(device, memory, allocator);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_buffer(VkDevice device, const VkBufferCreateInfo *info,
+                                                    const VkAllocationCallbacks *allocator,
+                                                    VkBuffer *out)
+{
+    if (!over("buffer", info->size))
+        return our_vkCreateBuffer(device, info, allocator, out);
+    spoil(out);
+    return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_queries(VkDevice device,
+                                                     const VkQueryPoolCreateInfo *info,
+                                                     const VkAllocationCallbacks *allocator,
+                                                     VkQueryPool *out)
+{
+    if (!over("queries", info->queryCount))
+        return our_vkCreateQueryPool(device, info, allocator, out);
+    spoil(out);
+    return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_sets(VkDevice device,
+                                                  const VkDescriptorPoolCreateInfo *info,
+                                                  const VkAllocationCallbacks *allocator,
+                                                  VkDescriptorPool *out)
+{
+    if (!over("sets", info->maxSets))
+        return our_vkCreateDescriptorPool(device, info, allocator, out);
+    spoil(out);
+    return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+}
+
+/* All shaders of wavefit's take their work-groups' sizes from the constants 0, 1 and 2. */
+static unsigned long long group_of(const VkSpecializationInfo *constants)
+{
+    unsigned long long items = 1;
+    for (uint32_t i = 0; constants && i < constants->mapEntryCount; i++) {
+        const VkSpecializationMapEntry *entry = &constants->pMapEntries[i];
+        uint32_t value = 1;
+        if (entry->constantID < 3 && entry->size == sizeof value)
+            memcpy(&value, (const char *)constants->pData + entry->offset, sizeof value);
+        items *= value;
+    }
+    return items;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_pipelines(VkDevice device, VkPipelineCache cache,
+                                                       uint32_t count,
+                                                       const VkComputePipelineCreateInfo *infos,
+                                                       const VkAllocationCallbacks *allocator,
+                                                       VkPipeline *out)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (over("group", group_of(infos[i].stage.pSpecializationInfo))) {
+            memset((void *)out, 0, count * sizeof *out);
+            return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+        }
+    return our_vkCreateComputePipelines(device, cache, count, infos, allocator, out);
+}
+
 /* --------------------------------------------------------------------------------------- clocks */
 
 static VKAPI_ATTR VkResult VKAPI_CALL times(VkDevice device, VkQueryPool pool, uint32_t first,
@@ -229,7 +353,9 @@ __attribute__((constructor)) static void read_environment(void)
 {
     char name[64] = "", stays = '\0';
     int code = 0;
-    const char *asked = getenv("WAVEFIT_FAULTY");
+    const char *asked = getenv("WAVEFIT_FAULTY"), *has = getenv("WAVEFIT_LESS");
+    if (has && sscanf(has, "%31s %llu", less.what, &less.most) != 2)
+        abort();
     for (int i = 0; i < FAULTY_CALLS; i++)
         for (int n = 0; n < FAULTY_MOST_CODES; n++)
             calls[i].loses_device |= calls[i].codes[n] == VK_ERROR_DEVICE_LOST;
@@ -280,6 +406,12 @@ static PFN_vkVoidFunction replaced(const char *name, PFN_vkVoidFunction found)
         return (PFN_vkVoidFunction)(ours);                                                         \
     }
     TAKE("vkGetQueryPoolResults", real.vkGetQueryPoolResults, times)
+    TAKE("vkAllocateMemory", real.vkAllocateMemory, allocate)
+    TAKE("vkFreeMemory", real.vkFreeMemory, free_memory)
+    TAKE("vkCreateBuffer", real.vkCreateBuffer, create_buffer)
+    TAKE("vkCreateQueryPool", real.vkCreateQueryPool, create_queries)
+    TAKE("vkCreateDescriptorPool", real.vkCreateDescriptorPool, create_sets)
+    TAKE("vkCreateComputePipelines", real.vkCreateComputePipelines, create_pipelines)
 #define CALL(name, codes, output, parameters, arguments) TAKE(#name, real.name, our_##name)
 #include "calls.def"
 #undef CALL
@@ -306,8 +438,9 @@ static PFN_vkVoidFunction symbol(const char *name)
 {
     static void *library;
     PFN_vkVoidFunction function = NULL;
+    const char *behind = getenv("WAVEFIT_FAULTY_BEHIND");
     if (!library)
-        library = dlopen(REAL_ICD, RTLD_NOW | RTLD_LOCAL);
+        library = dlopen(behind ? behind : REAL_ICD, RTLD_NOW | RTLD_LOCAL);
     void *found = library ? dlsym(library, name) : NULL;
     memcpy(&function, &found, sizeof function);
     return function;

@@ -1,13 +1,18 @@
 #!/usr/bin/env python3
 """Runs the tool again and again, with one fault each time: a Vulkan call that fails, a device that
-is lost from there on, an allocation that fails. Each run must end with a right result and exit 0,
-or with one line of error and exit 1 (3 where no device was opened), leave no Vulkan object and no
-allocation behind, neither crash nor hang, and leave a cache with which the next run is well.
+is lost from there on, an allocation that fails, a device that has less than it announces. Each run
+must end with a right result and exit 0, or with one line of error and exit 1 (3 where no device was
+opened), leave no Vulkan object and no allocation behind, neither crash nor hang, and leave a cache
+with which the next run is well.
 
-usage: inject.py TOOL [--calls N] [--allocations N] [--seed N] [--jobs N] [--only COMMAND]
+usage: inject.py TOOL [--calls N] [--allocations N] [--less N] [--seed N] [--jobs N]
+                 [--only COMMAND] [--seconds N]
   TOOL            wavefit, linked with tests/faults/allocations.c, on the driver of faulty_icd.c
   --calls N       a sample of N faults of Vulkan's calls; without it, all
   --allocations N the same of allocations
+  --less N        the same of devices that have less than they announce
+  --seconds N     starts none after N seconds, in a drawn order, and says how many ran; SIGTERM and
+                  SIGINT end it so, too
 """
 import argparse
 import concurrent.futures
@@ -16,9 +21,12 @@ import pathlib
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 
 LOST = -4
 SEARCH = ["tune", "--generate", "poisson5:8", "--budget", "0.1"]
@@ -31,6 +39,8 @@ COMMANDS = {
     "stencil": ["stencil", "--grid", "24x20", "--repeat", "1"],
     "tune": SEARCH,
 }
+LESS = {"allocation": (0, 4096, 1 << 18), "buffer": (0, 4096, 1 << 16), "allocations": (0, 1, 2, 4),
+        "sets": (0, 1), "group": (1, 32, 128), "queries": (0, 2), "memory": (1 << 16, 1 << 20)}
 TEMPORARY = re.compile(r"\.(?!search$)\w{6}$")
 RIGHT = re.compile(r"^(verified|residual) |Gosa|^  before ", re.M)
 
@@ -153,35 +163,53 @@ def main():
     parser.add_argument("tool")
     parser.add_argument("--calls", type=int)
     parser.add_argument("--allocations", type=int)
+    parser.add_argument("--less", type=int)
     parser.add_argument("--seed", type=int, default=19)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--only", default=None)
+    parser.add_argument("--seconds", type=float, default=None)
     options = parser.parse_args()
     os.environ["VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING"] = "1"
-    with tempfile.TemporaryDirectory() as folder:
+    over = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: over.set())
+    names = list(COMMANDS) if options.only is None else [options.only]
+    cases = [Case(name, kind) for name in names for kind in ("warm", "cold", "discrete")]
+    ends, began = {"well": 0, "told": 0, "wrong": 0}, time.monotonic()
+    with (tempfile.TemporaryDirectory() as folder,
+          concurrent.futures.ThreadPoolExecutor(options.jobs) as pool):
         runner = Runner(os.path.abspath(options.tool), folder)
+        list(pool.map(runner.prepare, names))
         calls, allocations = [], []
-        for name in COMMANDS if options.only is None else [options.only]:
-            runner.prepare(name)
-            for kind in ("warm", "cold", "discrete"):
-                some, others = runner.faults(Case(name, kind))
-                if not some or not others:
-                    sys.exit(f"{name}: no calls are counted: this is not the driver, or the tool")
-                calls += some
-                allocations += others
+        for case, (some, others) in zip(cases, pool.map(runner.faults, cases)):
+            if not some or not others:
+                sys.exit(f"{case}: no calls are counted: this is not the driver, or the tool")
+            calls += some
+            allocations += others
         # No memory for what a command keeps of its case: one said nothing, and exited with 0.
         early = [(case, fault) for case, fault in allocations if case.kind == "cold" and
                  fault["WAVEFIT_FAIL_ALLOCATION"] == "10+"]
+        less = [(case, {"WAVEFIT_LESS": f"{what} {most}"}) for case in cases
+                for what, values in LESS.items() for most in values]
         chosen = (early + draw(calls, options.calls, options.seed) +
-                  draw(allocations, options.allocations, options.seed))
-        ends = {"well": 0, "told": 0, "wrong": 0}
-        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            for wrong, ended in pool.map(lambda one: runner.judge(*one), chosen):
+                  draw(allocations, options.allocations, options.seed) +
+                  draw(less, options.less, options.seed))
+        if options.seconds:
+            random.Random(options.seed).shuffle(chosen)
+
+        def judge(one):
+            if options.seconds and time.monotonic() - began > options.seconds:
+                over.set()
+            return (None, None) if over.is_set() else runner.judge(*one)
+
+        for wrong, ended in pool.map(judge, chosen):
+            if ended:
                 ends["wrong" if wrong else ended] += 1
-                if wrong:
-                    print("FAILED:", wrong, flush=True)
-    print(f"{len(chosen)} faults of {len(calls)} calls and {len(allocations)} allocations: "
-          f"{ends['well']} right results, {ends['told']} errors, {ends['wrong']} failures")
+            if wrong:
+                print("FAILED:", wrong, flush=True)
+    print(f"{sum(ends.values())} faults of {len(calls)} calls, {len(allocations)} allocations and "
+          f"{len(less)} devices with less: {ends['well']} right results, {ends['told']} errors, "
+          f"{ends['wrong']} failures")
     if not ends["well"] or not ends["told"]:
         sys.exit("the faults did not show")
     return 1 if ends["wrong"] else 0

@@ -4,6 +4,9 @@ one, whole; nothing is left behind, no process either; the exit code is the gram
 interrupted can be done again.
 
 usage: signals.py TOOL [--each N] [--seed S] [--jobs J] [--signal NAME]
+       signals.py TOOL --endless N [--seed S] [--jobs J]
+  --endless N  interrupts runs that have no end of their own, N times: each ends, says so in a line
+               and leaves the results that it has
 """
 import argparse
 import json
@@ -29,6 +32,17 @@ COMMANDS = {  # and what they write
     "report": (["report", "given.json", "-o", "page.html"], ("page.html",)),
     "tune": (["tune", "--generate", "poisson5:8", "--budget", "0.3"], ()),
 }
+ENDLESS = {
+    "himeno": ["himeno", "--size", "XS", "--seconds", "600"],
+    "cg": ["cg", "--poisson5", "300", "--max-iterations", "1000000", "--tolerance", "1e-30"],
+    "sustained": ["bench", "--sustained", "5", "--family", "spmv"],
+    "peaks": ["peaks", "--budget", "300"],
+    "sweep": ["sweep", "matmul", "--shape", "512x512x512", "--variant", "naive", "--over",
+              "work-group"],
+    "bench": ["bench", "--suite", "full"],
+    "verify": ["verify", "--seconds", "600"],
+}
+MOST_DELAY = 4  # seconds until one of those is interrupted
 TEMPORARY = re.compile(r"\.[A-Za-z0-9]{6}$")
 GONE_WITHIN = 60  # seconds that the processes of a run may take to end: more is a process left over
 
@@ -159,11 +173,76 @@ def one(tool, reference, taken, number, name, draw):
         return wrong, run.returncode != 0, delay
 
 
+def results_of(path, name):
+    """What is wrong with the results of a run that was interrupted."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        json.loads(text)
+    except (OSError, ValueError) as error:
+        return f"its results: {error}"
+    if name != "verify" and '"status": "cancelled"' not in text:
+        return "its results do not say that it was interrupted"
+    return None
+
+
+def interrupt(tool, cache, name, number, delay):
+    """Interrupts an endless run; returns what is wrong, and whether it had its device by then."""
+    with tempfile.TemporaryDirectory(prefix="wavefit-signals-") as folder:
+        shutil.copytree(cache, os.path.join(folder, "cache"))
+        run = subprocess.Popen([tool, *ENDLESS[name], "--quiet", "--json", "e.json"], cwd=folder,
+                               env=environment(folder), stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                               process_group=0)
+        send(run, number, delay)
+        try:
+            error = run.communicate(timeout=300)[1].decode(errors="replace")
+        except subprocess.TimeoutExpired:
+            os.killpg(run.pid, signal.SIGKILL)
+            return ["it does not end"], False
+        wrong = [] if wait_for_group(run.pid) else ["a process outlives it"]
+        said = [line for line in error.splitlines() if "interrupted" in line]
+        if run.returncode == 1:
+            wrong += [] if len(said) == 1 else [f"{len(said)} lines say so: {error}"]
+            fault = results_of(os.path.join(folder, "e.json"), name)
+            wrong += [fault] if fault else []
+        elif run.returncode not in (0, -number):
+            wrong.append(f"exit {run.returncode}: {error.strip()}")
+        wrong += [f"{left} is left behind" for left in files_of(folder) if TEMPORARY.search(left)
+                  and not left.endswith(".search")]
+        return wrong, run.returncode == 1
+
+
+def interrupt_all(tool, reference, options):
+    names = list(ENDLESS)
+    cache = os.path.join(reference, "cache")
+
+    def go(i):
+        draw = random.Random(f"{options.seed} endless {i}")
+        number = draw.choice((signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+        return interrupt(tool, cache, names[i % len(names)], number, draw.uniform(0, MOST_DELAY))
+
+    failed = with_device = runs = 0
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for i, (wrong, had) in enumerate(pool.map(go, range(options.endless))):
+            runs, with_device = runs + 1, with_device + had
+            failed += len(wrong)
+            for what in wrong:
+                print(f"endless {i}, {names[i % len(names)]}: {what}", flush=True)
+            if runs % 100 == 0:
+                print(f"{runs} interrupts, {with_device} of them of runs that had their device, "
+                      f"{failed} faults", flush=True)
+    print(f"{runs} interrupts, {with_device} of them of runs that had their device")
+    print(f"{failed} faults")
+    return failed > 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tool")
     parser.add_argument("--each", type=int, default=500, help="times that each signal is sent")
+    parser.add_argument("--endless", type=int, default=0, help="interrupt endless runs instead")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--signal", choices=SIGNALS, help="send this one alone")
@@ -174,6 +253,8 @@ def main():
     failed = 0
     with tempfile.TemporaryDirectory(prefix="wavefit-signals-") as reference:
         taken = make_reference(tool, reference)
+        if options.endless:
+            return interrupt_all(tool, reference, options)
         runs = [(signal_name, i) for signal_name in signals for i in range(options.each)]
 
         def go(item):

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "engine.h"
 #include "faults/allocations.h"
@@ -282,6 +283,25 @@ static wf_result solved(scene *s)
     return WF_SUCCESS;
 }
 
+/* A device of wavefit's own, and memory that others can have. */
+static wf_result opened(scene *s)
+{
+    const wf_device_params params = engine_params();
+    enum { FLOATS = 64 };
+    TRY(wf_device_create(&params, &s->device));
+    TRY(wf_buffer_create(s->device, FLOATS * sizeof(float), WF_MEMORY_DEVICE, &s->buffers[0]));
+    if (wf_device_caps(s->device)->memory_fds) {
+        int fd = -1;
+        uint64_t bytes = 0;
+        TRY(wf_buffer_create_exportable(s->device, FLOATS * sizeof(float), &s->buffers[1]));
+        TRY(wf_buffer_export_fd(s->buffers[1], &fd, &bytes));
+        close(fd);
+    }
+    TRY(wf_buffer_fill(s->buffers[0], 0, FLOATS * sizeof(float), 0x3f800000));
+    s->result_bytes = FLOATS * sizeof(float);
+    return wf_buffer_read(s->buffers[0], 0, s->result, s->result_bytes);
+}
+
 /* ----------------------------------------------------------------------------------- the faults */
 
 typedef struct fault {
@@ -353,7 +373,7 @@ static void shuffle(fault *list, unsigned count)
     }
 }
 
-static void fail_each(const char *name, wf_result (*act)(scene *), bool has_queue)
+static void fail_each(const char *name, wf_result (*act)(scene *), bool has_queue, unsigned sample)
 {
     static scene s;
     static uint8_t right[MOST_BYTES];
@@ -376,7 +396,7 @@ static void fail_each(const char *name, wf_result (*act)(scene *), bool has_queu
     const unsigned all = count;
     if (!getenv("WAVEFIT_ALL_FAULTS")) {
         shuffle(list, count);
-        count = count < SAMPLE ? count : SAMPLE;
+        count = count < sample ? count : sample;
     }
     test_expect_errors(true);
     for (unsigned i = 0; i < count; i++) {
@@ -397,19 +417,20 @@ static void fail_each(const char *name, wf_result (*act)(scene *), bool has_queu
     engine_close(&s.e);
 }
 
-#define SCENE(name, has_queue)                                                                     \
+#define SCENE(name, has_queue, sample)                                                             \
     static void test_##name(void **state)                                                          \
     {                                                                                              \
         (void)state;                                                                               \
-        fail_each(#name, name, has_queue);                                                         \
+        fail_each(#name, name, has_queue, sample);                                                 \
     }
-SCENE(product, false)
-SCENE(sparse_product, false)
-SCENE(stencil, false)
-SCENE(recorded_cg, false)
-SCENE(recorded_laplace, false)
-SCENE(queued, true)
-SCENE(solved, true)
+SCENE(product, false, SAMPLE)
+SCENE(sparse_product, false, SAMPLE)
+SCENE(stencil, false, SAMPLE)
+SCENE(recorded_cg, false, SAMPLE)
+SCENE(recorded_laplace, false, SAMPLE)
+SCENE(queued, true, SAMPLE)
+SCENE(solved, true, SAMPLE)
+SCENE(opened, false, SAMPLE / 6)
 
 int main(void)
 {
@@ -423,7 +444,7 @@ int main(void)
         cmocka_unit_test(test_product),          cmocka_unit_test(test_sparse_product),
         cmocka_unit_test(test_stencil),          cmocka_unit_test(test_recorded_cg),
         cmocka_unit_test(test_recorded_laplace), cmocka_unit_test(test_queued),
-        cmocka_unit_test(test_solved),
+        cmocka_unit_test(test_solved),           cmocka_unit_test(test_opened),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
